@@ -1,5 +1,5 @@
-// Package cases reads the cases that the comments of PTX modules state: what a kernel
-// must compute from which arguments. testdata/README.md describes their notation.
+// Package cases reads test cases from the comments of PTX modules: a kernel, its arguments and the expected result.
+// testdata/README.md describes the notation.
 package cases
 
 import (
@@ -17,44 +17,43 @@ import (
 	"gemu/ptx"
 )
 
-// Extent is that of a grid or block in three dimensions.
+// Extent is the size of a grid, block or cluster in three dimensions.
 type Extent [3]int
 
 func (e Extent) String() string { return fmt.Sprintf("%dx%dx%d", e[0], e[1], e[2]) }
 
-// Shape is how a case is run: with CTAs of that extent, in warps of that many lanes.
+// Shape is a way to run a case: the size of the CTAs and the number of lanes of a warp.
 type Shape struct {
 	Block Extent
 	Width int
 }
 
-// Case is a "run" or "trap" line.
+// Case is a "run", "trap" or "sanitize" line.
 type Case struct {
 	Line     int
 	Kernel   string
 	Args     []string
-	Type     ptx.Type // of the result
-	Want     []string // its elements
-	Trap     string   // text of the trap that is wanted instead; or ""
-	Sanitize bool     // it is about what sanitizers find, which the lines of the kernel say
+	Type     ptx.Type // type of the result
+	Want     []string // elements of the result
+	Trap     string   // text of the expected trap; "": none
+	Sanitize bool     // the case is about findings of sanitizers, which the lines of the kernel state
 
-	Blocks  []Extent // each of which must give the same
+	Blocks  []Extent // sizes of CTAs, all of which must give the same result
 	Grid    Extent
-	Cluster Extent // zero: none is asked for
-	Shared  int    // bytes of dynamic shared memory
-	Widths  []int  // of warps; the first is the one that the case is about
-	SM      int    // compute capability of the device, times 10; 0: the default's
+	Cluster Extent // zero: none
+	Shared  int    // dynamic shared memory, in bytes
+	Widths  []int  // widths of warps; the case is written for the first
+	SM      int    // compute capability of the device, times 10; 0: the default
 
-	Cooperative         bool     // whether the CTAs may wait for each other
-	EarlyOnly, LateOnly bool     // it is for asynchronous effects only where they are issued, or as late as may be
-	Policies            []string // of reconvergence, that it is for; nil: all
+	Cooperative         bool     // the CTAs may wait for each other
+	EarlyOnly, LateOnly bool     // the case is only for asynchronous effects at their instruction, or as late as possible
+	Policies            []string // reconvergence policies that the case is for; nil: all
 }
 
-// Shapes lists how the case is run: at each width once, the first of which is the one that
-// it is about, and in the blocks in turn. Cases that do not say which blocks are those of
-// single instructions; of them there are many, so that three widths are enough for each.
-// Where these begin depends on what the case says: over all files there are all pairs. If every
-// is true, the list is of all pairs for one case, too.
+// Shapes lists the ways to run the case: each width once, starting with the width for which the case is written, with
+// alternating blocks. Cases without explicit blocks test single instructions. There are many of them, so three widths
+// are enough for each, and the start depends on the case: together the files have all pairs. With allPairs, the list
+// has all pairs for this case.
 func (c *Case) Shapes(allPairs bool) []Shape {
 	var list []Shape
 	if allPairs {
@@ -139,7 +138,7 @@ func Read(src string) ([]Case, error) {
 	return list, nil
 }
 
-// extent reads "32", "8x4" or "4x3x2".
+// extent parses "32", "8x4" or "4x3x2".
 func extent(s string) Extent {
 	e := Extent{1, 1, 1}
 	for i, f := range strings.SplitN(s, "x", 3) {
@@ -148,7 +147,7 @@ func extent(s string) Extent {
 	return e
 }
 
-// expandValues spells out repetitions and ranges.
+// expandValues expands repetitions and ranges.
 func expandValues(s string) []string {
 	var out []string
 	for _, f := range strings.Fields(s) {
@@ -172,7 +171,7 @@ func expandValues(s string) []string {
 	return out
 }
 
-// valueBits reads a value as bits of a type.
+// valueBits parses a value and returns its bits in a type.
 func valueBits(s string, typ ptx.Type) (uint64, error) {
 	if len(s) > 2 && s[0] == '0' && (s[1] == 'f' || s[1] == 'd') {
 		return strconv.ParseUint(s[2:], 16, 64)
@@ -195,7 +194,7 @@ func valueBits(s string, typ ptx.Type) (uint64, error) {
 	return strconv.ParseUint(s, 0, 64)
 }
 
-// halfBits is the IEEE binary16 of a value that has one.
+// halfBits returns the IEEE binary16 of a value, which must be exact.
 func halfBits(f float64) (uint64, error) {
 	sign := math.Float64bits(f) >> 63 << 15
 	switch {
@@ -208,14 +207,14 @@ func halfBits(f float64) (uint64, error) {
 	}
 	_, exp := math.Frexp(f)
 	exp = max(exp-1, -14)
-	frac := math.Ldexp(math.Abs(f), 10-exp) // 1024 and more if normal
+	frac := math.Ldexp(math.Abs(f), 10-exp) // at least 1024 if normal
 	if exp > 15 || frac != math.Trunc(frac) {
 		return 0, fmt.Errorf("%v is no binary16", f)
 	}
 	return sign | (uint64(exp+14)<<10 + uint64(frac)), nil
 }
 
-// halfValue is the value of an IEEE binary16.
+// halfValue returns the value of an IEEE binary16.
 func halfValue(b uint64) float64 {
 	exp, frac := int(b>>10&31), float64(b&1023)
 	v := 0.0
@@ -235,25 +234,24 @@ func halfValue(b uint64) float64 {
 	return v
 }
 
-// putBits writes the low bytes of v.
+// putBits stores the low bytes of v.
 func putBits(p []byte, v uint64) {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], v)
 	copy(p, b[:])
 }
 
-// Object is a texture, surface or sampler among the arguments, in the notation of
-// interp.ObjectText.
+// Object is a texture, surface or sampler argument, in the notation of interp.ObjectText.
 type Object struct {
-	Name string // of the variable that it is bound to; "": an argument
+	Name string // variable that it is bound to; "": it is an argument
 	Text string
 }
 
 var objectText = regexp.MustCompile(`^(?:([\w$]+)=)?((?:tex|surf|sampler)[.\w]*\(.*)$`)
 
-// Arguments makes the arguments of a case for a kernel with these parameters: the
-// bytes of a parameter, what buffer makes of the contents of one, or object of a texture.
-// result is the one of them that receives the result; nil if the kernel has none.
+// Arguments makes the arguments of a case for a kernel with the given parameters: bytes for a number, the result of
+// buffer for a buffer, and the result of object for a texture. result is the argument that receives the result; nil if
+// the kernel has none.
 func (c *Case) Arguments(params []*ptx.Var, buffer func(data []byte) (any, error), object func(Object) (any, error)) (args []any, result any, err error) {
 	var maps []int // arguments that are tensor maps
 	for _, a := range c.Args {
@@ -317,8 +315,8 @@ func (c *Case) Arguments(params []*ptx.Var, buffer func(data []byte) (any, error
 	return args, result, nil
 }
 
-// tensorMap is the memory of a parameter that is a tensor map over one of the buffers. A map
-// that cannot be is made all the same.
+// tensorMap returns the memory of a parameter that is a tensor map over one of the buffers. An invalid map is made as
+// well.
 func tensorMap(text string, args []any) ([]byte, error) {
 	name, rest, _ := tensormap.Cut(text)
 	i, err := strconv.Atoi(name)
@@ -338,7 +336,7 @@ func tensorMap(text string, args []any) ([]byte, error) {
 	return b[:], nil
 }
 
-// Values is the memory of what "{VALUE …}" lists, of a type.
+// Values returns the memory of a list "{VALUE …}" of a type.
 func Values(typ ptx.Type, text string) ([]byte, error) {
 	list, ok := strings.CutPrefix(text, "{")
 	if !ok || !strings.HasSuffix(list, "}") {
@@ -347,7 +345,7 @@ func Values(typ ptx.Type, text string) ([]byte, error) {
 	return elements(typ, expandValues(strings.TrimSuffix(list, "}")))
 }
 
-// elements is the memory of a buffer of these elements.
+// elements returns the memory of a buffer with the given elements.
 func elements(typ ptx.Type, values []string) ([]byte, error) {
 	size := typ.Size()
 	data := make([]byte, size*len(values))
@@ -361,8 +359,8 @@ func elements(typ ptx.Type, values []string) ([]byte, error) {
 	return data, nil
 }
 
-// scalar is the memory of a parameter with this value. A float for a parameter of
-// untyped bits is one of their size.
+// scalar returns the memory of a parameter with a value. For a parameter of an untyped-bits type, a float has the size
+// of the parameter.
 func scalar(p *ptx.Var, text string) ([]byte, error) {
 	typ := p.Type
 	if typ.Kind() == ptx.Bits && strings.ContainsAny(text, ".n") {
@@ -374,7 +372,7 @@ func scalar(p *ptx.Var, text string) ([]byte, error) {
 	return data, err
 }
 
-// Compare compares a result with what is wanted, and returns what differs.
+// Compare compares a result with the expected result, and returns the differences.
 func (c *Case) Compare(result []byte) (bad []error) {
 	size := c.Type.Size()
 	for i, w := range c.Want {

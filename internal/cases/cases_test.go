@@ -13,7 +13,7 @@ import (
 	"gemu/ptx"
 )
 
-// TestHalf: a binary16 and its value belong together, for all of them.
+// TestHalf: conversions from and to binary16 are inverse, for all values.
 func TestHalf(t *testing.T) {
 	for b := range uint64(1 << 16) {
 		v := halfValue(b)
@@ -52,7 +52,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestArguments: buffers and numbers become memory, and what differs in a result is told.
+// TestArguments: buffers and numbers become memory, and differences of a result are reported.
 func TestArguments(t *testing.T) {
 	list, err := Read("// run: k(u16{1..2}, 1.5, -2) == u16 7 nan\n// run: k(1, 2, 3, 4) == u8 1\n// run: k(u8{x}, 0, 0) == u8 1\n")
 	if err != nil {
@@ -79,8 +79,8 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestShapes: the cases of single instructions begin at the width they are about, and have all
-// pairs of a block and a width among them.
+// TestShapes: cases of single instructions begin at the width for which they are written, and together have all pairs
+// of block and width.
 func TestShapes(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/insn/*.ptx")
 	if err != nil || len(files) == 0 {

@@ -1,5 +1,5 @@
-// Package cleanup ends a process without its deferred calls, as after a second interrupt, and leaves nothing behind: neither
-// temporary files nor child processes. All functions are safe for concurrent use.
+// Package cleanup ends a process without its deferred calls, for example after a second interrupt, and still removes
+// temporary files and child processes. All functions are safe for concurrent use.
 package cleanup
 
 import (
@@ -13,7 +13,7 @@ var (
 	next    int
 )
 
-// Add registers an action for the end of the process. The function that it returns takes the action back.
+// Add registers an action for the end of the process. forget removes it.
 func Add(action func()) (forget func()) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -27,7 +27,7 @@ func Add(action func()) (forget func()) {
 	}
 }
 
-// Dir makes a directory as os.MkdirTemp does. The function that it returns removes the directory, and so does Exit.
+// Dir makes a directory like os.MkdirTemp. The directory is removed by remove or by Exit.
 func Dir(parent, pattern string) (dir string, remove func(), err error) {
 	dir, err = os.MkdirTemp(parent, pattern)
 	if err != nil {
@@ -40,15 +40,14 @@ func Dir(parent, pattern string) (dir string, remove func(), err error) {
 	}, nil
 }
 
-// Exit runs the registered actions and ends the process. Another goroutine that registers an action, or takes one back, waits
-// until then.
+// Exit runs the registered actions and ends the process. Meanwhile Add and forget block.
 func Exit(status int) {
 	mu.Lock()
 	run()
 	os.Exit(status)
 }
 
-// run runs the actions. mu is held.
+// run runs the actions. The caller must hold mu.
 func run() {
 	for _, action := range actions {
 		action()

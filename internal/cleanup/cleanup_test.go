@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestRun: actions that were not taken back run.
+// TestRun: actions that were not removed run.
 func TestRun(t *testing.T) {
 	parent := t.TempDir()
 	exists := func(name string) bool {

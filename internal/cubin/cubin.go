@@ -1,14 +1,14 @@
-// Package cubin is the container in which gemu's assembler hands PTX to a host that wants an
-// assembled module: a file that is ELF of machine EM_CUDA, as a cubin is, and has the text of the
-// module where a cubin has machine code.
+// Package cubin implements the container in which gemu's assembler passes PTX to a host that expects an assembled
+// module. It is an ELF file of machine EM_CUDA, like a cubin, and holds the text of the module in place of machine
+// code:
 //
-//	header            type EXEC, or REL where a linker is to have it; the compute capability in the flags
+//	header            type EXEC, or REL if it must be linked; the compute capability in the flags
 //	.shstrtab         the names of the sections
-//	.strtab, .symtab  no symbols, without which NVIDIA's nvlink takes no file
-//	.gemu.ptx         the PTX, compressed as ELF does it (SHF_COMPRESSED, zlib) where it is large
-//	section headers   which end the file: a host's pointer to it tells its size thereby
+//	.strtab, .symtab  no symbols; NVIDIA's nvlink rejects files without these sections
+//	.gemu.ptx         the PTX, compressed in the ELF format (SHF_COMPRESSED, zlib) if it is large
+//	section headers   at the end of the file, so that a host with a pointer to it can compute its size
 //
-// There is nothing else in it: hosts hand a cubin to the driver unread.
+// It needs nothing else: hosts pass a cubin to the driver without reading it.
 package cubin
 
 import (
@@ -33,20 +33,20 @@ const (
 	programSize = 56
 )
 
-// HeaderSize is how many bytes of a container Size wants.
+// HeaderSize is the number of bytes of a container that Size reads.
 const HeaderSize = headerSize
 
-// large is the size of text from which on it is compressed.
+// large is the minimum size of a text that is compressed, in bytes.
 const large = 4 << 10
 
-// Magic is what every ELF file begins with.
+// Magic is the beginning of every ELF file.
 const Magic = elf.ELFMAG
 
-// ErrNoPTX says that a file is ELF and not one of these: machine code, if it is a cubin.
+// ErrNoPTX reports an ELF file that is not a container: machine code, if it is a cubin.
 var ErrNoPTX = errors.New("machine code without PTX")
 
-// Pack makes a container of a module. sm is the compute capability that it was assembled for, 86 is
-// 8.6; relocatable says that it is to be linked.
+// Pack makes a container of a module. sm is the compute capability for which it was assembled (86 is 8.6); relocatable
+// reports that it must be linked.
 func Pack(text []byte, sm int, relocatable bool) []byte {
 	content := elfPart{name: section, data: text, Section64: elf.Section64{Type: uint32(elf.SHT_PROGBITS)}}
 	if len(text) >= large {
@@ -69,7 +69,7 @@ func Pack(text []byte, sm int, relocatable bool) []byte {
 		Type:      uint16(elf.ET_EXEC),
 		Machine:   uint16(elf.EM_CUDA),
 		Version:   uint32(elf.EV_CURRENT),
-		Flags:     uint32(sm)<<16 | bits64 | uint32(sm), // of the virtual architecture, and of the real one
+		Flags:     uint32(sm)<<16 | bits64 | uint32(sm), // virtual architecture and real architecture
 		Ehsize:    headerSize,
 		Shentsize: sectionSize,
 		Shnum:     uint16(len(parts)),
@@ -78,7 +78,7 @@ func Pack(text []byte, sm int, relocatable bool) []byte {
 	if relocatable {
 		header.Type = uint16(elf.ET_REL)
 	}
-	var body bytes.Buffer // what is behind the header
+	var body bytes.Buffer // the content after the header
 	for i := range parts[1:] {
 		p := &parts[1+i]
 		p.Off, p.Size, p.Addralign = uint64(headerSize+body.Len()), uint64(len(p.data)), 8
@@ -102,28 +102,27 @@ type elfPart struct {
 	data []byte
 }
 
-// put writes a header to a buffer, which takes everything.
+// put writes a header to a buffer, which cannot fail.
 func put(b *bytes.Buffer, header any) {
 	if err := binary.Write(b, binary.LittleEndian, header); err != nil {
 		panic(fmt.Sprintf("BUG: %v", err))
 	}
 }
 
-// deflate is the contents of a compressed section.
+// deflate returns the contents of a compressed section.
 func deflate(text []byte) []byte {
 	var b bytes.Buffer
 	put(&b, elf.Chdr64{Type: uint32(elf.COMPRESS_ZLIB), Size: uint64(len(text)), Addralign: 1})
 	w := zlib.NewWriter(&b)
 	_, err := w.Write(text)
 	if err = errors.Join(err, w.Close()); err != nil {
-		panic(fmt.Sprintf("BUG: %v", err)) // a buffer takes everything
+		panic(fmt.Sprintf("BUG: %v", err)) // writing to a buffer cannot fail
 	}
 	return b.Bytes()
 }
 
-// Size is that of the ELF file of 64 bits which begins with a header, as far as the section headers
-// go, or the program headers, which NVIDIA's nvlink puts behind them when it links a container. It is 0
-// if the header is that of something else.
+// Size returns the size of a 64-bit ELF file from its header: up to the end of the section headers, or of the program
+// headers, which NVIDIA's nvlink adds after them when it links a container. It returns 0 for a header of anything else.
 func Size(header []byte) uint64 {
 	var h elf.Header64
 	if len(header) < headerSize || string(header[:len(Magic)]) != Magic || elf.Class(header[elf.EI_CLASS]) != elf.ELFCLASS64 {
@@ -142,8 +141,8 @@ func Size(header []byte) uint64 {
 	return size
 }
 
-// Unpack is the PTX in a container, of at most limit bytes. The error is ErrNoPTX if it is
-// an ELF file of another kind.
+// Unpack returns the PTX in a container, of at most limit bytes. The error is ErrNoPTX if it is an ELF file of another
+// kind.
 func Unpack(file []byte, limit int) ([]byte, error) {
 	f, err := elf.NewFile(bytes.NewReader(file))
 	if err != nil {

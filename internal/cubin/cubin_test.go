@@ -12,8 +12,7 @@ import (
 
 const module = ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
 
-// TestPack reads containers with the standard library's reader of ELF files, which knows nothing of
-// them.
+// TestPack reads containers with the ELF reader of the standard library, which is independent of this package.
 func TestPack(t *testing.T) {
 	for _, text := range []string{"", module, strings.Repeat(module, 1000)} {
 		for _, relocatable := range []bool{false, true} {
@@ -42,25 +41,26 @@ func TestPack(t *testing.T) {
 			if got, err := Unpack(file, len(text)); err != nil || string(got) != text {
 				t.Errorf("unpacked %d bytes, want %d (%v)", len(got), len(text), err)
 			}
-			// Where it lies in memory, what follows does not matter.
+			// In memory, bytes after the file do not matter.
 			if got, err := Unpack(append(file, "more"...)[:Size(file)], len(text)); err != nil || string(got) != text {
 				t.Errorf("unpacked %d bytes, want %d (%v)", len(got), len(text), err)
 			}
 		}
 	}
-	// The virtual and the real architecture are where a host looks for them (EF_CUDA_VIRTUAL_SM and EF_CUDA_SM).
+	// The virtual and the real architecture are at the places where a host reads them (EF_CUDA_VIRTUAL_SM and
+	// EF_CUDA_SM).
 	if flags := Pack(nil, 86, false)[48:52]; flags[0] != 86 || flags[2] != 86 {
 		t.Errorf("flags % x", flags)
 	}
 }
 
-// TestSizeLinked: NVIDIA's nvlink puts program headers behind the section headers.
+// TestSizeLinked: NVIDIA's nvlink adds program headers after the section headers.
 func TestSizeLinked(t *testing.T) {
 	file := Pack([]byte(module), 86, true)
 	le := binary.LittleEndian
-	le.PutUint64(file[32:], uint64(len(file))) // where the program headers are
-	le.PutUint16(file[54:], 56)                // the size of one
-	le.PutUint16(file[56:], 2)                 // how many
+	le.PutUint64(file[32:], uint64(len(file))) // offset of the program headers
+	le.PutUint16(file[54:], 56)                // size of one
+	le.PutUint16(file[56:], 2)                 // their number
 	file = append(file, make([]byte, 2*56)...)
 	if Size(file) != uint64(len(file)) {
 		t.Errorf("%d bytes of a file that says it has %d", len(file), Size(file))
@@ -70,7 +70,7 @@ func TestSizeLinked(t *testing.T) {
 	}
 }
 
-// TestBroken: a file that is broken, wherever it is, is an error or the same text; and one without PTX is told apart.
+// TestBroken: a damaged file gives an error or the same text; a file without PTX gives ErrNoPTX.
 func TestBroken(t *testing.T) {
 	for _, text := range []string{module, strings.Repeat(module, 100)} {
 		file := Pack([]byte(text), 86, false)
@@ -82,7 +82,7 @@ func TestBroken(t *testing.T) {
 				broken := slices.Clone(file)
 				broken[i] ^= flip
 				Size(broken)
-				_, _ = Unpack(broken, 1<<20) // it returns
+				_, _ = Unpack(broken, 1<<20) // it must return
 			}
 			if _, err := Unpack(file[:i], 1<<20); err == nil {
 				t.Fatalf("%d of %d bytes are no error", i, len(file))

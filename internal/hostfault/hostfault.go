@@ -1,11 +1,10 @@
-// Package hostfault turns an access to memory that the process does not have, or may
-// not write, into a value.
+// Package hostfault turns an access to missing or read-only memory of the process into a value.
 package hostfault
 
 import "runtime/debug"
 
-// Catch runs f and reports whether it ended with such an access in this goroutine, and
-// to which address. Other panics go on.
+// Catch runs f. If f ends with such an access in this goroutine, Catch reports it with its address. Other panics
+// propagate.
 func Catch(f func()) (addr uint64, faulted bool) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

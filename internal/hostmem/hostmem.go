@@ -1,9 +1,3 @@
-// Package hostmem says how much memory the host allows the process, and reserves memory that takes none of the host's until it is
-// touched.
-//
-// Go ends a process that gets no memory with a trace of all goroutines, and no program can prevent that. So what takes
-// much memory at once asks first: Check says whether the host allows it, Reserve maps it outside Go's heap, and
-// Watch notices when memory that grows in small steps comes close to the limit.
 package hostmem
 
 import (
@@ -15,21 +9,21 @@ import (
 	"sync"
 )
 
-// ErrNoMemory is the error of memory that the host does not give.
+// ErrNoMemory is the error of memory that the host does not provide.
 var ErrNoMemory = errors.New("the host has no more memory")
 
-// Limit is a bound of the memory of the process.
+// Limit is a bound on the memory of the process.
 type Limit struct {
 	Bytes  uint64
 	Name   string // for messages: "ulimit -v"
-	mapped bool   // it bounds addresses that are mapped, not memory that was touched
-	soft   bool   // a target of Go's collector, which allocations may pass
+	mapped bool   // it bounds mapped addresses, not touched memory
+	soft   bool   // a target of Go's garbage collector, which allocations may exceed
 }
 
-// fallback is the limit of a host of which nothing is known.
+// fallback is the limit on a host whose limits are unknown.
 var fallback = Limit{Bytes: 4 << 30, Name: "a guess"}
 
-// limits are those of the process. They do not change while it runs, as far as is known.
+// limits returns the limits of the process. They are assumed not to change while it runs.
 var limits = sync.OnceValue(func() []Limit {
 	list := systemLimits()
 	if n := debug.SetMemoryLimit(-1); n < math.MaxInt64 {
@@ -41,8 +35,8 @@ var limits = sync.OnceValue(func() []Limit {
 	return list
 })
 
-// Allowed is how many bytes the process may have in all: the least of the physical memory, the limits of its control groups,
-// those of ulimit -v, and GOMEMLIMIT.
+// Allowed returns the number of bytes that the process may have in total: the minimum of the physical memory, the
+// limits of its control groups, ulimit -v, and GOMEMLIMIT.
 func Allowed() uint64 {
 	minimum := uint64(math.MaxUint64)
 	for _, l := range limits() {
@@ -51,9 +45,9 @@ func Allowed() uint64 {
 	return minimum
 }
 
-// Budget is how many bytes a launch may plan with: three quarters of the memory that the host allows, and of the addresses what is
-// left by those that Go and the program keep for themselves. It does not depend on what the host has free, so that it is the
-// same in every run.
+// Budget returns the number of bytes that a launch may plan with: three quarters of the allowed memory, and no more
+// than the addresses that Go and the program leave. It does not depend on the host's free memory, so it is the same in
+// every run.
 func Budget() uint64 {
 	minimum := uint64(math.MaxUint64)
 	for _, l := range limits() {
@@ -66,13 +60,14 @@ func Budget() uint64 {
 	return minimum
 }
 
-// goAddresses is about what a Go program maps without touching it.
+// goAddresses is roughly the number of bytes that a Go program maps without touching them.
 const goAddresses = 2 << 30
 
-// reserveSlack is left to Go: it maps its heap in pieces of 64 MiB.
+// reserveSlack is left to Go, which maps its heap in pieces of 64 MiB; in bytes.
 const reserveSlack = 96 << 20
 
-// reserved is the part of a limit that is left to Go. Of memory that was touched a small limit leaves less than slack.
+// reserved returns the part of a limit that is left to Go. For touched memory, a small limit leaves less than
+// reserveSlack.
 func (l Limit) reserved() uint64 {
 	if l.mapped {
 		return reserveSlack
@@ -80,10 +75,11 @@ func (l Limit) reserved() uint64 {
 	return min(reserveSlack, l.Bytes/8)
 }
 
-// smallSize is a size for which Check does not look at the limits, in bytes.
+// smallSize is the size up to which Check does not look at the limits, in bytes.
 const smallSize = 1 << 20
 
-// Free is how many bytes the process may have besides those it has, and the limit that says so.
+// Free returns the number of bytes that the process may have in addition to its current memory, and the limit that
+// applies.
 func Free() (uint64, Limit) {
 	mapped, touched := used()
 	minimum, limit := uint64(math.MaxUint64), fallback
@@ -102,7 +98,7 @@ func Free() (uint64, Limit) {
 	return minimum, limit
 }
 
-// Check returns an error if the process may not have n bytes more. It wraps ErrNoMemory.
+// Check returns an error that wraps ErrNoMemory if the process may not have n more bytes.
 func Check(n uint64) error {
 	if n < smallSize {
 		return nil
@@ -124,8 +120,8 @@ func Make(n uint64) ([]byte, error) {
 	return make([]byte, n), nil
 }
 
-// Reserve maps size zero bytes outside Go's heap, at the beginning of a page. The host gives memory for a page when the page is
-// touched. The error wraps ErrNoMemory. The memory stays until Release.
+// Reserve maps size zero bytes outside Go's heap, at the beginning of a page. The host provides memory for a page when
+// the page is touched. The error wraps ErrNoMemory. The memory stays until Release.
 func Reserve(size uint64) ([]byte, error) {
 	if size == 0 {
 		return []byte{}, nil
@@ -155,17 +151,18 @@ func Release(b []byte) {
 	}
 }
 
-// Zero makes memory that Reserve has given zero, and gives its pages back to the host where it can.
+// Zero zeroes memory of Reserve, and returns its pages to the host if it can.
 func Zero(b []byte) {
 	if len(b) > 0 {
 		zero(b)
 	}
 }
 
-// pageSize is the step in which memory is looked through.
+// pageSize is the unit in which ZeroTouched works, in bytes.
 const pageSize = 4 << 10
 
-// ZeroTouched makes bytes zero. It writes no page that is zero already: to read a page that nobody has written takes no memory.
+// ZeroTouched zeroes bytes. It does not write to a page that is zero, because reading an untouched page takes no
+// memory.
 func ZeroTouched(b []byte) {
 	for len(b) > 0 {
 		n := min(len(b), pageSize)
@@ -191,7 +188,7 @@ func IsZero(b []byte) bool {
 	return true
 }
 
-// goMemory is what Go has mapped, and how much of that has nothing in it.
+// goMemory returns the number of bytes that Go has mapped, and how many of them are unused.
 func goMemory() (mapped, room uint64) {
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(s)

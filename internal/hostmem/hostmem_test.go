@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestReserve reserves more than hosts have, touches little of it, makes it zero, and gives it back.
+// TestReserve reserves more than a host has, touches a little of it, zeroes it, and releases it.
 func TestReserve(t *testing.T) {
 	const size = 1<<36 + 5
 	for range 3 {
@@ -71,7 +71,8 @@ func TestZeroTouched(t *testing.T) {
 	}
 }
 
-// TestSoftLimit: GOMEMLIMIT is a target of Go's collector. It bounds the plans of launches, and refuses no memory.
+// TestSoftLimit: GOMEMLIMIT is a target of Go's garbage collector. It bounds the plans of launches, and refuses no
+// memory.
 func TestSoftLimit(t *testing.T) {
 	kept := limits
 	defer func() { limits = kept }()

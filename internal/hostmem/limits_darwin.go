@@ -2,7 +2,7 @@ package hostmem
 
 import "golang.org/x/sys/unix"
 
-// noReserve: macOS counts no memory before it is touched.
+// noReserve: macOS does not count untouched memory.
 const noReserve = unix.MAP_NORESERVE
 
 func memoryLimits() []Limit {
@@ -13,11 +13,11 @@ func memoryLimits() []Limit {
 	return []Limit{{Bytes: n, Name: "physical memory"}}
 }
 
-// used is what Go has: the system does not tell without cgo.
+// used returns Go's memory: the system needs cgo for more.
 func used() (mapped, touched uint64) {
 	n, _ := goMemory()
 	return n, n
 }
 
-// zero: MADV_DONTNEED does not promise zeros on macOS.
+// zero zeroes b: MADV_DONTNEED does not guarantee zeros on macOS.
 func zero(b []byte) { ZeroTouched(b) }

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// noReserve has the kernel not count memory before it is touched.
+// noReserve makes the kernel not count untouched memory.
 const noReserve = unix.MAP_NORESERVE
 
-// memoryLimits are the physical memory and the limits of the process's control groups.
+// memoryLimits returns the physical memory and the limits of the process's control groups.
 func memoryLimits() []Limit {
 	list := groupLimits(os.DirFS("/"))
 	var s unix.Sysinfo_t
@@ -24,8 +24,8 @@ func memoryLimits() []Limit {
 	return list
 }
 
-// groupLimits are the limits of the process's control groups, of version 1 and 2 (cgroups(7)): of its own group and of those
-// above. In a container the group may lie elsewhere than /proc says; then that of the container is at the top.
+// groupLimits returns the limits of the process's control groups, of version 1 and 2 (cgroups(7)): of its own group and
+// its ancestors. In a container, the path in /proc may not exist; then the container's group is the root.
 func groupLimits(root fs.FS) (list []Limit) {
 	groups, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
@@ -43,11 +43,11 @@ func groupLimits(root fs.FS) (list []Limit) {
 			}
 		}
 		if parts[1] != "" && file == "memory.max" {
-			continue // another controller of version 1
+			continue // a different controller of version 1
 		}
 		for at := path.Clean("/" + parts[2]); ; at = path.Dir(at) {
 			text, err := fs.ReadFile(root, path.Join(top, at, file))
-			if n, bad := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil && bad == nil && n < 1<<60 { // "max", or as good as that
+			if n, bad := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil && bad == nil && n < 1<<60 { // "max", or practically unlimited
 				list = append(list, Limit{Bytes: n, Name: "the control group's memory limit"})
 			}
 			if at == "/" {
@@ -58,7 +58,7 @@ func groupLimits(root fs.FS) (list []Limit) {
 	return list
 }
 
-// used is how many bytes the process has mapped, and how many of them it has touched.
+// used returns the number of bytes that the process has mapped, and the number that it has touched.
 func used() (mapped, touched uint64) {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err == nil {
@@ -72,7 +72,7 @@ func used() (mapped, touched uint64) {
 	return mapped * page, touched * page
 }
 
-// zero has the kernel take whole pages back: those of private memory without a file are zero from then on (madvise(2)).
+// zero returns whole pages to the kernel: pages of private memory without a file are zero afterwards (madvise(2)).
 func zero(b []byte) {
 	if unix.Madvise(b, unix.MADV_DONTNEED) != nil {
 		ZeroTouched(b)

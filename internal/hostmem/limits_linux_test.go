@@ -9,7 +9,7 @@ import (
 	"testing/fstest"
 )
 
-// TestGroupLimits has files as cgroups(7) and the kernel's cgroup-v1/memory.rst and cgroup-v2.rst describe them.
+// TestGroupLimits uses files as in cgroups(7) and the kernel's cgroup-v1/memory.rst and cgroup-v2.rst.
 func TestGroupLimits(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -40,7 +40,7 @@ func TestGroupLimits(t *testing.T) {
 	}
 }
 
-// TestUntouched reserves memory, which is no memory of the host's, and touches some, which is.
+// TestUntouched: reserved memory takes no memory of the host, and touched memory does.
 func TestUntouched(t *testing.T) {
 	mapped, touched := used()
 	b, err := Reserve(1 << 32)
@@ -60,8 +60,8 @@ func TestUntouched(t *testing.T) {
 	}
 }
 
-// skipUnlessOvercommitted skips the test, for which the host has refused to reserve memory, or fails it where the host lets
-// processes reserve more than it has (proc_sys_vm(5)) and the process has no limit.
+// skipUnlessOvercommitted skips a test for which the host refused to reserve memory. It fails the test if the host
+// allows processes to reserve more than it has (proc_sys_vm(5)) and the process has no limit.
 func skipUnlessOvercommitted(t *testing.T, err error) {
 	t.Helper()
 	mode, bad := os.ReadFile("/proc/sys/vm/overcommit_memory")

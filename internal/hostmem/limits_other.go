@@ -2,7 +2,7 @@
 
 package hostmem
 
-// Of other systems nothing is known: memory is in Go's heap, which bounds it by a guess.
+// The limits of further systems are unknown: memory is in Go's heap, and the fallback applies.
 
 func systemLimits() []Limit { return nil }
 

@@ -4,5 +4,5 @@ package hostmem
 
 import "testing"
 
-// skipUnlessOvercommitted skips the test: nothing is known of how much the host lets processes reserve.
+// skipUnlessOvercommitted skips the test: it is unknown how much the host allows processes to reserve.
 func skipUnlessOvercommitted(t *testing.T, err error) { t.Skip(err) }

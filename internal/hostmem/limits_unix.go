@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// systemLimits are what the system says.
+// systemLimits returns the limits of the operating system.
 func systemLimits() []Limit {
 	list := memoryLimits()
 	var r unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_AS, &r); err == nil && r.Cur < 1<<62 { // RLIM_INFINITY is above
+	if err := unix.Getrlimit(unix.RLIMIT_AS, &r); err == nil && r.Cur < 1<<62 { // RLIM_INFINITY is larger
 		list = append(list, Limit{Bytes: r.Cur, Name: "ulimit -v", mapped: true})
 	}
 	return list

@@ -15,7 +15,7 @@ type memoryStatus struct {
 
 var globalMemoryStatus = windows.NewLazySystemDLL("kernel32.dll").NewProc("GlobalMemoryStatusEx")
 
-// systemLimits are the physical memory, and what may be committed in all.
+// systemLimits returns the physical memory and the commit limit.
 func systemLimits() []Limit {
 	s := memoryStatus{length: uint32(unsafe.Sizeof(memoryStatus{}))}
 	if ok, _, _ := globalMemoryStatus.Call(uintptr(unsafe.Pointer(&s))); ok == 0 {
@@ -24,13 +24,13 @@ func systemLimits() []Limit {
 	return []Limit{{Bytes: s.totalPhys, Name: "physical memory"}, {Bytes: s.totalPageFile, Name: "the commit limit", mapped: true}}
 }
 
-// used is what Go has: memory outside its heap is counted when it is touched.
+// used returns Go's memory: memory outside its heap counts when it is touched.
 func used() (mapped, touched uint64) {
 	n, _ := goMemory()
 	return n, n
 }
 
-// reserve commits memory: the system promises it, and takes it when it is touched.
+// reserve commits memory: the system guarantees it, and provides it when it is touched.
 func reserve(size uint64) ([]byte, error) {
 	at, err := windows.VirtualAlloc(0, uintptr(size), windows.MEM_RESERVE|windows.MEM_COMMIT, windows.PAGE_READWRITE)
 	if err != nil {

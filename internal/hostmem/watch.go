@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Watch calls low, once, when the process comes close to a limit of its memory: within a few steps of Go's heap. It has Go
-// collect garbage in time, too. It ends with the context.
+// Watch calls low, once, when the process is within a few steps of Go's heap of a memory limit. It also makes Go
+// collect garbage in time. It ends with the context.
 func Watch(ctx context.Context, low func(error)) {
 	soften()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -28,11 +28,11 @@ func Watch(ctx context.Context, low func(error)) {
 	}
 }
 
-// margin is how close to a limit is too close, in bytes, for a heap that is small: Go maps 64 MiB at a time. A large heap has
-// large slices, which grow by copies in one piece, and its room is in many pieces.
+// margin is the minimum distance to a limit, in bytes, for a small heap: Go maps 64 MiB at a time. A large heap has
+// large slices, which grow by copies in one piece, and its free memory is in many pieces.
 const margin = 96 << 20
 
-// CheckLow returns an error if the process is close to a limit of its memory. It wraps ErrNoMemory.
+// CheckLow returns an error that wraps ErrNoMemory if the process is close to a memory limit.
 func CheckLow() error {
 	mapped, touched := used()
 	heap, room := goMemory()
@@ -48,7 +48,7 @@ func CheckLow() error {
 	return nil
 }
 
-// soften has Go collect garbage more often before it comes to a limit, unless the user says how much it may have.
+// soften makes Go collect garbage more often close to a limit, unless the user has set GOMEMLIMIT.
 func soften() {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
@@ -58,7 +58,7 @@ func soften() {
 	current, _ := goMemory()
 	for _, l := range limits() {
 		n := l.Bytes
-		if l.mapped { // what is mapped and not Go's heap: the program, and addresses that Go keeps for itself
+		if l.mapped { // mapped memory outside Go's heap: the program, and addresses that Go reserves
 			n -= min(n, mapped-min(mapped, current)+2*margin)
 		}
 		minimum = min(minimum, n/10*9)

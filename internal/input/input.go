@@ -1,5 +1,3 @@
-// Package input reads files up to a size. A device or a pipe does not say how much it
-// holds, and may have no end.
 package input
 
 import (
@@ -14,14 +12,14 @@ import (
 	"gemu/internal/hostmem"
 )
 
-// Limits of what is read, in bytes.
+// Maximum sizes, in bytes.
 const (
-	MaxText   = 256 << 20 // of PTX and other sources
-	MaxStream = 256 << 20 // of what is no regular file
+	MaxText   = 256 << 20 // PTX and source text
+	MaxStream = 256 << 20 // files that are not regular
 )
 
-// ReadFile reads a file of up to limit bytes, of up to MaxStream if it is no regular file. A pipe or a device may keep the
-// reader waiting; then the end of the context is the error.
+// ReadFile reads a file of at most limit bytes, or of at most MaxStream if it is not regular. A pipe or a device may
+// block the reader; ReadFile then returns an error when the context ends.
 func ReadFile(ctx context.Context, name string, limit int64) ([]byte, error) {
 	if st, err := os.Stat(name); err != nil || st.Mode().IsRegular() {
 		return readFile(name, limit)
@@ -29,13 +27,14 @@ func ReadFile(ctx context.Context, name string, limit int64) ([]byte, error) {
 	return waitForRead(ctx, func() ([]byte, error) { return readFile(name, limit) })
 }
 
-// ReadStream reads standard input or another stream of up to MaxStream bytes. The end of the context is an error.
+// ReadStream reads standard input or another stream of at most MaxStream bytes. It returns an error when the context
+// ends.
 func ReadStream(ctx context.Context, r io.Reader) ([]byte, error) {
 	return waitForRead(ctx, func() ([]byte, error) { return Read(r, MaxStream, 0) })
 }
 
-// waitForRead calls a function that may wait for ever. After the end of the context the call goes on alone: the system does not
-// let a process leave an open that waits.
+// waitForRead calls a function that may block for ever. If the context ends first, the call continues in its goroutine,
+// because a blocking open cannot be cancelled.
 func waitForRead(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
 	type result struct {
 		b   []byte
@@ -70,12 +69,12 @@ func readFile(name string, limit int64) ([]byte, error) {
 	return Read(f, limit, st.Size())
 }
 
-// OpenRegular opens a regular file. It refuses a pipe or a device, and so never waits.
+// OpenRegular opens a regular file. It refuses a pipe or a device, and so never blocks.
 func OpenRegular(name string) (*os.File, error) {
 	return openRegular(func() (os.FileInfo, error) { return os.Stat(name) }, func(flags int) (*os.File, error) { return os.OpenFile(name, flags, 0) })
 }
 
-// ReadRegular reads a regular file of up to limit bytes, as OpenRegular opens it.
+// ReadRegular reads a regular file of at most limit bytes, like OpenRegular.
 func ReadRegular(name string, limit int64) ([]byte, error) {
 	f, err := OpenRegular(name)
 	if err != nil {
@@ -84,7 +83,7 @@ func ReadRegular(name string, limit int64) ([]byte, error) {
 	return readAll(f, limit)
 }
 
-// readAll reads a file of up to limit bytes, and closes it.
+// readAll reads a file of at most limit bytes, and closes it.
 func readAll(f *os.File, limit int64) ([]byte, error) {
 	defer f.Close()
 	st, err := f.Stat()
@@ -94,10 +93,10 @@ func readAll(f *os.File, limit int64) ([]byte, error) {
 	return Read(f, limit, st.Size())
 }
 
-// errIrregular is the error of a pipe, a device, a socket or a directory in place of a file.
+// errIrregular is the error for a pipe, a device, a socket or a directory.
 var errIrregular = errors.New("it is no regular file")
 
-// openRegular looks at a file before it opens it, for some devices act when they are opened, and again afterwards.
+// openRegular checks a file before it opens it, because opening some devices has side effects, and again afterwards.
 func openRegular(stat func() (os.FileInfo, error), open func(flags int) (*os.File, error)) (*os.File, error) {
 	st, err := stat()
 	if err != nil {
@@ -120,7 +119,7 @@ func openRegular(stat func() (os.FileInfo, error), open func(flags int) (*os.Fil
 	return f, nil
 }
 
-// Read reads to the end, which must come within limit bytes. It is expected after size.
+// Read reads to the end, which must come within limit bytes. size is the expected size.
 func Read(r io.Reader, limit, size int64) ([]byte, error) {
 	tooLarge := fmt.Errorf("more than %d MiB", limit>>20)
 	if size > limit {

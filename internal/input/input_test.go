@@ -24,7 +24,7 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// TestRead reads what is longer than it says, and what has no end.
+// TestRead reads files that are longer than their stated size, and files without an end.
 func TestRead(t *testing.T) {
 	if b, err := Read(strings.NewReader("four"), 4, 1); err != nil || string(b) != "four" {
 		t.Errorf("%q, %v", b, err)

@@ -10,34 +10,33 @@ import (
 	"gemu/internal/visible"
 )
 
-// MaxSource bounds a source file in bytes.
+// MaxSource is the maximum size of a source file in bytes.
 const MaxSource = 16 << 20
 
-// Sources reads the files that PTX was compiled from. Its .file directives name them, so the names are input like
-// any other: Sources opens regular files only, and only below the directory of the PTX or a directory that the user has
-// allowed, after symbolic links are resolved. Files and directories whose names begin with a dot are left out below these.
+// Sources reads the source files of compiled PTX. Their names come from .file directives, which are untrusted input:
+// Sources only opens regular files below the directory of the PTX or below a directory that the user has allowed, after
+// symbolic links are resolved. Below these, files and directories whose names begin with a dot are excluded.
 type Sources struct {
 	roots   []root
 	files   map[string]*sourceFile
-	outside []string // names of files that exist and are not read, in the order of the first requests
+	outside []string // names of existing files that are not read, in the order of the first requests
 }
 
-// root is a directory below which sources may lie.
+// root is a directory that may contain sources.
 type root struct {
 	dir     string
-	allowed bool // by the user: a file is also looked for by the last part of its name
+	allowed bool // by the user: a file is also searched by its base name
 }
 
-// sourceFile is a file as .file names it.
+// sourceFile is a file named by .file.
 type sourceFile struct {
 	path  string // "" if it is not read
 	lines []string
 	err   error
 }
 
-// NewSources returns the sources of a PTX file. For standard input ("-") and workloads ("@NAME") the directory of the
-// file is the current directory.
-// dirs are further directories.
+// NewSources returns the sources of a PTX file. For standard input ("-") and workloads ("@NAME"), the directory of the
+// file is the current directory. dirs are further directories.
 func NewSources(ptx string, dirs ...string) *Sources {
 	s := &Sources{files: map[string]*sourceFile{}}
 	for _, dir := range dirs {
@@ -47,7 +46,7 @@ func NewSources(ptx string, dirs ...string) *Sources {
 	return s
 }
 
-// CheckDirs returns an error if one of the directories that a user allows is none.
+// CheckDirs returns an error if one of the directories that a user allows does not exist or is not a directory.
 func CheckDirs(dirs []string) error {
 	for _, dir := range dirs {
 		if st, err := os.Stat(dir); err != nil {
@@ -59,7 +58,7 @@ func CheckDirs(dirs []string) error {
 	return nil
 }
 
-// Path is where a file is, or its name if it is not read.
+// Path returns the path of a file, or its name if it is not read.
 func (s *Sources) Path(name string) string {
 	if f := s.file(name); f.path != "" {
 		return f.path
@@ -67,13 +66,13 @@ func (s *Sources) Path(name string) string {
 	return name
 }
 
-// Lines are the lines of a file, with control characters made visible; none if it is not read.
+// Lines returns the lines of a file, with control characters made visible; none if it is not read.
 func (s *Sources) Lines(name string) []string { return s.file(name).lines }
 
-// Err says why a file is not read; nil if it is.
+// Err returns the reason why a file is not read; nil if it is.
 func (s *Sources) Err(name string) error { return s.file(name).err }
 
-// Note tells a user of files that exist and were not read, and of the way to read them; "" if there are none.
+// Note returns a message about existing files that were not read, and how to read them; "" if there are none.
 func (s *Sources) Note() string {
 	if len(s.outside) == 0 {
 		return ""
@@ -98,10 +97,10 @@ func (s *Sources) file(name string) *sourceFile {
 	return f
 }
 
-// errOutside is the error of a file that may be another's secret.
+// errOutside is the error for a file that may be secret.
 var errOutside = errors.New("it lies outside the directory of the PTX; --source DIR allows the files below a directory")
 
-// read finds and reads a file. The error wraps os.ErrNotExist if there is none.
+// read finds and reads a file. If there is none, the error wraps os.ErrNotExist.
 func (s *Sources) read(name string) (path string, lines []string, err error) {
 	err = os.ErrNotExist
 	if name == "" {
@@ -120,12 +119,12 @@ func (s *Sources) read(name string) (path string, lines []string, err error) {
 	return "", nil, err
 }
 
-// candidates are the places where a file is looked for.
+// candidates lists the paths at which a file is searched.
 func (s *Sources) candidates(name string) (paths []string) {
 	if filepath.IsAbs(name) {
 		paths = append(paths, name)
 	} else {
-		paths = append(paths, name) // beside the user, if that is below a root
+		paths = append(paths, name) // relative to the current directory, if that is below a root
 		for _, r := range s.roots {
 			paths = append(paths, filepath.Join(r.dir, name))
 		}
@@ -150,7 +149,7 @@ func (s *Sources) open(path string) ([]byte, error) {
 	err = errOutside
 	for _, r := range s.roots {
 		dir, failed := resolve(r.dir)
-		if failed != nil || !r.allowed && dir == filepath.Dir(dir) { // a PTX file at the top does not allow everything
+		if failed != nil || !r.allowed && dir == filepath.Dir(dir) { // a PTX file in the root directory of the system does not allow everything
 			continue
 		}
 		rel, failed := filepath.Rel(dir, resolved)
@@ -166,7 +165,7 @@ func (s *Sources) open(path string) ([]byte, error) {
 	return nil, err
 }
 
-// resolve is an absolute path without symbolic links.
+// resolve returns an absolute path without symbolic links.
 func resolve(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -175,7 +174,7 @@ func resolve(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// hidden reports whether a part of a path begins with a dot.
+// hidden reports whether an element of a path begins with a dot.
 func hidden(rel string) bool {
 	for part := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
 		if strings.HasPrefix(part, ".") {
@@ -185,8 +184,8 @@ func hidden(rel string) bool {
 	return false
 }
 
-// openBelow reads a regular file below a directory. A link that has been put there meanwhile does not lead out of it, and
-// a pipe does not make it wait.
+// openBelow reads a regular file below a directory. A link that is created meanwhile cannot lead out of it, and a pipe
+// cannot block it.
 func openBelow(dir, rel string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -200,7 +199,7 @@ func openBelow(dir, rel string) ([]byte, error) {
 	return readAll(f, MaxSource)
 }
 
-// withoutPath is an error of the system without the path, which messages have already.
+// withoutPath returns an error of the system without the path, because messages name the path already.
 func withoutPath(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {

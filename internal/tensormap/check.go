@@ -1,8 +1,7 @@
 package tensormap
 
-// This file is what a tensor map must be like: the driver API says it where maps are made
-// (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col, cuTensorMapEncodeIm2colWide), and the manual
-// in 9.7.9.25.5.1.
+// This file checks tensor maps by the rules that the driver API states where maps are made (cuTensorMapEncodeTiled,
+// cuTensorMapEncodeIm2col, cuTensorMapEncodeIm2colWide), and the manual in 9.7.9.25.5.1.
 
 import "fmt"
 
@@ -12,7 +11,7 @@ const (
 	maxPixels = 1024
 )
 
-// Check reports what a map cannot be like.
+// Check returns an error if the map violates a rule.
 func (m *Map) Check() error {
 	minimum := 1
 	if m.Mode != Tiled || m.Interleave != NoInterleave {
@@ -53,7 +52,7 @@ func (m *Map) Check() error {
 	return m.checkSwizzle()
 }
 
-// checkBox checks the box or, for im2col, channels, pixels and corners.
+// checkBox checks the box, or channels, pixels and corners for im2col.
 func (m *Map) checkBox() error {
 	boxes := m.Rank
 	if m.Mode != Tiled {
@@ -92,7 +91,7 @@ func (m *Map) checkBox() error {
 	return nil
 }
 
-// checkSwizzle checks the swizzle with what is there to mix.
+// checkSwizzle checks the swizzle against the size of the rows.
 func (m *Map) checkSwizzle() error {
 	s := m.Swizzle
 	bytes := uint64(m.Box[0]) * uint64(m.Type.sharedBits()) / 8

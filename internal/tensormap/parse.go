@@ -1,6 +1,6 @@
 package tensormap
 
-// This file reads tensor maps as command lines and test cases write them.
+// This file parses tensor maps in command lines and test cases.
 
 import (
 	"fmt"
@@ -11,10 +11,10 @@ import (
 	"gemu/internal/brackets"
 )
 
-// Notation is how a tensor map is written, for messages.
+// Notation is the notation of a tensor map, for messages.
 const Notation = "tma(BUFFER,TYPE[N],box=N{,strides=N}{,steps=N}{,swizzle=N}{,fill=nan}{,offset=N})"
 
-// Cut takes a tensor map over a buffer, tma(BUFFER,…), apart; ok is false if the text is none.
+// Cut splits a tensor map over a buffer, tma(BUFFER,…); ok is false if the text is not a tensor map.
 func Cut(text string) (buffer, rest string, ok bool) {
 	inner, ok := strings.CutPrefix(text, "tma(")
 	inner, closed := strings.CutSuffix(inner, ")")
@@ -25,27 +25,27 @@ func Cut(text string) (buffer, rest string, ok bool) {
 	return strings.TrimSpace(buffer), strings.TrimSpace(rest), true
 }
 
-// Parse reads what stands behind the buffer:
+// Parse parses the text after the buffer:
 //
 //	f16[64x32],box=8x32,swizzle=64
 //
-// Extents, and all that there is for each dimension, begin with the outermost, as those of
-// arrays do; they are separated by x. Then, in any order,
+// Extents and all further values for each dimension begin with the outermost dimension, as in arrays, and are separated
+// by x. These options follow in any order:
 //
 //	box=8x32       elements of the box
-//	strides=64     bytes, of all dimensions but the innermost; without it there are no gaps
+//	strides=64     bytes, of all dimensions except the innermost; default: no gaps
 //	steps=1x1      traversal strides
 //	swizzle=128    bytes: 32, 64, 96 or 128; 128/32, 128/64 and 128/32/8 with other atomicities
 //	interleave=16  bytes: 16 or 32
-//	fill=nan       what is outside is NaN
-//	offset=128     bytes from the buffer's first to the tensor's
-//	mode=im2col    or im2col::w, im2col::w::128, in place of box with
+//	fill=nan       elements outside of the tensor are NaN
+//	offset=128     bytes from the start of the buffer to the tensor
+//	mode=im2col    or im2col::w, im2col::w::128; in place of box, with
 //	channels=8     per pixel
 //	pixels=64      per column
 //	lower=-1x-1    corners of the bounding box in D, H and W, or in W
 //	upper=-1x-1
 //
-// The map's address is the offset; the map is to be checked by who knows where the buffer is.
+// The map's address is the offset. The caller, who knows the address of the buffer, must check the map.
 func Parse(text string) (m *Map, err error) {
 	parts := strings.Split(text, ",")
 	for i := range parts {
@@ -79,7 +79,7 @@ func Parse(text string) (m *Map, err error) {
 	return m, nil
 }
 
-// numbers reads numbers that are separated by x, and turns them round.
+// numbers parses numbers separated by x, and reverses their order.
 func numbers(s string, minimum, maximum int) ([]int64, error) {
 	var list []int64
 	for _, f := range strings.Split(s, "x") {
@@ -101,7 +101,7 @@ var swizzles = map[string]Swizzle{
 	"128/32": {Swizzle128, Atom32}, "128/32/8": {Swizzle128, Atom32Flip8}, "128/64": {Swizzle128, Atom64},
 }
 
-// option reads one of what follows the tensor.
+// option parses one option.
 func (m *Map) option(s string) error {
 	key, value, _ := strings.Cut(s, "=")
 	each := func(n int, set func(i int, v int64)) error {

@@ -1,14 +1,13 @@
 package tensormap
 
-// Swizzle is how lines of shared memory are mixed (manual 5.5.7): a pattern of addresses, and
-// not of boxes.
+// Swizzle is a permutation of the bytes in lines of shared memory (manual 5.5.7). It depends on addresses, not on
+// boxes.
 type Swizzle struct {
 	Mode      SwizzleMode
-	Atomicity Atomicity // of Swizzle128; else Atom16
+	Atomicity Atomicity // of Swizzle128; otherwise Atom16
 }
 
-// SwizzleMode is the number of bytes within which pieces change their places, with the numbers
-// that tensormap.replace has.
+// SwizzleMode is the number of bytes within which pieces are permuted, with the numbers of tensormap.replace.
 type SwizzleMode uint8
 
 // The modes.
@@ -21,29 +20,29 @@ const (
 	SwizzleModeCount
 )
 
-// Span is the bytes within which pieces change their places; 0 if none do.
+// Span returns the number of bytes within which pieces are permuted; 0 without a permutation.
 func (m SwizzleMode) Span() uint64 { return [...]uint64{0, 32, 64, 128, 96}[m] }
 
-// Atomicity is the bytes that stay together.
+// Atomicity is the number of bytes that stay together.
 type Atomicity uint8
 
 // The atomicities.
 const (
 	Atom16 Atomicity = iota
 	Atom32
-	Atom32Flip8 // in every other line the halves of 16 bytes change their places, too
+	Atom32Flip8 // in every second line, the halves of 16 bytes are exchanged, too
 	Atom64
 	AtomicityCount
 )
 
-// Swizzles are the swizzles as CUDA's driver numbers them: by CUtensorMapSwizzle.
+// Swizzles lists the swizzles in the order of CUtensorMapSwizzle.
 var Swizzles = []Swizzle{
 	{}, {Mode: Swizzle32}, {Mode: Swizzle64}, {Mode: Swizzle128},
 	{Mode: Swizzle128, Atomicity: Atom32}, {Mode: Swizzle128, Atomicity: Atom32Flip8}, {Mode: Swizzle128, Atomicity: Atom64},
 }
 
-// Apply is where in shared memory a byte is that without a swizzle would be at an address: some
-// bits of the number of the 128-byte line are added, modulo 2, to those of the place in it.
+// Apply returns the address in shared memory of a byte whose address without swizzle is addr: some bits of the number
+// of the 128-byte line are added, modulo 2, to bits of the offset in the line.
 func (s Swizzle) Apply(addr uint64) uint64 {
 	line := addr >> 7
 	switch s.Mode {

@@ -1,30 +1,3 @@
-// Package tensormap is tensor maps (manual 5.5): 128 bytes that describe a tensor in global
-// memory, and how copies take boxes out of it and lay them out in shared memory.
-//
-// What is in the bytes NVIDIA does not say. Here they are (integers in little-endian order)
-//
-//	  0  8 bytes  "gemu.tma"
-//	  8  u64      address of the tensor
-//	 16  5 × u32  its extents in elements, modulo 2^32; dimension 0 is the one without a stride
-//	 36  u32      which of the fields that cannot be left out are there
-//	 40  4 × u64  its strides in bytes, of dimensions 1 to 4
-//	 72  5 × u16  extents of the box in elements; for im2col channels, then pixels
-//	 82  5 × u8   traversal strides
-//	 87  u8       rank
-//	 88  u8       type of the elements, as tensormap.replace numbers them
-//	 89  u8       interleave layout
-//	 90  u8       swizzle mode
-//	 91  u8       swizzle atomicity
-//	 92  u8       what is filled in: 1 is a NaN
-//	 93  u8       L2 promotion, which has no effect
-//	 94  u8       mode
-//	 95  u8       allocation class: 1 is large, which has no effect
-//	 96  3 × s16  lower corner of the bounding box, of W, H and D
-//	102  3 × s16  its upper corner
-//	108           zeros
-//
-// so that bytes which nobody made a tensor map of are none. tensormap.replace makes one of
-// zeros, field by field: who uses it before all are there is told which are not.
 package tensormap
 
 import (
@@ -34,49 +7,49 @@ import (
 	"strings"
 )
 
-// AllocClass is the name under which Replace changes the allocation class: 1 is large, 0 small.
+// AllocClass is the name by which Replace changes the allocation class: 1 is large, 0 small.
 const AllocClass = "alloc_class"
 
-// Size is the bytes of a tensor map, and Align what its address must be a multiple of.
+// Size is the size of a tensor map in bytes, and Align the required alignment of its address.
 const (
 	Size  = 128
 	Align = 64
 )
 
-// Rank is the most dimensions that a tensor has.
+// Rank is the maximum number of dimensions of a tensor.
 const Rank = 5
 
-// Map is what a tensor map says. The first dimension is the innermost.
+// Map is a decoded tensor map. The first dimension is the innermost.
 type Map struct {
 	Mode    Mode
 	Type    Type
 	Rank    int
 	Address uint64
-	Dim     [Rank]uint64     // elements
-	Stride  [Rank - 1]uint64 // bytes, of dimensions 1 and up
-	Box     [Rank]uint32     // elements; for im2col channels per pixel, and pixels per column
+	Dim     [Rank]uint64     // in elements
+	Stride  [Rank - 1]uint64 // in bytes, of dimensions 1 and up
+	Box     [Rank]uint32     // in elements; for im2col channels per pixel, and pixels per column
 	Step    [Rank]uint32     // traversal strides
-	Lower   [3]int32         // corners of the bounding box in W, H and D, for im2col: from the tensor's first element,
-	Upper   [3]int32         // … and from its last
+	Lower   [3]int32         // lower corner of the bounding box in W, H and D, for im2col, relative to the tensor's first element
+	Upper   [3]int32         // upper corner, relative to the tensor's last element
 
 	Interleave Interleave
 	Swizzle    Swizzle
-	NaN        bool  // elements outside of the tensor are NaN, and not zero
+	NaN        bool  // elements outside of the tensor are NaN instead of zero
 	L2         uint8 // promotion, 0 to 3
-	Large      bool  // the allocation class that tensormap.replace has set
+	Large      bool  // the allocation class set by tensormap.replace
 
 	given fields
 }
 
-// Mode is how a map's boxes are read.
+// Mode is the shape of a map's boxes.
 type Mode uint8
 
 // The modes.
 const (
 	Tiled      Mode = iota
 	Im2col          // pixels in a bounding box, row by row
-	Im2colW         // … of one row
-	Im2colW128      // … 128 of them
+	Im2colW         // pixels in a bounding box of one row
+	Im2colW128      // like Im2colW, with 128 pixels
 	modeCount
 )
 
@@ -84,7 +57,7 @@ func (m Mode) String() string {
 	return [...]string{"tile", "im2col", "im2col::w", "im2col::w::128"}[m]
 }
 
-// Type is the type of elements, with the numbers that tensormap.replace has (table 33).
+// Type is the type of elements, with the numbers of tensormap.replace (table 33).
 type Type uint8
 
 // The types.
@@ -97,20 +70,20 @@ const (
 	S64
 	F16
 	F32
-	F32Ftz // subnormal numbers are zero
+	F32Ftz // subnormal numbers are flushed to zero
 	F64
 	BF16
 	TF32 // .f32 in global memory
 	TF32Ftz
 	B4x16    // 16 elements of 4 bits in 8 bytes
-	B4x16P64 // … with 8 bytes behind them in shared memory
-	B6x16P32 // 16 elements of 6 bits in 12 bytes, with 4 behind them in shared memory; stores take the low bits of bytes
+	B4x16P64 // like B4x16, with 8 bytes of padding in shared memory
+	B6x16P32 // 16 elements of 6 bits in 12 bytes, with 4 bytes of padding in shared memory; stores take the low bits of bytes
 	TypeCount
 )
 
 var types = [TypeCount]struct {
 	name  string
-	bits  int // in global memory
+	bits  int // width in global memory
 	float bool
 }{
 	U8: {"u8", 8, false}, U16: {"u16", 16, false}, U32: {"u32", 32, false}, S32: {"s32", 32, false}, U64: {"u64", 64, false}, S64: {"s64", 64, false},
@@ -119,12 +92,12 @@ var types = [TypeCount]struct {
 	B4x16: {"b4x16", 4, false}, B4x16P64: {"b4x16_p64", 4, false}, B6x16P32: {"b6x16_p32", 6, false},
 }
 
-// Types are the types as CUDA's driver numbers them: by CUtensorMapDataType.
+// Types lists the types in the order of CUtensorMapDataType.
 var Types = []Type{U8, U16, U32, S32, U64, S64, F16, F32, F64, BF16, F32Ftz, TF32, TF32Ftz, B4x16, B4x16P64, B6x16P32}
 
 func (t Type) String() string { return types[t].name }
 
-// TypeNamed is the type of a name; ok is false if there is none.
+// TypeNamed returns the type with a name; ok is false if there is none.
 func TypeNamed(name string) (t Type, ok bool) {
 	for t := range TypeCount {
 		if types[t].name == name {
@@ -134,16 +107,16 @@ func TypeNamed(name string) (t Type, ok bool) {
 	return 0, false
 }
 
-// Bits is the width of an element in global memory.
+// Bits returns the width of an element in global memory.
 func (t Type) Bits() int { return types[t].bits }
 
 // Float reports whether elements are floats.
 func (t Type) Float() bool { return types[t].float }
 
-// Padded reports whether there is room behind every 16 elements in shared memory.
+// Padded reports whether every 16 elements are followed by padding in shared memory.
 func (t Type) Padded() bool { return t == B4x16P64 || t == B6x16P32 }
 
-// sharedBits is the width of an element in shared memory, with its part of the padding.
+// sharedBits returns the width of an element in shared memory, with its part of the padding.
 func (t Type) sharedBits() int {
 	if t.Padded() {
 		return 8
@@ -151,7 +124,7 @@ func (t Type) sharedBits() int {
 	return t.Bits()
 }
 
-// Interleave is a layout in which channels are in slices (manual 5.5.6).
+// Interleave is a layout in which channels are stored in slices (manual 5.5.6).
 type Interleave uint8
 
 // The layouts.
@@ -162,25 +135,25 @@ const (
 	InterleaveCount
 )
 
-// fields is which of the fields are there that a map must have.
+// fields is a set of required fields.
 type fields uint32
 
 const (
 	hasAddress fields = 1 << iota
 	hasRank
-	hasBox    // of dimension 0; the others follow
+	hasBox    // of dimension 0; the bits of further dimensions follow
 	hasDim    = hasBox << Rank
 	hasStride = hasDim << Rank
 	hasStep   = hasStride << (Rank - 1)
 )
 
-// magic is the first bytes of a tensor map.
+// magic is the beginning of a tensor map.
 const magic = "gemu.tma"
 
-// ErrNone is the error of bytes that are no tensor map.
+// ErrNone is the error of bytes that are not a tensor map.
 var ErrNone = errors.New("no tensor map of gemu's")
 
-// Encode is the bytes of the map. Every field that its rank asks for is taken to be there.
+// Encode returns the bytes of the map, with all fields that its rank requires marked as present.
 func (m *Map) Encode() (b [Size]byte) {
 	n := *m
 	n.given = n.requiredFields() | n.given
@@ -188,7 +161,7 @@ func (m *Map) Encode() (b [Size]byte) {
 	return b
 }
 
-// requiredFields is the fields that a map of the rank must have.
+// requiredFields returns the fields that a map of the rank must have.
 func (m *Map) requiredFields() fields {
 	s := hasAddress | hasRank
 	for i := range m.Rank {
@@ -227,7 +200,7 @@ func (m *Map) encodeTo(b []byte) {
 	}
 }
 
-// get reads a map that may lack fields.
+// get decodes a map that may lack fields.
 func get(b []byte) (*Map, error) {
 	le := binary.LittleEndian
 	if string(b[:len(magic)]) != magic || b[87] > Rank || Type(b[88]) >= TypeCount || Interleave(b[89]) >= InterleaveCount ||
@@ -254,11 +227,11 @@ func get(b []byte) (*Map, error) {
 	return m, nil
 }
 
-// Decode is the map of bytes, which are Size. The error says what they lack to be one: ErrNone,
-// fields that are not there, or a field that cannot be as it is.
+// Decode decodes a map of Size bytes. The error is ErrNone, lists missing fields, or names an invalid field.
 func Decode(b []byte) (*Map, error) { return DecodeWith(b, nil) }
 
-// DecodeWith is Decode of a map of which a copy overrides properties: its own values of them may be missing or wrong.
+// DecodeWith is Decode for a map some of whose properties a copy overrides: the map's own values of these may be
+// missing or invalid.
 func DecodeWith(b []byte, o *Override) (*Map, error) {
 	m, err := get(b)
 	if err == nil && o != nil {
@@ -273,7 +246,7 @@ func DecodeWith(b []byte, o *Override) (*Map, error) {
 	return m, m.Check()
 }
 
-// String names fields: "its rank, box_dim 0".
+// String lists the fields: "its rank, box_dim 0".
 func (s fields) String() string {
 	var list []string
 	if s&hasAddress != 0 {
@@ -296,7 +269,7 @@ func (s fields) String() string {
 	return strings.Join(list, ", ")
 }
 
-// Large reports whether the allocation class of a tensor map, Size bytes, is large. Fields may be missing.
+// Large reports whether the allocation class of a tensor map of Size bytes is large. Fields may be missing.
 func Large(b []byte) (bool, error) {
 	m, err := get(b)
 	if err != nil {
@@ -305,9 +278,8 @@ func Large(b []byte) (bool, error) {
 	return m.Large, nil
 }
 
-// Replace changes a field of a tensor map, Size bytes, as tensormap.replace does (manual
-// 9.7.9.27): by the name of the field, of those that there are several of the ordinal, to a
-// value. Zeros become a map of that field. The error says why it cannot be.
+// Replace sets a field of a tensor map of Size bytes, as tensormap.replace does (manual 9.7.9.27). ord is the ordinal
+// for fields that exist several times. Zeros become a map with that field. It returns an error for an invalid value.
 func Replace(b []byte, field string, ord int, value uint64) error {
 	m := &Map{}
 	if strings.Trim(string(b[:Size]), "\x00") != "" {

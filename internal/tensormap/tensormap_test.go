@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// full is a map with all fields different.
+// full makes a map whose fields are all different.
 func full() *Map {
 	return &Map{
 		Type: BF16, Rank: 5, Address: 0x123456780, Dim: [Rank]uint64{64, 1 << 32, 3, 4, 5}, Stride: [Rank - 1]uint64{128, 1 << 39, 16, 1<<40 - 16},
@@ -14,7 +14,7 @@ func full() *Map {
 	}
 }
 
-// TestEncode: what is encoded is decoded, and what tensormap.replace makes of zeros is the same.
+// TestEncode: an encoded map is decoded, and tensormap.replace makes the same map from zeros.
 func TestEncode(t *testing.T) {
 	im2col := full()
 	im2col.Mode, im2col.Lower, im2col.Upper, im2col.Box = Im2col, [3]int32{-16, 3, 15}, [3]int32{0, -1, -2}, [Rank]uint32{64, 1024}
@@ -59,7 +59,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// TestNone: bytes that nobody has made a map of are none.
+// TestNone: arbitrary bytes are not a map.
 func TestNone(t *testing.T) {
 	m := full().Encode()
 	for _, b := range [][]byte{make([]byte, Size), []byte(strings.Repeat("\xff", Size)), append([]byte("gemu.tm?"), m[8:]...)} {
@@ -79,7 +79,7 @@ func TestNone(t *testing.T) {
 	}
 }
 
-// TestCheck: each limit that the driver API states, from both sides.
+// TestCheck: each limit of the driver API, from both sides.
 func TestCheck(t *testing.T) {
 	tiled := "f16[4x4x64],box=2x2x64"
 	for _, c := range []struct{ good, bad, what string }{
@@ -122,7 +122,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestParse: what is no tensor map says why.
+// TestParse: errors give the reason.
 func TestParse(t *testing.T) {
 	for spec, text := range map[string]string{
 		"":                        "is no TYPE[N]; want tma(",

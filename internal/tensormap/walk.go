@@ -1,38 +1,38 @@
 package tensormap
 
-// This file walks over what a copy transfers.
+// This file enumerates the bytes that a copy transfers.
 
 import (
 	"errors"
 	"fmt"
 )
 
-// Copy is what an instruction says of a box, beside its map.
+// Copy holds the operands of a copy instruction, in addition to its map.
 type Copy struct {
 	Mode  Mode
-	Dims  int  // coordinates that the instruction has; of Rows always 2
-	Rows  bool // of four rows: .tile::gather4, .tile::scatter4
-	Store bool // to the tensor
+	Dims  int  // number of coordinates of the instruction; always 2 with Rows
+	Rows  bool // four rows: .tile::gather4, .tile::scatter4
+	Store bool // direction: to the tensor
 	Reset bool // the instruction sets the extents: coordinates are zero
 
-	// Coordinates, the innermost first; of Rows that of the columns, then four of rows.
+	// Coordinates, the innermost first. With Rows, the coordinate of the columns, then those of four rows.
 	Position [Rank]int32
 
-	// For im2col what is added to W, H and D; for the others the halo, and what is added to W.
+	// For Im2col the offsets of W, H and D; for Im2colW and Im2colW128 the halo and the offset of W.
 	Offsets [3]uint16
 }
 
-// Override holds the properties that the operands of a copy set, in place of those of its tensor map (manual of
-// PTX 9.4, 9.7.10.28.5.2).
+// Override holds the properties that the operands of a copy set instead of its tensor map (manual of PTX 9.4,
+// 9.7.10.28.5.2).
 type Override struct {
-	Address uint64 // of the tensor, in bytes: a multiple of 16
-	Dims    int    // number of extents, as many as the map has dimensions; 0: those of the map
+	Address uint64 // of the tensor, in bytes; must be a multiple of 16
+	Dims    int    // number of extents, as many as the map has dimensions; 0: use those of the map
 	Dim     [Rank]uint16
 	Low     [Rank - 1]uint32 // strides in units of 16 bytes: their lower 32 bits
-	High    uint16           // their upper bits, 4 for each, that of dimension 1 in the lowest
+	High    uint16           // their upper bits, 4 for each, with dimension 1 in the lowest
 }
 
-// apply changes the properties of a map.
+// apply sets the overridden properties of a map.
 func (o *Override) apply(m *Map) error {
 	if o.Address%16 != 0 {
 		return fmt.Errorf("a tensor at %#x by .override::global_address, want a multiple of 16", o.Address)
@@ -55,7 +55,7 @@ func (o *Override) apply(m *Map) error {
 	return nil
 }
 
-// String is the coordinates, as an instruction has them.
+// String returns the coordinates in the notation of an instruction.
 func (c *Copy) String() string {
 	n := c.Dims
 	if c.Rows {
@@ -71,22 +71,22 @@ func (c *Copy) String() string {
 	return s + "}"
 }
 
-// Segment is a part of a box whose bytes lie one behind the other in both memories.
+// Segment is a part of a box whose bytes are contiguous in both memories.
 type Segment struct {
-	Shared uint64 // its address in shared memory
-	Global uint64 // in global memory; of elements outside of the tensor where they would be
-	Bytes  int    // as many as there are in both; of stores of B6x16P32 in global memory
-	Inside bool   // of the tensor
-	First  bool   // it is the first of its row inside of the tensor
+	Shared uint64 // address in shared memory
+	Global uint64 // address in global memory; of elements outside of the tensor, their hypothetical address
+	Bytes  int    // size in both memories; for stores of B6x16P32, in global memory
+	Inside bool   // inside the tensor
+	First  bool   // it is the first of its row inside the tensor
 }
 
 // ErrInterleaved is the error of an interleaved layout.
 var ErrInterleaved = errors.New("interleaved layouts do not run: nothing says which stride their slices have")
 
-// SharedAlign is what the address in shared memory must be a multiple of.
+// SharedAlign is the required alignment of the address in shared memory.
 const SharedAlign = 128
 
-// Fits reports why the map is none for the copy, or the copy none for the map.
+// Fits returns an error if the map and the copy do not fit each other.
 func (m *Map) Fits(c *Copy) error {
 	switch {
 	case m.Interleave != NoInterleave:
@@ -135,7 +135,7 @@ func (m *Map) Fits(c *Copy) error {
 			}
 		}
 	case Im2colW, Im2colW128:
-		if at := int64(c.Position[1]); at > m.last(0) { // to the left it may be
+		if at := int64(c.Position[1]); at > m.last(0) { // it may lie to the left
 			return fmt.Errorf("coordinate 1 is %d, outside of the bounding box to %d", at, m.last(0))
 		}
 		maximum := uint16(512)
@@ -149,10 +149,10 @@ func (m *Map) Fits(c *Copy) error {
 	return nil
 }
 
-// last is the last coordinate of the bounding box in a dimension of space.
+// last returns the last coordinate of the bounding box in a spatial dimension.
 func (m *Map) last(i int) int64 { return int64(m.Dim[i+1]) - 1 + int64(m.Upper[i]) }
 
-// rows is how many rows of Box[0] elements a copy has.
+// rows returns the number of rows of a copy, each of Box[0] elements.
 func (m *Map) rows(c *Copy) int {
 	switch {
 	case c.Rows:
@@ -171,21 +171,20 @@ func (m *Map) rows(c *Copy) int {
 	return n
 }
 
-// steps is how many elements of the box are in a dimension but the first.
+// steps returns the number of elements of the box in a dimension other than the first.
 func (m *Map) steps(i int) int { return int((m.Box[i] + m.Step[i] - 1) / m.Step[i]) }
 
-// Bytes is what a copy transfers, as an mbarrier is told of it: elements, not padding.
+// Bytes returns the number of bytes of a copy that an mbarrier counts: elements without padding.
 func (m *Map) Bytes(c *Copy) uint64 {
 	return uint64(m.rows(c)) * uint64(m.Box[0]) * uint64(m.Type.Bits()) / 8
 }
 
-// pitch is how far rows are apart in shared memory: those shorter than what is mixed have room
-// behind them.
+// pitch returns the distance of rows in shared memory in bytes: a row shorter than the swizzle span is padded.
 func (m *Map) pitch() uint64 {
 	return max(uint64(m.Box[0])*uint64(m.Type.sharedBits())/8, m.Swizzle.Mode.Span())
 }
 
-// Walk gives the pieces of a copy from or to an address in shared memory, until yield says no.
+// Walk passes the segments of a copy from or to an address in shared memory to yield, until it returns false.
 func (m *Map) Walk(c *Copy, shared uint64, yield func(p Segment) bool) {
 	for i, x := range m.boxStarts(c) {
 		if !m.row(&x, shared+uint64(i)*m.pitch(), yield) {
@@ -194,8 +193,7 @@ func (m *Map) Walk(c *Copy, shared uint64, yield func(p Segment) bool) {
 	}
 }
 
-// boxStarts gives the coordinates at which rows begin, in the order in which they are in shared
-// memory.
+// boxStarts yields the coordinates at which rows begin, in the order of shared memory.
 func (m *Map) boxStarts(c *Copy) func(yield func(int, [Rank]int64) bool) {
 	if c.Mode != Tiled {
 		return func(yield func(int, [Rank]int64) bool) { m.pixels(c, yield) }
@@ -228,9 +226,9 @@ func (m *Map) boxStarts(c *Copy) func(yield func(int, [Rank]int64) bool) {
 	}
 }
 
-// pixels are the starts of im2col modes (manual 5.5.4, 5.5.5): along W, H and D inside of the
-// bounding box, then on to the next image. In the modes of one row only W and the image change;
-// the halo is the pixels that follow; after each 32 of Im2colW128 the next 32 begin with them, too.
+// pixels yields the starts of im2col modes (manual 5.5.4, 5.5.5): along W, H and D inside the bounding box, then on to
+// the next image. In the modes of one row only W and the image change; the halo is the pixels that follow. After each
+// 32 pixels of Im2colW128 comes the halo, and the next 32 begin with it, too.
 func (m *Map) pixels(c *Copy, yield func(int, [Rank]int64) bool) {
 	var from, to, pos, offset [3]int64
 	spatial := m.Rank - 2
@@ -250,7 +248,7 @@ func (m *Map) pixels(c *Copy, yield func(int, [Rank]int64) bool) {
 		group = 32 + int(c.Offsets[0])
 	}
 	image := int64(c.Position[m.Rank-1])
-	next, nextImage := pos, image // where the next group begins
+	next, nextImage := pos, image // start of the next group
 	for row := range m.rows(c) {
 		switch {
 		case row > 0 && row%group == 0:
@@ -282,7 +280,7 @@ func (m *Map) pixels(c *Copy, yield func(int, [Rank]int64) bool) {
 	}
 }
 
-// row gives the pieces of a row.
+// row yields the segments of a row.
 func (m *Map) row(x *[Rank]int64, shared uint64, yield func(p Segment) bool) bool {
 	inside := true
 	base := m.Address
@@ -296,7 +294,7 @@ func (m *Map) row(x *[Rank]int64, shared uint64, yield func(p Segment) bool) boo
 	}
 	bits, n := int64(m.Type.Bits()), int64(chunk)*8/int64(m.Type.sharedBits())
 	end := x[0] + int64(m.Box[0])
-	from, to := min(max(x[0], 0), end), min(max(int64(m.Dim[0]), x[0]), end) // what is inside
+	from, to := min(max(x[0], 0), end), min(max(int64(m.Dim[0]), x[0]), end) // the part inside the tensor
 	if !inside {
 		from, to = end, end
 	}
@@ -323,5 +321,5 @@ func (m *Map) row(x *[Rank]int64, shared uint64, yield func(p Segment) bool) boo
 	return true
 }
 
-// Span is the bytes in shared memory from the first of a copy to the last.
+// Span returns the number of bytes in shared memory from the first byte of a copy to the last.
 func (m *Map) Span(c *Copy) uint64 { return uint64(m.rows(c)) * m.pitch() }

@@ -1,8 +1,8 @@
-// Package visible makes control characters visible in text that a terminal shows. A file name, a source line or
-// the output of a kernel may hold escape sequences that move the cursor, rewrite lines or send answers as if typed.
+// Package visible makes control characters visible in text for a terminal. A file name, a source line or the output of
+// a kernel may contain escape sequences that move the cursor, rewrite lines or make the terminal send input.
 //
-// A character that is not graphic (Unicode categories L, M, N, P, S and Zs), other than newline and tab, is
-// written as a Go escape: \x1b, \u202e. So is a byte that is not UTF-8. A carriage return stays before a newline only.
+// A character that is not graphic (Unicode categories L, M, N, P, S and Zs), other than newline and tab, is written as
+// a Go escape: \x1b, \u202e. So is a byte that is not UTF-8. A carriage return is kept only before a newline.
 package visible
 
 import (
@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// Text is the text with its control characters visible.
+// Text returns the text with its control characters made visible.
 func Text(s string) string {
 	if isVisible(s) {
 		return s
@@ -22,7 +22,7 @@ func Text(s string) string {
 	return string(appendBytes(b, pending))
 }
 
-// isVisible reports whether Text has nothing to change.
+// isVisible reports whether Text would not change the text.
 func isVisible(s string) bool {
 	for _, r := range s {
 		if r == utf8.RuneError || !isShown(r) {
@@ -32,11 +32,11 @@ func isVisible(s string) bool {
 	return true
 }
 
-// isShown reports whether a character is written as it is.
+// isShown reports whether a character is written unchanged.
 func isShown(r rune) bool { return r == '\n' || r == '\t' || unicode.IsGraphic(r) }
 
-// appendVisible appends the visible form of text to b. It returns the end of text whose meaning depends on what
-// follows: an incomplete character, an incomplete sequence of keep, or a carriage return.
+// appendVisible appends the visible form of text to b. pending is the end of text if its form depends on the following
+// text: an incomplete character, an incomplete sequence of keep, or a carriage return.
 func appendVisible(b, text []byte, keep []string) (out, pending []byte) {
 	for len(text) > 0 {
 		if text[0] == 0x1b {
@@ -70,7 +70,8 @@ func appendVisible(b, text []byte, keep []string) (out, pending []byte) {
 	return b, nil
 }
 
-// allowedPrefix is the length of the sequence of keep at the beginning of text, or whether more text may make it one.
+// allowedPrefix returns the length of the sequence of keep at the beginning of text. incomplete reports that more text
+// may complete one.
 func allowedPrefix(text []byte, keep []string) (n int, incomplete bool) {
 	for _, k := range keep {
 		switch {
@@ -91,18 +92,18 @@ func appendBytes(b, text []byte) []byte {
 	return b
 }
 
-// Writer makes control characters visible in what it passes on.
+// Writer makes control characters visible and writes the result to another writer.
 type Writer struct {
 	w       io.Writer
 	allowed []string
-	pending []byte // not passed on yet: its meaning depends on what follows
+	pending []byte // not written yet: its form depends on the following text
 }
 
-// NewWriter makes a writer that passes text on to another. The escape sequences of keep pass unchanged. Close passes
-// on the end of a text that ends within a character.
+// NewWriter makes a Writer that writes to dst. The escape sequences in keep are written unchanged. Close writes the end
+// of a text that ends within a character.
 func NewWriter(dst io.Writer, keep ...string) *Writer { return &Writer{w: dst, allowed: keep} }
 
-// Write passes text on. The error is that of the writer below.
+// Write writes text. The error is that of the underlying writer.
 func (w *Writer) Write(text []byte) (int, error) {
 	out, pending := appendVisible(make([]byte, 0, len(w.pending)+len(text)), append(w.pending, text...), w.allowed)
 	w.pending = append([]byte(nil), pending...)
@@ -115,7 +116,7 @@ func (w *Writer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Close passes on the rest. It does not close the writer below.
+// Close writes the pending text. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	if len(w.pending) == 0 {
 		return nil

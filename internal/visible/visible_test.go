@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// texts are texts and their visible forms.
+// texts has texts and their visible forms.
 var texts = []struct{ text, want string }{
 	{"", ""},
 	{"plain\ttext, äöü 日本 🙂\n", "plain\ttext, äöü 日本 🙂\n"},
@@ -53,7 +53,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// TestKeep passes the sequences that are kept, and no others.
+// TestKeep: only the sequences in keep are unchanged.
 func TestKeep(t *testing.T) {
 	const text = "\x1b[1mbold\x1b[0m \x1b[31mred\x1b[0m\x1b[1"
 	for size := 1; size <= len(text); size++ {

@@ -4,8 +4,8 @@ package wholefile
 
 import "os"
 
-// descriptor is another descriptor of the open file that a name means; nil if the name means none.
+// descriptor returns a new descriptor of the open file that a name stands for; nil if it stands for none.
 func descriptor(string) *os.File { return nil }
 
-// readOnly reports whether an error is that of a file system that is mounted for reading.
+// readOnly reports whether an error is that of a read-only file system.
 func readOnly(error) bool { return false }

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// descriptor is another descriptor of the open file that a name means; nil if the name means none.
+// descriptor returns a new descriptor of the open file that a name stands for; nil if it stands for none.
 func descriptor(name string) *os.File {
 	fd := -1
 	switch dir, last := filepath.Split(filepath.Clean(name)); {
@@ -31,10 +31,10 @@ func descriptor(name string) *os.File {
 	}
 	copied, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
-		return nil // it is not open, and the name says so
+		return nil // it is not open; opening the name will fail
 	}
 	return os.NewFile(uintptr(copied), name)
 }
 
-// readOnly reports whether an error is that of a file system that is mounted for reading.
+// readOnly reports whether an error is that of a read-only file system.
 func readOnly(err error) bool { return errors.Is(err, unix.EROFS) }

@@ -1,12 +1,3 @@
-// Package wholefile writes files whole or not at all. A file is written under another name in the same directory, and gets its name
-// when the system has taken all of it: after a write that fails, the file that was there before is as it was. The package does not
-// wait for the disk: after a crash of the system a new file may be empty.
-//
-// A file that is replaced keeps its permissions; a new one has those of the umask. It belongs to the user of the process, and
-// other hard links to the old file keep its old contents. A file that the user may not write is not replaced. A symbolic link stays,
-// and the file that it leads to is replaced. Pipes, devices and other files that are not regular are written directly, and so is a
-// file in a directory where none can be made. Names of open files of the process (/dev/stdout, /dev/fd/3) mean these: what is
-// written comes after what the process has written there before.
 package wholefile
 
 import (
@@ -20,18 +11,18 @@ import (
 	"path/filepath"
 )
 
-// Mode has the permissions of a new file, from which the umask takes some.
+// Mode has the permissions of a new file before the umask is applied.
 const Mode fs.FileMode = 0o666
 
-// File is a file that is being written. It has its name after Commit.
+// File is a file under construction. It gets its name by Commit.
 type File struct {
 	file          *os.File
-	name          string // that it is to have; "": it has it
-	writeErr      error  // of a write
-	removeCleanup func() // takes back that the end of the process removes it; nil: it has its name
+	name          string // final name; "": it already has it
+	writeErr      error  // the first error of Write
+	removeCleanup func() // cancels the removal at the end of the process; nil: it has its final name
 }
 
-// Create begins to write a file. Where a pipe waits for its reader, the end of the context is the error.
+// Create begins a file. If it must wait for the reader of a pipe, it returns an error when the context ends.
 func Create(ctx context.Context, name string) (*File, error) {
 	if f := descriptor(name); f != nil {
 		return &File{file: f}, nil
@@ -44,7 +35,7 @@ func Create(ctx context.Context, name string) (*File, error) {
 		return openInPlace(ctx, name)
 	}
 	if err == nil {
-		old, err := os.OpenFile(name, os.O_WRONLY, 0) // a new file in its place would pass over its permissions
+		old, err := os.OpenFile(name, os.O_WRONLY, 0) // replacing it would bypass its permissions
 		if err != nil {
 			return nil, err
 		}
@@ -52,25 +43,25 @@ func Create(ctx context.Context, name string) (*File, error) {
 	}
 	to, failed := filepath.EvalSymlinks(name)
 	if failed != nil {
-		if _, link := os.Readlink(name); link == nil { // it leads to a file that is not there
+		if _, link := os.Readlink(name); link == nil { // a link without a target
 			return openInPlace(ctx, name)
 		}
 		to = name
 	}
 	f, failed := createTemp(to)
 	if failed != nil {
-		if errors.Is(failed, fs.ErrPermission) || readOnly(failed) { // a full disk must not cost the old file
+		if errors.Is(failed, fs.ErrPermission) || readOnly(failed) { // a full disk must not destroy the old file
 			return openInPlace(ctx, name)
 		}
 		return nil, &fs.PathError{Op: "write", Path: name, Err: withoutPath(failed)}
 	}
-	if err == nil { // as well as the system allows
+	if err == nil { // as far as the system allows
 		f.Chmod(st.Mode().Perm())
 	}
 	return &File{file: f, name: to, removeCleanup: cleanup.Add(func() { os.Remove(f.Name()) })}, nil
 }
 
-// createTemp makes a new file in the directory of another.
+// createTemp makes a temporary file in the directory of name.
 func createTemp(name string) (f *os.File, err error) {
 	base := filepath.Base(name)
 	for range 100 {
@@ -99,12 +90,12 @@ func openInPlace(ctx context.Context, name string) (*File, error) {
 			return nil, o.err
 		}
 		return &File{file: o.f}, nil
-	case <-ctx.Done(): // the open goes on alone: the system does not let a process leave it
+	case <-ctx.Done(): // the open continues in its goroutine: it cannot be cancelled
 		return nil, ctx.Err()
 	}
 }
 
-// Write writes on. An error is that of Commit, too.
+// Write appends to the file. Commit returns its error, too.
 func (f *File) Write(b []byte) (int, error) {
 	n, err := f.file.Write(b)
 	if err != nil && f.writeErr == nil {
@@ -113,7 +104,7 @@ func (f *File) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Commit ends the file and gives it its name. After an error the file that was there before is as it was.
+// Commit completes the file and gives it its name. After an error, the previous file is unchanged.
 func (f *File) Commit() error {
 	err := f.writeErr
 	if closed := f.file.Close(); err == nil {
@@ -132,7 +123,7 @@ func (f *File) Commit() error {
 	return err
 }
 
-// Discard gives the file up: the file that was there before is as it was.
+// Discard abandons the file: the previous file is unchanged.
 func (f *File) Discard() {
 	f.file.Close()
 	if f.name != "" {
@@ -141,7 +132,7 @@ func (f *File) Discard() {
 	}
 }
 
-// Write writes a whole file.
+// Write writes a complete file.
 func Write(ctx context.Context, name string, data []byte) error {
 	f, err := Create(ctx, name)
 	if err != nil {
@@ -151,7 +142,7 @@ func Write(ctx context.Context, name string, data []byte) error {
 	return f.Commit()
 }
 
-// withoutPath is an error of the system without a path.
+// withoutPath returns an error of the system without the path.
 func withoutPath(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// files are the names in a directory.
+// files lists the names in a directory.
 func files(t *testing.T, dir string) (list []string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -91,8 +91,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestFailedWrite has the disk refuse a file in the middle, by a limit of the size of files, and gives another up: the files that
-// were there before stay, and nothing else.
+// TestFailedWrite: a write that fails in the middle, by a limit on the size of files, and a discarded file leave the
+// previous files and nothing else.
 func TestFailedWrite(t *testing.T) {
 	dir := t.TempDir()
 	a := filepath.Join(dir, "a")
@@ -124,7 +124,7 @@ func TestFailedWrite(t *testing.T) {
 	}
 }
 
-// TestPipe writes to a pipe, and gives up on one that nobody reads.
+// TestPipe writes to a pipe, and gives up on a pipe without a reader.
 func TestPipe(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(name, 0o600); err != nil {
@@ -135,7 +135,7 @@ func TestPipe(t *testing.T) {
 	if err := Write(ctx, name, []byte("x")); !errors.Is(err, context.Canceled) {
 		t.Errorf("nobody reads: %v", err)
 	}
-	r, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // also lets the open that goes on end
+	r, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // also lets the pending open end
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// TestNoDirectory writes a file in a directory where none can be made.
+// TestNoDirectory writes a file in a directory in which no file can be made.
 func TestNoDirectory(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may make files anywhere")
@@ -164,7 +164,7 @@ func TestNoDirectory(t *testing.T) {
 	checkContent(t, a, "new")
 }
 
-// TestDescriptor writes by the names of open files: after what was written there before, and without a new file in their place.
+// TestDescriptor writes to names of open files: after earlier output, and without replacing them.
 func TestDescriptor(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "out")
 	f, err := os.Create(name)
@@ -189,8 +189,8 @@ func TestDescriptor(t *testing.T) {
 	}
 }
 
-// TestOthers: a file that the user may not write stays, another hard link keeps the old contents, and a file in a directory
-// without permission is written in place.
+// TestOthers: a file that the user may not write stays, a further hard link keeps the old contents, and a file in a
+// directory without permission is written in place.
 func TestOthers(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")

@@ -1,0 +1,7 @@
+// Command libgemu is libgemu.so: ptx_run and the functions of gemu.h, on top of package driver. Build it with
+//
+//	go build -buildmode=c-shared -o libgemu.so ./cmd/libgemu
+//
+// Files in reading order: main.go (calls), watch.go (observers in C), pull.go (launches step by step).
+// docs/libraries.md is the documentation for users.
+package main
