@@ -1,10 +1,3 @@
-// Package accelsim writes what kernels execute as traces of Accel-Sim, so that simulators which are
-// driven by traces run without a GPU: what its tracer, a tool of NVBit, writes of SASS. An Exporter is
-// a probe; it makes kernelslist.g and a file for each launch, kernel-1.traceg and so on.
-//
-// gemu executes PTX, so the SASS is made up: each PTX instruction becomes the opcodes that the table
-// has for it (table.go), known to Accel-Sim for the binary version, with the lanes that executed it and the
-// addresses that they accessed. docs/accelsim.md says what is approximate.
 package accelsim
 
 import (
@@ -23,38 +16,39 @@ import (
 	"gemu/ptx"
 )
 
-// The limits of the format: registers that an instruction names, and what a warp is.
+// Limits of the format.
 const (
 	maxSources = 4
 	warpSize   = 32
-	pcStep     = 16 // bytes of a SASS instruction, since Volta
+	pcStep     = 16 // size of a SASS instruction in bytes, since Volta
 )
 
-// Exporter is a probe that writes traces. They are in the directory when all have been written: until
-// then they lie in one of their own within it, and what an earlier export has left stays as it was.
+// Exporter is a probe that writes traces. Until Close, the files are in a temporary directory inside the target
+// directory, and earlier exports stay unchanged.
 type Exporter struct {
-	// Packed writes .tracez files, with the instructions of each warp compressed by themselves, in place of .traceg.
+	// Packed selects .tracez files, in which the instructions of each warp are compressed separately, instead of
+	// .traceg.
 	Packed bool
-	// Partial leaves launches without a trace out, such as those that trap. Close puts the others in the directory, and
-	// returns why some are missing. Else Close puts nothing there.
+	// Partial makes Close omit launches without a trace, such as launches that trap, and return the reasons. Without
+	// Partial, Close then installs nothing.
 	Partial bool
 
 	dir           string
-	tempDir       string // where files lie until Close; "" before the first and after it
-	removeTempDir func() // removes it
+	tempDir       string // directory of the files until Close; "" before the first file and after Close
+	removeTempDir func() // removes tempDir
 	version       int
 	opcodes       map[string]bool // opcodes of the version
 
 	mu           sync.Mutex
 	list         []string // lines of kernelslist.g
-	lostLaunches []error  // why launches are missing, with Partial
-	kernel       int      // launches so far
-	launch       *launch  // that is under way
+	lostLaunches []error  // reasons for missing launches, with Partial
+	kernel       int      // number of launches so far
+	launch       *launch  // the current launch
 	err          error
 }
 
-// New makes an exporter to a directory that is there, for a binary version: see Versions. A directory whose
-// kernelslist.g names files that gemu has not written is an error.
+// New makes an exporter to an existing directory for a binary version: see Versions. It is an error if the
+// kernelslist.g of the directory names files that gemu has not written.
 func New(dir string, version int) (*Exporter, error) {
 	supported := known[version]
 	if supported == nil {
@@ -67,10 +61,10 @@ func New(dir string, version int) (*Exporter, error) {
 	return x, nil
 }
 
-// Close writes kernelslist.g, and puts it and the traces in the directory, in place of those of
-// earlier exports, which are removed. Files that gemu has not written stay: one in the way is an error. If there was an error
-// nothing is put there. It is the first: of a file, of an instruction
-// that has no row, of a launch that did not come to its end or has warps of other than 32 lanes.
+// Close writes kernelslist.g and moves it and the traces to the directory. It removes the traces of earlier exports.
+// Files that gemu has not written stay: if one is in the way, that is an error. After an error, nothing is moved. The
+// error is the first: of a file, of an instruction without a row, of a launch that did not end or whose warps do not
+// have 32 lanes.
 func (x *Exporter) Close() error {
 	defer x.Discard()
 	if x.err == nil {
@@ -92,7 +86,7 @@ func (x *Exporter) Close() error {
 	return errors.Join(x.install(names), errors.Join(x.lostLaunches...))
 }
 
-// Kernels is how many launches have a trace so far.
+// Kernels returns the number of launches that have a trace so far.
 func (x *Exporter) Kernels() (n int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -104,7 +98,7 @@ func (x *Exporter) Kernels() (n int) {
 	return n
 }
 
-// Discard gives up what has been written.
+// Discard removes the files written so far.
 func (x *Exporter) Discard() {
 	if x.tempDir != "" {
 		x.removeTempDir()
@@ -112,7 +106,7 @@ func (x *Exporter) Discard() {
 	}
 }
 
-// makeTempDir makes the directory that files lie in until all have been written.
+// makeTempDir makes the temporary directory.
 func (x *Exporter) makeTempDir() (err error) {
 	if x.tempDir == "" {
 		x.tempDir, x.removeTempDir, err = cleanup.Dir(x.dir, ".gemu-accelsim-*")
@@ -120,13 +114,13 @@ func (x *Exporter) makeTempDir() (err error) {
 	return err
 }
 
-// The file that names the others, and what begins its lines that name none.
+// The file that lists the traces, and the beginning of its lines that name no file.
 const (
 	listName = "kernelslist.g"
 	memcpy   = "MemcpyHtoD,"
 )
 
-// Subscription: what is executed, with addresses, CTA by CTA in one order.
+// Subscription requests executed instructions with addresses, CTA by CTA in one order.
 func (x *Exporter) Subscription() interp.Subscription {
 	return interp.Subscription{
 		Events:    interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTA | interp.OnCTAEnd | interp.OnBefore | interp.OnAfter | interp.OnUndo | interp.OnExit | interp.OnEffect | interp.OnHostWrite,
@@ -134,7 +128,7 @@ func (x *Exporter) Subscription() interp.Subscription {
 	}
 }
 
-// OnEvent is told of launches and of what the host copies.
+// OnEvent handles launches and copies by the host.
 func (x *Exporter) OnEvent(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnHostWrite:
@@ -150,7 +144,7 @@ func (x *Exporter) OnEvent(e *interp.Event) {
 	}
 }
 
-// CTA is the one who is told what a CTA does.
+// CTA returns the sink for the events of a CTA.
 func (x *Exporter) CTA(_ *interp.LaunchInfo, _ int, id interp.Dim3) interp.Sink {
 	l := x.launch
 	if l == nil || l.err != nil {
@@ -159,40 +153,40 @@ func (x *Exporter) CTA(_ *interp.LaunchInfo, _ int, id interp.Dim3) interp.Sink 
 	return &cta{launch: l, id: id, warps: make([]warp, (l.info.Block.X*l.info.Block.Y*l.info.Block.Z+warpSize-1)/warpSize)}
 }
 
-// launch is a launch's trace.
+// launch is the trace of a launch.
 type launch struct {
 	info          *interp.LaunchInfo
 	id            int
 	version       int
 	file          *os.File
 	out           *bufio.Writer
-	packer        *packer  // of a .tracez
-	spill         *os.File // what CTAs in flight have no room in memory for
-	spilledBytes  int64    // bytes of it
-	bytesInMemory int      // bytes of warps in memory
+	packer        *packer  // of a .tracez file
+	spill         *os.File // overflow of CTAs in flight
+	spilledBytes  int64    // size of spill
+	bytesInMemory int      // size of the warps in memory
 	ops           []instr  // by index in the program
-	endAddress    int      // the address behind the program
+	endAddress    int      // address after the program
 	regs          map[*ptx.Func][]int
-	words         int // numbers of registers
+	words         int // number of register numbers in use
 	headerWritten bool
 	err           error
 }
 
-// instr is a PTX instruction in SASS.
+// instr is a PTX instruction as SASS.
 type instr struct {
 	pc      int // of the first opcode
 	opcodes []string
-	places  int // addresses of the last opcode
+	places  int // number of addresses of the last opcode
 	dest    int // register; -1: none
 	sources []int
-	imm     int64 // of waiting for all but so many groups
+	imm     int64 // of a wait: number of groups that may be pending
 	jumps   bool
-	returns bool // from a function; from the kernel it ends
+	returns bool // from a function, or from the kernel (which ends it)
 	exits   bool
 }
 
-// count is how many addresses the last opcode of an instruction has: those of up to 128 bits each
-// that an access takes, of copies and fragments as many as a loop over them might.
+// count returns the number of addresses of the last opcode of an instruction: one for each 128 bits of an access; for
+// copies and fragments, as many as a loop over them may have.
 func (op *instr) count(in *ptx.Instr) int {
 	if !addressOpcodes[stem(op.opcodes[len(op.opcodes)-1])] {
 		return 1
@@ -254,7 +248,7 @@ func (x *Exporter) begin(info *interp.LaunchInfo) {
 		l.packer.out = l.out
 	}
 	l.spill, l.err = os.CreateTemp(x.tempDir, "cta-*")
-	// The header is written when the first CTA says how much shared memory it has.
+	// The header is written when the first CTA reports the size of shared memory.
 }
 
 func (l *launch) name() string {
@@ -264,8 +258,8 @@ func (l *launch) name() string {
 	return fmt.Sprintf("kernel-%d.traceg", l.id)
 }
 
-// number is the number of a register, the even one of a pair; -1 of predicates. Functions do not
-// share numbers.
+// number returns the number of a register, the even number of a pair; -1 for predicates. Functions do not share
+// numbers.
 func (l *launch) number(f *ptx.Func, r ptx.RegID) int {
 	list := l.regs[f]
 	if list == nil {
@@ -284,7 +278,7 @@ func (l *launch) number(f *ptx.Func, r ptx.RegID) int {
 	return list[r]
 }
 
-// header writes what comes before the CTAs.
+// header writes the beginning of a file, before the CTAs.
 func (l *launch) header(shared uint64) {
 	i := l.info
 	var b strings.Builder
@@ -293,7 +287,7 @@ func (l *launch) header(shared uint64) {
 	fmt.Fprintf(&b, "-shmem base_addr = 0x%016x\n-local mem base_addr = 0x%016x\n%s\n-accelsim tracer version = 5\n-enable lineinfo = 0\n\n", interp.SharedWindow, interp.LocalWindow, madeBy)
 	fmt.Fprint(&b, "#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses] immediate\n\n")
 	if l.packer == nil {
-		l.out.WriteString(b.String()) // whose error stays until Flush
+		l.out.WriteString(b.String()) // Flush returns the error
 		return
 	}
 	if _, l.err = io.WriteString(l.packer, b.String()); l.err == nil {
@@ -301,14 +295,14 @@ func (l *launch) header(shared uint64) {
 	}
 }
 
-// The registers that a thread is said to take.
+// The register count of a thread.
 const (
-	registerUnit = 8 // they are allocated so many at a time
+	registerUnit = 8 // allocation unit of registers
 	maxRegisters = 255
 )
 
-// pressure is the most words of registers that are live at once where a block begins in any
-// function, and what an instruction needs besides, in units of allocation.
+// pressure returns the maximum number of register words that are live at the beginning of a block in any function, plus
+// the registers of an instruction, rounded up to the allocation unit.
 func (l *launch) pressure() int {
 	maximum := 0
 	for f := range l.regs {
@@ -326,7 +320,7 @@ func (l *launch) pressure() int {
 	return min((maximum+2*registerUnit-1)/registerUnit*registerUnit, maxRegisters)
 }
 
-// end ends a launch's file.
+// end completes the file of a launch.
 func (x *Exporter) end(err error) {
 	l := x.launch
 	if x.launch = nil; l == nil {
@@ -364,37 +358,37 @@ func (x *Exporter) end(err error) {
 	x.mu.Unlock()
 }
 
-// cta is a CTA's trace. It is written when the CTA has ended, for how many instructions a warp has comes
-// before them; until then it lies in memory, and in a file where it is long.
+// cta is the trace of a CTA. It is written when the CTA has ended, because the number of a warp's instructions comes
+// before them; until then it is in memory, and in a file if it is long.
 type cta struct {
 	*launch
 	id    interp.Dim3
 	warps []warp
 }
 
-// warp is a warp's trace so far.
+// warp is the trace of a warp so far.
 type warp struct {
-	text    []byte // the end of it
+	text    []byte // the part in memory
 	spilled []fileRange
 	instrs  int
 
-	// Before the instruction told of last:
+	// Values before the last instruction:
 	length, before int
-	effects        []effect // that it has issued
+	effects        []effect // effects that it has issued
 }
 
-// fileRange is bytes of a file.
+// fileRange is a range of bytes in a file.
 type fileRange struct{ offset, size int64 }
 
-// maxBytesInMemory is how much of the CTAs in flight lies in memory, and chunkBytes how much of a warp goes to the
-// file at least; tests have less.
+// maxBytesInMemory bounds the bytes of CTAs in flight in memory, and chunkBytes is the minimum size that a warp writes
+// to the file; tests use smaller values.
 var (
 	maxBytesInMemory = 16 << 20
 	chunkBytes       = 1 << 16
 )
 
-// spillWarp puts what the warp has written in the file, if there is too much in memory. It must be about to
-// write more, and have come to no instruction that may be undone.
+// spillWarp moves the warp's text to the file if there is too much in memory. It must be called before the warp writes
+// more, when no written instruction can still be undone.
 func (c *cta) spillWarp(w *warp) {
 	if c.bytesInMemory < maxBytesInMemory || len(w.text) < chunkBytes {
 		return
@@ -409,7 +403,7 @@ func (c *cta) spillWarp(w *warp) {
 	w.text = w.text[:0]
 }
 
-// effect is an asynchronous copy: bytes of global memory that go to or come from elsewhere.
+// effect is one side of an asynchronous copy: bytes of global memory.
 type effect struct {
 	lanes uint64
 	addr  uint64
@@ -417,7 +411,7 @@ type effect struct {
 	store bool
 }
 
-// OnEvent is told what the CTA does.
+// OnEvent handles the events of the CTA.
 func (c *cta) OnEvent(e *interp.Event) {
 	if c.err != nil {
 		return

@@ -19,7 +19,7 @@ import (
 	"gemu/ptx"
 )
 
-// TestTable: every mnemonic has a row, and every opcode that it becomes is known in every version.
+// TestTable: every mnemonic has a row, and its opcodes are known in every version.
 func TestTable(t *testing.T) {
 	names := map[string]bool{}
 	for _, op := range ptx.Ops() {
@@ -60,7 +60,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestChoices: rows choose by type, space and modifiers.
+// TestChoices: rows select by type, space and modifiers.
 func TestChoices(t *testing.T) {
 	for _, c := range []struct {
 		text    string
@@ -116,7 +116,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// recorder notes the addresses of accesses to global memory, for each warp in order.
+// recorder records the addresses of accesses to global memory, for each warp in order.
 type recorder struct {
 	launches []map[warpID][]string // by warp, of each launch
 }
@@ -148,13 +148,13 @@ func (r *recorder) OnEvent(e *interp.Event) {
 	}
 }
 
-// warpID is a warp of a launch.
+// warpID identifies a warp of a launch.
 type warpID struct {
 	cta  interp.Dim3
 	warp int
 }
 
-// run runs a workload of a size.
+// runWorkload runs a workload of a size.
 func runWorkload(t *testing.T, w *kernels.Workload, n int, probes ...interp.Probe) *kernels.Session {
 	t.Helper()
 	s, err := kernels.Start(context.Background(), w, interp.NewDevice(interp.Config{Probes: probes}), n)
@@ -168,7 +168,7 @@ func runWorkload(t *testing.T, w *kernels.Workload, n int, probes ...interp.Prob
 	return s
 }
 
-// affordable is a size of a workload that has not too many instructions for a test; 0 if all have.
+// affordable returns a size of a workload with few enough instructions for a test; 0 if there is none.
 func affordable(t *testing.T, w *kernels.Workload) int {
 	for _, n := range []int{min(w.N, 33), 1} {
 		total := int64(0)
@@ -182,8 +182,8 @@ func affordable(t *testing.T, w *kernels.Workload) int {
 	return 0
 }
 
-// TestWorkloads: traces of the workload library are read back by the format's grammar, with every lane's
-// end, opcodes that are known, and the addresses that the kernels have accessed.
+// TestWorkloads: traces of the workloads are read back by the format's grammar. Every lane ends, opcodes are known, and
+// addresses are those that the kernels have accessed.
 func TestWorkloads(t *testing.T) {
 	for i, w := range kernels.All() {
 		t.Run(w.Name, func(t *testing.T) {
@@ -221,7 +221,7 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
-// checkKernel compares a trace with the launch that it is of.
+// checkKernel compares a trace with its launch.
 func checkKernel(t *testing.T, k *traced, r *interp.Result, version int, want map[warpID][]string) {
 	t.Helper()
 	if k.binary != version || k.tracer < 3 || k.name != r.Kernel || k.grid != [3]int{r.Grid.X, r.Grid.Y, r.Grid.Z} || k.block != [3]int{r.Block.X, r.Block.Y, r.Block.Z} || len(k.ctas) != r.Grid.Count() {
@@ -289,7 +289,7 @@ func export(t *testing.T, dir string, body string, l *interp.Launch) (run, expor
 	return run, x.Close()
 }
 
-// TestKernel: a small kernel's trace, line by line.
+// TestKernel: the trace of a small kernel, line by line.
 func TestKernel(t *testing.T) {
 	dir := t.TempDir()
 	run, err := export(t, dir, `.entry k(.param .u64 p)
@@ -354,7 +354,7 @@ L:
 	}
 }
 
-// TestAddresses: addresses are written in the shortest way that reads back as they are.
+// TestAddresses: addresses are written in the shortest form that reads back the same.
 func TestAddresses(t *testing.T) {
 	for _, c := range []struct {
 		lanes uint32
@@ -381,7 +381,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestFailures: what cannot be exported says so, and leaves no trace of a part.
+// TestFailures: a failed export returns an error, and leaves no partial trace.
 func TestFailures(t *testing.T) {
 	dir := t.TempDir()
 	run, err := export(t, dir, ".entry k(.param .u64 p) { trap; }", &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(1)})
@@ -403,7 +403,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestEarlier: an export that fails leaves an earlier one as it was, and nothing besides.
+// TestEarlier: a failed export leaves an earlier export unchanged, and no further file.
 func TestEarlier(t *testing.T) {
 	dir := t.TempDir()
 	launch := func() *interp.Launch { return &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(1)} }
@@ -437,7 +437,7 @@ func TestEarlier(t *testing.T) {
 	}
 }
 
-// TestSpill: what of CTAs has no room in memory is in their traces all the same.
+// TestSpill: traces include the text of CTAs that was moved to the file.
 func TestSpill(t *testing.T) {
 	const body = `.entry k(.param .u64 p) {
 	.reg .u64 %p, %q; .reg .u32 %t, %i; .reg .pred %d;

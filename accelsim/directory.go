@@ -1,6 +1,6 @@
 package accelsim
 
-// This file is the directory of an export: files of an earlier export go, and files of others stay.
+// This file manages the target directory: it removes the traces of earlier exports, and keeps all further files.
 
 import (
 	"bytes"
@@ -14,13 +14,14 @@ import (
 	"strings"
 )
 
-// madeBy is the line of the header by which a trace is known to be gemu's.
+// madeBy is the header line that identifies a trace of gemu.
 const madeBy = "-nvbit version = none, by gemu"
 
-// headerBytes is how far the header of a trace is looked at: it is shorter, but for the name of its kernel.
+// headerBytes is the size of the part of a trace in which the header is searched: the header is shorter, unless the
+// kernel's name is very long.
 const headerBytes = 1 << 16
 
-// isOurs reports whether a file is a trace that gemu has written.
+// isOurs reports whether gemu has written a trace.
 func isOurs(name string) (bool, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -44,8 +45,8 @@ func isTrace(name string) bool {
 	return ok && number != "" && strings.Trim(number, "0123456789") == "" && (suffix == "traceg" || suffix == "tracez")
 }
 
-// earlier lists the traces of earlier exports in the directory. It is an error if kernelslist.g names
-// a file that gemu has not written, or if names has such a file.
+// earlier lists the traces of earlier exports in the directory. It is an error if kernelslist.g names a file that gemu
+// has not written, or if such a file has one of the names.
 func (x *Exporter) earlier(names []string) (list []string, err error) {
 	entries, err := os.ReadDir(x.dir)
 	if err != nil {
@@ -90,8 +91,8 @@ func (x *Exporter) checkName(name string) error {
 	return fmt.Errorf("%s has %s, which gemu has not written: choose another directory", x.dir, name)
 }
 
-// install puts the files in the directory, in place of those of earlier exports. The list goes first and comes last: a
-// directory with a list has all that it names, and nothing else of gemu's.
+// install moves the files to the directory and removes those of earlier exports. The list is removed first and written
+// last: a directory with a list has all files of the list, and no further traces of gemu.
 func (x *Exporter) install(names []string) error {
 	old, err := x.earlier(names)
 	if err != nil {

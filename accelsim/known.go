@@ -1,8 +1,8 @@
 package accelsim
 
-// This file is which opcodes Accel-Sim knows, by binary version: the names in the maps of
-// gpu-simulator/ISA_Def/volta_opcode.h, turing_opcode.h, ampere_opcode.h and hopper_opcode.h of
-// accel-sim-framework. An opcode that is not in the map of its version ends a simulation.
+// This file lists the opcodes that Accel-Sim knows, by binary version: the names in the maps of
+// gpu-simulator/ISA_Def/volta_opcode.h, turing_opcode.h, ampere_opcode.h and hopper_opcode.h of accel-sim-framework. An
+// opcode that is not in the map of its version ends a simulation.
 
 import (
 	"maps"
@@ -33,11 +33,11 @@ func set(words string) map[string]bool {
 	return s
 }
 
-// Versions are the binary versions that there are opcodes for, as -binary version has them: 70, 75,
-// 80, 86, and 90, which releases of Accel-Sim before 2025 do not have.
+// Versions returns the supported binary versions, as in -binary version: 70, 75, 80, 86, and 90, which releases of
+// Accel-Sim before 2025 do not have.
 func Versions() []int { return slices.Sorted(maps.Keys(known)) }
 
-// VersionFor is the binary version for a compute capability: the latest that is not above it; 0 if there is none.
+// VersionFor returns the binary version for a compute capability: the latest that is not above it; 0 if there is none.
 func VersionFor(sm int) (version int) {
 	for _, v := range Versions() {
 		if v <= sm {

@@ -1,8 +1,8 @@
 package accelsim
 
-// This file reads traces as gpu-simulator/trace-parser/trace_parser.cc of accel-sim-framework does
-// (parse_commandlist_file, parse_kernel_info, get_next_threadblock_traces, parse_from_string), and is
-// strict where that one asserts or would go wrong in silence.
+// This file reads traces like gpu-simulator/trace-parser/trace_parser.cc of accel-sim-framework
+// (parse_commandlist_file, parse_kernel_info, get_next_threadblock_traces, parse_from_string), and reports errors where
+// that code asserts or silently misreads.
 
 import (
 	"bufio"
@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// traced is a kernel's trace as it is read.
+// traced is a parsed trace of a kernel.
 type traced struct {
 	name                     string
 	grid, block              [3]int
@@ -69,7 +69,7 @@ func commands(dir string) (copies [][2]uint64, files []string, err error) {
 	return copies, files, nil
 }
 
-// readKernel reads a kernel's file.
+// readKernel reads the file of a kernel.
 func readKernel(file string) (*traced, error) {
 	f, err := opened(file)
 	if err != nil {
@@ -212,7 +212,7 @@ func readKernel(file string) (*traced, error) {
 	return k, nil
 }
 
-// readInstr reads the words of an instruction.
+// readInstr parses the words of an instruction.
 func readInstr(words []string) (in *tracedInstr, err error) {
 	in = &tracedInstr{}
 	position := 0
@@ -277,7 +277,7 @@ func readInstr(words []string) (in *tracedInstr, err error) {
 					in.addrs[s] = hex()
 				}
 			}
-		case 1: // base and stride: up to the first gap
+		case 1: // base and stride, up to the first gap
 			addr, stride := hex(), dec()
 			if stride != int64(int32(stride)) {
 				fail(fmt.Errorf("a stride of more than 32 bits"))

@@ -1,6 +1,6 @@
 package accelsim
 
-// This file says which SASS instructions stand for which PTX instruction.
+// This file maps PTX instructions to SASS instructions.
 
 import (
 	"fmt"
@@ -10,14 +10,13 @@ import (
 	"gemu/ptx"
 )
 
-// table has a row for every mnemonic of PTX: choices, separated by semicolons, of which the first
-// that applies counts. A choice is a selector, a colon, and the opcodes that the instruction
-// becomes, one after the other; of opcodes joined by | it is the first that the binary version has.
-// Selectors are a kind of type (see kind), a state space, a modifier with its dot, or *.
+// table has a row for every mnemonic of PTX: choices separated by semicolons, of which the first that applies counts. A
+// choice is a selector, a colon, and the opcodes that the instruction becomes, one after the other. Of opcodes joined
+// by |, the first that the binary version has is used. A selector is a kind of type (see kind), a state space, a
+// modifier with its dot, or *.
 //
-// Where ptxas makes one instruction, it is that. What it expands inline or calls (division, roots,
-// 64-bit arithmetic) is a sequence of the same units and about the same length; docs/accelsim.md
-// lists what is approximate.
+// If ptxas makes one instruction, the row has that instruction. An inline expansion or a call (division, roots, 64-bit
+// arithmetic) is a sequence on the same units with about the same length; docs/accelsim.md lists the approximations.
 const table = `
 abs           f64: DADD; f32: FADD; half: HADD2; long: ISETP IADD3 IADD3.X SEL SEL; *: IABS
 activemask    *: VOTE.ANY
@@ -160,13 +159,13 @@ wmma          .load: LDG.E; .store: STG.E; .f64: DMMA|DFMA; .b1: BMMA|IMMA|HMMA;
 xor           pred: PLOP3.LUT; long: LOP3.LUT LOP3.LUT; *: LOP3.LUT
 `
 
-// choice is one of a row.
+// choice is a choice of a row.
 type choice struct {
 	selector string
-	opcodes  [][]string // alternatives of each
+	opcodes  [][]string // alternatives of each opcode
 }
 
-// rows are those of the table, by mnemonic.
+// rows holds the parsed table by mnemonic.
 var rows = func() map[string][]choice {
 	rows := map[string][]choice{}
 	for line := range strings.Lines(strings.TrimSpace(table)) {
@@ -189,9 +188,10 @@ var rows = func() map[string][]choice {
 	return rows
 }()
 
-// kind is the kind of the type that an instruction computes in: "pred", "f64", "f32", "f32x2", "half" (16
-// bits, also in pairs), "fours" (of numbers of at most 8 bits), "long" (integers of 64 bits), "wide" (128 bits), "int"; of a conversion
-// "i2i", "i2l" (to 64 bits), "i2f", "f2i", "f2f", "f2r" (to an integer of the same type), "pack" (to pairs and narrow formats) and "ipack" (cvt.pack).
+// kind returns the kind of type in which an instruction computes: "pred", "f64", "f32", "f32x2", "half" (16 bits, also
+// in pairs), "fours" (four numbers of at most 8 bits), "long" (64-bit integers), "wide" (128 bits), "int"; for a
+// conversion "i2i", "i2l" (to 64 bits), "i2f", "f2i", "f2f", "f2r" (to an integer of the same type), "pack" (to pairs
+// and narrow formats) and "ipack" (cvt.pack).
 func kind(instr *ptx.Instr) string {
 	v := instr.Variant
 	switch v.Form.Family {
@@ -243,7 +243,7 @@ func kind(instr *ptx.Instr) string {
 	return "int"
 }
 
-// narrow reports whether a type is of a packed or narrow floating-point format.
+// narrow reports whether a type is a packed or narrow floating-point format.
 func narrow(t ptx.Type) bool {
 	switch t {
 	case ptx.F16, ptx.BF16, ptx.F32, ptx.F64:
@@ -252,8 +252,8 @@ func narrow(t ptx.Type) bool {
 	return t.IsFloat() || t.Kind() == ptx.Bits
 }
 
-// opcodes are those that an instruction becomes, for a binary version that has some; nil if there is
-// no row for it.
+// opcodes returns the opcodes of an instruction for a binary version that supports the given opcodes; nil if the
+// instruction has no row.
 func opcodes(instr *ptx.Instr, supported map[string]bool) (list []string) {
 	space, _ := instr.Space()
 	operation := kind(instr)
@@ -274,10 +274,10 @@ func opcodes(instr *ptx.Instr, supported map[string]bool) (list []string) {
 	return nil
 }
 
-// accesses reports whether an instruction names a state space to access it.
+// accesses reports whether an instruction accesses memory, and so names a state space.
 func accesses(instr *ptx.Instr) bool { return instr.Form.Effects.Any(ptx.Reads | ptx.Writes) }
 
-// stem is an opcode without modifiers, by which simulators know it.
+// stem returns an opcode without modifiers: simulators identify it by this name.
 func stem(opcode string) string {
 	s, _, _ := strings.Cut(opcode, ".")
 	return s

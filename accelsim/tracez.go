@@ -1,14 +1,14 @@
 package accelsim
 
-// This file writes .tracez files: the instructions of each warp compressed by themselves, in chunks, with an index at the end, so that
-// a simulator reads the warps of a CTA one beside the other. The layout is that of tracez_format.h and
+// This file writes .tracez files: the instructions of each warp are compressed separately, in chunks, with an index at
+// the end, so that a simulator can read the warps of a CTA in parallel. The layout is that of tracez_format.h and
 // warp_trace_stream.h of accel-sim-framework:
 //
 //	header, as in .traceg, up to a zero byte
-//	u32 bytes of the dictionary, which is none; u32 instructions of a chunk
-//	of each warp: u32 instructions, u32 chunks; of each chunk u32 bytes, a frame of zstd whose lines are instructions
-//	index: u32 CTAs; of each its id, that of its cluster, its place in the cluster, its rank there, u32 warps;
-//	of each warp u32 instructions, u32 chunks, u64 offset in the file, u32 instructions of each chunk
+//	u32 bytes of the dictionary, which is empty; u32 instructions of a chunk
+//	for each warp: u32 instructions, u32 chunks; for each chunk u32 bytes, a zstd frame whose lines are instructions
+//	index: u32 CTAs; for each its id, that of its cluster, its place in the cluster, its rank there, u32 warps;
+//	for each warp u32 instructions, u32 chunks, u64 offset in the file, u32 instructions of each chunk
 //	u64 offset of the index
 //
 // Numbers are little-endian.
@@ -24,13 +24,13 @@ import (
 	"gemu/interp"
 )
 
-// chunkInstrs is how many instructions a chunk has.
+// chunkInstrs is the number of instructions of a chunk.
 const chunkInstrs = 4096
 
 // packer writes the warps of a .tracez file.
 type packer struct {
 	out    io.Writer
-	offset uint64 // bytes written
+	offset uint64 // number of bytes written
 	zstd   *zstd.Encoder
 	index  []byte
 	ctas   uint32
@@ -38,7 +38,7 @@ type packer struct {
 }
 
 func newPacker(out io.Writer) (*packer, error) {
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithSingleSegment(true)) // so that small frames, too, say how long they are
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithSingleSegment(true)) // even small frames state their length
 	return &packer{out: out, zstd: z}, err
 }
 
@@ -57,7 +57,7 @@ func (p *packer) numbers(list ...uint32) error {
 	return err
 }
 
-// begin ends the header.
+// begin completes the header.
 func (p *packer) begin() error {
 	if _, err := p.Write([]byte{0}); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (p *packer) cta(info *interp.LaunchInfo, id interp.Dim3, warps int) {
 	p.ctas++
 	cluster := info.Cluster
 	for _, n := range []*int{&cluster.X, &cluster.Y, &cluster.Z} {
-		*n = max(*n, 1) // each CTA is a cluster where there are none
+		*n = max(*n, 1) // without clusters, each CTA is a cluster
 	}
 	place := interp.Dim3{X: id.X % cluster.X, Y: id.Y % cluster.Y, Z: id.Z % cluster.Z}
 	rank := place.X + cluster.X*(place.Y+cluster.Y*place.Z)
@@ -79,7 +79,7 @@ func (p *packer) cta(info *interp.LaunchInfo, id interp.Dim3, warps int) {
 	}
 }
 
-// warp writes the instructions of a warp, a line each.
+// warp writes the instructions of a warp, one line each.
 func (p *packer) warp(instrs int, text io.Reader) error {
 	chunks := (instrs + chunkInstrs - 1) / chunkInstrs
 	p.index = binary.LittleEndian.AppendUint32(p.index, uint32(instrs))
@@ -104,7 +104,7 @@ func (p *packer) warp(instrs int, text io.Reader) error {
 				}
 			}
 		}
-		frame := p.zstd.EncodeAll(p.room, nil) // says how many bytes it holds
+		frame := p.zstd.EncodeAll(p.room, nil) // states its uncompressed size
 		if err := p.numbers(uint32(len(frame))); err != nil {
 			return err
 		}

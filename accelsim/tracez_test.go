@@ -17,9 +17,10 @@ import (
 	"gemu/interp"
 )
 
-// unpacked reads a .tracez as tracez_format.h and warp_trace_stream.h of accel-sim-framework do (read_kernel_header,
-// read_compression_header, read_index, init, load_into_buffer), and gives it as a .traceg. It is strict where those would
-// go wrong in silence. Places are the CTAs' clusters, places in them and ranks.
+// unpacked reads a .tracez file like tracez_format.h and warp_trace_stream.h of accel-sim-framework
+// (read_kernel_header, read_compression_header, read_index, init, load_into_buffer), and returns it as a .traceg text.
+// It reports errors where that code silently misreads. places has for each CTA its cluster, its place in the cluster
+// and its rank.
 func unpacked(b []byte) (text []byte, places map[[3]int][7]int, err error) {
 	defer func() {
 		if e := recover(); e != nil {
@@ -48,7 +49,7 @@ func unpacked(b []byte) (text []byte, places map[[3]int][7]int, err error) {
 	defer z.Close()
 	out := bytes.NewBuffer(slices.Clone(head))
 	places = map[[3]int][7]int{}
-	covered := data // frames lie one behind the other
+	covered := data // frames follow each other
 	for range u32() {
 		id := [3]int{u32(), u32(), u32()}
 		places[id] = [7]int{u32(), u32(), u32(), u32(), u32(), u32(), u32()}
@@ -90,8 +91,8 @@ func unpacked(b []byte) (text []byte, places map[[3]int][7]int, err error) {
 	return out.Bytes(), places, nil
 }
 
-// TestPacked: a .tracez holds what the .traceg does, in chunks, also of CTAs that have no room in memory; and each CTA's
-// place in its cluster.
+// TestPacked: a .tracez has the content of the .traceg, in chunks, even for CTAs that were moved to the file; and the
+// place of each CTA in its cluster.
 func TestPacked(t *testing.T) {
 	const body = `.entry k(.param .u64 p) {
 	.reg .u64 %p, %q; .reg .u32 %t, %i; .reg .pred %d;
@@ -216,7 +217,7 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
-// TestPartial: launches that trap are left out, and said.
+// TestPartial: launches that trap are omitted and reported.
 func TestPartial(t *testing.T) {
 	dir := t.TempDir()
 	x, err := New(dir, 80)

@@ -14,13 +14,13 @@ import (
 	"gemu/ptx"
 )
 
-// addressOpcodes are the opcodes that come with addresses; a simulator stops at one without.
+// addressOpcodes are the opcodes that need addresses; a simulator stops at one without.
 var addressOpcodes = set("LDG LD LDS LDL LDSM LDGSTS STG ST STS STL ATOMG ATOM ATOMS RED")
 
-// operations are the modifiers of atomic operations that say what they do.
+// operations are the modifiers that name the operation of an atomic.
 var operations = set("add exch cas and or xor min max inc dec")
 
-// add writes an instruction. Memory is from the width on: "0" of one that accesses none.
+// add writes an instruction. memory is the rest of the line from the width on: "0" for an instruction without access.
 func (w *warp) add(pc int, lanes uint32, dest int, opcode string, sources []int, memory string, imm int64) {
 	w.text = fmt.Appendf(w.text, "%04x %08x ", pc, lanes)
 	if dest >= 0 {
@@ -32,26 +32,26 @@ func (w *warp) add(pc int, lanes uint32, dest int, opcode string, sources []int,
 	for _, r := range sources {
 		w.text = fmt.Appendf(w.text, "R%d ", r)
 	}
-	if strings.Contains(opcode, "GMMA") { // whether it closes a group of wgmma: the group has an instruction of its own
+	if strings.Contains(opcode, "GMMA") { // whether it closes a wgmma group: the group has a separate instruction
 		w.text = append(w.text, "0 "...)
 	}
 	w.text = fmt.Appendf(w.text, "%s %d\n", memory, imm)
 	w.instrs++
 }
 
-// executed writes what a PTX instruction becomes.
+// executed writes the SASS of a PTX instruction.
 func (c *cta) executed(e *interp.Event) {
 	op, w := &c.ops[e.Index], &c.warps[e.Warp]
 	lanes := uint32(e.Lanes)
 	if op.jumps && lanes == 0 {
-		lanes = uint32(e.Active) // the branch is executed, and not taken
+		lanes = uint32(e.Active) // the branch is executed but not taken
 	}
-	if lanes == 0 || op.exits || op.returns && e.Depth == 0 { // the ends of lanes are told apart
+	if lanes == 0 || op.exits || op.returns && e.Depth == 0 { // lanes that end have separate events
 		return
 	}
 	for i, opcode := range op.opcodes {
 		pc, sources := op.pc+i*pcStep, op.sources
-		if i > 0 && op.dest >= 0 { // it goes on with what the one before has made
+		if i > 0 && op.dest >= 0 { // it depends on the result of the previous opcode
 			sources = append([]int{op.dest}, sources[:min(len(sources), maxSources-1)]...)
 		}
 		dest := op.dest
@@ -77,7 +77,7 @@ func (c *cta) executed(e *interp.Event) {
 	}
 }
 
-// effect notes what an asynchronous operation of the warp is to copy.
+// effect records the bytes that an asynchronous operation of the warp will copy.
 func (c *cta) effect(e *interp.Event) {
 	if !e.Effect.Issued || e.Warp < 0 {
 		return
@@ -96,13 +96,13 @@ func (c *cta) effect(e *interp.Event) {
 	}
 }
 
-// shared reports whether a generic address is one of shared memory.
+// shared reports whether a generic address is in shared memory.
 func shared(addr uint64) bool {
 	return addr >= interp.SharedWindow && addr < interp.SharedWindow+interp.WindowSize
 }
 
-// copies writes asynchronous copies: those of lanes, of up to 16 bytes each, in one line; larger ones
-// as if all lanes copied 16 bytes each until all is copied.
+// copies writes asynchronous copies. Copies of single lanes, of up to 16 bytes each, are one line; a larger copy is
+// written as if all lanes copied 16 bytes each until it is complete.
 func (c *cta) copies(instr *ptx.Instr, opcode string, list []effect, line func(opcode string, lanes uint32, bytes int, addr func(lane int) uint64)) {
 	var lanes uint32
 	var addr [warpSize]uint64
@@ -134,9 +134,9 @@ func (c *cta) copies(instr *ptx.Instr, opcode string, list []effect, line func(o
 	}
 }
 
-// fullOpcode is a memory opcode with its modifiers: operation, width, scope.
+// fullOpcode returns a memory opcode with its modifiers: operation, width, scope.
 func (c *cta) fullOpcode(instr *ptx.Instr, opcode string, space ptx.Space, bytes int) string {
-	if instr.Form.Family == ptx.FamilyFragment { // whose table does not know the space
+	if instr.Form.Family == ptx.FamilyFragment { // the table row does not depend on the space
 		opcode = map[ptx.Space]string{ptx.Global: "LDG.E", ptx.Shared: "LDS", ptx.Generic: "LD.E"}[space]
 		if instr.Form.Effects.HasAll(ptx.Writes) {
 			opcode = "ST" + opcode[2:]
@@ -175,9 +175,8 @@ func (c *cta) fullOpcode(instr *ptx.Instr, opcode string, space ptx.Space, bytes
 	return b.String()
 }
 
-// addresses writes the addresses of lanes in the shortest of the format's three ways: all of them (0);
-// the first, and the distance from each lane to the next, of lanes without a gap (1); the first, and the
-// differences (2).
+// addresses writes the addresses of lanes in the shortest of the format's three forms: all of them (0); the first and
+// the distance from each lane to the next, for lanes without a gap (1); the first and the differences (2).
 func addresses(lanes uint32, addr func(lane int) uint64) string {
 	first := bits.TrailingZeros32(lanes)
 	run := lanes >> first
@@ -210,7 +209,7 @@ func addresses(lanes uint32, addr func(lane int) uint64) string {
 	return string(all)
 }
 
-// reader reads what the warp has written.
+// reader returns the text that the warp has written.
 func (c *cta) reader(w *warp) io.Reader {
 	var parts []io.Reader
 	for _, p := range w.spilled {

@@ -56,8 +56,7 @@ func aes128(s *Session) error {
 // aesDouble multiplies by x in the field of AES.
 func aesDouble(v byte) byte { return v<<1 ^ v>>7*0x1b }
 
-// aesSBox is SubBytes: the inverse in the field, then an affine map of its bits
-// (FIPS 197, section 5.1.1).
+// aesSBox returns SubBytes: the inverse in the field, then an affine map of its bits (FIPS 197, section 5.1.1).
 func aesSBox() []byte {
 	// 3 generates the field: p runs through its powers, q through their inverses.
 	var inverse [256]byte
@@ -77,8 +76,7 @@ func aesSBox() []byte {
 	return sbox
 }
 
-// aesKeys expands a key into the words of the round keys, little-endian (FIPS 197,
-// section 5.2).
+// aesKeys expands a key into the words of the round keys, little-endian (FIPS 197, section 5.2).
 func aesKeys(key, sbox []byte) []uint32 {
 	w := make([]uint32, 44)
 	round := byte(1)

@@ -27,19 +27,19 @@ func backprop(s *Session) error {
 	tiles := blocks(s.N, side)
 	units := tiles * side
 	r := newRNG(1)
-	in := make([]float32, 1+units) // those beyond N are 0
+	in := make([]float32, 1+units) // elements beyond N are 0
 	copy(in, r.floats(1+s.N, 0, 1))
 	in[0] = 1
 	bound := 1 / float32(math.Sqrt(float64(s.N)))
 	weight, before := r.floats((1+units)*(side+1), -bound, bound), make([]float32, (1+units)*(side+1))
-	output := r.floats(1+side, -1, 1) // from the hidden units to the one output
+	output := r.floats(1+side, -1, 1) // from the hidden units to the output
 	dIn, dWeight, dBefore := upload(s, in), upload(s, weight), upload(s, before)
 	partial, dDelta := alloc[float32](s, units), alloc[float32](s, 1+side)
 	for range rounds {
 		if err := s.Launch("backprop_forward", interp.Dim(tiles), interp.Dim(side, side), levels, dIn, dWeight, partial); err != nil {
 			return err
 		}
-		// The host does what is little work.
+		// The host computes the small steps.
 		got, w := interp.Slice[float32](partial), interp.Slice[float32](dWeight)
 		delta, _ := deltas(got, w, output, target)
 		copy(interp.Slice[float32](dDelta), delta)
@@ -81,8 +81,8 @@ func backprop(s *Session) error {
 	return Equal("change", interp.Slice[float32](dBefore), before)
 }
 
-// deltas is the output of the network and the error of each hidden unit, by the sums of tiles of input units
-// and the weights below the hidden units and above.
+// deltas returns the output of the network and the error of each hidden unit, from the partial sums of tiles of input
+// units and the weights on both sides of the hidden units.
 func deltas(partial, weight, output []float32, target float64) (delta []float32, out float64) {
 	side := len(output) - 1
 	hidden := make([]float64, 1+side)

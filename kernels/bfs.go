@@ -17,8 +17,7 @@ func init() {
 }
 
 func bfs(s *Session) error {
-	// A random graph of 6 edges per node in the mean, so that some nodes cannot be
-	// reached, in compressed rows.
+	// A random graph with 6 edges per node on average, so that some nodes are unreachable, in compressed rows.
 	n := s.N
 	r := newRNG(1)
 	first := make([]int32, n+1)
@@ -71,9 +70,8 @@ func bfs(s *Session) error {
 	return Equal("distance", interp.Slice[int32](dDistance), distance)
 }
 
-// bfsRoot is the node that the search begins at: the first, from the middle on and then from 0, that has
-// an edge to another, for else nothing is searched. If none leads anywhere, as of a single node, it is the
-// middle.
+// bfsRoot returns the node at which the search begins: the first from the middle on, and then from 0, that has an edge
+// to a different node. If there is none, it returns the middle; leads is then false.
 func bfsRoot(first, edges []int32) (root int, leads bool) {
 	n := len(first) - 1
 	for i := range n {

@@ -7,8 +7,7 @@ import (
 	"gemu/interp"
 )
 
-// TestBFSSearches: the search gets somewhere, in graphs whose node in the middle has no edges too, as that
-// of 4096 nodes.
+// TestBFSSearches: the search reaches nodes even in graphs whose middle node has no edges, such as that of 4096 nodes.
 func TestBFSSearches(t *testing.T) {
 	for _, n := range []int{33, 100, 300, 1000, 2048, 4096} {
 		s := start(t, "bfs", interp.Config{}, n)
@@ -25,7 +24,7 @@ func TestBFSSearches(t *testing.T) {
 	}
 }
 
-// TestBFSRoot: the first node from the middle on that leads to another, or from 0.
+// TestBFSRoot: the first node with an edge to a different node, from the middle on, or else from 0.
 func TestBFSRoot(t *testing.T) {
 	for _, c := range []struct {
 		first, edges []int32

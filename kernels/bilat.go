@@ -35,8 +35,8 @@ func bilat(s *Session) error {
 	if err := s.Launch("bilat", interp.Dim(blocks(w, 32), blocks(h, 8)), interp.Dim(32, 8), src, dst, w, h, sigma, scale); err != nil {
 		return err
 	}
-	// In float64, with the series that the kernel uses for e^-t. It is off by up
-	// to 0.6 %, the roundings of float32 only by some 1e-6.
+	// In float64, with the series that the kernel uses for e^-t. Its error is up to 0.6 %; the rounding of float32 only
+	// adds about 1e-6.
 	decay := make([]float64, 3*sigma+1)
 	for d := range decay {
 		u := -float64(d*d) * scale / 8

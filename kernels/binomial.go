@@ -34,9 +34,9 @@ func binomial(s *Session) error {
 	if err := s.Launch("binomial", interp.Dim(count), interp.Dim(cache), steps, upload(s, options), tree, value); err != nil {
 		return err
 	}
-	// In float64. A step rounds twice, by 2^-24 each, so that the values are off by up to steps·2^-23
-	// of themselves. At the leaves the exponent is rounded a few times and ex2.approx is good to
-	// 2^-22; that is as much as some 100 steps.
+	// In float64. A step rounds twice, by 2^-24 each, so the relative error of values is up to steps·2^-23. At the
+	// leaves the exponent is rounded a few times, and ex2.approx has an error of 2^-22: together as much as about 100
+	// steps.
 	want, node := make([]float32, count), make([]float64, steps+1)
 	for i := range want {
 		price, strike, rise, up, down := float64(options[5*i]), float64(options[5*i+1]), float64(options[5*i+2]), float64(options[5*i+3]), float64(options[5*i+4])

@@ -30,7 +30,7 @@ func btree(s *Session) error {
 	key, child, height := plantMatches(r, order, keys)
 	searches := max(8, s.N/256)
 	x, to := make([]int32, searches), make([]int32, searches)
-	for i := range x { // keys that there are and others, and ranges with none in them
+	for i := range x { // present and missing keys, and ranges without keys
 		x[i] = int32(r.intn(int(last) + 2))
 		to[i] = x[i] + int32(r.intn(1000)) - 100
 	}
@@ -64,9 +64,9 @@ func btree(s *Session) error {
 	return Equal("count", interp.Slice[int32](count), wantCount)
 }
 
-// plantMatches makes a B+ tree of keys: the keys and children of its nodes, the root first, and how many levels are
-// above the leaves. Nodes are half full or more, but for the last of a level; in small trees, which would
-// be a leaf otherwise, leaves have less.
+// plantMatches makes a B+ tree of keys: the keys and children of its nodes, the root first, and the number of levels
+// above the leaves. Nodes are at least half full, except the last of a level; in trees that would be a single leaf,
+// leaves have fewer keys.
 func plantMatches(r *rng, order int, keys []int32) (key, child []int32, height int) {
 	type node struct{ key, child []int32 }
 	var levels [][]node // the leaves first
@@ -96,7 +96,7 @@ func plantMatches(r *rng, order int, keys []int32) (key, child []int32, height i
 			children[i] = int32(i)
 		}
 	}
-	// The levels lie one behind the other, from the root on.
+	// The levels follow each other, from the root on.
 	height = len(levels) - 1
 	nodes := 0
 	for l := height; l >= 0; l-- {

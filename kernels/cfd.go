@@ -17,14 +17,14 @@ func init() {
 	})
 }
 
-// gas is the state of a cell: the five variables, and what follows from them.
+// gas is the state of a cell: the five variables and the values derived from them.
 type gas struct {
 	density, energy    float32
 	momentum, velocity [3]float32
 	pressure, speed    float32
 }
 
-// gasOf is the state of cell i of n.
+// gasOf returns the state of cell i of n.
 func gasOf(variables []float32, i, n int) gas {
 	g := gas{density: variables[i], energy: variables[4*n+i]}
 	volume := 1 / g.density
@@ -43,8 +43,7 @@ func cfd(s *Session) error {
 	const faces, wall, far, stages, steps, block = 4, -1, -2, 3, 2, 192
 	n := s.N
 	r := newRNG(1)
-	// The cells have places on a square, one row after the other, and numbers that are those of
-	// the places, but in disorder among 64 that follow each other.
+	// The cells lie on a square, row after row. Their numbers follow their places, but are shuffled in groups of 64.
 	side := int(math.Ceil(math.Sqrt(float64(n))))
 	number := make([]int, n)
 	for i := range number {
@@ -72,7 +71,7 @@ func cfd(s *Session) error {
 				neighbour[f*n+i] = far
 			default:
 				neighbour[f*n+i] = int32(number[q])
-				if f >= 2 { // the face has its normal from the other side
+				if f >= 2 { // the normal of the face points to the other side
 					for d := range along {
 						along[d] = -normal[(3*(f-2)+d)*n+number[q]]
 					}
@@ -83,7 +82,7 @@ func cfd(s *Session) error {
 			}
 		}
 	}
-	// The gas streams along x at 1.2 times the speed of sound, with some disturbances.
+	// The gas streams along x at 1.2 times the speed of sound, with disturbances.
 	around := []float32{1.4, 1.68, 0, 0, 3.508}
 	setVar(s, "far", around)
 	variables := make([]float32, 5*n)
@@ -136,7 +135,7 @@ func cfd(s *Session) error {
 					}
 					viscosity := 0.1 * sqrt32(dot32(along, along)) * (own.speed + beyond.speed)
 					out, in := 0.5*dot32(own.velocity, along), 0.5*dot32(beyond.velocity, along)
-					// through adds what flows of a variable, of which work is what pressure adds.
+					// through adds the flux of a variable; work is the contribution of pressure.
 					through := func(v int, a, b, workA, workB float32) {
 						sum[v] = fma32(viscosity, a-b, sum[v])
 						sum[v] = fma32(out, a+workA, fma32(in, b+workB, sum[v]))

@@ -19,7 +19,7 @@ func init() {
 
 func coulomb(s *Session) error {
 	const width, height = 128, 64
-	const room = 2048 // atoms that fit into constant memory, as in cp.cu
+	const room = 2048 // capacity of constant memory in atoms, as in cp.cu
 	const above = 1.5 // no atom is in the plane
 	r := newRNG(1)
 	atoms := make([]float32, 4*s.N)
@@ -35,7 +35,7 @@ func coulomb(s *Session) error {
 			return err
 		}
 	}
-	// Atom by atom, in float64. rsqrt.approx.f32 is good to 2^-22.
+	// Atom by atom, in float64. rsqrt.approx.f32 has an error of 2^-22.
 	want := make([]float32, width*height)
 	for p := range want {
 		sum := 0.0

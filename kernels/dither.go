@@ -23,7 +23,7 @@ func dither(s *Session) error {
 	if err := s.Launch("dither", interp.Dim(1), interp.Dim(256), src, dst, dError, w, h); err != nil {
 		return err
 	}
-	// Pixel by pixel, errors handed on as the algorithm is told.
+	// Pixel by pixel, with error diffusion as in the algorithm.
 	want := make([]uint8, w*h)
 	sixteenths := make([]int, w*h)
 	black := 0

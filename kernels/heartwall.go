@@ -24,10 +24,10 @@ func heartwall(s *Session) error {
 		moveX, moveY, noise   = 2, 1, 0.1
 	)
 	frames := max(1, min(2*s.N/5, 20))
-	space := margin + frames*(search/2) // as far from the edges points start, so that they stay within them
+	space := margin + frames*(search/2) // points start this far from the edges, so that they stay inside
 	cols, rows := 2*space+96, 2*space+64
 	r := newRNG(1)
-	// What is looked at moves by (moveX, moveY) from frame to frame; there is noise upon it.
+	// The content moves by (moveX, moveY) from frame to frame, with noise.
 	ground := testImage(4, cols+frames*moveX, rows+frames*moveY)
 	frame := make([][]float32, frames+1)
 	for f := range frame {
@@ -58,7 +58,7 @@ func heartwall(s *Session) error {
 			correlate := correlation[i*search*search:][:search*search]
 			t := templates[i*side*side:][:side*side]
 			corner := (int(y[i])-margin)*cols + int(x[i]) - margin
-			// As the kernel does, columns are summed up first.
+			// As in the kernel, columns are summed first.
 			total := func(of func(j int) float32) float32 {
 				sum := float32(0)
 				for c := range side {

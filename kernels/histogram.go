@@ -20,7 +20,7 @@ func histogram(s *Session) error {
 	want := make([]uint32, 256)
 	r := newRNG(1)
 	for i := range data {
-		data[i] = uint8(r.intn(128) + r.intn(128)) // a triangle
+		data[i] = uint8(r.intn(128) + r.intn(128)) // triangular distribution
 		want[data[i]]++
 	}
 	src, bins := upload(s, data), alloc[uint32](s, 256)

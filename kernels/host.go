@@ -1,7 +1,6 @@
 package kernels
 
-// This file is what the host programs share: buffers, inputs, arithmetic as the
-// device does it.
+// This file holds helpers of the host programs: buffers, inputs, and arithmetic with the device's rounding.
 
 import (
 	"math"
@@ -9,8 +8,8 @@ import (
 	"gemu/interp"
 )
 
-// upload allocates a buffer with a copy of data. An error is kept in the session,
-// the next Launch returns it; until then the buffer must not be read.
+// upload allocates a buffer with a copy of data. An error is kept in the session and returned by the next Launch; until
+// then the buffer must not be read.
 func upload[T interp.Element](s *Session, data []T) *interp.Buffer {
 	b, err := interp.NewBuffer(s.Module.Device(), data)
 	if err != nil && s.err == nil {
@@ -19,7 +18,7 @@ func upload[T interp.Element](s *Session, data []T) *interp.Buffer {
 	return b
 }
 
-// alloc allocates a buffer of n zeros, with errors as upload.
+// alloc allocates a buffer of n zeros, with errors as in upload.
 func alloc[T interp.Element](s *Session, n int) *interp.Buffer { return upload(s, make([]T, n)) }
 
 // setVar writes a variable of the module.
@@ -27,15 +26,15 @@ func setVar[T interp.Element](s *Session, name string, data []T) {
 	copy(interp.Slice[T](s.Module.Var(name)), data)
 }
 
-// blocks is the number of blocks of size b that cover n.
+// blocks returns the number of blocks of size b that cover n.
 func blocks(n, b int) int { return (n + b - 1) / b }
 
-// clamp is the value in [0, n) nearest to i.
+// clamp returns the value in [0, n) closest to i.
 func clamp(i, n int) int { return max(0, min(i, n-1)) }
 
-// fma32 is a·b + c rounded once, as fma.rn.f32. The product is exact in float64;
-// the sum is rounded to odd there, so that the second rounding is right as well
-// (Boldo and Melquiond 2008). For finite numbers of ordinary size.
+// fma32 returns a·b + c rounded once, like fma.rn.f32. The product is exact in float64; the sum is rounded to odd
+// there, so that the second rounding is correct as well (Boldo and Melquiond 2008). The numbers must be finite and of
+// moderate size.
 func fma32(a, b, c float32) float32 {
 	p, q := float64(a)*float64(b), float64(c)
 	sum := p + q
@@ -51,14 +50,13 @@ func fma32(a, b, c float32) float32 {
 	return float32(sum)
 }
 
-// dot32 is a·b, summed up from the first dimension on.
+// dot32 returns a·b, summed from the first dimension on.
 func dot32(a, b [3]float32) float32 { return fma32(a[2], b[2], fma32(a[1], b[1], a[0]*b[0])) }
 
-// sqrt32 is the root rounded once: float64 has more than twice the digits.
+// sqrt32 returns the root rounded once: float64 has more than twice the digits.
 func sqrt32(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
-// rng is a small generator, so that inputs are the same everywhere (xorshift64*,
-// Marsaglia 2003, Vigna 2016).
+// rng is a small generator, so that inputs are the same everywhere (xorshift64*, Marsaglia 2003, Vigna 2016).
 type rng uint64
 
 func newRNG(seed uint64) *rng {
@@ -75,13 +73,13 @@ func (r *rng) uint64() uint64 {
 	return x * 0x2545f4914f6cdd1d
 }
 
-// intn is in [0, n).
+// intn returns a number in [0, n).
 func (r *rng) intn(n int) int { return int(r.uint64() >> 33 % uint64(n)) }
 
-// float is in [0, 1).
+// float returns a number in [0, 1).
 func (r *rng) float() float32 { return float32(r.uint64()>>40) / (1 << 24) }
 
-// floats is n of them in [lo, hi).
+// floats returns n numbers in [lo, hi).
 func (r *rng) floats(n int, lo, hi float32) []float32 {
 	f := make([]float32, n)
 	for i := range f {
@@ -90,8 +88,7 @@ func (r *rng) floats(n int, lo, hi float32) []float32 {
 	return f
 }
 
-// testImage makes a grey image with what the filters care for: a slope, a bright
-// disc with a sharp edge, noise, and a few stray pixels.
+// testImage makes a grey image for filters: a slope, a bright disc with a sharp edge, noise, and a few stray pixels.
 func testImage(seed uint64, w, h int) []uint8 {
 	r := newRNG(seed)
 	p := make([]uint8, w*h)
@@ -109,5 +106,5 @@ func testImage(seed uint64, w, h int) []uint8 {
 	return p
 }
 
-// landscape is the height of a picture that is n pixels wide.
+// landscape returns the height of a picture that is n pixels wide.
 func landscape(n int) int { return max(1, n*3/4) }

@@ -1,10 +1,3 @@
-// Package kernels is the workload library: kernels that a real compiler made,
-// with inputs of any size and a host reference in Go to check the result
-// against.
-//
-// The CUDA C sources and the PTX that clang made of them are in cuda/; the first
-// line of each .ptx is the command. A Workload's Run makes the inputs, launches,
-// and compares: it is what "gemu run @name" does.
 package kernels
 
 //go:generate go run ./_gen
@@ -23,8 +16,8 @@ import (
 //go:embed cuda/*.cu cuda/*.ptx cuda/compiled/*.ptx
 var files embed.FS
 
-// Header is the part of CUDA that clang needs to compile kernels without a CUDA toolkit: types,
-// qualifiers, the functions that are instructions. The .cu files of the library include it.
+// Header is the part of CUDA that clang needs to compile kernels without a CUDA toolkit: types, qualifiers, and
+// functions that are instructions. The .cu files of the library include it.
 //
 //go:embed cuda/gemu.h
 var Header string
@@ -33,29 +26,28 @@ var Header string
 type Workload struct {
 	Name string
 	Doc  string // one line
-	// N is the default size, Max the largest that runs, and SizeDoc what they
-	// count.
+	// N is the default size, Max the maximum, and SizeDoc the unit of both.
 	N, Max  int
 	SizeDoc string
-	// Origin is where the algorithm or benchmark comes from.
+	// Origin is the source of the algorithm or benchmark.
 	Origin string
-	// Papers are the studies of value structure that measured it, or the benchmark that
-	// it is named after: keys of Studies.
+	// Papers lists the studies of value structure that measured it, or the benchmark that it is named after: keys of
+	// Studies.
 	Papers []string
-	// Blocks are the sides of the blocks of threads that it has versions for, the first its own; no
-	// sides: its blocks are what its kernels want. Block is the side of this one.
+	// Blocks lists the sides of the thread blocks for which there are versions, its own first; empty: the kernels fix
+	// their blocks. Block is the side of this version.
 	Blocks []int
 	Block  int
-	// Version is how it differs from the library's own version: "compiled without unrolling"; "": it is that.
+	// Version is the difference from the library's own version, as "compiled without unrolling"; "": it is the own
+	// version.
 	Version string
 	Run     func(s *Session) error
 
-	source, ptx string      // files in cuda/, without their endings
-	versions    []*Workload // besides this one
+	source, ptx string      // files in cuda/, without suffix
+	versions    []*Workload // further versions
 }
 
-// Studies are the papers whose benchmarks the library has, by the names that
-// "gemu compare" and Workload.Papers have for them.
+// Studies lists the papers whose benchmarks the library has, by their names in "gemu compare" and Workload.Papers.
 var Studies = map[string]string{
 	"kim2013":      "Kim et al., Microarchitectural Mechanisms to Exploit Value Structure in SIMT Architectures, ISCA 2013",
 	"collange2011": "Collange and Kouyoumdjian, Affine Vector Cache for memory bandwidth savings, 2011",
@@ -80,7 +72,7 @@ func All() []*Workload {
 	return list
 }
 
-// Lookup finds a workload by name, or a version of one, as "aes/rolled" or "hotspot32"; nil if there is none.
+// Lookup returns a workload by name, or a version such as "aes/rolled" or "hotspot32"; nil if there is none.
 func Lookup(name string) *Workload {
 	for _, w := range workloads {
 		if w.Name == name {
@@ -95,10 +87,10 @@ func Lookup(name string) *Workload {
 	return nil
 }
 
-// Source is the workload's CUDA C, that of all its versions.
+// Source returns the workload's CUDA C, which is the same for all versions.
 func (w *Workload) Source() string { return file(w.source + ".cu") }
 
-// PTX is what the compiler made of it.
+// PTX returns the workload's compiled PTX.
 func (w *Workload) PTX() string { return file(w.ptx + ".ptx") }
 
 func file(name string) string {
@@ -109,27 +101,24 @@ func file(name string) string {
 	return string(b)
 }
 
-// Session is a run of a workload: a device with the workload's module, and
-// what the caller wants of the launches.
+// Session is a run of a workload: a device with the workload's module, and the caller's options for launches.
 type Session struct {
 	Context context.Context
 	Module  *interp.Module
 	N       int // size
-	Block   int // the side of blocks, of workloads that have versions
+	Block   int // side of the blocks, for workloads with versions
 
-	// Prepare, if set, sees every launch before it begins: to choose the warp
-	// width, a step limit …
+	// Prepare, if not nil, is called before every launch and may change it: warp width, step limit …
 	Prepare func(l *interp.Launch)
-	// Results are the launches so far.
+	// Results are the results of the launches so far.
 	Results []*interp.Result
-	// Summary says in a line what was computed, set by the workload.
+	// Summary describes the computed result in one line; the workload sets it.
 	Summary string
 
-	err error // of upload, kept for the next launch
+	err error // error of upload, for the next launch
 }
 
-// Start loads a workload's module into a device and readies a run of size n; 0
-// means the default size.
+// Start loads a workload's module into a device and prepares a run of size n; 0 means the default size.
 func Start(ctx context.Context, w *Workload, dev *interp.Device, n int) (*Session, error) {
 	if n > w.Max {
 		return nil, fmt.Errorf("%s: a size of %d %s is too large, at most %d", w.Name, n, w.SizeDoc, w.Max)
@@ -144,13 +133,12 @@ func Start(ctx context.Context, w *Workload, dev *interp.Device, n int) (*Sessio
 	return &Session{Context: ctx, Module: m, N: n, Block: w.Block}, nil
 }
 
-// Launch runs a kernel of the module. If there was no memory for its buffers, it
-// says so instead.
+// Launch runs a kernel of the module. It returns an earlier error of upload instead, if there is one.
 func (s *Session) Launch(kernel string, grid, block interp.Dim3, args ...any) error {
 	return s.LaunchShared(kernel, grid, block, 0, args...)
 }
 
-// LaunchShared is Launch with bytes of dynamic shared memory.
+// LaunchShared is Launch with dynamic shared memory, in bytes.
 func (s *Session) LaunchShared(kernel string, grid, block interp.Dim3, shared int, args ...any) error {
 	if s.err != nil {
 		return s.err
@@ -172,7 +160,7 @@ type Mismatch struct {
 	Index  int
 	Got    any
 	Want   any
-	Count  int // differing elements
+	Count  int // number of differing elements
 	Total  int
 }
 
@@ -180,13 +168,13 @@ func (m *Mismatch) Error() string {
 	return fmt.Sprintf("%s differs from the host reference in %d of %d elements, first at [%d]: got %v, want %v", m.Values, m.Count, m.Total, m.Index, m.Got, m.Want)
 }
 
-// Equal compares device results with the reference element by element.
+// Equal compares device results with the reference, element by element.
 func Equal[T comparable](what string, got, want []T) error {
 	return compare(what, got, want, func(g, w T) bool { return g == w })
 }
 
-// Close compares floats: each must be within tol of the reference, relative to
-// its size (absolute below 1). Infinities must be the same, NaN is close to NaN.
+// Close compares floats: each must be within tol of the reference, relative to its magnitude (absolute below 1).
+// Infinities must be equal, NaN equals NaN.
 func Close[T float32 | float64](what string, got, want []T, tol float64) error {
 	return compare(what, got, want, func(g, w T) bool {
 		if g == w || g != g && w != w {

@@ -22,7 +22,7 @@ import (
 	"gemu/interp"
 )
 
-// start readies a run on a device of its own.
+// start prepares a run on a new device.
 func start(t testing.TB, name string, cfg interp.Config, n int) *Session {
 	t.Helper()
 	s, err := Start(t.Context(), Lookup(name), interp.NewDevice(cfg), n)
@@ -32,8 +32,7 @@ func start(t testing.TB, name string, cfg interp.Config, n int) *Session {
 	return s
 }
 
-// TestWorkloads compares every workload with its reference at small, odd and at
-// its default size.
+// TestWorkloads compares every workload with its reference at small, odd and default sizes.
 func TestWorkloads(t *testing.T) {
 	for _, w := range All() {
 		t.Run(w.Name, func(t *testing.T) {
@@ -44,7 +43,7 @@ func TestWorkloads(t *testing.T) {
 			}
 			for _, n := range sizes {
 				if n > w.N && n > 257 || n > 4*w.N || n > w.Max {
-					continue // slow: a work that grows with a power of n
+					continue // slow: the work grows exponentially with n
 				}
 				s := start(t, w.Name, interp.Config{}, n)
 				if err := w.Run(s); err != nil {
@@ -79,8 +78,7 @@ func (e engine) String() string {
 	return s
 }
 
-// engines are all there are: affine mode has one more for launches that nobody
-// looks at.
+// engines lists all of them: affine mode has an additional one for launches without probes.
 func engines() []engine {
 	list := []engine{{mode: interp.Vector}, {mode: interp.Affine}}
 	for _, p := range affinetrack.Policies {
@@ -92,9 +90,9 @@ func engines() []engine {
 	return list
 }
 
-// TestEngines compares every workload with its reference in every mode, under every
-// policy, in warps of every width: none relies on 32 but reduce, which says so. Each mode and
-// policy takes two of the widths, in turn; with GEMU_TEST=all, all.
+// TestEngines compares every workload with its reference in every mode, under every policy, in warps of every width:
+// only reduce relies on 32, and documents it. Each mode and policy uses two of the widths, in turn; with GEMU_TEST=all,
+// all of them.
 func TestEngines(t *testing.T) {
 	n, widths := part.Count(9, 33, 33), []int{1, 4, 8, 16, 32, 64}
 	each, first := part.Count(2, 2, len(widths)), int(part.Seed(t)%uint64(len(widths)))
@@ -105,9 +103,9 @@ func TestEngines(t *testing.T) {
 				for k := range each {
 					width := widths[(first+i+j*each+k)%len(widths)]
 					if width == 1 && e.mode != interp.Vector {
-						continue // of one lane, every value is uniform
+						continue // with one lane, every value is uniform
 					}
-					s := start(t, w.Name, interp.Config{}, min(n, 1+w.N/16)) // small where an element is much work
+					s := start(t, w.Name, interp.Config{}, min(n, 1+w.N/16)) // small if an element needs much work
 					s.Prepare = func(l *interp.Launch) {
 						l.WarpSize, l.Mode, l.Policy, l.Structure = width, e.mode, e.policy, e.stats
 					}
@@ -127,8 +125,7 @@ func TestEngines(t *testing.T) {
 	}
 }
 
-// TestWorkers checks that what a launch counts does not depend on the number of
-// workers: no kernel has a race that matters.
+// TestWorkers: the counts of a launch do not depend on the number of workers, so no kernel has a harmful race.
 func TestWorkers(t *testing.T) {
 	for _, w := range All() {
 		t.Run(w.Name, func(t *testing.T) {
@@ -155,7 +152,7 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// TestErrors runs into a device without memory and a context that has ended.
+// TestErrors uses a device without memory, and a context that has ended.
 func TestErrors(t *testing.T) {
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -238,8 +235,7 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// TestTable: docs/workloads.md has the workloads of the studies that it is about, with their kernels,
-// default sizes and studies.
+// TestTable: docs/workloads.md lists the workloads of its studies, with their kernels, default sizes and studies.
 func TestTable(t *testing.T) {
 	text, err := os.ReadFile("../docs/workloads.md")
 	if err != nil {
@@ -287,8 +283,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestGenerated checks that the committed PTX is what the compiler makes of the
-// sources.
+// TestGenerated: the committed PTX is the compiler's output for the sources.
 func TestGenerated(t *testing.T) {
 	if _, err := exec.LookPath("clang-19"); err != nil {
 		t.Skip("no compiler to compare with: ", err)
@@ -314,10 +309,10 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// TestWrongResult checks that a launch that computes something else is noticed.
+// TestWrongResult: a wrong result of a launch is detected.
 func TestWrongResult(t *testing.T) {
 	s := start(t, "saxpy", interp.Config{}, 1000)
-	s.Prepare = func(l *interp.Launch) { l.Args[0] = 997 } // leaves the last three
+	s.Prepare = func(l *interp.Launch) { l.Args[0] = 997 } // omits the last three
 	err := Lookup("saxpy").Run(s)
 	var m *Mismatch
 	if !errors.As(err, &m) || m.Index != 997 || m.Count != 3 || m.Total != 1000 {
@@ -402,8 +397,8 @@ func BenchmarkWorkloads(b *testing.B) {
 	}
 }
 
-// TestVersions: workloads in other versions have the same source and references, and differ from the library's
-// in what they are said to.
+// TestVersions: workloads in other versions have the same source and references, and differ from the library's own
+// version as documented.
 func TestVersions(t *testing.T) {
 	ways, wide := map[string]bool{}, 0
 	for _, own := range All() {

@@ -1,8 +1,8 @@
 package kernels
 
-// This file counts once more what the policies kim and fgsimt find, written from sections 4.1 to 4.3 of the paper
-// on what a probe is told of PTX instructions: a register has one bit, compact or not, and all
-// else is seen from the values of the lanes.
+// This file recounts the results of the policies kim and fgsimt. It is written from sections 4.1 to 4.3 of the paper on
+// top of a probe of PTX instructions: a register has one bit, compact or not, and all further properties are computed
+// from the values of the lanes.
 
 import (
 	"math/bits"
@@ -18,20 +18,20 @@ import (
 	"gemu/ptx"
 )
 
-// kimRegister is what the affine register file has of a register.
+// kimRegister is the state of a register in the affine register file.
 type kimRegister struct {
 	compact bool
 	stride  int64
 }
 
-// kimPredicate is a predicate that is known to be the same in lanes.
+// kimPredicate is a predicate that is known to be equal in lanes.
 type kimPredicate struct {
 	lanes  uint64
 	holds  bool
-	affine bool // it comes of comparing an affine value
+	affine bool // it results from comparing an affine value
 }
 
-// kimCTA is the affine register files of a CTA's warps.
+// kimCTA holds the affine register files of a CTA's warps.
 type kimCTA struct {
 	fgsimt     bool // "s = {1,2,4} for byte, halfword, and word accesses"; "only GP-SIMT supports more general affine branches"
 	counts     map[int]*affinetrack.Counts
@@ -54,15 +54,14 @@ func (p *kimProbe) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink {
 	return &kimCTA{p.fgsimt, p.counts, map[int]uint64{}, map[[2]int]kimRegister{}, map[[2]int]kimPredicate{}}
 }
 
-// sequence is the stride of values of lanes, if they are a sequence modulo two to the width.
+// sequence returns the stride of the values of lanes, if they are an arithmetic sequence modulo 2^width.
 func sequence(values []uint64, lanes uint64, width int) (stride int64, ok bool) {
 	first := bits.TrailingZeros64(lanes)
 	if lanes&(lanes-1) == 0 {
 		return 0, true
 	}
 	shift := 64 - width
-	// A warp that is together has neighbours; in others values that are no whole number apart
-	// from lane to lane do not come up.
+	// A converged warp has neighbours; in diverged warps, non-integer strides do not occur.
 	second := bits.TrailingZeros64(lanes & (lanes - 1))
 	delta, dist := int64((values[second]-values[first])<<shift)>>shift, int64(second-first)
 	if stride = delta / dist; delta%dist != 0 {
@@ -138,7 +137,7 @@ func (c *kimCTA) OnEvent(e *interp.Event) {
 		}
 		n.Addresses.Count(classOfRegister(base))
 	}
-	// What the instruction can do on the affine unit.
+	// Whether the instruction can execute on the affine unit.
 	eligible := false
 	exact := func(i int) bool { // a shift by a constant or a uniform register
 		amount := instr.Ops[2].Imm.Bits
@@ -238,7 +237,7 @@ func classOfRegister(r kimRegister) affinetrack.Class {
 	return affinetrack.Affine
 }
 
-// farApart reports whether of two integers one is uniform and greater or less than the other in all lanes.
+// farApart reports whether one of two integers is uniform and greater or less than the second in all lanes.
 func farApart(e *interp.Event, instr *ptx.Instr) bool {
 	values := func(o *ptx.Operand) func(lane int) int64 {
 		at := func(int) uint64 { return o.Imm.Bits }
@@ -252,7 +251,7 @@ func farApart(e *interp.Event, instr *ptx.Instr) bool {
 			if instr.Type().IsSigned() {
 				return int64(at(lane)<<(64-width)) >> (64 - width)
 			}
-			return int64(at(lane) << (64 - width) >> (64 - width)) // of 64 bits none of these kernels compares
+			return int64(at(lane) << (64 - width) >> (64 - width)) // none of these kernels compares 64-bit values
 		}
 	}
 	a, b := values(instr.Arg("a")), values(instr.Arg("b"))
@@ -268,7 +267,7 @@ func farApart(e *interp.Event, instr *ptx.Instr) bool {
 	return (below || above) && (constant[0] || constant[1])
 }
 
-// TestKim compares what the policies of the paper's two machines count, instruction by instruction.
+// TestKim compares the counts of the policies of the paper's two machines, instruction by instruction.
 func TestKim(t *testing.T) {
 	for policy, reconverge := range map[string]string{"kim": "stack-wait", "fgsimt": "pc2-wait"} {
 		t.Run(policy, func(t *testing.T) { testKim(t, policy, reconverge) })

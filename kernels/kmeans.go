@@ -27,8 +27,8 @@ func kmeans(s *Session) error {
 	})
 }
 
-// iterations goes through rounds of Lloyd's iteration, until no object changes its centre, and compares with the
-// host's. There are so many copies of the sums and sizes of the clusters.
+// iterations runs rounds of Lloyd's iteration until no object changes its centre, and compares them with the host's.
+// copies is the number of copies of the sums and sizes of the clusters.
 func iterations(s *Session, k, dims, rounds, copies int, round func(object, centre, cluster, sum, size, changed *interp.Buffer) error) error {
 	n := s.N
 	object, centre, cluster := clusters(n, k, dims)
@@ -56,17 +56,17 @@ func iterations(s *Session, k, dims, rounds, copies int, round func(object, cent
 	return Equal("centre", interp.Slice[float32](dCentre), centre)
 }
 
-// clusters makes n objects that lie near k places, the centres to begin with, and assigns no object.
+// clusters makes n objects close to k places and the initial centres, and assigns no object.
 func clusters(n, k, dims int) (object []int32, centre []float32, cluster []int32) {
 	r := newRNG(1)
-	object = make([]int32, dims*n) // near one of k places
+	object = make([]int32, dims*n) // close to one of k places
 	for i := range n {
 		place := newRNG(uint64(i%k) + 100)
 		for d := range dims {
 			object[d*n+i] = int32(place.intn(192) + r.intn(64))
 		}
 	}
-	centre = make([]float32, k*dims) // at first, k of the objects
+	centre = make([]float32, k*dims) // initially k of the objects
 	for c := range k {
 		for d := range dims {
 			centre[c*dims+d] = float32(object[d*n+c*c%n])
@@ -79,7 +79,7 @@ func clusters(n, k, dims int) (object []int32, centre []float32, cluster []int32
 	return object, centre, cluster
 }
 
-// lloyd does a round of the iteration on the host.
+// lloyd runs a round of the iteration on the host.
 func lloyd(n, dims int, object []int32, centre []float32, cluster []int32) {
 	k := len(centre) / dims
 	sum, size := make([]int, k*dims), make([]int, k)

@@ -13,8 +13,7 @@ func init() {
 }
 
 func kmeansum(s *Session) error {
-	// Connections of the data that the benchmark comes with have 34 features, of which it makes
-	// five clusters.
+	// Connections in the benchmark's data have 34 features, and the benchmark makes five clusters.
 	const k, dims, rounds, block = 5, 34, 5, 256
 	n := s.N
 	count := blocks(n, block)

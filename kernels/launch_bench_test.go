@@ -9,11 +9,11 @@ import (
 	"gemu/ptx"
 )
 
-// BenchmarkLaunch counts what a launch costs that has been there before, and what a warp does in it: saxpy
-// executes 20 instructions, so what is around them shows. Memory and code are those of the launch before.
+// BenchmarkLaunch measures a repeated launch, and the work around the instructions of a warp: saxpy executes only 20
+// instructions. Memory and code are those of the previous launch.
 func BenchmarkLaunch(b *testing.B) {
 	w := Lookup("saxpy")
-	for _, e := range interp.Engines[1:] { // but auto, which is one of the others
+	for _, e := range interp.Engines[1:] { // except auto, which is one of the others
 		backend, err := interp.EngineNamed(e)
 		if err != nil {
 			continue // not on this host
@@ -43,14 +43,14 @@ func BenchmarkLaunch(b *testing.B) {
 	}
 }
 
-// BenchmarkLaunchFirst counts what the first launch of a module costs: to load, lower and assemble it.
+// BenchmarkLaunchFirst measures the first launch of a module: loading, lowering and assembling.
 func BenchmarkLaunchFirst(b *testing.B) {
 	for _, name := range []string{"saxpy", "lud"} {
 		m, err := ptx.Parse(name, []byte(Lookup(name).PTX()))
 		if err != nil {
 			b.Fatal(err)
 		}
-		for _, e := range interp.Engines[1:] { // but auto, which is one of the others
+		for _, e := range interp.Engines[1:] { // except auto, which is one of the others
 			backend, err := interp.EngineNamed(e)
 			if err != nil {
 				continue // not on this host
@@ -67,7 +67,7 @@ func BenchmarkLaunchFirst(b *testing.B) {
 						args = append(args, make([]byte, p.Size()))
 					}
 					l := &interp.Launch{Kernel: k.Name, Grid: interp.Dim(1), Block: interp.Dim(1), Args: args, Mode: interp.Vector, Backend: backend}
-					mod.Run(context.Background(), l) // which may trap: it is not given memory
+					mod.Run(context.Background(), l) // may trap: it has no memory
 				}
 			})
 		}

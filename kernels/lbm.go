@@ -28,7 +28,7 @@ func lbm(s *Session) error {
 		{0, 1, 1}, {0, -1, -1}, {0, 1, -1}, {0, -1, 1},
 	}
 	weight := func(d int) float32 { return [4]float32{1 / 3., 1 / 18., 1 / 36.}[min(d, 1)+d/7-d/14] }
-	// A box, driven at the top, with some obstacles in it.
+	// A box with a moving lid and some obstacles.
 	r := newRNG(1)
 	kind := make([]uint8, n)
 	count := [3]int{}
@@ -74,7 +74,7 @@ func lbm(s *Session) error {
 			for d, v := range velocity {
 				out := f[d*n+i]
 				if kind[i] == obstacle {
-					if d > 0 { // what went the opposite way
+					if d > 0 { // the opposite direction
 						out = f[((d-1)^1+1)*n+i]
 					}
 				} else {

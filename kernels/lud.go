@@ -18,11 +18,11 @@ func init() {
 
 func lud(s *Session) error {
 	const tile = 16
-	tiles := max(2, blocks(s.N, tile)) // one has no perimeter
+	tiles := max(2, blocks(s.N, tile)) // a single tile has no perimeter
 	n := tiles * tile
 	a := newRNG(1).floats(n*n, -1, 1)
 	for i := range n {
-		a[i*n+i] += float32(n) // so that no pivots are needed
+		a[i*n+i] += float32(n) // no pivoting is needed
 	}
 	matrix := upload(s, a)
 	for i := range tiles {
@@ -40,8 +40,8 @@ func lud(s *Session) error {
 			return err
 		}
 	}
-	// Element by element: less the products with each tile before, summed up first, and then with
-	// what precedes it in its own.
+	// Element by element: subtract the products with each earlier tile, each summed first, and then those with the
+	// preceding elements of its own tile.
 	for k := range n {
 		factor := func(y, x int) {
 			v, own := a[y*n+x], k/tile*tile

@@ -23,8 +23,8 @@ func mandelbrot(s *Session) error {
 	if err := s.Launch("mandelbrot", interp.Dim(blocks(w, 16), blocks(h, 16)), interp.Dim(16, 16), left, top, step, w, h, limit, output); err != nil {
 		return err
 	}
-	// Escape times change with the last bit, so the roundings are those of the
-	// PTX: the compiler has contracted a·b + c wherever it could.
+	// Escape times change with the last bit, so the rounding is that of the PTX: the compiler has contracted a·b + c
+	// wherever it could.
 	want := make([]int32, w*h)
 	inside := 0
 	for i := range want {

@@ -31,7 +31,7 @@ func mfilt(s *Session) error {
 	if err := s.Launch("mfilt", interp.Dim(blocks(w, 32), blocks(h, 8)), interp.Dim(32, 8), src, dMask, dst, w, h); err != nil {
 		return err
 	}
-	// By a table of sums over the rectangles from the corner (Crow 1984).
+	// With a table of sums over the rectangles from the corner (Crow 1984).
 	area := make([]int, (w+1)*(h+1))
 	at := func(x, y int) int { return area[y*(w+1)+x] }
 	for i, v := range in {

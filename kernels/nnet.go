@@ -17,8 +17,7 @@ func init() {
 	})
 }
 
-// layer is one of the network: maps of side×side neurons above maps of below×below.
-// A side of 1 is fully connected.
+// layer is a layer of the network: maps of side×side neurons above maps of below×below. A side of 1 is fully connected.
 type layer struct {
 	maps, side, mapsBelow, sideBelow int
 }
@@ -31,7 +30,7 @@ func nnet(s *Session) error {
 	images := digits(r, s.N, 29)
 	below, want := upload(s, images), images
 	for _, l := range layers {
-		fan := l.inputs() // connections of a neuron
+		fan := l.inputs() // number of connections of a neuron
 		if l.side > 1 {
 			fan = l.mapsBelow * 25
 		}
@@ -62,11 +61,11 @@ func nnet(s *Session) error {
 		votes[best]++
 	}
 	s.Summary = fmt.Sprintf("%d images of 29×29 pixels, taken for 0 … 9: %v", s.N, votes)
-	// ex2.approx.ftz.f32 is good to 2^-22.5, sums are of up to 1250 terms.
+	// ex2.approx.ftz.f32 has an error of 2^-22.5, and sums have up to 1250 terms.
 	return Close("out", got, want, 1e-5)
 }
 
-// forward is what the layer makes of the neurons below it, in float64 within.
+// forward computes the layer from the neurons below it, in float64.
 func (l layer) forward(below, weights []float32) []float32 {
 	fan := len(weights)/l.maps - 1
 	var out []float32
@@ -88,7 +87,7 @@ func (l layer) forward(below, weights []float32) []float32 {
 	return out
 }
 
-// digits draws images with strokes of ink on an empty ground.
+// digits draws images with strokes on an empty ground.
 func digits(r *rng, n, side int) []float32 {
 	images := make([]float32, n*side*side)
 	for i := range n {

@@ -16,14 +16,14 @@ func init() {
 	})
 }
 
-// queens is the number of solutions (OEIS A000170).
+// queens is the number of solutions by n (OEIS A000170).
 var queens = [...]int32{1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184, 14772512}
 
-// board is that of nqueens.cu.
+// board is the board of nqueens.cu.
 type board struct{ cols, remaining, right uint32 }
 
 func nqueens(s *Session) error {
-	// The host places queens in the first rows, to have a board for each thread.
+	// The host places queens in the first rows: one board for each thread.
 	n := s.N
 	placed := max(0, min(n-1, 4))
 	boards := []board{{}}

@@ -19,9 +19,9 @@ func init() {
 func nw(s *Session) error {
 	const tile, letters, penalty = 16, 20, 10
 	tiles := blocks(s.N, tile)
-	n := tiles * tile // sequences are filled up with letter 0
+	n := tiles * tile // sequences are padded with letter 0
 	r := newRNG(1)
-	// What pairs of letters are worth, in the range that matrices for amino acids have.
+	// The scores of pairs of letters, in the range of matrices for amino acids.
 	var worth [letters][letters]int32
 	for a := range letters {
 		for b := range a {
@@ -31,7 +31,7 @@ func nw(s *Session) error {
 		worth[a][a] = int32(4 + r.intn(8))
 	}
 	first, second := make([]int, n), make([]int, n)
-	for i := range s.N { // alike, but for a tenth
+	for i := range s.N { // alike, except for a tenth
 		first[i] = r.intn(letters)
 		second[i] = first[i]
 		if r.intn(10) == 0 {

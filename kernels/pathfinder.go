@@ -18,7 +18,7 @@ func init() {
 }
 
 func pathfinder(s *Session) error {
-	const block, rows, most = 256, 100, 20 // most rows of a launch
+	const block, rows, most = 256, 100, 20 // most is the maximum number of rows of a launch
 	cols := s.N
 	r := newRNG(1)
 	grid := make([]int32, rows*cols)

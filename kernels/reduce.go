@@ -18,7 +18,7 @@ func init() {
 func reduce(s *Session) error {
 	r := newRNG(1)
 	in := make([]int32, s.N)
-	want := int32(0) // wraps
+	want := int32(0) // wraps around
 	for i := range in {
 		in[i] = int32(r.uint64())
 		want += in[i]

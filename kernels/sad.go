@@ -22,7 +22,7 @@ func sad(s *Session) error {
 	reach := min(2*s.N, 16)
 	across := 2*reach + 1
 	places := across * across
-	// As a frame of 176×144 pixels, which has 11×9 macroblocks.
+	// Like a frame of 176×144 pixels, which has 11×9 macroblocks.
 	columns := int(math.Ceil(math.Sqrt(float64(s.N) * 11 / 9)))
 	rows := blocks(s.N, columns)
 	width, height := columns*side, rows*side
@@ -30,7 +30,7 @@ func sad(s *Session) error {
 	before := testImage(5, stride, height+2*reach)
 	r := newRNG(1)
 	frame := make([]uint8, width*height)
-	for i := range frame { // has moved by (2, -1), and there is noise upon it
+	for i := range frame { // moved by (2, -1), with noise
 		x, y := i%width+reach+2, i/width+reach-1
 		frame[i] = uint8(clamp(int(before[y*stride+x])+r.intn(9)-4, 256))
 	}
@@ -43,7 +43,7 @@ func sad(s *Session) error {
 			return err
 		}
 	}
-	// The parts of a macroblock: where they are, and how large.
+	// The parts of a macroblock: position and size.
 	type part struct{ x, y, w, h int }
 	var parts []part
 	for i := range 16 {
@@ -62,7 +62,7 @@ func sad(s *Session) error {
 	want := make([]uint16, 0, columns*rows*sums*places)
 	moved := 0
 	for m := range columns * rows {
-		total := make([][side + 1][side + 1]int, places) // of the differences above and to the left of a pixel
+		total := make([][side + 1][side + 1]int, places) // sums of the differences above and to the left of a pixel
 		for p := range total {
 			for y := range side {
 				for x := range side {

@@ -26,7 +26,7 @@ func srad(s *Session) error {
 	for i, v := range testImage(3, cols, rows) {
 		image[i] = float32(math.Exp(float64(v) / 255))
 	}
-	// What is only speckle is the upper left quarter, where intensities vary little.
+	// The upper left quarter has only speckle: its intensities vary little.
 	speckle := func(image []float32) float32 {
 		var sum, squares, n float64
 		for i, v := range image {

@@ -47,7 +47,7 @@ func strsearch(s *Session) error {
 	for _, w := range words {
 		for _, t := range texts {
 			n := int32(0)
-			for { // strings.Count leaves out what overlaps
+			for { // strings.Count does not count overlaps
 				at := strings.Index(t, w)
 				if at < 0 {
 					break
@@ -63,7 +63,7 @@ func strsearch(s *Session) error {
 	return Equal("count", interp.Slice[int32](count), want)
 }
 
-// starts is where each string begins when they are joined, and where the last ends.
+// starts returns the start of each string in their concatenation, and the end of the last.
 func starts(list []string) []int32 {
 	first := []int32{0}
 	for _, t := range list {

@@ -1,6 +1,6 @@
 package kernels
 
-// This file checks the value structure that launches of workloads find.
+// This file checks the value structure of launches of workloads.
 
 import (
 	"testing"
@@ -12,7 +12,7 @@ import (
 	"gemu/interp"
 )
 
-// counts are the counts of a session's launches, by kernel and instruction.
+// counts returns the counts of a session's launches, by kernel and instruction.
 func counts(s *Session) (list [][]affinetrack.Counts, lanes [][]int64) {
 	for _, r := range s.Results {
 		var c []affinetrack.Counts
@@ -24,8 +24,7 @@ func counts(s *Session) (list [][]affinetrack.Counts, lanes [][]int64) {
 	return list, lanes
 }
 
-// TestStructureAgrees: under every policy all modes find the same structure, whatever the
-// number of workers.
+// TestStructureAgrees: under every policy all modes find the same structure, for any number of workers.
 func TestStructureAgrees(t *testing.T) {
 	n := part.Count(33, 100, 300)
 	for _, w := range All() {
@@ -55,16 +54,16 @@ func TestStructureAgrees(t *testing.T) {
 	}
 }
 
-// TestIdealBounds: what any policy has compact, instruction by instruction, the ideal one has. It sees
-// when that judges results modulo another power of two than that of their width; the types of results,
-// which no workload shows, are TestIdealTypes of interp. Random programs are TestIdealBoundsRandom there.
+// TestIdealBounds: the ideal policy is compact wherever any policy is, instruction by instruction. It detects an ideal
+// policy that judges results modulo a power of two other than their width. The types of results, which no workload
+// shows, are TestIdealTypes of interp. Random programs are TestIdealBoundsRandom there.
 func TestIdealBounds(t *testing.T) {
 	n := part.Count(9, 17, 33)
 	for _, w := range All() {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, w.Name, interp.Config{}, min(n, 1+w.N/16))
-			var probes []*interp.StructureProbe // of the launch before
+			var probes []*interp.StructureProbe // of the previous launch
 			check := func() {
 				for _, ideal := range probes {
 					if !ideal.Ideal {

@@ -19,13 +19,13 @@ func init() {
 }
 
 func tpacf(s *Session) error {
-	const sets, bins, bounds, threads = 3, 22, 31, 256 // of the sky, and two at random
+	const sets, bins, bounds, threads = 3, 22, 31, 256 // of the sky, and two random sets
 	n := s.N
 	r := newRNG(1)
 	p := make([][3]float32, sets*n)
 	for i := range p {
 		height, turn := float64(2*r.float()-1), 2*math.Pi*float64(r.float())
-		if i < n && i%4 > 0 { // stars are near to others
+		if i < n && i%4 > 0 { // stars form clusters
 			height, turn = 0.5+height/128, turn/128
 		}
 		across := math.Sqrt(1 - height*height)
@@ -34,7 +34,7 @@ func tpacf(s *Session) error {
 		}
 	}
 	bound := slices.Repeat([]float32{-2}, bounds)
-	for k := range bins - 1 { // five bins to a factor of ten, from one minute of arc
+	for k := range bins - 1 { // five bins per factor of ten, from one minute of arc
 		bound[k] = float32(math.Cos(math.Pi / 180 / 60 * math.Pow(10, float64(k)/5)))
 	}
 	setVar(s, "bound", bound)

@@ -1,7 +1,7 @@
 package kernels
 
-// This file is workloads in other versions than the library's own: of the same sources, and with the same host
-// references, but compiled by a compiler that does less, or with other blocks.
+// This file holds further versions of workloads: from the same sources and with the same host references, but compiled
+// with fewer optimisations, or with other block sizes.
 
 import (
 	"fmt"
@@ -9,26 +9,26 @@ import (
 	"slices"
 )
 
-// Compilation is a way to compile a workload that is not the library's own, clang's -O2.
+// Compilation is a way to compile a workload other than the library's own, clang's -O2.
 type Compilation struct {
-	Name string // after the workload's and a slash, as in "aes/rolled"
+	Name string // after the workload's name and a slash, as in "aes/rolled"
 	Doc  string
 }
 
-// Compilations are those there are, of the workloads of table 1 of Kim et al. 2013. The flags are in the first
-// lines of cuda/compiled/*.ptx. What the sources themselves say stays: loops that they want unrolled, and
-// values that depend on conditions without an if.
+// Compilations lists them, for the workloads of table 1 of Kim et al. 2013. The flags are in the first lines of
+// cuda/compiled/*.ptx. Requests in the sources remain in effect: loops with unroll pragmas, and conditional values
+// written without an if.
 var Compilations = []Compilation{
 	{"branches", "compiled without if-conversion: no way is executed in advance, and no two conditions become one"},
 	{"rolled", "compiled without unrolling"},
 	{"plain", "compiled without if-conversion and unrolling"},
 }
 
-// Versions lists the versions of a workload besides its own, which All leaves out: those of Compilations that the
-// library has of it, named as "aes/rolled", and those with other Blocks, "hotspot32".
+// Versions lists the versions of a workload besides its own, which All omits: those of Compilations that the library
+// has, such as "aes/rolled", and those with other Blocks, such as "hotspot32".
 func (w *Workload) Versions() []*Workload { return slices.Clone(w.versions) }
 
-// addVersions finds them.
+// addVersions fills in the versions of the workload.
 func (w *Workload) addVersions() {
 	add := func(name, ptx, doc string) *Workload {
 		v := *w

@@ -36,7 +36,7 @@ func viterbi(s *Session) error {
 			}
 			register = int(want[i])<<6 | register>>1
 			received[i] = sent[register]
-			// The code corrects errors that are this far apart.
+			// The code corrects errors at this distance.
 			if step%16 == f%16 {
 				received[i] ^= 1 << r.intn(2)
 				wrong++

@@ -1,8 +1,7 @@
 package corpus
 
-// This file says what the kernels of testdata/corpus must give, which compilers have made:
-// launches, and references on the host. Inputs of matrices are small integers, so that
-// products and sums are exact whatever their order.
+// This file states how the compiler-made kernels of testdata/corpus are launched, and their expected results:
+// references on the host. Inputs of matrices are small integers, so products and sums are exact in any order.
 
 import (
 	"encoding/binary"
@@ -17,7 +16,7 @@ import (
 	"gemu/ptx"
 )
 
-// compiled is a launch of a compiler's kernel.
+// compiled describes a launch of a compiler-made kernel.
 type compiled struct {
 	grid    []int
 	block   []int // nil: as the kernel requires
@@ -26,7 +25,7 @@ type compiled struct {
 	run     func(c *call)
 }
 
-// compiledKernels are the launches, by file, or by kernel for those that several files have.
+// compiledKernels are the launches by file, or by kernel for kernels that several files have.
 var compiledKernels = map[string]compiled{
 	"corpus/triton_softmax_80.ptx":     {grid: []int{3}, shared: 16, run: softmax},
 	"corpus/triton_layernorm_90.ptx":   {grid: []int{3}, shared: 16, run: layernorm},
@@ -78,7 +77,7 @@ var compiledKernels = map[string]compiled{
 	"running": {grid: []int{4}, block: []int{64}, cluster: 4, run: running},
 }
 
-// compiledAs is how a kernel of a file is launched, if that is one of a compiler's.
+// compiledAs returns the launch of a kernel of a file; ok is false if it is not compiler-made.
 func compiledAs(file, kernel string) (compiled, bool) {
 	if c, ok := compiledKernels[file]; ok || !strings.HasPrefix(file, "corpus/") {
 		return c, ok
@@ -87,7 +86,7 @@ func compiledAs(file, kernel string) (compiled, bool) {
 	return c, ok
 }
 
-// call collects the arguments of a launch and what it must leave.
+// call collects the arguments and the expected results of a launch.
 type call struct {
 	dev    *interp.Device
 	random *rand.Rand
@@ -96,7 +95,7 @@ type call struct {
 	err    error
 }
 
-// runCompiled runs a kernel with a reference.
+// runCompiled runs a kernel and compares it with its reference.
 func (r *run) runCompiled(m *ptx.Module, k *ptx.Func, kernel compiled) error {
 	l := &interp.Launch{Kernel: k.Name, Grid: interp.Dim(kernel.grid...), Shared: kernel.shared}
 	if kernel.cluster > 0 {
@@ -105,7 +104,7 @@ func (r *run) runCompiled(m *ptx.Module, k *ptx.Func, kernel compiled) error {
 	return r.launch(m, l, func(dev *interp.Device, k *ptx.Func) ([]any, func() error, error) {
 		c := &call{dev: dev, random: rand.New(rand.NewPCG(1, 2))}
 		kernel.run(c)
-		for _, p := range k.Params[len(c.args):] { // scratch memory of the compiler's, which it has not asked for
+		for _, p := range k.Params[len(c.args):] { // scratch memory of the compiler, which is not used
 			c.args = append(c.args, make([]byte, p.Size()))
 		}
 		return c.args, func() error {
@@ -119,7 +118,7 @@ func (r *run) runCompiled(m *ptx.Module, k *ptx.Func, kernel compiled) error {
 	})
 }
 
-// number is what buffers hold.
+// number is the union of the element types of buffers.
 type number interface {
 	int8 | uint16 | int32 | int64 | float32
 }
@@ -133,21 +132,20 @@ func addBuffer[T number](c *call, data []T) {
 	c.args = append(c.args, b)
 }
 
-// addOutput adds a buffer that gets n numbers, of which number i is nearly want(i): relative to the
-// greater of 1 and its magnitude within the tolerance.
+// addOutput adds an output buffer of n numbers. Number i must be close to want(i): within the tolerance, relative to
+// the maximum of 1 and its magnitude.
 func addOutput[T number](c *call, n int, tolerance float64, want func(i int) float64) {
 	expectValues(c, n, func(i int, got T) bool {
 		return math.Abs(float64(got)-want(i)) <= tolerance*max(1, math.Abs(want(i)))
 	}, func(i int) any { return want(i) })
 }
 
-// expectExact adds a buffer that gets n numbers, which are want(i).
+// expectExact adds an output buffer of n numbers, which must be want(i).
 func expectExact[T number](c *call, n int, want func(i int) T) {
 	expectValues(c, n, func(i int, got T) bool { return got == want(i) }, func(i int) any { return want(i) })
 }
 
-// expectValues adds a buffer that gets n numbers, of which right says whether they are; want is for
-// messages.
+// expectValues adds an output buffer of n numbers. right reports whether number i is correct; want is for messages.
 func expectValues[T number](c *call, n int, right func(i int, got T) bool, want func(i int) any) {
 	addBuffer(c, make([]T, n))
 	b, _ := c.args[len(c.args)-1].(*interp.Buffer)
@@ -161,7 +159,7 @@ func expectValues[T number](c *call, n int, right func(i int, got T) bool, want 
 	})
 }
 
-// floats are numbers between low and high.
+// floats returns n numbers between low and high.
 func (c *call) floats(n int, low, high float32) []float32 {
 	list := make([]float32, n)
 	for i := range list {
@@ -233,7 +231,7 @@ func spread(c *call) {
 	expectExact(c, bins, func(i int) int32 { return want[i] })
 }
 
-// running makes running sums by one cluster.
+// running computes running sums in one cluster.
 func running(c *call) {
 	const n = 250
 	x, want, sum := make([]int32, n), make([]int32, n), int32(0)
@@ -247,8 +245,8 @@ func running(c *call) {
 	c.args = append(c.args, n)
 }
 
-// transpose has tensor maps that it makes itself, in memory that it gets: 256 bytes a CTA. Tiles are
-// of 32×32, so all but one CTA have some of which parts are outside.
+// transpose makes its tensor maps in memory that it receives: 256 bytes for each CTA. Tiles are 32×32, so all CTAs
+// except one have tiles that are partly outside.
 func transpose(c *call) {
 	const rows, columns = 40, 44
 	x := c.floats(rows*columns, -4, 4)
@@ -272,7 +270,7 @@ func scan(c *call) {
 	c.args = append(c.args, n)
 }
 
-// What matrices are made of: small integers in a format.
+// Elements of matrices: small integers in a format.
 func addHalf(c *call, list []int) { addBuffer(c, convert(list, f16Of)) }
 func toBF16(c *call, list []int)  { addBuffer(c, convert(list, bf16Of)) }
 func addFloat32(c *call, list []int) {
@@ -289,8 +287,7 @@ func convert[V, T number | int](list []V, f func(V) T) []T {
 	return converted
 }
 
-// e4m3Of is a whole number of less than 16 in 8 bits: sign, exponent of 4 bits, 3 of the
-// significand.
+// e4m3Of returns an integer below 16 in 8 bits: sign, exponent of 4 bits, 3 bits of the significand.
 func e4m3Of(v int) int8 {
 	h := f16Of(v)
 	if v == 0 {
@@ -299,8 +296,7 @@ func e4m3Of(v int) int8 {
 	return int8(h>>8&0x80 | (h>>7&0xff - 8<<3))
 }
 
-// f16Of is a whole number of less than 2048 in half precision: sign, exponent of 5 bits, 10
-// of the significand.
+// f16Of returns an integer below 2048 in half precision: sign, exponent of 5 bits, 10 bits of the significand.
 func f16Of(v int) uint16 {
 	b := math.Float32bits(float32(v))
 	if v == 0 {
@@ -309,11 +305,10 @@ func f16Of(v int) uint16 {
 	return uint16(b>>16&0x8000) | uint16(b>>23&0xff-112)<<10 | uint16(b>>13&0x3ff)
 }
 
-// bf16Of is a whole number of less than 256 in bfloat16, the upper half of a float.
+// bf16Of returns an integer below 256 in bfloat16, the upper half of a float.
 func bf16Of(v int) uint16 { return uint16(math.Float32bits(float32(v)) >> 16) }
 
-// matmul multiplies matrices of integers between -limit and limit, in a format; T is what sums
-// are of.
+// matmul multiplies matrices of integers between -limit and limit in a format; T is the type of sums.
 func matmul[T number](c *call, limit int, addMatrix func(*call, []int)) {
 	a, b := c.matrix(m*k, limit), c.matrix(k*n, limit)
 	expectExact(c, m*n, func(i int) T {
@@ -328,10 +323,10 @@ func matmul[T number](c *call, limit int, addMatrix func(*call, []int)) {
 	c.args = append(c.args, k, k, n, n)
 }
 
-// m, n and k are the extents of matrices: of the product m×n, and of what is summed up.
+// m, n and k are the extents of matrices: the product is m×n, sums have k terms.
 const m, n, k = 128, 64, 96
 
-// matrix is so many integers between -limit and limit.
+// matrix returns size integers between -limit and limit.
 func (c *call) matrix(size, limit int) []int {
 	list := make([]int, size)
 	for i := range list {
@@ -340,7 +335,7 @@ func (c *call) matrix(size, limit int) []int {
 	return list
 }
 
-// column multiplies matrices of halves, of which the second is stored column by column.
+// column multiplies matrices of halves; the second is stored column by column.
 func column(c *call) {
 	a, b := c.matrix(m*k, 4), c.matrix(n*k, 4)
 	addHalf(c, a)
@@ -355,7 +350,7 @@ func column(c *call) {
 	c.args = append(c.args, m, n, k)
 }
 
-// mapped is column where a and b come by tensor maps, so many rows of a at a time.
+// mapped is column with a and b read through tensor maps, rows rows of a at a time.
 func mapped(c *call, rows int) {
 	column(c)
 	for i, text := range []string{fmt.Sprintf("f16[%dx%d],box=%dx64,swizzle=128", m, k, rows), fmt.Sprintf("f16[%dx%d],box=64x64,swizzle=128", n, k)} {
@@ -368,15 +363,15 @@ func mapped(c *call, rows int) {
 	c.args = slices.Delete(c.args, 3, 4)
 }
 
-// specialized is matmul by tensor maps that the kernel makes, in memory that it is given.
+// specialized is matmul with tensor maps that the kernel makes in memory that it receives.
 func specialized(c *call) {
 	matmul[float32](c, 4, addHalf)
 	c.args = append(c.args[:3], m, n, k)
 	addBuffer(c, make([]int8, 4*256))
 }
 
-// scaled multiplies matrices of which so many neighbours of a row of a, and of a column of b, have
-// a scale. draw makes the elements of a row with their scales, in bytes, and what they are.
+// scaled multiplies matrices in which each neighbours of a row of a, and of a column of b, share a scale. draw returns
+// the bytes of a row, its scales, and the values.
 func scaled(c *call, each int, draw func(c *call, k, each int) (row, scales []int8, values []float64)) {
 	const m, n, k = 128, 64, 256
 	var bytes, scales [2][]int8
@@ -401,7 +396,7 @@ func scaled(c *call, each int, draw func(c *call, k, each int) (row, scales []in
 	c.args = append(c.args, k, len(bytes[0])/m, len(bytes[1])/n, k/each, k/each, n)
 }
 
-// eights are whole numbers of .e4m3 and scales of .ue8m0.
+// eights draws integers in .e4m3 and scales in .ue8m0.
 func eights(c *call, k, each int) (row, scales []int8, values []float64) {
 	for i := range k {
 		if i%each == 0 {
@@ -413,7 +408,7 @@ func eights(c *call, k, each int) (row, scales []int8, values []float64) {
 	return row, scales, values
 }
 
-// fours are numbers of .e2m1, two in a byte, and whole scales of .ue4m3.
+// fours draws numbers in .e2m1, two in a byte, and integer scales in .ue4m3.
 func fours(c *call, k, each int) (row, scales []int8, values []float64) {
 	scale := 0
 	for i := range k {
@@ -434,7 +429,7 @@ func fours(c *call, k, each int) (row, scales []int8, values []float64) {
 	return row, scales, values
 }
 
-// tiles is 2·c + a·b, of which b lies in columns.
+// tiles is 2·c + a·b, with b in columns.
 func tiles(c *call) {
 	const m, n, k = 32, 32, 48
 	draw := func(n int) []int {
@@ -459,8 +454,7 @@ func tiles(c *call) {
 	c.args = append(c.args, k)
 }
 
-// attention is softmax(q·kᵀ)·v for one head. Weights are rounded to half precision before
-// they are multiplied.
+// attention is softmax(q·kᵀ)·v for one head. Weights are rounded to half precision before the multiplication.
 func attention(c *call) {
 	const n, d = 64, 64
 	integers := func(limit int) []int {
@@ -498,7 +492,7 @@ func attention(c *call) {
 	c.args = append(c.args, n)
 }
 
-// integers are numbers between low and high.
+// integers returns n integers between low and high.
 func (c *call) integers(n, low, high int) []int32 {
 	list := make([]int32, n)
 	for i := range list {
@@ -507,7 +501,7 @@ func (c *call) integers(n, low, high int) []int32 {
 	return list
 }
 
-// mixture gives the sum and the maximum of each block; threads behind the end have 0.
+// mixture computes the sum and the maximum of each block; threads beyond the end have 0.
 func mixture(c *call) {
 	const block, n = 128, 300
 	x := c.integers(n, -1000, 1000)
@@ -583,9 +577,8 @@ func opcodes(c *call) {
 	c.args = append(c.args, n)
 }
 
-// array adds an array to the arguments as Numba does: before its address two objects of
-// Python's, its elements and their size, behind it the extents and the strides in bytes. add
-// adds the address.
+// array adds an array to the arguments as Numba does: before the address two Python objects, the number of elements and
+// the element size; after it the extents and the strides in bytes. add adds the address.
 func (c *call) array(size int, extents []int, add func()) {
 	count, strides := 1, make([]any, len(extents))
 	for i := len(extents) - 1; i >= 0; i-- {
@@ -600,7 +593,7 @@ func (c *call) array(size int, extents []int, add func()) {
 	c.args = append(c.args, strides...)
 }
 
-// tiled multiplies matrices whose extents are no multiples of a tile.
+// tiled multiplies matrices whose extents are not multiples of a tile.
 func tiled(c *call) {
 	const m, n, k = 20, 37, 25
 	a, b := c.integers(m*k, -9, 9), c.integers(k*n, -9, 9)
@@ -625,8 +618,8 @@ func escape(c *call) {
 			cx, cy := float64(i%width)*3/width-2, float64(i/width)*2/height-1
 			x, y := 0.0, 0.0
 			n := int32(0)
-			// The compiler fuses, which rounds otherwise: that would only matter nearer to the
-			// set's edge than any point here is.
+			// The compiler fuses operations, which rounds differently. That would only matter closer to the edge of the
+			// set than any point here.
 			for ; n < most && x*x+y*y < 4; n++ {
 				x, y = x*x-y*y+cx, x*y+y*x+cy
 			}

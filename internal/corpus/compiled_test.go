@@ -7,8 +7,8 @@ import (
 	"gemu/interp"
 )
 
-// TestCompiled runs compilers' kernels in every mode and under every policy, and with
-// asynchronous effects where they are issued: they give what their references do.
+// TestCompiled runs compiler-made kernels in every mode, under every policy, and with early asynchronous effects: their
+// results are those of the references.
 func TestCompiled(t *testing.T) {
 	paths, err := filepath.Glob("../../testdata/corpus/*.ptx")
 	if err != nil || len(paths) == 0 {

@@ -1,6 +1,3 @@
-// Package corpus has all the programs there are with inputs, in one form: the cases of
-// testdata, the kernels beside them that no case runs, and the workload library at small
-// sizes.
 package corpus
 
 import (
@@ -23,14 +20,14 @@ import (
 
 // Program is a program and its inputs, at one extent.
 type Program struct {
-	File  string // of testdata, without its folder's name: "insn/add.ptx"; or "@saxpy"
-	Line  int    // of the case; 0 for others
+	File  string // in testdata: "insn/add.ptx"; or "@saxpy"
+	Line  int    // of the case; 0 without a case
 	Name  string // of the kernel; the size of a workload
 	Block cases.Extent
 	Width int // lanes of a warp
 	SM    int // of the device; 0: the default
 
-	Memory uint64 // bytes of the device; 0: the default
+	Memory uint64 // memory of the device in bytes; 0: the default
 
 	run func(r *run) error
 }
@@ -48,15 +45,15 @@ func (p *Program) String() string {
 	return fmt.Sprintf("%s warp %d", s, p.Width)
 }
 
-// Outcome is what a run of a program came to.
+// Outcome is the result of a run of a program.
 type Outcome struct {
-	Results     []*interp.Result // of its launches, also of one that trapped
-	Memory      uint32           // a hash of what is left in buffers and variables, and of what was printed
-	Err         error            // of a launch
-	WrongResult error            // the result is not what the case or the workload says it should be
+	Results     []*interp.Result // of its launches, including one that trapped
+	Memory      uint32           // a hash of the final buffers, variables and printed output
+	Err         error            // error of a launch
+	WrongResult error            // difference from the expected result
 }
 
-// run is a run under way.
+// run is the state of a run.
 type run struct {
 	Outcome
 	program *Program
@@ -66,19 +63,19 @@ type run struct {
 	buffers []memory // arguments of launches
 }
 
-// memory is what has bytes: a buffer, or a texture or surface.
+// memory is an object with bytes: a buffer, a texture or a surface.
 type memory interface{ Bytes() []byte }
 
-// maxSteps is how many instructions a warp may execute: more than any program does.
+// maxSteps is the step limit: no program executes as many instructions in a warp.
 const maxSteps = 1 << 22
 
-// Run runs a program on a device of its own, with one worker. prepare may change a launch
-// before it begins: its mode, above all.
+// Run runs a program on a new device with one worker. prepare may change a launch before it begins, for example its
+// mode.
 func (p *Program) Run(prepare func(l *interp.Launch)) *Outcome {
 	return p.RunModule(func(_ *interp.Module, l *interp.Launch) { prepare(l) })
 }
 
-// RunModule is Run for who wants to know the module of the launch, too.
+// RunModule is Run with a prepare that receives the module of the launch, too.
 func (p *Program) RunModule(prepare func(m *interp.Module, l *interp.Launch)) *Outcome {
 	r := &run{program: p, prepare: prepare, stdout: fnv.New32a()}
 	if err := p.run(r); r.Err == nil {
@@ -106,7 +103,7 @@ func (r *run) device() *interp.Device {
 	return interp.NewDevice(interp.Config{Workers: 1, Stdout: r.stdout, SM: r.program.SM, Memory: r.program.Memory})
 }
 
-// prepareLaunch readies a launch.
+// prepareLaunch prepares a launch.
 func (r *run) prepareLaunch(l *interp.Launch) {
 	l.WarpSize, l.MaxSteps = r.program.Width, maxSteps
 	for _, a := range l.Args {
@@ -117,8 +114,7 @@ func (r *run) prepareLaunch(l *interp.Launch) {
 	r.prepare(r.modules[len(r.modules)-1], l)
 }
 
-// launch runs a kernel of a module of testdata. arguments makes its arguments and compares
-// its result.
+// launch runs a kernel of a module of testdata. arguments makes its arguments and returns a check of its result.
 func (r *run) launch(m *ptx.Module, l *interp.Launch, arguments func(*interp.Device, *ptx.Func) (args []any, check func() error, err error)) error {
 	dev := r.device()
 	mod, err := dev.LoadModule(m)
@@ -146,8 +142,7 @@ func (r *run) launch(m *ptx.Module, l *interp.Launch, arguments func(*interp.Dev
 	return check()
 }
 
-// Programs lists the programs: testdata is the path of that folder. The order is always
-// the same.
+// Programs lists the programs in a fixed order; testdata is the path of that directory.
 func Programs(testdata string) ([]*Program, error) {
 	files, err := Files(testdata)
 	if err != nil {
@@ -164,7 +159,7 @@ func Programs(testdata string) ([]*Program, error) {
 	return list, nil
 }
 
-// Files lists the values that Program.File can have.
+// Files lists the possible values of Program.File.
 func Files(testdata string) ([]string, error) {
 	paths, err := filepath.Glob(filepath.Join(testdata, "*", "*.ptx"))
 	if err != nil {
@@ -210,12 +205,12 @@ func ProgramsOf(testdata, file string) ([]*Program, error) {
 	return modulePrograms(file, m, stated), nil
 }
 
-// modulePrograms lists the cases of a module, and its other kernels.
+// modulePrograms lists the cases of a module, and its kernels without a case.
 func modulePrograms(file string, m *ptx.Module, stated []cases.Case) []*Program {
 	var list []*Program
 	covered := map[string]bool{}
 	for _, c := range stated {
-		if c.EarlyOnly { // programs run with effects as late as may be
+		if c.EarlyOnly { // programs run with late effects
 			continue
 		}
 		covered[c.Kernel] = true
@@ -236,7 +231,7 @@ func modulePrograms(file string, m *ptx.Module, stated []cases.Case) []*Program 
 	return list
 }
 
-// dim3 is extents as launches have them; those of no cluster are zero.
+// dim3 converts extents; the extents of no cluster are zero.
 func dim3(n [3]int) interp.Dim3 { return interp.Dim3{X: n[0], Y: n[1], Z: n[2]} }
 
 // runCase runs a case.
@@ -263,8 +258,7 @@ func (r *run) object(c cases.Object) (any, error) {
 	return o, err
 }
 
-// runWithDefaults runs a kernel of which no case says what it takes: buffers where addresses could
-// be meant, otherwise ones.
+// runWithDefaults runs a kernel without a case: parameters that may be addresses are buffers, the rest are ones.
 func (r *run) runWithDefaults(m *ptx.Module, k *ptx.Func) error {
 	l := &interp.Launch{Kernel: k.Name, Grid: interp.Dim(2)}
 	return r.launch(m, l, func(dev *interp.Device, k *ptx.Func) ([]any, func() error, error) {
@@ -288,7 +282,7 @@ func (r *run) runWithDefaults(m *ptx.Module, k *ptx.Func) error {
 	})
 }
 
-// requiredBlock is the extent of blocks that a kernel requires; of those that do not, a warp.
+// requiredBlock returns the block size that a kernel requires; a warp if it requires none.
 func requiredBlock(k *ptx.Func) cases.Extent {
 	e := cases.Extent{32, 1, 1}
 	if args, ok := k.Directive(".reqntid"); ok {
@@ -300,10 +294,9 @@ func requiredBlock(k *ptx.Func) cases.Extent {
 	return e
 }
 
-// workloadPrograms lists the runs of a workload: at a size that leaves half-empty warps, for each
-// width.
+// workloadPrograms lists the runs of a workload: one for each width, at a size that leaves half-empty warps.
 func workloadPrograms(w *kernels.Workload) []*Program {
-	n := min(33, 1+w.N/16) // small where an element is much work
+	n := min(33, 1+w.N/16) // small if an element needs much work
 	var list []*Program
 	for _, width := range []int{32, 8, 64} {
 		p := &Program{File: "@" + w.Name, Name: fmt.Sprint(n), Width: width}
@@ -327,8 +320,8 @@ func workloadPrograms(w *kernels.Workload) []*Program {
 	return list
 }
 
-// Describe writes what an outcome has that depends neither on the host nor on the wording
-// of messages or the place in a file: counts, memory, the kind of a trap and its instruction.
+// Describe writes the parts of an outcome that depend neither on the host nor on message texts or file positions:
+// counts, memory, the kind of a trap and its instruction.
 func (o *Outcome) Describe(w io.Writer) {
 	for _, r := range o.Results {
 		fmt.Fprintln(w, r.Kernel, r.WarpInstructions, r.ThreadInstructions, r.LaneSlots, r.Branches, r.DivergentBranches)

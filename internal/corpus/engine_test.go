@@ -20,7 +20,7 @@ const engineHead = `# How the compact engine executes the programs of each file,
 # expanded, bytes of frames, claims of the plan. See interp.EngineCounts.
 `
 
-// TestEngine compares what the compact engine does with testdata/engine.txt.
+// TestEngine compares the statistics of the compact engine with testdata/engine.txt.
 func TestEngine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("all programs, twice")
@@ -58,7 +58,7 @@ func TestEngine(t *testing.T) {
 	compareRecords(t, string(want), got)
 }
 
-// engineLine is the line of a file.
+// engineLine returns the line of a file.
 func engineLine(t *testing.T, file string) string {
 	programs, err := ProgramsOf("../../testdata", file)
 	if err != nil {

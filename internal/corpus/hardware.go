@@ -1,7 +1,7 @@
 package corpus
 
-// This file takes programs apart into launches that somebody else can run: a GPU above all.
-// tools/hardware/record.py does, and writes down what they leave.
+// This file extracts launches from programs in a form that a GPU can run. tools/hardware/record.py runs them and
+// records their results.
 
 import (
 	"bytes"
@@ -24,33 +24,33 @@ import (
 	"gemu/ptx"
 )
 
-// Launch is a launch with all that goes into it.
+// Launch is a launch with all its inputs.
 type Launch struct {
-	ID          string   `json:"id"`     // a hash of all that goes into it, in hexadecimal
-	Name        string   `json:"name"`   // the program, and which of its launches
+	ID          string   `json:"id"`     // a hash of all inputs, in hexadecimal
+	Name        string   `json:"name"`   // the program, and the number of the launch in it
 	Module      string   `json:"module"` // its file: see Program.File
 	Kernel      string   `json:"kernel"`
 	Grid        [3]int   `json:"grid"`
 	Block       [3]int   `json:"block"`
 	Shared      int      `json:"shared"` // dynamic, in bytes
 	Cooperative bool     `json:"cooperative"`
-	Cluster     [3]int   `json:"cluster,omitzero"` // CTAs of one; none: zero
+	Cluster     [3]int   `json:"cluster,omitzero"` // cluster size in CTAs; zero: none
 	Args        []Arg    `json:"args"`
-	Buffers     [][]byte `json:"buffers"` // what is in them
+	Buffers     [][]byte `json:"buffers"` // their initial contents
 
-	Vars map[string][]byte `json:"vars,omitempty"` // what the host has written to variables of the module
+	Vars map[string][]byte `json:"vars,omitempty"` // values that the host has written to variables of the module
 
 	Source string `json:"-"` // of the module
 }
 
-// Arg is an argument: bytes, the address of a buffer, or a tensor map over one.
+// Arg is an argument: bytes, the address of a buffer, or a tensor map over a buffer.
 type Arg struct {
 	Bytes  []byte  `json:"bytes,omitempty"`
 	Buffer int     `json:"buffer"` // -1: bytes
 	Tensor *Tensor `json:"tensor,omitempty"`
 }
 
-// Tensor is a tensor map, as CUDA's driver has it told. Enums are its numbers.
+// Tensor is a tensor map by the parameters of CUDA's driver. Enumerations have the driver's numbers.
 type Tensor struct {
 	Im2col     bool     `json:"im2col"`
 	Type       int      `json:"type"`
@@ -66,7 +66,7 @@ type Tensor struct {
 	NaN        int      `json:"nan"`
 }
 
-// describeTensor tells of a map. ok is false for one that GPUs of 9.0 do not have.
+// describeTensor converts a map. ok is false for a map that GPUs of 9.0 do not support.
 func describeTensor(m *tensormap.Map) (t *Tensor, ok bool) {
 	t = &Tensor{
 		Im2col: m.Mode == tensormap.Im2col, Type: slices.Index(tensormap.Types, m.Type), Offset: m.Address,
@@ -82,7 +82,7 @@ func describeTensor(m *tensormap.Map) (t *Tensor, ok bool) {
 	return t, (m.Mode == tensormap.Tiled || t.Im2col) && t.Type >= 0 && t.Swizzle >= 0
 }
 
-// encode gives the map, of a tensor that lies in memory at an address, in gemu's own bytes.
+// encode returns the map in gemu's own bytes; addr is the address of the buffer.
 func (t *Tensor) encode(addr uint64) ([]byte, error) {
 	rank := len(t.Dims)
 	if rank < 1 || rank > tensormap.Rank || t.Type < 0 || t.Type >= len(tensormap.Types) || t.Swizzle < 0 || t.Swizzle >= len(tensormap.Swizzles) {
@@ -108,14 +108,14 @@ func (t *Tensor) encode(addr uint64) ([]byte, error) {
 	return b[:], nil
 }
 
-// LaunchOutput is what a launch has left in its buffers.
+// LaunchOutput holds the final contents of a launch's buffers.
 type LaunchOutput struct {
 	ID      string   `json:"id"`
 	Name    string   `json:"name"`
-	Buffers []string `json:"buffers,omitempty"` // SHA-256 of each, its first 8 bytes, in hexadecimal
-	Data    [][]byte `json:"data,omitempty"`    // what is in them, compressed by zlib
-	Header  string   `json:"as,omitempty"`      // the version, the target, or both, that stood in the module's header instead of its own
-	Error   string   `json:"error,omitempty"`   // instead
+	Buffers []string `json:"buffers,omitempty"` // first 8 bytes of the SHA-256 of each, in hexadecimal
+	Data    [][]byte `json:"data,omitempty"`    // the contents, compressed by zlib
+	Header  string   `json:"as,omitempty"`      // the version, the target, or both, that replaced those of the module's header
+	Error   string   `json:"error,omitempty"`   // error of the launch, instead of the buffers
 }
 
 // Launches lists the launches of the programs that run without a trap, in warps of 32 lanes.
@@ -127,7 +127,7 @@ func Launches(testdata string) (list []*Launch, err error) {
 	return RecordLaunches(programs)
 }
 
-// RecordLaunches lists those of some programs.
+// RecordLaunches lists the launches of the given programs.
 func RecordLaunches(programs []*Program) (list []*Launch, err error) {
 	var id identifier
 	for _, p := range programs {
@@ -137,7 +137,7 @@ func RecordLaunches(programs []*Program) (list []*Launch, err error) {
 		var launches []*Launch
 		o := p.RunModule(func(m *interp.Module, l *interp.Launch) {
 			if usesTextures(m, l) {
-				return // they are nothing that bytes describe
+				return // textures cannot be described by bytes
 			}
 			launch, e := recordLaunch(p, len(launches), m, l, &id)
 			if e != nil {
@@ -157,13 +157,13 @@ func RecordLaunches(programs []*Program) (list []*Launch, err error) {
 	return list, nil
 }
 
-// usesTextures reports whether textures, surfaces or samplers are among what a launch is given.
+// usesTextures reports whether a launch has textures, surfaces or samplers.
 func usesTextures(m *interp.Module, l *interp.Launch) bool {
 	isObject := func(a any) bool { _, ok := a.(*interp.Object); return ok }
 	return slices.ContainsFunc(l.Args, isObject) || slices.ContainsFunc(m.Vars(), func(v *ptx.Var) bool { return v.Type.Kind() == ptx.Opaque })
 }
 
-// recordLaunch copies a launch that is about to begin; nil if nobody else can run it.
+// recordLaunch copies a launch that is about to begin; nil if a GPU cannot run it.
 func recordLaunch(p *Program, n int, m *interp.Module, l *interp.Launch, id *identifier) (*Launch, error) {
 	k, err := m.Kernel(l.Kernel)
 	if err != nil {
@@ -173,7 +173,7 @@ func recordLaunch(p *Program, n int, m *interp.Module, l *interp.Launch, id *ide
 		Name: fmt.Sprintf("%v #%d", p, n), Module: p.File, Kernel: k.Name, Grid: extent(l.Grid), Block: extent(l.Block),
 		Shared: l.Shared, Cooperative: l.Cooperative, Cluster: extent(l.Cluster), Source: m.Source(),
 	}
-	index := map[uint64]int{} // of buffers, by their addresses
+	index := map[uint64]int{} // index of buffers by address
 	buffer := func(addr uint64, data []byte) int {
 		if _, ok := index[addr]; !ok {
 			index[addr] = len(launch.Buffers)
@@ -211,19 +211,19 @@ func recordLaunch(p *Program, n int, m *interp.Module, l *interp.Launch, id *ide
 	return launch, id.identify(launch)
 }
 
-// besides are comments and blanks; entryPattern is where a kernel begins.
+// besides matches comments and blanks; entryPattern matches the beginning of a kernel.
 var (
 	ignoredText  = regexp.MustCompile(`(?://.*|(?s:/\*.*?\*/)|\s)+`)
 	entryPattern = regexp.MustCompile(`(?:\.(?:visible|weak|extern) )?\.entry ([\w$%]+)`)
 )
 
-// textSegment is part of a module, without comments: a kernel, or what lies between two.
+// textSegment is a part of a module without comments: a kernel, or the text between two kernels.
 type textSegment struct {
-	kernel string // "" between
+	kernel string // "" between kernels
 	text   string
 }
 
-// splitModule takes a module apart.
+// splitModule splits a module into segments.
 func splitModule(source string) (list []textSegment) {
 	text := ignoredText.ReplaceAllString(source, " ")
 	add := func(kernel, text string) {
@@ -240,7 +240,7 @@ func splitModule(source string) (list []textSegment) {
 			case '}':
 				depth--
 			}
-			if depth == 0 && (text[end] == '}' || text[end] == ';') { // of an entry, or of a declaration
+			if depth == 0 && (text[end] == '}' || text[end] == ';') { // end of an entry or a declaration
 				end++
 				break
 			}
@@ -253,14 +253,14 @@ func splitModule(source string) (list []textSegment) {
 	return list
 }
 
-// identifier gives launches their IDs, one after the other. It remembers the last module, for many launches are of one.
+// identifier computes the IDs of launches. It caches the last module, because many launches share one.
 type identifier struct {
 	source   string
 	segments []textSegment
 }
 
-// identify gives a launch its ID, when all else is there. Of its module the kernel counts, and what lies between kernels;
-// comments and blanks do not.
+// identify sets the ID of a launch whose other fields are set. Of its module, the kernel and the text between kernels
+// count; comments and blanks do not.
 func (id *identifier) identify(l *Launch) error {
 	if id.source != l.Source {
 		id.source, id.segments = l.Source, splitModule(l.Source)
@@ -276,13 +276,13 @@ func (id *identifier) identify(l *Launch) error {
 	return err
 }
 
-// Identify gives the launch its ID, when all else is there.
+// Identify sets the ID of the launch. All other fields must be set.
 func (l *Launch) Identify() error { return new(identifier).identify(l) }
 
-// changedVars is what the variables of a workload's module have that they had not from the beginning.
+// changedVars returns the variables of a workload's module whose values differ from the initial ones.
 func changedVars(p *Program, m *interp.Module) (map[string][]byte, error) {
 	if !strings.HasPrefix(p.File, "@") {
-		return nil, nil // nobody writes to others, and they may have addresses
+		return nil, nil // only workloads write to variables; variables elsewhere may hold addresses
 	}
 	fresh, err := interp.NewDevice(interp.Config{Workers: 1}).Load(m.Name, []byte(m.Source()))
 	if err != nil {
@@ -302,7 +302,7 @@ func changedVars(p *Program, m *interp.Module) (map[string][]byte, error) {
 	return vars, nil
 }
 
-// decodeMap is the tensor map that bytes are; nil if they are none.
+// decodeMap decodes a tensor map; nil if the bytes are not one.
 func decodeMap(bytes []byte) *tensormap.Map {
 	if len(bytes) != tensormap.Size {
 		return nil
@@ -316,8 +316,8 @@ func decodeMap(bytes []byte) *tensormap.Map {
 
 func extent(d interp.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }
 
-// Run runs the launch by itself, on a new device of generation sm, 0 for the default. If keep is
-// set, what it leaves has the data, too.
+// Run runs the launch on a new device of generation sm; 0 is the default. With withData, the output includes the
+// contents of the buffers.
 func (l *Launch) Run(sm int, withData bool) (*LaunchOutput, error) {
 	dev := interp.NewDevice(interp.Config{Workers: 1, SM: sm})
 	m, err := dev.Load(l.Module, []byte(l.Source))
@@ -368,15 +368,15 @@ func (l *Launch) Run(sm int, withData bool) (*LaunchOutput, error) {
 	return result, nil
 }
 
-// Known is a difference between GPUs and gemu that has a reason.
+// Known is an explained difference between GPUs and gemu.
 type Known struct {
-	Launches int            // that differ for it, in all records
-	Name     *regexp.Regexp // of them
-	Matched  int            // how many have been found: Compare counts them
+	Launches int            // number of launches that differ for this reason, in all records
+	Name     *regexp.Regexp // pattern of their names
+	Matched  int            // number of launches found by Compare
 }
 
-// ReadKnown reads lines of a number of launches, an expression for their names and, behind two blanks or
-// more, a reason. Lines that are empty or begin with # say nothing.
+// ReadKnown parses lines of a number of launches, a pattern for their names and, after at least two blanks, a reason.
+// Empty lines and lines that begin with # are skipped.
 func ReadKnown(text string) (list []*Known, err error) {
 	for i, line := range strings.Split(text, "\n") {
 		if line == "" || line[0] == '#' {
@@ -400,10 +400,9 @@ func ReadKnown(text string) (list []*Known, err error) {
 	return list, nil
 }
 
-// Compare compares launches with the lines that a GPU has left of them, and says where
-// they differ, but for what is known. A line of a launch that there is not is a difference: it is to be
-// recorded again. So is a failure, unless the driver did not load the module, which may be for another GPU;
-// and, if all were to be recorded, a launch of which there is no line.
+// Compare compares launches with the records of a GPU, and lists the differences, except known ones. A record without a
+// launch is a difference: it must be recorded again. A failure is a difference, unless the driver could not load the
+// module, which may be for another GPU. If all is set, a launch without a record is a difference.
 func Compare(text []byte, launches []*Launch, known []*Known, all bool) (compared int, differences []string) {
 	byID := map[string]*Launch{}
 	for _, l := range launches {
@@ -459,14 +458,14 @@ func Compare(text []byte, launches []*Launch, known []*Known, all bool) (compare
 	return compared, differences
 }
 
-// line is one of launches that are written down: a module, or a launch of one that stands before.
+// line is a line of WriteLaunches: a module, or a launch of an earlier module.
 type line struct {
 	Source string `json:"source,omitempty"` // name of the module
 	Text   string `json:"text,omitempty"`
 	*Launch
 }
 
-// WriteLaunches writes launches down, as lines of JSON, each after its module.
+// WriteLaunches writes launches as lines of JSON, each after its module.
 func WriteLaunches(w io.Writer, list []*Launch) error {
 	write, written := json.NewEncoder(w), map[string]bool{}
 	for _, l := range list {
@@ -483,7 +482,7 @@ func WriteLaunches(w io.Writer, list []*Launch) error {
 	return nil
 }
 
-// ReadLaunches reads what WriteLaunches has written.
+// ReadLaunches reads the output of WriteLaunches.
 func ReadLaunches(r io.Reader) (list []*Launch, err error) {
 	sources := map[string]string{}
 	for lines := json.NewDecoder(r); ; {
@@ -506,7 +505,7 @@ func ReadLaunches(r io.Reader) (list []*Launch, err error) {
 	}
 }
 
-// compressed is data as zlib has it.
+// compressed compresses data by zlib.
 func compressed(data []byte) []byte {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)
@@ -515,7 +514,7 @@ func compressed(data []byte) []byte {
 	return b.Bytes()
 }
 
-// digest64 is the first 8 bytes of a hash, in hexadecimal.
+// digest64 returns the first 8 bytes of a hash in hexadecimal.
 func digest64(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:8])

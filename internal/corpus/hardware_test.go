@@ -14,7 +14,7 @@ import (
 	"gemu/interp"
 )
 
-// TestHardware compares what launches leave with what GPUs have: testdata/hw/*.jsonl.
+// TestHardware compares the results of launches with those of GPUs: testdata/hw/*.jsonl.
 func TestHardware(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/hw/*.jsonl")
 	if err != nil {
@@ -58,7 +58,7 @@ func TestHardware(t *testing.T) {
 	t.Logf("%d are the same; %d differ and %d have failed there, which is known", all-(n-failed), n-failed, failed)
 }
 
-// launchesOf lists the launches of the programs of a file, of which there are some.
+// launchesOf lists the launches of the programs of a file, of which there are at least three.
 func launchesOf(t *testing.T, file string) []*Launch {
 	programs, err := ProgramsOf("../../testdata", file)
 	if err != nil {
@@ -71,7 +71,7 @@ func launchesOf(t *testing.T, file string) []*Launch {
 	return list
 }
 
-// TestCompare: nothing in a record goes unnoticed, and the device's generation decides.
+// TestCompare: every change of a record is noticed, and the device's generation is used.
 func TestCompare(t *testing.T) {
 	list := launchesOf(t, "insn/mma_half.ptx")
 	record := func(sm int) string {
@@ -120,7 +120,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestIdentify: a launch is another if its kernel is, a function or a variable, and not for comments and other kernels.
+// TestIdentify: the ID of a launch depends on its kernel, functions and variables, and not on comments and other
+// kernels.
 func TestIdentify(t *testing.T) {
 	const source = ".version 8.0\n.target sm_90\n.func f() { ret; }\n.global .u32 v[2] = {1, 2};\n.visible .entry k(.param .u64 p)\n{\n\t{ call f, (); }\n\tret;\n}\n// run: k()\n.entry other() { { ret; } }\n.entry k2() { exit; }\n"
 	id := func(source, kernel string) string {
@@ -153,7 +154,7 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-// TestKnown: a difference that is known is counted, and is none; but a launch that does not run here is one all the same.
+// TestKnown: a known difference is counted and not reported; a launch that fails here is reported anyway.
 func TestKnown(t *testing.T) {
 	list := launchesOf(t, "insn/mma_half.ptx")[:1]
 	l := list[0]
@@ -190,8 +191,8 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestLaunches: a launch taken out of its program, written down and read, leaves what it leaves there. One has tensor maps, and
-// one variables that the host has written to.
+// TestLaunches: a launch that is extracted from its program, written and read, gives the same results. One has tensor
+// maps, and one has variables that the host has written.
 func TestLaunches(t *testing.T) {
 	for _, file := range []string{"@saxpy", "@cfd", "insn/tensor_load.ptx", "insn/tensor_store.ptx", "insn/tensor_im2col.ptx"} {
 		programs, err := ProgramsOf("../../testdata", file)
@@ -247,7 +248,7 @@ func TestLaunches(t *testing.T) {
 	}
 }
 
-// resultsOf is what the first launch of a program leaves in the buffers that it is given.
+// resultsOf returns the results of the first launch of a program in its buffers.
 func resultsOf(p *Program) (list []string) {
 	launches := 0
 	var buffers []*interp.Buffer
@@ -272,7 +273,7 @@ func resultsOf(p *Program) (list []string) {
 	return list
 }
 
-// TestReadLaunches: what is wrong with launches is said.
+// TestReadLaunches: errors in the input are reported.
 func TestReadLaunches(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"source":`:                "unexpected EOF",
@@ -300,7 +301,7 @@ func TestReadLaunches(t *testing.T) {
 	}
 }
 
-// TestVary: variations have other operands, and all of them run.
+// TestVary: variations have different operands, and all of them run.
 func TestVary(t *testing.T) {
 	list := launchesOf(t, "insn/mma_half.ptx")[:1]
 	varied, err := VaryLaunches(list, 6)

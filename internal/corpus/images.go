@@ -1,7 +1,7 @@
 package corpus
 
-// This file is the references of kernels on textures and surfaces: the sums of the CUDA C++
-// Programming Guide, "Texture Fetching", of coordinates as the kernels compute them.
+// This file holds the references of kernels with textures and surfaces: the formulas of the CUDA C++ Programming Guide,
+// "Texture Fetching", with coordinates as the kernels compute them.
 
 import (
 	"encoding/binary"
@@ -25,7 +25,7 @@ func (c *call) object(text string, data []byte) *interp.Object {
 	return o
 }
 
-// bytes are random.
+// bytes returns random bytes.
 func (c *call) bytes(n int) []byte {
 	list := make([]byte, n)
 	for i := range list {
@@ -34,7 +34,7 @@ func (c *call) bytes(n int) []byte {
 	return list
 }
 
-// words is numbers as they lie in memory.
+// words returns numbers as bytes.
 func words(list []float32) []byte {
 	var data []byte
 	for _, v := range list {
@@ -43,8 +43,8 @@ func words(list []float32) []byte {
 	return data
 }
 
-// linear is the value between the texels of an axis at u, in texels: the edge goes on. Weights
-// have eight fractional bits.
+// linear interpolates between the texels of an axis at u, in texels; the edge is extended. Weights have eight
+// fractional bits.
 func linear(u float64, n int, at func(i int) float64) float64 {
 	b := u - 0.5
 	i := math.Floor(b)
@@ -60,7 +60,7 @@ func bilinear(u, v float64, w, h int, at func(x, y int) float64) float64 {
 	})
 }
 
-// resize makes a picture of another: each byte is the nearest to the sum.
+// resize scales a picture: each byte is the rounded interpolation.
 func resize(c *call) {
 	const fw, fh, w, h = 20, 13, 31, 18
 	data := c.bytes(fw * fh * 4)
@@ -80,7 +80,7 @@ func resize(c *call) {
 	})
 }
 
-// blur is the mean of nine texels, the edge repeated.
+// blur computes the mean of nine texels, with the edge extended.
 func blur(c *call) {
 	const w, h = 11, 7
 	data := c.floats(w*h, -1, 1)
@@ -96,7 +96,7 @@ func blur(c *call) {
 	c.args = append(c.args, w, h)
 }
 
-// levels looks at a mipmap of 8×4 texels and more, a table and layers.
+// levels reads a mipmapped array whose first level has 8×4 texels, a table and layers.
 func levels(c *call) {
 	const n = 50
 	mip, rows, table := c.bytes(64), c.floats(3*n, -1, 1), c.integers(4*n, -9, 9)
@@ -107,7 +107,7 @@ func levels(c *call) {
 	}
 	c.object(fmt.Sprintf("tex.linear(s32x4[%d])", n), integers)
 	c.object(fmt.Sprintf("tex.a1d(f32[3x%d],filter=linear)", n), words(rows))
-	first := []int{0, 32, 40} // texels of the levels
+	first := []int{0, 32, 40} // first texel of each level
 	addOutput[float32](c, n, 1e-5, func(i int) float64 {
 		u := float32(i) / n
 		at := func(level int) float64 {

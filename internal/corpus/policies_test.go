@@ -11,8 +11,8 @@ import (
 	"gemu/interp"
 )
 
-// TestPolicies runs programs, half of all that there are, under every reconvergence policy. They leave the same
-// memory wherever they finish, and auto has the counts of stack wherever stack does.
+// TestPolicies runs half of all programs under every reconvergence policy. The final memory is the same whenever they
+// finish, and auto has the counts of stack whenever stack finishes.
 func TestPolicies(t *testing.T) {
 	programs, err := Programs("../../testdata")
 	if err != nil {
@@ -37,7 +37,7 @@ func TestPolicies(t *testing.T) {
 	wait.Wait()
 }
 
-// isStepLimit reports whether a launch did not end by itself.
+// isStepLimit reports whether a launch was stopped by the step limit.
 func isStepLimit(err error) bool {
 	return errors.Is(err, interp.ErrDeadlock) || errors.Is(err, interp.ErrStepLimit)
 }

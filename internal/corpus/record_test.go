@@ -29,7 +29,7 @@ const recordHead = `# What every program of package corpus gives, in a line each
 # all blocks and widths, in vector, affine and check mode.
 `
 
-// TestRecord compares what all programs give with the record.
+// TestRecord compares the outcomes of all programs with the record.
 func TestRecord(t *testing.T) {
 	programs, err := Programs("../../testdata")
 	if err != nil {
@@ -52,8 +52,7 @@ func TestRecord(t *testing.T) {
 	compareRecords(t, string(want), recordHead+got)
 }
 
-// compareRecords reports the first lines that differ. Programs that are new are none of
-// them.
+// compareRecords reports the first lines that differ. New programs are not differences.
 func compareRecords(t *testing.T, want, got string) {
 	t.Helper()
 	old, now := entries(want), entries(got)
@@ -76,7 +75,7 @@ func compareRecords(t *testing.T, want, got string) {
 	}
 }
 
-// entries are a record's lines by what they are about.
+// entries returns the lines of a record by their subject.
 func entries(record string) map[string]string {
 	lines := map[string]string{}
 	file := ""
@@ -92,14 +91,14 @@ func entries(record string) map[string]string {
 	return lines
 }
 
-// modes are the ways to run a program, each with a hash in the record.
+// modes are the ways to run a program; each has a hash in the record.
 var modes = [...]func(l *interp.Launch){
 	func(l *interp.Launch) { l.Mode = interp.Vector },
 	func(l *interp.Launch) { l.Mode = interp.Affine },
 	func(l *interp.Launch) { l.Mode, l.Structure = interp.Check, true },
 }
 
-// record runs programs and writes a line for all of one case.
+// record runs programs and writes one line for all programs of a case.
 func record(programs []*Program) string {
 	type group struct {
 		file     string
@@ -142,7 +141,7 @@ func record(programs []*Program) string {
 	return b.String()
 }
 
-// recordLine is the line of programs that differ in extent only.
+// recordLine returns the line of programs that differ only in extent.
 func recordLine(programs []*Program) string {
 	var sums [len(modes)]string
 	var total interp.Result

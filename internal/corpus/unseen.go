@@ -1,7 +1,7 @@
 package corpus
 
-// This file makes programs of modules that nobody has written a host for: launches with
-// arguments that are made up. Which of them are addresses is found out by trying.
+// This file makes programs from modules without a host program: launches with invented arguments. It finds out by
+// trying which arguments are addresses.
 
 import (
 	"encoding/binary"
@@ -18,8 +18,8 @@ import (
 	"gemu/ptx"
 )
 
-// RandomPrograms lists a program for each kernel of a module. Arguments, what is in buffers, and extents
-// follow from the seed and the kernel's name.
+// RandomPrograms lists a program for each kernel of a module. Arguments, contents of buffers, and extents follow from
+// the seed and the kernel's name.
 func RandomPrograms(file string, m *ptx.Module, seed uint64) []*Program {
 	var list []*Program
 	for _, k := range m.Kernels() {
@@ -49,7 +49,7 @@ func RandomPrograms(file string, m *ptx.Module, seed uint64) []*Program {
 	return list
 }
 
-// randomProgram is a kernel with arguments to be made up.
+// randomProgram is a kernel with arguments to be invented.
 type randomProgram struct {
 	module    *ptx.Module
 	kernel    *ptx.Func
@@ -59,7 +59,7 @@ type randomProgram struct {
 	triedOnce sync.Once
 }
 
-// slot is eight bytes of a parameter that an address may be in.
+// slot is eight bytes of a parameter that may be an address.
 type slot struct {
 	param, offset int
 	address       bool
@@ -67,17 +67,17 @@ type slot struct {
 
 const (
 	maxSlots    = 64      // of a parameter
-	bufferBytes = 1 << 16 // behind an address
-	trySteps    = 1 << 12 // of a warp, to find out what is an address
+	bufferBytes = 1 << 16 // after an address
+	trySteps    = 1 << 12 // step limit of a trial run
 
-	// While that is tried, slot i holds tagged + i<<tagShift: no memory of a device is there.
+	// In a trial run, slot i holds tagBase + i<<tagShift: no memory of a device is there.
 	tagBase  = 0x7a << 56
 	tagShift = 40
 )
 
 func (u *randomProgram) random() *rand.Rand { return rand.New(rand.NewPCG(u.seed[0], u.seed[1])) }
 
-// block is the extent of CTAs: what the kernel requires, or at most what it allows.
+// block returns the size of CTAs: the size that the kernel requires, or at most its maximum.
 func (u *randomProgram) block() cases.Extent {
 	if _, ok := u.kernel.Directive(".reqntid"); ok {
 		return requiredBlock(u.kernel)
@@ -95,7 +95,7 @@ func (u *randomProgram) block() cases.Extent {
 	return cases.Extent{n, 1, 1}
 }
 
-// launch has two clusters, or two CTAs.
+// launch makes a launch of two clusters, or two CTAs.
 func (u *randomProgram) launch() *interp.Launch {
 	grid := [3]int{2, 1, 1}
 	if args, ok := u.kernel.Directive(".reqnctapercluster"); ok {
@@ -107,7 +107,7 @@ func (u *randomProgram) launch() *interp.Launch {
 	return &interp.Launch{Kernel: u.kernel.Name, Grid: dim3(grid), Shared: 64 << 10}
 }
 
-// findAddresses finds out which slots are addresses: those at whose tags memory is accessed.
+// findAddresses finds the slots that are addresses: kernels access memory at their tags.
 func (u *randomProgram) findAddresses() {
 	for range u.slots {
 		r := &run{program: u.program, stdout: fnv.New32a(), prepare: func(_ *interp.Module, l *interp.Launch) { l.Mode, l.MaxSteps = interp.Vector, trySteps }}
@@ -127,7 +127,7 @@ func (u *randomProgram) findAddresses() {
 	}
 }
 
-// arguments are addresses of buffers and small numbers, or tags where addresses might be.
+// arguments makes buffers and small numbers, or tags instead of possible addresses.
 func (u *randomProgram) arguments(dev *interp.Device, tags bool) (args []any, buffers []*interp.Buffer, err error) {
 	random := u.random()
 	data := make([][]byte, len(u.kernel.Params))
@@ -173,7 +173,7 @@ func numbers(random *rand.Rand, data []byte, t ptx.Type) {
 	}
 }
 
-// content is what a buffer has at first: small integers of 32 or 64 bits, numbers of f32 or f16, or bytes.
+// content returns the initial content of a buffer: small integers of 32 or 64 bits, numbers of f32 or f16, or bytes.
 func content(random *rand.Rand) []byte {
 	data := make([]byte, bufferBytes)
 	kind := random.IntN(5)

@@ -1,6 +1,6 @@
 package corpus
 
-// This file makes further launches for GPUs: more than are recorded with the repository.
+// This file makes further launches for GPUs: more than are recorded in the repository.
 
 import (
 	"encoding/binary"
@@ -12,9 +12,9 @@ import (
 	"gemu/ptx"
 )
 
-// VaryLaunches lists n variations of each launch whose kernel makes its operands of a seed, as those of
-// matrices do: of a third all bits of factors are random, and of another those of the
-// accumulator, too; else they are masked as they were.
+// VaryLaunches lists n variations of each launch whose kernel derives its operands from a seed, as matrix kernels do.
+// In a third of them, all bits of factors are random; in a further third, those of the accumulator, too; in the rest,
+// they are masked as in the original.
 func VaryLaunches(list []*Launch, n int) (varied []*Launch, err error) {
 	random := rand.New(rand.NewPCG(1, 0))
 	var id identifier

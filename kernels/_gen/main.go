@@ -1,9 +1,8 @@
-// Command _gen compiles kernels/cuda/*.cu to PTX with Debian's clang-19
-// (packages clang-19 and libclang-common-19-dev) and writes the command into the
-// first line of each file. A .ptx whose first line says that it is hand-written is
-// left alone. Of some sources there are versions, too: compiled in other ways, to cuda/compiled, and
-// of what has a BLOCK, the side of its blocks of threads, with blocks of 32, NAME32.ptx. Run it by
-// "go generate ./kernels", or in kernels/ by "go run ./_gen NAME …" to compile only those.
+// Command _gen compiles kernels/cuda/*.cu to PTX with Debian's clang-19 (packages clang-19 and libclang-common-19-dev)
+// and writes the command into the first line of each file. A .ptx file whose first line marks it as hand-written is not
+// changed. Some sources have further versions: compiled with other flags, in cuda/compiled; and sources with a BLOCK,
+// the side of the thread blocks, with blocks of 32 as NAME32.ptx. Run it by "go generate ./kernels", or in kernels/ by
+// "go run ./_gen NAME …" to compile only the named sources.
 package main
 
 import (
@@ -17,10 +16,10 @@ import (
 	"strings"
 )
 
-// otherwise are the workloads of table 1 of Kim et al. 2013, which are compiled in all ways.
+// otherwise lists the workloads of table 1 of Kim et al. 2013, which are compiled with all sets of flags.
 var otherwise = strings.Fields("aes bfs bilat bsearch cmult conv cp kmeansum lps median mfilt nnet nqueens sgemm")
 
-// ways are flags of other ways to compile, by kernels.Compilations' names.
+// ways are the additional flags, by the names of kernels.Compilations.
 var ways = map[string]string{
 	"branches": noIfs,
 	"rolled":   noUnrolling,
