@@ -11,7 +11,7 @@ import (
 	"gemu/ptx"
 )
 
-// compareLane is the comparison of a lane.
+// compareLane compares two numbers of a lane.
 func compareLane(op Cmp, x, y *big.Int) bool {
 	s := x.Cmp(y)
 	switch op {
@@ -29,19 +29,19 @@ func compareLane(op Cmp, x, y *big.Int) bool {
 	return s >= 0
 }
 
-// checkCompare compares a decision with the lanes.
+// checkCompare compares the rule's decision with the lanes.
 func checkCompare(a *Args) (decided bool, err error) {
 	c := newInstance(&ruleModel{n: 2, lane: func(a *Args, x [3]*big.Int) *big.Int { return x[0] }}, *a)
 	want, same := compareLane(a.Cmp, c.x[0][0], c.x[1][0]), true
-	le, ge := true, true // … in every lane
+	le, ge := true, true // in every lane x ≤ y, x ≥ y
 	for i := range c.x[0] {
 		same = same && compareLane(a.Cmp, c.x[0][i], c.x[1][i]) == want
 		le, ge = le && c.x[0][i].Cmp(c.x[1][i]) <= 0, ge && c.x[0][i].Cmp(c.x[1][i]) >= 0
 	}
 	v, ok := Rules[ptx.AffineCompare].Execute(a)
 	holds := v.Base != 0
-	// It promises a decision where the outcome is the same in all lanes, numbers do
-	// not wrap, and, of (in)equality, one side stays below the other.
+	// The rule promises a decision if the outcome is the same in all lanes and numbers do not wrap and, for
+	// (in)equality, one side stays below the other.
 	promise := same && c.steady(0) && c.steady(1) && len(c.x[0]) > 1
 	if a.Cmp == Eq || a.Cmp == Ne {
 		promise = promise && (le || ge) || a.Values[0].Truncate(int(a.Width)) == a.Values[1].Truncate(int(a.Width))
@@ -94,7 +94,7 @@ func TestCompare(t *testing.T) {
 				a.First, a.Last = lanes(t)
 				a.Values[0] = values(s.width, a.First, a.Last).Draw(t, "a").Truncate(int(a.Slot))
 				a.Values[1] = values(s.width, a.First, a.Last).Draw(t, "b").Truncate(int(a.Slot))
-				if rapid.IntRange(0, 3).Draw(t, "near") == 0 { // as far apart as a step or so
+				if rapid.IntRange(0, 3).Draw(t, "near") == 0 { // differ by about one step
 					offset := uint64(rapid.IntRange(-2, 2).Draw(t, "apart"))
 					lane := uint64(rapid.SampledFrom([]int{a.First, a.Last}).Draw(t, "lane"))
 					a.Values[1] = Value{Base: a.Values[0].Base + lane*a.Values[0].Stride + offset}.Truncate(int(a.Slot))
@@ -107,8 +107,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestCmpByName has the comparison operators of the manual for integers, 9.3.1.1
-// and 9.7.6.2.
+// TestCmpByName checks the comparison operators for integers of the manual (9.3.1.1 and 9.7.6.2).
 func TestCmpByName(t *testing.T) {
 	want := map[string]Cmp{"eq": Eq, "ne": Ne, "lt": Lt, "le": Le, "gt": Gt, "ge": Ge, "lo": Lt, "ls": Le, "hi": Gt, "hs": Ge}
 	for name, cmp := range want {

@@ -1,7 +1,5 @@
-// Package affinetrack is the theory of value structure that gemu executes by:
-// which values the lanes of a warp hold can be written compactly, and which
-// instructions can be executed on the compact form.
-//
+// Package affinetrack is the theory of value structure in gemu: which values of a warp's lanes can be written
+// compactly, and which instructions can execute on the compact form.
 // # The lattice
 //
 // A register of a warp is described by one of
@@ -10,37 +8,31 @@
 //	affine(b, s)    lane i holds b + i·s, modulo 2^w, with s ≠ 0
 //	generic         anything
 //
-// ordered uniform ⊑ affine ⊑ generic. γ maps a description to the set of lane
-// vectors it allows:
+// ordered uniform ⊑ affine ⊑ generic. γ maps a description to the set of lane vectors it allows:
 //
 //	γ(uniform(b))   = { v : v(i) = b }
 //	γ(affine(b, s)) = { v : v(i) = b + i·s mod 2^w }
 //	γ(generic)      = all v
 //
-// Descriptions are only about the lanes that are active when they are made; what
-// other lanes hold is kept apart (regfile.Compact.Mask). The lane number i counts
-// within a row of 32, so lane 0 of the upper half of a 64-lane warp has its own
-// base.
-//
+// A description applies only to the lanes that are active when it is made; regfile.Compact.Mask records these lanes.
+// The lane number i counts within a row of 32, so lane 0 of the upper half of a 64-lane warp has its own base.
 // # Rules
 //
-// A rule is sound if, whenever it maps descriptions of the sources to a
-// description r of the result, executing the instruction on lanes taken from the
-// γ of the sources gives lanes in γ(r). Addition, subtraction, negation and
-// multiplication by a uniform value are sound modulo 2^w without further ado, as
-// Z/2^w is a ring. Whatever looks at a value as a number (comparison, shifting
-// right, widening, minimum) is sound only where the progression does not wrap;
-// each rule says its condition. Rules are tested against lane-by-lane execution
-// (rules_test.go), and every compact result of a launch in check mode is compared
-// with the vector one.
+// A rule maps descriptions of the sources to a description r of the result. It is sound if executing the instruction on
+// any lanes from the γ of the sources gives lanes in γ(r). Addition, subtraction, negation and multiplication by a
+// uniform value are always sound modulo 2^w, as Z/2^w is a ring. Operations that interpret a value as a number
+// (comparison, shifting right, widening, minimum) are sound only if the progression does not wrap; each rule states its
+// condition. Tests compare the rules with lane-by-lane execution (rules_test.go), and every compact result of a launch
+// in check mode is compared with the vector one.
 //
-// A Unit decides by the rules, as far as a Policy has them, how an instruction executes:
-// affine mode asks one, and so do statistics under a policy. What rules allow of
-// operands' shapes is data (Shape), from which Transfer tells classes beforehand.
-// Some rules have fast forms beside them, which the tests compare with the rules.
+// A Unit decides how an instruction executes, by the rules of a Policy. Affine mode and the statistics under a policy
+// use one. A Shape states which operands may be affine, so that Transfer can derive the class of a result before
+// execution. Some rules also have fast forms, which the tests compare with the rules.
 //
-// Sources: Kim, Torng, Srinath, Lockhart, Batten, "Microarchitectural Mechanisms
-// to Exploit Value Structure in SIMT Architectures", ISCA 2013 (sections 2 and 4),
-// and Collange, Defour, Zhang, "Dynamic Detection of Uniform and Affine Vectors in
-// GPGPU Computations", 2009.
+// Read the files in this order: value.go (descriptions), rules.go (the rules), policy.go, unit.go, fast.go (fast
+// forms), static.go (Transfer), stats.go (classes and counts) and fit.go.
+//
+// Sources: Kim, Torng, Srinath, Lockhart, Batten, "Microarchitectural Mechanisms to Exploit Value Structure in SIMT
+// Architectures", ISCA 2013 (sections 2 and 4), and Collange, Defour, Zhang, "Dynamic Detection of Uniform and Affine
+// Vectors in GPGPU Computations", 2009.
 package affinetrack

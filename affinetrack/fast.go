@@ -1,18 +1,17 @@
 package affinetrack
 
-// This file is the rules in fast forms, for the machine that executes on compact
-// values: those that are ring identities modulo the width of the slot, and those on
-// numbers of 32 bits. Where a fast form has a result it is the rule's; where it has
-// none, neither has the rule. The tests compare the two.
+// This file contains fast forms of rules for engines that execute on compact values: rules that are ring identities
+// modulo the width of the slot, and rules on 32-bit numbers. A fast form gives the same result as its rule, and none if
+// the rule gives none. The tests compare the two.
 
 import "gemu/ptx"
 
-// Fast is the fast form of a rule for operands and results of certain widths.
+// Fast is the fast form of a rule for certain operand and result widths.
 type Fast uint8
 
 // The fast forms.
 const (
-	NoFast Fast = iota // there is none
+	NoFast Fast = iota // the rule has no fast form
 	FastMove
 	FastAdd
 	FastSub
@@ -25,10 +24,10 @@ const (
 	FastWiden   // 32 to 64 bits
 	FastMulWide // 32×32 bits to 64
 	FastMadWide
-	FastCompare // of numbers of 32 bits
+	FastCompare // 32-bit numbers
 )
 
-// FindFast finds the fast form of an operation's rule.
+// FindFast returns the fast form of an operation's rule.
 func FindFast(op *Operation) Fast {
 	switch width, out, slot := op.Width, op.Out, op.Slot; {
 	case op.Rule == ptx.AffineCompare:
@@ -69,7 +68,7 @@ func FindFast(op *Operation) Fast {
 	return NoFast
 }
 
-// Unary is Unit.Execute for an operand that lanes of held have. The operation has a rule.
+// Unary is Unit.Execute for one operand, which is compact in lanes. The operation must have a rule.
 func (u *Unit) Unary(op *Operation, a Value, lanes, m uint32) (Value, Execution) {
 	switch {
 	case lanes&m != m:
@@ -80,7 +79,7 @@ func (u *Unit) Unary(op *Operation, a Value, lanes, m uint32) (Value, Execution)
 		return u.applyAffine(op, a, Value{}, Value{}, m)
 	}
 	switch op.Fast {
-	case FastMove, FastNarrow: // it is cut to the slot where it is kept
+	case FastMove, FastNarrow: // the register truncates the value to its slot
 		return a, CompactResult
 	case FastNeg:
 		return Value{-a.Base, -a.Stride}, CompactResult
@@ -92,7 +91,7 @@ func (u *Unit) Unary(op *Operation, a Value, lanes, m uint32) (Value, Execution)
 	return u.applyAffine(op, a, Value{}, Value{}, m)
 }
 
-// Binary is Unary for two operands, of which lanes of held have both.
+// Binary is Unary for two operands, which are both compact in lanes.
 func (u *Unit) Binary(op *Operation, a, b Value, lanes, m uint32) (Value, Execution) {
 	switch {
 	case lanes&m != m:
@@ -120,7 +119,7 @@ func (u *Unit) Binary(op *Operation, a, b Value, lanes, m uint32) (Value, Execut
 	return u.applyAffine(op, a, b, Value{}, m)
 }
 
-// Ternary is Unary for three operands, of which lanes of held have all.
+// Ternary is Unary for three operands, which are all compact in lanes.
 func (u *Unit) Ternary(op *Operation, a, b, c Value, lanes, m uint32) (Value, Execution) {
 	switch {
 	case lanes&m != m:
@@ -143,7 +142,8 @@ func (u *Unit) Ternary(op *Operation, a, b, c Value, lanes, m uint32) (Value, Ex
 	return toExecution(Value{v.Base + c.Base, v.Stride + c.Stride}, ok)
 }
 
-// toExecution is the answer of a fast form: there is none that the rule has and it has not.
+// toExecution converts the result of a fast form. Without a result the instruction executes lane by lane, as under the
+// rule.
 func toExecution(v Value, ok bool) (Value, Execution) {
 	if !ok {
 		return Value{}, PerLane
@@ -151,18 +151,18 @@ func toExecution(v Value, ok bool) (Value, Execution) {
 	return v, CompactResult
 }
 
-// applyAffine answers by the rule for operands that are there.
+// applyAffine applies the rule to operands that are compact in all lanes of m.
 func (u *Unit) applyAffine(op *Operation, a, b, c Value, m uint32) (Value, Execution) {
 	return u.apply(op, [4]Value{a, b, c}, m)
 }
 
-// ringProduct is a product modulo two to any width, of which one side is uniform.
+// ringProduct multiplies modulo a power of two. It fails unless one side is uniform.
 func ringProduct(a, b Value) (Value, bool) {
 	return Value{a.Base * b.Base, a.Stride*b.Base + a.Base*b.Stride}, a.Stride == 0 || b.Stride == 0
 }
 
-// Widen extends a 32-bit register to 64 bits. It fails where the progression leaves the
-// range of 32-bit numbers between the lanes of m.
+// Widen extends a 32-bit register to 64 bits. It fails if the progression leaves the range of 32-bit numbers between
+// the lanes of m.
 func Widen(v Value, signed bool, m uint32) (Value, bool) {
 	first, last := firstLane(m), lastLane(m)
 	s := int64(int32(v.Stride))
@@ -176,7 +176,7 @@ func Widen(v Value, signed bool, m uint32) (Value, bool) {
 	return Value{uint64(x - int64(first)*s), uint64(s)}, end == int64(uint32(end))
 }
 
-// mulWide multiplies 32-bit numbers, one of them uniform.
+// mulWide multiplies two 32-bit numbers, one of which must be uniform.
 func mulWide(a, b Value, signed bool, m uint32) (Value, bool) {
 	if b.Stride != 0 {
 		a, b = b, a
@@ -192,8 +192,7 @@ func mulWide(a, b Value, signed bool, m uint32) (Value, bool) {
 	return Value{v.Base * u, v.Stride * u}, ok
 }
 
-// compare32 compares numbers of 32 bits, by the signs that their difference has in the
-// first lane and in the last.
+// compare32 compares 32-bit numbers by the signs of their difference in the first and the last lane.
 func compare32(c Cmp, x, y Value, signed bool, m uint32) (Value, bool) {
 	if x == y {
 		return equal(c)

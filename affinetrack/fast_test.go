@@ -1,7 +1,6 @@
 package affinetrack_test
 
-// This file compares the unit's answers for one, two and three operands, which it gives by
-// fast forms, with those that it gives by the rules.
+// This file compares Unit's methods for one, two and three operands, which use fast forms, with the rules.
 
 import (
 	"math/bits"
@@ -13,7 +12,7 @@ import (
 	"gemu/ptx"
 )
 
-// drawValue draws a compact register of a slot, wrapping and other corners included.
+// drawValue draws a compact register of a slot, including corner cases such as wrapping.
 func drawValue(t *rapid.T, slot int, name string) Value {
 	mask := ^uint64(0) >> (64 - slot)
 	small := rapid.SampledFrom([]uint64{0, 1, 4, ^uint64(0), ^uint64(3), 1 << 31, 1<<31 - 1, 1<<32 - 1, 1 << 63, 1<<63 - 1})
@@ -26,7 +25,7 @@ func drawLanes(t *rapid.T, name string) uint32 {
 	return rapid.OneOf(rapid.Just(^uint32(0)), rapid.Uint32Range(1, 1<<32-1), rapid.Map(rapid.IntRange(0, 31), func(i int) uint32 { return 1 << i })).Draw(t, name)
 }
 
-// quick answers as fast as the unit can, if the instruction has up to three operands.
+// quick executes an instruction with the method for its number of operands.
 func quick(u *Unit, op *Operation, src []Operand, m uint32) (Value, Execution) {
 	lanes := ^uint32(0)
 	for i := range src {
@@ -41,13 +40,13 @@ func quick(u *Unit, op *Operation, src []Operand, m uint32) (Value, Execution) {
 	return u.Ternary(op, src[0].Value, src[1].Value, src[2].Value, lanes, m)
 }
 
-// TestFast: under every policy, for every operation, whatever its operands.
+// TestFast compares fast forms with the rules under every policy, for every operation and any operands.
 func TestFast(t *testing.T) {
-	forms := map[Fast]int{} // with results
+	forms := map[Fast]int{} // number of results by form
 	for _, p := range Policies {
 		u := NewUnit(p, Rules)
 		for _, m := range append(models, &ruleModel{rule: ptx.AffineCompare, n: 2, types: plainTypes}) {
-			if m.rule == ptx.AffineSelect { // its predicate has to be looked at first
+			if m.rule == ptx.AffineSelect { // its predicate must be checked first
 				continue
 			}
 			for _, s := range m.types {
@@ -100,7 +99,7 @@ func TestFast(t *testing.T) {
 	}
 }
 
-// TestWiden compares the widening of an address register with the lanes' addresses.
+// TestWiden compares the widening of an address register with the addresses of the lanes.
 func TestWiden(t *testing.T) {
 	widened := 0
 	rapid.Check(t, func(t *rapid.T) {

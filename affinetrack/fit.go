@@ -2,17 +2,17 @@ package affinetrack
 
 import "math/bits"
 
-// Fit finds out whether values at numbered places are base + i·stride, one after the other, in
-// whatever order they come: Describe for places without end. The zero value has seen none.
+// Fit determines whether values at numbered places are base + i·stride. The places may come in any order, and their
+// number is not limited; Describe does the same for the lanes of a warp. The zero value has no places.
 type Fit struct {
-	first, base   uint64 // a place, and its value
-	stride        uint64 // modulo 2^(width−loose), if two places have been seen
+	first, base   uint64 // number of the first place, and its value
+	stride        uint64 // modulo 2^(width−loose), if there are two places or more
 	firstLaneOnly uint8
-	seen          uint8 // places: 0, 1, or 2 for more
+	seen          uint8 // number of places: 0, 1, or 2 for more
 	generic       bool
 }
 
-// Add adds the value of width bits at place i, which must be another than those before.
+// Add adds the value of width bits at place i, which must differ from all earlier places.
 func (f *Fit) Add(i, v uint64, width int) {
 	v &= lowMask(width)
 	if f.seen == 0 {
@@ -22,12 +22,11 @@ func (f *Fit) Add(i, v uint64, width int) {
 	if f.generic {
 		return
 	}
-	// Places that are n·2^k apart, n odd, determine the stride modulo 2^(width−k), as in
-	// Describe.
+	// Two places n·2^k apart, with n odd, determine the stride modulo 2^(width−k), as in Describe.
 	dist, delta := i-f.first, v-f.base
 	k := min(bits.TrailingZeros64(dist), width)
 	stride := delta >> k * inverse(dist>>k) & lowMask(width-k)
-	known := uint64(0) // bits of the stride that both determine
+	known := uint64(0) // bits of the stride that are determined before and now
 	if f.seen == 2 {
 		known = lowMask(width - max(k, int(f.firstLaneOnly)))
 	}
@@ -41,8 +40,8 @@ func (f *Fit) Add(i, v uint64, width int) {
 	f.seen = 2
 }
 
-// Class is that of the values seen so far; Unknown if there are none. Where the places leave the
-// stride open it is the one nearest to zero.
+// Class returns the class of the values so far; Unknown if there are none. If the places do not determine the stride,
+// the stride nearest to zero counts.
 func (f *Fit) Class() Class {
 	switch {
 	case f.seen == 0:

@@ -8,8 +8,7 @@ import (
 	. "gemu/affinetrack"
 )
 
-// TestFit compares with Describe, which sees all places of 32 at once: any of them, in any order, of
-// any width.
+// TestFit compares Fit with Describe, which sees all 32 places at once: any places, in any order, of any width.
 func TestFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.SampledFrom([]int{8, 16, 32, 64}).Draw(t, "width")

@@ -11,31 +11,30 @@ import (
 	"gemu/ptx"
 )
 
-// ruleModel is what an instruction does to one lane, and what its rule promises.
+// ruleModel is the model of an instruction: its effect on one lane, and the cases in which its rule must find a result.
 type ruleModel struct {
 	rule ptx.Affine
-	n    int // operands
+	n    int // number of operands
 
-	// lane computes on the operands as numbers of the instruction's type; the
-	// result is taken modulo two to the width of the result.
+	// lane computes on the operands as numbers of the instruction's type. The result is taken modulo 2^Out.
 	lane func(a *Args, x [3]*big.Int) *big.Int
 
-	// promise reports whether the rule must find a result, provided that the
-	// lanes' results make one in their slot.
+	// promise reports whether the rule must find a result, provided that the lanes' results are a progression in their
+	// slot.
 	promise func(c *instance) bool
 
-	second func(width int) *rapid.Generator[uint64] // values that matter as a uniform second operand
-	amount bool                                     // it is a .u32, whatever the type
+	second func(width int) *rapid.Generator[uint64] // interesting values of a uniform second operand
+	amount bool                                     // the second operand is a .u32, whatever the type
 	types  []shape
 }
 
-// shape is the types of an instruction.
+// shape contains the types of an instruction.
 type shape struct {
 	width, out int
 	signed     bool
 }
 
-// operation is an instruction of these types.
+// operation returns an instruction of these types.
 func (s shape) operation(rule ptx.Affine, slot int) Operation {
 	return Operation{Rule: rule, Width: uint8(s.width), Out: uint8(s.out), Signed: s.signed, Slot: uint8(slot)}
 }
@@ -61,7 +60,7 @@ var (
 	}()
 )
 
-// models has every rule there is; TestRulesHaveModels sees to that.
+// models contains a model of every rule; TestRulesHaveModels checks that.
 var models = []*ruleModel{
 	{rule: ptx.AffineMove, n: 1, types: plainTypes, promise: always,
 		lane: func(a *Args, x [3]*big.Int) *big.Int { return x[0] }},
@@ -114,7 +113,7 @@ var models = []*ruleModel{
 			if pos >= uint64(c.a.Width) || !c.steady(0) {
 				return false
 			}
-			// The field holds all bits in which the lanes differ, or none.
+			// The field contains all bits in which the lanes differ, or none.
 			lo, hi := c.varying(0)
 			return hi <= lo || pos <= uint64(lo) && uint64(hi) <= pos+n || uint64(hi) <= pos || pos+n <= uint64(lo) && multiple(c.step(0), power(pos))
 		},
@@ -164,7 +163,7 @@ var models = []*ruleModel{
 
 func always(c *instance) bool { return true }
 
-// multiplies: one factor is uniform; the wide form wants the other not to wrap.
+// multiplies: one factor is uniform; in the wide form the other factor must not wrap.
 func multiplies(c *instance) bool {
 	u, v := c.a.Values[0].Uniform(), c.a.Values[1].Uniform()
 	if c.a.Out == c.a.Width {
@@ -173,7 +172,7 @@ func multiplies(c *instance) bool {
 	return u && c.steady(1) || v && c.steady(0)
 }
 
-// isDivisor: not negative by positive, and the quotient is affine.
+// isDivisor: a non-negative number is divided by a positive one, and the quotient is affine.
 func isDivisor(c *instance) bool {
 	d := c.x[1][0]
 	return c.dividend() && c.steady(0) && (c.sameQuotient(d) || multiple(c.step(0), d))
@@ -187,7 +186,7 @@ func (c *instance) sameQuotient(d *big.Int) bool {
 	return c.all(0, func(v *big.Int) bool { return floor(v, d).Cmp(floor(c.x[0][0], d)) == 0 })
 }
 
-// ordered: one side is the smaller in every lane.
+// ordered: the same side is the smaller in every lane.
 func ordered(c *instance) bool {
 	le, ge := true, true
 	for i := range c.x[0] {
@@ -197,8 +196,7 @@ func ordered(c *instance) bool {
 	return c.steady(0) && c.steady(1) && (le || ge)
 }
 
-// masked: one side is uniform, and has all bits in which the lanes of the other
-// differ, or none.
+// masked: one side is uniform, and contains all bits in which the lanes of the other side differ, or none.
 func masked(c *instance) bool {
 	x, u := 0, 1
 	if !c.a.Values[1].Uniform() {
@@ -215,11 +213,11 @@ func masked(c *instance) bool {
 	return field.Sign() == 0 || add(field, big.NewInt(1)).Cmp(power(uint64(hi-lo))) == 0
 }
 
-// instance is an instruction with operands, and what its lanes have.
+// instance is an instruction with operands, and the numbers in its lanes.
 type instance struct {
 	m *ruleModel
 	a Args
-	x [3][]*big.Int // operands as numbers, by active lane
+	x [3][]*big.Int // operands as numbers, for each active lane
 	y []*big.Int    // results modulo 2^Out; nil if undefined
 }
 
@@ -241,7 +239,7 @@ func newInstance(m *ruleModel, a Args) *instance {
 	return c
 }
 
-// number is operand i of a lane as the instruction reads it.
+// number returns operand i of a lane as the instruction reads it.
 func (c *instance) number(i, lane int) *big.Int {
 	width, signed := int(c.a.Width), c.a.Signed
 	switch {
@@ -257,11 +255,11 @@ func (c *instance) number(i, lane int) *big.Int {
 	return v
 }
 
-// steady reports whether operand i is a progression of numbers, from lane to
-// lane by the same step, which is a number of the type's width.
+// steady reports whether operand i is a progression of numbers, with the same step from lane to lane, which must be a
+// number of the type's width.
 func (c *instance) steady(i int) bool { return progression(c.x[i], int(c.a.Width)) }
 
-// steadyBits is steady for the operand read without a sign.
+// steadyBits is steady for the operand as an unsigned number.
 func (c *instance) steadyBits(i int) bool {
 	var list []*big.Int
 	for _, v := range c.x[i] {
@@ -309,8 +307,8 @@ func (c *instance) constant() bool {
 	return true
 }
 
-// varying is the lowest bit in which lanes of operand i differ, and the one after
-// the highest; the same if there is none.
+// varying returns the lowest bit in which lanes of operand i differ, and the bit after the highest; equal numbers if
+// there is none.
 func (c *instance) varying(i int) (lo, hi int) {
 	differ := new(big.Int)
 	for _, v := range c.x[i] {
@@ -322,12 +320,11 @@ func (c *instance) varying(i int) (lo, hi int) {
 	return int(differ.TrailingZeroBits()), differ.BitLen()
 }
 
-// fits reports whether the results make a progression in the slot: if they are as
-// wide as it, anything affine modulo its width does; narrower ones sit there
-// zero-extended.
+// fits reports whether the results are a progression in the slot. If they are as wide as the slot, every value affine
+// modulo its width is. Narrower results are zero-extended in the slot.
 func (c *instance) fits() bool { return c.a.Out >= c.a.Slot || progression(c.y, int(c.a.Out)) }
 
-// check compares a rule's answer with the lanes.
+// check compares a rule's result with the lanes.
 func (c *instance) check(v Value, ok bool) error {
 	if !ok {
 		if c.y != nil && c.m.promise(c) && c.fits() {
@@ -366,7 +363,7 @@ func mul(a, b *big.Int) *big.Int { return new(big.Int).Mul(a, b) }
 
 func power(k uint64) *big.Int { return new(big.Int).Lsh(big.NewInt(1), uint(k)) }
 
-func floor(a, b *big.Int) *big.Int { return new(big.Int).Div(a, b) } // Euclidean, as b is positive
+func floor(a, b *big.Int) *big.Int { return new(big.Int).Div(a, b) } // Euclidean, because b is positive
 
 func multiple(a, b *big.Int) bool { return new(big.Int).Mod(a, b).Sign() == 0 }
 
@@ -374,8 +371,8 @@ func modulo(a *big.Int, n int) *big.Int {
 	return new(big.Int).Mod(a, power(uint64(n)))
 }
 
-// fieldPart is the position or length of a bit field in a number of n bits, cut
-// where more makes no difference.
+// fieldPart returns the position or length of a bit field in a number of n bits, limited to the values that make a
+// difference.
 func fieldPart(n int, x *big.Int) uint64 {
 	if n == 32 {
 		return x.Uint64() & 0xff

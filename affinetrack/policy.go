@@ -6,53 +6,49 @@ import (
 	"gemu/ptx"
 )
 
-// Policy says which compact values a machine can hold and what it can do with
-// them.
+// Policy models a machine: the compact values that it can hold, and the operations on them that it supports.
 type Policy struct {
 	Name string
 	Doc  string
 
-	Rules       RuleSet             // the affine rules it has
-	NarrowRules map[ptx.Affine]Rule // those it has in a narrower form than the table
+	Rules       RuleSet             // the affine rules of the machine
+	NarrowRules map[ptx.Affine]Rule // rules that are narrower than in the table
 
-	// Instructions execute once on uniform operands if Rules or Uniform has their rule, or
-	// UniformClasses their class.
+	// Instructions execute once on uniform operands if their rule is in Rules or Uniform, or their class in
+	// UniformClasses.
 	Uniform        RuleSet
 	UniformClasses ClassSet
 
-	StrideBits int  // strides are numbers of so many bits; 0: any
-	PowerOfTwo bool // strides are powers of two, and divide the base
+	StrideBits int  // width of strides in bits; 0 means any stride
+	PowerOfTwo bool // strides must be powers of two and divide the base
 	Loads      Loads
 
-	// IndexOnly has no special registers be compact but the indices and extents of blocks and
-	// threads.
+	// IndexOnly limits compact special registers to the indices and extents of blocks and threads.
 	IndexOnly bool
-	// UnitStride has affine addresses be those of loads of 1, 2 or 4 bytes, at that stride.
+	// UnitStride limits affine addresses to loads of 1, 2 or 4 bytes whose stride is their size.
 	UnitStride bool
 
-	// Masked values stay compact under divergence, for the lanes that computed
-	// them. Without it results of diverged or predicated instructions are expanded
-	// (the single-ASRF scheme with lazy expansion, Kim et al. section 4.3).
+	// Masked keeps values compact under divergence, for the lanes that computed them. Without it, results of diverged
+	// or predicated instructions are materialised (the single-ASRF scheme with lazy expansion, Kim et al. section 4.3).
 	Masked bool
 
-	// Ideal classifies by comparing the lanes of every operand and result: the
-	// upper bound of any scheme.
+	// Ideal classifies by comparing the lanes of every operand and result: the upper bound of any scheme.
 	Ideal bool
 }
 
-// Loads says which loads have uniform results.
+// Loads selects the loads with uniform results.
 type Loads uint8
 
 // The kinds of load.
 const (
 	NoLoads    Loads = iota
-	ParamLoads       // of kernel parameters
-	ConstLoads       // of these and from uniform addresses of constant memory
-	AnyUniform       // from any uniform address
+	ParamLoads       // loads of kernel parameters
+	ConstLoads       // loads of kernel parameters and from uniform addresses of constant memory
+	AnyUniform       // loads from any uniform address
 )
 
-// AllowsUniform reports whether a load from a uniform address of a space has a uniform result; of
-// local memory, where addresses are the thread's own, none has.
+// AllowsUniform reports whether a load from a uniform address of a space may have a uniform result. A load from local
+// memory has none, because every thread has its own.
 func (l Loads) AllowsUniform(space ptx.Space) bool {
 	switch l {
 	case ParamLoads:
@@ -66,7 +62,7 @@ func (l Loads) AllowsUniform(space ptx.Space) bool {
 // RuleSet is a set of affine rules.
 type RuleSet uint32
 
-// NewRuleSet makes a set.
+// NewRuleSet returns the set of the rules.
 func NewRuleSet(rules ...ptx.Affine) RuleSet {
 	s := RuleSet(0)
 	for _, r := range rules {
@@ -80,10 +76,10 @@ func (s RuleSet) Has(r ptx.Affine) bool { return s>>r&1 != 0 }
 
 const allRules = ^RuleSet(0)
 
-// ClassSet is a set of classes of instructions.
+// ClassSet is a set of instruction classes.
 type ClassSet uint32
 
-// NewClassSet makes a set.
+// NewClassSet returns the set of the classes.
 func NewClassSet(classes ...ptx.Class) ClassSet {
 	s := ClassSet(0)
 	for _, c := range classes {
@@ -95,11 +91,10 @@ func NewClassSet(classes ...ptx.Class) ClassSet {
 // Has reports whether the class is in the set.
 func (s ClassSet) Has(c ptx.Class) bool { return s>>c&1 != 0 }
 
-// Kim et al. 4.2: "Eligible instructions include addition, subtraction, multiplication, and
-// shifts." What PTX makes of these: mad; moves, which figure 1 labels; conversions between integer
-// widths and address spaces, for addresses of 64 bits. "The floating point unit only supports
-// computation on uniform operands", so class FP executes once, and class Mul with multiplications
-// that have no affine rule. "Affine memory operations are load instructions."
+// Kim et al. 4.2: "Eligible instructions include addition, subtraction, multiplication, and shifts." In PTX these are
+// also mad, moves (which figure 1 labels), and conversions between integer widths and address spaces, for 64-bit
+// addresses. "The floating point unit only supports computation on uniform operands", so class FP executes once, and so
+// does class Mul with multiplications that have no affine rule. "Affine memory operations are load instructions."
 var (
 	kimRules = NewRuleSet(ptx.AffineMove, ptx.AffineAdd, ptx.AffineSub, ptx.AffineMul, ptx.AffineMad, ptx.AffineShl, ptx.AffineShr, ptx.AffineConvert, ptx.AffineAddress,
 		ptx.AffineBranch, ptx.AffineLoad)
@@ -109,7 +104,7 @@ var (
 	kimNarrow = map[ptx.Affine]Rule{ptx.AffineShr: {FirstOperand, shrExact}, ptx.AffineCompare: {OneFactor, compareRanges}}
 )
 
-// Policies are the known policies, the default first.
+// Policies lists the known policies, the default first.
 var Policies = []*Policy{
 	{
 		Name: "gemu", Doc: "the widest that is sound: every rule, any stride, compact values also under divergence, for the lanes that computed them",
@@ -131,7 +126,7 @@ var Policies = []*Policy{
 	},
 }
 
-// Variants are other readings of the papers' machines than Policies have.
+// Variants lists other interpretations of the papers' machines.
 var Variants = []*Policy{
 	{
 		Name: "kim-wide", Doc: "as kim, with any arithmetic on uniform operands",
@@ -165,7 +160,7 @@ var Variants = []*Policy{
 	},
 }
 
-// PolicyByName finds a policy or a variant; nil if there is none.
+// PolicyByName returns a policy or a variant; nil if there is none.
 func PolicyByName(name string) *Policy {
 	for _, list := range [][]*Policy{Policies, Variants} {
 		for _, p := range list {
@@ -177,28 +172,27 @@ func PolicyByName(name string) *Policy {
 	return nil
 }
 
-// AllowsScalar reports whether instructions of a rule and a class execute once on uniform operands.
+// AllowsScalar reports whether instructions of a rule and class execute once on uniform operands.
 func (p *Policy) AllowsScalar(rule ptx.Affine, c ptx.Class) bool {
 	return (p.Rules | p.Uniform).Has(rule) || p.UniformClasses.Has(c)
 }
 
-// AllowsIndex reports whether reading a special register may be compact.
+// AllowsIndex reports whether the value of a special register may be compact.
 func (p *Policy) AllowsIndex(r ptx.SpecialReg) bool {
 	return !p.IndexOnly || r <= ptx.NctaidZ
 }
 
-// MustBeVector reports whether an access to so many bytes at an affine address is one to memory
-// as a vector.
+// MustBeVector reports whether an access of size bytes at an affine address counts as a vector access.
 func (p *Policy) MustBeVector(rule ptx.Affine, v Value, slot, size int) bool {
 	return !p.UnitStride || rule == ptx.AffineLoad && size <= 4 && signExtend(v.Stride, slot) == int64(size)
 }
 
-// isUnlimited reports whether the policy has all rules, and can hold all values.
+// isUnlimited reports whether the policy has all rules and can hold all values.
 func (p *Policy) isUnlimited() bool {
 	return p.Rules == allRules && len(p.NarrowRules) == 0 && p.StrideBits == 0 && !p.PowerOfTwo
 }
 
-// Allows reports whether the policy can hold a value of a slot of so many bits.
+// Allows reports whether the policy can hold a value of a slot with the given width in bits.
 func (p *Policy) Allows(v Value, slot int) bool {
 	s := signExtend(v.Stride, slot)
 	if s == 0 {

@@ -1,6 +1,6 @@
 package affinetrack_test
 
-// This file checks the policies, and that the functional unit keeps to them.
+// This file checks the policies, and that Unit obeys them.
 
 import (
 	"maps"
@@ -44,11 +44,10 @@ func TestRuleSet(t *testing.T) {
 	}
 }
 
-// TestPolicyRules: what each machine can do compactly, from its paper.
+// TestPolicyRules checks the compact operations of each machine against its paper.
 func TestPolicyRules(t *testing.T) {
-	// Kim et al. 4.2: "addition, subtraction, multiplication, and shifts"; mad is made of
-	// them, conversions of 64-bit addresses. Figure 1: moves. Affine branches, and
-	// memory operations, which "are load instructions".
+	// Kim et al. 4.2: "addition, subtraction, multiplication, and shifts"; mad consists of them, and so do conversions
+	// of 64-bit addresses. Figure 1: moves. Affine branches, and memory operations, which "are load instructions".
 	kim := map[ptx.Affine]bool{
 		ptx.AffineMove: true, ptx.AffineAdd: true, ptx.AffineSub: true, ptx.AffineMul: true, ptx.AffineMad: true, ptx.AffineShl: true, ptx.AffineShr: true,
 		ptx.AffineConvert: true, ptx.AffineAddress: true, ptx.AffineCompare: true, ptx.AffineBranch: true, ptx.AffineLoad: true,
@@ -56,8 +55,7 @@ func TestPolicyRules(t *testing.T) {
 	// 4.2: only uniform branches.
 	fgsimt := maps.Clone(kim)
 	delete(fgsimt, ptx.AffineCompare)
-	// "[7] does not consider affine multiplication" (Kim et al. 2.3), nor branches
-	// or memory.
+	// "[7] does not consider affine multiplication" (Kim et al. 2.3), nor branches or memory.
 	collange := map[ptx.Affine]bool{
 		ptx.AffineMove: true, ptx.AffineAdd: true, ptx.AffineSub: true, ptx.AffineShl: true, ptx.AffineConvert: true, ptx.AffineAddress: true, ptx.AffineUniform: true,
 	}
@@ -70,8 +68,8 @@ func TestPolicyRules(t *testing.T) {
 	}
 }
 
-// TestOnce: what executes once on uniform operands. Kim et al. 4.2 list addition, subtraction,
-// multiplication and shifts, of integers and floats; branches take comparisons.
+// TestOnce checks the instructions that execute once on uniform operands. Kim et al. 4.2 list addition, subtraction,
+// multiplication and shifts, of integers and floats; branches need comparisons.
 func TestOnce(t *testing.T) {
 	for _, c := range []struct {
 		rule              ptx.Affine
@@ -96,7 +94,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestSources: where structure comes from.
+// TestSources checks the sources of structure: loads and special registers.
 func TestSources(t *testing.T) {
 	for _, c := range []struct {
 		space            ptx.Space
@@ -118,7 +116,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestVector: FG-SIMT wants "s = {1,2,4} for byte, halfword, and word accesses respectively", of loads.
+// TestVector: FG-SIMT requires "s = {1,2,4} for byte, halfword, and word accesses respectively", for loads.
 func TestVector(t *testing.T) {
 	for _, c := range []struct {
 		rule   ptx.Affine
@@ -173,7 +171,7 @@ func TestAllows(t *testing.T) {
 	}
 }
 
-// checkAllowed is Policy.Allows once more: strides are numbers of two's complement.
+// checkAllowed is a second implementation of Policy.Allows: strides are numbers in two's complement.
 func checkAllowed(p *Policy, v Value, slot int) bool {
 	s := integer(v.Stride)
 	if s.Bit(slot-1) != 0 {
@@ -191,11 +189,10 @@ func checkAllowed(p *Policy, v Value, slot int) bool {
 	return ok
 }
 
-// lanesOf is the lanes from first to last.
+// lanesOf returns the mask of the lanes from first to last.
 func lanesOf(first, last int) uint32 { return ^uint32(0) >> (31 - last) &^ (1<<first - 1) }
 
-// operandsOf is the operands of an instruction, n and the predicate of a selection, held
-// for all its lanes.
+// operandsOf returns n operands of an instruction, and the predicate of a selection, compact in all its lanes.
 func operandsOf(a *Args, n int) []Operand {
 	if a.Rule == ptx.AffineSelect {
 		n++
@@ -207,14 +204,13 @@ func operandsOf(a *Args, n int) []Operand {
 	return src
 }
 
-// executeLanes asks a unit for an instruction of n operands.
+// executeLanes executes an instruction of n operands on a unit.
 func executeLanes(u *Unit, a *Args, n int) (Value, Execution) {
 	return u.Execute(&a.Operation, operandsOf(a, n), lanesOf(a.First, a.Last))
 }
 
-// TestUnit: under every policy instructions on uniform operands execute once, and on
-// affine ones they have a result just where the policy has the rule, the rule has a
-// result, and the policy can hold it.
+// TestUnit checks under every policy that instructions on uniform operands execute once, and that instructions on
+// affine operands have a result exactly if the policy has the rule, the rule has a result, and the policy can hold it.
 func TestUnit(t *testing.T) {
 	for _, p := range Policies {
 		t.Run(p.Name, func(t *testing.T) {
@@ -248,8 +244,7 @@ func TestUnit(t *testing.T) {
 	}
 }
 
-// TestUnitLanes: operands must be compact for all lanes at hand, but for what a selection
-// leaves out.
+// TestUnitLanes checks that operands must be compact in all lanes, except the operand that a selection does not select.
 func TestUnitLanes(t *testing.T) {
 	for _, p := range Policies {
 		u := NewUnit(p, Rules)
@@ -275,8 +270,7 @@ func TestUnitLanes(t *testing.T) {
 	}
 }
 
-// TestUnitWithoutRules: the instruction table says of some instructions that they
-// execute on uniform operands only.
+// TestUnitWithoutRules checks instructions that, according to the instruction table, execute only on uniform operands.
 func TestUnitWithoutRules(t *testing.T) {
 	u := NewUnit(Policies[0], Rules)
 	for _, c := range []struct {
@@ -293,9 +287,9 @@ func TestUnitWithoutRules(t *testing.T) {
 	}
 }
 
-// TestShiftRight: "shift operations correspond to affine multiplication or
-// division" (Kim et al. 4.2), so they keep a progression if the stride divides;
-// what rounding makes of other strides, gemu sees and that machine does not.
+// TestShiftRight: "shift operations correspond to affine multiplication or division" (Kim et al. 4.2), so they keep a
+// progression if the stride divides. For other strides gemu recognises a progression that results from rounding; that
+// machine does not.
 func TestShiftRight(t *testing.T) {
 	for _, c := range []struct {
 		v         Value
@@ -328,8 +322,8 @@ func TestUnitCompares(t *testing.T) {
 			t.Errorf("policy %s, uniform operands: answer %d, want once", p.Name, answer)
 		}
 		affine := p.Rules.Has(ptx.AffineCompare)
-		// "If the uniform value is greater than or less than all elements" (Kim et al. 4.2): not
-		// where it is one of them.
+		// "If the uniform value is greater than or less than all elements" (Kim et al. 4.2): not if it equals one of
+		// them.
 		touching := affine && len(p.NarrowRules) == 0
 		for _, c := range []struct {
 			cmp       Cmp
@@ -348,7 +342,7 @@ func TestUnitCompares(t *testing.T) {
 			{Le, Value{33, 1}, false, affine},
 			{Eq, Value{33, 1}, false, affine},
 			{Ne, Value{33, 1}, true, affine},
-			{Ne, Value{32, 1}, false, false}, // lane 0 is equal, the others are not
+			{Ne, Value{32, 1}, false, false}, // equal in lane 0 only
 			{Eq, Value{30, 1}, false, false},
 			{NoCmp, Value{0, 1}, false, false},
 		} {
@@ -361,7 +355,7 @@ func TestUnitCompares(t *testing.T) {
 	}
 }
 
-// TestUnitUsesTable: the unit's table is the one given, broken or not.
+// TestUnitUsesTable checks that the unit uses the given table, even a broken one.
 func TestUnitUsesTable(t *testing.T) {
 	broken := *Rules
 	broken[ptx.AffineAdd].Apply = func(*Args) (Value, bool) { return Value{7, 7}, true }
@@ -387,7 +381,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestCountsAdd fills every field with another number and adds: none is left out.
+// TestCountsAdd fills every field with a different number and adds, so that a missing field is detected.
 func TestCountsAdd(t *testing.T) {
 	var a, want Counts
 	fill(reflect.ValueOf(&a).Elem(), 1, new(int64))

@@ -6,47 +6,46 @@ import (
 	"gemu/ptx"
 )
 
-// Operation is what the unit is told of an instruction, whatever its operands.
+// Operation contains the properties of an instruction that do not depend on its operands.
 type Operation struct {
 	Rule   ptx.Affine
-	Width  uint8 // bits of the type the operands are read as
-	Signed bool  // … as two's complement
-	Out    uint8 // bits of the result's type
-	Slot   uint8 // bits of the result's slot: 32 or 64
-	Cmp    Cmp   // of comparisons
+	Width  uint8 // width in bits of the type as which the operands are read
+	Signed bool  // the operands are read as two's complement
+	Out    uint8 // width of the result's type in bits
+	Slot   uint8 // width of the result's slot in bits: 32 or 64
+	Cmp    Cmp   // comparison operator; NoCmp for other instructions
 	Fast   Fast  // see FindFast
 }
 
-// Args is an instruction with compact operands, in terms of their slots. A predicate is
-// the number 0 or 1.
+// Args is an instruction with compact operands, as values of their slots. A predicate is the number 0 or 1.
 type Args struct {
 	Operation
 	Values [4]Value
-	First  int // the lowest and highest active lane
+	First  int // the lowest active lane; Last is the highest
 	Last   int
 }
 
-// Rule is how instructions execute on compact operands of which some are affine.
+// Rule executes instructions on compact operands, some of which are affine.
 type Rule struct {
 	AffineOperands Shape
 
-	// Apply computes the compact result, or says that there is none; of a comparison
-	// that comes out the same in every active lane, 1 if it holds there and 0 if not.
+	// Apply computes the compact result, or reports that there is none. A comparison with the same outcome in every
+	// active lane gives 1 if it holds and 0 if not.
 	Apply func(a *Args) (Value, bool)
 }
 
-// Shape says which operands of an instruction may be affine; the others must be uniform.
+// Shape states which operands of an instruction may be affine; all others must be uniform.
 type Shape uint8
 
 // The shapes.
 const (
 	NoOperand    Shape = iota
 	AnyOperand         // all of them
-	OneFactor          // the first or the second, not both; and those behind
+	OneFactor          // the first or the second, but not both; and all later operands
 	FirstOperand       // the first
 )
 
-// Allows reports whether operands may be affine, those whose bits are set.
+// Allows reports whether the operands whose bits are set may be affine.
 func (s Shape) Allows(affine uint8) bool {
 	switch s {
 	case AnyOperand:
@@ -59,7 +58,7 @@ func (s Shape) Allows(affine uint8) bool {
 	return false
 }
 
-// Execute is the rule for operands of whatever shape.
+// Execute applies the rule to operands of any shape.
 func (r *Rule) Execute(a *Args) (Value, bool) {
 	affine := uint8(0)
 	for i := range a.Values {
@@ -73,12 +72,11 @@ func (r *Rule) Execute(a *Args) (Value, bool) {
 	return r.Apply(a)
 }
 
-// Table holds a rule per entry of the instruction table. Launches use Rules; tests
-// break it on purpose.
+// Table contains a rule for each entry of the instruction table. Launches use Rules; tests use tables with planted
+// faults.
 type Table [ptx.AffineCount]Rule
 
-// Rules is the table of sound rules. An instruction whose operands are all
-// uniform executes once, whatever its rule.
+// Rules is the table of sound rules. An instruction executes once if all its operands are uniform, whatever its rule.
 var Rules = &Table{
 	ptx.AffineMove:    {AnyOperand, convert},
 	ptx.AffineAdd:     {AnyOperand, add},
@@ -103,12 +101,12 @@ var Rules = &Table{
 	ptx.AffineCompare: {AnyOperand, compare},
 }
 
-// resultValue brings a result modulo 2^Out to its slot.
+// resultValue converts a result modulo 2^Out to its slot.
 func (a *Args) resultValue(v Value) (Value, bool) {
 	return fitToSlot(v, int(a.Out), int(a.Slot), a.First, a.Last)
 }
 
-// operandProgression reads operand i as numbers of the instruction's type.
+// operandProgression returns operand i as numbers of the instruction's type.
 func (a *Args) operandProgression(i int) (progression, bool) {
 	width := int(a.Width)
 	return toProgression(a.Values[i], width, a.Signed, a.First, a.Last)
@@ -124,8 +122,8 @@ func sub(a *Args) (Value, bool) {
 	return a.resultValue(Value{a.Values[0].Base - a.Values[1].Base, a.Values[0].Stride - a.Values[1].Stride})
 }
 
-// (b + i·s)·u = b·u + i·(s·u): one side must be uniform. The wide form multiplies
-// numbers of twice the width, so there the other side must not wrap.
+// (b + i·s)·u = b·u + i·(s·u): one side must be uniform. The wide form multiplies numbers of twice the width, so the
+// other side must not wrap.
 func mul(a *Args) (Value, bool) {
 	v, ok := product(a)
 	if !ok {
@@ -144,7 +142,7 @@ func product(a *Args) (Value, bool) {
 		return Value{x.Base * u.Base, x.Stride * u.Base}, true
 	}
 	p, ok := a.operandProgression(xi)
-	q, _ := a.operandProgression(1 - xi) // uniform: cannot wrap
+	q, _ := a.operandProgression(1 - xi) // a uniform value cannot wrap
 	f := q.first
 	return Value{(p.first - uint64(a.First)*uint64(p.step)) * f, uint64(p.step) * f}, ok
 }
@@ -164,8 +162,8 @@ func shl(a *Args) (Value, bool) {
 	return a.resultValue(Value{a.Values[0].Base << k, a.Values[0].Stride << k}) // Go's shift of 64 or more is 0, too
 }
 
-// ⌊(b + i·s)/2^k⌋ by a uniform amount, on numbers that do not wrap: see floorDiv.
-// An amount of the width or more leaves nothing but signs.
+// ⌊(b + i·s)/2^k⌋ by a uniform amount, on numbers that do not wrap: see floorDiv. An amount of at least the width
+// leaves only the sign.
 func shr(a *Args) (Value, bool) {
 	p, ok := a.operandProgression(0)
 	if !ok {
@@ -179,7 +177,7 @@ func shr(a *Args) (Value, bool) {
 	return floorDiv(a, p.first>>k, p.last>>k, p.step>>k, exact)
 }
 
-// shrExact is shr where 2^k divides the stride.
+// shrExact is shr if 2^k divides the stride.
 func shrExact(a *Args) (Value, bool) {
 	if a.Values[0].Stride&lowMask(int(uint32(a.Values[1].Base))) != 0 {
 		return Value{}, false
@@ -187,10 +185,8 @@ func shrExact(a *Args) (Value, bool) {
 	return shr(a)
 }
 
-// floorDiv is the result of dividing a progression of numbers by a positive d and
-// rounding down, which is monotonic: where the quotient is the same at both ends
-// it is so in every lane; and where d divides the stride exactly,
-// ⌊(x + n·s)/d⌋ = ⌊x/d⌋ + n·s/d.
+// floorDiv divides a progression of numbers by a positive d and rounds down, which is monotonic. If the quotient is the
+// same at both ends, it is the same in every lane. If d divides the stride, ⌊(x + n·s)/d⌋ = ⌊x/d⌋ + n·s/d.
 func floorDiv(a *Args, first, last uint64, step int64, exact bool) (Value, bool) {
 	switch {
 	case first == last:
@@ -201,8 +197,8 @@ func floorDiv(a *Args, first, last uint64, step int64, exact bool) (Value, bool)
 	return Value{}, false
 }
 
-// dividends reads operand 0 as numbers that are not negative in any lane, for
-// then division rounds down, and operand 1 as a uniform positive divisor.
+// dividends reads operand 0 as non-negative numbers, whose division rounds down, and operand 1 as a uniform positive
+// divisor. It fails if a lane is negative.
 func dividends(a *Args) (p progression, d uint64, ok bool) {
 	p, ok = a.operandProgression(0)
 	q, _ := a.operandProgression(1)
@@ -213,8 +209,7 @@ func dividends(a *Args) (p progression, d uint64, ok bool) {
 	return p, d, ok && d != 0
 }
 
-// Division of numbers that are not negative by a positive uniform divisor: see
-// floorDiv.
+// Division of non-negative numbers by a positive uniform divisor: see floorDiv.
 func div(a *Args) (Value, bool) {
 	p, d, ok := dividends(a)
 	if !ok {
@@ -223,11 +218,11 @@ func div(a *Args) (Value, bool) {
 	return floorDiv(a, p.first/d, p.last/d, p.step/int64(d), isDivisor(d, p.step))
 }
 
-// isDivisor reports whether d divides a stride other than 0: no number of 2^63 or more does.
+// isDivisor reports whether d divides a nonzero stride. A d of 2^63 or more divides none.
 func isDivisor(d uint64, step int64) bool { return d>>63 == 0 && step%int64(d) == 0 }
 
-// The remainder x − d·⌊x/d⌋ of the same: affine where the quotient is the same in
-// every lane, uniform where d divides the stride.
+// The remainder x − d·⌊x/d⌋ under the conditions of div: affine if the quotient is the same in every lane, uniform if d
+// divides the stride.
 func rem(a *Args) (Value, bool) {
 	p, d, ok := dividends(a)
 	switch {
@@ -240,13 +235,12 @@ func rem(a *Args) (Value, bool) {
 	return Value{}, false
 }
 
-// A bit field of unsigned numbers, at a uniform place: shr, then and with the
-// field's length in ones.
+// A bit field of unsigned numbers at a uniform position: shr, then and with as many ones as the field has bits.
 func bfe(a *Args) (Value, bool) {
 	if a.Signed {
 		return Value{}, false
 	}
-	used := uint64(0xff) // the bits of position and length that count
+	used := uint64(0xff) // the significant bits of position and length
 	if a.Width == 64 {
 		used = 0xffffffff
 	}
@@ -267,8 +261,8 @@ func neg(a *Args) (Value, bool) { return a.resultValue(Value{-a.Values[0].Base, 
 // ¬v = −v − 1: no condition.
 func not(a *Args) (Value, bool) { return a.resultValue(Value{^a.Values[0].Base, -a.Values[0].Stride}) }
 
-// Where the sign is the same in every lane: the value or its negation. The ends
-// decide, for numbers that do not wrap are monotonic.
+// If the sign is the same in every lane: the value or its negation. The ends decide, because numbers that do not wrap
+// are monotonic.
 func abs(a *Args) (Value, bool) {
 	p, ok := a.operandProgression(0)
 	switch {
@@ -281,9 +275,8 @@ func abs(a *Args) (Value, bool) {
 	return Value{}, false
 }
 
-// ordered compares two operands whose difference has one sign in every lane: −1,
-// 0 (equal at one end), 1. The difference of two progressions of numbers is
-// linear, so its ends decide.
+// ordered compares two operands whose difference has the same sign in every lane: −1, 0 (equal at one end), 1. The
+// difference of two progressions of numbers is linear, so its ends decide.
 func ordered(a *Args) (sign int, ok bool) {
 	p, ok0 := a.operandProgression(0)
 	q, ok1 := a.operandProgression(1)
@@ -309,7 +302,7 @@ func ordered(a *Args) (sign int, ok bool) {
 	return s, true
 }
 
-// The side that is not larger in any lane.
+// The side that is the smaller in every lane.
 func minimum(a *Args) (Value, bool) {
 	s, ok := ordered(a)
 	if !ok {
@@ -321,7 +314,7 @@ func minimum(a *Args) (Value, bool) {
 	return a.resultValue(a.Values[1])
 }
 
-// The side that is not smaller in any lane.
+// The side that is the larger in every lane.
 func maximum(a *Args) (Value, bool) {
 	s, ok := ordered(a)
 	if !ok {
@@ -333,9 +326,8 @@ func maximum(a *Args) (Value, bool) {
 	return a.resultValue(a.Values[1])
 }
 
-// affineOperand is a mask outside of which the bits of operand i are the same in all
-// lanes: below the lowest set bit of the stride nothing changes, and above the
-// highest bit in which the ends differ nothing does if the numbers do not wrap.
+// affineOperand returns a mask of the bits of operand i that may vary between lanes. Bits below the lowest set bit of
+// the stride are constant. If the numbers do not wrap, so are the bits above the highest bit in which the ends differ.
 func affineOperand(a *Args, i int) uint64 {
 	width := int(a.Width)
 	v := a.Values[i]
@@ -347,7 +339,7 @@ func affineOperand(a *Args, i int) uint64 {
 	return lowMask(high) &^ lowMask(low)
 }
 
-// affineAndUniform tells the affine operand of two, and the value of the uniform one.
+// affineAndUniform returns the index of the affine operand and the value of the uniform operand.
 func affineAndUniform(a *Args) (x int, u uint64) {
 	if a.Values[1].Uniform() {
 		return 0, a.Values[1].Base
@@ -355,8 +347,8 @@ func affineAndUniform(a *Args) (x int, u uint64) {
 	return 1, a.Values[0].Base
 }
 
-// With a uniform mask: if it keeps all varying bits, constant bits are taken away
-// from every lane; if it clears them all, the result is uniform.
+// With a uniform mask: if it keeps all varying bits, constant bits are removed from every lane; if it clears them all,
+// the result is uniform.
 func and(a *Args) (Value, bool) {
 	x, u := affineAndUniform(a)
 	vary := affineOperand(a, x)
@@ -370,13 +362,13 @@ func and(a *Args) (Value, bool) {
 	return Value{}, false
 }
 
-// valueAt is the progression with a value at the first active lane.
+// valueAt returns the progression with the value at in the first active lane.
 func valueAt(a *Args, at, stride uint64) Value {
 	return Value{at - uint64(a.First)*stride, stride}
 }
 
-// With a uniform value: if it sets no varying bit, constant bits are added to
-// every lane; if it sets them all, the result is uniform.
+// With a uniform value: if it sets no varying bit, constant bits are added to every lane; if it sets them all, the
+// result is uniform.
 func or(a *Args) (Value, bool) {
 	x, u := affineAndUniform(a)
 	vary := affineOperand(a, x)
@@ -390,9 +382,8 @@ func or(a *Args) (Value, bool) {
 	return Value{}, false
 }
 
-// With a uniform value: if it flips no varying bit, constant bits change alike in
-// every lane; if it flips them all, the varying part f becomes 2^n − 1 − f, and
-// the stride changes its sign.
+// With a uniform value: if it flips no varying bit, constant bits change in the same way in every lane; if it flips
+// them all, the varying part f becomes 2^n − 1 − f, and the stride changes its sign.
 func xor(a *Args) (Value, bool) {
 	x, u := affineAndUniform(a)
 	vary := affineOperand(a, x)
@@ -406,7 +397,7 @@ func xor(a *Args) (Value, bool) {
 	return Value{}, false
 }
 
-// By a uniform predicate: the operand it selects.
+// By a uniform predicate: the selected operand.
 func selectOne(a *Args) (Value, bool) {
 	if a.Values[2].Base != 0 {
 		return a.resultValue(a.Values[0])
@@ -414,8 +405,8 @@ func selectOne(a *Args) (Value, bool) {
 	return a.resultValue(a.Values[1])
 }
 
-// To a type that is not wider a conversion only cuts bits off: no condition. To a
-// wider one it extends each lane's number, so the numbers must not wrap.
+// A conversion to a type that is not wider only truncates: no condition. A conversion to a wider type extends each
+// lane's number, so the numbers must not wrap.
 func convert(a *Args) (Value, bool) {
 	if a.Out <= a.Width {
 		return a.resultValue(a.Values[0])
@@ -430,8 +421,7 @@ func convert(a *Args) (Value, bool) {
 // Cmp is a comparison of integers.
 type Cmp uint8
 
-// The comparisons; the manual's lo, ls, hi and hs are Lt, Le, Gt and Ge of unsigned
-// types.
+// The comparisons; the manual's lo, ls, hi and hs are Lt, Le, Gt and Ge of unsigned types.
 const (
 	NoCmp Cmp = iota
 	Eq
@@ -442,7 +432,7 @@ const (
 	Ge
 )
 
-// CmpByName reads a comparison operator of PTX for integers; NoCmp for others.
+// CmpByName returns the comparison of integers with the name of a PTX operator; NoCmp for other operators.
 func CmpByName(name string) Cmp {
 	switch name {
 	case "eq":
@@ -461,9 +451,9 @@ func CmpByName(name string) Cmp {
 	return NoCmp
 }
 
-// A comparison of numbers that do not wrap has the same outcome in every lane if
-// it has at both ends and the difference does not change its sign between them.
-// If base and stride agree, so do all lanes, wrap or not.
+// A comparison of numbers that do not wrap has the same outcome in every lane if it has the same outcome at both ends
+// and the difference does not change its sign between them. If base and stride agree, all lanes agree, even if they
+// wrap.
 func compare(a *Args) (Value, bool) {
 	if width := int(a.Width); a.Values[0].Truncate(width) == a.Values[1].Truncate(width) {
 		return equal(a.Cmp)
@@ -485,13 +475,13 @@ func compare(a *Args) (Value, bool) {
 	case Le:
 		return predicateValue(!gt0), gt0 == gt1
 	case Eq, Ne:
-		// Unequal in every lane if one stays below the other.
+		// Unequal in every lane if one side stays below the other.
 		return predicateValue(a.Cmp == Ne), lt0 && lt1 || gt0 && gt1
 	}
 	return Value{}, false
 }
 
-// A comparison of a uniform number with a progression that it is greater or less than all of.
+// A comparison of a uniform number with a progression, if the number is greater or less than all of its elements.
 func compareRanges(a *Args) (Value, bool) {
 	p, ok0 := a.operandProgression(0)
 	q, ok1 := a.operandProgression(1)
@@ -511,12 +501,12 @@ func compareRanges(a *Args) (Value, bool) {
 	return Value{}, false
 }
 
-// equal is a comparison of equal integers.
+// equal returns the outcome of comparing equal integers.
 func equal(c Cmp) (Value, bool) {
 	return predicateValue(c == Eq || c == Le || c == Ge), c != NoCmp
 }
 
-// predicateValue is a predicate in all lanes.
+// predicateValue returns a predicate with the same value in all lanes.
 func predicateValue(holds bool) Value {
 	if holds {
 		return Value{Base: 1}

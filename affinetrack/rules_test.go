@@ -1,7 +1,7 @@
 package affinetrack_test
 
-// This file checks the rules against execution lane by lane, written here a
-// second time, from the manual, on integers of unlimited size.
+// This file checks the rules against lane-by-lane execution on integers of unlimited size (model_test.go). The models
+// are a second implementation, written from the manual.
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 	"gemu/ptx"
 )
 
-// TestRulesHaveModels: no rule goes untested.
+// TestRulesHaveModels checks that every rule has a model.
 func TestRulesHaveModels(t *testing.T) {
 	have := map[ptx.Affine]bool{ptx.AffineCompare: true} // see TestCompare
 	for _, m := range models {
@@ -26,9 +26,8 @@ func TestRulesHaveModels(t *testing.T) {
 	}
 }
 
-// TestRulesExhaustively runs every rule on all operands of tiny types. That is
-// the whole truth for them, and as no rule looks at how wide a type is but through
-// 2^width, nearly so for the others.
+// TestRulesExhaustively runs every rule on all operands of tiny types. It proves the rules for these types; as rules
+// depend on a type's width only through 2^width, it is strong evidence for all types.
 func TestRulesExhaustively(t *testing.T) {
 	for _, m := range models {
 		t.Run(m.rule.String(), func(t *testing.T) {
@@ -68,14 +67,14 @@ type tinyShape struct {
 	slot int
 }
 
-// tiny are small types: one as wide as its slot, one narrower, and where the
-// instruction changes the width one wider and one narrower result.
+// tiny returns small types: a type with the width of its slot, a narrower type and, if the instruction changes the
+// width, a wider and a narrower result.
 func (m *ruleModel) tiny() []tinyShape {
 	list := []tinyShape{{shape{3, 3, false}, 3}, {shape{3, 3, true}, 3}, {shape{2, 2, false}, 3}, {shape{2, 2, true}, 3}}
 	switch m.rule {
 	case ptx.AffineMul:
 		list = append(list, tinyShape{shape{2, 4, false}, 4}, tinyShape{shape{2, 4, true}, 4})
-	case ptx.AffineMad: // of 3 bits instead of 4, for there are three operands
+	case ptx.AffineMad: // 3 bits instead of 4, because there are three operands
 		list = append(list, tinyShape{shape{2, 3, false}, 3}, tinyShape{shape{2, 3, true}, 3})
 	case ptx.AffineConvert:
 		list = append(list, tinyShape{shape{2, 4, false}, 4}, tinyShape{shape{2, 4, true}, 4}, tinyShape{shape{3, 2, false}, 3}, tinyShape{shape{2, 3, true}, 4})
@@ -87,8 +86,7 @@ func (m *ruleModel) tiny() []tinyShape {
 	return list
 }
 
-// operands sets a's operands to all values of its slot in turn, a third one to a
-// few, and calls f.
+// operands calls f with a's operands set to all values of their slot; a third operand takes only a few values.
 func operands(a *Args, n int, f func()) {
 	if n == 0 {
 		f()
@@ -106,8 +104,7 @@ func operands(a *Args, n int, f func()) {
 	}
 }
 
-// TestRules runs every rule on operands of the types PTX has, mostly near the
-// places where numbers wrap.
+// TestRules runs every rule on operands of PTX's types, mostly near the numbers where they wrap.
 func TestRules(t *testing.T) {
 	for _, m := range models {
 		for _, s := range m.types {
@@ -153,7 +150,7 @@ func (m *ruleModel) args(t *rapid.T, s shape) Args {
 	return a
 }
 
-// slotOf is the width of the slot that holds a register.
+// slotOf returns the width of the slot of a register.
 func slotOf(width int) int {
 	if width > 32 {
 		return 64
@@ -174,7 +171,7 @@ func lanes(t *rapid.T) (first, last int) {
 	return first, rapid.IntRange(first, 31).Draw(t, "last")
 }
 
-// edges draws numbers near those where a type of so many bits wraps.
+// edges draws numbers near the wrapping points of a type with width bits.
 func edges(width int) *rapid.Generator[uint64] {
 	return rapid.Custom(func(t *rapid.T) uint64 {
 		offset := uint64(rapid.IntRange(-40, 40).Draw(t, "near"))
@@ -194,8 +191,7 @@ func edges(width int) *rapid.Generator[uint64] {
 	})
 }
 
-// strides draws strides: none, one, powers of two and their negatives, numbers
-// that wrap.
+// strides draws strides: zero, one, powers of two and their negatives, numbers that wrap.
 func strides(width int) *rapid.Generator[uint64] {
 	return rapid.Custom(func(t *rapid.T) uint64 {
 		s := uint64(0)
@@ -210,7 +206,7 @@ func strides(width int) *rapid.Generator[uint64] {
 		case 5:
 			s = edges(width).Draw(t, "edge")
 		case 6:
-			s = (1<<width - 1) / 31 // the whole range in a warp
+			s = (1<<width - 1) / 31 // the whole range within a warp
 		}
 		if rapid.Bool().Draw(t, "negative") {
 			s = -s
@@ -219,7 +215,7 @@ func strides(width int) *rapid.Generator[uint64] {
 	})
 }
 
-// values draws descriptions, often with one of the active lanes at an edge.
+// values draws descriptions, often with an active lane at an edge.
 func values(width, first, last int) *rapid.Generator[Value] {
 	return rapid.Custom(func(t *rapid.T) Value {
 		v := Value{Base: edges(width).Draw(t, "base"), Stride: strides(width).Draw(t, "stride")}
@@ -236,12 +232,12 @@ func amounts(int) *rapid.Generator[uint64] {
 	return rapid.OneOf(rapid.Uint64Range(0, 70), rapid.SampledFrom([]uint64{0, 1, 2, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 255, 256, 1 << 31, 1<<32 - 1}))
 }
 
-// factors draws what one multiplies and divides by.
+// factors draws factors and divisors.
 func factors(width int) *rapid.Generator[uint64] {
 	return rapid.OneOf(rapid.Uint64Range(0, 40), edges(width))
 }
 
-// masks draws what one masks with: a run of bits, or all but one.
+// masks draws masks: a run of bits, or its complement.
 func masks(width int) *rapid.Generator[uint64] {
 	return rapid.OneOf(edges(width), rapid.Custom(func(t *rapid.T) uint64 {
 		m := ^uint64(0) >> (64 - rapid.IntRange(1, width).Draw(t, "length")) << rapid.IntRange(0, width-1).Draw(t, "place")

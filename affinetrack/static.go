@@ -2,11 +2,10 @@ package affinetrack
 
 import "gemu/ptx"
 
-// Transfer is a rule on classes: the class that the result of an instruction can
-// have at best, given those of its operands. A predicate is Uniform if every lane has
-// the same, Affine if that may be, Generic if it is not known to be ever so. It is what
-// a static analysis executes. Where it says Uniform, executions on such operands always
-// have a uniform result; where it says Affine, the rule's condition decides.
+// Transfer is a rule on classes, for static analysis: it returns the best class that the result of an instruction can
+// have, given the classes of its operands. A predicate is Uniform if it is the same in every lane, Affine if that is
+// possible, and Generic if it is not known to be possible. If Transfer returns Uniform, every execution on such
+// operands has a uniform result. If it returns Affine, the rule's condition decides during execution.
 func Transfer(rule ptx.Affine, operands []Class) Class {
 	affine := uint8(0)
 	for i, c := range operands {

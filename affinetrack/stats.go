@@ -1,11 +1,9 @@
 package affinetrack
 
-// Class is the structure of a value, an address or the execution of an
-// instruction.
+// Class is the structure of a value, of an address or of an instruction's execution.
 type Class uint8
 
-// The classes, from most to least structure; Unknown where there is nothing to
-// classify.
+// The classes, from most to least structure; Unknown if there is nothing to classify.
 const (
 	Unknown Class = iota
 	Uniform
@@ -15,7 +13,7 @@ const (
 
 func (c Class) String() string { return [...]string{"-", "u", "a", "g"}[c] }
 
-// Class is the class of a compact value.
+// Class returns the class of a compact value.
 func (v Value) Class() Class {
 	if v.Uniform() {
 		return Uniform
@@ -23,10 +21,10 @@ func (v Value) Class() Class {
 	return Affine
 }
 
-// ClassCounts counts by class.
+// ClassCounts contains a count for each class.
 type ClassCounts struct{ Uniform, Affine, Generic int64 }
 
-// Count adds one.
+// Count adds one to the count of c.
 func (s *ClassCounts) Count(c Class) {
 	switch c {
 	case Uniform:
@@ -38,47 +36,45 @@ func (s *ClassCounts) Count(c Class) {
 	}
 }
 
-// Total is the number counted.
+// Total returns the sum of the counts.
 func (s ClassCounts) Total() int64 { return s.Uniform + s.Affine + s.Generic }
 
-// Compact is the number that was uniform or affine.
+// Compact returns the count of uniform and affine values.
 func (s ClassCounts) Compact() int64 { return s.Uniform + s.Affine }
 
-// Add adds another's counts.
+// Add adds the counts of o.
 func (s *ClassCounts) Add(o ClassCounts) {
 	s.Uniform += o.Uniform
 	s.Affine += o.Affine
 	s.Generic += o.Generic
 }
 
-// Counts is what a launch counts of one instruction, or of all, under a policy.
-// Executions are those by a warp.
+// Counts contains the counts of one instruction, or of all, in a launch under a policy. An execution is the execution
+// of an instruction by a warp.
 type Counts struct {
-	Execs    int64 // executions, also those in which a guard kept back all lanes
-	Lanes    int64 // active lanes, summed over them
-	Diverged int64 // executions while lanes of the warp were elsewhere
+	Execs    int64 // executions, including executions whose guard holds in no lane
+	Lanes    int64 // active lanes, summed over the executions
+	Diverged int64 // executions while other lanes of the warp were at another instruction
 
-	// Label counts executions by what they can exploit (Kim et al. figure 1):
-	// arithmetic is as uniform or affine as its operands and result together if it
-	// executes compactly and generic otherwise, loads and stores are as their
-	// addresses, control and barriers are uniform. Executions in which a guard kept
-	// back all lanes are left out, but for control.
+	// Label counts executions by their usable structure (Kim et al. figure 1). Arithmetic has the class of its operands
+	// and result together if it executes compactly, and is generic otherwise. Loads and stores have the class of their
+	// address. Control and barriers are uniform. Executions whose guard holds in no lane are left out, except control.
 	Label ClassCounts
 
 	Compact          int64 // executions whose results were all written compactly
-	Suppressed       int64 // … could have been, but for divergence or a guard
-	Materialisations int64 // compact values written out to the lanes because one was overwritten for some of them
+	Suppressed       int64 // executions whose results could have been compact without divergence or a guard
+	Materialisations int64 // compact values written to the lanes because some lanes were overwritten
 
 	Branches int64 // executions of conditional branches
-	Decided  int64 // of them those decided by a compact predicate
-	Affine   int64 // … that comes of comparing an affine value
+	Decided  int64 // executions of conditional branches that a compact predicate decided
+	Affine   int64 // of Decided, the executions whose predicate is a comparison of an affine value
 
-	Reads, Writes ClassCounts // register operands, predicates left out
+	Reads, Writes ClassCounts // register operands, without predicates
 	Addresses     ClassCounts // of loads and stores
 	Data          ClassCounts // loaded and stored values
 }
 
-// Add adds another's counts.
+// Add adds the counts of o.
 func (c *Counts) Add(o *Counts) {
 	c.Execs += o.Execs
 	c.Lanes += o.Lanes
@@ -96,8 +92,8 @@ func (c *Counts) Add(o *Counts) {
 	c.Data.Add(o.Data)
 }
 
-// Exceeds says of what there is more compact than a bound of the same executions has, as counts of the ideal
-// policy are one; "" if it is nothing.
+// Exceeds returns the name of a count that is more compact than in bound, which has the counts of the same executions
+// under the ideal policy; "" if there is none.
 func (c *Counts) Exceeds(bound *Counts) string {
 	switch {
 	case c.Reads.Compact() > bound.Reads.Compact():

@@ -7,12 +7,12 @@ import (
 	"gemu/ptx"
 )
 
-// executions tells what the functional unit makes of an instruction on operands of
-// classes: whether it has a compact result for some, and a uniform one for all.
+// executions summarises the executions of an instruction on operands of certain classes: some means that a compact
+// result exists for some operands, uniform that the result is uniform for all.
 type executions struct{ some, uniform bool }
 
-// classesOf runs a rule on all operands of tiny types, sorted by their classes.
-// run is an execution; operands that are all uniform execute once.
+// classesOf runs a rule on all operands of tiny types, grouped by their classes. run executes the instruction; it must
+// execute once if all operands are uniform.
 func classesOf(m *ruleModel, run func(a *Args) (Value, bool)) map[[3]Class]executions {
 	found := map[[3]Class]executions{}
 	for _, s := range m.tiny() {
@@ -38,8 +38,7 @@ func classesOf(m *ruleModel, run func(a *Args) (Value, bool)) map[[3]Class]execu
 	return found
 }
 
-// checkTransfer compares what Transfer says of classes of operands with executions
-// on all operands of these classes.
+// checkTransfer compares Transfer for classes of operands with executions on all operands of these classes.
 func checkTransfer(t *testing.T, rule ptx.Affine, n int, found map[[3]Class]executions) {
 	t.Helper()
 	if want := 1 << n; len(found) != want {
@@ -56,7 +55,7 @@ func checkTransfer(t *testing.T, rule ptx.Affine, n int, found map[[3]Class]exec
 		if got := Transfer(rule, key[:n]); got != want {
 			t.Errorf("rule %s of %s: class %s, executions want %s", rule, key[:n], got, want)
 		}
-		// With less structure in any operand there is none in the result.
+		// If any operand becomes generic, the result is generic.
 		for i := range n {
 			weaker := key
 			weaker[i] = Generic
@@ -67,22 +66,20 @@ func checkTransfer(t *testing.T, rule ptx.Affine, n int, found map[[3]Class]exec
 	}
 }
 
-// TestTransfer: of every rule, Transfer finds Generic where no operands of the
-// classes have a compact result, Uniform where all have a uniform one, and Affine
-// in between.
+// TestTransfer checks for every rule that Transfer returns Generic if no operands of the classes have a compact result,
+// Uniform if all have a uniform result, and Affine otherwise.
 func TestTransfer(t *testing.T) {
 	u := NewUnit(Policies[0], Rules)
 	for _, m := range models {
 		checkTransfer(t, m.rule, m.n, classesOf(m, func(a *Args) (Value, bool) {
 			v, answer := executeLanes(&u, a, m.n)
-			return v, answer != PerLane // once: whatever it is, it is uniform
+			return v, answer != PerLane // an instruction that executes once has a uniform result
 		}))
 	}
 	compared := &ruleModel{rule: ptx.AffineCompare, n: 2}
 	checkTransfer(t, ptx.AffineCompare, 2, classesOf(compared, func(a *Args) (v Value, ok bool) {
-		// Lt stands for all: that they decide the same sorts of operands is
-		// TestCompareExhaustively's. Decisions are uniform, but whether there is one is
-		// up to the operands.
+		// Lt represents all comparisons: TestCompareExhaustively checks that they decide the same kinds of operands.
+		// Decisions are uniform, but the operands determine whether there is one.
 		a.Cmp = Lt
 		_, answer := executeLanes(&u, a, 2)
 		if answer == CompactResult {
@@ -92,8 +89,7 @@ func TestTransfer(t *testing.T) {
 	}))
 }
 
-// TestTransferWithoutRules: rules that are none of arithmetic have a result for
-// uniform operands at most.
+// TestTransferWithoutRules checks that rules other than arithmetic have a result only for uniform operands.
 func TestTransferWithoutRules(t *testing.T) {
 	for _, c := range []struct {
 		rule     ptx.Affine
@@ -105,7 +101,7 @@ func TestTransferWithoutRules(t *testing.T) {
 		{ptx.AffineUniform, []Class{Uniform, Affine}, Generic},
 		{ptx.AffineUniform, []Class{Generic}, Generic},
 		{ptx.AffineUniform, nil, Uniform},
-		// A selection by a predicate that may be uniform, and by one that never is.
+		// A selection by a predicate that may be uniform, and by a predicate that never is.
 		{ptx.AffineSelect, []Class{Uniform, Uniform, Affine}, Affine},
 		{ptx.AffineSelect, []Class{Affine, Uniform, Affine}, Affine},
 		{ptx.AffineSelect, []Class{Uniform, Uniform, Generic}, Generic},

@@ -6,49 +6,48 @@ import (
 	"gemu/ptx"
 )
 
-// Unit is the affine functional unit of a machine: rules, under a policy. Given an
-// instruction, what its operands hold and for which lanes, it answers how to execute it
-// for the lanes of a mask. It is not for use by several at a time.
+// Unit is the affine functional unit of a machine: rules, limited by a policy. For an instruction, its operands and the
+// lanes in which they are compact, it decides how the instruction executes in the lanes of a mask. A Unit must not be
+// used concurrently.
 type Unit struct {
 	*Policy
 	Table *Table
 
-	// Applied counts the results that rules of the table have computed: those that have no fast
-	// form, or could not.
+	// Applied counts the results computed by rules of the table: their instructions have no fast form, or it could not
+	// be used.
 	Applied int64
 
-	fast bool // fast forms stand for the table's rules
-	args Args // of the rule under way: here, for what rules are given by address would be allocated
+	fast bool // fast forms replace the table's rules
+	args Args // arguments of the current rule; rules take a pointer, so a local variable would be allocated on the heap
 }
 
-// NewUnit makes a unit that has the table's rules as far as the policy lets it.
+// NewUnit returns a unit with the table's rules, limited by the policy.
 func NewUnit(p *Policy, t *Table) Unit {
 	return Unit{Policy: p, Table: t, fast: t == Rules && p.isUnlimited()}
 }
 
-// Fast reports whether fast forms stand for the table's rules: no policy limits them.
+// Fast reports whether fast forms replace the table's rules, because no policy limits them.
 func (u *Unit) Fast() bool { return u.fast }
 
-// Operand is a register as a machine keeps it, or a predicate as 0 or 1: the lanes of Held
-// hold the Value, what others hold is not known.
+// Operand is a register, or a predicate as 0 or 1. The lanes in Lanes hold Value; the values of other lanes are
+// unknown.
 type Operand struct {
 	Value
 	Lanes uint32
 }
 
-// Execution is how an instruction executes.
+// Execution is the way an instruction executes.
 type Execution uint8
 
-// The answers.
+// The ways to execute.
 const (
 	PerLane       Execution = iota // lane by lane
-	Scalar                         // on single values, for operands are uniform; the result is everybody's
+	Scalar                         // once on single values, because the operands are uniform; the result applies to all lanes
 	CompactResult                  // not at all: the unit has computed the result
 )
 
-// Execute answers for an instruction with these operands. The operation has a rule. The
-// result that the unit has computed is to be taken modulo the slot's width; that of a
-// comparison is 1 or 0.
+// Execute decides the execution of an instruction on the given operands. The operation must have a rule. A result of
+// the unit must be taken modulo the slot's width; the result of a comparison is 1 or 0.
 func (u *Unit) Execute(op *Operation, src []Operand, m uint32) (Value, Execution) {
 	if !u.HasCompactOperands(op, src, m) {
 		return Value{}, PerLane
@@ -67,8 +66,8 @@ func (u *Unit) Execute(op *Operation, src []Operand, m uint32) (Value, Execution
 	return u.apply(op, v, m)
 }
 
-// HasCompactOperands reports whether all that an instruction looks at of its operands is compact. A
-// selection does not look at what it leaves out.
+// HasCompactOperands reports whether all operands that the instruction reads are compact. A selection does not read the
+// unselected operand.
 func (u *Unit) HasCompactOperands(op *Operation, src []Operand, m uint32) bool {
 	unseen := u.unselectedOperand(op, src)
 	for i := range src {
@@ -79,7 +78,7 @@ func (u *Unit) HasCompactOperands(op *Operation, src []Operand, m uint32) bool {
 	return true
 }
 
-// unselectedOperand is the operand that a selection leaves out; -1 if it is none.
+// unselectedOperand returns the operand that a selection does not select; -1 if there is none.
 func (u *Unit) unselectedOperand(op *Operation, src []Operand) int {
 	switch {
 	case !u.isSelection(op):
@@ -90,12 +89,12 @@ func (u *Unit) unselectedOperand(op *Operation, src []Operand) int {
 	return 1
 }
 
-// isSelection reports whether the instruction is a selection that the unit does by the rule.
+// isSelection reports whether the instruction is a selection that the unit executes by its rule.
 func (u *Unit) isSelection(op *Operation) bool {
 	return op.Rule == ptx.AffineSelect && u.Rules.Has(ptx.AffineSelect)
 }
 
-// apply answers by the instruction's rule, if the policy has it.
+// apply executes an instruction by its rule, if the policy has it.
 func (u *Unit) apply(op *Operation, v [4]Value, m uint32) (Value, Execution) {
 	r := &u.Table[op.Rule]
 	if narrow, ok := u.NarrowRules[op.Rule]; ok {
@@ -113,6 +112,6 @@ func (u *Unit) apply(op *Operation, v [4]Value, m uint32) (Value, Execution) {
 	return d, CompactResult
 }
 
-// firstLane and lastLane are the lowest and the highest lane of m.
+// firstLane and lastLane return the lowest and the highest lane of m.
 func firstLane(m uint32) int { return bits.TrailingZeros32(m) }
 func lastLane(m uint32) int  { return 31 - bits.LeadingZeros32(m) }

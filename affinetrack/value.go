@@ -5,12 +5,11 @@ import (
 	"math/bits"
 )
 
-// Value is a uniform (Stride 0) or affine description: lane i holds Base +
-// i·Stride modulo two to the width it is used with. Whoever keeps one keeps it Reduced to
-// that width.
+// Value is a uniform (Stride 0) or affine description: lane i holds Base + i·Stride modulo 2^w, where w is the width
+// with which it is used. A stored Value must be truncated to that width.
 type Value struct{ Base, Stride uint64 }
 
-// String writes "uniform(b)" or "affine(b, s)", in hexadecimal.
+// String returns "uniform(b)" or "affine(b, s)", in hexadecimal.
 func (v Value) String() string {
 	if v.Uniform() {
 		return fmt.Sprintf("uniform(%#x)", v.Base)
@@ -18,27 +17,26 @@ func (v Value) String() string {
 	return fmt.Sprintf("affine(%#x, %#x)", v.Base, v.Stride)
 }
 
-// Uniform reports whether every lane holds the same.
+// Uniform reports whether every lane holds the same value.
 func (v Value) Uniform() bool { return v.Stride == 0 }
 
-// At is the value of lane i, not reduced.
+// At returns the value of lane i, which is not truncated.
 func (v Value) At(i int) uint64 { return v.Base + uint64(i)*v.Stride }
 
-// Truncate cuts base and stride to a width in bits.
+// Truncate truncates base and stride to a width in bits.
 func (v Value) Truncate(width int) Value {
 	m := lowMask(width)
 	return Value{v.Base & m, v.Stride & m}
 }
 
-// lowMask is the mask of the low n bits: all of them from 64 on, where Go's shift gives 0.
+// lowMask returns the mask of the low n bits; all bits for n ≥ 64, where Go's shift gives 0.
 func lowMask(n int) uint64 { return 1<<n - 1 }
 
-// signExtend reads the low n bits as two's complement.
+// signExtend returns the low n bits as two's complement.
 func signExtend(v uint64, n int) int64 { return int64(v<<(64-n)) >> (64 - n) }
 
-// progression is a Value seen as numbers of a type: first and last lane, and the
-// step between lanes, all without a wrap in between. Numbers are kept as uint64;
-// less orders them by the type.
+// progression is a Value as numbers of a type: the numbers of the first and last lane, and the step between lanes,
+// without a wrap in between. less orders the numbers by the type.
 type progression struct {
 	first, last uint64
 	step        int64
@@ -52,9 +50,8 @@ func (p progression) less(a, b uint64) bool {
 	return a < b
 }
 
-// toProgression reads lanes first to last of v as numbers of width bits. It fails where
-// the progression leaves the type's range on the way, for then its lanes are no
-// progression of numbers.
+// toProgression returns lanes first to last of v as numbers of width bits. It fails if the progression leaves the
+// type's range, because the lanes are then no progression of numbers.
 func toProgression(v Value, width int, signed bool, first, last int) (progression, bool) {
 	step := signExtend(v.Stride, width)
 	x := v.At(first) & lowMask(width)
@@ -70,7 +67,7 @@ func toProgression(v Value, width int, signed bool, first, last int) (progressio
 	if overflow != 0 {
 		return p, false
 	}
-	// How far the number may move down and up within its type.
+	// The distances by which the number may decrease and increase within its type.
 	var roomBelow, roomAbove uint64
 	if signed {
 		low := int64(-1) << (width - 1)
@@ -84,9 +81,8 @@ func toProgression(v Value, width int, signed bool, first, last int) (progressio
 	return p, dist <= roomAbove
 }
 
-// fitToSlot turns a result of a type narrower than its slot into the slot's terms: the
-// progression must not wrap as an unsigned number of the type, for narrow values
-// sit zero-extended in their slots.
+// fitToSlot converts a result of a type narrower than its slot. Narrow values are zero-extended in their slots, so it
+// fails if the progression wraps as an unsigned number of the type.
 func fitToSlot(v Value, width, slot, first, last int) (Value, bool) {
 	if width >= slot {
 		return v, true
@@ -95,13 +91,11 @@ func fitToSlot(v Value, width, slot, first, last int) (Value, bool) {
 	return Value{p.first - uint64(first)*uint64(p.step), uint64(p.step)}, ok
 }
 
-// ThreadIndex is dimension d of the thread index (manual 10.1) of lanes of a block of this
-// extent, those from the first on, span more, if it is uniform or affine there; i is the
-// first's linear index.
+// ThreadIndex returns dimension d of the thread index (manual 10.1) in a block of this extent, if it is uniform or
+// affine in the lanes from first to first+span. i is the linear index of the thread in lane first.
 func ThreadIndex(extent [3]int, d, i, first, span int) (Value, bool) {
-	// The linear index is a number with the digits x, y and z; a digit is the same in all
-	// lanes if nothing carries into it, and counts up with them if the digits below have only
-	// the value 0 and it does not carry itself.
+	// The linear index is a number with the digits x, y and z. A digit is the same in all lanes if nothing carries into
+	// it. It counts up with the lanes if all lower digits can only be 0 and it does not carry itself.
 	weight, n := 1, extent[d]
 	for _, below := range extent[:d] {
 		weight *= below
@@ -116,19 +110,17 @@ func ThreadIndex(extent [3]int, d, i, first, span int) (Value, bool) {
 	return Value{}, false
 }
 
-// Describe finds the description of lanes: the least one that allows them, with
-// the stride nearest to zero if there are several. It is how the ideal policy
-// classifies. mask selects the lanes, at least one; at(i) is the value of lane i,
-// of width bits.
+// Describe returns the least description of lanes, with the stride nearest to zero if there are several. The ideal
+// policy classifies with it. mask selects the lanes, at least one; at(i) is the value of lane i, of width bits.
 func Describe(mask uint32, width int, at func(i int) uint64) (Value, bool) {
 	first := bits.TrailingZeros32(mask)
 	remaining := mask & (mask - 1)
 	if remaining == 0 {
 		return Value{Base: at(first)}, true
 	}
-	// Lanes that are n·2^k apart, n odd, determine the stride modulo 2^(width−k),
-	// for odd numbers have inverses. What the pair of the smallest k leaves open
-	// makes no difference to the others: 2^k divides their distances, too.
+	// Two lanes n·2^k apart, with n odd, determine the stride modulo 2^(width−k), because odd numbers have inverses.
+	// The bits that the pair with the smallest k does not determine make no difference to other lanes: 2^k divides
+	// their distances, too.
 	second := bits.TrailingZeros32(remaining)
 	k := bits.TrailingZeros(uint(second - first))
 	for r := remaining; k > 0 && r != 0; r &= r - 1 {
@@ -153,8 +145,8 @@ func Describe(mask uint32, width int, at func(i int) uint64) (Value, bool) {
 	return v, true
 }
 
-// inverse is the inverse of an odd number modulo 2^64. Each step of Newton's
-// method doubles the number of bits that are right; at first they are three.
+// inverse returns the inverse of an odd number modulo 2^64. Each step of Newton's method doubles the number of correct
+// bits, which starts with three.
 func inverse(n uint64) uint64 {
 	x := n
 	for range 5 {

@@ -1,7 +1,6 @@
 package affinetrack_test
 
-// This file checks the lattice: what descriptions mean, and that Describe finds
-// the least.
+// This file checks the lattice: the meaning of descriptions, and that Describe finds the least.
 
 import (
 	"math/big"
@@ -12,7 +11,7 @@ import (
 	. "gemu/affinetrack"
 )
 
-// matchesLanes is membership in γ: whether lanes of so many bits may be what v says.
+// matchesLanes is membership in γ: it reports whether v allows the lanes, which have width bits.
 func matchesLanes(v Value, mask uint32, width int, at func(i int) uint64) bool {
 	for i := range 32 {
 		if mask>>i&1 == 0 {
@@ -48,7 +47,7 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// TestOrder: uniform ⊑ affine ⊑ generic, and the classes know it.
+// TestOrder checks uniform ⊑ affine ⊑ generic for the classes.
 func TestOrder(t *testing.T) {
 	if !(Unknown < Uniform && Uniform < Affine && Affine < Generic) {
 		t.Error("classes are not ordered by structure")
@@ -60,8 +59,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestDescribeExhaustively compares Describe, for all vectors of three lanes out
-// of five of three bits, with a search through all descriptions.
+// TestDescribeExhaustively compares Describe with a search through all descriptions, for all vectors of three lanes out
+// of five with three bits.
 func TestDescribeExhaustively(t *testing.T) {
 	const width, size = 3, 1 << 3
 	for mask := uint32(1); mask < 1<<5; mask++ {
@@ -109,8 +108,8 @@ func TestDescribeExhaustively(t *testing.T) {
 	}
 }
 
-// TestDescribe: what a description allows, Describe describes, as little as can
-// be; where a lane is changed it does not, or differently.
+// TestDescribe checks that Describe finds the least description of the lanes of a description, and another one or none
+// if a lane is changed.
 func TestDescribe(t *testing.T) {
 	for _, width := range []int{32, 64} {
 		rapid.Check(t, func(t *rapid.T) {

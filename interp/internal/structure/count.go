@@ -11,24 +11,22 @@ import (
 	"gemu/regfile"
 )
 
-// step is the PTX instruction under way, for one half of the warp after the
-// other.
+// step is the state of the current PTX instruction; it covers both halves of the warp.
 type step struct {
 	active     uint64
-	counted    bool              // of operations that it is made of; if not, its lanes execute it with others
-	compact    bool              // all it has done so far was compact
-	suppressed bool              // … and its results were kept so
+	counted    bool              // its operations are counted; false if its lanes execute it together with other lanes
+	compact    bool              // every operation so far was compact
+	suppressed bool              // every operation so far was compact, and its results were kept compact
 	class      affinetrack.Class // the least structured operand or result
-	addr       affinetrack.Class // of memory instructions
+	addr       affinetrack.Class // class of the address of a memory instruction
 	data       affinetrack.Class
 	expand     int64
 }
 
-// addClass takes an operand or result into account.
+// addClass includes the class of an operand or result.
 func (s *step) addClass(c affinetrack.Class) { s.class = max(s.class, c) }
 
-// begin starts a PTX instruction: what its operands are is counted before it
-// changes them.
+// begin starts a PTX instruction. It counts the operands before the instruction changes them.
 func (t *tracker) begin(e *simt.Event) {
 	t.step = step{active: e.Active, compact: true, suppressed: true}
 	n := &t.counts[e.Index]
@@ -42,8 +40,7 @@ func (t *tracker) begin(e *simt.Event) {
 	t.countRegisters(&n.Reads, e, e.Launch.Program.Operations(e.Index).Reads, e.Reads)
 }
 
-// countRegisters counts register operands by class, for the lanes that execute the
-// instruction.
+// countRegisters counts register operands by class, for the lanes that execute the instruction.
 func (t *tracker) countRegisters(n *affinetrack.ClassCounts, e *simt.Event, list []simt.Operand, values []simt.Value) {
 	if len(list) == 0 {
 		return
@@ -79,14 +76,14 @@ func (t *tracker) countRegisters(n *affinetrack.ClassCounts, e *simt.Event, list
 	}
 }
 
-// end finishes a PTX instruction: what has become of its results is counted.
+// end ends a PTX instruction and counts its results.
 func (t *tracker) end(e *simt.Event) {
 	st, instr, parts := &t.step, e.Instr, e.Launch.Program.Operations(e.Index)
 	if !st.counted && len(parts.Operations) > 0 {
 		st.compact = false
 		t.receive(e)
 	}
-	if e.Lanes == 0 && instr.Form.Class != ptx.ClassControl { // a branch that no lane takes has decided so
+	if e.Lanes == 0 && instr.Form.Class != ptx.ClassControl { // a branch that no lane takes counts as decided
 		return
 	}
 	n := &t.counts[e.Index]
@@ -97,7 +94,7 @@ func (t *tracker) end(e *simt.Event) {
 	label := affinetrack.Uniform
 	switch c := instr.Form.Class; {
 	case c == ptx.ClassControl || c == ptx.ClassBarrier || c == ptx.ClassMisc:
-		st.compact = false // nothing is computed
+		st.compact = false // it computes nothing
 	case c == ptx.ClassMemory && st.addr != affinetrack.Unknown:
 		label = st.addr
 		n.Addresses.Count(st.addr)
@@ -122,7 +119,7 @@ func (t *tracker) end(e *simt.Event) {
 func (t *tracker) branch(e *simt.Event) {
 	guard := e.Instr.Guard
 	if guard.Reg == ptx.NoReg || e.Instr.Form.Effects != ptx.Jumps {
-		return // or it is a return, or one of a list of labels
+		return // no conditional branch: a return, or a branch to one of a list of labels
 	}
 	n := &t.counts[e.Index]
 	n.Branches++

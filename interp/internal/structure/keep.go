@@ -1,54 +1,53 @@
 package structure
 
-// This file is what is held of a result, for models that stand beside others.
+// This file gives the state of a policy's registers to other probes.
 
 import (
 	"gemu/affinetrack"
 	"gemu/interp/internal/simt"
 )
 
-// Results is a sink that says what its policy holds of the registers that an instruction has
-// read and written, and what the policy has made of it.
+// Results is a sink that reports the classes of the registers that an instruction reads and writes under its policy,
+// and the policy's counts of the instruction.
 type Results interface {
 	simt.Sink
 
-	// Result is the class of Writes[i] of the event that it was told last: an OnAfter, OnReturn or
-	// OnWake with results.
+	// Result returns the class of Writes[i] of the last event, which must be an OnAfter, OnReturn or OnWake with
+	// results.
 	Result(e *simt.Event, i int) affinetrack.Class
 
-	// Operand is the class of the i-th register that the instruction reads (Parts.Reads), of the event that it was
-	// told last, an OnBefore.
+	// Operand returns the class of the i-th register that the instruction reads (Parts.Reads). The last event must be
+	// its OnBefore.
 	Operand(e *simt.Event, i int) affinetrack.Class
 
-	// Step is what the policy has made so far of the instruction that it was told of last; the event is
-	// about it.
+	// Step returns the counts so far of the instruction of the last event.
 	Step(e *simt.Event) Step
 }
 
-// Step is an execution of an instruction, as affinetrack.Counts counts it.
+// Step is an execution of an instruction, as counted by affinetrack.Counts.
 type Step struct {
-	Compact, Suppressed bool // its results were all written compactly; could have been
+	Compact, Suppressed bool // its results were all written compactly; could have been compact
 	Decided             bool // a branch that a compact predicate decides; known from OnBranch on
 	Expansions          int
-	Reads               affinetrack.ClassCounts // register operands, predicates left out
-	Address             affinetrack.Class       // of loads and stores
+	Reads               affinetrack.ClassCounts // register operands, without predicates
+	Address             affinetrack.Class       // class of the address of loads and stores
 }
 
-// Result looks at the tags. With an ideal policy it looks at the lanes.
+// Result uses the tags; an ideal policy compares the lanes.
 func (t *tracker) Result(e *simt.Event, i int) affinetrack.Class {
 	return t.register(e, e.Launch.Program.Operations(e.Index).Writes[i:i+1], e.Writes[i:i+1])
 }
 
-// Operand likewise.
+// Operand uses the tags; an ideal policy compares the lanes.
 func (t *tracker) Operand(e *simt.Event, i int) affinetrack.Class {
 	var v []simt.Value
-	if t.Ideal { // others need no values, and may not have them
+	if t.Ideal { // other policies need no values, and may not have them
 		v = e.Reads[i : i+1]
 	}
 	return t.register(e, e.Launch.Program.Operations(e.Index).Reads[i:i+1], v)
 }
 
-// Step subtracts what had been counted before.
+// Step subtracts the counts from before the instruction.
 func (t *tracker) Step(e *simt.Event) Step {
 	n, b := &t.counts[e.Index], &t.countsBefore
 	s := Step{Compact: n.Compact > b.Compact, Suppressed: n.Suppressed > b.Suppressed, Decided: n.Decided > b.Decided, Expansions: int(n.Materialisations - b.Materialisations)}
@@ -59,7 +58,7 @@ func (t *tracker) Step(e *simt.Event) Step {
 	return s
 }
 
-// register is the class of one register.
+// register returns the class of one register.
 func (t *tracker) register(e *simt.Event, operands []simt.Operand, v []simt.Value) affinetrack.Class {
 	var n affinetrack.ClassCounts
 	t.countRegisters(&n, e, operands, v)

@@ -1,7 +1,6 @@
 package structure
 
-// This file follows the operations that instructions are made of: what the policy's rules
-// make of the tags.
+// This file applies the policy's rules to the tags for each operation of an instruction.
 
 import (
 	"fmt"
@@ -13,17 +12,17 @@ import (
 	"gemu/regfile"
 )
 
-// maxOperands is how many sources an operation has that are followed: those of tex.grad.
+// maxOperands is the maximum number of tracked sources of an operation: tex.grad has the most.
 const maxOperands = 20
 
-// operandValues are what an operation has read that it may have overwritten since.
+// operandValues contains the source values of an operation, which it may overwrite.
 type operandValues struct {
 	v    [maxOperands]affinetrack.Value
-	ok   [maxOperands]bool // of ideal policies: v describes the operand
+	ok   [maxOperands]bool // under an ideal policy, whether v describes the operand
 	addr regfile.Row64
 }
 
-// readOperands notes what an operation is about to read.
+// readOperands records the sources of an operation before it executes.
 func (t *tracker) readOperands(e *simt.Event) {
 	op := e.Operation
 	access := op.Kind == simt.OperationLoad || op.Kind == simt.OperationStore
@@ -52,12 +51,12 @@ func (t *tracker) readOperands(e *simt.Event) {
 	}
 }
 
-// describe describes the lanes of m of a row.
+// describe returns the description of the lanes of m in a row.
 func describe(r *regfile.Row64, slot int, m uint32) (affinetrack.Value, bool) {
 	return affinetrack.Describe(m, slot, func(i int) uint64 { return r[i] })
 }
 
-// setBits is the lanes of a predicate that are set.
+// setBits returns the lanes in which a predicate is true.
 func setBits(r *regfile.Row64) (m uint32) {
 	for i, v := range r {
 		m |= uint32(v) << i
@@ -65,7 +64,7 @@ func setBits(r *regfile.Row64) (m uint32) {
 	return m
 }
 
-// operation follows an operation that has executed.
+// operation updates the tags after an operation has executed.
 func (t *tracker) operation(e *simt.Event) {
 	t.step.counted = true
 	for h := range t.warps[e.Warp].halves {
@@ -94,8 +93,8 @@ func (t *tracker) operation(e *simt.Event) {
 	}
 }
 
-// lookup follows instructions on textures, which are read-only: at uniform coordinates they
-// fetch once, if the policy has loads do so.
+// lookup tracks instructions on textures, which are read-only. At uniform coordinates they fetch once if the policy
+// allows it for loads.
 func (x *half) lookup() {
 	once := x.tracker.Loads == affinetrack.AnyUniform && len(x.op.Sources) <= maxOperands
 	for i := range x.op.Sources {
@@ -122,8 +121,7 @@ func (x *half) lookup() {
 	}
 }
 
-// source describes source i of the operation for the lanes that execute it, if it is
-// compact there.
+// source returns the description of source i in the executing lanes, if it is compact there.
 func (x *half) source(i int) (affinetrack.Value, bool) {
 	if x.tracker.Ideal {
 		return x.tracker.operands[x.index].v[i], x.tracker.operands[x.index].ok[i]
@@ -132,8 +130,7 @@ func (x *half) source(i int) (affinetrack.Value, bool) {
 	return v.Value, v.mask&x.mask == x.mask
 }
 
-// predicate tells whether source i, a predicate, is the same in all lanes that execute the
-// operation, and what.
+// predicate returns the value of source i, a predicate, if it is the same in all executing lanes.
 func (x *half) predicate(i int) (value, ok bool) {
 	operand := &x.op.Sources[i]
 	switch {
@@ -146,7 +143,7 @@ func (x *half) predicate(i int) (value, ok bool) {
 	return e.value, e.mask&x.mask == x.mask
 }
 
-// operand is source i as the unit wants it.
+// operand returns source i as an operand of the unit.
 func (x *half) operand(i int) (o affinetrack.Operand) {
 	if x.op.Sources[i].Bits == 1 {
 		v, ok := x.predicate(i)
@@ -164,12 +161,12 @@ func (x *half) operand(i int) (o affinetrack.Operand) {
 	return affinetrack.Operand{}
 }
 
-// laneValue is what the first lane has of result i that executes the operation.
+// laneValue returns the value of result i in the first executing lane.
 func (x *half) laneValue(i int) affinetrack.Value {
 	return affinetrack.Value{Base: x.event.Result(i).Lane(32*x.index + bits.TrailingZeros32(x.mask))}
 }
 
-// result is the values of result i.
+// result returns the values of result i in all lanes.
 func (x *half) result(i int) *regfile.Row64 {
 	x.event.Result(i).Lanes(x.index, &x.tracker.row)
 	return &x.tracker.row
@@ -185,11 +182,11 @@ func (x *half) generic() {
 	}
 }
 
-// storeResult records result i, which the lanes have: v if it is compact.
+// storeResult records result i, whose lanes are written already; it is v if ok, else generic.
 func (x *half) storeResult(i int, v affinetrack.Value, ok bool) {
 	t, operand := x.tracker, &x.op.Results[i]
 	if t.Ideal {
-		// What was proved does not count, only what can be seen.
+		// Only the values of the lanes count, not the rule.
 		v, ok = describe(x.result(i), t.width(x.event, operand), x.mask)
 		ok = ok && (v.Stride == 0 || !x.isInexact())
 	}
@@ -208,15 +205,14 @@ func (x *half) storeResult(i int, v affinetrack.Value, ok bool) {
 	}
 }
 
-// isInexact reports whether the instruction computes a floating-point number, of which only
-// uniform ones are compact: "expanding a floating-point affine value would result in an
-// unacceptable loss of precision" (Kim et al. 4.1).
+// isInexact reports whether the instruction computes a floating-point number. Only uniform ones are compact: "expanding
+// a floating-point affine value would result in an unacceptable loss of precision" (Kim et al. 4.1).
 func (x *half) isInexact() bool {
 	instr := x.event.Instr
 	return (instr.Form.Class == ptx.ClassFP || instr.Form.Class == ptx.ClassSFU) && !instr.OperandType(0).IsInt()
 }
 
-// arithmetic follows what computes, but comparisons.
+// arithmetic tracks computations except comparisons.
 func (x *half) arithmetic() {
 	t, op := x.tracker, x.op
 	var src [4]affinetrack.Operand
@@ -246,10 +242,10 @@ func (x *half) arithmetic() {
 	x.results(v, carry)
 }
 
-// execute asks the unit for the operation.
+// execute executes the operation on the unit.
 func (x *half) execute(src []affinetrack.Operand) (affinetrack.Value, affinetrack.Execution) {
 	m := x.mask
-	if !x.tracker.Masked { // an entry is the whole warp's, whoever executes: "all elements in the affine sequence" (Kim et al. 4.2)
+	if !x.tracker.Masked { // an entry applies to the whole warp, whatever lanes execute: "all elements in the affine sequence" (Kim et al. 4.2)
 		m = x.live
 		for i := range src {
 			if src[i].Lanes == x.mask {
@@ -280,7 +276,7 @@ func (x *half) results(v affinetrack.Value, carry uint64) {
 	}
 }
 
-// setPredicate records that result i, a predicate, is the same in all lanes of m.
+// setPredicate records that result i, a predicate, is the same in all executing lanes.
 func (x *half) setPredicate(i int, value bool) {
 	if x.tracker.Ideal {
 		if set := setBits(x.result(i)) & x.mask; set != 0 && set != x.mask {
@@ -293,7 +289,7 @@ func (x *half) setPredicate(i int, value bool) {
 	}
 }
 
-// origin is the class of what the operation's result, a predicate, comes of.
+// origin returns the least structured class among the compact sources of a predicate.
 func (x *half) origin() affinetrack.Class {
 	c := affinetrack.Uniform
 	for i := range x.op.Sources {
@@ -310,7 +306,7 @@ func (x *half) origin() affinetrack.Class {
 	return c
 }
 
-// comparison follows a comparison: p = t op c, q = !t op c (manual 9.7.6.2).
+// comparison tracks a comparison: p = t op c, q = !t op c (manual 9.7.6.2).
 func (x *half) comparison() {
 	t, op := x.tracker, x.op
 	src := [2]affinetrack.Operand{x.operand(0), x.operand(1)}
@@ -338,7 +334,7 @@ func (x *half) comparison() {
 	case affinetrack.Scalar:
 		v.Base, _ = op.Compute(src[0].Base, src[1].Base, 0, 0)
 	}
-	uniform := op.Bool == "" // the results are so
+	uniform := op.Bool == "" // the results are uniform
 	if !uniform {
 		_, uniform = x.predicate(2)
 	}
@@ -346,7 +342,7 @@ func (x *half) comparison() {
 		operand := &op.Results[i]
 		switch {
 		case operand.Kind == simt.NoOperand:
-		case uniform || op.Bool == "and" && !holds || op.Bool == "or" && holds: // whatever it is combined with
+		case uniform || op.Bool == "and" && !holds || op.Bool == "or" && holds: // the value with which it is combined does not matter
 			value := holds
 			if uniform && op.Bool != "" {
 				value = x.laneValue(i).Base != 0
@@ -362,8 +358,7 @@ func (x *half) comparison() {
 	}
 }
 
-// special follows the read of a special register, or of the address of a local
-// variable.
+// special tracks the read of a special register, or of the address of a local variable.
 func (x *half) special() {
 	operand, r, l := &x.op.Results[0], x.op.Special, x.event.Launch
 	var v affinetrack.Value
@@ -387,8 +382,8 @@ func (x *half) special() {
 	x.storeResult(0, v, ok)
 }
 
-// address describes the address of an access, its offset left out, if it is compact;
-// a fixed address is uniform.
+// address returns the description of an access's address without its offset, if it is compact. A fixed address is
+// uniform.
 func (x *half) address() (v affinetrack.Value, ok bool) {
 	t := x.tracker
 	switch {
@@ -421,8 +416,7 @@ func (x *half) ownRows(base uint64) bool {
 	return space == ptx.Local
 }
 
-// load follows a load. From a uniform address it loads once; the value is
-// uniform unless memory is the thread's own.
+// load tracks a load. A uniform address is loaded once; the value is uniform unless memory is the thread's own.
 func (x *half) load() {
 	t := x.tracker
 	v, ok := x.address()
@@ -445,13 +439,13 @@ func (x *half) load() {
 		default:
 			t.step.data = max(t.step.data, affinetrack.Uniform)
 			v := x.laneValue(i)
-			// If it is not, another CTA has stored there meanwhile.
+			// If the lanes differ, another CTA has stored there meanwhile.
 			x.storeResult(i, v, lanesUnlike(x.result(i), operand.Bits, v, x.mask) == 0)
 		}
 	}
 }
 
-// store follows a store. To affine addresses it computes one.
+// store tracks a store.
 func (x *half) store() {
 	x.address()
 	for i := range x.op.Sources {
@@ -468,8 +462,7 @@ func (x *half) store() {
 	}
 }
 
-// warp follows an operation that has one result for all lanes that name the same lanes in
-// their membermasks.
+// warp tracks an operation with one result for all lanes that have the same membermask.
 func (x *half) warp() {
 	form := x.event.Instr.Form
 	ok := x.tracker.AllowsScalar(form.Affine, form.Class)
@@ -484,7 +477,7 @@ func (x *half) warp() {
 	x.storeResult(0, v, ok)
 }
 
-// classOf is the class of a value, generic if it is not compact.
+// classOf returns the class of a value, Generic if it is not compact.
 func classOf(v affinetrack.Value, ok bool) affinetrack.Class {
 	if !ok {
 		return affinetrack.Generic
@@ -492,12 +485,12 @@ func classOf(v affinetrack.Value, ok bool) affinetrack.Class {
 	return v.Class()
 }
 
-// shouldVerify reports whether tags are compared with lanes. Those of ideal policies come from there.
+// shouldVerify reports whether tags are compared with lanes. The tags of an ideal policy come from the lanes.
 func (x *half) shouldVerify() bool { return x.tracker.verify && !x.tracker.Ideal }
 
-// compareRow compares a compact result with the lanes.
+// compareRow compares a compact result with the lanes. It reports whether they agree.
 func (x *half) compareRow(i int, v affinetrack.Value) bool {
-	if c := x.event.Result(i).Tag(x.index); c.Mask&x.mask == x.mask && c.Value == v { // the engine has the same
+	if c := x.event.Result(i).Tag(x.index); c.Mask&x.mask == x.mask && c.Value == v { // the engine has the same value
 		return true
 	}
 	row := x.result(i)
@@ -510,7 +503,7 @@ func (x *half) compareRow(i int, v affinetrack.Value) bool {
 	return false
 }
 
-// comparePredicate compares a uniform predicate with the lanes.
+// comparePredicate compares a uniform predicate with the lanes. It reports whether they agree.
 func (x *half) comparePredicate(i int, value bool) bool {
 	bad := setBits(x.result(i))
 	if value {
@@ -523,7 +516,7 @@ func (x *half) comparePredicate(i int, value bool) bool {
 	return false
 }
 
-// compareAddress compares a compact address with those of the lanes.
+// compareAddress compares a compact address with the addresses of the lanes.
 func (x *half) compareAddress(v affinetrack.Value) {
 	addr := &x.tracker.operands[x.index].addr
 	if bad := lanesUnlike(addr, x.op.Sources[0].Bits, v, x.mask); bad != 0 {
@@ -532,7 +525,7 @@ func (x *half) compareAddress(v affinetrack.Value) {
 	}
 }
 
-// lanesUnlike is the lanes of m where a row does not hold a compact value.
+// lanesUnlike returns the lanes of m in which a row differs from a compact value.
 func lanesUnlike(row *regfile.Row64, slot int, v affinetrack.Value, m uint32) (bad uint32) {
 	ones := ^uint64(0) >> (64 - slot)
 	for n := m; n != 0; n &= n - 1 {

@@ -1,6 +1,6 @@
 package structure
 
-// This file is the probe: it counts, CTA by CTA.
+// This file is the probe, which counts CTA by CTA.
 
 import (
 	"slices"
@@ -12,33 +12,32 @@ import (
 	"gemu/regfile"
 )
 
-// Probe counts what the values of a launch are like under a policy.
+// Probe counts the value structure of a launch under a policy.
 type Probe struct {
 	*affinetrack.Policy
 	rules  *affinetrack.Table
 	verify bool
 	launch *simt.LaunchInfo
-	layout map[*ptx.Func]regfile.Size // of frames
+	layout map[*ptx.Func]regfile.Size // frame sizes
 
 	mu           sync.Mutex
 	total        tally
 	freeTrackers []*tracker
 }
 
-// tally is what is counted.
+// tally contains the counts.
 type tally struct {
-	counts []affinetrack.Counts // by instruction, as Event.Index
-	lanes  []int64              // instructions by number of active lanes
+	counts []affinetrack.Counts // by instruction (Event.Index)
+	lanes  []int64              // number of instructions by number of active lanes
 }
 
-// New makes a probe of a launch. With verify, it stops the launch as a mismatch where the
-// lanes have something else than the rules say.
+// New returns a probe for a launch. With verify, it stops the launch with a mismatch if the lanes contradict the rules.
 func New(p *affinetrack.Policy, rules *affinetrack.Table, verify bool) *Probe {
 	return &Probe{Policy: p, rules: rules, verify: verify}
 }
 
-// Subscription: operations, with a look at what lanes hold only where it takes that; a policy that
-// compares the lanes wants the values of registers.
+// Subscription subscribes to operations, and to values of registers if the policy compares lanes. It requests the
+// values of lanes only where necessary.
 func (p *Probe) Subscription() simt.Subscription {
 	w := simt.Subscription{
 		Events: simt.OnLaunch | simt.OnCTA | simt.OnCTAEnd | simt.OnWarp | simt.OnExit | simt.OnBefore | simt.OnResult | simt.OnAfter | simt.OnUndo |
@@ -51,7 +50,7 @@ func (p *Probe) Subscription() simt.Subscription {
 	return w
 }
 
-// OnEvent learns of the launch.
+// OnEvent receives the start of the launch.
 func (p *Probe) OnEvent(e *simt.Event) {
 	if e.Kind != simt.OnLaunch {
 		return
@@ -65,12 +64,12 @@ func (p *Probe) OnEvent(e *simt.Event) {
 	p.total = p.emptyTally()
 }
 
-// emptyTally is a tally of nothing.
+// emptyTally returns a tally with zero counts.
 func (p *Probe) emptyTally() tally {
 	return tally{make([]affinetrack.Counts, p.launch.Program.Len()), make([]int64, p.launch.WarpSize+1)}
 }
 
-// CTA gives every CTA a tracker, one that another has no use for any more.
+// CTA returns a tracker for the CTA. It reuses trackers of CTAs that have ended.
 func (p *Probe) CTA(*simt.LaunchInfo, int, simt.Dim3) simt.Sink {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,7 +81,7 @@ func (p *Probe) CTA(*simt.LaunchInfo, int, simt.Dim3) simt.Sink {
 	return newTracker(p)
 }
 
-// recycle adds up what a CTA has counted.
+// recycle adds the counts of a CTA that has ended to the total, and keeps its tracker for reuse.
 func (p *Probe) recycle(t *tracker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -90,7 +89,7 @@ func (p *Probe) recycle(t *tracker) {
 	p.freeTrackers = append(p.freeTrackers, t)
 }
 
-// add adds another's counts, and clears them.
+// add adds the counts of other, and clears other.
 func (n *tally) add(other *tally) {
 	for i := range other.counts {
 		if other.counts[i].Execs != 0 {
@@ -106,7 +105,7 @@ func (n *tally) add(other *tally) {
 
 func (n *tally) clone() tally { return tally{slices.Clone(n.counts), slices.Clone(n.lanes)} }
 
-// Structure is what the CTAs that have ended have counted.
+// Structure returns the counts of all CTAs that have ended.
 func (p *Probe) Structure() *Structure {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,10 +117,10 @@ func (p *Probe) Structure() *Structure {
 	return s
 }
 
-// Save copies what has been counted of CTAs that have ended; those in flight save their own.
+// Save copies the counts of the CTAs that have ended; CTAs in flight save their own.
 func (p *Probe) Save() any { return p.total.clone() }
 
-// Restore takes over what Save has copied.
+// Restore restores the counts from Save.
 func (p *Probe) Restore(state any) {
 	total := state.(tally)
 	p.total, p.freeTrackers = total.clone(), nil

@@ -1,6 +1,14 @@
-// Package structure finds out what structure the values of a launch have under a policy: what
-// a machine with a shadow affine register file would hold compactly. It is a probe, which
-// knows of the machine what all probes are told.
+// Package structure measures the value structure of a launch under a policy: the values that a machine with a shadow
+// affine register file would hold compactly. It is an ordinary probe, and has no access to the engine beyond events.
+//
+//	events of a CTA ──► tracker ── tags: one for each register, what the policy's machine holds
+//	                       │       half: the operation in half a warp (32 lanes)
+//	                       │       step: the PTX instruction
+//	                       ▼
+//	                    tally ──► Probe (sum over CTAs) ──► Structure ──► Summary, Breakdown
+//
+// Read the files in this order: structure.go, probe.go, tracker.go (tags), operation.go (rules applied to tags),
+// count.go and keep.go.
 package structure
 
 import (
@@ -9,12 +17,11 @@ import (
 	"gemu/ptx"
 )
 
-// Structure is the value structure that a launch, or several, found: what its
-// instructions did under a policy.
+// Structure is the value structure of one or several launches under a policy.
 type Structure struct {
 	Policy *affinetrack.Policy
-	Instrs []InstrStructure // the PTX instructions of the kernel and all it can call, in the order of the file
-	Lanes  []int64          // warp instructions by number of active lanes
+	Instrs []InstrStructure // the PTX instructions of the kernel and of all functions it can call, in source order
+	Lanes  []int64          // number of warp instructions by number of active lanes
 }
 
 // InstrStructure is an instruction and its counts.
@@ -24,8 +31,8 @@ type InstrStructure struct {
 	affinetrack.Counts
 }
 
-// Add adds the counts of another launch under the same policy. Instructions of
-// kernels that are not in s yet are appended.
+// Add adds the counts of another launch under the same policy. It appends instructions of kernels that are not yet in
+// s.
 func (s *Structure) Add(other *Structure) {
 	index := map[*ptx.Instr]int{}
 	for i := range s.Instrs {
@@ -47,7 +54,7 @@ func (s *Structure) Add(other *Structure) {
 	}
 }
 
-// Total adds up the counts of all instructions.
+// Total returns the sum of the counts of all instructions.
 func (s *Structure) Total() affinetrack.Counts {
 	var t affinetrack.Counts
 	for i := range s.Instrs {
@@ -56,26 +63,25 @@ func (s *Structure) Total() affinetrack.Counts {
 	return t
 }
 
-// Summary is a launch in the columns of table 1 of Kim et al. 2013, those that a
-// functional run can give.
+// Summary contains the columns of table 1 of Kim et al. 2013 that a functional run can give.
 type Summary struct {
 	Instructions int64   `json:"dynamic_instructions"`    // executed by warps
-	ActiveLanes  float64 `json:"active_lanes_mean"`       // of them
+	ActiveLanes  float64 `json:"active_lanes_mean"`       // active lanes of an instruction, on average
 	LongLatency  float64 `json:"long_latency_percent"`    // multiplications, floating point, special functions
 	Control      float64 `json:"control_percent"`         // branches, calls, returns, exits
 	Memory       float64 `json:"memory_percent"`          // loads, stores, atomics
-	Diverged     float64 `json:"divergent_percent"`       // executed while lanes of the warp were elsewhere
-	Affine       float64 `json:"affine_percent"`          // whose results were kept compact
-	Suppressed   float64 `json:"suppressed_percent"`      // of those that could have been, the part that divergence or a guard suppressed
-	Expansion    float64 `json:"materialisation_percent"` // expansions of a compact value that is overwritten for some lanes, over instructions
-	ReadsSaved   float64 `json:"reads_saved_percent"`     // reads of the vector register file, of all reads of registers
-	WritesSaved  float64 `json:"writes_saved_percent"`    // writes of it, less one for every expansion
+	Diverged     float64 `json:"divergent_percent"`       // executed while other lanes of the warp were at another instruction
+	Affine       float64 `json:"affine_percent"`          // instructions with compact results
+	Suppressed   float64 `json:"suppressed_percent"`      // share of possibly compact results that divergence or a guard suppressed
+	Expansion    float64 `json:"materialisation_percent"` // materialisations because some lanes were overwritten, relative to instructions
+	ReadsSaved   float64 `json:"reads_saved_percent"`     // saved reads of the vector register file, relative to all register reads
+	WritesSaved  float64 `json:"writes_saved_percent"`    // saved writes of the vector register file, minus one for every materialisation
 	Branches     float64 `json:"affine_branch_percent"`   // conditional branches decided by a compact predicate
-	MemoryOps    float64 `json:"affine_memory_percent"`   // loads and stores, but of parameters, with a compact address
-	Loads        float64 `json:"affine_load_percent"`     // of them the loads
+	MemoryOps    float64 `json:"affine_memory_percent"`   // loads and stores with a compact address, except parameters
+	Loads        float64 `json:"affine_load_percent"`     // loads of MemoryOps
 }
 
-// Summary computes the launch's line of the table.
+// Summary returns the launch's row of the table.
 func (s *Structure) Summary() Summary {
 	var r Summary
 	t := s.Total()
@@ -117,17 +123,16 @@ func (s *Structure) Summary() Summary {
 	return r
 }
 
-// Breakdown is a launch in the bars of figure 2 of Kim et al. 2013: what was
-// uniform, affine and generic. Of addresses the paper says shared, strided and
-// indexed. Accesses to parameters are left out of the first four.
+// Breakdown contains the bars of figure 2 of Kim et al. 2013: uniform, affine and generic counts. For addresses the
+// paper's terms are shared, strided and indexed. The first four leave out accesses to parameters.
 type Breakdown struct {
 	LoadAddresses, StoreAddresses affinetrack.ClassCounts
 	LoadData, StoreData           affinetrack.ClassCounts
-	RegisterReads, RegisterWrites affinetrack.ClassCounts // predicates left out
-	Instructions                  affinetrack.ClassCounts // by what they can exploit, as in figure 1
+	RegisterReads, RegisterWrites affinetrack.ClassCounts // without predicates
+	Instructions                  affinetrack.ClassCounts // by usable structure, as in figure 1
 }
 
-// Breakdown adds up the counts of all instructions by what they are about.
+// Breakdown returns the sums of the counts of all instructions.
 func (s *Structure) Breakdown() Breakdown {
 	var b Breakdown
 	for i := range s.Instrs {

@@ -1,14 +1,13 @@
 package structure
 
-// This file is the tags of a CTA's registers: what the machine of a policy would hold. They have
-// nothing to do with what the engine holds. Each register has a row of its own, whatever
-// affine mode folds, packs or keeps elsewhere.
+// This file keeps the tags of a CTA's registers: the values that the policy's machine would hold compactly. They are
+// independent of the engine's compact copies. Each register has a row of its own, even if affine mode folds, packs or
+// moves it.
 //
-// It follows Kim et al. 2013, section 4, with two schemes for divergence. The
-// paper's has one entry per register for the whole warp: results under divergence
-// or a guard are written to the lanes, and if the register was compact before, its
-// old value is expanded for the other lanes first (section 4.3). With a masked
-// policy the entry also says which lanes it is about, and results stay compact.
+// It follows Kim et al. 2013, section 4, with two schemes for divergence. The paper's scheme has one entry per register
+// for the whole warp: results under divergence or a guard are written to the lanes, and if the register was compact
+// before, its old value is first materialised for the other lanes (section 4.3). With a masked policy the entry also
+// records its lanes, and results stay compact.
 
 import (
 	"math/bits"
@@ -20,7 +19,7 @@ import (
 	"gemu/regfile"
 )
 
-// tracker is the tags of a CTA's registers, and what is counted of them.
+// tracker contains the tags of a CTA's registers, and the counts of its instructions.
 type tracker struct {
 	*Probe
 	tally
@@ -29,9 +28,9 @@ type tracker struct {
 	entry *frame
 
 	step         step
-	countsBefore affinetrack.Counts // of its instruction, before it
-	operands     [2]operandValues   // of its present operation, by half
-	half         half               // the present one
+	countsBefore affinetrack.Counts // counts of the current instruction before it began
+	operands     [2]operandValues   // sources of the current operation, for each half
+	half         half               // the current half of a warp
 	row          regfile.Row64
 }
 
@@ -47,33 +46,33 @@ func newTracker(p *Probe) *tracker {
 	return t
 }
 
-// warp is the tags of a warp, and where its lanes are.
+// warp contains the tags of a warp, and the call frames of its lanes.
 type warp struct {
-	live   uint64 // lanes that have not ended, or wait at the kernel's end
+	live   uint64 // lanes that have not exited, including lanes that wait at the kernel's end
 	halves []tags
-	frames [64]*frame // by lane
+	frames [64]*frame // frame of each lane
 }
 
-// tags are those of half a warp's registers, of all functions under way.
+// tags contains the tags of the registers in half a warp, for all functions in its call frames.
 type tags struct {
 	r, q []tag
 	p    []predicateTag
 }
 
-// tag is what is held of a register, for lanes of mask; of the others nothing.
+// tag is the compact value of a register in the lanes of mask; nothing is known of other lanes.
 type tag struct {
 	affinetrack.Value
 	mask uint32
 }
 
-// predicateTag is a predicate that is known to be the same in lanes of mask.
+// predicateTag is a predicate that is known to be the same in the lanes of mask.
 type predicateTag struct {
 	mask  uint32
 	value bool
-	class affinetrack.Class // of what it comes of: Affine if an affine value was compared
+	class affinetrack.Class // class of its sources: Affine if an affine value was compared
 }
 
-// grow makes room for the registers of a function from a base on.
+// grow makes room for n registers from base on.
 func (t *tags) grow(base, n regfile.Size) {
 	t.r, t.q, t.p = growTo(t.r, base.R+n.R), growTo(t.q, base.Q+n.Q), growTo(t.p, base.P+n.P)
 }
@@ -85,15 +84,15 @@ func growTo[T any](s []T, n int) []T {
 	return s
 }
 
-// frame is a function under way: its registers are from base on, below end. It never changes.
+// frame is a called function; its registers are from base to end. It is immutable, except last.
 type frame struct {
 	caller    *frame
 	callee    *ptx.Func
 	base, end regfile.Size
-	last      *frame // the last that was called from it
+	last      *frame // the frame called last from here
 }
 
-// call is the frame of a function that is called from this one.
+// call returns the frame of a function that is called from this one.
 func (f *frame) call(callee *ptx.Func, n regfile.Size) *frame {
 	if f.last == nil || f.last.callee != callee {
 		f.last = &frame{caller: f, callee: callee, base: f.end, end: f.end.Add(n)}
@@ -101,12 +100,12 @@ func (f *frame) call(callee *ptx.Func, n regfile.Size) *frame {
 	return f.last
 }
 
-// reaches reports whether it has registers behind a base.
+// reaches reports whether the frame has registers at or above base.
 func (f *frame) reaches(base regfile.Size) bool {
 	return f.end.R > base.R || f.end.Q > base.Q || f.end.P > base.P
 }
 
-// OnEvent follows the CTA.
+// OnEvent updates the tags and counts for an event of the CTA.
 func (t *tracker) OnEvent(e *simt.Event) {
 	switch e.Kind {
 	case simt.OnCTA:
@@ -127,7 +126,7 @@ func (t *tracker) OnEvent(e *simt.Event) {
 		t.operation(e)
 	case simt.OnAfter:
 		t.end(e)
-	case simt.OnUndo: // the PTX instruction has not begun
+	case simt.OnUndo: // the PTX instruction counts as not begun
 		t.counts[e.Index] = t.countsBefore
 		t.lanes[bits.OnesCount64(t.step.active)]--
 	case simt.OnBranch:
@@ -146,9 +145,9 @@ func (t *tracker) OnEvent(e *simt.Event) {
 	}
 }
 
-// beginWarp forgets what another CTA has left.
+// beginWarp discards the state of an earlier CTA.
 func (t *tracker) beginWarp() {
-	clear(t.counts) // of one that has not ended
+	clear(t.counts) // counts of a CTA that has not ended
 	clear(t.lanes)
 	for i := range t.warps {
 		w := &t.warps[i]
@@ -165,8 +164,8 @@ func (t *tracker) beginWarp() {
 	}
 }
 
-// call opens the registers of the function that lanes are in now. If other lanes have
-// registers there, what is held of theirs stays.
+// call allocates the registers of the function that the lanes have entered. If other lanes have registers there, their
+// tags remain.
 func (t *tracker) call(e *simt.Event) {
 	w, n := &t.warps[e.Warp], t.layout[e.Callee]
 	fr := w.frames[bits.TrailingZeros64(e.Lanes)].call(e.Callee, n)
@@ -198,8 +197,8 @@ func (t *tracker) call(e *simt.Event) {
 	}
 }
 
-// receive records that lanes have got the results of an instruction otherwise than by an
-// operation: of a call, at a barrier, together with others.
+// receive marks the results of an instruction as generic if no operation wrote them: the results of a call, at a
+// barrier, or together with other lanes.
 func (t *tracker) receive(e *simt.Event) {
 	for h := range t.warps[e.Warp].halves {
 		x := t.selectHalf(e, h, uint32(e.Lanes>>(32*h)))
@@ -221,7 +220,7 @@ func (t *tracker) receive(e *simt.Event) {
 	}
 }
 
-// markGeneric records that lanes have got a register's value.
+// markGeneric records that the lanes of m have a new value that is not compact.
 func (t *tracker) markGeneric(c *tag, m uint32) {
 	if t.Masked {
 		c.mask &^= m
@@ -230,20 +229,20 @@ func (t *tracker) markGeneric(c *tag, m uint32) {
 	}
 }
 
-// half is what an event is about in half a warp.
+// half is the part of an event in half a warp.
 type half struct {
 	tracker      *tracker
 	event        *simt.Event
-	op           *simt.Operation // nil if it is about none
+	op           *simt.Operation // nil if the event has none
 	index        int
 	tags         *tags
-	base         regfile.Size // of the running function's
-	mask         uint32       // lanes that execute
-	live         uint32       // of the warp's
+	base         regfile.Size // first registers of the running function
+	mask         uint32       // executing lanes
+	live         uint32       // live lanes of the warp
 	checksValues bool         // results may stay compact
 }
 
-// selectHalf readies the tracker for half a warp, of which the lanes of m are meant.
+// selectHalf sets the tracker to half h of a warp, for the lanes of m.
 func (t *tracker) selectHalf(e *simt.Event, h int, m uint32) *half {
 	w, x := &t.warps[e.Warp], &t.half
 	*x = half{tracker: t, event: e, op: e.Operation, index: h, tags: &w.halves[h], mask: m, live: uint32(w.live >> (32 * h))}
@@ -254,7 +253,7 @@ func (t *tracker) selectHalf(e *simt.Event, h int, m uint32) *half {
 	return x
 }
 
-// tag is that of a register of the running function.
+// tag returns the tag of a register of the running function.
 func (x *half) tag(slot, row int) *tag {
 	if slot == 64 {
 		return &x.tags.q[x.base.Q+row]
@@ -262,12 +261,12 @@ func (x *half) tag(slot, row int) *tag {
 	return &x.tags.r[x.base.R+row]
 }
 
-// predicateTag is that of a predicate of the running function.
+// predicateTag returns the tag of a predicate of the running function.
 func (x *half) predicateTag(operand *simt.Operand) *predicateTag {
 	return &x.tags.p[x.base.P+operand.Row]
 }
 
-// width is how many bits of an operand there are: those of the register's type.
+// width returns the width of an operand in bits: the width of the register's type.
 func (t *tracker) width(e *simt.Event, operand *simt.Operand) int {
 	if operand.Reg == ptx.NoReg {
 		return operand.Bits
@@ -276,7 +275,7 @@ func (t *tracker) width(e *simt.Event, operand *simt.Operand) int {
 	return min(operand.Bits, f.Regs[operand.Reg].Type.Bits())
 }
 
-// heldTag is what is held of an operand, which may be a constant.
+// heldTag returns the tag of an operand, which may be a constant.
 func (x *half) heldTag(operand *simt.Operand) tag {
 	if operand.Kind == simt.ConstantOperand {
 		return tag{affinetrack.Value{Base: operand.Value}, regfile.Full}
@@ -284,7 +283,7 @@ func (x *half) heldTag(operand *simt.Operand) tag {
 	return *x.tag(operand.Bits, operand.Row)
 }
 
-// write makes a register compact for the lanes of m.
+// write makes a register compact in the executing lanes.
 func (x *half) write(operand *simt.Operand, v affinetrack.Value) {
 	c, m := x.tag(operand.Bits, operand.Row), x.mask
 	if !x.tracker.Masked { // the whole warp executes
@@ -301,7 +300,7 @@ func (x *half) write(operand *simt.Operand, v affinetrack.Value) {
 	*c = tag{v, m}
 }
 
-// overwrite records that the lanes of m hold a register's value.
+// overwrite records that the executing lanes have a generic value.
 func (x *half) overwrite(operand *simt.Operand) {
 	switch {
 	case x.tracker.Ideal:
@@ -312,13 +311,13 @@ func (x *half) overwrite(operand *simt.Operand) {
 	default:
 		c := x.tag(operand.Bits, operand.Row)
 		if c.mask != 0 && !x.checksValues {
-			x.tracker.step.expand++ // lazy expansion: the old value stays that of the other lanes
+			x.tracker.step.expand++ // lazy expansion: the old value stays in the other lanes
 		}
 		*c = tag{}
 	}
 }
 
-// setTruth records that a predicate is the same in all lanes of m, from values of a class.
+// setTruth records that a predicate has the same value in all executing lanes, computed from values of class c.
 func (x *half) setTruth(operand *simt.Operand, value bool, c affinetrack.Class) {
 	e := x.predicateTag(operand)
 	if e.value != value || e.mask&^x.mask == 0 {
@@ -328,10 +327,10 @@ func (x *half) setTruth(operand *simt.Operand, value bool, c affinetrack.Class) 
 	e.mask |= x.mask
 }
 
-// Save copies what the CTA has counted, and its tags.
+// Save returns a copy of the CTA's counts and tags.
 func (t *tracker) Save() any { return t.clone() }
 
-// Restore takes over what Save has copied.
+// Restore restores the state from Save.
 func (t *tracker) Restore(state any) { *t = *state.(*tracker).clone() }
 
 func (t *tracker) clone() *tracker {
