@@ -1,5 +1,6 @@
 // Package affinetrack is the theory of value structure in gemu: which values of a warp's lanes can be written
 // compactly, and which instructions can execute on the compact form.
+//
 // # The lattice
 //
 // A register of a warp is described by one of
@@ -16,6 +17,7 @@
 //
 // A description applies only to the lanes that are active when it is made; regfile.Compact.Mask records these lanes.
 // The lane number i counts within a row of 32, so lane 0 of the upper half of a 64-lane warp has its own base.
+//
 // # Rules
 //
 // A rule maps descriptions of the sources to a description r of the result. It is sound if executing the instruction on

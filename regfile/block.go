@@ -1,22 +1,22 @@
 package regfile
 
-// This file lays rows out in memory: see the package comment.
+// This file lays out rows in memory; see the package comment.
 
 import "unsafe"
 
-// alignment is what the addresses of blocks and their regions are multiples of.
+// alignment is the alignment of blocks and their regions in bytes.
 const alignment = 64
 
-// layout is where the regions of a block begin, in bytes from its beginning. Those of
-// shadows are empty where registers are not tracked.
+// layout contains the offsets of a block's regions in bytes. The regions of shadows are empty if registers are not
+// tracked.
 type layout struct {
 	Active           uintptr
 	P, R, Q          uintptr
 	ShadowR, ShadowQ uintptr
-	Bytes            uintptr // of the whole
+	Bytes            uintptr // total size
 }
 
-// layoutOf is that of a block with room for n rows.
+// layoutOf returns the layout of a block with room for n rows.
 func layoutOf(n Size, tracked bool) (l layout) {
 	place := func(entry uintptr, entries int) (offset uintptr) {
 		offset = l.Bytes
@@ -35,7 +35,7 @@ func layoutOf(n Size, tracked bool) (l layout) {
 	return l
 }
 
-// rows are rows of each kind, and their shadows if they have any.
+// rows contains rows of each kind, and their shadows if they have any.
 type rows struct {
 	r      []Row32
 	q      []Row64
@@ -45,14 +45,14 @@ type rows struct {
 
 func (r *rows) size() Size { return Size{len(r.r), len(r.q), len(r.p)} }
 
-// block is rows that lie in one piece of memory, as layout says.
+// block contains rows in one piece of memory with a layout.
 type block struct {
 	rows
 	active  *uint32
 	tracked bool
 }
 
-// newBlock makes a block with room for n rows.
+// newBlock allocates a block with room for n rows.
 func newBlock(n Size, tracked bool) block {
 	l := layoutOf(n, tracked)
 	memory := make([]byte, l.Bytes+alignment)
@@ -69,16 +69,16 @@ func newBlock(n Size, tracked bool) block {
 	return b
 }
 
-// region views n entries of a block.
+// region returns a view of n entries of a block.
 func region[T any](first unsafe.Pointer, offset uintptr, n int) []T {
-	if n == 0 { // behind the last region there is nothing to point to
+	if n == 0 { // an empty last region has no valid pointer
 		return nil
 	}
 	return unsafe.Slice((*T)(unsafe.Add(first, offset)), n)
 }
 
-// grow makes room for n rows; those that are there stay what they are. Of the kinds
-// that have too little room it doubles what they have.
+// grow makes room for n rows and keeps the present rows. For each kind without enough room it at least doubles the
+// number of rows.
 func (b *block) grow(n Size) {
 	size := b.size()
 	if n.R <= size.R && n.Q <= size.Q && n.P <= size.P {
@@ -96,7 +96,7 @@ func (b *block) grow(n Size) {
 	b.copyFrom(&old.rows)
 }
 
-// copyFrom copies rows to the first rows.
+// copyFrom copies the rows of o to the first rows.
 func (r *rows) copyFrom(o *rows) {
 	copy(r.r, o.r)
 	copy(r.q, o.q)
@@ -105,7 +105,7 @@ func (r *rows) copyFrom(o *rows) {
 	copy(r.sq, o.sq)
 }
 
-// window is n rows from base on.
+// window returns n rows from base on.
 func (b *block) window(base, n Size) rows {
 	w := rows{r: b.r[base.R : base.R+n.R], q: b.q[base.Q : base.Q+n.Q], p: b.p[base.P : base.P+n.P]}
 	if b.tracked {
@@ -114,7 +114,7 @@ func (b *block) window(base, n Size) rows {
 	return w
 }
 
-// bytesOf views rows as bytes.
+// bytesOf returns a view of rows as bytes.
 func bytesOf[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
 }

@@ -5,12 +5,12 @@ import (
 	"unsafe"
 )
 
-// blockOf is where a file's rows are, until a window is opened that they have no room for.
+// blockOf returns the memory of a file's rows. It is valid until a window is opened that needs more room.
 func blockOf(f *File) (start unsafe.Pointer, l layout) {
 	return unsafe.Pointer(f.block.active), layoutOf(f.block.size(), f.block.tracked)
 }
 
-// TestLayout: where everything is, as the package comment says.
+// TestLayout checks the layout in the package comment.
 func TestLayout(t *testing.T) {
 	if n := unsafe.Sizeof(Compact{}); n != 24 {
 		t.Errorf("a shadow has %d bytes", n)
@@ -56,7 +56,7 @@ func TestLayout(t *testing.T) {
 		if c.tracked && (unsafe.Pointer(f.Shadow32(2)) != unsafe.Add(start, l.ShadowR+48) || unsafe.Pointer(f.Shadow64(1)) != unsafe.Add(start, l.ShadowQ+24)) {
 			t.Error("shadows are elsewhere")
 		}
-		// A window further up, and what was there before.
+		// Open a higher window, and check the earlier values.
 		f.Row32(2)[31], f.Row64(1)[31] = 5, 6
 		f.Open(Size{R: 2, Q: 1, P: 1}, Size{R: 30, Q: 30, P: 30})
 		start, l = blockOf(f)

@@ -2,10 +2,9 @@ package regfile
 
 import "unsafe"
 
-// Constants are the rows that instructions read and none writes: immediate operands, and
-// what is the same for a whole launch, each the same in all lanes. All warps of a launch
-// share them. As operands they have the numbers -1, -2, and so on; the functions that add
-// one give that number.
+// Constants contains the rows that no instruction writes: immediate operands, and values that are the same in a whole
+// launch. Each has one value in all lanes. All warps of a launch share them. As operands they have the numbers -1, -2
+// and so on, which the Add functions return.
 type Constants struct {
 	rows
 }
@@ -30,7 +29,7 @@ func (k *Constants) AddP(mask uint32) int32 {
 	return ^int32(len(k.p) - 1)
 }
 
-// Layout lays the constants out in a block of their own, with their shadows.
+// Layout moves the constants to a block of their own, with shadows.
 func (k *Constants) Layout() {
 	b := newBlock(k.size(), true)
 	b.copyFrom(&k.rows)
@@ -43,43 +42,43 @@ func (k *Constants) Layout() {
 	}
 }
 
-// Size is how many there are.
+// Size returns the number of constants of each kind.
 func (k *Constants) Size() Size { return k.size() }
 
-// Value32 is the value of a row of 32-bit slots.
+// Value32 returns the value of a row of 32-bit slots.
 func (k *Constants) Value32(i int32) uint32 { return k.r[^i][0] }
 
-// Value64 is the value of a row of 64-bit slots.
+// Value64 returns the value of a row of 64-bit slots.
 func (k *Constants) Value64(i int32) uint64 { return k.q[^i][0] }
 
-// ValueP is the value of a predicate.
+// ValueP returns the value of a predicate.
 func (k *Constants) ValueP(i int32) bool { return k.p[^i] != 0 }
 
-// Set32 gives a row of 32-bit slots another value.
+// Set32 changes the value of a row of 32-bit slots.
 func (k *Constants) Set32(i int32, v uint32) {
 	Fill32(&k.r[^i], v, 0, Full)
 	k.sr[^i].Base = uint64(v)
 }
 
-// Set64 gives a row of 64-bit slots another value.
+// Set64 changes the value of a row of 64-bit slots.
 func (k *Constants) Set64(i int32, v uint64) {
 	Fill64(&k.q[^i], v, 0, Full)
 	k.sq[^i].Base = v
 }
 
-// Offsets says where the constants of each kind begin once they are laid out, in bytes from Begin.
+// Offsets returns the offsets of the constants of each kind from Pointer in bytes. Layout must have been called.
 func (k *Constants) Offsets() (r, q, p int64) {
 	l := layoutOf(k.size(), true)
 	return int64(l.R), int64(l.Q), int64(l.P)
 }
 
-// ShadowOffsets is Places for the shadows.
+// ShadowOffsets returns the offsets of the shadows; see Offsets.
 func (k *Constants) ShadowOffsets() (r, q int64) {
 	l := layoutOf(k.size(), true)
 	return int64(l.ShadowR), int64(l.ShadowQ)
 }
 
-// Pointer is where the block of the constants begins; nil if there are none.
+// Pointer returns the start of the block of constants; nil if there are none.
 func (k *Constants) Pointer() unsafe.Pointer {
 	l := layoutOf(k.size(), true)
 	switch {

@@ -1,19 +1,15 @@
 // Package regfile is the register storage of a warp.
 //
-// Storage is register-major: a register is a row with one element per lane, so
-// that an instruction works on whole rows. Registers of up to 32 bits take a
-// row of 32-bit slots, wider ones a row of 64-bit slots (two rows for 128 bits),
-// predicates are bit masks, bit i for lane i. Values narrower than their slot
-// are kept zero-extended.
+// Storage is register-major: a register is a row with one element for each lane, so an instruction works on whole rows.
+// A register of up to 32 bits takes a row of 32-bit slots, a wider one a row of 64-bit slots (two rows for 128 bits).
+// Predicates are bit masks with bit i for lane i. Values narrower than their slot are zero-extended.
 //
-// A row has 32 lanes. A warp of 64 lanes has two Files, narrower warps leave
-// lanes of theirs unused.
+// A row has 32 lanes. A warp of 64 lanes has two Files; a narrower warp leaves lanes of its File unused.
 //
 // # Layout
 //
-// The rows of a File lie in one block, those of each kind together, behind the mask of the
-// lanes that are active. A block with room for P predicates, R and Q rows begins at a
-// multiple of 64 bytes, and so do its regions, each behind the one before, in this order:
+// The rows of a File are in one block of memory. A block with room for P predicates, R 32-bit rows and Q 64-bit rows
+// begins at a multiple of 64 bytes, and so does each of its regions, which follow each other in this order:
 //
 //	region          bytes of an entry   entries
 //	active lanes    4                   1
@@ -21,22 +17,21 @@
 //	32-bit rows     32 · 4              R
 //	64-bit rows     32 · 8              Q
 //
-// and, where registers are tracked,
+// If registers are tracked, shadows follow:
 //
-//	shadows         24                  R: base 8, stride 8, mask 4, clean 4
+//	shadows         24                  R: base 8, stride 8, mask 4, materialised 4
 //	shadows         24                  Q
 //
-// So code that is not Go's can find everything from one pointer. The registers of
-// a function are a window: in each region, entries from the window's first on. The windows
-// of functions that call each other lie one behind the other; those of two that the same one
-// calls lie over each other, and each lane has its own in its column. So kinds must
-// not share a region: the columns of lanes would not be the same.
+// So machine code can find everything from one pointer. The registers of a function are a window: in each region, the
+// entries from the window's first on. The windows of a caller and its callee follow each other. The windows of two
+// functions with the same caller overlap, because each lane has its own column. Therefore kinds must not share a
+// region: the columns of lanes would differ.
 //
-// Rows that no instruction writes are in a block of their own that all warps share,
-// Constants; operands name them by negative numbers.
+// Rows that no instruction writes are in a block of their own, Constants, which all warps share. Operands refer to them
+// by negative numbers.
 //
-// Package traffic, below, counts what instructions read and write. Models of other register
-// files than the shadow affine one are packages there, too: probes of launches.
+// Read the files in this order: regfile.go, block.go, constants.go and shadow.go. Package traffic, below, counts the
+// reads and writes of instructions. Models of other register files are packages there, too: probes of launches.
 package regfile
 
 import (
@@ -59,30 +54,29 @@ type Row64 = [Lanes]uint64
 // Size is a number of rows of each kind.
 type Size struct{ R, Q, P int }
 
-// Add is the sum of two sizes.
+// Add returns the sum of two sizes.
 func (n Size) Add(o Size) Size { return Size{n.R + o.R, n.Q + o.Q, n.P + o.P} }
 
-// File holds the registers of up to 32 lanes of a warp: a window, for the
-// running function, of the stack of all active functions.
+// File contains the registers of up to 32 lanes of a warp. Its window, which belongs to the running function, is part
+// of the stack of all active functions.
 type File struct {
 	rows                 // the window
-	constants *Constants // beside it, in the cache line of what finds operands
+	constants *Constants // next to the window, for the same cache line
 	base      Size
 	block     block
 
-	// OnMaterialise, if set, is called when a row of the window has been written from its shadow,
-	// one of slots of 32 or 64 bits: with its number and the lanes.
+	// OnMaterialise, if set, is called after a row of the window has been written from its shadow. It receives the slot
+	// width in bits (32 or 64), the row's number and the written lanes.
 	OnMaterialise func(bits int, row int32, lanes uint32)
 }
 
-// New makes a file without a window. Operands with negative numbers are constants of k;
-// tracked files have shadows.
+// New returns a file without a window. Operands with negative numbers are constants of k. A tracked file has shadows.
 func New(k *Constants, tracked bool) *File {
 	return &File{constants: k, block: newBlock(Size{}, tracked)}
 }
 
-// NewAdjacent makes a file, without shadows, whose rows lie behind the first own ones of this in the same block: as long as
-// neither wants more than own and size.
+// NewAdjacent returns a file without shadows whose rows follow the first rows of f in the same block. This holds as
+// long as f needs no more than first and the new file no more than size.
 func (f *File) NewAdjacent(k *Constants, first, size Size) *File {
 	f.block.grow(first.Add(size))
 	g := New(k, false)
@@ -91,7 +85,7 @@ func (f *File) NewAdjacent(k *Constants, first, size Size) *File {
 	return g
 }
 
-// IsFollowedBy reports whether g's window begins where the first rows of f's window end, for all kinds of rows.
+// IsFollowedBy reports whether g's window begins after the first rows of f's window, for all kinds of rows.
 func (f *File) IsFollowedBy(g *File, first Size) bool {
 	return isNext(f.r, g.r, first.R) && isNext(f.q, g.q, first.Q) && isNext(f.p, g.p, first.P)
 }
@@ -103,31 +97,30 @@ func isNext[T any](rows, next []T, first int) bool {
 // Tracked reports whether the file has shadows.
 func (f *File) Tracked() bool { return f.block.tracked }
 
-// Active is the lanes that execute.
+// Active returns the executing lanes.
 func (f *File) Active() uint32 { return *f.block.active }
 
-// SetActive says which lanes execute.
+// SetActive sets the executing lanes.
 func (f *File) SetActive(m uint32) { *f.block.active = m }
 
-// Reset opens a first window, in whose shadow all is generic. Registers keep what
-// they held: PTX leaves their first value undefined.
+// Reset opens a first window and makes all its registers generic. Registers keep their old values: PTX leaves the
+// initial value undefined.
 func (f *File) Reset(frame Size) {
 	f.Open(Size{}, frame)
 	f.ClearShadows()
 }
 
-// Open makes the rows from base on the window. It changes none of them: a new window
-// may lie where lanes that are elsewhere have theirs, since a lane's registers are a
-// column of it.
+// Open makes the rows from base on the window. It changes no values: a new window may overlap the windows of other
+// lanes, because a lane's registers are a column of it.
 func (f *File) Open(base, frame Size) {
-	if base == f.base && frame == f.size() { // as for one CTA after another
+	if base == f.base && frame == f.size() { // the usual case when one CTA follows another
 		return
 	}
 	f.block.grow(base.Add(frame))
 	f.base, f.rows = base, f.block.window(base, frame)
 }
 
-// CopyFrom makes the file hold what another does. It has no window then.
+// CopyFrom copies the state of o. The file has no window afterwards.
 func (f *File) CopyFrom(o *File) {
 	f.block = newBlock(o.block.size(), o.block.tracked)
 	*f.block.active = *o.block.active
@@ -135,24 +128,24 @@ func (f *File) CopyFrom(o *File) {
 	f.rows = rows{}
 }
 
-// Bytes is what the file takes of memory.
+// Bytes returns the memory size of the file in bytes.
 func (f *File) Bytes() int { return int(layoutOf(f.block.size(), f.block.tracked).Bytes) }
 
-// Pointers is where the window's rows of each kind begin; nil if there are none.
+// Pointers returns pointers to the window's rows of each kind; nil if there are none.
 func (f *File) Pointers() (r, q, p unsafe.Pointer) {
 	return unsafe.Pointer(unsafe.SliceData(f.r)), unsafe.Pointer(unsafe.SliceData(f.q)), unsafe.Pointer(unsafe.SliceData(f.p))
 }
 
-// ShadowPointers is where the shadows of the window's rows begin, of 32-bit slots and of 64-bit slots; nil if there are none.
+// ShadowPointers returns pointers to the shadows of the window's rows of 32-bit and 64-bit slots; nil if there are
+// none.
 func (f *File) ShadowPointers() (r, q unsafe.Pointer) {
 	return unsafe.Pointer(unsafe.SliceData(f.sr)), unsafe.Pointer(unsafe.SliceData(f.sq))
 }
 
-// WindowSize is the size of the window.
+// WindowSize returns the size of the window.
 func (f *File) WindowSize() Size { return f.size() }
 
-// WriteTo writes the bytes of the first n rows of each kind, and of their shadows: those of
-// all windows that lie there.
+// WriteTo writes the bytes of the first n rows of each kind and of their shadows, across all windows.
 func (f *File) WriteTo(w io.Writer, n Size) {
 	r := f.block.window(Size{}, n)
 	w.Write(bytesOf(r.p))
@@ -162,21 +155,21 @@ func (f *File) WriteTo(w io.Writer, n Size) {
 	w.Write(bytesOf(r.sq))
 }
 
-// Row32 is row i of the window.
+// Row32 returns row i of 32-bit slots of the window.
 func (f *File) Row32(i int32) *Row32 { return &f.r[i] }
 
-// Row64 is row i of 64-bit slots of the window.
+// Row64 returns row i of 64-bit slots of the window.
 func (f *File) Row64(i int32) *Row64 { return &f.q[i] }
 
-// Pred is predicate i of the window.
+// Pred returns predicate i of the window.
 func (f *File) Pred(i int32) uint32 { return f.p[i] }
 
-// SetP writes the bits of mask m of predicate i.
+// SetP sets predicate i to bits in the lanes of m.
 func (f *File) SetP(i int32, m, bits uint32) {
 	f.p[i] = f.p[i]&^m | bits&m
 }
 
-// Src32 is the row of a 32-bit source operand.
+// Src32 returns the row of a 32-bit source operand.
 func (f *File) Src32(i int32) *Row32 {
 	if i < 0 {
 		return &f.constants.r[^i]
@@ -184,7 +177,7 @@ func (f *File) Src32(i int32) *Row32 {
 	return &f.r[i]
 }
 
-// Src64 is the row of a 64-bit source operand.
+// Src64 returns the row of a 64-bit source operand.
 func (f *File) Src64(i int32) *Row64 {
 	if i < 0 {
 		return &f.constants.q[^i]
@@ -192,7 +185,7 @@ func (f *File) Src64(i int32) *Row64 {
 	return &f.q[i]
 }
 
-// SrcP is the mask of a predicate source operand.
+// SrcP returns the mask of a predicate source operand.
 func (f *File) SrcP(i int32) uint32 {
 	if i < 0 {
 		return f.constants.p[^i]

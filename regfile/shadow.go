@@ -1,27 +1,24 @@
 package regfile
 
-// This file is the shadow affine register file (Kim et al., ISCA 2013, section
-// 4.1): beside each row an entry that can hold the register compactly, as a base
-// and a stride.
+// This file is the shadow affine register file (Kim et al., ISCA 2013, section 4.1): each row has an entry that can
+// hold the register compactly, as a base and a stride.
 
 import "math/bits"
 
-// Compact is the shadow of a row. For the lanes of Mask the slot's value is
-// Base + i·Stride, i the lane's number in the row, modulo two to the slot's width
-// (32 or 64 bits, also where the register is narrower and zero-extended); for the
-// other lanes it is in the row. The register is uniform for lanes of Mask if
-// Stride is 0, affine otherwise; for lanes out of Mask it is generic. Base and
-// Stride are kept reduced.
+// Compact is the shadow of a row. In the lanes of Mask the slot's value is Base + i·Stride, where i is the lane's
+// number in the row, modulo 2^w with the slot's width w (32 or 64 bits, even if the register is narrower and
+// zero-extended). The values of other lanes are in the row. In the lanes of Mask the register is uniform if Stride is
+// 0, and affine otherwise; in other lanes it is generic. Base and Stride are truncated to the slot's width.
 type Compact struct {
 	Base, Stride uint64
-	Mask         uint32 // lanes whose value is here
-	Materialised uint32 // lanes of Mask whose slot of the row holds it, too
+	Mask         uint32 // lanes whose value is in the shadow
+	Materialised uint32 // lanes of Mask whose value is also in the row
 }
 
-// Holds reports whether the value is here for all lanes of m.
+// Holds reports whether the shadow has the values of all lanes of m.
 func (c *Compact) Holds(m uint32) bool { return c.Mask&m == m }
 
-// At is the value of lane i, not reduced to the slot's width.
+// At returns the value of lane i, not truncated to the slot's width.
 func (c *Compact) At(i int) uint64 { return c.Base + uint64(i)*c.Stride }
 
 // ClearShadows makes all registers of the window generic.
@@ -30,8 +27,7 @@ func (f *File) ClearShadows() {
 	clear(f.sq)
 }
 
-// Shadow32 is the shadow of the row of a 32-bit operand. That of a constant must
-// not be written.
+// Shadow32 returns the shadow of the row of a 32-bit operand. The shadow of a constant must not be written.
 func (f *File) Shadow32(i int32) *Compact {
 	if i < 0 {
 		return &f.constants.sr[^i]
@@ -39,7 +35,7 @@ func (f *File) Shadow32(i int32) *Compact {
 	return &f.sr[i]
 }
 
-// Shadow64 is the shadow of the row of a 64-bit operand.
+// Shadow64 returns the shadow of the row of a 64-bit operand. The shadow of a constant must not be written.
 func (f *File) Shadow64(i int32) *Compact {
 	if i < 0 {
 		return &f.constants.sq[^i]
@@ -47,8 +43,7 @@ func (f *File) Shadow64(i int32) *Compact {
 	return &f.sq[i]
 }
 
-// Materialise32 writes what the shadow holds for lanes of m to the row. The shadow
-// keeps it.
+// Materialise32 writes the shadow's values for lanes of m to the row. The shadow keeps them.
 func (f *File) Materialise32(i int32, m uint32) {
 	c := f.Shadow32(i)
 	missing := c.Mask & m &^ c.Materialised
@@ -62,7 +57,7 @@ func (f *File) Materialise32(i int32, m uint32) {
 	}
 }
 
-// Materialise64 is Expand32 for a row of 64-bit slots.
+// Materialise64 is Materialise32 for a row of 64-bit slots.
 func (f *File) Materialise64(i int32, m uint32) {
 	c := f.Shadow64(i)
 	missing := c.Mask & m &^ c.Materialised

@@ -1,7 +1,6 @@
 package regfile
 
-// This file checks the shadow register file against a model that has every lane
-// of every register written out.
+// This file compares the shadow register file with a model that keeps every lane of every register.
 
 import (
 	"testing"
@@ -10,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// lane32 and lane64 are a lane's value wherever it is: in the shadow or the row.
+// lane32 and lane64 return a lane's value from the shadow or the row.
 func lane32(f *File, row int32, i int) uint32 {
 	if c := f.Shadow32(row); c.Mask>>i&1 != 0 {
 		return uint32(c.At(i))
@@ -25,15 +24,14 @@ func lane64(f *File, row int32, i int) uint64 {
 	return f.Src64(row)[i]
 }
 
-// model is the registers of all windows, lane by lane.
+// model contains the registers of all windows, lane by lane.
 type model struct {
 	r [][]Row32
 	q [][]Row64
 }
 
-// TestShadow calls and returns, writes registers compactly or to the lanes, and
-// expands them, in any order: the value of a lane stays what was written last,
-// and after an expansion the row has it.
+// TestShadow calls and returns, writes registers compactly or to the lanes, and materialises them, in any order. A lane
+// must keep its last value, and after materialising the row must contain it.
 func TestShadow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		frames, base := []Size{{R: 3, Q: 2, P: 1}}, []Size{{}}
@@ -70,7 +68,7 @@ func TestShadow(t *testing.T) {
 				r, _ := top()
 				row, lanes := drawRow(t, len(r)), mask.Draw(t, "lanes")
 				b, s := rapid.Uint32().Draw(t, "base"), rapid.Uint32().Draw(t, "stride")
-				f.Materialise32(row, ^lanes) // of the lanes that keep what they have
+				f.Materialise32(row, ^lanes) // of the lanes that keep their value
 				f.sr[row] = Compact{Base: uint64(b), Stride: uint64(s), Mask: lanes}
 				for i := range Lanes {
 					if lanes>>i&1 != 0 {
@@ -184,7 +182,7 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// TestConstants: constants are uniform, and need no expansion.
+// TestConstants checks that constants are uniform and need no materialising.
 func TestConstants(t *testing.T) {
 	k := &Constants{}
 	k.Add32(0)

@@ -7,7 +7,7 @@ import (
 	"gemu/ptx"
 )
 
-// TestInstr: an instruction is small, of a fixed size, and has no pointers.
+// TestInstr checks that an instruction is small, of a fixed size, and without pointers.
 func TestInstr(t *testing.T) {
 	in := reflect.TypeFor[Instr]()
 	if in.Size() > 56 {
@@ -27,7 +27,7 @@ func TestInstr(t *testing.T) {
 	visit("Instr", in)
 }
 
-// TestSignatures: every operation has one, and a name of its own.
+// TestSignatures checks that every operation has a signature and a unique name.
 func TestSignatures(t *testing.T) {
 	for op := Invalid; op < Count; op++ {
 		s := op.Signature()
@@ -42,8 +42,7 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
-// TestRules: an operation that is all of a PTX instruction executes on compact operands
-// by the rule that the instruction table has for it.
+// TestRules checks that an operation that is a whole PTX instruction has the affine rule of the instruction table.
 func TestRules(t *testing.T) {
 	n := 0
 	for _, family := range ptx.Ops() {

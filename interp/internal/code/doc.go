@@ -1,4 +1,15 @@
-// Package code is lowered code: what the machine runs, as data. Everything that does
-// not depend on lane values is resolved: rows of registers, constants, addresses of
-// variables, branch targets, post-dominators.
+// Package code defines lowered code: the program that engines execute, as data. Everything that does not depend on lane
+// values is resolved: rows of registers, constants, addresses of variables, branch targets, post-dominators.
+//
+//	Program
+//	├─ Funcs ──► Func: frame size, storage of rows, parameters
+//	├─ Blocks ─► Block: instructions First to Last, successors
+//	├─ Instrs ─► Instr: Op, guard, operands (rows), Imm, ExecPlan
+//	│              └─ Side: index into one of the Tables (Access, Calls, Targets …)
+//	├─ Sources ► Source: the PTX instruction of an Instr (Instr.Src)
+//	├─ Consts and Fixed: constants of the launch, and the instructions that compute them
+//	└─ Reference: the same program for execution on lanes, without compact or shared rows
+//
+// Read the files in this order: program.go, instr.go, ops.go, operands.go, side.go, tensor.go, print.go, verify.go,
+// verify_operands.go and replay.go. zops.go is generated.
 package code

@@ -1,43 +1,39 @@
 package code
 
-// This file is the instruction. It is data of a fixed size without pointers, which can
-// be printed, compared, verified and translated; what does not fit into it is in a
-// table beside.
+// This file defines the instruction. It is data of a fixed size without pointers, which can be printed, compared,
+// verified and translated; data of variable size is in a side table.
 
-// Instr is an instruction of lowered code. A PTX instruction becomes none, one or
-// several.
+// Instr is an instruction of lowered code. A PTX instruction becomes none, one or several.
 //
-// Operands are rows of the register file: of 32-bit slots, of 64-bit slots or of
-// predicates, as the signature of the op says; below zero they are the complement of
-// an index into the constants of that slot. D and F are results, A, B, C and E
-// sources. Vectors of registers, and the arguments of calls, are in side tables.
+// Operands are rows of the register file: of 32-bit slots, of 64-bit slots or of predicates, as the signature of Op
+// says. A negative operand is a constant: the complement of an index into the constants of its slot. D and F are
+// results; A, B, C and E are sources. Vectors of registers and the arguments of calls are in side tables.
 type Instr struct {
 	Op            Op
 	Plan          ExecPlan
-	CountsSkipped bool  // it counts the lanes that the guard holds back: the first of a PTX instruction that does not end a block of PTX
-	Guard         int32 // 0: none; p+1: it executes where predicate p holds; -(p+1): where it does not
-	Side          int32 // index into the side table of the op's kind
-	Src           int32 // index of the PTX instruction it is part of
+	CountsSkipped bool  // counts the lanes in which the guard does not hold: set for the first instruction of a PTX instruction that does not end a block of PTX
+	Guard         int32 // 0: none; p+1: executes in the lanes where predicate p holds; -(p+1): where it does not hold
+	Side          int32 // index into the side table of Op
+	Src           int32 // index of its PTX instruction
 
 	D, F       int32
 	A, B, C, E int32
-	Imm        uint64 // what else the op wants to know
+	Imm        uint64 // further data, as Op defines it
 }
 
-// Sources are the source operands.
+// Sources returns the source operands.
 func (instr *Instr) Sources() [4]int32 { return [...]int32{instr.A, instr.B, instr.C, instr.E} }
 
-// NoRow in place of an operand stands for none: a result nobody wants, an address
-// without a register.
+// NoRow means that there is no operand: an unused result, an address without a register.
 const NoRow = -1 << 31
 
-// ExecPlan is how an instruction executes in affine mode, and what becomes of its
-// operands' shadows: the plan's decisions for it.
+// ExecPlan is the plan for an instruction in affine mode: how it executes, and the effect on the shadows of its
+// operands.
 type ExecPlan struct {
 	Exec        Exec
-	Materialise Operands // sources that may be only in their shadows
-	LeavesStale bool     // results may have been in their shadows
-	WritesBoth  bool     // … and go to their rows too
+	Materialise Operands // sources whose value may be only in their shadows
+	LeavesStale bool     // the shadows of results may contain older values
+	WritesBoth  bool     // results are also written to their rows
 }
 
 // Operands is a set of source operands of an instruction.
@@ -49,30 +45,30 @@ const (
 	OperandB
 	OperandC
 	OperandE
-	OperandList // those in the side table
+	OperandList // operands in the side table
 )
 
-// Exec is a way to execute an instruction.
+// Exec is the way an instruction executes.
 type Exec uint8
 
-// The ways.
+// The ways to execute.
 const (
 	OnLanes        Exec = iota // as in vector mode
-	Materialised               // on the lanes, after expanding what is compact
-	CompactOne                 // a kernel with one source, on a compact operand if it is so
-	CompactTwo                 // … with two
-	CompactThree               // … with three
-	CompactMixed               // … with any, predicates too
+	Materialised               // on the lanes, after materialising compact operands
+	CompactOne                 // a kernel with one source, on a compact operand if it is compact
+	CompactTwo                 // a kernel with two sources
+	CompactThree               // a kernel with three sources
+	CompactMixed               // a kernel with any sources, including predicates
 	CompactCompare             // a comparison
-	CompactSource              // a special register, the address of a local variable
-	CompactLoad                // at a compact address
+	CompactSource              // reads a special register or the address of a local variable
+	CompactLoad                // load at a compact address
 	CompactStore
-	CompactLocal // local memory at a uniform address
-	ProvedOne    // a kernel whose result is proved uniform, with one source, proved uniform too
+	CompactLocal // access to local memory at a uniform address
+	ProvedOne    // a kernel with one source; source and result are proved uniform
 	ProvedTwo
 	ProvedThree
 	ProvedFour
-	ExecCount // how many there are
+	ExecCount // number of ways
 )
 
 var execNames = [ExecCount]string{
@@ -82,7 +78,7 @@ var execNames = [ExecCount]string{
 
 func (e Exec) String() string { return execNames[e] }
 
-// Guard of predicate p: where it holds, or where it does not.
+// Guard returns the guard for lanes where predicate p holds or, if negated, does not hold.
 func Guard(p int32, negated bool) int32 {
 	if negated {
 		return -(p + 1)
@@ -90,8 +86,7 @@ func Guard(p int32, negated bool) int32 {
 	return p + 1
 }
 
-// GuardRow is the predicate of a guard, and whether it is negated. The guard must not
-// be 0.
+// GuardRow returns the predicate of a guard, and whether it is negated. The guard must not be 0.
 func GuardRow(g int32) (p int32, negated bool) {
 	if g < 0 {
 		return -g - 1, true

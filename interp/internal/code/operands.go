@@ -1,7 +1,7 @@
 package code
 
-// This file derives which rows an instruction reads and writes, from its op's
-// signature and its entry in the side tables.
+// This file derives the rows that an instruction reads and writes from the signature of its operation and its entry in
+// the side tables.
 
 // Tables are the side tables of a program.
 type Tables struct {
@@ -13,7 +13,7 @@ type Tables struct {
 	Textures  []Texture
 }
 
-// Reads appends the rows that the instruction reads, its guard and constants left out.
+// Reads appends the rows that the instruction reads, without its guard and constants.
 func (t *Tables) Reads(list []Row, instr *Instr) []Row {
 	return registers(t.Operands(list, instr), len(list))
 }
@@ -23,8 +23,8 @@ func (t *Tables) Writes(list []Row, instr *Instr) []Row {
 	return registers(t.Results(list, instr), len(list))
 }
 
-// Operands appends what the instruction reads, its guard left out: constants too, and no
-// row for each operand it could have and has not.
+// Operands appends the operands that the instruction reads, without its guard but with constants. An absent operand
+// gives an entry without a row.
 func (t *Tables) Operands(list []Row, instr *Instr) []Row {
 	s := &Signatures[instr.Op]
 	for i, row := range instr.Sources() {
@@ -58,7 +58,7 @@ func (t *Tables) Operands(list []Row, instr *Instr) []Row {
 	return list
 }
 
-// Results appends what the instruction writes, or no row.
+// Results appends the operands that the instruction writes. An absent result gives an entry without a row.
 func (t *Tables) Results(list []Row, instr *Instr) []Row {
 	s := &Signatures[instr.Op]
 	list = append(list, Row{s.Dst, instr.D}, Row{s.Dst2, instr.F})
@@ -77,7 +77,7 @@ func (t *Tables) Results(list []Row, instr *Instr) []Row {
 	return list
 }
 
-// registers leaves constants out of the list from start on, and what is no row.
+// registers removes entries that are no rows from list[start:]: constants and absent operands.
 func registers(list []Row, start int) []Row {
 	n := start
 	for _, r := range list[start:] {

@@ -1,7 +1,6 @@
 package code
 
-// This file is the operations of the machine: those that are more than a kernel of
-// package alu, whose part of the enumeration is in zops.go.
+// This file defines the operations that are more than a kernel of package alu. zops.go contains the kernels.
 
 import (
 	"fmt"
@@ -15,7 +14,7 @@ import (
 // Op is an operation.
 type Op uint16
 
-// Slot is where an operand lives.
+// Slot is the kind of storage of an operand.
 type Slot uint8
 
 // The slots.
@@ -28,7 +27,7 @@ const (
 
 func (s Slot) String() string { return [...]string{"-", "r", "q", "p"}[s] }
 
-// Bits is the width of a slot of a row.
+// Bits returns the width of a slot in bits.
 func (s Slot) Bits() int {
 	if s == Q {
 		return 64
@@ -36,7 +35,7 @@ func (s Slot) Bits() int {
 	return 32
 }
 
-// SlotOf is where registers of a type live; those of more than 64 bits are two.
+// SlotOf returns the slot of a register type. A type of more than 64 bits takes two slots.
 func SlotOf(t ptx.Type) Slot {
 	switch {
 	case t == ptx.Pred:
@@ -47,35 +46,35 @@ func SlotOf(t ptx.Type) Slot {
 	return R
 }
 
-// Kind is what an operation has to do with compact operands.
+// Kind is the treatment of compact operands by an operation.
 type Kind uint8
 
 // The kinds.
 const (
-	Plain      Kind = iota // nothing: it wants the lanes
+	Plain      Kind = iota // needs the values of the lanes
 	Arithmetic             // a kernel of package alu
 	Read                   // reads a special register or the address of a local variable
 	Load
 	Store
-	Warp    // one result for all lanes, computed from the lanes
+	Warp    // computes one result for all lanes from their values
 	Control // ends a block
 )
 
-// Signature says everything about an operation but what it does.
+// Signature describes an operation: its operands and properties.
 type Signature struct {
 	Name string
 	Kind Kind
 
-	// Operands: result D, second result F, sources A, B, C and E. C of a comparison is a
-	// constant if Imm names no boolean operator.
+	// The slots of result D, second result F, and sources A, B, C and E. C of a comparison is a constant if Imm has no
+	// boolean operator.
 	Dst, Dst2 Slot
 	Src       [4]Slot
 
-	LaneIndependent bool // it does more than to give results, and is no Store: it cannot be repeated
-	Side            Side // the table that Instr.Side is an index of
-	Member          int8 // 1 + the source that is a membermask
+	LaneIndependent bool // has effects besides its results, and is no Store: it cannot be repeated
+	Side            Side // the table that Instr.Side indexes
+	Member          int8 // 1 + the index of the source that is a membermask; 0 if none is
 
-	affinetrack.Operation // what the compact unit wants to know
+	affinetrack.Operation // the properties that affinetrack.Unit needs
 }
 
 // Side is a side table.
@@ -84,22 +83,21 @@ type Side uint8
 // The side tables.
 const (
 	NoSide       Side = iota
-	AccessSide        // Access: address A, and the elements it lists
-	CallSide          // Call: the places it lists, also of an instruction with many operands
-	TargetSide        // the blocks that a BranchIndex goes to
+	AccessSide        // Access: the instruction's address A and its elements
+	CallSide          // CallSite: the places of arguments and results, also for an instruction with many operands
+	TargetSide        // the target blocks of a BranchIndex
 	BarrierSide       // BarrierOp
-	FragmentSide      // Fragments: the registers it lists, of all lanes together
-	TextureSide       // Texture: the registers it lists
+	FragmentSide      // Fragments: the registers of fragments, for all lanes together
+	TextureSide       // Texture: the registers of its operands
 )
 
-// Collective reports whether lanes of a warp that are at different places execute the
-// operation together.
+// Collective reports whether lanes of a warp at different instructions execute the operation together.
 func (op Op) Collective() bool { return Signatures[op].Member != 0 }
 
 // Compares reports whether the operation is a comparison.
 func (s *Signature) Compares() bool { return s.Rule == ptx.AffineCompare }
 
-// Sources is the number of source operands.
+// Sources returns the number of source operands.
 func (s *Signature) Sources() int {
 	n := 0
 	for n < len(s.Src) && s.Src[n] != NoSlot {
@@ -108,7 +106,7 @@ func (s *Signature) Sources() int {
 	return n
 }
 
-// The operations of the machine.
+// The operations other than kernels.
 const (
 	Invalid Op = iota
 
@@ -117,21 +115,21 @@ const (
 	Sreg64
 	Frame32 // address Imm of the running function's local frame
 	Frame64
-	Shared32 // address Imm bytes into the CTA's shared memory, in a cluster of several CTAs
+	Shared32 // address Imm bytes into the CTA's shared memory, if the cluster has several CTAs
 	Shared64
-	Isspacep  // is generic address A in space Imm? Bit 8: in shared memory, of any CTA of the cluster
-	CheckRank // trap unless A is the rank of the CTA in its cluster
-	CheckSame // trap unless A is the same in all lanes
+	Isspacep  // D: is generic address A in space Imm? Bit 8 of Imm: in shared memory of any CTA of the cluster
+	CheckRank // traps unless A is the rank of the CTA in its cluster
+	CheckSame // traps unless A is the same in all lanes
 
 	Stacksave32
 	Stacksave64
 	Stackrestore32
 	Stackrestore64
-	Alloca32 // A bytes, Imm the alignment
+	Alloca32 // allocates A bytes; Imm is the alignment
 	Alloca64
 
 	LoadVector // several elements
-	LoadFixed  // from one address
+	LoadFixed  // from a fixed address
 	LoadFrame  // from the running function's local frame
 	LoadLocal
 	LoadEach // lane by lane
@@ -141,7 +139,7 @@ const (
 	StoreLocal
 	StoreEach
 	StoreWide
-	StoreBulk // zeros, as many bytes as the element says
+	StoreBulk // zeros; the element gives the number of bytes
 	Atomic
 
 	Shfl // Imm is the mode
@@ -153,61 +151,61 @@ const (
 	Match32 // Imm: 1 for .all
 	Match64
 	Activemask
-	Redux // Imm is the operation: see Reduction
+	Redux // Imm is the operation (see Reduction)
 	ReduxFloat
 	Elect
 
-	MbarrierInit   // mbarrier at address A: count B. Imm of all these: see Mbarrier
-	MbarrierInval  // … at A
-	MbarrierArrive // … and its state before; at A, by B
-	MbarrierTx     // … at A, by B
-	MbarrierTest   // … at A; has the phase of state B completed? F is its report: bit 8 the predicate, below the value
-	MbarrierParity // … at A; has the phase of parity B? F as well
-	MbarrierLayout // … at A; has it the layout of Imm?
-	MbarrierMany   // … at the place of A in the CTAs whose ranks are in C, by B
-	LoadMatrix     // rows of matrices, by the addresses of some lanes
+	MbarrierInit   // initialises the mbarrier at address A with count B. Imm of all mbarrier operations: see Mbarrier
+	MbarrierInval  // invalidates the mbarrier at A
+	MbarrierArrive // arrives B times at A; D is the state before
+	MbarrierTx     // changes the tx-count at A by B
+	MbarrierTest   // D: has the phase of state B completed at A? F is its report: bit 8 is the predicate, the bits below are the value
+	MbarrierParity // D: has the phase of parity B completed at A? F is its report
+	MbarrierLayout // D: does the mbarrier at A have the layout of Imm?
+	MbarrierMany   // arrives B times at the place of A in the CTAs whose ranks are in C
+	LoadMatrix     // rows of matrices; some lanes hold the addresses
 	StoreMatrix
-	MoveMatrix // transposes
-	Sparse     // compresses or decompresses what each lane has
-	Multiply   // matrices
+	MoveMatrix // transposes a matrix
+	Sparse     // compresses or decompresses the values of each lane
+	Multiply   // multiplies matrices
 
-	AsyncCopy   // to A from B, C bytes of Imm.Bytes, zeros behind them. Imm of all these: see Async
-	AsyncArrive // at the mbarrier at A, when what was copied before has been
-	AsyncCommit // the group
-	AsyncWait   // for all groups but A
-	AsyncBulk   // to A from B, C bytes; the mbarrier at E is told
-	AsyncMasked // as AsyncBulk; the upper half of C is a mask: if an mbarrier is told, of ranks of CTAs, each of which gets it; else of the bytes of each 16. With Imm.IgnoreOOB it is the bytes ignored at the start, and 256 times as many at the end
-	AsyncCancel // to A, which cluster does not begin any more, if one does not; the mbarrier at B is told
-	AsyncStore  // to A, the lower Imm.Bytes of C and E; the mbarrier at B is told
-	AsyncTensor // between the box in shared memory at A and the tensor of the map at B; the mbarrier at C is told. Imm: see Tensor
-	MapReplace  // a field of the tensor map at A, by B. Imm: see MapField
-	MapCopy     // to A the tensor map at B
-	MapLarge    // D is whether the allocation class of the tensor map at A is large. Imm: see MapField, the space alone
+	AsyncCopy   // copies C of Imm.Bytes bytes from B to A, and fills the remaining bytes with zeros. Imm of all asynchronous operations: see Async
+	AsyncArrive // arrives at the mbarrier at A after all earlier copies
+	AsyncCommit // commits the group
+	AsyncWait   // waits for all groups but the last A
+	AsyncBulk   // copies C bytes from B to A; notifies the mbarrier at E
+	AsyncMasked // as AsyncBulk. The upper half of C is a mask: the ranks of receiving CTAs if it notifies an mbarrier, else the bytes to copy of each 16. With Imm.IgnoreOOB it is the number of ignored bytes at the start, plus 256 times the number at the end
+	AsyncCancel // cancels a cluster that has not begun, writes its index to A, and notifies the mbarrier at B
+	AsyncStore  // stores the lower Imm.Bytes of C and E to A; notifies the mbarrier at B
+	AsyncTensor // copies between the box in shared memory at A and the tensor of the map at B; notifies the mbarrier at C. Imm: see Tensor
+	MapReplace  // replaces a field of the tensor map at A by B. Imm: see MapField
+	MapCopy     // copies the tensor map at B to A
+	MapLarge    // D: is the allocation class of the tensor map at A large? Imm: see MapField, only the space
 
 	TextureFetch  // tex, tld4
-	TextureQuery  // an attribute of object A, at level B: Imm is a texture.Attribute
-	SurfaceQuery  // … of surface A
-	IsObject      // is A one of type Imm, a ptx.Type?
+	TextureQuery  // an attribute of object A at level B; Imm is a texture.Attribute
+	SurfaceQuery  // an attribute of surface A
+	IsObject      // D: is A an object of type Imm, a ptx.Type?
 	SurfaceLoad   // bytes
 	SurfaceStore  // bytes, or a texel
 	SurfaceReduce // sured
 
-	WgmmaFence   // what registers hold is for multiplications
-	WgmmaIssue   // a multiplication: descriptors A and B, metadata C; D is added if E
-	WgmmaCommit  // the group
-	WgmmaWait    // completes multiplications, all of the warp but those of the last groups: see Awaited
+	WgmmaFence   // makes the values of registers visible to multiplications
+	WgmmaIssue   // issues a multiplication: descriptors A and B, metadata C; D is added if E is set
+	WgmmaCommit  // commits the group
+	WgmmaWait    // completes the warp's multiplications, except those of the last groups (see WaitGroups)
 	WgmmaDisturb // traps if one of Fragments.Pending is pending
 
-	TensorAlloc      // B columns of tensor memory; A is where their address is to go. Imm of all these: see TensorImm
-	TensorDealloc    // B columns at A
-	TensorRelinquish // the right to allocate
-	TensorLoad       // registers
-	TensorStore      // registers
-	TensorWait       // for loads or stores of the warp
-	TensorCopy       // to A, from shared memory where descriptor B says
-	TensorShift      // rows at A
-	TensorMma        // descriptors A and B, instruction descriptor C; D is added if E
-	TensorCommit     // the mbarrier at A, of the CTAs of mask B, is told when what the thread has issued is done
+	TensorAlloc      // allocates B columns of tensor memory and writes their address to A. Imm of all tensor memory operations: see TensorImm
+	TensorDealloc    // frees B columns at A
+	TensorRelinquish // gives up the right to allocate
+	TensorLoad       // loads registers
+	TensorStore      // stores registers
+	TensorWait       // waits for loads or stores of the warp
+	TensorCopy       // copies to A from shared memory at descriptor B
+	TensorShift      // shifts rows at A
+	TensorMma        // descriptors A and B, instruction descriptor C; D is added if E is set
+	TensorCommit     // notifies the mbarrier at A, in the CTAs of mask B, when the operations issued by the thread are complete
 
 	Vprintf
 	Malloc
@@ -216,27 +214,27 @@ const (
 
 	Trap
 	Brkpt
-	Nanosleep // A nanoseconds
-	NoOp      // counts the lanes that its guard holds back
+	Nanosleep // sleeps for A nanoseconds
+	NoOp      // counts the lanes in which its guard does not hold
 
-	Jump        // to the next block
-	Branch      // the guard's lanes go to the target, others to the next block
-	BranchIndex // lane by lane to the targets by A
-	Return      // the guard's lanes go to the function's exit
-	Pop         // the function's exit: return to the caller
-	Exit        // the guard's lanes end
+	Jump        // continues with the next block
+	Branch      // lanes of the guard go to the target, all others to the next block
+	BranchIndex // each lane goes to the target with index A
+	Return      // lanes of the guard go to the function's exit
+	Pop         // at the function's exit: returns to the caller
+	Exit        // lanes of the guard end
 	Call
-	CallR // through a pointer
+	CallR // call through a pointer
 	CallQ
 	Barrier     // bar, barrier: number A, thread count B
-	BarrierPopc // … .red of predicate C
+	BarrierPopc // bar.red, barrier.red with predicate C
 	BarrierVote
 	BarrierCluster
-	BarrierWarp // bar.warp.sync of membermask A
+	BarrierWarp // bar.warp.sync with membermask A
 
-	loads  // of one element: see LoadOp
+	loads  // loads of one element (see LoadOp)
 	stores = loads + 4*2*2*2
-	kernel = stores + 4*2*2 // the first of package alu
+	kernel = stores + 4*2*2 // first kernel of package alu
 )
 
 var machine = [...]Signature{
@@ -365,7 +363,7 @@ const (
 	VoteUni
 )
 
-// Signatures are those of all operations.
+// Signatures contains the signatures of all operations.
 var Signatures [Count]Signature
 
 var byName = map[string]Op{}
@@ -394,8 +392,8 @@ func init() {
 	}
 }
 
-// LoadOp loads one element of size bytes, 1, 2, 4 or 8, from addresses in slot addr to
-// a row of slot data, sign-extended if signed.
+// LoadOp returns the operation that loads one element of size bytes (1, 2, 4 or 8) from addresses in slot addr to a row
+// of slot data, sign-extended if signed.
 func LoadOp(size int, signed bool, addr, data Slot) Op {
 	op := loads + Op(bits.TrailingZeros(uint(size)))*8 + Op(addr-R)*4 + Op(data-R)*2
 	if signed {
@@ -404,13 +402,12 @@ func LoadOp(size int, signed bool, addr, data Slot) Op {
 	return op
 }
 
-// StoreOp is LoadOp's counterpart.
+// StoreOp returns the operation that stores one element; see LoadOp.
 func StoreOp(size int, addr, data Slot) Op {
 	return stores + Op(bits.TrailingZeros(uint(size)))*4 + Op(addr-R)*2 + Op(data-R)
 }
 
-// Special reports whether an operation of kind Read reads a special register, which is in Imm,
-// and not an address.
+// Special reports whether an operation of kind Read reads a special register, which is in Imm, rather than an address.
 func (op Op) Special() bool {
 	switch op {
 	case Frame32, Frame64, Shared32, Shared64:
@@ -419,12 +416,12 @@ func (op Op) Special() bool {
 	return op.Signature().Kind == Read
 }
 
-// Signature is what there is to know about the operation.
+// Signature returns the signature of the operation.
 func (op Op) Signature() *Signature { return &Signatures[op] }
 
 func (op Op) String() string { return Signatures[op].Name }
 
-// OpNamed is the operation of a name, such as "cmp.lt.s32", which there is.
+// OpNamed returns the operation with a name, such as "cmp.lt.s32". The name must exist.
 func OpNamed(name string) Op {
 	op, ok := byName[name]
 	if !ok {
@@ -433,15 +430,14 @@ func OpNamed(name string) Op {
 	return op
 }
 
-// OpOf finds the kernel that is all there is to do for a PTX instruction; Invalid if there
-// is none.
-func OpOf(v *ptx.Variant) Op { return byName[strings.Replace(v.Canonical(), ".layout::v0", "", 1)] } // without a default
+// OpOf returns the kernel that performs a whole PTX instruction; Invalid if there is none.
+func OpOf(v *ptx.Variant) Op { return byName[strings.Replace(v.Canonical(), ".layout::v0", "", 1)] } // without a default modifier
 
-// GeneralOpOf finds the kernel for any modifiers of an instruction of its name and types, which
-// are in Imm then; Invalid if there is none.
+// GeneralOpOf returns the kernel for all modifiers of an instruction of the same name and types, which has the
+// modifiers in Imm; Invalid if there is none.
 func GeneralOpOf(v *ptx.Variant) Op {
 	name := v.Op.Name + ".any"
-	if v.Form.HasSlot("atype") { // of mixed precision
+	if v.Form.HasSlot("atype") { // mixed precision
 		name += ptx.F32.String()
 	}
 	return byName[name+v.Type().String()]

@@ -11,14 +11,13 @@ import (
 	"gemu/ptx"
 )
 
-// Print writes the program: what a launch computes before it begins; and for each
-// function where its registers are and how they are kept, and its blocks, with what each
-// PTX instruction has become. Behind a semicolon is how an instruction executes on
-// compact operands, if it may: compact, proved, or expanded to the lanes first; and what is
-// proved of the addresses of an access: that the lanes' elements are one place, or side by side.
+// Print writes the program as a listing: the instructions that a launch computes before it begins, then the functions,
+// each with the storage of its registers and its blocks, where each PTX instruction is followed by its lowered
+// instructions. The text after a semicolon says how an instruction may execute on compact operands (compact, proved, or
+// after materialising them), and what is proved of the addresses of an access: all lanes at one place, or at
+// consecutive places.
 //
-// Registers of PTX have their names; r, q and p are temporaries in rows of 32-bit and
-// 64-bit slots, and predicates.
+// PTX registers have their names. r, q and p are temporaries: rows of 32-bit and 64-bit slots, and predicates.
 func (p *Program) Print(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	if p.HasOrdered {
@@ -96,7 +95,7 @@ func (k Storage) String() string {
 	return ""
 }
 
-// listing names the rows of a function.
+// listing contains the names of a function's rows.
 type listing struct {
 	*Program
 	fn    *Func
@@ -116,7 +115,7 @@ func (p *Program) listing(f *Func) *listing {
 	return l
 }
 
-// row names a row at a PTX instruction.
+// row returns the name of a row at a PTX instruction.
 func (l *listing) row(r Row, source int32) string {
 	for _, id := range l.names[r] {
 		loc, alive := l.fn.LocationOf(id, source)
@@ -161,7 +160,7 @@ func (l *listing) guard(instr *Instr) string {
 	return "@" + negation + l.row(Row{P, p}, instr.Src) + " "
 }
 
-// text is an instruction with its operands, the results first, and how it executes.
+// text returns an instruction with its operands, results first, and how it executes.
 func (l *listing) text(instr *Instr) string {
 	s := instr.Op.Signature()
 	var operands []string
@@ -263,7 +262,7 @@ func (l *listing) places(instr *Instr) string {
 	return list(site.Rets) + ", " + list(site.Args)
 }
 
-// end says how control leaves a block.
+// end returns the text for the end of a block.
 func (l *listing) end(b *Block) string {
 	instr := l.End(b)
 	at := func(pc int32) int32 { return l.blockAt[pc].Index }

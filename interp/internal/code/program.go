@@ -1,6 +1,6 @@
 package code
 
-// This file is the program: a kernel with everything it can call.
+// This file defines the program: a kernel with all functions it can call.
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"gemu/regfile"
 )
 
-// Program is a kernel with everything it can call.
+// Program is a kernel with all functions it can call.
 type Program struct {
 	Tables
 	Width           int // lanes of a warp
@@ -20,109 +20,106 @@ type Program struct {
 	Funcs           []*Func // the kernel first
 	Sources         []Source
 	Fixed           []FixedInstr
-	Reference       *Program // the same with rows of its own, none of them compact or shared; or nil
+	Reference       *Program // the same program for execution on lanes, whose rows are neither compact nor shared; nil if there is none
 	Consts          regfile.Constants
-	NumHits         int  // allocations that memory instructions remember, Known each
-	HasOrdered      bool // some instruction lets a CTA see what other CTAs did
-	CancelsClusters bool // some instruction takes clusters that have not begun out of the launch
+	NumHits         int  // number of allocations that memory instructions remember, HitsPerAccess for each
+	HasOrdered      bool // some instruction lets a CTA observe the effects of other CTAs
+	CancelsClusters bool // some instruction removes clusters that have not begun from the launch
 
-	Params    []Variable // in the parameter block
-	ParamLen  int        // bytes
-	Shared    []Variable // in shared memory, those without a size behind the others
-	SharedLen uint64     // bytes of static shared variables
-	SharedDyn uint64     // where dynamic shared memory begins
+	Params    []Variable // variables in the parameter block
+	ParamLen  int        // size in bytes
+	Shared    []Variable // variables in shared memory, with the dynamic ones last
+	SharedLen uint64     // size of static shared variables in bytes
+	SharedDyn uint64     // offset of dynamic shared memory in bytes
 
-	blockAt []*Block // by pc
+	blockAt []*Block // block of each pc
 }
 
-// Variable is a variable and its place in a piece of memory.
+// Variable is a variable and its place in an area of memory.
 type Variable struct {
 	Var    *ptx.Var
-	Offset int // bytes
+	Offset int // offset in bytes
 }
 
-// FrameAlign is the least alignment, in words, of what a function has in local memory:
-// 16 bytes.
+// FrameAlign is the minimum alignment of a function's local frame in words: 16 bytes.
 const FrameAlign = 4
 
-// Block is a basic block. A pc is an index of Program.Instrs; where control goes it is
-// the first of a block. Calls, barriers and instructions that CTAs must run in order end
-// or begin blocks.
+// Block is a basic block. A pc is an index of Program.Instrs; control can only go to the first pc of a block. Calls,
+// barriers and globally ordered instructions end or begin blocks.
 type Block struct {
 	Index       int32   // in Program.Blocks
-	First, Last int32   // its instructions; the last says how it ends
-	Body        []Instr // those before the last
-	Sources     Range   // the PTX instructions in it
+	First, Last int32   // pcs of its instructions; the last transfers control
+	Body        []Instr // all instructions except the last
+	Sources     Range   // its PTX instructions
 	Func        int32   // index of the function
 
-	// Of the end: where control goes on; where the lanes of a branch's guard go; and
-	// where lanes that have diverged meet again, at the immediate post-dominator.
+	// The continuation of the block: the next block, the target of the lanes in a branch's guard, and the reconvergence
+	// point of diverged lanes, which is the immediate post-dominator.
 	Next, Target, Reconverge int32
 
-	EndsLanes bool    // it is no more than the end of its lanes
-	Caution   Caution // before it runs
+	EndsLanes bool    // the block only ends its lanes
+	Caution   Caution // conditions to check before it runs
 	MayWait   bool    // it is in a loop that may wait for other threads
-	Order     int32   // in the reverse postorder of the function
+	Order     int32   // position in the reverse postorder of the function
 }
 
-// Caution is what must be looked at before a block runs.
+// Caution is the set of conditions to check before a block runs.
 type Caution uint8
 
 const (
-	GloballyOrdered Caution = 1 << iota // its first instruction lets the CTA see what others did
-	EndlessLoop                         // from here control goes round for ever, without an effect
-	SeparateCalls                       // it is a call that each lane may make in a way of its own
-	GroupWait                           // its first instruction waits for the warp's warpgroup: it is a WgmmaWait
+	GloballyOrdered Caution = 1 << iota // its first instruction is globally ordered: it lets the CTA observe the effects of other CTAs
+	EndlessLoop                         // from here control loops forever without an effect
+	SeparateCalls                       // the block is a call in which each lane may have a different target
+	GroupWait                           // its first instruction, a WgmmaWait, waits for the warp's warpgroup
 )
 
-// FixedInstr is an instruction that a launch executes once, before it begins: its result is a
-// constant.
+// FixedInstr is an instruction that a launch executes once before it begins. Its result is a constant.
 type FixedInstr struct {
 	Instr
-	BeforePC int32 // the pc of the instruction that it stood before
+	BeforePC int32 // the pc of the instruction before which it stood
 }
 
-// Range is the indices from First on, below End.
+// Range is the indices from First to End, without End.
 type Range struct{ First, End int32 }
 
-// Len is the number of indices.
+// Len returns the number of indices.
 func (r Range) Len() int { return int(r.End - r.First) }
 
 // Func is a lowered function.
 type Func struct {
 	*ptx.Func
 	Index       int32 // in Program.Funcs
-	Begin, Exit int32 // pcs: its first instruction, and where returning lanes meet
+	Begin, Exit int32 // pcs of its first instruction and of its exit, where returning lanes reconverge
 	Blocks      Range
 	Sources     Range
 
-	Frame        regfile.Size     // rows of its window
-	Saved        int              // words that its registers take of a thread's stack; the same in every mode
-	Keeping      [P + 1][]Storage // by row: how affine mode keeps it
+	Frame        regfile.Size     // number of rows in its register window
+	Saved        int              // size of its saved registers on a thread's stack in words; the same in every mode
+	Keeping      [P + 1][]Storage // storage in affine mode, by slot and row
 	Zero         []Row            // rows that may be read before they are written
-	Local        int              // words (4 bytes) of its static local frame
-	Locals       []Variable       // in it: variables, parameters and results
-	Align        int              // what the frame begins at a multiple of, in words
-	Multiply     bool             // it has multiplications that may be pending: WgmmaIssue
-	Allocates    bool             // it has alloca or stackrestore: lanes' stacks may end at different places
-	AddressTaken int32            // if it has: the row of how many bytes above the static frame are taken
-	Formals      []ParamPlace     // of its parameters
-	Results      []ParamPlace     // … and results
+	Local        int              // size of its static local frame in words of 4 bytes
+	Locals       []Variable       // variables, parameters and results in the local frame
+	Align        int              // alignment of the frame in words
+	Multiply     bool             // it has multiplications that may be pending (WgmmaIssue)
+	Allocates    bool             // it has alloca or stackrestore, so the stacks of lanes may have different sizes
+	AddressTaken int32            // if Allocates is set, the row with the number of bytes in use above the static frame
+	Formals      []ParamPlace     // places of its parameters
+	Results      []ParamPlace     // places of its results
 	Regs         []Location       // by ptx.RegID
-	Err          error            // why it could not be lowered; raised when it is called
-	Addr         uint64           // that calls through pointers name
+	Err          error            // the reason why it could not be lowered; calling it raises this error
+	Addr         uint64           // address for calls through pointers
 }
 
-// Location is where a register of a function is: a row, or a constant of the launch, from
-// one PTX instruction to another; elsewhere nobody reads it.
+// Location is the place of a register: a row, or a constant of the launch. It is valid from PTX instruction First to
+// Last; elsewhere the register is dead.
 type Location struct {
-	Slot        Slot // NoSlot: it is not used
-	Wide        bool // 128 bits: its upper half is in row High
+	Slot        Slot // NoSlot if the register is not used
+	Wide        bool // 128 bits: the upper half is in row High
 	Row, High   int32
 	First, Last int32 // indices of Program.Sources
 }
 
-// LocationOf is where a register is at a PTX instruction; ok is false where it is dead.
+// LocationOf returns the place of a register at a PTX instruction; ok is false if it is dead there.
 func (f *Func) LocationOf(r ptx.RegID, source int32) (loc Location, ok bool) {
 	loc = f.Regs[r]
 	return loc, loc.Slot != NoSlot && source >= loc.First && source <= loc.Last
@@ -133,26 +130,25 @@ type Source struct {
 	*ptx.Instr
 	Func          *Func
 	Index         int32       // in Program.Sources
-	Guard         int32       // as Instr.Guard
-	Code          Range       // its instructions, those that end a block included
-	Reads, Writes []ptx.RegID // registers it names, guard left out
+	Guard         int32       // same encoding as Instr.Guard
+	Code          Range       // its instructions, including an end of a block
+	Reads, Writes []ptx.RegID // registers it names, without its guard
 }
 
-// Storage is how the registers of a row are kept in affine mode. Rows are only shared by
-// registers that are kept in the same way.
+// Storage is the place of a row's registers in affine mode. Only registers with the same storage share a row.
 type Storage uint8
 
-// The ways, which combine.
+// The places, which can be combined.
 const (
-	StorageLanes  Storage = 0         // in its row, always
-	StorageShadow Storage = 1 << iota // in its shadow, if the shadow's tag says so
-	StorageBoth                       // … and then in its row as well: its readers want the lanes as often as not
-	StorageProved                     // … and the tag always says so
+	StorageLanes  Storage = 0         // always in its row
+	StorageShadow Storage = 1 << iota // in its shadow, in the lanes of the shadow's mask
+	StorageBoth                       // in its shadow and also in its row, because its readers need the lanes about as often
+	StorageProved                     // in its shadow, whose mask always includes the executing lanes
 	StorageFixed                      // among the constants: it has one value in the whole launch
 )
 
-// Link finds the blocks of a program's instructions and the instructions of its blocks, when
-// all its functions are lowered.
+// Link assigns blocks to the program's instructions and instructions to its blocks. All functions must have been
+// lowered.
 func (p *Program) Link() {
 	p.blockAt = slices.Grow(p.blockAt[:0], len(p.Instrs))
 	for i := range p.Blocks {
@@ -172,13 +168,13 @@ func (p *Program) Link() {
 	}
 }
 
-// Refusal says why a call through a pointer must not reach a function (manual 9.7.12.5); "" if it may.
+// Refusal returns the reason why a call through a pointer must not reach a function (manual 9.7.12.5); "" if it may.
 func (s *CallSite) Refusal(f *ptx.Func) string {
 	place := func(g *ptx.Func) string { return fmt.Sprintf("%s at %s", g.Name, g.Pos) }
 	if targets, known := s.Call.Targets(); known {
 		var names []string
 		for _, g := range targets {
-			if g.Name == f.Name { // one of them may be a declaration
+			if g.Name == f.Name { // one of the two may be a declaration
 				return ""
 			}
 			names = append(names, g.Name)
@@ -192,14 +188,14 @@ func (s *CallSite) Refusal(f *ptx.Func) string {
 	return ""
 }
 
-// Block is the block that an instruction is in.
+// Block returns the block of an instruction.
 func (p *Program) Block(pc int32) *Block { return p.blockAt[pc] }
 
-// End is the instruction that ends a block.
+// End returns the last instruction of a block.
 func (p *Program) End(b *Block) *Instr { return &p.Instrs[b.Last] }
 
-// Successors appends where control can go from a block with an end within its function:
-// as the block says it, pcs in a program.
+// Successors appends the pcs that control can reach from a block within its function; end is the block's last
+// instruction.
 func (t *Tables) Successors(list []int32, b *Block, end *Instr) []int32 {
 	switch end.Op {
 	case Pop:

@@ -7,9 +7,8 @@ import (
 	"gemu/regfile"
 )
 
-// Replay compares a function with what it was before its rows were allocated, in program
-// q: it follows which register each row holds, and reports where an instruction wants
-// another, or one that is kept in another way.
+// Replay compares a function with its form before register allocation, selected in program q. It tracks the register in
+// each row, and reports operands whose row contains a different register, or a register with a different storage.
 func (p *Program) Replay(f *Func, q *Program, selected *Func) error {
 	v := newVerifier(p, f)
 	if len(p.Instrs) != len(q.Instrs) || len(p.Fixed) != len(q.Fixed) {
@@ -62,17 +61,17 @@ func (p *Program) Replay(f *Func, q *Program, selected *Func) error {
 	return errors.Join(v.faults...)
 }
 
-// replay follows which register each place holds: a row, or a constant of the launch.
+// replay tracks the register that each place contains. A place is a row, or a constant of the launch.
 type replay struct {
 	*verifier
 	q                 *Program
 	places, registers space
 	consts            map[Row]int32 // places of constants
 	holds, heldBefore []Row
-	guarded           map[int32]int32 // what this PTX instruction has written, where its guard let it
+	guarded           map[int32]int32 // results of the current PTX instruction's guarded writes, by place
 }
 
-// space numbers the rows of a function.
+// space maps the rows of a function to consecutive numbers.
 type space [P + 2]int32
 
 func spaceOf(n regfile.Size) (s space) {
@@ -85,7 +84,7 @@ func spaceOf(n regfile.Size) (s space) {
 
 func (s *space) size() int32 { return s[P+1] }
 
-// place numbers a place; −1 for what is none.
+// place returns the number of a place; −1 if row is neither a row nor a known constant.
 func (r *replay) place(row Row) int32 {
 	if row.Slot == NoSlot {
 		return -1
@@ -99,7 +98,7 @@ func (r *replay) place(row Row) int32 {
 	return -1
 }
 
-// register numbers a register, from 1; 0 stands for none.
+// register returns the number of a register, from 1; 0 if there is none.
 func (r *replay) register(row Row) int32 {
 	if row.Slot == NoSlot || row.Row < 0 {
 		return 0
@@ -107,7 +106,7 @@ func (r *replay) register(row Row) int32 {
 	return r.registers[row.Slot] + row.Row + 1
 }
 
-// block follows the instructions of a block. holds is the register in each place.
+// block tracks the instructions of a block. holds contains the register in each place.
 func (r *replay) block(b *Block, holds []int32, selected *Func, report bool) {
 	source := int32(-1)
 	for pc := b.First; pc <= b.Last; pc++ {
@@ -126,7 +125,7 @@ func (r *replay) block(b *Block, holds []int32, selected *Func, report bool) {
 	}
 }
 
-// reads reports operands that are not where the instruction looks for them.
+// reads reports operands whose place does not contain the expected register.
 func (r *replay) reads(pc int32, i, j *Instr, holds []int32, selected *Func) {
 	r.holds, r.heldBefore = r.Operands(r.holds[:0], i), r.q.Operands(r.heldBefore[:0], j)
 	if i.Guard < 0 != (j.Guard < 0) || i.Guard > 0 != (j.Guard > 0) {
@@ -152,7 +151,7 @@ func (r *replay) reads(pc int32, i, j *Instr, holds []int32, selected *Func) {
 	}
 }
 
-// results follows what an instruction writes.
+// results tracks the writes of an instruction.
 func (r *replay) results(i, j *Instr, holds []int32) {
 	r.holds, r.heldBefore = r.Results(r.holds[:0], i), r.q.Results(r.heldBefore[:0], j)
 	for k, row := range r.holds {

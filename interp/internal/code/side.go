@@ -1,6 +1,6 @@
 package code
 
-// This file is the side tables: what of an instruction is not of a fixed size.
+// This file defines the side tables, which contain the data of variable size.
 
 import (
 	"encoding/binary"
@@ -15,14 +15,13 @@ import (
 	"gemu/regfile"
 )
 
-// Row is a row that is read or written, of registers or predicates; below zero, a
-// constant.
+// Row is a row of registers or predicates as an operand; a negative row is a constant.
 type Row struct {
 	Slot Slot
 	Row  int32
 }
 
-// Add is the row where it lies behind others; constants stay.
+// Add returns the row moved up by base; constants stay the same.
 func (r Row) Add(base regfile.Size) Row {
 	if r.Row >= 0 {
 		r.Row += int32([...]int{NoSlot: 0, R: base.R, Q: base.Q, P: base.P}[r.Slot])
@@ -30,44 +29,43 @@ func (r Row) Add(base regfile.Size) Row {
 	return r
 }
 
-// Access is what a memory instruction accesses, and how. The row its addresses are in
-// is operand A of the instruction.
+// Access is the access of a memory instruction. Operand A of the instruction is the row with its addresses.
 type Access struct {
 	Space      ptx.Space
-	Cluster    bool   // a generic address that is to be one of shared memory, of any CTA of the cluster
-	Addr       Slot   // of the row that holds addresses; NoSlot: the address is Off
-	Offset     uint64 // added to the row
-	Frame      bool   // Off is relative to the running function's local frame
-	Size       int    // bytes of an element
+	Cluster    bool   // a generic address that must be in shared memory of any CTA of the cluster
+	Addr       Slot   // slot of the row with addresses; NoSlot: the address is Offset
+	Offset     uint64 // added to the value of the row
+	Frame      bool   // Offset is relative to the running function's local frame
+	Size       int    // size of an element in bytes
 	Elems      []Elem
-	Bytes      int // of all elements: what the address must be a multiple of
-	SpareBytes int // of them, those of the last elements of a load whose values are not read
+	Bytes      int // total size of the elements in bytes; the address must be a multiple of it
+	SpareBytes int // bytes of trailing elements whose values a load does not use
 	Signed     bool
-	HitIndex   int             // index of the first of the Known allocations remembered
-	Fixed      *mem.Allocation // where Off lies, of a fixed address in device memory
-	Strided    *mem.Strided    // copies of rows of elements; nil for 128 bits
+	HitIndex   int             // index of the first of the HitsPerAccess remembered allocations
+	Fixed      *mem.Allocation // the allocation of a fixed address in device memory
+	Strided    *mem.Strided    // functions that copy rows of elements; nil for 128 bits
 	Store      bool
-	SingleLane bool // all lanes store the same to the same place: it is one store
+	SingleLane bool // all lanes store the same value to the same place, so one store suffices
 	Atom       *Atom
 	Pattern    Pattern
-	Stride     int          // of Spread: how many bytes, a multiple of Bytes
-	Tile       *matrix.Tile // of ldmatrix, stmatrix and wmma: the lanes' addresses are those of its rows
+	Stride     int          // for AnyStride: distance of the lanes' addresses in bytes, a multiple of Bytes
+	Tile       *matrix.Tile // for ldmatrix, stmatrix and wmma: the lanes' addresses are the addresses of its rows
 }
 
-// Pattern is what is proved of the addresses of an access, of the lanes of either half of a warp that execute it.
+// Pattern is a proved property of the addresses of an access, for the executing lanes in each half of a warp.
 type Pattern uint8
 
 // The patterns.
 const (
-	AnyPattern  Pattern = iota // nothing
-	SameAddress                // all are the same
-	Contiguous                 // they are Bytes apart from lane to lane, if those of the outermost lanes are
-	AnyStride                  // … Apart
+	AnyPattern  Pattern = iota // nothing is proved
+	SameAddress                // all addresses are equal
+	Contiguous                 // Bytes apart from lane to lane, if that holds for the outermost lanes
+	AnyStride                  // Stride apart from lane to lane, under the same condition
 )
 
 func (p Pattern) String() string { return [...]string{"", "one place", "side by side", "spread"}[p] }
 
-// Distance is how many bytes elements are apart from lane to lane, if the access has a pattern.
+// Distance returns the distance of elements from lane to lane in bytes, if the access has a pattern.
 func (a *Access) Distance() int64 {
 	if a.Pattern == Contiguous {
 		return int64(a.Bytes)
@@ -75,17 +73,17 @@ func (a *Access) Distance() int64 {
 	return int64(a.Stride)
 }
 
-// HitsPerAccess is how many allocations a memory instruction remembers: first the one it has hit last.
+// HitsPerAccess is the number of allocations that a memory instruction remembers, the most recent first.
 const HitsPerAccess = 4
 
 // Elem is an element of a vector access.
 type Elem struct {
 	Slot Slot // NoSlot: not loaded or stored
 	Row  int32
-	High int32 // of 128-bit elements: the row of the upper half
+	High int32 // row of the upper half of a 128-bit element
 }
 
-// Request is the access in the words of package mem.
+// Request returns the access in the form of package mem.
 func (a *Access) Request() mem.Access {
 	kind := mem.Load
 	switch {
@@ -101,8 +99,7 @@ func (a *Access) Request() mem.Access {
 	return request
 }
 
-// AddressAt is the address of a lane whose register has the value v: it wraps in the register's
-// width.
+// AddressAt returns the address of a lane whose register has the value v. It wraps at the register's width.
 func (a *Access) AddressAt(v uint64) uint64 {
 	if v += a.Offset; a.Addr == R {
 		v = uint64(uint32(v))
@@ -110,8 +107,8 @@ func (a *Access) AddressAt(v uint64) uint64 {
 	return v
 }
 
-// FixedPointer is what an access to a fixed address in device memory goes to; nil if it
-// is at fault, or of elements that are no element of a row.
+// FixedPointer returns the pointer of an access to a fixed address in device memory; nil if the access faults, or has
+// elements larger than a slot.
 func (a *Access) FixedPointer() unsafe.Pointer {
 	if a.Fixed == nil {
 		return nil
@@ -119,10 +116,10 @@ func (a *Access) FixedPointer() unsafe.Pointer {
 	return a.PointerIn(a.Fixed, a.Offset-a.Fixed.Base)
 }
 
-// PointerIn is offset off of the memory, if the access may go there.
+// PointerIn returns a pointer to the offset in m, or nil if the access is not allowed there.
 func (a *Access) PointerIn(m *mem.Allocation, offset uint64) unsafe.Pointer {
 	n, request := uint64(a.Bytes), a.Request()
-	if offset > m.Size || n > m.Size-offset || offset%n != 0 || a.Size > 8 || !request.Allowed(m) { // freed memory has no size
+	if offset > m.Size || n > m.Size-offset || offset%n != 0 || a.Size > 8 || !request.Allowed(m) { // freed memory has size 0
 		return nil
 	}
 	return unsafe.Add(m.Ptr, offset)
@@ -131,7 +128,7 @@ func (a *Access) PointerIn(m *mem.Allocation, offset uint64) unsafe.Pointer {
 // Writes reports whether the access changes memory.
 func (a *Access) Writes() bool { return a.Store || a.Atom != nil }
 
-// Extend extends a loaded element as its type says.
+// Extend sign-extends a loaded element if its type is signed.
 func (a *Access) Extend(v uint64) uint64 {
 	if a.Signed {
 		n := 64 - 8*a.Size
@@ -143,22 +140,22 @@ func (a *Access) Extend(v uint64) uint64 {
 // Atom is the operation of atom and red.
 type Atom struct {
 	Reduction
-	B, C   []Elem // operands, per element
-	Shared bool   // only the CTA sees it: never a host atomic
+	B, C   []Elem // operands of each element
+	Shared bool   // only the CTA can observe it, so it never needs a host atomic
 }
 
 // Reduction is an operation that combines two values.
 type Reduction struct {
 	Op     AtomicOp
 	Type   ptx.Type
-	Global bool // a sum in global memory, of which .f32 is flushed, and .f64 has the operand's NaN
-	Float  Op   // AtomFloat: a kernel of package alu
+	Global bool // a sum in global memory: .f32 is flushed to zero, and .f64 keeps the operand's NaN
+	Float  Op   // kernel of package alu for AtomFloat
 }
 
-// floatOps are those of floats that are kernels; sums of .f32 and .f64 are not.
+// floatOps maps operations on floats to kernels; sums of .f32 and .f64 have none.
 var floatOps = map[AtomicOp]string{AtomAdd: "add", AtomMin: "min", AtomMax: "max"}
 
-// ReductionOn is the operation on memory of a state space.
+// ReductionOn returns the operation on memory of a state space.
 func ReductionOn(op AtomicOp, t ptx.Type, space ptx.Space) Reduction {
 	r := Reduction{Op: op, Type: t, Global: (t == ptx.F32 || t == ptx.F64) && op == AtomAdd && space != ptx.Shared}
 	if half := t == ptx.F16x2 || t == ptx.BF16x2 || t.IsFloat() && t.Bits() == 16; half || t.IsFloat() && op != AtomAdd {
@@ -167,24 +164,24 @@ func ReductionOn(op AtomicOp, t ptx.Type, space ptx.Space) Reduction {
 	return r
 }
 
-// Imm packs the operation, of redux, for Instr.Imm.
+// Imm packs the operation of a redux into an Instr.Imm.
 func (r Reduction) Imm() uint64 { return uint64(r.Op) | uint64(r.Type)<<8 }
 
-// ReductionOf is the operation that Imm has packed.
+// ReductionOf unpacks Imm.
 func ReductionOf(imm uint64) Reduction {
 	return Reduction{Op: AtomicOp(imm), Type: ptx.Type(imm >> 8)}
 }
 
-// FloatReduction is the same for floats: a kernel of package alu, and what that has in Imm.
+// FloatReduction is a reduction of floats: a kernel of package alu, and its Imm.
 type FloatReduction struct {
 	Op  Op
 	Imm uint32
 }
 
-// Packed packs it, of redux, for Instr.Imm.
+// Packed packs the operation of a redux into an Instr.Imm.
 func (r FloatReduction) Packed() uint64 { return uint64(r.Op)<<32 | uint64(r.Imm) }
 
-// FloatReductionOf is the operation that Imm has packed.
+// FloatReductionOf unpacks Packed.
 func FloatReductionOf(imm uint64) FloatReduction { return FloatReduction{Op(imm >> 32), uint32(imm)} }
 
 // AtomicOp is an atomic operation.
@@ -202,21 +199,21 @@ const (
 	AtomDec
 	AtomMin
 	AtomMax
-	AtomFloat // of floats: Reduction.Float
+	AtomFloat // a kernel on floats (Reduction.Float)
 )
 
-// Mbarrier is what an operation on an mbarrier is, for Instr.Imm.
+// Mbarrier contains the properties of an operation on an mbarrier, for Instr.Imm.
 type Mbarrier struct {
-	Space      ptx.Space // of the address: shared or generic
-	Drop       bool      // of arrive: fewer are expected from the next phase on
-	Expect     bool      // … of tx, the tx-count goes up by the count; of arrive, that first, and then it is by 1
-	NoComplete bool      // … it must not complete the phase
-	V1         bool      // of init and of looking at the layout: it is .layout::v1
-	Condition  bool      // of looking at a phase: it is the conditional one
+	Space      ptx.Space // space of the address: shared or generic
+	Drop       bool      // of an arrival: the next phases expect fewer arrivals
+	Expect     bool      // of a tx operation: the count is added to the tx-count; of an arrival: the same, followed by one arrival
+	NoComplete bool      // of an arrival: it must not complete the phase
+	V1         bool      // of an initialisation or a layout query: .layout::v1
+	Condition  bool      // of a phase query: it is the conditional one
 	Arrives    bool      // of a multicast: it is an arrival
 }
 
-// Imm packs it.
+// Imm packs m into an Instr.Imm.
 func (m Mbarrier) Imm() uint64 {
 	v := uint64(m.Space)
 	for i, flag := range []bool{m.Drop, m.Expect, m.NoComplete, m.V1, m.Condition, m.Arrives} {
@@ -227,52 +224,52 @@ func (m Mbarrier) Imm() uint64 {
 	return v
 }
 
-// MbarrierOf is what Imm has packed.
+// MbarrierOf unpacks Imm.
 func MbarrierOf(imm uint64) Mbarrier {
 	flag := func(i int) bool { return imm>>(8+i)&1 != 0 }
 	return Mbarrier{ptx.Space(imm & 0xff), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5)}
 }
 
-// Fragments is the operands of an instruction that the lanes of a warp execute together on
-// matrices: of each, the registers in which a lane has its part.
+// Fragments contains the operands of an instruction that the lanes of a warp execute together on matrices: for each
+// operand, the registers with a lane's part.
 type Fragments struct {
 	D, A, B, C []Elem
-	E          []Elem // metadata of a sparse A; scales with their selectors
+	E          []Elem // metadata of a sparse A, or scales with their selectors
 	Multiply   *matrix.Multiply
-	Sparse     *matrix.Compression // of Sparse: D is the indices and the elements that are kept, A all elements, E the descriptor; or D is all, A the indices, B the elements
-	Wgmma      *matrix.Wgmma       // of wgmma.mma_async: C is D, and there is no B; no A if that is in shared memory
+	Sparse     *matrix.Compression // of Sparse. Compression: D is the indices and the kept elements, A all elements, E the descriptor. Decompression: D is all elements, A the indices, B the elements
+	Wgmma      *matrix.Wgmma       // of wgmma.mma_async: C is D, B is absent, and so is A if it is in shared memory
 
-	Memory *TensorAccess // of what accesses tensor memory
+	Memory *TensorAccess // of operations on tensor memory
 
-	// Of what has to do with pending multiplications: their indices in Tables.Fragments. D is
-	// then all that those have which it completes, and A all that they read.
+	// For operations that complete or are disturbed by pending multiplications: their indices in Tables.Fragments. D
+	// then contains all registers that the completed multiplications write, and A all that they read.
 	Pending []int32
 }
 
-// TensorAccess is what an instruction does with tensor memory: one of these.
+// TensorAccess is the operation on tensor memory; exactly one of Tile, Copy and Mma is set.
 type TensorAccess struct {
 	Tile *matrix.TensorTile // of TensorLoad and TensorStore: D or A are the registers, the first of E is the address
 	Copy *matrix.TensorCopy
-	Mma  *matrix.TensorMma // E has what TensorE lists
+	Mma  *matrix.TensorMma // E has the operands from TensorD to TensorE
 
-	Reduce   *TensorReduction   // of TensorLoad: the last of D is all that a lane has loaded, combined
-	Compress *TensorCompression // of TensorLoad: the other registers of D are the indices and the elements that are kept
+	Reduce   *TensorReduction   // of TensorLoad: the last register of D is the combination of all that a lane has loaded
+	Compress *TensorCompression // of TensorLoad: the other registers of D are the indices and the kept elements
 }
 
-// TensorReduction is how values are combined: Float, unless its operation is Invalid.
+// TensorReduction combines values with Float or, if its operation is Invalid, with Integer.
 type TensorReduction struct {
 	Integer Reduction
 	Float   FloatReduction
 }
 
-// TensorCompression is how a lane keeps two of each four elements that it loads.
+// TensorCompression keeps two of each four elements that a lane loads.
 type TensorCompression struct {
 	*matrix.Compression
 	matrix.Choice
 }
 
-// The operands of TensorMma in Fragments.E: addresses in tensor memory, masks of lanes that are not
-// written, eight words of them, and the zero-column mask, which is 64 bits.
+// The operands of TensorMma in Fragments.E: addresses in tensor memory, masks of lanes that are not written (eight
+// words), and the zero-column mask, which has 64 bits.
 const (
 	TensorD = iota
 	TensorA
@@ -284,19 +281,19 @@ const (
 	TensorE    = TensorZero + 1
 )
 
-// TensorImm is what an operation of tcgen05 is, for Instr.Imm.
+// TensorImm contains the properties of an operation of tcgen05, for Instr.Imm.
 type TensorImm struct {
-	Space     ptx.Space // of an address in memory
-	Pair      bool      // of CTAs: .cta_group::2
+	Space     ptx.Space // space of an address in memory
+	Pair      bool      // .cta_group::2, a pair of CTAs
 	Multicast bool
-	Wide      bool // the mask of CTAs has 32 bits, not 16
-	Store     bool // of waiting: for stores, and not for loads
-	Exclusive bool // of allocating: no other columns are allocated meanwhile
+	Wide      bool // the CTA mask has 32 bits instead of 16
+	Store     bool // of a wait: for stores instead of loads
+	Exclusive bool // of an allocation: exclude other allocations until it is freed
 	ReadA     bool // of tcgen05.commit: it arrives when matrices A in shared memory have been read
-	Columns   int  // of allocating: the most columns
+	Columns   int  // of an allocation: the maximum number of columns
 }
 
-// Imm packs it.
+// Imm packs t into an Instr.Imm.
 func (t TensorImm) Imm() uint64 {
 	v := uint64(t.Space) | uint64(t.Columns)<<16
 	for i, flag := range []bool{t.Pair, t.Multicast, t.Wide, t.Store, t.Exclusive, t.ReadA} {
@@ -307,27 +304,26 @@ func (t TensorImm) Imm() uint64 {
 	return v
 }
 
-// TensorImmOf is what Imm has packed.
+// TensorImmOf unpacks Imm.
 func TensorImmOf(imm uint64) TensorImm {
 	flag := func(i int) bool { return imm>>(8+i)&1 != 0 }
 	return TensorImm{ptx.Space(imm & 0xff), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5), int(imm >> 16)}
 }
 
-// Texture is an instruction on a texture or a surface: the registers it names, and what it
-// does.
+// Texture is an instruction on a texture or a surface, with its registers.
 type Texture struct {
-	D       []Elem // results; a predicate is whether the texels are there
+	D       []Elem // results; a predicate tells whether the texels are present
 	Sources [TextureSources][]Elem
 
 	Lookup    texture.Lookup // of tex and tld4
-	Access    texture.Access // of surfaces
-	Size      int            // bytes of an element of their data
+	Access    texture.Access // of surface instructions
+	Size      int            // size of a data element in bytes
 	Reduction Reduction      // of sured
 }
 
-// The sources of an instruction on a texture or a surface, each a list that may be empty.
+// The sources of an instruction on a texture or a surface; each is a list that may be empty.
 const (
-	TextureObject = iota // what it goes to: a handle, or the address of a reference
+	TextureObject = iota // a handle, or the address of a reference
 	TextureSampler
 	TextureCoord
 	TextureLevel
@@ -336,31 +332,30 @@ const (
 	TextureOffset
 	TextureCompare
 	TextureData
-	TextureSources // how many there are
+	TextureSources // number of sources
 )
 
-// Async is what an asynchronous operation is, for Instr.Imm.
+// Async contains the properties of an asynchronous operation, for Instr.Imm.
 type Async struct {
-	To, From          ptx.Space // of the addresses
-	MbarrierSpace     ptx.Space // of that of the mbarrier which is told
-	Bytes             int       // of a copy or store of a fixed size
-	Bulk              bool      // its groups are those of bulk operations
-	NotifiesMbarrier  bool      // it tells an mbarrier, by complete-tx
-	Read              bool      // of waiting, only until the sources have been read
-	All               bool      // … for what is in no group yet, too; of AsyncCancel, all CTAs of the cluster are told
-	NoInc             bool      // the arrival is one that the mbarrier already waits for
-	Reduces           bool      // it combines, by:
+	To, From          ptx.Space // spaces of the addresses
+	MbarrierSpace     ptx.Space // space of the notified mbarrier's address
+	Bytes             int       // size of a copy or store with a fixed size
+	Bulk              bool      // its groups are the groups of bulk operations
+	NotifiesMbarrier  bool      // it notifies an mbarrier by complete-tx
+	Read              bool      // of a wait: only until the sources have been read
+	All               bool      // of a wait: also for operations that are not yet in a group; of AsyncCancel: all CTAs of the cluster are notified
+	NoInc             bool      // the arrival is one that the mbarrier already expects
+	Reduces           bool      // it combines values by Reduction
 	Reduction         Reduction
 	IgnoreOutOfBounds bool         // up to 15 bytes at each end of the source are neither read nor written
-	ReportPattern     PatternCheck // the inspection of a copied source
+	ReportPattern     PatternCheck // pattern to search in the copied source
 }
 
-// PatternCheck is a pattern that a bulk copy looks for in its source, and reports to its mbarrier
-// (manual 9.7.9.25.1.3).
+// PatternCheck is a pattern that a bulk copy searches in its source, and reports to its mbarrier (manual 9.7.9.25.1.3).
 type PatternCheck uint8
 
-// The patterns. Per16 looks at the first element of each 16 bytes, for a negative zero of 32, 16, 8 or
-// 4 bits. PerByte looks at each byte, for 0xff.
+// The patterns. Per16 compares the first element of each 16 bytes with a negative zero of 32, 16, 8 or 4 bits. PerByte
+// compares each byte with 0xff.
 const (
 	NoReport PatternCheck = iota
 	Per16Of32
@@ -370,7 +365,7 @@ const (
 	PerByte
 )
 
-// Matches reports whether data, a multiple of 16 bytes, has the pattern.
+// Matches reports whether data, whose length must be a multiple of 16, contains the pattern.
 func (v PatternCheck) Matches(data []byte) bool {
 	switch v {
 	case NoReport:
@@ -386,7 +381,7 @@ func (v PatternCheck) Matches(data []byte) bool {
 	return false
 }
 
-// FoundFirst reports whether the first element of data has the pattern, of PerByte whether any byte has it.
+// FoundFirst reports whether the first element of data has the pattern, for PerByte whether any byte has it.
 func (v PatternCheck) FoundFirst(data []byte) bool {
 	switch v {
 	case NoReport:
@@ -410,7 +405,7 @@ func (v PatternCheck) FoundFirst(data []byte) bool {
 	return word&15 == 1<<3
 }
 
-// size is the bytes of an element of a pattern, at least 1.
+// size returns the size of a pattern's element in bytes, at least 1.
 func (v PatternCheck) size() int {
 	switch v {
 	case Per16Of32:
@@ -421,7 +416,7 @@ func (v PatternCheck) size() int {
 	return 1
 }
 
-// Imm packs it.
+// Imm packs a into an Instr.Imm.
 func (a Async) Imm() uint64 {
 	if a.To|a.From|a.MbarrierSpace > 0xf || a.ReportPattern > 7 || a.Bytes < 0 || a.Bytes > 0xff || a.Reduction.Imm() > 0xffff {
 		panic(fmt.Sprintf("BUG: %+v does not fit", a))
@@ -435,7 +430,7 @@ func (a Async) Imm() uint64 {
 	return v
 }
 
-// AsyncOf is what Imm has packed.
+// AsyncOf unpacks Imm.
 func AsyncOf(imm uint64) Async {
 	flag := func(i int) bool { return imm>>(24+i)&1 != 0 }
 	r := ReductionOf(imm >> 32 & 0xffff)
@@ -447,13 +442,13 @@ func AsyncOf(imm uint64) Async {
 	}
 }
 
-// WaitGroups is which multiplications are completed, for Instr.Imm.
+// WaitGroups selects the multiplications that a wait completes, for Instr.Imm.
 type WaitGroups struct {
-	All  bool // and those too that other warps of the warpgroup have yet to issue
-	Last int  // groups that are left out
+	All  bool // include the multiplications that other warps of the warpgroup have not issued yet
+	Last int  // number of most recent groups that stay pending
 }
 
-// Imm packs it.
+// Imm packs a into an Instr.Imm.
 func (a WaitGroups) Imm() uint64 {
 	v := uint64(uint32(a.Last))
 	if a.All {
@@ -462,43 +457,43 @@ func (a WaitGroups) Imm() uint64 {
 	return v
 }
 
-// WaitGroupsOf is what Imm has packed.
+// WaitGroupsOf unpacks Imm.
 func WaitGroupsOf(imm uint64) WaitGroups { return WaitGroups{imm>>32 != 0, int(uint32(imm))} }
 
-// ParamPlace is where a parameter, argument or result lives.
+// ParamPlace is the place of a parameter, argument or result.
 type ParamPlace struct {
-	Slot   Slot // R, Q or P: a register row; NoSlot: the local frame
+	Slot   Slot // R, Q or P: a register row; NoSlot: in the local frame
 	Row    int32
-	Offset int // bytes into the local frame
-	Size   int // bytes
+	Offset int // offset in the local frame in bytes
+	Size   int // size in bytes
 }
 
-// CallSite is a call, of a function or a builtin, or the operands of an instruction that has many.
+// CallSite is a call of a function or a builtin, or the operands of an instruction with many operands.
 type CallSite struct {
-	Target   int32 // index of the function; -1: a pointer says which, or it is a builtin
+	Target   int32 // index of the function; -1 for a call through a pointer or of a builtin
 	Args     []ParamPlace
 	Rets     []ParamPlace
 	Call     *ptx.Call // of a call through a pointer: its prototype, or its list of targets
-	Callable []bool    // of a call through a pointer: by function, whether the call may reach it
+	Callable []bool    // of a call through a pointer: whether it may reach a function, by function index
 }
 
-// BarrierOp is bar or barrier, bar.warp.sync too.
+// BarrierOp is bar or barrier, including bar.warp.sync.
 type BarrierOp struct {
 	Kind    BarrierKind
-	Aligned bool // the lanes of a warp come together
+	Aligned bool // all lanes of a warp arrive together
 	Neg     bool // of .red: the predicate is negated
 }
 
-// BarrierKind is what is done at a barrier.
+// BarrierKind is the operation at a barrier.
 type BarrierKind uint8
 
 // The kinds.
 const (
 	BarSync BarrierKind = iota
 	BarArrive
-	BarClusterArrive // at the barrier of the cluster
+	BarClusterArrive // arrives at the barrier of the cluster
 	BarClusterWait
-	BarWarp // between the lanes of a warp
+	BarWarp // synchronises the lanes of a warp
 	BarPopc
 	BarAnd
 	BarOr
@@ -515,7 +510,7 @@ func ElemRows(list []Row, elems []Elem, size int) []Row {
 	return list
 }
 
-// PlaceRows appends the places that are rows.
+// PlaceRows appends the rows of the places.
 func PlaceRows(list []Row, places []ParamPlace) []Row {
 	for _, p := range places {
 		list = append(list, Row{p.Slot, p.Row})

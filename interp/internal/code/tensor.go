@@ -1,31 +1,31 @@
 package code
 
-// This file is what an instruction on tensors in global memory is, for Instr.Imm.
+// This file packs the properties of instructions on tensors in global memory into Instr.Imm.
 
 import (
 	"gemu/internal/tensormap"
 	"gemu/ptx"
 )
 
-// Tensor is a copy or reduction between a tensor and shared memory. Its coordinates, then its
-// offsets, then the mask of CTAs, are listed in its CallSite; then come the operands that override properties of
-// the map: the address and, with Shape, the extents, the lower strides and the upper ones.
+// Tensor is a copy or reduction between a tensor and shared memory. Its CallSite lists its coordinates, its offsets and
+// the CTA mask, followed by the operands that override properties of the map: the address and, with Shape, the extents,
+// the lower halves of the strides and their upper halves.
 type Tensor struct {
-	Shared, Map   ptx.Space // of the addresses
-	MbarrierSpace ptx.Space // of that of the mbarrier which is told
+	Shared, Map   ptx.Space // spaces of the addresses
+	MbarrierSpace ptx.Space // space of the notified mbarrier's address
 	Mode          tensormap.Mode
 	Dims          int
-	Rows          bool // four of them
+	Rows          bool // four rows (gather4 or scatter4)
 	Store         bool // to the tensor
 	Multicast     bool
 	Reduces       bool
-	Override      bool // the address of the tensor is an operand
-	Shape         bool // and so are extents and strides
+	Override      bool // an operand overrides the address of the tensor
+	Shape         bool // operands override the extents and strides
 	Report        PatternCheck
 	Op            AtomicOp
 }
 
-// Imm packs it.
+// Imm packs t into an Instr.Imm.
 func (t Tensor) Imm() uint64 {
 	v := uint64(t.Shared) | uint64(t.Map)<<8 | uint64(t.MbarrierSpace)<<16 | uint64(t.Mode)<<24 | uint64(t.Dims)<<32 | uint64(t.Op)<<40 | uint64(t.Report)<<56
 	for i, flag := range []bool{t.Rows, t.Store, t.Multicast, t.Reduces, t.Override, t.Shape} {
@@ -36,7 +36,7 @@ func (t Tensor) Imm() uint64 {
 	return v
 }
 
-// TensorOf is what Imm has packed.
+// TensorOf unpacks Imm.
 func TensorOf(imm uint64) Tensor {
 	flag := func(i int) bool { return imm>>(48+i)&1 != 0 }
 	return Tensor{
@@ -46,7 +46,7 @@ func TensorOf(imm uint64) Tensor {
 	}
 }
 
-// Coordinates is how many coordinates it has.
+// Coordinates returns the number of coordinates.
 func (t Tensor) Coordinates() int {
 	if t.Rows {
 		return tensormap.Rank
@@ -54,22 +54,22 @@ func (t Tensor) Coordinates() int {
 	return t.Dims
 }
 
-// MapField is what tensormap.replace changes.
+// MapField is the change made by a tensormap.replace.
 type MapField struct {
-	Space ptx.Space // of the address
-	Field int       // index of MapFields
+	Space ptx.Space // space of the address
+	Field int       // index in MapFields
 	Ord   int
 }
 
-// MapFields are the fields of a tensor map that can be changed.
+// MapFields lists the fields of a tensor map that can be replaced.
 var MapFields = []string{
 	"global_address", "rank", "box_dim", "global_dim", "global_stride", "element_stride", "elemtype", "interleave_layout", "swizzle_mode", "swizzle_atomicity", "fill_mode", tensormap.AllocClass,
 }
 
-// Imm packs it.
+// Imm packs m into an Instr.Imm.
 func (m MapField) Imm() uint64 { return uint64(m.Space) | uint64(m.Field)<<8 | uint64(m.Ord)<<16 }
 
-// MapFieldOf is what Imm has packed.
+// MapFieldOf unpacks Imm.
 func MapFieldOf(imm uint64) MapField {
 	return MapField{ptx.Space(imm & 0xff), int(imm >> 8 & 0xff), int(imm >> 16)}
 }

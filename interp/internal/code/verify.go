@@ -1,6 +1,6 @@
 package code
 
-// This file verifies programs: what lowering must have kept to.
+// This file verifies programs: the properties that lowering must guarantee.
 
 import (
 	"errors"
@@ -11,10 +11,9 @@ import (
 	"gemu/ptx"
 )
 
-// Verify reports what is wrong with a function, as an error for each fault: types and
-// rows that do not agree, control that leaves the function, blocks that do not end,
-// registers read before they are written that are not known for it, and decisions of
-// the plan that do not fit the operands.
+// Verify returns the faults of a function, as one error each: operands whose types and rows disagree, control that
+// leaves the function, blocks without an end, unexpected reads of unwritten registers, and plan decisions that do not
+// fit the operands.
 func (p *Program) Verify(f *Func) error {
 	v := newVerifier(p, f)
 	v.shape()
@@ -24,16 +23,15 @@ func (p *Program) Verify(f *Func) error {
 	return errors.Join(v.faults...)
 }
 
-// VerifyShape is Verify without looking for what is read before it is written: it takes
-// time by the length of the function alone.
+// VerifyShape is Verify without the search for reads before writes. Its time is linear in the length of the function.
 func (p *Program) VerifyShape(f *Func) error {
 	v := newVerifier(p, f)
 	v.shape()
 	return errors.Join(v.faults...)
 }
 
-// VerifyReference is VerifyShape of code that is for reference: it runs on lanes, and
-// computes all in its place.
+// VerifyReference is VerifyShape for reference code, which must execute on lanes and compute every instruction in its
+// place.
 func (p *Program) VerifyReference(f *Func) error {
 	v := newVerifier(p, f)
 	v.shape()
@@ -68,8 +66,8 @@ func (v *verifier) shape() {
 	v.places()
 }
 
-// constants checks that what a launch computes before it begins needs nothing else, and
-// gives each constant one value.
+// constants checks that the instructions executed before a launch depend only on constants, and give each constant one
+// value.
 func (v *verifier) constants() {
 	computed := map[Row]bool{}
 	for i := range v.Fixed {
@@ -95,8 +93,8 @@ func (v *verifier) constants() {
 	}
 }
 
-// places checks the rows that the function itself names: they exist, and those that are
-// written otherwise than by an instruction of a block are in their rows.
+// places checks the rows in the function's own tables: they must exist, and rows that are not written by instructions
+// of blocks must always hold their values.
 func (v *verifier) places() {
 	size := [P + 1]int{R: v.fn.Frame.R, Q: v.fn.Frame.Q, P: v.fn.Frame.P}
 	check := func(what string, r Row) {
@@ -132,8 +130,8 @@ func (v *verifier) places() {
 type verifier struct {
 	*Program
 	fn     *Func
-	starts map[int32]bool    // pcs where blocks of the function begin
-	fixed  map[int32][]int32 // by pc, those of Program.Fixed that stood before it
+	starts map[int32]bool    // pcs at which blocks of the function begin
+	fixed  map[int32][]int32 // for each pc, indices of the instructions in Program.Fixed that stood before it
 	faults []error
 }
 
@@ -148,12 +146,12 @@ func newVerifier(p *Program, f *Func) *verifier {
 	return v
 }
 
-// Fault is something that is wrong with a function.
+// Fault is a fault of a function.
 type Fault struct {
 	Func  *Func
 	PC    int32
 	Op    Op
-	Instr *ptx.Instr // that the instruction is part of; nil if it is none's
+	Instr *ptx.Instr // the PTX instruction to which it belongs; nil if there is none
 	Msg   string
 }
 
@@ -161,7 +159,7 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("%s, instruction %d (%s): %s", f.Func.Name, f.PC, f.Op, f.Msg)
 }
 
-// maxFaults is how many are reported: the first ones tell.
+// maxFaults bounds the number of reported faults: the first are the informative ones.
 const maxFaults = 8
 
 func (v *verifier) fault(pc int32, format string, args ...any) {
@@ -213,7 +211,7 @@ func (v *verifier) block(b *Block) {
 	}
 }
 
-// plan recomputes what the plan's decision does to the operands.
+// plan recomputes the effect of the plan's decision on the operands.
 func (v *verifier) plan(pc int32, instr *Instr) {
 	s := instr.Op.Signature()
 	ok := true
@@ -252,14 +250,13 @@ func (v *verifier) plan(pc int32, instr *Instr) {
 	v.storage(pc, instr)
 }
 
-// storage checks what instructions rely on without a look at tags, and what they owe to
-// those that do.
+// storage checks the assumptions of instructions that execute without looking at shadow masks.
 func (v *verifier) storage(pc int32, instr *Instr) {
 	proved := func(r Row) bool { return r.Row < 0 || v.fn.KeepingOf(r)&(StorageProved|StorageFixed) != 0 }
 	if instr.Op.Signature().Kind == Control {
-		return // it looks at shadows by itself, and places checks what it writes
+		return // it checks shadows itself, and places checks the rows it writes
 	}
-	all, predicates := true, false // what it reads is proved; there are predicates among it
+	all, predicates := true, false // all operands are proved; some are predicates
 	for _, r := range v.Reads(nil, instr) {
 		all, predicates = all && (r.Slot == P || proved(r)), predicates || r.Slot == P
 		if instr.Plan.Exec == OnLanes && v.fn.KeepingOf(r)&(StorageShadow|StorageBoth) == StorageShadow {
@@ -280,7 +277,7 @@ func (v *verifier) storage(pc int32, instr *Instr) {
 		ok := all && instr.Guard == 0
 		switch s := instr.Op.Signature(); s.Kind {
 		case Arithmetic:
-			ok = ok && instr.Plan.Exec != OnLanes && instr.Plan.Exec != Materialised // by tags it is uniform, too
+			ok = ok && instr.Plan.Exec != OnLanes && instr.Plan.Exec != Materialised // the masks make it uniform, too
 		case Load:
 			a := &v.Access[instr.Side]
 			ok = ok && instr.Plan.Exec == CompactLoad && a.Space != ptx.Generic && a.Space != ptx.Local && !a.Frame
@@ -298,7 +295,7 @@ func (v *verifier) storage(pc int32, instr *Instr) {
 	}
 }
 
-// KeepingOf is how a row is kept.
+// KeepingOf returns the storage of a row.
 func (f *Func) KeepingOf(r Row) Storage {
 	if list := f.Keeping[r.Slot]; r.Row >= 0 && int(r.Row) < len(list) {
 		return list[r.Row]
@@ -306,8 +303,7 @@ func (f *Func) KeepingOf(r Row) Storage {
 	return StorageLanes
 }
 
-// PlanOf is how an instruction executes in the way given, with what that does to its
-// operands: kept says how rows are kept.
+// PlanOf returns the plan of an instruction that executes as exec; storageOf gives the storage of rows.
 func (t *Tables) PlanOf(instr *Instr, exec Exec, storageOf func(Row) Storage) ExecPlan {
 	h := ExecPlan{Exec: exec}
 	if exec == OnLanes {
@@ -316,7 +312,7 @@ func (t *Tables) PlanOf(instr *Instr, exec Exec, storageOf func(Row) Storage) Ex
 	s := instr.Op.Signature()
 	named := s.Sources()
 	if s.Side == AccessSide {
-		named = 1 // the address
+		named = 1 // only the address is a named operand
 	}
 	var buffer [24]Row
 	for i, r := range t.Operands(buffer[:0], instr) {
@@ -336,9 +332,8 @@ func (t *Tables) PlanOf(instr *Instr, exec Exec, storageOf func(Row) Storage) Ex
 	return h
 }
 
-// definitions checks that every row is written before it is read, on every way there, or
-// known as one that may not be. What a guard may keep from being written is only there
-// for what else the PTX instruction does.
+// definitions checks that every row is written before it is read on every path, unless it is in Func.Zero. A row
+// written under a guard counts as written only within the same PTX instruction.
 func (v *verifier) definitions() {
 	known := rowSet{}
 	for _, r := range v.fn.Zero {
@@ -403,9 +398,8 @@ func (v *verifier) definitions() {
 	}
 }
 
-// fixpoint calls visit for blocks of the function, the first at first, and what it gives
-// for where control goes from there, until nothing changes: of those that wait always the
-// foremost, for control mostly goes on.
+// fixpoint visits the blocks of the function, starting with first, and propagates to their successors until nothing
+// changes. It always visits the first waiting block in program order, because control mostly goes forward.
 func (v *verifier) fixpoint(first int32, visit func(b *Block) func(next int32) (changed bool)) {
 	waits := make([]bool, v.fn.Blocks.Len())
 	waits[first] = true
@@ -435,7 +429,7 @@ type rowSet map[Row]bool
 
 func (s rowSet) clone() rowSet { return maps.Clone(s) }
 
-// intersect leaves out what is not in o, and reports whether that changed the set.
+// intersect removes the rows that are not in other, and reports whether the set changed.
 func (s rowSet) intersect(other rowSet) bool {
 	n := len(s)
 	for r := range s {

@@ -9,8 +9,8 @@ import (
 
 var sourceNames = [...]string{"source 0", "source 1", "source 2", "source 3"}
 
-// operands checks that rows exist, of the slots that the operation wants, and that they are
-// what the instruction is said to read and write.
+// operands checks that rows exist, that their slots match the operation, and that they match the rows the instruction
+// is declared to read and write.
 func (v *verifier) operands(pc int32, instr *Instr) {
 	s := instr.Op.Signature()
 	rows := 0
@@ -170,7 +170,7 @@ func (v *verifier) operands(pc int32, instr *Instr) {
 	}
 }
 
-// tensor checks that what accesses tensor memory has the operands for it.
+// tensor checks the operands of operations on tensor memory.
 func (v *verifier) tensor(pc int32, instr *Instr, f *Fragments) {
 	t := f.Memory
 	registers, others := 0, 1
@@ -199,7 +199,7 @@ func (v *verifier) tensor(pc int32, instr *Instr, f *Fragments) {
 	}
 }
 
-// pending checks the operands of what has to do with multiplications that may be pending.
+// pending checks the operands of operations on pending multiplications.
 func (v *verifier) pending(pc int32, instr *Instr, f *Fragments, check func(what string, slot Slot, row int32, source bool)) {
 	lists := [...][]Elem{f.D, f.A, f.C}
 	for i, list := range lists {
@@ -247,7 +247,7 @@ func (v *verifier) pending(pc int32, instr *Instr, f *Fragments, check func(what
 	}
 }
 
-// hasMixedWidths reports whether a kernel has operands that only CompactMixed knows.
+// hasMixedWidths reports whether a kernel has operands that only CompactMixed supports.
 func hasMixedWidths(s *Signature) bool {
 	return s.Dst2 != NoSlot || s.Src[0] == NoSlot || s.Src[3] != NoSlot || slices.Contains(s.Src[:], P)
 }
