@@ -1,7 +1,7 @@
 package lower
 
-// This file allocates rows: it maps the rows of selected code, of which each register
-// and each temporary has its own, to those of the register file.
+// This file allocates rows: it maps the rows of selected code, where each register and each temporary has its own, to
+// rows of the register file.
 
 import (
 	"cmp"
@@ -12,23 +12,23 @@ import (
 	"gemu/regfile"
 )
 
-// liveRange is a row of selected code with the first and the last PTX instruction that it is
-// needed at, counted from 1; 0 is the function's begin.
+// liveRange is a row of selected code with the first and the last PTX instruction that needs it, counted from 1; 0 is
+// the start of the function.
 type liveRange struct {
 	code.Row
 	first, last int
 }
 
-// allocation is where the rows of selected code are.
+// allocation maps the rows of selected code to places in the register file.
 type allocation struct {
-	rows       [code.P + 1][]int32     // by row; NoRow: it is not used
-	liveRanges [code.P + 1][]liveRange // by row
+	rows       [code.P + 1][]int32     // place of each row; NoRow if the row is not used
+	liveRanges [code.P + 1][]liveRange // live range of each row
 	frame      regfile.Size
-	residence  [code.P + 1][]code.Storage // by place
+	residence  [code.P + 1][]code.Storage // storage of each place
 }
 
-// allocate gives the function's rows their places, and all that names rows the new ones;
-// and those of the reference, which knows nothing of the plan.
+// allocate maps the function's rows to places and renames its operands. It does the same for the reference, which has
+// no plan.
 func (l *lowerer) allocate() {
 	ranges := l.liveRanges()
 	if ref := l.prog.Reference; ref != nil {
@@ -39,7 +39,7 @@ func (l *lowerer) allocate() {
 	l.applyAllocation(l.assign(ranges, l.opt.Pack, l.unsetConstant))
 }
 
-// clone is a copy of the draft, of a function to be that is a copy, too, and goes to fn.
+// clone returns a copy of the draft. It also copies the draft's function to fn.
 func (d *draft) clone(fn *code.Func) *draft {
 	*fn = *d.fn
 	c := *d
@@ -52,7 +52,7 @@ func (d *draft) clone(fn *code.Func) *draft {
 	return &c
 }
 
-// clearPlan forgets what the plan has decided, and what is proved of accesses.
+// clearPlan removes the plan's decisions and the proved patterns of accesses.
 func (d *draft) clearPlan() {
 	for s := range d.virtual {
 		d.virtual[s].residence = make([]code.Storage, len(d.virtual[s].residence))
@@ -68,7 +68,7 @@ func (d *draft) clearPlan() {
 	}
 }
 
-// applyAllocation gives all that names rows the new ones.
+// applyAllocation replaces all rows by their places.
 func (d *draft) applyAllocation(a *allocation) {
 	fn := d.fn
 	fn.Frame, fn.Keeping = a.frame, a.residence
@@ -96,11 +96,10 @@ func (d *draft) applyAllocation(a *allocation) {
 	}
 }
 
-// assign gives each row its place. With packing, rows whose lives (over the instructions
-// in order) do not overlap share one: each lane is a thread of its own, so what holds
-// for a thread's registers holds for a column of the file. Temporaries share rows in any
-// case. Only what is kept in the same way shares a row. unset makes a constant of the
-// launch.
+// assign gives each row its place. With pack, rows whose live ranges (over the instructions in order) do not overlap
+// share a place. This is valid under divergence: each lane is a thread of its own, so an argument about a thread's
+// registers applies to its column of the file. Temporaries always share places. Only rows with the same storage share a
+// place. unset adds a constant of the launch.
 func (d *draft) assign(ranges []liveRange, pack bool, unset func(code.Slot) int32) *allocation {
 	type pool struct {
 		slot      code.Slot
@@ -146,7 +145,7 @@ func (d *draft) assign(ranges []liveRange, pack bool, unset func(code.Slot) int3
 	return a
 }
 
-// liveRanges are the lives of the rows that are used, by their beginnings.
+// liveRanges returns the live ranges of the used rows, sorted by their start.
 func (l *lowerer) liveRanges() []liveRange {
 	f := l.fn.Func
 	regs := make([]liveRange, len(f.Regs))
@@ -160,7 +159,7 @@ func (l *lowerer) liveRanges() []liveRange {
 	for i := range regs {
 		regs[i].last = -1
 	}
-	starts := make([]int, len(f.Blocks)+1) // instructions in front of each block
+	starts := make([]int, len(f.Blocks)+1) // number of instructions before each block
 	at := 0
 	for i, b := range f.Blocks {
 		for _, instr := range b.Instrs {
@@ -182,14 +181,14 @@ func (l *lowerer) liveRanges() []liveRange {
 	}
 	for _, list := range [][]*ptx.Var{f.Params, f.Rets} {
 		for _, v := range list {
-			if v.Reg != ptx.NoReg { // read and written by calls
+			if v.Reg != ptx.NoReg { // calls read and write it
 				touch(v.Reg, 0)
 				touch(v.Reg, at)
 			}
 		}
 	}
 	if statics, _ := f.Statics(); len(l.byFunc) > 1 {
-		for _, r := range statics { // likewise
+		for _, r := range statics { // calls read and write it, too
 			touch(r, 0)
 			touch(r, at)
 		}
@@ -197,7 +196,7 @@ func (l *lowerer) liveRanges() []liveRange {
 	var ranges []liveRange
 	for r, ref := range l.rows {
 		if regs[r].last < 0 {
-			continue // never mentioned
+			continue // never used
 		}
 		ranges = append(ranges, liveRange{code.Row{Slot: ref.Slot, Row: ref.Row}, regs[r].first, regs[r].last})
 		if ref.wide {
@@ -218,7 +217,7 @@ func (l *lowerer) liveRanges() []liveRange {
 	return ranges
 }
 
-// row is the place of a row; constants, and what is none, stay.
+// row returns the place of a row; constants and absent operands stay the same.
 func (a *allocation) row(s code.Slot, row int32) int32 {
 	if s == code.NoSlot || row < 0 {
 		return row
@@ -253,7 +252,7 @@ func (a *allocation) elems(list []code.Elem, size int) []code.Elem {
 	return list
 }
 
-// moveInstr gives an instruction its new rows, and its entry in the side tables theirs.
+// moveInstr replaces the rows of an instruction, and of its entry in the side tables, by their places.
 func (d *draft) moveInstr(a *allocation, instr *code.Instr) {
 	s := instr.Op.Signature()
 	instr.Guard = a.guard(instr.Guard)

@@ -8,13 +8,13 @@ import (
 	"gemu/ptx"
 )
 
-// addressRow gives a 64-bit row with the address of an operand, and the state space that it is an
-// address in: that of the variable which the operand names, else the one given.
+// addressRow returns a 64-bit row with the address of an operand, and the state space of the address: the space of the
+// variable in the operand, else the given space.
 func (l *lowerer) addressRow(instr *ptx.Instr, o *ptx.Operand, space ptx.Space) (int32, ptx.Space) {
 	return l.addressRowIn(instr, o, space, false)
 }
 
-// addressRowIn is place for an address that is in .shared::cluster if cluster, as accessIn has it.
+// addressRowIn is addressRow for an address that is in .shared::cluster if cluster is set; see accessIn.
 func (l *lowerer) addressRowIn(instr *ptx.Instr, o *ptx.Operand, space ptx.Space, cluster bool) (int32, ptx.Space) {
 	a, addr := l.accessIn(instr, o, space, cluster)
 	switch {
@@ -24,7 +24,7 @@ func (l *lowerer) addressRowIn(instr *ptx.Instr, o *ptx.Operand, space ptx.Space
 	case a.Addr == code.NoSlot:
 		addr = l.constant(code.Q, a.Offset)
 	case a.Addr == code.R:
-		if a.Offset != 0 { // it wraps in 32 bits
+		if a.Offset != 0 { // the sum wraps in 32 bits
 			sum := l.newTemp(code.R)
 			l.emit(code.Instr{Op: code.AddU32, D: sum, A: addr, B: l.constant(code.R, uint64(uint32(a.Offset)))})
 			addr = sum
@@ -80,7 +80,7 @@ func lowerMbarrier(l *lowerer, instr *ptx.Instr) {
 	l.emit(o)
 }
 
-// emitReported emits a look at an mbarrier, and gives its report to the operands that want it.
+// emitReported emits a query of an mbarrier, and moves its report to the report operands.
 func (l *lowerer) emitReported(instr *ptx.Instr, o code.Instr) {
 	o.F = code.NoRow
 	if instr.Form.Operand("q") < 0 || instr.Arg("q").Kind == ptx.NoOperand {
@@ -182,8 +182,8 @@ func (l *lowerer) asyncBulk(instr *ptx.Instr) {
 	l.emit(o)
 }
 
-// ignoredBytes gives a row with the bytes that a copy ignores at both ends of its source, each at most 255, for
-// code.AsyncMasked.
+// ignoredBytes returns a row with the numbers of bytes that a copy ignores at the two ends of its source, each at most
+// 255, in the format of code.AsyncMasked.
 func (l *lowerer) ignoredBytes(left, right *ptx.Operand) int32 {
 	emit := func(op string, a, b int32) int32 {
 		d := l.newTemp(code.R)
@@ -201,7 +201,7 @@ func multicasts(instr *ptx.Instr) bool {
 	return instr.Has("multicast::cluster") || instr.Has("multicast::cluster::16b") || instr.Has("multicast::cluster::32b")
 }
 
-// validities are the inspections of a copied source, by modifier.
+// validities maps modifiers to the patterns searched in a copied source.
 var validities = map[string]code.PatternCheck{
 	"mbarrier::report::validity::per_16bytes::80000000": code.Per16Of32,
 	"mbarrier::report::validity::per_16bytes::8000":     code.Per16Of16,
@@ -223,7 +223,7 @@ func lowerAsyncStore(l *lowerer, instr *ptx.Instr) {
 	var data code.Access
 	l.elements(&data, instr.Arg("b"), instr.Type(), true)
 	size := instr.Type().Size()
-	var words []int32 // rows of 64 bits
+	var words []int32 // 64-bit rows
 	for i := 0; i < len(data.Elems); i++ {
 		switch row := data.Elems[i].Row; {
 		case size == 16:
@@ -268,9 +268,8 @@ func lowerTryCancel(l *lowerer, instr *ptx.Instr) {
 	l.emit(o)
 }
 
-// lowerQueryCancel lowers clusterlaunchcontrol.query_cancel. The 16 bytes, which the manual calls
-// opaque, are the index of the first CTA of the cluster, and 1: four words. Where no cluster was
-// taken out of the launch they are 0.
+// lowerQueryCancel lowers clusterlaunchcontrol.query_cancel. The manual calls the 16 bytes opaque. Here they are four
+// words: the index of the first CTA of the cluster, and 1; all are 0 if no cluster was cancelled.
 func lowerQueryCancel(l *lowerer, instr *ptx.Instr) {
 	a := &l.rows[instr.Arg("a").Reg]
 	word := func(d int32, i int) {
@@ -293,7 +292,7 @@ func lowerQueryCancel(l *lowerer, instr *ptx.Instr) {
 		l.emit(code.Instr{Op: code.OpNamed("cmp.ne.b32"), D: p, F: code.NoRow, A: done, B: l.constant(code.R, 0), C: l.constant(code.P, 0), Imm: alu.BoolNone})
 	case instr.Has("v4"):
 		words := make([]int32, 4)
-		for i := range words { // a destination may be part of nothing that is still read
+		for i := range words { // a destination may overlap a source that is still needed
 			words[i] = l.newTemp(code.R)
 			word(words[i], i)
 		}

@@ -8,8 +8,7 @@ import (
 	"gemu/ptx"
 )
 
-// lowerSetp: p and q are of a comparison and its complement, or of the low halves and of the
-// high ones.
+// lowerSetp sets p and q to a comparison and its complement, or to the comparisons of the low and of the high halves.
 func lowerSetp(l *lowerer, instr *ptx.Instr) {
 	a, t := l.comparands(instr, instr.Arg("a"), instr.Type())
 	b, _ := l.comparands(instr, instr.Arg("b"), instr.Type())
@@ -26,7 +25,7 @@ func lowerSetp(l *lowerer, instr *ptx.Instr) {
 		results[i].A = l.newTemp(code.P)
 		l.compare(instr, t, results[i].A, code.NoRow, a[i], b[i])
 	}
-	// The predicate last that is the instruction's own guard.
+	// Write the instruction's own guard last.
 	if g := instr.Guard.Reg; g != ptx.NoReg && p == l.rows[g].Row {
 		slices.Reverse(results)
 	}
@@ -37,8 +36,8 @@ func lowerSetp(l *lowerer, instr *ptx.Instr) {
 	}
 }
 
-// lowerSet: where the comparison holds, a one of a float type or ones in all bits of an
-// integer; for each of two halves, if they are compared.
+// lowerSet writes, where the comparison holds, 1.0 for a float type or all ones for an integer type; packed halves are
+// compared one by one.
 func lowerSet(l *lowerer, instr *ptx.Instr) {
 	if !instr.Form.HasSlot("dtype") {
 		l.setPacked(instr)
@@ -71,11 +70,11 @@ func lowerSet(l *lowerer, instr *ptx.Instr) {
 
 var boolOps = map[string]uint64{"": alu.BoolNone, "and": alu.BoolAnd, "or": alu.BoolOr, "xor": alu.BoolXor}
 
-// compare emits the comparison of rows a and b, of type t, into predicates p and q, combined
-// with the instruction's operand c.
+// compare emits the comparison of rows a and b, of type t, into predicates p and q, combined with the instruction's
+// operand c.
 func (l *lowerer) compare(instr *ptx.Instr, t ptx.Type, p, q, a, b int32) {
 	o := code.Instr{Op: code.OpNamed("cmp." + instr.Slot("cmp") + t.String()), D: p, F: q, A: a, B: b, Imm: lookUp(boolOps, instr.Slot("bool"))}
-	o.C = l.constant(code.P, 0) // which is combined with nothing, if there is no other
+	o.C = l.constant(code.P, 0) // without operand c, a constant that BoolNone ignores
 	if c := instr.Arg("c"); c.Kind != ptx.NoOperand {
 		plain := *c
 		plain.Neg = false
@@ -87,8 +86,8 @@ func (l *lowerer) compare(instr *ptx.Instr, t ptx.Type, p, q, a, b int32) {
 	l.emit(o)
 }
 
-// comparands gives what compare wants of a source operand: numbers of type as, one for each that
-// the operand holds. Those of halves are numbers of f32, which compare as they do.
+// comparands returns the rows to compare for a source operand and their type: one row for each number that the operand
+// holds. Halves are widened to f32, which compares in the same way.
 func (l *lowerer) comparands(instr *ptx.Instr, o *ptx.Operand, t ptx.Type) (rows []int32, as ptx.Type) {
 	row := l.source(o, t, code.SlotOf(t))
 	ftz := instr.Has("ftz")
@@ -123,14 +122,14 @@ func (l *lowerer) comparands(instr *ptx.Instr, o *ptx.Operand, t ptx.Type) (rows
 	return []int32{row}, t
 }
 
-// flushed gives a row with the subnormals of an f32 operand flushed.
+// flushed returns a row with an f32 operand whose subnormals are flushed to zero.
 func (l *lowerer) flushed(row int32) int32 {
 	t := l.newTemp(code.R)
 	l.emit(code.Instr{Op: code.FtzF32, D: t, A: row})
 	return t
 }
 
-// packedComparisons are the comparisons of packed integers.
+// packedComparisons maps comparison operators to comparisons of packed integers.
 var packedComparisons = map[string]uint64{
 	"eq": alu.PackedEq, "ne": alu.PackedNe, "lt": alu.PackedLt, "lo": alu.PackedLt, "le": alu.PackedLe, "ls": alu.PackedLe,
 	"gt": alu.PackedGt, "hi": alu.PackedGt, "ge": alu.PackedGe, "hs": alu.PackedGe,
@@ -146,7 +145,7 @@ func (l *lowerer) setPacked(instr *ptx.Instr) {
 	l.emit(code.Instr{Op: code.SetPacked, D: l.target(instr.Arg("d"), code.R), A: l.source(instr.Arg("a"), ptx.B32, code.R), B: l.source(instr.Arg("b"), ptx.B32, code.R), Imm: imm})
 }
 
-// setTrue is what set writes in a number of type t where the comparison holds.
+// setTrue returns the value that set writes to a number of type t if the comparison holds.
 func setTrue(t ptx.Type) uint64 {
 	switch t {
 	case ptx.F16, ptx.F16x2:

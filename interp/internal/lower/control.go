@@ -1,7 +1,6 @@
 package lower
 
-// This file lowers control flow, barriers, and what the lanes of a warp do
-// together.
+// This file lowers control flow, barriers, and instructions that the lanes of a warp execute together.
 
 import (
 	"gemu/interp/internal/alu"
@@ -9,7 +8,7 @@ import (
 	"gemu/ptx"
 )
 
-// endBlock finishes the present block with an instruction.
+// endBlock ends the current block with an instruction.
 func (l *lowerer) endBlock(instr code.Instr) {
 	l.block.end = l.withSource(instr)
 }
@@ -23,8 +22,7 @@ func lowerBra(l *lowerer, instr *ptx.Instr) {
 	})
 }
 
-// fallThrough sets where the end of IR block ir goes on: the next block, or the
-// function's exit.
+// fallThrough sets the successor after the end of IR block ir: the next block, or the function's exit.
 func (l *lowerer) fallThrough(b *block, ir int) {
 	b.Next = l.exit()
 	if ir+1 < len(l.starts) {
@@ -47,8 +45,8 @@ func lowerBrx(l *lowerer, instr *ptx.Instr) {
 	})
 }
 
-// lowerRet: lanes that return wait for the others at the function's exit. From
-// a kernel a lane returns to nobody: it ends.
+// lowerRet: lanes that return wait at the function's exit for the other lanes. A kernel has no caller, so a lane that
+// returns from it ends.
 func lowerRet(l *lowerer, instr *ptx.Instr) {
 	if l.fn.Entry {
 		lowerExit(l, instr)
@@ -69,15 +67,15 @@ func lowerExit(l *lowerer, instr *ptx.Instr) {
 	l.addFixup(func(b *block) { l.fallThrough(b, ir) })
 }
 
-// builtin is a function that the device runtime provides, by the sizes of its parameters and its result in bytes:
-// 0 is that of an address, and of size_t.
+// builtin is a function of the device runtime, with the sizes of its parameters and result in bytes. Size 0 is the size
+// of an address, and of size_t.
 type builtin struct {
 	op     code.Op
 	params []int
 	rets   []int
 }
 
-// builtins are the functions that the device runtime provides.
+// builtins lists the functions of the device runtime.
 var builtins = map[string]builtin{
 	"vprintf":      {code.Vprintf, []int{0, 0}, []int{4}},
 	"malloc":       {code.Malloc, []int{0}, []int{0}},
@@ -85,7 +83,7 @@ var builtins = map[string]builtin{
 	"__assertfail": {code.AssertFail, []int{0, 0, 4, 0, 0}, nil},
 }
 
-// head is the signature of the function in a module with addresses of the given number of bits.
+// head returns the signature of the function in a module with addresses of the given number of bits.
 func (b *builtin) head(address int) *ptx.Func {
 	list := func(sizes []int) (vars []*ptx.Var) {
 		for _, n := range sizes {
@@ -100,9 +98,8 @@ func (b *builtin) head(address int) *ptx.Func {
 	return &ptx.Func{Params: list(b.params), Rets: list(b.rets)}
 }
 
-// lowerCall ends a block, so that the warp can be in another function between
-// it and the next. An indirect call has a block of its own: lanes with different
-// targets execute it once per target.
+// lowerCall ends a block, so that the warp can be in another function between this block and the next. An indirect call
+// has a block of its own: lanes with different targets execute it once for each target.
 func lowerCall(l *lowerer, instr *ptx.Instr) {
 	c := instr.Call
 	site := code.CallSite{Target: -1}
@@ -146,19 +143,19 @@ func lowerCall(l *lowerer, instr *ptx.Instr) {
 		site.Args, site.Rets, src.Writes = append(site.Args, shared...), append(site.Rets, shared...), append(src.Writes, regs...)
 	}
 	l.tables.Calls = append(l.tables.Calls, site)
-	if site.Target < 0 || l.fn.Allocates { // a block of its own, which lanes may execute apart
+	if site.Target < 0 || l.fn.Allocates { // a block of its own, which lanes may execute separately
 		l.block.Sources.End--
 		l.openBlock().Sources.First--
 		l.block.Caution = code.SeparateCalls
 	}
-	if instr.Pending != nil && len(instr.Pending.Completes) > 0 { // what is called has groups of its own
+	if instr.Pending != nil && len(instr.Pending.Completes) > 0 { // the called function has groups of its own
 		l.emitCompletion(instr, code.WaitGroups{All: true})
 	}
 	l.endBlock(call)
 	l.openBlock()
 }
 
-// actualPlace is the place of a call's argument or result.
+// actualPlace returns the place of a call's argument or result.
 func (l *lowerer) actualPlace(o *ptx.Operand) code.ParamPlace {
 	switch o.Kind {
 	case ptx.SinkOperand:
@@ -191,7 +188,7 @@ func lowerNanosleep(l *lowerer, instr *ptx.Instr) {
 	l.emit(code.Instr{Op: code.Nanosleep, A: a})
 }
 
-// lowerBar lowers bar and barrier; bar.warp.sync and barrier.cluster too.
+// lowerBar lowers bar and barrier, including bar.warp.sync and barrier.cluster.
 func lowerBar(l *lowerer, instr *ptx.Instr) {
 	bar := code.BarrierOp{Aligned: instr.Form.Effects.HasAll(ptx.Aligned)}
 	o := code.Instr{Op: code.Barrier, B: code.NoRow, Side: int32(len(l.tables.Barriers))}
@@ -244,8 +241,7 @@ func lowerBar(l *lowerer, instr *ptx.Instr) {
 	l.openBlock()
 }
 
-// warpOnly refuses an instruction whose meaning PTX gives for warps of 32 lanes
-// alone, when they have another width.
+// warpOnly refuses an instruction that PTX defines only for warps of 32 lanes, if warps have another width.
 func (l *lowerer) warpOnly(instr *ptx.Instr) {
 	if l.prog.Width != 32 {
 		l.refuse("%s with warps of %d lanes instead of 32", instr.Text, l.prog.Width)

@@ -36,7 +36,7 @@ func lowerCvt(l *lowerer, instr *ptx.Instr) {
 	finish()
 }
 
-// convertPacked emits a cvt that packs its results. The first number is the uppermost.
+// convertPacked emits a cvt with packed results. The first number is the uppermost.
 func (l *lowerer) convertPacked(instr *ptx.Instr, spec alu.ConvertSpec) {
 	d, packed := instr.Arg("d"), spec.Src
 	to, n := spec.Dst.Elements()
@@ -91,16 +91,16 @@ func (l *lowerer) convertPacked(instr *ptx.Instr, spec alu.ConvertSpec) {
 	}
 }
 
-// extract gives n bits of a row.
+// extract returns a row with n bits of a row, from bit at on.
 func (l *lowerer) extract(row int32, at, n int) int32 {
 	d := l.newTemp(code.R)
 	l.emit(code.Instr{Op: code.ExtractB32, D: d, A: row, Imm: uint64(at | n<<8)})
 	return d
 }
 
-// random gives the random bits that cvt.rs rounds the i-th of n numbers by. Two numbers have 16
-// bits of their own each. Of four, two share 16 bits, which the first of them takes from the
-// lowest on: docs/design/arithmetic.md says where that is from. Those of .e2m1 come from both halves.
+// random returns the random bits by which cvt.rs rounds the i-th of n numbers. Each of two numbers has 16 bits of its
+// own. Of four numbers, two share 16 bits; the first of the two takes its bits from the lowest on. RATIONALE.md gives
+// the source. The bits for .e2m1 come from both halves.
 func (l *lowerer) random(row int32, to ptx.Type, n, i int) int32 {
 	if n == 2 {
 		return l.extract(row, 16*(1-i), alu.RandomBits(to))
@@ -121,8 +121,8 @@ func (l *lowerer) random(row int32, to ptx.Type, n, i int) int32 {
 	return bits
 }
 
-// lowerMixed lowers arithmetic on packed numbers of different types. A source whose type the opcode does not
-// name has that of the result.
+// lowerMixed lowers arithmetic on packed numbers of different types. A source whose type the opcode does not name has
+// the type of the result.
 func lowerMixed(l *lowerer, instr *ptx.Instr) {
 	types := instr.Types()
 	spec := alu.MixedSpec{Op: instr.Mnemonic(), Dst: types[0], Rnd: lookUp(roundings, instr.Slot("rnd")), FTZ: instr.Has("ftz"), SatFinite: instr.Has("satfinite")}
@@ -148,7 +148,7 @@ func lowerMixed(l *lowerer, instr *ptx.Instr) {
 		if i+1 < len(instr.Ops) {
 			*rows[i] = l.source(&instr.Ops[i+1], types[i+1], s.Src[i])
 		} else {
-			o.C = o.B // there is none
+			o.C = o.B // there is no third source
 		}
 	}
 	if len(instr.Ops) > 3 {
@@ -158,7 +158,7 @@ func lowerMixed(l *lowerer, instr *ptx.Instr) {
 	l.emit(o)
 }
 
-// convertOps are the conversions in full, by the slots of result and source.
+// convertOps contains the general conversions, by the slots of result and source.
 var convertOps = [...][code.Q + 1]code.Op{
 	code.R: {code.R: code.ConvertB32B32, code.Q: code.ConvertB32B64},
 	code.Q: {code.R: code.ConvertB64B32, code.Q: code.ConvertB64B64},
@@ -186,8 +186,8 @@ func lowerCvtPack(l *lowerer, instr *ptx.Instr) {
 	l.emit(o)
 }
 
-// lowerCvta: global, constant and parameter addresses are generic as they are;
-// shared and local ones gain or lose the base of their window.
+// lowerCvta: addresses in global, constant and parameter memory are generic addresses already. The base of the window
+// is added to or subtracted from shared and local addresses.
 func lowerCvta(l *lowerer, instr *ptx.Instr) {
 	s := code.SlotOf(instr.Type())
 	d := l.target(&instr.Ops[0], s)

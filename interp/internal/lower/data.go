@@ -1,6 +1,7 @@
 package lower
 
-// This file lowers what moves and computes data within a thread.
+// This file lowers computations and moves within a thread. See mov.go, convert.go and compare.go for moves, conversions
+// and comparisons.
 
 import (
 	"gemu/interp/internal/alu"
@@ -10,7 +11,7 @@ import (
 	"gemu/ptx"
 )
 
-// lowerers say what becomes of the instructions of a family.
+// lowerers contains the function that lowers the instructions of each family.
 var lowerers [ptx.FamilyCount]func(l *lowerer, instr *ptx.Instr)
 
 func init() {
@@ -42,7 +43,7 @@ func init() {
 	}
 }
 
-// source gives the row of a source operand of type t, in slot s.
+// source returns the row of a source operand of type t, in slot s.
 func (l *lowerer) source(o *ptx.Operand, t ptx.Type, s code.Slot) int32 {
 	switch o.Kind {
 	case ptx.RegOperand:
@@ -73,14 +74,14 @@ func (l *lowerer) source(o *ptx.Operand, t ptx.Type, s code.Slot) int32 {
 		return l.sreg(o.SReg, s, code.NoRow)
 	case ptx.SymOperand:
 		return l.symbol(o.Sym(), o.Offset(), s, code.NoRow)
-	case ptx.SinkOperand: // of mov.b32
+	case ptx.SinkOperand: // an element of mov.b32
 		return l.constant(s, 0)
 	}
 	panic("BUG: no source operand")
 }
 
-// symbol gives the row that holds the address of a variable or function plus an
-// offset; it goes to row d unless that is code.NoRow.
+// symbol returns the row with the address of a variable or function plus an offset. The address is written to row d
+// unless d is code.NoRow.
 func (l *lowerer) symbol(s ptx.Symbol, offset int64, slot code.Slot, d int32) int32 {
 	v, isVar := s.(*ptx.Var)
 	if isVar {
@@ -108,7 +109,7 @@ func (l *lowerer) symbol(s ptx.Symbol, offset int64, slot code.Slot, d int32) in
 	return l.moveConstant(slot, l.address(s)+uint64(offset), d)
 }
 
-// address is the address of a symbol that has the same one in every thread.
+// address returns the address of a symbol that has the same address in every thread.
 func (l *lowerer) address(s ptx.Symbol) uint64 {
 	if v, ok := s.(*ptx.Var); ok {
 		switch v.Space {
@@ -127,7 +128,7 @@ func (l *lowerer) address(s ptx.Symbol) uint64 {
 	a, ok := l.env.Address(s)
 	if f, isFunc := s.(*ptx.Func); isFunc && !f.Defined {
 		def, found := l.module.Lookup(f.Name).(*ptx.Func)
-		ok = ok && found && def.Defined // a call of it has nowhere to go
+		ok = ok && found && def.Defined // an undefined function has no code to call
 	}
 	if !ok {
 		l.refuse("the address of %s, which is declared but not defined,", s.SymbolName())
@@ -144,7 +145,7 @@ func (l *lowerer) moveConstant(s code.Slot, bits uint64, d int32) int32 {
 	return d
 }
 
-// movOp copies a row.
+// movOp returns the operation that copies a row.
 func movOp(s code.Slot) code.Op {
 	if s == code.P {
 		return code.MovPred
@@ -152,7 +153,7 @@ func movOp(s code.Slot) code.Op {
 	return bySlot(s, code.MovB32, code.MovB64)
 }
 
-// target gives the row of a destination; a sink gets a temporary.
+// target returns the row of a destination; a sink gets a temporary.
 func (l *lowerer) target(o *ptx.Operand, s code.Slot) int32 {
 	if o.Kind == ptx.RegOperand {
 		return l.rows[o.Reg].Row
@@ -160,7 +161,7 @@ func (l *lowerer) target(o *ptx.Operand, s code.Slot) int32 {
 	return l.newTemp(s)
 }
 
-// predicate gives the row of a predicate destination, or code.NoRow.
+// predicate returns the row of a predicate destination, or code.NoRow.
 func (l *lowerer) predicate(o *ptx.Operand) int32 {
 	if o.Kind == ptx.RegOperand {
 		return l.rows[o.Reg].Row
@@ -168,7 +169,7 @@ func (l *lowerer) predicate(o *ptx.Operand) int32 {
 	return code.NoRow
 }
 
-// regBits is the width of the register an operand names, want for others.
+// regBits returns the width of the operand's register in bits; want if it is no register.
 func (l *lowerer) regBits(o *ptx.Operand, want int) int {
 	if o.Kind == ptx.RegOperand {
 		return l.fn.Func.Regs[o.Reg].Type.Bits()
@@ -176,9 +177,8 @@ func (l *lowerer) regBits(o *ptx.Operand, want int) int {
 	return want
 }
 
-// result gives a row to compute a result of type t into, and a function that
-// finishes the destination when the register is wider than the type: the value
-// is extended as its type says (manual 9.4.1).
+// result returns a row for a result of type t, and a function that completes the destination if its register is wider
+// than the type: it extends the value according to the type (manual 9.4.1).
 func (l *lowerer) result(o *ptx.Operand, t ptx.Type) (row int32, finish func()) {
 	width := l.regBits(o, t.Bits())
 	s := code.SlotOf(t)
@@ -204,7 +204,7 @@ func (l *lowerer) result(o *ptx.Operand, t ptx.Type) (row int32, finish func()) 
 	return d, func() {} // slots are zero-extended
 }
 
-// lowerCompute lowers an instruction that is one kernel.
+// lowerCompute lowers an instruction that is a single kernel.
 func lowerCompute(l *lowerer, instr *ptx.Instr) {
 	if instr.Has("2pi") {
 		spec := alu.ConvertSpec{Dst: ptx.F32, Src: ptx.F32, Sine: instr.Form.Op.Name == "sin", Cosine: instr.Form.Op.Name == "cos"}
@@ -236,7 +236,7 @@ func lowerCompute(l *lowerer, instr *ptx.Instr) {
 		switch {
 		case s.Src[n] == code.P: // the carry flag
 			*rows[n] = l.carry
-		default: // a source this form does not have
+		default: // a source that this form lacks
 			*rows[n] = o.A
 		}
 	}
@@ -259,8 +259,8 @@ var roundings = map[string]fp.Rounding{
 	"": fp.RN, "rn": fp.RN, "rz": fp.RZ, "rm": fp.RM, "rp": fp.RP, "rni": fp.RN, "rzi": fp.RZ, "rmi": fp.RM, "rpi": fp.RP,
 }
 
-// generalForm finds the operation of float arithmetic that takes modifiers in its Imm, for a
-// form that has none of its own.
+// generalForm returns the kernel for float arithmetic that takes modifiers in its Imm, for a form without a kernel of
+// its own.
 func generalForm(instr *ptx.Instr) (code.Op, uint64) {
 	rnd := instr.Slot("rnd")
 	if rnd == "" {
@@ -277,10 +277,10 @@ func generalForm(instr *ptx.Instr) (code.Op, uint64) {
 	return code.GeneralOpOf(instr.Variant), m.Imm()
 }
 
-// addOp adds rows.
+// addOp returns the operation that adds rows.
 func addOp(s code.Slot) code.Op { return bySlot(s, code.AddU32, code.AddU64) }
 
-// bySlot chooses between an operation on 32-bit slots and one on 64-bit slots.
+// bySlot returns one of two operations: for 32-bit or for 64-bit slots.
 func bySlot(s code.Slot, narrow, wide code.Op) code.Op {
 	if s == code.Q {
 		return wide
@@ -307,7 +307,7 @@ func lowerLop3(l *lowerer, instr *ptx.Instr) {
 	p := l.newTemp(code.P)
 	l.emit(code.Instr{Op: code.NonzeroB32, D: p, A: d})
 	q := l.source(instr.Arg("f"), ptx.Pred, code.P)
-	// The predicate last: it may be the instruction's own guard.
+	// Write the predicate last: it may be the instruction's own guard.
 	if o := instr.Arg("d"); o.Kind == ptx.RegOperand {
 		l.emit(code.Instr{Op: code.MovB32, D: l.rows[o.Reg].Row, A: d})
 	}
@@ -327,8 +327,7 @@ func lowerSlct(l *lowerer, instr *ptx.Instr) {
 	l.emit(o)
 }
 
-// lowerMapa puts the rank of a CTA into an address; in clusters of one CTA every address is
-// its own.
+// lowerMapa inserts the rank of a CTA into an address. In a cluster of one CTA the address stays the same.
 func lowerMapa(l *lowerer, instr *ptx.Instr) {
 	s := code.SlotOf(instr.Type())
 	rank := l.source(instr.Arg("b"), ptx.U32, code.R)
@@ -347,7 +346,7 @@ func lowerMapa(l *lowerer, instr *ptx.Instr) {
 	l.emit(code.Instr{Op: insert, D: d, A: rank, B: a, C: l.constant(code.R, mem.RankShift), E: l.constant(code.R, rankBits)})
 }
 
-// rankBits is how many bits of an address of shared memory may have the rank of a CTA.
+// rankBits is the number of bits for a CTA's rank in an address of shared memory.
 const rankBits = 8
 
 func lowerGetctarank(l *lowerer, instr *ptx.Instr) {

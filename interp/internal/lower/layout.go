@@ -7,8 +7,7 @@ import (
 	"gemu/ptx"
 )
 
-// layoutParams places the kernel parameters in the parameter block, each at its
-// natural alignment (manual 5.1.6.1).
+// layoutParams places the kernel parameters in the parameter block, each at its natural alignment (manual 5.1.6.1).
 func (l *lowerer) layoutParams() {
 	offset := 0
 	for _, v := range l.kernel.Params {
@@ -21,9 +20,8 @@ func (l *lowerer) layoutParams() {
 	l.env.Params(offset)
 }
 
-// layoutShared places the shared variables of the functions that can run, and those
-// of the module that they name, as they are declared; and behind them dynamic shared
-// memory.
+// layoutShared places the shared variables of the functions that can run, and the module's shared variables that they
+// use, in the order of declaration, followed by dynamic shared memory.
 func (l *lowerer) layoutShared(reach []reachedFunc) {
 	offset, align := uint64(0), uint64(16)
 	var dynamic []*ptx.Var
@@ -72,8 +70,8 @@ func (l *lowerer) layoutShared(reach []reachedFunc) {
 	}
 }
 
-// layoutLocals gives the function's parameters, results and variables in .local and
-// .param space their places in its local frame, as they are declared.
+// layoutLocals places the function's parameters, results and variables in .local and .param space in its local frame,
+// in the order of declaration.
 func (l *lowerer) layoutLocals() {
 	f := l.fn.Func
 	l.locals = map[*ptx.Var]int{}
@@ -81,7 +79,7 @@ func (l *lowerer) layoutLocals() {
 	l.fn.Align = code.FrameAlign
 	_, shared := f.Statics()
 	lists := [][]*ptx.Var{f.Params, f.Rets, f.Vars[len(shared):]}
-	if f.Entry { // its parameters are in the parameter block, and the module's variables in its frame
+	if f.Entry { // a kernel's parameters are in the parameter block, and the module's variables in its frame
 		lists = [][]*ptx.Var{f.Vars}
 	}
 	for _, list := range lists {
@@ -110,7 +108,7 @@ func (l *lowerer) layoutLocals() {
 	})
 }
 
-// formalPlace is the place of a formal parameter or return value.
+// formalPlace returns the place of a formal parameter or return value.
 func (l *lowerer) formalPlace(v *ptx.Var) code.ParamPlace {
 	if v.Space == ptx.RegSpace {
 		r := l.rows[v.Reg]
@@ -119,8 +117,8 @@ func (l *lowerer) formalPlace(v *ptx.Var) code.ParamPlace {
 	return code.ParamPlace{Offset: l.locals[v], Size: l.frameSize(v)}
 }
 
-// frameSize is the size of a variable in a frame; of a parameter that is an array without a
-// bound, that of the largest variable that a call of the module passes.
+// frameSize returns the size of a variable in a frame. A parameter that is an unbounded array has the size of the
+// largest variable that any call of the module passes.
 func (l *lowerer) frameSize(v *ptx.Var) int {
 	if v.Space == ptx.Param && v.Unbounded() {
 		return largestArgument(l.module)
@@ -128,8 +126,7 @@ func (l *lowerer) frameSize(v *ptx.Var) int {
 	return v.Size()
 }
 
-// definitionOf is the variable that a declaration stands for: one that is declared .extern
-// may be defined in the same module.
+// definitionOf returns the definition of a declared variable: an .extern variable may be defined in the same module.
 func definitionOf(m *ptx.Module, v *ptx.Var) *ptx.Var {
 	if def, ok := m.Lookup(v.Name).(*ptx.Var); ok && v.Linkage == ptx.Extern {
 		return def
@@ -137,7 +134,7 @@ func definitionOf(m *ptx.Module, v *ptx.Var) *ptx.Var {
 	return v
 }
 
-// largestArgument is the size in bytes of the largest variable that a call passes.
+// largestArgument returns the size in bytes of the largest variable that a call passes.
 func largestArgument(m *ptx.Module) int {
 	largest := 0
 	for _, d := range m.Decls {

@@ -1,6 +1,6 @@
 package lower
 
-// This file is the pass link: a function that is allocated becomes part of the program.
+// This file is the pass link, which makes an allocated function part of the program.
 
 import (
 	"slices"
@@ -24,7 +24,7 @@ func (l *lowerer) link() {
 	}
 }
 
-// append appends the function's code to a program as that of fn, whose sources are there.
+// append appends the function's code to program p as fn, whose sources must be there already.
 func (d *draft) append(p *code.Program, fn *code.Func) {
 	fn.Sources.End = int32(len(p.Sources))
 	fn.Blocks.First = int32(len(p.Blocks))
@@ -93,7 +93,7 @@ func (d *draft) append(p *code.Program, fn *code.Func) {
 	fn.Begin, fn.Exit = pc(0), pc(d.exit())
 }
 
-// locations is where the registers of a function are, for those who want to know.
+// locations returns the places of a function's registers, for observers.
 func (d *draft) locations(a *allocation) []code.Location {
 	list := make([]code.Location, len(d.rows))
 	for r, ref := range d.rows {
@@ -109,7 +109,7 @@ func (d *draft) locations(a *allocation) []code.Location {
 	return list
 }
 
-// locate notes where the code of each PTX instruction is, and its guard.
+// locate records the code and the guard of each PTX instruction.
 func locate(p *code.Program, fn *code.Func) {
 	for i := fn.Blocks.First; i < fn.Blocks.End; i++ {
 		b := &p.Blocks[i]

@@ -11,15 +11,15 @@ import (
 	"gemu/ptx"
 )
 
-// wholeWarps refuses an instruction that takes 32 lanes, where warps are less. In warps of 64
-// each half executes it for itself.
+// wholeWarps refuses an instruction that needs 32 lanes, if warps are smaller. In a warp of 64 lanes each half executes
+// it separately.
 func (l *lowerer) wholeWarps(instr *ptx.Instr) {
 	if l.prog.Width%matrix.Lanes != 0 {
 		l.refuse("%s with warps of %d lanes instead of 32", instr.Text, l.prog.Width)
 	}
 }
 
-// tile is the matrices that ldmatrix or stmatrix names.
+// tile returns the matrices of an ldmatrix or stmatrix.
 func tile(instr *ptx.Instr) *matrix.Tile {
 	count, _ := strconv.Atoi(strings.TrimPrefix(instr.Slot("num"), "x"))
 	if instr.Has("s4") {
@@ -48,8 +48,8 @@ func lowerMovmatrix(l *lowerer, instr *ptx.Instr) {
 	l.emit(code.Instr{Op: code.MoveMatrix, D: l.target(instr.Arg("d"), code.R), A: l.source(instr.Arg("a"), ptx.B32, code.R)})
 }
 
-// lowerFragment lowers wmma.load and wmma.store: lane i accesses the matrix's row i, or the column
-// that is one in memory.
+// lowerFragment lowers wmma.load and wmma.store: lane i accesses row i of the matrix, or the column that is contiguous
+// in memory.
 func lowerFragment(l *lowerer, instr *ptx.Instr) {
 	l.wholeWarps(instr)
 	op, registers, stride := code.LoadMatrix, "d", "b"
@@ -86,7 +86,7 @@ func lowerFragment(l *lowerer, instr *ptx.Instr) {
 	if s == code.Q {
 		lane = l.widen(lane)
 	}
-	// The stride is in elements, of b1 and of 4 bits parts of a byte.
+	// The stride is in elements; elements of b1 and of 4 bits are parts of a byte.
 	var step int32
 	if o := instr.Arg(stride); o.Kind == ptx.RegOperand || o.Kind == ptx.SRegOperand {
 		step = l.source(o, ptx.U32, code.R)
@@ -107,7 +107,7 @@ func lowerFragment(l *lowerer, instr *ptx.Instr) {
 	l.access(op, a, l.emit2(addOp(s), s, base, step))
 }
 
-// checkSame emits a check that lanes agree in a row.
+// checkSame emits a check that all lanes have the same value.
 func (l *lowerer) checkSame(row int32, s code.Slot) {
 	if s == code.R {
 		row = l.widen(row)
@@ -115,21 +115,21 @@ func (l *lowerer) checkSame(row int32, s code.Slot) {
 	l.emit(code.Instr{Op: code.CheckSame, A: row})
 }
 
-// widen is a 32-bit row in a 64-bit one.
+// widen returns a 64-bit row with the value of a 32-bit row.
 func (l *lowerer) widen(row int32) int32 {
 	d := l.newTemp(code.Q)
 	l.emit(code.Instr{Op: code.ZextB64, D: d, A: row})
 	return d
 }
 
-// emit2 emits an operation on two rows.
+// emit2 emits an operation on two rows and returns the row of its result.
 func (l *lowerer) emit2(op code.Op, s code.Slot, a, b int32) int32 {
 	d := l.newTemp(s)
 	l.emit(code.Instr{Op: op, D: d, A: a, B: b})
 	return d
 }
 
-// wmma is the multiplication whose shape a wmma instruction has.
+// wmma returns the multiplication with the shape of a wmma instruction.
 func (l *lowerer) wmma(instr *ptx.Instr) matrix.Wmma {
 	return matrix.Wmma{
 		SM: l.env.SM(), M: instr.Extent('m'), N: instr.Extent('n'), K: instr.Extent('k'),
@@ -140,7 +140,7 @@ func (l *lowerer) wmma(instr *ptx.Instr) matrix.Wmma {
 // lowerWmma lowers wmma.mma.
 func lowerWmma(l *lowerer, instr *ptx.Instr) {
 	types := instr.Types()
-	if len(types) == 2 { // those of A and B are left out
+	if len(types) == 2 { // the types of A and B are omitted
 		types = []ptx.Type{types[0], ptx.F16, ptx.F16, types[1]}
 	}
 	w := l.wmma(instr)
@@ -171,8 +171,8 @@ func lowerMma(l *lowerer, instr *ptx.Instr) {
 	l.multiply(instr, m.Multiply())
 }
 
-// multiply emits a multiplication, whose operands behind C, but for constants, are the metadata of a
-// sparse A and scales with their selectors.
+// multiply emits a multiplication. The operands after C, except constants, are the metadata of a sparse A and scales
+// with their selectors.
 func (l *lowerer) multiply(instr *ptx.Instr, m *matrix.Multiply) {
 	l.wholeWarps(instr)
 	m.Saturate, m.Xor, m.Rounding = instr.Has("satfinite"), instr.Has("xor"), lookUp(roundings, instr.Slot("rnd"))
@@ -198,7 +198,7 @@ func (l *lowerer) multiply(instr *ptx.Instr, m *matrix.Multiply) {
 	l.emit(code.Instr{Op: code.Multiply, Side: int32(len(l.tables.Fragments) - 1)})
 }
 
-// registerType is the type of the registers that hold a matrix.
+// registerType returns the type of the registers of a matrix.
 func registerType(o *matrix.Operand) ptx.Type {
 	if o.Bits == 64 {
 		return ptx.F64
@@ -206,7 +206,7 @@ func registerType(o *matrix.Operand) ptx.Type {
 	return ptx.B32
 }
 
-// fragment is the registers of an operand, of which each lane has its part of a matrix.
+// fragment returns the registers of an operand that contain each lane's part of a matrix.
 func (l *lowerer) fragment(o *ptx.Operand, t ptx.Type, source bool) []code.Elem {
 	list := []ptx.Operand{*o}
 	if o.Kind == ptx.VecOperand {

@@ -12,7 +12,7 @@ import (
 	"gemu/ptx"
 )
 
-// accessOf is an access to the address of an operand, and the row that is in.
+// accessOf returns an access to the address of an operand, and the row of the address.
 func (l *lowerer) accessOf(instr *ptx.Instr, o *ptx.Operand) (a *code.Access, addr int32) {
 	space, sub := instr.Space()
 	if instr.GlobalOnly() {
@@ -21,8 +21,8 @@ func (l *lowerer) accessOf(instr *ptx.Instr, o *ptx.Operand) (a *code.Access, ad
 	return l.accessIn(instr, o, space, sub == "cluster")
 }
 
-// accessIn is accessOf for an address in a state space, of .shared::cluster if cluster: where
-// several CTAs have one, that becomes a generic address.
+// accessIn is accessOf for an address in the given state space; if cluster is set, in .shared::cluster, which becomes a
+// generic address if the cluster has several CTAs.
 func (l *lowerer) accessIn(instr *ptx.Instr, o *ptx.Operand, space ptx.Space, cluster bool) (a *code.Access, addr int32) {
 	a = &code.Access{Size: instr.Type().Size(), HitIndex: l.prog.NumHits, Offset: uint64(o.Offset()), Space: space}
 	addr = code.NoRow
@@ -39,7 +39,7 @@ func (l *lowerer) accessIn(instr *ptx.Instr, o *ptx.Operand, space ptx.Space, cl
 		ref := l.rows[o.Reg]
 		a.Addr, addr = ref.Slot, ref.Row
 		if a.Space == ptx.Param && !entry {
-			a.Space = ptx.Local // parameters of functions live on the stack
+			a.Space = ptx.Local // parameters of functions are on the stack
 		}
 	case o.Sym() != nil:
 		v, isVar := o.Sym().(*ptx.Var)
@@ -69,8 +69,8 @@ func (l *lowerer) accessIn(instr *ptx.Instr, o *ptx.Operand, space ptx.Space, cl
 	return a, addr
 }
 
-// indexed fills in the address of "var[%r+off]", an element of an array (ptx.Operand.IndexSize). Those of shared and
-// local memory have 32 bits.
+// indexed sets the address of "var[%r+off]", an array element (ptx.Operand.IndexSize). Addresses of shared and local
+// memory have 32 bits.
 func (l *lowerer) indexed(a *code.Access, o *ptx.Operand) (addr int32) {
 	v := o.Sym().(*ptx.Var)
 	a.Space = v.Space
@@ -105,7 +105,7 @@ func (l *lowerer) indexed(a *code.Access, o *ptx.Operand) (addr int32) {
 	return addr
 }
 
-// elements lists the registers of a load's or store's data operand.
+// elements appends the registers of the data operand of a load or store to the access.
 func (l *lowerer) elements(a *code.Access, o *ptx.Operand, t ptx.Type, store bool) {
 	list := []ptx.Operand{*o}
 	if o.Kind == ptx.VecOperand {
@@ -136,8 +136,7 @@ func lowerLd(l *lowerer, instr *ptx.Instr) {
 	if d.Kind == ptx.VecOperand {
 		list = d.Elems()
 	}
-	// Sign extension ends at the register's width, which may be less than its
-	// slot's.
+	// Sign extension ends at the width of the register, which may be less than the width of its slot.
 	a.Signed = false
 	var cut []int32
 	for i := range list {
@@ -157,8 +156,8 @@ func lowerLd(l *lowerer, instr *ptx.Instr) {
 	}
 }
 
-// findSpare finds the vectors whose last elements are loaded for nothing. Compilers load four elements
-// where a program wants three, and the address is a multiple of four.
+// findSpare finds vector loads whose last elements are not used. Compilers load four elements if a program needs three
+// and the address is a multiple of four.
 func (l *lowerer) findSpare() {
 	f := l.fn.Func
 	shared, _ := f.Statics()
@@ -190,7 +189,7 @@ func loadsVector(instr *ptx.Instr) bool {
 	return instr.Form.Family == ptx.FamilyLoad && instr.Arg("d").Kind == ptx.VecOperand
 }
 
-// loadOp chooses how a load executes.
+// loadOp selects the operation of a load.
 func loadOp(a *code.Access) code.Op {
 	switch single := len(a.Elems) == 1 && a.Elems[0].Slot != code.NoSlot; {
 	case a.Size > 8:
@@ -223,7 +222,7 @@ func lowerSt(l *lowerer, instr *ptx.Instr) {
 	l.access(storeOp(a), a, addr)
 }
 
-// storeOp chooses how a store executes.
+// storeOp selects the operation of a store.
 func storeOp(a *code.Access) code.Op {
 	switch single := len(a.Elems) == 1 && a.Elems[0].Slot != code.NoSlot; {
 	case a.Size > 8:
@@ -245,7 +244,7 @@ var atomicOps = map[string]code.AtomicOp{
 	"cas": code.AtomCas, "inc": code.AtomInc, "dec": code.AtomDec, "min": code.AtomMin, "max": code.AtomMax,
 }
 
-// lookUp is what a table has for a word of an instruction, which it has.
+// lookUp returns the entry of a table for a word of an instruction. The entry must exist.
 func lookUp[V any](table map[string]V, word string) V {
 	v, ok := table[word]
 	if !ok {
@@ -254,7 +253,7 @@ func lookUp[V any](table map[string]V, word string) V {
 	return v
 }
 
-// atomicOf finds the operation among the modifiers.
+// atomicOf returns the atomic operation among the modifiers.
 func atomicOf(instr *ptx.Instr) (code.AtomicOp, bool) {
 	if op, ok := atomicOps[instr.Slot("op")]; ok {
 		return op, true
@@ -267,7 +266,7 @@ func atomicOf(instr *ptx.Instr) (code.AtomicOp, bool) {
 	return 0, false
 }
 
-// reductionOf is the operation of an instruction on memory of a state space.
+// reductionOf returns the operation of an instruction on memory of a state space.
 func reductionOf(instr *ptx.Instr, op code.AtomicOp, space ptx.Space) code.Reduction {
 	r := code.ReductionOn(op, instr.Type(), space)
 	if instr.Has("noftz") {
@@ -307,9 +306,9 @@ func lowerAtom(l *lowerer, instr *ptx.Instr) {
 	l.access(code.Atomic, a, addr)
 }
 
-// globallyOrdered reports whether the instruction lets a CTA see what others did, or
-// lets others see in which order CTAs ran: strong loads and stores, atomics that
-// do not commute or whose result is used, the heap, and what takes clusters out of the launch.
+// globallyOrdered reports whether the instruction is globally ordered: it lets a CTA observe the effects of other CTAs,
+// or the order in which CTAs ran. These are strong loads and stores, atomics that do not commute or whose result is
+// used, the heap, and cancelling clusters.
 func (l *lowerer) globallyOrdered(instr *ptx.Instr) bool {
 	switch e := instr.Form.Effects; {
 	case e.HasAll(ptx.Strong) && instr.MayTouchGlobal():
@@ -325,7 +324,7 @@ func (l *lowerer) globallyOrdered(instr *ptx.Instr) bool {
 	return false
 }
 
-// lowerHint: prefetches and priorities do nothing, discard may.
+// lowerHint emits nothing: prefetches and priorities have no effect, and discard need not have one.
 func lowerHint(l *lowerer, instr *ptx.Instr) {}
 
 func lowerStacksave(l *lowerer, instr *ptx.Instr) {

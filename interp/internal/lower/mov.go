@@ -33,7 +33,7 @@ func lowerMov(l *lowerer, instr *ptx.Instr) {
 	}
 }
 
-// pack makes a register of its parts, the first the lowest.
+// pack combines parts into a register; the first part is the lowest.
 func (l *lowerer) pack(d *ptx.Operand, parts []ptx.Operand, t ptx.Type) {
 	n := t.Bits() / len(parts)
 	row := l.target(d, code.SlotOf(t))
@@ -42,7 +42,7 @@ func (l *lowerer) pack(d *ptx.Operand, parts []ptx.Operand, t ptx.Type) {
 		for i := range parts {
 			l.emit(code.Instr{Op: code.MovB64, D: row + int32(i), A: l.source(&parts[i], ptx.B64, code.Q)})
 		}
-	case t == ptx.B128: // four of 32 bits
+	case t == ptx.B128: // four parts of 32 bits
 		for i := 0; i < 4; i += 2 {
 			l.emit(code.Instr{Op: code.PackB64, D: row + int32(i/2), A: l.source(&parts[i], ptx.B32, code.R), B: l.source(&parts[i+1], ptx.B32, code.R)})
 		}
@@ -72,7 +72,7 @@ func bitsType(n int) ptx.Type {
 	return ptx.B64
 }
 
-// unpack takes a register apart.
+// unpack splits a register into parts.
 func (l *lowerer) unpack(parts []ptx.Operand, a *ptx.Operand, t ptx.Type) {
 	n := t.Bits() / len(parts)
 	s := code.SlotOf(t)

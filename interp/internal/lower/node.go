@@ -1,6 +1,6 @@
 package lower
 
-// This file is what analyses of selected code go by: its instructions with the rows they read and write.
+// This file prepares selected code for analyses: its instructions with the rows they read and write.
 
 import "gemu/interp/internal/code"
 
@@ -10,10 +10,10 @@ type node struct {
 	sig           *code.Signature
 	block         int
 	reads, writes []code.Row
-	spacing       Spacing // of what it writes
+	spacing       Spacing // spacing of its results
 }
 
-// collectNodes lists the instructions of blocks, in order.
+// collectNodes collects the instructions of all blocks, in order.
 func (d *draft) collectNodes() {
 	var rows []code.Row
 	d.nodes, d.firstNode = nil, nil
@@ -31,20 +31,20 @@ func (d *draft) collectNodes() {
 	d.firstNode = append(d.firstNode, len(d.nodes))
 }
 
-// nodesOf is those of block b.
+// nodesOf returns the instructions of block b.
 func (d *draft) nodesOf(b int) []node { return d.nodes[d.firstNode[b]:d.firstNode[b+1]] }
 
-// nodeAccess is what a memory instruction accesses.
+// nodeAccess returns the access of a memory instruction.
 func (d *draft) nodeAccess(instr *node) *code.Access { return &d.tables.Access[instr.Side] }
 
-// successors lists the blocks that control can go to from block i.
+// successors returns the successors of block i.
 func (d *draft) successors(i int) []int32 {
 	b := &d.blocks[i]
 	return d.tables.Successors(nil, &b.Block, &b.end)
 }
 
-// eachOtherWrite calls f for what is written otherwise than by an instruction of a block: parameters and results of
-// calls, results of barriers.
+// eachOtherWrite calls visit for the rows that are not written by an instruction within a block: parameters and results
+// of calls, results of barriers.
 func (d *draft) eachOtherWrite(visit func(o code.Row)) {
 	places := func(list []code.ParamPlace) {
 		for _, p := range list {

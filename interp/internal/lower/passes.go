@@ -1,8 +1,20 @@
-// Package lower turns a kernel in IR, and the functions it can call, into the code that
-// the machine runs.
+// Package lower translates a kernel in IR, with the functions it can call, into lowered code (package code).
+//
+//	IR of a function
+//	   │ select     instructions on virtual rows       select.go; data.go, mov.go, convert.go, compare.go, control.go,
+//	   │                                               memory.go, async.go, matrix.go, tensor.go, texture.go, video.go …
+//	   │ space      spacings and access patterns       spacing.go, node.go
+//	   │ plan       compact execution (affine mode)    plan.go
+//	   │ allocate   rows of the register file          allocate.go, rows.go
+//	   │ link       place in the program               link.go
+//	   ▼
+//	code.Program
+//
+// layout.go places variables and reach.go finds the functions of a kernel, both before the passes. verify.go checks the
+// result of each pass.
 package lower
 
-// This file is what is done, in order. Read it first.
+// This file defines the passes in their order. Read it first.
 
 import (
 	"fmt"
@@ -12,50 +24,47 @@ import (
 	"gemu/ptx"
 )
 
-// Options choose between ways to lower.
+// Options control the lowering of a kernel.
 type Options struct {
 	Width int  // lanes of a warp
-	Pack  bool // let registers that are not alive together share a row
+	Pack  bool // let registers that are not live at the same time share a row
 
-	ExplicitCluster bool // the launch says what clusters it has
-	Cluster         bool // … of several CTAs: an address in shared memory says of which one it is
+	ExplicitCluster bool // the launch specifies the cluster size
+	Cluster         bool // clusters have several CTAs: an address in shared memory contains the CTA
 
-	// Reference wants the same code a second time, with rows that are not shared, and
-	// never compact: see code.Program.Ref. The code is verified then: the error may be a
-	// Fault.
+	// Reference requests a second version of the code whose rows are neither shared nor compact
+	// (code.Program.Reference). The code is then verified: the error may be a VerifyError.
 	Reference bool
 
-	TID           [3]Spacing    // of the thread index, in the worst of the launch's warps
-	Reconvergence Reconvergence // when lanes that have diverged are together again
+	TID           [3]Spacing    // spacing of the thread index in the least regular warp of the launch
+	Reconvergence Reconvergence // when diverged lanes reconverge
 
-	Affine bool // for affine mode:
-	Eager  bool // keep compact what may be, whatever it costs
+	Affine bool // lower for affine mode
+	Eager  bool // keep values compact wherever possible, regardless of cost
 }
 
-// Reconvergence is when lanes that a branch has diverged are together again behind its immediate
-// post-dominator.
+// Reconvergence states whether lanes diverged by a branch have reconverged after its immediate post-dominator.
 type Reconvergence uint8
 
-// The answers.
+// The cases.
 const (
-	Always        Reconvergence = iota // but for barriers that lanes may come to apart
-	UnlessWaiting                      // unless they may wait for something in between
+	Always        Reconvergence = iota // always, except at barriers where lanes may arrive separately
+	UnlessWaiting                      // unless they may wait for something before
 	Never
 )
 
-// Env is what lowering wants to know of the device that the module is loaded into.
+// Env is the device into which the module is loaded.
 type Env interface {
-	// Address is that of a variable of the module or of a function; false for what has
-	// none, or one for each CTA or thread.
+	// Address returns the address of a module variable or function; false if it has none, or one for each CTA or
+	// thread.
 	Address(s ptx.Symbol) (uint64, bool)
-	// Params makes room for so many bytes of parameters, at mem.ParamBase.
+	// Params makes room for parameters of the given size in bytes at mem.ParamBase.
 	Params(bytes int)
-	// AddressTaken is the functions whose address the module uses: see the function of
-	// this name.
+	// AddressTaken returns the functions whose address the module uses; see the function of this name.
 	AddressTaken() []*ptx.Func
-	// SM is the compute capability of the device.
+	// SM returns the compute capability of the device.
 	SM() int
-	// Memory is what lies at an address; nil if nothing does.
+	// Memory returns the allocation at an address; nil if there is none.
 	Memory(addr uint64) *mem.Allocation
 }
 
@@ -63,27 +72,25 @@ type Env interface {
 type pass struct {
 	name   string
 	after  []string // passes that must have run before
-	affine bool     // only for affine mode
+	affine bool     // runs only for affine mode
 	run    func(l *lowerer)
 }
 
 var passes = []pass{
-	// The instructions of the machine that each PTX instruction becomes. Every register
-	// and every temporary has a row of its own.
+	// Select the lowered instructions of each PTX instruction. Every register and every temporary has a row of its own.
 	{name: "select", run: (*lowerer).selectCode},
 
-	// How far apart the values of neighbouring lanes are, where that is the same number always,
-	// and so how the lanes of a memory access lie.
+	// Find the constant distances of values from lane to lane, and from them the patterns of memory accesses.
 	{name: "space", after: []string{"select"}, run: (*lowerer).findSpacings},
 
-	// Which registers are kept compactly, which have one value in the whole launch, and
-	// how each instruction executes then.
+	// Decide which registers are kept compactly, which have one value in the whole launch, and how each instruction
+	// executes.
 	{name: "plan", after: []string{"space"}, affine: true, run: (*lowerer).plan},
 
-	// The rows of the register file: what is not alive together shares them.
+	// Assign rows of the register file. Registers that are not live at the same time share rows.
 	{name: "allocate", after: []string{"space"}, run: (*lowerer).allocate},
 
-	// The function's place in the program, and so what its branches go to.
+	// Place the function in the program, and resolve its branches.
 	{name: "link", after: []string{"allocate"}, run: (*lowerer).link},
 }
 
@@ -101,50 +108,49 @@ type lowerer struct {
 	constR          map[uint32]int32
 	constQ          map[uint64]int32
 	constP          map[uint32]int32
-	orderFree       bool // global atomics of this kernel commute
+	orderFree       bool // the global atomics of this kernel commute
 	callsMayWait    bool // a loop with a call may wait for other threads
 
 	draft
-	referenceDraft   *draft // of the reference; nil without
-	beforeAllocation *draft // as it was before allocation, for Verify
+	referenceDraft   *draft // draft of the reference; nil if there is none
+	beforeAllocation *draft // the draft before allocation, for verification
 }
 
-// draft is the function being lowered. Until it is allocated, each of its registers and
-// each temporary has a row of its own: operands name those. Until it is linked, control
-// goes to indices of blocks.
+// draft is the function being lowered. Until it is allocated, each of its registers and each temporary has a row of its
+// own, which operands name. Until it is linked, branches have the indices of blocks as targets.
 type draft struct {
 	fn      *code.Func
 	blocks  []block
 	tables  code.Tables
-	folded  []folded // what a launch executes once, before it begins
+	folded  []folded // instructions that a launch executes once before it begins
 	rows    []rowRef // by RegID
 	virtual [code.P + 1]virtual
 	live    *ptx.Liveness
 
-	// Of the pass space.
-	nodes          []node // what there is in blocks, in order
-	firstNode      []int  // by block, and one behind the last: the index of its first
-	mayBeDivergent []bool // by block: some live lanes may execute it without the others
-	unspaced       bool   // the function is too large to follow how far apart values are
+	// Results of the pass space.
+	nodes          []node // all instructions of the blocks, in order
+	firstNode      []int  // for each block, the index of its first node; then the number of nodes
+	mayBeDivergent []bool // for each block: some live lanes may execute it without the others
+	unspaced       bool   // the function is too large to track spacings
 
-	// Of the pass select.
+	// State of the pass select.
 	carry          int32            // predicate row of CC.CF
-	locals         map[*ptx.Var]int // byte offset in the local frame
+	locals         map[*ptx.Var]int // offset in the local frame in bytes
 	starts         []int32          // first block of each IR block
 	postDominators []int            // immediate post-dominators of IR blocks
 	block          *block
 	curIR          int
 	fixups         []func()
 	guard          int32
-	countSkipped   bool // what is emitted next is to count the lanes that the guard holds back
+	countSkipped   bool // the next emitted instruction must count the lanes in which the guard does not hold
 	src            *ptx.Instr
 
-	unusedElems map[*ptx.Instr]int   // loads of vectors whose last elements are not read: how many
-	products    map[*ptx.Instr]int32 // multiplications that may be pending: their indices in tables.Fragments
+	unusedElems map[*ptx.Instr]int   // number of trailing elements that a vector load need not load
+	products    map[*ptx.Instr]int32 // index in tables.Fragments of each multiplication that may be pending
 }
 
-// folded is an instruction that a launch executes once, before it begins, and where it
-// was: before an instruction of a block.
+// folded is an instruction that a launch executes once before it begins, and its former place: before an instruction of
+// a block.
 type folded struct {
 	code.Instr
 	block, index int32
@@ -157,23 +163,23 @@ type block struct {
 	end    code.Instr
 }
 
-// virtual is the rows of one kind before allocation.
+// virtual describes the rows of one kind before allocation.
 type virtual struct {
-	residence   []code.Storage // by row: how the plan wants it
-	temporaryOf []int32        // by row: the PTX instruction whose temporary it is, counted from 1; 0: none
+	residence   []code.Storage // planned storage of each row
+	temporaryOf []int32        // for each row, the PTX instruction that uses it as a temporary, counted from 1; 0 if it is no temporary
 	zero        []int32        // rows that may be read before they are written
-	globals     []int32        // rows that keep their value all the time
+	globals     []int32        // rows that must keep their value during the whole function
 }
 
 // rowRef is the row of a virtual register.
 type rowRef struct {
 	Slot code.Slot
 	Row  int32
-	High int32 // of the upper half, if it is wide
-	wide bool  // 128 bits
+	High int32 // row of the upper half, if wide
+	wide bool  // the register has 128 bits
 }
 
-// Kernel lowers a kernel of a module. The error is a *ptx.Unsupported, or a *Fault.
+// Kernel lowers a kernel of a module. The error is a *ptx.Unsupported, or a *VerifyError.
 func Kernel(m *ptx.Module, k *ptx.Func, env Env, opt Options) (*code.Program, error) {
 	l := &lowerer{
 		prog: &code.Program{Width: opt.Width}, module: m, kernel: k, env: env, opt: opt,
@@ -207,7 +213,7 @@ func Kernel(m *ptx.Module, k *ptx.Func, env Env, opt Options) (*code.Program, er
 		l.prog.Funcs[i].Err = err
 	}
 	if ref := l.prog.Reference; ref != nil {
-		ref.Consts = l.prog.Consts // as they were written down
+		ref.Consts = l.prog.Consts // a copy from before Layout
 		ref.Link()
 	}
 	l.prog.Link()
@@ -217,7 +223,7 @@ func Kernel(m *ptx.Module, k *ptx.Func, env Env, opt Options) (*code.Program, er
 	return l.prog, nil
 }
 
-// layoutConstants lays the constants out.
+// layoutConstants lays out the constants.
 func (l *lowerer) layoutConstants() (err error) {
 	pass := "lay"
 	defer l.recoverError(l.kernel, &pass, &err)
@@ -244,7 +250,8 @@ func (l *lowerer) lowerFunction(fn *code.Func) (err error) {
 	return nil
 }
 
-// recoverError makes an error of a panic in a pass, where a reference is wanted to find faults.
+// recoverError converts a panic in a pass to an error if a reference is requested, because its purpose is to find
+// faults.
 func (l *lowerer) recoverError(fn *ptx.Func, pass *string, err *error) {
 	switch r := recover().(type) {
 	case nil:
@@ -260,13 +267,13 @@ func (l *lowerer) recoverError(fn *ptx.Func, pass *string, err *error) {
 	}
 }
 
-// unsupported is the answer to legal PTX that is not run.
+// unsupported is the panic value for legal PTX that gemu does not run.
 type unsupported struct {
 	pos              ptx.Pos
 	description, why string
 }
 
-// refuse stops lowering at the present instruction. It is caught in function.
+// refuse stops lowering at the current instruction. recoverError handles its panic.
 func (l *lowerer) refuse(format string, args ...any) {
 	panic(unsupported{l.src.Pos, fmt.Sprintf(format, args...), ""})
 }

@@ -1,16 +1,14 @@
 package lower
 
-// This file decides, for affine mode, how each instruction of a function will execute:
-// on vectors as ever, on compact operands where their tags allow, on single values
-// without a look at tags, because a uniform result is proved, or once for the whole
-// launch.
+// This file plans, for affine mode, how each instruction of a function executes: on lanes, as in vector mode; on
+// compact operands if the shadows have them; once without checking shadows, because a uniform result is proved; or once
+// for the whole launch.
 //
-// The analysis works on selected code, in which every register and every temporary has
-// a row of its own. It finds the best class each row can have, as the greatest fixpoint
-// of package affinetrack's Transfer over all instructions that write it; leaves out the
-// rows whose tags would cost more than they save; and proves what it can. A register
-// proved uniform is written by instructions with proved operands only, in blocks that
-// all lanes which have not ended execute together: so whoever reads it finds it compact.
+// The analysis works on selected code, where every register and every temporary has a row of its own. It computes the
+// best class each row can have, as the greatest fixpoint of package affinetrack's Transfer over all instructions that
+// write the row. Then it excludes the rows whose shadows would cost more than they save. Finally it proves rows
+// uniform: a row is proved if it is written only by instructions with proved operands, in blocks that all live lanes
+// execute together. So its readers always find it compact.
 
 import (
 	"cmp"
@@ -22,27 +20,27 @@ import (
 	"gemu/ptx"
 )
 
-// execution is how an instruction executes.
+// execution is the way an instruction executes.
 type execution struct {
 	exec        code.Exec
-	materialise []code.Row // what it reads that may be only in its shadow
-	dropsShadow []code.Row // what it writes that may have been in its shadow
+	materialise []code.Row // operands whose value may be only in the shadow
+	dropsShadow []code.Row // results whose shadow may contain an older value
 }
 
-// analysis is the work on a function lowered for a trial.
+// analysis is the state of the pass plan.
 type analysis struct {
 	*lowerer
 
-	class          [code.P + 1][]affinetrack.Class // by slot and row; Unknown: not written
-	pinned         [code.P + 1][]bool              // stay Generic
-	inBoth         [code.P + 1][]bool              // kept code.InBoth
+	class          [code.P + 1][]affinetrack.Class // by slot and row; Unknown if not written
+	pinned         [code.P + 1][]bool              // rows that stay Generic
+	inBoth         [code.P + 1][]bool              // rows with code.StorageBoth
 	proved         [code.P + 1][]bool
 	launchConstant [code.P + 1][]bool
-	weight         []float64 // of blocks: how often they are expected to run
+	weight         []float64 // estimated number of executions of each block
 }
 
-// plan decides how the rows of the function are kept, and how its instructions execute.
-// Those that write constants of the launch go to l.folded.
+// plan decides the storage of the function's rows and the execution of its instructions. It moves instructions that
+// write constants of the launch to l.folded.
 func (l *lowerer) plan() {
 	a := &analysis{lowerer: l}
 	for s := range l.virtual {
@@ -73,7 +71,7 @@ func (l *lowerer) plan() {
 	a.foldLaunchConstants()
 }
 
-// foldLaunchConstants takes the instructions out of the code that write constants of the launch.
+// foldLaunchConstants removes the instructions that write constants of the launch from the code.
 func (a *analysis) foldLaunchConstants() {
 	for b := range a.blocks {
 		kept := a.blocks[b].instrs[:0]
@@ -107,15 +105,15 @@ func (a *analysis) residenceOf(s code.Slot, row int32) code.Storage {
 	return k
 }
 
-// each calls f for every instruction.
+// each calls visit for every instruction.
 func (a *analysis) each(visit func(instr *node)) {
 	for i := range a.nodes {
 		visit(&a.nodes[i])
 	}
 }
 
-// pinOtherWrites marks what instructions of blocks do not write alone, and the upper halves of 128-bit registers,
-// which memory accesses do not expand.
+// pinOtherWrites pins rows that are not only written by instructions within blocks, and the upper halves of 128-bit
+// registers, which memory accesses do not materialise.
 func (a *analysis) pinOtherWrites() {
 	a.eachOtherWrite(func(o code.Row) { a.pinned[o.Slot][o.Row] = true })
 	for _, r := range a.rows {
@@ -125,10 +123,9 @@ func (a *analysis) pinOtherWrites() {
 	}
 }
 
-// findLaunchConstants finds the registers that have the same value wherever they are read in a launch:
-// parameters of the kernel, extents of the grid, and what is computed of these, written in
-// one place that all their readers come from. They become constants, that the launch
-// begins with.
+// findLaunchConstants finds the registers that have the same value wherever a launch reads them: parameters of the
+// kernel, extents of the grid, and values computed from these, if they are written at a single place that precedes all
+// readers. They become constants, which are computed when a launch begins.
 func (a *analysis) findLaunchConstants() {
 	writers := [code.P + 1][]int{}
 	for s := range a.launchConstant {
@@ -176,15 +173,15 @@ func (a *analysis) findLaunchConstants() {
 	})
 }
 
-// isLaunchConstant reports whether what an instruction writes is a constant of the launch.
+// isLaunchConstant reports whether an instruction's only result is a constant of the launch.
 func (a *analysis) isLaunchConstant(writes []code.Row) bool {
 	return len(writes) == 1 && a.launchConstant[writes[0].Slot][writes[0].Row]
 }
 
-// estimateWeights estimates how often blocks run: eight times for each loop they are in. A
-// jump back to a block is taken to be a loop of all the blocks in between.
+// estimateWeights estimates how often blocks run: eight times as often for each enclosing loop. A jump back to a block
+// counts as a loop of all blocks in between.
 func (a *analysis) estimateWeights() {
-	depth := make([]int, len(a.blocks)+1) // loops that begin at a block, less those that end before
+	depth := make([]int, len(a.blocks)+1) // loops that begin at a block, minus loops that ended before it
 	for i := range a.blocks {
 		for _, t := range a.successors(i) {
 			if int(t) <= i {
@@ -201,8 +198,7 @@ func (a *analysis) estimateWeights() {
 	}
 }
 
-// classOf is the class of an operand; that of a constant is uniform, and what has not
-// been written yet is as uniform as anything.
+// classOf returns the class of an operand. A constant is uniform, and so is a row that has not been written yet.
 func (a *analysis) classOf(s code.Slot, row int32) affinetrack.Class {
 	if row < 0 || a.launchConstant[s][row] {
 		return affinetrack.Uniform
@@ -234,8 +230,8 @@ func (a *analysis) classify() {
 	})
 }
 
-// untilStable repeats a step until it changes nothing. Each moves a row or a block one way, so
-// that there is an end.
+// untilStable repeats a step until it changes nothing. Each step moves a row or block in one direction, so it
+// terminates.
 func (a *analysis) untilStable(step func() (changed bool)) {
 	limit := len(a.blocks)
 	for s := range a.class {
@@ -248,7 +244,7 @@ func (a *analysis) untilStable(step func() (changed bool)) {
 	}
 }
 
-// transfer is the best class of what an instruction writes to o.
+// transfer returns the best class of the result o of an instruction.
 func (a *analysis) transfer(instr *node, o code.Row) affinetrack.Class {
 	switch instr.sig.Kind {
 	case code.Arithmetic:
@@ -266,7 +262,7 @@ func (a *analysis) transfer(instr *node, o code.Row) affinetrack.Class {
 		if m.Space == ptx.Local || a.classOf(m.Addr, instr.A) != affinetrack.Uniform {
 			return affinetrack.Generic
 		}
-		for _, o := range instr.writes { // all or none of a vector
+		for _, o := range instr.writes { // the elements of a vector are all compact or none is
 			if a.class[o.Slot][o.Row] == affinetrack.Generic {
 				return affinetrack.Generic
 			}
@@ -276,20 +272,20 @@ func (a *analysis) transfer(instr *node, o code.Row) affinetrack.Class {
 	return affinetrack.Generic
 }
 
-// compactKernel is how a kernel executes whose operands may be compact.
+// compactKernel returns the way to execute a kernel whose operands may be compact.
 func compactKernel(s *code.Signature) code.Exec {
 	if hasPredicates(s) {
 		return code.CompactMixed
 	}
-	return code.CompactOne + code.Exec(s.Sources()-1) // of four: CompactMixed
+	return code.CompactOne + code.Exec(s.Sources()-1) // with four sources: CompactMixed
 }
 
-// hasPredicates reports whether a kernel has predicates beside its operands.
+// hasPredicates reports whether a kernel has predicates among its operands.
 func hasPredicates(s *code.Signature) bool {
 	return s.Dst2 != code.NoSlot || slices.Contains(s.Src[:], code.P)
 }
 
-// execution chooses how an instruction executes, given the classes.
+// execution selects the way an instruction executes, given the classes.
 func (a *analysis) execution(instr *node) execution {
 	var e execution
 	e.materialise = filter(instr.reads, func(o code.Row) bool {
@@ -331,22 +327,23 @@ func (a *analysis) execution(instr *node) execution {
 	return e
 }
 
-// The costs of executions by machine code, in tenths of nanoseconds of the machine this was written on: only
-// their ratios matter. Those of rows are of instructions that do not wait for each other (BenchmarkProgressions). What is
-// compact often waits for what has just been written, and that is counted in full: the workloads are fastest so.
+// The costs of execution in machine code, in tenths of a nanosecond on the machine where this was written; only their
+// ratios matter. The costs of rows are measured for independent instructions (BenchmarkProgressions). A compact
+// instruction often waits for the preceding one, and this latency is included in full, because the workloads are
+// fastest with it.
 const (
-	costRow            = 15  // anything over the lanes, of 32 bits; and of these:
-	costWide           = 26  // of 64 bits
+	costRow            = 15  // any instruction on lanes of 32 bits, except:
+	costWide           = 26  // on lanes of 64 bits
 	costSpecial        = 250 // a special function, or a division
-	costNeighbours     = 25  // a memory access whose lanes are proved to lie side by side, or at one place
-	costAccess         = 60  // any other
-	costCompact        = 30  // anything on compact operands, proved uniform or not, but:
-	costCompactSpecial = 240 // a special function of them: what comes next waits for it as for that of all lanes
+	costNeighbours     = 25  // a memory access whose lanes are proved to be at consecutive places or at the same place
+	costAccess         = 60  // any other memory access
+	costCompact        = 30  // any instruction on compact operands, proved uniform or not, except:
+	costCompactSpecial = 240 // a special function on compact operands; the next instruction waits as long as after one on all lanes
 	costVector         = 40  // a memory access at a compact address
-	costTag            = 4   // finding that an operand is in its row
+	costTag            = 4   // detecting that an operand is in its row
 )
 
-// costFill is that of writing a compact operand to its row.
+// costFill returns the cost of writing a compact operand to its row.
 func costFill(s code.Slot) float64 {
 	if s == code.Q {
 		return costWide
@@ -354,7 +351,7 @@ func costFill(s code.Slot) float64 {
 	return costRow
 }
 
-// costOnLanes is the cost of an instruction over the lanes. Of rows that are in use in part it is the same.
+// costOnLanes returns the cost of an instruction on lanes. It does not depend on the number of active lanes.
 func (a *analysis) costOnLanes(instr *node) float64 {
 	switch instr.sig.Kind {
 	case code.Load, code.Store:
@@ -376,16 +373,15 @@ func (a *analysis) costOnLanes(instr *node) float64 {
 	return costRow
 }
 
-// isSpecial reports whether an operation is a special function, or a division.
+// isSpecial reports whether an operation is a special function or a division.
 func (a *analysis) isSpecial(instr *node) bool {
 	return a.prog.Sources[instr.Src].Form.Class == ptx.ClassSFU
 }
 
-// chooseBoth chooses the rows to be kept in both places, given the classes, and
-// returns the cost of the function. saved is what each row contributes by being
-// compact itself, whatever comes of it in others.
+// chooseBoth selects the rows to keep both compactly and in lanes, given the classes. It returns the cost of the
+// function, and the saving of each row by being compact itself, without its effect on other rows.
 func (a *analysis) chooseBoth() (cost float64, saved [code.P + 1][]float64) {
-	var written, wanted [code.P + 1][]float64 // how often; wanted by instructions over the lanes
+	var written, wanted [code.P + 1][]float64 // weighted numbers of writes, and of reads by instructions on lanes
 	for s := range a.class {
 		clear(a.inBoth[s])
 		saved[s] = make([]float64, len(a.class[s]))
@@ -406,7 +402,7 @@ func (a *analysis) chooseBoth() (cost float64, saved [code.P + 1][]float64) {
 			if s.Kind == code.Arithmetic && a.isSpecial(instr) {
 				compact = costCompactSpecial
 			}
-			if instr.spacing.Group < WholeRow && !a.unspaced && len(e.dropsShadow) > 0 { // it often cannot be: lanes apart have written an operand, or it is loaded
+			if instr.spacing.Group < WholeRow && !a.unspaced && len(e.dropsShadow) > 0 { // it often cannot be compact: diverged lanes have written an operand, or it is loaded
 				compact += costTag + costFill(e.dropsShadow[0].Slot) + lanes
 			}
 			cost += w * compact
@@ -450,11 +446,11 @@ func (a *analysis) chooseBoth() (cost float64, saved [code.P + 1][]float64) {
 
 // mayBeCompact reports whether an operand may be compact.
 func (a *analysis) mayBeCompact(s code.Slot, row int32) bool {
-	return row < 0 || a.residenceOf(s, row) != code.StorageLanes // fixed ones too
+	return row < 0 || a.residenceOf(s, row) != code.StorageLanes // including constants of the launch
 }
 
-// accessesCompactly reports whether a memory access may be executed at a compact
-// address: in local memory, at a uniform one.
+// accessesCompactly reports whether a memory access may execute at a compact address; in local memory the address must
+// be uniform.
 func (a *analysis) accessesCompactly(instr *node) bool {
 	m := a.nodeAccess(instr)
 	return m.Addr != code.NoSlot && a.mayBeCompact(m.Addr, instr.A) && (m.Space != ptx.Local || a.classOf(m.Addr, instr.A) == affinetrack.Uniform)
@@ -465,9 +461,9 @@ func (a *analysis) comparesCompactly(instr *node) bool {
 	return a.mayBeCompact(s.Src[0], instr.A) && a.mayBeCompact(s.Src[1], instr.B)
 }
 
-// refine pins rows that are not worth being compact: one after another those that
-// cost more than they save by themselves, if the function gets cheaper by it, for
-// others may depend on them. If there are more than are tried, all together first.
+// refine pins rows that are not worth keeping compact. It tries, one at a time, rows that cost more than they save by
+// themselves, and pins a row if the function becomes cheaper: other rows may depend on it. If there are too many to
+// try, it first tries all together.
 func (a *analysis) refine() {
 	a.classify()
 	cost, saved := a.chooseBoth()
@@ -522,21 +518,20 @@ func (a *analysis) refine() {
 	a.chooseBoth()
 }
 
-// These bound the time that is spent on a kernel of many registers: trials, and
-// instructions looked at in them.
+// Limits of the time spent on a kernel with many registers: the number of trials, and the instructions visited in them.
 const (
 	maxTrials = 64
 	maxWork   = 1 << 20
 )
 
-// proveUniform finds the rows that are provably uniform, and compact: those that only instructions write which all
-// lanes execute that live, with results that are the same in all, and with operands that are such rows.
+// proveUniform finds the rows that are provably uniform and compact: rows that are only written by instructions that
+// all live lanes execute, whose results are the same in all lanes, and whose operands are proved, too.
 func (a *analysis) proveUniform() {
 	for s := range a.proved {
 		for i, otherWrites := range a.pinned[s] {
 			a.proved[s][i] = !otherWrites
 		}
-		for _, row := range a.virtual[s].zero { // what is read before it is written holds anything
+		for _, row := range a.virtual[s].zero { // a row that is read before it is written may hold any value
 			a.proved[s][row] = false
 		}
 	}

@@ -1,7 +1,6 @@
 package lower
 
-// This file finds out what of a module a kernel can get to, and what of that matters to
-// the whole of it.
+// This file finds the functions of a module that a kernel can reach, and properties of all of them together.
 
 import (
 	"slices"
@@ -10,15 +9,15 @@ import (
 	"gemu/ptx"
 )
 
-// reachedFunc is a function that a kernel can get to.
+// reachedFunc is a function that a kernel can reach.
 type reachedFunc struct {
 	fn        *ptx.Func
-	direct    bool // by calls that name it, not only through its address
+	direct    bool // reached by calls that name it, not only through its address
 	variables map[*ptx.Var]bool
 }
 
-// reachable lists the kernel, the functions it calls, and, if any of these
-// calls through pointers, every function of the module whose address is taken.
+// reachable returns the kernel, the functions it calls and, if any of these calls through pointers, every function of
+// the module whose address is taken.
 func reachable(m *ptx.Module, k *ptx.Func, env Env) []reachedFunc {
 	var list []reachedFunc
 	seen := map[*ptx.Func]int{}
@@ -64,8 +63,8 @@ func reachable(m *ptx.Module, k *ptx.Func, env Env) []reachedFunc {
 	return list
 }
 
-// anyMayWait reports whether one of the functions has something that may wait for
-// other lanes, or makes a loop around its call one that may.
+// anyMayWait reports whether one of the functions contains an instruction that may wait for other lanes, or that can
+// make a loop around its call wait.
 func anyMayWait(list []reachedFunc) bool {
 	mayWait := false
 	for _, r := range list {
@@ -76,7 +75,7 @@ func anyMayWait(list []reachedFunc) bool {
 	return mayWait
 }
 
-// AddressTaken lists the functions whose address a module uses as a value.
+// AddressTaken returns the functions whose address a module uses as a value.
 func AddressTaken(m *ptx.Module) []*ptx.Func {
 	list := []*ptx.Func{}
 	seen := map[*ptx.Func]bool{}
@@ -115,9 +114,9 @@ func AddressTaken(m *ptx.Module) []*ptx.Func {
 	return list
 }
 
-// isOrderFree reports whether the order of all atomics on global memory in the
-// functions cannot be seen: each is the same commutative integer operation, its
-// result is not used, and nothing else looks at memory before the kernel ends.
+// isOrderFree reports whether the order of all atomics on global memory in the functions is unobservable: all are the
+// same commutative integer operation, their results are not used, and nothing else observes the memory before the
+// kernel ends.
 func isOrderFree(reach []reachedFunc) bool {
 	free := true
 	var same atomicKind
@@ -139,8 +138,7 @@ func isOrderFree(reach []reachedFunc) bool {
 					continue
 				}
 				op, _ := atomicOf(instr)
-				// Operations of different widths do not commute, nor do signed
-				// and unsigned comparisons.
+				// Operations of different widths do not commute, nor do signed and unsigned comparisons.
 				kind := atomicKind{op, instr.Type().Bits(), instr.Type().IsSigned() && (op == code.AtomMin || op == code.AtomMax)}
 				if same != (atomicKind{}) && same != kind {
 					return false
@@ -158,18 +156,18 @@ func isOrderFree(reach []reachedFunc) bool {
 	return free
 }
 
-// isOrdered reports whether an instruction touches global memory in an order that may be seen.
+// isOrdered reports whether an instruction accesses global memory in an order that may be observable.
 func isOrdered(instr *ptx.Instr) bool {
 	return instr.MayTouchGlobal() && instr.Form.Effects.Any(ptx.Strong|ptx.Atomic)
 }
 
-// commutes reports whether it is an atomic operation that others of its kind may come before or behind.
+// commutes reports whether it is an atomic operation that commutes with operations of its kind.
 func commutes(instr *ptx.Instr) bool {
 	_, ok := atomicOf(instr)
 	return ok && instr.Form.Effects.HasAll(ptx.Commutes)
 }
 
-// atomicKind is what atomics share whose order is not seen in memory.
+// atomicKind contains the properties that atomics must share to commute.
 type atomicKind struct {
 	op     code.AtomicOp
 	bits   int

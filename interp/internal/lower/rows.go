@@ -2,20 +2,20 @@ package lower
 
 import "container/heap"
 
-// rowPool gives out the rows of one kind that registers share: the lowest that is free.
+// rowPool allocates the rows of one kind that registers share; it returns the lowest free row.
 type rowPool struct {
 	busy byLast // rows in use
 	free rowHeap
 }
 
-// busyRow is a row with the last instruction that needs it.
+// busyRow is a row and the last instruction that needs it.
 type busyRow struct {
 	row  int32
 	last int
 }
 
-// take gives a row that no instruction from first on needs, -1 if there is none. first
-// never goes back.
+// take returns a row that no instruction from first on needs, -1 if there is none. first must not decrease between
+// calls.
 func (p *rowPool) take(first int) int32 {
 	for range len(p.busy) {
 		if p.busy[0].last >= first {
@@ -29,7 +29,7 @@ func (p *rowPool) take(first int) int32 {
 	return heap.Pop(&p.free).(int32)
 }
 
-// use notes that a row is needed up to instruction last.
+// use records that a row is needed up to instruction last.
 func (p *rowPool) use(row int32, last int) { heap.Push(&p.busy, busyRow{row, last}) }
 
 type byLast []busyRow
@@ -48,7 +48,7 @@ func (h rowHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 func (h *rowHeap) Push(x any)        { *h = append(*h, x.(int32)) }
 func (h *rowHeap) Pop() any          { return popLast(h) }
 
-// popLast takes the last element off a list.
+// popLast removes the last element of a list and returns it.
 func popLast[T any, L ~[]T](list *L) T {
 	n := len(*list) - 1
 	x := (*list)[n]

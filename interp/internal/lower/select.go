@@ -1,7 +1,7 @@
 package lower
 
-// This file is the pass select: it turns IR blocks into blocks of code. What single
-// instructions become is in data.go, memory.go and control.go.
+// This file is the pass select: it turns IR blocks into blocks of lowered code. Single instructions are lowered in
+// data.go, memory.go, control.go and others.
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 	"gemu/regfile"
 )
 
-// selectCode chooses the instructions of a function.
+// selectCode selects the instructions of a function.
 func (l *lowerer) selectCode() {
 	fn, f := l.fn, l.fn.Func
 	l.layoutLocals()
@@ -26,7 +26,7 @@ func (l *lowerer) selectCode() {
 	for _, v := range f.Rets {
 		fn.Results = append(fn.Results, l.formalPlace(v))
 	}
-	if !f.Entry { // registers of the module are passed to each function, and back
+	if !f.Entry { // the module's registers are passed to each function and back
 		fn.Formals, fn.Results = append(fn.Formals, l.moduleRegisters()...), append(fn.Results, l.moduleRegisters()...)
 	}
 	l.postDominators = f.ImmediatePostDominators()
@@ -59,11 +59,11 @@ func (l *lowerer) selectCode() {
 	}
 }
 
-// moduleRegisters is the registers of the module that its functions share.
+// moduleRegisters returns the places of the module's registers, which its functions share.
 func (l *lowerer) moduleRegisters() (list []code.ParamPlace) {
 	regs, _ := l.fn.Func.Statics()
 	if len(l.byFunc) == 1 {
-		return nil // with nobody
+		return nil // there is no other function to share them
 	}
 	for _, r := range regs {
 		ref := l.rows[r]
@@ -72,7 +72,7 @@ func (l *lowerer) moduleRegisters() (list []code.ParamPlace) {
 	return list
 }
 
-// openBlock begins a new block behind the present one.
+// openBlock begins a new block after the current one.
 func (l *lowerer) openBlock() *block {
 	n := int32(len(l.blocks))
 	b := block{Block: code.Block{Func: l.fn.Index, Next: n + 1}, end: code.Instr{Op: code.Jump, Src: -1}}
@@ -83,10 +83,10 @@ func (l *lowerer) openBlock() *block {
 	return l.block
 }
 
-// exit is the index of the block where returning lanes meet: the last.
+// exit returns the index of the block where returning lanes reconverge: the last.
 func (d *draft) exit() int32 { return int32(len(d.blocks) - 1) }
 
-// irPostDominator is the block where the lanes that leave IR block i apart meet again.
+// irPostDominator returns the block where lanes that diverge at the end of IR block i reconverge.
 func (l *lowerer) irPostDominator(i int) int32 {
 	if j := l.postDominators[i]; j >= 0 {
 		return l.starts[j]
@@ -94,8 +94,7 @@ func (l *lowerer) irPostDominator(i int) int32 {
 	return l.exit()
 }
 
-// addFixup runs f when all blocks of the function exist, with the block that is
-// present now.
+// addFixup registers f to be called with the current block when all blocks of the function exist.
 func (l *lowerer) addFixup(f func(b *block)) {
 	i := len(l.blocks) - 1
 	l.fixups = append(l.fixups, func() { f(&l.blocks[i]) })
@@ -132,24 +131,24 @@ func (l *lowerer) lowerInstr(instr *ptx.Instr) {
 	l.prog.Sources = append(l.prog.Sources, src)
 	l.block.Sources.End++
 	l.trapIfPending(instr)
-	if lowerers[instr.Form.Family](l, instr); l.countSkipped { // it is nothing else
+	if lowerers[instr.Form.Family](l, instr); l.countSkipped { // no instruction was emitted
 		l.emit(code.Instr{Op: code.NoOp})
 	}
 }
 
-// emit appends an instruction to the present block.
+// emit appends an instruction to the current block.
 func (l *lowerer) emit(instr code.Instr) {
 	l.block.instrs = append(l.block.instrs, l.withSource(instr))
 }
 
-// withSource is an instruction of the machine as part of the present PTX instruction.
+// withSource returns the instruction as part of the current PTX instruction.
 func (l *lowerer) withSource(instr code.Instr) code.Instr {
 	instr.Guard, instr.Src, instr.CountsSkipped = l.guard, l.sourceIndex(), l.countSkipped
 	l.countSkipped = false
 	return instr
 }
 
-// sourceIndex is the index of the present PTX instruction.
+// sourceIndex returns the index of the current PTX instruction.
 func (l *lowerer) sourceIndex() int32 { return int32(len(l.prog.Sources) - 1) }
 
 // access appends an instruction that accesses memory.
@@ -158,19 +157,19 @@ func (l *lowerer) access(op code.Op, a *code.Access, addr int32) {
 	l.emit(code.Instr{Op: op, A: addr, Side: int32(len(l.tables.Access) - 1)})
 }
 
-// newTemp makes a row for the rest of the present instruction.
+// newTemp returns a new row for the rest of the current PTX instruction.
 func (l *lowerer) newTemp(s code.Slot) int32 {
 	return l.newRow(s, l.sourceIndex()-l.fn.Sources.First+1)
 }
 
-// newRow makes a row; temp is 0, or that of the PTX instruction whose temporary it is.
+// newRow returns a new row. temp is the PTX instruction that uses it as a temporary, or 0.
 func (l *lowerer) newRow(s code.Slot, temp int32) int32 {
 	v := &l.virtual[s]
 	v.residence, v.temporaryOf = append(v.residence, code.StorageLanes), append(v.temporaryOf, temp)
 	return int32(len(v.residence) - 1)
 }
 
-// constant is the row of a constant.
+// constant returns the row of a constant.
 func (l *lowerer) constant(s code.Slot, bits uint64) int32 {
 	switch s {
 	case code.R:
@@ -185,7 +184,7 @@ func (l *lowerer) constant(s code.Slot, bits uint64) int32 {
 	return intern(l.constP, mask, l.prog.Consts.AddP)
 }
 
-// unsetConstant is a row among the constants whose value is written before each launch.
+// unsetConstant returns the row of a new constant whose value is set before each launch.
 func (l *lowerer) unsetConstant(s code.Slot) int32 {
 	if s == code.R {
 		return l.prog.Consts.Add32(0)
@@ -193,7 +192,7 @@ func (l *lowerer) unsetConstant(s code.Slot) int32 {
 	return l.prog.Consts.Add64(0)
 }
 
-// intern is the constant with a value, added if there is none yet.
+// intern returns the constant with a value, and adds it if necessary.
 func intern[V comparable](index map[V]int32, value V, add func(V) int32) int32 {
 	i, ok := index[value]
 	if !ok {
@@ -235,7 +234,7 @@ func (l *lowerer) assignVirtualRows() {
 	}
 }
 
-// newGlobal makes a row that keeps its value as long as the function runs, at first zero.
+// newGlobal returns a new row that keeps its value during the whole function, and is zero at first.
 func (l *lowerer) newGlobal(s code.Slot) int32 {
 	row := l.newRow(s, 0)
 	v := &l.virtual[s]

@@ -1,14 +1,12 @@
 package lower
 
-// This file finds out how far apart the values of neighbouring lanes are, as far as that is
-// always the same number: it follows the thread index through additions and products
-// with constants to the addresses of memory accesses. An access whose lanes are proved to be
-// at one place, or side by side, need not compare them.
+// This file computes spacings: the distances of values from lane to lane, where they are constant. It follows the
+// thread index through additions and products with constants to the addresses of memory accesses. An access whose lanes
+// are proved to be at the same place or at consecutive places need not compare addresses.
 //
-// What is known holds among the lanes that execute an instruction together, and changes
-// along their way. Lanes that a branch has diverged go on by themselves, each knowing of the others
-// on the same way what it did. Where they meet again, nothing is known of what either
-// has written in between.
+// A spacing applies to the lanes that execute an instruction together, and changes along their path. Lanes diverged by
+// a branch continue separately, and the spacing applies to the lanes on the same path. Where paths reconverge, nothing
+// is known of the rows written on any of them.
 
 import (
 	"errors"
@@ -20,16 +18,15 @@ import (
 	"gemu/regfile"
 )
 
-// Spacing is what is known of the values of a warp's lanes, in groups of neighbours: that
-// each has By more than the one before it, modulo two to the width. The zero value is that
-// nothing is known.
+// Spacing describes the values of a warp's lanes in groups of neighbours: each lane has Stride more than the lane
+// before, modulo 2^w with the width w. In the zero value nothing is known.
 type Spacing struct {
 	Stride int64
-	Group  uint8 // lanes of a group: Whole or Half
+	Group  uint8 // lanes in a group: HalfRow or WholeRow
 
-	// Wraps says that numbers of 32 bits may have become wider that had wrapped round between
-	// two lanes of a group: then what is above is By times the number of lanes and some multiple
-	// of 2³², which is not zero if that shows at all.
+	// Wraps means that a 32-bit number may have been widened after wrapping between two lanes of a group. The
+	// difference of two lanes is then Stride times their distance plus a multiple of 2³², which is nonzero if that is
+	// observable at all.
 	Wraps bool
 
 	Bound Bound
@@ -37,27 +34,27 @@ type Spacing struct {
 
 // Groups of lanes.
 const (
-	HalfRow  = regfile.Lanes / 2 // either half of the warp, or, of 64 lanes, of one of their two rows
-	WholeRow = regfile.Lanes     // all lanes, or those of such a row
+	HalfRow  = regfile.Lanes / 2 // either half of the warp or, in a warp of 64 lanes, of one of its two rows
+	WholeRow = regfile.Lanes     // all lanes or, in a warp of 64 lanes, one of its two rows
 )
 
-// Bound is whether numbers have been held between bounds that all lanes have in common: then a lane has By more than
-// the one before it at most, and less only if the outermost lanes of a group are less apart, too. That needs
-// a bound of zero or more below, for differences of 32 bits to be what they seem.
+// Bound records that numbers have been clamped to bounds common to all lanes. The distance from one lane to the next is
+// then at most Stride, and smaller only if the outermost lanes of a group are closer, too. For this to hold for 32-bit
+// differences, the numbers must have a lower bound of zero or more.
 type Bound uint8
 
-// How numbers may be bound.
+// The kinds of bounds.
 const (
 	Unbound      Bound = iota
-	BoundAbove         // not from below
-	BoundBetween       // and neither negative nor different
-	Shifted            // that, and then the same added to all
+	BoundAbove         // not bound from below
+	BoundBetween       // also bound from below, not negative, and by the same bound in all lanes
+	Shifted            // BoundBetween, plus the same number in all lanes
 )
 
-// unwritten is the spacing of what nothing has written yet: any.
+// unwritten is the spacing of a row that nothing has written yet: any spacing.
 var unwritten = Spacing{Group: 2 * WholeRow}
 
-// Class is that of such values.
+// Class returns the class of such values.
 func (s Spacing) Class() affinetrack.Class {
 	switch {
 	case s.Group < WholeRow || s.Wraps || s.Bound != Unbound:
@@ -68,16 +65,16 @@ func (s Spacing) Class() affinetrack.Class {
 	return affinetrack.Affine
 }
 
-// uniform reports whether all lanes have the same.
+// uniform reports whether all lanes have the same value.
 func (s Spacing) uniform() bool { return s.Class() == affinetrack.Uniform }
 
-// knownUniform reports whether all lanes have the same, as far as is known yet.
+// knownUniform reports whether all lanes have the same value according to the analysis so far.
 func (s Spacing) knownUniform() bool { return s == unwritten || s.uniform() }
 
-// uniformInGroup reports whether the lanes of a group have the same.
+// uniformInGroup reports whether the lanes of a group have the same value.
 func (s Spacing) uniformInGroup() bool { return s.Group >= HalfRow && s == Spacing{Group: s.Group} }
 
-// merge is what holds of values that are the one or the other, in all lanes.
+// merge returns the spacing of values that are s in all lanes or t in all lanes.
 func (s Spacing) merge(t Spacing) Spacing {
 	switch {
 	case s == unwritten:
@@ -90,8 +87,8 @@ func (s Spacing) merge(t Spacing) Spacing {
 	return Spacing{Stride: s.Stride, Group: min(s.Group, t.Group), Wraps: s.Wraps || t.Wraps, Bound: s.Bound}
 }
 
-// add is the spacing of a sum. Two numbers that may have wrapped round in different lanes, or are bound in different
-// lanes, are too much.
+// add returns the spacing of a sum. Nothing is known if both numbers may have wrapped in different lanes, or are bound
+// in different lanes.
 func (s Spacing) add(t Spacing) Spacing {
 	sum := Spacing{Stride: s.Stride + t.Stride, Group: min(s.Group, t.Group), Wraps: s.Wraps || t.Wraps}
 	if s.Bound != Unbound || t.Bound != Unbound {
@@ -106,10 +103,10 @@ func (s Spacing) add(t Spacing) Spacing {
 	return sum
 }
 
-// maxBound is what bound numbers may be apart: so many differences of 32 bits are no multiple of two to the width.
+// maxBound limits the stride of bound numbers, so that 32-bit differences are no multiple of 2^w.
 const maxBound = 1 << 31
 
-// scale is the spacing of a multiple.
+// scale returns the spacing of a multiple.
 func (s Spacing) scale(n int64) Spacing {
 	by := s.Stride * n
 	if s.Group < HalfRow || s.Bound != Unbound && (n < 1 || n > maxBound || by > maxBound) {
@@ -119,7 +116,7 @@ func (s Spacing) scale(n int64) Spacing {
 	return s
 }
 
-// widen is the spacing of numbers of 32 bits made 64. Over a group they wrap round once at most.
+// widen returns the spacing of 32-bit numbers extended to 64 bits. Within a group they may wrap at most once.
 func (s Spacing) widen() Spacing {
 	if !s.wrapsOnce() {
 		return Spacing{}
@@ -128,14 +125,14 @@ func (s Spacing) widen() Spacing {
 	return s
 }
 
-// wrapsOnce reports whether numbers of 32 bits wrap round once at most from the first lane of a group to the last.
+// wrapsOnce reports whether 32-bit numbers wrap at most once from the first lane of a group to the last.
 func (s Spacing) wrapsOnce() bool {
 	const limit = 1 << 31 / WholeRow
 	return s.Group >= HalfRow && -limit <= s.Stride && s.Stride <= limit
 }
 
-// narrow is the spacing of numbers made, or computed with, 32 bits, of which multiples of 2³² are nothing. multiplied
-// says that bound ones have been multiplied there.
+// narrow returns the spacing of numbers truncated to, or computed with, 32 bits, where multiples of 2³² vanish.
+// multiplied means that bound numbers have been multiplied.
 func (s Spacing) narrow(multiplied bool) Spacing {
 	if s.Bound != Unbound && (multiplied || s.Stride != int64(int32(s.Stride))) {
 		return Spacing{}
@@ -144,8 +141,8 @@ func (s Spacing) narrow(multiplied bool) Spacing {
 	return s
 }
 
-// clamp is the spacing of the lesser or greater of each number and one of b, as numbers with a sign. atLeast is what b is
-// at least, if that is a constant.
+// clamp returns the spacing of the minimum or maximum of each number and a number of b, as signed numbers. atLeast is a
+// lower limit of b if b is a constant, else negative.
 func (s Spacing) clamp(b Spacing, below bool, atLeast int64) Spacing {
 	switch {
 	case !b.uniformInGroup() || !s.wrapsOnce() || s.Stride <= 0 || s.Bound == Shifted:
@@ -165,50 +162,50 @@ type spacer struct {
 	*lowerer
 	mayWait bool
 
-	unspaced bool // there is too much to follow, and nothing is known between blocks
+	unspaced bool // the function is too large; nothing is known across blocks
 
 	mayBeDivergent []bool // blocks that some live lanes may execute without the others
-	untracked      []bool // … and where lanes may be together by other ways than from a branch to where its ways meet
-	allUntracked   bool   // that is so of all of them
+	untracked      []bool // blocks where, in addition, lanes may be together that took different paths from a branch
+	allUntracked   bool   // untracked applies to all blocks that may be divergent
 
-	blocksVisited int // blocks, between branches and where their ways meet
+	blocksVisited int // number of blocks visited between branches and their reconvergence points
 	givenUp       bool
 
-	// Of rows that blocks read from others: their places among those, or none; by block, what is known where it
-	// begins, what is written in it, and what of that and others it forgets, where lanes meet.
+	// Rows that blocks read from other blocks: their index in rows, or noIndex. For each block: the spacings at its
+	// start, the rows it writes, and the rows that are unknown at its start because lanes reconverge there.
 	rowIndex  [code.P + 1][]int32
 	rows      []code.Row
 	atBlock   [][]Spacing
 	written   [][]bool
 	forgotten [][]bool
 
-	inBlock [code.P + 1][]knownSpacing // in the block that is looked at
-	epoch   int32                      // of what holds there
-	block   int                        // it
+	inBlock [code.P + 1][]knownSpacing // spacings within the current block
+	epoch   int32                      // epoch of the valid entries in inBlock
+	block   int                        // the current block
 
-	queued  []bool  // blocks that are in queue
-	queue   []int32 // of separate
-	changed []bool  // blocks that there is something new of
+	queued  []bool  // blocks in queue
+	queue   []int32 // work list of markDivergent
+	changed []bool  // blocks with new information
 }
 
-// knownSpacing is what is known of a row in an epoch.
+// knownSpacing is the spacing of a row in an epoch.
 type knownSpacing struct {
 	Spacing
 	epoch int32
 }
 
-// noIndex is that of rows that no block reads from others.
+// noIndex is the index of rows that no block reads from others.
 const noIndex = -1
 
-// These bound what is remembered of blocks, their number times that of rows, and how often they are gone through to where
-// ways meet.
+// Limits of the stored spacings (blocks times rows) and of the block visits up to reconvergence points.
 const (
 	maxSpacings = 1 << 20
 	maxVisits   = 1 << 20
 )
 
-// findSpacings finds the spacing of all that instructions write, and the patterns of accesses. Those hold until lanes go on
-// without others that they were to meet, for that is seen to then; the plan has to hold in any case.
+// findSpacings computes the spacings of all results, and the patterns of accesses. Patterns must hold until lanes
+// continue without the lanes with which they were to reconverge, because that is detected at run time. The plan must
+// hold in any case.
 func (l *lowerer) findSpacings() {
 	l.collectNodes()
 	s := l.findSpacing(false)
@@ -232,8 +229,8 @@ func (l *lowerer) findSpacings() {
 	l.mayBeDivergent, l.unspaced = s.mayBeDivergent, s.unspaced
 }
 
-// findSpacing is the analysis when all is found. waiting says that lanes which may wait for others may go on without those that
-// they were to meet.
+// findSpacing runs the analysis. waiting means that lanes which may wait for others may continue without the lanes with
+// which they were to reconverge.
 func (l *lowerer) findSpacing(waiting bool) *spacer {
 	n := len(l.blocks)
 	s := &spacer{
@@ -246,7 +243,7 @@ func (l *lowerer) findSpacing(waiting bool) *spacer {
 		s.forgetAll()
 	}
 	s.initBlocks()
-	// Whatever is known becomes less by every step.
+	// Every step reduces the known facts.
 	const steps = 6
 	for limit := (n + 1) * (steps*len(s.rows) + 3); s.propagate(); limit-- {
 		if limit < 0 {
@@ -256,7 +253,7 @@ func (l *lowerer) findSpacing(waiting bool) *spacer {
 	return s
 }
 
-// patternOf is how the lanes' elements lie, by the spacing of their addresses.
+// patternOf returns the pattern of an access with the given spacing of addresses.
 func patternOf(m *code.Access, spacing Spacing) (p code.Pattern, distance int) {
 	const limit = 1 << 20
 	switch {
@@ -271,7 +268,7 @@ func patternOf(m *code.Access, spacing Spacing) (p code.Pattern, distance int) {
 	return code.AnyPattern, 0
 }
 
-// findCrossBlockRows finds the rows that blocks read from others, and where they are written.
+// findCrossBlockRows finds the rows that blocks read from other blocks, and where they are written.
 func (s *spacer) findCrossBlockRows() {
 	for slot := range s.virtual {
 		n := len(s.virtual[slot].residence)
@@ -306,13 +303,13 @@ func (s *spacer) findCrossBlockRows() {
 	}
 }
 
-// guardOf is the row of a guard.
+// guardOf returns the predicate row of a guard.
 func guardOf(guard int32) code.Row {
 	p, _ := code.GuardRow(guard)
 	return code.Row{Slot: code.P, Row: p}
 }
 
-// forgetAll has nothing be known from block to block.
+// forgetAll discards everything known across blocks.
 func (s *spacer) forgetAll() {
 	s.rows = nil
 	for slot := range s.rowIndex {
@@ -322,7 +319,7 @@ func (s *spacer) forgetAll() {
 	}
 }
 
-// initBlocks readies what is known of blocks.
+// initBlocks initialises the state of blocks.
 func (s *spacer) initBlocks() {
 	for b := range s.blocks {
 		s.atBlock = append(s.atBlock, slices.Repeat([]Spacing{unwritten}, len(s.rows)))
@@ -342,7 +339,7 @@ func (s *spacer) initBlocks() {
 	}
 	s.eachOtherWrite(nothing)
 	for slot := range s.virtual {
-		for _, row := range s.virtual[slot].zero { // what is read before it is written holds anything
+		for _, row := range s.virtual[slot].zero { // a row that is read before it is written may hold any value
 			nothing(code.Row{Slot: code.Slot(slot), Row: row})
 		}
 	}
@@ -353,7 +350,7 @@ func (s *spacer) initBlocks() {
 	}
 }
 
-// markWritten notes what a block writes.
+// markWritten records the rows that a block writes.
 func (s *spacer) markWritten(b int, rows []code.Row) {
 	for _, o := range rows {
 		if i := s.rowIndex[o.Slot][o.Row]; i != noIndex {
@@ -362,7 +359,7 @@ func (s *spacer) markWritten(b int, rows []code.Row) {
 	}
 }
 
-// propagate looks at all blocks of which there is something new, and reports whether less is known then.
+// propagate visits all blocks with new information, and reports whether there were any.
 func (s *spacer) propagate() (changed bool) {
 	for b := range s.blocks {
 		if !s.changed[b] {
@@ -389,7 +386,8 @@ func (s *spacer) propagate() (changed bool) {
 	return changed
 }
 
-// visitBlock calls f for every instruction of a block and what it writes, with what is known before it.
+// visitBlock calls visit for every instruction of a block with the spacing of its result. During the call the spacings
+// from before the instruction are valid.
 func (s *spacer) visitBlock(b int, visit func(instr *node, result Spacing)) {
 	s.block = b
 	s.epoch++
@@ -414,7 +412,7 @@ func (s *spacer) visitBlock(b int, visit func(instr *node, result Spacing)) {
 	}
 }
 
-// spacingOf is the spacing of an operand where it is read.
+// spacingOf returns the spacing of an operand at the current instruction.
 func (s *spacer) spacingOf(o code.Row) Spacing {
 	if o.Slot == code.NoSlot || o.Row < 0 {
 		return Spacing{Group: WholeRow}
@@ -433,13 +431,13 @@ func (s *spacer) mayVary(guard int32) bool {
 	return guard != 0 && !s.spacingOf(guardOf(guard)).knownUniform()
 }
 
-// transfer is the spacing of what an instruction writes.
+// transfer returns the spacing of an instruction's result.
 func (s *spacer) transfer(instr *node) Spacing {
-	same := Spacing{Group: WholeRow} // the operands, if each is the same in all lanes
+	same := Spacing{Group: WholeRow} // the spacing of the result if each operand is uniform
 	for _, o := range instr.reads {
 		switch k := s.spacingOf(o); {
 		case k == unwritten:
-			return unwritten // until it is
+			return unwritten // until the operand is written
 		case !k.uniformInGroup():
 			same = Spacing{}
 		default:
@@ -455,19 +453,19 @@ func (s *spacer) transfer(instr *node) Spacing {
 	case code.Read:
 		return s.readSpacing(instr)
 	case code.Load:
-		if m := s.nodeAccess(instr); m.Space != ptx.Generic && m.Space != ptx.Local && same.uniformInGroup() { // local memory is everybody's own
+		if m := s.nodeAccess(instr); m.Space != ptx.Generic && m.Space != ptx.Local && same.uniformInGroup() { // each thread has its own local memory
 			return same
 		}
 	}
 	return Spacing{}
 }
 
-// arithmetic is transfer of an operation on operands that are not all the same.
+// arithmetic is transfer for an operation whose operands are not all uniform.
 func (s *spacer) arithmetic(instr *node) (sum Spacing) {
 	operand := func(i int) Spacing {
 		k := s.spacingOf(code.Row{Slot: instr.sig.Src[i], Row: instr.Sources()[i]})
 		if k.Bound == BoundAbove && instr.sig.Fast != affinetrack.NoFast {
-			return Spacing{} // that it is not from below, too, is all that helps
+			return Spacing{} // only numbers that are also bound from below are useful
 		}
 		return k
 	}
@@ -506,7 +504,7 @@ func (s *spacer) arithmetic(instr *node) (sum Spacing) {
 	return sum
 }
 
-// selectSpacing is the spacing of what an operation chooses of its first two operands.
+// selectSpacing returns the spacing of an operation that selects one of its first two operands.
 func (s *spacer) selectSpacing(instr *node, a, b Spacing) Spacing {
 	below := false
 	switch instr.sig.Rule {
@@ -524,7 +522,7 @@ func (s *spacer) selectSpacing(instr *node, a, b Spacing) Spacing {
 	if !instr.sig.Signed || instr.sig.Width != 32 || instr.sig.Out != 32 {
 		return Spacing{}
 	}
-	bound := 1 // the operand that is the same in all lanes
+	bound := 1 // index of the uniform operand
 	if a.uniformInGroup() {
 		a, b, bound = b, a, 0
 	}
@@ -535,7 +533,8 @@ func (s *spacer) selectSpacing(instr *node, a, b Spacing) Spacing {
 	return a.clamp(b, below, n)
 }
 
-// productSpacing is the spacing of a product of the first two operands, whose spacing is a and b, and whether it is a multiple of one.
+// productSpacing returns the spacing of the product of the first two operands, which have the spacings a and b, and
+// whether the product is a multiple of one of them.
 func (s *spacer) productSpacing(instr *node, a, b Spacing) (product Spacing, multiple bool) {
 	if a.uniformInGroup() && b.uniformInGroup() {
 		return Spacing{Group: min(a.Group, b.Group)}, false
@@ -549,7 +548,7 @@ func (s *spacer) productSpacing(instr *node, a, b Spacing) (product Spacing, mul
 	return Spacing{}, false
 }
 
-// constantOperand is the value of an operand that is a constant, as the operation reads it.
+// constantOperand returns the value of a constant operand as the operation reads it.
 func (s *spacer) constantOperand(instr *node, i int) (int64, bool) {
 	row := instr.Sources()[i]
 	switch slot := instr.sig.Src[i]; {
@@ -565,7 +564,7 @@ func (s *spacer) constantOperand(instr *node, i int) (int64, bool) {
 	return 0, false
 }
 
-// readSpacing is the spacing of a special register or of the address of a local variable.
+// readSpacing returns the spacing of a special register or of the address of a local variable.
 func (l *lowerer) readSpacing(instr *node) Spacing {
 	r := ptx.SpecialReg(instr.Imm)
 	switch {
@@ -579,12 +578,12 @@ func (l *lowerer) readSpacing(instr *node) Spacing {
 	return Spacing{}
 }
 
-// noBlock is no block.
+// noBlock means no block.
 const noBlock = -1
 
-// separateAfter marks the blocks that lanes may execute without others because of block i, which has been gone through: those between
-// its end, if that sends lanes different ways, and where they meet again; and all that follow, if they may go on without
-// meeting.
+// separateAfter marks the blocks that lanes may execute without others because of block i, which has been visited: the
+// blocks between its end, if lanes diverge there, and their reconvergence point, and all following blocks if lanes may
+// continue without reconverging.
 func (s *spacer) separateAfter(i int) {
 	if s.givenUp {
 		return
@@ -604,8 +603,8 @@ func (s *spacer) separateAfter(i int) {
 		}
 		s.untrackAll(true)
 	case code.CallSide:
-		// Without joins, lanes may return at different times, and those that the guard
-		// leaves out do not wait for the others.
+		// Without reconvergence, lanes may return at different times, and lanes outside the guard do not wait for the
+		// others.
 		if !s.callsMayWait && s.opt.Reconvergence != Never {
 			return
 		}
@@ -621,9 +620,9 @@ func (s *spacer) separateAfter(i int) {
 	s.markDivergent(s.successors(i), reconverge)
 }
 
-// untrackAll has all lanes that are not with the others be together by other ways than from a branch to where its ways meet, if yes: where
-// some of a warp's lanes have waited for others, all become one warp split that stand at the same place, also such as have not waited
-// (simt.warp.unite).
+// untrackAll marks, if yes is set, all blocks that may be divergent as untracked: lanes may be together there that took
+// different paths from a branch. When lanes of a warp have waited for others, all lanes at the same place become one
+// warp split, including lanes that have not waited (simt.warp.unite).
 func (s *spacer) untrackAll(yes bool) {
 	if !yes || s.allUntracked {
 		return
@@ -636,18 +635,17 @@ func (s *spacer) untrackAll(yes bool) {
 	}
 }
 
-// mayDiverge reports whether a block ends in a branch that may send live lanes different
-// ways. Where one way is nothing but the kernel's end, those that go there have ended, and
-// the others are all that live.
+// mayDiverge reports whether a block ends in a branch at which live lanes may diverge. If one path only ends the
+// kernel, its lanes have ended, and the remaining lanes are all live lanes.
 func (s *spacer) mayDiverge(b *block) bool {
 	leaves := func(block int32) bool { return s.blocks[block].EndsLanes }
 	return b.end.Op == code.BranchIndex || b.end.Op == code.Branch && s.mayVary(b.end.Guard) && !leaves(b.Target) && !leaves(b.Next)
 }
 
-// markDivergent marks the blocks of a list as ones that lanes may execute without the others,
-// and those that control can go to from there up to block join, where lanes meet.
+// markDivergent marks the blocks of a list, and all blocks reachable from them before block reconverge, as blocks that
+// lanes may execute without the others.
 func (s *spacer) markDivergent(list []int32, reconverge int32) {
-	n := 0 // blocks in the queue, each once
+	n := 0 // number of blocks in the queue; each block occurs once
 	add := func(list []int32) {
 		for _, j := range list {
 			if j != reconverge && !s.queued[j] {
@@ -677,7 +675,7 @@ func (s *spacer) markDivergent(list []int32, reconverge int32) {
 	}
 }
 
-// forget has nothing be known of rows where a block begins.
+// forget discards the spacings of rows at the start of a block.
 func (s *spacer) forget(b int, rows []bool) {
 	for i, forgotten := range rows {
 		if !forgotten || s.forgotten[b][i] {
@@ -689,7 +687,8 @@ func (s *spacer) forget(b int, rows []bool) {
 	}
 }
 
-// giveUp has nothing be known but in blocks by themselves: of thousands of branches each may have thousands of blocks to part.
+// giveUp discards everything except spacings within single blocks: each of thousands of branches may have thousands of
+// divergent blocks.
 func (s *spacer) giveUp() {
 	s.givenUp = true
 	s.untrackAll(true)

@@ -18,7 +18,7 @@ func lowerSparse(l *lowerer, instr *ptx.Instr) {
 	if instr.Has("b4") {
 		index = 4
 	}
-	var kept, of int // elements of a group that are stored, and all elements of a group
+	var kept, of int // number of stored elements of a group, and of all its elements
 	_, ratio, _ := strings.Cut(instr.Text, ".sp::")
 	fmt.Sscanf(ratio, "%d:%d", &kept, &of)
 	if instr.Mnemonic() == "spcompress" {

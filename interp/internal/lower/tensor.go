@@ -1,6 +1,6 @@
 package lower
 
-// This file lowers the tensor cores of the fifth generation and their memory (manual 9.7.16).
+// This file lowers the fifth generation of tensor cores and their memory (manual 9.7.16).
 
 import (
 	"slices"
@@ -14,11 +14,11 @@ import (
 	"gemu/ptx"
 )
 
-// pairOf reports whether an instruction is of a pair of CTAs. That of every instruction of a
-// kernel must be the same, which the manual says and nobody checks.
+// pairOf reports whether an instruction works on a pair of CTAs. All instructions of a kernel must agree; the manual
+// requires it, and nothing checks it.
 func pairOf(instr *ptx.Instr) bool { return instr.Has("cta_group::2") }
 
-// tensorAddress is the row of an address in tensor memory.
+// tensorAddress returns the row of an address in tensor memory.
 func (l *lowerer) tensorAddress(o *ptx.Operand) int32 {
 	switch {
 	case o.Kind != ptx.AddrOperand:
@@ -35,7 +35,8 @@ func (l *lowerer) tensorAddress(o *ptx.Operand) int32 {
 	return row
 }
 
-// ofFamily107 reports whether the module is for sm_107 or a later one of its family, whose tensor cores do more.
+// ofFamily107 reports whether the module's target is sm_107 or a later member of its family, whose tensor cores have
+// more features.
 func (l *lowerer) ofFamily107() bool { return l.module.SM() >= 107 && l.module.SM() < 110 }
 
 func lowerTensorAlloc(l *lowerer, instr *ptx.Instr) {
@@ -61,13 +62,13 @@ func lowerTensorAlloc(l *lowerer, instr *ptx.Instr) {
 	}
 }
 
-// tensorTile is what tcgen05.ld or .st accesses; split is the operand that the second half of
-// .16x32bx2 is at.
+// tensorTile returns the tile that tcgen05.ld or .st accesses; split is the operand with the place of the second half
+// of .16x32bx2.
 func (l *lowerer) tensorTile(instr *ptx.Instr, split string) *matrix.TensorTile {
 	l.wholeWarps(instr)
 	num, _ := strconv.Atoi(strings.TrimPrefix(instr.Slot("num"), "x"))
 	shape := instr.Slot("shape")
-	for _, s := range []string{"32x32b", "16x32bx2"} { // where the form has no other
+	for _, s := range []string{"32x32b", "16x32bx2"} { // forms with a fixed shape
 		if shape == "" && instr.Has(s) {
 			shape = s
 		}
@@ -137,7 +138,7 @@ func lowerTensorMma(l *lowerer, instr *ptx.Instr) {
 		Shifted: instr.Has("ashift"), Table: instr.Has("decompress::lut::b"), Newer: l.ofFamily107(),
 	}
 	if instr.Has("block_scale") {
-		switch m.ScalesPerRow = 1; { // of .block16 and .block32 as of those that they are aliases for
+		switch m.ScalesPerRow = 1; { // .block16 and .block32 count as the modifiers of which they are aliases
 		case m.Kind == matrix.KindMXF8F6F4:
 		case instr.Has("scale_vec::4X"), instr.Has("block16"):
 			m.ScalesPerRow = 4
@@ -182,7 +183,7 @@ func lowerTensorMma(l *lowerer, instr *ptx.Instr) {
 				e[code.TensorDisabled+i] = mask
 			}
 		}
-		if less := operand("h"); less != nil && m.Kind != matrix.KindI8 { // that drops it
+		if less := operand("h"); less != nil && m.Kind != matrix.KindI8 { // kind::i8 ignores it
 			m.InputScaleExponent = int(less.Imm.Encode(ptx.U32))
 		}
 	}

@@ -1,6 +1,6 @@
 package lower
 
-// This file lowers what copies from and to tensors, and what changes tensor maps.
+// This file lowers copies from and to tensors, and changes of tensor maps.
 
 import (
 	"slices"
@@ -12,7 +12,7 @@ import (
 	"gemu/ptx"
 )
 
-// loadModes are the modes of tensor maps, by how instructions name them.
+// loadModes maps modifiers to the modes of tensor maps.
 var loadModes = map[string]tensormap.Mode{
 	"im2col": tensormap.Im2col, "im2col_no_offs": tensormap.Im2col, "im2col::w": tensormap.Im2colW, "im2col_no_offs::w": tensormap.Im2colW, "im2col::w::128": tensormap.Im2colW128,
 }
@@ -32,7 +32,7 @@ func (l *lowerer) tensorCopy(instr *ptx.Instr) {
 	if op, ok := atomicOf(instr); ok {
 		t.Reduces, t.Op = true, op
 	}
-	o, names := code.Instr{Op: code.AsyncTensor}, [...]string{"a", "b"} // the box in shared memory, the map
+	o, names := code.Instr{Op: code.AsyncTensor}, [...]string{"a", "b"} // the operands of the box in shared memory and of the map
 	if t.Store {
 		names = [...]string{"c", "a"}
 	}
@@ -83,7 +83,7 @@ func (l *lowerer) tensorCopy(instr *ptx.Instr) {
 	l.emit(o)
 }
 
-// extents lists the extents that override those of a tensor map. Of registers of 8 bits the upper bits are cleared.
+// extents appends the extents that override the map's. The upper bits of 8-bit registers are cleared.
 func (l *lowerer) extents(site *code.CallSite, o *ptx.Operand) {
 	elems := []ptx.Operand{*o}
 	if o.Kind == ptx.VecOperand {
@@ -142,7 +142,7 @@ func lowerTensormap(l *lowerer, instr *ptx.Instr) {
 	l.emit(o)
 }
 
-// replaceClass lowers the part of tensormap.replace that sets the allocation class.
+// replaceClass lowers a tensormap.replace that sets the allocation class.
 func (l *lowerer) replaceClass(instr *ptx.Instr) {
 	large := instr.Has("alloc_large")
 	if !large && !instr.Has("alloc_small") {

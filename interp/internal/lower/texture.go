@@ -8,7 +8,7 @@ import (
 	"gemu/ptx"
 )
 
-// vector is the elements of an operand that may be one register.
+// vector returns the elements of an operand, which may be a single register.
 func vector(o *ptx.Operand) []ptx.Operand {
 	if o.Kind == ptx.VecOperand {
 		return o.Elems()
@@ -16,7 +16,7 @@ func vector(o *ptx.Operand) []ptx.Operand {
 	return []ptx.Operand{*o}
 }
 
-// sourceElems is the rows of elements of type t, n of them at most.
+// sourceElems returns the rows of at most n elements of type t.
 func (l *lowerer) sourceElems(o *ptx.Operand, t ptx.Type, n int) (list []code.Elem) {
 	for i, e := range vector(o) {
 		if i < n {
@@ -26,8 +26,8 @@ func (l *lowerer) sourceElems(o *ptx.Operand, t ptx.Type, n int) (list []code.El
 	return list
 }
 
-// lowerObject lowers the address [a, b, c] of an instruction: what it goes to, a sampler, and
-// coordinates in that geometry.
+// lowerObject lowers the address [a, b, c] of an instruction: an object, a sampler, and coordinates in the given
+// geometry.
 func (l *lowerer) lowerObject(instr *ptx.Instr, x *code.Texture, g texture.Geometry, t ptx.Type) {
 	a := instr.Arg("a")
 	at, _ := l.addressRow(instr, a, ptx.Generic)
@@ -56,13 +56,13 @@ func (l *lowerer) lowerObject(instr *ptx.Instr, x *code.Texture, g texture.Geome
 	}
 }
 
-// emitTexture emits an instruction with an entry in the table of those on textures.
+// emitTexture emits an instruction with an entry in the table of texture instructions.
 func (l *lowerer) emitTexture(op code.Op, x code.Texture) {
 	l.tables.Textures = append(l.tables.Textures, x)
 	l.emit(code.Instr{Op: op, Side: int32(len(l.tables.Textures) - 1)})
 }
 
-// destinations are the registers of the operand d.
+// destinations returns the registers of operand d.
 func (l *lowerer) destinations(instr *ptx.Instr) (list []code.Elem) {
 	for _, e := range vector(instr.Arg("d")) {
 		if e.Kind == ptx.RegOperand {
@@ -93,7 +93,7 @@ func lowerTexture(l *lowerer, instr *ptx.Instr) {
 		}
 		n := 4
 		if to == code.TextureOffset {
-			n = k.Geometry.Dimensions() // more elements are ignored
+			n = k.Geometry.Dimensions() // further elements are ignored
 		}
 		x.Sources[to] = l.sourceElems(&instr.Ops[i], t, n)
 		return true

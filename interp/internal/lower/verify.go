@@ -1,6 +1,6 @@
 package lower
 
-// This file verifies the function being lowered, between the passes.
+// This file verifies the function being lowered after each pass.
 
 import (
 	"errors"
@@ -12,32 +12,28 @@ import (
 	"gemu/regfile"
 )
 
-// Verify has all functions verified after every pass, as the tests want it.
+// Verify requests the verification of all functions after every pass. Tests set it.
 var Verify bool
 
-// VerifyError is code that is not what was selected, or a pass that failed: a mistake in this
-// package.
+// VerifyError is a mistake in this package: lowered code that differs from the selected code, or a failed pass.
 type VerifyError struct {
 	Func *ptx.Func
-	Pass string // after which it was found
-	Err  error  // what is wrong, where
+	Pass string // the last pass before the fault was found
+	Err  error  // the fault and its place
 }
 
 func (f *VerifyError) Error() string {
 	return fmt.Sprintf("the lowered code is not what was selected: after pass %s: %v", f.Pass, f.Err)
 }
 
-// Unwrap is what is wrong.
+// Unwrap returns the fault.
 func (f *VerifyError) Unwrap() error { return f.Err }
 
-// maxReplayed bounds what is replayed of code with a reference, in rows times blocks:
-// the replay takes memory by it.
+// maxReplayed bounds the replay of code with a reference, in rows times blocks: the replay needs memory in proportion.
 const maxReplayed = 1 << 24
 
-// verify is what is wrong with the function after a pass. What a launch in check mode
-// waits for is less than the tests ask for: rows are looked at after they are allocated,
-// and it is only the code that is checked that is replayed, for it is compared with the
-// other as it runs.
+// verify returns the faults of the function after a pass. A launch in check mode verifies less than the tests do: it
+// checks rows after allocation, and replays only the checked code, which is compared with the reference as it runs.
 func (l *lowerer) verify(pass string) error {
 	switch {
 	case Verify:
@@ -63,7 +59,7 @@ func (l *lowerer) verify(pass string) error {
 	return nil
 }
 
-// verifyAll is all that is wrong with the function after a pass.
+// verifyAll returns all faults of the function after a pass.
 func (l *lowerer) verifyAll(pass string) error {
 	switch pass {
 	case "allocate":
@@ -91,7 +87,7 @@ func (l *lowerer) verifyAll(pass string) error {
 	return p.Verify(fn)
 }
 
-// annotatedCopy is a copy of the draft before allocation, with what is known of its rows.
+// annotatedCopy returns a copy of the draft before allocation, with the storage of its rows.
 func (d *draft) annotatedCopy() *draft {
 	fn := new(code.Func)
 	c := d.clone(fn)
@@ -105,7 +101,7 @@ func (d *draft) annotatedCopy() *draft {
 	return c
 }
 
-// unplannedCopy is an annotated copy, with nothing planned.
+// unplannedCopy returns an annotated copy without a plan.
 func (d *draft) unplannedCopy() *draft {
 	c := d.clone(new(code.Func))
 	c.fn.Keeping = [code.P + 1][]code.Storage{}
@@ -113,7 +109,7 @@ func (d *draft) unplannedCopy() *draft {
 	return c
 }
 
-// standaloneProgram is a program of the draft alone, in the place of its function.
+// standaloneProgram returns a program with only the draft's code, in the place of its function.
 func (d *draft) standaloneProgram(l *lowerer) (*code.Program, *code.Func) {
 	fn := *d.fn
 	q := &code.Program{Width: l.opt.Width, Sources: l.prog.Sources, Consts: l.prog.Consts, Funcs: slices.Clone(l.prog.Funcs)}

@@ -1,7 +1,6 @@
 package lower
 
-// This file lowers video instructions (manual 9.7.18): each is one operation, whose Imm
-// describes which.
+// This file lowers video instructions (manual 9.7.18). Each becomes one operation, which Imm describes.
 
 import (
 	"gemu/interp/internal/alu"
@@ -9,7 +8,7 @@ import (
 	"gemu/ptx"
 )
 
-// videoOps are the operations by name, and comparisons.
+// videoOps maps names of instructions and comparisons to operations.
 var videoOps = map[string]alu.VideoOp{
 	"vadd": alu.VideoAdd, "vsub": alu.VideoSub, "vabsdiff": alu.VideoAbsDiff, "vmin": alu.VideoMin, "vmax": alu.VideoMax,
 	"vadd2": alu.VideoAdd, "vsub2": alu.VideoSub, "vabsdiff2": alu.VideoAbsDiff, "vmin2": alu.VideoMin, "vmax2": alu.VideoMax, "vavrg2": alu.VideoAvrg,
@@ -54,7 +53,7 @@ func lowerVideo(l *lowerer, instr *ptx.Instr) {
 			v.Mask |= 1 << (digit - '0')
 		}
 	}
-	// The sign is in the description, not in the operand.
+	// The sign is part of Imm, not of the operand.
 	plain := func(name string) int32 {
 		o := instr.Arg(name)
 		p := *o
@@ -74,7 +73,7 @@ func lowerVideo(l *lowerer, instr *ptx.Instr) {
 	l.emit(o)
 }
 
-// videoElems says which elements the named source gives; it is the first or the second.
+// videoElems returns the selected elements of the named source, whose index is 0 or 1.
 func (l *lowerer) videoElems(instr *ptx.Instr, name string, index int) alu.VideoElems {
 	o := instr.Arg(name)
 	e := alu.VideoElems{Signed: instr.OperandType(instr.Form.Operand(name)).IsSigned(), Neg: o.Neg}
@@ -96,8 +95,8 @@ func (l *lowerer) videoElems(instr *ptx.Instr, name string, index int) alu.Video
 	return e
 }
 
-// partOf is the part of a register that a selector of a scalar instruction names: 1 << log
-// bytes, at a multiple of that; all without.
+// partOf returns the part of a register that a selector of a scalar instruction names: 1 << log bytes at a multiple of
+// that size; the whole register without a selector.
 func partOf(sel string) (log, at int) {
 	switch {
 	case sel == "":

@@ -1,8 +1,8 @@
 package lower
 
-// This file lowers the multiplications of a warpgroup, which go on behind the next instruction
-// (manual 9.7.15). The registers that they read and write up to the wait are operands of that
-// too: so they keep their rows, and whoever looks at what instructions name sees them.
+// This file lowers the multiplications of a warpgroup, which continue after the next instruction (manual 9.7.15). The
+// registers that they use until the wait are also operands of the wait. So they keep their rows, and analyses of
+// operands see them.
 
 import (
 	"gemu/interp/internal/code"
@@ -10,8 +10,8 @@ import (
 	"gemu/ptx"
 )
 
-// findProducts gives each multiplication of the function its fragments, which a wait before it
-// may name.
+// findProducts reserves the fragments of each multiplication of the function, because an earlier wait may refer to
+// them.
 func (l *lowerer) findProducts() {
 	l.products = map[*ptx.Instr]int32{}
 	for _, b := range l.fn.Func.Blocks {
@@ -70,7 +70,7 @@ func lowerWgmma(l *lowerer, instr *ptx.Instr) {
 	l.emit(o)
 }
 
-// fragmentRegisters is the registers of a fragment; none of an operand that is a descriptor.
+// fragmentRegisters returns the registers of a fragment; none if the operand is a descriptor.
 func (l *lowerer) fragmentRegisters(instr *ptx.Instr, operand string) []code.Elem {
 	var elems []code.Elem
 	for _, e := range instr.Fragment(operand) {
@@ -86,7 +86,7 @@ func (l *lowerer) fragmentRegisters(instr *ptx.Instr, operand string) []code.Ele
 	return elems
 }
 
-// emitCompletion emits what completes multiplications that may be pending at an instruction.
+// emitCompletion emits an instruction that completes multiplications which may be pending.
 func (l *lowerer) emitCompletion(instr *ptx.Instr, which code.WaitGroups) {
 	f := code.Fragments{}
 	if p := instr.Pending; p != nil {
@@ -104,8 +104,7 @@ func (l *lowerer) emitCompletion(instr *ptx.Instr, which code.WaitGroups) {
 	l.emit(code.Instr{Op: code.WgmmaWait, Side: int32(len(l.tables.Fragments) - 1), Imm: which.Imm()})
 }
 
-// trapIfPending emits what traps if an instruction comes to registers of a multiplication that is
-// pending.
+// trapIfPending emits an instruction that traps if the current instruction uses registers of a pending multiplication.
 func (l *lowerer) trapIfPending(instr *ptx.Instr) {
 	if instr.Pending == nil || len(instr.Pending.Disturbs) == 0 {
 		return
