@@ -1,7 +1,7 @@
 package spill
 
-// This file is what is known of a function before registers are given out: its variables, what makes
-// them again, how often blocks run, how far it is to the next use of each.
+// This file analyses a function before allocation: its variables, the instructions that recompute them, the loop depth
+// of blocks, and the distances to next uses.
 
 import (
 	"context"
@@ -11,27 +11,27 @@ import (
 	"gemu/ptx"
 )
 
-// analysis is a function whose registers can be allocated, for any number of them.
+// analysis is a function with the results needed to allocate any number of registers.
 type analysis struct {
 	ctx               context.Context
 	f                 *ptx.Func
-	program           *program       // on variables
-	regs              []int32        // by variable: the register of the source
-	rematerialization [][]*ptx.Instr // by variable: what gives its value again, one after the other in one register; nil if nothing does
+	program           *program       // operations on variables
+	regs              []int32        // by variable: its register in the source
+	rematerialization [][]*ptx.Instr // by variable: instructions that recompute its value in a single register; nil if that is impossible
 	live              *liveness
-	depth             []int           // by block: loops that it is in
-	inner             []*ptx.Loop     // by block: the innermost of them, or nil
-	order             []int           // blocks, each after those that come before it but for the way back of loops
-	rank              []int           // by block: its place in order
-	nextUse           []map[int32]int // by block: how far it is from its begin to the next use of what is live there
+	depth             []int           // by block: number of enclosing loops
+	inner             []*ptx.Loop     // by block: the innermost enclosing loop, or nil
+	order             []int           // blocks; each after its predecessors, except along the back edges of loops
+	rank              []int           // by block: its position in order
+	nextUse           []map[int32]int // by block: for each variable live at its start, the distance to the next use
 
 	minRegs, pressure int
 }
 
-// exitDistance is the distance of a use after a loop: greater than any distance within a loop.
+// exitDistance is added to the distance of a use after a loop. It exceeds all distances within a loop.
 const exitDistance = 1 << 20
 
-// noNextUse is where what is not used any more is used next.
+// noNextUse is the position of the next use of a variable without one.
 const noNextUse = math.MaxInt
 
 func newAnalysis(ctx context.Context, f *ptx.Func) (*analysis, error) {
@@ -48,7 +48,7 @@ func newAnalysis(ctx context.Context, f *ptx.Func) (*analysis, error) {
 	return a, ctx.Err()
 }
 
-// check refuses what is not dealt with.
+// check rejects functions that are not supported.
 func check(f *ptx.Func) error {
 	if regs, vars := f.Statics(); len(regs)+len(vars) > 0 {
 		return newError(f, f.Pos, "registers and local memory that all functions of the module share are not spilled")
@@ -72,7 +72,7 @@ func check(f *ptx.Func) error {
 	return err
 }
 
-// findRematerializations finds what gives the values of variables again wherever they are wanted.
+// findRematerializations finds the variables whose values can be recomputed everywhere, and how.
 func (a *analysis) findRematerializations() {
 	n := a.program.n
 	writer := make([]*op, n)
@@ -119,7 +119,7 @@ func (a *analysis) findRematerializations() {
 	}
 }
 
-// bits is the width of a variable's register.
+// bits returns the width of a variable's register.
 func (a *analysis) bits(v int32) int { return a.f.Regs[a.regs[v]].Type.Bits() }
 
 // isParameter reports whether an instruction loads a parameter of the kernel, which never changes.
@@ -137,7 +137,7 @@ func (a *analysis) isParameter(instr *ptx.Instr) bool {
 	return false
 }
 
-// isConstant reports whether a special register has one value in each thread.
+// isConstant reports whether a special register keeps one value in each thread.
 func isConstant(r ptx.SpecialReg) bool {
 	return r.PerLane() || r.Fixed() || r >= ptx.CtaidX && r <= ptx.CtaidZ || r >= ptx.ClusterIDX && r <= ptx.ClusterNctarank
 }
@@ -164,14 +164,14 @@ func (a *analysis) findLoops() {
 	}
 }
 
-// leavesLoop reports whether control leaves a loop from one block to another.
+// leavesLoop reports whether the edge between two blocks leaves a loop.
 func (a *analysis) leavesLoop(from, to int) bool {
 	l := a.inner[from]
 	return l != nil && !l.Has(a.f.Blocks[to])
 }
 
-// findDistances finds how many operations it is to the next use of what is live where blocks begin,
-// on the shortest way.
+// findDistances computes the number of operations from the start of each block to the next use of its live variables,
+// on the shortest path.
 func (a *analysis) findDistances() {
 	blocks := a.program.blocks
 	a.nextUse = make([]map[int32]int, len(blocks))
@@ -203,8 +203,8 @@ func (a *analysis) findDistances() {
 	}
 }
 
-// atEnd says how far it is from the begin of a block to the next uses of what is live at its end,
-// counted by way of its end.
+// atEnd returns the distances from the start of a block to the next uses of the variables that are live at its end,
+// through its end.
 func (a *analysis) atEnd(b int) map[int32]int {
 	next := map[int32]int{}
 	for _, s := range a.program.blocks[b].succs {
@@ -221,7 +221,7 @@ func (a *analysis) atEnd(b int) map[int32]int {
 	return next
 }
 
-// findPressure finds how many registers are needed.
+// findPressure computes the register pressure and the minimum number of registers.
 func (a *analysis) findPressure() {
 	p := a.program
 	for b := range p.blocks {
@@ -240,10 +240,10 @@ func (a *analysis) findPressure() {
 	}
 }
 
-// registersNeeded is how many registers an operation needs: for what it reads, or for what it writes.
+// registersNeeded returns the number of registers for the operation's sources or destinations, whichever is larger.
 func (o *op) registersNeeded(p *program) int { return max(p.total(o.reads), p.total(o.defs)) }
 
-// total is how many registers some variables take.
+// total returns the number of registers of a list of variables.
 func (p *program) total(list []int32) (units int) {
 	for _, v := range list {
 		units += p.units[v]
@@ -251,7 +251,7 @@ func (p *program) total(list []int32) (units int) {
 	return units
 }
 
-// size is how many registers a set of variables takes.
+// size returns the number of registers of a set of variables.
 func (p *program) size(s set) (units int) {
 	s.each(func(v int32) { units += p.units[v] })
 	return units

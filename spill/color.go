@@ -1,7 +1,6 @@
 package spill
 
-// This file says which registers variables are in: it colours the graph of what is live at the same
-// time.
+// This file assigns registers to variables by colouring the graph of variables that are live at the same time.
 
 import (
 	"cmp"
@@ -9,18 +8,18 @@ import (
 	"slices"
 )
 
-// coloring is the registers of a program, by variable of it.
+// coloring is the assignment of registers to the variables of a program.
 type coloring struct {
 	*program
-	neighbours [][]int32 // by variable: those live with it
-	width      []int     // by variable: registers that those take
-	copies     [][]int32 // by variable: those that moves copy it to or from
-	cost       []float64 // of having it in memory
-	births     []int32   // variables in the order in which the program first writes or reads them
-	units      [][]int   // by variable: its registers, in order; nil: it found none
+	neighbours [][]int32 // by variable: variables live at the same time
+	width      []int     // by variable: number of registers of its neighbours
+	copies     [][]int32 // by variable: variables to or from which moves copy it
+	cost       []float64 // by variable: cost of keeping it in memory
+	births     []int32   // variables in the order of their first occurrence in the program
+	units      [][]int   // by variable: its registers, in order; nil if none were free
 }
 
-// newColoring finds what is live with what. The cost of a use is 10 to the number of loops around it.
+// newColoring builds the interference graph. The cost of a use is 10 to the power of the number of enclosing loops.
 func newColoring(p *program, depth []int) *coloring {
 	c := &coloring{program: p, neighbours: make([][]int32, p.n), width: make([]int, p.n), copies: make([][]int32, p.n), cost: make([]float64, p.n)}
 	known := map[[2]int32]bool{}
@@ -72,7 +71,7 @@ func newColoring(p *program, depth []int) *coloring {
 					addEdge(v, w)
 				}
 				live.each(func(w int32) {
-					// A copy may be where its source is, as long as it is nowhere else in part.
+					// A copy may share the register of its source, unless that would be in part only.
 					if !moves || w != from || p.units[v] > 1 {
 						addEdge(v, w)
 					}
@@ -84,8 +83,7 @@ func newColoring(p *program, depth []int) *coloring {
 	return c
 }
 
-// move reports whether an operation copies one variable to another of the same width, and does
-// nothing else.
+// move reports whether an operation only copies one variable to another of the same width, and returns both.
 func (o *op) move(p *program) (to, from int32, ok bool) {
 	if o.instr == nil || !o.unguarded || !isMove(o.instr) || len(o.refs) != 2 || len(o.reads) != 1 || len(o.defs) != 1 {
 		return 0, 0, false
@@ -94,8 +92,8 @@ func (o *op) move(p *program) (to, from int32, ok bool) {
 	return to, from, to != from && p.units[to] == p.units[from]
 }
 
-// color gives out registers, first by the order in which Briggs takes variables off the graph; where
-// that fails, in the order of the program. It returns the variables that found none.
+// color assigns registers, first in the order in which Briggs removes variables from the graph and, if that fails, in
+// program order. It returns the variables without registers.
 func (c *coloring) color(regs int) (failed []int32) {
 	if failed = c.give(c.stack(regs), regs); len(failed) == 0 {
 		return nil
@@ -108,8 +106,8 @@ func (c *coloring) color(regs int) (failed []int32) {
 	return failed
 }
 
-// stack orders variables: those with few neighbours last, and of the others those that
-// cost most for what they take.
+// stack orders variables: variables with few neighbours come last; among the others, variables with a higher cost
+// relative to their use of registers come last.
 func (c *coloring) stack(regs int) []int32 {
 	width := slices.Clone(c.width)
 	removed, waits := make([]bool, c.n), make([]bool, c.n)
@@ -143,7 +141,7 @@ func (c *coloring) stack(regs int) []int32 {
 			ready = ready[:len(ready)-1]
 			push(v)
 		}
-		// What a variable is worth only grows, as its neighbours go: what the heap has is never too much.
+		// The worth of a variable only grows when neighbours are removed, so the heap never overestimates it.
 		for len(hard) > 0 {
 			first := &hard[0]
 			if now := cost(first.v); !removed[first.v] && now != first.worth {
@@ -164,13 +162,13 @@ func (c *coloring) stack(regs int) []int32 {
 	}
 }
 
-// variableCost is a variable and its cost for what it takes, as they were when it was last looked at.
+// variableCost is a variable and its cost relative to its use of registers, when last computed.
 type variableCost struct {
 	v     int32
 	worth float64
 }
 
-// costHeap is a heap of them, of least worth first.
+// costHeap is a heap of variables with the least worth first.
 type costHeap []variableCost
 
 func (h costHeap) Len() int { return len(h) }
@@ -186,7 +184,7 @@ func (h *costHeap) Pop() any {
 	return w
 }
 
-// give gives each variable in turn the registers that a copy of it has, or the lowest that are free.
+// give assigns to each variable, in order, the registers of one of its copies, or the lowest free registers.
 func (c *coloring) give(order []int32, regs int) (failed []int32) {
 	c.units = make([][]int, c.n)
 	taken := make([]bool, regs)
@@ -215,7 +213,7 @@ func (c *coloring) give(order []int32, regs int) (failed []int32) {
 	return failed
 }
 
-// copyRegisters is the registers of something that a variable is copied to or from, if they are free.
+// copyRegisters returns the registers of a variable to or from which v is copied, if they are free.
 func (c *coloring) copyRegisters(v int32, taken []bool) []int {
 	for _, w := range c.copies[v] {
 		if u := c.units[w]; u != nil && !slices.ContainsFunc(u, func(i int) bool { return taken[i] }) {

@@ -1,26 +1,26 @@
 package spill
 
-// This file says which variables are in registers where, and gets back those that are wanted and
-// are not.
+// This file decides which variables are in registers at each operation, and reloads variables that are needed and are
+// in memory.
 
 import (
 	"cmp"
 	"slices"
 )
 
-// placement is where variables are, for a number of registers.
+// placement says where variables are, for a given number of registers.
 type placement struct {
 	*analysis
 	regs   int
-	memory []bool // by variable: it is in a register only for the operations that name them
+	memory []bool // by variable: it is in a register only during the operations that use it
 
 	blocks []block
-	entry  []set // by block: what is in registers as it begins
-	exit   []set // … as it ends
+	entry  []set // by block: variables in registers at its start
+	exit   []set // by block: variables in registers at its end
 	filled []bool
 }
 
-// place gives the function's operations with those that get variables back.
+// place returns the function's operations with the necessary reloads.
 func (a *analysis) place(regs int, memory []bool) (*placement, error) {
 	n := len(a.program.blocks)
 	p := &placement{analysis: a, regs: regs, memory: memory, blocks: make([]block, n), entry: make([]set, n), exit: make([]set, n), filled: make([]bool, n)}
@@ -38,15 +38,15 @@ func (a *analysis) place(regs int, memory []bool) (*placement, error) {
 	return p, nil
 }
 
-// heldRegisters is the registers of a moment, with where in the block each is used next.
+// heldRegisters contains the variables in registers at an operation, with the position of their next use in the block.
 type heldRegisters struct {
 	p         *placement
 	set       set
-	remaining int // that is left
+	remaining int // number of free registers
 	next      map[int32]int
 }
 
-// newHeld is what a set of variables and the distances to their next uses make.
+// newHeld returns the state for a set of variables and the distances to their next uses.
 func (p *placement) newHeld(in set, next map[int32]int) *heldRegisters {
 	return &heldRegisters{p, in, p.regs - p.program.size(in), next}
 }
@@ -65,8 +65,8 @@ func (h *heldRegisters) drop(v int32) {
 	}
 }
 
-// makeRoom drops variables until there is room for units more, but none that are to stay: first what
-// is not used any more, then what can be made again, then what is used last.
+// makeRoom drops variables until units registers are free, except the variables in keep. It prefers variables without a
+// next use, then variables that can be recomputed, then the variable with the farthest next use.
 func (h *heldRegisters) makeRoom(units int, keep []int32) {
 	for h.remaining < units {
 		victim := int32(-1)
@@ -100,13 +100,13 @@ func (h *heldRegisters) nextUse(v int32) int {
 	return noNextUse
 }
 
-// fill has the operations of a block in the registers that there are.
+// fill places the operations of a block, given the available registers.
 func (p *placement) fill(b int) {
 	src := &p.program.blocks[b]
 	out := &p.blocks[b]
 	out.succs, out.preds = src.succs, src.preds
 
-	// Where each operation's variables are used next, behind it.
+	// The next uses of each operation's variables after the operation.
 	next := p.atEnd(b)
 	after := make([]map[int32]int, len(src.ops))
 	for i := len(src.ops) - 1; i >= 0; i-- {
@@ -178,10 +178,10 @@ func (p *placement) fill(b int) {
 	p.exit[b] = h.set
 }
 
-// releases reports whether a variable leaves its register behind the operation that names it.
+// releases reports whether a variable leaves its register after the operation that uses it.
 func (h *heldRegisters) releases(v int32) bool { return h.p.memory[v] || h.nextUse(v) == noNextUse }
 
-// setNextUse notes where a variable is used next.
+// setNextUse records the next use of a variable.
 func (h *heldRegisters) setNextUse(after map[int32]int, v int32) {
 	if d, ok := after[v]; ok {
 		h.next[v] = d
@@ -190,19 +190,19 @@ func (h *heldRegisters) setNextUse(after map[int32]int, v int32) {
 	}
 }
 
-// addReload adds an operation that gets a variable back before operation index of the source.
+// addReload adds an operation that reloads a variable before operation index of the source.
 func (b *block) addReload(v int32, index int) {
 	b.ops = append(b.ops, op{index: index, reloads: v, defs: []int32{v}, unguarded: true})
 }
 
-// copy is the operation with lists of its own.
+// copy returns the operation with copies of its lists.
 func (o *op) copy() op {
 	c := *o
 	c.refs, c.reads, c.defs = slices.Clone(o.refs), slices.Clone(o.reads), slices.Clone(o.defs)
 	return c
 }
 
-// loadForLoop has in registers, at a block's end, what blocks that control goes back to begin with.
+// loadForLoop reloads, at the end of a block, the variables that the target of a back edge expects in registers.
 func (p *placement) loadForLoop(b int, h *heldRegisters) {
 	var want []int32
 	for _, s := range p.program.blocks[b].succs {
@@ -227,8 +227,8 @@ func (p *placement) loadForLoop(b int, h *heldRegisters) {
 	}
 }
 
-// bound reports whether what a block leaves in registers cannot be added to at its end for the sake
-// of one that follows: others follow too, or what ends the block names registers.
+// bound reports whether reloads at the end of a block are impossible: it has other successors, or its last operation
+// uses registers.
 func (p *placement) bound(b int) bool {
 	src := &p.program.blocks[b]
 	if len(src.succs) > 1 {
@@ -238,7 +238,7 @@ func (p *placement) bound(b int) bool {
 	return last >= 0 && src.ops[last].instr.EndsBlock() && len(src.ops[last].refs) > 0
 }
 
-// enter chooses what is in registers as a block begins.
+// enter selects the variables that are in registers at the start of a block.
 func (p *placement) enter(b int) set {
 	preds := p.program.blocks[b].preds
 	var wanted []int32
@@ -248,8 +248,8 @@ func (p *placement) enter(b int) set {
 		}
 	})
 	loops := false
-	limits := []set{}             // that it must be within: ends of blocks that are bound
-	offers := make(map[int32]int) // how many blocks before it have it at their end
+	limits := []set{}             // variables in registers at the end of each bound predecessor: entry must be a subset
+	offers := make(map[int32]int) // number of predecessors that have a variable in a register at their end
 	ready := 0
 	for _, q := range preds {
 		if !p.filled[q] {
@@ -266,10 +266,10 @@ func (p *placement) enter(b int) set {
 		p.exit[q].each(func(v int32) { offers[v]++ })
 	}
 	if b == 0 {
-		// Nothing has a value yet, so nothing has to be got from anywhere.
+		// Nothing has a value yet, so nothing is loaded.
 		limits, ready = nil, 0
 	} else if ready == 0 {
-		return nil // control does not get there
+		return nil // unreachable
 	}
 	wanted = slices.DeleteFunc(wanted, func(v int32) bool {
 		if b == 0 && !loops {
@@ -280,8 +280,8 @@ func (p *placement) enter(b int) set {
 		}
 		return slices.ContainsFunc(limits, func(s set) bool { return !s.contains(v) })
 	})
-	// In a loop what is used there comes first; else what need not be loaded. What can be made
-	// again comes last.
+	// In a loop, variables used in it come first; elsewhere, variables that need no load. Variables that can be
+	// recomputed come last.
 	rank := func(v int32) [3]int {
 		r := [3]int{0, 0, p.nextUse[b][v]}
 		if p.rematerialization[v] != nil {
@@ -297,7 +297,7 @@ func (p *placement) enter(b int) set {
 		return slices.Compare(rx[:], ry[:])
 	})
 	room := p.regs
-	unitsLeft := 0 // room for what only lives through the loop
+	unitsLeft := 0 // registers for variables that are only live through the loop
 	if loops {
 		unitsLeft = p.unitsLeft(b)
 	}
@@ -319,8 +319,7 @@ func (p *placement) enter(b int) set {
 	return in
 }
 
-// cannotReturn reports whether a block from which control goes back to another cannot have in
-// registers what that begins with.
+// cannotReturn reports whether a block with a back edge cannot have the registers that the target's entry requires.
 func (p *placement) cannotReturn(from, to int) bool {
 	src := &p.program.blocks[from]
 	last := len(src.ops) - 1
@@ -330,7 +329,7 @@ func (p *placement) cannotReturn(from, to int) bool {
 	return slices.ContainsFunc(src.succs, func(s int) bool { return s != to && p.rank[s] <= p.rank[from] })
 }
 
-// unitsLeft is how many registers are left, in the loop that a block is in, by what is used within.
+// unitsLeft returns the number of registers that the variables used in the block's loop leave free.
 func (p *placement) unitsLeft(b int) int {
 	l := p.inner[b]
 	if l == nil {
@@ -352,7 +351,7 @@ func (p *placement) unitsLeft(b int) int {
 	return p.regs - maximum
 }
 
-// unitsUsed is how many registers a set takes without what lives through the loop of a block.
+// unitsUsed returns the number of registers of a set, without variables that are only live through the block's loop.
 func (p *placement) unitsUsed(s set, b int) (units int) {
 	s.each(func(v int32) {
 		if d, ok := p.nextUse[b][v]; !ok || d < exitDistance {
@@ -362,7 +361,7 @@ func (p *placement) unitsUsed(s set, b int) (units int) {
 	return units
 }
 
-// reloadAtEnd gets back, at the end of a block, what the only block that follows begins with.
+// reloadAtEnd reloads, at the end of a block with a single successor, the variables in the successor's entry.
 func (p *placement) reloadAtEnd(b int) {
 	src := &p.program.blocks[b]
 	if p.bound(b) || len(src.succs) != 1 {

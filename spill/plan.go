@@ -1,7 +1,6 @@
 package spill
 
-// This file puts the steps together: it places and colours until everything has found a register,
-// and gives out local memory.
+// This file combines the steps: it places and colours until every variable has a register, and allocates local memory.
 
 import (
 	"cmp"
@@ -15,13 +14,13 @@ import (
 type plan struct {
 	*analysis
 	webs       *program // the placement, on webs of its variables
-	variableOf []int32  // by web: the variable
+	variableOf []int32  // by web: its variable
 	units      [][]int  // by web: its registers
 
 	slots []int // by variable: its offset in local memory, or -1
-	bytes int   // that all slots take
-	used  int   // registers
-	moves int   // that rewrite has left out
+	bytes int   // total size of the slots in bytes
+	used  int   // number of used registers
+	moves int   // number of moves that rewrite has removed
 }
 
 // allocate allocates the registers of a function.
@@ -52,8 +51,7 @@ func (a *analysis) allocate(regs int) (*plan, error) {
 	}
 }
 
-// evict has variables in memory that found no register, or else the cheapest that is in the way of
-// one.
+// evict moves variables to memory that found no register, or else the cheapest neighbour of such a variable.
 func (a *analysis) evict(memory []bool, variableOf, failed []int32, c *coloring) bool {
 	any := false
 	for _, w := range failed {
@@ -77,7 +75,7 @@ func (a *analysis) evict(memory []bool, variableOf, failed []int32, c *coloring)
 	return true
 }
 
-// plan finishes an allocation: what is loaded gets a slot.
+// plan finishes an allocation: reloaded variables get slots.
 func (a *analysis) plan(webs *program, variableOf []int32, c *coloring) *plan {
 	p := &plan{analysis: a, webs: webs, variableOf: variableOf, units: c.units, slots: make([]int, a.program.n)}
 	for _, u := range c.units {
@@ -90,8 +88,7 @@ func (a *analysis) plan(webs *program, variableOf []int32, c *coloring) *plan {
 	return p
 }
 
-// prune leaves out what makes values that nobody wants any more there, because they are made again
-// where they are wanted.
+// prune removes instructions whose values are no longer used, because they are recomputed at their uses.
 func (p *plan) prune() {
 	wanted := make([]int, len(p.variableOf))
 	p.each(func(o *op) {
@@ -113,7 +110,7 @@ func (p *plan) prune() {
 	}
 }
 
-// each goes through the operations.
+// each calls do for every operation.
 func (p *plan) each(do func(o *op)) {
 	for b := range p.webs.blocks {
 		for i := range p.webs.blocks[b].ops {
@@ -122,11 +119,10 @@ func (p *plan) each(do func(o *op)) {
 	}
 }
 
-// giveSlots says which operations store what they write: what may be loaded before it is stored
-// again. Variables that are stored get places in local memory: the lowest, and the same to those
-// that are not wanted at the same time.
+// giveSlots marks the operations that store their results: results that may be reloaded before the next store. A stored
+// variable gets the lowest free slot in local memory; variables that are not needed at the same time share slots.
 func (p *plan) giveSlots() {
-	// Memory as a program: what is stored and loaded there.
+	// Memory as a program: its stores and loads.
 	memory := &program{n: p.program.n, units: p.program.units, blocks: make([]block, len(p.webs.blocks))}
 	for b := range p.webs.blocks {
 		out := &memory.blocks[b]
@@ -202,7 +198,7 @@ func (p *plan) giveSlots() {
 	}
 }
 
-// loads counts the instructions that load from slots.
+// loads returns the number of instructions that load from slots.
 func (p *plan) loads() (n int) {
 	p.each(func(o *op) {
 		if o.instr == nil && p.rematerialization[p.variableOf[o.reloads]] == nil {
@@ -212,12 +208,12 @@ func (p *plan) loads() (n int) {
 	return n
 }
 
-// isMove reports whether an instruction copies a register to another.
+// isMove reports whether an instruction copies one register to another.
 func isMove(instr *ptx.Instr) bool {
 	return instr.Form.Family == ptx.FamilyMove && len(instr.Ops) == 2 && instr.Ops[0].Kind == ptx.RegOperand && instr.Ops[1].Kind == ptx.RegOperand && !instr.Ops[1].Neg
 }
 
-// report says what became of the function.
+// report summarises the allocation of the function.
 func (p *plan) report() Func {
 	f := Func{Name: p.f.Name, Line: int(p.f.Pos.Line), Pressure: p.pressure, Min: p.minRegs, Used: p.used, Bytes: p.bytes, Removed: p.moves}
 	for _, s := range p.slots {

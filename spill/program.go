@@ -1,7 +1,7 @@
 package spill
 
-// This file has a function as operations on variables: what is live where, and which
-// definitions and uses of a register belong together.
+// This file represents a function as operations on variables. It computes live variables and webs: the definitions and
+// uses of a register that belong together.
 
 import (
 	"slices"
@@ -9,26 +9,25 @@ import (
 	"gemu/ptx"
 )
 
-// ref is a place of an instruction that names a register that is counted: which variable it is
-// there, and what is done with it.
+// ref is the place of a counted register in an instruction: its variable there, and the kind of access.
 type ref struct {
 	v           int32
 	read, write bool
 }
 
-// op is an instruction of the function, or one that gets a variable back into a register.
+// op is an instruction of the function, or a reload of a variable.
 type op struct {
-	instr     *ptx.Instr // nil of one that gets back
-	index     int        // of in; of one that gets back, of the instruction before which it stands
-	reloads   int32      // the variable
+	instr     *ptx.Instr // nil for a reload
+	index     int        // index of the instruction or, for a reload, of the instruction after it
+	reloads   int32      // the variable of a reload
 	refs      []ref      // in the order of registers
-	reads     []int32    // variables, each once; those that it writes in some lanes only too
-	defs      []int32    // variables, each once
-	unguarded bool       // it writes them in all lanes: no guard
+	reads     []int32    // variables read, without duplicates; includes variables written only in some lanes
+	defs      []int32    // variables written, without duplicates
+	unguarded bool       // it writes them in all lanes, because it has no guard
 	calls     bool
 
-	removed bool    // it is left out: nobody wants what it makes
-	stores  []int32 // of defs, those that are stored to memory behind it
+	removed bool    // it is omitted, because its result is not used
+	stores  []int32 // variables of defs that are stored to memory after it
 }
 
 // block is a basic block of the function, by index.
@@ -41,11 +40,10 @@ type block struct {
 type program struct {
 	blocks []block
 	n      int
-	units  []int // registers of 32 bits that a variable takes
+	units  []int // by variable: its size in 32-bit registers
 }
 
-// registers goes through the places of an instruction that name registers, its guard left out, in
-// an order that depends on nothing else.
+// registers calls do for every register of an instruction except its guard, in a fixed order.
 func registers(instr *ptx.Instr, do func(r *ptx.RegID, access ptx.Access)) {
 	var visit func(o *ptx.Operand, access ptx.Access)
 	visit = func(o *ptx.Operand, access ptx.Access) {
@@ -76,7 +74,7 @@ func registers(instr *ptx.Instr, do func(r *ptx.RegID, access ptx.Access)) {
 	}
 }
 
-// registerUnits is how many physical registers a register of a type takes: none of a predicate.
+// registerUnits returns the number of physical registers for a register type: none for a predicate.
 func registerUnits(t ptx.Type) int {
 	if t == ptx.Pred {
 		return 0
@@ -84,7 +82,7 @@ func registerUnits(t ptx.Type) int {
 	return max(1, t.Bits()/32)
 }
 
-// newProgram has the registers of a function as its variables.
+// newProgram returns a program with the registers of a function as variables.
 func newProgram(f *ptx.Func) *program {
 	p := &program{n: len(f.Regs), units: make([]int, len(f.Regs)), blocks: make([]block, len(f.Blocks))}
 	for i, r := range f.Regs {
@@ -113,7 +111,7 @@ func newProgram(f *ptx.Func) *program {
 	return p
 }
 
-// collectVariables lists the variables of an operation by its places.
+// collectVariables sets the variables of an operation from its refs.
 func (o *op) collectVariables() {
 	o.reads, o.defs = nil, nil
 	for _, r := range o.refs {
@@ -126,8 +124,8 @@ func (o *op) collectVariables() {
 	}
 }
 
-// addPartialReads has guarded operations read what they write: lanes that they skip keep what was there. Only
-// where that is wanted, and that is where it is live before.
+// addPartialReads adds the destinations of guarded operations to their reads, because skipped lanes keep their values.
+// It adds a destination only if it is live before the operation.
 func (p *program) addPartialReads() {
 	l := p.liveness()
 	for b := range p.blocks {
@@ -144,8 +142,8 @@ func (p *program) addPartialReads() {
 	}
 }
 
-// set is a set of variables, in order. It takes what is in it, not what there could be: of what is
-// live at a place that is few, however long the function.
+// set is a sorted set of variables. Its size depends on its elements, not on the number of variables: few variables are
+// live at the same place, even in a long function.
 type set []int32
 
 func (s set) contains(v int32) bool {
@@ -173,7 +171,7 @@ func (s set) each(do func(int32)) {
 	}
 }
 
-// union is what is in either.
+// union returns the union of two sets.
 func (s set) union(o set) set {
 	if len(s) == 0 {
 		return o.clone()
@@ -192,7 +190,7 @@ func (s set) union(o set) set {
 	return append(append(both, s...), o...)
 }
 
-// before turns what is live behind an operation into what is live before it.
+// before changes the set of variables live after an operation to the set live before it.
 func (s *set) before(o *op) {
 	if o.unguarded {
 		for _, v := range o.defs {
@@ -204,13 +202,13 @@ func (s *set) before(o *op) {
 	}
 }
 
-// liveness is which variables are live where blocks begin and end.
+// liveness contains the variables that are live at the start and end of blocks.
 type liveness struct{ in, out []set }
 
 func (p *program) liveness() *liveness {
 	n := len(p.blocks)
 	l := &liveness{make([]set, n), make([]set, n)}
-	work := make([]int, n) // as a stack: the last block first
+	work := make([]int, n) // a stack: the last block first
 	waits := make([]bool, n)
 	for b := range work {
 		work[b], waits[b] = b, true
@@ -240,9 +238,8 @@ func (p *program) liveness() *liveness {
 	return l
 }
 
-// webs finds which definitions and uses of a variable belong together: one web is what has to be in
-// the same place. It has places name webs in place of variables, and says of which variable each
-// is.
+// webs splits variables into webs: definitions and uses that must be in the same register. It replaces variables by
+// webs, and returns the variable of each web.
 func (p *program) webs() (variableOf []int32) {
 	l := p.liveness()
 	var parent []int32
@@ -294,8 +291,8 @@ func (p *program) webs() (variableOf []int32) {
 				}
 			}
 			for k, v := range o.defs {
-				// What is read and written at one place is in one register, and what is
-				// written in some lanes only.
+				// A place that is both read and written has a single register, and so has a destination written only in
+				// some lanes.
 				same := !o.unguarded
 				for _, r := range o.refs {
 					same = same || r.v == v && r.read && r.write

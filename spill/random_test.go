@@ -14,8 +14,8 @@ import (
 	"gemu/ptx"
 )
 
-// writer writes random kernels of what is hard to allocate: registers of both widths and copies of them,
-// guards, critical edges, and loops that go back by a table, to two headers, or from their middle.
+// writer generates random kernels that are hard to allocate: registers of both widths and copies of them, guards,
+// critical edges, and loops with back edges through a table, to two headers, or from their middle.
 type writer struct {
 	*rand.Rand
 	bytes.Buffer
@@ -32,7 +32,7 @@ func (w *writer) label() string {
 	return fmt.Sprintf("L%d", w.labels)
 }
 
-// condition sets a predicate of its own, that lanes differ in.
+// condition sets a new predicate that differs between lanes.
 func (w *writer) condition() string {
 	w.labels++
 	p := fmt.Sprintf("%%p%d", w.labels)
@@ -40,7 +40,7 @@ func (w *writer) condition() string {
 	return p
 }
 
-// counter makes a register that counts a loop's turns, and begin sets it.
+// counter declares a register that counts the iterations of a loop, and initialises it.
 func (w *writer) counter() string {
 	w.labels++
 	c := fmt.Sprintf("%%c%d", w.labels)
@@ -48,7 +48,7 @@ func (w *writer) counter() string {
 	return c
 }
 
-// step does something with registers.
+// step writes a random computation on registers.
 func (w *writer) step() {
 	switch w.IntN(10) {
 	case 0:
@@ -67,7 +67,7 @@ func (w *writer) step() {
 	case 6:
 		p := w.condition()
 		w.line("@!%s\tadd.u64 %s, %s, %s;", p, w.long(), w.long(), w.long())
-	case 7: // writes its guard
+	case 7: // it writes its own guard
 		p := w.condition()
 		w.line("@%s\tlop3.or.b32 %s|%s, %s, %s, %s, 0x96, %s;", p, w.word(), p, w.word(), w.word(), w.word(), p)
 	default:
@@ -75,7 +75,7 @@ func (w *writer) step() {
 	}
 }
 
-// body writes statements, nested to a depth.
+// body writes statements, nested up to a depth.
 func (w *writer) body(depth int) {
 	for range 1 + w.IntN(4) {
 		kind := w.IntN(9)
@@ -88,7 +88,7 @@ func (w *writer) body(depth int) {
 			w.line("@%s\tbra %s;", p, end)
 			w.body(depth - 1)
 			w.line("%s:", end)
-		case 4: // a choice, one way of which goes on to the end from its middle
+		case 4: // if-else; one path continues at the end from its middle
 			p, branch, end := w.condition(), w.label(), w.label()
 			w.line("@%s\tbra %s;", p, branch)
 			w.body(depth - 1)
@@ -97,7 +97,7 @@ func (w *writer) body(depth int) {
 			w.line("\tbra %s;\n%s:", end, branch)
 			w.body(depth - 1)
 			w.line("%s:", end)
-		case 5: // a loop, left and gone on with from its middle
+		case 5: // a loop with break and continue in its middle
 			c, begin, end, p := w.counter(), w.label(), w.label(), w.label()
 			w.line("\t.reg .pred %%%s;\n%s:", p, begin)
 			w.line("\tadd.u32 %s, %s, 1;\n\tsetp.gt.u32 %%%s, %s, 3;\n@%%%s\tbra %s;", c, c, p, c, p, end)
@@ -106,7 +106,7 @@ func (w *writer) body(depth int) {
 			w.body(depth - 1)
 			w.line("@%s\tbra %s;", w.condition(), end)
 			w.line("\tbra %s;\n%s:", begin, end)
-		case 6: // two loops that go back by one table
+		case 6: // two loops with back edges through one table
 			c, outer, inner, end, table := w.counter(), w.label(), w.label(), w.label(), w.label()
 			w.line("\t.reg .pred %%%s;\n\t.reg .u32 %%i%s;\n%s:", table, table, outer)
 			w.body(depth - 1)
@@ -115,13 +115,13 @@ func (w *writer) body(depth int) {
 			w.line("\tadd.u32 %s, %s, 1;\n\tsetp.gt.u32 %%%s, %s, 4;", c, c, table, c)
 			w.line("\tand.b32 %%i%s, %s, 1;\n@%%%s\tmov.u32 %%i%s, 2;", table, c, table, table)
 			w.line("%s:\t.branchtargets %s, %s, %s;\n\tbrx.idx %%i%s, %s;\n%s:", table, outer, inner, end, table, table, end)
-		case 7: // a loop that goes back by a table
+		case 7: // a loop with a back edge through a table
 			c, begin, end, table := w.counter(), w.label(), w.label(), w.label()
 			w.line("\t.reg .pred %%%s;\n\t.reg .u32 %%i%s;\n%s:", table, table, begin)
 			w.body(depth - 1)
 			w.line("\tadd.u32 %s, %s, 1;\n\tsetp.gt.u32 %%%s, %s, 3;\n\tselp.u32 %%i%s, 1, 0, %%%s;", c, c, table, c, table, table)
 			w.line("%s:\t.branchtargets %s, %s;\n\tbrx.idx %%i%s, %s;\n%s:", table, begin, end, table, table, end)
-		case 8: // two loops, the inner of which begins behind what goes back to either
+		case 8: // two loops; the inner one begins after a block that can go back to either
 			c, outer, inner, back, end, p := w.counter(), w.label(), w.label(), w.label(), w.label(), w.label()
 			w.line("\t.reg .pred %%%s;\n%s:", p, outer)
 			w.body(depth - 1)
@@ -137,7 +137,7 @@ func (w *writer) body(depth int) {
 	}
 }
 
-// kernel writes a kernel that stores all its registers.
+// kernel returns a kernel that stores all its registers.
 func (w *writer) kernel() string {
 	w.line(".version 8.2\n.target sm_80\n.address_size 64\n.entry k(.param .u64 out)\n{")
 	w.line("\t.reg .u32 %%t, %%r<%d>;\n\t.reg .u64 %%o, %%d<%d>;", w.words, w.longs)
@@ -160,7 +160,7 @@ func (w *writer) kernel() string {
 	return w.String()
 }
 
-// random writes a kernel.
+// random returns a random kernel.
 func random(seed uint64) (*writer, string) {
 	w := &writer{Rand: rand.New(rand.NewPCG(seed, 7)), words: 3, longs: 3}
 	w.words += w.IntN(6)
@@ -168,8 +168,8 @@ func random(seed uint64) (*writer, string) {
 	return w, w.kernel()
 }
 
-// TestRandom rewrites random kernels to few registers, and compares what they store in so many. What a
-// guard keeps from being written is not stored.
+// TestRandom rewrites random kernels to few registers and compares their results. A guarded write must not be stored in
+// lanes where the guard does not hold.
 func TestRandom(t *testing.T) {
 	spilled := 0
 	for seed := range uint64(part.Count(10, 40, 3000)) {
@@ -202,7 +202,7 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// run gives what a kernel stores.
+// run returns the bytes that a kernel stores.
 func (w *writer) run(t *testing.T, src string) []byte {
 	t.Helper()
 	dev := interp.NewDevice(interp.Config{Workers: 1})
@@ -222,11 +222,11 @@ func (w *writer) run(t *testing.T, src string) []byte {
 
 var (
 	long    = regexp.MustCompile(`%d(\d+)_(\d+)`)
-	writes  = regexp.MustCompile(`^\s*(?:@\S+\s+)?[a-z0-9.]+\s+%d(\d+)_(\d+),`) // its first operand
+	writes  = regexp.MustCompile(`^\s*(?:@\S+\s+)?[a-z0-9.]+\s+%d(\d+)_(\d+),`) // the first operand
 	declare = regexp.MustCompile(`\.reg \.b32 %r[\d<].*`)
 )
 
-// physical has registers of 64 bits be made of those of 32 that their names say: to PTX they are others.
+// physical makes 64-bit registers consist of the 32-bit registers in their names. In PTX alone they would be unrelated.
 func physical(src string, regs int) string {
 	var b strings.Builder
 	for _, line := range strings.SplitAfter(declare.ReplaceAllString(src, ""), "\n") {
@@ -248,8 +248,8 @@ func physical(src string, regs int) string {
 	return b.String()
 }
 
-// guarded checks that what a guarded instruction writes is stored under its guard, so that the other lanes'
-// words are left alone, unless it writes the guard too.
+// guarded checks that a guarded instruction's result is stored under the same guard, so that the memory of other lanes
+// stays unchanged, unless the instruction also writes its guard.
 func guarded(src string) error {
 	m, err := ptx.ParseString("spilled.ptx", src)
 	if err != nil {
@@ -257,7 +257,7 @@ func guarded(src string) error {
 	}
 	for _, f := range m.Kernels() {
 		for _, b := range f.Blocks {
-			var from *ptx.Instr // what has written
+			var from *ptx.Instr // the writing instruction
 			for _, instr := range b.Instrs {
 				if space, _ := instr.Space(); space != ptx.Local || !instr.Form.Effects.HasAll(ptx.Writes) {
 					from = instr
@@ -278,8 +278,8 @@ func guarded(src string) error {
 	return nil
 }
 
-// TestPlacement: what is live in registers where a block begins and ends is no more than the placement
-// says, and fits. Results alone do not show it: what is too much is found when it finds no colour.
+// TestPlacement checks that the variables live in registers at the start and end of each block are among the
+// placement's, and fit. Results alone do not show it: an excess is only noticed when a variable finds no colour.
 func TestPlacement(t *testing.T) {
 	for seed := range uint64(part.Count(20, 100, 3000)) {
 		_, src := random(seed)
@@ -300,7 +300,7 @@ func TestPlacement(t *testing.T) {
 			l := placed.liveness()
 			for b := range placed.blocks {
 				begins, ends := p.entry[b], p.exit[b].clone()
-				for _, o := range placed.blocks[b].ops { // join adds to what ends it
+				for _, o := range placed.blocks[b].ops { // reloadAtEnd adds reloads at the end
 					if o.instr == nil && !p.bound(b) {
 						ends.add(o.reloads)
 					}
@@ -328,7 +328,7 @@ func TestPlacement(t *testing.T) {
 	}
 }
 
-// sorted is a list as a set.
+// sorted returns a list as a set.
 func sorted(list []int32) (s set) {
 	for _, v := range list {
 		s.add(v)
@@ -336,7 +336,7 @@ func sorted(list []int32) (s set) {
 	return s
 }
 
-// TestStack compares the order in which variables are coloured with what it is by looking at all each time.
+// TestStack compares the colouring order with one that recomputes all costs for each variable.
 func TestStack(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 200 {
@@ -355,7 +355,7 @@ func TestStack(t *testing.T) {
 				}
 			}
 		}
-		// Where none fits, what goes next is worth the least of what is there.
+		// If no variable fits, the next has the least worth of the remaining.
 		width, removed := slices.Clone(c.width), make([]bool, n)
 		order := c.stack(regs)
 		if len(order) != n {
@@ -386,7 +386,7 @@ func TestStack(t *testing.T) {
 	}
 }
 
-// BenchmarkModule rewrites straight code of some lengths: time for each instruction should not grow.
+// BenchmarkModule rewrites straight-line code of several lengths: the time for each instruction should not grow.
 func BenchmarkModule(b *testing.B) {
 	for _, n := range []int{4000, 16000, 64000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -1,6 +1,6 @@
 package spill
 
-// This file puts a plan into effect.
+// This file applies a plan to the function.
 
 import (
 	"cmp"
@@ -15,12 +15,12 @@ import (
 // rewriter rewrites a function.
 type rewriter struct {
 	*plan
-	depot  string // the variable in local memory
-	prefix string // of registers
+	depot  string // name of the variable in local memory
+	prefix string // prefix of register names
 	ids    map[string]ptx.RegID
 	regs   []ptx.Reg
-	preds  []ptx.RegID  // by register of the source: what it is now, if it is a predicate
-	memory []*ptx.Instr // loads and stores of slots that are to come, in order
+	preds  []ptx.RegID  // by register of the source: its new number, if it is a predicate
+	memory []*ptx.Instr // remaining loads and stores of slots, in order
 }
 
 // letters begin the names of physical registers, by width in bits.
@@ -28,8 +28,8 @@ var letters = map[int]string{8: "b", 16: "h", 32: "r", 64: "d", 128: "q"}
 
 var untypedBits = map[int]ptx.Type{8: ptx.B8, 16: ptx.B16, 32: ptx.B32, 64: ptx.B64, 128: ptx.B128}
 
-// name is what the register of a web is called: its width, and which of the thread's registers it is
-// made of. Several names are the same register in another width.
+// name returns the register name of a web: its width, and the numbers of its physical registers. Names that share a
+// number share that physical register.
 func (r *rewriter) name(w int32) string {
 	s := r.prefix + letters[r.bits(r.variableOf[w])]
 	for i, u := range r.units[w] {
@@ -41,7 +41,7 @@ func (r *rewriter) name(w int32) string {
 	return s
 }
 
-// choose chooses names that nothing in the function has.
+// choose selects names that do not occur in the function.
 func (r *rewriter) choose() {
 	taken := r.taken()
 	clash := func(with func(name string) bool) bool { return slices.ContainsFunc(taken, with) }
@@ -57,7 +57,7 @@ func (r *rewriter) choose() {
 	}
 }
 
-// taken are the names that registers and variables of the function must not have.
+// taken returns the names in the function that new registers and variables must not have.
 func (r *rewriter) taken() (list []string) {
 	for _, reg := range r.f.Regs {
 		if reg.Type == ptx.Pred {
@@ -78,7 +78,7 @@ func (r *rewriter) taken() (list []string) {
 	return list
 }
 
-// rewrite changes the function. What it was analysed by is of no use then.
+// rewrite changes the function. The analysis is invalid afterwards.
 func (p *plan) rewrite() error {
 	r := &rewriter{plan: p, ids: map[string]ptx.RegID{}}
 	r.choose()
@@ -99,7 +99,7 @@ func (p *plan) rewrite() error {
 	return nil
 }
 
-// declare makes the registers: predicates as they are, and those that webs are in.
+// declare declares the registers: the old predicates, and the registers of webs.
 func (r *rewriter) declare() {
 	r.preds = make([]ptx.RegID, len(r.f.Regs))
 	for i, reg := range r.f.Regs {
@@ -124,7 +124,7 @@ func (r *rewriter) declare() {
 	}
 }
 
-// writeMemory makes the loads and stores of slots, and the variable that holds these.
+// writeMemory creates the loads and stores of slots, and the variable that contains the slots.
 func (r *rewriter) writeMemory() error {
 	if r.bytes == 0 {
 		return nil
@@ -165,7 +165,7 @@ func (r *rewriter) writeMemory() error {
 	return nil
 }
 
-// instr adds the instructions that an operation has become.
+// instr appends the instructions for an operation.
 func (r *rewriter) instr(body []*ptx.Instr, o *op, b int) []*ptx.Instr {
 	switch {
 	case o.removed:
@@ -186,7 +186,7 @@ func (r *rewriter) instr(body []*ptx.Instr, o *op, b int) []*ptx.Instr {
 		return body
 	}
 	i := 0
-	written := false // its guard
+	written := false // the instruction writes its guard
 	registers(o.instr, func(reg *ptx.RegID, access ptx.Access) {
 		if r.f.Regs[*reg].Type == ptx.Pred {
 			written = written || *reg == o.instr.Guard.Reg && access&ptx.Write != 0
@@ -206,8 +206,8 @@ func (r *rewriter) instr(body []*ptx.Instr, o *op, b int) []*ptx.Instr {
 	return body
 }
 
-// instrBefore is the instruction before which one stands that gets something back. Of a block without any,
-// it is the last before that.
+// instrBefore returns the instruction before which a reload is inserted. In an empty block it returns the last
+// preceding instruction.
 func (r *rewriter) instrBefore(b, index int) *ptx.Instr {
 	for ; b >= 0; b-- {
 		if list := r.f.Blocks[b].Instrs; len(list) > 0 {
@@ -218,8 +218,7 @@ func (r *rewriter) instrBefore(b, index int) *ptx.Instr {
 	return &ptx.Instr{Pos: r.f.Pos, Loc: -1}
 }
 
-// next is the next load or store of a slot, at the place of an instruction of the source, and where
-// that writes to the slot under its guard.
+// next returns the next load or store of a slot, with the source place of instruction at and, if guarded, its guard.
 func (r *rewriter) next(at *ptx.Instr, guarded bool) *ptx.Instr {
 	instr := r.memory[0]
 	r.memory = r.memory[1:]
@@ -230,7 +229,7 @@ func (r *rewriter) next(at *ptx.Instr, guarded bool) *ptx.Instr {
 	return instr
 }
 
-// rematerialize is an instruction that makes a value again in a register.
+// rematerialize returns an instruction that recomputes a value in a register.
 func (r *rewriter) rematerialize(instr *ptx.Instr, to ptx.RegID, at *ptx.Instr) *ptx.Instr {
 	c := *instr
 	c.Pos, c.Loc = at.Pos, at.Loc

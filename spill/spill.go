@@ -1,29 +1,3 @@
-// Package spill rewrites the functions of a PTX module so that a thread needs no more than N
-// physical registers, as the assembler behind a compiler does (nvcc's -maxrregcount, ptxas's
-// --maxrregcount): registers are allocated, and what does not fit is kept in local memory.
-//
-// A physical register has 32 bits. A virtual register of 8, 16 or 32 bits takes one, one of 64
-// bits two and one of 128 bits four, which need not lie side by side: vectors and pairs are any
-// registers. Predicates are not counted; they have registers of their own, as on the hardware.
-//
-// The steps, a file each:
-//
-//   - program.go: a function as operations on variables. Each web of definitions and uses that
-//     belong together is a variable.
-//   - place.go: which variables are in registers where. What has to go is the one whose next use
-//     is farthest (Belady), over blocks by Braun and Hack, "Register Spilling and Live-Range
-//     Splitting for SSA-Form Programs" (2009). What a constant, a parameter or the address of one,
-//     or a special register gives again is made again and not stored (rematerialisation).
-//   - color.go: which registers they are, by colouring the graph of interferences (Briggs, Cooper
-//     and Torczon, "Improvements to Graph Coloring Register Allocation", 1994). A variable
-//     that finds no colour is one in memory from then on, and both steps are done again.
-//   - rewrite.go: the module with that put into effect.
-//
-// A variable that is loaded back anywhere is stored wherever it is written, so that
-// memory has its value at all times. A function that is called may use all registers; what lives
-// across a call is in memory.
-//
-// It does no scheduling: the order of instructions is the source's.
 package spill
 
 import (
@@ -34,27 +8,27 @@ import (
 	"gemu/ptx"
 )
 
-// MaxRegs is the most registers that a thread can be given: more than any machine has.
+// MaxRegs is the maximum number of registers of a thread: more than any machine has.
 const MaxRegs = 4096
 
-// Func is what became of a function.
+// Func is the result for one function.
 type Func struct {
-	Name string `json:"name"` // of the function
-	Line int    `json:"line"` // where it begins in the source
+	Name string `json:"name"` // name of the function
+	Line int    `json:"line"` // line of its beginning in the source
 
-	Pressure int `json:"pressure"` // registers that are needed at once, where most are
-	Min      int `json:"min_regs"` // registers that its instructions need: the fewest it can be given
-	Used     int `json:"used"`     // registers that it has been given
+	Pressure int `json:"pressure"` // maximum number of registers needed at the same time
+	Min      int `json:"min_regs"` // minimum number of registers, given by its instructions
+	Used     int `json:"used"`     // number of allocated registers
 
-	Spilled        int `json:"spilled"`        // variables with a place in local memory
-	Bytes          int `json:"bytes"`          // that these places take, of each thread
-	Loads          int `json:"loads"`          // instructions that load one back
-	Stores         int `json:"stores"`         // … that store one
-	Rematerialized int `json:"rematerialized"` // … that make a value again instead
-	Removed        int `json:"removed"`        // … of the source that are left out: what they move is there, or made again elsewhere
+	Spilled        int `json:"spilled"`        // number of variables with a slot in local memory
+	Bytes          int `json:"bytes"`          // size of these slots for each thread in bytes
+	Loads          int `json:"loads"`          // number of reloading instructions
+	Stores         int `json:"stores"`         // number of storing instructions
+	Rematerialized int `json:"rematerialized"` // number of instructions that recompute a value instead of loading it
+	Removed        int `json:"removed"`        // number of removed source instructions: moves within a register, or instructions whose value is recomputed elsewhere
 }
 
-// Error is a function that cannot be rewritten, with the instruction that is why.
+// Error is a function that cannot be rewritten, with the instruction responsible.
 type Error struct {
 	File string
 	Pos  ptx.Pos
@@ -67,7 +41,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%s: %s: %s", e.File, e.Pos, e.Func, e.Msg)
 }
 
-// Snippet is the source line with a caret under the column, as two lines.
+// Snippet returns the source line with a caret under the column, as two lines.
 func (e *Error) Snippet() string { return ptx.Snippet(e.Line, e.Pos) }
 
 func newError(f *ptx.Func, pos ptx.Pos, format string, args ...any) error {
@@ -75,17 +49,16 @@ func newError(f *ptx.Func, pos ptx.Pos, format string, args ...any) error {
 	return &Error{m.Name, pos, f.Name, fmt.Sprintf(format, args...), m.Line(int(pos.Line))}
 }
 
-// Module rewrites the functions of a module to regs registers of 32 bits a thread: those that are
-// named, or all that have a body. The result is PTX, which parses, and what became of each, in order. The error is an *Error
-// if a function cannot have so few, or has what is not dealt with: multiplications and loads that
-// go on behind the next instruction (wgmma, tcgen05.ld), parameters and variables of the module
-// in registers; or that of the context: some seconds for a function of
-// 50 000 instructions.
+// Module rewrites the named functions of a module, or all that have a body, to regs registers of 32 bits for each
+// thread. It returns the new PTX, which parses, and the result for each function, in order. The error is an *Error if a
+// function needs more registers or is not supported: multiplications and loads that continue after the next instruction
+// (wgmma, tcgen05.ld), and parameters and module variables in registers. It can also be the error of the context: a
+// function of 50 000 instructions takes some seconds.
 func Module(ctx context.Context, m *ptx.Module, regs int, names ...string) (src string, funcs []Func, err error) {
 	if regs < 1 || regs > MaxRegs {
 		return "", nil, fmt.Errorf("%d registers: want 1 to %d", regs, MaxRegs)
 	}
-	// What is rewritten is another copy: modules are shared.
+	// Rewrite a copy: modules are shared.
 	own, err := ptx.ParseString(m.Name, m.Source())
 	if err != nil {
 		return "", nil, err
@@ -115,14 +88,14 @@ func Module(ctx context.Context, m *ptx.Module, regs int, names ...string) (src 
 	return src, funcs, nil
 }
 
-// Range is how many registers a function can make use of.
+// Range is the range of useful numbers of registers for a function.
 type Range struct {
-	Min      int // the fewest that its instructions need
-	Base     int // the fewest with which nothing is loaded back from memory that is not so with any number (what lives across calls): r_base
-	Pressure int // that are live at once, where most are
+	Min      int // minimum, given by its instructions
+	Base     int // minimum without avoidable reloads, where only variables that live across calls are reloaded (r_base)
+	Pressure int // maximum number of registers live at the same time
 }
 
-// RangeOf finds it. The error is an *Error, as that of Module.
+// RangeOf computes the range of a function. The error is an *Error, as in Module.
 func RangeOf(ctx context.Context, f *ptx.Func) (r Range, err error) {
 	a, err := newAnalysis(ctx, f)
 	if err != nil {
@@ -149,7 +122,7 @@ func RangeOf(ctx context.Context, f *ptx.Func) (r Range, err error) {
 	return r, err
 }
 
-// MinRegs is the fewest registers that a function's instructions need.
+// MinRegs returns the minimum number of registers that a function's instructions need.
 func MinRegs(ctx context.Context, f *ptx.Func) (int, error) {
 	a, err := newAnalysis(ctx, f)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"gemu/spill"
 )
 
-// run runs a workload with other PTX than its own.
+// run runs a workload with the given PTX instead of its own.
 func run(t *testing.T, w *kernels.Workload, src string, n int, mode interp.Mode) error {
 	t.Helper()
 	dev := interp.NewDevice(interp.Config{})
@@ -30,8 +30,8 @@ func run(t *testing.T, w *kernels.Workload, src string, n int, mode interp.Mode)
 	return w.Run(s)
 }
 
-// TestWorkloads rewrites every workload to several numbers of registers, down to the fewest that its
-// instructions need, and compares what it computes with the host's reference.
+// TestWorkloads rewrites every workload to several numbers of registers, down to the minimum of its instructions, and
+// compares the results with the host's reference.
 func TestWorkloads(t *testing.T) {
 	for _, w := range kernels.All() {
 		t.Run(w.Name, func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
-// units are the physical registers that a register's name says: %d3_7 is in 3 and 7.
+// units returns the physical registers in a register's name: %d3_7 is in 3 and 7.
 func units(name string) (list []int) {
 	for _, s := range strings.Split(strings.TrimLeft(name, "%_bhrdq"), "_") {
 		n, err := strconv.Atoi(s)
@@ -76,9 +76,9 @@ func units(name string) (list []int) {
 	return list
 }
 
-// disjoint checks, by package ptx's own liveness, that registers which have the same physical
-// register in their names are never live at the same time, and that there are no more than regs.
-// Running would not show it: for PTX they are different registers.
+// disjoint checks, with the liveness analysis of package ptx, that registers with a common physical register in their
+// names are never live at the same time, and that there are at most regs. Running would not show it: for PTX they are
+// different registers.
 func disjoint(src string, regs int) error {
 	m, err := ptx.ParseString("spilled.ptx", src)
 	if err != nil {
@@ -102,7 +102,7 @@ func disjoint(src string, regs int) error {
 		}
 		l := f.Liveness()
 		for b, block := range f.Blocks {
-			at := make([]ptx.RegID, regs) // by physical register: who is live in it
+			at := make([]ptx.RegID, regs) // by physical register: the register live in it
 			for u := range at {
 				at[u] = ptx.NoReg
 			}
@@ -150,7 +150,7 @@ func disjoint(src string, regs int) error {
 	return nil
 }
 
-// TestRefused has what is not dealt with refused with its place.
+// TestRefused checks that unsupported functions are rejected with their place.
 func TestRefused(t *testing.T) {
 	const head = ".version 8.0\n.target sm_90a\n.address_size 64\n"
 	for _, c := range []struct{ src, want string }{
@@ -160,7 +160,7 @@ func TestRefused(t *testing.T) {
 		{".entry k()\n{\n\t.reg .b32 %r<4>;\n\twgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r0, %r1, %r2, %r3}, 0, 0, 1, 1, 1, 0, 0;\n}\n", "goes on behind the next instruction"},
 	} {
 		head := head
-		if strings.HasPrefix(c.src, ".reg") { // of versions that have it
+		if strings.HasPrefix(c.src, ".reg") { // a version that has them
 			head = ".version 2.3\n.target sm_20\n.address_size 64\n"
 		}
 		m, err := ptx.ParseString("k.ptx", head+c.src)
@@ -176,8 +176,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestGuards: what a guarded instruction writes is stored in the lanes that it writes it in, also if
-// it writes its guard, and nothing is lost of what the others have.
+// TestGuards checks that the result of a guarded instruction is stored in the lanes that it writes, even if it writes
+// its guard, and that other lanes keep their values.
 func TestGuards(t *testing.T) {
 	const src = `.version 8.0
 .target sm_80
@@ -247,7 +247,7 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// TestStopped: who is waited for no more stops.
+// TestStopped checks that cancelling the context stops the work.
 func TestStopped(t *testing.T) {
 	m, err := ptx.ParseString("sgemm.ptx", kernels.Lookup("sgemm").PTX())
 	if err != nil {

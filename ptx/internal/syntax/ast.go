@@ -10,7 +10,7 @@ import (
 type File struct {
 	Name   string
 	Items  []*Item
-	Broken []string // names declared by statements that could not be read
+	Broken []string // names declared by statements with errors
 }
 
 // Item is one module-level statement (manual chapters 4 and 11); exactly one of
@@ -30,7 +30,7 @@ type Item struct {
 	Decl        *Decl        `parser:"| @@ )"`
 }
 
-// names are the names a declaration declares, as far as it was read.
+// names returns the names that a declaration declares, as far as it was read.
 func (item *Item) names() []string {
 	switch {
 	case item == nil || item.Decl == nil:
@@ -49,7 +49,7 @@ func (item *Item) names() []string {
 	return nil
 }
 
-// body is the body that the statement defines, nil if it defines none.
+// body returns the body that the statement defines, nil if it defines none.
 func (item *Item) body() *Body {
 	switch d := item.Decl; {
 	case d == nil:
@@ -62,25 +62,25 @@ func (item *Item) body() *Body {
 	return nil
 }
 
-// Version is ".version 8.5".
+// Version is the directive ".version 8.5".
 type Version struct {
 	Pos    lexer.Position
 	Number Decimal `parser:"'.version' @@"`
 }
 
-// Target is ".target sm_80, debug".
+// Target is the directive ".target sm_80, debug".
 type Target struct {
 	Pos   lexer.Position
 	Names []Word `parser:"'.target' @@ ( ',' @@ )*"`
 }
 
-// AddressSize is ".address_size 64".
+// AddressSize is the directive ".address_size 64".
 type AddressSize struct {
 	Pos  lexer.Position
 	Bits Integer `parser:"'.address_size' @@"`
 }
 
-// FileName is ".file 1 "k.cu", 1700000000, 1234".
+// FileName is the directive ".file 1 "k.cu", 1700000000, 1234".
 type FileName struct {
 	Pos   lexer.Position
 	Index Integer   `parser:"'.file' @@"`
@@ -88,14 +88,14 @@ type FileName struct {
 	Stamp []Integer `parser:"( ',' @@ ( ',' @@ )? )?"`
 }
 
-// Pragma is ".pragma "nounroll";".
+// Pragma is the directive ".pragma "nounroll";".
 type Pragma struct {
 	Pos  lexer.Position
 	Text []Text    `parser:"'.pragma' @@ ( ',' @@ )*"`
 	End  Semicolon `parser:"@@"`
 }
 
-// Alias is ".alias f, g;".
+// Alias is the directive ".alias f, g;".
 type Alias struct {
 	Pos    lexer.Position
 	Name   Word      `parser:"'.alias' @@"`
@@ -111,19 +111,19 @@ type Section struct {
 	Body *SectionBody `parser:"@@"`
 }
 
-// Sources is ".nv_intermediate_source_section { … }": texts that the PTX was made from, to which
+// Sources is ".nv_intermediate_source_section { … }": the texts from which the PTX was generated, to which
 // .loc_intermediate refers.
 type Sources struct {
 	Pos  lexer.Position
 	Body *SourcesBody `parser:"'.nv_intermediate_source_section' @@"`
 }
 
-// SourcesBody is the braces of such a section. It parses itself.
+// SourcesBody is the braces of Sources. It parses itself.
 type SourcesBody struct {
 	Blocks []SourceBlock
 }
 
-// SourceBlock is a text of such a section:
+// SourceBlock is a text of Sources:
 //
 //	.code_block {
 //		.ir_name: "tile ir"
@@ -134,18 +134,17 @@ type SourcesBody struct {
 //	}
 type SourceBlock struct {
 	Pos  Pos
-	Name string // with its quotes
+	Name string // name of the language, with its quotes
 	File int32  // index of a .file
 	Text string // whole lines
 }
 
-// Dwarf is a line of a debug section as PTX 1.x wrote it: "@@DWARF .section
-// .debug_info, "", @progbits", which begins one, or "@@DWARF .byte 0x01". It
-// parses itself.
+// Dwarf is a line of a debug section in PTX 1.x: "@@DWARF .section .debug_info, "", @progbits", which begins a section,
+// or "@@DWARF .byte 0x01", which contains data. It parses itself.
 type Dwarf struct {
 	Pos     Pos
-	Section string       // of the first kind: the name
-	Line    *SectionLine // of the second
+	Section string       // name of a section that begins; else ""
+	Line    *SectionLine // data; nil if a section begins
 }
 
 // SectionBody is the braces of a section, line by line. It parses itself.
@@ -153,8 +152,8 @@ type SectionBody struct {
 	Lines []SectionLine
 }
 
-// SectionLine is a label ("label:"), or a data directive with numbers (".b8 1,
-// 2") or an address (".b32 .debug_info+12", ".b32 end-begin").
+// SectionLine is a label ("label:"), or a data directive with numbers (".b8 1, 2") or an address (".b32
+// .debug_info+12", ".b32 end-begin").
 type SectionLine struct {
 	Pos    Pos
 	Label  string
@@ -172,7 +171,7 @@ type Decl struct {
 	Stray   *Stray   `parser:"| @@ )"`
 }
 
-// Entry is a kernel, a definition (Body set) or a prototype.
+// Entry is a kernel: a definition (Body is set) or a prototype.
 type Entry struct {
 	Pos        lexer.Position
 	Name       *Ident             `parser:"'.entry' @@"`
@@ -184,8 +183,7 @@ type Entry struct {
 	NoBody     *NoBody            `parser:"| @@ )"`
 }
 
-// Func is a device function, a definition (Body set) or a prototype, which needs no
-// semicolon.
+// Func is a device function: a definition (Body is set) or a prototype, which needs no semicolon.
 type Func struct {
 	Pos        lexer.Position
 	Attributes []*Attribute `parser:"'.func' @@*"`
@@ -204,43 +202,39 @@ type Ident struct {
 	Text string
 }
 
-// Directive is a performance or linking directive of a function, as in ".noreturn".
-// It parses itself.
+// Directive is a performance or linking directive of a function, such as ".noreturn". It parses itself.
 type Directive struct {
 	Pos  Pos
-	Name string // with its dot
+	Name string // name, with its dot
 	Args []string
 }
 
-// KernelDirective is one of a kernel, as in ".maxntid 256, 1, 1" or ".pragma "x";".
-// It parses itself.
+// KernelDirective is a directive of a kernel, such as ".maxntid 256, 1, 1" or ".pragma "x";". It parses itself.
 type KernelDirective struct{ Directive }
 
-// Attribute is ".attribute(.unified(1, 2))" in front of a function's name. It parses
-// itself.
+// Attribute is ".attribute(.unified(1, 2))" before a function's name. It parses itself.
 type Attribute struct{ Directive }
 
-// Qualifier is one of the words before a variable's name: a space, a type,
-// ".align 8", ".ptr", ".v4", ".attribute(.managed)".
+// Qualifier is a word before a variable's name: a space, a type, ".align 8", ".ptr", ".v4", ".attribute(.managed)".
 type Qualifier struct {
 	Pos  Pos
-	Name string // with its dot
+	Name string // name, with its dot
 	Args []string
 }
 
-// Param is one parameter or return value of a function; it parses itself, like
-// a Var with a single declarator and no semicolon.
+// Param is a parameter or return value of a function. It parses itself, like a Var with a single declarator and no
+// semicolon.
 type Param struct{ Var }
 
-// Var is a variable or register declaration, as in ".global .align 4 .b8
-// x[64];" or ".reg .b32 %r<9>;". It parses itself.
+// Var is a variable or register declaration, such as ".global .align 4 .b8 x[64];" or ".reg .b32 %r<9>;". It parses
+// itself.
 type Var struct {
 	Pos   Pos
 	Quals []Qualifier
 	Names []Declarator
 }
 
-// IsRegister reports whether the declaration is one of registers.
+// IsRegister reports whether the declaration declares registers.
 func (v *Var) IsRegister() bool {
 	return slices.ContainsFunc(v.Quals, func(q Qualifier) bool { return q.Name == ".reg" })
 }
@@ -249,29 +243,29 @@ func (v *Var) IsRegister() bool {
 type Declarator struct {
 	Pos   Pos
 	Name  string
-	Range bool   // %r<N>
-	Count int    // N
-	Dims  []int  // [4][2]; -1 for [], and for [0] as the first
-	Init  *Value // nil without
+	Range bool   // the name is a range %r<N>
+	Count int    // N of a range
+	Dims  []int  // dimensions [4][2]; -1 for [], and for [0] as the first
+	Init  *Value // initialiser; nil if there is none
 }
 
 // Value is an initialiser: a constant, the address of a symbol, or a list.
 type Value struct {
 	Pos   Pos
-	Field string  // of a texture, sampler or surface: "filter_mode = …"
-	List  []Value // of { … }, after File.Load
+	Field string  // property name of a texture, sampler or surface: "filter_mode = …"
+	List  []Value // elements of { … }, after File.Load
 	Expr
-	Mask uint64 // 0xFF(…): the byte of the address or number taken; 0 without
-	text string // { … }
+	Mask uint64 // 0xFF(…): selects a byte of the address or number; 0 without a mask
+	text string // text of { … }
 }
 
-// IsList reports whether the value is { … }; Each gives its elements.
+// IsList reports whether the value is { … }; Each iterates over its elements.
 func (v *Value) IsList() bool { return v.text != "" }
 
 // Expr is a constant expression, folded: a number, or a symbol plus a number.
 type Expr struct {
 	Sym     string // "" for a plain number
-	Index   string // Sym[Index]: the register between the brackets, "" without
+	Index   string // register in Sym[Index]; "" if there is none
 	Element bool   // Sym[Const]: the number counts elements, not bytes
 	Generic bool   // generic(Sym): its generic address
 	Const   Const
@@ -280,12 +274,11 @@ type Expr struct {
 // ConstKind is the kind of a number.
 type ConstKind uint8
 
-// The kinds of number (manual section 4.5): integers are 64 bits wide, and
-// signed until they say otherwise.
+// The kinds of number (manual section 4.5). Integers are 64 bits wide, and signed by default.
 const (
 	Signed ConstKind = iota
 	Unsigned
-	F32 // 0fXXXXXXXX: 32 bits taken as they are
+	F32 // 0fXXXXXXXX: the 32 bits of a float
 	F64 // 0dXXXXXXXXXXXXXXXX and decimal
 )
 
@@ -295,12 +288,12 @@ type Const struct {
 	Bits uint64
 }
 
-// Body is a function body or a scope. A function body parses itself, one statement at
-// a time (see Each): it may be as large as its file, and a tree of it many times that.
+// Body is a function body or a scope. A function body parses itself one statement at a time (see Each): it may be as
+// large as its file, and its tree would be many times larger.
 type Body struct {
 	Pos   Pos
-	End   Pos    // of the closing brace, once the body has been read
-	Stmts []Stmt // after File.Load
+	End   Pos    // place of the closing brace, after the body has been read
+	Stmts []Stmt // statements, after File.Load
 	text  string
 }
 
@@ -330,13 +323,13 @@ type Prototype struct {
 	Directives []string
 }
 
-// Loc is ".loc 1 12 5", with what it was inlined from.
+// Loc is ".loc 1 12 5", with the place where it was inlined.
 type Loc struct {
 	Pos             Pos
 	Intermediate    bool // .loc_intermediate, a place in a text between the source and PTX
 	File, Line, Col int32
-	Function        string // label (and offset) of the function's name, "" if not inlined
-	InlinedAt       *Loc   // where it was inlined
+	Function        string // label (and offset) of the inlined function's name; "" if not inlined
+	InlinedAt       *Loc   // place where it was inlined; nil if not inlined
 }
 
 // PragmaStmt is ".pragma" within a body.
@@ -345,35 +338,35 @@ type PragmaStmt struct {
 	Text []string
 }
 
-// Scope is "{ … }", in a tree.
+// Scope is "{ … }" in a tree.
 type Scope struct{ Body }
 
-// OpenScope is the "{" of a scope, where a body is read statement by statement.
+// OpenScope is the "{" of a scope in a body that is read statement by statement.
 type OpenScope struct{ Pos Pos }
 
-// CloseScope is its "}".
+// CloseScope is the "}" of a scope in such a body.
 type CloseScope struct{ Pos Pos }
 
 // Instr is an instruction.
 type Instr struct {
-	Pos      Pos // of the opcode
+	Pos      Pos // place of the opcode
 	Guard    string
 	GuardNot bool
 	GuardPos Pos
-	Op       string // with all modifiers
+	Op       string // opcode with all modifiers
 	Operands []Operand
 }
 
-// OperandKind says how an operand was written.
+// OperandKind is the notation of an operand.
 type OperandKind uint8
 
 // The kinds of operand.
 const (
-	Name    OperandKind = iota + 1 // register, symbol, label, or one plus an offset
+	Name    OperandKind = iota + 1 // register, symbol or label, optionally plus an offset
 	Number                         // constant
 	Vector                         // {a, b}
 	Address                        // [a+4], [tex, {x, y}]
-	List                           // (a, b) of a call
+	List                           // (a, b) in a call
 )
 
 // Operand is an operand of an instruction.
@@ -381,11 +374,11 @@ type Operand struct {
 	Pos      Pos
 	Kind     OperandKind
 	Not      bool // !p
-	Minus    bool // -a, of vmad
-	Expr          // Name, Number, and the first part of an Address
+	Minus    bool // -a, in vmad
+	Expr          // for Name, Number, and the first part of an Address
 	Elems    []Operand
-	PairWith *Operand // after "|"
-	Selector string   // after an address: ".unified"
+	PairWith *Operand // the second operand of a pair, after "|"
+	Selector string   // suffix of an address: ".unified"
 }
 
 func (*Label) stmt()      {}

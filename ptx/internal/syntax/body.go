@@ -20,9 +20,8 @@ func (b *Body) Parse(lex *lexer.PeekingLexer) error {
 	return nil
 }
 
-// Each reads a function body and calls do with each statement, which is good until do
-// returns. A scope is an OpenScope, its statements, and a CloseScope. Each goes on after a bad
-// statement, and returns the problems.
+// Each reads a function body and calls do with each statement, which is valid until do returns. A scope is passed as an
+// OpenScope, its statements, and a CloseScope. Each continues after a bad statement, and returns the errors.
 func (b *Body) Each(do func(Stmt)) []*Error {
 	r := &reader{scan: rescan(b.text, b.Pos), reuse: true}
 	r.load()
@@ -96,8 +95,7 @@ func (b *Body) read(r *reader, do func(Stmt)) (errs []*Error) {
 	}
 }
 
-// newInstr is an instruction to fill in. Where statements are done with once they were
-// given out, it is that of the one before.
+// newInstr returns an instruction to fill in. If the reader reuses statements, it overwrites the previous one.
 func (r *reader) newInstr(in Instr) *Instr {
 	if !r.reuse {
 		return &in
@@ -107,8 +105,7 @@ func (r *reader) newInstr(in Instr) *Instr {
 	return &r.instruction
 }
 
-// resync moves past the end of a bad statement: its semicolon, or the line
-// before a brace or the next label.
+// resync skips to the end of a bad statement: its semicolon, or the line before a brace or the next label.
 func (r *reader) resync() {
 	line := r.peek().pos.Line
 	for {
@@ -188,7 +185,7 @@ func (r *reader) labelled(t token) (Stmt, *Error) {
 			if err != nil {
 				return nil, err
 			}
-			if kind == ".branchtargets" && r.isNext("<") { // L<3> is L0, L1, L2
+			if kind == ".branchtargets" && r.isNext("<") { // L<3> means L0, L1, L2
 				count, err := r.count(n, start, MaxRange)
 				if err != nil {
 					return nil, err
@@ -291,9 +288,9 @@ func (r *reader) place(l *Loc) *Error {
 	return nil
 }
 
-// instr reads the operands of an instruction whose opcode has been read.
+// instr reads the operands of an instruction. Its opcode must have been read.
 func (r *reader) instr(in *Instr) *Error {
-	for r.peek().typ == tokDot { // modifiers set apart by white space
+	for r.peek().typ == tokDot { // modifiers separated by white space
 		in.Op += r.next().text
 	}
 	if strings.HasPrefix(in.Op, "call") && (len(in.Op) == 4 || in.Op[4] == '.') {
@@ -323,7 +320,7 @@ func (r *reader) instr(in *Instr) *Error {
 	return nil
 }
 
-// call reads "call (ret), f, (args), prototype;": lists stay lists.
+// call reads "call (ret), f, (args), prototype;" and keeps the lists.
 func (r *reader) call(in *Instr) *Error {
 	for !r.accept(";") {
 		if len(in.Operands) > 0 {
@@ -422,8 +419,8 @@ func (r *reader) elements(o *Operand, end string, depth int) *Error {
 	})
 }
 
-// address reads what stands between [ and ]: a base with an offset, and for
-// textures and tensors more parts behind commas.
+// address reads the text between [ and ]: a base with an offset and, for textures and tensors, further parts after
+// commas.
 func (r *reader) address(o *Operand, depth int) *Error {
 	e, err := r.expr(depth)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// Parse implements participle.Parseable. A prototype may end without a semicolon:
-// what begins a statement is no directive of a function.
+// Parse implements participle.Parseable. A prototype may end without a semicolon, so a directive that begins a
+// statement ends it.
 func (d *Directive) Parse(lex *lexer.PeekingLexer) error {
 	if t := lex.Peek(); t.Type != tokDot || slices.Contains(directives, t.Value) {
 		return participle.NextMatch
@@ -61,8 +61,8 @@ func (r *reader) directive(d *Directive) *Error {
 	return nil
 }
 
-// parenthesised reads the words up to the parenthesis that closes the one just
-// read, nested ones included.
+// parenthesised reads the words up to the matching closing parenthesis, including nested parentheses. The opening one
+// must have been read.
 func (r *reader) parenthesised() (words []string, err *Error) {
 	for depth := 1; ; {
 		t := r.next()
@@ -160,14 +160,14 @@ func (r *reader) qualifiers(v *Var) *Error {
 	return nil
 }
 
-// MaxRange bounds how many names a range "name<N>" of variables or labels stands
-// for, each of which takes memory. Registers have a bound of their own.
+// MaxRange bounds the number of names in a range "name<N>" of variables or labels, because each takes memory. Registers
+// have a bound of their own.
 const MaxRange = 1 << 16
 
 // count reads the "<N>" of a range of at most max names (manual 5.4.6).
 func (r *reader) count(name string, pos Pos, max uint64) (int, *Error) {
 	r.next()
-	c, err := r.binary(precedence["<<"], 0) // no comparison, which would take the ">"
+	c, err := r.binary(precedence["<<"], 0) // a comparison operator would take the ">"
 	if err != nil {
 		return 0, err
 	}
@@ -200,7 +200,7 @@ func (r *reader) declarator() (d Declarator, err *Error) {
 				return d, &Error{Pos: d.Pos, Msg: fmt.Sprintf("%s: array of %d elements is too large", d.Name, c.Bits)}
 			}
 			if n = int(c.Bits); n == 0 && len(d.Dims) == 0 {
-				n = -1 // [0] means the same as [] to NVIDIA's assembler
+				n = -1 // NVIDIA's assembler treats [0] as []
 			}
 		}
 		d.Dims = append(d.Dims, n)
@@ -217,8 +217,7 @@ func (r *reader) declarator() (d Declarator, err *Error) {
 	return d, nil
 }
 
-// maxNesting bounds how deep lists, scopes and expressions may nest, so that no
-// input exhausts the stack.
+// maxNesting bounds the depth of nested lists, scopes and expressions, so that no input exhausts the stack.
 const maxNesting = 200
 
 // value reads an initialiser.
@@ -253,8 +252,8 @@ func (r *reader) value(v *Value, depth int) *Error {
 	return nil
 }
 
-// Each calls do with the elements of a list, each of which is good until do returns:
-// there may be millions. It ends with the first that is bad, and returns the problems.
+// Each calls do with the elements of a list, which may have millions. An element is valid until do returns. Each stops
+// at the first bad element, and returns the errors.
 func (v *Value) Each(do func(*Value)) []*Error {
 	r := &reader{scan: rescan(v.text, v.Pos)}
 	r.load()
@@ -274,7 +273,7 @@ func (v *Value) Each(do func(*Value)) []*Error {
 	return r.scan.errs
 }
 
-// load reads the value into List.
+// load reads the elements of a list into List.
 func (v *Value) load(depth int) []*Error {
 	if !v.IsList() {
 		return nil

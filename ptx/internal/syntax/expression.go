@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// precedence of the binary operators (manual section 4.5.3), from loose to tight.
+// precedence contains the binary operators (manual section 4.5.3), from loose to tight.
 var precedence = map[string]int{
 	"?": 1, "||": 2, "&&": 3, "|": 4, "^": 5, "&": 6, "==": 7, "!=": 7,
 	"<": 8, "<=": 8, ">": 8, ">=": 8, "<<": 9, ">>": 9, "+": 10, "-": 10, "*": 11, "/": 11, "%": 11,
 }
 
-// expr reads an address, or a constant expression and folds it.
+// expr reads an address, or reads and folds a constant expression.
 func (r *reader) expr(depth int) (Expr, *Error) {
 	if t := r.peek(); t.typ == tokIdent && t.text != "WARP_SZ" {
 		return r.symbol(depth)
@@ -22,11 +22,11 @@ func (r *reader) expr(depth int) (Expr, *Error) {
 	return Expr{Const: c}, err
 }
 
-// symbol reads what begins with a name: the name plus a constant, name[…], or
-// generic(name) plus a constant.
+// symbol reads an expression that begins with a name: the name plus a constant, name[…], or generic(name) plus a
+// constant.
 func (r *reader) symbol(depth int) (e Expr, err *Error) {
 	e.Sym = r.next().text
-	if r.peek().typ == tokDot { // a component set apart by white space
+	if r.peek().typ == tokDot { // a component separated by white space
 		e.Sym += r.next().text
 	}
 	switch {
@@ -60,8 +60,8 @@ func (r *reader) offset(depth int) (Const, *Error) {
 	return c, err
 }
 
-// element reads what follows "name[" (manual 6.4.2): the number of an element, or
-// a register, which holds one, and a number to add to it.
+// element reads the text after "name[" (manual 6.4.2): the index of an element, or a register with an index plus a
+// number.
 func (r *reader) element(e *Expr, depth int) *Error {
 	pos := r.peek().pos
 	i, err := r.expr(depth + 1)
@@ -92,7 +92,7 @@ func (r *reader) binary(min, depth int) (Const, *Error) {
 	return r.binaryAfter(left, min, depth)
 }
 
-// binaryAfter goes on behind the first operand.
+// binaryAfter continues after the first operand.
 func (r *reader) binaryAfter(left Const, min, depth int) (Const, *Error) {
 	var err *Error
 	for err == nil {
@@ -119,8 +119,7 @@ func (r *reader) binaryAfter(left Const, min, depth int) (Const, *Error) {
 	return left, err
 }
 
-// choice reads "a : b" behind "cond ?" (manual 4.5.5): both are integers, and
-// alike signed or unsigned, or both are floats.
+// choice reads "a : b" after "cond ?" (manual 4.5.5). Both must be integers with the same signedness, or both floats.
 func (r *reader) choice(cond Const, pos Pos, depth int) (Const, *Error) {
 	a, err := r.binary(1, depth+1)
 	if err != nil {
@@ -229,8 +228,8 @@ func truth(b bool) Const {
 	return Const{Signed, 0}
 }
 
-// integer reads an integer literal. It is cut to 64 bits, silently as by NVIDIA's
-// assembler as long as no digit follows a number of 64 bits; then ok is false.
+// integer reads an integer literal. It is truncated to 64 bits, silently as in NVIDIA's assembler. ok is false if a
+// digit follows a number that has 64 bits already.
 func integer(s string) (c Const, ok bool) {
 	if strings.HasSuffix(s, "U") {
 		c.Kind, s = Unsigned, s[:len(s)-1]
@@ -273,7 +272,7 @@ func float(s string) Const {
 			return Const{F64, v}
 		}
 	}
-	v, _ := strconv.ParseFloat(s, 64) // out of range gives ±Inf, as the manual wants
+	v, _ := strconv.ParseFloat(s, 64) // out of range gives ±Inf, as the manual requires
 	return Const{F64, math.Float64bits(v)}
 }
 
@@ -300,7 +299,7 @@ func fold(op string, x, y Const, pos Pos) (Const, *Error) {
 		switch {
 		case q == 0:
 			return x, &Error{Pos: pos, Msg: "division by zero"}
-		case op == "%": // of unsigned numbers, whatever the operands are
+		case op == "%": // computed on unsigned numbers, whatever the operands are
 			v, kind = p%q, Signed
 		case signed && int64(q) == -1:
 			v = -p
@@ -344,9 +343,8 @@ func fold(op string, x, y Const, pos Pos) (Const, *Error) {
 	return Const{kind, v}, nil
 }
 
-// common is the kind that two operands are converted to: unsigned if one is.
-// Integers and floats do not mix, and 0f constants take no part (manual 4.5.2,
-// 4.5.4).
+// common returns the kind to which two operands are converted: unsigned if one is unsigned. Integers and floats do not
+// mix, and 0f constants are not allowed (manual 4.5.2, 4.5.4).
 func common(op string, x, y Const, pos Pos) (ConstKind, *Error) {
 	switch {
 	case x.Kind == F32 || y.Kind == F32:

@@ -9,8 +9,7 @@ import (
 	"golang.org/x/exp/ebnf"
 )
 
-// byHand is the half of the grammar that parses itself, from the leaves to function
-// bodies.
+// byHand is the grammar of the nodes that parse themselves, from the leaves to function bodies.
 const byHand = `
 Word      = name .
 Ident     = name .
@@ -67,8 +66,8 @@ dotted  = ".x" { letter | digit } .
 text    = "\"" { letter | " " } "\"" .
 `
 
-// grammar is the whole grammar: what participle prints of its half, in the notation of
-// Go's, and what parses itself. The nodes that match nothing are left out.
+// grammar returns the whole grammar in the notation of Go: the part that participle prints, and byHand. Nodes that
+// match nothing are left out.
 func grammar(t *testing.T) ebnf.Grammar {
 	t.Helper()
 	printed := parser.String()
@@ -93,8 +92,7 @@ func grammar(t *testing.T) ebnf.Grammar {
 	return g
 }
 
-// notation writes an expression of participle's as Go's EBNF does: [a] for a?, {a} for
-// a*.
+// notation converts an expression of participle to Go's EBNF: [a] for a?, {a} for a*.
 func notation(t *testing.T, e *participle.Expression) string {
 	var alternatives []string
 	for _, seq := range e.Alternatives {
@@ -126,14 +124,14 @@ func notation(t *testing.T, e *participle.Expression) string {
 	return strings.Join(alternatives, " | ")
 }
 
-// The grammar is whole: each production is defined and used.
+// TestGrammar checks that each production is defined and used.
 func TestGrammar(t *testing.T) {
 	if err := ebnf.Verify(grammar(t), "Item"); err != nil {
 		t.Error(err)
 	}
 }
 
-// Whatever the grammar describes is read without a problem.
+// TestSentences checks that every sentence of the grammar is read without an error.
 func TestSentences(t *testing.T) {
 	g := grammar(t)
 	seed := rand.Uint64()
@@ -152,7 +150,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// speaker makes random sentences of a grammar.
+// speaker generates random sentences of a grammar.
 type speaker struct {
 	strings.Builder
 	g     ebnf.Grammar
@@ -160,8 +158,7 @@ type speaker struct {
 	depth int
 }
 
-// say writes what an expression describes, with spaces between tokens; what is inside a
-// token stands together.
+// say writes a sentence of an expression, with spaces between tokens but not within a token.
 func (s *speaker) say(e ebnf.Expression, token bool) {
 	s.depth++
 	defer func() { s.depth-- }()

@@ -1,8 +1,7 @@
 package syntax
 
-// This file holds the leaves of the module-level grammar. Each takes one token, and
-// says what it wants where another stands: the messages about module-level statements
-// are made here and in the nodes that parse themselves.
+// This file contains the leaves of the module-level grammar. Each takes one token, and reports the expected token if it
+// finds another. Messages about module-level statements are made here and in the nodes that parse themselves.
 
 import (
 	"fmt"
@@ -15,7 +14,7 @@ import (
 
 type (
 	Word    string // an identifier
-	Dotted  string // a word with its dot, as .debug_info
+	Dotted  string // a word with its dot, such as .debug_info
 	Text    string // a string, with its quotes
 	Integer string // 64
 	Decimal string // 8.5, or an integer
@@ -24,10 +23,9 @@ type (
 	Close     struct{} // ")"
 	Semicolon struct{}
 
-	// Stray is what stands where a declaration should: there is no such thing, so
-	// it is always an error.
+	// Stray stands in the place of a missing declaration, so it is always an error.
 	Stray struct{}
-	// NoBody is what stands where a kernel's body or semicolon should.
+	// NoBody stands in the place of a kernel's missing body or semicolon.
 	NoBody struct{}
 )
 

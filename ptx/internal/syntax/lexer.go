@@ -1,7 +1,3 @@
-// Package syntax turns PTX text into a syntax tree: what was written, with
-// positions, before anything is known about what it means. Module-level
-// statements are a participle grammar; the hot nodes (instructions and
-// initialisers, of which a file has hundreds of thousands) parse themselves.
 package syntax
 
 import (
@@ -13,8 +9,7 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// Pos is a place in the source: line and column, both from 1, the column in
-// bytes.
+// Pos is a place in the source: line and column, both from 1, the column in bytes.
 type Pos struct{ Line, Col int32 }
 
 func (p Pos) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Col) }
@@ -29,14 +24,14 @@ const (
 	tokFloat                             // 1.5, .5, 1e-3, 0f3F800000, 0d3FF0000000000000
 	tokString                            // "text", with its quotes
 	tokPunct                             // one or two characters of punctuation
-	tokBraces                            // for participle: everything from { to }, as it is
-	tokBad                               // what is no token; the problem is in scanner.errs
+	tokBraces                            // for participle: the whole text from { to }
+	tokBad                               // an invalid token; the error is in scanner.errs
 )
 
 // Definition is the lexer of PTX, for participle.
 type Definition struct{}
 
-// Symbols names the token kinds for the grammar.
+// Symbols returns the token kinds by their names in the grammar.
 func (Definition) Symbols() map[string]lexer.TokenType {
 	return map[string]lexer.TokenType{
 		"EOF": lexer.EOF, "Ident": tokIdent, "Dot": tokDot, "Int": tokInt, "Float": tokFloat, "String": tokString, "Punct": tokPunct, "Braces": tokBraces, "Bad": tokBad,
@@ -52,7 +47,7 @@ func (d Definition) Lex(filename string, r io.Reader) (lexer.Lexer, error) {
 	return d.LexString(filename, string(src))
 }
 
-// LexString lexes a source held in memory.
+// LexString lexes a source in memory.
 func (Definition) LexString(filename, src string) (lexer.Lexer, error) {
 	return newScanner(filename, src), nil
 }
@@ -64,26 +59,25 @@ type token struct {
 	pos  Pos
 }
 
-// scanner is the lexer proper.
+// scanner is the lexer.
 //
-// To participle it gives a file in chunks: the stream ends (EOF) after each
-// module-level statement, so that a bad one does not hide the problems of the
-// next. What stands in braces (a body, an initialiser, a section) it hands over
-// as a single token, whose text the nodes that parse themselves scan in turn:
-// only they see what a file mostly consists of.
+// For participle it splits a file into chunks: the stream ends (EOF) after each module-level statement, so that an
+// error in one statement does not hide errors in the next. The text in braces (a body, an initialiser, a section) is a
+// single token for participle, which the nodes that parse themselves scan again. So participle never sees most of a
+// file.
 type scanner struct {
 	file      string
 	src       string
 	offset    int
 	line      int
-	lineStart int  // offset of the first byte of the line; may be before src
+	lineStart int  // offset of the first byte of the line; may be negative
 	atEnd     bool // the chunk is complete
-	equals    bool // the chunk has an initialiser: its braces do not end it
+	equals    bool // the chunk has an initialiser, whose braces do not end it
 	function  bool // the chunk has an .entry or .func
-	pragma    bool // in a .pragma of that function: its semicolon does not end the chunk
-	sources   bool // the chunk is a .nv_intermediate_source_section, whose texts are no tokens
-	fileName  bool // behind .file: its string may go over several lines
-	operand   bool // the token before ends a constant: % is then the modulus
+	pragma    bool // in a .pragma of that function, whose semicolon does not end the chunk
+	sources   bool // the chunk is a .nv_intermediate_source_section, whose texts contain no tokens
+	fileName  bool // after .file: its string may span several lines
+	operand   bool // the previous token ends a constant, so % is the modulus
 	errs      []*Error
 }
 
@@ -91,13 +85,12 @@ func newScanner(filename, src string) *scanner {
 	return &scanner{file: filename, src: src, line: 1}
 }
 
-// rescan makes a scanner of part of a source, which begins at pos.
+// rescan returns a scanner of a part of a source that begins at pos.
 func rescan(text string, pos Pos) *scanner {
 	return &scanner{src: text, line: int(pos.Line), lineStart: 1 - int(pos.Col)}
 }
 
-// nextChunk readies the scanner for the next module-level statement; it
-// reports false at the end of the source.
+// nextChunk prepares the scanner for the next module-level statement. It returns false at the end of the source.
 func (s *scanner) nextChunk() bool {
 	s.atEnd, s.equals, s.function, s.pragma, s.fileName, s.sources = false, false, false, false, false, false
 	for s.offset < len(s.src) {
@@ -148,8 +141,8 @@ func (s *scanner) Next() (lexer.Token, error) {
 	return lexer.Token{Type: t.typ, Value: t.text, Pos: position(t.pos)}, nil
 }
 
-// braces moves behind the brace that closes the one just read, and returns the
-// text from the one to the other. If there is none, that is the rest, and ok is false.
+// braces moves past the brace that matches the one just read, and returns the text from one to the other. Without a
+// matching brace it returns the rest of the source, and ok is false.
 func (s *scanner) braces() (text string, ok bool) {
 	start := s.offset - 1
 	src := s.src
@@ -203,8 +196,8 @@ func (s *scanner) braces() (text string, ok bool) {
 	return src[start:s.offset], depth == 0
 }
 
-// sourceText is the text from a .source_begin at i to the end of the line of its .source_end; ok is
-// false if there is none. Both words stand at the end of their lines, and .source_end alone.
+// sourceText returns the text from a .source_begin at i to the end of the line of its .source_end; ok is false if there
+// is none. Each word must end its line, and .source_end must be alone on it.
 func sourceText(src string, i int) (text string, ok bool) {
 	const begin = ".source_begin"
 	if !strings.HasPrefix(src[i:], begin) {
@@ -224,15 +217,14 @@ func sourceText(src string, i int) (text string, ok bool) {
 	return "", false
 }
 
-// closed reports whether the text, which begins with a brace, ends with the one that
-// closes it.
+// closed reports whether the text, which begins with a brace, ends with the matching brace.
 func closed(text string) bool {
 	s := scanner{src: text, offset: 1}
 	_, ok := s.braces()
 	return ok
 }
 
-// skip moves over n bytes that are no tokens.
+// skip moves past n bytes that contain no tokens.
 func (s *scanner) skip(n int) {
 	text := s.src[s.offset : s.offset+n]
 	if last := strings.LastIndexByte(text, '\n'); last >= 0 {
@@ -285,17 +277,17 @@ func init() {
 
 func (s *scanner) pos(offset int) Pos { return Pos{int32(s.line), int32(offset - s.lineStart + 1)} }
 
-// An Error is a problem of the text at a place.
+// Error is a problem of the text with its place.
 type Error struct {
 	Pos  Pos
 	Msg  string
-	Hint string // what was probably meant, "" if unknown
+	Hint string // the probably intended word, "" if unknown
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Pos, e.Msg) }
 
-// bad notes a problem and makes a token of the text that has it, so that the
-// parser gives up the statement, not the file.
+// bad records an error and returns the invalid text as a token, so that the parser gives up the statement, not the
+// file.
 func (s *scanner) bad(start, end int, format string, args ...any) token {
 	if len(s.errs) < maxErrors {
 		s.errs = append(s.errs, &Error{Pos: s.pos(start), Msg: fmt.Sprintf(format, args...)})
@@ -308,7 +300,7 @@ func (s *scanner) bad(start, end int, format string, args ...any) token {
 func (s *scanner) next() token {
 	src := s.src
 	i := s.offset
-	// White space, comments, and lines of a preprocessor.
+	// White space, comments, and preprocessor lines.
 	for i < len(src) {
 		c := src[i]
 		if class[c]&cSpace != 0 {
@@ -389,7 +381,7 @@ func (s *scanner) next() token {
 			}
 			i++
 		}
-		if i >= len(src) || src[i] != '"' { // it is meant to end with its line
+		if i >= len(src) || src[i] != '"' { // assume that it ends with its line
 			s.line, s.lineStart = line, lineStart
 			if n := strings.IndexByte(src[start:], '\n'); n >= 0 {
 				i = start + n
@@ -430,7 +422,7 @@ func (s *scanner) next() token {
 	return token{typ, src[start:i], s.pos(start)}
 }
 
-// lineStartsWith reports whether only white space stands before off in its line.
+// lineStartsWith reports whether only white space precedes offset in its line.
 func (s *scanner) lineStartsWith(offset int) bool {
 	return strings.TrimLeft(s.src[max(s.lineStart, 0):offset], " \t") == ""
 }
@@ -442,9 +434,8 @@ func pair(src string, i int, c byte) int {
 	return i
 }
 
-// identEnd is where an identifier ends that has begun before i. Dotted parts
-// belong to it, so that an opcode or a special register is one token, and so do
-// "::" qualifiers after a dot, with a ratio as in .sp::2:4.
+// identEnd returns the end of an identifier that began before i. Dotted parts belong to it, so that an opcode or a
+// special register is one token, and so do "::" qualifiers after a dot, with a ratio such as .sp::2:4.
 func identEnd(src string, i int) int {
 	dotted, qualified := false, false // after a dot, after "::"
 	for i < len(src) {
@@ -467,8 +458,7 @@ func identEnd(src string, i int) int {
 	return i
 }
 
-// leadsFraction reports whether the dot at i begins a number such as .05, and
-// not a word such as .2d or .16x64b.
+// leadsFraction reports whether the dot at i begins a number such as .05, rather than a word such as .2d or .16x64b.
 func leadsFraction(src string, i int) bool {
 	if i+1 >= len(src) || class[src[i+1]]&cDigit == 0 {
 		return false
@@ -477,7 +467,7 @@ func leadsFraction(src string, i int) bool {
 	return end >= len(src) || class[src[end]]&cIdent == 0
 }
 
-// digits is where the run of bytes of a class ends that begins at i.
+// digits returns the end of the run of bytes of a class that begins at i.
 func digits(src string, i int, cls uint8) int {
 	for i < len(src) && class[src[i]]&cls != 0 {
 		i++
@@ -485,8 +475,8 @@ func digits(src string, i int, cls uint8) int {
 	return i
 }
 
-// numberEnd reads a number literal (manual section 4.5). Of one that is
-// malformed it ends before the first byte that does not belong.
+// numberEnd returns the kind and the end of a number literal (manual section 4.5). A malformed literal ends before the
+// first invalid byte.
 func numberEnd(src string, i int) (lexer.TokenType, int) {
 	if src[i] == '0' && i+1 < len(src) {
 		switch src[i+1] {

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestUnclosedString: a string that does not end is meant to end with its line, also behind
-// .file, where strings may go over several; places behind strings are right.
+// TestUnclosedString checks that an unclosed string ends with its line, also after .file, where strings may span
+// several lines, and that places after strings are right.
 func TestUnclosedString(t *testing.T) {
 	for src, want := range map[string][]Pos{
 		".version 7.8\n.target sm_80\n.file 1 \"a\nb\"\n.file 2 \"c.cuh;\n.global .u32 x\n.version": {{5, 9}, {7, 9}},
@@ -25,8 +25,8 @@ func TestUnclosedString(t *testing.T) {
 	}
 }
 
-// TestUnexpected: what has no place in PTX is named as it is written: a character, of however
-// many bytes, or a byte that is none in UTF-8.
+// TestUnexpected checks that messages quote invalid input as written: a character of any number of bytes, or a byte
+// that is not valid UTF-8.
 func TestUnexpected(t *testing.T) {
 	for src, want := range map[string]string{
 		".version 7.8\n é":           "2:2: unexpected character 'é'",

@@ -8,16 +8,15 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// parser is the grammar of a module-level statement. A statement is known by its
-// first word, so nothing is looked ahead.
+// parser is the grammar of a module-level statement. The first word of a statement determines its kind, so the parser
+// needs no lookahead.
 var parser = participle.MustBuild[Item](participle.Lexer(Definition{}), participle.UseLookahead(0))
 
-// maxErrors bounds the problems reported of one file.
+// maxErrors bounds the number of problems reported for one file.
 const maxErrors = 50
 
-// Parse reads a whole source but for what stands in function bodies. It goes on after
-// a bad statement, so the file it returns holds all that could be read, and the errors
-// (at most 50) all that could not.
+// Parse reads a whole source except function bodies. It continues after a bad statement, so the returned file contains
+// all valid statements, and the errors (at most 50) all invalid ones.
 func Parse(name, src string) (*File, []*Error) {
 	f := &File{Name: name}
 	var errs []*Error
@@ -29,7 +28,7 @@ func Parse(name, src string) (*File, []*Error) {
 		}
 		errs = append(errs, s.errs...)
 		s.errs = nil
-		// Directives without a terminator gather in front of the statement that has one.
+		// Directives without a terminator share a chunk with the next terminated statement.
 		for !lex.Peek().EOF() {
 			first := *lex.Peek()
 			item, err := parser.ParseFromLexer(lex, participle.AllowTrailing(true))
@@ -48,7 +47,7 @@ func Parse(name, src string) (*File, []*Error) {
 	return f, errs
 }
 
-// Load reads the function bodies of the file, too, and returns their problems.
+// Load also reads the function bodies and initialisers of the file, and returns their errors.
 func (f *File) Load() (errs []*Error) {
 	for _, item := range f.Items {
 		if b := item.body(); b != nil {
@@ -71,8 +70,7 @@ func (v *Var) load() (errs []*Error) {
 	return errs
 }
 
-// resync moves past a bad statement that begins at an offset: to the next word
-// that can only begin another.
+// resync skips a bad statement that begins at an offset: it moves to the next word that can only begin a statement.
 func resync(lex *lexer.PeekingLexer, start int) {
 	for t := lex.Peek(); !t.EOF(); t = lex.Peek() {
 		if t.Pos.Offset > start && t.Type == tokDot && slices.Contains(leaders, t.Value) {
@@ -82,8 +80,7 @@ func resync(lex *lexer.PeekingLexer, start int) {
 	}
 }
 
-// leaders are the directives that can stand nowhere but at the beginning of a
-// module-level statement.
+// leaders are the directives that can only be at the beginning of a module-level statement.
 var leaders = []string{".version", ".target", ".address_size", ".file", ".section", ".nv_intermediate_source_section", ".alias", ".extern", ".visible", ".weak", ".common", ".entry", ".func"}
 
 // directives may begin a module-level statement.
@@ -93,7 +90,7 @@ var directives = []string{
 	".global", ".const", ".shared", ".tex", ".local", ".param", ".reg", ".align", ".attribute",
 }
 
-// asError is an error of the parser. They are made by the nodes that parse themselves.
+// asError returns an error of the parser as an Error. Only nodes that parse themselves produce errors.
 func asError(err error) *Error {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -110,7 +107,7 @@ func (i *Ident) Parse(lex *lexer.PeekingLexer) (err error) {
 	return result(syntaxErr)
 }
 
-// result turns a typed nil into an untyped one.
+// result converts a nil *Error to a nil error.
 func result(err *Error) error {
 	if err == nil {
 		return nil

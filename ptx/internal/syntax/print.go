@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Fprint writes the tree of a file, one node a line, children indented. Empty
-// fields are left out.
+// Fprint writes the tree of a file, one node on each line, with children indented. Empty fields are left out.
 func Fprint(w io.Writer, f *File) {
 	fmt.Fprintf(w, "File %q\n", f.Name)
 	for _, item := range f.Items {

@@ -7,26 +7,26 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// reader is the hand-written half of the parser. It reads from participle's
-// stream or from a scanner, with one token of lookahead.
+// reader is the hand-written half of the parser. It reads from participle's stream (lex) or from a scanner (scan), with
+// one token of lookahead.
 type reader struct {
-	lex  *lexer.PeekingLexer // either this
-	scan *scanner            // or this
+	lex  *lexer.PeekingLexer // nil if scan is set
+	scan *scanner            // nil if lex is set
 	tok  token               // the next token
-	ops  []Operand           // slab that instructions' operands are cut from
+	ops  []Operand           // memory for the operands of instructions
 
-	reuse       bool // statements are done with once they were given out
+	reuse       bool // do may not keep statements, so they can be overwritten
 	instruction Instr
 }
 
-// fromStream reads from participle's stream.
+// fromStream returns a reader of participle's stream.
 func fromStream(lex *lexer.PeekingLexer) *reader {
 	r := &reader{lex: lex}
 	r.load()
 	return r
 }
 
-// fromBraces reads the text of the next token of the stream, and takes it away.
+// fromBraces takes the next token of the stream and returns a reader of its text.
 func fromBraces(lex *lexer.PeekingLexer) *reader {
 	t := lex.Next()
 	r := &reader{scan: rescan(t.Value, posOf(t.Pos))}
@@ -34,7 +34,7 @@ func fromBraces(lex *lexer.PeekingLexer) *reader {
 	return r
 }
 
-// load makes the next token of the stream that of the reader.
+// load sets tok to the next token of the source.
 func (r *reader) load() {
 	if r.scan != nil {
 		r.tok = r.scan.next()
@@ -44,7 +44,7 @@ func (r *reader) load() {
 	r.tok = token{t.Type, t.Value, posOf(t.Pos)}
 }
 
-// peek is the next token.
+// peek returns the next token.
 func (r *reader) peek() token { return r.tok }
 
 // next takes the next token.
@@ -96,7 +96,7 @@ func (r *reader) ident(what string) (string, Pos, *Error) {
 	return t.text, t.pos, nil
 }
 
-// list reads elements with commas between them, and what closes them.
+// list reads elements separated by commas, up to end.
 func (r *reader) list(end string, element func() *Error) *Error {
 	if r.accept(end) {
 		return nil
@@ -114,9 +114,9 @@ func (r *reader) list(end string, element func() *Error) *Error {
 	}
 }
 
-// braces takes the text from "{", which is the next token, to the "}" that closes it.
+// braces takes the text from the next token, which must be "{", to the matching "}".
 func (r *reader) braces() (text string) {
-	if r.lex != nil { // a single token of participle's stream
+	if r.lex != nil { // participle's stream has it as a single token
 		return r.next().text
 	}
 	text, _ = r.scan.braces()

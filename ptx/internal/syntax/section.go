@@ -76,7 +76,7 @@ func (r *reader) data(l *SectionLine) *Error {
 	}
 }
 
-// dataBits are the sizes of the data directives of a debug section.
+// dataBits contains the sizes in bits of the data directives in a debug section.
 var dataBits = map[string]int{".b8": 8, ".b16": 16, ".b32": 32, ".b64": 64, ".byte": 8, ".4byte": 32, ".quad": 64}
 
 // distance reads an address: a label or a section, plus bytes or minus a label.

@@ -9,11 +9,11 @@ import (
 	"gemu/ptx"
 )
 
-// maxCombinations bounds the combinations of a form's modifiers: of the few forms that
-// have more there is a sample, with every pair of modifiers.
+// maxCombinations bounds the combinations of a form's modifiers. The few forms with more are sampled; the sample
+// contains every pair of modifiers.
 const maxCombinations = 20000
 
-// sample keeps at most n mutants, the same ones each time.
+// sample returns at most n mutants, always the same ones.
 func sample(list []mutant, n int) []mutant {
 	if len(list) <= n {
 		return list
@@ -23,13 +23,13 @@ func sample(list []mutant, n int) []mutant {
 	return list[:n]
 }
 
-// commonModifiers are modifiers that are tried with every instruction.
+// commonModifiers are tried with every instruction.
 var commonModifiers = []string{
 	"abs", "aligned", "approx", "cc", "ftz", "full", "gpu", "hi", "lo", "NaN", "noftz", "relaxed", "relu", "rn", "rna", "rni", "rs", "rz", "sat", "satfinite",
 	"sync", "uni", "v2", "v4", "v8", "volatile", "weak", "wide", "xorsign", "global", "shared", "L1::no_allocate", "L2::64B",
 }
 
-// types are all but those of textures.
+// types returns all types except texture types.
 func types() (list []ptx.Type) {
 	for t := ptx.Pred; t < ptx.TexRef; t++ {
 		list = append(list, t)
@@ -37,9 +37,8 @@ func types() (list []ptx.Type) {
 	return list
 }
 
-// forms writes the instructions of a form with every combination of its modifiers, then
-// what differs from them in one modifier or in the type of a register, to put; at most
-// about limit of each.
+// forms passes the instructions of a form to emit: every combination of its modifiers, then instructions that differ
+// from them in one modifier or in the type of a register; at most about limit of each kind.
 func forms(f *ptx.Form, limit int, emit func(mutant)) {
 	var list []mutant
 	flush := func() {
@@ -56,7 +55,7 @@ func forms(f *ptx.Form, limit int, emit func(mutant)) {
 	for _, opcode := range opcodes {
 		v, err := ptx.LookupVariant(opcode)
 		if err != nil || v.Form != f {
-			continue // another form has it
+			continue // it belongs to another form
 		}
 		write(v, opcode, "", ptx.Writing{})
 		write(v, opcode, "all operands", ptx.Writing{Optional: true})
@@ -71,7 +70,7 @@ func forms(f *ptx.Form, limit int, emit func(mutant)) {
 		emit(m)
 	}
 	list = nil
-	// The first few of each choice of types.
+	// The first few variants of each choice of types.
 	var registers []func()
 	perType := map[string]int{}
 	for _, v := range f.Variants() {
@@ -130,7 +129,7 @@ func forms(f *ptx.Form, limit int, emit func(mutant)) {
 			plain := strings.Join(decls, " ") + text
 			for i := 1; i < 16; i++ {
 				for _, t := range types() {
-					if !t.IsFundamental() { // no register has it
+					if !t.IsFundamental() { // no register can have it
 						continue
 					}
 					w := ptx.Writing{Operand: i, Type: t}

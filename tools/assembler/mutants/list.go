@@ -9,8 +9,8 @@ import (
 	"gemu/ptx"
 )
 
-// listedModule holds one listed instruction. A form that is newer than the module's .version is
-// taken all the same.
+// listedModule is a module with one listed instruction. Package ptx accepts a form that is newer than the module's
+// .version.
 const listedModule = ".version 9.5\n.target sm_100a\n.address_size 64\n.entry listed() {\n%s\n%s\nret;\n}\n"
 
 // A listed instruction comes from a list that was not made from the instruction table.

@@ -1,18 +1,16 @@
-// The command mutants writes small modules, one a line as JSON, with what package ptx
-// says of each: an instruction of each form of the table as it should be, then with its
-// modifiers in another order or doubled, then with operands of other kinds or another
-// number of them. tools/assembler/ptxas.py asks NVIDIA's assembler what it says of them.
+// Command mutants writes small modules, one JSON object on each line, with the verdict of package ptx: a correct
+// instruction of each form of the table, then the same with reordered or doubled modifiers, and with operands of other
+// kinds or in another number. testdata/ptxas.py compares the verdicts with NVIDIA's assembler.
 //
 //	mutants [OPCODE ...]
 //	mutants -forms [N] [OPCODE ...]
-//	mutants -list <instructions, one a line as JSON
+//	mutants -list <instructions, one JSON object on each line
 //
-// With -forms it writes each form with every combination of its modifiers, and what
-// differs from that in a modifier or in the type of a register; with N, about that many of
-// each for a form.
+// With -forms it writes each form with every combination of its modifiers, and instructions that differ from these in
+// one modifier or in the type of a register; with N, about N of each kind for a form.
 //
-// With -list it reads instructions, and writes for each what package ptx says of it and
-// which .version and target the table gives it.
+// With -list it reads instructions, and writes for each the verdict of package ptx, and the .version and target in the
+// table.
 package main
 
 import (
@@ -27,18 +25,18 @@ import (
 	"gemu/ptx"
 )
 
-// A mutant is a module that differs from a good one in one instruction.
+// A mutant is a module that differs from a valid one in one instruction.
 type mutant struct {
-	Base  string // the opcode that was changed
-	Kind  string // what was changed, "" for nothing
+	Base  string // the changed opcode
+	Kind  string // kind of change, "" if unchanged
 	Text  string // the instruction
-	Src   string // the module; not with -forms, where all are alike
-	Decls string // the registers that the instruction has
-	Error string // of package ptx; "" if it takes the module
-	PTX   string // with -forms the first version that has the form
+	Src   string // source of the module; empty with -forms, where all modules are alike
+	Decls string // declarations of the instruction's registers
+	Error string // error of package ptx; "" if it accepts the module
+	PTX   string // with -forms, the first version with the form
 }
 
-// perForm bounds the variants of a form that are changed.
+// perForm bounds the number of changed variants of a form.
 const perForm = 2
 
 func main() {
@@ -104,7 +102,7 @@ func main() {
 	}
 }
 
-// variants chooses variants of a form with as many modifiers as possible.
+// variants returns variants of a form with as many modifiers as possible.
 func variants(f *ptx.Form) []*ptx.Variant {
 	all := f.Variants()
 	slices.SortStableFunc(all, func(a, b *ptx.Variant) int { return strings.Count(b.Text, ".") - strings.Count(a.Text, ".") })
@@ -143,7 +141,7 @@ func mutants(v *ptx.Variant) []mutant {
 		add("modifier twice", strings.Join(slices.Insert(slices.Clone(words), i, words[i]), "."), operands)
 		rest := slices.Delete(slices.Clone(words), i, i+1)
 		add("modifier missing", strings.Join(rest, "."), operands)
-		for _, j := range []int{1, i + 1, len(rest)} { // to the front, behind the next, to the end
+		for _, j := range []int{1, i + 1, len(rest)} { // to the front, after the next, to the end
 			add("modifier moved", strings.Join(slices.Insert(slices.Clone(rest), min(j, len(rest)), words[i]), "."), operands)
 		}
 	}
@@ -162,7 +160,7 @@ func mutants(v *ptx.Variant) []mutant {
 	return list
 }
 
-// split splits a list of operands at the commas that stand outside brackets.
+// split splits a list of operands at the commas outside brackets.
 func split(s string) []string {
 	var list []string
 	depth, start := 0, 0
