@@ -405,7 +405,7 @@ func selectOne(a *Args) (Value, bool) {
 	return a.resultValue(a.Values[1])
 }
 
-// A conversion to a type that is not wider only truncates: no condition. A conversion to a wider type extends each
+// A conversion to a type of at most the same width only truncates: no condition. A conversion to a wider type extends each
 // lane's number, so the numbers must not wrap.
 func convert(a *Args) (Value, bool) {
 	if a.Out <= a.Width {

@@ -14,7 +14,7 @@ import (
 	"sort"
 )
 
-// Liveness contains the registers that are live at the start and end of blocks. A guarded instruction does not end the
+// Liveness contains the registers live at the start and end of blocks. A guarded instruction does not end the
 // life of its destination: the lanes that it skips keep their value.
 type Liveness struct {
 	f        *Func
@@ -49,7 +49,7 @@ func (l *Liveness) LiveOut(b int, r RegID) bool {
 	return l.returned[p] && l.f.mayLeave(block) || slices.ContainsFunc(block.Succs, func(s *Block) bool { return l.LiveIn(s.Index, r) })
 }
 
-// EachLiveIn iterates over the registers that are live on entry to block b, in order.
+// EachLiveIn iterates over the registers live on entry to block b, in order.
 func (l *Liveness) EachLiveIn(b int) iter.Seq[RegID] {
 	return func(yield func(RegID) bool) {
 		for _, r := range l.regs {
@@ -133,7 +133,7 @@ func (f *Func) Returned(r RegID) bool {
 	return false
 }
 
-// results iterates over the registers that are read when the function ends: return values.
+// results iterates over the registers read when the function ends: return values.
 func (f *Func) results() iter.Seq[RegID] {
 	return func(yield func(RegID) bool) {
 		for _, v := range f.Rets {
@@ -388,8 +388,8 @@ func (w *livenessFlow) order() {
 	}
 }
 
-// Pressure returns the maximum size of the registers that are live at the same time, in words of 4 bytes: a machine
-// without spare registers would have to save that much at a call. Predicates count 0. A register that is live in
+// Pressure returns the maximum size of the registers live at the same time, in words of 4 bytes: a machine
+// without spare registers would have to save that much at a call. Predicates count 0. A register live in
 // several blocks counts from the first to the last of them, in source order.
 func (l *Liveness) Pressure() int {
 	words := func(r RegID) int {
@@ -409,7 +409,7 @@ func (l *Liveness) Pressure() int {
 		crossing[i+1] += crossing[i]
 	}
 	maximum := 0
-	live := make([]bool, len(l.f.Regs)) // registers that are live within one block
+	live := make([]bool, len(l.f.Regs)) // registers live within one block
 	for i, b := range l.f.Blocks {
 		ownSet, inside := 0, 0
 		set := func(r RegID, to bool) {

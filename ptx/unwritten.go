@@ -95,7 +95,7 @@ func (f *Func) nameOf(p storedValue) string {
 	return "register " + f.Regs[p.reg].Name
 }
 
-// definiteAssignment is the data flow of values that are written on every path. It tracks only values in doubt.
+// definiteAssignment is the data flow of values written on every path. It tracks only values in doubt.
 type definiteAssignment struct {
 	f      *Func
 	places map[storedValue]int // index of each value
@@ -109,7 +109,7 @@ func (d *definiteAssignment) place(p storedValue) {
 	}
 }
 
-// find solves the data flow and returns the reads of values that are not written.
+// find solves the data flow and returns the reads of unwritten values.
 func (d *definiteAssignment) find() (list []UnwrittenRead) {
 	n := len(d.f.Blocks)
 	entry := make([][]bool, n) // for each block, the values written on every path to it; nil if not reached
@@ -152,7 +152,7 @@ func (d *definiteAssignment) find() (list []UnwrittenRead) {
 	return list
 }
 
-// walk visits the instructions of a block and updates written. It reports reads of values that are not written.
+// walk visits the instructions of a block and updates written. It reports reads of unwritten values.
 func (d *definiteAssignment) walk(b *Block, written []bool, report func(instr *Instr, place int)) {
 	read := func(instr *Instr, p storedValue) {
 		if i, ok := d.places[p]; ok && !written[i] && report != nil {

@@ -203,7 +203,7 @@ func (a *analysis) findDistances() {
 	}
 }
 
-// atEnd returns the distances from the start of a block to the next uses of the variables that are live at its end,
+// atEnd returns the distances from the start of a block to the next uses of the variables live at its end,
 // through its end.
 func (a *analysis) atEnd(b int) map[int32]int {
 	next := map[int32]int{}

@@ -1,6 +1,6 @@
 package spill
 
-// This file assigns registers to variables by colouring the graph of variables that are live at the same time.
+// This file assigns registers to variables by colouring the graph of variables live at the same time.
 
 import (
 	"cmp"

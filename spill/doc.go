@@ -19,7 +19,7 @@
 //     plan.go contains this loop.
 //   - rewrite.go applies the result to the module.
 //
-// A variable that is reloaded anywhere is stored wherever it is written, so memory always has its value. A called
+// A variable reloaded anywhere is stored wherever it is written, so memory always has its value. A called
 // function may use all registers; variables that live across a call are in memory.
 //
 // The package does no scheduling: instructions keep the order of the source.

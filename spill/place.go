@@ -238,7 +238,7 @@ func (p *placement) bound(b int) bool {
 	return last >= 0 && src.ops[last].instr.EndsBlock() && len(src.ops[last].refs) > 0
 }
 
-// enter selects the variables that are in registers at the start of a block.
+// enter selects the variables in registers at the start of a block.
 func (p *placement) enter(b int) set {
 	preds := p.program.blocks[b].preds
 	var wanted []int32
@@ -297,7 +297,7 @@ func (p *placement) enter(b int) set {
 		return slices.Compare(rx[:], ry[:])
 	})
 	room := p.regs
-	unitsLeft := 0 // registers for variables that are only live through the loop
+	unitsLeft := 0 // registers for variables live only through the loop
 	if loops {
 		unitsLeft = p.unitsLeft(b)
 	}
@@ -351,7 +351,7 @@ func (p *placement) unitsLeft(b int) int {
 	return p.regs - maximum
 }
 
-// unitsUsed returns the number of registers of a set, without variables that are only live through the block's loop.
+// unitsUsed returns the number of registers of a set, without variables live only through the block's loop.
 func (p *placement) unitsUsed(s set, b int) (units int) {
 	s.each(func(v int32) {
 		if d, ok := p.nextUse[b][v]; !ok || d < exitDistance {

@@ -120,7 +120,7 @@ func (p *plan) each(do func(o *op)) {
 }
 
 // giveSlots marks the operations that store their results: results that may be reloaded before the next store. A stored
-// variable gets the lowest free slot in local memory; variables that are not needed at the same time share slots.
+// variable gets the lowest free slot in local memory; variables not needed at the same time share slots.
 func (p *plan) giveSlots() {
 	// Memory as a program: its stores and loads.
 	memory := &program{n: p.program.n, units: p.program.units, blocks: make([]block, len(p.webs.blocks))}

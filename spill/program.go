@@ -27,7 +27,7 @@ type op struct {
 	calls     bool
 
 	removed bool    // it is omitted, because its result is not used
-	stores  []int32 // variables of defs that are stored to memory after it
+	stores  []int32 // variables of defs stored to memory after it
 }
 
 // block is a basic block of the function, by index.
@@ -202,7 +202,7 @@ func (s *set) before(o *op) {
 	}
 }
 
-// liveness contains the variables that are live at the start and end of blocks.
+// liveness contains the variables live at the start and end of blocks.
 type liveness struct{ in, out []set }
 
 func (p *program) liveness() *liveness {

@@ -268,7 +268,7 @@ type TensorCompression struct {
 	matrix.Choice
 }
 
-// The operands of TensorMma in Fragments.E: addresses in tensor memory, masks of lanes that are not written (eight
+// The operands of TensorMma in Fragments.E: addresses in tensor memory, masks of lanes not written (eight
 // words), and the zero-column mask, which has 64 bits.
 const (
 	TensorD = iota

@@ -93,7 +93,7 @@ func (v *verifier) constants() {
 	}
 }
 
-// places checks the rows in the function's own tables: they must exist, and rows that are not written by instructions
+// places checks the rows in the function's own tables: they must exist, and rows not written by instructions
 // of blocks must always hold their values.
 func (v *verifier) places() {
 	size := [P + 1]int{R: v.fn.Frame.R, Q: v.fn.Frame.Q, P: v.fn.Frame.P}

@@ -292,7 +292,7 @@ func lowerQueryCancel(l *lowerer, instr *ptx.Instr) {
 		l.emit(code.Instr{Op: code.OpNamed("cmp.ne.b32"), D: p, F: code.NoRow, A: done, B: l.constant(code.R, 0), C: l.constant(code.P, 0), Imm: alu.BoolNone})
 	case instr.Has("v4"):
 		words := make([]int32, 4)
-		for i := range words { // a destination may overlap a source that is still needed
+		for i := range words { // a destination may overlap a source still needed
 			words[i] = l.newTemp(code.R)
 			word(words[i], i)
 		}

@@ -48,7 +48,7 @@ func lowerMovmatrix(l *lowerer, instr *ptx.Instr) {
 	l.emit(code.Instr{Op: code.MoveMatrix, D: l.target(instr.Arg("d"), code.R), A: l.source(instr.Arg("a"), ptx.B32, code.R)})
 }
 
-// lowerFragment lowers wmma.load and wmma.store: lane i accesses row i of the matrix, or the column that is contiguous
+// lowerFragment lowers wmma.load and wmma.store: lane i accesses row i of the matrix, or the column contiguous
 // in memory.
 func lowerFragment(l *lowerer, instr *ptx.Instr) {
 	l.wholeWarps(instr)

@@ -43,7 +43,7 @@ func (d *draft) successors(i int) []int32 {
 	return d.tables.Successors(nil, &b.Block, &b.end)
 }
 
-// eachOtherWrite calls visit for the rows that are not written by an instruction within a block: parameters and results
+// eachOtherWrite calls visit for the rows not written by an instruction within a block: parameters and results
 // of calls, results of barriers.
 func (d *draft) eachOtherWrite(visit func(o code.Row)) {
 	places := func(list []code.ParamPlace) {

@@ -27,7 +27,7 @@ import (
 // Options control the lowering of a kernel.
 type Options struct {
 	Width int  // lanes of a warp
-	Pack  bool // let registers that are not live at the same time share a row
+	Pack  bool // let registers share a row if they are not live at the same time
 
 	ExplicitCluster bool // the launch specifies the cluster size
 	Cluster         bool // clusters have several CTAs: an address in shared memory contains the CTA
@@ -87,7 +87,7 @@ var passes = []pass{
 	// executes.
 	{name: "plan", after: []string{"space"}, affine: true, run: (*lowerer).plan},
 
-	// Assign rows of the register file. Registers that are not live at the same time share rows.
+	// Assign rows of the register file. Registers share a row if they are not live at the same time.
 	{name: "allocate", after: []string{"space"}, run: (*lowerer).allocate},
 
 	// Place the function in the program, and resolve its branches.

@@ -524,14 +524,14 @@ const (
 	maxWork   = 1 << 20
 )
 
-// proveUniform finds the rows that are provably uniform and compact: rows that are only written by instructions that
+// proveUniform finds the rows that are provably uniform and compact: rows only written by instructions that
 // all live lanes execute, whose results are the same in all lanes, and whose operands are proved, too.
 func (a *analysis) proveUniform() {
 	for s := range a.proved {
 		for i, otherWrites := range a.pinned[s] {
 			a.proved[s][i] = !otherWrites
 		}
-		for _, row := range a.virtual[s].zero { // a row that is read before it is written may hold any value
+		for _, row := range a.virtual[s].zero { // a row read before it is written may hold any value
 			a.proved[s][row] = false
 		}
 	}

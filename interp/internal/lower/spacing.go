@@ -339,7 +339,7 @@ func (s *spacer) initBlocks() {
 	}
 	s.eachOtherWrite(nothing)
 	for slot := range s.virtual {
-		for _, row := range s.virtual[slot].zero { // a row that is read before it is written may hold any value
+		for _, row := range s.virtual[slot].zero { // a row read before it is written may hold any value
 			nothing(code.Row{Slot: code.Slot(slot), Row: row})
 		}
 	}

@@ -341,7 +341,7 @@ type PragmaStmt struct {
 // Scope is "{ … }" in a tree.
 type Scope struct{ Body }
 
-// OpenScope is the "{" of a scope in a body that is read statement by statement.
+// OpenScope is the "{" of a scope in a body read statement by statement.
 type OpenScope struct{ Pos Pos }
 
 // CloseScope is the "}" of a scope in such a body.
