@@ -97,15 +97,15 @@ func (v *verifier) constants() {
 // of blocks must always hold their values.
 func (v *verifier) places() {
 	size := [P + 1]int{R: v.fn.Frame.R, Q: v.fn.Frame.Q, P: v.fn.Frame.P}
-	check := func(what string, r Row) {
+	check := func(noun string, r Row) {
 		if r.Slot != NoSlot && (r.Row < 0 || int(r.Row) >= size[r.Slot]) {
-			v.fault(v.fn.Begin, "%s is in row %s%d, of %d", what, r.Slot, r.Row, size[r.Slot])
+			v.fault(v.fn.Begin, "%s is in row %s%d, of %d", noun, r.Slot, r.Row, size[r.Slot])
 		}
 	}
-	checkFrame := func(what string, r Row) {
-		check(what, r)
+	checkFrame := func(noun string, r Row) {
+		check(noun, r)
 		if r.Slot != NoSlot && v.fn.KeepingOf(r) != StorageLanes {
-			v.fault(v.fn.Begin, "%s is not always in its row, %s%d", what, r.Slot, r.Row)
+			v.fault(v.fn.Begin, "%s is not always in its row, %s%d", noun, r.Slot, r.Row)
 		}
 	}
 	for _, r := range v.fn.Zero {

@@ -14,7 +14,7 @@ var sourceNames = [...]string{"source 0", "source 1", "source 2", "source 3"}
 func (v *verifier) operands(pc int32, instr *Instr) {
 	s := instr.Op.Signature()
 	rows := 0
-	check := func(what string, slot Slot, row int32, source bool) {
+	check := func(noun string, slot Slot, row int32, source bool) {
 		if slot == NoSlot {
 			return
 		}
@@ -33,7 +33,7 @@ func (v *verifier) operands(pc int32, instr *Instr) {
 		switch {
 		case row == NoRow && (!source || s.Kind == Control):
 		case row < 0 && (!source || int(^row) >= k), row >= 0 && int(row) >= n:
-			v.fault(pc, "%s is row %s%d, of %d", what, slot, row, n)
+			v.fault(pc, "%s is row %s%d, of %d", noun, slot, row, n)
 		}
 	}
 	if instr.Src >= 0 && int(instr.Src) < len(v.Sources) {
@@ -51,14 +51,14 @@ func (v *verifier) operands(pc int32, instr *Instr) {
 			check(sourceNames[i], s.Src[i], row, true)
 		}
 	}
-	elems := func(what string, list []Elem, size int, source bool) {
+	elems := func(noun string, list []Elem, size int, source bool) {
 		for _, e := range list {
-			check(what, e.Slot, e.Row, source)
+			check(noun, e.Slot, e.Row, source)
 			if size == 16 {
-				check(what, e.Slot, e.High, source)
+				check(noun, e.Slot, e.High, source)
 			}
 			if size == 8 && e.Slot == R {
-				v.fault(pc, "%s of 8 bytes is in a 32-bit row", what)
+				v.fault(pc, "%s of 8 bytes is in a 32-bit row", noun)
 			}
 		}
 	}
@@ -200,7 +200,7 @@ func (v *verifier) tensor(pc int32, instr *Instr, f *Fragments) {
 }
 
 // pending checks the operands of operations on pending multiplications.
-func (v *verifier) pending(pc int32, instr *Instr, f *Fragments, check func(what string, slot Slot, row int32, source bool)) {
+func (v *verifier) pending(pc int32, instr *Instr, f *Fragments, check func(noun string, slot Slot, row int32, source bool)) {
 	lists := [...][]Elem{f.D, f.A, f.C}
 	for i, list := range lists {
 		for _, e := range list {

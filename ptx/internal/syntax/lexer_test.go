@@ -25,8 +25,7 @@ func TestUnclosedString(t *testing.T) {
 	}
 }
 
-// TestUnexpected checks that messages quote invalid input as written: a character of any number of bytes, or a byte
-// not valid UTF-8.
+// TestUnexpected checks that messages quote invalid input as written: a character of any number of bytes, or a byte// that is not valid UTF-8.
 func TestUnexpected(t *testing.T) {
 	for src, want := range map[string]string{
 		".version 7.8\n é":           "2:2: unexpected character 'é'",

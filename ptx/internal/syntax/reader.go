@@ -87,10 +87,10 @@ func (r *reader) expect(value string) *Error {
 	return nil
 }
 
-func (r *reader) ident(what string) (string, Pos, *Error) {
+func (r *reader) ident(want string) (string, Pos, *Error) {
 	t := r.peek()
 	if t.typ != tokIdent {
-		return "", Pos{}, r.unexpected(what)
+		return "", Pos{}, r.unexpected(want)
 	}
 	r.next()
 	return t.text, t.pos, nil
