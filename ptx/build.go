@@ -58,18 +58,18 @@ func (b *funcBuilder) build(body *syntax.Body) {
 	}
 	for _, v := range f.vectors {
 		first := b.scope.names[component(v.Name, 0)]
-		b.enter(v.Pos, v.Name, entity{kind: entReg, reg: first.reg, vec: v.Vec, typ: v.Type})
+		b.declareName(v.Pos, v.Name, entity{kind: entReg, reg: first.reg, vec: v.Vec, typ: v.Type})
 	}
-	b.statics()
+	b.copyStatics()
 	b.startBlock()
-	for _, e := range body.Each(b.stmt) {
+	for _, e := range body.Each(b.addStatement) {
 		b.report(Pos(e.Pos), e.Hint, "%s", e.Msg)
 	}
 	f.End = Pos(body.End)
-	b.resolve()
+	b.resolveLabels()
 	for _, blk := range f.Blocks {
 		if term := blk.Terminator(); term != nil {
-			b.target(term)
+			b.checkTarget(term)
 		}
 	}
 	if last := f.Blocks[len(f.Blocks)-1]; len(last.Instrs) == 0 && len(last.Labels) == 0 && len(f.Blocks) > 1 {
@@ -85,7 +85,7 @@ func (b *funcBuilder) startBlock() {
 	b.fn.Blocks = append(b.fn.Blocks, b.cur)
 }
 
-func (b *funcBuilder) stmt(s syntax.Stmt) {
+func (b *funcBuilder) addStatement(s syntax.Stmt) {
 	if b.full() {
 		return
 	}
@@ -98,12 +98,12 @@ func (b *funcBuilder) stmt(s syntax.Stmt) {
 		if len(b.cur.Instrs) > 0 {
 			b.startBlock()
 		}
-		b.enter(Pos(s.Pos), s.Name, entity{kind: entLabel, block: b.cur})
+		b.declareName(Pos(s.Pos), s.Name, entity{kind: entLabel, block: b.cur})
 		b.cur.Labels = append(b.cur.Labels, b.unique(s.Name))
 	case *syntax.Var:
-		b.declaration(s)
+		b.declareLocals(s)
 	case *syntax.Targets:
-		b.targets(s)
+		b.declareTargets(s)
 	case *syntax.Prototype:
 		proto := &Func{Pos: Pos(s.Pos), Name: "_", module: b.mod}
 		proto.Rets = b.params(proto, s.Rets)
@@ -112,7 +112,7 @@ func (b *funcBuilder) stmt(s syntax.Stmt) {
 			w := strings.Fields(d)
 			proto.Directives = append(proto.Directives, FuncDirective{w[0], w[1:]})
 		}
-		b.table(Pos(s.Pos), s.Name).Proto = proto
+		b.declareTable(Pos(s.Pos), s.Name).Proto = proto
 	case *syntax.Loc:
 		if s.Intermediate {
 			if b.curLoc != nil { // it adds to the place that .loc names
@@ -122,7 +122,7 @@ func (b *funcBuilder) stmt(s syntax.Stmt) {
 		}
 		b.curLoc, b.curMid = s, nil
 		if s.InlinedAt != nil { // an inlined .loc may refer to this place, even if no instruction has it
-			b.loc()
+			b.currentLoc()
 		}
 	case *syntax.PragmaStmt:
 		var p Pragma
@@ -131,12 +131,12 @@ func (b *funcBuilder) stmt(s syntax.Stmt) {
 		}
 		b.fn.Pragmas = append(b.fn.Pragmas, p)
 	case *syntax.Instr:
-		b.instr(s)
+		b.addInstr(s)
 	}
 }
 
-// loc returns the index in Func.Locs of the .loc in force, -1 if there is none.
-func (b *funcBuilder) loc() int32 {
+// currentLoc returns the index in Func.Locs of the .loc in force, -1 if there is none.
+func (b *funcBuilder) currentLoc() int32 {
 	s := b.curLoc
 	if s == nil {
 		return -1
@@ -157,8 +157,8 @@ func (b *funcBuilder) loc() int32 {
 	return i
 }
 
-func (b *funcBuilder) targets(s *syntax.Targets) {
-	t := b.table(Pos(s.Pos), s.Name)
+func (b *funcBuilder) declareTargets(s *syntax.Targets) {
+	t := b.declareTable(Pos(s.Pos), s.Name)
 	if s.Kind == ".branchtargets" {
 		t.Blocks = make([]*Block, len(s.Names))
 		for i, n := range s.Names {
@@ -178,16 +178,16 @@ func (b *funcBuilder) targets(s *syntax.Targets) {
 	}
 }
 
-// table declares a list of targets or a prototype.
-func (b *funcBuilder) table(pos Pos, name string) *Table {
+// declareTable declares a list of targets or a prototype.
+func (b *funcBuilder) declareTable(pos Pos, name string) *Table {
 	t := &Table{Pos: pos, Name: b.unique(name)}
-	b.enter(pos, name, entity{kind: entTable, table: t})
+	b.declareName(pos, name, entity{kind: entTable, table: t})
 	b.fn.Tables = append(b.fn.Tables, t)
 	return t
 }
 
-// resolve binds label operands.
-func (b *funcBuilder) resolve() {
+// resolveLabels binds label operands.
+func (b *funcBuilder) resolveLabels() {
 	for _, f := range b.fixups {
 		if b.full() {
 			return
@@ -217,8 +217,8 @@ func (b *funcBuilder) resolve() {
 	}
 }
 
-// target checks the operand of a jump: the form requires a label or a list.
-func (b *funcBuilder) target(instr *Instr) {
+// checkTarget checks the operand of a jump: the form requires a label or a list.
+func (b *funcBuilder) checkTarget(instr *Instr) {
 	for i := range instr.Ops {
 		o := &instr.Ops[i]
 		switch list := instr.Form.Operands[i].Targets; {

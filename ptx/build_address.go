@@ -2,8 +2,8 @@ package ptx
 
 import "gemu/ptx/internal/syntax"
 
-// address resolves [base+offset].
-func (b *funcBuilder) address(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec) bool {
+// resolveAddress resolves [base+offset].
+func (b *funcBuilder) resolveAddress(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec) bool {
 	pos := Pos(w.Pos)
 	o.Kind, o.Reg, o.Imm.Bits, o.Unified = AddrOperand, NoReg, w.Const.Bits, w.Selector == ".unified"
 	if w.Selector != "" && !o.Unified {
@@ -25,7 +25,7 @@ func (b *funcBuilder) address(o *Operand, w *syntax.Operand, instr *Instr, spec 
 	}
 	ok := true
 	if w.Index != "" {
-		if o.Reg, ok = b.addressRegister(w.Index, instr, pos); !ok {
+		if o.Reg, ok = b.resolveAddressRegister(w.Index, instr, pos); !ok {
 			return false
 		}
 	}
@@ -33,7 +33,7 @@ func (b *funcBuilder) address(o *Operand, w *syntax.Operand, instr *Instr, spec 
 		e, found := b.scope.lookup(w.Sym)
 		switch {
 		case found && e.kind == entReg && !w.Element && w.Index == "":
-			if o.Reg, ok = b.addressRegister(w.Sym, instr, pos); !ok {
+			if o.Reg, ok = b.resolveAddressRegister(w.Sym, instr, pos); !ok {
 				return false
 			}
 			if t := b.fn.Regs[o.Reg].Type; spec.Base != NoType && t != spec.Base && !(spec.Base.IsInt() && spec.Base.agrees(t, false)) {
@@ -95,15 +95,15 @@ func (b *funcBuilder) address(o *Operand, w *syntax.Operand, instr *Instr, spec 
 	o.extra().elems = elems
 	for i, at := range places {
 		part := &spec.AddressParts[i]
-		if at >= 0 && !b.operand(&elems[at], parts[at], instr, part, instr.specType(part)) {
+		if at >= 0 && !b.resolveOperand(&elems[at], parts[at], instr, part, instr.specType(part)) {
 			ok = false
 		}
 	}
 	return ok
 }
 
-// addressRegister finds a register that can hold an address.
-func (b *funcBuilder) addressRegister(name string, instr *Instr, pos Pos) (RegID, bool) {
+// resolveAddressRegister finds a register that can hold an address.
+func (b *funcBuilder) resolveAddressRegister(name string, instr *Instr, pos Pos) (RegID, bool) {
 	e, found := b.scope.lookup(name)
 	switch {
 	case !found && b.mod.symbols[name] == nil:

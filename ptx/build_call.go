@@ -2,8 +2,8 @@ package ptx
 
 import "gemu/ptx/internal/syntax"
 
-// call resolves a call: {(rets),} target {, (args)} {, list}.
-func (b *funcBuilder) call(instr *Instr, s *syntax.Instr) bool {
+// resolveCall resolves a call: {(rets),} target {, (args)} {, list}.
+func (b *funcBuilder) resolveCall(instr *Instr, s *syntax.Instr) bool {
 	ops := s.Operands
 	call := &Call{}
 	instr.Call = call
@@ -12,7 +12,7 @@ func (b *funcBuilder) call(instr *Instr, s *syntax.Instr) bool {
 		call.Rets = make([]Operand, 0, len(ops[0].Elems))
 		for i := range ops[0].Elems {
 			var o Operand
-			if !b.result(&o, &ops[0].Elems[i], instr) {
+			if !b.resolveResult(&o, &ops[0].Elems[i], instr) {
 				ok = false
 			}
 			call.Rets = passedOperands(call.Rets, o)
@@ -24,7 +24,7 @@ func (b *funcBuilder) call(instr *Instr, s *syntax.Instr) bool {
 		return false
 	}
 	target := &ops[0]
-	if !b.operand(&call.Target, target, instr, &callTarget, NoType) {
+	if !b.resolveOperand(&call.Target, target, instr, &callTarget, NoType) {
 		return false
 	}
 	ops = ops[1:]
@@ -32,7 +32,7 @@ func (b *funcBuilder) call(instr *Instr, s *syntax.Instr) bool {
 		call.Args = make([]Operand, 0, len(ops[0].Elems))
 		for i := range ops[0].Elems {
 			var o Operand
-			if !b.argument(&o, &ops[0].Elems[i], instr) {
+			if !b.resolveArgument(&o, &ops[0].Elems[i], instr) {
 				ok = false
 			}
 			call.Args = passedOperands(call.Args, o)
@@ -106,7 +106,7 @@ func (b *funcBuilder) call(instr *Instr, s *syntax.Instr) bool {
 		}
 	}
 	for _, head := range heads {
-		ok = ok && b.callTypes(instr, head, Pos(s.Pos))
+		ok = ok && b.checkCallTypes(instr, head, Pos(s.Pos))
 	}
 	return ok
 }
@@ -126,22 +126,22 @@ func passedOperands(list []Operand, o Operand) []Operand {
 	return append(list, o)
 }
 
-// argument resolves an argument of a call.
-func (b *funcBuilder) argument(o *Operand, w *syntax.Operand, instr *Instr) bool {
+// resolveArgument resolves an argument of a call.
+func (b *funcBuilder) resolveArgument(o *Operand, w *syntax.Operand, instr *Instr) bool {
 	if w.Kind == syntax.Vector {
 		b.errorf(Pos(w.Pos), "%s: a vector goes in a vector register", instr.Text)
 		return false
 	}
-	return b.operand(o, w, instr, &callOperand, NoType)
+	return b.resolveOperand(o, w, instr, &callOperand, NoType)
 }
 
-// result resolves the destination of a result of a call: a register, a .param variable, or the sink _.
-func (b *funcBuilder) result(o *Operand, w *syntax.Operand, instr *Instr) bool {
+// resolveResult resolves the destination of a result of a call: a register, a .param variable, or the sink _.
+func (b *funcBuilder) resolveResult(o *Operand, w *syntax.Operand, instr *Instr) bool {
 	if w.Kind == syntax.Name && w.Sym == "_" {
 		o.Kind = SinkOperand
 		return true
 	}
-	if !b.argument(o, w, instr) {
+	if !b.resolveArgument(o, w, instr) {
 		return false
 	}
 	v, _ := o.Sym().(*Var)
@@ -152,9 +152,9 @@ func (b *funcBuilder) result(o *Operand, w *syntax.Operand, instr *Instr) bool {
 	return true
 }
 
-// callTypes checks arguments and results against the callee's signature. It gives constants the type of their
+// checkCallTypes checks arguments and results against the callee's signature. It gives constants the type of their
 // parameter.
-func (b *funcBuilder) callTypes(instr *Instr, head *Func, pos Pos) bool {
+func (b *funcBuilder) checkCallTypes(instr *Instr, head *Func, pos Pos) bool {
 	check := func(noun string, ops []Operand, vars []*Var) bool {
 		variadic := len(vars) > 0 && vars[len(vars)-1].Unbounded()
 		if len(ops) != len(vars) && !(variadic && len(ops) >= len(vars)-1) {
@@ -171,7 +171,7 @@ func (b *funcBuilder) callTypes(instr *Instr, head *Func, pos Pos) bool {
 			var typ Type
 			switch o.Kind {
 			case ImmOperand:
-				if !b.immediate(o, instr, &callOperand, vars[i].Type, pos) {
+				if !b.checkImmediate(o, instr, &callOperand, vars[i].Type, pos) {
 					return false
 				}
 				o.Imm = o.Imm.convert(vars[i].Type)

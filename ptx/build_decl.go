@@ -6,8 +6,8 @@ import (
 	"gemu/ptx/internal/syntax"
 )
 
-// statics copies the module's .local and .reg variables into the function.
-func (b *funcBuilder) statics() {
+// copyStatics copies the module's .local and .reg variables into the function.
+func (b *funcBuilder) copyStatics() {
 	inner, regs := b.scope, len(b.fn.Regs)
 	b.scope = inner.parent
 	for _, s := range b.mod.statics {
@@ -17,9 +17,9 @@ func (b *funcBuilder) statics() {
 		}
 		v := *s.v
 		if v.Space == RegSpace {
-			b.registers(&v, s.d)
+			b.declareRegisters(&v, s.d)
 		} else {
-			b.localVar(&v, s.d)
+			b.declareLocal(&v, s.d)
 		}
 	}
 	b.scope = inner
@@ -29,15 +29,15 @@ func (b *funcBuilder) statics() {
 	b.fn.staticVars = len(b.fn.Vars)
 }
 
-func (b *funcBuilder) declaration(d *syntax.Var) {
+func (b *funcBuilder) declareLocals(d *syntax.Var) {
 	for i := range d.Names {
 		n := &d.Names[i]
 		if !d.IsRegister() {
 			for _, v := range b.variables(d, i, Internal) {
-				b.localVar(v, n)
+				b.declareLocal(v, n)
 			}
 		} else if v := b.variable(d, i, Internal); v != nil {
-			b.registers(v, n)
+			b.declareRegisters(v, n)
 		}
 	}
 }
@@ -46,7 +46,7 @@ func (b *funcBuilder) declaration(d *syntax.Var) {
 // them in their body (manual 11.1.1).
 var parameterLists = Version{1, 4}
 
-func (b *funcBuilder) localVar(v *Var, n *syntax.Declarator) {
+func (b *funcBuilder) declareLocal(v *Var, n *syntax.Declarator) {
 	switch v.Space {
 	case Local, Shared, Param, Global, Const:
 	default:
@@ -61,7 +61,7 @@ func (b *funcBuilder) localVar(v *Var, n *syntax.Declarator) {
 		b.errorf(v.Pos, "%s: only a parameter of the function can be that", v.Name)
 		return
 	}
-	b.enter(v.Pos, v.Name, entity{kind: entVar, v: v})
+	b.declareName(v.Pos, v.Name, entity{kind: entVar, v: v})
 	v.Name = b.unique(v.Name)
 	if b.fn.Entry && v.Space == Param && n.Init == nil && b.mod.Version.Less(parameterLists) {
 		b.fn.Params = append(b.fn.Params, v)
@@ -76,7 +76,7 @@ func (b *funcBuilder) localVar(v *Var, n *syntax.Declarator) {
 // maxRegs bounds the registers of a function: a single line can declare any number.
 const maxRegs = 1 << 20
 
-func (b *funcBuilder) registers(v *Var, n *syntax.Declarator) {
+func (b *funcBuilder) declareRegisters(v *Var, n *syntax.Declarator) {
 	switch {
 	case n.Init != nil:
 		b.errorf(v.Pos, "%s: a register has no initialiser", v.Name)
@@ -88,7 +88,7 @@ func (b *funcBuilder) registers(v *Var, n *syntax.Declarator) {
 	}
 	e := entity{kind: entReg, vec: v.Vec, typ: v.Type, reg: RegID(len(b.fn.Regs))}
 	if !n.Range {
-		b.enter(v.Pos, v.Name, e)
+		b.declareName(v.Pos, v.Name, e)
 		b.declareReg(v, v.Name)
 		return
 	}

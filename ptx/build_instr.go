@@ -2,7 +2,7 @@ package ptx
 
 import "gemu/ptx/internal/syntax"
 
-func (b *funcBuilder) instr(s *syntax.Instr) {
+func (b *funcBuilder) addInstr(s *syntax.Instr) {
 	v, oerr := lookupVariant(s.Op)
 	if oerr == nil && !b.mod.supports(v.Form) {
 		_, oerr = resolveVariant(s.Op, b.mod.supports)
@@ -12,7 +12,7 @@ func (b *funcBuilder) instr(s *syntax.Instr) {
 		return
 	}
 	instr := b.newInstr()
-	*instr = Instr{Variant: v, Pos: Pos(s.Pos), Loc: b.loc(), Guard: Guard{Reg: NoReg}}
+	*instr = Instr{Variant: v, Pos: Pos(s.Pos), Loc: b.currentLoc(), Guard: Guard{Reg: NoReg}}
 	if s.Guard != "" {
 		e, ok := b.scope.lookup(s.Guard)
 		switch {
@@ -27,9 +27,9 @@ func (b *funcBuilder) instr(s *syntax.Instr) {
 	}
 	var ok bool
 	if v.Form.Effects.HasAll(Calls) {
-		ok = b.call(instr, s)
+		ok = b.resolveCall(instr, s)
 	} else {
-		ok = b.operands(instr, s)
+		ok = b.resolveOperands(instr, s)
 	}
 	if !ok {
 		return
@@ -43,7 +43,7 @@ func (b *funcBuilder) instr(s *syntax.Instr) {
 		b.moveVector(instr)
 		return
 	case v.Type() == Pred && v.Form.Effects.HasAll(Pure), v.Form.Affine == AffineSelect, v.Form.Family == FamilyAsync:
-		b.complement(instr)
+		b.replaceComplements(instr)
 	}
 	b.cur.Instrs = append(b.cur.Instrs, instr)
 	if instr.EndsBlock() {
@@ -92,9 +92,9 @@ func (b *funcBuilder) moveVector(instr *Instr) {
 	}
 }
 
-// complement replaces each negated predicate operand (!p) by a new register that holds the complement. Callers use it
+// replaceComplements replaces each negated predicate operand (!p) by a new register that holds the complement. Callers use it
 // for logic on predicates and for selections by a predicate.
-func (b *funcBuilder) complement(instr *Instr) {
+func (b *funcBuilder) replaceComplements(instr *Instr) {
 	for i := range instr.Ops {
 		o := &instr.Ops[i]
 		if !o.Neg {
@@ -106,9 +106,9 @@ func (b *funcBuilder) complement(instr *Instr) {
 	}
 }
 
-// plus replaces a register by a new register that holds its sum with a constant: ptxas accepts %r+4 wherever it accepts
+// addOffset replaces a register by a new register that holds its sum with a constant: ptxas accepts %r+4 wherever it accepts
 // %r.
-func (b *funcBuilder) plus(o *Operand, instr *Instr, offset int64) bool {
+func (b *funcBuilder) addOffset(o *Operand, instr *Instr, offset int64) bool {
 	t := b.fn.Regs[o.Reg].Type
 	sum := map[int]Type{16: U16, 32: U32, 64: U64}[t.Bits()]
 	if sum == NoType || t.IsFloat() {

@@ -70,7 +70,7 @@ func splitRange(name string) (prefix string, n int, ok bool) {
 	return name[:i], n, true
 }
 
-func (b *funcBuilder) enter(pos Pos, name string, e entity) {
+func (b *funcBuilder) declareName(pos Pos, name string, e entity) {
 	_, dup := b.scope.names[name]
 	if prefix, i, ok := splitRange(name); ok && i < b.scope.ranges[prefix].count {
 		dup = true

@@ -8,8 +8,8 @@ import (
 	"gemu/ptx/internal/syntax"
 )
 
-// operands assigns the written operands to the operands of the form.
-func (b *funcBuilder) operands(instr *Instr, s *syntax.Instr) bool {
+// resolveOperands assigns the written operands to the operands of the form.
+func (b *funcBuilder) resolveOperands(instr *Instr, s *syntax.Instr) bool {
 	specs := instr.Form.Operands
 	// A pair d|p counts as two operands.
 	written := make([]*syntax.Operand, 0, 8)
@@ -47,7 +47,7 @@ func (b *funcBuilder) operands(instr *Instr, s *syntax.Instr) bool {
 		if at < 0 || written[at] == nil {
 			continue
 		}
-		if w := written[at]; !b.operand(&instr.Ops[i], w, instr, &specs[i], instr.OperandType(i)) {
+		if w := written[at]; !b.resolveOperand(&instr.Ops[i], w, instr, &specs[i], instr.OperandType(i)) {
 			ok = false
 		}
 	}
@@ -129,8 +129,8 @@ func (o *OperandSpec) mayBe(kind syntax.OperandKind) bool {
 	return (kind == syntax.Vector) == o.Vector && (kind != syntax.Address || o.Address)
 }
 
-// operand checks one operand against its spec.
-func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
+// resolveOperand checks one operand against its spec.
+func (b *funcBuilder) resolveOperand(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
 	pos := Pos(w.Pos)
 	fail := func(format string, args ...any) bool {
 		b.errorf(pos, "%s: %s", instr.Text, fmt.Sprintf(format, args...))
@@ -148,7 +148,7 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, instr *Instr, spec 
 		b.fixups = append(b.fixups, fixup{scope: b.scope, pos: pos, name: w.Sym, op: o})
 		return true
 	}
-	if a := spec.Alt; a != nil && (w.Kind == syntax.Vector && a.Vector && (!spec.Vector || b.holds(w, instr.specType(a))) || w.Kind == syntax.Address && a.Address) {
+	if a := spec.Alt; a != nil && (w.Kind == syntax.Vector && a.Vector && (!spec.Vector || b.startsWithWidth(w, instr.specType(a))) || w.Kind == syntax.Address && a.Address) {
 		spec, want = a, instr.specType(a)
 	}
 	if w.Not || w.Minus {
@@ -162,12 +162,12 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, instr *Instr, spec 
 		if !spec.Address {
 			return fail("operand %s is not an address", spec.Name)
 		}
-		return b.address(o, w, instr, spec)
+		return b.resolveAddress(o, w, instr, spec)
 	case syntax.Vector:
 		if !spec.Vector {
 			return fail("operand %s is not a vector", spec.Name)
 		}
-		if !b.vector(o, w, instr, spec, want) {
+		if !b.resolveVector(o, w, instr, spec, want) {
 			return false
 		}
 		if spec.single() {
@@ -182,7 +182,7 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, instr *Instr, spec 
 		if !spec.Address {
 			return fail("operand %s: %s[%s] stands only where memory is accessed", spec.Name, w.Sym, w.Index)
 		}
-		return b.address(o, w, instr, spec)
+		return b.resolveAddress(o, w, instr, spec)
 	case spec.Address:
 		return fail("operand %s must be an address in brackets", spec.Name)
 	}
@@ -202,7 +202,7 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, instr *Instr, spec 
 		case !spec.allows(o.Imm):
 			return fail("operand %s must be %s", spec.Name, spec.Only)
 		}
-		return b.immediate(o, instr, spec, want, pos)
+		return b.checkImmediate(o, instr, spec, want, pos)
 	}
 	// A name.
 	if w.Sym == "_" {
@@ -218,11 +218,11 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, instr *Instr, spec 
 	if spec.Const {
 		return fail("operand %s must be a constant", spec.Name)
 	}
-	return b.name(o, w, instr, spec, want)
+	return b.resolveName(o, w, instr, spec, want)
 }
 
-// holds reports whether the first element of a vector is a register with the width of t.
-func (b *funcBuilder) holds(w *syntax.Operand, t Type) bool {
+// startsWithWidth reports whether the first element of a vector is a register with the width of t.
+func (b *funcBuilder) startsWithWidth(w *syntax.Operand, t Type) bool {
 	if len(w.Elems) == 0 || w.Elems[0].Kind != syntax.Name {
 		return false
 	}
@@ -236,9 +236,9 @@ func (v *Variant) omitsType(element Type) bool {
 	return v.Form.Effects.HasAll(Writes) && v.VecLen()*element.Bits() == 256 || v.Form.Family == FamilyMove && v.Type() == B32
 }
 
-// immediate checks a constant. An integer of any size is accepted for an integer, and cut to its size, and for a
+// checkImmediate checks a constant. An integer of any size is accepted for an integer, and cut to its size, and for a
 // predicate (manual 4.5.1, 4.5.3).
-func (b *funcBuilder) immediate(o *Operand, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
+func (b *funcBuilder) checkImmediate(o *Operand, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
 	isInt := o.Imm.Kind == IntImm
 	switch {
 	case want == NoType:
@@ -270,8 +270,8 @@ func (b *funcBuilder) immediate(o *Operand, instr *Instr, spec *OperandSpec, wan
 	return true
 }
 
-// name resolves a register, a special register, or the address of a variable or function.
-func (b *funcBuilder) name(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
+// resolveName resolves a register, a special register, or the address of a variable or function.
+func (b *funcBuilder) resolveName(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
 	pos := Pos(w.Pos)
 	name := w.Sym
 	e, ok := b.scope.lookup(name)
@@ -282,10 +282,10 @@ func (b *funcBuilder) name(o *Operand, w *syntax.Operand, instr *Instr, spec *Op
 				b.errorf(pos, "%s: a special register takes no offset", instr.Text)
 				return false
 			}
-			return b.special(o, sr, instr, spec, want, pos)
+			return b.resolveSpecial(o, sr, instr, spec, want, pos)
 		}
 		if x, isVector := sregByName[name+".x"]; isVector {
-			return b.specialVector(o, x, instr, spec, want, pos)
+			return b.resolveSpecialVector(o, x, instr, spec, want, pos)
 		}
 		if base, c, found := strings.Cut(name, "."); found {
 			e, ok = b.scope.lookup(base)
@@ -294,10 +294,10 @@ func (b *funcBuilder) name(o *Operand, w *syntax.Operand, instr *Instr, spec *Op
 		}
 	}
 	if ok && e.kind == entReg {
-		if !b.register(o, name, comp, e, instr, spec, want, pos) {
+		if !b.resolveRegister(o, name, comp, e, instr, spec, want, pos) {
 			return false
 		}
-		if w.Element || w.Const.Bits != 0 && (comp != "" || spec.element || spec.NoSum || spec.Writes() || o.Kind != RegOperand || !b.plus(o, instr, int64(w.Const.Bits))) {
+		if w.Element || w.Const.Bits != 0 && (comp != "" || spec.element || spec.NoSum || spec.Writes() || o.Kind != RegOperand || !b.addOffset(o, instr, int64(w.Const.Bits))) {
 			b.errorf(pos, "%s: %s takes no offset here", instr.Text, name)
 			return false
 		}
@@ -350,8 +350,8 @@ func (b *funcBuilder) name(o *Operand, w *syntax.Operand, instr *Instr, spec *Op
 	return true
 }
 
-// special checks the use of a special register: only mov and cvt read them (manual chapter 10).
-func (b *funcBuilder) special(o *Operand, r SpecialReg, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
+// resolveSpecial checks the use of a special register: only mov and cvt read them (manual chapter 10).
+func (b *funcBuilder) resolveSpecial(o *Operand, r SpecialReg, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
 	o.Kind, o.SReg = SRegOperand, r
 	t := r.Type()
 	// In PTX 1.x some special registers had 16 bits that have 32 today.
@@ -371,8 +371,8 @@ func (b *funcBuilder) special(o *Operand, r SpecialReg, instr *Instr, spec *Oper
 	return false
 }
 
-// specialVector resolves a whole special vector such as %tid, the source of a mov.v4.
-func (b *funcBuilder) specialVector(o *Operand, x SpecialReg, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
+// resolveSpecialVector resolves a whole special vector such as %tid, the source of a mov.v4.
+func (b *funcBuilder) resolveSpecialVector(o *Operand, x SpecialReg, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
 	if instr.Form.Family != FamilyMove || instr.VecLen() != 4 {
 		b.errorf(pos, "%s: a special register of four components, want one of them or mov.v4", instr.Text)
 		return false
@@ -381,14 +381,14 @@ func (b *funcBuilder) specialVector(o *Operand, x SpecialReg, instr *Instr, spec
 	elems := b.newOps(4)
 	o.extra().elems = elems
 	for i, r := range []SpecialReg{x, x + 1, x + 2, ZeroReg} {
-		if !b.special(&elems[i], r, instr, spec, want, pos) {
+		if !b.resolveSpecial(&elems[i], r, instr, spec, want, pos) {
 			return false
 		}
 	}
 	return true
 }
 
-func (b *funcBuilder) register(o *Operand, name, comp string, e entity, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
+func (b *funcBuilder) resolveRegister(o *Operand, name, comp string, e entity, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
 	reg := e.reg
 	switch {
 	case e.vec > 1 && comp == "":
@@ -410,7 +410,7 @@ func (b *funcBuilder) register(o *Operand, name, comp string, e entity, instr *I
 			elems[i] = Operand{Kind: RegOperand, Reg: reg + RegID(i)}
 		}
 		o.extra().elems = elems
-		return b.vectorLen(len(elems), instr, spec, pos)
+		return b.checkVectorLength(len(elems), instr, spec, pos)
 	case e.vec > 1:
 		i := slices.Index([]string{"x", "y", "z", "w"}, comp)
 		if i < 0 {

@@ -7,9 +7,9 @@ import (
 	"gemu/ptx/internal/syntax"
 )
 
-func (b *funcBuilder) vector(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
+func (b *funcBuilder) resolveVector(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
 	pos := Pos(w.Pos)
-	if !b.vectorLen(len(w.Elems), instr, spec, pos) {
+	if !b.checkVectorLength(len(w.Elems), instr, spec, pos) {
 		return false
 	}
 	elem := want
@@ -37,15 +37,15 @@ func (b *funcBuilder) vector(o *Operand, w *syntax.Operand, instr *Instr, spec *
 		case i >= used: // an extra element is ignored
 			t = NoType
 		}
-		if !b.operand(&elems[i], e, instr, single, t) || i < n && !b.packElements(elems[i:i+1], w.Elems[i:], instr, single, t) {
+		if !b.resolveOperand(&elems[i], e, instr, single, t) || i < n && !b.checkElementTypes(elems[i:i+1], w.Elems[i:], instr, single, t) {
 			ok = false
 		}
 	}
-	return ok && b.packElements(elems[n:], w.Elems[n:], instr, spec, elem)
+	return ok && b.checkElementTypes(elems[n:], w.Elems[n:], instr, spec, elem)
 }
 
-// vectorLen checks the number of registers in a vector.
-func (b *funcBuilder) vectorLen(n int, instr *Instr, spec *OperandSpec, pos Pos) bool {
+// checkVectorLength checks the number of registers in a vector.
+func (b *funcBuilder) checkVectorLength(n int, instr *Instr, spec *OperandSpec, pos Pos) bool {
 	if list := instr.lengths(spec); !slices.Contains(list, n) {
 		want := strconv.Itoa(list[0])
 		if spec.padded() {
@@ -59,11 +59,11 @@ func (b *funcBuilder) vectorLen(n int, instr *Instr, spec *OperandSpec, pos Pos)
 	return true
 }
 
-// packElements checks the types of the registers in a vector. Together they have one type: the common type of all, or
+// checkElementTypes checks the types of the registers in a vector. Together they have one type: the common type of all, or
 // the untyped type of their width. That type must agree with want. The manual does not define this; the rule is that of
 // ptxas, which also moves integers as floats, except as .bf16. A number is an integer or a float, as written. Numbers
 // alone are rejected in a fragment and in other untyped registers of tensor instructions.
-func (b *funcBuilder) packElements(elems []Operand, written []syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
+func (b *funcBuilder) checkElementTypes(elems []Operand, written []syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
 	bits := 0 // width of the registers
 	for i := range elems {
 		if t := registerOf(b.fn, &elems[i]); t != NoType {
