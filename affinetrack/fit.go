@@ -5,11 +5,11 @@ import "math/bits"
 // Fit determines whether values at numbered places are base + i·stride. The places may come in any order, and their
 // number is not limited; Describe does the same for the lanes of a warp. The zero value has no places.
 type Fit struct {
-	first, base   uint64 // number of the first place, and its value
-	stride        uint64 // modulo 2^(width−loose), if there are two places or more
-	firstLaneOnly uint8
-	seen          uint8 // number of places: 0, 1, or 2 for more
-	generic       bool
+	first, base uint64 // number of the first place, and its value
+	stride      uint64 // modulo 2^(width−openBits), if there are two places or more
+	openBits    uint8
+	seen        uint8 // number of places: 0, 1, or 2 for more
+	generic     bool
 }
 
 // Add adds the value of width bits at place i, which must differ from all earlier places.
@@ -28,14 +28,14 @@ func (f *Fit) Add(i, v uint64, width int) {
 	stride := delta >> k * inverse(dist>>k) & lowMask(width-k)
 	known := uint64(0) // bits of the stride that are determined before and now
 	if f.seen == 2 {
-		known = lowMask(width - max(k, int(f.firstLaneOnly)))
+		known = lowMask(width - max(k, int(f.openBits)))
 	}
 	if delta&lowMask(k) != 0 || (stride^f.stride)&known != 0 {
 		f.generic = true
 		return
 	}
-	if f.seen == 1 || k < int(f.firstLaneOnly) {
-		f.stride, f.firstLaneOnly = stride, uint8(k)
+	if f.seen == 1 || k < int(f.openBits) {
+		f.stride, f.openBits = stride, uint8(k)
 	}
 	f.seen = 2
 }

@@ -36,6 +36,7 @@ type fixup struct {
 	list  **Block  // the element of a table to set, if op is nil
 }
 
+// build builds the body of the function: its statements in order, then the labels and the edges of the control-flow graph.
 func (b *funcBuilder) build(body *syntax.Body) {
 	f := b.fn
 	b.scope = newScope(newScope(nil))
@@ -80,11 +81,13 @@ func (b *funcBuilder) build(body *syntax.Body) {
 	}
 }
 
+// startBlock begins a new block, which becomes the current one.
 func (b *funcBuilder) startBlock() {
 	b.cur = &Block{Index: len(b.fn.Blocks)}
 	b.fn.Blocks = append(b.fn.Blocks, b.cur)
 }
 
+// addStatement handles one statement of the body.
 func (b *funcBuilder) addStatement(s syntax.Stmt) {
 	if b.full() {
 		return
@@ -157,6 +160,7 @@ func (b *funcBuilder) currentLoc() int32 {
 	return i
 }
 
+// declareTargets declares a list of branch or call targets.
 func (b *funcBuilder) declareTargets(s *syntax.Targets) {
 	t := b.declareTable(Pos(s.Pos), s.Name)
 	if s.Kind == ".branchtargets" {

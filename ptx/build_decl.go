@@ -29,6 +29,7 @@ func (b *funcBuilder) copyStatics() {
 	b.fn.staticVars = len(b.fn.Vars)
 }
 
+// declareLocals declares the registers or variables of a declaration in the body.
 func (b *funcBuilder) declareLocals(d *syntax.Var) {
 	for i := range d.Names {
 		n := &d.Names[i]
@@ -46,6 +47,7 @@ func (b *funcBuilder) declareLocals(d *syntax.Var) {
 // them in their body (manual 11.1.1).
 var parameterLists = Version{1, 4}
 
+// declareLocal declares a variable of the body; n is its declarator.
 func (b *funcBuilder) declareLocal(v *Var, n *syntax.Declarator) {
 	switch v.Space {
 	case Local, Shared, Param, Global, Const:
@@ -76,6 +78,7 @@ func (b *funcBuilder) declareLocal(v *Var, n *syntax.Declarator) {
 // maxRegs bounds the registers of a function: a single line can declare any number.
 const maxRegs = 1 << 20
 
+// declareRegisters declares a register, a vector register or a range of registers.
 func (b *funcBuilder) declareRegisters(v *Var, n *syntax.Declarator) {
 	switch {
 	case n.Init != nil:

@@ -2,6 +2,7 @@ package ptx
 
 import "gemu/ptx/internal/syntax"
 
+// addInstr checks an instruction and appends it to the current block.
 func (b *funcBuilder) addInstr(s *syntax.Instr) {
 	v, oerr := lookupVariant(s.Op)
 	if oerr == nil && !b.mod.supports(v.Form) {
@@ -92,8 +93,8 @@ func (b *funcBuilder) moveVector(instr *Instr) {
 	}
 }
 
-// replaceComplements replaces each negated predicate operand (!p) by a new register that holds the complement. Callers use it
-// for logic on predicates and for selections by a predicate.
+// replaceComplements replaces each negated predicate operand (!p) by a new register that holds the complement. Callers
+// use it for logic on predicates and for selections by a predicate.
 func (b *funcBuilder) replaceComplements(instr *Instr) {
 	for i := range instr.Ops {
 		o := &instr.Ops[i]
@@ -106,8 +107,8 @@ func (b *funcBuilder) replaceComplements(instr *Instr) {
 	}
 }
 
-// addOffset replaces a register by a new register that holds its sum with a constant: ptxas accepts %r+4 wherever it accepts
-// %r.
+// addOffset replaces a register by a new register that holds its sum with a constant: ptxas accepts %r+4 wherever it
+// accepts %r.
 func (b *funcBuilder) addOffset(o *Operand, instr *Instr, offset int64) bool {
 	t := b.fn.Regs[o.Reg].Type
 	sum := map[int]Type{16: U16, 32: U32, 64: U64}[t.Bits()]

@@ -35,10 +35,12 @@ type nameScope struct {
 	ranges map[string]entity // ranges %r<N> by prefix
 }
 
+// newScope returns an empty scope within parent.
 func newScope(parent *nameScope) *nameScope {
 	return &nameScope{parent: parent, names: map[string]entity{}, ranges: map[string]entity{}}
 }
 
+// lookup finds a name in the scope or an enclosing one; a member of a register range is found by its number.
 func (s *nameScope) lookup(name string) (entity, bool) {
 	prefix, n, isRange := splitRange(name)
 	for ; s != nil; s = s.parent {
@@ -70,6 +72,7 @@ func splitRange(name string) (prefix string, n int, ok bool) {
 	return name[:i], n, true
 }
 
+// declareName declares a name in the current scope.
 func (b *funcBuilder) declareName(pos Pos, name string, e entity) {
 	_, dup := b.scope.names[name]
 	if prefix, i, ok := splitRange(name); ok && i < b.scope.ranges[prefix].count {
@@ -111,6 +114,7 @@ func (b *funcBuilder) addName(name string) {
 	}
 }
 
+// newReg adds a register to the function. It alters the name if the function already uses it.
 func (b *funcBuilder) newReg(name string, t Type) RegID {
 	b.fn.Regs = append(b.fn.Regs, Reg{b.unique(name), t})
 	return RegID(len(b.fn.Regs) - 1)
@@ -160,7 +164,7 @@ func (b *funcBuilder) nearestName(name string) string {
 			names = append(names, n)
 		}
 		for p, e := range s.ranges {
-			// Only the member of the range with the same number can be similar; listing all members would be slow.
+			// Offer a single member of the range, with the same number: a range may have a million members.
 			_, n, ok := splitRange(name)
 			if ok && n < e.count {
 				names = append(names, p+strconv.Itoa(n))

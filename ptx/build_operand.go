@@ -388,6 +388,7 @@ func (b *funcBuilder) resolveSpecialVector(o *Operand, x SpecialReg, instr *Inst
 	return true
 }
 
+// resolveRegister resolves a register, a vector register, or a component or selector comp of one.
 func (b *funcBuilder) resolveRegister(o *Operand, name, comp string, e entity, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
 	reg := e.reg
 	switch {

@@ -7,6 +7,7 @@ import (
 	"gemu/ptx/internal/syntax"
 )
 
+// resolveVector resolves a vector {…} of registers, numbers and sinks.
 func (b *funcBuilder) resolveVector(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
 	pos := Pos(w.Pos)
 	if !b.checkVectorLength(len(w.Elems), instr, spec, pos) {

@@ -288,7 +288,7 @@ type TensorImm struct {
 	Multicast bool
 	Wide      bool // the CTA mask has 32 bits instead of 16
 	Store     bool // of a wait: for stores instead of loads
-	Exclusive bool // of an allocation: exclude other allocations until it is freed
+	Exclusive bool // of an allocation: no other columns are allocated meanwhile
 	ReadA     bool // of tcgen05.commit: it arrives when matrices A in shared memory have been read
 	Columns   int  // of an allocation: the maximum number of columns
 }
