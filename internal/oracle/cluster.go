@@ -135,7 +135,7 @@ func (g *cluster) runRounds() (done bool, err error) {
 	}
 	for _, c := range g.ctas {
 		for _, w := range c.warps {
-			w.endRound()
+			w.endTurn()
 		}
 	}
 	return false, nil

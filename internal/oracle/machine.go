@@ -22,9 +22,9 @@ const (
 	roundsPerCluster = 10
 )
 
-// starvationLimit is the number of rounds after which threads that wait at a collective without .sync go on without the
-// threads of their warp that still run elsewhere: the running threads may be spinning on a store that the waiting
-// threads will do next.
+// starvationLimit is the number of turns of a cluster (of roundsPerCluster rounds each) after which threads that wait at
+// a collective without .sync go on without the threads of their warp that still run elsewhere: the running threads may be
+// spinning on a store that the waiting threads will do next.
 const starvationLimit = 50
 
 // machine is the state of a launch.
@@ -177,11 +177,11 @@ type cta struct {
 // Warp is the set of threads between which collectives exchange values, by lane. The last warp of a CTA may have fewer
 // threads than the warp size.
 type Warp struct {
-	cta           *cta
-	id            int
-	threads       []*thread
-	order         Order
-	starvedRounds int // rounds since threads began to wait at a collective without .sync
+	cta          *cta
+	id           int
+	threads      []*thread
+	order        Order
+	starvedTurns int // turns since threads began to wait at a collective without .sync
 }
 
 // coordinates converts a linear index to coordinates, x fastest.

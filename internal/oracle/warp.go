@@ -115,19 +115,19 @@ func (w *Warp) completeEarliest() bool {
 	return len(g) > 0
 }
 
-// endRound counts a round of the warp; see starvationLimit.
-func (w *Warp) endRound() {
+// endTurn counts a turn of the cluster; see starvationLimit.
+func (w *Warp) endTurn() {
 	waits := false
 	for _, t := range w.threads {
 		waits = waits || t.state == atCollective && !t.hasModifier("sync")
 	}
 	if !waits {
-		w.starvedRounds = 0
+		w.starvedTurns = 0
 		return
 	}
-	if w.starvedRounds++; w.starvedRounds >= starvationLimit {
+	if w.starvedTurns++; w.starvedTurns >= starvationLimit {
 		w.completeEarliest()
-		w.starvedRounds = 0
+		w.starvedTurns = 0
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 	"gemu/ptx"
 )
 
-// Features are the features that programs may use, in addition to moves, integer conversions, some arithmetic for
+// Features are the parts of PTX allowed in programs, in addition to moves, integer conversions, some arithmetic for
 // addresses, and global loads and stores.
 type Features uint32
 
@@ -457,7 +457,7 @@ func (p *defined) writeStatement(instructions [][]*ptx.Variant) {
 	p.printf("\t%s%s%s %s;%s\n", before, guard, v.Text, strings.Join(ops, ", "), after)
 }
 
-// divisor returns code that puts a positive number into a register.
+// divisor returns code to put a positive number into a register.
 func (p *defined) divisor(t ptx.Type) (text, reg string) {
 	switch t.Bits() {
 	case 16:
@@ -494,7 +494,7 @@ func (f *float) forEachNumber(reg string, code func(reg, temp string) string) st
 	return fmt.Sprintf(" mov.b32 {%%hx, %%hy}, %s;%s%s mov.b32 %s, {%%hx, %%hy};", reg, code("%hx", ""), code("%hy", ""), reg)
 }
 
-// replaceWhere returns code that replaces a register by a value if its magnitude compares as cmp with a bound.
+// replaceWhere returns code to replace a register by a value if its magnitude compares as cmp with a bound.
 func (f *float) replaceWhere(reg, cmp string, bound, value uint64) string {
 	return f.forEachNumber(reg, func(reg, temp string) string {
 		if temp == "" {
@@ -506,15 +506,15 @@ func (f *float) replaceWhere(reg, cmp string, bound, value uint64) string {
 
 func (f *float) magnitude() uint64 { return 1<<(f.bits-1) - 1 }
 
-// replaceNaN returns code that replaces a NaN by a value.
+// replaceNaN returns code to replace a NaN by a value.
 func (f *float) replaceNaN(reg string, value uint64) string {
 	return f.replaceWhere(reg, "gt", f.infinity, value)
 }
 
-// clearZeroSign returns code that makes a zero positive.
+// clearZeroSign returns code to make a zero positive.
 func (f *float) clearZeroSign(reg string) string { return f.replaceWhere(reg, "eq", 0, 0) }
 
-// clearSign returns code that clears the sign.
+// clearSign returns code to clear the sign.
 func (f *float) clearSign(reg string) string {
 	if f.pair {
 		return fmt.Sprintf(" and.b32 %s, %s, %d;", reg, reg, 0x7fff7fff)

@@ -34,7 +34,7 @@ const (
 	nHalf = 6  // of 16 bits
 )
 
-// Stride is the number of bytes that a thread reads and writes: its registers, the predicates last.
+// Stride is the number of bytes read and written by a thread: its registers, the predicates last.
 const Stride = 8*nWide + 4*nWord + 4*nHalf + 4*nPred
 
 // unwritten matches opcodes that need registers which random programs do not have.

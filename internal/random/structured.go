@@ -93,7 +93,7 @@ func (s *structured) seedFrom(indices []string) {
 	}
 }
 
-// lowHalf returns code that copies the lower half of a word to a 16-bit register.
+// lowHalf returns code to copy the lower half of a word to a 16-bit register.
 func (s *structured) lowHalf(half, word string) string {
 	if s.unconverted {
 		return fmt.Sprintf("mov.b32 {%s, %%hx}, %s;", half, word)
