@@ -5,49 +5,41 @@ package cli
 import (
 	"bytes"
 	_ "embed"
-	"encoding/csv"
 	"fmt"
 	"html/template"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
+
+	"gemu/papers"
 )
 
-// label is what the column is called where there is room for a line.
-func (c *paperColumn) label() string {
-	if first, broken := strings.CutSuffix(c.head[0], "-"); broken {
-		return first + c.head[1]
-	}
-	return strings.TrimSpace(c.head[0] + " " + strings.TrimSpace(c.head[1]))
-}
-
-// picture draws a table under a reading: a panel for each column that has bars of its own, and for each
+// comparisonPicture draws a table under an interpretation: a panel for each column that has bars of its own, and for each
 // stack of others. Ours is above the paper's.
-func (t *paperTable) picture(title string, r *comparisonInterpretation) *picture {
+func comparisonPicture(t *papers.Table, title string, r *papers.ComparisonInterpretation) *picture {
 	p := &picture{title: title}
-	for i := range t.columns {
-		c := &t.columns[i]
-		if c.stack != "" && !slices.Contains(p.series, c.series) {
-			p.series = append(p.series, c.series)
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if c.Stack != "" && !slices.Contains(p.series, c.Series) {
+			p.series = append(p.series, c.Series)
 		}
 	}
-	for i := range t.columns {
-		c := &t.columns[i]
-		columns := t.columns[i : i+1]
-		n := panel{title: c.label(), notes: []string{c.doc}}
-		if c.stack != "" {
-			if i > 0 && t.columns[i-1].stack == c.stack {
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		columns := t.Columns[i : i+1]
+		n := panel{title: c.Label(), notes: []string{c.Doc}}
+		if c.Stack != "" {
+			if i > 0 && t.Columns[i-1].Stack == c.Stack {
 				continue // it is a part of one that is there
 			}
-			n.title, n.notes = c.stack, nil
-			for columns = t.columns[i:]; columns[len(columns)-1].stack != c.stack; {
+			n.title, n.notes = c.Stack, nil
+			for columns = t.Columns[i:]; columns[len(columns)-1].Stack != c.Stack; {
 				columns = columns[:len(columns)-1]
 			}
-			if !slices.ContainsFunc(columns, func(o paperColumn) bool { return o.doc != c.doc }) {
-				n.notes = []string{c.doc}
+			if !slices.ContainsFunc(columns, func(o papers.Column) bool { return o.Doc != c.Doc }) {
+				n.notes = []string{c.Doc}
 			}
-		} else if a := r.Agreement[c.name]; a != nil && a.Rho != nil {
+		} else if a := r.Agreement[c.Name]; a != nil && a.Rho != nil {
 			note := fmt.Sprintf("rank correlation %s, p %s", correlationText(*a.Rho), probabilityText(*a.P))
 			if a.Holm != nil {
 				note += fmt.Sprintf(", corrected %s", probabilityText(*a.Holm))
@@ -70,21 +62,21 @@ func (t *paperTable) picture(title string, r *comparisonInterpretation) *picture
 
 // columnBar is the bar of some columns, which have a value each, or a part of them has; it has no parts if
 // none has.
-func columnBar(columns []paperColumn, values map[string]float64, series []string) (b bar) {
+func columnBar(columns []papers.Column, values map[string]float64, series []string) (b bar) {
 	sum, missing := 0.0, []string{}
 	for i := range columns {
 		c := &columns[i]
-		v, ok := values[c.name]
+		v, ok := values[c.Name]
 		if !ok || !finite(v) {
-			missing = append(missing, c.series)
+			missing = append(missing, c.Series)
 			continue
 		}
 		sum += v
-		b.parts = append(b.parts, barPart{slices.Index(series, c.series), v, percentText(v, c.digits)})
+		b.parts = append(b.parts, barPart{slices.Index(series, c.Series), v, percentText(v, c.Digits)})
 	}
 	b.text = "-"
 	if len(b.parts) > 0 {
-		b.text = percentText(math.Round(sum*1e9)/1e9, columns[0].digits)
+		b.text = percentText(math.Round(sum*1e9)/1e9, columns[0].Digits)
 	}
 	switch { // parts that are missing make it no height to compare
 	case len(b.parts) == len(columns):
@@ -96,29 +88,29 @@ func columnBar(columns []paperColumn, values map[string]float64, series []string
 	return b
 }
 
-// files are the tables: TABLE.csv of all readings, TABLE-agreement.csv where rows are ranked, TABLE.svg of the
+// comparisonFiles returns the tables as files: TABLE.csv of all readings, TABLE-agreement.csv where rows are ranked, TABLE.svg of the
 // headline, and TABLE-READING.svg of the others.
-func (c *comparison) files(tables []*paperTable) (list []namedFile) {
+func comparisonFiles(c *papers.Comparison, tables []*papers.Table) (list []namedFile) {
 	for i, t := range tables {
 		table := &c.Tables[i]
-		list = append(list, namedFile{t.name + ".csv", table.csv()})
-		if ranks := table.agreementCSV(); ranks != nil {
-			list = append(list, namedFile{t.name + "-agreement.csv", ranks})
+		list = append(list, namedFile{t.Name + ".csv", table.CSV()})
+		if ranks := table.AgreementCSV(); ranks != nil {
+			list = append(list, namedFile{t.Name + "-agreement.csv", ranks})
 		}
 		for k := range table.Interpretations {
 			r := &table.Interpretations[k]
-			name := t.name
+			name := t.Name
 			if k > 0 {
 				name += "-" + fileName(r.Name)
 			}
-			list = append(list, namedFile{name + ".svg", []byte(t.picture(c.pictureTitle(table, r), r).svg())})
+			list = append(list, namedFile{name + ".svg", []byte(comparisonPicture(t, comparisonPictureTitle(c, table, r), r).svg())})
 		}
 	}
 	return list
 }
 
-// pictureTitle is what stands above the picture of a reading, which has to be known without the page.
-func (c *comparison) pictureTitle(t *comparisonTable, r *comparisonInterpretation) string {
+// comparisonPictureTitle is what stands above the picture of a reading, which has to be known without the page.
+func comparisonPictureTitle(c *papers.Comparison, t *papers.ComparisonTable, r *papers.ComparisonInterpretation) string {
 	return fmt.Sprintf("%s, %s: %s (%s)", c.Paper, t.Name, t.Title, r.Name)
 }
 
@@ -129,105 +121,6 @@ func fileName(text string) string {
 	}), "-")
 }
 
-// csvValue writes a value of a table, nothing if there is none.
-func csvValue(values map[string]float64, name string) string {
-	if v, ok := values[name]; ok {
-		return strconv.FormatFloat(v, 'g', 8, 64)
-	}
-	return ""
-}
-
-// csv is the table with a line for each row of each reading: by column ours, and where the paper has values
-// the paper's and the difference; and a * behind where one has bounds.
-func (t *comparisonTable) csv() []byte {
-	compared := func(name string) bool {
-		return slices.ContainsFunc(t.Interpretations, func(r comparisonInterpretation) bool {
-			return slices.ContainsFunc(r.Rows, func(row comparisonRow) bool { _, ok := row.Paper[name]; return ok })
-		})
-	}
-	bounded := func(name string) bool {
-		return slices.ContainsFunc(t.Interpretations, func(r comparisonInterpretation) bool {
-			return slices.ContainsFunc(r.Rows, func(row comparisonRow) bool {
-				return slices.Contains(row.OurBounds, name) || slices.Contains(row.PaperBounds, name)
-			})
-		})
-	}
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	head := []string{"reading", "row", "workload"}
-	for _, c := range t.Columns {
-		head = append(head, c.Name)
-		if compared(c.Name) {
-			head = append(head, c.Name+"_paper", c.Name+"_difference")
-		}
-		if bounded(c.Name) {
-			head = append(head, c.Name+"_our_bound", c.Name+"_paper_bound")
-		}
-	}
-	w.Write(append(head, "absent"))
-	for i := range t.Interpretations {
-		r := &t.Interpretations[i]
-		for k := range r.Rows {
-			row := &r.Rows[k]
-			record := []string{r.Name, row.Name, row.Workload}
-			for _, c := range t.Columns {
-				record = append(record, csvValue(row.Ours, c.Name))
-				if compared(c.Name) {
-					record = append(record, csvValue(row.Paper, c.Name), csvValue(row.Difference, c.Name))
-				}
-				if bounded(c.Name) {
-					record = append(record, star(slices.Contains(row.OurBounds, c.Name)), star(slices.Contains(row.PaperBounds, c.Name)))
-				}
-			}
-			w.Write(append(record, ""))
-		}
-	}
-	for _, name := range t.absentNames() {
-		record := make([]string, len(head)+1)
-		record[1], record[len(head)] = name, t.Absent[name]
-		w.Write(record)
-	}
-	w.Flush()
-	return b.Bytes()
-}
-
-// absentNames are the rows that are not there.
-func (t *comparisonTable) absentNames() (names []string) {
-	for name := range t.Absent {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-// agreementCSV is a line for each column of each reading that is ranked; nil if none is.
-func (t *comparisonTable) agreementCSV() []byte {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	w.Write([]string{"reading", "column", "paper_column", "rows", "rank_correlation", "p", "p_corrected", "mean_distance"})
-	value := func(v *float64) string {
-		if v == nil {
-			return ""
-		}
-		return strconv.FormatFloat(*v, 'g', 8, 64)
-	}
-	found := false
-	for i := range t.Interpretations {
-		r := &t.Interpretations[i]
-		for _, c := range t.Columns {
-			if a := r.Agreement[c.Name]; a != nil && a.Rows > 0 {
-				found = true
-				w.Write([]string{r.Name, c.Name, c.Paper, strconv.Itoa(a.Rows), value(a.Rho), value(a.P), value(a.Holm), value(a.Distance)})
-			}
-		}
-	}
-	w.Flush()
-	if !found {
-		return nil
-	}
-	return b.Bytes()
-}
-
 //go:embed compare.html
 var compareHTML string
 
@@ -235,7 +128,7 @@ var comparePage = reportPage("compare", compareHTML, nil)
 
 // compareSection is a table or a figure on the page.
 type compareSection struct {
-	*comparisonTable
+	*papers.ComparisonTable
 	Interpretations []shownInterpretation
 	Absences        []string
 }
@@ -256,30 +149,30 @@ type compareLine struct {
 	More        bool // another line of the row follows
 }
 
-// page makes the page.
-func (c *comparison) page(tables []*paperTable) ([]byte, error) {
+// comparisonPage returns the tables as a page.
+func comparisonPage(c *papers.Comparison, tables []*papers.Table) ([]byte, error) {
 	data := struct {
-		*comparison
+		*papers.Comparison
 		Parts      []compareSection
 		Statistics string
-	}{comparison: c, Statistics: fmt.Sprintf(statisticsDoc, "the columns of the table", "")}
+	}{Comparison: c, Statistics: fmt.Sprintf(statisticsDoc, "the columns of the table", "")}
 	for i, t := range tables {
 		table := &c.Tables[i]
-		section := compareSection{comparisonTable: table}
+		section := compareSection{ComparisonTable: table}
 		var heads []pageHead
-		for k := range t.columns {
-			heads = append(heads, pageHead{t.columns[k].label(), t.columns[k].doc})
+		for k := range t.Columns {
+			heads = append(heads, pageHead{t.Columns[k].Label(), t.Columns[k].Doc})
 		}
 		for k := range table.Interpretations {
 			r := &table.Interpretations[k]
-			shown := shownInterpretation{Name: r.Name, Doc: r.Doc, Plot: template.HTML(t.picture(c.pictureTitle(table, r), r).svg()), Heads: heads}
+			shown := shownInterpretation{Name: r.Name, Doc: r.Doc, Plot: template.HTML(comparisonPicture(t, comparisonPictureTitle(c, table, r), r).svg()), Heads: heads}
 			for n := range r.Rows {
-				shown.Lines = append(shown.Lines, t.pageLines(&r.Rows[n])...)
+				shown.Lines = append(shown.Lines, pageLines(t, &r.Rows[n])...)
 			}
-			shown.Agreement = t.pageAgreement(r)
+			shown.Agreement = pageAgreement(t, r)
 			section.Interpretations = append(section.Interpretations, shown)
 		}
-		for _, name := range table.absentNames() {
+		for _, name := range table.AbsentNames() {
 			section.Absences = append(section.Absences, name+", "+table.Absent[name])
 		}
 		data.Parts = append(data.Parts, section)
@@ -289,30 +182,30 @@ func (c *comparison) page(tables []*paperTable) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-func (t *paperTable) cells(text func(c *paperColumn) string) (list []string) {
-	for i := range t.columns {
-		list = append(list, text(&t.columns[i]))
+func cellTexts(t *papers.Table, text func(c *papers.Column) string) (list []string) {
+	for i := range t.Columns {
+		list = append(list, text(&t.Columns[i]))
 	}
 	return list
 }
 
 // pageLines are the lines of a row, as printRow has them.
-func (t *paperTable) pageLines(r *comparisonRow) []compareLine {
-	lines := []compareLine{{r.Name, "gemu", t.cells(t.texts(r.Ours, r.OurBounds)), false}}
+func pageLines(t *papers.Table, r *papers.ComparisonRow) []compareLine {
+	lines := []compareLine{{r.Name, "gemu", cellTexts(t, valueTexts(r.Ours, r.OurBounds)), false}}
 	if len(r.Paper) > 0 {
 		lines[0].More = true
-		lines = append(lines, compareLine{"", "paper", t.cells(t.texts(r.Paper, r.PaperBounds)), true}, compareLine{"", "difference", t.cells(t.differences(r)), false})
+		lines = append(lines, compareLine{"", "paper", cellTexts(t, valueTexts(r.Paper, r.PaperBounds)), true}, compareLine{"", "difference", cellTexts(t, differenceTexts(r)), false})
 	}
 	return lines
 }
 
 // pageAgreement are the lines about all rows; none if nothing is ranked.
-func (t *paperTable) pageAgreement(r *comparisonInterpretation) (lines []compareLine) {
-	if !slices.ContainsFunc(t.columns, func(c paperColumn) bool { a := r.Agreement[c.name]; return a != nil && a.Rows > 0 }) {
+func pageAgreement(t *papers.Table, r *papers.ComparisonInterpretation) (lines []compareLine) {
+	if !slices.ContainsFunc(t.Columns, func(c papers.Column) bool { a := r.Agreement[c.Name]; return a != nil && a.Rows > 0 }) {
 		return nil
 	}
 	for _, l := range agreementLines {
-		lines = append(lines, compareLine{Row: l.doc, Cells: t.cells(agreed(r.Agreement, l.text))})
+		lines = append(lines, compareLine{Row: l.doc, Cells: cellTexts(t, agreed(r.Agreement, l.text))})
 	}
 	return lines
 }

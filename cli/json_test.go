@@ -15,6 +15,7 @@ import (
 	"gemu/driver"
 	"gemu/fuzz"
 	"gemu/models"
+	"gemu/papers"
 	"gemu/profile"
 	"gemu/sanitize"
 )
@@ -35,7 +36,7 @@ var reports = []report{
 	{"gemu-regfile/2", "`gemu regfile --json`", regfileReport{}},
 	{"report", "`gemu regfile --json` and `GEMU_STATS`, of a model", models.Report{}},
 	{"gemu-reconverge/1", "`gemu reconverge --json`", reconvergeJSON{}},
-	{"gemu-compare/3", "`gemu compare --json`", comparison{}},
+	{"gemu-compare/3", "`gemu compare --json`", papers.Comparison{}},
 	{"gemu-bench/1", "`gemu bench --json`", benchJSON{}},
 	{"gemu-spill/2", "`gemu spill --json`", spillJSON{}},
 	{"gemu-isa/1", "`gemu isa --json`", isaJSON{}},

@@ -22,6 +22,7 @@ import (
 	"gemu/interp"
 	"gemu/kernels"
 	"gemu/models/catalog"
+	"gemu/papers"
 	"gemu/ptx"
 	"gemu/sanitize"
 )
@@ -127,7 +128,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 		kong.Name("gemu"),
 		kong.Description("gemu runs NVIDIA PTX kernels on any CPU, warp by warp."),
 		kong.UsageOnError(),
-		kong.Vars{"version": version(), "sanitizers": sanitize.Names(), "tolerables": tolerables(), "features": strings.Join(fuzz.FeatureNames(), ", "), "profileorders": profileOrderNames(), "policies": policyNames(), "papers": paperNames(), "papertables": eachPaper(tableNames), "paperreadings": eachPaper(interpretationNames), "models": catalog.Names(), "defaultmodels": catalog.DefaultNames(), "reconvergers": names, "reconvergence": docs},
+		kong.Vars{"version": version(), "sanitizers": sanitize.Names(), "tolerables": tolerables(), "features": strings.Join(fuzz.FeatureNames(), ", "), "profileorders": profileOrderNames(), "policies": policyNames(), "papers": strings.Join(papers.Names(), ", "), "papertables": eachPaper((*papers.Paper).TableNames), "paperreadings": eachPaper((*papers.Paper).InterpretationNames), "models": catalog.Names(), "defaultmodels": catalog.DefaultNames(), "reconvergers": names, "reconvergence": docs},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(help, stderr),
 		kong.Exit(func(code int) { exited = code; panic(exitPanic{}) }),
@@ -193,9 +194,9 @@ func version() string {
 func predictors() map[string]predictor {
 	return map[string]predictor{
 		"source":  func(begun string) []string { return append(files("*.ptx")(begun), workloadNames()...) },
-		"paper":   words(strings.Split(paperNames(), ", ")...),
-		"table":   words(ofPapers(tableNames)...),
-		"reading": words(ofPapers(interpretationNames)...),
+		"paper":   words(papers.Names()...),
+		"table":   words(namesForShells((*papers.Paper).TableNames)...),
+		"reading": words(namesForShells((*papers.Paper).InterpretationNames)...),
 		"model":   words(strings.Split(catalog.Names(), ", ")...),
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"gemu/models"
+	"gemu/papers"
 )
 
 // drawn is what a picture has in it: attributes and text of its elements, by name.
@@ -134,20 +135,20 @@ func (d *drawn) inside(t *testing.T) {
 // TestPictures draws a made-up table: bars are as long as what they mean, the paper's beside ours; what is not
 // there has none; a stack is its parts on end of each other.
 func TestPictures(t *testing.T) {
-	table := &paperTable{name: "t", title: "made up & <odd>", columns: []paperColumn{
-		{name: "a", head: [2]string{"", "a"}, digits: 1, doc: strings.Repeat("what is counted here ", 6)},
-		{name: "u", head: [2]string{"", "u"}, doc: "part", stack: "both", series: "uniform"},
-		{name: "v", head: [2]string{"uni-", "form"}, doc: "part", stack: "both", series: "affine"},
-		{name: "w", head: [2]string{"", "w"}, doc: "part", stack: "both", series: "generic"},
-		{name: "n", head: [2]string{"", "n"}, digits: 1, doc: "may be negative"},
+	table := &papers.Table{Name: "t", Title: "made up & <odd>", Columns: []papers.Column{
+		{Name: "a", Head: [2]string{"", "a"}, Digits: 1, Doc: strings.Repeat("what is counted here ", 6)},
+		{Name: "u", Head: [2]string{"", "u"}, Doc: "part", Stack: "both", Series: "uniform"},
+		{Name: "v", Head: [2]string{"uni-", "form"}, Doc: "part", Stack: "both", Series: "affine"},
+		{Name: "w", Head: [2]string{"", "w"}, Doc: "part", Stack: "both", Series: "generic"},
+		{Name: "n", Head: [2]string{"", "n"}, Digits: 1, Doc: "may be negative"},
 	}}
 	half := 0.5
-	r := &comparisonInterpretation{Name: "head", Rows: []comparisonRow{
+	r := &papers.ComparisonInterpretation{Name: "head", Rows: []papers.ComparisonRow{
 		{Name: "x", Ours: map[string]float64{"a": 10, "u": 30, "v": 20, "w": 25, "n": -4}, Paper: map[string]float64{"a": 5, "u": 40}},
 		{Name: "a name that is far too long to stand before a bar", Ours: map[string]float64{"a": math.NaN(), "u": 60, "v": -40, "w": 15, "n": 8}, Paper: map[string]float64{}},
 		{Name: "z", Ours: map[string]float64{}, Paper: map[string]float64{"u": 1, "v": 2}},
-	}, Agreement: map[string]*agreement{"a": {Rho: new(float64), P: new(float64), Holm: &half}}}
-	p := table.picture("of nothing", r)
+	}, Agreement: map[string]*papers.Agreement{"a": {Rho: new(float64), P: new(float64), Holm: &half}}}
+	p := comparisonPicture(table, "of nothing", r)
 	d := readPicture(t, p.svg())
 	d.inside(t)
 	bars := d.bars()
@@ -194,7 +195,7 @@ func TestPictures(t *testing.T) {
 	if (&picture{}).svg() != "" {
 		t.Error("a picture of nothing")
 	}
-	if got := table.columns[2].label(); got != "uniform" {
+	if got := table.Columns[2].Label(); got != "uniform" {
 		t.Errorf("label %q", got)
 	}
 }

@@ -2,11 +2,15 @@ package cli
 
 import (
 	"bytes"
+	"math"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"gemu/affinetrack"
+	"gemu/internal/part"
 )
 
 func TestCells(t *testing.T) {
@@ -105,5 +109,37 @@ func TestScreen(t *testing.T) {
 	}
 	if got, want := (&screen{color: true}).bar(4, shares), "\x1b[36m██\x1b[0m\x1b[35m░░\x1b[0m"; got != want {
 		t.Errorf("bar %q, want %q", got, want)
+	}
+}
+
+// TestPercentNearest: what is printed is as near as its decimals let it be, and nothing that is not is printed as 0 or 100.
+func TestPercentNearest(t *testing.T) {
+	r := rand.New(rand.NewPCG(part.Seed(t), 4))
+	for range 2000 {
+		decimals := r.IntN(3)
+		step := []float64{1, 0.1, 0.01}[decimals]
+		v := 100 * math.Pow(r.Float64(), 3)
+		switch r.IntN(4) {
+		case 0:
+			v = step * r.Float64()
+		case 1:
+			v = 100 - step*r.Float64()
+		}
+		text := percentText(v, decimals)
+		of, err := strconv.ParseFloat(strings.TrimLeft(text, "<>"), 64)
+		switch {
+		case err != nil || decimals > 0 && len(text)-strings.Index(text, ".")-1 != decimals:
+			t.Errorf("%v: %q", v, text)
+		case text[0] == '<':
+			if v >= step/2 || of != step {
+				t.Errorf("%v: %q", v, text)
+			}
+		case text[0] == '>':
+			if v < 100-step/2 || math.Abs(of-(100-step)) > 1e-9 {
+				t.Errorf("%v: %q", v, text)
+			}
+		case math.Abs(of-v) > step/2+1e-9 || of == 0 && v != 0 || of == 100 && v != 100:
+			t.Errorf("%v: %q", v, text)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package papers
 
 // This file is what Kim et al., ISCA 2013, say of time: figures 5, 6 and 9, and the columns of tables 1 and 3 that
 // are cycles, by the machines of package kim. Their definitions are in docs/kim2013-time.md.
@@ -95,14 +95,14 @@ const gpHeadline = "kim"
 type gpKey structureKey
 
 // gpTimes runs a row's benchmark on the pairs that tables have for it.
-func (m *meter) gpTimes(row *paperRow) (*gpTimes, error) {
+func (m *Meter) gpTimes(row *Row) (*gpTimes, error) {
 	of := kimMachines[gpHeadline]
 	key := of.key(row)
 	return measureOnce(m, gpKey(key), func() (*gpTimes, error) {
 		var pairs []gpPair
 		var machines []*kim.GPMachine
 		for _, p := range gpPairs {
-			if p.few && slices.Contains(gpMany, row.workload) || !m.needsPair(p.name) {
+			if p.few && slices.Contains(gpMany, row.Workload) || !m.needsPair(p.name) {
 				continue
 			}
 			pairs = append(pairs, p)
@@ -127,10 +127,10 @@ func (m *meter) gpTimes(row *paperRow) (*gpTimes, error) {
 }
 
 // needsPair reports whether some table that is measured has a pair.
-func (m *meter) needsPair(pair string) bool {
+func (m *Meter) needsPair(pair string) bool {
 	for _, t := range m.tables {
-		for _, r := range t.interpretations {
-			for _, name := range gpInterpretations[t.name][r.name] {
+		for _, r := range t.Interpretations {
+			for _, name := range gpInterpretations[t.Name][r.Name] {
 				if name == pair {
 					return true
 				}
@@ -141,17 +141,13 @@ func (m *meter) needsPair(pair string) bool {
 }
 
 // replay runs a benchmark under a replay.
-func (m *meter) replay(key structureKey, r *kim.Replay) error {
-	j, err := m.flags(key.workload, key.size).open(m.app, m.app.stderr, r)
-	if err != nil {
-		return err
-	}
-	return j.run(m.app, func(l *interp.Launch) { l.Mode, l.Reconverge = interp.Vector, interp.ReconvergerNamed(key.reconverge) })
+func (m *Meter) replay(key structureKey, r *kim.Replay) error {
+	return m.run(key.workload, key.size, func(l *interp.Launch) { l.Reconverge = interp.ReconvergerNamed(key.reconverge) }, r)
 }
 
 // addGPTime adds what a reading of a table has of time to a row's values.
-func (m *meter) addGPTime(table string, row *paperRow, r *paperInterpretation, measured map[string]float64) error {
-	columns := gpInterpretations[table][r.name]
+func (m *Meter) addGPTime(table string, row *Row, r *Interpretation, measured map[string]float64) error {
+	columns := gpInterpretations[table][r.Name]
 	if len(columns) == 0 {
 		return nil
 	}
@@ -165,7 +161,7 @@ func (m *meter) addGPTime(table string, row *paperRow, r *paperInterpretation, m
 		case column == "issue":
 			measured["avg_iss"], measured["warp_issue"] = quotient(t.base.Issued, t.base.Issues), quotient(t.affine.Issued, t.affine.Issues)
 		case column == "uses":
-			addUses(measured, map[string]kim.Time{"gpsimt": t.base, "gpsimt+abm": t.affine}[r.name])
+			addUses(measured, map[string]kim.Time{"gpsimt": t.base, "gpsimt+abm": t.affine}[r.Name])
 		case column == "busy":
 			measured["avg_iss"], measured["warp_issue"] = quotient(t.base.Issued, t.base.BusyCycles), quotient(t.affine.Issued, t.affine.BusyCycles)
 		default:
@@ -178,18 +174,18 @@ func (m *meter) addGPTime(table string, row *paperRow, r *paperInterpretation, m
 func quotient(n, of int64) float64 { return float64(n) / float64(max(of, 1)) }
 
 // issueColumns are the two of table 1 that are rates.
-func issueColumns() []paperColumn {
-	return []paperColumn{
-		{name: "avg_iss", head: [2]string{"avg", "iss"}, digits: 2, doc: "instructions that gpsimt issues, per cycle of a multiprocessor"},
-		{name: "warp_issue", head: [2]string{"warp", "issue"}, digits: 2, doc: "the same of gpsimt+abm"},
+func issueColumns() []Column {
+	return []Column{
+		{Name: "avg_iss", Head: [2]string{"avg", "iss"}, Digits: 2, Doc: "instructions that gpsimt issues, per cycle of a multiprocessor"},
+		{Name: "warp_issue", Head: [2]string{"warp", "issue"}, Digits: 2, Doc: "the same of gpsimt+abm"},
 	}
 }
 
 // timedTable1 is table 1 with rates of issue, by the headline's machine.
-func timedTable1(t *paperTable) *paperTable {
-	structure := t.measure
-	t.columns = append(t.columns, issueColumns()...)
-	t.measure = func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+func timedTable1(t *Table) *Table {
+	structure := t.Measure
+	t.Columns = append(t.Columns, issueColumns()...)
+	t.Measure = func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
 		measured, err := structure(m, row, r)
 		if err != nil {
 			return nil, err
@@ -200,10 +196,10 @@ func timedTable1(t *paperTable) *paperTable {
 }
 
 // issueTable is the rates of issue under the other readings.
-func issueTable() *paperTable {
-	return &paperTable{
-		name: "issue", title: "the columns of table 1 that are rates of issue", columns: issueColumns(), rows: kimTable1Rows(),
-		interpretations: []paperInterpretation{
+func issueTable() *Table {
+	return &Table{
+		Name: "issue", Title: "the columns of table 1 that are rates of issue", Columns: issueColumns(), Rows: kimTable1Rows(),
+		Interpretations: []Interpretation{
 			{"real16", "16 lanes, a fast front end, a memory with misses: figure 5"},
 			{"real8", "8 lanes"},
 			{"warm16", "16 lanes, all in the L1: figure 6"},
@@ -212,71 +208,71 @@ func issueTable() *paperTable {
 			{"slow8", "8 lanes, all in the L1, a front end of a quarter of the speed, by its cycles"},
 			{"busy", "as real16, by cycles in which the multiprocessor has a warp"},
 		},
-		measure: func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+		Measure: func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
 			measured := map[string]float64{}
 			return measured, m.addGPTime("issue", row, r, measured)
 		},
-		note: "The paper does not say of which machine the two are. Slow front ends are measured for benchmarks that execute up to a million and a half instructions by warps.",
+		Note: "The paper does not say of which machine the two are. Slow front ends are measured for benchmarks that execute up to a million and a half instructions by warps.",
 	}
 }
 
 // counterColumn is what a machine counts of a unit, a bank or a cache.
 type counterColumn struct {
-	paperColumn
+	Column
 	gpOnly bool // FG-SIMT does not have it
 	value  func(t *kim.Time) int64
 }
 
 // uses are what machines count, which is what energy would be made of.
 var uses = []counterColumn{
-	{paperColumn{name: "arithmetic_K", head: [2]string{"arith", "k cyc"}, doc: "thousands of cycles in which arithmetic units are taken"}, false, func(t *kim.Time) int64 { return t.Arithmetic }},
-	{paperColumn{name: "special_K", head: [2]string{"spec", "k cyc"}, doc: "the same of units for special functions"}, true, func(t *kim.Time) int64 { return t.Special }},
-	{paperColumn{name: "memory_K", head: [2]string{"mem", "k cyc"}, doc: "the same of units for loads and stores"}, false, func(t *kim.Time) int64 { return t.Memory }},
-	{paperColumn{name: "affine_K", head: [2]string{"aff", "k inst"}, doc: "thousands of instructions that execute compactly"}, false, func(t *kim.Time) int64 { return t.Affine }},
-	{paperColumn{name: "bank_reads_K", head: [2]string{"bank", "k rds"}, doc: "thousands of registers of 32 bits that are read from banks"}, true, func(t *kim.Time) int64 { return t.BankReads }},
-	{paperColumn{name: "bank_writes_K", head: [2]string{"bank", "k wrs"}, doc: "the same of those written"}, true, func(t *kim.Time) int64 { return t.BankWrites }},
-	{paperColumn{name: "lines_K", head: [2]string{"", "k lines"}, doc: "thousands of lines that warps access: of GP-SIMT those behind the L1, of FG-SIMT requests"}, false, func(t *kim.Time) int64 { return t.Lines }},
-	{paperColumn{name: "l1_misses_K", head: [2]string{"L1", "k miss"}, doc: "thousands of misses of the L1"}, true, func(t *kim.Time) int64 { return t.L1Misses }},
-	{paperColumn{name: "l2_misses_K", head: [2]string{"L2", "k miss"}, doc: "the same of the L2"}, true, func(t *kim.Time) int64 { return t.L2Misses }},
+	{Column{Name: "arithmetic_K", Head: [2]string{"arith", "k cyc"}, Doc: "thousands of cycles in which arithmetic units are taken"}, false, func(t *kim.Time) int64 { return t.Arithmetic }},
+	{Column{Name: "special_K", Head: [2]string{"spec", "k cyc"}, Doc: "the same of units for special functions"}, true, func(t *kim.Time) int64 { return t.Special }},
+	{Column{Name: "memory_K", Head: [2]string{"mem", "k cyc"}, Doc: "the same of units for loads and stores"}, false, func(t *kim.Time) int64 { return t.Memory }},
+	{Column{Name: "affine_K", Head: [2]string{"aff", "k inst"}, Doc: "thousands of instructions that execute compactly"}, false, func(t *kim.Time) int64 { return t.Affine }},
+	{Column{Name: "bank_reads_K", Head: [2]string{"bank", "k rds"}, Doc: "thousands of registers of 32 bits that are read from banks"}, true, func(t *kim.Time) int64 { return t.BankReads }},
+	{Column{Name: "bank_writes_K", Head: [2]string{"bank", "k wrs"}, Doc: "the same of those written"}, true, func(t *kim.Time) int64 { return t.BankWrites }},
+	{Column{Name: "lines_K", Head: [2]string{"", "k lines"}, Doc: "thousands of lines that warps access: of GP-SIMT those behind the L1, of FG-SIMT requests"}, false, func(t *kim.Time) int64 { return t.Lines }},
+	{Column{Name: "l1_misses_K", Head: [2]string{"L1", "k miss"}, Doc: "thousands of misses of the L1"}, true, func(t *kim.Time) int64 { return t.L1Misses }},
+	{Column{Name: "l2_misses_K", Head: [2]string{"L2", "k miss"}, Doc: "the same of the L2"}, true, func(t *kim.Time) int64 { return t.L2Misses }},
 }
 
 // addUses adds what a machine has used to a row's values.
 func addUses(measured map[string]float64, t kim.Time) {
 	for _, u := range uses {
-		measured[u.name] = float64(u.value(&t)) / 1000
+		measured[u.Name] = float64(u.value(&t)) / 1000
 	}
 }
 
 // usesTable is what machines use.
-func usesTable(name, title string, rows []paperRow, gp bool, readings []paperInterpretation, measure func(m *meter, row *paperRow, r *paperInterpretation, measured map[string]float64) error) *paperTable {
-	t := &paperTable{
-		name: name, title: title, rows: bareRows(rows), interpretations: readings, printRows: true,
-		measure: func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+func usesTable(name, title string, rows []Row, gp bool, readings []Interpretation, measure func(m *Meter, row *Row, r *Interpretation, measured map[string]float64) error) *Table {
+	t := &Table{
+		Name: name, Title: title, Rows: bareRows(rows), Interpretations: readings, PrintRows: true,
+		Measure: func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
 			measured := map[string]float64{}
 			return measured, measure(m, row, r, measured)
 		},
-		note: "The paper has energies and powers, and says of no event what it takes; these are the events.",
+		Note: "The paper has energies and powers, and says of no event what it takes; these are the events.",
 	}
 	for _, u := range uses {
-		if u.notRanked = true; gp || !u.gpOnly {
-			t.columns = append(t.columns, u.paperColumn)
+		if u.NotRanked = true; gp || !u.gpOnly {
+			t.Columns = append(t.Columns, u.Column)
 		}
 	}
 	return t
 }
 
 // gpUses are the uses of GP-SIMT.
-func gpUses() *paperTable {
+func gpUses() *Table {
 	return usesTable("uses-gp", "what GP-SIMT uses, 16 lanes and a real memory", kimTable1Rows(), true,
-		[]paperInterpretation{{"gpsimt", "without affine execution"}, {"gpsimt+abm", "with it"}},
-		func(m *meter, row *paperRow, r *paperInterpretation, measured map[string]float64) error {
+		[]Interpretation{{"gpsimt", "without affine execution"}, {"gpsimt+abm", "with it"}},
+		func(m *Meter, row *Row, r *Interpretation, measured map[string]float64) error {
 			return m.addGPTime("uses-gp", row, r, measured)
 		})
 }
 
 // fgUses are the uses of FG-SIMT.
-func fgUses() *paperTable {
-	var readings []paperInterpretation
+func fgUses() *Table {
+	var readings []Interpretation
 	machines := map[string]string{} // prefixes of their columns, by reading
 	for _, f := range fgMachines {
 		name, doc := "fgsimt-plain", "without affine execution"
@@ -284,58 +280,58 @@ func fgUses() *paperTable {
 			name, doc = "fgsimt+"+f.name, "with affine execution, as in table3's +"+f.name
 		}
 		machines[name] = f.name
-		readings = append(readings, paperInterpretation{name, doc})
+		readings = append(readings, Interpretation{name, doc})
 	}
-	return usesTable("uses-fg", "what FG-SIMT uses", kimTable3Rows(), false, readings, func(m *meter, row *paperRow, r *paperInterpretation, measured map[string]float64) error {
+	return usesTable("uses-fg", "what FG-SIMT uses", kimTable3Rows(), false, readings, func(m *Meter, row *Row, r *Interpretation, measured map[string]float64) error {
 		times, err := m.fgTimes(row)
 		if err != nil {
 			return err
 		}
-		addUses(measured, times.interpretations[fgHeadline][machines[r.name]])
+		addUses(measured, times.interpretations[fgHeadline][machines[r.Name]])
 		return nil
 	})
 }
 
 // figure5Table is speed-ups with a real memory.
-func figure5Table() *paperTable {
-	return &paperTable{
-		name: "figure5", title: "GP-SIMT with affine execution, speed-up with a real memory",
-		columns: []paperColumn{
-			{name: "l16", head: [2]string{"", "L16"}, digits: 2, notRanked: true, doc: "cycles of gpsimt over those of gpsimt+abm, 16 lanes"},
-			{name: "l8", head: [2]string{"", "L8"}, digits: 2, notRanked: true, doc: "the same, 8 lanes"},
+func figure5Table() *Table {
+	return &Table{
+		Name: "figure5", Title: "GP-SIMT with affine execution, speed-up with a real memory",
+		Columns: []Column{
+			{Name: "l16", Head: [2]string{"", "L16"}, Digits: 2, NotRanked: true, Doc: "cycles of gpsimt over those of gpsimt+abm, 16 lanes"},
+			{Name: "l8", Head: [2]string{"", "L8"}, Digits: 2, NotRanked: true, Doc: "the same, 8 lanes"},
 		},
-		rows: bareRows(kimTable1Rows()),
-		interpretations: append(gpsimt("kim"), []paperInterpretation{
+		Rows: bareRows(kimTable1Rows()),
+		Interpretations: append(gpsimt("kim"), []Interpretation{
 			{"far", "as kim, 100 cycles to the L2"},
 			{"bandwidth", "as kim, without a limit of bandwidth"},
 		}...),
-		longInterpretations: []string{"far", "bandwidth"},
-		measure: func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+		LongInterpretations: []string{"far", "bandwidth"},
+		Measure: func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
 			measured := map[string]float64{}
 			return measured, m.addGPTime("figure5", row, r, measured)
 		},
-		note: "120 cycles to memory, a fast front end. The paper has bars without numbers: 4 to 17 %. Other readings are measured for benchmarks that execute up to a million and a half instructions by warps.",
+		Note: "120 cycles to memory, a fast front end. The paper has bars without numbers: 4 to 17 %. Other readings are measured for benchmarks that execute up to a million and a half instructions by warps.",
 	}
 }
 
 // figure6Table is speed-ups with warm caches, and by the busiest unit alone.
-func figure6Table() *paperTable {
+func figure6Table() *Table {
 	speedup := func(s *interp.Structure, lanes int) float64 {
 		u := kim.ComputeUse(s)
 		return kim.GPSIMT{Lanes: lanes}.Cycles(u) / kim.GPSIMT{Lanes: lanes, Affine: true}.Cycles(u)
 	}
-	return &paperTable{
-		name: "figure6", title: "GP-SIMT with affine execution, speed-up with warm caches",
-		columns: []paperColumn{
-			{name: "l16", head: [2]string{"", "L16"}, digits: 2, notRanked: true, doc: "cycles of gpsimt over those of gpsimt+abm, 16 lanes, a fast front end"},
-			{name: "l8", head: [2]string{"", "L8"}, digits: 2, notRanked: true, doc: "the same, 8 lanes"},
-			{name: "l16_slow", head: [2]string{"slow", "L16"}, digits: 2, notRanked: true, doc: "16 lanes, a slow front end"},
-			{name: "l8_slow", head: [2]string{"slow", "L8"}, digits: 2, notRanked: true, doc: "8 lanes, a slow front end"},
-			{name: "l16_bound", head: [2]string{"unit", "L16"}, digits: 2, notRanked: true, doc: "16 lanes, by what the busiest unit takes at least"},
-			{name: "l8_bound", head: [2]string{"unit", "L8"}, digits: 2, notRanked: true, doc: "the same, 8 lanes"},
+	return &Table{
+		Name: "figure6", Title: "GP-SIMT with affine execution, speed-up with warm caches",
+		Columns: []Column{
+			{Name: "l16", Head: [2]string{"", "L16"}, Digits: 2, NotRanked: true, Doc: "cycles of gpsimt over those of gpsimt+abm, 16 lanes, a fast front end"},
+			{Name: "l8", Head: [2]string{"", "L8"}, Digits: 2, NotRanked: true, Doc: "the same, 8 lanes"},
+			{Name: "l16_slow", Head: [2]string{"slow", "L16"}, Digits: 2, NotRanked: true, Doc: "16 lanes, a slow front end"},
+			{Name: "l8_slow", Head: [2]string{"slow", "L8"}, Digits: 2, NotRanked: true, Doc: "8 lanes, a slow front end"},
+			{Name: "l16_bound", Head: [2]string{"unit", "L16"}, Digits: 2, NotRanked: true, Doc: "16 lanes, by what the busiest unit takes at least"},
+			{Name: "l8_bound", Head: [2]string{"unit", "L8"}, Digits: 2, NotRanked: true, Doc: "the same, 8 lanes"},
 		},
-		rows: bareRows(kimTable1Rows()),
-		interpretations: append(gpsimt("kim", "kim-wide"), []paperInterpretation{
+		Rows: bareRows(kimTable1Rows()),
+		Interpretations: append(gpsimt("kim", "kim-wide"), []Interpretation{
 			{"latency", "as kim, results take twice as long"},
 			{"hit", "as kim, 20 cycles to data in the L1 and in shared memory"},
 			{"ctas", "as kim, at most 8 blocks on a multiprocessor"},
@@ -344,11 +340,11 @@ func figure6Table() *paperTable {
 			{"lanes32", "as kim, 32 lanes in place of 16"},
 			{"slow2", "as kim, a slow front end of half the speed with 8 lanes, too"},
 		}...),
-		longInterpretations: []string{"latency", "hit", "ctas", "turns", "banks", "lanes32", "slow2"},
-		measure: func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+		LongInterpretations: []string{"latency", "hit", "ctas", "turns", "banks", "lanes32", "slow2"},
+		Measure: func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
 			measured := map[string]float64{}
-			if _, ok := kimMachines[r.name]; ok {
-				s, err := m.structureOf(row, r.name)
+			if _, ok := kimMachines[r.Name]; ok {
+				s, err := m.structureOf(row, r.Name)
 				if err != nil {
 					return nil, err
 				}
@@ -356,7 +352,7 @@ func figure6Table() *paperTable {
 			}
 			return measured, m.addGPTime("figure6", row, r, measured)
 		},
-		note: "Units alone are bounds without latencies, which kim-wide has alone. The paper has bars without numbers: 8 to 30 % for about half of the applications, a quarter with marginal or no speed-up, the rest slightly worse. Slow front ends, and other readings, are measured for benchmarks that execute up to a million and a half instructions by warps.",
+		Note: "Units alone are bounds without latencies, which kim-wide has alone. The paper has bars without numbers: 8 to 30 % for about half of the applications, a quarter with marginal or no speed-up, the rest slightly worse. Slow front ends, and other readings, are measured for benchmarks that execute up to a million and a half instructions by warps.",
 	}
 }
 
@@ -365,24 +361,24 @@ const fgHeadline = "fgsimt"
 
 // fgInterpretation is a reading of FG-SIMT that has time.
 type fgInterpretation struct {
-	paperInterpretation
+	Interpretation
 	change func(c *kim.FGConfig)
 }
 
 var fgInterpretations = []fgInterpretation{
 	{fgsimt()[0], nil},
-	{paperInterpretation{"queue16", "as fgsimt, 16 instructions between control processor and issue"}, func(c *kim.FGConfig) { c.Queue = 16 }},
-	{paperInterpretation{"refetch4", "as fgsimt, 4 cycles more after a branch that lanes decide"}, func(c *kim.FGConfig) { c.Refetch += 4 }},
-	{paperInterpretation{"latency", "as fgsimt, multiplications, floating point and divisions take twice as long"}, func(c *kim.FGConfig) { double(c.Results[1:]) }},
-	{paperInterpretation{"hit6", "as fgsimt, 6 cycles to data"}, func(c *kim.FGConfig) { c.Hit = 6 }},
-	{paperInterpretation{"skips", "as fgsimt, units skip groups of eight without active lanes"}, func(c *kim.FGConfig) { c.SkipsIssue = true }},
+	{Interpretation{"queue16", "as fgsimt, 16 instructions between control processor and issue"}, func(c *kim.FGConfig) { c.Queue = 16 }},
+	{Interpretation{"refetch4", "as fgsimt, 4 cycles more after a branch that lanes decide"}, func(c *kim.FGConfig) { c.Refetch += 4 }},
+	{Interpretation{"latency", "as fgsimt, multiplications, floating point and divisions take twice as long"}, func(c *kim.FGConfig) { double(c.Results[1:]) }},
+	{Interpretation{"hit6", "as fgsimt, 6 cycles to data"}, func(c *kim.FGConfig) { c.Hit = 6 }},
+	{Interpretation{"skips", "as fgsimt, units skip groups of eight without active lanes"}, func(c *kim.FGConfig) { c.SkipsIssue = true }},
 }
 
 // figure9Interpretations are those of table 3, and of the others that have time.
-func figure9Interpretations() []paperInterpretation {
+func figure9Interpretations() []Interpretation {
 	list := fgsimt()
 	for _, r := range fgInterpretations[1:] {
-		list = append(list, r.paperInterpretation)
+		list = append(list, r.Interpretation)
 	}
 	return list
 }
@@ -409,17 +405,17 @@ type fgTimes struct {
 }
 
 // fgTimes runs a row's benchmark on FG-SIMT machines.
-func (m *meter) fgTimes(row *paperRow) (*fgTimes, error) {
+func (m *Meter) fgTimes(row *Row) (*fgTimes, error) {
 	baseline := kimMachines[fgHeadline]
 	key := baseline.key(row)
 	return measureOnce(m, fgKey(key), func() (*fgTimes, error) {
 		var names []string
 		var machines []*kim.FGMachine
 		for _, r := range fgInterpretations {
-			if r.name != fgHeadline && !m.reads(r.name) {
+			if r.Name != fgHeadline && !m.reads(r.Name) {
 				continue
 			}
-			names = append(names, r.name)
+			names = append(names, r.Name)
 			for _, f := range fgMachines {
 				c := kim.NewFGConfig(f.affine)
 				if r.change != nil {
@@ -445,39 +441,39 @@ func (m *meter) fgTimes(row *paperRow) (*fgTimes, error) {
 }
 
 // reads reports whether some table that is measured has a reading.
-func (m *meter) reads(name string) bool {
-	return slices.ContainsFunc(m.tables, func(t *paperTable) bool {
-		return slices.ContainsFunc(t.interpretations, func(r paperInterpretation) bool { return r.name == name })
+func (m *Meter) reads(name string) bool {
+	return slices.ContainsFunc(m.tables, func(t *Table) bool {
+		return slices.ContainsFunc(t.Interpretations, func(r Interpretation) bool { return r.Name == name })
 	})
 }
 
 // timedTable3 is table 3 with what it has of time.
-func timedTable3(t *paperTable) *paperTable {
-	structure := t.measure
+func timedTable3(t *Table) *Table {
+	structure := t.Measure
 	for _, f := range fgMachines {
 		name, head := "exec_K", "exec"
 		if f.name != "" {
 			name, head = f.name+"_"+name, "+"+f.name
 		}
-		t.columns = append(t.columns, paperColumn{name: name, head: [2]string{head, "k cycles"}, digits: 1, notRanked: true, doc: "thousands of cycles of fgsimt, and with affine execution"})
+		t.Columns = append(t.Columns, Column{Name: name, Head: [2]string{head, "k cycles"}, Digits: 1, NotRanked: true, Doc: "thousands of cycles of fgsimt, and with affine execution"})
 	}
-	t.columns = append(t.columns,
-		paperColumn{name: "cycles", head: [2]string{"cyc/", "inst"}, digits: 2, doc: "cycles of fgsimt, by instruction of a thread"},
-		paperColumn{name: "mem_B_per_cyc", head: [2]string{"mem", "B/c"}, digits: 1, doc: "bytes that lanes load and store, by cycle"})
-	for i := range t.rows {
-		v := t.rows[i].values
+	t.Columns = append(t.Columns,
+		Column{Name: "cycles", Head: [2]string{"cyc/", "inst"}, Digits: 2, Doc: "cycles of fgsimt, by instruction of a thread"},
+		Column{Name: "mem_B_per_cyc", Head: [2]string{"mem", "B/c"}, Digits: 1, Doc: "bytes that lanes load and store, by cycle"})
+	for i := range t.Rows {
+		v := t.Rows[i].Values
 		v["cycles"] = v["exec_K"] / v["inst_K"]
 	}
-	t.measure = func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+	t.Measure = func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
 		measured, err := structure(m, row, r)
-		if err != nil || r.name != fgHeadline {
+		if err != nil || r.Name != fgHeadline {
 			return measured, err
 		}
 		times, err := m.fgTimes(row)
 		if err != nil {
 			return nil, err
 		}
-		byName := times.interpretations[r.name]
+		byName := times.interpretations[r.Name]
 		for _, f := range fgMachines {
 			name := "exec_K"
 			if f.name != "" {
@@ -493,34 +489,34 @@ func timedTable3(t *paperTable) *paperTable {
 }
 
 // figure9Table is speed-ups of FG-SIMT, and those of the busiest unit alone.
-func figure9Table() *paperTable {
-	t := &paperTable{
-		name: "figure9", title: "FG-SIMT with affine execution, speed-up",
-		columns: []paperColumn{
-			{name: "a", head: [2]string{"", "+a"}, digits: 2, doc: "cycles of fgsimt over those of fgsimt+a"},
-			{name: "ab", head: [2]string{"", "+ab"}, digits: 2, doc: "… of fgsimt+ab"},
-			{name: "abm", head: [2]string{"", "+abm"}, digits: 2, doc: "… of fgsimt+abm"},
-			{name: "a_bound", wholeColumn: "a", head: [2]string{"unit", "+a"}, digits: 2, doc: "the same, by what the busiest unit takes at least"},
-			{name: "ab_bound", wholeColumn: "ab", head: [2]string{"unit", "+ab"}, digits: 2, doc: "… of fgsimt+ab"},
-			{name: "abm_bound", wholeColumn: "abm", head: [2]string{"unit", "+abm"}, digits: 2, doc: "… of fgsimt+abm"},
+func figure9Table() *Table {
+	t := &Table{
+		Name: "figure9", Title: "FG-SIMT with affine execution, speed-up",
+		Columns: []Column{
+			{Name: "a", Head: [2]string{"", "+a"}, Digits: 2, Doc: "cycles of fgsimt over those of fgsimt+a"},
+			{Name: "ab", Head: [2]string{"", "+ab"}, Digits: 2, Doc: "… of fgsimt+ab"},
+			{Name: "abm", Head: [2]string{"", "+abm"}, Digits: 2, Doc: "… of fgsimt+abm"},
+			{Name: "a_bound", WholeColumn: "a", Head: [2]string{"unit", "+a"}, Digits: 2, Doc: "the same, by what the busiest unit takes at least"},
+			{Name: "ab_bound", WholeColumn: "ab", Head: [2]string{"unit", "+ab"}, Digits: 2, Doc: "… of fgsimt+ab"},
+			{Name: "abm_bound", WholeColumn: "abm", Head: [2]string{"unit", "+abm"}, Digits: 2, Doc: "… of fgsimt+abm"},
 		},
-		rows: figure9Rows(), interpretations: figure9Interpretations(), longInterpretations: []string{"queue16", "refetch4", "latency", "hit6", "skips"},
-		note: "Units alone are bounds without latencies, which other policies and reconvergence have alone. The paper's speed-ups are quotients of table 3's execution times, which it prints in thousands.",
+		Rows: figure9Rows(), Interpretations: figure9Interpretations(), LongInterpretations: []string{"queue16", "refetch4", "latency", "hit6", "skips"},
+		Note: "Units alone are bounds without latencies, which other policies and reconvergence have alone. The paper's speed-ups are quotients of table 3's execution times, which it prints in thousands.",
 	}
-	t.measure = func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+	t.Measure = func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
 		measured := map[string]float64{}
-		if slices.ContainsFunc(fgInterpretations, func(f fgInterpretation) bool { return f.name == r.name }) {
+		if slices.ContainsFunc(fgInterpretations, func(f fgInterpretation) bool { return f.Name == r.Name }) {
 			times, err := m.fgTimes(row)
 			if err != nil {
 				return nil, err
 			}
-			byName := times.interpretations[r.name]
+			byName := times.interpretations[r.Name]
 			for _, f := range fgMachines[1:] {
 				measured[f.name] = quotient(byName[""].Cycles, byName[f.name].Cycles)
 			}
 		}
-		if _, ok := kimMachines[r.name]; ok {
-			s, err := m.structureOf(row, r.name)
+		if _, ok := kimMachines[r.Name]; ok {
+			s, err := m.structureOf(row, r.Name)
 			if err != nil {
 				return nil, err
 			}

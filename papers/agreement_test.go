@@ -1,12 +1,10 @@
-package cli
+package papers
 
 import (
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 
 	"gemu/internal/part"
@@ -68,9 +66,9 @@ func TestChance(t *testing.T) {
 // TestHolm: the largest of three probabilities stays, the least is taken three times, and the
 // order is kept.
 func TestHolm(t *testing.T) {
-	var tests []*agreement
+	var tests []*Agreement
 	for _, p := range []float64{0.04, 0.01, 0.03} {
-		tests = append(tests, &agreement{P: &p})
+		tests = append(tests, &Agreement{P: &p})
 	}
 	holm(tests)
 	for i, want := range []float64{0.06, 0.03, 0.06} {
@@ -124,7 +122,7 @@ func TestAgreementByDefinition(t *testing.T) {
 		}
 		return list
 	}
-	var tests []*agreement
+	var tests []*Agreement
 	for range part.Count(20, 60, 1000) {
 		n := 2 + r.IntN(5)
 		x, y := make([]float64, n), make([]float64, n)
@@ -155,12 +153,12 @@ func TestAgreementByDefinition(t *testing.T) {
 		}
 		tests = append(tests, a)
 	}
-	lists := [][]*agreement{tests}
+	lists := [][]*Agreement{tests}
 	for range 50 {
-		var list []*agreement
+		var list []*Agreement
 		for range 2 + r.IntN(6) {
 			p := float64(r.IntN(200)) / 1000
-			list = append(list, &agreement{P: &p})
+			list = append(list, &Agreement{P: &p})
 		}
 		lists = append(lists, list)
 	}
@@ -184,38 +182,6 @@ func TestAgreementByDefinition(t *testing.T) {
 			if math.Abs(*a.Holm-want) > 1e-12 {
 				t.Errorf("Holm of %v: %v, want %v", *a.P, *a.Holm, want)
 			}
-		}
-	}
-}
-
-// TestPercentNearest: what is printed is as near as its decimals let it be, and nothing that is not is printed as 0 or 100.
-func TestPercentNearest(t *testing.T) {
-	r := rand.New(rand.NewPCG(part.Seed(t), 4))
-	for range 2000 {
-		decimals := r.IntN(3)
-		step := []float64{1, 0.1, 0.01}[decimals]
-		v := 100 * math.Pow(r.Float64(), 3)
-		switch r.IntN(4) {
-		case 0:
-			v = step * r.Float64()
-		case 1:
-			v = 100 - step*r.Float64()
-		}
-		text := percentText(v, decimals)
-		of, err := strconv.ParseFloat(strings.TrimLeft(text, "<>"), 64)
-		switch {
-		case err != nil || decimals > 0 && len(text)-strings.Index(text, ".")-1 != decimals:
-			t.Errorf("%v: %q", v, text)
-		case text[0] == '<':
-			if v >= step/2 || of != step {
-				t.Errorf("%v: %q", v, text)
-			}
-		case text[0] == '>':
-			if v < 100-step/2 || math.Abs(of-(100-step)) > 1e-9 {
-				t.Errorf("%v: %q", v, text)
-			}
-		case math.Abs(of-v) > step/2+1e-9 || of == 0 && v != 0 || of == 100 && v != 100:
-			t.Errorf("%v: %q", v, text)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package papers
 
 import (
 	"math"
@@ -15,41 +15,41 @@ func TestAVCCapacity(t *testing.T) {
 	results := map[string]map[string]*avcResult{}
 	for _, row := range readRows(avc2011Table4, nil) {
 		for _, k := range avcKernels {
-			if k.paper != row.name {
+			if k.paper != row.Name {
 				continue
 			}
 			if results[k.workload] == nil {
 				results[k.workload] = map[string]*avcResult{}
 			}
-			r := &avcResult{base: int(row.values["r_base"])}
+			r := &avcResult{base: int(row.Values["r_base"])}
 			for range avcInterpretations {
-				r.cached = append(r.cached, []int{int(row.values["B"]), int(row.values["c1"]), int(row.values["c2"]), int(row.values["c3"])})
+				r.cached = append(r.cached, []int{int(row.Values["B"]), int(row.Values["c1"]), int(row.Values["c2"]), int(row.Values["c3"])})
 			}
 			results[k.workload][k.kernel] = r
 		}
 	}
-	m := newMeter(&app{ctx: t.Context()}, 1, nil)
-	defer m.close()
+	m := NewMeter(t.Context(), 1, 0, nil)
+	defer m.Close()
 	for workload, r := range results {
 		m.results["avc2011 "+workload] = func() (map[string]*avcResult, error) { return r, nil }
 	}
-	for _, p := range papers {
-		for _, table := range p.tables {
-			if p.name != "avc2011" || table.name != "capacity" {
+	for _, p := range All() {
+		for _, table := range p.Tables {
+			if p.Name != "avc2011" || table.Name != "capacity" {
 				continue
 			}
-			for _, row := range table.rows[:2] {
-				measured, err := table.measure(m, &row, &table.interpretations[0])
+			for _, row := range table.Rows[:2] {
+				measured, err := table.Measure(m, &row, &table.Interpretations[0])
 				if err != nil {
 					t.Fatal(err)
 				}
-				for name, want := range row.values {
+				for name, want := range row.Values {
 					tolerance := 0.051
 					if want > 10 { // percent
 						tolerance = 0.51
 					}
 					if got := measured[name]; math.Abs(got-want) > tolerance {
-						t.Errorf("%s %s: %v, want %v", row.name, name, got, want)
+						t.Errorf("%s %s: %v, want %v", row.Name, name, got, want)
 					}
 				}
 			}
@@ -125,8 +125,8 @@ func TestAVCPoints(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a workload with many numbers of registers")
 	}
-	m := newMeter(&app{ctx: t.Context()}, 1, nil)
-	defer m.close()
+	m := NewMeter(t.Context(), 1, 0, nil)
+	defer m.Close()
 	all, err := avcMeasure(m, "backprop")
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func TestAVCPoints(t *testing.T) {
 	}
 	measure := measureAVCSteps((*avcPoint).blocks)
 	few := all["backprop_adjust"]
-	row, reading := &paperRow{name: "0.75"}, &paperInterpretation{name: "bprop2"}
+	row, reading := &Row{Name: "0.75"}, &Interpretation{Name: "bprop2"}
 	if measured, err := measure(m, row, reading); err != nil || measured["registers"] != float64(few.registersAt(0.75)) {
 		t.Errorf("three quarters: %v, %v", measured, err)
 	}

@@ -1,4 +1,4 @@
-package cli
+package papers
 
 // This file is Liu et al., HPCA 2017 (G-Scalar): what is compared with it, and by which reading, is
 // in docs/gscalar.md.
@@ -14,11 +14,12 @@ import (
 	"gemu/models/gscalar"
 )
 
-//go:embed papers/gscalar2017.csv
+//go:embed data/gscalar2017.csv
 var gscalarValues []byte
 
-func init() {
-	papers = append(papers, &paper{name: "gscalar2017", study: "liu2017", title: "Liu et al., HPCA 2017: G-Scalar", tables: gscalarTables()})
+// gscalar2017 returns the paper.
+func gscalar2017() *Paper {
+	return &Paper{Name: "gscalar2017", Study: "liu2017", Title: "Liu et al., HPCA 2017: G-Scalar", Tables: gscalarTables()}
 }
 
 // gscalarBenchmarks are those of table 2, with their workloads at the sizes at which they were first
@@ -93,7 +94,7 @@ func gscalarMetrics() map[string]float64 {
 }
 
 // gscalarRows are the rows of a table: the benchmarks, and their mean.
-func gscalarRows(table string) []paperRow {
+func gscalarRows(table string) []Row {
 	metrics := gscalarMetrics()
 	values := func(row string) map[string]float64 {
 		m := map[string]float64{}
@@ -107,15 +108,15 @@ func gscalarRows(table string) []paperRow {
 		}
 		return m
 	}
-	var rows []paperRow
+	var rows []Row
 	for _, b := range gscalarBenchmarks {
-		row := paperRow{name: b.name, workload: b.workload, size: b.size, values: values(b.name)}
+		row := Row{Name: b.name, Workload: b.workload, Size: b.size, Values: values(b.name)}
 		if kernels.Lookup(b.workload) == nil {
-			row.absent = b.workload + " is not in the library"
+			row.Absent = b.workload + " is not in the library"
 		}
 		rows = append(rows, row)
 	}
-	return append(rows, paperRow{name: "mean", all: true, values: values("")})
+	return append(rows, Row{Name: "mean", Summary: true, Values: values("")})
 }
 
 // gscalarKey is a run of a benchmark.
@@ -125,17 +126,12 @@ type gscalarKey struct {
 }
 
 // gscalarCounts runs a benchmark under the paper's reconvergence.
-func gscalarCounts(m *meter, row *paperRow, warp int) (*gscalar.Counts, error) {
-	return measureOnce(m, gscalarKey{row.workload, warp}, func() (*gscalar.Counts, error) {
-		flags, watch := m.flags(row.workload, row.size), &gscalar.Model{}
-		flags.Warp = warp
-		j, err := flags.open(m.app, m.app.stderr, watch)
-		if err != nil {
-			return nil, err
-		}
-		err = j.run(m.app, func(l *interp.Launch) {
-			l.Mode, l.Reconverge = interp.Vector, interp.ReconvergerNamed("stack")
-		})
+func gscalarCounts(m *Meter, row *Row, warp int) (*gscalar.Counts, error) {
+	return measureOnce(m, gscalarKey{row.Workload, warp}, func() (*gscalar.Counts, error) {
+		watch := &gscalar.Model{}
+		err := m.run(row.Workload, row.Size, func(l *interp.Launch) {
+			l.WarpSize, l.Reconverge = warp, interp.ReconvergerNamed("stack")
+		}, watch)
 		n := watch.Counts(warp)
 		return &n, err
 	})
@@ -143,26 +139,26 @@ func gscalarCounts(m *meter, row *paperRow, warp int) (*gscalar.Counts, error) {
 
 // gscalarTable makes a table of what ours gives of a benchmark's counts, column by column. The mean is over
 // the benchmarks that are there, each with the same weight.
-func gscalarTable(t paperTable, ours func(c *gscalar.Counts, reading int) []float64) *paperTable {
-	t.rows = gscalarRows(t.name)
-	readings := t.interpretations
-	number := func(r *paperInterpretation) int {
+func gscalarTable(t Table, ours func(c *gscalar.Counts, reading int) []float64) *Table {
+	t.Rows = gscalarRows(t.Name)
+	readings := t.Interpretations
+	number := func(r *Interpretation) int {
 		for i := range readings {
-			if readings[i].name == r.name {
+			if readings[i].Name == r.Name {
 				return i
 			}
 		}
-		panic("BUG: no reading " + r.name)
+		panic("BUG: no reading " + r.Name)
 	}
-	rows := t.rows
-	t.measure = func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
-		measureRow := func(row *paperRow) (map[string]float64, error) {
+	rows := t.Rows
+	t.Measure = func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
+		measureRow := func(row *Row) (map[string]float64, error) {
 			c, err := gscalarCounts(m, row, 32)
 			if err != nil {
 				return nil, err
 			}
 			list := ours(c, number(r))
-			if t.name == "figure10" {
+			if t.Name == "figure10" {
 				c, err := gscalarCounts(m, row, 64)
 				if err != nil {
 					return nil, err
@@ -170,17 +166,17 @@ func gscalarTable(t paperTable, ours func(c *gscalar.Counts, reading int) []floa
 				list = append(list, ours(c, number(r))...)
 			}
 			v := map[string]float64{}
-			for i := range t.columns {
-				v[t.columns[i].name] = list[i]
+			for i := range t.Columns {
+				v[t.Columns[i].Name] = list[i]
 			}
 			return v, nil
 		}
-		if !row.all {
+		if !row.Summary {
 			return measureRow(row)
 		}
 		sum, n := map[string]float64{}, 0
 		for i := range rows {
-			if rows[i].all || rows[i].absent != "" {
+			if rows[i].Summary || rows[i].Absent != "" {
 				continue
 			}
 			v, err := measureRow(&rows[i])
@@ -201,9 +197,9 @@ func gscalarTable(t paperTable, ours func(c *gscalar.Counts, reading int) []floa
 }
 
 // gscalarInterpretations are the readings of scalar execution.
-func gscalarInterpretations() (list []paperInterpretation) {
+func gscalarInterpretations() (list []Interpretation) {
 	for r := range gscalar.InterpretationCount {
-		list = append(list, paperInterpretation{r.String(), map[gscalar.Interpretation]string{
+		list = append(list, Interpretation{r.String(), map[gscalar.Interpretation]string{
 			gscalar.Headline:       "64-bit registers are two; branches, %tid and atomics are never scalar; sources that are constants only are",
 			gscalar.WithControl:    "branches and other control instructions are scalar if their predicate is",
 			gscalar.NoConstants:    "instructions without a register as source are not",
@@ -215,20 +211,20 @@ func gscalarInterpretations() (list []paperInterpretation) {
 	return list
 }
 
-func gscalarColumn(name, head1, head2, doc string) paperColumn {
-	return paperColumn{name: name, head: [2]string{head1, head2}, digits: 1, doc: doc}
+func gscalarColumn(name, head1, head2, doc string) Column {
+	return Column{Name: name, Head: [2]string{head1, head2}, Digits: 1, Doc: doc}
 }
 
 // stacked has the first so many columns drawn on top of each other.
-func stacked(noun string, n int, columns []paperColumn) []paperColumn {
+func stacked(noun string, n int, columns []Column) []Column {
 	for i := range columns[:n] {
-		columns[i].stack, columns[i].series = noun, columns[i].label()
+		columns[i].Stack, columns[i].Series = noun, columns[i].Label()
 	}
 	return columns
 }
 
 // gscalarTables are the figures.
-func gscalarTables() []*paperTable {
+func gscalarTables() []*Table {
 	// Of figure 12 and of the ratio: a scheme, and what is left out.
 	const (
 		whole = iota
@@ -247,27 +243,27 @@ func gscalarTables() []*paperTable {
 		}
 		return scheme, bdi, low
 	}
-	readings := []paperInterpretation{
+	readings := []Interpretation{
 		whole:    {"headline", "one base value for a register; 64-bit registers are two; differences of up to 3 bytes; special moves counted"},
 		halves:   {"halves", "a base value for each 16 lanes"},
 		lowWords: {"low words only", "of 64-bit registers the low word counts alone"},
 		warped:   {"2-byte differences", "BDI as warped compression has it, with differences of up to 2 bytes"},
 	}
-	return []*paperTable{
-		gscalarTable(paperTable{
-			name: "figure1", title: "divergent instructions, % of instructions",
-			columns: []paperColumn{
+	return []*Table{
+		gscalarTable(Table{
+			Name: "figure1", Title: "divergent instructions, % of instructions",
+			Columns: []Column{
 				gscalarColumn("divergent", "", "divergent", "not executed by all lanes of the warp, of instructions"),
 				gscalarColumn("scalar", "divergent", "scalar", "of them those whose sources are the same in the lanes that execute them, of instructions"),
 			},
-			interpretations: []paperInterpretation{{"headline", "by value; a branch goes by the lanes that are together"}},
+			Interpretations: []Interpretation{{"headline", "by value; a branch goes by the lanes that are together"}},
 		}, func(c *gscalar.Counts, _ int) []float64 {
 			d, s := c.Divergence()
 			return []float64{d, s}
 		}),
-		gscalarTable(paperTable{
-			name: "figure8", title: "accesses to vector registers by what lanes share, %",
-			columns: stacked("accesses to vector registers", 6, []paperColumn{
+		gscalarTable(Table{
+			Name: "figure8", Title: "accesses to vector registers by what lanes share, %",
+			Columns: stacked("accesses to vector registers", 6, []Column{
 				gscalarColumn("scalar", "", "scalar", "all lanes have the same, of accesses"),
 				gscalarColumn("3-byte", "3", "bytes", "… the same three bytes from the top"),
 				gscalarColumn("2-byte", "2", "bytes", "… two"),
@@ -275,7 +271,7 @@ func gscalarTables() []*paperTable {
 				gscalarColumn("other", "", "other", "… none"),
 				gscalarColumn("divergent", "", "diverg.", "by divergent instructions"),
 			}),
-			interpretations: []paperInterpretation{
+			Interpretations: []Interpretation{
 				{"headline", "reads and writes; 64-bit registers are two"},
 				{"reads", "only reads"},
 				{"writes", "only writes"},
@@ -289,44 +285,44 @@ func gscalarTables() []*paperTable {
 			s := c.Similar(operands, reading == 3)
 			return []float64{s[gscalar.ScalarValue], s[gscalar.ThreeBytes], s[gscalar.TwoBytes], s[gscalar.OneByte], s[gscalar.Other], s[gscalar.DivergentAccess]}
 		}),
-		gscalarTable(paperTable{
-			name: "figure9", title: "instructions that may execute as scalars, %",
-			columns: stacked("instructions", 4, []paperColumn{
+		gscalarTable(Table{
+			Name: "figure9", Title: "instructions that may execute as scalars, %",
+			Columns: stacked("instructions", 4, []Column{
 				gscalarColumn("alu", "", "ALU", "arithmetic and logic, not divergent, of instructions"),
 				gscalarColumn("others", "SFU,", "memory", "special functions, loads and stores, not divergent"),
 				gscalarColumn("half", "", "half", "not divergent, in 16 lanes"),
 				gscalarColumn("divergent", "", "diverg.", "divergent, by the mask of the last write"),
 				gscalarColumn("total", "", "all", "all of them"),
 			}),
-			interpretations: gscalarInterpretations(),
+			Interpretations: gscalarInterpretations(),
 		}, func(c *gscalar.Counts, reading int) []float64 {
 			alu, others, half, divergent := c.Scalar(gscalar.Interpretation(reading))
 			return []float64{alu, others, half, divergent, alu + others + half + divergent}
 		}),
-		gscalarTable(paperTable{
-			name: "figure10", title: "half scalar instructions by width of warps, %",
-			columns: []paperColumn{
+		gscalarTable(Table{
+			Name: "figure10", Title: "half scalar instructions by width of warps, %",
+			Columns: []Column{
 				gscalarColumn("warp32", "warps", "of 32", "with warps of 32 lanes, groups of 16"),
 				gscalarColumn("warp64", "warps", "of 64", "with warps of 64 lanes, groups of 16"),
 			},
-			interpretations: gscalarInterpretations(),
+			Interpretations: gscalarInterpretations(),
 		}, func(c *gscalar.Counts, reading int) []float64 {
 			_, _, half, _ := c.Scalar(gscalar.Interpretation(reading))
 			return []float64{half}
 		}),
-		gscalarTable(paperTable{
-			name: "figure12", title: "energy of the register file by first order, % of that of vectors",
-			note: "combined is a file of our own: tags for base and stride, and what they do not hold byte-wise. Figure 11 is instructions per cycle and watt, which gemu cannot know.",
-			columns: []paperColumn{
+		gscalarTable(Table{
+			Name: "figure12", Title: "energy of the register file by first order, % of that of vectors",
+			Note: "combined is a file of our own: tags for base and stride, and what they do not hold byte-wise. Figure 11 is instructions per cycle and watt, which gemu cannot know.",
+			Columns: []Column{
 				gscalarColumn("scalar_file", "scalar", "file", "a file of scalars beside the vectors"),
 				gscalarColumn("bdi", "", "W-C", "a base and differences"),
 				gscalarColumn("gscalar", "", "G-Scalar", "byte-wise"),
 				gscalarColumn("combined", "", "combined", "affine tags, else byte-wise"),
 				gscalarColumn("moves", "special", "moves", "% of instructions"),
 			},
-			interpretations: append(readings[:last:last],
-				paperInterpretation{"no moves", "special moves left out"},
-				paperInterpretation{"free scalars", "an access to the file of scalars costs nothing"}),
+			Interpretations: append(readings[:last:last],
+				Interpretation{"no moves", "special moves left out"},
+				Interpretation{"free scalars", "an access to the file of scalars costs nothing"}),
 		}, func(c *gscalar.Counts, reading int) []float64 {
 			scheme, bdi, low := file(reading)
 			moves := reading != last
@@ -336,15 +332,15 @@ func gscalarTables() []*paperTable {
 			}
 			return []float64{scalars, c.Power(bdi, moves, low), c.Power(scheme, moves, low), c.Power(gscalar.Affine, moves, low), c.Moves()}
 		}),
-		gscalarTable(paperTable{
-			name: "ratio", title: "compression ratio of what registers are written (section 5.3)",
-			columns: []paperColumn{
-				{name: "bdi", head: [2]string{"", "BDI"}, digits: 2, doc: "bytes as vectors over bytes stored, a base and differences"},
-				{name: "bytewise", head: [2]string{"", "G-Scalar"}, digits: 2, doc: "… byte-wise"},
-				{name: "combined", head: [2]string{"", "combined"}, digits: 2, doc: "… affine tags, else byte-wise"},
+		gscalarTable(Table{
+			Name: "ratio", Title: "compression ratio of what registers are written (section 5.3)",
+			Columns: []Column{
+				{Name: "bdi", Head: [2]string{"", "BDI"}, Digits: 2, Doc: "bytes as vectors over bytes stored, a base and differences"},
+				{Name: "bytewise", Head: [2]string{"", "G-Scalar"}, Digits: 2, Doc: "… byte-wise"},
+				{Name: "combined", Head: [2]string{"", "combined"}, Digits: 2, Doc: "… affine tags, else byte-wise"},
 			},
-			interpretations: append(readings[:last:last],
-				paperInterpretation{"with encodings", "six bits for each register count as stored"}),
+			Interpretations: append(readings[:last:last],
+				Interpretation{"with encodings", "six bits for each register count as stored"}),
 		}, func(c *gscalar.Counts, reading int) []float64 {
 			scheme, bdi, low := file(reading)
 			encodings := reading == last

@@ -1,4 +1,4 @@
-package cli
+package papers
 
 import (
 	"slices"
@@ -10,16 +10,16 @@ import (
 // TestTimes: readings of tables are of machines that there are, for columns that there are; what is left out for its
 // length is of the library.
 func TestTimes(t *testing.T) {
-	tables := papers[slices.IndexFunc(papers, func(p *paper) bool { return p.name == "kim2013" })].tables
+	tables := Named("kim2013").Tables
 	used := map[string]bool{}
 	for name, readings := range gpInterpretations {
-		i := slices.IndexFunc(tables, func(t *paperTable) bool { return t.name == name })
+		i := slices.IndexFunc(tables, func(t *Table) bool { return t.Name == name })
 		if i < 0 {
 			t.Errorf("there is no table %s", name)
 			continue
 		}
 		for reading, columns := range readings {
-			if !slices.ContainsFunc(tables[i].interpretations, func(r paperInterpretation) bool { return r.name == reading }) {
+			if !slices.ContainsFunc(tables[i].Interpretations, func(r Interpretation) bool { return r.Name == reading }) {
 				t.Errorf("%s has no reading %s", name, reading)
 			}
 			for column, pair := range columns {
@@ -27,7 +27,7 @@ func TestTimes(t *testing.T) {
 				if !slices.ContainsFunc(gpPairs, func(p gpPair) bool { return p.name == pair }) {
 					t.Errorf("%s, %s: there is no machine %s", name, reading, pair)
 				}
-				if several := column == "issue" || column == "busy" || column == "uses"; !several && !slices.ContainsFunc(tables[i].columns, func(c paperColumn) bool { return c.name == column }) {
+				if several := column == "issue" || column == "busy" || column == "uses"; !several && !slices.ContainsFunc(tables[i].Columns, func(c Column) bool { return c.Name == column }) {
 					t.Errorf("%s, %s: there is no column %s", name, reading, column)
 				}
 			}
@@ -44,14 +44,14 @@ func TestTimes(t *testing.T) {
 		}
 	}
 	for _, table := range tables {
-		timed := gpInterpretations[table.name]
-		for _, r := range table.interpretations {
-			_, ok := kimMachines[r.name]
-			if len(timed) > 0 && !ok && len(timed[r.name]) == 0 {
-				t.Errorf("%s, %s: there is no machine", table.name, r.name)
+		timed := gpInterpretations[table.Name]
+		for _, r := range table.Interpretations {
+			_, ok := kimMachines[r.Name]
+			if len(timed) > 0 && !ok && len(timed[r.Name]) == 0 {
+				t.Errorf("%s, %s: there is no machine", table.Name, r.Name)
 			}
-			if table.name == "figure9" && !ok && !slices.ContainsFunc(fgInterpretations, func(f fgInterpretation) bool { return f.name == r.name }) {
-				t.Errorf("figure 9, %s: there is no machine", r.name)
+			if table.Name == "figure9" && !ok && !slices.ContainsFunc(fgInterpretations, func(f fgInterpretation) bool { return f.Name == r.Name }) {
+				t.Errorf("figure 9, %s: there is no machine", r.Name)
 			}
 		}
 	}
@@ -60,7 +60,7 @@ func TestTimes(t *testing.T) {
 			t.Errorf("headline %s: there is no machine", name)
 		}
 	}
-	if fgInterpretations[0].name != fgHeadline {
+	if fgInterpretations[0].Name != fgHeadline {
 		t.Errorf("%s is not the first that has time", fgHeadline)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package papers
 
 // This file is Collange and Kouyoumdjian 2011, the Affine Vector Cache: what is compared with it,
 // and by which reading, is in docs/avc.md.
@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"time"
 
 	"gemu/interp"
 	"gemu/kernels"
@@ -18,7 +17,7 @@ import (
 	"gemu/spill"
 )
 
-//go:embed papers/avc2011_table4.csv
+//go:embed data/avc2011_table4.csv
 var avc2011Table4 []byte
 
 // avcKernel is a kernel of the paper: its name in table 4, a shorter one, and what it is here.
@@ -63,19 +62,19 @@ var avcSizes = map[string]int{
 
 // avcInterpretations are the readings of the cache and of how warps run on it; the first is the headline.
 var avcInterpretations = []struct {
-	paperInterpretation
+	Interpretation
 	schedule avc.Schedule
 	lru      bool
 }{
-	{paperInterpretation{"headline", "tree pseudo-LRU, a word's warps side by side, one instruction of each warp in turn"}, avc.Schedule{}, false},
-	{paperInterpretation{"LRU", "exact, in place of the tree"}, avc.Schedule{}, true},
-	{paperInterpretation{"warp by warp", "a warp's words side by side, in frames of a power of two"}, avc.Schedule{WarpByWarp: true}, false},
-	{paperInterpretation{"greedy", "the same warp until it ends"}, avc.Schedule{Greedy: true}, false},
-	{paperInterpretation{"whole CTAs", "only as many warps resident as make whole CTAs"}, avc.Schedule{WholeCTAs: true}, false},
+	{Interpretation{"headline", "tree pseudo-LRU, a word's warps side by side, one instruction of each warp in turn"}, avc.Schedule{}, false},
+	{Interpretation{"LRU", "exact, in place of the tree"}, avc.Schedule{}, true},
+	{Interpretation{"warp by warp", "a warp's words side by side, in frames of a power of two"}, avc.Schedule{WarpByWarp: true}, false},
+	{Interpretation{"greedy", "the same warp until it ends"}, avc.Schedule{Greedy: true}, false},
+	{Interpretation{"whole CTAs", "only as many warps resident as make whole CTAs"}, avc.Schedule{WholeCTAs: true}, false},
 }
 
 // avcLetter is the text's wording, of r_cache.
-var avcLetter = paperInterpretation{"to the letter", "the smallest register count with so little traffic, whatever greater ones have"}
+var avcLetter = Interpretation{"to the letter", "the smallest register count with so little traffic, whatever greater ones have"}
 
 // avcShares are the shares of r_base that figures 1, 2 and 6 are looked at.
 var avcShares = []float64{0.5, 0.75, 0.25}
@@ -118,7 +117,7 @@ func (r *avcResult) registersAt(share float64) int { return max(r.minRegs, r.rou
 func (r *avcResult) rounded(share float64) int { return int(share*float64(r.base) + 0.5) }
 
 // avcMeasure measures the kernels of a workload that the paper has, by name.
-func avcMeasure(m *meter, workload string) (map[string]*avcResult, error) {
+func avcMeasure(m *Meter, workload string) (map[string]*avcResult, error) {
 	return measureOnce(m, "avc2011 "+workload, func() (map[string]*avcResult, error) {
 		w := kernels.Lookup(workload)
 		module, err := ptx.ParseString(workload+".ptx", w.PTX())
@@ -128,7 +127,7 @@ func avcMeasure(m *meter, workload string) (map[string]*avcResult, error) {
 		out := map[string]*avcResult{}
 		maximum, minimum := 0, 1
 		for _, f := range module.Kernels() {
-			r, err := spill.RangeOf(m.app.ctx, f)
+			r, err := spill.RangeOf(m.ctx, f)
 			if err != nil {
 				return nil, err
 			}
@@ -199,8 +198,8 @@ func (r *avcResult) shown(regs int) bool {
 }
 
 // avcRun runs a workload with so many registers.
-func avcRun(m *meter, w *kernels.Workload, module *ptx.Module, regs int, out map[string]*avcResult) error {
-	src, _, err := spill.Module(m.app.ctx, module, regs)
+func avcRun(m *Meter, w *kernels.Workload, module *ptx.Module, regs int, out map[string]*avcResult) error {
+	src, _, err := spill.Module(m.ctx, module, regs)
 	if err != nil {
 		return err
 	}
@@ -233,19 +232,8 @@ func avcRun(m *meter, w *kernels.Workload, module *ptx.Module, regs int, out map
 }
 
 // avcWatch runs a workload with other PTX, watched by a probe.
-func avcWatch(m *meter, w *kernels.Workload, src string, p interp.Probe) error {
-	dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []interp.Probe{p}, TimeLimit: time.Duration(m.limit)})
-	s, err := kernels.Start(m.app.ctx, w, dev, avcSizes[w.Name])
-	if err != nil {
-		return err
-	}
-	if s.Module, err = dev.Load(w.Name+".ptx", []byte(src)); err != nil {
-		return err
-	}
-	s.Prepare = func(l *interp.Launch) {
-		l.Mode, l.Reconverge = interp.Vector, interp.ReconvergerNamed("stack")
-	}
-	return w.Run(s)
+func avcWatch(m *Meter, w *kernels.Workload, src string, p interp.Probe) error {
+	return m.runModule(w, src, avcSizes[w.Name], func(l *interp.Launch) { l.Reconverge = interp.ReconvergerNamed("stack") }, p)
 }
 
 // replay runs a kernel's warps through the caches: those of the headline, and those of other readings
@@ -305,12 +293,12 @@ func (r *avcResult) note(reading, config, regs int, traffic float64, p *avcPoint
 }
 
 // avcOf is what has been measured of a row's kernel.
-func avcOf(m *meter, row *paperRow) (*avcResult, error) {
-	return avcNamed(m, row.name)
+func avcOf(m *Meter, row *Row) (*avcResult, error) {
+	return avcNamed(m, row.Name)
 }
 
 // avcNamed is what has been measured of a kernel, by its shorter name.
-func avcNamed(m *meter, short string) (*avcResult, error) {
+func avcNamed(m *Meter, short string) (*avcResult, error) {
 	for _, k := range slices.Concat(avcKernels, avcWide) {
 		if k.short == short {
 			all, err := avcMeasure(m, k.workload)
@@ -321,25 +309,25 @@ func avcNamed(m *meter, short string) (*avcResult, error) {
 }
 
 // avcRows are the kernels, with the paper's values of table 4 if they are wanted.
-func avcRows(values bool) []paperRow {
+func avcRows(values bool) []Row {
 	rows := readRows(avc2011Table4, nil)
 	for i := range rows {
 		for _, k := range avcKernels {
-			if k.paper == rows[i].name {
-				rows[i].name, rows[i].workload = k.short, k.workload
+			if k.paper == rows[i].Name {
+				rows[i].Name, rows[i].Workload = k.short, k.workload
 			}
 		}
 		if !values {
-			rows[i].values, rows[i].bound = map[string]float64{}, nil
+			rows[i].Values, rows[i].Bounds = map[string]float64{}, nil
 		}
 	}
 	return rows
 }
 
 // avcWideRows are those in blocks of 32 × 32.
-func avcWideRows() (rows []paperRow) {
+func avcWideRows() (rows []Row) {
 	for _, k := range avcWide {
-		rows = append(rows, paperRow{name: k.short, workload: k.workload, values: map[string]float64{}})
+		rows = append(rows, Row{Name: k.short, Workload: k.workload, Values: map[string]float64{}})
 	}
 	return rows
 }
@@ -358,7 +346,7 @@ func avcWidened() []avcKernel {
 }
 
 // avcMean is the mean of a value of some kernels, by application, in each of which kernels weigh alike, or by kernel.
-func avcMean(m *meter, kernels []avcKernel, byKernel bool, value func(r *avcResult) (v float64, ok bool)) (float64, error) {
+func avcMean(m *Meter, kernels []avcKernel, byKernel bool, value func(r *avcResult) (v float64, ok bool)) (float64, error) {
 	type sum struct{ total, n float64 }
 	var names []string
 	sums := map[string]*sum{}
@@ -396,28 +384,28 @@ func avcPercent(part, all int64) (v float64, ok bool) {
 
 // avcFigure1 are the columns of figure 1, of a kernel; ok is false where there is no private traffic.
 var avcFigure1 = []struct {
-	paperColumn
+	Column
 	measured func(r *avcResult) (v float64, ok bool)
 }{
-	{paperColumn{name: "r_base", head: [2]string{"", "r_base"}, doc: "fewest registers with which nothing is loaded back"}, func(r *avcResult) (float64, bool) { return float64(r.base), true }},
-	{paperColumn{name: "zero", head: [2]string{"", "zero"}, digits: 1, doc: "0 in all active lanes, of private transactions at r = 0.5 r_base"}, avcClass(avc.Zero)},
-	{paperColumn{name: "uniform", head: [2]string{"uni-", "form"}, digits: 1, doc: "the same and not 0, of them"}, avcClass(avc.Uniform)},
-	{paperColumn{name: "affine", head: [2]string{"", "affine"}, digits: 1, doc: "affine and not uniform, of them"}, avcClass(avc.Affine)},
-	{paperColumn{name: "ratio", head: [2]string{"all", "three"}, digits: 1, doc: "zero, uniform and affine, of them: the paper's affine ratio"}, avcRatio(0.5)},
-	{paperColumn{name: "ratio75", head: [2]string{"three", "at .75"}, digits: 1, doc: "the same at r = 0.75 r_base"}, avcRatio(0.75)},
-	{paperColumn{name: "ratio_low", head: [2]string{"low", "words"}, digits: 1, doc: "the ratio where accesses wider than 32 bits count with their first word", wholeColumn: "ratio"}, func(r *avcResult) (float64, bool) {
+	{Column{Name: "r_base", Head: [2]string{"", "r_base"}, Doc: "fewest registers with which nothing is loaded back"}, func(r *avcResult) (float64, bool) { return float64(r.base), true }},
+	{Column{Name: "zero", Head: [2]string{"", "zero"}, Digits: 1, Doc: "0 in all active lanes, of private transactions at r = 0.5 r_base"}, avcClass(avc.Zero)},
+	{Column{Name: "uniform", Head: [2]string{"uni-", "form"}, Digits: 1, Doc: "the same and not 0, of them"}, avcClass(avc.Uniform)},
+	{Column{Name: "affine", Head: [2]string{"", "affine"}, Digits: 1, Doc: "affine and not uniform, of them"}, avcClass(avc.Affine)},
+	{Column{Name: "ratio", Head: [2]string{"all", "three"}, Digits: 1, Doc: "zero, uniform and affine, of them: the paper's affine ratio"}, avcRatio(0.5)},
+	{Column{Name: "ratio75", Head: [2]string{"three", "at .75"}, Digits: 1, Doc: "the same at r = 0.75 r_base"}, avcRatio(0.75)},
+	{Column{Name: "ratio_low", Head: [2]string{"low", "words"}, Digits: 1, Doc: "the ratio where accesses wider than 32 bits count with their first word", WholeColumn: "ratio"}, func(r *avcResult) (float64, bool) {
 		n := r.points[r.registersAt(0.5)].First
 		return avcPercent(n[avc.Zero]+n[avc.Uniform]+n[avc.Affine], n[avc.Zero]+n[avc.Uniform]+n[avc.Affine]+n[avc.Generic])
 	}},
-	{paperColumn{name: "ratio_xor", head: [2]string{"xor", "encod."}, digits: 1, doc: "the ratio as the encoder of section 5.2 finds it, to the letter", wholeColumn: "ratio"}, func(r *avcResult) (float64, bool) {
+	{Column{Name: "ratio_xor", Head: [2]string{"xor", "encod."}, Digits: 1, Doc: "the ratio as the encoder of section 5.2 finds it, to the letter", WholeColumn: "ratio"}, func(r *avcResult) (float64, bool) {
 		p := r.points[r.registersAt(0.5)]
 		return avcPercent(p.Xor, p.Transactions())
 	}},
-	{paperColumn{name: "any_stride", head: [2]string{"other", "stride"}, digits: 1, doc: "affine by other strides and bases, of what is zero, uniform or affine by any"}, func(r *avcResult) (float64, bool) {
+	{Column{Name: "any_stride", Head: [2]string{"other", "stride"}, Digits: 1, Doc: "affine by other strides and bases, of what is zero, uniform or affine by any"}, func(r *avcResult) (float64, bool) {
 		p := r.points[r.registersAt(0.5)]
 		return avcPercent(p.AnyStride, p.AnyStride+p.Transactions()-p.Total(avc.Generic))
 	}},
-	{paperColumn{name: "non_dense", head: [2]string{"non-", "dense"}, digits: 1, doc: "of several lanes that do not lie side by side, of what is zero, uniform or affine"}, func(r *avcResult) (float64, bool) {
+	{Column{Name: "non_dense", Head: [2]string{"non-", "dense"}, Digits: 1, Doc: "of several lanes that do not lie side by side, of what is zero, uniform or affine"}, func(r *avcResult) (float64, bool) {
 		p := r.points[r.registersAt(0.5)]
 		return avcPercent(p.NonDense, p.Transactions()-p.Total(avc.Generic))
 	}},
@@ -439,117 +427,118 @@ func avcRatio(share float64) func(r *avcResult) (float64, bool) {
 	}
 }
 
-func init() {
-	var figure1, figure2, figure6 []paperColumn
+// avc2011 returns the paper.
+func avc2011() *Paper {
+	var figure1, figure2, figure6 []Column
 	for i := range avcFigure1 { // the paper has no numbers by kernel
-		c := avcFigure1[i].paperColumn
-		c.notRanked = true
+		c := avcFigure1[i].Column
+		c.NotRanked = true
 		if k := avc.Class(i - 1); i > 0 && k < avc.Generic { // the columns behind r_base
-			c.stack, c.series = "by class", k.String()
+			c.Stack, c.Series = "by class", k.String()
 		}
 		figure1 = append(figure1, c)
 	}
 	for k := range avc.Classes {
-		figure2 = append(figure2, paperColumn{name: k.String(), head: [2]string{"", k.String()}, digits: 1, doc: "private transactions, of 1000 instructions of a warp", notRanked: true, stack: "private", series: k.String()})
+		figure2 = append(figure2, Column{Name: k.String(), Head: [2]string{"", k.String()}, Digits: 1, Doc: "private transactions, of 1000 instructions of a warp", NotRanked: true, Stack: "private", Series: k.String()})
 	}
-	figure2 = append(figure2, paperColumn{name: "global", head: [2]string{"", "global"}, digits: 1, doc: "blocks of 128 bytes of global memory, of 1000 instructions", notRanked: true})
-	minimumColumn := paperColumn{name: "least", head: [2]string{"", "least"}, doc: "fewest registers that can be allocated", notRanked: true}
-	registers := []paperColumn{{name: "r_base", head: [2]string{"", "r_base"}, doc: "fewest registers with which nothing is loaded back", notRanked: true}, minimumColumn}
-	capacity := []paperColumn{}
+	figure2 = append(figure2, Column{Name: "global", Head: [2]string{"", "global"}, Digits: 1, Doc: "blocks of 128 bytes of global memory, of 1000 instructions", NotRanked: true})
+	minimumColumn := Column{Name: "least", Head: [2]string{"", "least"}, Doc: "fewest registers that can be allocated", NotRanked: true}
+	registers := []Column{{Name: "r_base", Head: [2]string{"", "r_base"}, Doc: "fewest registers with which nothing is loaded back", NotRanked: true}, minimumColumn}
+	capacity := []Column{}
 	for i, c := range avc.Configs {
 		key := c.Name
 		if i > 0 {
 			key = "c" + c.Name
 			capacity = append(capacity,
-				paperColumn{name: "more_" + key, head: [2]string{"more", key}, digits: 1, doc: "registers more that fit with configuration " + c.Name + " than with the baseline, in the mean", notRanked: true},
-				paperColumn{name: "larger_" + key, head: [2]string{"% more", key}, digits: 0, doc: "them, of those that fit with the baseline", notRanked: true})
+				Column{Name: "more_" + key, Head: [2]string{"more", key}, Digits: 1, Doc: "registers more that fit with configuration " + c.Name + " than with the baseline, in the mean", NotRanked: true},
+				Column{Name: "larger_" + key, Head: [2]string{"% more", key}, Digits: 0, Doc: "them, of those that fit with the baseline", NotRanked: true})
 		}
-		registers = append(registers, paperColumn{name: key, head: [2]string{"", key}, doc: "fewest registers with less than 1 block in 10000 instructions filled or written back, configuration " + c.Name})
-		figure6 = append(figure6, paperColumn{name: key, head: [2]string{"", fmt.Sprintf("%6s", key)}, digits: 1, doc: "blocks filled or written back, of 10000 instructions, configuration " + c.Name, notRanked: true})
+		registers = append(registers, Column{Name: key, Head: [2]string{"", key}, Doc: "fewest registers with less than 1 block in 10000 instructions filled or written back, configuration " + c.Name})
+		figure6 = append(figure6, Column{Name: key, Head: [2]string{"", fmt.Sprintf("%6s", key)}, Digits: 1, Doc: "blocks filled or written back, of 10000 instructions, configuration " + c.Name, NotRanked: true})
 	}
-	var readings, interpretations []paperInterpretation
+	var readings, interpretations []Interpretation
 	for _, r := range avcInterpretations {
-		readings = append(readings, r.paperInterpretation)
+		readings = append(readings, r.Interpretation)
 	}
 	readings = append(readings, avcLetter)
 	for _, s := range avcShares {
-		interpretations = append(interpretations, paperInterpretation{fmt.Sprintf("r = %g r_base", s), "registers, rounded half up, and no less than instructions need"})
+		interpretations = append(interpretations, Interpretation{fmt.Sprintf("r = %g r_base", s), "registers, rounded half up, and no less than instructions need"})
 	}
-	var profiled []paperInterpretation
+	var profiled []Interpretation
 	for _, name := range avcProfiled {
-		profiled = append(profiled, paperInterpretation{name, "the kernel, by its share of r_base"})
+		profiled = append(profiled, Interpretation{name, "the kernel, by its share of r_base"})
 	}
-	var steps []paperRow
+	var steps []Row
 	for _, s := range avcSteps {
-		steps = append(steps, paperRow{name: fmt.Sprint(s), all: true, values: map[string]float64{}})
+		steps = append(steps, Row{Name: fmt.Sprint(s), Summary: true, Values: map[string]float64{}})
 	}
-	r := paperColumn{name: "registers", head: [2]string{"", "r"}, doc: "registers of a thread", notRanked: true}
+	r := Column{Name: "registers", Head: [2]string{"", "r"}, Doc: "registers of a thread", NotRanked: true}
 	generic := avcRows(false)
 	for i := range generic {
-		if generic[i].name == "nw1" {
-			generic[i].values["live"] = 3
+		if generic[i].Name == "nw1" {
+			generic[i].Values["live"] = 3
 		}
 	}
-	papers = append(papers, &paper{
-		name: "avc2011", study: "collange2011", title: "Collange and Kouyoumdjian, 2011",
-		tables: []*paperTable{
+	return &Paper{
+		Name: "avc2011", Study: "collange2011", Title: "Collange and Kouyoumdjian, 2011",
+		Tables: []*Table{
 			{
-				name: "figure1", title: "private memory traffic by class, in percent", columns: figure1,
-				rows: append(slices.Concat(avcRows(false), avcWideRows()),
-					paperRow{name: "mean", all: true, values: map[string]float64{"ratio": 67, "ratio75": 66, "any_stride": 3, "non_dense": 0.1}},
-					paperRow{name: "32 wide", all: true, values: map[string]float64{"ratio": 80}},
-					paperRow{name: "only 32", all: true, values: map[string]float64{"ratio": 80}}),
-				note:            "The means give applications the same weight: as they are, with backprop, hotspot and srad in blocks of 32 × 32 (those with a w), and these three alone. The paper says less than 3 and less than 0.1 of other strides and masks that are not dense.",
-				interpretations: []paperInterpretation{{"r = 0.5 r_base", "rounded half up, and no less than instructions need"}},
-				measure:         measureAVCFigure1,
+				Name: "figure1", Title: "private memory traffic by class, in percent", Columns: figure1,
+				Rows: append(slices.Concat(avcRows(false), avcWideRows()),
+					Row{Name: "mean", Summary: true, Values: map[string]float64{"ratio": 67, "ratio75": 66, "any_stride": 3, "non_dense": 0.1}},
+					Row{Name: "32 wide", Summary: true, Values: map[string]float64{"ratio": 80}},
+					Row{Name: "only 32", Summary: true, Values: map[string]float64{"ratio": 80}}),
+				Note:            "The means give applications the same weight: as they are, with backprop, hotspot and srad in blocks of 32 × 32 (those with a w), and these three alone. The paper says less than 3 and less than 0.1 of other strides and masks that are not dense.",
+				Interpretations: []Interpretation{{"r = 0.5 r_base", "rounded half up, and no less than instructions need"}},
+				Measure:         measureAVCFigure1,
 			},
-			{name: "figure2", title: "private and global memory traffic", columns: figure2, rows: slices.Concat(avcRows(false), avcWideRows()), interpretations: interpretations, measure: measureAVCFigure2},
-			{name: "figure2-r", title: "private and global memory traffic over registers", columns: append([]paperColumn{r}, figure2...), rows: steps, interpretations: profiled, note: "A row is a share of r_base.", measure: measureAVCSteps((*avcPoint).classes)},
-			{name: "figure6", title: "blocks filled and written back", columns: figure6, rows: avcRows(false), interpretations: interpretations, measure: measureAVCFigure6},
+			{Name: "figure2", Title: "private and global memory traffic", Columns: figure2, Rows: slices.Concat(avcRows(false), avcWideRows()), Interpretations: interpretations, Measure: measureAVCFigure2},
+			{Name: "figure2-r", Title: "private and global memory traffic over registers", Columns: append([]Column{r}, figure2...), Rows: steps, Interpretations: profiled, Note: "A row is a share of r_base.", Measure: measureAVCSteps((*avcPoint).classes)},
+			{Name: "figure6", Title: "blocks filled and written back", Columns: figure6, Rows: avcRows(false), Interpretations: interpretations, Measure: measureAVCFigure6},
 			{
-				name: "conflicts", title: "what the blocks of configuration 2 are", rows: avcRows(false), interpretations: interpretations, measure: measureAVCConflicts,
-				columns: []paperColumn{
-					{name: "fills", head: [2]string{"", "fills"}, digits: 1, doc: "blocks filled, of 10000 instructions", notRanked: true},
-					{name: "write_backs", head: [2]string{"write-", "backs"}, digits: 1, doc: "blocks written back, of 10000 instructions", notRanked: true},
-					{name: "conflicts", head: [2]string{"con-", "flicts"}, digits: 1, doc: "vectors of the AVC that another code takes the place of, of 10000 instructions: a write-back each if they are dirty", notRanked: true},
+				Name: "conflicts", Title: "what the blocks of configuration 2 are", Rows: avcRows(false), Interpretations: interpretations, Measure: measureAVCConflicts,
+				Columns: []Column{
+					{Name: "fills", Head: [2]string{"", "fills"}, Digits: 1, Doc: "blocks filled, of 10000 instructions", NotRanked: true},
+					{Name: "write_backs", Head: [2]string{"write-", "backs"}, Digits: 1, Doc: "blocks written back, of 10000 instructions", NotRanked: true},
+					{Name: "conflicts", Head: [2]string{"con-", "flicts"}, Digits: 1, Doc: "vectors of the AVC that another code takes the place of, of 10000 instructions: a write-back each if they are dirty", NotRanked: true},
 				},
 			},
-			{name: "figure6-r", title: "blocks filled and written back over registers", columns: append([]paperColumn{r}, figure6...), rows: steps, interpretations: profiled, note: "A row is a share of r_base.", measure: measureAVCSteps((*avcPoint).blocks)},
-			{name: "table4", title: "tolerable register pressure", columns: registers, rows: avcRows(true), interpretations: readings, measure: measureAVCTable4,
-				note: "* is the fewest registers that can be allocated, in the paper and here.", bound: "least"},
+			{Name: "figure6-r", Title: "blocks filled and written back over registers", Columns: append([]Column{r}, figure6...), Rows: steps, Interpretations: profiled, Note: "A row is a share of r_base.", Measure: measureAVCSteps((*avcPoint).blocks)},
+			{Name: "table4", Title: "tolerable register pressure", Columns: registers, Rows: avcRows(true), Interpretations: readings, Measure: measureAVCTable4,
+				Note: "* is the fewest registers that can be allocated, in the paper and here.", Bound: "least"},
 			{
-				name: "generic", title: "registers that hold what is generic", rows: generic,
-				columns: []paperColumn{minimumColumn,
-					{name: "live", head: [2]string{"at", "once"}, doc: "the most registers whose values are wanted at once and are generic, before anything is spilled"},
-					{name: "compact", head: [2]string{"com-", "pact"}, doc: "fewest registers, with all greater numbers of them, with which no vector in private memory is generic", wholeColumn: "live"}},
-				interpretations: []paperInterpretation{{"kept warps", "those that go through the caches"}},
-				note:            "* is the fewest registers that can be allocated.", bound: "least",
-				measure: measureAVCGeneric,
+				Name: "generic", Title: "registers that hold what is generic", Rows: generic,
+				Columns: []Column{minimumColumn,
+					{Name: "live", Head: [2]string{"at", "once"}, Doc: "the most registers whose values are wanted at once and are generic, before anything is spilled"},
+					{Name: "compact", Head: [2]string{"com-", "pact"}, Doc: "fewest registers, with all greater numbers of them, with which no vector in private memory is generic", WholeColumn: "live"}},
+				Interpretations: []Interpretation{{"kept warps", "those that go through the caches"}},
+				Note:            "* is the fewest registers that can be allocated.", Bound: "least",
+				Measure: measureAVCGeneric,
 			},
 			{
-				name: "capacity", title: "what fits besides, by table 4", columns: capacity,
-				rows: []paperRow{
-					{name: "by app.", all: true, values: map[string]float64{"more_c1": 3.2, "more_c2": 3.9, "more_c3": 3.3, "larger_c1": 47, "larger_c2": 57, "larger_c3": 49}},
-					{name: "by kernel", all: true, values: map[string]float64{"more_c1": 2.6, "more_c2": 3.2, "more_c3": 2.7}},
-					{name: "text", all: true, values: map[string]float64{"more_c1": 3.7, "more_c2": 4.3, "more_c3": 3.7, "larger_c1": 50, "larger_c2": 59, "larger_c3": 50}},
+				Name: "capacity", Title: "what fits besides, by table 4", Columns: capacity,
+				Rows: []Row{
+					{Name: "by app.", Summary: true, Values: map[string]float64{"more_c1": 3.2, "more_c2": 3.9, "more_c3": 3.3, "larger_c1": 47, "larger_c2": 57, "larger_c3": 49}},
+					{Name: "by kernel", Summary: true, Values: map[string]float64{"more_c1": 2.6, "more_c2": 3.2, "more_c3": 2.7}},
+					{Name: "text", Summary: true, Values: map[string]float64{"more_c1": 3.7, "more_c2": 4.3, "more_c3": 3.7, "larger_c1": 50, "larger_c2": 59, "larger_c3": 50}},
 				},
-				note:            "By application and by kernel are means of the paper's table 4, text is what section 5.1 says they are; ours beside it is by application.",
-				interpretations: readings, measure: measureAVCCapacity,
+				Note:            "By application and by kernel are means of the paper's table 4, text is what section 5.1 says they are; ours beside it is by application.",
+				Interpretations: readings, Measure: measureAVCCapacity,
 			},
 		},
-	})
+	}
 }
 
-func measureAVCFigure1(m *meter, row *paperRow, _ *paperInterpretation) (map[string]float64, error) {
+func measureAVCFigure1(m *Meter, row *Row, _ *Interpretation) (map[string]float64, error) {
 	measured := map[string]float64{}
 	for _, c := range avcFigure1 {
-		if row.all {
-			kernels := map[string][]avcKernel{"mean": avcKernels, "32 wide": avcWidened(), "only 32": avcWide}[row.name]
+		if row.Summary {
+			kernels := map[string][]avcKernel{"mean": avcKernels, "32 wide": avcWidened(), "only 32": avcWide}[row.Name]
 			v, err := avcMean(m, kernels, false, c.measured)
 			if err != nil {
 				return nil, err
 			}
-			measured[c.name] = v
+			measured[c.Name] = v
 			continue
 		}
 		r, err := avcOf(m, row)
@@ -557,19 +546,19 @@ func measureAVCFigure1(m *meter, row *paperRow, _ *paperInterpretation) (map[str
 			return nil, err
 		}
 		if v, ok := c.measured(r); ok {
-			measured[c.name] = v
+			measured[c.Name] = v
 		}
 	}
 	return measured, nil
 }
 
 // avcShare is the share that a reading's name says.
-func avcShare(r *paperInterpretation) (share float64) {
-	fmt.Sscanf(r.name, "r = %g r_base", &share)
+func avcShare(r *Interpretation) (share float64) {
+	fmt.Sscanf(r.Name, "r = %g r_base", &share)
 	return share
 }
 
-func measureAVCFigure2(m *meter, row *paperRow, reading *paperInterpretation) (map[string]float64, error) {
+func measureAVCFigure2(m *Meter, row *Row, reading *Interpretation) (map[string]float64, error) {
 	r, err := avcOf(m, row)
 	if err != nil {
 		return nil, err
@@ -587,7 +576,7 @@ func (p *avcPoint) classes() map[string]float64 {
 	return measured
 }
 
-func measureAVCFigure6(m *meter, row *paperRow, reading *paperInterpretation) (map[string]float64, error) {
+func measureAVCFigure6(m *Meter, row *Row, reading *Interpretation) (map[string]float64, error) {
 	r, err := avcOf(m, row)
 	if err != nil {
 		return nil, err
@@ -604,7 +593,7 @@ func (p *avcPoint) blocks() map[string]float64 {
 	return measured
 }
 
-func measureAVCConflicts(m *meter, row *paperRow, reading *paperInterpretation) (map[string]float64, error) {
+func measureAVCConflicts(m *Meter, row *Row, reading *Interpretation) (map[string]float64, error) {
 	r, err := avcOf(m, row)
 	if err != nil {
 		return nil, err
@@ -616,13 +605,13 @@ func measureAVCConflicts(m *meter, row *paperRow, reading *paperInterpretation) 
 
 // measureAVCSteps measures a figure over registers: rows are shares of r_base, readings kernels. With fewer
 // registers than can be allocated there is nothing.
-func measureAVCSteps(of func(p *avcPoint) map[string]float64) func(m *meter, row *paperRow, reading *paperInterpretation) (map[string]float64, error) {
-	return func(m *meter, row *paperRow, reading *paperInterpretation) (map[string]float64, error) {
-		r, err := avcNamed(m, reading.name)
+func measureAVCSteps(of func(p *avcPoint) map[string]float64) func(m *Meter, row *Row, reading *Interpretation) (map[string]float64, error) {
+	return func(m *Meter, row *Row, reading *Interpretation) (map[string]float64, error) {
+		r, err := avcNamed(m, reading.Name)
 		if err != nil {
 			return nil, err
 		}
-		share, err := strconv.ParseFloat(row.name, 64)
+		share, err := strconv.ParseFloat(row.Name, 64)
 		if err != nil {
 			return nil, err
 		}
@@ -644,19 +633,19 @@ func avcKey(i int) string {
 }
 
 // cache is r_cache by configuration, by a reading.
-func (r *avcResult) cache(reading *paperInterpretation) []int {
-	if reading.name == avcLetter.name {
+func (r *avcResult) cache(reading *Interpretation) []int {
+	if reading.Name == avcLetter.Name {
 		return r.literal
 	}
 	for i := range avcInterpretations {
-		if avcInterpretations[i].name == reading.name {
+		if avcInterpretations[i].Name == reading.Name {
 			return r.cached[i]
 		}
 	}
-	panic("BUG: no reading " + reading.name)
+	panic("BUG: no reading " + reading.Name)
 }
 
-func measureAVCTable4(m *meter, row *paperRow, reading *paperInterpretation) (map[string]float64, error) {
+func measureAVCTable4(m *Meter, row *Row, reading *Interpretation) (map[string]float64, error) {
 	r, err := avcOf(m, row)
 	if err != nil {
 		return nil, err
@@ -668,7 +657,7 @@ func measureAVCTable4(m *meter, row *paperRow, reading *paperInterpretation) (ma
 	return measured, nil
 }
 
-func measureAVCGeneric(m *meter, row *paperRow, _ *paperInterpretation) (map[string]float64, error) {
+func measureAVCGeneric(m *Meter, row *Row, _ *Interpretation) (map[string]float64, error) {
 	r, err := avcOf(m, row)
 	if err != nil {
 		return nil, err
@@ -676,8 +665,8 @@ func measureAVCGeneric(m *meter, row *paperRow, _ *paperInterpretation) (map[str
 	return map[string]float64{"least": float64(r.minRegs), "live": float64(r.live), "compact": float64(r.compact)}, nil
 }
 
-func measureAVCCapacity(m *meter, row *paperRow, reading *paperInterpretation) (map[string]float64, error) {
-	byKernel := row.name == "by kernel"
+func measureAVCCapacity(m *Meter, row *Row, reading *Interpretation) (map[string]float64, error) {
+	byKernel := row.Name == "by kernel"
 	fits, err := avcMean(m, avcKernels, byKernel, func(r *avcResult) (float64, bool) { return float64(r.base - r.cache(reading)[0]), true })
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package cli
+package papers
 
 // This file is the statistics of "gemu compare": whether two columns have their rows in the
 // same order, and whether that can be chance.
@@ -10,8 +10,8 @@ import (
 	"sort"
 )
 
-// agreement says how far our values of a column agree with the paper's.
-type agreement struct {
+// Agreement says how far our values of a column agree with the paper's.
+type Agreement struct {
 	Rows     int      `json:"rows"`             // that have both values
 	Rho      *float64 `json:"rank_correlation"` // Spearman's; null where it is not defined
 	P        *float64 `json:"p"`                // how often chance alone gives one so far from 0
@@ -19,12 +19,12 @@ type agreement struct {
 	Distance *float64 `json:"mean_distance"`    // mean of the differences without their signs; null of no rows
 }
 
-// level is the probability of chance below which an agreement counts as one.
-const level = 0.05
+// ChanceLevel is the probability of chance below which an agreement counts as one.
+const ChanceLevel = 0.05
 
 // newAgreement compares two columns.
-func newAgreement(measured, printed []float64) *agreement {
-	a := &agreement{Rows: len(measured)}
+func newAgreement(measured, printed []float64) *Agreement {
+	a := &Agreement{Rows: len(measured)}
 	if len(measured) == 0 {
 		return a
 	}
@@ -138,9 +138,9 @@ func permute(b []int, n int, visit func()) {
 // holm corrects the probabilities of several tests for their number (Holm, A simple
 // sequentially rejective multiple test procedure, 1979): the least is taken times their number,
 // the next times one less, and none is below the one before it.
-func holm(tests []*agreement) {
+func holm(tests []*Agreement) {
 	order := slices.Clone(tests)
-	slices.SortStableFunc(order, func(a, b *agreement) int {
+	slices.SortStableFunc(order, func(a, b *Agreement) int {
 		switch {
 		case *a.P < *b.P:
 			return -1

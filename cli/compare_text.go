@@ -1,0 +1,248 @@
+package cli
+
+// This file prints the tables of "gemu compare" as text.
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gemu/papers"
+)
+
+// A row has three lines: ours, the paper's, the difference.
+const (
+	compareName, compareSource = 10, 6
+	compareWide, compareNarrow = 6, 5 // columns with decimals and without
+)
+
+func columnWidth(c *papers.Column) int {
+	width := compareNarrow
+	if c.Digits > 0 {
+		width = compareWide
+	}
+	return max(width, 1+len(c.Head[0]), 1+len(c.Head[1]))
+}
+
+// tablePrinter prints a table.
+type tablePrinter struct {
+	*papers.Table
+	s *screen
+}
+
+// head prints the title, the headline interpretation and the heads of the columns.
+func (t *tablePrinter) head(p *papers.Paper, first bool) {
+	if first {
+		t.s.printf("%s\n", p.Title)
+	}
+	t.s.heading(t.Name + ": " + t.Title)
+	for _, line := range wrap(t.Interpretations[0].Name+": "+t.Interpretations[0].Doc, t.s.chart()) {
+		t.s.printf("%s\n", line)
+	}
+	t.s.printf("\n")
+	for line := range 2 {
+		text := fitted("", compareName+compareSource)
+		for i := range t.Columns {
+			text += fitted(t.Columns[i].Head[line], -columnWidth(&t.Columns[i]))
+		}
+		if text = strings.TrimRight(text, " "); text != "" {
+			t.s.printf("%s\n", t.s.paint(bold, text))
+		}
+	}
+}
+
+// line prints a value for each column.
+func (t *tablePrinter) line(style paint, name, source string, value func(c *papers.Column) string) {
+	text := fitted(name, compareName) + fitted(source, compareSource)
+	for i := range t.Columns {
+		text += fitted(value(&t.Columns[i]), -columnWidth(&t.Columns[i]))
+	}
+	t.s.printf("%s\n", t.s.paint(style, strings.TrimRight(text, " ")))
+}
+
+// valueTexts returns values by column, with a * those of bounds, "-" where there is none.
+func valueTexts(values map[string]float64, bounds []string) func(c *papers.Column) string {
+	return func(c *papers.Column) string {
+		if v, ok := values[c.Name]; ok {
+			return percentText(v, c.Digits) + papers.BoundMark(slices.Contains(bounds, c.Name))
+		}
+		return "-"
+	}
+}
+
+// row prints a row: our values, the paper's, the differences.
+func (t *tablePrinter) row(r *papers.ComparisonRow) {
+	t.line(plain, r.Name, "gemu", valueTexts(r.Ours, r.OurBounds))
+	if len(r.Paper) == 0 {
+		return
+	}
+	t.line(dim, "", "paper", valueTexts(r.Paper, r.PaperBounds))
+	t.line(dim, "", "diff", differenceTexts(r))
+}
+
+// differences gives those of a row by column, "-" where there is none.
+func differenceTexts(r *papers.ComparisonRow) func(c *papers.Column) string {
+	return func(c *papers.Column) string {
+		if v, ok := r.Difference[c.Name]; ok {
+			return signedText(v, c.Digits)
+		}
+		return "-"
+	}
+}
+
+// signedText writes a difference with its sign; what is rounded to nothing is 0.
+func signedText(v float64, decimals int) string {
+	if math.Abs(v) < math.Pow(10, -float64(decimals))/2 {
+		return "0"
+	}
+	return fmt.Sprintf("%+.*f", decimals, v)
+}
+
+// correlationText writes a number from -1 to 1 in at most four characters.
+func correlationText(v float64) string {
+	return strings.Replace(fmt.Sprintf("%.2f", v), "0.", ".", 1)
+}
+
+// probabilityText writes a probability in at most four characters.
+func probabilityText(p float64) string {
+	switch {
+	case p < 0.0005:
+		return "<.1%"
+	case p < 0.0995:
+		return fmt.Sprintf("%.1f%%", 100*p)
+	}
+	return fmt.Sprintf("%.0f%%", 100*p)
+}
+
+// agreementLines are the lines about the rows of a column together: as the text calls them, and as the page does.
+var agreementLines = []struct {
+	name, source, doc string
+	style             paint
+	text              func(c *papers.Column, a *papers.Agreement) string
+}{
+	{"order", "rho", "rho, rank correlation", bold, rhoText},
+	{"", "p", "p, by chance", plain, func(_ *papers.Column, a *papers.Agreement) string { return optionalText(a.P, probabilityText) }},
+	{"", "Holm", "p, corrected (Holm)", plain, func(_ *papers.Column, a *papers.Agreement) string { return optionalText(a.Holm, probabilityText) }},
+	{"distance", "", "distance, in the mean", plain, distanceText},
+}
+
+// statisticsDoc says what they are: corrected for what, and what more there is to say.
+const statisticsDoc = "rho is Spearman's rank correlation of our rows and the paper's; p how often chance alone gives one so far from 0, with the ties there are; Holm the same, corrected for %s.%s distance is the mean of the differences without their signs."
+
+func optionalText(v *float64, text func(v float64) string) string {
+	if v == nil {
+		return "-"
+	}
+	return text(*v)
+}
+
+func rhoText(_ *papers.Column, a *papers.Agreement) string {
+	return optionalText(a.Rho, correlationText)
+}
+
+func distanceText(c *papers.Column, a *papers.Agreement) string {
+	return optionalText(a.Distance, func(v float64) string { return percentText(v, max(1, c.Digits)) })
+}
+
+// agreed gives a line of agreementLines by column, "" where nothing is ranked.
+func agreed(list map[string]*papers.Agreement, text func(c *papers.Column, a *papers.Agreement) string) func(c *papers.Column) string {
+	return func(c *papers.Column) string {
+		if a := list[c.Name]; a != nil {
+			return text(c, a)
+		}
+		return ""
+	}
+}
+
+// agreement prints everything below the rows: their agreement with the paper, other interpretations, notes.
+func (t *tablePrinter) agreement(r *papers.ComparisonTable) {
+	head := r.Interpretations[0].Agreement
+	width := t.s.chart()
+	if len(head) == 0 { // the paper has nothing to rank: values are all there is of other readings
+		for i := range r.Interpretations[1:] {
+			o := &r.Interpretations[i+1]
+			if i == 0 {
+				t.s.printf("\nother readings\n")
+			}
+			for _, line := range wrap(o.Name+": "+o.Doc, width) {
+				t.s.printf("%s\n", line)
+			}
+			for k := range o.Rows {
+				t.row(&o.Rows[k])
+			}
+		}
+		t.s.printf("\n")
+		t.notes(width)
+		return
+	}
+	t.s.printf("\n")
+	compared := false // or the paper has no numbers of the rows
+	for _, a := range head {
+		compared = compared || a.Rows > 0
+	}
+	if compared {
+		for _, l := range agreementLines {
+			t.line(l.style, l.name, l.source, agreed(head, l.text))
+		}
+	}
+	for i := range r.Interpretations[1:] {
+		o := &r.Interpretations[i+1]
+		if i == 0 {
+			t.s.printf("\nother readings\n")
+		}
+		t.line(plain, o.Name, "", func(*papers.Column) string { return "" })
+		if compared {
+			t.line(plain, "", "rho", agreed(o.Agreement, rhoText))
+			t.line(dim, "", "dist", agreed(o.Agreement, distanceText))
+		}
+		exceeded := slices.ContainsFunc(o.Rows, func(r papers.ComparisonRow) bool { return r.Workload == "" })
+		for k := range o.Rows {
+			switch row := &o.Rows[k]; {
+			case row.Workload == "":
+				t.line(plain, "", row.Name, valueTexts(row.Ours, row.OurBounds))
+			case t.PrintRows:
+				t.line(plain, row.Name, "gemu", valueTexts(row.Ours, row.OurBounds))
+			case !compared && !exceeded:
+				t.row(row)
+			}
+		}
+	}
+	t.s.printf("\n")
+	for i := range r.Interpretations[1:] {
+		for _, line := range wrap(r.Interpretations[i+1].Name+": "+r.Interpretations[i+1].Doc, width) {
+			t.s.printf("%s\n", line)
+		}
+	}
+	tests, found := 0, 0
+	for i := range t.Columns {
+		a := head[t.Columns[i].Name]
+		if a == nil || t.Columns[i].WholeColumn != "" || a.Holm == nil {
+			continue
+		}
+		tests++
+		if *a.Holm < papers.ChanceLevel {
+			found++
+		}
+	}
+	if tests > 0 {
+		for _, line := range wrap(fmt.Sprintf(statisticsDoc, counted(tests, "column"), fmt.Sprintf(" In %d of them the order agrees beyond chance (%.0f %%).", found, 100*papers.ChanceLevel)), width) {
+			t.s.printf("%s\n", line)
+		}
+	}
+	t.notes(width)
+}
+
+// notes prints the absent rows with their reasons, and the table's note.
+func (t *tablePrinter) notes(width int) {
+	for i := range t.Rows {
+		if row := &t.Rows[i]; row.Absent != "" {
+			for _, line := range wrap("Not here: "+row.Name+", "+row.Absent, width) {
+				t.s.printf("%s\n", line)
+			}
+		}
+	}
+	for _, line := range wrap(t.Note, width) {
+		t.s.printf("%s\n", line)
+	}
+}

@@ -1,0 +1,165 @@
+package papers
+
+import "sync"
+
+// Comparison is a paper's tables next to ours, as JSON.
+type Comparison struct {
+	Schema string            `json:"schema"` // "gemu-compare/3"
+	Paper  string            `json:"paper"`  // as the command line names it
+	Title  string            `json:"title"`  // of the paper
+	Tables []ComparisonTable `json:"tables"` // and figures, in the paper's order
+}
+
+// ComparisonTable is a table under each of its interpretations.
+type ComparisonTable struct {
+	Name            string                     `json:"name"`            // as the command line names it
+	Title           string                     `json:"title"`           // its subject
+	Note            string                     `json:"note"`            // further facts
+	Columns         []ComparisonColumn         `json:"columns"`         // in the order of the text
+	Absent          map[string]string          `json:"absent"`          // rows of the paper that gemu does not have, with the reason
+	Interpretations []ComparisonInterpretation `json:"interpretations"` // the first is the headline
+}
+
+// ComparisonColumn describes a column.
+type ComparisonColumn struct {
+	Name      string `json:"name"`                 // of our column
+	Paper     string `json:"paper"`                // name of the paper's column
+	Doc       string `json:"doc"`                  // the counted events, and their whole
+	NotRanked bool   `json:"not_ranked,omitempty"` // the order of the rows is not compared
+}
+
+// ComparisonInterpretation is a way of measuring with its results.
+type ComparisonInterpretation struct {
+	Name      string                `json:"name"`      // of the interpretation
+	Doc       string                `json:"doc"`       // its definition
+	Rows      []ComparisonRow       `json:"rows"`      // in the paper's order
+	Agreement map[string]*Agreement `json:"agreement"` // by column, of the ranked columns
+}
+
+// ComparisonRow is a row of a table.
+type ComparisonRow struct {
+	Name       string             `json:"name"`       // in the paper
+	Workload   string             `json:"workload"`   // the workload that was run; "": the row is a mean of others
+	Ours       map[string]float64 `json:"ours"`       // our values, by column
+	Paper      map[string]float64 `json:"paper"`      // the paper's values
+	Difference map[string]float64 `json:"difference"` // ours minus the paper's, where both exist
+
+	OurBounds   []string `json:"our_bounds,omitempty"`   // columns in which our value is the lowest possible one, * in the text
+	PaperBounds []string `json:"paper_bounds,omitempty"` // columns in which the paper's value is the lowest possible one
+}
+
+// Measurement is a table whose rows are being measured.
+type Measurement struct {
+	table *Table
+	rows  [][]pendingRow // by interpretation and row; nil for an absent row
+}
+
+// pendingRow waits for the values of a row.
+type pendingRow func() (map[string]float64, error)
+
+// Start starts the measurement of the table's rows. The table must be one of the meter's.
+func (t *Table) Start(m *Meter) *Measurement {
+	list := make([][]pendingRow, len(t.Interpretations))
+	for i := range list {
+		list[i] = make([]pendingRow, len(t.Rows))
+		for j := range t.Rows {
+			if t.Rows[j].Absent != "" {
+				continue
+			}
+			values := sync.OnceValues(func() (map[string]float64, error) { return t.Measure(m, &t.Rows[j], &t.Interpretations[i]) })
+			m.rows.Go(func() { values() })
+			list[i][j] = values
+		}
+	}
+	return &Measurement{t, list}
+}
+
+// Compare waits for the measurement and returns its results next to the paper's values. It calls show, if that is not nil, with each row of the headline as
+// soon as its values are known. The error is that of the first row, in the table's order, that fails.
+func (started *Measurement) Compare(show func(r *ComparisonRow)) (*ComparisonTable, error) {
+	t := started.table
+	output := &ComparisonTable{Name: t.Name, Title: t.Title, Note: t.Note, Absent: map[string]string{}}
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		output.Columns = append(output.Columns, ComparisonColumn{c.Name, c.Key(), c.Doc, c.NotRanked})
+	}
+	for i := range t.Interpretations {
+		r := &t.Interpretations[i]
+		result := ComparisonInterpretation{Name: r.Name, Doc: r.Doc}
+		for j := range t.Rows {
+			row := &t.Rows[j]
+			if row.Absent != "" {
+				output.Absent[row.Name] = row.Absent
+				continue
+			}
+			measured, err := started.rows[i][j]()
+			if err != nil {
+				return nil, err
+			}
+			line := t.compareRow(row, measured)
+			result.Rows = append(result.Rows, line)
+			if i == 0 && show != nil {
+				show(&line)
+			}
+		}
+		result.Agreement = t.agree(result.Rows)
+		output.Interpretations = append(output.Interpretations, result)
+	}
+	return output, nil
+}
+
+// compareRow returns a row's values next to the paper's.
+func (t *Table) compareRow(row *Row, measured map[string]float64) ComparisonRow {
+	line := ComparisonRow{Name: row.Name, Workload: row.Workload, Ours: map[string]float64{}, Paper: map[string]float64{}, Difference: map[string]float64{}}
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		v, ok := measured[c.Name]
+		if ok {
+			line.Ours[c.Name] = v
+			if minimum, ok := measured[t.Bound]; ok && v == minimum && !c.NotRanked {
+				line.OurBounds = append(line.OurBounds, c.Name)
+			}
+		}
+		if p, found := row.Values[c.Key()]; found {
+			line.Paper[c.Name] = p
+			if row.Bounds[c.Key()] {
+				line.PaperBounds = append(line.PaperBounds, c.Name)
+			}
+			if ok {
+				line.Difference[c.Name] = v - p
+			}
+		}
+	}
+	return line
+}
+
+// agree compares the columns of rows with the paper's. Probabilities are corrected for the number of columns of the paper: another
+// interpretation of a column is no further test, and its own probability is not corrected.
+func (t *Table) agree(rows []ComparisonRow) map[string]*Agreement {
+	list := map[string]*Agreement{}
+	var tests []*Agreement
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if c.NotRanked {
+			continue
+		}
+		var measured, printed []float64
+		for _, r := range rows {
+			if r.Workload == "" {
+				continue
+			}
+			v, ok := r.Ours[c.Name]
+			p, found := r.Paper[c.Name]
+			if ok && found {
+				measured, printed = append(measured, v), append(printed, p)
+			}
+		}
+		a := newAgreement(measured, printed)
+		list[c.Name] = a
+		if c.WholeColumn == "" && a.P != nil {
+			tests = append(tests, a)
+		}
+	}
+	holm(tests)
+	return list
+}

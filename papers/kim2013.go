@@ -1,0 +1,437 @@
+package papers
+
+// This file is Kim et al., ISCA 2013: what is compared with it, and by which reading, is in
+// docs/kim2013.md.
+
+import (
+	_ "embed"
+	"slices"
+
+	"gemu/affinetrack"
+	"gemu/interp"
+	"gemu/kernels"
+	"gemu/models/kim"
+	"gemu/ptx"
+)
+
+//go:embed data/kim2013_table1.csv
+var kim2013Table1 []byte
+
+//go:embed data/kim2013_table3.csv
+var kim2013Table3 []byte
+
+// kim2013 returns the paper.
+func kim2013() *Paper {
+	return &Paper{
+		Name: "kim2013", Title: "Kim et al., Microarchitectural Mechanisms to Exploit Value Structure in SIMT Architectures, ISCA 2013",
+		Tables: []*Table{
+			timedTable1(structureTable(Table{
+				Name: "table1", Title: "GP-SIMT benchmarks",
+				Columns: kimColumns(kimTable1), Rows: kimTable1Rows(),
+				Interpretations: gpsimt("kim", "kim-wide", "kim-const", "kim-leaves", "gemu"),
+				Note:            "avg iss and warp issue are those of real16 in the table issue.",
+			}, kimValues(kimTable1))),
+			structureTable(Table{
+				Name: "compiled", Title: "table 1 with the benchmarks compiled otherwise",
+				Columns: kimColumns(kimTable1), Rows: kimTable1Rows(),
+				Interpretations: compilations(),
+				PrintRows:       true, OnlyIfNamed: true,
+				Note: "What the sources themselves say stays: loops that they want unrolled, and conditions without an if.",
+			}, kimValues(kimTable1)),
+			timedTable3(structureTable(Table{
+				Name: "table3", Title: "FG-SIMT benchmarks",
+				Columns: kimColumns(kimTable3), Rows: kimTable3Rows(),
+				Interpretations: fgsimt(),
+				Note:            "Not compared: mcore, and power, which takes silicon.",
+			}, kimValues(kimTable3))),
+			issueTable(),
+			figure5Table(),
+			figure6Table(),
+			figure9Table(),
+			gpUses(),
+			fgUses(),
+			{
+				Name: "figure2", Title: "structure in FG-SIMT kernels, an infinitely long warp with ideal reconvergence",
+				Columns: figure2Columns(),
+				Rows:    []Row{{Name: "sgemm", Workload: "sgemm", Size: 64}, {Name: "viterbi", Workload: "viterbi", Size: 16}, {Name: "bfs", Workload: "bfs", Size: 4096}, {Name: "mfilt", Workload: "mfilt", Size: 64}},
+				Interpretations: []Interpretation{
+					{"launch", "threads of the launch that execute an instruction for the n-th time, n counted by thread, execute it together"},
+					{"threads", "as launch, each instruction counted once for each thread that executes it"},
+					{"block", "as launch, with the threads of a block for those of the launch"},
+				},
+				Measure: measureFigure2,
+				Note:    "The paper has bars and no numbers; it says of sgemm and viterbi that they have significant control structure, of bfs and mfilt that they have much less; of all but bfs that they have significant memory-access structure; of viterbi and mfilt that values in memory are well structured.",
+			},
+		},
+	}
+}
+
+// modelMachine is what counts the structure of values, of which programs.
+type modelMachine struct {
+	policy     string // of affinetrack
+	reconverge string // where lanes meet
+	compiled   string // one of kernels.Compilations; "": as the library has them
+}
+
+// kimMachines are the machines of interpretations, by the interpretations' names.
+var kimMachines = func() map[string]modelMachine {
+	machines := map[string]modelMachine{
+		"kim-leaves":    {policy: "kim", reconverge: "stack"},
+		"fgsimt-leaves": {policy: "fgsimt", reconverge: "pc2"},
+		"compiled":      {policy: "kim", reconverge: "stack-wait"},
+	}
+	for _, policy := range []string{"kim", "kim-wide", "kim-const", "gemu"} {
+		machines[policy] = modelMachine{policy: policy, reconverge: "stack-wait"}
+	}
+	for _, policy := range []string{"fgsimt", "fgsimt-narrow", "fgsimt-wide", "fgsimt-const"} {
+		machines[policy] = modelMachine{policy: policy, reconverge: "pc2-wait"}
+	}
+	for _, c := range kernels.Compilations {
+		machines[c.Name] = modelMachine{policy: "kim", reconverge: "stack-wait", compiled: c.Name}
+	}
+	return machines
+}()
+
+// policyInterpretation returns the interpretation that is a policy of the same name.
+func policyInterpretation(name string) Interpretation {
+	return Interpretation{name, affinetrack.PolicyByName(name).Doc}
+}
+
+// gpsimt returns interpretations on the GP-SIMT machine (section 3.1) by name. Each is a policy, on a reconvergence stack on which exited
+// lanes wait at the kernel's end. "kim-leaves" is the policy kim on a stack that they leave.
+func gpsimt(names ...string) (list []Interpretation) {
+	for _, name := range names {
+		if name == "kim-leaves" {
+			list = append(list, Interpretation{name, "as kim, with lanes that have ended nowhere"})
+			continue
+		}
+		list = append(list, policyInterpretation(name))
+	}
+	return list
+}
+
+// fgsimt returns the interpretations on the FG-SIMT machine (section 3.2), likewise.
+func fgsimt() (list []Interpretation) {
+	for _, name := range []string{"fgsimt", "fgsimt-narrow", "fgsimt-wide", "fgsimt-const"} {
+		list = append(list, policyInterpretation(name))
+	}
+	return append(list, Interpretation{"fgsimt-leaves", "as fgsimt, with lanes that have ended nowhere"})
+}
+
+// compilations returns interpretations of kim by the compilation of the benchmarks.
+func compilations() []Interpretation {
+	list := []Interpretation{{"compiled", "as kim, of the benchmarks as table1 has them, compiled by clang 19 at -O2"}}
+	for _, c := range kernels.Compilations {
+		list = append(list, Interpretation{c.Name, "as kim, of the benchmarks " + c.Doc})
+	}
+	return list
+}
+
+// kimColumn is a column of a table of the paper that the structure of launches gives, in percent
+// but for the first two of table 1.
+type kimColumn struct {
+	Column
+	ours func(s *interp.Structure) float64
+}
+
+// summaryColumn is a column that gemu's summary has.
+func summaryColumn(of func(t interp.Summary) float64) func(s *interp.Structure) float64 {
+	return func(s *interp.Structure) float64 { return of(s.Summary()) }
+}
+
+var kimTable1 = []kimColumn{
+	// GPGPU-Sim counts instructions of threads.
+	{Column{Name: "dyn_inst_M", Head: [2]string{"dyn", "inst"}, Digits: 1, NotRanked: true, Doc: "instructions of threads, in millions"}, func(s *interp.Structure) float64 { return float64(s.Total().Lanes) / 1e6 }},
+	{Column{Name: "act_thds", Head: [2]string{"act", "thds"}, Digits: 1, Doc: "active lanes of an instruction, in the mean"}, summaryColumn(func(t interp.Summary) float64 { return t.ActiveLanes })},
+	{Column{Name: "ll", Head: [2]string{"", "ll"}, Doc: "multiplications, floating point, special functions and divisions, of instructions"}, summaryColumn(func(t interp.Summary) float64 { return t.LongLatency })},
+	{Column{Name: "ctrl", Head: [2]string{"", "ctrl"}, Doc: "branches, calls, returns and exits, of instructions"}, summaryColumn(func(t interp.Summary) float64 { return t.Control })},
+	{Column{Name: "mem", Head: [2]string{"", "mem"}, Doc: "loads, stores and atomics, of instructions"}, summaryColumn(func(t interp.Summary) float64 { return t.Memory })},
+	{Column{Name: "div", Head: [2]string{"", "div"}, Doc: "executed by part of the warp's threads, of instructions"}, summaryColumn(func(t interp.Summary) float64 { return t.Diverged })},
+	{Column{Name: "aff_inst", Head: [2]string{"aff", "inst"}, Doc: "results that were all written compactly, of instructions"}, summaryColumn(func(t interp.Summary) float64 { return t.Affine })},
+	{Column{Name: "supp_aff", Head: [2]string{"supp", "aff"}, Doc: "suppressed by divergence or a guard, of what could have been written compactly"}, summaryColumn(func(t interp.Summary) float64 { return t.Suppressed })},
+	{Column{Name: "exp_inst", Head: [2]string{"exp", "inst"}, Doc: "lazy expansions, over instructions"}, summaryColumn(func(t interp.Summary) float64 { return t.Expansion })},
+	{Column{Name: "aff_rds", Head: [2]string{"aff", "rds"}, Doc: "compact, of register operands"}, summaryColumn(func(t interp.Summary) float64 { return t.ReadsSaved })},
+	{Column{Name: "aff_wrs", Head: [2]string{"aff", "wrs"}, Doc: "compact, less expansions, of register results"}, summaryColumn(func(t interp.Summary) float64 { return t.WritesSaved })},
+	{Column{Name: "aff_bra", Head: [2]string{"aff", "bra"}, Doc: "decided by compact values, of conditional branches"}, summaryColumn(func(t interp.Summary) float64 { return t.Branches })},
+	{Column{Name: "aff_bra_not_uniform", WholeColumn: "aff_bra", Head: [2]string{"aff", "bra-"}, Doc: "decided by comparing an affine value, of conditional branches"}, func(s *interp.Structure) float64 { t := s.Total(); return share(t.Affine, t.Branches) }},
+	{Column{Name: "aff_mem", Head: [2]string{"aff", "mem"}, Doc: "at compact addresses, of loads not of parameters"}, summaryColumn(func(t interp.Summary) float64 { return t.Loads })},
+	{Column{Name: "aff_mem_not_uniform", WholeColumn: "aff_mem", Head: [2]string{"aff", "mem-"}, Doc: "at affine addresses that are not uniform, of loads not of parameters"}, func(s *interp.Structure) float64 {
+		b := s.Breakdown()
+		return share(b.LoadAddresses.Affine, b.LoadAddresses.Total())
+	}},
+}
+
+var kimTable3 = []kimColumn{
+	{Column{Name: "act_thds", Head: [2]string{"act", "thds"}, Digits: 1, Doc: "active lanes of an instruction, in the mean"}, summaryColumn(func(t interp.Summary) float64 { return t.ActiveLanes })},
+	{Column{Name: "int", Head: [2]string{"", "int"}, Doc: "what is not floating point, control or memory, of instructions"}, func(s *interp.Structure) float64 { return kimMix(s).share(kimInt) }},
+	{Column{Name: "fp", Head: [2]string{"", "fp"}, Doc: "floating point, of instructions"}, func(s *interp.Structure) float64 { return kimMix(s).share(kimFP) }},
+	{Column{Name: "ctrl", Head: [2]string{"", "ctrl"}, Doc: "branches, calls, returns and exits, of instructions"}, func(s *interp.Structure) float64 { return kimMix(s).share(kimControl) }},
+	{Column{Name: "mem", Head: [2]string{"", "mem"}, Doc: "loads, stores and atomics, of instructions"}, func(s *interp.Structure) float64 { return kimMix(s).share(kimMemory) }},
+	{Column{Name: "shared_loads", Head: [2]string{"SL", "inst"}, Doc: "loads of parameters, of instructions"}, func(s *interp.Structure) float64 { m := kimMix(s); return share(m.params, m.all()) }},
+	{Column{Name: "a_aff_inst", Head: [2]string{"+a", "inst"}, Doc: "results that were all written compactly, of instructions, comparisons left out"}, func(s *interp.Structure) float64 { m := kimMix(s); return share(m.compact-m.compares, m.all()) }},
+	{Column{Name: "a_aff_rds", Head: [2]string{"+a", "rds"}, Doc: "compact, of register operands"}, summaryColumn(func(t interp.Summary) float64 { return t.ReadsSaved })},
+	{Column{Name: "a_aff_wrs", Head: [2]string{"+a", "wrs"}, Doc: "compact, less expansions, of register results"}, summaryColumn(func(t interp.Summary) float64 { return t.WritesSaved })},
+	{Column{Name: "ab_aff_inst", Head: [2]string{"+ab", "inst"}, Doc: "results that were all written compactly, of instructions"}, func(s *interp.Structure) float64 { m := kimMix(s); return share(m.compact, m.all()) }},
+	{Column{Name: "abm_aff_mem", Head: [2]string{"+abm", "mem"}, Doc: "loads with unit stride, of loads and stores not of parameters"}, func(s *interp.Structure) float64 {
+		b := s.Breakdown()
+		return share(b.LoadAddresses.Affine, b.LoadAddresses.Total()+b.StoreAddresses.Total())
+	}},
+	{Column{Name: "abm_aff_mem_loads", WholeColumn: "abm_aff_mem", Head: [2]string{"+abm", "lds"}, Doc: "with unit stride, of loads not of parameters"}, func(s *interp.Structure) float64 {
+		b := s.Breakdown()
+		return share(b.LoadAddresses.Affine, b.LoadAddresses.Total())
+	}},
+}
+
+func kimColumns(columns []kimColumn) (list []Column) {
+	for i := range columns {
+		list = append(list, columns[i].Column)
+	}
+	return list
+}
+
+// kimKind is what table 3 divides instructions into.
+type kimKind int
+
+const (
+	kimInt kimKind = iota
+	kimFP
+	kimControl
+	kimMemory
+	kimKinds
+)
+
+// instructionMix is the instructions that warps have executed, by what they are.
+type instructionMix struct {
+	kinds             [kimKinds]int64
+	params            int64 // loads of parameters
+	compact, compares int64 // all results were written compactly; … of comparisons
+}
+
+func (m *instructionMix) all() (n int64) {
+	for _, k := range m.kinds {
+		n += k
+	}
+	return n
+}
+
+func (m *instructionMix) share(k kimKind) float64 { return share(m.kinds[k], m.all()) }
+
+// kimMix divides the instructions of a structure.
+func kimMix(s *interp.Structure) *instructionMix {
+	m := &instructionMix{}
+	for i := range s.Instrs {
+		instr := &s.Instrs[i]
+		m.kinds[kimKindOf(instr.Instr)] += instr.Execs
+		m.compact += instr.Compact
+		if instr.Form.Affine == ptx.AffineCompare {
+			m.compares += instr.Compact
+		}
+		if space, _ := instr.Space(); space == ptx.Param && instr.Form.Affine == ptx.AffineLoad {
+			m.params += instr.Execs
+		}
+	}
+	return m
+}
+
+// kimKindOf is what an instruction is. Divisions of integers share a unit with special functions.
+func kimKindOf(instr *ptx.Instr) kimKind {
+	switch instr.Form.Class {
+	case ptx.ClassControl:
+		return kimControl
+	case ptx.ClassMemory, ptx.ClassTexture:
+		return kimMemory
+	case ptx.ClassFP:
+		return kimFP
+	case ptx.ClassSFU:
+		if !instr.OperandType(0).IsInt() {
+			return kimFP
+		}
+	}
+	return kimInt
+}
+
+// structureKey says how a benchmark was run.
+type structureKey struct {
+	workload   string // and how it is compiled
+	size       int
+	reconverge string
+}
+
+// key is how a machine runs a row's benchmark.
+func (m modelMachine) key(row *Row) structureKey {
+	k := structureKey{row.Workload, row.Size, m.reconverge}
+	if m.compiled != "" {
+		k.workload += "/" + m.compiled
+	}
+	return k
+}
+
+// structureTable makes a table of what ours gives of the structure of a benchmark's values.
+func structureTable(t Table, ours func(s *interp.Structure) map[string]float64) *Table {
+	t.Measure = func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
+		s, err := m.structureOf(row, r.Name)
+		if err != nil {
+			return nil, err
+		}
+		return ours(s), nil
+	}
+	return &t
+}
+
+// structureOf is what a row's benchmark shows under a reading that is of a machine. Those of the headlines watch what
+// is replayed for its time, which is the same launches.
+func (m *Meter) structureOf(row *Row, reading string) (*interp.Structure, error) {
+	switch reading {
+	case gpHeadline:
+		times, err := m.gpTimes(row)
+		if err != nil {
+			return nil, err
+		}
+		return times.structure, nil
+	case fgHeadline:
+		times, err := m.fgTimes(row)
+		if err != nil {
+			return nil, err
+		}
+		return times.structure, nil
+	}
+	baseline := kimMachines[reading]
+	all, err := m.structure(baseline.key(row))
+	return all[baseline.policy], err
+}
+
+// structure is what a benchmark shows that was run so, by policies' names. All policies that tables have
+// of it watch the same launches.
+func (m *Meter) structure(key structureKey) (map[string]*interp.Structure, error) {
+	return measureOnce(m, key, func() (map[string]*interp.Structure, error) {
+		sums := map[string]*interp.Structure{}
+		for _, name := range m.policies(key) {
+			sums[name] = &interp.Structure{Policy: affinetrack.PolicyByName(name)}
+		}
+		var probes []*interp.StructureProbe // of the launch under way
+		end := func() {
+			for _, p := range probes {
+				sums[p.Name].Add(p.Structure())
+			}
+			probes = nil
+		}
+		err := m.run(key.workload, key.size, func(l *interp.Launch) {
+			end()
+			l.Reconverge = interp.ReconvergerNamed(key.reconverge)
+			for _, s := range sums {
+				probe := interp.NewStructureProbe(s.Policy)
+				probes, l.Probes = append(probes, probe), append(l.Probes, probe)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		end()
+		return sums, nil
+	})
+}
+
+// policies are those that tables have of a benchmark that was run so, but for the headlines'.
+func (m *Meter) policies(key structureKey) (names []string) {
+	for _, t := range m.tables {
+		for _, r := range t.Interpretations {
+			of, ok := kimMachines[r.Name]
+			if ok && r.Name != gpHeadline && r.Name != fgHeadline && !slices.Contains(names, of.policy) && slices.ContainsFunc(t.Rows, func(o Row) bool { return of.key(&o) == key }) {
+				names = append(names, of.policy)
+			}
+		}
+	}
+	return names
+}
+
+// kimValues gives the columns of a table.
+func kimValues(columns []kimColumn) func(s *interp.Structure) map[string]float64 {
+	return func(s *interp.Structure) map[string]float64 {
+		measured := map[string]float64{}
+		for i := range columns {
+			measured[columns[i].Name] = columns[i].ours(s)
+		}
+		return measured
+	}
+}
+
+// bareRows are rows without the paper's values, of a figure that has none.
+func bareRows(rows []Row) []Row {
+	for i := range rows {
+		rows[i].Values = nil
+	}
+	return rows
+}
+
+// kimTable1Rows are the benchmarks of table 1.
+func kimTable1Rows() []Row {
+	return readRows(kim2013Table1, map[string]string{"cutcp": "cp", "kmeans": "kmeansum"})
+}
+
+// kimTable3Rows are the benchmarks of table 3.
+func kimTable3Rows() []Row {
+	return readRows(kim2013Table3, map[string]string{"bilateral": "bilat"})
+}
+
+// figure9Rows have the speed-ups that follow from the execution times of table 3.
+func figure9Rows() []Row {
+	rows := kimTable3Rows()
+	for i := range rows {
+		v := rows[i].Values
+		rows[i].Values = map[string]float64{"a": v["exec_K"] / v["a_exec_K"], "ab": v["exec_K"] / v["ab_exec_K"], "abm": v["exec_K"] / v["abm_exec_K"]}
+	}
+	return rows
+}
+
+// A bar of figure 2 is two columns: what is uniform of it, and what is affine; the rest is generic.
+var figure2Bars = []struct {
+	name, head, doc string
+	sharesOf        func(g *kim.Groups) affinetrack.ClassCounts
+}{
+	{"lda", "LDA", "addresses of loads", func(g *kim.Groups) affinetrack.ClassCounts { return g.LoadAddresses }},
+	{"sta", "STA", "addresses of stores", func(g *kim.Groups) affinetrack.ClassCounts { return g.StoreAddresses }},
+	{"ldd", "LDD", "loaded values", func(g *kim.Groups) affinetrack.ClassCounts { return g.LoadData }},
+	{"std", "STD", "stored values", func(g *kim.Groups) affinetrack.ClassCounts { return g.StoreData }},
+	{"rrd", "RRD", "register operands", func(g *kim.Groups) affinetrack.ClassCounts { return g.RegisterReads }},
+	{"rwr", "RWR", "register results", func(g *kim.Groups) affinetrack.ClassCounts { return g.RegisterWrites }},
+	{"inst", "INST", "instructions", func(g *kim.Groups) affinetrack.ClassCounts { return g.Instructions }},
+}
+
+func figure2Columns() []Column {
+	list := []Column{{Name: "active", Head: [2]string{"act", "%"}, Doc: "threads that execute an instruction together, of the launch's, in the mean", NotRanked: true}}
+	for _, b := range figure2Bars {
+		list = append(list,
+			Column{Name: b.name + "_uniform", Head: [2]string{b.head, "u"}, Doc: b.doc + ": uniform", NotRanked: true, Stack: b.doc, Series: "uniform"},
+			Column{Name: b.name + "_affine", Head: [2]string{"", "a"}, Doc: b.doc + ": affine", NotRanked: true, Stack: b.doc, Series: "affine"})
+	}
+	return list
+}
+
+// figure2Key says how a benchmark of figure 2 was run.
+type figure2Key struct {
+	workload string
+	size     int
+	blocks   bool
+}
+
+// measureFigure2 measures the bars of figure 2.
+func measureFigure2(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
+	key := figure2Key{row.Workload, row.Size, r.Name == "block"}
+	f, err := measureOnce(m, key, func() (*kim.Figure2, error) {
+		f := &kim.Figure2{Blocks: key.blocks}
+		return f, m.run(row.Workload, row.Size, func(*interp.Launch) {}, f)
+	})
+	if err != nil {
+		return nil, err
+	}
+	g := f.Groups()
+	if r.Name == "threads" {
+		g = f.Threads()
+	}
+	measured := map[string]float64{"active": 100 * g.Parts / float64(max(g.Count(), 1))}
+	for _, b := range figure2Bars {
+		s := b.sharesOf(&g)
+		measured[b.name+"_uniform"], measured[b.name+"_affine"] = share(s.Uniform, s.Total()), share(s.Affine, s.Total())
+	}
+	return measured, nil
+}

@@ -1,0 +1,94 @@
+package papers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"gemu/interp"
+	"gemu/kernels"
+)
+
+// Meter runs workloads for the tables of a paper, each on one host thread and as many at a time as it was made for. Runs that
+// several tables need are made once. Call Close when the values are no longer needed.
+type Meter struct {
+	tables []*Table      // under measurement: they decide which machines a replay needs
+	limit  time.Duration // of a launch; 0: no limit
+	ctx    context.Context
+	cancel func()
+	rows   sync.WaitGroup
+	slots  chan struct{} // one for each host thread
+
+	mu      sync.Mutex
+	results map[any]any // by key: func() (T, error) of measureOnce
+}
+
+// NewMeter returns a meter for tables. It runs at most workers workloads at a time (0: one for each host thread), and each launch at most for limit (0: any time).
+func NewMeter(ctx context.Context, workers int, limit time.Duration, tables []*Table) *Meter {
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	m := &Meter{tables: tables, limit: limit, slots: make(chan struct{}, workers), results: map[any]any{}}
+	m.ctx, m.cancel = context.WithCancel(ctx)
+	return m
+}
+
+// Close stops the measurements in progress and waits for their end.
+func (m *Meter) Close() {
+	m.cancel()
+	m.rows.Wait()
+}
+
+// measureOnce returns the result of measure, which it calls at most once for a key. measure occupies a host thread and must not
+// call measureOnce.
+func measureOnce[T any](m *Meter, key any, measure func() (T, error)) (T, error) {
+	m.mu.Lock()
+	compute, ok := m.results[key].(func() (T, error))
+	if !ok {
+		compute = sync.OnceValues(func() (v T, err error) {
+			m.slots <- struct{}{}
+			defer func() { <-m.slots }()
+			if err := m.ctx.Err(); err != nil {
+				return v, err
+			}
+			return measure()
+		})
+		m.results[key] = compute
+	}
+	m.mu.Unlock()
+	return compute()
+}
+
+// run runs a workload at a size (0: its own), watched by probes; prepare may change each launch. Warps have 32 lanes unless prepare says otherwise.
+// A wrong result is a *kernels.Mismatch.
+func (m *Meter) run(workload string, size int, prepare func(l *interp.Launch), probes ...interp.Probe) error {
+	w := kernels.Lookup(workload)
+	return m.runModule(w, w.PTX(), size, prepare, probes...)
+}
+
+// runModule is run with other PTX of the workload.
+func (m *Meter) runModule(w *kernels.Workload, src string, size int, prepare func(l *interp.Launch), probes ...interp.Probe) error {
+	dev := interp.NewDevice(interp.Config{Workers: 1, Probes: probes, TimeLimit: m.limit})
+	s, err := kernels.Start(m.ctx, w, dev, size)
+	if err != nil {
+		return err
+	}
+	if src != w.PTX() {
+		if s.Module, err = dev.Load(w.Name+".ptx", []byte(src)); err != nil {
+			return err
+		}
+	}
+	s.Prepare = func(l *interp.Launch) {
+		l.Mode = interp.Vector
+		prepare(l)
+	}
+	err = w.Run(s)
+	var mismatch *kernels.Mismatch
+	if errors.As(err, &mismatch) {
+		return fmt.Errorf("@%s: %w", w.Name, mismatch)
+	}
+	return err
+}

@@ -1,0 +1,227 @@
+package papers
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"gemu/internal/percent"
+)
+
+// Paper is a study whose measurements gemu repeats.
+type Paper struct {
+	Name   string // on the command line
+	Study  string // its key in kernels.Studies; "" if that is Name
+	Title  string
+	Tables []*Table
+}
+
+// Table is a table or a figure of a paper, as far as gemu can measure it.
+type Table struct {
+	Name    string // on the command line: "table1"
+	Title   string // its subject
+	Note    string // further facts, printed below the table: for instance results that the paper states in words only
+	Columns []Column
+	Rows    []Row
+
+	// Interpretations are the ways of measuring that the paper's text leaves open. The first is the headline, chosen from the text;
+	// the others are rows of a sensitivity table.
+	Interpretations     []Interpretation
+	PrintRows           bool     // the text shows the rows of every interpretation, not only their agreement
+	OnlyIfNamed         bool     // the table takes long and is measured only if the user names it or one of its interpretations
+	LongInterpretations []string // names of interpretations that take long, likewise
+
+	// Measure returns the values of a row by column name, under one interpretation. A column without a value is left out.
+	// Rows are measured concurrently; a Meter bounds the number of runs at a time.
+	Measure func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error)
+
+	// Bound, if set, names the column with the lowest possible value of the others. Values that reach it are marked with a *.
+	Bound string
+}
+
+// Column is a column of a table.
+type Column struct {
+	Name   string    // in JSON and CSV, and in the file of the paper's values
+	Head   [2]string // heading, in two lines
+	Digits int       // decimals
+	Doc    string    // the counted events, and their whole
+
+	// WholeColumn is the column of the paper of which this column is another interpretation; "" for the headline.
+	WholeColumn string
+	// Stack and Series describe the column in plots: it is part Series of the stacked bar Stack, or has bars of its own if both are "".
+	Stack, Series string
+
+	// NotRanked reports that the order of the rows is not compared: the paper does not determine the column, for instance the size of an input.
+	NotRanked bool
+}
+
+// Key returns the name of the paper's column.
+func (c *Column) Key() string {
+	if c.WholeColumn != "" {
+		return c.WholeColumn
+	}
+	return c.Name
+}
+
+// Label returns the heading in one line.
+func (c *Column) Label() string {
+	if first, broken := strings.CutSuffix(c.Head[0], "-"); broken {
+		return first + c.Head[1]
+	}
+	return strings.TrimSpace(c.Head[0] + " " + strings.TrimSpace(c.Head[1]))
+}
+
+// Row is a row of a paper's table.
+type Row struct {
+	Name     string             // in the paper
+	Workload string             // workload of the library that is run for the row
+	Size     int                // size of the workload; 0: its own
+	Values   map[string]float64 // the paper's values by column; may lack some
+	Absent   string             // reason why gemu has no values for the row; "" if it has
+	Summary  bool               // the row is about all workloads, as a mean is, and is not ranked
+	Bounds   map[string]bool    // columns in which the paper marks its value with a *
+}
+
+// Interpretation is a way of measuring.
+type Interpretation struct {
+	Name, Doc string
+}
+
+// All returns the papers. The caller must not change them.
+var All = sync.OnceValue(func() []*Paper { return []*Paper{avc2011(), gscalar2017(), kim2013()} })
+
+// Named returns the paper with a name, or nil.
+func Named(name string) *Paper {
+	for _, p := range All() {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// Names returns the names of the papers.
+func Names() (names []string) {
+	for _, p := range All() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// TableNames returns the names of the paper's tables and figures.
+func (p *Paper) TableNames() (names []string) {
+	for _, t := range p.Tables {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// Table returns the table with a name, or nil.
+func (p *Paper) Table(name string) *Table {
+	for _, t := range p.Tables {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// InterpretationNames returns the names of the interpretations of the paper's tables.
+func (p *Paper) InterpretationNames() []string { return interpretationNames(p.Tables) }
+
+func interpretationNames(tables []*Table) (names []string) {
+	for _, t := range tables {
+		for _, r := range t.Interpretations {
+			if !slices.Contains(names, r.Name) {
+				names = append(names, r.Name)
+			}
+		}
+	}
+	return names
+}
+
+// DefaultTables returns copies of the tables that do not take long, with the interpretations that do not take long.
+func DefaultTables(tables []*Table) (list []*Table) {
+	for _, t := range tables {
+		if t.OnlyIfNamed {
+			continue
+		}
+		table := *t
+		table.Interpretations = slices.DeleteFunc(slices.Clone(t.Interpretations), func(r Interpretation) bool { return slices.Contains(t.LongInterpretations, r.Name) })
+		list = append(list, &table)
+	}
+	return list
+}
+
+// SelectInterpretations returns copies of the tables that have some of the named interpretations, with these interpretations alone. Without names it returns all
+// tables. A name that no table has is an error.
+func SelectInterpretations(tables []*Table, names []string) ([]*Table, error) {
+	if len(names) == 0 {
+		return tables, nil
+	}
+	var list []*Table
+	found := map[string]bool{}
+	for _, t := range tables {
+		table := *t
+		table.Interpretations = nil
+		for _, r := range t.Interpretations {
+			if slices.Contains(names, r.Name) {
+				table.Interpretations = append(table.Interpretations, r)
+				found[r.Name] = true
+			}
+		}
+		if len(table.Interpretations) > 0 {
+			list = append(list, &table)
+		}
+	}
+	for _, name := range names {
+		if !found[name] {
+			return nil, fmt.Errorf("%s: there are %s", name, strings.Join(interpretationNames(tables), ", "))
+		}
+	}
+	return list, nil
+}
+
+// readRows reads the rows of a table from CSV. The first line has the names of the columns, the first column the name of the row. That is also the
+// name of the workload, unless workloads has another one. Empty fields are values that the paper does not have.
+func readRows(data []byte, workloads map[string]string) []Row {
+	r := csv.NewReader(bytes.NewReader(data))
+	r.Comment = '#'
+	table, err := r.ReadAll()
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	var rows []Row
+	for _, record := range table[1:] {
+		row := Row{Name: record[0], Workload: record[0], Values: map[string]float64{}}
+		if w, ok := workloads[row.Name]; ok {
+			row.Workload = w
+		}
+		for i, text := range record[1:] {
+			if text == "" {
+				continue
+			}
+			number, marked := strings.CutSuffix(text, "*")
+			v, err := strconv.ParseFloat(number, 64)
+			if err != nil {
+				panic("BUG: " + err.Error())
+			}
+			row.Values[table[0][i+1]] = v
+			if marked {
+				if row.Bounds == nil {
+					row.Bounds = map[string]bool{}
+				}
+				row.Bounds[table[0][i+1]] = true
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// share returns a part of a whole in percent, 0 of nothing.
+func share(n, whole int64) float64 { return percent.Percentage(n, whole) }
