@@ -1,0 +1,143 @@
+package debug
+
+// This file has the command info: breakpoints, registers, variables and checkpoints.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// cmdInfo shows lists.
+func (c *Console) cmdInfo(_ context.Context, args string) error {
+	what, rest, _ := strings.Cut(args, " ")
+	rest = strings.TrimSpace(rest)
+	if what == "cuda" {
+		what, rest, _ = strings.Cut(rest, " ")
+		for i := range cudaLists {
+			if rest != "" {
+				break
+			}
+			if what != "" && strings.HasPrefix(cudaLists[i].name, what) {
+				return cudaLists[i].do(c)
+			}
+		}
+		return errors.New("info cuda: kernels, blocks, warps, lanes or threads")
+	}
+	for i := range infoLists {
+		if what != "" && strings.HasPrefix(infoLists[i].name, what) {
+			if rest != "" && infoLists[i].name != "registers" {
+				return fmt.Errorf("info %s takes no arguments: %q", infoLists[i].name, rest)
+			}
+			return infoLists[i].do(c, strings.Fields(rest))
+		}
+	}
+	return errors.New("info: breakpoints, cuda …, registers, locals, shared or checkpoints")
+}
+
+var infoLists = []struct {
+	name string
+	do   func(c *Console, names []string) error
+}{
+	{"breakpoints", (*Console).infoBreakpoints}, {"registers", (*Console).infoRegisters}, {"locals", (*Console).infoLocals},
+	{"shared", (*Console).infoShared}, {"checkpoints", (*Console).infoCheckpoints}, {"watchpoints", (*Console).infoBreakpoints},
+}
+
+func (c *Console) infoBreakpoints([]string) error {
+	if len(c.breakpoints)+len(c.watches) == 0 {
+		c.printf("No breakpoints or watchpoints.\n")
+		return nil
+	}
+	c.printf("Num  Type        Enb Hits What\n")
+	for _, b := range c.breakpoints {
+		enabled, disposition := "y", "breakpoint"
+		if b.Disabled {
+			enabled = "n"
+		}
+		if b.Temporary {
+			disposition = "temporary"
+		}
+		c.printf("%-4d %-11s %-3s %-4d %s\n", b.Number, disposition, enabled, b.Hits, c.linesOf(b))
+		if b.Condition != nil {
+			c.printf("     stop only if %s\n", b.Condition.Text)
+		}
+	}
+	for _, w := range c.watches {
+		c.printf("%-4d %-11s y   %-4d %s\n", w.Number, [...]string{"watch", "read watch", "acc watch"}[w.Access], w.Hits, w.Text)
+	}
+	return nil
+}
+
+func (c *Console) infoRegisters(names []string) error {
+	k, err := c.Context()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, ok := c.Register(name); !ok {
+			return fmt.Errorf("no register %s", name)
+		}
+	}
+	for _, r := range k.Registers() {
+		wanted := slices.ContainsFunc(names, func(n string) bool { return n == r.Name || "%"+n == r.Name })
+		if wanted || len(names) == 0 && r.Live {
+			c.printf("%-10s %-5s %s\n", r.Name, r.Type, r.Text(k.Lanes))
+		}
+	}
+	return nil
+}
+
+func (c *Console) infoLocals([]string) error {
+	k, err := c.Context()
+	if err != nil {
+		return err
+	}
+	return c.variables(k, c.Locals(k))
+}
+
+func (c *Console) infoShared([]string) error {
+	k, err := c.Context()
+	if err != nil {
+		return err
+	}
+	return c.variables(k, c.Shared())
+}
+
+// variables shows the first elements of some.
+func (c *Console) variables(k *Context, list []Variable) error {
+	if len(list) == 0 {
+		c.printf("No variables.\n")
+		return nil
+	}
+	const most = 8
+	sc := k.scope(c.Session)
+	for i := range list {
+		v := &list[i]
+		location := sc.place(0, v.Addr, v.Type)
+		at := location.Addr
+		var cells []string
+		for range min(v.Count, most) {
+			p, err := sc.bytes(location, c.focus.Lane, location.size())
+			if err != nil {
+				return err
+			}
+			cells = append(cells, formatBytes(location.Type, p))
+			location.Addr += uint64(location.size())
+		}
+		if v.Count > most {
+			cells = append(cells, fmt.Sprintf("… of %d", v.Count))
+		}
+		c.printf("%s = {%s}   (%s at %#x)\n", v.Name, strings.Join(cells, ", "), v.Type, at)
+	}
+	return nil
+}
+
+func (c *Console) infoCheckpoints([]string) error {
+	if c.noCheckpoints != nil {
+		return c.noCheckpoints
+	}
+	c.printf("%d checkpoints, %d bytes beside the first of %d; the session is %s\n", len(c.checkpoints), c.exec.StateBytes()-c.first, c.first, c.moment())
+	return nil
+}

@@ -1,0 +1,237 @@
+package debug
+
+// This file shows stops, source lines and calls.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"gemu/ptx"
+)
+
+// Greet says what launch it is.
+func (c *Console) Greet() {
+	c.printf("kernel %s of %s, grid %s, block %s: it has not begun\n", c.info.Kernel.Name, c.info.Module.Name, c.info.Grid, c.info.Block)
+}
+
+// Stopped is the last stop that was shown since it was asked for last; nil if there was none.
+func (c *Console) Stopped() *Stop {
+	stop := c.stop
+	c.stop = nil
+	return stop
+}
+
+// Show says where the session has stopped, and why.
+func (c *Console) Show(stop *Stop) {
+	c.stop = stop
+	switch stop.Reason {
+	case AtBreakpoint:
+		var names []string
+		for _, b := range stop.Breakpoints {
+			names = append(names, fmt.Sprint(b.Number))
+		}
+		c.printFocus("Breakpoint " + strings.Join(names, ", ") + ", ")
+		if stop.Note != "" {
+			c.printf("%s\n", stop.Note)
+		}
+	case AtWatch:
+		ch := stop.Change
+		w := ch.Watch
+		c.printf("%s %d: %s\n%s\n", w.Access, w.Number, w.Text, ch.Text())
+		c.printf("by lanes %s at line %d: %s\n", LanesText(ch.Lanes), ch.Instr.Pos.Line, strings.TrimSpace(c.info.Module.Line(int(ch.Instr.Pos.Line))))
+		c.printFocus("")
+	case AtTrap:
+		c.printf("%s\n", strings.TrimRight(stop.Trap().Report(), "\n"))
+		c.printFocus("Trap in ")
+	case AtEnd:
+		if stop.Err != nil {
+			c.printf("The launch has failed: %v\n", stop.Err)
+			return
+		}
+		c.printf("The launch has ended, after %d instructions.\n", c.Step())
+	case AtBegin:
+		c.printf("No more reverse-execution history.\n")
+		c.printFocus("")
+	case AtExit:
+		c.printf("The thread has ended.\n")
+		c.printFocus("")
+	case AtInterrupt:
+		c.printf("Interrupted.\n")
+		c.printFocus("")
+	default:
+		c.printFocus("")
+	}
+}
+
+// word is the first eight bytes, or fewer, as a number.
+func word(p []byte) (v uint64) {
+	for i := min(len(p), 8) - 1; i >= 0; i-- {
+		v = v<<8 | uint64(p[i])
+	}
+	return v
+}
+
+// formatBytes is what bytes are as a type.
+func formatBytes(t ptx.Type, p []byte) string {
+	if len(p) > 8 {
+		return formatWide(word(p), word(p[8:]))
+	}
+	return valueOf(t, word(p)).String()
+}
+
+// printFocus shows the thread in focus, and its line.
+func (c *Console) printFocus(reason string) {
+	k, err := c.Context()
+	if err != nil {
+		c.printf("%v\n", err)
+		return
+	}
+	c.printf("%skernel %s, block %s, thread %s, warp %d lane %d; lanes %s\n", reason, c.info.Kernel.Name, k.ID, c.Thread(c.focus), k.Warp, c.focus.Lane, LanesText(k.Lanes))
+	c.showLine(k)
+}
+
+func (c *Console) showLine(k *Context) {
+	if k.Instr == nil {
+		c.printf("at the end of %s\n", k.Func.Name)
+		return
+	}
+	c.listed = line{}
+	if l := lineOf(k.Func, k.Instr); l.file > 0 {
+		name := c.info.Module.FileName(l.file - 1)
+		if text, ok := c.source(name, int(l.line)); ok {
+			c.printf("%s:%d\t%s\n", name, l.line, strings.TrimSpace(text))
+		}
+	}
+	mark := ""
+	if k.WaitingToReconverge || k.Wait != nil {
+		mark = "   (" + strings.SplitN(c.describeContext(k), " ", 2)[0] + "s: see why)"
+	}
+	c.printf("%d\t%s%s\n", k.Instr.Pos.Line, strings.TrimSpace(c.info.Module.Line(int(k.Instr.Pos.Line))), mark)
+}
+
+// source is a line of a file that PTX was made of; false if it cannot be read.
+func (c *Console) source(name string, n int) (string, bool) {
+	lines := c.files.Lines(name)
+	if n < 1 || n > len(lines) {
+		return "", false
+	}
+	return strings.TrimSuffix(lines[n-1], "\r"), true
+}
+
+func (c *Console) cmdWhy(context.Context, string) error {
+	text, err := c.BlockedReason()
+	if err == nil {
+		c.printf("%s\n", text)
+	}
+	return err
+}
+
+func (c *Console) cmdBacktrace(context.Context, string) error {
+	k, err := c.Context()
+	if err != nil {
+		return err
+	}
+	for i, f := range c.Frames(k) {
+		pos := f.Func.End
+		if f.Instr != nil {
+			pos = f.Instr.Pos
+		}
+		text := ""
+		if f.Instr != nil {
+			if origin := f.Func.Origin(f.Instr); origin != "" {
+				text = ", from " + origin
+			}
+		}
+		c.printf("#%d  %s () at %s:%d%s\n", i, f.Func.Name, c.info.Module.Name, pos.Line, text)
+	}
+	return nil
+}
+
+// cmdList shows lines around where the thread is, or around others.
+func (c *Console) cmdList(_ context.Context, args string) error {
+	const before, count = 5, 10
+	at := c.listed
+	switch {
+	case args != "":
+		file, number := "", args
+		if i := strings.LastIndexByte(args, ':'); i >= 0 {
+			file, number = args[:i], args[i+1:]
+		}
+		n, err := strconv.Atoi(number)
+		switch {
+		case errors.Is(err, strconv.ErrRange) || err == nil && (n < 1 || n > math.MaxInt32-count):
+			return fmt.Errorf("there is no line %s", number)
+		case err != nil:
+			list, err := c.find(args)
+			if err != nil {
+				return err
+			}
+			instr, _ := c.info.Program.At(list[0])
+			n = int(instr.Pos.Line)
+		}
+		at = line{0, int32(max(n-before, 1))}
+		if file != "" && !SameFile(file, c.info.Module.Name) {
+			if at.file = c.fileNamed(file); at.file == 0 {
+				return fmt.Errorf("the PTX names no file %s", file)
+			}
+		}
+	case at == line{}:
+		k, err := c.Context()
+		if err != nil {
+			at = line{0, max(c.info.Kernel.Pos.Line-before, 1)}
+		} else if k.Instr != nil {
+			at = line{0, max(k.Instr.Pos.Line-before, 1)}
+		}
+	}
+	current := 0
+	if k, err := c.Context(); err == nil && k.Instr != nil && at.file == 0 {
+		current = int(k.Instr.Pos.Line)
+	}
+	if at.file != 0 {
+		name := c.info.Module.FileName(at.file - 1)
+		if err := c.files.Err(name); err != nil {
+			return fmt.Errorf("%s is not read: %w", name, err)
+		}
+	}
+	shown := 0
+	lines := strings.Count(c.info.Module.Source(), "\n") + 1
+	for n := int(at.line); n < int(at.line)+count; n++ {
+		text, ok := "", n <= lines
+		if at.file == 0 {
+			text = c.info.Module.Line(n)
+		} else {
+			text, ok = c.source(c.info.Module.FileName(at.file-1), n)
+		}
+		if !ok {
+			break
+		}
+		mark := "  "
+		if n == current {
+			mark = "=>"
+		}
+		c.printf("%s %d\t%s\n", mark, n, text)
+		shown++
+	}
+	if shown == 0 {
+		return errors.New("there are no more lines")
+	}
+	c.listed = line{at.file, at.line + count}
+	return nil
+}
+
+// fileNamed is the number, plus one, of a file that the module names; 0 if it names none such.
+func (c *Console) fileNamed(name string) int32 {
+	p := c.info.Program
+	for i := range p.Len() {
+		if instr, f := p.At(i); instr.Loc >= 0 {
+			if n := f.Locs[instr.Loc].File; SameFile(name, c.info.Module.FileName(n)) {
+				return n + 1
+			}
+		}
+	}
+	return 0
+}

@@ -1,0 +1,163 @@
+package debug
+
+// This file prints expressions and memory.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"gemu/ptx"
+)
+
+// cmdPrint prints an expression, or lanes of a register.
+func (c *Console) cmdPrint(_ context.Context, args string) error {
+	hex := false
+	if rest, ok := strings.CutPrefix(args, "/x"); ok {
+		hex, args = true, strings.TrimSpace(rest)
+	}
+	if args == "" {
+		return errors.New("print what?")
+	}
+	if name, from, to, ok := laneRange(args); ok {
+		r, ok := c.Register(name)
+		if !ok {
+			return fmt.Errorf("no register %s", name)
+		}
+		if from > to || to >= c.info.WarpSize {
+			return fmt.Errorf("%s: there are lanes 0 to %d", args, c.info.WarpSize-1)
+		}
+		lanes := ^uint64(0) >> (63 - to) &^ (1<<from - 1)
+		c.values++
+		c.printf("$%d = {%s}\n", c.values, r.Lanes(lanes))
+		return nil
+	}
+	if r, ok := c.Register(args); ok {
+		k, err := c.Context()
+		if err != nil {
+			return err
+		}
+		if !r.Live {
+			return fmt.Errorf("register %s is not live here", r.Name)
+		}
+		v := r.Value(c.focus.Lane)
+		if hex {
+			v = formatWide(r.Row[c.focus.Lane], r.high(c.focus.Lane))
+		}
+		c.values++
+		c.printf("$%d = %s   (%s of lanes %s: %s)\n", c.values, v, r.Type, LanesText(k.Lanes), r.Text(k.Lanes))
+		return nil
+	}
+	text, err := c.Evaluate(args)
+	if err != nil {
+		return err
+	}
+	if hex {
+		if n, err := strconv.ParseInt(text, 0, 64); err == nil {
+			text = fmt.Sprintf("%#x", uint64(n))
+		}
+	}
+	c.values++
+	c.printf("$%d = %s\n", c.values, text)
+	return nil
+}
+
+// laneRange splits "REG[A..B]".
+func laneRange(s string) (name string, from, to int, ok bool) {
+	name, rest, ok := strings.Cut(s, "[")
+	if !ok || !strings.HasSuffix(rest, "]") {
+		return "", 0, 0, false
+	}
+	a, b, ok := strings.Cut(strings.TrimSuffix(rest, "]"), "..")
+	from, err1 := strconv.Atoi(strings.TrimSpace(a))
+	to, err2 := strconv.Atoi(strings.TrimSpace(b))
+	return name, from, to, ok && err1 == nil && err2 == nil && from >= 0 && to >= 0
+}
+
+// cmdExamine shows memory.
+func (c *Console) cmdExamine(_ context.Context, args string) error {
+	const most = 1 << 12
+	count, format, unit := 1, byte(0), 0
+	if rest, ok := strings.CutPrefix(args, "/"); ok {
+		spec, what, _ := strings.Cut(rest, " ")
+		args = strings.TrimSpace(what)
+		digits := 0
+		for digits < len(spec) && spec[digits] >= '0' && spec[digits] <= '9' {
+			digits++
+		}
+		if digits > 0 {
+			n, err := strconv.Atoi(spec[:digits])
+			if err != nil || n < 1 || n > most {
+				return fmt.Errorf("x/%s: want a count from 1 to %d", spec, most)
+			}
+			count = n
+		}
+		for _, f := range []byte(spec[digits:]) {
+			switch f {
+			case 'b', 'h', 'w', 'g':
+				unit = map[byte]int{'b': 1, 'h': 2, 'w': 4, 'g': 8}[f]
+			case 'x', 'd', 'u', 'f':
+				format = f
+			default:
+				return fmt.Errorf("x/%s: formats are x d u f, units b h w g", spec)
+			}
+		}
+	}
+	if args == "" {
+		return errors.New("x what? an address, or memory such as out[0].f32")
+	}
+	cond, err := ParseCondition(args)
+	if err != nil {
+		return err
+	}
+	sc := c.focusScope()
+	location, convErr := c.locate(cond)
+	t := location.Type
+	if convErr != nil {
+		v, err := c.evaluate(cond)
+		if err != nil || v.class == float {
+			return convErr
+		}
+		location, t = sc.place(0, v.bits, ptx.B32), ptx.B32
+	}
+	if unit == 0 {
+		if unit = max(t.Size(), 1); unit > 8 {
+			unit = 8
+		}
+	}
+	t = formatType(format, unit, t)
+	data, err := sc.bytes(location, c.focus.Lane, count*unit)
+	if err != nil {
+		return err
+	}
+	space := ""
+	switch {
+	case location.Local:
+		space = "local "
+	case location.Space == ptx.Shared:
+		space = "shared "
+	}
+	perLine := max(16/unit, 1)
+	for i := 0; i < count; i += perLine {
+		var cells []string
+		for k := i; k < min(i+perLine, count); k++ {
+			cells = append(cells, formatBytes(t, data[k*unit:][:unit]))
+		}
+		c.printf("%s%#x:\t%s\n", space, location.Addr+uint64(i*unit), strings.Join(cells, "\t"))
+	}
+	return nil
+}
+
+// formatType is the type of a format and unit of x; format 0 is that of what is there, if it fits.
+func formatType(format byte, unit int, t ptx.Type) ptx.Type {
+	if format == 0 && t.Size() == unit {
+		return t
+	}
+	prefix := map[byte]string{'d': "s", 'u': "u", 'f': "f"}[format]
+	if found := ptx.TypeByName(fmt.Sprintf("%s%d", prefix, 8*unit)); prefix != "" && found != ptx.NoType {
+		return found
+	}
+	return ptx.TypeByName(fmt.Sprintf("b%d", 8*unit))
+}

@@ -1,0 +1,238 @@
+package bounds
+
+// This file makes the action of each instruction on the origins of pointers.
+
+import (
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// source is an operand as a source.
+func (p *plan) source(f *function, o *ptx.Operand) source {
+	switch o.Kind {
+	case ptx.RegOperand:
+		if s := (source{row: f.row(o.Reg)}); s.row >= 0 || !f.isTracked(o.Reg) {
+			return s
+		}
+		return source{row: -1, id: f.fixedOrigin[o.Reg]}
+	case ptx.SymOperand:
+		return source{row: -1, id: p.id(f, o.Sym())}
+	}
+	return source{row: -1}
+}
+
+// action is what an instruction does.
+func (p *plan) action(f *function, instr *ptx.Instr) (a action) {
+	if instr.Call != nil {
+		a.rule, a.builtin = call, instr.Call.Target.Sym() != nil && len(p.callees(instr)) == 0
+		return a
+	}
+	for r := range instr.Defs() {
+		if row := f.row(r); row >= 0 {
+			a.results = append(a.results, row)
+		}
+	}
+	for i := range instr.Ops {
+		if instr.Ops[i].Kind == ptx.AddrOperand {
+			p.address(f, instr, i, &a)
+		}
+	}
+	switch instr.Form.Family {
+	case ptx.FamilyLoad, ptx.FamilyStore:
+		o := instr.Arg("a")
+		a.size = instr.Type().Size()
+		if p.spills && inLocal(f, instr, o) {
+			a.rule = load
+			name := "d"
+			if instr.Form.Family == ptx.FamilyStore {
+				a.rule, name = store, "b"
+			}
+			if instr.Form.Operand(name) < 0 { // zeros
+				break
+			}
+			for k, o := range elements(instr.Arg(name)) {
+				e := elem{row: -1}
+				if o.Kind == ptx.RegOperand {
+					e = elem(p.source(f, &o))
+				}
+				if a.rule == load {
+					e.id = p.element(f, instr, k)
+				}
+				a.elems = append(a.elems, e)
+			}
+			if len(a.addr) == 0 {
+				p.addAccess(f, instr, instr.Form.Operand("a"), &a)
+			}
+			return a
+		}
+	}
+	if len(a.results) == 0 {
+		if len(a.addr) > 0 {
+			a.rule = access
+			to := &a.addr[0]
+			a.plain = len(a.addr) == 1 && to.hasEvent && to.row < 0 && to.baseID >= firstID && p.isConstantOrigin(to.baseID)
+		}
+		return a
+	}
+	if !instr.Form.Effects.HasAll(ptx.Pure) && instr.Form.Family != ptx.FamilyShfl {
+		a.rule = ruleFixed
+		if instr.Form.Family == ptx.FamilyLoad {
+			for k, o := range elements(instr.Arg("d")) {
+				if o.Kind == ptx.RegOperand && f.row(o.Reg) >= 0 {
+					a.elems = append(a.elems, elem{f.row(o.Reg), p.element(f, instr, k)})
+				}
+			}
+			return a
+		}
+		for r := range instr.Defs() {
+			if row := f.row(r); row >= 0 {
+				a.elems = append(a.elems, elem{row, p.unknownOrigin(f.Regs[r].Type.Size())})
+			}
+		}
+		return a
+	}
+	r, list, pred := p.rule(f, instr)
+	a.rule, a.pred = r, pred
+	n := copy(a.sources[:], list)
+	for i := n; i < len(a.sources); i++ {
+		a.sources[i].row = -1
+	}
+	a.more = list[n:]
+	return a
+}
+
+// rule is what an instruction makes of its sources that does nothing but compute, or exchanges values
+// between lanes; pred is that of choose.
+func (p *plan) rule(f *function, instr *ptx.Instr) (r rule, list []source, pred ptx.RegID) {
+	halves := false
+	for i := range instr.Ops {
+		o := &instr.Ops[i]
+		if !instr.IsSource(i) {
+			continue
+		}
+		if o.Kind == ptx.VecOperand {
+			for k := range o.Elems() {
+				list = append(list, p.source(f, &o.Elems()[k]))
+			}
+			halves = o.Elems()[len(o.Elems())-1].Kind != ptx.ImmOperand && instr.Type().Size() == p.word
+		} else if o.Kind != ptx.AddrOperand {
+			list = append(list, p.source(f, o))
+		}
+	}
+	r = ruleLost
+	switch form := instr.Form; {
+	case form.Family == ptx.FamilyShfl:
+		r = exchange
+		list = []source{p.source(f, instr.Arg("a"))}
+	case form.Family == ptx.FamilyMapa:
+		r, list = ruleCopy, list[:1]
+	case form.Effects.Any(ptx.CarryIn | ptx.CarryOut):
+	default:
+		switch form.Affine {
+		case ptx.AffineMove, ptx.AffineAddress, ptx.AffineConvert:
+			if r = ruleCopy; halves {
+				r = pack
+			}
+		case ptx.AffineMin, ptx.AffineMax:
+			r = ruleIfEqual
+		case ptx.AffineAdd, ptx.AffineOr, ptx.AffineXor:
+			r = sum
+		case ptx.AffineSub:
+			r = diff
+		case ptx.AffineMad:
+			r = addend
+		case ptx.AffineMul, ptx.AffineShl, ptx.AffineShr, ptx.AffineDiv, ptx.AffineRem, ptx.AffineBfe:
+			r = scaling
+		case ptx.AffineAnd: // with a constant that clears low bits it aligns
+			for i := range instr.Ops {
+				if o := &instr.Ops[i]; o.Kind == ptx.ImmOperand {
+					if t := instr.Type(); o.Imm.Encode(t)>>(t.Bits()-1) != 0 {
+						r = ruleCopy
+					}
+				}
+			}
+		case ptx.AffineSelect:
+			if c := instr.Arg("c"); c.Kind == ptx.RegOperand {
+				r, pred, list = ruleSelect, c.Reg, list[:2]
+			}
+		}
+	}
+	return r, list, pred
+}
+
+// address adds what an operand accesses, if it is derived from a variable and may be outside.
+func (p *plan) address(f *function, instr *ptx.Instr, i int, a *action) {
+	o := &instr.Ops[i]
+	if o.Sym() != nil && o.Reg == ptx.NoReg {
+		v := &p.vars[p.id(f, o.Sym())]
+		if p.id(f, o.Sym()) == notPointer || v.open && o.Offset() >= 0 {
+			return
+		}
+		switch instr.Form.Family {
+		case ptx.FamilyLoad, ptx.FamilyStore, ptx.FamilyAtomic, ptx.FamilyMbarrier:
+			if n := uint64(instr.Type().Size() * instr.VecLen()); n > 0 && o.Offset() >= 0 && uint64(o.Offset())+n <= v.size {
+				return // it is always inside
+			}
+		}
+	} else if r := (ptx.Operand{Kind: ptx.RegOperand, Reg: o.Reg}); o.Sym() == nil && !p.mayBePointer(f, &r) {
+		return
+	}
+	p.addAccess(f, instr, i, a)
+}
+
+// addAccess adds what an operand accesses.
+func (p *plan) addAccess(f *function, instr *ptx.Instr, i int, a *action) {
+	o, spec := &instr.Ops[i], &instr.Form.Operands[i]
+	to := address{source: source{row: f.row(o.Reg)}, reg: o.Reg, off: o.Offset(), space: instr.SpaceOf(spec)}
+	always := uint32(notPointer)
+	if o.Reg != ptx.NoReg && to.row < 0 {
+		always = f.fixedOrigin[o.Reg]
+	}
+	if to.baseID = always; o.Sym() != nil {
+		to.baseID = p.either(origin{id: p.id(f, o.Sym())}, origin{id: always}).id
+		if v := symbolOf(o); v != nil {
+			to.space = v.Space
+			if o.IndexSize() > 0 {
+				to.index, to.array = o, p.id(f, v)
+			}
+		}
+	}
+	size := func(name string) { // the operand that says how many bytes it is
+		if k := instr.Form.Operand(name); k >= 0 && instr.Ops[k].Kind != ptx.NoOperand {
+			to.length = &instr.Ops[k]
+		}
+	}
+	effects := instr.Form.Effects
+	switch instr.Form.Family {
+	case ptx.FamilyLoad, ptx.FamilyStore, ptx.FamilyAtomic, ptx.FamilyTile, ptx.FamilyFragment:
+		to.hasEvent = true
+	case ptx.FamilyMbarrier:
+		to.bytes, to.kind = 8, interp.AccessAtomic
+	case ptx.FamilyAsyncStore:
+		to.bytes, to.kind = uint64(instr.Type().Size()*instr.VecLen()), interp.AccessStore
+		if spec.Name == "c" {
+			to.bytes, to.kind = 8, interp.AccessAtomic
+		}
+	case ptx.FamilyAsync:
+		switch tensor := len(spec.AddressParts) > 0 || !effects.HasAll(ptx.Reads|ptx.Writes); {
+		case spec.Name == "a" && !tensor:
+			to.kind = interp.AccessStore
+			size("c")
+		case spec.Name == "b" && !tensor:
+			if e := instr.Form.Operand("e"); e >= 0 && instr.Ops[e].Kind != ptx.NoOperand && !instr.Form.Operands[e].Address {
+				return // which says how many bytes are read
+			}
+			size("c")
+		case spec.Name == "e":
+			to.bytes, to.kind = 8, interp.AccessAtomic
+		default:
+			return
+		}
+		if to.bytes == 0 && to.length == nil {
+			return
+		}
+	default:
+		return // a hint, a fence: nothing is accessed
+	}
+	a.addr = append(a.addr, to)
+}

@@ -1,0 +1,106 @@
+package bounds
+
+// This file combines the origins of operands to the origin of a result.
+
+import (
+	"gemu/ptx"
+)
+
+// variable reports whether an id is that of a variable; buffer, of a buffer.
+func (p *plan) variable(id uint32) bool { return id >= firstID && id < p.buffers }
+
+func (p *plan) buffer(id uint32) bool { return id >= p.buffers && id < unset }
+
+// isConstantOrigin reports whether a register that is always derived from what an id says needs no row: that is the
+// same all the time, and to name it is enough.
+func (p *plan) isConstantOrigin(id uint32) bool {
+	return !p.variable(id) || p.vars[id].Space == ptx.Shared
+}
+
+// either is what a sum is derived from.
+func (p *plan) either(x, y origin) origin {
+	switch {
+	case x.id == notPointer:
+		return y
+	case y.id == notPointer:
+		return x
+	case x.id == unknownBase || y.id == unknownBase || p.variable(x.id) && p.variable(y.id):
+	case p.variable(x.id) && !p.buffer(y.id):
+		return x
+	case p.variable(y.id) && !p.buffer(x.id):
+		return y
+	case !p.variable(x.id) && !p.variable(y.id):
+		return origin{id: maybePointer}
+	}
+	return origin{id: unknownBase}
+}
+
+// mergeOrigins is what a value is derived from that is one of two, or is made of both.
+func (p *plan) mergeOrigins(x, y origin) origin {
+	if x == y {
+		return x
+	}
+	return p.either(x, y)
+}
+
+// combineOrigins is the origin of a value that an untracked operation makes of two values.
+func (p *plan) combineOrigins(x, y origin) origin {
+	id := uint32(notPointer)
+	for _, variableID := range [2]uint32{x.id, y.id} {
+		switch {
+		case id == unknownBase || variableID == unknownBase || p.variable(variableID):
+			id = unknownBase
+		case p.buffer(variableID):
+			id = maybePointer
+		default:
+			id = max(id, variableID)
+		}
+	}
+	return origin{id: id}
+}
+
+// addSource is what a rule makes of one source more than derive has been given.
+func (p *plan) addSource(r rule, o, x origin) origin {
+	if r == ruleCopy || r == pack {
+		return p.mergeOrigins(o, x)
+	}
+	return p.combineOrigins(o, x)
+}
+
+// derive is what a rule makes of up to three sources.
+func (p *plan) derive(r rule, x, y, z origin) origin {
+	switch r {
+	case sum:
+		return p.either(x, y)
+	case ruleIfEqual:
+		if x == y {
+			return x
+		}
+	case addend:
+		return p.either(p.derive(scaling, x, y, origin{}), z)
+	case diff:
+		switch {
+		case y.id == notPointer:
+			return x
+		case x == y && y.id >= firstID: // a distance
+			return origin{}
+		case p.variable(x.id) && (y.id == loaded || y.id == maybePointer):
+			return x
+		case x.id == notPointer || x.id == unknownBase || y.id == unknownBase || y.id >= firstID:
+		default:
+			return origin{id: maybePointer}
+		}
+	case ruleCopy, exchange:
+		return p.mergeOrigins(p.mergeOrigins(x, y), z)
+	case pack:
+		if o := p.mergeOrigins(p.mergeOrigins(x, y), z); o.id != notPointer {
+			return o
+		}
+		return origin{id: loaded}
+	}
+	o := p.combineOrigins(p.combineOrigins(x, y), z)
+	if r == scaling && o.id == loaded {
+		o.id = notPointer
+	}
+	return o
+}

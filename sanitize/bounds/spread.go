@@ -1,0 +1,263 @@
+package bounds
+
+// This file finds, before a launch, the registers and variables that may hold pointers.
+
+import (
+	"slices"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// point gives ids to the buffers that the kernel's parameters point into.
+func (p *plan) point(l *interp.LaunchInfo, bufferOf []int) {
+	p.buffers = uint32(len(p.vars))
+	if len(bufferOf) == 0 {
+		return
+	}
+	p.slots, p.word = map[int]uint32{}, l.Module.AddressSize/8
+	for i, pointer := range l.Pointers {
+		id := uint32(maybePointer) // it points in between, perhaps right behind one
+		if bufferOf[i] >= 0 {
+			id = p.buffers + uint32(bufferOf[i])
+			for uint32(len(p.vars)) <= id {
+				p.vars = append(p.vars, variable{})
+			}
+		}
+		p.slots[pointer.Offset] = id
+	}
+}
+
+// unknownOrigin is what a value of some bytes is derived from that memory or a function had.
+func (p *plan) unknownOrigin(bytes int) uint32 {
+	if bytes >= p.word && p.word > 0 { // of two addresses, too
+		return loaded
+	}
+	return notPointer
+}
+
+// element is what element k is derived from that a load of other than local memory loads.
+func (p *plan) element(f *function, instr *ptx.Instr, k int) uint32 {
+	o, size := instr.Arg("a"), instr.Type().Size()
+	if v := symbolOf(o); size == p.word && f.Entry && v != nil && v.Space == ptx.Param && o.Reg == ptx.NoReg {
+		for _, at := range p.params {
+			if at.Var == v {
+				return p.slots[at.Offset+int(o.Offset())+k*size]
+			}
+		}
+	}
+	return p.unknownOrigin(size)
+}
+
+// derived reports whether an operand can be derived from anything, or one of its elements.
+func (p *plan) derived(f *function, o *ptx.Operand) bool {
+	return p.anyOperand(f, o, func(id uint32) bool { return id != notPointer })
+}
+
+// mayBePointer reports whether an operand can be a pointer that is followed, or one of its elements.
+func (p *plan) mayBePointer(f *function, o *ptx.Operand) bool {
+	return p.anyOperand(f, o, func(id uint32) bool { return id >= firstID })
+}
+
+// anyOperand reports whether an operand or one of its elements has a row, or is always derived from what is
+// asked for.
+func (p *plan) anyOperand(f *function, o *ptx.Operand, matches func(id uint32) bool) bool {
+	switch o.Kind {
+	case ptx.RegOperand:
+		s := p.source(f, o)
+		return s.row >= 0 || s.id != unset && matches(s.id)
+	case ptx.SymOperand:
+		return p.id(f, o.Sym()) != notPointer
+	case ptx.VecOperand:
+		for i := range o.Elems() {
+			if p.anyOperand(f, &o.Elems()[i], matches) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isTracked reports whether anything is known of what a register is derived from.
+func (f *function) isTracked(r ptx.RegID) bool {
+	return r != ptx.NoReg && f.Regs[r].Type != ptx.Pred && f.Regs[r].Type.Bits() >= 32
+}
+
+// set is for an instruction that derives a register from what an id says: it is that, or has a row if
+// others derive it from something else, or, as a pointer to a variable, from nothing where it is read before
+// that.
+func (p *plan) set(f *function, r ptx.RegID, id uint32) bool {
+	switch {
+	case id == unset || !f.isTracked(r) || f.rows[r] >= 0 || f.fixedOrigin[r] == id:
+		return false
+	case f.fixedOrigin[r] != unset || p.variable(id) && slices.Contains(f.readUnset, r):
+		return p.addRow(f, r)
+	}
+	f.fixedOrigin[r] = id
+	return true
+}
+
+// addRow gives a register a row.
+func (p *plan) addRow(f *function, r ptx.RegID) bool {
+	if !f.isTracked(r) || f.rows[r] >= 0 {
+		return false
+	}
+	f.rows[r] = int32(f.n)
+	f.n++
+	p.rows = max(p.rows, f.n)
+	return true
+}
+
+// inLocal reports whether a load or store can be of a thread's local memory, where parameters
+// of functions are, too.
+func inLocal(f *function, instr *ptx.Instr, o *ptx.Operand) bool {
+	s, _ := instr.Space()
+	if v, ok := o.Sym().(*ptx.Var); ok {
+		s = v.Space
+	}
+	switch s {
+	case ptx.Local, ptx.Generic:
+		return true
+	case ptx.Param:
+		_, frame := f.places[symbolOf(o)]
+		return !f.Entry || frame
+	}
+	return false
+}
+
+func symbolOf(o *ptx.Operand) *ptx.Var { v, _ := o.Sym().(*ptx.Var); return v }
+
+// callees are the functions that a call can be of.
+func (p *plan) callees(instr *ptx.Instr) (list []*function) {
+	if fn, ok := instr.Call.Target.Sym().(*ptx.Func); ok {
+		if def, ok := fn.Module().Lookup(fn.Name).(*ptx.Func); ok {
+			fn = def
+		}
+		if f := p.funcs[fn]; f != nil {
+			list = append(list, f)
+		}
+		return list
+	}
+	for _, f := range p.funcs {
+		if !f.Entry {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// spread marks the registers that an instruction can give something that is derived from a
+// variable, and reports whether there are new ones.
+func (p *plan) spread(f *function, instr *ptx.Instr) (changed bool) {
+	if c := instr.Call; c != nil {
+		for _, callee := range p.callees(instr) {
+			for i := range min(len(c.Args), len(callee.Params)) {
+				if !p.derived(f, &c.Args[i]) {
+					continue
+				}
+				if to := callee.Params[i]; to.Space == ptx.RegSpace {
+					changed = p.addRow(callee, to.Reg) || changed
+				} else if !p.spills && p.mayBePointer(f, &c.Args[i]) {
+					p.spills, changed = true, true
+				}
+			}
+			for i := range min(len(c.Rets), len(callee.Rets)) {
+				if from := callee.Rets[i]; from.Space != ptx.RegSpace {
+					if c.Rets[i].Kind == ptx.RegOperand && p.spills {
+						changed = p.addRow(f, c.Rets[i].Reg) || changed
+					}
+					continue
+				} else if o := (ptx.Operand{Kind: ptx.RegOperand, Reg: from.Reg}); !p.derived(callee, &o) {
+					continue
+				}
+				if c.Rets[i].Kind == ptx.RegOperand {
+					changed = p.addRow(f, c.Rets[i].Reg) || changed
+				} else if !p.spills {
+					p.spills, changed = true, true
+				}
+			}
+			if p.spills { // an argument in a register comes from a .param variable
+				for i := range min(len(c.Args), len(callee.Params)) {
+					if to := callee.Params[i]; to.Space == ptx.RegSpace && c.Args[i].Kind == ptx.SymOperand {
+						changed = p.addRow(callee, to.Reg) || changed
+					}
+				}
+			}
+		}
+		for i := range c.Rets {
+			if o := &c.Rets[i]; o.Kind == ptx.RegOperand {
+				changed = p.set(f, o.Reg, p.unknownOrigin(f.Regs[o.Reg].Type.Size())) || changed
+			}
+		}
+		return changed
+	}
+	switch instr.Form.Family {
+	case ptx.FamilyStore:
+		a, b := instr.Arg("a"), instr.Arg("b")
+		if !p.spills && p.mayBePointer(f, b) && inLocal(f, instr, a) {
+			p.spills, changed = true, true
+		}
+		return changed
+	case ptx.FamilyLoad:
+		if p.spills && inLocal(f, instr, instr.Arg("a")) && instr.Type().Size() >= 4 && instr.Type().Size() <= 8 {
+			break
+		}
+		for k, e := range elements(instr.Arg("d")) {
+			changed = e.Kind == ptx.RegOperand && p.set(f, e.Reg, p.element(f, instr, k)) || changed
+		}
+		return changed
+	default:
+		if !instr.Form.Effects.HasAll(ptx.Pure) && instr.Form.Family != ptx.FamilyShfl { // results are of memory, or of other threads
+			for r := range instr.Defs() {
+				changed = p.set(f, r, p.unknownOrigin(f.Regs[r].Type.Size())) || changed
+			}
+			return changed
+		}
+		if id, always := p.result(f, instr); always {
+			for r := range instr.Defs() {
+				changed = p.set(f, r, id) || changed
+			}
+			return changed
+		}
+	}
+	for r := range instr.Defs() {
+		changed = p.addRow(f, r) || changed
+	}
+	return changed
+}
+
+// result is what the results of an instruction are derived from, if that is always the same; unset, if
+// nothing is known yet.
+func (p *plan) result(f *function, instr *ptx.Instr) (id uint32, always bool) {
+	r, list, _ := p.rule(f, instr)
+	var from [3]origin
+	for i, s := range list {
+		switch {
+		case s.row >= 0 || s.id != unset && !p.isConstantOrigin(s.id):
+			return 0, false
+		case s.id == unset:
+			id = unset
+		case i < len(from):
+			from[i].id = s.id
+		}
+	}
+	switch {
+	case id == unset:
+		return unset, true
+	case r == ruleSelect:
+		return from[0].id, from[0].id == from[1].id
+	}
+	o := p.derive(r, from[0], from[1], from[2])
+	for _, s := range list[min(len(list), len(from)):] {
+		o = p.addSource(r, o, origin{id: s.id})
+	}
+	return o.id, true
+}
+
+// elements are those of an operand, itself if it is no vector.
+func elements(o *ptx.Operand) []ptx.Operand {
+	if o.Kind == ptx.VecOperand {
+		return o.Elems()
+	}
+	return []ptx.Operand{*o}
+}
