@@ -1,6 +1,6 @@
 package models
 
-// This file is several models on the same execution.
+// This file runs several models on the same execution.
 
 import (
 	"math/bits"
@@ -11,17 +11,18 @@ import (
 	"gemu/ptx"
 )
 
-// Comparison is several models that watch the same launches.
+// Comparison passes the events of launches to several models and counts their stored bytes by instruction. It is a
+// probe.
 type Comparison struct {
 	models        []Model
-	subscription  interp.Subscription   // of them together
-	subscriptions []interp.Subscription // of each
+	subscription  interp.Subscription   // union of the models' subscriptions
+	subscriptions []interp.Subscription // by model
 
 	mu     sync.Mutex
 	instrs map[*ptx.Instr]*Instr
 }
 
-// Watch has models watch the same launches.
+// Watch returns a probe through which models watch the same launches.
 func Watch(models ...Model) *Comparison {
 	s := &Comparison{models: models, instrs: map[*ptx.Instr]*Instr{}}
 	s.subscription.Events = interp.OnAfter | interp.OnReturn | interp.OnWake | interp.OnCTAEnd
@@ -37,10 +38,10 @@ func Watch(models ...Model) *Comparison {
 	return s
 }
 
-// Models are the models.
+// Models returns the models.
 func (s *Comparison) Models() []Model { return s.models }
 
-// Reports are what the models have counted, in their order.
+// Reports returns the models' reports, in the order of the models.
 func (s *Comparison) Reports() (list []*Report) {
 	for _, m := range s.models {
 		list = append(list, m.Report())
@@ -48,21 +49,21 @@ func (s *Comparison) Reports() (list []*Report) {
 	return list
 }
 
-// CompressedWrites is registers that were written, by which of the models kept them in less than a vector:
-// bit i of the index is for model i.
+// CompressedWrites counts written registers by the set of models that stored them in fewer bytes than a vector: bit i
+// of the index is model i.
 type CompressedWrites []int64
 
-// Instr is what the models made of the results of an instruction.
+// Instr is the counts of an instruction's results.
 type Instr struct {
 	*ptx.Instr
 	Func       *ptx.Func
-	Writes     int64   // of registers by warps, predicates left out
-	Bytes      int64   // of them, as vectors
-	Stored     []int64 // … as each model stores them; a model whose sinks are no Keepers has those of vectors
+	Writes     int64   // registers written by warps, without predicates
+	Bytes      int64   // size of these registers as vectors
+	Stored     []int64 // bytes by model; a model whose sinks are no Sizers stores vectors
 	Compressed CompressedWrites
 }
 
-// Add adds another's counts.
+// Add adds the counts of o.
 func (n *Instr) Add(o *Instr) {
 	n.Writes += o.Writes
 	n.Bytes += o.Bytes
@@ -74,17 +75,17 @@ func (n *Instr) Add(o *Instr) {
 	}
 }
 
-// By is how many writes model i kept.
+// By returns the number of writes that model i stored compressed.
 func (k CompressedWrites) By(i int) int64 {
 	return k.sumWhere(func(set int) bool { return set>>i&1 != 0 })
 }
 
-// OnlyBy is how many writes model i kept, and no other.
+// OnlyBy returns the number of writes that model i alone stored compressed.
 func (k CompressedWrites) OnlyBy(i int) int64 {
 	return k.sumWhere(func(set int) bool { return set == 1<<i })
 }
 
-// ByAny is how many writes some model kept.
+// ByAny returns the number of writes that at least one model stored compressed.
 func (k CompressedWrites) ByAny() int64 { return k.sumWhere(func(set int) bool { return set != 0 }) }
 
 func (k CompressedWrites) sumWhere(match func(set int) bool) (n int64) {
@@ -96,8 +97,8 @@ func (k CompressedWrites) sumWhere(match func(set int) bool) (n int64) {
 	return n
 }
 
-// Instrs are the instructions that have written registers, in the order of the source; those of a
-// file that was launched under several names come file by file.
+// Instrs returns the instructions that have written registers, in the order of the source. Instructions of a file
+// that was launched under several names come file by file.
 func (s *Comparison) Instrs() []*Instr {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,10 +121,10 @@ func (s *Comparison) Instrs() []*Instr {
 	return list
 }
 
-// Subscription is what the models want, and what tells the results of instructions.
+// Subscription returns the events of all models, and the events with results.
 func (s *Comparison) Subscription() interp.Subscription { return s.subscription }
 
-// CTA has each model watch the CTA.
+// CTA makes a sink that passes the CTA's events to the sinks of the models.
 func (s *Comparison) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
 	c := &cta{comparison: s, launch: l, counts: make([]*Instr, l.Program.Len())}
 	for _, m := range s.models {
@@ -135,7 +136,7 @@ func (s *Comparison) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp
 	return c
 }
 
-// OnEvent tells the models.
+// OnEvent passes an event to the models that subscribed to it.
 func (s *Comparison) OnEvent(e *interp.Event) {
 	for i, m := range s.models {
 		if s.subscriptions[i].Events.Has(e.Kind) {
@@ -144,7 +145,7 @@ func (s *Comparison) OnEvent(e *interp.Event) {
 	}
 }
 
-// cta is a CTA and its sinks, by model; nil of a model that does not care.
+// cta is the sink of a CTA. The sink of a model is nil if the model ignores the CTA.
 type cta struct {
 	comparison *Comparison
 	launch     *interp.LaunchInfo
@@ -153,7 +154,7 @@ type cta struct {
 	counts     []*Instr // by Event.Index
 }
 
-// OnEvent tells the models, and asks what they have kept.
+// OnEvent passes an event to the models' sinks and counts the stored bytes of its results.
 func (c *cta) OnEvent(e *interp.Event) {
 	for i, sink := range c.sinks {
 		if sink != nil && c.comparison.subscriptions[i].Events.Has(e.Kind) {
@@ -168,8 +169,8 @@ func (c *cta) OnEvent(e *interp.Event) {
 	}
 }
 
-// HasResults reports whether the Writes of an event are results: those of a call and of a barrier
-// come with OnReturn and OnWake, and what is told of them OnAfter is what was there before.
+// HasResults reports whether the Writes of an event are results. Calls and barriers have their results in OnReturn
+// and OnWake; their OnAfter has the values from before.
 func HasResults(e *interp.Event) bool {
 	switch e.Kind {
 	case interp.OnReturn, interp.OnWake:
@@ -180,7 +181,7 @@ func HasResults(e *interp.Event) bool {
 	return false
 }
 
-// count asks the models of the registers that an event has written.
+// count adds the stored bytes of the registers that an event has written.
 func (c *cta) count(e *interp.Event) {
 	for i := range e.Writes {
 		v := &e.Writes[i]
@@ -210,7 +211,7 @@ func (c *cta) count(e *interp.Event) {
 	}
 }
 
-// end adds up what the CTA has counted.
+// end adds the counts of a CTA that ends to the total.
 func (c *cta) end() {
 	s := c.comparison
 	s.mu.Lock()
@@ -227,13 +228,13 @@ func (c *cta) end() {
 	}
 }
 
-// comparisonState is what a Side has counted, and the states of its models.
+// comparisonState is a saved Comparison.
 type comparisonState struct {
 	instrs map[*ptx.Instr]*Instr
 	models []any
 }
 
-// Save and Restore let it go back with a launch.
+// Save returns the counts and the states of the models.
 func (s *Comparison) Save() any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -247,7 +248,7 @@ func (s *Comparison) Save() any {
 	return state
 }
 
-// Restore: see Save.
+// Restore sets the state that Save returned.
 func (s *Comparison) Restore(state any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -261,7 +262,7 @@ func (s *Comparison) Restore(state any) {
 	}
 }
 
-// clone is a copy; nil of nil.
+// clone returns a copy; nil for nil.
 func (n *Instr) clone() *Instr {
 	if n == nil {
 		return nil
@@ -271,13 +272,13 @@ func (n *Instr) clone() *Instr {
 	return &c
 }
 
-// ctaState is what a CTA has counted, and the states of its sinks that have one.
+// ctaState is a saved sink of a CTA.
 type ctaState struct {
 	counts []*Instr
 	sinks  []any
 }
 
-// Save and Restore let a CTA go back with its launch.
+// Save returns the counts and the states of the models' sinks.
 func (c *cta) Save() any {
 	state := &ctaState{counts: cloned(c.counts), sinks: make([]any, len(c.sinks))}
 	for i, sink := range c.sinks {
@@ -288,7 +289,7 @@ func (c *cta) Save() any {
 	return state
 }
 
-// Restore: see Save.
+// Restore sets the state that Save returned.
 func (c *cta) Restore(state any) {
 	saved := state.(*ctaState)
 	c.counts = cloned(saved.counts)
@@ -307,7 +308,7 @@ func cloned(counts []*Instr) []*Instr {
 	return list
 }
 
-// Sets are the sets of models that kept something together, the most frequent first.
+// Sets returns the sets of models that stored writes, the most frequent set first.
 func (k CompressedWrites) Sets() (sets []int) {
 	for set, n := range k {
 		if n != 0 {

@@ -2,38 +2,37 @@ package avc
 
 import "math/bits"
 
-// This file is the caches: algorithms 1 and 2.
+// This file has the caches: algorithms 1 and 2 of the paper.
 
-// Sets is how many sets each cache has: all four configurations of table 3 have as many.
+// Sets is the number of sets of each cache, in all four configurations of table 3.
 const Sets = 64
 
-// LineVectors is how many vectors a line of the AVC holds, side by side in memory (section 4.2).
+// LineVectors is the number of vectors in a line of the AVC, consecutive in memory (section 4.2).
 const LineVectors = 16
 
 // Config is the caches of a multiprocessor.
 type Config struct {
 	Name    string
-	L1, AVC int  // ways; 8 KB each of L1. No ways of the AVC: there is none
-	LRU     bool // exact, in place of the tree
+	L1, AVC int  // ways; a way of L1 has 8 KB. AVC 0: no AVC
+	LRU     bool // exact replacement in place of the tree
 }
 
-// Configs are those of table 3: the baseline, and three that give 8, 16 and 24 of its 48 KB to
-// the AVC.
+// Configs are the configurations of table 3: the baseline, and three that give 8, 16 and 24 of its 48 KB to the AVC.
 var Configs = []Config{{Name: "B", L1: 6}, {Name: "1", L1: 5, AVC: 1}, {Name: "2", L1: 4, AVC: 2}, {Name: "3", L1: 3, AVC: 3}}
 
-// Stats is what caches count. Lookups = AVCHits + L1Hits + Fills; Reads + Replays = Lookups;
-// Writes = AVCWrites + L1Writes.
+// Stats are the counts of caches. Lookups = AVCHits + L1Hits + Fills; Reads + Replays = Lookups; Writes = AVCWrites +
+// L1Writes.
 type Stats struct {
 	Reads, Writes       int64 // requests
 	Lookups             int64 // of reads
-	Replays             int64 // for lanes that a hit in the AVC has left over
+	Replays             int64 // further lookups for lanes that a hit in the AVC does not have
 	AVCHits, L1Hits     int64
 	AVCWrites, L1Writes int64
-	Conflicts           int64 // vectors of the AVC that another code takes the place of
+	Conflicts           int64 // vectors of the AVC that are replaced by another code
 	Fills, WriteBacks   int64 // blocks of 128 bytes
 }
 
-// Traffic is blocks to and from what lies below.
+// Traffic returns the blocks to and from the memory below.
 func (s *Stats) Traffic() int64 { return s.Fills + s.WriteBacks }
 
 // Caches are an L1 and an AVC above a memory of blocks.
@@ -44,12 +43,12 @@ type Caches struct {
 	memory map[uint64]*Vector
 }
 
-// NewCaches makes empty ones.
+// NewCaches returns empty caches.
 func NewCaches(c Config) *Caches {
 	return &Caches{l1: newArray[l1Line](c.L1, c.LRU), avc: newArray[avcLine](c.AVC, c.LRU), memory: map[uint64]*Vector{}}
 }
 
-// l1Line is a block, with a bit of each word for valid and one for dirty.
+// l1Line is a block, with a valid bit and a dirty bit for each word.
 type l1Line struct {
 	valid, dirty uint32
 	data         Vector
@@ -58,14 +57,14 @@ type l1Line struct {
 // avcLine is 16 blocks.
 type avcLine struct{ vectors [LineVectors]avcVector }
 
-// avcVector is a block as a code: Code has its words of valid.
+// avcVector is a compressed block: the Code has the words in valid.
 type avcVector struct {
 	Code
 	valid uint32
 	dirty bool
 }
 
-// Read gives what a block has in the lanes of m (algorithm 1).
+// Read returns the values of a block in the lanes of m (algorithm 1).
 func (c *Caches) Read(block uint64, m uint32) (d Vector) {
 	c.read(block, m, &d)
 	return d
@@ -129,7 +128,7 @@ func (c *Caches) Write(block uint64, m uint32, d *Vector) {
 	c.write(block, m, d, code, ok)
 }
 
-// write is Write of what has the code, if it has one.
+// write is Write with the code of the vector; ok is false if it has none.
 func (c *Caches) write(block uint64, m uint32, d *Vector, code Code, ok bool) {
 	c.Writes++
 	if ok && c.avc.ways > 0 {
@@ -150,15 +149,15 @@ func (c *Caches) write(block uint64, m uint32, d *Vector, code Code, ok bool) {
 	}
 }
 
-// clear has lanes of a vector no longer be valid.
+// clear makes lanes of a vector invalid.
 func (v *avcVector) clear(m uint32) {
 	if v.valid &^= m; v.valid == 0 {
 		*v = avcVector{}
 	}
 }
 
-// insert has the AVC hold lanes of a block by a code. What they have in L1 is replaced, and dirty if that
-// was and they were not written now.
+// insert puts lanes of a block with a code into the AVC. It removes these lanes from L1; the vector is dirty if they
+// were dirty there.
 func (c *Caches) insert(block uint64, m uint32, code Code, dirty bool) {
 	v := c.vector(block)
 	if v == nil {
@@ -189,7 +188,7 @@ func (c *Caches) insert(block uint64, m uint32, code Code, dirty bool) {
 	v.dirty = v.dirty || dirty
 }
 
-// evict has a vector leave the AVC, and L1's part of the block with it: both are one write-back, if either
+// evict removes a vector from the AVC, and L1's part of the block with it. Both together are one write-back if either
 // is dirty.
 func (c *Caches) evict(block uint64, v *avcVector) {
 	if v.valid == 0 {
@@ -221,7 +220,7 @@ func (c *Caches) allocate(block uint64) *l1Line {
 	})
 }
 
-// vector finds the vector of a block whose line is in the AVC, and uses the line.
+// vector returns the vector of a block whose line is in the AVC, and marks the line as used.
 func (c *Caches) vector(block uint64) *avcVector {
 	if line := c.avc.find(block / LineVectors); line != nil {
 		return &line.vectors[block%LineVectors]
@@ -229,7 +228,7 @@ func (c *Caches) vector(block uint64) *avcVector {
 	return nil
 }
 
-// peek is vector without a use.
+// peek is vector without marking the line.
 func (c *Caches) peek(block uint64) *avcVector {
 	if line := c.avc.peek(block / LineVectors); line != nil {
 		return &line.vectors[block%LineVectors]
@@ -237,7 +236,7 @@ func (c *Caches) peek(block uint64) *avcVector {
 	return nil
 }
 
-// block is what memory has.
+// block returns the memory's copy of a block.
 func (c *Caches) block(block uint64) *Vector {
 	v := c.memory[block]
 	if v == nil {
@@ -267,7 +266,7 @@ type array[L any] struct {
 	now  uint64
 }
 
-// cacheSet is a set: its lines, and who is to leave next.
+// cacheSet is a set: its lines, and the tree that selects the next line to replace.
 type cacheSet[L any] struct {
 	lines []entry[L]
 	tree  uint32
@@ -288,7 +287,7 @@ func newArray[L any](ways int, lru bool) array[L] {
 	return a
 }
 
-// findWay finds the way of a line in its set; -1: it is not there.
+// findWay returns the way of a line in its set, or -1 if the line is absent.
 func (a *array[L]) findWay(tag uint64) (*cacheSet[L], int) {
 	s := &a.sets[tag%Sets]
 	for w := range s.lines {
@@ -299,7 +298,7 @@ func (a *array[L]) findWay(tag uint64) (*cacheSet[L], int) {
 	return s, -1
 }
 
-// peek finds a line, without using it; nil if it is not there.
+// peek returns a line without marking it as used; nil if it is absent.
 func (a *array[L]) peek(tag uint64) *L {
 	if s, w := a.findWay(tag); w >= 0 {
 		return &s.lines[w].line
@@ -307,7 +306,7 @@ func (a *array[L]) peek(tag uint64) *L {
 	return nil
 }
 
-// find finds a line and uses it.
+// find returns a line and marks it as used; nil if it is absent.
 func (a *array[L]) find(tag uint64) *L {
 	s, w := a.findWay(tag)
 	if w < 0 {
@@ -323,14 +322,15 @@ func (a *array[L]) markUsed(s *cacheSet[L], w int) {
 	s.tree = markTreeUsed(s.tree, a.ways, w)
 }
 
-// remove has a line no longer be there.
+// remove makes a line invalid.
 func (a *array[L]) remove(tag uint64) {
 	if s, w := a.findWay(tag); w >= 0 {
 		s.lines[w] = entry[L]{}
 	}
 }
 
-// replace makes room for a line that is not there: invalid ways first; what leaves is told.
+// replace makes room for a line that is absent, in an invalid way if there is one. It calls evicted for a valid line
+// that it replaces.
 func (a *array[L]) replace(tag uint64, evicted func(tag uint64, line *L)) *L {
 	s := &a.sets[tag%Sets]
 	way := -1
@@ -356,10 +356,11 @@ func (a *array[L]) replace(tag uint64, evicted func(tag uint64, line *L)) *L {
 	return &s.lines[way].line
 }
 
-// A tree over n ways is a bit for each node, node i over nodes 2i and 2i+1 from 1 on: set if who is to
-// leave is on the right. The left half is the larger one: of 3 ways 2+1, of 5 3+2, of 6 3+3.
+// A tree over n ways has a bit for each node. The children of node i are nodes 2i and 2i+1, from node 1 on. A clear
+// bit selects the left half for replacement, a set bit the right half. The left half is the larger one: 3 ways are
+// 2+1, 5 are 3+2, 6 are 3+3.
 
-// markTreeUsed turns the nodes above a way away from it.
+// markTreeUsed points the nodes above a way to the other half.
 func markTreeUsed(tree uint32, n, way int) uint32 {
 	node, from := 1, 0
 	for n > 1 {
@@ -375,7 +376,7 @@ func markTreeUsed(tree uint32, n, way int) uint32 {
 	return tree
 }
 
-// victim goes where the nodes point.
+// victim returns the way to which the nodes point.
 func victim(tree uint32, n int) int {
 	node, from := 1, 0
 	for n > 1 {

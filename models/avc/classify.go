@@ -1,35 +1,25 @@
-// Package avc is the Affine Vector Cache of Collange and Kouyoumdjian, "Affine Vector Cache for
-// Memory Bandwidth Savings" (2011): what private memory holds by class of vector (section 3), and
-// a cache that keeps vectors which are uniform or affine as a base and a stride, beside a first-level
-// cache for the others (section 4).
-//
-// A Recorder is a probe: it classifies what the warps of launches load and store in private (local)
-// memory, and keeps the warps' streams. Replay runs streams, interleaved as on a multiprocessor, through
-// caches of some Config. The readings of the paper's text are in docs/avc.md.
-//
-// What the caches give back is compared with what was stored, in every replay.
 package avc
 
 import "math/bits"
 
-// Lanes is how many words a vector has: a warp's.
+// Lanes is the number of words of a vector: the lanes of a warp.
 const Lanes = 32
 
 // Vector is a word of private memory in all lanes.
 type Vector [Lanes]uint32
 
-// Code is a vector as the cache keeps it: lane i has Base + i·stride, modulo 2^32.
+// Code is a compressed vector: lane i has Base + i·stride, modulo 2^32.
 type Code struct {
 	Base  uint32
-	Shift uint8 // 0: the stride is 0; n from 1 to Strides: it is 2^(n-1)
+	Shift uint8 // 0: the stride is 0; n from 1 to Strides: the stride is 2^(n-1)
 }
 
-// Strides is how many strides there are besides 0: three bits tell eight apart (section 4.2).
+// Strides is the number of strides other than 0: three bits encode eight strides (section 4.2).
 const Strides = 7
 
 func (c Code) stride() uint32 { return uint32(1) << c.Shift >> 1 }
 
-// Decode gives the vector.
+// Decode returns the vector.
 func (c Code) Decode() (d Vector) {
 	v := c.Base
 	for i := range d {
@@ -39,8 +29,8 @@ func (c Code) Decode() (d Vector) {
 	return d
 }
 
-// Encode finds the code of the lanes of m that a vector has; ok is false if there is none. Of one
-// lane, or none, the stride is 0. The base is a multiple of the stride (section 2.3).
+// Encode returns the code of a vector's lanes in m; ok is false if it has none. The stride is 0 if m has at most one
+// lane. The base must be a multiple of the stride (section 2.3).
 func Encode(d *Vector, m uint32) (c Code, ok bool) {
 	if m == 0 {
 		return c, true
@@ -52,7 +42,7 @@ func Encode(d *Vector, m uint32) (c Code, ok bool) {
 	return codeOf(base, step)
 }
 
-// codeOf is a base and a stride as a code, if it has one for them.
+// codeOf returns the code of a base and a stride; ok is false if they have none.
 func codeOf(base, step uint32) (c Code, ok bool) {
 	if step == 0 {
 		return Code{Base: base}, true
@@ -64,14 +54,15 @@ func codeOf(base, step uint32) (c Code, ok bool) {
 	return Code{base, uint8(n + 1)}, true
 }
 
-// line finds base and stride, any stride, of the lanes of m, the first of which gives the base; ok is
-// false if no stride fits. Where several do, because the lanes are a multiple of 2^k apart, it is the least.
+// line returns base and stride, any stride, of the lanes in m; the base is the value that lane 0 would have. ok is
+// false if no stride fits. If several fit, because the lanes are multiples of 2^k apart, it returns the least stride.
 func line(d *Vector, m uint32) (base, step uint32, ok bool) {
 	first := bits.TrailingZeros32(m)
 	others := m & (m - 1)
 	if others != 0 {
-		// Lanes n·2^k apart differ by n·2^k·step: that gives the step modulo 2^(32-k). The lane with the
-		// least k gives most of it; all others are multiples of that 2^k away, where the rest is lost.
+		// Lanes n·2^k apart differ by n·2^k·step. The difference gives the step modulo 2^(32-k), so the lane with the
+		// least k gives most bits. All other lanes are multiples of that 2^k away, where the missing bits have no
+		// effect.
 		distance, k := 0, Lanes
 		for remaining := others; remaining != 0; remaining &= remaining - 1 {
 			i := bits.TrailingZeros32(remaining)
@@ -97,7 +88,7 @@ func line(d *Vector, m uint32) (base, step uint32, ok bool) {
 	return base, step, true
 }
 
-// inverse is 1/n modulo 2^32 of an odd n, by Newton's method.
+// inverse returns 1/n modulo 2^32 for an odd n, by Newton's method.
 func inverse(n uint32) uint32 {
 	x := n
 	for range 4 {
@@ -106,9 +97,9 @@ func inverse(n uint32) uint32 {
 	return x
 }
 
-// EncodeXor is Encode by the unit of section 5.2, to the letter: the stride is the xor of the first two
-// lanes 2i and 2i+1 that are both active, or 0 where there are none, and the base the first lane's
-// value less its share. Where b/s is odd the xor is not the difference, and it finds nothing.
+// EncodeXor is Encode as the unit of section 5.2 does it, to the letter. The stride is the xor of the first two
+// active lanes 2i and 2i+1, or 0 without such a pair; the base is the first lane's value minus its share. If
+// base/stride is odd, the xor is not the difference, and the unit finds no code.
 func EncodeXor(d *Vector, m uint32) (c Code, ok bool) {
 	if m == 0 {
 		return c, true
@@ -129,7 +120,7 @@ func EncodeXor(d *Vector, m uint32) (c Code, ok bool) {
 	return c, c.Holds(d, m)
 }
 
-// Holds reports whether the code gives what a vector has in the lanes of m.
+// Holds reports whether the code gives the values of a vector in the lanes of m.
 func (c Code) Holds(d *Vector, m uint32) bool {
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
@@ -143,19 +134,19 @@ func (c Code) Holds(d *Vector, m uint32) bool {
 // Class is a class of vectors.
 type Class uint8
 
-// The classes of section 2.3, the most structure first: each leaves out those before it.
+// The classes of section 2.3, the most structured first. Each excludes the classes before it.
 const (
 	Zero    Class = iota // 0 in all lanes
-	Uniform              // the same in all
-	Affine               // of stride 2^k and a base that is a multiple
-	Generic              // all else
-	// Classes is how many there are.
+	Uniform              // the same in all lanes
+	Affine               // stride 2^k, and a base that is a multiple of it
+	Generic              // everything else
+	// Classes is the number of classes.
 	Classes
 )
 
 func (c Class) String() string { return [...]string{"zero", "uniform", "affine", "generic"}[c] }
 
-// Classify gives the class of the lanes of m.
+// Classify returns the class of the lanes in m.
 func Classify(d *Vector, m uint32) Class {
 	if c, ok := Encode(d, m); ok {
 		return c.class()
@@ -163,7 +154,7 @@ func Classify(d *Vector, m uint32) Class {
 	return Generic
 }
 
-// class is that of what has the code.
+// class returns the class of a vector with the code.
 func (c Code) class() Class {
 	switch {
 	case c.Shift > 0:
@@ -174,7 +165,7 @@ func (c Code) class() Class {
 	return Zero
 }
 
-// dense reports whether the lanes of m lie side by side.
+// dense reports whether the lanes in m are consecutive.
 func dense(m uint32) bool {
 	m >>= bits.TrailingZeros32(m)
 	return m&(m+1) == 0

@@ -12,21 +12,21 @@ import (
 
 // Counts are the private transactions of launches.
 type Counts struct {
-	Instructions int64          // of warps
+	Instructions int64          // executed by warps
 	Loads        [Classes]int64 // transactions, by class
 	Stores       [Classes]int64
-	First        [Classes]int64 // of those, the first word of each access
+	First        [Classes]int64 // loads and stores, the first word of each access only
 
-	AnyStride int64 // affine by some stride and base, and generic by these rules
-	Xor       int64 // that the xor encoder finds: zero, uniform or affine
-	NonDense  int64 // not generic, of several lanes that do not lie side by side
+	AnyStride int64 // generic by the paper's rules, but affine with another stride or base
+	Xor       int64 // zero, uniform or affine as the xor encoder finds it
+	NonDense  int64 // not generic, of several lanes that are not consecutive
 	Global    int64 // blocks of 128 bytes of accesses to global memory, for reference
 }
 
-// Total is the transactions of a class, loads and stores.
+// Total returns the loads and stores of a class.
 func (c *Counts) Total(k Class) int64 { return c.Loads[k] + c.Stores[k] }
 
-// Transactions are those of all classes.
+// Transactions returns the loads and stores of all classes.
 func (c *Counts) Transactions() (n int64) {
 	for k := range Classes {
 		n += c.Total(k)
@@ -34,7 +34,7 @@ func (c *Counts) Transactions() (n int64) {
 	return n
 }
 
-// Add adds another's.
+// Add adds the counts of o.
 func (c *Counts) Add(o *Counts) {
 	for k := range Classes {
 		c.Loads[k] += o.Loads[k]
@@ -48,7 +48,7 @@ func (c *Counts) Add(o *Counts) {
 	c.Global += o.Global
 }
 
-// Kernel is what has been recorded of the launches of a kernel.
+// Kernel is the recorded launches of a kernel.
 type Kernel struct {
 	Name     string
 	Launches []*Recording // in order
@@ -57,12 +57,12 @@ type Kernel struct {
 
 // Recording is a launch.
 type Recording struct {
-	Warps  []*Warp // in the order of CTAs, and in each of warps, as far as they were kept
+	Warps  []*Warp // recorded warps, in the order of CTAs and of warps within a CTA
 	PerCTA int     // warps of a CTA
 	id     uint64
 }
 
-// Warp is what a warp did to private memory.
+// Warp is the accesses of a warp to private memory.
 type Warp struct {
 	Instructions int64
 	Accesses     []Access
@@ -70,17 +70,17 @@ type Warp struct {
 	generic      []Vector
 }
 
-// Access is a transaction: lanes of Mask load or store a word.
+// Access is a transaction: the lanes of Mask load or store a word.
 type Access struct {
-	Step      int64  // the instruction, counted from 0
-	Word      uint32 // its private address over 4
+	Step      int64  // number of the instruction, from 0
+	Word      uint32 // private address divided by 4
 	Mask      uint32
 	Store     bool
 	code      Code
-	codeIndex int32 // in generic; -1: code
+	codeIndex int32 // index in Warp.generic; -1: the vector is code
 }
 
-// Vector is what the lanes of an access's mask load or store.
+// Vector returns the values that an access loads or stores.
 func (w *Warp) Vector(a *Access) Vector {
 	if a.codeIndex < 0 {
 		return a.code.Decode()
@@ -88,18 +88,19 @@ func (w *Warp) Vector(a *Access) Vector {
 	return w.generic[a.codeIndex]
 }
 
-// Recorder is a probe that records launches. It is for warps of 32 lanes.
+// Recorder is a probe that records launches. It records warps of 32 lanes only.
 type Recorder struct {
-	// Warps is how many warps of each launch are kept for Replay, the first; the others are counted.
+	// Warps is the number of warps of each launch that are recorded for Replay, the first ones. All warps are
+	// counted.
 	Warps int
-	// CompressedOnly has CTAs be left out none of whose warps is kept.
+	// CompressedOnly leaves out CTAs without a recorded warp.
 	CompressedOnly bool
 
 	mu      sync.Mutex
 	kernels []*Kernel
 }
 
-// Kernels are the kernels whose CTAs have ended, in the order in which they were first launched.
+// Kernels returns the kernels with ended CTAs, in the order of their first launches.
 func (r *Recorder) Kernels() []*Kernel {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,22 +114,21 @@ func (r *Recorder) Kernels() []*Kernel {
 	return slices.Clone(r.kernels)
 }
 
-// Save and Restore let it go back with a launch.
+// Save returns the recordings.
 func (r *Recorder) Save() any {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return cloned(r.kernels)
 }
 
-// Restore: see Save.
+// Restore sets the recordings that Save returned.
 func (r *Recorder) Restore(state any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.kernels = cloned(state.([]*Kernel))
 }
 
-// cloned are kernels whose recordings can be added to without the others changing. Warps of CTAs that have
-// ended do not change.
+// cloned returns kernels whose recordings grow independently. Warps of ended CTAs do not change and are shared.
 func cloned(kernels []*Kernel) (list []*Kernel) {
 	for _, k := range kernels {
 		n := *k
@@ -143,15 +143,15 @@ func cloned(kernels []*Kernel) (list []*Kernel) {
 	return list
 }
 
-// Subscription: all instructions, with the addresses of memory.
+// Subscription asks for all instructions, with addresses of memory.
 func (r *Recorder) Subscription() interp.Subscription {
 	return interp.Subscription{Events: interp.OnAfter | interp.OnCTAEnd, Addresses: true}
 }
 
-// OnEvent has nothing to do.
+// OnEvent does nothing: all events of interest are events of CTAs.
 func (r *Recorder) OnEvent(*interp.Event) {}
 
-// CTA has each CTA recorded by itself.
+// CTA makes a sink that records a CTA.
 func (r *Recorder) CTA(l *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
 	if l.WarpSize != Lanes {
 		return nil
@@ -175,7 +175,7 @@ type cta struct {
 	counts   Counts
 }
 
-// Save and Restore let a CTA go back with its launch.
+// Save returns the state of the CTA.
 func (c *cta) Save() any {
 	s := *c
 	s.warps = nil
@@ -185,17 +185,18 @@ func (c *cta) Save() any {
 	return &s
 }
 
-// Restore: see Save. Its warps are others, for those it has may be part of a recording.
+// Restore sets the state that Save returned. It copies the warps, because the present ones may be part of a
+// recording.
 func (c *cta) Restore(state any) { *c = *state.(*cta).Save().(*cta) }
 
-// clone is a warp that goes on by itself. What has been recorded does not change, so that both have it.
+// clone returns a warp that grows independently. It shares the recorded accesses, which do not change.
 func (w *Warp) clone() *Warp {
 	n := *w
 	n.Accesses, n.generic = slices.Clip(w.Accesses), slices.Clip(w.generic)
 	return &n
 }
 
-// OnEvent records.
+// OnEvent records an instruction.
 func (c *cta) OnEvent(e *interp.Event) {
 	if e.Kind == interp.OnCTAEnd {
 		c.endWarp(e)
@@ -228,8 +229,7 @@ func (c *cta) OnEvent(e *interp.Event) {
 	c.counts.Instructions++
 }
 
-// recordPrivate records an access to private memory: a transaction for each word, and for each address that
-// lanes have.
+// recordPrivate records an access to private memory: a transaction for each word and each distinct address.
 func (c *cta) recordPrivate(e *interp.Event, w *Warp, a *interp.Access, lanes uint64) {
 	for remaining := lanes; remaining != 0; {
 		first := bits.TrailingZeros64(remaining)
@@ -238,7 +238,7 @@ func (c *cta) recordPrivate(e *interp.Event, w *Warp, a *interp.Access, lanes ui
 			remaining &^= 1 << first
 			continue
 		}
-		// Those at the first one's word are all of them where a register is spilled.
+		// All lanes at the first lane's word form one transaction. Where a register is spilled, these are all lanes.
 		mask, words := uint64(0), 0
 		for m := remaining; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
@@ -264,7 +264,7 @@ func (c *cta) recordPrivate(e *interp.Event, w *Warp, a *interp.Access, lanes ui
 	}
 }
 
-// transaction counts a transaction, the k-th word of its access, and keeps it.
+// transaction counts a transaction, the k-th word of its access, and records it.
 func (c *cta) transaction(w *Warp, word, mask uint32, store bool, d *Vector, k int) {
 	base, step, straight := line(d, mask)
 	code, ok := codeOf(base, step)
@@ -318,7 +318,7 @@ func (c *cta) countGlobal(a *interp.Access, lanes uint64) {
 	c.counts.Global += int64(n)
 }
 
-// endWarp hands over what has been recorded.
+// endWarp adds the CTA's counts and recorded warps to its kernel.
 func (c *cta) endWarp(e *interp.Event) {
 	r := c.recorder
 	r.mu.Lock()

@@ -6,30 +6,30 @@ import (
 	"math/bits"
 )
 
-// Schedule says how the streams of warps are interleaved, and where their words lie.
+// Schedule is the interleaving of warps and the placement of their words.
 type Schedule struct {
-	Regs       int  // registers of a thread: how many warps are resident
-	Greedy     bool // the same warp until it ends, in place of one instruction of each in turn
-	WarpByWarp bool // a warp's words lie side by side, in place of a word's warps
-	WholeCTAs  bool // only as many warps are resident as make whole CTAs, at least one
+	Regs       int  // registers of a thread, which determine the number of resident warps
+	Greedy     bool // run one warp until it ends, in place of one instruction of each warp in turn
+	WarpByWarp bool // place the words of a warp next to each other, in place of the same word of all warps
+	WholeCTAs  bool // make only whole CTAs resident, at least one
 }
 
 // The multiprocessor of table 2.
 const (
 	MaxWarps  = 48
-	Registers = 512 // of a vector each
+	Registers = 512 // each is a vector
 )
 
-// Resident is how many warps of a thread's registers are resident: at least one.
+// Resident returns the number of resident warps with regs registers a thread: at least one.
 func Resident(regs int) int { return max(1, min(MaxWarps, Registers/max(regs, 1))) }
 
-// Outcome is what a replay has counted.
+// Outcome is the counts of a replay.
 type Outcome struct {
 	Stats
-	Instructions int64 // of warps
+	Instructions int64 // executed by warps
 }
 
-// PerInstruction is traffic by instructions: blocks of 128 bytes to each of a warp.
+// PerInstruction returns the traffic, in blocks of 128 bytes, per instruction of a warp.
 func (o *Outcome) PerInstruction() float64 {
 	if o.Instructions == 0 {
 		return 0
@@ -37,16 +37,16 @@ func (o *Outcome) PerInstruction() float64 {
 	return float64(o.Traffic()) / float64(o.Instructions)
 }
 
-// slot is a place for a resident warp.
+// slot is the place of a resident warp.
 type slot struct {
 	warp    *Warp
-	start   int64    // the turn in which it began
-	next    int      // access
+	start   int64    // step at which the warp began
+	next    int      // index of the next access
 	written []uint32 // by word: lanes that the warp has stored to
 }
 
-// Replay runs the launches of a kernel through caches. Each load has to give what was
-// recorded, in lanes that the warp has stored to: an error is a bug of the caches.
+// Replay runs the launches of a kernel through caches. It compares each load with the recording, in lanes that the
+// warp has stored to. An error is a bug of the caches.
 func Replay(k *Kernel, c Config, s Schedule) (*Outcome, error) {
 	list, err := ReplayAll(k, s, c)
 	if err != nil {
@@ -55,7 +55,7 @@ func Replay(k *Kernel, c Config, s Schedule) (*Outcome, error) {
 	return &list[0], nil
 }
 
-// ReplayAll is Replay through several caches, each by itself, in one pass.
+// ReplayAll is Replay through several independent caches in one pass.
 func ReplayAll(k *Kernel, s Schedule, configs ...Config) ([]Outcome, error) {
 	r := &replay{schedule: s}
 	for _, c := range configs {
@@ -86,13 +86,13 @@ func ReplayAll(k *Kernel, s Schedule, configs ...Config) ([]Outcome, error) {
 type replay struct {
 	caches       []*Caches
 	schedule     Schedule
-	frameBlocks  int // blocks of a warp, with WarpByWarp
+	frameBlocks  int // blocks of a warp's frame, with WarpByWarp
 	slots        []slot
 	instructions int64
 }
 
-// runLaunch runs the warps of a launch: those that are resident, and as each ends another in its slot. What
-// they do next is done by access.
+// runLaunch runs the warps of a launch. When a resident warp ends, the next one takes its slot. It calls access for
+// each access in order.
 func (r *replay) runLaunch(l *Recording, access func(slotIndex int, s *slot) error) error {
 	n := Resident(r.schedule.Regs)
 	if r.schedule.WholeCTAs && l.PerCTA > 0 {
@@ -156,7 +156,7 @@ func (r *replay) runGreedy(fill func(s *slot, step int64), access func(slotIndex
 	return nil
 }
 
-// nextStep is when a slot does something next: an access, or its warp ends.
+// nextStep returns the step of the slot's next access, or of its warp's end.
 func (s *slot) nextStep() int64 {
 	if s.next < len(s.warp.Accesses) {
 		return s.start + s.warp.Accesses[s.next].Step
@@ -164,13 +164,13 @@ func (s *slot) nextStep() int64 {
 	return s.start + s.warp.Instructions
 }
 
-// event is what a slot does next. In one turn slots come in order.
+// event is the next step of a slot. Events of one step are ordered by slot.
 type event struct {
 	step int64
 	slot int
 }
 
-// eventQueue is a heap of them.
+// eventQueue is a heap of events.
 type eventQueue []event
 
 func (h eventQueue) Len() int { return len(h) }
@@ -186,7 +186,7 @@ func (h *eventQueue) Pop() any {
 	return t
 }
 
-// access does the next access of a slot.
+// access executes the next access of a slot.
 func (r *replay) access(slotIndex int, s *slot) error {
 	a := &s.warp.Accesses[s.next]
 	s.next++

@@ -8,14 +8,13 @@ import (
 	"gemu/ptx"
 )
 
-// This file looks at registers, before anything is spilled.
+// This file looks at registers before anything is spilled.
 
-// WorkingSet is a probe that finds how many registers of a thread hold what is generic at once, where most
-// do: registers of 32 bits whose values are wanted behind an instruction, by the class that they have in the
-// lanes that are together there (section 2.3). It is for warps of 32 lanes, and looks at kernels and not
-// at functions that they call.
+// WorkingSet is a probe that finds the largest number of a thread's registers that hold generic values at the same
+// time. It counts 32-bit registers that are live after an instruction, by their class in the active lanes (section
+// 2.3). It requires warps of 32 lanes, and does not look into functions that kernels call.
 type WorkingSet struct {
-	// Warps is how many warps of each launch are looked at, the first.
+	// Warps is the number of warps of each launch that are examined, the first ones.
 	Warps int
 
 	mu         sync.Mutex
@@ -23,22 +22,22 @@ type WorkingSet struct {
 	liveAfter  map[*ptx.Func]map[*ptx.Instr][]ptx.RegID
 }
 
-// Generic is the most registers that hold what is generic at once in a kernel.
+// Generic returns the largest number of registers of a kernel that hold generic values at the same time.
 func (p *WorkingSet) Generic(kernel string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.maxGeneric[kernel]
 }
 
-// Subscription: all instructions, with what they write.
+// Subscription asks for all instructions with their results.
 func (p *WorkingSet) Subscription() interp.Subscription {
 	return interp.Subscription{Events: interp.OnAfter | interp.OnCTAEnd, Values: true}
 }
 
-// OnEvent has nothing to do.
+// OnEvent does nothing: all events of interest are events of CTAs.
 func (p *WorkingSet) OnEvent(*interp.Event) {}
 
-// CTA has each CTA looked at by itself.
+// CTA makes a sink that examines a CTA.
 func (p *WorkingSet) CTA(l *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
 	n := (l.Block.Count() + Lanes - 1) / Lanes
 	if l.WarpSize != Lanes || index*n >= p.Warps {
@@ -61,7 +60,7 @@ func (p *WorkingSet) CTA(l *interp.LaunchInfo, index int, _ interp.Dim3) interp.
 	return c
 }
 
-// liveAfter is the registers that are wanted behind each instruction, predicates left out.
+// liveAfter returns the registers that are live after each instruction, without predicates.
 func liveAfter(f *ptx.Func) map[*ptx.Instr][]ptx.RegID {
 	after := map[*ptx.Instr][]ptx.RegID{}
 	l := f.Liveness()
@@ -90,7 +89,7 @@ func liveAfter(f *ptx.Func) map[*ptx.Instr][]ptx.RegID {
 	return after
 }
 
-// workingCTA looks at a CTA.
+// workingCTA examines a CTA.
 type workingCTA struct {
 	workingSet *WorkingSet
 	kernel     *ptx.Func
@@ -99,14 +98,14 @@ type workingCTA struct {
 	maxGeneric int
 }
 
-// workingRegister is what a register has, and how many of its words are generic in some lanes.
+// workingRegister is the values of a register, and the number of its words that are generic in some lanes.
 type workingRegister struct {
 	words   [4]Vector
-	lanes   uint32 // 0: it is not known
+	lanes   uint32 // lanes for which generic is valid; 0: none
 	generic int
 }
 
-// OnEvent looks at the registers behind an instruction.
+// OnEvent examines the registers that are live after an instruction.
 func (c *workingCTA) OnEvent(e *interp.Event) {
 	if e.Kind == interp.OnCTAEnd {
 		c.workingSet.mu.Lock()

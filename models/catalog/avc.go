@@ -1,6 +1,6 @@
 package catalog
 
-// This file has the Affine Vector Cache stand beside register files.
+// This file compares the Affine Vector Cache with register files.
 
 import (
 	"math/bits"
@@ -11,20 +11,20 @@ import (
 	"gemu/ptx"
 )
 
-// cache is the Affine Vector Cache beside other models. It holds registers that are spilled to
-// private memory, so its report is about that; of a register that an instruction writes it keeps
-// what it would if that was spilled now, with what its other lanes have been given before: one base and stride
-// for all lanes that have a value, or else the vector. So it is charged for a whole register, as
-// register files are, also where some lanes write it.
+// cache is the Affine Vector Cache as a model of a register file. The cache holds spilled registers, which are in
+// private memory, and its report counts these. For a register that an instruction writes, StoredBytes is the size
+// that the cache would need if the register were spilled now: one base and stride for all lanes that have a value, or
+// else the vector. A write by some lanes is charged for the whole register, as in register files.
 type cache struct{ avc.Recorder }
 
-// cachedBytes is what a vector takes in the cache: a line of 128 bytes has 16 (section 4.2).
+// cachedBytes is the size of a compressed vector: a line of 128 bytes holds 16 (section 4.2).
 const cachedBytes = 128 / 16
 
-// Name is "avc".
+// Name returns "avc".
 func (c *cache) Name() string { return "avc" }
 
-// Subscription is what the recorder wants, values of registers, and calls, whose registers have none yet.
+// Subscription adds register values to the recorder's events, and calls: after a call the callee's registers have no
+// values.
 func (c *cache) Subscription() interp.Subscription {
 	w := c.Recorder.Subscription()
 	w.Values = true
@@ -32,7 +32,7 @@ func (c *cache) Subscription() interp.Subscription {
 	return w
 }
 
-// CTA has the recorder record each CTA, with warps of 32 lanes.
+// CTA makes a sink that records a CTA. Warps must have 32 lanes.
 func (c *cache) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
 	return &cacheSink{Sink: c.Recorder.CTA(l, index, id), frames: map[frame]map[ptx.RegID]*register{}}
 }
@@ -42,20 +42,21 @@ type cacheSink struct {
 	frames map[frame]map[ptx.RegID]*register
 }
 
-// frame is where a warp has registers of a function.
+// frame identifies a warp's registers of a function.
 type frame struct {
 	warp, depth int
 	fn          *ptx.Func
 }
 
-// register is what the lanes of a register have, by word and by 32 lanes, in those that have been given
-// something.
+// register is the values that lanes have written to a register: valid is the set of lanes, words the values by 32-bit
+// word and group of 32 lanes.
 type register struct {
 	valid uint64
 	words [4][2]avc.Vector
 }
 
-// OnEvent tells the recorder, if it wants to know. What lanes had in an earlier call is gone.
+// OnEvent passes an event to the recorder. A call removes the values of an earlier call of the same function at the
+// same depth.
 func (s *cacheSink) OnEvent(e *interp.Event) {
 	if e.Kind == interp.OnCall {
 		for _, r := range s.frames[frame{e.Warp, e.Depth, e.Callee}] {
@@ -68,13 +69,13 @@ func (s *cacheSink) OnEvent(e *interp.Event) {
 	}
 }
 
-// savedSink is a cacheSink as it was.
+// savedSink is a saved cacheSink.
 type savedSink struct {
 	recorder any
 	frames   map[frame]map[ptx.RegID]*register
 }
 
-// Save and Restore let a CTA go back with its launch.
+// Save returns the registers and the recorder's state.
 func (s *cacheSink) Save() any {
 	saved := &savedSink{frames: cloned(s.frames)}
 	if saver, ok := s.Sink.(interp.Saver); ok {
@@ -83,7 +84,7 @@ func (s *cacheSink) Save() any {
 	return saved
 }
 
-// Restore: see Save.
+// Restore sets the state that Save returned.
 func (s *cacheSink) Restore(state any) {
 	saved := state.(*savedSink)
 	s.frames = cloned(saved.frames)
@@ -92,7 +93,7 @@ func (s *cacheSink) Restore(state any) {
 	}
 }
 
-// cloned are registers that change by themselves.
+// cloned returns copies of the registers.
 func cloned(frames map[frame]map[ptx.RegID]*register) map[frame]map[ptx.RegID]*register {
 	list := map[frame]map[ptx.RegID]*register{}
 	for key, regs := range frames {
@@ -105,7 +106,7 @@ func cloned(frames map[frame]map[ptx.RegID]*register) map[frame]map[ptx.RegID]*r
 	return list
 }
 
-// StoredBytes is what the cache would hold the register in that a result is written to, 32 lanes at a time.
+// StoredBytes returns the size in which the cache would hold the written register, 32 lanes at a time.
 func (s *cacheSink) StoredBytes(e *interp.Event, i int) (bytes int) {
 	v := &e.Writes[i]
 	key := frame{e.Warp, e.Depth, e.Func}
@@ -138,7 +139,7 @@ func (s *cacheSink) StoredBytes(e *interp.Event, i int) (bytes int) {
 	return bytes
 }
 
-// Report is the classes of vectors in private memory.
+// Report returns the classes of vectors in private memory.
 func (c *cache) Report() *models.Report {
 	t := models.Table{Name: "private", Title: "vectors in private memory", Unit: "transactions", Plot: models.Stacked}
 	for k := range avc.Classes {

@@ -1,4 +1,4 @@
-// Package catalog knows the models of register files by name. A further one is a line of Known.
+// Package catalog lists the models of register files by name. A new model is a line of Known.
 package catalog
 
 import (
@@ -13,15 +13,15 @@ import (
 	"gemu/models/tags"
 )
 
-// Entry is a model that can be asked for.
+// Entry is a model that can be chosen by name.
 type Entry struct {
 	Name, Doc string
 	New       func() models.Model
-	Warp      int  // lanes of the warps that it is for; 0: any
-	Default   bool // it is among those that are taken where none is asked for
+	Warp      int  // required number of lanes in a warp; 0: any
+	Default   bool // chosen if the user names no models
 }
 
-// Known are the models, those of papers first, then the other policies of package affinetrack.
+// Known are the models: first the models of papers, then the other policies of package affinetrack.
 var Known = known()
 
 func known() []Entry {
@@ -41,16 +41,16 @@ func known() []Entry {
 	return list
 }
 
-// policyEntry is the model of a policy.
+// policyEntry returns the model of a policy.
 func policyEntry(name string) Entry {
 	p := affinetrack.PolicyByName(name)
 	return Entry{Name: name, Doc: p.Doc, New: func() models.Model { return tags.New(p) }}
 }
 
-// Names lists the models.
+// Names returns the names of all models, separated by commas and spaces.
 func Names() string { return joinNames(Known, ", ") }
 
-// DefaultNames lists those that are taken where none is asked for, with commas between.
+// DefaultNames returns the names of the default models, separated by commas.
 func DefaultNames() string {
 	return joinNames(slices.DeleteFunc(slices.Clone(Known), func(e Entry) bool { return !e.Default }), ",")
 }
@@ -63,10 +63,10 @@ func joinNames(entries []Entry, separator string) string {
 	return strings.Join(list, separator)
 }
 
-// maxModels is how many models stand beside each other: what is kept by which is counted by sets.
+// maxModels is the largest number of models in a comparison, which counts by sets of models.
 const maxModels = 8
 
-// Parse finds the models of a list of names with commas between.
+// Parse returns the models of a list of names with commas between them.
 func Parse(list string) (entries []Entry, err error) {
 	seen := map[string]bool{}
 	for _, name := range strings.Split(list, ",") {
@@ -86,7 +86,7 @@ func Parse(list string) (entries []Entry, err error) {
 	return entries, nil
 }
 
-// Default are the models of the papers that are compared, those of them that are for warps of so many lanes.
+// Default returns the default models for warps of the given number of lanes.
 func Default(lanes int) (entries []Entry) {
 	for _, e := range Known {
 		if e.Default && e.fits(lanes) {
@@ -96,8 +96,8 @@ func Default(lanes int) (entries []Entry) {
 	return entries
 }
 
-// Select is the models of a list, as Parse has it, or the default ones of an empty list, for warps of so
-// many lanes. The error says which is not.
+// Select returns the models of a list of names, or the default models if the list is empty. A model that does not fit
+// warps of the given number of lanes is an error.
 func Select(list string, lanes int) ([]Entry, error) {
 	if list == "" {
 		return Default(lanes), nil
@@ -116,7 +116,7 @@ func Select(list string, lanes int) ([]Entry, error) {
 
 func (e *Entry) fits(lanes int) bool { return e.Warp == 0 || e.Warp == lanes }
 
-// Watch makes models that watch the same launches.
+// Watch makes models and returns a probe through which they watch the same launches.
 func Watch(entries []Entry) *models.Comparison {
 	var list []models.Model
 	for _, e := range entries {

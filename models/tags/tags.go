@@ -1,7 +1,6 @@
-// Package tags models register files with a tag for base and stride beside the vectors: those of
-// the policies of package affinetrack, the affine shadow register file of Kim et al. 2013 among
-// them. What each policy holds is found out by package interp, as for "gemu structure"; this
-// package has it stand beside other models.
+// Package tags models register files with a tag for base and stride next to each vector, one for each policy of
+// package affinetrack. The affine shadow register file of Kim et al. 2013 is one of them. Package interp computes the
+// compact values under a policy, as for "gemu structure"; this package reports them as a model.
 package tags
 
 import (
@@ -19,26 +18,26 @@ type Model struct {
 	policy *affinetrack.Policy
 
 	mu      sync.Mutex
-	running map[uint64]*interp.StructureProbe // by launch
+	running map[uint64]*interp.StructureProbe // by launch ID
 	total   interp.Structure
 }
 
-// New makes the model of a policy.
+// New returns the model of a policy.
 func New(p *affinetrack.Policy) *Model {
 	return &Model{policy: p, running: map[uint64]*interp.StructureProbe{}, total: interp.Structure{Policy: p}}
 }
 
-// Name is the policy's.
+// Name returns the policy's name.
 func (m *Model) Name() string { return m.policy.Name }
 
-// Subscription is what the probe of a launch wants, and launches.
+// Subscription adds launches to the events of a structure probe.
 func (m *Model) Subscription() interp.Subscription {
 	w := interp.NewStructureProbe(m.policy).Subscription()
 	w.Events |= interp.OnLaunch | interp.OnLaunchEnd
 	return w
 }
 
-// OnEvent begins and ends launches.
+// OnEvent makes a structure probe for a launch that begins, and adds the counts of a launch that ends.
 func (m *Model) OnEvent(e *interp.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -55,7 +54,7 @@ func (m *Model) OnEvent(e *interp.Event) {
 	}
 }
 
-// CTA has each launch counted by a probe of its own.
+// CTA makes a sink of the launch's structure probe.
 func (m *Model) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
 	m.mu.Lock()
 	p := m.running[l.ID]
@@ -63,14 +62,14 @@ func (m *Model) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink
 	return &sink{p.CTA(l, index, id).(interp.ResultSink), (m.policy.StrideBits + 7) / 8}
 }
 
-// state is what a model has counted, and of the launches under way what their probes have.
+// state is a saved model: its counts, and the probes of launches in progress with their states.
 type state struct {
 	running map[uint64]*interp.StructureProbe
 	probes  map[uint64]any
 	total   interp.Structure
 }
 
-// Save and Restore let it go back with a launch.
+// Save returns the counts and the probes' states.
 func (m *Model) Save() any {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -82,7 +81,7 @@ func (m *Model) Save() any {
 	return s
 }
 
-// Restore: see Save.
+// Restore sets the state that Save returned.
 func (m *Model) Restore(saved any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -94,23 +93,23 @@ func (m *Model) Restore(saved any) {
 	m.total.Add(&s.total)
 }
 
-// sink says what the policy holds in bytes.
+// sink gives the sizes in which the policy holds results.
 type sink struct {
 	interp.ResultSink
-	stride int // bytes of a stride; 0: as many as of a base
+	stride int // bytes of a stride; 0: as many as the base has
 }
 
-// Save and Restore let a CTA go back with its launch.
+// Save returns the probe's state.
 func (s *sink) Save() any { return s.ResultSink.(interp.Saver).Save() }
 
-// Restore: see Save.
+// Restore sets the state that Save returned.
 func (s *sink) Restore(saved any) { s.ResultSink.(interp.Saver).Restore(saved) }
 
-// baseBytes is the bytes of a base in a tag, for each word of its register.
+// baseBytes is the size of a base for each 32-bit word of the register.
 const baseBytes = 4
 
-// StoredBytes is what a result takes: a base as wide as its registers, and if it is affine a stride: of the
-// policy's width, or as wide as the base where that has none.
+// StoredBytes returns the size of a result. A uniform result takes a base as wide as its register. An affine result
+// also takes a stride of the policy's width, or as wide as the base if the policy has no width.
 func (s *sink) StoredBytes(e *interp.Event, i int) int {
 	v := &e.Writes[i]
 	words := max(1, v.Type.Bits()/32)
@@ -126,7 +125,7 @@ func (s *sink) StoredBytes(e *interp.Event, i int) int {
 	return models.Bytes(v, e.Launch.WarpSize)
 }
 
-// Report is what the policy holds: results, operands and instructions by class.
+// Report returns results, operands and instructions by class.
 func (m *Model) Report() *models.Report {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package traffic counts the accesses to the register file of a warp: what the
-// instructions of a launch read and write, compactly or as vectors, bank by bank. It is a
-// probe, and so looks at the rows and the tags that the engine has in the launch's mode.
+// Package traffic is a probe that counts accesses to the register file of a warp: reads and writes of compact values
+// and of vectors, bank by bank. It sees the rows and the tags that the engine has in the launch's mode. It also
+// serves as an example of a probe in one file.
 package traffic
 
 import (
@@ -11,18 +11,18 @@ import (
 	"gemu/ptx"
 )
 
-// Banks is how many banks rows are taken to be in: row i of 32-bit registers is in bank
-// i modulo Banks, row i of 64-bit ones in the banks 2i and 2i+1 modulo Banks.
+// Banks is the number of banks in the model: row i of 32-bit registers is in bank i modulo Banks, row i of 64-bit
+// registers in the banks 2i and 2i+1 modulo Banks.
 const Banks = 16
 
-// Counts are accesses by a warp. An access that is uniform or affine is one to the
-// register's shadow, base and stride; a generic one is to its row, for all lanes.
+// Counts are accesses by warps. A uniform or affine access goes to the register's base and stride, a generic access
+// to its row in all lanes.
 type Counts struct {
-	Reads, Writes affinetrack.ClassCounts // of registers, but predicates and constants
+	Reads, Writes affinetrack.ClassCounts // of registers, without predicates and constants
 
 	PredicateReads, PredicateWrites int64 // guards included
-	Constants                       int64 // reads of registers that have one value in the launch, which take no row
-	Materialisations                int64 // rows written because lanes want what only the shadow had
+	Constants                       int64 // reads of registers with one value for the whole launch, which take no row
+	Materialisations                int64 // rows written because lanes need a value that only the compact copy has
 
 	Banks [Banks]Bank
 }
@@ -30,7 +30,7 @@ type Counts struct {
 // Bank is the accesses to rows in a bank.
 type Bank struct{ Reads, Writes int64 }
 
-// Add adds another's counts.
+// Add adds the counts of o.
 func (c *Counts) Add(o *Counts) {
 	c.Reads.Add(o.Reads)
 	c.Writes.Add(o.Writes)
@@ -44,34 +44,34 @@ func (c *Counts) Add(o *Counts) {
 	}
 }
 
-// Counter counts the accesses of the launches that it watches.
+// Counter counts the accesses of the launches that it watches. It is safe for concurrent use.
 type Counter struct {
 	mu    sync.Mutex
 	total Counts // of CTAs that have ended
 }
 
-// Counts is what has been counted of CTAs that have ended.
+// Counts returns the counts of the CTAs that have ended.
 func (c *Counter) Counts() Counts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.total
 }
 
-// Subscription: instructions, results that come later, expansions; and tags.
+// Subscription asks for instructions, late results, materialised values, and tags.
 func (c *Counter) Subscription() interp.Subscription {
 	return interp.Subscription{Events: interp.OnAfter | interp.OnReturn | interp.OnWake | interp.OnMaterialise | interp.OnCTAEnd, Tags: true}
 }
 
-// CTA has each CTA counted by itself.
+// CTA makes a sink that counts a CTA.
 func (c *Counter) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return &cta{counter: c} }
 
-// OnEvent has nothing to do.
+// OnEvent does nothing: all events of interest are events of CTAs.
 func (c *Counter) OnEvent(*interp.Event) {}
 
-// Save and Restore let the counter go back with a launch.
+// Save returns the counts.
 func (c *Counter) Save() any { return c.Counts() }
 
-// Restore: see Save.
+// Restore sets the counts that Save returned.
 func (c *Counter) Restore(state any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,13 +84,13 @@ type cta struct {
 	Counts
 }
 
-// Save and Restore are for a CTA that has not ended.
+// Save returns the counts of a CTA that has not ended.
 func (c *cta) Save() any { return c.Counts }
 
-// Restore: see Save.
+// Restore sets the counts that Save returned.
 func (c *cta) Restore(state any) { c.Counts = state.(Counts) }
 
-// OnEvent counts.
+// OnEvent counts the accesses of an instruction.
 func (c *cta) OnEvent(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnCTAEnd:
@@ -162,7 +162,7 @@ func (c *cta) countBank(location interp.Location, read bool) {
 	}
 }
 
-// Class is the class of what the engine holds of a register for some lanes.
+// Class returns the class in which the engine holds the value of a register for some lanes.
 func Class(v *interp.Value, lanes uint64) affinetrack.Class {
 	class := affinetrack.Unknown
 	for h, t := range v.Tags {
