@@ -1,40 +1,39 @@
 package gscalar
 
-// This file is how vector registers are stored: what is made of the lanes of a whole write, and
-// how the lanes come back.
+// This file stores vector registers: it compresses the lanes of a whole write, and restores them.
 
 import (
 	"encoding/binary"
 	"math/bits"
 )
 
-// Lanes is the most lanes of a warp; vectors have room for so many.
+// Lanes is the largest number of lanes of a warp, and the length of vectors.
 const Lanes = 64
 
-// Group is how many lanes of a warp have a base value of their own where registers are halved:
-// the lanes of a SIMT pipeline (section 4.3).
+// Group is the number of lanes with a base value of their own in the scheme Halves: the lanes of a SIMT pipeline
+// (section 4.3).
 const Group = 16
 
-// arrayBytes is what an SRAM array of a bank gives in an access (section 2.1).
+// arrayBytes is the width of an SRAM array of a bank (section 2.1).
 const arrayBytes = 16
 
 // vector is a vector register: 32 bits of each lane.
 type vector [Lanes]uint32
 
-// SharedBytes is how many bytes, from the most significant on, some lanes of a vector register share: 0 to
-// 4. The paper writes it with a bit for each, the highest first.
+// SharedBytes is the number of bytes, from the most significant on, that lanes of a vector register share: 0 to 4.
+// The paper writes it with a bit for each byte, the highest first.
 type SharedBytes uint8
 
-// Scalar is that the lanes share all.
+// Scalar means that the lanes share all bytes.
 const Scalar SharedBytes = 4
 
-// String writes it as the paper does: "1110".
+// String returns the paper's notation: "1110".
 func (e SharedBytes) String() string { return "11110000"[4-e:][:4] }
 
-// planes is how many byte planes are stored.
+// planes returns the number of stored byte planes.
 func (e SharedBytes) planes() int { return 4 - int(e) }
 
-// encode finds what lanes share; none share all.
+// encode returns the number of bytes that lanes share. No lanes share all bytes.
 func encode(v *vector, lanes uint64) SharedBytes {
 	if lanes == 0 {
 		return Scalar
@@ -47,18 +46,18 @@ func encode(v *vector, lanes uint64) SharedBytes {
 	return countSharedBytes(diff)
 }
 
-// countSharedBytes is how many bytes are the same where these bits differ.
+// countSharedBytes returns the number of high bytes without a differing bit.
 func countSharedBytes(diff uint32) SharedBytes { return SharedBytes(bits.LeadingZeros32(diff) / 8) }
 
-// writeShape is the lanes of a whole write, of a warp of n, and what they share.
+// writeShape is the lanes of a whole write by a warp of n lanes, with their shared bytes.
 type writeShape struct {
 	*vector
 	n      int
-	enc    SharedBytes                // all of them
-	groups [Lanes / Group]SharedBytes // those of each group of 16
+	enc    SharedBytes                // shared by all lanes
+	groups [Lanes / Group]SharedBytes // shared by the lanes of each group of 16
 }
 
-// newShape looks at lanes.
+// newShape finds the shared bytes of lanes.
 func newShape(v *vector, n int) writeShape {
 	s := writeShape{vector: v, n: n}
 	diff, width := uint32(0), min(n, Group)
@@ -74,7 +73,7 @@ func newShape(v *vector, n int) writeShape {
 	return s
 }
 
-// scalars is the groups that are scalar, bit by bit.
+// scalars returns the set of groups that are scalar, a bit each.
 func (s *writeShape) scalars() (set uint8) {
 	for g := range groups(s.n) {
 		if s.groups[g] == Scalar {
@@ -84,64 +83,64 @@ func (s *writeShape) scalars() (set uint8) {
 	return set
 }
 
-// image is a vector register as a scheme stores it.
+// image is a stored vector register.
 type image struct {
-	bytes  int // that it takes, base values included
-	arrays int // that an access activates
+	bytes  int // size, base values included
+	arrays int // activated by an access
 	enc    [Lanes / Group]SharedBytes
 
 	base   [Lanes / Group]uint32
 	stride uint32
-	data   *[4 * Lanes]byte // the arrays, but of schemes that need not give lanes back: byte i of lane l at i·Lanes + l
+	data   *[4 * Lanes]byte // contents of the arrays, with Model.Verify only: byte i of lane l at i·Lanes + l
 }
 
-// scheme stores vector registers.
+// scheme is a way to store vector registers.
 type scheme struct {
 	name      string
-	small     float64 // energy of the array beside those of the bank, in accesses to a whole register
+	small     float64 // energy of the small array, in accesses to a whole register
 	smallWhen smallAccess
 
-	// compress makes the image of a whole write, but for data, which fill fills in; give gives the lanes
-	// back. What keep does not set is that of lanes as they are.
+	// compress sets all fields of an image of a whole write except data. store fills data, and decompress restores
+	// the lanes. Fields that compress does not set keep the values of an uncompressed register.
 	compress   func(im *image, s *writeShape)
 	store      func(im *image, v *vector, n int)
 	decompress func(im *image, v *vector, n int)
 
-	// partial says that a divergent write activates only the arrays that have one of its lanes:
-	// lanes are side by side in an array, and not their bytes.
+	// partial reports that a divergent write activates only the arrays with an active lane: arrays hold whole lanes,
+	// not byte planes.
 	partial bool
 }
 
-// smallAccess is which accesses go to the array beside those of the bank.
+// smallAccess is the accesses that go to the small array next to the bank.
 type smallAccess uint8
 
 const (
 	smallNever      smallAccess = iota
-	smallAlways                 // it says how the register is stored
-	smallForScalars             // it stores those, and nothing else
+	smallAlways                 // the array holds the encoding
+	smallForScalars             // the array holds scalar registers, and nothing else
 )
 
-// compressed reports whether the image takes less than the lanes.
+// compressed reports whether the image is smaller than the lanes.
 func (im *image) compressed(n int) bool { return im.bytes < 4*n }
 
-// The schemes, by the index of Counts.Schemes.
+// The schemes, as indices of Counts.Schemes.
 const (
-	Vectors    = iota // the baseline: all lanes as they are
-	ScalarFile        // a file beside it for registers that are the same in all lanes
+	Vectors    = iota // the baseline: uncompressed lanes
+	ScalarFile        // a separate file for registers with the same value in all lanes
 	BDI               // a base and signed differences of up to three bytes
-	Warped            // of up to two: warped compression
-	Bytewise          // the paper's
-	Halves            // … with a base value for each 16 lanes
-	Affine            // … with a tag for base and stride, where the lanes are affine
+	Warped            // differences of up to two bytes: warped compression
+	Bytewise          // the paper's scheme
+	Halves            // Bytewise with a base value for each 16 lanes
+	Affine            // Bytewise with a tag for base and stride where the lanes are affine
 	schemeCount
 )
 
-// energy is that of an access to the array of base values and encodings, 38 bits wide, of one to a
-// whole register (section 5.1). Wider arrays are taken to be in proportion.
+// energy is the energy of an access to the array of base values and encodings, which is 38 bits wide, in accesses to
+// a whole register (section 5.1). The energy of wider arrays is taken to be proportional to the width.
 const (
 	energy       = 0.052
-	energyHalves = energy * (38 + 32 + 4) / 38 // a second base and encoding
-	energyAffine = energy * (38 + 32) / 38     // a stride
+	energyHalves = energy * (38 + 32 + 4) / 38 // with a second base and encoding
+	energyAffine = energy * (38 + 32) / 38     // with a stride
 )
 
 var schemes = [schemeCount]scheme{
@@ -154,21 +153,21 @@ var schemes = [schemeCount]scheme{
 	{name: "affine and byte-wise", small: energyAffine, smallWhen: smallAlways, compress: compressAffine, store: storePlanes, decompress: decompressPlanes},
 }
 
-// setRaw stores lanes as they are.
+// setRaw makes the image uncompressed.
 func (im *image) setRaw(n int) {
 	im.enc, im.base, im.stride = [Lanes / Group]SharedBytes{}, [Lanes / Group]uint32{}, 0
 	im.bytes, im.arrays = 4*n, arraysOf(4*n)
 }
 
-// groups is how many groups of 16 lanes a warp has; narrow ones have one.
+// groups returns the number of groups of 16 lanes in a warp of n lanes, at least one.
 func groups(n int) int { return max(1, n/Group) }
 
-// lowLanes is the lanes of a warp of n.
+// lowLanes returns the lanes of a warp of n lanes.
 func lowLanes(n int) uint64 { return ^uint64(0) >> (64 - n) }
 
 func compressNone(*image, *writeShape) {}
 
-// compressScalar stores registers that are the same in all lanes in four bytes elsewhere.
+// compressScalar stores a register with the same value in all lanes as four bytes elsewhere.
 func compressScalar(im *image, s *writeShape) {
 	if s.enc == Scalar {
 		im.setEncoding(s, Scalar)
@@ -176,15 +175,15 @@ func compressScalar(im *image, s *writeShape) {
 	}
 }
 
-// compressBytes stores the byte planes that lanes do not share, two arrays of 16 bytes for each with
-// warps of 32 (section 3.2).
+// compressBytes stores the byte planes that lanes do not share. A plane takes two arrays of 16 bytes with warps of 32
+// lanes (section 3.2).
 func compressBytes(im *image, s *writeShape) {
 	im.setEncoding(s, s.enc)
 	im.bytes = int(s.enc) + s.enc.planes()*s.n
 	im.arrays = arraysOf(s.enc.planes() * s.n)
 }
 
-// compressHalves does so for each group of 16 lanes.
+// compressHalves is compressBytes for each group of 16 lanes.
 func compressHalves(im *image, s *writeShape) {
 	im.bytes, im.arrays = 0, 0
 	width := min(s.n, Group)
@@ -196,9 +195,8 @@ func compressHalves(im *image, s *writeShape) {
 	}
 }
 
-// compressAffine stores base and stride, eight bytes, where lane i has base + i·stride, modulo two to
-// the 32; else what compressBytes does. It is not of the paper: the tag of Kim et al. 2013 before the
-// file of this one.
+// compressAffine stores base and stride, eight bytes, if lane i has base + i·stride modulo 2^32; otherwise it is
+// compressBytes. It is not of the paper: it puts the tag of Kim et al. 2013 in front of the paper's file.
 func compressAffine(im *image, s *writeShape) {
 	compressBytes(im, s)
 	if s.n == 1 || s.enc == Scalar {
@@ -215,10 +213,10 @@ func compressAffine(im *image, s *writeShape) {
 	im.stride, im.bytes, im.arrays = stride, 8, 0
 }
 
-// arraysOf is how many arrays so many bytes take.
+// arraysOf returns the number of arrays for a number of bytes.
 func arraysOf(bytes int) int { return (bytes + arrayBytes - 1) / arrayBytes }
 
-// setEncoding notes an encoding of all lanes, and their base value.
+// setEncoding sets one encoding and base value for all lanes.
 func (im *image) setEncoding(s *writeShape, e SharedBytes) {
 	for g := range groups(s.n) {
 		im.enc[g], im.base[g] = e, s.vector[0]
@@ -238,7 +236,7 @@ func storePlanes(im *image, v *vector, n int) {
 	}
 }
 
-// decompressPlanes gives lanes back from the planes and the base values.
+// decompressPlanes restores the lanes from the planes and the base values.
 func decompressPlanes(im *image, v *vector, n int) {
 	for g := range groups(n) {
 		from, to, planes := Group*g, min(Group*(g+1), n), im.enc[g].planes()
@@ -258,22 +256,22 @@ func decompressPlanes(im *image, v *vector, n int) {
 	}
 }
 
-// difference is how many bytes hold a number with its sign, 0 to 4.
+// difference returns the number of bytes of a signed number, 0 to 4.
 func difference(d int32) int {
-	u := uint32(d ^ d>>31) // as many leading zeros as it has copies of the sign, at least one
+	u := uint32(d ^ d>>31) // its leading zeros are the copies of the sign, at least one
 	if d == 0 {
 		return 0
 	}
 	return (bits.Len32(u) + 1 + 7) / 8
 }
 
-// compressBDI stores the first lane and the differences of all from it, in 0 to 3 bytes each.
+// compressBDI stores the first lane and the differences of all lanes from it, in 0 to 3 bytes each.
 func compressBDI(im *image, s *writeShape) { im.differences(s, 3) }
 
-// compressWarped does so with differences of up to two bytes (Lee et al. 2015).
+// compressWarped is compressBDI with differences of up to two bytes (Lee et al. 2015).
 func compressWarped(im *image, s *writeShape) { im.differences(s, 2) }
 
-// differences stores the first lane and the differences from it, if none takes more bytes than that.
+// differences stores the first lane and the differences from it, if no difference has more than widest bytes.
 func (im *image) differences(s *writeShape, widest int) {
 	maxDifference, n := 0, s.n
 	for _, x := range s.vector[:n] {
@@ -287,7 +285,7 @@ func (im *image) differences(s *writeShape, widest int) {
 	im.arrays = arraysOf(im.bytes)
 }
 
-// storeBDI stores the differences, or the lanes.
+// storeBDI stores the differences, or the lanes if they are uncompressed.
 func storeBDI(im *image, v *vector, n int) {
 	size := im.enc[0].planes()
 	var room [4]byte
@@ -300,7 +298,7 @@ func storeBDI(im *image, v *vector, n int) {
 	}
 }
 
-// decompressBDI gives the lanes back.
+// decompressBDI restores the lanes.
 func decompressBDI(im *image, v *vector, n int) {
 	size := im.enc[0].planes()
 	for i := range v[:n] {

@@ -12,21 +12,21 @@ import (
 	"gemu/ptx"
 )
 
-// register is a vector register, or a predicate. The paper keeps enc and mask, or a base, in BVR
-// and EBR.
+// register is a vector register, or a predicate. The paper keeps enc and mask, or a base, in the registers BVR and
+// EBR.
 type register struct {
-	written   bool // else nothing is known of it, and it is stored as it is
-	divergent bool // D: the last write was of some lanes only, and enc is about those
+	written   bool // false: the value is unknown, and it is stored uncompressed
+	divergent bool // bit D: the last write was by some lanes only, and enc describes these
 	enc       SharedBytes
-	mask      uint64 // the lanes of the last write, if it was divergent
+	mask      uint64 // lanes of the last write, if it was divergent
 	known     uint64 // lanes that were ever written in the function's present call
-	groups    uint8  // those of 16 lanes that are scalar, bit by bit, if it was not
+	groups    uint8  // groups of 16 lanes that are scalar, a bit each, if the last write was not divergent
 
-	images [schemeCount]image // not of a predicate
+	images [schemeCount]image // unused for a predicate
 }
 
-// scalarity is where values are the same: over the whole warp, in groups of 16 lanes, or in the lanes
-// of the instruction, as registers say that have been written by these.
+// scalarity is the sets of lanes in which values are the same, as far as the registers' encodings show: the whole
+// warp, the instruction's lanes, groups of 16 lanes.
 type scalarity struct {
 	whole, lanes bool
 	groups       uint8
@@ -38,7 +38,7 @@ func (s scalarity) and(o scalarity) scalarity {
 	return scalarity{s.whole && o.whole, s.lanes && o.lanes, s.groups & o.groups}
 }
 
-// scalar is where a register is so for an instruction of some lanes.
+// scalar returns the scalarity of a register for an instruction of some lanes.
 func (r *register) scalar(lanes uint64) scalarity {
 	switch {
 	case !r.written || r.divergent && (r.enc != Scalar || r.mask != lanes):
@@ -56,21 +56,21 @@ type frame struct {
 	regs  []register
 }
 
-// cta is the registers of a CTA, and what is counted there.
+// cta is the registers and counts of a CTA.
 type cta struct {
 	model *Model
 	Counts
 	*program
 	width    int
-	allLanes uint64 // lanes of a warp
+	allLanes uint64 // of a warp
 	warps    [][]frame
 
-	stored []int  // of the registers that the last event has written, the bytes that they are stored in
-	value  vector // room
+	stored []int  // bytes of the registers that the last event has written
+	value  vector // scratch space
 	other  vector
 }
 
-// begin readies it for a CTA.
+// begin prepares c for a CTA.
 func (c *cta) begin(l *interp.LaunchInfo, p *program) {
 	c.Counts, c.width, c.allLanes = Counts{}, l.WarpSize, lowLanes(l.WarpSize)
 	warps := (l.Block.Count() + c.width - 1) / c.width
@@ -87,7 +87,7 @@ func (c *cta) begin(l *interp.LaunchInfo, p *program) {
 	}
 }
 
-// Save and Restore let a CTA go back with its launch.
+// Save returns the state of the CTA.
 func (c *cta) Save() any {
 	n := *c
 	n.warps, n.stored = make([][]frame, len(c.warps)), slices.Clone(c.stored)
@@ -109,11 +109,10 @@ func (c *cta) Save() any {
 	return &n
 }
 
-// Restore: see Save.
+// Restore sets the state that Save returned.
 func (c *cta) Restore(state any) { *c = *state.(*cta).Save().(*cta) }
 
-// invalidate has lanes lose the register; of the others it is not known any more whether they are the
-// same.
+// invalidate forgets the register's values in lanes. The encoding of the other lanes becomes unknown.
 func (r *register) invalidate(lanes uint64) {
 	if r.known &^= lanes; r.known == 0 {
 		r.written = false
@@ -122,7 +121,7 @@ func (r *register) invalidate(lanes uint64) {
 	r.divergent, r.enc, r.mask = true, 0, 0
 }
 
-// frame is the registers of the function that the event is in.
+// frame returns the registers of a function in the event's call.
 func (c *cta) frame(e *interp.Event, fn *ptx.Func) []register {
 	list := c.warps[e.Warp]
 	for i := range list {
@@ -143,13 +142,13 @@ func (c *cta) frame(e *interp.Event, fn *ptx.Func) []register {
 	return regs
 }
 
-// OnEvent counts.
+// OnEvent counts an instruction and its results.
 func (c *cta) OnEvent(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnCTAEnd:
 		c.model.addCTA(c)
 		return
-	case interp.OnCall: // what the lanes had in an earlier call is gone
+	case interp.OnCall: // the values of an earlier call are gone
 		regs := c.frame(e, e.Callee)
 		for i := range regs {
 			regs[i].invalidate(e.Lanes)
@@ -168,11 +167,11 @@ func (c *cta) OnEvent(e *interp.Event) {
 	}
 }
 
-// StoredBytes is what the model's file stores a result in.
+// StoredBytes returns the size of a result in the model's file.
 func (c *cta) StoredBytes(_ *interp.Event, i int) int { return c.stored[i] }
 
-// extractWord is one of a value's vector registers, the lowest first. Lanes that do not execute the
-// instruction have anything.
+// extractWord copies one of a value's vector registers; word 0 is the lowest. Lanes that do not execute the
+// instruction have undefined values.
 func (c *cta) extractWord(v *interp.Value, i int, to *vector) {
 	from := v.Low
 	if i >= 2 {
@@ -184,7 +183,7 @@ func (c *cta) extractWord(v *interp.Value, i int, to *vector) {
 	}
 }
 
-// execute counts an instruction and what it reads.
+// execute counts an instruction and its reads.
 func (c *cta) execute(e *interp.Event) {
 	in, lanes := &c.instrs[e.Index], e.Lanes
 	if in.control {
@@ -200,7 +199,7 @@ func (c *cta) execute(e *interp.Event) {
 	}
 	regs, at := c.frame(e, e.Func), c.offsets[e.Func]
 	low, high, predicates, special := fullyScalar, fullyScalar, fullyScalar, fullyScalar
-	uniform := true // the values in the lanes
+	uniform := true // the values are the same in the lanes
 	for i := range e.Reads {
 		v := &e.Reads[i]
 		for k := range words(v.Type) {
@@ -275,8 +274,7 @@ func (c *cta) execute(e *interp.Event) {
 	}
 }
 
-// result is where the results of an instruction are the same: of one that copies a special
-// register, where that is.
+// result returns the scalarity of an instruction's results, for copies of a special register.
 func (c *cta) result(e *interp.Event, lanes uint64) scalarity {
 	s := fullyScalar
 	for i := range e.Writes {
@@ -294,8 +292,8 @@ func (c *cta) result(e *interp.Event, lanes uint64) scalarity {
 	return s
 }
 
-// isOwnEvent reports whether a load or store is of the thread's own memory: local, or that of the
-// parameters of a call.
+// isOwnEvent reports whether a load or store accesses memory of its own thread: local memory, or the parameters of a
+// call.
 func (c *cta) isOwnEvent(e *interp.Event) bool {
 	for i := range e.Accesses {
 		a := &e.Accesses[i]
@@ -306,12 +304,12 @@ func (c *cta) isOwnEvent(e *interp.Event) bool {
 			return true
 		}
 	}
-	// What accesses no memory of the machine is a parameter of a call, which it has in registers.
+	// An access without memory of the machine is a parameter of a call, which is in registers.
 	family := e.Instr.Form.Family
 	return len(e.Accesses) == 0 && (family == ptx.FamilyLoad || family == ptx.FamilyStore)
 }
 
-// read counts an access, and has the schemes give the lanes back.
+// read counts a read of a register, and verifies the schemes.
 func (c *cta) read(e *interp.Event, r *register, v *interp.Value, k int, divergent, loaded bool) {
 	high := min(k, 1)
 	kind := DivergentAccess
@@ -339,7 +337,7 @@ func (c *cta) read(e *interp.Event, r *register, v *interp.Value, k int, diverge
 	}
 }
 
-// access counts one, of arrays that it activates.
+// access counts an access that activates arrays.
 func (s *Scheme) access(method *scheme, im *image, arrays, width int) {
 	s.Arrays += int64(arrays)
 	if arrays > 0 {
@@ -350,7 +348,7 @@ func (s *Scheme) access(method *scheme, im *image, arrays, width int) {
 	}
 }
 
-// verify has a scheme give the lanes back that the instruction reads.
+// verify compares the lanes that a scheme restores with the lanes that the instruction reads.
 func (c *cta) verify(e *interp.Event, r *register, v *interp.Value, i, k int) {
 	schemes[i].decompress(&r.images[i], &c.other, c.width)
 	for m := e.Lanes & r.known; m != 0; m &= m - 1 {
@@ -361,7 +359,7 @@ func (c *cta) verify(e *interp.Event, r *register, v *interp.Value, i, k int) {
 	}
 }
 
-// write stores a register in lanes, and gives the bytes that the model's file takes for it.
+// write stores a register in lanes, and returns its size in the model's file.
 func (c *cta) write(regs []register, v *interp.Value, lanes uint64) (storedBytes int) {
 	divergent := lanes != c.allLanes
 	for k := range regs {
@@ -409,7 +407,7 @@ func (c *cta) write(regs []register, v *interp.Value, lanes uint64) (storedBytes
 	return storedBytes
 }
 
-// accessPartial writes some lanes of a register, decompressing it first.
+// accessPartial writes some lanes of a register. A compressed register is decompressed first.
 func (c *cta) accessPartial(method *scheme, s *Scheme, im *image, lanes uint64) {
 	if c.model.Verify {
 		method.decompress(im, &c.other, c.width)
@@ -439,7 +437,7 @@ func (c *cta) accessPartial(method *scheme, s *Scheme, im *image, lanes uint64) 
 	}
 }
 
-// countArrays is how many arrays have one of these lanes, where an array has four lanes.
+// countArrays returns the number of arrays with one of the lanes, at four lanes to an array.
 func countArrays(lanes uint64) (n int) {
 	for ; lanes != 0; lanes >>= arrayBytes / 4 {
 		if lanes&(1<<(arrayBytes/4)-1) != 0 {

@@ -1,15 +1,3 @@
-// Package gscalar models G-Scalar, the register file and the scalar execution of Liu, Gilani,
-// Annavaram and Kim, HPCA 2017: registers compressed byte by byte as they are written, and
-// instructions that one lane can execute for the warp because the encodings of their sources say
-// so. It counts, and knows no time: what may execute as a scalar, what registers take, which
-// arrays accesses activate.
-//
-// A Model is a probe of any number of launches. Beside the paper's file it keeps others on the same
-// values: vectors as they are, a file of scalars, the base and differences of warped compression,
-// halves, and affine tags before it. Each of them stores the lanes in its own way and, if
-// Model.Verify says so, must give them back whenever an instruction reads them.
-//
-// docs/gscalar.md says what is counted, by which reading of the text, section by section.
 package gscalar
 
 import (
@@ -20,11 +8,11 @@ import (
 	"gemu/ptx"
 )
 
-// SimilarityClass is by what accesses to vector registers are counted in figure 8: those of divergent
-// instructions apart, the others by the bytes that lanes share.
+// SimilarityClass is a class of accesses to vector registers in figure 8. Accesses of divergent instructions are one
+// class, the others are classified by the number of bytes that the lanes share.
 type SimilarityClass int
 
-// The kinds, from those that share least on, in the order of Enc.
+// The classes, from the fewest shared bytes on, in the order of SharedBytes.
 const (
 	Other SimilarityClass = iota
 	OneByte
@@ -35,10 +23,10 @@ const (
 	similarities
 )
 
-// Accesses counts accesses to vector registers.
+// Accesses counts accesses to vector registers by class.
 type Accesses [similarities]int64
 
-// Total is all of them.
+// Total returns the number of accesses.
 func (a *Accesses) Total() (n int64) {
 	for _, k := range a {
 		n += k
@@ -52,17 +40,17 @@ func (a *Accesses) add(o *Accesses) {
 	}
 }
 
-// Scheme is what a way to store registers has counted.
+// Scheme is the counts of a way to store registers.
 type Scheme struct {
-	Bytes      int64 // that writes have been stored in, those of divergent instructions whole
-	FullWrites int64 // bytes of them as vectors
+	Bytes      int64 // stored by writes; divergent writes count as whole registers
+	FullWrites int64 // bytes of these writes as vectors
 	Reads      int64 // accesses to registers
 	Writes     int64
-	Moves      int64 // that decompress a register before a divergent write to it
+	Moves      int64 // decompressions of a register before a divergent write to it
 
-	// Of all of them, and of them of the moves:
-	Arrays, MoveArrays int64 // activated, of 16 bytes
-	Banks, MoveBanks   int64 // activated: accesses to one array or more
+	// The first name counts all accesses, the second the accesses of moves alone.
+	Arrays, MoveArrays int64 // activated arrays of 16 bytes
+	Banks, MoveBanks   int64 // activated banks: accesses to at least one array
 	Small, MoveSmall   int64 // accesses to the array with base values and encodings, or to the file of scalars
 }
 
@@ -80,14 +68,14 @@ func (s *Scheme) add(o *Scheme) {
 	s.MoveSmall += o.MoveSmall
 }
 
-// Eligible is how many instructions may execute as scalars, each counted once, as figure 9 has them.
+// Eligible counts instructions that may execute as scalars, each once, as in figure 9.
 type Eligible struct {
-	ALU, SFU, Memory int64 // by the whole warp, not divergent
-	Half             int64 // by at least one group of 16 lanes, and not by the whole warp
-	Divergent        int64 // by the lanes of a divergent instruction
+	ALU, SFU, Memory int64 // in the whole warp, not divergent
+	Half             int64 // in at least one group of 16 lanes, but not in the whole warp
+	Divergent        int64 // in the lanes of a divergent instruction
 }
 
-// Total is all of them.
+// Total returns the number of instructions.
 func (n *Eligible) Total() int64 { return n.ALU + n.SFU + n.Memory + n.Half + n.Divergent }
 
 func (n *Eligible) add(o *Eligible) {
@@ -98,38 +86,38 @@ func (n *Eligible) add(o *Eligible) {
 	n.Divergent += o.Divergent
 }
 
-// Interpretation is a way to read what the paper leaves open about scalar execution.
+// Interpretation is a way to read the points about scalar execution that the paper leaves open.
 type Interpretation int
 
-// The readings: the first is the headline, each other differs from it in one thing.
+// The interpretations. The first is the headline; each other differs from it in one point.
 const (
 	Headline       Interpretation = iota
 	WithControl                   // branches and control instructions are scalar if their predicate is
-	NoConstants                   // instructions without a register as source are not
-	SpecialByValue                // %tid and the like are scalar where the lanes agree
-	NoPredicates                  // predicates as sources are left out of account
-	LowWords                      // of 64-bit registers only the low word counts
+	NoConstants                   // instructions without a register source are not scalar
+	SpecialByValue                // special registers such as %tid are scalar where the lanes agree
+	NoPredicates                  // predicate sources are ignored
+	LowWords                      // only the low word of a 64-bit register counts
 	InterpretationCount
 )
 
-// String names the reading.
+// String returns the name of the interpretation.
 func (r Interpretation) String() string {
 	return [...]string{"headline", "control instructions too", "constants not", "%tid by value", "predicates left out", "low words only"}[r]
 }
 
-// Counts is what launches with warps of one width have counted.
+// Counts are the counts of launches with warps of one width.
 type Counts struct {
-	Instructions int64 // by warps
-	Divergent    int64 // of them, those that not all lanes execute
-	ByValue      int64 // of these, those whose sources are the same in the lanes that do (figure 1)
+	Instructions int64 // executed by warps
+	Divergent    int64 // instructions that not all lanes execute
+	ByValue      int64 // divergent instructions whose sources are the same in the active lanes (figure 1)
 	Eligible     [InterpretationCount]Eligible
 
-	// Low words and 32-bit registers, and high words of wider ones.
+	// Index 0: low words and 32-bit registers. Index 1: high words of wider registers.
 	Reads, Writes [2]Accesses
 	Schemes       [schemeCount][2]Scheme
 }
 
-// Add adds another's counts.
+// Add adds the counts of o.
 func (c *Counts) Add(o *Counts) {
 	c.Instructions += o.Instructions
 	c.Divergent += o.Divergent
@@ -146,15 +134,15 @@ func (c *Counts) Add(o *Counts) {
 	}
 }
 
-// Scheme is what a scheme has counted of all words.
+// Scheme returns the counts of a scheme for all words.
 func (c *Counts) Scheme(i int) Scheme {
 	s := c.Schemes[i][0]
 	s.add(&c.Schemes[i][1])
 	return s
 }
 
-// Energy is what the accesses of a scheme cost, in accesses to a whole register: an eighth for each
-// array, with the moves or without.
+// Energy returns the energy of a scheme's accesses, in accesses to a whole register: an eighth for each array. moves
+// includes the moves.
 func (s *Scheme) Energy(i int, moves bool) float64 {
 	arrays, small := s.Arrays, s.Small
 	if !moves {
@@ -163,13 +151,13 @@ func (s *Scheme) Energy(i int, moves bool) float64 {
 	return float64(arrays)/8 + schemes[i].small*float64(small)
 }
 
-// Model counts launches. The zero value is one; it must not be copied.
+// Model counts launches. The zero value is ready to use. A Model must not be copied. It is safe for concurrent use.
 type Model struct {
-	// Verify has every scheme store the lanes, and give them back where they are read: a
+	// Verify makes every scheme store the lanes and compares them with the values that instructions read. A
 	// difference stops the launch.
 	Verify bool
 
-	// File is the scheme that Keeps is about; zero means Bytewise.
+	// File is the scheme whose sizes StoredBytes returns; zero means Bytewise.
 	File int
 
 	mu       sync.Mutex
@@ -178,7 +166,7 @@ type Model struct {
 	free     []*cta
 }
 
-// Name is "gscalar", or "combined" with affine tags.
+// Name returns "gscalar", or "combined" with affine tags.
 func (m *Model) Name() string {
 	if m.file() == Affine {
 		return "combined"
@@ -193,7 +181,7 @@ func (m *Model) file() int {
 	return m.File
 }
 
-// Counts is what CTAs that have ended have counted, with warps of so many lanes.
+// Counts returns the counts of ended CTAs with warps of the given width.
 func (m *Model) Counts(warp int) Counts {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -203,7 +191,7 @@ func (m *Model) Counts(warp int) Counts {
 	return Counts{}
 }
 
-// Subscription: results with the values of registers, and whose memory is accessed.
+// Subscription asks for results with register values, and for the addresses of memory accesses.
 func (m *Model) Subscription() interp.Subscription {
 	return interp.Subscription{
 		Events: interp.OnAfter | interp.OnReturn | interp.OnWake | interp.OnCall | interp.OnCTAEnd,
@@ -211,10 +199,10 @@ func (m *Model) Subscription() interp.Subscription {
 	}
 }
 
-// OnEvent has nothing to do.
+// OnEvent does nothing: all events of interest are events of CTAs.
 func (m *Model) OnEvent(*interp.Event) {}
 
-// CTA has each CTA counted by itself.
+// CTA makes a sink that counts a CTA.
 func (m *Model) CTA(l *interp.LaunchInfo, _ int, _ interp.Dim3) interp.Sink {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -236,14 +224,14 @@ func (m *Model) CTA(l *interp.LaunchInfo, _ int, _ interp.Dim3) interp.Sink {
 	return c
 }
 
-// Save and Restore let it go back with a launch.
+// Save returns the counts.
 func (m *Model) Save() any {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return cloned(m.byWidth)
 }
 
-// Restore: see Save. The spare CTAs may be in flight again.
+// Restore sets the counts that Save returned. It drops the pooled CTAs, which may be in flight again.
 func (m *Model) Restore(state any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -259,7 +247,7 @@ func cloned(counts map[int]*Counts) map[int]*Counts {
 	return n
 }
 
-// addCTA adds up what a CTA has counted.
+// addCTA adds the counts of a CTA that ends, and returns the CTA to the pool.
 func (m *Model) addCTA(c *cta) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -272,29 +260,29 @@ func (m *Model) addCTA(c *cta) {
 	m.free = append(m.free, c)
 }
 
-// unit is what executes an instruction, as far as scalar execution goes.
+// unit is the unit that executes an instruction.
 type unit uint8
 
 const (
-	noUnit      unit = iota // never as a scalar: it crosses lanes, waits, or is atomic
-	controlUnit             // only by WithControl
+	noUnit      unit = iota // never scalar: it crosses lanes, waits, or is atomic
+	controlUnit             // scalar under WithControl only
 	aluUnit
 	sfuUnit
 	memoryUnit
 )
 
-// instr is what is known of an instruction before it executes.
+// instr is the static facts of an instruction.
 type instr struct {
 	unit
-	control   bool // it goes by the lanes that are together, whatever its guard
-	constants bool // no register is among its sources
-	perLane   bool // a special register that differs between lanes is
+	control   bool // all active lanes execute it, whatever its guard
+	constants bool // no source is a register
+	perLane   bool // a source is a special register that differs between lanes
 }
 
-// program is what is known of a kernel and what it calls.
+// program is the static facts of a kernel and its callees.
 type program struct {
 	instrs  []instr
-	offsets map[*ptx.Func][]int32 // of registers, in words; the last is how many there are
+	offsets map[*ptx.Func][]int32 // of registers, in words; the last entry is the number of words
 }
 
 func newProgram(l *interp.LaunchInfo) *program {
@@ -322,10 +310,10 @@ func newProgram(l *interp.LaunchInfo) *program {
 	return p
 }
 
-// words is how many vector registers a register takes; a predicate has one here that is none.
+// words returns the number of vector registers of a register. A predicate counts as one, although it has none.
 func words(t ptx.Type) int { return max(1, t.Bits()/32) }
 
-// unitOf is the unit of an instruction.
+// unitOf returns the unit of an instruction.
 func unitOf(instr *ptx.Instr) unit {
 	switch f := instr.Form; {
 	case f.Effects.Any(ptx.CarryIn | ptx.Collective | ptx.Atomic | ptx.Async | ptx.Barrier):

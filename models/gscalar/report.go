@@ -1,6 +1,6 @@
 package gscalar
 
-// This file makes the figures of the paper out of counts.
+// This file computes the paper's figures from counts.
 
 import (
 	"fmt"
@@ -11,13 +11,13 @@ import (
 	"gemu/models"
 )
 
-// Divergence is figure 1, in percent of instructions: those that are divergent, and of these those
-// whose sources are scalar by value.
+// Divergence returns figure 1, in percent of instructions: divergent instructions, and divergent instructions with
+// scalar sources by value.
 func (c *Counts) Divergence() (divergent, scalar float64) {
 	return percent.Percentage(c.Divergent, c.Instructions), percent.Percentage(c.ByValue, c.Instructions)
 }
 
-// Operands is whose accesses figure 8 counts.
+// Operands selects the accesses of figure 8.
 type Operands int
 
 // The choices.
@@ -27,8 +27,8 @@ const (
 	OnlyWrites
 )
 
-// Similar is figure 8: accesses to vector registers in percent, by kind. With low, high words of
-// wider registers are left out.
+// Similar returns figure 8: accesses to vector registers by class, in percent. low leaves out the high words of wider
+// registers.
 func (c *Counts) Similar(operands Operands, low bool) (shares [similarities]float64) {
 	var sum Accesses
 	for high := range 2 {
@@ -48,15 +48,15 @@ func (c *Counts) Similar(operands Operands, low bool) (shares [similarities]floa
 	return shares
 }
 
-// Scalar is figure 9, in percent of instructions: those that may execute as scalars by the ALU, by
-// what else there is, in groups of 16 lanes, and under divergence; each on top of those before it.
+// Scalar returns figure 9, in percent of instructions: instructions that may execute as scalars on the ALU, on other
+// units, in groups of 16 lanes, and under divergence. Each instruction counts once.
 func (c *Counts) Scalar(r Interpretation) (alu, otherUnits, half, divergent float64) {
 	n, total := &c.Eligible[r], c.Instructions
 	return percent.Percentage(n.ALU, total), percent.Percentage(n.SFU+n.Memory, total), percent.Percentage(n.Half, total), percent.Percentage(n.Divergent, total)
 }
 
-// Ratio is how often the bytes that writes are stored in go into those of vectors. With encodings,
-// six bits beside each register count.
+// Ratio returns the compression ratio of written registers: bytes as vectors over stored bytes. encodings adds six
+// bits to each stored register.
 func (c *Counts) Ratio(scheme int, low, encodings bool) float64 {
 	s := c.words(scheme, low)
 	stored := float64(s.Bytes)
@@ -69,7 +69,7 @@ func (c *Counts) Ratio(scheme int, low, encodings bool) float64 {
 	return float64(s.FullWrites) / stored
 }
 
-// Power is figure 12: the energy of a scheme's accesses in percent of that of the baseline's.
+// Power returns figure 12: the energy of a scheme's accesses in percent of the baseline's.
 func (c *Counts) Power(scheme int, moves, low bool) float64 {
 	base, s := c.words(Vectors, low), c.words(scheme, low)
 	all := base.Energy(Vectors, true)
@@ -85,7 +85,7 @@ func (c *Counts) ArrayPower(scheme int) float64 {
 	return percent.Percentage(s.Arrays, base.Arrays)
 }
 
-// Moves is the special moves of the paper's file, in percent of instructions.
+// Moves returns the special moves of the paper's file, in percent of instructions.
 func (c *Counts) Moves() float64 {
 	s := c.Scheme(Bytewise)
 	return percent.Percentage(s.Moves, c.Instructions)
@@ -98,8 +98,8 @@ func (c *Counts) words(scheme int, low bool) Scheme {
 	return c.Scheme(scheme)
 }
 
-// Report is the figures, a row for each width of warps. Of the model with affine tags it is what
-// registers take, and nothing of scalar execution.
+// Report returns the figures, with a row for each width of warps. The model with affine tags reports sizes of
+// registers only, not scalar execution.
 func (m *Model) Report() *models.Report {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -137,13 +137,13 @@ func (m *Model) Report() *models.Report {
 	return r
 }
 
-// figure is a table whose rows are made of counts.
+// figure is a table with a function that computes its rows.
 type figure struct {
 	models.Table
 	row func(c *Counts) []float64
 }
 
-// figures are those of the paper.
+// figures are the paper's figures.
 var figures = []figure{
 	{models.Table{Name: "figure1", Title: "figure 1: divergent instructions", Unit: "% of instructions", Plot: models.Bars, Columns: []string{"divergent", "divergent scalar"}},
 		func(c *Counts) []float64 { d, s := c.Divergence(); return []float64{d, s} }},
@@ -161,7 +161,7 @@ var figures = []figure{
 	ratios(BDI, Warped, Bytewise, Halves),
 }
 
-// energies is figure 12 of some schemes.
+// energies returns figure 12 for some schemes.
 func energies(list ...int) figure {
 	return figure{models.Table{Name: "figure12", Title: "figure 12: energy of the register file, first order", Unit: "% of vectors", Plot: models.Bars, Columns: names(list)},
 		func(c *Counts) (p []float64) {
@@ -172,7 +172,7 @@ func energies(list ...int) figure {
 		}}
 }
 
-// ratios is what section 5.3 says of some schemes.
+// ratios returns the compression ratios of section 5.3 for some schemes.
 func ratios(list ...int) figure {
 	return figure{models.Table{Name: "ratio", Title: "compression ratio of what is written", Unit: "times", Plot: models.Bars, Columns: names(list)},
 		func(c *Counts) (p []float64) {

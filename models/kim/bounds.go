@@ -5,31 +5,30 @@ import (
 	"gemu/ptx"
 )
 
-// This file is what the units of the paper's machines take at least, from how often they are
-// used: cycles that no schedule goes below. There are no latencies, no dependences and
-// no misses, so that it says what affine execution takes off the busiest unit, and not how
-// much of that is felt.
+// This file has lower bounds: the cycles that the units of the paper's machines need at least, from the number of
+// their uses. No schedule is faster. Without latencies, dependences and misses the bounds show the saving of affine
+// execution on the busiest unit, not its effect on the run time.
 
-// Use is how often warps use the units of a machine.
+// Use counts the uses of a machine's units by warps.
 type Use struct {
 	Instructions int64
-	Arithmetic   int64 // on the arithmetic units: integers, multiplications, floating point
+	Arithmetic   int64 // on arithmetic units: integers, multiplications, floating point
 	Special      int64 // on the unit for special functions
 	Loads        int64
 	Stores       int64 // and atomics
 	Branches     int64 // conditional
 
-	// Of these, what a policy has the affine unit do, in front of the lanes:
-	AffineArithmetic int64 // comparisons left out
+	// Executed by the affine unit under a policy, in place of the lanes:
+	AffineArithmetic int64 // without comparisons
 	AffineSpecial    int64
 	Comparisons      int64
-	Decided          int64 // branches
-	UnitStride       int64 // loads at addresses that are affine and not uniform, as the policy has these
-	Materialisations int64 // instructions that the lanes execute in addition
+	Decided          int64 // conditional branches
+	UnitStride       int64 // loads at addresses that are affine and not uniform under the policy
+	Materialisations int64 // additional instructions of the lanes
 }
 
-// ComputeUse counts the instructions of launches, under their policy. Instructions that are neither
-// arithmetic nor memory take a place to issue and no unit.
+// ComputeUse counts the instructions of launches under their policy. Instructions that are neither arithmetic nor
+// memory take an issue slot but no unit.
 func ComputeUse(s *interp.Structure) (u Use) {
 	for i := range s.Instrs {
 		instr := &s.Instrs[i]
@@ -60,16 +59,15 @@ func ComputeUse(s *interp.Structure) (u Use) {
 	return u
 }
 
-// FGSIMT is the FG-SIMT engine of section 3.2: eight lanes, so that a warp's instruction takes a
-// unit four cycles, and the affine unit of the control processor one; one instruction issues in a
-// cycle; two arithmetic units, which do special functions as well, and one each for addresses,
-// load data and store data; and the control processor waits for each conditional branch until
-// the lanes have compared.
+// FGSIMT is the FG-SIMT engine of section 3.2. It has eight lanes, so an instruction of a warp takes a unit for four
+// cycles; the affine unit of the control processor takes one cycle. One instruction issues in a cycle. There are two
+// arithmetic units, which also execute special functions, and one unit each for addresses, load data and store data.
+// The control processor waits for each conditional branch until the lanes have compared.
 type FGSIMT struct {
-	Arithmetic, Branches, Memory bool // affine execution of these: fgsimt+a, +ab, +abm
+	Arithmetic, Branches, Memory bool // affine execution of these instructions: fgsimt+a, +ab, +abm
 }
 
-// Cycles is the least an execution takes.
+// Cycles returns the lower bound of an execution.
 func (m FGSIMT) Cycles(u Use) float64 {
 	const occupied = 32 / 8
 	lanes := u.Arithmetic + u.Special
@@ -88,16 +86,16 @@ func (m FGSIMT) Cycles(u Use) float64 {
 	return float64(waits) + max(float64(u.Instructions), occupied*float64(lanes)/2, float64(occupied*addresses), float64(occupied*u.Loads), float64(occupied*u.Stores))
 }
 
-// GPSIMT is one GP-SIMT engine of section 3.1, of so many lanes: two instructions issue in a cycle,
-// of different warps, of which there are always enough; two arithmetic units, one for special
-// functions and one for loads and stores, each taken for 32/Lanes cycles. With affine execution
-// there are two affine units, one for each half of the warps, taken for one cycle.
+// GPSIMT is one GP-SIMT engine of section 3.1 with the given number of lanes. Two instructions of different warps
+// issue in a cycle, and there are always enough warps. There are two arithmetic units, one unit for special functions
+// and one for loads and stores, each taken for 32/Lanes cycles. Affine execution adds two affine units, one for each
+// half of the warps, taken for one cycle.
 type GPSIMT struct {
 	Lanes  int
 	Affine bool // gpsimt+abm
 }
 
-// Cycles is the least an execution takes.
+// Cycles returns the lower bound of an execution.
 func (m GPSIMT) Cycles(u Use) float64 {
 	occupied := 32 / float64(m.Lanes)
 	lanes, special, affine := u.Arithmetic, u.Special, int64(0)

@@ -1,22 +1,22 @@
 package kim
 
-// This file is what machines are made of that count cycles.
+// This file has the parts of the machines that count cycles: a timing wheel, reservations of register banks, a cache.
 
 import "math/bits"
 
-// horizon is how many cycles ahead wheels and ports look, a power of two.
+// horizon is the number of cycles that wheels and ports look ahead, a power of two.
 const horizon = 1024
 
-// neverCycle is a cycle that does not come.
+// neverCycle is later than all cycles.
 const neverCycle = 1 << 62
 
-// timingWheel is warps that wake in a cycle to come. Those that wake beyond the horizon do so at it.
+// timingWheel holds warps that wake in a later cycle. A warp that wakes beyond the horizon is woken at the horizon.
 type timingWheel struct {
 	warps    [horizon]uint64
-	nonEmpty [horizon / 64]uint64 // cycles that have any
+	nonEmpty [horizon / 64]uint64 // cycles with warps
 }
 
-// add has a warp wake in a cycle, now or later, a multiple of step as now is.
+// add makes a warp wake in a cycle that is not before now. now and cycle must be multiples of step.
 func (h *timingWheel) add(now, cycle, step int64, warp int) {
 	if cycle >= now+horizon {
 		cycle = now + (horizon-1)/step*step
@@ -26,7 +26,7 @@ func (h *timingWheel) add(now, cycle, step int64, warp int) {
 	h.nonEmpty[i/64] |= 1 << (i % 64)
 }
 
-// remove is the warps that wake in a cycle, which do so once.
+// remove returns the warps that wake in a cycle, and removes them.
 func (h *timingWheel) remove(cycle int64) (warps uint64) {
 	i := cycle % horizon
 	warps, h.warps[i] = h.warps[i], 0
@@ -34,7 +34,7 @@ func (h *timingWheel) remove(cycle int64) (warps uint64) {
 	return warps
 }
 
-// nextCycle is the first cycle from now on in which a warp wakes; far off if there is none.
+// nextCycle returns the first cycle from now on in which a warp wakes; neverCycle if there is none.
 func (h *timingWheel) nextCycle(now int64) int64 {
 	first := now % horizon
 	word := h.nonEmpty[first/64] >> (first % 64)
@@ -51,7 +51,7 @@ func (h *timingWheel) nextCycle(now int64) int64 {
 	return neverCycle
 }
 
-// ports is the cycles in which banks of registers are taken, up to the horizon.
+// ports is the reservations of register banks, up to the horizon.
 type ports struct {
 	reserved [horizon / 64][registerBanks]uint64
 	now      int64
@@ -65,7 +65,8 @@ func (p *ports) advance(now int64) {
 	p.now = now
 }
 
-// reserve takes a bank in the first cycle from one on, not before now, in which it is free. Beyond the horizon it is always.
+// reserve reserves a bank in its first free cycle that is not before cycle and now, and returns that cycle. Beyond
+// the horizon all cycles are free.
 func (p *ports) reserve(bank int, cycle int64) int64 {
 	for cycle < p.now/64*64+horizon {
 		word := &p.reserved[cycle/64%(horizon/64)][bank]
@@ -79,14 +80,14 @@ func (p *ports) reserve(bank int, cycle int64) int64 {
 	return cycle
 }
 
-// cache is lines in sets, of which the least recently used go.
+// cache is lines in sets with least-recently-used replacement.
 type cache struct {
 	sets, ways uint32
 	lines      []cached
 	clock      int64
 }
 
-// cached is a line, that is there from a cycle on.
+// cached is a line; its data is available from cycle ready on.
 type cached struct {
 	line  uint32
 	valid bool
@@ -99,7 +100,7 @@ func newCache(sets, ways uint32) cache {
 	return cache{sets: sets, ways: ways, lines: make([]cached, sets*ways)}
 }
 
-// find is the place of a line, and whether it was there; if not, it is now, and what is gone was in its place.
+// find returns the entry of a line, and whether the line was present. If not, the line takes the place of evicted.
 func (c *cache) find(l uint32) (e *cached, evicted cached, hit bool) {
 	c.clock++
 	at := l % c.sets * c.ways

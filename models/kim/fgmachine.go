@@ -1,70 +1,70 @@
 package kim
 
-// This file is the FG-SIMT machine of sections 3.2 and 5.2: one warp at a time, issued in order, so that when
-// each instruction issues follows from those before it.
+// This file is the FG-SIMT machine of sections 3.2 and 5.2. It runs one warp at a time and issues in order, so the
+// issue cycle of an instruction follows from the instructions before it.
 
 const (
 	fgLanes  = 8
-	fgGroups = 32 / fgLanes // cycles of a unit by an instruction
+	fgGroups = 32 / fgLanes // cycles that an instruction takes a unit
 	fgBanks  = 8
 	fgLine   = 32
-	fgWord   = 4 // bytes of a request that is not wide
+	fgWord   = 4 // bytes of a narrow request
 )
 
-// FGConfig is an FG-SIMT machine. NewFGConfig has the numbers of the text, and of what that leaves open the first
-// choice.
+// FGConfig is the configuration of an FG-SIMT machine. NewFGConfig has the paper's numbers, and the first choice
+// where the text leaves a number open.
 type FGConfig struct {
 	FGSIMT
 	Queue      int   // instructions between control processor and issue
-	Refetch    int64 // cycles from a branch that is resolved to the next instruction
+	Refetch    int64 // cycles from a resolved branch to the next instruction
 	SkipsIssue bool  // units skip groups without active lanes
 	Results    [latencyCount]int64
 	Hit        int64 // cycles from the last request to the data
 }
 
-// NewFGConfig is a machine with affine execution of these.
+// NewFGConfig returns the configuration of a machine with affine execution of the given instructions.
 func NewFGConfig(affine FGSIMT) FGConfig {
 	return FGConfig{FGSIMT: affine, Queue: 4, Refetch: 1, Results: [latencyCount]int64{1, 4, 12}, Hit: 2}
 }
 
-// FGMachine is an FG-SIMT machine that runs.
+// FGMachine is an FG-SIMT machine in operation.
 type FGMachine struct {
 	FGConfig
 	time  Time
 	fetch int64 // cycle of the control processor's next instruction
-	issue int64 // first cycle in which one may issue
-	done  int64 // in which all results so far are written
+	issue int64 // first cycle in which an instruction may issue
+	done  int64 // cycle in which all results so far are written
 
-	queue                   []int64 // in which the last instructions have issued, a ring
+	queue                   []int64 // issue cycles of the last instructions, a ring
 	queued                  int     // instructions so far
 	arithmetic              [2]int64
-	address, loading, banks int64           // cycle from which on they are free; store data has its unit when addresses have theirs
-	registers               []int64         // cycle from which on the first lanes may use each
+	address, loading, banks int64           // cycle from which on the units are free; the unit for store data is free whenever the unit for addresses is
+	registers               []int64         // cycle from which on the first lanes may use each register
 	params                  map[uint32]bool // shared loads of the launch so far
 }
 
-// NewFGMachine starts a machine.
+// NewFGMachine returns an idle machine.
 func NewFGMachine(c FGConfig) *FGMachine {
 	return &FGMachine{FGConfig: c, queue: make([]int64, c.Queue), params: map[uint32]bool{}}
 }
 
-// Time is what it has taken for the launches that have ended.
+// Time returns the cycles and counts of the ended launches.
 func (m *FGMachine) Time() Time {
 	t := m.time
 	t.Cycles, t.Issues, t.BusyCycles = m.done, m.done, m.done
 	return t
 }
 
-// endLaunch ends a launch: the cache of shared loads is empty for the next.
+// endLaunch empties the cache of shared loads for the next launch.
 func (m *FGMachine) endLaunch() { clear(m.params) }
 
-// runCTA runs a CTA: each warp until it ends, or waits for others.
+// runCTA runs a CTA: each warp until it ends or waits at a barrier.
 func (m *FGMachine) runCTA(c *ctaRecord) int {
 	for len(m.registers) < c.registers {
 		m.registers = append(m.registers, 0)
 	}
 	arrived, at := make([]int, len(c.barriers)), make([]int, len(c.warps))
-	arrivedHere := make([]bool, len(c.warps)) // to the meeting that it is at
+	arrivedHere := make([]bool, len(c.warps)) // by warp: it has arrived at its present barrier
 	for progress := true; progress; {
 		progress = false
 		for i := range c.warps {
@@ -95,7 +95,7 @@ func (m *FGMachine) runCTA(c *ctaRecord) int {
 func (m *FGMachine) run(in *instr, r *record) {
 	m.time.Issued++
 	m.time.Bytes += int64(r.bytes)
-	known := m.fetch // cycle in which what it uses is there
+	known := m.fetch // cycle in which its operands are available
 	for _, u := range in.uses {
 		known = max(known, m.registers[u])
 	}
@@ -150,7 +150,7 @@ func (m *FGMachine) issuesEarly(in *instr, r *record) bool {
 	return m.Arithmetic && (in.unit != memoryUnit || in.shared)
 }
 
-// materialisations is how many the instruction makes.
+// materialisations returns the number of values that the instruction materialises.
 func (m *FGMachine) materialisations(r *record) int {
 	if m.Arithmetic {
 		return int(r.materialises)
@@ -158,21 +158,21 @@ func (m *FGMachine) materialisations(r *record) int {
 	return 0
 }
 
-// enter has the instruction that is fetched next enter the queue, and gives the first cycle in which it can issue.
+// enter puts the next fetched instruction into the queue and returns the first cycle in which it can issue.
 func (m *FGMachine) enter(fetched int64) int64 {
-	fetched = max(fetched, m.queue[m.queued%len(m.queue)]) // it has room when the one so many before has issued
+	fetched = max(fetched, m.queue[m.queued%len(m.queue)]) // there is room once the instruction of a queue's length before has issued
 	m.fetch = fetched + 1
 	return max(fetched+1, m.issue)
 }
 
-// issued notes in which cycle it has.
+// issued records the issue cycle of an instruction.
 func (m *FGMachine) issued(cycle int64) {
 	m.queue[m.queued%len(m.queue)] = cycle
 	m.queued++
 	m.issue = cycle + 1
 }
 
-// reserve issues an instruction to an arithmetic unit, from a cycle on, and says when.
+// reserve issues an instruction to an arithmetic unit, not before from, and returns the cycle.
 func (m *FGMachine) reserve(from, cycles int64) int64 {
 	i := 0
 	if m.arithmetic[1] < m.arithmetic[0] {
@@ -231,7 +231,7 @@ func (m *FGMachine) memory(in *instr, r *record) {
 	}
 }
 
-// overwrites is from when on the registers that an instruction writes may have another value.
+// overwrites returns the cycle from which on the registers that an instruction writes may change.
 func (m *FGMachine) overwrites(in *instr) (cycle int64) {
 	for _, d := range in.defs {
 		cycle = max(cycle, m.registers[d])
@@ -239,7 +239,7 @@ func (m *FGMachine) overwrites(in *instr) (cycle int64) {
 	return cycle
 }
 
-// define notes from when on the first lanes may use the results.
+// define sets the cycle from which on the first lanes may use the results.
 func (m *FGMachine) define(in *instr, cycle int64) {
 	for _, d := range in.defs {
 		m.registers[d] = cycle
@@ -247,5 +247,5 @@ func (m *FGMachine) define(in *instr, cycle int64) {
 	m.finish(cycle)
 }
 
-// finish notes that something ends before a cycle.
+// finish extends the execution to a cycle.
 func (m *FGMachine) finish(cycle int64) { m.done = max(m.done, cycle) }

@@ -10,39 +10,38 @@ import (
 	"gemu/ptx"
 )
 
-// Figure2 is a probe that classifies what launches do as if all threads of a launch were one warp
-// with ideal reconvergence (section 2.4: "an infinitely long warp size", "all threads with the
-// same dynamic instruction identifier are assumed to execute together"). The paper does not say
-// what the identifier is; here it is the instruction and how often the thread has executed it
-// before. The index of a thread is that in its launch, CTA by CTA.
+// Figure2 is a probe that classifies values as if all threads of a launch were one warp with ideal reconvergence
+// (section 2.4: "an infinitely long warp size", "all threads with the same dynamic instruction identifier are assumed
+// to execute together"). The paper does not define the identifier. Here it is the instruction and the number of its
+// earlier executions by the thread. A thread's index is its index in the launch, CTA by CTA.
 //
-// It keeps some words for each operand of each such instruction: it is for launches whose threads
-// execute some hundreds of thousands of instructions at most.
+// It needs some words for each operand of each such instruction. Use it for launches whose threads execute at most
+// some hundreds of thousands of instructions.
 type Figure2 struct {
-	// Blocks has the warp be the threads of a CTA, and a thread's index that in it.
+	// Blocks makes the threads of a CTA one warp; a thread's index is then its index in the CTA.
 	Blocks bool
 
 	mu      sync.Mutex
-	open    map[uint64]*launch // launches under way
+	open    map[uint64]*launch // launches in progress
 	groups  Groups
 	threads Groups
 }
 
-// Groups counts instructions of the warp without end, by what is shown of them.
+// Groups counts instructions of the infinitely long warp by class.
 type Groups struct {
-	LoadAddresses, StoreAddresses affinetrack.ClassCounts // but of parameters
+	LoadAddresses, StoreAddresses affinetrack.ClassCounts // without parameters
 	LoadData, StoreData           affinetrack.ClassCounts
-	RegisterReads, RegisterWrites affinetrack.ClassCounts // predicates left out
-	Instructions                  affinetrack.ClassCounts // by what can execute compactly, as in figure 1
+	RegisterReads, RegisterWrites affinetrack.ClassCounts // without predicates
+	Instructions                  affinetrack.ClassCounts // by possible compact execution, as in figure 1
 
-	// Active counts instructions by the part of the launch's threads that execute them: up to 10 %,
-	// up to 20 % …
+	// Active counts instructions by the share of the launch's threads that execute them: up to 10 %, up to 20 %, and
+	// so on.
 	Active [10]int64
-	// Parts adds up these parts: over Count, the mean.
+	// Parts is the sum of these shares; Parts/Count() is the mean.
 	Parts float64
 }
 
-// Count is how many instructions have been counted.
+// Count returns the number of counted instructions.
 func (g *Groups) Count() int64 {
 	n := int64(0)
 	for _, k := range g.Active {
@@ -51,12 +50,12 @@ func (g *Groups) Count() int64 {
 	return n
 }
 
-// launch is a launch under way.
+// launch is a launch in progress.
 type launch struct {
 	threads int
 	width   int
-	done    [][]uint32 // by instruction: how often each thread has executed it
-	groups  [][]group  // by instruction, and n
+	done    [][]uint32 // by instruction and thread: number of executions
+	groups  [][]group  // by instruction and number of execution
 	instrs  []*ptx.Instr
 }
 
@@ -65,10 +64,10 @@ type group struct {
 	threads       int64
 	reads, writes []operand
 	address       affinetrack.Fit
-	stored        int // the first of reads that is stored
+	stored        int // index of the first stored register in reads
 }
 
-// operand is a register in all threads of a group; of 128 bits it has two halves.
+// operand is a register in all threads of a group; a 128-bit register has two halves.
 type operand struct {
 	predicate bool
 	low, high affinetrack.Fit
@@ -76,26 +75,26 @@ type operand struct {
 
 func (o *operand) class() affinetrack.Class { return max(o.low.Class(), o.high.Class()) }
 
-// Groups is what has been counted of launches that have ended.
+// Groups returns the counts of ended launches.
 func (f *Figure2) Groups() Groups {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.groups
 }
 
-// Threads is the same with each instruction counted once for each thread that executes it.
+// Threads returns the counts with each instruction counted once for each executing thread.
 func (f *Figure2) Threads() Groups {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.threads
 }
 
-// Subscription: instructions with the values of registers and addresses, in one order.
+// Subscription asks for instructions with register values and addresses, in a fixed order of CTAs.
 func (f *Figure2) Subscription() interp.Subscription {
 	return interp.Subscription{Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnAfter | interp.OnReturn | interp.OnWake, Values: true, Addresses: true, InOrder: true}
 }
 
-// OnEvent follows launches.
+// OnEvent begins and ends launches.
 func (f *Figure2) OnEvent(e *interp.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -118,7 +117,7 @@ func newLaunch(l *interp.LaunchInfo, threads int) *launch {
 	return &launch{threads: threads, width: l.WarpSize, done: make([][]uint32, n), groups: make([][]group, n), instrs: make([]*ptx.Instr, n)}
 }
 
-// count counts the groups of a launch, or a CTA, that has ended.
+// count counts the groups of a launch, or of a CTA, that has ended.
 func (f *Figure2) count(l *launch) {
 	for i, list := range l.groups {
 		for k := range list {
@@ -129,7 +128,7 @@ func (f *Figure2) count(l *launch) {
 	}
 }
 
-// Save and Restore let it go back with a launch.
+// Save returns the counts and the launches in progress.
 func (f *Figure2) Save() any {
 	open := map[uint64]*launch{}
 	for id, l := range f.open {
@@ -138,7 +137,7 @@ func (f *Figure2) Save() any {
 	return &Figure2{open: open, groups: f.groups, threads: f.threads}
 }
 
-// Restore: see Save.
+// Restore sets the state that Save returned.
 func (f *Figure2) Restore(state any) {
 	s := state.(*Figure2)
 	f.groups, f.threads, f.open = s.groups, s.threads, map[uint64]*launch{}
@@ -160,7 +159,7 @@ func (l *launch) clone() *launch {
 	return &n
 }
 
-// CTA follows a CTA.
+// CTA makes a sink that groups the instructions of a CTA.
 func (f *Figure2) CTA(l *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
 	if f.Blocks {
 		return &cta{model: f, launch: newLaunch(l, l.Block.Count())}
@@ -170,14 +169,14 @@ func (f *Figure2) CTA(l *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sin
 	return &cta{model: f, launch: f.open[l.ID], first: index * l.Block.Count()}
 }
 
-// cta is a CTA of a launch, whose first thread has an index.
+// cta is a CTA of a launch; first is the index of its first thread.
 type cta struct {
 	model *Figure2
 	*launch
 	first int
 }
 
-// Save and Restore are for CTAs that have groups of their own.
+// Save returns the groups of the CTA, if Blocks is set. Otherwise the launch saves them.
 func (c *cta) Save() any {
 	if c.model.Blocks {
 		return c.launch.clone()
@@ -185,14 +184,14 @@ func (c *cta) Save() any {
 	return nil
 }
 
-// Restore: see Save. Groups of a launch are those that it has gone back to.
+// Restore sets the state that Save returned.
 func (c *cta) Restore(state any) {
 	if l, ok := state.(*launch); ok {
 		c.launch = l.clone()
 	}
 }
 
-// OnEvent takes an instruction into the groups of its threads.
+// OnEvent adds an instruction to the groups of its threads.
 func (c *cta) OnEvent(e *interp.Event) {
 	if e.Kind == interp.OnCTAEnd {
 		if c.model.Blocks {
@@ -202,7 +201,7 @@ func (c *cta) OnEvent(e *interp.Event) {
 		}
 		return
 	}
-	returning := e.Kind != interp.OnAfter // results of what was told before
+	returning := e.Kind != interp.OnAfter // the event has results of an earlier instruction
 	if c.done[e.Index] == nil {
 		c.done[e.Index], c.instrs[e.Index] = make([]uint32, c.threads), e.Instr
 	}
@@ -233,7 +232,7 @@ func (c *cta) OnEvent(e *interp.Event) {
 	}
 }
 
-// addThread takes a thread's values into a group.
+// addThread adds a thread's values to a group.
 func (g *group) addThread(e *interp.Event, thread uint64, lane int, returning bool) {
 	if !returning {
 		registers(&g.reads, e.Reads, thread, lane)
@@ -242,7 +241,7 @@ func (g *group) addThread(e *interp.Event, thread uint64, lane int, returning bo
 		}
 		if g.stored < 0 && e.Instr.Form.Affine == ptx.AffineStore {
 			g.stored = 0
-			for i := range e.Instr.Ops { // the address is read before what is stored
+			for i := range e.Instr.Ops { // the address is read before the stored registers
 				if o := &e.Instr.Ops[i]; o.Kind == ptx.AddrOperand && o.Reg != ptx.NoReg {
 					g.stored++
 				}
@@ -254,7 +253,7 @@ func (g *group) addThread(e *interp.Event, thread uint64, lane int, returning bo
 	}
 }
 
-// registers takes registers of a thread.
+// registers adds the registers of a thread.
 func registers(list *[]operand, values []interp.Value, thread uint64, lane int) {
 	if *list == nil && len(values) > 0 {
 		*list = make([]operand, len(values))
@@ -263,7 +262,7 @@ func registers(list *[]operand, values []interp.Value, thread uint64, lane int) 
 		v, o := &values[i], &(*list)[i]
 		width := v.Type.Bits()
 		if o.predicate = v.Type == ptx.Pred; o.predicate {
-			width = 8 // true or false, and no number modulo two
+			width = 8 // true or false, not a number modulo two
 		}
 		o.low.Add(thread, v.Low[lane], min(width, 64))
 		if width > 64 {
@@ -272,7 +271,7 @@ func registers(list *[]operand, values []interp.Value, thread uint64, lane int) 
 	}
 }
 
-// count counts a group of so many threads, as often as it weighs.
+// count adds a group of a launch with the given number of threads, weight times.
 func (n *Groups) count(instr *ptx.Instr, g *group, threads int, weight int64) {
 	count := func(s *affinetrack.ClassCounts, c affinetrack.Class) {
 		var counts affinetrack.ClassCounts
@@ -316,12 +315,12 @@ func (n *Groups) count(instr *ptx.Instr, g *group, threads int, weight int64) {
 	case c == ptx.ClassMemory && address != affinetrack.Unknown:
 		class = address
 	case class == affinetrack.Affine && (c == ptx.ClassFP || c == ptx.ClassSFU) && !instr.OperandType(0).IsInt():
-		class = affinetrack.Generic // floating-point values are uniform only (section 4.1)
+		class = affinetrack.Generic // floating-point values can be uniform only (section 4.1)
 	}
 	count(&n.Instructions, class)
 }
 
-// logical is what an operand lets the instruction be: of predicates only uniform ones do.
+// logical returns the class that an operand allows for its instruction: a predicate must be uniform.
 func logical(o *operand, c affinetrack.Class) affinetrack.Class {
 	if o.predicate && c == affinetrack.Affine {
 		return affinetrack.Generic
@@ -329,7 +328,7 @@ func logical(o *operand, c affinetrack.Class) affinetrack.Class {
 	return c
 }
 
-// storedClass is that of what is stored: a constant is uniform.
+// storedClass returns the class of the stored value; a constant is uniform.
 func (g *group) storedClass() affinetrack.Class {
 	class := affinetrack.Uniform
 	for i := max(g.stored, 0); i < len(g.reads); i++ {

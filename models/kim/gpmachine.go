@@ -1,18 +1,18 @@
 package kim
 
-// This file is the GP-SIMT machine of sections 3.1 and 5.1, cycle by cycle. What is the paper's of it and
-// what is not is said in docs/kim2013-time.md.
+// This file is the GP-SIMT machine of sections 3.1 and 5.1, cycle by cycle. docs/kim2013-time.md separates the
+// paper's facts from our choices.
 
 import "math/bits"
 
-// The parts of a multiprocessor, and of what they share.
+// The parts of a multiprocessor, and the parts that multiprocessors share.
 const (
 	gpSMs         = 4
 	gpWarps       = 48
 	gpShared      = 48 << 10 // bytes
 	gpIssue       = 2
 	gpBanks       = 16 // of shared memory
-	gpWord        = 4  // bytes of one
+	gpWord        = 4  // bytes of a word of shared memory
 	gpLine        = 128
 	registerBanks = 16
 
@@ -20,25 +20,25 @@ const (
 	l2Banks, l2Ways = 4, 8
 	l2Lines         = 786 << 10 / gpLine // of a bank
 	controllers     = 2
-	collectInstr    = 2 // cycles from issue to the first lanes, if operands meet no conflict
+	collectInstr    = 2 // cycles from issue to the first lanes, without bank conflicts
 )
 
-// GPConfig is a GP-SIMT machine. NewGPConfig has the numbers of the text, and of what that leaves open the first
-// choice.
+// GPConfig is the configuration of a GP-SIMT machine. NewGPConfig has the paper's numbers, and the first choice where
+// the text leaves a number open.
 type GPConfig struct {
 	GPSIMT              // of each multiprocessor
-	FrontEnd      int64 // cycles of the units in one of the front end
-	CTAs          int   // that a multiprocessor has at most; 0: as many as there is room for
-	RoundRobin    bool  // warps issue in turn, not by their number
-	BankConflicts bool  // registers in a bank are read and written one after the other
+	FrontEnd      int64 // cycles of the units in one cycle of the front end
+	CTAs          int   // limit of CTAs on a multiprocessor; 0: limited by the room alone
+	RoundRobin    bool  // warps issue in turn, not in the order of their numbers
+	BankConflicts bool  // accesses to registers of one bank take one cycle each
 	Results       [latencyCount]int64
 	Hit           int64 // cycles from the last line to the data, in the L1 and in shared memory
-	Memory        bool  // there is more of it than an L1 that has all
-	L2, DRAM      int64 // cycles to the L2 and back; of memory
-	LineCycles    int64 // in which a controller transfers a line; 0: there is no limit
+	Memory        bool  // model a memory hierarchy; false: the L1 has all data
+	L2, DRAM      int64 // cycles to the L2 and back; cycles of memory
+	LineCycles    int64 // in which a controller transfers a line; 0: no limit
 }
 
-// NewGPConfig is the machine with so many lanes, warm caches and a front end that is as fast as the units.
+// NewGPConfig returns the configuration with the given lanes, warm caches, and a front end as fast as the units.
 func NewGPConfig(lanes int, affine bool) GPConfig {
 	return GPConfig{
 		GPSIMT: GPSIMT{lanes, affine}, FrontEnd: 1, BankConflicts: true, Results: [latencyCount]int64{4, 5, 39}, Hit: 4,
@@ -46,30 +46,29 @@ func NewGPConfig(lanes int, affine bool) GPConfig {
 	}
 }
 
-// Time is what a machine has taken for what it has run. Uses of its parts are counted, too: what they take
-// of energy is not known.
+// Time is the cycles of a machine, and counts of the uses of its parts. The paper does not give their energy.
 type Time struct {
-	Cycles     int64 // of the units
-	Issues     int64 // cycles of the front end of a multiprocessor, over all of them
-	BusyCycles int64 // … in which it has a warp
+	Cycles     int64 // cycles of the units
+	Issues     int64 // cycles of the front ends, over all multiprocessors
+	BusyCycles int64 // cycles of the front ends with a warp on the multiprocessor
 	Issued     int64 // instructions
 
-	Arithmetic, Special, Memory int64 // cycles in which these units are taken, over all of them
+	Arithmetic, Special, Memory int64 // cycles in which these units are taken, over all multiprocessors
 	Affine                      int64 // instructions that execute compactly
-	BankReads, BankWrites       int64 // of registers of 32 bits
-	Lines                       int64 // that warps access: of GP-SIMT those behind the L1, of FG-SIMT requests
+	BankReads, BankWrites       int64 // of 32-bit registers
+	Lines                       int64 // lines that warps access: with GP-SIMT after the L1, with FG-SIMT requests
 	L1Misses, L2Misses          int64
-	Bytes                       int64 // that lanes load and store
+	Bytes                       int64 // loaded and stored by lanes
 }
 
-// GPMachine is a GP-SIMT machine that runs.
+// GPMachine is a GP-SIMT machine in operation.
 type GPMachine struct {
 	GPConfig
-	issueCycles int64 // cycles of a unit by an instruction
+	issueCycles int64 // cycles that an instruction takes a unit
 	now         int64
 	sms         [gpSMs]sm
 	nextSM      int // multiprocessor that is offered a CTA first
-	maxCTAs     int // CTAs
+	maxCTAs     int // CTAs on all multiprocessors
 	time        Time
 
 	l2          [l2Banks]cache
@@ -77,7 +76,7 @@ type GPMachine struct {
 	controllers [controllers]int64
 }
 
-// NewGPMachine starts a machine.
+// NewGPMachine returns an idle machine.
 func NewGPMachine(c GPConfig) *GPMachine {
 	m := &GPMachine{GPConfig: c, issueCycles: 32 / int64(c.Lanes)}
 	for i := range m.sms {
@@ -94,7 +93,7 @@ func NewGPMachine(c GPConfig) *GPMachine {
 	return m
 }
 
-// Time is what it has taken for the launches that have ended.
+// Time returns the cycles and counts of the ended launches.
 func (m *GPMachine) Time() Time {
 	t := m.time
 	t.Cycles = m.now
@@ -102,18 +101,18 @@ func (m *GPMachine) Time() Time {
 	return t
 }
 
-// sm is a multiprocessor. A warp that has to execute something is in one of ready, or asleep.
+// sm is a multiprocessor. A warp with a next instruction is in one of ready, or in asleep.
 type sm struct {
 	machine   *GPMachine
 	warps     [gpWarps]resident
-	used      uint64 // places of warps that are there, or whose CTA is
+	used      uint64 // places of present warps, and of warps of present CTAs
 	ctas      int
 	shared    int
-	busySince int64 // it has had some
+	busySince int64 // cycle from which on it has warps
 
-	ready    [unitCount]uint64 // warps whose next instruction may issue, by its unit
+	ready    [unitCount]uint64 // warps whose next instruction may issue, by unit
 	asleep   timingWheel
-	nextWarp int // warp after the one that has issued last
+	nextWarp int // warp after the warp that has issued last
 
 	arithmetic      [2]int64 // cycle from which on the unit is free
 	special, memory int64
@@ -122,26 +121,26 @@ type sm struct {
 	nextCycle       int64
 }
 
-// resident is a warp in a multiprocessor.
+// resident is a warp on a multiprocessor.
 type resident struct {
 	*warp
 	cta          *residentCTA
-	record, line int     // record, and of its lines
-	registers    []int64 // cycle from which on each may be read and written
+	record, line int     // index of the next record, and of its lines
+	registers    []int64 // cycle from which on each register may be read and written
 	wakeCycle    int64
 	doneCycle    int64 // cycle in which all its results are written
 }
 
-// residentCTA is a CTA in a multiprocessor.
+// residentCTA is a CTA on a multiprocessor.
 type residentCTA struct {
 	*ctaRecord
-	waitingWarps uint64   // its places, until all its warps have ended
-	runningWarps int      // warps
-	arrived      []int    // by meeting
-	waiting      []uint64 // warps, by meeting
+	waitingWarps uint64   // places of its warps, until all have ended
+	runningWarps int      // number of warps that have not ended
+	arrived      []int    // warps that have arrived, by barrier
+	waiting      []uint64 // waiting warps, by barrier
 }
 
-// runCTA runs the machine until there is room for a CTA.
+// runCTA runs the machine until there is room for the CTA, and places the CTA.
 func (m *GPMachine) runCTA(c *ctaRecord) int {
 	for !m.placeCTA(c) {
 		m.step()
@@ -149,8 +148,7 @@ func (m *GPMachine) runCTA(c *ctaRecord) int {
 	return m.maxCTAs
 }
 
-// endLaunch runs the machine until it is empty. The next launch begins with the cycle in which the last warp has nothing left to
-// do.
+// endLaunch runs the machine until it is empty. The next launch begins in the cycle in which the last warp ends.
 func (m *GPMachine) endLaunch() {
 	if m.maxCTAs == 0 {
 		return
@@ -161,8 +159,8 @@ func (m *GPMachine) endLaunch() {
 	m.now -= m.FrontEnd
 }
 
-// placeCTA gives the CTA to a multiprocessor that has room for it. One that no multiprocessor could ever
-// have gets an empty one.
+// placeCTA puts the CTA on a multiprocessor with enough room. A CTA that is too large for a multiprocessor is put on
+// an empty one.
 func (m *GPMachine) placeCTA(c *ctaRecord) bool {
 	for i := range gpSMs {
 		s := &m.sms[(m.nextSM+i)%gpSMs]
@@ -203,7 +201,7 @@ func (s *sm) admit(c *ctaRecord) {
 	}
 }
 
-// step goes on to the next cycle in which something can happen, and does it.
+// step advances to the next cycle with an event, and executes it.
 func (m *GPMachine) step() {
 	next := int64(-1)
 	for i := range m.sms {
@@ -225,7 +223,7 @@ func (m *GPMachine) step() {
 	m.now += m.FrontEnd
 }
 
-// nextWake is the first cycle from now on in which a warp is ready or wakes.
+// nextWake returns the first cycle from now on in which a warp is ready or wakes.
 func (s *sm) nextWake() int64 {
 	for _, r := range s.ready {
 		if r != 0 {
@@ -235,7 +233,7 @@ func (s *sm) nextWake() int64 {
 	return s.asleep.nextCycle(s.machine.now)
 }
 
-// cycle is a cycle of the front end.
+// cycle executes a cycle of the front end.
 func (s *sm) cycle() {
 	m, now := s.machine, s.machine.now
 	s.banks.advance(now)
@@ -284,7 +282,7 @@ func (s *sm) cycle() {
 	}
 }
 
-// unitOf is the unit of a warp's next instruction.
+// unitOf returns the unit of a warp's next instruction.
 func (s *sm) unitOf(w *resident) unit {
 	r := &w.records[w.record]
 	instr := &w.cta.program[r.instr]
@@ -315,7 +313,7 @@ func (s *sm) issue(at int, u unit) {
 	case instr.unit == noUnit && len(instr.defs) == 0:
 		done = now
 	default:
-		start := s.collect(instr, r, now) // units for special functions and memory are free by then
+		start := s.collect(instr, r, now) // the units for special functions and memory are free by then
 		expands, cycles, result := int64(0), m.issueCycles, m.Results[instr.latency]
 		if m.Affine {
 			expands = int64(r.materialises)
@@ -360,7 +358,7 @@ func (s *sm) issue(at int, u unit) {
 	s.advance(at, now+m.FrontEnd)
 }
 
-// arithmeticFrom takes an arithmetic unit, the one that is free first, for so many cycles, and says from when on.
+// arithmeticFrom reserves the arithmetic unit that is free first, for cycles, and returns the first of them.
 func (s *sm) arithmeticFrom(start, cycles int64) int64 {
 	i := 0
 	if s.arithmetic[1] < s.arithmetic[0] {
@@ -372,7 +370,7 @@ func (s *sm) arithmeticFrom(start, cycles int64) int64 {
 	return start
 }
 
-// collect reads operands, and gives the cycle in which the first lanes may begin.
+// collect reads operands and returns the cycle in which the first lanes may begin.
 func (s *sm) collect(in *instr, r *record, now int64) int64 {
 	m, last := s.machine, now+1
 	if m.Affine && r.flags&isSuppressed != 0 {
@@ -392,8 +390,8 @@ func (s *sm) collect(in *instr, r *record, now int64) int64 {
 	return last + 1
 }
 
-// write writes the results, from a cycle on, and gives the one in which they are written. A load whose
-// result is compact writes no bank.
+// write writes the results, not before from, and returns the cycle in which they are written. A load with a compact
+// result writes no bank.
 func (s *sm) write(in *instr, r *record, from int64) int64 {
 	m, last := s.machine, from
 	if m.Affine && r.flags&isCompact != 0 {
@@ -410,7 +408,7 @@ func (s *sm) write(in *instr, r *record, from int64) int64 {
 	return last
 }
 
-// advance readies the next instruction of a warp for a cycle, or a later one in which it can issue.
+// advance schedules the next instruction of a warp for cycle, or for the first later cycle in which it can issue.
 func (s *sm) advance(at int, cycle int64) {
 	m := s.machine
 	w := &s.warps[at]
@@ -462,14 +460,14 @@ func (s *sm) retire(at int) {
 	}
 }
 
-// access has lines go through the caches, one a cycle from start on, and gives the cycle in which the last of the data is
-// there.
+// access sends lines through the caches, one in a cycle from start on, and returns the cycle in which the last data
+// is available.
 func (s *sm) access(in *instr, lines []uint32, start int64) (done int64) {
 	for i, l := range lines {
 		cycle := start + int64(i)
 		var ready int64
 		switch {
-		case in.store: // through, and nobody waits; atomics have their results from the L2
+		case in.store: // write-through, nothing waits; atomics have their results from the L2
 			ready = s.machine.fromL2(l, cycle, true)
 		default:
 			e, _, hit := s.l1.find(l)
@@ -484,7 +482,7 @@ func (s *sm) access(in *instr, lines []uint32, start int64) (done int64) {
 	return done
 }
 
-// fromL2 is when a line is there that is asked for in a cycle.
+// fromL2 returns the cycle in which a line that is requested in a cycle is available.
 func (m *GPMachine) fromL2(l uint32, cycle int64, store bool) int64 {
 	b := l % l2Banks
 	cycle = max(cycle, m.l2Free[b])
@@ -495,7 +493,7 @@ func (m *GPMachine) fromL2(l uint32, cycle int64, store bool) int64 {
 		if evicted.dirty {
 			m.transfer(evicted.line*l2Banks, cycle)
 		}
-		if e.ready = cycle; !store { // what is stored needs no data
+		if e.ready = cycle; !store { // a store needs no data
 			e.ready = m.transfer(l, cycle) + m.DRAM
 		}
 	}
@@ -503,7 +501,7 @@ func (m *GPMachine) fromL2(l uint32, cycle int64, store bool) int64 {
 	return max(cycle, e.ready) + m.L2
 }
 
-// transfer is when memory begins to transfer a line.
+// transfer returns the cycle in which memory begins to transfer a line.
 func (m *GPMachine) transfer(l uint32, cycle int64) int64 {
 	if m.LineCycles == 0 {
 		return cycle

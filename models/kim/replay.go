@@ -1,6 +1,6 @@
 package kim
 
-// This file is what machines replay: the instructions of warps, with what a policy makes of them.
+// This file records the instructions of warps, with their execution under a policy, for the machines.
 
 import (
 	"math/bits"
@@ -12,30 +12,30 @@ import (
 	"gemu/ptx"
 )
 
-// machine takes time for what it runs. Its clock starts at 0 and goes on from launch to launch.
+// machine counts the cycles of recorded CTAs. Its clock starts at 0 and continues from launch to launch.
 type machine interface {
-	// runCTA has the machine run a CTA. It may keep it until the end of the launch, and gives back how
-	// many CTAs it still has.
+	// runCTA runs a CTA. The machine may keep the CTA until the end of the launch. It returns the number of CTAs that
+	// it keeps.
 	runCTA(c *ctaRecord) int
-	// endLaunch has the machine run all that it still has.
+	// endLaunch runs the CTAs that the machine keeps.
 	endLaunch()
 }
 
-// Replay is a probe that has machines run what launches do, CTA by CTA in the order in which they
-// end. It has the CTAs that some machine has not run yet, and no more: at most as many as a machine
-// holds at a time, and the one that runs. It is for warps of 32 lanes.
+// Replay is a probe that runs the CTAs of launches on machines, in the order in which the CTAs end. It holds only the
+// CTAs that some machine has not run yet: at most the number of CTAs that a machine holds at a time, and the running
+// one. It requires warps of 32 lanes.
 type Replay struct {
 	policy   *affinetrack.Policy
 	line     uint64 // bytes of a line of the machines' memory
 	machines []machine
 
 	mu       sync.Mutex
-	launches map[uint64]*launchReplay // under way
+	launches map[uint64]*launchReplay // in progress
 	total    interp.Structure
-	maxCTAs  int // CTAs that a machine has held
+	maxCTAs  int // largest number of CTAs that a machine has kept
 }
 
-// GPReplay has GP-SIMT machines run launches, under a policy.
+// GPReplay returns a replay on GP-SIMT machines under a policy.
 func GPReplay(p *affinetrack.Policy, machines ...*GPMachine) *Replay {
 	r := newReplay(p, gpLine)
 	for _, m := range machines {
@@ -44,7 +44,7 @@ func GPReplay(p *affinetrack.Policy, machines ...*GPMachine) *Replay {
 	return r
 }
 
-// FGReplay has FG-SIMT machines run launches, under a policy.
+// FGReplay returns a replay on FG-SIMT machines under a policy.
 func FGReplay(p *affinetrack.Policy, machines ...*FGMachine) *Replay {
 	r := newReplay(p, fgLine)
 	for _, m := range machines {
@@ -57,7 +57,7 @@ func newReplay(p *affinetrack.Policy, line uint64) *Replay {
 	return &Replay{policy: p, line: line, launches: map[uint64]*launchReplay{}, total: interp.Structure{Policy: p}}
 }
 
-// Structure is what the policy has found in the launches that have ended.
+// Structure returns the value structure of the ended launches under the policy.
 func (r *Replay) Structure() *interp.Structure {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,90 +66,90 @@ func (r *Replay) Structure() *interp.Structure {
 	return s
 }
 
-// launchReplay is a launch under way.
+// launchReplay is a launch in progress.
 type launchReplay struct {
 	structure *interp.StructureProbe
 	program   []instr
 	registers int
 }
 
-// unit is where an instruction goes.
+// unit is the unit that executes an instruction.
 type unit uint8
 
 const (
-	noUnit         unit = iota // it takes a place to issue
-	arithmeticUnit             // of which there are two
+	noUnit         unit = iota // issue slot only
+	arithmeticUnit             // two of them
 	specialUnit                // GP-SIMT: special functions and divisions
 	memoryUnit
-	affineUnit // GP-SIMT: if it executes compactly
+	affineUnit // GP-SIMT: compact execution
 	unitCount
 )
 
-// latency is how long a result takes.
+// latency is a class of latencies.
 type latency uint8
 
 const (
 	simpleLatency  latency = iota // integers
 	longLatency                   // multiplications, floating point
 	specialLatency                // special functions, divisions
-	latencyCount                  // those of memory are the machine's
+	latencyCount                  // number of classes; the latency of memory is the machine's
 )
 
-// instr is an instruction of a program, as far as it matters when it executes.
+// instr is an instruction of a program, with the facts that machines need.
 type instr struct {
 	unit          unit
 	latency       latency
 	compares      bool // its results are predicates
 	control       bool
-	waits         bool // control goes on only when the guard is known
+	waits         bool // control continues only when the guard is known
 	load, store   bool // atomics are both
 	shared        bool // a load of a parameter
 	uses, defs    []uint32
 	reads, writes []bankAccess
 }
 
-// bankAccess is a register that lies in banks, from number reg on so many of them.
+// bankAccess is a register in the banks from number reg on.
 type bankAccess struct{ reg, banks uint8 }
 
-// record is an execution of an instruction by a warp, or where warps of a CTA meet.
+// record is an execution of an instruction by a warp, or a barrier.
 type record struct {
-	instr        uint32 // its index; of a meeting its number
-	bytes        uint32 // that lanes load and store
-	lines        uint16 // of memory that it touches; GP-SIMT: they stand in warp.lines
-	bankCycles   uint16 // of banks, or of the cache of constants
+	instr        uint32 // index of the instruction, or number of the barrier's generation
+	bytes        uint32 // loaded and stored by lanes
+	lines        uint16 // lines of accessed memory; with GP-SIMT their numbers are in warp.lines
+	bankCycles   uint16 // cycles of memory banks, or of the cache of constants
 	flags        flags
-	compact      uint8 // reads of compact registers, by bit; a ninth is generic
+	compact      uint8 // compact register reads, a bit each; the ninth and later reads count as generic
 	materialises uint8
-	groups       uint8 // of eight lanes that have active ones
+	groups       uint8 // groups of eight lanes with an active lane
 }
 
 type flags uint8
 
 const (
 	isBarrier    flags = 1 << iota
-	isCompact          // its results were written compactly
-	isSuppressed       // … could have been
-	isDecided          // a branch
+	isCompact          // results written compactly
+	isSuppressed       // results could have been written compactly
+	isDecided          // a branch decided by compact values
 	isAtCompact        // a load at a compact address
-	isVector           // … that is not uniform
+	isVector           // a load at an affine address that is not uniform
 )
 
-// warp is what a warp does.
+// warp is the records of a warp.
 type warp struct {
 	records []record
 	lines   []uint32
 }
 
-// ctaRecord is what a CTA does.
+// ctaRecord is the records of a CTA.
 type ctaRecord struct {
 	program   []instr
 	registers int
 	shared    int // bytes of shared memory
 	warps     []warp
-	barriers  []int // how many warps meet there
+	barriers  []int // by number: warps that meet at the barrier
 }
 
-// Subscription is what the policy's probe wants, one order, and addresses.
+// Subscription adds addresses and a fixed order of CTAs to the events of the policy's structure probe.
 func (r *Replay) Subscription() interp.Subscription {
 	w := interp.NewStructureProbe(r.policy).Subscription()
 	w.Events |= interp.OnLaunch | interp.OnLaunchEnd | interp.OnWake
@@ -157,7 +157,7 @@ func (r *Replay) Subscription() interp.Subscription {
 	return w
 }
 
-// OnEvent follows launches.
+// OnEvent begins and ends launches.
 func (r *Replay) OnEvent(e *interp.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -177,7 +177,7 @@ func (r *Replay) OnEvent(e *interp.Event) {
 	}
 }
 
-// CTA records a CTA.
+// CTA makes a sink that records a CTA.
 func (r *Replay) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
 	if l.WarpSize != 32 {
 		return nil
@@ -196,7 +196,7 @@ func (r *Replay) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sin
 	}
 }
 
-// sharedBytes is the shared memory of a CTA.
+// sharedBytes returns the bytes of shared memory of a CTA.
 func sharedBytes(l *interp.LaunchInfo) int {
 	n := 0
 	for _, v := range l.Program.Shared() {
@@ -205,8 +205,8 @@ func sharedBytes(l *interp.LaunchInfo) int {
 	return n + l.Shared
 }
 
-// instructions is a program as machines want it, and how many registers there are: those of all functions, one
-// after the other.
+// instructions returns the instructions of a program for machines, and the number of registers of all its functions.
+// Functions number their registers one after the other.
 func instructions(l *interp.LaunchInfo) (list []instr, registers int) {
 	base := map[*ptx.Func]int{}
 	for i := range l.Program.Len() {
@@ -220,8 +220,8 @@ func instructions(l *interp.LaunchInfo) (list []instr, registers int) {
 	return list, registers
 }
 
-// newInstr looks at an instruction of a function whose registers have numbers from base on. Units are
-// those of ComputeUse.
+// newInstr describes an instruction of a function whose registers have numbers from base on. The units are the units
+// of ComputeUse.
 func newInstr(in *ptx.Instr, operations *interp.Operations, base int) instr {
 	n := instr{compares: in.Form.Affine == ptx.AffineCompare}
 	switch in.Form.Class {
@@ -251,7 +251,7 @@ func newInstr(in *ptx.Instr, operations *interp.Operations, base int) instr {
 	return n
 }
 
-// bankAccesses is where registers lie; predicates, and what is no register, take no bank.
+// bankAccesses returns the banks of register operands. Predicates and other operands take no bank.
 func bankAccesses(operands []interp.Operand) (list []bankAccess) {
 	for i := range operands {
 		o := &operands[i]
@@ -273,13 +273,13 @@ type recorder struct {
 	replay  *Replay
 	tracker interp.ResultSink
 	cta     ctaRecord
-	first   uint32         // of its warps in the launch
-	numbers map[[2]int]int // of meetings, by barrier and generation
-	last    []int          // by warp: 1 + the number of the last meeting
-	known   []uint64       // of the request under way: addresses, lines or words
+	first   uint32         // index of its first warp in the launch
+	numbers map[[2]int]int // numbers of barriers, by barrier and generation
+	last    []int          // by warp: 1 + the number of its last barrier
+	known   []uint64       // addresses, lines or words of the present access
 }
 
-// OnEvent records.
+// OnEvent records an event.
 func (c *recorder) OnEvent(e *interp.Event) {
 	c.tracker.OnEvent(e)
 	switch e.Kind {
@@ -307,7 +307,7 @@ func (c *recorder) OnEvent(e *interp.Event) {
 	}
 }
 
-// before begins a record.
+// before begins the record of an instruction.
 func (c *recorder) before(e *interp.Event) {
 	r := record{instr: uint32(e.Index)}
 	for g := range 4 {
@@ -330,7 +330,7 @@ func (c *recorder) before(e *interp.Event) {
 	w.records = append(w.records, r)
 }
 
-// after completes it.
+// after completes the record.
 func (c *recorder) after(e *interp.Event) {
 	w := &c.cta.warps[e.Warp]
 	r := &w.records[len(w.records)-1]
@@ -366,8 +366,9 @@ func (c *recorder) after(e *interp.Event) {
 	}
 }
 
-// recordBarrier records that warps of the CTA have met at a barrier. The meetings of a warp have ascending numbers, so
-// that no two warps wait for each other: what does not fit, when lanes of a warp wait at different barriers, is left out.
+// recordBarrier records that a warp has passed a barrier. Barriers of a warp must have ascending numbers, so that
+// warps cannot wait for each other in a cycle. If lanes of a warp wait at different barriers, a barrier with a lower
+// number is left out.
 func (c *recorder) recordBarrier(e *interp.Event) {
 	if b := e.Wait.Barrier; b < 0 || b >= clusterBarrier {
 		return
@@ -390,10 +391,10 @@ func (c *recorder) recordBarrier(e *interp.Event) {
 	w.records = append(w.records, record{instr: uint32(n), flags: isBarrier})
 }
 
-// clusterBarrier is the number of the barrier of a cluster, which is none of a CTA.
+// clusterBarrier is the number of the cluster's barrier, which machines ignore.
 const clusterBarrier = 16
 
-// recordGP records what an access is to a GP-SIMT machine.
+// recordGP records an access for GP-SIMT machines.
 func (c *recorder) recordGP(w *warp, r *record, a *interp.Access, warp uint32) {
 	first := bits.TrailingZeros64(a.Lanes)
 	space := a.Space
@@ -413,7 +414,7 @@ func (c *recorder) recordGP(w *warp, r *record, a *interp.Access, warp uint32) {
 		from := len(w.lines)
 		for m := a.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			if space == ptx.Local { // words of a warp's lanes lie side by side
+			if space == ptx.Local { // the words of a warp's lanes are adjacent
 				_, _, offset, _ := a.PlaceOf(lane)
 				for o := offset / 4; o <= (offset+uint64(a.Length(lane))-1)/4; o++ {
 					w.line(from, 1<<31|(c.first+warp)<<12|uint32(o)&0xfff)
@@ -433,14 +434,14 @@ func (c *recorder) recordGP(w *warp, r *record, a *interp.Access, warp uint32) {
 	}
 }
 
-// line notes a line that is not yet among those from an index on.
+// line adds a line, unless it is among the lines from an index on.
 func (w *warp) line(from int, l uint32) {
 	if !slices.Contains(w.lines[from:], l) {
 		w.lines = append(w.lines, l)
 	}
 }
 
-// addKnown notes what has not been seen.
+// addKnown adds v to known and reports whether it is new.
 func (c *recorder) addKnown(v uint64) bool {
 	if slices.Contains(c.known, v) {
 		return false
@@ -449,11 +450,11 @@ func (c *recorder) addKnown(v uint64) bool {
 	return true
 }
 
-// countPasses is how many cycles the banks of shared memory need, each for one of its words in a cycle; lanes that want the same
-// word get it at once if it is merged.
+// countPasses returns the cycles that the banks of shared memory need. A bank serves one of its words in a cycle.
+// With merge, all lanes with the same word are served together.
 func (c *recorder) countPasses(a *interp.Access, merge bool) (maxCount int) {
 	var load [gpBanks]int
-	var last [gpBanks]uint64 // word of each bank, plus one: lanes that want the same are often neighbours
+	var last [gpBanks]uint64 // last word of each bank, plus one: lanes with the same word are often neighbours
 	c.known = c.known[:0]
 	for m := a.Lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
@@ -473,8 +474,7 @@ func (c *recorder) countPasses(a *interp.Access, merge bool) (maxCount int) {
 	return maxCount
 }
 
-// recordFG records what an access is to the FG-SIMT machine: requests of groups of eight lanes, and the lines
-// that it touches in all.
+// recordFG records an access for FG-SIMT machines: the requests of groups of eight lanes, and the accessed lines.
 func (c *recorder) recordFG(r *record, a *interp.Access) {
 	c.known = c.known[:0]
 	for m := a.Lanes; m != 0; m &= m - 1 {
@@ -502,7 +502,7 @@ func (c *recorder) recordFG(r *record, a *interp.Access) {
 	}
 }
 
-// countConflicts is the most requests that a bank gets from lanes.
+// countConflicts returns the largest number of requests to one bank.
 func (c *recorder) countConflicts(a *interp.Access, lanes uint64) (maxCount int) {
 	var load [fgBanks]int
 	for m := lanes; m != 0; m &= m - 1 {
@@ -524,8 +524,8 @@ func isSameAddress(a *interp.Access, lanes uint64) bool {
 	return true
 }
 
-// isConsecutive reports whether lanes of the group that begins with lane g access elements that follow each other, from a line on or, if
-// they are small, within one.
+// isConsecutive reports whether lanes of the group that begins at lane g access consecutive elements. The group must
+// begin at a line, or lie within one if its elements are small.
 func isConsecutive(a *interp.Access, lanes uint64, g int) bool {
 	n := uint64(a.Bytes)
 	first := bits.TrailingZeros64(lanes)
