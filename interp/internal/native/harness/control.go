@@ -40,7 +40,11 @@ func (t *tester) testControl(round int) bool {
 		if notify == 0 {
 			t.exportDivergence(p, ctx)
 		}
-		t.Stencils = append(t.Stencils, t.lib.TakeUsed()...)
+		for _, name := range t.lib.TakeUsed() {
+			if !schedulerStencils.MatchString(name) { // which only leave here
+				t.Stencils = append(t.Stencils, name)
+			}
+		}
 		w := &model{program: p, file: p.copied(), context: *ctx}
 		at, begins := p.Blocks[t.IntN(len(p.Blocks))].First, true
 		for range maxPasses {
@@ -175,9 +179,8 @@ func (t *tester) newBlocks(unsupportedEvery int) *program {
 // model is a run of a program as package simt says it is.
 type model struct {
 	*program
-	file      *regfile.File
-	context   native.Context
-	scheduler *goScheduler // that it is of
+	file    *regfile.File
+	context native.Context
 }
 
 // run goes from the beginning of a block, or an instruction, to where the machine has to do something.
@@ -195,15 +198,8 @@ func (w *model) run(pc int32, begins bool) {
 	for ; ; begins = true {
 		b := w.Block(pc)
 		if begins {
-			switch {
-			case b.Caution == 0 || w.scheduler != nil && w.scheduler.Ordered != 0:
-			case w.scheduler == nil:
+			if b.Caution != 0 {
 				stop(b.First, native.NeedsCaution)
-				return
-			default:
-				w.countLanes()
-				x.PC, x.State, x.Unsynced, w.scheduler.Dirty = b.First, native.AtOrdered, 1, 1
-				w.scheduler.switchWarp(w)
 				return
 			}
 			x.Count += int64(b.Sources.Len())
@@ -229,16 +225,8 @@ func (w *model) run(pc int32, begins bool) {
 		case end.Op == code.Jump:
 			branches = 0
 		case end.Op == code.Exit || end.Op == code.Barrier:
-			next, goesOn := w.scheduler.endOrWait(w, b, end)
-			switch {
-			case !goesOn:
-				stop(b.Last, native.OtherEnd)
-				return
-			case next == nil: // another has its turn
-				w.scheduler.switchWarp(w)
-				return
-			}
-			branches = 0
+			stop(b.Last, native.OtherEnd) // without a scheduler
+			return
 		case end.Guard == 0 || holds(end.Guard) == x.Mask:
 			to = b.Target
 		case holds(end.Guard) != 0 && b.Target != b.Next:
@@ -342,9 +330,6 @@ func (w *model) diverge(b *code.Block, taken uint32) (to int32, ended, ok bool) 
 		x.Count++
 		x.CountedUpTo++
 		x.CountLimit++
-		if w.scheduler != nil {
-			w.scheduler.SliceEnd++
-		}
 		x.DivergentBranches++
 		x.ExitBranches++
 		x.Mask &^= exited

@@ -45,7 +45,6 @@ func Suites() iter.Seq[Suite] {
 			}
 		}
 		yield(Suite{"control", (*tester).testControl})
-		yield(Suite{"scheduler", (*tester).testScheduler})
 	}
 }
 
@@ -68,11 +67,15 @@ type Tests struct {
 	Run     string // a pattern of their names
 }
 
+// schedulerStencils are the names of the stencils of the warp scheduler. Package simt compares them with the scheduler of Go.
+var schedulerStencils = regexp.MustCompile(`^(wait_at_barrier|warp_end|check_ordered|switch_warp)$`)
+
 // otherTests are the names of stencils that no subject is about.
 var otherTests = []struct {
 	Tests
 	names *regexp.Regexp
 }{
+	{Tests{"interp/internal/simt", "^Test(SchedulerOnRandomPrograms|Scheduler|NextCTAs)$"}, schedulerStencils},
 	{Tests{"interp/internal/simt", "^TestCompact$"}, compactNames},
 	{Tests{"interp/internal/simt", "^TestCompactSources$"}, regexp.MustCompile(`^source_`)},
 	{Tests{"interp/internal/simt", "^TestChecked"}, regexp.MustCompile(`_agreed$|^(call|agree|agreed|still|same|copy|holds|idle|idled|generic|note|before|after|as_proved)_|^(tally|tally_uniform|memory_changed|all_active)$`)},

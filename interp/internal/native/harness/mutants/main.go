@@ -75,8 +75,8 @@ func testsByStencil(level *native.Level) map[string]*stencilTests {
 	return by
 }
 
-// rounds are as many as show what stencils do; schedulerRounds are they where warps take turns, each of which is a program that runs for long.
-const rounds, schedulerRounds = 60, 6
+// rounds is the number of rounds in which a suite shows the faults of a stencil.
+const rounds = 60
 
 // tryStencil tries subjects with another line for a stencil, and ends the process if that shows.
 func tryStencil(in io.Reader, level *native.Level, names []string) error {
@@ -90,11 +90,7 @@ func tryStencil(in io.Reader, level *native.Level, names []string) error {
 		if !slices.Contains(names, s.Name) {
 			continue
 		}
-		n := rounds
-		if s.Name == "scheduler" {
-			n = schedulerRounds
-		}
-		if r := trySuite(&s, l, n); r.Differs != "" {
+		if r := trySuite(&s, l, rounds); r.Differs != "" {
 			fmt.Println(r.Differs)
 			os.Exit(1)
 		} else if !slices.Contains(r.Stencils, name) {
