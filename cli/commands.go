@@ -160,6 +160,74 @@ type formJSON struct {
 	Assembler   bool        `json:"undocumented,omitempty"` // the manual does not have it, NVIDIA's assembler does
 	Variants    int         `json:"variants"`               // combinations of modifiers that are legal
 	Runs        int         `json:"runs"`                   // of them those that run
+
+	MachineCode machineCodeJSON `json:"machine_code"` // the variants in machine code of this host; the portable engine executes others
+}
+
+// machineCodeJSON counts the variants of a form that the native engine has, by form of machine code.
+type machineCodeJSON struct {
+	AllLanes  int      `json:"all_lanes"`  // variants for warps with all lanes
+	SomeLanes int      `json:"some_lanes"` // variants for some lanes of a warp: under a guard, or in a warp split
+	Lanewise  int      `json:"lanewise"`   // variants that only compute, lane by lane
+	Constants int      `json:"constants"`  // lane-by-lane variants whose source operands may all be constants; in others some must be registers
+	Compact   int      `json:"compact"`    // lane-by-lane variants that also execute once, on the bases and strides of compact operands
+	Types     []string `json:"types"`      // the types of the variants
+}
+
+// machineCode counts the variants of a form in machine code.
+func machineCode(f *ptx.Form) machineCodeJSON {
+	m := machineCodeJSON{Types: []string{}}
+	for _, v := range f.Variants() {
+		forms := interp.MachineCodeOf(v)
+		if !forms.AllLanes && !forms.SomeLanes {
+			continue
+		}
+		for _, count := range []struct {
+			has bool
+			to  *int
+		}{{forms.AllLanes, &m.AllLanes}, {forms.SomeLanes, &m.SomeLanes}, {forms.Lanewise, &m.Lanewise}, {forms.Constants, &m.Constants}, {forms.Compact, &m.Compact}} {
+			if count.has {
+				*count.to++
+			}
+		}
+		if t := v.Type(); t != ptx.NoType {
+			m.Types = append(m.Types, "."+strings.TrimPrefix(t.String(), "."))
+		}
+	}
+	slices.Sort(m.Types)
+	m.Types = slices.Compact(m.Types)
+	return m
+}
+
+// text describes the counts of a form of which n variants run.
+func (m *machineCodeJSON) text(n int) string {
+	has := max(m.AllLanes, m.SomeLanes)
+	switch {
+	case interp.Native == nil:
+		return "none on this host"
+	case has == 0:
+		return "no"
+	}
+	text := runsText(has, n)
+	if len(m.Types) > 0 {
+		text += " (" + strings.Join(m.Types, " ") + ")"
+	}
+	// part says how many of all variants have a property.
+	part := func(n, all int, every, some, none string) {
+		switch {
+		case all == 0:
+		case n == all:
+			text += "; " + every
+		case n > 0:
+			text += fmt.Sprintf("; %d %s", n, some)
+		default:
+			text += "; " + none
+		}
+	}
+	part(m.SomeLanes, has, "all lanes or some", "also for some lanes", "all lanes only")
+	part(m.Constants, m.Lanewise, "registers or constants", "with constants", "registers only")
+	part(m.Compact, m.Lanewise, "also on compact operands", "also on compact operands", "not on compact operands")
+	return text
 }
 
 // newerJSON says from which constant on an operand needs a newer .version and sm_NN.
@@ -236,6 +304,9 @@ func (c *isaCmd) Run(a *app) error {
 		wg.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(of)); i = next.Add(1) - 1 {
 				forms[i].Runs, forms[i].Variants = runs(of[i])
+				if c.JSON || c.Opcode != "" {
+					forms[i].MachineCode = machineCode(of[i])
+				}
 			}
 		})
 	}
@@ -258,6 +329,7 @@ func (c *isaCmd) Run(a *app) error {
 				fmt.Fprintf(w, "  not in the manual\tNVIDIA's assembler takes it\n")
 			}
 			fmt.Fprintf(w, "  runs\t%s\n", runsText(f.Runs, f.Variants))
+			fmt.Fprintf(w, "  machine code\t%s\n", f.MachineCode.text(f.Runs))
 			if v, err := ptx.LookupVariant(c.Opcode); err == nil && strings.Contains(c.Opcode, ".") {
 				fmt.Fprintf(w, "  %s\t%s\n", c.Opcode, map[bool]string{true: "runs", false: "does not run"}[runsVariant(v)])
 			}

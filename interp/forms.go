@@ -1,0 +1,40 @@
+package interp
+
+// This file says which instructions machine code has.
+
+import (
+	"gemu/interp/internal/native"
+	"gemu/interp/internal/simt"
+	"gemu/ptx"
+)
+
+// MachineCodeForms are the forms in which machine code of this host has a variant of an instruction. The zero value means
+// that the portable engine executes it.
+type MachineCodeForms struct {
+	AllLanes  bool // for warps with all lanes
+	SomeLanes bool // for some lanes of a warp: under a guard, or in a warp split
+
+	Lanewise  bool // it only computes, lane by lane: Constants and Compact are known
+	Constants bool // each source operand may be a constant; otherwise some must be registers
+	Compact   bool // once, on the bases and strides of compact operands
+}
+
+// MachineCodeOf returns the forms of a variant, in vector mode. They are those of the native engine's tables. On a host
+// without machine code, and for a variant that does not run, they are the zero value.
+func MachineCodeOf(v *ptx.Variant) MachineCodeForms {
+	if Native == nil {
+		return MachineCodeForms{}
+	}
+	m, err := NewDevice(Config{}).Load("example.ptx", []byte(v.Example()))
+	if err != nil {
+		return MachineCodeForms{}
+	}
+	m.dev.mu.Lock()
+	defer m.dev.mu.Unlock()
+	launch := simt.Launch{Block: Dim(1), WarpSize: 32, Mode: Vector, Reconverge: Reconvergers[0]}
+	k, err := m.lower(m.Kernels()[0], launch.Lowering())
+	if err != nil {
+		return MachineCodeForms{}
+	}
+	return MachineCodeForms(native.HostLibrary().ProgramForms(k.Program))
+}

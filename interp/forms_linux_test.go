@@ -1,0 +1,76 @@
+package interp
+
+import (
+	"slices"
+	"testing"
+
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/native"
+	"gemu/interp/internal/simt"
+	"gemu/ptx"
+)
+
+// TestMachineCodeForms: the forms that MachineCodeOf reads from the tables are those that the native engine executes: the
+// assembler has code for the variant's instructions exactly where they say so, for all lanes and for some.
+func TestMachineCodeForms(t *testing.T) {
+	t.Parallel()
+	if Native == nil {
+		t.Skip("this host executes no machine code of ours")
+	}
+	lib, compared, has := native.HostLibrary(), 0, 0
+	for _, op := range ptx.Ops() {
+		for _, form := range op.Forms {
+			variants := form.Variants()
+			for i, v := range variants {
+				if testing.Short() && i%7 != 0 {
+					continue
+				}
+				if _, runs := SupportsVariant(v); !runs {
+					continue
+				}
+				m, err := NewDevice(Config{}).Load("example.ptx", []byte(v.Example()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				launch := simt.Launch{Block: Dim(1), WarpSize: 32, Mode: Vector, Reconverge: Reconvergers[0]}
+				k, err := m.lower(m.Kernels()[0], launch.Lowering())
+				if err != nil {
+					t.Fatal(err)
+				}
+				ends := slices.ContainsFunc(k.Blocks, func(b code.Block) bool {
+					op := k.End(&b).Op
+					return op != code.Exit && op != code.Jump
+				})
+				if ends {
+					continue // the engine's answer is the reason of an exit, not a place
+				}
+				var want MachineCodeForms
+				for _, masked := range []bool{false, true} {
+					ctx := &native.Context{Mask: ^uint32(0), Live: ^uint32(0)}
+					if masked {
+						ctx.Mask = 1
+					}
+					c, all := lib.New(k.Program), true
+					for _, b := range k.Blocks {
+						for pc := b.First; pc < b.Last; pc++ {
+							all = all && c.NextSupported(ctx, pc) == pc
+						}
+					}
+					if masked {
+						want.SomeLanes = all
+					} else {
+						want.AllLanes = all
+					}
+				}
+				got := MachineCodeOf(v)
+				if compared++; got.AllLanes {
+					has++
+				}
+				if got.AllLanes != want.AllLanes || got.SomeLanes != want.SomeLanes {
+					t.Errorf("%s: forms %+v; the engine has code for all lanes: %v, for some: %v", v.Text, got, want.AllLanes, want.SomeLanes)
+				}
+			}
+		}
+	}
+	t.Logf("%d of %d variants have machine code", has, compared)
+}
