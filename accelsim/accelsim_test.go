@@ -92,7 +92,7 @@ var update = flag.Bool("update", false, "rewrite the table in docs/accelsim.md")
 
 // TestDocs: docs/accelsim.md has the table.
 func TestDocs(t *testing.T) {
-	const file, mark = "../docs/accelsim.md", "## The table\n"
+	const file, mark = "../docs/accelsim.md", "## Which SASS does each instruction become?\n"
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestDocs(t *testing.T) {
 		t.Fatalf("%s has no table", file)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s\n| PTX | what it becomes |\n|---|---|\n", head, mark)
+	fmt.Fprintf(&b, "%s%s\n| PTX | SASS |\n|---|---|\n", head, mark)
 	for line := range strings.Lines(strings.TrimSpace(table)) {
 		name, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		fmt.Fprintf(&b, "| `%s` | %s |\n", name, strings.ReplaceAll(strings.TrimSpace(rest), "|", " or "))
