@@ -1,11 +1,12 @@
 package race
 
-// This file puts off what accesses leave. One that is sure to be in no race matters only to others that
-// come later and may not know of it. So accesses to memory where nothing has been in the way yet are
-// kept as warps have made them, and noted word by word, in their order, when something is: when bytes
-// are accessed that have been written, or written that have been read. Nothing ever is for what a
-// launch only reads, writes once or adds to by atomic operations, nor for shared memory whose threads
-// all meet between writing and reading it.
+// This file defers the recording of accesses.
+//
+// An access that cannot be in a race now matters only for later, unordered accesses. So accesses are first kept
+// in a list, one entry per warp access. They are recorded word by word, in their order, only when a conflict is
+// possible: a second access to written bytes, or a write to read bytes. This never happens for memory that a
+// launch only reads, writes once, or changes by atomic operations alone, nor for shared memory with a barrier
+// of the whole CTA between writes and reads.
 
 import (
 	"math"
@@ -17,70 +18,69 @@ import (
 	"gemu/ptx"
 )
 
-// backlog is the accesses to an allocation that have been put off.
+// backlog holds the deferred accesses to one allocation.
 type backlog struct {
-	closed  bool // nothing is put off any more; of shared memory, until all have met
+	closed  bool // accesses are no longer deferred; in shared memory, until the next barrier of the whole CTA
 	list    []deferredAccess
-	offsets []uint32 // of accesses without a stride: the offsets of their lanes, access after access
-	clocks  []*clock // of those of list
-	bound   int      // bytes that it may take before it is thinned out, if that is more than it may anyway
+	offsets []uint32 // lane offsets of the accesses without a stride, in the order of list
+	clocks  []*clock // of the entries of list, by deferredAccess.clock
+	bound   int      // size in bytes at which to compact next, if it exceeds maxBytes
 
-	marked bool // marks has what list has: from the first write on
+	marked bool // marks are valid: from the first write on
 	marks  []*marks
-	atomic accessKind // of the atomic operations in list: flags, the same for all; 0: there are none
+	atomic accessKind // flags of the atomic operations in list, equal for all; 0: none
 
-	// Of shared memory, the CTA that it is of, and the last that any of its threads have done there,
-	// put off or not.
+	// Shared memory only: its CTA, and the moment of the latest access by a thread, deferred or recorded.
 	cta        int32
 	lastMoment moment
 }
 
-// deferredAccess is an access of lanes of a warp that know the same.
+// deferredAccess is a warp access by lanes with the same clock.
 type deferredAccess struct {
 	lanes   uint64
-	clock   uint32 // the index of what they know
+	clock   uint32 // index in backlog.clocks
 	offset  uint32 // of the first lane
-	stride  int32  // from lane to lane; notStrided: offs has the offsets
+	stride  int32  // distance of consecutive lanes; notStrided: the offsets are in backlog.offsets
 	moment  moment
 	cta     int32
 	kind    accessKind
 	warp    uint16
-	bytes   uint8 // of a lane
+	bytes   uint8 // per lane
 	effects accessEffects
 }
 
-// accessEffects is what an access does, and what is known of it.
+// accessEffects holds properties of a deferred access.
 type accessEffects uint8
 
 const (
-	writes    accessEffects = 1 << iota // it is a write, else a read
-	atomics                             // … of atomic operations, which race with none of each other
-	parted                              // it is of some of the lanes that an instruction was executed by
-	untouched                           // nobody had accessed any of its bytes, but the same lanes what they write or have written
+	writes    accessEffects = 1 << iota // a write; otherwise a read
+	atomics                             // atomic operations, which do not race with each other
+	parted                              // only part of the lanes that executed the instruction
+	untouched                           // no earlier access to its bytes, except by the same lanes to bytes that they write or wrote
 )
 
 const notStrided = math.MinInt32
 
-// minBacklog is how many bytes the backlog of an allocation may take in any case; four times as many as
-// it has itself it may, too: half of what noting takes.
+// minBacklog is the size in bytes that every backlog may have. The limit is four times the allocation's size if
+// that is more: half the cost of recorded accesses.
 const minBacklog = 1 << 20
 
-// mostReads is how many reads of a word are kept where a backlog is thinned out, of shared memory those of
-// a warp; or atomic operations.
+// mostReads is the number of reads, or atomic operations, that compact keeps for each word (in shared memory:
+// for each word and warp).
 const mostReads = 16
 
-// neverMoment is a moment that no clock comes to.
+// neverMoment is later than the moments of all clocks.
 const neverMoment = ^moment(0)
 
-// marks is which bytes of a page are accessed.
+// marks holds the accessed bytes of a page, one bit per byte.
 type marks struct {
 	written, read, atomic [markBytes / 64]uint64
 }
 
-// markBytes is the bytes of a page of marks.
+// markBytes is the size of a page of marks, in bytes of the allocation.
 const markBytes = 1 << 15
 
-// mark marks n bytes, and gives what had been done to some of them.
+// mark marks n bytes and returns the earlier kinds of access to any of them.
 func (b *backlog) mark(offset uint64, n int, d accessEffects) (written, read, atomic bool) {
 	for n > 0 {
 		p := b.marks[offset/markBytes]
@@ -106,7 +106,7 @@ func (b *backlog) mark(offset uint64, n int, d accessEffects) (written, read, at
 	return written, read, atomic
 }
 
-// clear forgets all.
+// clear forgets everything.
 func (b *backlog) clear() {
 	b.closed, b.atomic = false, 0
 	b.empty()
@@ -120,16 +120,16 @@ func (b *backlog) clear() {
 	}
 }
 
-// empty drops what has been put off.
+// empty drops the deferred accesses.
 func (b *backlog) empty() {
 	clear(b.clocks)
 	b.list, b.offsets, b.clocks = b.list[:0], b.offsets[:0], b.clocks[:0]
 }
 
-// renew forgets what has been done to shared memory if all who may come know of it. An asynchronous
-// operation that has been issued may not.
+// renew clears the backlog of shared memory if every thread of the CTA knows all accesses so far, and no
+// asynchronous operation is pending.
 func (r *run) renew(b *backlog, k *clock, cta int32) {
-	if b.cta != cta { // another had this memory before
+	if b.cta != cta { // an earlier CTA used this memory
 		b.clear()
 		b.cta, b.lastMoment = cta, 0
 		return
@@ -142,11 +142,11 @@ func (r *run) renew(b *backlog, k *clock, cta int32) {
 	}
 }
 
-// ownMemory reports whether a CTA has memory for itself.
+// ownMemory reports whether the memory is accessible to one CTA alone.
 func (r *run) ownMemory(shared bool) bool { return shared && r.perCTAs <= 1 }
 
-// mayPutOff reports whether an access orders no threads and is weak, or part of an atomic operation
-// that releases and acquires nothing, nor goes on with what others or a fence have released.
+// mayPutOff reports whether an access can be deferred: it must not order threads. It is weak, or a relaxed
+// atomic operation that continues no release.
 func (r *run) mayPutOff(w *warp, o *role, x *access, alloc *interp.Allocation, lanes uint64) bool {
 	if o.sync&^(variables|reduces) != 0 || x.writes && r.synced(alloc) {
 		return false
@@ -165,7 +165,7 @@ func (r *run) mayPutOff(w *warp, o *role, x *access, alloc *interp.Allocation, l
 	return true
 }
 
-// compatible reports whether an atomic operation may be unordered to all in the backlog.
+// compatible reports whether an atomic operation may be unordered to all atomic operations in the backlog.
 func (r *run) compatible(b *backlog, x *access, own bool) bool {
 	flags := x.kind & (strong | atomic | scopeMask | sizeBits)
 	if b.atomic == 0 && (own || flags&scopeMask >= scopeDevice) {
@@ -174,8 +174,8 @@ func (r *run) compatible(b *backlog, x *access, own bool) bool {
 	return b.atomic == flags
 }
 
-// deferAccess puts the access of lanes off, as far as it may, and gives those of whom it may not; off is the
-// offset of the first of them.
+// deferAccess defers the access of lanes as far as possible and returns the remaining lanes. offset is the
+// offset of the first lane.
 func (r *run) deferAccess(c *cta, e *interp.Event, a *interp.Access, role *role, x *access, alloc *interp.Allocation, offset uint64, lanes uint64, shared bool) (remaining uint64) {
 	s, w := r.shadow(alloc), &c.warps[e.Warp]
 	first, b := bits.TrailingZeros64(lanes), &s.backlog
@@ -253,27 +253,28 @@ func (r *run) deferAccess(c *cta, e *interp.Event, a *interp.Access, role *role,
 	return lanes
 }
 
-// enqueue has an access to memory of some size in the list, unless it has to be noted. Its offsets are the last.
+// enqueue appends an access to the list. It returns false if the access must be recorded instead. The offsets
+// of the access must be the last of b.offsets. size is the size of the allocation.
 func (b *backlog) enqueue(t *deferredAccess, size uint64) bool {
 	if b.marked && !b.enter(t, b.offsets[len(b.offsets)-t.listedLanes():], b.size() < b.maxBytes(size)) {
 		return false
 	}
 	if n := len(b.list); n == cap(b.list) {
-		b.list = slices.Grow(b.list, max(64, n)) // twice as much: a launch may have many
+		b.list = slices.Grow(b.list, max(64, n)) // double the capacity: a launch may have many accesses
 	}
 	b.list = append(b.list, *t)
 	return true
 }
 
-// maxBytes is how many bytes the backlog of memory of some size may take before it is thinned out.
+// maxBytes returns the size at which the backlog of an allocation of size bytes is compacted.
 func (b *backlog) maxBytes(size uint64) int { return max(minBacklog, 4*int(size)) }
 
 func (b *backlog) size() int {
 	return len(b.list)*int(unsafe.Sizeof(deferredAccess{})) + 4*len(b.offsets) + 8*len(b.clocks)
 }
 
-// ranges is the offsets of the pieces of memory of an access, and their size; offs is the offsets of its lanes
-// and of what comes behind, if it has no stride.
+// ranges returns the offsets of the contiguous ranges of an access, and the size of each in bytes. offs begins
+// with the lane offsets if the access has no stride. The result may use room.
 func (t *deferredAccess) ranges(offs []uint32, room *[maxWidth]uint32) (list []uint32, size int) {
 	n, first := bits.OnesCount64(t.lanes), bits.TrailingZeros64(t.lanes)
 	switch {
@@ -294,7 +295,7 @@ func (t *deferredAccess) ranges(offs []uint32, room *[maxWidth]uint32) (list []u
 	return room[:i], int(t.bytes)
 }
 
-// each goes through the lanes of an access, with their offsets.
+// each calls do with each lane and its offset until do returns false.
 func (t *deferredAccess) each(offs []uint32, do func(lane int, offset uint64) bool) {
 	first := bits.TrailingZeros64(t.lanes)
 	for i, m := 0, t.lanes; m != 0; i, m = i+1, m&(m-1) {
@@ -309,7 +310,7 @@ func (t *deferredAccess) each(offs []uint32, do func(lane int, offset uint64) bo
 	}
 }
 
-// listedLanes is how many offsets an access has in backlog.offsets.
+// listedLanes returns the number of offsets that the access has in backlog.offsets.
 func (t *deferredAccess) listedLanes() int {
 	if t.stride != notStrided {
 		return 0
@@ -317,7 +318,7 @@ func (t *deferredAccess) listedLanes() int {
 	return bits.OnesCount64(t.lanes)
 }
 
-// markAll marks what the backlog has, of memory of some size.
+// markAll marks the bytes of all deferred accesses. size is the size of the allocation.
 func (b *backlog) markAll(size uint64) {
 	if b.marks == nil {
 		b.marks = make([]*marks, (size+markBytes-1)/markBytes)
@@ -330,14 +331,14 @@ func (b *backlog) markAll(size uint64) {
 	}
 }
 
-// enter marks an access that comes behind those of the list. It reports false if that has to be noted with
-// what is in the list: that of bytes that are written; a write of bytes that are read; but of both those that
-// nobody but the same lanes has accessed, if these may access anew what they have written; atomic
-// operations and others on the same bytes.
+// enter marks an access that follows the list. It returns false if the access conflicts, so that the list must
+// be recorded: an access to written bytes, a write to read bytes, or a mix of atomic operations and other
+// accesses. Allowed are, if repeat is possible (anew), accesses by exactly the lanes that made all earlier
+// accesses to these bytes.
 func (b *backlog) enter(t *deferredAccess, offs []uint32, anew bool) bool {
 	write, adds := t.effects&writes != 0, t.effects&atomics != 0
 	if write && !adds && t.stride == 0 && t.lanes&(t.lanes-1) != 0 {
-		return false // of the same bytes
+		return false // several lanes write the same bytes
 	}
 	// Whether lanes may write the same bytes.
 	unstrided := write && !adds && t.lanes&(t.lanes-1) != 0 && (t.stride == notStrided || t.stride < int32(t.bytes) && -t.stride < int32(t.bytes))
@@ -353,22 +354,22 @@ func (b *backlog) enter(t *deferredAccess, offs []uint32, anew bool) bool {
 	if atomic && !adds || adds && read || (written || write && read) && !b.comesAfter(t) {
 		return false
 	}
-	if !atomic && (!read || write || written) { // of what was written, and of a write: nobody else
+	if !atomic && (!read || write || written) { // no other lanes accessed its bytes
 		t.effects |= untouched
 	}
 	return true
 }
 
-// reached is how many accesses there may be between two of the same lanes.
+// reached is the number of entries that comesAfter searches.
 const reached = 64
 
-// offsetOf is the offset of the first of some of its lanes, if it has a stride.
+// offsetOf returns the offset of the first of some lanes of a strided access.
 func (t *deferredAccess) offsetOf(lanes uint64) int64 {
 	return int64(t.offset) + int64(t.stride)*int64(bits.TrailingZeros64(lanes)-bits.TrailingZeros64(t.lanes))
 }
 
-// comesAfter reports whether nobody else has accessed the bytes of an access than the same lanes have:
-// those who came behind have accessed other bytes.
+// comesAfter reports whether all earlier accesses to the bytes of t are by the same lanes. Accesses between the
+// two touch other bytes.
 func (b *backlog) comesAfter(t *deferredAccess) bool {
 	for i := len(b.list) - 1; i >= max(0, len(b.list)-reached); i-- {
 		o := &b.list[i]
@@ -383,8 +384,8 @@ func (b *backlog) comesAfter(t *deferredAccess) bool {
 	return false
 }
 
-// closeBacklog ends the deferral of accesses to the memory: an access of another pattern follows, by an agent with the clock k.
-// Later accesses are recorded at once.
+// closeBacklog ends the deferral of accesses to an allocation and records the deferred accesses. o is the
+// access that follows, k the clock of its agent. Later accesses are recorded at once.
 func (r *run) closeBacklog(s *shadow, alloc *interp.Allocation, o *record, k *clock) {
 	b := &s.backlog
 	if r.ownMemory(alloc.Space() == ptx.Shared) {
@@ -404,7 +405,7 @@ func (r *run) closeBacklog(s *shadow, alloc *interp.Allocation, o *record, k *cl
 	}
 }
 
-// catchUpAll notes all that has been put off; what comes next is still put off where it may.
+// catchUpAll records all deferred accesses. Later accesses can still be deferred.
 func (r *run) catchUpAll() {
 	for alloc, s := range r.shadows {
 		if !s.backlog.marked && len(s.backlog.list) > 0 {
@@ -414,7 +415,7 @@ func (r *run) catchUpAll() {
 	}
 }
 
-// catchUp notes what has been put off.
+// catchUp records the deferred accesses of one allocation.
 func (r *run) catchUp(s *shadow, alloc *interp.Allocation) {
 	b := &s.backlog
 	offs := b.offsets
@@ -438,23 +439,23 @@ func (r *run) catchUp(s *shadow, alloc *interp.Allocation) {
 	b.empty()
 }
 
-// compact leaves out reads and atomic operations on words that others have made often since: all but
-// the last mostReads of each word, and one of another CTA than the last; or, if the memory is that of
-// a CTA of so many warps, of each word and warp.
+// compact drops reads and atomic operations on words with many later ones. Of each word it keeps the last
+// mostReads and one of another CTA. In the shared memory of a CTA, warps is its number of warps, and this holds
+// for each word and warp; else warps is 0.
 func (b *backlog) compact(words uint64, warps int) {
 	type seen struct {
-		cta   int32 // of the last
+		cta   int32 // of the latest access
 		count uint8
-		far   bool // one of another is kept
+		far   bool // one of another CTA is kept
 	}
 	accesses := make([]seen, words*uint64(max(1, warps)))
-	ends := make([]int, len(b.list)) // where the offsets of each begin
+	ends := make([]int, len(b.list)) // start of each entry's offsets
 	n := 0
 	for i := range b.list {
 		ends[i] = n
 		n += b.list[i].listedLanes()
 	}
-	kept := make([]uint64, len(b.list)) // lanes
+	kept := make([]uint64, len(b.list)) // the kept lanes of each entry
 	for i := len(b.list) - 1; i >= 0; i-- {
 		t := &b.list[i]
 		if t.effects &^= untouched; t.effects&(writes|atomics) == writes {
@@ -502,7 +503,7 @@ func (b *backlog) compact(words uint64, warps int) {
 	b.keepLanes(kept, ends)
 }
 
-// keepLanes leaves these lanes of each access, whose offsets begin at ends.
+// keepLanes reduces each entry to its kept lanes. ends holds the starts of the offsets.
 func (b *backlog) keepLanes(kept []uint64, ends []int) {
 	list, offs := b.list[:0], b.offsets[:0]
 	for i := range b.list {

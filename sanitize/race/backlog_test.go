@@ -10,10 +10,9 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// TestBacklog: the same is found where accesses are put off and where each is noted at once, in all
-// programs of the test data: in most of them, threads race with each other. How many bytes of a
-// word are told together may differ: one of which bytes are accessed is told by bytes from there on, unless
-// that has been forgotten since all have met.
+// TestBacklog compares deferred with immediate recording over all programs of the test data; both must find the
+// same. In most of the programs, threads race with each other. The number of bytes in a finding may differ: a
+// word with a single-byte access is reported by bytes from then on, unless a barrier has cleared it.
 func TestBacklog(t *testing.T) {
 	list, err := corpus.Programs("../../testdata")
 	if err != nil {

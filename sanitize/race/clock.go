@@ -1,11 +1,10 @@
 package race
 
-// This file is what threads know of each other: clocks.
+// This file implements the vector clocks of threads.
 //
-// There is one count of moments, which goes on with each synchronisation. What a thread does
-// bears the moment at which it does it; a clock says up to which moment what others have done has
-// happened before. Clocks never change: threads that have met share one, and one that knows a little
-// more than another shares the rest with it.
+// A run counts moments; every synchronisation begins the next. Each access bears its moment. The clock of a
+// thread says, for every other thread, up to which moment that thread's accesses happened before now. Clocks
+// are immutable: threads that synchronised share one clock, and similar clocks share most of their structure.
 
 import (
 	"cmp"
@@ -15,14 +14,14 @@ import (
 
 type moment uint32
 
-// agent is who accesses memory: a thread, several of a warp at once, or a channel.
+// agent is the author of an access: a thread, a set of lanes of one warp, or a channel.
 type agent uint32
 
-// The lower bits of a thread are its lane, or above 63 the set of lanes that a run has given a
-// number; the warp is above them.
+// Layout of an agent: the lane in the lower bits (from maxWidth on: the number of a set of lanes), the warp
+// above.
 const (
 	laneBits         = 16
-	channelBit agent = 1 << 31 // asynchronous operations that are waited for together
+	channelBit agent = 1 << 31 // a channel of asynchronous operations with a common wait
 )
 
 func threadIndex(warp, lane int) agent { return agent(warp<<laneBits | lane) }
@@ -30,17 +29,17 @@ func threadIndex(warp, lane int) agent { return agent(warp<<laneBits | lane) }
 func (a agent) warp() int { return int(a >> laneBits) }
 func (a agent) lane() int { return int(a & (1<<laneBits - 1)) }
 
-// agentMoments is up to which moments what is done in a CTA is known. Lists of lanes are shared, and never
-// change.
+// agentMoments holds, for one CTA, the known moment of each thread and channel. Lists of lanes are shared and
+// immutable.
 type agentMoments struct {
-	all      moment          // by all its threads
-	latest   moment          // the last of all moments
-	warps    []moment        // by those of a warp; nil: nothing further
-	lanes    [][]moment      // by warp and lane; nil, as the list of a warp: nothing further
-	channels []channelMoment // by channel
+	all      moment          // known of all threads
+	latest   moment          // maximum of all moments
+	warps    []moment        // known of all lanes of each warp; nil: no more than all
+	lanes    [][]moment      // by warp and lane; nil, also for a single warp: no more than warps
+	channels []channelMoment // sorted by channel
 }
 
-// channel finds a channel, or where it belongs.
+// channel returns the index of a channel, or its insertion point and false.
 func (k *agentMoments) channel(a agent) (int, bool) {
 	return slices.BinarySearchFunc(k.channels, a, func(c channelMoment, a agent) int { return cmp.Compare(c.channel, a) })
 }
@@ -50,7 +49,7 @@ type channelMoment struct {
 	moment  moment
 }
 
-// momentOf is what is known of an agent that is no set of lanes.
+// momentOf returns the known moment of a thread or channel.
 func (k *agentMoments) momentOf(a agent) moment {
 	if a&channelBit != 0 {
 		if i, ok := k.channel(a); ok {
@@ -68,14 +67,14 @@ func (k *agentMoments) momentOf(a agent) moment {
 	return m
 }
 
-// clone is a copy that may be learned by.
+// clone returns a copy for modification.
 func (k *agentMoments) clone() *agentMoments {
 	c := *k
 	c.warps, c.lanes, c.channels = slices.Clone(k.warps), slices.Clone(k.lanes), slices.Clone(k.channels)
 	return &c
 }
 
-// learn has k know what an agent has done up to now. There are so many warps, of so many lanes.
+// learn sets the known moment of an agent to now. A CTA has warps warps of width lanes.
 func (k *agentMoments) learn(a agent, now moment, warps, width int) {
 	k.latest = max(k.latest, now)
 	if a&channelBit != 0 {
@@ -96,7 +95,7 @@ func (k *agentMoments) learn(a agent, now moment, warps, width int) {
 	k.lanes[w] = list
 }
 
-// learnWarp has k know what all threads of a warp have done up to now.
+// learnWarp sets the known moment of all threads of a warp to now.
 func (k *agentMoments) learnWarp(warp int, now moment, warps int) {
 	k.latest = max(k.latest, now)
 	if k.warps == nil {
@@ -108,18 +107,18 @@ func (k *agentMoments) learnWarp(warp int, now moment, warps int) {
 	}
 }
 
-// learnAll has k know what all threads of the CTA have done up to now.
+// learnAll sets the known moment of all threads of the CTA to now.
 func (k *agentMoments) learnAll(now moment) {
 	k.all, k.latest, k.warps, k.lanes = now, max(k.latest, now), nil, nil
 }
 
-// clock is what a thread knows; nil knows nothing.
+// clock is the knowledge of a thread. A nil clock knows nothing.
 type clock struct {
 	all    *clockTree
-	fenced *clockTree // … behind which there is a proxy fence: the asynchronous proxy sees it, too
+	fenced *clockTree // the part before a proxy fence, which the asynchronous proxy sees, too
 }
 
-// momentOf is what it knows of an agent of a CTA.
+// momentOf returns the known moment of an agent of a CTA.
 func (c *clock) momentOf(cta int32, a agent) moment {
 	if k := c.find(cta); k != nil {
 		return k.momentOf(a)
@@ -134,7 +133,7 @@ func (c *clock) find(cta int32) *agentMoments {
 	return c.all.find(cta)
 }
 
-// isFenced reports whether there is a proxy fence behind what an agent of a CTA has done up to a moment.
+// isFenced reports whether a proxy fence follows the actions of an agent up to moment when.
 func (c *clock) isFenced(cta int32, a agent, when moment) bool {
 	if c == nil {
 		return false
@@ -143,7 +142,7 @@ func (c *clock) isFenced(cta int32, a agent, when moment) bool {
 	return k != nil && k.momentOf(a) >= when
 }
 
-// own is a copy of what the clock knows of a CTA.
+// own returns a modifiable copy of the knowledge of a CTA.
 func (c *clock) own(cta int32) *agentMoments {
 	if k := c.find(cta); k != nil {
 		return k.clone()
@@ -151,7 +150,8 @@ func (c *clock) own(cta int32) *agentMoments {
 	return &agentMoments{}
 }
 
-// withKnown is the clock that knows k of a CTA, which is all that it knew of it and more.
+// withKnown returns the clock with k as its knowledge of a CTA. k must include all that the clock knew of the
+// CTA.
 func (c *clock) withKnown(cta int32, k *agentMoments) *clock {
 	if c == nil {
 		return &clock{all: leaf(cta, k)}
@@ -159,20 +159,20 @@ func (c *clock) withKnown(cta int32, k *agentMoments) *clock {
 	return &clock{mergeTrees(c.all, leaf(cta, k), false), c.fenced}
 }
 
-// proxyFence is the clock behind a proxy fence.
+// proxyFence returns the clock after a proxy fence.
 func (c *clock) proxyFence() *clock { return &clock{c.all, mergeTrees(c.fenced, c.all, true)} }
 
-// knowsSince reports whether anything is known of a CTA other than one from a moment on.
+// knowsSince reports whether the clock knows a moment at or after when of any CTA except one.
 func (c *clock) knowsSince(when moment, except int32) bool {
 	return c != nil && c.all.knowsSince(when, except)
 }
 
-// before calls f for the CTAs with numbers below one, until it says that it has enough.
+// before calls f for each known CTA with a lower number than cta until f returns true.
 func (c *clock) before(cta int32, f func(cta int32) bool) bool {
 	return c != nil && c.all.before(cta, f)
 }
 
-// joinClocks is what either knows: a itself, if it knows all that b does.
+// joinClocks returns the union of two clocks: a or b itself if it includes the other.
 func joinClocks(a, b *clock) *clock {
 	switch {
 	case a == b || b == nil:
@@ -190,14 +190,13 @@ func joinClocks(a, b *clock) *clock {
 	}
 }
 
-// clockTree is what is known, by CTA, parted by the bits of their numbers
-// (Okasaki and Gill 1998, "Fast Mergeable Integer Maps"): those who hand on what
-// they know to each other share all but a few branches.
+// clockTree maps CTAs to known moments: a Patricia tree over the bits of the CTA's number (Okasaki and Gill
+// 1998, "Fast Mergeable Integer Maps"). Clocks that derive from each other share all but a few branches.
 type clockTree struct {
-	cta                 int32         // of a leaf; of a branch any below it
-	bit                 uint32        // by which those below a branch part; 0: a leaf
-	latest              moment        // the last of all moments
-	withoutBit, withBit *clockTree    // without the bit, and with it
+	cta                 int32         // of a leaf; of a branch: any CTA below it
+	bit                 uint32        // the bit that divides the CTAs below a branch; 0: a leaf
+	latest              moment        // maximum of all moments below
+	withoutBit, withBit *clockTree    // the CTAs with the bit clear, and with the bit set
 	known               *agentMoments // of a leaf
 }
 
@@ -205,12 +204,12 @@ func leaf(cta int32, k *agentMoments) *clockTree {
 	return &clockTree{cta: cta, latest: k.latest, known: k}
 }
 
-// branch is a tree of two.
+// branch returns a branch with two subtrees.
 func branch(bit uint32, left, right *clockTree) *clockTree {
 	return &clockTree{cta: left.cta, bit: bit, latest: max(left.latest, right.latest), withoutBit: left, withBit: right}
 }
 
-// contains reports whether a CTA would be below the branch.
+// contains reports whether the branch covers the number of a CTA.
 func (c *clockTree) contains(cta int32) bool { return uint32(c.cta^cta)&^(2*c.bit-1) == 0 }
 
 func (c *clockTree) find(cta int32) *agentMoments {
@@ -230,7 +229,7 @@ func (c *clockTree) find(cta int32) *agentMoments {
 	return c.known
 }
 
-// knowsSince reports whether anything is known of a CTA other than one from a moment on.
+// knowsSince reports whether a moment at or after when is known of any CTA except one.
 func (c *clockTree) knowsSince(when moment, except int32) bool {
 	if c == nil || c.latest < when {
 		return false
@@ -241,7 +240,7 @@ func (c *clockTree) knowsSince(when moment, except int32) bool {
 	return c.withoutBit.knowsSince(when, except) || c.withBit.knowsSince(when, except)
 }
 
-// before calls f for the CTAs with numbers below one, until it says that it has enough.
+// before calls f for each CTA with a lower number than cta until f returns true.
 func (c *clockTree) before(cta int32, f func(cta int32) bool) bool {
 	if c == nil {
 		return false
@@ -255,8 +254,8 @@ func (c *clockTree) before(cta int32, f func(cta int32) bool) bool {
 	return uint32(c.cta)&^(2*c.bit-1)|c.bit < uint32(cta) && c.withBit.before(cta, f)
 }
 
-// mergeTrees is what either knows: a itself, if it knows all that b does. What b knows of a CTA is all that
-// a does, unless both must be looked at.
+// mergeTrees returns the union of two trees: a itself if it includes b. Where both trees know a CTA and both is
+// false, b's knowledge must include a's.
 func mergeTrees(a, b *clockTree, both bool) *clockTree {
 	switch {
 	case a == b || b == nil:
@@ -295,7 +294,7 @@ func mergeTrees(a, b *clockTree, both bool) *clockTree {
 	return branch(bit, b, a)
 }
 
-// pick is a tree of two, or one of those that there are if it is of the same two.
+// pick returns a branch with two subtrees, or a or b if it has the same subtrees.
 func pick(bit uint32, left, right, a, b *clockTree) *clockTree {
 	switch {
 	case left == a.withoutBit && right == a.withBit:
@@ -306,7 +305,7 @@ func pick(bit uint32, left, right, a, b *clockTree) *clockTree {
 	return branch(bit, left, right)
 }
 
-// joinMoments is what either knows: a or b itself, if it knows all that the other does.
+// joinMoments returns the union of a and b: a or b itself if it includes the other.
 func joinMoments(a, b *agentMoments) *agentMoments {
 	switch {
 	case a == b || b.isWithin(a):
@@ -345,7 +344,7 @@ func joinMoments(a, b *agentMoments) *agentMoments {
 	return n
 }
 
-// isWithin reports whether o is sure to know all that k does.
+// isWithin reports whether o is known to include k.
 func (k *agentMoments) isWithin(o *agentMoments) bool {
 	if k.all > o.all || k.latest > o.latest {
 		return false

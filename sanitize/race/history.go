@@ -1,6 +1,6 @@
 package race
 
-// This file is what stays known from one operation of a device to the next.
+// This file keeps accesses from one operation of a device to the next.
 
 import (
 	"math"
@@ -10,46 +10,46 @@ import (
 	"gemu/ptx"
 )
 
-// operation is a launch, or something that the host has the device do to memory. Its CTAs have
-// numbers of their own, from first on; the host's is one.
+// operation is a launch or a memory operation of the host. Its CTAs are numbered from first on, unique in the
+// history; a memory operation counts as one CTA.
 type operation struct {
-	order   *interp.HostOrder // nil: after all before it, and before all after it
+	order   *interp.HostOrder // nil: ordered after all earlier operations and before all later ones
 	first   int32
 	ctas    int32
-	launch  *interp.LaunchInfo // nil if it is the host's
-	issuers []agent            // by channel, the thread that has issued last
+	launch  *interp.LaunchInfo // nil for a memory operation of the host
+	issuers []agent            // by channel, the latest issuing thread
 }
 
-// id is the index of a CTA of a launch.
+// id returns the index of a CTA in its launch.
 func (o *operation) id(cta int32) interp.Dim3 {
 	i, g := int(cta-o.first), o.launch.Grid
 	return interp.Dim3{X: i % g.X, Y: i / g.X % g.Y, Z: i / (g.X * g.Y)}
 }
 
-// history is who has accessed memory. Between operations it has the accesses of those that the host
-// does not know to be over: whatever comes next comes after the others.
+// history holds the accesses to memory of all operations that may still be in a race. Between operations it
+// keeps the operations whose end the host has not observed; all others happened before the next operation.
 type history struct {
 	now                     moment
-	next                    int32         // the number of the next CTA
-	operations              []*operation  // with an order that are not known to be over, and perhaps others, the first first
-	lines                   map[int]*line // those of them that are not, by line of the order
-	endedOperations         int           // how many of operations are
+	next                    int32         // of the next CTA
+	operations              []*operation  // ordered operations in order of their beginning: all that may still run, and some that have ended
+	lines                   map[int]*line // the operations that may still run, by line of the host order
+	endedOperations         int           // number of ended operations in operations
 	shadows                 map[*interp.Allocation]*shadow
-	last                    [4]shadowLookup                             // the ones looked up last
-	lastSet                 int                                         // … the last of them
+	last                    [4]shadowLookup                             // a cache of recent lookups in shadows
+	lastSet                 int                                         // index of the latest entry of last
 	syncs                   map[*interp.Allocation]map[uint64]*variable // by offset
 	links                   []link
-	free                    int32 // the first of the links that are free
+	free                    int32 // index of the first free link
 	keptRecords, farRecords []record
 	sets                    []uint64
-	foundSet                int            // the one looked up last
-	numbers                 map[uint64]int // of sets of lanes
+	foundSet                int            // index of the latest lookup in sets
+	numbers                 map[uint64]int // index in sets, by set of lanes
 }
 
-// line is operations that come one after the other, the first first.
+// line is a sequence of ordered operations, the first one first.
 type line struct{ list []*operation }
 
-// newHistory is one without accesses.
+// newHistory returns an empty history.
 func newHistory() *history {
 	return &history{
 		now: 1, lines: map[int]*line{}, shadows: map[*interp.Allocation]*shadow{}, syncs: map[*interp.Allocation]map[uint64]*variable{},
@@ -57,11 +57,11 @@ func newHistory() *history {
 	}
 }
 
-// begin is the history for an operation of so many CTAs: one of its own, unless there are others
-// that may run beside it.
+// begin returns the history for a new operation with ctas CTAs: h if an earlier operation may overlap with it,
+// else a new one.
 func (h *history) begin(order *interp.HostOrder, ctas int) *history {
 	if order == nil || h == nil || int(h.next)+ctas > math.MaxInt32 || h.now > math.MaxUint32/2 {
-		return newHistory() // numbers have run out after some thousand millions
+		return newHistory() // CTA numbers or moments are used up after some thousand million
 	}
 	for number, l := range h.lines {
 		n := 0
@@ -83,7 +83,7 @@ func (h *history) begin(order *interp.HostOrder, ctas int) *history {
 	return h
 }
 
-// add is for an operation that has run.
+// add adds a completed operation to the history.
 func (h *history) add(o *operation) {
 	if o.order == nil {
 		return
@@ -102,7 +102,7 @@ func (h *history) add(o *operation) {
 	}
 }
 
-// forget is for memory that is no more.
+// forget drops the accesses to an allocation that no longer exists.
 func (h *history) forget(a *interp.Allocation) {
 	if s := h.shadows[a]; s != nil {
 		for _, p := range s.pages {
@@ -118,7 +118,7 @@ func (h *history) forget(a *interp.Allocation) {
 	delete(h.syncs, a)
 }
 
-// operationOf is the operation that a CTA was of; nil if that is over.
+// operationOf returns the operation of a CTA; nil if it has ended and was removed.
 func (h *history) operationOf(cta int32) *operation {
 	i, ok := slices.BinarySearchFunc(h.operations, cta, func(o *operation, cta int32) int { return int(o.first) - int(cta) })
 	if !ok {
@@ -130,7 +130,7 @@ func (h *history) operationOf(cta int32) *operation {
 	return h.operations[i]
 }
 
-// allBefore is up to which number all CTAs are of operations that come before one.
+// allBefore returns the number below which all CTAs belong to operations ordered before this one.
 func (h *history) allBefore(order *interp.HostOrder, first int32) int32 {
 	if order == nil {
 		return first
@@ -149,7 +149,7 @@ func (h *history) allBefore(order *interp.HostOrder, first int32) int32 {
 	return first
 }
 
-// shadow is that of an allocation.
+// shadow returns the shadow of an allocation and creates it if necessary.
 func (h *history) shadow(a *interp.Allocation) *shadow {
 	for i := range h.last {
 		if l := &h.last[i]; l.alloc == a {

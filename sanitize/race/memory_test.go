@@ -14,9 +14,8 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// growing are kernels of which each CTA hands on what it knows to those that come later: by a counter
-// with fences, as the last block does, and by one with acq_rel. Each uses an mbarrier and
-// asynchronous copies of its own besides.
+// growing is a kernel whose CTAs pass their knowledge on to later CTAs: through a counter with fences, or with
+// acq_rel. Each CTA also uses an mbarrier and asynchronous copies of its own.
 const growing = `.version 8.0
 .target sm_90
 .address_size 64
@@ -45,7 +44,7 @@ const growing = `.version 8.0
 }
 `
 
-// spy sees what is known as a launch ends.
+// spy inspects the run at the end of a launch.
 type spy struct {
 	*Probe
 	look func(r *run)
@@ -58,8 +57,7 @@ func (s *spy) OnEvent(e *interp.Event) {
 	s.Probe.OnEvent(e)
 }
 
-// grown runs such a kernel and gives the bytes that were allocated in all, and the entries of the clocks that
-// are left.
+// grown runs such a kernel. It returns the allocated bytes and the number of entries in the remaining clocks.
 func grown(t *testing.T, src string, ctas int) (bytes uint64, entries int) {
 	t.Helper()
 	var log finding.Log
@@ -111,7 +109,7 @@ func grown(t *testing.T, src string, ctas int) (bytes uint64, entries int) {
 	return after.TotalAlloc - before.TotalAlloc, entries
 }
 
-// TestMemoryGrows: what is allocated, and what is kept, grows as the CTAs do, and not with their square.
+// TestMemoryGrows checks that memory use is linear in the number of CTAs.
 func TestMemoryGrows(t *testing.T) {
 	for name, r := range map[string]*strings.Replacer{
 		"fences":  strings.NewReplacer("FENCE", "fence.acq_rel.gpu;", "ATOM", "atom.relaxed.gpu.global.add"),
@@ -131,7 +129,7 @@ func TestMemoryGrows(t *testing.T) {
 	}
 }
 
-// readers has all its threads read a word, and then, for themselves, write one.
+// readers is a kernel whose threads all read one word and then each write a word of their own.
 const readers = `.version 7.0
 .target sm_80
 .address_size 64
@@ -149,7 +147,7 @@ const readers = `.version 7.0
 }
 `
 
-// TestHistory: what has been accessed is kept while it may matter, and no longer.
+// TestHistory checks that accesses are kept exactly as long as they may matter.
 func TestHistory(t *testing.T) {
 	var log finding.Log
 	p := New(&log, 0)
@@ -177,7 +175,7 @@ func TestHistory(t *testing.T) {
 		}
 	}
 	shared, mine := buffer(), buffer()
-	for range 20 { // what the host knows to be over is forgotten
+	for range 20 { // ended operations are forgotten
 		other := buffer()
 		run(0, []uint64{at[0]}, shared, other)
 		if n := len(p.history.operations); n != 1 {
@@ -187,7 +185,7 @@ func TestHistory(t *testing.T) {
 			t.Fatalf("there is shadow memory of %d allocations, want 2", n)
 		}
 	}
-	run(1, []uint64{at[0]}, shared, mine) // … but this is never over
+	run(1, []uint64{at[0]}, shared, mine) // this operation never ends for the host
 	first := p.history.operations[0]
 	for range 100 {
 		other := buffer()
@@ -224,7 +222,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestClock: clocks in a tree know what those in a list do.
+// TestClock compares the clock tree with a plain map.
 func TestClock(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	model := func(c *clock) map[int32]moment {

@@ -1,12 +1,3 @@
-// Package race finds data races (PTX manual, chapter 8): accesses of different threads to the same
-// memory, one of them a write, that nothing orders.
-//
-// Threads are lanes. That the lanes of a warp run in lockstep or meet again orders nothing, but on
-// targets before sm_70. What does: barriers of CTAs, warps and clusters; release and acquire, by
-// fences and by the qualifiers of accesses, within the scopes that both sides name; mbarriers, and
-// the completion of asynchronous operations; the beginning and the end of a launch. Two accesses
-// that are not ordered are no race if both are strong and each is in the scope of the other
-// (8.8). One execution is judged, byte by byte.
 package race
 
 import (
@@ -19,30 +10,31 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// Name is what findings say.
+// Name is the name of this tool in findings.
 const Name = "race"
 
-// Probe is the tool.
+// Probe finds data races. It is safe for concurrent launches.
 type Probe struct {
 	log      *finding.Log
 	warpSync int
-	eager    bool // no access is put off; what is found is the same
+	eager    bool // record every access at once instead of deferring it; the findings are the same
 
 	mu      sync.Mutex
 	runs    map[*interp.LaunchInfo]*run
-	history *history           // of operations that may run side by side; nil before the first
-	latest  *interp.LaunchInfo // the launch of which something was told last
-	host    *run               // what the host does, if that was told last
-	before  *run               // the last of the history
+	history *history           // of operations that may overlap in time; nil before the first
+	latest  *interp.LaunchInfo // the launch with the latest event
+	host    *run               // the host's operation, if the latest event came from the host
+	before  *run               // the last operation of the history
 }
 
-// New makes the tool. Lanes of the same warpSync of a warp are ordered by executing one instruction
-// after the other; 0 is as .target has it: those of a warp before sm_70, none from there on.
+// New returns a race detector that writes its findings to log. Each group of warpSync consecutive lanes runs in
+// lockstep: a lane's instruction is ordered after the earlier instructions of its group. 0 takes the group from
+// .target: the whole warp before sm_70, single lanes from sm_70 on.
 func New(log *finding.Log, warpSync int) *Probe {
 	return &Probe{log: log, warpSync: warpSync, runs: map[*interp.LaunchInfo]*run{}}
 }
 
-// Subscription is what it wants to be told.
+// Subscription lists the events for race detection.
 func (p *Probe) Subscription() interp.Subscription {
 	return interp.Subscription{
 		Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnWarp | interp.OnAccess | interp.OnAfter | interp.OnWait | interp.OnWake | interp.OnEffect | interp.OnTexels |
@@ -51,17 +43,17 @@ func (p *Probe) Subscription() interp.Subscription {
 	}
 }
 
-// SelectEvents leaves out what neither accesses memory nor orders threads.
+// SelectEvents drops the events of instructions that neither access memory nor order threads.
 func (p *Probe) SelectEvents(l *interp.LaunchInfo) []interp.Events { return p.run(l).chosen }
 
-// run is what is known of a launch under way.
+// run returns the state of a running launch, or nil.
 func (p *Probe) run(l *interp.LaunchInfo) *run {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.runs[l]
 }
 
-// OnEvent is told of launches that begin and end, and of what the host does.
+// OnEvent handles the beginning and end of launches and the memory operations of the host.
 func (p *Probe) OnEvent(e *interp.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -89,10 +81,10 @@ func (p *Probe) OnEvent(e *interp.Event) {
 	}
 }
 
-// operation begins one of so many CTAs.
+// operation begins an operation with ctas CTAs. The caller must hold p.mu.
 func (p *Probe) operation(order *interp.HostOrder, l *interp.LaunchInfo, ctas int) *run {
 	h := p.history.begin(order, ctas)
-	if h == p.history && p.before != nil { // others may run beside what it has put off
+	if h == p.history && p.before != nil { // the new operation may overlap with deferred accesses of the last one
 		p.before.catchUpAll()
 	}
 	p.history = h
@@ -103,7 +95,8 @@ func (p *Probe) operation(order *interp.HostOrder, l *interp.LaunchInfo, ctas in
 	return r
 }
 
-// hosts is for the host that reads or has written memory; to give it or to take it is to write all.
+// hosts handles a read or write of memory by the host. An allocation and a release count as a write of all
+// bytes.
 func (p *Probe) hosts(e *interp.Event) {
 	r := p.host
 	if r == nil || r.order != e.Order {
@@ -122,7 +115,7 @@ func (p *Probe) hosts(e *interp.Event) {
 	r.report(&interp.Event{Launch: p.latest, CTA: -1}, p.log)
 }
 
-// CTA is told of one that begins.
+// CTA returns the sink for the events of a new CTA.
 func (p *Probe) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
 	r := p.run(l)
 	c := &cta{number: r.first + int32(index), warps: make([]warp, r.warps), barrierClocks: map[barrierKey]*clock{}, effects: map[int64]view{}, channels: map[channelKey]agent{}, queues: map[channelKey]*queue{}}
@@ -130,28 +123,28 @@ func (p *Probe) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink
 	return &sink{r, c}
 }
 
-// sink is a CTA, as it tells what it does.
+// sink receives the events of one CTA.
 type sink struct {
 	run *run
 	c   *cta
 }
 
-// run is an operation that runs.
+// run is a running operation.
 type run struct {
 	*interp.LaunchInfo
 	*history
 	*operation
-	priorCTAs   int32 // what CTAs of lower numbers have done comes before it
-	warps       int   // of a CTA
-	perCTAs     int32 // CTAs of a cluster
+	priorCTAs   int32 // accesses of CTAs with lower numbers happened before this operation
+	warps       int   // warps per CTA
+	perCTAs     int32 // CTAs per cluster
 	lockstep    int
 	eager       bool
-	fenced      bool            // whether asynchronous operations read what others have written depends on fences, too
-	issued      int             // asynchronous operations that have been issued and have not had their effect
+	fenced      bool            // the kernel has bulk operations, whose reads also need proxy fences
+	issued      int             // asynchronous operations without their effect so far
 	roles       []role          // by instruction
-	chosen      []interp.Events // … what matters of it here
-	lastGlobals []lastGlobal    // …
-	runningCTAs map[int32]int   // CTAs of a cluster that run, by cluster
+	chosen      []interp.Events // the subscribed events, by instruction
+	lastGlobals []lastGlobal    // by instruction
+	runningCTAs map[int32]int   // number of running CTAs, by cluster
 	clusters    map[int32]*clusterBarrier
 	mbarriers   map[*interp.Allocation]map[uint64]*mbarrier // by offset
 	batch       batch
@@ -159,37 +152,37 @@ type run struct {
 	sequence    []raceKey
 }
 
-// shadowLookup is a shadow that has been looked up.
+// shadowLookup is a cached result of history.shadow.
 type shadowLookup struct {
 	alloc *interp.Allocation
 	*shadow
 }
 
-// place is a byte of memory.
+// place is the address of one byte.
 type place struct {
 	alloc  *interp.Allocation
 	offset uint64
 }
 
-// cta is one that runs.
+// cta is a running CTA.
 type cta struct {
 	number        int32
 	warps         []warp
-	barrierClocks map[barrierKey]*clock // what threads have brought to barriers that did not wait there
-	effects       map[int64]view        // what who issued asynchronous operations knew then, by number
+	barrierClocks map[barrierKey]*clock // the joined clocks of threads that arrived at a barrier without waiting
+	effects       map[int64]view        // the view of the issuing thread at the time of issue, by number of the asynchronous operation
 	channels      map[channelKey]agent
 	queues        map[channelKey]*queue
 }
 
 type warp struct {
-	lanes         uint64 // that there are
+	lanes         uint64 // existing lanes
 	clocks        []*clock
-	sameClocks    bool         // they are all the same
-	fences        []fence      // the last of each lane
-	readReleases  [][]*release // what each lane has read of what was released, for its next fence
-	watched       []place      // the mbarriers that lanes look at
-	clusters      []int        // how often the cluster's barrier had completed as the lane arrived, plus 1
-	learnedClocks []*clock     // by lane: the clock of the last release that the lane has observed
+	sameClocks    bool         // all lanes have the same clock
+	fences        []fence      // the latest fence of each lane
+	readReleases  [][]*release // releases that each lane has read, for its next acquiring fence
+	watched       []place      // the mbarrier that each lane tests
+	clusters      []int        // the generation of the cluster's barrier at the lane's arrival, plus 1
+	learnedClocks []*clock     // by lane: the clock of the last observed release
 }
 
 func (p *Probe) begin(l *interp.LaunchInfo) *run {
@@ -220,25 +213,25 @@ func (p *Probe) begin(l *interp.LaunchInfo) *run {
 	return r
 }
 
-// cluster is the cluster that a CTA is of: a number that its CTAs share.
+// cluster returns a number that exactly the CTAs of one cluster share.
 func (r *run) cluster(cta int32) int32 {
 	switch {
 	case r.perCTAs <= 1:
 		return cta
 	case cta < r.first:
-		return ^cta // of another launch, that has no CTA in common with any of this
+		return ^cta // of an earlier launch: shares no cluster with this launch
 	}
 	return r.clusterOf(cta - r.first)
 }
 
-// clusterOf is the index of the cluster, in the order of the first CTAs.
+// clusterOf returns the index of the cluster of CTA index, in the order of the clusters' first CTAs.
 func (r *run) clusterOf(index int32) int32 {
 	g, c, i := r.Grid, r.Cluster, int(index)
 	x, y, z := i%g.X/c.X, i/g.X%g.Y/c.Y, i/(g.X*g.Y)/c.Z
 	return int32(x + (y+z*(g.Y/c.Y))*(g.X/c.X))
 }
 
-// OnEvent is told of what the CTA does.
+// OnEvent handles the events of the CTA.
 func (s *sink) OnEvent(e *interp.Event) {
 	r, c := s.run, s.c
 	if r.batch.key.barrier == tentative && e.Kind == interp.OnWait {
@@ -269,7 +262,7 @@ func (s *sink) OnEvent(e *interp.Event) {
 	}
 }
 
-// ends is for a CTA that has ended: nobody else can synchronise by its shared memory.
+// ends releases the state of a CTA at its end: its shared memory can synchronise no further threads.
 func (r *run) ends(c *cta, e *interp.Event) {
 	r.issued -= len(c.effects)
 	*c = cta{number: c.number}
@@ -284,12 +277,12 @@ func (r *run) ends(c *cta, e *interp.Event) {
 	}
 }
 
-// view is what a thread knows.
+// view returns the knowledge of a thread.
 func (c *cta) view(warp, lane int, now moment) view {
 	return view{c.warps[warp].clocks[lane], c.number, threadIndex(warp, lane), now}
 }
 
-// access is the access of lanes to memory.
+// access handles a memory access of one warp instruction.
 func (r *run) access(c *cta, e *interp.Event) {
 	a := &e.Accesses[len(e.Accesses)-1]
 	role := &r.roles[e.Index]
@@ -321,7 +314,7 @@ func (r *run) access(c *cta, e *interp.Event) {
 		offset += a.Addr[first] - base
 		base = a.Addr[first]
 	}
-	if x.reads && !x.writes && ok && alloc != nil && role.skipped == 0 { // all read the same
+	if x.reads && !x.writes && ok && alloc != nil && role.skipped == 0 { // all lanes read the same bytes
 		if runs := a.Runs(lanes); len(runs) == 1 && runs[0].Stride == 0 && lanes&(lanes-1) != 0 && role.sync == 0 && r.numbered(lanes) && r.together(&c.warps[e.Warp], lanes) {
 			r.bySet(&x, c.warps[e.Warp].clocks[first], e.Warp, lanes)
 			x.shared = space == ptx.Shared
@@ -351,7 +344,7 @@ func (r *run) access(c *cta, e *interp.Event) {
 		if x.writes && !x.reads {
 			x.stored, x.offset = false, byteOffset
 		}
-		for n := a.Length(lane); n > 0; { // what is accessed from at on, of n bytes
+		for n := a.Length(lane); n > 0; { // the bytes still to record, from byteOffset on
 			take := n
 			if role.skipped != 0 {
 				take = a.Bytes / role.elements
@@ -371,7 +364,7 @@ func (r *run) access(c *cta, e *interp.Event) {
 	}
 }
 
-// texels is what lanes read through the texture unit, which is a proxy of its own (8.6).
+// texels handles reads through the texture unit, which is a proxy of its own (manual 8.6).
 func (r *run) texels(c *cta, e *interp.Event) {
 	x := access{record: record{moment: r.now, cta: c.number, kind: accessKind(e.Index)<<indexBits | r.roles[e.Index].kind}, reads: true}
 	for i := range e.Texels {
@@ -384,14 +377,14 @@ func (r *run) texels(c *cta, e *interp.Event) {
 	}
 }
 
-// lastGlobal is the global memory that an instruction went to last.
+// lastGlobal caches the last global allocation that an instruction accessed.
 type lastGlobal struct {
 	alloc    *interp.Allocation
-	baseAddr uint64 // of it
+	baseAddr uint64 // address of its first byte
 	space    ptx.Space
 }
 
-// place is the memory that an access to an address goes to, as interp.Access.At has it.
+// place returns the memory at an address, as interp.Access.AllocationAt does, with a cache by instruction.
 func (r *run) place(index int, a *interp.Access, addr uint64) (space ptx.Space, alloc *interp.Allocation, offset uint64, ok bool) {
 	h, n := &r.lastGlobals[index], uint64(a.Bytes)
 	if offset = addr - h.baseAddr; h.alloc != nil && h.space == a.Space && n > 0 && addr%n == 0 && offset < h.alloc.Size && n <= h.alloc.Size-offset {
@@ -403,8 +396,8 @@ func (r *run) place(index int, a *interp.Access, addr uint64) (space ptx.Space, 
 	return space, alloc, offset, ok
 }
 
-// touchUniform notes weak accesses of lanes to words that nobody has accessed before, or who is known
-// to all: it gives the lanes that are left.
+// touchUniform records the weak accesses of lanes to words with no earlier access, or with an earlier access
+// known to the whole CTA. It returns the remaining lanes.
 func (r *run) touchUniform(c *cta, e *interp.Event, a *interp.Access, x *access, alloc *interp.Allocation, offset uint64, lanes uint64, shared bool) (remaining uint64) {
 	w, s := &c.warps[e.Warp], r.shadow(alloc)
 	r.closeBacklog(s, alloc, &x.record, w.clocks[bits.TrailingZeros64(lanes)])
@@ -467,17 +460,17 @@ func (r *run) touchUniform(c *cta, e *interp.Event, a *interp.Access, x *access,
 	return remaining
 }
 
-// isOf reports whether a record is of one access, by the thread of another.
+// isOf reports whether record o is a single access by the same thread as x.
 func (o *record) isOf(x *record) bool {
 	return o.agent == x.agent && o.cta == x.cta && o.kind&(listedReaders|coarse|split|proxy) == 0
 }
 
-// synced reports whether there is anything in memory that somebody has released.
+// synced reports whether the allocation holds released values.
 func (r *run) synced(alloc *interp.Allocation) bool {
 	return len(r.syncs) > 0 && len(r.syncs[alloc]) > 0
 }
 
-// together reports whether lanes know the same.
+// together reports whether the lanes have the same clock.
 func (r *run) together(w *warp, lanes uint64) bool {
 	if w.sameClocks {
 		return true
@@ -491,7 +484,7 @@ func (r *run) together(w *warp, lanes uint64) bool {
 	return true
 }
 
-// numbered reports whether a set of lanes has a number, or may have one.
+// numbered reports whether this set of lanes has a number or can get one.
 func (r *run) numbered(lanes uint64) bool {
 	if len(r.sets) < 1<<laneBits-maxWidth {
 		return true
@@ -500,14 +493,14 @@ func (r *run) numbered(lanes uint64) bool {
 	return ok
 }
 
-// bySet has lanes of a warp, which know the same, access memory together.
+// bySet makes x one common access of several lanes with the same clock k.
 func (r *run) bySet(x *access, k *clock, warp int, lanes uint64) {
 	x.agent = agent(warp<<laneBits | maxWidth + r.number(lanes))
-	// What one of them has done the others need not know.
+	// Each lane's own latest accesses are unknown to the rest of the set.
 	x.view = view{clock: k, cta: x.record.cta, self: threadIndex(warp, bits.TrailingZeros64(lanes))}
 }
 
-// number is the number of a set of lanes.
+// number returns the number of a set of lanes.
 func (r *run) number(lanes uint64) int {
 	if n := r.foundSet; n < len(r.sets) && r.sets[n] == lanes {
 		return n
@@ -522,7 +515,7 @@ func (r *run) number(lanes uint64) int {
 	return n
 }
 
-// touchAll notes an access to bytes of an allocation.
+// touchAll records an access to n bytes of an allocation.
 func (r *run) touchAll(a *access, alloc *interp.Allocation, offset uint64, n int) {
 	if offset+uint64(n) > uint64(len(alloc.Data)) {
 		return
@@ -532,7 +525,7 @@ func (r *run) touchAll(a *access, alloc *interp.Allocation, offset uint64, n int
 	r.touchWords(a, s, alloc, offset, n)
 }
 
-// touchWords notes an access word by word.
+// touchWords records an access word by word.
 func (r *run) touchWords(a *access, s *shadow, alloc *interp.Allocation, offset uint64, n int) {
 	for n > 0 {
 		take := min(4-int(offset%4), n)
@@ -541,14 +534,14 @@ func (r *run) touchWords(a *access, s *shadow, alloc *interp.Allocation, offset 
 	}
 }
 
-// raceKey is what races have in common that are told together.
+// raceKey groups races into one finding.
 type raceKey struct {
 	kind              string
 	index, otherIndex int
-	operation         *operation // that the other access is of
+	operation         *operation // the operation of the earlier access
 }
 
-// races tells of an access that is in a race with those of a record.
+// races reports a race between an access and the first racing access of a record.
 func (r *run) races(a *access, o *record, alloc *interp.Allocation, offset uint64, n int, written bool) {
 	if o.kind&listedReaders != 0 {
 		for i := int32(o.agent); i != 0; i = r.links[i].next {
@@ -571,13 +564,13 @@ func (r *run) races(a *access, o *record, alloc *interp.Allocation, offset uint6
 	}
 }
 
-// Kinds that are no race of one access after the other.
+// Kinds of finding that are not named after the order of the two accesses.
 const (
 	sameValue = "same value written"
 	noFence   = "missing proxy fence"
 )
 
-// reportRace tells of an access and one before.
+// reportRace adds a race between access a and the earlier access o to the findings.
 func (r *run) reportRace(a *access, o *record, alloc *interp.Allocation, offset uint64, n int, written bool, kind string) {
 	p := raceKey{kind: kind, index: a.index(), otherIndex: o.index(), operation: r.operation}
 	if o.cta < r.first {
@@ -587,7 +580,7 @@ func (r *run) reportRace(a *access, o *record, alloc *interp.Allocation, offset 
 		f.Count++
 		return
 	}
-	// Of several lanes one is named that does not know of the others.
+	// Of a set of lanes, report a lane that is really unordered to the other access.
 	lane := func(target *record, byAgent agent) int {
 		if l := byAgent.lane(); l < maxWidth {
 			return l
@@ -656,7 +649,7 @@ func (r *run) reportRace(a *access, o *record, alloc *interp.Allocation, offset 
 	r.sequence = append(r.sequence, p)
 }
 
-// report tells what has been found, once.
+// report moves the findings to the log.
 func (r *run) report(e *interp.Event, log *finding.Log) {
 	for _, p := range r.sequence {
 		log.Add(e, *r.found[p])
@@ -665,7 +658,7 @@ func (r *run) report(e *interp.Event, log *finding.Log) {
 	r.sequence = nil
 }
 
-// valueOf writes bytes as a number, of up to 8 of them.
+// valueOf formats up to 8 bytes as a little-endian number.
 func valueOf(b []byte) string {
 	if len(b) == 0 || len(b) > 8 {
 		return ""

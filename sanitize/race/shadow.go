@@ -1,6 +1,6 @@
 package race
 
-// This file is who has accessed memory: shadow memory.
+// This file implements the shadow memory: the recorded accesses to each word.
 
 import (
 	"math/bits"
@@ -9,66 +9,65 @@ import (
 	"gemu/interp"
 )
 
-// record is an access, or the head of a list of several that do not know of each other.
+// record is one access, or the head of a list of concurrent accesses.
 type record struct {
-	moment moment // 0: there is none
+	moment moment // 0: no access
 	cta    int32
 	agent  agent
 	kind   accessKind
 }
 
-// accessKind is where in the program an access is, and of what kind: the index of the instruction
-// above the flags.
+// accessKind packs the index of the instruction (from bit indexBits on) and flags.
 type accessKind uint32
 
 const (
-	scopeMask     accessKind = 3      // ptx scopes, of a strong access
+	scopeMask     accessKind = 3      // the scope of a strong access
 	strong        accessKind = 1 << 2 // volatile, relaxed, acquire, release or atomic (manual 8.3)
-	atomic        accessKind = 1 << 3 // a read and a write at once
-	listedReaders accessKind = 1 << 4 // who is the index of the first link
-	coarse        accessKind = 1 << 5 // it stands for those of many CTAs that went before
-	split         accessKind = 1 << 6 // of a word: its bytes have cells of their own, and who is the index of them
+	atomic        accessKind = 1 << 3 // a read and a write in one
+	listedReaders accessKind = 1 << 4 // head of a list: agent is the index of the first link
+	coarse        accessKind = 1 << 5 // represents the accesses of many CTAs
+	split         accessKind = 1 << 6 // the bytes of the word have cells of their own: agent is the index in shadow.bytes
 	proxy         accessKind = 1 << 7 // by an asynchronous operation
-	sizeBits      accessKind = 7 << 8 // binary logarithm of the bytes of a strong access, or of its elements
+	sizeBits      accessKind = 7 << 8 // binary logarithm of the size in bytes of a strong access, or of its elements
 	indexBits                = 13
 )
 
-// sizeOf is the sizeBits of elements of n bytes.
+// sizeOf returns the sizeBits of elements of n bytes.
 func sizeOf(n int) accessKind { return accessKind(bits.Len(uint(n))-1) << 8 & sizeBits }
 
 func (r *record) index() int { return int(r.kind >> indexBits) }
 
-// cell is the accesses to 4 bytes, or to one.
+// cell holds the recorded accesses to one word (4 bytes) or one byte.
 type cell struct {
 	written, read record
 }
 
-// link is one of a list, which is of one cell.
+// link is an element of a cell's list of records.
 type link struct {
 	record
-	next  int32  // 0: it is the last
-	count uint16 // of those from it on
-	fresh uint16 // … that have come since the list was shortened
+	next  int32  // index of the next link; 0: the end
+	count uint16 // length of the list from here on
+	fresh uint16 // links from here on that are newer than the last shortening of the list
 }
 
-// maxWidth is the most lanes that a warp may have.
+// maxWidth is the largest number of lanes in a warp.
 const maxWidth = 64
 
-// mostLinks is how long lists become before those of foreign CTAs are one, and those of a warp.
+// mostLinks is the list length from which shorten reduces the records of foreign CTAs and of each warp.
 const mostLinks = 8
 
-// pageWords is the words of a page.
+// Size of a shadow page, in words and in bytes.
 const (
 	pageWords = 1024
 	pageBytes = 4 * pageWords
 )
 
-// shadow is the accesses to an allocation, 32 bytes for each word of a page that is accessed.
+// shadow holds the accesses to one allocation: 32 bytes for each word of an accessed page.
 type shadow struct {
 	pages [][]cell
-	whole []cell // of pages that are none yet: the host accesses whole ones
+	whole []cell // one cell for a whole page that has no cells of its own, for accesses of the host
 	words uint64
-	bytes [][4]cell // of words that are split
+	bytes [][4]cell // cells of the bytes of split words
 
 	backlog backlog
 }
@@ -78,7 +77,7 @@ func newShadow(a *interp.Allocation) *shadow {
 	return &shadow{pages: make([][]cell, (n+pageWords-1)/pageWords), words: n}
 }
 
-// cellAt is the cell of a word.
+// cellAt returns the cell of a word.
 func (r *run) cellAt(s *shadow, word uint64) *cell {
 	if p := s.pages[word/pageWords]; p != nil {
 		return &p[word%pageWords]
@@ -86,7 +85,7 @@ func (r *run) cellAt(s *shadow, word uint64) *cell {
 	return &r.page(s, word)[word%pageWords]
 }
 
-// page makes the page of a word.
+// page creates the shadow page of a word.
 func (r *run) page(s *shadow, word uint64) []cell {
 	n := word / pageWords
 	p := make([]cell, min(pageWords, s.words-n*pageWords))
@@ -100,7 +99,7 @@ func (r *run) page(s *shadow, word uint64) []cell {
 	return p
 }
 
-// touchPages notes an access of the host, page by page where it can.
+// touchPages records an access of the host, whole pages at a time where possible.
 func (r *run) touchPages(a *access, alloc *interp.Allocation, offset, n uint64) {
 	if offset > uint64(len(alloc.Data)) || n > uint64(len(alloc.Data))-offset {
 		return
@@ -117,7 +116,7 @@ func (r *run) touchPages(a *access, alloc *interp.Allocation, offset, n uint64) 
 			r.touchAll(a, alloc, offset, int(take))
 		} else {
 			if p := s.pages[number]; p != nil && a.writes && r.priorCTAs == r.first {
-				r.dropAll(p) // nothing there matters any more
+				r.dropAll(p) // older accesses no longer matter
 				s.pages[number] = nil
 			}
 			if s.pages[number] == nil {
@@ -130,7 +129,7 @@ func (r *run) touchPages(a *access, alloc *interp.Allocation, offset, n uint64) 
 	}
 }
 
-// splitAt gives the bytes of a word cells of their own.
+// splitAt gives each byte of a word a cell of its own.
 func (r *run) splitAt(s *shadow, c *cell) *[4]cell {
 	if c.written.kind&split == 0 {
 		s.bytes = append(s.bytes, [4]cell{*c, r.copy(c), r.copy(c), r.copy(c)})
@@ -139,7 +138,7 @@ func (r *run) splitAt(s *shadow, c *cell) *[4]cell {
 	return &s.bytes[c.written.agent]
 }
 
-// touchPart notes an access to bytes of one word.
+// touchPart records an access to n bytes inside one word.
 func (r *run) touchPart(a *access, s *shadow, alloc *interp.Allocation, offset uint64, n int) {
 	c := r.cellAt(s, offset/4)
 	if n == 4 && c.written.kind&split == 0 {
@@ -152,23 +151,23 @@ func (r *run) touchPart(a *access, s *shadow, alloc *interp.Allocation, offset u
 	}
 }
 
-// access is what somebody does to memory.
+// access is the access that is being checked and recorded.
 type access struct {
 	record
 	writes, reads   bool
-	shared          bool // the memory is of a cluster
-	needsProxyFence bool // it is by the asynchronous proxy, and reads what is behind a proxy fence
+	shared          bool // in shared memory
+	needsProxyFence bool // a read by the asynchronous proxy, which sees a write only after a proxy fence
 	view
 
-	// What it is part of, and the lanes whose turn it was; nil of an asynchronous one.
+	// The warp access that it belongs to, and the lanes of it recorded so far; nil for asynchronous operations.
 	access   *interp.Access
 	executed uint64
-	stores   []byte // what it writes, once it is stored; nil if that is not known
+	stores   []byte // the written bytes, valid if stored is set; nil if unknown
 	stored   bool
-	offset   uint64 // where in the allocation it does
+	offset   uint64 // of the first written byte in the allocation
 }
 
-// view is what somebody knows: a clock, and what a thread has done itself up to a moment.
+// view is the knowledge of a thread: its clock, and its own actions up to a moment.
 type view struct {
 	*clock
 	cta  int32
@@ -176,10 +175,10 @@ type view struct {
 	upTo moment
 }
 
-// happensBefore reports whether an access has happened before.
+// happensBefore reports whether the recorded access o happens before access a.
 func (r *run) happensBefore(a *access, o *record) bool {
 	if a.shared && r.cluster(o.cta) != r.cluster(a.cta()) {
-		return true // of a CTA that had this memory before
+		return true // o is by a CTA that used this shared memory earlier
 	}
 	if o.cta < r.priorCTAs {
 		return true
@@ -215,7 +214,7 @@ func (r *run) happensBefore(a *access, o *record) bool {
 	return v.momentOf(o.cta, o.agent) >= o.moment
 }
 
-// operationHappensBefore is knows of an access of an operation before.
+// operationHappensBefore is happensBefore for an access of an earlier operation.
 func (r *run) operationHappensBefore(a *access, o *record) bool {
 	otherOperation := r.history.operationOf(o.cta)
 	if otherOperation == nil || r.order.IsAfter(otherOperation.order) {
@@ -224,20 +223,20 @@ func (r *run) operationHappensBefore(a *access, o *record) bool {
 	if o.kind&coarse != 0 && a.knowsSince(o.moment, a.view.cta) || a.momentOf(o.cta, o.agent) >= o.moment {
 		return true
 	}
-	// A thread of a third operation, which comes after that one, may have released something.
+	// A thread of a third operation, ordered after the earlier operation, may have released to this thread.
 	return a.clock.before(r.first, func(cta int32) bool {
 		third := r.history.operationOf(cta)
 		return third == nil || third != otherOperation && third.order.IsAfter(otherOperation.order)
 	})
 }
 
-// isFenced reports whether a write, of a thread of the launch, is behind a proxy fence for an access by
-// the asynchronous proxy that knows of it.
+// isFenced reports whether a read a by the asynchronous proxy needs no further proxy fence for access o: a
+// proxy fence follows o, or o needs none.
 func (r *run) isFenced(a *access, o *record) bool {
 	return o.cta < r.first || o.kind&(proxy|coarse) != 0 || a.clock.isFenced(o.cta, o.agent, o.moment) || !r.happensBefore(a, o)
 }
 
-// writtenBytes is what the access writes to n bytes at an offset.
+// writtenBytes returns the n bytes that the access writes at an offset; nil if unknown.
 func (a *access) writtenBytes(offset uint64, n int) []byte {
 	if !a.stored && a.access != nil && a.writes && !a.reads {
 		a.stores, _ = a.access.Stored(a.stores[:0], a.agent.lane())
@@ -249,8 +248,8 @@ func (a *access) writtenBytes(offset uint64, n int) []byte {
 	return nil
 }
 
-// storedBytes is what a write before has left at n bytes: what another lane writes by the same instruction
-// is not in memory yet.
+// storedBytes returns the n bytes that the earlier access o left. A write by another lane of the same
+// instruction is not in memory yet and is taken from the access.
 func (a *access) storedBytes(alloc *interp.Allocation, offset uint64, n int, o *record) []byte {
 	if a.access != nil && o.cta == a.record.cta && o.kind == a.kind && o.moment == a.moment && o.agent.warp() == a.agent.warp() {
 		if lane := o.agent.lane(); lane < maxWidth && a.executed>>lane&1 != 0 {
@@ -266,7 +265,7 @@ func (a *access) storedBytes(alloc *interp.Allocation, offset uint64, n int, o *
 	return alloc.Data[offset : offset+uint64(n)]
 }
 
-// writesSameBytes reports whether the access writes what is there.
+// writesSameBytes reports whether the access writes the bytes that are already there.
 func (a *access) writesSameBytes(alloc *interp.Allocation, offset uint64, n int, o *record) bool {
 	b := a.writtenBytes(offset, n)
 	return b != nil && string(b) == string(a.storedBytes(alloc, offset, n, o))
@@ -274,8 +273,8 @@ func (a *access) writesSameBytes(alloc *interp.Allocation, offset uint64, n int,
 
 func (a *access) cta() int32 { return a.record.cta }
 
-// allowed reports whether two accesses may be unordered: both only read, or are strong, at
-// scopes that include each other, and overlap completely (manual 8.7, morally strong).
+// allowed reports whether two accesses may be unordered: both are morally strong, i.e. strong, at scopes that
+// include each other, with complete overlap (manual 8.7).
 func (r *run) allowed(a *access, o *record) bool {
 	return r.areMorallyStrong(&a.record, o)
 }
@@ -284,7 +283,7 @@ func (r *run) areMorallyStrong(a, o *record) bool {
 	return a.kind&strong != 0 && o.kind&strong != 0 && a.kind&sizeBits == o.kind&sizeBits && r.include(a.kind&scopeMask, o.kind&scopeMask, a.cta, o.cta)
 }
 
-// include reports whether scopes include each other's CTAs.
+// include reports whether both scopes, s of CTA a and t of CTA b, include both CTAs.
 func (r *run) include(s, t accessKind, a, b int32) bool {
 	switch narrow := min(s, t); {
 	case narrow < scopeDevice && (a == anyCTA || b == anyCTA):
@@ -297,7 +296,7 @@ func (r *run) include(s, t accessKind, a, b int32) bool {
 	return true
 }
 
-// touch notes an access to a cell, and tells of those that it is in a race with.
+// touch records an access in a cell and reports its races.
 func (r *run) touch(a *access, c *cell, alloc *interp.Allocation, offset uint64, n int) {
 	if c.written.moment != 0 && !r.orders(a, &c.written) && !r.observed(a, c) {
 		r.races(a, &c.written, alloc, offset, n, true)
@@ -331,7 +330,7 @@ func (r *run) touch(a *access, c *cell, alloc *interp.Allocation, offset uint64,
 	}
 }
 
-// note puts an access in the place of those that it covers, or else beside them.
+// note replaces the records that the access covers, or adds the access to them.
 func (r *run) note(a *access, o *record) {
 	switch {
 	case o.moment == 0:
@@ -346,8 +345,9 @@ func (r *run) note(a *access, o *record) {
 	}
 }
 
-// covers reports whether whoever is in a race with o is in one with a, too, unless all know of o:
-// a knows of it, and nobody may be unordered to a that may not to o.
+// covers reports whether record o can be dropped in favour of access a: every later access that races with o
+// also races with a. So a must be ordered after o, and no later access may be allowed with a that is not
+// allowed with o.
 func (r *run) covers(a *access, o *record) bool {
 	if !r.happensBefore(a, o) {
 		return false
@@ -365,7 +365,7 @@ func (r *run) covers(a *access, o *record) bool {
 	return o.cta != a.record.cta || k != nil && k.all >= o.moment
 }
 
-// coversAll is covers of all of a list.
+// coversAll reports whether access a covers every record of a list.
 func (r *run) coversAll(a *access, o *record) bool {
 	if o.kind&listedReaders == 0 {
 		return r.covers(a, o)
@@ -378,8 +378,8 @@ func (r *run) coversAll(a *access, o *record) bool {
 	return true
 }
 
-// observed reports whether all writes that an access does not know of have been read, strongly, by
-// somebody that it does know of: that orders it behind them (manual 8.9.5).
+// observed reports whether each unordered write was read by a strong access that happens before a: that read
+// orders the write before a (manual 8.9.5).
 func (r *run) observed(a *access, c *cell) bool {
 	return r.all(&c.written, func(w *record) bool {
 		if r.happensBefore(a, w) || r.allowed(a, w) {
@@ -398,14 +398,14 @@ func (r *run) observed(a *access, c *cell) bool {
 	})
 }
 
-// latestAt reports whether nothing but atomic operations were written after w, before z.
+// latestAt reports whether only atomic operations wrote between w and z.
 func (r *run) latestAt(list, w, z *record) bool {
 	return r.all(list, func(x *record) bool {
 		return x.moment <= w.moment || x.moment >= z.moment || x.kind&atomic != 0
 	})
 }
 
-// all reports whether something holds of a record, or of all of a list.
+// all reports whether holds is true for a record, or for each record of a list.
 func (r *run) all(o *record, holds func(o *record) bool) bool {
 	switch {
 	case o.moment == 0:
@@ -421,8 +421,8 @@ func (r *run) all(o *record, holds func(o *record) bool) bool {
 	return true
 }
 
-// orders reports whether a record, or all of a list, happened before an access or may be
-// unordered to it.
+// orders reports whether a record, or each record of a list, happened before the access or may be unordered to
+// it.
 func (r *run) orders(a *access, o *record) bool {
 	if o.kind&listedReaders == 0 {
 		return r.allowed(a, o) || r.happensBefore(a, o)
@@ -435,7 +435,7 @@ func (r *run) orders(a *access, o *record) bool {
 	return true
 }
 
-// add puts an access to those of a record, which it does not cover.
+// add appends an access to records that it does not cover.
 func (r *run) add(a *access, o *record) {
 	head := int32(0)
 	if o.kind&listedReaders != 0 {
@@ -461,12 +461,12 @@ func (r *run) add(a *access, o *record) {
 	*o = record{moment: a.moment, cta: a.record.cta, agent: agent(head), kind: listedReaders}
 }
 
-// covers reports whether o stands for a, too, if that is no later.
+// covers reports whether record o can represent a, apart from the moment.
 func covers(o, a *record) bool {
 	return o.cta == a.cta && o.agent == a.agent && (o.kind^a.kind)&(strong|scopeMask|sizeBits|atomic|proxy|coarse) == 0
 }
 
-// link makes a link.
+// link creates a link and returns its index.
 func (r *run) link(o record, next int32) int32 {
 	k := link{record: o, next: next, count: 1, fresh: 1}
 	if next != 0 {
@@ -503,7 +503,7 @@ func (h *history) dropAll(list []cell) {
 	clear(list)
 }
 
-// copy is a cell with lists of its own.
+// copy returns a copy of a cell with lists of its own.
 func (r *run) copy(c *cell) cell {
 	n := *c
 	for _, o := range []*record{&n.written, &n.read} {
@@ -523,9 +523,10 @@ func (r *run) copy(c *cell) cell {
 	return n
 }
 
-// shorten leaves out what an access covers of a list, of those of a warp (in global memory: of the
-// CTA) all but the last of two agents, and of those of other CTAs all but one of each operation: of
-// the narrowest, the last. Of two agents one at least is not who comes next.
+// shorten reduces a list of records. It drops records that the access covers. Of the access's own CTA it keeps,
+// for each kind of access, the latest records of two agents (in shared memory: of two agents of each warp): the
+// next thread differs from at least one of them, so a race is still found. Of other CTAs it keeps one record of
+// each operation: the latest of the narrowest scope.
 func (r *run) shorten(a *access, head int32) int32 {
 	kept, fars := r.keptRecords[:0], r.farRecords[:0]
 	width := func(o *record) accessKind { return o.kind & (strong | scopeMask) }

@@ -1,6 +1,6 @@
 package race
 
-// This file is what orders threads: barriers, releases and acquires, mbarriers, asynchronous
+// This file implements the order of threads: barriers, releases and acquires, mbarriers, asynchronous
 // operations.
 
 import (
@@ -14,7 +14,7 @@ import (
 	"gemu/ptx"
 )
 
-// The scopes of strong accesses, from the smallest on.
+// Scopes of strong accesses, from narrow to wide.
 const (
 	scopeCTA accessKind = iota
 	scopeCluster
@@ -24,7 +24,7 @@ const (
 
 var scopeNames = [...]string{"cta", "cluster", "gpu", "sys"}
 
-// order is a set of what an instruction does to order threads.
+// order is the set of an instruction's effects on the order of threads.
 type order uint16
 
 const (
@@ -32,26 +32,26 @@ const (
 	acquires
 	isFence
 	warpBarrier
-	barriersCTA // barriers of the CTA or the cluster
-	arrives     // … without waiting
+	barriersCTA // a barrier of the CTA or the cluster
+	arrives     // arrives at a barrier without waiting
 	mbarriers
-	variables // a strong access, which hands on what it releases
-	reduces   // … but does not tell its thread what is there: no part of an acquire pattern (8.8)
-	awaits    // asynchronous operations of the thread
-	commits   // … makes them a group
-	proxies   // what it knows the asynchronous proxy sees from there on, too
+	variables // a strong access to a variable, which passes on releases
+	reduces   // a reduction: returns no value, so it is not part of an acquire pattern (manual 8.8)
+	awaits    // waits for asynchronous operations of the thread
+	commits   // commits asynchronous operations to a group
+	proxies   // a proxy fence: the asynchronous proxy sees all that the thread knows
 )
 
-// role is an instruction.
+// role describes the synchronisation of one instruction.
 type role struct {
-	kind     accessKind // strong, with its scope
+	kind     accessKind // strong, and its scope
 	sync     order
-	elements int   // of a vector that it accesses
-	skipped  uint8 // … which of them it leaves out, bit by bit
+	elements int   // of an accessed vector
+	skipped  uint8 // vector elements without an access, one bit each
 	instr    *ptx.Instr
 }
 
-// scopeOf is the scope that an instruction names.
+// scopeOf returns the scope in an instruction's qualifiers, or otherwise.
 func scopeOf(instr *ptx.Instr, otherwise accessKind) accessKind {
 	switch {
 	case instr.Has("cta"):
@@ -94,8 +94,8 @@ func newRole(instr *ptx.Instr) (o role) {
 	case instr.Form.Family == ptx.FamilyMbarrier:
 		o.sync = mbarriers
 		if effects.Any(ptx.Atomic | ptx.Strong) {
-			// The default is .cta (9.7.13.15.13), but code for clusters, CUTLASS' for one, leaves
-			// the scope out and has other CTAs arrive.
+			// The default is .cta (manual 9.7.13.15.13). But code for clusters, such as CUTLASS, omits the
+			// scope and lets other CTAs arrive.
 			o.kind = strong | scopeOf(instr, scopeCluster)
 			if !instr.Has("relaxed") {
 				if o.sync |= releases; effects.HasAll(ptx.Strong) {
@@ -136,7 +136,7 @@ func newRole(instr *ptx.Instr) (o role) {
 		}
 		release()
 	case effects.HasAll(ptx.Strong):
-		o.kind, o.sync = strong|scopeOf(instr, scopeSystem), variables // volatile is relaxed.sys (8.4.1)
+		o.kind, o.sync = strong|scopeOf(instr, scopeSystem), variables // volatile is relaxed.sys (manual 8.4.1)
 		if instr.Has("weak") {
 			o.kind, o.sync = 0, 0
 		}
@@ -149,46 +149,46 @@ func newRole(instr *ptx.Instr) (o role) {
 	return o
 }
 
-// release is what a thread has made known by a strong write.
+// release is the knowledge that a strong write passes on.
 type release struct {
 	*clock
 	scope accessKind
 	cta   int32
 }
 
-// variable is memory that strong writes have been made to: what they have released, as long as
-// it has the value of the last, or of atomic operations one after the other (8.9.4).
+// variable holds the releases of a strongly written location. They are valid while it has the value of the last
+// write or of a chain of atomic operations from it (manual 8.9.4).
 type variable struct {
 	releases        []*release // by CTA and scope
-	droppedReleases int        // how many of list there were when it was shortened
-	deviceClock     *clock     // of those at device scope and wider
-	ownRelease      ownRelease // the last, whose thread may write anew
+	droppedReleases int        // length of releases after the last removal
+	deviceClock     *clock     // union of the releases at device scope or wider
+	ownRelease      ownRelease // the latest release, which later writes of its thread continue
 }
 
-// ownRelease is a release operation, and the thread that it is of.
+// ownRelease is a release operation and its thread.
 type ownRelease struct {
 	*release
 	agent agent
 }
 
-// anyCTA is the CTA of a release that is of several.
+// anyCTA is the CTA of a release by several CTAs.
 const anyCTA = -1
 
-// fence is the last that a thread has executed.
+// fence is the latest fence of a thread.
 type fence struct {
 	*clock
-	moment moment // 0: there is none
+	moment moment // 0: none
 	scope  accessKind
 }
 
-// withAgent is what the clock and a thread know that has done something up to a moment.
+// withAgent returns clock k plus the actions of an agent up to moment when.
 func (r *run) withAgent(k *clock, cta int32, a agent, when moment) *clock {
 	n := k.own(cta)
 	n.learn(a, when, r.warps, r.WarpSize)
 	return k.withKnown(cta, n)
 }
 
-// before is for a lane that is about to access memory strongly, or an mbarrier.
+// before handles a strong access of a lane, or an access to an mbarrier, before its effect.
 func (r *run) before(c *cta, e *interp.Event, o *role, target place, writes, reads bool, warp, lane int) {
 	if o.sync&mbarriers != 0 {
 		r.atMbarrier(c, o, target, warp, lane)
@@ -211,7 +211,7 @@ func (r *run) before(c *cta, e *interp.Event, o *role, target place, writes, rea
 			case !r.include(scope, x.scope, c.number, x.cta):
 			case acquires && !wide:
 				w.setClock(lane, joinClocks(w.clocks[lane], x.clock))
-			case !acquires && (!wide || r.cluster(x.cta) == r.cluster(c.number)): // its fence may be one of the CTA
+			case !acquires && (!wide || r.cluster(x.cta) == r.cluster(c.number)): // its fence may have CTA or cluster scope
 				w.read(lane, x)
 			}
 		}
@@ -234,10 +234,10 @@ func (r *run) before(c *cta, e *interp.Event, o *role, target place, writes, rea
 	case o.sync&releases != 0:
 		x.clock, x.scope = r.withAgent(w.clocks[lane], c.number, byAgent, r.now), scope
 		own = ownRelease{&x, byAgent}
-	case own.release != nil && (f.moment == 0 || own.scope >= x.scope): // the release pattern goes on with this write
+	case own.release != nil && (f.moment == 0 || own.scope >= x.scope): // the release pattern continues with this write
 		x.clock, x.scope = joinClocks(own.clock, x.clock), min(scope, own.scope)
 	}
-	if !reads { // nothing of what was released before is there any more
+	if !reads { // a plain write ends the earlier releases
 		delete(in, target.offset)
 		v = nil
 	}
@@ -263,19 +263,19 @@ func (r *run) before(c *cta, e *interp.Event, o *role, target place, writes, rea
 		}
 	}
 	if len(v.releases) >= 8 && len(v.releases) >= 2*v.droppedReleases {
-		v.releases = slices.DeleteFunc(v.releases, func(y *release) bool { return r.runningCTAs[r.cluster(y.cta)] == 0 }) // others have it from wide
+		v.releases = slices.DeleteFunc(v.releases, func(y *release) bool { return r.runningCTAs[r.cluster(y.cta)] == 0 }) // deviceClock has them for other CTAs
 		v.droppedReleases = len(v.releases)
 	}
 	v.releases = append(v.releases, &x)
 }
 
-// setClock gives a lane a clock.
+// setClock sets the clock of a lane.
 func (w *warp) setClock(lane int, k *clock) {
 	w.sameClocks = w.sameClocks && w.clocks[lane] == k
 	w.clocks[lane] = k
 }
 
-// learn has a lane know what was released, unless it learned just that the last time.
+// learn joins a release into the clock of a lane. It returns early if the lane's last release was the same.
 func (w *warp) learn(lane int, k *clock) {
 	if w.learnedClocks == nil {
 		w.learnedClocks = make([]*clock, len(w.clocks))
@@ -286,7 +286,7 @@ func (w *warp) learn(lane int, k *clock) {
 	}
 }
 
-// read notes what a lane has read of what was released, for its next fence.
+// read notes a release that a lane has read, for its next fence.
 func (w *warp) read(lane int, x *release) {
 	if w.readReleases == nil {
 		w.readReleases = make([][]*release, len(w.clocks))
@@ -302,7 +302,7 @@ func (w *warp) read(lane int, x *release) {
 	w.readReleases[lane] = append(w.readReleases[lane], x)
 }
 
-// overwrite is for a weak write: what strong ones have released there is gone.
+// overwrite removes the releases at bytes of a weak write.
 func (h *history) overwrite(alloc *interp.Allocation, offset uint64, n int) {
 	list := h.syncs[alloc]
 	if n > len(list) {
@@ -314,7 +314,7 @@ func (h *history) overwrite(alloc *interp.Allocation, offset uint64, n int) {
 	}
 }
 
-// after is for an instruction that has been executed.
+// after handles an instruction after its execution.
 func (r *run) after(c *cta, e *interp.Event) {
 	o := &r.roles[e.Index]
 	if o.sync&(isFence|warpBarrier|awaits|commits|mbarriers|proxies) == 0 || e.Lanes == 0 {
@@ -340,7 +340,7 @@ func (r *run) after(c *cta, e *interp.Event) {
 			}
 		}
 		r.now++
-	case o.sync&warpBarrier != 0: // they have met, unless they are told to wait next
+	case o.sync&warpBarrier != 0: // the lanes have synchronised, unless the next event says that they wait
 		r.batch = batch{key: batchKey{cta: c.number, barrier: tentative}, lanes: r.batch.lanes[:0]}
 		r.groups(c, e, &o.instr.Ops[0])
 	case o.sync&proxies != 0:
@@ -361,7 +361,7 @@ func (r *run) after(c *cta, e *interp.Event) {
 				q, n := c.queueOf(key), uint64(0)
 				if i := o.instr.Form.Operand("a"); i >= 0 {
 					n = o.instr.Ops[i].Imm.Bits
-				} else { // wait_all makes a group of the rest
+				} else { // wait_all also waits for operations without a group
 					q.committed++
 				}
 				when = q.waitAll(int(min(n, math.MaxInt32)))
@@ -375,7 +375,7 @@ func (r *run) after(c *cta, e *interp.Event) {
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			c.queueOf(channelKey{agent: threadIndex(e.Warp, bits.TrailingZeros64(m)), bulk: o.instr.Has("bulk")}).committed++
 		}
-	case o.kind&strong != 0 && o.instr.Form.Effects.HasAll(ptx.Strong): // a look at an mbarrier
+	case o.kind&strong != 0 && o.instr.Form.Effects.HasAll(ptx.Strong): // a test of an mbarrier
 		d := o.instr.Arg("p")
 		v, ok := e.Read(d.Reg)
 		if !ok {
@@ -399,15 +399,15 @@ func (r *run) after(c *cta, e *interp.Event) {
 	}
 }
 
-// mbarrier is what arrivals and asynchronous operations have brought to an mbarrier.
+// mbarrier holds the clocks that arrivals and asynchronous operations released to an mbarrier.
 type mbarrier struct {
-	owner                        int32 // the CTA that it is of
+	owner                        int32 // its CTA
 	phase                        uint64
-	now, completed               *clock // in the phase that goes on, and those that have completed
-	clusterNow, clusterCompleted *clock // … by other CTAs, at scope .cluster
+	now, completed               *clock // released by the owner's threads: in the current phase, and in completed phases
+	clusterNow, clusterCompleted *clock // the same by other CTAs, at cluster scope
 }
 
-// notePhase notes that the phase has completed, if it has.
+// notePhase updates the clocks if the phase has completed.
 func (b *mbarrier) notePhase(target place) {
 	if phase := interp.MbarrierPhase(binary.LittleEndian.Uint64(target.alloc.Data[target.offset:])); phase != b.phase {
 		b.completed, b.now, b.phase = joinClocks(b.completed, b.now), nil, phase
@@ -415,7 +415,7 @@ func (b *mbarrier) notePhase(target place) {
 	}
 }
 
-// mbarrierAt is the mbarrier at a place.
+// mbarrierAt returns the mbarrier at a place, and creates it if it is unknown.
 func (r *run) mbarrierAt(target place) *mbarrier {
 	b := r.mbarrierOf(target)
 	if b == nil {
@@ -426,7 +426,7 @@ func (r *run) mbarrierAt(target place) *mbarrier {
 	return b
 }
 
-// mbarrierOf is the mbarrier at a place, if one is known there.
+// mbarrierOf returns the mbarrier at a place, or nil.
 func (r *run) mbarrierOf(target place) *mbarrier { return r.mbarriers[target.alloc][target.offset] }
 
 func (r *run) setMbarrier(target place, b *mbarrier) {
@@ -436,12 +436,12 @@ func (r *run) setMbarrier(target place, b *mbarrier) {
 	r.mbarriers[target.alloc][target.offset] = b
 }
 
-// atMbarrier is for a lane that is about to do something with an mbarrier.
+// atMbarrier handles a lane's operation on an mbarrier before its effect.
 func (r *run) atMbarrier(c *cta, o *role, target place, warp, lane int) {
 	w := &c.warps[warp]
 	switch {
-	case o.kind&strong == 0: // it begins or ends to be one
-		r.setMbarrier(target, &mbarrier{owner: c.number}) // at phase 0
+	case o.kind&strong == 0: // init or inval
+		r.setMbarrier(target, &mbarrier{owner: c.number}) // in phase 0
 	case o.instr.Form.Effects.HasAll(ptx.Atomic): // an arrival
 		b := r.mbarrierAt(target)
 		var k *clock
@@ -458,7 +458,7 @@ func (r *run) atMbarrier(c *cta, o *role, target place, warp, lane int) {
 		case o.kind&scopeMask > scopeCTA:
 			b.clusterNow = joinClocks(b.clusterNow, k)
 		}
-	default: // a look at it
+	default: // a test
 		r.mbarrierAt(target)
 		if w.watched == nil {
 			w.watched = make([]place, len(w.clocks))
@@ -467,35 +467,35 @@ func (r *run) atMbarrier(c *cta, o *role, target place, warp, lane int) {
 	}
 }
 
-// channelKey is what asynchronous operations have in common that are waited for together: the
-// mbarrier that they tell, or the thread and its queue.
+// channelKey identifies a channel, i.e. asynchronous operations with a common wait: by their mbarrier, or by
+// the thread and its queue.
 type channelKey struct {
 	place place
 	agent agent
 	bulk  bool
-	core  bool // it is of tensor cores
+	core  bool // by the tensor cores
 }
 
-// warpgroup is what the multiplications of the warpgroup (128 threads) of a warp have in common: who waits for one
-// waits for what all its warps read.
+// warpgroup returns the channel of the matrix multiplications of a warpgroup (128 threads): a wait by one warp
+// covers the reads of all its warps.
 func (r *run) warpgroup(warp int) channelKey {
 	n := max(1, 128/r.WarpSize)
 	return channelKey{agent: threadIndex(warp/n*n, 0), core: true}
 }
 
-// queue is the groups of a thread's asynchronous operations.
+// queue holds the groups of a thread's asynchronous operations.
 type queue struct {
 	committed int
-	completed []groupMoment // by group
+	completed []groupMoment // sorted by group
 }
 
-// groupMoment is when the last operation of a group has had its effect, so far.
+// groupMoment is the moment of the latest effect in a group so far.
 type groupMoment struct {
 	group  int
 	moment moment
 }
 
-// queueOf is that of a channel.
+// queueOf returns the queue of a channel, and creates it if it is unknown.
 func (c *cta) queueOf(channelOf channelKey) *queue {
 	q := c.queues[channelOf]
 	if q == nil {
@@ -505,7 +505,7 @@ func (c *cta) queueOf(channelOf channelKey) *queue {
 	return q
 }
 
-// note is for an operation of a group that has its effect, those of earlier groups mostly before it.
+// note records the effect of an operation. Effects mostly come in the order of their groups.
 func (q *queue) note(group int, when moment) {
 	i := len(q.completed)
 	for i > 0 && q.completed[i-1].group > group {
@@ -518,23 +518,22 @@ func (q *queue) note(group int, when moment) {
 	q.completed = slices.Insert(q.completed, i, groupMoment{group, when})
 }
 
-// waitAll is when the last operation of all groups has had its effect but of the n that were committed last, and
-// of what is in none; 0 if there was none. With early effects others have happened, too, and nobody has
-// waited for them.
+// waitAll returns the moment of the latest effect in all groups except the last n committed groups and the
+// operations without a group; 0: none. Later groups may have had effects early; no wait covers them.
 func (q *queue) waitAll(n int) (last moment) {
 	k := 0
 	for ; k < len(q.completed) && q.completed[k].group < q.committed-n; k++ {
 		last = max(last, q.completed[k].moment)
 	}
-	if k > 1 { // these are one from now on
+	if k > 1 { // treat these groups as one from now on
 		q.completed[k-1].moment = last
 		q.completed = slices.Delete(q.completed, 0, k-1)
 	}
 	return last
 }
 
-// effect is for an asynchronous operation that is issued, or has its effect. What it does is done
-// by nobody who knows more than its thread did as it issued it.
+// effect handles the issue or the effect of an asynchronous operation. The operation has the knowledge of its
+// thread at the time of issue.
 func (r *run) effect(c *cta, e *interp.Event) {
 	f, lane := e.Effect, bits.TrailingZeros64(e.Lanes)
 	byAgent := threadIndex(e.Warp, lane)
@@ -581,7 +580,7 @@ func (r *run) effect(c *cta, e *interp.Event) {
 	if f.Barrier != nil {
 		b := r.mbarrierAt(place{f.Barrier, f.BarrierOffset})
 		b.now = joinClocks(b.now, r.withAgent(nil, c.number, channel, r.now))
-		if f.Commits { // what its thread has waited for goes with it: tcgen05.commit fences (9.7.16.6.4.1)
+		if f.Commits { // tcgen05.commit also fences the completed waits of its thread (manual 9.7.16.6.4.1)
 			v := c.effects[f.Number]
 			b.now = joinClocks(b.now, r.withAgent(v.clock, c.number, v.self, v.upTo))
 			if core, ok := c.channels[channelKey{agent: byAgent, core: true}]; ok {
@@ -599,15 +598,15 @@ func (r *run) effect(c *cta, e *interp.Event) {
 	r.now++
 }
 
-// barrierKey is a barrier of a CTA, each time anew.
+// barrierKey is one generation of a barrier of a CTA.
 type barrierKey struct{ barrier, generation int }
 
-// clusterBarrier is what threads have brought to the barrier of a cluster, each time.
+// clusterBarrier holds the released clocks at a cluster's barrier, by generation.
 type clusterBarrier struct {
 	arrived map[int]*clock
 }
 
-// batch is lanes that meet: what is told of one after the other.
+// batch collects the lanes that meet at a barrier; their events arrive one after the other.
 type batch struct {
 	key   batchKey
 	lanes []batchMember
@@ -615,16 +614,16 @@ type batch struct {
 
 type batchKey struct {
 	cta                 int32
-	barrier, generation int // barrier: none, tentative, or that of the CTA
+	barrier, generation int // barrier: noSync, tentative, warpwide, or first plus the number of the CTA's barrier
 	members             uint32
 }
 
-// What a batch may be at beside the barriers of a CTA, which are numbered from 0 on.
+// Values of batchKey.barrier.
 const (
 	noSync    = 0
-	tentative = -2 // lanes of a warp, if they are not told to wait
+	tentative = -2 // bar.warp.sync, unless the lanes have to wait
 	warpwide  = -1
-	first     = 1 // barrier 0
+	first     = 1 // barrier 0 of the CTA
 )
 
 type batchMember struct {
@@ -637,7 +636,7 @@ func (b *batch) add(c *cta, warp int, lanes uint64) {
 	b.lanes = append(b.lanes, batchMember{c, warp, lanes})
 }
 
-// groups adds the lanes that execute bar.warp.sync, those with the same membermask together.
+// groups adds the lanes of a bar.warp.sync to the batch, grouped by membermask.
 func (r *run) groups(c *cta, e *interp.Event, mask *ptx.Operand) {
 	remaining := e.Lanes
 	if mask.Kind == ptx.RegOperand {
@@ -658,14 +657,14 @@ func (r *run) groups(c *cta, e *interp.Event, mask *ptx.Operand) {
 	r.batch.add(c, e.Warp, remaining)
 }
 
-// waits is for lanes that are told to wait.
+// waits cancels the tentative batch of lanes that have to wait.
 func (r *run) waits(c *cta, e *interp.Event) {
 	if b := &r.batch; r.roles[e.Index].sync&warpBarrier != 0 && b.key.barrier == tentative && b.key.cta == c.number && b.lanes[0].warp == e.Warp {
 		*b = batch{lanes: b.lanes[:0]}
 	}
 }
 
-// wakes is for lanes that go on.
+// wakes handles lanes that leave a barrier.
 func (r *run) wakes(c *cta, e *interp.Event) {
 	o := &r.roles[e.Index]
 	w := &c.warps[e.Warp]
@@ -695,7 +694,7 @@ func (r *run) wakes(c *cta, e *interp.Event) {
 
 const clusterNumber = 16
 
-// knowledgeOf is what lanes of a warp know, and what they have done.
+// knowledgeOf returns the joined clock of lanes of a warp, including their own actions.
 func (r *run) knowledgeOf(c *cta, warp int, lanes uint64) *clock {
 	w := &c.warps[warp]
 	var k *clock
@@ -707,7 +706,7 @@ func (r *run) knowledgeOf(c *cta, warp int, lanes uint64) *clock {
 	return k.withKnown(c.number, n)
 }
 
-// learn has n know what lanes of a warp have done.
+// learn adds the actions of lanes of a warp to n.
 func (r *run) learn(n *agentMoments, w *warp, warp int, lanes uint64) {
 	if lanes == w.lanes {
 		n.learnWarp(warp, r.now, r.warps)
@@ -718,7 +717,7 @@ func (r *run) learn(n *agentMoments, w *warp, warp int, lanes uint64) {
 	}
 }
 
-// atCluster is for lanes that go on at the barrier of their cluster.
+// atCluster handles lanes that arrive at, or leave, the barrier of their cluster.
 func (r *run) atCluster(c *cta, w *warp, o *role, e *interp.Event) {
 	b := r.clusters[r.cluster(c.number)]
 	if b == nil {
@@ -740,7 +739,7 @@ func (r *run) atCluster(c *cta, w *warp, o *role, e *interp.Event) {
 		var k *clock
 		if o.sync&releases != 0 {
 			k = r.knowledgeOf(c, e.Warp, e.Lanes)
-		} else { // what a fence has released before (9.7.13.3)
+		} else { // released by an earlier fence (manual 9.7.13.3)
 			for m := e.Lanes; m != 0; m &= m - 1 {
 				lane := bits.TrailingZeros64(m)
 				if f := &w.fences[lane]; f.moment != 0 && f.scope > scopeCTA {
@@ -754,13 +753,13 @@ func (r *run) atCluster(c *cta, w *warp, o *role, e *interp.Event) {
 	r.now++
 }
 
-// completeBatch is for a batch that is complete.
+// completeBatch synchronises the lanes of the batch and empties it.
 func (r *run) completeBatch() {
 	b := &r.batch
 	switch b.key.barrier {
 	case noSync:
 		return
-	case tentative: // those of each membermask
+	case tentative: // one group per membermask
 		for i := range b.lanes {
 			r.shareKnowledge(b.lanes[i : i+1])
 		}
@@ -770,7 +769,7 @@ func (r *run) completeBatch() {
 	*b = batch{lanes: b.lanes[:0]}
 }
 
-// shareKnowledge has all who meet know what each did.
+// shareKnowledge gives all lanes of a meeting the union of their clocks and actions.
 func (r *run) shareKnowledge(list []batchMember) {
 	b := &r.batch
 	c := list[0].c

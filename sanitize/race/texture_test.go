@@ -9,7 +9,7 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// textureParams are the parameters of the kernels of textureKernel, and their registers.
+// textureParams holds the parameters and registers of the kernels of textureKernel.
 const textureParams = `(.param .u64 tex, .param .u64 surf, .param .u32 x, .param .f32 u)
 {
 	.reg .u32 %c, %x;
@@ -23,8 +23,8 @@ const textureParams = `(.param .u64 tex, .param .u64 surf, .param .u32 x, .param
 	mov.f32 %v, 0f3f000000;
 `
 
-// textureKernel has a thread write a texel of a surface and others look a texture of the same array up: in
-// another CTA, or behind a barrier.
+// textureKernel is a kernel in which one thread writes a texel of a surface, while other threads sample a
+// texture of the same array: in another CTA, or after a barrier.
 const textureKernel = `.version 8.6
 .target sm_90, texmode_unified
 .address_size 64
@@ -49,23 +49,23 @@ const textureKernel = `.version 8.6
 }
 `
 
-// TestTextures: a texel that one thread reads through the texture unit and another writes is a race, in every
-// mode; texels beside those that filters combine are none.
+// TestTextures checks that a texture read races with a write to each texel that the filter combines, and with
+// no other texel, in every mode.
 func TestTextures(t *testing.T) {
 	for _, c := range []struct {
 		kernel string
 		linear bool
-		texel  int     // that is written, of 8
-		u      float32 // where it is looked up: texel i is around i+0.5
+		texel  int     // written by one thread, 0 to 7
+		u      float32 // texture coordinate; the centre of texel i is i+0.5
 		want   string
 	}{
 		{"beside", false, 3, 3.5, "read after write"},
 		{"beside", false, 3, 4.5, ""},
 		{"beside", false, 2, 3.0, ""},
-		{"beside", true, 2, 3.0, "read after write"}, // between 2 and 3
+		{"beside", true, 2, 3.0, "read after write"}, // between texels 2 and 3
 		{"beside", true, 3, 3.0, "read after write"},
 		{"beside", true, 4, 3.0, ""},
-		{"beside", true, 4, 4.5, "read after write"}, // all of 4, and nothing of those beside it
+		{"beside", true, 4, 4.5, "read after write"}, // texel 4 alone
 		{"beside", true, 5, 4.5, ""},
 		{"beside", false, 7, 20, "read after write"}, // clamped
 		{"gather", false, 3, 3.0, "write after read"},
