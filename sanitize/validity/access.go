@@ -1,6 +1,6 @@
 package validity
 
-// This file follows accesses to memory.
+// This file handles accesses to memory.
 
 import (
 	"encoding/binary"
@@ -14,14 +14,15 @@ import (
 
 func lowest(lanes uint64) int { return bits.TrailingZeros64(lanes) }
 
-// each goes through lanes.
+// each calls do for each lane of a set.
 func each(lanes uint64, do func(lane int)) {
 	for ; lanes != 0; lanes &= lanes - 1 {
 		do(lowest(lanes))
 	}
 }
 
-// place is where a lane's access goes: memory, or, nil, the thread's own; ok is false if it traps.
+// place returns the memory and the offset of a lane's access. m is nil for local memory. ok is false if the
+// access traps.
 func (c *cta) place(index int, a *interp.Access, lane int) (m *memory, offset uint64, ok bool) {
 	addr := a.Addr[lane]
 	h := &c.touched[index]
@@ -45,7 +46,7 @@ func (c *cta) place(index int, a *interp.Access, lane int) (m *memory, offset ui
 	return m, offset, true
 }
 
-// clean reports whether all that lanes access is valid, and in one piece of memory.
+// clean reports whether all bytes that the lanes access are valid and in one allocation.
 //
 //go:norace
 func (c *cta) clean(w *warp, index int, a *interp.Access, lanes uint64) bool {
@@ -98,8 +99,8 @@ func (c *cta) clean(w *warp, index int, a *interp.Access, lanes uint64) bool {
 	return any == 0
 }
 
-// clean reports whether all that lanes access is valid, of addresses of which one is that of the
-// first byte.
+// clean reports whether all bytes that the lanes access are valid. delta is the address of the first byte of
+// local memory.
 func (l *local) clean(a *interp.Access, lanes, delta uint64) bool {
 	for ; lanes != 0; lanes &= lanes - 1 {
 		lane := lowest(lanes)
@@ -113,7 +114,7 @@ func (l *local) clean(a *interp.Access, lanes, delta uint64) bool {
 	return true
 }
 
-// accessed is the access of the operation that is about to be executed.
+// accessed returns the access of the operation that executes next, or nil.
 func accessed(e *interp.Event) *interp.Access {
 	if len(e.Accesses) == 0 {
 		return nil
@@ -121,7 +122,7 @@ func accessed(e *interp.Event) *interp.Access {
 	return &e.Accesses[len(e.Accesses)-1]
 }
 
-// elements are the rows of the elements that an access has, and the bytes of each.
+// elements returns the size in bytes of an element of the access. rows holds one row for each element.
 func elements(rows []int, a *interp.Access) (size int) {
 	if len(rows) == 0 {
 		return 0
@@ -129,7 +130,7 @@ func elements(rows []int, a *interp.Access) (size int) {
 	return a.Bytes / len(rows)
 }
 
-// load follows a load.
+// load handles a load.
 func (c *cta) load(e *interp.Event, w *warp, f *frame, a *action) {
 	acc := accessed(e)
 	if e.Lanes == 0 {
@@ -175,8 +176,7 @@ func (c *cta) load(e *interp.Event, w *warp, f *frame, a *action) {
 	}
 }
 
-// read is the invalid bits of up to 8 bytes of memory, and their origin: 0 if they were never
-// written.
+// read returns the invalid bits of up to 8 bytes of memory and their origin; 0 for unwritten memory.
 func (c *cta) read(w *warp, m *memory, offset uint64, n, lane int) (v uint64, origin uint32) {
 	if m == nil {
 		return w.local.load(int(offset), n, lane)
@@ -192,7 +192,7 @@ func (c *cta) read(w *warp, m *memory, offset uint64, n, lane int) (v uint64, or
 	return v, origin
 }
 
-// unwritten is the origin of memory that was never written, as an instruction reads it.
+// unwritten returns the origin for a read of unwritten memory.
 func (c *cta) unwritten(e *interp.Event, m *memory) uint32 {
 	s := &c.plan.steps[e.Index]
 	noun := "local memory"
@@ -211,7 +211,7 @@ func (c *cta) unwritten(e *interp.Event, m *memory) uint32 {
 	return n
 }
 
-// store follows a store.
+// store handles a store.
 func (c *cta) store(e *interp.Event, w *warp, f *frame, a *action) {
 	acc := accessed(e)
 	if e.Lanes == 0 || acc == nil {
@@ -226,7 +226,7 @@ func (c *cta) store(e *interp.Event, w *warp, f *frame, a *action) {
 	}
 	size := elements(rows, acc)
 	bulk := acc.Bulk()
-	var invalidBits uint64 // lanes that store what nothing has written to global memory
+	var invalidBits uint64 // lanes that store an invalid value to global memory
 	var from uint32
 	var in *memory
 	if any&e.Lanes == 0 && !bulk && c.clean(w, e.Index, acc, e.Lanes) {
@@ -268,13 +268,13 @@ func (c *cta) store(e *interp.Event, w *warp, f *frame, a *action) {
 	c.settle(e, acc)
 }
 
-// isPadding reports whether a store of an invalid value is worth a notice: the memory is global, and the value is no
-// mere copy of memory, which may be padding.
+// isPadding reports whether a store of an invalid value deserves a notice: the memory is global, and the value
+// is no plain copy of memory, which may be padding.
 func isPadding(m *memory, origin uint32) bool {
 	return origin&(computed|ofRegister) != 0 && m.alloc.Space() == ptx.Global
 }
 
-// wipe has bytes that are set be valid.
+// wipe makes bytes valid.
 func (c *cta) wipe(w *warp, m *memory, offset uint64, n, lane int) {
 	if m != nil {
 		m.set(offset, n, false, 0)
@@ -285,7 +285,7 @@ func (c *cta) wipe(w *warp, m *memory, offset uint64, n, lane int) {
 	}
 }
 
-// settle takes flags away of blocks that lanes have stored to, where all is valid now.
+// settle clears the flags of blocks that the lanes have made completely valid.
 func (c *cta) settle(e *interp.Event, acc *interp.Access) {
 	done := ^uint64(0)
 	for lanes := e.Lanes; lanes != 0; lanes &= lanes - 1 {
@@ -298,8 +298,8 @@ func (c *cta) settle(e *interp.Event, acc *interp.Access) {
 	}
 }
 
-// atomic follows atomic operations. Their operands have been looked at; so memory that was
-// never written is, unless it is only exchanged.
+// atomic handles atomic operations. Their register operands were checked before; their memory operand is
+// checked here, unless it is only exchanged.
 func (c *cta) atomic(e *interp.Event, w *warp, f *frame, a *action) {
 	acc := accessed(e)
 	if acc == nil || e.Lanes == 0 {
@@ -349,8 +349,8 @@ func (c *cta) atomic(e *interp.Event, w *warp, f *frame, a *action) {
 	}
 }
 
-// tile follows rows of matrices: which lane gets what is not looked at, so that an invalid row is
-// one in all lanes.
+// tile handles loads and stores of matrices. The assignment of rows to lanes is not modelled: an invalid row
+// makes the result invalid in all lanes.
 func (c *cta) tile(e *interp.Event, w *warp, f *frame, a *action) {
 	acc := accessed(e)
 	if acc == nil || e.Lanes == 0 {
@@ -401,12 +401,12 @@ func (c *cta) tile(e *interp.Event, w *warp, f *frame, a *action) {
 	}
 }
 
-// anyInvalid reports whether a source has invalid bits in one of the lanes.
+// anyInvalid reports whether a source has invalid bits in one of the lanes, and the first origin.
 func (c *cta) anyInvalid(e *interp.Event, f *frame, a *action, lanes uint64) (origin uint32, any bool) {
 	return c.invalidBut(e, f, a, lanes, nil)
 }
 
-// invalidBut is anyInvalid without some of the sources.
+// invalidBut is anyInvalid without the sources in except.
 func (c *cta) invalidBut(e *interp.Event, f *frame, a *action, lanes uint64, except []int) (origin uint32, any bool) {
 	for i, r := range a.sources {
 		if slices.Contains(except, i) {
@@ -420,7 +420,7 @@ func (c *cta) invalidBut(e *interp.Event, f *frame, a *action, lanes uint64, exc
 	return 0, false
 }
 
-// print looks at an argument of vprintf.
+// print checks an argument of vprintf.
 func (c *cta) print(e *interp.Event) {
 	if e.Warp < 0 || e.Index < 0 {
 		return
@@ -443,18 +443,18 @@ func (c *cta) print(e *interp.Event) {
 	c.wipe(w, m, e.Offset, e.Bytes, lane)
 }
 
-// effect is an asynchronous operation that has been issued, and not had its effect.
+// effect holds the validity of the data of an issued asynchronous operation until its effect.
 type effect struct {
 	segments []heldBits
 }
 
-// heldBits is the invalid bits that a piece will bring.
+// heldBits holds the invalid bits of one segment's data.
 type heldBits struct {
 	bits   []byte
 	origin uint32
 }
 
-// effect follows asynchronous operations: what they write is as valid as what they have read.
+// effect handles asynchronous operations: written bytes get the validity of the read bytes.
 func (c *cta) effect(e *interp.Event) {
 	f := e.Effect
 	if f.Arrives {
@@ -495,8 +495,8 @@ func (c *cta) effect(e *interp.Event) {
 	delete(c.held, f.Number)
 }
 
-// matrices follows what wgmma reads of shared memory: its results are invalid if something there is.
-// Nothing is known of tensor memory, which others write.
+// matrices handles the reads of shared memory by wgmma: an invalid bit there makes its results invalid. Tensor
+// memory is not tracked.
 func (c *cta) matrices(e *interp.Event) {
 	if !e.Effect.Reads || e.Instr.Form.Family != ptx.FamilyWgmma {
 		return
@@ -522,7 +522,7 @@ func (c *cta) matrices(e *interp.Event) {
 	}
 }
 
-// source is what a piece reads.
+// source returns the invalid bits of a segment's source.
 //
 //go:norace
 func (c *cta) source(p *interp.Segment) heldBits {
@@ -537,7 +537,7 @@ func (c *cta) source(p *interp.Segment) heldBits {
 	for i := range h.bits {
 		h.bits[i] ^= byte(m.flip)
 	}
-	if p.To != nil && p.Read != p.Bytes { // packed
+	if p.To != nil && p.Read != p.Bytes { // packed elements
 		any := byte(0)
 		for _, v := range h.bits {
 			any |= v
@@ -564,7 +564,7 @@ func (c *cta) memoryOf(a *interp.Allocation) *memory {
 	return c.tool.memoryOf(a)
 }
 
-// arrive has a piece written.
+// arrive writes the invalid bits of a segment to its destination.
 //
 //go:norace
 func (c *cta) arrive(f *interp.Effect, p *interp.Segment, h heldBits) {
@@ -590,13 +590,13 @@ func (c *cta) arrive(f *interp.Effect, p *interp.Segment, h heldBits) {
 	m.settle(p.ToOffset, p.Bytes)
 }
 
-// issueStore keeps which bits are valid that st.async and red.async have taken from registers.
+// issueStore keeps the validity of the register operands of st.async and red.async.
 func (c *cta) issueStore(e *interp.Event) {
 	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
 	f := &w.frames[e.Depth]
 	lane := lowest(e.Lanes)
 	a := &s.actions[max(w.next-1, 0)]
-	// Its sources are two addresses, and two words of the value.
+	// The sources are two addresses and two words of the value.
 	if len(a.sources) < 4 || len(e.Effect.Segments) != 1 {
 		return
 	}

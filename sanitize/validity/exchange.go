@@ -1,6 +1,6 @@
 package validity
 
-// This file follows what lanes of a warp exchange, and tells what was found.
+// This file handles the exchange of values between the lanes of a warp, and reports findings.
 
 import (
 	"fmt"
@@ -11,15 +11,15 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// exchanged is what lanes have brought to an instruction that they may execute with others, which come
-// to it elsewhere.
+// exchanged holds the operands of lanes at a collective instruction that lanes at different places may execute
+// together.
 type exchanged struct {
 	text   [64]string // of the instruction; "": none
 	bits   [64]uint64
 	origin [64]uint32
 }
 
-// contributeLanes notes what lanes bring.
+// contributeLanes stores the operands of lanes.
 func (c *cta) contributeLanes(e *interp.Event, w *warp, f *frame, s *step) {
 	if len(s.actions) == 0 || len(s.actions[0].sources) == 0 {
 		return
@@ -41,8 +41,8 @@ func (c *cta) contributeLanes(e *interp.Event, w *warp, f *frame, s *step) {
 	})
 }
 
-// exchangeAcrossPlaces follows a collective instruction that lanes have executed together with others at other
-// places, of which no operations are told.
+// exchangeAcrossPlaces handles a collective instruction that lanes executed together at different places. It
+// has no operation events.
 func (c *cta) exchangeAcrossPlaces(e *interp.Event, w *warp, f *frame, s *step) {
 	if len(s.actions) != 1 {
 		return
@@ -90,7 +90,7 @@ func (c *cta) exchangeAcrossPlaces(e *interp.Event, w *warp, f *frame, s *step) 
 	}
 }
 
-// operand reads an operand of an instruction that has been executed, if that is still there.
+// operand returns the value of an operand after execution. ok is false if the instruction overwrote it.
 func (c *cta) operand(e *interp.Event, s *step, name string) (value func(lane int) uint64, ok bool) {
 	switch o := s.instr.Arg(name); {
 	case o.Kind == ptx.ImmOperand:
@@ -107,8 +107,8 @@ func (c *cta) operand(e *interp.Event, s *step, name string) (value func(lane in
 	return nil, false
 }
 
-// source is the lane that a lane of shfl reads, -1 if it is its own because the other is out of
-// bounds (manual 9.7.9.6).
+// source returns the lane whose value a lane of shfl reads: its own if the source lane is out of bounds (manual
+// 9.7.9.6).
 func source(instr *ptx.Instr, lane int, b, c uint32) int {
 	width, i := lane&^31, uint32(lane&31)
 	bound, segment := c&31, c>>8&31
@@ -135,7 +135,7 @@ func source(instr *ptx.Instr, lane int, b, c uint32) int {
 	return width + int(to&31)
 }
 
-// exchange follows operations whose results depend on several lanes, where one has invalid bits.
+// exchange handles an operation whose results depend on several lanes, one of them with invalid bits.
 func (c *cta) exchange(e *interp.Event, f *frame, a *action) {
 	lanes := e.Lanes
 	switch a.behavior {
@@ -201,7 +201,7 @@ func (c *cta) exchange(e *interp.Event, f *frame, a *action) {
 	}
 }
 
-// replaces reports whether wgmma replaces its accumulator and does not add to it. Then it does not read it.
+// replaces reports whether wgmma overwrites its accumulator without reading it.
 func (a *action) replaces(e *interp.Event, lane int) bool {
 	if a.scale < 0 {
 		return false
@@ -212,12 +212,12 @@ func (a *action) replaces(e *interp.Event, lane int) bool {
 	return e.Source(a.scale).Lane(lane) == 0
 }
 
-// decided reports whether lanes with valid predicates decide a vote.
+// decided reports whether the lanes with valid predicates alone decide a vote.
 func (c *cta) decided(e *interp.Event, valid uint64) bool {
 	any, all := e.Instr.Has("any"), e.Instr.Has("all")
 	anyTrue, anyFalse := false, false
 	each(valid, func(lane int) {
-		if e.Source(0).Lane(lane) != 0 { // of !%p the complement
+		if e.Source(0).Lane(lane) != 0 { // of !%p: the complement
 			anyTrue = true
 		} else {
 			anyFalse = true
@@ -228,7 +228,7 @@ func (c *cta) decided(e *interp.Event, valid uint64) bool {
 
 func (f *frame) rowDirty(row, lane int) bool { return row >= 0 && f.dirty[row]>>lane&1 != 0 }
 
-// found tells of a use by lanes.
+// found adds a finding for a use by lanes.
 func (c *cta) found(e *interp.Event, k kind, lanes uint64, origin uint32, in *memory) {
 	t := &kinds[k]
 	f := finding.Finding{Tool: Name, Kind: t.name, Severity: t.severity, Message: t.message, Place: finding.PlaceOf(e, t.role, lowest(lanes)), Notes: notes(c.tool.originText(origin))}
@@ -238,7 +238,7 @@ func (c *cta) found(e *interp.Event, k kind, lanes uint64, origin uint32, in *me
 	c.tool.log.Add(e, f)
 }
 
-// lanesText lists lanes: "0-3,7".
+// lanesText formats a set of lanes: "0-3,7".
 func lanesText(lanes uint64) string {
 	var list []string
 	for i := 0; i < 64; i++ {
@@ -257,7 +257,7 @@ func lanesText(lanes uint64) string {
 	return strings.Join(list, ",")
 }
 
-// place is where an instruction is, for notes.
+// place returns the source position of an instruction, for notes.
 func (p *plan) place(index int) string {
 	instr, fn := p.program.At(index)
 	return finding.SourcePlace(instr, fn)

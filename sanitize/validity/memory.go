@@ -1,6 +1,6 @@
 package validity
 
-// This file is which bits of memory are valid.
+// This file stores the validity of memory.
 
 import (
 	"bytes"
@@ -14,31 +14,31 @@ import (
 	"gemu/interp"
 )
 
-// blockShift is the size of the blocks of which one flag each says whether anything in them is
-// invalid.
+// blockShift is the binary logarithm of the block size in bytes. Each block has one flag.
 const blockShift = 6
 
-// memory is the invalid bits of an allocation. All its slices are zero at first, whether the allocation is valid then or not,
-// so that a page which nobody changes takes none of the host's memory. CTAs that run at the same time change it for
-// different bytes, as the program changes the bytes themselves.
+// memory holds the invalid bits of an allocation. All its slices are zero at first, for valid and invalid
+// allocations, so that an unchanged page takes no memory of the host. Concurrent CTAs change different bytes,
+// as the program itself does.
 type memory struct {
 	alloc  *interp.Allocation
-	bits   []byte          // invalid bits by byte, exclusive or flip; to the end of a block, where all bytes are valid
-	flip   uint64          // all bits are 1 if the memory was invalid at first, else 0
-	blocks []atomic.Uint32 // the value settled: all of the block is valid; the other: perhaps not
-	dirty  atomic.Int64    // how many blocks are not settled
-	origin []atomic.Uint32 // of stored invalid values, by four bytes; 0: never written
+	bits   []byte          // invalid bits by byte, XOR flip; padded to whole blocks with valid bytes
+	flip   uint64          // all ones if the memory was invalid at first, else 0
+	blocks []atomic.Uint32 // settled(): the whole block is valid; the other value: perhaps not
+	dirty  atomic.Int64    // number of blocks that are not settled
+	origin []atomic.Uint32 // origin of stored invalid values, by word of four bytes; 0: unwritten
 
-	release func() // gives memory outside Go's heap back; nil: there is none
+	release func() // frees the memory outside Go's heap; nil if there is none
 }
 
-// reservedFrom is the size in bytes of memory whose bits are outside Go's heap, where untouched pages take no memory for certain.
+// reservedFrom is the size in bytes from which the slices are outside Go's heap. There, untouched pages are
+// certain to take no memory.
 const reservedFrom = 32 << 20
 
 func newMemory(a *interp.Allocation, size int, valid bool) *memory {
 	n := (size + 1<<blockShift - 1) >> blockShift
 	m := &memory{alloc: a}
-	if size < reservedFrom || a.Kind == interp.HeapMemory || !m.reserve(n) { // kernels free heap blocks while others run
+	if size < reservedFrom || a.Kind == interp.HeapMemory || !m.reserve(n) { // kernels free heap blocks while other kernels run
 		m.bits, m.blocks, m.origin = make([]byte, n<<blockShift), make([]atomic.Uint32, n), make([]atomic.Uint32, n<<blockShift/4)
 	}
 	if !valid {
@@ -49,7 +49,7 @@ func newMemory(a *interp.Allocation, size int, valid bool) *memory {
 	return m
 }
 
-// reserve makes the slices for n blocks of pages outside Go's heap. It reports whether the host has given them.
+// reserve allocates the slices for n blocks outside Go's heap. It returns false if the host refuses.
 func (m *memory) reserve(n int) bool {
 	all, err := hostmem.Reserve(uint64(n)<<blockShift*2 + 4*uint64(n))
 	if err != nil {
@@ -63,10 +63,10 @@ func (m *memory) reserve(n int) bool {
 	return true
 }
 
-// settled is the flag of a block of which all is valid.
+// settled returns the flag of a valid block.
 func (m *memory) settled() uint32 { return uint32(m.flip & 1) }
 
-// paint makes all bytes v. It writes no page that has nothing else.
+// paint sets all bytes to v, without a write to pages that already hold only v.
 func paint(b []byte, v byte) {
 	const page = 4 << 10
 	for len(b) > 0 {
@@ -80,7 +80,7 @@ func paint(b []byte, v byte) {
 	}
 }
 
-// invalidate makes all bytes invalid, and never written.
+// invalidate makes all bytes unwritten.
 func (m *memory) invalidate(size int) {
 	m.flip = ^uint64(0)
 	clear(m.bits[:size])
@@ -94,7 +94,7 @@ func (m *memory) invalidate(size int) {
 	m.dirty.Store(int64(len(m.blocks)))
 }
 
-// clean reports whether n bytes are in blocks that are valid.
+// clean reports whether n bytes lie in valid blocks.
 func (m *memory) clean(offset uint64, n int) bool {
 	for b := offset >> blockShift; b <= (offset+uint64(n)-1)>>blockShift; b++ {
 		if m.blocks[b].Load() != m.settled() {
@@ -104,8 +104,8 @@ func (m *memory) clean(offset uint64, n int) bool {
 	return true
 }
 
-// cleanRuns reports whether all that runs access is valid, so many bytes each: the memory begins at an
-// address, and the last offset is one.
+// cleanRuns reports whether all accesses of the runs, of bytes bytes each, are in bounds and valid. begin is
+// the address of the memory, last the largest offset of an access.
 func (m *memory) cleanRuns(runs []interp.AddressRun, bytes int, begin, last uint64) bool {
 	dirty := m.dirty.Load() != 0
 	for i := range runs {
@@ -117,7 +117,7 @@ func (m *memory) cleanRuns(runs []interp.AddressRun, bytes int, begin, last uint
 		if !dirty {
 			continue
 		}
-		if n := uint64(bits.OnesCount64(r.Lanes)); width <= (n-1)*uint64(bytes) { // without holes
+		if n := uint64(bits.OnesCount64(r.Lanes)); width <= (n-1)*uint64(bytes) { // contiguous
 			if !m.allValid(low, int(width)+bytes) {
 				return false
 			}
@@ -133,7 +133,7 @@ func (m *memory) cleanRuns(runs []interp.AddressRun, bytes int, begin, last uint
 	return true
 }
 
-// allValid reports whether all of n bytes are valid.
+// allValid reports whether n bytes are valid.
 //
 //go:norace
 func (m *memory) allValid(offset uint64, n int) bool {
@@ -147,7 +147,7 @@ func (m *memory) allValid(offset uint64, n int) bool {
 	return any == 0
 }
 
-// load is the invalid bits of up to 8 bytes.
+// load returns the invalid bits of up to 8 bytes.
 //
 //go:norace
 func (m *memory) load(offset uint64, n int) (v uint64) {
@@ -157,7 +157,7 @@ func (m *memory) load(offset uint64, n int) (v uint64) {
 	return v
 }
 
-// store has up to 8 bytes with these invalid bits.
+// store sets the invalid bits v, and the origin, of up to 8 bytes.
 //
 //go:norace
 func (m *memory) store(offset uint64, n int, v uint64, origin uint32) {
@@ -173,7 +173,7 @@ func (m *memory) store(offset uint64, n int, v uint64, origin uint32) {
 	m.soil(offset, n)
 }
 
-// soil has the blocks of n bytes be such as may have something invalid.
+// soil marks the blocks of n bytes as perhaps invalid.
 func (m *memory) soil(offset uint64, n int) {
 	settled := m.settled()
 	for b := offset >> blockShift; b <= (offset+uint64(n)-1)>>blockShift; b++ {
@@ -183,25 +183,25 @@ func (m *memory) soil(offset uint64, n int) {
 	}
 }
 
-// settle has the blocks of n bytes be valid, if they are.
+// settle marks the blocks of n bytes as valid if they are.
 func (m *memory) settle(offset uint64, n int) {
 	settled := m.settled()
 	for b := offset >> blockShift; b <= (offset+uint64(n)-1)>>blockShift; b++ {
 		if m.blocks[b].Load() != settled && m.whole(b) && m.blocks[b].Swap(settled) != settled {
 			m.dirty.Add(-1)
-			if !m.whole(b) { // meanwhile another CTA has stored something
+			if !m.whole(b) { // another CTA has stored an invalid value meanwhile
 				m.soil(b<<blockShift, 1)
 			}
 		}
 	}
 }
 
-// whole reports whether all of a block is valid.
+// whole reports whether a block is valid.
 //
 //go:norace
 func (m *memory) whole(block uint64) bool { return m.allValid(block<<blockShift, 1<<blockShift) }
 
-// set makes n bytes valid or invalid as a whole.
+// set makes n bytes valid, or completely invalid.
 //
 //go:norace
 func (m *memory) set(offset uint64, n int, invalid bool, origin uint32) {
@@ -222,8 +222,8 @@ func (m *memory) set(offset uint64, n int, invalid bool, origin uint32) {
 	m.soil(offset, n)
 }
 
-// computed looks for bytes that were computed of invalid ones, among n: the first, how many there
-// are, and where the first comes from.
+// computed finds bytes among n that were computed from invalid values: the offset of the first, their number,
+// and the origin of the first.
 //
 //go:norace
 func (m *memory) computed(offset uint64, n int) (first uint64, count int, origin uint32) {
@@ -242,11 +242,11 @@ func (m *memory) computed(offset uint64, n int) (first uint64, count int, origin
 	return first, count, origin
 }
 
-// local is the invalid bits of the local memory of a warp's threads, by words of four bytes.
+// local holds the invalid bits of the local memory of a warp's threads, by word of four bytes.
 type local struct {
-	dirty   []uint64      // by word, the lanes in which something is invalid
-	bits    []*[64]uint32 // nil: all bits are
-	origins []*[64]uint32 // origins; nil: never written
+	dirty   []uint64      // by word, the lanes with invalid bits
+	bits    []*[64]uint32 // by word and lane; nil: all bits are invalid
+	origins []*[64]uint32 // by word and lane; nil: unwritten
 }
 
 func (l *local) grow(words int) {
@@ -255,7 +255,7 @@ func (l *local) grow(words int) {
 	}
 }
 
-// forget makes what is from a word on never written, for lanes.
+// forget makes the words from word on unwritten, for lanes.
 func (l *local) forget(word int, lanes uint64) {
 	for i := word; i < len(l.dirty); i++ {
 		l.dirty[i] |= lanes
@@ -270,7 +270,7 @@ func (l *local) forget(word int, lanes uint64) {
 	}
 }
 
-// load is the invalid bits of up to 8 bytes of a lane, and where they come from.
+// load returns the invalid bits of up to 8 bytes of a lane, and their origin.
 func (l *local) load(offset, n, lane int) (v uint64, origin uint32) {
 	l.grow((offset + n + 3) / 4)
 	for i := 0; i < n; i++ {
@@ -289,7 +289,7 @@ func (l *local) load(offset, n, lane int) (v uint64, origin uint32) {
 	return v, origin
 }
 
-// store has up to 8 bytes of a lane with these invalid bits.
+// store sets the invalid bits of up to 8 bytes of a lane.
 func (l *local) store(offset, n, lane int, v uint64, origin uint32) {
 	l.grow((offset + n + 3) / 4)
 	for w := offset / 4; w <= (offset+n-1)/4; w++ {

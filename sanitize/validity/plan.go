@@ -1,6 +1,6 @@
 package validity
 
-// This file prepares what a kernel's instructions do to valid bits.
+// This file prepares, for each instruction, its effect on valid bits.
 
 import (
 	"slices"
@@ -11,18 +11,18 @@ import (
 	"gemu/ptx"
 )
 
-// plan is the instructions of a kernel and of all that it can call.
+// plan holds the instructions of a kernel and of all functions that it can call.
 type plan struct {
 	program     interp.Program
 	steps       []step
-	events      []interp.Events // by instruction, what is told of it
-	easedEvents []interp.Events // … in warps whose registers are all valid
+	events      []interp.Events // full events, by instruction
+	easedEvents []interp.Events // events in a warp whose registers are all valid, by instruction
 
 	mu    sync.Mutex
 	funcs map[*ptx.Func]*function
 }
 
-// function is where a function has its registers: rows of 32 bits first, then those of 64, then
+// function numbers the registers of a function as rows: first rows of 32 bits, then of 64 bits, then
 // predicates.
 type function struct {
 	fn              *ptx.Func
@@ -30,11 +30,11 @@ type function struct {
 	unset           []interp.Operand // registers that may be read before they are written
 	params, results []interp.Operand
 
-	carry      int  // the row of the carry flag; -1: no instruction accesses it
-	readsCarry bool // an instruction may read the flag where nothing has written it
+	carry      int  // row of the carry flag; -1: no instruction accesses it
+	readsCarry bool // an instruction may read the flag before it is written
 }
 
-// row is the row of an operand, -1 if it is in none.
+// row returns the row of an operand, -1 if it has none.
 func (f *function) row(o *interp.Operand) int {
 	if o.Kind != interp.RowOperand {
 		return -1
@@ -52,61 +52,61 @@ func (f *function) row(o *interp.Operand) int {
 type step struct {
 	fn              *function
 	instr           *ptx.Instr
-	guard           int // the row of its predicate; -1 without
+	guard           int // the row of its predicate; -1: unguarded
 	guardKind       kind
 	uses            []use
 	actions         []action
-	call            *interp.Operations // of a call
-	readsUnsetCarry bool               // it reads the carry flag, and there nothing may have written it
+	call            *interp.Operations // operands of a call; else nil
+	readsUnsetCarry bool               // may read an unwritten carry flag
 	crossesPlaces   bool               // lanes at different places may execute it together
-	singleAccess    bool               // all that it does is one access to memory
+	singleAccess    bool               // consists of one access to memory
 
-	register, load atomic.Uint32 // origins: where an unset register is first read, and memory that was never written
+	register, load atomic.Uint32 // origins: the first read of an unwritten register here, and a read of unwritten local memory here
 }
 
-// use is a register whose value has to be valid.
+// use is a register whose value must be valid.
 type use struct {
-	row, high int // high: of 128 bits, the row of the upper half, else -1
+	row, high int // high: the row of the upper half of a 128-bit register, else -1
 	kind      kind
 	reg       ptx.RegID
 }
 
-// action is an operation.
+// action is an operation of an instruction.
 type action struct {
 	op       *interp.Operation
 	sources  []int // rows; -1: a constant
 	results  []int
 	behavior behavior
 
-	scale int   // of wgmma: the source that says whether the accumulator is read; -1: there is none
-	added []int // of wgmma: the sources that are the accumulator
+	scale int   // wgmma: index of the source that enables the accumulator; -1: none
+	added []int // wgmma: indices of the accumulator sources
 
 	once sync.Once
-	rule rule // of behaviorCompute
+	rule rule // of behaviorCompute, after once
 }
 
-// behavior is what an operation does to valid bits.
+// behavior is the effect of an operation on valid bits.
 type behavior uint8
 
 const (
-	behaviorAny  behavior = iota // each bit of its results depends on each of its sources, lane by lane
-	behaviorNone                 // its results are valid
+	behaviorAny  behavior = iota // lane by lane, each bit of the results depends on each bit of the sources
+	behaviorNone                 // the results are valid
 	behaviorCompute
 	behaviorCompare
 	behaviorLoad
 	behaviorStore
 	behaviorAtomic
-	behaviorTile // rows of matrices, by the addresses of some lanes
+	behaviorTile // matrix rows at the addresses of some lanes
 	behaviorShuffle
 	behaviorVote
 	behaviorBallot
-	behaviorWarp // each bit depends on the sources in all lanes
+	behaviorWarp // each bit of the results depends on the sources of all lanes
 )
 
-// isMemory reports whether it is about memory.
+// isMemory reports whether the operation accesses memory.
 func (d behavior) isMemory() bool { return d >= behaviorLoad && d <= behaviorTile }
 
-// newPlan prepares a kernel.
+// newPlan returns the plan of a launch's kernel.
 func newPlan(l *interp.LaunchInfo) *plan {
 	p := &plan{program: l.Program, steps: make([]step, l.Program.Len()), funcs: map[*ptx.Func]*function{}}
 	for i := range p.steps {
@@ -142,7 +142,7 @@ func newPlan(l *interp.LaunchInfo) *plan {
 	return p
 }
 
-// fullEvents is what is told of an instruction that is followed operation by operation.
+// fullEvents returns the events for an instruction that is tracked operation by operation.
 func (s *step) fullEvents() interp.Events {
 	if s.crossesPlaces {
 		return interp.OnBefore | interp.OnOperation | interp.OnAfter
@@ -150,21 +150,20 @@ func (s *step) fullEvents() interp.Events {
 	return interp.OnBefore | interp.OnOperation
 }
 
-// easedEvents is what has to be told of an instruction in a warp whose registers are all valid: something of
-// one that may make a register invalid, or looks at memory that may be, which is what does anything but
-// compute.
+// easedEvents returns the events for an instruction in a warp whose registers are all valid. Only instructions
+// that may make a register invalid, or that access memory, need events; plain computations need none.
 func (s *step) easedEvents(kernel *ptx.Func) interp.Events {
 	if s.crossesPlaces || s.call != nil {
 		return s.fullEvents()
 	}
 	switch s.instr.Form.Family {
-	case ptx.FamilyAsyncStore, ptx.FamilyWgmma, ptx.FamilyWgmmaWait: // its effects may come where it is executed
+	case ptx.FamilyAsyncStore, ptx.FamilyWgmma, ptx.FamilyWgmmaWait: // asynchronous effects may come at this instruction
 		return s.fullEvents()
 	}
 	if space, _ := s.instr.Space(); space == ptx.Const {
 		return 0 // always valid
 	}
-	for i := range s.instr.Ops { // so are parameters of the kernel
+	for i := range s.instr.Ops { // kernel parameters are always valid
 		if v, ok := s.instr.Ops[i].Sym().(*ptx.Var); ok && s.fn.fn == kernel && slices.Contains(kernel.Params, v) {
 			return 0
 		}
@@ -180,7 +179,7 @@ func (s *step) easedEvents(kernel *ptx.Func) interp.Events {
 	return 0
 }
 
-// function is a function of it.
+// function returns the description of a function, and creates it if necessary.
 func (p *plan) function(fn *ptx.Func) *function {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -197,7 +196,7 @@ func (p *plan) function(fn *ptx.Func) *function {
 	return f
 }
 
-// prepare describes an operation.
+// prepare fills in the description of an operation.
 func (a *action) prepare(s *step, o *interp.Operation) {
 	a.op, a.scale = o, -1
 	for i := range o.Sources {
@@ -241,8 +240,8 @@ func (a *action) prepare(s *step, o *interp.Operation) {
 	}
 }
 
-// findAccumulator finds the sources of wgmma that are its accumulator, and the source that says whether they are read
-// (scale-d, manual 9.7.15.5.2).
+// findAccumulator finds the accumulator sources of wgmma and the source that enables them (scale-d, manual
+// 9.7.15.5.2).
 func (a *action) findAccumulator(instr *ptx.Instr) {
 	d := map[ptx.RegID]bool{}
 	for _, o := range instr.Fragment("d") {
@@ -260,7 +259,7 @@ func (a *action) findAccumulator(instr *ptx.Instr) {
 	}
 }
 
-// findUses finds the registers whose values have to be valid.
+// findUses finds the registers whose values must be valid.
 func (s *step) findUses(operations *interp.Operations) {
 	instr := s.instr
 	add := func(reg ptx.RegID, k kind) {
@@ -312,11 +311,11 @@ func (s *step) findUses(operations *interp.Operations) {
 		case !instr.IsSource(i):
 		case family == ptx.FamilyAtomic:
 			values(o, unsetAtomic)
-		case family == ptx.FamilyAsync: // how much is copied, and to whom
+		case family == ptx.FamilyAsync: // size and destination of the copy
 			values(o, unsetAddress)
 		case family == ptx.FamilyBrx:
 			values(o, unsetBranch)
-		case instr.Form.Affine == ptx.AffineSelect && truth(&instr.Ops[1]) && truth(&instr.Ops[2]): // it makes a number of a predicate
+		case instr.Form.Affine == ptx.AffineSelect && truth(&instr.Ops[1]) && truth(&instr.Ops[2]): // converts a predicate to a number
 		case family == ptx.FamilySlct && spec.Name == "c", instr.Form.Affine == ptx.AffineSelect && spec.Name == "c":
 			values(o, unsetCondition)
 		case family == ptx.FamilyBarrier && instr.Has("warp"):
@@ -335,7 +334,8 @@ func (s *step) findUses(operations *interp.Operations) {
 	}
 }
 
-// findCarry finds the carry flag, a predicate that is no register: instructions with .cc have it as their second result.
+// findCarry finds the row of the carry flag, a predicate without a register: the second result of instructions
+// with .cc.
 func (s *step) findCarry() {
 	if !s.fn.readsCarry || !s.instr.Form.Effects.Any(ptx.CarryIn|ptx.CarryOut) {
 		return
@@ -353,12 +353,12 @@ func (s *step) findCarry() {
 	s.readsUnsetCarry = s.fn.carry >= 0 && s.instr.Form.Effects.HasAll(ptx.CarryIn)
 }
 
-// truth reports whether an operand is what a predicate becomes as a number: 0, 1 or -1.
+// truth reports whether an operand is a number that stands for a predicate: 0, 1 or -1.
 func truth(o *ptx.Operand) bool {
 	return o.Kind == ptx.ImmOperand && (o.Imm.Bits+1 <= 2 || int32(o.Imm.Bits) == -1 || int16(o.Imm.Bits) == -1)
 }
 
-// findUnset finds which registers may be read before they are written, of functions that run.
+// findUnset finds the registers of a running function that may be read before they are written.
 func (f *function) findUnset(owner *plan) {
 	first := map[ptx.RegID]*interp.Operand{}
 	for i := range owner.steps {
@@ -366,7 +366,7 @@ func (f *function) findUnset(owner *plan) {
 			continue
 		}
 		p := owner.program.Operations(i)
-		for _, list := range [][]interp.Operand{p.Reads, p.Writes} { // a result of the function is read where it ends
+		for _, list := range [][]interp.Operand{p.Reads, p.Writes} { // a function's result is read at its end
 			for k := range list {
 				first[list[k].Reg] = &list[k]
 			}

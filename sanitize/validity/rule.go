@@ -1,7 +1,7 @@
 package validity
 
-// This file finds out how the bits of a result depend on those of the sources. Nothing here
-// knows an instruction by its name: what an operation computes is tried out.
+// This file determines by trials how the bits of a result depend on the bits of the sources. It knows no
+// instruction by name.
 
 import (
 	"math/bits"
@@ -10,34 +10,33 @@ import (
 	"gemu/interp"
 )
 
-// dependence is how the bits of a result depend on those of the sources.
+// dependence is the way the bits of a result depend on the bits of the sources.
 type dependence uint8
 
 const (
-	unknown    dependence = iota // it has not been tried yet
-	anyToAll                     // each on any
-	positional                   // each on one bit at most of each source, where those of rule.control are known: logic, shifts, moves
-	fromBelow                    // each on those at its place and below: sums, products
-	inBlocks                     // each on those of its block of rule.block bits: arithmetic of packed elements
+	unknown    dependence = iota // not determined yet
+	anyToAll                     // each bit on all bits
+	positional                   // each bit on at most one bit of each source, for known values of the rule.control sources: logic, shifts, moves
+	fromBelow                    // each bit on the bits at its position and below: sums, products
+	inBlocks                     // each bit on the bits of its block of rule.block bits: packed arithmetic
 )
 
-// rule is what is known of an operation.
+// rule describes an operation.
 type rule struct {
 	dependence
-	control uint8 // the sources that say where bits go, bit i for source i
+	control uint8 // set of sources that select positions: bit i is source i
 	block   int
 }
 
-// ruleTrial is an operation that is tried out.
+// ruleTrial is an operation under trial.
 type ruleTrial struct {
 	o       *interp.Operation
-	inBits  [4]int // bits of sources
+	inBits  [4]int // of each source
 	outBits int
 	rnd     *rand.Rand
 }
 
-// corners are values at which operations do what they do nowhere else: infinities and NaNs of
-// all formats, the least and greatest integers.
+// corners are values with special behaviour: infinities and NaNs of all formats, smallest and largest integers.
 var corners = [...]uint64{
 	0, ^uint64(0), 1, 1 << 31, 1 << 63, 1<<31 - 1, 1<<63 - 1, 0x7f80_0000, 0x7fc0_0000, 0xff80_0001, 0x7ff0_0000_0000_0000, 0xfff8_0000_0000_0001,
 	0x7c00_7c00_7e00_fc01, 0x7f80_7fc0_ff81_7f7f, 0x8000_8000_8000_8000, 0x8080_8080_8080_8080, 0x7f7f_7f7f_7f7f_7f7f, 0x5555_5555_5555_5555,
@@ -63,7 +62,7 @@ func (t *ruleTrial) compute(v *[4]uint64) uint64 {
 	return d & lowBits(t.outBits)
 }
 
-// lowBits is the lowest n bits.
+// lowBits returns a mask of the lowest n bits.
 func lowBits(n int) uint64 {
 	if n >= 64 {
 		return ^uint64(0)
@@ -71,7 +70,7 @@ func lowBits(n int) uint64 {
 	return 1<<n - 1
 }
 
-// ruleOf tries an operation that computes out.
+// ruleOf determines the rule of a computation by trials.
 func ruleOf(o *interp.Operation) rule {
 	t := ruleTrial{o: o, outBits: outBits(o), rnd: rand.New(rand.NewPCG(1, 2))}
 	n := min(len(o.Sources), 4)
@@ -99,7 +98,7 @@ func ruleOf(o *interp.Operation) rule {
 	return rule{dependence: anyToAll}
 }
 
-// outBits is how many bits the first result has.
+// outBits returns the number of bits of the first result.
 func outBits(o *interp.Operation) int {
 	if len(o.Results) == 0 {
 		return 0
@@ -111,12 +110,12 @@ func outBits(o *interp.Operation) int {
 }
 
 const (
-	controls = 40 // values of control sources that are tried
-	samples  = 24 // values of the others, for each
+	controls = 40 // number of trial values of the control sources
+	samples  = 24 // number of trial values of the remaining sources, for each control value
 )
 
-// positional reports whether each bit of the result depends on one bit at most of each source,
-// for any values of the sources of a set. At least one bit has to depend on something.
+// positional reports whether each bit of the result depends on at most one bit of each source, for any fixed
+// values of the control sources. At least one bit must depend on a source.
 func (t *ruleTrial) positional(n int, control uint8) bool {
 	var v [4]uint64
 	any := false
@@ -132,7 +131,7 @@ func (t *ruleTrial) positional(n int, control uint8) bool {
 				}
 			}
 		}
-		var dependsOn [4][64]uint64 // by source and bit of the result
+		var dependsOn [4][64]uint64 // source bits that changed the result, by source and result bit
 		for range width {
 			for i := range n {
 				if control>>i&1 == 0 {
@@ -161,9 +160,8 @@ func (t *ruleTrial) positional(n int, control uint8) bool {
 	return any
 }
 
-// dependsWithin reports whether bits of the result depend only on those bits of sources of which ok says
-// that they may. Each block of bits has to depend on something: what has not been seen to change may
-// do so where nothing was tried.
+// dependsWithin reports whether each bit of the result depends only on source bits allowed by ok. Each block
+// must depend on some bit: a block that never changed may do so for untried values.
 func (t *ruleTrial) dependsWithin(n, block int, ok func(in, out int) bool) bool {
 	var v [4]uint64
 	changed := uint64(0)
@@ -194,14 +192,14 @@ func (t *ruleTrial) dependsWithin(n, block int, ok func(in, out int) bool) bool 
 	return true
 }
 
-// invalid is the bits of an operation's result that depend on invalid bits of its sources in a
-// lane, and whether they are but copies of those. There is an invalid bit.
+// invalid returns the bits of the result that depend on invalid source bits in a lane, and whether they are
+// plain copies of them. At least one source bit must be invalid.
 func (r *rule) invalid(o *interp.Operation, v, inv *[4]uint64) (out uint64, copied bool) {
 	mask := lowBits(outBits(o))
 	n := min(len(o.Sources), 4)
 	switch r.dependence {
 	case positional:
-		unsure := 0 // sources with invalid bits
+		unsure := 0 // number of sources with invalid bits
 		var which [4]int
 		for i := range n {
 			switch {
@@ -244,8 +242,8 @@ func (r *rule) invalid(o *interp.Operation, v, inv *[4]uint64) (out uint64, copi
 	return mask, false
 }
 
-// combined is whether a comparison's result is invalid, which is combined with a predicate: not
-// where one of the two that is valid decides.
+// combined reports whether the result of a comparison combined with a predicate is invalid. It is valid if a
+// valid part alone decides it.
 func combined(o *interp.Operation, cmp, pred bool, invalidCmp, invalidPred bool) bool {
 	if pred = pred != o.Not; o.Bool == "and" || o.Bool == "or" {
 		decides := o.Bool == "or"

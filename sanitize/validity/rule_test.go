@@ -15,7 +15,7 @@ import (
 	"gemu/interp"
 )
 
-// everyInstr is a probe that collects the operations of kernels that compute.
+// everyInstr is a probe that collects the computing operations of kernels.
 type everyInstr struct{ ops map[string]interp.Operation }
 
 func (p *everyInstr) Subscription() interp.Subscription {
@@ -43,8 +43,7 @@ func (p *everySink) OnEvent(e *interp.Event) {
 	}
 }
 
-// operations are all operations that compute, of the cases of instructions and of the planted
-// kernels.
+// operations returns the computing operations of the instruction cases and the planted kernels.
 var operations = sync.OnceValue(func() map[string]interp.Operation {
 	p := &everyInstr{map[string]interp.Operation{}}
 	for _, pattern := range []string{"../../testdata/insn/*.ptx", "../../testdata/sanitize/init/*.ptx"} {
@@ -72,7 +71,7 @@ var operations = sync.OnceValue(func() map[string]interp.Operation {
 			}
 		}
 	}
-	// Of each three will do, whose modifiers differ.
+	// Three variants of each name suffice; their modifiers differ.
 	few, count := map[string]interp.Operation{}, map[string]int{}
 	for _, name := range slices.Sorted(maps.Keys(p.ops)) {
 		if o := p.ops[name]; count[o.Name] < 3 {
@@ -83,9 +82,9 @@ var operations = sync.OnceValue(func() map[string]interp.Operation {
 	return few
 })
 
-// TestRules compares what is said of the bits of results with what they do: with some bits of the
-// sources invalid, those are given all values (or many), and a bit of the result that changes has
-// to be invalid; where bits are only moved and combined bit by bit, one that never does, valid.
+// TestRules compares each rule with the operation itself. It gives some invalid source bits all values (or
+// many): a result bit that changes must be invalid. For positional rules, a bit that never changes must be
+// valid.
 func TestRules(t *testing.T) {
 	ops := operations()
 	if len(ops) < 400 {
@@ -156,8 +155,7 @@ func TestRules(t *testing.T) {
 	t.Logf("%d operations: %v", len(ops), kinds)
 }
 
-// TestDependence: what the operations of which more is known than that everything depends on
-// everything are found to be.
+// TestDependence checks the rules of the operations with a rule more precise than anyToAll.
 func TestDependence(t *testing.T) {
 	want := []struct{ name, says string }{
 		{`^(and|or|xor|not)\.(b16|b32|b64|pred)$`, "positional, control 0"},
@@ -165,7 +163,7 @@ func TestDependence(t *testing.T) {
 		{`^(shl|shr)\.[bsu](16|32|64)$`, "positional, control 10"},
 		{`^shf\.[lr]\.(wrap|clamp)\.b32$`, "positional, control 100"},
 		{`^brev\.b(32|64)$`, "positional, control 0"},
-		{`^selp\.(b16|b32|b64)$`, "positional, control 0"}, // the predicate is one bit,
+		{`^selp\.(b16|b32|b64)$`, "positional, control 0"}, // the predicate is one bit
 		{`^bfe\.[su](32|64)$`, "positional, control 110"},
 		{`^bfi\.b(32|64)$`, "positional, control 1100"},
 		{`^prmt\.b32$`, "positional, control 100"},
@@ -198,7 +196,7 @@ func TestDependence(t *testing.T) {
 	}
 }
 
-// String is the rule in words.
+// String formats the rule.
 func (r rule) String() string {
 	switch r.dependence {
 	case positional:

@@ -1,13 +1,3 @@
-// Package validity finds uses of values that nothing has written: of registers that were not
-// written before they are read, and of memory that nobody has written since it was allocated.
-//
-// Each bit of a register's lane and of memory is valid or not. Copies take validity with them; what
-// is computed of invalid bits is invalid as far as it depends on them, exactly for logic, shifts and
-// moves, upwards through sums and products, as a whole else. Only a use is told: what a program
-// branches on, addresses memory with, prints …; and what the host copies that was computed of
-// invalid bits. What has been told counts as valid from there on.
-//
-// docs/sanitizers.md says what is looked at, and what is not.
 package validity
 
 import (
@@ -38,7 +28,7 @@ const (
 	unsetStore
 )
 
-// The kinds, what is said of them, and what the place is called.
+// kinds holds, for each kind, the texts of its findings.
 var kinds = [...]struct {
 	name, message, role string
 	severity            finding.Severity
@@ -55,10 +45,11 @@ var kinds = [...]struct {
 	unsetStore:      {"uninitialized store", "a value that nothing has written is stored to memory that outlives the kernel", "store", finding.Notice},
 }
 
-// Name is what findings say.
+// Name is the name of this tool in findings.
 const Name = "init"
 
-// Tool is the sanitizer. One watches one device.
+// Tool finds uses of uninitialised values. It watches the launches of one device, and is safe for concurrent
+// launches.
 type Tool struct {
 	log *finding.Log
 
@@ -66,17 +57,17 @@ type Tool struct {
 
 	mu      sync.Mutex
 	memory  map[*interp.Allocation]*memory
-	origins []string // what findings say of them; by number, the first is 1
+	origins []string // texts of origins in findings; numbers begin at 1
 	known   map[string]uint32
-	free    []*cta // that have ended
+	free    []*cta // of ended CTAs, for reuse
 }
 
-// New makes the sanitizer, which tells the log what it finds.
+// New returns a sanitizer that writes its findings to log.
 func New(log *finding.Log) *Tool {
 	return &Tool{log: log, memory: map[*interp.Allocation]*memory{}, origins: []string{""}, known: map[string]uint32{}}
 }
 
-// Subscription: what is about to be executed, and addresses.
+// Subscription asks for instructions before their execution, with addresses.
 func (t *Tool) Subscription() interp.Subscription {
 	return interp.Subscription{
 		Events: interp.OnCTA | interp.OnCTAEnd | interp.OnWarp | interp.OnBefore | interp.OnAccess | interp.OnOperation | interp.OnAfter | interp.OnCall | interp.OnReturn | interp.OnWake |
@@ -85,17 +76,18 @@ func (t *Tool) Subscription() interp.Subscription {
 	}
 }
 
-// SelectEvents: all instructions may move values.
+// SelectEvents selects all instructions, because each can move values.
 func (t *Tool) SelectEvents(l *interp.LaunchInfo) []interp.Events {
 	return t.plans.Get(l, newPlan).events
 }
 
-// ReducedEvents: where all registers of a warp are valid, only what reads something else may make one invalid.
+// ReducedEvents selects the events for a warp with only valid registers. Only instructions with sources other
+// than registers can make a register invalid then.
 func (t *Tool) ReducedEvents(l *interp.LaunchInfo) []interp.Events {
 	return t.plans.Get(l, newPlan).easedEvents
 }
 
-// CTA gives a CTA what follows it.
+// CTA returns the sink for a new CTA.
 func (t *Tool) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -107,7 +99,7 @@ func (t *Tool) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink {
 	return &cta{tool: t}
 }
 
-// OnEvent is told what the host does.
+// OnEvent handles the memory operations of the host.
 func (t *Tool) OnEvent(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnAlloc:
@@ -123,12 +115,12 @@ func (t *Tool) OnEvent(e *interp.Event) {
 	}
 }
 
-// bytesWithin is how many of the bytes that an event is about are in its memory.
+// bytesWithin returns the number of the event's bytes that lie in its memory.
 func bytesWithin(e *interp.Event) int {
 	return int(min(uint64(e.Bytes), e.Memory.Size-min(e.Offset, e.Memory.Size)))
 }
 
-// allocated has memory that was allocated be invalid, if it is such that nothing has set.
+// allocated makes new memory invalid if its allocation is uninitialised.
 func (t *Tool) allocated(e *interp.Event) {
 	m := newMemory(e.Memory, e.Bytes, !e.Memory.HasUninitialised())
 	t.mu.Lock()
@@ -136,7 +128,7 @@ func (t *Tool) allocated(e *interp.Event) {
 	t.mu.Unlock()
 }
 
-// keep makes m the validity of its allocation. t.mu is held.
+// keep stores m as the validity of its allocation. The caller must hold t.mu.
 func (t *Tool) keep(m *memory) {
 	t.drop(m.alloc)
 	t.memory[m.alloc] = m
@@ -150,7 +142,7 @@ func (t *Tool) keep(m *memory) {
 	}
 }
 
-// drop forgets the validity of an allocation, which nobody accesses any more. t.mu is held.
+// drop forgets the validity of an allocation that is no longer accessed. The caller must hold t.mu.
 func (t *Tool) drop(a *interp.Allocation) {
 	if m := t.memory[a]; m != nil && m.release != nil {
 		m.release()
@@ -158,7 +150,7 @@ func (t *Tool) drop(a *interp.Allocation) {
 	delete(t.memory, a)
 }
 
-// memoryOf is the validity of memory; what nobody has told of is valid.
+// memoryOf returns the validity of an allocation. An unknown allocation is valid.
 func (t *Tool) memoryOf(a *interp.Allocation) *memory {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -170,15 +162,14 @@ func (t *Tool) memoryOf(a *interp.Allocation) *memory {
 	return m
 }
 
-// computed is the bit of an origin's number that says that the value was computed, and is not a
-// mere copy; ofRegister is the bit of one that says that it comes from a register or from the carry flag, and not
-// from memory.
+// Flags in the number of an origin: computed marks a computed value, in contrast to a copy; ofRegister marks a
+// value from a register or the carry flag, in contrast to memory.
 const (
 	computed   = 1 << 31
 	ofRegister = 1 << 30
 )
 
-// origin is the number of an origin.
+// origin returns the number of an origin.
 func (t *Tool) origin(text string) uint32 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -190,14 +181,14 @@ func (t *Tool) origin(text string) uint32 {
 	return n
 }
 
-// originText is what findings say of an origin.
+// originText returns the text of an origin for findings.
 func (t *Tool) originText(n uint32) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.origins[n&^(computed|ofRegister)]
 }
 
-// hostReads looks at what the host copies.
+// hostReads checks memory that the host copies.
 func (t *Tool) hostReads(e *interp.Event) {
 	m, n := t.memoryOf(e.Memory), bytesWithin(e)
 	if m.dirty.Load() == 0 {
@@ -223,52 +214,52 @@ func notes(text string) []string {
 	return []string{text}
 }
 
-// cta follows a CTA. It has its own threads' registers and local memory, and its shared memory.
+// cta tracks one CTA: the registers and local memory of its threads, and its shared memory.
 type cta struct {
 	tool    *Tool
 	plan    *plan
 	shared  *memory
-	last    *memory // that was looked up
+	last    *memory // the latest result of memoryOf
 	warps   []warp
-	touched []touchedMemory // by instruction: the memory that it went to last
+	touched []touchedMemory // by instruction: the memory of its latest access
 	held    map[int64]*effect
 }
 
-// touchedMemory is memory that an instruction went to.
+// touchedMemory is the memory of an instruction's latest access.
 type touchedMemory struct {
 	m        *memory
 	space    ptx.Space // of the access
 	delta    uint64    // the address of its first byte
 	size     uint64
-	isShared bool // it is shared memory, which the next CTA has elsewhere
+	isShared bool // shared memory, whose place differs in the next CTA
 }
 
-// warp is the registers of a warp, by depth of calls.
+// warp holds the registers of a warp, by call depth.
 type warp struct {
 	frames    []frame
 	local     local
-	next      int  // the operation of the instruction that comes next
-	changed   bool // one of them has been told
+	next      int  // index of the next action of the current instruction
+	changed   bool // the instruction had an operation event
 	exchanged *exchanged
 
-	eased      bool // nothing is told of what only computes, for no register has invalid bits
-	sinceCheck int  // instructions told since somebody has looked whether that is so
+	eased      bool // the events are reduced: no register has invalid bits
+	sinceCheck int  // instructions since the last test for this state
 }
 
-// frame is the registers of lanes at a depth of calls, which need not be in the same function.
+// frame holds the registers of the lanes at one call depth. The lanes may be in different functions.
 type frame struct {
 	dirty []uint64 // by row, the lanes with invalid bits
 	rows  []*row
-	local int  // where the frame of the running function begins
-	some  bool // perhaps there are dirty rows
+	local int  // offset of the running function's frame in local memory, in bytes
+	some  bool // a row may be dirty
 
-	fn      [64]*function // by lane: what was called
-	retRows [64]int       // … and where its frame begins
+	fn      [64]*function // by lane: the called function
+	retRows [64]int       // by lane: the offset of its frame in local memory
 }
 
-// row is what lanes have of a register, of those that are dirty.
+// row holds the invalid bits of a register in its dirty lanes.
 type row struct {
-	bits   [64]uint64 // invalid ones
+	bits   [64]uint64 // the invalid bits, by lane
 	origin [64]uint32
 }
 
@@ -278,7 +269,7 @@ func (f *frame) grow(rows int) {
 	}
 }
 
-// invalid is the invalid bits of a lane's register.
+// invalid returns the invalid bits of a lane's register, and their origin.
 func (f *frame) invalid(row, lane int) (v uint64, origin uint32) {
 	if row < 0 || f.dirty[row]>>lane&1 == 0 {
 		return 0, 0
@@ -287,7 +278,7 @@ func (f *frame) invalid(row, lane int) (v uint64, origin uint32) {
 	return r.bits[lane], r.origin[lane]
 }
 
-// set sets them.
+// set sets the invalid bits of a lane's register.
 func (f *frame) set(bit, lane int, v uint64, origin uint32) {
 	if bit < 0 {
 		return
@@ -306,11 +297,10 @@ func (f *frame) set(bit, lane int, v uint64, origin uint32) {
 	r.bits[lane], r.origin[lane] = v, origin
 }
 
-// easeEvery is after how many instructions of a warp it is looked at whether all its registers are
-// valid.
+// easeEvery is the number of instructions of a warp between tests for invalid registers.
 const easeEvery = 32
 
-// ease has less be told of a warp whose registers are all valid.
+// ease reduces the events of a warp if all its registers are valid.
 func (w *warp) ease(e *interp.Event) {
 	w.sinceCheck = 0
 	for i := range w.frames {
@@ -323,7 +313,7 @@ func (w *warp) ease(e *interp.Event) {
 	e.ReduceEvents(true)
 }
 
-// endEase has all be told again of a warp of which a register is invalid now.
+// endEase restores the full events of a warp that has an invalid register again.
 func (w *warp) endEase(e *interp.Event) {
 	if !w.eased {
 		return
@@ -337,7 +327,7 @@ func (w *warp) endEase(e *interp.Event) {
 	}
 }
 
-// OnEvent follows what happens.
+// OnEvent handles the events of the CTA.
 func (c *cta) OnEvent(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnBefore:
@@ -413,7 +403,7 @@ func (c *cta) warp(i int) *warp {
 	return &c.warps[i]
 }
 
-// enter begins a function in lanes of a warp: their registers and local memory have no value.
+// enter begins a function in lanes of a warp. Their registers and local memory become invalid.
 func (c *cta) enter(w *warp, depth int, f *function, lanes uint64, bit int) {
 	for len(w.frames) <= depth {
 		w.frames = append(w.frames, frame{})
@@ -431,7 +421,7 @@ func (c *cta) enter(w *warp, depth int, f *function, lanes uint64, bit int) {
 		}
 		fr.dirty[r] |= lanes
 		fr.some = true
-		all := uint64(1) // of the carry flag
+		all := uint64(1) // the carry flag is one bit
 		if o.Reg != ptx.NoReg {
 			all = lowBits(bitsOf(f.fn.Regs[o.Reg].Type))
 		}
@@ -450,7 +440,7 @@ func (c *cta) enter(w *warp, depth int, f *function, lanes uint64, bit int) {
 	}
 }
 
-// bitsOf is how many bits a register of a type has, of its row.
+// bitsOf returns the number of bits that a register of type t has in its row.
 func bitsOf(t ptx.Type) int {
 	if t == ptx.Pred {
 		return 1
@@ -458,7 +448,7 @@ func bitsOf(t ptx.Type) int {
 	return t.Bits()
 }
 
-// before looks at what has to be valid for an instruction to be executed.
+// before checks the values that must be valid before an instruction executes.
 func (c *cta) before(e *interp.Event) {
 	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
 	if w.next, w.changed = 0, false; !w.eased {
@@ -488,7 +478,7 @@ func (c *cta) before(e *interp.Event) {
 	}
 }
 
-// used tells of a register with invalid bits that is used by lanes, if some of them have such.
+// used reports the use of a register with invalid bits by lanes. At least one lane must have such bits.
 func (c *cta) used(e *interp.Event, f *frame, row int, lanes uint64, k kind, reg ptx.RegID) {
 	lanes &= f.dirty[row]
 	f.dirty[row] &^= lanes
@@ -496,8 +486,8 @@ func (c *cta) used(e *interp.Event, f *frame, row int, lanes uint64, k kind, reg
 	c.found(e, k, lanes, c.origin(e.Index, f.rows[row].origin[first], reg), nil)
 }
 
-// carryIn reports a read of the carry flag by lanes in which nothing has written it. A flag that was written with an
-// invalid value is one.
+// carryIn reports lanes that read an unwritten carry flag. A flag written with an invalid value counts as
+// written.
 func (c *cta) carryIn(e *interp.Event, f *frame, row int) {
 	unset := uint64(0)
 	each(f.dirty[row]&e.Lanes, func(lane int) {
@@ -511,16 +501,16 @@ func (c *cta) carryIn(e *interp.Event, f *frame, row int) {
 	}
 }
 
-// forgetCarry makes the carry flag unwritten in lanes that return from a call (manual 9.7.2), if something may read it
-// then.
+// forgetCarry makes the carry flag unwritten in lanes that return from a call (manual 9.7.2), if an instruction
+// may read it then.
 func (c *cta) forgetCarry(f *frame, fn *function, lanes uint64) {
 	if fn.readsCarry {
 		each(lanes, func(lane int) { f.set(fn.carry, lane, 1, 0) })
 	}
 }
 
-// origin is the origin of an invalid value that an instruction reads in a register: if it has
-// none, nothing has written the register.
+// origin returns the origin of an invalid value that an instruction reads from a register. Without a known
+// origin, the register is unwritten.
 func (c *cta) origin(index int, origin uint32, reg ptx.RegID) uint32 {
 	if origin != 0 {
 		return origin
@@ -537,8 +527,7 @@ func (c *cta) origin(index int, origin uint32, reg ptx.RegID) uint32 {
 	return origin
 }
 
-// eased follows the access of an instruction in a warp whose registers are all valid, if that is all
-// that it does.
+// eased handles the access of an instruction in a warp with reduced events, if it is a single access.
 func (c *cta) eased(e *interp.Event, w *warp) {
 	s := &c.plan.steps[e.Index]
 	if !s.singleAccess {
@@ -550,7 +539,7 @@ func (c *cta) eased(e *interp.Event, w *warp) {
 	c.access(e, w, &w.frames[e.Depth], &s.actions[0])
 }
 
-// access follows an operation on memory.
+// access handles an operation on memory.
 func (c *cta) access(e *interp.Event, w *warp, f *frame, a *action) {
 	switch a.behavior {
 	case behaviorLoad:
@@ -564,11 +553,11 @@ func (c *cta) access(e *interp.Event, w *warp, f *frame, a *action) {
 	}
 }
 
-// operation follows an operation that is about to be executed.
+// operation handles an operation before its execution.
 func (c *cta) operation(e *interp.Event) {
 	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
 	a := &s.actions[w.next]
-	for a.op != e.Operation { // others were folded into what there is
+	for a.op != e.Operation { // skip actions folded into constants, which have no event
 		w.next++
 		a = &s.actions[w.next]
 	}
@@ -580,7 +569,7 @@ func (c *cta) operation(e *interp.Event) {
 		c.access(e, w, f, a)
 		return
 	}
-	if s.call != nil { // of a function that the machine provides
+	if s.call != nil { // a call of a function that the machine provides
 		each(lanes, func(lane int) {
 			for i := range s.call.Rets {
 				c.passTo(w, f, s.fn, &s.call.Rets[i], lane, e.Local, nil, 0)
@@ -594,7 +583,7 @@ func (c *cta) operation(e *interp.Event) {
 			any |= f.dirty[r]
 		}
 	}
-	if a.behavior >= behaviorShuffle { // of lanes that others have, too
+	if a.behavior >= behaviorShuffle { // depends on several lanes
 		if any&lanes != 0 {
 			c.exchange(e, f, a)
 			return
@@ -610,9 +599,9 @@ func (c *cta) operation(e *interp.Event) {
 	}
 }
 
-// compute follows an operation that computes lane by lane, where lanes of some have invalid bits.
+// compute handles a lane-wise operation; any holds the lanes with invalid source bits.
 func (c *cta) compute(e *interp.Event, f *frame, a *action, any uint64) {
-	for _, r := range a.results { // but where the result is a source
+	for _, r := range a.results { // a result may also be a source, so skip the lanes of any
 		if r >= 0 {
 			f.dirty[r] &^= e.Lanes &^ any
 		}
@@ -674,12 +663,12 @@ func (c *cta) compute(e *interp.Event, f *frame, a *action, any uint64) {
 	}
 }
 
-// differs reports whether a comparison of integers for equality is decided by bits that are valid.
+// differs reports whether valid bits alone decide an equality comparison of integers.
 func (c *cta) differs(o *interp.Operation, a, b, inv uint64) bool {
 	return (o.Cmp == affinetrack.Eq || o.Cmp == affinetrack.Ne) && (a^b)&lowBits(int(o.Width))&^inv != 0
 }
 
-// bitsOf is all bits of a result.
+// bitsOf returns a mask of all bits of result i.
 func (c *cta) bitsOf(a *action, i int) uint64 {
 	if i == 0 {
 		return lowBits(outBits(a.op))
@@ -687,7 +676,7 @@ func (c *cta) bitsOf(a *action, i int) uint64 {
 	return lowBits(a.op.Results[i].Bits)
 }
 
-// after makes up for operations of which nothing was told.
+// after handles collective instructions without operation events.
 func (c *cta) after(e *interp.Event) {
 	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
 	if s.crossesPlaces && !w.changed {
@@ -695,7 +684,7 @@ func (c *cta) after(e *interp.Event) {
 	}
 }
 
-// wake follows what a barrier gives: its operands have been looked at.
+// wake handles the results of a barrier. Its operands were checked before.
 func (c *cta) wake(e *interp.Event) {
 	if e.Index < 0 {
 		return
@@ -713,7 +702,7 @@ func (c *cta) wake(e *interp.Event) {
 	}
 }
 
-// call follows parameters to the function that lanes have called.
+// call copies the validity of arguments to the parameters of the called function.
 func (c *cta) call(e *interp.Event) {
 	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
 	callee := c.plan.function(e.Callee)
@@ -722,8 +711,7 @@ func (c *cta) call(e *interp.Event) {
 	for len(w.frames) <= e.Depth {
 		w.frames = append(w.frames, frame{})
 	}
-	// Arguments may be anywhere, and parameters in the same memory: lane by lane, and first all
-	// are read.
+	// Arguments and parameters may overlap in memory. So read all of them first, lane by lane.
 	type argument struct {
 		bits   []byte
 		origin uint32
@@ -744,7 +732,7 @@ func (c *cta) call(e *interp.Event) {
 	})
 }
 
-// returned follows results back to the caller.
+// returned copies the validity of results back to the caller.
 func (c *cta) returned(e *interp.Event) {
 	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
 	to, from := &w.frames[e.Depth], &w.frames[e.Depth+1]
@@ -759,12 +747,12 @@ func (c *cta) returned(e *interp.Event) {
 		}
 	})
 	c.forgetCarry(to, s.fn, e.Lanes)
-	for i := range from.dirty { // nobody has them any more
+	for i := range from.dirty { // the callee's registers are dead
 		from.dirty[i] &^= e.Lanes
 	}
 }
 
-// passedFrom is the invalid bits, by byte, of what is passed; nil if there are none.
+// passedFrom returns the invalid bits of an argument or result, by byte; nil if all are valid.
 func (c *cta) passedFrom(w *warp, f *frame, fn *function, o *interp.Operand, lane, local, index int) (inv []byte, origin uint32) {
 	n := (o.Bits + 7) / 8
 	if o.Kind == interp.FrameOperand {
@@ -792,7 +780,7 @@ func (c *cta) passedFrom(w *warp, f *frame, fn *function, o *interp.Operand, lan
 	return inv, from
 }
 
-// passTo has what is passed arrive.
+// passTo sets the invalid bits of a parameter or result.
 func (c *cta) passTo(w *warp, f *frame, fn *function, o *interp.Operand, lane, local int, inv []byte, origin uint32) {
 	n := (o.Bits + 7) / 8
 	at := func(offset int) (v uint64) {

@@ -12,14 +12,13 @@ import (
 	"gemu/sanitize/internal/planted"
 )
 
-// TestPlanted: what is found in kernels with uses of what nothing has written, and nothing in
-// correct ones that look like them.
+// TestPlanted runs kernels with planted uses of uninitialised values, and similar correct kernels.
 func TestPlanted(t *testing.T) {
 	planted.Files(t, "../../testdata/sanitize/init/*.ptx", func(log *finding.Log) interp.Probe { return New(log) })
 }
 
-// found runs a kernel in every mode and is what was found in it, "LINE: KIND", which is the same in
-// all, and the notes.
+// found runs a kernel in every mode. It returns the findings as "LINE: KIND", which must be the same in all
+// modes, and their notes.
 func found(t *testing.T, src string, l interp.Launch, after func(dev *interp.Device, b *interp.Buffer)) (lines []string, texts string) {
 	t.Helper()
 	for i, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
@@ -57,10 +56,10 @@ func found(t *testing.T, src string, l interp.Launch, after func(dev *interp.Dev
 	return lines, texts
 }
 
-// header begins modules.
+// header begins the modules.
 const header = ".version 8.6\n.target sm_90\n.address_size 64\n"
 
-// TestApart: lanes at different places execute a shuffle together. Not all policies can have that.
+// TestApart has lanes at different places execute a shuffle together. Not all policies allow this.
 func TestApart(t *testing.T) {
 	const kernel = header + `.entry k()
 {
@@ -104,8 +103,8 @@ END:
 	}
 }
 
-// TestHost: what the host copies is told of where it was computed of what nothing has written, and
-// not where that is merely copied, or never written. The store is a notice, unless it copies memory.
+// TestHost checks that a copy to the host is reported for values computed from uninitialised values, but not
+// for plain copies or unwritten memory. The store is a notice, unless it copies memory.
 func TestHost(t *testing.T) {
 	const kernel = header + `.entry k(.param .u64 data)
 {
@@ -128,7 +127,7 @@ func TestHost(t *testing.T) {
 		{"add.u32 %y, %y, 1;", []string{"0: uninitialized copy to the host", "11: uninitialized store"}},
 		{"add.u32 %y, %x, 1;", []string{"0: uninitialized copy to the host", "11: uninitialized store"}},
 		{"xor.b32 %y, %x, 1;", []string{"0: uninitialized copy to the host", "11: uninitialized store"}},
-		{"and.b32 %y, %x, 0xff;", []string{"11: uninitialized store"}}, // a byte of it, as it was
+		{"and.b32 %y, %x, 0xff;", []string{"11: uninitialized store"}}, // an unchanged byte of it
 		{"and.b32 %y, %x, 0;", nil},
 		{"prmt.b32 %y, %x, %x, 0x0123;", []string{"11: uninitialized store"}},
 		{"popc.b32 %y, %x;", []string{"0: uninitialized copy to the host", "11: uninitialized store"}},
@@ -146,8 +145,7 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// TestHostWrites: memory that the host has written has a value, and what it has allocated only does
-// not.
+// TestHostWrites checks that memory written by the host is valid, and memory only allocated is not.
 func TestHostWrites(t *testing.T) {
 	const kernel = header + `.entry k(.param .u64 data)
 {
@@ -190,7 +188,7 @@ END:
 	}
 }
 
-// TestMessage: a finding names the use, the threads, and where the value came from.
+// TestMessage checks that a finding names the use, the threads, and the origin of the value.
 func TestMessage(t *testing.T) {
 	_, text := found(t, header+`.entry k()
 {
