@@ -1,6 +1,6 @@
 package cli
 
-// This file shows the tables of "gemu compare" as a page, as pictures, and each as CSV.
+// This file shows the tables of "gemu compare" as a page, as pictures, and as CSV files.
 
 import (
 	"bytes"
@@ -14,8 +14,8 @@ import (
 	"gemu/papers"
 )
 
-// comparisonPicture draws a table under an interpretation: a panel for each column that has bars of its own, and for each
-// stack of others. Ours is above the paper's.
+// comparisonPicture draws a table under an interpretation: a panel for each column with bars of its own, and for each
+// stack of columns. Our bars are above the paper's.
 func comparisonPicture(t *papers.Table, title string, r *papers.ComparisonInterpretation) *picture {
 	p := &picture{title: title}
 	for i := range t.Columns {
@@ -30,7 +30,7 @@ func comparisonPicture(t *papers.Table, title string, r *papers.ComparisonInterp
 		n := panel{title: c.Label(), notes: []string{c.Doc}}
 		if c.Stack != "" {
 			if i > 0 && t.Columns[i-1].Stack == c.Stack {
-				continue // it is a part of one that is there
+				continue // its stack is drawn already
 			}
 			n.title, n.notes = c.Stack, nil
 			for columns = t.Columns[i:]; columns[len(columns)-1].Stack != c.Stack; {
@@ -60,8 +60,7 @@ func comparisonPicture(t *papers.Table, title string, r *papers.ComparisonInterp
 	return p
 }
 
-// columnBar is the bar of some columns, which have a value each, or a part of them has; it has no parts if
-// none has.
+// columnBar returns the bar of one column, or of the columns of a stack. It has no parts if no column has a value.
 func columnBar(columns []papers.Column, values map[string]float64, series []string) (b bar) {
 	sum, missing := 0.0, []string{}
 	for i := range columns {
@@ -78,7 +77,7 @@ func columnBar(columns []papers.Column, values map[string]float64, series []stri
 	if len(b.parts) > 0 {
 		b.text = percentText(math.Round(sum*1e9)/1e9, columns[0].Digits)
 	}
-	switch { // parts that are missing make it no height to compare
+	switch { // a bar with missing parts cannot be compared by its length
 	case len(b.parts) == len(columns):
 	case len(b.parts) == 1:
 		b.text = series[b.parts[0].series] + " " + b.text
@@ -88,8 +87,8 @@ func columnBar(columns []papers.Column, values map[string]float64, series []stri
 	return b
 }
 
-// comparisonFiles returns the tables as files: TABLE.csv of all readings, TABLE-agreement.csv where rows are ranked, TABLE.svg of the
-// headline, and TABLE-READING.svg of the others.
+// comparisonFiles returns the tables as files: TABLE.csv with all interpretations, TABLE-agreement.csv if rows are
+// ranked, TABLE.svg of the headline, and TABLE-READING.svg of each other interpretation.
 func comparisonFiles(c *papers.Comparison, tables []*papers.Table) (list []namedFile) {
 	for i, t := range tables {
 		table := &c.Tables[i]
@@ -109,12 +108,12 @@ func comparisonFiles(c *papers.Comparison, tables []*papers.Table) (list []named
 	return list
 }
 
-// comparisonPictureTitle is what stands above the picture of a reading, which has to be known without the page.
+// comparisonPictureTitle returns a title that identifies the picture outside the page.
 func comparisonPictureTitle(c *papers.Comparison, t *papers.ComparisonTable, r *papers.ComparisonInterpretation) string {
 	return fmt.Sprintf("%s, %s: %s (%s)", c.Paper, t.Name, t.Title, r.Name)
 }
 
-// fileName makes a name of a file of a text: what is no letter, digit or point is a dash.
+// fileName makes a file name of a text: every character except letters, digits and points becomes a dash.
 func fileName(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.')
@@ -133,7 +132,7 @@ type compareSection struct {
 	Absences        []string
 }
 
-// shownInterpretation is a reading on the page.
+// shownInterpretation is an interpretation on the page.
 type shownInterpretation struct {
 	Name, Doc string
 	Plot      template.HTML
@@ -189,7 +188,7 @@ func cellTexts(t *papers.Table, text func(c *papers.Column) string) (list []stri
 	return list
 }
 
-// pageLines are the lines of a row, as printRow has them.
+// pageLines returns the lines of a row, as tablePrinter.row prints them.
 func pageLines(t *papers.Table, r *papers.ComparisonRow) []compareLine {
 	lines := []compareLine{{r.Name, "gemu", cellTexts(t, valueTexts(r.Ours, r.OurBounds)), false}}
 	if len(r.Paper) > 0 {
@@ -199,7 +198,7 @@ func pageLines(t *papers.Table, r *papers.ComparisonRow) []compareLine {
 	return lines
 }
 
-// pageAgreement are the lines about all rows; none if nothing is ranked.
+// pageAgreement returns the lines about all rows; none if no column is ranked.
 func pageAgreement(t *papers.Table, r *papers.ComparisonInterpretation) (lines []compareLine) {
 	if !slices.ContainsFunc(t.Columns, func(c papers.Column) bool { a := r.Agreement[c.Name]; return a != nil && a.Rows > 0 }) {
 		return nil

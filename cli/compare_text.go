@@ -11,7 +11,7 @@ import (
 	"gemu/papers"
 )
 
-// A row has three lines: ours, the paper's, the difference.
+// A row has three lines: our values, the paper's, the differences.
 const (
 	compareName, compareSource = 10, 6
 	compareWide, compareNarrow = 6, 5 // columns with decimals and without
@@ -61,7 +61,7 @@ func (t *tablePrinter) line(style paint, name, source string, value func(c *pape
 	t.s.printf("%s\n", t.s.paint(style, strings.TrimRight(text, " ")))
 }
 
-// valueTexts returns values by column, with a * those of bounds, "-" where there is none.
+// valueTexts formats values by column, with a * after bounds, "-" for a missing value.
 func valueTexts(values map[string]float64, bounds []string) func(c *papers.Column) string {
 	return func(c *papers.Column) string {
 		if v, ok := values[c.Name]; ok {
@@ -81,7 +81,7 @@ func (t *tablePrinter) row(r *papers.ComparisonRow) {
 	t.line(dim, "", "diff", differenceTexts(r))
 }
 
-// differences gives those of a row by column, "-" where there is none.
+// differenceTexts formats the differences of a row by column, "-" for a missing value.
 func differenceTexts(r *papers.ComparisonRow) func(c *papers.Column) string {
 	return func(c *papers.Column) string {
 		if v, ok := r.Difference[c.Name]; ok {
@@ -91,7 +91,7 @@ func differenceTexts(r *papers.ComparisonRow) func(c *papers.Column) string {
 	}
 }
 
-// signedText writes a difference with its sign; what is rounded to nothing is 0.
+// signedText formats a difference with its sign; a difference that is rounded to nothing is 0.
 func signedText(v float64, decimals int) string {
 	if math.Abs(v) < math.Pow(10, -float64(decimals))/2 {
 		return "0"
@@ -99,12 +99,12 @@ func signedText(v float64, decimals int) string {
 	return fmt.Sprintf("%+.*f", decimals, v)
 }
 
-// correlationText writes a number from -1 to 1 in at most four characters.
+// correlationText formats a number from -1 to 1 in at most four characters.
 func correlationText(v float64) string {
 	return strings.Replace(fmt.Sprintf("%.2f", v), "0.", ".", 1)
 }
 
-// probabilityText writes a probability in at most four characters.
+// probabilityText formats a probability in at most four characters.
 func probabilityText(p float64) string {
 	switch {
 	case p < 0.0005:
@@ -115,7 +115,7 @@ func probabilityText(p float64) string {
 	return fmt.Sprintf("%.0f%%", 100*p)
 }
 
-// agreementLines are the lines about the rows of a column together: as the text calls them, and as the page does.
+// agreementLines are the lines about all rows of a column: name and source in the text, doc on the page.
 var agreementLines = []struct {
 	name, source, doc string
 	style             paint
@@ -127,7 +127,7 @@ var agreementLines = []struct {
 	{"distance", "", "distance, in the mean", plain, distanceText},
 }
 
-// statisticsDoc says what they are: corrected for what, and what more there is to say.
+// statisticsDoc explains these lines. Its arguments are the number of tests and further results.
 const statisticsDoc = "rho is Spearman's rank correlation of our rows and the paper's; p how often chance alone gives one so far from 0, with the ties there are; Holm the same, corrected for %s.%s distance is the mean of the differences without their signs."
 
 func optionalText(v *float64, text func(v float64) string) string {
@@ -145,7 +145,7 @@ func distanceText(c *papers.Column, a *papers.Agreement) string {
 	return optionalText(a.Distance, func(v float64) string { return percentText(v, max(1, c.Digits)) })
 }
 
-// agreed gives a line of agreementLines by column, "" where nothing is ranked.
+// agreed formats a line of agreementLines by column, "" for columns that are not ranked.
 func agreed(list map[string]*papers.Agreement, text func(c *papers.Column, a *papers.Agreement) string) func(c *papers.Column) string {
 	return func(c *papers.Column) string {
 		if a := list[c.Name]; a != nil {
@@ -159,7 +159,7 @@ func agreed(list map[string]*papers.Agreement, text func(c *papers.Column, a *pa
 func (t *tablePrinter) agreement(r *papers.ComparisonTable) {
 	head := r.Interpretations[0].Agreement
 	width := t.s.chart()
-	if len(head) == 0 { // the paper has nothing to rank: values are all there is of other readings
+	if len(head) == 0 { // without ranked columns, only the values of other interpretations follow
 		for i := range r.Interpretations[1:] {
 			o := &r.Interpretations[i+1]
 			if i == 0 {
@@ -177,7 +177,7 @@ func (t *tablePrinter) agreement(r *papers.ComparisonTable) {
 		return
 	}
 	t.s.printf("\n")
-	compared := false // or the paper has no numbers of the rows
+	compared := false // false: the paper has no numbers of the rows
 	for _, a := range head {
 		compared = compared || a.Rows > 0
 	}

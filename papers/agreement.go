@@ -1,7 +1,7 @@
 package papers
 
-// This file is the statistics of "gemu compare": whether two columns have their rows in the
-// same order, and whether that can be chance.
+// This file has the statistics of a comparison: whether two columns order their rows alike, and the probability that
+// chance does so.
 
 import (
 	"math"
@@ -10,16 +10,16 @@ import (
 	"sort"
 )
 
-// Agreement says how far our values of a column agree with the paper's.
+// Agreement compares our values of a column with the paper's.
 type Agreement struct {
-	Rows     int      `json:"rows"`             // that have both values
-	Rho      *float64 `json:"rank_correlation"` // Spearman's; null where it is not defined
-	P        *float64 `json:"p"`                // how often chance alone gives one so far from 0
-	Holm     *float64 `json:"p_corrected"`      // for the number of the table's columns, by Holm's method; null of another reading of one
-	Distance *float64 `json:"mean_distance"`    // mean of the differences without their signs; null of no rows
+	Rows     int      `json:"rows"`             // rows with both values
+	Rho      *float64 `json:"rank_correlation"` // Spearman's; null where it is undefined
+	P        *float64 `json:"p"`                // probability that chance alone gives a correlation so far from 0
+	Holm     *float64 `json:"p_corrected"`      // corrected by Holm's method for the number of the table's columns; null for another interpretation of a column
+	Distance *float64 `json:"mean_distance"`    // mean of the absolute differences; null without rows
 }
 
-// ChanceLevel is the probability of chance below which an agreement counts as one.
+// ChanceLevel is the probability of chance below which an agreement is significant.
 const ChanceLevel = 0.05
 
 // newAgreement compares two columns.
@@ -40,8 +40,8 @@ func newAgreement(measured, printed []float64) *Agreement {
 	return a
 }
 
-// spearman is Spearman's rank correlation coefficient, the correlation of the
-// ranks; NaN if all values of a side are the same.
+// spearman returns Spearman's rank correlation coefficient, the correlation of the ranks; NaN if all values of a side
+// are equal.
 func spearman(x, y []float64) float64 {
 	rx, ry := ranks(x), ranks(y)
 	mean := float64(len(x)+1) / 2
@@ -53,7 +53,7 @@ func spearman(x, y []float64) float64 {
 	return xy / math.Sqrt(xx*yy)
 }
 
-// ranks are the ranks of values from 1; equal ones share the mean of theirs.
+// ranks returns the ranks of values from 1 on; equal values share the mean of their ranks.
 func ranks(x []float64) []float64 {
 	order := make([]int, len(x))
 	for i := range order {
@@ -74,18 +74,18 @@ func ranks(x []float64) []float64 {
 	return r
 }
 
-// Up to exactRows rows all orders are tried, of more so many at random.
+// Up to exactRows rows all orders are tried, of more rows draws random orders.
 const (
 	exactRows = 8
 	draws     = 100_000
 )
 
-// chance is how often the rank correlation of x and y, in any order, is as far from 0 as it is
-// in theirs: a permutation test of two sides, which takes ties as they are. It is exact for up
-// to exactRows rows; of more it counts random orders, always the same ones, and the given one.
+// chance returns the probability that the rank correlation of x and y in a random order is as far from 0 as in the
+// given order. It is a two-sided permutation test, which keeps ties. It is exact for up to exactRows rows; for more
+// rows it counts random orders, always the same, and the given one.
 func chance(x, y []float64) float64 {
-	// Ranks doubled are integers, so sums of their products are exact; a correlation
-	// is such a sum, less that of the means.
+	// Doubled ranks are integers, so the sums of their products are exact. A correlation is such a sum minus the
+	// product of the means.
 	rx, ry := ranks(x), ranks(y)
 	n := len(x)
 	a, b := make([]int, n), make([]int, n)
@@ -119,7 +119,7 @@ func chance(x, y []float64) float64 {
 	return float64(reached) / float64(all)
 }
 
-// permute brings the first n elements of b into all orders (Heap's algorithm).
+// permute calls visit for each order of the first n elements of b (Heap's algorithm).
 func permute(b []int, n int, visit func()) {
 	if n <= 1 {
 		visit()
@@ -135,9 +135,9 @@ func permute(b []int, n int, visit func()) {
 	}
 }
 
-// holm corrects the probabilities of several tests for their number (Holm, A simple
-// sequentially rejective multiple test procedure, 1979): the least is taken times their number,
-// the next times one less, and none is below the one before it.
+// holm corrects the probabilities of several tests for their number (Holm, A simple sequentially rejective multiple
+// test procedure, 1979). The lowest is multiplied by the number of tests, the next by one less, and none becomes
+// lower than its predecessor.
 func holm(tests []*Agreement) {
 	order := slices.Clone(tests)
 	slices.SortStableFunc(order, func(a, b *Agreement) int {

@@ -1,7 +1,7 @@
 package papers
 
-// This file is Collange and Kouyoumdjian 2011, the Affine Vector Cache: what is compared with it,
-// and by which reading, is in docs/avc.md.
+// This file has Collange and Kouyoumdjian 2011, the Affine Vector Cache. docs/avc.md defines the columns and
+// interpretations.
 
 import (
 	_ "embed"
@@ -20,7 +20,8 @@ import (
 //go:embed data/avc2011_table4.csv
 var avc2011Table4 []byte
 
-// avcKernel is a kernel of the paper: its name in table 4, a shorter one, and what it is here.
+// avcKernel is a kernel of the paper: its name in table 4, a shorter name, and its workload and kernel in the
+// library.
 type avcKernel struct{ paper, short, workload, kernel, application string }
 
 var avcKernels = []avcKernel{
@@ -40,7 +41,7 @@ var avcKernels = []avcKernel{
 	{"BinomialOptions", "binomial", "binomial", "binomial", "BinomialOptions"},
 }
 
-// avcWide are those that section 3.2 looks at in blocks of 32 × 32 too.
+// avcWide are the kernels that section 3.2 also examines in blocks of 32 × 32.
 var avcWide = func() (list []avcKernel) {
 	for _, k := range avcKernels {
 		switch k.application {
@@ -52,15 +53,15 @@ var avcWide = func() (list []avcKernel) {
 	return list
 }()
 
-// avcSizes are the sizes of workloads that the numbers of docs/avc.md are of: at least two waves of 48
-// warps. The library's own may change without them.
+// avcSizes are the sizes of workloads for the numbers of docs/avc.md: at least two waves of 48 warps. They are
+// independent of the library's own sizes.
 var avcSizes = map[string]int{
 	"backprop": 1 << 12, "binomial": 256, "blackscholes": 1 << 16, "cfd": 1 << 12, "fdtd3d": 64, "fwt": 1 << 15,
 	"heartwall": 24, "hotspot": 192, "lud": 128, "nw": 48 * 16, "srad": 128,
 	"backprop32": 1 << 12, "hotspot32": 192, "srad32": 128,
 }
 
-// avcInterpretations are the readings of the cache and of how warps run on it; the first is the headline.
+// avcInterpretations are the interpretations of the cache and of the schedule; the first is the headline.
 var avcInterpretations = []struct {
 	Interpretation
 	schedule avc.Schedule
@@ -73,50 +74,50 @@ var avcInterpretations = []struct {
 	{Interpretation{"whole CTAs", "only as many warps resident as make whole CTAs"}, avc.Schedule{WholeCTAs: true}, false},
 }
 
-// avcLetter is the text's wording, of r_cache.
+// avcLetter is r_cache as the text words it.
 var avcLetter = Interpretation{"to the letter", "the smallest register count with so little traffic, whatever greater ones have"}
 
-// avcShares are the shares of r_base that figures 1, 2 and 6 are looked at.
+// avcShares are the shares of r_base in figures 1, 2 and 6.
 var avcShares = []float64{0.5, 0.75, 0.25}
 
-// avcProfiled are the kernels, of those that the text says something about, whose traffic is shown over
-// registers, and avcSteps the shares of r_base.
+// avcProfiled are kernels that the text discusses and whose traffic is shown over registers; avcSteps are the shares
+// of r_base.
 var (
 	avcProfiled = []string{"cfd2", "fdtd3d", "hotspot", "heartwal", "nw1", "srad1"}
 	avcSteps    = []float64{1, 0.875, 0.75, 0.625, 0.5, 0.375, 0.25}
 )
 
-// avcKept is how many warps of a launch the caches are given: three waves.
+// avcKept is the number of recorded warps of a launch: three waves.
 const avcKept = 3 * avc.MaxWarps
 
-// negligible is the traffic, in blocks to an instruction, that section 5.1 neglects.
+// negligible is the traffic, in blocks per instruction, that section 5.1 neglects.
 const negligible = 1e-4
 
-// avcResult is what has been measured of a kernel.
+// avcResult is the measurement of a kernel.
 type avcResult struct {
 	base, minRegs int
-	points        map[int]*avcPoint // by registers: those that figures look at
+	points        map[int]*avcPoint // by registers, for the figures
 
 	profiled bool
-	cached   [][]int // r_cache, by reading and configuration; none of a version that table 4 does not have
-	literal  []int   // to the letter
-	compact  int     // the least registers from which on no vector in private memory is generic
-	live     int     // the most registers that hold what is generic at once, before anything is spilled
+	cached   [][]int // r_cache, by interpretation and configuration; nil for a version that table 4 lacks
+	literal  []int   // by avcLetter
+	compact  int     // fewest registers from which on no vector in private memory is generic
+	live     int     // largest number of registers with generic values at once, before anything is spilled
 }
 
-// avcPoint is a kernel with some registers.
+// avcPoint is the measurement of a kernel with a number of registers.
 type avcPoint struct {
 	avc.Counts
-	traffic []float64   // by configuration, of the headline: blocks to an instruction
-	second  avc.Outcome // of configuration 2
+	traffic []float64   // of the headline, by configuration: blocks per instruction
+	second  avc.Outcome // the headline's result of configuration 2
 }
 
-// registersAt is the registers of a share of r_base: rounded half up, and no less than the least.
+// registersAt returns the registers of a share of r_base, rounded half up, and at least the minimum.
 func (r *avcResult) registersAt(share float64) int { return max(r.minRegs, r.rounded(share)) }
 
 func (r *avcResult) rounded(share float64) int { return int(share*float64(r.base) + 0.5) }
 
-// avcMeasure measures the kernels of a workload that the paper has, by name.
+// avcMeasure measures the paper's kernels of a workload, by name.
 func avcMeasure(m *Meter, workload string) (map[string]*avcResult, error) {
 	return measureOnce(m, "avc2011 "+workload, func() (map[string]*avcResult, error) {
 		w := kernels.Lookup(workload)
@@ -139,7 +140,7 @@ func avcMeasure(m *Meter, workload string) (map[string]*avcResult, error) {
 				result := &avcResult{base: r.Base, points: map[int]*avcPoint{}, profiled: slices.Contains(avcProfiled, k.short)}
 				if k.paper != "" {
 					for range avcInterpretations {
-						result.cached = append(result.cached, make([]int, len(avc.Configs))) // 0: not known yet
+						result.cached = append(result.cached, make([]int, len(avc.Configs))) // 0: unknown
 					}
 					result.literal = make([]int, len(avc.Configs))
 				}
@@ -171,7 +172,7 @@ func avcMeasure(m *Meter, workload string) (map[string]*avcResult, error) {
 	})
 }
 
-// finish says what was found for all registers.
+// finish sets the results that no number of registers has decided.
 func (r *avcResult) finish() {
 	for _, list := range r.cached {
 		for c := range list {
@@ -185,19 +186,18 @@ func (r *avcResult) finish() {
 	}
 }
 
-// isWanted reports whether the kernel has to be run with so many registers: a figure looks at it, or
-// r_cache is looked for.
+// isWanted reports whether the kernel must be run with regs registers, for a figure or to find r_cache.
 func (r *avcResult) isWanted(regs int) bool {
 	return regs <= r.base && (r.shown(regs) || r.cached != nil)
 }
 
-// shown reports whether a figure looks at so many registers.
+// shown reports whether a figure shows regs registers.
 func (r *avcResult) shown(regs int) bool {
 	at := func(s float64) bool { return r.registersAt(s) == regs }
 	return slices.ContainsFunc(avcShares, at) || r.profiled && slices.ContainsFunc(avcSteps, at)
 }
 
-// avcRun runs a workload with so many registers.
+// avcRun runs a workload with regs registers.
 func avcRun(m *Meter, w *kernels.Workload, module *ptx.Module, regs int, out map[string]*avcResult) error {
 	src, _, err := spill.Module(m.ctx, module, regs)
 	if err != nil {
@@ -236,8 +236,8 @@ func avcWatch(m *Meter, w *kernels.Workload, src string, p interp.Probe) error {
 	return m.runModule(w, src, avcSizes[w.Name], func(l *interp.Launch) { l.Reconverge = interp.ReconvergerNamed("stack") }, p)
 }
 
-// replay runs a kernel's warps through the caches: those of the headline, and those of other readings
-// whose r_cache is not known. Readings that differ in the caches only go together.
+// replay runs a kernel's warps through caches: always for the headline, and for other interpretations as long as
+// their r_cache is unknown. Interpretations with the same schedule share one pass.
 func (r *avcResult) replay(k *avc.Kernel, regs int, p *avcPoint) error {
 	type cache struct{ interpretation, config int }
 	var schedules []avc.Schedule
@@ -276,7 +276,7 @@ func (r *avcResult) replay(k *avc.Kernel, regs int, p *avcPoint) error {
 	return nil
 }
 
-// note notes the traffic of a reading and configuration. Registers become fewer from one to the next.
+// note records the traffic of an interpretation and configuration. Calls must be in order of falling registers.
 func (r *avcResult) note(reading, config, regs int, traffic float64, p *avcPoint) {
 	if reading == 0 {
 		p.traffic[config] = traffic
@@ -292,12 +292,12 @@ func (r *avcResult) note(reading, config, regs int, traffic float64, p *avcPoint
 	}
 }
 
-// avcOf is what has been measured of a row's kernel.
+// avcOf returns the measurement of a row's kernel.
 func avcOf(m *Meter, row *Row) (*avcResult, error) {
 	return avcNamed(m, row.Name)
 }
 
-// avcNamed is what has been measured of a kernel, by its shorter name.
+// avcNamed returns the measurement of a kernel by its shorter name.
 func avcNamed(m *Meter, short string) (*avcResult, error) {
 	for _, k := range slices.Concat(avcKernels, avcWide) {
 		if k.short == short {
@@ -308,7 +308,7 @@ func avcNamed(m *Meter, short string) (*avcResult, error) {
 	panic("BUG: no kernel " + short)
 }
 
-// avcRows are the kernels, with the paper's values of table 4 if they are wanted.
+// avcRows returns the kernels, with the paper's values of table 4 if values is set.
 func avcRows(values bool) []Row {
 	rows := readRows(avc2011Table4, nil)
 	for i := range rows {
@@ -324,7 +324,7 @@ func avcRows(values bool) []Row {
 	return rows
 }
 
-// avcWideRows are those in blocks of 32 × 32.
+// avcWideRows returns the kernels in blocks of 32 × 32.
 func avcWideRows() (rows []Row) {
 	for _, k := range avcWide {
 		rows = append(rows, Row{Name: k.short, Workload: k.workload, Values: map[string]float64{}})
@@ -332,7 +332,7 @@ func avcWideRows() (rows []Row) {
 	return rows
 }
 
-// avcWidened are the kernels of the paper, in blocks of 32 × 32 where it has them.
+// avcWidened returns the paper's kernels, in blocks of 32 × 32 where it has such blocks.
 func avcWidened() []avcKernel {
 	list := slices.Clone(avcKernels)
 	for i := range list {
@@ -345,7 +345,8 @@ func avcWidened() []avcKernel {
 	return list
 }
 
-// avcMean is the mean of a value of some kernels, by application, in each of which kernels weigh alike, or by kernel.
+// avcMean returns the mean of a value over kernels. byKernel gives each kernel the same weight; otherwise each
+// application has the same weight, and its kernels share it.
 func avcMean(m *Meter, kernels []avcKernel, byKernel bool, value func(r *avcResult) (v float64, ok bool)) (float64, error) {
 	type sum struct{ total, n float64 }
 	var names []string
@@ -377,12 +378,12 @@ func avcMean(m *Meter, kernels []avcKernel, byKernel bool, value func(r *avcResu
 	return total / float64(max(len(names), 1)), nil
 }
 
-// avcPercent is a share; ok is false of nothing.
+// avcPercent returns a share in percent; ok is false if all is 0.
 func avcPercent(part, all int64) (v float64, ok bool) {
 	return share(part, all), all > 0
 }
 
-// avcFigure1 are the columns of figure 1, of a kernel; ok is false where there is no private traffic.
+// avcFigure1 are the columns of figure 1 for a kernel; ok is false without private traffic.
 var avcFigure1 = []struct {
 	Column
 	measured func(r *avcResult) (v float64, ok bool)
@@ -411,8 +412,7 @@ var avcFigure1 = []struct {
 	}},
 }
 
-// avcClass and avcRatio are the share of a class at r = 0.5 r_base, and of the three of the paper's
-// affine ratio.
+// avcClass returns the share of a class at r = 0.5 r_base.
 func avcClass(k avc.Class) func(r *avcResult) (float64, bool) {
 	return func(r *avcResult) (float64, bool) {
 		p := r.points[r.registersAt(0.5)]
@@ -420,6 +420,7 @@ func avcClass(k avc.Class) func(r *avcResult) (float64, bool) {
 	}
 }
 
+// avcRatio returns the share of zero, uniform and affine vectors, the paper's affine ratio.
 func avcRatio(share float64) func(r *avcResult) (float64, bool) {
 	return func(r *avcResult) (float64, bool) {
 		p := r.points[r.registersAt(share)]
@@ -433,7 +434,7 @@ func avc2011() *Paper {
 	for i := range avcFigure1 { // the paper has no numbers by kernel
 		c := avcFigure1[i].Column
 		c.NotRanked = true
-		if k := avc.Class(i - 1); i > 0 && k < avc.Generic { // the columns behind r_base
+		if k := avc.Class(i - 1); i > 0 && k < avc.Generic { // the columns after r_base
 			c.Stack, c.Series = "by class", k.String()
 		}
 		figure1 = append(figure1, c)
@@ -552,7 +553,7 @@ func measureAVCFigure1(m *Meter, row *Row, _ *Interpretation) (map[string]float6
 	return measured, nil
 }
 
-// avcShare is the share that a reading's name says.
+// avcShare returns the share in an interpretation's name.
 func avcShare(r *Interpretation) (share float64) {
 	fmt.Sscanf(r.Name, "r = %g r_base", &share)
 	return share
@@ -566,7 +567,7 @@ func measureAVCFigure2(m *Meter, row *Row, reading *Interpretation) (map[string]
 	return r.points[r.registersAt(avcShare(reading))].classes(), nil
 }
 
-// classes are the columns of figure 2.
+// classes returns the columns of figure 2.
 func (p *avcPoint) classes() map[string]float64 {
 	per := 1000 / float64(max(p.Instructions, 1))
 	measured := map[string]float64{"global": per * float64(p.Global)}
@@ -584,7 +585,7 @@ func measureAVCFigure6(m *Meter, row *Row, reading *Interpretation) (map[string]
 	return r.points[r.registersAt(avcShare(reading))].blocks(), nil
 }
 
-// blocks are the columns of figure 6.
+// blocks returns the columns of figure 6.
 func (p *avcPoint) blocks() map[string]float64 {
 	measured := map[string]float64{}
 	for i, v := range p.traffic {
@@ -603,8 +604,8 @@ func measureAVCConflicts(m *Meter, row *Row, reading *Interpretation) (map[strin
 	return map[string]float64{"fills": per * float64(o.Fills), "write_backs": per * float64(o.WriteBacks), "conflicts": per * float64(o.Conflicts)}, nil
 }
 
-// measureAVCSteps measures a figure over registers: rows are shares of r_base, readings kernels. With fewer
-// registers than can be allocated there is nothing.
+// measureAVCSteps measures a figure over registers: rows are shares of r_base, interpretations are kernels. It has no
+// values below the minimum of registers.
 func measureAVCSteps(of func(p *avcPoint) map[string]float64) func(m *Meter, row *Row, reading *Interpretation) (map[string]float64, error) {
 	return func(m *Meter, row *Row, reading *Interpretation) (map[string]float64, error) {
 		r, err := avcNamed(m, reading.Name)
@@ -624,7 +625,7 @@ func measureAVCSteps(of func(p *avcPoint) map[string]float64) func(m *Meter, row
 	}
 }
 
-// avcKey is the column of a configuration.
+// avcKey returns the column of a configuration.
 func avcKey(i int) string {
 	if i == 0 {
 		return avc.Configs[0].Name
@@ -632,7 +633,7 @@ func avcKey(i int) string {
 	return "c" + avc.Configs[i].Name
 }
 
-// cache is r_cache by configuration, by a reading.
+// cache returns r_cache by configuration, under an interpretation.
 func (r *avcResult) cache(reading *Interpretation) []int {
 	if reading.Name == avcLetter.Name {
 		return r.literal

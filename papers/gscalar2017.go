@@ -1,7 +1,6 @@
 package papers
 
-// This file is Liu et al., HPCA 2017 (G-Scalar): what is compared with it, and by which reading, is
-// in docs/gscalar.md.
+// This file has Liu et al., HPCA 2017 (G-Scalar). docs/gscalar.md defines the columns and interpretations.
 
 import (
 	"bytes"
@@ -22,8 +21,7 @@ func gscalar2017() *Paper {
 	return &Paper{Name: "gscalar2017", Study: "liu2017", Title: "Liu et al., HPCA 2017: G-Scalar", Tables: gscalarTables()}
 }
 
-// gscalarBenchmarks are those of table 2, with their workloads at the sizes at which they were first
-// compared.
+// gscalarBenchmarks are the benchmarks of table 2 with their workloads, at the sizes of the first comparison.
 var gscalarBenchmarks = []struct {
 	name, workload string
 	size           int
@@ -47,7 +45,7 @@ var gscalarBenchmarks = []struct {
 	{"ACF", "tpacf", 272},
 }
 
-// gscalarValue is where a value of the paper belongs; row "" is the mean.
+// gscalarValue is the place of a value of the paper; row "" is the mean.
 type gscalarValue struct{ metric, table, row, column string }
 
 var gscalarPlaces = []gscalarValue{
@@ -93,7 +91,7 @@ func gscalarMetrics() map[string]float64 {
 	return values
 }
 
-// gscalarRows are the rows of a table: the benchmarks, and their mean.
+// gscalarRows returns the rows of a table: the benchmarks, and their mean.
 func gscalarRows(table string) []Row {
 	metrics := gscalarMetrics()
 	values := func(row string) map[string]float64 {
@@ -103,7 +101,7 @@ func gscalarRows(table string) []Row {
 				m[p.column] = metrics[p.metric]
 			}
 		}
-		if table == "figure1" && row == "" { // of the divergent ones, in the text
+		if table == "figure1" && row == "" { // share of divergent instructions, in the text
 			m["scalar"] = m["divergent"] * metrics["divergent_scalar_of_divergent"] / 100
 		}
 		return m
@@ -137,8 +135,8 @@ func gscalarCounts(m *Meter, row *Row, warp int) (*gscalar.Counts, error) {
 	})
 }
 
-// gscalarTable makes a table of what ours gives of a benchmark's counts, column by column. The mean is over
-// the benchmarks that are there, each with the same weight.
+// gscalarTable makes a table whose columns ours computes from a benchmark's counts. The mean gives each available
+// benchmark the same weight.
 func gscalarTable(t Table, ours func(c *gscalar.Counts, reading int) []float64) *Table {
 	t.Rows = gscalarRows(t.Name)
 	readings := t.Interpretations
@@ -196,7 +194,7 @@ func gscalarTable(t Table, ours func(c *gscalar.Counts, reading int) []float64) 
 	return &t
 }
 
-// gscalarInterpretations are the readings of scalar execution.
+// gscalarInterpretations returns the interpretations of scalar execution.
 func gscalarInterpretations() (list []Interpretation) {
 	for r := range gscalar.InterpretationCount {
 		list = append(list, Interpretation{r.String(), map[gscalar.Interpretation]string{
@@ -215,7 +213,7 @@ func gscalarColumn(name, head1, head2, doc string) Column {
 	return Column{Name: name, Head: [2]string{head1, head2}, Digits: 1, Doc: doc}
 }
 
-// stacked has the first so many columns drawn on top of each other.
+// stacked makes plots stack the first n columns.
 func stacked(noun string, n int, columns []Column) []Column {
 	for i := range columns[:n] {
 		columns[i].Stack, columns[i].Series = noun, columns[i].Label()
@@ -223,9 +221,9 @@ func stacked(noun string, n int, columns []Column) []Column {
 	return columns
 }
 
-// gscalarTables are the figures.
+// gscalarTables returns the figures.
 func gscalarTables() []*Table {
-	// Of figure 12 and of the ratio: a scheme, and what is left out.
+	// Interpretations of figure 12 and of the ratio: a scheme, or omitted words.
 	const (
 		whole = iota
 		halves

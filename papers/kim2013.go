@@ -1,7 +1,6 @@
 package papers
 
-// This file is Kim et al., ISCA 2013: what is compared with it, and by which reading, is in
-// docs/kim2013.md.
+// This file has Kim et al., ISCA 2013. docs/kim2013.md defines the columns and interpretations.
 
 import (
 	_ "embed"
@@ -66,11 +65,11 @@ func kim2013() *Paper {
 	}
 }
 
-// modelMachine is what counts the structure of values, of which programs.
+// modelMachine is a policy, a reconvergence policy, and a compilation of the benchmarks.
 type modelMachine struct {
 	policy     string // of affinetrack
-	reconverge string // where lanes meet
-	compiled   string // one of kernels.Compilations; "": as the library has them
+	reconverge string // reconvergence policy
+	compiled   string // one of kernels.Compilations; "": the library's own
 }
 
 // kimMachines are the machines of interpretations, by the interpretations' names.
@@ -127,14 +126,14 @@ func compilations() []Interpretation {
 	return list
 }
 
-// kimColumn is a column of a table of the paper that the structure of launches gives, in percent
-// but for the first two of table 1.
+// kimColumn is a column computed from the value structure of launches, in percent except for the first two columns of
+// table 1.
 type kimColumn struct {
 	Column
 	ours func(s *interp.Structure) float64
 }
 
-// summaryColumn is a column that gemu's summary has.
+// summaryColumn returns a column of the structure's summary.
 func summaryColumn(of func(t interp.Summary) float64) func(s *interp.Structure) float64 {
 	return func(s *interp.Structure) float64 { return of(s.Summary()) }
 }
@@ -189,7 +188,7 @@ func kimColumns(columns []kimColumn) (list []Column) {
 	return list
 }
 
-// kimKind is what table 3 divides instructions into.
+// kimKind is a class of instructions in table 3.
 type kimKind int
 
 const (
@@ -200,11 +199,11 @@ const (
 	kimKinds
 )
 
-// instructionMix is the instructions that warps have executed, by what they are.
+// instructionMix counts the executed instructions of warps by class.
 type instructionMix struct {
 	kinds             [kimKinds]int64
 	params            int64 // loads of parameters
-	compact, compares int64 // all results were written compactly; … of comparisons
+	compact, compares int64 // instructions with all results written compactly; comparisons among them
 }
 
 func (m *instructionMix) all() (n int64) {
@@ -216,7 +215,7 @@ func (m *instructionMix) all() (n int64) {
 
 func (m *instructionMix) share(k kimKind) float64 { return share(m.kinds[k], m.all()) }
 
-// kimMix divides the instructions of a structure.
+// kimMix counts the instructions of a structure by class.
 func kimMix(s *interp.Structure) *instructionMix {
 	m := &instructionMix{}
 	for i := range s.Instrs {
@@ -233,7 +232,7 @@ func kimMix(s *interp.Structure) *instructionMix {
 	return m
 }
 
-// kimKindOf is what an instruction is. Divisions of integers share a unit with special functions.
+// kimKindOf returns the class of an instruction. Integer divisions share a unit with special functions.
 func kimKindOf(instr *ptx.Instr) kimKind {
 	switch instr.Form.Class {
 	case ptx.ClassControl:
@@ -250,14 +249,14 @@ func kimKindOf(instr *ptx.Instr) kimKind {
 	return kimInt
 }
 
-// structureKey says how a benchmark was run.
+// structureKey identifies a run of a benchmark.
 type structureKey struct {
-	workload   string // and how it is compiled
+	workload   string // with its compilation
 	size       int
 	reconverge string
 }
 
-// key is how a machine runs a row's benchmark.
+// key returns the run of a row's benchmark for a machine.
 func (m modelMachine) key(row *Row) structureKey {
 	k := structureKey{row.Workload, row.Size, m.reconverge}
 	if m.compiled != "" {
@@ -266,7 +265,7 @@ func (m modelMachine) key(row *Row) structureKey {
 	return k
 }
 
-// structureTable makes a table of what ours gives of the structure of a benchmark's values.
+// structureTable makes a table whose columns ours computes from the structure of a benchmark's values.
 func structureTable(t Table, ours func(s *interp.Structure) map[string]float64) *Table {
 	t.Measure = func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
 		s, err := m.structureOf(row, r.Name)
@@ -278,8 +277,8 @@ func structureTable(t Table, ours func(s *interp.Structure) map[string]float64) 
 	return &t
 }
 
-// structureOf is what a row's benchmark shows under a reading that is of a machine. Those of the headlines watch what
-// is replayed for its time, which is the same launches.
+// structureOf returns the structure of a row's benchmark under an interpretation that is a machine. The headlines use
+// the launches that are replayed for their cycles.
 func (m *Meter) structureOf(row *Row, reading string) (*interp.Structure, error) {
 	switch reading {
 	case gpHeadline:
@@ -300,15 +299,14 @@ func (m *Meter) structureOf(row *Row, reading string) (*interp.Structure, error)
 	return all[baseline.policy], err
 }
 
-// structure is what a benchmark shows that was run so, by policies' names. All policies that tables have
-// of it watch the same launches.
+// structure returns the structures of a run, by policy. All policies that the tables need watch the same launches.
 func (m *Meter) structure(key structureKey) (map[string]*interp.Structure, error) {
 	return measureOnce(m, key, func() (map[string]*interp.Structure, error) {
 		sums := map[string]*interp.Structure{}
 		for _, name := range m.policies(key) {
 			sums[name] = &interp.Structure{Policy: affinetrack.PolicyByName(name)}
 		}
-		var probes []*interp.StructureProbe // of the launch under way
+		var probes []*interp.StructureProbe // of the launch in progress
 		end := func() {
 			for _, p := range probes {
 				sums[p.Name].Add(p.Structure())
@@ -331,7 +329,7 @@ func (m *Meter) structure(key structureKey) (map[string]*interp.Structure, error
 	})
 }
 
-// policies are those that tables have of a benchmark that was run so, but for the headlines'.
+// policies returns the policies that the tables need of a run, without the headlines'.
 func (m *Meter) policies(key structureKey) (names []string) {
 	for _, t := range m.tables {
 		for _, r := range t.Interpretations {
@@ -344,7 +342,7 @@ func (m *Meter) policies(key structureKey) (names []string) {
 	return names
 }
 
-// kimValues gives the columns of a table.
+// kimValues returns a function that computes the columns of a table.
 func kimValues(columns []kimColumn) func(s *interp.Structure) map[string]float64 {
 	return func(s *interp.Structure) map[string]float64 {
 		measured := map[string]float64{}
@@ -355,7 +353,7 @@ func kimValues(columns []kimColumn) func(s *interp.Structure) map[string]float64
 	}
 }
 
-// bareRows are rows without the paper's values, of a figure that has none.
+// bareRows removes the paper's values from rows, for a figure without numbers.
 func bareRows(rows []Row) []Row {
 	for i := range rows {
 		rows[i].Values = nil
@@ -363,17 +361,17 @@ func bareRows(rows []Row) []Row {
 	return rows
 }
 
-// kimTable1Rows are the benchmarks of table 1.
+// kimTable1Rows returns the benchmarks of table 1.
 func kimTable1Rows() []Row {
 	return readRows(kim2013Table1, map[string]string{"cutcp": "cp", "kmeans": "kmeansum"})
 }
 
-// kimTable3Rows are the benchmarks of table 3.
+// kimTable3Rows returns the benchmarks of table 3.
 func kimTable3Rows() []Row {
 	return readRows(kim2013Table3, map[string]string{"bilateral": "bilat"})
 }
 
-// figure9Rows have the speed-ups that follow from the execution times of table 3.
+// figure9Rows returns the speed-ups that follow from the execution times of table 3.
 func figure9Rows() []Row {
 	rows := kimTable3Rows()
 	for i := range rows {
@@ -383,7 +381,7 @@ func figure9Rows() []Row {
 	return rows
 }
 
-// A bar of figure 2 is two columns: what is uniform of it, and what is affine; the rest is generic.
+// figure2Bars are the bars of figure 2. A bar is two columns, its uniform and its affine share; the rest is generic.
 var figure2Bars = []struct {
 	name, head, doc string
 	sharesOf        func(g *kim.Groups) affinetrack.ClassCounts
@@ -407,7 +405,7 @@ func figure2Columns() []Column {
 	return list
 }
 
-// figure2Key says how a benchmark of figure 2 was run.
+// figure2Key identifies a run of a benchmark of figure 2.
 type figure2Key struct {
 	workload string
 	size     int

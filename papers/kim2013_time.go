@@ -1,7 +1,7 @@
 package papers
 
-// This file is what Kim et al., ISCA 2013, say of time: figures 5, 6 and 9, and the columns of tables 1 and 3 that
-// are cycles, by the machines of package kim. Their definitions are in docs/kim2013-time.md.
+// This file has the results of Kim et al., ISCA 2013, in cycles, from the machines of package kim: figures 5, 6 and
+// 9, and the columns of tables 1 and 3 with cycles. docs/kim2013-time.md defines them.
 
 import (
 	"slices"
@@ -11,19 +11,19 @@ import (
 	"gemu/models/kim"
 )
 
-// gpPair is a GP-SIMT machine, with and without affine execution.
+// gpPair is a GP-SIMT machine with and without affine execution.
 type gpPair struct {
 	name   string
 	lanes  int
-	few    bool // a reading that is measured for some benchmarks only: see gpMany
+	few    bool // measured without the benchmarks of gpMany
 	change func(c *kim.GPConfig)
 }
 
-// gpMany are the benchmarks that execute more than a million and a half instructions by warps, at their size. Readings
-// that few have leave them out, so that all of the paper is compared in less than two minutes.
+// gpMany are the benchmarks with more than a million and a half warp instructions at their size. Interpretations that
+// are few leave them out, so that the whole paper is compared in less than two minutes.
 var gpMany = []string{"bfs", "bilat", "lps", "mfilt", "nnet", "nqueens"}
 
-// memory has a machine have more than an L1 with all in it.
+// memory adds a memory hierarchy to a machine.
 func memory(c *kim.GPConfig) { c.Memory = true }
 
 var gpPairs = []gpPair{
@@ -50,10 +50,10 @@ func double(cycles []int64) {
 	}
 }
 
-// gpInterpretation is which of the pairs a reading of a table has for a column.
+// gpInterpretation is the pair of each column, by column.
 type gpInterpretation map[string]string
 
-// gpInterpretations are those of tables, by the reading's name.
+// gpInterpretations are the pairs by table and interpretation.
 var gpInterpretations = map[string]map[string]gpInterpretation{
 	"table1": {"kim": {"issue": "real16"}},
 	"issue": {
@@ -78,23 +78,23 @@ var gpInterpretations = map[string]map[string]gpInterpretation{
 	"uses-gp": {"gpsimt": {"uses": "real16"}, "gpsimt+abm": {"uses": "real16"}},
 }
 
-// gpTime is what a pair has taken.
+// gpTime is the cycles of a pair.
 type gpTime struct{ base, affine kim.Time }
 
-// gpTimes is what pairs have taken for a benchmark, by their names, and the structure of its values under the
+// gpTimes is the cycles of pairs for a benchmark, by the pairs' names, and the structure of its values under the
 // headline.
 type gpTimes struct {
 	pairs     map[string]gpTime
 	structure *interp.Structure
 }
 
-// gpHeadline is the headline of tables of GP-SIMT, whose machine (of kimMachines) is the one that has time.
+// gpHeadline is the headline of the GP-SIMT tables. Its machine (in kimMachines) is the one whose cycles are counted.
 const gpHeadline = "kim"
 
-// gpKey says what was run.
+// gpKey identifies a replay.
 type gpKey structureKey
 
-// gpTimes runs a row's benchmark on the pairs that tables have for it.
+// gpTimes runs a row's benchmark on the pairs that tables need for it.
 func (m *Meter) gpTimes(row *Row) (*gpTimes, error) {
 	of := kimMachines[gpHeadline]
 	key := of.key(row)
@@ -126,7 +126,7 @@ func (m *Meter) gpTimes(row *Row) (*gpTimes, error) {
 	})
 }
 
-// needsPair reports whether some table that is measured has a pair.
+// needsPair reports whether a measured table needs a pair.
 func (m *Meter) needsPair(pair string) bool {
 	for _, t := range m.tables {
 		for _, r := range t.Interpretations {
@@ -140,12 +140,12 @@ func (m *Meter) needsPair(pair string) bool {
 	return false
 }
 
-// replay runs a benchmark under a replay.
+// replay runs a benchmark with a replay as probe.
 func (m *Meter) replay(key structureKey, r *kim.Replay) error {
 	return m.run(key.workload, key.size, func(l *interp.Launch) { l.Reconverge = interp.ReconvergerNamed(key.reconverge) }, r)
 }
 
-// addGPTime adds what a reading of a table has of time to a row's values.
+// addGPTime adds the cycles of an interpretation of a table to a row's values.
 func (m *Meter) addGPTime(table string, row *Row, r *Interpretation, measured map[string]float64) error {
 	columns := gpInterpretations[table][r.Name]
 	if len(columns) == 0 {
@@ -173,7 +173,7 @@ func (m *Meter) addGPTime(table string, row *Row, r *Interpretation, measured ma
 
 func quotient(n, of int64) float64 { return float64(n) / float64(max(of, 1)) }
 
-// issueColumns are the two of table 1 that are rates.
+// issueColumns returns the two columns of table 1 that are rates.
 func issueColumns() []Column {
 	return []Column{
 		{Name: "avg_iss", Head: [2]string{"avg", "iss"}, Digits: 2, Doc: "instructions that gpsimt issues, per cycle of a multiprocessor"},
@@ -181,7 +181,7 @@ func issueColumns() []Column {
 	}
 }
 
-// timedTable1 is table 1 with rates of issue, by the headline's machine.
+// timedTable1 adds the rates of issue, on the headline's machine, to table 1.
 func timedTable1(t *Table) *Table {
 	structure := t.Measure
 	t.Columns = append(t.Columns, issueColumns()...)
@@ -195,7 +195,7 @@ func timedTable1(t *Table) *Table {
 	return t
 }
 
-// issueTable is the rates of issue under the other readings.
+// issueTable returns the rates of issue under the other interpretations.
 func issueTable() *Table {
 	return &Table{
 		Name: "issue", Title: "the columns of table 1 that are rates of issue", Columns: issueColumns(), Rows: kimTable1Rows(),
@@ -216,14 +216,14 @@ func issueTable() *Table {
 	}
 }
 
-// counterColumn is what a machine counts of a unit, a bank or a cache.
+// counterColumn is a count of a machine: of a unit, a bank or a cache.
 type counterColumn struct {
 	Column
-	gpOnly bool // FG-SIMT does not have it
+	gpOnly bool // FG-SIMT lacks it
 	value  func(t *kim.Time) int64
 }
 
-// uses are what machines count, which is what energy would be made of.
+// uses are the counts of machines from which energy would be computed.
 var uses = []counterColumn{
 	{Column{Name: "arithmetic_K", Head: [2]string{"arith", "k cyc"}, Doc: "thousands of cycles in which arithmetic units are taken"}, false, func(t *kim.Time) int64 { return t.Arithmetic }},
 	{Column{Name: "special_K", Head: [2]string{"spec", "k cyc"}, Doc: "the same of units for special functions"}, true, func(t *kim.Time) int64 { return t.Special }},
@@ -236,14 +236,14 @@ var uses = []counterColumn{
 	{Column{Name: "l2_misses_K", Head: [2]string{"L2", "k miss"}, Doc: "the same of the L2"}, true, func(t *kim.Time) int64 { return t.L2Misses }},
 }
 
-// addUses adds what a machine has used to a row's values.
+// addUses adds a machine's counts to a row's values.
 func addUses(measured map[string]float64, t kim.Time) {
 	for _, u := range uses {
 		measured[u.Name] = float64(u.value(&t)) / 1000
 	}
 }
 
-// usesTable is what machines use.
+// usesTable makes a table of the machines' counts.
 func usesTable(name, title string, rows []Row, gp bool, readings []Interpretation, measure func(m *Meter, row *Row, r *Interpretation, measured map[string]float64) error) *Table {
 	t := &Table{
 		Name: name, Title: title, Rows: bareRows(rows), Interpretations: readings, PrintRows: true,
@@ -261,7 +261,7 @@ func usesTable(name, title string, rows []Row, gp bool, readings []Interpretatio
 	return t
 }
 
-// gpUses are the uses of GP-SIMT.
+// gpUses returns the counts of GP-SIMT.
 func gpUses() *Table {
 	return usesTable("uses-gp", "what GP-SIMT uses, 16 lanes and a real memory", kimTable1Rows(), true,
 		[]Interpretation{{"gpsimt", "without affine execution"}, {"gpsimt+abm", "with it"}},
@@ -270,10 +270,10 @@ func gpUses() *Table {
 		})
 }
 
-// fgUses are the uses of FG-SIMT.
+// fgUses returns the counts of FG-SIMT.
 func fgUses() *Table {
 	var readings []Interpretation
-	machines := map[string]string{} // prefixes of their columns, by reading
+	machines := map[string]string{} // column prefixes, by interpretation
 	for _, f := range fgMachines {
 		name, doc := "fgsimt-plain", "without affine execution"
 		if f.name != "" {
@@ -292,7 +292,7 @@ func fgUses() *Table {
 	})
 }
 
-// figure5Table is speed-ups with a real memory.
+// figure5Table returns speed-ups with a memory hierarchy.
 func figure5Table() *Table {
 	return &Table{
 		Name: "figure5", Title: "GP-SIMT with affine execution, speed-up with a real memory",
@@ -314,7 +314,7 @@ func figure5Table() *Table {
 	}
 }
 
-// figure6Table is speed-ups with warm caches, and by the busiest unit alone.
+// figure6Table returns speed-ups with warm caches, and lower bounds of the busiest unit.
 func figure6Table() *Table {
 	speedup := func(s *interp.Structure, lanes int) float64 {
 		u := kim.ComputeUse(s)
@@ -356,10 +356,10 @@ func figure6Table() *Table {
 	}
 }
 
-// fgHeadline is the headline of tables of FG-SIMT, likewise.
+// fgHeadline is the headline of the FG-SIMT tables, likewise.
 const fgHeadline = "fgsimt"
 
-// fgInterpretation is a reading of FG-SIMT that has time.
+// fgInterpretation is an interpretation of FG-SIMT with cycles.
 type fgInterpretation struct {
 	Interpretation
 	change func(c *kim.FGConfig)
@@ -374,7 +374,7 @@ var fgInterpretations = []fgInterpretation{
 	{Interpretation{"skips", "as fgsimt, units skip groups of eight without active lanes"}, func(c *kim.FGConfig) { c.SkipsIssue = true }},
 }
 
-// figure9Interpretations are those of table 3, and of the others that have time.
+// figure9Interpretations returns the interpretations of table 3, and the others with cycles.
 func figure9Interpretations() []Interpretation {
 	list := fgsimt()
 	for _, r := range fgInterpretations[1:] {
@@ -383,7 +383,7 @@ func figure9Interpretations() []Interpretation {
 	return list
 }
 
-// fgMachines are the machines of table 3, by their columns' prefix.
+// fgMachines are the machines of table 3, by column prefix.
 var fgMachines = []struct {
 	name   string
 	affine kim.FGSIMT
@@ -394,11 +394,11 @@ var fgMachines = []struct {
 	{"abm", kim.FGSIMT{Arithmetic: true, Branches: true, Memory: true}},
 }
 
-// fgKey says what was run.
+// fgKey identifies a replay.
 type fgKey structureKey
 
-// fgTimes is what machines have taken for a benchmark, by reading and column's prefix, and the structure of its values
-// under the headline.
+// fgTimes is the cycles of machines for a benchmark, by interpretation and column prefix, and the structure of its
+// values under the headline.
 type fgTimes struct {
 	interpretations map[string]map[string]kim.Time
 	structure       *interp.Structure
@@ -440,14 +440,14 @@ func (m *Meter) fgTimes(row *Row) (*fgTimes, error) {
 	})
 }
 
-// reads reports whether some table that is measured has a reading.
+// reads reports whether a measured table has an interpretation.
 func (m *Meter) reads(name string) bool {
 	return slices.ContainsFunc(m.tables, func(t *Table) bool {
 		return slices.ContainsFunc(t.Interpretations, func(r Interpretation) bool { return r.Name == name })
 	})
 }
 
-// timedTable3 is table 3 with what it has of time.
+// timedTable3 adds the columns with cycles to table 3.
 func timedTable3(t *Table) *Table {
 	structure := t.Measure
 	for _, f := range fgMachines {
@@ -488,7 +488,7 @@ func timedTable3(t *Table) *Table {
 	return t
 }
 
-// figure9Table is speed-ups of FG-SIMT, and those of the busiest unit alone.
+// figure9Table returns speed-ups of FG-SIMT, and lower bounds of the busiest unit.
 func figure9Table() *Table {
 	t := &Table{
 		Name: "figure9", Title: "FG-SIMT with affine execution, speed-up",
