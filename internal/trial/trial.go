@@ -1,5 +1,5 @@
-// Package trial is the process that tries mutants: a program with inputs, linked with
-// mutated code. Package mutate builds and drives it.
+// Package trial is the process that runs mutants: a program with inputs, linked with mutated code. tools/mutate
+// builds and drives it.
 package trial
 
 import (
@@ -15,44 +15,43 @@ import (
 	"gemu/internal/trial/mutant"
 )
 
-// Corpus has the inputs, in groups that are loaded when they are wanted. Inputs of
-// different groups are likely to find different things.
+// Corpus is the inputs, in groups that are loaded when needed. Inputs of different groups are likely to find
+// different faults.
 type Corpus struct {
 	Groups []string
 	Load   func(group string) ([]Input, error)
 }
 
-// Input is something that mutated code can be run on.
+// Input is a run of the mutated code.
 type Input struct {
 	Name string
 	Kind Kind
 	Run  func() Result
 }
 
-// Kind is what a run of an input can tell.
+// Kind is the kind of result of an input.
 type Kind uint8
 
 // The kinds.
 const (
-	Check    Kind = iota // it compares, and may report a mismatch
-	Targeted             // it judges, too, and was made for a certain fault: all that reach a mutant are tried
-	Fallback             // … for what others let pass
-	Output               // it has results, which a mutant may change
+	Check    Kind = iota // the run compares, and may report a mismatch
+	Targeted             // like Check, and made for a certain fault: it runs for all mutants that it reaches
+	Fallback             // like Check, for mutants that survive the others
+	Output               // the run has results, which a mutant may change
 	KindCount
 )
 
-// Result is what a run came to.
+// Result is the result of a run.
 type Result struct {
-	Mismatch bool   // the run has noticed that something is wrong: the mutant is killed
-	Digest   string // of all that a run leaves
-	Cost     int64  // of the run, the same on every host
+	Mismatch bool   // the run noticed a fault: the mutant is killed
+	Digest   string // of all results
+	Cost     int64  // the same on every host
 
-	// What the run has counted of how it came to its results: the more is saved, and the
-	// less is spent, the better; what counts most comes first.
+	// Saved and Spent are counts of the engine's work, the most important first. More saved and less spent is better.
 	Saved, Spent []int64
 }
 
-// Baseline is an input, as it runs without a mutant.
+// Baseline is an input's run without a mutant.
 type Baseline struct {
 	Group   string
 	Index   int // in the group
@@ -62,43 +61,42 @@ type Baseline struct {
 	Cost    int64
 	Saved   []int64
 	Spent   []int64
-	Millis  int64  // that it took
-	Reached []byte // mutants: see mutant.Reached
+	Millis  int64  // duration
+	Reached []byte // set of mutants: see mutant.Reached
 }
 
-// Order asks for the run of an input.
+// Order requests the run of an input.
 type Order struct {
-	Input  int // by which the Report calls it
+	Input  int // number of the input in the Report
 	Group  string
 	Index  int
-	Millis int64 // that it takes without a mutant
+	Millis int64 // duration without a mutant
 }
 
-// Report is what becomes of an input under a mutant.
+// Report is the result of an input with a mutant.
 type Report struct {
 	Input    int
-	Started  bool // the run begins; another report follows, if it ends
+	Started  bool // the run begins; another report follows if it ends
 	Mismatch bool
 	Digest   string
 	Saved    []int64
 	Spent    []int64
-	Hang     bool // it took too long; the process has ended
-	Memory   bool // … took too much memory
+	Hang     bool // the run took too long; the process has ended
+	Memory   bool // the run took too much memory; the process has ended
 }
 
-// ExitLimit is the exit status of a process that has ended itself, after a report.
+// ExitLimit is the exit status of a process that ended itself after a report.
 const ExitLimit = 3
 
 const (
 	memoryLimit = 2 << 30
-	timeFactor  = 20 // how many times longer than without a mutant a run may take
+	timeFactor  = 20 // limit of a run, as a multiple of its time without a mutant
 	minWait     = 4 * time.Second
 )
 
-// Main is the process. Its arguments are "cover I/N", which runs the inputs of each Nth
-// group from the Ith on without a mutant and writes Baselines, after one of what was
-// reached before any input; or "try", which reads Orders and writes Reports, up to the
-// first mismatch.
+// Main is the process. With the arguments "cover I/N" it runs the inputs of each Nth group from the Ith on without a
+// mutant and writes Baselines; the first one has the mutants that are reached before any input. With "try" it reads
+// Orders and writes Reports, up to the first mismatch.
 func Main(c *Corpus) {
 	out := json.NewEncoder(os.Stdout)
 	var err error
@@ -169,7 +167,7 @@ func (c *Corpus) try(orders *json.Decoder, out *json.Encoder) error {
 	}
 }
 
-// Limit is how long an input may take with a mutant that takes so many milliseconds without.
+// Limit returns the time limit of an input that takes millis without a mutant.
 func Limit(millis int64) time.Duration {
 	return max(minWait, timeFactor*time.Duration(millis)*time.Millisecond)
 }

@@ -1,47 +1,41 @@
-// Command mutate shows that the check notices faults of what it checks: it makes mutants
-// of the code, each with one small fault, and runs them on inputs.
+// Command mutate tests checks: it makes mutants of the code, each with one small fault, and runs them on inputs.
 //
 //	go run -C tools ./mutate                        all mutants of tools/mutate/scope.txt
-//	go run -C tools ./mutate -seed 7 -sample 100    some of them
-//	go run -C tools ./mutate -list -only 'interp.*' what there is
+//	go run -C tools ./mutate -seed 7 -sample 100    a sample
+//	go run -C tools ./mutate -list -only 'interp.*' list without running
 //	go run -C tools ./mutate -recorded tools/mutate/outcomes.tsv
-//	                                                what came of them the last time
+//	                                                outcomes of the last full run
 //
-// It prints a line for each mutant, in the order of the code: its place, function, operator,
-// the code and what became of it, which of several equal ones it is, the outcome, and the
-// input that showed it. A mutant is killed if a run in check mode reports a mismatch. Wrong
-// results that nobody notices, crashes and hangs are outcomes of their own, and count as
-// not killed. A mutant is slower if all inputs leave what they left without it, and only
-// the engine's own counts tell (interp.EngineCounts: less is claimed or compact, or more expanded);
-// those counts are pinned by a test (internal/corpus). Where they differ in any other way
-// it is counted, which is not killed either, but for functions that the scope marks with a
-// tilde: what these choose is a matter of cost only.
+// It prints a line for each mutant, in the order of the code: place, function, operator, the code and its
+// replacement, the ordinal among equal mutants, the outcome, and the deciding input. A mutant is killed if a run in
+// check mode reports a mismatch. Unnoticed wrong results, crashes and hangs are outcomes of their own and count as
+// not killed. A mutant is slower if all inputs have the same results, and only the engine's own counts are worse
+// (interp.EngineCounts: fewer claimed or compact instructions, or more materialised values); a test of
+// internal/corpus pins these counts. If the counts differ in another way, the outcome is counted, which is not killed
+// either. In functions with a tilde in the scope it is slower, because they affect costs only.
 //
-// Then comes a summary by function, and survivors that are not argued, if there are more
-// than -at-least allows; the exit status is 1 then. The percentage is that of the killed
-// among all but the slower and the argued ones.
+// A summary by function follows. If fewer than -at-least percent are killed, it lists the survivors that are not
+// argued, and the exit status is 1. Slower and argued mutants do not count.
 //
-// The operators: a condition or a part of it is negated (negate), && becomes || and back
-// (logic), a part of a condition is left out (part); the right side of an ordered comparison
-// or a constant is moved by one (bound, const); what is added is subtracted (sign); operands
-// that do not commute, or neighbouring arguments of one type, are exchanged (swap); a mask
-// becomes all lanes, or none where it takes lanes away (widen); a statement, an early return,
-// a break or continue is left out (drop, return, control).
+// The operators: negate a condition or a part of it (negate), exchange && and || (logic), remove a part of a
+// condition (part); change the right side of an ordered comparison or a constant by one (bound, const); exchange
+// addition and subtraction (sign); exchange operands that do not commute, or neighbouring arguments of one type
+// (swap); make a mask all lanes, or no lanes where it removes lanes (widen); remove a statement, an early return, a
+// break or continue (drop, return, control).
 //
-// The outcomes of all mutants are in tools/mutate/outcomes.tsv, whose first line says
-// with which command. Survivors are argued in tools/mutate/argued.txt, a line for each: the columns of the
-// list from the function to the number, and why no check can notice it. Argued mutants that
-// are killed, and those that do not exist any more, are errors; -arguments tries these alone.
+// tools/mutate/outcomes.tsv has the outcomes of all mutants; its first line is the command. tools/mutate/argued.txt
+// has a line for each survivor that no check can notice: the columns from function to ordinal, and the reason. An
+// argued mutant that is killed or no longer exists is an error; -arguments tries the argued mutants alone.
 //
-// The engine of machine code is tried with inputs of its own, which run in Go too, and on tests that reach a mutant: there
-// crashes and hangs count as noticed, as they do in a test. The command is in tools/mutate/native.txt. The same goes for
-// mutants of its tables of stencils (stencils.go), each of which is tried by subjects of package harness, or else by tests:
+// The engine of machine code has inputs of its own, which also run in Go, and tests that reach a mutant. There a
+// crash or a hang counts as noticed, as in a test. tools/mutate/native.txt has the command. The same holds for
+// mutants of the tables of stencils (stencils.go). Suites of package harness try each of them, or tests if no suite
+// reaches it:
 //
 //	go run -C tools ./mutate -stencils 'interp/internal/native/*_amd64.txt'
 //
-// All mutants are compiled into one program (mutant schemata, Untch et al. 1993), by
-// "go build -overlay"; an environment variable chooses one. A first run without any tells
-// which inputs reach which mutants.
+// All mutants are compiled into one program (mutant schemata, Untch et al. 1993), by "go build -overlay"; an
+// environment variable selects one. A first run without a mutant finds the inputs that reach each mutant.
 package main
 
 import (
@@ -98,9 +92,9 @@ func main() {
 	}
 }
 
-// config is what the flags say.
+// config is the command's flags.
 type config struct {
-	command                                    string // that lists begin with; "" for none
+	command                                    string // first line of lists; "" for none
 	recorded                                   string
 	retry                                      bool
 	root, scope, equivalentFile, program, only string
@@ -128,7 +122,7 @@ func (c *config) runInRoot(w io.Writer) (good bool, err error) {
 	return c.run(w)
 }
 
-// run does it all; good is what the exit status says.
+// run executes the command; good is false if the exit status must be 1.
 func (c *config) run(w io.Writer) (good bool, err error) {
 	if c.root, err = filepath.Abs(c.root); err != nil {
 		return false, err
@@ -187,7 +181,7 @@ func (c *config) run(w io.Writer) (good bool, err error) {
 	return c.summary(w, chosen, verdicts, argued)
 }
 
-// print prints the list of mutants, and what became of them.
+// print prints the mutants with their outcomes.
 func (c *config) print(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdict) {
 	if c.command != "" {
 		fmt.Fprintf(w, "# %s\n", c.command)
@@ -198,7 +192,7 @@ func (c *config) print(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdict
 	}
 }
 
-// try tries mutants.
+// try tries mutants and adds their outcomes to verdicts.
 func (c *config) try(files []*instrumented, list []*Mutant, verdicts map[*Mutant]Verdict) error {
 	if len(list) == 0 {
 		return nil
@@ -261,10 +255,10 @@ func readVerdicts(name string, list []*Mutant, all bool) (map[*Mutant]Verdict, e
 	return verdicts, nil
 }
 
-// row is a mutant as lists and arguments have it.
+// row returns the mutant as it stands in lists and arguments.
 func (m *Mutant) row() string { return fmt.Sprintf("%s\t%d", m.key(), m.Ordinal) }
 
-// choose picks the mutants to try.
+// choose selects the mutants to try.
 func (c *config) choose(all []*Mutant) ([]*Mutant, error) {
 	var list []*Mutant
 	for _, m := range all {
@@ -291,7 +285,7 @@ func (c *config) choose(all []*Mutant) ([]*Mutant, error) {
 	return sample, nil
 }
 
-// tryAll tries mutants, those of different functions at the same time.
+// tryAll tries mutants. Mutants of different functions run concurrently.
 func (t *runner) tryAll(list []*Mutant, workers int) (map[*Mutant]Verdict, error) {
 	byFunc := map[string][]*Mutant{}
 	var order []string
@@ -301,7 +295,7 @@ func (t *runner) tryAll(list []*Mutant, workers int) (map[*Mutant]Verdict, error
 		}
 		byFunc[m.Func] = append(byFunc[m.Func], m)
 	}
-	// Long ones first, so that none is left for the end.
+	// the longest functions first, so that none remains for the end
 	slices.SortStableFunc(order, func(a, b string) int { return len(byFunc[b]) - len(byFunc[a]) })
 	verdicts := map[*Mutant]Verdict{}
 	var mu sync.Mutex
@@ -340,8 +334,7 @@ func (c *config) isNoticed(o Outcome) bool {
 	return o == Killed || c.exitIsKill && (o == Crash || o == Hang)
 }
 
-// summary prints how many mutants of each function are killed, and survivors if those are
-// too few.
+// summary prints the number of killed mutants of each function, and the survivors if too few are killed.
 func (c *config) summary(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdict, argued equivalentMutants) (good bool, err error) {
 	const isArgued = Killed + 1
 	tally := map[string]*[isArgued + 1]int{}
@@ -404,7 +397,7 @@ func (c *config) summary(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdi
 	return false, nil
 }
 
-// equivalentMutants are the reasons why mutants survive, by their rows.
+// equivalentMutants are the reasons of argued survivors, by row.
 type equivalentMutants map[string]string
 
 // readEquivalent reads argued survivors. Lines that begin with # are comments.

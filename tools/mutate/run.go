@@ -1,6 +1,6 @@
 package main
 
-// This file tries mutants: it finds out which inputs reach which mutants, and runs those.
+// This file finds the inputs that reach each mutant, and runs them with the mutant.
 
 import (
 	"bytes"
@@ -23,53 +23,51 @@ import (
 	"gemu/internal/trial/mutant"
 )
 
-// Outcome is what became of a mutant.
+// Outcome is the result of a mutant.
 type Outcome uint8
 
-// The outcomes. The check is only worth what it notices itself, so it is Killed alone that
-// counts.
+// The outcomes. Only Killed counts: a check is worth what it notices itself.
 const (
 	Unreached    Outcome = iota // no input executes the place
-	Survived                    // all inputs go as without it
-	Slower                      // … but less is saved or more is spent, as counts tell, in all where they differ
-	CountsDiffer                // … but counts differ otherwise
+	Survived                    // all inputs have the same results
+	Slower                      // the same results; the first different count shows less saving or more spending in every run
+	CountsDiffer                // the same results, but counts differ in another way
 	Hang                        // a run does not end, or takes all memory
 	Crash                       // a run ends in a panic of the program
-	Wrong                       // a run leaves other results, and nobody notices
-	Killed                      // a check reports that something is wrong
+	Wrong                       // a run has other results, and no check reports it
+	Killed                      // a check reports a fault
 )
 
 func (o Outcome) String() string { return outcomeNames[o] }
 
 var outcomeNames = [...]string{"unreached", "survived", "slower", "counted", "hang", "crash", "wrong", "killed"}
 
-// Verdict is the outcome of a mutant, and the input that showed it.
+// Verdict is the outcome of a mutant, and the deciding input.
 type Verdict struct {
 	Outcome Outcome
 	Input   string
 }
 
-// runner tries mutants.
+// runner runs mutants.
 type runner struct {
 	root         string
 	binary       string
-	tests        []*test // on which what the inputs let pass is tried, quick ones first
-	exitIsKill   bool    // a mutant that crashes or hangs is noticed: no more is tried
+	tests        []*test // tests for mutants that survive the inputs, the fastest first
+	exitIsKill   bool    // a crash or a hang counts as noticed and ends the trial
 	limits       limits
 	inputs       []trial.Baseline
 	reachedEarly []byte // mutants that are reached before any input
 }
 
-// limits bound what is tried of one mutant.
+// limits bound the trials of one mutant.
 type limits struct {
-	inputs int   // that judge
-	others int   // of each other kind
-	cost   int64 // of all of a kind together; the cheapest few are always tried
+	inputs int   // inputs of kind Check
+	others int   // inputs of each other kind
+	cost   int64 // total cost of the inputs of a kind; the cheapest few always run
 }
 
-// classifyCounts is the outcome that counts tell, under a mutant and without it: the first that
-// differs, of what is saved, then of what is spent. What chooses between ways that are all
-// right may choose any.
+// classifyCounts returns the outcome from the counts with and without a mutant. The first difference decides, savings
+// before spending. With free, any difference is a matter of cost.
 func classifyCounts(r *trial.Report, b *trial.Baseline, free bool) Outcome {
 	cheaper := slices.Compare(r.Saved, b.Saved)
 	if cheaper == 0 {
@@ -84,8 +82,7 @@ func classifyCounts(r *trial.Report, b *trial.Baseline, free bool) Outcome {
 	return CountsDiffer
 }
 
-// timeFactor is how often a mutant may crash or hang before the rest of its inputs is given
-// up.
+// timeFactor is the number of crashes or hangs after which the remaining inputs of a mutant are skipped.
 const timeFactor = 3
 
 // cover runs all inputs without a mutant.
@@ -124,8 +121,8 @@ func (t *runner) cover(workers int) error {
 // containsID reports whether a mutant is in a set.
 func containsID(set []byte, id int) bool { return id/8 < len(set) && set[id/8]>>(id%8)&1 != 0 }
 
-// choose picks inputs that reach a mutant: killers of others of its function first, then
-// some of every group, some more of every group, and so on.
+// choose selects inputs that reach a mutant: first inputs that killed mutants of the same function, then some of
+// every group in turn.
 func (t *runner) choose(id int, kind trial.Kind, killers []int) []int {
 	limit := t.limits.others
 	switch kind {
@@ -159,7 +156,7 @@ func (t *runner) choose(id int, kind trial.Kind, killers []int) []int {
 	for _, g := range groups {
 		order = append(order, spread(g))
 	}
-	// Large groups first, and of them more: they have been made to find something.
+	// Large groups come first and with more inputs: they were made to find faults.
 	quota := func(g []int) int { return 1 + len(g)/50 }
 	slices.SortFunc(order, func(a, b []int) int {
 		return cmp.Or(quota(b)-quota(a), cmp.Compare(t.inputs[a[0]].Cost, t.inputs[b[0]].Cost), a[0]-b[0])
@@ -175,8 +172,8 @@ func (t *runner) choose(id int, kind trial.Kind, killers []int) []int {
 	return list
 }
 
-// spread orders a list so that the beginning has something of all of it: neighbours in a
-// group are often alike. It goes through the places in the order of their reversed bits.
+// spread reorders a list so that each beginning samples the whole list, because neighbours in a group are often
+// alike. It takes the indices in bit-reversed order.
 func spread(list []int) []int {
 	var out []int
 	n := bits.Len(uint(len(list)))
@@ -214,7 +211,7 @@ func (t *runner) tryFunction(list []*Mutant, done func(*Mutant, Verdict)) error 
 	return nil
 }
 
-// tryMutant tries one on inputs, one after the other; by is the one that kills it.
+// tryMutant runs a mutant on inputs, one after the other. inputIndex is the input that kills it.
 func (t *runner) tryMutant(m *Mutant, inputs []int) (v Verdict, inputIndex int, err error) {
 	worse := func(o Outcome, input string) {
 		if o > v.Outcome {
@@ -228,7 +225,7 @@ func (t *runner) tryMutant(m *Mutant, inputs []int) (v Verdict, inputIndex int, 
 		cmd.Dir = t.root
 		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", mutant.Variable, m.ID))
 		var orders bytes.Buffer
-		limit := 10 * time.Second // to load inputs in
+		limit := 10 * time.Second // time to load inputs
 		for _, i := range inputs {
 			input := &t.inputs[i]
 			json.NewEncoder(&orders).Encode(trial.Order{Input: i, Group: input.Group, Index: input.Index, Millis: input.Millis})
@@ -245,7 +242,7 @@ func (t *runner) tryMutant(m *Mutant, inputs []int) (v Verdict, inputIndex int, 
 		if runErr != nil && !errors.As(runErr, &exit) {
 			return v, 0, runErr
 		}
-		input := -1 // the input that is under way
+		input := -1 // the input in progress
 		d := json.NewDecoder(&out.Buffer)
 		for {
 			var r trial.Report
@@ -290,8 +287,8 @@ func (t *runner) tryMutant(m *Mutant, inputs []int) (v Verdict, inputIndex int, 
 	return v, 0, nil
 }
 
-// idleWatcher is what a process writes that is ended if it writes nothing for some time. It ends itself in half of that if an input
-// takes too long, unless it is stuck in machine code, which Go cannot stop, nor anything else then.
+// idleWatcher collects the output of a process and kills the process if it writes nothing for limit. The process ends
+// itself after half of that if an input takes too long, but not if it is stuck in machine code, which Go cannot stop.
 type idleWatcher struct {
 	bytes.Buffer
 	limit time.Duration
@@ -303,7 +300,7 @@ func (l *idleWatcher) Write(b []byte) (int, error) {
 	return l.Buffer.Write(b)
 }
 
-// reason is the line that says why a process crashed.
+// reason returns the line of stderr that explains a crash.
 func reason(stderr string) string {
 	for _, line := range strings.Split(stderr, "\n") {
 		if strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:") || strings.HasPrefix(line, "unexpected fault") {

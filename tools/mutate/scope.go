@@ -1,6 +1,6 @@
 package main
 
-// This file reads which functions are mutated, and finds them.
+// This file reads the scope of mutation, and finds its functions.
 
 import (
 	"bufio"
@@ -19,17 +19,16 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// scopeLine is a line of a scope file: a pattern for files, and patterns for functions as
-// "name" or "type.name"; those after a minus are left out, and those after a tilde choose
-// between ways that are all right. Without any that are neither, all functions but those
-// left out are in.
+// scopeLine is a line of a scope file: a pattern for files, and patterns for functions ("name" or "type.name"). A
+// pattern after a minus excludes functions; a pattern after a tilde marks functions that affect costs only. Without a
+// pattern of neither kind, all functions are included.
 type scopeLine struct {
 	number             int
 	text               string
 	file               string
 	included, excluded []string
 	costOnly           []string
-	wantFunc           map[string]bool // patterns that have matched nothing so far
+	wantFunc           map[string]bool // patterns without a match so far
 }
 
 // readScope reads a scope file.
@@ -68,8 +67,7 @@ func readScope(name string) ([]*scopeLine, error) {
 	return list, s.Err()
 }
 
-// matches reports whether a function of one of the line's files is in, and whether it is free
-// to choose.
+// matches reports whether a function in one of the line's files is included, and whether it affects costs only.
 func (l *scopeLine) matches(fn string) (included, free bool) {
 	match := func(list []string) bool {
 		found := false
@@ -91,14 +89,13 @@ type instrumented struct {
 	name    string // absolute
 	src     []byte
 	base    int       // offset in the file set
-	clause  int       // offset behind "package name"
+	clause  int       // offset after "package name"
 	mutants []*Mutant // of functions in scope
 }
 
-// find loads the packages that a scope names, and finds all mutants, in the order of files
-// and lines.
+// find loads the packages of a scope and returns all mutants, in the order of files and lines.
 func find(root string, scope []*scopeLine) ([]*instrumented, error) {
-	lines := map[string][]*scopeLine{} // of an absolute file name
+	lines := map[string][]*scopeLine{} // by absolute file name
 	var dirs []string
 	seen := map[string]bool{}
 	for _, l := range scope {
@@ -157,7 +154,7 @@ func find(root string, scope []*scopeLine) ([]*instrumented, error) {
 	return list, nil
 }
 
-// findIn finds the mutants of a file.
+// findIn returns the mutants of a file.
 func findIn(root string, p *packages.Package, file *ast.File, name string, lines []*scopeLine) (*instrumented, error) {
 	src, err := os.ReadFile(name)
 	if err != nil {
@@ -193,7 +190,7 @@ func findIn(root string, p *packages.Package, file *ast.File, name string, lines
 	return source, nil
 }
 
-// funcName names a function as scopes do, and as reports do.
+// funcName returns a function's name as in scopes, and as in reports.
 func funcName(p *packages.Package, fn *ast.FuncDecl) (short, long string) {
 	sig := p.TypesInfo.Defs[fn.Name].Type().(*types.Signature)
 	r := sig.Recv()
@@ -208,7 +205,7 @@ func funcName(p *packages.Package, fn *ast.FuncDecl) (short, long string) {
 	return recv + "." + fn.Name.Name, p.Name + ".(" + star + recv + ")." + fn.Name.Name
 }
 
-// number gives mutants their numbers, and tells equal ones of a function apart.
+// number gives the mutants their numbers, and their ordinals among equal mutants of a function.
 func number(list []*instrumented) {
 	id := 0
 	count := map[string]int{}

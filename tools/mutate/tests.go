@@ -1,6 +1,6 @@
 package main
 
-// This file tries mutants on tests of packages: on those that reach them, each in a process of its own.
+// This file tries mutants on the tests that reach them, each in a process of its own.
 
 import (
 	"cmp"
@@ -16,14 +16,14 @@ import (
 	"gemu/internal/trial/mutant"
 )
 
-// test is a test function, in a program with all mutants in it.
+// test is a test function, in a program with all mutants.
 type test struct {
 	binary, dir, name string
 	took              time.Duration // without a mutant
-	reached           []byte        // mutants: see has
+	reached           []byte        // mutants: see containsID
 }
 
-// findTests builds and runs those that a list names: packages and patterns, as flag -tests has them.
+// findTests builds and runs the tests of a list of packages and patterns, as in the flag -tests.
 func findTests(root, list, dir string) (tests []*test, err error) {
 	for pkgPath := range strings.SplitSeq(list, ",") {
 		pkg, pattern, ok := strings.Cut(pkgPath, ":")
@@ -57,14 +57,14 @@ func findTests(root, list, dir string) (tests []*test, err error) {
 	return tests, nil
 }
 
-// command runs the test, always with the same seed.
+// command returns the command that runs the test, always with the same seed.
 func (t *test) command(ctx context.Context, env string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, t.binary, "-test.failfast", "-test.run", "^"+t.name+"$")
 	cmd.Dir, cmd.Env = t.dir, append(os.Environ(), env, "GEMU_SEED=1")
 	return cmd
 }
 
-// cover runs it without a mutant, and notes in a file which it reaches.
+// cover runs the test without a mutant and records the mutants that it reaches.
 func (t *test) cover(file string) error {
 	os.Remove(file)
 	start := time.Now()
@@ -73,7 +73,7 @@ func (t *test) cover(file string) error {
 	}
 	t.took = time.Since(start)
 	ids, err := os.ReadFile(file)
-	if err != nil && !os.IsNotExist(err) { // a test that reaches none makes no file
+	if err != nil && !os.IsNotExist(err) { // a test that reaches no mutant makes no file
 		return err
 	}
 	t.reached = make([]byte, mutant.Max/8)
@@ -87,7 +87,7 @@ func (t *test) cover(file string) error {
 	return nil
 }
 
-// runTests tries a mutant on the tests that reach it, up to the first that notices it.
+// tryOnTests runs the tests that reach a mutant, up to the first that notices it.
 func (t *runner) tryOnTests(m *Mutant) Verdict {
 	v := Verdict{Unreached, ""}
 	for _, test := range t.tests {
@@ -101,10 +101,10 @@ func (t *runner) tryOnTests(m *Mutant) Verdict {
 	return v
 }
 
-// testTimeFactor is how many times longer than without a mutant a test may take.
+// testTimeFactor is the limit of a test's time with a mutant, as a multiple of its time without.
 const testTimeFactor = 5
 
-// try runs it with a mutant.
+// try runs the test with a mutant.
 func (t *test) try(m *Mutant) Verdict {
 	ctx, cancel := context.WithTimeout(context.Background(), max(10*time.Second, testTimeFactor*t.took))
 	defer cancel()

@@ -1,6 +1,6 @@
 package main
 
-// This file writes the instrumented files, and builds with them.
+// This file writes the instrumented files, and builds programs with them.
 
 import (
 	"bytes"
@@ -17,16 +17,15 @@ import (
 	"gemu/internal/trial/mutant"
 )
 
-// insertedText is text to insert at an offset. Of what stands at one offset, the ends of what is
-// before come first, the inner ones before the outer ones; then beginnings, the outer ones
-// first.
+// insertedText is text to insert at an offset. At the same offset, ends of earlier insertions come first, from the
+// inner to the outer ones, then beginnings, from the outer to the inner ones.
 type insertedText struct {
 	offset int
 	rank   int
 	text   string
 }
 
-// write is the text of a file with mutants in it.
+// write returns the text of a file with mutants.
 func (source *instrumented) write(mutants []*Mutant) []byte {
 	pieces := []insertedText{{source.clause, 0, fmt.Sprintf("; import %s %q", hook, mutantPath)}}
 	rank := 0
@@ -83,14 +82,14 @@ func build(root, program, dir string, files []*instrumented, chosen map[*Mutant]
 		return "", err
 	}
 	binary := filepath.Join(dir, "try")
-	// A program of tools is in a module of its own. It is built there; that module has the other programs, too.
+	// Programs of tools are in a module of their own, which also sees the programs of the main module.
 	return binary, goTool(filepath.Join(root, "tools"), "build", "-overlay", overlayIn(dir), "-o", binary, path.Join("gemu", program))
 }
 
-// overlayIn is the file in a folder that says which files have others in their place.
+// overlayIn returns the name of the overlay file in a folder.
 func overlayIn(dir string) string { return filepath.Join(dir, "overlay.json") }
 
-// writeOverlay writes it.
+// writeOverlay writes the overlay file in a folder.
 func writeOverlay(dir string, replace map[string]string) error {
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
@@ -109,7 +108,7 @@ func goTool(dir string, args ...string) error {
 	return nil
 }
 
-// buildTest builds the tests of a package, behind writeOverlay.
+// buildTest builds the tests of a package. The overlay file must exist.
 func buildTest(root, pkg, dir string) (binary string, err error) {
 	binary = filepath.Join(dir, path.Base(pkg)+".test")
 	return binary, goTool(root, "test", "-c", "-overlay", overlayIn(dir), "-o", binary, pkg)

@@ -1,5 +1,5 @@
-// Package mutant is what mutated code calls: every mutant of a build is compiled into it,
-// and a variable chooses the one that is active. See package mutate.
+// Package mutant is called by mutated code. A build contains all its mutants, and an environment variable selects the
+// active one. See tools/mutate.
 package mutant
 
 import (
@@ -11,8 +11,8 @@ import (
 // Max is the largest number of mutants in a build.
 const Max = 1 << 15
 
-// Variable is the environment variable with the number of the active mutant, and ReachedVariable that with the name of a
-// file that gets the number of each mutant whose place is reached, a line for each: of a test, which says nothing itself.
+// Variable is the environment variable with the number of the active mutant. ReachedVariable has the name of a file
+// to which a test process appends the number of each mutant whose place is reached, a line each.
 const (
 	Variable        = "MUTANT"
 	ReachedVariable = "MUTANT_REACHED"
@@ -24,7 +24,7 @@ var (
 	reached [Max]bool
 )
 
-// notes opens the file that ReachedVariable names; nil without.
+// notes opens the file that ReachedVariable names; nil if it is unset.
 func notes() *os.File {
 	name := os.Getenv(ReachedVariable)
 	if name == "" {
@@ -38,13 +38,13 @@ func notes() *os.File {
 	return file
 }
 
-// choose reads the number of the active mutant; 0, which is none's, without.
+// choose returns the number of the active mutant; 0 for none.
 func choose() int {
 	n, _ := strconv.Atoi(os.Getenv(Variable))
 	return n
 }
 
-// On reports whether a mutant is active, and notes that its place was reached.
+// On reports whether a mutant is active, and records that its place was reached.
 func On(id int) bool {
 	if at := &reached[id%Max]; !*at {
 		*at = true
@@ -55,8 +55,7 @@ func On(id int) bool {
 	return id == active
 }
 
-// Reached is the set of mutants whose places were reached since the last call: bit i%8 of
-// byte i/8 is that of mutant i.
+// Reached returns the mutants whose places were reached since the last call: bit i%8 of byte i/8 is mutant i.
 func Reached() []byte {
 	var set []byte
 	for id, r := range reached {
@@ -71,12 +70,12 @@ func Reached() []byte {
 	return set
 }
 
-// Integer is a type whose values can be moved and masked.
+// Integer is a type whose values can be changed by one and masked.
 type Integer interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr
 }
 
-// Up is v + 1 if the mutant is active.
+// Up returns v + 1 if the mutant is active.
 func Up[T Integer](id int, v T) T {
 	if On(id) {
 		return v + 1
@@ -84,7 +83,7 @@ func Up[T Integer](id int, v T) T {
 	return v
 }
 
-// Down is v − 1 if the mutant is active.
+// Down returns v − 1 if the mutant is active.
 func Down[T Integer](id int, v T) T {
 	if On(id) {
 		return v - 1
@@ -92,7 +91,7 @@ func Down[T Integer](id int, v T) T {
 	return v
 }
 
-// Neg is −v if the mutant is active.
+// Neg returns −v if the mutant is active.
 func Neg[T Integer](id int, v T) T {
 	if On(id) {
 		return -v
@@ -100,7 +99,7 @@ func Neg[T Integer](id int, v T) T {
 	return v
 }
 
-// All has all bits set if the mutant is active.
+// All returns all bits set if the mutant is active.
 func All[T Integer](id int, v T) T {
 	if On(id) {
 		return ^T(0)
@@ -108,7 +107,7 @@ func All[T Integer](id int, v T) T {
 	return v
 }
 
-// None has no bit set if the mutant is active.
+// None returns no bit set if the mutant is active.
 func None[T Integer](id int, v T) T {
 	if On(id) {
 		return 0
@@ -116,7 +115,7 @@ func None[T Integer](id int, v T) T {
 	return v
 }
 
-// Pick is the other value if the mutant is active.
+// Pick returns other if the mutant is active.
 func Pick[T any](id int, v, other T) T {
 	if On(id) {
 		return other
