@@ -1,6 +1,3 @@
-// Package barriers finds wrong uses of what orders threads: barriers, membermasks, asynchronous
-// copies and their waits, mbarriers. What the machine traps at is none of its business; it tells
-// of what passes, and passes elsewhere only by chance.
 package barriers
 
 import (
@@ -15,36 +12,36 @@ import (
 	"gemu/sanitize/internal/plans"
 )
 
-// Name is that of the tool.
+// Name is the name of this tool in findings.
 const Name = "sync"
 
 // The kinds of findings.
 const (
-	Divergent  = "divergent barrier"       // some lanes execute what all must execute together
-	Exited     = "exit before a barrier"   // lanes have exited that others of their warp execute a barrier without
-	Count      = "barrier count"           // arrivals and what a barrier waits for do not fit
-	Membermask = "membermask"              // lanes that execute something together do not agree on who does
-	Source     = "shuffle source"          // a value of a lane that takes no part
-	Wait       = "missing cp.async wait"   // a copy is read, or left, before it has been waited for
-	Mbarrier   = "mbarrier"                // what is done to one that is in use
-	Cluster    = "exit before the cluster" // a CTA ends whose memory others have accessed since they met
+	Divergent  = "divergent barrier"       // only some lanes execute an instruction that all lanes must execute together
+	Exited     = "exit before a barrier"   // lanes execute a barrier after other lanes of their warp have exited
+	Count      = "barrier count"           // the arrivals do not match the barrier's thread count
+	Membermask = "membermask"              // lanes that execute an instruction together have different membermasks
+	Source     = "shuffle source"          // a shuffle reads the value of a lane that does not take part
+	Wait       = "missing cp.async wait"   // a copy is read, or its thread exits, before the wait for the copy
+	Mbarrier   = "mbarrier"                // misuse of an mbarrier that is in use
+	Cluster    = "exit before the cluster" // a CTA ends although other CTAs accessed its memory after the last cluster barrier
 )
 
-// probe is the tool.
+// probe is the synchronisation checker.
 type probe struct {
 	log *finding.Log
 
 	plans plans.Cache[*plan]
 
 	mu       sync.Mutex
-	launch   *interp.LaunchInfo // under way
+	launch   *interp.LaunchInfo // the running launch
 	clusters map[interp.Dim3]*cluster
 }
 
-// New makes the tool.
+// New returns a checker that writes its findings to log.
 func New(log *finding.Log) interp.Probe { return &probe{log: log} }
 
-// Subscription: instructions, where they access memory, who waits and goes on, who ends.
+// Subscription asks for instructions, their accesses with addresses, waits at barriers, and exits.
 func (p *probe) Subscription() interp.Subscription {
 	return interp.Subscription{
 		Events:    interp.OnWarp | interp.OnBefore | interp.OnAfter | interp.OnWait | interp.OnWake | interp.OnExit | interp.OnCTAEnd,
@@ -52,15 +49,15 @@ func (p *probe) Subscription() interp.Subscription {
 	}
 }
 
-// SelectEvents: the instructions that there is something to say about.
+// SelectEvents selects the instructions with something to check.
 func (p *probe) SelectEvents(l *interp.LaunchInfo) []interp.Events {
 	return p.plans.Get(l, newPlan).chosen
 }
 
-// OnEvent: what the host does is of no interest.
+// OnEvent ignores the events of the host.
 func (p *probe) OnEvent(*interp.Event) {}
 
-// CTA looks at each CTA, if there is something in the kernel to look at.
+// CTA returns a sink for a CTA, or nil if the kernel has nothing to check.
 func (p *probe) CTA(l *interp.LaunchInfo, _ int, id interp.Dim3) interp.Sink {
 	plan := p.plans.Get(l, newPlan)
 	if !plan.isNeeded {
@@ -73,64 +70,64 @@ func (p *probe) CTA(l *interp.LaunchInfo, _ int, id interp.Dim3) interp.Sink {
 	return c
 }
 
-// cta is what is known of a CTA.
+// cta is the state of one CTA.
 type cta struct {
 	log   *finding.Log
 	plan  *plan
 	warps []*warp
 
 	barriers         [17]barrier
-	objects          []mbarrierObject // mbarriers that there are
-	lowAddr, endAddr uint64           // between which they lie
+	objects          []mbarrierObject // initialised mbarriers
+	lowAddr, endAddr uint64           // the range that contains all of them
 
-	cluster *cluster // nil if nothing is known of it
+	cluster *cluster // nil if it is not tracked
 	rank    int
 
-	values [3]interp.Value // room
+	values [3]interp.Value // scratch space
 }
 
-// warp is what is known of a warp.
+// warp is the state of one warp.
 type warp struct {
-	lanes      uint64          // lanes, at its begin
-	live       uint64          // those that have not ended
-	pending    []pendingCopy   // copies
-	groups     [64]int         // committed, by lane
-	arrived    int             // how often at the barrier of the cluster
-	waiting    []group         // at barriers for all of the CTA that the warp must come to together
-	exited     []group         // that have exited, while others live
-	missed     []missedBarrier // barriers that have completed without lanes that live
-	woken      wokenGroup      // from the barrier that has completed last
-	guardedOff []group         // that the guards of barriers have held back, which was reported
+	lanes      uint64          // its lanes at the beginning
+	live       uint64          // lanes that have not exited
+	pending    []pendingCopy   // copies that have not been waited for
+	groups     [64]int         // number of committed groups, by lane
+	arrived    int             // number of arrivals at the cluster's barrier
+	waiting    []group         // lanes that wait at an aligned barrier of the whole CTA
+	exited     []group         // lanes that have exited while other lanes live
+	missed     []missedBarrier // completed barriers that some live lanes did not execute
+	woken      wokenGroup      // lanes that have left the latest completed barrier
+	guardedOff []group         // lanes stopped by a barrier's guard, already reported
 
-	member  [64]uint64 // membermasks of the instruction that is about to be executed
-	sources uint64     // lanes that it takes values from which take no part …
-	takers  uint64     // … and those that take them
+	member  [64]uint64 // membermasks of the current instruction, by lane
+	sources uint64     // lanes that the current shuffle reads although they take no part
+	takers  uint64     // lanes that read from sources
 }
 
-// barrier is one of the CTA's: what has arrived since it completed last.
+// barrier is the state of a CTA's barrier since its last completion.
 type barrier struct {
 	generation int
-	arrivals   uint64 // warps that have arrived and gone on
-	threads    int    // that it waits for
-	place      spot   // of the last
-	users      uint64 // warps that have come to it with the count since all of the CTA have met
-	counted    int    // … that count
+	arrivals   uint64 // warps that arrived without waiting
+	threads    int    // number of threads that the barrier waits for
+	place      spot   // of the latest arrival
+	users      uint64 // warps that used it with the count counted since the last meeting of the whole CTA
+	counted    int    // the thread count of users
 	reported   bool
 }
 
-// spot is where something has happened, to be told of later.
+// spot is the place of an instruction's execution, in compact form.
 type spot struct{ index, warp, lane int }
 
 func (c *cta) spot(e *interp.Event, lanes uint64) spot {
 	return spot{e.Index, e.Warp, bits.TrailingZeros64(lanes)}
 }
 
-// place is a spot in full.
+// place returns the full form of a spot.
 func (c *cta) place(e *interp.Event, s spot, role string) finding.Place {
 	return finding.LaunchPlace(e.Launch, s.index, role, e.ID, s.warp, s.lane)
 }
 
-// Save and Restore let a CTA go back with its launch.
+// Save returns a copy of the CTA's state, for launches that step back.
 func (c *cta) Save() any {
 	s := *c
 	s.warps, s.objects = nil, slices.Clone(c.objects)
@@ -146,10 +143,10 @@ func (c *cta) Save() any {
 	return &s
 }
 
-// Restore: see Save.
+// Restore sets the state to one from Save.
 func (c *cta) Restore(state any) { *c = *state.(*cta).Save().(*cta) }
 
-// warp is that of an event.
+// warp returns the state of a warp, and creates it if necessary.
 func (c *cta) warp(i int) *warp {
 	for len(c.warps) <= i {
 		c.warps = append(c.warps, nil)
@@ -160,7 +157,7 @@ func (c *cta) warp(i int) *warp {
 	return c.warps[i]
 }
 
-// OnEvent looks at an event.
+// OnEvent handles the events of the CTA.
 func (c *cta) OnEvent(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnBefore:
@@ -206,7 +203,7 @@ func (c *cta) OnEvent(e *interp.Event) {
 	}
 }
 
-// afterInstr looks at an instruction that has been executed.
+// afterInstr checks an executed instruction.
 func (c *cta) afterInstr(e *interp.Event, a *action) {
 	w := c.warp(e.Warp)
 	if a.concern&aligned != 0 && e.Lanes != 0 && e.Active != e.Lanes || a.concern&whole != 0 && e.Lanes != 0 && e.Lanes != w.live {
@@ -239,7 +236,7 @@ func (c *cta) afterInstr(e *interp.Event, a *action) {
 	}
 }
 
-// diverges: not all lanes execute it that must.
+// diverges reports an instruction that only some of the lanes execute that must execute it together.
 func (c *cta) diverges(e *interp.Event, w *warp) {
 	missing := w.live &^ e.Lanes
 	lane := bits.TrailingZeros64(e.Lanes)
@@ -264,14 +261,15 @@ func lanesOf(m uint64) string {
 	return fmt.Sprintf("lane %d", bits.TrailingZeros64(m))
 }
 
-// arrive: lanes have come to a barrier of the CTA, or to that of the cluster, of which there is no count.
+// arrive handles lanes that come to a barrier of the CTA or the cluster. The cluster's barrier has no thread
+// count.
 func (c *cta) arrive(e *interp.Event) {
 	b := &c.barriers[e.Wait.Barrier]
 	n := e.Wait.Threads
 	if n == 0 || e.Warp >= 64 || e.Wait.Barrier == len(c.barriers)-1 {
 		return
 	}
-	if b.counted != n { // another use of it
+	if b.counted != n { // a new use with another thread count
 		b.counted, b.users, b.reported = n, 0, false
 	}
 	b.users |= 1 << e.Warp
@@ -284,7 +282,7 @@ func (c *cta) arrive(e *interp.Event) {
 	}
 }
 
-// pass: lanes go on behind a barrier, one of the CTA or that of the cluster.
+// pass handles lanes that leave a barrier of the CTA or the cluster.
 func (c *cta) pass(e *interp.Event) {
 	b := &c.barriers[e.Wait.Barrier]
 	waits := e.Instr.Form.Effects.HasAll(ptx.Waits)
@@ -313,7 +311,7 @@ func (c *cta) pass(e *interp.Event) {
 	}
 }
 
-// finish looks at what the CTA leaves behind.
+// finish checks the state at the end of the CTA.
 func (c *cta) finish(e *interp.Event) {
 	for i := range c.barriers {
 		b := &c.barriers[i]

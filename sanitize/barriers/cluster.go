@@ -1,6 +1,6 @@
 package barriers
 
-// This file is clusters: whether a CTA may end while others still access its shared memory.
+// This file checks whether a CTA may end while other CTAs of its cluster still access its shared memory.
 
 import (
 	"fmt"
@@ -10,22 +10,22 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// cluster is what the CTAs of a cluster have done to each other's shared memory.
+// cluster tracks the accesses of the CTAs of a cluster to each other's shared memory.
 type cluster struct {
 	mu     sync.Mutex
-	ranks  map[int]*remoteAccess // by rank of the CTA whose memory it is
-	waited map[int]int           // by rank, how many times it has waited for all
+	ranks  map[int]*remoteAccess // by rank of the accessed CTA
+	waited map[int]int           // by rank: number of completed waits for the cluster's barrier
 }
 
-// remoteAccess is the last access to a CTA's shared memory by another: after how many arrivals of the
-// warp at the cluster's barrier.
+// remoteAccess is the latest access to a CTA's shared memory by another CTA. arrivals counts the arrivals of
+// the accessing warp at the cluster's barrier before the access.
 type remoteAccess struct {
 	accessor *cta
 	arrivals int
 	place    finding.Place
 }
 
-// clusterOf is the cluster of a CTA, and its rank there.
+// clusterOf returns the cluster of a CTA, and the CTA's rank in it.
 func (p *probe) clusterOf(l *interp.LaunchInfo, id interp.Dim3) (*cluster, int) {
 	c := l.Cluster
 	ownID := interp.Dim3{X: id.X / c.X, Y: id.Y / c.Y, Z: id.Z / c.Z}
@@ -40,7 +40,7 @@ func (p *probe) clusterOf(l *interp.LaunchInfo, id interp.Dim3) (*cluster, int) 
 	return p.clusters[ownID], id.X%c.X + c.X*(id.Y%c.Y+c.Y*(id.Z%c.Z))
 }
 
-// accessed: a lane of a CTA has accessed the memory of another.
+// accessed notes an access of a lane to the shared memory of another CTA.
 func (l *cluster) accessed(accessor *cta, e *interp.Event, rank, arrivals int, s spot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -49,7 +49,7 @@ func (l *cluster) accessed(accessor *cta, e *interp.Event, rank, arrivals int, s
 	}
 }
 
-// passCluster: lanes go on behind an arrival or a wait at the cluster's barrier.
+// passCluster handles lanes that leave an arrival or a wait at the cluster's barrier.
 func (c *cta) passCluster(e *interp.Event, waits bool) {
 	w := c.warp(e.Warp)
 	if !waits {
@@ -61,8 +61,8 @@ func (c *cta) passCluster(e *interp.Event, waits bool) {
 	c.cluster.waited[c.rank] = max(c.cluster.waited[c.rank], w.arrived)
 }
 
-// laneExits: a CTA ends. Who has accessed its memory must have arrived at the barrier since, and
-// it must have waited there.
+// laneExits checks the end of a CTA: all warps that accessed its memory must have arrived at the cluster's
+// barrier since, and the CTA must have waited there.
 func (l *cluster) laneExits(c *cta, e *interp.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,6 +1,6 @@
 package barriers
 
-// This file looks at the membermasks of what lanes execute together.
+// This file checks the membermasks of collective instructions.
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// members notes the membermasks of an instruction that is about to be executed, and whose values
-// lanes take, before its results take the place of its operands.
+// members notes the membermasks and the source lanes of an instruction before its execution, because its
+// results may overwrite its operands.
 func (c *cta) members(e *interp.Event, a *action) {
 	w := c.warp(e.Warp)
 	one := a.member == ptx.NoReg
@@ -46,8 +46,8 @@ func (c *cta) members(e *interp.Event, a *action) {
 	}
 }
 
-// describeSources says why lanes that values are taken from do not give any, where the taker names
-// all of them or none.
+// describeSources says why lanes cannot supply the value that a shuffle reads from them. The text fits a taker
+// whose membermask names either all of the lanes or none.
 func (w *warp) describeSources(taker int) string {
 	switch member := w.member[taker]; {
 	case w.sources&^w.lanes != 0:
@@ -60,7 +60,7 @@ func (w *warp) describeSources(taker int) string {
 	return "whom its membermask leaves out or who have ended"
 }
 
-// checkTogether looks at lanes that have executed an instruction together.
+// checkTogether checks lanes that executed an instruction together.
 func (c *cta) checkTogether(e *interp.Event, a *action, w *warp) {
 	if w.takers != 0 {
 		lane := bits.TrailingZeros64(w.takers)
@@ -83,7 +83,7 @@ func (c *cta) checkTogether(e *interp.Event, a *action, w *warp) {
 	if same {
 		return
 	}
-	// Who names another must be named by it, with the same mask.
+	// A lane named in a membermask must have the same membermask.
 	for m := e.Lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
 		for n := w.member[lane] & e.Lanes; n != 0; n &= n - 1 {

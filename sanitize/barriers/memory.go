@@ -1,7 +1,6 @@
 package barriers
 
-// This file looks at shared memory: copies that are on their way, mbarriers, the shared memory
-// of other CTAs.
+// This file checks accesses to shared memory: pending copies, mbarriers, shared memory of other CTAs.
 
 import (
 	"encoding/binary"
@@ -14,17 +13,17 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// pendingCopy is a copy that its threads have yet to wait for.
+// pendingCopy is a cp.async copy that has not been waited for.
 type pendingCopy struct {
 	lanes  uint64
 	bytes  uint64
-	offset [64]uint32 // offset in shared memory, by lane
-	group  [64]int32  // as many as its lane had committed before
+	offset [64]uint32 // in shared memory, by lane
+	group  [64]int32  // the number of groups that its lane had committed before
 	index  int
 }
 
-// offset is where an address in shared memory leads, in the CTA that has it; ok is false if it
-// is one of other memory.
+// offset returns the offset of an address in shared memory, and the rank of the CTA. ok is false for addresses
+// of other memory.
 func offset(addr uint64, space ptx.Space) (offset uint64, rank int, ok bool) {
 	if space == ptx.Generic {
 		addr -= interp.SharedWindow
@@ -35,8 +34,8 @@ func offset(addr uint64, space ptx.Space) (offset uint64, rank int, ok bool) {
 	return offset, int(addr >> interp.RankShift), offset < interp.WindowSize && addr>>interp.RankShift < interp.MaxCluster
 }
 
-// address gives the addresses of an operand, by lane; c.values[0] has them where it has a
-// register.
+// address returns the addresses of an operand by lane. It may use c.values[0], which must stay unchanged while
+// the result is in use.
 func (c *cta) address(e *interp.Event, o *ptx.Operand) func(lane int) uint64 {
 	var barrierAddr uint64
 	if v, ok := o.Sym().(*ptx.Var); ok {
@@ -56,7 +55,7 @@ func (c *cta) address(e *interp.Event, o *ptx.Operand) func(lane int) uint64 {
 	return func(lane int) uint64 { return c.values[0].Low[lane] + barrierAddr + offset }
 }
 
-// copies notes copies that lanes have begun.
+// copies notes the start of copies by lanes.
 func (c *cta) copies(e *interp.Event, a *action, w *warp) {
 	if n := len(w.pending); n < cap(w.pending) {
 		w.pending = w.pending[:n+1]
@@ -76,8 +75,8 @@ func (c *cta) copies(e *interp.Event, a *action, w *warp) {
 	}
 }
 
-// completeGroups drops the copies of lanes that are in no group but the last few; of those in none
-// only wait_all, which says 0 and is told by its lack of an operand, drops all.
+// completeGroups drops the copies of lanes in all groups except the last few. A negative last means wait_all:
+// it drops copies without a group, too.
 func (w *warp) completeGroups(lanes uint64, last int) {
 	for i := range w.pending {
 		p := &w.pending[i]
@@ -111,7 +110,7 @@ func (w *warp) tidy() {
 	w.pending = w.pending[:n]
 }
 
-// laneExits: lanes exit that have not waited for their copies.
+// laneExits reports lanes that exit without waiting for their copies.
 func (c *cta) laneExits(e *interp.Event, w *warp) {
 	for i := range w.pending {
 		p := &w.pending[i]
@@ -130,7 +129,7 @@ func (c *cta) laneExits(e *interp.Event, w *warp) {
 	w.drop(e.Lanes)
 }
 
-// accesses looks at an access to memory.
+// accesses checks an access to memory.
 func (c *cta) accesses(e *interp.Event, w *warp, x *interp.Access) {
 	if len(w.pending) == 0 && len(c.objects) == 0 && c.cluster == nil || x.Addr == nil || x.Space != ptx.Shared && x.Space != ptx.Generic {
 		return
@@ -182,13 +181,13 @@ func (c *cta) memory(addr, offset uint64, bytes int) *finding.Memory {
 	return m
 }
 
-// mbarrierObject is an mbarrier, and where it was made.
+// mbarrierObject is an initialised mbarrier and the place of its initialisation.
 type mbarrierObject struct {
 	addr uint64
 	init spot
 }
 
-// initMbarrier: mbarriers are made, or are no more.
+// initMbarrier handles mbarrier.init and mbarrier.inval.
 func (c *cta) initMbarrier(e *interp.Event, a *action) {
 	addrOf := c.address(e, a.addr)
 	for m := e.Lanes; m != 0; m &= m - 1 {
@@ -216,7 +215,7 @@ func (c *cta) initMbarrier(e *interp.Event, a *action) {
 	}
 }
 
-// object looks at bytes that are accessed otherwise than as mbarriers.
+// object reports an access to bytes of an mbarrier by an instruction that is not for mbarriers.
 func (c *cta) object(e *interp.Event, offset, n uint64, lane int, how string) {
 	if offset >= c.endAddr || offset+n <= c.lowAddr {
 		return
@@ -233,8 +232,8 @@ func (c *cta) object(e *interp.Event, offset, n uint64, lane int, how string) {
 	}
 }
 
-// unfinished looks at the mbarriers that the CTA leaves behind: a phase that has begun and is
-// not complete has lost an arrival, or has one too many.
+// unfinished checks the mbarriers at the end of the CTA: an incomplete phase has lost an arrival, or has one
+// too many.
 func (c *cta) unfinished(e *interp.Event) {
 	shared := e.Shared()
 	for _, o := range c.objects {

@@ -1,8 +1,9 @@
 package barriers
 
-// This file is lanes that exit and others of their warp that wait at a barrier which all threads of the warp must
-// execute together. Lanes that have gone past the barrier are an error: they have executed instructions that the
-// others come to after it. Lanes that exited without that may have left early, which hardware lets pass: a notice.
+// This file checks lanes that exit while other lanes of their warp wait at an aligned barrier, which all
+// threads of the warp must execute together. It is an error if the exited lanes have gone past the barrier,
+// i.e. have executed instructions that follow it. Lanes that left early without such instructions are a notice,
+// because hardware lets them pass.
 
 import (
 	"fmt"
@@ -13,13 +14,13 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// group is lanes of a warp at an instruction.
+// group is a set of lanes of a warp at an instruction.
 type group struct {
 	index int
 	lanes uint64
 }
 
-// add adds lanes at an instruction to some.
+// add adds lanes at an instruction to a list.
 func add(list []group, index int, lanes uint64) []group {
 	for i := range list {
 		if list[i].index == index {
@@ -30,7 +31,7 @@ func add(list []group, index int, lanes uint64) []group {
 	return append(list, group{index, lanes})
 }
 
-// remove takes lanes away.
+// remove removes lanes from a list.
 func remove(list []group, lanes uint64) []group {
 	rest := list[:0]
 	for _, g := range list {
@@ -41,20 +42,20 @@ func remove(list []group, lanes uint64) []group {
 	return rest
 }
 
-// missedBarrier is a barrier that lanes of a warp have executed without others that live. A policy may have lanes wait before
-// the end of the kernel, where others are to meet them: barriers do not wait for those.
+// missedBarrier is a barrier that some live lanes of a warp did not execute. A policy may hold lanes back
+// before the end of the kernel to reconverge there; barriers do not wait for such lanes.
 type missedBarrier struct {
 	barrier group  // the barrier, and the lanes that executed it
 	missing uint64 // the lanes that did not
 }
 
-// wokenGroup is lanes that go on after a barrier which has completed: one group after the other.
+// wokenGroup holds the lanes that have left a completed barrier. They leave in several groups.
 type wokenGroup struct {
 	barrier, generation int
 	lanes               uint64
 }
 
-// completes notes the lanes that a barrier for all of the CTA did not wait for.
+// completes notes the live lanes without which a barrier of the whole CTA has completed.
 func (c *cta) completes(e *interp.Event, w *warp) {
 	if e.Wait.Threads != 0 && e.Wait.Threads < e.Launch.Block.Count() || !e.Instr.Form.Effects.HasAll(ptx.Aligned|ptx.Waits) {
 		return
@@ -72,7 +73,7 @@ func (c *cta) completes(e *interp.Event, w *warp) {
 	}
 }
 
-// noteArrival notes that lanes have come to a barrier themselves.
+// noteArrival removes lanes that have come to a barrier from the missing ones.
 func (w *warp) noteArrival(lanes uint64) {
 	rest := w.missed[:0]
 	for _, m := range w.missed {
@@ -83,7 +84,7 @@ func (w *warp) noteArrival(lanes uint64) {
 	w.missed = rest
 }
 
-// exits: lanes end while others of their warp live.
+// exits handles lanes that end while other lanes of their warp live.
 func (c *cta) exits(e *interp.Event, w *warp) {
 	exited := group{e.Index, e.Lanes}
 	w.exited = add(w.exited, e.Index, e.Lanes)
@@ -98,7 +99,7 @@ func (c *cta) exits(e *interp.Event, w *warp) {
 	w.noteArrival(e.Lanes)
 }
 
-// waitAtBarrier: lanes wait at a barrier for all of the CTA, which their warp must come to together.
+// waitAtBarrier handles lanes that wait at an aligned barrier of the whole CTA.
 func (c *cta) waitAtBarrier(e *interp.Event, w *warp) {
 	waiting := group{e.Index, e.Lanes}
 	w.waiting = add(w.waiting, e.Index, e.Lanes)
@@ -107,7 +108,7 @@ func (c *cta) waitAtBarrier(e *interp.Event, w *warp) {
 	}
 }
 
-// reportPassed reports lanes that wait at a barrier where others of the warp have exited.
+// reportPassed reports lanes that wait at a barrier after other lanes of the warp have exited.
 func (c *cta) reportPassed(e *interp.Event, waiting, exited group) {
 	instr, _ := e.Launch.Program.At(waiting.index)
 	f := finding.Finding{
@@ -133,9 +134,9 @@ func (c *cta) reportPassed(e *interp.Event, waiting, exited group) {
 	c.log.Add(e, f)
 }
 
-// passed reports whether a lane that exits at an instruction of the barrier's function has written
-// memory, or come to what others wait for, where those that wait at the barrier come to behind it: in
-// blocks on all ways to the exit that follow the barrier and do not lead to it.
+// passed reports whether a lane that exits has certainly executed a relevant instruction after the barrier: a
+// write to memory or a barrier, in a block that follows the barrier, does not lead back to it, and is on every
+// path to the exit. barrier and exit are indices of instructions.
 func (p *plan) passed(prog interp.Program, barrier, exit int) bool {
 	key := [2]int{barrier, exit}
 	if known, ok := p.passedCache.Load(key); ok {
@@ -158,7 +159,7 @@ func (p *plan) passed(prog interp.Program, barrier, exit int) bool {
 	return is
 }
 
-// blockOf is the block of an instruction.
+// blockOf returns the block of an instruction, or nil.
 func blockOf(f *ptx.Func, instr *ptx.Instr) *ptx.Block {
 	for _, b := range f.Blocks {
 		for _, i := range b.Instrs {
@@ -170,7 +171,7 @@ func blockOf(f *ptx.Func, instr *ptx.Instr) *ptx.Block {
 	return nil
 }
 
-// reached is the blocks that control comes to from some, and those, without going through one.
+// reached returns the blocks reachable from a set of blocks, including the set, on paths that avoid one block.
 func reached(from []*ptx.Block, except *ptx.Block) map[*ptx.Block]bool {
 	seen := map[*ptx.Block]bool{}
 	for work := append([]*ptx.Block(nil), from...); len(work) > 0; {

@@ -1,6 +1,6 @@
 package barriers
 
-// This file finds out which instructions of a program there is something to say about.
+// This file determines the checks for each instruction of a program.
 
 import (
 	"sync"
@@ -9,50 +9,50 @@ import (
 	"gemu/ptx"
 )
 
-// concern is what is looked at in an instruction.
+// concern is a set of checks for an instruction.
 type concern uint16
 
 const (
-	aligned           concern = 1 << iota // all lanes that are there must execute it: it has a guard
-	whole                                 // … and all that live: the machine makes nothing of it
-	collects                              // it has a membermask
-	shuffles                              // … and takes values from other lanes
-	copies                                // it begins a copy that its thread waits for
-	commits                               // … makes them a group
-	waitsForGroups                        // … waits for groups
-	arrivesOnMbarrier                     // … leaves the wait to an mbarrier
-	initsMbarrier                         // it makes an mbarrier, or ends one
-	accesses                              // it accesses memory that can be shared
+	aligned           concern = 1 << iota // a guarded instruction that all lanes must execute together
+	whole                                 // must be executed by all live lanes, but the machine ignores it
+	collects                              // has a membermask
+	shuffles                              // reads values from other lanes
+	copies                                // starts a cp.async copy
+	commits                               // commits copies to a group
+	waitsForGroups                        // waits for groups
+	arrivesOnMbarrier                     // lets an mbarrier wait for the copies
+	initsMbarrier                         // initialises or invalidates an mbarrier
+	accesses                              // accesses memory that may be shared memory
 )
 
-// action is what is looked at in an instruction.
+// action describes the checks for an instruction.
 type action struct {
 	concern
-	member ptx.RegID    // the membermask; ptx.NoReg: the constant
-	mask   uint32       // that
-	addr   *ptx.Operand // of a copy or an mbarrier
+	member ptx.RegID    // register with the membermask; ptx.NoReg: mask
+	mask   uint32       // constant membermask
+	addr   *ptx.Operand // operand of a copy or an mbarrier
 	space  ptx.Space
 	bytes  uint64
-	group  int // that a wait leaves; -1: none
+	group  int // number of groups that a wait leaves pending; -1: wait_all
 	inval  bool
-	mode   func(lane, b, c int) (source int, ok bool) // of a shuffle
+	mode   func(lane, b, c int) (source int, ok bool) // source lane of a shuffle
 }
 
-// plan is what is looked at in a program.
+// plan describes the checks for a program.
 type plan struct {
 	actions     []action
-	chosen      []interp.Events // what is told of them
-	isNeeded    bool            // there is something
-	counted     bool            // … barriers with counts
+	chosen      []interp.Events // the subscribed events, by index
+	isNeeded    bool            // there is something to check
+	counted     bool            // there are barriers with thread counts
 	copies      bool
 	mbarriers   bool
-	syncsWarps  bool // … that warps must come to together
-	remote      bool // shared memory of other CTAs is accessed, and barriers alone order that
+	syncsWarps  bool // there are aligned barriers
+	remote      bool // CTAs access each other's shared memory, ordered by barriers alone
 	shared      []interp.Variable
-	passedCache sync.Map // by barrier and exit: see passed
+	passedCache sync.Map // results of passed, by barrier and exit
 }
 
-// The section of the manual that has copies which threads wait for by groups of their own.
+// copySection is the section of the manual on copies that threads wait for in groups of their own.
 const copySection = "9.7.9.25.3"
 
 func newPlan(l *interp.LaunchInfo) *plan {
@@ -93,7 +93,7 @@ func newPlan(l *interp.LaunchInfo) *plan {
 	return p
 }
 
-// look says what is looked at in an instruction.
+// look determines the checks for an instruction.
 func (a *action) look(instr *ptx.Instr) {
 	form := instr.Form
 	effects := form.Effects
@@ -159,8 +159,8 @@ func (a *action) look(instr *ptx.Instr) {
 	}
 }
 
-// sources is from which lane one gets its value in a shuffle of a mode, if from any other than
-// itself (manual 9.7.9.6): b and c are its operands.
+// sources returns, by mode of the shuffle, the source lane of a lane; ok is false if it is out of bounds
+// (manual 9.7.9.6). b and c are the operands.
 var sources = map[string]func(lane, b, c int) (int, bool){
 	"up":   func(lane, b, c int) (int, bool) { return lane - b, lane-b >= lane&(c>>8&31)|c&31&^(c>>8&31) },
 	"down": func(lane, b, c int) (int, bool) { return lane + b, lane+b <= lane&(c>>8&31)|c&31&^(c>>8&31) },

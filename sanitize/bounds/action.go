@@ -1,13 +1,13 @@
 package bounds
 
-// This file makes the action of each instruction on the origins of pointers.
+// This file derives, for each instruction, its action on the origins of pointers.
 
 import (
 	"gemu/interp"
 	"gemu/ptx"
 )
 
-// source is an operand as a source.
+// source returns the description of a source operand.
 func (p *plan) source(f *function, o *ptx.Operand) source {
 	switch o.Kind {
 	case ptx.RegOperand:
@@ -21,7 +21,7 @@ func (p *plan) source(f *function, o *ptx.Operand) source {
 	return source{row: -1}
 }
 
-// action is what an instruction does.
+// action returns the action of an instruction.
 func (p *plan) action(f *function, instr *ptx.Instr) (a action) {
 	if instr.Call != nil {
 		a.rule, a.builtin = call, instr.Call.Target.Sym() != nil && len(p.callees(instr)) == 0
@@ -47,7 +47,7 @@ func (p *plan) action(f *function, instr *ptx.Instr) (a action) {
 			if instr.Form.Family == ptx.FamilyStore {
 				a.rule, name = store, "b"
 			}
-			if instr.Form.Operand(name) < 0 { // zeros
+			if instr.Form.Operand(name) < 0 { // stores zeros
 				break
 			}
 			for k, o := range elements(instr.Arg(name)) {
@@ -101,8 +101,8 @@ func (p *plan) action(f *function, instr *ptx.Instr) (a action) {
 	return a
 }
 
-// rule is what an instruction makes of its sources that does nothing but compute, or exchanges values
-// between lanes; pred is that of choose.
+// rule returns the rule, the sources and, for ruleSelect, the predicate of an instruction that only computes or
+// exchanges values between lanes.
 func (p *plan) rule(f *function, instr *ptx.Instr) (r rule, list []source, pred ptx.RegID) {
 	halves := false
 	for i := range instr.Ops {
@@ -143,7 +143,7 @@ func (p *plan) rule(f *function, instr *ptx.Instr) (r rule, list []source, pred 
 			r = addend
 		case ptx.AffineMul, ptx.AffineShl, ptx.AffineShr, ptx.AffineDiv, ptx.AffineRem, ptx.AffineBfe:
 			r = scaling
-		case ptx.AffineAnd: // with a constant that clears low bits it aligns
+		case ptx.AffineAnd: // a constant that clears low bits aligns the pointer
 			for i := range instr.Ops {
 				if o := &instr.Ops[i]; o.Kind == ptx.ImmOperand {
 					if t := instr.Type(); o.Imm.Encode(t)>>(t.Bits()-1) != 0 {
@@ -160,7 +160,7 @@ func (p *plan) rule(f *function, instr *ptx.Instr) (r rule, list []source, pred 
 	return r, list, pred
 }
 
-// address adds what an operand accesses, if it is derived from a variable and may be outside.
+// address adds the access of an address operand, if it has a tracked origin and may be out of bounds.
 func (p *plan) address(f *function, instr *ptx.Instr, i int, a *action) {
 	o := &instr.Ops[i]
 	if o.Sym() != nil && o.Reg == ptx.NoReg {
@@ -171,7 +171,7 @@ func (p *plan) address(f *function, instr *ptx.Instr, i int, a *action) {
 		switch instr.Form.Family {
 		case ptx.FamilyLoad, ptx.FamilyStore, ptx.FamilyAtomic, ptx.FamilyMbarrier:
 			if n := uint64(instr.Type().Size() * instr.VecLen()); n > 0 && o.Offset() >= 0 && uint64(o.Offset())+n <= v.size {
-				return // it is always inside
+				return // always in bounds
 			}
 		}
 	} else if r := (ptx.Operand{Kind: ptx.RegOperand, Reg: o.Reg}); o.Sym() == nil && !p.mayBePointer(f, &r) {
@@ -180,7 +180,7 @@ func (p *plan) address(f *function, instr *ptx.Instr, i int, a *action) {
 	p.addAccess(f, instr, i, a)
 }
 
-// addAccess adds what an operand accesses.
+// addAccess adds the access of an address operand.
 func (p *plan) addAccess(f *function, instr *ptx.Instr, i int, a *action) {
 	o, spec := &instr.Ops[i], &instr.Form.Operands[i]
 	to := address{source: source{row: f.row(o.Reg)}, reg: o.Reg, off: o.Offset(), space: instr.SpaceOf(spec)}
@@ -197,7 +197,7 @@ func (p *plan) addAccess(f *function, instr *ptx.Instr, i int, a *action) {
 			}
 		}
 	}
-	size := func(name string) { // the operand that says how many bytes it is
+	size := func(name string) { // the operand with the length in bytes
 		if k := instr.Form.Operand(name); k >= 0 && instr.Ops[k].Kind != ptx.NoOperand {
 			to.length = &instr.Ops[k]
 		}
@@ -220,7 +220,7 @@ func (p *plan) addAccess(f *function, instr *ptx.Instr, i int, a *action) {
 			size("c")
 		case spec.Name == "b" && !tensor:
 			if e := instr.Form.Operand("e"); e >= 0 && instr.Ops[e].Kind != ptx.NoOperand && !instr.Form.Operands[e].Address {
-				return // which says how many bytes are read
+				return // that operand has the number of read bytes
 			}
 			size("c")
 		case spec.Name == "e":
@@ -232,7 +232,7 @@ func (p *plan) addAccess(f *function, instr *ptx.Instr, i int, a *action) {
 			return
 		}
 	default:
-		return // a hint, a fence: nothing is accessed
+		return // a hint or a fence: no access
 	}
 	a.addr = append(a.addr, to)
 }

@@ -1,17 +1,3 @@
-// Package bounds finds accesses outside the variable that their address was derived from, which
-// the machine lets pass because other memory is there: the next array of shared memory, of a
-// frame, a parameter, another buffer. A pointer that is an argument of the kernel stands for the
-// buffer that it points into as the launch begins.
-//
-// What an address is derived from follows the registers: an instruction that takes the address of
-// a variable, or loads a pointer that is a parameter, begins it; adding to it, selecting, shuffling, calls and local memory hand it on. A
-// value that is derived from two variables, or in any other way, is one of which nothing is known,
-// and is never found fault with. Nor are addresses that are loaded from other memory than a
-// thread's own.
-//
-// Variables are followed by lane as the kernel runs. A register that always points into the buffer of
-// one argument, or into one variable of shared memory, costs nothing before it is used: that is known
-// beforehand, and so most of them do.
 package bounds
 
 import (
@@ -26,7 +12,7 @@ import (
 	"gemu/sanitize/internal/plans"
 )
 
-// Name is that of the tool.
+// Name is the name of this tool in findings.
 const Name = "bounds"
 
 // The kinds of findings.
@@ -36,7 +22,7 @@ const (
 	Stale   = "stale pointer"
 )
 
-// probe is the tool.
+// probe is the bounds checker.
 type probe struct {
 	log   *finding.Log
 	plans plans.Cache[*plan]
@@ -45,14 +31,14 @@ type probe struct {
 	last *launch
 }
 
-// launch is what CTAs of a launch share.
+// launch is the state that the CTAs of a launch share.
 type launch struct {
 	info    *interp.LaunchInfo
 	plan    *plan
-	buffers []*interp.Pointer // by id from plan.buffers on
+	buffers []*interp.Pointer // by id, less plan.buffers
 }
 
-// launch is that of an event.
+// launch returns the state of a launch.
 func (p *probe) launch(l *interp.LaunchInfo) *launch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,7 +46,7 @@ func (p *probe) launch(l *interp.LaunchInfo) *launch {
 		return p.last
 	}
 	n := &launch{info: l}
-	var kind []int // by pointer: its buffer, -1 if it points into none
+	var kind []int // by pointer: index in buffers, -1 if it points into no buffer
 	for i := range l.Pointers {
 		pointer := &l.Pointers[i]
 		k := -1
@@ -80,21 +66,21 @@ func (p *probe) launch(l *interp.LaunchInfo) *launch {
 	return n
 }
 
-// New makes the tool.
+// New returns a bounds checker that writes its findings to log.
 func New(log *finding.Log) interp.Probe { return &probe{log: log} }
 
-// Subscription: what instructions have done, where they accessed memory, and calls.
+// Subscription asks for accesses with addresses, executed instructions, and calls.
 func (p *probe) Subscription() interp.Subscription {
 	return interp.Subscription{Events: interp.OnAccess | interp.OnAfter | interp.OnCall | interp.OnReturn, Addresses: true}
 }
 
-// SelectEvents: instructions that make, move or use pointers to variables.
+// SelectEvents selects the instructions that create, move or use tracked pointers.
 func (p *probe) SelectEvents(l *interp.LaunchInfo) []interp.Events { return p.launch(l).plan.chosen }
 
-// OnEvent: what the host does is of no interest.
+// OnEvent ignores the events of the host.
 func (p *probe) OnEvent(*interp.Event) {}
 
-// CTA follows the pointers of each CTA, if the kernel has any.
+// CTA returns a sink that tracks the pointers of a CTA, or nil if the kernel has no access to check.
 func (p *probe) CTA(l *interp.LaunchInfo, _ int, _ interp.Dim3) interp.Sink {
 	launched := p.launch(l)
 	plan := launched.plan
@@ -108,37 +94,37 @@ func (p *probe) CTA(l *interp.LaunchInfo, _ int, _ interp.Dim3) interp.Sink {
 	return c
 }
 
-// cta is what the warps of a CTA have.
+// cta tracks one CTA.
 type cta struct {
 	log   *finding.Log
 	plan  *plan
 	warps []*warp
-	bases []uint64 // addresses of variables that are in no window, and of buffers, by id; 0: nobody has taken it yet
+	bases []uint64 // addresses of variables outside shared and local memory, and of buffers, by id; 0: not known yet
 
-	buffers []*interp.Pointer // by id from plan.buffers on
+	buffers []*interp.Pointer // by id, less plan.buffers
 
-	value interp.Value // room
+	value interp.Value // scratch space
 }
 
-// warp is what the registers and the local memory of a warp's lanes are derived from. What a
-// lane has at a depth of calls is the function's that it is in there.
+// warp holds the origins of the values in registers and local memory. The rows at a call depth belong to the
+// function that the lane executes there.
 type warp struct {
-	rows   [][]row // by depth and row
-	frames []frame // by depth
+	rows   [][]row // by call depth and row
+	frames []frame // by call depth
 	local  []row   // by word
-	calls  uint32  // so far
+	calls  uint32  // number of calls so far
 	plan   *plan
-	caller int // where the frame begins of the instruction told of last
+	caller int // where the frame of the latest calling instruction begins in local memory
 }
 
-// frame is the functions that lanes are in at a depth.
+// frame describes the lanes at one call depth.
 type frame struct {
-	call      [64]uint32 // by which they came there
-	base      [64]uint32 // where it begins in local memory
+	call      [64]uint32 // by lane: the number of the call
+	base      [64]uint32 // by lane: where the frame begins in local memory, in bytes
 	functions [64]*function
 }
 
-// Save and Restore let a CTA go back with its launch.
+// Save returns a copy of the CTA's state, for launches that step back.
 func (c *cta) Save() any {
 	s := &cta{plan: c.plan, bases: slices.Clone(c.bases), buffers: c.buffers}
 	for _, w := range c.warps {
@@ -150,7 +136,7 @@ func (c *cta) Save() any {
 	return s
 }
 
-// Restore: see Save.
+// Restore sets the state to one from Save.
 func (c *cta) Restore(state any) {
 	s := state.(*cta).Save().(*cta)
 	c.plan, c.warps, c.bases, c.buffers = s.plan, s.warps, s.bases, s.buffers
@@ -173,7 +159,7 @@ func clones(list []row) []row {
 	return n
 }
 
-// warp is that of an event.
+// warp returns the state of a warp, and creates it if necessary.
 func (c *cta) warp(i int) *warp {
 	for len(c.warps) <= i {
 		c.warps = append(c.warps, nil)
@@ -185,7 +171,7 @@ func (c *cta) warp(i int) *warp {
 	return c.warps[i]
 }
 
-// rowsAt is the rows at a depth.
+// rowsAt returns the rows at a call depth.
 func (w *warp) rowsAt(p *plan, depth int) []row {
 	for len(w.rows) <= depth {
 		w.rows = append(w.rows, make([]row, p.rows))
@@ -194,7 +180,7 @@ func (w *warp) rowsAt(p *plan, depth int) []row {
 	return w.rows[depth]
 }
 
-// OnEvent follows an instruction.
+// OnEvent handles the events of the CTA.
 func (c *cta) OnEvent(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnAccess, interp.OnAfter:
@@ -208,7 +194,7 @@ func (c *cta) OnEvent(e *interp.Event) {
 	}
 }
 
-// follow looks at an instruction's accesses, and follows its results.
+// follow checks an instruction's accesses and sets the origins of its results.
 func (c *cta) follow(e *interp.Event, a *action) {
 	w := c.warp(e.Warp)
 	rows := w.rowsAt(c.plan, e.Depth)
@@ -243,7 +229,7 @@ func (c *cta) follow(e *interp.Event, a *action) {
 	}
 }
 
-// origin is that of the address of a variable that an instruction names.
+// origin returns the origin of the address of a variable that an instruction names.
 func (c *cta) origin(e *interp.Event, id uint32) origin {
 	o := origin{id: id}
 	if c.plan.vars[id].frame {
@@ -252,10 +238,10 @@ func (c *cta) origin(e *interp.Event, id uint32) origin {
 	return o
 }
 
-// result gives a row what an instruction's rule says.
+// result sets the origins of a result row by the instruction's rule.
 func (c *cta) result(e *interp.Event, w *warp, rows []row, a *action, d *row) {
 	lanes := e.Lanes
-	// Mostly there is at most one source that is derived from something.
+	// Mostly at most one source has an origin.
 	var src *row
 	which, n := 0, 0
 	for i := range a.sources {
@@ -334,7 +320,7 @@ func (c *cta) result(e *interp.Event, w *warp, rows []row, a *action, d *row) {
 	}
 }
 
-// predicate is the lanes that take the first source.
+// predicate returns the lanes that select the first source.
 func (c *cta) predicate(e *interp.Event, a *action) uint64 {
 	m := uint64(0)
 	if e.ReadTo(&c.value, a.pred) {
@@ -346,7 +332,7 @@ func (c *cta) predicate(e *interp.Event, a *action) uint64 {
 	return m
 }
 
-// noteAddress notes where a variable is that lies in no window, as an instruction takes its address.
+// noteAddress stores the address of a variable outside shared and local memory when an instruction takes it.
 func (c *cta) noteAddress(e *interp.Event, id uint32) {
 	v := &c.plan.vars[id]
 	if v.Space == ptx.Shared || v.Space == ptx.Local {
@@ -365,7 +351,7 @@ func (c *cta) noteAddress(e *interp.Event, id uint32) {
 	}
 }
 
-// word is a word of local memory.
+// word returns the row of a word of local memory.
 func (w *warp) word(offset uint64) *row {
 	for uint64(len(w.local)) <= offset/4 {
 		w.local = append(w.local, row{})
@@ -373,7 +359,7 @@ func (w *warp) word(offset uint64) *row {
 	return &w.local[offset/4]
 }
 
-// moveLocal follows what a load or store of local memory moves.
+// moveLocal moves origins between registers and local memory at a load or store.
 func (c *cta) moveLocal(e *interp.Event, w *warp, rows []row, a *action) {
 	if len(e.Accesses) == 0 {
 		return
@@ -390,7 +376,7 @@ func (c *cta) moveLocal(e *interp.Event, w *warp, rows []row, a *action) {
 		}
 		return
 	}
-	for remaining := to.Lanes; remaining != 0; { // lanes that go to the same place, mostly all
+	for remaining := to.Lanes; remaining != 0; { // handle the lanes with the same offset together; mostly all
 		offset := to.Addr[bits.TrailingZeros64(remaining)] - local
 		m := uint64(0)
 		for n := remaining; n != 0; n &= n - 1 {
@@ -402,7 +388,7 @@ func (c *cta) moveLocal(e *interp.Event, w *warp, rows []row, a *action) {
 		for i, x := range a.elems {
 			byteOffset := offset + uint64(i*a.size)
 			switch {
-			case offset >= interp.WindowSize: // of other memory
+			case offset >= interp.WindowSize: // not local memory
 				if a.rule == load && x.row >= 0 {
 					rows[x.row].set(m, origin{id: x.id})
 				}
@@ -429,14 +415,14 @@ func (c *cta) moveLocal(e *interp.Event, w *warp, rows []row, a *action) {
 	}
 }
 
-// load gives lanes of a row what is at a place in local memory.
+// load copies the origins at an offset in local memory to lanes of a row.
 func (w *warp) load(d *row, byteOffset uint64, size int, m uint64) {
 	d.lanes &^= m
 	if size < 4 || int(byteOffset/4) >= len(w.local) {
 		return
 	}
 	d.copy(w.word(byteOffset), m)
-	if size == 8 { // half of a pointer is none
+	if size == 8 { // both halves of a pointer must have the same origin
 		high := w.word(byteOffset + 4)
 		for n := m & (d.lanes | high.lanes); n != 0; n &= n - 1 {
 			lane := bits.TrailingZeros64(n)
@@ -447,15 +433,15 @@ func (w *warp) load(d *row, byteOffset uint64, size int, m uint64) {
 	}
 }
 
-// place is where an argument or a result is: in a register, or in local memory.
+// place is the location of an argument or a result: a register or local memory.
 type place struct {
-	row  *row   // nil: of which nothing is followed
-	id   uint32 // … but what it is always derived from
-	off  uint64 // in local memory
-	size uint64 // there; 0: it is in a register, or a constant
+	row  *row   // nil: no tracked register
+	id   uint32 // the constant origin if row is nil
+	off  uint64 // offset in local memory
+	size uint64 // number of words in local memory; 0: in a register, or a constant
 }
 
-// variable is the place of a parameter or result of a function whose frame begins at base.
+// variable returns the place of a parameter or result of a function whose frame begins at base.
 func (f *function) variable(v *ptx.Var, rows []row, base uint64) place {
 	if v.Space == ptx.RegSpace {
 		return f.register(v.Reg, rows)
@@ -471,7 +457,7 @@ func (f *function) register(r ptx.RegID, rows []row) place {
 	return place{id: f.fixedOrigin[r]}
 }
 
-// argumentPlace is the place of an operand of a call.
+// argumentPlace returns the place of an operand of a call.
 func (f *function) argumentPlace(o *ptx.Operand, rows []row, base uint64) place {
 	if v := symbolOf(o); v != nil && f.places != nil {
 		if _, ok := f.places[v]; ok {
@@ -484,7 +470,7 @@ func (f *function) argumentPlace(o *ptx.Operand, rows []row, base uint64) place 
 	return place{}
 }
 
-// hand hands on what lanes have at a place.
+// hand copies the origins of lanes from one place to another.
 func (w *warp) hand(to, from place, lanes uint64) {
 	if !w.plan.spills && (to.size > 0 || from.size > 0) {
 		if to.row != nil {
@@ -517,7 +503,7 @@ func (w *warp) hand(to, from place, lanes uint64) {
 	}
 }
 
-// clearResults: of the results of what the machine provides nothing is known.
+// clearResults makes the origins of results unknown after a call of a function that the machine provides.
 func (c *cta) clearResults(e *interp.Event, w *warp, rows []row) {
 	f := c.plan.functionOf[e.Index]
 	for i := range e.Instr.Call.Rets {
@@ -525,14 +511,14 @@ func (c *cta) clearResults(e *interp.Event, w *warp, rows []row) {
 	}
 }
 
-// wipe forgets what is between two places in local memory.
+// wipe clears the origins in local memory between two offsets.
 func (w *warp) wipe(from, to uint64, lanes uint64) {
 	for n := from / 4; n < to/4 && n < uint64(len(w.local)); n++ {
 		w.local[n].lanes &^= lanes
 	}
 }
 
-// enter hands what arguments are derived from on to a function.
+// enter copies the origins of arguments to the parameters of the called function.
 func (c *cta) enter(e *interp.Event) {
 	w := c.warp(e.Warp)
 	callee := c.plan.funcs[e.Callee]
@@ -556,7 +542,7 @@ func (c *cta) enter(e *interp.Event) {
 	}
 }
 
-// leave hands what results are derived from back.
+// leave copies the origins of results back to the caller.
 func (c *cta) leave(e *interp.Event) {
 	w := c.warp(e.Warp)
 	if len(w.rows) <= e.Depth+1 || e.Instr == nil || e.Lanes == 0 {

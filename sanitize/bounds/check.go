@@ -1,6 +1,6 @@
 package bounds
 
-// This file compares accesses with the variables that their addresses were derived from.
+// This file compares accesses with the bounds of the variables that their addresses derive from.
 
 import (
 	"fmt"
@@ -12,8 +12,7 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// allInside reports whether all accesses of a plain instruction are inside what they are to access, as nearly
-// all are.
+// allInside reports whether all accesses of a plain instruction are in bounds, as nearly all are.
 func (c *cta) allInside(e *interp.Event, a *action) bool {
 	for i := range e.Accesses {
 		x := &e.Accesses[i]
@@ -26,16 +25,17 @@ func (c *cta) allInside(e *interp.Event, a *action) bool {
 	return true
 }
 
-// wanted is how many bytes of a lane have to be inside: not those that nobody reads.
+// wanted returns the number of bytes of each lane that must be in bounds. Bytes that are never read need not
+// be.
 func wanted(x *interp.Access) uint64 { return uint64(x.Bytes - x.SpareBytes) }
 
-// allWithin reports whether addresses of lanes, masked, are from base on and at most last behind it. They are
-// those of the access, if it has any.
+// allWithin reports whether the masked addresses of lanes lie from base to base+last. If the access has
+// addresses, addr must be the same.
 func allWithin(x *interp.Access, addr []uint64, lanes, base, last, mask uint64) bool {
 	if x.Addr != nil && spanned(x.Runs(lanes), base, last, mask) {
 		return true
 	}
-	// One is outside if its offset is negative, or its distance to the last that is inside.
+	// An address is out of bounds if its offset, or last minus its offset, is negative.
 	any := uint64(0)
 	if lanes == 1<<32-1 && len(addr) >= 32 {
 		for _, byteOffset := range addr[:32] {
@@ -51,7 +51,7 @@ func allWithin(x *interp.Access, addr []uint64, lanes, base, last, mask uint64) 
 	return any>>63 == 0
 }
 
-// spanned reports whether there are runs, and all are inside.
+// spanned reports whether there are runs and all of them are in bounds.
 func spanned(runs []interp.AddressRun, base, last, mask uint64) bool {
 	for i := range runs {
 		low, width, ok := runs[i].Span()
@@ -62,7 +62,7 @@ func spanned(runs []interp.AddressRun, base, last, mask uint64) bool {
 	return len(runs) > 0
 }
 
-// check looks at what an instruction accesses by an address.
+// check checks the accesses of an instruction through one address operand.
 func (c *cta) check(e *interp.Event, w *warp, rows []row, a *address) {
 	var from *row
 	m := e.Lanes
@@ -88,8 +88,7 @@ func (c *cta) check(e *interp.Event, w *warp, rows []row, a *address) {
 	c.issued(e, w, a, from, m)
 }
 
-// issued is check for an instruction that tells of no accesses: where it goes is in its
-// registers.
+// issued is check for an instruction without access events: the addresses are in its registers.
 func (c *cta) issued(e *interp.Event, w *warp, a *address, from *row, m uint64) {
 	var addr [64]uint64
 	if a.reg != ptx.NoReg {
@@ -105,7 +104,7 @@ func (c *cta) issued(e *interp.Event, w *warp, a *address, from *row, m uint64) 
 		return
 	}
 	if a.index != nil && (a.array == notPointer || c.plan.vars[a.array].Space != ptx.Shared) {
-		return // where it is, a launch says
+		return // the address depends on the launch
 	}
 	for i := range addr {
 		if a.index != nil {
@@ -136,8 +135,8 @@ func (c *cta) issued(e *interp.Event, w *warp, a *address, from *row, m uint64) 
 	}
 }
 
-// extent is what an origin's variable takes, in addresses of a space; ok is false if nobody
-// knows. Addresses are to be masked.
+// extent returns the bounds of an origin's variable, as addresses of a state space. Addresses must be masked
+// before comparison. ok is false if the bounds are unknown.
 func (c *cta) extent(o origin, space ptx.Space) (base, size, mask uint64, ok bool) {
 	if o.id < firstID {
 		return 0, 0, 0, false
@@ -154,7 +153,7 @@ func (c *cta) extent(o origin, space ptx.Space) (base, size, mask uint64, ok boo
 		if space == ptx.Generic {
 			base += interp.SharedWindow
 		}
-	case o.base != 0: // it is in a frame
+	case o.base != 0: // in a function's frame
 		base += uint64(o.base)
 		if space == ptx.Generic {
 			base += interp.LocalWindow
@@ -167,8 +166,8 @@ func (c *cta) extent(o origin, space ptx.Space) (base, size, mask uint64, ok boo
 	return base, size, mask, true
 }
 
-// compare looks at an access of lanes whose addresses are derived from what a row says, or from
-// the variable that the instruction names.
+// compare checks an access of lanes. The origins of the addresses are those of the row from, combined with the
+// variable that the instruction names.
 func (c *cta) compare(e *interp.Event, w *warp, a *address, from *row, addr []uint64, m uint64, space ptx.Space, x *interp.Access) {
 	if m == 0 || addr == nil {
 		return
@@ -186,7 +185,7 @@ func (c *cta) compare(e *interp.Event, w *warp, a *address, from *row, addr []ui
 	first := bits.TrailingZeros64(m)
 	o := originOf(first)
 	if from == nil || named.id == notPointer && !from.perLane {
-		// One variable: are all inside?
+		// A single variable: mostly all lanes are in bounds.
 		base, size, mask, ok := c.extent(o, space)
 		if !ok {
 			return
@@ -228,7 +227,7 @@ func (c *cta) compare(e *interp.Event, w *warp, a *address, from *row, addr []ui
 	}
 }
 
-// traps reports whether an access that is about to be executed will trap: the machine tells of it.
+// traps reports whether an access before its execution will trap; then the trap is the report.
 func traps(x *interp.Access) bool {
 	for m := x.Lanes; m != 0; m &= m - 1 {
 		if _, _, _, ok := x.PlaceOf(bits.TrailingZeros64(m)); !ok {
@@ -238,7 +237,7 @@ func traps(x *interp.Access) bool {
 	return false
 }
 
-// current reports whether lanes are in the call still whose frame an origin is in.
+// current reports whether the lanes are still in the call whose frame holds the origin's variable.
 func (w *warp) current(o origin, m uint64) bool {
 	if o.depth == 0 {
 		return true
@@ -252,7 +251,7 @@ func (w *warp) current(o origin, m uint64) bool {
 	return true
 }
 
-// report adds a finding about lanes.
+// report adds a finding for lanes.
 func (c *cta) report(e *interp.Event, kind string, o origin, m uint64, addr []uint64, space ptx.Space, x *interp.Access) {
 	lane := bits.TrailingZeros64(m)
 	base, size, mask, _ := c.extent(o, space)
@@ -303,7 +302,7 @@ func (c *cta) report(e *interp.Event, kind string, o origin, m uint64, addr []ui
 	c.log.Add(e, f)
 }
 
-// reportBuffer is tell for the buffer of an argument.
+// reportBuffer is report for the buffer of an argument.
 func (c *cta) reportBuffer(e *interp.Event, o origin, m uint64, addr uint64, bytes int, position string, x *interp.Access) {
 	b := c.buffers[o.id-c.plan.buffers]
 	memory := &finding.Memory{Space: x.Space.String(), Address: addr, Bytes: bytes}
@@ -332,7 +331,7 @@ func byteCount(n uint64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// neighbour is the variable that is at an address, and the offset there; nil if it is none's.
+// neighbour returns the variable at an address, and the offset in it; nil if there is none.
 func (c *cta) neighbour(e *interp.Event, addr uint64, space ptx.Space) (v *ptx.Var, byteOffset uint64) {
 	list, offset := c.plan.shared, addr&(1<<interp.RankShift-1)
 	switch {

@@ -6,18 +6,18 @@ import (
 	"gemu/ptx"
 )
 
-// variable reports whether an id is that of a variable; buffer, of a buffer.
+// variable reports whether an id denotes a variable.
 func (p *plan) variable(id uint32) bool { return id >= firstID && id < p.buffers }
 
 func (p *plan) buffer(id uint32) bool { return id >= p.buffers && id < unset }
 
-// isConstantOrigin reports whether a register that is always derived from what an id says needs no row: that is the
-// same all the time, and to name it is enough.
+// isConstantOrigin reports whether a register that always has this origin needs no row, because the origin does
+// not change during a launch.
 func (p *plan) isConstantOrigin(id uint32) bool {
 	return !p.variable(id) || p.vars[id].Space == ptx.Shared
 }
 
-// either is what a sum is derived from.
+// either returns the origin of a sum.
 func (p *plan) either(x, y origin) origin {
 	switch {
 	case x.id == notPointer:
@@ -35,7 +35,7 @@ func (p *plan) either(x, y origin) origin {
 	return origin{id: unknownBase}
 }
 
-// mergeOrigins is what a value is derived from that is one of two, or is made of both.
+// mergeOrigins returns the origin of a value that is one of two values, or is composed of both.
 func (p *plan) mergeOrigins(x, y origin) origin {
 	if x == y {
 		return x
@@ -43,7 +43,7 @@ func (p *plan) mergeOrigins(x, y origin) origin {
 	return p.either(x, y)
 }
 
-// combineOrigins is the origin of a value that an untracked operation makes of two values.
+// combineOrigins returns the origin of a value that an untracked operation makes of two values.
 func (p *plan) combineOrigins(x, y origin) origin {
 	id := uint32(notPointer)
 	for _, variableID := range [2]uint32{x.id, y.id} {
@@ -59,7 +59,7 @@ func (p *plan) combineOrigins(x, y origin) origin {
 	return origin{id: id}
 }
 
-// addSource is what a rule makes of one source more than derive has been given.
+// addSource extends the result of derive by one more source.
 func (p *plan) addSource(r rule, o, x origin) origin {
 	if r == ruleCopy || r == pack {
 		return p.mergeOrigins(o, x)
@@ -67,7 +67,7 @@ func (p *plan) addSource(r rule, o, x origin) origin {
 	return p.combineOrigins(o, x)
 }
 
-// derive is what a rule makes of up to three sources.
+// derive returns the origin of the result of a rule with up to three sources.
 func (p *plan) derive(r rule, x, y, z origin) origin {
 	switch r {
 	case sum:
@@ -82,7 +82,7 @@ func (p *plan) derive(r rule, x, y, z origin) origin {
 		switch {
 		case y.id == notPointer:
 			return x
-		case x == y && y.id >= firstID: // a distance
+		case x == y && y.id >= firstID: // the distance of two pointers
 			return origin{}
 		case p.variable(x.id) && (y.id == loaded || y.id == maybePointer):
 			return x

@@ -1,107 +1,105 @@
 package bounds
 
-// This file finds out what a launch's instructions do to pointers, before it runs: which
-// registers can have one at all, which always have one to the same buffer, and what each instruction
-// makes of it. Nearly all instructions do nothing.
+// This file analyses a launch's program before it runs: which registers can hold pointers, which always point
+// into the same buffer, and the action of each instruction. Nearly all instructions have none.
 
 import (
 	"gemu/interp"
 	"gemu/ptx"
 )
 
-// variable is a variable that pointers are to, and where it lies: of shared memory from the
-// beginning of that, of local memory from the beginning of the function's frame on.
+// variable is a variable that pointers can refer to, and its position: an offset from the beginning of shared
+// memory, or of the function's frame in local memory.
 type variable struct {
 	*ptx.Var
 	off  uint64
-	size uint64 // bytes; all that there can be of one without a bound
-	open bool   // it is one
+	size uint64 // in bytes; the largest possible size for a variable without a declared size
+	open bool   // without a declared size
 
-	frame bool // it is in a function's frame
+	frame bool // in a function's frame
 }
 
-// The ids of what a register can be derived from: those of variables follow, and those of buffers,
-// which are memory that arguments of the kernel point into. Where none does, nothing is loaded or vague.
+// The ids of origins. The ids of variables follow firstID, then the ids of buffers, i.e. of memory that
+// arguments of the kernel point into. Without such arguments, loaded and maybePointer do not occur.
 const (
 	notPointer   = iota // a number, as far as is known
-	unknownBase         // several variables, or one through an operation that is not tracked
-	loaded              // as wide as an address, and from memory or a function: perhaps a pointer, to an unknown variable
-	maybePointer        // derived from pointers by an operation that is not tracked: perhaps the distance of two
+	unknownBase         // derived from several variables, or from a variable by an untracked operation
+	loaded              // as wide as an address, from memory or a function: perhaps a pointer to an unknown variable
+	maybePointer        // derived from pointers by an untracked operation: perhaps the distance of two pointers
 	firstID
 
-	unset = ^uint32(0) // of a register in a plan in the making: no instruction that sets it has been looked at
+	unset = ^uint32(0) // while the plan is built: no instruction that sets the register has been analysed
 )
 
-// rule is what an instruction makes of what its sources are derived from.
+// rule determines the origin of an instruction's results from the origins of its sources.
 type rule uint8
 
 const (
 	noRule      rule = iota
-	ruleCopy         // the results are derived from what all the sources are that are derived from something
-	pack             // the same, of the halves of an address, which are not known by their looks
-	sum              // from the one source that is derived from something
-	diff             // the same, but that two of one variable have a distance, which is derived from nothing
-	ruleIfEqual      // from what both sources are, if that is the same
-	addend           // from the third, a sum with the product of the others
-	ruleSelect       // from one of the first two sources, by the third, a predicate
-	exchange         // from what lanes of the warp have that are the same
-	ruleLost         // from nothing that anybody follows
-	scaling          // the same; but what is scaled is no address
-	ruleFixed        // from what the plan says
-	load             // from what is there, in local memory
-	store            // it keeps it there
-	access           // there is no result
+	ruleCopy         // the common origin of all sources that have one
+	pack             // the same, for the halves of an address, which have no origin by their width
+	sum              // the origin of the only source that has one
+	diff             // the same, but the difference of two pointers to one variable has none
+	ruleIfEqual      // the origin of both sources, if equal
+	addend           // the origin of the third source, to which a product of the first two is added
+	ruleSelect       // the origin of the first or second source, by a predicate
+	exchange         // the common origin of the lanes of the warp
+	ruleLost         // an untracked operation
+	scaling          // an untracked operation whose result is no address for sources from memory
+	ruleFixed        // constant origins, from the plan
+	load             // the origins in local memory
+	store            // stores the origins in local memory
+	access           // no result
 	call
 )
 
-// source is what an instruction reads: a row of the function's registers, the address of a
-// variable, or else nothing that is derived from one.
+// source is a source operand: a row, or a constant origin such as the address of a variable.
 type source struct {
-	row int32 // -1: none
+	row int32 // -1: constant
 	id  uint32
 }
 
-// address is an operand that is an address.
+// address is an address operand.
 type address struct {
 	source
 	baseID   uint32 // id of the variable that it names, or of the buffer that its register always points into
 	reg      ptx.RegID
 	off      int64
-	index    *ptx.Operand // the operand, if register and offset count elements of …
-	array    uint32       // … this variable
+	index    *ptx.Operand // set if register and offset count elements of array
+	array    uint32       // id of the indexed variable
 	space    ptx.Space
-	bytes    uint64       // that are accessed, if no event says so; 0: this is not looked at
-	length   *ptx.Operand // … unless this says how many
+	bytes    uint64       // accessed bytes, for instructions without access events; 0: not checked
+	length   *ptx.Operand // operand with the number of bytes, instead of bytes
 	kind     interp.AccessKind
-	hasEvent bool // the event says where it goes
+	hasEvent bool // access events have the addresses
 }
 
-// action is what an instruction does.
+// action is the effect of an instruction on origins, and its accesses.
 type action struct {
 	rule
 	sources [3]source
 	more    []source
 	results []int32 // rows
 	addr    []address
-	elems   []elem // of a load or store
+	elems   []elem // elements of a load or store
 	pred    ptx.RegID
-	size    int  // of an element
-	builtin bool // a call of what the machine provides
-	plain   bool // it only accesses memory, by a register that always points into the same, and is told of that
+	size    int  // of an element, in bytes
+	builtin bool // a call of a function that the machine provides
+	plain   bool // a single access with an event, through a register that always points into the same variable or buffer
 }
 
-// elem is a register that a load or store has an element of. What a load puts there is of its id,
-// unless local memory knows more.
+// elem is a register that holds an element of a load or store. id is the origin of a loaded element that is not
+// in local memory.
 type elem source
 
-// function is a function's registers, and what they can be derived from.
+// function holds the registers of a function and their possible origins.
 type function struct {
 	*ptx.Func
-	rows        []int32     // by register: its row; -1 if it has none
-	fixedOrigin []uint32    // by register that has none: what it is derived from whenever it has a value
-	readUnset   []ptx.RegID // those that may be read before anything has written them
+	rows        []int32     // by register; -1: no row
+	fixedOrigin []uint32    // by register without a row: its origin whenever it has a value
+	readUnset   []ptx.RegID // registers that may be read before they are written
 	n           int
-	places      map[*ptx.Var]uint64 // what lies in its frame
+	places      map[*ptx.Var]uint64 // offsets of the variables in its frame
 	ids         map[*ptx.Var]uint32 // of its variables
 }
 
@@ -112,23 +110,23 @@ func (f *function) row(r ptx.RegID) int32 {
 	return f.rows[r]
 }
 
-// plan is what is known of a program.
+// plan is the analysis of a program.
 type plan struct {
-	actions    []action        // by index
-	chosen     []interp.Events // what is told of them
+	actions    []action        // by index of the instruction
+	chosen     []interp.Events // the subscribed events, by index
 	functionOf []*function
 	funcs      map[*ptx.Func]*function
 	vars       []variable // by id
-	rows       int        // the most of any function
-	spills     bool       // what is derived from a variable can be in local memory
+	rows       int        // maximum over all functions
+	spills     bool       // a pointer can be stored in local memory
 	shared     []interp.Variable
 	params     []interp.Variable
-	buffers    uint32         // the first id of one
-	slots      map[int]uint32 // what words of the kernel's parameters point into, by offset
-	word       int            // bytes of an address, if there are any slots
+	buffers    uint32         // first id of a buffer
+	slots      map[int]uint32 // origin ids of the kernel's pointer parameters, by offset
+	word       int            // size of an address in bytes, if there are slots
 }
 
-// id is that of a variable, nothing if pointers to it are not followed.
+// id returns the id of a variable, notPointer if pointers to it are not tracked.
 func (p *plan) id(f *function, s ptx.Symbol) uint32 {
 	v, ok := s.(*ptx.Var)
 	if !ok || v.Type.Kind() == ptx.Opaque {
@@ -153,8 +151,8 @@ func (p *plan) add(v *ptx.Var, offset int) uint32 {
 	return uint32(len(p.vars) - 1)
 }
 
-// newPlan looks at the program of a launch; of is the kind of memory that each of its pointers points
-// into.
+// newPlan analyses the program of a launch. bufferOf holds, for each pointer of the launch, the index of its
+// buffer or -1.
 func newPlan(l *interp.LaunchInfo, bufferOf []int) *plan {
 	prog := l.Program
 	p := &plan{funcs: map[*ptx.Func]*function{}, vars: make([]variable, firstID), shared: prog.Shared(), params: prog.Params()}
@@ -237,8 +235,7 @@ func newPlan(l *interp.LaunchInfo, bufferOf []int) *plan {
 	return p
 }
 
-// onlyAccesses reports whether there is no more to an instruction than one access, of which an event
-// tells.
+// onlyAccesses reports whether the instruction consists of one access that has an event.
 func (a *action) onlyAccesses(instr *ptx.Instr) bool {
 	switch instr.Form.Family {
 	case ptx.FamilyLoad, ptx.FamilyStore, ptx.FamilyAtomic:

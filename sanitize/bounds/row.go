@@ -1,28 +1,26 @@
 package bounds
 
-// This file keeps what a register of a warp is derived from, by lane. Mostly that is the same
-// variable in all of them.
+// This file stores the origins of a register's lanes. Mostly all lanes have the same origin.
 
 import "math/bits"
 
-// origin is what a value is derived from: nothing, what is lost, or a variable. One of local
-// memory lies in a frame, of which there are many.
+// origin identifies what a value is derived from: an id, and for a variable in local memory its frame.
 type origin struct {
 	id    uint32
-	base  uint32 // of the frame in local memory, in bytes
-	depth uint32 // calls that it is in
-	call  uint32 // by which call of the warp it was made
+	base  uint32 // start of the frame in local memory, in bytes
+	depth uint32 // call depth of the frame
+	call  uint32 // number of the warp's call that created the frame
 }
 
-// row is the origins of a register, or of a word of local memory.
+// row holds the origins of a register, or of a word of local memory.
 type row struct {
-	lanes   uint64 // that have one; the others are derived from nothing
-	origin  origin // of all of lanes …
-	perLane bool   // … but they have different ones: each
+	lanes   uint64 // lanes with an origin; all other lanes are notPointer
+	origin  origin // of all lanes, unless perLane is set
+	perLane bool   // each has the origins
 	each    *[64]origin
 }
 
-// originOf is a lane's.
+// originOf returns the origin of a lane.
 func (r *row) originOf(lane int) origin {
 	switch {
 	case r.lanes>>lane&1 == 0:
@@ -33,7 +31,7 @@ func (r *row) originOf(lane int) origin {
 	return r.origin
 }
 
-// all is what lanes have, if all have the same.
+// all returns the origin of lanes, if they have the same.
 func (r *row) all(lanes uint64) (o origin, same bool) {
 	switch m := r.lanes & lanes; {
 	case m == 0:
@@ -52,7 +50,7 @@ func (r *row) all(lanes uint64) (o origin, same bool) {
 	return o, true
 }
 
-// set gives lanes an origin.
+// set sets the origin of lanes.
 func (r *row) set(lanes uint64, o origin) {
 	remaining := r.lanes &^ lanes
 	switch {
@@ -78,7 +76,7 @@ func (r *row) set(lanes uint64, o origin) {
 	r.lanes = remaining | lanes
 }
 
-// copy gives lanes what they have in another row.
+// copy copies the origins of lanes from another row.
 func (r *row) copy(from *row, lanes uint64) {
 	m := from.lanes & lanes
 	r.lanes &^= lanes &^ m
@@ -95,7 +93,7 @@ func (r *row) copy(from *row, lanes uint64) {
 	}
 }
 
-// clone is a copy that shares nothing.
+// clone returns a deep copy.
 func (r *row) clone() row {
 	c := *r
 	if r.each != nil {

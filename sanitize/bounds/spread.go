@@ -17,7 +17,7 @@ func (p *plan) point(l *interp.LaunchInfo, bufferOf []int) {
 	}
 	p.slots, p.word = map[int]uint32{}, l.Module.AddressSize/8
 	for i, pointer := range l.Pointers {
-		id := uint32(maybePointer) // it points in between, perhaps right behind one
+		id := uint32(maybePointer) // points between buffers, perhaps to the end of one
 		if bufferOf[i] >= 0 {
 			id = p.buffers + uint32(bufferOf[i])
 			for uint32(len(p.vars)) <= id {
@@ -28,15 +28,15 @@ func (p *plan) point(l *interp.LaunchInfo, bufferOf []int) {
 	}
 }
 
-// unknownOrigin is what a value of some bytes is derived from that memory or a function had.
+// unknownOrigin returns the origin of a value of some bytes from memory or a function.
 func (p *plan) unknownOrigin(bytes int) uint32 {
-	if bytes >= p.word && p.word > 0 { // of two addresses, too
+	if bytes >= p.word && p.word > 0 { // the value may hold several addresses
 		return loaded
 	}
 	return notPointer
 }
 
-// element is what element k is derived from that a load of other than local memory loads.
+// element returns the origin of element k of a load that is not from local memory.
 func (p *plan) element(f *function, instr *ptx.Instr, k int) uint32 {
 	o, size := instr.Arg("a"), instr.Type().Size()
 	if v := symbolOf(o); size == p.word && f.Entry && v != nil && v.Space == ptx.Param && o.Reg == ptx.NoReg {
@@ -49,18 +49,17 @@ func (p *plan) element(f *function, instr *ptx.Instr, k int) uint32 {
 	return p.unknownOrigin(size)
 }
 
-// derived reports whether an operand can be derived from anything, or one of its elements.
+// derived reports whether an operand, or one of its elements, can have an origin.
 func (p *plan) derived(f *function, o *ptx.Operand) bool {
 	return p.anyOperand(f, o, func(id uint32) bool { return id != notPointer })
 }
 
-// mayBePointer reports whether an operand can be a pointer that is followed, or one of its elements.
+// mayBePointer reports whether an operand, or one of its elements, can be a tracked pointer.
 func (p *plan) mayBePointer(f *function, o *ptx.Operand) bool {
 	return p.anyOperand(f, o, func(id uint32) bool { return id >= firstID })
 }
 
-// anyOperand reports whether an operand or one of its elements has a row, or is always derived from what is
-// asked for.
+// anyOperand reports whether an operand, or one of its elements, has a row or a constant origin that matches.
 func (p *plan) anyOperand(f *function, o *ptx.Operand, matches func(id uint32) bool) bool {
 	switch o.Kind {
 	case ptx.RegOperand:
@@ -78,14 +77,14 @@ func (p *plan) anyOperand(f *function, o *ptx.Operand, matches func(id uint32) b
 	return false
 }
 
-// isTracked reports whether anything is known of what a register is derived from.
+// isTracked reports whether origins of the register are tracked: it has at least 32 bits and is no predicate.
 func (f *function) isTracked(r ptx.RegID) bool {
 	return r != ptx.NoReg && f.Regs[r].Type != ptx.Pred && f.Regs[r].Type.Bits() >= 32
 }
 
-// set is for an instruction that derives a register from what an id says: it is that, or has a row if
-// others derive it from something else, or, as a pointer to a variable, from nothing where it is read before
-// that.
+// set notes that an instruction gives a register the origin id. The register gets a row if other instructions
+// give it another origin, or if it points to a variable and may be read before it is written. set reports
+// whether anything changed.
 func (p *plan) set(f *function, r ptx.RegID, id uint32) bool {
 	switch {
 	case id == unset || !f.isTracked(r) || f.rows[r] >= 0 || f.fixedOrigin[r] == id:
@@ -97,7 +96,7 @@ func (p *plan) set(f *function, r ptx.RegID, id uint32) bool {
 	return true
 }
 
-// addRow gives a register a row.
+// addRow gives a register a row, and reports whether it is new.
 func (p *plan) addRow(f *function, r ptx.RegID) bool {
 	if !f.isTracked(r) || f.rows[r] >= 0 {
 		return false
@@ -108,8 +107,7 @@ func (p *plan) addRow(f *function, r ptx.RegID) bool {
 	return true
 }
 
-// inLocal reports whether a load or store can be of a thread's local memory, where parameters
-// of functions are, too.
+// inLocal reports whether a load or store may access local memory, including parameters of functions.
 func inLocal(f *function, instr *ptx.Instr, o *ptx.Operand) bool {
 	s, _ := instr.Space()
 	if v, ok := o.Sym().(*ptx.Var); ok {
@@ -127,7 +125,7 @@ func inLocal(f *function, instr *ptx.Instr, o *ptx.Operand) bool {
 
 func symbolOf(o *ptx.Operand) *ptx.Var { v, _ := o.Sym().(*ptx.Var); return v }
 
-// callees are the functions that a call can be of.
+// callees returns the functions that a call may call.
 func (p *plan) callees(instr *ptx.Instr) (list []*function) {
 	if fn, ok := instr.Call.Target.Sym().(*ptx.Func); ok {
 		if def, ok := fn.Module().Lookup(fn.Name).(*ptx.Func); ok {
@@ -146,8 +144,7 @@ func (p *plan) callees(instr *ptx.Instr) (list []*function) {
 	return list
 }
 
-// spread marks the registers that an instruction can give something that is derived from a
-// variable, and reports whether there are new ones.
+// spread marks the registers that an instruction can give a tracked origin, and reports whether any is new.
 func (p *plan) spread(f *function, instr *ptx.Instr) (changed bool) {
 	if c := instr.Call; c != nil {
 		for _, callee := range p.callees(instr) {
@@ -176,7 +173,7 @@ func (p *plan) spread(f *function, instr *ptx.Instr) (changed bool) {
 					p.spills, changed = true, true
 				}
 			}
-			if p.spills { // an argument in a register comes from a .param variable
+			if p.spills { // arguments in registers may come from .param variables
 				for i := range min(len(c.Args), len(callee.Params)) {
 					if to := callee.Params[i]; to.Space == ptx.RegSpace && c.Args[i].Kind == ptx.SymOperand {
 						changed = p.addRow(callee, to.Reg) || changed
@@ -207,7 +204,7 @@ func (p *plan) spread(f *function, instr *ptx.Instr) (changed bool) {
 		}
 		return changed
 	default:
-		if !instr.Form.Effects.HasAll(ptx.Pure) && instr.Form.Family != ptx.FamilyShfl { // results are of memory, or of other threads
+		if !instr.Form.Effects.HasAll(ptx.Pure) && instr.Form.Family != ptx.FamilyShfl { // the results come from memory or other threads
 			for r := range instr.Defs() {
 				changed = p.set(f, r, p.unknownOrigin(f.Regs[r].Type.Size())) || changed
 			}
@@ -226,8 +223,8 @@ func (p *plan) spread(f *function, instr *ptx.Instr) (changed bool) {
 	return changed
 }
 
-// result is what the results of an instruction are derived from, if that is always the same; unset, if
-// nothing is known yet.
+// result returns the origin of an instruction's results if it is constant. id is unset if a source is not
+// determined yet.
 func (p *plan) result(f *function, instr *ptx.Instr) (id uint32, always bool) {
 	r, list, _ := p.rule(f, instr)
 	var from [3]origin
@@ -254,7 +251,7 @@ func (p *plan) result(f *function, instr *ptx.Instr) (id uint32, always bool) {
 	return o.id, true
 }
 
-// elements are those of an operand, itself if it is no vector.
+// elements returns the elements of a vector operand, or the operand itself.
 func elements(o *ptx.Operand) []ptx.Operand {
 	if o.Kind == ptx.VecOperand {
 		return o.Elems()
