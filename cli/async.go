@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemu/argument"
 	"gemu/interp"
 	"gemu/ptx"
 )
@@ -64,7 +65,7 @@ func (t *asyncTwin) compare(a *app, j *job, ran, err error) error {
 		return err
 	}
 	msg := differences(t.defaultFlags(), j.defaultFlags(), func(name string) string {
-		if t.bindings[name] == nil {
+		if t.arguments.Bindings[name] == nil {
 			return "variable " + name
 		}
 		return "buffer of argument " + name
@@ -79,13 +80,13 @@ func (t *asyncTwin) compare(a *app, j *job, ran, err error) error {
 }
 
 // differences says which arrays have other bytes; "" if none has.
-func differences(early, late map[string]*array, title func(name string) string) string {
+func differences(early, late map[string]*argument.Array, title func(name string) string) string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(late)) {
 		first, n := 0, 0
 		got, want := late[name], early[name]
-		for i := range got.len() {
-			if got.bits(i) != want.bits(i) {
+		for i := range got.Len() {
+			if got.Bits(i) != want.Bits(i) {
 				if n++; n == 1 {
 					first = i
 				}
@@ -94,28 +95,28 @@ func differences(early, late map[string]*array, title func(name string) string) 
 		if n == 0 {
 			continue
 		}
-		now, then := got.format(first), want.format(first)
+		now, then := got.Format(first), want.Format(first)
 		if now == then { // NaNs
-			now, then = fmt.Sprintf("%s (%#x)", now, got.bits(first)), fmt.Sprintf("%s (%#x)", then, want.bits(first))
+			now, then = fmt.Sprintf("%s (%#x)", now, got.Bits(first)), fmt.Sprintf("%s (%#x)", then, want.Bits(first))
 		}
-		list = append(list, fmt.Sprintf("--async=both: %s: %d of %d elements depend on when asynchronous effects happen\n   [%d] is %s with them as late as may be, %s where they are issued", title(name), n, got.len(), first, now, then))
+		list = append(list, fmt.Sprintf("--async=both: %s: %d of %d elements depend on when asynchronous effects happen\n   [%d] is %s with them as late as may be, %s where they are issued", title(name), n, got.Len(), first, now, then))
 	}
 	return strings.Join(list, "\n")
 }
 
 // defaultFlags is what a launch has left: in the buffers of its arguments, and in the variables
 // of the module.
-func (j *job) defaultFlags() map[string]*array {
-	all := map[string]*array{}
+func (j *job) defaultFlags() map[string]*argument.Array {
+	all := map[string]*argument.Array{}
 	for _, d := range j.module.Decls {
 		if v, ok := d.(*ptx.Var); ok && v.Space == ptx.Global {
-			if b, err := variable(j.module, v.Name); err == nil {
-				all[v.Name] = b.now()
+			if b, err := j.arguments.Lookup(v.Name); err == nil {
+				all[v.Name] = b.Array()
 			}
 		}
 	}
-	for name, b := range j.bindings {
-		all[name] = b.now()
+	for name, b := range j.arguments.Bindings {
+		all[name] = b.Array()
 	}
 	return all
 }

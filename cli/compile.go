@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"gemu/internal/cleanup"
+	"gemu/internal/input"
 	"gemu/kernels"
 	"gemu/ptx"
 )
@@ -49,7 +50,7 @@ const defaultArch = 80
 // compile makes PTX of a file of CUDA C++.
 func (a *app) compile(name string) (string, error) {
 	if _, err := os.Stat(name); err != nil {
-		return "", fileError("read", name, errors.Unwrap(err))
+		return "", input.FileError("read", name, errors.Unwrap(err))
 	}
 	var c *compiler
 	var program string

@@ -50,7 +50,7 @@ func logFile(name string) trace.Source {
 	return trace.Source{Name: name, Open: func() (io.ReadCloser, error) {
 		f, err := input.OpenRegular(name)
 		if err != nil {
-			return nil, fileError("read", name, err)
+			return nil, input.FileError("read", name, err)
 		}
 		return f, nil
 	}}
@@ -61,7 +61,7 @@ func (c *traceCmd) live(a *app, dir, name string, filter trace.Filter) (trace.So
 	file := filepath.Join(dir, name)
 	f, err := os.Create(file)
 	if err != nil {
-		return trace.Source{}, fileError("write", file, err)
+		return trace.Source{}, input.FileError("write", file, err)
 	}
 	defer f.Close()
 	run, wrote := c.record(a, f, trace.Binary, filter, io.Discard)
@@ -70,7 +70,7 @@ func (c *traceCmd) live(a *app, dir, name string, filter trace.Filter) (trace.So
 	var trap *interp.Trap
 	switch {
 	case wrote != nil:
-		return s, fileError("write", file, wrote)
+		return s, input.FileError("write", file, wrote)
 	case errors.As(run, &trap): // which is in the log
 		fmt.Fprintf(a.stderr, "gemu: %s: %v\n", name, run)
 		return s, nil

@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"gemu/argument"
+	"gemu/ptx"
 )
 
 var update = flag.Bool("update", false, "rewrite the outputs in the documentation that have changed")
@@ -89,7 +92,7 @@ func writeDocsPicture(t *testing.T, name string) {
 	for i := range img.Pix {
 		img.Pix[i] = byte(i%640 ^ i/640)
 	}
-	b, err := writePNG(&array{elementTypes["u8"], []int{640, 640}, img.Pix})
+	b, err := argument.EncodePNG(&argument.Array{Type: ptx.U8, Shape: []int{640, 640}, Data: img.Pix})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"gemu/affinetrack"
+	"gemu/argument"
 	"gemu/internal/bytesize"
 	"gemu/internal/input"
 	"gemu/internal/timespan"
@@ -83,44 +84,13 @@ type job struct {
 	tolerated []*interp.Tolerated // faults after which launches have gone on
 
 	// Of a kernel:
-	module   *interp.Module
-	launch   *interp.Launch
-	bindings map[string]*binding // the buffers, by argument number or variable
+	module    *interp.Module
+	launch    *interp.Launch
+	arguments *argument.List // of the launch, and the variables that are set
 
 	// Of a workload:
 	workload *kernels.Workload
 	session  *kernels.Session
-}
-
-// binding is a buffer behind an argument or a variable, or a texture, surface or sampler.
-type binding struct {
-	buf    *interp.Buffer
-	arr    *array         // its type and shape; data are the initial ones; nil of a sampler
-	object *interp.Object // instead of buf
-}
-
-// bytes is what it has in memory.
-func (b *binding) bytes() []byte {
-	if b.object != nil {
-		return b.object.Bytes()
-	}
-	return b.buf.Bytes()
-}
-
-// value is what it is as an argument.
-func (b *binding) value() any {
-	if b.object != nil {
-		return b.object
-	}
-	return b.buf
-}
-
-// now is what it has; a sampler has nothing.
-func (b *binding) now() *array {
-	if b.arr == nil {
-		return &array{typ: ptx.U8, shape: []int{0}}
-	}
-	return &array{b.arr.typ, b.arr.shape, b.bytes()}
 }
 
 // open readies a job on a device that probes watch. What its kernels print goes to stdout.
@@ -146,7 +116,7 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...interp.Probe) (*j
 	if err != nil {
 		return nil, fmt.Errorf("--engine: %w", err)
 	}
-	j := &job{flags: c, sources: input.NewSources(c.File, c.Source...)}
+	j := &job{flags: c, sources: input.NewSources(c.File, c.Source...), arguments: &argument.List{}}
 	dev := interp.NewDevice(interp.Config{Base: base, Backend: engine, Stdout: stdout, Workers: c.Workers, HostMemory: uint64(c.Memory), Memory: uint64(c.DeviceMemory), SM: c.SM, TimeLimit: time.Duration(c.TimeLimit), Tolerance: tolerate, OnTolerated: j.tolerates(a), Probes: probes})
 	j.device = dev
 	if name, ok := strings.CutPrefix(c.File, "@"); ok {
@@ -232,33 +202,15 @@ func (j *job) open(a *app, dev *interp.Device) error {
 	if err != nil {
 		return err
 	}
-	args := append(append([]string{}, c.Arg...), c.Extra...)
-	if len(args) != len(kernel.Params) {
-		return fmt.Errorf("kernel %s has %s, %d given%s", kernel.Name, counted(len(kernel.Params), "parameter"), len(args), signature(kernel))
-	}
-	j.bindings = map[string]*binding{}
-	values := make([]any, len(args))
-	for _, maps := range []bool{false, true} { // tensor maps may be over buffers of later arguments
-		for i, text := range args {
-			if strings.HasPrefix(text, "tma(") != maps {
-				continue
-			}
-			v, b, err := argument(a.ctx, j.module, kernel.Params[i], i, text, j.bindings)
-			if err != nil {
-				return fmt.Errorf("argument %d (%s %s) %q: %w", i, kernel.Params[i].Type, kernel.Params[i].Name, text, err)
-			}
-			values[i] = v
-			if b != nil {
-				j.bindings[strconv.Itoa(i)] = b
-			}
-		}
+	if j.arguments, err = argument.Bind(a.ctx, j.module, kernel, slices.Concat(c.Arg, c.Extra)); err != nil {
+		return err
 	}
 	for _, s := range c.Set {
-		if err := setVariable(a.ctx, j.module, s, j.bindings); err != nil {
+		if err := j.arguments.Set(a.ctx, s); err != nil {
 			return fmt.Errorf("--set %s: %w", s, err)
 		}
 	}
-	j.launch = &interp.Launch{Kernel: kernel.Name, Grid: grid, Block: block, Args: values, Shared: c.Shared, Cooperative: c.Coop, Cluster: cluster}
+	j.launch = &interp.Launch{Kernel: kernel.Name, Grid: grid, Block: block, Args: j.arguments.Values, Shared: c.Shared, Cooperative: c.Coop, Cluster: cluster}
 	return nil
 }
 

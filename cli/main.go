@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"gemu/argument"
 	_ "gemu/cli/internal/addresses" // refuses a limit that Go's runtime does not live with
 	"gemu/fuzz"
 	"gemu/internal/cleanup"
@@ -319,6 +320,10 @@ func (a *app) report(err error) int {
 		return exitFailed
 	}
 	fmt.Fprintf(a.stderr, "gemu: %v\n", err)
+	var wrong *argument.Error
+	if errors.As(err, &wrong) && wrong.Snippet() != "" {
+		fmt.Fprintln(a.stderr, wrong.Snippet())
+	}
 	a.adviseMemory(err)
 	return exitBad
 }

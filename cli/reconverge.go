@@ -88,8 +88,8 @@ func (c *reconvergeCmd) measure(a *app, r *interp.Reconverger) (*reconvergeRow, 
 	t := j.total()
 	row.WarpInstructions, row.ActiveLanesMean, row.DivergentBranches = t.WarpInstructions, t.ActiveLanesMean(), t.DivergentBranches
 	row.Splits, row.Reconvergences = t.Splits, t.Reconvergences
-	for _, name := range slices.Sorted(maps.Keys(j.bindings)) {
-		row.memory = append(row.memory, j.bindings[name].bytes())
+	for _, name := range slices.Sorted(maps.Keys(j.arguments.Bindings)) {
+		row.memory = append(row.memory, j.arguments.Bindings[name].Bytes())
 	}
 	return row, nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"gemu/affinetrack"
+	"gemu/argument"
 	"gemu/interp"
 	"gemu/models/traffic"
 	"gemu/sanitize"
@@ -65,13 +66,13 @@ func (c *runCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	expected := make([]*array, len(expects))
+	expected := make([]*argument.Array, len(expects))
 	for i, e := range expects {
-		if expected[i], err = arrayOf(a.ctx, e.value); err != nil {
+		if expected[i], err = argument.ReadArray(a.ctx, e.value); err != nil {
 			return fmt.Errorf("--expect %s=%s: %w", e.name, e.value, err)
 		}
-		if got := e.now(); got.len() != expected[i].len() {
-			return fmt.Errorf("--expect %s=%s: %d elements, the buffer has %d", e.name, e.value, expected[i].len(), got.len())
+		if got := e.Array(); got.Len() != expected[i].Len() {
+			return fmt.Errorf("--expect %s=%s: %d elements, the buffer has %d", e.name, e.value, expected[i].Len(), got.Len())
 		}
 	}
 	for _, o := range outs {
@@ -104,7 +105,7 @@ func (c *runCmd) Run(a *app) error {
 	c.statistics(a, j, registers.Counts())
 	if runErr == nil {
 		for _, o := range outs {
-			if err := o.write(a, j.bindings); err != nil {
+			if err := o.write(a, j.arguments.Bindings); err != nil {
 				return &failure{fmt.Errorf("--out %s=%s: %w", o.name, o.value, err), exitBad}
 			}
 		}
@@ -279,7 +280,7 @@ func writeJSON(a *app, name string, v any) error {
 
 // target is an --out or --expect.
 type target struct {
-	*binding
+	*argument.Binding
 	name, value string
 }
 
@@ -291,18 +292,12 @@ func targets(j *job, flag string, list []string) ([]target, error) {
 		if !ok || value == "" {
 			return nil, fmt.Errorf("%s %s: want I=FILE", flag, text)
 		}
-		b := j.bindings[name]
-		if b != nil && b.arr == nil {
-			return nil, fmt.Errorf("%s %s: a sampler has no texels", flag, text)
+		b, err := j.arguments.Lookup(name)
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", flag, text, err)
 		}
-		if b == nil {
-			if i, err := strconv.Atoi(name); err == nil {
-				return nil, fmt.Errorf("%s %s: argument %d is no buffer", flag, text, i)
-			}
-			var err error
-			if b, err = variable(j.module, name); err != nil {
-				return nil, fmt.Errorf("%s %s: %w", flag, text, err)
-			}
+		if b.IsSampler() {
+			return nil, fmt.Errorf("%s %s: a sampler has no texels", flag, text)
 		}
 		targets = append(targets, target{b, name, value})
 	}
@@ -321,31 +316,30 @@ func cutSize(s string) (name string, w, h int) {
 }
 
 // write writes a buffer after the launch.
-func (t *target) write(a *app, bindings map[string]*binding) error {
-	arr := t.now()
+func (t *target) write(a *app, bindings map[string]*argument.Binding) error {
+	arr := t.Array()
 	if t.value == "-" {
-		arr.print(a.stdout)
-		return nil
+		return arr.Print(a.stdout)
 	}
 	name, w, h := cutSize(t.value)
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".npy":
-		return writeOutput(a, name, writeNpy(arr))
+		return writeOutput(a, name, argument.EncodeNPY(arr))
 	case ".png":
-		arr.shape = pictureShape(arr, w, h, bindings)
-		b, err := writePNG(arr)
+		arr.Shape = pictureShape(arr, w, h, bindings)
+		b, err := argument.EncodePNG(arr)
 		if err != nil {
 			return err
 		}
 		return writeOutput(a, name, b)
 	}
-	return writeOutput(a, name, arr.data)
+	return writeOutput(a, name, arr.Data)
 }
 
 // pictureShape is the shape of a buffer as a picture: as given, its own, or that
 // of an input picture with as many elements.
-func pictureShape(arr *array, w, h int, bindings map[string]*binding) []int {
-	n := arr.len()
+func pictureShape(arr *argument.Array, w, h int, bindings map[string]*argument.Binding) []int {
+	n := arr.Len()
 	switch {
 	case w > 0 && h > 0 && n == w*h:
 		return []int{h, w}
@@ -353,22 +347,22 @@ func pictureShape(arr *array, w, h int, bindings map[string]*binding) []int {
 		return []int{h, w, 4}
 	case w > 0:
 		return nil
-	case len(arr.shape) > 1:
-		return arr.shape
+	case len(arr.Shape) > 1:
+		return arr.Shape
 	}
 	for i := range len(bindings) {
-		if b := bindings[strconv.Itoa(i)]; b != nil && len(b.arr.shape) > 1 && b.arr.len() == n {
-			return b.arr.shape
+		if b := bindings[strconv.Itoa(i)]; b != nil && len(b.Shape) > 1 && b.Array().Len() == n {
+			return b.Shape
 		}
 	}
 	return nil
 }
 
 // check compares buffers with their expectations.
-func (c *runCmd) check(expects []target, expected []*array) error {
+func (c *runCmd) check(expects []target, expected []*argument.Array) error {
 	var msg strings.Builder
 	for i, e := range expects {
-		got := e.now()
+		got := e.Array()
 		first, n := compareArrays(got, expected[i], c.Rtol, c.Atol)
 		if n == 0 {
 			continue
@@ -376,7 +370,7 @@ func (c *runCmd) check(expects []target, expected []*array) error {
 		if msg.Len() > 0 {
 			msg.WriteString("\n")
 		}
-		fmt.Fprintf(&msg, "--expect %s=%s: %d of %d elements differ", e.name, e.value, n, got.len())
+		fmt.Fprintf(&msg, "--expect %s=%s: %d of %d elements differ", e.name, e.value, n, got.Len())
 		for _, d := range first {
 			fmt.Fprintf(&msg, "\n   [%d] got %s, want %s", d.index, d.got, d.want)
 		}

@@ -93,8 +93,8 @@ func (c *runCmd) findings(a *app, watch *sanitize.Sanitizer, j *job, prepare fun
 // copyBack copies the buffers to the host, as a program does that wants its results: sanitizers
 // look at what is copied.
 func (j *job) copyBack() {
-	for _, name := range slices.Sorted(maps.Keys(j.bindings)) {
-		if b := j.bindings[name].buf; b != nil {
+	for _, name := range slices.Sorted(maps.Keys(j.arguments.Bindings)) {
+		if b := j.arguments.Bindings[name].Buffer; b != nil {
 			b.Read(0, make([]byte, len(b.Bytes())))
 		}
 	}

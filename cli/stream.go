@@ -20,14 +20,11 @@ import (
 	"gemu/internal/wholefile"
 )
 
-// maxData is the limit of what is read into a buffer, in bytes: the memory of the device.
-const maxData = 16 << 30
-
 // readFile reads a file of up to limit bytes.
 func readFile(ctx context.Context, name string, limit int64) ([]byte, error) {
 	b, err := input.ReadFile(ctx, name, limit)
 	if err != nil {
-		return nil, fileError("read", name, err)
+		return nil, input.FileError("read", name, err)
 	}
 	return b, nil
 }
@@ -43,7 +40,7 @@ func (a *app) readSource(name string) (string, error) {
 	if name != "-" {
 		b, err = readFile(a.ctx, name, input.MaxText)
 	} else if b, err = input.ReadStream(a.ctx, a.stdin); err != nil {
-		err = fileError("read", "standard input", err)
+		err = input.FileError("read", "standard input", err)
 	}
 	// Nobody else has the bytes: the text need not be there twice.
 	return unsafe.String(unsafe.SliceData(b), len(b)), err
@@ -56,7 +53,7 @@ func writeOutput(a *app, name string, b []byte) error {
 		return err
 	}
 	if err := wholefile.Write(a.ctx, name, b); err != nil {
-		return fileError("write", name, err)
+		return input.FileError("write", name, err)
 	}
 	return nil
 }
@@ -145,12 +142,12 @@ func (f *tablesFlag) write(a *app, files []namedFile) error {
 		return nil
 	}
 	if err := os.Mkdir(f.Tables, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("--tables: %w", fileError("make", f.Tables, err))
+		return fmt.Errorf("--tables: %w", input.FileError("make", f.Tables, err))
 	}
 	for _, file := range files {
 		name := filepath.Join(f.Tables, file.name)
 		if err := wholefile.Write(a.ctx, name, file.data); err != nil {
-			return fmt.Errorf("--tables: %w", fileError("write", name, err))
+			return fmt.Errorf("--tables: %w", input.FileError("write", name, err))
 		}
 	}
 	return nil
@@ -176,7 +173,7 @@ func checkOutput(name string) error {
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
-		return fileError("write", name, err)
+		return input.FileError("write", name, err)
 	}
 	return f.Close()
 }
@@ -203,19 +200,10 @@ func checkDirectory(name string) error {
 func checkWritable(dir string) error {
 	f, err := os.CreateTemp(dir, ".gemu-*")
 	if err != nil {
-		return fileError("write to", dir, err)
+		return input.FileError("write to", dir, err)
 	}
 	f.Close()
 	return os.Remove(f.Name())
-}
-
-// fileError is an error of the system about a file.
-func fileError(do, name string, err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err
-	}
-	return fmt.Errorf("cannot %s %s: %w", do, name, err)
 }
 
 // joinedErrors is errors of which each is reported by itself.
@@ -274,7 +262,7 @@ func (o *output) Write(b []byte) (int, error) {
 	}
 	n, err := o.Writer.Write(b)
 	if err != nil {
-		o.err = fileError("write", "standard output", err)
+		o.err = input.FileError("write", "standard output", err)
 	}
 	return n, o.err
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"gemu/accelsim"
+	"gemu/internal/input"
 	"gemu/internal/wholefile"
 	"gemu/interp"
 	"gemu/ptx"
@@ -92,7 +93,7 @@ func (c *traceCmd) Run(a *app) error {
 	case c.Out == "-": // which has said so
 		return wrote
 	}
-	return &failure{fileError("write", c.Out, wrote), exitBad}
+	return &failure{input.FileError("write", c.Out, wrote), exitBad}
 }
 
 // lateFile is a file that comes to be when something is written to it: a typing error in what follows
@@ -144,7 +145,7 @@ func (c *traceCmd) accelsim(a *app) error {
 		return fmt.Errorf("--sm %d: Accel-Sim has traces of sm_%d and later", sm, accelsim.Versions()[0])
 	}
 	if err := os.MkdirAll(c.Out, 0o777); err != nil {
-		return fileError("write", c.Out, err)
+		return input.FileError("write", c.Out, err)
 	}
 	x, err := accelsim.New(c.Out, version)
 	if err != nil {
@@ -161,7 +162,7 @@ func (c *traceCmd) accelsim(a *app) error {
 		return run
 	}
 	if wrote := x.Close(); wrote != nil {
-		return &failure{fileError("write", c.Out, wrote), exitBad}
+		return &failure{input.FileError("write", c.Out, wrote), exitBad}
 	}
 	fmt.Fprintf(a.stdout, "%s in %s, binary version %d\n", counted(len(j.results), "kernel"), filepath.Join(c.Out, "kernelslist.g"), version)
 	return nil

@@ -56,7 +56,7 @@ var objectTypes = map[string]ptx.Type{"tex": ptx.TexRef, "surf": ptx.SurfRef, "s
 
 var texelPattern = regexp.MustCompile(`^([usf])(8|16|32)(?:x([124]))?\[([0-9x]+)\](.*)$`)
 
-// ParseObject reads an ObjectText. Options change what base says.
+// ParseObject reads an ObjectText. Options change what base says. An error of a part is a *brackets.Error, which has its place.
 func ParseObject(text string, base Sampler, normalized bool) (*ObjectText, error) {
 	head, rest, _ := strings.Cut(text, "(")
 	kind, geometry, named := strings.Cut(head, ".")
@@ -64,25 +64,25 @@ func ParseObject(text string, base Sampler, normalized bool) (*ObjectText, error
 	if o.Type == ptx.NoType || !strings.HasSuffix(rest, ")") {
 		return nil, fmt.Errorf("want tex.GEOMETRY(…), surf.GEOMETRY(…) or sampler(…)")
 	}
-	parts := brackets.Fields(strings.TrimSuffix(rest, ")"))
+	parts, inside := brackets.FieldsAt(strings.TrimSuffix(rest, ")")), len(head)+len("(")
 	o.Image.Geometry = Image2D
 	switch {
 	case geometry == "linear":
 		o.Image.Geometry, o.Image.LinearMemory = Image1D, true
 	case named:
 		if o.Image.Geometry = texture.GeometryNamed(geometry); o.Image.Geometry == texture.NoGeometry || o.Type == ptx.SamplerRef {
-			return nil, fmt.Errorf("%s: want one of 1d 2d 3d a1d a2d cube acube 2dms a2dms linear", head)
+			return nil, brackets.At(len(kind), fmt.Errorf("%s: want one of 1d 2d 3d a1d a2d cube acube 2dms a2dms linear", head))
 		}
 	}
 	var extents string
 	if o.Type != ptx.SamplerRef {
 		if len(parts) == 0 {
-			return nil, fmt.Errorf("%s: no texels", head)
+			return nil, brackets.At(inside, fmt.Errorf("%s: no texels", head))
 		}
-		if o.Init = parts[0]; !strings.HasPrefix(o.Init, "@") {
+		if o.Init = parts[0].Text; !strings.HasPrefix(o.Init, "@") {
 			m := texelPattern.FindStringSubmatch(o.Init)
 			if m == nil {
-				return nil, fmt.Errorf("%s: want texels such as u8x4[64x48] or f32[16]", o.Init)
+				return nil, brackets.At(inside+parts[0].Offset, fmt.Errorf("%s: want texels such as u8x4[64x48] or f32[16]", o.Init))
 			}
 			o.Image.Format = Format{Channels: 1, Kind: map[string]ChannelKind{"u": Unsigned, "s": Signed, "f": Float}[m[1]]}
 			o.Image.Format.Bits, _ = strconv.Atoi(m[2])
@@ -94,14 +94,14 @@ func ParseObject(text string, base Sampler, normalized bool) (*ObjectText, error
 		parts = parts[1:]
 	}
 	for _, p := range parts {
-		if err := o.option(p); err != nil {
-			return nil, err
+		if err := o.option(p.Text); err != nil {
+			return nil, brackets.At(inside+p.Offset, err)
 		}
 	}
 	if extents == "" {
 		return o, nil
 	}
-	return o, o.extents(extents)
+	return o, brackets.At(strings.IndexByte(text, '[')+len("["), o.extents(extents))
 }
 
 // Describe says what the texels are of one that has none in writing: of a format, in an array of

@@ -1,7 +1,10 @@
 // Package brackets splits texts at what stands outside brackets.
 package brackets
 
-import "strings"
+import (
+	"errors"
+	"strings"
+)
 
 // Cut is strings.Cut at the first separator that is outside of (), [], {} and <>.
 func Cut(s, sep string) (before, after string, found bool) {
@@ -41,4 +44,46 @@ func Fields(s string) []string {
 		}
 	}
 	return list
+}
+
+// Field is a part of a text between commas.
+type Field struct {
+	Text   string
+	Offset int // in the text, in bytes
+}
+
+// FieldsAt is Fields with the places of the parts.
+func FieldsAt(s string) (list []Field) {
+	offset := 0
+	for _, part := range Split(s, ",") {
+		if text := strings.TrimSpace(part); text != "" {
+			list = append(list, Field{text, offset + strings.Index(part, text)})
+		}
+		offset += len(part) + len(",")
+	}
+	return list
+}
+
+// Error is an error at a place of a text.
+type Error struct {
+	Offset int // in the text, in bytes
+	Err    error
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error without its place.
+func (e *Error) Unwrap() error { return e.Err }
+
+// At places an error of a part of a text that begins at offset: the place that the error has in the part, or the beginning of the
+// part. It returns nil for nil.
+func At(offset int, err error) error {
+	if err == nil {
+		return nil
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		offset += e.Offset
+	}
+	return &Error{offset, err}
 }

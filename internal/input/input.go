@@ -136,3 +136,12 @@ func Read(r io.Reader, limit, size int64) ([]byte, error) {
 	}
 	return b.Bytes(), err
 }
+
+// FileError is an error of the system about a file: "cannot read NAME: no such file or directory".
+func FileError(verb, name string, err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return fmt.Errorf("cannot %s %s: %w", verb, name, err)
+}

@@ -45,22 +45,21 @@ func Cut(text string) (buffer, rest string, ok bool) {
 //	lower=-1x-1    corners of the bounding box in D, H and W, or in W
 //	upper=-1x-1
 //
-// The map's address is the offset. The caller, who knows the address of the buffer, must check the map.
+// The map's address is the offset. The caller, who knows the address of the buffer, must check the map. The error is a
+// *brackets.Error, which has the place in the text.
 func Parse(text string) (m *Map, err error) {
 	parts := strings.Split(text, ",")
-	for i := range parts {
-		parts[i] = strings.TrimSpace(parts[i])
-	}
+	tensor := strings.TrimSpace(parts[0])
 	m = &Map{}
-	name, size, _ := strings.Cut(parts[0], "[")
+	name, size, _ := strings.Cut(tensor, "[")
 	size, closed := strings.CutSuffix(size, "]")
 	var ok bool
 	if m.Type, ok = TypeNamed(name); !ok || !closed {
-		return nil, fmt.Errorf("%q is no TYPE[N]; want %s", parts[0], Notation)
+		return nil, brackets.At(strings.Index(text, tensor), fmt.Errorf("%q is no TYPE[N]; want %s", tensor, Notation))
 	}
 	dims, err := numbers(size, 1, Rank)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", parts[0], err)
+		return nil, brackets.At(strings.Index(text, tensor), fmt.Errorf("%s: %w", tensor, err))
 	}
 	m.Rank = len(dims)
 	for i, d := range dims {
@@ -71,10 +70,14 @@ func Parse(text string) (m *Map, err error) {
 		m.Stride[i-1] = stride
 		stride *= m.Dim[i]
 	}
-	for _, p := range parts[1:] {
-		if err := m.option(p); err != nil {
-			return nil, fmt.Errorf("%s: %w", p, err)
+	offset := 0
+	for i, part := range parts {
+		if option := strings.TrimSpace(part); i > 0 {
+			if err := m.option(option); err != nil {
+				return nil, brackets.At(offset+strings.Index(part, option), fmt.Errorf("%s: %w", option, err))
+			}
 		}
+		offset += len(part) + len(",")
 	}
 	return m, nil
 }

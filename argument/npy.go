@@ -1,7 +1,6 @@
-package cli
+package argument
 
-// This file reads and writes NumPy's .npy format (NEP 1), versions 1 to 3,
-// arrays in C order.
+// This file reads and writes the .npy format of NumPy (NEP 1), versions 1 to 3, with arrays in C order.
 
 import (
 	"bytes"
@@ -15,13 +14,7 @@ import (
 	"gemu/ptx"
 )
 
-// array is typed data in memory, little-endian.
-type array struct {
-	typ   ptx.Type
-	shape []int
-	data  []byte
-}
-
+// npyTypes are the element types by the names of NumPy.
 var npyTypes = map[string]ptx.Type{
 	"u1": ptx.U8, "i1": ptx.S8, "u2": ptx.U16, "i2": ptx.S16, "u4": ptx.U32, "i4": ptx.S32, "u8": ptx.U64, "i8": ptx.S64,
 	"f2": ptx.F16, "f4": ptx.F32, "f8": ptx.F64, "b1": ptx.U8,
@@ -34,8 +27,8 @@ var (
 	npyShape = regexp.MustCompile(`'shape'\s*:\s*\(([\d\s,]*)\)`)
 )
 
-// readNpy decodes a .npy file.
-func readNpy(b []byte) (*array, error) {
+// DecodeNPY decodes a file of NumPy. The array shares the memory of b, which it may change.
+func DecodeNPY(b []byte) (*Array, error) {
 	if !bytes.HasPrefix(b, npyMagic) || len(b) < 10 {
 		return nil, fmt.Errorf("not a .npy file")
 	}
@@ -59,11 +52,11 @@ func readNpy(b []byte) (*array, error) {
 	if descr == nil || order == nil || shape == nil {
 		return nil, fmt.Errorf("cannot read the header %q", strings.TrimSpace(text))
 	}
-	a := &array{typ: npyTypes[descr[2]], data: b[start+head:]}
-	if a.typ == ptx.NoType {
+	a := &Array{Type: npyTypes[descr[2]], Data: b[start+head:]}
+	if a.Type == ptx.NoType {
 		return nil, fmt.Errorf("elements of type %s", descr[2])
 	}
-	n := a.typ.Size()
+	n := a.Type.Size()
 	for _, s := range strings.Split(shape[1], ",") {
 		if s = strings.TrimSpace(s); s == "" {
 			continue
@@ -72,40 +65,40 @@ func readNpy(b []byte) (*array, error) {
 		if err != nil || d < 0 || d > 0 && n > 1<<40/d {
 			return nil, fmt.Errorf("shape (%s)", shape[1])
 		}
-		a.shape = append(a.shape, d)
+		a.Shape = append(a.Shape, d)
 		n *= d
 	}
-	if order[1] == "True" && len(a.shape) > 1 {
+	if order[1] == "True" && len(a.Shape) > 1 {
 		return nil, fmt.Errorf("the array is in Fortran order; save it with numpy.ascontiguousarray")
 	}
-	if len(a.data) < n {
-		return nil, fmt.Errorf("%d bytes of data, the header promises %d", len(a.data), n)
+	if len(a.Data) < n {
+		return nil, fmt.Errorf("%d bytes of data, the header promises %d", len(a.Data), n)
 	}
-	a.data = a.data[:n:n]
+	a.Data = a.Data[:n:n]
 	if descr[1] == ">" {
-		for i, size := 0, a.typ.Size(); i < n; i += size {
-			slices.Reverse(a.data[i : i+size])
+		for i, size := 0, a.Type.Size(); i < n; i += size {
+			slices.Reverse(a.Data[i : i+size])
 		}
 	}
 	return a, nil
 }
 
-// writeNpy encodes an array. bf16, which NumPy lacks, is written as its bits.
-func writeNpy(a *array) []byte {
+// EncodeNPY encodes an array as a file of NumPy. NumPy has no bf16: its elements are written as u16.
+func EncodeNPY(a *Array) []byte {
 	descr := ""
 	for name, t := range npyTypes {
-		if t == a.typ && name != "b1" {
+		if t == a.Type && name != "b1" {
 			descr = "<" + name
 		}
 	}
 	switch {
-	case a.typ == ptx.BF16:
+	case a.Type == ptx.BF16:
 		descr = "<u2"
-	case a.typ.Size() == 1:
+	case a.Type.Size() == 1:
 		descr = "|" + descr[1:]
 	}
-	dims := make([]string, len(a.shape))
-	for i, d := range a.shape {
+	dims := make([]string, len(a.Shape))
+	for i, d := range a.Shape {
 		dims[i] = strconv.Itoa(d)
 	}
 	shape := strings.Join(dims, ", ")
@@ -122,6 +115,6 @@ func writeNpy(a *array) []byte {
 	b.Write([]byte{1, 0})
 	binary.Write(&b, binary.LittleEndian, uint16(len(head)))
 	b.WriteString(head)
-	b.Write(a.data)
+	b.Write(a.Data)
 	return b.Bytes()
 }

@@ -1,0 +1,77 @@
+package argument
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"gemu/internal/brackets"
+	"gemu/ptx"
+)
+
+// Error is an argument that is written wrong, does not fit its parameter, or cannot be made.
+type Error struct {
+	Text   string   // the argument as written
+	Offset int      // byte of Text where the error lies; 0 if it concerns the whole argument
+	Index  int      // number of the argument among those of the kernel, from 0; -1 for another text
+	Param  *ptx.Var // the kernel parameter; nil if Index is -1
+	Err    error    // the cause
+}
+
+// Error says which argument it is, unless Index is -1, and the cause.
+func (e *Error) Error() string {
+	if e.Param == nil {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("argument %d (%s %s) %q: %v", e.Index, e.Param.Type, e.Param.Name, e.Text, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Snippet returns Text and, in a second line, a caret under the byte at Offset. It is empty if the error concerns the whole
+// argument.
+func (e *Error) Snippet() string {
+	if e.Offset <= 0 || e.Offset > len(e.Text) {
+		return ""
+	}
+	return "   " + e.Text + "\n   " + strings.Repeat(" ", len([]rune(e.Text[:e.Offset]))) + "^"
+}
+
+// CountError is a list of arguments that is too long or too short for its kernel.
+type CountError struct {
+	Kernel *ptx.Func
+	Given  int // arguments
+}
+
+// Error lists the parameters.
+func (e *CountError) Error() string {
+	n, plural := len(e.Kernel.Params), "s"
+	if n == 1 {
+		plural = ""
+	}
+	s := fmt.Sprintf("kernel %s has %d parameter%s, %d given", e.Kernel.Name, n, plural, e.Given)
+	for i, p := range e.Kernel.Params {
+		s += fmt.Sprintf("\n   %d: %s %s", i, p.Type, p.Name)
+		if len(p.Dims) > 0 {
+			s += fmt.Sprintf("[%d]", p.Size()/p.ElemSize())
+		}
+	}
+	return s
+}
+
+// at returns an error at a byte of the text under way; locate makes an *Error of it.
+func at(offset int, err error) error { return brackets.At(offset, err) }
+
+// locate makes an *Error of the error that reading or making text has given. It returns nil for nil.
+func locate(text string, err error) error {
+	if _, ok := err.(*Error); ok || err == nil {
+		return err
+	}
+	e := &Error{Text: text, Index: -1, Err: err}
+	var placed *brackets.Error
+	if errors.As(err, &placed) {
+		e.Offset = placed.Offset
+	}
+	return e
+}

@@ -1,0 +1,95 @@
+package argument
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"gemu/internal/input"
+	"gemu/ptx"
+)
+
+// maxFile is the limit of a file that is read, in bytes: the memory of a device.
+const maxFile = 16 << 30
+
+// File is an array in a file.
+type File struct {
+	Name string
+	View string // how to read it: an element type of a raw file; gray or rgba of a picture; "" for the default
+}
+
+// parseFile reads NAME[:VIEW].
+func parseFile(text string) (File, error) {
+	if text == "" {
+		return File{}, errors.New("@ wants the name of a file")
+	}
+	if i := strings.LastIndexByte(text, ':'); i > 0 {
+		if view := text[i+1:]; elementTypes[view] != ptx.NoType || view == "gray" || view == "rgba" {
+			return File{text[:i], view}, nil
+		}
+	}
+	return File{Name: text}, nil
+}
+
+// Read reads the array. A pipe may keep the reader waiting until ctx ends.
+func (f File) Read(ctx context.Context) (*Array, error) {
+	b, err := input.ReadFile(ctx, f.Name, maxFile)
+	if err != nil {
+		return nil, input.FileError("read", f.Name, err)
+	}
+	var a *Array
+	switch strings.ToLower(filepath.Ext(f.Name)) {
+	case ".npy":
+		a, err = DecodeNPY(b)
+	case ".png":
+		a, err = DecodePNG(b, f.View)
+	default:
+		a, err = rawArray(b, f.View)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name, err)
+	}
+	return a, nil
+}
+
+// rawArray makes an array of bytes, with elements of the type that the view names, or else u8.
+func rawArray(b []byte, view string) (*Array, error) {
+	typ := ptx.U8
+	if t := elementTypes[view]; t != ptx.NoType {
+		typ = t
+	}
+	if len(b)%typ.Size() != 0 {
+		return nil, fmt.Errorf("%d bytes are no whole number of %s elements", len(b), typ)
+	}
+	return &Array{typ, []int{len(b) / typ.Size()}, b}, nil
+}
+
+// ReadArray reads or makes the array of a text: an array such as f32[16]=iota, a file such as @x.npy, or the name of a file.
+func ReadArray(ctx context.Context, text string) (*Array, error) {
+	var a *Array
+	v, err := parseContents(text)
+	switch v := v.(type) {
+	case File:
+		a, err = v.Read(ctx)
+	case Filled:
+		a, err = v.Make()
+	}
+	if err != nil {
+		return nil, locate(text, err)
+	}
+	return a, nil
+}
+
+// parseContents reads an array, a file with or without "@", or nothing else.
+func parseContents(text string) (Value, error) {
+	if name, ok := strings.CutPrefix(text, "@"); ok {
+		f, err := parseFile(name)
+		return f, at(len("@"), err)
+	}
+	if strings.Contains(text, "[") {
+		return parseFilled(text)
+	}
+	return parseFile(text)
+}

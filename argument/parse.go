@@ -1,0 +1,191 @@
+package argument
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"gemu/internal/brackets"
+	"gemu/internal/tensormap"
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// Value is an argument in writing: a [Number], [Bytes], [Reference], [Filled], [File], [Object] or [TensorMap].
+type Value interface{ value() }
+
+func (Number) value()    {}
+func (Bytes) value()     {}
+func (Reference) value() {}
+func (Filled) value()    {}
+func (File) value()      {}
+func (Object) value()    {}
+func (TensorMap) value() {}
+
+// Number is a number. Its type is that of the parameter: see [Number.Bits].
+type Number string
+
+// Bytes are the bytes of a parameter, as they lie in memory.
+type Bytes []byte
+
+// Reference is the buffer of the argument with this number.
+type Reference int
+
+// TensorMap is a tensor map over a buffer.
+type TensorMap struct {
+	Buffer Value  // a Reference, or a new buffer: Filled or File
+	Map    string // the tensor and the options; over a new buffer, the tensor may be left out
+
+	offset int // of Map in the text
+}
+
+// errWantObject is the error of another text where a texture, surface or sampler must stand.
+var errWantObject = errors.New("want tex.GEOMETRY(…), surf.GEOMETRY(…) or sampler(…)")
+
+// Parse reads an argument. The error is an *Error with Index -1.
+func Parse(text string) (Value, error) {
+	v, err := parse(text)
+	if err != nil {
+		return nil, locate(text, err)
+	}
+	return v, nil
+}
+
+func parse(text string) (Value, error) {
+	if number, ok := strings.CutPrefix(text, "&"); ok {
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 0 {
+			return nil, errors.New("& wants the number of an argument before this one")
+		}
+		return Reference(n), nil
+	}
+	if interp.IsObjectText(text) {
+		return parseObject(text, interp.DefaultSampler, false)
+	}
+	if strings.HasPrefix(text, "tma(") {
+		return parseTensorMap(text)
+	}
+	if digits, ok := strings.CutPrefix(text, "bytes:"); ok {
+		b, err := hex.DecodeString(digits)
+		if err != nil {
+			return nil, at(len("bytes:"), errors.New("bytes: wants two hexadecimal digits for each byte"))
+		}
+		return Bytes(b), nil
+	}
+	if strings.HasPrefix(text, "@") || strings.Contains(text, "[") {
+		return parseContents(text)
+	}
+	return Number(text), nil
+}
+
+// parseTensorMap reads tma(BUFFER,MAP).
+func parseTensorMap(text string) (Value, error) {
+	buffer, options, ok := tensormap.Cut(text)
+	if !ok {
+		return nil, fmt.Errorf("want %s", tensormap.Notation)
+	}
+	t := TensorMap{Map: options, offset: strings.LastIndex(text, options)}
+	if n, err := strconv.Atoi(buffer); err == nil {
+		t.Buffer = Reference(n)
+	} else if t.Buffer, err = parseContents(buffer); err != nil {
+		return nil, at(strings.Index(text, buffer), err)
+	}
+	if f, ok := t.Buffer.(Filled); ok {
+		if _, err := tensormap.Parse(t.over(f.Type, f.Shape)); err != nil {
+			return nil, t.place(t.over(f.Type, f.Shape), err)
+		}
+	}
+	return t, nil
+}
+
+// over returns the text of the map over a new buffer of a type and shape, with the tensor.
+func (t *TensorMap) over(typ ptx.Type, shape []int) string {
+	if first, _, _ := strings.Cut(t.Map, ","); strings.Contains(first, "[") {
+		return t.Map
+	}
+	return tensorText(typ, shape) + "," + t.Map
+}
+
+// place gives an error of a text that ends with Map its place in the argument.
+func (t *TensorMap) place(text string, err error) error {
+	var e *brackets.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	return &brackets.Error{Offset: max(t.offset+e.Offset-(len(text)-len(t.Map)), 0), Err: err}
+}
+
+// tensorText describes an array as a tensor of a tensor map. Tensor maps have no signed integers of 8 and 16 bits.
+func tensorText(typ ptx.Type, shape []int) string {
+	name := strings.TrimPrefix(typ.String(), ".")
+	if typ == ptx.S8 || typ == ptx.S16 {
+		name = "u" + name[1:]
+	}
+	var extents []string
+	for _, n := range shape {
+		extents = append(extents, strconv.Itoa(n))
+	}
+	return fmt.Sprintf("%s[%s]", name, strings.Join(extents, "x"))
+}
+
+// Bits returns the number as the bits of a type, zero-extended to 64. Floats are rounded to the type. A type of bits, such as b32,
+// takes integers, and floats of its size.
+func (n Number) Bits(typ ptx.Type) (uint64, error) {
+	typ = n.typeFor(typ)
+	if typ.IsFloat() {
+		return n.floatBits(typ)
+	}
+	return n.integerBits(typ)
+}
+
+// typeFor is the type that the number is read as for a parameter of a type.
+func (n Number) typeFor(t ptx.Type) ptx.Type {
+	if t.Kind() != ptx.Bits {
+		return t
+	}
+	types := map[int][2]ptx.Type{8: {ptx.U8, ptx.U8}, 16: {ptx.U16, ptx.F16}, 32: {ptx.U32, ptx.F32}, 64: {ptx.U64, ptx.F64}}[t.Bits()]
+	if _, err := strconv.ParseInt(string(n), 0, 64); err == nil {
+		return types[0]
+	}
+	if _, err := strconv.ParseUint(string(n), 0, 64); err == nil {
+		return types[0]
+	}
+	return types[1]
+}
+
+func (n Number) floatBits(typ ptx.Type) (uint64, error) {
+	f, err := strconv.ParseFloat(string(n), 64)
+	if err != nil {
+		i, err := strconv.ParseInt(string(n), 0, 64) // such as 0x2a
+		if err != nil {
+			return 0, fmt.Errorf("%q is not a number", string(n))
+		}
+		f = float64(i)
+	}
+	one := Array{Type: typ, Data: make([]byte, typ.Size())}
+	one.SetFloat(0, f)
+	return one.Bits(0), nil
+}
+
+func (n Number) integerBits(typ ptx.Type) (uint64, error) {
+	bits := typ.Bits()
+	if u, err := strconv.ParseUint(string(n), 0, 64); err == nil {
+		if bits < 64 && u>>bits != 0 {
+			return 0, fmt.Errorf("%s does not fit in %d bits", string(n), bits)
+		}
+		return u, nil
+	}
+	i, err := strconv.ParseInt(string(n), 0, 64)
+	if err != nil {
+		if _, err := strconv.ParseFloat(string(n), 64); err == nil {
+			return 0, fmt.Errorf("%s is not an integer", string(n))
+		}
+		return 0, fmt.Errorf("%q is not a number", string(n))
+	}
+	if bits < 64 && i < -1<<(bits-1) {
+		return 0, fmt.Errorf("%s does not fit in %d bits", string(n), bits)
+	}
+	return uint64(i) & (1<<bits - 1), nil
+}
