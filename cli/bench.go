@@ -223,7 +223,7 @@ func (c *benchCmd) once(a *app, w *kernels.Workload, in setting, structure bool)
 	}
 	runtime.GC() // of what came before, not while the clock runs
 	return j, j.run(a, func(l *interp.Launch) {
-		l.Mode, l.Reconverge, l.Structure = in.mode, interp.ReconvergerNamed(c.Reconverge), structure
+		l.Mode, l.Reconverge, l.Structure = in.mode, a.reconverger(c.Reconverge), structure
 	})
 }
 

@@ -103,7 +103,7 @@ func (c *debugCmd) debug(a *app, stdout io.Writer, front debug.Front, interrupts
 	}
 	s := debug.New(debug.Options{Budget: uint64(c.Checkpoints), Output: out, SourceDirs: c.Source})
 	err = j.run(&sub, func(l *interp.Launch) {
-		l.Mode, l.Reconverge, l.EagerEffects = interp.Modes[c.Mode], interp.ReconvergerNamed(c.Reconverge), c.Async == "early"
+		l.Mode, l.Reconverge, l.EagerEffects = interp.Modes[c.Mode], a.reconverger(c.Reconverge), c.Async == "early"
 		l.Progress = nil
 		s.Drive(l, front)
 	})
@@ -187,7 +187,7 @@ func (c *debugCmd) launch(a *app) dap.Launch {
 		if err := json.Unmarshal(arguments, &d); err != nil {
 			return fmt.Errorf("launch: %w", err)
 		}
-		if _, ok := interp.Modes[d.Mode]; !ok || interp.ReconvergerNamed(d.Reconverge) == nil || d.Async != "late" && d.Async != "early" {
+		if _, ok := interp.Modes[d.Mode]; !ok || a.reconverger(d.Reconverge) == nil || d.Async != "late" && d.Async != "early" {
 			return fmt.Errorf("launch: mode %q, reconverge %q, async %q: see gemu debug --help", d.Mode, d.Reconverge, d.Async)
 		}
 		if d.Program == "" || d.Program == "-" {

@@ -94,7 +94,7 @@ func (c *diffCmd) Run(a *app) error {
 		return fmt.Errorf("%s and %s are logs: the flags about kernels do not apply", c.A, c.B)
 	}
 	var policies []string
-	for _, r := range interp.Reconvergers {
+	for _, r := range a.reconvergers() {
 		policies = append(policies, r.Name)
 	}
 	var runs [2]*traceCmd // nil of a log

@@ -328,16 +328,6 @@ func parsePolicy(name string) (*affinetrack.Policy, error) {
 	return nil, fmt.Errorf("no policy %s: there are %s", name, policyNames())
 }
 
-// reconvergers lists the reconvergence policies: their names, and what each does.
-func reconvergers() (names, docs string) {
-	var list, explained []string
-	for _, r := range interp.Reconvergers {
-		list = append(list, r.Name)
-		explained = append(explained, fmt.Sprintf("%s (%s)", r.Name, r.Doc))
-	}
-	return strings.Join(list, ","), strings.Join(explained, ", ")
-}
-
 func policyNames() string {
 	var names []string
 	for _, p := range slices.Concat(affinetrack.Policies, affinetrack.Variants) {

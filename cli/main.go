@@ -16,16 +16,12 @@ import (
 
 	"gemu/argument"
 	_ "gemu/cli/internal/addresses" // refuses a limit that Go's runtime does not live with
-	"gemu/fuzz"
 	"gemu/internal/cleanup"
 	"gemu/internal/hostmem"
 	"gemu/internal/input"
 	"gemu/interp"
 	"gemu/kernels"
-	"gemu/models/catalog"
-	"gemu/papers"
 	"gemu/ptx"
-	"gemu/sanitize"
 )
 
 // Exit statuses.
@@ -65,6 +61,7 @@ type cli struct {
 
 // app is what commands work with.
 type app struct {
+	*Extensions
 	ctx    context.Context
 	stdin  io.Reader
 	stdout io.Writer
@@ -73,8 +70,9 @@ type app struct {
 	sources *input.Sources // of the PTX that was opened last; nil: none was
 }
 
-// Main executes the command line of the process and ends the process with its exit status.
-func Main() {
+// Main executes the command line of the process with the extended command gemu, and ends the process with the exit status. It
+// handles signals, and never returns.
+func Main(extensions Extensions) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	signals := make(chan os.Signal, 1)
@@ -86,7 +84,7 @@ func Main() {
 		newOutput(os.Stderr).Write([]byte(fmt.Sprintf("gemu: %v. Raise that limit, or use --memory BYTES, smaller inputs or smaller blocks\n", err)))
 		cleanup.Exit(exitBad)
 	})
-	os.Exit(run(ctx, commandLine(os.Args), os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(Run(ctx, extensions, commandLine(os.Args), os.Stdin, os.Stdout, os.Stderr))
 }
 
 // unsetEmptyVariables unsets the variables of gemu that are empty: an empty variable counts as unset, as in the libraries.
@@ -98,10 +96,17 @@ func unsetEmptyVariables() {
 	}
 }
 
-// run executes a command line and returns its exit status.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// Run executes a command line of the extended command gemu; args begin after the name of the program. It returns the exit status:
+// 0 for success, 1 if a kernel or a check failed, 2 for wrong usage or input. Results go to stdout, messages to stderr. The end of
+// ctx stops launches. Several calls must not run at the same time.
+func Run(ctx context.Context, extensions Extensions, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	out, messages := newOutput(stdout), newOutput(stderr)
-	status := execute(ctx, args, stdin, out, messages)
+	status := exitBad
+	if err := extensions.check(); err != nil {
+		fmt.Fprintf(messages, "gemu: %v\n", err)
+	} else {
+		status = execute(ctx, &extensions, args, stdin, out, messages)
+	}
 	out.close()
 	if out.err != nil {
 		fmt.Fprintf(messages, "gemu: %v\n", out.err)
@@ -111,7 +116,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return status
 }
 
-func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output, stderr io.Writer) (status int) {
+func execute(ctx context.Context, x *Extensions, args []string, stdin io.Reader, stdout *output, stderr io.Writer) (status int) {
 	defer func() {
 		if r := recover(); r != nil {
 			fmt.Fprintf(stderr, "gemu: internal error, please report it: %v\n", r)
@@ -124,12 +129,11 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 		defer func() { status = exitBad }()
 	}
 	args = helpArgs(args)
-	names, docs := reconvergers()
 	parser, err := kong.New(grammar(args),
 		kong.Name("gemu"),
 		kong.Description("gemu runs NVIDIA PTX kernels on any CPU, warp by warp."),
 		kong.UsageOnError(),
-		kong.Vars{"version": version(), "sanitizers": sanitize.Names(), "tolerables": tolerables(), "features": strings.Join(fuzz.FeatureNames(), ", "), "profileorders": profileOrderNames(), "policies": policyNames(), "papers": strings.Join(papers.Names(), ", "), "papertables": eachPaper((*papers.Paper).TableNames), "paperreadings": eachPaper((*papers.Paper).InterpretationNames), "models": catalog.Names(), "defaultmodels": catalog.DefaultNames(), "reconvergers": names, "reconvergence": docs},
+		x.vars(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(help, stderr),
 		kong.Exit(func(code int) { exited = code; panic(exitPanic{}) }),
@@ -137,7 +141,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 	if err != nil {
 		panic(err)
 	}
-	a := &app{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr}
+	a := &app{Extensions: x, ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr}
 	func() {
 		defer func() {
 			if r := recover(); r != nil {
@@ -147,7 +151,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 			}
 		}()
 		if line, ok := completing(); ok {
-			for _, word := range complete(parser.Model.Node, line, predictors()) {
+			for _, word := range complete(parser.Model.Node, line, x.predictors()) {
 				fmt.Fprintln(stdout, word)
 			}
 			parser.Exit(exitGood)
@@ -171,14 +175,20 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 	return status
 }
 
-// version says what was built, of what, with what.
+// version describes the build of gemu. In a command of another module, gemu is one of the dependencies.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "gemu"
 	}
-	s := fmt.Sprintf("gemu %s", info.Main.Version)
-	for _, setting := range info.Settings {
+	gemu, settings := &info.Main, info.Settings
+	for _, m := range info.Deps {
+		if m.Path == "gemu" {
+			gemu, settings = m, nil // the settings describe the main module
+		}
+	}
+	s := fmt.Sprintf("gemu %s", gemu.Version)
+	for _, setting := range settings {
 		switch setting.Key {
 		case "vcs.revision":
 			s += ", revision " + setting.Value
@@ -189,17 +199,6 @@ func version() string {
 		}
 	}
 	return fmt.Sprintf("%s, %s %s/%s", s, info.GoVersion, runtime.GOOS, runtime.GOARCH)
-}
-
-// predictors complete arguments and flags.
-func predictors() map[string]predictor {
-	return map[string]predictor{
-		"source":  func(begun string) []string { return append(files("*.ptx")(begun), workloadNames()...) },
-		"paper":   words(papers.Names()...),
-		"table":   words(namesForShells((*papers.Paper).TableNames)...),
-		"reading": words(namesForShells((*papers.Paper).InterpretationNames)...),
-		"model":   words(strings.Split(catalog.Names(), ", ")...),
-	}
 }
 
 // workloadNames completes "@".

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -14,7 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"gemu": func() { restrict(); Main() }, "ptxas": Main})
+	testscript.Main(m, map[string]func(){"gemu": func() { restrict(); Main(Extensions{}) }, "ptxas": func() { Main(Extensions{}) }})
 }
 
 func TestScript(t *testing.T) {
@@ -53,4 +55,9 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if status != want {
 		ts.Fatalf("exit status %d, want %d", status, want)
 	}
+}
+
+// run executes a command line of gemu without extensions.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return Run(ctx, Extensions{}, args, stdin, stdout, stderr)
 }

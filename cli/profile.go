@@ -82,7 +82,7 @@ func (c *profileCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	runErr := j.structure(a, policy, interp.ReconvergerNamed(c.Reconverge))
+	runErr := j.structure(a, policy, a.reconverger(c.Reconverge))
 	p := probe.Profile()
 	if runErr != nil {
 		trap := (*interp.Trap)(nil)

@@ -47,7 +47,7 @@ func (c *reconvergeCmd) Run(a *app) error {
 	}
 	output := &reconvergeJSON{Schema: "gemu-reconverge/1", File: c.File, SameMemory: true}
 	var finished *reconvergeRow
-	for _, r := range interp.Reconvergers {
+	for _, r := range a.reconvergers() {
 		row, err := c.measure(a, r)
 		if err != nil {
 			return err

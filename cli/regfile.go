@@ -32,7 +32,7 @@ type regfileCmd struct {
 }
 
 func (c *regfileCmd) Run(a *app) error {
-	list, err := catalog.Select(c.Model, c.Warp)
+	list, err := catalog.Select(c.Model, c.Warp, a.Models...)
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
 	}
@@ -48,7 +48,7 @@ func (c *regfileCmd) Run(a *app) error {
 		return err
 	}
 	if err := j.run(a, func(l *interp.Launch) {
-		l.Mode, l.Reconverge = interp.Vector, interp.ReconvergerNamed(c.Reconverge)
+		l.Mode, l.Reconverge = interp.Vector, a.reconverger(c.Reconverge)
 	}); err != nil {
 		return err
 	}

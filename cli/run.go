@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,8 +34,9 @@ type runCmd struct {
 
 	Async string `default:"late" enum:"late,early,both" help:"When asynchronous effects happen: as late as may be, at the wait that orders them (late, the default); where they are issued (early); run both ways, and report what differs (both)."`
 
-	Stats bool   `help:"Print what the launch counted, and what structure its values had."`
-	JSON  string `name:"json" help:"Write the launch as JSON to FILE (- for standard output)." placeholder:"FILE"`
+	Probe []string `help:"Watch the launch with probes that another module has added to the command, and print their reports: ${probes}; see docs/go.md." placeholder:"NAME,…"`
+	Stats bool     `help:"Print what the launch counted, and what structure its values had."`
+	JSON  string   `name:"json" help:"Write the launch as JSON to FILE (- for standard output)." placeholder:"FILE"`
 }
 
 func (c *runCmd) Run(a *app) error {
@@ -45,11 +47,19 @@ func (c *runCmd) Run(a *app) error {
 	if !(c.Rtol >= 0 && c.Atol >= 0) { // NaN is neither
 		return errors.New("--rtol and --atol want numbers from 0 on")
 	}
-	watch, err := c.sanitizers()
+	watch, err := c.sanitizers(a)
 	if err != nil {
 		return err
 	}
-	j, err := c.open(a, a.stdout, watch.Probes...)
+	reporters, err := a.probes(c.Probe)
+	if err != nil {
+		return fmt.Errorf("--probe: %w", err)
+	}
+	probes := slices.Clone(watch.Probes)
+	for _, r := range reporters {
+		probes = append(probes, r)
+	}
+	j, err := c.open(a, a.stdout, probes...)
 	if err != nil {
 		return err
 	}
@@ -89,7 +99,7 @@ func (c *runCmd) Run(a *app) error {
 		if l.Mode, l.Policy, l.Structure = mode, policy, c.Stats; c.Stats {
 			l.Probes = append(l.Probes, registers)
 		}
-		l.Reconverge, l.CompileEagerly, l.EagerEffects = interp.ReconvergerNamed(c.Reconverge), c.Eager, c.Async == "early"
+		l.Reconverge, l.CompileEagerly, l.EagerEffects = a.reconverger(c.Reconverge), c.Eager, c.Async == "early"
 	}
 	var other *asyncTwin
 	if c.Async == "both" {
@@ -103,6 +113,9 @@ func (c *runCmd) Run(a *app) error {
 	}
 	runErr := ran
 	c.statistics(a, j, registers.Counts())
+	if err := c.reports(a, reporters); err != nil {
+		return err
+	}
 	if runErr == nil {
 		for _, o := range outs {
 			if err := o.write(a, j.arguments.Bindings); err != nil {
@@ -148,6 +161,20 @@ func plural(n int) string {
 		return ""
 	}
 	return "s"
+}
+
+// reports prints the reports of the probes of --probe: to standard output, unless it has the JSON.
+func (c *runCmd) reports(a *app, reporters []Reporter) error {
+	w := a.stdout
+	if c.JSON == "-" {
+		w = a.stderr
+	}
+	for _, r := range reporters {
+		if err := r.Report(w); err != nil {
+			return fmt.Errorf("--probe: %w", err)
+		}
+	}
+	return nil
 }
 
 // statistics prints --stats.

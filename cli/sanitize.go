@@ -23,7 +23,7 @@ type sanitizeFlags struct {
 }
 
 // sanitizers makes those that the flags ask for.
-func (c *sanitizeFlags) sanitizers() (*sanitize.Sanitizer, error) {
+func (c *sanitizeFlags) sanitizers(a *app) (*sanitize.Sanitizer, error) {
 	switch {
 	case c.SanitizeLimit < 0:
 		return nil, errors.New("--sanitize-limit wants a number from 0 on")
@@ -38,7 +38,7 @@ func (c *sanitizeFlags) sanitizers() (*sanitize.Sanitizer, error) {
 		}
 		return &sanitize.Sanitizer{}, nil
 	}
-	tools, err := sanitize.Parse(*c.Sanitize)
+	tools, err := sanitize.Parse(*c.Sanitize, a.Sanitizers...)
 	if err != nil {
 		return nil, fmt.Errorf("--sanitize: %w", err)
 	}
@@ -59,7 +59,7 @@ func (c *runCmd) findings(a *app, watch *sanitize.Sanitizer, j *job, prepare fun
 			return nil, errors.New("--sanitize-seeds reads the file several times, which standard input cannot be")
 		}
 		seed := c.Seed + uint64(i)
-		s, err := c.sanitizers()
+		s, err := c.sanitizers(a)
 		if err != nil {
 			return nil, err
 		}

@@ -35,7 +35,7 @@ func (c *structureCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := j.structure(a, policy, interp.ReconvergerNamed(c.Reconverge)); err != nil {
+	if err := j.structure(a, policy, a.reconverger(c.Reconverge)); err != nil {
 		return err
 	}
 	r := newStructureReport(j)

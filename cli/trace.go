@@ -27,9 +27,11 @@ type machineFlags struct {
 	Eager bool   `help:"Execute compactly wherever values are compact, as in gemu run; the log is the same."`
 }
 
-// prepare makes a launch one on that machine.
-func (c *machineFlags) prepare(l *interp.Launch) {
-	l.Mode, l.CompileEagerly, l.Reconverge = interp.Modes[c.Mode], c.Eager, interp.ReconvergerNamed(c.Reconverge)
+// prepare returns the function that sets the flags in a launch.
+func (c *machineFlags) prepare(a *app) func(l *interp.Launch) {
+	return func(l *interp.Launch) {
+		l.Mode, l.CompileEagerly, l.Reconverge = interp.Modes[c.Mode], c.Eager, a.reconverger(c.Reconverge)
+	}
 }
 
 // filterFlags say what of a run is logged.
@@ -157,7 +159,7 @@ func (c *traceCmd) accelsim(a *app) error {
 		x.Discard()
 		return err
 	}
-	if run := j.run(a, c.prepare); run != nil {
+	if run := j.run(a, c.prepare(a)); run != nil {
 		x.Discard()
 		return run
 	}
@@ -179,7 +181,7 @@ func (c *traceCmd) record(a *app, to io.Writer, format trace.Format, filter trac
 	if err != nil {
 		return err, nil
 	}
-	run = j.run(a, c.prepare)
+	run = j.run(a, c.prepare(a))
 	if wrote = r.Close(); run == nil && wrote == nil && w.Records() == 0 && !filter.IsZero() {
 		run = errors.New("nothing in the run is what --only-kernel, --cta, --warps, --lines and --class let through")
 	}

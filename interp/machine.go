@@ -121,6 +121,20 @@ type Reconverger = simt.Reconverger
 // Reconvergers are the policies, the default first.
 var Reconvergers = simt.Reconvergers
 
+// SplitPlace is a warp split that can run next: see NewReconverger.
+type SplitPlace = simt.SplitPlace
+
+// NewReconverger makes a reconvergence policy, for Launch.Reconverge. Where lanes of a warp have diverged, the warp split that is
+// first by the order runs up to its next basic block; warp splits that come to the same block in the same calls become one. Deeper
+// calls run before shallower ones. The order decides alone how many lanes execute together, and whether lanes can wait for each
+// other; whatever it is, a kernel without races between the lanes of a warp computes the same.
+//
+// before reports whether a runs before b. It must be a strict weak order that depends on its arguments alone. It is called from
+// several goroutines at the same time.
+func NewReconverger(name, doc string, before func(a, b SplitPlace) bool) *Reconverger {
+	return simt.NewOrdered(name, doc, before)
+}
+
 // ReconvergerNamed is the policy with a name, nil if there is none.
 func ReconvergerNamed(name string) *Reconverger { return simt.ReconvergerNamed(name) }
 

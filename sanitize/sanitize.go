@@ -58,62 +58,65 @@ type Tool struct {
 	Doc     string   // what it finds
 	Rare    bool     // it is only of use now and then: "all" leaves it out
 
-	probe func(log *finding.Log, o Options) interp.Probe
+	// New makes the probe of one device, which adds its findings to log. A probe with a method Finish() can add findings when the
+	// program ends.
+	New func(log *finding.Log, o Options) interp.Probe
 }
 
 // Tools are all of them.
 var Tools = []*Tool{
 	{
 		Name: race.Name, Aliases: []string{"racecheck"}, Doc: "accesses to the same memory by different threads, at least one of them a write, that nothing orders",
-		probe: func(log *finding.Log, o Options) interp.Probe { return race.New(log, o.WarpSync) },
+		New: func(log *finding.Log, o Options) interp.Probe { return race.New(log, o.WarpSync) },
 	},
 	{
 		Name: validity.Name, Aliases: []string{"initcheck"}, Doc: "uses of values that nothing has written",
-		probe: func(log *finding.Log, _ Options) interp.Probe { return validity.New(log) },
+		New: func(log *finding.Log, _ Options) interp.Probe { return validity.New(log) },
 	},
 	{
 		Name: bounds.Name, Aliases: []string{"memcheck"}, Doc: "accesses outside the variable that their address was derived from, and by pointers to variables of calls that have returned",
-		probe: func(log *finding.Log, _ Options) interp.Probe { return bounds.New(log) },
+		New: func(log *finding.Log, _ Options) interp.Probe { return bounds.New(log) },
 	},
 	{
 		Name: barriers.Name, Aliases: []string{"synccheck"}, Doc: "wrong uses of barriers, membermasks, mbarriers and waits for copies",
-		probe: func(log *finding.Log, _ Options) interp.Probe { return barriers.New(log) },
+		New: func(log *finding.Log, _ Options) interp.Probe { return barriers.New(log) },
 	},
 	{
 		Name: leak.Name, Doc: "memory that is never freed", Rare: true,
-		probe: func(log *finding.Log, o Options) interp.Probe { return leak.New(log, o.Host) },
+		New: func(log *finding.Log, o Options) interp.Probe { return leak.New(log, o.Host) },
 	},
 }
 
-// Names lists what they are called.
-func Names() string {
+// Names lists the names of Tools, and of further tools.
+func Names(further ...*Tool) string {
 	var names []string
-	for _, t := range Tools {
+	for _, t := range slices.Concat(Tools, further) {
 		names = append(names, t.Name)
 	}
 	return strings.Join(names, ", ")
 }
 
-// Parse reads a list of tools: "race,init". "all" is those that are not only of use now and then.
-func Parse(list string) ([]*Tool, error) {
+// Parse reads a list of tools, of Tools and further ones: "race,init". "all" is those that are not only of use now and then.
+func Parse(list string, further ...*Tool) ([]*Tool, error) {
+	known := slices.Concat(Tools, further)
 	var tools []*Tool
 	for _, name := range strings.Split(list, ",") {
 		name = strings.TrimSpace(name)
 		if name == "all" {
-			for _, t := range Tools {
+			for _, t := range known {
 				if !t.Rare {
 					tools = append(tools, t)
 				}
 			}
 			continue
 		}
-		i := slices.IndexFunc(Tools, func(t *Tool) bool { return t.Name == name || slices.Contains(t.Aliases, name) })
+		i := slices.IndexFunc(known, func(t *Tool) bool { return t.Name == name || slices.Contains(t.Aliases, name) })
 		if i < 0 {
-			return nil, fmt.Errorf("no sanitizer %q: want some of %s, or all", name, Names())
+			return nil, fmt.Errorf("no sanitizer %q: want some of %s, or all", name, Names(further...))
 		}
-		tools = append(tools, Tools[i])
+		tools = append(tools, known[i])
 	}
-	slices.SortFunc(tools, func(a, b *Tool) int { return slices.Index(Tools, a) - slices.Index(Tools, b) })
+	slices.SortFunc(tools, func(a, b *Tool) int { return slices.Index(known, a) - slices.Index(known, b) })
 	return slices.Compact(tools), nil
 }
 
@@ -131,7 +134,7 @@ func New(tools []*Tool, o Options) *Sanitizer {
 	s := &Sanitizer{}
 	for _, t := range tools {
 		s.tools = append(s.tools, t.Name)
-		s.Probes = append(s.Probes, t.probe(&s.Log, o))
+		s.Probes = append(s.Probes, t.New(&s.Log, o))
 	}
 	if len(tools) > 0 { // last: what the tools find as a launch ends comes before how it has ended
 		s.launches = outcome.New(&s.Log)

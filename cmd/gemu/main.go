@@ -3,4 +3,4 @@ package main
 
 import "gemu/cli"
 
-func main() { cli.Main() }
+func main() { cli.Main(cli.Extensions{}) }

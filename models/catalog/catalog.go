@@ -47,12 +47,12 @@ func policyEntry(name string) Entry {
 	return Entry{Name: name, Doc: p.Doc, New: func() models.Model { return tags.New(p) }}
 }
 
-// Names returns the names of all models, separated by commas and spaces.
-func Names() string { return joinNames(Known, ", ") }
+// Names returns the names of all models, Known and further ones, separated by commas and spaces.
+func Names(further ...Entry) string { return joinNames(slices.Concat(Known, further), ", ") }
 
 // DefaultNames returns the names of the default models, separated by commas.
-func DefaultNames() string {
-	return joinNames(slices.DeleteFunc(slices.Clone(Known), func(e Entry) bool { return !e.Default }), ",")
+func DefaultNames(further ...Entry) string {
+	return joinNames(slices.DeleteFunc(slices.Concat(Known, further), func(e Entry) bool { return !e.Default }), ",")
 }
 
 func joinNames(entries []Entry, separator string) string {
@@ -66,29 +66,30 @@ func joinNames(entries []Entry, separator string) string {
 // maxModels is the largest number of models in a comparison, which counts by sets of models.
 const maxModels = 8
 
-// Parse returns the models of a list of names with commas between them.
-func Parse(list string) (entries []Entry, err error) {
+// Parse returns the models of a list of names with commas between them, of Known and further ones.
+func Parse(list string, further ...Entry) (entries []Entry, err error) {
+	known := slices.Concat(Known, further)
 	seen := map[string]bool{}
 	for _, name := range strings.Split(list, ",") {
 		name = strings.TrimSpace(name)
-		i := slices.IndexFunc(Known, func(e Entry) bool { return e.Name == name })
+		i := slices.IndexFunc(known, func(e Entry) bool { return e.Name == name })
 		switch {
 		case i < 0:
-			return nil, fmt.Errorf("no model %q: there are %s", name, Names())
+			return nil, fmt.Errorf("no model %q: there are %s", name, Names(further...))
 		case seen[name]:
 			return nil, fmt.Errorf("model %s is there twice", name)
 		case len(entries) == maxModels:
 			return nil, fmt.Errorf("at most %d models at a time", maxModels)
 		}
 		seen[name] = true
-		entries = append(entries, Known[i])
+		entries = append(entries, known[i])
 	}
 	return entries, nil
 }
 
-// Default returns the default models for warps of the given number of lanes.
-func Default(lanes int) (entries []Entry) {
-	for _, e := range Known {
+// Default returns the default models, of Known and further ones, for warps of the given number of lanes.
+func Default(lanes int, further ...Entry) (entries []Entry) {
+	for _, e := range slices.Concat(Known, further) {
 		if e.Default && e.fits(lanes) {
 			entries = append(entries, e)
 		}
@@ -96,13 +97,13 @@ func Default(lanes int) (entries []Entry) {
 	return entries
 }
 
-// Select returns the models of a list of names, or the default models if the list is empty. A model that does not fit
-// warps of the given number of lanes is an error.
-func Select(list string, lanes int) ([]Entry, error) {
+// Select returns the models of a list of names, of Known and further ones, or the default models if the list is empty. A model
+// that does not fit warps of the given number of lanes is an error.
+func Select(list string, lanes int, further ...Entry) ([]Entry, error) {
 	if list == "" {
-		return Default(lanes), nil
+		return Default(lanes, further...), nil
 	}
-	entries, err := Parse(list)
+	entries, err := Parse(list, further...)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,10 @@ package simt
 // an order of places, and warp splits that come to the same place in the same calls become
 // one. It is the order that brings them there at the same time.
 
-import "gemu/interp/internal/code"
+import (
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/lower"
+)
 
 // splitOrder is the order of a policy.
 type splitOrder interface {
@@ -92,4 +95,33 @@ func (w *warp) before(a, b *warpSplit, o splitOrder) bool {
 		return a.frame.depth > b.frame.depth
 	}
 	return o.before(w, a, b)
+}
+
+// SplitPlace is a warp split that can run next, as the order of NewOrdered compares it.
+type SplitPlace struct {
+	Block int    // index of the basic block at which it is; blocks are numbered in the order of their addresses
+	Order int    // position of the block in the reverse postorder of the control flow of its function
+	Lanes uint64 // its lanes: bit i is lane i
+}
+
+// NewOrdered makes a reconvergence policy of an order. Of the warp splits that can run, in the deepest calls, the first one runs;
+// warp splits reconverge where they come to the same block.
+func NewOrdered(name, doc string, before func(a, b SplitPlace) bool) *Reconverger {
+	return &Reconverger{
+		Name: name, Doc: doc,
+		new: func() reconverger { return ordered{orderFunc(before)} }, notifyEveryBlock: true, reconvergence: lower.Never,
+	}
+}
+
+// orderFunc is the order of a policy of NewOrdered.
+type orderFunc func(a, b SplitPlace) bool
+
+func (f orderFunc) before(w *warp, a, b *warpSplit) bool { return f(w.placeOf(a), w.placeOf(b)) }
+
+func (f orderFunc) jumped(c *warpSplit, from int32) {}
+
+func (f orderFunc) splitChosen(w *warp) {}
+
+func (w *warp) placeOf(c *warpSplit) SplitPlace {
+	return SplitPlace{int(c.pc), int(w.cta.code.Block(c.pc).Order), c.mask}
 }
