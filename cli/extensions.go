@@ -47,17 +47,14 @@ type Reporter interface {
 
 // check returns an error if a name cannot be chosen, or if a function is missing.
 func (x *Extensions) check() error {
-	var sanitizers, probes []string
+	var sanitizers []string
 	for _, t := range slices.Concat(sanitize.Tools, x.Sanitizers) {
 		sanitizers = append(append(sanitizers, t.Name), t.Aliases...)
-	}
-	for _, p := range x.Probes {
-		probes = append(probes, p.Name)
 	}
 	return errors.Join(
 		checkNames("model", strings.Split(catalog.Names(x.Models...), ", ")),
 		checkNames("sanitizer", append(sanitizers, "all")),
-		checkNames("probe", probes),
+		checkNames("probe", x.probeNames()),
 		checkNames("reconvergence policy", x.reconvergerNames()),
 		checkNew("model", x.Models, func(e catalog.Entry) (string, bool) { return e.Name, e.New != nil }),
 		checkNew("sanitizer", x.Sanitizers, func(t *sanitize.Tool) (string, bool) { return t.Name, t.New != nil }),
@@ -118,13 +115,20 @@ func (x *Extensions) probes(names []string) (list []Reporter, err error) {
 		case len(x.Probes) == 0:
 			return nil, fmt.Errorf("no probe %q: this command has none; docs/go.md shows how another module adds some", name)
 		case at < 0:
-			return nil, fmt.Errorf("no probe %q: there are %s", name, x.probeDocs())
+			return nil, fmt.Errorf("no probe %q: want some of %s", name, strings.Join(x.probeNames(), ", "))
 		case slices.Contains(names[:i], name):
 			return nil, fmt.Errorf("probe %s is there twice", name)
 		}
 		list = append(list, x.Probes[at].New())
 	}
 	return list, nil
+}
+
+func (x *Extensions) probeNames() (names []string) {
+	for _, p := range x.Probes {
+		names = append(names, p.Name)
+	}
+	return names
 }
 
 // probeDocs lists the probes with their lines of help.

@@ -34,7 +34,7 @@ type runCmd struct {
 
 	Async string `default:"late" enum:"late,early,both" help:"When asynchronous effects happen: as late as may be, at the wait that orders them (late, the default); where they are issued (early); run both ways, and report what differs (both)."`
 
-	Probe []string `help:"Watch the launch with probes that another module has added to the command, and print their reports: ${probes}; see docs/go.md." placeholder:"NAME,…"`
+	Probe []string `help:"Watch the launch with probes that another module has added to the command, and print their reports: ${probes}; see docs/go.md." placeholder:"NAME"`
 	Stats bool     `help:"Print what the launch counted, and what structure its values had."`
 	JSON  string   `name:"json" help:"Write the launch as JSON to FILE (- for standard output)." placeholder:"FILE"`
 }

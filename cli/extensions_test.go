@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"gemu/interp"
+	"gemu/models/catalog"
+	"gemu/sanitize"
+)
+
+// launchCount is a probe of a test that counts launches.
+type launchCount struct{ launches int }
+
+func (c *launchCount) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnLaunch}
+}
+
+func (c *launchCount) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return nil }
+
+func (c *launchCount) OnEvent(*interp.Event) { c.launches++ }
+
+func (c *launchCount) Report(w io.Writer) error {
+	_, err := io.WriteString(w, strings.Repeat("launch\n", c.launches))
+	return err
+}
+
+func extended(t *testing.T, x Extensions, args ...string) (out, messages string, status int) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	status = Run(t.Context(), x, args, strings.NewReader(""), &stdout, &stderr)
+	return stdout.String(), stderr.String(), status
+}
+
+// TestProbeReport: the report of a probe is part of the output, also if the launch traps.
+func TestProbeReport(t *testing.T) {
+	x := Extensions{Probes: []Probe{{"launches", "counts launches", func() Reporter { return new(launchCount) }}}}
+	saxpy := []string{"run", "../kernels/cuda/saxpy.ptx", "-g", "1", "-b", "8", "--probe", "launches", "-a", "8", "1.0", "f32[8]"}
+	if out, messages, status := extended(t, x, append(saxpy, "f32[8]")...); status != exitGood || out != "launch\n" {
+		t.Errorf("status %d, %q, %s", status, out, messages)
+	}
+	if out, messages, status := extended(t, x, append(saxpy, "f32[4]")...); status != exitFailed || out != "launch\n" || !strings.Contains(messages, "trap") {
+		t.Errorf("status %d, %q, %s", status, out, messages)
+	}
+	for name, want := range map[string]string{"lunches": `--probe: no probe "lunches": want some of launches`, "launches,launches": "probe launches is there twice"} {
+		if _, messages, status := extended(t, x, "run", "@saxpy", "--probe", name); status != exitBad || !strings.Contains(messages, want) {
+			t.Errorf("status %d, %s; want %s", status, messages, want)
+		}
+	}
+	if _, messages, status := extended(t, Extensions{}, "run", "@saxpy", "--probe", "launches"); status != exitBad || !strings.Contains(messages, "this command has none") {
+		t.Errorf("status %d, %s", status, messages)
+	}
+}
+
+// TestExtensionNames: each command line of a command whose extensions have bad names fails with the reason.
+func TestExtensionNames(t *testing.T) {
+	policy := func(name string) *interp.Reconverger { return interp.NewReconverger(name, "", nil) }
+	probe := Probe{"p", "", func() Reporter { return nil }}
+	for _, c := range []struct {
+		x    Extensions
+		want string
+	}{
+		{Extensions{Policies: []*interp.Reconverger{policy("stack")}}, "two of the name reconvergence policy stack"},
+		{Extensions{Policies: []*interp.Reconverger{policy("a,b")}}, `a reconvergence policy with the name "a,b"`},
+		{Extensions{Probes: []Probe{probe, probe}}, "two of the name probe p"},
+		{Extensions{Probes: []Probe{{Name: "p"}}}, "a probe p without a function New"},
+		{Extensions{Models: []catalog.Entry{{Name: "kim"}}}, "two of the name model kim"},
+		{Extensions{Sanitizers: []*sanitize.Tool{{Name: "racecheck"}}}, "two of the name sanitizer racecheck"},
+		{Extensions{Sanitizers: []*sanitize.Tool{{Name: ""}}}, `a sanitizer with the name ""`},
+	} {
+		if out, messages, status := extended(t, c.x, "help"); status != exitBad || out != "" || !strings.Contains(messages, c.want) {
+			t.Errorf("status %d, %q, %s; want %s", status, out, messages, c.want)
+		}
+	}
+}
+
+// TestOutside builds the command of another module, testdata/outside, and uses each of its extensions.
+func TestOutside(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a command")
+	}
+	program := filepath.Join(t.TempDir(), "outside")
+	build := exec.Command("go", "build", "-o", program, ".")
+	build.Dir = "../testdata/outside"
+	if b, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, b)
+	}
+	for _, c := range []struct {
+		args   string
+		status int
+		want   string // a regular expression for part of the output
+	}{
+		{"--version", 0, `^gemu `},
+		{"regfile --help", 0, `(?s)combined.*narrow`},
+		{"regfile @saxpy --size 1000 --model narrow,gscalar --show models", 0, `(?s)kept by narrow and gscalar.*registers of narrow values in half a row`},
+		{"run @saxpy --size 1000 --probe mix", 0, `(?s)control +\d+\n.*memory +\d+\n`},
+		{"run ../kernels/cuda/saxpy.ptx -g 1 -b 8 -a 8 nan f32[8]=iota f32[8]=1 --sanitize nan", 1, `nan: the result is NaN\n(?s).*lanes 0-7`},
+		{"run ../kernels/cuda/saxpy.ptx -g 1 -b 8 -a 8 2 f32[8]=iota f32[8]=1 --sanitize all", 0, `1 launch judged by race, init, bounds, sync, nan`},
+		{"reconverge @bfs --size 1000", 0, `\nwidest +\d+`},
+		{"run @bfs --size 1000 --reconverge widest", 0, `host reference`},
+		{"run @saxpy --reconverge widening", 2, `"frontier","widest" but got "widening"`},
+	} {
+		cmd := exec.Command(program, strings.Fields(c.args)...)
+		b, err := cmd.CombinedOutput()
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			t.Fatal(err)
+		}
+		if got := cmd.ProcessState.ExitCode(); got != c.status || !regexp.MustCompile(c.want).Match(b) {
+			t.Errorf("%s: status %d, want %d with %s:\n%s", c.args, got, c.status, c.want, b)
+		}
+	}
+}

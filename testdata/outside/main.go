@@ -1,0 +1,39 @@
+// Command outside is the command gemu with a model of a register file, a sanitizer, a probe and a reconvergence policy of this
+// module. It shows how another module extends the command: docs/go.md.
+package main
+
+import (
+	"math/bits"
+
+	"gemu/cli"
+	"gemu/interp"
+	"gemu/models"
+	"gemu/models/catalog"
+	"gemu/sanitize"
+	"gemu/sanitize/finding"
+)
+
+func main() {
+	cli.Main(cli.Extensions{
+		Models: []catalog.Entry{{
+			Name: "narrow", Doc: "registers of 32 bits whose lanes all have at most 16 significant bits take half a row",
+			New: func() models.Model { return &narrow{} },
+		}},
+		Sanitizers: []*sanitize.Tool{{
+			Name: "nan", Doc: "floating-point operations whose result is NaN in some lane",
+			New: func(log *finding.Log, _ sanitize.Options) interp.Probe { return &nan{log: log} },
+		}},
+		Probes: []cli.Probe{{
+			Name: "mix", Doc: "warp instructions by class",
+			New: func() cli.Reporter { return &mix{counts: map[string]int64{}} },
+		}},
+		Policies: []*interp.Reconverger{
+			interp.NewReconverger("widest", "the warp split with the most lanes first", func(a, b interp.SplitPlace) bool {
+				if x, y := bits.OnesCount64(a.Lanes), bits.OnesCount64(b.Lanes); x != y {
+					return x > y
+				}
+				return a.Lanes < b.Lanes
+			}),
+		},
+	})
+}

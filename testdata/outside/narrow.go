@@ -1,0 +1,89 @@
+package main
+
+import (
+	"math/bits"
+	"sync"
+
+	"gemu/interp"
+	"gemu/models"
+)
+
+// narrow is a model of a register file that keeps a register in half a row if all lanes that were written have at most 16
+// significant bits.
+type narrow struct {
+	mu             sync.Mutex
+	writes, halved int64 // of the CTAs that have ended
+}
+
+func (n *narrow) Name() string { return "narrow" }
+
+func (n *narrow) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnAfter | interp.OnReturn | interp.OnWake | interp.OnCTAEnd, Values: true}
+}
+
+func (n *narrow) CTA(l *interp.LaunchInfo, _ int, _ interp.Dim3) interp.Sink {
+	return &narrowCTA{model: n, lanes: l.WarpSize}
+}
+
+func (n *narrow) OnEvent(*interp.Event) {}
+
+func (n *narrow) Report() *models.Report {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return &models.Report{Model: "narrow", Title: "registers of narrow values in half a row", Tables: []models.Table{{
+		Name: "writes", Title: "Writes of registers", Unit: "writes", Columns: []string{"all", "half a row"},
+		Rows: []models.Row{{Name: "registers", Values: []float64{float64(n.writes), float64(n.halved)}}},
+	}}}
+}
+
+// counts is the state that is saved and restored with a launch.
+type counts struct{ writes, halved int64 }
+
+func (n *narrow) Save() any {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return counts{n.writes, n.halved}
+}
+
+func (n *narrow) Restore(state any) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.writes, n.halved = state.(counts).writes, state.(counts).halved
+}
+
+// narrowCTA is the register file of one CTA.
+type narrowCTA struct {
+	model *narrow
+	lanes int // of a warp
+	counts
+}
+
+func (c *narrowCTA) OnEvent(e *interp.Event) {
+	if e.Kind == interp.OnCTAEnd {
+		c.model.mu.Lock()
+		defer c.model.mu.Unlock()
+		c.model.writes += c.writes
+		c.model.halved += c.halved
+	}
+}
+
+// StoredBytes is called for each register that an instruction has written.
+func (c *narrowCTA) StoredBytes(e *interp.Event, i int) int {
+	v := &e.Writes[i]
+	all := models.Bytes(v, c.lanes)
+	c.writes++
+	if v.Type.Bits() != 32 {
+		return all
+	}
+	for left := e.Lanes; left != 0; left &= left - 1 {
+		if v.Low[bits.TrailingZeros64(left)]>>16 != 0 {
+			return all
+		}
+	}
+	c.halved++
+	return all / 2
+}
+
+func (c *narrowCTA) Save() any { return c.counts }
+
+func (c *narrowCTA) Restore(state any) { c.counts = state.(counts) }
