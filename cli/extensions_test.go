@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -86,7 +87,7 @@ func TestOutside(t *testing.T) {
 		t.Skip("builds a command")
 	}
 	program := filepath.Join(t.TempDir(), "outside")
-	build := exec.Command("go", "build", "-o", program, ".")
+	build := exec.Command("go", "build", "-o", filepath.Dir(program)+string(filepath.Separator), "./...")
 	build.Dir = "../testdata/outside"
 	if b, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, b)
@@ -114,6 +115,37 @@ func TestOutside(t *testing.T) {
 		}
 		if got := cmd.ProcessState.ExitCode(); got != c.status || !regexp.MustCompile(c.want).Match(b) {
 			t.Errorf("%s: status %d, want %d with %s:\n%s", c.args, got, c.status, c.want, b)
+		}
+	}
+}
+
+// TestGoBlocks: the Go code of docs/go.md stands in a program of testdata/outside, which TestOutside builds.
+func TestGoBlocks(t *testing.T) {
+	page, err := os.ReadFile("../docs/go.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var programs strings.Builder
+	for _, pattern := range []string{"*.go", "*/*.go"} {
+		files, err := filepath.Glob("../testdata/outside/" + pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no programs %s: %v", pattern, err)
+		}
+		for _, file := range files {
+			b, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			programs.Write(b)
+		}
+	}
+	blocks := regexp.MustCompile("(?s)\n```go\n(.*?)```\n").FindAllSubmatch(page, -1)
+	if len(blocks) == 0 {
+		t.Fatal("docs/go.md has no Go code")
+	}
+	for _, block := range blocks {
+		if !strings.Contains(programs.String(), string(block[1])) {
+			t.Errorf("no program of testdata/outside has\n%s", block[1])
 		}
 	}
 }
