@@ -1,6 +1,6 @@
 package fuzz
 
-// This file finds the instruction by which a result goes wrong first.
+// This file finds the first instruction that makes a result wrong.
 
 import (
 	"context"
@@ -16,9 +16,9 @@ import (
 // Culprit is the instruction that makes the first wrong value on the way to a wrong word of a result.
 type Culprit struct {
 	Place
-	Register  string // that has the wrong value; "" if Instr has stored a right value wrongly, or gone another way
-	Got, Want uint64 // values of it
-	Measured  bool   // Got and Want are there: the rival has run a program that stores values on the way to the word
+	Register  string // register with the wrong value; "" if Instr stored a correct value wrongly, or branched wrongly
+	Got, Want uint64 // its values
+	Measured  bool   // Got and Want are valid: the rival ran a program that stores the values on the way to the word
 
 	Writer *Place // the last instruction that wrote the word; nil if none did
 }
@@ -33,7 +33,7 @@ func (p Place) String() string {
 	return fmt.Sprintf("line %d, %s, in cta %d, warp %d, lane %d", p.Instr.Pos.Line, p.Instr.Text, p.CTA, p.Warp, p.Lane)
 }
 
-// String says it in a line or more.
+// String describes the culprit in one or more lines.
 func (c *Culprit) String() string {
 	switch {
 	case c == nil:
@@ -57,9 +57,10 @@ func (c *Culprit) Same(o *Culprit) bool {
 	return c.Instr.Text == o.Instr.Text
 }
 
-// Blame finds the culprit for the word at a byte of a result, which must differ. The rival runs a copy of the program that also stores the
-// values on the way to the word. It cannot if its command has the size of the result in figures and the result has no unused words; Measured is false
-// then, and the culprit is the instruction that made the stored value. The error is that of the context or of Run.
+// Blame finds the culprit of the word at a byte of a result, which must differ. The rival runs a copy of the program
+// that also stores the values on the way to the word. It cannot if its command has the size of the result as a number
+// and the result has no unused words; then Measured is false, and the culprit is the instruction that made the stored
+// value. The error is the context's or Run's.
 func (r *Rival) Blame(ctx context.Context, p *Program, at int, dir string) (*Culprit, error) {
 	m, err := ptx.ParseString("program.ptx", p.Source)
 	if err != nil {
@@ -83,7 +84,7 @@ func (r *Rival) Blame(ctx context.Context, p *Program, at int, dir string) (*Cul
 	return c, err
 }
 
-// guessCulprit is the culprit without a measurement: the instruction that made the stored value, but moves.
+// guessCulprit returns the culprit without a measurement: the instruction that made the stored value, moves excepted.
 func guessCulprit(writer *valueNode) *Culprit {
 	for n := writer; ; {
 		sources := n.sources
@@ -96,18 +97,18 @@ func guessCulprit(writer *valueNode) *Culprit {
 	}
 }
 
-// valueNode is a value that a lane has made: in a register, or stored.
+// valueNode is a value of a lane: in a register, or stored.
 type valueNode struct {
 	Place
 	fn        *ptx.Func
 	reg       ptx.RegID    // NoReg: the value is in memory
-	order     int          // of its instruction in the launch
-	isAddress bool         // the value is an address, or computed of one: other implementations have other addresses
-	sources   []*valueNode // values that it is made of, those that decide whether it is made at all last
+	order     int          // number of its instruction in the launch
+	isAddress bool         // the value is an address, or computed from one: other implementations have other addresses
+	sources   []*valueNode // values from which it is made; the values that decide whether it is made come last
 	seen      bool
 }
 
-// register is the name of the node's register.
+// register returns the name of the node's register.
 func (n *valueNode) register() string {
 	if n.reg == ptx.NoReg {
 		return ""
@@ -127,7 +128,7 @@ type (
 		offset uint64
 	}
 	threadState struct {
-		branch *valueNode   // the last decision where the thread goes
+		branch *valueNode   // the thread's last branch decision
 		params []*valueNode // stores to parameters of functions
 	}
 )
@@ -193,7 +194,8 @@ func (s *slicer) OnEvent(e *interp.Event) {
 	}
 }
 
-// followSkipped follows an instruction in a lane that its guard holds back: registers keep their values, and it does not branch, because of the guard.
+// followSkipped follows an instruction that the guard disables in a lane: because of the guard, registers keep their
+// values and a branch is not taken.
 func (s *slicer) followSkipped(e *interp.Event, lane int) {
 	t := threadID{e.CTA, e.Warp, lane}
 	state := s.thread(t)
@@ -222,7 +224,7 @@ func (s *slicer) thread(t threadID) *threadState {
 	return state
 }
 
-// sources are the values that an instruction reads from registers of a lane.
+// sources returns the values that an instruction reads from registers of a lane.
 func (s *slicer) sources(e *interp.Event, lane int) (list []*valueNode) {
 	for r := range e.Instr.Uses() {
 		if n := s.regs[threadRegister{threadID{e.CTA, e.Warp, lane}, e.Depth, r}]; n != nil && r != e.Instr.Guard.Reg {
@@ -237,7 +239,7 @@ func (s *slicer) sources(e *interp.Event, lane int) (list []*valueNode) {
 	return list
 }
 
-// storedValue is the value that a store takes from a register, to come first among its sources.
+// storedValue returns the value that a store takes from a register, which comes first among its sources.
 func (s *slicer) storedValue(e *interp.Event, lane int) (list []*valueNode) {
 	i := e.Instr.Form.Operand("b")
 	if i < 0 {
@@ -308,13 +310,14 @@ func (s *slicer) followLane(e *interp.Event, lane int, collective []*valueNode) 
 			s.used[at-s.outAddr] = true
 		}
 		if from < s.word+4 && s.word < to {
-			n.sources = append(n.sources, nonNil(s.writer)...) // of the word's other bytes
+			n.sources = append(n.sources, nonNil(s.writer)...) // the word's other bytes
 			s.writer = n
 		}
 	}
 }
 
-// address reports whether an instruction makes an address: of a parameter that is a pointer, of a variable or function, or of another address.
+// address reports whether an instruction makes an address: of a pointer parameter, of a variable or function, or from
+// another address.
 func (s *slicer) address(e *interp.Event, t threadID) bool {
 	switch e.Instr.Form.Family {
 	case ptx.FamilyLoad:
@@ -343,7 +346,7 @@ func nonNil(n *valueNode) []*valueNode {
 	return []*valueNode{n}
 }
 
-// kernelParam is the parameter of the kernel that an instruction loads; nil if it loads none.
+// kernelParam returns the kernel parameter that an instruction loads; nil if it loads none.
 func kernelParam(e *interp.Event) *ptx.Var {
 	for i := range e.Instr.Ops {
 		if v, ok := e.Instr.Ops[i].Sym().(*ptx.Var); ok && e.Func.Entry && slices.Contains(e.Func.Params, v) {
@@ -353,7 +356,7 @@ func kernelParam(e *interp.Event) *ptx.Var {
 	return nil
 }
 
-// eachByte goes through the bytes that a lane accesses.
+// eachByte calls do for each byte that a lane accesses.
 func (s *slicer) eachByte(a *interp.Access, lane int, t threadID, do func(b memoryByte)) {
 	_, alloc, offset, ok := a.PlaceOf(lane)
 	if !ok {
@@ -369,7 +372,7 @@ func (s *slicer) eachByte(a *interp.Access, lane int, t threadID, do func(b memo
 	}
 }
 
-// path are the values and decisions on the way to the word, in the order in which they are made.
+// path returns the values and decisions on the way to the word, in the order in which they are made.
 func (s *slicer) path() (list []*valueNode) {
 	work := []*valueNode{s.writer}
 	for len(work) > 0 {
@@ -386,14 +389,15 @@ func (s *slicer) path() (list []*valueNode) {
 	return list
 }
 
-// capture is an instruction behind which the copy of a program looks whether it has done right. It stores the register that the instruction writes.
-// If that is NoReg, it stores what a store has left in memory, read back, and that a guarded branch is not taken.
+// capture is an instruction whose result a copy of the program stores. For a store, and for a branch that is not
+// taken, the register is NoReg: the copy stores the memory, read back, or the fact that the branch was not taken.
 type capture struct {
 	instr *ptx.Instr
 	reg   ptx.RegID
 }
 
-// storeCode is the code of a stop, which stores at most 8 bytes at an offset of %fuzz_out; "" if there is none. text is the instruction.
+// storeCode returns code that stores at most 8 bytes at an offset of %fuzz_out; "" if there is none. text is the
+// instruction.
 func (s capture) storeCode(f *ptx.Func, text string, at int) string {
 	place := fmt.Sprintf("%%fuzz_out+%d", at)
 	if s.reg != ptx.NoReg {
@@ -437,8 +441,8 @@ func (s capture) storeCode(f *ptx.Func, text string, at int) string {
 	return b
 }
 
-// measure has the rival run a copy of the program that stores the values on the way to the word. It gives nil if that is
-// not possible, or if the copy does not fail in the same word.
+// measure runs a copy of the program on the rival that stores the values on the way to the word. It returns nil if
+// that is impossible, or if the copy does not fail in the same word.
 func (r *Rival) measure(ctx context.Context, p *Program, path []*valueNode, s *slicer, at int, dir string) (*Culprit, error) {
 	var captures []capture
 	slot := map[capture]int{}
@@ -483,7 +487,8 @@ func (r *Rival) measure(ctx context.Context, p *Program, path []*valueNode, s *s
 		_, ok := slot[capture{n.Instr, n.reg}]
 		return ok && value(n, o.result) != value(n, want)
 	}
-	// In a loop, a value that is wrong in the last round may have been right before: one that is made of right values comes first.
+	// In a loop, a value that is wrong in the last iteration may have been right before. A wrong value made from
+	// right values comes first.
 	var first *valueNode
 	for _, n := range path {
 		if !wrong(n) {
@@ -503,7 +508,7 @@ func (r *Rival) measure(ctx context.Context, p *Program, path []*valueNode, s *s
 	return &Culprit{Place: first.Place, Register: first.register(), Got: value(first, o.result), Want: value(first, want), Measured: true}, nil
 }
 
-// anyBefore reports whether one of the registers that a value is made of is so, those by way of memory and branches with them.
+// anyBefore reports whether match holds for a value from which n is made, directly or through memory and branches.
 func anyBefore(n *valueNode, match func(n *valueNode) bool) bool {
 	seen := map[*valueNode]bool{}
 	work := slices.Clone(n.sources)
@@ -524,7 +529,7 @@ func anyBefore(n *valueNode, match func(n *valueNode) bool) bool {
 	return false
 }
 
-// findUnused is where n bytes of a result begin that nothing writes, a multiple of 8; -1 if there are none.
+// findUnused returns the offset of n bytes of a result that nothing writes, a multiple of 8; -1 if there are none.
 func findUnused(used []bool, n int) int {
 	from := 0
 	for i := range used {
@@ -538,8 +543,8 @@ func findUnused(used []bool, n int) int {
 	return -1
 }
 
-// instrument is a program with stores of registers behind the instructions that write them. Thread t, counted over the whole grid, stores
-// stop i to 8 bytes of the result at base + t·room + 8·i.
+// instrument returns a program with stores of registers after the instructions that write them. Thread t of the whole
+// grid stores capture i to 8 bytes of the result at base + t·room + 8·i.
 func instrument(p *Program, captures []capture, base, room int) (string, error) {
 	m, err := ptx.ParseString("program.ptx", p.Source)
 	if err != nil {
@@ -588,7 +593,7 @@ func instrument(p *Program, captures []capture, base, room int) (string, error) 
 	return source, nil
 }
 
-// threadRoom is code at the beginning of a function that has %fuzz_out point to where the thread stores values.
+// threadRoom returns code for the beginning of a function. It makes %fuzz_out point to the thread's room for values.
 func threadRoom(p *Program, f *ptx.Func, base, room int) string {
 	var b strings.Builder
 	b.WriteString("\n\t.reg .b64 %fuzz_out, %fuzz_d; .reg .b32 %fuzz_a, %fuzz_b, %fuzz_b2; .reg .b16 %fuzz_h, %fuzz_h2;")
@@ -616,7 +621,7 @@ func threadRoom(p *Program, f *ptx.Func, base, room int) string {
 	return b.String()
 }
 
-// lineStarts are the offsets at which the lines of a text begin.
+// lineStarts returns the offsets of the lines of a text.
 func lineStarts(text string) []int {
 	list := []int{0}
 	for i := range len(text) {

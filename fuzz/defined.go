@@ -1,6 +1,6 @@
 package fuzz
 
-// This file finds out whether a program reads only what it has written, and is in the manual's syntax.
+// This file checks that a program reads only values that it has written, and is in the manual's syntax.
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"gemu/ptx"
 )
 
-// staticFault is the first thing in a module that keeps its result from being defined on every implementation: an
-// operand that is not in the manual's syntax, or a read of a value that is not written on every path.
+// staticFault returns the first fault of a module that makes its result undefined on some implementation: an operand
+// outside the manual's syntax, or a read of a value that is not written on every path.
 func staticFault(m *ptx.Module) (fault error) {
 	for _, d := range m.Decls {
 		f, ok := d.(*ptx.Func)
@@ -32,7 +32,7 @@ func staticFault(m *ptx.Module) (fault error) {
 	return nil
 }
 
-// syntaxFault is a part of an instruction that NVIDIA's assembler takes and the manual's syntax does not have.
+// syntaxFault returns the part of an instruction that NVIDIA's assembler accepts but the manual's syntax lacks.
 func syntaxFault(instr *ptx.Instr) error {
 	fault := func(format string, args ...any) error {
 		return fmt.Errorf("%s: %s: %s", instr.Pos, instr.Text, fmt.Sprintf(format, args...))
@@ -54,8 +54,8 @@ func syntaxFault(instr *ptx.Instr) error {
 	return nil
 }
 
-// registerOnly reports whether the first source of an instruction must be a register: of exchanges between lanes, of moves
-// between a register and a vector, and of conversions of constants, which the manual shows with registers only.
+// registerOnly reports whether the first source of an instruction must be a register: in exchanges between lanes, in
+// moves between a register and a vector, and in conversions, which the manual shows with registers only.
 func registerOnly(instr *ptx.Instr) bool {
 	switch instr.Form.Family {
 	case ptx.FamilyShfl, ptx.FamilyMatch, ptx.FamilyRedux, ptx.FamilyConvert, ptx.FamilyPack:
@@ -66,12 +66,12 @@ func registerOnly(instr *ptx.Instr) bool {
 	return false
 }
 
-// writtenMemory is a probe that finds loads of bytes of .shared and .local memory that nothing has written. It has a
-// shadow byte for each byte of memory, 1 once it is written. Parameters of functions are not its business: staticFault
+// writtenMemory is a probe that finds loads of unwritten bytes of .shared and .local memory. It needs a shadow byte
+// for each byte of memory, which is 1 once the byte is written. It ignores parameters of functions: staticFault
 // follows them.
 type writtenMemory struct{ fault error }
 
-// shadowBytes are the shadow bytes that a list of probes needs.
+// shadowBytes returns the number of shadow bytes that a list of probes needs.
 func shadowBytes(probes []interp.Probe) int {
 	for _, p := range probes {
 		if _, ok := p.(*writtenMemory); ok {

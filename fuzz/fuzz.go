@@ -1,7 +1,3 @@
-// Package fuzz tries out implementations of PTX with random programs. A Program has a kernel,
-// inputs, and one result that PTX defines to the bit; it is made of a seed. A Rival is another
-// implementation, a command. Reduce makes a program that it gets wrong small, and Blame says who
-// wrote a word of a result.
 package fuzz
 
 import (
@@ -24,14 +20,14 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// Features are what programs may be made of, besides moves, conversions of integers, the
-// arithmetic of addresses, and global loads and stores.
+// Features are the optional parts of programs. Moves, conversions of integers, address arithmetic, and global loads
+// and stores are always possible.
 type Features = random.Features
 
-// FeatureNames are what the features are called.
+// FeatureNames returns the names of the features.
 func FeatureNames() []string { return random.FeatureNames }
 
-// ParseFeatures reads a list such as "arith,float", or "all,-warp,-video", which has all but those.
+// ParseFeatures reads a list such as "arith,float", or "all,-warp,-video", which is all features but two.
 func ParseFeatures(list string) (f Features, err error) {
 	for _, name := range strings.Split(list, ",") {
 		bare, minus := strings.CutPrefix(strings.TrimSpace(name), "-")
@@ -51,7 +47,7 @@ func ParseFeatures(list string) (f Features, err error) {
 	return f, nil
 }
 
-// names lists features.
+// names returns the names of features.
 func names(f Features) (list []string) {
 	list = []string{}
 	for i, name := range random.FeatureNames {
@@ -62,24 +58,24 @@ func names(f Features) (list []string) {
 	return list
 }
 
-// Options say what programs are like.
+// Options describe the programs of a Generator.
 type Options struct {
 	Features Features
 	Version  ptx.Version // .version of the modules
 	SM       int         // .target
 	Grid     int         // CTAs, in one dimension
 	Block    interp.Dim3 // threads of a CTA
-	Length   int         // about so many statements
+	Length   int         // approximate number of statements
 
 	Semantics Semantics
 
-	TimeLimit time.Duration // that Verify lets each launch of a program run; 0: no limit
+	TimeLimit time.Duration // limit of each launch in Verify; 0: no limit
 }
 
-// Semantics says whether programs may depend on differences between the manual and GPUs.
+// Semantics selects whether programs may depend on differences between the manual and GPUs.
 type Semantics = random.Semantics
 
-// The semantics: of Manual, programs avoid all Differences; of Hardware, they have some.
+// The semantics: programs of Manual avoid all Differences; programs of Hardware contain some.
 const (
 	Manual   = random.Manual
 	Hardware = random.Hardware
@@ -94,14 +90,14 @@ func ParseSemantics(name string) (Semantics, error) {
 	return Semantics(i), nil
 }
 
-// The bounds of options.
+// The limits of options.
 const (
 	minSM      = 50
 	maxThreads = 1 << 16
 	maxLength  = 10000
 )
 
-// lastSM is the last compute capability that is known.
+// lastSM is the last known compute capability.
 var lastSM = occupancy.Generations[len(occupancy.Generations)-1].SM
 
 // Generator makes programs.
@@ -111,7 +107,7 @@ type Generator struct {
 	variants []*ptx.Variant
 }
 
-// lastPTX is the last version of PTX that brought an instruction.
+// lastPTX is the last version of PTX with a new instruction.
 var lastPTX = sync.OnceValue(func() (last ptx.Version) {
 	for _, op := range ptx.Ops() {
 		for _, f := range op.Forms {
@@ -123,7 +119,7 @@ var lastPTX = sync.OnceValue(func() (last ptx.Version) {
 	return last
 })
 
-// New makes a generator. The error says what is wrong with the options.
+// New returns a generator. An error names the invalid option.
 func New(o Options) (*Generator, error) {
 	threads := o.Block.X * o.Block.Y * o.Block.Z
 	switch {
@@ -151,7 +147,7 @@ func New(o Options) (*Generator, error) {
 
 var supports sync.Map // of *ptx.Variant
 
-// supported reports whether an opcode runs, which takes longer to find out than to remember.
+// supported reports whether an opcode runs. It remembers the answer, which takes long to find.
 func supported(v *ptx.Variant) bool {
 	runs, ok := supports.Load(v)
 	if !ok {
@@ -161,7 +157,7 @@ func supported(v *ptx.Variant) bool {
 	return runs.(bool)
 }
 
-// Program is a kernel and its input. The kernel is Kernel, with parameters in, out, n and m: two
+// Program is a kernel and its input. The kernel has the name Kernel and the parameters in, out, n and m: two
 // pointers, ArgN and ArgM.
 type Program struct {
 	Seed        uint64
@@ -171,9 +167,9 @@ type Program struct {
 	SM          int
 	Grid, Block interp.Dim3
 	Input       []byte
-	OutBytes    int // zeros, before the launch
+	OutBytes    int // all 0 before the launch
 
-	TimeLimit time.Duration // that Verify lets each launch run; 0: no limit
+	TimeLimit time.Duration // limit of each launch in Verify; 0: no limit
 }
 
 // Kernel is the name of the kernels, and ArgN and ArgM their last arguments.
@@ -183,28 +179,29 @@ const (
 	ArgM   = random.ArgM
 )
 
-// Program makes that of a seed, always the same.
+// Program returns the program of a seed, always the same.
 func (g *Generator) Program(seed uint64) *Program {
 	src, in := random.Defined(g.shape, g.variants, seed)
 	return &Program{Seed: seed, Features: g.Features, Semantics: g.Semantics, Source: src, SM: g.SM, Grid: interp.Dim(g.Grid), Block: g.Block, Input: in, OutBytes: g.shape.OutBytes(), TimeLimit: g.TimeLimit}
 }
 
-// ErrUndefined is the error of a program whose result is not to be relied on: it is not in the manual's syntax, does
-// not come to its end, may read what it has not written, is found fault with by sanitizers, or means something else to the oracle.
+// ErrUndefined is the error of a program without a reliable result: it is not in the manual's syntax, does not end,
+// may read unwritten memory or registers, has a finding of a sanitizer, or has another result on the oracle.
 var ErrUndefined = errors.New("not a program with a defined result")
 
 func undefined(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrUndefined, fmt.Errorf(format, args...))
 }
 
-// maxSteps are the instructions that a warp may execute; programs execute far fewer.
+// maxSteps is the limit of instructions for a warp; programs execute far fewer.
 const maxSteps = 1 << 20
 
-// Verify runs a program, and gives its result. The program must be in the manual's syntax. It must write every register, every
-// byte of .shared and .local memory and every parameter before it reads it: registers and parameters on every path of the
-// control flow, memory in this launch. It runs on the engine in check mode, which verifies
-// lowered code and compares every compact result, under the sanitizers, on the oracle, and as machine code where
-// there is any. The error is ErrUndefined, that of the context, interp.ErrTimeLimit, or that of a launch that does not run.
+// Verify runs a program and returns its result. The program must be in the manual's syntax. It must write every
+// register, every byte of .shared and .local memory and every parameter before it reads it: registers and parameters
+// on every path of the control flow, memory in this launch. Verify runs the program on the engine in check mode,
+// which verifies lowered code and compares every compact result, under the sanitizers, on the oracle, and as machine
+// code if the host has it. The error is ErrUndefined, the context's error, interp.ErrTimeLimit, or the error of a
+// launch that does not run.
 func (p *Program) Verify(ctx context.Context) (out []byte, err error) {
 	m, err := ptx.ParseString("program.ptx", p.Source)
 	if err != nil {
@@ -269,7 +266,7 @@ func (p *Program) Verify(ctx context.Context) (out []byte, err error) {
 	return out, nil
 }
 
-// run runs the program on the engine, as a launch says.
+// run runs the program on the engine with the settings of a launch.
 func (p *Program) run(ctx context.Context, m *ptx.Module, l *interp.Launch, probes []interp.Probe) ([]byte, error) {
 	dev := interp.NewDevice(interp.Config{Workers: 1, SM: p.SM, Probes: probes, ShadowBytes: shadowBytes(probes), TimeLimit: p.TimeLimit})
 	mod, err := dev.LoadModule(m)
@@ -322,7 +319,7 @@ func (p *Program) oracle(ctx context.Context, m *ptx.Module) ([]byte, error) {
 	return dev.Bytes(out)[:p.OutBytes], nil
 }
 
-// firstDifference is the first byte in which two results of one length differ; -1 if they do not.
+// firstDifference returns the first byte in which two results of the same length differ; -1 if they are equal.
 func firstDifference(a, b []byte) int {
 	for i := range a {
 		if a[i] != b[i] {
@@ -332,5 +329,6 @@ func firstDifference(a, b []byte) int {
 	return -1
 }
 
-// DifferencesTable lists the places where the manual and GPUs differ, and how programs avoid each, as a table of Markdown.
+// DifferencesTable returns the differences between the manual and GPUs, and the way in which programs avoid each, as
+// a Markdown table.
 func DifferencesTable() string { return random.DifferencesTable() }

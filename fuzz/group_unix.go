@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// setProcessGroup has a command and what it starts be stopped together.
+// setProcessGroup makes a command and its child processes stop together.
 func setProcessGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -1,6 +1,6 @@
 package fuzz
 
-// This file makes programs small.
+// This file reduces programs.
 
 import (
 	"context"
@@ -13,7 +13,8 @@ import (
 	"gemu/ptx"
 )
 
-// StillFails is Fails for a rival's failure, with files in a directory. A difference must stay in the same word and have the same culprit.
+// StillFails returns the test for a rival's failure; its files are in a directory. A difference must stay in the same
+// word and have the same culprit.
 func (r *Rival) StillFails(ctx context.Context, first *Outcome, dir string) FailureTest {
 	return func(p *Program, want []byte) (bool, error) {
 		o, err := r.Run(ctx, p, want, dir)
@@ -21,7 +22,7 @@ func (r *Rival) StillFails(ctx context.Context, first *Outcome, dir string) Fail
 			return err == nil && o.Matches(first), err
 		}
 		c, err := r.Blame(ctx, p, first.Offset, dir)
-		if err == nil && !first.Culprit.Measured { // a guess, until it can be measured
+		if err == nil && !first.Culprit.Measured { // the culprit is a guess until it can be measured
 			if c != nil && c.Measured {
 				first.Culprit = c
 			}
@@ -31,12 +32,13 @@ func (r *Rival) StillFails(ctx context.Context, first *Outcome, dir string) Fail
 	}
 }
 
-// FailureTest reports whether a program, whose result is want, still fails as the one that is reduced did. An
-// error ends the reduction.
+// FailureTest reports whether a program with the result want still fails like the original program. An error ends the
+// reduction.
 type FailureTest func(p *Program, want []byte) (bool, error)
 
-// Reduce leaves out of a program whatever it fails without: threads, if extents is set, functions, blocks, lines, guards
-// and operands, and what is in its input. Each candidate is verified before it is tried. The error is that of fails or of the context, and comes with the smallest program so far.
+// Reduce removes everything that the failure does not need: threads, if extents is set, functions, blocks, lines,
+// guards, operands, and input. Each candidate is verified before it is tested. An error is the error of fails or of
+// the context, and comes with the smallest program so far.
 func Reduce(ctx context.Context, p *Program, extents bool, fails FailureTest, progress func(lines int)) (*Program, error) {
 	r := &reducer{ctx: ctx, p: p, fails: fails, progress: progress, tried: map[[32]byte]bool{}}
 	if extents {
@@ -58,14 +60,14 @@ func Reduce(ctx context.Context, p *Program, extents bool, fails FailureTest, pr
 // reducer reduces a program.
 type reducer struct {
 	ctx      context.Context
-	p        *Program // the smallest that fails
+	p        *Program // smallest failing program so far
 	fails    FailureTest
 	progress func(lines int)
-	tried    map[[32]byte]bool // what does not fail
+	tried    map[[32]byte]bool // programs that do not fail
 	err      error
 }
 
-// try takes a candidate in place of the program if it fails as well.
+// try replaces the program by a candidate if the candidate fails as well.
 func (r *reducer) try(change func(p *Program)) bool {
 	if r.err == nil {
 		r.err = r.ctx.Err()
@@ -82,7 +84,7 @@ func (r *reducer) try(change func(p *Program)) bool {
 	r.tried[key] = true
 	want, err := p.Verify(r.ctx)
 	if err != nil {
-		return false // an end of the context shows next time
+		return false // an ended context is noticed at the next candidate
 	}
 	ok, err := r.fails(&p, want)
 	if err != nil {
@@ -96,7 +98,7 @@ func (r *reducer) try(change func(p *Program)) bool {
 	return ok
 }
 
-// key tells programs apart.
+// key identifies the program.
 func (p *Program) key() [32]byte {
 	h := sha256.New()
 	for _, b := range [][]byte{[]byte(p.Source), {0}, []byte(p.Grid.String()), []byte(p.Block.String()), p.Input} {
@@ -105,8 +107,8 @@ func (p *Program) key() [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// reduceExtents tries fewer threads. What they would have had stays in the buffers. Shuffles of lanes that are
-// not there would be undefined.
+// reduceExtents tries fewer threads. Buffers keep their sizes. It skips programs with shuffles, because shuffles from
+// absent lanes are undefined.
 func (r *reducer) reduceExtents() {
 	if r.p.shuffles() {
 		return
@@ -121,7 +123,7 @@ func (r *reducer) reduceExtents() {
 	}
 }
 
-// shuffles reports whether lanes take values of others.
+// shuffles reports whether lanes read values of other lanes.
 func (p *Program) shuffles() (any bool) {
 	m, err := ptx.ParseString("program.ptx", p.Source)
 	if err != nil {
@@ -135,13 +137,13 @@ func (p *Program) shuffles() (any bool) {
 	return any
 }
 
-// source is the lines of the program.
+// source returns the lines of the program.
 func (r *reducer) source() []string { return strings.Split(r.p.Source, "\n") }
 
-// needed are the lines that every module has, and that of the last instruction.
+// needed matches lines of every module, and the line of the last instruction.
 var needed = regexp.MustCompile(`^(\.version|\.target|\.address_size|\tret;)`)
 
-// tryWithout tries the program without some lines.
+// tryWithout tries the program without lines.
 func (r *reducer) tryWithout(lines []string, from, to int) bool {
 	if slices.ContainsFunc(lines[from:to], needed.MatchString) {
 		return false
@@ -151,7 +153,7 @@ func (r *reducer) tryWithout(lines []string, from, to int) bool {
 
 var branchLine = regexp.MustCompile(`\bbra (\w+);$`)
 
-// removeParts tries to leave out functions, and code from a branch to its label.
+// removeParts tries to remove functions, and code from a branch to its label.
 func (r *reducer) removeParts() {
 	for i := 0; i < len(r.source()); i++ {
 		lines := r.source()
@@ -167,8 +169,7 @@ func (r *reducer) removeParts() {
 	}
 }
 
-// removeLines tries to leave out lines: halves of the program, quarters …, single ones, until all are
-// needed.
+// removeLines tries to remove lines: halves of the program, quarters, down to single lines, until all are needed.
 func (r *reducer) removeLines() {
 	for size := len(r.source()) / 2; size > 0; size /= 2 {
 		for progress := true; progress; {
@@ -186,11 +187,11 @@ func (r *reducer) removeLines() {
 	}
 }
 
-// statement is a line of one instruction, with its guard.
+// statement matches a line with one instruction and its guard.
 var statement = regexp.MustCompile(`^\t(@!?%\w+ )?([a-z][\w.:]*) ([^;{}]*);$`)
 
-// simplifyWords tries instructions without their guard, and constants for their operands. It leaves lines of
-// several statements alone: some of them are there to define the result of another.
+// simplifyWords tries to remove guards, and constants for operands. It skips lines with several statements: some of
+// these define the result of others.
 func (r *reducer) simplifyWords() {
 	for i := range r.source() {
 		line := r.source()[i]
@@ -227,7 +228,7 @@ func (r *reducer) simplifyWords() {
 // clearInput tries zeros in the input.
 func (r *reducer) clearInput() {
 	for size := len(r.p.Input); size >= 4; size /= 2 {
-		if len(r.p.Input)/size > 64 { // more would not help anybody who reads it
+		if len(r.p.Input)/size > 64 { // more bytes would not help a reader
 			return
 		}
 		for from := 0; from < len(r.p.Input); from += size {

@@ -25,32 +25,32 @@ import (
 	"gemu/trace"
 )
 
-// Kind is what came of a program on a rival.
+// Kind is the kind of a program's outcome on a rival.
 type Kind string
 
 // The kinds.
 const (
-	Same       Kind = "same"       // it has the result
-	Difference Kind = "difference" // it has another
-	Crash      Kind = "crash"      // it ended otherwise than with status 0, or left no result
-	Timeout    Kind = "timeout"    // it was stopped
-	Refusal    Kind = "refusal"    // it says that it does not run the program
+	Same       Kind = "same"       // the expected result
+	Difference Kind = "difference" // another result
+	Crash      Kind = "crash"      // exit status other than 0, or no result
+	Timeout    Kind = "timeout"    // stopped after the time limit
+	Refusal    Kind = "refusal"    // the rival reports that it does not run the program
 )
 
-// Failures are the kinds but Same.
+// Failures are the kinds except Same.
 var Failures = []Kind{Difference, Crash, Timeout, Refusal}
 
-// Rival is another implementation: a command of the shell, in which {ptx}, {in}, {json} and {out}
-// stand for the names of files, those of Program.Write and that of the result to write, {grid}
-// and {block} for the extents, X,Y,Z, {bytes} for the size of the result, {n} and {m} for the last arguments.
+// Rival is another implementation: a shell command with placeholders. {ptx}, {in}, {json} and {out} are names of
+// files: the files of Program.Write, and the result to write. {grid} and {block} are the extents, X,Y,Z; {bytes} is
+// the size of the result; {n} and {m} are the last arguments.
 type Rival struct {
 	Command       string
 	Timeout       time.Duration
-	RefusalStatus int            // the exit status by which it refuses a program
-	RefusalText   *regexp.Regexp // … or what it then says on its standard error; nil: nothing
+	RefusalStatus int            // exit status of a refusal
+	RefusalText   *regexp.Regexp // text on standard error that must come with that status; nil: any
 }
 
-// Check tells what is wrong with a rival's command.
+// Check returns the error of an invalid command.
 func (r *Rival) Check() error {
 	switch {
 	case !strings.Contains(r.Command, "{out}"):
@@ -65,34 +65,34 @@ func (r *Rival) Check() error {
 	return nil
 }
 
-// KnowsExtents reports whether the rival is told how many threads a launch has, and need not know.
+// KnowsExtents reports whether the command has placeholders for the number of threads, or needs none.
 func (r *Rival) KnowsExtents() bool {
 	return strings.Contains(r.Command, "{json}") || strings.Contains(r.Command, "{grid}") && strings.Contains(r.Command, "{block}")
 }
 
-// knowsSize reports whether the rival is told the size of the result.
+// knowsSize reports whether the command has a placeholder for the size of the result.
 func (r *Rival) knowsSize() bool {
 	return strings.Contains(r.Command, "{json}") || strings.Contains(r.Command, "{bytes}")
 }
 
-// Outcome is what a rival made of a program.
+// Outcome is the result of a program on a rival.
 type Outcome struct {
 	Kind       Kind
 	Reason     string   // in words: "exit status 1", "signal: segmentation fault"
-	Status     string   // of a crash or refusal, without what differs between programs
-	Stderr     string   // the end of what it said
-	firstWords []string // words of its first line, without what differs between runs
+	Status     string   // of a crash or refusal, without parts that differ between programs
+	Stderr     string   // end of the rival's standard error
+	firstWords []string // words of its first line, without parts that differ between runs
 
-	Offset    int // Difference: the first byte that differs, in the word …
+	Offset    int // Difference: the first byte of the word that differs
 	Got, Want uint32
-	Culprit   *Culprit // of that word, if Find has looked for it
+	Culprit   *Culprit // of that word, if Find has searched for it
 
 	result, want []byte // of a Difference
 }
 
-// Matches reports whether an outcome is that of the same failure: of its kind; of differences in the same word, with the same
-// culprit if both are known; of crashes and refusals with the same exit status or signal, and
-// with the same first line on standard error but for numbers, paths and words that have differed between runs.
+// Matches reports whether two outcomes are the same failure: the same kind; differences in the same word, with the
+// same culprit if both are known; crashes and refusals with the same exit status or signal, and the same first line
+// on standard error except for numbers, paths and words that differed between runs.
 func (o *Outcome) Matches(other *Outcome) bool {
 	switch {
 	case o.Kind != other.Kind:
@@ -105,8 +105,9 @@ func (o *Outcome) Matches(other *Outcome) bool {
 	return true
 }
 
-// Merge takes note of another run of the same program, which must have the same kind of failure. Words of the first line on
-// standard error that are others then are left out of comparisons from now on. It reports whether the failure is the same.
+// Merge compares the outcome with another run of the same program, which must have the same kind of failure. It
+// excludes words of the first line on standard error that differ from later comparisons. It reports whether the
+// failure is the same.
 func (o *Outcome) Merge(second *Outcome) bool {
 	if o.Kind == second.Kind && o.Status == second.Status && (o.Kind == Crash || o.Kind == Refusal) {
 		if len(o.firstWords) != len(second.firstWords) {
@@ -121,8 +122,8 @@ func (o *Outcome) Merge(second *Outcome) bool {
 	return o.Matches(second) || o.Kind == second.Kind && o.Kind == Difference && o.Offset == second.Offset
 }
 
-// SameFault reports whether two failures have one reason, as far as can be told: the kind, with the opcode of the culprit, or with the exit
-// status and the first line on standard error.
+// SameFault reports whether two failures seem to have the same reason: the same kind, and the same opcode of the
+// culprit or the same exit status and first line on standard error.
 func (o *Outcome) SameFault(other *Outcome) bool {
 	switch {
 	case o.Kind != other.Kind:
@@ -133,7 +134,7 @@ func (o *Outcome) SameFault(other *Outcome) bool {
 	return o.Matches(other)
 }
 
-// Fault names the reason of a failure: the opcode of the culprit, or the first line on standard error.
+// Fault returns the reason of a failure: the opcode of the culprit, or the first line on standard error.
 func (o *Outcome) Fault() string {
 	switch {
 	case o.Kind == Difference && o.Culprit != nil:
@@ -144,7 +145,7 @@ func (o *Outcome) Fault() string {
 	return string(o.Kind)
 }
 
-// Text is all that is known of the outcome, for searches.
+// Text returns all facts of the outcome as text, for searches.
 func (o *Outcome) Text() string {
 	text := fmt.Sprintf("%s: %s\n", o.Kind, o.Reason)
 	if o.Kind == Difference {
@@ -158,7 +159,7 @@ func (o *Outcome) wordDiffers(at int) bool {
 	return o.Kind == Difference && at+4 <= len(o.want) && at+4 <= len(o.result) && !bytes.Equal(o.result[at:at+4], o.want[at:at+4])
 }
 
-// selectWord has a difference be that of the word at a byte.
+// selectWord makes the word at a byte the outcome's difference.
 func (o *Outcome) selectWord(at int) {
 	o.Offset = at
 	o.Got, o.Want = wordAt(o.result, at), wordAt(o.want, at)
@@ -175,7 +176,7 @@ func wordAt(b []byte, at int) (w uint32) {
 // anyWord stands for a word that differs between runs.
 const anyWord = "*"
 
-// sameWords compares lines; an empty one is any.
+// sameWords compares lines; an empty line equals any line.
 func sameWords(a, b []string) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return len(a) == len(b) || a == nil || b == nil
@@ -186,7 +187,7 @@ func sameWords(a, b []string) bool {
 // varying are parts of a line that differ between runs of the same program: numbers, addresses, paths.
 var varying = regexp.MustCompile(`0[xX][0-9a-fA-F]+|\b[0-9a-fA-F]{6,}\b|/[^\s:'"]+|[0-9]+`)
 
-// firstLineWords has the words of the first line that is not empty, with # for parts that differ between runs.
+// firstLineWords returns the words of the first nonempty line, with # for parts that differ between runs.
 func firstLineWords(s string) []string {
 	for line := range strings.Lines(s) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -196,7 +197,8 @@ func firstLineWords(s string) []string {
 	return []string{}
 }
 
-// Find runs a program as Run does, and finds the culprit of a difference in the word at a byte; at is -1 for the first that differs.
+// Find runs a program as Run does, and finds the culprit of a difference in the word at a byte; at -1 is the first
+// difference.
 func (r *Rival) Find(ctx context.Context, p *Program, want []byte, at int, dir string) (*Outcome, error) {
 	o, err := r.Run(ctx, p, want, dir)
 	if err != nil || o.Kind != Difference {
@@ -212,13 +214,14 @@ func (r *Rival) Find(ctx context.Context, p *Program, want []byte, at int, dir s
 // ErrNoRival is the error of a command that the shell cannot run.
 var ErrNoRival = errors.New("the command cannot be run")
 
-// stderrBytes are kept of what a rival says, the last ones, and headBytes of its beginning.
+// stderrBytes is the number of last bytes that are kept of a rival's standard error, headBytes the number of first
+// bytes.
 const (
 	stderrBytes = 4 << 10
 	headBytes   = 512
 )
 
-// headAndTail keeps the first and the last bytes that are written to it.
+// headAndTail keeps the first and the last bytes written to it.
 type headAndTail struct{ head, tail []byte }
 
 func (t *headAndTail) Write(b []byte) (int, error) {
@@ -232,8 +235,8 @@ func (t *headAndTail) Write(b []byte) (int, error) {
 
 func (t *headAndTail) String() string { return string(t.tail[max(0, len(t.tail)-stderrBytes):]) }
 
-// Run runs a program whose result is known, with files in a directory. The error is ErrNoRival, that
-// of the context, or of the files.
+// Run runs a program with a known result; its files are in a directory. The error is ErrNoRival, the context's, or an
+// error of the files.
 func (r *Rival) Run(ctx context.Context, p *Program, want []byte, dir string) (*Outcome, error) {
 	if err := p.Write(ctx, dir, "program", nil); err != nil {
 		return nil, err
@@ -265,16 +268,16 @@ func (r *Rival) Run(ctx context.Context, p *Program, want []byte, dir string) (*
 	case errors.As(err, &exit):
 		o.Reason = exit.Error()
 		switch status := exit.ExitCode(); {
-		case status == 126 || status == 127: // so says the shell
+		case status == 126 || status == 127: // the shell's statuses for a command that it cannot run
 			return nil, fmt.Errorf("%w: %s: %s", ErrNoRival, line, strings.TrimSpace(o.Stderr))
-		case status > 128 && status <= 128+64: // what the shell started was killed
+		case status > 128 && status <= 128+64: // a process that the shell started was killed
 			o.Reason += fmt.Sprintf(", signal: %v", syscall.Signal(status-128))
 		case status == r.RefusalStatus, status >= 0 && r.RefusalText != nil && r.RefusalText.MatchString(o.Stderr):
 			o.Kind = Refusal
 		}
 		o.Status = o.Reason
 		return o, nil
-	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // which is that something it has started goes on
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // ErrWaitDelay: a process that the command started is still running
 		return nil, fmt.Errorf("%w: %w", ErrNoRival, err)
 	}
 	got, err := input.ReadRegular(result, input.MaxText)
@@ -294,13 +297,13 @@ func (r *Rival) Run(ctx context.Context, p *Program, want []byte, dir string) (*
 	return o, nil
 }
 
-// extent writes X,Y,Z.
+// extent formats X,Y,Z.
 func extent(d interp.Dim3) string { return fmt.Sprintf("%d,%d,%d", d.X, d.Y, d.Z) }
 
-// quote makes a word of the shell.
+// quote quotes a word for the shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// Description is how to launch a program, for machines.
+// Description is the launch of a program, for other programs.
 type Description struct {
 	Schema    string   `json:"schema"`    // "gemu-fuzz/1"
 	Seed      uint64   `json:"seed"`      // that the program is made of
@@ -326,7 +329,7 @@ type Arg struct {
 	Output string `json:"output,omitempty"` // the file with what is there after it
 }
 
-// Describe is how to launch a program whose files have a name.
+// Describe returns the launch of a program whose files have a name.
 func (p *Program) Describe(name string) *Description {
 	return &Description{
 		Schema: "gemu-fuzz/1", Seed: p.Seed, Features: names(p.Features), Semantics: random.SemanticsNames[p.Semantics], Program: name + ".ptx", Log: name + ".gtr", SM: p.SM, Kernel: Kernel,
