@@ -1,8 +1,8 @@
 package main
 
-// This file finds the mutants of a function, and how its text has to change for each. A
-// mutant is always something around or beside a piece of the text, so that many can be in
-// one text: "a < b" becomes "mutant.Up(1, a) < mutant.Down(2, b) != mutant.On(3)".
+// This file finds the mutants of a function, and the change of the text for each. A mutant only inserts text around
+// or next to a piece of the source, so one text can contain many mutants: "a < b" becomes "mutant.Up(1, a) <
+// mutant.Down(2, b) != mutant.On(3)".
 
 import (
 	"go/ast"
@@ -17,38 +17,36 @@ import (
 
 // Mutant is a change of the code that a check should notice.
 type Mutant struct {
-	ID        int // from 1; what the environment variable has
+	ID        int // from 1; the value of the environment variable
 	File      string
 	Line      int
 	Func      string // "pkg.name" or "pkg.(*type).name"
-	Op        string // what is done, see the command's documentation
-	Text      string // the code → what becomes of it
-	Ordinal   int    // among those of the function that have the same operator and text, from 1
-	CostOnly  bool   // its function chooses between ways that are all right
+	Op        string // operator, see the command's documentation
+	Text      string // the code → its replacement
+	Ordinal   int    // number among mutants of the function with the same operator and text, from 1
+	CostOnly  bool   // its function affects costs only
 	insertion []insertion
 }
 
-// key names a mutant among those of all functions, but for its ordinal; it has no place in
-// the file, which changes with every change of the file.
+// key identifies a mutant up to its ordinal. It has no line, because lines change with every change of the file.
 func (m *Mutant) key() string { return m.Func + "\t" + m.Op + "\t" + m.Text }
 
-// insertion is text that stands before or after a piece of the source.
+// insertion is text before and after a piece of the source.
 type insertion struct {
 	before, after token.Pos // the piece
 	open, close   string
 }
 
-// masks are the names of variables and fields that hold lanes, and that a mutant makes
-// all lanes.
+// masks are the names of variables and fields with lane sets; a mutant makes them all lanes.
 var masks = regexp.MustCompile(`^(m|n|mask|Mask|lanes|live|Clean|Materialised|need|missing|rest|others|remaining|pending|active|taken|takenLanes)$`)
 
-// messages are calls whose arguments only say what is wrong.
+// messages are calls whose arguments are parts of messages.
 var messages = regexp.MustCompile(`^(panic|fmt\..*|errors\..*|(.*\.)?(fail|mismatch|refuse))$`)
 
-// commutative are functions whose arguments may be exchanged.
+// commutative are functions whose arguments commute.
 var commutative = map[string]bool{"bits.Mul64": true, "bits.Mul32": true, "bits.Add64": true, "bits.Add32": true}
 
-// hook is what instrumented code calls the package mutant.
+// hook is the name under which instrumented code imports package mutant.
 const hook = "mutant__"
 
 // finder finds the mutants of one function.
@@ -58,8 +56,8 @@ type finder struct {
 	base      int    // offset of the file in the file set
 	fn        string
 	file      string
-	tailStmts map[ast.Stmt]bool // returns that end the function anyway
-	parent    ast.Node          // what is looked at is an operand of this
+	tailStmts map[ast.Stmt]bool // returns after which the function ends anyway
+	parent    ast.Node          // the expression or statement around the present operand
 	found     []*Mutant
 }
 
@@ -69,7 +67,7 @@ func (f *finder) text(from, to token.Pos) string {
 
 func (f *finder) describe(n ast.Node) string { return f.text(n.Pos(), n.End()) }
 
-// snippet is source in a line, not too long.
+// snippet returns source as one line of limited length.
 func snippet(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > 90 {
@@ -78,8 +76,7 @@ func snippet(s string) string {
 	return s
 }
 
-// add notes a mutant that inserts text around a piece; the mark @@ in the text stands for its
-// number.
+// add records a mutant that inserts text; @@ in the text stands for its number.
 func (f *finder) add(op string, node ast.Node, from, to string, list ...insertion) {
 	if f.parent != nil {
 		switch op {
@@ -94,13 +91,13 @@ func (f *finder) add(op string, node ast.Node, from, to string, list ...insertio
 	})
 }
 
-// around is an insertion around a node.
+// around returns an insertion around a node.
 func around(n ast.Node, open, close string) insertion {
 	return insertion{n.Pos(), n.End(), open, close}
 }
 
-// call puts an expression into a call of the package mutant. Its type is written out where
-// it has a name: an untyped constant would get another one there.
+// call makes an expression an argument of a call of package mutant. It writes the type if the type has a name: an
+// untyped constant would get another type there.
 func (f *finder) call(e ast.Expr, name string) insertion {
 	if t, ok := f.typeName(f.typeOf(e), e.Pos()); ok {
 		name += "[" + t + "]"
@@ -114,7 +111,7 @@ func (f *finder) function(body *ast.BlockStmt) {
 	f.block(body.List)
 }
 
-// mutateEnds notes the returns after which the function is over anyway.
+// mutateEnds finds the returns after which the function ends anyway.
 func (f *finder) mutateEnds(list []ast.Stmt) {
 	if len(list) == 0 {
 		return
@@ -148,7 +145,7 @@ func (f *finder) block(list []ast.Stmt) {
 	}
 }
 
-// drop notes the mutant without a statement.
+// drop records the mutant without a statement.
 func (f *finder) drop(op string, s ast.Stmt, text string) {
 	f.add(op, s, text, "nothing", around(s, "if !"+hook+".On(@@) { ", " }"))
 }
@@ -217,8 +214,7 @@ func (f *finder) stmt(s ast.Stmt) {
 	}
 }
 
-// returnsError reports whether a return says by a false at its end that its other values mean
-// nothing.
+// returnsError reports whether the last value of a return is false, which makes its other values meaningless.
 func (f *finder) returnsError(s *ast.ReturnStmt) bool {
 	last := f.constant(s.Results[len(s.Results)-1])
 	return last != nil && last.Kind() == constant.Bool && !constant.BoolVal(last)
@@ -263,8 +259,7 @@ func (f *finder) inner(s ast.Stmt) {
 	}
 }
 
-// clause finds the mutants of a simple statement that cannot be dropped, as those in the
-// head of a loop.
+// clause finds the mutants of a simple statement that cannot be removed, as in the head of a loop.
 func (f *finder) clause(s ast.Stmt) {
 	switch s := s.(type) {
 	case *ast.AssignStmt:
@@ -287,7 +282,7 @@ func (f *finder) conditional(s *ast.IfStmt) {
 	}
 }
 
-// dropsAlone reports whether a body is a statement that a mutant of its own drops.
+// dropsAlone reports whether a body is one statement, which another mutant removes.
 func (f *finder) dropsAlone(body []ast.Stmt) bool {
 	if len(body) != 1 {
 		return len(body) == 0
@@ -336,7 +331,7 @@ func (f *finder) assign(s *ast.AssignStmt) {
 	}
 }
 
-// place finds the mutants inside what is assigned to.
+// place finds the mutants inside the left side of an assignment.
 func (f *finder) place(e ast.Expr) { f.mutateParts(e) }
 
 func (f *finder) typeOf(e ast.Expr) types.Type {
@@ -344,8 +339,7 @@ func (f *finder) typeOf(e ast.Expr) types.Type {
 	return tv.Type
 }
 
-// basic is the basic type under that of an expression; nil for others, and for type
-// parameters.
+// basic returns the basic type of an expression; nil for other types and for type parameters.
 func (f *finder) basic(e ast.Expr) *types.Basic {
 	t := f.typeOf(e)
 	if t == nil {
@@ -384,7 +378,7 @@ func (f *finder) value(e ast.Expr) {
 	}
 }
 
-// isMask reports whether an expression is a variable or a field that holds lanes.
+// isMask reports whether an expression is a variable or field with a lane set.
 func (f *finder) isMask(e ast.Expr) bool {
 	b := f.basic(e)
 	if b == nil || b.Info()&types.IsUnsigned == 0 || f.constant(e) != nil {
@@ -399,7 +393,7 @@ func (f *finder) isMask(e ast.Expr) bool {
 	return false
 }
 
-// condition finds the mutants inside a boolean that has been negated as a whole.
+// condition finds the mutants inside a boolean; the whole boolean has been negated already.
 func (f *finder) condition(e ast.Expr) {
 	if f.constant(e) != nil {
 		return
@@ -430,7 +424,7 @@ func (f *finder) condition(e ast.Expr) {
 	}
 }
 
-// plain finds the mutants of an expression, but for those of masks and booleans.
+// plain finds the mutants of an expression without mask and boolean mutants.
 func (f *finder) plain(e ast.Expr) {
 	if f.constant(e) != nil {
 		f.number(e)
@@ -450,7 +444,7 @@ func (f *finder) number(e ast.Expr) {
 	}
 }
 
-// hasType reports whether an expression has its type by itself, or the type has a name.
+// hasType reports whether an expression has its type without context, or the type has a name.
 func (f *finder) hasType(e ast.Expr) bool {
 	var name *ast.Ident
 	switch e := ast.Unparen(e).(type) {
@@ -471,7 +465,7 @@ func isUntyped(t types.Type) bool {
 	return ok && b.Info()&types.IsUntyped != 0
 }
 
-// typeName writes a type as it is named at a place, if it is.
+// typeName returns the name of a type at a place; ok is false if it has none there.
 func (f *finder) typeName(t types.Type, at token.Pos) (string, bool) {
 	var obj types.Object
 	switch t := types.Unalias(t).(type) {
@@ -500,8 +494,7 @@ func (f *finder) typeName(t types.Type, at token.Pos) (string, bool) {
 	return obj.Name(), found == obj
 }
 
-// mutateParts finds the mutants of an expression's operands, and those of what it does with
-// them.
+// mutateParts finds the mutants of an expression's operands and operators.
 func (f *finder) mutateParts(e ast.Expr) {
 	if _, ok := e.(*ast.ParenExpr); !ok {
 		defer func(n ast.Node) { f.parent = n }(f.parent)
@@ -595,14 +588,13 @@ func (f *finder) binary(x *ast.BinaryExpr) {
 	f.value(x.Y)
 }
 
-// isHint reports whether a mask is there for the compiler only: to index rows without a
-// check of bounds.
+// isHint reports whether a mask is only a hint for the compiler, which removes a check of bounds.
 func (f *finder) isHint(x *ast.BinaryExpr) bool {
 	c, ok := ast.Unparen(x.X).(*ast.CallExpr)
 	return ok && f.constant(x.Y) != nil && strings.HasPrefix(f.describe(c.Fun), "bits.")
 }
 
-// mutateMask notes that an operand of a mask operation becomes all bits, or none.
+// mutateMask records that an operand of a mask operation becomes all bits, or none.
 func (f *finder) mutateMask(x *ast.BinaryExpr, operand ast.Expr, rest, helper string) {
 	if !f.integer(operand) || !f.hasType(operand) {
 		return
@@ -610,7 +602,7 @@ func (f *finder) mutateMask(x *ast.BinaryExpr, operand ast.Expr, rest, helper st
 	f.add("widen", x, f.describe(x), rest, f.call(operand, helper))
 }
 
-// swap notes that an operator's operands are exchanged.
+// swap records that an operator's operands are exchanged.
 func (f *finder) swap(x *ast.BinaryExpr) {
 	t := f.typeOf(x.X)
 	if t == nil || !f.integer(x.X) || f.constant(x) != nil || !types.Identical(t, f.typeOf(x.Y)) || f.describe(x.X) == f.describe(x.Y) {
@@ -619,8 +611,8 @@ func (f *finder) swap(x *ast.BinaryExpr) {
 	f.exchange(x, x.X, x.Y)
 }
 
-// exchange notes that two operands of e are exchanged. If looking at them has no effect,
-// they are chosen one by one; else the whole is written twice.
+// exchange records that two operands of e are exchanged. Operands without side effects are selected one by one;
+// otherwise the expression is written twice.
 func (f *finder) exchange(e, a, b ast.Expr) {
 	to := f.text(e.Pos(), a.Pos()) + f.describe(b) + f.text(a.End(), b.Pos()) + f.describe(a) + f.text(b.End(), e.End())
 	if f.pure(a) && f.pure(b) {
@@ -641,7 +633,7 @@ func (f *finder) exchange(e, a, b ast.Expr) {
 	}
 }
 
-// resultTypes writes the types of an expression's value, or values.
+// resultTypes returns the types of an expression's values.
 func (f *finder) resultTypes(e ast.Expr) (string, bool) {
 	tuple, ok := f.typeOf(e).(*types.Tuple)
 	if !ok {
@@ -658,7 +650,7 @@ func (f *finder) resultTypes(e ast.Expr) (string, bool) {
 	return "(" + strings.Join(list, ", ") + ")", len(list) > 0
 }
 
-// pure reports whether an expression can be evaluated once more, or in vain.
+// pure reports whether an expression has no side effects.
 func (f *finder) pure(e ast.Expr) bool {
 	switch x := ast.Unparen(e).(type) {
 	case *ast.BasicLit, *ast.Ident:

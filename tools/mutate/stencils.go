@@ -1,7 +1,7 @@
 package main
 
-// This file makes mutants of the tables of stencils, which package native describes: of the machine
-// code and of what says how it is patched. Each runs in a process of its own.
+// This file makes mutants of the tables of stencils (package native): of the machine code and of its patch
+// descriptions. Each runs in a process of its own.
 
 import (
 	"bytes"
@@ -24,8 +24,9 @@ import (
 	"time"
 )
 
-// stencilPackage has them, and stencilProgram is the program that tries them. stencilTimeout is how long a mutant may take
-// there, five to a hundred times as long as one does that is none; stencilTestTimeout is the same of tests, ten times as long.
+// stencilPackage has the tables, and stencilProgram tries them. stencilTimeout is the limit for a mutant in that
+// program, five to a hundred times the time without a mutant; stencilTestTimeout is the limit for tests, ten times
+// their time.
 const (
 	stencilPackage     = "interp/internal/native"
 	stencilProgram     = "./interp/internal/native/harness/mutants"
@@ -33,11 +34,11 @@ const (
 	stencilTestTimeout = 40 * time.Second
 )
 
-// maxSubjects are the most that a stencil is tried by: those of comparisons' outcomes, for one, go with
-// all comparisons.
+// maxSubjects is the largest number of suites that try a stencil. Comparisons, for instance, are part of very many
+// suites.
 const maxSubjects = 6
 
-// stencilLine is a line of the table: its place, name, code and holes.
+// stencilLine is a line of a table: its place, name, code and holes.
 type stencilLine struct {
 	file   string // of the root
 	number int
@@ -47,8 +48,8 @@ type stencilLine struct {
 	text   string // the code disassembled, once it has been
 }
 
-// stencilOps make mutants of a stencil: they change it, and say how; "" if there is nothing of the kind.
-// Half of all mutants are of the first.
+// stencilOps make mutants of a stencil. They change it and return a description, or "" if they do not apply. Half of
+// all mutants are of the first operator.
 var stencilOps = []struct {
 	name   string
 	change func(s *stencilLine, r *rand.Rand) string
@@ -110,7 +111,7 @@ var stencilOps = []struct {
 	}},
 }
 
-// isPadding reports whether a byte is of an instruction that does nothing, as compilers have in front of loops.
+// isPadding reports whether a byte belongs to a no-op, which compilers put in front of loops.
 func isPadding(code []byte, at int) bool {
 	sizes := map[byte]int{0x00: 3, 0x40: 4, 0x44: 5, 0x80: 7, 0x84: 8} // by the third byte
 	for from := max(0, at-15); from <= at; from++ {
@@ -125,10 +126,10 @@ func isPadding(code []byte, at int) bool {
 	return false
 }
 
-// holeAt is a hole in the table: what goes into it, its offset, and the rest.
+// holeAt matches a hole in the table: its contents, its offset, and the rest.
 var holeAt = regexp.MustCompile(`^(?:[A-F01]|_[nolp])(\d+)(?:[+-]\d+)?(?::.*)?$`)
 
-// offset is that of a hole, of four bytes; ok is false of what is none.
+// offset returns the offset of a hole of four bytes; ok is false for other entries.
 func offset(hole string) (o int, ok bool) {
 	m := holeAt.FindStringSubmatch(hole)
 	if m == nil {
@@ -138,7 +139,7 @@ func offset(hole string) (o int, ok bool) {
 	return o, err == nil
 }
 
-// hole changes one of those that are like a pattern: to what the function makes of the parts, "" for nothing.
+// hole changes a hole that matches a pattern to the result of change; "" removes it.
 func (s *stencilLine) hole(r *rand.Rand, like *regexp.Regexp, change func(parts []string) string) string {
 	var list []int
 	for i, h := range s.holes {
@@ -162,12 +163,12 @@ func (s *stencilLine) hole(r *rand.Rand, like *regexp.Regexp, change func(parts 
 	return old + " → " + changed
 }
 
-// String is the line.
+// String returns the line of the table.
 func (s *stencilLine) String() string {
 	return s.name + "\t" + base64.RawStdEncoding.EncodeToString(s.code) + "\t" + strings.Join(s.holes, " ")
 }
 
-// readStencils reads the lines of a table that are stencils.
+// readStencils reads the stencils of a table.
 func readStencils(file, table string) (list []*stencilLine, err error) {
 	for n, line := range strings.Split(table, "\n") {
 		if line == "" || line[0] == '#' || line[0] == '=' {
@@ -205,7 +206,8 @@ var insignificantCode = []struct {
 	{regexp.MustCompile(`^vperm(?:d|ps) `), "vperm "},
 }
 
-// withNumber is an instruction with a number, and readBits those of its bits that are read, by instruction.
+// withNumber matches an instruction with an immediate. readBits are the bits of the immediate that an instruction
+// reads.
 var (
 	withNumber = regexp.MustCompile(`^(\w+) \$0x([0-9a-f]+),(.*)$`)
 	readBits   = map[string]uint64{
@@ -214,7 +216,7 @@ var (
 	}
 )
 
-// normalise is a disassembled instruction without what means nothing.
+// normalise returns a disassembled instruction without insignificant parts.
 func normalise(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	for _, n := range insignificantCode {
@@ -227,8 +229,8 @@ func normalise(text string) string {
 	return text
 }
 
-// sameInstructions reports whether machine code for x86-64 is the same instructions in other bits: an instruction has some
-// that no one reads. The host's disassembler says so.
+// sameInstructions reports whether two x86-64 codes are the same instructions and differ in ignored bits only. The
+// host's disassembler decides.
 func sameInstructions(a, b *stencilLine) (bool, error) {
 	if !strings.Contains(a.file, "_amd64") {
 		return false, nil
@@ -241,11 +243,11 @@ func sameInstructions(a, b *stencilLine) (bool, error) {
 	return x == y, err
 }
 
-// operandSizes are the bytes of an operand in memory, as Intel's syntax has it.
+// operandSizes matches the size of an operand in memory, in Intel's syntax.
 var operandSizes = regexp.MustCompile(`\b(BYTE|WORD|DWORD|QWORD|XMMWORD|YMMWORD|ZMMWORD) (?:PTR|BCST) \[rip`)
 
-// reads are the bytes of a constant of so many, from one up to another, that the instruction reads into which its address goes, by the hole without the
-// constant. Of other hosts' constants all are.
+// reads returns the range of bytes of a constant that the instruction with the hole reads. On other hosts it is the
+// whole constant.
 func (s *stencilLine) reads(hole string, size int) (from, to int, err error) {
 	if !strings.Contains(s.file, "_amd64") {
 		return 0, size, nil
@@ -270,7 +272,7 @@ func (s *stencilLine) reads(hole string, size int) (from, to int, err error) {
 	return max(from, 0), min(from+bytes, size), nil
 }
 
-// disassembled is the instructions of the code, without their bytes.
+// disassembled returns the normalised instructions of the code.
 func (s *stencilLine) disassembled() (string, error) {
 	if s.text != "" {
 		return s.text, nil
@@ -287,13 +289,13 @@ func (s *stencilLine) disassembled() (string, error) {
 	return s.text, nil
 }
 
-// instruction is one, disassembled, and where it ends.
+// instruction is a disassembled instruction and the offset of its end.
 type instruction struct {
 	text string
 	end  int
 }
 
-// instructions are those of the code, in one syntax or the other.
+// instructions disassembles the code in the given syntax.
 func (s *stencilLine) instructions(syntax string) (list []instruction, err error) {
 	dir, err := os.MkdirTemp("", "stencil")
 	if err != nil {
@@ -320,7 +322,7 @@ func (s *stencilLine) instructions(syntax string) (list []instruction, err error
 	return list, nil
 }
 
-// mutants are so many of a table, drawn, with their lines.
+// mutants draws n mutants of a table and returns them with their lines.
 func (c *config) mutants(lines []*stencilLine, n int) (list []*Mutant, text map[*Mutant]string, err error) {
 	r := rand.New(rand.NewPCG(c.seed, 0))
 	text = map[*Mutant]string{}
@@ -348,33 +350,33 @@ func (c *config) mutants(lines []*stencilLine, n int) (list []*Mutant, text map[
 	return list, text, nil
 }
 
-// matches reports whether a pattern is a name's.
+// matches reports whether a name matches a pattern.
 func matches(pattern, name string) bool {
 	ok, err := filepath.Match(pattern, name)
 	return ok && err == nil
 }
 
-// stencilTester is what tries a stencil: subjects of the program, or else tests of a package.
+// stencilTester is the suites of the program that try a stencil, or else tests of a package.
 type stencilTester struct {
 	Suites       []string
 	Package, Run string
 }
 
-// hasSubjects reports whether there is something.
+// hasSubjects reports whether anything tries the stencil.
 func (t *stencilTester) hasSubjects() bool { return t != nil && (len(t.Suites) > 0 || t.Package != "") }
 
-// stencilTesters are what tries stencils, by the mark of their level of processors and their name.
+// stencilTesters are the testers of stencils, by mark of their processor level and by name.
 type stencilTesters map[string]map[string]*stencilTester
 
-// mark is that of the level that has a table, which the name of its file ends in: see package native.
+// mark returns the mark of the processor level in the name of a table's file: see package native.
 func mark(file string) string { return marks.FindString(strings.TrimSuffix(file, ".txt")) }
 
 var marks = regexp.MustCompile(`_v\d+$`)
 
-// find is what tries one of a table.
+// find returns the tester of a stencil.
 func (t stencilTesters) find(file, name string) *stencilTester { return t[mark(file)][name] }
 
-// load has the program say it, of a level, that has not said it yet.
+// load asks the program for the testers of a level, once.
 func (t stencilTesters) load(binary, mark string) error {
 	if t[mark] != nil {
 		return nil
@@ -395,7 +397,7 @@ func (t stencilTesters) load(binary, mark string) error {
 	return nil
 }
 
-// runStencils does it all for mutants of tables: of the stencils that something tries.
+// runStencils runs the command for mutants of tables, of all stencils with a tester.
 func (c *config) runStencils(w io.Writer) (good bool, err error) {
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
@@ -455,8 +457,8 @@ func (c *config) runStencils(w io.Writer) (good bool, err error) {
 	return c.summary(w, list, verdicts, nil)
 }
 
-// unchanged is an error if something differs with the lines of the tables as they are, of those that mutants are of: then they would all
-// be noticed.
+// unchanged returns an error if a stencil fails without a mutant, because then all its mutants would count as
+// noticed.
 func unchanged(binary string, testers stencilTesters, lines []*stencilLine, list []*Mutant) error {
 	p := &stencilPrograms{binary: binary}
 	for _, s := range lines {
@@ -475,7 +477,7 @@ func unchanged(binary string, testers stencilTesters, lines []*stencilLine, list
 	return nil
 }
 
-// stencilLines are those of the tables.
+// stencilLines reads the stencils of the tables.
 func (c *config) stencilLines() (list []*stencilLine, err error) {
 	files, err := filepath.Glob(filepath.Join(c.root, c.stencils))
 	if err != nil {
@@ -525,7 +527,7 @@ func (c *config) tryStencils(p *stencilPrograms, testers stencilTesters, list []
 	return verdicts, first
 }
 
-// spreadNames are some names of a list, from all over it.
+// spreadNames returns a sample of a list, spread evenly.
 func spreadNames(list []string) (sample []string) {
 	for i := range min(maxSubjects, len(list)) {
 		sample = append(sample, list[i*len(list)/min(maxSubjects, len(list))])
@@ -533,14 +535,14 @@ func spreadNames(list []string) (sample []string) {
 	return sample
 }
 
-// stencilPrograms are the programs that try stencils: the one of subjects, and those of the tests of packages, by package.
+// stencilPrograms are the programs that try stencils: the program of the suites, and the tests by package.
 type stencilPrograms struct {
 	root, binary string
 	tests        map[string]string
 }
 
-// stencilVariable is the environment variable with the line that is added to the table of tests, stencilMark the one with the mark of the level
-// that they take, and stencilHook what sees to both, a file of package native.
+// stencilVariable is the environment variable with the line that tests add to the table; stencilMark has the mark of
+// the level that they use. stencilHook is a file of package native that reads both.
 const (
 	stencilVariable = "MUTANT_STENCIL"
 	stencilMark     = "MUTANT_MARK"
@@ -556,7 +558,7 @@ func init() {
 `
 )
 
-// build builds the tests that mutants are tried on, in a folder.
+// build builds the tests for mutants in a folder.
 func (p *stencilPrograms) build(testers stencilTesters, list []*Mutant, dir string) error {
 	hook := filepath.Join(dir, "hook.go")
 	if err := os.WriteFile(hook, []byte(stencilHook), 0o666); err != nil {
@@ -580,7 +582,7 @@ func (p *stencilPrograms) build(testers stencilTesters, list []*Mutant, dir stri
 	return nil
 }
 
-// try tries a line of the table on what tries the stencil.
+// try runs a changed line of the table on the stencil's tester.
 func (p *stencilPrograms) try(t *stencilTester, m *Mutant, line string) (Verdict, error) {
 	if len(t.Suites) > 0 {
 		return p.runSubjects(line, mark(m.File), spreadNames(t.Suites))
@@ -588,7 +590,7 @@ func (p *stencilPrograms) try(t *stencilTester, m *Mutant, line string) (Verdict
 	return p.runTests(t, m, line)
 }
 
-// runTests tries it on tests, which are told what stencil it is about, with one seed.
+// runTests runs the stencil's tests with a changed line, with one seed.
 func (p *stencilPrograms) runTests(t *stencilTester, m *Mutant, line string) (Verdict, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), stencilTestTimeout)
 	defer cancel()
@@ -610,7 +612,7 @@ func (p *stencilPrograms) runTests(t *stencilTester, m *Mutant, line string) (Ve
 	return Verdict{Crash, t.Run + ": " + reason(string(out))}, nil
 }
 
-// runSubjects tries it on subjects.
+// runSubjects runs suites with a changed line.
 func (p *stencilPrograms) runSubjects(line, mark string, subjects []string) (Verdict, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), stencilTimeout)
 	defer cancel()

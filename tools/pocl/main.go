@@ -1,6 +1,6 @@
-// Command pocl measures how fast launches are beside pocl, which compiles OpenCL C for the CPU: the same kernels
-// on the same data, on one core, in turn. It prints the median time of either and their ratio, for each engine, and
-// compares what they compute bit by bit. run.sh calls it.
+// Command pocl compares the speed of launches with pocl, which compiles OpenCL C for the CPU. It runs the same
+// kernels on the same data, on one core, in alternation. It prints the median times and their ratio for each engine,
+// and compares the results bit by bit. run.sh calls it.
 package main
 
 import (
@@ -34,7 +34,7 @@ var (
 	repeat = flag.Int("repeat", 15, "runs of each, of which the median counts")
 )
 
-// programs are what is measured: a kernel, on the data that a workload of the library has.
+// programs are the measured kernels, on the data of workloads of the library.
 var programs = []struct{ kernel, workload, ptx string }{
 	{"saxpy", "saxpy", kernels.Lookup("saxpy").PTX()},
 	{"naive", "sgemm", naive},
@@ -61,16 +61,16 @@ func main() {
 	}
 }
 
-// input is a launch: what buffers hold is in place of them.
+// input is a launch with the contents of its buffers.
 type input struct {
 	interp.Launch
 	args []any // int, int32, float32 or []byte
 }
 
-// errReported ends a workload whose launch has been seen.
+// errReported ends a workload after its launch has been recorded.
 var errReported = errors.New("seen")
 
-// inputs is the launch that a workload makes.
+// inputs returns the launch of a workload.
 func inputs(workload string) (in *input, err error) {
 	s, err := kernels.Start(context.Background(), kernels.Lookup(workload), interp.NewDevice(interp.Config{}), 0)
 	if err != nil {
@@ -100,7 +100,7 @@ func measure(in *input, ptx string) error {
 	}
 	defer pocl.close()
 	var engines []*engine
-	for _, name := range interp.Engines[1:] { // but auto, which is one of the others
+	for _, name := range interp.Engines[1:] { // without auto, which is one of the others
 		backend, err := interp.EngineNamed(name)
 		if err != nil {
 			fmt.Printf("%s: %v\n", name, err)
@@ -158,7 +158,7 @@ type engine struct {
 	module  *interp.Module
 	launch  interp.Launch
 	buffers []*interp.Buffer
-	times   []float64 // in nanoseconds
+	times   []float64 // nanoseconds
 }
 
 func newEngine(name string, backend interp.Backend, in *input, ptx string) (*engine, error) {
@@ -183,7 +183,7 @@ func newEngine(name string, backend interp.Backend, in *input, ptx string) (*eng
 	return e, nil
 }
 
-// run runs the launch on the data it begins with.
+// run runs the launch on its initial data.
 func (e *engine) run(in *input) error {
 	i := 0
 	for _, a := range in.args {
@@ -205,7 +205,7 @@ type process struct {
 	stdin  io.WriteCloser
 	stdout *bufio.Scanner
 	dir    string
-	files  []string // of the buffers
+	files  []string // files of the buffers
 	times  []float64
 }
 
@@ -268,7 +268,7 @@ func (p *process) start(in *input) error {
 
 var headingPrinted bool
 
-// heading says once what pocl is.
+// heading prints once a line about pocl.
 func heading(text string) {
 	if !headingPrinted {
 		headingPrinted = true
@@ -276,7 +276,7 @@ func heading(text string) {
 	}
 }
 
-// run runs the kernel once and says for how many nanoseconds.
+// run runs the kernel once and returns the time in nanoseconds.
 func (p *process) run() (float64, error) {
 	if _, err := io.WriteString(p.stdin, "r"); err != nil {
 		return 0, err
@@ -287,7 +287,7 @@ func (p *process) run() (float64, error) {
 	return strconv.ParseFloat(p.stdout.Text(), 64)
 }
 
-// finish ends the process and gives what is in the buffers.
+// finish ends the process and returns the contents of the buffers.
 func (p *process) finish() (buffers [][]byte, err error) {
 	p.stdin.Close()
 	if err := p.Wait(); err != nil {
