@@ -36,12 +36,12 @@ type benchJSON struct {
 	Schema    string      `json:"schema"`         // "gemu-bench/1"
 	Repeat    int         `json:"repeat"`         // runs of each mode, the median of which counts
 	Workers   int         `json:"workers"`        // 0: all
-	Engine    string      `json:"engine"`         // what executes instructions: "portable" or "native"
+	Engine    string      `json:"engine"`         // the engine: "portable" or "native"
 	Workloads []benchRow  `json:"workloads"`      // by name
 	Geomean   *benchRates `json:"geometric_mean"` // of all of them
 
-	Structured   *benchRates `json:"geometric_mean_structured,omitempty"`   // with --structure: of those with 25 percent compact and more
-	Unstructured *benchRates `json:"geometric_mean_unstructured,omitempty"` // … with less
+	Structured   *benchRates `json:"geometric_mean_structured,omitempty"`   // with --structure: workloads with at least 25 percent compact results
+	Unstructured *benchRates `json:"geometric_mean_unstructured,omitempty"` // with --structure: workloads with less than 25 percent compact results
 }
 
 // benchRow is a workload.
@@ -61,8 +61,8 @@ const structured = 25
 type benchRates struct {
 	Vector   float64 `json:"vector_per_second"`         // thread instructions
 	Portable float64 `json:"vector_portable,omitempty"` // over that of the portable engine, if the engine is another
-	Affine   float64 `json:"affine_vector,omitempty"`   // the speed of affine mode over that of vector mode
-	Check    float64 `json:"check_vector,omitempty"`    // … of check mode
+	Affine   float64 `json:"affine_vector,omitempty"`   // speed of affine mode relative to vector mode
+	Check    float64 `json:"check_vector,omitempty"`    // speed of check mode relative to vector mode
 }
 
 func (c *benchCmd) Run(a *app) error {

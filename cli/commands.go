@@ -159,7 +159,7 @@ type formJSON struct {
 	Newer       []newerJSON `json:"newer,omitempty"`        // constants of operands that came later than the form
 	Assembler   bool        `json:"undocumented,omitempty"` // the manual does not have it, NVIDIA's assembler does
 	Variants    int         `json:"variants"`               // combinations of modifiers that are legal
-	Runs        int         `json:"runs"`                   // of them those that run
+	Runs        int         `json:"runs"`                   // variants that run
 
 	MachineCode machineCodeJSON `json:"machine_code"` // the variants in machine code of this host; the portable engine executes others
 }

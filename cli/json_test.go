@@ -44,10 +44,10 @@ var reports = []report{
 	{"gemu-statistics/2", "`GEMU_STATS`", driver.Statistics{}},
 }
 
-const jsonHead = `# What is written as JSON
+const jsonHead = `# JSON output
 
-Each object says in ` + "`schema`" + ` what it is. Fields may be added; one that changes its meaning, or goes,
-makes a new number. A field that may be left out is marked with ?. This page is made of the
+Each object names its schema and version in ` + "`schema`" + `. A version may get new fields. A removed field, or a field
+with a changed meaning, makes a new version. A question mark marks optional fields. This page is generated from the
 comments in the source (` + "`go test ./cli -run JSONFields -update`" + `).
 
 Terms are in the [glossary](glossary.md).
@@ -61,7 +61,7 @@ func TestJSONFields(t *testing.T) {
 	b.WriteString(jsonHead)
 	comments := map[string]map[string]string{}
 	for _, r := range reports {
-		fmt.Fprintf(&b, "\n## %s\n\nBy %s.\n\n| field | type | what it is |\n|---|---|---|\n", r.schema, r.byCommand)
+		fmt.Fprintf(&b, "\n## %s\n\nBy %s.\n\n| field | type | meaning |\n|---|---|---|\n", r.schema, r.byCommand)
 		fieldsOf(t, &b, comments, reflect.TypeOf(r.value), "", r.schema)
 	}
 	const file = "../docs/json.md"

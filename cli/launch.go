@@ -297,7 +297,7 @@ type launchJSON struct {
 	Kernel     string `json:"kernel"`           // of the last launch
 	Grid       [3]int `json:"grid"`             // CTAs: x, y, z
 	Block      [3]int `json:"block"`            // threads of a CTA
-	Cluster    [3]int `json:"cluster,omitzero"` // CTAs of one; none: not there
+	Cluster    [3]int `json:"cluster,omitzero"` // CTAs of a cluster; missing without clusters
 	Warp       int    `json:"warp"`             // lanes of a warp
 	Mode       string `json:"mode"`             // "check", "affine" or "vector"
 	Reconverge string `json:"reconverge"`       // the reconvergence policy

@@ -545,7 +545,7 @@ type profileJSON struct {
 	Groups    []launchGroup         `json:"kernels"`           // the launches, by kernel and extent
 	Total     profile.Counts        `json:"total"`             // of all instructions
 	Lines     []profileLineJSON     `json:"lines"`             // of the source, or of the PTX, in their order
-	Loops     []profileLoopJSON     `json:"loops"`             // those that were reached, an outer one first
+	Loops     []profileLoopJSON     `json:"loops"`             // loops that were reached, outer loops first
 	Calls     []profileCallJSON     `json:"calls"`             // functions by the calls that lead to them, callers first
 	Occupancy []profileOccupantJSON `json:"occupancy"`         // of each kernel and generation
 }
@@ -554,10 +554,10 @@ type profileJSON struct {
 type profileLineJSON struct {
 	File   string         `json:"file"`   // as .file has it
 	Line   int            `json:"line"`   // from 1 on
-	Counts profile.Counts `json:"counts"` // what its instructions have done
-	U      int64          `json:"u"`      // results that were uniform
-	A      int64          `json:"a"`      // … affine
-	G      int64          `json:"g"`      // … generic
+	Counts profile.Counts `json:"counts"` // counts of its instructions
+	U      int64          `json:"u"`      // uniform results
+	A      int64          `json:"a"`      // affine results
+	G      int64          `json:"g"`      // generic results
 }
 
 // profileLoopJSON is a loop.
@@ -566,10 +566,10 @@ type profileLoopJSON struct {
 	Line       int            `json:"line"`       // of the PTX, of its header; 0: that has no instruction
 	Source     string         `json:"source"`     // file:line of .loc, or of the PTX
 	Depth      int            `json:"depth"`      // from 1 on
-	Headers    int            `json:"headers"`    // more than one: irreducible
+	Headers    int            `json:"headers"`    // number of headers; two or more: irreducible
 	Entries    int64          `json:"entries"`    // lanes that came to it from outside
 	Iterations int64          `json:"iterations"` // lanes that executed a header
-	Counts     profile.Counts `json:"counts"`     // what its instructions have done, those of loops within it too
+	Counts     profile.Counts `json:"counts"`     // counts of its instructions, including inner loops
 }
 
 // profileCallJSON is a function where a sequence of calls leads to it.
@@ -579,7 +579,7 @@ type profileCallJSON struct {
 	Source string `json:"source,omitempty"` // of the call
 	Calls  int64  `json:"calls"`            // by warps; of a kernel, warps
 	Own    int64  `json:"own"`              // warp instructions of the function
-	Total  int64  `json:"total"`            // … and of those that it calls
+	Total  int64  `json:"total"`            // counts of the function and its callees
 }
 
 // profileOccupantJSON is a kernel's occupancy on a generation.
@@ -592,7 +592,7 @@ type profileOccupantJSON struct {
 	Blocks    int     `json:"blocks"`    // of a multiprocessor
 	Warps     int     `json:"warps"`     // of them
 	Occupancy float64 `json:"occupancy"` // of the warps there can be, from 0 to 1
-	Limit     string  `json:"limit"`     // what keeps more blocks away
+	Limit     string  `json:"limit"`     // the limiting resource
 }
 
 func (r *profileReport) json() *profileJSON {

@@ -30,7 +30,7 @@ type reconvergeJSON struct {
 // reconvergeRow is the kernel under a policy.
 type reconvergeRow struct {
 	Policy string `json:"policy"`         // its name
-	Trap   string `json:"trap,omitempty"` // the kernel did not finish, and what follows is 0
+	Trap   string `json:"trap,omitempty"` // the kernel did not finish, and the counts are 0
 
 	WarpInstructions  int64   `json:"warp_instructions"`  // as in gemu-run
 	ActiveLanesMean   float64 `json:"active_lanes_mean"`  // as in gemu-run

@@ -82,7 +82,7 @@ type storageCounts struct {
 // modelStorage is what a model keeps.
 type modelStorage struct {
 	Compact  int64 `json:"compact_writes"`  // writes that it stores in less than a vector
-	OnlyThis int64 `json:"only_this_model"` // of them, those that no other model does
+	OnlyThis int64 `json:"only_this_model"` // compact writes of this model alone
 	Bytes    int64 `json:"bytes"`           // that all take
 }
 

@@ -213,14 +213,14 @@ type runJSON struct {
 	Schema string `json:"schema"` // "gemu-run/2"
 	launchJSON
 	Exit    string    `json:"exit"`           // "ok", "trap", "expectation failed", "findings" or "stopped"
-	Trap    *trapJSON `json:"trap,omitempty"` // what has stopped it
+	Trap    *trapJSON `json:"trap,omitempty"` // the trap that ended the launch
 	Seconds float64   `json:"seconds"`        // of the launches alone
 
 	ThreadInstructions int64   `json:"thread_instructions"` // executed by lanes that their guard let; branches, returns and exits by all that meet them
-	WarpInstructions   int64   `json:"warp_instructions"`   // executed by warps, one for all their lanes
+	WarpInstructions   int64   `json:"warp_instructions"`   // executed by warps, counted once per warp
 	ActiveLanesMean    float64 `json:"active_lanes_mean"`   // of a warp instruction
 	Branches           int64   `json:"branches"`            // warp instructions that branch
-	DivergentBranches  int64   `json:"divergent_branches"`  // of them those after which lanes were at several places
+	DivergentBranches  int64   `json:"divergent_branches"`  // conditional branches after which lanes were at several places
 	Splits             int64   `json:"splits"`              // partings of lanes, in branches and elsewhere
 	Reconvergences     int64   `json:"reconvergences"`      // meetings of lanes that had diverged
 
@@ -236,7 +236,7 @@ type trapJSON struct {
 	Line      int    `json:"line"`                         // from 1 on
 	Column    int    `json:"column"`                       // from 1 on
 	CTA       [3]int `json:"cta"`                          // index: x, y, z
-	Warp      int    `json:"warp"`                         // in the CTA; -1: it is not one warp's
+	Warp      int    `json:"warp"`                         // index in the CTA; -1 if the trap concerns no single warp
 	Lanes     string `json:"lanes"`                        // that caused it, in hexadecimal: bit 0 is lane 0
 	Address   string `json:"address,omitempty"`            // of the first of them, if it is an access
 	Source    string `json:"source,omitempty"`             // "file:line:col" of the .loc in force
@@ -248,7 +248,7 @@ type trapJSON struct {
 type toleratedJSON struct {
 	Severity string   `json:"severity"` // "notice"
 	Names    string   `json:"names"`    // the names that --tolerate has for it
-	Times    int64    `json:"times"`    // accesses of lanes; of a matrix in memory those of its rows
+	Times    int64    `json:"times"`    // accesses of lanes; for a matrix in memory, of its rows
 	First    trapJSON `json:"first"`    // the trap that it would have been, of the first CTA and warp
 }
 

@@ -26,7 +26,7 @@ type spillJSON struct {
 	Schema    string       `json:"schema"`              // "gemu-spill/2"
 	File      string       `json:"file"`                // as messages call it
 	Regs      int          `json:"regs,omitempty"`      // of 32 bits, that a thread was given
-	Functions []spill.Func `json:"functions,omitempty"` // what became of each, in the order of the source
+	Functions []spill.Func `json:"functions,omitempty"` // the result for each function, in the order of the source
 	Ranges    []spillRange `json:"ranges,omitempty"`    // by --range: how many registers each can make use of
 }
 

@@ -240,14 +240,14 @@ type structureJSON struct {
 	Summary      interp.Summary        `json:"summary"`      // the columns of table 1
 	Bars         map[string]sharesJSON `json:"bars"`         // figure 2
 	ActiveLanes  []int64               `json:"active_lanes"` // warp instructions by number of active lanes, from 0
-	Instructions []instructionJSON     `json:"instructions"` // those that were executed, in the order of the source
+	Instructions []instructionJSON     `json:"instructions"` // executed instructions, in the order of the source
 }
 
 // sharesJSON counts by class.
 type sharesJSON struct {
 	Uniform int64 `json:"uniform"` // warp instructions
-	Affine  int64 `json:"affine"`  // … affine and not uniform
-	Generic int64 `json:"generic"` // … neither
+	Affine  int64 `json:"affine"`  // affine warp instructions
+	Generic int64 `json:"generic"` // generic warp instructions
 }
 
 // instructionJSON is an instruction of the listing. U, A and G are how often it
@@ -258,10 +258,10 @@ type instructionJSON struct {
 	Func   string  `json:"func,omitempty"`   // it is in a device function
 	Line   int     `json:"line"`             // of the PTX
 	Text   string  `json:"text"`             // of the line
-	Class  string  `json:"class"`            // what most of its results were: "u", "a", "g"; "" without one
-	U      int64   `json:"u"`                // results that were uniform
-	A      int64   `json:"a"`                // … affine
-	G      int64   `json:"g"`                // … generic
+	Class  string  `json:"class"`            // class of most results: "u", "a", "g"; "" without results
+	U      int64   `json:"u"`                // uniform results
+	A      int64   `json:"a"`                // affine results
+	G      int64   `json:"g"`                // generic results
 	Execs  int64   `json:"execs"`            // warp instructions
 	Lanes  float64 `json:"lanes"`            // mean active
 	Source string  `json:"source,omitempty"` // file:line of .loc

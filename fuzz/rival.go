@@ -325,8 +325,8 @@ type Arg struct {
 	Type   string `json:"type"`             // "pointer", "u32" or "u64"
 	Value  uint64 `json:"value,omitempty"`  // of a number
 	Bytes  int    `json:"bytes,omitempty"`  // of the memory
-	Input  string `json:"input,omitempty"`  // the file with what is in the memory before the launch; none: zeros
-	Output string `json:"output,omitempty"` // the file with what is there after it
+	Input  string `json:"input,omitempty"`  // the file with the memory before the launch; missing: zeros
+	Output string `json:"output,omitempty"` // the file with the memory after the launch
 }
 
 // Describe returns the launch of a program whose files have a name.

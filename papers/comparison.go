@@ -39,13 +39,13 @@ type ComparisonInterpretation struct {
 // ComparisonRow is a row of a table.
 type ComparisonRow struct {
 	Name       string             `json:"name"`       // in the paper
-	Workload   string             `json:"workload"`   // the workload that was run; "": the row is a mean of others
+	Workload   string             `json:"workload"`   // the workload; "" for a mean of rows
 	Ours       map[string]float64 `json:"ours"`       // our values, by column
 	Paper      map[string]float64 `json:"paper"`      // the paper's values
 	Difference map[string]float64 `json:"difference"` // ours minus the paper's, where both exist
 
-	OurBounds   []string `json:"our_bounds,omitempty"`   // columns in which our value is the lowest possible one, * in the text
-	PaperBounds []string `json:"paper_bounds,omitempty"` // columns in which the paper's value is the lowest possible one
+	OurBounds   []string `json:"our_bounds,omitempty"`   // columns in which gemu's value is the lowest possible, * in the text
+	PaperBounds []string `json:"paper_bounds,omitempty"` // columns in which the paper's value is the lowest possible
 }
 
 // Measurement is a table whose rows are being measured.

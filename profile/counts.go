@@ -16,8 +16,8 @@ const (
 type Counts struct {
 	Execs    int64 `json:"execs"`    // executions by warps
 	Active   int64 `json:"active"`   // lanes that were there, added up over executions
-	Lanes    int64 `json:"lanes"`    // … that executed it: not those that its guard held back, unless it is a branch, return or exit
-	Diverged int64 `json:"diverged"` // executions with lanes of the warp elsewhere; those that have ended are, where they wait at the end
+	Lanes    int64 `json:"lanes"`    // lanes with a true guard; for a branch, return or exit all lanes at its place
+	Diverged int64 `json:"diverged"` // executions with lanes of the warp elsewhere, including lanes that wait at the end
 
 	Branches  int64 `json:"branches"`  // executions of branches
 	Taken     int64 `json:"taken"`     // lanes that branches, returns and exits sent elsewhere
@@ -35,9 +35,9 @@ type Counts struct {
 // accesses, or a bulk copy.
 type Traffic struct {
 	Requests    int64 `json:"requests"`           // how many
-	Bytes       int64 `json:"bytes"`              // different ones that a request accesses, added up over requests
+	Bytes       int64 `json:"bytes"`              // distinct bytes of a request, summed over requests
 	Sectors     int64 `json:"sectors"`            // of 32 bytes that requests touch
-	Ideal       int64 `json:"ideal"`              // … that would do, if what a request accesses lay together
+	Ideal       int64 `json:"ideal"`              // sectors that would suffice for neighbouring bytes
 	Lines       int64 `json:"lines"`              // of 128 bytes that requests touch
 	Atomics     int64 `json:"atomics"`            // requests that are atomic operations
 	SameAddress int64 `json:"same_address_lanes"` // of them: the most lanes with the same address, added up over requests
@@ -46,9 +46,9 @@ type Traffic struct {
 // Banked is requests to memory in banks.
 type Banked struct {
 	Requests    int64 `json:"requests"`           // how many
-	Bytes       int64 `json:"bytes"`              // different ones that a request accesses, added up over requests
+	Bytes       int64 `json:"bytes"`              // distinct bytes of a request, summed over requests
 	Passes      int64 `json:"passes"`             // how often banks are accessed
-	Ideal       int64 `json:"ideal_passes"`       // … how often they would be without conflicts
+	Ideal       int64 `json:"ideal_passes"`       // passes without conflicts
 	Atomics     int64 `json:"atomics"`            // requests that are atomic operations
 	SameAddress int64 `json:"same_address_lanes"` // of them: the most lanes with the same address, added up over requests
 }

@@ -26,9 +26,9 @@ const Limit = 100
 type Report struct {
 	Schema   string            `json:"schema"`   // "gemu-findings/1"
 	Errors   int               `json:"errors"`   // findings that are faults
-	Notices  int               `json:"notices"`  // … that are not
+	Notices  int               `json:"notices"`  // findings that are not errors
 	Complete bool              `json:"complete"` // the program came to its end and all its launches were judged: without that, no errors means nothing
-	Launches finding.Coverage  `json:"launches"` // what was looked at
+	Launches finding.Coverage  `json:"launches"` // the judged launches, and the tools
 	Findings []finding.Finding `json:"findings"` // the first first
 }
 

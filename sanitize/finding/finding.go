@@ -40,11 +40,11 @@ func (s *Severity) UnmarshalText(text []byte) error {
 // Finding is something that is wrong with a program, at an instruction.
 type Finding struct {
 	Tool       string   `json:"tool"`             // that has found it: "race"
-	Kind       string   `json:"kind"`             // of what is wrong, in a word or two that stay the same: "read after write"
+	Kind       string   `json:"kind"`             // kind of fault, in fixed words: "read after write"
 	Severity   Severity `json:"severity"`         // "error" or "notice"
-	Message    string   `json:"message"`          // what is wrong, with its particulars
+	Message    string   `json:"message"`          // the fault in words, with its details
 	Place      Place    `json:"at"`               // where
-	OtherPlace *Place   `json:"other,omitempty"`  // the other place that it is about
+	OtherPlace *Place   `json:"other,omitempty"`  // the second place of the finding
 	Memory     *Memory  `json:"memory,omitempty"` // that it is about
 	Notes      []string `json:"notes,omitempty"`  // further lines
 
@@ -77,7 +77,7 @@ type Place struct {
 	Lanes    string `json:"lanes,omitempty"`       // of the warp that it concerns, if there are several: "0-3,7"
 	Value    string `json:"value,omitempty"`       // that it reads or writes
 	Launch   uint64 `json:"launch,omitempty"`      // number of the launch, from 1 on, where the places are of several operations of the device
-	Stream   string `json:"stream,omitempty"`      // … what it is on: "stream 0x10030"
+	Stream   string `json:"stream,omitempty"`      // the stream of the operation: "stream 0x10030"
 }
 
 // Memory is the bytes that a finding is about.
