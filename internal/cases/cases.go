@@ -87,10 +87,13 @@ func Read(src string) ([]Case, error) {
 		line = strings.TrimSpace(line)
 		m := caseLine.FindStringSubmatch(line)
 		if m == nil {
-			if strings.HasPrefix(line, "// run") || strings.HasPrefix(line, "// trap") || strings.HasPrefix(line, "// sanitize") {
-				return nil, fmt.Errorf("line %d: cannot read %q", i+1, line)
+			if !strings.HasPrefix(line, "// run") && !strings.HasPrefix(line, "// trap") && !strings.HasPrefix(line, "// sanitize") {
+				continue
 			}
-			continue
+			if _, result, _ := strings.Cut(line, "=="); startsWithValue(result) {
+				return nil, missingTypeError(i+1, result)
+			}
+			return nil, fmt.Errorf("line %d: cannot read %q", i+1, line)
 		}
 		if (m[1] == "sanitize") != (m[5] == "") {
 			return nil, fmt.Errorf("line %d: %q should say what comes of it if, and only if, it is a run or a trap", i+1, line)
@@ -129,6 +132,9 @@ func Read(src string) ([]Case, error) {
 		}
 		if m[6] != "" {
 			if c.Type = ptx.TypeByName(m[6]); c.Type == ptx.NoType {
+				if startsWithValue(m[6]) {
+					return nil, missingTypeError(i+1, m[6]+" "+m[7])
+				}
 				return nil, fmt.Errorf("line %d: no type %s", i+1, m[6])
 			}
 			c.Want = expandValues(m[7])
@@ -136,6 +142,22 @@ func Read(src string) ([]Case, error) {
 		list = append(list, c)
 	}
 	return list, nil
+}
+
+// startsWithValue reports whether the text after "==" begins with a value: its type is missing.
+func startsWithValue(result string) bool {
+	values := expandValues(result)
+	if len(values) == 0 {
+		return false
+	}
+	_, intErr := valueBits(values[0], ptx.S64)
+	_, floatErr := valueBits(values[0], ptx.F64)
+	return intErr == nil || floatErr == nil
+}
+
+func missingTypeError(line int, result string) error {
+	result = strings.TrimSpace(result)
+	return fmt.Errorf("line %d: the type of the result %s is missing: write it after ==, as in \"== u32 %s\"", line, result, result)
 }
 
 // extent parses "32", "8x4" or "4x3x2".

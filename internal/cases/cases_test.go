@@ -44,6 +44,12 @@ func TestRead(t *testing.T) {
 	for src, text := range map[string]string{
 		"// run k() == u32 1":          `line 1: cannot read "// run k() == u32 1"`,
 		"\n// run: k() == u31 1":       "line 2: no type u31",
+		"// run: add3(1,2,3) == 6":     `line 1: the type of the result 6 is missing: write it after ==, as in "== u32 6"`,
+		"// run: k() == 1..3 2*7":      `line 1: the type of the result 1..3 2*7 is missing`,
+		"// run: k() == 1.5":           `line 1: the type of the result 1.5 is missing`,
+		"// run: k() == -1 nan":        `line 1: the type of the result -1 nan is missing`,
+		"// run: k() == 0f3f800000":    `line 1: the type of the result 0f3f800000 is missing`,
+		"// run: k() == u32":           `line 1: cannot read "// run: k() == u32"`,
 		"// run blocks=3: k() == u8 1": "line 1: unknown option blocks",
 	} {
 		if _, err := Read(src); err == nil || !strings.Contains(err.Error(), text) {
