@@ -1,4 +1,5 @@
-// Package libtest builds the shared libraries and their C clients for tests. It needs Go and a C compiler.
+// Package libtest builds the shared libraries and their C clients for tests. It needs Go and a C compiler. All tests of
+// all processes share one build of a library (cache.go).
 package libtest
 
 import (
@@ -9,29 +10,33 @@ import (
 	"testing"
 )
 
-// Shared builds the shared library of the package in the current directory under a name, and returns its path.
+// Shared returns the path of the shared library of the package in the current directory, built under a name. The library
+// is in the cache and must not be changed.
 func Shared(t *testing.T, name string) string {
 	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	lib := filepath.Join(t.TempDir(), name)
-	run(t, "go", "build", "-buildmode=c-shared", "-o", lib,
-		"-ldflags=-extldflags '-Wl,-soname,"+name+" -Wl,--version-script="+filepath.Join(dir, "exports.map")+"'")
-	return lib
+	return shared(t, ".", name)
 }
 
-// Driver builds libcuda.so.1 in a directory, with the header that go build writes next to it. Libraries on top of
-// libcuda need both.
-func Driver(t *testing.T, dir string) {
+func shared(t *testing.T, pkg, name string) string {
 	t.Helper()
-	exports, err := filepath.Abs("../libcuda/exports.map")
+	exports, err := filepath.Abs(filepath.Join(pkg, "exports.map"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	run(t, "go", "build", "-buildmode=c-shared", "-o", filepath.Join(dir, "libcuda.so.1"),
-		"-ldflags=-extldflags '-Wl,-soname,libcuda.so.1 -Wl,--version-script="+exports+"'", "../libcuda")
+	return build(t, pkg, name, []string{exports}, "-buildmode=c-shared",
+		"-ldflags=-extldflags '-Wl,-soname,"+name+" -Wl,--version-script="+exports+"'")
+}
+
+// Driver puts links to libcuda.so.1 and to the header that go build writes next to it into a directory. Libraries on top
+// of libcuda need both.
+func Driver(t *testing.T, dir string) {
+	t.Helper()
+	lib := shared(t, "../libcuda", "libcuda.so.1")
+	for _, file := range []string{lib, strings.TrimSuffix(lib, filepath.Ext(lib)) + ".h"} {
+		if err := os.Symlink(file, filepath.Join(dir, filepath.Base(file))); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // Client compiles a C program with the library of the package in the current directory and returns the path of the
@@ -41,8 +46,7 @@ func Client(t *testing.T, source, name string, flags ...string) string {
 	t.Helper()
 	var link []string
 	if race {
-		lib := filepath.Join(t.TempDir(), name+".a")
-		run(t, "go", "build", "-race", "-buildmode=c-archive", "-o", lib)
+		lib := build(t, ".", name+".a", nil, "-race", "-buildmode=c-archive")
 		link = []string{"-Wl,--whole-archive", lib, "-Wl,--no-whole-archive", "-no-pie", "-ldl", "-lm", "-Wl,-wrap=crosscall2"}
 	} else {
 		lib := Shared(t, name)

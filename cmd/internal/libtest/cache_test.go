@@ -1,0 +1,84 @@
+package libtest
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestCachedBuildsOnce: of many callers with one key, one makes the file; another key is another file.
+func TestCachedBuildsOnce(t *testing.T) {
+	cache := t.TempDir()
+	var made atomic.Int32
+	get := func(key string) string {
+		path, err := cached(cache, key, "lib", func(path string) error {
+			made.Add(1)
+			return os.WriteFile(path, []byte(key), 0o666)
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil || string(data) != key {
+			t.Errorf("the file of %s holds %q, %v", key, data, err)
+		}
+		return path
+	}
+	var wait sync.WaitGroup
+	for range 20 {
+		wait.Go(func() { get("a") })
+	}
+	wait.Wait()
+	if made.Load() != 1 {
+		t.Errorf("made %d times, want once", made.Load())
+	}
+	if get("b") == get("a") || made.Load() != 2 {
+		t.Errorf("made %d times for two keys", made.Load())
+	}
+}
+
+// TestCachedFailure: a library that could not be built is not in the cache, and leaves nothing there.
+func TestCachedFailure(t *testing.T) {
+	cache := t.TempDir()
+	failure := errors.New("no compiler")
+	if _, err := cached(cache, "a", "lib", func(path string) error {
+		return errors.Join(failure, os.WriteFile(path, nil, 0o666))
+	}); !errors.Is(err, failure) {
+		t.Errorf("the error is %v", err)
+	}
+	if list, err := filepath.Glob(filepath.Join(cache, "*")); err != nil || len(list) != 1 || filepath.Base(list[0]) != "lib.lock" {
+		t.Errorf("left in the cache: %q, %v", list, err)
+	}
+}
+
+// TestCachedRemovesUnused: a new library takes the place of libraries that nobody has asked for in a day.
+func TestCachedRemovesUnused(t *testing.T) {
+	cache := t.TempDir()
+	write := func(path string) error { return os.WriteFile(path, nil, 0o666) }
+	paths := map[string]string{}
+	for _, key := range []string{"old", "used"} {
+		var err error
+		if paths[key], err = cached(cache, key, "lib", write); err != nil {
+			t.Fatal(err)
+		}
+		long := time.Now().Add(-2 * unusedFor)
+		if err := os.Chtimes(filepath.Dir(paths[key]), long, long); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, key := range []string{"used", "new"} { // "used" is asked for again
+		if _, err := cached(cache, key, "lib", write); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(paths["old"]); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the library that nobody uses is still there: %v", err)
+	}
+	if _, err := os.Stat(paths["used"]); err != nil {
+		t.Error(err)
+	}
+}
