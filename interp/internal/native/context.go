@@ -8,13 +8,13 @@ import (
 	"gemu/regfile"
 )
 
-// Context is what native code knows of the warp that it runs, and what it says when it comes back. Its
-// layout is that of struct context in _gen/c/stencil.h, and behind Heed that of struct machine in _gen/c/rows.h.
+// Context is the state of a warp in machine code: its input on entry, its output on exit. Its layout is that of struct context
+// in _gen/c/stencil.h up to NotifyEveryBlock, then of struct machine in _gen/c/rows.h and struct warp in _gen/c/warp.h.
 type Context struct {
 	Count      int64 // PTX instructions that the warp has executed
-	CountLimit int64 // … up to which it goes on
-	Skipped    int64 // lanes that guards have kept from executing, summed over PTX instructions
-	Branches   int64 // executed
+	CountLimit int64 // the Count at which it exits
+	Skipped    int64 // lanes that guards skipped, summed over PTX instructions
+	Branches   int64 // branches executed
 
 	hits, fixed   unsafe.Pointer // arrays of *mem.Allocation
 	shared        *mem.Allocation
@@ -49,13 +49,13 @@ type Context struct {
 	ScheduledWarp
 }
 
-// The stencils that know of sources have them behind p, and p behind Heed.
+// In C, struct machine begins after NotifyEveryBlock, with r, q and p before sources.
 var _ = [1]struct{}{}[unsafe.Offsetof(Context{}.sources)-NotifyEveryBlockAt-32]
 
-// WithLimit readies the context for code to go on until about so many instructions are executed, but no more than a stretch.
+// WithLimit sets the limit of the next entry: Count of enough, and at most a stretch of instructions. It returns c.
 func (c *Context) WithLimit(enough int64) *Context { return c.withLimit(enough, Stretch) }
 
-// WithCheckLimit is Until in check mode.
+// WithCheckLimit is WithLimit for check mode, whose stretch is shorter.
 func (c *Context) WithCheckLimit(enough int64) *Context { return c.withLimit(enough, CheckStretch) }
 
 func (c *Context) withLimit(enough, stretch int64) *Context {
@@ -83,20 +83,20 @@ type Reason uint32
 
 // The reasons.
 const (
-	Unsupported  Reason = iota // before an instruction that it does not have
-	NeedsCaution               // before a block that has to be looked at first
-	Diverges                   // at the end of a block, a branch whose lanes go different ways
-	Reconverges                // at the end of a block, from which it comes to where lanes meet
-	OtherEnd                   // at another end of a block
-	BudgetUsed                 // before a block: Count has come to Enough
-	NoSplit                    // its lanes wait where others are to meet them, of which Go knows
-	SwitchedWarp               // nowhere: the warp has had its turn, and Go has to say which is next
+	Unsupported  Reason = iota // before an instruction without machine code
+	NeedsCaution               // before a block with a caution: Go decides whether it may begin
+	Diverges                   // at a block's end: lanes diverge, and Go must handle it
+	Reconverges                // at a block's end: lanes reach a reconvergence point, and Go must handle it
+	OtherEnd                   // at a block's end that Go executes
+	BudgetUsed                 // before a block: Count has reached CountLimit
+	NoSplit                    // all lanes wait at reconvergence points, and Go has the remaining warp splits
+	SwitchedWarp               // no warp can continue in machine code: Go chooses the next
 
-	// Of check mode, where PC is the number of a step, as it is for Lacks and Rests.
-	Halfway // the program has executed the step, the reference has not
-	Differs // both have, and what they have is not the same
+	// In check mode PC is the number of a step, also for Unsupported and StretchEnded.
+	Halfway // the program has executed the step, and the reference has not
+	Differs // program and reference have executed the step, and their results differ
 
-	StretchEnded // before an instruction, where it goes on: a stretch has ended in the middle of a block
+	StretchEnded // before an instruction in the middle of a block, where code may continue: a stretch has ended
 )
 
 // NotifyEveryBlockAt is where the last field that stencils know of is: the generator compares it.

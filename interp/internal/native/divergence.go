@@ -1,7 +1,6 @@
 package native
 
-// This file is lanes that part at branches and meet again while machine code executes, as package simt has it under policy
-// stack.
+// This file is divergence in machine code, under the policy of package simt with a reconvergence stack.
 
 import (
 	"unsafe"
@@ -9,51 +8,51 @@ import (
 	"gemu/regfile"
 )
 
-// MaxSplits is how many meetings machine code knows of at most, and how many ways of lanes that do not execute.
+// MaxSplits is the maximum number of reconvergences, and of waiting warp splits, of a warp in machine code.
 const MaxSplits = 16
 
-// Reconvergence is a block where lanes wait for each other: join of package simt.
+// Reconvergence is a reconvergence in flight: the exported form of simt's reconvergence.
 type Reconvergence struct {
 	PC       int32
-	Lanes    uint32 // that are to meet there, and have not ended
-	Arrived  uint32 // of them those that wait
-	Arrivals uint32 // how often lanes have come
-	Number   uint32 // Go's number of one that it has lent; 0: there is none
+	Lanes    uint32 // lanes that are to reconverge and have not ended
+	Arrived  uint32 // lanes that wait here
+	Arrivals uint32 // number of arrivals of warp splits
+	Number   uint32 // number of the reconvergence that Go exported; 0: it began in machine code
 }
 
-// Split is lanes that are to go on at a block, and of which meeting they are: how many there were.
+// Split is a warp split that waits to run. It belongs to the reconvergence with index Depth-1.
 type Split struct {
 	PC    int32
 	Lanes uint32
 	Depth uint32
 }
 
-// Divergence is what machine code knows of lanes that part: Go lends it, and takes it back. Its layout is that of struct ways in
-// _gen/c/warp.h.
+// Divergence is the divergence of a warp in machine code. Go exports it before an entry and imports it after an exit. Its
+// layout is that of struct warp in _gen/c/warp.h.
 type Divergence struct {
-	LaneInstrs  int64 // PTX instructions of lanes executed, but for those of the lanes that execute now from Since on
-	CountedUpTo int64 // … of Context.Count
+	LaneInstrs  int64 // PTX instructions summed over lanes, up to CountedUpTo
+	CountedUpTo int64 // the Context.Count up to which LaneInstrs is counted
 
-	DivergentBranches int64 // branches that have diverged lanes
-	Reconverged       int64 // warp splits that have become one with others
-	ExitBranches      int64 // branches at which lanes have ended: exits that were executed beside them
+	DivergentBranches int64 // branches at which lanes diverged
+	Reconverged       int64 // reconvergences of at least two warp splits
+	ExitBranches      int64 // branches at which lanes ended; each also executed an exit instruction
 
-	full, masked unsafe.Pointer // by pc: code of the block that begins there, for all lanes, and for those of a mask
+	full, masked unsafe.Pointer // arrays by pc: the code of the block at pc, for all lanes and for the lanes of a mask
 
-	MaxDepth          uint32 // meetings, and ways, that there may be
-	MayExit           uint32 // 1: lanes may end
-	NumReconvergences uint32 // that there are, the innermost last
+	MaxDepth          uint32 // maximum of NumReconvergences and of NumSplits
+	MayExit           uint32 // 1: lanes may end in machine code
+	NumReconvergences uint32 // number of reconvergences in flight, the innermost last
 	NumSplits         uint32
 
 	Reconvergences [MaxSplits]Reconvergence
-	Splits         [MaxSplits]Split // the last goes on first
+	Splits         [MaxSplits]Split // the last one runs first
 }
 
-// The stencils have it behind what others know.
+// In C, struct warp begins with struct machine, which ends with parallel.
 var _ = [1]struct{}{}[unsafe.Offsetof(Context{}.Divergence)-ParallelAt-8]
 
-// setTables has lanes part in code for all of them and in code for some; not unless both are there. Warps take turns in what there
-// is.
+// setTables sets the tables of code. Lanes may diverge only if there is code for all lanes and for some; the scheduler switches
+// to warps for which there is code.
 func (c *Context) setTables(fullBody, maskedBody *body) {
 	full, part := fullBody.table(), maskedBody.table()
 	if c.scheduler != nil {
@@ -68,7 +67,7 @@ func (c *Context) setTables(fullBody, maskedBody *body) {
 	c.full, c.masked = full, part
 }
 
-// table is where the code of blocks begins, by pc; nil if there is none.
+// table returns the array of addresses of the code of blocks, by pc; nil if there is no code.
 func (b *body) table() unsafe.Pointer {
 	if b == nil || b.text.memory == nil {
 		return nil
@@ -76,19 +75,19 @@ func (b *body) table() unsafe.Pointer {
 	return unsafe.Pointer(unsafe.SliceData(b.addresses))
 }
 
-// putReconvergence is where lanes go that come to where others are to meet them.
+// putReconvergence puts the arrival at a reconvergence point, to which lanes jump.
 func (a *assembler) putReconvergence() {
 	a.reconvergeLabel = a.newLabel()
 	a.bind(a.reconvergeLabel)
 	a.put("arrive", holes{})
 }
 
-// putArrival is the way to a block where others may wait.
+// putArrival puts the jump to a block at which lanes may reconverge.
 func (a *assembler) putArrival(s *stub) {
 	a.put("go_to_arrive", holes{a: int64(s.target), n0: int64(s.pc), n1: s.branches, other: a.reconvergeLabel})
 }
 
-// putDivergence is the way on from a branch whose lanes part. Those that go where there is nothing but the kernel's end, end.
+// putDivergence puts the continuation of a branch at which lanes diverge. Lanes with the kernel's end as their target end.
 func (a *assembler) putDivergence(s *stub) {
 	b, after := s.block, a.newLabel()
 	h := holes{a: int64(b.Next), b: int64(b.Target), n0: int64(b.Reconverge), leave: after}

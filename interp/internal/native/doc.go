@@ -1,16 +1,60 @@
-// Package native executes code of the machine as machine code of the host: copy-and-patch (Xu and
-// Kjolstad, "Copy-and-patch compilation", OOPSLA 2021).
+// Package native executes lowered code as machine code of the host, by copy-and-patch (Xu and Kjolstad, "Copy-and-patch
+// compilation", OOPSLA 2021).
 //
-// For each operation there is a stencil: machine code that does it to a row of 32 lanes, which
-// clang has compiled from C, with holes for where its operands are. The C of the arithmetic is made of the Go
-// functions of package alu. A block becomes the stencils of its instructions one behind the other,
-// their holes filled. What has no stencil, Go does: native code leaves before it and is entered again behind
-// it.
+// A stencil is the machine code of one operation on a row of 32 lanes, compiled by clang from C, with holes for its operands.
+// The C of the arithmetic is translated from the Go functions of package alu (see _gen). A block becomes the stencils of its
+// instructions, one after the other, with filled holes. Go executes instructions without a stencil: machine code exits before
+// such an instruction and is entered again after it.
 //
-// Code is in memory of its own, which can be written or executed, never both. Native code runs on the
-// goroutine's stack, of which it takes up to a bound that its entry declares; it calls nothing of Go, and touches only
-// memory that gemu has allocated and that is kept alive while it runs: registers, constants, the context,
-// and allocations, after a look at their bounds. It cannot be preempted, so it comes back after some instructions.
+// Code lies in memory that is either writable or executable, never both. It runs on the goroutine's stack, up to a bound that
+// the entry function declares. It calls no Go function. It touches only memory that gemu has allocated and keeps alive:
+// registers, constants, the context, and allocations after a check of their bounds. Go cannot preempt it, so it exits after a
+// limited number of instructions.
+//
+// # Exits
+//
+// Machine code exits to Go (package simt) with a Reason in the warp's Context:
+//
+//	              RunBlock, RunInstr, RunBlockAfterCaution
+//	Go ──────────────────────────────────────────────────────────▶ machine code
+//	 ▲                                                                  │
+//	 ├── Unsupported    Go executes the instruction at PC ──────────────┤
+//	 ├── NeedsCaution   Go decides whether the block may begin ─────────┤
+//	 ├── Diverges       lanes diverge, and there is no room for it ─────┤
+//	 ├── Reconverges    lanes reach a reconvergence point of Go ────────┤
+//	 ├── NoSplit        no lanes remain that machine code knows ────────┤
+//	 ├── OtherEnd       the block ends in an instruction of Go ─────────┤
+//	 ├── BudgetUsed     at a block's end, the budget is used up ────────┤
+//	 ├── StretchEnded   in a long block, 4096 instructions are done ────┤
+//	 ├── SwitchedWarp   another warp ran last, and Go must go on ───────┤
+//	 └── Halfway, Differs   check mode: Go compares again ──────────────┘
+//
+// # The warp scheduler
+//
+// Machine code switches from warp to warp of a CTA in the order, and with the budgets, of the Go scheduler (cta.run of package
+// simt). Each warp has a State:
+//
+//	              wait_at_barrier                 warp_end
+//	AtBarrier ◀──────────────────── Ready ──────────────────────▶ Ended
+//	    │       not the last warp   ▲ │ ▲                           │
+//	    └───────────────────────────┘ │ └───────────────────────────┘
+//	      the last warp arrives       │      start_next_cta: all warps have ended,
+//	                    check_ordered │      and Go allows another CTA
+//	                                  ▼
+//	                              AtOrdered ── Go runs it in the ordered half of a round
+//
+//	ReadyInGo    Go runs the warp: switch_warp exits when its turn comes
+//	NotRunning   the warp waits, has ended or is unknown in Go: switch_warp passes over it
+//
+// After each of these transitions switch_warp chooses the next warp: the next one in Ready, round robin. It exits if there is
+// none, if the next warp is ReadyInGo or may exceed the step limit, and if the CTA's budget is used up. Go sees the states
+// after an exit (syncBack of package simt), for all warps that are Unsynced.
+//
+// # Reading order
+//
+// table.go (stencils and their holes), code.go (blocks become code), access.go, compact.go, check.go (instructions), context.go
+// (entry and exit), divergence.go and scheduler.go, cache.go (code of modules that are loaded again), encoding.go and host_*.go
+// (hosts), memory_linux.go (executable memory), forms.go (gemu isa). Package harness executes stencils beside Go, for tests.
 package native
 
 //go:generate go run ./_gen

@@ -1,7 +1,7 @@
 package native
 
-// This file is warps of a CTA that take turns while machine code executes, as package simt has it: where one has to wait at
-// a barrier, or ends, the next goes on, without Go.
+// This file is the warp scheduler of machine code, in Go's half: the layout that it shares with scheduler.c, and the code at the
+// ends of blocks. doc.go draws its states. Package simt decides when it may run (native_scheduler.go there).
 
 import (
 	"slices"
@@ -13,74 +13,76 @@ import (
 	"gemu/regfile"
 )
 
-// Scheduler is the warps of a CTA that take turns. Its layout is that of struct team in _gen/c/warp.h.
+// Scheduler is the state of the warp scheduler for one CTA. Its layout is that of struct scheduler in _gen/c/warp.h.
+// Instructions are PTX instructions of one warp.
 type Scheduler struct {
 	warps        unsafe.Pointer // array of *Context, by warp
-	full, masked unsafe.Pointer // by pc: code of the block that begins there, for all lanes, and for those of a mask
+	full, masked unsafe.Pointer // arrays by pc: the code of the block at pc, for all lanes and for the lanes of a mask
 
-	InstrsLeft int64 // PTX instructions that the CTA may yet execute; of the turn under way they are not taken off
-	stretch    int64 // … up to when it comes back to Go, as they were when the warp that runs was entered
-	granted    int64 // … of which it may execute so many
+	InstrsLeft int64 // the budget of the CTA: instructions, without those of the current slice
+	stretch    int64 // instructions until the exit to Go, as of the entry of the running warp
+	granted    int64 // the part of stretch that the running warp may execute
 
-	SliceStart  int64 // Count of the warp that runs, when its turn did
-	SliceEnd    int64 // … when its turn is to end
-	SliceLength int64 // how long that is, if machine code has given it the turn
-	Quantum     int64 // … at most
-	MaxCount    int64 // a warp that has executed more is not given a turn
+	SliceStart  int64 // Count of the running warp at the beginning of its slice
+	SliceEnd    int64 // Count at which the slice ends
+	SliceLength int64 // instructions of the slice, if machine code began it
+	Quantum     int64 // maximum of SliceLength
+	MaxCount    int64 // a warp with a greater Count is not scheduled: it may exceed the step limit
 
-	size    uint32
-	Running uint32 // the warp that runs, or has stopped last
+	size    uint32 // number of warps
+	Running uint32 // index of the warp that runs, or ran last
 
 	LiveWarps    uint32 // warps that have not ended
-	arrivedWarps uint32 // warps that wait
-	_            uint32 // … and where
+	arrivedWarps uint32 // warps that wait at a barrier in machine code
+	_            uint32 // number of that barrier
 
-	WaitersInGo  uint32 // 1: warps wait of which Go knows
-	Ordered      uint32 // 1: it may execute globally ordered instructions
-	Switched     uint32 // 1: other warps than the first have run
-	WarpsVisited uint32 // … and so many have been looked at
-	Dirty        uint32 // 1: warps are touched
+	WaitersInGo  uint32 // 1: warps wait at a barrier in Go
+	Ordered      uint32 // 1: the CTA may execute globally ordered instructions
+	Switched     uint32 // 1: machine code has switched warps since the entry
+	WarpsVisited uint32 // number of warps that were considered since then, ready or not
+	Dirty        uint32 // 1: some warp is Unsynced
 
 	NextCTAs
 }
 
-// NextCTAs is CTAs that follow each other: where the last warp of one has ended, the first of the next goes on, without Go.
+// NextCTAs describes the CTAs that follow in machine code: after the last warp of a CTA ends, the first warp of the next begins.
 type NextCTAs struct {
-	Remaining    uint32    // that may
-	Completed    uint32    // that have
-	FirstLanes   uint32    // lanes that a warp begins with
-	LastLanes    uint32    // … the last one
-	EntryPC      int32     // where
-	CTAID        [3]uint64 // the CTA that runs: ctaid
-	GridWidth    [2]uint64 // CTAs along x and y
-	InstrsPerCTA int64     // Scheduler.InstrsLeft of one
+	Remaining    uint32    // CTAs that may still begin
+	Completed    uint32    // CTAs that have ended since the entry
+	FirstLanes   uint32    // lanes of each warp but the last, at its beginning
+	LastLanes    uint32    // lanes of the last warp at its beginning
+	EntryPC      int32     // the block in which warps begin
+	CTAID        [3]uint64 // ctaid of the running CTA
+	GridWidth    [2]uint64 // number of CTAs along x and y
+	InstrsPerCTA int64     // Scheduler.InstrsLeft at the beginning of a CTA
 
-	ctaidRegisters unsafe.Pointer // special registers ctaid
-	ctaidSources   [3]int64       // where they are among those that Context.SetSources is given, in bytes; below 0: they are not
-	shadowBytes    [2]uint64      // bytes of shadows, of 32-bit rows and of 64-bit rows
-	zeroRows       unsafe.Pointer // array of code.Row: those that a warp begins with zeros in
-	numZeroRows    uint64         // how many
-	hits           unsafe.Pointer // array of *mem.Allocation: what memory instructions have hit last, code.Known each
-	hitSlots       uint64         // how many do not know that where a CTA begins, but before
-	cost           int64          // how many instructions going on with a CTA counts as
+	ctaidRegisters unsafe.Pointer // the three special registers ctaid
+	ctaidSources   [3]int64       // byte offsets of ctaid in the sources of SetSources; negative: not among them
+	shadowBytes    [2]uint64      // bytes of the shadows of 32-bit rows and of 64-bit rows
+	zeroRows       unsafe.Pointer // array of code.Row: the rows that are zero at a warp's beginning
+	numZeroRows    uint64         // length of zeroRows
+	hits           unsafe.Pointer // array of *mem.Allocation: the last hits of memory instructions, code.HitsPerAccess each
+	hitSlots       uint64         // number of memory instructions that forget their last hit when a CTA begins
+	cost           int64          // instructions that the beginning of a CTA counts as
 
 	EndedCounts WarpCounts
 }
 
-// WarpCounts is what warps have counted whose CTAs have ended, summed: the fields of Context.
+// WarpCounts sums the counters of Context over the warps of CTAs that have ended.
 type WarpCounts struct{ Count, LaneInstrs, Skipped, Branches, DivergentBranches, Reconverged, ExitBranches int64 }
 
-// ExitBranchesAt is where the last field of a team is: the generator compares it.
+// ExitBranchesAt is the offset of the last field of Scheduler. The generator compares it with that of C.
 const ExitBranchesAt = unsafe.Offsetof(Scheduler{}.NextCTAs) + unsafe.Offsetof(NextCTAs{}.EndedCounts) + unsafe.Offsetof(WarpCounts{}.ExitBranches)
 
-// The stencil knows them.
+// Stencils depend on these sizes and values.
 var (
 	_ = [1]struct{}{}[unsafe.Sizeof(code.Row{})-8]
 	_ = [1]struct{}{}[code.R-1+code.Q-2+code.P-3]
 )
 
-// SetNextCTAs has CTAs of the program follow each other, whose warps have registers as the file has, zeros in some of them, and
-// read these special registers; memory instructions that have these hits last begin without.
+// SetNextCTAs prepares a scheduler for further CTAs of the program. file has the registers of one warp; zero lists the rows
+// that are zero at a warp's beginning; uniform has the special registers; hits has the last hits of memory instructions, which
+// a new CTA forgets. The caller sets the exported fields.
 func (c *Code) SetNextCTAs(s *Scheduler, file *regfile.File, shared *mem.Allocation, zero []code.Row, uniform *[Registers]uint64, hits []*mem.Allocation) {
 	f := &s.NextCTAs
 	f.hits, f.hitSlots = unsafe.Pointer(unsafe.SliceData(hits)), uint64(len(hits)/code.HitsPerAccess)
@@ -101,36 +103,36 @@ func (c *Code) SetNextCTAs(s *Scheduler, file *regfile.File, shared *mem.Allocat
 	f.cost = int64(uint64(len(shared.Data)+8*len(hits))/ClearedBytesPerInstr + uint64(s.size)*(2+(shadows[0]+shadows[1])/ClearedBytesPerInstr+f.numZeroRows))
 }
 
-// State is what machine code may do with a warp of a team.
+// State is the state of a warp in the warp scheduler. doc.go draws the transitions.
 type State uint32
 
 // The states.
 const (
-	NotRunning State = iota // it does not run
-	ReadyInGo               // it is ready to run, but Go runs it
-	Ready
-	AtBarrier // at a barrier, where machine code has it wait
-	Ended     // machine code has executed its end
-	AtOrdered // before a block that the CTA may only execute in its turn
+	NotRunning State = iota // waits or has ended in Go
+	ReadyInGo               // ready, and only Go can run it
+	Ready                   // ready to run in machine code
+	AtBarrier               // waits at a barrier in machine code
+	Ended                   // ended in machine code
+	AtOrdered               // before a block with globally ordered instructions
 )
 
-// ScheduledWarp is what is known of a warp in its team: the end of struct ways.
+// ScheduledWarp is the state of a warp in its scheduler: the last fields of struct warp in _gen/c/warp.h.
 type ScheduledWarp struct {
 	scheduler    *Scheduler
 	State        State
-	Unsynced     uint32 // 1: Go does not know what the warp has done
-	BarrierBlock int32  // the end of the block that has it wait
+	Unsynced     uint32 // 1: the warp has run since Go last imported its counts
+	BarrierBlock int32  // pc of the barrier at which the warp waits
 }
 
-// BarrierBlockAt is where the last field of it is: the generator compares it.
+// BarrierBlockAt is the offset of the last field of Context. The generator compares it with that of C.
 const BarrierBlockAt = unsafe.Offsetof(Context{}.ScheduledWarp) + unsafe.Offsetof(ScheduledWarp{}.BarrierBlock)
 
-// SetWarps has warps take turns; of none, nobody does.
+// SetWarps sets the warps to schedule; with none, machine code exits instead of switching warps.
 func (s *Scheduler) SetWarps(warps []*Context) {
 	s.warps, s.size = unsafe.Pointer(unsafe.SliceData(warps)), uint32(len(warps))
 }
 
-// HasCodeFor reports whether there is code for a warp with these lanes.
+// HasCodeFor reports whether there is machine code for a warp with these lanes.
 func (s *Scheduler) HasCodeFor(lanes uint32) bool {
 	if lanes == regfile.Full {
 		return s.full != nil
@@ -138,29 +140,29 @@ func (s *Scheduler) HasCodeFor(lanes uint32) bool {
 	return s.masked != nil
 }
 
-// HasWarps reports whether there are any that take turns.
+// HasWarps reports whether there are warps to schedule.
 func (s *Scheduler) HasWarps() bool { return s.size > 0 }
 
-// HasWaiters reports whether machine code has warps wait at a barrier.
+// HasWaiters reports whether warps wait at a barrier in machine code.
 func (s *Scheduler) HasWaiters() bool { return s.arrivedWarps > 0 }
 
-// ForgetWaiters forgets who waits.
+// ForgetWaiters forgets the warps that wait at a barrier: Go has imported them.
 func (s *Scheduler) ForgetWaiters() { s.arrivedWarps = 0 }
 
-// SetScheduler has a warp be in a team.
+// SetScheduler sets the scheduler of a warp.
 func (c *Context) SetScheduler(s *Scheduler) { c.scheduler = s }
 
-// ShareTables has a warp's context be as another's of its team in what is the same for both.
+// ShareTables copies the tables of code from the context of another warp of the CTA.
 func (c *Context) ShareTables(o *Context) { c.full, c.masked = o.full, o.masked }
 
-// putWarpSwitch is where a warp goes on to that has stopped: to the next.
+// putWarpSwitch puts the switch to the next warp, to which stopped warps jump.
 func (a *assembler) putWarpSwitch() {
 	a.switchLabel = a.newLabel()
 	a.bind(a.switchLabel)
 	a.put("switch_warp", holes{})
 }
 
-// putBarrier makes the code of a block's end at which all warps of the CTA wait for each other.
+// putBarrier puts a block's end at which all warps of the CTA wait for each other. It reports whether there is code for it.
 func (a *assembler) putBarrier(b *code.Block, end *code.Instr) bool {
 	if end.Op != code.Barrier || end.Guard != 0 || end.A >= 0 || end.B != code.NoRow || a.prog.Barriers[end.Side].Kind != code.BarSync {
 		return false
@@ -173,7 +175,7 @@ func (a *assembler) putBarrier(b *code.Block, end *code.Instr) bool {
 	})
 }
 
-// putCautionCheck makes the code before a block that has to be looked at first.
+// putCautionCheck puts the check before a block with globally ordered or otherwise cautious instructions.
 func (a *assembler) putCautionCheck(b *code.Block) {
 	if b.Caution != code.GloballyOrdered {
 		a.putExit(b.First, NeedsCaution)
@@ -182,7 +184,7 @@ func (a *assembler) putCautionCheck(b *code.Block) {
 	a.put("check_ordered", holes{n0: int64(b.First), other: a.switchLabel, leave: a.exitLabel(b.First, NeedsCaution)})
 }
 
-// putWarpEnd makes the code of a block's end at which all lanes end.
+// putWarpEnd puts a block's end at which all lanes end. It reports whether the block has such an end.
 func (a *assembler) putWarpEnd(b *code.Block, end *code.Instr) bool {
 	if end.Op != code.Exit || end.Guard != 0 {
 		return false
@@ -191,7 +193,7 @@ func (a *assembler) putWarpEnd(b *code.Block, end *code.Instr) bool {
 	return true
 }
 
-// FillContext has a context know the registers of a warp, and what is the same in all.
+// FillContext sets the registers and the constants of a warp's context.
 func (c *Code) FillContext(ctx *Context, f *regfile.File) {
 	ctx.r, ctx.q, ctx.p = f.Pointers()
 	ctx.shadowR, ctx.shadowQ = f.ShadowPointers()
