@@ -1,7 +1,6 @@
 package simt
 
-// This file is the backend of machine code: package native executes what it has, and Go what it
-// has not.
+// This file is the native engine: package native executes instructions as machine code, and Go executes those without.
 
 import (
 	"slices"
@@ -13,8 +12,8 @@ import (
 	"gemu/regfile"
 )
 
-// Native is the backend that executes machine code of this host; nil where there is none. What it
-// lacks, and warps of more than 32 lanes, are the portable backend's.
+// Native is the engine that executes machine code of this host; nil on hosts without it. Instructions without machine code, and
+// warps of more than 32 lanes, run on the portable engine.
 var Native = nativeBackend()
 
 func nativeBackend() Backend {
@@ -26,46 +25,46 @@ func nativeBackend() Backend {
 
 type machineCode struct{}
 
-// span is the portable one's: spans are asked for where something looks at each instruction.
+// span executes instructions on the portable engine: spans are requested where each instruction is observed.
 func (machineCode) span(w *warp, from, to int32) int32 { return Portable.span(w, from, to) }
 
-// Entered is how often machine code has been entered by CTAs that count, in this process. What has it come back to Go more often
-// makes it slower, and shows nowhere else.
+// Entered counts the entries into machine code of this process, by CTAs that have ended. Every exit to Go costs time; this
+// counter is the only place where that shows.
 var Entered atomic.Int64
 
-// nativeState is what native code is told of a CTA.
+// nativeState is the state of a CTA for machine code.
 type nativeState struct {
 	scheduler   native.Scheduler
-	exported    []exportedWarp     // by warp; nil: nobody has asked
-	contexts    []*native.Context  // of them
-	tid         [][3]regfile.Row32 // by warp: the thread index
-	index       [][3]native.Source // … as progressions, of which some dimensions are none
-	hasSource   []bool             // … are there
+	exported    []exportedWarp     // by warp; nil before the first entry
+	contexts    []*native.Context  // the contexts of exported
+	tid         [][3]regfile.Row32 // thread index of the lanes, by warp
+	index       [][3]native.Source // thread index as base and stride, by warp; not every dimension is affine
+	hasSource   []bool             // tid and index are set, by warp
 	uniform     [native.Registers]uint64
 	sourceCount int   // 1 + index of the CTA whose special registers these are
-	enterCount  int64 // how often machine code has been entered, and Entered does not have
-	anyInNative bool  // machine code may have warps that wait, or are ready
-	resumed     *warp // in the run that has ended, this one has got its turn
+	enterCount  int64 // entries into machine code that Entered does not count yet
+	anyInNative bool  // some warp may be ready or waiting in machine code
+	resumed     *warp // the last warp that machine code switched to in the run that has ended
 }
 
-// exportedWarp is what native code is told of a warp.
+// exportedWarp is the state of a warp for machine code.
 type exportedWarp struct {
 	native.Context
 
 	reconvergences exportedReconvergences
-	inNative       bool                      // machine code may have it run; its warp splits are where that says
-	constantsSet   bool                      // what is the same in all CTAs
-	filled         bool                      // … and where registers are
-	uniform        *[native.Registers]uint64 // special registers, if those of the CTA do not do
+	inNative       bool                      // the warp splits of the warp are here, not in warp
+	constantsSet   bool                      // the fields that are the same in all CTAs are set
+	filled         bool                      // the addresses of registers are set
+	uniform        *[native.Registers]uint64 // special registers, if they differ from those of the CTA
 }
 
-// reset forgets a launch, but for the threads' indices in the block.
+// reset forgets a launch, except the threads' indices in the block.
 func (n *nativeState) reset() {
 	clear(n.exported)
 	n.scheduler, n.sourceCount, n.anyInNative = native.Scheduler{}, 0, false
 }
 
-// compile has the code for the lanes that a CTA's first warp begins with.
+// compile assembles the code for the lanes of a CTA's first warp.
 func (machineCode) compile(g *Grid) {
 	k := g.kernel
 	if k.Width > regfile.Lanes || len(g.probes) > 0 { // which Go runs
@@ -79,8 +78,7 @@ func (machineCode) compile(g *Grid) {
 	}
 }
 
-// setConstants tells native code what it wants to know of the running warp split besides registers and memory that it
-// has hit.
+// setConstants sets the context's special registers and local memory.
 func (w *warp) setConstants() {
 	c := w.cta
 	n, l := &c.native, w.exported
@@ -105,7 +103,7 @@ func (w *warp) setConstants() {
 	w.setLocalMemory()
 }
 
-// setLaunchConstants tells it what is the same in all CTAs of a launch.
+// setLaunchConstants sets the fields of the context that are the same in all CTAs of a launch.
 func (w *warp) setLaunchConstants() {
 	c := w.cta
 	n, l := &c.native, w.exported
@@ -129,13 +127,13 @@ func (w *warp) setLaunchConstants() {
 	l.SetMemory(c.lastHits, c.sharedMem, &c.changed)
 }
 
-// setLocalMemory tells it of local memory, which an instruction may have moved.
+// setLocalMemory sets the address of local memory, which an instruction may have moved.
 func (w *warp) setLocalMemory() {
 	from, to := w.localRange()
 	w.exported.SetLocal(w.local[0], from, to, 4*uint64(w.frame.local))
 }
 
-// readSources has the special registers that machine code reads compactly, once for each warp.
+// readSources returns the special registers that machine code reads as base and stride, once for each warp.
 func (w *warp) readSources(list []ptx.SpecialReg) []native.Source {
 	w.sourcesSet, w.sources = true, w.sources[:0]
 	n := &w.cta.native
@@ -194,15 +192,15 @@ func (machineCode) run(w *warp, budget int) reason {
 	}
 }
 
-// reasons are those for which machine code comes back and the machine goes on.
+// reasons maps the exits of machine code that the machine handles.
 var reasons = [...]reason{native.BudgetUsed: budgetUsed, native.Diverges: diverges, native.Reconverges: reconverges, native.OtherEnd: otherEnd, native.NoSplit: noSplit}
 
-// fitsNative reports whether a warp is of the kind that machine code runs.
+// fitsNative reports whether machine code can run a warp.
 func (w *warp) fitsNative() bool {
 	return len(w.files) == 1 && w.unit.Fast() && w.uncounted == 0 && !w.cta.releasedEarly && !w.cta.grid.dev.Memory.MayFault()
 }
 
-// prepareNative tells native code of the running warp split and its memory.
+// prepareNative fills the context with the running warp split, and returns it.
 func (w *warp) prepareNative() *native.Context {
 	c := w.cta
 	if c.native.exported == nil {
@@ -218,15 +216,14 @@ func (w *warp) prepareNative() *native.Context {
 	return ctx
 }
 
-// importIfExported has Go know where the warp splits of a warp are that machine code may have, since it was ready when another had its
-// turn.
+// importIfExported imports the warp splits of a warp that was exported when another warp entered machine code.
 func (w *warp) importIfExported() {
 	if w.exported != nil && w.exported.inNative {
 		w.importSplits()
 	}
 }
 
-// prepare makes room for what native code is told of the CTA's warps.
+// prepare allocates the contexts of the CTA's warps.
 func (n *nativeState) prepare(c *cta) {
 	size := len(c.warps)
 	n.exported, n.contexts = make([]exportedWarp, size), make([]*native.Context, size)
@@ -237,7 +234,7 @@ func (n *nativeState) prepare(c *cta) {
 	}
 }
 
-// importCounts is what machine code says when it comes back: where the warp split is, and what it has counted.
+// importCounts copies the place and the counts of a warp back from machine code.
 func (w *warp) importCounts() {
 	ctx, n := &w.exported.Context, &w.count
 	w.pc = ctx.PC
@@ -254,7 +251,7 @@ func (w *warp) importCounts() {
 	ctx.ResetCounts()
 }
 
-// importEngineCounts adds what machine code has counted of compact execution, in check mode.
+// importEngineCounts adds the counts of compact execution, in check mode.
 func (w *warp) importEngineCounts(to *EngineCounts) {
 	if ctx := &w.exported.Context; w.check != nil {
 		to.MaterialisedLanes += ctx.Materialised

@@ -1,23 +1,23 @@
 package simt
 
-// This file lends machine code the warp splits of a warp, which parts and joins them as policy stack does, and takes them
-// back: whatever Go does next, it has them all.
+// This file exports the warp splits and reconvergences of a warp to machine code, which handles divergence as policy stack
+// does, and imports them after an exit.
 
 import (
 	"gemu/interp/internal/native"
 )
 
-// exportedReconvergences is what machine code has been lent.
+// exportedReconvergences are the reconvergences of a warp that machine code has.
 type exportedReconvergences struct {
-	byNumber []*reconvergence // by number
-	outer    *reconvergence   // what is outside of them
+	byNumber []*reconvergence // by native.Reconvergence.Number - 1
+	outer    *reconvergence   // the innermost reconvergence that stayed in Go
 }
 
-// exportedFrom is the reconvergences of a warp whose warp splits machine code may keep. The warp must be exportable.
+// exportedFrom returns the reconvergences of a warp. The warp must be exportable.
 func exportedFrom(w *warp) *reconvergences { return w.rc.(stackPolicy).ofStack() }
 
-// export lends machine code the joins that the running warp split is in, and the warp splits that are to come to them, as far as they
-// are in the same function; none if warp splits run, or wait, in another order than that of the stack.
+// export copies to machine code the reconvergences of the running warp split within its function, and the warp splits that are
+// to arrive at them. It copies none if warp splits run or wait in another order than that of the stack.
 func (w *warp) export() {
 	n := w.exported
 	n.CountedUpTo = w.countedUpTo
@@ -36,7 +36,8 @@ func (w *warp) export() {
 	}
 }
 
-// exportReconvergences lends what there is; none if they are too many, and all are outside then.
+// exportReconvergences copies the reconvergences and warp splits of the running function; none if there are more than
+// native.MaxSplits reconvergences.
 func (w *warp) exportReconvergences(l *exportedReconvergences) {
 	n := w.exported
 	j := w.reconvergence
@@ -52,7 +53,7 @@ func (w *warp) exportReconvergences(l *exportedReconvergences) {
 	for i, j := range l.byNumber {
 		n.Reconvergences[depth-1-i] = native.Reconvergence{PC: j.pc, Lanes: uint32(j.lanes), Arrived: uint32(j.arrived), Arrivals: uint32(j.arrivals), Number: uint32(1 + i)}
 	}
-	// The warp splits that come next are the last, and those of inner joins come before those of outer ones.
+	// The last warp split runs next, and warp splits of inner reconvergences run before those of outer ones.
 	first, at := len(w.waitingSplits), 0
 	for first > 0 && len(w.waitingSplits)-first < native.MaxSplits {
 		c := &w.waitingSplits[first-1]
@@ -74,7 +75,7 @@ func (w *warp) exportReconvergences(l *exportedReconvergences) {
 	w.waitingSplits = w.waitingSplits[:first]
 }
 
-// importSplits takes warp splits back.
+// importSplits copies the warp splits of a warp back from machine code.
 func (w *warp) importSplits() {
 	n := w.exported
 	n.inNative, n.State = false, native.NotRunning
@@ -85,7 +86,7 @@ func (w *warp) importSplits() {
 	w.files[0].SetActive(n.Mask)
 }
 
-// importReconvergences takes them back.
+// importReconvergences copies reconvergences and waiting warp splits back.
 func (w *warp) importReconvergences(l *exportedReconvergences) {
 	n := w.exported
 	outer := l.outer
@@ -111,10 +112,10 @@ func (w *warp) importReconvergences(l *exportedReconvergences) {
 		w.waitingSplits = append(w.waitingSplits, warpSplit{pc: o.PC, mask: uint64(o.Lanes), frame: w.frame, reconvergence: reconvergences[o.Depth-1]})
 	}
 	for _, j := range l.byNumber {
-		if j != nil { // all have come
+		if j != nil { // its lanes have reconverged
 			r := exportedFrom(w)
 			r.free = append(r.free, j)
 		}
 	}
-	l.byNumber = l.byNumber[:0] // for released
+	l.byNumber = l.byNumber[:0]
 }

@@ -1,7 +1,7 @@
 package simt
 
-// This file has the warps of a CTA take turns in machine code: where one waits at a barrier, or ends, the next goes on, in
-// the order and for the share that cta.run would give it. Go is told when it has something to do.
+// This file enters the warp scheduler of machine code and copies its state back. There, a warp that waits at a barrier or ends
+// is followed by the next warp, in the order and with the budget of cta.run. doc.go of package native draws the states.
 
 import (
 	"slices"
@@ -13,13 +13,14 @@ import (
 	"gemu/regfile"
 )
 
-// mayScheduleInNative reports whether its warps may take turns without Go: nobody watches, and all is in the usual order.
+// mayScheduleInNative reports whether machine code may schedule the CTA's warps: the launch is not observed, has no seed and no
+// clusters, and its policy has a stack.
 func (c *cta) mayScheduleInNative() bool {
 	return c.grid.seed == 0 && !c.grid.clustered() && !c.grid.mayPause && c.stream == nil && c.warps[0].exportable && !c.grid.timeSliced()
 }
 
-// enterScheduler has a warp that is readied begin its run, which ends when so many instructions are executed, and others go on where
-// it cannot.
+// enterScheduler prepares the entry of a warp into machine code: it may execute budget instructions, and where it stops,
+// machine code may switch to other warps of the CTA. prepareNative must have been called for the warp.
 func (w *warp) enterScheduler(budget int) {
 	c := w.cta
 	t := &c.native.scheduler
@@ -48,8 +49,8 @@ func (w *warp) enterScheduler(budget int) {
 	c.prepareNextCTAs()
 }
 
-// prepareNextCTAs has machine code go on with the CTAs that follow where all warps of this one have ended, if there is nothing else to
-// be done between them.
+// prepareNextCTAs allows machine code to begin the next CTAs after all warps of this one have ended, if Go has nothing to do
+// between them.
 func (c *cta) prepareNextCTAs() {
 	t := &c.native.scheduler
 	usual, last := uint32(c.warps[0].allLanes()), uint32(c.warps[len(c.warps)-1].allLanes())
@@ -73,11 +74,11 @@ func (c *cta) prepareNextCTAs() {
 	c.code.native.SetNextCTAs(t, &c.warps[0].files[0], c.sharedMem, c.grid.zeroRows, &c.native.uniform, hits)
 }
 
-// hasNoPendingEffects reports whether Go has nothing to do where all warps have ended: to finish asynchronous effects, or to print.
+// hasNoPendingEffects reports whether the CTA has neither asynchronous effects to finish nor output to print.
 func (c *cta) hasNoPendingEffects() bool { return !c.asyncState.isUsed() && c.output.Len() == 0 }
 
-// mayRunNextCTAsInNative reports whether a launch's CTAs may follow each other in machine code: what differs between them when they
-// begin is nothing but ctaid, and neither registers nor local memory are elsewhere.
+// mayRunNextCTAsInNative reports whether machine code may begin CTAs of the launch: at their beginning they must differ in
+// ctaid alone, and registers and local memory must be at the same addresses.
 func (g *Grid) mayRunNextCTAsInNative() bool {
 	k := g.kernel
 	moves := k.localWords() > kernelFrame || k.entry.Allocates || len(k.Funcs) > 1
@@ -87,7 +88,7 @@ func (g *Grid) mayRunNextCTAsInNative() bool {
 	return !slices.ContainsFunc(k.native.Uniform, func(r ptx.SpecialReg) bool { return !r.Fixed() && (r < ptx.CtaidX || r > ptx.CtaidZ) })
 }
 
-// zeroRows is the rows that a warp begins with zeros in, those of the reference behind the kernel's.
+// zeroRows returns the rows that are zero at a warp's beginning: those of the kernel, then those of the reference.
 func (k *Kernel) zeroRows() []code.Row {
 	list := slices.Clone(k.entry.Zero)
 	if k.ref != nil {
@@ -98,7 +99,7 @@ func (k *Kernel) zeroRows() []code.Row {
 	return list
 }
 
-// syncEndedCTAs has Go know that machine code has gone on with other CTAs, whose this context is now.
+// syncEndedCTAs adds the counts of the CTAs that ended in machine code, and makes c the CTA that runs there now.
 func (c *cta) syncEndedCTAs() {
 	n := &c.native
 	f, b := &n.scheduler.NextCTAs, &c.completedCounts
@@ -127,7 +128,7 @@ func (c *cta) syncEndedCTAs() {
 	}
 }
 
-// resetExported has machine code have a warp from its beginning on, and Go the joins that it had lent before.
+// resetExported marks a warp as begun in machine code, and frees the reconvergences that Go exported for its previous CTA.
 func (w *warp) resetExported() {
 	l := w.exported
 	for _, j := range l.reconvergences.byNumber {
@@ -140,8 +141,8 @@ func (w *warp) resetExported() {
 	l.inNative = true
 }
 
-// prepareWarp has machine code know whether another warp than the one that departs is to run. It reports whether warps may take turns
-// at all.
+// prepareWarp exports the state of another warp of the CTA than w, which is about to enter machine code. It reports whether
+// machine code may switch warps at all.
 func (c *cta) prepareWarp(other, w *warp) bool {
 	t, l := &c.native.scheduler, other.exported
 	if other.state != ended {
@@ -173,7 +174,7 @@ func (c *cta) prepareWarp(other, w *warp) bool {
 	return true
 }
 
-// exportAgain has machine code go on with a warp of which Go has executed something.
+// exportAgain exports a warp again after Go has executed an instruction of it.
 func (w *warp) exportAgain() {
 	if w.frame.fn.Allocates {
 		w.setLocalMemory()
@@ -187,7 +188,7 @@ func (w *warp) exportAgain() {
 	w.export()
 }
 
-// nativeContext is the context of a warp that goes on in machine code.
+// nativeContext returns the context of a warp for its next entry, with its limit set.
 func (w *warp) nativeContext() *native.Context {
 	w.cta.native.enterCount++
 	if t := &w.cta.native.scheduler; w.cta.ordered {
@@ -201,13 +202,13 @@ func (w *warp) nativeContext() *native.Context {
 	return w.exported.WithLimit(w.cta.native.scheduler.SliceEnd)
 }
 
-// mayResume reports whether machine code has come back for nothing.
+// mayResume reports whether the warp has left machine code only because a stretch ended: it may enter again at once.
 func (w *warp) mayResume() bool {
 	ctx := &w.exported.Context
 	return !w.cta.grid.cancelled.Load() && ctx.Reason == native.BudgetUsed && ctx.Count < w.cta.native.scheduler.SliceEnd && !w.yields
 }
 
-// syncBack is the warp that machine code has come back with. Go learns of what others have done meanwhile.
+// syncBack copies the state of every warp that ran in machine code back to Go, and returns the warp that stopped.
 func (w *warp) syncBack() *warp {
 	c := w.cta
 	n := &c.native
@@ -254,8 +255,8 @@ func (w *warp) syncBack() *warp {
 	return w
 }
 
-// resumeUntilExit is the warp that machine code comes back with when there is something for Go to do. Until then it goes on: at the
-// beginning of a block, or where it rests.
+// resumeUntilExit enters machine code again until there is work for Go, and returns the warp that stopped. block enters at the
+// beginning of a block, rest within one.
 func (w *warp) resumeUntilExit(block, rest func(*native.Context, *regfile.File, int32)) *warp {
 	for {
 		w = w.syncBack()
