@@ -1,0 +1,171 @@
+package native
+
+// This file puts the stencils of instructions: guards, operands, comparisons.
+
+import (
+	"math"
+
+	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
+	"gemu/regfile"
+)
+
+// putInstr makes the code of an instruction.
+func (a *assembler) putInstr(pc int32, instr *code.Instr) {
+	start, suffix, after := len(a.buf), a.suffix, 0
+	if instr.Guard != 0 {
+		suffix, after = "_masked", a.newLabel()
+		p, negated := code.GuardRow(instr.Guard)
+		a.put("guard", holes{a: int64(4 * p), n0: ones(negated), other: after})
+	}
+	a.putExecution(pc, instr, suffix)
+	if instr.Guard != 0 {
+		a.bind(after)
+		name := "unguard"
+		if instr.CountsSkipped {
+			name = "unguard_counted"
+		}
+		a.put(name, holes{})
+	}
+	if !a.leftToGo {
+		a.instrs[pc] = int32(start)
+	}
+}
+
+// attempt makes code, or none if that is to be Go's; made tells which.
+func (a *assembler) attempt(emit func()) (made bool) {
+	start, fixes, stubs, recalls, asides, before := len(a.buf), len(a.fixups), len(a.stubs), len(a.hitLookups), len(a.coldCode), a.leftToGo
+	emit()
+	made, a.leftToGo = !a.leftToGo, before
+	if !made {
+		a.buf, a.fixups, a.stubs = a.buf[:start], a.fixups[:fixes], a.stubs[:stubs]
+		a.hitLookups, a.coldCode = a.hitLookups[:recalls], a.coldCode[:asides]
+	}
+	return made
+}
+
+// putOperation is what an instruction does, without its guard.
+func (a *assembler) putOperation(pc int32, instr *code.Instr, suffix string) {
+	s := instr.Op.Signature()
+	switch {
+	case s.Compares():
+		a.putComparison(instr)
+		a.putCombination(instr, suffix)
+	case s.Kind == code.Arithmetic:
+		name := a.kernelName(instr) + suffix
+		a.requireSecondResult(instr)
+		h := a.operandHoles(instr)
+		h.n0 = int64(instr.Imm)
+		a.putOrLeave(name, h)
+		a.addStencilCost(name)
+	case s.Kind == code.Load || s.Kind == code.Store || instr.Op == code.Atomic: // others that access memory have meanings of their own
+		a.putAccess(pc, instr, suffix)
+	case s.Kind == code.Read:
+		a.putSpecial(instr, suffix)
+	default:
+		a.putCollective(pc, instr, suffix)
+	}
+}
+
+// requireSecondResult leaves an operation to Go that has a second result which nobody wants. The first has a register always.
+func (a *assembler) requireSecondResult(instr *code.Instr) {
+	if instr.Op.Signature().Dst2 != code.NoSlot && instr.F == code.NoRow {
+		a.leaveToGo()
+	}
+}
+
+// kernelName is what stencils call an instruction's operation, whose number they have to have room for; none if they lack it.
+func (a *assembler) kernelName(instr *code.Instr) string {
+	if instr.Imm > math.MaxInt32 {
+		a.leaveToGo()
+	}
+	return a.lib.kernels[instr.Op.Signature().Name]
+}
+
+// addCost has an instruction count as so many more, if any.
+func (a *assembler) addCost(n int) {
+	if n > 0 {
+		a.sinceExit += n
+		a.put("add_cost", holes{n0: int64(n)})
+	}
+}
+
+// addStencilCost has an instruction count as one does that a stencil is of.
+func (a *assembler) addStencilCost(name string) {
+	if s := a.lib.stencil(name); s != nil {
+		a.addCost(s.cost)
+	}
+}
+
+// operandHoles are the places of an instruction's operands.
+func (a *assembler) operandHoles(instr *code.Instr) (h holes) {
+	s := instr.Op.Signature()
+	a.setRegister(&h, 'D', s.Dst, instr.D)
+	a.setRegister(&h, 'F', s.Dst2, instr.F)
+	for i, row := range instr.Sources() {
+		a.setPlace(&h, letters[i], s.Src[i], row)
+	}
+	return h
+}
+
+// rowSizes are the bytes of a row of each kind.
+var rowSizes = [...]int64{code.R: 4 * regfile.Lanes, code.Q: 8 * regfile.Lanes, code.P: 4}
+
+// setPlace is that of an operand, in bytes from where its kind of rows begins, or the constants: for the hole with a letter.
+func (a *assembler) setPlace(h *holes, letter byte, slot code.Slot, row int32) {
+	if slot == code.NoSlot || row >= 0 {
+		a.setRegister(h, letter, slot, row)
+		return
+	}
+	h.constant |= operandBit(letter)
+	a.setHole(h.operand(letter), a.consts[slot]+rowSizes[slot]*int64(^row))
+}
+
+// setRegister is place of what is no constant.
+func (a *assembler) setRegister(h *holes, letter byte, slot code.Slot, row int32) {
+	if row != code.NoRow {
+		a.setHole(h.operand(letter), rowSizes[slot]*int64(row))
+	}
+}
+
+// maxOperandBytes is more bytes than anything has that stencils have the place of: they add to it.
+const maxOperandBytes = 4096
+
+// setHole is a place, if a stencil's holes have room for where it begins and ends.
+func (a *assembler) setHole(hole *int64, place int64) {
+	if *hole = place; place < 0 || place >= 1<<31-maxOperandBytes {
+		a.leaveToGo()
+	}
+}
+
+// checkOffset is a number of an access that a stencil's hole has to have room for.
+func (a *assembler) checkOffset(n int64) {
+	if n != int64(int32(n)) {
+		a.leaveToGo()
+	}
+}
+
+// putComparison has that of a comparison be under way.
+func (a *assembler) putComparison(instr *code.Instr) {
+	a.putOrLeave(a.lib.kernels[instr.Op.Signature().Name], a.operandHoles(instr))
+}
+
+// combinations are how a comparison's outcome is combined with a predicate.
+var combinations = map[uint64]string{alu.BoolNone: "", alu.BoolAnd: "_and", alu.BoolOr: "_or", alu.BoolXor: "_xor"}
+
+// putCombination is what becomes of the outcome of a comparison.
+func (a *assembler) putCombination(instr *code.Instr, suffix string) {
+	op, known := combinations[instr.Imm&^alu.ComplementC]
+	h := a.operandHoles(instr)
+	h.n0 = ones(instr.Imm&alu.ComplementC != 0)
+	if !known || op != "" && instr.F != code.NoRow && instr.C == instr.D { // which the first result overwrites
+		a.leaveToGo()
+	}
+	if instr.D != code.NoRow {
+		a.put("compared"+op+suffix, h)
+	}
+	if instr.F != code.NoRow {
+		h.d = h.f
+		a.put("uncompared"+op+suffix, h)
+	}
+}
