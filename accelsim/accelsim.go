@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"gemu/internal/cleanup"
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -121,31 +121,31 @@ const (
 )
 
 // Subscription requests executed instructions with addresses, CTA by CTA in one order.
-func (x *Exporter) Subscription() interp.Subscription {
-	return interp.Subscription{
-		Events:    interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTA | interp.OnCTAEnd | interp.OnBefore | interp.OnAfter | interp.OnUndo | interp.OnExit | interp.OnEffect | interp.OnHostWrite,
+func (x *Exporter) Subscription() probe.Subscription {
+	return probe.Subscription{
+		Events:    probe.OnLaunch | probe.OnLaunchEnd | probe.OnCTA | probe.OnCTAEnd | probe.OnBefore | probe.OnAfter | probe.OnUndo | probe.OnExit | probe.OnEffect | probe.OnHostWrite,
 		Addresses: true, InOrder: true,
 	}
 }
 
 // OnEvent handles launches and copies by the host.
-func (x *Exporter) OnEvent(e *interp.Event) {
+func (x *Exporter) OnEvent(e *probe.Event) {
 	switch e.Kind {
-	case interp.OnHostWrite:
-		if e.Memory.Kind == interp.BufferMemory {
+	case probe.OnHostWrite:
+		if e.Memory.Kind == probe.BufferMemory {
 			x.mu.Lock()
 			x.list = append(x.list, fmt.Sprintf(memcpy+"0x%016x,%d", e.Memory.Base+e.Offset, e.Bytes))
 			x.mu.Unlock()
 		}
-	case interp.OnLaunch:
+	case probe.OnLaunch:
 		x.begin(e.Launch)
-	case interp.OnLaunchEnd:
+	case probe.OnLaunchEnd:
 		x.end(e.Err)
 	}
 }
 
 // CTA returns the sink for the events of a CTA.
-func (x *Exporter) CTA(_ *interp.LaunchInfo, _ int, id interp.Dim3) interp.Sink {
+func (x *Exporter) CTA(_ *probe.LaunchInfo, _ int, id ptx.Dim3) probe.Sink {
 	l := x.launch
 	if l == nil || l.err != nil {
 		return nil
@@ -155,7 +155,7 @@ func (x *Exporter) CTA(_ *interp.LaunchInfo, _ int, id interp.Dim3) interp.Sink 
 
 // launch is the trace of a launch.
 type launch struct {
-	info          *interp.LaunchInfo
+	info          *probe.LaunchInfo
 	id            int
 	version       int
 	file          *os.File
@@ -198,7 +198,7 @@ func (op *instr) count(in *ptx.Instr) int {
 	return 4
 }
 
-func (x *Exporter) begin(info *interp.LaunchInfo) {
+func (x *Exporter) begin(info *probe.LaunchInfo) {
 	x.kernel++
 	l := &launch{info: info, id: x.kernel, version: x.version, regs: map[*ptx.Func][]int{}}
 	x.launch = l
@@ -284,7 +284,7 @@ func (l *launch) header(shared uint64) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "-kernel name = %s\n-kernel id = %d\n-grid dim = (%d,%d,%d)\n-block dim = (%d,%d,%d)\n", i.Kernel.Name, l.id, i.Grid.X, i.Grid.Y, i.Grid.Z, i.Block.X, i.Block.Y, i.Block.Z)
 	fmt.Fprintf(&b, "-shmem = %d\n-nregs = %d\n-binary version = %d\n-cuda stream id = 0\n", shared, l.pressure(), l.version)
-	fmt.Fprintf(&b, "-shmem base_addr = 0x%016x\n-local mem base_addr = 0x%016x\n%s\n-accelsim tracer version = 5\n-enable lineinfo = 0\n\n", interp.SharedWindow, interp.LocalWindow, madeBy)
+	fmt.Fprintf(&b, "-shmem base_addr = 0x%016x\n-local mem base_addr = 0x%016x\n%s\n-accelsim tracer version = 5\n-enable lineinfo = 0\n\n", probe.SharedWindow, probe.LocalWindow, madeBy)
 	fmt.Fprint(&b, "#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses] immediate\n\n")
 	if l.packer == nil {
 		l.out.WriteString(b.String()) // Flush returns the error
@@ -362,7 +362,7 @@ func (x *Exporter) end(err error) {
 // before them; until then it is in memory, and in a file if it is long.
 type cta struct {
 	*launch
-	id    interp.Dim3
+	id    ptx.Dim3
 	warps []warp
 }
 
@@ -412,12 +412,12 @@ type effect struct {
 }
 
 // OnEvent handles the events of the CTA.
-func (c *cta) OnEvent(e *interp.Event) {
+func (c *cta) OnEvent(e *probe.Event) {
 	if c.err != nil {
 		return
 	}
 	switch e.Kind {
-	case interp.OnCTA:
+	case probe.OnCTA:
 		if !c.headerWritten {
 			c.headerWritten = true
 			shared := uint64(0)
@@ -426,22 +426,22 @@ func (c *cta) OnEvent(e *interp.Event) {
 			}
 			c.header(shared)
 		}
-	case interp.OnBefore:
+	case probe.OnBefore:
 		w := &c.warps[e.Warp]
 		c.spillWarp(w)
 		w.length, w.before, w.effects = len(w.text), w.instrs, w.effects[:0]
-	case interp.OnUndo:
+	case probe.OnUndo:
 		w := &c.warps[e.Warp]
 		c.bytesInMemory -= len(w.text) - w.length
 		w.text, w.instrs = w.text[:w.length], w.before
-	case interp.OnEffect:
+	case probe.OnEffect:
 		c.effect(e)
-	case interp.OnAfter:
+	case probe.OnAfter:
 		w := &c.warps[e.Warp]
 		n := len(w.text)
 		c.executed(e)
 		c.bytesInMemory += len(w.text) - n
-	case interp.OnExit:
+	case probe.OnExit:
 		pc, w := c.endAddress, &c.warps[e.Warp]
 		if e.Index >= 0 {
 			pc = c.ops[e.Index].pc
@@ -449,7 +449,7 @@ func (c *cta) OnEvent(e *interp.Event) {
 		n := len(w.text)
 		w.add(pc, uint32(e.Lanes), -1, "EXIT", nil, "0", 0)
 		c.bytesInMemory += len(w.text) - n
-	case interp.OnCTAEnd:
+	case probe.OnCTAEnd:
 		c.write()
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"gemu/internal/part"
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -121,14 +122,14 @@ type recorder struct {
 	launches []map[warpID][]string // by warp, of each launch
 }
 
-func (r *recorder) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnLaunch | interp.OnAfter, Addresses: true, InOrder: true}
+func (r *recorder) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnLaunch | probe.OnAfter, Addresses: true, InOrder: true}
 }
 
-func (r *recorder) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return r }
+func (r *recorder) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return r }
 
-func (r *recorder) OnEvent(e *interp.Event) {
-	if e.Kind == interp.OnLaunch {
+func (r *recorder) OnEvent(e *probe.Event) {
+	if e.Kind == probe.OnLaunch {
 		r.launches = append(r.launches, map[warpID][]string{})
 		return
 	}
@@ -150,12 +151,12 @@ func (r *recorder) OnEvent(e *interp.Event) {
 
 // warpID identifies a warp of a launch.
 type warpID struct {
-	cta  interp.Dim3
+	cta  ptx.Dim3
 	warp int
 }
 
 // runWorkload runs a workload of a size.
-func runWorkload(t *testing.T, w *kernels.Workload, n int, probes ...interp.Probe) *kernels.Session {
+func runWorkload(t *testing.T, w *kernels.Workload, n int, probes ...probe.Probe) *kernels.Session {
 	t.Helper()
 	s, err := kernels.Start(context.Background(), w, interp.NewDevice(interp.Config{Probes: probes}), n)
 	if err != nil {
@@ -271,7 +272,7 @@ func checkKernel(t *testing.T, k *traced, r *interp.Result, version int, want ma
 			if lanes := min(32, r.Block.Count()-32*n); ended != uint32(1<<lanes-1) {
 				t.Fatalf("lanes %#x of warp %d of %v end", ended, n, id)
 			}
-			if got := want[warpID{interp.Dim3{X: id[0], Y: id[1], Z: id[2]}, n}]; !slices.Equal(got, accesses) {
+			if got := want[warpID{ptx.Dim3{X: id[0], Y: id[1], Z: id[2]}, n}]; !slices.Equal(got, accesses) {
 				t.Fatalf("warp %d of %v accesses\n%s\nwant\n%s", n, id, strings.Join(accesses, "\n"), strings.Join(got, "\n"))
 			}
 		}
@@ -315,7 +316,7 @@ func TestKernel(t *testing.T) {
 L:
 	ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r3}, [%r2];
 	ret;
-}`, &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32)})
+}`, &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32)})
 	if run != nil || err != nil {
 		t.Fatal(run, err)
 	}
@@ -384,11 +385,11 @@ func TestAddresses(t *testing.T) {
 // TestFailures: a failed export returns an error, and leaves no partial trace.
 func TestFailures(t *testing.T) {
 	dir := t.TempDir()
-	run, err := export(t, dir, ".entry k(.param .u64 p) { trap; }", &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(1)})
+	run, err := export(t, dir, ".entry k(.param .u64 p) { trap; }", &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1)})
 	if run == nil || err == nil || !strings.Contains(err.Error(), "did not come to its end") {
 		t.Errorf("a trap: %v", err)
 	}
-	_, err = export(t, dir, ".entry k(.param .u64 p) { ret; }", &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(1), WarpSize: 16})
+	_, err = export(t, dir, ".entry k(.param .u64 p) { ret; }", &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1), WarpSize: 16})
 	if err == nil || !strings.Contains(err.Error(), "warps of 16 lanes") {
 		t.Errorf("small warps: %v", err)
 	}
@@ -406,7 +407,7 @@ func TestFailures(t *testing.T) {
 // TestEarlier: a failed export leaves an earlier export unchanged, and no further file.
 func TestEarlier(t *testing.T) {
 	dir := t.TempDir()
-	launch := func() *interp.Launch { return &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(1)} }
+	launch := func() *interp.Launch { return &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1)} }
 	if run, err := export(t, dir, ".entry k(.param .u64 p) { ret; }", launch()); run != nil || err != nil {
 		t.Fatal(run, err)
 	}
@@ -451,7 +452,7 @@ N:	ret;
 		defer func(r, c int) { maxBytesInMemory, chunkBytes = r, c }(maxBytesInMemory, chunkBytes)
 		maxBytesInMemory, chunkBytes = room, chunk
 		dir := t.TempDir()
-		if run, err := export(t, dir, body, &interp.Launch{Grid: interp.Dim(3), Block: interp.Dim(64)}); run != nil || err != nil {
+		if run, err := export(t, dir, body, &interp.Launch{Grid: ptx.Dim(3), Block: ptx.Dim(64)}); run != nil || err != nil {
 			t.Fatal(run, err)
 		}
 		b, err := os.ReadFile(filepath.Join(dir, "kernel-1.traceg"))

@@ -21,7 +21,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // chunkInstrs is the number of instructions of a chunk.
@@ -66,13 +67,13 @@ func (p *packer) begin() error {
 }
 
 // cta begins a CTA of a launch.
-func (p *packer) cta(info *interp.LaunchInfo, id interp.Dim3, warps int) {
+func (p *packer) cta(info *probe.LaunchInfo, id ptx.Dim3, warps int) {
 	p.ctas++
 	cluster := info.Cluster
 	for _, n := range []*int{&cluster.X, &cluster.Y, &cluster.Z} {
 		*n = max(*n, 1) // without clusters, each CTA is a cluster
 	}
-	place := interp.Dim3{X: id.X % cluster.X, Y: id.Y % cluster.Y, Z: id.Z % cluster.Z}
+	place := ptx.Dim3{X: id.X % cluster.X, Y: id.Y % cluster.Y, Z: id.Z % cluster.Z}
 	rank := place.X + cluster.X*(place.Y+cluster.Y*place.Z)
 	for _, n := range []int{id.X, id.Y, id.Z, id.X / cluster.X, id.Y / cluster.Y, id.Z / cluster.Z, place.X, place.Y, place.Z, rank, warps} {
 		p.index = binary.LittleEndian.AppendUint32(p.index, uint32(n))

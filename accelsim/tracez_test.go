@@ -15,6 +15,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // unpacked reads a .tracez file like tracez_format.h and warp_trace_stream.h of accel-sim-framework
@@ -111,7 +113,7 @@ L:	st.global.u32 [%p], %i; add.u32 %i, %i, 1; setp.lt.u32 %d, %i, 2000; @%d bra 
 				t.Fatal(err)
 			}
 			x.Packed = i == 1
-			l := &interp.Launch{Grid: interp.Dim(4, 2), Block: interp.Dim(40), Cluster: interp.Dim(2, 2)}
+			l := &interp.Launch{Grid: ptx.Dim(4, 2), Block: ptx.Dim(40), Cluster: ptx.Dim(2, 2)}
 			if err := runOn(t, x, 90, body, l); err != nil {
 				t.Fatal(err)
 			}
@@ -167,7 +169,7 @@ func TestDirectory(t *testing.T) {
 		}
 		x.Packed = packed
 		for range n {
-			if err := runOn(t, x, 80, ".entry k(.param .u64 p) { ret; }", &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(1)}); err != nil {
+			if err := runOn(t, x, 80, ".entry k(.param .u64 p) { ret; }", &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -226,7 +228,7 @@ func TestPartial(t *testing.T) {
 	}
 	x.Partial = true
 	for _, body := range []string{"ret;", "trap;", "ret;"} {
-		runOn(t, x, 80, ".entry k(.param .u64 p) { "+body+" }", &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(1)})
+		runOn(t, x, 80, ".entry k(.param .u64 p) { "+body+" }", &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1)})
 	}
 	if err := x.Close(); err == nil || !strings.Contains(err.Error(), "kernel 2, k, has no trace") {
 		t.Error(err)
@@ -240,7 +242,7 @@ func TestPartial(t *testing.T) {
 // runOn runs a kernel with a pointer to a buffer.
 func runOn(t *testing.T, x *Exporter, sm int, body string, l *interp.Launch) error {
 	t.Helper()
-	dev := interp.NewDevice(interp.Config{SM: sm, Probes: []interp.Probe{x}})
+	dev := interp.NewDevice(interp.Config{SM: sm, Probes: []probe.Probe{x}})
 	mod, err := dev.Load("k.ptx", fmt.Appendf(nil, ".version 8.0\n.target sm_%d\n.address_size 64\n.shared .align 16 .b8 s[1024];\n%s", sm, body))
 	if err != nil {
 		t.Fatal(err)

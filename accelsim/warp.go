@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -40,7 +40,7 @@ func (w *warp) add(pc int, lanes uint32, dest int, opcode string, sources []int,
 }
 
 // executed writes the SASS of a PTX instruction.
-func (c *cta) executed(e *interp.Event) {
+func (c *cta) executed(e *probe.Event) {
 	op, w := &c.ops[e.Index], &c.warps[e.Warp]
 	lanes := uint32(e.Lanes)
 	if op.jumps && lanes == 0 {
@@ -78,7 +78,7 @@ func (c *cta) executed(e *interp.Event) {
 }
 
 // effect records the bytes that an asynchronous operation of the warp will copy.
-func (c *cta) effect(e *interp.Event) {
+func (c *cta) effect(e *probe.Event) {
 	if !e.Effect.Issued || e.Warp < 0 {
 		return
 	}
@@ -98,7 +98,7 @@ func (c *cta) effect(e *interp.Event) {
 
 // shared reports whether a generic address is in shared memory.
 func shared(addr uint64) bool {
-	return addr >= interp.SharedWindow && addr < interp.SharedWindow+interp.WindowSize
+	return addr >= probe.SharedWindow && addr < probe.SharedWindow+probe.WindowSize
 }
 
 // copies writes asynchronous copies. Copies of single lanes, of up to 16 bytes each, are one line; a larger copy is
@@ -114,7 +114,7 @@ func (c *cta) copies(instr *ptx.Instr, opcode string, list []effect, line func(o
 			op = "STG.E"
 		}
 		if base := f.addr; shared(base) {
-			f.addr -= interp.SharedWindow
+			f.addr -= probe.SharedWindow
 			space, op = ptx.Shared, "STS"
 		}
 		if bit := uint32(f.lanes); f.bytes <= 16 && bits.OnesCount32(bit) == 1 {

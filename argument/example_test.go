@@ -9,6 +9,7 @@ import (
 
 	"gemu/argument"
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 const scale = `
@@ -46,7 +47,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := module.Launch(ctx, "scale", interp.Dim(1), interp.Dim(8), arguments.Values...); err != nil {
+	if _, err := module.Launch(ctx, "scale", ptx.Dim(1), ptx.Dim(8), arguments.Values...); err != nil {
 		log.Fatal(err)
 	}
 	x, err := arguments.Lookup("1")

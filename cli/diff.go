@@ -13,7 +13,7 @@ import (
 
 	"gemu/internal/cleanup"
 	"gemu/internal/input"
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/trace"
 )
 
@@ -67,7 +67,7 @@ func (c *traceCmd) live(a *app, dir, name string, filter trace.Filter) (trace.So
 	run, wrote := c.record(a, f, trace.Binary, filter, io.Discard)
 	s := logFile(file)
 	s.Name = "the log of " + c.File
-	var trap *interp.Trap
+	var trap *probe.Trap
 	switch {
 	case wrote != nil:
 		return s, input.FileError("write", file, wrote)

@@ -13,6 +13,7 @@ import (
 	"gemu/interp"
 	"gemu/models/catalog"
 	"gemu/papers"
+	"gemu/probe"
 	"gemu/sanitize"
 )
 
@@ -39,7 +40,7 @@ type Probe struct {
 
 // Reporter is a probe that prints a report.
 type Reporter interface {
-	interp.Probe
+	probe.Probe
 
 	// Report writes the report. It is called once, after the last launch, also if that has failed.
 	Report(w io.Writer) error

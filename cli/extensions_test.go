@@ -13,19 +13,21 @@ import (
 
 	"gemu/interp"
 	"gemu/models/catalog"
+	"gemu/probe"
+	"gemu/ptx"
 	"gemu/sanitize"
 )
 
 // launchCount is a probe of a test that counts launches.
 type launchCount struct{ launches int }
 
-func (c *launchCount) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnLaunch}
+func (c *launchCount) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnLaunch}
 }
 
-func (c *launchCount) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return nil }
+func (c *launchCount) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return nil }
 
-func (c *launchCount) OnEvent(*interp.Event) { c.launches++ }
+func (c *launchCount) OnEvent(*probe.Event) { c.launches++ }
 
 func (c *launchCount) Report(w io.Writer) error {
 	_, err := io.WriteString(w, strings.Repeat("launch\n", c.launches))

@@ -19,7 +19,7 @@ import (
 	"gemu/internal/cleanup"
 	"gemu/internal/timespan"
 	"gemu/internal/wholefile"
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -189,7 +189,7 @@ func (c *fuzzCmd) Run(a *app) error {
 		}
 		if err != nil {
 			err = fmt.Errorf("seed %d: %w", p.Seed, err)
-			if trap := new(interp.Trap); errors.Is(err, interp.ErrTimeLimit) && !errors.As(err, &trap) {
+			if trap := new(probe.Trap); errors.Is(err, probe.ErrTimeLimit) && !errors.As(err, &trap) {
 				err = &failure{fmt.Errorf("%w; --time-limit and GEMU_TIME_LIMIT set the limit", err), exitFailed}
 			}
 			return err

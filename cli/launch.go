@@ -23,6 +23,7 @@ import (
 	"gemu/internal/timespan"
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -81,7 +82,7 @@ type job struct {
 	sources        *input.Sources   // that the PTX was compiled from
 	results        []*interp.Result // of the launches so far
 
-	tolerated []*interp.Tolerated // faults after which launches have gone on
+	tolerated []*probe.Tolerated // faults after which launches have gone on
 
 	// Of a kernel:
 	module    *interp.Module
@@ -94,14 +95,14 @@ type job struct {
 }
 
 // open readies a job on a device that probes watch. What its kernels print goes to stdout.
-func (c *launchFlags) open(a *app, stdout io.Writer, probes ...interp.Probe) (*job, error) {
+func (c *launchFlags) open(a *app, stdout io.Writer, probes ...probe.Probe) (*job, error) {
 	if c.SM != 0 && c.SM < 30 {
 		return nil, errors.New("--sm wants a compute capability such as 90")
 	}
 	if c.Steps < 0 || c.Shared < 0 || c.Workers < 0 || c.Size < 0 {
 		return nil, errors.New("--steps, --shared, --workers and --size want numbers from 0 on")
 	}
-	tolerate, err := interp.ParseTolerance(c.Tolerate)
+	tolerate, err := probe.ParseTolerance(c.Tolerate)
 	if err != nil {
 		return nil, fmt.Errorf("--tolerate: %w", err)
 	}
@@ -136,15 +137,15 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...interp.Probe) (*j
 // tolerables lists the faults that may be tolerated, for --help.
 func tolerables() string {
 	var list []string
-	for _, t := range interp.Tolerances {
+	for _, t := range probe.Tolerances() {
 		list = append(list, fmt.Sprintf("%s (%s)", t.Name, t.Doc))
 	}
 	return strings.Join(list, ", ")
 }
 
 // tolerates is the function that reports faults as they are tolerated, and keeps them for reports.
-func (j *job) tolerates(a *app) func(*interp.Tolerated) {
-	return func(t *interp.Tolerated) {
+func (j *job) tolerates(a *app) func(*probe.Tolerated) {
+	return func(t *probe.Tolerated) {
 		j.tolerated = append(j.tolerated, t)
 		fmt.Fprintln(a.stderr, t.Report())
 	}
@@ -156,8 +157,8 @@ func (c *kernelFlags) base() (uint64, error) {
 		return 0, nil
 	}
 	v, err := strconv.ParseUint(c.Base, 0, 64)
-	if err != nil || v%512 != 0 || v < interp.FirstAddress || v >= 1<<62 {
-		return 0, fmt.Errorf("--base %s: want a multiple of 512 from %#x on", c.Base, interp.FirstAddress)
+	if err != nil || v%512 != 0 || v < probe.FirstAddress || v >= 1<<62 {
+		return 0, fmt.Errorf("--base %s: want a multiple of 512 from %#x on", c.Base, probe.FirstAddress)
 	}
 	return v, nil
 }
@@ -178,12 +179,12 @@ func (j *job) open(a *app, dev *interp.Device) error {
 	if err != nil {
 		return err
 	}
-	var cluster interp.Dim3
+	var cluster ptx.Dim3
 	if c.Cluster != "" {
 		if cluster, err = parseDim("--cluster", c.Cluster); err != nil {
 			return err
 		}
-		if cluster == (interp.Dim3{}) {
+		if cluster == (ptx.Dim3{}) {
 			return fmt.Errorf("--cluster %s: a cluster of no CTAs", c.Cluster)
 		}
 	}
@@ -305,7 +306,7 @@ type launchJSON struct {
 	Launches   int    `json:"launches"`         // how many
 }
 
-func dims(d interp.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }
+func dims(d ptx.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }
 
 // facts describes the launches of a job that has run.
 func (j *job) facts() launchJSON {
@@ -354,22 +355,22 @@ func nearestWorkload(name string) string {
 }
 
 // parseDim reads X[,Y[,Z]].
-func parseDim(flag, s string) (interp.Dim3, error) {
+func parseDim(flag, s string) (ptx.Dim3, error) {
 	if s == "" {
-		return interp.Dim3{}, fmt.Errorf("%s X[,Y[,Z]] is missing", flag)
+		return ptx.Dim3{}, fmt.Errorf("%s X[,Y[,Z]] is missing", flag)
 	}
 	var n []int
 	for _, p := range strings.Split(s, ",") {
 		v, err := strconv.Atoi(strings.TrimSpace(p))
 		if errors.Is(err, strconv.ErrRange) {
-			return interp.Dim3{}, fmt.Errorf("%s %s: a number is too large", flag, s)
+			return ptx.Dim3{}, fmt.Errorf("%s %s: a number is too large", flag, s)
 		}
 		if err != nil || len(n) == 3 {
-			return interp.Dim3{}, fmt.Errorf("%s %s: want X[,Y[,Z]]", flag, s)
+			return ptx.Dim3{}, fmt.Errorf("%s %s: want X[,Y[,Z]]", flag, s)
 		}
 		n = append(n, v)
 	}
-	return interp.Dim(n...), nil
+	return ptx.Dim(n...), nil
 }
 
 // terminal is the file behind a writer if it is a terminal.

@@ -21,6 +21,7 @@ import (
 	"gemu/internal/input"
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -258,7 +259,7 @@ func (f *failure) Unwrap() error { return f.error }
 func (a *app) report(err error) int {
 	var list ptx.ErrorList
 	var beyond *interp.MemoryError
-	var trap *interp.Trap
+	var trap *probe.Trap
 	var unsupported *ptx.Unsupported
 	var f *failure
 	var several joinedErrors
@@ -299,15 +300,15 @@ func (a *app) report(err error) int {
 		if s := a.origin(trap.Source); s != "" {
 			fmt.Fprintf(a.stderr, "   %s:\n%s\n", trap.Source, s)
 		}
-		if trap.Tolerable != interp.Strict {
+		if trap.Tolerable != probe.Strict {
 			fmt.Fprintf(a.stderr, "   --tolerate %v (or GEMU_TOLERATE) lets the kernel go on, as GPUs do\n", trap.Tolerable)
 		}
 		switch trap.Kind {
-		case interp.ErrStepLimit:
+		case probe.ErrStepLimit:
 			fmt.Fprintln(a.stderr, "   --steps raises the limit")
-		case interp.ErrTimeLimit:
+		case probe.ErrTimeLimit:
 			fmt.Fprintln(a.stderr, "   --time-limit and GEMU_TIME_LIMIT set the limit")
-		case interp.ErrKeptOut:
+		case probe.ErrKeptOut:
 			fmt.Fprintln(a.stderr, "   --memory raises the limit")
 		}
 		return exitFailed

@@ -15,6 +15,7 @@ import (
 	"gemu/affinetrack"
 	"gemu/internal/occupancy"
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/profile"
 	"gemu/ptx"
 )
@@ -71,8 +72,8 @@ func (c *profileCmd) Run(a *app) error {
 	if err := c.outputs().check(); err != nil {
 		return err
 	}
-	probe := profile.New()
-	probes := []interp.Probe{probe}
+	observer := profile.New()
+	probes := []probe.Probe{observer}
 	var timeline *profile.Timeline
 	if c.Timeline != "" {
 		timeline = profile.NewTimeline()
@@ -83,9 +84,9 @@ func (c *profileCmd) Run(a *app) error {
 		return err
 	}
 	runErr := j.structure(a, policy, a.reconverger(c.Reconverge))
-	p := probe.Profile()
+	p := observer.Profile()
 	if runErr != nil {
-		trap := (*interp.Trap)(nil)
+		trap := (*probe.Trap)(nil)
 		if len(j.results) == 0 || !errors.As(p.Err, &trap) {
 			return runErr
 		}

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"gemu/interp"
+	"gemu/probe"
 )
 
 type reconvergeCmd struct {
@@ -77,7 +78,7 @@ func (c *reconvergeCmd) measure(a *app, r *interp.Reconverger) (*reconvergeRow, 
 		return nil, err
 	}
 	row := &reconvergeRow{Policy: r.Name}
-	var trap *interp.Trap
+	var trap *probe.Trap
 	switch err := j.run(a, func(l *interp.Launch) { l.Mode, l.Reconverge = interp.Vector, r }); {
 	case errors.As(err, &trap):
 		row.Trap = trap.Error()

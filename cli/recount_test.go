@@ -14,6 +14,7 @@ import (
 	"gemu/internal/recount"
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/probe"
 )
 
 // TestRegfileRecount has what "gemu regfile" says of models, and again: bytes, writes that are kept, and by whom, by line
@@ -42,7 +43,7 @@ func TestRegfileRecount(t *testing.T) {
 		}
 		again := &recount.MachineAndWrites{Machine: recount.Machine{IgnoresExited: true}}
 		s.Prepare = func(l *interp.Launch) {
-			l.Mode, l.Reconverge, l.Probes = interp.Vector, interp.ReconvergerNamed("stack"), []interp.Probe{again}
+			l.Mode, l.Reconverge, l.Probes = interp.Vector, interp.ReconvergerNamed("stack"), []probe.Probe{again}
 		}
 		if err := w.Run(s); err != nil {
 			t.Fatal(err)

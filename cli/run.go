@@ -15,6 +15,7 @@ import (
 	"gemu/argument"
 	"gemu/interp"
 	"gemu/models/traffic"
+	"gemu/probe"
 	"gemu/sanitize"
 )
 
@@ -253,7 +254,7 @@ type toleratedJSON struct {
 }
 
 // newTrapJSON describes a trap.
-func newTrapJSON(t *interp.Trap) *trapJSON {
+func newTrapJSON(t *probe.Trap) *trapJSON {
 	n := &trapJSON{
 		Message: t.Msg, Kind: t.Kind.Error(), File: t.File, Line: int(t.Pos.Line), Column: int(t.Pos.Col), CTA: dims(t.CTA), Warp: t.Warp,
 		Lanes: fmt.Sprintf("%#x", t.Lanes), Source: t.Source, Nearest: t.Nearby,
@@ -261,7 +262,7 @@ func newTrapJSON(t *interp.Trap) *trapJSON {
 	if t.Bytes > 0 {
 		n.Address = fmt.Sprintf("%#x", t.Addr)
 	}
-	if t.Tolerable != interp.Strict {
+	if t.Tolerable != probe.Strict {
 		n.Tolerable = t.Tolerable.String()
 	}
 	return n
@@ -282,7 +283,7 @@ func newReport(j *job, err error) *runJSON {
 	for _, t := range j.tolerated {
 		rep.Tolerated = append(rep.Tolerated, toleratedJSON{Severity: "notice", Names: t.Tolerance.String(), Times: t.Count, First: *newTrapJSON(t.First)})
 	}
-	var t *interp.Trap
+	var t *probe.Trap
 	var f *failure
 	switch {
 	case errors.As(err, &t):

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -228,8 +229,8 @@ func (s *Session) refocusOnLast(ctx context.Context) error {
 	if last < 0 {
 		return nil
 	}
-	err := s.searchSpan(ctx, s.before(last), last, last+1, &search{onEvent: func(e *interp.Event) bool {
-		if e.Kind == interp.OnBefore && e.Step == last {
+	err := s.searchSpan(ctx, s.before(last), last, last+1, &search{onEvent: func(e *probe.Event) bool {
+		if e.Kind == probe.OnBefore && e.Step == last {
 			s.focus = Focus{e.CTA, e.Warp, lowestLane(e.Active)}
 		}
 		return false
@@ -302,9 +303,9 @@ type threadHistory struct {
 // search is told of all instructions of the thread, and of few others'.
 func (p *threadHistory) search() *search {
 	p.began, p.begin = false, -1
-	return &search{onEvent: func(e *interp.Event) bool {
+	return &search{onEvent: func(e *probe.Event) bool {
 		switch {
-		case e.Kind != interp.OnBefore || e.Step < 0:
+		case e.Kind != probe.OnBefore || e.Step < 0:
 		case e.CTA != p.f.CTA || e.Warp != p.f.Warp:
 			e.ReduceEvents(true)
 		case e.Active>>p.f.Lane&1 != 0 && e.Depth <= p.depth:
@@ -440,7 +441,7 @@ func (s *Session) lastHit(ctx context.Context, limit int64) (*hit, error) {
 			window = neverStep
 			hits := s.newHits(-1)
 			var last *hit
-			err := s.searchSpan(ctx, s.before(begin), begin, end, &search{chosen: chosen, onEvent: func(e *interp.Event) bool {
+			err := s.searchSpan(ctx, s.before(begin), begin, end, &search{chosen: chosen, onEvent: func(e *probe.Event) bool {
 				if hits.hit = nil; e.Step >= 0 && e.Step < end && hits.check(e) {
 					last = hits.hit
 				}

@@ -12,6 +12,7 @@ import (
 
 	"gemu/internal/part"
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -98,7 +99,7 @@ func TestHits(t *testing.T) {
 // CTA alone where they do not hold: it comes by the same as on the way forwards. So it is with a watch of
 // shared memory.
 func TestOfCTA(t *testing.T) {
-	for _, cluster := range []interp.Dim3{interp.Dim(1), {X: 1, Y: 5, Z: 1}} {
+	for _, cluster := range []ptx.Dim3{ptx.Dim(1), {X: 1, Y: 5, Z: 1}} {
 		src := strings.NewReplacer("sm_80", "sm_90", "8.0", "8.6", "mov.u32 %t, %tid.x;", "mov.u32 %t, %tid.x;\nst.shared.u32 [box], %t;\nld.volatile.global.u32 %c, [%p];").Replace(longKernel)
 		mod, err := interp.NewDevice(interp.Config{}).Load("long.ptx", []byte(src))
 		if err != nil {
@@ -108,7 +109,7 @@ func TestOfCTA(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := &interp.Launch{Grid: interp.Dim3{X: 8, Y: 10, Z: 1}, Block: interp.Dim(64), Cluster: cluster, Args: []any{b, 6}}
+		l := &interp.Launch{Grid: ptx.Dim3{X: 8, Y: 10, Z: 1}, Block: ptx.Dim(64), Cluster: cluster, Args: []any{b, 6}}
 		for _, cond := range []string{
 			"", "ctaid.x == 1 && ctaid.y == 4", "cta == 9 || cta == 79", "ctaid.x == 7 && i > 4", "i > 4 && ctaid.y == 1", "1 / (cta - 20) > 1 && i == 3", "cluster_ctarank == 1 && !(ctaid.x < 4)", "tid.x == 1 && cta == 3", "c == 99 && cta == 3",
 		} {
@@ -175,8 +176,8 @@ func TestOfCTA(t *testing.T) {
 func flights(t *testing.T, s *Session) {
 	t.Helper()
 	var who []int // by step
-	if err := s.searchSpan(t.Context(), 0, 0, neverStep, &search{onEvent: func(e *interp.Event) bool {
-		if e.Kind == interp.OnBefore && e.Step == int64(len(who)) {
+	if err := s.searchSpan(t.Context(), 0, 0, neverStep, &search{onEvent: func(e *probe.Event) bool {
+		if e.Kind == probe.OnBefore && e.Step == int64(len(who)) {
 			who = append(who, e.CTA)
 		}
 		return false
@@ -326,7 +327,7 @@ func long(tb testing.TB, ctas, rounds int) *Session {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s, err := Start(tb.Context(), mod, &interp.Launch{Grid: interp.Dim(ctas), Block: interp.Dim(64), Args: []any{b, rounds}}, Options{})
+	s, err := Start(tb.Context(), mod, &interp.Launch{Grid: ptx.Dim(ctas), Block: ptx.Dim(64), Args: []any{b, rounds}}, Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}

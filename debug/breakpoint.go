@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -349,7 +349,7 @@ type Change struct {
 	Instr    *ptx.Instr
 	Lanes    uint64 // that have accessed it
 
-	alloc *interp.Allocation // that has it, during the instruction
+	alloc *probe.Allocation // that has it, during the instruction
 }
 
 // Watch watches the memory that an expression names, such as out[5].f32 or [%rd4].u32; it is found
@@ -396,15 +396,15 @@ func (w *Watch) Place(s *Session) string {
 
 // chosenInstrs is the instructions that breakpoints and watches are about; of no other is anything told. Of those that
 // have to do with some CTAs only, any says whether there is one of which it may be so.
-func (s *Session) chosenInstrs(anyOf func(candidate func(cta int) bool) bool) []interp.Events {
+func (s *Session) chosenInstrs(anyOf func(candidate func(cta int) bool) bool) []probe.Events {
 	p := s.info.Program
-	list := make([]interp.Events, p.Len())
+	list := make([]probe.Events, p.Len())
 	for _, b := range s.breakpoints {
 		if b.Disabled || b.Condition != nil && !anyOf(b.Condition.candidateCTAs(s)) {
 			continue
 		}
 		for i := range b.places {
-			list[i] = interp.AllEvents
+			list[i] = probe.AllEvents
 		}
 	}
 	watches := slices.DeleteFunc(slices.Clone(s.watches), func(w *Watch) bool {
@@ -415,7 +415,7 @@ func (s *Session) chosenInstrs(anyOf func(candidate func(cta int) bool) bool) []
 			instr, _ := p.At(i)
 			e := instr.Form.Effects
 			if w.Access != ReadsIt && e&(ptx.Writes|ptx.Atomic) != 0 || w.Access != Changes && e&(ptx.Reads|ptx.Atomic) != 0 {
-				list[i] = interp.AllEvents
+				list[i] = probe.AllEvents
 			}
 		}
 	}
@@ -447,30 +447,30 @@ func (s *Session) newHits(after int64) *hitFinder {
 }
 
 // check reports whether an event is the first to hit something.
-func (h *hitFinder) check(e *interp.Event) bool {
+func (h *hitFinder) check(e *probe.Event) bool {
 	if h.hit != nil {
 		return false
 	}
 	switch e.Kind {
-	case interp.OnBefore:
+	case probe.OnBefore:
 		h.changes, h.checkedStep = h.changes[:0], e.Step
 		if e.Step != h.start {
 			return h.breaks(e)
 		}
-	case interp.OnAccess:
+	case probe.OnAccess:
 		h.access(e)
-	case interp.OnUndo:
+	case probe.OnUndo:
 		h.changes = h.changes[:0]
-	case interp.OnAfter:
+	case probe.OnAfter:
 		return h.accessed(e)
-	case interp.OnEffect:
+	case probe.OnEffect:
 		return h.effect(e)
 	}
 	return false
 }
 
 // breaks looks for breakpoints at an instruction.
-func (h *hitFinder) breaks(e *interp.Event) bool {
+func (h *hitFinder) breaks(e *probe.Event) bool {
 	var list []*Breakpoint
 	lanes := uint64(0)
 	for _, b := range h.s.breakpoints {
@@ -494,7 +494,7 @@ func (h *hitFinder) breaks(e *interp.Event) bool {
 }
 
 // focusOn is the lane that is looked at among some of an event: that which was, if it is one.
-func (s *Session) focusOn(e *interp.Event, lanes uint64) Focus {
+func (s *Session) focusOn(e *probe.Event, lanes uint64) Focus {
 	if f := s.focus; f.CTA == e.CTA && f.Warp == e.Warp && lanes>>f.Lane&1 != 0 {
 		return f
 	}
@@ -504,13 +504,13 @@ func (s *Session) focusOn(e *interp.Event, lanes uint64) Focus {
 func lowestLane(lanes uint64) int { return bits.TrailingZeros64(lanes) & 63 }
 
 // access notes what an instruction is about to do to what is watched.
-func (h *hitFinder) access(e *interp.Event) {
+func (h *hitFinder) access(e *probe.Event) {
 	a := &e.Accesses[len(e.Accesses)-1]
 	for _, w := range h.s.watches {
-		if w.Access == Changes && a.Kind == interp.AccessLoad || w.Access == ReadsIt && a.Kind == interp.AccessStore {
+		if w.Access == Changes && a.Kind == probe.AccessLoad || w.Access == ReadsIt && a.Kind == probe.AccessStore {
 			continue
 		}
-		lanes, memory := uint64(0), (*interp.Allocation)(nil)
+		lanes, memory := uint64(0), (*probe.Allocation)(nil)
 		for remaining := a.Lanes; remaining != 0; remaining &= remaining - 1 {
 			lane := lowestLane(remaining)
 			if _, alloc, offset, ok := a.PlaceOf(lane); ok && w.location.overlaps(h.s, e, alloc, offset, a.Length(lane)) {
@@ -529,7 +529,7 @@ func (h *hitFinder) access(e *interp.Event) {
 }
 
 // accessed looks at what an instruction has done to it.
-func (h *hitFinder) accessed(e *interp.Event) bool {
+func (h *hitFinder) accessed(e *probe.Event) bool {
 	for _, c := range h.changes {
 		c.New = c.Watch.location.bytesIn(c.alloc)
 		if c.Watch.Access != Changes || !bytes.Equal(c.Old, c.New) {
@@ -544,7 +544,7 @@ func (h *hitFinder) accessed(e *interp.Event) bool {
 
 // effect looks for asynchronous operations that are about to write or read what is watched. What they
 // write is there when the session has stopped.
-func (h *hitFinder) effect(e *interp.Event) bool {
+func (h *hitFinder) effect(e *probe.Event) bool {
 	for _, w := range h.s.watches {
 		for _, p := range e.Effect.Segments {
 			writes := e.Effect.Writes && w.Access != ReadsIt && p.To != nil && w.location.overlaps(h.s, e, p.To, p.ToOffset, p.Bytes)

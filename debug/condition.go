@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -35,7 +35,7 @@ type Condition struct {
 	Text string
 	root *node
 
-	launch   *interp.LaunchInfo // that the programs are for
+	launch   *probe.LaunchInfo // that the programs are for
 	programs map[*ptx.Func]compiled
 }
 

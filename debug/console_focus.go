@@ -5,11 +5,10 @@ package debug
 import (
 	"context"
 	"fmt"
+	"gemu/ptx"
 	"slices"
 	"strconv"
 	"strings"
-
-	"gemu/interp"
 )
 
 // cmdCuda changes the focus.
@@ -78,17 +77,17 @@ func cudaWords(args string) []string {
 }
 
 // parseIndex reads N, (X,Y) or (X,Y,Z).
-func parseIndex(s string) (interp.Dim3, error) {
+func parseIndex(s string) (ptx.Dim3, error) {
 	var n [3]int
 	parts := strings.Split(strings.Trim(s, "()"), ",")
 	for i, p := range parts {
 		v, err := strconv.Atoi(p)
 		if err != nil || i >= 3 || v < 0 {
-			return interp.Dim3{}, fmt.Errorf("%s: want N or (X,Y,Z)", s)
+			return ptx.Dim3{}, fmt.Errorf("%s: want N or (X,Y,Z)", s)
 		}
 		n[i] = v
 	}
-	return interp.Dim3{X: n[0], Y: n[1], Z: n[2]}, nil
+	return ptx.Dim3{X: n[0], Y: n[1], Z: n[2]}, nil
 }
 
 var cudaLists = []struct {

@@ -14,12 +14,13 @@ import (
 
 	"gemu/debug"
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 // TestAbsurd: numbers that are none of anything, and words that mean nothing, are errors.
 func TestAbsurd(t *testing.T) {
 	var out bytes.Buffer
-	s := session(t, read(t, "../docs/wrong.ptx"), &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32)}, &out, iota32(32), make([]uint32, 32))
+	s := session(t, read(t, "../docs/wrong.ptx"), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32)}, &out, iota32(32), make([]uint32, 32))
 	story(t, s, `
 > list 99999999999999999999
 there is no line 99999999999999999999
@@ -61,7 +62,7 @@ bad breakpoint number "x"
 // TestAfterTheEnd: memory is there when the launch has ended, and it can go back.
 func TestAfterTheEnd(t *testing.T) {
 	var out bytes.Buffer
-	s := session(t, read(t, "../docs/wrong.ptx"), &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32)}, &out, iota32(32), make([]uint32, 32))
+	s := session(t, read(t, "../docs/wrong.ptx"), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32)}, &out, iota32(32), make([]uint32, 32))
 	story(t, s, `
 > break 22
 Breakpoint 1 at test.ptx:22
@@ -126,7 +127,7 @@ func TestWide(t *testing.T) {
 	st.shared.b64 [box+8], %a;
 	ret;
 }
-`, &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32)}, &out)
+`, &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32)}, &out)
 	story(t, s, `
 > break 12
 Breakpoint 1 at test.ptx:12
@@ -153,7 +154,7 @@ $2 = 0x1122334455667788
 // TestNested: any and all are computed once for a moment, however deep they are in each other.
 func TestNested(t *testing.T) {
 	var out bytes.Buffer
-	s := session(t, read(t, "../docs/wrong.ptx"), &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32)}, &out, iota32(32), make([]uint32, 32))
+	s := session(t, read(t, "../docs/wrong.ptx"), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32)}, &out, iota32(32), make([]uint32, 32))
 	said := make(chan []string)
 	go func() {
 		said <- talk(t, s, "tbreak 22", "run", "print "+strings.Repeat("all(lane < 32 && any(", 20)+"t == 16"+strings.Repeat("))", 20))
@@ -179,7 +180,7 @@ func TestSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := debug.Start(t.Context(), mod, &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(1)}, debug.Options{})
+	s, err := debug.Start(t.Context(), mod, &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1)}, debug.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +197,7 @@ func TestNoReturn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := debug.Start(t.Context(), mod, &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(1)}, debug.Options{NoCheckpoints: "somebody counts"})
+	s, err := debug.Start(t.Context(), mod, &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1)}, debug.Options{NoCheckpoints: "somebody counts"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +246,7 @@ func (y *typist) waitFor(want string) {
 func TestInterrupt(t *testing.T) {
 	var out bytes.Buffer
 	s := session(t, ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\t.reg .u32 %i;\n\t.reg .pred %q;\n\tmov.u32 %i, 0;\nLOOP:\n\tadd.u32 %i, %i, 1;\n\tsetp.ne.u32 %q, %i, 0;\n\t@%q bra LOOP;\n\tret;\n}\n",
-		&interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(1), MaxSteps: 1 << 40}, &out)
+		&interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1), MaxSteps: 1 << 40}, &out)
 	in, w := io.Pipe()
 	y := &typist{t: t, in: w}
 	ended := make(chan error, 1)

@@ -10,6 +10,7 @@ import (
 
 	"gemu/debug"
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 // session begins a launch of a kernel of a file.
@@ -90,7 +91,7 @@ func read(t *testing.T, name string) string {
 
 func TestStory(t *testing.T) {
 	var out bytes.Buffer
-	s := session(t, read(t, "../docs/wrong.ptx"), &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32)}, &out, iota32(32), make([]uint32, 32))
+	s := session(t, read(t, "../docs/wrong.ptx"), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32)}, &out, iota32(32), make([]uint32, 32))
 	story(t, s, `
 > break LOWER if r5 == 1
 function blend has no register r5, and there is no parameter or variable of that name

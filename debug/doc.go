@@ -2,7 +2,7 @@
 // lanes have, and goes on, step by step, forwards and backwards.
 //
 // A launch is deterministic, so a moment of it is a number: how many instructions its warps have
-// begun (interp.Event.Step). A Session keeps checkpoints, states of the launch some time apart that
+// begun (probe.Event.Step). A Session keeps checkpoints, states of the launch some time apart that
 // share what has not changed between them. It goes back to a moment by restoring the last checkpoint
 // before and running forwards to it. To go back to where a breakpoint was hit last, it runs from a
 // checkpoint to where it is, notes the hits, and then goes to the last of them; if there was none, it

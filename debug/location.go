@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -60,11 +60,11 @@ func (sc *scope) place(space ptx.Space, addr uint64, t ptx.Type) Location {
 	case space == ptx.Local:
 		l.Local = true
 	case space == ptx.Param:
-		l.Addr += interp.ParamBase
-	case space == 0 && addr-interp.SharedWindow < interp.WindowSize:
-		l.Space, l.CTA, l.Addr = ptx.Shared, sc.cta, addr-interp.SharedWindow
-	case space == 0 && addr-interp.LocalWindow < interp.WindowSize:
-		l.Local, l.Addr = true, addr-interp.LocalWindow
+		l.Addr += probe.ParamBase
+	case space == 0 && addr-probe.SharedWindow < probe.WindowSize:
+		l.Space, l.CTA, l.Addr = ptx.Shared, sc.cta, addr-probe.SharedWindow
+	case space == 0 && addr-probe.LocalWindow < probe.WindowSize:
+		l.Local, l.Addr = true, addr-probe.LocalWindow
 	}
 	return l
 }
@@ -76,7 +76,7 @@ func (b *builder) element(n *node) func(sc *scope, index value, lane int) (Locat
 		if p.Var.Name != n.name {
 			continue
 		}
-		param := Location{Space: ptx.Global, Addr: interp.ParamBase + uint64(p.Offset), Type: p.Var.Type}
+		param := Location{Space: ptx.Global, Addr: probe.ParamBase + uint64(p.Offset), Type: p.Var.Type}
 		if n.left == nil || len(p.Var.Dims) > 0 {
 			return func(_ *scope, index value, _ int) (Location, error) { return c.elementLocation(n, param, p.Var, index) }
 		}
@@ -188,7 +188,7 @@ func (sc *scope) bytes(location Location, lane, n int) ([]byte, error) {
 }
 
 // bytesOf is bytes of an allocation.
-func bytesOf(a *interp.Allocation, offset uint64, n int) ([]byte, error) {
+func bytesOf(a *probe.Allocation, offset uint64, n int) ([]byte, error) {
 	switch {
 	case a == nil:
 		return nil, ErrNoLaunch
@@ -201,7 +201,7 @@ func bytesOf(a *interp.Allocation, offset uint64, n int) ([]byte, error) {
 }
 
 // bytesIn is a copy of the location's bytes in the allocation that has it.
-func (l *Location) bytesIn(a *interp.Allocation) []byte {
+func (l *Location) bytesIn(a *probe.Allocation) []byte {
 	offset := l.Addr
 	if l.Space != ptx.Shared {
 		offset -= a.Base
@@ -211,7 +211,7 @@ func (l *Location) bytesIn(a *interp.Allocation) []byte {
 }
 
 // overlaps reports whether bytes of an allocation that an event is about are of the location.
-func (l *Location) overlaps(s *Session, e *interp.Event, alloc *interp.Allocation, offset uint64, n int) bool {
+func (l *Location) overlaps(s *Session, e *probe.Event, alloc *probe.Allocation, offset uint64, n int) bool {
 	if alloc == nil || l.Local {
 		return false
 	}
@@ -228,14 +228,14 @@ func (l *Location) overlaps(s *Session, e *interp.Event, alloc *interp.Allocatio
 }
 
 // ownsShared reports whether shared memory of the cluster that an event is of is a CTA's.
-func (s *Session) ownsShared(cta int, e *interp.Event, alloc *interp.Allocation) bool {
+func (s *Session) ownsShared(cta int, e *probe.Event, alloc *probe.Allocation) bool {
 	cluster, rank := s.clusterOf(indexAt(cta, s.info.Grid))
 	ownID, _ := s.clusterOf(e.ID)
-	return cluster == ownID && alloc.Base == interp.SharedWindow+uint64(linear(rank, s.info.Cluster))<<interp.RankShift
+	return cluster == ownID && alloc.Base == probe.SharedWindow+uint64(linear(rank, s.info.Cluster))<<probe.RankShift
 }
 
 // clusterOf is the cluster that a CTA is of, and its place there.
-func (s *Session) clusterOf(id interp.Dim3) (cluster, rank interp.Dim3) {
+func (s *Session) clusterOf(id ptx.Dim3) (cluster, rank ptx.Dim3) {
 	k := s.info.Cluster
-	return interp.Dim3{X: id.X / k.X, Y: id.Y / k.Y, Z: id.Z / k.Z}, interp.Dim3{X: id.X % k.X, Y: id.Y % k.Y, Z: id.Z % k.Z}
+	return ptx.Dim3{X: id.X / k.X, Y: id.Y / k.Y, Z: id.Z / k.Z}, ptx.Dim3{X: id.X % k.X, Y: id.Y % k.Y, Z: id.Z % k.Z}
 }

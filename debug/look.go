@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
 // Context is lanes of a warp of a CTA in flight that are together.
 type Context struct {
-	interp.WarpSplit
+	probe.WarpSplit
 	WaitingToReconverge bool // they wait where others are to meet them
 }
 
@@ -94,13 +94,13 @@ func (s *Session) refocus() {
 }
 
 // Thread is the index of a thread in its CTA.
-func (s *Session) Thread(f Focus) interp.Dim3 {
+func (s *Session) Thread(f Focus) ptx.Dim3 {
 	return indexAt(f.Warp*s.info.WarpSize+f.Lane, s.info.Block)
 }
 
 // FocusOn is the thread of a CTA and of a block with these indices; false if there is none.
-func (s *Session) FocusOn(cta, thread interp.Dim3) (Focus, bool) {
-	for _, d := range []struct{ at, of interp.Dim3 }{{cta, s.info.Grid}, {thread, s.info.Block}} {
+func (s *Session) FocusOn(cta, thread ptx.Dim3) (Focus, bool) {
+	for _, d := range []struct{ at, of ptx.Dim3 }{{cta, s.info.Grid}, {thread, s.info.Block}} {
 		if d.at.X < 0 || d.at.Y < 0 || d.at.Z < 0 || d.at.X >= d.of.X || d.at.Y >= d.of.Y || d.at.Z >= d.of.Z {
 			return Focus{}, false
 		}
@@ -261,15 +261,15 @@ type Variable struct {
 
 // Shared is the variables in shared memory that the kernel and what it calls have.
 func (s *Session) Shared() []Variable {
-	return variables(s.info.Program.Shared(), interp.SharedWindow)
+	return variables(s.info.Program.Shared(), probe.SharedWindow)
 }
 
 // Locals is the variables in local memory of the function that a context is in.
 func (s *Session) Locals(c *Context) []Variable {
-	return variables(s.info.Program.Locals(c.Func), interp.LocalWindow+uint64(c.Frame()))
+	return variables(s.info.Program.Locals(c.Func), probe.LocalWindow+uint64(c.Frame()))
 }
 
-func variables(list []interp.Variable, base uint64) (out []Variable) {
+func variables(list []probe.Variable, base uint64) (out []Variable) {
 	for _, v := range list {
 		out = append(out, Variable{v.Var.Name, v.Var.Type, v.Var.Size() / max(v.Var.Type.Size(), 1), base + uint64(v.Offset)})
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -92,7 +92,7 @@ func (b *builder) memory(name string) bool {
 		return false
 	}
 	p := sc.s.info.Program
-	named := func(v interp.Variable) bool { return v.Var.Name == name }
+	named := func(v probe.Variable) bool { return v.Var.Name == name }
 	return slices.ContainsFunc(p.Params(), named) || slices.ContainsFunc(p.Shared(), named) ||
 		slices.ContainsFunc(p.Locals(sc.fn), named) || sc.s.exec.Module().Var(name) != nil
 }
@@ -127,17 +127,17 @@ const (
 // vectors are the special registers that are vectors.
 var vectors = map[string]struct {
 	extent
-	value func(sc *scope, lane int) interp.Dim3
+	value func(sc *scope, lane int) ptx.Dim3
 }{
-	"tid": {ofLane, func(sc *scope, lane int) interp.Dim3 {
+	"tid": {ofLane, func(sc *scope, lane int) ptx.Dim3 {
 		return indexAt(sc.warp*sc.s.info.WarpSize+lane, sc.s.info.Block)
 	}},
-	"ntid":           {ofLaunch, func(sc *scope, _ int) interp.Dim3 { return sc.s.info.Block }},
-	"ctaid":          {ofCTA, func(sc *scope, _ int) interp.Dim3 { return sc.id }},
-	"nctaid":         {ofLaunch, func(sc *scope, _ int) interp.Dim3 { return sc.s.info.Grid }},
-	"clusterid":      {ofCTA, func(sc *scope, _ int) interp.Dim3 { cluster, _ := sc.s.clusterOf(sc.id); return cluster }},
-	"cluster_ctaid":  {ofCTA, func(sc *scope, _ int) interp.Dim3 { _, rank := sc.s.clusterOf(sc.id); return rank }},
-	"cluster_nctaid": {ofLaunch, func(sc *scope, _ int) interp.Dim3 { return sc.s.info.Cluster }},
+	"ntid":           {ofLaunch, func(sc *scope, _ int) ptx.Dim3 { return sc.s.info.Block }},
+	"ctaid":          {ofCTA, func(sc *scope, _ int) ptx.Dim3 { return sc.id }},
+	"nctaid":         {ofLaunch, func(sc *scope, _ int) ptx.Dim3 { return sc.s.info.Grid }},
+	"clusterid":      {ofCTA, func(sc *scope, _ int) ptx.Dim3 { cluster, _ := sc.s.clusterOf(sc.id); return cluster }},
+	"cluster_ctaid":  {ofCTA, func(sc *scope, _ int) ptx.Dim3 { _, rank := sc.s.clusterOf(sc.id); return rank }},
+	"cluster_nctaid": {ofLaunch, func(sc *scope, _ int) ptx.Dim3 { return sc.s.info.Cluster }},
 }
 
 // scalars are the others.
@@ -165,8 +165,8 @@ func findSpecial(name string) (specialRegister, bool) {
 		return f, ok
 	}
 	v, ok := vectors[name]
-	part, known := map[string]func(d interp.Dim3) int{
-		"x": func(d interp.Dim3) int { return d.X }, "y": func(d interp.Dim3) int { return d.Y }, "z": func(d interp.Dim3) int { return d.Z }, "w": func(interp.Dim3) int { return 0 },
+	part, known := map[string]func(d ptx.Dim3) int{
+		"x": func(d ptx.Dim3) int { return d.X }, "y": func(d ptx.Dim3) int { return d.Y }, "z": func(d ptx.Dim3) int { return d.Z }, "w": func(ptx.Dim3) int { return 0 },
 	}[axis]
 	return specialRegister{v.extent, func(sc *scope, lane int) int { return part(v.value(sc, lane)) }}, ok && known
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -137,7 +138,7 @@ func (s *Session) mayInclude(i int, candidate func(cta int) bool) (found bool) {
 }
 
 // mayHit reports whether something may have been hit where nothing but these instructions was begun.
-func (s *Session) mayHit(chosen []interp.Events, visited []bool) bool {
+func (s *Session) mayHit(chosen []probe.Events, visited []bool) bool {
 	for i, v := range visited {
 		if v && chosen[i] != 0 {
 			return true

@@ -3,7 +3,7 @@ package debug
 // This file has the values that an expression can read: registers, special registers and memory of a thread.
 
 import (
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -13,13 +13,13 @@ type scope struct {
 	s     *Session
 	fn    *ptx.Func
 	cta   int
-	id    interp.Dim3
+	id    ptx.Dim3
 	warp  int
 	mask  uint64 // lanes that are together
 	frame int    // bytes in local memory where the function's frame begins
 
-	e       *interp.Event // or
-	context *Context      // …; nil both: nobody is there
+	e       *probe.Event // or
+	context *Context     // …; nil both: nobody is there
 
 	rows   []registerRow   // that the expression reads, as often as it may
 	whole  []memoizedValue // what any and all have come to
@@ -28,7 +28,7 @@ type scope struct {
 
 // registerRow is a register in all lanes.
 type registerRow struct {
-	interp.Value
+	probe.Value
 	isRead, live, isUniform bool // same: in all lanes that are together
 }
 
@@ -40,7 +40,7 @@ type memoizedValue struct {
 }
 
 // setEvent makes it that of an event.
-func (sc *scope) setEvent(s *Session, e *interp.Event) {
+func (sc *scope) setEvent(s *Session, e *probe.Event) {
 	sc.s, sc.fn, sc.cta, sc.id, sc.warp, sc.mask, sc.frame, sc.e = s, e.Func, e.CTA, e.ID, e.Warp, e.Active, e.Local, e
 }
 
@@ -61,7 +61,7 @@ func (s *Session) focusScope() *scope {
 func (sc *scope) isEmpty() bool { return sc.e == nil && sc.context == nil }
 
 // read reads a register.
-func (sc *scope) read(v *interp.Value, r ptx.RegID) (ok bool) {
+func (sc *scope) read(v *probe.Value, r ptx.RegID) (ok bool) {
 	switch {
 	case sc.e != nil:
 		return sc.e.ReadTo(v, r)
@@ -72,7 +72,7 @@ func (sc *scope) read(v *interp.Value, r ptx.RegID) (ok bool) {
 }
 
 // find is the allocation that an address is in; nil if there is none.
-func (sc *scope) find(addr uint64) *interp.Allocation {
+func (sc *scope) find(addr uint64) *probe.Allocation {
 	if sc.e != nil {
 		return sc.e.Find(addr)
 	}
@@ -80,7 +80,7 @@ func (sc *scope) find(addr uint64) *interp.Allocation {
 }
 
 // shared is the shared memory of the CTA; nil if there is none.
-func (sc *scope) shared() *interp.Allocation {
+func (sc *scope) shared() *probe.Allocation {
 	switch {
 	case sc.e != nil:
 		return sc.e.Shared()

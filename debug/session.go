@@ -13,6 +13,7 @@ import (
 
 	"gemu/internal/input"
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -44,8 +45,8 @@ type Session struct {
 	options Options
 	sources *input.Sources // nil until somebody asks
 	exec    *interp.Execution
-	info    *interp.LaunchInfo
-	probe   *probe
+	info    *probe.LaunchInfo
+	probe   *watcher
 
 	breakpoints []*Breakpoint
 	watches     []*Watch
@@ -100,12 +101,12 @@ type Stop struct {
 	Breakpoints []*Breakpoint
 	Change      *Change
 	Note        string // what is wrong with a condition, which has stopped it
-	Err         error  // of a launch that ends by it; a *interp.Trap where the guest is to blame
+	Err         error  // of a launch that ends by it; a *probe.Trap where the guest is to blame
 }
 
 // Trap is the trap that the launch ends by; nil if there is none.
-func (s *Stop) Trap() *interp.Trap {
-	t, _ := errors.AsType[*interp.Trap](s.Err)
+func (s *Stop) Trap() *probe.Trap {
+	t, _ := errors.AsType[*probe.Trap](s.Err)
 	return t
 }
 
@@ -137,7 +138,7 @@ func New(o Options) *Session {
 		o.Budget = DefaultBudget
 	}
 	s := &Session{options: o}
-	s.probe = &probe{s: s}
+	s.probe = &watcher{s: s}
 	return s
 }
 
@@ -188,7 +189,7 @@ func (s *Session) Close() {
 }
 
 // Info describes the launch.
-func (s *Session) Info() *interp.LaunchInfo { return s.info }
+func (s *Session) Info() *probe.LaunchInfo { return s.info }
 
 // Execution is the launch.
 func (s *Session) Execution() *interp.Execution { return s.exec }
@@ -213,28 +214,28 @@ func (s *Session) Ready() { s.interrupted.Store(false) }
 // search is what a session looks for as it runs. It is told events of instructions that it has
 // chosen, and of all that ends waits and threads.
 type search struct {
-	chosen  []interp.Events            // what it is told of instructions; nil: all
-	onEvent func(e *interp.Event) bool // whether to pause
-	paused  bool                       // it has paused
+	chosen  []probe.Events            // what it is told of instructions; nil: all
+	onEvent func(e *probe.Event) bool // whether to pause
+	paused  bool                      // it has paused
 }
 
-// probe is how the session hears of what happens.
-type probe struct {
+// watcher is how the session hears of what happens.
+type watcher struct {
 	s        *Session
 	search   *search
-	noEvents []interp.Events // of no instruction anything
+	noEvents []probe.Events // of no instruction anything
 }
 
 // Subscription is what some command of a session wants to be told.
-func (p *probe) Subscription() interp.Subscription {
-	return interp.Subscription{
-		Events:    interp.OnBefore | interp.OnAccess | interp.OnAfter | interp.OnUndo | interp.OnReconverge | interp.OnExit | interp.OnEffect,
+func (p *watcher) Subscription() probe.Subscription {
+	return probe.Subscription{
+		Events:    probe.OnBefore | probe.OnAccess | probe.OnAfter | probe.OnUndo | probe.OnReconverge | probe.OnExit | probe.OnEffect,
 		Addresses: true, InOrder: true,
 	}
 }
 
 // SelectEvents is the instructions that the session looks for just now.
-func (p *probe) SelectEvents(l *interp.LaunchInfo) []interp.Events {
+func (p *watcher) SelectEvents(l *probe.LaunchInfo) []probe.Events {
 	if p.search != nil {
 		return p.search.chosen
 	}
@@ -242,18 +243,18 @@ func (p *probe) SelectEvents(l *interp.LaunchInfo) []interp.Events {
 }
 
 // ReducedEvents is none, of warps that a hunt has seen are not those that it is about.
-func (p *probe) ReducedEvents(l *interp.LaunchInfo) []interp.Events {
+func (p *watcher) ReducedEvents(l *probe.LaunchInfo) []probe.Events {
 	if len(p.noEvents) != l.Program.Len() {
-		p.noEvents = make([]interp.Events, l.Program.Len())
+		p.noEvents = make([]probe.Events, l.Program.Len())
 	}
 	return p.noEvents
 }
 
 // CTA says that the session watches all of them.
-func (p *probe) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
+func (p *watcher) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return p }
 
 // OnEvent tells the hunt under way.
-func (p *probe) OnEvent(e *interp.Event) {
+func (p *watcher) OnEvent(e *probe.Event) {
 	if p.search != nil && e.CTA >= 0 && p.search.onEvent(e) {
 		p.search.paused = true
 		e.Pause()
@@ -264,14 +265,14 @@ func (p *probe) OnEvent(e *interp.Event) {
 }
 
 // Save and Restore have what the launch has printed go back with it.
-func (p *probe) Save() any {
+func (p *watcher) Save() any {
 	if o := p.s.options.Output; o != nil {
 		return o.offset
 	}
 	return nil
 }
 
-func (p *probe) Restore(state any) {
+func (p *watcher) Restore(state any) {
 	if o := p.s.options.Output; o != nil {
 		o.offset = state.(int64)
 	}
@@ -416,8 +417,8 @@ func (s *Session) end(ctx context.Context) (*Stop, error) {
 }
 
 // faultOf is the step of the instruction that trapped, which was the last of its warp; -1 if it was none, or cannot be found.
-func (s *Session) faultOf(ctx context.Context, t *interp.Trap) int64 {
-	if t.Warp < 0 || t.Lanes == 0 || errors.Is(t, interp.ErrDeadlock) || errors.Is(t, interp.ErrStepLimit) || errors.Is(t, interp.ErrEndlessLoop) || errors.Is(t, interp.ErrKeptOut) || s.noCheckpoints != nil {
+func (s *Session) faultOf(ctx context.Context, t *probe.Trap) int64 {
+	if t.Warp < 0 || t.Lanes == 0 || errors.Is(t, probe.ErrDeadlock) || errors.Is(t, probe.ErrStepLimit) || errors.Is(t, probe.ErrEndlessLoop) || errors.Is(t, probe.ErrKeptOut) || s.noCheckpoints != nil {
 		return -1
 	}
 	// Instructions that were executed together have all begun, as it is counted; told one by one they have not.
@@ -428,8 +429,8 @@ func (s *Session) faultOf(ctx context.Context, t *interp.Trap) int64 {
 	}
 	now, stepAt := s.Step(), int64(-1)
 	for _, begin := range []int64{max(0, l.Step-recentSteps), s.checkpoints[s.before(l.Step)].step} {
-		err := s.searchSpan(ctx, s.before(begin), begin, now, &search{onEvent: func(e *interp.Event) bool {
-			if e.Kind == interp.OnBefore && e.CTA == f.CTA && e.Warp == f.Warp && e.Step >= 0 && e.Instr.Pos == t.Pos {
+		err := s.searchSpan(ctx, s.before(begin), begin, now, &search{onEvent: func(e *probe.Event) bool {
+			if e.Kind == probe.OnBefore && e.CTA == f.CTA && e.Warp == f.Warp && e.Step >= 0 && e.Instr.Pos == t.Pos {
 				stepAt = e.Step
 			}
 			return false
@@ -442,16 +443,16 @@ func (s *Session) faultOf(ctx context.Context, t *interp.Trap) int64 {
 }
 
 // indexOf is the linear index of a CTA.
-func (s *Session) indexOf(id interp.Dim3) int { return linear(id, s.info.Grid) }
+func (s *Session) indexOf(id ptx.Dim3) int { return linear(id, s.info.Grid) }
 
 // anyCTA is for where any CTA may be in flight.
 func anyCTA(func(cta int) bool) bool { return true }
 
-func linear(index, extent interp.Dim3) int { return (index.Z*extent.Y+index.Y)*extent.X + index.X }
+func linear(index, extent ptx.Dim3) int { return (index.Z*extent.Y+index.Y)*extent.X + index.X }
 
 // indexAt is the place in an extent with a linear index.
-func indexAt(i int, extent interp.Dim3) interp.Dim3 {
-	return interp.Dim3{X: i % extent.X, Y: i / extent.X % extent.Y, Z: i / extent.X / extent.Y}
+func indexAt(i int, extent ptx.Dim3) ptx.Dim3 {
+	return ptx.Dim3{X: i % extent.X, Y: i / extent.X % extent.Y, Z: i / extent.X / extent.Y}
 }
 
 // Continue goes on until a breakpoint or watch is hit, or the launch ends.
@@ -489,7 +490,7 @@ func (s *Session) Restart(ctx context.Context) error {
 
 // walk is a step of the thread in focus: it goes on until that is before an instruction which done
 // accepts. It stops at breakpoints, too.
-func (s *Session) walk(ctx context.Context, done func(e *interp.Event) bool) (*Stop, error) {
+func (s *Session) walk(ctx context.Context, done func(e *probe.Event) bool) (*Stop, error) {
 	f := s.focus
 	if _, err := s.Context(); err != nil {
 		return nil, err
@@ -497,16 +498,16 @@ func (s *Session) walk(ctx context.Context, done func(e *interp.Event) bool) (*S
 	start := s.Step()
 	hits := s.newHits(start)
 	exits, arrived := false, false
-	h := &search{onEvent: func(e *interp.Event) bool {
+	h := &search{onEvent: func(e *probe.Event) bool {
 		hit := hits.check(e)
 		if e.CTA != f.CTA || e.Warp != f.Warp {
 			return hit
 		}
 		switch {
-		case e.Kind == interp.OnExit && e.Lanes>>f.Lane&1 != 0:
+		case e.Kind == probe.OnExit && e.Lanes>>f.Lane&1 != 0:
 			exits = true
 			return true
-		case e.Active>>f.Lane&1 != 0 && (e.Kind != interp.OnBefore || e.Step > start) && !arrived && done(e):
+		case e.Active>>f.Lane&1 != 0 && (e.Kind != probe.OnBefore || e.Step > start) && !arrived && done(e):
 			arrived = true
 			return true
 		}
@@ -530,8 +531,8 @@ func (s *Session) StepInstr(ctx context.Context, over bool) (*Stop, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.walk(ctx, func(e *interp.Event) bool {
-		return e.Kind == interp.OnBefore && (!over || e.Depth <= depth)
+	return s.walk(ctx, func(e *probe.Event) bool {
+		return e.Kind == probe.OnBefore && (!over || e.Depth <= depth)
 	})
 }
 
@@ -546,8 +547,8 @@ func (s *Session) StepLine(ctx context.Context, over bool) (*Stop, error) {
 	if c.Instr != nil {
 		from = lineOf(c.Func, c.Instr)
 	}
-	return s.walk(ctx, func(e *interp.Event) bool {
-		return e.Kind == interp.OnBefore && (!over || e.Depth <= depth) && (e.Depth < depth || lineOf(e.Func, e.Instr) != from)
+	return s.walk(ctx, func(e *probe.Event) bool {
+		return e.Kind == probe.OnBefore && (!over || e.Depth <= depth) && (e.Depth < depth || lineOf(e.Func, e.Instr) != from)
 	})
 }
 
@@ -560,7 +561,7 @@ func (s *Session) Finish(ctx context.Context) (*Stop, error) {
 	if depth == 0 {
 		return nil, errors.New("finish: the thread is in the kernel, which has no caller")
 	}
-	return s.walk(ctx, func(e *interp.Event) bool { return e.Kind == interp.OnBefore && e.Depth < depth })
+	return s.walk(ctx, func(e *probe.Event) bool { return e.Kind == probe.OnBefore && e.Depth < depth })
 }
 
 // UntilReconverge goes on until the lanes that the thread in focus runs with meet others.
@@ -578,8 +579,8 @@ func (s *Session) UntilReconverge(ctx context.Context) (*Stop, error) {
 	}
 	depth := len(c.Calls)
 	lane := s.focus.Lane
-	return s.walk(ctx, func(e *interp.Event) bool {
-		return e.Kind == interp.OnReconverge && e.Lanes>>lane&1 != 0 && e.Depth <= depth
+	return s.walk(ctx, func(e *probe.Event) bool {
+		return e.Kind == probe.OnReconverge && e.Lanes>>lane&1 != 0 && e.Depth <= depth
 	})
 }
 
@@ -588,7 +589,7 @@ func (s *Session) Until(ctx context.Context, places map[int]bool) (*Stop, error)
 	if _, err := s.depth(); err != nil {
 		return nil, err
 	}
-	return s.walk(ctx, func(e *interp.Event) bool { return e.Kind == interp.OnBefore && places[e.Index] })
+	return s.walk(ctx, func(e *probe.Event) bool { return e.Kind == probe.OnBefore && places[e.Index] })
 }
 
 // depth is how many calls the thread in focus is in.

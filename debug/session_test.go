@@ -16,6 +16,8 @@ import (
 
 	"gemu/internal/part"
 	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // mixedKernel diverges in loops, calls, reconverges at barriers, votes with lanes that are elsewhere, and
@@ -100,14 +102,14 @@ type moment struct {
 // recorder notes all of them.
 type recorder struct{ list map[int64]moment }
 
-func (r *recorder) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnBefore, InOrder: true}
+func (r *recorder) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnBefore, InOrder: true}
 }
 
-func (r *recorder) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return r }
+func (r *recorder) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return r }
 
-func (r *recorder) OnEvent(e *interp.Event) {
-	if e.Kind == interp.OnBefore && e.Step >= 0 { // one that is told twice, after it was undone, counts once more
+func (r *recorder) OnEvent(e *probe.Event) {
+	if e.Kind == probe.OnBefore && e.Step >= 0 { // one that is told twice, after it was undone, counts once more
 		r.list[e.Step] = moment{e.CTA, e.Warp, e.Index, e.Depth, e.Active}
 	}
 }
@@ -128,9 +130,9 @@ func begin(t *testing.T, mode interp.Mode, rounds int, o Options) (*Session, *by
 		t.Fatal(err)
 	}
 	r := &recorder{map[int64]moment{}}
-	l := interp.Launch{Grid: interp.Dim(4), Block: interp.Dim(64), Args: []any{b, rounds}, Mode: mode}
+	l := interp.Launch{Grid: ptx.Dim(4), Block: ptx.Dim(64), Args: []any{b, rounds}, Mode: mode}
 	seen := l
-	seen.Probes = []interp.Probe{r}
+	seen.Probes = []probe.Probe{r}
 	if _, err := mod.Run(t.Context(), &seen); err != nil {
 		t.Fatal(err)
 	}
@@ -303,7 +305,7 @@ func TestBackIsQuick(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Start(t.Context(), mod, &interp.Launch{Grid: interp.Dim(4), Block: interp.Dim(64), Args: []any{b, 8_000}}, Options{})
+	s, err := Start(t.Context(), mod, &interp.Launch{Grid: ptx.Dim(4), Block: ptx.Dim(64), Args: []any{b, 8_000}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -356,14 +358,14 @@ func TestTrapped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Start(t.Context(), mod, &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}}, Options{})
+	s, err := Start(t.Context(), mod, &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{b}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	for range 2 { // a trap again if it goes on
 		stop, err := s.Continue(t.Context())
-		if err != nil || stop.Reason != AtTrap || !errors.Is(stop.Err, interp.ErrOutOfBounds) {
+		if err != nil || stop.Reason != AtTrap || !errors.Is(stop.Err, probe.ErrOutOfBounds) {
 			t.Fatalf("%+v, %v", stop, err)
 		}
 		c, err := s.Context()
@@ -408,13 +410,13 @@ HERE:
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Start(t.Context(), mod, &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(64)}, Options{})
+	s, err := Start(t.Context(), mod, &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(64)}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	stop, err := s.Continue(t.Context())
-	if err != nil || stop.Reason != AtTrap || !errors.Is(stop.Err, interp.ErrDeadlock) {
+	if err != nil || stop.Reason != AtTrap || !errors.Is(stop.Err, probe.ErrDeadlock) {
 		t.Fatalf("%+v, %v", stop, err)
 	}
 	got, err := s.BlockedReason()

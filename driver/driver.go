@@ -20,6 +20,7 @@ import (
 	"gemu/internal/wholefile"
 	"gemu/interp"
 	"gemu/models/catalog"
+	"gemu/probe"
 	"gemu/sanitize"
 )
 
@@ -100,7 +101,7 @@ func New(s Settings) *Driver {
 		d.debugger = &debugger{Debugging: s.Debug, d: d, output: debug.NewOutput(stdout)}
 		stdout, d.settings.Blocking = d.debugger.output, true
 	}
-	d.ordering.enabled = slices.ContainsFunc(ordered, func(p interp.Probe) bool { return p.Subscription().InOrder })
+	d.ordering.enabled = slices.ContainsFunc(ordered, func(p probe.Probe) bool { return p.Subscription().InOrder })
 	patience := memoryWaitGrace
 	if d.ordering.enabled { // the host and other launches change nothing during a launch
 		patience = 0
@@ -182,7 +183,7 @@ func (d *Driver) Exit(inStream bool) error {
 func (d *Driver) Version() int { return d.settings.Version }
 
 // tolerated reports a fault after which a kernel has continued.
-func (d *Driver) tolerated(t *interp.Tolerated) { d.message("%s", t.Report()) }
+func (d *Driver) tolerated(t *probe.Tolerated) { d.message("%s", t.Report()) }
 
 // message writes a message to the user on the driver's standard error.
 func (d *Driver) message(format string, args ...any) {

@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"gemu/ptx"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"unsafe"
-
-	"gemu/interp"
 )
 
 // kernels are the test kernels: add adds n to x[i] for each thread; poke stores a word at an address; spin ends when a
@@ -163,7 +162,7 @@ func launchParams(f Handle, grid, block int, args ...any) *LaunchParams {
 		}
 		pointers[i] = unsafe.Pointer(&b[0])
 	}
-	return &LaunchParams{Func: f, Grid: interp.Dim(grid), Block: interp.Dim(block), Params: unsafe.Pointer(&pointers[0])}
+	return &LaunchParams{Func: f, Grid: ptx.Dim(grid), Block: ptx.Dim(block), Params: unsafe.Pointer(&pointers[0])}
 }
 
 func (c *client) launch(name string, grid, block int, args ...any) error {

@@ -7,7 +7,6 @@ import (
 	"unsafe"
 
 	"gemu/driver"
-	"gemu/interp"
 )
 
 // A program loads PTX, copies data to the device, launches a kernel, and copies the result back.
@@ -53,7 +52,7 @@ func Example() {
 	device := driver.Place{Kind: driver.DevicePlace, Device: buffer}
 	check(t.Memcpy(device, host, size, 0, false))
 	check(t.LaunchKernel(&driver.LaunchParams{
-		Func: function, Grid: interp.Dim(1), Block: interp.Dim(len(data)),
+		Func: function, Grid: ptx.Dim(1), Block: ptx.Dim(len(data)),
 		Buffer: binary.LittleEndian.AppendUint64(nil, buffer),
 	}, 0))
 	check(t.CtxSynchronize(0))

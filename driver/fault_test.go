@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/sanitize"
 	"gemu/sanitize/finding"
 )
@@ -210,12 +210,12 @@ func TestFaultResults(t *testing.T) {
 // names the setting.
 func TestTolerate(t *testing.T) {
 	for _, k := range []struct {
-		by   interp.Tolerance
+		by   probe.Tolerance
 		want Result
 		text string
 	}{
-		{interp.Strict, IllegalAddress, "GEMU_TOLERATE=shared-unit lets the kernel go on"},
-		{interp.SharedUnit, Success, "notice: out-of-bounds shared load of 4 bytes at 0x8 "},
+		{probe.Strict, IllegalAddress, "GEMU_TOLERATE=shared-unit lets the kernel go on"},
+		{probe.SharedUnit, Success, "notice: out-of-bounds shared load of 4 bytes at 0x8 "},
 	} {
 		c := newClient(t, func(s *Settings) { s.Tolerate = k.by })
 		c.mod = c.load(".version 7.8 .target sm_80 .address_size 64 .entry k(.param .u64 x) { .shared .u32 s[2]; .reg .u32 %r; ld.shared.u32 %r, [s+8]; ret; }")

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"gemu/interp"
+	"gemu/probe"
 )
 
 // condition is the value that controls a conditional node. Its handle is its address in device memory, where
@@ -61,7 +62,7 @@ type branch struct {
 }
 
 // start has no effect: a launch runs the branch made by newBranch instead.
-func (w *conditional) start(*Driver) (func(*interp.HostOrder) error, error) { return noOperation, nil }
+func (w *conditional) start(*Driver) (func(*probe.HostOrder) error, error) { return noOperation, nil }
 
 // newBranch makes a branch with the current nodes of the bodies. The caller must hold d.mu.
 func (w *conditional) newBranch() (*branch, error) {
@@ -83,8 +84,8 @@ func (w *conditional) newBranch() (*branch, error) {
 	return b, nil
 }
 
-func (b *branch) start(d *Driver) (func(*interp.HostOrder) error, error) {
-	return func(o *interp.HostOrder) error {
+func (b *branch) start(d *Driver) (func(*probe.HostOrder) error, error) {
+	return func(o *probe.HostOrder) error {
 		for range maxRounds {
 			body, ok := b.choose()
 			for i := range body {

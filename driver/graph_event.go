@@ -6,7 +6,7 @@ package driver
 import (
 	"time"
 
-	"gemu/interp"
+	"gemu/probe"
 )
 
 // eventWork is the work of an event node.
@@ -21,15 +21,15 @@ type recordWork struct{ eventWork }
 // waitWork waits for the event.
 type waitWork struct{ eventWork }
 
-func (w *recordWork) start(*Driver) (func(*interp.HostOrder) error, error) {
+func (w *recordWork) start(*Driver) (func(*probe.HostOrder) error, error) {
 	t := &task{done: make(chan struct{})}
 	w.event.recorded = recorded{task: t}
-	return func(*interp.HostOrder) error { t.end(); return nil }, nil
+	return func(*probe.HostOrder) error { t.end(); return nil }, nil
 }
 
-func (w *waitWork) start(*Driver) (func(*interp.HostOrder) error, error) {
+func (w *waitWork) start(*Driver) (func(*probe.HostOrder) error, error) {
 	t := w.event.task
-	return func(*interp.HostOrder) error { wait([]*task{t}); return nil }, nil
+	return func(*probe.HostOrder) error { wait([]*task{t}); return nil }, nil
 }
 
 // taskOf returns the task of a node's event in the launch being submitted, or nil. The caller must hold d.mu.

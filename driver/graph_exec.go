@@ -3,9 +3,8 @@ package driver
 // This file implements executable graphs: instantiation, updates of nodes, and launches.
 
 import (
+	"gemu/probe"
 	"slices"
-
-	"gemu/interp"
 )
 
 // GraphExec is an executable graph.
@@ -196,9 +195,9 @@ func (t *Thread) nodeOf(exec, node Handle, kind NodeKind) (*execNode, error) {
 
 // orders returns the orders of the nodes in a launch of the graph, and makes its task t come after all of them. events
 // holds, by node, the task of the node's event. The caller must hold d.mu.
-func (x *GraphExec) orders(s *Stream, t *task, events []*task) []*interp.HostOrder {
+func (x *GraphExec) orders(s *Stream, t *task, events []*task) []*probe.HostOrder {
 	o := &s.ctx.dev.d.ordering
-	list := make([]*interp.HostOrder, len(x.nodes))
+	list := make([]*probe.HostOrder, len(x.nodes))
 	if t.order == nil {
 		return list
 	}
@@ -251,7 +250,7 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 	if x.flags&autoFreeOnLaunch != 0 {
 		x.freeLeft(s)
 	}
-	var runs []func(*interp.HostOrder) error
+	var runs []func(*probe.HostOrder) error
 	var kernels []string  // of all launches, in order
 	var launches []string // by node: its kernel; "": none
 	var events []*task
@@ -297,7 +296,7 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		}
 	}
 	orders := x.orders(s, previousTask, events)
-	s.start(previousTask, func(*interp.HostOrder) error {
+	s.start(previousTask, func(*probe.HostOrder) error {
 		for _, c := range x.conditions {
 			c.reset()
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"gemu/interp"
+	"gemu/probe"
 )
 
 // allocWork is the work of an allocation node.
@@ -87,7 +88,7 @@ func (w *allocWork) noteFreed(d *Driver) {
 	w.end(d)
 }
 
-func (w *allocWork) start(d *Driver) (func(*interp.HostOrder) error, error) {
+func (w *allocWork) start(d *Driver) (func(*probe.HostOrder) error, error) {
 	r := w.region
 	if d.regions.find(r.addr) == r {
 		return nil, fail(InvalidValue, "%s of the last launch was not freed", w.name)
@@ -98,7 +99,7 @@ func (w *allocWork) start(d *Driver) (func(*interp.HostOrder) error, error) {
 	d.freeGraphRegions.remove(r)
 	d.addRegion(r)
 	r.ctx.dev.graphs.use(r.size)
-	return func(o *interp.HostOrder) (err error) {
+	return func(o *probe.HostOrder) (err error) {
 		if r.buf, err = d.gpu.MapOrdered(r.addr, r.data, w.name, interp.Permanent, o); err != nil {
 			return fail(OutOfMemory, "%v", err)
 		}
@@ -113,14 +114,14 @@ func (w *allocWork) undo(d *Driver) {
 	w.end(d)
 }
 
-func (w *freeWork) start(d *Driver) (func(*interp.HostOrder) error, error) {
+func (w *freeWork) start(d *Driver) (func(*probe.HostOrder) error, error) {
 	r := w.region
 	if d.regions.find(r.addr) != r {
 		return nil, fail(InvalidValue, "%s is not allocated", r.graph.name)
 	}
 	d.regions.remove(r)
 	r.discharge()
-	return func(o *interp.HostOrder) error { r.free(o); return nil }, nil
+	return func(o *probe.HostOrder) error { r.free(o); return nil }, nil
 }
 
 func (w *freeWork) undo(d *Driver) {

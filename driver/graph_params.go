@@ -1,15 +1,13 @@
 package driver
 
-// This file implements the parameters and attributes of nodes.
+import "gemu/ptx"
 
-import (
-	"gemu/interp"
-)
+// This file implements the parameters and attributes of nodes.
 
 // KernelAttributes are the attributes of a kernel node: see LaunchParams.
 type KernelAttributes struct {
 	Cooperative bool
-	Cluster     interp.Dim3
+	Cluster     ptx.Dim3
 }
 
 // attributes returns the attributes of a launch.

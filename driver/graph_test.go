@@ -3,9 +3,8 @@ package driver
 // This file tests graphs.
 
 import (
+	"gemu/ptx"
 	"testing"
-
-	"gemu/interp"
 )
 
 func TestGraph(t *testing.T) {
@@ -43,7 +42,7 @@ func TestGraphOfClusters(t *testing.T) {
 	p := launchParams(c.function("add"), 4, 2, x, 1)
 	k, other := must(c.GraphAddKernelNode(g, nil, p))(t), must(c.GraphAddKernelNode(g, nil, p))(t)
 	empty := must(c.GraphAddEmptyNode(g, nil))(t)
-	set := KernelAttributes{Cluster: interp.Dim(2)}
+	set := KernelAttributes{Cluster: ptx.Dim(2)}
 	c.ok(c.GraphKernelNodeSetAttributes(k, set))
 	if got := must(c.GraphKernelNodeAttributes(k))(t); got != set {
 		t.Errorf("got %+v", got)
@@ -51,8 +50,8 @@ func TestGraphOfClusters(t *testing.T) {
 	if got := must(c.GraphKernelNodeAttributes(other))(t); got.Cluster.Count() > 1 {
 		t.Errorf("the other node has %+v", got)
 	}
-	c.want(InvalidValue, "", c.GraphKernelNodeSetAttributes(k, KernelAttributes{Cluster: interp.Dim(3)}))
-	c.want(InvalidClusterSize, "at most 8", c.GraphKernelNodeSetAttributes(k, KernelAttributes{Cluster: interp.Dim(16)}))
+	c.want(InvalidValue, "", c.GraphKernelNodeSetAttributes(k, KernelAttributes{Cluster: ptx.Dim(3)}))
+	c.want(InvalidClusterSize, "at most 8", c.GraphKernelNodeSetAttributes(k, KernelAttributes{Cluster: ptx.Dim(16)}))
 	c.want(InvalidValue, "is of no kernel", c.GraphKernelNodeSetAttributes(empty, set))
 	exec := must(c.GraphInstantiate(g, 0))(t)
 	c.want(InvalidValue, "", c.GraphExecKernelNodeSetParams(exec, k, launchParams(c.function("add"), 3, 2, x, 1)))

@@ -3,14 +3,13 @@ package driver
 // This file holds the work of nodes.
 
 import (
+	"gemu/probe"
 	"unsafe"
-
-	"gemu/interp"
 )
 
 // work is the operation of a node. start checks it and returns the function that runs it; the caller must hold d.mu.
 type work interface {
-	start(d *Driver) (run func(*interp.HostOrder) error, err error)
+	start(d *Driver) (run func(*probe.HostOrder) error, err error)
 }
 
 // reversible is work whose start changes the allocated memory. undo reverts the change if the work does not run.
@@ -24,7 +23,7 @@ type hostWork struct{ HostFunc }
 
 type noWork struct{}
 
-func (l *launch) start(*Driver) (func(*interp.HostOrder) error, error) {
+func (l *launch) start(*Driver) (func(*probe.HostOrder) error, error) {
 	b, err := l.bound()
 	if err != nil {
 		return nil, err
@@ -32,25 +31,25 @@ func (l *launch) start(*Driver) (func(*interp.HostOrder) error, error) {
 	return b.run, nil
 }
 
-func (w *copyWork) start(d *Driver) (func(*interp.HostOrder) error, error) {
+func (w *copyWork) start(d *Driver) (func(*probe.HostOrder) error, error) {
 	do, _, err := d.plan(&w.Copy3D)
-	return func(o *interp.HostOrder) error { return safely(func() { do(o) }) }, err
+	return func(o *probe.HostOrder) error { return safely(func() { do(o) }) }, err
 }
 
-func (w *fillWork) start(d *Driver) (func(*interp.HostOrder) error, error) {
+func (w *fillWork) start(d *Driver) (func(*probe.HostOrder) error, error) {
 	do, err := d.fill(&w.Fill2D)
-	return func(o *interp.HostOrder) error { return safely(func() { do(o) }) }, err
+	return func(o *probe.HostOrder) error { return safely(func() { do(o) }) }, err
 }
 
-func (w hostWork) start(d *Driver) (func(*interp.HostOrder) error, error) {
-	return func(o *interp.HostOrder) error {
+func (w hostWork) start(d *Driver) (func(*probe.HostOrder) error, error) {
+	return func(o *probe.HostOrder) error {
 		d.hostKnows(o)
 		d.awaitHost(w.Call)
 		return nil
 	}, nil
 }
 
-func (noWork) start(*Driver) (func(*interp.HostOrder) error, error) { return noOperation, nil }
+func (noWork) start(*Driver) (func(*probe.HostOrder) error, error) { return noOperation, nil }
 
 // HostFunc is a function of the client.
 type HostFunc struct {

@@ -18,7 +18,6 @@ import (
 	"unsafe"
 
 	"gemu/internal/part"
-	"gemu/interp"
 	"gemu/ptx"
 )
 
@@ -227,11 +226,11 @@ func (c *hostileClient) value(t reflect.Type, small bool, kind string) reflect.V
 		return v
 	case *LaunchParams:
 		x.Func = c.handle("func")
-		dims := func() interp.Dim3 {
+		dims := func() ptx.Dim3 {
 			if c.r.IntN(3) > 0 {
-				return interp.Dim(1 + c.r.IntN(3))
+				return ptx.Dim(1 + c.r.IntN(3))
 			}
-			return interp.Dim3{X: int(c.number()), Y: int(c.number()), Z: int(c.number())}
+			return ptx.Dim3{X: int(c.number()), Y: int(c.number()), Z: int(c.number())}
 		}
 		x.Grid, x.Block, x.Cooperative = dims(), dims(), c.r.IntN(4) == 0
 		if c.r.IntN(4) == 0 {

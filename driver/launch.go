@@ -8,23 +8,24 @@ import (
 	"unsafe"
 
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
 // LaunchParams holds the parameters of a launch, like CUDA_KERNEL_NODE_PARAMS.
 type LaunchParams struct {
 	Func        Handle // of a function or a kernel
-	Grid, Block interp.Dim3
+	Grid, Block ptx.Dim3
 	Shared      uint32 // dynamic shared memory, in bytes
 
-	Cooperative bool        // the blocks may wait for each other
-	Cluster     interp.Dim3 // cluster size in blocks; zero: the size that the kernel requires, if any
+	Cooperative bool     // the blocks may wait for each other
+	Cluster     ptx.Dim3 // cluster size in blocks; zero: the size that the kernel requires, if any
 
 	// The arguments: an array of pointers to them, an "extra" array that describes a buffer, or the buffer itself.
 	Params, Extra unsafe.Pointer
 	Buffer        []byte
 
-	Probes []interp.Probe // observers of this launch
+	Probes []probe.Probe // observers of this launch
 }
 
 // Keys of the extra array.
@@ -44,7 +45,7 @@ type launch struct {
 
 // extents checks the extents of a launch and returns the cluster size. It uses no other parameters. The caller must not
 // hold d.mu.
-func (f *Function) extents(d *Driver, p *LaunchParams) (cluster interp.Dim3, err error) {
+func (f *Function) extents(d *Driver, p *LaunchParams) (cluster ptx.Dim3, err error) {
 	d.mu.Lock()
 	maximum := f.dynamicLimit()
 	cluster, err = f.clusterOf(p.Cluster)
@@ -197,10 +198,10 @@ func (t *Thread) LaunchKernel(p *LaunchParams, stream Handle) error {
 }
 
 // submitLaunch submits a launch that run executes. The caller must hold d.mu.
-func (s *Stream) submitLaunch(l *launch, run func(*interp.HostOrder) error) *task {
+func (s *Stream) submitLaunch(l *launch, run func(*probe.HostOrder) error) *task {
 	d := s.ctx.dev.d
 	var t *task
-	t = s.submit("a launch", func(o *interp.HostOrder) error {
+	t = s.submit("a launch", func(o *probe.HostOrder) error {
 		if err := t.noteLaunch(d); err != nil {
 			return err
 		}
@@ -239,7 +240,7 @@ func (t *Thread) Run(p *LaunchParams) (*interp.Result, error) {
 	}
 	var r *interp.Result
 	var fault error
-	task := s.submitLaunch(l, func(o *interp.HostOrder) error {
+	task := s.submitLaunch(l, func(o *probe.HostOrder) error {
 		r, fault = l.execute(o)
 		return nil
 	})
@@ -250,7 +251,7 @@ func (t *Thread) Run(p *LaunchParams) (*interp.Result, error) {
 }
 
 // execute runs a launch and waits for it.
-func (l *launch) execute(o *interp.HostOrder) (*interp.Result, error) {
+func (l *launch) execute(o *probe.HostOrder) (*interp.Result, error) {
 	d := l.f.module.ctx.dev.d
 	run := l.l
 	run.Order = o
@@ -286,7 +287,7 @@ func (d *Driver) reportEngine(l *interp.Launch) {
 }
 
 // run is execute for a client that does not wait: it prints the complete fault on the driver's standard error.
-func (l *launch) run(o *interp.HostOrder) error {
+func (l *launch) run(o *probe.HostOrder) error {
 	_, err := l.execute(o)
 	if err != nil {
 		l.f.module.ctx.dev.d.message("%v", err)
@@ -296,28 +297,28 @@ func (l *launch) run(o *interp.HostOrder) error {
 
 // faults maps kinds of fault to results. The default is LaunchFailed.
 var faults = map[error]Result{
-	interp.ErrOutOfBounds:   IllegalAddress,
-	interp.ErrUseAfterFree:  IllegalAddress,
-	interp.ErrExited:        IllegalAddress,
-	interp.ErrReadOnly:      IllegalAddress,
-	interp.ErrMisaligned:    MisalignedAddress,
-	interp.ErrWrongSpace:    InvalidAddressSpace,
-	interp.ErrTexture:       IllegalAddress,
-	interp.ErrSurface:       IllegalAddress,
-	interp.ErrDeadlock:      LaunchTimeout,
-	interp.ErrKeptOut:       LaunchOutOfResources,
-	interp.ErrEndlessLoop:   LaunchTimeout,
-	interp.ErrStepLimit:     LaunchTimeout,
-	interp.ErrTimeLimit:     LaunchTimeout,
-	interp.ErrAssert:        Assert,
-	interp.ErrStackOverflow: HardwareStackError,
-	interp.ErrBadTarget:     InvalidPC,
-	interp.ErrMismatch:      Unknown,
+	probe.ErrOutOfBounds:   IllegalAddress,
+	probe.ErrUseAfterFree:  IllegalAddress,
+	probe.ErrExited:        IllegalAddress,
+	probe.ErrReadOnly:      IllegalAddress,
+	probe.ErrMisaligned:    MisalignedAddress,
+	probe.ErrWrongSpace:    InvalidAddressSpace,
+	probe.ErrTexture:       IllegalAddress,
+	probe.ErrSurface:       IllegalAddress,
+	probe.ErrDeadlock:      LaunchTimeout,
+	probe.ErrKeptOut:       LaunchOutOfResources,
+	probe.ErrEndlessLoop:   LaunchTimeout,
+	probe.ErrStepLimit:     LaunchTimeout,
+	probe.ErrTimeLimit:     LaunchTimeout,
+	probe.ErrAssert:        Assert,
+	probe.ErrStackOverflow: HardwareStackError,
+	probe.ErrBadTarget:     InvalidPC,
+	probe.ErrMismatch:      Unknown,
 }
 
 // faultResult returns the result of a launch that has failed.
 func faultResult(err error) Result {
-	var trap *interp.Trap
+	var trap *probe.Trap
 	var refused *interp.LaunchError
 	var unsupported *ptx.Unsupported
 	switch {

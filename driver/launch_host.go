@@ -18,7 +18,7 @@ import (
 type HostLaunch struct {
 	PTX         []byte
 	Args        []uint64 // one per parameter, which takes its low bytes
-	Grid, Block interp.Dim3
+	Grid, Block ptx.Dim3
 	Shared      int // dynamic shared memory, in bytes
 }
 

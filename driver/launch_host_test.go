@@ -12,6 +12,8 @@ import (
 
 	"gemu/driver/internal/sharedmem"
 	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // pagesOf makes memory outside the Go heap, like the memory of a C client.
@@ -26,7 +28,7 @@ func pagesOf(t *testing.T, size uint64) []byte {
 }
 
 func hostLaunch(block int, args ...uint64) *HostLaunch {
-	return &HostLaunch{PTX: []byte(kernels), Args: args, Grid: interp.Dim(1), Block: interp.Dim(block)}
+	return &HostLaunch{PTX: []byte(kernels), Args: args, Grid: ptx.Dim(1), Block: ptx.Dim(block)}
 }
 
 func TestRunHost(t *testing.T) {
@@ -57,8 +59,8 @@ func TestRunHost(t *testing.T) {
 		bad(IllegalAddress, "out-of-bounds", hostLaunch(1, 1<<63, 1))
 		bad(MisalignedAddress, "", hostLaunch(1, at+2, 1))
 		bad(InvalidValue, "2 parameters, 1 argument", hostLaunch(1, at))
-		bad(InvalidPTX, "does not look like PTX", &HostLaunch{PTX: []byte("hello"), Grid: interp.Dim(1), Block: interp.Dim(1)})
-		bad(InvalidValue, "no kernel", &HostLaunch{PTX: []byte(".version 7.8 .target sm_80 .address_size 64"), Grid: interp.Dim(1), Block: interp.Dim(1)})
+		bad(InvalidPTX, "does not look like PTX", &HostLaunch{PTX: []byte("hello"), Grid: ptx.Dim(1), Block: ptx.Dim(1)})
+		bad(InvalidValue, "no kernel", &HostLaunch{PTX: []byte(".version 7.8 .target sm_80 .address_size 64"), Grid: ptx.Dim(1), Block: ptx.Dim(1)})
 		if err := d.RunHost(hostLaunch(1, at, 1)); err != nil || mem[0] != 8 {
 			t.Errorf("%s, after faults: %v, %d", mode, err, mem[0])
 		}
@@ -76,7 +78,7 @@ func TestHostVariables(t *testing.T) {
 	defer d.Close()
 	mem := pagesOf(t, 4)
 	for range 3 {
-		if err := d.RunHost(&HostLaunch{PTX: []byte(src), Args: []uint64{address(pointerTo(mem))}, Grid: interp.Dim(1), Block: interp.Dim(1)}); err != nil || mem[0] != 5 {
+		if err := d.RunHost(&HostLaunch{PTX: []byte(src), Args: []uint64{address(pointerTo(mem))}, Grid: ptx.Dim(1), Block: ptx.Dim(1)}); err != nil || mem[0] != 5 {
 			t.Fatalf("got %d, %v", mem[0], err)
 		}
 	}
@@ -179,7 +181,7 @@ func TestEnvironment(t *testing.T) {
 		s := DefaultSettings()
 		err := s.Environment(func(name string) string { return env[name] })
 		if k.want == "" {
-			if err != nil || s.SM != 90 || s.Version != 13010 || s.Memory != 512<<20 || s.Devices != 2 || s.Mode != interp.Affine || s.Steps != 1000 || s.TimeLimit != 90*time.Second || s.ExitWait != 2*time.Minute || s.Tolerate != interp.SharedUnit || s.Trace != 2 {
+			if err != nil || s.SM != 90 || s.Version != 13010 || s.Memory != 512<<20 || s.Devices != 2 || s.Mode != interp.Affine || s.Steps != 1000 || s.TimeLimit != 90*time.Second || s.ExitWait != 2*time.Minute || s.Tolerate != probe.SharedUnit || s.Trace != 2 {
 				t.Errorf("%s: %+v, %v", k.env, s, err)
 			}
 		} else if err == nil || !strings.Contains(err.Error(), k.want) {

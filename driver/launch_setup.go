@@ -6,12 +6,12 @@ package driver
 import (
 	"slices"
 
-	"gemu/interp"
+	"gemu/ptx"
 )
 
 // launchSetup holds the parameters that earlier calls have set for launches of a function.
 type launchSetup struct {
-	block  interp.Dim3
+	block  ptx.Dim3
 	shared uint32 // dynamic shared memory, in bytes
 	params []byte // the arguments, each at its offset
 }
@@ -31,7 +31,7 @@ func (t *Thread) setUp(h Handle, change func(*launchSetup) error) error {
 }
 
 // FuncSetBlockShape is cuFuncSetBlockShape.
-func (t *Thread) FuncSetBlockShape(h Handle, block interp.Dim3) error {
+func (t *Thread) FuncSetBlockShape(h Handle, block ptx.Dim3) error {
 	return t.setUp(h, func(s *launchSetup) error {
 		if min(block.X, block.Y, block.Z) < 1 {
 			return fail(InvalidValue, "a block of %d×%d×%d threads", block.X, block.Y, block.Z)
@@ -95,7 +95,7 @@ func (t *Thread) ParamSetTexRef(h Handle, unit int, reference Handle) error {
 
 // LaunchGrid is cuLaunchGridAsync: it launches a kernel with the parameters that were set.
 func (t *Thread) LaunchGrid(h Handle, width, height int, stream Handle) error {
-	p := LaunchParams{Func: h, Grid: interp.Dim3{X: width, Y: height, Z: 1}}
+	p := LaunchParams{Func: h, Grid: ptx.Dim3{X: width, Y: height, Z: 1}}
 	err := t.setUp(h, func(s *launchSetup) error {
 		p.Block, p.Shared, p.Buffer = s.block, s.shared, slices.Clone(s.params)
 		return nil

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"gemu/interp"
+	"gemu/ptx"
 )
 
 // A kernel that is set up call by call runs like one launched by cuLaunchKernel.
@@ -15,7 +15,7 @@ func TestSetup(t *testing.T) {
 	word := func(v uint32) []byte { return binary.LittleEndian.AppendUint32(nil, v) }
 
 	c.want(InvalidValue, "block", c.LaunchGrid(f, 1, 1, 0))
-	c.ok(c.FuncSetBlockShape(f, interp.Dim3{X: 32, Y: 1, Z: 1}))
+	c.ok(c.FuncSetBlockShape(f, ptx.Dim3{X: 32, Y: 1, Z: 1}))
 	c.want(InvalidValue, "none passed", c.LaunchGrid(f, 1, 1, 0))
 	c.ok(c.ParamSet(f, 0, binary.LittleEndian.AppendUint64(nil, x)))
 	c.ok(c.ParamSet(f, 8, word(5)))
@@ -32,12 +32,12 @@ func TestSetup(t *testing.T) {
 	c.expect(x, 95, 95)
 
 	shared := c.function("scratch")
-	c.ok(c.FuncSetBlockShape(shared, interp.Dim(1)))
+	c.ok(c.FuncSetBlockShape(shared, ptx.Dim(1)))
 	c.ok(c.FuncSetSharedSize(shared, 48<<10))
 	c.ok(c.ParamSetSize(shared, 12))
 	c.want(InvalidValue, "bytes of dynamic shared memory", c.LaunchGrid(shared, 1, 1, 0))
 
-	c.want(InvalidValue, "0×1×1", c.FuncSetBlockShape(f, interp.Dim3{X: 0, Y: 1, Z: 1}))
+	c.want(InvalidValue, "0×1×1", c.FuncSetBlockShape(f, ptx.Dim3{X: 0, Y: 1, Z: 1}))
 	c.want(InvalidValue, "offset -4", c.ParamSet(f, -4, word(1)))
 	c.want(InvalidValue, "at most 32764", c.ParamSet(f, paramLimit-3, word(1)))
 	c.want(InvalidValue, "texture unit 0", c.ParamSetTexRef(f, 0, 0))

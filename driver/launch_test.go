@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"gemu/interp"
+	"gemu/ptx"
 	"gemu/sanitize"
 )
 
@@ -51,7 +52,7 @@ func TestLaunch(t *testing.T) {
 	binary.LittleEndian.PutUint32(buffer[8:], 90)
 	size := uint64(len(buffer))
 	extra := []uintptr{extraPointer, fixed(t, &buffer[0]), extraSize, fixed(t, &size), extraEnd}
-	p := &LaunchParams{Func: c.function("add"), Grid: interp.Dim(1), Block: interp.Dim(1), Extra: unsafe.Pointer(&extra[0])}
+	p := &LaunchParams{Func: c.function("add"), Grid: ptx.Dim(1), Block: ptx.Dim(1), Extra: unsafe.Pointer(&extra[0])}
 	c.ok(c.LaunchKernel(p, 0))
 	c.expect(x, 100, 10)
 	size = 8
@@ -168,12 +169,12 @@ func TestClusters(t *testing.T) {
 	x := c.alloc(64)
 	free, required := c.function("free"), c.function("required")
 	p := launchParams(free, 6, 1, x)
-	p.Cluster = interp.Dim(3)
+	p.Cluster = ptx.Dim(3)
 	c.ok(c.LaunchKernel(p, 0))
 	c.expect(x, 3, 3, 3, 12, 12, 12)
-	p.Cluster = interp.Dim(4)
+	p.Cluster = ptx.Dim(4)
 	c.want(InvalidValue, "not made of whole clusters", c.LaunchKernel(p, 0))
-	p.Grid, p.Cluster = interp.Dim(16), interp.Dim(16)
+	p.Grid, p.Cluster = ptx.Dim(16), ptx.Dim(16)
 	c.want(InvalidClusterSize, "a cluster of 16 blocks, at most 8", c.LaunchKernel(p, 0))
 	if n := must(c.OccupancyMaxPotentialClusterSize(p))(t); n != 8 {
 		t.Errorf("clusters of %d", n)
@@ -189,7 +190,7 @@ func TestClusters(t *testing.T) {
 		t.Errorf("%d clusters at once", n)
 	}
 	// Without clusters, each block is alone, unless an attribute requires clusters.
-	p.Grid, p.Cluster = interp.Dim(4), interp.Dim3{}
+	p.Grid, p.Cluster = ptx.Dim(4), ptx.Dim3{}
 	c.ok(c.LaunchKernel(p, 0))
 	c.expect(x, 0, 1, 2, 3)
 	for a, n := range map[FunctionAttribute]int{FuncClusterWidth: 2, FuncClusterHeight: 1, FuncClusterDepth: 1} {
@@ -205,7 +206,7 @@ func TestClusters(t *testing.T) {
 	c.want(NotPermitted, "", c.FuncSetAttribute(FuncClusterWidth, 4, required))
 	p = launchParams(required, 4, 1)
 	c.ok(c.LaunchKernel(p, 0))
-	p.Cluster = interp.Dim(4)
+	p.Cluster = ptx.Dim(4)
 	c.want(InvalidClusterSize, "requires clusters of (2,1,1)", c.LaunchKernel(p, 0))
 	c.ok(c.CtxSynchronize(0))
 }

@@ -5,9 +5,8 @@ package driver
 import (
 	"encoding/binary"
 	"errors"
+	"gemu/probe"
 	"unsafe"
-
-	"gemu/interp"
 )
 
 // Place is the source or destination of a copy.
@@ -76,7 +75,7 @@ func (d *Driver) locate(p *Place) error {
 
 // reportHostAccess reports to the device's probes that the host reads, or has written, n bytes at an offset from a
 // place, if kernels can access it.
-func (d *Driver) reportHostAccess(o *interp.HostOrder, p *Place, offset, n uint64, written bool) {
+func (d *Driver) reportHostAccess(o *probe.HostOrder, p *Place, offset, n uint64, written bool) {
 	addr := p.Device
 	if p.Kind == HostPlace {
 		addr = address(p.Host)
@@ -186,7 +185,7 @@ func (t *Thread) Memcpy(dst, src Place, n uint64, stream Handle, async Async) er
 		t.d.mu.Unlock()
 		return err
 	}
-	return t.transfer(s, "a copy", s.contextsBetween(&dst, &src), bool(async) && stays1 && stays2, t.d.knownAfter(&dst, &src, async), func(o *interp.HostOrder) {
+	return t.transfer(s, "a copy", s.contextsBetween(&dst, &src), bool(async) && stays1 && stays2, t.d.knownAfter(&dst, &src, async), func(o *probe.HostOrder) {
 		t.d.reportHostAccess(o, &src, 0, n, false)
 		copy(to, from)
 		t.d.reportHostAccess(o, &dst, 0, n, true)
@@ -224,7 +223,7 @@ func (t *Thread) MemcpyEager(dst, src, n uint64, stream Handle) error {
 		t.d.mu.Unlock()
 		return err
 	}
-	return t.transfer(s, "a copy", nil, asynchronous, t.d.knownAfter(&to, &from, true), func(o *interp.HostOrder) {
+	return t.transfer(s, "a copy", nil, asynchronous, t.d.knownAfter(&to, &from, true), func(o *probe.HostOrder) {
 		copy(into, read)
 		t.d.reportHostAccess(o, &to, 0, n, true)
 	})
@@ -248,12 +247,12 @@ func (t *Thread) Peek(to []byte, from uint64) error {
 // transfer submits work on memory of the client. The caller must hold d.mu; transfer unlocks it. A fault is the error
 // of the call, or the error of the context if the call does not wait. knowledge is independent of waiting: it says how
 // much the client may rely on afterwards. Default streams of the listed contexts order the work, too.
-func (t *Thread) transfer(s *Stream, name string, contexts []*Context, async bool, knowledge copyKnowledge, work func(*interp.HostOrder)) error {
+func (t *Thread) transfer(s *Stream, name string, contexts []*Context, async bool, knowledge copyKnowledge, work func(*probe.HostOrder)) error {
 	if async {
-		return s.finish(s.submitToAll(contexts, name, func(o *interp.HostOrder) error { return safely(func() { work(o) }) }), false)
+		return s.finish(s.submitToAll(contexts, name, func(o *probe.HostOrder) error { return safely(func() { work(o) }) }), false)
 	}
 	var bad error
-	previousTask := s.submitToAll(contexts, name, func(o *interp.HostOrder) error {
+	previousTask := s.submitToAll(contexts, name, func(o *probe.HostOrder) error {
 		bad = safely(func() { work(o) })
 		return nil
 	})
@@ -342,9 +341,9 @@ func (d *Driver) layout(s *Side, c *Copy3D) (layout, error) {
 
 // plan checks a copy and returns its work. asynchronous reports whether the work may run after the call. The caller
 // must hold d.mu.
-func (d *Driver) plan(c *Copy3D) (work func(*interp.HostOrder), asynchronous bool, err error) {
+func (d *Driver) plan(c *Copy3D) (work func(*probe.HostOrder), asynchronous bool, err error) {
 	if c.Width == 0 || c.Height == 0 || c.Depth == 0 {
-		return func(*interp.HostOrder) {}, true, nil
+		return func(*probe.HostOrder) {}, true, nil
 	}
 	target, source := c.Dst.Place, c.Src.Place
 	if err := errors.Join(d.locate(&target), d.locate(&source)); err != nil {
@@ -367,7 +366,7 @@ func (d *Driver) plan(c *Copy3D) (work func(*interp.HostOrder), asynchronous boo
 		return nil, false, err
 	}
 	width, height, depth := c.Width, c.Height, c.Depth
-	return func(o *interp.HostOrder) {
+	return func(o *probe.HostOrder) {
 		for z := range depth {
 			for y := range height {
 				at, of := to.start+y*to.pitch+z*to.slice, from.start+y*from.pitch+z*from.slice
@@ -406,7 +405,7 @@ type Fill2D struct {
 }
 
 // fill checks a fill and returns its work. The caller must hold d.mu.
-func (d *Driver) fill(f *Fill2D) (work func(*interp.HostOrder), err error) {
+func (d *Driver) fill(f *Fill2D) (work func(*probe.HostOrder), err error) {
 	size := uint64(f.Size)
 	switch {
 	case size != 1 && size != 2 && size != 4:
@@ -418,7 +417,7 @@ func (d *Driver) fill(f *Fill2D) (work func(*interp.HostOrder), err error) {
 	case f.Height > 1 && f.Pitch < f.Width*size:
 		return nil, fail(InvalidValue, "rows of %d bytes do not fit a pitch of %d", f.Width*size, f.Pitch)
 	case f.Width == 0 || f.Height == 0:
-		return func(*interp.HostOrder) {}, nil
+		return func(*probe.HostOrder) {}, nil
 	}
 	n := f.Width * size
 	dst, err := d.deviceBytes(f.Dst, (f.Height-1)*f.Pitch+n)
@@ -427,7 +426,7 @@ func (d *Driver) fill(f *Fill2D) (work func(*interp.HostOrder), err error) {
 	}
 	pitch, height, value := f.Pitch, f.Height, f.Value
 	target := Place{Kind: DevicePlace, Device: f.Dst}
-	return func(o *interp.HostOrder) {
+	return func(o *probe.HostOrder) {
 		for y := range height {
 			fillRow(dst[y*pitch:][:n], value, int(size))
 			d.reportHostAccess(o, &target, y*pitch, n, true)

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"gemu/interp"
+	"gemu/probe"
 )
 
 // poolAddress is the start of the addresses of stream-ordered device memory and of memory of other processes. Separate
@@ -342,7 +343,7 @@ func (t *Thread) MemAllocAsync(size uint64, pool, stream Handle) (uint64, error)
 		return 0, err
 	}
 	name := fmt.Sprintf("stream-ordered memory #%d", t.d.buffers)
-	task := s.submit("an allocation", func(o *interp.HostOrder) (err error) {
+	task := s.submit("an allocation", func(o *probe.HostOrder) (err error) {
 		if r.buf, err = t.d.gpu.MapOrdered(r.addr, r.data, name, interp.Permanent, o); err != nil {
 			return fail(OutOfMemory, "%v", err)
 		}

@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"gemu/interp"
+	"gemu/probe"
 )
 
 // regionKind is the origin of a region.
@@ -47,7 +48,7 @@ type region struct {
 
 // free releases the region's memory. order is the place of the free in the order of tasks; nil if no work can still use
 // the memory.
-func (r *region) free(order *interp.HostOrder) {
+func (r *region) free(order *probe.HostOrder) {
 	if r.buf != nil {
 		r.buf.FreeOrdered(order)
 	}

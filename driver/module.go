@@ -14,6 +14,7 @@ import (
 
 	"gemu/internal/input"
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -75,7 +76,7 @@ func (d *Driver) parse(name string, src []byte) (*ptx.Module, error) {
 func explain(err error) string {
 	var list ptx.ErrorList
 	var unsupported *ptx.Unsupported
-	var trap *interp.Trap
+	var trap *probe.Trap
 	var b strings.Builder
 	switch {
 	case errors.As(err, &list):
@@ -95,15 +96,15 @@ func explain(err error) string {
 		}
 	case errors.As(err, &trap):
 		b.WriteString(trap.Report())
-		if trap.Tolerable != interp.Strict {
+		if trap.Tolerable != probe.Strict {
 			b.WriteString("\n   GEMU_TOLERATE=" + trap.Tolerable.String() + " lets the kernel go on, as GPUs do")
 		}
 		switch trap.Kind {
-		case interp.ErrStepLimit:
+		case probe.ErrStepLimit:
 			b.WriteString("\n   GEMU_STEPS raises the limit")
-		case interp.ErrTimeLimit:
+		case probe.ErrTimeLimit:
 			b.WriteString("\n   GEMU_TIME_LIMIT sets the limit")
-		case interp.ErrKeptOut:
+		case probe.ErrKeptOut:
 			b.WriteString("\n   GEMU_HOST_MEMORY raises the limit")
 		}
 	default:

@@ -22,9 +22,9 @@ type Function struct {
 
 	maxDynamic  int // allowed dynamic shared memory in bytes; 0: the default
 	carveout    int
-	cluster     interp.Dim3 // cluster size set by attributes; zero: not set
-	nonPortable bool        // clusters may have more than 8 blocks
-	scheduling  int         // scheduling preference for clusters; only stored
+	cluster     ptx.Dim3 // cluster size set by attributes; zero: not set
+	nonPortable bool     // clusters may have more than 8 blocks
+	scheduling  int      // scheduling preference for clusters; only stored
 	cacheConfig int
 	setup       launchSetup
 }
@@ -160,21 +160,21 @@ func number(b bool) int {
 
 // required returns the cluster size that the kernel requires, by a directive or by attributes; zero if it requires
 // none. explicit reports that the source requires clusters. The caller must hold d.mu.
-func (f *Function) required() (cluster interp.Dim3, explicit bool) {
-	cluster, err := f.module.mod.Cluster(f.kernel.Name, interp.Dim3{})
+func (f *Function) required() (cluster ptx.Dim3, explicit bool) {
+	cluster, err := f.module.mod.Cluster(f.kernel.Name, ptx.Dim3{})
 	if err != nil {
-		cluster = interp.Dim3{} // clusters of any size
+		cluster = ptx.Dim3{} // clusters of any size
 	}
-	explicit = err != nil || cluster != interp.Dim3{}
-	if cluster == (interp.Dim3{}) {
+	explicit = err != nil || cluster != ptx.Dim3{}
+	if cluster == (ptx.Dim3{}) {
 		cluster = f.cluster
 	}
 	return cluster, explicit
 }
 
 // clusterOf returns the cluster size of a launch; asked is the requested size, or zero. The caller must hold d.mu.
-func (f *Function) clusterOf(asked interp.Dim3) (interp.Dim3, error) {
-	if asked == (interp.Dim3{}) {
+func (f *Function) clusterOf(asked ptx.Dim3) (ptx.Dim3, error) {
+	if asked == (ptx.Dim3{}) {
 		asked = f.cluster
 	}
 	cluster, err := f.module.mod.Cluster(f.kernel.Name, asked)

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/trace"
 )
 
@@ -36,11 +36,11 @@ func newCommitLog(name string) *commitLog {
 }
 
 // probes returns the probe that writes the log; none if the log could not be created.
-func (l *commitLog) probes() []interp.Probe {
+func (l *commitLog) probes() []probe.Probe {
 	if l.recorder == nil {
 		return nil
 	}
-	return []interp.Probe{l.recorder}
+	return []probe.Probe{l.recorder}
 }
 
 // close completes the log and returns the first error of writing it.

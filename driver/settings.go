@@ -17,6 +17,7 @@ import (
 	"gemu/internal/timespan"
 	"gemu/interp"
 	"gemu/models/catalog"
+	"gemu/probe"
 	"gemu/sanitize"
 )
 
@@ -36,7 +37,7 @@ type Settings struct {
 	Workers    int                 // host threads that run CTAs; 0: one per core
 	Steps      int64               // step limit: instructions that a warp may execute; 0: the default of package interp
 	TimeLimit  time.Duration       // for one launch; 0: no limit
-	Tolerate   interp.Tolerance    // faults after which kernels continue
+	Tolerate   probe.Tolerance     // faults after which kernels continue
 	Host       uint64              // bytes of host memory that CTAs in flight may take; 0: the default of package interp
 
 	Stats  string          // file for the statistics, which Close writes; "": none
@@ -72,7 +73,7 @@ type Settings struct {
 	// and later calls do not. Memory stays as the fault left it.
 	ContinueOnFault bool
 
-	Probes []interp.Probe // observers of all launches and of the host's accesses to memory
+	Probes []probe.Probe // observers of all launches and of the host's accesses to memory
 
 	Stdout io.Writer // output of kernels, written at synchronisation; nil: discarded
 	Stderr io.Writer // messages; nil: discarded
@@ -175,7 +176,7 @@ var Variables = []Variable{
 		return err
 	}},
 	{"GEMU_TOLERATE", "some of " + tolerables(), "none", "Let kernels go on after faults that GPUs ignore, and report each on standard error: see \"Faults that GPUs ignore\" in docs/libraries.md.", func(s *Settings, v string) (err error) {
-		s.Tolerate, err = interp.ParseTolerance(v)
+		s.Tolerate, err = probe.ParseTolerance(v)
 		return err
 	}},
 	{"GEMU_HOST_MEMORY", "BYTES, with K, M or G", "what the host allows", "Memory of the host that the CTAs in flight may take; further ones wait until some have ended. By default it is three quarters of the physical memory, or less where the process has a limit.", func(s *Settings, v string) (err error) {
@@ -250,7 +251,7 @@ var Variables = []Variable{
 // tolerables returns the names of the faults that can be tolerated.
 func tolerables() string {
 	var names []string
-	for _, t := range interp.Tolerances {
+	for _, t := range probe.Tolerances() {
 		names = append(names, t.Name)
 	}
 	return strings.Join(names, ", ")

@@ -5,7 +5,7 @@ package driver
 import (
 	"cmp"
 
-	"gemu/interp"
+	"gemu/probe"
 )
 
 // Stream is a queue of operations.
@@ -196,7 +196,7 @@ func (t *Thread) LaunchHostFunc(h Handle, f HostFunc) error {
 		return s.record(HostNode, hostWork{f})
 	}
 	defer t.d.mu.Unlock()
-	s.submit("", func(o *interp.HostOrder) error {
+	s.submit("", func(o *probe.HostOrder) error {
 		t.d.hostKnows(o) // f may notify threads that call no driver function
 		t.d.awaitHost(f.Call)
 		return nil
@@ -216,7 +216,7 @@ func (t *Thread) StreamAddCallback(h Handle, f func(Result)) error {
 		return err
 	}
 	c := s.ctx
-	s.submitAlways("", func(o *interp.HostOrder) {
+	s.submitAlways("", func(o *probe.HostOrder) {
 		t.d.hostKnows(o)
 		c.dev.d.mu.Lock()
 		err := cmp.Or(c.err, c.fault)

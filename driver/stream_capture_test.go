@@ -10,7 +10,7 @@ import (
 	"time"
 	"unsafe"
 
-	"gemu/interp"
+	"gemu/ptx"
 )
 
 // fillOf makes a fill of words.
@@ -252,7 +252,7 @@ func TestCaptureInvalid(t *testing.T) {
 		t.Errorf("a stream that goes when it is waited for: %+v", info)
 	}
 	c.want(IllegalState, "already", c.StreamBeginCapture(s, CaptureGlobal))
-	c.want(InvalidValue, "argument", c.LaunchKernel(&LaunchParams{Func: c.function("add"), Grid: interp.Dim(1), Block: interp.Dim(1)}, s))
+	c.want(InvalidValue, "argument", c.LaunchKernel(&LaunchParams{Func: c.function("add"), Grid: ptx.Dim(1), Block: ptx.Dim(1)}, s))
 	c.want(InvalidValue, "allocation", c.Memset(fillOf(x, 1, 5), s, true))
 	_, err := c.d.NewThread().StreamEndCapture(s)
 	c.want(StreamCaptureWrongThread, "", err)
@@ -385,7 +385,7 @@ func TestGraphEdit(t *testing.T) {
 	c.ok(c.GraphKernelNodeSetParams(k2, launchParams(c.function("add"), 1, 4, x, 10)))
 	p, args, _, err := c.GraphKernelNodeGetParams(k2)
 	c.ok(err)
-	if p.Func != c.function("add") || p.Block != interp.Dim(4) || len(args) != 2 || args[1][0] != 10 {
+	if p.Func != c.function("add") || p.Block != ptx.Dim(4) || len(args) != 2 || args[1][0] != 10 {
 		t.Errorf("the launch is %+v with %v", p, args)
 	}
 	run := func(exec Handle, want ...uint32) {

@@ -11,7 +11,7 @@ import (
 	"unsafe"
 
 	"gemu/driver/internal/sharedmem"
-	"gemu/interp"
+	"gemu/probe"
 )
 
 // eventBoard is the shared state of an event. Records of one stream end in the order of recording. So they share a
@@ -196,7 +196,7 @@ func (e *Event) record(s *Stream) error {
 	shared := e.shared
 	shared.add()
 	// The task ends after the publication: this process may exit as soon as the task has ended.
-	e.task = s.submitAlways("", func(*interp.HostOrder) {
+	e.task = s.submitAlways("", func(*probe.HostOrder) {
 		d := s.ctx.dev.d
 		d.mu.Lock()
 		success := s.ctx.err == nil
@@ -211,7 +211,7 @@ func (e *Event) record(s *Stream) error {
 func (s *Stream) waitForeign(shared *sharedEvent) {
 	m := shared.newest()
 	shared.add()
-	task := s.submit("", func(*interp.HostOrder) error {
+	task := s.submit("", func(*probe.HostOrder) error {
 		var err error
 		s.ctx.dev.d.awaitHost(func() { err = shared.wait(m) })
 		if err != nil {

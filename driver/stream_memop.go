@@ -8,7 +8,7 @@ import (
 	"time"
 	"unsafe"
 
-	"gemu/interp"
+	"gemu/probe"
 )
 
 // MemoryOp is a memory operation of a stream.
@@ -119,7 +119,7 @@ func (t *Thread) StreamMemoryOps(h Handle, ops []MemoryOp, flags uint32) error {
 		}
 	}
 	faults := s.ctx.faults
-	s.submit("memory operations", func(o *interp.HostOrder) error {
+	s.submit("memory operations", func(o *probe.HostOrder) error {
 		for i := range words {
 			switch w := &words[i]; {
 			case w.waits():

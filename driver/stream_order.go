@@ -15,7 +15,7 @@ import (
 	"fmt"
 	"slices"
 
-	"gemu/interp"
+	"gemu/probe"
 )
 
 // clock holds, for each line, the number of operations at its start that have ended, or that come before some
@@ -80,10 +80,10 @@ func (o *ordering) newLine() int {
 func (o *ordering) releaseLines(lines ...int) { o.freeLines = append(o.freeLines, lines...) }
 
 // newOrder returns the order of an operation that is submitted after the given clock.
-func (o *ordering) newOrder(line int, name, stream string, after clock) *interp.HostOrder {
+func (o *ordering) newOrder(line int, name, stream string, after clock) *probe.HostOrder {
 	o.lines[line]++
 	at := o.lines[line]
-	return &interp.HostOrder{Line: line, Clock: at, Before: o.known.union(after).upTo(line, at), Ended: o.known, Name: name, Stream: stream}
+	return &probe.HostOrder{Line: line, Clock: at, Before: o.known.union(after).upTo(line, at), Ended: o.known, Name: name, Stream: stream}
 }
 
 // learn records that the host knows the end of tasks.
@@ -96,14 +96,14 @@ func (o *ordering) learn(tasks []*task) {
 }
 
 // learnBefore records that the host knows the end of all predecessors of an operation.
-func (o *ordering) learnBefore(x *interp.HostOrder) {
+func (o *ordering) learnBefore(x *probe.HostOrder) {
 	if x != nil {
 		o.known = o.known.union(clock(x.Before).upTo(x.Line, x.Clock-1))
 	}
 }
 
 // hostKnows records, for a host function that runs in a stream, that the host knows the end of all its predecessors.
-func (d *Driver) hostKnows(x *interp.HostOrder) {
+func (d *Driver) hostKnows(x *probe.HostOrder) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ordering.learnBefore(x)

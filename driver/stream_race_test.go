@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"gemu/interp"
+	"gemu/ptx"
 	"gemu/sanitize"
 	"gemu/sanitize/finding"
 )
@@ -594,7 +594,7 @@ var streamPrograms = []struct {
 		f := must(s.ModuleGetFunction(m, "addc"))(s.T)
 		for _, stream := range []Handle{s.a, s.b} {
 			p := launchParams(f, 2, 1, s.x)
-			p.Cluster = interp.Dim(2)
+			p.Cluster = ptx.Dim(2)
 			s.ok(s.LaunchKernel(p, stream))
 		}
 	}, []string{"write after write: atomic operation at scope .cluster, atomic operation at scope .cluster"}},

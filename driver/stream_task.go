@@ -9,16 +9,15 @@ package driver
 // other.
 
 import (
+	"gemu/probe"
 	"time"
-
-	"gemu/interp"
 )
 
 // task is an operation that was submitted.
 type task struct {
-	done    chan struct{}     // closed when it ends
-	endedAt time.Time         // set when it ends
-	order   *interp.HostOrder // nil if no probe needs the order
+	done    chan struct{}    // closed when it ends
+	endedAt time.Time        // set when it ends
+	order   *probe.HostOrder // nil if no probe needs the order
 
 	launches *pending // nil if it has no launches, or if Exit does not wait for launches
 }
@@ -26,7 +25,7 @@ type task struct {
 // submit puts an operation into the stream's queue. It runs after the previous operation and after the given tasks.
 // name describes it for probes. It does not run if the context has a fault by then. An error of run becomes a fault of
 // the context. The caller must hold d.mu.
-func (s *Stream) submit(name string, run func(*interp.HostOrder) error, after ...*task) *task {
+func (s *Stream) submit(name string, run func(*probe.HostOrder) error, after ...*task) *task {
 	t, after := s.next(name, after)
 	s.start(t, run, after)
 	return t
@@ -34,7 +33,7 @@ func (s *Stream) submit(name string, run func(*interp.HostOrder) error, after ..
 
 // submitToAll submits an operation to a default stream and orders it on the default streams of other contexts, too, as
 // if it were in each of their queues. The caller must hold d.mu.
-func (s *Stream) submitToAll(contexts []*Context, name string, run func(*interp.HostOrder) error) *task {
+func (s *Stream) submitToAll(contexts []*Context, name string, run func(*probe.HostOrder) error) *task {
 	var after []*task
 	for _, c := range contexts {
 		after = append(after, c.legacy.submit("", noOperation))
@@ -86,7 +85,7 @@ func (s *Stream) next(name string, after []*task) (*task, []*task) {
 }
 
 // start makes a task run when its predecessors have ended.
-func (s *Stream) start(t *task, run func(*interp.HostOrder) error, after []*task) {
+func (s *Stream) start(t *task, run func(*probe.HostOrder) error, after []*task) {
 	c := s.ctx
 	d := c.dev.d
 	go func() {
@@ -111,10 +110,10 @@ func (s *Stream) start(t *task, run func(*interp.HostOrder) error, after []*task
 }
 
 // noOperation is the function of an operation that only waits.
-func noOperation(*interp.HostOrder) error { return nil }
+func noOperation(*probe.HostOrder) error { return nil }
 
 // submitAlways is submit for an operation that runs even after a fault of the context. The caller must hold d.mu.
-func (s *Stream) submitAlways(name string, run func(*interp.HostOrder), after ...*task) *task {
+func (s *Stream) submitAlways(name string, run func(*probe.HostOrder), after ...*task) *task {
 	before := s.submit(name, noOperation, after...)
 	ended := make(chan struct{})
 	go func() {
@@ -122,7 +121,7 @@ func (s *Stream) submitAlways(name string, run func(*interp.HostOrder), after ..
 		<-before.done
 		run(before.order)
 	}()
-	return s.submit("", func(*interp.HostOrder) error { <-ended; return nil })
+	return s.submit("", func(*probe.HostOrder) error { <-ended; return nil })
 }
 
 // wait waits until the tasks have ended; nil tasks are skipped.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"gemu/interp"
+	"gemu/probe"
 )
 
 // Attributes of streams are stored and copied; the priority is that of the stream.
@@ -83,7 +83,7 @@ func TestFullQueue(t *testing.T) {
 	// A task that does not wait for the host blocks the stream.
 	gate := make(chan struct{})
 	c.d.mu.Lock()
-	c.d.objects[s].(*Stream).submit("", func(*interp.HostOrder) error { <-gate; return nil })
+	c.d.objects[s].(*Stream).submit("", func(*probe.HostOrder) error { <-gate; return nil })
 	c.d.mu.Unlock()
 	ended := make(chan struct{})
 	go func() {

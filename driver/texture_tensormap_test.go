@@ -4,7 +4,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"gemu/interp"
+	"gemu/ptx"
 )
 
 // moves copies a box of 8×8 halves at (x, y) of a tensor to the same place of a second tensor.
@@ -51,7 +51,7 @@ func TestTensorMap(t *testing.T) {
 	b := must(c.TensorMapReplaceAddress(&a, to))(t)
 	x, y := int32(12), int32(15)
 	params := []unsafe.Pointer{unsafe.Pointer(&a), unsafe.Pointer(&b), unsafe.Pointer(&x), unsafe.Pointer(&y)}
-	c.ok(c.LaunchKernel(&LaunchParams{Func: c.function("moves"), Grid: interp.Dim(1), Block: interp.Dim(1), Params: unsafe.Pointer(&params[0])}, 0))
+	c.ok(c.LaunchKernel(&LaunchParams{Func: c.function("moves"), Grid: ptx.Dim(1), Block: ptx.Dim(1), Params: unsafe.Pointer(&params[0])}, 0))
 	c.expect(to, want...)
 
 	bad := func(what string, change func(s *Tensor)) {

@@ -9,7 +9,6 @@ import (
 
 	"gemu/internal/part"
 	"gemu/internal/random"
-	"gemu/interp"
 	"gemu/ptx"
 )
 
@@ -24,7 +23,7 @@ func TestAssembler(t *testing.T) {
 		version ptx.Version
 	}{{75, ptx.Version{Major: 6, Minor: 3}}, {80, ptx.Version{Major: 7}}, {86, ptx.Version{Major: 7, Minor: 2}}, {90, ptx.Version{Major: 7, Minor: 8}}, {100, ptx.Version{Major: 8, Minor: 8}}} {
 		for _, semantics := range []Semantics{Manual, Hardware} {
-			g, err := New(Options{Features: random.AllFeatures, Version: target.version, SM: target.sm, Grid: 2, Block: interp.Dim(64), Length: 300, Semantics: semantics})
+			g, err := New(Options{Features: random.AllFeatures, Version: target.version, SM: target.sm, Grid: 2, Block: ptx.Dim(64), Length: 300, Semantics: semantics})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -67,7 +68,7 @@ func (r *Rival) Blame(ctx context.Context, p *Program, at int, dir string) (*Cul
 		return nil, err
 	}
 	s := &slicer{offset: uint64(at &^ 3), regs: map[threadRegister]*valueNode{}, memory: map[memoryByte]*valueNode{}, threads: map[threadID]*threadState{}, used: make([]bool, p.OutBytes)}
-	if _, err := p.run(ctx, m, &interp.Launch{Mode: interp.Vector}, []interp.Probe{s}); err != nil {
+	if _, err := p.run(ctx, m, &interp.Launch{Mode: interp.Vector}, []probe.Probe{s}); err != nil {
 		return nil, err
 	}
 	if s.writer == nil {
@@ -148,18 +149,18 @@ type slicer struct {
 	used    []bool // bytes of the result that the program writes
 }
 
-// Subscription implements interp.Probe.
-func (s *slicer) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnAlloc | interp.OnBefore | interp.OnAfter | interp.OnReturn | interp.OnWake, Values: true, Addresses: true, InOrder: true}
+// Subscription implements probe.Probe.
+func (s *slicer) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAlloc | probe.OnBefore | probe.OnAfter | probe.OnReturn | probe.OnWake, Values: true, Addresses: true, InOrder: true}
 }
 
-// CTA implements interp.Probe.
-func (s *slicer) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return s }
+// CTA implements probe.Probe.
+func (s *slicer) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return s }
 
-// OnEvent implements interp.Sink.
-func (s *slicer) OnEvent(e *interp.Event) {
-	if e.Kind == interp.OnAlloc {
-		if e.Memory.Kind == interp.BufferMemory {
+// OnEvent implements probe.Sink.
+func (s *slicer) OnEvent(e *probe.Event) {
+	if e.Kind == probe.OnAlloc {
+		if e.Memory.Kind == probe.BufferMemory {
 			if s.buffers++; s.buffers == 2 {
 				s.outAddr, s.word = e.Memory.Base, e.Memory.Base+s.offset
 			}
@@ -167,7 +168,7 @@ func (s *slicer) OnEvent(e *interp.Event) {
 		return
 	}
 	s.order++
-	if e.Kind == interp.OnBefore {
+	if e.Kind == probe.OnBefore {
 		for lane := range 64 {
 			if e.Active&^e.Lanes>>lane&1 != 0 {
 				s.followSkipped(e, lane)
@@ -196,7 +197,7 @@ func (s *slicer) OnEvent(e *interp.Event) {
 
 // followSkipped follows an instruction that the guard disables in a lane: because of the guard, registers keep their
 // values and a branch is not taken.
-func (s *slicer) followSkipped(e *interp.Event, lane int) {
+func (s *slicer) followSkipped(e *probe.Event, lane int) {
 	t := threadID{e.CTA, e.Warp, lane}
 	state := s.thread(t)
 	from := append(nonNil(s.regs[threadRegister{t, e.Depth, e.Instr.Guard.Reg}]), nonNil(state.branch)...)
@@ -225,7 +226,7 @@ func (s *slicer) thread(t threadID) *threadState {
 }
 
 // sources returns the values that an instruction reads from registers of a lane.
-func (s *slicer) sources(e *interp.Event, lane int) (list []*valueNode) {
+func (s *slicer) sources(e *probe.Event, lane int) (list []*valueNode) {
 	for r := range e.Instr.Uses() {
 		if n := s.regs[threadRegister{threadID{e.CTA, e.Warp, lane}, e.Depth, r}]; n != nil && r != e.Instr.Guard.Reg {
 			list = append(list, n)
@@ -240,7 +241,7 @@ func (s *slicer) sources(e *interp.Event, lane int) (list []*valueNode) {
 }
 
 // storedValue returns the value that a store takes from a register, which comes first among its sources.
-func (s *slicer) storedValue(e *interp.Event, lane int) (list []*valueNode) {
+func (s *slicer) storedValue(e *probe.Event, lane int) (list []*valueNode) {
 	i := e.Instr.Form.Operand("b")
 	if i < 0 {
 		return nil
@@ -261,7 +262,7 @@ func (s *slicer) storedValue(e *interp.Event, lane int) (list []*valueNode) {
 }
 
 // followLane follows an instruction in a lane.
-func (s *slicer) followLane(e *interp.Event, lane int, collective []*valueNode) {
+func (s *slicer) followLane(e *probe.Event, lane int, collective []*valueNode) {
 	t := threadID{e.CTA, e.Warp, lane}
 	state := s.thread(t)
 	from := append(s.sources(e, lane), collective...)
@@ -271,7 +272,7 @@ func (s *slicer) followLane(e *interp.Event, lane int, collective []*valueNode) 
 		from = append(from, state.params...)
 	}
 	for i := range e.Accesses {
-		if a := &e.Accesses[i]; a.Kind != interp.AccessStore && a.Lanes>>lane&1 != 0 && !parameter {
+		if a := &e.Accesses[i]; a.Kind != probe.AccessStore && a.Lanes>>lane&1 != 0 && !parameter {
 			s.eachByte(a, lane, t, func(b memoryByte) {
 				if n := s.memory[b]; n != nil && (len(from) == 0 || from[len(from)-1] != n) {
 					from = append(from, n)
@@ -295,7 +296,7 @@ func (s *slicer) followLane(e *interp.Event, lane int, collective []*valueNode) 
 	}
 	for i := range e.Accesses {
 		a := &e.Accesses[i]
-		if a.Kind == interp.AccessLoad || a.Lanes>>lane&1 == 0 {
+		if a.Kind == probe.AccessLoad || a.Lanes>>lane&1 == 0 {
 			continue
 		}
 		n := make(ptx.NoReg, append(s.storedValue(e, lane), from...))
@@ -318,7 +319,7 @@ func (s *slicer) followLane(e *interp.Event, lane int, collective []*valueNode) 
 
 // address reports whether an instruction makes an address: of a pointer parameter, of a variable or function, or from
 // another address.
-func (s *slicer) address(e *interp.Event, t threadID) bool {
+func (s *slicer) address(e *probe.Event, t threadID) bool {
 	switch e.Instr.Form.Family {
 	case ptx.FamilyLoad:
 		v := kernelParam(e)
@@ -347,7 +348,7 @@ func nonNil(n *valueNode) []*valueNode {
 }
 
 // kernelParam returns the kernel parameter that an instruction loads; nil if it loads none.
-func kernelParam(e *interp.Event) *ptx.Var {
+func kernelParam(e *probe.Event) *ptx.Var {
 	for i := range e.Instr.Ops {
 		if v, ok := e.Instr.Ops[i].Sym().(*ptx.Var); ok && e.Func.Entry && slices.Contains(e.Func.Params, v) {
 			return v
@@ -357,7 +358,7 @@ func kernelParam(e *interp.Event) *ptx.Var {
 }
 
 // eachByte calls do for each byte that a lane accesses.
-func (s *slicer) eachByte(a *interp.Access, lane int, t threadID, do func(b memoryByte)) {
+func (s *slicer) eachByte(a *probe.Access, lane int, t threadID, do func(b memoryByte)) {
 	_, alloc, offset, ok := a.PlaceOf(lane)
 	if !ok {
 		return
@@ -608,7 +609,7 @@ func threadRoom(p *Program, f *ptx.Func, base, room int) string {
 	if base > 0 {
 		fmt.Fprintf(&b, " add.u64 %%fuzz_out, %%fuzz_out, %d;", base)
 	}
-	if p.Grid != interp.Dim(1) || p.Block != interp.Dim(1) {
+	if p.Grid != ptx.Dim(1) || p.Block != ptx.Dim(1) {
 		b.WriteString(" mov.u32 %fuzz_a, %ctaid.x;")
 		for _, d := range []struct {
 			n    int

@@ -5,7 +5,7 @@ package fuzz
 import (
 	"fmt"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -72,7 +72,7 @@ func registerOnly(instr *ptx.Instr) bool {
 type writtenMemory struct{ fault error }
 
 // shadowBytes returns the number of shadow bytes that a list of probes needs.
-func shadowBytes(probes []interp.Probe) int {
+func shadowBytes(probes []probe.Probe) int {
 	for _, p := range probes {
 		if _, ok := p.(*writtenMemory); ok {
 			return 1
@@ -81,17 +81,17 @@ func shadowBytes(probes []interp.Probe) int {
 	return 0
 }
 
-// Subscription implements interp.Probe.
-func (w *writtenMemory) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnAfter, Addresses: true, InOrder: true}
+// Subscription implements probe.Probe.
+func (w *writtenMemory) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAfter, Addresses: true, InOrder: true}
 }
 
-// CTA implements interp.Probe.
-func (w *writtenMemory) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return w }
+// CTA implements probe.Probe.
+func (w *writtenMemory) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return w }
 
-// OnEvent implements interp.Sink.
-func (w *writtenMemory) OnEvent(e *interp.Event) {
-	if e.Kind != interp.OnAfter || w.fault != nil {
+// OnEvent implements probe.Sink.
+func (w *writtenMemory) OnEvent(e *probe.Event) {
+	if e.Kind != probe.OnAfter || w.fault != nil {
 		return
 	}
 	if s, _ := e.Instr.Space(); s == ptx.Param {
@@ -108,12 +108,12 @@ func (w *writtenMemory) OnEvent(e *interp.Event) {
 				continue
 			}
 			for k, value := range a.Shadow(lane) {
-				if a.Kind != interp.AccessStore && value == 0 {
+				if a.Kind != probe.AccessStore && value == 0 {
 					w.fault = fmt.Errorf("%s: %s: byte %d of what it reads is not written", e.Instr.Pos, e.Instr.Text, k)
 					return
 				}
 			}
-			if a.Kind == interp.AccessLoad {
+			if a.Kind == probe.AccessLoad {
 				continue
 			}
 			shadow := a.Shadow(lane)

@@ -15,6 +15,7 @@ import (
 	"gemu/internal/oracle"
 	"gemu/internal/random"
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/sanitize"
 	"gemu/sanitize/finding"
@@ -64,7 +65,7 @@ type Options struct {
 	Version  ptx.Version // .version of the modules
 	SM       int         // .target
 	Grid     int         // CTAs, in one dimension
-	Block    interp.Dim3 // threads of a CTA
+	Block    ptx.Dim3    // threads of a CTA
 	Length   int         // approximate number of statements
 
 	Semantics Semantics
@@ -165,7 +166,7 @@ type Program struct {
 	Semantics   Semantics
 	Source      string
 	SM          int
-	Grid, Block interp.Dim3
+	Grid, Block ptx.Dim3
 	Input       []byte
 	OutBytes    int // all 0 before the launch
 
@@ -182,7 +183,7 @@ const (
 // Program returns the program of a seed, always the same.
 func (g *Generator) Program(seed uint64) *Program {
 	src, in := random.Defined(g.shape, g.variants, seed)
-	return &Program{Seed: seed, Features: g.Features, Semantics: g.Semantics, Source: src, SM: g.SM, Grid: interp.Dim(g.Grid), Block: g.Block, Input: in, OutBytes: g.shape.OutBytes(), TimeLimit: g.TimeLimit}
+	return &Program{Seed: seed, Features: g.Features, Semantics: g.Semantics, Source: src, SM: g.SM, Grid: ptx.Dim(g.Grid), Block: g.Block, Input: in, OutBytes: g.shape.OutBytes(), TimeLimit: g.TimeLimit}
 }
 
 // ErrUndefined is the error of a program without a reliable result: it is not in the manual's syntax, does not end,
@@ -200,7 +201,7 @@ const maxSteps = 1 << 20
 // register, every byte of .shared and .local memory and every parameter before it reads it: registers and parameters
 // on every path of the control flow, memory in this launch. Verify runs the program on the engine in check mode,
 // which verifies lowered code and compares every compact result, under the sanitizers, on the oracle, and as machine
-// code if the host has it. The error is ErrUndefined, the context's error, interp.ErrTimeLimit, or the error of a
+// code if the host has it. The error is ErrUndefined, the context's error, probe.ErrTimeLimit, or the error of a
 // launch that does not run.
 func (p *Program) Verify(ctx context.Context) (out []byte, err error) {
 	m, err := ptx.ParseString("program.ptx", p.Source)
@@ -220,7 +221,7 @@ func (p *Program) Verify(ctx context.Context) (out []byte, err error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if errors.Is(err, interp.ErrTimeLimit) {
+		if errors.Is(err, probe.ErrTimeLimit) {
 			return nil, err
 		}
 		return nil, undefined("%w", err)
@@ -239,7 +240,7 @@ func (p *Program) Verify(ctx context.Context) (out []byte, err error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, fmt.Errorf("the oracle: %w: the launch has run for %v", interp.ErrTimeLimit, p.TimeLimit)
+		return nil, fmt.Errorf("the oracle: %w: the launch has run for %v", probe.ErrTimeLimit, p.TimeLimit)
 	case err != nil:
 		return nil, undefined("oracle: %w", err)
 	case !bytes.Equal(out, want):
@@ -254,7 +255,7 @@ func (p *Program) Verify(ctx context.Context) (out []byte, err error) {
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case errors.Is(err, interp.ErrTimeLimit):
+		case errors.Is(err, probe.ErrTimeLimit):
 			return nil, err
 		case err != nil:
 			return nil, undefined("machine code in %v mode: %w", mode, err)
@@ -267,7 +268,7 @@ func (p *Program) Verify(ctx context.Context) (out []byte, err error) {
 }
 
 // run runs the program on the engine with the settings of a launch.
-func (p *Program) run(ctx context.Context, m *ptx.Module, l *interp.Launch, probes []interp.Probe) ([]byte, error) {
+func (p *Program) run(ctx context.Context, m *ptx.Module, l *interp.Launch, probes []probe.Probe) ([]byte, error) {
 	dev := interp.NewDevice(interp.Config{Workers: 1, SM: p.SM, Probes: probes, ShadowBytes: shadowBytes(probes), TimeLimit: p.TimeLimit})
 	mod, err := dev.LoadModule(m)
 	if err != nil {

@@ -6,12 +6,11 @@ import (
 
 	"gemu/internal/part"
 	"gemu/internal/random"
-	"gemu/interp"
 	"gemu/ptx"
 )
 
 func defaultOptions(f Features) Options {
-	return Options{Features: f, Version: ptx.Version{Major: 7}, SM: 80, Grid: 2, Block: interp.Dim(40), Length: 60}
+	return Options{Features: f, Version: ptx.Version{Major: 7}, SM: 80, Grid: 2, Block: ptx.Dim(40), Length: 60}
 }
 
 // TestDefined: programs of every feature alone, and of all, are defined.
@@ -23,7 +22,7 @@ func TestDefined(t *testing.T) {
 	}
 	for i, f := range lists {
 		o := defaultOptions(f)
-		o.Block = []interp.Dim3{interp.Dim(40), interp.Dim(32), interp.Dim(5, 3), interp.Dim(4, 4, 3)}[i%4]
+		o.Block = []ptx.Dim3{ptx.Dim(40), ptx.Dim(32), ptx.Dim(5, 3), ptx.Dim(4, 4, 3)}[i%4]
 		if i%3 == 0 {
 			o.SM, o.Version = 100, ptx.Version{Major: 8, Minor: 8}
 		}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"gemu/internal/part"
-	"gemu/interp"
 	"gemu/ptx"
 )
 
@@ -166,9 +165,9 @@ func TestPlantedBugs(t *testing.T) {
 				t.Fatal(err)
 			}
 			o := defaultOptions(f)
-			o.Length, o.Block, o.Grid = 40, interp.Dim(8), 1
+			o.Length, o.Block, o.Grid = 40, ptx.Dim(8), 1
 			if name == "barrier" { // which takes several warps
-				o.Block = interp.Dim(64)
+				o.Block = ptx.Dim(64)
 			}
 			opcode := b.opcode + " "
 			if b.opcode == "@!bra" {

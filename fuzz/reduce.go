@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"gemu/interp"
 	"gemu/ptx"
 )
 
@@ -113,11 +112,11 @@ func (r *reducer) reduceExtents() {
 	if r.p.shuffles() {
 		return
 	}
-	if r.p.Grid != interp.Dim(1) {
-		r.try(func(p *Program) { p.Grid = interp.Dim(1) })
+	if r.p.Grid != ptx.Dim(1) {
+		r.try(func(p *Program) { p.Grid = ptx.Dim(1) })
 	}
 	for _, n := range []int{1, 2, 32, 64} {
-		if b := r.p.Block; n < b.X*b.Y*b.Z && r.try(func(p *Program) { p.Block = interp.Dim(n) }) {
+		if b := r.p.Block; n < b.X*b.Y*b.Z && r.try(func(p *Program) { p.Block = ptx.Dim(n) }) {
 			return
 		}
 	}

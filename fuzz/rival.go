@@ -21,6 +21,7 @@ import (
 	"gemu/internal/random"
 	"gemu/internal/wholefile"
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/trace"
 )
@@ -298,7 +299,7 @@ func (r *Rival) Run(ctx context.Context, p *Program, want []byte, dir string) (*
 }
 
 // extent formats X,Y,Z.
-func extent(d interp.Dim3) string { return fmt.Sprintf("%d,%d,%d", d.X, d.Y, d.Z) }
+func extent(d ptx.Dim3) string { return fmt.Sprintf("%d,%d,%d", d.X, d.Y, d.Z) }
 
 // quote quotes a word for the shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
@@ -378,7 +379,7 @@ func (p *Program) log(ctx context.Context, file string) error {
 	w, err := trace.NewWriter(f, trace.Binary, &trace.Header{Version: trace.Version})
 	if err == nil {
 		r := trace.NewRecorder(w, trace.Filter{})
-		_, err = p.run(ctx, m, &interp.Launch{Mode: interp.Vector}, []interp.Probe{r})
+		_, err = p.run(ctx, m, &interp.Launch{Mode: interp.Vector}, []probe.Probe{r})
 		err = errors.Join(err, r.Err(), w.Close())
 	}
 	if err != nil {

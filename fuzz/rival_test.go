@@ -89,7 +89,7 @@ func rival(bug, description, result string) error {
 		return err
 	}
 	if _, err := mod.Run(context.Background(), &interp.Launch{
-		Kernel: d.Kernel, Grid: interp.Dim(d.Grid[:]...), Block: interp.Dim(d.Block[:]...), Args: []any{input, output, ArgN, ArgM}, Mode: interp.Vector, MaxSteps: maxSteps,
+		Kernel: d.Kernel, Grid: ptx.Dim(d.Grid[:]...), Block: ptx.Dim(d.Block[:]...), Args: []any{input, output, ArgN, ArgM}, Mode: interp.Vector, MaxSteps: maxSteps,
 	}); err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func TestRivals(t *testing.T) {
 			if len(list) > c.most || !strings.Contains(small.Source, c.has) {
 				t.Errorf("%d instructions are left, want %s and at most %d:\n%s", len(list), c.has, c.most, small.Source)
 			}
-			if small.Grid != interp.Dim(1) || small.Block != interp.Dim(1) || !strings.Contains(small.Source, ".target sm_80\n") {
+			if small.Grid != ptx.Dim(1) || small.Block != ptx.Dim(1) || !strings.Contains(small.Source, ".target sm_80\n") {
 				t.Errorf("grid %s of blocks %s:\n%s", small.Grid, small.Block, small.Source)
 			}
 			if c.kind != Difference {
@@ -396,9 +396,9 @@ func TestOptions(t *testing.T) {
 		"no machine":      func(o *Options) { o.SM = 1000 },
 		"an old version":  func(o *Options) { o.Version = ptx.Version{Major: 5} },
 		"a later one":     func(o *Options) { o.Version = ptx.Version{Major: 99} },
-		"no block":        func(o *Options) { o.Block = interp.Dim(0) },
-		"a large block":   func(o *Options) { o.Block = interp.Dim(64, 32) },
-		"a flat block":    func(o *Options) { o.Block = interp.Dim(1, 1, 1000) },
+		"no block":        func(o *Options) { o.Block = ptx.Dim(0) },
+		"a large block":   func(o *Options) { o.Block = ptx.Dim(64, 32) },
+		"a flat block":    func(o *Options) { o.Block = ptx.Dim(1, 1, 1000) },
 		"no grid":         func(o *Options) { o.Grid = 0 },
 		"a large grid":    func(o *Options) { o.Grid = 1 << 30 },
 		"no statements":   func(o *Options) { o.Length = 0 },

@@ -117,7 +117,7 @@ func TestHardwareDefined(t *testing.T) {
 // manual's pseudocode (9.7.1.19, 9.7.1.20).
 func TestBitFields(t *testing.T) {
 	const a, b = 0x8123456789abcdef, 0x0fedcba987654321
-	p := &Program{SM: 80, Grid: interp.Dim(256), Block: interp.Dim(256), Input: make([]byte, 8), OutBytes: 256 * 256 * 24, Source: `.version 7.0
+	p := &Program{SM: 80, Grid: ptx.Dim(256), Block: ptx.Dim(256), Input: make([]byte, 8), OutBytes: 256 * 256 * 24, Source: `.version 7.0
 .target sm_80
 .address_size 64
 .entry k(.param .u64 in, .param .u64 out, .param .u32 n, .param .u64 m)

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"gemu/internal/oracle"
-	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -72,7 +72,7 @@ func TestAddresses(t *testing.T) {
 		}
 		next = alloc(i)
 	}
-	if next < mem.FirstAddress+1<<25 {
+	if next < probe.FirstAddress+1<<25 {
 		t.Errorf("the last allocation is at %#x: there have been pages", next)
 	}
 }

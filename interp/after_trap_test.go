@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"gemu/ptx"
 )
 
 // TestAfterTrap: of a store that traps in a lane, the lanes before it have stored and those behind it have not, whatever memory
@@ -45,7 +47,7 @@ HIT:	setp.eq.u32 %%p1, %%r3, 2;
 				for _, backend := range backends {
 					m := module(t, Config{Workers: 1}, decls, body)
 					b := alloc(t, m, 8*lanes)
-					_, err := m.Run(context.Background(), &Launch{Kernel: "k", Grid: Dim(1), Block: Dim(lanes), Args: []any{b}, Mode: mode, Backend: backend})
+					_, err := m.Run(context.Background(), &Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(lanes), Args: []any{b}, Mode: mode, Backend: backend})
 					if err == nil {
 						t.Fatal("it does not trap")
 					}

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // TestAgain: a launch finds nothing of those before it, whose contexts of CTAs it has: shared and local memory are
@@ -52,21 +55,21 @@ END:
 			var buffer *Buffer
 			for i, launch := range []struct{ block, shared int }{{64, 64}, {64, 64}, {96, 64}, {64, 4}, {64, 128}, {64, 128}, {64, 128}, {1, 0}} {
 				id := fmt.Sprintf("%v mode, %s, launch %d", mode, name, i)
-				l := &Launch{Kernel: "k", Grid: Dim(40), Block: Dim(launch.block), Shared: launch.shared, Mode: mode, Backend: engine}
+				l := &Launch{Kernel: "k", Grid: ptx.Dim(40), Block: ptx.Dim(launch.block), Shared: launch.shared, Mode: mode, Backend: engine}
 				run := func(b *Buffer) (*Result, error) {
 					l.Args = []any{b}
 					return m.Run(context.Background(), l)
 				}
 				if buffer != nil {
 					buffer.Free()
-					if _, err := run(buffer); !errors.Is(err, ErrUseAfterFree) && launch.shared > 0 {
+					if _, err := run(buffer); !errors.Is(err, probe.ErrUseAfterFree) && launch.shared > 0 {
 						t.Errorf("%s: with the buffer of the one before it gives %v", id, err)
 					}
 				}
 				buffer = alloc(t, m, 4*40*launch.block)
 				r, err := run(buffer)
 				if launch.shared == 0 {
-					if !errors.Is(err, ErrOutOfBounds) {
+					if !errors.Is(err, probe.ErrOutOfBounds) {
 						t.Errorf("%s: without shared memory it gives %v", id, err)
 					}
 					continue

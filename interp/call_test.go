@@ -37,7 +37,7 @@ func TestBuiltinSignatures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = m.Launch(context.Background(), "k", Dim(1), Dim(1), output)
+		_, err = m.Launch(context.Background(), "k", ptx.Dim(1), ptx.Dim(1), output)
 		var unsupported *ptx.Unsupported
 		switch {
 		case c.want == "" && err != nil:
@@ -85,7 +85,7 @@ E:	{ .param .b64 p; st.param.b64 [p], %b; call free, (p); }
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Run(context.Background(), &Launch{Grid: Dim(1), Block: Dim(1), Args: []any{output}, Mode: mode}); err != nil {
+		if _, err := m.Run(context.Background(), &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1), Args: []any{output}, Mode: mode}); err != nil {
 			t.Fatal(err)
 		}
 		if n := Slice[uint32](output)[0]; n != 64<<10/(256+1) {

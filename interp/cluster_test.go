@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"gemu/interp/internal/mem"
+	"gemu/ptx"
 )
 
 // clusterKernels: passed hands a number on from CTA to CTA of a cluster, by shared memory of the
@@ -121,25 +122,25 @@ func TestClusterRefused(t *testing.T) {
 	}
 	for _, c := range []struct {
 		kernel        string
-		grid, cluster Dim3
+		grid, cluster ptx.Dim3
 		text          string // of the refusal; none: "" runs
 	}{
-		{"two", Dim(4), Dim3{}, ""},
-		{"two", Dim(4), Dim(2), ""},
-		{"two", Dim(4), Dim(4), "requires clusters of (2,1,1) (.reqnctapercluster), not (4,1,1)"},
-		{"two", Dim(3), Dim3{}, "a grid of (3,1,1) is not made of whole clusters of (2,1,1)"},
-		{"said", Dim(4), Dim3{}, "must be launched with clusters (.explicitcluster)"},
-		{"said", Dim(4), Dim(1), ""},
-		{"few", Dim(8), Dim(8), "allows clusters of at most 4 CTAs (.maxclusterrank), not (8,1,1)"},
-		{"few", Dim(8), Dim(4), ""},
-		{"few", Dim(8), Dim3{}, ""},
-		{"said", Dim(32), Dim(16), ""},
-		{"said", Dim(32), Dim(32), "cluster (32,1,1) is too large: at most 16 CTAs"},
-		{"said", Dim(8, 8, 8), Dim(4, 4, 2), "cluster (4,4,2) is too large: at most 16 CTAs"},
-		{"said", Dim(8), Dim(2, 0), "cluster (2,0,1) is empty"},
-		{"said", Dim(8, 3), Dim(2, 2), "a grid of (8,3,1) is not made of whole clusters of (2,2,1)"},
+		{"two", ptx.Dim(4), ptx.Dim3{}, ""},
+		{"two", ptx.Dim(4), ptx.Dim(2), ""},
+		{"two", ptx.Dim(4), ptx.Dim(4), "requires clusters of (2,1,1) (.reqnctapercluster), not (4,1,1)"},
+		{"two", ptx.Dim(3), ptx.Dim3{}, "a grid of (3,1,1) is not made of whole clusters of (2,1,1)"},
+		{"said", ptx.Dim(4), ptx.Dim3{}, "must be launched with clusters (.explicitcluster)"},
+		{"said", ptx.Dim(4), ptx.Dim(1), ""},
+		{"few", ptx.Dim(8), ptx.Dim(8), "allows clusters of at most 4 CTAs (.maxclusterrank), not (8,1,1)"},
+		{"few", ptx.Dim(8), ptx.Dim(4), ""},
+		{"few", ptx.Dim(8), ptx.Dim3{}, ""},
+		{"said", ptx.Dim(32), ptx.Dim(16), ""},
+		{"said", ptx.Dim(32), ptx.Dim(32), "cluster (32,1,1) is too large: at most 16 CTAs"},
+		{"said", ptx.Dim(8, 8, 8), ptx.Dim(4, 4, 2), "cluster (4,4,2) is too large: at most 16 CTAs"},
+		{"said", ptx.Dim(8), ptx.Dim(2, 0), "cluster (2,0,1) is empty"},
+		{"said", ptx.Dim(8, 3), ptx.Dim(2, 2), "a grid of (8,3,1) is not made of whole clusters of (2,2,1)"},
 	} {
-		_, err := m.Run(context.Background(), &Launch{Kernel: c.kernel, Grid: c.grid, Block: Dim(1), Cluster: c.cluster})
+		_, err := m.Run(context.Background(), &Launch{Kernel: c.kernel, Grid: c.grid, Block: ptx.Dim(1), Cluster: c.cluster})
 		var refused *LaunchError
 		switch {
 		case c.text == "" && err != nil:
@@ -153,28 +154,28 @@ func TestClusterRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A cluster is admitted whole.
-	if _, err := m.Run(context.Background(), &Launch{Kernel: "large", Grid: Dim(16), Block: Dim(1), Cluster: Dim(16), Args: []any{output}}); err == nil || !strings.Contains(err.Error(), "a cluster of 16 CTAs: each can take") {
+	if _, err := m.Run(context.Background(), &Launch{Kernel: "large", Grid: ptx.Dim(16), Block: ptx.Dim(1), Cluster: ptx.Dim(16), Args: []any{output}}); err == nil || !strings.Contains(err.Error(), "a cluster of 16 CTAs: each can take") {
 		t.Errorf("16 CTAs of 200000 bytes in 3 MiB: %v", err)
 	}
-	if _, err := m.Run(context.Background(), &Launch{Kernel: "large", Grid: Dim(16), Block: Dim(1), Cluster: Dim(8), Args: []any{output}}); err != nil {
+	if _, err := m.Run(context.Background(), &Launch{Kernel: "large", Grid: ptx.Dim(16), Block: ptx.Dim(1), Cluster: ptx.Dim(8), Args: []any{output}}); err != nil {
 		t.Error(err)
 	}
 	// The grid of one whose blocks are clusters is of clusters.
-	r, err := m.Run(context.Background(), &Launch{Kernel: "blocks", Grid: Dim(3, 2), Block: Dim(2), Args: []any{output}})
+	r, err := m.Run(context.Background(), &Launch{Kernel: "blocks", Grid: ptx.Dim(3, 2), Block: ptx.Dim(2), Args: []any{output}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := Slice[uint32](output)[0]; n != 3*2*4*2 || r.Grid != Dim(6, 4) || r.Cluster != Dim(2, 2) {
+	if n := Slice[uint32](output)[0]; n != 3*2*4*2 || r.Grid != ptx.Dim(6, 4) || r.Cluster != ptx.Dim(2, 2) {
 		t.Errorf("%d threads in %v, clusters of %v", n, r.Grid, r.Cluster)
 	}
 	// Memory of the host may lie where shared memory of rank 1 would.
 	if _, err := dev.Map(mem.SharedAddress(1)+64, make([]byte, 64), "", 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Run(context.Background(), &Launch{Kernel: "two", Grid: Dim(2), Block: Dim(1)}); err == nil || !strings.Contains(err.Error(), "has shared memory where") {
+	if _, err := m.Run(context.Background(), &Launch{Kernel: "two", Grid: ptx.Dim(2), Block: ptx.Dim(1)}); err == nil || !strings.Contains(err.Error(), "has shared memory where") {
 		t.Errorf("host memory in the way: %v", err)
 	}
-	if _, err := m.Run(context.Background(), &Launch{Kernel: "said", Grid: Dim(2), Block: Dim(1), Cluster: Dim(1)}); err != nil {
+	if _, err := m.Run(context.Background(), &Launch{Kernel: "said", Grid: ptx.Dim(2), Block: ptx.Dim(1), Cluster: ptx.Dim(1)}); err != nil {
 		t.Error(err)
 	}
 }
@@ -196,7 +197,7 @@ func TestClusterWorkers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, err := m.Run(t.Context(), &Launch{Kernel: "passed", Grid: Dim(ctas), Block: Dim(1), Cluster: Dim(5), Args: []any{output}, Mode: mode}); err != nil {
+				if _, err := m.Run(t.Context(), &Launch{Kernel: "passed", Grid: ptx.Dim(ctas), Block: ptx.Dim(1), Cluster: ptx.Dim(5), Args: []any{output}, Mode: mode}); err != nil {
 					t.Fatal(err)
 				}
 				got := Slice[uint32](output)
@@ -237,7 +238,7 @@ func TestCancelled(t *testing.T) {
 				}
 				var poll func() (done, total int64)
 				_, err = m.Run(t.Context(), &Launch{
-					Kernel: "steals", Grid: Dim(60), Block: Dim(1), Cluster: Dim(size), Args: []any{output}, Mode: mode,
+					Kernel: "steals", Grid: ptx.Dim(60), Block: ptx.Dim(1), Cluster: ptx.Dim(size), Args: []any{output}, Mode: mode,
 					Progress: func(p func() (int64, int64)) func() { poll = p; return func() {} },
 				})
 				if err != nil {

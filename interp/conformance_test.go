@@ -17,6 +17,7 @@ import (
 	"gemu/internal/cases"
 	"gemu/internal/oracle"
 	"gemu/internal/part"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -55,7 +56,7 @@ func engines() []engine {
 			vectors[0] = native
 		}
 		for _, vector := range vectors {
-			if r.WaitsAtExit() { // it differs from another policy where lanes end
+			if r.Policy().WaitsAtExit { // it differs from another policy where lanes end
 				vector = vector.seldomBy(3)
 			}
 			list = append(list, vector)
@@ -229,22 +230,22 @@ func runCase(t *testing.T, loaded func(sm int, e engine) *Module, c *cases.Case,
 
 // oracleKinds are the oracle's words for what the machine distinguishes.
 var oracleKinds = map[string][]error{
-	oracle.KindMemory:     {ErrOutOfBounds, ErrUseAfterFree, ErrWrongSpace, ErrReadOnly},
-	oracle.KindMisaligned: {ErrMisaligned}, oracle.KindStack: {ErrStackOverflow},
-	oracle.KindCall: {ErrBadTarget}, oracle.KindBranch: {ErrBadTarget},
-	oracle.KindDivergent: {ErrDivergent}, oracle.KindMatrix: {ErrMatrix}, oracle.KindBarrier: {ErrBarrier},
-	oracle.KindAsync: {ErrAsync}, oracle.KindCluster: {ErrCTARank}, oracle.KindExited: {ErrExited},
-	oracle.KindDeadlock: {ErrDeadlock},
-	oracle.KindSteps:    {ErrStepLimit, ErrDeadlock, ErrEndlessLoop}, // it does not look for loops
-	oracle.KindTensor:   {ErrTensorMemory}, oracle.KindTexture: {ErrTexture}, oracle.KindSurface: {ErrSurface},
-	oracle.KindHeap: {ErrHeap}, oracle.KindAssert: {ErrAssert}, oracle.KindTrap: {ErrTrap}, oracle.KindBreak: {ErrBreakpoint},
+	oracle.KindMemory:     {probe.ErrOutOfBounds, probe.ErrUseAfterFree, probe.ErrWrongSpace, probe.ErrReadOnly},
+	oracle.KindMisaligned: {probe.ErrMisaligned}, oracle.KindStack: {probe.ErrStackOverflow},
+	oracle.KindCall: {probe.ErrBadTarget}, oracle.KindBranch: {probe.ErrBadTarget},
+	oracle.KindDivergent: {probe.ErrDivergent}, oracle.KindMatrix: {probe.ErrMatrix}, oracle.KindBarrier: {probe.ErrBarrier},
+	oracle.KindAsync: {probe.ErrAsync}, oracle.KindCluster: {probe.ErrCTARank}, oracle.KindExited: {probe.ErrExited},
+	oracle.KindDeadlock: {probe.ErrDeadlock},
+	oracle.KindSteps:    {probe.ErrStepLimit, probe.ErrDeadlock, probe.ErrEndlessLoop}, // it does not look for loops
+	oracle.KindTensor:   {probe.ErrTensorMemory}, oracle.KindTexture: {probe.ErrTexture}, oracle.KindSurface: {probe.ErrSurface},
+	oracle.KindHeap: {probe.ErrHeap}, oracle.KindAssert: {probe.ErrAssert}, oracle.KindTrap: {probe.ErrTrap}, oracle.KindBreak: {probe.ErrBreakpoint},
 }
 
 // checkTrap compares a trap of the oracle, which words it in its own way, with the machine's. Its
 // place may be another: there threads run one after the other.
 func checkTrap(t *testing.T, name string, got *oracle.Trap, machine error) {
 	t.Helper()
-	var want *Trap
+	var want *probe.Trap
 	switch {
 	case !errors.As(machine, &want):
 		t.Errorf("%s: %v; the machine ends with %v", name, got, machine)
@@ -257,7 +258,7 @@ func checkError(t *testing.T, name string, c *cases.Case, err error) {
 	t.Helper()
 	switch {
 	case c.Trap == "" && err != nil:
-		if trap, ok := err.(*Trap); ok {
+		if trap, ok := err.(*probe.Trap); ok {
 			t.Errorf("%s: %s", name, trap.Report())
 		} else {
 			t.Errorf("%s: %v", name, err)
@@ -290,7 +291,7 @@ func tryCase(t *testing.T, mod *Module, c *cases.Case, e engine, s cases.Shape, 
 		t.Fatal(err)
 	}
 	err = e.run(mod, &Launch{
-		Kernel: c.Kernel, Grid: Dim(c.Grid[:]...), Block: Dim(s.Block[:]...), Args: args, Shared: c.Shared, Cooperative: c.Cooperative, Cluster: Dim3{X: c.Cluster[0], Y: c.Cluster[1], Z: c.Cluster[2]}, WarpSize: s.Width, MaxSteps: 1 << 21,
+		Kernel: c.Kernel, Grid: ptx.Dim(c.Grid[:]...), Block: ptx.Dim(s.Block[:]...), Args: args, Shared: c.Shared, Cooperative: c.Cooperative, Cluster: ptx.Dim3{X: c.Cluster[0], Y: c.Cluster[1], Z: c.Cluster[2]}, WarpSize: s.Width, MaxSteps: 1 << 21,
 	})
 	if err != nil || c.Trap != "" {
 		return err

@@ -14,6 +14,7 @@ import (
 	"gemu/internal/hostmem"
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/simt"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -48,7 +49,7 @@ type Config struct {
 	// memory is on the host, so that the host can use their addresses.
 	Managed bool
 	// Probes watch all launches, and what the host does to memory.
-	Probes []Probe
+	Probes []probe.Probe
 	// Backend executes the launches that do not name another; nil means Portable.
 	Backend Backend
 	// SM is the compute capability of the device, 90 for 9.0; 0 means DefaultSM. Tensor
@@ -62,10 +63,10 @@ type Config struct {
 	// kind ErrTimeLimit; 0 means for ever. Where the launch stops depends on the host.
 	TimeLimit time.Duration
 	// Tolerance is faults after which kernels go on, as they do on a GPU; Strict tolerates none.
-	Tolerance Tolerance
+	Tolerance probe.Tolerance
 	// OnTolerated, unless nil, is given each instruction that has gone on after a fault, as its launch ends, in the order of
 	// the source. What it is given does not depend on the mode, the backend or Workers. It must not use the device.
-	OnTolerated func(*Tolerated)
+	OnTolerated func(*probe.Tolerated)
 	// HostGrace is how long a launch whose threads all wait for memory that none of them changes is left to wait, for the
 	// host may change it meanwhile; then it is a deadlock. 0 is for hosts that do not.
 	HostGrace time.Duration
@@ -122,12 +123,12 @@ func NewDevice(cfg Config) *Device {
 	if cfg.Stack == 0 {
 		cfg.Stack = 512 << 10
 	}
-	cfg.Stack = min(cfg.Stack, mem.WindowSize)
+	cfg.Stack = min(cfg.Stack, probe.WindowSize)
 	if cfg.HostMemory == 0 {
 		cfg.HostMemory = hostmem.Budget()
 	}
 	if cfg.Base == 0 {
-		cfg.Base = mem.FirstAddress
+		cfg.Base = probe.FirstAddress
 	}
 	if cfg.SM == 0 {
 		cfg.SM = DefaultSM
@@ -164,11 +165,11 @@ func (d *Device) AllocNamed(name string, size int) (*Buffer, error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	a, err := d.mem.Alloc(uint64(size), mem.Buffer, name)
+	a, err := d.mem.Alloc(uint64(size), probe.BufferMemory, name)
 	if err != nil {
 		return nil, err
 	}
-	d.simtDevice.Emit(OnAlloc, a, 0, size, nil)
+	d.simtDevice.Emit(probe.OnAlloc, a, 0, size, nil)
 	return &Buffer{d, a}, nil
 }
 
@@ -184,14 +185,14 @@ func (d *Device) Map(addr uint64, data []byte, name string, mapping Mapping) (*B
 }
 
 // MapOrdered is Map where probes are to know what that comes after: order is that of Event.
-func (d *Device) MapOrdered(addr uint64, data []byte, name string, mapping Mapping, order *HostOrder) (*Buffer, error) {
+func (d *Device) MapOrdered(addr uint64, data []byte, name string, mapping Mapping, order *probe.HostOrder) (*Buffer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	a, err := d.mem.Attach(addr, data, name, mapping)
 	if err != nil {
 		return nil, err
 	}
-	d.simtDevice.Emit(OnAlloc, a, 0, len(data), order)
+	d.simtDevice.Emit(probe.OnAlloc, a, 0, len(data), order)
 	return &Buffer{d, a}, nil
 }
 
@@ -206,11 +207,11 @@ func (d *Device) Used() uint64 {
 func (b *Buffer) Free() { b.FreeOrdered(nil) }
 
 // FreeOrdered is Free where probes are to know what that comes after: order is that of Event.
-func (b *Buffer) FreeOrdered(order *HostOrder) {
+func (b *Buffer) FreeOrdered(order *probe.HostOrder) {
 	b.dev.mu.Lock()
 	defer b.dev.mu.Unlock()
 	if !b.alloc.Freed {
-		b.dev.simtDevice.Emit(OnFree, b.alloc, 0, b.Size(), order)
+		b.dev.simtDevice.Emit(probe.OnFree, b.alloc, 0, b.Size(), order)
 		b.dev.mem.Free(b.alloc)
 	}
 }
@@ -239,16 +240,16 @@ func (b *Buffer) Read(offset int, data []byte) {
 
 // HostWrite tells the device's probes that the host has written bytes at an address; order is that
 // of Event.
-func (d *Device) HostWrite(addr uint64, bytes int, order *HostOrder) {
-	d.emit(OnHostWrite, addr, bytes, order)
+func (d *Device) HostWrite(addr uint64, bytes int, order *probe.HostOrder) {
+	d.emit(probe.OnHostWrite, addr, bytes, order)
 }
 
 // HostRead tells the device's probes that the host reads bytes at an address.
-func (d *Device) HostRead(addr uint64, bytes int, order *HostOrder) {
-	d.emit(OnHostRead, addr, bytes, order)
+func (d *Device) HostRead(addr uint64, bytes int, order *probe.HostOrder) {
+	d.emit(probe.OnHostRead, addr, bytes, order)
 }
 
-func (d *Device) emit(kind Events, addr uint64, bytes int, order *HostOrder) {
+func (d *Device) emit(kind probe.Events, addr uint64, bytes int, order *probe.HostOrder) {
 	if len(d.cfg.Probes) == 0 {
 		return
 	}
@@ -262,10 +263,10 @@ func (d *Device) emit(kind Events, addr uint64, bytes int, order *HostOrder) {
 
 // Find is the allocation that an address lies in, which may have been freed; nil if there is none.
 // A launch must not be running.
-func (d *Device) Find(addr uint64) *Allocation {
+func (d *Device) Find(addr uint64) *probe.Allocation {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.mem.Find(addr)
+	return d.mem.Find(addr).Public()
 }
 
 // Element is a type that buffers can hold.
@@ -346,7 +347,7 @@ func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
 			return nil, &MemoryError{File: m.Name, Pos: v.Pos, Line: m.Line(int(v.Pos.Line)), Variable: fmt.Sprintf("variable %s of %d bytes", v.Name, v.Size()), Err: err}
 		}
 		mod.vars[v] = a
-		d.simtDevice.Emit(OnAlloc, a, 0, int(a.Size), nil)
+		d.simtDevice.Emit(probe.OnAlloc, a, 0, int(a.Size), nil)
 	}
 	mod.initialiseAll()
 	mod.defineSamplers()
@@ -361,11 +362,11 @@ func (d *Device) allocVar(v *ptx.Var) (*mem.Allocation, error) {
 	case v.Type.Kind() == ptx.Opaque:
 		return d.mem.Alloc(size, simt.OpaqueKind(v.Type), v.Name)
 	case v.Space == ptx.Const:
-		return d.mem.Alloc(size, mem.Constant, v.Name)
+		return d.mem.Alloc(size, probe.ConstantMemory, v.Name)
 	case d.cfg.Managed && v.Managed() && size > 0:
 		return d.mem.AllocOnHost(size, "managed variable "+v.Name)
 	}
-	return d.mem.Alloc(size, mem.Variable, v.Name)
+	return d.mem.Alloc(size, probe.VariableMemory, v.Name)
 }
 
 // Reset gives the module's variables their initial values again. References to textures and
@@ -392,7 +393,7 @@ func (m *Module) initialiseAll() {
 			continue
 		}
 		m.initialise(v, a.Data)
-		m.dev.simtDevice.Emit(OnHostWrite, a, 0, int(a.Size), nil)
+		m.dev.simtDevice.Emit(probe.OnHostWrite, a, 0, int(a.Size), nil)
 	}
 }
 
@@ -406,7 +407,7 @@ func (m *Module) Unload() {
 
 func (m *Module) unload() {
 	for _, a := range m.vars {
-		m.dev.simtDevice.Emit(OnFree, a, 0, int(a.Size), nil)
+		m.dev.simtDevice.Emit(probe.OnFree, a, 0, int(a.Size), nil)
 		m.dev.mem.Free(a)
 	}
 	m.vars, m.kernels = nil, nil
@@ -424,7 +425,7 @@ func (m *Module) initialise(v *ptx.Var, data []byte) {
 		bits := addr + uint64(e.Offset)
 		if e.Generic {
 			if sv, ok := e.Sym.(*ptx.Var); ok && sv.Space == ptx.Shared {
-				bits += mem.SharedWindow
+				bits += probe.SharedWindow
 			}
 		}
 		if e.Mask != 0 {

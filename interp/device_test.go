@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -39,14 +40,14 @@ func alloc(t testing.TB, m *Module, size int) *Buffer {
 func TestUseAfterFree(t *testing.T) {
 	m := module(t, Config{}, "", "ld.global.u32 %r1, [%rd0]; st.global.u32 [%rd0], %r1; ret;")
 	b := alloc(t, m, 4)
-	if _, err := m.Launch(context.Background(), "k", Dim(1), Dim(1), b); err != nil {
+	if _, err := m.Launch(context.Background(), "k", ptx.Dim(1), ptx.Dim(1), b); err != nil {
 		t.Fatal(err)
 	}
 	b.Free()
 	b.Free() // twice is once
-	_, err := m.Launch(context.Background(), "k", Dim(1), Dim(1), b)
-	var trap *Trap
-	if !errors.Is(err, ErrUseAfterFree) || !errors.As(err, &trap) {
+	_, err := m.Launch(context.Background(), "k", ptx.Dim(1), ptx.Dim(1), b)
+	var trap *probe.Trap
+	if !errors.Is(err, probe.ErrUseAfterFree) || !errors.As(err, &trap) {
 		t.Fatalf("got %v", err)
 	}
 	if trap.Addr != b.Addr() || trap.Bytes != 4 || trap.Pos.Line != 12 || trap.Lanes != 1 {
@@ -76,7 +77,7 @@ func TestOutOfMemory(t *testing.T) {
 func TestLocalTooLarge(t *testing.T) {
 	for _, v := range []string{".local .align 4 .b8 l[2000000000];", ".local .align 1073741824 .b8 l[4];"} {
 		m := module(t, Config{}, "", v+" st.local.u32 [l], 1; ret;")
-		_, err := m.Launch(context.Background(), "k", Dim(1), Dim(1), alloc(t, m, 4))
+		_, err := m.Launch(context.Background(), "k", ptx.Dim(1), ptx.Dim(1), alloc(t, m, 4))
 		if err == nil || !strings.Contains(err.Error(), "of each thread's local memory, which has 524288") {
 			t.Errorf("%s got %v", v, err)
 		}
@@ -96,7 +97,7 @@ func TestExitReleasesBarrier(t *testing.T) {
 END:
 	ret;`)
 	b := alloc(t, m, 40*4)
-	if _, err := m.Launch(context.Background(), "k", Dim(1), Dim(64), b); err != nil {
+	if _, err := m.Launch(context.Background(), "k", ptx.Dim(1), ptx.Dim(64), b); err != nil {
 		t.Fatal(err)
 	}
 	for i, v := range Slice[uint32](b) {
@@ -112,9 +113,9 @@ END:
 // barrier: neither comes further.
 func TestWarpSyncDeadlock(t *testing.T) {
 	m := module(t, Config{}, "", "mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; @%p1 bra one; bar.warp.sync 0xffffffff; ret; one: bar.warp.sync 3; ret;")
-	_, err := m.Launch(context.Background(), "k", Dim(1), Dim(32), uint64(0))
-	var trap *Trap
-	if !errors.Is(err, ErrDeadlock) || !errors.As(err, &trap) || !strings.Contains(err.Error(), "waits for lanes") {
+	_, err := m.Launch(context.Background(), "k", ptx.Dim(1), ptx.Dim(32), uint64(0))
+	var trap *probe.Trap
+	if !errors.Is(err, probe.ErrDeadlock) || !errors.As(err, &trap) || !strings.Contains(err.Error(), "waits for lanes") {
 		t.Fatalf("got %v", err)
 	}
 	if trap.Lanes != 1 && trap.Lanes != 0xffff_fffe {
@@ -155,7 +156,7 @@ END:
 		var out bytes.Buffer
 		m := module(t, Config{Workers: workers, Stdout: &out}, decls, body)
 		b := alloc(t, m, 4*64*100)
-		r, err := m.Launch(context.Background(), "k", Dim(100), Dim(64), b)
+		r, err := m.Launch(context.Background(), "k", ptx.Dim(100), ptx.Dim(64), b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +193,7 @@ WAIT:
 SET:
 	st.volatile.global.u32 [%rd3], 1;
 	ret;`)
-	if _, err := m.Launch(context.Background(), "k", Dim(500), Dim(32), alloc(t, m, 4)); err != nil {
+	if _, err := m.Launch(context.Background(), "k", ptx.Dim(500), ptx.Dim(32), alloc(t, m, 4)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -205,7 +206,7 @@ L:
 	bra L;`)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
 	defer cancel()
-	_, err := m.Launch(ctx, "k", Dim(4), Dim(64), alloc(t, m, 4))
+	_, err := m.Launch(ctx, "k", ptx.Dim(4), ptx.Dim(64), alloc(t, m, 4))
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("got %v", err)
 	}
@@ -230,8 +231,8 @@ func TestFirstTrap(t *testing.T) {
 		setp.lt.u32 %p1, %r1, 20;
 		@%p1 ret;
 		trap;`)
-		r, err := m.Launch(context.Background(), "k", Dim(100), Dim(1), alloc(t, m, 4))
-		var trap *Trap
+		r, err := m.Launch(context.Background(), "k", ptx.Dim(100), ptx.Dim(1), alloc(t, m, 4))
+		var trap *probe.Trap
 		if !errors.As(err, &trap) || trap.CTA.X != 20 {
 			t.Errorf("%d workers: got %v", workers, err)
 		}
@@ -257,9 +258,9 @@ func TestTrapReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = m.Launch(context.Background(), "k", Dim(2), Dim(64), b)
-	var trap *Trap
-	if !errors.As(err, &trap) || !errors.Is(err, ErrOutOfBounds) {
+	_, err = m.Launch(context.Background(), "k", ptx.Dim(2), ptx.Dim(64), b)
+	var trap *probe.Trap
+	if !errors.As(err, &trap) || !errors.Is(err, probe.ErrOutOfBounds) {
 		t.Fatalf("got %v", err)
 	}
 	for _, want := range []string{
@@ -293,11 +294,11 @@ func TestHeap(t *testing.T) {
 	st.global.u32 [%rd0], %r1;`
 	m := module(t, Config{}, decls, call+"ret;")
 	b := alloc(t, m, 4)
-	if _, err := m.Launch(context.Background(), "k", Dim(8), Dim(64), b); err != nil || Slice[uint32](b)[0] != 5 {
+	if _, err := m.Launch(context.Background(), "k", ptx.Dim(8), ptx.Dim(64), b); err != nil || Slice[uint32](b)[0] != 5 {
 		t.Fatalf("got %v and %d", err, Slice[uint32](b)[0])
 	}
 	m = module(t, Config{}, decls, call+"ld.u32 %r1, [%rd1]; ret;")
-	if _, err := m.Launch(context.Background(), "k", Dim(1), Dim(1), alloc(t, m, 4)); !errors.Is(err, ErrUseAfterFree) {
+	if _, err := m.Launch(context.Background(), "k", ptx.Dim(1), ptx.Dim(1), alloc(t, m, 4)); !errors.Is(err, probe.ErrUseAfterFree) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -354,7 +355,7 @@ func TestPrintf(t *testing.T) {
 		call (r0), vprintf, (a0, a1);
 		}
 		ret;`)
-		if _, err := m.Launch(context.Background(), "k", Dim(1), Dim(1), alloc(t, m, 4)); err != nil {
+		if _, err := m.Launch(context.Background(), "k", ptx.Dim(1), ptx.Dim(1), alloc(t, m, 4)); err != nil {
 			t.Errorf("%q: %v", c.format, err)
 		}
 		if out.String() != c.want {
@@ -374,19 +375,19 @@ func TestArguments(t *testing.T) {
 	}
 	b := alloc(t, m, 4)
 	good := []any{uint8(1), -2, 3, float32(4), []byte("sixsix"), b}
-	if _, err := m.Launch(context.Background(), "k", Dim(1), Dim(1), good...); err != nil {
+	if _, err := m.Launch(context.Background(), "k", ptx.Dim(1), ptx.Dim(1), good...); err != nil {
 		t.Error(err)
 	}
 	for i, bad := range []any{300, 70000, "x", b, 5, float32(1)} {
 		args := slices.Clone(good)
 		args[i] = bad
-		_, err := m.Launch(context.Background(), "k", Dim(1), Dim(1), args...)
+		_, err := m.Launch(context.Background(), "k", ptx.Dim(1), ptx.Dim(1), args...)
 		var le *LaunchError
 		if !errors.As(err, &le) {
 			t.Errorf("argument %d = %v: got %v", i, bad, err)
 		}
 	}
-	if _, err := m.Launch(context.Background(), "k", Dim(1), Dim(1), good[:3]...); err == nil {
+	if _, err := m.Launch(context.Background(), "k", ptx.Dim(1), ptx.Dim(1), good[:3]...); err == nil {
 		t.Error("no error for missing arguments")
 	}
 }
@@ -402,7 +403,7 @@ func TestCooperativeGridFits(t *testing.T) {
 	}
 	for _, k := range []struct{ threads, shared, most int }{{1, 0, 512}, {64, 0, 512}, {65, 0, 16 * 21}, {1024, 0, 32}, {32, 75 << 10, 48}} {
 		for _, more := range []int{0, 1} {
-			_, err := m.Run(context.Background(), &Launch{Grid: Dim(k.most + more), Block: Dim(k.threads), Shared: k.shared, Cooperative: true})
+			_, err := m.Run(context.Background(), &Launch{Grid: ptx.Dim(k.most + more), Block: ptx.Dim(k.threads), Shared: k.shared, Cooperative: true})
 			var refused *LaunchError
 			if (more > 0) != errors.As(err, &refused) || more == 0 && err != nil {
 				t.Errorf("%d CTAs of %d threads with %d bytes of shared memory: %v", k.most+more, k.threads, k.shared, err)
@@ -445,7 +446,7 @@ AGAIN:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Run(t.Context(), &Launch{Kernel: "tiles", Grid: Dim(ctas), Block: Dim(32), Args: []any{output}, Mode: Check, CompileEagerly: true}); err != nil {
+	if _, err := m.Run(t.Context(), &Launch{Kernel: "tiles", Grid: ptx.Dim(ctas), Block: ptx.Dim(32), Args: []any{output}, Mode: Check, CompileEagerly: true}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 func (m *Module) FprintLowered(w io.Writer, k *ptx.Func) error {
 	m.dev.mu.Lock()
 	defer m.dev.mu.Unlock()
-	launch := simt.Launch{Block: Dim(maxThreadsOf(k)), WarpSize: 32, Mode: Affine, Reconverge: Reconvergers[0]}
+	launch := simt.Launch{Block: ptx.Dim(maxThreadsOf(k)), WarpSize: 32, Mode: Affine, Reconverge: Reconvergers[0]}
 	c, err := m.lower(k, launch.Lowering())
 	if err != nil {
 		return err

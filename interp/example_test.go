@@ -6,6 +6,8 @@ import (
 	"log"
 
 	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 const saxpy = `
@@ -49,7 +51,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	res, err := mod.Launch(context.Background(), "saxpy", interp.Dim(1), interp.Dim(32), 4, float32(2), x, y)
+	res, err := mod.Launch(context.Background(), "saxpy", ptx.Dim(1), ptx.Dim(32), 4, float32(2), x, y)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -63,13 +65,13 @@ func Example() {
 // divergence is a probe that counts, by line of the PTX, how often lanes part.
 type divergence map[int32]int
 
-func (d divergence) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnSplit, InOrder: true}
+func (d divergence) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnSplit, InOrder: true}
 }
 
-func (d divergence) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return d }
+func (d divergence) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return d }
 
-func (d divergence) OnEvent(e *interp.Event) { d[e.Instr.Pos.Line]++ }
+func (d divergence) OnEvent(e *probe.Event) { d[e.Instr.Pos.Line]++ }
 
 func ExampleProbe() {
 	dev := interp.NewDevice(interp.Config{})
@@ -93,7 +95,7 @@ EVEN:
 		log.Fatal(err)
 	}
 	d := divergence{}
-	if _, err := mod.Run(context.Background(), &interp.Launch{Grid: interp.Dim(2), Block: interp.Dim(96), Probes: []interp.Probe{d}}); err != nil {
+	if _, err := mod.Run(context.Background(), &interp.Launch{Grid: ptx.Dim(2), Block: ptx.Dim(96), Probes: []probe.Probe{d}}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(d)

@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"gemu/interp/internal/simt"
+	"gemu/probe"
 )
 
 // Execution is a launch that pauses where a probe wants it to (Event.Pause). Until it has
@@ -79,11 +80,11 @@ func (e *Execution) ContinueTo(ctx context.Context, step int64) (ended bool, err
 func (e *Execution) Steps() int64 { return e.grid.Steps() }
 
 // Info describes the launch, as its probes see it.
-func (e *Execution) Info() *LaunchInfo { return e.grid.Info() }
+func (e *Execution) Info() *probe.LaunchInfo { return e.grid.Info() }
 
 // Find is the allocation of global memory that an address lies in, which may have been freed; nil if
 // there is none.
-func (e *Execution) Find(addr uint64) *Allocation { return e.dev.Find(addr) }
+func (e *Execution) Find(addr uint64) *probe.Allocation { return e.dev.Find(addr) }
 
 // Module is the module that the kernel is of.
 func (e *Execution) Module() *Module { return e.module }
@@ -110,7 +111,7 @@ func (e *Execution) Result() *Result { return e.result(e.err) }
 
 // WarpSplits are the lanes of the CTAs in flight, by CTA and warp, where they stand while the
 // launch pauses.
-func (e *Execution) WarpSplits() []WarpSplit {
+func (e *Execution) WarpSplits() []probe.WarpSplit {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
 	return e.grid.WarpSplits()
@@ -118,7 +119,7 @@ func (e *Execution) WarpSplits() []WarpSplit {
 
 // WaitingSplits are the lanes of the CTAs in flight that are in no warp split: each lot waits before an
 // instruction where others are to meet it.
-func (e *Execution) WaitingSplits() []WarpSplit {
+func (e *Execution) WaitingSplits() []probe.WarpSplit {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
 	return e.grid.WaitingSplits()
@@ -149,7 +150,7 @@ func (e *Execution) Visited(list []bool) {
 }
 
 // Program is the launch's instructions.
-func (e *Execution) Program() Program { return e.grid.Program() }
+func (e *Execution) Program() probe.Program { return e.grid.Program() }
 
 // Save copies the whole launch: memory, CTAs, what they wait for, and whose turn is next. Pages
 // of memory, and CTAs, that are what they were in the state that was saved or restored last are

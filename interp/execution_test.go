@@ -15,6 +15,7 @@ import (
 
 	"gemu/internal/part"
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -58,7 +59,7 @@ type pauser struct {
 	n  int
 }
 
-func (p *pauser) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
+func (p *pauser) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	return pausing{p.script.CTA(l, index, id).(*scene), p}
 }
 
@@ -68,7 +69,7 @@ type pausing struct {
 	p *pauser
 }
 
-func (c pausing) OnEvent(e *interp.Event) {
+func (c pausing) OnEvent(e *probe.Event) {
 	c.scene.OnEvent(e)
 	if p := c.p; len(p.at) > 0 {
 		if p.n++; p.n >= p.at[0] {
@@ -78,9 +79,9 @@ func (c pausing) OnEvent(e *interp.Event) {
 	}
 }
 
-type sink func(e *interp.Event)
+type sink func(e *probe.Event)
 
-func (s sink) OnEvent(e *interp.Event) { s(e) }
+func (s sink) OnEvent(e *probe.Event) { s(e) }
 
 // linker is a module on a device of its own, and a buffer there.
 func linker(t *testing.T, cfg interp.Config, src string, size int) (*interp.Module, *interp.Buffer) {
@@ -127,10 +128,10 @@ func finish(t *testing.T, e *interp.Execution) error {
 // from there. It leaves all as it was.
 func again(t *testing.T, m *interp.Module, l interp.Launch, seed uint64, hash maphash.Seed) error {
 	r := rand.New(rand.NewPCG(seed, 0))
-	sub := interp.Subscription{Events: interp.AllEvents, Values: true, Addresses: true, InOrder: true}
+	sub := probe.Subscription{Events: probe.AllEvents, Values: true, Addresses: true, InOrder: true}
 	first := &pauser{script: newScript(sub)}
 	first.seed = hash
-	l.Probes, l.MaxSteps = []interp.Probe{first}, 1<<11
+	l.Probes, l.MaxSteps = []probe.Probe{first}, 1<<11
 	e, err := m.Start(&l)
 	if err != nil {
 		return nil // of no interest here
@@ -221,17 +222,17 @@ func TestSaved(t *testing.T) {
 // at is a probe that pauses before a line, once, of the lanes that come to it.
 type at struct {
 	line  int
-	event func(e *interp.Event)
+	event func(e *probe.Event)
 }
 
-func (p *at) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnBefore, InOrder: true}
+func (p *at) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnBefore, InOrder: true}
 }
 
-func (p *at) OnEvent(*interp.Event) {}
+func (p *at) OnEvent(*probe.Event) {}
 
-func (p *at) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink {
-	return sink(func(e *interp.Event) {
+func (p *at) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink {
+	return sink(func(e *probe.Event) {
 		if int(e.Instr.Pos.Line) == p.line {
 			p.event(e)
 		}
@@ -281,8 +282,8 @@ func TestPaused(t *testing.T) {
 	for _, mode := range interp.Modes {
 		var out bytes.Buffer
 		mod, b := linker(t, interp.Config{Stdout: &out}, pausedKernel, 128)
-		p := &at{line: 18, event: func(e *interp.Event) { e.Pause() }}
-		l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}, Mode: mode, Probes: []interp.Probe{p}}
+		p := &at{line: 18, event: func(e *probe.Event) { e.Pause() }}
+		l := &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{b}, Mode: mode, Probes: []probe.Probe{p}}
 		e, err := mod.Start(l)
 		if err != nil {
 			t.Fatal(err)
@@ -310,7 +311,7 @@ func TestPaused(t *testing.T) {
 				t.Fatalf("%s: lane %d has %v", mode, lane, x.Low)
 			}
 		}
-		if _, ok := s.Read(reg("%dead")); ok || e.Program().LocationOf(s.Index, reg("%dead")).Kind != interp.NoLocation {
+		if _, ok := s.Read(reg("%dead")); ok || e.Program().LocationOf(s.Index, reg("%dead")).Kind != probe.NoLocation {
 			t.Errorf("%s: a register that is not written yet is not dead", mode)
 		}
 		state, err := e.Save()
@@ -351,16 +352,16 @@ func TestPaused(t *testing.T) {
 // nobody is a probe that wants events in one order, of no instruction.
 type nobody struct{}
 
-func (p *nobody) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnBefore | interp.OnAfter, InOrder: true}
+func (p *nobody) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnBefore | probe.OnAfter, InOrder: true}
 }
 
-func (p *nobody) OnEvent(*interp.Event) {}
+func (p *nobody) OnEvent(*probe.Event) {}
 
-func (p *nobody) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
+func (p *nobody) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return p }
 
-func (p *nobody) SelectEvents(l *interp.LaunchInfo) []interp.Events {
-	return make([]interp.Events, l.Program.Len())
+func (p *nobody) SelectEvents(l *probe.LaunchInfo) []probe.Events {
+	return make([]probe.Events, l.Program.Len())
 }
 
 // TestStates: states share the pages and the CTAs that have not changed between them, also after a
@@ -372,8 +373,8 @@ func TestStates(t *testing.T) {
 	for words := interp.Slice[uint32](b); len(words) > 0; words = words[1:] {
 		words[0] = 7 // states share one page of zeros, so pages must hold something else
 	}
-	for _, p := range []interp.Probe{&nobody{}, &at{event: func(*interp.Event) {}}} {
-		l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}, Mode: interp.Vector, Probes: []interp.Probe{p}}
+	for _, p := range []probe.Probe{&nobody{}, &at{event: func(*probe.Event) {}}} {
+		l := &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{b}, Mode: interp.Vector, Probes: []probe.Probe{p}}
 		e, err := mod.Start(l)
 		if err != nil {
 			t.Fatal(err)
@@ -434,22 +435,22 @@ func TestStates(t *testing.T) {
 func TestStopped(t *testing.T) {
 	mod, b := linker(t, interp.Config{}, pausedKernel, 128)
 	errEnough := errors.New("enough")
-	p := &at{line: 31, event: func(e *interp.Event) {
+	p := &at{line: 31, event: func(e *probe.Event) {
 		v, ok := e.Read(e.Instr.Ops[1].Reg)
 		if !ok || v.Low[31] != 5*31+100 {
 			t.Errorf("the register to be stored has %v", v.Low)
 		}
 		e.Stop(errEnough)
 	}}
-	l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}, Probes: []interp.Probe{p}}
+	l := &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{b}, Probes: []probe.Probe{p}}
 	if _, err := mod.Run(t.Context(), l); !errors.Is(err, errEnough) {
 		t.Errorf("the error is %v", err)
 	}
 	if n := interp.Slice[uint32](b)[31]; n != 0 {
 		t.Errorf("the store has happened: %d", n)
 	}
-	p.event = func(e *interp.Event) { e.Pause() }
-	end := &ends{counts: map[interp.Events]int{}}
+	p.event = func(e *probe.Event) { e.Pause() }
+	end := &ends{counts: map[probe.Events]int{}}
 	l.Probes = append(l.Probes, end)
 	e, err := mod.Start(l)
 	if err != nil {
@@ -459,8 +460,8 @@ func TestStopped(t *testing.T) {
 		t.Fatal(ended, err)
 	}
 	e.Close()
-	if e.Close(); end.err != interp.ErrClosed || end.counts[interp.OnLaunchEnd] != 1 {
-		t.Errorf("closed, it ends %d times by %v", end.counts[interp.OnLaunchEnd], end.err)
+	if e.Close(); end.err != interp.ErrClosed || end.counts[probe.OnLaunchEnd] != 1 {
+		t.Errorf("closed, it ends %d times by %v", end.counts[probe.OnLaunchEnd], end.err)
 	}
 	l.Probes = nil
 	if _, err := mod.Run(t.Context(), l); err != nil {
@@ -470,26 +471,26 @@ func TestStopped(t *testing.T) {
 
 // ends is a probe that counts what begins and ends, and notes how the launch did.
 type ends struct {
-	counts  map[interp.Events]int
+	counts  map[probe.Events]int
 	err     error
-	trap    *interp.Trap
-	at      interp.Events // where to stop
+	trap    *probe.Trap
+	at      probe.Events // where to stop
 	stop    error
 	address uint64 // what the trapping instruction's address was in lane 5
 }
 
-func (p *ends) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTA | interp.OnCTAEnd | interp.OnWarp | interp.OnWarpEnd | interp.OnTrap, InOrder: true}
+func (p *ends) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnCTA | probe.OnCTAEnd | probe.OnWarp | probe.OnWarpEnd | probe.OnTrap, InOrder: true}
 }
 
-func (p *ends) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
+func (p *ends) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return p }
 
-func (p *ends) OnEvent(e *interp.Event) {
+func (p *ends) OnEvent(e *probe.Event) {
 	p.counts[e.Kind]++
 	switch e.Kind {
-	case interp.OnLaunchEnd:
+	case probe.OnLaunchEnd:
 		p.err, p.trap = e.Err, e.Trap
-	case interp.OnTrap:
+	case probe.OnTrap:
 		if v, ok := e.Read(e.Instr.Ops[0].Reg); ok {
 			p.address = v.Low[5]
 		}
@@ -504,21 +505,21 @@ func (p *ends) OnEvent(e *interp.Event) {
 func TestEnds(t *testing.T) {
 	errEnough := errors.New("enough")
 	for _, mode := range interp.Modes {
-		run := func(src string, grid int, at interp.Events) (*ends, *interp.Buffer, error) {
+		run := func(src string, grid int, at probe.Events) (*ends, *interp.Buffer, error) {
 			mod, b := linker(t, interp.Config{}, src, 128)
-			p := &ends{counts: map[interp.Events]int{}, at: at, stop: errEnough}
+			p := &ends{counts: map[probe.Events]int{}, at: at, stop: errEnough}
 			_, err := mod.Run(t.Context(), &interp.Launch{
-				Grid: interp.Dim(grid), Block: interp.Dim(64), Args: []any{b}, Mode: mode, Probes: []interp.Probe{p},
+				Grid: ptx.Dim(grid), Block: ptx.Dim(64), Args: []any{b}, Mode: mode, Probes: []probe.Probe{p},
 				Cooperative: grid > 1000,
 			})
-			if p.counts[interp.OnLaunch] == 0 {
+			if p.counts[probe.OnLaunch] == 0 {
 				return p, b, err
 			}
 			if !errors.Is(p.err, err) {
 				t.Errorf("%s: the launch ended by %v, the probe heard %v", mode, err, p.err)
 			}
-			if p.counts[interp.OnLaunch] != 1 || p.counts[interp.OnLaunchEnd] != 1 {
-				t.Errorf("%s: %d begin, %d end", mode, p.counts[interp.OnLaunch], p.counts[interp.OnLaunchEnd])
+			if p.counts[probe.OnLaunch] != 1 || p.counts[probe.OnLaunchEnd] != 1 {
+				t.Errorf("%s: %d begin, %d end", mode, p.counts[probe.OnLaunch], p.counts[probe.OnLaunchEnd])
 			}
 			return p, b, err
 		}
@@ -526,20 +527,20 @@ func TestEnds(t *testing.T) {
 			"ld.param.u64 %a, [p]; mov.u32 %x, %tid.x; mul.wide.u32 %b, %x, 4096; add.u64 %a, %a, %b;\n"
 
 		p, _, err := run(narrow+"ret; }", 3, 0)
-		if err != nil || p.counts[interp.OnCTA] != 3 || p.counts[interp.OnCTAEnd] != 3 || p.counts[interp.OnWarp] != 6 || p.counts[interp.OnWarpEnd] != 6 {
+		if err != nil || p.counts[probe.OnCTA] != 3 || p.counts[probe.OnCTAEnd] != 3 || p.counts[probe.OnWarp] != 6 || p.counts[probe.OnWarpEnd] != 6 {
 			t.Errorf("%s: %v, %v", mode, err, p.counts)
 		}
 
 		p, b, err := run(narrow+"st.global.u32 [%a], %x; ret; }", 1, 0)
-		trap, ok := errors.AsType[*interp.Trap](err)
-		if !ok || p.trap != trap || p.counts[interp.OnTrap] != 1 {
+		trap, ok := errors.AsType[*probe.Trap](err)
+		if !ok || p.trap != trap || p.counts[probe.OnTrap] != 1 {
 			t.Errorf("%s: %v, told of %v", mode, err, p.trap)
 		}
 		if want := b.Addr() + 5*4096; p.address != want {
 			t.Errorf("%s: the probe reads address %#x at the trap, want %#x", mode, p.address, want)
 		}
 
-		for _, at := range []interp.Events{interp.OnCTA, interp.OnWarp, interp.OnWarpEnd, interp.OnCTAEnd} {
+		for _, at := range []probe.Events{probe.OnCTA, probe.OnWarp, probe.OnWarpEnd, probe.OnCTAEnd} {
 			if _, _, err := run(narrow+"ret; }", 1, at); !errors.Is(err, errEnough) {
 				t.Errorf("%s: stopped %s, the error is %v", mode, at, err)
 			}
@@ -554,19 +555,19 @@ func TestEnds(t *testing.T) {
 // memories is a probe of a device that notes what the host does to memory.
 type memories []string
 
-func (m *memories) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnAlloc | interp.OnFree | interp.OnHostRead | interp.OnHostWrite}
+func (m *memories) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAlloc | probe.OnFree | probe.OnHostRead | probe.OnHostWrite}
 }
 
-func (m *memories) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return nil }
+func (m *memories) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return nil }
 
-func (m *memories) OnEvent(e *interp.Event) {
+func (m *memories) OnEvent(e *probe.Event) {
 	*m = append(*m, fmt.Sprintf("%s %d %d", e.Kind, e.Offset, e.Bytes))
 }
 
 func TestHostMemory(t *testing.T) {
 	var m memories
-	dev := interp.NewDevice(interp.Config{Probes: []interp.Probe{&m}})
+	dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{&m}})
 	b, err := interp.NewBuffer(dev, []uint32{1, 2, 3, 4})
 	if err != nil {
 		t.Fatal(err)

@@ -36,10 +36,10 @@ func TestFabricIsNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Launch(context.Background(), "other", Dim(1), Dim(1)); err != nil {
+		if _, err := m.Launch(context.Background(), "other", ptx.Dim(1), ptx.Dim(1)); err != nil {
 			t.Errorf("the kernel without the operation: %v", err)
 		}
-		_, err = m.Launch(context.Background(), "k", Dim(1), Dim(1))
+		_, err = m.Launch(context.Background(), "k", ptx.Dim(1), ptx.Dim(1))
 		var unsupported *ptx.Unsupported
 		switch {
 		case !errors.As(err, &unsupported):

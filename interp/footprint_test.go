@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"gemu/interp/internal/lower"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // recursive calls itself to the depth of its argument, each time with 64 bytes of local
@@ -60,7 +62,7 @@ func TestMemoryOfDeepRecursion(t *testing.T) {
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if _, err := m.Run(context.Background(), &Launch{Grid: Dim(32), Block: Dim(64), Args: []any{uint32(depth)}, Mode: Vector}); err != nil {
+		if _, err := m.Run(context.Background(), &Launch{Grid: ptx.Dim(32), Block: ptx.Dim(64), Args: []any{uint32(depth)}, Mode: Vector}); err != nil {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)
@@ -102,12 +104,12 @@ set:
 	for _, c := range []struct {
 		host uint64
 		want error
-	}{{0, nil}, {64 << 20, ErrKeptOut}} {
+	}{{0, nil}, {64 << 20, probe.ErrKeptOut}} {
 		m, err := NewDevice(Config{HostMemory: c.host}).Load("kept.ptx", []byte(src))
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = m.Run(context.Background(), &Launch{Grid: Dim(64), Block: Dim(32), Mode: Vector})
+		_, err = m.Run(context.Background(), &Launch{Grid: ptx.Dim(64), Block: ptx.Dim(32), Mode: Vector})
 		if !errors.Is(err, c.want) {
 			t.Errorf("with %d bytes: %v, want %v", c.host, err, c.want)
 		}
@@ -115,7 +117,7 @@ set:
 			t.Error(err)
 		}
 		// A cooperative grid is in flight as a whole.
-		_, err = m.Run(context.Background(), &Launch{Grid: Dim(64), Block: Dim(32), Mode: Vector, Cooperative: true})
+		_, err = m.Run(context.Background(), &Launch{Grid: ptx.Dim(64), Block: ptx.Dim(32), Mode: Vector, Cooperative: true})
 		var refused *LaunchError
 		if errors.As(err, &refused) != (c.want != nil) {
 			t.Errorf("cooperative, with %d bytes: %v", c.host, err)
@@ -186,7 +188,7 @@ again:
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Run(context.Background(), &Launch{Grid: Dim(1), Block: Dim(1), Args: []any{output, uint32(n)}, EagerEffects: early}); err != nil {
+		if _, err := m.Run(context.Background(), &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1), Args: []any{output, uint32(n)}, EagerEffects: early}); err != nil {
 			t.Fatal(err)
 		}
 		at := func(i int) uint32 { return binary.LittleEndian.Uint32(output.Bytes()[i:]) }
@@ -198,7 +200,7 @@ again:
 				t.Fatalf("early %v: store %d is of %d", early, i, got)
 			}
 		}
-		_, err = m.Run(context.Background(), &Launch{Grid: Dim(100), Block: Dim(1), Args: []any{output, uint32(1)}, EagerEffects: early, Cooperative: true})
+		_, err = m.Run(context.Background(), &Launch{Grid: ptx.Dim(100), Block: ptx.Dim(1), Args: []any{output, uint32(1)}, EagerEffects: early, Cooperative: true})
 		if (err == nil) != early {
 			t.Errorf("early %v: 100 CTAs at once in 64 MiB: %v", early, err)
 		}
@@ -211,11 +213,11 @@ type heap struct {
 	inUse    []uint64
 }
 
-func (p *heap) Subscription() Subscription { return Subscription{Events: OnBranch} }
+func (p *heap) Subscription() probe.Subscription { return probe.Subscription{Events: probe.OnBranch} }
 
-func (p *heap) CTA(*LaunchInfo, int, Dim3) Sink { return p }
+func (p *heap) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return p }
 
-func (p *heap) OnEvent(*Event) {
+func (p *heap) OnEvent(*probe.Event) {
 	if p.branches++; p.branches%100 == 0 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -239,7 +241,7 @@ func TestMemoryOfEarlyProducts(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &heap{}
-	if _, err := m.Run(context.Background(), &Launch{Kernel: "k", Grid: Dim(1), Block: Dim(128), EagerEffects: true, Probes: []Probe{p}}); err != nil {
+	if _, err := m.Run(context.Background(), &Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(128), EagerEffects: true, Probes: []probe.Probe{p}}); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(p.inUse); n < 8 {

@@ -31,7 +31,7 @@ func MachineCodeOf(v *ptx.Variant) MachineCodeForms {
 	}
 	m.dev.mu.Lock()
 	defer m.dev.mu.Unlock()
-	launch := simt.Launch{Block: Dim(1), WarpSize: 32, Mode: Vector, Reconverge: Reconvergers[0]}
+	launch := simt.Launch{Block: ptx.Dim(1), WarpSize: 32, Mode: Vector, Reconverge: Reconvergers[0]}
 	k, err := m.lower(m.Kernels()[0], launch.Lowering())
 	if err != nil {
 		return MachineCodeForms{}

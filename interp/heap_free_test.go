@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gemu/internal/oracle"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // heapFree has CTA 0 allocate a block of 64 MB, whose memory lies outside Go's heap, and free it while the other CTAs and the other
@@ -67,7 +69,7 @@ func TestFreeLargeBlock(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l.Kernel, l.Grid, l.Block, l.Args = "k", Dim(4), Dim(64), []any{buf}
+			l.Kernel, l.Grid, l.Block, l.Args = "k", ptx.Dim(4), ptx.Dim(64), []any{buf}
 			if l.Mode == oracleMode {
 				l.Mode = Vector
 				twin, err := NewTwin(mod)
@@ -81,7 +83,7 @@ func TestFreeLargeBlock(t *testing.T) {
 				}
 				return
 			}
-			if _, err := mod.Run(context.Background(), &l); !errors.Is(err, ErrUseAfterFree) {
+			if _, err := mod.Run(context.Background(), &l); !errors.Is(err, probe.ErrUseAfterFree) {
 				t.Errorf("%v, want a use after free", err)
 			}
 		})

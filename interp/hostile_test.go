@@ -14,6 +14,7 @@ import (
 
 	"gemu/internal/oracle"
 	"gemu/internal/part"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -349,7 +350,7 @@ func runHostile(m *ptx.Module, e engine) (o hostileOutcome, err error) {
 	}
 	freed := list[2].Addr()
 	list[2].Free()
-	o.err = e.run(mod, &Launch{Kernel: "k", Grid: Dim(2), Cluster: Dim(2), Block: Dim(hostileThreads), Shared: 64, Args: []any{list[0], list[1], freed, list[4]}, MaxSteps: 1 << 10})
+	o.err = e.run(mod, &Launch{Kernel: "k", Grid: ptx.Dim(2), Cluster: ptx.Dim(2), Block: ptx.Dim(hostileThreads), Shared: 64, Args: []any{list[0], list[1], freed, list[4]}, MaxSteps: 1 << 10})
 	for _, b := range []*Buffer{list[0], list[1], list[3], list[4], mod.Var("gvar")} {
 		o.memory = append(o.memory, bytes.Clone(b.Bytes()))
 	}
@@ -384,7 +385,7 @@ func hostileAgree(src string, seed uint64, all bool) error {
 
 // sameHostile is an error if an engine does not agree with the first: exactly, or in the kind and place of traps.
 func sameHostile(want, got hostileOutcome, exactly bool) error {
-	var trap, other *Trap
+	var trap, other *probe.Trap
 	var oracles *oracle.Trap
 	switch errors.As(want.err, &trap); {
 	case errors.As(got.err, &oracles):

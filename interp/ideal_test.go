@@ -75,7 +75,7 @@ func TestIdealBoundsRandom(t *testing.T) {
 			src, in := random.StraightLine(randomVariants(), seed, 40)
 			mod := load(t, src)
 			from, to := buffers(t, mod, in)
-			underPolicies(t, mod, &Launch{Kernel: "k", Grid: Dim(1), Block: Dim(40), Args: []any{from, to}, WarpSize: width, MaxSteps: 1 << 20})
+			underPolicies(t, mod, &Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(40), Args: []any{from, to}, WarpSize: width, MaxSteps: 1 << 20})
 		})
 		t.Run(fmt.Sprintf("structured %#x", seed), func(t *testing.T) {
 			t.Parallel()
@@ -83,7 +83,7 @@ func TestIdealBoundsRandom(t *testing.T) {
 			src, in := random.Structured(randomVariants(), seed, structuredGrid*block.Count(), false)
 			mod := load(t, src)
 			from, to := buffers(t, mod, in)
-			underPolicies(t, mod, &Launch{Kernel: "k", Grid: Dim(structuredGrid), Block: block, Args: []any{from, to, uint32(12), uint64(1) << 40}, WarpSize: width, MaxSteps: 1 << 20})
+			underPolicies(t, mod, &Launch{Kernel: "k", Grid: ptx.Dim(structuredGrid), Block: block, Args: []any{from, to, uint32(12), uint64(1) << 40}, WarpSize: width, MaxSteps: 1 << 20})
 		})
 	}
 	const threads = 32
@@ -98,7 +98,7 @@ func TestIdealBoundsRandom(t *testing.T) {
 			mod := load(t, src)
 			_, to := buffers(t, mod, make([]byte, threads*random.Stride))
 			for k := range kernels {
-				underPolicies(t, mod, &Launch{Kernel: fmt.Sprint("k", k), Grid: Dim(1), Block: Dim(threads), Args: []any{to}})
+				underPolicies(t, mod, &Launch{Kernel: fmt.Sprint("k", k), Grid: ptx.Dim(1), Block: ptx.Dim(threads), Args: []any{to}})
 			}
 		})
 	}

@@ -17,6 +17,7 @@ import (
 	"gemu/interp/internal/lower"
 	"gemu/interp/internal/simt"
 	"gemu/interp/internal/structure"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -48,8 +49,8 @@ func launchErrorf(format string, args ...any) error {
 // Launch describes one.
 type Launch struct {
 	Kernel string // may be empty if the module has just one
-	Grid   Dim3
-	Block  Dim3
+	Grid   ptx.Dim3
+	Block  ptx.Dim3
 	Args   []any // one per parameter: see Module.Launch
 	Shared int   // bytes of dynamic shared memory
 
@@ -64,7 +65,7 @@ type Launch struct {
 
 	// Cluster is how many CTAs a cluster has in each dimension, of which the grid's extents are
 	// multiples; those that .reqnctapercluster has if it is zero. Without either there are none.
-	Cluster Dim3
+	Cluster ptx.Dim3
 
 	WarpSize int   // lanes: 1, 2, 4, … 64; 0 means 32
 	MaxSteps int64 // instructions a warp may execute; 0 means 2^27
@@ -72,9 +73,9 @@ type Launch struct {
 	Reconverge *Reconverger // nil means the first of Reconvergers
 
 	Mode    Mode
-	Backend Backend    // what executes instructions; nil means the device's
-	Probes  []Probe    // that watch it, beside those of the device
-	Order   *HostOrder // that they are told of; nil: after all that went before, and before all that follows
+	Backend Backend          // what executes instructions; nil means the device's
+	Probes  []probe.Probe    // that watch it, beside those of the device
+	Order   *probe.HostOrder // that they are told of; nil: after all that went before, and before all that follows
 
 	// Structure has what structure values have counted, for Result.Structure, as a machine
 	// would see it that keeps compact what Policy says; nil means the first of
@@ -112,9 +113,9 @@ type Launch struct {
 // Result is what a launch has counted.
 type Result struct {
 	Kernel   string
-	Grid     Dim3 // CTAs: more than the launch says if a kernel's blocks are clusters (.blocksareclusters)
-	Block    Dim3
-	Cluster  Dim3 // CTAs of one; zero if there are none
+	Grid     ptx.Dim3 // CTAs: more than the launch says if a kernel's blocks are clusters (.blocksareclusters)
+	Block    ptx.Dim3
+	Cluster  ptx.Dim3 // CTAs of one; zero if there are none
 	WarpSize int
 	Duration time.Duration // of the run alone, without preparation
 
@@ -130,7 +131,7 @@ type Result struct {
 // argument per parameter, converted by the parameter's type: Go integers and
 // floats, *Buffer (its address), *Object (its handle), or []byte for an aggregate. The error is a
 // *LaunchError, *ptx.Unsupported or *Trap, or that of the context.
-func (m *Module) Launch(ctx context.Context, kernel string, grid, block Dim3, args ...any) (*Result, error) {
+func (m *Module) Launch(ctx context.Context, kernel string, grid, block ptx.Dim3, args ...any) (*Result, error) {
 	return m.Run(ctx, &Launch{Kernel: kernel, Grid: grid, Block: block, Args: args})
 }
 
@@ -161,8 +162,8 @@ type launched struct {
 	dev            *Device
 	module         *Module
 	kernel         *ptx.Func
-	ctas           Dim3
-	cluster        Dim3
+	ctas           ptx.Dim3
+	cluster        ptx.Dim3
 	grid           *simt.Grid
 	width          int
 	policy         *Reconverger
@@ -364,7 +365,7 @@ func kernelNames(kernels []*ptx.Func) string {
 
 // CheckExtent tells whether a launch of the kernel may have these extents, as Launch has them;
 // it does not wait for launches under way. The error is a *LaunchError.
-func (m *Module) CheckExtent(kernel string, grid, block, cluster Dim3) error {
+func (m *Module) CheckExtent(kernel string, grid, block, cluster ptx.Dim3) error {
 	fn, err := m.Kernel(kernel)
 	if err != nil {
 		return err
@@ -375,7 +376,7 @@ func (m *Module) CheckExtent(kernel string, grid, block, cluster Dim3) error {
 
 // Cluster is the clusters that a launch of the kernel has which asks for some, or for none: zero
 // if it has none. The error is a *LaunchError.
-func (m *Module) Cluster(kernel string, cluster Dim3) (Dim3, error) {
+func (m *Module) Cluster(kernel string, cluster ptx.Dim3) (ptx.Dim3, error) {
 	fn, err := m.Kernel(kernel)
 	if err != nil {
 		return cluster, err
@@ -386,7 +387,7 @@ func (m *Module) Cluster(kernel string, cluster Dim3) (Dim3, error) {
 // Block is the block that a launch of the kernel has which asks for one. They differ for a tile kernel: a program launches
 // it with blocks of one thread (CUDA Tile C++ API Reference, "General Operations": <<<blocks, 1>>>), as it does not
 // know how many threads run a tile. The compiler says so with .reqntid. The error is a *LaunchError.
-func (m *Module) Block(kernel string, block Dim3) (Dim3, error) {
+func (m *Module) Block(kernel string, block ptx.Dim3) (ptx.Dim3, error) {
 	fn, err := m.Kernel(kernel)
 	if err != nil {
 		return block, err
@@ -395,8 +396,8 @@ func (m *Module) Block(kernel string, block Dim3) (Dim3, error) {
 }
 
 // blockOf is the block of a launch that asks for one: see Module.Block.
-func blockOf(fn *ptx.Func, block Dim3) Dim3 {
-	if args, ok := fn.Directive(".reqntid"); ok && block == Dim(1) && fn.Tile() {
+func blockOf(fn *ptx.Func, block ptx.Dim3) ptx.Dim3 {
+	if args, ok := fn.Directive(".reqntid"); ok && block == ptx.Dim(1) && fn.Tile() {
 		return dimOf(args)
 	}
 	return block
@@ -404,7 +405,7 @@ func blockOf(fn *ptx.Func, block Dim3) Dim3 {
 
 // extents checks those of a launch. It gives the grid in CTAs, and the CTAs of a cluster, zero
 // if there are none.
-func extents(fn *ptx.Func, grid, block, cluster Dim3) (Dim3, Dim3, error) {
+func extents(fn *ptx.Func, grid, block, cluster ptx.Dim3) (ptx.Dim3, ptx.Dim3, error) {
 	cluster, err := clusterOf(fn, cluster)
 	if err != nil {
 		return grid, cluster, err
@@ -415,28 +416,28 @@ func extents(fn *ptx.Func, grid, block, cluster Dim3) (Dim3, Dim3, error) {
 	if err := checkExtent(fn, grid, block); err != nil {
 		return grid, cluster, err
 	}
-	if cluster != (Dim3{}) && (grid.X%cluster.X != 0 || grid.Y%cluster.Y != 0 || grid.Z%cluster.Z != 0) {
+	if cluster != (ptx.Dim3{}) && (grid.X%cluster.X != 0 || grid.Y%cluster.Y != 0 || grid.Z%cluster.Z != 0) {
 		return grid, cluster, launchErrorf("kernel %s: a grid of %s is not made of whole clusters of %s", fn.Name, grid, cluster)
 	}
 	return grid, cluster, nil
 }
 
 // clusterOf is the clusters of a launch that asks for some, or for none (manual 11.7).
-func clusterOf(fn *ptx.Func, cluster Dim3) (Dim3, error) {
+func clusterOf(fn *ptx.Func, cluster ptx.Dim3) (ptx.Dim3, error) {
 	if args, ok := fn.Directive(".reqnctapercluster"); ok {
 		want := dimOf(args)
-		if cluster != (Dim3{}) && cluster != want {
+		if cluster != (ptx.Dim3{}) && cluster != want {
 			return cluster, launchErrorf("kernel %s requires clusters of %s (.reqnctapercluster), not %s", fn.Name, want, cluster)
 		}
 		cluster = want
 	}
-	if _, ok := fn.Directive(".explicitcluster"); ok && cluster == (Dim3{}) {
+	if _, ok := fn.Directive(".explicitcluster"); ok && cluster == (ptx.Dim3{}) {
 		return cluster, launchErrorf("kernel %s must be launched with clusters (.explicitcluster)", fn.Name)
 	}
-	if _, ok := fn.Directive(".blocksareclusters"); ok && cluster == (Dim3{}) {
+	if _, ok := fn.Directive(".blocksareclusters"); ok && cluster == (ptx.Dim3{}) {
 		return cluster, launchErrorf("the blocks of kernel %s are clusters (.blocksareclusters), and it does not say of what extents (.reqnctapercluster)", fn.Name)
 	}
-	if cluster == (Dim3{}) {
+	if cluster == (ptx.Dim3{}) {
 		return cluster, nil
 	}
 	if cluster.X < 1 || cluster.Y < 1 || cluster.Z < 1 {
@@ -455,7 +456,7 @@ func clusterOf(fn *ptx.Func, cluster Dim3) (Dim3, error) {
 
 // checkExtent checks grid and block against the machine's limits and the
 // kernel's own.
-func checkExtent(fn *ptx.Func, grid, block Dim3) error {
+func checkExtent(fn *ptx.Func, grid, block ptx.Dim3) error {
 	if grid.X < 1 || grid.Y < 1 || grid.Z < 1 {
 		return launchErrorf("grid %s is empty", grid)
 	}
@@ -492,13 +493,13 @@ func maxThreadsOf(fn *ptx.Func) int {
 	return maxThreads
 }
 
-func dimOf(args []string) Dim3 {
+func dimOf(args []string) ptx.Dim3 {
 	var n []int
 	for _, a := range args {
 		v, _ := strconv.Atoi(a)
 		n = append(n, v)
 	}
-	return Dim(n...)
+	return ptx.Dim(n...)
 }
 
 // setArgs writes the arguments into the parameter block.

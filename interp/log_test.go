@@ -16,7 +16,7 @@ import (
 	"gemu/internal/oracle"
 	"gemu/internal/part"
 	"gemu/interp"
-	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/ptx"
 	tracelog "gemu/trace"
 )
@@ -294,9 +294,9 @@ func rewriteRecord(steps map[[2]int][]*oracle.Step, late map[[2]int][]oracle.Wri
 			switch {
 			case a.Space != "generic":
 			case at.Space == ptx.Shared:
-				addr[lane] += mem.SharedWindow
+				addr[lane] += probe.SharedWindow
 			case at.Space == ptx.Local:
-				addr[lane] += mem.LocalWindow
+				addr[lane] += probe.LocalWindow
 			}
 			if given[lane], compared[lane] = at.Stored, at.Compared; a.Kind == tracelog.Atomic {
 				given[lane] = at.Operand

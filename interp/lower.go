@@ -10,6 +10,7 @@ import (
 	"gemu/interp/internal/lower"
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/simt"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -43,8 +44,8 @@ func (m *Module) checkParams(k *ptx.Func) error {
 }
 
 // lowerFault is the mismatch that a kernel's code is not what it should be.
-func (m *Module) lowerFault(k *ptx.Func, fault *lower.VerifyError) *Trap {
-	t := &Trap{Kind: ErrMismatch, Msg: fmt.Sprintf("%v: %v", ErrMismatch, fault), Kernel: k.Name, File: m.Name, Pos: fault.Func.Pos, Func: fault.Func.Name, Warp: -1}
+func (m *Module) lowerFault(k *ptx.Func, fault *lower.VerifyError) *probe.Trap {
+	t := &probe.Trap{Kind: probe.ErrMismatch, Msg: fmt.Sprintf("%v: %v", probe.ErrMismatch, fault), Kernel: k.Name, File: m.Name, Pos: fault.Func.Pos, Func: fault.Func.Name, Index: -1, Warp: -1}
 	var wrong *code.Fault
 	if errors.As(fault, &wrong) && wrong.Instr != nil {
 		t.Pos, t.Instr = wrong.Instr.Pos, wrong.Instr.Text

@@ -13,6 +13,7 @@ import (
 
 	"gemu/internal/part"
 	"gemu/internal/random"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -110,7 +111,7 @@ AGAIN:
 }
 
 // machineCodeAgrees runs a program on both engines.
-func machineCodeAgrees(src string, in []byte, block Dim3, grid int, args ...any) error {
+func machineCodeAgrees(src string, in []byte, block ptx.Dim3, grid int, args ...any) error {
 	m, err := ptx.Parse("program.ptx", []byte(src))
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, src)
@@ -126,9 +127,9 @@ func machineCodeAgrees(src string, in []byte, block Dim3, grid int, args ...any)
 			if err := errors.Join(err1, err2); err != nil {
 				return "", err
 			}
-			result, err := mod.Run(context.Background(), &Launch{Kernel: "k", Grid: Dim(grid), Block: block, Args: append([]any{bin, bout}, args...), MaxSteps: 1 << 16, Mode: launch.Mode, CompileEagerly: launch.CompileEagerly, Backend: b})
+			result, err := mod.Run(context.Background(), &Launch{Kernel: "k", Grid: ptx.Dim(grid), Block: block, Args: append([]any{bin, bout}, args...), MaxSteps: 1 << 16, Mode: launch.Mode, CompileEagerly: launch.CompileEagerly, Backend: b})
 			text := fmt.Sprintf("%v\nin  %x\nout %x", err, bin.Bytes(), bout.Bytes())
-			if trap := new(Trap); errors.As(err, &trap) {
+			if trap := new(probe.Trap); errors.As(err, &trap) {
 				text += "\n" + trap.Report()
 			}
 			if v := mod.Var("scratch"); v != nil {
@@ -160,7 +161,7 @@ func machineCodeProgram(seed uint64) error {
 		for i := range in {
 			in[i] = byte(r.Uint32())
 		}
-		return machineCodeAgrees(accessProgram(r), in, []Dim3{Dim(32), Dim(20), Dim(40), Dim(1)}[r.IntN(4)], 1)
+		return machineCodeAgrees(accessProgram(r), in, []ptx.Dim3{ptx.Dim(32), ptx.Dim(20), ptx.Dim(40), ptx.Dim(1)}[r.IntN(4)], 1)
 	}
 	block := structuredBlocks[r.IntN(len(structuredBlocks))]
 	src, in := random.Structured(randomVariants(), seed, structuredGrid*block.Count(), r.IntN(2) == 0)
@@ -216,7 +217,7 @@ func TestMachineCodeStack(t *testing.T) {
 	for i := range in {
 		in[i] = byte(7 * i)
 	}
-	if err := machineCodeAgrees(src, in, Dim(32), 1); err != nil {
+	if err := machineCodeAgrees(src, in, ptx.Dim(32), 1); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"unsafe"
 
 	"gemu/interp/internal/mem"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // hostPages makes memory outside the Go heap.
@@ -43,10 +45,10 @@ func testMappedMemory(t *testing.T, mapping Mapping) {
 	defer syscall.Munmap(p)
 	p[0] = 41
 	launch := func(addr uint64) error {
-		_, err := m.Launch(context.Background(), "k", Dim(1), Dim(32), addr)
+		_, err := m.Launch(context.Background(), "k", ptx.Dim(1), ptx.Dim(32), addr)
 		return err
 	}
-	if err := launch(address(p)); !errors.Is(err, ErrOutOfBounds) {
+	if err := launch(address(p)); !errors.Is(err, probe.ErrOutOfBounds) {
 		t.Errorf("before it is mapped: %v", err)
 	}
 	b, err := m.dev.Map(address(p), p, "page", mapping)
@@ -56,20 +58,20 @@ func testMappedMemory(t *testing.T, mapping Mapping) {
 	if err := launch(address(p)); err != nil || p[4] != 42 {
 		t.Errorf("got %d, %v", p[4], err)
 	}
-	if err := launch(address(p) + 4092); !errors.Is(err, ErrOutOfBounds) || !strings.Contains(err.(*Trap).Nearby, "page [0x") {
+	if err := launch(address(p) + 4092); !errors.Is(err, probe.ErrOutOfBounds) || !strings.Contains(err.(*probe.Trap).Nearby, "page [0x") {
 		t.Errorf("past the end: %v", err)
 	}
 	if _, err := m.dev.Map(address(p)+4092, p[:8], "", mapping); err == nil || !strings.Contains(err.Error(), "overlaps page") {
 		t.Errorf("mapped twice: %v", err)
 	}
 	b.Free()
-	if err := launch(address(p)); !errors.Is(err, ErrUseAfterFree) {
+	if err := launch(address(p)); !errors.Is(err, probe.ErrUseAfterFree) {
 		t.Errorf("after it is unmapped: %v", err)
 	}
 	if b, err = m.dev.Map(address(p), p, "", ReadOnly|mapping); err != nil {
 		t.Fatalf("mapped again: %v", err)
 	}
-	if err := launch(address(p)); !errors.Is(err, ErrReadOnly) {
+	if err := launch(address(p)); !errors.Is(err, probe.ErrReadOnly) {
 		t.Errorf("store to read-only memory: %v", err)
 	}
 	b.Free()
@@ -80,12 +82,12 @@ func testMappedMemory(t *testing.T, mapping Mapping) {
 		if err := launch(address(p) + 4); err != nil {
 			t.Errorf("aligned, in memory that is not: %v", err)
 		}
-		if err := launch(address(p) + 2); !errors.Is(err, ErrMisaligned) {
+		if err := launch(address(p) + 2); !errors.Is(err, probe.ErrMisaligned) {
 			t.Errorf("misaligned: %v", err)
 		}
 	}
 	b.Free()
-	if _, err := m.dev.Map(mem.SharedWindow, p, "", mapping); err == nil {
+	if _, err := m.dev.Map(probe.SharedWindow, p, "", mapping); err == nil {
 		t.Error("mapped over the window of shared memory")
 	}
 }
@@ -122,7 +124,7 @@ func TestAtomicsBesideHost(t *testing.T) {
 		clear(p)
 		ended := make(chan error)
 		go func() {
-			_, err := m.Run(context.Background(), &Launch{Grid: Dim(1), Block: Dim(threads), Args: []any{address(p)}, Backend: backend, Mode: mode})
+			_, err := m.Run(context.Background(), &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(threads), Args: []any{address(p)}, Backend: backend, Mode: mode})
 			ended <- err
 		}()
 		var err error
@@ -175,11 +177,11 @@ func TestMappedMemoryVanishes(t *testing.T) {
 			t.Fatal(err)
 		}
 		run := func(addr uint64) error {
-			_, err := m.Run(context.Background(), &Launch{Grid: Dim(1), Block: Dim(32), Args: []any{addr}, Mode: mode})
+			_, err := m.Run(context.Background(), &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{addr}, Mode: mode})
 			return err
 		}
-		var trap *Trap
-		if err := run(addr); !errors.As(err, &trap) || trap.Kind != ErrOutOfBounds || trap.Addr != addr || !strings.Contains(trap.Nearby, "host memory [0x") {
+		var trap *probe.Trap
+		if err := run(addr); !errors.As(err, &trap) || trap.Kind != probe.ErrOutOfBounds || trap.Addr != addr || !strings.Contains(trap.Nearby, "host memory [0x") {
 			t.Errorf("%s: %v", mode, err)
 		}
 		if err := run(address(mapped)); err != nil {
@@ -211,7 +213,7 @@ func TestAllocateHook(t *testing.T) {
 	if _, err := m.dev.Alloc(1001); !errors.Is(err, ErrOutOfMemory) || !strings.Contains(err.Error(), "no more than 1000") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := m.Launch(context.Background(), "k", Dim(1), Dim(1), b); err != nil {
+	if _, err := m.Launch(context.Background(), "k", ptx.Dim(1), ptx.Dim(1), b); err != nil {
 		t.Fatal(err)
 	}
 	v := m.Var("v")

@@ -16,6 +16,7 @@ import (
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/simt"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -77,7 +78,7 @@ func (m *mutation) run(t *testing.T, table *affinetrack.Table) error {
 func checkedKernel(t *testing.T, body string, l *Launch) error {
 	t.Helper()
 	mod := loadBody(t, body)
-	l.Grid, l.Block, l.CompileEagerly = Dim(1), Dim(32), true
+	l.Grid, l.Block, l.CompileEagerly = ptx.Dim(1), ptx.Dim(32), true
 	_, err := mod.Run(t.Context(), l)
 	return err
 }
@@ -129,8 +130,8 @@ func breakRule(r ptx.Affine, change func(v affinetrack.Value) affinetrack.Value)
 // is to say.
 func wantReport(t *testing.T, err error, parts ...string) {
 	t.Helper()
-	var trap *Trap
-	if !errors.Is(err, ErrMismatch) || !errors.As(err, &trap) {
+	var trap *probe.Trap
+	if !errors.Is(err, probe.ErrMismatch) || !errors.As(err, &trap) {
 		t.Errorf("got %v, want a mismatch", err)
 		return
 	}
@@ -213,7 +214,7 @@ func spoil(t *testing.T, mod *Module, spoil func(c *simt.Kernel, f *regfile.File
 	if err != nil {
 		t.Fatal(err)
 	}
-	launch := simt.Launch{Block: Dim(32), WarpSize: 32, Mode: Check, CompileEagerly: true, Reconverge: Reconvergers[0]}
+	launch := simt.Launch{Block: ptx.Dim(32), WarpSize: 32, Mode: Check, CompileEagerly: true, Reconverge: Reconvergers[0]}
 	c, err := mod.lowered(kernelKey{fn, launch.Lowering()})
 	if err != nil {
 		t.Fatal(err)
@@ -295,7 +296,7 @@ func TestBrokenShadow(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			mod := loadBody(t, c.body)
-			l := &Launch{Grid: Dim(1), Block: Dim(32), CompileEagerly: true}
+			l := &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), CompileEagerly: true}
 			if _, err := mod.Run(context.Background(), l); err != nil {
 				t.Fatalf("before anything is broken: %v", err)
 			}
@@ -382,7 +383,7 @@ func TestSoundRuns(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if _, err := mod.Run(t.Context(), &Launch{Grid: Dim(1), Block: Dim(c.block), WarpSize: width, Mode: mode, CompileEagerly: eager}); err != nil {
+					if _, err := mod.Run(t.Context(), &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(c.block), WarpSize: width, Mode: mode, CompileEagerly: eager}); err != nil {
 						t.Errorf("%s, width %d, %v mode, eager %v: %v", c.name, width, mode, eager, err)
 						continue
 					}
@@ -401,7 +402,7 @@ func TestBrokenLowering(t *testing.T) {
 	add := &code.Signatures[code.AddU32]
 	defer func(s code.Signature) { *add = s }(*add)
 	add.Slot, add.Dst = 64, code.Q
-	_, err := mod.Run(t.Context(), &Launch{Grid: Dim(1), Block: Dim(32), CompileEagerly: true})
+	_, err := mod.Run(t.Context(), &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), CompileEagerly: true})
 	wantReport(t, err, "the lowered code is not what was selected: after pass ", "(add.u32): ", "add.u32 %x, %t, 5;", "body.ptx:11:2")
 }
 
@@ -426,22 +427,22 @@ func TestTwoAccesses(t *testing.T) {
 	for name, mode := range Modes {
 		mod := loadBody(t, "\tmov.u64 %addr, buf;\n\tld.global.b32 %d, [%addr+8];\n\tst.global.b32 [%addr+16], %d;\n")
 		var reports []string
-		events := Events(OnAccess | OnAfter)
+		events := probe.Events(probe.OnAccess | probe.OnAfter)
 		if mode == Check {
-			events |= OnResult
+			events |= probe.OnResult
 		}
-		p := &tellTale{wants: Subscription{Events: events, Addresses: true}, tell: func(e *Event) {
+		p := &tellTale{wants: probe.Subscription{Events: events, Addresses: true}, tell: func(e *probe.Event) {
 			if e.Instr.Op.Name != "st" {
 				return
 			}
 			s := e.Kind.String()
 			for _, a := range e.Accesses {
 				_, alloc, offset, ok := a.PlaceOf(3)
-				s += fmt.Sprintf(", %s %s+%d %v", a.Access.String(), alloc.Name, offset, ok)
+				s += fmt.Sprintf(", %s %s+%d %v", a.String(), alloc.Name, offset, ok)
 			}
 			reports = append(reports, s)
 		}}
-		l := &Launch{Grid: Dim(1), Block: Dim(32), Mode: mode, Probes: []Probe{p}}
+		l := &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Mode: mode, Probes: []probe.Probe{p}}
 		fn, err := mod.Kernel("")
 		if err != nil {
 			t.Fatal(err)
@@ -477,16 +478,16 @@ func TestTwoAccesses(t *testing.T) {
 
 // tellTale is a probe that calls a function.
 type tellTale struct {
-	wants Subscription
-	tell  func(e *Event)
+	wants probe.Subscription
+	tell  func(e *probe.Event)
 }
 
-func (p *tellTale) Subscription() Subscription { return p.wants }
+func (p *tellTale) Subscription() probe.Subscription { return p.wants }
 
-func (p *tellTale) OnEvent(e *Event) {
+func (p *tellTale) OnEvent(e *probe.Event) {
 	if e.Instr != nil {
 		p.tell(e)
 	}
 }
 
-func (p *tellTale) CTA(*LaunchInfo, int, Dim3) Sink { return p }
+func (p *tellTale) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return p }

@@ -17,6 +17,7 @@ import (
 	"gemu/internal/part"
 	"gemu/interp/internal/fp"
 	"gemu/interp/internal/native"
+	"gemu/ptx"
 )
 
 // TestPauses: while machine code runs the world can be stopped and profiled, soon and as often as one likes, and it
@@ -99,7 +100,7 @@ L:	%s
 func pausesOf(m *Module, b *Buffer) (pauses []time.Duration, err error) {
 	ended := make(chan error)
 	go func() {
-		_, err := m.Run(context.Background(), &Launch{Kernel: "k", Grid: Dim(1), Block: Dim(32), Args: []any{b}, Mode: Vector, Backend: Native, MaxSteps: 1 << 40})
+		_, err := m.Run(context.Background(), &Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{b}, Mode: Vector, Backend: Native, MaxSteps: 1 << 40})
 		ended <- err
 	}()
 	for {
@@ -147,7 +148,7 @@ func float32s(t *testing.T, op string, a, b, c []float32, want func(a, b, c floa
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Run(context.Background(), &Launch{Kernel: "k", Grid: Dim(n / 512), Block: Dim(512), Args: []any{buffer}, Mode: Vector, Backend: Native}); err != nil {
+		if _, err := m.Run(context.Background(), &Launch{Kernel: "k", Grid: ptx.Dim(n / 512), Block: ptx.Dim(512), Args: []any{buffer}, Mode: Vector, Backend: Native}); err != nil {
 			t.Fatal(err)
 		}
 		for i, got := range Slice[float32](buffer)[3*n:] {

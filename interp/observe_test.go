@@ -12,6 +12,8 @@ import (
 
 	"gemu/affinetrack"
 	. "gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // recorder writes down what it is told, by CTA.
@@ -22,13 +24,13 @@ type recorder struct {
 	texts map[int][]string
 }
 
-func (r *recorder) Subscription() Subscription {
-	return Subscription{Events: OnAfter | OnCTAEnd, Values: true, Addresses: true}
+func (r *recorder) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAfter | probe.OnCTAEnd, Values: true, Addresses: true}
 }
 
-func (r *recorder) OnEvent(*Event) {}
+func (r *recorder) OnEvent(*probe.Event) {}
 
-func (r *recorder) CTA(_ *LaunchInfo, index int, id Dim3) Sink {
+func (r *recorder) CTA(_ *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	if r.skip != nil && r.skip(index) {
 		return nil
 	}
@@ -43,8 +45,8 @@ type watcher struct {
 
 // OnEvent writes the warp, the line, the active lanes and those that execute,
 // lane 0 first; then registers before, addresses, registers after.
-func (w *watcher) OnEvent(e *Event) {
-	if e.Kind == OnCTAEnd {
+func (w *watcher) OnEvent(e *probe.Event) {
+	if e.Kind == probe.OnCTAEnd {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if w.texts == nil {
@@ -54,7 +56,7 @@ func (w *watcher) OnEvent(e *Event) {
 		return
 	}
 	s := fmt.Sprintf("w%d line %d %s %s", e.Warp, e.Instr.Pos.Line, mask(e.Active), mask(e.Lanes))
-	values := func(list []Value) {
+	values := func(list []probe.Value) {
 		for _, v := range list {
 			s += " " + e.Func.Regs[v.Reg].Name
 			for lane := range 4 {
@@ -192,14 +194,14 @@ func TestEvents(t *testing.T) {
 					t.Fatal(err)
 				}
 				r := &recorder{buf: b.Addr(), skip: func(index int) bool { return index == 1 }}
-				if _, err := mod.Run(t.Context(), &Launch{Grid: Dim(3, 2), Block: Dim(6), WarpSize: 4, Args: []any{b}, Mode: w.mode, Policy: w.policy, Probes: []Probe{r}}); err != nil {
+				if _, err := mod.Run(t.Context(), &Launch{Grid: ptx.Dim(3, 2), Block: ptx.Dim(6), WarpSize: 4, Args: []any{b}, Mode: w.mode, Policy: w.policy, Probes: []probe.Probe{r}}); err != nil {
 					t.Fatal(err)
 				}
 				if len(r.texts) != 5 {
 					t.Errorf("%d of 6 CTAs watched to the end, want all but one", len(r.texts))
 				}
 				for index, lines := range r.texts {
-					if begin := fmt.Sprint("begin ", Dim3{X: index % 3, Y: index / 3}); lines[0] != begin || lines[len(lines)-1] != "end" {
+					if begin := fmt.Sprint("begin ", ptx.Dim3{X: index % 3, Y: index / 3}); lines[0] != begin || lines[len(lines)-1] != "end" {
 						t.Errorf("CTA %d: from %q to %q, want from %q to end", index, lines[0], lines[len(lines)-1], begin)
 					}
 					warps := map[int][]string{}

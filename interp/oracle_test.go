@@ -12,6 +12,7 @@ import (
 	"gemu/internal/oracle"
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/simt"
+	"gemu/probe"
 )
 
 // Twin is a device of the oracle that has what an engine's device had when it was made:
@@ -30,8 +31,8 @@ type Twin struct {
 // an error.
 func NewTwin(m *Module) (*Twin, error) {
 	cfg := m.dev.cfg
-	config := oracle.Config{Memory: cfg.Memory, Heap: cfg.Heap, Stack: cfg.Stack, Base: cfg.Base, SM: cfg.SM, Stdout: cfg.Stdout, WMMAAlignment: cfg.Tolerance.Has(WMMAAlignment)}
-	if cfg.Tolerance.Has(SharedUnit) {
+	config := oracle.Config{Memory: cfg.Memory, Heap: cfg.Heap, Stack: cfg.Stack, Base: cfg.Base, SM: cfg.SM, Stdout: cfg.Stdout, WMMAAlignment: cfg.Tolerance.Has(probe.WMMAAlignment)}
+	if cfg.Tolerance.Has(probe.SharedUnit) {
 		config.SharedUnit = occupancy.LimitsOf(cfg.SM).Unit
 	}
 	t := &Twin{engine: m, Dev: oracle.NewDevice(config)}
@@ -47,22 +48,22 @@ func NewTwin(m *Module) (*Twin, error) {
 		addr := a.Base
 		var err error
 		switch a.Kind {
-		case mem.Params, mem.Workspace:
+		case probe.ParameterMemory, probe.WorkspaceMemory:
 			return
-		case mem.Variable, mem.Constant, mem.TexRef, mem.SamplerRef, mem.SurfRef:
+		case probe.VariableMemory, probe.ConstantMemory, probe.TexRefMemory, probe.SamplerRefMemory, probe.SurfRefMemory:
 			load()
-		case mem.Array:
+		case probe.ArrayMemory:
 			addr, err = t.Dev.AllocArray(a.Span)
-		case mem.PerCTA:
+		case probe.PerCTAMemory:
 			if !a.Freed {
 				return // of the launch that runs: the oracle's launch allocates its own
 			}
 			addr, err = t.Dev.Alloc(a.Span)
-		case mem.Buffer:
+		case probe.BufferMemory:
 			addr, err = t.Dev.Alloc(a.Span)
-		case mem.Heap:
+		case probe.HeapMemory:
 			addr = t.Dev.Malloc(a.Span)
-		case mem.Mapped:
+		case probe.HostMemory:
 			t.Dev.Map(a.Base, make([]byte, a.Span), a.ReadOnly())
 		default:
 			err = errors.New("not of a device")
@@ -131,7 +132,7 @@ func (t *Twin) Run(ctx context.Context, l *Launch, order func() oracle.Order, lo
 // Each calls do with the memory of every live allocation that both devices have.
 func (t *Twin) Each(visit func(a *mem.Allocation, engine, oracle []byte)) {
 	t.engine.dev.mem.Each(func(a *mem.Allocation) {
-		if b := t.Dev.Bytes(a.Base); a.Kind != mem.Params && !a.Freed && b != nil {
+		if b := t.Dev.Bytes(a.Base); a.Kind != probe.ParameterMemory && !a.Freed && b != nil {
 			visit(a, a.Data, b)
 		}
 	})

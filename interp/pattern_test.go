@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"gemu/internal/part"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -116,8 +117,8 @@ func TestPatterns(t *testing.T) {
 			t.Fatalf("%v\n%s", err, body)
 		}
 		for _, n := range []int64{0, 3, 20, -16, 1<<31 - 16, -1 << 31} {
-			l := Launch{Kernel: "k", Grid: Dim(1), Block: Dim(32), Mode: Vector, Backend: Portable, verifyProofs: true}
-			if _, err := patternRun(m, &l, n); errors.Is(err, ErrMismatch) { // not if it is nowhere: that is found later
+			l := Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(32), Mode: Vector, Backend: Portable, verifyProofs: true}
+			if _, err := patternRun(m, &l, n); errors.Is(err, probe.ErrMismatch) { // not if it is nowhere: that is found later
 				t.Errorf("n = %d: %v\n%s", n, err, body)
 			}
 		}
@@ -318,12 +319,12 @@ func TestPatternsHold(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, p)
 		}
-		shape := []Dim3{Dim(32), Dim(64), Dim(16, 4), Dim(8, 8), Dim(20), Dim(32, 2), Dim(24, 3)}[p.IntN(7)]
-		l := Launch{Kernel: "k", Grid: Dim(1 + 2*p.IntN(2)), Block: shape, Reconverge: Reconvergers[p.IntN(len(Reconvergers))], MaxSteps: 1 << 16}
+		shape := []ptx.Dim3{ptx.Dim(32), ptx.Dim(64), ptx.Dim(16, 4), ptx.Dim(8, 8), ptx.Dim(20), ptx.Dim(32, 2), ptx.Dim(24, 3)}[p.IntN(7)]
+		l := Launch{Kernel: "k", Grid: ptx.Dim(1 + 2*p.IntN(2)), Block: shape, Reconverge: Reconvergers[p.IntN(len(Reconvergers))], MaxSteps: 1 << 16}
 		n := p.number()
 		at, width := l, []int{32, 32, 32, 16, 64}[p.IntN(5)]
 		at.Mode, at.Backend, at.verifyProofs, at.WarpSize = Vector, Portable, true, width
-		if _, err := patternRun(m, &at, n); errors.Is(err, ErrMismatch) {
+		if _, err := patternRun(m, &at, n); errors.Is(err, probe.ErrMismatch) {
 			t.Fatalf("program %d, block %v, warps of %d, %s: %v\n%s", i, shape, width, l.Reconverge.Name, err, p)
 		}
 		if Native == nil || n < 0 && !p.far {
@@ -395,7 +396,7 @@ DONE:
 		}
 		for _, mode := range []Mode{Vector, Affine, Check} {
 			for _, backend := range []Backend{Portable, Native} {
-				l := Launch{Kernel: "k", Grid: Dim(4), Block: Dim(32), Mode: mode, Backend: backend, Reconverge: policy, verifyProofs: mode == Vector && backend == Portable}
+				l := Launch{Kernel: "k", Grid: ptx.Dim(4), Block: ptx.Dim(32), Mode: mode, Backend: backend, Reconverge: policy, verifyProofs: mode == Vector && backend == Portable}
 				if got, err := patternRun(m, &l, 0); err != nil || !bytes.Equal(got[:len(want)], want) {
 					t.Errorf("%s, %v mode, machine code %v: %x, %v, want %x", policy.Name, mode, backend != Portable, got[:min(len(got), len(want))], err, want)
 				}

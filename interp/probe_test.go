@@ -20,13 +20,14 @@ import (
 	"gemu/internal/corpus"
 	"gemu/internal/part"
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
 
 // script is a probe that writes down all events of a launch, by CTA.
 type script struct {
-	wants interp.Subscription
+	wants probe.Subscription
 	seed  maphash.Seed
 	some  bool // it may be told some of an instruction's events, and not the others
 
@@ -35,18 +36,18 @@ type script struct {
 	launch []string
 }
 
-func newScript(sub interp.Subscription) *script {
+func newScript(sub probe.Subscription) *script {
 	return &script{wants: sub, seed: maphash.MakeSeed(), ctas: map[int]*scene{}}
 }
 
-func (s *script) Subscription() interp.Subscription { return s.wants }
+func (s *script) Subscription() probe.Subscription { return s.wants }
 
-func (s *script) OnEvent(e *interp.Event) {
+func (s *script) OnEvent(e *probe.Event) {
 	s.launch = append(s.launch, e.Kind.String())
 }
 
-func (s *script) CTA(_ *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
-	c := &scene{script: s, kinds: map[interp.Events]int{}}
+func (s *script) CTA(_ *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
+	c := &scene{script: s, kinds: map[probe.Events]int{}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ctas[index] = c
@@ -58,7 +59,7 @@ type scene struct {
 	*script
 	sums  []uint64 // of each event
 	texts []string // … the first few, written out
-	kinds map[interp.Events]int
+	kinds map[probe.Events]int
 	ways  int // of splits, without one of each
 	lanes int64
 	did   int64              // instructions of threads
@@ -68,7 +69,7 @@ type scene struct {
 }
 
 // values writes registers, for the lanes of m.
-func values(b *strings.Builder, list []interp.Value, m uint64) {
+func values(b *strings.Builder, list []probe.Value, m uint64) {
 	for i := range list {
 		v := &list[i]
 		fmt.Fprintf(b, " %d", v.Reg)
@@ -86,9 +87,9 @@ func values(b *strings.Builder, list []interp.Value, m uint64) {
 	}
 }
 
-func (c *scene) OnEvent(e *interp.Event) {
+func (c *scene) OnEvent(e *probe.Event) {
 	c.kinds[e.Kind]++
-	if e.Kind == interp.OnMaterialise { // which the mode has, and not the program
+	if e.Kind == probe.OnMaterialise { // which the mode has, and not the program
 		c.wrote += int64(bits.OnesCount64(e.Lanes))
 		if t := e.Materialised.Tags; e.Lanes == 0 || e.Lanes&^(uint64(t[0].Mask)|uint64(t[1].Mask)<<32) != 0 {
 			c.errs = append(c.errs, fmt.Errorf("register %d of tags %+v is expanded for lanes %#x", e.Materialised.Reg, t, e.Lanes))
@@ -100,7 +101,7 @@ func (c *scene) OnEvent(e *interp.Event) {
 	if e.Instr != nil {
 		fmt.Fprintf(&b, " (%s)", e.Instr.Text)
 	}
-	later := e.Kind == interp.OnAfter && writesLater(e.Instr)
+	later := e.Kind == probe.OnAfter && writesLater(e.Instr)
 	values(&b, e.Reads, e.Lanes)
 	if !later {
 		b.WriteString(" ->")
@@ -108,11 +109,11 @@ func (c *scene) OnEvent(e *interp.Event) {
 	}
 	for i := range e.Accesses {
 		a := &e.Accesses[i]
-		fmt.Fprintf(&b, " %s", a.Access.String())
+		fmt.Fprintf(&b, " %s", a.String())
 		for n := e.Lanes; n != 0; n &= n - 1 {
 			lane := bits.TrailingZeros64(n)
 			fmt.Fprintf(&b, " %x", a.Addr[lane])
-			if e.Kind == interp.OnAccess {
+			if e.Kind == probe.OnAccess {
 				space, alloc, offset, ok := a.PlaceOf(lane)
 				fmt.Fprintf(&b, " %s %x %v", space, offset, ok)
 				if alloc != nil && alloc.Base+offset != a.Addr[lane] && a.Space != ptx.Shared {
@@ -127,7 +128,7 @@ func (c *scene) OnEvent(e *interp.Event) {
 			c.errs = append(c.errs, fmt.Errorf("%v of lanes %#x reads %+v", e.Instr, e.Lanes, x))
 		}
 	}
-	if e.Kind == interp.OnOperation || e.Kind == interp.OnResult {
+	if e.Kind == probe.OnOperation || e.Kind == probe.OnResult {
 		c.part(&b, e)
 	}
 	if e.Effect != nil {
@@ -150,15 +151,15 @@ func (c *scene) OnEvent(e *interp.Event) {
 }
 
 // part writes an operation, and what it reads or has written.
-func (c *scene) part(b *strings.Builder, e *interp.Event) {
+func (c *scene) part(b *strings.Builder, e *probe.Event) {
 	o := e.Operation
 	list, cell := o.Sources, e.Source
-	if e.Kind == interp.OnResult {
+	if e.Kind == probe.OnResult {
 		list, cell = o.Results, e.Result
 	}
 	fmt.Fprintf(b, " %s %v", o.Name, list)
 	for i := range list {
-		if list[i].Kind == interp.NoOperand {
+		if list[i].Kind == probe.NoOperand {
 			continue
 		}
 		var row regfile.Row64
@@ -166,7 +167,7 @@ func (c *scene) part(b *strings.Builder, e *interp.Event) {
 			lane := bits.TrailingZeros64(n)
 			cell(i).Lanes(lane/32, &row)
 			fmt.Fprintf(b, " %x", row[lane%32])
-			if list[i].Kind == interp.ConstantOperand && list[i].Value != row[lane%32] {
+			if list[i].Kind == probe.ConstantOperand && list[i].Value != row[lane%32] {
 				c.errs = append(c.errs, fmt.Errorf("%v: constant %#x is %#x", e.Instr, list[i].Value, row[lane%32]))
 			}
 			if got := cell(i).Lane(lane); got != row[lane%32] {
@@ -180,7 +181,7 @@ func (c *scene) part(b *strings.Builder, e *interp.Event) {
 }
 
 // effectText writes an effect.
-func effectText(f *interp.Effect) string {
+func effectText(f *probe.Effect) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, " %d", f.Number)
 	for _, part := range []struct {
@@ -276,7 +277,7 @@ func TestEffects(t *testing.T) {
 				want = append(want, what[n]+": "+what1+pieces[n])
 			}
 			mod, b := linker(t, interp.Config{}, asyncKernel, 128)
-			l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(2), Args: []any{b}, Mode: mode, EagerEffects: i == 1, Probes: []interp.Probe{&effects{&got}}}
+			l := &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(2), Args: []any{b}, Mode: mode, EagerEffects: i == 1, Probes: []probe.Probe{&effects{&got}}}
 			if _, err := mod.Run(t.Context(), l); err != nil {
 				t.Fatal(err)
 			}
@@ -327,21 +328,21 @@ func TestPassed(t *testing.T) {
 	for name, mode := range interp.Modes {
 		var got []string
 		mod, _ := linker(t, interp.Config{}, passingKernel, 128)
-		kinds := func(list []interp.Operand) (s string) {
+		kinds := func(list []probe.Operand) (s string) {
 			for _, o := range list {
 				s += fmt.Sprintf(" %d:%d", o.Kind, o.Bits)
 			}
 			return s
 		}
-		watch := &passing{func(e *interp.Event) {
+		watch := &passing{func(e *probe.Event) {
 			switch e.Kind {
-			case interp.OnCTA:
+			case probe.OnCTA:
 				got = append(got, fmt.Sprint("cta ", len(e.Shared().Data), e.Shared().Space()))
-			case interp.OnCall:
+			case probe.OnCall:
 				parts := e.Launch.Program.Operations(e.Index)
 				params, results := e.Launch.Program.Arguments(e.Callee)
 				got = append(got, fmt.Sprint("call", kinds(parts.Args), kinds(params), kinds(parts.Rets), kinds(results)))
-			case interp.OnPrint:
+			case probe.OnPrint:
 				parts := e.Launch.Program.Operations(e.Index)
 				at := -1
 				for _, v := range e.Launch.Program.Locals(e.Func) {
@@ -352,11 +353,11 @@ func TestPassed(t *testing.T) {
 				got = append(got, fmt.Sprint("print ", e.Lanes, int(e.Offset)-e.Local-at, e.Bytes, e.Memory == nil, kinds(parts.Args), kinds(parts.Rets)))
 			}
 		}}
-		if _, err := mod.Run(t.Context(), &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(2), Mode: mode, Probes: []interp.Probe{watch}}); err != nil {
+		if _, err := mod.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(2), Mode: mode, Probes: []probe.Probe{watch}}); err != nil {
 			t.Fatal(err)
 		}
 		// A register and 16 bytes are passed, a register comes back; of vprintf two addresses, and 4 bytes.
-		row, frame := interp.RowOperand, interp.FrameOperand
+		row, frame := probe.RowOperand, probe.FrameOperand
 		passes := fmt.Sprintf(" %d:32 %d:128", row, frame)
 		prints := fmt.Sprintf(" %d:64 %d:64 %d:32", frame, frame, frame)
 		want := []string{"cta 20 shared", "call" + passes + passes + fmt.Sprintf(" %d:32 %d:32", row, row)}
@@ -370,40 +371,40 @@ func TestPassed(t *testing.T) {
 }
 
 // passing is a probe that calls a function with what it is told.
-type passing struct{ tell func(e *interp.Event) }
+type passing struct{ tell func(e *probe.Event) }
 
-func (p *passing) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnCTA | interp.OnCall | interp.OnPrint | interp.OnOperation}
+func (p *passing) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnCTA | probe.OnCall | probe.OnPrint | probe.OnOperation}
 }
-func (p *passing) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
-func (p *passing) OnEvent(e *interp.Event)                              { p.tell(e) }
+func (p *passing) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return p }
+func (p *passing) OnEvent(e *probe.Event)                          { p.tell(e) }
 
 // effects is a probe that writes down effects.
 type effects struct{ list *[]string }
 
-func (p *effects) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnEffect}
+func (p *effects) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnEffect}
 }
-func (p *effects) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
+func (p *effects) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return p }
 
-func (p *effects) OnEvent(e *interp.Event) {
+func (p *effects) OnEvent(e *probe.Event) {
 	*p.list = append(*p.list, fmt.Sprintf("line %d lane %d:%s", e.Instr.Pos.Line, bits.TrailingZeros64(e.Lanes), effectText(e.Effect)))
 }
 
 // follow checks that events come in an order that makes sense.
-func (c *scene) follow(e *interp.Event) {
+func (c *scene) follow(e *probe.Event) {
 	if c.open == nil {
 		c.open = map[int]*ptx.Instr{}
 	}
 	open := c.open[e.Warp]
 	bad := false
 	switch e.Kind {
-	case interp.OnBefore:
+	case probe.OnBefore:
 		bad = open != nil
 		c.open[e.Warp] = e.Instr
-	case interp.OnAccess, interp.OnOperation, interp.OnResult:
+	case probe.OnAccess, probe.OnOperation, probe.OnResult:
 		bad = open != e.Instr
-	case interp.OnAfter:
+	case probe.OnAfter:
 		bad = open != e.Instr
 		c.open[e.Warp] = nil
 		c.lanes += int64(bits.OnesCount64(e.Active))
@@ -412,16 +413,16 @@ func (c *scene) follow(e *interp.Event) {
 		} else {
 			c.did += int64(bits.OnesCount64(e.Lanes))
 		}
-	case interp.OnUndo:
+	case probe.OnUndo:
 		bad = open != e.Instr
 		c.open[e.Warp] = nil
-	case interp.OnCall:
+	case probe.OnCall:
 		bad = e.Callee == nil || e.Callee.Entry
-	case interp.OnSplit:
+	case probe.OnSplit:
 		c.ways += len(e.Groups) - 1
 	}
-	if all := e.Lanes; e.Kind == interp.OnSplit || e.Kind == interp.OnBranch {
-		if e.Kind == interp.OnBranch {
+	if all := e.Lanes; e.Kind == probe.OnSplit || e.Kind == probe.OnBranch {
+		if e.Kind == probe.OnBranch {
 			all = e.Active
 		}
 		together := uint64(0)
@@ -441,12 +442,12 @@ func (s *script) agrees(n *interp.Counts) error {
 	var after, branches, splits, reconvergences int
 	var lanes, executed int64
 	for _, c := range s.ctas {
-		after += c.kinds[interp.OnAfter]
-		branches += c.kinds[interp.OnBranch]
+		after += c.kinds[probe.OnAfter]
+		branches += c.kinds[probe.OnBranch]
 		splits += c.ways
-		reconvergences += c.kinds[interp.OnReconverge]
+		reconvergences += c.kinds[probe.OnReconverge]
 		lanes, executed = lanes+c.lanes, executed+c.did
-		if c.kinds[interp.OnCTA] != 1 || c.kinds[interp.OnCTAEnd] != 1 || c.kinds[interp.OnWarp] != c.kinds[interp.OnWarpEnd] {
+		if c.kinds[probe.OnCTA] != 1 || c.kinds[probe.OnCTAEnd] != 1 || c.kinds[probe.OnWarp] != c.kinds[probe.OnWarpEnd] {
 			return fmt.Errorf("a CTA with %v", c.kinds)
 		}
 	}
@@ -486,12 +487,12 @@ func (c *scene) text(i int) string {
 }
 
 // scripts runs a program and returns the scripts of its launches.
-func scripts(p *corpus.Program, events interp.Events, seed maphash.Seed, prepare func(l *interp.Launch)) (list []*script, o *corpus.Outcome) {
+func scripts(p *corpus.Program, events probe.Events, seed maphash.Seed, prepare func(l *interp.Launch)) (list []*script, o *corpus.Outcome) {
 	o = p.Run(func(l *interp.Launch) {
-		s := newScript(interp.Subscription{Events: events, Values: true, Tags: true, Addresses: true})
+		s := newScript(probe.Subscription{Events: events, Values: true, Tags: true, Addresses: true})
 		s.seed = seed
 		list = append(list, s)
-		l.Probes = []interp.Probe{s}
+		l.Probes = []probe.Probe{s}
 		prepare(l)
 	})
 	return list, o
@@ -521,9 +522,9 @@ func TestStream(t *testing.T) {
 		if (uint64(i)+seed)%share > 0 || strings.HasPrefix(p.File, "@") && uint64(i)%2 > 0 {
 			continue
 		}
-		events := interp.AllEvents
+		events := probe.AllEvents
 		if i%2 == 0 {
-			events &^= interp.OnOperation | interp.OnResult // without them less is prepared
+			events &^= probe.OnOperation | probe.OnResult // without them less is prepared
 		}
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
@@ -609,15 +610,15 @@ func TestThreadInstructions(t *testing.T) {
 			src = warps32.ReplaceAllString(src, "")
 		}
 		launch := func(mod *interp.Module, b *interp.Buffer) *interp.Launch {
-			return &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(width), WarpSize: width, Args: []any{b}}
+			return &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(width), WarpSize: width, Args: []any{b}}
 		}
 		mod, b := linker(t, interp.Config{}, src, 4)
 		for _, mode := range interp.Modes {
 			for _, r := range interp.Reconvergers {
-				if !r.LetsLanesWait() {
+				if !r.Policy().LanesMayWait {
 					continue
 				}
-				for _, probes := range [][]interp.Probe{nil, {newScript(interp.Subscription{Events: interp.OnAfter})}} {
+				for _, probes := range [][]probe.Probe{nil, {newScript(probe.Subscription{Events: probe.OnAfter})}} {
 					l := launch(mod, b)
 					l.Mode, l.Reconverge, l.Probes = mode, r, probes
 					res, err := mod.Run(t.Context(), l)
@@ -647,18 +648,18 @@ type every struct {
 }
 
 // choices are what it is told of instructions, the second of its own first.
-var choices = [...]interp.Events{interp.AllEvents, interp.OnAccess | interp.OnTexels, interp.OnAfter, interp.OnBefore | interp.OnUndo}
+var choices = [...]probe.Events{probe.AllEvents, probe.OnAccess | probe.OnTexels, probe.OnAfter, probe.OnBefore | probe.OnUndo}
 
 // told is what is told of an instruction.
-func (p every) told(i int) interp.Events {
+func (p every) told(i int) probe.Events {
 	if i%p.of != p.n {
 		return 0
 	}
 	return choices[i/p.of%len(choices)]
 }
 
-func (p every) SelectEvents(l *interp.LaunchInfo) []interp.Events {
-	list := make([]interp.Events, l.Program.Len())
+func (p every) SelectEvents(l *probe.LaunchInfo) []probe.Events {
+	list := make([]probe.Events, l.Program.Len())
 	for i := range list {
 		list[i] = p.told(i)
 	}
@@ -668,12 +669,12 @@ func (p every) SelectEvents(l *interp.LaunchInfo) []interp.Events {
 // listens is a probe that passes on what another would be told if it could choose.
 type listens struct{ every }
 
-func (p listens) SelectEvents(*interp.LaunchInfo) []interp.Events { return nil }
+func (p listens) SelectEvents(*probe.LaunchInfo) []probe.Events { return nil }
 
-func (p listens) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
+func (p listens) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	to := p.script.CTA(l, index, id)
-	return sink(func(e *interp.Event) {
-		const chosen = interp.OnBefore | interp.OnAccess | interp.OnTexels | interp.OnOperation | interp.OnResult | interp.OnAfter | interp.OnUndo
+	return sink(func(e *probe.Event) {
+		const chosen = probe.OnBefore | probe.OnAccess | probe.OnTexels | probe.OnOperation | probe.OnResult | probe.OnAfter | probe.OnUndo
 		if e.Kind&chosen == 0 || e.Kind&p.told(e.Index) != 0 {
 			to.OnEvent(e)
 		}
@@ -682,20 +683,20 @@ func (p listens) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sin
 
 // easing is a sink for which each warp is eased now and then, for as long as two of the instructions
 // that are told nevertheless. With ease it has that done, else it passes on what would be told.
-func (p every) easing(to interp.Sink, ease bool) interp.Sink {
+func (p every) easing(to probe.Sink, ease bool) probe.Sink {
 	count, eased := map[int]int{}, map[int]bool{} // eased: as the instruction began
-	less := func(e *interp.Event) bool { return count[e.Warp]/2%2 == 1 }
-	return sink(func(e *interp.Event) {
-		const chosen = interp.OnBefore | interp.OnAccess | interp.OnTexels | interp.OnOperation | interp.OnResult | interp.OnAfter | interp.OnUndo
+	less := func(e *probe.Event) bool { return count[e.Warp]/2%2 == 1 }
+	return sink(func(e *probe.Event) {
+		const chosen = probe.OnBefore | probe.OnAccess | probe.OnTexels | probe.OnOperation | probe.OnResult | probe.OnAfter | probe.OnUndo
 		if e.Kind&chosen != 0 {
-			if e.Kind == interp.OnBefore {
+			if e.Kind == probe.OnBefore {
 				eased[e.Warp] = less(e)
 			}
 			mine := e.Kind&p.told(e.Index) != 0
 			if !ease && eased[e.Warp] && !mine {
 				return
 			}
-			if mine && e.Kind == interp.OnBefore {
+			if mine && e.Kind == probe.OnBefore {
 				if count[e.Warp]++; ease {
 					e.ReduceEvents(less(e))
 				}
@@ -708,17 +709,17 @@ func (p every) easing(to interp.Sink, ease bool) interp.Sink {
 // eases is a probe that eases warps.
 type eases struct{ every }
 
-func (p eases) SelectEvents(*interp.LaunchInfo) []interp.Events    { return nil }
-func (p eases) ReducedEvents(l *interp.LaunchInfo) []interp.Events { return p.every.SelectEvents(l) }
+func (p eases) SelectEvents(*probe.LaunchInfo) []probe.Events    { return nil }
+func (p eases) ReducedEvents(l *probe.LaunchInfo) []probe.Events { return p.every.SelectEvents(l) }
 
-func (p eases) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
+func (p eases) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	return p.easing(p.script.CTA(l, index, id), true)
 }
 
 // mayEase is a probe that passes on what one would be told that eases warps.
 type mayEase struct{ listens }
 
-func (p mayEase) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
+func (p mayEase) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	return p.easing(p.script.CTA(l, index, id), false)
 }
 
@@ -730,17 +731,17 @@ func TestChosen(t *testing.T) {
 		if (uint64(i)+seed)%share > 0 {
 			continue
 		}
-		sub := interp.Subscription{Events: interp.AllEvents &^ interp.OnMaterialise, Values: true, Addresses: true}
+		sub := probe.Subscription{Events: probe.AllEvents &^ probe.OnMaterialise, Values: true, Addresses: true}
 		switch (i + i/3) % 3 {
 		case 0:
-			sub.Events = interp.OnBefore | interp.OnAfter | interp.OnAccess | interp.OnUndo | interp.OnExit | interp.OnWake
+			sub.Events = probe.OnBefore | probe.OnAfter | probe.OnAccess | probe.OnUndo | probe.OnExit | probe.OnWake
 		case 1:
-			sub.Events &^= interp.OnOperation | interp.OnResult
+			sub.Events &^= probe.OnOperation | probe.OnResult
 		}
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
 			for _, mode := range interp.Modes {
-				run := func(make func(every) interp.Probe) (list [2][]*script) {
+				run := func(make func(every) probe.Probe) (list [2][]*script) {
 					p.Run(func(l *interp.Launch) {
 						l.Mode, l.Probes = mode, nil
 						for k := range list {
@@ -754,9 +755,9 @@ func TestChosen(t *testing.T) {
 					})
 					return list
 				}
-				for _, makes := range [][2]func(e every) interp.Probe{
-					{func(e every) interp.Probe { return listens{e} }, func(e every) interp.Probe { return e }},
-					{func(e every) interp.Probe { return mayEase{listens{e}} }, func(e every) interp.Probe { return eases{e} }},
+				for _, makes := range [][2]func(e every) probe.Probe{
+					{func(e every) probe.Probe { return listens{e} }, func(e every) probe.Probe { return e }},
+					{func(e every) probe.Probe { return mayEase{listens{e}} }, func(e every) probe.Probe { return eases{e} }},
 				} {
 					want, got := run(makes[0]), run(makes[1])
 					for k := range want {
@@ -775,14 +776,14 @@ func TestChosen(t *testing.T) {
 // order is a probe that wants the events of all CTAs in one order.
 type order []string
 
-func (o *order) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.AllEvents, InOrder: true}
+func (o *order) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.AllEvents, InOrder: true}
 }
 
-func (o *order) OnEvent(e *interp.Event) { *o = append(*o, e.Kind.String()) }
+func (o *order) OnEvent(e *probe.Event) { *o = append(*o, e.Kind.String()) }
 
-func (o *order) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink {
-	return sink(func(e *interp.Event) { *o = append(*o, fmt.Sprint(e.CTA, e.Warp, e.Kind, e.Index)) })
+func (o *order) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink {
+	return sink(func(e *probe.Event) { *o = append(*o, fmt.Sprint(e.CTA, e.Warp, e.Kind, e.Index)) })
 }
 
 // TestOrder: a probe that wants one order over all CTAs has the same on any number of cores;
@@ -792,14 +793,14 @@ func TestOrder(t *testing.T) {
 	var alone *script
 	for _, workers := range []int{1, 4} {
 		var o order
-		beside := newScript(interp.Subscription{Events: interp.AllEvents &^ interp.OnMaterialise, Values: true, Addresses: true})
+		beside := newScript(probe.Subscription{Events: probe.AllEvents &^ probe.OnMaterialise, Values: true, Addresses: true})
 		if alone != nil {
 			beside.seed = alone.seed
 		}
-		for _, probes := range [][]interp.Probe{{&o, beside}, {beside}} {
+		for _, probes := range [][]probe.Probe{{&o, beside}, {beside}} {
 			beside.ctas = map[int]*scene{}
 			mod, b := linker(t, interp.Config{Workers: workers}, pausedKernel, 256)
-			l := &interp.Launch{Grid: interp.Dim(40), Block: interp.Dim(64), Args: []any{b}, Mode: interp.Affine, Probes: probes}
+			l := &interp.Launch{Grid: ptx.Dim(40), Block: ptx.Dim(64), Args: []any{b}, Mode: interp.Affine, Probes: probes}
 			if _, err := mod.Run(t.Context(), l); err != nil {
 				t.Fatal(err)
 			}
@@ -820,13 +821,13 @@ func TestOrder(t *testing.T) {
 // busy is a probe that wants everything and does nothing.
 type busy struct{ n int }
 
-func (b *busy) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.AllEvents, Values: true, Tags: true, Addresses: true, InOrder: true}
+func (b *busy) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.AllEvents, Values: true, Tags: true, Addresses: true, InOrder: true}
 }
 
-func (b *busy) OnEvent(*interp.Event) { b.n++ }
+func (b *busy) OnEvent(*probe.Event) { b.n++ }
 
-func (b *busy) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return b }
+func (b *busy) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return b }
 
 // TestNoGarbage: events cost no memory each, beyond what the launch takes anyway.
 func TestNoGarbage(t *testing.T) {
@@ -835,9 +836,9 @@ func TestNoGarbage(t *testing.T) {
 			mod, b := linker(t, interp.Config{}, loopKernel, 256)
 			allocs = testing.AllocsPerRun(1, func() {
 				p := &busy{}
-				l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(64), Args: []any{b, size}, Mode: mode}
+				l := &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(64), Args: []any{b, size}, Mode: mode}
 				if watched {
-					l.Structure, l.Probes = true, []interp.Probe{p}
+					l.Structure, l.Probes = true, []probe.Probe{p}
 				}
 				if _, err := mod.Run(t.Context(), l); err != nil {
 					t.Fatal(err)
@@ -920,10 +921,10 @@ func TestSplitAtCollective(t *testing.T) {
 		mod, b := linker(t, interp.Config{}, meetKernel, 4)
 		const shuffle = 18 // line
 		diverged := 0
-		p := &told{wants: interp.Subscription{Events: interp.OnSplit | interp.OnWait, InOrder: true}}
-		p.tell = func(e *interp.Event) {
+		p := &told{wants: probe.Subscription{Events: probe.OnSplit | probe.OnWait, InOrder: true}}
+		p.tell = func(e *probe.Event) {
 			switch {
-			case e.Kind == interp.OnWait:
+			case e.Kind == probe.OnWait:
 				e.Pause()
 			case e.Lanes == 0xffff:
 				diverged++
@@ -934,7 +935,7 @@ func TestSplitAtCollective(t *testing.T) {
 				}
 			}
 		}
-		e, err := mod.Start(&interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}, Mode: mode, Probes: []interp.Probe{p}})
+		e, err := mod.Start(&interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{b}, Mode: mode, Probes: []probe.Probe{p}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -958,15 +959,15 @@ func TestSplitAtCollective(t *testing.T) {
 
 // told is a probe that calls a function.
 type told struct {
-	wants interp.Subscription
-	tell  func(e *interp.Event)
+	wants probe.Subscription
+	tell  func(e *probe.Event)
 }
 
-func (p *told) Subscription() interp.Subscription { return p.wants }
+func (p *told) Subscription() probe.Subscription { return p.wants }
 
-func (p *told) OnEvent(e *interp.Event) { p.tell(e) }
+func (p *told) OnEvent(e *probe.Event) { p.tell(e) }
 
-func (p *told) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
+func (p *told) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return p }
 
 // expandedKernel wants the lanes of compact registers in a call, at a barrier, in a shuffle
 // whose lanes come from two places, and in a store that traps.
@@ -1007,12 +1008,12 @@ func TestExpansions(t *testing.T) {
 	for name, mode := range interp.Modes {
 		mod, b := linker(t, interp.Config{}, expandedKernel, 4)
 		lanes := map[string]uint64{}
-		p := &told{wants: interp.Subscription{Events: interp.OnMaterialise}}
-		p.tell = func(e *interp.Event) {
+		p := &told{wants: probe.Subscription{Events: probe.OnMaterialise}}
+		p.tell = func(e *probe.Event) {
 			lanes[fmt.Sprint(e.Instr.Op.Name, " ", e.Func.Regs[e.Materialised.Reg].Name)] |= e.Lanes
 		}
-		_, err := mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}, Mode: mode, CompileEagerly: mode != interp.Vector, Probes: []interp.Probe{p}})
-		if !errors.Is(err, interp.ErrOutOfBounds) {
+		_, err := mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{b}, Mode: mode, CompileEagerly: mode != interp.Vector, Probes: []probe.Probe{p}})
+		if !errors.Is(err, probe.ErrOutOfBounds) {
 			t.Errorf("%s: %v", name, err)
 		}
 		const all = 0xffff_ffff
@@ -1074,20 +1075,20 @@ type fresh struct {
 	met   map[[2]int][]int  // by CTA and warp: generations of barrier 1
 }
 
-func (p *fresh) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnAccess | interp.OnBefore | interp.OnWake, Addresses: true, InOrder: true}
+func (p *fresh) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAccess | probe.OnBefore | probe.OnWake, Addresses: true, InOrder: true}
 }
 
-func (p *fresh) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return sink(p.OnEvent) }
+func (p *fresh) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return sink(p.OnEvent) }
 
-func (p *fresh) OnEvent(e *interp.Event) {
+func (p *fresh) OnEvent(e *probe.Event) {
 	switch e.Kind {
-	case interp.OnBefore:
+	case probe.OnBefore:
 		if e.Instr.Op.Name == "bar" {
 			e.Pause()
 		}
 		return
-	case interp.OnWake:
+	case probe.OnWake:
 		key := [2]int{e.CTA, e.Warp}
 		p.met[key] = append(p.met[key], e.Wait.Generation)
 		return
@@ -1104,7 +1105,7 @@ func (p *fresh) OnEvent(e *interp.Event) {
 		}
 		for i := range s {
 			switch {
-			case a.Kind == interp.AccessStore:
+			case a.Kind == probe.AccessStore:
 				s[i] = 1
 			case s[i] == 0:
 				p.lanes[fmt.Sprintf("line %d cta %d warp %d", e.Instr.Pos.Line, e.CTA, e.Warp)] |= 1 << lane
@@ -1127,7 +1128,7 @@ func TestShadow(t *testing.T) {
 	for name, mode := range interp.Modes {
 		mod, b := linker(t, interp.Config{ShadowBytes: 1}, shadowKernel, 8)
 		p := &fresh{lanes: map[string]uint64{}, met: map[[2]int][]int{}}
-		e, err := mod.Start(&interp.Launch{Kernel: "k", Grid: interp.Dim(3), Block: interp.Dim(48), Args: []any{b}, Mode: mode, Probes: []interp.Probe{p}})
+		e, err := mod.Start(&interp.Launch{Kernel: "k", Grid: ptx.Dim(3), Block: ptx.Dim(48), Args: []any{b}, Mode: mode, Probes: []probe.Probe{p}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -1214,8 +1215,8 @@ func TestVariables(t *testing.T) {
 	for name, mode := range interp.Modes {
 		mod, _ := linker(t, interp.Config{}, variablesKernel, 4)
 		var got []string
-		p := &told{wants: interp.Subscription{Events: interp.OnAccess, Addresses: true}}
-		p.tell = func(e *interp.Event) {
+		p := &told{wants: probe.Subscription{Events: probe.OnAccess, Addresses: true}}
+		p.tell = func(e *probe.Event) {
 			space, _, offset, _ := e.Accesses[0].PlaceOf(0)
 			list, base := e.Launch.Program.Shared(), 0
 			if space == ptx.Local {
@@ -1230,7 +1231,7 @@ func TestVariables(t *testing.T) {
 				}
 			}
 		}
-		if _, err := mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: interp.Dim(1), Block: interp.Dim(32), Shared: 8, Mode: mode, Probes: []interp.Probe{p}}); err != nil {
+		if _, err := mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(32), Shared: 8, Mode: mode, Probes: []probe.Probe{p}}); err != nil {
 			t.Fatal(err)
 		}
 		want := []string{"st first+9 of 10", "st second+8 of 16", "st rest+4 of 0", "st outer+16 of 20", "st p+0 of 4", "ld arg+0 of 4", "st inner+4 of 8"}
@@ -1267,17 +1268,17 @@ const lookKernel = `.version 8.0
 func TestLook(t *testing.T) {
 	for name, mode := range interp.Modes {
 		mod, b := linker(t, interp.Config{}, lookKernel, 4)
-		var room interp.Value
+		var room probe.Value
 		seen, lanes := 0, uint64(0)
-		p := &told{wants: interp.Subscription{Events: interp.OnAfter | interp.OnAlloc | interp.OnCTAEnd, InOrder: true}}
-		p.tell = func(e *interp.Event) {
+		p := &told{wants: probe.Subscription{Events: probe.OnAfter | probe.OnAlloc | probe.OnCTAEnd, InOrder: true}}
+		p.tell = func(e *probe.Event) {
 			switch {
-			case e.Kind == interp.OnAlloc:
-				if e.Instr == nil || e.Instr.Call == nil || e.Memory.Kind != interp.HeapMemory || bits.OnesCount64(e.Lanes) != 1 {
+			case e.Kind == probe.OnAlloc:
+				if e.Instr == nil || e.Instr.Call == nil || e.Memory.Kind != probe.HeapMemory || bits.OnesCount64(e.Lanes) != 1 {
 					t.Errorf("%s: %v of %v by lanes %#x", name, e.Kind, e.Memory, e.Lanes)
 				}
 				lanes |= e.Lanes
-			case e.Kind == interp.OnCTAEnd:
+			case e.Kind == probe.OnCTAEnd:
 				if data := e.Shared().Data; len(data) != 128 || data[4] != 77 {
 					t.Errorf("%s: shared memory is %v", name, data)
 				}
@@ -1295,7 +1296,7 @@ func TestLook(t *testing.T) {
 				}
 			}
 		}
-		if _, err := mod.Run(t.Context(), &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}, Mode: mode, Probes: []interp.Probe{p}}); err != nil {
+		if _, err := mod.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{b}, Mode: mode, Probes: []probe.Probe{p}}); err != nil {
 			t.Fatal(err)
 		}
 		if seen == 0 {

@@ -65,7 +65,7 @@ again:
 					}
 					instrs := int64(0)
 					for b.Loop() {
-						r, err := mod.Run(b.Context(), &Launch{Kernel: "k", Grid: Dim(1), Block: Dim(32), Args: []any{output}, Mode: mode, CompileEagerly: mode != Vector})
+						r, err := mod.Run(b.Context(), &Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{output}, Mode: mode, CompileEagerly: mode != Vector})
 						if err != nil {
 							b.Fatal(err)
 						}

@@ -44,7 +44,7 @@ func agree(src string, in []byte, threads int, widths []int) error {
 			if err := errors.Join(err1, err2); err != nil {
 				return err
 			}
-			if err := e.run(mod, &Launch{Kernel: "k", Grid: Dim(1), Block: Dim(threads), Args: []any{bin, bout}, WarpSize: width, MaxSteps: 1 << 20}); err != nil {
+			if err := e.run(mod, &Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(threads), Args: []any{bin, bout}, WarpSize: width, MaxSteps: 1 << 20}); err != nil {
 				return fmt.Errorf("%s, warp %d: %w", e.name, width, err)
 			}
 			name := fmt.Sprintf("%s, warp %d", e.name, width)

@@ -6,6 +6,9 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // launchUnder runs the only kernel of a source in one CTA of 32 threads.
@@ -16,7 +19,7 @@ func launchUnder(t *testing.T, src string, r *Reconverger, args ...int) (*Result
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &Launch{Grid: Dim(1), Block: Dim(32), Mode: Vector, Reconverge: r, MaxSteps: 1 << 22}
+	l := &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Mode: Vector, Reconverge: r, MaxSteps: 1 << 22}
 	var output *Buffer
 	for _, n := range args {
 		if output, err = NewBuffer(dev, make([]uint32, n)); err != nil {
@@ -46,13 +49,13 @@ func TestDeadlockUnderPolicies(t *testing.T) {
 	src := source(t, "../docs/deadlock.ptx")
 	for _, r := range Reconvergers {
 		_, _, err := launchUnder(t, src, r)
-		var trap *Trap
-		if !errors.As(err, &trap) || !errors.Is(err, ErrDeadlock) {
+		var trap *probe.Trap
+		if !errors.As(err, &trap) || !errors.Is(err, probe.ErrDeadlock) {
 			t.Errorf("%s: %v, want a deadlock", r.Name, err)
 			continue
 		}
 		named := strings.Contains(trap.Report(), "auto and its")
-		if allows := r.LetsLanesWait(); named == allows {
+		if allows := r.Policy().LanesMayWait; named == allows {
 			t.Errorf("%s: it names policies for lanes that wait for each other: %v\n%s", r.Name, named, trap.Report())
 		}
 	}
@@ -65,13 +68,13 @@ func TestLock(t *testing.T) {
 	for _, r := range Reconvergers {
 		_, out, err := launchUnder(t, src, r, 1)
 		switch {
-		case r.LetsLanesWait():
+		case r.Policy().LanesMayWait:
 			if err != nil || out[0] != 32 {
 				t.Errorf("%s: %v, %d threads were counted, want 32", r.Name, err, out[0])
 			}
 		case r.Name == "stack":
-			var trap *Trap
-			if !errors.Is(err, ErrDeadlock) || !errors.As(err, &trap) || !strings.Contains(trap.Report(), "auto and its") {
+			var trap *probe.Trap
+			if !errors.Is(err, probe.ErrDeadlock) || !errors.As(err, &trap) || !strings.Contains(trap.Report(), "auto and its") {
 				t.Errorf("stack: %v", err)
 			}
 		}
@@ -151,9 +154,9 @@ second:
 		t.Fatal(err)
 	}
 	for _, r := range Reconvergers {
-		_, err := mod.Run(t.Context(), &Launch{Grid: Dim(1), Block: Dim(64), Reconverge: r, MaxSteps: 1 << 14})
-		var trap *Trap
-		if !errors.Is(err, ErrStepLimit) || !errors.As(err, &trap) {
+		_, err := mod.Run(t.Context(), &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(64), Reconverge: r, MaxSteps: 1 << 14})
+		var trap *probe.Trap
+		if !errors.Is(err, probe.ErrStepLimit) || !errors.As(err, &trap) {
 			t.Fatalf("%s: error %v, want the step limit", r.Name, err)
 		}
 		for _, want := range []string{"t.ptx:2", "the loop may be a spin-wait", "warp 1: lanes 0-31 loop at t.ptx:1"} {
@@ -241,7 +244,7 @@ over:
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := mod.Run(context.Background(), &Launch{Grid: Dim(1), Block: Dim(128), Mode: Vector, Reconverge: ReconvergerNamed(name), Args: []any{output}})
+		res, err := mod.Run(context.Background(), &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(128), Mode: Vector, Reconverge: ReconvergerNamed(name), Args: []any{output}})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -349,7 +352,7 @@ end:
 				if err != nil {
 					t.Fatal(err)
 				}
-				res, err := mod.Run(t.Context(), &Launch{Grid: Dim(1), Block: Dim(32), Mode: mode, CompileEagerly: true, Reconverge: r, Structure: true, Args: []any{output}})
+				res, err := mod.Run(t.Context(), &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Mode: mode, CompileEagerly: true, Reconverge: r, Structure: true, Args: []any{output}})
 				if err != nil {
 					t.Errorf("%s, %s, %s mode: %v", c.what, r.Name, mode, err)
 					continue

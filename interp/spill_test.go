@@ -37,7 +37,7 @@ func straight(src string, in []byte, threads int, mode Mode) ([]byte, error) {
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	_, err = mod.Run(context.Background(), &Launch{Kernel: "k", Grid: Dim(1), Block: Dim(threads), Args: []any{bin, bout}, Mode: mode, MaxSteps: 1 << 20})
+	_, err = mod.Run(context.Background(), &Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(threads), Args: []any{bin, bout}, Mode: mode, MaxSteps: 1 << 20})
 	return bout.Bytes(), err
 }
 

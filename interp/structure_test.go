@@ -12,6 +12,7 @@ import (
 
 	"gemu/affinetrack"
 	. "gemu/interp"
+	"gemu/ptx"
 )
 
 type (
@@ -249,7 +250,7 @@ func TestStructure(t *testing.T) {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%s/%s", c.name, policy, mode), func(t *testing.T) {
-					s := structureOf(t, c.src, Config{}, &Launch{Mode: mode, Policy: p, Grid: Dim(1), Block: Dim(32)}, c.args)
+					s := structureOf(t, c.src, Config{}, &Launch{Mode: mode, Policy: p, Grid: ptx.Dim(1), Block: ptx.Dim(32)}, c.args)
 					if s.Policy != p {
 						t.Errorf("policy %s", s.Policy.Name)
 					}
@@ -270,7 +271,7 @@ func TestStructure(t *testing.T) {
 // TestSummary derives the columns of table 1 for lazyKernel under Kim's policy, from
 // lazyCounts.
 func TestSummary(t *testing.T) {
-	l := &Launch{Policy: affinetrack.PolicyByName("kim"), Grid: Dim(1), Block: Dim(32)}
+	l := &Launch{Policy: affinetrack.PolicyByName("kim"), Grid: ptx.Dim(1), Block: ptx.Dim(32)}
 	s := structureOf(t, lazyKernel, Config{}, l, lazyArgs)
 	want := Summary{
 		Instructions: 11,
@@ -293,7 +294,7 @@ func TestSummary(t *testing.T) {
 		t.Errorf("lanes (-want +got):\n%s", diff)
 	}
 
-	l = &Launch{Policy: affinetrack.PolicyByName("kim"), Grid: Dim(1), Block: Dim(32)}
+	l = &Launch{Policy: affinetrack.PolicyByName("kim"), Grid: ptx.Dim(1), Block: ptx.Dim(32)}
 	m := structureOf(t, memoryKernel, Config{}, l, memoryArgs).Summary()
 	if m.Branches != 100 {
 		t.Errorf("%v %% of branches decided, want 100", m.Branches)
@@ -310,7 +311,7 @@ func TestSummary(t *testing.T) {
 // another kernel are appended.
 func TestStructureAdd(t *testing.T) {
 	one := func(src string, args func(d *Device) []any) *Structure {
-		return structureOf(t, src, Config{}, &Launch{Grid: Dim(1), Block: Dim(32)}, args)
+		return structureOf(t, src, Config{}, &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32)}, args)
 	}
 	lazy, memory := one(lazyKernel, lazyArgs), one(memoryKernel, memoryArgs)
 	total := &Structure{Policy: lazy.Policy}
@@ -377,7 +378,7 @@ func TestTextureStructure(t *testing.T) {
 			return made
 		}
 		res, err := mod.Run(t.Context(), &Launch{
-			Grid: Dim(1), Block: Dim(32), Args: []any{float32(1), line("surf.1d(f32[2])")}, Objects: map[string]*Object{"t": line("tex.1d(f32[2])")},
+			Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{float32(1), line("surf.1d(f32[2])")}, Objects: map[string]*Object{"t": line("tex.1d(f32[2])")},
 			Structure: true, Policy: affinetrack.PolicyByName(policy),
 		})
 		if err != nil {
@@ -424,7 +425,7 @@ func TestIdealTypes(t *testing.T) {
 }
 `
 	p := affinetrack.PolicyByName("ideal")
-	s := structureOf(t, src, Config{}, &Launch{Mode: Vector, Policy: p, Grid: Dim(1), Block: Dim(32)}, lazyArgs)
+	s := structureOf(t, src, Config{}, &Launch{Mode: Vector, Policy: p, Grid: ptx.Dim(1), Block: ptx.Dim(32)}, lazyArgs)
 	want := []counts{
 		{Label: a, Compact: 1, Writes: a},
 		{Label: a, Compact: 1, Reads: a, Writes: a},
@@ -471,7 +472,7 @@ func TestReadings(t *testing.T) {
 		"fgsimt-wide":   "u u u u u u g u",
 		"fgsimt-const":  "u u u u u u u u",
 	} {
-		s := structureOf(t, src, Config{}, &Launch{Mode: Check, Policy: affinetrack.PolicyByName(policy), Grid: Dim(1), Block: Dim(32)}, lazyArgs)
+		s := structureOf(t, src, Config{}, &Launch{Mode: Check, Policy: affinetrack.PolicyByName(policy), Grid: ptx.Dim(1), Block: ptx.Dim(32)}, lazyArgs)
 		var got []string
 		for i := range s.Instrs {
 			class := "g"

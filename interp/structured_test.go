@@ -17,6 +17,7 @@ import (
 
 	"gemu/internal/part"
 	"gemu/internal/random"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -43,13 +44,13 @@ func newDigests() *digests {
 	return &digests{seed: maphash.MakeSeed(), ctas: map[int]*digest{}, sums: map[int][]uint64{}}
 }
 
-func (d *digests) Subscription() Subscription {
-	return Subscription{Events: OnAfter, Values: true, Addresses: true, InOrder: true}
+func (d *digests) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAfter, Values: true, Addresses: true, InOrder: true}
 }
 
-func (d *digests) OnEvent(*Event) {}
+func (d *digests) OnEvent(*probe.Event) {}
 
-func (d *digests) CTA(_ *LaunchInfo, index int, id Dim3) Sink {
+func (d *digests) CTA(_ *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	c := &digest{all: d, index: index, stop: -1}
 	if n, ok := d.stop[index]; ok {
 		c.stop = n
@@ -59,7 +60,7 @@ func (d *digests) CTA(_ *LaunchInfo, index int, id Dim3) Sink {
 	return c
 }
 
-func (d *digest) OnEvent(e *Event) {
+func (d *digest) OnEvent(e *probe.Event) {
 	write := func(list ...uint64) {
 		for _, v := range list {
 			maphash.WriteComparable(&d.hash, v)
@@ -72,7 +73,7 @@ func (d *digest) OnEvent(e *Event) {
 		d.text = append(d.text, fmt.Sprintf("line %d: %s", e.Instr.Pos.Line, e.Instr.Text))
 	}
 	write(uint64(e.Instr.Pos.Line), uint64(e.Warp), e.Active, e.Lanes)
-	values := func(list []Value) {
+	values := func(list []probe.Value) {
 		for i := range list {
 			v := &list[i]
 			write(uint64(v.Reg))
@@ -109,7 +110,7 @@ type structuredRun struct {
 	events *digests
 }
 
-func runStructured(m *ptx.Module, in []byte, block Dim3, e engine, width int, observe *digests) (*structuredRun, error) {
+func runStructured(m *ptx.Module, in []byte, block ptx.Dim3, e engine, width int, observe *digests) (*structuredRun, error) {
 	mod, err := NewDevice(Config{Workers: 1}).LoadModule(m)
 	if err != nil {
 		return nil, err
@@ -119,9 +120,9 @@ func runStructured(m *ptx.Module, in []byte, block Dim3, e engine, width int, ob
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	l := &Launch{Kernel: "k", Grid: Dim(structuredGrid), Block: block, Args: []any{bin, bout, uint32(12), uint64(1) << 40}, WarpSize: width, MaxSteps: 1 << 20}
+	l := &Launch{Kernel: "k", Grid: ptx.Dim(structuredGrid), Block: block, Args: []any{bin, bout, uint32(12), uint64(1) << 40}, WarpSize: width, MaxSteps: 1 << 20}
 	if observe != nil {
-		l.Probes = []Probe{observe}
+		l.Probes = []probe.Probe{observe}
 	}
 	name := fmt.Sprintf("%s, block %s, warp %d", e.name, block, width)
 	if err := e.run(mod, l); err != nil {
@@ -138,7 +139,7 @@ const structuredGrid = 2
 
 // structuredBlocks are blocks that do not fill their warps, and whose warps hold
 // several rows.
-var structuredBlocks = []Dim3{Dim(40), Dim(7), Dim(64), Dim(5, 3), Dim(33, 2), Dim(4, 4, 3), Dim(1, 9, 2), Dim(16, 3), Dim(2, 2, 9), Dim(8, 5)}
+var structuredBlocks = []ptx.Dim3{ptx.Dim(40), ptx.Dim(7), ptx.Dim(64), ptx.Dim(5, 3), ptx.Dim(33, 2), ptx.Dim(4, 4, 3), ptx.Dim(1, 9, 2), ptx.Dim(16, 3), ptx.Dim(2, 2, 9), ptx.Dim(8, 5)}
 
 // same compares a run with the first.
 func (r *structuredRun) same(want *structuredRun) error {
@@ -154,7 +155,7 @@ func (r *structuredRun) same(want *structuredRun) error {
 
 // agreeStructured runs a program on all engines and reports the first difference.
 // What probes see it compares for warps of the first width.
-func agreeStructured(src string, in []byte, block Dim3, widths []int, skip func(engine) bool) error {
+func agreeStructured(src string, in []byte, block ptx.Dim3, widths []int, skip func(engine) bool) error {
 	m, err := ptx.Parse("structured.ptx", []byte(src))
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, err.(ptx.ErrorList)[0].Snippet())
@@ -182,7 +183,7 @@ func agreeStructured(src string, in []byte, block Dim3, widths []int, skip func(
 
 // agreeEvents compares what a probe sees of a program in compact execution
 // with what it sees in vector execution.
-func agreeEvents(m *ptx.Module, in []byte, block Dim3, width int) error {
+func agreeEvents(m *ptx.Module, in []byte, block ptx.Dim3, width int) error {
 	want := newDigests()
 	if _, err := runStructured(m, in, block, inMode("vector", Launch{Mode: Vector}), width, want); err != nil {
 		return err
@@ -243,7 +244,7 @@ func TestStructuredPrograms(t *testing.T) {
 		{"alone", false, []int{32, 4, 8, 16, 64}, func(e engine) bool { return false }},
 		// Programs that tell where lanes meet: not the same on the oracle and under all policies.
 		{"together", true, []int{32}, func(e engine) bool {
-			return e.name == "oracle" || e.reconverge != nil && !e.reconverge.ReconvergesAtPostDominators()
+			return e.name == "oracle" || e.reconverge != nil && !e.reconverge.Policy().AtPostDominators
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -261,10 +262,10 @@ func TestStructuredPrograms(t *testing.T) {
 					}
 					small := shrinkStructured(src, func(src string) bool {
 						err2 := agreeStructured(src, in, block, widths, c.skip)
-						return errors.Is(err, errDisagree) && errors.Is(err2, errDisagree) || errors.Is(err, ErrMismatch) && errors.Is(err2, ErrMismatch)
+						return errors.Is(err, errDisagree) && errors.Is(err2, errDisagree) || errors.Is(err, probe.ErrMismatch) && errors.Is(err2, probe.ErrMismatch)
 					})
 					err = agreeStructured(small, in, block, widths, c.skip)
-					var trap *Trap
+					var trap *probe.Trap
 					if errors.As(err, &trap) {
 						err = errors.New(trap.Report())
 					}
@@ -306,8 +307,8 @@ func TestEveryInstruction(t *testing.T) {
 						continue // the lanes stay together
 					}
 					clear(output.Bytes())
-					err = e.run(mod, &Launch{Kernel: fmt.Sprint("k", k), Grid: Dim(1), Block: Dim(threads), Args: []any{output}})
-					var trap *Trap
+					err = e.run(mod, &Launch{Kernel: fmt.Sprint("k", k), Grid: ptx.Dim(1), Block: ptx.Dim(threads), Args: []any{output}})
+					var trap *probe.Trap
 					if errors.As(err, &trap) {
 						err = errors.New(trap.Report())
 					}

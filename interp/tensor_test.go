@@ -44,7 +44,7 @@ func TestTensorGenerations(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if err := e.run(mod, &Launch{Kernel: c.Kernel, Grid: Dim(1), Block: Dim(32), Args: args}); err != nil {
+					if err := e.run(mod, &Launch{Kernel: c.Kernel, Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: args}); err != nil {
 						t.Fatal(err)
 					}
 					return bytes.Clone(result.(interface{ Bytes() []byte }).Bytes())

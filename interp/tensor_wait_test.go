@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -40,9 +41,9 @@ other:
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = mod.Run(context.Background(), &Launch{Kernel: "wait", Grid: Dim(1), Block: Dim(64), Mode: Affine})
-	var trap *Trap
-	if !errors.As(err, &trap) || !errors.Is(err, ErrDeadlock) {
+	_, err = mod.Run(context.Background(), &Launch{Kernel: "wait", Grid: ptx.Dim(1), Block: ptx.Dim(64), Mode: Affine})
+	var trap *probe.Trap
+	if !errors.As(err, &trap) || !errors.Is(err, probe.ErrDeadlock) {
 		t.Fatalf("got %v, want a deadlock", err)
 	}
 	for _, want := range []string{
@@ -84,7 +85,7 @@ L:	tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bar];
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				if _, err := mod.Launch(context.Background(), "commits", Dim(1), Dim(1), n); err != nil {
+				if _, err := mod.Launch(context.Background(), "commits", ptx.Dim(1), ptx.Dim(1), n); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -12,6 +12,7 @@ import (
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/simt"
 	"gemu/interp/internal/texture"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -97,11 +98,11 @@ func (d *Device) NewArray(name string, image Image) (*Array, error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	a, err := d.mem.Alloc(image.Size(), mem.Array, name)
+	a, err := d.mem.Alloc(image.Size(), probe.ArrayMemory, name)
 	if err != nil {
 		return nil, err
 	}
-	d.simtDevice.Emit(OnAlloc, a, 0, int(a.Size), nil)
+	d.simtDevice.Emit(probe.OnAlloc, a, 0, int(a.Size), nil)
 	return &Array{d, a, image}, nil
 }
 
@@ -120,7 +121,7 @@ func (a *Array) Free() {
 	a.dev.mu.Lock()
 	defer a.dev.mu.Unlock()
 	if !a.alloc.Freed {
-		a.dev.simtDevice.Emit(OnFree, a.alloc, 0, int(a.alloc.Size), nil)
+		a.dev.simtDevice.Emit(probe.OnFree, a.alloc, 0, int(a.alloc.Size), nil)
 		a.dev.mem.Free(a.alloc)
 	}
 }

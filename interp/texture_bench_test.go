@@ -71,7 +71,7 @@ L:	tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%t, {%x, %y}];
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := mod.Run(context.Background(), &Launch{Kernel: "look", Grid: Dim(1), Block: Dim(32), Args: []any{t, output}}); err != nil {
+				if _, err := mod.Run(context.Background(), &Launch{Kernel: "look", Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{t, output}}); err != nil {
 					b.Fatal(err)
 				}
 			}

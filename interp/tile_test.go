@@ -6,25 +6,27 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"gemu/ptx"
 )
 
 // A tile kernel that is launched with one thread has the block of its .reqntid. Other kernels, tile kernels without that
 // directive, and launches with other blocks have the block of the launch.
 func TestTileBlock(t *testing.T) {
-	one := Dim(1)
+	one := ptx.Dim(1)
 	for _, c := range []struct {
 		directives  string
-		block, want Dim3
+		block, want ptx.Dim3
 	}{
-		{".language 7 .reqntid 128", one, Dim(128)},
-		{".language 6 .reqntid 32, 4", one, Dim(32, 4)},
-		{".language 8 .reqntid 0x20", one, Dim(32)},
-		{`.language "Tile IR" .reqntid 128`, one, Dim(128)},
-		{`.language "cuda C++ TILE" .reqntid 128`, one, Dim(128)},
-		{`.language "python-cutile" .reqntid 128`, one, Dim(128)},
-		{".language 3, 0x7U .reqntid 128", one, Dim(128)},
-		{".language 3 .language 7 .reqntid 128", one, Dim(128)},
-		{".language 7 .reqntid 128", Dim(2), Dim(2)},
+		{".language 7 .reqntid 128", one, ptx.Dim(128)},
+		{".language 6 .reqntid 32, 4", one, ptx.Dim(32, 4)},
+		{".language 8 .reqntid 0x20", one, ptx.Dim(32)},
+		{`.language "Tile IR" .reqntid 128`, one, ptx.Dim(128)},
+		{`.language "cuda C++ TILE" .reqntid 128`, one, ptx.Dim(128)},
+		{`.language "python-cutile" .reqntid 128`, one, ptx.Dim(128)},
+		{".language 3, 0x7U .reqntid 128", one, ptx.Dim(128)},
+		{".language 3 .language 7 .reqntid 128", one, ptx.Dim(128)},
+		{".language 7 .reqntid 128", ptx.Dim(2), ptx.Dim(2)},
 		{".language 7 .maxntid 128", one, one},
 		{".language 3 .reqntid 128", one, one}, // PTX
 		{".language 5 .reqntid 128", one, one}, // CUDA C++
@@ -51,7 +53,7 @@ func TestPerCTAMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if _, err := m.Launch(context.Background(), "k", Dim(12), Dim(1)); err != nil {
+		if _, err := m.Launch(context.Background(), "k", ptx.Dim(12), ptx.Dim(1)); err != nil {
 			t.Fatal(err)
 		}
 		if d.Used() != 0 {
@@ -59,8 +61,8 @@ func TestPerCTAMemory(t *testing.T) {
 		}
 	}
 	var refused *LaunchError
-	for _, grid := range []Dim3{Dim(13), Dim(1<<31-1, 1<<16-1, 1<<16-1)} {
-		_, err := m.Launch(context.Background(), "k", grid, Dim(1))
+	for _, grid := range []ptx.Dim3{ptx.Dim(13), ptx.Dim(1<<31-1, 1<<16-1, 1<<16-1)} {
+		_, err := m.Launch(context.Background(), "k", grid, ptx.Dim(1))
 		if !errors.As(err, &refused) || !strings.Contains(err.Error(), "5120 bytes of per-CTA memory for each of") || !strings.Contains(err.Error(), ".minperctamemory") {
 			t.Errorf("a grid of %v: %v", grid, err)
 		}
@@ -70,7 +72,7 @@ func TestPerCTAMemory(t *testing.T) {
 	if m, err = d.Load("cta.ptx", []byte(".version 9.4 .target sm_80 .address_size 64 .entry k() .minperctamemory 4294966273 { ret; }")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Launch(context.Background(), "k", Dim(1), Dim(1)); !errors.As(err, &refused) || !strings.Contains(err.Error(), "does not fit %perctamemorysize") {
+	if _, err := m.Launch(context.Background(), "k", ptx.Dim(1), ptx.Dim(1)); !errors.As(err, &refused) || !strings.Contains(err.Error(), "does not fit %perctamemorysize") {
 		t.Errorf("slices of 2^32 bytes: %v", err)
 	}
 }

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // TestTimeLimit: a loop that counts without end is stopped in every mode, in machine code and in Go, and in a launch that
@@ -54,7 +57,7 @@ L:	add.u64 %a, %a, 1;
 			// The device runs on: the next launch has a limit of its own.
 			if ok, err := dev.Load("ok.ptx", []byte(".version 8.0\n.target sm_80\n.visible .entry k() { ret; }")); err != nil {
 				t.Error(err)
-			} else if _, err := ok.Launch(context.Background(), "k", Dim(1), Dim(1)); err != nil {
+			} else if _, err := ok.Launch(context.Background(), "k", ptx.Dim(1), ptx.Dim(1)); err != nil {
 				t.Error(err)
 			}
 		}
@@ -72,10 +75,10 @@ func stoppedInTime(t *testing.T, dev *Device, src string, l Launch, limit time.D
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Grid, l.Block, l.MaxSteps, l.Args = Dim(3), Dim(40), 1<<62, []any{output}
+	l.Grid, l.Block, l.MaxSteps, l.Args = ptx.Dim(3), ptx.Dim(40), 1<<62, []any{output}
 	_, err = m.Run(context.Background(), &l)
-	var trap *Trap
-	if !errors.As(err, &trap) || !errors.Is(err, ErrTimeLimit) {
+	var trap *probe.Trap
+	if !errors.As(err, &trap) || !errors.Is(err, probe.ErrTimeLimit) {
 		t.Fatalf("%v, stats %t: %v, want the time limit", l.Mode, l.Structure, err)
 	}
 	for _, want := range []string{fmt.Sprintf("trap: time limit reached: the launch has run for %v; 0 of 3 CTAs have ended", limit), "cta (0,0,0) warp 0: lanes 0-31 ", "cta (0,0,0) warp 1: lanes 0-7 ", "cta (2,0,0) warp 1: lanes 0-7 "} {

@@ -16,6 +16,7 @@ import (
 	"gemu/internal/corpus"
 	"gemu/internal/random"
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -107,13 +108,13 @@ func agreeOnTokens(p *corpus.Program, seed uint64, timed bool) error {
 // answered is an error if a launch did not end in one of the ways that there are: a result, a trap, a refusal, legal PTX that does not
 // run, no memory.
 func answered(err error) error {
-	var trap *interp.Trap
+	var trap *probe.Trap
 	var refused *interp.LaunchError
 	var unsupported *ptx.Unsupported
 	switch {
 	case err == nil || errors.As(err, &refused) || errors.Is(err, interp.ErrOutOfMemory):
 		return nil
-	case errors.Is(err, interp.ErrMismatch):
+	case errors.Is(err, probe.ErrMismatch):
 		return err
 	case errors.As(err, &trap):
 		if trap.Kind == nil || trap.Msg == "" || trap.Instr != "" && trap.Pos.Line == 0 {

@@ -19,6 +19,7 @@ import (
 	"gemu/internal/part"
 	"gemu/interp"
 	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -58,7 +59,7 @@ func (d *traceAccess) at(space ptx.Space, addr uint64, bytes int) {
 	switch {
 	case space != ptx.Generic:
 	case mem.InShared(addr, 16): // of any CTA of a cluster: device memory lies above
-		space, addr = ptx.Shared, addr-mem.SharedWindow
+		space, addr = ptx.Shared, addr-probe.SharedWindow
 	default:
 		space, addr = mem.Window(addr)
 	}
@@ -100,15 +101,15 @@ type engineTrace struct {
 	cta   int // of a launch with one worker, the CTA that runs
 }
 
-func (t *engineTrace) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnAfter, Values: true, Addresses: true, InOrder: true}
+func (t *engineTrace) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAfter, Values: true, Addresses: true, InOrder: true}
 }
 
-func (t *engineTrace) CTA(_ *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
+func (t *engineTrace) CTA(_ *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
 	return &engineTrace{t.trace, t.width, index}
 }
 
-func (t *engineTrace) OnEvent(e *interp.Event) {
+func (t *engineTrace) OnEvent(e *probe.Event) {
 	for lane := range t.width {
 		if e.Active>>lane&1 == 0 {
 			continue
@@ -206,7 +207,7 @@ func (b *beside) launch(t *testing.T, m *interp.Module, l *interp.Launch) {
 	log := stores.add
 	l.Mode = interp.Vector
 	if b.trace {
-		l.Probes, log = []interp.Probe{engine}, steps.add
+		l.Probes, log = []probe.Probe{engine}, steps.add
 	}
 	l.Progress = func(func() (int64, int64)) func() {
 		twin, err := interp.NewTwin(m)
@@ -221,7 +222,7 @@ func (b *beside) launch(t *testing.T, m *interp.Module, l *interp.Launch) {
 			if b.trap != nil {
 				return // how far others have come is left open
 			}
-			twin.Each(func(a *interp.Allocation, engine, oracle []byte) {
+			twin.Each(func(a *mem.Allocation, engine, oracle []byte) {
 				if bytes.Equal(engine, oracle) {
 					return
 				}

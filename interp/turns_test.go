@@ -13,6 +13,8 @@ import (
 
 	"gemu/internal/part"
 	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // turnsKernels use words of a buffer: each thread of wait_last waits for the last CTA; those of
@@ -166,23 +168,23 @@ type trailed struct {
 	longest, ends int
 }
 
-func (p *trail) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnLaunchEnd | interp.OnCTA | interp.OnCTAEnd | interp.OnBefore | interp.OnSplit | interp.OnReconverge | interp.OnWait | interp.OnWake | interp.OnTrap, InOrder: true}
+func (p *trail) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnLaunchEnd | probe.OnCTA | probe.OnCTAEnd | probe.OnBefore | probe.OnSplit | probe.OnReconverge | probe.OnWait | probe.OnWake | probe.OnTrap, InOrder: true}
 }
 
-func (p *trail) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
+func (p *trail) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return p }
 
-func (p *trail) OnEvent(e *interp.Event) {
+func (p *trail) OnEvent(e *probe.Event) {
 	switch e.Kind {
-	case interp.OnLaunchEnd:
+	case probe.OnLaunchEnd:
 		p.ends++
 		return
-	case interp.OnCTA:
+	case probe.OnCTA:
 		p.inFlight++
 		p.most = max(p.most, p.inFlight)
-	case interp.OnCTAEnd:
+	case probe.OnCTAEnd:
 		p.inFlight--
-	case interp.OnBefore:
+	case probe.OnBefore:
 		key := [2]int{e.CTA, e.Warp}
 		p.instrs[key]++
 		p.longest = max(p.longest, p.instrs[key])
@@ -239,8 +241,8 @@ func TestSavedTurns(t *testing.T) {
 				mod, b := linker(t, interp.Config{}, turnsKernels, 512)
 				p := &trail{trailed: trailed{instrs: map[[2]int]int{}}}
 				l := &interp.Launch{
-					Kernel: c.kernel, Grid: interp.Dim(c.grid), Block: interp.Dim(c.block), Cooperative: c.together,
-					Args: []any{b}, Mode: mode, Reconverge: policy, Probes: []interp.Probe{p}, MaxSteps: 1 << 18,
+					Kernel: c.kernel, Grid: ptx.Dim(c.grid), Block: ptx.Dim(c.block), Cooperative: c.together,
+					Args: []any{b}, Mode: mode, Reconverge: policy, Probes: []probe.Probe{p}, MaxSteps: 1 << 18,
 				}
 				e, err := mod.Start(l)
 				if err != nil {
@@ -252,7 +254,7 @@ func TestSavedTurns(t *testing.T) {
 				}
 				trap := finish(t, e)
 				// Without a promise that lanes of a warp can wait for each other, they may or may not.
-				if trap != nil && (c.kernel != "within" || policy.LetsLanesWait() || !errors.Is(trap, interp.ErrDeadlock)) {
+				if trap != nil && (c.kernel != "within" || policy.Policy().LanesMayWait || !errors.Is(trap, probe.ErrDeadlock)) {
 					t.Errorf("%s: %v", what, trap)
 				}
 				memory, want := slices.Clone(b.Bytes()), p.Save().(trailed)
@@ -289,12 +291,12 @@ func TestSavedTurns(t *testing.T) {
 				same("with pauses", 1, err)
 				for i, s := range states {
 					if i == 1 {
-						if _, err := mod.Run(t.Context(), &interp.Launch{Kernel: "other", Grid: interp.Dim(1), Block: interp.Dim(1), Args: []any{b, i}}); err != nil {
+						if _, err := mod.Run(t.Context(), &interp.Launch{Kernel: "other", Grid: ptx.Dim(1), Block: ptx.Dim(1), Args: []any{b, i}}); err != nil {
 							t.Fatal(err)
 						}
 					}
 					if i == 2 {
-						between, err := mod.Start(&interp.Launch{Kernel: "other", Grid: interp.Dim(1), Block: interp.Dim(1), Args: []any{b, i}})
+						between, err := mod.Start(&interp.Launch{Kernel: "other", Grid: ptx.Dim(1), Block: ptx.Dim(1), Args: []any{b, i}})
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -362,8 +364,8 @@ func TestPausedAnywhere(t *testing.T) {
 				clear(b.Bytes())
 				p := &trail{at: at, trailed: trailed{instrs: map[[2]int]int{}}}
 				e, err := mod.Start(&interp.Launch{
-					Kernel: c.kernel, Grid: interp.Dim(c.grid), Block: interp.Dim(c.block), Args: []any{b}, Mode: interp.Vector,
-					Reconverge: policy, Probes: []interp.Probe{p}, MaxSteps: 1 << 11,
+					Kernel: c.kernel, Grid: ptx.Dim(c.grid), Block: ptx.Dim(c.block), Args: []any{b}, Mode: interp.Vector,
+					Reconverge: policy, Probes: []probe.Probe{p}, MaxSteps: 1 << 11,
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -396,7 +398,7 @@ func TestSeed(t *testing.T) {
 		for workers := 1; workers <= 3; workers += 2 {
 			for name, mode := range interp.Modes {
 				mod, b := linker(t, interp.Config{Workers: workers}, turnsKernels, 2048)
-				if _, err := mod.Run(t.Context(), &interp.Launch{Kernel: "count", Grid: interp.Dim(3), Block: interp.Dim(100), Args: []any{b}, Mode: mode, Seed: seed}); err != nil {
+				if _, err := mod.Run(t.Context(), &interp.Launch{Kernel: "count", Grid: ptx.Dim(3), Block: ptx.Dim(100), Args: []any{b}, Mode: mode, Seed: seed}); err != nil {
 					t.Fatal(err)
 				}
 				if first == nil {

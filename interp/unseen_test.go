@@ -18,6 +18,8 @@ import (
 	"gemu/internal/oracle"
 	"gemu/internal/part"
 	"gemu/interp"
+	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -74,7 +76,7 @@ func (c *unseen) run(t *testing.T, p *corpus.Program, seed uint64, timed bool) {
 	}
 	c.kernels++
 	first := p.Run(func(l *interp.Launch) { l.Mode, l.MaxSteps = interp.Vector, unseenSteps })
-	var trap *interp.Trap
+	var trap *probe.Trap
 	switch errors.As(first.Err, &trap); {
 	case stuck(first.Err):
 		c.endless++
@@ -131,7 +133,7 @@ func (c *unseen) run(t *testing.T, p *corpus.Program, seed uint64, timed bool) {
 
 // stuck reports whether a launch did not end by itself.
 func stuck(err error) bool {
-	return errors.Is(err, interp.ErrDeadlock) || errors.Is(err, interp.ErrStepLimit)
+	return errors.Is(err, probe.ErrDeadlock) || errors.Is(err, probe.ErrStepLimit)
 }
 
 // besideUnseen is a program that the oracle runs beside the engine, in several orders.
@@ -165,7 +167,7 @@ func (b *besideUnseen) launch(t *testing.T, m *interp.Module, l *interp.Launch, 
 			if b.trap != nil {
 				fmt.Fprint(left, "trap") // how far others have come is left open
 			} else {
-				twin.Each(func(_ *interp.Allocation, _, oracle []byte) { left.Write(oracle) })
+				twin.Each(func(_ *mem.Allocation, _, oracle []byte) { left.Write(oracle) })
 			}
 			memories[string(left.Sum(nil))] = true
 			b.ordered = i > 0 && len(memories) > 1
@@ -175,7 +177,7 @@ func (b *besideUnseen) launch(t *testing.T, m *interp.Module, l *interp.Launch, 
 			if b.trap != nil || b.ordered {
 				return
 			}
-			twin.Each(func(a *interp.Allocation, engine, oracle []byte) {
+			twin.Each(func(a *mem.Allocation, engine, oracle []byte) {
 				for i := range engine {
 					if engine[i] == oracle[i] || b.err != nil {
 						continue

@@ -22,7 +22,7 @@ func init() {
 
 // eager is the options for as much compact execution as there can be, and a reference.
 func eager() lower.Options {
-	launch := simt.Launch{Block: Dim(32), WarpSize: 32, Mode: Check, CompileEagerly: true, Reconverge: ReconvergerNamed("stack")}
+	launch := simt.Launch{Block: ptx.Dim(32), WarpSize: 32, Mode: Check, CompileEagerly: true, Reconverge: ReconvergerNamed("stack")}
 	return launch.Lowering()
 }
 

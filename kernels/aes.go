@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -38,7 +39,7 @@ func aes128(s *Session) error {
 	setVar(s, "table", table)
 	setVar(s, "sbox", sbox)
 	src, dst := upload(s, in), alloc[uint8](s, len(in))
-	if err := s.Launch("aes", interp.Dim(blocks(4*s.N, 256)), interp.Dim(256), s.N, src, dst); err != nil {
+	if err := s.Launch("aes", ptx.Dim(blocks(4*s.N, 256)), ptx.Dim(256), s.N, src, dst); err != nil {
 		return err
 	}
 	cipher, err := aes.NewCipher(key)

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -36,14 +37,14 @@ func backprop(s *Session) error {
 	dIn, dWeight, dBefore := upload(s, in), upload(s, weight), upload(s, before)
 	partial, dDelta := alloc[float32](s, units), alloc[float32](s, 1+side)
 	for range rounds {
-		if err := s.Launch("backprop_forward", interp.Dim(tiles), interp.Dim(side, side), levels, dIn, dWeight, partial); err != nil {
+		if err := s.Launch("backprop_forward", ptx.Dim(tiles), ptx.Dim(side, side), levels, dIn, dWeight, partial); err != nil {
 			return err
 		}
 		// The host computes the small steps.
 		got, w := interp.Slice[float32](partial), interp.Slice[float32](dWeight)
 		delta, _ := deltas(got, w, output, target)
 		copy(interp.Slice[float32](dDelta), delta)
-		if err := s.Launch("backprop_adjust", interp.Dim(tiles), interp.Dim(side, side), rate, momentum, dIn, dDelta, dWeight, dBefore); err != nil {
+		if err := s.Launch("backprop_adjust", ptx.Dim(tiles), ptx.Dim(side, side), rate, momentum, dIn, dDelta, dWeight, dBefore); err != nil {
 			return err
 		}
 	}

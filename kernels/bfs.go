@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -40,7 +41,7 @@ func bfs(s *Session) error {
 	frontier, visited, found := upload(s, mark), upload(s, mark), alloc[int32](s, n)
 	dDistance, more := upload(s, distance), alloc[int32](s, 1)
 	levels := 0
-	for grid, block := interp.Dim(blocks(n, 256)), interp.Dim(256); ; levels++ {
+	for grid, block := ptx.Dim(blocks(n, 256)), ptx.Dim(256); ; levels++ {
 		if err := s.Launch("bfs_expand", grid, block, n, dFirst, dEdges, frontier, visited, found, dDistance); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -32,7 +33,7 @@ func bilat(s *Session) error {
 	}
 	setVar(s, "nearness", nearness)
 	src, dst := upload(s, in), alloc[float32](s, w*h)
-	if err := s.Launch("bilat", interp.Dim(blocks(w, 32), blocks(h, 8)), interp.Dim(32, 8), src, dst, w, h, sigma, scale); err != nil {
+	if err := s.Launch("bilat", ptx.Dim(blocks(w, 32), blocks(h, 8)), ptx.Dim(32, 8), src, dst, w, h, sigma, scale); err != nil {
 		return err
 	}
 	// In float64, with the series that the kernel uses for e^-t. Its error is up to 0.6 %; the rounding of float32 only

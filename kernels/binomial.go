@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -31,7 +32,7 @@ func binomial(s *Session) error {
 		options = append(options, 5+float32(25*r.float()), 1+float32(40*r.float()), float32(rise), float32(up*discount), float32((1-up)*discount))
 	}
 	tree, value := alloc[float32](s, count*(steps+cache)), alloc[float32](s, count)
-	if err := s.Launch("binomial", interp.Dim(count), interp.Dim(cache), steps, upload(s, options), tree, value); err != nil {
+	if err := s.Launch("binomial", ptx.Dim(count), ptx.Dim(cache), steps, upload(s, options), tree, value); err != nil {
 		return err
 	}
 	// In float64. A step rounds twice, by 2^-24 each, so the relative error of values is up to steps·2^-23. At the

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -22,7 +23,7 @@ func blackscholes(s *Session) error {
 	r := newRNG(1)
 	price, strike, years := r.floats(s.N, 5, 30), r.floats(s.N, 1, 100), r.floats(s.N, 0.25, 10)
 	call, put := alloc[float32](s, s.N), alloc[float32](s, s.N)
-	if err := s.Launch("blackscholes", interp.Dim(min(480, blocks(s.N, 128))), interp.Dim(128), s.N, rate, volatility, upload(s, price), upload(s, strike), upload(s, years), call, put); err != nil {
+	if err := s.Launch("blackscholes", ptx.Dim(min(480, blocks(s.N, 128))), ptx.Dim(128), s.N, rate, volatility, upload(s, price), upload(s, strike), upload(s, years), call, put); err != nil {
 		return err
 	}
 	// In float64, with the exact distribution. The formula for it has an error of up to 7.5·10^-8. The error of

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -42,7 +43,7 @@ func bsearch(s *Session) error {
 		}
 	}
 	dTable, dKeys, output := upload(s, table), upload(s, keys), alloc[int32](s, s.N)
-	if err := s.Launch("bsearch", interp.Dim(blocks(s.N, 256)), interp.Dim(256), s.N, dTable, s.N, dKeys, output); err != nil {
+	if err := s.Launch("bsearch", ptx.Dim(blocks(s.N, 256)), ptx.Dim(256), s.N, dTable, s.N, dKeys, output); err != nil {
 		return err
 	}
 	s.Summary = fmt.Sprintf("found %d of %d keys among %d pairs", found, s.N, s.N)

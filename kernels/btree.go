@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -37,10 +38,10 @@ func btree(s *Session) error {
 	missing := slices.Repeat([]int32{-1}, searches)
 	dKey, dChild, dX := upload(s, key), upload(s, child), upload(s, x)
 	found, place, count := upload(s, missing), alloc[int32](s, searches), alloc[int32](s, searches)
-	if err := s.Launch("btree_find", interp.Dim(searches), interp.Dim(order), height, dKey, dChild, upload(s, record), dX, found); err != nil {
+	if err := s.Launch("btree_find", ptx.Dim(searches), ptx.Dim(order), height, dKey, dChild, upload(s, record), dX, found); err != nil {
 		return err
 	}
-	if err := s.Launch("btree_range", interp.Dim(searches), interp.Dim(order), height, dKey, dChild, dX, upload(s, to), place, count); err != nil {
+	if err := s.Launch("btree_range", ptx.Dim(searches), ptx.Dim(order), height, dKey, dChild, dX, upload(s, to), place, count); err != nil {
 		return err
 	}
 	hits := 0

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -90,7 +91,7 @@ func cfd(s *Session) error {
 		variables[i] = around[i/n] + float32(0.1*(r.float()-0.5))
 	}
 	before := append([]float32(nil), variables...)
-	grid, size := interp.Dim(blocks(n, block)), interp.Dim(block)
+	grid, size := ptx.Dim(blocks(n, block)), ptx.Dim(block)
 	dNeighbour, dNormal, dArea, dFlux, dStep := upload(s, neighbour), upload(s, normal), upload(s, area), alloc[float32](s, 5*n), alloc[float32](s, n)
 	dVariables, dBefore := upload(s, variables), upload(s, variables)
 	for range steps {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -20,7 +21,7 @@ func cmult(s *Session) error {
 	r := newRNG(1)
 	a, b := r.floats(2*s.N, -1, 1), r.floats(2*s.N, -1, 1)
 	da, db, dc := upload(s, a), upload(s, b), alloc[float32](s, 2*s.N)
-	if err := s.Launch("cmult", interp.Dim(blocks(s.N, 256)), interp.Dim(256), s.N, da, db, dc); err != nil {
+	if err := s.Launch("cmult", ptx.Dim(blocks(s.N, 256)), ptx.Dim(256), s.N, da, db, dc); err != nil {
 		return err
 	}
 	want := make([]float32, 2*s.N)

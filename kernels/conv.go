@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -21,7 +22,7 @@ func conv(s *Session) error {
 	r := newRNG(1)
 	in, tap := r.floats(s.N+taps-1, -1, 1), r.floats(taps, -1, 1)
 	src, dTap, dst := upload(s, in), upload(s, tap), alloc[float32](s, s.N)
-	if err := s.Launch("conv", interp.Dim(blocks(s.N, 256)), interp.Dim(256), s.N, src, taps, dTap, dst); err != nil {
+	if err := s.Launch("conv", ptx.Dim(blocks(s.N, 256)), ptx.Dim(256), s.N, src, taps, dTap, dst); err != nil {
 		return err
 	}
 	want := make([]float32, s.N)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -31,7 +32,7 @@ func coulomb(s *Session) error {
 	for first := 0; first < s.N; first += room {
 		part := atoms[4*first : 4*min(first+room, s.N)]
 		setVar(s, "atoms", part)
-		if err := s.Launch("cp", interp.Dim(width/4/16, height/8), interp.Dim(16, 8), len(part)/4, width, height, potential); err != nil {
+		if err := s.Launch("cp", ptx.Dim(width/4/16, height/8), ptx.Dim(16, 8), len(part)/4, width, height, potential); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -39,7 +40,7 @@ func cutcp(s *Session) error {
 		placed++
 	}
 	dAtoms, potential := upload(s, atoms), alloc[float32](s, n*n*n)
-	if err := s.Launch("cutcp", interp.Dim(cells, cells, blocks(n, 4)), interp.Dim(8, 8, 4), n, cells, dAtoms, potential); err != nil {
+	if err := s.Launch("cutcp", ptx.Dim(cells, cells, blocks(n, 4)), ptx.Dim(8, 8, 4), n, cells, dAtoms, potential); err != nil {
 		return err
 	}
 	// Atom by atom, in float64. rsqrt.approx.f32 has an error of 2^-22.

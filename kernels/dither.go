@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -20,7 +21,7 @@ func dither(s *Session) error {
 	w, h := s.N, landscape(s.N)
 	in := testImage(3, w, h)
 	src, dst, dError := upload(s, in), alloc[uint8](s, w*h), alloc[int32](s, w*h)
-	if err := s.Launch("dither", interp.Dim(1), interp.Dim(256), src, dst, dError, w, h); err != nil {
+	if err := s.Launch("dither", ptx.Dim(1), ptx.Dim(256), src, dst, dError, w, h); err != nil {
 		return err
 	}
 	// Pixel by pixel, with error diffusion as in the algorithm.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -27,7 +28,7 @@ func fdtd3d(s *Session) error {
 	setVar(s, "stencil", stencil)
 	from, to := upload(s, u), upload(s, u)
 	for range steps {
-		if err := s.Launch("fdtd3d", interp.Dim(blocks(nx, 32), blocks(ny, 8)), interp.Dim(32, 8), nx, ny, nz, from, to); err != nil {
+		if err := s.Launch("fdtd3d", ptx.Dim(blocks(nx, 32), blocks(ny, 8)), ptx.Dim(32, 8), nx, ny, nz, from, to); err != nil {
 			return err
 		}
 		from, to = to, from

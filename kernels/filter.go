@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -19,7 +20,7 @@ func filter(s *Session) error {
 	w, h := s.N, landscape(s.N)
 	in := testImage(1, w, h)
 	src, dst := upload(s, in), alloc[uint8](s, w*h)
-	if err := s.Launch("filter", interp.Dim(blocks(w, 16), blocks(h, 16)), interp.Dim(16, 16), src, dst, w, h); err != nil {
+	if err := s.Launch("filter", ptx.Dim(blocks(w, 16), blocks(h, 16)), ptx.Dim(16, 16), src, dst, w, h); err != nil {
 		return err
 	}
 	// The filter is separable: 1 2 1 along the rows, then along the columns.

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -29,18 +30,18 @@ func fwt(s *Session) error {
 	transform := func(d *interp.Buffer) error {
 		left := log
 		for ; left > shared; left -= 2 {
-			if err := s.Launch("fwt_global", interp.Dim(n/4/256), interp.Dim(256), 1<<left>>2, d); err != nil {
+			if err := s.Launch("fwt_global", ptx.Dim(n/4/256), ptx.Dim(256), 1<<left>>2, d); err != nil {
 				return err
 			}
 		}
-		return s.Launch("fwt_shared", interp.Dim(n>>left), interp.Dim(1<<left>>2), left, d)
+		return s.Launch("fwt_shared", ptx.Dim(n>>left), ptx.Dim(1<<left>>2), left, d)
 	}
 	for _, d := range []*interp.Buffer{data, tap} {
 		if err := transform(d); err != nil {
 			return err
 		}
 	}
-	if err := s.Launch("fwt_modulate", interp.Dim(min(128, blocks(n, 256))), interp.Dim(256), n, 1/float32(n), data, tap); err != nil {
+	if err := s.Launch("fwt_modulate", ptx.Dim(min(128, blocks(n, 256))), ptx.Dim(256), n, 1/float32(n), data, tap); err != nil {
 		return err
 	}
 	if err := transform(data); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -48,7 +49,7 @@ func heartwall(s *Session) error {
 	start := append([]int32(nil), x...)
 	dX, dY, dTemplates, dCorrelation := upload(s, x), upload(s, y), upload(s, templates), alloc[float32](s, s.N*search*search)
 	for _, f := range frame[1:] {
-		if err := s.Launch("heartwall", interp.Dim(s.N), interp.Dim(threads), cols, inertia, upload(s, f), dX, dY, dTemplates, dCorrelation); err != nil {
+		if err := s.Launch("heartwall", ptx.Dim(s.N), ptx.Dim(threads), cols, inertia, upload(s, f), dX, dY, dTemplates, dCorrelation); err != nil {
 			return err
 		}
 	}

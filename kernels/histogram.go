@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -24,7 +25,7 @@ func histogram(s *Session) error {
 		want[data[i]]++
 	}
 	src, bins := upload(s, data), alloc[uint32](s, 256)
-	if err := s.Launch("histogram", interp.Dim(min(64, blocks(s.N, 256))), interp.Dim(256), src, s.N, bins); err != nil {
+	if err := s.Launch("histogram", ptx.Dim(min(64, blocks(s.N, 256))), ptx.Dim(256), src, s.N, bins); err != nil {
 		return err
 	}
 	s.Summary = fmt.Sprintf("counted %d bytes", s.N)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -28,7 +29,7 @@ func hotspot(s *Session) error {
 	dPower, from, to := upload(s, power), upload(s, t), alloc[float32](s, len(t))
 	inner := block - 2*steps
 	for range launches {
-		if err := s.Launch("hotspot", interp.Dim(blocks(cols, inner), blocks(rows, inner)), interp.Dim(block, block), steps, rows, cols, dPower, from, to, capacity, acrossX, acrossY, outwards, ambient); err != nil {
+		if err := s.Launch("hotspot", ptx.Dim(blocks(cols, inner), blocks(rows, inner)), ptx.Dim(block, block), steps, rows, cols, dPower, from, to, capacity, acrossX, acrossY, outwards, ambient); err != nil {
 			return err
 		}
 		from, to = to, from

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 //go:embed cuda/*.cu cuda/*.ptx cuda/compiled/*.ptx
@@ -134,12 +135,12 @@ func Start(ctx context.Context, w *Workload, dev *interp.Device, n int) (*Sessio
 }
 
 // Launch runs a kernel of the module. It returns an earlier error of upload instead, if there is one.
-func (s *Session) Launch(kernel string, grid, block interp.Dim3, args ...any) error {
+func (s *Session) Launch(kernel string, grid, block ptx.Dim3, args ...any) error {
 	return s.LaunchShared(kernel, grid, block, 0, args...)
 }
 
 // LaunchShared is Launch with dynamic shared memory, in bytes.
-func (s *Session) LaunchShared(kernel string, grid, block interp.Dim3, shared int, args ...any) error {
+func (s *Session) LaunchShared(kernel string, grid, block ptx.Dim3, shared int, args ...any) error {
 	if s.err != nil {
 		return s.err
 	}

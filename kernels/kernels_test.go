@@ -20,6 +20,8 @@ import (
 	"gemu/affinetrack"
 	"gemu/internal/part"
 	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // start prepares a run on a new device.
@@ -113,7 +115,7 @@ func TestEngines(t *testing.T) {
 					var wrong *Mismatch
 					switch {
 					case w.Name == "reduce" && width != 32:
-						if err == nil || errors.As(err, &wrong) || errors.Is(err, interp.ErrMismatch) {
+						if err == nil || errors.As(err, &wrong) || errors.Is(err, probe.ErrMismatch) {
 							t.Errorf("%v, warps of %d: %v, want shuffles to be refused", e, width, err)
 						}
 					case err != nil:
@@ -443,7 +445,7 @@ func TestVersions(t *testing.T) {
 					}
 					s := start(t, w.Name, interp.Config{}, n)
 					s.Prepare = func(l *interp.Launch) {
-						if w.Block != 0 && l.Block != interp.Dim(w.Block, w.Block) {
+						if w.Block != 0 && l.Block != ptx.Dim(w.Block, w.Block) {
 							t.Errorf("a block of %v", l.Block)
 						}
 					}

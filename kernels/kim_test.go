@@ -15,6 +15,7 @@ import (
 	"gemu/affinetrack"
 	"gemu/internal/part"
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -46,11 +47,11 @@ type kimProbe struct {
 	counts map[int]*affinetrack.Counts
 }
 
-func (p *kimProbe) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnWarp | interp.OnAfter, Values: true, InOrder: true}
+func (p *kimProbe) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnWarp | probe.OnAfter, Values: true, InOrder: true}
 }
-func (p *kimProbe) OnEvent(*interp.Event) {}
-func (p *kimProbe) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink {
+func (p *kimProbe) OnEvent(*probe.Event) {}
+func (p *kimProbe) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink {
 	return &kimCTA{p.fgsimt, p.counts, map[int]uint64{}, map[[2]int]kimRegister{}, map[[2]int]kimPredicate{}}
 }
 
@@ -75,8 +76,8 @@ func sequence(values []uint64, lanes uint64, width int) (stride int64, ok bool) 
 	return stride, true
 }
 
-func (c *kimCTA) OnEvent(e *interp.Event) {
-	if e.Kind == interp.OnWarp {
+func (c *kimCTA) OnEvent(e *probe.Event) {
+	if e.Kind == probe.OnWarp {
 		c.launched[e.Warp] = e.Lanes
 		return
 	}
@@ -238,7 +239,7 @@ func classOfRegister(r kimRegister) affinetrack.Class {
 }
 
 // farApart reports whether one of two integers is uniform and greater or less than the second in all lanes.
-func farApart(e *interp.Event, instr *ptx.Instr) bool {
+func farApart(e *probe.Event, instr *ptx.Instr) bool {
 	values := func(o *ptx.Operand) func(lane int) int64 {
 		at := func(int) uint64 { return o.Imm.Bits }
 		for i := range e.Reads {
@@ -283,16 +284,16 @@ func testKim(t *testing.T, policy, reconverge string) {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, w.Name, interp.Config{}, min(n, 1+w.N/16))
-			var probe *kimProbe
+			var observer *kimProbe
 			check := func() {
-				if probe == nil {
+				if observer == nil {
 					return
 				}
 				r := s.Results[len(s.Results)-1]
 				for i := range r.Structure.Instrs {
 					instr := &r.Structure.Instrs[i]
 					want, got := affinetrack.Counts{}, instr.Counts
-					if c := probe.counts[i]; c != nil {
+					if c := observer.counts[i]; c != nil {
 						want = *c
 					}
 					got.Label, got.Data = affinetrack.ClassCounts{}, affinetrack.ClassCounts{}
@@ -303,8 +304,8 @@ func testKim(t *testing.T, policy, reconverge string) {
 			}
 			s.Prepare = func(l *interp.Launch) {
 				check()
-				probe = &kimProbe{policy == "fgsimt", map[int]*affinetrack.Counts{}}
-				l.Mode, l.Policy, l.Structure, l.Probes = interp.Vector, affinetrack.PolicyByName(policy), true, []interp.Probe{probe}
+				observer = &kimProbe{policy == "fgsimt", map[int]*affinetrack.Counts{}}
+				l.Mode, l.Policy, l.Structure, l.Probes = interp.Vector, affinetrack.PolicyByName(policy), true, []probe.Probe{observer}
 				l.Reconverge = interp.ReconvergerNamed(reconverge)
 			}
 			if err := w.Run(s); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -20,10 +21,10 @@ func kmeans(s *Session) error {
 	const k, dims, rounds = 8, 4, 20
 	n := s.N
 	return iterations(s, k, dims, rounds, 1, func(object, centre, cluster, sum, size, changed *interp.Buffer) error {
-		if err := s.Launch("kmeans_assign", interp.Dim(blocks(n, 256)), interp.Dim(256), n, dims, k, object, centre, cluster, sum, size, changed); err != nil {
+		if err := s.Launch("kmeans_assign", ptx.Dim(blocks(n, 256)), ptx.Dim(256), n, dims, k, object, centre, cluster, sum, size, changed); err != nil {
 			return err
 		}
-		return s.Launch("kmeans_update", interp.Dim(1), interp.Dim(k), dims, k, centre, sum, size)
+		return s.Launch("kmeans_update", ptx.Dim(1), ptx.Dim(k), dims, k, centre, sum, size)
 	})
 }
 

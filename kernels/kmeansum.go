@@ -1,6 +1,9 @@
 package kernels
 
-import "gemu/interp"
+import (
+	"gemu/interp"
+	"gemu/ptx"
+)
 
 func init() {
 	register(&Workload{
@@ -18,9 +21,9 @@ func kmeansum(s *Session) error {
 	n := s.N
 	count := blocks(n, block)
 	return iterations(s, k, dims, rounds, count, func(object, centre, cluster, sum, size, changed *interp.Buffer) error {
-		if err := s.Launch("kmeansum_assign", interp.Dim(count), interp.Dim(block), n, dims, k, object, centre, cluster, sum, size, changed); err != nil {
+		if err := s.Launch("kmeansum_assign", ptx.Dim(count), ptx.Dim(block), n, dims, k, object, centre, cluster, sum, size, changed); err != nil {
 			return err
 		}
-		return s.Launch("kmeansum_update", interp.Dim(1), interp.Dim(block), count, dims, k, centre, sum, size)
+		return s.Launch("kmeansum_update", ptx.Dim(1), ptx.Dim(block), count, dims, k, centre, sum, size)
 	})
 }

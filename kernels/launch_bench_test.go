@@ -30,7 +30,7 @@ func BenchmarkLaunch(b *testing.B) {
 				if errX != nil || errY != nil {
 					b.Fatal(errX, errY)
 				}
-				l := &interp.Launch{Grid: interp.Dim(blocks(n, 256)), Block: interp.Dim(min(n, 256)), Args: []any{n, float32(2), x, y}, Mode: interp.Vector, Backend: backend}
+				l := &interp.Launch{Grid: ptx.Dim(blocks(n, 256)), Block: ptx.Dim(min(n, 256)), Args: []any{n, float32(2), x, y}, Mode: interp.Vector, Backend: backend}
 				b.ReportAllocs()
 				for b.Loop() {
 					if _, err := m.Run(context.Background(), l); err != nil {
@@ -66,7 +66,7 @@ func BenchmarkLaunchFirst(b *testing.B) {
 					for _, p := range k.Params {
 						args = append(args, make([]byte, p.Size()))
 					}
-					l := &interp.Launch{Kernel: k.Name, Grid: interp.Dim(1), Block: interp.Dim(1), Args: args, Mode: interp.Vector, Backend: backend}
+					l := &interp.Launch{Kernel: k.Name, Grid: ptx.Dim(1), Block: ptx.Dim(1), Args: args, Mode: interp.Vector, Backend: backend}
 					mod.Run(context.Background(), l) // may trap: it has no memory
 				}
 			})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -48,7 +49,7 @@ func lbm(s *Session) error {
 	}
 	dKind, from, to := upload(s, kind), upload(s, f), alloc[float32](s, len(f))
 	for range steps {
-		if err := s.Launch("lbm", interp.Dim(ny, nz), interp.Dim(nx), dKind, from, to); err != nil {
+		if err := s.Launch("lbm", ptx.Dim(ny, nz), ptx.Dim(nx), dKind, from, to); err != nil {
 			return err
 		}
 		from, to = to, from

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -22,7 +23,7 @@ func lps(s *Session) error {
 	u := newRNG(1).floats(nx*ny*nz, 0, 1)
 	from, to := upload(s, u), alloc[float32](s, len(u))
 	for range steps {
-		if err := s.Launch("lps", interp.Dim(blocks(nx, 32), blocks(ny, 4)), interp.Dim(32, 4), nx, ny, nz, from, to); err != nil {
+		if err := s.Launch("lps", ptx.Dim(blocks(nx, 32), blocks(ny, 4)), ptx.Dim(32, 4), nx, ny, nz, from, to); err != nil {
 			return err
 		}
 		from, to = to, from

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -26,17 +27,17 @@ func lud(s *Session) error {
 	}
 	matrix := upload(s, a)
 	for i := range tiles {
-		if err := s.Launch("lud_diagonal", interp.Dim(1), interp.Dim(tile), n, i*tile, matrix); err != nil {
+		if err := s.Launch("lud_diagonal", ptx.Dim(1), ptx.Dim(tile), n, i*tile, matrix); err != nil {
 			return err
 		}
 		left := tiles - 1 - i
 		if left == 0 {
 			break
 		}
-		if err := s.Launch("lud_perimeter", interp.Dim(left), interp.Dim(2*tile), n, i*tile, matrix); err != nil {
+		if err := s.Launch("lud_perimeter", ptx.Dim(left), ptx.Dim(2*tile), n, i*tile, matrix); err != nil {
 			return err
 		}
-		if err := s.Launch("lud_internal", interp.Dim(left, left), interp.Dim(tile, tile), n, i*tile, matrix); err != nil {
+		if err := s.Launch("lud_internal", ptx.Dim(left, left), ptx.Dim(tile, tile), n, i*tile, matrix); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -20,7 +21,7 @@ func mandelbrot(s *Session) error {
 	w, h := s.N, landscape(s.N)
 	left, top, step := float32(-2.25), float32(1.25), 3/float32(w)
 	output := alloc[int32](s, w*h)
-	if err := s.Launch("mandelbrot", interp.Dim(blocks(w, 16), blocks(h, 16)), interp.Dim(16, 16), left, top, step, w, h, limit, output); err != nil {
+	if err := s.Launch("mandelbrot", ptx.Dim(blocks(w, 16), blocks(h, 16)), ptx.Dim(16, 16), left, top, step, w, h, limit, output); err != nil {
 		return err
 	}
 	// Escape times change with the last bit, so the rounding is that of the PTX: the compiler has contracted a·b + c

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -21,7 +22,7 @@ func median(s *Session) error {
 	w, h := s.N, landscape(s.N)
 	in := testImage(5, w, h)
 	src, dst := upload(s, in), alloc[uint8](s, w*h)
-	if err := s.Launch("median", interp.Dim(blocks(w, 16), blocks(h, 16)), interp.Dim(16, 16), src, dst, w, h); err != nil {
+	if err := s.Launch("median", ptx.Dim(blocks(w, 16), blocks(h, 16)), ptx.Dim(16, 16), src, dst, w, h); err != nil {
 		return err
 	}
 	want := make([]uint8, w*h)

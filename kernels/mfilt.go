@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -28,7 +29,7 @@ func mfilt(s *Session) error {
 		}
 	}
 	src, dMask, dst := upload(s, in), upload(s, mask), alloc[uint8](s, w*h)
-	if err := s.Launch("mfilt", interp.Dim(blocks(w, 32), blocks(h, 8)), interp.Dim(32, 8), src, dMask, dst, w, h); err != nil {
+	if err := s.Launch("mfilt", ptx.Dim(blocks(w, 32), blocks(h, 8)), ptx.Dim(32, 8), src, dMask, dst, w, h); err != nil {
 		return err
 	}
 	// With a table of sums over the rectangles from the corner (Crow 1984).

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -29,7 +30,7 @@ func mriq(s *Session) error {
 	}
 	phiReal, phiImaginary := r.floats(samples, -1, 1), r.floats(samples, -1, 1)
 	dMagnitude := alloc[float32](s, samples)
-	if err := s.Launch("mriq_magnitude", interp.Dim(blocks(samples, 512)), interp.Dim(512), samples, upload(s, phiReal), upload(s, phiImaginary), dMagnitude); err != nil {
+	if err := s.Launch("mriq_magnitude", ptx.Dim(blocks(samples, 512)), ptx.Dim(512), samples, upload(s, phiReal), upload(s, phiImaginary), dMagnitude); err != nil {
 		return err
 	}
 	magnitude, sum := interp.Slice[float32](dMagnitude), 0.0
@@ -46,7 +47,7 @@ func mriq(s *Session) error {
 			flat = append(flat, sample[0][k], sample[1][k], sample[2][k], magnitude[k])
 		}
 		setVar(s, "samples", flat)
-		if err := s.Launch("mriq", interp.Dim(blocks(n, block)), interp.Dim(block), n, len(flat)/4, dPlace[0], dPlace[1], dPlace[2], re, im); err != nil {
+		if err := s.Launch("mriq", ptx.Dim(blocks(n, block)), ptx.Dim(block), n, len(flat)/4, dPlace[0], dPlace[1], dPlace[2], re, im); err != nil {
 			return err
 		}
 	}

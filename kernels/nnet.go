@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -39,9 +40,9 @@ func nnet(s *Session) error {
 		dWeights, output := upload(s, weights), alloc[float32](s, s.N*l.maps*l.side*l.side)
 		var err error
 		if l.side > 1 {
-			err = s.Launch("nnet_conv", interp.Dim(l.maps, s.N), interp.Dim(l.side, l.side), l.mapsBelow, l.sideBelow, below, dWeights, output)
+			err = s.Launch("nnet_conv", ptx.Dim(l.maps, s.N), ptx.Dim(l.side, l.side), l.mapsBelow, l.sideBelow, below, dWeights, output)
 		} else {
-			err = s.Launch("nnet_full", interp.Dim(l.maps, s.N), interp.Dim(1), fan, below, dWeights, output)
+			err = s.Launch("nnet_full", ptx.Dim(l.maps, s.N), ptx.Dim(1), fan, below, dWeights, output)
 		}
 		if err != nil {
 			return err

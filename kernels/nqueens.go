@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -44,7 +45,7 @@ func nqueens(s *Session) error {
 		start = append(start, b.cols, b.remaining, b.right)
 	}
 	src, solutions := upload(s, start), alloc[int32](s, 1)
-	if err := s.Launch("nqueens", interp.Dim(blocks(len(boards), 64)), interp.Dim(64), n, n-placed, len(boards), src, solutions); err != nil {
+	if err := s.Launch("nqueens", ptx.Dim(blocks(len(boards), 64)), ptx.Dim(64), n, n-placed, len(boards), src, solutions); err != nil {
 		return err
 	}
 	got := interp.Slice[int32](solutions)

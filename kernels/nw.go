@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -51,7 +52,7 @@ func nw(s *Session) error {
 		if i > tiles {
 			kernel, count = "nw_shrink", 2*tiles-i
 		}
-		if err := s.Launch(kernel, interp.Dim(count), interp.Dim(tile), n, penalty, dSimilarity, score); err != nil {
+		if err := s.Launch(kernel, ptx.Dim(count), ptx.Dim(tile), n, penalty, dSimilarity, score); err != nil {
 			return err
 		}
 	}

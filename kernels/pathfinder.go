@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -29,7 +30,7 @@ func pathfinder(s *Session) error {
 	for row := 1; row < rows; row += most {
 		count := min(most, rows-row)
 		cost := upload(s, grid[row*cols:][:count*cols])
-		if err := s.Launch("pathfinder", interp.Dim(blocks(cols, block-2*count)), interp.Dim(block), count, cols, cost, from, to); err != nil {
+		if err := s.Launch("pathfinder", ptx.Dim(blocks(cols, block-2*count)), ptx.Dim(block), count, cols, cost, from, to); err != nil {
 			return err
 		}
 		from, to = to, from

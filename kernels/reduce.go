@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -24,7 +25,7 @@ func reduce(s *Session) error {
 		want += in[i]
 	}
 	src, sum := upload(s, in), alloc[int32](s, 1)
-	if err := s.Launch("reduce", interp.Dim(min(64, blocks(s.N, 256))), interp.Dim(256), src, s.N, sum); err != nil {
+	if err := s.Launch("reduce", ptx.Dim(min(64, blocks(s.N, 256))), ptx.Dim(256), src, s.N, sum); err != nil {
 		return err
 	}
 	s.Summary = fmt.Sprintf("summed %d integers", s.N)

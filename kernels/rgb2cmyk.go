@@ -5,6 +5,7 @@ import (
 	"image/color"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -24,7 +25,7 @@ func rgb2cmyk(s *Session) error {
 		rgb[i] = uint8(r.intn(256))
 	}
 	src, dst := upload(s, rgb), alloc[uint8](s, 4*s.N)
-	if err := s.Launch("rgb2cmyk", interp.Dim(blocks(s.N, 256)), interp.Dim(256), s.N, src, dst); err != nil {
+	if err := s.Launch("rgb2cmyk", ptx.Dim(blocks(s.N, 256)), ptx.Dim(256), s.N, src, dst); err != nil {
 		return err
 	}
 	// image/color scales the inks by 255 - k; this is reverted.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -26,18 +27,18 @@ func rsort(s *Session) error {
 	}
 	// Each thread has up to 64 elements.
 	stretch := min(64, blocks(s.N, block))
-	grid := interp.Dim(blocks(s.N, block*stretch))
+	grid := ptx.Dim(blocks(s.N, block*stretch))
 	threads := grid.X * block
 	from, to := upload(s, in), alloc[int32](s, s.N)
 	count, total := alloc[int32](s, threads<<bits), alloc[int32](s, 1<<bits)
 	for shift := 0; shift < 32; shift += bits {
-		if err := s.Launch("rsort_count", grid, interp.Dim(block), s.N, stretch, shift, from, count, total); err != nil {
+		if err := s.Launch("rsort_count", grid, ptx.Dim(block), s.N, stretch, shift, from, count, total); err != nil {
 			return err
 		}
-		if err := s.Launch("rsort_scan", interp.Dim(1<<bits), interp.Dim(block), threads, count, total); err != nil {
+		if err := s.Launch("rsort_scan", ptx.Dim(1<<bits), ptx.Dim(block), threads, count, total); err != nil {
 			return err
 		}
-		if err := s.Launch("rsort_move", grid, interp.Dim(block), s.N, stretch, shift, from, count, to); err != nil {
+		if err := s.Launch("rsort_move", grid, ptx.Dim(block), s.N, stretch, shift, from, count, to); err != nil {
 			return err
 		}
 		clear(total.Bytes())

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -35,11 +36,11 @@ func sad(s *Session) error {
 		frame[i] = uint8(clamp(int(before[y*stride+x])+r.intn(9)-4, 256))
 	}
 	got := alloc[uint16](s, columns*rows*sums*places)
-	if err := s.Launch("sad_4", interp.Dim(columns, rows), interp.Dim(threads), reach, width, upload(s, frame), upload(s, before), got); err != nil {
+	if err := s.Launch("sad_4", ptx.Dim(columns, rows), ptx.Dim(threads), reach, width, upload(s, frame), upload(s, before), got); err != nil {
 		return err
 	}
 	for _, kernel := range []string{"sad_8", "sad_16"} {
-		if err := s.Launch(kernel, interp.Dim(columns*rows), interp.Dim(threads), places, got); err != nil {
+		if err := s.Launch(kernel, ptx.Dim(columns*rows), ptx.Dim(threads), places, got); err != nil {
 			return err
 		}
 	}

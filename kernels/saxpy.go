@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -20,7 +21,7 @@ func saxpy(s *Session) error {
 	x, y := r.floats(s.N, 0, 1), r.floats(s.N, 0, 1)
 	const a = 2.7
 	dx, dy := upload(s, x), upload(s, y)
-	if err := s.Launch("saxpy", interp.Dim(blocks(s.N, 256)), interp.Dim(256), s.N, float32(a), dx, dy); err != nil {
+	if err := s.Launch("saxpy", ptx.Dim(blocks(s.N, 256)), ptx.Dim(256), s.N, float32(a), dx, dy); err != nil {
 		return err
 	}
 	want := make([]float32, s.N)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -22,7 +23,7 @@ func sgemm(s *Session) error {
 	a, b, c := r.floats(m*k, -1, 1), r.floats(k*n, -1, 1), r.floats(m*n, -1, 1)
 	const alpha, beta = float32(1.5), float32(0.25)
 	da, db, dc := upload(s, a), upload(s, b), upload(s, c)
-	if err := s.Launch("sgemm", interp.Dim(blocks(n, 16), blocks(m, 16)), interp.Dim(16, 16), m, n, k, alpha, da, db, beta, dc); err != nil {
+	if err := s.Launch("sgemm", ptx.Dim(blocks(n, 16), blocks(m, 16)), ptx.Dim(16, 16), m, n, k, alpha, da, db, beta, dc); err != nil {
 		return err
 	}
 	want := make([]float32, m*n)

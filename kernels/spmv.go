@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -62,7 +63,7 @@ func spmv(s *Session) error {
 	}
 	x := r.floats(n, -1, 1)
 	y := alloc[float32](s, n)
-	if err := s.Launch("spmv", interp.Dim(blocks(n, block)), interp.Dim(block), n, upload(s, length), upload(s, order), upload(s, first), upload(s, column), upload(s, value), upload(s, x), y); err != nil {
+	if err := s.Launch("spmv", ptx.Dim(blocks(n, block)), ptx.Dim(block), n, upload(s, length), upload(s, order), upload(s, first), upload(s, column), upload(s, value), upload(s, x), y); err != nil {
 		return err
 	}
 	want := make([]float32, n)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -42,7 +43,7 @@ func srad(s *Session) error {
 	for i := range d {
 		d[i] = alloc[float32](s, len(image))
 	}
-	grid, size := interp.Dim(blocks(cols, block), blocks(rows, block)), interp.Dim(block, block)
+	grid, size := ptx.Dim(blocks(cols, block), blocks(rows, block)), ptx.Dim(block, block)
 	for range steps {
 		q := float32(0)
 		if s.err == nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -23,7 +24,7 @@ func stencil(s *Session) error {
 	u := newRNG(1).floats(area*nz, 0, 1)
 	from, to := upload(s, u), upload(s, u)
 	for range steps {
-		if err := s.Launch("stencil", interp.Dim(blocks(nx, 64), blocks(ny, 4)), interp.Dim(32, 4), nx, ny, nz, centre, neighbours, from, to); err != nil {
+		if err := s.Launch("stencil", ptx.Dim(blocks(nx, 64), blocks(ny, 4)), ptx.Dim(32, 4), nx, ny, nz, centre, neighbours, from, to); err != nil {
 			return err
 		}
 		from, to = to, from

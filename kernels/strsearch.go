@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -36,10 +37,10 @@ func strsearch(s *Session) error {
 	dWord, dFirstWord, dText, dFirstText := upload(s, word), upload(s, firstWord), upload(s, text), upload(s, firstText)
 	automata := alloc[uint8](s, (len(word)+len(words))*256)
 	count := alloc[int32](s, len(words)*s.N)
-	if err := s.Launch("strsearch_build", interp.Dim(1), interp.Dim(len(words)), len(words), dWord, dFirstWord, automata); err != nil {
+	if err := s.Launch("strsearch_build", ptx.Dim(1), ptx.Dim(len(words)), len(words), dWord, dFirstWord, automata); err != nil {
 		return err
 	}
-	if err := s.Launch("strsearch", interp.Dim(blocks(s.N, 64)), interp.Dim(64), len(words), dFirstWord, automata, s.N, dText, dFirstText, count); err != nil {
+	if err := s.Launch("strsearch", ptx.Dim(blocks(s.N, 64)), ptx.Dim(64), len(words), dFirstWord, automata, s.N, dText, dFirstText, count); err != nil {
 		return err
 	}
 	var want []int32

@@ -84,8 +84,8 @@ func TestIdealBounds(t *testing.T) {
 				check()
 				l.Mode = interp.Vector
 				for _, p := range affinetrack.Policies {
-					probe := interp.NewStructureProbe(p)
-					probes, l.Probes = append(probes, probe), append(l.Probes, probe)
+					observer := interp.NewStructureProbe(p)
+					probes, l.Probes = append(probes, observer), append(l.Probes, observer)
 				}
 			}
 			if err := w.Run(s); err != nil {

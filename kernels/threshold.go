@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -24,7 +25,7 @@ func threshold(s *Session) error {
 		y[i] = int32(r.intn(600) - 100)
 	}
 	dy := upload(s, y)
-	if err := s.Launch("ex_gpsimt_kernel", interp.Dim(len(y)/block), interp.Dim(block), dy, a); err != nil {
+	if err := s.Launch("ex_gpsimt_kernel", ptx.Dim(len(y)/block), ptx.Dim(block), dy, a); err != nil {
 		return err
 	}
 	above := 0

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -46,7 +47,7 @@ func tpacf(s *Session) error {
 		return upload(s, v)
 	}
 	count := alloc[uint32](s, (2*sets-1)*bins)
-	if err := s.Launch("tpacf", interp.Dim(2*sets-1), interp.Dim(threads), n, sets, dimension(0), dimension(1), dimension(2), count); err != nil {
+	if err := s.Launch("tpacf", ptx.Dim(2*sets-1), ptx.Dim(threads), n, sets, dimension(0), dimension(1), dimension(2), count); err != nil {
 		return err
 	}
 	want := make([]uint32, (2*sets-1)*bins)

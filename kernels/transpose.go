@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -19,7 +20,7 @@ func transpose(s *Session) error {
 	w, h := s.N, landscape(s.N)
 	in := newRNG(1).floats(w*h, -1, 1)
 	src, dst := upload(s, in), alloc[float32](s, w*h)
-	if err := s.Launch("transpose", interp.Dim(blocks(w, 32), blocks(h, 32)), interp.Dim(32, 8), src, dst, w, h); err != nil {
+	if err := s.Launch("transpose", ptx.Dim(blocks(w, 32), blocks(h, 32)), ptx.Dim(32, 8), src, dst, w, h); err != nil {
 		return err
 	}
 	want := make([]float32, w*h)

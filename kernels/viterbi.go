@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func init() {
@@ -45,10 +46,10 @@ func viterbi(s *Session) error {
 	}
 	setVar(s, "sent", sent)
 	dReceived, survivor, decoded := upload(s, received), alloc[uint8](s, s.N*steps*states), alloc[uint8](s, s.N*steps)
-	if err := s.Launch("viterbi", interp.Dim(blocks(s.N, 4)), interp.Dim(32, 4), s.N, steps, dReceived, survivor); err != nil {
+	if err := s.Launch("viterbi", ptx.Dim(blocks(s.N, 4)), ptx.Dim(32, 4), s.N, steps, dReceived, survivor); err != nil {
 		return err
 	}
-	if err := s.Launch("viterbi_trace", interp.Dim(blocks(s.N, 64)), interp.Dim(64), s.N, steps, survivor, decoded); err != nil {
+	if err := s.Launch("viterbi_trace", ptx.Dim(blocks(s.N, 64)), ptx.Dim(64), s.N, steps, survivor, decoded); err != nil {
 		return err
 	}
 	s.Summary = fmt.Sprintf("decoded %d frames of %d bits, corrected %d errors", s.N, message, wrong)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -15,8 +15,8 @@ import (
 // probe.
 type Comparison struct {
 	models        []Model
-	subscription  interp.Subscription   // union of the models' subscriptions
-	subscriptions []interp.Subscription // by model
+	subscription  probe.Subscription   // union of the models' subscriptions
+	subscriptions []probe.Subscription // by model
 
 	mu     sync.Mutex
 	instrs map[*ptx.Instr]*Instr
@@ -25,7 +25,7 @@ type Comparison struct {
 // Watch returns a probe through which models watch the same launches.
 func Watch(models ...Model) *Comparison {
 	s := &Comparison{models: models, instrs: map[*ptx.Instr]*Instr{}}
-	s.subscription.Events = interp.OnAfter | interp.OnReturn | interp.OnWake | interp.OnCTAEnd
+	s.subscription.Events = probe.OnAfter | probe.OnReturn | probe.OnWake | probe.OnCTAEnd
 	for _, m := range models {
 		w := m.Subscription()
 		s.subscriptions = append(s.subscriptions, w)
@@ -122,10 +122,10 @@ func (s *Comparison) Instrs() []*Instr {
 }
 
 // Subscription returns the events of all models, and the events with results.
-func (s *Comparison) Subscription() interp.Subscription { return s.subscription }
+func (s *Comparison) Subscription() probe.Subscription { return s.subscription }
 
 // CTA makes a sink that passes the CTA's events to the sinks of the models.
-func (s *Comparison) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
+func (s *Comparison) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	c := &cta{comparison: s, launch: l, counts: make([]*Instr, l.Program.Len())}
 	for _, m := range s.models {
 		sink := m.CTA(l, index, id)
@@ -137,7 +137,7 @@ func (s *Comparison) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp
 }
 
 // OnEvent passes an event to the models that subscribed to it.
-func (s *Comparison) OnEvent(e *interp.Event) {
+func (s *Comparison) OnEvent(e *probe.Event) {
 	for i, m := range s.models {
 		if s.subscriptions[i].Events.Has(e.Kind) {
 			m.OnEvent(e)
@@ -148,21 +148,21 @@ func (s *Comparison) OnEvent(e *interp.Event) {
 // cta is the sink of a CTA. The sink of a model is nil if the model ignores the CTA.
 type cta struct {
 	comparison *Comparison
-	launch     *interp.LaunchInfo
-	sinks      []interp.Sink
+	launch     *probe.LaunchInfo
+	sinks      []probe.Sink
 	sizers     []Sizer
 	counts     []*Instr // by Event.Index
 }
 
 // OnEvent passes an event to the models' sinks and counts the stored bytes of its results.
-func (c *cta) OnEvent(e *interp.Event) {
+func (c *cta) OnEvent(e *probe.Event) {
 	for i, sink := range c.sinks {
 		if sink != nil && c.comparison.subscriptions[i].Events.Has(e.Kind) {
 			sink.OnEvent(e)
 		}
 	}
 	switch {
-	case e.Kind == interp.OnCTAEnd:
+	case e.Kind == probe.OnCTAEnd:
 		c.end()
 	case HasResults(e):
 		c.count(e)
@@ -171,18 +171,18 @@ func (c *cta) OnEvent(e *interp.Event) {
 
 // HasResults reports whether the Writes of an event are results. Calls and barriers have their results in OnReturn
 // and OnWake; their OnAfter has the values from before.
-func HasResults(e *interp.Event) bool {
+func HasResults(e *probe.Event) bool {
 	switch e.Kind {
-	case interp.OnReturn, interp.OnWake:
+	case probe.OnReturn, probe.OnWake:
 		return e.Lanes != 0
-	case interp.OnAfter:
+	case probe.OnAfter:
 		return e.Lanes != 0 && e.Instr.Call == nil && e.Instr.Form.Class != ptx.ClassBarrier
 	}
 	return false
 }
 
 // count adds the stored bytes of the registers that an event has written.
-func (c *cta) count(e *interp.Event) {
+func (c *cta) count(e *probe.Event) {
 	for i := range e.Writes {
 		v := &e.Writes[i]
 		if v.Type == ptx.Pred {
@@ -282,7 +282,7 @@ type ctaState struct {
 func (c *cta) Save() any {
 	state := &ctaState{counts: cloned(c.counts), sinks: make([]any, len(c.sinks))}
 	for i, sink := range c.sinks {
-		if s, ok := sink.(interp.Saver); ok {
+		if s, ok := sink.(probe.Saver); ok {
 			state.sinks[i] = s.Save()
 		}
 	}
@@ -294,7 +294,7 @@ func (c *cta) Restore(state any) {
 	saved := state.(*ctaState)
 	c.counts = cloned(saved.counts)
 	for i, sink := range c.sinks {
-		if s, ok := sink.(interp.Saver); ok {
+		if s, ok := sink.(probe.Saver); ok {
 			s.Restore(saved.sinks[i])
 		}
 	}

@@ -1,12 +1,12 @@
 package models
 
-import "gemu/interp"
+import "gemu/probe"
 
-// Model is a register file that watches launches. It must go back with a restored launch (interp.Saver). The sinks of
+// Model is a register file that watches launches. It must go back with a restored launch (probe.Saver). The sinks of
 // its CTAs must be Savers, too, unless they keep no state.
 type Model interface {
-	interp.Probe
-	interp.Saver
+	probe.Probe
+	probe.Saver
 
 	// Name returns the name on command lines and in tables: "gscalar".
 	Name() string
@@ -17,17 +17,17 @@ type Model interface {
 
 // Sizer is a sink, returned by Model.CTA, that knows the size in which its model stores a written register.
 type Sizer interface {
-	interp.Sink
+	probe.Sink
 
 	// StoredBytes returns the number of bytes in which the model stores e.Writes[i], for all lanes of the warp
 	// together. A model that stores it as a vector returns Bytes. It is called after OnEvent of the same event, for
 	// events whose writes are results (HasResults), and not for predicates.
-	StoredBytes(e *interp.Event, i int) int
+	StoredBytes(e *probe.Event, i int) int
 }
 
 // Bytes returns the size in bytes of a register in all lanes of a warp: four for each 32-bit register that it takes,
 // also for narrower types.
-func Bytes(v *interp.Value, warp int) int { return 4 * warp * max(1, v.Type.Bits()/32) }
+func Bytes(v *probe.Value, warp int) int { return 4 * warp * max(1, v.Type.Bits()/32) }
 
 // Report is the counts of a model.
 type Report struct {

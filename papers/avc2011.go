@@ -13,6 +13,7 @@ import (
 	"gemu/interp"
 	"gemu/kernels"
 	"gemu/models/avc"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/spill"
 )
@@ -232,7 +233,7 @@ func avcRun(m *Meter, w *kernels.Workload, module *ptx.Module, regs int, out map
 }
 
 // avcWatch runs a workload with other PTX, watched by a probe.
-func avcWatch(m *Meter, w *kernels.Workload, src string, p interp.Probe) error {
+func avcWatch(m *Meter, w *kernels.Workload, src string, p probe.Probe) error {
 	return m.runModule(w, src, avcSizes[w.Name], func(l *interp.Launch) { l.Reconverge = interp.ReconvergerNamed("stack") }, p)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/probe"
 )
 
 // Meter runs workloads for the tables of a paper, each on one host thread and as many at a time as it was made for. Runs that
@@ -64,13 +65,13 @@ func measureOnce[T any](m *Meter, key any, measure func() (T, error)) (T, error)
 
 // run runs a workload at a size (0: its own), watched by probes; prepare may change each launch. Warps have 32 lanes unless prepare says otherwise.
 // A wrong result is a *kernels.Mismatch.
-func (m *Meter) run(workload string, size int, prepare func(l *interp.Launch), probes ...interp.Probe) error {
+func (m *Meter) run(workload string, size int, prepare func(l *interp.Launch), probes ...probe.Probe) error {
 	w := kernels.Lookup(workload)
 	return m.runModule(w, w.PTX(), size, prepare, probes...)
 }
 
 // runModule is run with other PTX of the workload.
-func (m *Meter) runModule(w *kernels.Workload, src string, size int, prepare func(l *interp.Launch), probes ...interp.Probe) error {
+func (m *Meter) runModule(w *kernels.Workload, src string, size int, prepare func(l *interp.Launch), probes ...probe.Probe) error {
 	dev := interp.NewDevice(interp.Config{Workers: 1, Probes: probes, TimeLimit: m.limit})
 	s, err := kernels.Start(m.ctx, w, dev, size)
 	if err != nil {

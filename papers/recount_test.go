@@ -12,6 +12,7 @@ import (
 	"gemu/internal/recount"
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/spill"
 )
@@ -63,7 +64,7 @@ func TestAVCRecount(t *testing.T) {
 			t.Fatal(err)
 		}
 		probe := &recount.Private{}
-		dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []interp.Probe{probe}})
+		dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []probe.Probe{probe}})
 		s, err := kernels.Start(t.Context(), w, dev, size)
 		if err != nil {
 			t.Fatal(err)
@@ -238,7 +239,7 @@ func (c kimRun) check(t *testing.T) {
 	}
 	again := &recount.Machine{IgnoresExited: c.interpretation == "kim-leaves", FGSIMT: c.interpretation == "fgsimt", Wide: c.interpretation == "kim-wide" || c.interpretation == "kim-const", Const: c.interpretation == "kim-const"}
 	s.Prepare = func(l *interp.Launch) {
-		l.Mode, l.Reconverge, l.Probes = interp.Vector, interp.ReconvergerNamed(of.reconverge), []interp.Probe{again}
+		l.Mode, l.Reconverge, l.Probes = interp.Vector, interp.ReconvergerNamed(of.reconverge), []probe.Probe{again}
 	}
 	if err := w.Run(s); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // ofFile runs a kernel of a file of the repository, and gives the counts of instructions whose opcode has a
@@ -19,7 +21,7 @@ func ofFile(t *testing.T, name, part string, launch func(dev *interp.Device, mod
 		t.Fatal(err)
 	}
 	p := New()
-	dev := interp.NewDevice(interp.Config{Probes: []interp.Probe{p}})
+	dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{p}})
 	mod, err := dev.Load(name, src)
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +52,7 @@ func alloc(t *testing.T, dev *interp.Device, bytes int) *interp.Buffer {
 // TestMulticast: what several CTAs get is read once.
 func TestMulticast(t *testing.T) {
 	list := ofFile(t, "testdata/control/clusters_async.ptx", ".multicast", func(dev *interp.Device, _ *interp.Module) *interp.Launch {
-		return &interp.Launch{Kernel: "multicast", Grid: interp.Dim(4), Block: interp.Dim(32), Cluster: interp.Dim(4), Args: []any{alloc(t, dev, 32), 11, alloc(t, dev, 48)}}
+		return &interp.Launch{Kernel: "multicast", Grid: ptx.Dim(4), Block: ptx.Dim(32), Cluster: ptx.Dim(4), Args: []any{alloc(t, dev, 32), 11, alloc(t, dev, 48)}}
 	})
 	var got []Traffic
 	for i := range list {

@@ -56,7 +56,7 @@ NEXT:
 
 // TestCTAs: CTAs add up, whoever has counted for others before.
 func TestCTAs(t *testing.T) {
-	p := profiled(t, kernel("call inner, (%t);"), func(l *interp.Launch) { l.Grid, l.Block = interp.Dim(5), interp.Dim(64) })
+	p := profiled(t, kernel("call inner, (%t);"), func(l *interp.Launch) { l.Grid, l.Block = ptx.Dim(5), ptx.Dim(64) })
 	if n := marked(p)["inner"]; n != (Counts{Execs: 10, Active: 320, Lanes: 320}) {
 		t.Errorf("%+v, want 10 executions by 320 lanes", n)
 	}

@@ -12,6 +12,7 @@ import (
 	"gemu/internal/part"
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/probe"
 )
 
 // tree is all that a profile has, as text.
@@ -54,12 +55,12 @@ func TestAddsUp(t *testing.T) {
 		}
 		want := ""
 		for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
-			probe := New()
-			o := p.Run(func(l *interp.Launch) { l.Mode, l.Probes = mode, []interp.Probe{probe} })
+			observer := New()
+			o := p.Run(func(l *interp.Launch) { l.Mode, l.Probes = mode, []probe.Probe{observer} })
 			if o.Err != nil {
 				break
 			}
-			got := probe.Profile()
+			got := observer.Profile()
 			var n interp.Counts
 			for _, r := range o.Results {
 				n.Add(&r.Counts)
@@ -114,7 +115,7 @@ func TestWorkers(t *testing.T) {
 		var want string
 		for workers := 1; workers <= 2; workers++ {
 			p := New()
-			s, err := kernels.Start(t.Context(), kernels.Lookup(name), interp.NewDevice(interp.Config{Workers: workers, Probes: []interp.Probe{p}}), map[string]int{"bfs": 2048, "nqueens": 6, "transpose": 64, "histogram": 4096}[name])
+			s, err := kernels.Start(t.Context(), kernels.Lookup(name), interp.NewDevice(interp.Config{Workers: workers, Probes: []probe.Probe{p}}), map[string]int{"bfs": 2048, "nqueens": 6, "transpose": 64, "histogram": 4096}[name])
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,7 +5,7 @@ package profile
 import (
 	"math/bits"
 
-	"gemu/interp"
+	"gemu/probe"
 )
 
 // lines is the different lines that a request touches. The zero lines is of none.
@@ -190,7 +190,7 @@ func (l *lines) local(addr uint64, n, lane, width int) {
 
 // issued counts an asynchronous copy that a lane has issued: what it reads or writes of global
 // memory. What lanes of a warp copy is one request; a bulk copy is one of its own.
-func (c *cta) issued(n *Counts, f *interp.Effect) {
+func (c *cta) issued(n *Counts, f *probe.Effect) {
 	var bulk Traffic
 	var end uint64 // of the last piece
 	for i := range f.Segments {

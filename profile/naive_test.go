@@ -11,6 +11,7 @@ import (
 	"gemu/internal/corpus"
 	"gemu/internal/part"
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -21,13 +22,13 @@ type naive struct {
 	bulk   map[*ptx.Instr]bool // accesses of different lengths: not counted here
 }
 
-func (p *naive) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnWarp | interp.OnExit | interp.OnAfter, Addresses: true}
+func (p *naive) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnWarp | probe.OnExit | probe.OnAfter, Addresses: true}
 }
 
-func (p *naive) OnEvent(*interp.Event) {}
+func (p *naive) OnEvent(*probe.Event) {}
 
-func (p *naive) CTA(l *interp.LaunchInfo, _ int, _ interp.Dim3) interp.Sink {
+func (p *naive) CTA(l *probe.LaunchInfo, _ int, _ ptx.Dim3) probe.Sink {
 	return &naiveCTA{p, l.WarpSize, map[int]map[int]bool{}}
 }
 
@@ -49,12 +50,12 @@ func set(m uint64) map[int]bool {
 	return s
 }
 
-func (c *naiveCTA) OnEvent(e *interp.Event) {
+func (c *naiveCTA) OnEvent(e *probe.Event) {
 	switch e.Kind {
-	case interp.OnWarp:
+	case probe.OnWarp:
 		c.live[e.Warp] = set(e.Lanes)
 		return
-	case interp.OnExit:
+	case probe.OnExit:
 		for lane := range set(e.Lanes) {
 			delete(c.live[e.Warp], lane)
 		}
@@ -115,9 +116,9 @@ func (c *naiveCTA) OnEvent(e *interp.Event) {
 }
 
 // request counts a request of lanes, ascending, to a space.
-func (c *naiveCTA) request(n *Counts, a *interp.Access, space ptx.Space, lanes []int) {
+func (c *naiveCTA) request(n *Counts, a *probe.Access, space ptx.Space, lanes []int) {
 	atomics, sameAddress := int64(0), int64(0)
-	if a.Kind == interp.AccessAtomic {
+	if a.Kind == probe.AccessAtomic {
 		atomics = 1
 		same := map[uint64]int64{}
 		for _, lane := range lanes {
@@ -243,10 +244,10 @@ func TestNaive(t *testing.T) {
 		if (uint64(i)+seed)%share > 0 {
 			continue
 		}
-		probe, reference := New(), newNaive()
-		o := p.Run(func(l *interp.Launch) { l.Mode, l.Probes = interp.Vector, []interp.Probe{probe, reference} })
+		observer, reference := New(), newNaive()
+		o := p.Run(func(l *interp.Launch) { l.Mode, l.Probes = interp.Vector, []probe.Probe{observer, reference} })
 		if o.Err == nil {
-			compare(p.String(), probe.Profile(), reference)
+			compare(p.String(), observer.Profile(), reference)
 		}
 	}
 	t.Logf("%d instructions, %d requests to global, %d to shared, %d to local, %d to constant memory",

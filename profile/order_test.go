@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // orderKernel has CTAs take turns: word 0 of the buffer counts the turns, word 1 + i is that of CTA i. CTA i
@@ -48,14 +50,14 @@ type neighbours struct {
 	max   int // that have ended, and wait for one before them
 }
 
-func (n *neighbours) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnCTAEnd}
+func (n *neighbours) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnCTAEnd}
 }
 
-func (n *neighbours) OnEvent(*interp.Event) {}
+func (n *neighbours) OnEvent(*probe.Event) {}
 
-func (n *neighbours) CTA(l *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
-	return sinkFunc(func(*interp.Event) {
+func (n *neighbours) CTA(l *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
+	return sinkFunc(func(*probe.Event) {
 		n.ended = append(n.ended, index)
 		r, over := n.p.runs[l], 0
 		for i, c := range r.begun {
@@ -70,9 +72,9 @@ func (n *neighbours) CTA(l *interp.LaunchInfo, index int, _ interp.Dim3) interp.
 	})
 }
 
-type sinkFunc func(*interp.Event)
+type sinkFunc func(*probe.Event)
 
-func (f sinkFunc) OnEvent(e *interp.Event) { f(e) }
+func (f sinkFunc) OnEvent(e *probe.Event) { f(e) }
 
 // TestEnds: CTAs that end before those of lower numbers count once each, and are kept together meanwhile; of a
 // launch that traps those behind the one that did are left out, though they have ended.
@@ -112,8 +114,8 @@ func TestEnds(t *testing.T) {
 		for i, count := range c.sameAddress {
 			binary.LittleEndian.PutUint32(buf.Bytes()[4+4*i:], count)
 		}
-		_, err = mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: interp.Dim(len(c.sameAddress)), Block: interp.Dim(1), Args: []any{buf, c.trap}, Mode: interp.Vector, Probes: []interp.Probe{p, observer}})
-		if trap := (*interp.Trap)(nil); errors.As(err, &trap) != (c.trap != never) {
+		_, err = mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: ptx.Dim(len(c.sameAddress)), Block: ptx.Dim(1), Args: []any{buf, c.trap}, Mode: interp.Vector, Probes: []probe.Probe{p, observer}})
+		if trap := (*probe.Trap)(nil); errors.As(err, &trap) != (c.trap != never) {
 			t.Fatal(err)
 		}
 		if got := marked(p.Profile())["turn"].Execs; got != c.want {

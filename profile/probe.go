@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -17,13 +17,13 @@ import (
 type Probe struct {
 	mu       sync.Mutex
 	profile  Profile
-	runs     map[*interp.LaunchInfo]*run
+	runs     map[*probe.LaunchInfo]*run
 	programs map[*ptx.Func]*function
 }
 
 // New makes a probe.
 func New() *Probe {
-	return &Probe{runs: map[*interp.LaunchInfo]*run{}, programs: map[*ptx.Func]*function{}}
+	return &Probe{runs: map[*probe.LaunchInfo]*run{}, programs: map[*ptx.Func]*function{}}
 }
 
 // Profile is what has been counted of launches so far. It does not change any more. Of a launch under way,
@@ -43,10 +43,10 @@ func (p *Probe) Profile() *Profile {
 }
 
 // Subscription: what instructions have done and to which addresses, branches, calls and asynchronous copies.
-func (p *Probe) Subscription() interp.Subscription {
-	return interp.Subscription{
-		Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnWarp | interp.OnExit | interp.OnAfter |
-			interp.OnBranch | interp.OnCall | interp.OnReturn | interp.OnEffect,
+func (p *Probe) Subscription() probe.Subscription {
+	return probe.Subscription{
+		Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnCTAEnd | probe.OnWarp | probe.OnExit | probe.OnAfter |
+			probe.OnBranch | probe.OnCall | probe.OnReturn | probe.OnEffect,
 		Addresses: true,
 	}
 }
@@ -86,13 +86,13 @@ func (p *Probe) function(f *ptx.Func) *function {
 }
 
 // OnEvent is told of launches that begin and end.
-func (p *Probe) OnEvent(e *interp.Event) {
+func (p *Probe) OnEvent(e *probe.Event) {
 	if e.Launch == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if e.Kind == interp.OnLaunchEnd {
+	if e.Kind == probe.OnLaunchEnd {
 		if r := p.runs[e.Launch]; r != nil && e.Err != nil {
 			r.stopped(e.Trap)
 			p.profile.Err = cmp.Or(p.profile.Err, e.Err)
@@ -116,7 +116,7 @@ func (p *Probe) OnEvent(e *interp.Event) {
 }
 
 // CTA gives each CTA a sink of its own, one that another has no use for any more.
-func (p *Probe) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
+func (p *Probe) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r := p.runs[l]
@@ -162,7 +162,7 @@ func (r *run) merge(i int) {
 
 // stopped adds up what CTAs had counted as the launch did not go on: those behind the one that trapped may or
 // may not have run.
-func (r *run) stopped(t *interp.Trap) {
+func (r *run) stopped(t *probe.Trap) {
 	for _, c := range r.begun {
 		r.add(c)
 		if t != nil && c.id == t.CTA {
@@ -189,7 +189,7 @@ func (r *run) add(c *cta) {
 type cta struct {
 	*run
 	index    int
-	id       interp.Dim3
+	id       ptx.Dim3
 	hasEnded bool // it has ended
 	root     *Node
 	warps    []warp
@@ -202,7 +202,7 @@ type cta struct {
 // bulkCopy is a bulk copy: the lane that has issued it, and its first piece.
 type bulkCopy struct {
 	lanes   uint64
-	segment interp.Segment
+	segment probe.Segment
 }
 
 // warp is a warp: the lanes that have not ended, and by which calls each has come where it is.
@@ -213,43 +213,43 @@ type warp struct {
 }
 
 // OnEvent counts.
-func (c *cta) OnEvent(e *interp.Event) {
+func (c *cta) OnEvent(e *probe.Event) {
 	switch e.Kind {
-	case interp.OnAfter:
+	case probe.OnAfter:
 		c.instruction(e)
-	case interp.OnBranch:
+	case probe.OnBranch:
 		c.branch(e)
-	case interp.OnCall:
+	case probe.OnCall:
 		c.call(e)
-	case interp.OnReturn:
+	case probe.OnReturn:
 		w := &c.warps[e.Warp]
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
 			last := len(w.callers[lane]) - 1
 			w.nodes[lane], w.callers[lane] = w.callers[lane][last], w.callers[lane][:last]
 		}
-	case interp.OnEffect:
+	case probe.OnEffect:
 		if e.Effect.Issued && !e.Effect.Arrives {
 			c.effect(e)
 		}
-	case interp.OnWarp:
+	case probe.OnWarp:
 		w := &c.warps[e.Warp]
 		w.live = e.Lanes
 		for lane := range w.nodes {
 			w.nodes[lane], w.callers[lane] = c.root, w.callers[lane][:0]
 		}
 		c.root.Calls++
-	case interp.OnExit:
-		if !e.Launch.Reconverge.WaitsAtExit() {
+	case probe.OnExit:
+		if !e.Launch.Reconverge.WaitsAtExit {
 			c.warps[e.Warp].live &^= e.Lanes
 		}
-	case interp.OnCTAEnd:
+	case probe.OnCTAEnd:
 		c.ended(c)
 	}
 }
 
 // call has lanes be in a function that they call.
-func (c *cta) call(e *interp.Event) {
+func (c *cta) call(e *probe.Event) {
 	w := &c.warps[e.Warp]
 	var from, to *Node
 	for m := e.Lanes; m != 0; m &= m - 1 {
@@ -264,12 +264,12 @@ func (c *cta) call(e *interp.Event) {
 }
 
 // countsAt is those of the event's instruction, where its lanes have come by their calls.
-func (c *cta) countsAt(e *interp.Event) *Counts {
+func (c *cta) countsAt(e *probe.Event) *Counts {
 	return &c.warps[e.Warp].nodes[bits.TrailingZeros64(e.Active)].Counts[c.numbers[e.Index]]
 }
 
 // instruction counts one that was executed.
-func (c *cta) instruction(e *interp.Event) {
+func (c *cta) instruction(e *probe.Event) {
 	n := c.countsAt(e)
 	n.Execs++
 	n.Active += int64(bits.OnesCount64(e.Active))
@@ -302,13 +302,13 @@ func (c *cta) instruction(e *interp.Event) {
 }
 
 // branch counts where a branch goes.
-func (c *cta) branch(e *interp.Event) {
+func (c *cta) branch(e *probe.Event) {
 	n := c.countsAt(e)
 	n.Branches++
 	if e.Instr.Form.Effects.HasAll(ptx.Jumps) {
 		n.Taken += int64(bits.OnesCount64(e.Lanes))
 	}
-	if slices.ContainsFunc(e.Groups, func(w interp.LaneGroup) bool { return w.To != e.Groups[0].To }) {
+	if slices.ContainsFunc(e.Groups, func(w probe.LaneGroup) bool { return w.To != e.Groups[0].To }) {
 		n.Divergent++
 	}
 	if !c.tables[e.Index] {
@@ -323,7 +323,7 @@ func (c *cta) branch(e *interp.Event) {
 }
 
 // effect counts an asynchronous copy that is issued.
-func (c *cta) effect(e *interp.Event) {
+func (c *cta) effect(e *probe.Event) {
 	f := e.Effect
 	if len(f.Segments) == 0 {
 		return
@@ -339,10 +339,10 @@ func (c *cta) effect(e *interp.Event) {
 }
 
 // global reports whether memory is global.
-func global(a *interp.Allocation) bool { return a.Space() == ptx.Global }
+func global(a *probe.Allocation) bool { return a.Space() == ptx.Global }
 
 // access counts a request to memory, of one kind or, by generic addresses, of several.
-func (c *cta) access(n *Counts, e *interp.Event, a *interp.Access, lanes uint64) {
+func (c *cta) access(n *Counts, e *probe.Event, a *probe.Access, lanes uint64) {
 	if a.Space != ptx.Generic && a.Space != ptx.Param {
 		c.request(n, e, a, a.Space, lanes)
 		return
@@ -372,9 +372,9 @@ func (c *cta) access(n *Counts, e *interp.Event, a *interp.Access, lanes uint64)
 }
 
 // request counts a request to one kind of memory.
-func (c *cta) request(n *Counts, e *interp.Event, a *interp.Access, space ptx.Space, lanes uint64) {
+func (c *cta) request(n *Counts, e *probe.Event, a *probe.Access, space ptx.Space, lanes uint64) {
 	var atomics, maximum int64
-	if a.Kind == interp.AccessAtomic {
+	if a.Kind == probe.AccessAtomic {
 		atomics, maximum = 1, maxSameAddress(a.Addr, lanes)
 	}
 	switch space {
@@ -396,7 +396,7 @@ func (c *cta) request(n *Counts, e *interp.Event, a *interp.Access, space ptx.Sp
 }
 
 // banked counts the passes of a request to shared or constant memory.
-func (c *cta) banked(t *Banked, a *interp.Access, space ptx.Space, lanes uint64) {
+func (c *cta) banked(t *Banked, a *probe.Access, space ptx.Space, lanes uint64) {
 	if a.Bulk() { // 128 bytes at a time
 		for m := lanes; m != 0; m &= m - 1 {
 			n := int64(a.Length(bits.TrailingZeros64(m)))
@@ -409,7 +409,7 @@ func (c *cta) banked(t *Banked, a *interp.Access, space ptx.Space, lanes uint64)
 		t.Passes += distinct(a.Addr, lanes)
 		t.Ideal++
 	} else {
-		c.banks.banked(t, a.Addr, lanes, a.Bytes, a.Kind == interp.AccessAtomic)
+		c.banks.banked(t, a.Addr, lanes, a.Bytes, a.Kind == probe.AccessAtomic)
 	}
 	c.lines.reset()
 	for m := lanes; m != 0; m &= m - 1 {
@@ -419,7 +419,7 @@ func (c *cta) banked(t *Banked, a *interp.Access, space ptx.Space, lanes uint64)
 }
 
 // traffic counts the sectors of a request to global or local memory.
-func (c *cta) traffic(t *Traffic, e *interp.Event, a *interp.Access, space ptx.Space, lanes uint64) {
+func (c *cta) traffic(t *Traffic, e *probe.Event, a *probe.Access, space ptx.Space, lanes uint64) {
 	c.lines.reset()
 	for m := lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)

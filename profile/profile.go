@@ -6,7 +6,7 @@ import (
 	"cmp"
 	"slices"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -21,14 +21,14 @@ type Profile struct {
 // Launch is launches of the same kernel, extents and shared memory.
 type Launch struct {
 	Kernel               *ptx.Func
-	Grid, Block, Cluster interp.Dim3
+	Grid, Block, Cluster ptx.Dim3
 	WarpSize             int
 	Shared               int // bytes of shared memory of a block, static and dynamic
 	Count                int
 }
 
 // launched takes note of a launch.
-func (p *Profile) launched(l *interp.LaunchInfo) {
+func (p *Profile) launched(l *probe.LaunchInfo) {
 	n := Launch{l.Kernel, l.Grid, l.Block, l.Cluster, l.WarpSize, 0, 1}
 	for _, v := range l.Program.Shared() {
 		n.Shared = max(n.Shared, v.Offset+v.Var.Size())

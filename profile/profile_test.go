@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // kernel wraps a body that has %t, the lane, %p, the address of the buffer of 64 KiB, and tile, of as many
@@ -53,7 +55,7 @@ func profiled(t *testing.T, src string, prepare func(l *interp.Launch)) *Profile
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &interp.Launch{Kernel: "k", Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{buf}, Mode: interp.Vector, Probes: []interp.Probe{p}}
+	l := &interp.Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{buf}, Mode: interp.Vector, Probes: []probe.Probe{p}}
 	if prepare != nil {
 		prepare(l)
 	}

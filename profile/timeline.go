@@ -15,7 +15,7 @@ import (
 	"slices"
 	"sync"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -33,17 +33,17 @@ const (
 type Timeline struct {
 	mu       sync.Mutex
 	launches []*timedLaunch
-	runs     map[*interp.LaunchInfo]*timedLaunch
+	runs     map[*probe.LaunchInfo]*timedLaunch
 	tracks   int
 }
 
 // NewTimeline makes one.
-func NewTimeline() *Timeline { return &Timeline{runs: map[*interp.LaunchInfo]*timedLaunch{}} }
+func NewTimeline() *Timeline { return &Timeline{runs: map[*probe.LaunchInfo]*timedLaunch{}} }
 
 // Subscription: what executes, and where it is by calls; waits.
-func (t *Timeline) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnWarp | interp.OnWarpEnd | interp.OnAfter |
-		interp.OnCall | interp.OnReturn | interp.OnWait | interp.OnWake}
+func (t *Timeline) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnCTAEnd | probe.OnWarp | probe.OnWarpEnd | probe.OnAfter |
+		probe.OnCall | probe.OnReturn | probe.OnWait | probe.OnWake}
 }
 
 // timedLaunch is a launch.
@@ -55,13 +55,13 @@ type timedLaunch struct {
 }
 
 // OnEvent is told of launches.
-func (t *Timeline) OnEvent(e *interp.Event) {
+func (t *Timeline) OnEvent(e *probe.Event) {
 	if e.Launch == nil {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if e.Kind == interp.OnLaunchEnd {
+	if e.Kind == probe.OnLaunchEnd {
 		delete(t.runs, e.Launch)
 		return
 	}
@@ -90,7 +90,7 @@ func (t *Timeline) OnEvent(e *interp.Event) {
 }
 
 // CTA follows the first CTAs of a launch.
-func (t *Timeline) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
+func (t *Timeline) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := t.runs[l]
@@ -106,7 +106,7 @@ func (t *Timeline) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.S
 // track is a CTA.
 type track struct {
 	*timedLaunch
-	id       interp.Dim3
+	id       ptx.Dim3
 	now      int64 // instructions so far
 	warps    []timedWarp
 	root     *place
@@ -184,33 +184,33 @@ type change struct {
 }
 
 // OnEvent follows the CTA.
-func (c *track) OnEvent(e *interp.Event) {
+func (c *track) OnEvent(e *probe.Event) {
 	if e.Warp < 0 { // it has ended
 		return
 	}
 	w := &c.warps[e.Warp]
 	switch e.Kind {
-	case interp.OnWarp:
+	case probe.OnWarp:
 		for lane := range w.places {
 			w.places[lane], w.callers[lane] = c.root, w.callers[lane][:0]
 		}
 		w.end, w.since = c.now, c.now
-	case interp.OnAfter:
+	case probe.OnAfter:
 		c.instruction(e, w)
-	case interp.OnCall:
+	case probe.OnCall:
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
 			from := w.places[lane]
 			w.callers[lane] = append(w.callers[lane], from)
 			w.places[lane] = c.loopPlace(from, e.Func, c.timedLaunch.innermostLoop[e.Index]).child(callSite{e.Instr, e.Callee}, func() string { return e.Callee.Name })
 		}
-	case interp.OnReturn:
+	case probe.OnReturn:
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
 			last := len(w.callers[lane]) - 1
 			w.places[lane], w.callers[lane] = w.callers[lane][last], w.callers[lane][:last]
 		}
-	case interp.OnWait:
+	case probe.OnWait:
 		switch e.Wait.Barrier {
 		case -1:
 			w.wait = "lanes of the warp"
@@ -219,9 +219,9 @@ func (c *track) OnEvent(e *interp.Event) {
 		default:
 			w.wait = fmt.Sprintf("barrier %d", e.Wait.Barrier)
 		}
-	case interp.OnWake:
+	case probe.OnWake:
 		c.waited(e.Warp, w)
-	case interp.OnWarpEnd:
+	case probe.OnWarpEnd:
 		c.close(w, 0)
 		c.changed(e.Warp, w)
 	}
@@ -255,7 +255,7 @@ func firstInstr(blocks []*ptx.Block) *ptx.Instr {
 }
 
 // instruction is one that a warp executes.
-func (c *track) instruction(e *interp.Event, w *timedWarp) {
+func (c *track) instruction(e *probe.Event, w *timedWarp) {
 	w.wait = "" // other lanes of it run
 	current := c.loopPlace(w.places[bits.TrailingZeros64(e.Active)], e.Func, c.timedLaunch.innermostLoop[e.Index])
 	if current != w.place {

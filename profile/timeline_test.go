@@ -11,6 +11,8 @@ import (
 
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // trace is a timeline as it is read back.
@@ -117,7 +119,7 @@ END:
 
 // TestTimelineWaits: the first of two warps waits at a barrier while the other has yet to come.
 func TestTimelineWaits(t *testing.T) {
-	n, _ := drawn(t, kernel("bar.sync 3;\n"), func(l *interp.Launch) { l.Block = interp.Dim(64) })
+	n, _ := drawn(t, kernel("bar.sync 3;\n"), func(l *interp.Launch) { l.Block = ptx.Dim(64) })
 	n.nested(t)
 	var waits []string
 	for _, e := range n.Events {
@@ -140,7 +142,7 @@ AGAIN:
 	add.u32 %i, %i, 1;
 	setp.lt.u32 %q, %i, 5000;
 	@%q bra AGAIN;
-`), func(l *interp.Launch) { l.Grid = interp.Dim(MaxFirst + 4) })
+`), func(l *interp.Launch) { l.Grid = ptx.Dim(MaxFirst + 4) })
 	n.nested(t)
 	spans, ctas := map[int]int{}, map[int]bool{}
 	for _, e := range n.Events {
@@ -164,7 +166,7 @@ func TestTimelineWorkers(t *testing.T) {
 	for workers := 1; workers <= 2; workers++ {
 		line := NewTimeline()
 		w := kernels.Lookup("bfs")
-		s, err := kernels.Start(t.Context(), w, interp.NewDevice(interp.Config{Workers: workers, Probes: []interp.Probe{line}}), 1024)
+		s, err := kernels.Start(t.Context(), w, interp.NewDevice(interp.Config{Workers: workers, Probes: []probe.Probe{line}}), 1024)
 		if err != nil {
 			t.Fatal(err)
 		}

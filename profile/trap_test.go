@@ -7,6 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // TestTrap: a launch that traps leaves what the CTAs up to the one that trapped have done, whatever the number of
@@ -40,8 +42,8 @@ func TestTrap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: interp.Dim(64), Block: interp.Dim(32), Args: []any{buf}, Mode: interp.Vector, Probes: []interp.Probe{p}})
-		trap := (*interp.Trap)(nil)
+		_, err = mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: ptx.Dim(64), Block: ptx.Dim(32), Args: []any{buf}, Mode: interp.Vector, Probes: []probe.Probe{p}})
+		trap := (*probe.Trap)(nil)
 		if !errors.As(err, &trap) {
 			t.Fatalf("%v, want a trap", err)
 		}
@@ -67,7 +69,7 @@ func TestTrap(t *testing.T) {
 // TestShapes: launches of a kernel with other blocks or dynamic shared memory are others.
 func TestShapes(t *testing.T) {
 	p := New()
-	dev := interp.NewDevice(interp.Config{Probes: []interp.Probe{p}})
+	dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{p}})
 	mod, err := dev.Load("k.ptx", []byte(kernel("")))
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +79,7 @@ func TestShapes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, l := range []struct{ block, shared int }{{32, 0}, {32, 1000}, {64, 1000}, {32, 1000}} {
-		if _, err := mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: interp.Dim(1), Block: interp.Dim(l.block), Shared: l.shared, Args: []any{buf}}); err != nil {
+		if _, err := mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(l.block), Shared: l.shared, Args: []any{buf}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"gemu/internal/part"
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/probe"
 	"gemu/sanitize/finding"
 	"gemu/sanitize/race"
 )
@@ -22,8 +23,8 @@ import (
 // watched is what the race detector finds in a program.
 func watched(p *corpus.Program) ([]finding.Finding, *corpus.Outcome) {
 	var log finding.Log
-	probe := race.New(&log, 0)
-	o := p.Run(func(l *interp.Launch) { l.Mode, l.Probes = interp.Vector, []interp.Probe{probe} })
+	observer := race.New(&log, 0)
+	o := p.Run(func(l *interp.Launch) { l.Mode, l.Probes = interp.Vector, []probe.Probe{observer} })
 	return log.Findings(), o
 }
 
@@ -160,7 +161,7 @@ func mutants(t *testing.T) (list []mutant) {
 		without(w.PTX(), func(line int, _, src string) {
 			list = append(list, mutant{fmt.Sprintf("%s:%d", w.Name, line), func() ([]finding.Finding, error) {
 				var log finding.Log
-				dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []interp.Probe{race.New(&log, 0)}})
+				dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []probe.Probe{race.New(&log, 0)}})
 				m, err := dev.Load(w.Name+".ptx", []byte(src))
 				if err != nil {
 					t.Fatal(err)

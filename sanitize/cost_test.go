@@ -11,6 +11,8 @@ import (
 
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // costRounds is how often a workload is run each way in an iteration of the benchmark. The shortest
@@ -63,10 +65,10 @@ func BenchmarkCost(b *testing.B) {
 
 // launches is how many seconds of the host's processors the launches of a workload take, in vector
 // mode.
-func launches(b *testing.B, w *kernels.Workload, probes []interp.Probe) float64 {
+func launches(b *testing.B, w *kernels.Workload, probes []probe.Probe) float64 {
 	runtime.GC()
 	c := &clock{b: b}
-	s, err := kernels.Start(b.Context(), w, interp.NewDevice(interp.Config{Workers: 1, Probes: slices.Concat([]interp.Probe{c}, probes)}), w.N)
+	s, err := kernels.Start(b.Context(), w, interp.NewDevice(interp.Config{Workers: 1, Probes: slices.Concat([]probe.Probe{c}, probes)}), w.N)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -83,19 +85,19 @@ type clock struct {
 	begin, seconds float64
 }
 
-func (c *clock) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnLaunch | interp.OnLaunchEnd}
+func (c *clock) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnLaunch | probe.OnLaunchEnd}
 }
 
-func (c *clock) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return nil }
+func (c *clock) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return nil }
 
-func (c *clock) OnEvent(e *interp.Event) {
+func (c *clock) OnEvent(e *probe.Event) {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		c.b.Fatal(err)
 	}
 	now := float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
-	if e.Kind == interp.OnLaunch {
+	if e.Kind == probe.OnLaunch {
 		c.begin = now
 	} else {
 		c.seconds += now - c.begin

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/sanitize/barriers"
 	"gemu/sanitize/bounds"
 	"gemu/sanitize/finding"
@@ -60,30 +60,30 @@ type Tool struct {
 
 	// New makes the probe of one device, which adds its findings to log. A probe with a method Finish() can add findings when the
 	// program ends.
-	New func(log *finding.Log, o Options) interp.Probe
+	New func(log *finding.Log, o Options) probe.Probe
 }
 
 // Tools are all of them.
 var Tools = []*Tool{
 	{
 		Name: race.Name, Aliases: []string{"racecheck"}, Doc: "accesses to the same memory by different threads, at least one of them a write, that nothing orders",
-		New: func(log *finding.Log, o Options) interp.Probe { return race.New(log, o.WarpSync) },
+		New: func(log *finding.Log, o Options) probe.Probe { return race.New(log, o.WarpSync) },
 	},
 	{
 		Name: validity.Name, Aliases: []string{"initcheck"}, Doc: "uses of values that nothing has written",
-		New: func(log *finding.Log, _ Options) interp.Probe { return validity.New(log) },
+		New: func(log *finding.Log, _ Options) probe.Probe { return validity.New(log) },
 	},
 	{
 		Name: bounds.Name, Aliases: []string{"memcheck"}, Doc: "accesses outside the variable that their address was derived from, and by pointers to variables of calls that have returned",
-		New: func(log *finding.Log, _ Options) interp.Probe { return bounds.New(log) },
+		New: func(log *finding.Log, _ Options) probe.Probe { return bounds.New(log) },
 	},
 	{
 		Name: barriers.Name, Aliases: []string{"synccheck"}, Doc: "wrong uses of barriers, membermasks, mbarriers and waits for copies",
-		New: func(log *finding.Log, _ Options) interp.Probe { return barriers.New(log) },
+		New: func(log *finding.Log, _ Options) probe.Probe { return barriers.New(log) },
 	},
 	{
 		Name: leak.Name, Doc: "memory that is never freed", Rare: true,
-		New: func(log *finding.Log, o Options) interp.Probe { return leak.New(log, o.Host) },
+		New: func(log *finding.Log, o Options) probe.Probe { return leak.New(log, o.Host) },
 	},
 }
 
@@ -123,7 +123,7 @@ func Parse(list string, further ...*Tool) ([]*Tool, error) {
 // Sanitizer is tools at work on a device.
 type Sanitizer struct {
 	finding.Log
-	Probes []interp.Probe // the device's
+	Probes []probe.Probe // the device's
 
 	tools    []string
 	launches *outcome.Probe // nil without tools

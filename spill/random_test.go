@@ -214,7 +214,7 @@ func (w *writer) run(t *testing.T, src string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}, Mode: interp.Vector}); err != nil {
+	if _, err := mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{b}, Mode: interp.Vector}); err != nil {
 		t.Fatalf("%v\n%s", err, src)
 	}
 	return b.Bytes()

@@ -224,7 +224,7 @@ func TestGuards(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := mod.Launch(t.Context(), "k", interp.Dim(1), interp.Dim(32), b); err != nil {
+		if _, err := mod.Launch(t.Context(), "k", ptx.Dim(1), ptx.Dim(32), b); err != nil {
 			t.Fatal(err)
 		}
 		return b.Bytes()

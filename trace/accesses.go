@@ -3,7 +3,7 @@ package trace
 // This file is what instructions and asynchronous operations do to memory, as a launch tells its probes.
 
 import (
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -11,7 +11,7 @@ import (
 // they do, and all of it behind them.
 type Accesses struct {
 	stored []storedValues // by access of the instruction
-	buffer interp.Stored
+	buffer probe.Stored
 	lanes  []uint64
 }
 
@@ -19,7 +19,7 @@ type Accesses struct {
 type storedValues struct{ store, compare []Value }
 
 // Note notes what an instruction is about to give to memory: an event OnAccess, with addresses.
-func (s *Accesses) Note(e *interp.Event) {
+func (s *Accesses) Note(e *probe.Event) {
 	a := &e.Accesses[len(e.Accesses)-1]
 	for len(s.stored) < len(e.Accesses) {
 		s.stored = append(s.stored, storedValues{})
@@ -66,7 +66,7 @@ func (s *Accesses) Note(e *interp.Event) {
 }
 
 // Append appends the accesses of an instruction that has been executed: an event OnAfter.
-func (s *Accesses) Append(list []Access, e *interp.Event) []Access {
+func (s *Accesses) Append(list []Access, e *probe.Event) []Access {
 	for i := range e.Accesses {
 		a := &e.Accesses[i]
 		if a.Lanes&e.Lanes == 0 { // coordinates outside of a surface
@@ -83,11 +83,11 @@ func (s *Accesses) Append(list []Access, e *interp.Event) []Access {
 
 // EffectAccesses is what an asynchronous operation does to memory now: of each piece a load, a store or
 // both.
-func EffectAccesses(x *interp.Effect) (list []Access) {
-	at := func(kind AccessKind, alloc *interp.Allocation, offset uint64, bytes int, data []byte) {
+func EffectAccesses(x *probe.Effect) (list []Access) {
+	at := func(kind AccessKind, alloc *probe.Allocation, offset uint64, bytes int, data []byte) {
 		addr := alloc.Base + offset
 		if alloc.Space() == ptx.Shared { // with the rank of its CTA
-			addr -= interp.SharedWindow
+			addr -= probe.SharedWindow
 		}
 		list = append(list, Access{Kind: kind, Space: alloc.Space().String(), Bytes: uint64(bytes), Addr: Value{Bits: 64, Base: addr}, Data: data})
 	}
@@ -136,10 +136,10 @@ func (s *Accesses) finish(list []Value, room int, lanes uint64) {
 	}
 }
 
-var kindOf = map[interp.AccessKind]AccessKind{interp.AccessLoad: Load, interp.AccessStore: Store, interp.AccessAtomic: Atomic}
+var kindOf = map[probe.AccessKind]AccessKind{probe.AccessLoad: Load, probe.AccessStore: Store, probe.AccessAtomic: Atomic}
 
 // accessOf describes an access of an instruction.
-func accessOf(e *interp.Event, a *interp.Access, stored storedValues) Access {
+func accessOf(e *probe.Event, a *probe.Access, stored storedValues) Access {
 	to := Access{Kind: kindOf[a.Kind], Space: a.Space.String(), Bytes: uint64(a.Bytes), Addr: Value{Bits: 64}, Store: stored.store, Compare: stored.compare}
 	lanes := a.Lanes & e.Lanes
 	if lanes != e.Lanes {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"gemu/interp"
+	"gemu/probe"
 )
 
 // Options say what counts as a difference.
@@ -692,10 +692,10 @@ func (x step) location(a *Access) (space string, addr uint64) {
 	space = a.Space
 	if space == "generic" {
 		switch {
-		case addr-interp.SharedWindow < interp.WindowSize:
-			space, addr = "shared", addr-interp.SharedWindow
-		case addr-interp.LocalWindow < interp.WindowSize:
-			space, addr = "local", addr-interp.LocalWindow
+		case addr-probe.SharedWindow < probe.WindowSize:
+			space, addr = "shared", addr-probe.SharedWindow
+		case addr-probe.LocalWindow < probe.WindowSize:
+			space, addr = "local", addr-probe.LocalWindow
 		}
 	}
 	if !slices.Contains(ownSpaces, space) {

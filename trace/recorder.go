@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -19,12 +19,12 @@ type Recorder struct {
 	w        *Writer
 	err      error
 	launches uint64
-	running  map[*interp.LaunchInfo]*launchRecording
+	running  map[*probe.LaunchInfo]*launchRecording
 }
 
 // NewRecorder has a log written of what a filter lets through.
 func NewRecorder(w *Writer, f Filter) *Recorder {
-	return &Recorder{filter: f, w: w, running: map[*interp.LaunchInfo]*launchRecording{}}
+	return &Recorder{filter: f, w: w, running: map[*probe.LaunchInfo]*launchRecording{}}
 }
 
 // Close ends the log. Where a launch is under way, as when a process ends in the middle of one, it is
@@ -57,25 +57,25 @@ type launchRecording struct {
 
 // Subscription are the instructions that have executed, and what comes of them later. One that is undone has
 // not come to its OnAfter.
-func (r *Recorder) Subscription() interp.Subscription {
-	return interp.Subscription{
-		Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnAccess | interp.OnAfter |
-			interp.OnReturn | interp.OnWake | interp.OnTrap | interp.OnEffect,
+func (r *Recorder) Subscription() probe.Subscription {
+	return probe.Subscription{
+		Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnCTAEnd | probe.OnAccess | probe.OnAfter |
+			probe.OnReturn | probe.OnWake | probe.OnTrap | probe.OnEffect,
 		Values: true, Addresses: true,
 	}
 }
 
 // OnEvent is told of launches that begin and end.
-func (r *Recorder) OnEvent(e *interp.Event) {
+func (r *Recorder) OnEvent(e *probe.Event) {
 	switch e.Kind {
-	case interp.OnLaunch:
+	case probe.OnLaunch:
 		r.begin(e.Launch)
-	case interp.OnLaunchEnd:
+	case probe.OnLaunchEnd:
 		r.end(e)
 	}
 }
 
-func (r *Recorder) begin(l *interp.LaunchInfo) {
+func (r *Recorder) begin(l *probe.LaunchInfo) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	number := r.launches
@@ -104,7 +104,7 @@ func (r *Recorder) setError(err error) {
 	}
 }
 
-func (r *Recorder) end(e *interp.Event) {
+func (r *Recorder) end(e *probe.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.running[e.Launch]
@@ -126,10 +126,10 @@ func (r *Recorder) end(e *interp.Event) {
 	r.setError(r.w.Write(end))
 }
 
-func extentOf(d interp.Dim3) []uint64 { return []uint64{uint64(d.X), uint64(d.Y), uint64(d.Z)} }
+func extentOf(d ptx.Dim3) []uint64 { return []uint64{uint64(d.X), uint64(d.Y), uint64(d.Z)} }
 
 // clusterOf is the extent of clusters, nil if there are none.
-func clusterOf(d interp.Dim3) []uint64 {
+func clusterOf(d ptx.Dim3) []uint64 {
 	if d.X*d.Y*d.Z <= 1 {
 		return nil
 	}
@@ -137,7 +137,7 @@ func clusterOf(d interp.Dim3) []uint64 {
 }
 
 // codeOf describes an instruction of a program.
-func codeOf(i uint64, p interp.Program) Code {
+func codeOf(i uint64, p probe.Program) Code {
 	instr, f := p.At(int(i))
 	c := Code{Index: i, Func: f.Name, Line: uint64(instr.Pos.Line), Column: uint64(instr.Pos.Col), Class: instr.Form.Class.String(), Text: instr.Format(f)}
 	registers := func(list iter.Seq[ptx.RegID]) (out []Register) {
@@ -169,7 +169,7 @@ func bitsOf(t ptx.Type) uint64 {
 }
 
 // CTA begins what a CTA does.
-func (r *Recorder) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
+func (r *Recorder) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.running[l]
@@ -201,21 +201,21 @@ type sink struct {
 }
 
 // OnEvent is told what the CTA does.
-func (s *sink) OnEvent(e *interp.Event) {
+func (s *sink) OnEvent(e *probe.Event) {
 	switch e.Kind {
-	case interp.OnAccess:
+	case probe.OnAccess:
 		s.accesses.Note(e)
-	case interp.OnAfter:
+	case probe.OnAfter:
 		s.instruction(e)
-	case interp.OnReturn, interp.OnWake:
+	case probe.OnReturn, probe.OnWake:
 		if s.isDeferred(e) {
 			s.result(e)
 		}
-	case interp.OnEffect:
+	case probe.OnEffect:
 		s.effect(e)
-	case interp.OnTrap:
+	case probe.OnTrap:
 		s.trap(e)
-	case interp.OnCTAEnd:
+	case probe.OnCTAEnd:
 		s.withLog(func() error { return s.order.end(s.part) })
 	}
 	if s.failed != nil {
@@ -232,7 +232,7 @@ func (s *sink) withLog(do func() error) {
 }
 
 // passes reports whether the filter lets an instruction through.
-func (s *sink) passes(e *interp.Event) bool {
+func (s *sink) passes(e *probe.Event) bool {
 	f := &s.filter
 	if e.Warp >= 0 && !f.Warps.Has(uint64(e.Warp)) {
 		return false
@@ -252,12 +252,12 @@ func IsDeferred(instr *ptx.Instr) bool {
 
 // isDeferred reports whether the results that an instruction has come with this event, and were not
 // written as it executed.
-func (s *sink) isDeferred(e *interp.Event) bool {
+func (s *sink) isDeferred(e *probe.Event) bool {
 	return len(e.Writes) > 0 && e.Instr != nil && IsDeferred(e.Instr)
 }
 
 // instruction writes what a warp has executed.
-func (s *sink) instruction(e *interp.Event) {
+func (s *sink) instruction(e *probe.Event) {
 	w := &s.warps[e.Warp]
 	r := &s.record
 	*r = Record{CTA: s.part.cta.Number, Warp: uint64(e.Warp), Seq: w.seq, Code: uint64(e.Index) + 1, Lanes: e.Lanes, Active: e.Active, Depth: uint64(e.Depth), Results: r.Results[:0], Accesses: r.Accesses[:0]}
@@ -297,7 +297,7 @@ func (s *sink) instruction(e *interp.Event) {
 }
 
 // results notes registers that lanes have got.
-func (r *Record) results(e *interp.Event, lanes uint64) {
+func (r *Record) results(e *probe.Event, lanes uint64) {
 	for i := range e.Writes {
 		v := &e.Writes[i]
 		if len(r.Results) < cap(r.Results) {
@@ -322,7 +322,7 @@ func (s *sink) write(r *Record, c *Code) {
 }
 
 // newRecord begins a record that is not of an instruction as it executes.
-func (s *sink) newRecord(e *interp.Event, kind Kind) (r *Record, c *Code) {
+func (s *sink) newRecord(e *probe.Event, kind Kind) (r *Record, c *Code) {
 	r = &Record{Kind: kind, CTA: s.part.cta.Number, Lanes: e.Lanes, Active: e.Lanes, Depth: uint64(e.Depth)}
 	if e.Warp >= 0 {
 		r.Warp, r.Seq = uint64(e.Warp), s.warps[e.Warp].seq
@@ -335,12 +335,12 @@ func (s *sink) newRecord(e *interp.Event, kind Kind) (r *Record, c *Code) {
 }
 
 // result writes results that come later.
-func (s *sink) result(e *interp.Event) {
+func (s *sink) result(e *probe.Event) {
 	if !s.passes(e) {
 		return
 	}
 	kind := Return
-	if e.Kind == interp.OnWake {
+	if e.Kind == probe.OnWake {
 		kind = Wake
 	}
 	r, c := s.newRecord(e, kind)
@@ -349,7 +349,7 @@ func (s *sink) result(e *interp.Event) {
 }
 
 // effect writes what an asynchronous operation does.
-func (s *sink) effect(e *interp.Event) {
+func (s *sink) effect(e *probe.Event) {
 	if !s.passes(e) {
 		return
 	}
@@ -365,7 +365,7 @@ func (s *sink) effect(e *interp.Event) {
 }
 
 // trap writes what has stopped the CTA.
-func (s *sink) trap(e *interp.Event) {
+func (s *sink) trap(e *probe.Event) {
 	if e.Warp >= 0 && !s.filter.Warps.Has(uint64(e.Warp)) {
 		return
 	}

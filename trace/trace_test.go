@@ -22,6 +22,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // sample has what records can have: lanes that part, held-back lanes, calls with results, barriers with
@@ -77,7 +79,7 @@ func logOf(t testing.TB, src string, ctas, workers int, f Format, filter Filter)
 		t.Fatal(err)
 	}
 	r := NewRecorder(w, filter)
-	dev := interp.NewDevice(interp.Config{Probes: []interp.Probe{r}, Workers: workers, SM: 90})
+	dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{r}, Workers: workers, SM: 90})
 	mod, err := dev.Load("sample.ptx", []byte(src))
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +88,7 @@ func logOf(t testing.TB, src string, ctas, workers int, f Format, filter Filter)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := mod.Launch(context.Background(), "", interp.Dim(ctas), interp.Dim(40), output); err != nil {
+	if _, err := mod.Launch(context.Background(), "", ptx.Dim(ctas), ptx.Dim(40), output); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(r.Err(), w.Close()); err != nil {
@@ -696,7 +698,7 @@ func TestFull(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := NewRecorder(w, Filter{})
-		dev := interp.NewDevice(interp.Config{Probes: []interp.Probe{r}, Workers: 1})
+		dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{r}, Workers: 1})
 		mod, err := dev.Load("loop.ptx", []byte(strings.ReplaceAll(loop, "3300", "1000000")))
 		if err != nil {
 			t.Fatal(err)
@@ -705,7 +707,7 @@ func TestFull(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := mod.Launch(context.Background(), "", interp.Dim(1), interp.Dim(32), output)
+		res, err := mod.Launch(context.Background(), "", ptx.Dim(1), ptx.Dim(32), output)
 		if err == nil || !strings.Contains(err.Error(), "no space left") || r.Close() == nil {
 			t.Errorf("format %d: %v after %v", f, err, res)
 		}

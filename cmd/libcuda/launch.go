@@ -14,10 +14,10 @@ import (
 
 	"gemu/cmd/internal/process"
 	"gemu/driver"
-	"gemu/interp"
+	"gemu/ptx"
 )
 
-func extent(x, y, z C.uint) interp.Dim3 { return interp.Dim3{X: int(x), Y: int(y), Z: int(z)} }
+func extent(x, y, z C.uint) ptx.Dim3 { return ptx.Dim3{X: int(x), Y: int(y), Z: int(z)} }
 
 func launch(call string, p *driver.LaunchParams, stream C.CUstream) C.CUresult {
 	return do(call, func(t *driver.Thread) error { return t.LaunchKernel(p, driver.Handle(stream)) })
@@ -305,7 +305,7 @@ func cuOccupancyAvailableDynamicSMemPerBlock(dynamic *C.size_t, function C.CUfun
 //export cuFuncSetBlockShape
 func cuFuncSetBlockShape(function C.CUfunction, x, y, z C.int) C.CUresult {
 	return do("cuFuncSetBlockShape", func(t *driver.Thread) error {
-		return t.FuncSetBlockShape(driver.Handle(function), interp.Dim3{X: int(x), Y: int(y), Z: int(z)})
+		return t.FuncSetBlockShape(driver.Handle(function), ptx.Dim3{X: int(x), Y: int(y), Z: int(z)})
 	})
 }
 

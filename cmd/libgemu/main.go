@@ -19,6 +19,7 @@ import (
 	"gemu/cmd/internal/process"
 	"gemu/driver"
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func main() {}
@@ -106,19 +107,19 @@ func do(f func(*client) error) C.int {
 const maxArguments = 32764
 
 //export ptx_run
-func ptx_run(ptx *C.char, n C.int, args *unsafe.Pointer, bx, by, bz, gx, gy, gz, shared C.int) C.int {
+func ptx_run(source *C.char, n C.int, args *unsafe.Pointer, bx, by, bz, gx, gy, gz, shared C.int) C.int {
 	c, err := thisClient()
 	if err != nil {
 		return C.int(driver.ResultOf(err))
 	}
-	if ptx == nil || n < 0 || n > maxArguments || n > 0 && args == nil {
+	if source == nil || n < 0 || n > maxArguments || n > 0 && args == nil {
 		err = &driver.Error{Result: driver.InvalidValue, Detail: "ptx_run without a module, or without its arguments"}
 	} else {
 		d, _ := process.Driver()
 		err = d.RunHost(&driver.HostLaunch{
-			PTX:   C.GoBytes(unsafe.Pointer(ptx), C.int(C.strlen(ptx))),
+			PTX:   C.GoBytes(unsafe.Pointer(source), C.int(C.strlen(source))),
 			Args:  unsafe.Slice((*uint64)(unsafe.Pointer(args)), int(n)),
-			Block: interp.Dim3{X: int(bx), Y: int(by), Z: int(bz)}, Grid: interp.Dim3{X: int(gx), Y: int(gy), Z: int(gz)},
+			Block: ptx.Dim3{X: int(bx), Y: int(by), Z: int(bz)}, Grid: ptx.Dim3{X: int(gx), Y: int(gy), Z: int(gz)},
 			Shared: int(shared),
 		})
 	}
@@ -227,8 +228,8 @@ func gemu_copy_out(to unsafe.Pointer, from C.gemu_address, size C.size_t) C.int 
 }
 
 // dim converts an extent; 0 counts as 1.
-func dim(e *[3]C.uint32_t) interp.Dim3 {
-	return interp.Dim3{X: max(int(e[0]), 1), Y: max(int(e[1]), 1), Z: max(int(e[2]), 1)}
+func dim(e *[3]C.uint32_t) ptx.Dim3 {
+	return ptx.Dim3{X: max(int(e[0]), 1), Y: max(int(e[1]), 1), Z: max(int(e[2]), 1)}
 }
 
 //export gemu_launch

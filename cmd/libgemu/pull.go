@@ -19,6 +19,7 @@ import (
 	"gemu/cmd/internal/process"
 	"gemu/driver"
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/trace"
 )
@@ -46,47 +47,47 @@ type pull struct {
 	pcs      pcs
 	pages    arena // memory that steps point to
 	accesses trace.Accesses
-	list     []trace.Access             // scratch space
-	shared   map[int]*interp.Allocation // shared memory of the CTAs in flight, by index
+	list     []trace.Access            // scratch space
+	shared   map[int]*probe.Allocation // shared memory of the CTAs in flight, by index
 }
 
-func (p *pull) Subscription() interp.Subscription {
-	return interp.Subscription{
-		Events: interp.OnLaunch | interp.OnCTA | interp.OnCTAEnd | interp.OnAfter | interp.OnReturn | interp.OnWait | interp.OnWake |
-			interp.OnSplit | interp.OnReconverge | interp.OnExit | interp.OnTrap | interp.OnAccess | interp.OnEffect,
+func (p *pull) Subscription() probe.Subscription {
+	return probe.Subscription{
+		Events: probe.OnLaunch | probe.OnCTA | probe.OnCTAEnd | probe.OnAfter | probe.OnReturn | probe.OnWait | probe.OnWake |
+			probe.OnSplit | probe.OnReconverge | probe.OnExit | probe.OnTrap | probe.OnAccess | probe.OnEffect,
 		Values: true, Addresses: true, InOrder: true,
 	}
 }
 
-func (p *pull) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
+func (p *pull) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return p }
 
-var stepKinds = map[interp.Events]C.uint32_t{
-	interp.OnAfter: C.GEMU_STEP_INSTRUCTION, interp.OnReturn: C.GEMU_STEP_RETURN, interp.OnWait: C.GEMU_STEP_WAIT, interp.OnWake: C.GEMU_STEP_RELEASE,
-	interp.OnSplit: C.GEMU_STEP_SPLIT, interp.OnReconverge: C.GEMU_STEP_RECONVERGE, interp.OnExit: C.GEMU_STEP_EXIT, interp.OnTrap: C.GEMU_STEP_TRAP,
-	interp.OnCTA: C.GEMU_STEP_CTA, interp.OnCTAEnd: C.GEMU_STEP_CTA_END, interp.OnEffect: C.GEMU_STEP_EFFECT,
+var stepKinds = map[probe.Events]C.uint32_t{
+	probe.OnAfter: C.GEMU_STEP_INSTRUCTION, probe.OnReturn: C.GEMU_STEP_RETURN, probe.OnWait: C.GEMU_STEP_WAIT, probe.OnWake: C.GEMU_STEP_RELEASE,
+	probe.OnSplit: C.GEMU_STEP_SPLIT, probe.OnReconverge: C.GEMU_STEP_RECONVERGE, probe.OnExit: C.GEMU_STEP_EXIT, probe.OnTrap: C.GEMU_STEP_TRAP,
+	probe.OnCTA: C.GEMU_STEP_CTA, probe.OnCTAEnd: C.GEMU_STEP_CTA_END, probe.OnEffect: C.GEMU_STEP_EFFECT,
 }
 
 var accessKinds = map[trace.AccessKind]C.uint32_t{trace.Load: C.GEMU_LOAD, trace.Store: C.GEMU_STORE, trace.Atomic: C.GEMU_ATOMIC, trace.Zero: C.GEMU_ZERO}
 
 // OnEvent makes a step from an event. When the array is full, the launch waits for the next request.
-func (p *pull) OnEvent(e *interp.Event) {
+func (p *pull) OnEvent(e *probe.Event) {
 	switch {
-	case e.Kind == interp.OnLaunch:
+	case e.Kind == probe.OnLaunch:
 		close(p.begun)
 		return
 	case p.stop:
 		e.Stop(errStopped)
 		return
-	case e.Kind == interp.OnAccess:
+	case e.Kind == probe.OnAccess:
 		p.accesses.Note(e)
 		return
 	case p.room == nil && !p.ask(e): // the first step
 		return
 	}
 	switch e.Kind {
-	case interp.OnCTA:
+	case probe.OnCTA:
 		p.shared[e.CTA] = e.Shared()
-	case interp.OnCTAEnd:
+	case probe.OnCTAEnd:
 		delete(p.shared, e.CTA)
 	}
 	s := C.gemu_step{kind: stepKinds[e.Kind], event: p.pcs.event(e), unit: text(""), depth: C.uint32_t(e.Depth), reconverge: -1, barrier: -1}
@@ -97,13 +98,13 @@ func (p *pull) OnEvent(e *interp.Event) {
 		instr, f := e.Launch.Program.At(e.Reconverge)
 		s.reconverge = C.int32_t(p.pcs.number(f, instr))
 	}
-	if e.Kind == interp.OnWait || e.Kind == interp.OnWake {
+	if e.Kind == probe.OnWait || e.Kind == probe.OnWake {
 		s.barrier, s.generation = C.int32_t(e.Wait.Barrier), C.uint32_t(e.Wait.Generation)
 	}
 	if e.Trap != nil {
 		s.message = text(e.Trap.Error())
 	}
-	if e.Instr == nil || e.Kind != interp.OnAfter || !trace.IsDeferred(e.Instr) {
+	if e.Instr == nil || e.Kind != probe.OnAfter || !trace.IsDeferred(e.Instr) {
 		s.event.results, s.event.n_results = p.values(e.Func, e.Writes)
 	}
 	s.event.sources, s.event.n_sources = p.values(e.Func, e.Reads)
@@ -116,7 +117,7 @@ func (p *pull) OnEvent(e *interp.Event) {
 	}
 	p.list = p.list[:0]
 	switch x := e.Effect; {
-	case e.Kind == interp.OnEffect:
+	case e.Kind == probe.OnEffect:
 		p.list = trace.EffectAccesses(x)
 		s.effect = C.uint64_t(x.Number)
 		for _, now := range []struct {
@@ -130,7 +131,7 @@ func (p *pull) OnEvent(e *interp.Event) {
 		if len(e.Writes) > 0 { // of all lanes that issued it
 			s.event.lanes = C.uint64_t(e.Active)
 		}
-	case e.Kind == interp.OnAfter && e.Lanes != 0:
+	case e.Kind == probe.OnAfter && e.Lanes != 0:
 		p.list = p.accesses.Append(p.list, e)
 	}
 	s.accesses, s.n_accesses = p.bring(uint64(s.event.lanes))
@@ -143,7 +144,7 @@ func (p *pull) OnEvent(e *interp.Event) {
 }
 
 // ask waits for a request. It returns false if the launch must stop.
-func (p *pull) ask(e *interp.Event) bool {
+func (p *pull) ask(e *probe.Event) bool {
 	if p.room = <-p.want; p.room == nil {
 		p.stop = true
 		e.Stop(errStopped)
@@ -212,7 +213,7 @@ func (p *pull) finish(r *interp.Result, err error) {
 }
 
 // values copies registers to C memory.
-func (p *pull) values(f *ptx.Func, list []interp.Value) (first *C.gemu_value, n C.uint32_t) {
+func (p *pull) values(f *ptx.Func, list []probe.Value) (first *C.gemu_value, n C.uint32_t) {
 	if len(list) == 0 {
 		return nil, 0
 	}
@@ -260,7 +261,7 @@ func gemu_start(params *C.gemu_launch_params, run *C.gemu_run) C.int {
 		if err != nil {
 			return err
 		}
-		p := &pull{begun: make(chan struct{}), want: make(chan []C.gemu_step), got: make(chan int), ended: make(chan struct{}), pcs: pcs{}, shared: map[int]*interp.Allocation{}}
+		p := &pull{begun: make(chan struct{}), want: make(chan []C.gemu_step), got: make(chan int), ended: make(chan struct{}), pcs: pcs{}, shared: map[int]*probe.Allocation{}}
 		if !pulling.CompareAndSwap(nil, p) {
 			return &driver.Error{Result: driver.NotPermitted, Detail: "another launch goes on by gemu_next"}
 		}

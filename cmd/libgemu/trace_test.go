@@ -21,6 +21,8 @@ import (
 	"gemu/internal/cases"
 	"gemu/internal/part"
 	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 	"gemu/trace"
 )
 
@@ -68,7 +70,7 @@ func logOf(t *testing.T, dir string) []byte {
 		t.Fatal(err)
 	}
 	r := trace.NewRecorder(w, trace.Filter{})
-	dev := interp.NewDevice(interp.Config{Base: 1 << 48, Probes: []interp.Probe{r}})
+	dev := interp.NewDevice(interp.Config{Base: 1 << 48, Probes: []probe.Probe{r}})
 	mod, err := dev.Load(files[0], src)
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +79,7 @@ func logOf(t *testing.T, dir string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := mod.Launch(context.Background(), "k", interp.Dim(3), interp.Dim(40), output); err != nil {
+	if _, err := mod.Launch(context.Background(), "k", ptx.Dim(3), ptx.Dim(40), output); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Close(); err != nil {
@@ -163,7 +165,7 @@ func pullCase(t *testing.T, program, file string, src []byte, c *cases.Case) {
 		t.Fatal(err)
 	}
 	r := trace.NewRecorder(w, trace.Filter{})
-	dev := interp.NewDevice(interp.Config{Base: 1 << 48, Probes: []interp.Probe{r}})
+	dev := interp.NewDevice(interp.Config{Base: 1 << 48, Probes: []probe.Probe{r}})
 	mod, err := dev.Load(filepath.Base(file), src)
 	if err != nil {
 		t.Fatal(err)
@@ -201,7 +203,7 @@ func pullCase(t *testing.T, program, file string, src []byte, c *cases.Case) {
 		}
 		t.Fatalf("%v\n%s", err, out)
 	}
-	mod.Run(t.Context(), &interp.Launch{Kernel: c.Kernel, Grid: interp.Dim(c.Grid[:]...), Block: interp.Dim(block[:]...), Args: values, Shared: c.Shared, Mode: interp.Vector})
+	mod.Run(t.Context(), &interp.Launch{Kernel: c.Kernel, Grid: ptx.Dim(c.Grid[:]...), Block: ptx.Dim(block[:]...), Args: values, Shared: c.Shared, Mode: interp.Vector})
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -73,15 +73,15 @@ func text(s string) *C.char {
 }
 
 // Subscription requests executed instructions with all details.
-func (o *observer) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnAfter, Values: true, Addresses: true}
+func (o *observer) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAfter, Values: true, Addresses: true}
 }
 
 // CTA makes the observer receive the events of every CTA.
-func (o *observer) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return o }
+func (o *observer) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return o }
 
 // OnEvent calls the observer.
-func (o *observer) OnEvent(e *interp.Event) {
+func (o *observer) OnEvent(e *probe.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	c := o.call
@@ -105,7 +105,7 @@ func (o *observer) OnEvent(e *interp.Event) {
 func words(a *[64]C.uint64_t) []uint64 { return (*[64]uint64)(unsafe.Pointer(a))[:] }
 
 // values copies registers to C memory, where n are used already.
-func (o *observer) values(f *ptx.Func, list []interp.Value, n *int) (first *C.gemu_value, count C.uint32_t) {
+func (o *observer) values(f *ptx.Func, list []probe.Value, n *int) (first *C.gemu_value, count C.uint32_t) {
 	c := o.call
 	list = list[:min(len(list), len(c.values)-*n)]
 	first = &c.values[min(*n, len(c.values)-1)]
@@ -138,7 +138,7 @@ func (p pcs) number(f *ptx.Func, instr *ptx.Instr) C.uint32_t {
 }
 
 // event converts an event, without its values and addresses.
-func (p pcs) event(e *interp.Event) C.gemu_event {
+func (p pcs) event(e *probe.Event) C.gemu_event {
 	c := C.gemu_event{
 		cta:  [3]C.uint32_t{C.uint32_t(e.ID.X), C.uint32_t(e.ID.Y), C.uint32_t(e.ID.Z)},
 		warp: C.uint32_t(max(e.Warp, 0)), active: C.uint64_t(e.Active), lanes: C.uint64_t(e.Lanes), space: text(""),

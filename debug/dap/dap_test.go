@@ -20,6 +20,7 @@ import (
 	"gemu/debug/dap"
 	"gemu/internal/input"
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 // client speaks with a server through pipes.
@@ -160,7 +161,7 @@ func runs(t *testing.T, file string, elements int) dap.Launch {
 		}
 		a, _ := interp.NewBuffer(dev, in)
 		b, _ := interp.NewBuffer(dev, make([]uint32, elements))
-		l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(max(32, elements)), Args: []any{a, b}}
+		l := &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(max(32, elements)), Args: []any{a, b}}
 		debug.New(debug.Options{Output: out}).Drive(l, f)
 		_, err = mod.Run(ctx, l)
 		return err
@@ -553,7 +554,7 @@ func TestAttach(t *testing.T) {
 	next, ran := make(chan string), make(chan error)
 	go func() {
 		for kernel := range next {
-			l := &interp.Launch{Kernel: kernel, Grid: interp.Dim(1), Block: interp.Dim(1)}
+			l := &interp.Launch{Kernel: kernel, Grid: ptx.Dim(1), Block: ptx.Dim(1)}
 			s.Drive(l, server)
 			_, err := mod.Run(t.Context(), l)
 			ran <- err

@@ -14,6 +14,7 @@ import (
 
 	"gemu/debug"
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 // open begins a session on a kernel with many registers and long lines, made of own.cu.
@@ -43,7 +44,7 @@ func open(t *testing.T) *model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := debug.Start(t.Context(), mod, &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}}, debug.Options{})
+	s, err := debug.Start(t.Context(), mod, &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{b}}, debug.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

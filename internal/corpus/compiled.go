@@ -97,9 +97,9 @@ type call struct {
 
 // runCompiled runs a kernel and compares it with its reference.
 func (r *run) runCompiled(m *ptx.Module, k *ptx.Func, kernel compiled) error {
-	l := &interp.Launch{Kernel: k.Name, Grid: interp.Dim(kernel.grid...), Shared: kernel.shared}
+	l := &interp.Launch{Kernel: k.Name, Grid: ptx.Dim(kernel.grid...), Shared: kernel.shared}
 	if kernel.cluster > 0 {
-		l.Cluster = interp.Dim(kernel.cluster)
+		l.Cluster = ptx.Dim(kernel.cluster)
 	}
 	return r.launch(m, l, func(dev *interp.Device, k *ptx.Func) ([]any, func() error, error) {
 		c := &call{dev: dev, random: rand.New(rand.NewPCG(1, 2))}

@@ -15,6 +15,7 @@ import (
 	"gemu/internal/cases"
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -130,7 +131,7 @@ func (r *run) launch(m *ptx.Module, l *interp.Launch, arguments func(*interp.Dev
 	if err != nil {
 		return err
 	}
-	l.Args, l.Block = args, interp.Dim(r.program.Block[:]...)
+	l.Args, l.Block = args, ptx.Dim(r.program.Block[:]...)
 	r.prepareLaunch(l)
 	result, err := mod.Run(context.Background(), l)
 	if result != nil {
@@ -232,11 +233,11 @@ func modulePrograms(file string, m *ptx.Module, stated []cases.Case) []*Program 
 }
 
 // dim3 converts extents; the extents of no cluster are zero.
-func dim3(n [3]int) interp.Dim3 { return interp.Dim3{X: n[0], Y: n[1], Z: n[2]} }
+func dim3(n [3]int) ptx.Dim3 { return ptx.Dim3{X: n[0], Y: n[1], Z: n[2]} }
 
 // runCase runs a case.
 func (r *run) runCase(m *ptx.Module, c *cases.Case) error {
-	l := &interp.Launch{Kernel: c.Kernel, Grid: interp.Dim(c.Grid[:]...), Shared: c.Shared, Cooperative: c.Cooperative, Cluster: dim3(c.Cluster)}
+	l := &interp.Launch{Kernel: c.Kernel, Grid: ptx.Dim(c.Grid[:]...), Shared: c.Shared, Cooperative: c.Cooperative, Cluster: dim3(c.Cluster)}
 	return r.launch(m, l, func(dev *interp.Device, k *ptx.Func) ([]any, func() error, error) {
 		buffer := func(data []byte) (any, error) { return interp.NewBuffer(dev, data) }
 		args, result, err := c.Arguments(k.Params, buffer, r.object)
@@ -260,7 +261,7 @@ func (r *run) object(c cases.Object) (any, error) {
 
 // runWithDefaults runs a kernel without a case: parameters that may be addresses are buffers, the rest are ones.
 func (r *run) runWithDefaults(m *ptx.Module, k *ptx.Func) error {
-	l := &interp.Launch{Kernel: k.Name, Grid: interp.Dim(2)}
+	l := &interp.Launch{Kernel: k.Name, Grid: ptx.Dim(2)}
 	return r.launch(m, l, func(dev *interp.Device, k *ptx.Func) ([]any, func() error, error) {
 		var args []any
 		for _, p := range k.Params {
@@ -333,7 +334,7 @@ func (o *Outcome) Describe(w io.Writer) {
 		}
 	}
 	fmt.Fprintf(w, "%x %v\n", o.Memory, o.WrongResult)
-	var t *interp.Trap
+	var t *probe.Trap
 	switch {
 	case errors.As(o.Err, &t):
 		fmt.Fprintln(w, t.Kind, t.Instr, t.Func, t.CTA, t.Warp, t.Lanes, t.Active, t.Thread, t.Addr, t.Bytes)

@@ -314,7 +314,7 @@ func decodeMap(bytes []byte) *tensormap.Map {
 	return m
 }
 
-func extent(d interp.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }
+func extent(d ptx.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }
 
 // Run runs the launch on a new device of generation sm; 0 is the default. With withData, the output includes the
 // contents of the buffers.
@@ -353,7 +353,7 @@ func (l *Launch) Run(sm int, withData bool) (*LaunchOutput, error) {
 		}
 	}
 	_, err = m.Run(context.Background(), &interp.Launch{
-		Kernel: l.Kernel, Grid: interp.Dim(l.Grid[:]...), Block: interp.Dim(l.Block[:]...), Shared: l.Shared, Cooperative: l.Cooperative, Cluster: dim3(l.Cluster), Args: args,
+		Kernel: l.Kernel, Grid: ptx.Dim(l.Grid[:]...), Block: ptx.Dim(l.Block[:]...), Shared: l.Shared, Cooperative: l.Cooperative, Cluster: dim3(l.Cluster), Args: args,
 	})
 	if err != nil {
 		return nil, err

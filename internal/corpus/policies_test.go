@@ -9,6 +9,7 @@ import (
 
 	"gemu/internal/part"
 	"gemu/interp"
+	"gemu/probe"
 )
 
 // TestPolicies runs half of all programs under every reconvergence policy. The final memory is the same whenever they
@@ -39,7 +40,7 @@ func TestPolicies(t *testing.T) {
 
 // isStepLimit reports whether a launch was stopped by the step limit.
 func isStepLimit(err error) bool {
-	return errors.Is(err, interp.ErrDeadlock) || errors.Is(err, interp.ErrStepLimit)
+	return errors.Is(err, probe.ErrDeadlock) || errors.Is(err, probe.ErrStepLimit)
 }
 
 func comparePolicies(t *testing.T, p *Program) {

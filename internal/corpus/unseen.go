@@ -15,6 +15,7 @@ import (
 
 	"gemu/internal/cases"
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -115,7 +116,7 @@ func (u *randomProgram) findAddresses() {
 			args, _, err := u.arguments(dev, true)
 			return args, func() error { return nil }, err
 		})
-		var trap *interp.Trap
+		var trap *probe.Trap
 		if !errors.As(r.Err, &trap) {
 			return
 		}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -165,15 +165,15 @@ type request struct {
 }
 
 // Subscription selects all instructions, with values and addresses.
-func (p *Private) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnAfter, Values: true, Addresses: true}
+func (p *Private) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAfter, Values: true, Addresses: true}
 }
 
 // CTA returns the probe itself for all CTAs.
-func (p *Private) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
+func (p *Private) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return p }
 
 // OnEvent records the accesses of an instruction to private memory.
-func (p *Private) OnEvent(e *interp.Event) {
+func (p *Private) OnEvent(e *probe.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.Kernels == nil {
@@ -219,10 +219,10 @@ func (p *Private) OnEvent(e *interp.Event) {
 		case access.Lanes>>lane%2 == 0:
 			continue
 		case access.Space == ptx.Local:
-		case address >= interp.LocalWindow && address < interp.LocalWindow+interp.WindowSize:
-			address -= interp.LocalWindow
+		case address >= probe.LocalWindow && address < probe.LocalWindow+probe.WindowSize:
+			address -= probe.LocalWindow
 		default:
-			if access.Space == ptx.Global || address >= interp.FirstAddress {
+			if access.Space == ptx.Global || address >= probe.FirstAddress {
 				for b := range access.Bytes {
 					blocks[(address+uint64(b))/128] = true
 				}
@@ -287,7 +287,7 @@ func (p *Private) OnEvent(e *interp.Event) {
 }
 
 // storedBytes returns the bytes that a lane stores: the low bytes of each element of the operand other than the address.
-func storedBytes(e *interp.Event, lane, size int) (list []byte) {
+func storedBytes(e *probe.Event, lane, size int) (list []byte) {
 	var elems []ptx.Operand
 	for _, o := range e.Instr.Ops {
 		switch o.Kind {
@@ -300,7 +300,7 @@ func storedBytes(e *interp.Event, lane, size int) (list []byte) {
 	for _, o := range elems {
 		v := o.Imm.Encode(e.Instr.Type())
 		if o.Kind == ptx.RegOperand {
-			v = e.Reads[slices.IndexFunc(e.Reads, func(v interp.Value) bool { return v.Reg == o.Reg })].Low[lane]
+			v = e.Reads[slices.IndexFunc(e.Reads, func(v probe.Value) bool { return v.Reg == o.Reg })].Low[lane]
 		}
 		for range size / len(elems) {
 			list = append(list, byte(v))

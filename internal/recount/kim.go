@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -115,25 +116,25 @@ func signed(v uint64, bits int) int64 {
 }
 
 // Subscription selects all instructions, in order.
-func (m *Machine) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnWarp | interp.OnAfter | interp.OnExit, Values: true, InOrder: true}
+func (m *Machine) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnWarp | probe.OnAfter | probe.OnExit, Values: true, InOrder: true}
 }
 
 // CTA returns the probe itself for all CTAs.
-func (m *Machine) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return m }
+func (m *Machine) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return m }
 
 // OnEvent executes an instruction.
-func (m *Machine) OnEvent(e *interp.Event) {
+func (m *Machine) OnEvent(e *probe.Event) {
 	if m.warps == nil {
 		m.warps, m.Lines = map[[2]int]*machineWarp{}, map[int32]*MachineCounts{}
 	}
 	key := [2]int{e.CTA, e.Warp}
 	switch e.Kind {
-	case interp.OnWarp:
+	case probe.OnWarp:
 		m.warps[key] = &machineWarp{e.Lanes, e.Lanes, map[string]compact{}, map[string]*[64]predicateOrigin{}}
-	case interp.OnExit:
+	case probe.OnExit:
 		m.warps[key].running &^= e.Lanes
-	case interp.OnAfter:
+	case probe.OnAfter:
 		if e.CTA >= 0 && e.Warp >= 0 {
 			m.countInstruction(e, m.warps[key])
 		}
@@ -141,7 +142,7 @@ func (m *Machine) OnEvent(e *interp.Event) {
 }
 
 // countInstruction counts an instruction and determines its results.
-func (m *Machine) countInstruction(e *interp.Event, w *machineWarp) {
+func (m *Machine) countInstruction(e *probe.Event, w *machineWarp) {
 	words := strings.Split(e.Instr.Text, ".")
 	name, kind := words[0], words[len(words)-1]
 	width := 0 // in bits
@@ -477,7 +478,7 @@ func (m *Machine) countInstruction(e *interp.Event, w *machineWarp) {
 }
 
 // isFullWarp reports whether a result stays compact: there is no guard, and all launched lanes are active.
-func (m *Machine) isFullWarp(e *interp.Event, w *machineWarp) bool {
+func (m *Machine) isFullWarp(e *probe.Event, w *machineWarp) bool {
 	active := w.launched
 	if m.IgnoresExited {
 		active = w.running
@@ -486,7 +487,7 @@ func (m *Machine) isFullWarp(e *interp.Event, w *machineWarp) bool {
 }
 
 // countResults counts an instruction with or without compact results.
-func (m *Machine) countResults(e *interp.Event, w *machineWarp, compactResult bool) {
+func (m *Machine) countResults(e *probe.Event, w *machineWarp, compactResult bool) {
 	switch {
 	case len(e.Writes) == 0 || !compactResult:
 	case m.isFullWarp(e, w):
@@ -497,7 +498,7 @@ func (m *Machine) countResults(e *interp.Event, w *machineWarp, compactResult bo
 }
 
 // recordPredicates records written predicates, which are masks. They are known after a comparison of compact values.
-func (m *Machine) recordPredicates(e *interp.Event, w *machineWarp, key func(ptx.RegID) string, known, affine bool) {
+func (m *Machine) recordPredicates(e *probe.Event, w *machineWarp, key func(ptx.RegID) string, known, affine bool) {
 	for _, v := range e.Writes {
 		p := w.decided[key(v.Reg)]
 		if p == nil {
@@ -520,7 +521,7 @@ func (m *Machine) recordPredicates(e *interp.Event, w *machineWarp, key func(ptx
 }
 
 // recordWrite records a written register. values is nil for a uniform or generic value.
-func (m *Machine) recordWrite(e *interp.Event, w *machineWarp, key string, v *interp.Value, values []uint64, compactResult bool) {
+func (m *Machine) recordWrite(e *probe.Event, w *machineWarp, key string, v *probe.Value, values []uint64, compactResult bool) {
 	whole := m.isFullWarp(e, w)
 	if _, wasCompact := w.compact[key]; wasCompact && !whole {
 		m.Materialisations++

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -42,26 +42,26 @@ func (b *MachineAndWrites) Total() Written {
 }
 
 // Subscription adds calls to the events of the machine.
-func (b *MachineAndWrites) Subscription() interp.Subscription {
+func (b *MachineAndWrites) Subscription() probe.Subscription {
 	w := b.Machine.Subscription()
-	w.Events |= interp.OnCall
+	w.Events |= probe.OnCall
 	return w
 }
 
 // CTA returns the probe itself for all CTAs.
-func (b *MachineAndWrites) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return b }
+func (b *MachineAndWrites) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return b }
 
 // OnEvent counts the registers that an instruction writes.
-func (b *MachineAndWrites) OnEvent(e *interp.Event) {
+func (b *MachineAndWrites) OnEvent(e *probe.Event) {
 	b.Machine.OnEvent(e)
 	warp := [2]int{e.CTA, e.Warp}
 	switch e.Kind {
-	case interp.OnWarp: // it begins with empty registers
+	case probe.OnWarp: // it begins with empty registers
 		if b.lanesWritten == nil {
 			b.lanesWritten = map[[2]int]map[string]*Word{}
 		}
 		b.lanesWritten[warp] = map[string]*Word{}
-	case interp.OnCall: // registers of the function are empty in the lanes that call it
+	case probe.OnCall: // registers of the function are empty in the lanes that call it
 		for name, w := range b.lanesWritten[warp] {
 			if strings.HasPrefix(name, fmt.Sprint(e.Depth, " ", e.Callee.Name, " ")) {
 				for lane := range w.Present {
@@ -70,7 +70,7 @@ func (b *MachineAndWrites) OnEvent(e *interp.Event) {
 			}
 		}
 	}
-	if e.Kind != interp.OnAfter || e.Lanes == 0 {
+	if e.Kind != probe.OnAfter || e.Lanes == 0 {
 		return
 	}
 	n := 0 // number of written registers, without predicates

@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 const allLanes = ^uint32(0)
@@ -332,7 +334,7 @@ func TestBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &Recorder{Warps: 1}
-	if _, err := mod.Run(t.Context(), &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Probes: []interp.Probe{r}}); err != nil {
+	if _, err := mod.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Probes: []probe.Probe{r}}); err != nil {
 		t.Fatal(err)
 	}
 	k := r.Kernels()[0]
@@ -387,7 +389,7 @@ func TestRecorder(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &Recorder{Warps: 4}
-	if _, err := mod.Run(t.Context(), &interp.Launch{Grid: interp.Dim(3), Block: interp.Dim(64), Args: []any{b}, Probes: []interp.Probe{r}}); err != nil {
+	if _, err := mod.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(3), Block: ptx.Dim(64), Args: []any{b}, Probes: []probe.Probe{r}}); err != nil {
 		t.Fatal(err)
 	}
 	k := r.Kernels()[0]
@@ -403,7 +405,7 @@ func TestRecorder(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	compressed := &Recorder{Warps: 2, CompressedOnly: true}
-	if _, err := mod.Run(t.Context(), &interp.Launch{Grid: interp.Dim(3), Block: interp.Dim(64), Args: []any{b}, Probes: []interp.Probe{compressed}}); err != nil {
+	if _, err := mod.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(3), Block: ptx.Dim(64), Args: []any{b}, Probes: []probe.Probe{compressed}}); err != nil {
 		t.Fatal(err)
 	}
 	if k := compressed.Kernels()[0]; k.Instructions != 2*16 || k.Transactions() != want.Transactions()/3 || len(k.Launches[0].Warps) != 2 {
@@ -482,7 +484,7 @@ L:
 	}
 	for warps, want := range []int{0, 3} {
 		p := &WorkingSet{Warps: warps}
-		if _, err := mod.Run(t.Context(), &interp.Launch{Grid: interp.Dim(2), Block: interp.Dim(32), Args: []any{b}, Probes: []interp.Probe{p}, Reconverge: interp.ReconvergerNamed("stack")}); err != nil {
+		if _, err := mod.Run(t.Context(), &interp.Launch{Grid: ptx.Dim(2), Block: ptx.Dim(32), Args: []any{b}, Probes: []probe.Probe{p}, Reconverge: interp.ReconvergerNamed("stack")}); err != nil {
 			t.Fatal(err)
 		}
 		if got := p.Generic("k"); got != want {

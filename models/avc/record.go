@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -144,15 +144,15 @@ func cloned(kernels []*Kernel) (list []*Kernel) {
 }
 
 // Subscription asks for all instructions, with addresses of memory.
-func (r *Recorder) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnAfter | interp.OnCTAEnd, Addresses: true}
+func (r *Recorder) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAfter | probe.OnCTAEnd, Addresses: true}
 }
 
 // OnEvent does nothing: all events of interest are events of CTAs.
-func (r *Recorder) OnEvent(*interp.Event) {}
+func (r *Recorder) OnEvent(*probe.Event) {}
 
 // CTA makes a sink that records a CTA.
-func (r *Recorder) CTA(l *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
+func (r *Recorder) CTA(l *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
 	if l.WarpSize != Lanes {
 		return nil
 	}
@@ -197,8 +197,8 @@ func (w *Warp) clone() *Warp {
 }
 
 // OnEvent records an instruction.
-func (c *cta) OnEvent(e *interp.Event) {
-	if e.Kind == interp.OnCTAEnd {
+func (c *cta) OnEvent(e *probe.Event) {
+	if e.Kind == probe.OnCTAEnd {
 		c.endWarp(e)
 		return
 	}
@@ -230,7 +230,7 @@ func (c *cta) OnEvent(e *interp.Event) {
 }
 
 // recordPrivate records an access to private memory: a transaction for each word and each distinct address.
-func (c *cta) recordPrivate(e *interp.Event, w *Warp, a *interp.Access, lanes uint64) {
+func (c *cta) recordPrivate(e *probe.Event, w *Warp, a *probe.Access, lanes uint64) {
 	for remaining := lanes; remaining != 0; {
 		first := bits.TrailingZeros64(remaining)
 		_, _, offset, ok := a.PlaceOf(first)
@@ -254,10 +254,10 @@ func (c *cta) recordPrivate(e *interp.Event, w *Warp, a *interp.Access, lanes ui
 			if d == nil {
 				break
 			}
-			if a.Kind != interp.AccessStore {
+			if a.Kind != probe.AccessStore {
 				c.transaction(w, uint32(word), uint32(mask), false, d, k)
 			}
-			if a.Kind != interp.AccessLoad {
+			if a.Kind != probe.AccessLoad {
 				c.transaction(w, uint32(word), uint32(mask), true, d, k)
 			}
 		}
@@ -302,7 +302,7 @@ func (c *cta) transaction(w *Warp, word, mask uint32, store bool, d *Vector, k i
 }
 
 // countGlobal counts the blocks of 128 bytes of an access to global memory.
-func (c *cta) countGlobal(a *interp.Access, lanes uint64) {
+func (c *cta) countGlobal(a *probe.Access, lanes uint64) {
 	var blocks [2 * Lanes]uint64
 	n := 0
 	for m := lanes; m != 0; m &= m - 1 {
@@ -319,7 +319,7 @@ func (c *cta) countGlobal(a *interp.Access, lanes uint64) {
 }
 
 // endWarp adds the CTA's counts and recorded warps to its kernel.
-func (c *cta) endWarp(e *interp.Event) {
+func (c *cta) endWarp(e *probe.Event) {
 	r := c.recorder
 	r.mu.Lock()
 	defer r.mu.Unlock()

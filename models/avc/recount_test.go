@@ -12,6 +12,7 @@ import (
 	"gemu/interp"
 	"gemu/kernels"
 	"gemu/models/avc"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/spill"
 )
@@ -53,7 +54,7 @@ func TestRecount(t *testing.T) {
 			t.Fatal(err)
 		}
 		recorder, recounted := &avc.Recorder{Warps: 60}, &recount.Private{}
-		dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []interp.Probe{recorder, recounted}})
+		dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []probe.Probe{recorder, recounted}})
 		s, err := kernels.Start(t.Context(), w, dev, of.size)
 		if err != nil {
 			t.Fatal(err)

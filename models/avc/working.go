@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"sync"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -30,15 +30,15 @@ func (p *WorkingSet) Generic(kernel string) int {
 }
 
 // Subscription asks for all instructions with their results.
-func (p *WorkingSet) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnAfter | interp.OnCTAEnd, Values: true}
+func (p *WorkingSet) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAfter | probe.OnCTAEnd, Values: true}
 }
 
 // OnEvent does nothing: all events of interest are events of CTAs.
-func (p *WorkingSet) OnEvent(*interp.Event) {}
+func (p *WorkingSet) OnEvent(*probe.Event) {}
 
 // CTA makes a sink that examines a CTA.
-func (p *WorkingSet) CTA(l *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
+func (p *WorkingSet) CTA(l *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
 	n := (l.Block.Count() + Lanes - 1) / Lanes
 	if l.WarpSize != Lanes || index*n >= p.Warps {
 		return nil
@@ -106,8 +106,8 @@ type workingRegister struct {
 }
 
 // OnEvent examines the registers that are live after an instruction.
-func (c *workingCTA) OnEvent(e *interp.Event) {
-	if e.Kind == interp.OnCTAEnd {
+func (c *workingCTA) OnEvent(e *probe.Event) {
+	if e.Kind == probe.OnCTAEnd {
 		c.workingSet.mu.Lock()
 		defer c.workingSet.mu.Unlock()
 		c.workingSet.maxGeneric[c.kernel.Name] = max(c.workingSet.maxGeneric[c.kernel.Name], c.maxGeneric)

@@ -5,9 +5,9 @@ package catalog
 import (
 	"math/bits"
 
-	"gemu/interp"
 	"gemu/models"
 	"gemu/models/avc"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -25,20 +25,20 @@ func (c *cache) Name() string { return "avc" }
 
 // Subscription adds register values to the recorder's events, and calls: after a call the callee's registers have no
 // values.
-func (c *cache) Subscription() interp.Subscription {
+func (c *cache) Subscription() probe.Subscription {
 	w := c.Recorder.Subscription()
 	w.Values = true
-	w.Events |= interp.OnCall
+	w.Events |= probe.OnCall
 	return w
 }
 
 // CTA makes a sink that records a CTA. Warps must have 32 lanes.
-func (c *cache) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
+func (c *cache) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	return &cacheSink{Sink: c.Recorder.CTA(l, index, id), frames: map[frame]map[ptx.RegID]*register{}}
 }
 
 type cacheSink struct {
-	interp.Sink
+	probe.Sink
 	frames map[frame]map[ptx.RegID]*register
 }
 
@@ -57,8 +57,8 @@ type register struct {
 
 // OnEvent passes an event to the recorder. A call removes the values of an earlier call of the same function at the
 // same depth.
-func (s *cacheSink) OnEvent(e *interp.Event) {
-	if e.Kind == interp.OnCall {
+func (s *cacheSink) OnEvent(e *probe.Event) {
+	if e.Kind == probe.OnCall {
 		for _, r := range s.frames[frame{e.Warp, e.Depth, e.Callee}] {
 			r.valid &^= e.Lanes
 		}
@@ -78,7 +78,7 @@ type savedSink struct {
 // Save returns the registers and the recorder's state.
 func (s *cacheSink) Save() any {
 	saved := &savedSink{frames: cloned(s.frames)}
-	if saver, ok := s.Sink.(interp.Saver); ok {
+	if saver, ok := s.Sink.(probe.Saver); ok {
 		saved.recorder = saver.Save()
 	}
 	return saved
@@ -88,7 +88,7 @@ func (s *cacheSink) Save() any {
 func (s *cacheSink) Restore(state any) {
 	saved := state.(*savedSink)
 	s.frames = cloned(saved.frames)
-	if saver, ok := s.Sink.(interp.Saver); ok {
+	if saver, ok := s.Sink.(probe.Saver); ok {
 		saver.Restore(saved.recorder)
 	}
 }
@@ -107,7 +107,7 @@ func cloned(frames map[frame]map[ptx.RegID]*register) map[frame]map[ptx.RegID]*r
 }
 
 // StoredBytes returns the size in which the cache would hold the written register, 32 lanes at a time.
-func (s *cacheSink) StoredBytes(e *interp.Event, i int) (bytes int) {
+func (s *cacheSink) StoredBytes(e *probe.Event, i int) (bytes int) {
 	v := &e.Writes[i]
 	key := frame{e.Warp, e.Depth, e.Func}
 	if s.frames[key] == nil {

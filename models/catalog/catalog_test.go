@@ -11,6 +11,7 @@ import (
 	"gemu/kernels"
 	"gemu/models"
 	"gemu/models/gscalar"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -22,7 +23,7 @@ func runWith(t *testing.T, name string, size int, list string) (*models.Comparis
 		t.Fatal(err)
 	}
 	side := Watch(entries)
-	dev := interp.NewDevice(interp.Config{Probes: []interp.Probe{side}})
+	dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{side}})
 	s, err := kernels.Start(t.Context(), kernels.Lookup(name), dev, size)
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +122,7 @@ func TestWho(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{uint32(8)}, Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"), Probes: []interp.Probe{side}}
+	l := &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{uint32(8)}, Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"), Probes: []probe.Probe{side}}
 	if _, err := mod.Run(t.Context(), l); err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +204,7 @@ func TestWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"), Probes: []interp.Probe{side}}
+	l := &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"), Probes: []probe.Probe{side}}
 	if _, err := mod.Run(t.Context(), l); err != nil {
 		t.Fatal(err)
 	}
@@ -233,11 +234,11 @@ func TestWhole(t *testing.T) {
 func TestGoBack(t *testing.T) {
 	s := &cacheSink{frames: map[frame]map[ptx.RegID]*register{}}
 	write := func(lanes uint64, value uint64) int {
-		v := interp.Value{Type: ptx.U32, Low: make([]uint64, 32)}
+		v := probe.Value{Type: ptx.U32, Low: make([]uint64, 32)}
 		for i := range v.Low {
 			v.Low[i] = value
 		}
-		return s.StoredBytes(&interp.Event{Launch: &interp.LaunchInfo{WarpSize: 32}, Lanes: lanes, Writes: []interp.Value{v}}, 0)
+		return s.StoredBytes(&probe.Event{Launch: &probe.LaunchInfo{WarpSize: 32}, Lanes: lanes, Writes: []probe.Value{v}}, 0)
 	}
 	write(0xffffffff, 5)
 	state := s.Save()

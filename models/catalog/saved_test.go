@@ -9,6 +9,8 @@ import (
 	"gemu/interp"
 	"gemu/models"
 	"gemu/models/avc"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // savedKernel diverges in a loop, calls, and keeps values in private memory.
@@ -55,11 +57,11 @@ LOOP:
 // order is a probe that has executions counted in one order, so that they can be continued to a step.
 type order struct{}
 
-func (order) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.AllEvents, InOrder: true}
+func (order) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.AllEvents, InOrder: true}
 }
-func (order) OnEvent(*interp.Event)                                {}
-func (order) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return order{} }
+func (order) OnEvent(*probe.Event)                            {}
+func (order) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return order{} }
 
 // TestSaved: models that go back with a launch, from anywhere to anywhere, have counted in its end what
 // they count of one that has not; they say the same as often as it is restored.
@@ -87,13 +89,13 @@ func saved(t *testing.T, ctas int) {
 		}
 		side, recorder := Watch(entries), &avc.Recorder{Warps: 4}
 		l := interp.Launch{
-			Kernel: "k", Grid: interp.Dim(1), Block: interp.Dim(48), Args: []any{output}, Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"),
-			Probes: []interp.Probe{side, recorder, order{}},
+			Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(48), Args: []any{output}, Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"),
+			Probes: []probe.Probe{side, recorder, order{}},
 		}
 		if _, err := mod.Run(t.Context(), &l); err != nil { // they have counted before
 			t.Fatal(err)
 		}
-		l.Grid = interp.Dim(ctas)
+		l.Grid = ptx.Dim(ctas)
 		e, err := mod.Start(&l)
 		if err != nil {
 			t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -32,11 +33,11 @@ type recountedRegister struct {
 	bytes, arrays [schemeCount]int
 }
 
-func (c *classifier) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnAfter | interp.OnWake | interp.OnReturn | interp.OnCTAEnd, Values: true, Addresses: true, InOrder: true}
+func (c *classifier) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAfter | probe.OnWake | probe.OnReturn | probe.OnCTAEnd, Values: true, Addresses: true, InOrder: true}
 }
 
-func (c *classifier) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return c }
+func (c *classifier) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return c }
 
 // common is how many digits from the left are the same in the lanes that have some, of those from
 // one up to another; -1 if no lane has any.
@@ -79,7 +80,7 @@ func sameLanes(digits []string, lanes uint64) bool {
 }
 
 // digits are those of a word of a value in some lanes.
-func digits(e *interp.Event, v *interp.Value, k int, lanes uint64) []string {
+func digits(e *probe.Event, v *probe.Value, k int, lanes uint64) []string {
 	list := make([]string, e.Launch.WarpSize)
 	for i := range list {
 		if lanes>>i&1 == 0 {
@@ -145,8 +146,8 @@ func storage(digits []string) (bytes, arrays [schemeCount]int) {
 	return bytes, arrays
 }
 
-func (c *classifier) OnEvent(e *interp.Event) {
-	if e.Kind == interp.OnCTAEnd {
+func (c *classifier) OnEvent(e *probe.Event) {
+	if e.Kind == probe.OnCTAEnd {
 		maps.DeleteFunc(c.regs, func(key string, _ *recountedRegister) bool {
 			return strings.HasPrefix(key, fmt.Sprint(e.Launch.ID, " ", e.CTA, " "))
 		})
@@ -176,7 +177,7 @@ func (c *classifier) OnEvent(e *interp.Event) {
 			s.MoveArrays, s.MoveBanks, s.MoveSmall = s.MoveArrays+int64(arrays), s.MoveBanks+banks, s.MoveSmall+small
 		}
 	}
-	if e.Kind == interp.OnAfter {
+	if e.Kind == probe.OnAfter {
 		c.Instructions++
 		if divergent {
 			c.Divergent++
@@ -185,7 +186,7 @@ func (c *classifier) OnEvent(e *interp.Event) {
 	if lanes == 0 {
 		return
 	}
-	if e.Kind == interp.OnAfter {
+	if e.Kind == probe.OnAfter {
 		for i := range e.Reads {
 			v := &e.Reads[i]
 			if v.Type == ptx.Pred {
@@ -214,7 +215,7 @@ func (c *classifier) OnEvent(e *interp.Event) {
 			c.eligible(e, reading, lanes, divergent, find)
 		}
 	}
-	if e.Kind == interp.OnAfter && (instr.Call != nil || instr.Form.Class == ptx.ClassBarrier) || e.Lanes == 0 {
+	if e.Kind == probe.OnAfter && (instr.Call != nil || instr.Form.Class == ptx.ClassBarrier) || e.Lanes == 0 {
 		return
 	}
 	for i := range e.Writes {
@@ -268,7 +269,7 @@ func (c *classifier) OnEvent(e *interp.Event) {
 }
 
 // eligible counts whether an instruction may be executed as a scalar, under one of the readings.
-func (c *classifier) eligible(e *interp.Event, reading Interpretation, lanes uint64, divergent bool, find func(r ptx.RegID, k int) (string, *recountedRegister)) {
+func (c *classifier) eligible(e *probe.Event, reading Interpretation, lanes uint64, divergent bool, find func(r ptx.RegID, k int) (string, *recountedRegister)) {
 	instr, warp := e.Instr, e.Launch.WarpSize
 	byValue, byMask, whole, half := true, true, true, []bool{}
 	for range warp / 16 {
@@ -326,7 +327,7 @@ func (c *classifier) eligible(e *interp.Event, reading Interpretation, lanes uin
 	case name == "ld" || name == "st":
 		if len(e.Accesses) > 0 && e.Accesses[0].Space != ptx.Local {
 			at := e.Accesses[0].Addr[bits.TrailingZeros64(e.Lanes)]
-			if e.Accesses[0].Space != ptx.Generic || at < interp.LocalWindow || at >= interp.LocalWindow+interp.WindowSize {
+			if e.Accesses[0].Space != ptx.Generic || at < probe.LocalWindow || at >= probe.LocalWindow+probe.WindowSize {
 				count = &eligible.Memory
 			}
 		}
@@ -382,7 +383,7 @@ func TestClassifier(t *testing.T) {
 			}
 			m, other := &Model{Verify: true}, &classifier{regs: map[string]*recountedRegister{}}
 			s.Prepare = func(l *interp.Launch) {
-				l.WarpSize, l.Mode, l.Reconverge, l.Probes = c.warp, interp.Vector, interp.ReconvergerNamed("stack"), []interp.Probe{m, other}
+				l.WarpSize, l.Mode, l.Reconverge, l.Probes = c.warp, interp.Vector, interp.ReconvergerNamed("stack"), []probe.Probe{m, other}
 			}
 			if err := w.Run(s); err != nil {
 				t.Fatal(err)

@@ -7,8 +7,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"gemu/interp"
 	"gemu/models"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -71,7 +71,7 @@ type cta struct {
 }
 
 // begin prepares c for a CTA.
-func (c *cta) begin(l *interp.LaunchInfo, p *program) {
+func (c *cta) begin(l *probe.LaunchInfo, p *program) {
 	c.Counts, c.width, c.allLanes = Counts{}, l.WarpSize, lowLanes(l.WarpSize)
 	warps := (l.Block.Count() + c.width - 1) / c.width
 	if c.program != p || len(c.warps) != warps {
@@ -122,7 +122,7 @@ func (r *register) invalidate(lanes uint64) {
 }
 
 // frame returns the registers of a function in the event's call.
-func (c *cta) frame(e *interp.Event, fn *ptx.Func) []register {
+func (c *cta) frame(e *probe.Event, fn *ptx.Func) []register {
 	list := c.warps[e.Warp]
 	for i := range list {
 		if list[i].fn == fn && list[i].depth == e.Depth {
@@ -143,18 +143,18 @@ func (c *cta) frame(e *interp.Event, fn *ptx.Func) []register {
 }
 
 // OnEvent counts an instruction and its results.
-func (c *cta) OnEvent(e *interp.Event) {
+func (c *cta) OnEvent(e *probe.Event) {
 	switch e.Kind {
-	case interp.OnCTAEnd:
+	case probe.OnCTAEnd:
 		c.model.addCTA(c)
 		return
-	case interp.OnCall: // the values of an earlier call are gone
+	case probe.OnCall: // the values of an earlier call are gone
 		regs := c.frame(e, e.Callee)
 		for i := range regs {
 			regs[i].invalidate(e.Lanes)
 		}
 		return
-	case interp.OnAfter:
+	case probe.OnAfter:
 		c.execute(e)
 	}
 	if models.HasResults(e) {
@@ -168,11 +168,11 @@ func (c *cta) OnEvent(e *interp.Event) {
 }
 
 // StoredBytes returns the size of a result in the model's file.
-func (c *cta) StoredBytes(_ *interp.Event, i int) int { return c.stored[i] }
+func (c *cta) StoredBytes(_ *probe.Event, i int) int { return c.stored[i] }
 
 // extractWord copies one of a value's vector registers; word 0 is the lowest. Lanes that do not execute the
 // instruction have undefined values.
-func (c *cta) extractWord(v *interp.Value, i int, to *vector) {
+func (c *cta) extractWord(v *probe.Value, i int, to *vector) {
 	from := v.Low
 	if i >= 2 {
 		from = v.High
@@ -184,7 +184,7 @@ func (c *cta) extractWord(v *interp.Value, i int, to *vector) {
 }
 
 // execute counts an instruction and its reads.
-func (c *cta) execute(e *interp.Event) {
+func (c *cta) execute(e *probe.Event) {
 	in, lanes := &c.instrs[e.Index], e.Lanes
 	if in.control {
 		lanes = e.Active
@@ -275,7 +275,7 @@ func (c *cta) execute(e *interp.Event) {
 }
 
 // result returns the scalarity of an instruction's results, for copies of a special register.
-func (c *cta) result(e *interp.Event, lanes uint64) scalarity {
+func (c *cta) result(e *probe.Event, lanes uint64) scalarity {
 	s := fullyScalar
 	for i := range e.Writes {
 		v := &e.Writes[i]
@@ -294,7 +294,7 @@ func (c *cta) result(e *interp.Event, lanes uint64) scalarity {
 
 // isOwnEvent reports whether a load or store accesses memory of its own thread: local memory, or the parameters of a
 // call.
-func (c *cta) isOwnEvent(e *interp.Event) bool {
+func (c *cta) isOwnEvent(e *probe.Event) bool {
 	for i := range e.Accesses {
 		a := &e.Accesses[i]
 		if a.Lanes == 0 {
@@ -310,7 +310,7 @@ func (c *cta) isOwnEvent(e *interp.Event) bool {
 }
 
 // read counts a read of a register, and verifies the schemes.
-func (c *cta) read(e *interp.Event, r *register, v *interp.Value, k int, divergent, loaded bool) {
+func (c *cta) read(e *probe.Event, r *register, v *probe.Value, k int, divergent, loaded bool) {
 	high := min(k, 1)
 	kind := DivergentAccess
 	switch {
@@ -349,7 +349,7 @@ func (s *Scheme) access(method *scheme, im *image, arrays, width int) {
 }
 
 // verify compares the lanes that a scheme restores with the lanes that the instruction reads.
-func (c *cta) verify(e *interp.Event, r *register, v *interp.Value, i, k int) {
+func (c *cta) verify(e *probe.Event, r *register, v *probe.Value, i, k int) {
 	schemes[i].decompress(&r.images[i], &c.other, c.width)
 	for m := e.Lanes & r.known; m != 0; m &= m - 1 {
 		if lane := bits.TrailingZeros64(m); c.other[lane] != c.value[lane] {
@@ -360,7 +360,7 @@ func (c *cta) verify(e *interp.Event, r *register, v *interp.Value, i, k int) {
 }
 
 // write stores a register in lanes, and returns its size in the model's file.
-func (c *cta) write(regs []register, v *interp.Value, lanes uint64) (storedBytes int) {
+func (c *cta) write(regs []register, v *probe.Value, lanes uint64) (storedBytes int) {
 	divergent := lanes != c.allLanes
 	for k := range regs {
 		r, high := &regs[k], min(k, 1)

@@ -3,8 +3,8 @@ package gscalar
 import (
 	"sync"
 
-	"gemu/interp"
 	"gemu/models"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -162,7 +162,7 @@ type Model struct {
 
 	mu       sync.Mutex
 	byWidth  map[int]*Counts // of CTAs that have ended, by lanes of a warp
-	programs map[interp.Program]*program
+	programs map[probe.Program]*program
 	free     []*cta
 }
 
@@ -192,22 +192,22 @@ func (m *Model) Counts(warp int) Counts {
 }
 
 // Subscription asks for results with register values, and for the addresses of memory accesses.
-func (m *Model) Subscription() interp.Subscription {
-	return interp.Subscription{
-		Events: interp.OnAfter | interp.OnReturn | interp.OnWake | interp.OnCall | interp.OnCTAEnd,
+func (m *Model) Subscription() probe.Subscription {
+	return probe.Subscription{
+		Events: probe.OnAfter | probe.OnReturn | probe.OnWake | probe.OnCall | probe.OnCTAEnd,
 		Values: true, Addresses: true,
 	}
 }
 
 // OnEvent does nothing: all events of interest are events of CTAs.
-func (m *Model) OnEvent(*interp.Event) {}
+func (m *Model) OnEvent(*probe.Event) {}
 
 // CTA makes a sink that counts a CTA.
-func (m *Model) CTA(l *interp.LaunchInfo, _ int, _ interp.Dim3) interp.Sink {
+func (m *Model) CTA(l *probe.LaunchInfo, _ int, _ ptx.Dim3) probe.Sink {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.programs == nil {
-		m.programs, m.byWidth = map[interp.Program]*program{}, map[int]*Counts{}
+		m.programs, m.byWidth = map[probe.Program]*program{}, map[int]*Counts{}
 	}
 	p := m.programs[l.Program]
 	if p == nil {
@@ -285,7 +285,7 @@ type program struct {
 	offsets map[*ptx.Func][]int32 // of registers, in words; the last entry is the number of words
 }
 
-func newProgram(l *interp.LaunchInfo) *program {
+func newProgram(l *probe.LaunchInfo) *program {
 	p := &program{offsets: map[*ptx.Func][]int32{}}
 	for i := range l.Program.Len() {
 		in, f := l.Program.At(i)

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // run runs a kernel of one parameter, a buffer of 64 numbers from 100 on, with one CTA of a warp.
@@ -35,7 +37,7 @@ func run(t *testing.T, body string, width int) Counts {
 		t.Fatal(err)
 	}
 	m := &Model{Verify: true}
-	l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(width), Args: []any{b}, WarpSize: width, Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"), Probes: []interp.Probe{m}}
+	l := &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(width), Args: []any{b}, WarpSize: width, Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"), Probes: []probe.Probe{m}}
 	if _, err := mod.Run(t.Context(), l); err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +239,7 @@ L:
 			t.Fatal(err)
 		}
 		m := &Model{Verify: true}
-		l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{uint32(3)}, Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"), Probes: []interp.Probe{m}}
+		l := &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{uint32(3)}, Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"), Probes: []probe.Probe{m}}
 		if _, err := mod.Run(t.Context(), l); err != nil {
 			t.Fatal(err)
 		}

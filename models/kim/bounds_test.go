@@ -9,6 +9,7 @@ import (
 	"gemu/interp"
 	"gemu/kernels"
 	"gemu/models/kim"
+	"gemu/ptx"
 )
 
 // TestBounds has cycles worked out by hand.
@@ -55,7 +56,7 @@ func TestUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := m.Run(t.Context(), &interp.Launch{Kernel: "ex_gpsimt_kernel", Grid: interp.Dim(4), Block: interp.Dim(128), Args: []any{b, 3}, Structure: true, Policy: affinetrack.PolicyByName("fgsimt")})
+	r, err := m.Run(t.Context(), &interp.Launch{Kernel: "ex_gpsimt_kernel", Grid: ptx.Dim(4), Block: ptx.Dim(128), Args: []any{b, 3}, Structure: true, Policy: affinetrack.PolicyByName("fgsimt")})
 	if err != nil {
 		t.Fatal(err)
 	}

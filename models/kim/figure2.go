@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"gemu/affinetrack"
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -90,21 +90,21 @@ func (f *Figure2) Threads() Groups {
 }
 
 // Subscription asks for instructions with register values and addresses, in a fixed order of CTAs.
-func (f *Figure2) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnAfter | interp.OnReturn | interp.OnWake, Values: true, Addresses: true, InOrder: true}
+func (f *Figure2) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnCTAEnd | probe.OnAfter | probe.OnReturn | probe.OnWake, Values: true, Addresses: true, InOrder: true}
 }
 
 // OnEvent begins and ends launches.
-func (f *Figure2) OnEvent(e *interp.Event) {
+func (f *Figure2) OnEvent(e *probe.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch e.Kind {
-	case interp.OnLaunch:
+	case probe.OnLaunch:
 		if f.open == nil {
 			f.open = map[uint64]*launch{}
 		}
 		f.open[e.Launch.ID] = newLaunch(e.Launch, e.Launch.Grid.Count()*e.Launch.Block.Count())
-	case interp.OnLaunchEnd:
+	case probe.OnLaunchEnd:
 		if l := f.open[e.Launch.ID]; l != nil && e.Err == nil {
 			f.count(l)
 		}
@@ -112,7 +112,7 @@ func (f *Figure2) OnEvent(e *interp.Event) {
 	}
 }
 
-func newLaunch(l *interp.LaunchInfo, threads int) *launch {
+func newLaunch(l *probe.LaunchInfo, threads int) *launch {
 	n := l.Program.Len()
 	return &launch{threads: threads, width: l.WarpSize, done: make([][]uint32, n), groups: make([][]group, n), instrs: make([]*ptx.Instr, n)}
 }
@@ -160,7 +160,7 @@ func (l *launch) clone() *launch {
 }
 
 // CTA makes a sink that groups the instructions of a CTA.
-func (f *Figure2) CTA(l *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
+func (f *Figure2) CTA(l *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
 	if f.Blocks {
 		return &cta{model: f, launch: newLaunch(l, l.Block.Count())}
 	}
@@ -192,8 +192,8 @@ func (c *cta) Restore(state any) {
 }
 
 // OnEvent adds an instruction to the groups of its threads.
-func (c *cta) OnEvent(e *interp.Event) {
-	if e.Kind == interp.OnCTAEnd {
+func (c *cta) OnEvent(e *probe.Event) {
+	if e.Kind == probe.OnCTAEnd {
 		if c.model.Blocks {
 			c.model.mu.Lock()
 			defer c.model.mu.Unlock()
@@ -201,7 +201,7 @@ func (c *cta) OnEvent(e *interp.Event) {
 		}
 		return
 	}
-	returning := e.Kind != interp.OnAfter // the event has results of an earlier instruction
+	returning := e.Kind != probe.OnAfter // the event has results of an earlier instruction
 	if c.done[e.Index] == nil {
 		c.done[e.Index], c.instrs[e.Index] = make([]uint32, c.threads), e.Instr
 	}
@@ -233,7 +233,7 @@ func (c *cta) OnEvent(e *interp.Event) {
 }
 
 // addThread adds a thread's values to a group.
-func (g *group) addThread(e *interp.Event, thread uint64, lane int, returning bool) {
+func (g *group) addThread(e *probe.Event, thread uint64, lane int, returning bool) {
 	if !returning {
 		registers(&g.reads, e.Reads, thread, lane)
 		if len(e.Accesses) > 0 && e.Accesses[0].Addr != nil && e.Accesses[0].Lanes>>lane&1 != 0 {
@@ -254,7 +254,7 @@ func (g *group) addThread(e *interp.Event, thread uint64, lane int, returning bo
 }
 
 // registers adds the registers of a thread.
-func registers(list *[]operand, values []interp.Value, thread uint64, lane int) {
+func registers(list *[]operand, values []probe.Value, thread uint64, lane int) {
 	if *list == nil && len(values) > 0 {
 		*list = make([]operand, len(values))
 	}

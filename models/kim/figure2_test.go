@@ -12,6 +12,7 @@ import (
 	"gemu/interp"
 	"gemu/kernels"
 	"gemu/models/kim"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -23,7 +24,7 @@ type classShares = affinetrack.ClassCounts
 func TestThreshold(t *testing.T) {
 	const ctas, threads = 4, 128
 	var f kim.Figure2
-	dev := interp.NewDevice(interp.Config{Probes: []interp.Probe{&f}})
+	dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{&f}})
 	y := make([]uint32, ctas*threads)
 	above := 0
 	for i := range y {
@@ -40,7 +41,7 @@ func TestThreshold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Launch(t.Context(), "ex_gpsimt_kernel", interp.Dim(ctas), interp.Dim(threads), b, 3); err != nil {
+	if _, err := m.Launch(t.Context(), "ex_gpsimt_kernel", ptx.Dim(ctas), ptx.Dim(threads), b, 3); err != nil {
 		t.Fatal(err)
 	}
 	part := float64(above) / (ctas * threads)
@@ -83,34 +84,34 @@ type record struct {
 	types  map[entry][2][]ptx.Type
 }
 
-func (r *record) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnAfter | interp.OnReturn | interp.OnWake, Values: true, Addresses: true, InOrder: true}
+func (r *record) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAfter | probe.OnReturn | probe.OnWake, Values: true, Addresses: true, InOrder: true}
 }
-func (r *record) OnEvent(*interp.Event) {}
+func (r *record) OnEvent(*probe.Event) {}
 
 type recordCTA struct {
 	*record
 	base int
 }
 
-func (r *record) CTA(l *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
+func (r *record) CTA(l *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
 	return &recordCTA{r, index * l.Block.Count()}
 }
 
-func (c *recordCTA) OnEvent(e *interp.Event) {
+func (c *recordCTA) OnEvent(e *probe.Event) {
 	c.instrs[e.Index] = e.Instr
 	for lane := range 64 {
 		thread := c.base + e.Warp*32 + lane
 		key := [2]int{e.Index, thread}
 		lanes := e.Active
-		if e.Kind != interp.OnAfter {
+		if e.Kind != probe.OnAfter {
 			lanes = e.Lanes
 		}
 		if lanes>>lane&1 == 0 {
 			continue
 		}
 		at := entry{e.Index, c.done[key]}
-		if e.Kind == interp.OnAfter {
+		if e.Kind == probe.OnAfter {
 			c.done[key]++
 			c.active[at]++
 		} else {
@@ -119,7 +120,7 @@ func (c *recordCTA) OnEvent(e *interp.Event) {
 		if e.Lanes>>lane&1 == 0 {
 			continue
 		}
-		note := func(m map[entry][]values, list []interp.Value, side int) {
+		note := func(m map[entry][]values, list []probe.Value, side int) {
 			if m[at] == nil {
 				m[at] = make([]values, len(list))
 				for i := range list {
@@ -134,7 +135,7 @@ func (c *recordCTA) OnEvent(e *interp.Event) {
 			}
 		}
 		deferred := e.Instr.Call != nil || e.Instr.Form.Class == ptx.ClassBarrier
-		if e.Kind == interp.OnAfter {
+		if e.Kind == probe.OnAfter {
 			note(c.reads, e.Reads, 0)
 			if len(e.Accesses) > 0 && e.Accesses[0].Lanes>>lane&1 != 0 {
 				if c.addrs[at] == nil {
@@ -143,7 +144,7 @@ func (c *recordCTA) OnEvent(e *interp.Event) {
 				c.addrs[at][thread] = new(big.Int).SetUint64(e.Accesses[0].Addr[lane])
 			}
 		}
-		if deferred == (e.Kind != interp.OnAfter) {
+		if deferred == (e.Kind != probe.OnAfter) {
 			note(c.writes, e.Writes, 1)
 		}
 	}
@@ -275,7 +276,7 @@ func TestAgainstRecord(t *testing.T) {
 				finish() // the launch before
 				*r = record{instrs: map[int]*ptx.Instr{}, done: map[[2]int]int{}, active: map[entry]int{}, reads: map[entry][]values{}, writes: map[entry][]values{}, addrs: map[entry]values{}, types: map[entry][2][]ptx.Type{}}
 				threads = l.Grid.Count() * l.Block.Count()
-				l.Mode, l.Probes = interp.Vector, []interp.Probe{&f, r}
+				l.Mode, l.Probes = interp.Vector, []probe.Probe{&f, r}
 			}
 			if err := w.Run(s); err != nil {
 				t.Fatal(err)

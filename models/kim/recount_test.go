@@ -11,6 +11,8 @@ import (
 	"gemu/internal/part"
 	"gemu/internal/recount"
 	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // TestRecountRandom has the policies' counts of each instruction, and again by a machine written from the page, of programs at random, of guards and branches between arithmetic on what is uniform,
@@ -89,13 +91,13 @@ func TestRecountRandom(t *testing.T) {
 			t.Fatal(err, b.String())
 		}
 		for _, name := range []string{"kim", "kim-wide", "fgsimt"} {
-			probe := interp.NewStructureProbe(affinetrack.PolicyByName(name))
+			observer := interp.NewStructureProbe(affinetrack.PolicyByName(name))
 			recounted := &recount.Machine{FGSIMT: name == "fgsimt", Wide: name == "kim-wide"}
-			l := &interp.Launch{Grid: interp.Dim(2), Block: interp.Dim(40), Args: []any{uint32(3), float32(2)}, Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"), Probes: []interp.Probe{probe, recounted}}
+			l := &interp.Launch{Grid: ptx.Dim(2), Block: ptx.Dim(40), Args: []any{uint32(3), float32(2)}, Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"), Probes: []probe.Probe{observer, recounted}}
 			if _, err := m.Run(t.Context(), l); err != nil {
 				t.Fatal(err)
 			}
-			if diffs := recounted.Differences(probe.Structure()); len(diffs) > 0 {
+			if diffs := recounted.Differences(observer.Structure()); len(diffs) > 0 {
 				t.Fatalf("%s:\n%s\n%s", name, strings.Join(diffs, "\n"), b.String())
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -150,23 +151,23 @@ type ctaRecord struct {
 }
 
 // Subscription adds addresses and a fixed order of CTAs to the events of the policy's structure probe.
-func (r *Replay) Subscription() interp.Subscription {
+func (r *Replay) Subscription() probe.Subscription {
 	w := interp.NewStructureProbe(r.policy).Subscription()
-	w.Events |= interp.OnLaunch | interp.OnLaunchEnd | interp.OnWake
+	w.Events |= probe.OnLaunch | probe.OnLaunchEnd | probe.OnWake
 	w.Addresses, w.InOrder = true, true
 	return w
 }
 
 // OnEvent begins and ends launches.
-func (r *Replay) OnEvent(e *interp.Event) {
+func (r *Replay) OnEvent(e *probe.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch e.Kind {
-	case interp.OnLaunch:
+	case probe.OnLaunch:
 		l := &launchReplay{structure: interp.NewStructureProbe(r.policy)}
 		l.structure.OnEvent(e)
 		r.launches[e.Launch.ID] = l
-	case interp.OnLaunchEnd:
+	case probe.OnLaunchEnd:
 		if l := r.launches[e.Launch.ID]; l != nil {
 			for _, m := range r.machines {
 				m.endLaunch()
@@ -178,7 +179,7 @@ func (r *Replay) OnEvent(e *interp.Event) {
 }
 
 // CTA makes a sink that records a CTA.
-func (r *Replay) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
+func (r *Replay) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	if l.WarpSize != 32 {
 		return nil
 	}
@@ -197,7 +198,7 @@ func (r *Replay) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sin
 }
 
 // sharedBytes returns the bytes of shared memory of a CTA.
-func sharedBytes(l *interp.LaunchInfo) int {
+func sharedBytes(l *probe.LaunchInfo) int {
 	n := 0
 	for _, v := range l.Program.Shared() {
 		n = max(n, v.Offset+v.Var.Size())
@@ -207,7 +208,7 @@ func sharedBytes(l *interp.LaunchInfo) int {
 
 // instructions returns the instructions of a program for machines, and the number of registers of all its functions.
 // Functions number their registers one after the other.
-func instructions(l *interp.LaunchInfo) (list []instr, registers int) {
+func instructions(l *probe.LaunchInfo) (list []instr, registers int) {
 	base := map[*ptx.Func]int{}
 	for i := range l.Program.Len() {
 		instr, f := l.Program.At(i)
@@ -222,7 +223,7 @@ func instructions(l *interp.LaunchInfo) (list []instr, registers int) {
 
 // newInstr describes an instruction of a function whose registers have numbers from base on. The units are the units
 // of ComputeUse.
-func newInstr(in *ptx.Instr, operations *interp.Operations, base int) instr {
+func newInstr(in *ptx.Instr, operations *probe.Operations, base int) instr {
 	n := instr{compares: in.Form.Affine == ptx.AffineCompare}
 	switch in.Form.Class {
 	case ptx.ClassInt:
@@ -252,15 +253,15 @@ func newInstr(in *ptx.Instr, operations *interp.Operations, base int) instr {
 }
 
 // bankAccesses returns the banks of register operands. Predicates and other operands take no bank.
-func bankAccesses(operands []interp.Operand) (list []bankAccess) {
+func bankAccesses(operands []probe.Operand) (list []bankAccess) {
 	for i := range operands {
 		o := &operands[i]
 		a := bankAccess{reg: uint8(int(o.Reg) % registerBanks)}
 		switch {
 		case o.Bits == 1 || o.Reg == ptx.NoReg:
-		case o.Kind == interp.WideOperand:
+		case o.Kind == probe.WideOperand:
 			a.banks = 4
-		case o.Kind == interp.RowOperand:
+		case o.Kind == probe.RowOperand:
 			a.banks = uint8(o.Bits / 32)
 		}
 		list = append(list, a)
@@ -280,24 +281,24 @@ type recorder struct {
 }
 
 // OnEvent records an event.
-func (c *recorder) OnEvent(e *interp.Event) {
+func (c *recorder) OnEvent(e *probe.Event) {
 	c.tracker.OnEvent(e)
 	switch e.Kind {
-	case interp.OnBefore:
+	case probe.OnBefore:
 		c.before(e)
-	case interp.OnAfter:
+	case probe.OnAfter:
 		c.after(e)
-	case interp.OnUndo:
+	case probe.OnUndo:
 		w := &c.cta.warps[e.Warp]
 		w.records = w.records[:len(w.records)-1]
-	case interp.OnBranch:
+	case probe.OnBranch:
 		if c.tracker.Step(e).Decided {
 			w := &c.cta.warps[e.Warp]
 			w.records[len(w.records)-1].flags |= isDecided
 		}
-	case interp.OnWake:
+	case probe.OnWake:
 		c.recordBarrier(e)
-	case interp.OnCTAEnd:
+	case probe.OnCTAEnd:
 		r := c.replay
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -308,7 +309,7 @@ func (c *recorder) OnEvent(e *interp.Event) {
 }
 
 // before begins the record of an instruction.
-func (c *recorder) before(e *interp.Event) {
+func (c *recorder) before(e *probe.Event) {
 	r := record{instr: uint32(e.Index)}
 	for g := range 4 {
 		if e.Active>>(8*g)&0xff != 0 {
@@ -331,7 +332,7 @@ func (c *recorder) before(e *interp.Event) {
 }
 
 // after completes the record.
-func (c *recorder) after(e *interp.Event) {
+func (c *recorder) after(e *probe.Event) {
 	w := &c.cta.warps[e.Warp]
 	r := &w.records[len(w.records)-1]
 	s := c.tracker.Step(e)
@@ -369,7 +370,7 @@ func (c *recorder) after(e *interp.Event) {
 // recordBarrier records that a warp has passed a barrier. Barriers of a warp must have ascending numbers, so that
 // warps cannot wait for each other in a cycle. If lanes of a warp wait at different barriers, a barrier with a lower
 // number is left out.
-func (c *recorder) recordBarrier(e *interp.Event) {
+func (c *recorder) recordBarrier(e *probe.Event) {
 	if b := e.Wait.Barrier; b < 0 || b >= clusterBarrier {
 		return
 	}
@@ -395,7 +396,7 @@ func (c *recorder) recordBarrier(e *interp.Event) {
 const clusterBarrier = 16
 
 // recordGP records an access for GP-SIMT machines.
-func (c *recorder) recordGP(w *warp, r *record, a *interp.Access, warp uint32) {
+func (c *recorder) recordGP(w *warp, r *record, a *probe.Access, warp uint32) {
 	first := bits.TrailingZeros64(a.Lanes)
 	space := a.Space
 	if space == ptx.Generic {
@@ -409,7 +410,7 @@ func (c *recorder) recordGP(w *warp, r *record, a *interp.Access, warp uint32) {
 		}
 		r.bankCycles += uint16(len(c.known))
 	case ptx.Shared:
-		r.bankCycles += uint16(c.countPasses(a, a.Kind != interp.AccessAtomic))
+		r.bankCycles += uint16(c.countPasses(a, a.Kind != probe.AccessAtomic))
 	default:
 		from := len(w.lines)
 		for m := a.Lanes; m != 0; m &= m - 1 {
@@ -423,7 +424,7 @@ func (c *recorder) recordGP(w *warp, r *record, a *interp.Access, warp uint32) {
 			}
 			first, last := a.Addr[lane]/gpLine, (a.Addr[lane]+uint64(max(a.Length(lane), 1))-1)/gpLine
 			for l := first; l <= last && l < first+4; l++ {
-				if a.Kind == interp.AccessAtomic {
+				if a.Kind == probe.AccessAtomic {
 					w.lines = append(w.lines, uint32(l)&(1<<31-1)) // one for each lane
 				} else {
 					w.line(from, uint32(l)&(1<<31-1))
@@ -452,7 +453,7 @@ func (c *recorder) addKnown(v uint64) bool {
 
 // countPasses returns the cycles that the banks of shared memory need. A bank serves one of its words in a cycle.
 // With merge, all lanes with the same word are served together.
-func (c *recorder) countPasses(a *interp.Access, merge bool) (maxCount int) {
+func (c *recorder) countPasses(a *probe.Access, merge bool) (maxCount int) {
 	var load [gpBanks]int
 	var last [gpBanks]uint64 // last word of each bank, plus one: lanes with the same word are often neighbours
 	c.known = c.known[:0]
@@ -475,7 +476,7 @@ func (c *recorder) countPasses(a *interp.Access, merge bool) (maxCount int) {
 }
 
 // recordFG records an access for FG-SIMT machines: the requests of groups of eight lanes, and the accessed lines.
-func (c *recorder) recordFG(r *record, a *interp.Access) {
+func (c *recorder) recordFG(r *record, a *probe.Access) {
 	c.known = c.known[:0]
 	for m := a.Lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
@@ -490,7 +491,7 @@ func (c *recorder) recordFG(r *record, a *interp.Access) {
 		case lanes == 0:
 		case a.Space == ptx.Local:
 			r.bankCycles += uint16(n)
-		case a.Kind == interp.AccessAtomic:
+		case a.Kind == probe.AccessAtomic:
 			r.bankCycles += uint16(c.countConflicts(a, lanes) * n)
 		case isSameAddress(a, lanes):
 			r.bankCycles += uint16(n)
@@ -503,7 +504,7 @@ func (c *recorder) recordFG(r *record, a *interp.Access) {
 }
 
 // countConflicts returns the largest number of requests to one bank.
-func (c *recorder) countConflicts(a *interp.Access, lanes uint64) (maxCount int) {
+func (c *recorder) countConflicts(a *probe.Access, lanes uint64) (maxCount int) {
 	var load [fgBanks]int
 	for m := lanes; m != 0; m &= m - 1 {
 		b := a.Addr[bits.TrailingZeros64(m)] / fgLine % fgBanks
@@ -514,7 +515,7 @@ func (c *recorder) countConflicts(a *interp.Access, lanes uint64) (maxCount int)
 }
 
 // isSameAddress reports whether lanes access the same address.
-func isSameAddress(a *interp.Access, lanes uint64) bool {
+func isSameAddress(a *probe.Access, lanes uint64) bool {
 	addr := a.Addr[bits.TrailingZeros64(lanes)]
 	for m := lanes; m != 0; m &= m - 1 {
 		if a.Addr[bits.TrailingZeros64(m)] != addr {
@@ -526,7 +527,7 @@ func isSameAddress(a *interp.Access, lanes uint64) bool {
 
 // isConsecutive reports whether lanes of the group that begins at lane g access consecutive elements. The group must
 // begin at a line, or lie within one if its elements are small.
-func isConsecutive(a *interp.Access, lanes uint64, g int) bool {
+func isConsecutive(a *probe.Access, lanes uint64, g int) bool {
 	n := uint64(a.Bytes)
 	first := bits.TrailingZeros64(lanes)
 	base := a.Addr[first] - uint64(first-g)*n

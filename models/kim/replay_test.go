@@ -12,6 +12,7 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -67,7 +68,7 @@ DONE:
 `
 
 // run runs a kernel of PTX under a replay.
-func run(t *testing.T, r *Replay, text, kernel string, workers int, grid, block interp.Dim3, args ...any) *interp.Result {
+func run(t *testing.T, r *Replay, text, kernel string, workers int, grid, block ptx.Dim3, args ...any) *interp.Result {
 	t.Helper()
 	dev := interp.NewDevice(interp.Config{Workers: workers})
 	m, err := dev.Load(kernel+".ptx", []byte(text))
@@ -82,7 +83,7 @@ func run(t *testing.T, r *Replay, text, kernel string, workers int, grid, block 
 		}
 	}
 	result, err := m.Run(t.Context(), &interp.Launch{
-		Kernel: kernel, Grid: grid, Block: block, Args: args, Probes: []interp.Probe{r},
+		Kernel: kernel, Grid: grid, Block: block, Args: args, Probes: []probe.Probe{r},
 		Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"), Structure: true, Policy: r.policy,
 	})
 	if err != nil {
@@ -110,7 +111,7 @@ func TestRecords(t *testing.T) {
 	} {
 		r, k := newReplay(affinetrack.PolicyByName("kim"), c.line), &recordingMachine{}
 		r.machines = []machine{k}
-		run(t, r, accessesPTX, "accesses", 1, interp.Dim(1), interp.Dim(40), make([]uint32, 4096), 1)
+		run(t, r, accessesPTX, "accesses", 1, ptx.Dim(1), ptx.Dim(40), make([]uint32, 4096), 1)
 		if len(k.ctas) != 1 || k.endedLaunches != 1 {
 			t.Fatalf("%s: %d CTAs, %d launches", c.name, len(k.ctas), k.endedLaunches)
 		}
@@ -156,7 +157,7 @@ func TestRecords(t *testing.T) {
 func TestFlags(t *testing.T) {
 	r, k := newReplay(affinetrack.PolicyByName("kim"), gpLine), &recordingMachine{}
 	r.machines = []machine{k}
-	run(t, r, kernels.Lookup("threshold").PTX(), "ex_gpsimt_kernel", 1, interp.Dim(1), interp.Dim(32), make([]uint32, 32), 3)
+	run(t, r, kernels.Lookup("threshold").PTX(), "ex_gpsimt_kernel", 1, ptx.Dim(1), ptx.Dim(32), make([]uint32, 32), 3)
 	w, program := k.ctas[0].warps[0], k.ctas[0].program
 	compact, product := 0, -1
 	for i := range w.records {
@@ -332,7 +333,7 @@ func TestCounts(t *testing.T) {
 func TestMeetings(t *testing.T) {
 	c := &recorder{cta: ctaRecord{warps: make([]warp, 2)}, last: make([]int, 2)}
 	for _, w := range []struct{ warp, barrier int }{{0, 0}, {0, 0}, {0, 1}, {1, 1}, {1, 0}, {1, -1}, {1, clusterBarrier}} {
-		c.recordBarrier(&interp.Event{Warp: w.warp, Wait: interp.WaitState{Barrier: w.barrier}})
+		c.recordBarrier(&probe.Event{Warp: w.warp, Wait: probe.WaitState{Barrier: w.barrier}})
 	}
 	if diff := cmp.Diff([]int{1, 2}, c.cta.barriers); diff != "" {
 		t.Errorf("meetings (-want +got):\n%s", diff)
@@ -367,7 +368,7 @@ func TestHeld(t *testing.T) {
 	m, one := NewGPMachine(NewGPConfig(16, false)), NewGPMachine(func() GPConfig { c := NewGPConfig(8, true); c.CTAs = 1; return c }())
 	r := GPReplay(affinetrack.PolicyByName("kim"), m, one)
 	const ctas, room = 3000, gpSMs * gpWarps / 2
-	run(t, r, kernels.Lookup("threshold").PTX(), "ex_gpsimt_kernel", 1, interp.Dim(ctas), interp.Dim(64), make([]uint32, 64*ctas), 3)
+	run(t, r, kernels.Lookup("threshold").PTX(), "ex_gpsimt_kernel", 1, ptx.Dim(ctas), ptx.Dim(64), make([]uint32, 64*ctas), 3)
 	if r.maxCTAs != room {
 		t.Errorf("%d CTAs of two warps were kept at a time, want %d", r.maxCTAs, room)
 	}

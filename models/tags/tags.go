@@ -11,6 +11,8 @@ import (
 	"gemu/internal/percent"
 	"gemu/interp"
 	"gemu/models"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // Model is the register file of a policy.
@@ -31,22 +33,22 @@ func New(p *affinetrack.Policy) *Model {
 func (m *Model) Name() string { return m.policy.Name }
 
 // Subscription adds launches to the events of a structure probe.
-func (m *Model) Subscription() interp.Subscription {
+func (m *Model) Subscription() probe.Subscription {
 	w := interp.NewStructureProbe(m.policy).Subscription()
-	w.Events |= interp.OnLaunch | interp.OnLaunchEnd
+	w.Events |= probe.OnLaunch | probe.OnLaunchEnd
 	return w
 }
 
 // OnEvent makes a structure probe for a launch that begins, and adds the counts of a launch that ends.
-func (m *Model) OnEvent(e *interp.Event) {
+func (m *Model) OnEvent(e *probe.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch e.Kind {
-	case interp.OnLaunch:
+	case probe.OnLaunch:
 		p := interp.NewStructureProbe(m.policy)
 		p.OnEvent(e)
 		m.running[e.Launch.ID] = p
-	case interp.OnLaunchEnd:
+	case probe.OnLaunchEnd:
 		if p := m.running[e.Launch.ID]; p != nil {
 			m.total.Add(p.Structure())
 			delete(m.running, e.Launch.ID)
@@ -55,7 +57,7 @@ func (m *Model) OnEvent(e *interp.Event) {
 }
 
 // CTA makes a sink of the launch's structure probe.
-func (m *Model) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
+func (m *Model) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	m.mu.Lock()
 	p := m.running[l.ID]
 	m.mu.Unlock()
@@ -100,17 +102,17 @@ type sink struct {
 }
 
 // Save returns the probe's state.
-func (s *sink) Save() any { return s.ResultSink.(interp.Saver).Save() }
+func (s *sink) Save() any { return s.ResultSink.(probe.Saver).Save() }
 
 // Restore sets the state that Save returned.
-func (s *sink) Restore(saved any) { s.ResultSink.(interp.Saver).Restore(saved) }
+func (s *sink) Restore(saved any) { s.ResultSink.(probe.Saver).Restore(saved) }
 
 // baseBytes is the size of a base for each 32-bit word of the register.
 const baseBytes = 4
 
 // StoredBytes returns the size of a result. A uniform result takes a base as wide as its register. An affine result
 // also takes a stride of the policy's width, or as wide as the base if the policy has no width.
-func (s *sink) StoredBytes(e *interp.Event, i int) int {
+func (s *sink) StoredBytes(e *probe.Event, i int) int {
 	v := &e.Writes[i]
 	words := max(1, v.Type.Bits()/32)
 	switch s.Result(e, i) {

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"gemu/affinetrack"
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -58,15 +58,15 @@ func (c *Counter) Counts() Counts {
 }
 
 // Subscription asks for instructions, late results, materialised values, and tags.
-func (c *Counter) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnAfter | interp.OnReturn | interp.OnWake | interp.OnMaterialise | interp.OnCTAEnd, Tags: true}
+func (c *Counter) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAfter | probe.OnReturn | probe.OnWake | probe.OnMaterialise | probe.OnCTAEnd, Tags: true}
 }
 
 // CTA makes a sink that counts a CTA.
-func (c *Counter) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return &cta{counter: c} }
+func (c *Counter) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return &cta{counter: c} }
 
 // OnEvent does nothing: all events of interest are events of CTAs.
-func (c *Counter) OnEvent(*interp.Event) {}
+func (c *Counter) OnEvent(*probe.Event) {}
 
 // Save returns the counts.
 func (c *Counter) Save() any { return c.Counts() }
@@ -91,25 +91,25 @@ func (c *cta) Save() any { return c.Counts }
 func (c *cta) Restore(state any) { c.Counts = state.(Counts) }
 
 // OnEvent counts the accesses of an instruction.
-func (c *cta) OnEvent(e *interp.Event) {
+func (c *cta) OnEvent(e *probe.Event) {
 	switch e.Kind {
-	case interp.OnCTAEnd:
+	case probe.OnCTAEnd:
 		c.counter.mu.Lock()
 		c.counter.total.Add(&c.Counts)
 		c.counter.mu.Unlock()
 		return
-	case interp.OnMaterialise:
+	case probe.OnMaterialise:
 		c.Materialisations++
 		c.countBank(e.Row, false)
 		return
 	}
-	if e.Kind == interp.OnAfter && e.Instr.Guard.Reg != ptx.NoReg {
+	if e.Kind == probe.OnAfter && e.Instr.Guard.Reg != ptx.NoReg {
 		c.PredicateReads++
 	}
 	if e.Lanes == 0 {
 		return
 	}
-	if e.Kind == interp.OnAfter {
+	if e.Kind == probe.OnAfter {
 		for i := range e.Reads {
 			c.countAccess(e, &e.Reads[i], true)
 		}
@@ -123,10 +123,10 @@ func (c *cta) OnEvent(e *interp.Event) {
 }
 
 // countAccess counts an access to a register.
-func (c *cta) countAccess(e *interp.Event, v *interp.Value, read bool) {
+func (c *cta) countAccess(e *probe.Event, v *probe.Value, read bool) {
 	at := e.Launch.Program.LocationOf(e.Index, v.Reg)
 	switch {
-	case at.Kind == interp.ConstantLocation:
+	case at.Kind == probe.ConstantLocation:
 		if read {
 			c.Constants++
 		}
@@ -150,7 +150,7 @@ func (c *cta) countAccess(e *interp.Event, v *interp.Value, read bool) {
 }
 
 // countBank counts an access to a register's row.
-func (c *cta) countBank(location interp.Location, read bool) {
+func (c *cta) countBank(location probe.Location, read bool) {
 	words := location.Bits / 32
 	for i := range words {
 		b := &c.Banks[(location.Row*words+i)%Banks]
@@ -163,7 +163,7 @@ func (c *cta) countBank(location interp.Location, read bool) {
 }
 
 // Class returns the class in which the engine holds the value of a register for some lanes.
-func Class(v *interp.Value, lanes uint64) affinetrack.Class {
+func Class(v *probe.Value, lanes uint64) affinetrack.Class {
 	class := affinetrack.Unknown
 	for h, t := range v.Tags {
 		m := uint32(lanes >> (32 * h))

@@ -7,6 +7,8 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 const kernel = `.version 8.0
@@ -30,7 +32,7 @@ const kernel = `.version 8.0
 `
 
 // launch is a launch of the kernel with two warps, on a device of its own.
-func launch(t *testing.T, grid int, mode interp.Mode, probes ...interp.Probe) (*interp.Module, *interp.Launch) {
+func launch(t *testing.T, grid int, mode interp.Mode, probes ...probe.Probe) (*interp.Module, *interp.Launch) {
 	t.Helper()
 	dev := interp.NewDevice(interp.Config{})
 	mod, err := dev.Load("k.ptx", []byte(kernel))
@@ -41,7 +43,7 @@ func launch(t *testing.T, grid int, mode interp.Mode, probes ...interp.Probe) (*
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mod, &interp.Launch{Grid: interp.Dim(grid), Block: interp.Dim(64), Args: []any{b}, Mode: mode, CompileEagerly: mode != interp.Vector, Probes: probes}
+	return mod, &interp.Launch{Grid: ptx.Dim(grid), Block: ptx.Dim(64), Args: []any{b}, Mode: mode, CompileEagerly: mode != interp.Vector, Probes: probes}
 }
 
 // count runs the kernel and counts.
@@ -95,13 +97,13 @@ func TestModes(t *testing.T) {
 // pauser pauses before every store.
 type pauser struct{}
 
-func (pauser) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnBefore, InOrder: true}
+func (pauser) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnBefore, InOrder: true}
 }
 
-func (p pauser) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
+func (p pauser) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return p }
 
-func (pauser) OnEvent(e *interp.Event) {
+func (pauser) OnEvent(e *probe.Event) {
 	if e.Instr.Op.Name == "st" {
 		e.Pause()
 	}

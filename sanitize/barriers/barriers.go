@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/sanitize/finding"
 	"gemu/sanitize/internal/plans"
@@ -27,38 +27,38 @@ const (
 	Cluster    = "exit before the cluster" // a CTA ends although other CTAs accessed its memory after the last cluster barrier
 )
 
-// probe is the synchronisation checker.
-type probe struct {
+// tool is the synchronisation checker.
+type tool struct {
 	log *finding.Log
 
 	plans plans.Cache[*plan]
 
 	mu       sync.Mutex
-	launch   *interp.LaunchInfo // the running launch
-	clusters map[interp.Dim3]*cluster
+	launch   *probe.LaunchInfo // the running launch
+	clusters map[ptx.Dim3]*cluster
 }
 
 // New returns a checker that writes its findings to log.
-func New(log *finding.Log) interp.Probe { return &probe{log: log} }
+func New(log *finding.Log) probe.Probe { return &tool{log: log} }
 
 // Subscription asks for instructions, their accesses with addresses, waits at barriers, and exits.
-func (p *probe) Subscription() interp.Subscription {
-	return interp.Subscription{
-		Events:    interp.OnWarp | interp.OnBefore | interp.OnAfter | interp.OnWait | interp.OnWake | interp.OnExit | interp.OnCTAEnd,
+func (p *tool) Subscription() probe.Subscription {
+	return probe.Subscription{
+		Events:    probe.OnWarp | probe.OnBefore | probe.OnAfter | probe.OnWait | probe.OnWake | probe.OnExit | probe.OnCTAEnd,
 		Addresses: true,
 	}
 }
 
 // SelectEvents selects the instructions with something to check.
-func (p *probe) SelectEvents(l *interp.LaunchInfo) []interp.Events {
+func (p *tool) SelectEvents(l *probe.LaunchInfo) []probe.Events {
 	return p.plans.Get(l, newPlan).chosen
 }
 
 // OnEvent ignores the events of the host.
-func (p *probe) OnEvent(*interp.Event) {}
+func (p *tool) OnEvent(*probe.Event) {}
 
 // CTA returns a sink for a CTA, or nil if the kernel has nothing to check.
-func (p *probe) CTA(l *interp.LaunchInfo, _ int, id interp.Dim3) interp.Sink {
+func (p *tool) CTA(l *probe.LaunchInfo, _ int, id ptx.Dim3) probe.Sink {
 	plan := p.plans.Get(l, newPlan)
 	if !plan.isNeeded {
 		return nil
@@ -83,7 +83,7 @@ type cta struct {
 	cluster *cluster // nil if it is not tracked
 	rank    int
 
-	values [3]interp.Value // scratch space
+	values [3]probe.Value // scratch space
 }
 
 // warp is the state of one warp.
@@ -118,12 +118,12 @@ type barrier struct {
 // spot is the place of an instruction's execution, in compact form.
 type spot struct{ index, warp, lane int }
 
-func (c *cta) spot(e *interp.Event, lanes uint64) spot {
+func (c *cta) spot(e *probe.Event, lanes uint64) spot {
 	return spot{e.Index, e.Warp, bits.TrailingZeros64(lanes)}
 }
 
 // place returns the full form of a spot.
-func (c *cta) place(e *interp.Event, s spot, role string) finding.Place {
+func (c *cta) place(e *probe.Event, s spot, role string) finding.Place {
 	return finding.LaunchPlace(e.Launch, s.index, role, e.ID, s.warp, s.lane)
 }
 
@@ -158,20 +158,20 @@ func (c *cta) warp(i int) *warp {
 }
 
 // OnEvent handles the events of the CTA.
-func (c *cta) OnEvent(e *interp.Event) {
+func (c *cta) OnEvent(e *probe.Event) {
 	switch e.Kind {
-	case interp.OnBefore:
+	case probe.OnBefore:
 		if a := &c.plan.actions[e.Index]; a.concern&collects != 0 && e.Lanes != 0 {
 			c.members(e, a)
 		}
-	case interp.OnAfter:
+	case probe.OnAfter:
 		if a := &c.plan.actions[e.Index]; a.concern != 0 {
 			c.afterInstr(e, a)
 		}
-	case interp.OnWarp:
+	case probe.OnWarp:
 		w := c.warp(e.Warp)
 		w.live, w.lanes = e.Lanes, e.Lanes
-	case interp.OnExit:
+	case probe.OnExit:
 		w := c.warp(e.Warp)
 		w.live &^= e.Lanes
 		if c.plan.syncsWarps && (w.live != 0 || len(w.missed) > 0) {
@@ -180,7 +180,7 @@ func (c *cta) OnEvent(e *interp.Event) {
 		if len(w.pending) > 0 {
 			c.laneExits(e, w)
 		}
-	case interp.OnWait:
+	case probe.OnWait:
 		if e.Wait.Barrier >= 0 {
 			c.arrive(e)
 			c.warp(e.Warp).noteArrival(e.Lanes)
@@ -188,7 +188,7 @@ func (c *cta) OnEvent(e *interp.Event) {
 				c.waitAtBarrier(e, w)
 			}
 		}
-	case interp.OnWake:
+	case probe.OnWake:
 		if e.Wait.Barrier >= 0 {
 			c.pass(e)
 			w := c.warp(e.Warp)
@@ -198,13 +198,13 @@ func (c *cta) OnEvent(e *interp.Event) {
 			}
 			w.waiting = remove(w.waiting, e.Lanes)
 		}
-	case interp.OnCTAEnd:
+	case probe.OnCTAEnd:
 		c.finish(e)
 	}
 }
 
 // afterInstr checks an executed instruction.
-func (c *cta) afterInstr(e *interp.Event, a *action) {
+func (c *cta) afterInstr(e *probe.Event, a *action) {
 	w := c.warp(e.Warp)
 	if a.concern&aligned != 0 && e.Lanes != 0 && e.Active != e.Lanes || a.concern&whole != 0 && e.Lanes != 0 && e.Lanes != w.live {
 		c.diverges(e, w)
@@ -237,7 +237,7 @@ func (c *cta) afterInstr(e *interp.Event, a *action) {
 }
 
 // diverges reports an instruction that only some of the lanes execute that must execute it together.
-func (c *cta) diverges(e *interp.Event, w *warp) {
+func (c *cta) diverges(e *probe.Event, w *warp) {
 	missing := w.live &^ e.Lanes
 	lane := bits.TrailingZeros64(e.Lanes)
 	f := finding.Finding{
@@ -263,7 +263,7 @@ func lanesOf(m uint64) string {
 
 // arrive handles lanes that come to a barrier of the CTA or the cluster. The cluster's barrier has no thread
 // count.
-func (c *cta) arrive(e *interp.Event) {
+func (c *cta) arrive(e *probe.Event) {
 	b := &c.barriers[e.Wait.Barrier]
 	n := e.Wait.Threads
 	if n == 0 || e.Warp >= 64 || e.Wait.Barrier == len(c.barriers)-1 {
@@ -283,7 +283,7 @@ func (c *cta) arrive(e *interp.Event) {
 }
 
 // pass handles lanes that leave a barrier of the CTA or the cluster.
-func (c *cta) pass(e *interp.Event) {
+func (c *cta) pass(e *probe.Event) {
 	b := &c.barriers[e.Wait.Barrier]
 	waits := e.Instr.Form.Effects.HasAll(ptx.Waits)
 	if e.Wait.Barrier == len(c.barriers)-1 {
@@ -312,7 +312,7 @@ func (c *cta) pass(e *interp.Event) {
 }
 
 // finish checks the state at the end of the CTA.
-func (c *cta) finish(e *interp.Event) {
+func (c *cta) finish(e *probe.Event) {
 	for i := range c.barriers {
 		b := &c.barriers[i]
 		if n := bits.OnesCount64(b.arrivals) * e.Launch.WarpSize; n > 0 && n < b.threads {

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"sync"
 
-	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 	"gemu/sanitize/finding"
 )
 
@@ -26,13 +27,13 @@ type remoteAccess struct {
 }
 
 // clusterOf returns the cluster of a CTA, and the CTA's rank in it.
-func (p *probe) clusterOf(l *interp.LaunchInfo, id interp.Dim3) (*cluster, int) {
+func (p *tool) clusterOf(l *probe.LaunchInfo, id ptx.Dim3) (*cluster, int) {
 	c := l.Cluster
-	ownID := interp.Dim3{X: id.X / c.X, Y: id.Y / c.Y, Z: id.Z / c.Z}
+	ownID := ptx.Dim3{X: id.X / c.X, Y: id.Y / c.Y, Z: id.Z / c.Z}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.launch != l {
-		p.launch, p.clusters = l, map[interp.Dim3]*cluster{}
+		p.launch, p.clusters = l, map[ptx.Dim3]*cluster{}
 	}
 	if p.clusters[ownID] == nil {
 		p.clusters[ownID] = &cluster{ranks: map[int]*remoteAccess{}, waited: map[int]int{}}
@@ -41,7 +42,7 @@ func (p *probe) clusterOf(l *interp.LaunchInfo, id interp.Dim3) (*cluster, int) 
 }
 
 // accessed notes an access of a lane to the shared memory of another CTA.
-func (l *cluster) accessed(accessor *cta, e *interp.Event, rank, arrivals int, s spot) {
+func (l *cluster) accessed(accessor *cta, e *probe.Event, rank, arrivals int, s spot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r := l.ranks[rank]; r == nil || arrivals > r.arrivals {
@@ -50,7 +51,7 @@ func (l *cluster) accessed(accessor *cta, e *interp.Event, rank, arrivals int, s
 }
 
 // passCluster handles lanes that leave an arrival or a wait at the cluster's barrier.
-func (c *cta) passCluster(e *interp.Event, waits bool) {
+func (c *cta) passCluster(e *probe.Event, waits bool) {
 	w := c.warp(e.Warp)
 	if !waits {
 		w.arrived = e.Wait.Generation + 1
@@ -63,7 +64,7 @@ func (c *cta) passCluster(e *interp.Event, waits bool) {
 
 // laneExits checks the end of a CTA: all warps that accessed its memory must have arrived at the cluster's
 // barrier since, and the CTA must have waited there.
-func (l *cluster) laneExits(c *cta, e *interp.Event) {
+func (l *cluster) laneExits(c *cta, e *probe.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.ranks[c.rank]

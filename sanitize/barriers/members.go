@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"math/bits"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/sanitize/finding"
 )
 
 // members notes the membermasks and the source lanes of an instruction before its execution, because its
 // results may overwrite its operands.
-func (c *cta) members(e *interp.Event, a *action) {
+func (c *cta) members(e *probe.Event, a *action) {
 	w := c.warp(e.Warp)
 	one := a.member == ptx.NoReg
 	if one {
@@ -27,7 +27,7 @@ func (c *cta) members(e *interp.Event, a *action) {
 	if a.concern&shuffles == 0 || w.live == 1<<32-1 && one && a.mask == 1<<32-1 {
 		return
 	}
-	value := func(name string, room *interp.Value) func(lane int) int {
+	value := func(name string, room *probe.Value) func(lane int) int {
 		switch o := e.Instr.Arg(name); {
 		case o.Kind == ptx.RegOperand && e.ReadTo(room, o.Reg):
 			return func(lane int) int { return int(uint32(room.Low[lane])) }
@@ -61,7 +61,7 @@ func (w *warp) describeSources(taker int) string {
 }
 
 // checkTogether checks lanes that executed an instruction together.
-func (c *cta) checkTogether(e *interp.Event, a *action, w *warp) {
+func (c *cta) checkTogether(e *probe.Event, a *action, w *warp) {
 	if w.takers != 0 {
 		lane := bits.TrailingZeros64(w.takers)
 		f := finding.Finding{

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/sanitize/finding"
 )
@@ -26,17 +27,17 @@ type pendingCopy struct {
 // of other memory.
 func offset(addr uint64, space ptx.Space) (offset uint64, rank int, ok bool) {
 	if space == ptx.Generic {
-		addr -= interp.SharedWindow
+		addr -= probe.SharedWindow
 	} else if space != ptx.Shared {
 		return 0, 0, false
 	}
-	offset = addr & (1<<interp.RankShift - 1)
-	return offset, int(addr >> interp.RankShift), offset < interp.WindowSize && addr>>interp.RankShift < interp.MaxCluster
+	offset = addr & (1<<probe.RankShift - 1)
+	return offset, int(addr >> probe.RankShift), offset < probe.WindowSize && addr>>probe.RankShift < interp.MaxCluster
 }
 
 // address returns the addresses of an operand by lane. It may use c.values[0], which must stay unchanged while
 // the result is in use.
-func (c *cta) address(e *interp.Event, o *ptx.Operand) func(lane int) uint64 {
+func (c *cta) address(e *probe.Event, o *ptx.Operand) func(lane int) uint64 {
 	var barrierAddr uint64
 	if v, ok := o.Sym().(*ptx.Var); ok {
 		for _, n := range c.plan.shared {
@@ -56,7 +57,7 @@ func (c *cta) address(e *interp.Event, o *ptx.Operand) func(lane int) uint64 {
 }
 
 // copies notes the start of copies by lanes.
-func (c *cta) copies(e *interp.Event, a *action, w *warp) {
+func (c *cta) copies(e *probe.Event, a *action, w *warp) {
 	if n := len(w.pending); n < cap(w.pending) {
 		w.pending = w.pending[:n+1]
 	} else {
@@ -111,7 +112,7 @@ func (w *warp) tidy() {
 }
 
 // laneExits reports lanes that exit without waiting for their copies.
-func (c *cta) laneExits(e *interp.Event, w *warp) {
+func (c *cta) laneExits(e *probe.Event, w *warp) {
 	for i := range w.pending {
 		p := &w.pending[i]
 		m := p.lanes & e.Lanes
@@ -130,7 +131,7 @@ func (c *cta) laneExits(e *interp.Event, w *warp) {
 }
 
 // accesses checks an access to memory.
-func (c *cta) accesses(e *interp.Event, w *warp, x *interp.Access) {
+func (c *cta) accesses(e *probe.Event, w *warp, x *probe.Access) {
 	if len(w.pending) == 0 && len(c.objects) == 0 && c.cluster == nil || x.Addr == nil || x.Space != ptx.Shared && x.Space != ptx.Generic {
 		return
 	}
@@ -152,7 +153,7 @@ func (c *cta) accesses(e *interp.Event, w *warp, x *interp.Access) {
 			}
 			c.object(e, off, n, lane, how)
 		}
-		if x.Kind == interp.AccessStore {
+		if x.Kind == probe.AccessStore {
 			continue
 		}
 		for i := range w.pending {
@@ -188,7 +189,7 @@ type mbarrierObject struct {
 }
 
 // initMbarrier handles mbarrier.init and mbarrier.inval.
-func (c *cta) initMbarrier(e *interp.Event, a *action) {
+func (c *cta) initMbarrier(e *probe.Event, a *action) {
 	addrOf := c.address(e, a.addr)
 	for m := e.Lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
@@ -216,7 +217,7 @@ func (c *cta) initMbarrier(e *interp.Event, a *action) {
 }
 
 // object reports an access to bytes of an mbarrier by an instruction that is not for mbarriers.
-func (c *cta) object(e *interp.Event, offset, n uint64, lane int, how string) {
+func (c *cta) object(e *probe.Event, offset, n uint64, lane int, how string) {
 	if offset >= c.endAddr || offset+n <= c.lowAddr {
 		return
 	}
@@ -234,7 +235,7 @@ func (c *cta) object(e *interp.Event, offset, n uint64, lane int, how string) {
 
 // unfinished checks the mbarriers at the end of the CTA: an incomplete phase has lost an arrival, or has one
 // too many.
-func (c *cta) unfinished(e *interp.Event) {
+func (c *cta) unfinished(e *probe.Event) {
 	shared := e.Shared()
 	for _, o := range c.objects {
 		if shared == nil || o.addr+8 > uint64(len(shared.Data)) {

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/sanitize/finding"
 )
@@ -56,7 +56,7 @@ type wokenGroup struct {
 }
 
 // completes notes the live lanes without which a barrier of the whole CTA has completed.
-func (c *cta) completes(e *interp.Event, w *warp) {
+func (c *cta) completes(e *probe.Event, w *warp) {
 	if e.Wait.Threads != 0 && e.Wait.Threads < e.Launch.Block.Count() || !e.Instr.Form.Effects.HasAll(ptx.Aligned|ptx.Waits) {
 		return
 	}
@@ -85,7 +85,7 @@ func (w *warp) noteArrival(lanes uint64) {
 }
 
 // exits handles lanes that end while other lanes of their warp live.
-func (c *cta) exits(e *interp.Event, w *warp) {
+func (c *cta) exits(e *probe.Event, w *warp) {
 	exited := group{e.Index, e.Lanes}
 	w.exited = add(w.exited, e.Index, e.Lanes)
 	for _, waiting := range w.waiting {
@@ -100,7 +100,7 @@ func (c *cta) exits(e *interp.Event, w *warp) {
 }
 
 // waitAtBarrier handles lanes that wait at an aligned barrier of the whole CTA.
-func (c *cta) waitAtBarrier(e *interp.Event, w *warp) {
+func (c *cta) waitAtBarrier(e *probe.Event, w *warp) {
 	waiting := group{e.Index, e.Lanes}
 	w.waiting = add(w.waiting, e.Index, e.Lanes)
 	for _, exited := range w.exited {
@@ -109,7 +109,7 @@ func (c *cta) waitAtBarrier(e *interp.Event, w *warp) {
 }
 
 // reportPassed reports lanes that wait at a barrier after other lanes of the warp have exited.
-func (c *cta) reportPassed(e *interp.Event, waiting, exited group) {
+func (c *cta) reportPassed(e *probe.Event, waiting, exited group) {
 	instr, _ := e.Launch.Program.At(waiting.index)
 	f := finding.Finding{
 		Tool: Name, Kind: Divergent, Place: c.place(e, spot{waiting.index, e.Warp, bits.TrailingZeros64(waiting.lanes)}, "executed"),
@@ -137,7 +137,7 @@ func (c *cta) reportPassed(e *interp.Event, waiting, exited group) {
 // passed reports whether a lane that exits has certainly executed a relevant instruction after the barrier: a
 // write to memory or a barrier, in a block that follows the barrier, does not lead back to it, and is on every
 // path to the exit. barrier and exit are indices of instructions.
-func (p *plan) passed(prog interp.Program, barrier, exit int) bool {
+func (p *plan) passed(prog probe.Program, barrier, exit int) bool {
 	key := [2]int{barrier, exit}
 	if known, ok := p.passedCache.Load(key); ok {
 		return known.(bool)

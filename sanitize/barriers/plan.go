@@ -5,7 +5,7 @@ package barriers
 import (
 	"sync"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -41,21 +41,21 @@ type action struct {
 // plan describes the checks for a program.
 type plan struct {
 	actions     []action
-	chosen      []interp.Events // the subscribed events, by index
-	isNeeded    bool            // there is something to check
-	counted     bool            // there are barriers with thread counts
+	chosen      []probe.Events // the subscribed events, by index
+	isNeeded    bool           // there is something to check
+	counted     bool           // there are barriers with thread counts
 	copies      bool
 	mbarriers   bool
 	syncsWarps  bool // there are aligned barriers
 	remote      bool // CTAs access each other's shared memory, ordered by barriers alone
-	shared      []interp.Variable
+	shared      []probe.Variable
 	passedCache sync.Map // results of passed, by barrier and exit
 }
 
 // copySection is the section of the manual on copies that threads wait for in groups of their own.
 const copySection = "9.7.9.25.3"
 
-func newPlan(l *interp.LaunchInfo) *plan {
+func newPlan(l *probe.LaunchInfo) *plan {
 	prog := l.Program
 	p := &plan{actions: make([]action, prog.Len()), shared: prog.Shared()}
 	mapped, notified := false, false
@@ -80,12 +80,12 @@ func newPlan(l *interp.LaunchInfo) *plan {
 		} else {
 			p.isNeeded = p.isNeeded || a.concern != 0
 		}
-		kinds := interp.Events(0)
+		kinds := probe.Events(0)
 		if p.actions[i].concern != 0 {
-			kinds = interp.OnAfter
+			kinds = probe.OnAfter
 		}
 		if p.actions[i].concern&collects != 0 {
-			kinds |= interp.OnBefore
+			kinds |= probe.OnBefore
 		}
 		p.chosen = append(p.chosen, kinds)
 	}

@@ -3,7 +3,7 @@ package bounds
 // This file derives, for each instruction, its action on the origins of pointers.
 
 import (
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -207,16 +207,16 @@ func (p *plan) addAccess(f *function, instr *ptx.Instr, i int, a *action) {
 	case ptx.FamilyLoad, ptx.FamilyStore, ptx.FamilyAtomic, ptx.FamilyTile, ptx.FamilyFragment:
 		to.hasEvent = true
 	case ptx.FamilyMbarrier:
-		to.bytes, to.kind = 8, interp.AccessAtomic
+		to.bytes, to.kind = 8, probe.AccessAtomic
 	case ptx.FamilyAsyncStore:
-		to.bytes, to.kind = uint64(instr.Type().Size()*instr.VecLen()), interp.AccessStore
+		to.bytes, to.kind = uint64(instr.Type().Size()*instr.VecLen()), probe.AccessStore
 		if spec.Name == "c" {
-			to.bytes, to.kind = 8, interp.AccessAtomic
+			to.bytes, to.kind = 8, probe.AccessAtomic
 		}
 	case ptx.FamilyAsync:
 		switch tensor := len(spec.AddressParts) > 0 || !effects.HasAll(ptx.Reads|ptx.Writes); {
 		case spec.Name == "a" && !tensor:
-			to.kind = interp.AccessStore
+			to.kind = probe.AccessStore
 			size("c")
 		case spec.Name == "b" && !tensor:
 			if e := instr.Form.Operand("e"); e >= 0 && instr.Ops[e].Kind != ptx.NoOperand && !instr.Form.Operands[e].Address {
@@ -224,7 +224,7 @@ func (p *plan) addAccess(f *function, instr *ptx.Instr, i int, a *action) {
 			}
 			size("c")
 		case spec.Name == "e":
-			to.bytes, to.kind = 8, interp.AccessAtomic
+			to.bytes, to.kind = 8, probe.AccessAtomic
 		default:
 			return
 		}

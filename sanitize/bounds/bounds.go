@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/sanitize/finding"
 	"gemu/sanitize/internal/plans"
@@ -22,8 +22,8 @@ const (
 	Stale   = "stale pointer"
 )
 
-// probe is the bounds checker.
-type probe struct {
+// tool is the bounds checker.
+type tool struct {
 	log   *finding.Log
 	plans plans.Cache[*plan]
 
@@ -33,13 +33,13 @@ type probe struct {
 
 // launch is the state that the CTAs of a launch share.
 type launch struct {
-	info    *interp.LaunchInfo
+	info    *probe.LaunchInfo
 	plan    *plan
-	buffers []*interp.Pointer // by id, less plan.buffers
+	buffers []*probe.Pointer // by id, less plan.buffers
 }
 
 // launch returns the state of a launch.
-func (p *probe) launch(l *interp.LaunchInfo) *launch {
+func (p *tool) launch(l *probe.LaunchInfo) *launch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.last != nil && p.last.info == l {
@@ -51,7 +51,7 @@ func (p *probe) launch(l *interp.LaunchInfo) *launch {
 		pointer := &l.Pointers[i]
 		k := -1
 		if pointer.Memory != nil {
-			if k = slices.IndexFunc(n.buffers, func(b *interp.Pointer) bool { return b.Begin == pointer.Begin }); k < 0 {
+			if k = slices.IndexFunc(n.buffers, func(b *probe.Pointer) bool { return b.Begin == pointer.Begin }); k < 0 {
 				k, n.buffers = len(n.buffers), append(n.buffers, pointer)
 			}
 		}
@@ -61,27 +61,27 @@ func (p *probe) launch(l *interp.LaunchInfo) *launch {
 	for i, k := range kind {
 		text += fmt.Sprintf("%d:%d ", l.Pointers[i].Offset, k)
 	}
-	n.plan = p.plans.GetKind(l, text, func(l *interp.LaunchInfo) *plan { return newPlan(l, kind) })
+	n.plan = p.plans.GetKind(l, text, func(l *probe.LaunchInfo) *plan { return newPlan(l, kind) })
 	p.last = n
 	return n
 }
 
 // New returns a bounds checker that writes its findings to log.
-func New(log *finding.Log) interp.Probe { return &probe{log: log} }
+func New(log *finding.Log) probe.Probe { return &tool{log: log} }
 
 // Subscription asks for accesses with addresses, executed instructions, and calls.
-func (p *probe) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnAccess | interp.OnAfter | interp.OnCall | interp.OnReturn, Addresses: true}
+func (p *tool) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAccess | probe.OnAfter | probe.OnCall | probe.OnReturn, Addresses: true}
 }
 
 // SelectEvents selects the instructions that create, move or use tracked pointers.
-func (p *probe) SelectEvents(l *interp.LaunchInfo) []interp.Events { return p.launch(l).plan.chosen }
+func (p *tool) SelectEvents(l *probe.LaunchInfo) []probe.Events { return p.launch(l).plan.chosen }
 
 // OnEvent ignores the events of the host.
-func (p *probe) OnEvent(*interp.Event) {}
+func (p *tool) OnEvent(*probe.Event) {}
 
 // CTA returns a sink that tracks the pointers of a CTA, or nil if the kernel has no access to check.
-func (p *probe) CTA(l *interp.LaunchInfo, _ int, _ interp.Dim3) interp.Sink {
+func (p *tool) CTA(l *probe.LaunchInfo, _ int, _ ptx.Dim3) probe.Sink {
 	launched := p.launch(l)
 	plan := launched.plan
 	if !slices.ContainsFunc(plan.actions, func(a action) bool { return len(a.addr) > 0 }) {
@@ -101,9 +101,9 @@ type cta struct {
 	warps []*warp
 	bases []uint64 // addresses of variables outside shared and local memory, and of buffers, by id; 0: not known yet
 
-	buffers []*interp.Pointer // by id, less plan.buffers
+	buffers []*probe.Pointer // by id, less plan.buffers
 
-	value interp.Value // scratch space
+	value probe.Value // scratch space
 }
 
 // warp holds the origins of the values in registers and local memory. The rows at a call depth belong to the
@@ -181,21 +181,21 @@ func (w *warp) rowsAt(p *plan, depth int) []row {
 }
 
 // OnEvent handles the events of the CTA.
-func (c *cta) OnEvent(e *interp.Event) {
+func (c *cta) OnEvent(e *probe.Event) {
 	switch e.Kind {
-	case interp.OnAccess, interp.OnAfter:
+	case probe.OnAccess, probe.OnAfter:
 		if a := &c.plan.actions[e.Index]; a.rule != noRule && e.Lanes != 0 && !(a.plain && c.allInside(e, a)) {
 			c.follow(e, a)
 		}
-	case interp.OnCall:
+	case probe.OnCall:
 		c.enter(e)
-	case interp.OnReturn:
+	case probe.OnReturn:
 		c.leave(e)
 	}
 }
 
 // follow checks an instruction's accesses and sets the origins of its results.
-func (c *cta) follow(e *interp.Event, a *action) {
+func (c *cta) follow(e *probe.Event, a *action) {
 	w := c.warp(e.Warp)
 	rows := w.rowsAt(c.plan, e.Depth)
 	for i := range a.addr {
@@ -230,7 +230,7 @@ func (c *cta) follow(e *interp.Event, a *action) {
 }
 
 // origin returns the origin of the address of a variable that an instruction names.
-func (c *cta) origin(e *interp.Event, id uint32) origin {
+func (c *cta) origin(e *probe.Event, id uint32) origin {
 	o := origin{id: id}
 	if c.plan.vars[id].frame {
 		o.base, o.depth, o.call = uint32(e.Local), uint32(e.Depth), c.warps[e.Warp].frames[e.Depth].call[bits.TrailingZeros64(e.Lanes)]
@@ -239,7 +239,7 @@ func (c *cta) origin(e *interp.Event, id uint32) origin {
 }
 
 // result sets the origins of a result row by the instruction's rule.
-func (c *cta) result(e *interp.Event, w *warp, rows []row, a *action, d *row) {
+func (c *cta) result(e *probe.Event, w *warp, rows []row, a *action, d *row) {
 	lanes := e.Lanes
 	// Mostly at most one source has an origin.
 	var src *row
@@ -321,7 +321,7 @@ func (c *cta) result(e *interp.Event, w *warp, rows []row, a *action, d *row) {
 }
 
 // predicate returns the lanes that select the first source.
-func (c *cta) predicate(e *interp.Event, a *action) uint64 {
+func (c *cta) predicate(e *probe.Event, a *action) uint64 {
 	m := uint64(0)
 	if e.ReadTo(&c.value, a.pred) {
 		for n := e.Lanes; n != 0; n &= n - 1 {
@@ -333,7 +333,7 @@ func (c *cta) predicate(e *interp.Event, a *action) uint64 {
 }
 
 // noteAddress stores the address of a variable outside shared and local memory when an instruction takes it.
-func (c *cta) noteAddress(e *interp.Event, id uint32) {
+func (c *cta) noteAddress(e *probe.Event, id uint32) {
 	v := &c.plan.vars[id]
 	if v.Space == ptx.Shared || v.Space == ptx.Local {
 		return
@@ -360,14 +360,14 @@ func (w *warp) word(offset uint64) *row {
 }
 
 // moveLocal moves origins between registers and local memory at a load or store.
-func (c *cta) moveLocal(e *interp.Event, w *warp, rows []row, a *action) {
+func (c *cta) moveLocal(e *probe.Event, w *warp, rows []row, a *action) {
 	if len(e.Accesses) == 0 {
 		return
 	}
 	to := &e.Accesses[len(e.Accesses)-1]
 	local := uint64(0)
 	if to.Space == ptx.Generic {
-		local = interp.LocalWindow
+		local = probe.LocalWindow
 	} else if to.Space != ptx.Local {
 		for i := range a.elems {
 			if a.rule == load && a.elems[i].row >= 0 {
@@ -388,7 +388,7 @@ func (c *cta) moveLocal(e *interp.Event, w *warp, rows []row, a *action) {
 		for i, x := range a.elems {
 			byteOffset := offset + uint64(i*a.size)
 			switch {
-			case offset >= interp.WindowSize: // not local memory
+			case offset >= probe.WindowSize: // not local memory
 				if a.rule == load && x.row >= 0 {
 					rows[x.row].set(m, origin{id: x.id})
 				}
@@ -504,7 +504,7 @@ func (w *warp) hand(to, from place, lanes uint64) {
 }
 
 // clearResults makes the origins of results unknown after a call of a function that the machine provides.
-func (c *cta) clearResults(e *interp.Event, w *warp, rows []row) {
+func (c *cta) clearResults(e *probe.Event, w *warp, rows []row) {
 	f := c.plan.functionOf[e.Index]
 	for i := range e.Instr.Call.Rets {
 		w.hand(f.argumentPlace(&e.Instr.Call.Rets[i], rows, uint64(w.caller)), place{id: c.plan.unknownOrigin(8)}, e.Lanes)
@@ -519,7 +519,7 @@ func (w *warp) wipe(from, to uint64, lanes uint64) {
 }
 
 // enter copies the origins of arguments to the parameters of the called function.
-func (c *cta) enter(e *interp.Event) {
+func (c *cta) enter(e *probe.Event) {
 	w := c.warp(e.Warp)
 	callee := c.plan.funcs[e.Callee]
 	w.rowsAt(c.plan, e.Depth)
@@ -543,7 +543,7 @@ func (c *cta) enter(e *interp.Event) {
 }
 
 // leave copies the origins of results back to the caller.
-func (c *cta) leave(e *interp.Event) {
+func (c *cta) leave(e *probe.Event) {
 	w := c.warp(e.Warp)
 	if len(w.rows) <= e.Depth+1 || e.Instr == nil || e.Lanes == 0 {
 		return

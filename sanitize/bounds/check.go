@@ -7,13 +7,13 @@ import (
 	"math/bits"
 	"slices"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/sanitize/finding"
 )
 
 // allInside reports whether all accesses of a plain instruction are in bounds, as nearly all are.
-func (c *cta) allInside(e *interp.Event, a *action) bool {
+func (c *cta) allInside(e *probe.Event, a *action) bool {
 	for i := range e.Accesses {
 		x := &e.Accesses[i]
 		base, size, mask, ok := c.extent(origin{id: a.addr[0].baseID}, x.Space)
@@ -27,11 +27,11 @@ func (c *cta) allInside(e *interp.Event, a *action) bool {
 
 // wanted returns the number of bytes of each lane that must be in bounds. Bytes that are never read need not
 // be.
-func wanted(x *interp.Access) uint64 { return uint64(x.Bytes - x.SpareBytes) }
+func wanted(x *probe.Access) uint64 { return uint64(x.Bytes - x.SpareBytes) }
 
 // allWithin reports whether the masked addresses of lanes lie from base to base+last. If the access has
 // addresses, addr must be the same.
-func allWithin(x *interp.Access, addr []uint64, lanes, base, last, mask uint64) bool {
+func allWithin(x *probe.Access, addr []uint64, lanes, base, last, mask uint64) bool {
 	if x.Addr != nil && spanned(x.Runs(lanes), base, last, mask) {
 		return true
 	}
@@ -52,7 +52,7 @@ func allWithin(x *interp.Access, addr []uint64, lanes, base, last, mask uint64) 
 }
 
 // spanned reports whether there are runs and all of them are in bounds.
-func spanned(runs []interp.AddressRun, base, last, mask uint64) bool {
+func spanned(runs []probe.AddressRun, base, last, mask uint64) bool {
 	for i := range runs {
 		low, width, ok := runs[i].Span()
 		if low = (low - base) & mask; !ok || low > last || width > last-low {
@@ -63,7 +63,7 @@ func spanned(runs []interp.AddressRun, base, last, mask uint64) bool {
 }
 
 // check checks the accesses of an instruction through one address operand.
-func (c *cta) check(e *interp.Event, w *warp, rows []row, a *address) {
+func (c *cta) check(e *probe.Event, w *warp, rows []row, a *address) {
 	var from *row
 	m := e.Lanes
 	if a.row >= 0 {
@@ -89,7 +89,7 @@ func (c *cta) check(e *interp.Event, w *warp, rows []row, a *address) {
 }
 
 // issued is check for an instruction without access events: the addresses are in its registers.
-func (c *cta) issued(e *interp.Event, w *warp, a *address, from *row, m uint64) {
+func (c *cta) issued(e *probe.Event, w *warp, a *address, from *row, m uint64) {
 	var addr [64]uint64
 	if a.reg != ptx.NoReg {
 		if !e.ReadTo(&c.value, a.reg) {
@@ -113,7 +113,7 @@ func (c *cta) issued(e *interp.Event, w *warp, a *address, from *row, m uint64) 
 			addr[i] += uint64(a.off)
 		}
 	}
-	x := interp.Access{}
+	x := probe.Access{}
 	x.Space, x.Kind, x.Bytes = a.space, a.kind, int(a.bytes)
 	if a.length == nil {
 		c.compare(e, w, a, from, addr[:], m, a.space, &x)
@@ -149,14 +149,14 @@ func (c *cta) extent(o origin, space ptx.Space) (base, size, mask uint64, ok boo
 	base, size, mask = v.off, v.size, ^uint64(0)
 	switch {
 	case v.Space == ptx.Shared:
-		mask = 1<<interp.RankShift - 1
+		mask = 1<<probe.RankShift - 1
 		if space == ptx.Generic {
-			base += interp.SharedWindow
+			base += probe.SharedWindow
 		}
 	case o.base != 0: // in a function's frame
 		base += uint64(o.base)
 		if space == ptx.Generic {
-			base += interp.LocalWindow
+			base += probe.LocalWindow
 		}
 	default:
 		if base = c.bases[o.id]; base == 0 {
@@ -168,7 +168,7 @@ func (c *cta) extent(o origin, space ptx.Space) (base, size, mask uint64, ok boo
 
 // compare checks an access of lanes. The origins of the addresses are those of the row from, combined with the
 // variable that the instruction names.
-func (c *cta) compare(e *interp.Event, w *warp, a *address, from *row, addr []uint64, m uint64, space ptx.Space, x *interp.Access) {
+func (c *cta) compare(e *probe.Event, w *warp, a *address, from *row, addr []uint64, m uint64, space ptx.Space, x *probe.Access) {
 	if m == 0 || addr == nil {
 		return
 	}
@@ -216,7 +216,7 @@ func (c *cta) compare(e *interp.Event, w *warp, a *address, from *row, addr []ui
 			outside |= 1 << lane
 		}
 	}
-	if outside|stale != 0 && e.Kind == interp.OnAccess && traps(x) {
+	if outside|stale != 0 && e.Kind == probe.OnAccess && traps(x) {
 		return
 	}
 	if outside != 0 {
@@ -228,7 +228,7 @@ func (c *cta) compare(e *interp.Event, w *warp, a *address, from *row, addr []ui
 }
 
 // traps reports whether an access before its execution will trap; then the trap is the report.
-func traps(x *interp.Access) bool {
+func traps(x *probe.Access) bool {
 	for m := x.Lanes; m != 0; m &= m - 1 {
 		if _, _, _, ok := x.PlaceOf(bits.TrailingZeros64(m)); !ok {
 			return true
@@ -252,7 +252,7 @@ func (w *warp) current(o origin, m uint64) bool {
 }
 
 // report adds a finding for lanes.
-func (c *cta) report(e *interp.Event, kind string, o origin, m uint64, addr []uint64, space ptx.Space, x *interp.Access) {
+func (c *cta) report(e *probe.Event, kind string, o origin, m uint64, addr []uint64, space ptx.Space, x *probe.Access) {
 	lane := bits.TrailingZeros64(m)
 	base, size, mask, _ := c.extent(o, space)
 	bytes := x.Bytes
@@ -303,7 +303,7 @@ func (c *cta) report(e *interp.Event, kind string, o origin, m uint64, addr []ui
 }
 
 // reportBuffer is report for the buffer of an argument.
-func (c *cta) reportBuffer(e *interp.Event, o origin, m uint64, addr uint64, bytes int, position string, x *interp.Access) {
+func (c *cta) reportBuffer(e *probe.Event, o origin, m uint64, addr uint64, bytes int, position string, x *probe.Access) {
 	b := c.buffers[o.id-c.plan.buffers]
 	memory := &finding.Memory{Space: x.Space.String(), Address: addr, Bytes: bytes}
 	in := ""
@@ -315,7 +315,7 @@ func (c *cta) reportBuffer(e *interp.Event, o origin, m uint64, addr uint64, byt
 			}
 		}
 	}
-	argument := slices.IndexFunc(c.plan.params, func(v interp.Variable) bool { return b.Offset >= v.Offset && b.Offset < v.Offset+v.Var.Size() })
+	argument := slices.IndexFunc(c.plan.params, func(v probe.Variable) bool { return b.Offset >= v.Offset && b.Offset < v.Offset+v.Var.Size() })
 	f := finding.Finding{
 		Tool: Name, Kind: Beyond, Place: finding.PlaceOf(e, x.Kind.String(), bits.TrailingZeros64(m)), Memory: memory,
 		Message: fmt.Sprintf("%s of %s %s of %s, %s that argument %d points into%s", x.Kind, byteCount(uint64(bytes)), position, b.Memory.Label(), byteCount(b.End-b.Begin), argument, in),
@@ -332,15 +332,15 @@ func byteCount(n uint64) string {
 }
 
 // neighbour returns the variable at an address, and the offset in it; nil if there is none.
-func (c *cta) neighbour(e *interp.Event, addr uint64, space ptx.Space) (v *ptx.Var, byteOffset uint64) {
-	list, offset := c.plan.shared, addr&(1<<interp.RankShift-1)
+func (c *cta) neighbour(e *probe.Event, addr uint64, space ptx.Space) (v *ptx.Var, byteOffset uint64) {
+	list, offset := c.plan.shared, addr&(1<<probe.RankShift-1)
 	switch {
 	case space == ptx.Shared:
-	case space == ptx.Generic && offset-interp.SharedWindow < interp.WindowSize:
-		offset -= interp.SharedWindow
-	case space == ptx.Local || space == ptx.Generic && addr-interp.LocalWindow < interp.WindowSize:
+	case space == ptx.Generic && offset-probe.SharedWindow < probe.WindowSize:
+		offset -= probe.SharedWindow
+	case space == ptx.Local || space == ptx.Generic && addr-probe.LocalWindow < probe.WindowSize:
 		if space == ptx.Generic {
-			addr -= interp.LocalWindow
+			addr -= probe.LocalWindow
 		}
 		list, offset = e.Launch.Program.Locals(e.Func), addr-uint64(e.Local)
 	default:

@@ -4,7 +4,7 @@ package bounds
 // into the same buffer, and the action of each instruction. Nearly all instructions have none.
 
 import (
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -70,7 +70,7 @@ type address struct {
 	space    ptx.Space
 	bytes    uint64       // accessed bytes, for instructions without access events; 0: not checked
 	length   *ptx.Operand // operand with the number of bytes, instead of bytes
-	kind     interp.AccessKind
+	kind     probe.AccessKind
 	hasEvent bool // access events have the addresses
 }
 
@@ -112,15 +112,15 @@ func (f *function) row(r ptx.RegID) int32 {
 
 // plan is the analysis of a program.
 type plan struct {
-	actions    []action        // by index of the instruction
-	chosen     []interp.Events // the subscribed events, by index
+	actions    []action       // by index of the instruction
+	chosen     []probe.Events // the subscribed events, by index
 	functionOf []*function
 	funcs      map[*ptx.Func]*function
 	vars       []variable // by id
 	rows       int        // maximum over all functions
 	spills     bool       // a pointer can be stored in local memory
-	shared     []interp.Variable
-	params     []interp.Variable
+	shared     []probe.Variable
+	params     []probe.Variable
 	buffers    uint32         // first id of a buffer
 	slots      map[int]uint32 // origin ids of the kernel's pointer parameters, by offset
 	word       int            // size of an address in bytes, if there are slots
@@ -145,7 +145,7 @@ func (p *plan) add(v *ptx.Var, offset int) uint32 {
 		if v.Space == ptx.Global || v.Space == ptx.Const {
 			return notPointer
 		}
-		at.size, at.open = interp.WindowSize, true
+		at.size, at.open = probe.WindowSize, true
 	}
 	p.vars = append(p.vars, at)
 	return uint32(len(p.vars) - 1)
@@ -153,7 +153,7 @@ func (p *plan) add(v *ptx.Var, offset int) uint32 {
 
 // newPlan analyses the program of a launch. bufferOf holds, for each pointer of the launch, the index of its
 // buffer or -1.
-func newPlan(l *interp.LaunchInfo, bufferOf []int) *plan {
+func newPlan(l *probe.LaunchInfo, bufferOf []int) *plan {
 	prog := l.Program
 	p := &plan{funcs: map[*ptx.Func]*function{}, vars: make([]variable, firstID), shared: prog.Shared(), params: prog.Params()}
 	p.actions, p.functionOf = make([]action, prog.Len()), make([]*function, prog.Len())
@@ -224,10 +224,10 @@ func newPlan(l *interp.LaunchInfo, bufferOf []int) *plan {
 	}
 	for i, instr := range instrs {
 		p.actions[i] = p.action(p.functionOf[i], instr)
-		kinds := interp.Events(0)
+		kinds := probe.Events(0)
 		if p.actions[i].rule != noRule {
-			if kinds = interp.OnAfter; p.actions[i].onlyAccesses(instr) {
-				kinds = interp.OnAccess
+			if kinds = probe.OnAfter; p.actions[i].onlyAccesses(instr) {
+				kinds = probe.OnAccess
 			}
 		}
 		p.chosen = append(p.chosen, kinds)

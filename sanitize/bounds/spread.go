@@ -5,12 +5,12 @@ package bounds
 import (
 	"slices"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
 // point gives ids to the buffers that the kernel's parameters point into.
-func (p *plan) point(l *interp.LaunchInfo, bufferOf []int) {
+func (p *plan) point(l *probe.LaunchInfo, bufferOf []int) {
 	p.buffers = uint32(len(p.vars))
 	if len(bufferOf) == 0 {
 		return

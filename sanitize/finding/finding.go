@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -102,7 +102,7 @@ func (o order) compare(p order) int {
 }
 
 // PlaceOf is the place of an event's instruction, executed by a lane.
-func PlaceOf(e *interp.Event, role string, lane int) Place {
+func PlaceOf(e *probe.Event, role string, lane int) Place {
 	p := Place{Role: role, CTA: dims(e.ID), Warp: e.Warp, Lane: lane}
 	if e.Launch != nil {
 		p.Kernel = e.Launch.Kernel.Name
@@ -113,13 +113,13 @@ func PlaceOf(e *interp.Event, role string, lane int) Place {
 }
 
 // Thread is the index of a lane's thread in its CTA.
-func Thread(l *interp.LaunchInfo, warp, lane int) [3]int {
+func Thread(l *probe.LaunchInfo, warp, lane int) [3]int {
 	tid, b := warp*l.WarpSize+lane, l.Block
 	return [3]int{tid % b.X, tid / b.X % b.Y, tid / (b.X * b.Y)}
 }
 
 // OfTrap is the place of a trap.
-func OfTrap(t *interp.Trap) Place {
+func OfTrap(t *probe.Trap) Place {
 	p := Place{
 		Role: "trap", Kernel: t.Kernel, File: t.File, Line: int(t.Pos.Line), Column: int(t.Pos.Col), Instr: strings.TrimSpace(t.Line), Source: t.Source,
 		CTA: dims(t.CTA), Thread: dims(t.Thread), Warp: t.Warp, Lanes: Lanes(t.Lanes),
@@ -134,7 +134,7 @@ func OfTrap(t *interp.Trap) Place {
 }
 
 // LaunchPlace is the place of an instruction of a launch that was executed before, by a lane of a CTA.
-func LaunchPlace(l *interp.LaunchInfo, index int, role string, cta interp.Dim3, warp, lane int) Place {
+func LaunchPlace(l *probe.LaunchInfo, index int, role string, cta ptx.Dim3, warp, lane int) Place {
 	p := Place{Role: role, Kernel: l.Kernel.Name, CTA: dims(cta), Thread: Thread(l, warp, lane), Warp: warp, Lane: lane}
 	instr, fn := l.Program.At(index)
 	p.name(instr, fn)
@@ -158,7 +158,7 @@ func (p *Place) name(instr *ptx.Instr, fn *ptx.Func) {
 }
 
 // MemoryOf is bytes of an allocation, as a kernel of the launch would name them.
-func MemoryOf(l *interp.LaunchInfo, a *interp.Allocation, offset uint64, n int) *Memory {
+func MemoryOf(l *probe.LaunchInfo, a *probe.Allocation, offset uint64, n int) *Memory {
 	m := &Memory{Space: a.Space().String(), Name: a.Label(), Offset: offset, Address: a.Base + offset, Bytes: n}
 	if a.Space() != ptx.Shared {
 		return m
@@ -172,7 +172,7 @@ func MemoryOf(l *interp.LaunchInfo, a *interp.Allocation, offset uint64, n int) 
 	return m
 }
 
-func dims(d interp.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }
+func dims(d ptx.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }
 
 // Log collects findings. Several CTAs may tell it at the same time: what it has is the same in
 // any case.
@@ -213,7 +213,7 @@ func spotOf(p *Place) sourceSpot {
 }
 
 // Add adds what was found as an event was told.
-func (l *Log) Add(e *interp.Event, f Finding) {
+func (l *Log) Add(e *probe.Event, f Finding) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.found == nil {

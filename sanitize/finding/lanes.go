@@ -3,7 +3,7 @@ package finding
 import (
 	"math/bits"
 
-	"gemu/interp"
+	"gemu/probe"
 )
 
 // Lanes writes a set of lanes as Place.Lanes has it: "0-3,7"; "" if it is one lane or none.
@@ -11,5 +11,5 @@ func Lanes(m uint64) string {
 	if bits.OnesCount64(m) < 2 {
 		return ""
 	}
-	return interp.LaneList(m)
+	return probe.LaneList(m)
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"gemu/interp"
+	"gemu/probe"
 )
 
 // TestNames: names that a compiler has made are those of the source, and the PTX that was made of a file to be
@@ -55,10 +55,10 @@ func TestByOther(t *testing.T) {
 	at := func(line int) Place { return Place{Role: "executed", File: "k.ptx", Line: line} }
 	exit := at(3)
 	for _, line := range []int{5, 7, 5} {
-		l.Add(&interp.Event{}, Finding{Tool: "sync", Kind: "k", Place: at(line), OtherPlace: &exit, OtherLanes: true})
+		l.Add(&probe.Event{}, Finding{Tool: "sync", Kind: "k", Place: at(line), OtherPlace: &exit, OtherLanes: true})
 	}
 	another := at(4)
-	l.Add(&interp.Event{}, Finding{Tool: "sync", Kind: "k", Place: at(7), OtherPlace: &another, OtherLanes: true})
+	l.Add(&probe.Event{}, Finding{Tool: "sync", Kind: "k", Place: at(7), OtherPlace: &another, OtherLanes: true})
 	for range 2 { // reading does not change what is read
 		list := l.Findings()
 		if len(list) != 2 || list[0].Place.Line != 5 || list[0].Count != 3 || len(list[0].Notes) != 1 || list[0].Notes[0] != "at 2 such instructions in all, of which this is the first" {

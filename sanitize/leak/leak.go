@@ -7,7 +7,8 @@ import (
 	"math/bits"
 	"sync"
 
-	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 	"gemu/sanitize/finding"
 )
 
@@ -25,8 +26,8 @@ type Probe struct {
 
 // leak is memory that has not been freed.
 type leak struct {
-	memory *interp.Allocation
-	event  interp.Event // what is known of its allocation
+	memory *probe.Allocation
+	event  probe.Event // what is known of its allocation
 	found  finding.Finding
 }
 
@@ -34,34 +35,34 @@ type leak struct {
 func New(log *finding.Log, host bool) *Probe { return &Probe{log: log, host: host} }
 
 // Subscription: memory that comes and goes.
-func (p *Probe) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnAlloc | interp.OnFree}
+func (p *Probe) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAlloc | probe.OnFree}
 }
 
 // CTA has what each CTA allocates told to the tool.
-func (p *Probe) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
+func (p *Probe) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return p }
 
 // OnEvent notes memory that has been allocated, and forgets what is freed.
-func (p *Probe) OnEvent(e *interp.Event) {
+func (p *Probe) OnEvent(e *probe.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch e.Kind {
-	case interp.OnAlloc:
+	case probe.OnAlloc:
 		f := finding.Finding{
 			Tool: Name, Kind: Name, Place: finding.Place{Role: "allocated"},
 			Memory: &finding.Memory{Space: e.Memory.Space().String(), Name: e.Memory.Name, Address: e.Memory.Base, Bytes: e.Bytes},
 		}
 		what := "cuMemAlloc"
 		switch {
-		case e.Memory.Kind == interp.HeapMemory:
+		case e.Memory.Kind == probe.HeapMemory:
 			what = "malloc"
 			f.Place = finding.PlaceOf(e, "allocated", bits.TrailingZeros64(e.Lanes))
-		case e.Memory.Kind != interp.BufferMemory || !p.host:
+		case e.Memory.Kind != probe.BufferMemory || !p.host:
 			return
 		}
 		f.Message = fmt.Sprintf("memory of %s that is never freed", what)
-		p.live = append(p.live, leak{e.Memory, interp.Event{CTA: e.CTA, Launch: e.Launch}, f})
-	case interp.OnFree:
+		p.live = append(p.live, leak{e.Memory, probe.Event{CTA: e.CTA, Launch: e.Launch}, f})
+	case probe.OnFree:
 		for i := len(p.live) - 1; i >= 0; i-- {
 			if p.live[i].memory == e.Memory {
 				p.live = append(p.live[:i], p.live[i+1:]...)

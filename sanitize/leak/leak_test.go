@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 	"gemu/sanitize/finding"
 )
 
@@ -55,7 +57,7 @@ func TestLeak(t *testing.T) {
 			t.Run(fmt.Sprintf("%d,%v,%s", c.n, c.later, name), func(t *testing.T) {
 				var log finding.Log
 				p := New(&log, false)
-				dev := interp.NewDevice(interp.Config{Probes: []interp.Probe{p}})
+				dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{p}})
 				if _, err := dev.Alloc(100); err != nil {
 					t.Fatal(err)
 				}
@@ -64,7 +66,7 @@ func TestLeak(t *testing.T) {
 					t.Fatal(err)
 				}
 				launch := func(kernel string, block int, args ...any) {
-					if _, err := mod.Run(t.Context(), &interp.Launch{Kernel: kernel, Grid: interp.Dim(1), Block: interp.Dim(block), Args: args, Mode: mode}); err != nil {
+					if _, err := mod.Run(t.Context(), &interp.Launch{Kernel: kernel, Grid: ptx.Dim(1), Block: ptx.Dim(block), Args: args, Mode: mode}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -92,7 +94,7 @@ func TestLeak(t *testing.T) {
 func TestHost(t *testing.T) {
 	var log finding.Log
 	p := New(&log, true)
-	dev := interp.NewDevice(interp.Config{Probes: []interp.Probe{p}})
+	dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{p}})
 	a, err := dev.AllocNamed("a", 100)
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/sanitize/finding"
 )
@@ -17,7 +18,7 @@ import (
 // Name is the tool's name in findings. It cannot be asked for.
 const Name = "launch"
 
-// The kinds of findings. The kind of a trap is that of interp.Trap: "out-of-bounds access".
+// The kinds of findings. The kind of a trap is that of probe.Trap: "out-of-bounds access".
 const (
 	Refused     = "launch refused"            // the launch could not begin
 	Unsupported = "instruction not supported" // the kernel needs an instruction that gemu does not run
@@ -39,15 +40,15 @@ type Probe struct {
 func New(log *finding.Log) *Probe { return &Probe{log: log} }
 
 // Subscription asks for the ends of launches.
-func (p *Probe) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnLaunchEnd}
+func (p *Probe) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnLaunchEnd}
 }
 
 // CTA returns nil: a CTA alone says nothing about how its launch ends.
-func (p *Probe) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return nil }
+func (p *Probe) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return nil }
 
 // OnEvent handles the end of a launch. A launch that is restored and ends again counts once.
-func (p *Probe) OnEvent(e *interp.Event) {
+func (p *Probe) OnEvent(e *probe.Event) {
 	p.mu.Lock()
 	again := e.Launch.ID == p.last
 	p.last = e.Launch.ID
@@ -66,7 +67,7 @@ func (p *Probe) OnEvent(e *interp.Event) {
 		p.count(1, 0)
 	}
 	// Errors of the other tools in this launch come first.
-	p.log.Add(&interp.Event{Launch: e.Launch, CTA: math.MaxInt}, f)
+	p.log.Add(&probe.Event{Launch: e.Launch, CTA: math.MaxInt}, f)
 }
 
 func (p *Probe) count(judged, notJudged uint64) {
@@ -83,14 +84,14 @@ func (p *Probe) Fail(kernel string, err error) {
 	if f.Kind == Stopped {
 		f.Kind, f.Message = Refused, "the launch was refused: "+f.Message
 	}
-	p.log.Add(&interp.Event{CTA: math.MaxInt}, f)
+	p.log.Add(&probe.Event{CTA: math.MaxInt}, f)
 }
 
 // Miss reports n launches of a kernel that began without the tools, or never began. The severity is
 // finding.Notice where another finding says why.
 func (p *Probe) Miss(kernel string, n int, severity finding.Severity, reason string) {
 	p.count(0, uint64(n))
-	p.log.Add(&interp.Event{CTA: math.MaxInt}, finding.Finding{
+	p.log.Add(&probe.Event{CTA: math.MaxInt}, finding.Finding{
 		Tool: Name, Kind: NotJudged, Severity: severity, Message: "a launch was not judged: " + reason,
 		Place: finding.Place{Role: "launch", Kernel: kernel}, Count: n,
 	})
@@ -107,7 +108,7 @@ func (p *Probe) Counts() (judged, notJudged uint64) {
 func FindingOf(kernel string, err error) finding.Finding {
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	f := finding.Finding{Tool: Name, Kind: Stopped, Message: text, Place: finding.Place{Role: "launch", Kernel: kernel}}
-	var trap *interp.Trap
+	var trap *probe.Trap
 	var refused *interp.LaunchError
 	var unsupported *ptx.Unsupported
 	switch {

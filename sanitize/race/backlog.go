@@ -14,7 +14,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -147,7 +147,7 @@ func (r *run) ownMemory(shared bool) bool { return shared && r.perCTAs <= 1 }
 
 // mayPutOff reports whether an access can be deferred: it must not order threads. It is weak, or a relaxed
 // atomic operation that continues no release.
-func (r *run) mayPutOff(w *warp, o *role, x *access, alloc *interp.Allocation, lanes uint64) bool {
+func (r *run) mayPutOff(w *warp, o *role, x *access, alloc *probe.Allocation, lanes uint64) bool {
 	if o.sync&^(variables|reduces) != 0 || x.writes && r.synced(alloc) {
 		return false
 	}
@@ -176,7 +176,7 @@ func (r *run) compatible(b *backlog, x *access, own bool) bool {
 
 // deferAccess defers the access of lanes as far as possible and returns the remaining lanes. offset is the
 // offset of the first lane.
-func (r *run) deferAccess(c *cta, e *interp.Event, a *interp.Access, role *role, x *access, alloc *interp.Allocation, offset uint64, lanes uint64, shared bool) (remaining uint64) {
+func (r *run) deferAccess(c *cta, e *probe.Event, a *probe.Access, role *role, x *access, alloc *probe.Allocation, offset uint64, lanes uint64, shared bool) (remaining uint64) {
 	s, w := r.shadow(alloc), &c.warps[e.Warp]
 	first, b := bits.TrailingZeros64(lanes), &s.backlog
 	k := w.clocks[first]
@@ -386,7 +386,7 @@ func (b *backlog) comesAfter(t *deferredAccess) bool {
 
 // closeBacklog ends the deferral of accesses to an allocation and records the deferred accesses. o is the
 // access that follows, k the clock of its agent. Later accesses are recorded at once.
-func (r *run) closeBacklog(s *shadow, alloc *interp.Allocation, o *record, k *clock) {
+func (r *run) closeBacklog(s *shadow, alloc *probe.Allocation, o *record, k *clock) {
 	b := &s.backlog
 	if r.ownMemory(alloc.Space() == ptx.Shared) {
 		if o.kind&proxy == 0 {
@@ -416,7 +416,7 @@ func (r *run) catchUpAll() {
 }
 
 // catchUp records the deferred accesses of one allocation.
-func (r *run) catchUp(s *shadow, alloc *interp.Allocation) {
+func (r *run) catchUp(s *shadow, alloc *probe.Allocation) {
 	b := &s.backlog
 	offs := b.offsets
 	for i := range b.list {

@@ -7,6 +7,7 @@ import (
 	"gemu/internal/corpus"
 	"gemu/internal/part"
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/sanitize/finding"
 )
 
@@ -28,7 +29,7 @@ func TestBacklog(t *testing.T) {
 			var log finding.Log
 			tool := New(&log, 0)
 			tool.eager = eager
-			p.Run(func(l *interp.Launch) { l.Mode, l.Probes = interp.Vector, []interp.Probe{tool} })
+			p.Run(func(l *interp.Launch) { l.Mode, l.Probes = interp.Vector, []probe.Probe{tool} })
 			list := log.Findings()
 			for i := range list {
 				f := &list[i]

@@ -6,24 +6,24 @@ import (
 	"math"
 	"slices"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
 // operation is a launch or a memory operation of the host. Its CTAs are numbered from first on, unique in the
 // history; a memory operation counts as one CTA.
 type operation struct {
-	order   *interp.HostOrder // nil: ordered after all earlier operations and before all later ones
+	order   *probe.HostOrder // nil: ordered after all earlier operations and before all later ones
 	first   int32
 	ctas    int32
-	launch  *interp.LaunchInfo // nil for a memory operation of the host
-	issuers []agent            // by channel, the latest issuing thread
+	launch  *probe.LaunchInfo // nil for a memory operation of the host
+	issuers []agent           // by channel, the latest issuing thread
 }
 
 // id returns the index of a CTA in its launch.
-func (o *operation) id(cta int32) interp.Dim3 {
+func (o *operation) id(cta int32) ptx.Dim3 {
 	i, g := int(cta-o.first), o.launch.Grid
-	return interp.Dim3{X: i % g.X, Y: i / g.X % g.Y, Z: i / (g.X * g.Y)}
+	return ptx.Dim3{X: i % g.X, Y: i / g.X % g.Y, Z: i / (g.X * g.Y)}
 }
 
 // history holds the accesses to memory of all operations that may still be in a race. Between operations it
@@ -34,10 +34,10 @@ type history struct {
 	operations              []*operation  // ordered operations in order of their beginning: all that may still run, and some that have ended
 	lines                   map[int]*line // the operations that may still run, by line of the host order
 	endedOperations         int           // number of ended operations in operations
-	shadows                 map[*interp.Allocation]*shadow
-	last                    [4]shadowLookup                             // a cache of recent lookups in shadows
-	lastSet                 int                                         // index of the latest entry of last
-	syncs                   map[*interp.Allocation]map[uint64]*variable // by offset
+	shadows                 map[*probe.Allocation]*shadow
+	last                    [4]shadowLookup                            // a cache of recent lookups in shadows
+	lastSet                 int                                        // index of the latest entry of last
+	syncs                   map[*probe.Allocation]map[uint64]*variable // by offset
 	links                   []link
 	free                    int32 // index of the first free link
 	keptRecords, farRecords []record
@@ -52,14 +52,14 @@ type line struct{ list []*operation }
 // newHistory returns an empty history.
 func newHistory() *history {
 	return &history{
-		now: 1, lines: map[int]*line{}, shadows: map[*interp.Allocation]*shadow{}, syncs: map[*interp.Allocation]map[uint64]*variable{},
+		now: 1, lines: map[int]*line{}, shadows: map[*probe.Allocation]*shadow{}, syncs: map[*probe.Allocation]map[uint64]*variable{},
 		links: make([]link, 1), numbers: map[uint64]int{},
 	}
 }
 
 // begin returns the history for a new operation with ctas CTAs: h if an earlier operation may overlap with it,
 // else a new one.
-func (h *history) begin(order *interp.HostOrder, ctas int) *history {
+func (h *history) begin(order *probe.HostOrder, ctas int) *history {
 	if order == nil || h == nil || int(h.next)+ctas > math.MaxInt32 || h.now > math.MaxUint32/2 {
 		return newHistory() // CTA numbers or moments are used up after some thousand million
 	}
@@ -103,7 +103,7 @@ func (h *history) add(o *operation) {
 }
 
 // forget drops the accesses to an allocation that no longer exists.
-func (h *history) forget(a *interp.Allocation) {
+func (h *history) forget(a *probe.Allocation) {
 	if s := h.shadows[a]; s != nil {
 		for _, p := range s.pages {
 			h.dropAll(p)
@@ -131,7 +131,7 @@ func (h *history) operationOf(cta int32) *operation {
 }
 
 // allBefore returns the number below which all CTAs belong to operations ordered before this one.
-func (h *history) allBefore(order *interp.HostOrder, first int32) int32 {
+func (h *history) allBefore(order *probe.HostOrder, first int32) int32 {
 	if order == nil {
 		return first
 	}
@@ -150,7 +150,7 @@ func (h *history) allBefore(order *interp.HostOrder, first int32) int32 {
 }
 
 // shadow returns the shadow of an allocation and creates it if necessary.
-func (h *history) shadow(a *interp.Allocation) *shadow {
+func (h *history) shadow(a *probe.Allocation) *shadow {
 	for i := range h.last {
 		if l := &h.last[i]; l.alloc == a {
 			return l.shadow

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 	"gemu/sanitize/finding"
 )
 
@@ -50,8 +52,8 @@ type spy struct {
 	look func(r *run)
 }
 
-func (s *spy) OnEvent(e *interp.Event) {
-	if e.Kind == interp.OnLaunchEnd {
+func (s *spy) OnEvent(e *probe.Event) {
+	if e.Kind == probe.OnLaunchEnd {
 		s.look(s.run(e.Launch))
 	}
 	s.Probe.OnEvent(e)
@@ -61,7 +63,7 @@ func (s *spy) OnEvent(e *interp.Event) {
 func grown(t *testing.T, src string, ctas int) (bytes uint64, entries int) {
 	t.Helper()
 	var log finding.Log
-	probe := &spy{Probe: New(&log, 0), look: func(r *run) {
+	observer := &spy{Probe: New(&log, 0), look: func(r *run) {
 		seen := map[*clockTree]bool{}
 		var count func(c *clockTree)
 		count = func(c *clockTree) {
@@ -88,7 +90,7 @@ func grown(t *testing.T, src string, ctas int) (bytes uint64, entries int) {
 			t.Errorf("variables in %d allocations are left, want 1", len(r.syncs))
 		}
 	}}
-	dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []interp.Probe{probe}})
+	dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []probe.Probe{observer}})
 	m, err := dev.Load("growing.ptx", []byte(src))
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +101,7 @@ func grown(t *testing.T, src string, ctas int) (bytes uint64, entries int) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if _, err := m.Run(context.Background(), &interp.Launch{Kernel: "last", Grid: interp.Dim(ctas), Block: interp.Dim(32), Args: []any{x}, Mode: interp.Vector}); err != nil {
+	if _, err := m.Run(context.Background(), &interp.Launch{Kernel: "last", Grid: ptx.Dim(ctas), Block: ptx.Dim(32), Args: []any{x}, Mode: interp.Vector}); err != nil {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
@@ -151,7 +153,7 @@ const readers = `.version 7.0
 func TestHistory(t *testing.T) {
 	var log finding.Log
 	p := New(&log, 0)
-	dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []interp.Probe{p}})
+	dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []probe.Probe{p}})
 	m, err := dev.Load("readers.ptx", []byte(readers))
 	if err != nil {
 		t.Fatal(err)
@@ -169,8 +171,8 @@ func TestHistory(t *testing.T) {
 		at[line]++
 		before := append([]uint64{0, 0}, past...)[len(past):]
 		before[line] = at[line]
-		o := &interp.HostOrder{Line: line, Clock: at[line], Before: before, Ended: past, Stream: "a stream"}
-		if _, err := m.Run(context.Background(), &interp.Launch{Kernel: "readers", Grid: interp.Dim(4), Block: interp.Dim(32), Args: []any{x, y}, Mode: interp.Vector, Order: o}); err != nil {
+		o := &probe.HostOrder{Line: line, Clock: at[line], Before: before, Ended: past, Stream: "a stream"}
+		if _, err := m.Run(context.Background(), &interp.Launch{Kernel: "readers", Grid: ptx.Dim(4), Block: ptx.Dim(32), Args: []any{x, y}, Mode: interp.Vector, Order: o}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -214,7 +216,7 @@ func TestHistory(t *testing.T) {
 		t.Errorf("a race with the first launch is not found: %v", log.Findings())
 	}
 	at = [2]uint64{}
-	if _, err := m.Run(context.Background(), &interp.Launch{Kernel: "readers", Grid: interp.Dim(4), Block: interp.Dim(32), Args: []any{shared, mine}, Mode: interp.Vector}); err != nil {
+	if _, err := m.Run(context.Background(), &interp.Launch{Kernel: "readers", Grid: ptx.Dim(4), Block: ptx.Dim(32), Args: []any{shared, mine}, Mode: interp.Vector}); err != nil {
 		t.Fatal(err)
 	}
 	if p.history != nil {

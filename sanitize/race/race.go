@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"sync"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/sanitize/finding"
 )
@@ -20,48 +20,48 @@ type Probe struct {
 	eager    bool // record every access at once instead of deferring it; the findings are the same
 
 	mu      sync.Mutex
-	runs    map[*interp.LaunchInfo]*run
-	history *history           // of operations that may overlap in time; nil before the first
-	latest  *interp.LaunchInfo // the launch with the latest event
-	host    *run               // the host's operation, if the latest event came from the host
-	before  *run               // the last operation of the history
+	runs    map[*probe.LaunchInfo]*run
+	history *history          // of operations that may overlap in time; nil before the first
+	latest  *probe.LaunchInfo // the launch with the latest event
+	host    *run              // the host's operation, if the latest event came from the host
+	before  *run              // the last operation of the history
 }
 
 // New returns a race detector that writes its findings to log. Each group of warpSync consecutive lanes runs in
 // lockstep: a lane's instruction is ordered after the earlier instructions of its group. 0 takes the group from
 // .target: the whole warp before sm_70, single lanes from sm_70 on.
 func New(log *finding.Log, warpSync int) *Probe {
-	return &Probe{log: log, warpSync: warpSync, runs: map[*interp.LaunchInfo]*run{}}
+	return &Probe{log: log, warpSync: warpSync, runs: map[*probe.LaunchInfo]*run{}}
 }
 
 // Subscription lists the events for race detection.
-func (p *Probe) Subscription() interp.Subscription {
-	return interp.Subscription{
-		Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnWarp | interp.OnAccess | interp.OnAfter | interp.OnWait | interp.OnWake | interp.OnEffect | interp.OnTexels |
-			interp.OnAlloc | interp.OnFree | interp.OnHostWrite | interp.OnHostRead,
+func (p *Probe) Subscription() probe.Subscription {
+	return probe.Subscription{
+		Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnCTAEnd | probe.OnWarp | probe.OnAccess | probe.OnAfter | probe.OnWait | probe.OnWake | probe.OnEffect | probe.OnTexels |
+			probe.OnAlloc | probe.OnFree | probe.OnHostWrite | probe.OnHostRead,
 		Addresses: true, InOrder: true,
 	}
 }
 
 // SelectEvents drops the events of instructions that neither access memory nor order threads.
-func (p *Probe) SelectEvents(l *interp.LaunchInfo) []interp.Events { return p.run(l).chosen }
+func (p *Probe) SelectEvents(l *probe.LaunchInfo) []probe.Events { return p.run(l).chosen }
 
 // run returns the state of a running launch, or nil.
-func (p *Probe) run(l *interp.LaunchInfo) *run {
+func (p *Probe) run(l *probe.LaunchInfo) *run {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.runs[l]
 }
 
 // OnEvent handles the beginning and end of launches and the memory operations of the host.
-func (p *Probe) OnEvent(e *interp.Event) {
+func (p *Probe) OnEvent(e *probe.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch e.Kind {
-	case interp.OnLaunch:
+	case probe.OnLaunch:
 		p.host, p.latest = nil, e.Launch
 		p.runs[e.Launch] = p.begin(e.Launch)
-	case interp.OnLaunchEnd:
+	case probe.OnLaunchEnd:
 		if r := p.runs[e.Launch]; r != nil {
 			r.completeBatch()
 			r.report(e, p.log)
@@ -71,18 +71,18 @@ func (p *Probe) OnEvent(e *interp.Event) {
 				p.history, p.before = nil, nil
 			}
 		}
-	case interp.OnAlloc, interp.OnFree, interp.OnHostWrite, interp.OnHostRead:
+	case probe.OnAlloc, probe.OnFree, probe.OnHostWrite, probe.OnHostRead:
 		if e.Order != nil {
 			p.hosts(e)
 		}
-		if e.Kind == interp.OnFree && p.history != nil {
+		if e.Kind == probe.OnFree && p.history != nil {
 			p.history.forget(e.Memory)
 		}
 	}
 }
 
 // operation begins an operation with ctas CTAs. The caller must hold p.mu.
-func (p *Probe) operation(order *interp.HostOrder, l *interp.LaunchInfo, ctas int) *run {
+func (p *Probe) operation(order *probe.HostOrder, l *probe.LaunchInfo, ctas int) *run {
 	h := p.history.begin(order, ctas)
 	if h == p.history && p.before != nil { // the new operation may overlap with deferred accesses of the last one
 		p.before.catchUpAll()
@@ -97,7 +97,7 @@ func (p *Probe) operation(order *interp.HostOrder, l *interp.LaunchInfo, ctas in
 
 // hosts handles a read or write of memory by the host. An allocation and a release count as a write of all
 // bytes.
-func (p *Probe) hosts(e *interp.Event) {
+func (p *Probe) hosts(e *probe.Event) {
 	r := p.host
 	if r == nil || r.order != e.Order {
 		r = p.operation(e.Order, nil, 1)
@@ -105,18 +105,18 @@ func (p *Probe) hosts(e *interp.Event) {
 		p.host = r
 	}
 	x := access{record: record{moment: r.now, cta: r.first}, view: view{cta: r.first, upTo: r.now}}
-	x.reads = e.Kind == interp.OnHostRead
+	x.reads = e.Kind == probe.OnHostRead
 	x.writes = !x.reads
 	r.touchPages(&x, e.Memory, e.Offset, uint64(e.Bytes))
 	if x.writes {
 		r.overwrite(e.Memory, e.Offset, e.Bytes)
 	}
 	r.now++
-	r.report(&interp.Event{Launch: p.latest, CTA: -1}, p.log)
+	r.report(&probe.Event{Launch: p.latest, CTA: -1}, p.log)
 }
 
 // CTA returns the sink for the events of a new CTA.
-func (p *Probe) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
+func (p *Probe) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	r := p.run(l)
 	c := &cta{number: r.first + int32(index), warps: make([]warp, r.warps), barrierClocks: map[barrierKey]*clock{}, effects: map[int64]view{}, channels: map[channelKey]agent{}, queues: map[channelKey]*queue{}}
 	r.runningCTAs[r.cluster(c.number)]++
@@ -131,7 +131,7 @@ type sink struct {
 
 // run is a running operation.
 type run struct {
-	*interp.LaunchInfo
+	*probe.LaunchInfo
 	*history
 	*operation
 	priorCTAs   int32 // accesses of CTAs with lower numbers happened before this operation
@@ -139,14 +139,14 @@ type run struct {
 	perCTAs     int32 // CTAs per cluster
 	lockstep    int
 	eager       bool
-	fenced      bool            // the kernel has bulk operations, whose reads also need proxy fences
-	issued      int             // asynchronous operations without their effect so far
-	roles       []role          // by instruction
-	chosen      []interp.Events // the subscribed events, by instruction
-	lastGlobals []lastGlobal    // by instruction
-	runningCTAs map[int32]int   // number of running CTAs, by cluster
+	fenced      bool           // the kernel has bulk operations, whose reads also need proxy fences
+	issued      int            // asynchronous operations without their effect so far
+	roles       []role         // by instruction
+	chosen      []probe.Events // the subscribed events, by instruction
+	lastGlobals []lastGlobal   // by instruction
+	runningCTAs map[int32]int  // number of running CTAs, by cluster
 	clusters    map[int32]*clusterBarrier
-	mbarriers   map[*interp.Allocation]map[uint64]*mbarrier // by offset
+	mbarriers   map[*probe.Allocation]map[uint64]*mbarrier // by offset
 	batch       batch
 	found       map[raceKey]*finding.Finding
 	sequence    []raceKey
@@ -154,13 +154,13 @@ type run struct {
 
 // shadowLookup is a cached result of history.shadow.
 type shadowLookup struct {
-	alloc *interp.Allocation
+	alloc *probe.Allocation
 	*shadow
 }
 
 // place is the address of one byte.
 type place struct {
-	alloc  *interp.Allocation
+	alloc  *probe.Allocation
 	offset uint64
 }
 
@@ -185,11 +185,11 @@ type warp struct {
 	learnedClocks []*clock     // by lane: the clock of the last observed release
 }
 
-func (p *Probe) begin(l *interp.LaunchInfo) *run {
+func (p *Probe) begin(l *probe.LaunchInfo) *run {
 	threads := l.Block.Count()
 	r := p.operation(l.Order, l, l.Grid.Count())
 	r.warps, r.perCTAs = (threads+l.WarpSize-1)/l.WarpSize, int32(l.Cluster.Count())
-	r.runningCTAs, r.clusters, r.mbarriers = map[int32]int{}, map[int32]*clusterBarrier{}, map[*interp.Allocation]map[uint64]*mbarrier{}
+	r.runningCTAs, r.clusters, r.mbarriers = map[int32]int{}, map[int32]*clusterBarrier{}, map[*probe.Allocation]map[uint64]*mbarrier{}
 	if r.lockstep = p.warpSync; r.lockstep == 0 && l.Module.SM() < 70 {
 		r.lockstep = l.WarpSize
 	}
@@ -198,14 +198,14 @@ func (p *Probe) begin(l *interp.LaunchInfo) *run {
 		instr, _ := l.Program.At(i)
 		o := newRole(instr)
 		r.roles = append(r.roles, o)
-		kinds := interp.Events(0)
+		kinds := probe.Events(0)
 		if o.sync != 0 {
-			kinds = interp.OnAccess | interp.OnAfter
+			kinds = probe.OnAccess | probe.OnAfter
 		} else if instr.Form.Effects.Any(ptx.Reads | ptx.Writes | ptx.Atomic) {
-			kinds = interp.OnAccess
+			kinds = probe.OnAccess
 		}
 		if instr.Form.Family == ptx.FamilyTexture {
-			kinds = interp.OnTexels
+			kinds = probe.OnTexels
 		}
 		r.chosen = append(r.chosen, kinds)
 		r.fenced = r.fenced || instr.Has("bulk")
@@ -232,38 +232,38 @@ func (r *run) clusterOf(index int32) int32 {
 }
 
 // OnEvent handles the events of the CTA.
-func (s *sink) OnEvent(e *interp.Event) {
+func (s *sink) OnEvent(e *probe.Event) {
 	r, c := s.run, s.c
-	if r.batch.key.barrier == tentative && e.Kind == interp.OnWait {
+	if r.batch.key.barrier == tentative && e.Kind == probe.OnWait {
 		r.waits(c, e)
 	}
-	if e.Kind != interp.OnWake {
+	if e.Kind != probe.OnWake {
 		r.completeBatch()
 	}
 	switch e.Kind {
-	case interp.OnWarp:
+	case probe.OnWarp:
 		n := e.Launch.WarpSize
 		c.warps[e.Warp] = warp{lanes: e.Lanes, sameClocks: true, clocks: make([]*clock, n), fences: make([]fence, n)}
-	case interp.OnAccess:
+	case probe.OnAccess:
 		r.access(c, e)
-	case interp.OnTexels:
+	case probe.OnTexels:
 		r.texels(c, e)
-	case interp.OnAfter:
+	case probe.OnAfter:
 		r.after(c, e)
-	case interp.OnWake:
+	case probe.OnWake:
 		r.wakes(c, e)
-	case interp.OnEffect:
+	case probe.OnEffect:
 		r.effect(c, e)
-	case interp.OnCTAEnd:
+	case probe.OnCTAEnd:
 		r.ends(c, e)
-	case interp.OnFree:
+	case probe.OnFree:
 		r.forget(e.Memory)
 		clear(r.lastGlobals)
 	}
 }
 
 // ends releases the state of a CTA at its end: its shared memory can synchronise no further threads.
-func (r *run) ends(c *cta, e *interp.Event) {
+func (r *run) ends(c *cta, e *probe.Event) {
 	r.issued -= len(c.effects)
 	*c = cta{number: c.number}
 	if alloc := e.Shared(); alloc != nil {
@@ -283,7 +283,7 @@ func (c *cta) view(warp, lane int, now moment) view {
 }
 
 // access handles a memory access of one warp instruction.
-func (r *run) access(c *cta, e *interp.Event) {
+func (r *run) access(c *cta, e *probe.Event) {
 	a := &e.Accesses[len(e.Accesses)-1]
 	role := &r.roles[e.Index]
 	lanes := a.Lanes & e.Lanes
@@ -291,7 +291,7 @@ func (r *run) access(c *cta, e *interp.Event) {
 		return
 	}
 	x := access{access: a, record: record{moment: r.now, cta: c.number, kind: accessKind(e.Index)<<indexBits | role.kind}}
-	x.reads, x.writes = a.Kind != interp.AccessStore, a.Kind != interp.AccessLoad
+	x.reads, x.writes = a.Kind != probe.AccessStore, a.Kind != probe.AccessLoad
 	if x.writes && x.reads {
 		x.kind |= atomic
 	}
@@ -365,7 +365,7 @@ func (r *run) access(c *cta, e *interp.Event) {
 }
 
 // texels handles reads through the texture unit, which is a proxy of its own (manual 8.6).
-func (r *run) texels(c *cta, e *interp.Event) {
+func (r *run) texels(c *cta, e *probe.Event) {
 	x := access{record: record{moment: r.now, cta: c.number, kind: accessKind(e.Index)<<indexBits | r.roles[e.Index].kind}, reads: true}
 	for i := range e.Texels {
 		p := &e.Texels[i]
@@ -379,13 +379,13 @@ func (r *run) texels(c *cta, e *interp.Event) {
 
 // lastGlobal caches the last global allocation that an instruction accessed.
 type lastGlobal struct {
-	alloc    *interp.Allocation
+	alloc    *probe.Allocation
 	baseAddr uint64 // address of its first byte
 	space    ptx.Space
 }
 
-// place returns the memory at an address, as interp.Access.AllocationAt does, with a cache by instruction.
-func (r *run) place(index int, a *interp.Access, addr uint64) (space ptx.Space, alloc *interp.Allocation, offset uint64, ok bool) {
+// place returns the memory at an address, as probe.Access.AllocationAt does, with a cache by instruction.
+func (r *run) place(index int, a *probe.Access, addr uint64) (space ptx.Space, alloc *probe.Allocation, offset uint64, ok bool) {
 	h, n := &r.lastGlobals[index], uint64(a.Bytes)
 	if offset = addr - h.baseAddr; h.alloc != nil && h.space == a.Space && n > 0 && addr%n == 0 && offset < h.alloc.Size && n <= h.alloc.Size-offset {
 		return ptx.Global, h.alloc, offset, true
@@ -398,7 +398,7 @@ func (r *run) place(index int, a *interp.Access, addr uint64) (space ptx.Space, 
 
 // touchUniform records the weak accesses of lanes to words with no earlier access, or with an earlier access
 // known to the whole CTA. It returns the remaining lanes.
-func (r *run) touchUniform(c *cta, e *interp.Event, a *interp.Access, x *access, alloc *interp.Allocation, offset uint64, lanes uint64, shared bool) (remaining uint64) {
+func (r *run) touchUniform(c *cta, e *probe.Event, a *probe.Access, x *access, alloc *probe.Allocation, offset uint64, lanes uint64, shared bool) (remaining uint64) {
 	w, s := &c.warps[e.Warp], r.shadow(alloc)
 	r.closeBacklog(s, alloc, &x.record, w.clocks[bits.TrailingZeros64(lanes)])
 	base, size := a.Addr[bits.TrailingZeros64(lanes)]-offset, uint64(len(alloc.Data))&^3
@@ -466,7 +466,7 @@ func (o *record) isOf(x *record) bool {
 }
 
 // synced reports whether the allocation holds released values.
-func (r *run) synced(alloc *interp.Allocation) bool {
+func (r *run) synced(alloc *probe.Allocation) bool {
 	return len(r.syncs) > 0 && len(r.syncs[alloc]) > 0
 }
 
@@ -516,7 +516,7 @@ func (r *run) number(lanes uint64) int {
 }
 
 // touchAll records an access to n bytes of an allocation.
-func (r *run) touchAll(a *access, alloc *interp.Allocation, offset uint64, n int) {
+func (r *run) touchAll(a *access, alloc *probe.Allocation, offset uint64, n int) {
 	if offset+uint64(n) > uint64(len(alloc.Data)) {
 		return
 	}
@@ -526,7 +526,7 @@ func (r *run) touchAll(a *access, alloc *interp.Allocation, offset uint64, n int
 }
 
 // touchWords records an access word by word.
-func (r *run) touchWords(a *access, s *shadow, alloc *interp.Allocation, offset uint64, n int) {
+func (r *run) touchWords(a *access, s *shadow, alloc *probe.Allocation, offset uint64, n int) {
 	for n > 0 {
 		take := min(4-int(offset%4), n)
 		r.touchPart(a, s, alloc, offset, take)
@@ -542,7 +542,7 @@ type raceKey struct {
 }
 
 // races reports a race between an access and the first racing access of a record.
-func (r *run) races(a *access, o *record, alloc *interp.Allocation, offset uint64, n int, written bool) {
+func (r *run) races(a *access, o *record, alloc *probe.Allocation, offset uint64, n int, written bool) {
 	if o.kind&listedReaders != 0 {
 		for i := int32(o.agent); i != 0; i = r.links[i].next {
 			if l := &r.links[i].record; !r.happensBefore(a, l) && !r.allowed(a, l) {
@@ -571,7 +571,7 @@ const (
 )
 
 // reportRace adds a race between access a and the earlier access o to the findings.
-func (r *run) reportRace(a *access, o *record, alloc *interp.Allocation, offset uint64, n int, written bool, kind string) {
+func (r *run) reportRace(a *access, o *record, alloc *probe.Allocation, offset uint64, n int, written bool, kind string) {
 	p := raceKey{kind: kind, index: a.index(), otherIndex: o.index(), operation: r.operation}
 	if o.cta < r.first {
 		p.operation = r.history.operationOf(o.cta)
@@ -650,7 +650,7 @@ func (r *run) reportRace(a *access, o *record, alloc *interp.Allocation, offset 
 }
 
 // report moves the findings to the log.
-func (r *run) report(e *interp.Event, log *finding.Log) {
+func (r *run) report(e *probe.Event, log *finding.Log) {
 	for _, p := range r.sequence {
 		log.Add(e, *r.found[p])
 		delete(r.found, p)

@@ -3,11 +3,11 @@ package race
 import (
 	"testing"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/sanitize/finding"
 	"gemu/sanitize/internal/planted"
 )
 
 func TestPlanted(t *testing.T) {
-	planted.Files(t, "../../testdata/sanitize/race/*.ptx", func(log *finding.Log) interp.Probe { return New(log, 0) })
+	planted.Files(t, "../../testdata/sanitize/race/*.ptx", func(log *finding.Log) probe.Probe { return New(log, 0) })
 }

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"gemu/interp"
+	"gemu/probe"
 )
 
 // record is one access, or the head of a list of concurrent accesses.
@@ -72,7 +72,7 @@ type shadow struct {
 	backlog backlog
 }
 
-func newShadow(a *interp.Allocation) *shadow {
+func newShadow(a *probe.Allocation) *shadow {
 	n := (uint64(len(a.Data)) + 3) / 4
 	return &shadow{pages: make([][]cell, (n+pageWords-1)/pageWords), words: n}
 }
@@ -100,7 +100,7 @@ func (r *run) page(s *shadow, word uint64) []cell {
 }
 
 // touchPages records an access of the host, whole pages at a time where possible.
-func (r *run) touchPages(a *access, alloc *interp.Allocation, offset, n uint64) {
+func (r *run) touchPages(a *access, alloc *probe.Allocation, offset, n uint64) {
 	if offset > uint64(len(alloc.Data)) || n > uint64(len(alloc.Data))-offset {
 		return
 	}
@@ -139,7 +139,7 @@ func (r *run) splitAt(s *shadow, c *cell) *[4]cell {
 }
 
 // touchPart records an access to n bytes inside one word.
-func (r *run) touchPart(a *access, s *shadow, alloc *interp.Allocation, offset uint64, n int) {
+func (r *run) touchPart(a *access, s *shadow, alloc *probe.Allocation, offset uint64, n int) {
 	c := r.cellAt(s, offset/4)
 	if n == 4 && c.written.kind&split == 0 {
 		r.touch(a, c, alloc, offset, 4)
@@ -160,7 +160,7 @@ type access struct {
 	view
 
 	// The warp access that it belongs to, and the lanes of it recorded so far; nil for asynchronous operations.
-	access   *interp.Access
+	access   *probe.Access
 	executed uint64
 	stores   []byte // the written bytes, valid if stored is set; nil if unknown
 	stored   bool
@@ -250,7 +250,7 @@ func (a *access) writtenBytes(offset uint64, n int) []byte {
 
 // storedBytes returns the n bytes that the earlier access o left. A write by another lane of the same
 // instruction is not in memory yet and is taken from the access.
-func (a *access) storedBytes(alloc *interp.Allocation, offset uint64, n int, o *record) []byte {
+func (a *access) storedBytes(alloc *probe.Allocation, offset uint64, n int, o *record) []byte {
 	if a.access != nil && o.cta == a.record.cta && o.kind == a.kind && o.moment == a.moment && o.agent.warp() == a.agent.warp() {
 		if lane := o.agent.lane(); lane < maxWidth && a.executed>>lane&1 != 0 {
 			if _, to, byteOffset, ok := a.access.PlaceOf(lane); ok && to == alloc && offset-byteOffset < uint64(a.access.Length(lane)) {
@@ -266,7 +266,7 @@ func (a *access) storedBytes(alloc *interp.Allocation, offset uint64, n int, o *
 }
 
 // writesSameBytes reports whether the access writes the bytes that are already there.
-func (a *access) writesSameBytes(alloc *interp.Allocation, offset uint64, n int, o *record) bool {
+func (a *access) writesSameBytes(alloc *probe.Allocation, offset uint64, n int, o *record) bool {
 	b := a.writtenBytes(offset, n)
 	return b != nil && string(b) == string(a.storedBytes(alloc, offset, n, o))
 }
@@ -297,7 +297,7 @@ func (r *run) include(s, t accessKind, a, b int32) bool {
 }
 
 // touch records an access in a cell and reports its races.
-func (r *run) touch(a *access, c *cell, alloc *interp.Allocation, offset uint64, n int) {
+func (r *run) touch(a *access, c *cell, alloc *probe.Allocation, offset uint64, n int) {
 	if c.written.moment != 0 && !r.orders(a, &c.written) && !r.observed(a, c) {
 		r.races(a, &c.written, alloc, offset, n, true)
 	}

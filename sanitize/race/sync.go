@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -189,7 +190,7 @@ func (r *run) withAgent(k *clock, cta int32, a agent, when moment) *clock {
 }
 
 // before handles a strong access of a lane, or an access to an mbarrier, before its effect.
-func (r *run) before(c *cta, e *interp.Event, o *role, target place, writes, reads bool, warp, lane int) {
+func (r *run) before(c *cta, e *probe.Event, o *role, target place, writes, reads bool, warp, lane int) {
 	if o.sync&mbarriers != 0 {
 		r.atMbarrier(c, o, target, warp, lane)
 		return
@@ -303,7 +304,7 @@ func (w *warp) read(lane int, x *release) {
 }
 
 // overwrite removes the releases at bytes of a weak write.
-func (h *history) overwrite(alloc *interp.Allocation, offset uint64, n int) {
+func (h *history) overwrite(alloc *probe.Allocation, offset uint64, n int) {
 	list := h.syncs[alloc]
 	if n > len(list) {
 		maps.DeleteFunc(list, func(byteOffset uint64, _ *variable) bool { return byteOffset-offset < uint64(n) })
@@ -315,7 +316,7 @@ func (h *history) overwrite(alloc *interp.Allocation, offset uint64, n int) {
 }
 
 // after handles an instruction after its execution.
-func (r *run) after(c *cta, e *interp.Event) {
+func (r *run) after(c *cta, e *probe.Event) {
 	o := &r.roles[e.Index]
 	if o.sync&(isFence|warpBarrier|awaits|commits|mbarriers|proxies) == 0 || e.Lanes == 0 {
 		return
@@ -534,7 +535,7 @@ func (q *queue) waitAll(n int) (last moment) {
 
 // effect handles the issue or the effect of an asynchronous operation. The operation has the knowledge of its
 // thread at the time of issue.
-func (r *run) effect(c *cta, e *interp.Event) {
+func (r *run) effect(c *cta, e *probe.Event) {
 	f, lane := e.Effect, bits.TrailingZeros64(e.Lanes)
 	byAgent := threadIndex(e.Warp, lane)
 	if f.Issued {
@@ -637,7 +638,7 @@ func (b *batch) add(c *cta, warp int, lanes uint64) {
 }
 
 // groups adds the lanes of a bar.warp.sync to the batch, grouped by membermask.
-func (r *run) groups(c *cta, e *interp.Event, mask *ptx.Operand) {
+func (r *run) groups(c *cta, e *probe.Event, mask *ptx.Operand) {
 	remaining := e.Lanes
 	if mask.Kind == ptx.RegOperand {
 		if v, ok := e.Read(mask.Reg); ok {
@@ -658,14 +659,14 @@ func (r *run) groups(c *cta, e *interp.Event, mask *ptx.Operand) {
 }
 
 // waits cancels the tentative batch of lanes that have to wait.
-func (r *run) waits(c *cta, e *interp.Event) {
+func (r *run) waits(c *cta, e *probe.Event) {
 	if b := &r.batch; r.roles[e.Index].sync&warpBarrier != 0 && b.key.barrier == tentative && b.key.cta == c.number && b.lanes[0].warp == e.Warp {
 		*b = batch{lanes: b.lanes[:0]}
 	}
 }
 
 // wakes handles lanes that leave a barrier.
-func (r *run) wakes(c *cta, e *interp.Event) {
+func (r *run) wakes(c *cta, e *probe.Event) {
 	o := &r.roles[e.Index]
 	w := &c.warps[e.Warp]
 	key := batchKey{cta: c.number, barrier: first + e.Wait.Barrier, generation: e.Wait.Generation}
@@ -718,7 +719,7 @@ func (r *run) learn(n *agentMoments, w *warp, warp int, lanes uint64) {
 }
 
 // atCluster handles lanes that arrive at, or leave, the barrier of their cluster.
-func (r *run) atCluster(c *cta, w *warp, o *role, e *interp.Event) {
+func (r *run) atCluster(c *cta, w *warp, o *role, e *probe.Event) {
 	b := r.clusters[r.cluster(c.number)]
 	if b == nil {
 		b = &clusterBarrier{arrived: map[int]*clock{}}

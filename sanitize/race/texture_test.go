@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 	"gemu/sanitize/finding"
 )
 
@@ -75,7 +77,7 @@ func TestTextures(t *testing.T) {
 	} {
 		for name, mode := range interp.Modes {
 			var log finding.Log
-			dev := interp.NewDevice(interp.Config{Probes: []interp.Probe{New(&log, 0)}})
+			dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{New(&log, 0)}})
 			mod, err := dev.Load("texture.ptx", []byte(textureKernel))
 			if err != nil {
 				t.Fatal(err)
@@ -92,9 +94,9 @@ func TestTextures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l := &interp.Launch{Kernel: c.kernel, Grid: interp.Dim(2), Block: interp.Dim(1), Args: []any{texture, surface, 4 * c.texel, c.u}, Mode: mode}
+			l := &interp.Launch{Kernel: c.kernel, Grid: ptx.Dim(2), Block: ptx.Dim(1), Args: []any{texture, surface, 4 * c.texel, c.u}, Mode: mode}
 			if c.kernel == "met" {
-				l.Grid, l.Block = interp.Dim(1), interp.Dim(64)
+				l.Grid, l.Block = ptx.Dim(1), ptx.Dim(64)
 			}
 			if _, err := mod.Run(t.Context(), l); err != nil {
 				t.Fatal(err)

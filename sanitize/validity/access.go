@@ -7,7 +7,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/sanitize/finding"
 )
@@ -23,7 +23,7 @@ func each(lanes uint64, do func(lane int)) {
 
 // place returns the memory and the offset of a lane's access. m is nil for local memory. ok is false if the
 // access traps.
-func (c *cta) place(index int, a *interp.Access, lane int) (m *memory, offset uint64, ok bool) {
+func (c *cta) place(index int, a *probe.Access, lane int) (m *memory, offset uint64, ok bool) {
 	addr := a.Addr[lane]
 	h := &c.touched[index]
 	if h.m != nil && h.space == a.Space && addr-h.delta < h.size && uint64(a.Bytes) <= h.size-(addr-h.delta) && h.m.alloc.Size == h.size {
@@ -49,7 +49,7 @@ func (c *cta) place(index int, a *interp.Access, lane int) (m *memory, offset ui
 // clean reports whether all bytes that the lanes access are valid and in one allocation.
 //
 //go:norace
-func (c *cta) clean(w *warp, index int, a *interp.Access, lanes uint64) bool {
+func (c *cta) clean(w *warp, index int, a *probe.Access, lanes uint64) bool {
 	first := lowest(lanes)
 	m, offset, ok := c.place(index, a, first)
 	if !ok {
@@ -101,7 +101,7 @@ func (c *cta) clean(w *warp, index int, a *interp.Access, lanes uint64) bool {
 
 // clean reports whether all bytes that the lanes access are valid. delta is the address of the first byte of
 // local memory.
-func (l *local) clean(a *interp.Access, lanes, delta uint64) bool {
+func (l *local) clean(a *probe.Access, lanes, delta uint64) bool {
 	for ; lanes != 0; lanes &= lanes - 1 {
 		lane := lowest(lanes)
 		offset := a.Addr[lane] - delta
@@ -115,7 +115,7 @@ func (l *local) clean(a *interp.Access, lanes, delta uint64) bool {
 }
 
 // accessed returns the access of the operation that executes next, or nil.
-func accessed(e *interp.Event) *interp.Access {
+func accessed(e *probe.Event) *probe.Access {
 	if len(e.Accesses) == 0 {
 		return nil
 	}
@@ -123,7 +123,7 @@ func accessed(e *interp.Event) *interp.Access {
 }
 
 // elements returns the size in bytes of an element of the access. rows holds one row for each element.
-func elements(rows []int, a *interp.Access) (size int) {
+func elements(rows []int, a *probe.Access) (size int) {
 	if len(rows) == 0 {
 		return 0
 	}
@@ -131,7 +131,7 @@ func elements(rows []int, a *interp.Access) (size int) {
 }
 
 // load handles a load.
-func (c *cta) load(e *interp.Event, w *warp, f *frame, a *action) {
+func (c *cta) load(e *probe.Event, w *warp, f *frame, a *action) {
 	acc := accessed(e)
 	if e.Lanes == 0 {
 		return
@@ -193,7 +193,7 @@ func (c *cta) read(w *warp, m *memory, offset uint64, n, lane int) (v uint64, or
 }
 
 // unwritten returns the origin for a read of unwritten memory.
-func (c *cta) unwritten(e *interp.Event, m *memory) uint32 {
+func (c *cta) unwritten(e *probe.Event, m *memory) uint32 {
 	s := &c.plan.steps[e.Index]
 	noun := "local memory"
 	if m != nil {
@@ -212,7 +212,7 @@ func (c *cta) unwritten(e *interp.Event, m *memory) uint32 {
 }
 
 // store handles a store.
-func (c *cta) store(e *interp.Event, w *warp, f *frame, a *action) {
+func (c *cta) store(e *probe.Event, w *warp, f *frame, a *action) {
 	acc := accessed(e)
 	if e.Lanes == 0 || acc == nil {
 		return
@@ -286,7 +286,7 @@ func (c *cta) wipe(w *warp, m *memory, offset uint64, n, lane int) {
 }
 
 // settle clears the flags of blocks that the lanes have made completely valid.
-func (c *cta) settle(e *interp.Event, acc *interp.Access) {
+func (c *cta) settle(e *probe.Event, acc *probe.Access) {
 	done := ^uint64(0)
 	for lanes := e.Lanes; lanes != 0; lanes &= lanes - 1 {
 		m, offset, ok := c.place(e.Index, acc, lowest(lanes))
@@ -300,7 +300,7 @@ func (c *cta) settle(e *interp.Event, acc *interp.Access) {
 
 // atomic handles atomic operations. Their register operands were checked before; their memory operand is
 // checked here, unless it is only exchanged.
-func (c *cta) atomic(e *interp.Event, w *warp, f *frame, a *action) {
+func (c *cta) atomic(e *probe.Event, w *warp, f *frame, a *action) {
 	acc := accessed(e)
 	if acc == nil || e.Lanes == 0 {
 		return
@@ -351,13 +351,13 @@ func (c *cta) atomic(e *interp.Event, w *warp, f *frame, a *action) {
 
 // tile handles loads and stores of matrices. The assignment of rows to lanes is not modelled: an invalid row
 // makes the result invalid in all lanes.
-func (c *cta) tile(e *interp.Event, w *warp, f *frame, a *action) {
+func (c *cta) tile(e *probe.Event, w *warp, f *frame, a *action) {
 	acc := accessed(e)
 	if acc == nil || e.Lanes == 0 {
 		return
 	}
 	lanes := acc.Lanes
-	if acc.Kind == interp.AccessLoad {
+	if acc.Kind == probe.AccessLoad {
 		invalid, origin := false, uint32(0)
 		if lanes != 0 && !c.clean(w, e.Index, acc, lanes) {
 			for remaining := lanes; remaining != 0; remaining &= remaining - 1 {
@@ -402,12 +402,12 @@ func (c *cta) tile(e *interp.Event, w *warp, f *frame, a *action) {
 }
 
 // anyInvalid reports whether a source has invalid bits in one of the lanes, and the first origin.
-func (c *cta) anyInvalid(e *interp.Event, f *frame, a *action, lanes uint64) (origin uint32, any bool) {
+func (c *cta) anyInvalid(e *probe.Event, f *frame, a *action, lanes uint64) (origin uint32, any bool) {
 	return c.invalidBut(e, f, a, lanes, nil)
 }
 
 // invalidBut is anyInvalid without the sources in except.
-func (c *cta) invalidBut(e *interp.Event, f *frame, a *action, lanes uint64, except []int) (origin uint32, any bool) {
+func (c *cta) invalidBut(e *probe.Event, f *frame, a *action, lanes uint64, except []int) (origin uint32, any bool) {
 	for i, r := range a.sources {
 		if slices.Contains(except, i) {
 			continue
@@ -421,7 +421,7 @@ func (c *cta) invalidBut(e *interp.Event, f *frame, a *action, lanes uint64, exc
 }
 
 // print checks an argument of vprintf.
-func (c *cta) print(e *interp.Event) {
+func (c *cta) print(e *probe.Event) {
 	if e.Warp < 0 || e.Index < 0 {
 		return
 	}
@@ -455,7 +455,7 @@ type heldBits struct {
 }
 
 // effect handles asynchronous operations: written bytes get the validity of the read bytes.
-func (c *cta) effect(e *interp.Event) {
+func (c *cta) effect(e *probe.Event) {
 	f := e.Effect
 	if f.Arrives {
 		return
@@ -497,7 +497,7 @@ func (c *cta) effect(e *interp.Event) {
 
 // matrices handles the reads of shared memory by wgmma: an invalid bit there makes its results invalid. Tensor
 // memory is not tracked.
-func (c *cta) matrices(e *interp.Event) {
+func (c *cta) matrices(e *probe.Event) {
 	if !e.Effect.Reads || e.Instr.Form.Family != ptx.FamilyWgmma {
 		return
 	}
@@ -525,7 +525,7 @@ func (c *cta) matrices(e *interp.Event) {
 // source returns the invalid bits of a segment's source.
 //
 //go:norace
-func (c *cta) source(p *interp.Segment) heldBits {
+func (c *cta) source(p *probe.Segment) heldBits {
 	if p.From == nil {
 		return heldBits{}
 	}
@@ -557,7 +557,7 @@ func (c *cta) source(p *interp.Segment) heldBits {
 	return heldBits{}
 }
 
-func (c *cta) memoryOf(a *interp.Allocation) *memory {
+func (c *cta) memoryOf(a *probe.Allocation) *memory {
 	if a == c.shared.alloc {
 		return c.shared
 	}
@@ -567,7 +567,7 @@ func (c *cta) memoryOf(a *interp.Allocation) *memory {
 // arrive writes the invalid bits of a segment to its destination.
 //
 //go:norace
-func (c *cta) arrive(f *interp.Effect, p *interp.Segment, h heldBits) {
+func (c *cta) arrive(f *probe.Effect, p *probe.Segment, h heldBits) {
 	m := c.memoryOf(p.To)
 	if h.bits == nil {
 		if !f.Reduces && m.dirty.Load() != 0 {
@@ -591,7 +591,7 @@ func (c *cta) arrive(f *interp.Effect, p *interp.Segment, h heldBits) {
 }
 
 // issueStore keeps the validity of the register operands of st.async and red.async.
-func (c *cta) issueStore(e *interp.Event) {
+func (c *cta) issueStore(e *probe.Event) {
 	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
 	f := &w.frames[e.Depth]
 	lane := lowest(e.Lanes)

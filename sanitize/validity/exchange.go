@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/sanitize/finding"
 )
@@ -20,7 +20,7 @@ type exchanged struct {
 }
 
 // contributeLanes stores the operands of lanes.
-func (c *cta) contributeLanes(e *interp.Event, w *warp, f *frame, s *step) {
+func (c *cta) contributeLanes(e *probe.Event, w *warp, f *frame, s *step) {
 	if len(s.actions) == 0 || len(s.actions[0].sources) == 0 {
 		return
 	}
@@ -43,7 +43,7 @@ func (c *cta) contributeLanes(e *interp.Event, w *warp, f *frame, s *step) {
 
 // exchangeAcrossPlaces handles a collective instruction that lanes executed together at different places. It
 // has no operation events.
-func (c *cta) exchangeAcrossPlaces(e *interp.Event, w *warp, f *frame, s *step) {
+func (c *cta) exchangeAcrossPlaces(e *probe.Event, w *warp, f *frame, s *step) {
 	if len(s.actions) != 1 {
 		return
 	}
@@ -91,7 +91,7 @@ func (c *cta) exchangeAcrossPlaces(e *interp.Event, w *warp, f *frame, s *step) 
 }
 
 // operand returns the value of an operand after execution. ok is false if the instruction overwrote it.
-func (c *cta) operand(e *interp.Event, s *step, name string) (value func(lane int) uint64, ok bool) {
+func (c *cta) operand(e *probe.Event, s *step, name string) (value func(lane int) uint64, ok bool) {
 	switch o := s.instr.Arg(name); {
 	case o.Kind == ptx.ImmOperand:
 		return func(int) uint64 { return o.Imm.Bits }, true
@@ -136,7 +136,7 @@ func source(instr *ptx.Instr, lane int, b, c uint32) int {
 }
 
 // exchange handles an operation whose results depend on several lanes, one of them with invalid bits.
-func (c *cta) exchange(e *interp.Event, f *frame, a *action) {
+func (c *cta) exchange(e *probe.Event, f *frame, a *action) {
 	lanes := e.Lanes
 	switch a.behavior {
 	case behaviorShuffle:
@@ -202,18 +202,18 @@ func (c *cta) exchange(e *interp.Event, f *frame, a *action) {
 }
 
 // replaces reports whether wgmma overwrites its accumulator without reading it.
-func (a *action) replaces(e *interp.Event, lane int) bool {
+func (a *action) replaces(e *probe.Event, lane int) bool {
 	if a.scale < 0 {
 		return false
 	}
-	if o := &a.op.Sources[a.scale]; o.Kind == interp.ConstantOperand {
+	if o := &a.op.Sources[a.scale]; o.Kind == probe.ConstantOperand {
 		return o.Value == 0
 	}
 	return e.Source(a.scale).Lane(lane) == 0
 }
 
 // decided reports whether the lanes with valid predicates alone decide a vote.
-func (c *cta) decided(e *interp.Event, valid uint64) bool {
+func (c *cta) decided(e *probe.Event, valid uint64) bool {
 	any, all := e.Instr.Has("any"), e.Instr.Has("all")
 	anyTrue, anyFalse := false, false
 	each(valid, func(lane int) {
@@ -229,7 +229,7 @@ func (c *cta) decided(e *interp.Event, valid uint64) bool {
 func (f *frame) rowDirty(row, lane int) bool { return row >= 0 && f.dirty[row]>>lane&1 != 0 }
 
 // found adds a finding for a use by lanes.
-func (c *cta) found(e *interp.Event, k kind, lanes uint64, origin uint32, in *memory) {
+func (c *cta) found(e *probe.Event, k kind, lanes uint64, origin uint32, in *memory) {
 	t := &kinds[k]
 	f := finding.Finding{Tool: Name, Kind: t.name, Severity: t.severity, Message: t.message, Place: finding.PlaceOf(e, t.role, lowest(lanes)), Notes: notes(c.tool.originText(origin))}
 	if lanes&(lanes-1) != 0 {

@@ -11,7 +11,7 @@ import (
 	"unsafe"
 
 	"gemu/internal/hostmem"
-	"gemu/interp"
+	"gemu/probe"
 )
 
 // blockShift is the binary logarithm of the block size in bytes. Each block has one flag.
@@ -21,7 +21,7 @@ const blockShift = 6
 // allocations, so that an unchanged page takes no memory of the host. Concurrent CTAs change different bytes,
 // as the program itself does.
 type memory struct {
-	alloc  *interp.Allocation
+	alloc  *probe.Allocation
 	bits   []byte          // invalid bits by byte, XOR flip; padded to whole blocks with valid bytes
 	flip   uint64          // all ones if the memory was invalid at first, else 0
 	blocks []atomic.Uint32 // settled(): the whole block is valid; the other value: perhaps not
@@ -35,10 +35,10 @@ type memory struct {
 // certain to take no memory.
 const reservedFrom = 32 << 20
 
-func newMemory(a *interp.Allocation, size int, valid bool) *memory {
+func newMemory(a *probe.Allocation, size int, valid bool) *memory {
 	n := (size + 1<<blockShift - 1) >> blockShift
 	m := &memory{alloc: a}
-	if size < reservedFrom || a.Kind == interp.HeapMemory || !m.reserve(n) { // kernels free heap blocks while other kernels run
+	if size < reservedFrom || a.Kind == probe.HeapMemory || !m.reserve(n) { // kernels free heap blocks while other kernels run
 		m.bits, m.blocks, m.origin = make([]byte, n<<blockShift), make([]atomic.Uint32, n), make([]atomic.Uint32, n<<blockShift/4)
 	}
 	if !valid {
@@ -106,7 +106,7 @@ func (m *memory) clean(offset uint64, n int) bool {
 
 // cleanRuns reports whether all accesses of the runs, of bytes bytes each, are in bounds and valid. begin is
 // the address of the memory, last the largest offset of an access.
-func (m *memory) cleanRuns(runs []interp.AddressRun, bytes int, begin, last uint64) bool {
+func (m *memory) cleanRuns(runs []probe.AddressRun, bytes int, begin, last uint64) bool {
 	dirty := m.dirty.Load() != 0
 	for i := range runs {
 		r := &runs[i]

@@ -7,16 +7,16 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
 // plan holds the instructions of a kernel and of all functions that it can call.
 type plan struct {
-	program     interp.Program
+	program     probe.Program
 	steps       []step
-	events      []interp.Events // full events, by instruction
-	easedEvents []interp.Events // events in a warp whose registers are all valid, by instruction
+	events      []probe.Events // full events, by instruction
+	easedEvents []probe.Events // events in a warp whose registers are all valid, by instruction
 
 	mu    sync.Mutex
 	funcs map[*ptx.Func]*function
@@ -27,16 +27,16 @@ type plan struct {
 type function struct {
 	fn              *ptx.Func
 	r, q, rows      int
-	unset           []interp.Operand // registers that may be read before they are written
-	params, results []interp.Operand
+	unset           []probe.Operand // registers that may be read before they are written
+	params, results []probe.Operand
 
 	carry      int  // row of the carry flag; -1: no instruction accesses it
 	readsCarry bool // an instruction may read the flag before it is written
 }
 
 // row returns the row of an operand, -1 if it has none.
-func (f *function) row(o *interp.Operand) int {
-	if o.Kind != interp.RowOperand {
+func (f *function) row(o *probe.Operand) int {
+	if o.Kind != probe.RowOperand {
 		return -1
 	}
 	switch o.Bits {
@@ -56,10 +56,10 @@ type step struct {
 	guardKind       kind
 	uses            []use
 	actions         []action
-	call            *interp.Operations // operands of a call; else nil
-	readsUnsetCarry bool               // may read an unwritten carry flag
-	crossesPlaces   bool               // lanes at different places may execute it together
-	singleAccess    bool               // consists of one access to memory
+	call            *probe.Operations // operands of a call; else nil
+	readsUnsetCarry bool              // may read an unwritten carry flag
+	crossesPlaces   bool              // lanes at different places may execute it together
+	singleAccess    bool              // consists of one access to memory
 
 	register, load atomic.Uint32 // origins: the first read of an unwritten register here, and a read of unwritten local memory here
 }
@@ -73,7 +73,7 @@ type use struct {
 
 // action is an operation of an instruction.
 type action struct {
-	op       *interp.Operation
+	op       *probe.Operation
 	sources  []int // rows; -1: a constant
 	results  []int
 	behavior behavior
@@ -107,7 +107,7 @@ const (
 func (d behavior) isMemory() bool { return d >= behaviorLoad && d <= behaviorTile }
 
 // newPlan returns the plan of a launch's kernel.
-func newPlan(l *interp.LaunchInfo) *plan {
+func newPlan(l *probe.LaunchInfo) *plan {
 	p := &plan{program: l.Program, steps: make([]step, l.Program.Len()), funcs: map[*ptx.Func]*function{}}
 	for i := range p.steps {
 		s := &p.steps[i]
@@ -143,16 +143,16 @@ func newPlan(l *interp.LaunchInfo) *plan {
 }
 
 // fullEvents returns the events for an instruction that is tracked operation by operation.
-func (s *step) fullEvents() interp.Events {
+func (s *step) fullEvents() probe.Events {
 	if s.crossesPlaces {
-		return interp.OnBefore | interp.OnOperation | interp.OnAfter
+		return probe.OnBefore | probe.OnOperation | probe.OnAfter
 	}
-	return interp.OnBefore | interp.OnOperation
+	return probe.OnBefore | probe.OnOperation
 }
 
 // easedEvents returns the events for an instruction in a warp whose registers are all valid. Only instructions
 // that may make a register invalid, or that access memory, need events; plain computations need none.
-func (s *step) easedEvents(kernel *ptx.Func) interp.Events {
+func (s *step) easedEvents(kernel *ptx.Func) probe.Events {
 	if s.crossesPlaces || s.call != nil {
 		return s.fullEvents()
 	}
@@ -169,7 +169,7 @@ func (s *step) easedEvents(kernel *ptx.Func) interp.Events {
 		}
 	}
 	if s.singleAccess {
-		return interp.OnAccess
+		return probe.OnAccess
 	}
 	for i := range s.actions {
 		if s.actions[i].behavior.isMemory() {
@@ -197,7 +197,7 @@ func (p *plan) function(fn *ptx.Func) *function {
 }
 
 // prepare fills in the description of an operation.
-func (a *action) prepare(s *step, o *interp.Operation) {
+func (a *action) prepare(s *step, o *probe.Operation) {
 	a.op, a.scale = o, -1
 	for i := range o.Sources {
 		a.sources = append(a.sources, s.fn.row(&o.Sources[i]))
@@ -206,15 +206,15 @@ func (a *action) prepare(s *step, o *interp.Operation) {
 		a.results = append(a.results, s.fn.row(&o.Results[i]))
 	}
 	switch family := s.instr.Form.Family; {
-	case o.Kind == interp.OperationCompute && o.Rule == ptx.AffineCompare:
+	case o.Kind == probe.OperationCompute && o.Rule == ptx.AffineCompare:
 		a.behavior = behaviorCompare
-	case o.Kind == interp.OperationCompute:
+	case o.Kind == probe.OperationCompute:
 		a.behavior = behaviorCompute
-	case o.Kind == interp.OperationRead:
+	case o.Kind == probe.OperationRead:
 		a.behavior = behaviorNone
-	case o.Kind == interp.OperationLoad:
+	case o.Kind == probe.OperationLoad:
 		a.behavior = behaviorLoad
-	case o.Kind == interp.OperationStore:
+	case o.Kind == probe.OperationStore:
 		a.behavior = behaviorStore
 	case family == ptx.FamilyLoad:
 		a.behavior = behaviorLoad
@@ -253,14 +253,14 @@ func (a *action) findAccumulator(instr *ptx.Instr) {
 		switch o := &a.op.Sources[i]; {
 		case o.Bits == 1:
 			a.scale = i
-		case o.Kind == interp.RowOperand && d[o.Reg]:
+		case o.Kind == probe.RowOperand && d[o.Reg]:
 			a.added = append(a.added, i)
 		}
 	}
 }
 
 // findUses finds the registers whose values must be valid.
-func (s *step) findUses(operations *interp.Operations) {
+func (s *step) findUses(operations *probe.Operations) {
 	instr := s.instr
 	add := func(reg ptx.RegID, k kind) {
 		if reg == ptx.NoReg {
@@ -270,9 +270,9 @@ func (s *step) findUses(operations *interp.Operations) {
 			if o := &operations.Reads[i]; o.Reg == reg {
 				u := use{row: -1, high: -1, kind: k, reg: reg}
 				switch o.Kind {
-				case interp.RowOperand:
+				case probe.RowOperand:
 					u.row = s.fn.row(o)
-				case interp.WideOperand:
+				case probe.WideOperand:
 					u.row, u.high = s.fn.r+o.Row, s.fn.r+o.High
 				default:
 					return
@@ -342,9 +342,9 @@ func (s *step) findCarry() {
 	}
 	for i := range s.actions {
 		op := s.actions[i].op
-		for _, list := range [][]interp.Operand{op.Sources, op.Results} {
+		for _, list := range [][]probe.Operand{op.Sources, op.Results} {
 			for k := range list {
-				if o := &list[k]; o.Kind == interp.RowOperand && o.Bits == 1 && o.Reg == ptx.NoReg {
+				if o := &list[k]; o.Kind == probe.RowOperand && o.Bits == 1 && o.Reg == ptx.NoReg {
 					s.fn.carry = s.fn.row(o)
 				}
 			}
@@ -360,31 +360,31 @@ func truth(o *ptx.Operand) bool {
 
 // findUnset finds the registers of a running function that may be read before they are written.
 func (f *function) findUnset(owner *plan) {
-	first := map[ptx.RegID]*interp.Operand{}
+	first := map[ptx.RegID]*probe.Operand{}
 	for i := range owner.steps {
 		if owner.steps[i].fn != f {
 			continue
 		}
 		p := owner.program.Operations(i)
-		for _, list := range [][]interp.Operand{p.Reads, p.Writes} { // a function's result is read at its end
+		for _, list := range [][]probe.Operand{p.Reads, p.Writes} { // a function's result is read at its end
 			for k := range list {
 				first[list[k].Reg] = &list[k]
 			}
 		}
-		if g := &p.Guard; g.Kind != interp.NoOperand {
+		if g := &p.Guard; g.Kind != probe.NoOperand {
 			first[g.Reg] = g
 		}
 	}
 	for r := range f.fn.Liveness().EachLiveIn(0) {
 		switch o := first[r]; {
 		case o == nil:
-		case o.Kind == interp.WideOperand:
-			f.unset = append(f.unset, interp.Operand{Kind: interp.RowOperand, Bits: 64, Reg: r, Row: o.Row}, interp.Operand{Kind: interp.RowOperand, Bits: 64, Reg: r, Row: o.High})
+		case o.Kind == probe.WideOperand:
+			f.unset = append(f.unset, probe.Operand{Kind: probe.RowOperand, Bits: 64, Reg: r, Row: o.Row}, probe.Operand{Kind: probe.RowOperand, Bits: 64, Reg: r, Row: o.High})
 		default:
 			f.unset = append(f.unset, *o)
 		}
 	}
 	if f.readsCarry && f.carry >= 0 {
-		f.unset = append(f.unset, interp.Operand{Kind: interp.RowOperand, Bits: 1, Reg: ptx.NoReg, Row: f.carry - f.r - f.q})
+		f.unset = append(f.unset, probe.Operand{Kind: probe.RowOperand, Bits: 1, Reg: ptx.NoReg, Row: f.carry - f.r - f.q})
 	}
 }

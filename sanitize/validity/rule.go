@@ -7,7 +7,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 
-	"gemu/interp"
+	"gemu/probe"
 )
 
 // dependence is the way the bits of a result depend on the bits of the sources.
@@ -30,7 +30,7 @@ type rule struct {
 
 // ruleTrial is an operation under trial.
 type ruleTrial struct {
-	o       *interp.Operation
+	o       *probe.Operation
 	inBits  [4]int // of each source
 	outBits int
 	rnd     *rand.Rand
@@ -71,7 +71,7 @@ func lowBits(n int) uint64 {
 }
 
 // ruleOf determines the rule of a computation by trials.
-func ruleOf(o *interp.Operation) rule {
+func ruleOf(o *probe.Operation) rule {
 	t := ruleTrial{o: o, outBits: outBits(o), rnd: rand.New(rand.NewPCG(1, 2))}
 	n := min(len(o.Sources), 4)
 	for i := range n {
@@ -99,7 +99,7 @@ func ruleOf(o *interp.Operation) rule {
 }
 
 // outBits returns the number of bits of the first result.
-func outBits(o *interp.Operation) int {
+func outBits(o *probe.Operation) int {
 	if len(o.Results) == 0 {
 		return 0
 	}
@@ -194,7 +194,7 @@ func (t *ruleTrial) dependsWithin(n, block int, ok func(in, out int) bool) bool 
 
 // invalid returns the bits of the result that depend on invalid source bits in a lane, and whether they are
 // plain copies of them. At least one source bit must be invalid.
-func (r *rule) invalid(o *interp.Operation, v, inv *[4]uint64) (out uint64, copied bool) {
+func (r *rule) invalid(o *probe.Operation, v, inv *[4]uint64) (out uint64, copied bool) {
 	mask := lowBits(outBits(o))
 	n := min(len(o.Sources), 4)
 	switch r.dependence {
@@ -244,7 +244,7 @@ func (r *rule) invalid(o *interp.Operation, v, inv *[4]uint64) (out uint64, copi
 
 // combined reports whether the result of a comparison combined with a predicate is invalid. It is valid if a
 // valid part alone decides it.
-func combined(o *interp.Operation, cmp, pred bool, invalidCmp, invalidPred bool) bool {
+func combined(o *probe.Operation, cmp, pred bool, invalidCmp, invalidPred bool) bool {
 	if pred = pred != o.Not; o.Bool == "and" || o.Bool == "or" {
 		decides := o.Bool == "or"
 		if !invalidCmp && cmp == decides || !invalidPred && pred == decides {

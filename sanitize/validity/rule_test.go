@@ -13,29 +13,31 @@ import (
 	"testing"
 
 	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // everyInstr is a probe that collects the computing operations of kernels.
-type everyInstr struct{ ops map[string]interp.Operation }
+type everyInstr struct{ ops map[string]probe.Operation }
 
-func (p *everyInstr) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnCTA | interp.OnOperation, InOrder: true}
+func (p *everyInstr) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnCTA | probe.OnOperation, InOrder: true}
 }
 
-func (p *everyInstr) OnEvent(*interp.Event) {}
+func (p *everyInstr) OnEvent(*probe.Event) {}
 
-func (p *everyInstr) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return (*everySink)(p) }
+func (p *everyInstr) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return (*everySink)(p) }
 
 type everySink everyInstr
 
-func (p *everySink) OnEvent(e *interp.Event) {
-	if e.Kind != interp.OnCTA {
+func (p *everySink) OnEvent(e *probe.Event) {
+	if e.Kind != probe.OnCTA {
 		return
 	}
 	for i := range e.Launch.Program.Len() {
 		operations := e.Launch.Program.Operations(i)
 		for _, o := range operations.Operations {
-			if o.Kind == interp.OperationCompute {
+			if o.Kind == probe.OperationCompute {
 				instr, _ := e.Launch.Program.At(i)
 				p.ops[o.Name+" of "+instr.Text] = o
 			}
@@ -44,8 +46,8 @@ func (p *everySink) OnEvent(e *interp.Event) {
 }
 
 // operations returns the computing operations of the instruction cases and the planted kernels.
-var operations = sync.OnceValue(func() map[string]interp.Operation {
-	p := &everyInstr{map[string]interp.Operation{}}
+var operations = sync.OnceValue(func() map[string]probe.Operation {
+	p := &everyInstr{map[string]probe.Operation{}}
 	for _, pattern := range []string{"../../testdata/insn/*.ptx", "../../testdata/sanitize/init/*.ptx"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
@@ -56,7 +58,7 @@ var operations = sync.OnceValue(func() map[string]interp.Operation {
 			if err != nil {
 				panic(err)
 			}
-			dev := interp.NewDevice(interp.Config{Probes: []interp.Probe{p}})
+			dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{p}})
 			mod, err := dev.Load(file, src)
 			if err != nil {
 				panic(err)
@@ -67,12 +69,12 @@ var operations = sync.OnceValue(func() map[string]interp.Operation {
 					args[i] = make([]byte, k.Params[i].Size())
 				}
 				// Most trap at their null pointers, once they have begun.
-				mod.Run(context.Background(), &interp.Launch{Kernel: k.Name, Grid: interp.Dim(1), Block: interp.Dim(1), Args: args, MaxSteps: 1 << 10})
+				mod.Run(context.Background(), &interp.Launch{Kernel: k.Name, Grid: ptx.Dim(1), Block: ptx.Dim(1), Args: args, MaxSteps: 1 << 10})
 			}
 		}
 	}
 	// Three variants of each name suffice; their modifiers differ.
-	few, count := map[string]interp.Operation{}, map[string]int{}
+	few, count := map[string]probe.Operation{}, map[string]int{}
 	for _, name := range slices.Sorted(maps.Keys(p.ops)) {
 		if o := p.ops[name]; count[o.Name] < 3 {
 			count[o.Name]++
@@ -108,14 +110,14 @@ func TestRules(t *testing.T) {
 			invalid := 0
 			for i := range n {
 				switch {
-				case o.Sources[i].Kind == interp.ConstantOperand:
+				case o.Sources[i].Kind == probe.ConstantOperand:
 					v[i] = o.Sources[i].Value
 				case rnd.IntN(3) == 0:
 					v[i] = rnd.Uint64N(80) & lowBits(tr.inBits[i])
 				default:
 					v[i] = tr.value(i)
 				}
-				if o.Sources[i].Kind != interp.ConstantOperand && rnd.IntN(2) == 0 {
+				if o.Sources[i].Kind != probe.ConstantOperand && rnd.IntN(2) == 0 {
 					for range 1 + rnd.IntN(3) { // few, so that all values can be tried
 						inv[i] |= 1 << rnd.IntN(tr.inBits[i])
 					}

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"gemu/affinetrack"
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/sanitize/finding"
 	"gemu/sanitize/internal/plans"
@@ -56,7 +56,7 @@ type Tool struct {
 	plans plans.Cache[*plan]
 
 	mu      sync.Mutex
-	memory  map[*interp.Allocation]*memory
+	memory  map[*probe.Allocation]*memory
 	origins []string // texts of origins in findings; numbers begin at 1
 	known   map[string]uint32
 	free    []*cta // of ended CTAs, for reuse
@@ -64,31 +64,31 @@ type Tool struct {
 
 // New returns a sanitizer that writes its findings to log.
 func New(log *finding.Log) *Tool {
-	return &Tool{log: log, memory: map[*interp.Allocation]*memory{}, origins: []string{""}, known: map[string]uint32{}}
+	return &Tool{log: log, memory: map[*probe.Allocation]*memory{}, origins: []string{""}, known: map[string]uint32{}}
 }
 
 // Subscription asks for instructions before their execution, with addresses.
-func (t *Tool) Subscription() interp.Subscription {
-	return interp.Subscription{
-		Events: interp.OnCTA | interp.OnCTAEnd | interp.OnWarp | interp.OnBefore | interp.OnAccess | interp.OnOperation | interp.OnAfter | interp.OnCall | interp.OnReturn | interp.OnWake |
-			interp.OnEffect | interp.OnPrint | interp.OnAlloc | interp.OnFree | interp.OnHostWrite | interp.OnHostRead,
+func (t *Tool) Subscription() probe.Subscription {
+	return probe.Subscription{
+		Events: probe.OnCTA | probe.OnCTAEnd | probe.OnWarp | probe.OnBefore | probe.OnAccess | probe.OnOperation | probe.OnAfter | probe.OnCall | probe.OnReturn | probe.OnWake |
+			probe.OnEffect | probe.OnPrint | probe.OnAlloc | probe.OnFree | probe.OnHostWrite | probe.OnHostRead,
 		Addresses: true,
 	}
 }
 
 // SelectEvents selects all instructions, because each can move values.
-func (t *Tool) SelectEvents(l *interp.LaunchInfo) []interp.Events {
+func (t *Tool) SelectEvents(l *probe.LaunchInfo) []probe.Events {
 	return t.plans.Get(l, newPlan).events
 }
 
 // ReducedEvents selects the events for a warp with only valid registers. Only instructions with sources other
 // than registers can make a register invalid then.
-func (t *Tool) ReducedEvents(l *interp.LaunchInfo) []interp.Events {
+func (t *Tool) ReducedEvents(l *probe.LaunchInfo) []probe.Events {
 	return t.plans.Get(l, newPlan).easedEvents
 }
 
 // CTA returns the sink for a new CTA.
-func (t *Tool) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink {
+func (t *Tool) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n := len(t.free); n > 0 {
@@ -100,28 +100,28 @@ func (t *Tool) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink {
 }
 
 // OnEvent handles the memory operations of the host.
-func (t *Tool) OnEvent(e *interp.Event) {
+func (t *Tool) OnEvent(e *probe.Event) {
 	switch e.Kind {
-	case interp.OnAlloc:
+	case probe.OnAlloc:
 		t.allocated(e)
-	case interp.OnFree:
+	case probe.OnFree:
 		t.mu.Lock()
 		t.drop(e.Memory)
 		t.mu.Unlock()
-	case interp.OnHostWrite:
+	case probe.OnHostWrite:
 		t.memoryOf(e.Memory).set(e.Offset, bytesWithin(e), false, 0)
-	case interp.OnHostRead:
+	case probe.OnHostRead:
 		t.hostReads(e)
 	}
 }
 
 // bytesWithin returns the number of the event's bytes that lie in its memory.
-func bytesWithin(e *interp.Event) int {
+func bytesWithin(e *probe.Event) int {
 	return int(min(uint64(e.Bytes), e.Memory.Size-min(e.Offset, e.Memory.Size)))
 }
 
 // allocated makes new memory invalid if its allocation is uninitialised.
-func (t *Tool) allocated(e *interp.Event) {
+func (t *Tool) allocated(e *probe.Event) {
 	m := newMemory(e.Memory, e.Bytes, !e.Memory.HasUninitialised())
 	t.mu.Lock()
 	t.keep(m)
@@ -143,7 +143,7 @@ func (t *Tool) keep(m *memory) {
 }
 
 // drop forgets the validity of an allocation that is no longer accessed. The caller must hold t.mu.
-func (t *Tool) drop(a *interp.Allocation) {
+func (t *Tool) drop(a *probe.Allocation) {
 	if m := t.memory[a]; m != nil && m.release != nil {
 		m.release()
 	}
@@ -151,7 +151,7 @@ func (t *Tool) drop(a *interp.Allocation) {
 }
 
 // memoryOf returns the validity of an allocation. An unknown allocation is valid.
-func (t *Tool) memoryOf(a *interp.Allocation) *memory {
+func (t *Tool) memoryOf(a *probe.Allocation) *memory {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	m := t.memory[a]
@@ -189,7 +189,7 @@ func (t *Tool) originText(n uint32) string {
 }
 
 // hostReads checks memory that the host copies.
-func (t *Tool) hostReads(e *interp.Event) {
+func (t *Tool) hostReads(e *probe.Event) {
 	m, n := t.memoryOf(e.Memory), bytesWithin(e)
 	if m.dirty.Load() == 0 {
 		return
@@ -301,7 +301,7 @@ func (f *frame) set(bit, lane int, v uint64, origin uint32) {
 const easeEvery = 32
 
 // ease reduces the events of a warp if all its registers are valid.
-func (w *warp) ease(e *interp.Event) {
+func (w *warp) ease(e *probe.Event) {
 	w.sinceCheck = 0
 	for i := range w.frames {
 		f := &w.frames[i]
@@ -314,7 +314,7 @@ func (w *warp) ease(e *interp.Event) {
 }
 
 // endEase restores the full events of a warp that has an invalid register again.
-func (w *warp) endEase(e *interp.Event) {
+func (w *warp) endEase(e *probe.Event) {
 	if !w.eased {
 		return
 	}
@@ -328,49 +328,49 @@ func (w *warp) endEase(e *interp.Event) {
 }
 
 // OnEvent handles the events of the CTA.
-func (c *cta) OnEvent(e *interp.Event) {
+func (c *cta) OnEvent(e *probe.Event) {
 	switch e.Kind {
-	case interp.OnBefore:
+	case probe.OnBefore:
 		c.before(e)
-	case interp.OnAccess:
+	case probe.OnAccess:
 		if w := &c.warps[e.Warp]; w.eased {
 			c.eased(e, w)
 			w.endEase(e)
 		}
-	case interp.OnOperation:
+	case probe.OnOperation:
 		c.operation(e)
 		c.warps[e.Warp].endEase(e)
-	case interp.OnAfter:
+	case probe.OnAfter:
 		c.after(e)
 		c.warps[e.Warp].endEase(e)
-	case interp.OnCTA:
+	case probe.OnCTA:
 		c.begin(e)
-	case interp.OnCTAEnd:
+	case probe.OnCTAEnd:
 		c.tool.mu.Lock()
 		c.tool.free = append(c.tool.free, c)
 		c.tool.mu.Unlock()
-	case interp.OnWarp:
+	case probe.OnWarp:
 		w := c.warp(e.Warp)
 		w.eased, w.sinceCheck = false, easeEvery
 		c.enter(w, 0, c.plan.function(e.Launch.Kernel), e.Lanes, 0)
-	case interp.OnCall:
+	case probe.OnCall:
 		c.call(e)
 		c.warps[e.Warp].endEase(e)
-	case interp.OnReturn:
+	case probe.OnReturn:
 		c.returned(e)
 		c.warps[e.Warp].endEase(e)
-	case interp.OnWake:
+	case probe.OnWake:
 		c.wake(e)
-	case interp.OnEffect:
+	case probe.OnEffect:
 		c.effect(e)
-	case interp.OnPrint:
+	case probe.OnPrint:
 		c.print(e)
-	case interp.OnAlloc:
+	case probe.OnAlloc:
 		c.tool.allocated(e)
 	}
 }
 
-func (c *cta) begin(e *interp.Event) {
+func (c *cta) begin(e *probe.Event) {
 	t := c.tool
 	p := t.plans.Get(e.Launch, newPlan)
 	if c.plan != p || len(c.touched) != len(p.steps) {
@@ -449,7 +449,7 @@ func bitsOf(t ptx.Type) int {
 }
 
 // before checks the values that must be valid before an instruction executes.
-func (c *cta) before(e *interp.Event) {
+func (c *cta) before(e *probe.Event) {
 	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
 	if w.next, w.changed = 0, false; !w.eased {
 		if w.sinceCheck++; w.sinceCheck > easeEvery {
@@ -479,7 +479,7 @@ func (c *cta) before(e *interp.Event) {
 }
 
 // used reports the use of a register with invalid bits by lanes. At least one lane must have such bits.
-func (c *cta) used(e *interp.Event, f *frame, row int, lanes uint64, k kind, reg ptx.RegID) {
+func (c *cta) used(e *probe.Event, f *frame, row int, lanes uint64, k kind, reg ptx.RegID) {
 	lanes &= f.dirty[row]
 	f.dirty[row] &^= lanes
 	first := lowest(lanes)
@@ -488,7 +488,7 @@ func (c *cta) used(e *interp.Event, f *frame, row int, lanes uint64, k kind, reg
 
 // carryIn reports lanes that read an unwritten carry flag. A flag written with an invalid value counts as
 // written.
-func (c *cta) carryIn(e *interp.Event, f *frame, row int) {
+func (c *cta) carryIn(e *probe.Event, f *frame, row int) {
 	unset := uint64(0)
 	each(f.dirty[row]&e.Lanes, func(lane int) {
 		if f.rows[row].origin[lane] == 0 {
@@ -528,7 +528,7 @@ func (c *cta) origin(index int, origin uint32, reg ptx.RegID) uint32 {
 }
 
 // eased handles the access of an instruction in a warp with reduced events, if it is a single access.
-func (c *cta) eased(e *interp.Event, w *warp) {
+func (c *cta) eased(e *probe.Event, w *warp) {
 	s := &c.plan.steps[e.Index]
 	if !s.singleAccess {
 		return
@@ -540,7 +540,7 @@ func (c *cta) eased(e *interp.Event, w *warp) {
 }
 
 // access handles an operation on memory.
-func (c *cta) access(e *interp.Event, w *warp, f *frame, a *action) {
+func (c *cta) access(e *probe.Event, w *warp, f *frame, a *action) {
 	switch a.behavior {
 	case behaviorLoad:
 		c.load(e, w, f, a)
@@ -554,7 +554,7 @@ func (c *cta) access(e *interp.Event, w *warp, f *frame, a *action) {
 }
 
 // operation handles an operation before its execution.
-func (c *cta) operation(e *interp.Event) {
+func (c *cta) operation(e *probe.Event) {
 	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
 	a := &s.actions[w.next]
 	for a.op != e.Operation { // skip actions folded into constants, which have no event
@@ -600,7 +600,7 @@ func (c *cta) operation(e *interp.Event) {
 }
 
 // compute handles a lane-wise operation; any holds the lanes with invalid source bits.
-func (c *cta) compute(e *interp.Event, f *frame, a *action, any uint64) {
+func (c *cta) compute(e *probe.Event, f *frame, a *action, any uint64) {
 	for _, r := range a.results { // a result may also be a source, so skip the lanes of any
 		if r >= 0 {
 			f.dirty[r] &^= e.Lanes &^ any
@@ -629,9 +629,9 @@ func (c *cta) compute(e *interp.Event, f *frame, a *action, any uint64) {
 			continue
 		}
 		for i := range min(4, len(a.sources)) {
-			if o := &a.op.Sources[i]; o.Kind == interp.ConstantOperand {
+			if o := &a.op.Sources[i]; o.Kind == probe.ConstantOperand {
 				v[i] = o.Value
-			} else if o.Kind != interp.NoOperand {
+			} else if o.Kind != probe.NoOperand {
 				v[i] = e.Source(i).Lane(lane)
 			}
 		}
@@ -664,7 +664,7 @@ func (c *cta) compute(e *interp.Event, f *frame, a *action, any uint64) {
 }
 
 // differs reports whether valid bits alone decide an equality comparison of integers.
-func (c *cta) differs(o *interp.Operation, a, b, inv uint64) bool {
+func (c *cta) differs(o *probe.Operation, a, b, inv uint64) bool {
 	return (o.Cmp == affinetrack.Eq || o.Cmp == affinetrack.Ne) && (a^b)&lowBits(int(o.Width))&^inv != 0
 }
 
@@ -677,7 +677,7 @@ func (c *cta) bitsOf(a *action, i int) uint64 {
 }
 
 // after handles collective instructions without operation events.
-func (c *cta) after(e *interp.Event) {
+func (c *cta) after(e *probe.Event) {
 	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
 	if s.crossesPlaces && !w.changed {
 		c.exchangeAcrossPlaces(e, w, &w.frames[e.Depth], s)
@@ -685,7 +685,7 @@ func (c *cta) after(e *interp.Event) {
 }
 
 // wake handles the results of a barrier. Its operands were checked before.
-func (c *cta) wake(e *interp.Event) {
+func (c *cta) wake(e *probe.Event) {
 	if e.Index < 0 {
 		return
 	}
@@ -703,7 +703,7 @@ func (c *cta) wake(e *interp.Event) {
 }
 
 // call copies the validity of arguments to the parameters of the called function.
-func (c *cta) call(e *interp.Event) {
+func (c *cta) call(e *probe.Event) {
 	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
 	callee := c.plan.function(e.Callee)
 	args := s.call.Args
@@ -733,7 +733,7 @@ func (c *cta) call(e *interp.Event) {
 }
 
 // returned copies the validity of results back to the caller.
-func (c *cta) returned(e *interp.Event) {
+func (c *cta) returned(e *probe.Event) {
 	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
 	to, from := &w.frames[e.Depth], &w.frames[e.Depth+1]
 	each(e.Lanes, func(lane int) {
@@ -753,9 +753,9 @@ func (c *cta) returned(e *interp.Event) {
 }
 
 // passedFrom returns the invalid bits of an argument or result, by byte; nil if all are valid.
-func (c *cta) passedFrom(w *warp, f *frame, fn *function, o *interp.Operand, lane, local, index int) (inv []byte, origin uint32) {
+func (c *cta) passedFrom(w *warp, f *frame, fn *function, o *probe.Operand, lane, local, index int) (inv []byte, origin uint32) {
 	n := (o.Bits + 7) / 8
-	if o.Kind == interp.FrameOperand {
+	if o.Kind == probe.FrameOperand {
 		for offset := 0; offset < n; offset += 8 {
 			v, from := w.local.load(local+o.Row+offset, min(8, n-offset), lane)
 			if v == 0 {
@@ -781,7 +781,7 @@ func (c *cta) passedFrom(w *warp, f *frame, fn *function, o *interp.Operand, lan
 }
 
 // passTo sets the invalid bits of a parameter or result.
-func (c *cta) passTo(w *warp, f *frame, fn *function, o *interp.Operand, lane, local int, inv []byte, origin uint32) {
+func (c *cta) passTo(w *warp, f *frame, fn *function, o *probe.Operand, lane, local int, inv []byte, origin uint32) {
 	n := (o.Bits + 7) / 8
 	at := func(offset int) (v uint64) {
 		for k := offset; k < min(offset+8, n, len(inv)); k++ {
@@ -789,7 +789,7 @@ func (c *cta) passTo(w *warp, f *frame, fn *function, o *interp.Operand, lane, l
 		}
 		return v
 	}
-	if o.Kind == interp.FrameOperand {
+	if o.Kind == probe.FrameOperand {
 		for offset := 0; offset < n; offset += 8 {
 			w.local.store(local+o.Row+offset, min(8, n-offset), lane, at(offset), origin)
 		}

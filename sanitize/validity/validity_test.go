@@ -8,13 +8,15 @@ import (
 	"testing"
 
 	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 	"gemu/sanitize/finding"
 	"gemu/sanitize/internal/planted"
 )
 
 // TestPlanted runs kernels with planted uses of uninitialised values, and similar correct kernels.
 func TestPlanted(t *testing.T) {
-	planted.Files(t, "../../testdata/sanitize/init/*.ptx", func(log *finding.Log) interp.Probe { return New(log) })
+	planted.Files(t, "../../testdata/sanitize/init/*.ptx", func(log *finding.Log) probe.Probe { return New(log) })
 }
 
 // found runs a kernel in every mode. It returns the findings as "LINE: KIND", which must be the same in all
@@ -23,7 +25,7 @@ func found(t *testing.T, src string, l interp.Launch, after func(dev *interp.Dev
 	t.Helper()
 	for i, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
 		var log finding.Log
-		dev := interp.NewDevice(interp.Config{Probes: []interp.Probe{New(&log)}})
+		dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{New(&log)}})
 		mod, err := dev.Load("k.ptx", []byte(src))
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +97,7 @@ END:
 		{"redux.sync.add.u32 %y, %x, 0xffffffff;", "mov.u32 %x, 3;", nil},
 	} {
 		src := strings.NewReplacer("SHUFFLE", c.shuffle, "SET", c.set).Replace(kernel)
-		got, text := found(t, src, interp.Launch{Kernel: "k", Grid: interp.Dim(1), Block: interp.Dim(32)}, nil)
+		got, text := found(t, src, interp.Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(32)}, nil)
 		slices.Sort(got)
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s %s: found %q, want %q\n%s", c.shuffle, c.set, got, c.want, text)
@@ -133,7 +135,7 @@ func TestHost(t *testing.T) {
 		{"popc.b32 %y, %x;", []string{"0: uninitialized copy to the host", "11: uninitialized store"}},
 	} {
 		src := strings.Replace(kernel, "BODY", c.body, 1)
-		got, text := found(t, src, interp.Launch{Kernel: "k", Grid: interp.Dim(1), Block: interp.Dim(1)}, func(dev *interp.Device, b *interp.Buffer) {
+		got, text := found(t, src, interp.Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(1)}, func(dev *interp.Device, b *interp.Buffer) {
 			b.Read(0, make([]byte, 64))
 		})
 		if !slices.Equal(got, c.want) {
@@ -165,7 +167,7 @@ END:
 		found     bool
 	}{{0, 0, true}, {0, 256, false}, {16, 4, false}, {16, 3, true}, {0, 16, true}, {20, 100, true}} {
 		var log finding.Log
-		dev := interp.NewDevice(interp.Config{Probes: []interp.Probe{New(&log)}})
+		dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{New(&log)}})
 		mod, err := dev.Load("k.ptx", []byte(kernel))
 		if err != nil {
 			t.Fatal(err)
@@ -175,7 +177,7 @@ END:
 			t.Fatal(err)
 		}
 		b.Write(c.at, make([]byte, c.bytes))
-		if _, err := mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}}); err != nil {
+		if _, err := mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{b}}); err != nil {
 			t.Fatal(err)
 		}
 		list := log.Findings()
@@ -203,7 +205,7 @@ func TestMessage(t *testing.T) {
 END:
 	ret;
 }
-`, interp.Launch{Kernel: "k", Grid: interp.Dim(1), Block: interp.Dim(32)}, nil)
+`, interp.Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(32)}, nil)
 	want := `========= Error: init: where control goes depends on a value that nothing has written
 =========     branch at k.ptx:13:6 in k
 =========         @%p bra END;

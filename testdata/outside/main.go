@@ -9,6 +9,7 @@ import (
 	"gemu/interp"
 	"gemu/models"
 	"gemu/models/catalog"
+	"gemu/probe"
 	"gemu/sanitize"
 	"gemu/sanitize/finding"
 )
@@ -21,7 +22,7 @@ func main() {
 		}},
 		Sanitizers: []*sanitize.Tool{{
 			Name: "nan", Doc: "floating-point operations whose result is NaN in some lane",
-			New: func(log *finding.Log, _ sanitize.Options) interp.Probe { return &nan{log: log} },
+			New: func(log *finding.Log, _ sanitize.Options) probe.Probe { return &nan{log: log} },
 		}},
 		Probes: []cli.Probe{{
 			Name: "mix", Doc: "warp instructions by class",

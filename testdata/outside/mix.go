@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
+	"gemu/probe"
+	"gemu/ptx"
 	"io"
 	"maps"
 	"slices"
 	"sync"
-
-	"gemu/interp"
 )
 
 // mix is a probe that counts warp instructions by the class of the instruction.
@@ -16,16 +16,16 @@ type mix struct {
 	counts map[string]int64 // of the CTAs that have ended
 }
 
-func (m *mix) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnAfter | interp.OnCTAEnd}
+func (m *mix) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAfter | probe.OnCTAEnd}
 }
 
 // CTA makes the sink of one CTA. CTAs run at the same time, so that each counts for itself.
-func (m *mix) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink {
+func (m *mix) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink {
 	return &mixCTA{mix: m, counts: map[string]int64{}}
 }
 
-func (m *mix) OnEvent(*interp.Event) {}
+func (m *mix) OnEvent(*probe.Event) {}
 
 func (m *mix) Report(w io.Writer) error {
 	m.mu.Lock()
@@ -43,8 +43,8 @@ type mixCTA struct {
 	counts map[string]int64
 }
 
-func (c *mixCTA) OnEvent(e *interp.Event) {
-	if e.Kind == interp.OnAfter {
+func (c *mixCTA) OnEvent(e *probe.Event) {
+	if e.Kind == probe.OnAfter {
 		c.counts[e.Instr.Form.Class.String()]++
 		return
 	}

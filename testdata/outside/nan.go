@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/sanitize/finding"
 )
@@ -14,14 +14,14 @@ type nan struct {
 	log *finding.Log
 }
 
-func (n *nan) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnAfter, Values: true}
+func (n *nan) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAfter, Values: true}
 }
 
-func (n *nan) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return n }
+func (n *nan) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return n }
 
-func (n *nan) OnEvent(e *interp.Event) {
-	if e.Kind != interp.OnAfter {
+func (n *nan) OnEvent(e *probe.Event) {
+	if e.Kind != probe.OnAfter {
 		return
 	}
 	for i := range e.Writes {
@@ -40,7 +40,7 @@ func (n *nan) OnEvent(e *interp.Event) {
 	}
 }
 
-func isNaN(v *interp.Value, lane int) bool {
+func isNaN(v *probe.Value, lane int) bool {
 	switch v.Type {
 	case ptx.F32:
 		f := math.Float32frombits(uint32(v.Low[lane]))

@@ -4,8 +4,9 @@ import (
 	"math/bits"
 	"sync"
 
-	"gemu/interp"
 	"gemu/models"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // narrow is a model of a register file that keeps a register in half a row if all lanes that were written have at most 16
@@ -17,15 +18,15 @@ type narrow struct {
 
 func (n *narrow) Name() string { return "narrow" }
 
-func (n *narrow) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnAfter | interp.OnReturn | interp.OnWake | interp.OnCTAEnd, Values: true}
+func (n *narrow) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAfter | probe.OnReturn | probe.OnWake | probe.OnCTAEnd, Values: true}
 }
 
-func (n *narrow) CTA(l *interp.LaunchInfo, _ int, _ interp.Dim3) interp.Sink {
+func (n *narrow) CTA(l *probe.LaunchInfo, _ int, _ ptx.Dim3) probe.Sink {
 	return &narrowCTA{model: n, lanes: l.WarpSize}
 }
 
-func (n *narrow) OnEvent(*interp.Event) {}
+func (n *narrow) OnEvent(*probe.Event) {}
 
 func (n *narrow) Report() *models.Report {
 	n.mu.Lock()
@@ -58,8 +59,8 @@ type narrowCTA struct {
 	counts
 }
 
-func (c *narrowCTA) OnEvent(e *interp.Event) {
-	if e.Kind == interp.OnCTAEnd {
+func (c *narrowCTA) OnEvent(e *probe.Event) {
+	if e.Kind == probe.OnCTAEnd {
 		c.model.mu.Lock()
 		defer c.model.mu.Unlock()
 		c.model.writes += c.writes
@@ -68,7 +69,7 @@ func (c *narrowCTA) OnEvent(e *interp.Event) {
 }
 
 // StoredBytes is called for each register that an instruction has written.
-func (c *narrowCTA) StoredBytes(e *interp.Event, i int) int {
+func (c *narrowCTA) StoredBytes(e *probe.Event, i int) int {
 	v := &e.Writes[i]
 	all := models.Bytes(v, c.lanes)
 	c.writes++

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -26,19 +27,13 @@ type Program struct {
 	HasOrdered      bool // some instruction lets a CTA observe the effects of other CTAs
 	CancelsClusters bool // some instruction removes clusters that have not begun from the launch
 
-	Params    []Variable // variables in the parameter block
-	ParamLen  int        // size in bytes
-	Shared    []Variable // variables in shared memory, with the dynamic ones last
-	SharedLen uint64     // size of static shared variables in bytes
-	SharedDyn uint64     // offset of dynamic shared memory in bytes
+	Params    []probe.Variable // variables in the parameter block
+	ParamLen  int              // size in bytes
+	Shared    []probe.Variable // variables in shared memory, with the dynamic ones last
+	SharedLen uint64           // size of static shared variables in bytes
+	SharedDyn uint64           // offset of dynamic shared memory in bytes
 
 	blockAt []*Block // block of each pc
-}
-
-// Variable is a variable and its place in an area of memory.
-type Variable struct {
-	Var    *ptx.Var
-	Offset int // offset in bytes
 }
 
 // FrameAlign is the minimum alignment of a function's local frame in words: 16 bytes.
@@ -98,7 +93,7 @@ type Func struct {
 	Keeping      [P + 1][]Storage // storage in affine mode, by slot and row
 	Zero         []Row            // rows that may be read before they are written
 	Local        int              // size of its static local frame in words of 4 bytes
-	Locals       []Variable       // variables, parameters and results in the local frame
+	Locals       []probe.Variable // variables, parameters and results in the local frame
 	Align        int              // alignment of the frame in words
 	Multiply     bool             // it has multiplications that may be pending (WgmmaIssue)
 	Allocates    bool             // it has alloca or stackrestore, so the stacks of lanes may have different sizes

@@ -11,6 +11,7 @@ import (
 	"gemu/interp/internal/matrix"
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/texture"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -85,14 +86,14 @@ type Elem struct {
 
 // Request returns the access in the form of package mem.
 func (a *Access) Request() mem.Access {
-	kind := mem.Load
+	kind := probe.AccessLoad
 	switch {
 	case a.Atom != nil:
-		kind = mem.Atomic
+		kind = probe.AccessAtomic
 	case a.Store:
-		kind = mem.Store
+		kind = probe.AccessStore
 	}
-	request := mem.Access{Space: a.Space, Bytes: a.Bytes, Kind: kind, SpareBytes: a.SpareBytes, Cluster: a.Cluster}
+	request := mem.Access{Request: probe.Request{Space: a.Space, Bytes: a.Bytes, Kind: kind, SpareBytes: a.SpareBytes, Cluster: a.Cluster}}
 	if a.Tile != nil {
 		request.Align, request.Hardware = a.Tile.Align, a.Tile.HardwareAlign
 	}

@@ -6,7 +6,7 @@ import (
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/fp"
-	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -195,9 +195,9 @@ func lowerCvta(l *lowerer, instr *ptx.Instr) {
 	base := uint64(0)
 	switch space, _ := instr.Space(); space {
 	case ptx.Shared:
-		base = mem.SharedWindow
+		base = probe.SharedWindow
 	case ptx.Local:
-		base = mem.LocalWindow
+		base = probe.LocalWindow
 	}
 	if base == 0 {
 		l.emit(code.Instr{Op: movOp(s), D: d, A: a})

@@ -7,7 +7,7 @@ import (
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/fp"
-	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -120,7 +120,7 @@ func (l *lowerer) address(s ptx.Symbol) uint64 {
 		case ptx.Param:
 			for _, p := range l.prog.Params {
 				if p.Var == v {
-					return mem.ParamBase + uint64(p.Offset)
+					return probe.ParamBase + uint64(p.Offset)
 				}
 			}
 		}
@@ -343,7 +343,7 @@ func lowerMapa(l *lowerer, instr *ptx.Instr) {
 		l.emit(code.Instr{Op: code.ZextB64, D: wide, A: rank})
 		insert, rank = code.OpNamed("bfi.b64"), wide
 	}
-	l.emit(code.Instr{Op: insert, D: d, A: rank, B: a, C: l.constant(code.R, mem.RankShift), E: l.constant(code.R, rankBits)})
+	l.emit(code.Instr{Op: insert, D: d, A: rank, B: a, C: l.constant(code.R, probe.RankShift), E: l.constant(code.R, rankBits)})
 }
 
 // rankBits is the number of bits for a CTA's rank in an address of shared memory.
@@ -356,7 +356,7 @@ func lowerGetctarank(l *lowerer, instr *ptx.Instr) {
 		return
 	}
 	s := code.SlotOf(instr.Type())
-	o := code.Instr{Op: code.OpNamed("bfe.u32"), D: d, A: l.source(&instr.Ops[1], instr.Type(), s), B: l.constant(code.R, mem.RankShift), C: l.constant(code.R, rankBits)}
+	o := code.Instr{Op: code.OpNamed("bfe.u32"), D: d, A: l.source(&instr.Ops[1], instr.Type(), s), B: l.constant(code.R, probe.RankShift), C: l.constant(code.R, rankBits)}
 	if s == code.Q {
 		o.Op, o.D = code.OpNamed("bfe.u64"), l.newTemp(code.Q)
 		l.emit(o)

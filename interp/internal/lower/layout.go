@@ -4,6 +4,7 @@ package lower
 
 import (
 	"gemu/interp/internal/code"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -13,7 +14,7 @@ func (l *lowerer) layoutParams() {
 	for _, v := range l.kernel.Params {
 		a := v.Alignment()
 		offset = (offset + a - 1) / a * a
-		l.prog.Params = append(l.prog.Params, code.Variable{Var: v, Offset: offset})
+		l.prog.Params = append(l.prog.Params, probe.Variable{Var: v, Offset: offset})
 		offset += v.Size()
 	}
 	l.prog.ParamLen = offset
@@ -45,7 +46,7 @@ func (l *lowerer) layoutShared(reach []reachedFunc) {
 		a := uint64(v.Alignment())
 		offset = (offset + a - 1) / a * a
 		l.sharedAddresses[v] = offset
-		l.prog.Shared = append(l.prog.Shared, code.Variable{Var: v, Offset: int(offset)})
+		l.prog.Shared = append(l.prog.Shared, probe.Variable{Var: v, Offset: int(offset)})
 		offset += uint64(v.Size())
 	}
 	for _, d := range l.module.Decls {
@@ -66,7 +67,7 @@ func (l *lowerer) layoutShared(reach []reachedFunc) {
 	l.prog.SharedDyn = (offset + align - 1) / align * align
 	for _, v := range dynamic {
 		l.sharedAddresses[v] = l.prog.SharedDyn
-		l.prog.Shared = append(l.prog.Shared, code.Variable{Var: v, Offset: int(l.prog.SharedDyn)})
+		l.prog.Shared = append(l.prog.Shared, probe.Variable{Var: v, Offset: int(l.prog.SharedDyn)})
 	}
 }
 
@@ -88,7 +89,7 @@ func (l *lowerer) layoutLocals() {
 				a := max(v.Alignment(), 4)
 				top = (top + a - 1) / a * a
 				l.locals[v] = top
-				l.fn.Locals = append(l.fn.Locals, code.Variable{Var: v, Offset: top})
+				l.fn.Locals = append(l.fn.Locals, probe.Variable{Var: v, Offset: top})
 				top += l.frameSize(v)
 				l.fn.Align = max(l.fn.Align, a/4)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -29,7 +30,7 @@ func (l *lowerer) accessIn(instr *ptx.Instr, o *ptx.Operand, space ptx.Space, cl
 	l.prog.NumHits += code.HitsPerAccess
 	if cluster && l.opt.Cluster && o.Sym() == nil {
 		a.Space, a.Cluster = ptx.Generic, true
-		a.Offset += mem.SharedWindow
+		a.Offset += probe.SharedWindow
 	}
 	entry := l.fn.Entry
 	switch {

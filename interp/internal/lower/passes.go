@@ -58,7 +58,7 @@ type Env interface {
 	// Address returns the address of a module variable or function; false if it has none, or one for each CTA or
 	// thread.
 	Address(s ptx.Symbol) (uint64, bool)
-	// Params makes room for parameters of the given size in bytes at mem.ParamBase.
+	// Params makes room for parameters of the given size in bytes at probe.ParamBase.
 	Params(bytes int)
 	// AddressTaken returns the functions whose address the module uses; see the function of this name.
 	AddressTaken() []*ptx.Func

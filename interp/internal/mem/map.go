@@ -5,17 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"strings"
 	"unsafe"
 
 	"gemu/internal/hostmem"
-	"gemu/ptx"
+	"gemu/probe"
 )
 
 const (
-	// FirstAddress is the address of the first allocation by default.
-	FirstAddress = 0x1000_0000
-
 	// allocGap is the distance between allocations in bytes, so that an access past the end of one does not reach the
 	// next.
 	allocGap = 256
@@ -31,39 +27,9 @@ const (
 	MaxFreed = 1 << 16
 )
 
-// Kind is the kind of an allocation.
-type Kind uint8
-
-const (
-	Buffer      Kind = iota // allocated by the caller
-	Variable                // a .global variable
-	Constant                // a .const variable
-	Params                  // the parameter block
-	Heap                    // device-side malloc
-	SharedBlock             // the shared memory of a CTA, at its window
-	Mapped                  // memory of the host
-	Workspace               // word in which the CTAs of a cooperative launch count at the grid barrier
-	PerCTA                  // slices of global memory of a launch, one for each CTA
-	Array                   // texels: only textures and surfaces reach them
-	TexRef                  // handle of a .texref variable: only a binding changes it
-	SamplerRef
-	SurfRef
-)
-
-// Allocation is a block of memory with an address range of its own.
+// Allocation is a block of memory with an address range of its own: the part that probes see, and its owner's part.
 type Allocation struct {
-	Base  uint64
-	Size  uint64 // accessible bytes: 0 once it is freed
-	Span  uint64 // bytes of the address range
-	Data  []byte // Size bytes, 8-byte aligned
-	Ptr   unsafe.Pointer
-	Kind  Kind
-	Name  string
-	Freed bool // the address range is kept, so that messages can name it
-
-	// Shadow holds Map.ShadowBytes bytes for each byte of Data, initially zero; nil if the map keeps none. The writer
-	// defines their meaning. The shadow of shared memory belongs to the CTA.
-	Shadow []byte
+	probe.Allocation
 
 	mapping       Mapping // properties of mapped host memory
 	release       func()  // frees Data; may be nil
@@ -83,7 +49,7 @@ const (
 // NewShared makes the shared memory of a CTA: size bytes, followed by zeros up to the end of its allocation unit (see
 // SharedUnit).
 func (m *Map) NewShared(size uint64) *Allocation {
-	a := &Allocation{Base: SharedWindow, Size: size, Span: size, Data: AlignedBytes(roundUp(size, maxSharedUnit))[:size], Kind: SharedBlock}
+	a := &Allocation{Allocation: probe.Allocation{Base: probe.SharedWindow, Size: size, Span: size, Data: AlignedBytes(roundUp(size, maxSharedUnit))[:size], Kind: probe.SharedMemory}}
 	if m.ShadowBytes > 0 {
 		a.Shadow = make([]byte, uint64(m.ShadowBytes)*size)
 	}
@@ -109,79 +75,18 @@ func (a *Allocation) setPointer() { a.Ptr = unsafe.Pointer(unsafe.SliceData(a.Da
 //go:norace
 func (a *Allocation) Slice(from, to uint64) *Allocation {
 	from, to = max(from, a.Base), min(to, a.Base+a.Size)
-	part := &Allocation{Base: from, Size: to - from, Span: to - from, Data: AlignedBytes(to - from), Kind: a.Kind, Name: a.Name}
+	part := &Allocation{Allocation: probe.Allocation{Base: from, Size: to - from, Span: to - from, Data: AlignedBytes(to - from), Kind: a.Kind, Name: a.Name}}
 	part.setPointer()
 	copy(part.Data, a.Data[from-a.Base:])
 	return part
 }
 
-// String names the allocation in messages, and says where it is.
-func (a *Allocation) String() string {
-	return fmt.Sprintf("%s [%#x, %#x) of %d bytes", a.Label(), a.Base, a.Base+a.Span, a.Span)
-}
-
-// Label is the name of the allocation in messages.
-func (a *Allocation) Label() string {
-	name := a.Name
-	switch a.Kind {
-	case Buffer:
-		if name == "" {
-			name = "buffer"
-		} else {
-			name = "buffer " + name
-		}
-	case Variable:
-		name = "variable " + name
-	case Constant:
-		name = ".const variable " + name
-	case Params:
-		name = "kernel parameters"
-	case Heap:
-		name = "heap block"
-	case SharedBlock:
-		name = "shared memory"
-	case Mapped:
-		if name == "" {
-			name = "host memory"
-		}
-	case Workspace:
-		name = "grid workspace"
-	case PerCTA:
-		name = "per-CTA memory"
-	case Array:
-		name = strings.TrimSpace("array " + name)
-	case TexRef, SamplerRef, SurfRef:
-		name = a.Kind.opaqueDescription() + " " + name
+// Public returns the part of the allocation that probes see; nil of nil.
+func (a *Allocation) Public() *probe.Allocation {
+	if a == nil {
+		return nil
 	}
-	return name
-}
-
-// opaqueDescription describes memory that loads and stores cannot reach; it returns "" for other memory.
-func (k Kind) opaqueDescription() string {
-	switch k {
-	case Array:
-		return "the array of a texture or surface"
-	case TexRef:
-		return ".texref variable"
-	case SamplerRef:
-		return ".samplerref variable"
-	case SurfRef:
-		return ".surfref variable"
-	}
-	return ""
-}
-
-// Space is the state space of the allocation.
-func (a *Allocation) Space() ptx.Space {
-	switch a.Kind {
-	case Constant:
-		return ptx.Const
-	case Params:
-		return ptx.Param
-	case SharedBlock:
-		return ptx.Shared
-	}
-	return ptx.Global
+	return &a.Allocation
 }
 
 // Map is the address map of a device. It never uses an address twice, so that every use of a stale pointer is detected;
@@ -227,7 +132,7 @@ func reserve(size uint64) ([]byte, func(), error) {
 // the memory of an allocation (zero bytes at a multiple of 16) and a function to free it, which may be nil. If allocate
 // is nil, memory comes from Go's heap, or is reserved if it is large.
 func NewMap(base, limit uint64, allocate func(size uint64) (data []byte, release func(), err error)) *Map {
-	m := &Map{next: base, limit: limit, allocate: allocate, lazy: allocate == nil, params: &Allocation{Base: ParamBase, Kind: Params}}
+	m := &Map{next: base, limit: limit, allocate: allocate, lazy: allocate == nil, params: &Allocation{Allocation: probe.Allocation{Base: probe.ParamBase, Kind: probe.ParameterMemory}}}
 	if m.lazy {
 		m.allocate = reserve
 	}
@@ -257,7 +162,7 @@ func (m *Map) Used() uint64 { return m.used }
 func (m *Map) Obstacle(n int) *Allocation {
 	for rank := 1; rank < n; rank++ {
 		from := SharedAddress(rank)
-		for i := m.indexAfter(from + WindowSize - 1); i > 0 && m.allocs[i-1].Base+m.allocs[i-1].Span > from; i-- {
+		for i := m.indexAfter(from + probe.WindowSize - 1); i > 0 && m.allocs[i-1].Base+m.allocs[i-1].Span > from; i-- {
 			if a := m.allocs[i-1]; !a.Freed {
 				return a
 			}
@@ -290,11 +195,11 @@ func AlignedBytes(n uint64) []byte {
 }
 
 // Alloc allocates size zero bytes. The error wraps ErrOutOfMemory.
-func (m *Map) Alloc(size uint64, kind Kind, name string) (*Allocation, error) {
+func (m *Map) Alloc(size uint64, kind probe.AllocationKind, name string) (*Allocation, error) {
 	if size > m.limit || m.used+size > m.limit {
 		return nil, fmt.Errorf("%w: %d bytes wanted, %d of %d in use", ErrOutOfMemory, size, m.used, m.limit)
 	}
-	a := &Allocation{Base: m.place(size), Size: size, Span: size, Kind: kind, Name: name}
+	a := &Allocation{Allocation: probe.Allocation{Base: m.place(size), Size: size, Span: size, Kind: kind, Name: name}}
 	if err := m.allocateBacking(a); err != nil {
 		return nil, err
 	}
@@ -352,7 +257,7 @@ func (m *Map) place(size uint64) uint64 {
 // cooperative_groups/details/driver_abi.h).
 func (m *Map) OpenWorkspace() *Allocation {
 	const size = 8
-	a := &Allocation{Base: WorkspaceBase, Size: size, Span: size, Data: AlignedBytes(size), Kind: Workspace}
+	a := &Allocation{Allocation: probe.Allocation{Base: WorkspaceBase, Size: size, Span: size, Data: AlignedBytes(size), Kind: probe.WorkspaceMemory}}
 	if m.ShadowBytes > 0 {
 		a.Shadow = make([]byte, size*m.ShadowBytes)
 	}
@@ -381,7 +286,7 @@ func (m *Map) Attach(addr uint64, data []byte, name string, mapping Mapping) (*A
 	}
 	m.freedCount -= j - i
 	m.allocs = slices.Delete(m.allocs, i, j)
-	a := &Allocation{Base: addr, Size: size, Span: size, Data: data, Kind: Mapped, Name: name, mapping: mapping}
+	a := &Allocation{Allocation: probe.Allocation{Base: addr, Size: size, Span: size, Data: data, Kind: probe.HostMemory, Name: name}, mapping: mapping}
 	if err := m.allocateShadow(a); err != nil {
 		return nil, err
 	}
@@ -459,11 +364,11 @@ func (m *Map) Free(a *Allocation) {
 	a.Size = 0
 	a.releaseMemory()
 	switch a.Kind {
-	case Workspace:
+	case probe.WorkspaceMemory:
 		i := m.indexAfter(a.Base) - 1
 		m.allocs = slices.Delete(m.allocs, i, i+1)
 		return
-	case Mapped:
+	case probe.HostMemory:
 		m.mapped--
 		if a.mapping&Permanent == 0 {
 			m.mayFaultCount--
@@ -529,19 +434,9 @@ func distance(a *Allocation, addr uint64) uint64 {
 	return 0
 }
 
-// Pointer is a word of the kernel's parameters whose value lies in the range of device memory.
-type Pointer struct {
-	Offset int         // from ParamBase
-	Memory *Allocation // allocation that the word points into; nil: the address lies between allocations
-
-	// Begin and End bound the contiguous memory around the address: the allocation alone, unless mapped memory adjoins
-	// it.
-	Begin, End uint64
-}
-
 // Pointers returns the parameter words of size bytes, at multiples of size, whose values lie in the range of device
 // memory, by offset.
-func (m *Map) Pointers(size int) (list []Pointer) {
+func (m *Map) Pointers(size int) (list []probe.Pointer) {
 	i := m.indexAfter(windowsEnd - 1)
 	if i == len(m.allocs) {
 		return nil
@@ -556,9 +451,9 @@ func (m *Map) Pointers(size int) (list []Pointer) {
 		if v < first || v >= last {
 			continue
 		}
-		p := Pointer{Offset: offset}
-		if a := m.Find(v); a != nil && !a.Freed && a.Kind.opaqueDescription() == "" {
-			p.Memory = a
+		p := probe.Pointer{Offset: offset}
+		if a := m.Find(v); a != nil && !a.Freed && a.Kind.Opaque() == "" {
+			p.Memory = a.Public()
 			p.Begin, p.End = m.neighbours(a)
 		}
 		list = append(list, p)

@@ -9,12 +9,13 @@ import (
 	"testing"
 	"unsafe"
 
+	"gemu/probe"
 	"gemu/ptx"
 
 	"pgregory.net/rapid"
 )
 
-func alloc(t *testing.T, m *Map, size uint64, k Kind, name string) *Allocation {
+func alloc(t *testing.T, m *Map, size uint64, k probe.AllocationKind, name string) *Allocation {
 	t.Helper()
 	a, err := m.Alloc(size, k, name)
 	if err != nil {
@@ -26,11 +27,11 @@ func alloc(t *testing.T, m *Map, size uint64, k Kind, name string) *Allocation {
 // TestResolve has an access for every meaning of an address, and every fault; the rules are in the manual, section
 // 9.7.9 (state spaces, generic addressing, alignment).
 func TestResolve(t *testing.T) {
-	m := NewMap(FirstAddress, 1<<20, nil)
-	buf := alloc(t, m, 100, Buffer, "x")
-	con := alloc(t, m, 16, Constant, "c")
+	m := NewMap(probe.FirstAddress, 1<<20, nil)
+	buf := alloc(t, m, 100, probe.BufferMemory, "x")
+	con := alloc(t, m, 16, probe.ConstantMemory, "c")
 	par := m.SizeParams(16)
-	exited := alloc(t, m, 64, Buffer, "y")
+	exited := alloc(t, m, 64, probe.BufferMemory, "y")
 	m.Free(exited)
 	host, err := m.Attach(0x7000_0000, AlignedBytes(64), "", ReadOnly)
 	if err != nil {
@@ -39,7 +40,7 @@ func TestResolve(t *testing.T) {
 	v := &View{Map: m, Shared: m.NewShared(48), LocalBegin: 16, LocalEnd: 80}
 	for _, c := range []struct {
 		space ptx.Space
-		kind  AccessKind
+		kind  probe.AccessKind
 		bytes int
 		addr  uint64
 		want  *Allocation
@@ -48,35 +49,35 @@ func TestResolve(t *testing.T) {
 		text  string // part of the message or of the nearest allocation
 	}{
 		{space: ptx.Global, bytes: 4, addr: buf.Base + 96, want: buf, off: 96},
-		{space: ptx.Generic, kind: Atomic, bytes: 8, addr: buf.Base, want: buf},
-		{space: ptx.Global, bytes: 4, addr: buf.Base + 100, fault: ErrOutOfBounds, text: "ends 0 bytes before"},
-		{space: ptx.Global, bytes: 8, addr: buf.Base + 96, fault: ErrOutOfBounds, text: "whose last 4 bytes"},
-		{space: ptx.Global, bytes: 4, addr: buf.Base - 4, fault: ErrOutOfBounds, text: "begins 4 bytes behind"},
-		{space: ptx.Global, bytes: 4, addr: buf.Base + 2, fault: ErrMisaligned},
-		{space: ptx.Global, bytes: 4, addr: exited.Base, fault: ErrUseAfterFree, text: "y"},
-		{space: ptx.Global, bytes: 4, addr: con.Base, fault: ErrWrongSpace},
+		{space: ptx.Generic, kind: probe.AccessAtomic, bytes: 8, addr: buf.Base, want: buf},
+		{space: ptx.Global, bytes: 4, addr: buf.Base + 100, fault: probe.ErrOutOfBounds, text: "ends 0 bytes before"},
+		{space: ptx.Global, bytes: 8, addr: buf.Base + 96, fault: probe.ErrOutOfBounds, text: "whose last 4 bytes"},
+		{space: ptx.Global, bytes: 4, addr: buf.Base - 4, fault: probe.ErrOutOfBounds, text: "begins 4 bytes behind"},
+		{space: ptx.Global, bytes: 4, addr: buf.Base + 2, fault: probe.ErrMisaligned},
+		{space: ptx.Global, bytes: 4, addr: exited.Base, fault: probe.ErrUseAfterFree, text: "y"},
+		{space: ptx.Global, bytes: 4, addr: con.Base, fault: probe.ErrWrongSpace},
 		{space: ptx.Generic, bytes: 4, addr: con.Base, want: con},
 		{space: ptx.Const, bytes: 4, addr: con.Base + 12, want: con, off: 12},
-		{space: ptx.Const, bytes: 4, addr: buf.Base, fault: ErrWrongSpace},
-		{space: ptx.Generic, kind: Store, bytes: 4, addr: con.Base, fault: ErrReadOnly},
+		{space: ptx.Const, bytes: 4, addr: buf.Base, fault: probe.ErrWrongSpace},
+		{space: ptx.Generic, kind: probe.AccessStore, bytes: 4, addr: con.Base, fault: probe.ErrReadOnly},
 		{space: ptx.Param, bytes: 8, addr: par.Base + 8, want: par, off: 8},
-		{space: ptx.Param, bytes: 8, addr: buf.Base, fault: ErrWrongSpace},
-		{space: ptx.Generic, kind: Store, bytes: 8, addr: par.Base, fault: ErrReadOnly},
+		{space: ptx.Param, bytes: 8, addr: buf.Base, fault: probe.ErrWrongSpace},
+		{space: ptx.Generic, kind: probe.AccessStore, bytes: 8, addr: par.Base, fault: probe.ErrReadOnly},
 		{space: ptx.Global, bytes: 4, addr: host.Base, want: host},
-		{space: ptx.Global, kind: Store, bytes: 4, addr: host.Base, fault: ErrReadOnly},
+		{space: ptx.Global, kind: probe.AccessStore, bytes: 4, addr: host.Base, fault: probe.ErrReadOnly},
 		{space: ptx.Shared, bytes: 16, addr: 32, want: v.Shared, off: 32},
-		{space: ptx.Shared, bytes: 4, addr: 48, fault: ErrOutOfBounds},
-		{space: ptx.Generic, bytes: 4, addr: SharedWindow + 44, want: v.Shared, off: 44},
-		{space: ptx.Generic, bytes: 4, addr: SharedWindow + 48, fault: ErrOutOfBounds},
-		{space: ptx.Global, bytes: 4, addr: SharedWindow, fault: ErrOutOfBounds},
+		{space: ptx.Shared, bytes: 4, addr: 48, fault: probe.ErrOutOfBounds},
+		{space: ptx.Generic, bytes: 4, addr: probe.SharedWindow + 44, want: v.Shared, off: 44},
+		{space: ptx.Generic, bytes: 4, addr: probe.SharedWindow + 48, fault: probe.ErrOutOfBounds},
+		{space: ptx.Global, bytes: 4, addr: probe.SharedWindow, fault: probe.ErrOutOfBounds},
 		{space: ptx.Local, bytes: 8, addr: 72, off: 72},
-		{space: ptx.Local, bytes: 8, addr: 8, fault: ErrOutOfBounds},
-		{space: ptx.Local, bytes: 8, addr: 80, fault: ErrOutOfBounds},
-		{space: ptx.Generic, kind: Store, bytes: 4, addr: LocalWindow + 16, off: 16},
-		{space: ptx.Generic, kind: Atomic, bytes: 4, addr: LocalWindow + 16, fault: ErrWrongSpace},
-		{space: ptx.Global, bytes: 4, addr: ^uint64(3), fault: ErrOutOfBounds},
+		{space: ptx.Local, bytes: 8, addr: 8, fault: probe.ErrOutOfBounds},
+		{space: ptx.Local, bytes: 8, addr: 80, fault: probe.ErrOutOfBounds},
+		{space: ptx.Generic, kind: probe.AccessStore, bytes: 4, addr: probe.LocalWindow + 16, off: 16},
+		{space: ptx.Generic, kind: probe.AccessAtomic, bytes: 4, addr: probe.LocalWindow + 16, fault: probe.ErrWrongSpace},
+		{space: ptx.Global, bytes: 4, addr: ^uint64(3), fault: probe.ErrOutOfBounds},
 	} {
-		p, fault := v.Resolve(&Access{Space: c.space, Bytes: c.bytes, Kind: c.kind}, c.addr)
+		p, fault := v.Resolve(&Access{Request: probe.Request{Space: c.space, Bytes: c.bytes, Kind: c.kind}}, c.addr)
 		switch {
 		case c.fault != nil && (fault == nil || !errors.Is(fault.Kind, c.fault) || !strings.Contains(fault.Msg+fault.Near, c.text)):
 			t.Errorf("%s %s of %d bytes at %#x: %+v, want %v … %s", c.space, c.kind, c.bytes, c.addr, fault, c.fault, c.text)
@@ -148,7 +149,7 @@ func TestRows(t *testing.T) {
 // looks at the stride, and may refuse a valid access.
 func TestHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a := &Allocation{Size: uint64(rapid.IntRange(0, 200).Draw(t, "size"))}
+		a := &Allocation{Allocation: probe.Allocation{Size: uint64(rapid.IntRange(0, 200).Draw(t, "size"))}}
 		bytes := 1 << rapid.IntRange(0, 4).Draw(t, "log bytes")
 		from := uint64(rapid.IntRange(-40, 240).Draw(t, "from"))
 		stride := int64(rapid.OneOf(rapid.IntRange(-20, 20), rapid.IntRange(-1<<31, 1<<31-1)).Draw(t, "by"))
@@ -193,10 +194,10 @@ func TestLocal(t *testing.T) {
 
 // TestShadow checks that shadow bytes live as long as the allocation, and begin as zero.
 func TestShadow(t *testing.T) {
-	m := NewMap(FirstAddress, 1<<20, nil)
-	before := alloc(t, m, 8, Buffer, "")
+	m := NewMap(probe.FirstAddress, 1<<20, nil)
+	before := alloc(t, m, 8, probe.BufferMemory, "")
 	m.ShadowBytes = 2
-	a := alloc(t, m, 8, Buffer, "")
+	a := alloc(t, m, 8, probe.BufferMemory, "")
 	if before.Shadow != nil || len(a.Shadow) != 16 {
 		t.Fatalf("shadows of %d and %d bytes, want none and 16", len(before.Shadow), len(a.Shadow))
 	}
@@ -208,7 +209,7 @@ func TestShadow(t *testing.T) {
 // TestPlaces checks the addresses of docs/addresses.md: 256 bytes after the end of the previous allocation, at a
 // multiple of 512, or of 2 MiB from 1 MiB on; after mapped memory in the way.
 func TestPlaces(t *testing.T) {
-	m := NewMap(FirstAddress, 1<<30, nil)
+	m := NewMap(probe.FirstAddress, 1<<30, nil)
 	if _, err := m.Attach(0x1090_0800, AlignedBytes(64), "", 0); err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +225,7 @@ func TestPlaces(t *testing.T) {
 		{1024, 0x1090_0200},
 		{1, 0x1090_0a00}, // mapped memory is at 0x1090_0800
 	} {
-		if a := alloc(t, m, k.size, Buffer, ""); a.Base != k.want {
+		if a := alloc(t, m, k.size, probe.BufferMemory, ""); a.Base != k.want {
 			t.Errorf("%#x bytes are at %#x, want %#x", k.size, a.Base, k.want)
 		}
 	}
@@ -275,8 +276,8 @@ func TestHoldsRow(t *testing.T) {
 
 // TestMayFault: only host memory without Permanent can fault while it is mapped.
 func TestMayFault(t *testing.T) {
-	m := NewMap(FirstAddress, 1<<20, nil)
-	alloc(t, m, 16, Buffer, "")
+	m := NewMap(probe.FirstAddress, 1<<20, nil)
+	alloc(t, m, 16, probe.BufferMemory, "")
 	if _, err := m.AllocOnHost(16, "managed"); err != nil {
 		t.Fatal(err)
 	}
@@ -300,11 +301,11 @@ func TestMayFault(t *testing.T) {
 // TestPointers: parameter words with addresses of device memory, and their allocations. Adjoining mapped memory is one
 // block; freed memory, texels and the gaps between allocations are none.
 func TestPointers(t *testing.T) {
-	m := NewMap(FirstAddress, 1<<30, nil)
+	m := NewMap(probe.FirstAddress, 1<<30, nil)
 	if list := m.Pointers(8); list != nil {
 		t.Errorf("without memory there is %v", list)
 	}
-	a, freed, array := alloc(t, m, 100, Buffer, ""), alloc(t, m, 64, Buffer, ""), alloc(t, m, 64, Array, "")
+	a, freed, array := alloc(t, m, 100, probe.BufferMemory, ""), alloc(t, m, 64, probe.BufferMemory, ""), alloc(t, m, 64, probe.ArrayMemory, "")
 	var mapped []*Allocation
 	for _, addr := range []uint64{0x7000_0000_0000, 0x7000_0000_1000, 0x7000_0000_3000} {
 		p, err := m.Attach(addr, AlignedBytes(0x1000), "", 0)
@@ -314,14 +315,14 @@ func TestPointers(t *testing.T) {
 		mapped = append(mapped, p)
 	}
 	m.Free(freed)
-	words := []uint64{a.Base + 99, 5, a.Base + 100, freed.Base, array.Base, mapped[1].Base + 8, mapped[2].Base, SharedWindow, ^uint64(0)}
+	words := []uint64{a.Base + 99, 5, a.Base + 100, freed.Base, array.Base, mapped[1].Base + 8, mapped[2].Base, probe.SharedWindow, ^uint64(0)}
 	params := m.SizeParams(8 * len(words))
 	for i, v := range words {
 		binary.LittleEndian.PutUint64(params.Data[8*i:], v)
 	}
-	want := []Pointer{
-		{0, a, a.Base, a.Base + 100}, {Offset: 16}, {Offset: 24}, {Offset: 32},
-		{40, mapped[1], mapped[0].Base, mapped[1].Base + 0x1000}, {48, mapped[2], mapped[2].Base, mapped[2].Base + 0x1000},
+	want := []probe.Pointer{
+		{Memory: a.Public(), Begin: a.Base, End: a.Base + 100}, {Offset: 16}, {Offset: 24}, {Offset: 32},
+		{Offset: 40, Memory: mapped[1].Public(), Begin: mapped[0].Base, End: mapped[1].Base + 0x1000}, {Offset: 48, Memory: mapped[2].Public(), Begin: mapped[2].Base, End: mapped[2].Base + 0x1000},
 	}
 	if got := m.Pointers(8); !slices.Equal(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

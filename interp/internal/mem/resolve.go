@@ -1,64 +1,20 @@
 package mem
 
 import (
-	"errors"
 	"fmt"
 
+	"gemu/probe"
 	"gemu/ptx"
 )
 
-// Faults of an access.
-var (
-	ErrOutOfBounds  = errors.New("out-of-bounds access")
-	ErrMisaligned   = errors.New("misaligned access")
-	ErrUseAfterFree = errors.New("use after free")
-	ErrWrongSpace   = errors.New("access to the wrong state space")
-	ErrReadOnly     = errors.New("store to read-only memory")
-	ErrExited       = errors.New("access to shared memory of a CTA that has exited")
-)
-
-// Access describes the memory access of an instruction, which is the same for each lane.
+// Access is the access that an instruction makes for each lane, and its limits on the device.
 type Access struct {
-	Space ptx.Space // as written in the instruction
-	Bytes int       // bytes that one lane accesses, a power of two: the required alignment, unless Align is set
-	Align int       // alignment in bytes that is enough; 0: Bytes
-	Kind  AccessKind
+	probe.Request
 
-	// SpareBytes is the number of trailing bytes whose value is not used: they may lie past the end of the memory.
-	SpareBytes int
-
-	// Cluster requires a generic address to lie in the shared memory of a CTA of the cluster.
-	Cluster bool
-
-	Tolerate Tolerance // faults that the access may ignore
-	Hardware int       // alignment in bytes that is enough under WMMAAlignment; 0: only the usual alignment
-	Unit     uint64    // unit in bytes of shared memory allocation on the device; at most maxSharedUnit
-
-	Surface bool // access through a surface: only such accesses reach arrays
+	Tolerate probe.Tolerance // faults that the access may ignore
+	Hardware int             // alignment in bytes that is enough under probe.WMMAAlignment; 0: only the usual alignment
+	Unit     uint64          // unit in bytes of shared memory allocation on the device; at most maxSharedUnit
 }
-
-// AccessKind is the direction of an access.
-type AccessKind uint8
-
-// Directions of an access.
-const (
-	Load AccessKind = iota
-	Store
-	Atomic // load and store
-)
-
-func (k AccessKind) String() string { return [...]string{"load", "store", "atomic"}[k] }
-
-// String describes the access, as in "global load".
-func (a *Access) String() string {
-	if a.Cluster {
-		return "cluster's shared " + a.Kind.String()
-	}
-	return a.Space.String() + " " + a.Kind.String()
-}
-
-// Writes reports whether the access changes memory.
-func (a *Access) Writes() bool { return a.Kind != Load }
 
 // Allowed reports whether the access may reach memory of this kind: its state space fits, and the memory is writable if
 // the access writes.
@@ -67,29 +23,23 @@ func (a *Access) Allowed(m *Allocation) bool {
 		return false
 	}
 	if a.Surface {
-		return m.Kind == Array
+		return m.Kind == probe.ArrayMemory
 	}
 	switch a.Space {
 	case ptx.Param:
-		return m.Kind == Params
+		return m.Kind == probe.ParameterMemory
 	case ptx.Const:
-		return m.Kind == Constant
+		return m.Kind == probe.ConstantMemory
 	case ptx.Global:
 		// The parameter window is part of the global one (manual 9.7.9.19).
-		return m.Kind != Constant && m.Kind < Array
+		return m.Kind != probe.ConstantMemory && m.Kind < probe.ArrayMemory
 	}
-	return m.Kind < Array
+	return m.Kind < probe.ArrayMemory
 }
 
 // ReadOnly reports whether kernels may not change the memory.
 func (m *Allocation) ReadOnly() bool {
-	return m.Kind == Constant || m.Kind == Params || m.mapping&ReadOnly != 0
-}
-
-// HasUninitialised reports whether memory of its kind has undefined contents when it is allocated: memory from the host
-// or from malloc, and per-CTA memory. Variables have initial values.
-func (m *Allocation) HasUninitialised() bool {
-	return m.Kind == Buffer || m.Kind == Heap || m.Kind == PerCTA
+	return m.Kind == probe.ConstantMemory || m.Kind == probe.ParameterMemory || m.mapping&ReadOnly != 0
 }
 
 // View is the memory that a lane can reach: of the device, of its CTA and its own.
@@ -105,7 +55,7 @@ type Location struct {
 	Alloc  *Allocation // nil: the lane's local memory
 	Offset uint64      // in bytes, from the start of the allocation or of local memory
 
-	Tolerated Tolerance // faults of the access that were tolerated
+	Tolerated probe.Tolerance // faults of the access that were tolerated
 }
 
 // BytesLeft returns the number of accessible bytes from a location on.
@@ -113,7 +63,7 @@ func (v *View) BytesLeft(a *Access, p Location) uint64 {
 	if p.Alloc == nil {
 		return v.LocalEnd - p.Offset
 	}
-	if p.Tolerated.Has(SharedUnit) {
+	if p.Tolerated.Has(probe.SharedUnit) {
 		return roundUp(p.Alloc.Size, a.Unit) - p.Offset
 	}
 	return p.Alloc.Size - p.Offset
@@ -127,53 +77,53 @@ type Fault struct {
 }
 
 // Find returns the memory that a lane's access to an address reaches. The error is one of the faults above, such as
-// ErrMisaligned.
+// probe.ErrMisaligned.
 func (v *View) Find(a *Access, addr uint64) (Location, error) {
-	whole, n, tolerated := uint64(a.Bytes), uint64(a.Bytes-a.SpareBytes), Strict
+	whole, n, tolerated := uint64(a.Bytes), uint64(a.Bytes-a.SpareBytes), probe.Strict
 	if align := uint64(a.Align); addr%whole != 0 && (align == 0 || addr%align != 0) {
-		if a.Hardware == 0 || addr%uint64(a.Hardware) != 0 || !a.Tolerate.Has(WMMAAlignment) {
-			return Location{}, ErrMisaligned
+		if a.Hardware == 0 || addr%uint64(a.Hardware) != 0 || !a.Tolerate.Has(probe.WMMAAlignment) {
+			return Location{}, probe.ErrMisaligned
 		}
-		tolerated = WMMAAlignment
+		tolerated = probe.WMMAAlignment
 	}
 	space, offset := v.spaceAt(a, addr)
 	if a.Cluster && space != ptx.Shared {
-		return Location{}, ErrWrongSpace
+		return Location{}, probe.ErrWrongSpace
 	}
 	switch space {
 	case ptx.Shared:
 		m := v.sharedAt(a, offset)
 		switch addr := m.offset(offset); {
 		case m.Freed:
-			return Location{}, ErrExited
+			return Location{}, probe.ErrExited
 		case isWithin(addr, n, 0, m.Size):
 			return Location{m, addr, tolerated}, nil
-		case a.Kind == Load && a.Unit > 0 && a.Tolerate.Has(SharedUnit) && isWithin(addr, n, 0, roundUp(m.Size, a.Unit)):
-			return Location{m, addr, tolerated | SharedUnit}, nil
+		case a.Kind == probe.AccessLoad && a.Unit > 0 && a.Tolerate.Has(probe.SharedUnit) && isWithin(addr, n, 0, roundUp(m.Size, a.Unit)):
+			return Location{m, addr, tolerated | probe.SharedUnit}, nil
 		default:
-			return Location{}, ErrOutOfBounds
+			return Location{}, probe.ErrOutOfBounds
 		}
 	case ptx.Local:
-		if a.Kind == Atomic {
-			return Location{}, ErrWrongSpace
+		if a.Kind == probe.AccessAtomic {
+			return Location{}, probe.ErrWrongSpace
 		}
 		if !isWithin(offset, n, v.LocalBegin, v.LocalEnd) {
-			return Location{}, ErrOutOfBounds
+			return Location{}, probe.ErrOutOfBounds
 		}
 		return Location{nil, offset, tolerated}, nil
 	}
 	m := v.Map.Find(addr)
 	switch {
 	case m == nil || n > m.Span-(addr-m.Base):
-		return Location{}, ErrOutOfBounds
+		return Location{}, probe.ErrOutOfBounds
 	case m.Freed:
-		return Location{}, ErrUseAfterFree
+		return Location{}, probe.ErrUseAfterFree
 	case a.Allowed(m):
 		return Location{m, addr - m.Base, tolerated}, nil
 	case a.Writes() && m.ReadOnly():
-		return Location{}, ErrReadOnly
+		return Location{}, probe.ErrReadOnly
 	}
-	return Location{}, ErrWrongSpace
+	return Location{}, probe.ErrWrongSpace
 }
 
 // spaceAt returns the state space of an address, as far as the access and the windows decide it, and the address in
@@ -183,9 +133,9 @@ func (v *View) spaceAt(a *Access, addr uint64) (ptx.Space, uint64) {
 	case a.Space != ptx.Generic:
 		return a.Space, addr
 	case v.IsShared(addr):
-		return ptx.Shared, addr - SharedWindow
+		return ptx.Shared, addr - probe.SharedWindow
 	case InWindow(addr, ptx.Local):
-		return ptx.Local, addr - LocalWindow
+		return ptx.Local, addr - probe.LocalWindow
 	}
 	return ptx.Generic, addr
 }
@@ -200,7 +150,7 @@ func (v *View) IsShared(addr uint64) bool {
 // cluster is set; else only that of the CTA, and ptx.Generic for the rest.
 func (v *View) SpaceOf(addr uint64, cluster bool) ptx.Space {
 	switch {
-	case v.IsShared(addr) && (cluster || addr-v.Shared.Base < WindowSize):
+	case v.IsShared(addr) && (cluster || addr-v.Shared.Base < probe.WindowSize):
 		return ptx.Shared
 	case v.IsShared(addr):
 		return ptx.Generic
@@ -215,14 +165,14 @@ func (v *View) SpaceOf(addr uint64, cluster bool) ptx.Space {
 
 // sharedAt returns the shared memory that contains an address of .shared space.
 func (v *View) sharedAt(a *Access, addr uint64) *Allocation {
-	if rank := addr >> RankShift; a.Space == ptx.Generic && rank < uint64(len(v.Cluster)) {
+	if rank := addr >> probe.RankShift; a.Space == ptx.Generic && rank < uint64(len(v.Cluster)) {
 		return v.Cluster[rank]
 	}
 	return v.Shared
 }
 
 // offset converts an address of .shared space to an offset in this shared memory.
-func (m *Allocation) offset(addr uint64) uint64 { return addr - (m.Base - SharedWindow) }
+func (m *Allocation) offset(addr uint64) uint64 { return addr - (m.Base - probe.SharedWindow) }
 
 // Resolve is Find with an explained fault.
 func (v *View) Resolve(a *Access, addr uint64) (Location, *Fault) {
@@ -233,36 +183,36 @@ func (v *View) Resolve(a *Access, addr uint64) (Location, *Fault) {
 	access := a.String() // not a itself, which would then escape to the heap in every call
 	address := addr      // address as the instruction has it
 	if a.Cluster {
-		address -= SharedWindow
+		address -= probe.SharedWindow
 	}
 	f := &Fault{Kind: kind, Msg: fmt.Sprintf("%s of %d bytes at %#x", access, a.Bytes, address)}
 	space, offset := v.spaceAt(a, addr)
 	m := v.Map.Find(addr)
 	switch {
-	case kind == ErrMisaligned:
+	case kind == probe.ErrMisaligned:
 		f.Msg = "misaligned " + f.Msg
-	case kind == ErrExited:
-		f.Msg = fmt.Sprintf("%s of %d bytes at %#x, which was shared memory of the CTA of rank %d of the cluster: it has exited", access, a.Bytes, offset, offset>>RankShift)
+	case kind == probe.ErrExited:
+		f.Msg = fmt.Sprintf("%s of %d bytes at %#x, which was shared memory of the CTA of rank %d of the cluster: it has exited", access, a.Bytes, offset, offset>>probe.RankShift)
 	case space == ptx.Shared && v.Cluster != nil:
 		m := v.sharedAt(a, offset)
-		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x: shared memory of %d bytes begins at %#x", access, a.Bytes, offset, m.Size, m.Base-SharedWindow)
-		if rank := offset >> RankShift; m == v.Shared && rank < uint64(len(v.Cluster)) && v.Cluster[rank] != m {
+		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x: shared memory of %d bytes begins at %#x", access, a.Bytes, offset, m.Size, m.Base-probe.SharedWindow)
+		if rank := offset >> probe.RankShift; m == v.Shared && rank < uint64(len(v.Cluster)) && v.Cluster[rank] != m {
 			f.Near = fmt.Sprintf("shared memory of the CTA of rank %d of the cluster, which .shared::cluster reaches, and .shared does not", rank)
 		}
 	case space == ptx.Shared:
 		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x of %d bytes of shared memory", access, a.Bytes, offset, v.Shared.Size)
 	case a.Cluster:
 		f.Msg += ", which is not in shared memory of the cluster"
-	case space == ptx.Local && kind == ErrWrongSpace:
+	case space == ptx.Local && kind == probe.ErrWrongSpace:
 		f.Msg = fmt.Sprintf("%s of %d bytes at %#x, which is local memory", access, a.Bytes, offset)
 	case space == ptx.Local:
 		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x of %d bytes of the thread's local memory", access, a.Bytes, offset, v.LocalEnd)
-	case kind == ErrOutOfBounds:
+	case kind == probe.ErrOutOfBounds:
 		f.Msg, f.Near = "out-of-bounds "+f.Msg, v.Map.describeNearest(addr)
-	case kind == ErrUseAfterFree:
+	case kind == probe.ErrUseAfterFree:
 		f.Msg, f.Near = f.Msg+", which has been freed", m.String()
-	case m.Kind >= Array:
-		f.Msg, f.Near = fmt.Sprintf("%s, which is %s", f.Msg, m.Kind.opaqueDescription()), m.String()
+	case m.Kind >= probe.ArrayMemory:
+		f.Msg, f.Near = fmt.Sprintf("%s, which is %s", f.Msg, m.Kind.Opaque()), m.String()
 	default:
 		f.Msg, f.Near = fmt.Sprintf("%s, which is in .%s space", f.Msg, m.Space()), m.String()
 	}

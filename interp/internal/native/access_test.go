@@ -16,6 +16,7 @@ import (
 	"gemu/internal/part"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -41,7 +42,7 @@ func allocation(rng *rand.Rand, base uint64, size int) *mem.Allocation {
 	for i := range data {
 		data[i] = byte(rng.Uint32())
 	}
-	return &mem.Allocation{Base: base, Size: uint64(size), Span: uint64(size), Data: data, Ptr: unsafe.Pointer(unsafe.SliceData(data))}
+	return &mem.Allocation{Allocation: probe.Allocation{Base: base, Size: uint64(size), Span: uint64(size), Data: data, Ptr: unsafe.Pointer(unsafe.SliceData(data))}}
 }
 
 // accessKinds are kinds of memory instructions, by name: those that load, and those that store.
@@ -63,7 +64,7 @@ func newAccessHarness(shape, rng *rand.Rand, kind string) *accessHarness {
 		return 200 + rng.IntN(1200)
 	}
 	r.allocation = allocation(rng, 0x1000_0200, size())
-	r.shared = allocation(rng, mem.SharedWindow+uint64(rng.IntN(2))<<mem.RankShift, size())
+	r.shared = allocation(rng, probe.SharedWindow+uint64(rng.IntN(2))<<probe.RankShift, size())
 	r.hits = make([]*mem.Allocation, code.HitsPerAccess)
 	for i := range r.hits {
 		if rng.IntN(2) == 0 {
@@ -236,7 +237,7 @@ func (r *accessHarness) setPlace(a *code.Access) {
 	begin, size := r.allocation.Base, r.allocation.Size
 	switch a.Space {
 	case ptx.Shared:
-		begin, size = r.shared.Base-mem.SharedWindow, r.shared.Size
+		begin, size = r.shared.Base-probe.SharedWindow, r.shared.Size
 	case ptx.Local:
 		begin, size = r.localFrom, r.localTo-r.localFrom
 	}
@@ -299,7 +300,7 @@ func (r *accessHarness) bytes(lane int) ([]byte, bool) {
 	data, o := r.allocation.Data[:min(r.allocation.Size, uint64(len(r.allocation.Data)))], v+a.Offset-r.allocation.Base
 	switch a.Space {
 	case ptx.Shared:
-		data, o = r.shared.Data, v+a.Offset-(r.shared.Base-mem.SharedWindow)
+		data, o = r.shared.Data, v+a.Offset-(r.shared.Base-probe.SharedWindow)
 	case ptx.Local:
 		at := v + a.Offset
 		if a.Addr == code.R {
@@ -667,7 +668,7 @@ func TestOffsets(t *testing.T) {
 			compiled := func(offset uint64) bool {
 				r.access.Offset = offset
 				if f := r.access.Fixed; f != nil { // a larger one
-					r.access.Fixed = &mem.Allocation{Base: f.Base, Size: 1 << 40, Data: f.Data}
+					r.access.Fixed = &mem.Allocation{Allocation: probe.Allocation{Base: f.Base, Size: 1 << 40, Data: f.Data}}
 					r.access.Offset += f.Base
 				}
 				ctx := &Context{Mask: regfile.Full, ReconvergeAt: -1, CountLimit: 1 << 40}

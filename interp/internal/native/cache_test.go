@@ -10,6 +10,7 @@ import (
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/matrix"
 	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -35,7 +36,7 @@ func TestContent(t *testing.T) {
 	unread := []string{
 		"Instr.Src", "Block.Index", "Block.Func", "Block.MayWait", "Block.Order", "Access.SingleLane", "Access.SpareBytes", "Access.Elem.High", "Atom.Reduction.Float", "Atom.Shared", "Barrier.Aligned", "Barrier.Neg",
 	}
-	at := &mem.Allocation{Base: mem.FirstAddress, Size: 4096, Data: make([]byte, 4096)}
+	at := &mem.Allocation{Allocation: probe.Allocation{Base: probe.FirstAddress, Size: 4096, Data: make([]byte, 4096)}}
 	elems := func() []code.Elem { return []code.Elem{{Slot: code.R, Row: 1}, {Slot: code.Q, Row: 2}} }
 	p := &code.Program{Instrs: make([]code.Instr, 2), Blocks: []code.Block{{Sources: code.Range{End: 4}}}}
 	access := func(a code.Access) { p.Access = append(p.Access, a) }
@@ -99,7 +100,7 @@ func TestContent(t *testing.T) {
 	}
 	set := func(name string, field, v any) { changes(name, reflect.ValueOf(field).Elem(), reflect.ValueOf(v)) }
 	// Where an allocation begins does not matter, but whether what is at an offset in it is aligned does.
-	other := &mem.Allocation{Base: at.Base + 16, Size: at.Size, Data: at.Data}
+	other := &mem.Allocation{Allocation: probe.Allocation{Base: at.Base + 16, Size: at.Size, Data: at.Data}}
 	for offset, want := range map[uint64]bool{0: true, 1: false} {
 		other.Base = at.Base + 16 + offset
 		fixed.Fixed, fixed.Offset = other, other.Base+8

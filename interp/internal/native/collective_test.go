@@ -10,6 +10,7 @@ import (
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/native/harness/epilogue"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -316,7 +317,7 @@ func TestAddresses(t *testing.T) {
 		for _, op := range []code.Op{code.Frame32, code.Frame64, code.Shared32, code.Shared64} {
 			begin := frame
 			if op == code.Shared32 || op == code.Shared64 {
-				begin = shared.Base - mem.SharedWindow
+				begin = shared.Base - probe.SharedWindow
 			}
 			p, f := single(rng, code.Instr{Op: op, Imm: uint64(offset), D: 1, F: code.NoRow}, nil)
 			want, at := copied(p, f), begin+uint64(offset)

@@ -12,6 +12,7 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -175,7 +176,7 @@ func TestTakes(t *testing.T) {
 		file := regfile.New(&prog.Consts, c.tracked)
 		file.Reset(regfile.Size{R: 1010, Q: 4000})
 		scheduler := &Scheduler{size: uint32(c.warps)}
-		(&Code{prog: prog, Sources: []ptx.SpecialReg{ptx.CtaidY, ptx.TidX, ptx.CtaidX}}).SetNextCTAs(scheduler, file, &mem.Allocation{Data: make([]byte, c.shared)}, make([]code.Row, c.zeros), new([Registers]uint64), make([]*mem.Allocation, c.hits))
+		(&Code{prog: prog, Sources: []ptx.SpecialReg{ptx.CtaidY, ptx.TidX, ptx.CtaidX}}).SetNextCTAs(scheduler, file, &mem.Allocation{Allocation: probe.Allocation{Data: make([]byte, c.shared)}}, make([]code.Row, c.zeros), new([Registers]uint64), make([]*mem.Allocation, c.hits))
 		if scheduler.cost != c.want {
 			t.Errorf("%+v: counts as %d", c, scheduler.cost)
 		}

@@ -22,6 +22,7 @@ import (
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/fp"
 	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -46,7 +47,7 @@ func (w *warp) reach(a *code.Access, size int) (p unsafe.Pointer, base, last uin
 	m := w.cta.lastHits[a.HitIndex]
 	if a.Space == ptx.Shared {
 		m = w.cta.sharedMem
-		base = m.Base - mem.SharedWindow
+		base = m.Base - probe.SharedWindow
 	} else if m == nil {
 		return nil, 0, 0, false
 	} else {
@@ -94,10 +95,10 @@ func (w *warp) uniformAccess(h int, f *regfile.File, instr *code.Instr, m uint32
 	switch {
 	case local && a.Addr == code.Q:
 		done = intoLocal(a, f.Src64(instr.A), m)
-		accessLocal(w, h, f, instr, f.Src64(instr.A), mem.LocalWindow, done)
+		accessLocal(w, h, f, instr, f.Src64(instr.A), probe.LocalWindow, done)
 	case local && a.Addr == code.R:
 		done = intoLocal(a, f.Src32(instr.A), m)
-		accessLocal(w, h, f, instr, f.Src32(instr.A), mem.LocalWindow, done)
+		accessLocal(w, h, f, instr, f.Src32(instr.A), probe.LocalWindow, done)
 	default:
 		w.eachLane(h, f, instr, done, m)
 	}
@@ -110,7 +111,7 @@ func (w *warp) uniformAccess(h int, f *regfile.File, instr *code.Instr, m uint32
 // intoLocal is the lanes of m up to the first whose generic address is not one of local memory.
 func intoLocal[A mem.Slot](a *code.Access, addr *[regfile.Lanes]A, m uint32) (local uint32) {
 	for n := m; n != 0; n &= n - 1 {
-		if at := uint64(addr[bits.TrailingZeros32(n)&31] + A(a.Offset)); at-mem.LocalWindow >= mem.WindowSize {
+		if at := uint64(addr[bits.TrailingZeros32(n)&31] + A(a.Offset)); at-probe.LocalWindow >= probe.WindowSize {
 			break
 		}
 		local |= n & -n
@@ -241,7 +242,7 @@ func loadFixed(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	var p unsafe.Pointer
 	if a.Space == ptx.Shared {
 		m := w.cta.sharedMem
-		p = a.PointerIn(m, a.Offset-(m.Base-mem.SharedWindow))
+		p = a.PointerIn(m, a.Offset-(m.Base-probe.SharedWindow))
 	} else {
 		p = a.FixedPointer()
 	}
@@ -417,11 +418,11 @@ func storeBulk(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 			w.resolve(instr, h, lane, addr, m)
 			return
 		case place.Alloc != shared:
-			kind = mem.ErrWrongSpace
+			kind = probe.ErrWrongSpace
 		case n%8 != 0:
-			kind = mem.ErrMisaligned
+			kind = probe.ErrMisaligned
 		case n > shared.Size-place.Offset:
-			kind = mem.ErrOutOfBounds
+			kind = probe.ErrOutOfBounds
 		default:
 			clear(unsafe.Slice((*byte)(unsafe.Add(shared.Ptr, place.Offset)), n))
 			continue
@@ -770,7 +771,7 @@ func stackrestore(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) 
 			v = uint64(f.Src32(instr.A)[i])
 		}
 		if v < base || v-base > uint64(taken[i]) {
-			w.fail(w.sourceOf(instr), 1<<(32*h+i), ErrStackOverflow, "stackrestore of %s, which no stacksave has given", hexAddr(v))
+			w.fail(w.sourceOf(instr), 1<<(32*h+i), probe.ErrStackOverflow, "stackrestore of %s, which no stacksave has given", hexAddr(v))
 			return
 		}
 		taken[i] = uint32(v - base)
@@ -792,7 +793,7 @@ func alloca(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 		}
 		addr := (base + uint64(taken[i]) + align - 1) / align * align
 		if size > limit || addr+size > limit {
-			w.fail(w.sourceOf(instr), 1<<(32*h+i), ErrStackOverflow, "%v: alloca of %d bytes, with %d of %d in use", ErrStackOverflow, size, addr, limit)
+			w.fail(w.sourceOf(instr), 1<<(32*h+i), probe.ErrStackOverflow, "%v: alloca of %d bytes, with %d of %d in use", probe.ErrStackOverflow, size, addr, limit)
 			return
 		}
 		taken[i] = uint32(addr + (size+3)/4*4 - base)

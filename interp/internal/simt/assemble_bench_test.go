@@ -9,6 +9,7 @@ import (
 	"gemu/interp/internal/native"
 	"gemu/interp/internal/simt"
 	"gemu/kernels"
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -52,7 +53,7 @@ func BenchmarkAssemble(b *testing.B) {
 				b.Fatal(err)
 			}
 			for _, k := range m.Kernels() {
-				p, err := lower.Kernel(m, k, &place{mem.Allocation{Base: mem.FirstAddress, Size: 1 << 20}}, mode.opt)
+				p, err := lower.Kernel(m, k, &place{mem.Allocation{Allocation: probe.Allocation{Base: probe.FirstAddress, Size: 1 << 20}}}, mode.opt)
 				if err != nil {
 					b.Fatal(err)
 				}

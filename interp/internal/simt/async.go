@@ -17,6 +17,7 @@ import (
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -95,7 +96,7 @@ func (w *warp) effect(h int, instr *code.Instr, lane int, op code.Async) *effect
 
 // failAsync stops the warp for what a lane would do.
 func (w *warp) failAsync(e *effect, format string, args ...any) {
-	w.fail(e.src, 1<<e.lane, ErrAsync, "%v: %s", ErrAsync, fmt.Sprintf(format, args...))
+	w.fail(e.src, 1<<e.lane, probe.ErrAsync, "%v: %s", probe.ErrAsync, fmt.Sprintf(format, args...))
 }
 
 // issueAll notes effects, or has them now, up to the first that traps.
@@ -195,12 +196,12 @@ func (cl *cluster) dropEffectsAt(addr uint64, match func(*effect) bool) {
 
 // region is n bytes at an address that is to be a multiple of align, and the memory that they
 // are of.
-func (c *cta) region(space ptx.Space, kind mem.AccessKind, addr, n, align uint64) (*mem.Allocation, []byte, *mem.Fault) {
+func (c *cta) region(space ptx.Space, kind probe.AccessKind, addr, n, align uint64) (*mem.Allocation, []byte, *mem.Fault) {
 	if n == 0 {
 		return nil, nil, nil
 	}
 	view := mem.View{Map: c.grid.dev.Memory, Shared: c.sharedMem, Cluster: c.cluster.shared}
-	request := mem.Access{Space: space, Bytes: int(align), Kind: kind}
+	request := mem.Access{Request: probe.Request{Space: space, Bytes: int(align), Kind: kind}}
 	if addr%align != 0 {
 		_, fault := view.Resolve(&request, addr)
 		return nil, nil, fault
@@ -213,7 +214,7 @@ func (c *cta) region(space ptx.Space, kind mem.AccessKind, addr, n, align uint64
 	}
 	switch {
 	case fault == nil && (first.Alloc == nil || last.Alloc != first.Alloc || last.Offset-first.Offset != n-1):
-		fault = &mem.Fault{Kind: ErrWrongSpace, Msg: fmt.Sprintf("%s at %s, which is not in one piece of memory", &request, hexAddr(addr))}
+		fault = &mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("%s at %s, which is not in one piece of memory", &request, hexAddr(addr))}
 		fallthrough
 	case fault != nil:
 		fault.Msg += fmt.Sprintf(": one of %d bytes from %s on", n, hexAddr(addr))
@@ -224,16 +225,16 @@ func (c *cta) region(space ptx.Space, kind mem.AccessKind, addr, n, align uint64
 
 // source is where the effect reads.
 func (e *effect) source() ([]byte, *mem.Fault) {
-	_, data, fault := e.cta.region(e.op.From, mem.Load, e.from, e.bytes, e.align())
+	_, data, fault := e.cta.region(e.op.From, probe.AccessLoad, e.from, e.bytes, e.align())
 	return data, fault
 }
 
 // target is where the effect writes: if an mbarrier is told of it, in the shared memory that has
 // that.
 func (e *effect) target() ([]byte, *mem.Fault) {
-	alloc, data, fault := e.cta.region(e.op.To, mem.Store, e.to, e.bytes+e.fill, e.align())
+	alloc, data, fault := e.cta.region(e.op.To, probe.AccessStore, e.to, e.bytes+e.fill, e.align())
 	if owner := e.cta.ctaAt(e.mbarrier); fault == nil && alloc != nil && e.op.NotifiesMbarrier && alloc != owner.sharedMem {
-		return nil, &mem.Fault{Kind: ErrWrongSpace, Msg: fmt.Sprintf("%d bytes at %s: not in the shared memory of cta %s, whose mbarrier counts them", e.bytes, hexAddr(e.to), owner.id)}
+		return nil, &mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("%d bytes at %s: not in the shared memory of cta %s, whose mbarrier counts them", e.bytes, hexAddr(e.to), owner.id)}
 	}
 	return data, fault
 }
@@ -265,14 +266,14 @@ func (w *warp) resolveEffect(e *effect) bool {
 }
 
 // faultTrap is the trap of an effect, where it was issued.
-func (e *effect) faultTrap(fault *mem.Fault, addr uint64) *Trap {
+func (e *effect) faultTrap(fault *mem.Fault, addr uint64) *probe.Trap {
 	t := e.trap(fault.Kind, "%s", fault.Msg)
 	t.Addr, t.Bytes, t.Nearby = addr, int(e.bytes+e.fill), fault.Near
 	return t
 }
 
 // trap is one of an effect, where it was issued.
-func (e *effect) trap(kind error, format string, args ...any) *Trap {
+func (e *effect) trap(kind error, format string, args ...any) *probe.Trap {
 	c := e.cta
 	t := c.newTrap(e.src, kind, format, args...)
 	t.Warp, t.Lanes, t.Active, t.Thread = e.warp, 1<<e.lane, e.active, c.thread(e.warp*c.code.Width+e.lane)
@@ -392,7 +393,7 @@ func (e *effect) notify(update func(mbarrier) (mbarrier, string)) error {
 		*b, bad = update(*b)
 	}
 	if bad != "" {
-		return e.trap(ErrBarrier, "%v: %s: %s", ErrBarrier, c.mbarrierName(e.mbarrier), bad)
+		return e.trap(probe.ErrBarrier, "%v: %s: %s", probe.ErrBarrier, c.mbarrierName(e.mbarrier), bad)
 	}
 	return nil
 }
@@ -728,7 +729,7 @@ func (w *warp) setIgnoredBytes(e *effect, left, right uint64) bool {
 	}
 	for _, addr := range [...]uint64{e.to, e.from} {
 		if addr%16 != 0 {
-			w.err = e.faultTrap(&mem.Fault{Kind: ErrMisaligned, Msg: fmt.Sprintf("%v: %s, want a multiple of 16", ErrMisaligned, hexAddr(addr))}, addr)
+			w.err = e.faultTrap(&mem.Fault{Kind: probe.ErrMisaligned, Msg: fmt.Sprintf("%v: %s, want a multiple of 16", probe.ErrMisaligned, hexAddr(addr))}, addr)
 			return false
 		}
 	}
@@ -774,16 +775,16 @@ func asyncCancel(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 // traps for a place that is not in shared memory, and for a rank that the cluster does not have.
 func (w *warp) multicast(e *effect, ranks uint32) (list []*effect) {
 	if e.op.To == ptx.Shared {
-		e.to, e.op.To = e.to+mem.SharedWindow, ptx.Generic
+		e.to, e.op.To = e.to+probe.SharedWindow, ptx.Generic
 	}
 	if !mem.InShared(e.to, w.cta.grid.clusterSize) {
-		w.err = e.faultTrap(&mem.Fault{Kind: ErrWrongSpace, Msg: fmt.Sprintf("%s, from where it is copied on to other CTAs, is not in shared memory", hexAddr(e.to))}, e.to)
+		w.err = e.faultTrap(&mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("%s, from where it is copied on to other CTAs, is not in shared memory", hexAddr(e.to))}, e.to)
 		return nil
 	}
 	for ; ranks != 0; ranks &= ranks - 1 {
 		rank := bits.TrailingZeros32(ranks)
 		if rank >= w.cta.grid.clusterSize {
-			w.fail(e.src, 1<<e.lane, ErrCTARank, "%v: %d, in a cluster of %s", ErrCTARank, rank, w.cta.grid.clusterSizeText())
+			w.fail(e.src, 1<<e.lane, probe.ErrCTARank, "%v: %d, in a cluster of %s", probe.ErrCTARank, rank, w.cta.grid.clusterSizeText())
 			return nil
 		}
 		to := *e

@@ -2,7 +2,10 @@ package simt
 
 // This file is what executes the code of a warp, and what that leaves to the machine.
 
-import "gemu/interp/internal/code"
+import (
+	"gemu/interp/internal/code"
+	"gemu/probe"
+)
 
 // Backend executes the code of warps: what instructions do to registers and memory. All
 // backends have the same programs do and count the same, in every mode.
@@ -172,7 +175,7 @@ func (w *warp) stopReason(b *code.Block) reason {
 	case b.Caution&code.SeparateCalls != 0 && len(w.callGroups(b)) > 0:
 		return differentCalls
 	case b.Caution&code.EndlessLoop != 0:
-		w.fail(w.cta.code.firstSource(b), w.mask, ErrEndlessLoop, "%v: no way leads out of this loop, and it does nothing", ErrEndlessLoop)
+		w.fail(w.cta.code.firstSource(b), w.mask, probe.ErrEndlessLoop, "%v: no way leads out of this loop, and it does nothing", probe.ErrEndlessLoop)
 		return trapped
 	}
 	return noReason

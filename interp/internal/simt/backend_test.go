@@ -12,6 +12,8 @@ import (
 	"gemu/internal/part"
 	"gemu/interp"
 	"gemu/interp/internal/simt"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // programs are those of testdata/control, and a part of the others.
@@ -35,13 +37,13 @@ func programs(t *testing.T) []*corpus.Program {
 // have written.
 type hashed struct{ maphash.Hash }
 
-func (*hashed) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnAfter, Values: true, InOrder: true}
+func (*hashed) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAfter, Values: true, InOrder: true}
 }
 
-func (p *hashed) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
+func (p *hashed) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return p }
 
-func (p *hashed) OnEvent(e *interp.Event) {
+func (p *hashed) OnEvent(e *probe.Event) {
 	maphash.WriteComparable(&p.Hash, [3]uint64{uint64(e.Index), e.Active, e.Lanes})
 	for _, v := range e.Writes {
 		for lanes := e.Lanes; lanes != 0; lanes &= lanes - 1 {
@@ -67,11 +69,11 @@ func TestBackends(t *testing.T) {
 				told.SetSeed(seed)
 				o := p.Run(func(l *interp.Launch) {
 					if l.Mode, l.CompileEagerly, l.Backend = launch.Mode, launch.CompileEagerly, b; launch.Structure {
-						l.Structure, l.Probes = true, []interp.Probe{&told}
+						l.Structure, l.Probes = true, []probe.Probe{&told}
 					}
 				})
 				s := fmt.Sprintf("memory %#x, error %v, told %#x", o.Memory, o.Err, told.Sum64())
-				if trap := new(interp.Trap); errors.As(o.Err, &trap) {
+				if trap := new(probe.Trap); errors.As(o.Err, &trap) {
 					s += "\n" + trap.Report() + "\n"
 				}
 				for _, r := range o.Results {
@@ -115,7 +117,7 @@ func TestWrongBackends(t *testing.T) {
 			if i%5 > 0 {
 				continue
 			}
-			if o := p.Run(func(l *interp.Launch) { l.Mode, l.Backend = interp.Check, b }); errors.Is(o.Err, interp.ErrMismatch) {
+			if o := p.Run(func(l *interp.Launch) { l.Mode, l.Backend = interp.Check, b }); errors.Is(o.Err, probe.ErrMismatch) {
 				found++
 			} else if want := p.Run(func(l *interp.Launch) { l.Mode = interp.Check }); fmt.Sprint(o.Memory, o.Err) != fmt.Sprint(want.Memory, want.Err) {
 				t.Errorf("%v: %s, which is not found: memory %#x, error %v, should be memory %#x, error %v", p, name, o.Memory, o.Err, want.Memory, want.Err)
@@ -164,7 +166,7 @@ AGAIN: // the first time the addresses are resolved
 			t.Fatal(err)
 		}
 		_, err = m.Run(t.Context(), &interp.Launch{
-			Grid: interp.Dim(2), Block: interp.Dim(16), Args: []any{output}, Mode: interp.Check, CompileEagerly: true,
+			Grid: ptx.Dim(2), Block: ptx.Dim(16), Args: []any{output}, Mode: interp.Check, CompileEagerly: true,
 			Backend: &simt.Meddler{Store: func(memory []byte) { stores++; store(stores, memory) }},
 		})
 		return interp.Slice[uint32](output), err
@@ -178,7 +180,7 @@ AGAIN: // the first time the addresses are resolved
 		if got[lane] != 9 || err != nil {
 			t.Errorf("element %d, where somebody has stored 9 in between, is %d, error %v", lane, got[lane], err)
 		}
-		if _, err := run(func(_ int, memory []byte) { memory[4*lane]++ }); !errors.Is(err, interp.ErrMismatch) {
+		if _, err := run(func(_ int, memory []byte) { memory[4*lane]++ }); !errors.Is(err, probe.ErrMismatch) {
 			t.Errorf("a store that always changes element %d: error %v, want a mismatch", lane, err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/regfile"
 )
 
@@ -67,7 +68,7 @@ func (w *warp) barrier(b *code.Block) {
 		}
 		for rest := m; rest != 0; rest &= rest - 1 {
 			if w.value(o, bits.TrailingZeros64(rest)) != v {
-				w.fail(in, m, ErrBarrier, "%v: the %s differs between the lanes of warp %d", ErrBarrier, what, w.id)
+				w.fail(in, m, probe.ErrBarrier, "%v: the %s differs between the lanes of warp %d", probe.ErrBarrier, what, w.id)
 				return 0, false
 			}
 		}
@@ -78,7 +79,7 @@ func (w *warp) barrier(b *code.Block) {
 		return
 	}
 	if id > 15 {
-		w.fail(in, m, ErrBarrier, "%v: barrier %d, want 0 to 15", ErrBarrier, id)
+		w.fail(in, m, probe.ErrBarrier, "%v: barrier %d, want 0 to 15", probe.ErrBarrier, id)
 		return
 	}
 	want := 0
@@ -89,7 +90,7 @@ func (w *warp) barrier(b *code.Block) {
 		}
 		width := uint64(w.cta.code.Width)
 		if n == 0 || n%width != 0 {
-			w.fail(in, m, ErrBarrier, "%v: a thread count of %d is no positive multiple of the warp size %d", ErrBarrier, n, width)
+			w.fail(in, m, probe.ErrBarrier, "%v: a thread count of %d is no positive multiple of the warp size %d", probe.ErrBarrier, n, width)
 			return
 		}
 		want = int(n / width)
@@ -131,7 +132,7 @@ func (w *warp) leaveWaiting(lanes uint64, pc int32, request wait) {
 	if w.mask != 0 {
 		w.countSplits(lanes|w.mask, laneGroup{pc, lanes}, laneGroup{pc, w.mask})
 	}
-	w.emitSplit(OnWait, &c, request.src, nil)
+	w.emitSplit(probe.OnWait, &c, request.src, nil)
 }
 
 // newWait copies a wait to one that is not in use.
@@ -148,8 +149,8 @@ func (w *warp) newWait(request wait) *wait {
 
 // wake lets a warp split go on.
 func (w *warp) wake(c *warpSplit) {
-	if w.cta.isSubscribed(OnWake) {
-		w.emitSplit(OnWake, c, c.wait.src, c.wait.src.Writes)
+	if w.cta.isSubscribed(probe.OnWake) {
+		w.emitSplit(probe.OnWake, c, c.wait.src, c.wait.src.Writes)
 	}
 	w.freeWaits = append(w.freeWaits, c.wait)
 	c.wait = nil
@@ -223,7 +224,7 @@ func (w *warp) checkAlignedBarrier() {
 		if b.op.Aligned && w.lanesAtSource(b.src) != w.live {
 			w.resume(w.takeSplit(i))
 			absent := w.live &^ w.mask &^ w.lanesAtSource(b.src)
-			t := w.fail(b.src, w.mask, ErrDeadlock, "%v: lanes %s of warp %d are at a barrier that lanes %s of the same warp have not reached", ErrDeadlock, LaneList(w.live&^absent), w.id, LaneList(absent))
+			t := w.fail(b.src, w.mask, probe.ErrDeadlock, "%v: lanes %s of warp %d are at a barrier that lanes %s of the same warp have not reached", probe.ErrDeadlock, probe.LaneList(w.live&^absent), w.id, probe.LaneList(absent))
 			t.Notes = append(t.Notes, w.whereabouts(absent)...)
 			return
 		}
@@ -256,7 +257,7 @@ func (w *warp) arrive(bar *barrier) {
 		if bar.arrived == 0 {
 			*bar = barrier{expected: b.expected, allTrue: true, waiting: bar.waiting[:0], waitingBuffer: bar.waitingBuffer, completed: bar.completed}
 		} else if bar.expected != b.expected {
-			w.fail(b.src, split.mask, ErrBarrier, "%v: barrier %d is awaited by %s threads, and now by %s", ErrBarrier, b.id, c.threadCount(bar.expected), c.threadCount(b.expected))
+			w.fail(b.src, split.mask, probe.ErrBarrier, "%v: barrier %d is awaited by %s threads, and now by %s", probe.ErrBarrier, b.id, c.threadCount(bar.expected), c.threadCount(b.expected))
 			return
 		}
 		if i == 0 {
@@ -386,7 +387,7 @@ func (c *cta) release() {
 }
 
 // deadlock says who waits where.
-func (c *cta) deadlock() *Trap {
+func (c *cta) deadlock() *probe.Trap {
 	var first *warpSplit
 	var trapWarp *warp
 	groups := map[string][]int{}
@@ -412,11 +413,11 @@ func (c *cta) deadlock() *Trap {
 			if b.arrived {
 				note(fmt.Sprintf("%s, where %d of %s threads have arrived", place, c.barriers[b.id].arrived*c.code.Width, c.expectedText(&c.barriers[b.id])), i)
 			} else {
-				note(fmt.Sprintf("with lanes %s %s", LaneList(split.mask), place), i)
+				note(fmt.Sprintf("with lanes %s %s", probe.LaneList(split.mask), place), i)
 			}
 		}
 	}
-	t := trapWarp.fail(first.wait.src, first.mask, ErrDeadlock, "%v: %s can never complete", ErrDeadlock, first.wait.name())
+	t := trapWarp.fail(first.wait.src, first.mask, probe.ErrDeadlock, "%v: %s can never complete", probe.ErrDeadlock, first.wait.name())
 	t.Active = first.mask
 	for _, key := range order {
 		verb := "waits"

@@ -11,6 +11,7 @@ import (
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -61,13 +62,13 @@ func (w *warp) readMemory(h, lane int, addr uint64, size int) (uint64, bool) {
 	view := w.view()
 	switch space := view.SpaceOf(addr, true); space {
 	case ptx.Shared:
-		place, err := view.Find(&mem.Access{Bytes: 1}, addr)
+		place, err := view.Find(&mem.Access{Request: probe.Request{Bytes: 1}}, addr)
 		if err != nil || n > place.Alloc.Size-place.Offset {
 			return 0, false
 		}
 		p = place.Alloc.Data[place.Offset:]
 	case ptx.Local:
-		addr -= mem.LocalWindow
+		addr -= probe.LocalWindow
 		if top := 4 * uint64(w.localTop()); addr > top || n > top-addr {
 			return 0, false
 		}
@@ -110,13 +111,13 @@ func vprintf(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 		addr := w.argument(h, f, instr, 0, lane)
 		format, ok := w.readString(h, lane, addr)
 		if !ok {
-			t := w.fail(w.sourceOf(instr), 1<<(32*h+lane), ErrOutOfBounds, "%v: the format of vprintf at %s", ErrOutOfBounds, hexAddr(addr))
+			t := w.fail(w.sourceOf(instr), 1<<(32*h+lane), probe.ErrOutOfBounds, "%v: the format of vprintf at %s", probe.ErrOutOfBounds, hexAddr(addr))
 			t.Addr = addr
 			return
 		}
 		n, bad := w.printf(h, lane, format, w.argument(h, f, instr, 1, lane))
 		if bad != 0 {
-			t := w.fail(w.sourceOf(instr), 1<<(32*h+lane), ErrOutOfBounds, "%v: an argument of vprintf at %s", ErrOutOfBounds, hexAddr(bad))
+			t := w.fail(w.sourceOf(instr), 1<<(32*h+lane), probe.ErrOutOfBounds, "%v: an argument of vprintf at %s", probe.ErrOutOfBounds, hexAddr(bad))
 			t.Addr = bad
 			return
 		}
@@ -265,18 +266,18 @@ func (w *warp) printf(h, lane int, format string, args uint64) (n int, bad uint6
 
 // emitPrint tells that a lane is about to print an argument at a generic address.
 func (w *warp) emitPrint(h, lane int, addr uint64, size int) {
-	if !w.cta.isSubscribed(OnPrint) {
+	if !w.cta.isSubscribed(probe.OnPrint) {
 		return
 	}
 	view := w.view()
-	place, err := view.Find(&mem.Access{Bytes: 1}, addr)
+	place, err := view.Find(&mem.Access{Request: probe.Request{Bytes: 1}}, addr)
 	if err != nil {
 		return
 	}
 	s := w.cta.stream
-	s.fillEvent(&s.event, w, s.step.source, 1<<(32*h+lane))
-	s.event.Memory, s.event.Offset, s.event.Bytes = place.Alloc, place.Offset, size
-	s.emit(&s.event, OnPrint)
+	s.fillEvent(&s.event, w, s.stepMachine.source, 1<<(32*h+lane))
+	s.event.Memory, s.event.Offset, s.event.Bytes = place.Alloc.Public(), place.Offset, size
+	s.emit(&s.event, probe.OnPrint)
 }
 
 // formatInt formats a signed (verb d, u zero) or unsigned integer as C does.
@@ -425,10 +426,10 @@ func malloc(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 		size := w.argument(h, f, instr, 0, lane)
 		addr := uint64(0)
 		if size > 0 && size <= g.dev.Heap && g.dev.heapUsed+size+heapBlock <= g.dev.Heap {
-			if a, err := g.dev.Memory.Alloc(size, mem.Heap, ""); err == nil {
+			if a, err := g.dev.Memory.Alloc(size, probe.HeapMemory, ""); err == nil {
 				g.dev.heapUsed += size + heapBlock
 				addr = a.Base
-				w.emitMemory(OnAlloc, instr, 32*h+lane, a)
+				w.emitMemory(probe.OnAlloc, instr, 32*h+lane, a)
 			}
 		}
 		w.setResult(h, f, instr, lane, addr)
@@ -445,17 +446,17 @@ func free(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 			continue
 		}
 		a := g.dev.Memory.Find(addr)
-		if a == nil || a.Kind != mem.Heap || a.Base != addr || a.Freed {
+		if a == nil || a.Kind != probe.HeapMemory || a.Base != addr || a.Freed {
 			what := "which malloc has not given"
 			if a != nil && a.Freed {
 				what = "which has been freed before"
 			}
-			t := w.fail(w.sourceOf(instr), 1<<(32*h+lane), ErrHeap, "%v of %s, %s", ErrHeap, hexAddr(addr), what)
+			t := w.fail(w.sourceOf(instr), 1<<(32*h+lane), probe.ErrHeap, "%v of %s, %s", probe.ErrHeap, hexAddr(addr), what)
 			t.Addr = addr
 			return
 		}
 		g.dev.heapUsed -= a.Size + heapBlock
-		w.emitMemory(OnFree, instr, 32*h+lane, a)
+		w.emitMemory(probe.OnFree, instr, 32*h+lane, a)
 		g.dev.Memory.Free(a)
 	}
 	w.cta.changed = true
@@ -468,5 +469,5 @@ func assertFail(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 		s, _ := w.readString(h, lane, w.argument(h, f, instr, i, lane))
 		return s
 	}
-	w.fail(w.sourceOf(instr), uint64(m)<<(32*h), ErrAssert, "%v: %s:%d: %s: `%s'", ErrAssert, str(1), uint32(w.argument(h, f, instr, 2, lane)), str(3), str(0))
+	w.fail(w.sourceOf(instr), uint64(m)<<(32*h), probe.ErrAssert, "%v: %s:%d: %s: `%s'", probe.ErrAssert, str(1), uint32(w.argument(h, f, instr, 2, lane)), str(3), str(0))
 }

@@ -8,6 +8,7 @@ import (
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/regfile"
 )
 
@@ -28,11 +29,11 @@ func (w *warp) call(b *code.Block) {
 			lane := bits.TrailingZeros64(rest)
 			addr, fn := w.callee(end, lane)
 			if fn < 0 {
-				w.fail(w.sourceOf(end), 1<<lane, ErrBadTarget, "%v: call of %#x, which is no function", ErrBadTarget, addr)
+				w.fail(w.sourceOf(end), 1<<lane, probe.ErrBadTarget, "%v: call of %#x, which is no function", probe.ErrBadTarget, addr)
 				return
 			}
 			if site := w.cta.code.callSite(b); !site.Callable[fn] {
-				w.fail(w.sourceOf(end), 1<<lane, ErrBadTarget, "%v: %s", ErrBadTarget, site.Refusal(w.cta.code.Funcs[fn].Func))
+				w.fail(w.sourceOf(end), 1<<lane, probe.ErrBadTarget, "%v: %s", probe.ErrBadTarget, site.Refusal(w.cta.code.Funcs[fn].Func))
 				return
 			}
 			callee = fn
@@ -172,7 +173,7 @@ func (w *warp) enter(b *code.Block, target *code.Func, m uint64) {
 	// save there. The rows of the frame do not count: their number depends on the mode.
 	limit := w.cta.grid.stackWords
 	if fr.local+target.Local+fr.depth*(frameWords+target.Saved) > limit {
-		w.fail(w.sourceOf(w.cta.code.End(b)), m, ErrStackOverflow, "%v: call of %s at depth %d needs more than %d bytes per thread", ErrStackOverflow, target.Name, fr.depth, 4*limit)
+		w.fail(w.sourceOf(w.cta.code.End(b)), m, probe.ErrStackOverflow, "%v: call of %s at depth %d needs more than %d bytes per thread", probe.ErrStackOverflow, target.Name, fr.depth, 4*limit)
 		return
 	}
 	w.growLocal(fr.local + target.Local)
@@ -204,10 +205,10 @@ func (w *warp) enter(b *code.Block, target *code.Func, m uint64) {
 		w.transfer(m, w.cta.code.callSite(b).Args, caller.local, copied, w.frame.fn.Formals, fr.local)
 		w.switchToReference()
 	}
-	if s := w.cta.stream; w.cta.isSubscribed(OnCall) {
+	if s := w.cta.stream; w.cta.isSubscribed(probe.OnCall) {
 		s.fillEvent(&s.event, w, src, m)
 		s.event.Callee = target.Func
-		s.emit(&s.event, OnCall)
+		s.emit(&s.event, probe.OnCall)
 	}
 }
 
@@ -340,9 +341,9 @@ func (w *warp) leaveFrame() {
 		w.transfer(c.mask, callee.counterpart.fn.Results, callee.local, copied, w.cta.code.callSite(callee.call).Rets, c.frame.local)
 		w.switchToReference()
 	}
-	if w.cta.isSubscribed(OnReturn) {
+	if w.cta.isSubscribed(probe.OnReturn) {
 		src := w.sourceOf(w.cta.code.End(callee.call))
-		w.emitSplit(OnReturn, &w.warpSplit, src, src.Writes)
+		w.emitSplit(probe.OnReturn, &w.warpSplit, src, src.Writes)
 	}
 	w.jump(c.pc)
 }

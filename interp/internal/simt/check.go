@@ -18,6 +18,7 @@ import (
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/regfile"
 )
 
@@ -215,7 +216,7 @@ func (w *warp) compareGuards(p *instrPair) {
 	k.inEngine = false
 	w.count.ThreadInstructions = counted // it will count them when it executes it
 	if got != k.lanes {
-		w.mismatch(p, got^k.lanes, "the guard holds for lanes %s, and not for lanes %s", LaneList(uint64(got)), LaneList(uint64(active&^got)))
+		w.mismatch(p, got^k.lanes, "the guard holds for lanes %s, and not for lanes %s", probe.LaneList(uint64(got)), probe.LaneList(uint64(active&^got)))
 	}
 }
 
@@ -284,10 +285,10 @@ func (w *warp) copyResults(p *instrPair) {
 
 // countExecuted is how many of a run have executed until one of them has trapped, which counts.
 func (w *warp) countExecuted(list []instrPair) int64 {
-	trap, _ := w.err.(*Trap)
+	trap, _ := w.err.(*probe.Trap)
 	for i := range list {
 		p := &list[i]
-		if p.ref.Op.Signature().Side == code.AccessSide && trap != nil && trap.source == &w.cta.code.Sources[p.ref.Src] {
+		if p.ref.Op.Signature().Side == code.AccessSide && trap != nil && trap.Index == int(p.ref.Src) {
 			return int64(i + 1)
 		}
 	}
@@ -385,7 +386,7 @@ func (w *warp) checkSingle(r *instrRun) {
 	}
 	switch {
 	case w.err != nil:
-		if t, ok := w.err.(*Trap); ok && !k.shared && t.Kind != ErrMismatch {
+		if t, ok := w.err.(*probe.Trap); ok && !k.shared && t.Kind != probe.ErrMismatch {
 			w.compareTraps(p, t)
 		}
 		return
@@ -398,7 +399,7 @@ func (w *warp) checkSingle(r *instrRun) {
 		w.compareResults(p.writes)
 	case m != 0:
 		if w.onReference(p); w.err != nil {
-			t, _ := w.err.(*Trap)
+			t, _ := w.err.(*probe.Trap)
 			w.err = nil
 			w.mismatch(p, m, "it runs, but on the lanes there is a trap: %v", t)
 			return
@@ -433,7 +434,7 @@ func (w *warp) recoverMismatch() {
 		panic(r) // the host has nothing at an address of the guest's
 	}
 	if k.run == nil {
-		w.fail(nil, w.mask, ErrMismatch, "%v: the end of a block fails: %v", ErrMismatch, r)
+		w.fail(nil, w.mask, probe.ErrMismatch, "%v: the end of a block fails: %v", probe.ErrMismatch, r)
 		return
 	}
 	pairs, others := k.run.pairs, ""
@@ -612,7 +613,7 @@ func (w *warp) repeatLoad(p *instrPair) {
 }
 
 // compareTraps compares a trap of a compact access with what the lanes would do.
-func (w *warp) compareTraps(p *instrPair, t *Trap) {
+func (w *warp) compareTraps(p *instrPair, t *probe.Trap) {
 	switch {
 	case p.ref.Op.Signature().Side != code.AccessSide:
 		return
@@ -650,7 +651,7 @@ func (w *warp) checkEnd(b *code.Block) {
 	}
 	if got := w.endLanes(b); got != lanes {
 		src, what := w.lastInstr(b)
-		w.fail(src, got^lanes, ErrMismatch, "%v: %s is for lanes [%s], and should be for lanes [%s]", ErrMismatch, what, LaneList(got), LaneList(lanes))
+		w.fail(src, got^lanes, probe.ErrMismatch, "%v: %s is for lanes [%s], and should be for lanes [%s]", probe.ErrMismatch, what, probe.LaneList(got), probe.LaneList(lanes))
 		return
 	}
 	if len(end.endReads) > 0 {
@@ -688,7 +689,7 @@ func (w *warp) compareEnd(b *code.Block, list []rowPair, lanes uint64) {
 			if bad := differences(f, g, &list[i], m); bad != 0 {
 				lane := bits.TrailingZeros32(bad)
 				src, what := w.lastInstr(b)
-				w.fail(src, uint64(bad)<<(32*h), ErrMismatch, "%v: %s reads %s in lane %d, which should have %#x", ErrMismatch, what, laneText(f, list[i].row, lane), lane, laneValue(g, list[i].ref, lane))
+				w.fail(src, uint64(bad)<<(32*h), probe.ErrMismatch, "%v: %s reads %s in lane %d, which should have %#x", probe.ErrMismatch, what, laneText(f, list[i].row, lane), lane, laneValue(g, list[i].ref, lane))
 				return
 			}
 		}
@@ -704,7 +705,7 @@ func (checkRunner) compareResults(w *warp, list []rowPair) { w.compareResults(li
 func (checkRunner) beforeLanes(w *warp, m uint32) bool {
 	k := w.check
 	if m != k.lanes {
-		w.mismatch(&k.run.pairs[0], m^k.lanes, "it runs on lanes %s, and should on lanes %s", LaneList(uint64(m)), LaneList(uint64(k.lanes)))
+		w.mismatch(&k.run.pairs[0], m^k.lanes, "it runs on lanes %s, and should on lanes %s", probe.LaneList(uint64(m)), probe.LaneList(uint64(k.lanes)))
 		return false
 	}
 	if k.fellBack++; !k.run.pairs[0].computes {

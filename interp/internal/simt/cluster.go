@@ -10,6 +10,7 @@ import (
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
+	"gemu/probe"
 )
 
 // cluster is the CTAs of one. Without clusters a CTA has one for itself.
@@ -63,15 +64,15 @@ func (g *Grid) clusterSizeText() string {
 }
 
 // ctaAt is the CTA whose shared memory an address in .shared space is in.
-func (c *cta) ctaAt(addr uint64) *cta { return c.cluster.ctas[addr>>mem.RankShift] }
+func (c *cta) ctaAt(addr uint64) *cta { return c.cluster.ctas[addr>>probe.RankShift] }
 
 // addressOf is the address in .shared space for an offset in the CTA's shared memory.
-func (c *cta) addressOf(offset uint64) uint64 { return uint64(c.rank)<<mem.RankShift + offset }
+func (c *cta) addressOf(offset uint64) uint64 { return uint64(c.rank)<<probe.RankShift + offset }
 
 // addressInRank is the address in .shared space that is in the CTA of a rank what another is in its
 // own.
 func addressInRank(addr uint64, rank int) uint64 {
-	return addr&(1<<mem.RankShift-1) + uint64(rank)<<mem.RankShift
+	return addr&(1<<probe.RankShift-1) + uint64(rank)<<probe.RankShift
 }
 
 // beginCluster has the CTAs of a cluster begin, all before one of them runs.
@@ -151,7 +152,7 @@ func (g *Grid) parallelCluster(flights []flight) (paused bool) {
 	if trapFlight := cl.stuckFlight(flights); trapFlight != nil {
 		trapFlight.cta.err = trapFlight.cta.clusterDeadlock()
 		trapFlight.status = ctaFailed
-		trapFlight.cta.emitTrap(trapFlight.cta.err.(*Trap))
+		trapFlight.cta.emitTrap(trapFlight.cta.err.(*probe.Trap))
 		g.recordFailure(trapFlight)
 	}
 	return false
@@ -186,9 +187,9 @@ func (cl *cluster) stuckFlight(flights []flight) *flight {
 }
 
 // clusterDeadlock says who waits where.
-func (c *cta) clusterDeadlock() *Trap {
+func (c *cta) clusterDeadlock() *probe.Trap {
 	var all stuckWarps
-	var trap *Trap
+	var trap *probe.Trap
 	for _, other := range c.cluster.ctas {
 		exited := 0
 		for i := range other.warps {
@@ -199,7 +200,7 @@ func (c *cta) clusterDeadlock() *Trap {
 			}
 			if trap == nil && w.state == atBarrier && w.atClusterBarrier() {
 				split := &w.waitingSplits[0]
-				trap = w.fail(split.wait.src, split.mask, ErrDeadlock, "%v: the barrier of the cluster can never complete: %d of %d warps have not arrived", ErrDeadlock, c.cluster.missing, c.cluster.live)
+				trap = w.fail(split.wait.src, split.mask, probe.ErrDeadlock, "%v: the barrier of the cluster can never complete: %d of %d warps have not arrived", probe.ErrDeadlock, c.cluster.missing, c.cluster.live)
 				trap.Active = split.mask
 			}
 			all.add(w)
@@ -226,14 +227,14 @@ func (w *warp) arriveAtClusterBarrier() {
 	w.cta.barrierUsed = true
 	switch {
 	case arrives && w.clusterArrival > 0:
-		w.fail(src, lanes, ErrBarrier, "%v: warp %d arrives again at the barrier of the cluster, without barrier.cluster.wait in between", ErrBarrier, w.id)
+		w.fail(src, lanes, probe.ErrBarrier, "%v: warp %d arrives again at the barrier of the cluster, without barrier.cluster.wait in between", probe.ErrBarrier, w.id)
 	case arrives:
 		w.clusterArrival = 1 + cl.completed
 		w.pass()
 		cl.missing--
 		cl.complete()
 	case w.clusterArrival == 0:
-		w.fail(src, lanes, ErrBarrier, "%v: warp %d waits at the barrier of the cluster, where it has not arrived", ErrBarrier, w.id)
+		w.fail(src, lanes, probe.ErrBarrier, "%v: warp %d waits at the barrier of the cluster, where it has not arrived", probe.ErrBarrier, w.id)
 	case w.clusterArrival != 1+cl.completed:
 		w.clusterArrival = 0
 		w.pass()

@@ -10,6 +10,7 @@ import (
 	"math/bits"
 
 	"gemu/interp/internal/code"
+	"gemu/probe"
 	"gemu/regfile"
 )
 
@@ -52,7 +53,7 @@ func (w *warp) returnToInstr(b *code.Block, instr *code.Instr) {
 	if instr.CountsSkipped {
 		w.count.ThreadInstructions += int64(bits.OnesCount32(uint32(w.mask) &^ w.executingLanes(instr)))
 	}
-	w.emitLanes(OnUndo, w.sourceOf(instr), w.mask)
+	w.emitLanes(probe.OnUndo, w.sourceOf(instr), w.mask)
 }
 
 // executingLanes is the lanes of a warp of 32 that execute an instruction.
@@ -140,7 +141,7 @@ func (w *warp) executeTogether(b *wait, m uint32) {
 		instr, from, lanes := split.wait.instr, &w.files[0], uint32(split.mask)
 		if from.Tracked() {
 			if s := w.cta.stream; s != nil {
-				s.step.source = split.wait.src
+				s.stepMachine.source = split.wait.src
 			}
 			for _, row := range w.cta.code.Reads(nil, instr) {
 				expand(from, row, lanes)

@@ -8,7 +8,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/code"
-	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -49,7 +49,7 @@ func (w *warp) memoryAt(a *code.Access, v affinetrack.Value, m uint32) (p unsafe
 	switch {
 	case a.Space == ptx.Shared:
 		block = w.cta.sharedMem
-		base = block.Base - mem.SharedWindow
+		base = block.Base - probe.SharedWindow
 	case a.Addr == code.NoSlot:
 		p = a.FixedPointer()
 		return p, first, step, p != nil

@@ -17,6 +17,7 @@ import (
 	"gemu/interp/internal/native"
 	"gemu/interp/internal/native/harness"
 	"gemu/interp/internal/native/harness/epilogue"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -32,9 +33,9 @@ type testWarp struct {
 	memory []byte
 	since  int // behind how many that an access remembers first its memory is
 	rules  *affinetrack.Table
-	block  Dim3
+	block  ptx.Dim3
 	warp   int
-	cta    Dim3
+	cta    ptx.Dim3
 }
 
 // testFrame is the registers of the programs. The last of each kind are those of the tail.
@@ -171,7 +172,7 @@ func (r *programGenerator) new(p *code.Program) *testWarp {
 	p.Sources = []code.Source{{Instr: fn.Blocks[0].Instrs[0], Func: p.Funcs[0]}}
 	p.Link()
 	r.drawn++
-	g := &testWarp{programGenerator: r, prog: p, sum: sum, file: regfile.New(&p.Consts, true), mask: r.lanes(), block: Dim3{X: 32, Y: 1, Z: 1}, rules: affinetrack.Rules}
+	g := &testWarp{programGenerator: r, prog: p, sum: sum, file: regfile.New(&p.Consts, true), mask: r.lanes(), block: ptx.Dim3{X: 32, Y: 1, Z: 1}, rules: affinetrack.Rules}
 	g.live = g.mask | r.Uint32()
 	g.file.Reset(testFrame)
 	r.shadowed(g.file, g.mask)
@@ -206,7 +207,7 @@ func (g *testWarp) runOn(b Backend) (outcome string) {
 	grid := &Grid{block: g.block, mode: Affine, backend: b, dev: device, rules: g.rules, kernel: k}
 	c := &cta{grid: grid, code: k, id: g.cta, index: g.cta.X, sharedMem: device.Memory.NewShared(256)}
 	copy(c.sharedMem.Data, memory)
-	hit, err := device.Memory.Alloc(uint64(len(memory)), mem.Buffer, "")
+	hit, err := device.Memory.Alloc(uint64(len(memory)), probe.BufferMemory, "")
 	if err != nil || hit.Base != testBase {
 		return fmt.Sprintf("memory at %#x, %v", hit.Base, err)
 	}
@@ -646,12 +647,12 @@ func TestCompactSources(t *testing.T) {
 		instr.D = r.Int32N(3)
 		instr.Plan = code.ExecPlan{Exec: code.CompactSource, LeavesStale: true, WritesBoth: r.IntN(4) == 0}
 		g := r.new(p)
-		g.block = []Dim3{{X: 32, Y: 1, Z: 1}, {X: 64, Y: 2, Z: 2}, {X: 1, Y: 32, Z: 2}, {X: 128, Y: 1, Z: 1}, {X: 20, Y: 1, Z: 1}, {X: 32, Y: 1, Z: 3}, {X: 33, Y: 1, Z: 1}}[r.IntN(7)]
+		g.block = []ptx.Dim3{{X: 32, Y: 1, Z: 1}, {X: 64, Y: 2, Z: 2}, {X: 1, Y: 32, Z: 2}, {X: 128, Y: 1, Z: 1}, {X: 20, Y: 1, Z: 1}, {X: 32, Y: 1, Z: 3}, {X: 33, Y: 1, Z: 1}}[r.IntN(7)]
 		if spacing := threadSpacing(g.block, regfile.Lanes); ptx.SpecialReg(instr.Imm) <= ptx.TidZ && spacing[instr.Imm-uint64(ptx.TidX)].Class() == affinetrack.Generic {
 			continue
 		}
 		warps := (g.block.Count() + regfile.Lanes - 1) / regfile.Lanes
-		g.warp, g.cta = r.IntN(warps), Dim3{X: r.IntN(5) << r.IntN(17), Y: r.IntN(3)}
+		g.warp, g.cta = r.IntN(warps), ptx.Dim3{X: r.IntN(5) << r.IntN(17), Y: r.IntN(3)}
 		if n := g.block.Count() - regfile.Lanes*g.warp; n < regfile.Lanes { // threads that there are
 			present := uint32(1)<<n - 1
 			g.mask, g.live = g.mask&present|1, g.live&present|1

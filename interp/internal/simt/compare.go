@@ -14,6 +14,7 @@ import (
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/lower"
 	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/regfile"
 )
 
@@ -87,13 +88,13 @@ func (w *warp) compareReads(p *instrPair) {
 func (w *warp) compareProved(p *instrPair) {
 	k, m := w.check, w.check.lanes
 	if k.idle != 0 {
-		w.mismatch(p, m, "its result is taken to be that of all lanes, but lanes %s do not execute it", LaneList(uint64(k.idle)<<(32*k.half)))
+		w.mismatch(p, m, "its result is taken to be that of all lanes, but lanes %s do not execute it", probe.LaneList(uint64(k.idle)<<(32*k.half)))
 		return
 	}
 	if p.instr.Plan.Exec >= code.ProvedOne {
 		for i := range p.reads {
 			if c := k.operandBefore(p, i); c.Stride != 0 || !c.Holds(m) {
-				w.mismatch(p, m, "operand %d is taken to be uniform, and is %s for lanes %s", i, valueOf(c), LaneList(uint64(c.Mask)))
+				w.mismatch(p, m, "operand %d is taken to be uniform, and is %s for lanes %s", i, valueOf(c), probe.LaneList(uint64(c.Mask)))
 				return
 			}
 		}
@@ -104,7 +105,7 @@ func (w *warp) compareProved(p *instrPair) {
 			continue
 		}
 		if c := shadowAt(k.engineFile, row.Slot, row.Row); c.Stride != 0 || !c.Holds(m) {
-			w.mismatch(p, m, "its result is taken to be uniform, and is %s for lanes %s", valueOf(c), LaneList(uint64(c.Mask)))
+			w.mismatch(p, m, "its result is taken to be uniform, and is %s for lanes %s", valueOf(c), probe.LaneList(uint64(c.Mask)))
 			return
 		}
 	}
@@ -386,7 +387,7 @@ func (w *warp) failResult(p *instrPair, bad uint32, rows *rowPair) {
 	want := rowLane(g, rows.ref, lane)
 	switch {
 	case rows.ref.Slot == code.P:
-		w.mismatch(p, bad, "the predicate is %v in lanes %s, where it should be %v", want == 0, LaneList(uint64(bad)), want != 0)
+		w.mismatch(p, bad, "the predicate is %v in lanes %s, where it should be %v", want == 0, probe.LaneList(uint64(bad)), want != 0)
 	default:
 		if v, ok := w.shadowValue(f, rows.row, 1<<lane); ok {
 			w.mismatch(p, bad, "the compact result is %s, but lane %d has %#x", v, lane, want)
@@ -417,8 +418,8 @@ func (w *warp) comparePattern(h int, f *regfile.File, instr *code.Instr, a *code
 		for n := lanes; n != 0; n &= n - 1 {
 			if lane := bits.TrailingZeros32(n); offsetOf(lane) != uint64(lane-first)*apart {
 				src := &w.cta.code.Sources[instr.Src]
-				w.fail(src, uint64(lanes)<<(32*h), ErrMismatch, "%v: the addresses of %s are taken to be %s: lane %d has %s, lane %d %s",
-					ErrMismatch, src.Text, a.Pattern, first, hexAddr(address(f, instr, a, first)), lane, hexAddr(address(f, instr, a, lane)))
+				w.fail(src, uint64(lanes)<<(32*h), probe.ErrMismatch, "%v: the addresses of %s are taken to be %s: lane %d has %s, lane %d %s",
+					probe.ErrMismatch, src.Text, a.Pattern, first, hexAddr(address(f, instr, a, first)), lane, hexAddr(address(f, instr, a, lane)))
 				return
 			}
 		}
@@ -438,7 +439,7 @@ const lateNote = "instructions behind it have executed before it was looked at"
 func (w *warp) mismatch(p *instrPair, lanes uint32, format string, args ...any) {
 	k := w.check
 	src := &w.cta.code.Sources[p.ref.Src]
-	t := w.fail(src, uint64(lanes)<<(32*k.half), ErrMismatch, "%v: rule %s of %s: "+format, append([]any{ErrMismatch, p.ref.Op.Signature().Rule, src.Text}, args...)...)
+	t := w.fail(src, uint64(lanes)<<(32*k.half), probe.ErrMismatch, "%v: rule %s of %s: "+format, append([]any{probe.ErrMismatch, p.ref.Op.Signature().Rule, src.Text}, args...)...)
 	if n := len(k.run.pairs) - 1; n > 0 && p != &k.run.pairs[n] && !k.shared {
 		t.Notes = append(t.Notes, lateNote)
 	}
@@ -447,7 +448,7 @@ func (w *warp) mismatch(p *instrPair, lanes uint32, format string, args ...any) 
 		if rows.ref.Slot == code.P {
 			set := "no lane"
 			if m := k.referenceFile.Pred(rows.ref.Row) & uint32(w.mask>>(32*k.half)); m != 0 {
-				set = "lanes " + LaneList(uint64(m))
+				set = "lanes " + probe.LaneList(uint64(m))
 			}
 			t.Notes = append(t.Notes, fmt.Sprintf("operand %d: a predicate, set in %s", i, set))
 			continue

@@ -12,6 +12,8 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
+	"gemu/probe"
+	"gemu/ptx"
 	"gemu/regfile"
 )
 
@@ -26,7 +28,7 @@ type cta struct {
 	code  *Kernel
 	shape contextShape
 	index int // linear
-	id    Dim3
+	id    ptx.Dim3
 	rank  int // in its cluster
 	warps []warp
 
@@ -131,21 +133,21 @@ func (c *cta) start(order int) {
 	if len(c.grid.probes) > 0 || c.grid.mode == Check {
 		c.forgetLastHits() // what is told and counted does not depend on the CTAs that the context had before
 	}
-	c.emit(OnCTA)
+	c.emit(probe.OnCTA)
 	for i := range c.warps {
 		w := &c.warps[i]
 		w.resetRegisters()
-		w.emitLanes(OnWarp, nil, w.live)
+		w.emitLanes(probe.OnWarp, nil, w.live)
 	}
 }
 
 // setIndex says which CTA it is, by its place in the order in which they begin.
 func (c *cta) setIndex(order int) {
 	c.index = order
-	c.id = c.grid.dim.at(order)
+	c.id = c.grid.dim.At(order)
 	if c.grid.clustered() {
 		c.id = c.grid.ctaID(order)
-		c.index = c.grid.dim.index(c.id)
+		c.index = c.grid.dim.Linear(c.id)
 	}
 }
 
@@ -353,7 +355,7 @@ func (c *cta) runWarps(budget int, ordered bool) ctaStatus {
 			return ctaFailed
 		}
 		c.done = true
-		c.emit(OnCTAEnd)
+		c.emit(probe.OnCTAEnd)
 		if c.grid.clustered() {
 			c.sharedMem.RemoveFromCluster()
 		}
@@ -409,11 +411,11 @@ func (c *cta) noteChange() {
 }
 
 // newTrap makes a trap at an instruction.
-func (c *cta) newTrap(in *code.Source, kind error, format string, args ...any) *Trap {
+func (c *cta) newTrap(in *code.Source, kind error, format string, args ...any) *probe.Trap {
 	m := c.code.module
-	t := &Trap{Kind: kind, Msg: fmt.Sprintf(format, args...), Kernel: c.code.kernel.Name, File: m.Name, Grid: c.grid.dim, CTA: c.id, Warp: -1, Width: c.code.Width}
+	t := &probe.Trap{Kind: kind, Msg: fmt.Sprintf(format, args...), Kernel: c.code.kernel.Name, File: m.Name, Grid: c.grid.dim, CTA: c.id, Warp: -1, Index: -1, Width: c.code.Width}
 	if in != nil {
-		t.source = in
+		t.Index = int(in.Index)
 		t.Pos = in.Pos
 		t.Line = m.Line(int(in.Pos.Line))
 		t.Instr = in.Text
@@ -427,14 +429,14 @@ func (c *cta) newTrap(in *code.Source, kind error, format string, args ...any) *
 }
 
 // thread is the tid of the thread with a linear index.
-func (c *cta) thread(i int) Dim3 { return c.grid.block.at(i) }
+func (c *cta) thread(i int) ptx.Dim3 { return c.grid.block.At(i) }
 
 // whereabouts says where lanes of the warp are that do not execute the present
 // instruction.
 func (w *warp) whereabouts(lanes uint64) []string {
 	var notes []string
 	if m := lanes & w.mask; m != 0 {
-		notes = append(notes, fmt.Sprintf("lanes %s are here, but held back by the instruction's guard", LaneList(m)))
+		notes = append(notes, fmt.Sprintf("lanes %s are here, but held back by the instruction's guard", probe.LaneList(m)))
 		lanes &^= m
 	}
 	before := func(lanes uint64, pc int32) {
@@ -443,14 +445,14 @@ func (w *warp) whereabouts(lanes uint64) []string {
 		if in := w.cta.code.firstSource(b); in != nil {
 			place = fmt.Sprintf("before %s:%s", w.cta.code.module.Name, in.Pos)
 		}
-		notes = append(notes, fmt.Sprintf("lanes %s wait %s", LaneList(lanes), place))
+		notes = append(notes, fmt.Sprintf("lanes %s wait %s", probe.LaneList(lanes), place))
 	}
 	for i := len(w.waitingSplits) - 1; i >= 0; i-- {
 		c := &w.waitingSplits[i]
 		switch m := c.mask & lanes; {
 		case m == 0:
 		case c.wait != nil:
-			notes = append(notes, fmt.Sprintf("lanes %s wait at %s:%s", LaneList(m), w.cta.code.module.Name, c.wait.src.Pos))
+			notes = append(notes, fmt.Sprintf("lanes %s wait at %s:%s", probe.LaneList(m), w.cta.code.module.Name, c.wait.src.Pos))
 		default:
 			before(m, c.pc)
 		}

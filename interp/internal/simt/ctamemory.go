@@ -9,6 +9,8 @@ import (
 	"math/bits"
 
 	"gemu/interp/internal/mem"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // sliceUnit is the number of bytes of which the size of a slice is a multiple (manual 10.35).
@@ -35,26 +37,26 @@ func (g *Grid) OpenCTAMemory() (err error) {
 	} else if high != 0 {
 		err = mem.ErrOutOfMemory
 	} else {
-		g.ctaMemory, err = g.dev.Memory.Alloc(all, mem.PerCTA, "")
+		g.ctaMemory, err = g.dev.Memory.Alloc(all, probe.PerCTAMemory, "")
 	}
 	if err != nil {
 		return fmt.Errorf("%d bytes of per-CTA memory for each of %d CTAs (.minperctamemory): %w", size, g.numCTAs, err)
 	}
-	g.dev.Emit(OnAlloc, g.ctaMemory, 0, int(all), g.info.Order)
+	g.dev.Emit(probe.OnAlloc, g.ctaMemory, 0, int(all), g.info.Order)
 	return nil
 }
 
 // closeCTAMemory frees the per-CTA memory.
 func (g *Grid) closeCTAMemory() {
 	if a := g.ctaMemory; a != nil && !a.Freed {
-		g.dev.Emit(OnFree, a, 0, int(a.Size), g.info.Order)
+		g.dev.Emit(probe.OnFree, a, 0, int(a.Size), g.info.Order)
 		g.dev.Memory.Free(a)
 	}
 }
 
 // slice is the address of the per-CTA memory of the CTA at id, 0 if the launch has none. The slices follow one another in the
 // order of the CTAs' linear indices.
-func (g *Grid) slice(id Dim3) uint64 {
+func (g *Grid) slice(id ptx.Dim3) uint64 {
 	if g.ctaMemory == nil {
 		return 0
 	}

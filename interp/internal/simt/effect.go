@@ -9,54 +9,8 @@ import (
 	"gemu/internal/tensormap"
 	"gemu/interp/internal/matrix"
 	"gemu/interp/internal/mem"
+	"gemu/probe"
 )
-
-// Effect is what an asynchronous operation (cp.async, cp.async.bulk, copies of tensors, st.async,
-// red.async, clusterlaunchcontrol.try_cancel, operations of tensor cores, and cp.async.mbarrier.arrive, which copies nothing) has
-// or will have done, for the thread that has issued it. With multicast each of the CTAs that get it
-// has an effect of its own.
-type Effect struct {
-	Number int64 // which of those that the event's CTA has issued: what is told of one has the same
-
-	// What happens to it now: first it is issued, as part of its instruction, then it reads what
-	// it reads and writes what it writes, mostly at once. One whose source wait_group.read has
-	// waited for reads before it writes; one that copies registers reads nothing and only writes.
-	Issued, Reads, Writes bool
-
-	Segments []Segment // of memory, in the order of what is written
-	Reduces  bool      // what is read is combined with what is there, and not copied
-
-	// TensorCore is that it is of tensor cores (wgmma.mma_async, tcgen05.mma, tcgen05.cp): it reads
-	// matrices in shared memory, and what it writes, registers and tensor memory, are no Pieces.
-	// Each warp of a warpgroup has effects of its own, of its first lane; as they write, the event's
-	// Active are those whose registers have got Event.Writes.
-	TensorCore bool
-
-	// Barrier is the shared memory with the mbarrier that is told, and BarrierOffset where; nil if none
-	// is. Arrives is that it does nothing else. Commits is that it is tcgen05.commit,
-	// which tells the mbarrier that what its thread has issued to tensor cores before has happened.
-	Barrier       *mem.Allocation
-	BarrierOffset uint64
-	Arrives       bool
-	Commits       bool
-	Bulk          bool // it is of the asynchronous proxy, and of its groups
-	Group         int  // the groups of its thread and kind committed before
-}
-
-// Segment is bytes of an effect that lie together.
-type Segment struct {
-	To         *mem.Allocation // nil if it is of Matrices
-	ToOffset   uint64
-	From       *mem.Allocation // nil if they come from registers or the machine, or are fillers: Fill
-	FromOffset uint64
-	Bytes      int // written
-	Read       int // read; other than Bytes only of elements of 6 bits, which are packed
-	Zeros      bool
-
-	// Data is what is written, or combined with what is there, as that happens. Of fillers nothing
-	// stands for zeros.
-	Data []byte
-}
 
 // effectStage is a set of what can happen to an effect.
 type effectStage uint8
@@ -70,7 +24,7 @@ const (
 // emit tells probes of the effect, whose places have been found to be right.
 func (e *effect) emit(stage effectStage) {
 	c := e.cta
-	if !c.isSubscribed(OnEffect) || e.pipeOp != nil && e.pipeOp.access == nil { // a shift has to do with tensor memory only
+	if !c.isSubscribed(probe.OnEffect) || e.pipeOp != nil && e.pipeOp.access == nil { // a shift has to do with tensor memory only
 		return
 	}
 	s := c.stream
@@ -84,17 +38,17 @@ func (e *effect) emit(stage effectStage) {
 	default:
 		e.plainSegments()
 	}
-	s.effect = Effect{
+	s.effect = probe.Effect{
 		Number: e.seq, Issued: stage&stageIssued != 0, Reads: stage&stageReads != 0, Writes: stage&stageWrites != 0, Segments: s.segments, Reduces: e.op.Reduces,
 		TensorCore: e.pipeOp != nil, Arrives: e.arrives, Commits: e.commits, Bulk: e.op.Bulk, Group: e.group,
 	}
 	if e.arrives || e.op.NotifiesMbarrier {
-		s.effect.Barrier, s.effect.BarrierOffset = c.ctaAt(e.mbarrier).sharedMem, addressInRank(e.mbarrier, 0)
+		s.effect.Barrier, s.effect.BarrierOffset = c.ctaAt(e.mbarrier).sharedMem.Public(), addressInRank(e.mbarrier, 0)
 	}
 	v := s.newCTAEvent()
 	v.Warp, v.Active, v.Lanes, v.Effect = e.warp, e.active, 1<<e.lane, &s.effect
 	v.Instr, v.Func, v.Index = e.src.Instr, e.src.Func.Func, int(e.src.Index)
-	s.emit(v, OnEffect)
+	s.emit(v, probe.OnEffect)
 }
 
 // pipedSegments lists what an operation of tensor cores reads, in one or both CTAs of a pair. A multiplication whose
@@ -116,17 +70,17 @@ func (e *effect) pipedSegments(stage effectStage) {
 // addRead adds bytes of a CTA's shared memory to the pieces that are read, if need be.
 func (s *eventStream) addRead(c *cta, addr uint64, n int) {
 	if k := len(s.segments); k > 0 {
-		if p := &s.segments[k-1]; p.From == c.sharedMem && p.FromOffset+uint64(p.Read) == addr {
+		if p := &s.segments[k-1]; p.From == c.sharedMem.Public() && p.FromOffset+uint64(p.Read) == addr {
 			p.Read += n
 			return
 		}
 	}
-	s.segments = append(s.segments, Segment{From: c.sharedMem, FromOffset: addr, Read: n})
+	s.segments = append(s.segments, probe.Segment{From: c.sharedMem.Public(), FromOffset: addr, Read: n})
 }
 
 // emitProduct tells probes of a multiplication of a warpgroup, for warp i of it.
 func (c *cta) emitProduct(i int, p *pendingProduct, stage effectStage) {
-	if !c.isSubscribed(OnEffect) {
+	if !c.isSubscribed(probe.OnEffect) {
 		return
 	}
 	s, frags := c.stream, &c.code.Fragments[p.side]
@@ -136,15 +90,16 @@ func (c *cta) emitProduct(i int, p *pendingProduct, stage effectStage) {
 		frags.Wgmma.SharedA.Reads(p.a.Placement(), i*matrix.WarpRows, matrix.WarpRows, read)
 	}
 	frags.Wgmma.SharedB.Reads(p.b.Placement(), 0, frags.Wgmma.N, read)
-	s.effect = Effect{Number: p.seq, Issued: stage&stageIssued != 0, Reads: stage&stageReads != 0, Writes: stage&stageWrites != 0, Segments: s.segments, TensorCore: true, Group: p.group}
+	s.effect = probe.Effect{Number: p.seq, Issued: stage&stageIssued != 0, Reads: stage&stageReads != 0, Writes: stage&stageWrites != 0, Segments: s.segments, TensorCore: true, Group: p.group}
 	v := s.newCTAEvent()
-	v.Warp, v.Active, v.Lanes, v.Depth, v.Effect, v.warp = p.warp, p.active, p.active&-p.active, p.depth, &s.effect, &c.warps[p.warp]
+	v.Warp, v.Active, v.Lanes, v.Depth, v.Effect = p.warp, p.active, p.active&-p.active, p.depth, &s.effect
+	s.eventMachine.warp = &c.warps[p.warp]
 	v.Instr, v.Func, v.Index = p.source.Instr, p.source.Func.Func, int(p.source.Index)
 	if stage&stageWrites != 0 {
-		s.valueBuffer = v.warp.registers(s.valueBuffer, p.source, p.source.Writes)
+		s.valueBuffer = s.eventMachine.warp.registers(s.valueBuffer, p.source, p.source.Writes)
 		v.Writes = s.valueBuffer
 	}
-	s.emit(v, OnEffect)
+	s.emit(v, probe.OnEffect)
 }
 
 // offset is where a slice of an allocation begins in it.
@@ -155,14 +110,14 @@ func offset(alloc *mem.Allocation, data []byte) uint64 {
 // plainSegments lists the pieces of a copy of bytes.
 func (e *effect) plainSegments() {
 	c, s := e.cta, e.cta.stream
-	to, data, fault := c.region(e.op.To, mem.Store, e.to, e.bytes+e.fill, e.align())
+	to, data, fault := c.region(e.op.To, probe.AccessStore, e.to, e.bytes+e.fill, e.align())
 	if fault != nil || to == nil {
 		return
 	}
-	whole := Segment{To: to, ToOffset: offset(to, data), Bytes: int(e.bytes)}
+	whole := probe.Segment{To: to.Public(), ToOffset: offset(to, data), Bytes: int(e.bytes)}
 	if !e.persistent {
-		if alloc, data, fault := c.region(e.op.From, mem.Load, e.from, e.bytes, e.align()); fault == nil && alloc != nil {
-			whole.From, whole.FromOffset = alloc, offset(alloc, data)
+		if alloc, data, fault := c.region(e.op.From, probe.AccessLoad, e.from, e.bytes, e.align()); fault == nil && alloc != nil {
+			whole.From, whole.FromOffset = alloc.Public(), offset(alloc, data)
 		}
 	}
 	addSegment := func(addr, n uint64) {
@@ -192,7 +147,7 @@ func (e *effect) plainSegments() {
 		}
 	}
 	if e.fill > 0 {
-		s.segments = append(s.segments, Segment{To: to, ToOffset: offset(to, data) + e.bytes, Bytes: int(e.fill), Zeros: true})
+		s.segments = append(s.segments, probe.Segment{To: to.Public(), ToOffset: offset(to, data) + e.bytes, Bytes: int(e.fill), Zeros: true})
 	}
 }
 
@@ -206,23 +161,23 @@ func (e *effect) tensorSegments() {
 			return
 		}
 	}
-	kind, space, addr := mem.Store, e.op.To, e.shared()
+	kind, space, addr := probe.AccessStore, e.op.To, e.shared()
 	if t.copy.Store {
-		kind, space = mem.Load, e.op.From
+		kind, space = probe.AccessLoad, e.op.From
 	}
 	box, data, fault := c.region(space, kind, addr, m.Span(&t.copy), tensormap.SharedAlign)
 	if fault != nil || box == nil {
 		return
 	}
 	first, rest := offset(box, data), e.data
-	kind = mem.Load
+	kind = probe.AccessLoad
 	if t.copy.Store {
-		kind = mem.Store
+		kind = probe.AccessStore
 	}
 	r := c.view(kind)
 	m.Walk(&t.copy, addr, func(p tensormap.Segment) bool {
 		in := first + p.Shared - addr
-		segment := Segment{Bytes: p.Bytes, Read: p.Bytes}
+		segment := probe.Segment{Bytes: p.Bytes, Read: p.Bytes}
 		if len(rest) >= p.Bytes {
 			segment.Data, rest = rest[:p.Bytes], rest[p.Bytes:]
 		}
@@ -231,18 +186,18 @@ func (e *effect) tensorSegments() {
 			if fault != nil {
 				return false
 			}
-			segment.From, segment.FromOffset = r.alloc, offset(r.alloc, data)
+			segment.From, segment.FromOffset = r.alloc.Public(), offset(r.alloc, data)
 		}
 		switch {
 		case !t.copy.Store && !p.Inside:
 			segment.Read, segment.Zeros = 0, true
 			fallthrough
 		case !t.copy.Store:
-			segment.To, segment.ToOffset = box, in
+			segment.To, segment.ToOffset = box.Public(), in
 		case !p.Inside:
 			return true
 		default:
-			segment.To, segment.ToOffset, segment.From, segment.FromOffset = segment.From, segment.FromOffset, box, in
+			segment.To, segment.ToOffset, segment.From, segment.FromOffset = segment.From, segment.FromOffset, box.Public(), in
 			if m.Type == tensormap.B6x16P32 {
 				segment.Read = 16
 			}

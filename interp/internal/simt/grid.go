@@ -32,6 +32,8 @@ import (
 	"gemu/internal/occupancy"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // Sizes of the schedule, in CTAs and instructions per CTA. They are constants,
@@ -51,11 +53,11 @@ const (
 type Grid struct {
 	kernel      *Kernel
 	dev         *Device
-	dim         Dim3 // CTAs
-	clusterDim  Dim3 // CTAs of a cluster
-	clusterSize int  // … how many
-	block       Dim3 // threads of a CTA
-	numCTAs     int  // CTAs
+	dim         ptx.Dim3 // CTAs
+	clusterDim  ptx.Dim3 // CTAs of a cluster
+	clusterSize int      // … how many
+	block       ptx.Dim3 // threads of a CTA
+	numCTAs     int      // CTAs
 
 	threads      int // of a CTA
 	sharedLen    uint64
@@ -83,7 +85,7 @@ type Grid struct {
 	ref          *reference // of check mode, and for probes that are told of operations
 	rules        *affinetrack.Table
 
-	info             *LaunchInfo
+	info             *probe.LaunchInfo
 	probes           []probeState
 	mayPause         bool       // probes may pause the launch
 	pauseRequested   bool       // one has asked for it
@@ -136,13 +138,13 @@ func NewGrid(l *Launch) *Grid {
 		gridID: d.grids, stdout: d.Stdout, workers: d.Workers, hostMayFault: d.Memory.MayFault(),
 		mode: l.Mode, verifyProofs: l.VerifyProofs || l.Mode == Check, eagerEffects: l.EagerEffects, backend: l.Backend, reconverge: l.Reconverge, ref: l.Kernel.ref, rules: l.Rules,
 	}
-	if g.clusterDim = l.Cluster; g.clusterDim == (Dim3{}) {
-		g.clusterDim = Dim()
+	if g.clusterDim = l.Cluster; g.clusterDim == (ptx.Dim3{}) {
+		g.clusterDim = ptx.Dim()
 	}
 	g.clusterSize = g.clusterDim.Count()
-	g.info = &LaunchInfo{
+	g.info = &probe.LaunchInfo{
 		ID: d.grids, Kernel: l.Kernel.kernel, Module: l.Kernel.module, Grid: l.Grid, Block: l.Block, Cluster: g.clusterDim, WarpSize: l.WarpSize, Shared: int(l.DynamicShared),
-		Mode: l.Mode, Reconverge: l.Reconverge, Program: Program{l.Kernel}, Order: l.Order,
+		Mode: l.Mode.String(), Reconverge: l.Reconverge.Policy(), Program: program{l.Kernel}, Order: l.Order,
 	}
 	for _, p := range l.Probes {
 		w := probeState{p, p.Subscription()}
@@ -165,15 +167,15 @@ func NewGrid(l *Launch) *Grid {
 func (g *Grid) clustered() bool { return g.clusterSize > 1 }
 
 // clusters is the grid of clusters.
-func (g *Grid) clusters() Dim3 {
-	return Dim3{g.dim.X / g.clusterDim.X, g.dim.Y / g.clusterDim.Y, g.dim.Z / g.clusterDim.Z}
+func (g *Grid) clusters() ptx.Dim3 {
+	return ptx.Dim3{X: g.dim.X / g.clusterDim.X, Y: g.dim.Y / g.clusterDim.Y, Z: g.dim.Z / g.clusterDim.Z}
 }
 
 // ctaID is the index of the CTA that is somewhere in the order in which they begin: cluster by
 // cluster, by rank.
-func (g *Grid) ctaID(order int) Dim3 {
-	k, c := g.clusters().at(order/g.clusterSize), g.clusterDim.at(order%g.clusterSize)
-	return Dim3{k.X*g.clusterDim.X + c.X, k.Y*g.clusterDim.Y + c.Y, k.Z*g.clusterDim.Z + c.Z}
+func (g *Grid) ctaID(order int) ptx.Dim3 {
+	k, c := g.clusters().At(order/g.clusterSize), g.clusterDim.At(order%g.clusterSize)
+	return ptx.Dim3{X: k.X*g.clusterDim.X + c.X, Y: k.Y*g.clusterDim.Y + c.Y, Z: k.Z*g.clusterDim.Z + c.Z}
 }
 
 // schedule is where a launch is in its rounds.
@@ -221,17 +223,17 @@ func (g *Grid) PauseAt(step int64) { g.pauseStep = step }
 func (g *Grid) Steps() int64 { return g.steps }
 
 // Info describes the launch.
-func (g *Grid) Info() *LaunchInfo { return g.info }
+func (g *Grid) Info() *probe.LaunchInfo { return g.info }
 
 // Program is the launch's instructions.
-func (g *Grid) Program() Program { return g.info.Program }
+func (g *Grid) Program() probe.Program { return g.info.Program }
 
 // AllowPause lets probes pause the launch.
 func (g *Grid) AllowPause() { g.mayPause, g.visited = true, make([]bool, len(g.kernel.Blocks)) }
 
 // Begin readies the grid to run.
 func (g *Grid) Begin() error {
-	g.emit(OnLaunch, nil)
+	g.emit(probe.OnLaunch, nil)
 	if g.cooperative {
 		g.workspace = g.dev.Memory.OpenWorkspace()
 	}
@@ -265,7 +267,7 @@ func (g *Grid) End(err error) {
 	}
 	g.closeCTAMemory()
 	g.tellTolerated()
-	g.emit(OnLaunchEnd, err)
+	g.emit(probe.OnLaunchEnd, err)
 }
 
 // Continue executes the grid until it has ended, or pauses. The error is as for Run.
@@ -320,7 +322,7 @@ func (g *Grid) Continue(ctx context.Context) (paused bool, err error) {
 // ended, and says where the warps of the CTAs in flight are.
 func (g *Grid) timeLimitTrap() error {
 	var all stuckWarps
-	var trap *Trap
+	var trap *probe.Trap
 	var trapCTA *cta
 	for i := range g.flights {
 		c := g.flights[i].cta
@@ -335,15 +337,15 @@ func (g *Grid) timeLimitTrap() error {
 			all.add(w)
 			if trap == nil {
 				trapCTA = c
-				trap = w.fail(g.kernel.firstSource(g.kernel.Block(w.pc)), w.mask, ErrTimeLimit, "%v: the launch has run for %v; %d of %d CTAs have ended", ErrTimeLimit, g.dev.TimeLimit, g.finished.Load(), g.numCTAs)
+				trap = w.fail(g.kernel.firstSource(g.kernel.Block(w.pc)), w.mask, probe.ErrTimeLimit, "%v: the launch has run for %v; %d of %d CTAs have ended", probe.ErrTimeLimit, g.dev.TimeLimit, g.finished.Load(), g.numCTAs)
 			}
 		}
 	}
 	if trap == nil { // the limit was reached between two CTAs
 		k := g.kernel.kernel
-		return &Trap{
-			Kind: ErrTimeLimit, Msg: fmt.Sprintf("%v: the launch has run for %v; %d of %d CTAs have ended", ErrTimeLimit, g.dev.TimeLimit, g.finished.Load(), g.numCTAs), Kernel: k.Name,
-			File: g.kernel.module.Name, Pos: k.Pos, Line: g.kernel.module.Line(int(k.Pos.Line)), Grid: g.dim, Warp: -1, Width: g.kernel.Width,
+		return &probe.Trap{
+			Kind: probe.ErrTimeLimit, Msg: fmt.Sprintf("%v: the launch has run for %v; %d of %d CTAs have ended", probe.ErrTimeLimit, g.dev.TimeLimit, g.finished.Load(), g.numCTAs), Kernel: k.Name,
+			File: g.kernel.module.Name, Pos: k.Pos, Line: g.kernel.module.Line(int(k.Pos.Line)), Grid: g.dim, Warp: -1, Index: -1, Width: g.kernel.Width,
 		}
 	}
 	all.addTo(trap)
@@ -424,9 +426,9 @@ func (g *Grid) computeConstants() (err error) {
 		}
 		if r := recover(); r != nil {
 			k := g.kernel.kernel
-			err = &Trap{
-				Kind: ErrMismatch, Msg: fmt.Sprintf("%v: the constants of the launch: %v", ErrMismatch, r), Kernel: k.Name,
-				File: g.kernel.module.Name, Pos: k.Pos, Line: g.kernel.module.Line(int(k.Pos.Line)), Grid: g.dim, Warp: -1, Width: g.kernel.Width,
+			err = &probe.Trap{
+				Kind: probe.ErrMismatch, Msg: fmt.Sprintf("%v: the constants of the launch: %v", probe.ErrMismatch, r), Kernel: k.Name,
+				File: g.kernel.module.Name, Pos: k.Pos, Line: g.kernel.module.Line(int(k.Pos.Line)), Grid: g.dim, Warp: -1, Index: -1, Width: g.kernel.Width,
 			}
 		}
 	}()
@@ -578,7 +580,7 @@ func (g *Grid) advance(f *flight, slice int, ordered bool) (last *flight, n int,
 		}
 		return f, 1 + passed, true
 	case ctaFailed:
-		if t, ok := f.cta.err.(*Trap); ok {
+		if t, ok := f.cta.err.(*probe.Trap); ok {
 			f.cta.emitTrap(t)
 		}
 		g.recordFailure(f)
@@ -634,7 +636,7 @@ type contextShape struct {
 	mode       Mode
 	reconverge *Reconverger
 	rules      *affinetrack.Table
-	block      Dim3
+	block      ptx.Dim3
 	shared     uint64
 	native     bool // check mode compares functions of the backend's own
 }
@@ -897,13 +899,13 @@ func rawBytes[T any](s []T) []byte {
 
 // deadlockTrap is the trap of a grid that can never make progress.
 func (g *Grid) deadlockTrap() error {
-	kind, why := ErrDeadlock, "no thread can make progress: all wait for a change of memory, and no thread can store"
+	kind, why := probe.ErrDeadlock, "no thread can make progress: all wait for a change of memory, and no thread can store"
 	if g.next < g.numCTAs {
-		kind = ErrKeptOut
+		kind = probe.ErrKeptOut
 		why = fmt.Sprintf("%d CTAs in flight wait, %d more do not fit: each can take %d bytes of the host's memory, and all may take %d", len(g.flights), g.numCTAs-g.next, g.Footprint(), g.dev.HostMemory)
 	}
 	var trapCTA *cta
-	var trap *Trap
+	var trap *probe.Trap
 	var all stuckWarps
 	diverged := false
 	var awaited []string // mbarriers
@@ -922,7 +924,7 @@ func (g *Grid) deadlockTrap() error {
 				named[what], awaited = true, append(awaited, fmt.Sprintf("cta %s %s", c.id, what))
 			}
 			if trap == nil {
-				if what != "" && kind == ErrDeadlock {
+				if what != "" && kind == probe.ErrDeadlock {
 					why = "the phase can never complete that is awaited of " + what
 				}
 				trapCTA, trap = c, w.fail(g.kernel.firstSource(g.kernel.Block(w.pc)), w.mask, kind, "%v: %s", kind, why)
@@ -964,12 +966,12 @@ func (s *stuckWarps) add(w *warp) {
 	if s.count++; s.count > maxStuckWarps || in == nil {
 		return
 	}
-	s.notes = append(s.notes, fmt.Sprintf("cta %s warp %d: lanes %s %s at %s:%s%s", w.cta.id, w.id, LaneList(w.mask), verb, code.module.Name, in.Pos, why))
+	s.notes = append(s.notes, fmt.Sprintf("cta %s warp %d: lanes %s %s at %s:%s%s", w.cta.id, w.id, probe.LaneList(w.mask), verb, code.module.Name, in.Pos, why))
 	s.notes = append(s.notes, w.whereabouts(w.live&^w.mask)...)
 }
 
 // addTo adds it to a trap's message.
-func (s *stuckWarps) addTo(t *Trap) {
+func (s *stuckWarps) addTo(t *probe.Trap) {
 	t.Notes = append(t.Notes, s.notes...)
 	if more := s.count - maxStuckWarps; more > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("and %d more warps", more))

@@ -59,12 +59,12 @@ func (g *Grid) InFlight(from, to *State, visit func(cta int) bool) {
 		end = to.next
 	}
 	for i := range from.flights {
-		if f := &from.flights[i]; f.status != ctaEnded && !visit(g.dim.index(g.ctaID(f.index))) {
+		if f := &from.flights[i]; f.status != ctaEnded && !visit(g.dim.Linear(g.ctaID(f.index))) {
 			return
 		}
 	}
 	for order := begin; order < end; order++ {
-		if !visit(g.dim.index(g.ctaID(order))) {
+		if !visit(g.dim.Linear(g.ctaID(order))) {
 			return
 		}
 	}

@@ -3,13 +3,14 @@ package simt
 // This file is what the machine is given: a launch, and the device it is on.
 
 import (
-	"fmt"
 	"io"
 	"time"
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/lower"
 	"gemu/interp/internal/mem"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // Device is what the machine knows of a device. It runs one grid at a time.
@@ -18,15 +19,15 @@ type Device struct {
 	Heap   uint64 // bytes that device-side malloc may hold
 	Stack  int    // bytes of local memory that a thread may have
 
-	TimeLimit   time.Duration    // that a launch may run; 0: no limit
-	Tolerance   mem.Tolerance    // faults after which kernels go on
-	OnTolerated func(*Tolerated) // is given each of them as the launch ends, unless nil
-	HostMemory  uint64           // bytes of the host's memory that the CTAs in flight may take
-	Workers     int              // goroutines that run CTAs
-	Stdout      io.Writer        // of what kernels print; may be nil
-	SM          int              // compute capability, by which tensor cores add: 90 is 9.0
-	Probes      []Probe          // of all launches, and of what the host does to memory
-	Objects     Objects          // textures, surfaces and samplers
+	TimeLimit   time.Duration          // that a launch may run; 0: no limit
+	Tolerance   probe.Tolerance        // faults after which kernels go on
+	OnTolerated func(*probe.Tolerated) // is given each of them as the launch ends, unless nil
+	HostMemory  uint64                 // bytes of the host's memory that the CTAs in flight may take
+	Workers     int                    // goroutines that run CTAs
+	Stdout      io.Writer              // of what kernels print; may be nil
+	SM          int                    // compute capability, by which tensor cores add: 90 is 9.0
+	Probes      []probe.Probe          // of all launches, and of what the host does to memory
+	Objects     Objects                // textures, surfaces and samplers
 
 	// HostGrace is how long a launch that does not get on waits for others than its threads to change memory, before that
 	// is a deadlock.
@@ -40,8 +41,8 @@ type Device struct {
 type Launch struct {
 	Device        *Device
 	Kernel        *Kernel // lowered as Lowering says
-	Grid, Block   Dim3
-	Cluster       Dim3 // CTAs of a cluster; the zero value: there are none
+	Grid, Block   ptx.Dim3
+	Cluster       ptx.Dim3 // CTAs of a cluster; the zero value: there are none
 	WarpSize      int
 	Shared        uint64 // bytes of shared memory of a CTA
 	DynamicShared uint64 // of them those that the launch asks for
@@ -56,8 +57,8 @@ type Launch struct {
 	EagerEffects   bool // asynchronous effects happen where they are issued
 	Reconverge     *Reconverger
 	Rules          *affinetrack.Table
-	Probes         []Probe    // those of the device included
-	Order          *HostOrder // for them
+	Probes         []probe.Probe    // those of the device included
+	Order          *probe.HostOrder // for them
 }
 
 // Mode is how a launch executes instructions.
@@ -84,7 +85,7 @@ const fewLanes = 4
 func (l *Launch) Lowering() lower.Options {
 	opt := lower.Options{
 		Width: l.WarpSize, Pack: true, Reference: l.Mode == Check || subscribesToOperations(l.Probes),
-		ExplicitCluster: l.Cluster != Dim3{}, Cluster: l.Cluster.Count() > 1,
+		ExplicitCluster: l.Cluster != ptx.Dim3{}, Cluster: l.Cluster.Count() > 1,
 		TID: threadSpacing(l.Block, l.WarpSize), Reconvergence: l.Reconverge.reconvergence,
 	}
 	if l.Mode != Vector && (min(l.WarpSize, l.Block.Count()) > fewLanes || l.CompileEagerly) {
@@ -111,33 +112,3 @@ func Resident(threads, shared int) int {
 	warps := (threads + 31) / 32
 	return Multiprocessors * min(residentCTAs, residentThreads/32/warps, residentShared/(shared+reservedShared))
 }
-
-// Dim3 is the extent of a grid or block, or an index into one.
-type Dim3 struct{ X, Y, Z int }
-
-// Dim makes an extent; missing dimensions are 1.
-func Dim(n ...int) Dim3 {
-	d := Dim3{1, 1, 1}
-	for i, p := range []*int{&d.X, &d.Y, &d.Z} {
-		if i < len(n) {
-			*p = n[i]
-		}
-	}
-	return d
-}
-
-// Count is the number of elements.
-func (d Dim3) Count() int { return d.X * d.Y * d.Z }
-
-// along is the extent in dimension 0, 1 or 2.
-func (d Dim3) along(i int) int { return d.extent()[i] }
-
-func (d Dim3) extent() [3]int { return [3]int{d.X, d.Y, d.Z} }
-
-// at is the index of element i in linear order, x fastest.
-func (d Dim3) at(i int) Dim3 { return Dim3{i % d.X, i / d.X % d.Y, i / (d.X * d.Y)} }
-
-// index is the linear index of one.
-func (d Dim3) index(pos Dim3) int { return pos.X + d.X*(pos.Y+d.Y*pos.Z) }
-
-func (d Dim3) String() string { return fmt.Sprintf("(%d,%d,%d)", d.X, d.Y, d.Z) }

@@ -9,6 +9,7 @@ import (
 
 	"gemu/interp"
 	"gemu/interp/internal/simt"
+	"gemu/probe"
 )
 
 // modes are those of launches, in the order in which launched has them.
@@ -61,7 +62,7 @@ func ranUntil(ctx context.Context, t *testing.T, source string, l interp.Launch,
 	for range times {
 		r, err := m.Run(ctx, &l)
 		text += fmt.Sprint(err)
-		if trap := new(interp.Trap); errors.As(err, &trap) {
+		if trap := new(probe.Trap); errors.As(err, &trap) {
 			text += trap.Report()
 		}
 		if r != nil {

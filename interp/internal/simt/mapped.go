@@ -11,6 +11,7 @@ import (
 	"gemu/internal/hostfault"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
+	"gemu/probe"
 )
 
 // runGuarded runs a CTA like run. A fault of the host at memory that is mapped into
@@ -25,14 +26,14 @@ func (c *cta) runGuarded(budget int, ordered bool) (s ctaStatus) {
 
 // hostFault is the trap of an access to mapped memory that is not there, or not to
 // be written. The instruction is found by its address.
-func (c *cta) hostFault(addr uint64) *Trap {
+func (c *cta) hostFault(addr uint64) *probe.Trap {
 	w := &c.warps[c.nextWarp]
 	a := c.grid.dev.Memory.Find(addr)
 	stored := a != nil && readable(unsafe.Add(a.Ptr, addr-a.Base))
 	src, lanes := w.culprit(addr, stored)
-	kind, why := ErrOutOfBounds, "the host has no memory there"
+	kind, why := probe.ErrOutOfBounds, "the host has no memory there"
 	if stored {
-		kind, why = ErrReadOnly, "the host's memory there may not be changed"
+		kind, why = probe.ErrReadOnly, "the host's memory there may not be changed"
 	}
 	t := w.fail(src, lanes, kind, "%v at %s: %s", kind, hexAddr(addr), why)
 	t.Addr = addr

@@ -8,6 +8,7 @@ import (
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/matrix"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -19,7 +20,7 @@ func (w *warp) requireAllLanes(h int, instr *code.Instr, m uint32) bool {
 		return true
 	}
 	absent := uint64(^m) << (32 * h)
-	t := w.fail(w.sourceOf(instr), uint64(m)<<(32*h), ErrDivergent, "%v: %s takes all 32 lanes of a warp together, and not without lanes %s", ErrDivergent, w.sourceOf(instr).Text, LaneList(absent))
+	t := w.fail(w.sourceOf(instr), uint64(m)<<(32*h), probe.ErrDivergent, "%v: %s takes all 32 lanes of a warp together, and not without lanes %s", probe.ErrDivergent, w.sourceOf(instr).Text, probe.LaneList(absent))
 	t.Notes = append(t.Notes, w.whereabouts(absent&w.live)...)
 	return false
 }
@@ -47,7 +48,7 @@ func (w *warp) matrixRows(h int, f *regfile.File, instr *code.Instr, to *[matrix
 			where = "global or shared"
 		}
 		if where != "" {
-			t := w.fail(w.sourceOf(instr), 1<<(32*h+lane), ErrWrongSpace, "%v: %s at %s, which is not in %s memory", ErrWrongSpace, w.sourceOf(instr).Text, hexAddr(at), where)
+			t := w.fail(w.sourceOf(instr), 1<<(32*h+lane), probe.ErrWrongSpace, "%v: %s at %s, which is not in %s memory", probe.ErrWrongSpace, w.sourceOf(instr).Text, hexAddr(at), where)
 			t.Addr, t.Bytes = at, a.Bytes
 			return false
 		}
@@ -116,6 +117,6 @@ func executeMultiply(w *warp, h int, f *regfile.File, instr *code.Instr, m uint3
 		}
 	}
 	if u := frags.Multiply.Execute(w.cta.grid.dev.SM, &d, &a, &b, &c, &e); u != nil {
-		w.fail(w.sourceOf(instr), uint64(u.Lanes)<<(32*h), ErrMatrix, "%v: %s with %s, in lanes %s", ErrMatrix, w.sourceOf(instr).Text, u.Description, LaneList(uint64(u.Lanes)<<(32*h)))
+		w.fail(w.sourceOf(instr), uint64(u.Lanes)<<(32*h), probe.ErrMatrix, "%v: %s with %s, in lanes %s", probe.ErrMatrix, w.sourceOf(instr).Text, u.Description, probe.LaneList(uint64(u.Lanes)<<(32*h)))
 	}
 }

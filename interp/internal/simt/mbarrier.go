@@ -11,6 +11,7 @@ import (
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -206,20 +207,20 @@ func (c *cta) mbarrierName(addr uint64) string {
 // mbarrierAt finds the mbarrier of a lane's address, in .shared space, or traps. It may be
 // another CTA's, unless own.
 func (w *warp) mbarrierAt(h int, instr *code.Instr, lane int, space ptx.Space, addr uint64, own bool) (at uint64, ok bool) {
-	place, ok := w.placeAt(h, instr, lane, &mem.Access{Space: space, Bytes: 8, Kind: mem.Atomic}, addr)
+	place, ok := w.placeAt(h, instr, lane, &mem.Access{Request: probe.Request{Space: space, Bytes: 8, Kind: probe.AccessAtomic}}, addr)
 	if !ok {
 		return 0, false
 	}
 	what := ""
 	switch {
-	case place.Alloc == nil || place.Alloc.Kind != mem.SharedBlock:
+	case place.Alloc == nil || place.Alloc.Kind != probe.SharedMemory:
 		what = "not in shared memory"
 	case own && place.Alloc != w.cta.sharedMem:
 		what = "in shared memory of another CTA, where this one may only arrive and count"
 	default:
-		return place.Alloc.Base - mem.SharedWindow + place.Offset, true
+		return place.Alloc.Base - probe.SharedWindow + place.Offset, true
 	}
-	t := w.fail(w.sourceOf(instr), 1<<(32*h+lane), ErrWrongSpace, "an mbarrier at %s, which is %s", hexAddr(addr), what)
+	t := w.fail(w.sourceOf(instr), 1<<(32*h+lane), probe.ErrWrongSpace, "an mbarrier at %s, which is %s", hexAddr(addr), what)
 	t.Addr, t.Bytes = addr, 8
 	return 0, false
 }
@@ -238,7 +239,7 @@ func (w *warp) placeAt(h int, instr *code.Instr, lane int, request *mem.Access, 
 
 // failMbarrier stops the warp for what a lane does to an mbarrier.
 func (w *warp) failMbarrier(h int, instr *code.Instr, lane int, addr uint64, what string) {
-	w.fail(w.sourceOf(instr), 1<<(32*h+lane), ErrBarrier, "%v: %s: %s", ErrBarrier, w.cta.mbarrierName(addr), what)
+	w.fail(w.sourceOf(instr), 1<<(32*h+lane), probe.ErrBarrier, "%v: %s: %s", probe.ErrBarrier, w.cta.mbarrierName(addr), what)
 }
 
 const notAnMbarrier = "it has not been initialised"
@@ -253,11 +254,10 @@ func (w *warp) countOf(h int, instr *code.Instr, lane int, addr uint64, n, minCo
 }
 
 // describeMbarrier says what an operation on mbarriers accesses for lanes.
-func (w *warp) describeMbarrier(instr *code.Instr, to *Access, lanes uint64, wanted bool) {
-	to.Access, to.w, to.instr, to.Lanes = mem.Access{Space: code.MbarrierOf(instr.Imm).Space, Bytes: 8, Kind: accessKinds[instr.Op]}, w, instr, lanes
-	to.lengths, to.Addr = nil, nil
+func (w *warp) describeMbarrier(instr *code.Instr, to *probe.Access, lanes uint64, wanted bool) {
+	to.Reset(probe.Request{Space: code.MbarrierOf(instr.Imm).Space, Bytes: 8, Kind: accessKinds[instr.Op]}, lanes, to.Machine)
 	if wanted {
-		to.reserve()
+		to.Reserve(regfile.Lanes * len(w.files))
 		for h := range w.files {
 			w.read((*regfile.Row64)(to.Addr[regfile.Lanes*h:]), h, code.Row{Slot: code.Q, Row: instr.A})
 		}
@@ -355,7 +355,7 @@ func mbarrierMany(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) 
 		for ranks := f.Src32(instr.C)[lane]; ranks != 0; ranks &= ranks - 1 {
 			rank := bits.TrailingZeros32(ranks)
 			if rank >= c.grid.clusterSize {
-				w.fail(w.sourceOf(instr), 1<<(32*h+lane), ErrCTARank, "%v: %d, in a cluster of %s", ErrCTARank, rank, c.grid.clusterSizeText())
+				w.fail(w.sourceOf(instr), 1<<(32*h+lane), probe.ErrCTARank, "%v: %d, in a cluster of %s", probe.ErrCTARank, rank, c.grid.clusterSizeText())
 				return
 			}
 			addr := addressInRank(base, rank)

@@ -10,6 +10,7 @@ import (
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/native"
+	"gemu/probe"
 	"gemu/regfile"
 )
 
@@ -174,7 +175,7 @@ func (w *warp) repeatInGo(single []instrPair, reason native.Reason) {
 	load, store := p.ref.Op.Signature().Kind == code.Load, p.ref.Op.Signature().Kind == code.Store
 	if reason == native.Halfway {
 		if w.onReference(p); w.err != nil {
-			t, _ := w.err.(*Trap)
+			t, _ := w.err.(*probe.Trap)
 			w.err = nil
 			w.mismatch(p, k.lanes, "it runs, but on the lanes there is a trap: %v", t)
 			return

@@ -15,6 +15,7 @@ import (
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/native"
 	"gemu/interp/internal/native/harness"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -55,13 +56,13 @@ func (g *testWarp) newCheckHarness() *checkHarness {
 // runOn executes the instruction in both ways on a backend, and says what becomes of all.
 func (g *checkHarness) runOn(b Backend) (outcome string) {
 	device := &Device{Memory: mem.NewMap(testBase, 1<<20, func(n uint64) ([]byte, func(), error) { return make([]byte, n), func() {}, nil })}
-	hit, err := device.Memory.Alloc(uint64(len(g.memory)), mem.Buffer, "")
+	hit, err := device.Memory.Alloc(uint64(len(g.memory)), probe.BufferMemory, "")
 	if err != nil {
 		return err.Error()
 	}
 	copy(hit.Data, g.memory)
 	k := g.kernel()
-	grid := &Grid{block: Dim3{X: 32, Y: 1, Z: 1}, threads: 32, sharedLen: 256, mode: Check, verifyProofs: true, backend: b, dev: device, rules: g.rules, kernel: k, ref: k.ref, reconverge: Reconvergers[0]}
+	grid := &Grid{block: ptx.Dim3{X: 32, Y: 1, Z: 1}, threads: 32, sharedLen: 256, mode: Check, verifyProofs: true, backend: b, dev: device, rules: g.rules, kernel: k, ref: k.ref, reconverge: Reconvergers[0]}
 	c := newCTA(grid)
 	copy(c.sharedMem.Data, g.memory)
 	c.lastHits = g.hits(hit)
@@ -95,7 +96,7 @@ func (g *checkHarness) runOn(b Backend) (outcome string) {
 	grid.seed = 1 // so that the warp goes on alone
 	reason := c.runnerOf().run(w, 1)
 	outcome = fmt.Sprintf("why %v at %d, error %v, changed %v", reason, w.pc, w.err, c.changed)
-	if t, ok := w.err.(*Trap); ok {
+	if t, ok := w.err.(*probe.Trap); ok {
 		if at := slices.Index(t.Notes, lateNote); at >= 0 { // machine code looks at each by itself
 			t.Notes = slices.Delete(t.Notes, at, at+1)
 			g.late++

@@ -9,6 +9,7 @@ import (
 
 	"gemu/interp"
 	"gemu/interp/internal/simt"
+	"gemu/ptx"
 )
 
 // nextCTAKernels are kernels of 3·2·20 CTAs of 80 threads, which follow each other in machine code. %n is the number of the
@@ -210,7 +211,7 @@ func TestNextCTAs(t *testing.T) {
 			for _, most := range limits {
 				outcome := func(b interp.Backend, workers int) string {
 					// Twice, once in contexts that a launch has left.
-					text, out := ran(t, nextCTASource(k.body), interp.Launch{Grid: interp.Dim(3, 2, 20), Block: interp.Dim(80), MaxSteps: most, Mode: mode, Backend: b}, 2+120*80, 2, workers)
+					text, out := ran(t, nextCTASource(k.body), interp.Launch{Grid: ptx.Dim(3, 2, 20), Block: ptx.Dim(80), MaxSteps: most, Mode: mode, Backend: b}, 2+120*80, 2, workers)
 					if !strings.Contains(text, "trap:") { // what CTAs behind it have done is anybody's guess
 						text += fmt.Sprint(out)
 					}
@@ -245,7 +246,7 @@ func TestNextCTAsCancelled(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		cancelled(cancel)
-		launch := interp.Launch{Grid: interp.Dim(3, 2, ctas/6), Block: interp.Dim(80), Backend: simt.Asked, Mode: mode}
+		launch := interp.Launch{Grid: ptx.Dim(3, 2, ctas/6), Block: ptx.Dim(80), Backend: simt.Asked, Mode: mode}
 		text, out := ranUntil(ctx, t, nextCTASource(body+"\n\tst.global.u32 [%a], 1;"), launch, 2+80*ctas, 1, 1)
 		for _, v := range out {
 			n += int(v)

@@ -8,6 +8,7 @@ import (
 
 	"gemu/internal/part"
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 // schedulerProgram draws the body of a kernel for schedulerSource: blocks of instructions that end in barriers, branches and
@@ -120,7 +121,7 @@ func TestSchedulerOnRandomPrograms(t *testing.T) {
 	for n := range count {
 		source := schedulerSource(schedulerProgram(r))
 		ctas, threads := 1+r.IntN(6), []int{32, 64, 80, 96, 160}[r.IntN(5)]
-		launch := interp.Launch{Grid: interp.Dim(ctas), Block: interp.Dim(threads), MaxSteps: 1 << (9 + r.IntN(6)), Mode: modes[n%len(modes)], Reconverge: interp.Reconvergers[0]}
+		launch := interp.Launch{Grid: ptx.Dim(ctas), Block: ptx.Dim(threads), MaxSteps: 1 << (9 + r.IntN(6)), Mode: modes[n%len(modes)], Reconverge: interp.Reconvergers[0]}
 		if r.IntN(4) == 0 {
 			launch.Reconverge = interp.Reconvergers[r.IntN(len(interp.Reconvergers))]
 		}

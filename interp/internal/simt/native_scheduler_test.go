@@ -7,6 +7,8 @@ import (
 
 	"gemu/interp"
 	"gemu/interp/internal/simt"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // schedulerKernels are kernels of three warps, whose turns machine code and Go have to give in the same order. %p holds in warp 0,
@@ -300,7 +302,7 @@ func TestScheduler(t *testing.T) {
 	}
 	for name, k := range schedulerKernels {
 		for i, mode := range modes {
-			launch := interp.Launch{Grid: interp.Dim(4), Block: interp.Dim(96), MaxSteps: 1 << 14, Mode: mode}
+			launch := interp.Launch{Grid: ptx.Dim(4), Block: ptx.Dim(96), MaxSteps: 1 << 14, Mode: mode}
 			outcome := func(b interp.Backend) string {
 				launch.Backend = b
 				text, out := ran(t, schedulerSource(k.body), launch, 2, 1, 1)
@@ -334,7 +336,7 @@ L:	add.u32 %i, %i, 1;
 	setp.ne.u32 %q, %i, 1000;
 	@%q bra L;`)
 	for _, policy := range interp.Reconvergers {
-		launch := interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Mode: interp.Vector, Backend: interp.Portable, Reconverge: policy}
+		launch := interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Mode: interp.Vector, Backend: interp.Portable, Reconverge: policy}
 		want, _ := ran(t, source, launch, 1, 1, 1)
 		simt.Asked.Entered, launch.Backend = 0, simt.Asked
 		if text, _ := ran(t, source, launch, 1, 1, 1); text != want || simt.Asked.Entered == 0 || simt.Asked.Entered > 100 {
@@ -355,7 +357,7 @@ L:	red.global.add.u32 [%%o], 1;
 	add.u32 %%i, %%i, -1;
 	setp.ne.u32 %%q, %%i, 0;
 	@%%q bra L;`, rounds))
-	launch := interp.Launch{Grid: interp.Dim(ctas), Block: interp.Dim(96), Mode: interp.Vector, Backend: interp.Native}
+	launch := interp.Launch{Grid: ptx.Dim(ctas), Block: ptx.Dim(96), Mode: interp.Vector, Backend: interp.Native}
 	if text, out := ran(t, source, launch, 1, 1, 2); out[0] != ctas*96*rounds {
 		t.Errorf("%d of %d\n%s", out[0], ctas*96*rounds, text)
 	}
@@ -375,7 +377,7 @@ L:	add.u32 %t, %t, 1;
 	setp.eq.u32 %q, %w, 5;
 	@!%q bra L;`)
 		for most := range int64(24) { // a turn is 2048, and begins between the barriers
-			launch := interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(96), MaxSteps: 2048 + most, Mode: interp.Vector, Backend: interp.Portable}
+			launch := interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(96), MaxSteps: 2048 + most, Mode: interp.Vector, Backend: interp.Portable}
 			want, _ := ran(t, source, launch, 1, 1, 1)
 			simt.Asked.Entered, launch.Backend = 0, simt.Asked
 			if text, _ := ran(t, source, launch, 1, 1, 1); text != want || simt.Asked.Entered == 0 {
@@ -421,7 +423,7 @@ J:	ld.global.u32 %l, [%o]; // which of the warps comes first shows
 	bra L;
 Z:`)
 	for _, mode := range modes {
-		launch := interp.Launch{Grid: interp.Dim(6), Block: interp.Dim(1024), Mode: mode, Backend: interp.Portable}
+		launch := interp.Launch{Grid: ptx.Dim(6), Block: ptx.Dim(1024), Mode: mode, Backend: interp.Portable}
 		want, sum := ran(t, source, launch, 1, 1, 1)
 		simt.Asked.Entered, launch.Backend = 0, simt.Asked
 		if text, out := ran(t, source, launch, 1, 1, 1); text != want || out[0] != sum[0] || simt.Asked.Entered == 0 {
@@ -442,7 +444,7 @@ func TestSchedulerOfClusters(t *testing.T) {
 	mad.lo.u32 %t, %t, 5, %i;
 	red.global.add.u32 [%o], %t;`)
 	for _, mode := range modes {
-		launch := interp.Launch{Grid: interp.Dim(15), Cluster: interp.Dim(3), Block: interp.Dim(96), Mode: mode, Backend: interp.Portable}
+		launch := interp.Launch{Grid: ptx.Dim(15), Cluster: ptx.Dim(3), Block: ptx.Dim(96), Mode: mode, Backend: interp.Portable}
 		want, sum := ran(t, source, launch, 1, 1, 1)
 		launch.Backend = interp.Native
 		for workers := 1; workers <= 3; workers++ {
@@ -456,18 +458,18 @@ func TestSchedulerOfClusters(t *testing.T) {
 // pauser pauses a launch once, in the second CTA; the first is not watched.
 type pauser struct{ numEvents int }
 
-func (*pauser) Subscription() interp.Subscription {
-	return interp.Subscription{Events: interp.OnBefore, InOrder: true}
+func (*pauser) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnBefore, InOrder: true}
 }
 
-func (p *pauser) CTA(_ *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
+func (p *pauser) CTA(_ *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
 	if index == 0 {
 		return nil
 	}
 	return p
 }
 
-func (p *pauser) OnEvent(e *interp.Event) {
+func (p *pauser) OnEvent(e *probe.Event) {
 	if p.numEvents++; p.numEvents == 4 {
 		e.Pause()
 	}
@@ -510,7 +512,7 @@ WAIT:
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := m.Start(&interp.Launch{Grid: interp.Dim(2), Block: interp.Dim(32), Args: []any{output}, Mode: mode, CompileEagerly: true, Backend: interp.Native, Probes: []interp.Probe{new(pauser)}})
+		e, err := m.Start(&interp.Launch{Grid: ptx.Dim(2), Block: ptx.Dim(32), Args: []any{output}, Mode: mode, CompileEagerly: true, Backend: interp.Native, Probes: []probe.Probe{new(pauser)}})
 		if err != nil {
 			t.Fatal(err)
 		}

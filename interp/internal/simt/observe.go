@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gemu/interp/internal/code"
+	"gemu/probe"
 )
 
 // observedRunner runs watched launches.
@@ -28,7 +29,7 @@ func (w *warp) blockObserved([]code.Instr) reason {
 	if w.pausedInBlock {
 		first, emitted, w.pausedInBlock = b.Sources.End-w.uncounted, w.pauseAnnounced, false
 	}
-	mayCount := w.check == nil && !emitted && !w.cta.isSubscribed(OnMaterialise) // leave out what nobody is told of
+	mayCount := w.check == nil && !emitted && !w.cta.isSubscribed(probe.OnMaterialise) // leave out what nobody is told of
 	g, union := w.cta.grid, s.unionFor(w)
 	if g.visited != nil {
 		g.visited[b.Index] = true
@@ -43,7 +44,7 @@ func (w *warp) blockObserved([]code.Instr) reason {
 		if union.reducedSinks != w.reducedSinks {
 			union = s.unionFor(w)
 		}
-		kinds := selectableEvents
+		kinds := probe.Selectable
 		if mayCount && union.selected != nil && s.stopErr == nil && !g.pauseRequested {
 			if kinds = union.selected[i]; kinds == 0 {
 				next := min(union.next[i], b.Sources.End)
@@ -63,7 +64,7 @@ func (w *warp) blockObserved([]code.Instr) reason {
 		counted = i
 		src := &p.Sources[i]
 		s.beginStep(w, src, w.guarded(src.Guard))
-		if kinds == OnAccess {
+		if kinds == probe.OnAccess {
 			for _, instr := range access.folded {
 				s.emitAccess(w, instr)
 			}
@@ -77,7 +78,7 @@ func (w *warp) blockObserved([]code.Instr) reason {
 			continue
 		}
 		if !emitted && !g.pauseRequested {
-			s.emit(&s.step, OnBefore)
+			s.emit(&s.step, probe.OnBefore)
 			emitted = true
 		}
 		if s.stopErr != nil || g.pauseRequested {
@@ -123,7 +124,7 @@ func (w *warp) blockObserved([]code.Instr) reason {
 				return noReason
 			}
 		}
-		if kinds&OnAfter != 0 {
+		if kinds&probe.OnAfter != 0 {
 			s.emitAfter(w, src)
 		}
 	}
@@ -135,7 +136,7 @@ func (w *warp) blockObserved([]code.Instr) reason {
 	if w.check != nil {
 		w.checkEnd(b)
 	}
-	if mayCount && s.unionFor(w).selected != nil && !w.cta.isSubscribed(OnBranch) {
+	if mayCount && s.unionFor(w).selected != nil && !w.cta.isSubscribed(probe.OnBranch) {
 		return noReason
 	}
 	w.pc, w.uncounted = b.Last, 0
@@ -156,8 +157,8 @@ func (w *warp) countSources(from, to int32) int32 {
 // together, and not to their end.
 func (w *warp) countReached(from, to int32) int64 {
 	last := to
-	if t, ok := w.err.(*Trap); ok && t.source != nil {
-		last = t.source.Index
+	if t, ok := w.err.(*probe.Trap); ok && t.Index >= 0 {
+		last = int32(t.Index)
 	} else if w.err == errAbsentLanes || w.err == errNoTensorMemory {
 		last = w.blockedInstr.Src
 	}
@@ -187,9 +188,9 @@ func (w *warp) pairs(b *code.Block, pc int32) []instrPair {
 func (w *warp) operation(single []instrPair) {
 	s, p := w.cta.stream, &single[0]
 	if s.subscription.Events&operationKinds != 0 {
-		s.step.pair, s.step.Operation = p, &w.cta.grid.ref.operations[p.ref.Src].Operations[p.operationIndex]
-		if w.cta.isSubscribed(OnOperation) {
-			s.emit(&s.step, OnOperation)
+		s.stepMachine.pair, s.step.Operation = p, &w.cta.grid.ref.operations[p.ref.Src].Operations[p.operationIndex]
+		if w.cta.isSubscribed(probe.OnOperation) {
+			s.emit(&s.step, probe.OnOperation)
 		}
 	}
 	switch {
@@ -198,8 +199,8 @@ func (w *warp) operation(single []instrPair) {
 	case p.instr != nil:
 		w.span(p.from, p.to)
 	}
-	if w.err == nil && w.cta.isSubscribed(OnResult) {
-		s.emit(&s.step, OnResult)
+	if w.err == nil && w.cta.isSubscribed(probe.OnResult) {
+		s.emit(&s.step, probe.OnResult)
 	}
 }
 
@@ -222,7 +223,7 @@ func (w *warp) observe(src *code.Source, lanes uint64, fn func()) {
 	}
 	s.beginStep(w, src, lanes)
 	s.step.Step = -1
-	s.emit(&s.step, OnBefore)
+	s.emit(&s.step, probe.OnBefore)
 	if fn(); w.err == nil {
 		s.emitAfter(w, src)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gemu/interp/internal/lower"
+	"gemu/probe"
 )
 
 // Reconverger is a reconvergence policy: which lanes of a warp run next where they have
@@ -67,22 +68,21 @@ func ReconvergerNamed(name string) *Reconverger {
 	return nil
 }
 
-// LetsLanesWait reports whether lanes of a warp can wait for each other under the policy.
-func (r *Reconverger) LetsLanesWait() bool { return r.timeSliced || r.fallBackToTimeSlices }
+// Policy describes the policy to probes.
+func (r *Reconverger) Policy() probe.ReconvergencePolicy {
+	return probe.ReconvergencePolicy{
+		Name: r.Name, Doc: r.Doc, LanesMayWait: r.letsLanesWait(), WaitsAtExit: r.waitAtExit, AtPostDominators: r.reconvergence != lower.Never,
+	}
+}
 
-// WaitsAtExit reports whether lanes wait at the kernel's end for the others of their warp, so that what these
-// execute is executed by part of the warp, as it is if lanes are elsewhere.
-func (r *Reconverger) WaitsAtExit() bool { return r.waitAtExit }
-
-// ReconvergesAtPostDominators reports whether lanes that a branch has diverged meet at its immediate
-// post-dominator.
-func (r *Reconverger) ReconvergesAtPostDominators() bool { return r.reconvergence != lower.Never }
+// letsLanesWait reports whether lanes of a warp can wait for each other under the policy.
+func (r *Reconverger) letsLanesWait() bool { return r.timeSliced || r.fallBackToTimeSlices }
 
 // advice names the policies for lanes of a warp that wait for each other.
 func (r *Reconverger) advice() string {
 	var names []string
 	for _, policy := range Reconvergers {
-		if policy.LetsLanesWait() {
+		if policy.letsLanesWait() {
 			names = append(names, policy.Name)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
+	"gemu/probe"
 )
 
 // reference is a kernel lowered for reference, and how its instructions correspond to
@@ -14,9 +15,9 @@ import (
 // same indices in both.
 type reference struct {
 	*Kernel
-	pairs      [][]instrPair  // by block
-	blocks     []checkedBlock // by block
-	operations []Operations   // by PTX instruction, once somebody wants to know
+	pairs      [][]instrPair      // by block
+	blocks     []checkedBlock     // by block
+	operations []probe.Operations // by PTX instruction, once somebody wants to know
 }
 
 // instrPair is an instruction of the reference, and the same in the code that is checked.

@@ -8,20 +8,12 @@ import (
 	"unsafe"
 
 	"gemu/interp/internal/mem"
+	"gemu/probe"
 )
-
-// Saver is a probe, or a sink, that goes back with a launch: what it knows is part of a State.
-// Probes are asked first, then the sinks of the CTAs in flight, which are the same ones
-// again when the state is restored. What they are given back they must not change: a state may
-// be restored several times.
-type Saver interface {
-	Save() any
-	Restore(state any)
-}
 
 // savedSink is what a sink has saved.
 type savedSink struct {
-	Saver
+	probe.Saver
 	state any
 }
 
@@ -61,14 +53,14 @@ func (g *Grid) Save() (*State, error) {
 	}
 	g.lastState = s
 	for _, p := range g.probes {
-		if p, ok := p.Probe.(Saver); ok {
+		if p, ok := p.Probe.(probe.Saver); ok {
 			s.probes = append(s.probes, p.Save())
 		}
 	}
 	for i := range g.flights {
 		if c := g.flights[i].cta; c != nil && c.stream != nil && g.flights[i].status != ctaEnded {
 			for _, l := range c.stream.sinks {
-				if p, ok := l.Sink.(Saver); ok {
+				if p, ok := l.Sink.(probe.Saver); ok {
 					s.sinks = append(s.sinks, savedSink{p, p.Save()})
 				}
 			}
@@ -95,7 +87,7 @@ func (g *Grid) Restore(s *State) error {
 	g.lowestFailed.Store(noFailure)
 	states := s.probes
 	for _, p := range g.probes {
-		if p, ok := p.Probe.(Saver); ok {
+		if p, ok := p.Probe.(probe.Saver); ok {
 			p.Restore(states[0])
 			states = states[1:]
 		}

@@ -8,6 +8,7 @@ import (
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/matrix"
+	"gemu/probe"
 	"gemu/regfile"
 )
 
@@ -48,7 +49,7 @@ func sparse(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	}
 	if bad != 0 {
 		lanes := uint64(bad) << (32 * h)
-		w.fail(w.sourceOf(instr), lanes, ErrMatrix, "%v: %s with %s, in lanes %s", ErrMatrix, w.sourceOf(instr).Text, what, LaneList(lanes))
+		w.fail(w.sourceOf(instr), lanes, probe.ErrMatrix, "%v: %s with %s, in lanes %s", probe.ErrMatrix, w.sourceOf(instr).Text, what, probe.LaneList(lanes))
 	}
 }
 

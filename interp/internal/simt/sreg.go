@@ -45,16 +45,16 @@ func sregSource(w *warp, h int, instr *code.Instr, m uint32) affinetrack.Value {
 		return affinetrack.Value{Base: uint64(32 * h), Stride: 1}
 	}
 	first := bits.TrailingZeros32(m)
-	v, _ := affinetrack.ThreadIndex(w.cta.grid.block.extent(), int(r-ptx.TidX), w.tid(32*h+first), first, bits.Len32(m)-1-first)
+	v, _ := affinetrack.ThreadIndex(w.cta.grid.block.Dims(), int(r-ptx.TidX), w.tid(32*h+first), first, bits.Len32(m)-1-first)
 	return v
 }
 
 // threadSpacing is the spacing of each dimension of the thread index, in the worst of the warps of a block.
-func threadSpacing(block Dim3, width int) (worst [3]lower.Spacing) {
+func threadSpacing(block ptx.Dim3, width int) (worst [3]lower.Spacing) {
 	row := min(width, regfile.Lanes)
 	weight := 1 // of the digit
 	for d := range worst {
-		n := block.along(d)
+		n := block.Dims()[d]
 		for _, over := range []int{lower.WholeRow, lower.HalfRow} {
 			lanes := min(row, over)
 			s := &worst[d]
@@ -80,10 +80,10 @@ func sregRow[T mem.Slot](w *warp, h int, d *[regfile.Lanes]T, instr *code.Instr,
 	}
 	if r >= ptx.TidX && r <= ptx.TidZ {
 		block := w.cta.grid.block
-		t := block.at(w.tid(32 * h))
+		t := block.At(w.tid(32 * h))
 		for i := range bits.Len32(m) {
 			if m>>i&1 != 0 {
-				d[i] = T(uint32(t.along(int(r-ptx.TidX)))) & mask
+				d[i] = T(uint32(t.Dims()[int(r-ptx.TidX)])) & mask
 			}
 			if t.X++; t.X == block.X {
 				t.X = 0
@@ -122,14 +122,14 @@ func (w *warp) uniformSreg(instr *code.Instr) uint64 {
 	c, r := w.cta, ptx.SpecialReg(instr.Imm)
 	switch {
 	case r >= ptx.CtaidX && r <= ptx.CtaidZ:
-		return uint64(c.id.along(int(r - ptx.CtaidX)))
+		return uint64(c.id.Dims()[int(r-ptx.CtaidX)])
 	// Without explicit clusters every CTA is a cluster of its own.
 	case r >= ptx.ClusterIDX && r <= ptx.ClusterIDZ:
 		i := int(r - ptx.ClusterIDX)
-		return uint64(c.id.along(i) / c.grid.clusterDim.along(i))
+		return uint64(c.id.Dims()[i] / c.grid.clusterDim.Dims()[i])
 	case r >= ptx.ClusterCtaidX && r <= ptx.ClusterCtaidZ:
 		i := int(r - ptx.ClusterCtaidX)
-		return uint64(c.id.along(i) % c.grid.clusterDim.along(i))
+		return uint64(c.id.Dims()[i] % c.grid.clusterDim.Dims()[i])
 	}
 	switch r {
 	case ptx.PerCTAMemoryOffset:
@@ -154,13 +154,13 @@ func (w *warp) uniformSreg(instr *code.Instr) uint64 {
 func (g *Grid) sreg(r ptx.SpecialReg) uint64 {
 	switch {
 	case r >= ptx.NtidX && r <= ptx.NtidZ:
-		return uint64(g.block.along(int(r - ptx.NtidX)))
+		return uint64(g.block.Dims()[int(r-ptx.NtidX)])
 	case r >= ptx.NctaidX && r <= ptx.NctaidZ:
-		return uint64(g.dim.along(int(r - ptx.NctaidX)))
+		return uint64(g.dim.Dims()[int(r-ptx.NctaidX)])
 	case r >= ptx.NClusterIDX && r <= ptx.NClusterIDZ:
-		return uint64(g.clusters().along(int(r - ptx.NClusterIDX)))
+		return uint64(g.clusters().Dims()[int(r-ptx.NClusterIDX)])
 	case r >= ptx.ClusterNctaidX && r <= ptx.ClusterNctaidZ:
-		return uint64(g.clusterDim.along(int(r - ptx.ClusterNctaidX)))
+		return uint64(g.clusterDim.Dims()[int(r-ptx.ClusterNctaidX)])
 	}
 	switch r {
 	case ptx.NWarpID:

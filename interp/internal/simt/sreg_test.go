@@ -5,6 +5,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/lower"
+	"gemu/ptx"
 )
 
 // TestThreadSpacing compares the spacing of the thread index in blocks of all shapes with the
@@ -16,7 +17,7 @@ func TestThreadSpacing(t *testing.T) {
 		for _, y := range extents {
 			for _, z := range []int{1, 2, 5, 32} {
 				for _, width := range []int{1, 4, 8, 16, 32, 64} {
-					if block := Dim(x, y, z); block.Count() <= 1024 {
+					if block := ptx.Dim(x, y, z); block.Count() <= 1024 {
 						spacingOf(t, block, width)
 					}
 				}
@@ -25,7 +26,7 @@ func TestThreadSpacing(t *testing.T) {
 	}
 }
 
-func spacingOf(t *testing.T, block Dim3, width int) {
+func spacingOf(t *testing.T, block ptx.Dim3, width int) {
 	t.Helper()
 	got := threadSpacing(block, width)
 	for d := range 3 {
@@ -44,13 +45,13 @@ func spacingOf(t *testing.T, block Dim3, width int) {
 }
 
 // worstOf is the worst class of a dimension of the thread index over so many lanes of a warp.
-func worstOf(t *testing.T, block Dim3, width, d, over int) affinetrack.Class {
+func worstOf(t *testing.T, block ptx.Dim3, width, d, over int) affinetrack.Class {
 	t.Helper()
 	row := min(width, over)
 	worst := affinetrack.Unknown
 	for first := 0; first < block.Count(); first += row {
 		n := min(row, block.Count()-first)
-		at := func(i int) int { return block.at(first + i).along(d) }
+		at := func(i int) int { return block.At(first + i).Dims()[d] }
 		class := affinetrack.Uniform
 		if n > 1 && at(1) != at(0) {
 			class = affinetrack.Affine
@@ -61,7 +62,7 @@ func worstOf(t *testing.T, block Dim3, width, d, over int) affinetrack.Class {
 				break
 			}
 		}
-		v, ok := affinetrack.ThreadIndex(block.extent(), d, first, 0, n-1)
+		v, ok := affinetrack.ThreadIndex(block.Dims(), d, first, 0, n-1)
 		if known := class != affinetrack.Generic; ok != known || known && (v.Class() != class || int(v.Base) != at(0)) {
 			t.Fatalf("block %v, warps of %d, dimension %d: from thread %d on %v, %v, want class %v", block, width, d, first, v, ok, class)
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"gemu/interp/internal/code"
+	"gemu/probe"
 	"gemu/regfile"
 )
 
@@ -177,7 +178,7 @@ func (w *warp) schedule() {
 			return
 		case w.live|w.atExit == 0:
 			w.state = ended
-			w.emitLanes(OnWarpEnd, nil, 0)
+			w.emitLanes(probe.OnWarpEnd, nil, 0)
 		case w.rc.next(w) || w.rc.releaseEarly(w):
 			if w.pc == w.reconvergeAt {
 				w.rc.arrive(w, w.pc)

@@ -10,6 +10,7 @@ import (
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/matrix"
 	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -18,37 +19,40 @@ import (
 type eventStream struct {
 	cta          *cta
 	sinks        []subscriber
-	subscription Subscription // of all of them
+	subscription probe.Subscription // of all of them
 
 	unions       []eventUnion // by which sinks have eased a warp, what any of them is told of instructions
 	reducedSinks uint64       // as warp.eased, when the instruction began that is told of
 	current      int          // the sink that is told
 
-	step          Event    // of an instruction, before and after
-	accesses      []Access // room for those of step
-	texels        []Texel
-	reads         []Value
-	writes        []Value
-	rows          []code.Row // and for those of its operations
-	event         Event      // of anything else
-	groups        []LaneGroup
-	previousSinks []subscriber // room for the sinks of the CTA before
-	valueBuffer   []Value      // room for those of event
-	effect        Effect       // of event
-	segments      []Segment    // room for those of effect
+	step           probe.Event // of an instruction, before and after
+	stepMachine    eventMachine
+	accessMachines []*accessMachine // of accesses
+	accesses       []probe.Access   // room for those of step
+	texels         []probe.Texel
+	reads          []probe.Value
+	writes         []probe.Value
+	rows           []code.Row  // and for those of its operations
+	event          probe.Event // of anything else
+	eventMachine   eventMachine
+	groups         []probe.LaneGroup
+	previousSinks  []subscriber    // room for the sinks of the CTA before
+	valueBuffer    []probe.Value   // room for those of event
+	effect         probe.Effect    // of event
+	segments       []probe.Segment // room for those of effect
 
-	materialised Value
+	materialised probe.Value
 
 	stopErr error // the launch is to end with it
 }
 
 // subscriber is a sink, and what the probe that it is of wants.
 type subscriber struct {
-	Sink
-	subscription Subscription
-	watcher      *probeState // the probe
-	selected     []Events    // what it is told of instructions; nil: all
-	reduced      []Events    // … of warps that it has eased; nil: it eases none
+	probe.Sink
+	subscription probe.Subscription
+	watcher      *probeState    // the probe
+	selected     []probe.Events // what it is told of instructions; nil: all
+	reduced      []probe.Events // … of warps that it has eased; nil: it eases none
 }
 
 // maxReducers is how many sinks of a CTA may ease warps: the first.
@@ -57,45 +61,45 @@ const maxReducers = 64
 // eventUnion is what somebody is told of instructions in warps that these sinks have eased.
 type eventUnion struct {
 	reducedSinks uint64
-	selected     []Events // nil: all
-	next         []int32  // by instruction, the first from it on of which somebody is told something
-	buffer       []Events
+	selected     []probe.Events // nil: all
+	next         []int32        // by instruction, the first from it on of which somebody is told something
+	buffer       []probe.Events
 }
 
 // probeState is a probe, and what it wants.
 type probeState struct {
-	Probe
-	subscription Subscription
+	probe.Probe
+	subscription probe.Subscription
 }
 
 // emit tells the probes of something that is no CTA's.
-func (g *Grid) emit(kind Events, err error) {
+func (g *Grid) emit(kind probe.Events, err error) {
 	for _, p := range g.probes {
 		if p.subscription.Events&kind != 0 {
-			t, _ := err.(*Trap)
-			p.OnEvent(&Event{Kind: kind, Launch: g.info, CTA: -1, Warp: -1, Index: -1, Reconverge: -1, Trap: t, Err: err})
+			t, _ := err.(*probe.Trap)
+			p.OnEvent(&probe.Event{Kind: kind, Launch: g.info, CTA: -1, Warp: -1, Index: -1, Reconverge: -1, Trap: t, Err: err})
 		}
 	}
 }
 
 // Emit tells the device's probes what the host does to memory.
-func (d *Device) Emit(kind Events, a *mem.Allocation, offset uint64, bytes int, order *HostOrder) {
+func (d *Device) Emit(kind probe.Events, a *mem.Allocation, offset uint64, bytes int, order *probe.HostOrder) {
 	for _, p := range d.Probes {
 		if p.Subscription().Events&kind != 0 {
-			p.OnEvent(&Event{Kind: kind, CTA: -1, Warp: -1, Index: -1, Reconverge: -1, Memory: a, Offset: offset, Bytes: bytes, Order: order})
+			p.OnEvent(&probe.Event{Kind: kind, CTA: -1, Warp: -1, Index: -1, Reconverge: -1, Memory: a.Public(), Offset: offset, Bytes: bytes, Order: order})
 		}
 	}
 }
 
 // emit tells all who want to know.
-func (s *eventStream) emit(e *Event, kind Events) {
+func (s *eventStream) emit(e *probe.Event, kind probe.Events) {
 	e.Kind = kind
 	for i := range s.sinks {
 		l := &s.sinks[i]
 		if l.subscription.Events&kind == 0 {
 			continue
 		}
-		if kind&selectableEvents != 0 {
+		if kind&probe.Selectable != 0 {
 			if list := l.selectedEvents(i, s.reducedSinks); list != nil && list[e.Index]&kind == 0 {
 				continue
 			}
@@ -117,7 +121,7 @@ func (c *cta) openStream() {
 		c.idleStream = s
 	}
 	before := append(s.previousSinks[:0], s.sinks...)
-	s.sinks, s.subscription, s.stopErr = s.sinks[:0], Subscription{}, nil
+	s.sinks, s.subscription, s.stopErr = s.sinks[:0], probe.Subscription{}, nil
 	same := true // as in the CTA before
 	for i := range c.grid.probes {
 		p := &c.grid.probes[i]
@@ -125,7 +129,7 @@ func (c *cta) openStream() {
 			n := len(s.sinks)
 			s.sinks = append(s.sinks, subscriber{Sink: sink, subscription: p.subscription, watcher: p})
 			s.selectEvents(n)
-			s.subscription = s.subscription.union(p.subscription)
+			s.subscription = s.subscription.Union(p.subscription)
 			same = same && n < len(before) && before[n].sameSelection(&s.sinks[n])
 		}
 	}
@@ -161,14 +165,14 @@ func (g *Grid) reselectEvents() {
 
 // selectEvents is what the probe is told of instructions; nil if that is all. eased is that of warps
 // that its sinks ease.
-func (p *probeState) selectEvents(l *LaunchInfo) (chosen, eased []Events) {
-	if p.subscription.Events&selectableEvents == 0 {
+func (p *probeState) selectEvents(l *probe.LaunchInfo) (chosen, eased []probe.Events) {
+	if p.subscription.Events&probe.Selectable == 0 {
 		return nil, nil
 	}
-	if c, ok := p.Probe.(EventSelector); ok {
+	if c, ok := p.Probe.(probe.EventSelector); ok {
 		chosen = c.SelectEvents(l)
 	}
-	if c, ok := p.Probe.(EventReducer); ok {
+	if c, ok := p.Probe.(probe.EventReducer); ok {
 		eased = c.ReducedEvents(l)
 	}
 	return chosen, eased
@@ -179,12 +183,12 @@ func (l *subscriber) sameSelection(other *subscriber) bool {
 	return l.watcher == other.watcher && sameSlice(l.selected, other.selected) && sameSlice(l.reduced, other.reduced)
 }
 
-func sameSlice(a, b []Events) bool {
+func sameSlice(a, b []probe.Events) bool {
 	return len(a) == len(b) && (a == nil) == (b == nil) && unsafe.SliceData(a) == unsafe.SliceData(b)
 }
 
 // selectedEvents is what sink i is told of instructions in a warp that these have eased; nil: all.
-func (l *subscriber) selectedEvents(i int, eased uint64) []Events {
+func (l *subscriber) selectedEvents(i int, eased uint64) []probe.Events {
 	if eased>>i&1 != 0 {
 		return l.reduced
 	}
@@ -211,20 +215,20 @@ func (s *eventStream) newUnion(eased uint64) *eventUnion {
 	u := &s.unions[n]
 	u.reducedSinks, u.selected = eased, nil
 	for i := range s.sinks {
-		if l := &s.sinks[i]; l.subscription.Events&selectableEvents != 0 && l.selectedEvents(i, eased) == nil {
+		if l := &s.sinks[i]; l.subscription.Events&probe.Selectable != 0 && l.selectedEvents(i, eased) == nil {
 			return u
 		}
 	}
 	size := len(s.cta.code.Sources)
 	if u.buffer = u.buffer[:0]; cap(u.buffer) < size {
-		u.buffer, u.next = make([]Events, size), make([]int32, size)
+		u.buffer, u.next = make([]probe.Events, size), make([]int32, size)
 	}
 	u.selected, u.next = u.buffer[:size], u.next[:size]
 	clear(u.selected)
 	for i := range s.sinks {
-		if l := &s.sinks[i]; l.subscription.Events&selectableEvents != 0 {
+		if l := &s.sinks[i]; l.subscription.Events&probe.Selectable != 0 {
 			for k, kinds := range l.selectedEvents(i, eased) {
-				u.selected[k] |= kinds & l.subscription.Events & selectableEvents
+				u.selected[k] |= kinds & l.subscription.Events & probe.Selectable
 			}
 		}
 	}
@@ -239,29 +243,31 @@ func (s *eventStream) newUnion(eased uint64) *eventUnion {
 }
 
 // isSubscribed reports whether somebody wants to be told of events of a kind.
-func (c *cta) isSubscribed(kind Events) bool {
+func (c *cta) isSubscribed(kind probe.Events) bool {
 	return c.stream != nil && c.stream.subscription.Events&kind != 0
 }
 
 // emit tells of something that is no warp's.
-func (c *cta) emit(kind Events) {
+func (c *cta) emit(kind probe.Events) {
 	if c.isSubscribed(kind) {
 		c.stream.emit(c.stream.newCTAEvent(), kind)
 	}
 }
 
 // newCTAEvent is an event of the CTA that is about no warp.
-func (s *eventStream) newCTAEvent() *Event {
+func (s *eventStream) newCTAEvent() *probe.Event {
 	c := s.cta
-	s.event = Event{Launch: c.grid.info, Step: c.grid.steps, CTA: c.index, ID: c.id, Warp: -1, Index: -1, Reconverge: -1, stream: s}
+	s.event = probe.Event{Launch: c.grid.info, Step: c.grid.steps, CTA: c.index, ID: c.id, Warp: -1, Index: -1, Reconverge: -1, Machine: &s.eventMachine}
+	s.eventMachine = eventMachine{stream: s}
 	return &s.event
 }
 
 // fillEvent fills in an event about lanes of the running warp split of a warp, at an instruction,
 // which may be nil.
-func (s *eventStream) fillEvent(e *Event, w *warp, src *code.Source, lanes uint64) {
+func (s *eventStream) fillEvent(e *probe.Event, w *warp, src *code.Source, lanes uint64) {
 	c := s.cta
-	*e = Event{Launch: c.grid.info, Step: c.grid.steps, CTA: c.index, ID: c.id, Warp: w.id, Index: -1, Reconverge: -1, Active: w.mask, Lanes: lanes, stream: s, warp: w, source: src, frame: w.frame}
+	*e = probe.Event{Launch: c.grid.info, Step: c.grid.steps, CTA: c.index, ID: c.id, Warp: w.id, Index: -1, Reconverge: -1, Active: w.mask, Lanes: lanes, Machine: &s.eventMachine}
+	s.eventMachine = eventMachine{stream: s, warp: w, source: src, frame: w.frame}
 	if w.frame != nil {
 		e.Depth, e.Local = w.frame.depth, 4*w.frame.local
 	}
@@ -274,13 +280,13 @@ func (s *eventStream) fillEvent(e *Event, w *warp, src *code.Source, lanes uint6
 }
 
 // emitLanes tells of lanes of the running warp split.
-func (w *warp) emitLanes(kind Events, src *code.Source, lanes uint64) {
+func (w *warp) emitLanes(kind probe.Events, src *code.Source, lanes uint64) {
 	if w.cta.stream != nil { // not worth a call where nobody watches
 		w.cta.stream.emitLanes(w, kind, src, lanes)
 	}
 }
 
-func (s *eventStream) emitLanes(w *warp, kind Events, src *code.Source, lanes uint64) {
+func (s *eventStream) emitLanes(w *warp, kind probe.Events, src *code.Source, lanes uint64) {
 	if s.subscription.Events&kind != 0 {
 		s.fillEvent(&s.event, w, src, lanes)
 		s.emit(&s.event, kind)
@@ -288,7 +294,7 @@ func (s *eventStream) emitLanes(w *warp, kind Events, src *code.Source, lanes ui
 }
 
 // emitGroups tells where groups of lanes go.
-func (w *warp) emitGroups(kind Events, src *code.Source, lanes uint64, groups ...laneGroup) {
+func (w *warp) emitGroups(kind probe.Events, src *code.Source, lanes uint64, groups ...laneGroup) {
 	s := w.cta.stream
 	if !w.cta.isSubscribed(kind) {
 		return
@@ -301,7 +307,7 @@ func (w *warp) emitGroups(kind Events, src *code.Source, lanes uint64, groups ..
 			if g.pc == w.pc { // they part where they are
 				uncounted = w.uncounted
 			}
-			s.groups = append(s.groups, LaneGroup{g.mask, int(w.cta.code.nextSource(g.pc, uncounted))})
+			s.groups = append(s.groups, probe.LaneGroup{Lanes: g.mask, To: int(w.cta.code.nextSource(g.pc, uncounted))})
 		}
 	}
 	s.event.Groups = s.groups
@@ -310,7 +316,7 @@ func (w *warp) emitGroups(kind Events, src *code.Source, lanes uint64, groups ..
 
 // emitSplit tells of a warp split, which need not be the one that runs, and of registers that
 // its lanes have got otherwise than by executing an instruction just now.
-func (w *warp) emitSplit(kind Events, c *warpSplit, src *code.Source, results []ptx.RegID) {
+func (w *warp) emitSplit(kind probe.Events, c *warpSplit, src *code.Source, results []ptx.RegID) {
 	s := w.cta.stream
 	if !w.cta.isSubscribed(kind) {
 		return
@@ -335,37 +341,37 @@ func (w *warp) emitSplit(kind Events, c *warpSplit, src *code.Source, results []
 }
 
 // described is a wait as probes are told.
-func (b *wait) described(width int) WaitState {
+func (b *wait) described(width int) probe.WaitState {
 	if b.isCollective() {
-		return WaitState{Barrier: -1, Members: b.membermask}
+		return probe.WaitState{Barrier: -1, Members: b.membermask}
 	}
-	return WaitState{Barrier: b.id, Threads: b.expected * width, Generation: b.generation}
+	return probe.WaitState{Barrier: b.id, Threads: b.expected * width, Generation: b.generation}
 }
 
 // emitMemory tells what an instruction has done to memory, by a lane.
-func (w *warp) emitMemory(kind Events, instr *code.Instr, lane int, a *mem.Allocation) {
+func (w *warp) emitMemory(kind probe.Events, instr *code.Instr, lane int, a *mem.Allocation) {
 	if s := w.cta.stream; w.cta.isSubscribed(kind) {
 		e := &s.event
 		s.fillEvent(e, w, w.sourceOf(instr), 1<<lane)
-		e.Memory, e.Bytes = a, int(a.Size)
+		e.Memory, e.Bytes = a.Public(), int(a.Size)
 		s.emit(e, kind)
 	}
 }
 
 // emitTrap tells of the trap that has stopped the CTA.
-func (c *cta) emitTrap(t *Trap) {
-	if !c.isSubscribed(OnTrap) {
+func (c *cta) emitTrap(t *probe.Trap) {
+	if !c.isSubscribed(probe.OnTrap) {
 		return
 	}
 	e := c.stream.newCTAEvent()
-	switch src := t.source; {
+	switch src := c.code.source(int32(t.Index)); {
 	case t.Warp >= 0:
 		c.stream.fillEvent(e, &c.warps[t.Warp], src, t.Lanes)
 	case src != nil:
 		e.Instr, e.Func, e.Index = src.Instr, src.Func.Func, int(src.Index)
 	}
 	e.Trap = t
-	c.stream.emit(e, OnTrap)
+	c.stream.emit(e, probe.OnTrap)
 }
 
 // source is the PTX instruction with an index, nil if it is below zero.
@@ -429,10 +435,10 @@ type accessedSources struct {
 
 // accessKinds are what instructions do to memory that have no code.Access: on surfaces, and
 // on mbarriers.
-var accessKinds = map[code.Op]mem.AccessKind{
-	code.SurfaceLoad: mem.Load, code.SurfaceStore: mem.Store, code.SurfaceReduce: mem.Atomic,
-	code.MbarrierInit: mem.Store, code.MbarrierInval: mem.Store, code.MbarrierArrive: mem.Atomic, code.MbarrierTx: mem.Atomic,
-	code.MbarrierTest: mem.Load, code.MbarrierParity: mem.Load, code.MbarrierLayout: mem.Load, code.MbarrierMany: mem.Atomic,
+var accessKinds = map[code.Op]probe.AccessKind{
+	code.SurfaceLoad: probe.AccessLoad, code.SurfaceStore: probe.AccessStore, code.SurfaceReduce: probe.AccessAtomic,
+	code.MbarrierInit: probe.AccessStore, code.MbarrierInval: probe.AccessStore, code.MbarrierArrive: probe.AccessAtomic, code.MbarrierTx: probe.AccessAtomic,
+	code.MbarrierTest: probe.AccessLoad, code.MbarrierParity: probe.AccessLoad, code.MbarrierLayout: probe.AccessLoad, code.MbarrierMany: probe.AccessAtomic,
 }
 
 // accesses are the instructions that access memory, by PTX instruction.
@@ -477,12 +483,13 @@ func (s *eventStream) beginStep(w *warp, src *code.Source, lanes uint64) {
 	e, c := &s.step, s.cta
 	s.reducedSinks = w.reducedSinks
 	e.Launch, e.Step, e.CTA, e.ID, e.Warp, e.Reconverge, e.Active, e.Lanes = c.grid.info, c.grid.steps, c.index, c.id, w.id, -1, w.mask, lanes
-	e.Depth, e.Local, e.stream, e.warp, e.source, e.frame = w.frame.depth, 4*w.frame.local, s, w, src, w.frame
+	e.Depth, e.Local, e.Machine = w.frame.depth, 4*w.frame.local, &s.stepMachine
+	s.stepMachine = eventMachine{stream: s, warp: w, source: src, frame: w.frame}
 	e.Instr, e.Func, e.Index = src.Instr, src.Func.Func, int(src.Index)
 	if w.reconvergence != nil {
 		e.Reconverge = int(c.code.sourceAt(w.reconvergence.pc))
 	}
-	e.Writes, e.Accesses, e.Operation, e.pair = nil, nil, nil, nil
+	e.Writes, e.Accesses, e.Operation = nil, nil, nil
 	s.reads = w.registers(s.reads, src, src.Reads)
 	e.Reads = s.reads
 }
@@ -491,7 +498,7 @@ func (s *eventStream) beginStep(w *warp, src *code.Source, lanes uint64) {
 func (s *eventStream) emitAfter(w *warp, src *code.Source) {
 	s.writes = w.registers(s.writes, src, src.Writes)
 	s.step.Writes, s.step.Operation = s.writes, nil
-	s.emit(&s.step, OnAfter)
+	s.emit(&s.step, probe.OnAfter)
 }
 
 // emitAccess tells what a memory instruction is about to access.
@@ -502,7 +509,7 @@ func (s *eventStream) emitAccess(w *warp, instr *code.Instr) {
 	}
 	s.describe(w, instr)
 	if s.step.Lanes != 0 {
-		s.emit(&s.step, OnAccess)
+		s.emit(&s.step, probe.OnAccess)
 	}
 }
 
@@ -511,12 +518,16 @@ func (s *eventStream) emitAccess(w *warp, instr *code.Instr) {
 func (s *eventStream) describe(w *warp, instr *code.Instr) {
 	n := len(s.step.Accesses)
 	if s.accesses = s.accesses[:n]; n == cap(s.accesses) {
-		s.accesses = append(s.accesses, Access{})
+		s.accesses = append(s.accesses, probe.Access{})
+	}
+	if n == len(s.accessMachines) {
+		s.accessMachines = append(s.accessMachines, new(accessMachine))
 	}
 	s.accesses = s.accesses[:n+1]
 	s.step.Accesses = s.accesses
-	s.accesses[n].runLanes = 0
-	switch to := &s.accesses[n]; instr.Op.Signature().Side {
+	to, m := &s.accesses[n], s.accessMachines[n]
+	m.warp, m.instr, to.Machine = w, instr, m
+	switch instr.Op.Signature().Side {
 	case code.TextureSide:
 		w.describeSurface(instr, to, s.step.Lanes, s.subscription.Addresses)
 		return
@@ -524,8 +535,10 @@ func (s *eventStream) describe(w *warp, instr *code.Instr) {
 		w.describeMbarrier(instr, to, s.step.Lanes, s.subscription.Addresses)
 		return
 	}
-	a, to := w.access(instr), &s.accesses[n]
-	to.Access, to.w, to.instr, to.Lanes, to.lengths = w.request(a), w, instr, s.step.Lanes, nil
+	a := w.access(instr)
+	request := w.request(a)
+	m.tolerate, m.hardware, m.unit = request.Tolerate, request.Hardware, request.Unit
+	to.Reset(request.Request, s.step.Lanes, m)
 	if a.SingleLane {
 		to.Lanes &= -to.Lanes
 	}
@@ -534,10 +547,9 @@ func (s *eventStream) describe(w *warp, instr *code.Instr) {
 		to.Lanes &= half<<32 | half
 	}
 	if !s.subscription.Addresses {
-		to.Addr = nil
 		return
 	}
-	to.reserve()
+	to.Reserve(regfile.Lanes * len(w.files))
 	for h := range w.files {
 		list := (*regfile.Row64)(to.Addr[regfile.Lanes*h:])
 		if a.Addr == code.NoSlot {
@@ -562,33 +574,50 @@ func (s *eventStream) describe(w *warp, instr *code.Instr) {
 		}
 	}
 	if instr.Op == code.StoreBulk {
-		to.lengths = make([]uint64, len(to.Addr))
+		to.Lengths = make([]uint64, len(to.Addr))
 		for h := range w.files {
-			w.read((*regfile.Row64)(to.lengths[regfile.Lanes*h:]), h, code.Row{Slot: a.Elems[0].Slot, Row: a.Elems[0].Row})
+			w.read((*regfile.Row64)(to.Lengths[regfile.Lanes*h:]), h, code.Row{Slot: a.Elems[0].Slot, Row: a.Elems[0].Row})
 		}
 	}
 }
 
-// reserve gives the access addresses, for all lanes.
-func (a *Access) reserve() {
-	if a.addrBuffer == nil {
-		a.addrBuffer = make([]uint64, regfile.Lanes*len(a.w.files))
-	}
-	a.Addr = a.addrBuffer
+// accessMachine is the state of the machine at an access: probe.AccessMachine.
+type accessMachine struct {
+	warp  *warp
+	instr *code.Instr // the operation of the machine that accesses memory
+
+	// The rest of the request: see mem.Access.
+	tolerate probe.Tolerance
+	hardware int
+	unit     uint64
 }
 
-// Stored appends the bytes that a lane is about to store to p. ok is false of what is no store of
-// registers, element by element, by the lane: of atomics, matrices, st.bulk, and vectors of which
-// elements are left out.
-func (a *Access) Stored(p []byte, lane int) (to []byte, ok bool) {
-	if a.instr == nil || a.instr.Op.Signature().Side != code.AccessSide || a.Kind != mem.Store {
+// request returns the whole request of an access.
+func (m *accessMachine) request(a *probe.Access) mem.Access {
+	return mem.Access{Request: a.Request, Tolerate: m.tolerate, Hardware: m.hardware, Unit: m.unit}
+}
+
+// BytesLeft returns the number of bytes of a lane's access that lie in memory.
+func (m *accessMachine) BytesLeft(a *probe.Access, lane int) int {
+	view, request := m.warp.view(), m.request(a)
+	place, err := view.Find(&request, a.Addr[lane])
+	if err != nil {
+		return a.Bytes
+	}
+	size := uint64(m.warp.access(m.instr).Size)
+	return int(min(view.BytesLeft(&request, place)/size*size, uint64(a.Bytes)))
+}
+
+// AppendStored appends the bytes that a lane is about to store to p, for stores of registers element by element.
+func (m *accessMachine) AppendStored(a *probe.Access, p []byte, lane int) (to []byte, ok bool) {
+	if m.instr == nil || m.instr.Op.Signature().Side != code.AccessSide || a.Kind != probe.AccessStore {
 		return p, false
 	}
-	x := a.w.access(a.instr)
-	if x.Tile != nil || a.lengths != nil {
+	x := m.warp.access(m.instr)
+	if x.Tile != nil || a.Lengths != nil {
 		return p, false
 	}
-	f := &a.w.files[lane/regfile.Lanes]
+	f := &m.warp.files[lane/regfile.Lanes]
 	from := len(p)
 	for _, e := range x.Elems {
 		if e.Slot == code.NoSlot {
@@ -599,39 +628,25 @@ func (a *Access) Stored(p []byte, lane int) (to []byte, ok bool) {
 	return p, true
 }
 
-// Stored is what a lane gives to an access that writes.
-type Stored struct {
-	// Data is what is stored, or what an atomic operation combines with what is there, of .cas what
-	// comes in its place; in elements of Size bytes.
-	Data []byte
-	Size int
-
-	Compare []byte // of .cas: what has to be there
-	Left    uint64 // the elements of a vector, bit 0 for the first, that are not stored
-}
-
-// StoredBy tells what a lane is about to give to the access, into room from an earlier one: what Stored
-// has, and also the operands of atomics, the rows of matrices, which the registers of all lanes
-// make, and texels of surfaces. ok is false of what gives nothing: loads, st.bulk, and mbarriers, whose bytes are
-// the machine's own.
-func (a *Access) StoredBy(g *Stored, lane int) (ok bool) {
+// StoredBy describes the operands of a lane's writing access.
+func (m *accessMachine) StoredBy(a *probe.Access, g *probe.Stored, lane int) (ok bool) {
 	g.Data, g.Compare, g.Left = g.Data[:0], g.Compare[:0], 0
-	if a.instr == nil || a.lengths != nil || a.Kind == mem.Load {
+	if m.instr == nil || a.Lengths != nil || a.Kind == probe.AccessLoad {
 		return false
 	}
 	h, one := lane/regfile.Lanes, lane%regfile.Lanes
-	switch a.instr.Op.Signature().Side {
+	switch m.instr.Op.Signature().Side {
 	case code.TextureSide:
-		g.Data, g.Size = a.w.texelOf(g.Data, h, a.instr, one)
+		g.Data, g.Size = m.warp.texelOf(g.Data, h, m.instr, one)
 		return g.Size > 0
 	case code.NoSide:
 		return false
 	}
-	x, f := a.w.access(a.instr), &a.w.files[h]
+	x, f := m.warp.access(m.instr), &m.warp.files[h]
 	g.Size = x.Size
 	switch {
 	case x.Tile != nil:
-		g.Data, g.Size = append(g.Data, a.w.rowsOf(h, x)[one]...), min(x.Bytes, 8)
+		g.Data, g.Size = append(g.Data, m.warp.rowsOf(h, x)[one]...), min(x.Bytes, 8)
 	case x.Atom == nil:
 		for i, e := range x.Elems {
 			if e.Slot == code.NoSlot {
@@ -679,33 +694,22 @@ func (w *warp) rowsOf(h int, a *code.Access) (rows [matrix.Lanes][]byte) {
 	return rows
 }
 
-// PlaceOf is the memory that a lane accesses: the state space, the allocation (nil: the
-// thread's local memory) and the offset there, in bytes; that of shared memory is the one of the
-// CTA that is accessed, which may be another of the cluster. ok is false if the access traps.
-// The access must have addresses.
-func (a *Access) PlaceOf(lane int) (space ptx.Space, alloc *mem.Allocation, offset uint64, ok bool) {
-	return a.AllocationAt(a.Addr[lane])
-}
-
-// AllocationAt is the memory that an access to an address would go to, as Place has it.
-func (a *Access) AllocationAt(addr uint64) (space ptx.Space, alloc *mem.Allocation, offset uint64, ok bool) {
-	view := a.w.view()
-	place, fault := view.Resolve(&a.Access, addr)
+// AllocationAt returns the memory of an access to an address.
+func (m *accessMachine) AllocationAt(a *probe.Access, addr uint64) (space ptx.Space, alloc *probe.Allocation, offset uint64, ok bool) {
+	view, request := m.warp.view(), m.request(a)
+	place, fault := view.Resolve(&request, addr)
 	switch {
-	case fault != nil, place.Tolerated.Has(mem.SharedUnit): // no memory of the CTA
+	case fault != nil, place.Tolerated.Has(probe.SharedUnit): // no memory of the CTA
 		return a.Space, nil, 0, false
 	case place.Alloc == nil:
 		return ptx.Local, nil, place.Offset, true
 	}
-	return place.Alloc.Space(), place.Alloc, place.Offset, true
+	return place.Alloc.Space(), place.Alloc.Public(), place.Offset, true
 }
 
-// Shadow is the shadow bytes of the memory that a lane accesses, interp.Config.ShadowBytes for
-// each byte, zero where memory is new: as it is allocated, as the CTA begins, as a function is
-// called that has it on the stack. It is nil if there are none, or the access traps. The access must
-// have addresses. CTAs that run at the same time share those of global memory.
-func (a *Access) Shadow(lane int) []byte {
-	n := a.w.cta.grid.dev.Memory.ShadowBytes
+// Shadow returns the shadow bytes of the memory that a lane accesses.
+func (m *accessMachine) Shadow(a *probe.Access, lane int) []byte {
+	n := m.warp.cta.grid.dev.Memory.ShadowBytes
 	_, alloc, offset, ok := a.PlaceOf(lane)
 	if !ok || n == 0 {
 		return nil
@@ -717,10 +721,10 @@ func (a *Access) Shadow(lane int) []byte {
 	if alloc != nil {
 		return alloc.Shadow[from:to]
 	}
-	if a.w.shadow == nil {
-		a.w.shadow = make([][]byte, 64)
+	if m.warp.shadow == nil {
+		m.warp.shadow = make([][]byte, 64)
 	}
-	s := &a.w.shadow[lane]
+	s := &m.warp.shadow[lane]
 	if len(*s) < to {
 		*s = append(*s, make([]byte, to-len(*s))...)
 	}
@@ -728,7 +732,7 @@ func (a *Access) Shadow(lane int) []byte {
 }
 
 // registers reads registers that an instruction names, into room for them.
-func (w *warp) registers(room []Value, src *code.Source, list []ptx.RegID) []Value {
+func (w *warp) registers(room []probe.Value, src *code.Source, list []ptx.RegID) []probe.Value {
 	sub := &w.cta.stream.subscription
 	room = room[:0]
 	if !sub.Values && !sub.Tags {
@@ -738,7 +742,7 @@ func (w *warp) registers(room []Value, src *code.Source, list []ptx.RegID) []Val
 		if len(room) < cap(room) {
 			room = room[:len(room)+1]
 		} else {
-			room = append(room, Value{})
+			room = append(room, probe.Value{})
 		}
 		w.register(&room[len(room)-1], src.Func, r, sub)
 	}
@@ -746,24 +750,14 @@ func (w *warp) registers(room []Value, src *code.Source, list []ptx.RegID) []Val
 }
 
 // register reads a register of a function into room for it.
-func (w *warp) register(v *Value, fn *code.Func, r ptx.RegID, sub *Subscription) {
+func (w *warp) register(v *probe.Value, fn *code.Func, r ptx.RegID, sub *probe.Subscription) {
 	loc := &fn.Regs[r]
-	v.Reg, v.Type, v.Low, v.High, v.Tags = r, fn.Func.Regs[r].Type, nil, nil, [2]Tag{}
+	v.Reset(r, fn.Func.Regs[r].Type)
 	if sub.Values {
-		n := regfile.Lanes * len(w.files)
-		if v.low == nil {
-			v.low = make([]uint64, n)
-		}
-		v.Low = v.low
+		v.Reserve(regfile.Lanes*len(w.files), loc.Wide)
 		for h := range w.files {
 			w.read((*regfile.Row64)(v.Low[regfile.Lanes*h:]), h, code.Row{Slot: loc.Slot, Row: loc.Row})
-		}
-		if loc.Wide {
-			if v.high == nil {
-				v.high = make([]uint64, n)
-			}
-			v.High = v.high
-			for h := range w.files {
+			if loc.Wide {
 				w.read((*regfile.Row64)(v.High[regfile.Lanes*h:]), h, code.Row{Slot: loc.Slot, Row: loc.High})
 			}
 		}
@@ -771,7 +765,7 @@ func (w *warp) register(v *Value, fn *code.Func, r ptx.RegID, sub *Subscription)
 	if sub.Tags && w.files[0].Tracked() && loc.Slot != code.P && loc.Slot != code.NoSlot && !loc.Wide {
 		for h := range w.files {
 			c := shadowAt(&w.files[h], loc.Slot, loc.Row)
-			v.Tags[h] = Tag{valueOf(c), c.Mask}
+			v.Tags[h] = probe.Tag{Value: valueOf(c), Mask: c.Mask}
 		}
 	}
 }
@@ -811,7 +805,7 @@ func (w *warp) read(to *regfile.Row64, h int, row code.Row) {
 func (w *warp) setOnMaterialise() {
 	for h := range w.files {
 		f := &w.files[h]
-		if f.OnMaterialise = nil; w.check != nil || w.cta.isSubscribed(OnMaterialise) {
+		if f.OnMaterialise = nil; w.check != nil || w.cta.isSubscribed(probe.OnMaterialise) {
 			if w.onMaterialise[h] == nil {
 				w.onMaterialise[h] = func(bits int, row int32, lanes uint32) { w.emitMaterialise(h, bits, row, lanes) }
 			}
@@ -825,7 +819,7 @@ func (w *warp) emitMaterialise(h, width int, row int32, lanes uint32) {
 	if w.check != nil {
 		w.count.Engine.MaterialisedLanes += int64(bits.OnesCount32(lanes))
 	}
-	if !w.cta.isSubscribed(OnMaterialise) {
+	if !w.cta.isSubscribed(probe.OnMaterialise) {
 		return
 	}
 	o := code.Row{Slot: code.R, Row: row}
@@ -833,20 +827,20 @@ func (w *warp) emitMaterialise(h, width int, row int32, lanes uint32) {
 		o.Slot = code.Q
 	}
 	s, fn := w.cta.stream, w.shownFrame.fn
-	src := s.step.source
+	src := s.stepMachine.source
 	if src != nil && src.Func != fn { // results on their way to the caller
 		src = nil
 	}
 	s.fillEvent(&s.event, w, src, uint64(lanes)<<(32*h))
-	s.event.frame = w.shownFrame
+	s.eventMachine.frame = w.shownFrame
 	c := shadowAt(&w.files[h], o.Slot, o.Row)
-	s.materialised = Value{Reg: registerIn(fn, o, src)}
-	s.materialised.Tags[h] = Tag{valueOf(c), c.Mask}
+	s.materialised = probe.Value{Reg: registerIn(fn, o, src)}
+	s.materialised.Tags[h] = probe.Tag{Value: valueOf(c), Mask: c.Mask}
 	if s.materialised.Reg != ptx.NoReg {
 		s.materialised.Type = fn.Func.Regs[s.materialised.Reg].Type
 	}
-	s.event.Materialised, s.event.Row = &s.materialised, Location{RowLocation, width, int(row)}
-	s.emit(&s.event, OnMaterialise)
+	s.event.Materialised, s.event.Row = &s.materialised, probe.Location{Kind: probe.RowLocation, Bits: width, Row: int(row)}
+	s.emit(&s.event, probe.OnMaterialise)
 }
 
 // registerIn is the register that a row of the function holds at an instruction: one that it

@@ -18,6 +18,7 @@ import (
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/matrix"
 	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -83,7 +84,7 @@ type issueOrigin struct {
 	active uint64
 }
 
-func (issued *issueOrigin) trap(kind error, format string, args ...any) *Trap {
+func (issued *issueOrigin) trap(kind error, format string, args ...any) *probe.Trap {
 	c := issued.cta
 	t := c.newTrap(issued.src, kind, "%v: %s", kind, fmt.Sprintf(format, args...))
 	t.Warp, t.Lanes, t.Active = issued.warp, issued.lanes, issued.active
@@ -185,11 +186,11 @@ func (issued *issueOrigin) mayAccess(c *cta, read, written []matrix.Region) erro
 	for i, list := range [][]matrix.Region{read, written} {
 		what := [...]string{"reads", "writes"}[i]
 		if bad := s.unallocated(list); bad != "" {
-			return issued.trap(ErrTensorMemory, "it %s %s", what, bad)
+			return issued.trap(probe.ErrTensorMemory, "it %s %s", what, bad)
 		}
 	}
 	if l := s.pendingLoad(written); l != nil {
-		return issued.trap(ErrAsync, "it writes tensor memory that %s at %s reads, for which no tcgen05.wait::ld has waited", l.src.Text, l.src.Pos)
+		return issued.trap(probe.ErrAsync, "it writes tensor memory that %s at %s reads, for which no tcgen05.wait::ld has waited", l.src.Text, l.src.Pos)
 	}
 	return nil
 }
@@ -199,7 +200,7 @@ func (w *warp) sameInAll(h int, f *regfile.File, instr *code.Instr, row int32, w
 	list := f.Src32(row)
 	for lane, v := range list {
 		if v != list[0] {
-			w.fail(w.sourceOf(instr), (1|1<<lane)<<(32*h), ErrTensorMemory, "%v: %s differs between the lanes of a warp: %#x and %#x", ErrTensorMemory, what, list[0], v)
+			w.fail(w.sourceOf(instr), (1|1<<lane)<<(32*h), probe.ErrTensorMemory, "%v: %s differs between the lanes of a warp: %#x and %#x", probe.ErrTensorMemory, what, list[0], v)
 			return 0, false
 		}
 	}
@@ -214,13 +215,13 @@ func (w *warp) columnsOf(h int, f *regfile.File, instr *code.Instr) (int, bool) 
 	n, ok := w.sameInAll(h, f, instr, instr.B, "the number of columns")
 	if imm := code.TensorImmOf(instr.Imm); imm.Exclusive {
 		if ok && (n == 0 || n > uint32(imm.Columns) || n%matrix.TensorUnit != 0) {
-			w.fail(w.sourceOf(instr), 0, ErrTensorMemory, "%v: %d columns, where with .exclusive a multiple of %d is wanted, up to %d with the module's .target", ErrTensorMemory, n, matrix.TensorUnit, imm.Columns)
+			w.fail(w.sourceOf(instr), 0, probe.ErrTensorMemory, "%v: %d columns, where with .exclusive a multiple of %d is wanted, up to %d with the module's .target", probe.ErrTensorMemory, n, matrix.TensorUnit, imm.Columns)
 			return 0, false
 		}
 		return int(n), ok
 	}
 	if ok && (n < matrix.TensorUnit || n > matrix.TensorColumns || n&(n-1) != 0) {
-		w.fail(w.sourceOf(instr), 0, ErrTensorMemory, "%v: %d columns, where a power of two is wanted, from %d to %d", ErrTensorMemory, n, matrix.TensorUnit, matrix.TensorColumns)
+		w.fail(w.sourceOf(instr), 0, probe.ErrTensorMemory, "%v: %d columns, where a power of two is wanted, from %d to %d", probe.ErrTensorMemory, n, matrix.TensorUnit, matrix.TensorColumns)
 		return 0, false
 	}
 	return int(n), ok
@@ -240,7 +241,7 @@ func tensorAlloc(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if !ok {
 		return
 	}
-	place, ok := w.placeAt(h, instr, 0, &mem.Access{Space: imm.Space, Bytes: 4, Kind: mem.Store}, f.Src64(instr.A)[0])
+	place, ok := w.placeAt(h, instr, 0, &mem.Access{Request: probe.Request{Space: imm.Space, Bytes: 4, Kind: probe.AccessStore}}, f.Src64(instr.A)[0])
 	if !ok {
 		return
 	}
@@ -249,11 +250,11 @@ func tensorAlloc(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	ctas, bad := c.pairOf(imm.Pair && !fromPair)
 	switch {
 	case place.Alloc == nil || place.Alloc != c.sharedMem:
-		w.err = issued.trap(ErrWrongSpace, "%s is not in the shared memory of the CTA", hexAddr(f.Src64(instr.A)[0]))
+		w.err = issued.trap(probe.ErrWrongSpace, "%s is not in the shared memory of the CTA", hexAddr(f.Src64(instr.A)[0]))
 	case bad != "":
-		w.err = issued.trap(ErrCTARank, "%s", bad)
+		w.err = issued.trap(probe.ErrCTARank, "%s", bad)
 	case c.asyncState.tensor.relinquished:
-		w.err = issued.trap(ErrTensorMemory, "the CTA has given up the right to allocate")
+		w.err = issued.trap(probe.ErrTensorMemory, "the CTA has given up the right to allocate")
 	}
 	if w.err != nil {
 		return
@@ -265,14 +266,14 @@ func tensorAlloc(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 			if b.exclusive {
 				reduction = "exclusively "
 			}
-			w.err = issued.trap(ErrDivergent, "%d columns, where the other CTA of the pair has allocated %d %sat %s", n, b.columns, reduction, b.src.Pos)
+			w.err = issued.trap(probe.ErrDivergent, "%d columns, where the other CTA of the pair has allocated %d %sat %s", n, b.columns, reduction, b.src.Pos)
 			return
 		}
 		s.fromPair = s.fromPair[1:]
 	} else if b, ok = freeColumns(ctas, n, imm.Exclusive); !ok {
 		w.err, w.blockedInstr = errNoTensorMemory, instr
 		if len(w.files) > 1 { // halves of a warp of 64 lanes cannot wait for each other
-			w.err = issued.trap(ErrDeadlock, "%s", w.tensorMemoryWait(instr))
+			w.err = issued.trap(probe.ErrDeadlock, "%s", w.tensorMemoryWait(instr))
 		}
 		return
 	} else {
@@ -350,8 +351,8 @@ func (w *warp) tensorMemoryWait(instr *code.Instr) string {
 }
 
 // tensorMemoryDeadlock is the trap of a warp that waits for tensor memory which nobody will deallocate.
-func (w *warp) tensorMemoryDeadlock(instr *code.Instr) *Trap {
-	return w.fail(w.sourceOf(instr), w.mask, ErrDeadlock, "%v: %s", ErrDeadlock, w.tensorMemoryWait(instr))
+func (w *warp) tensorMemoryDeadlock(instr *code.Instr) *probe.Trap {
+	return w.fail(w.sourceOf(instr), w.mask, probe.ErrDeadlock, "%v: %s", probe.ErrDeadlock, w.tensorMemoryWait(instr))
 }
 
 // tensorDealloc executes tcgen05.dealloc.
@@ -376,13 +377,13 @@ func tensorDealloc(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32)
 		for k := range s.blocks {
 			text += "; " + s.blocks[k].String()
 		}
-		w.err = issued.trap(ErrTensorMemory, "%s", text)
+		w.err = issued.trap(probe.ErrTensorMemory, "%s", text)
 		return
 	case s.blocks[i].pair != imm.Pair:
-		w.err = issued.trap(ErrTensorMemory, "%v, with another .cta_group", &s.blocks[i])
+		w.err = issued.trap(probe.ErrTensorMemory, "%v, with another .cta_group", &s.blocks[i])
 		return
 	case s.blocks[i].exclusive != imm.Exclusive:
-		w.err = issued.trap(ErrTensorMemory, "%v: .exclusive stands at an allocation and its deallocation, or at neither", &s.blocks[i])
+		w.err = issued.trap(probe.ErrTensorMemory, "%v: .exclusive stands at an allocation and its deallocation, or at neither", &s.blocks[i])
 		return
 	}
 	free := func(c *cta, column int) {
@@ -429,12 +430,12 @@ func (w *warp) quarter(h int, f *regfile.File, instr *code.Instr, m uint32, t *c
 	}
 	issued := w.issueOrigin(h, instr, m)
 	if in := a.Lane() - own; in < 0 || in+t.Tile.Rows > matrix.Lanes || in%16 != 0 {
-		w.err = issued.trap(ErrTensorMemory, "it accesses %d lanes from %v on; warp %d can access lanes %d to %d, from a multiple of 16 on", t.Tile.Rows, a, w.rank(h), own, own+matrix.Lanes-1)
+		w.err = issued.trap(probe.ErrTensorMemory, "it accesses %d lanes from %v on; warp %d can access lanes %d to %d, from a multiple of 16 on", t.Tile.Rows, a, w.rank(h), own, own+matrix.Lanes-1)
 		return 0, nil, false
 	}
 	regions := t.Tile.Regions(a)
 	if bad := w.cta.asyncState.tensor.unallocated(regions); bad != "" {
-		w.err = issued.trap(ErrTensorMemory, "it accesses %s", bad)
+		w.err = issued.trap(probe.ErrTensorMemory, "it accesses %s", bad)
 		return 0, nil, false
 	}
 	return a, regions, true
@@ -616,11 +617,11 @@ func (p *pipeOp) setMultiplication(w *warp, f *regfile.File, instr *code.Instr, 
 }
 
 // refusalTrap is the trap of a multiplication that cannot be, or that does not run.
-func (e *effect) refusalTrap(r *matrix.Refusal) *Trap {
+func (e *effect) refusalTrap(r *matrix.Refusal) *probe.Trap {
 	if r.NotImplemented {
-		return e.trap(ErrTensorMemory, "%v: %s, which is legal and gemu does not run", ErrTensorMemory, r.Description)
+		return e.trap(probe.ErrTensorMemory, "%v: %s, which is legal and gemu does not run", probe.ErrTensorMemory, r.Description)
 	}
-	return e.trap(ErrTensorMemory, "%v: %s", ErrTensorMemory, r.Description)
+	return e.trap(probe.ErrTensorMemory, "%v: %s", probe.ErrTensorMemory, r.Description)
 }
 
 func (e *effect) origin() *issueOrigin {
@@ -632,7 +633,7 @@ func (e *effect) checkPipeOp() error {
 	p, issued := e.pipeOp, e.origin()
 	ctas, bad := e.cta.pairOf(p.pair)
 	if bad != "" {
-		return issued.trap(ErrCTARank, "%s", bad)
+		return issued.trap(probe.ErrCTARank, "%s", bad)
 	}
 	var read, written []matrix.Region
 	switch {
@@ -641,17 +642,17 @@ func (e *effect) checkPipeOp() error {
 	case p.access != nil:
 		written = p.access.Copy.Regions(p.address)
 		if p.address.Lane() != 0 && len(written) == 1 {
-			return issued.trap(ErrTensorMemory, "it copies to %v: a lane that is not 0", p.address)
+			return issued.trap(probe.ErrTensorMemory, "it copies to %v: a lane that is not 0", p.address)
 		}
 		if _, bad := p.from.Placement(); bad != "" {
-			return issued.trap(ErrTensorMemory, "descriptor %#x: %s", uint64(p.from), bad)
+			return issued.trap(probe.ErrTensorMemory, "descriptor %#x: %s", uint64(p.from), bad)
 		}
 		if p.from.Absolute() || p.from>>61 == 1 {
 			return e.refusalTrap(&matrix.Refusal{Description: fmt.Sprintf("descriptor %#x: an absolute leading dimension, or swizzling mode 1, of a copy", uint64(p.from)), NotImplemented: true})
 		}
 	default:
 		if p.address.Lane()%matrix.Lanes != 0 {
-			return issued.trap(ErrTensorMemory, "it shifts rows from %v on: a lane that is no multiple of 32", p.address)
+			return issued.trap(probe.ErrTensorMemory, "it shifts rows from %v on: a lane that is no multiple of 32", p.address)
 		}
 		written = []matrix.Region{matrix.ShiftRegion(p.address)}
 	}
@@ -676,7 +677,7 @@ func (e *effect) checkPipeOp() error {
 		}
 		if outside {
 			d, _ := desc.Placement()
-			t := issued.trap(ErrOutOfBounds, "%s, from shared memory %s on, has elements at %s, and cta %s has %d bytes: descriptor %#x, leading dimension byte offset %d, stride dimension byte offset %d, swizzling mode %d",
+			t := issued.trap(probe.ErrOutOfBounds, "%s, from shared memory %s on, has elements at %s, and cta %s has %d bytes: descriptor %#x, leading dimension byte offset %d, stride dimension byte offset %d, swizzling mode %d",
 				name, hexAddr(d.Start), hexAddr(addr), c.id, size, uint64(desc), d.Leading, d.Stride, uint64(desc>>61))
 			t.Addr, t.Bytes = addr, matrix.Chunk
 			return t
@@ -779,7 +780,7 @@ func (e *effect) executePipeOp() error {
 		}
 	}
 	if u := p.product.Execute(list, &p.operands); u != nil {
-		return e.trap(ErrMatrix, "%v: %s: the manual leaves open what it gives", ErrMatrix, u.Description)
+		return e.trap(probe.ErrMatrix, "%v: %s: the manual leaves open what it gives", probe.ErrMatrix, u.Description)
 	}
 	return nil
 }
@@ -792,7 +793,7 @@ func tensorCommit(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) 
 		e := w.effect(h, instr, lane, code.Async{})
 		e.arrives, e.commits, e.readsA = true, true, imm.ReadA
 		if _, bad := w.cta.pairOf(imm.Pair); bad != "" {
-			w.err = e.origin().trap(ErrCTARank, "%s", bad)
+			w.err = e.origin().trap(probe.ErrCTARank, "%s", bad)
 			return
 		}
 		addr := f.Src64(instr.A)[lane]
@@ -813,7 +814,7 @@ func tensorCommit(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) 
 		for ; ranks != 0 && w.err == nil; ranks &= ranks - 1 {
 			rank := bits.TrailingZeros32(ranks)
 			if rank >= w.cta.grid.clusterSize {
-				w.fail(e.src, 1<<e.lane, ErrCTARank, "%v: %d, in a cluster of %s", ErrCTARank, rank, w.cta.grid.clusterSizeText())
+				w.fail(e.src, 1<<e.lane, probe.ErrCTARank, "%v: %d, in a cluster of %s", probe.ErrCTARank, rank, w.cta.grid.clusterSizeText())
 				return
 			}
 			to := *e
@@ -831,7 +832,7 @@ func (c *cta) finishTensor() error {
 	for i := range c.asyncState.tensor.blocks {
 		if b := &c.asyncState.tensor.blocks[i]; !b.deallocatedHere {
 			issued := issueOrigin{cta: c, src: b.src, warp: b.warp}
-			return issued.trap(ErrTensorMemory, "the CTA ends, and has not deallocated %v", b)
+			return issued.trap(probe.ErrTensorMemory, "the CTA ends, and has not deallocated %v", b)
 		}
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/fp"
 	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -38,14 +39,14 @@ func (e *effect) shared() uint64 {
 }
 
 // tensorTrap is the trap of a copy that cannot be.
-func (e *effect) tensorTrap(kind error, format string, args ...any) *Trap {
+func (e *effect) tensorTrap(kind error, format string, args ...any) *probe.Trap {
 	t := e.tensor
 	args = append([]any{kind, t.copy.String(), hexAddr(t.at)}, args...)
 	return e.trap(kind, "%v: the box at %s by the tensor map at %s: "+format, args...)
 }
 
 // tensorFaultTrap is the trap of a copy that cannot reach memory.
-func (e *effect) tensorFaultTrap(fault *mem.Fault, addr uint64, bytes int) *Trap {
+func (e *effect) tensorFaultTrap(fault *mem.Fault, addr uint64, bytes int) *probe.Trap {
 	t := e.trap(fault.Kind, "%s: one of %d bytes of the box at %s by the tensor map at %s", fault.Msg, bytes, e.tensor.copy.String(), hexAddr(e.tensor.at))
 	t.Addr, t.Bytes, t.Nearby = addr, bytes, fault.Near
 	return t
@@ -67,12 +68,12 @@ func (e *effect) readMap() error {
 func (e *effect) mapOf() (*tensormap.Map, error) {
 	t, c := e.tensor, e.cta
 	view := mem.View{Map: c.grid.dev.Memory, Shared: c.sharedMem}
-	place, fault := view.Resolve(&mem.Access{Space: t.space, Bytes: tensormap.Align, Kind: mem.Load}, t.at)
+	place, fault := view.Resolve(&mem.Access{Request: probe.Request{Space: t.space, Bytes: tensormap.Align, Kind: probe.AccessLoad}}, t.at)
 	switch {
-	case fault == nil && (place.Alloc == nil || place.Alloc.Kind == mem.SharedBlock):
-		return nil, e.tensorTrap(ErrWrongSpace, "it is in shared or local memory")
+	case fault == nil && (place.Alloc == nil || place.Alloc.Kind == probe.SharedMemory):
+		return nil, e.tensorTrap(probe.ErrWrongSpace, "it is in shared or local memory")
 	case fault == nil && place.Alloc.Size-place.Offset < tensormap.Size:
-		return nil, e.tensorTrap(ErrOutOfBounds, "it ends behind %d bytes, of %d", place.Alloc.Size-place.Offset, tensormap.Size)
+		return nil, e.tensorTrap(probe.ErrOutOfBounds, "it ends behind %d bytes, of %d", place.Alloc.Size-place.Offset, tensormap.Size)
 	case fault != nil:
 		return nil, e.tensorFaultTrap(fault, t.at, tensormap.Size)
 	}
@@ -83,10 +84,10 @@ func (e *effect) mapOf() (*tensormap.Map, error) {
 		err = m.Fits(&t.copy)
 	}
 	if err == nil && e.op.Reduces && !slices.Contains(reductions[m.Type].ops, t.reduce) {
-		return nil, e.tensorTrap(ErrAsync, "elements of .%s, for which there is no such reduction", m.Type)
+		return nil, e.tensorTrap(probe.ErrAsync, "elements of .%s, for which there is no such reduction", m.Type)
 	}
 	if err != nil {
-		return nil, e.tensorTrap(ErrAsync, "%v", err)
+		return nil, e.tensorTrap(probe.ErrAsync, "%v", err)
 	}
 	return m, nil
 }
@@ -108,21 +109,21 @@ var reductions = map[tensormap.Type]struct {
 // memoryView finds memory of a tensor, piece by piece: mostly that of the piece before.
 type memoryView struct {
 	view  mem.View
-	kind  mem.AccessKind
+	kind  probe.AccessKind
 	alloc *mem.Allocation
 }
 
 func (r *memoryView) bytes(p *tensormap.Segment) ([]byte, *mem.Fault) {
 	n := uint64(p.Bytes)
 	if r.alloc == nil || p.Global < r.alloc.Base || p.Global-r.alloc.Base > r.alloc.Size || n > r.alloc.Size-(p.Global-r.alloc.Base) {
-		request := mem.Access{Space: ptx.Global, Bytes: 1, Kind: r.kind}
+		request := mem.Access{Request: probe.Request{Space: ptx.Global, Bytes: 1, Kind: r.kind}}
 		for _, addr := range [...]uint64{p.Global, p.Global + n - 1} {
 			place, fault := r.view.Resolve(&request, addr)
 			if fault != nil {
 				return nil, fault
 			}
 			if r.alloc != nil && addr != p.Global && place.Alloc != r.alloc {
-				return nil, &mem.Fault{Kind: ErrOutOfBounds, Msg: "a tensor that is not in one piece of memory"}
+				return nil, &mem.Fault{Kind: probe.ErrOutOfBounds, Msg: "a tensor that is not in one piece of memory"}
 			}
 			r.alloc = place.Alloc
 		}
@@ -130,15 +131,15 @@ func (r *memoryView) bytes(p *tensormap.Segment) ([]byte, *mem.Fault) {
 	return unsafe.Slice((*byte)(unsafe.Add(r.alloc.Ptr, p.Global-r.alloc.Base)), n), nil
 }
 
-func (c *cta) view(kind mem.AccessKind) memoryView {
+func (c *cta) view(kind probe.AccessKind) memoryView {
 	return memoryView{view: mem.View{Map: c.grid.dev.Memory, Shared: c.sharedMem}, kind: kind}
 }
 
 // box is the shared memory that a copy needs.
 func (e *effect) box(m *tensormap.Map) ([]byte, error) {
-	kind := mem.Store
+	kind := probe.AccessStore
 	if e.tensor.copy.Store {
-		kind = mem.Load
+		kind = probe.AccessLoad
 	}
 	space, addr := e.op.To, e.shared()
 	if e.tensor.copy.Store {
@@ -147,7 +148,7 @@ func (e *effect) box(m *tensormap.Map) ([]byte, error) {
 	n := m.Span(&e.tensor.copy)
 	alloc, b, fault := e.cta.region(space, kind, addr, n, tensormap.SharedAlign)
 	if fault == nil && e.op.NotifiesMbarrier && alloc != e.cta.ctaAt(e.mbarrier).sharedMem {
-		fault = &mem.Fault{Kind: ErrWrongSpace, Msg: fmt.Sprintf("a box at %s, not in the shared memory of cta %s, whose mbarrier counts its bytes", hexAddr(addr), e.cta.ctaAt(e.mbarrier).id)}
+		fault = &mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("a box at %s, not in the shared memory of cta %s, whose mbarrier counts its bytes", hexAddr(addr), e.cta.ctaAt(e.mbarrier).id)}
 	}
 	if fault != nil {
 		return nil, e.tensorFaultTrap(fault, addr, int(n))
@@ -160,9 +161,9 @@ func (e *effect) resolvePlaces(m *tensormap.Map) (err error) {
 	if _, err = e.box(m); err != nil {
 		return err
 	}
-	kind := mem.Load
+	kind := probe.AccessLoad
 	if e.tensor.copy.Store {
-		kind = mem.Store
+		kind = probe.AccessStore
 	}
 	r := e.cta.view(kind)
 	m.Walk(&e.tensor.copy, e.shared(), func(p tensormap.Segment) bool {
@@ -191,7 +192,7 @@ func (e *effect) readTensor() (err error) {
 	}
 	data := make([]byte, 0, m.Bytes(&t.copy))
 	if !t.copy.Store {
-		r, fill := e.cta.view(mem.Load), fillOf(m)
+		r, fill := e.cta.view(probe.AccessLoad), fillOf(m)
 		m.Walk(&t.copy, e.shared(), func(p tensormap.Segment) bool {
 			if !p.Inside {
 				for n := p.Bytes; n > 0; n -= min(n, len(fill)) {
@@ -269,7 +270,7 @@ func (e *effect) writeTensor() (err error) {
 	if e.op.Reduces {
 		reduction = code.ReductionOn(t.reduce, reductions[m.Type].typ, ptx.Global)
 	}
-	r := e.cta.view(mem.Store)
+	r := e.cta.view(probe.AccessStore)
 	m.Walk(&t.copy, e.shared(), func(p tensormap.Segment) bool {
 		if p.Inside {
 			to, fault := r.bytes(&p)
@@ -421,12 +422,12 @@ func mapReplace(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op := code.MapFieldOf(instr.Imm)
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		b, ok := w.mapAt(h, instr, lane, op.Space, mem.Atomic, f.Src64(instr.A)[lane])
+		b, ok := w.mapAt(h, instr, lane, op.Space, probe.AccessAtomic, f.Src64(instr.A)[lane])
 		if !ok {
 			return
 		}
 		if err := tensormap.Replace(b, code.MapFields[op.Field], op.Ord, f.Src64(instr.B)[lane]); err != nil {
-			w.fail(w.sourceOf(instr), 1<<(32*h+lane), ErrAsync, "%v: the tensor map at %s: %v", ErrAsync, hexAddr(f.Src64(instr.A)[lane]), err)
+			w.fail(w.sourceOf(instr), 1<<(32*h+lane), probe.ErrAsync, "%v: the tensor map at %s: %v", probe.ErrAsync, hexAddr(f.Src64(instr.A)[lane]), err)
 			return
 		}
 		w.cta.changed = true
@@ -440,13 +441,13 @@ func mapLarge(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op, d := code.MapFieldOf(instr.Imm), uint32(0)
 	for left := m; left != 0; left &= left - 1 {
 		lane := bits.TrailingZeros32(left) & 31
-		b, ok := w.mapAt(h, instr, lane, op.Space, mem.Load, f.Src64(instr.A)[lane])
+		b, ok := w.mapAt(h, instr, lane, op.Space, probe.AccessLoad, f.Src64(instr.A)[lane])
 		if !ok {
 			return
 		}
 		large, err := tensormap.Large(b)
 		if err != nil {
-			w.fail(w.sourceOf(instr), 1<<(32*h+lane), ErrAsync, "%v: the tensor map at %s: %v", ErrAsync, hexAddr(f.Src64(instr.A)[lane]), err)
+			w.fail(w.sourceOf(instr), 1<<(32*h+lane), probe.ErrAsync, "%v: the tensor map at %s: %v", probe.ErrAsync, hexAddr(f.Src64(instr.A)[lane]), err)
 			return
 		}
 		if large {
@@ -463,17 +464,17 @@ func mapLarge(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 //go:norace
 func mapCopy(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if absent := uint32(w.live>>(32*h)) &^ m; absent != 0 {
-		t := w.fail(w.sourceOf(instr), uint64(m)<<(32*h), ErrDivergent, "%v: %s takes all lanes of a warp together, and not without lanes %s", ErrDivergent, w.sourceOf(instr).Text, LaneList(uint64(absent)<<(32*h)))
+		t := w.fail(w.sourceOf(instr), uint64(m)<<(32*h), probe.ErrDivergent, "%v: %s takes all lanes of a warp together, and not without lanes %s", probe.ErrDivergent, w.sourceOf(instr).Text, probe.LaneList(uint64(absent)<<(32*h)))
 		t.Notes = append(t.Notes, w.whereabouts(uint64(absent)<<(32*h))...)
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		from, ok := w.mapAt(h, instr, lane, ptx.Shared, mem.Load, f.Src64(instr.B)[lane])
+		from, ok := w.mapAt(h, instr, lane, ptx.Shared, probe.AccessLoad, f.Src64(instr.B)[lane])
 		if !ok {
 			return
 		}
-		to, ok := w.mapAt(h, instr, lane, ptx.Global, mem.Store, f.Src64(instr.A)[lane])
+		to, ok := w.mapAt(h, instr, lane, ptx.Global, probe.AccessStore, f.Src64(instr.A)[lane])
 		if !ok {
 			return
 		}
@@ -483,7 +484,7 @@ func mapCopy(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 }
 
 // mapAt is the bytes of a tensor map, or traps.
-func (w *warp) mapAt(h int, instr *code.Instr, lane int, space ptx.Space, kind mem.AccessKind, addr uint64) ([]byte, bool) {
+func (w *warp) mapAt(h int, instr *code.Instr, lane int, space ptx.Space, kind probe.AccessKind, addr uint64) ([]byte, bool) {
 	_, b, fault := w.cta.region(space, kind, addr, tensormap.Size, tensormap.Align)
 	if fault != nil {
 		t := w.fail(w.sourceOf(instr), 1<<(32*h+lane), fault.Kind, "%s", fault.Msg)

@@ -16,6 +16,7 @@ import (
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/texture"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -139,11 +140,11 @@ func (w *warp) reference(addr uint64) (p []byte, name string, t ptx.Type) {
 			return a.Data, t.String() + " " + a.Name, t
 		}
 	}
-	if addr < mem.ParamBase || addr >= mem.SharedWindow {
+	if addr < probe.ParamBase || addr >= probe.SharedWindow {
 		return nil, "", ptx.NoType
 	}
 	for _, v := range w.cta.grid.kernel.Params {
-		if v.Var.Type.Kind() == ptx.Opaque && mem.ParamBase+uint64(v.Offset) == addr {
+		if v.Var.Type.Kind() == ptx.Opaque && probe.ParamBase+uint64(v.Offset) == addr {
 			block := w.cta.grid.dev.Memory.Find(addr)
 			return block.Data[v.Offset:], v.Var.Type.String() + " parameter " + v.Var.Name, v.Var.Type
 		}
@@ -151,10 +152,10 @@ func (w *warp) reference(addr uint64) (p []byte, name string, t ptx.Type) {
 	return nil, "", ptx.NoType
 }
 
-var opaqueKinds = map[mem.Kind]ptx.Type{mem.TexRef: ptx.TexRef, mem.SamplerRef: ptx.SamplerRef, mem.SurfRef: ptx.SurfRef}
+var opaqueKinds = map[probe.AllocationKind]ptx.Type{probe.TexRefMemory: ptx.TexRef, probe.SamplerRefMemory: ptx.SamplerRef, probe.SurfRefMemory: ptx.SurfRef}
 
 // OpaqueKind is the kind of memory of a variable of an opaque type.
-func OpaqueKind(t ptx.Type) mem.Kind {
+func OpaqueKind(t ptx.Type) probe.AllocationKind {
 	for kind, typ := range opaqueKinds {
 		if typ == t {
 			return kind
@@ -267,7 +268,7 @@ func lookupArgs(f *regfile.File, s *code.Texture, lane int) (a texture.Args) {
 
 // emitTexels tells what tex or tld4 is about to read.
 func (s *eventStream) emitTexels(w *warp, instr *code.Instr) {
-	if !w.cta.isSubscribed(OnTexels) {
+	if !w.cta.isSubscribed(probe.OnTexels) {
 		return
 	}
 	x, list := &w.cta.code.Textures[instr.Side], s.texels[:0]
@@ -299,12 +300,12 @@ func (s *eventStream) emitTexels(w *warp, instr *code.Instr) {
 		a := lookupArgs(f, x, lane%regfile.Lanes)
 		offs = t.Texels(offs[:0], &x.Lookup, &a)
 		for _, offset := range offs {
-			list = append(list, Texel{Lane: lane, Memory: obj.Memory, Offset: obj.Offset + offset, Bytes: t.Format.Bytes()})
+			list = append(list, probe.Texel{Lane: lane, Memory: obj.Memory.Public(), Offset: obj.Offset + offset, Bytes: t.Format.Bytes()})
 		}
 	}
 	if s.texels = list; len(list) > 0 {
 		s.step.Texels = list
-		s.emit(&s.step, OnTexels)
+		s.emit(&s.step, probe.OnTexels)
 		s.step.Texels = nil
 	}
 }
@@ -312,7 +313,7 @@ func (s *eventStream) emitTexels(w *warp, instr *code.Instr) {
 // textureFetch executes tex and tld4.
 func textureFetch(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	s := &w.cta.code.Textures[instr.Side]
-	x := objectFinder{w: w, kind: ErrTexture, objectType: ptx.TexRef}
+	x := objectFinder{w: w, kind: probe.ErrTexture, objectType: ptx.TexRef}
 	for n := m; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
 		if !x.find(h, f, instr, s, lane, n) {
@@ -321,7 +322,7 @@ func textureFetch(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) 
 		a := lookupArgs(f, s, lane)
 		out, bad := x.texture.Fetch(x.object.Data(), &s.Lookup, &a)
 		if bad != "" {
-			w.failObject(h, instr, lane, ErrTexture, x.object, bad)
+			w.failObject(h, instr, lane, probe.ErrTexture, x.object, bad)
 			return
 		}
 		for i, e := range s.D {
@@ -343,10 +344,10 @@ func textureQuery(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) 
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
 		obj, _, bad := w.object(f.Src64(instr.A)[lane])
-		kind, level := ErrTexture, 0
+		kind, level := probe.ErrTexture, 0
 		switch {
 		case surface:
-			kind = ErrSurface
+			kind = probe.ErrSurface
 			if bad == "" && obj.Type != ptx.SurfRef {
 				bad = "it is no .surfref"
 			}
@@ -409,12 +410,12 @@ func (x *objectFinder) surfaceAt(h int, f *regfile.File, instr *code.Instr, s *c
 	if s.Access.Bytes == 0 {
 		what = "a texel"
 	}
-	kind, msg := ErrSurface, fmt.Sprintf("a %s instruction on a %s surface", s.Access.Geometry, x.texture.Geometry)
+	kind, msg := probe.ErrSurface, fmt.Sprintf("a %s instruction on a %s surface", s.Access.Geometry, x.texture.Geometry)
 	if where != texture.BadShape {
-		kind, msg = ErrOutOfBounds, what+" "+s.Access.Describe(coord)
+		kind, msg = probe.ErrOutOfBounds, what+" "+s.Access.Describe(coord)
 	}
 	if where == texture.Misaligned {
-		kind = ErrMisaligned
+		kind = probe.ErrMisaligned
 	}
 	var others []int
 	for ; m != 0; m &= m - 1 {
@@ -429,12 +430,11 @@ func (x *objectFinder) surfaceAt(h int, f *regfile.File, instr *code.Instr, s *c
 
 // describeSurface says what an instruction on a surface accesses for lanes: global memory. Those
 // that are out of bounds access nothing.
-func (w *warp) describeSurface(instr *code.Instr, to *Access, lanes uint64, wanted bool) {
+func (w *warp) describeSurface(instr *code.Instr, to *probe.Access, lanes uint64, wanted bool) {
 	s := &w.cta.code.Textures[instr.Side]
-	to.Access, to.w, to.Lanes = mem.Access{Space: ptx.Global, Bytes: max(s.Access.Bytes, 1), Kind: accessKinds[instr.Op], Surface: true}, w, 0
-	to.instr, to.lengths, to.Addr = instr, nil, nil
+	to.Reset(probe.Request{Space: ptx.Global, Bytes: max(s.Access.Bytes, 1), Kind: accessKinds[instr.Op], Surface: true}, 0, to.Machine)
 	if wanted {
-		to.reserve()
+		to.Reserve(regfile.Lanes * len(w.files))
 		clear(to.Addr) // those of lanes that access nothing
 	}
 	for h := range w.files {
@@ -468,7 +468,7 @@ func (w *warp) describeSurface(instr *code.Instr, to *Access, lanes uint64, want
 // surfaceLoad executes suld.
 func surfaceLoad(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	s := &w.cta.code.Textures[instr.Side]
-	x := objectFinder{w: w, kind: ErrSurface, objectType: ptx.SurfRef}
+	x := objectFinder{w: w, kind: probe.ErrSurface, objectType: ptx.SurfRef}
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
 		p, ok := x.surfaceAt(h, f, instr, s, lane, m)
@@ -493,7 +493,7 @@ func surfaceLoad(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 // surfaceStore executes sust.
 func surfaceStore(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	s := &w.cta.code.Textures[instr.Side]
-	x := objectFinder{w: w, kind: ErrSurface, objectType: ptx.SurfRef}
+	x := objectFinder{w: w, kind: probe.ErrSurface, objectType: ptx.SurfRef}
 	w.cta.changed = true
 	data := s.Sources[code.TextureData]
 	for ; m != 0; m &= m - 1 {
@@ -550,7 +550,7 @@ func (w *warp) texelOf(p []byte, h int, instr *code.Instr, lane int) (to []byte,
 // surfaceReduce executes sured, one lane after the other.
 func surfaceReduce(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	s := &w.cta.code.Textures[instr.Side]
-	x := objectFinder{w: w, kind: ErrSurface, objectType: ptx.SurfRef}
+	x := objectFinder{w: w, kind: probe.ErrSurface, objectType: ptx.SurfRef}
 	w.cta.changed = true
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
@@ -562,7 +562,7 @@ func surfaceReduce(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32)
 		if s.Access.Samples { // of the type that texels are of
 			format := x.texture.Format
 			if format.Kind == texture.Float || x.texture.ReadFloat || format.Bytes() < s.Size {
-				w.failObject(h, instr, lane, ErrSurface, x.object, fmt.Sprintf("its texels are no integers of %d bytes", s.Size))
+				w.failObject(h, instr, lane, probe.ErrSurface, x.object, fmt.Sprintf("its texels are no integers of %d bytes", s.Size))
 				return
 			}
 			r.Type = reductionType(s.Size, format.Kind == texture.Signed)

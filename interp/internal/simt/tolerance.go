@@ -5,41 +5,25 @@ package simt
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"gemu/interp/internal/code"
-	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/regfile"
 )
 
-// Tolerated is a fault that kernels have gone on after, at one instruction of one launch.
-type Tolerated struct {
-	// First is the trap that it would have been: of the first CTA, and there of the warp of the lowest number.
-	First *Trap
-	// Tolerance is the faults of First.
-	Tolerance mem.Tolerance
-	// Count counts the accesses of lanes; of a matrix in memory those of its rows.
-	Count int64
-
-	order int // the linear index of the CTA
-}
-
-// Report is the fault over several lines, as Trap.Report has it.
-func (t *Tolerated) Report() string {
-	times := "once"
-	if t.Count > 1 {
-		times = fmt.Sprintf("%d times in all", t.Count)
-	}
-	return fmt.Sprintf("%s\n   tolerated (%v), %s", t.First.report("notice"), t.Tolerance, times)
+// toleratedFault is a fault that was tolerated, and the CTA of its first trap.
+type toleratedFault struct {
+	probe.Tolerated
+	order int // linear index of the CTA
 }
 
 // toleratedFaults is tolerated faults, at most one of an instruction and kind, in the order in which they came.
-type toleratedFaults []Tolerated
+type toleratedFaults []toleratedFault
 
 // compare is the order in which tolerated faults are told: that of the source.
-func (t *Tolerated) compare(u *Tolerated) int {
+func (t *toleratedFault) compare(u *toleratedFault) int {
 	a, b := t.First, u.First
 	return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col), strings.Compare(a.Func, b.Func), cmp.Compare(t.Tolerance, u.Tolerance))
 }
@@ -48,7 +32,7 @@ func (t *Tolerated) compare(u *Tolerated) int {
 func (l *toleratedFaults) merge(more toleratedFaults) {
 	for i := range more {
 		n := &more[i]
-		k := slices.IndexFunc(*l, func(t Tolerated) bool { return t.compare(n) == 0 })
+		k := slices.IndexFunc(*l, func(t toleratedFault) bool { return t.compare(n) == 0 })
 		if k < 0 {
 			*l = append(*l, *n)
 			continue
@@ -63,15 +47,15 @@ func (l *toleratedFaults) merge(more toleratedFaults) {
 }
 
 // tolerate notes that a lane's access is made in spite of faults. A first note names those lanes of m that have the same.
-func (w *warp) tolerate(instr *code.Instr, h, lane int, addr uint64, m uint32, tolerance mem.Tolerance) {
+func (w *warp) tolerate(instr *code.Instr, h, lane int, addr uint64, m uint32, tolerance probe.Tolerance) {
 	if w.inReference() || w.check != nil && w.check.repeatedLoad { // it was noted when the engine executed it
 		return
 	}
 	c, src := w.cta, w.sourceOf(instr)
-	k := slices.IndexFunc(c.tolerated, func(t Tolerated) bool { return t.Tolerance == tolerance && t.First.source == src })
+	k := slices.IndexFunc(c.tolerated, func(t toleratedFault) bool { return t.Tolerance == tolerance && t.First.Index == int(src.Index) })
 	if k < 0 {
 		k = len(c.tolerated)
-		c.tolerated = append(c.tolerated, Tolerated{Tolerance: tolerance, order: c.index})
+		c.tolerated = append(c.tolerated, toleratedFault{Tolerated: probe.Tolerated{Tolerance: tolerance}, order: c.index})
 	}
 	t := &c.tolerated[k]
 	if t.Count++; t.First != nil && t.First.Warp <= w.id {
@@ -79,7 +63,7 @@ func (w *warp) tolerate(instr *code.Instr, h, lane int, addr uint64, m uint32, t
 	}
 	a := w.access(instr)
 	view, request := w.view(), w.request(a)
-	request.Tolerate = mem.Strict
+	request.Tolerate = probe.Strict
 	_, fault := view.Resolve(&request, addr)
 	var all regfile.Row64
 	w.addresses(h, instr, a, &all)
@@ -110,8 +94,8 @@ func (g *Grid) tellTolerated() {
 	if g.dev.OnTolerated == nil {
 		return
 	}
-	slices.SortFunc(list, func(t, u Tolerated) int { return t.compare(&u) })
+	slices.SortFunc(list, func(t, u toleratedFault) int { return t.compare(&u) })
 	for i := range list {
-		g.dev.OnTolerated(&list[i])
+		g.dev.OnTolerated(&list[i].Tolerated)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"gemu/interp/internal/code"
+	"gemu/probe"
 	"gemu/regfile"
 )
 
@@ -14,7 +15,7 @@ func checkRank(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	rank := f.Src32(instr.A)
 	for ; m != 0; m &= m - 1 {
 		if i := bits.TrailingZeros32(m) & 31; uint64(rank[i]) >= uint64(w.cta.grid.clusterSize) {
-			w.fail(w.sourceOf(instr), 1<<(i+32*h), ErrCTARank, "%v: %d, in a cluster of %s", ErrCTARank, rank[i], w.cta.grid.clusterSizeText())
+			w.fail(w.sourceOf(instr), 1<<(i+32*h), probe.ErrCTARank, "%v: %d, in a cluster of %s", probe.ErrCTARank, rank[i], w.cta.grid.clusterSizeText())
 			return
 		}
 	}
@@ -32,14 +33,14 @@ func checkSame(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 		}
 	}
 	if other != 0 {
-		w.fail(w.sourceOf(instr), other, ErrMatrix, "%v: %s wants the same address and stride in all lanes, and lanes %s have others", ErrMatrix, w.sourceOf(instr).Text, LaneList(other))
+		w.fail(w.sourceOf(instr), other, probe.ErrMatrix, "%v: %s wants the same address and stride in all lanes, and lanes %s have others", probe.ErrMatrix, w.sourceOf(instr).Text, probe.LaneList(other))
 	}
 }
 
 func trapLane(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	kind := ErrTrap
+	kind := probe.ErrTrap
 	if instr.Op == code.Brkpt {
-		kind = ErrBreakpoint
+		kind = probe.ErrBreakpoint
 	}
 	w.fail(w.sourceOf(instr), uint64(m)<<(32*h), kind, "%v", kind)
 }

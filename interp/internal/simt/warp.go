@@ -8,8 +8,10 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/code"
+	"gemu/interp/internal/lower"
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/native"
+	"gemu/probe"
 	"gemu/regfile"
 )
 
@@ -203,7 +205,7 @@ func (w *warp) charge(n int) {
 func (w *warp) trapStepLimit() {
 	c := w.cta
 	c.importAll()
-	t := w.fail(c.code.firstSource(c.code.Block(w.pc)), w.mask, ErrStepLimit, "%v: warp %d has executed %d instructions without ending", ErrStepLimit, w.id, w.count.WarpInstructions)
+	t := w.fail(c.code.firstSource(c.code.Block(w.pc)), w.mask, probe.ErrStepLimit, "%v: warp %d has executed %d instructions without ending", probe.ErrStepLimit, w.id, w.count.WarpInstructions)
 	if w.mayWait(&w.warpSplit) {
 		t.Notes = append(t.Notes, "the loop may be a spin-wait; a deadlock is detected only in a round without stores, and other threads keep storing")
 	}
@@ -284,8 +286,8 @@ func (w *warp) executeEnd(b *code.Block) {
 func (w *warp) branch(takenLanes uint64, target int32, b *code.Block) {
 	w.count.Branches++
 	c := w.cta.code
-	if w.cta.isSubscribed(OnBranch) {
-		if w.emitGroups(OnBranch, w.sourceOf(c.End(b)), takenLanes, laneGroup{target, takenLanes}, laneGroup{b.Next, w.mask &^ takenLanes}); w.err != nil {
+	if w.cta.isSubscribed(probe.OnBranch) {
+		if w.emitGroups(probe.OnBranch, w.sourceOf(c.End(b)), takenLanes, laneGroup{target, takenLanes}, laneGroup{b.Next, w.mask &^ takenLanes}); w.err != nil {
 			return
 		}
 	}
@@ -311,7 +313,7 @@ func (w *warp) branch(takenLanes uint64, target int32, b *code.Block) {
 // waitsForLanesAt reports whether the policy has lanes wait at block pc, where there is nothing but the kernel's
 // end, for others that a branch parts them from: where it has joins, those that come there in any case.
 func (w *warp) waitsForLanesAt(pc int32, branch *code.Block) bool {
-	return w.waitAtExit && (pc == branch.Reconverge || !w.cta.grid.reconverge.ReconvergesAtPostDominators())
+	return w.waitAtExit && (pc == branch.Reconverge || w.cta.grid.reconverge.reconvergence == lower.Never)
 }
 
 // markAtExit has lanes that wait before block pc be as good as ended, if there is nothing in it but the kernel's
@@ -337,16 +339,16 @@ func (w *warp) diverge(groups []laneGroup, join int32) {
 // countSplits counts and tells that lanes part.
 func (w *warp) countSplits(lanes uint64, groups ...laneGroup) {
 	w.count.Splits += int64(len(groups) - 1)
-	if w.cta.isSubscribed(OnSplit) {
-		w.emitGroups(OnSplit, w.endSource(), lanes, groups...)
+	if w.cta.isSubscribed(probe.OnSplit) {
+		w.emitGroups(probe.OnSplit, w.endSource(), lanes, groups...)
 	}
 }
 
 // countReconvergence counts and tells that the lanes of a warp split are together again.
 func (w *warp) countReconvergence(c *warpSplit) {
 	w.count.Reconvergences++
-	if w.cta.isSubscribed(OnReconverge) {
-		w.emitSplit(OnReconverge, c, w.cta.code.source(w.cta.code.nextSource(c.pc, c.uncounted)), nil)
+	if w.cta.isSubscribed(probe.OnReconverge) {
+		w.emitSplit(probe.OnReconverge, c, w.cta.code.source(w.cta.code.nextSource(c.pc, c.uncounted)), nil)
 	}
 }
 
@@ -369,7 +371,7 @@ func (w *warp) leave(lanes uint64, b *code.Block) {
 
 // end takes lanes that have ended by an instruction out of the warp.
 func (w *warp) end(src *code.Source, lanes uint64) {
-	w.emitLanes(OnExit, src, lanes)
+	w.emitLanes(probe.OnExit, src, lanes)
 	w.live &^= lanes
 	w.atExit &^= lanes
 	w.mask &^= lanes
@@ -390,7 +392,7 @@ func (w *warp) indexed(b *code.Block) {
 		lane := bits.TrailingZeros64(rest)
 		i := w.value(code.Row{Slot: code.R, Row: end.A}, lane)
 		if i >= uint64(len(targets)) {
-			w.fail(w.sourceOf(end), 1<<lane, ErrBadTarget, "%v: index %d in a list of %d labels", ErrBadTarget, i, len(targets))
+			w.fail(w.sourceOf(end), 1<<lane, probe.ErrBadTarget, "%v: index %d in a list of %d labels", probe.ErrBadTarget, i, len(targets))
 			return
 		}
 		groups = addToGroup(groups, targets[i], 1<<lane)
@@ -398,7 +400,7 @@ func (w *warp) indexed(b *code.Block) {
 	if offset := w.mask &^ m; offset != 0 {
 		groups = addToGroup(groups, b.Next, offset)
 	}
-	w.emitGroups(OnBranch, w.sourceOf(end), m, groups...)
+	w.emitGroups(probe.OnBranch, w.sourceOf(end), m, groups...)
 	if len(groups) == 1 {
 		w.jump(groups[0].pc)
 		return
@@ -422,14 +424,14 @@ func (w *warp) value(row code.Row, lane int) uint64 {
 func (w *warp) tid(lane int) int { return w.id*w.cta.code.Width + lane }
 
 // fail stops the warp with a trap for the lanes given.
-func (w *warp) fail(in *code.Source, lanes uint64, kind error, format string, args ...any) *Trap {
+func (w *warp) fail(in *code.Source, lanes uint64, kind error, format string, args ...any) *probe.Trap {
 	t := w.newTrap(in, lanes, kind, format, args...)
 	w.err = t
 	return t
 }
 
 // newTrap makes a trap for the lanes given.
-func (w *warp) newTrap(in *code.Source, lanes uint64, kind error, format string, args ...any) *Trap {
+func (w *warp) newTrap(in *code.Source, lanes uint64, kind error, format string, args ...any) *probe.Trap {
 	t := w.cta.newTrap(in, kind, format, args...)
 	t.Warp, t.Lanes, t.Active = w.id, lanes, w.mask
 	if lanes != 0 {

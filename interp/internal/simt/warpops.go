@@ -11,6 +11,7 @@ import (
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
+	"gemu/probe"
 	"gemu/regfile"
 )
 
@@ -44,15 +45,15 @@ func (w *warp) membersPresent(instr *code.Instr, member *regfile.Row32, m uint32
 // isMember checks that a lane names itself in its membermask.
 func (w *warp) isMember(src *code.Source, lane int, mask uint32) bool {
 	if mask>>lane&1 == 0 {
-		w.fail(src, 1<<lane, ErrMembermask, "%v: lane %d executes %s with membermask %#x, which leaves it out", ErrMembermask, lane, src.Text, mask)
+		w.fail(src, 1<<lane, probe.ErrMembermask, "%v: lane %d executes %s with membermask %#x, which leaves it out", probe.ErrMembermask, lane, src.Text, mask)
 		return false
 	}
 	return true
 }
 
 // missingMembersTrap stops the warp: lanes of m wait for others that cannot come.
-func (w *warp) missingMembersTrap(src *code.Source, m, absent, mask uint32) *Trap {
-	t := w.fail(src, uint64(m), ErrDeadlock, "%v: %s waits for lanes %s, which its membermask %#x names and which are elsewhere", ErrDeadlock, src.Text, LaneList(uint64(absent)), mask)
+func (w *warp) missingMembersTrap(src *code.Source, m, absent, mask uint32) *probe.Trap {
+	t := w.fail(src, uint64(m), probe.ErrDeadlock, "%v: %s waits for lanes %s, which its membermask %#x names and which are elsewhere", probe.ErrDeadlock, src.Text, probe.LaneList(uint64(absent)), mask)
 	t.Notes = append(t.Notes, w.whereabouts(uint64(absent))...)
 	return t
 }

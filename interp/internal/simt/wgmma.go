@@ -13,6 +13,7 @@ import (
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/matrix"
+	"gemu/probe"
 	"gemu/regfile"
 )
 
@@ -71,11 +72,11 @@ func (w *warp) warpgroup(h int, instr *code.Instr, m uint32) (g *warpgroup, i in
 	first, threads := rank/matrix.Warps*matrix.Warps*matrix.Lanes, matrix.Warps*matrix.Lanes
 	switch {
 	case w.mask != w.live: // halves of a warp of 64 lanes
-		t := w.fail(w.sourceOf(instr), w.mask, ErrDivergent, "%v: %s takes a warpgroup together, and not without lanes %s of warp %d", ErrDivergent, w.sourceOf(instr).Text, LaneList(w.live&^w.mask), w.id)
+		t := w.fail(w.sourceOf(instr), w.mask, probe.ErrDivergent, "%v: %s takes a warpgroup together, and not without lanes %s of warp %d", probe.ErrDivergent, w.sourceOf(instr).Text, probe.LaneList(w.live&^w.mask), w.id)
 		t.Notes = append(t.Notes, w.whereabouts(w.live&^w.mask)...)
 		return nil, 0, false
 	case first+threads > c.grid.threads:
-		w.fail(w.sourceOf(instr), uint64(m)<<(32*h), ErrDivergent, "%v: %s takes a warpgroup of %d threads together, of which the CTA has %d", ErrDivergent, w.sourceOf(instr).Text, threads, c.grid.threads-first)
+		w.fail(w.sourceOf(instr), uint64(m)<<(32*h), probe.ErrDivergent, "%v: %s takes a warpgroup of %d threads together, of which the CTA has %d", probe.ErrDivergent, w.sourceOf(instr).Text, threads, c.grid.threads-first)
 		return nil, 0, false
 	}
 	if n := rank/matrix.Warps + 1; len(c.asyncState.warpgroups) < n {
@@ -98,10 +99,10 @@ func (w *warp) issueInGroup(h int, instr *code.Instr, m uint32, a, b matrix.Desc
 		name := fmt.Sprintf("warp %d of its warpgroup", w.rank(h)/matrix.Warps*matrix.Warps+other)
 		switch {
 		case j.source != src:
-			w.fail(src, w.mask, ErrDivergent, "%v: %s takes a warpgroup together, and %s has come to %s at %s instead", ErrDivergent, src.Text, name, j.source.Text, j.source.Pos)
+			w.fail(src, w.mask, probe.ErrDivergent, "%v: %s takes a warpgroup together, and %s has come to %s at %s instead", probe.ErrDivergent, src.Text, name, j.source.Text, j.source.Pos)
 			return nil, nil, nil, false
 		case j.a != a || j.b != b:
-			w.fail(src, w.mask, ErrAsync, "%v: its matrix descriptors are %s, and %s has %s", ErrAsync, descriptors(a, b), name, descriptors(j.a, j.b))
+			w.fail(src, w.mask, probe.ErrAsync, "%v: its matrix descriptors are %s, and %s has %s", probe.ErrAsync, descriptors(a, b), name, descriptors(j.a, j.b))
 			return nil, nil, nil, false
 		}
 	} else {
@@ -166,14 +167,14 @@ func wgmmaIssue(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 		list := f.Src64(row)
 		for lane, v := range list {
 			if v != list[0] && w.err == nil {
-				w.fail(src, (1|1<<lane)<<(32*h), ErrAsync, "%v: the descriptor of matrix %s differs between the lanes of a warp", ErrAsync, what)
+				w.fail(src, (1|1<<lane)<<(32*h), probe.ErrAsync, "%v: the descriptor of matrix %s differs between the lanes of a warp", probe.ErrAsync, what)
 			}
 		}
 		return matrix.Descriptor(list[0])
 	}
 	a, b, scale := uniform(instr.A, "A"), uniform(instr.B, "B"), f.SrcP(instr.E)
 	if scale != 0 && scale != regfile.Full && w.err == nil {
-		w.fail(src, uint64(scale)<<(32*h), ErrAsync, "%v: scale-d differs between the lanes of a warp", ErrAsync)
+		w.fail(src, uint64(scale)<<(32*h), probe.ErrAsync, "%v: scale-d differs between the lanes of a warp", probe.ErrAsync)
 	}
 	if w.err != nil {
 		return
@@ -183,7 +184,7 @@ func wgmmaIssue(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 		return
 	}
 	if !member.fenced {
-		w.fail(src, lanes, ErrAsync, "%v: no wgmma.fence comes before it: without, it may not see what registers hold", ErrAsync)
+		w.fail(src, lanes, probe.ErrAsync, "%v: no wgmma.fence comes before it: without, it may not see what registers hold", probe.ErrAsync)
 		return
 	}
 	p := &pendingProduct{groupInstr: j, side: instr.Side, group: member.groups, accumulate: scale != 0}
@@ -194,7 +195,7 @@ func wgmmaIssue(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if frags.Wgmma.Sparse != nil {
 		var u *matrix.Undefined
 		if p.stored, u = frags.Wgmma.Sparse.SelectedIndices((*[matrix.Lanes]uint32)(f.Src32(instr.C))); u != nil {
-			w.fail(src, uint64(u.Lanes)<<(32*h), ErrMatrix, "%v: %s: the manual leaves open what it gives", ErrMatrix, u.Description)
+			w.fail(src, uint64(u.Lanes)<<(32*h), probe.ErrMatrix, "%v: %s: the manual leaves open what it gives", probe.ErrMatrix, u.Description)
 			return
 		}
 	}
@@ -223,8 +224,8 @@ func (w *warp) checkWgmmaMemory(h int, o *matrix.Wgmma, p *pendingProduct, inSha
 	if !outside {
 		return true
 	}
-	t := w.fail(p.source, w.mask, ErrOutOfBounds, "%v: matrix %s, from shared memory %s on, has elements at %s, and the CTA has %d bytes: descriptor %#x, leading dimension byte offset %d, stride dimension byte offset %d, %s",
-		ErrOutOfBounds, what, hexAddr(d.Start()), hexAddr(addr), size, uint64(d), d.Leading(), d.Stride(), swizzling(d))
+	t := w.fail(p.source, w.mask, probe.ErrOutOfBounds, "%v: matrix %s, from shared memory %s on, has elements at %s, and the CTA has %d bytes: descriptor %#x, leading dimension byte offset %d, stride dimension byte offset %d, %s",
+		probe.ErrOutOfBounds, what, hexAddr(d.Start()), hexAddr(addr), size, uint64(d), d.Leading(), d.Stride(), swizzling(d))
 	t.Addr, t.Bytes = addr, matrix.Chunk
 	return false
 }
@@ -361,7 +362,7 @@ func wgmmaDisturb(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) 
 	}
 	for _, p := range g.warps[i].pending {
 		if !p.executed && slices.Contains(w.cta.code.Fragments[instr.Side].Pending, p.side) {
-			t := w.fail(w.sourceOf(instr), uint64(m)<<(32*h), ErrAsync, "%v: it comes to registers of %s at %s, which has not been waited for", ErrAsync, p.source.Text, p.source.Pos)
+			t := w.fail(w.sourceOf(instr), uint64(m)<<(32*h), probe.ErrAsync, "%v: it comes to registers of %s at %s, which has not been waited for", probe.ErrAsync, p.source.Text, p.source.Pos)
 			t.Notes = append(t.Notes, "until wgmma.wait_group the manual leaves open what they hold; where effects are early they are there")
 			return
 		}
@@ -407,14 +408,14 @@ func (c *cta) finishGroups() error {
 		g := &c.asyncState.warpgroups[k]
 		if len(g.pending) > 0 {
 			j := g.pending[0]
-			return c.newTrap(j.source, ErrDivergent, "%v: %s takes a warpgroup together, and %s not executed it", ErrDivergent, j.source.Text, ranks(k, g.missing(j.number)))
+			return c.newTrap(j.source, probe.ErrDivergent, "%v: %s takes a warpgroup together, and %s not executed it", probe.ErrDivergent, j.source.Text, ranks(k, g.missing(j.number)))
 		}
 	}
 	return nil
 }
 
 // standstill is the trap of a warp that waits for others, where no warp can run.
-func (c *cta) standstill(w *warp) *Trap {
+func (c *cta) standstill(w *warp) *probe.Trap {
 	if instr := w.awaitedAlloc(); instr != nil {
 		return w.tensorMemoryDeadlock(instr)
 	}
@@ -422,14 +423,14 @@ func (c *cta) standstill(w *warp) *Trap {
 }
 
 // groupDeadlock is the trap of a warp that waits for its warpgroup.
-func (c *cta) groupDeadlock(w *warp) *Trap {
+func (c *cta) groupDeadlock(w *warp) *probe.Trap {
 	b := c.code.Block(w.pc)
 	p := w.unissuedProduct(b)
 	src := c.code.source(b.Sources.First)
 	h := 0
 	for ; ; h++ {
 		if g, i := w.group(h); g != nil && slices.Contains(g.warps[i].pending, p) {
-			t := w.fail(src, w.mask, ErrDeadlock, "%v: it waits for %s at %s, which %s not executed", ErrDeadlock, p.source.Text, p.source.Pos, ranks(w.rank(h)/matrix.Warps, g.missing(p.number)))
+			t := w.fail(src, w.mask, probe.ErrDeadlock, "%v: it waits for %s at %s, which %s not executed", probe.ErrDeadlock, p.source.Text, p.source.Pos, ranks(w.rank(h)/matrix.Warps, g.missing(p.number)))
 			for n := range c.warps {
 				switch other := &c.warps[n]; {
 				case other == w:
@@ -440,7 +441,7 @@ func (c *cta) groupDeadlock(w *warp) *Trap {
 				default:
 					for k := range other.waitingSplits {
 						if wait := other.waitingSplits[k].wait; wait != nil {
-							t.Notes = append(t.Notes, fmt.Sprintf("warp %d, lanes %s, waits at barrier %d, %s:%s", n, LaneList(other.waitingSplits[k].mask), wait.id, c.code.module.Name, wait.src.Pos))
+							t.Notes = append(t.Notes, fmt.Sprintf("warp %d, lanes %s, waits at barrier %d, %s:%s", n, probe.LaneList(other.waitingSplits[k].mask), wait.id, c.code.module.Name, wait.src.Pos))
 						}
 					}
 				}

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 
 	"gemu/affinetrack"
-	"gemu/interp/internal/simt"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -27,7 +27,7 @@ type step struct {
 func (s *step) addClass(c affinetrack.Class) { s.class = max(s.class, c) }
 
 // begin starts a PTX instruction. It counts the operands before the instruction changes them.
-func (t *tracker) begin(e *simt.Event) {
+func (t *tracker) begin(e *probe.Event) {
 	t.step = step{active: e.Active, compact: true, suppressed: true}
 	n := &t.counts[e.Index]
 	t.countsBefore = *n
@@ -41,7 +41,7 @@ func (t *tracker) begin(e *simt.Event) {
 }
 
 // countRegisters counts register operands by class, for the lanes that execute the instruction.
-func (t *tracker) countRegisters(n *affinetrack.ClassCounts, e *simt.Event, list []simt.Operand, values []simt.Value) {
+func (t *tracker) countRegisters(n *affinetrack.ClassCounts, e *probe.Event, list []probe.Operand, values []probe.Value) {
 	if len(list) == 0 {
 		return
 	}
@@ -63,12 +63,12 @@ func (t *tracker) countRegisters(n *affinetrack.ClassCounts, e *simt.Event, list
 			if operand.Bits == 1 {
 				continue
 			}
-			var v simt.Value
+			var v probe.Value
 			if t.Ideal {
 				v = values[i]
 			}
 			c := class(operand.Bits, operand.Row, t.width(e, operand), v.Low)
-			if operand.Kind == simt.WideOperand {
+			if operand.Kind == probe.WideOperand {
 				c = max(c, class(operand.Bits, operand.High, operand.Bits, v.High))
 			}
 			n.Count(c)
@@ -77,7 +77,7 @@ func (t *tracker) countRegisters(n *affinetrack.ClassCounts, e *simt.Event, list
 }
 
 // end ends a PTX instruction and counts its results.
-func (t *tracker) end(e *simt.Event) {
+func (t *tracker) end(e *probe.Event) {
 	st, instr, parts := &t.step, e.Instr, e.Launch.Program.Operations(e.Index)
 	if !st.counted && len(parts.Operations) > 0 {
 		st.compact = false
@@ -116,7 +116,7 @@ func (t *tracker) end(e *simt.Event) {
 }
 
 // branch counts a conditional branch, and whether its predicate decides it.
-func (t *tracker) branch(e *simt.Event) {
+func (t *tracker) branch(e *probe.Event) {
 	guard := e.Instr.Guard
 	if guard.Reg == ptx.NoReg || e.Instr.Form.Effects != ptx.Jumps {
 		return // no conditional branch: a return, or a branch to one of a list of labels
@@ -158,6 +158,6 @@ func (t *tracker) branch(e *simt.Event) {
 		want = e.Active
 	}
 	if e.Lanes != want && t.verify {
-		e.Stop(e.NewTrap(simt.ErrMismatch, e.Lanes^want, "%v: the branch is decided by its predicate, %v in every lane, but not so for lanes %#x", simt.ErrMismatch, value, e.Lanes^want))
+		e.Stop(e.NewTrap(probe.ErrMismatch, e.Lanes^want, "%v: the branch is decided by its predicate, %v in every lane, but not so for lanes %#x", probe.ErrMismatch, value, e.Lanes^want))
 	}
 }

@@ -4,24 +4,24 @@ package structure
 
 import (
 	"gemu/affinetrack"
-	"gemu/interp/internal/simt"
+	"gemu/probe"
 )
 
 // Results is a sink that reports the classes of the registers that an instruction reads and writes under its policy,
 // and the policy's counts of the instruction.
 type Results interface {
-	simt.Sink
+	probe.Sink
 
 	// Result returns the class of Writes[i] of the last event, which must be an OnAfter, OnReturn or OnWake with
 	// results.
-	Result(e *simt.Event, i int) affinetrack.Class
+	Result(e *probe.Event, i int) affinetrack.Class
 
 	// Operand returns the class of the i-th register that the instruction reads (Parts.Reads). The last event must be
 	// its OnBefore.
-	Operand(e *simt.Event, i int) affinetrack.Class
+	Operand(e *probe.Event, i int) affinetrack.Class
 
 	// Step returns the counts so far of the instruction of the last event.
-	Step(e *simt.Event) Step
+	Step(e *probe.Event) Step
 }
 
 // Step is an execution of an instruction, as counted by affinetrack.Counts.
@@ -34,13 +34,13 @@ type Step struct {
 }
 
 // Result uses the tags; an ideal policy compares the lanes.
-func (t *tracker) Result(e *simt.Event, i int) affinetrack.Class {
+func (t *tracker) Result(e *probe.Event, i int) affinetrack.Class {
 	return t.register(e, e.Launch.Program.Operations(e.Index).Writes[i:i+1], e.Writes[i:i+1])
 }
 
 // Operand uses the tags; an ideal policy compares the lanes.
-func (t *tracker) Operand(e *simt.Event, i int) affinetrack.Class {
-	var v []simt.Value
+func (t *tracker) Operand(e *probe.Event, i int) affinetrack.Class {
+	var v []probe.Value
 	if t.Ideal { // other policies need no values, and may not have them
 		v = e.Reads[i : i+1]
 	}
@@ -48,7 +48,7 @@ func (t *tracker) Operand(e *simt.Event, i int) affinetrack.Class {
 }
 
 // Step subtracts the counts from before the instruction.
-func (t *tracker) Step(e *simt.Event) Step {
+func (t *tracker) Step(e *probe.Event) Step {
 	n, b := &t.counts[e.Index], &t.countsBefore
 	s := Step{Compact: n.Compact > b.Compact, Suppressed: n.Suppressed > b.Suppressed, Decided: n.Decided > b.Decided, Expansions: int(n.Materialisations - b.Materialisations)}
 	s.Reads = affinetrack.ClassCounts{Uniform: n.Reads.Uniform - b.Reads.Uniform, Affine: n.Reads.Affine - b.Reads.Affine, Generic: n.Reads.Generic - b.Reads.Generic}
@@ -59,7 +59,7 @@ func (t *tracker) Step(e *simt.Event) Step {
 }
 
 // register returns the class of one register.
-func (t *tracker) register(e *simt.Event, operands []simt.Operand, v []simt.Value) affinetrack.Class {
+func (t *tracker) register(e *probe.Event, operands []probe.Operand, v []probe.Value) affinetrack.Class {
 	var n affinetrack.ClassCounts
 	t.countRegisters(&n, e, operands, v)
 	switch {

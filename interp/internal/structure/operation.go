@@ -7,7 +7,7 @@ import (
 	"math/bits"
 
 	"gemu/affinetrack"
-	"gemu/interp/internal/simt"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -23,9 +23,9 @@ type operandValues struct {
 }
 
 // readOperands records the sources of an operation before it executes.
-func (t *tracker) readOperands(e *simt.Event) {
+func (t *tracker) readOperands(e *probe.Event) {
 	op := e.Operation
-	access := op.Kind == simt.OperationLoad || op.Kind == simt.OperationStore
+	access := op.Kind == probe.OperationLoad || op.Kind == probe.OperationStore
 	for h := range t.warps[e.Warp].halves {
 		m, seen := uint32(e.Lanes>>(32*h)), &t.operands[h]
 		if m == 0 {
@@ -34,7 +34,7 @@ func (t *tracker) readOperands(e *simt.Event) {
 		for i := range min(len(op.Sources), len(seen.v)) {
 			operand := &op.Sources[i]
 			switch {
-			case operand.Kind == simt.NoOperand || access && i > 0:
+			case operand.Kind == probe.NoOperand || access && i > 0:
 			case access:
 				if e.Source(i).Lanes(h, &seen.addr); t.Ideal {
 					seen.v[i], seen.ok[i] = describe(&seen.addr, t.width(e, operand), m)
@@ -65,7 +65,7 @@ func setBits(r *regfile.Row64) (m uint32) {
 }
 
 // operation updates the tags after an operation has executed.
-func (t *tracker) operation(e *simt.Event) {
+func (t *tracker) operation(e *probe.Event) {
 	t.step.counted = true
 	for h := range t.warps[e.Warp].halves {
 		m := uint32(e.Lanes >> (32 * h))
@@ -73,17 +73,17 @@ func (t *tracker) operation(e *simt.Event) {
 			continue
 		}
 		switch x := t.selectHalf(e, h, m); {
-		case x.op.Kind == simt.OperationCompute && x.op.Rule == ptx.AffineCompare:
+		case x.op.Kind == probe.OperationCompute && x.op.Rule == ptx.AffineCompare:
 			x.comparison()
-		case x.op.Kind == simt.OperationCompute:
+		case x.op.Kind == probe.OperationCompute:
 			x.arithmetic()
-		case x.op.Kind == simt.OperationRead:
+		case x.op.Kind == probe.OperationRead:
 			x.special()
-		case x.op.Kind == simt.OperationLoad:
+		case x.op.Kind == probe.OperationLoad:
 			x.load()
-		case x.op.Kind == simt.OperationStore:
+		case x.op.Kind == probe.OperationStore:
 			x.store()
-		case x.op.Kind == simt.OperationWarp:
+		case x.op.Kind == probe.OperationWarp:
 			x.warp()
 		case x.event.Instr.Form.Class == ptx.ClassTexture && x.event.Instr.Form.Affine == ptx.AffineUniform:
 			x.lookup()
@@ -98,7 +98,7 @@ func (t *tracker) operation(e *simt.Event) {
 func (x *half) lookup() {
 	once := x.tracker.Loads == affinetrack.AnyUniform && len(x.op.Sources) <= maxOperands
 	for i := range x.op.Sources {
-		if v, ok := x.source(i); once && x.op.Sources[i].Kind != simt.NoOperand {
+		if v, ok := x.source(i); once && x.op.Sources[i].Kind != probe.NoOperand {
 			once = ok && v.Uniform()
 		}
 	}
@@ -108,7 +108,7 @@ func (x *half) lookup() {
 	}
 	for i := range x.op.Results {
 		switch operand := &x.op.Results[i]; {
-		case operand.Kind == simt.NoOperand:
+		case operand.Kind == probe.NoOperand:
 		case operand.Bits == 1:
 			x.setPredicate(i, x.laneValue(i).Base != 0)
 		default:
@@ -136,7 +136,7 @@ func (x *half) predicate(i int) (value, ok bool) {
 	switch {
 	case x.tracker.Ideal:
 		return x.tracker.operands[x.index].v[i].Base != 0, x.tracker.operands[x.index].ok[i]
-	case operand.Kind == simt.ConstantOperand:
+	case operand.Kind == probe.ConstantOperand:
 		return operand.Value != 0, true
 	}
 	e := x.predicateTag(operand)
@@ -176,7 +176,7 @@ func (x *half) result(i int) *regfile.Row64 {
 func (x *half) generic() {
 	x.tracker.step.compact = false
 	for i := range x.op.Results {
-		if operand := &x.op.Results[i]; operand.Kind != simt.NoOperand {
+		if operand := &x.op.Results[i]; operand.Kind != probe.NoOperand {
 			x.overwrite(operand)
 		}
 	}
@@ -271,7 +271,7 @@ func (x *half) results(v affinetrack.Value, carry uint64) {
 		}
 		x.storeResult(0, v, true)
 	}
-	if x.op.Results[1].Kind != simt.NoOperand {
+	if x.op.Results[1].Kind != probe.NoOperand {
 		x.setPredicate(1, carry != 0)
 	}
 }
@@ -294,7 +294,7 @@ func (x *half) origin() affinetrack.Class {
 	c := affinetrack.Uniform
 	for i := range x.op.Sources {
 		switch operand := &x.op.Sources[i]; {
-		case operand.Kind != simt.RowOperand:
+		case operand.Kind != probe.RowOperand:
 		case operand.Bits == 1:
 			if p := x.predicateTag(operand); p.mask&x.mask == x.mask {
 				c = max(c, p.class)
@@ -317,7 +317,7 @@ func (x *half) comparison() {
 	}
 	if t.Ideal {
 		for i := range op.Results {
-			if op.Results[i].Kind == simt.NoOperand {
+			if op.Results[i].Kind == probe.NoOperand {
 				continue
 			}
 			set := setBits(x.result(i)) & x.mask
@@ -341,7 +341,7 @@ func (x *half) comparison() {
 	for i, holds := range []bool{v.Base&1 != 0, v.Base&1 == 0} {
 		operand := &op.Results[i]
 		switch {
-		case operand.Kind == simt.NoOperand:
+		case operand.Kind == probe.NoOperand:
 		case uniform || op.Bool == "and" && !holds || op.Bool == "or" && holds: // the value with which it is combined does not matter
 			value := holds
 			if uniform && op.Bool != "" {
@@ -387,7 +387,7 @@ func (x *half) special() {
 func (x *half) address() (v affinetrack.Value, ok bool) {
 	t := x.tracker
 	switch {
-	case x.op.Sources[0].Kind == simt.NoOperand:
+	case x.op.Sources[0].Kind == probe.NoOperand:
 		ok = true
 	case t.Rules.Has(x.event.Instr.Form.Affine):
 		if v, ok = x.source(0); ok && x.shouldVerify() {
@@ -425,7 +425,7 @@ func (x *half) load() {
 	for i := range x.op.Results {
 		operand := &x.op.Results[i]
 		switch {
-		case operand.Kind == simt.NoOperand:
+		case operand.Kind == probe.NoOperand:
 		case t.Ideal:
 			c := classOf(describe(x.result(i), t.width(x.event, operand), x.mask))
 			t.step.data = max(t.step.data, c)
@@ -451,7 +451,7 @@ func (x *half) store() {
 	for i := range x.op.Sources {
 		operand := &x.op.Sources[i]
 		switch {
-		case i == 0 || operand.Kind == simt.NoOperand:
+		case i == 0 || operand.Kind == probe.NoOperand:
 		case x.tracker.Ideal:
 			x.event.Source(i).Lanes(x.index, &x.tracker.row)
 			x.tracker.step.data = max(x.tracker.step.data, classOf(describe(&x.tracker.row, x.tracker.width(x.event, operand), x.mask)))
@@ -538,10 +538,10 @@ func lanesUnlike(row *regfile.Row64, slot int, v affinetrack.Value, m uint32) (b
 
 // mismatch stops the launch: a rule of the policy is wrong.
 func (x *half) mismatch(lanes uint32, format string, args ...any) {
-	trap := x.event.NewTrap(simt.ErrMismatch, uint64(lanes)<<(32*x.index), "%v: rule %s of %s: %s", simt.ErrMismatch, x.op.Rule, x.event.Instr.Text, fmt.Sprintf(format, args...))
+	trap := x.event.NewTrap(probe.ErrMismatch, uint64(lanes)<<(32*x.index), "%v: rule %s of %s: %s", probe.ErrMismatch, x.op.Rule, x.event.Instr.Text, fmt.Sprintf(format, args...))
 	for i := range min(len(x.op.Sources), 4) {
 		operand := &x.op.Sources[i]
-		if operand.Kind == simt.NoOperand {
+		if operand.Kind == probe.NoOperand {
 			continue
 		}
 		held := "generic"

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"gemu/affinetrack"
-	"gemu/interp/internal/simt"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -17,7 +17,7 @@ type Probe struct {
 	*affinetrack.Policy
 	rules  *affinetrack.Table
 	verify bool
-	launch *simt.LaunchInfo
+	launch *probe.LaunchInfo
 	layout map[*ptx.Func]regfile.Size // frame sizes
 
 	mu           sync.Mutex
@@ -38,27 +38,27 @@ func New(p *affinetrack.Policy, rules *affinetrack.Table, verify bool) *Probe {
 
 // Subscription subscribes to operations, and to values of registers if the policy compares lanes. It requests the
 // values of lanes only where necessary.
-func (p *Probe) Subscription() simt.Subscription {
-	w := simt.Subscription{
-		Events: simt.OnLaunch | simt.OnCTA | simt.OnCTAEnd | simt.OnWarp | simt.OnExit | simt.OnBefore | simt.OnResult | simt.OnAfter | simt.OnUndo |
-			simt.OnBranch | simt.OnCall | simt.OnReturn | simt.OnWake,
+func (p *Probe) Subscription() probe.Subscription {
+	w := probe.Subscription{
+		Events: probe.OnLaunch | probe.OnCTA | probe.OnCTAEnd | probe.OnWarp | probe.OnExit | probe.OnBefore | probe.OnResult | probe.OnAfter | probe.OnUndo |
+			probe.OnBranch | probe.OnCall | probe.OnReturn | probe.OnWake,
 		Values: p.Ideal,
 	}
 	if p.Ideal || p.verify {
-		w.Events |= simt.OnOperation
+		w.Events |= probe.OnOperation
 	}
 	return w
 }
 
 // OnEvent receives the start of the launch.
-func (p *Probe) OnEvent(e *simt.Event) {
-	if e.Kind != simt.OnLaunch {
+func (p *Probe) OnEvent(e *probe.Event) {
+	if e.Kind != probe.OnLaunch {
 		return
 	}
 	p.launch, p.layout = e.Launch, map[*ptx.Func]regfile.Size{}
 	for i := range e.Launch.Program.Len() {
 		if _, f := e.Launch.Program.At(i); p.layout[f] == (regfile.Size{}) {
-			p.layout[f] = e.Launch.Program.Frame(f)
+			p.layout[f] = regfile.Size(e.Launch.Program.Frame(f))
 		}
 	}
 	p.total = p.emptyTally()
@@ -70,7 +70,7 @@ func (p *Probe) emptyTally() tally {
 }
 
 // CTA returns a tracker for the CTA. It reuses trackers of CTAs that have ended.
-func (p *Probe) CTA(*simt.LaunchInfo, int, simt.Dim3) simt.Sink {
+func (p *Probe) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if n := len(p.freeTrackers); n > 0 {

@@ -14,7 +14,7 @@ import (
 	"slices"
 
 	"gemu/affinetrack"
-	"gemu/interp/internal/simt"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -106,41 +106,41 @@ func (f *frame) reaches(base regfile.Size) bool {
 }
 
 // OnEvent updates the tags and counts for an event of the CTA.
-func (t *tracker) OnEvent(e *simt.Event) {
+func (t *tracker) OnEvent(e *probe.Event) {
 	switch e.Kind {
-	case simt.OnCTA:
+	case probe.OnCTA:
 		t.beginWarp()
-	case simt.OnCTAEnd:
+	case probe.OnCTAEnd:
 		t.recycle(t)
-	case simt.OnWarp:
+	case probe.OnWarp:
 		t.warps[e.Warp].live = e.Lanes
-	case simt.OnExit:
-		if !e.Launch.Reconverge.WaitsAtExit() {
+	case probe.OnExit:
+		if !e.Launch.Reconverge.WaitsAtExit {
 			t.warps[e.Warp].live &^= e.Lanes
 		}
-	case simt.OnBefore:
+	case probe.OnBefore:
 		t.begin(e)
-	case simt.OnOperation:
+	case probe.OnOperation:
 		t.readOperands(e)
-	case simt.OnResult:
+	case probe.OnResult:
 		t.operation(e)
-	case simt.OnAfter:
+	case probe.OnAfter:
 		t.end(e)
-	case simt.OnUndo: // the PTX instruction counts as not begun
+	case probe.OnUndo: // the PTX instruction counts as not begun
 		t.counts[e.Index] = t.countsBefore
 		t.lanes[bits.OnesCount64(t.step.active)]--
-	case simt.OnBranch:
+	case probe.OnBranch:
 		t.branch(e)
-	case simt.OnCall:
+	case probe.OnCall:
 		t.call(e)
-	case simt.OnReturn:
+	case probe.OnReturn:
 		w := &t.warps[e.Warp]
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
 			w.frames[lane] = w.frames[lane].caller
 		}
 		t.receive(e)
-	case simt.OnWake:
+	case probe.OnWake:
 		t.receive(e)
 	}
 }
@@ -166,7 +166,7 @@ func (t *tracker) beginWarp() {
 
 // call allocates the registers of the function that the lanes have entered. If other lanes have registers there, their
 // tags remain.
-func (t *tracker) call(e *simt.Event) {
+func (t *tracker) call(e *probe.Event) {
 	w, n := &t.warps[e.Warp], t.layout[e.Callee]
 	fr := w.frames[bits.TrailingZeros64(e.Lanes)].call(e.Callee, n)
 	others := uint64(0)
@@ -199,7 +199,7 @@ func (t *tracker) call(e *simt.Event) {
 
 // receive marks the results of an instruction as generic if no operation wrote them: the results of a call, at a
 // barrier, or together with other lanes.
-func (t *tracker) receive(e *simt.Event) {
+func (t *tracker) receive(e *probe.Event) {
 	for h := range t.warps[e.Warp].halves {
 		x := t.selectHalf(e, h, uint32(e.Lanes>>(32*h)))
 		if x.mask == 0 {
@@ -207,12 +207,12 @@ func (t *tracker) receive(e *simt.Event) {
 		}
 		for _, operand := range e.Launch.Program.Operations(e.Index).Writes {
 			switch {
-			case operand.Kind == simt.NoOperand:
+			case operand.Kind == probe.NoOperand:
 			case operand.Bits == 1:
 				x.predicateTag(&operand).mask &^= x.mask
 			default:
 				t.markGeneric(x.tag(operand.Bits, operand.Row), x.mask)
-				if operand.Kind == simt.WideOperand {
+				if operand.Kind == probe.WideOperand {
 					t.markGeneric(x.tag(operand.Bits, operand.High), x.mask)
 				}
 			}
@@ -232,8 +232,8 @@ func (t *tracker) markGeneric(c *tag, m uint32) {
 // half is the part of an event in half a warp.
 type half struct {
 	tracker      *tracker
-	event        *simt.Event
-	op           *simt.Operation // nil if the event has none
+	event        *probe.Event
+	op           *probe.Operation // nil if the event has none
 	index        int
 	tags         *tags
 	base         regfile.Size // first registers of the running function
@@ -243,7 +243,7 @@ type half struct {
 }
 
 // selectHalf sets the tracker to half h of a warp, for the lanes of m.
-func (t *tracker) selectHalf(e *simt.Event, h int, m uint32) *half {
+func (t *tracker) selectHalf(e *probe.Event, h int, m uint32) *half {
 	w, x := &t.warps[e.Warp], &t.half
 	*x = half{tracker: t, event: e, op: e.Operation, index: h, tags: &w.halves[h], mask: m, live: uint32(w.live >> (32 * h))}
 	x.checksValues = t.Masked || e.Active == w.live && e.Instr.Guard.Reg == ptx.NoReg
@@ -262,12 +262,12 @@ func (x *half) tag(slot, row int) *tag {
 }
 
 // predicateTag returns the tag of a predicate of the running function.
-func (x *half) predicateTag(operand *simt.Operand) *predicateTag {
+func (x *half) predicateTag(operand *probe.Operand) *predicateTag {
 	return &x.tags.p[x.base.P+operand.Row]
 }
 
 // width returns the width of an operand in bits: the width of the register's type.
-func (t *tracker) width(e *simt.Event, operand *simt.Operand) int {
+func (t *tracker) width(e *probe.Event, operand *probe.Operand) int {
 	if operand.Reg == ptx.NoReg {
 		return operand.Bits
 	}
@@ -276,15 +276,15 @@ func (t *tracker) width(e *simt.Event, operand *simt.Operand) int {
 }
 
 // heldTag returns the tag of an operand, which may be a constant.
-func (x *half) heldTag(operand *simt.Operand) tag {
-	if operand.Kind == simt.ConstantOperand {
+func (x *half) heldTag(operand *probe.Operand) tag {
+	if operand.Kind == probe.ConstantOperand {
 		return tag{affinetrack.Value{Base: operand.Value}, regfile.Full}
 	}
 	return *x.tag(operand.Bits, operand.Row)
 }
 
 // write makes a register compact in the executing lanes.
-func (x *half) write(operand *simt.Operand, v affinetrack.Value) {
+func (x *half) write(operand *probe.Operand, v affinetrack.Value) {
 	c, m := x.tag(operand.Bits, operand.Row), x.mask
 	if !x.tracker.Masked { // the whole warp executes
 		m = regfile.Full
@@ -301,7 +301,7 @@ func (x *half) write(operand *simt.Operand, v affinetrack.Value) {
 }
 
 // overwrite records that the executing lanes have a generic value.
-func (x *half) overwrite(operand *simt.Operand) {
+func (x *half) overwrite(operand *probe.Operand) {
 	switch {
 	case x.tracker.Ideal:
 	case operand.Bits == 1:
@@ -318,7 +318,7 @@ func (x *half) overwrite(operand *simt.Operand) {
 }
 
 // setTruth records that a predicate has the same value in all executing lanes, computed from values of class c.
-func (x *half) setTruth(operand *simt.Operand, value bool, c affinetrack.Class) {
+func (x *half) setTruth(operand *probe.Operand, value bool, c affinetrack.Class) {
 	e := x.predicateTag(operand)
 	if e.value != value || e.mask&^x.mask == 0 {
 		e.mask, e.class = 0, affinetrack.Uniform

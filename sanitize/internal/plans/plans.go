@@ -4,7 +4,7 @@ package plans
 import (
 	"sync"
 
-	"gemu/interp"
+	"gemu/probe"
 )
 
 // maxPlans is how many programs are known at a time.
@@ -19,17 +19,17 @@ type Cache[T any] struct {
 
 // key is a program, and what else there is to tell apart.
 type key struct {
-	interp.Program
+	probe.Program
 	kind string
 }
 
 // Get is what is known of a launch's program; prepare works it out where nothing is.
-func (c *Cache[T]) Get(l *interp.LaunchInfo, prepare func(*interp.LaunchInfo) T) T {
+func (c *Cache[T]) Get(l *probe.LaunchInfo, prepare func(*probe.LaunchInfo) T) T {
 	return c.GetKind(l, "", prepare)
 }
 
 // GetKind is Of for launches of one kind, of which what is known of the program differs.
-func (c *Cache[T]) GetKind(l *interp.LaunchInfo, kind string, prepare func(*interp.LaunchInfo) T) T {
+func (c *Cache[T]) GetKind(l *probe.LaunchInfo, kind string, prepare func(*probe.LaunchInfo) T) T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k := key{l.Program, kind}

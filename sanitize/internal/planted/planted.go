@@ -14,6 +14,7 @@ import (
 
 	"gemu/internal/cases"
 	"gemu/interp"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/sanitize/finding"
 )
@@ -26,7 +27,7 @@ import (
 var expected = regexp.MustCompile(`//!\s*(.*?)\s*$`)
 
 // Tool makes the sanitizer that is tried.
-type Tool func(log *finding.Log) interp.Probe
+type Tool func(log *finding.Log) probe.Probe
 
 // Files runs the cases "// sanitize" of all files that match, each in every mode, under every
 // reconvergence policy and on one and several of the host's threads: what is found has to be, by
@@ -147,7 +148,7 @@ func notes(m *ptx.Module, k *ptx.Func) []string {
 // run runs a case, watched by a sanitizer.
 func run(m *ptx.Module, k *ptx.Func, c *cases.Case, s setting, tool Tool) ([]finding.Finding, error) {
 	var log finding.Log
-	dev := interp.NewDevice(interp.Config{SM: c.SM, Workers: s.workers, Probes: []interp.Probe{tool(&log)}})
+	dev := interp.NewDevice(interp.Config{SM: c.SM, Workers: s.workers, Probes: []probe.Probe{tool(&log)}})
 	mod, err := dev.LoadModule(m)
 	if err != nil {
 		return nil, err
@@ -158,8 +159,8 @@ func run(m *ptx.Module, k *ptx.Func, c *cases.Case, s setting, tool Tool) ([]fin
 		return nil, err
 	}
 	_, err = mod.Run(context.Background(), &interp.Launch{
-		Kernel: k.Name, Grid: interp.Dim(c.Grid[:]...), Block: interp.Dim(c.Blocks[0][:]...), Args: args, Shared: c.Shared,
-		Cooperative: c.Cooperative, Cluster: interp.Dim3{X: c.Cluster[0], Y: c.Cluster[1], Z: c.Cluster[2]}, WarpSize: c.Widths[0],
+		Kernel: k.Name, Grid: ptx.Dim(c.Grid[:]...), Block: ptx.Dim(c.Blocks[0][:]...), Args: args, Shared: c.Shared,
+		Cooperative: c.Cooperative, Cluster: ptx.Dim3{X: c.Cluster[0], Y: c.Cluster[1], Z: c.Cluster[2]}, WarpSize: c.Widths[0],
 		MaxSteps: 1 << 21, Mode: s.mode, Reconverge: s.reconverge, EagerEffects: c.EarlyOnly,
 	})
 	return log.Findings(), err

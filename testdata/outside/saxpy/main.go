@@ -9,6 +9,7 @@ import (
 
 	"gemu/argument"
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 func main() {
@@ -36,7 +37,7 @@ func run(ctx context.Context, name string, source []byte) error {
 	if err != nil {
 		return err
 	}
-	result, err := module.Launch(ctx, "saxpy", interp.Dim(1), interp.Dim(8), 8, float32(2), x, y)
+	result, err := module.Launch(ctx, "saxpy", ptx.Dim(1), ptx.Dim(8), 8, float32(2), x, y)
 	if err != nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func another(ctx context.Context, module *interp.Module) error {
 	if err != nil {
 		return err
 	}
-	if _, err := module.Launch(ctx, "saxpy", interp.Dim(1), interp.Dim(8), arguments.Values...); err != nil {
+	if _, err := module.Launch(ctx, "saxpy", ptx.Dim(1), ptx.Dim(8), arguments.Values...); err != nil {
 		return err
 	}
 	y, err := arguments.Lookup("3")

@@ -30,7 +30,6 @@ import (
 
 	"gemu/fuzz"
 	"gemu/internal/corpus"
-	"gemu/interp"
 	"gemu/ptx"
 	"gemu/tools/internal/repository"
 )
@@ -75,7 +74,7 @@ func main() {
 	case *run:
 		err = runAll(os.Stdin, *sm, json.NewEncoder(out))
 	default:
-		shape.SM, shape.Block = *sm, interp.Dim(*block)
+		shape.SM, shape.Block = *sm, ptx.Dim(*block)
 		err = list(*vary, *random, *seed, shape, out)
 	}
 	if err := errors.Join(err, out.Flush()); err != nil {

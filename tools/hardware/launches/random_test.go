@@ -6,13 +6,12 @@ import (
 	"testing"
 
 	"gemu/fuzz"
-	"gemu/interp"
 	"gemu/ptx"
 )
 
 // TestRandomPrograms: a random program leaves what it is verified to leave.
 func TestRandomPrograms(t *testing.T) {
-	shape := fuzz.Options{Version: ptx.Version{Major: 8}, SM: 90, Grid: 2, Block: interp.Dim(64), Length: 100}
+	shape := fuzz.Options{Version: ptx.Version{Major: 8}, SM: 90, Grid: 2, Block: ptx.Dim(64), Length: 100}
 	list, err := randomPrograms(2, 7, shape)
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"gemu/internal/trial"
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 const flows = "flows"
@@ -394,7 +395,7 @@ func flowInputs() ([]trial.Input, error) {
 			return mod
 		})
 		for n, rc := range interp.Reconvergers {
-			l := &interp.Launch{Args: []any{make([]byte, 16), uint32(3)}, Grid: interp.Dim(1), Block: interp.Dim([]int{32, 20, 64, 40}[(i+n)%4]), Reconverge: rc, CompileEagerly: (i+n)%3 > 0, MaxSteps: 1 << 11}
+			l := &interp.Launch{Args: []any{make([]byte, 16), uint32(3)}, Grid: ptx.Dim(1), Block: ptx.Dim([]int{32, 20, 64, 40}[(i+n)%4]), Reconverge: rc, CompileEagerly: (i+n)%3 > 0, MaxSteps: 1 << 11}
 			if wide {
 				l.WarpSize = 64
 			}

@@ -10,6 +10,8 @@ import (
 
 	"gemu/internal/trial"
 	"gemu/interp"
+	"gemu/probe"
+	"gemu/ptx"
 )
 
 // load loads a module on a device of its own.
@@ -19,7 +21,7 @@ func load(name, text string) (*interp.Module, error) {
 
 // warp is a launch of kernel n of a module, with one warp.
 func warp(n int, eager bool, args ...any) *interp.Launch {
-	return &interp.Launch{Kernel: fmt.Sprintf("k%d", n), Grid: interp.Dim(1), Block: interp.Dim(32), Args: args, CompileEagerly: eager}
+	return &interp.Launch{Kernel: fmt.Sprintf("k%d", n), Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: args, CompileEagerly: eager}
 }
 
 // input is a launch in check mode.
@@ -40,7 +42,7 @@ func underKim(name string, mod *interp.Module, l *interp.Launch) trial.Input {
 func run(name string, mod *interp.Module, l *interp.Launch) trial.Result {
 	mod.Reset()
 	n, err := mod.Run(context.Background(), l)
-	if err != nil && !errors.As(err, new(*interp.Trap)) {
+	if err != nil && !errors.As(err, new(*probe.Trap)) {
 		panic(fmt.Sprintf("%s: %v", name, err))
 	}
 	return result(err, []*interp.Result{n}, nil)

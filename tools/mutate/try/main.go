@@ -16,6 +16,7 @@ import (
 	"gemu/internal/corpus"
 	"gemu/internal/trial"
 	"gemu/interp"
+	"gemu/probe"
 )
 
 const testdata = "testdata"
@@ -93,7 +94,7 @@ func result(err error, results []*interp.Result, o *corpus.Outcome) trial.Result
 	if o != nil {
 		o.Describe(h)
 	}
-	r := trial.Result{Mismatch: errors.Is(err, interp.ErrMismatch), Digest: fmt.Sprintf("%x", h.Sum64())}
+	r := trial.Result{Mismatch: errors.Is(err, probe.ErrMismatch), Digest: fmt.Sprintf("%x", h.Sum64())}
 	var n interp.Counts
 	for _, one := range results {
 		if one != nil {

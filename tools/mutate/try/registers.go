@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"gemu/internal/trial"
-	"gemu/interp"
+	"gemu/ptx"
 )
 
 const registers = "registers"
@@ -61,7 +61,7 @@ func registerInputs() ([]trial.Input, error) {
 	for _, eager := range []bool{false, true} {
 		list = append(list, input(fmt.Sprintf("registers of functions, %v", eager), mod, warp(0, eager)))
 		wide := warp(1, eager)
-		wide.Grid, wide.Block = interp.Dim(1<<16+1), interp.Dim(8)
+		wide.Grid, wide.Block = ptx.Dim(1<<16+1), ptx.Dim(8)
 		list = append(list, input(fmt.Sprintf("registers of 16 bits, %v", eager), mod, wide))
 	}
 	return list, nil

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"gemu/internal/trial"
-	"gemu/interp"
+	"gemu/ptx"
 )
 
 const threads = "threads"
@@ -42,10 +42,10 @@ func threadInputs() ([]trial.Input, error) {
 		return nil, err
 	}
 	var list []trial.Input
-	for i, block := range []interp.Dim3{
-		interp.Dim(32), interp.Dim(64), interp.Dim(33), interp.Dim(96), interp.Dim(1, 32), interp.Dim(1, 1, 32), interp.Dim(32, 2), interp.Dim(64, 2),
-		interp.Dim(16, 4), interp.Dim(8, 1, 8), interp.Dim(1, 8, 8), interp.Dim(4, 8, 2), interp.Dim(5, 7, 2), interp.Dim(2, 1, 40), interp.Dim(40, 3), interp.Dim(31, 2), interp.Dim(33, 2),
-		interp.Dim(32, 1, 3), interp.Dim(128), interp.Dim(48, 2), interp.Dim(2, 16, 2), interp.Dim(7), interp.Dim(1), interp.Dim(16),
+	for i, block := range []ptx.Dim3{
+		ptx.Dim(32), ptx.Dim(64), ptx.Dim(33), ptx.Dim(96), ptx.Dim(1, 32), ptx.Dim(1, 1, 32), ptx.Dim(32, 2), ptx.Dim(64, 2),
+		ptx.Dim(16, 4), ptx.Dim(8, 1, 8), ptx.Dim(1, 8, 8), ptx.Dim(4, 8, 2), ptx.Dim(5, 7, 2), ptx.Dim(2, 1, 40), ptx.Dim(40, 3), ptx.Dim(31, 2), ptx.Dim(33, 2),
+		ptx.Dim(32, 1, 3), ptx.Dim(128), ptx.Dim(48, 2), ptx.Dim(2, 16, 2), ptx.Dim(7), ptx.Dim(1), ptx.Dim(16),
 	} {
 		for k := range 2 * len(parts) {
 			for n, width := range []int{32, 16, 64, 8} {
@@ -53,7 +53,7 @@ func threadInputs() ([]trial.Input, error) {
 					continue
 				}
 				l := warp(k, (i+k+n)%2 == 0)
-				l.Grid, l.Block, l.Shared, l.WarpSize = interp.Dim(2, 1, 2), block, 70000, width
+				l.Grid, l.Block, l.Shared, l.WarpSize = ptx.Dim(2, 1, 2), block, 70000, width
 				name := fmt.Sprintf("threads %d of %v in warps of %d", k, block, width)
 				list = append(list, input(name, mod, l))
 				if k%len(parts) == 0 {

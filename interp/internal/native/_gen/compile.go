@@ -24,6 +24,7 @@ import (
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/native"
+	"gemu/probe"
 )
 
 const compiler = "clang-19"
@@ -37,7 +38,7 @@ func (t *target) flags() []string {
 		"-fno-jump-tables",
 	}, t.extraFlags, []string{
 		"-Wall", "-Wno-unused-function",
-		fmt.Sprintf("-DSHARED_WINDOW=%#xul", mem.SharedWindow),
+		fmt.Sprintf("-DSHARED_WINDOW=%#xul", probe.SharedWindow),
 		fmt.Sprintf("-DALLOCATION_BASE=%d", unsafe.Offsetof(mem.Allocation{}.Base)), fmt.Sprintf("-DALLOCATION_SIZE=%d", unsafe.Offsetof(mem.Allocation{}.Size)),
 		fmt.Sprintf("-DALLOCATION_PTR=%d", unsafe.Offsetof(mem.Allocation{}.Ptr)), fmt.Sprintf("-DCONTEXT_NOTIFY_EVERY_BLOCK=%d", native.NotifyEveryBlockAt),
 		"-Wno-pass-failed", "-Wno-unused-variable", "-Wno-unused-parameter", "-Wno-bitwise-op-parentheses", "-Wno-shift-op-parentheses", "-Wno-unused-but-set-variable",

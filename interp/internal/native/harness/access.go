@@ -13,6 +13,7 @@ import (
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/native"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -91,7 +92,7 @@ func (t *tester) newAllocation(base uint64, size int) (a *mem.Allocation, around
 	for i := range around {
 		around[i] = byte(t.Uint32())
 	}
-	a = &mem.Allocation{Base: base, Size: uint64(size), Span: uint64(size), Data: around[margin : margin+size]}
+	a = &mem.Allocation{Allocation: probe.Allocation{Base: base, Size: uint64(size), Span: uint64(size), Data: around[margin : margin+size]}}
 	a.Ptr = unsafe.Pointer(&around[margin])
 	return a, around
 }
@@ -159,14 +160,14 @@ func byHalf(lane, first, second int) int {
 func (t *tester) testAccess(op code.Op, s shape, space ptx.Space, addressing, set int, m uint32) (supported bool) {
 	n := []int{33, 64, 200}[t.IntN(3)]
 	size := n*s.size + t.IntN(s.size)
-	base := []uint64{mem.FirstAddress, 512, 1<<32 - 512}[t.IntN(3)] // the last one goes on where addresses of 32 bits end
+	base := []uint64{probe.FirstAddress, 512, 1<<32 - 512}[t.IntN(3)] // the last one goes on where addresses of 32 bits end
 	if s.addr == code.Q && t.IntN(2) == 0 {
 		base = 0x7f00_0000_0000
 	}
 	begin := base // the address of the first byte, as addresses of the space say it
 	if space == ptx.Shared {
 		rank := uint64(t.IntN(2))
-		base, begin = mem.SharedAddress(int(rank)), mem.SharedAddress(int(rank))-mem.SharedWindow
+		base, begin = mem.SharedAddress(int(rank)), mem.SharedAddress(int(rank))-probe.SharedWindow
 	}
 	a, around := t.newAllocation(base, size)
 	switch t.IntN(12) {
@@ -468,7 +469,7 @@ func (t *tester) testFixed(round int) bool {
 				m = t.mask(i/2 + 3*round)
 			}
 			n := 1 + t.IntN(40)
-			a, around := t.newAllocation(mem.FirstAddress+uint64(t.IntN(2))<<40, n*s.size)
+			a, around := t.newAllocation(probe.FirstAddress+uint64(t.IntN(2))<<40, n*s.size)
 			at := t.IntN(n) * s.size
 			if i < 4 {
 				at = (n - 1) * s.size // the last

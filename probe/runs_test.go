@@ -1,4 +1,4 @@
-package simt
+package probe
 
 import (
 	"math/bits"

@@ -1,0 +1,227 @@
+package probe
+
+import (
+	"math"
+	"math/bits"
+
+	"gemu/ptx"
+)
+
+// AccessKind is the direction of an access.
+type AccessKind uint8
+
+// The directions.
+const (
+	// AccessLoad reads memory.
+	AccessLoad AccessKind = iota
+	// AccessStore writes memory.
+	AccessStore
+	// AccessAtomic reads and writes memory.
+	AccessAtomic
+)
+
+// String returns "load", "store" or "atomic".
+func (k AccessKind) String() string { return [...]string{"load", "store", "atomic"}[k] }
+
+// Request is the access that an instruction makes for each lane, without its addresses.
+type Request struct {
+	// Space is the state space that the instruction names; ptx.Generic if it names none.
+	Space ptx.Space
+	// Bytes is the number of bytes of one lane, a power of two. The address must be a multiple of it.
+	Bytes int
+	// Align is a smaller alignment in bytes that is enough; 0 requires Bytes.
+	Align int
+	// Kind is the direction.
+	Kind AccessKind
+
+	// SpareBytes is the number of bytes, at the end of Bytes, that the instruction ignores: they may lie past the end of the memory.
+	SpareBytes int
+
+	// Cluster means that a generic address must be an address of shared memory of a CTA of the cluster.
+	Cluster bool
+
+	// Surface means an access through a surface: to arrays, which other accesses do not reach.
+	Surface bool
+}
+
+// String returns space and direction, as in "global load".
+func (r *Request) String() string {
+	if r.Cluster {
+		return "cluster's shared " + r.Kind.String()
+	}
+	return r.Space.String() + " " + r.Kind.String()
+}
+
+// Writes reports whether the access changes memory.
+func (r *Request) Writes() bool { return r.Kind != AccessLoad }
+
+// Access is an access of an instruction to memory, by all lanes of an event.
+type Access struct {
+	Request
+	// Addr has the address of each lane, in the space of the request; nil without Subscription.Addresses.
+	Addr []uint64
+	// Lanes is the set of lanes that access memory. It is smaller than Event.Lanes where a lane accesses memory for others, as in
+	// ldmatrix.
+	Lanes uint64
+	// Lengths has the number of bytes of each lane, for accesses to regions of different lengths (st.bulk); nil for other accesses.
+	Lengths []uint64
+	// Machine answers the questions of the methods of Access about the machine. It is valid during the call of Sink.OnEvent only.
+	Machine AccessMachine
+
+	addrBuffer []uint64
+
+	runLanes uint64 // the lanes of runs; 0 if there are no runs
+	runs     [maxAddressRuns]AddressRun
+	runCount int // 0 if the lanes have more than maxAddressRuns runs
+}
+
+// AccessMachine is the state of the machine at an access. The methods of Access are the way to use it.
+type AccessMachine interface {
+	// BytesLeft returns the number of bytes of a lane's access that lie in memory, if some of its SpareBytes do not.
+	BytesLeft(a *Access, lane int) int
+	// AppendStored appends the bytes that a lane stores.
+	AppendStored(a *Access, p []byte, lane int) (to []byte, ok bool)
+	// StoredBy describes the operands of a writing access of a lane.
+	StoredBy(a *Access, s *Stored, lane int) (ok bool)
+	// AllocationAt resolves an address.
+	AllocationAt(a *Access, addr uint64) (space ptx.Space, alloc *Allocation, offset uint64, ok bool)
+	// Shadow returns the shadow bytes of the memory of a lane's access.
+	Shadow(a *Access, lane int) []byte
+}
+
+// Reset makes a an access without addresses. It keeps the memory of Addr for Reserve.
+func (a *Access) Reset(r Request, lanes uint64, m AccessMachine) {
+	a.Request, a.Addr, a.Lanes, a.Lengths, a.Machine, a.runLanes = r, nil, lanes, nil, m, 0
+}
+
+// Reserve gives Addr room for n lanes, and reuses the memory of earlier calls. The content is unspecified.
+func (a *Access) Reserve(n int) {
+	if len(a.addrBuffer) != n {
+		a.addrBuffer = make([]uint64, n)
+	}
+	a.Addr = a.addrBuffer
+}
+
+// maxAddressRuns is the largest number of runs that Access.Runs returns.
+const maxAddressRuns = 4
+
+// AddressRun is a set of lanes whose addresses have equal distances: lane i accesses Addr + (i-f)·Stride, modulo 2^64, where f is
+// the first lane. A run of one lane has Stride 0.
+type AddressRun struct {
+	// Lanes is the set of lanes; it is not empty.
+	Lanes uint64
+	// Addr is the address of the first lane.
+	Addr uint64
+	// Stride is the distance from lane to lane, in bytes.
+	Stride int64
+}
+
+// Span returns the lowest address of the run, and the distance in bytes to the highest. ok is false if the addresses go beyond
+// the end of the address space, or the stride does not fit 32 bits.
+func (r *AddressRun) Span() (low, width uint64, ok bool) {
+	distance := 63 - bits.LeadingZeros64(r.Lanes) - bits.TrailingZeros64(r.Lanes)
+	low, width = r.Addr, uint64(r.Stride)*uint64(distance)
+	if r.Stride < 0 {
+		low, width = low+width, -width
+	}
+	return low, width, r.Stride == int64(int32(r.Stride)) && low+width >= low
+}
+
+// Runs divides a set of lanes into runs, from the first lane on, each as long as possible. It returns none if there are more
+// than four. The result is valid until the next call. The access must have addresses.
+func (a *Access) Runs(lanes uint64) []AddressRun {
+	if a.runLanes != lanes {
+		a.runLanes = lanes
+		a.runCount = a.computeRuns(lanes)
+	}
+	return a.runs[:a.runCount]
+}
+
+// computeRuns fills a.runs and returns the number of runs.
+func (a *Access) computeRuns(lanes uint64) (n int) {
+	for lanes != 0 {
+		if n == maxAddressRuns {
+			return 0
+		}
+		first := bits.TrailingZeros64(lanes)
+		r := &a.runs[n]
+		*r = AddressRun{Addr: a.Addr[first]}
+		n++
+		rest := lanes & (lanes - 1)
+		if rest != 0 {
+			next := bits.TrailingZeros64(rest)
+			r.Stride = int64(a.Addr[next]-r.Addr) / int64(next-first)
+			addr, last := r.Addr, first
+			for rest != 0 {
+				lane := bits.TrailingZeros64(rest) & 63
+				if addr += uint64(r.Stride) * uint64(lane-last); a.Addr[lane] != addr {
+					break
+				}
+				last = lane
+				rest &= rest - 1
+			}
+		}
+		if r.Lanes = lanes &^ rest; r.Lanes&(r.Lanes-1) == 0 {
+			r.Stride = 0
+		}
+		lanes = rest
+	}
+	return n
+}
+
+// Length returns the number of bytes that a lane accesses: its element of Lengths; fewer than Bytes where SpareBytes lie past
+// the end of the memory; else Bytes. The access must have addresses.
+func (a *Access) Length(lane int) int {
+	if a.Lengths != nil {
+		return int(min(a.Lengths[lane], math.MaxInt32))
+	}
+	if a.SpareBytes > 0 {
+		return a.Machine.BytesLeft(a, lane)
+	}
+	return a.Bytes
+}
+
+// Bulk reports whether the lanes access regions of different lengths: st.bulk, which writes zeros.
+func (a *Access) Bulk() bool { return a.Lengths != nil }
+
+// Stored appends the bytes that a lane is about to store to p. ok is false unless the lane stores registers element by element:
+// false for atomics, matrices, st.bulk, and vectors with omitted elements. StoredBy describes these.
+func (a *Access) Stored(p []byte, lane int) (to []byte, ok bool) {
+	return a.Machine.AppendStored(a, p, lane)
+}
+
+// Stored is the operands of a writing access of a lane.
+type Stored struct {
+	// Data has the bytes that a store writes, that an atomic operation combines with the old value, or the new value of .cas.
+	Data []byte
+	// Size is the size of an element of Data in bytes.
+	Size int
+
+	// Compare has the value of .cas that memory is compared with.
+	Compare []byte
+	// Left is the set of elements of a vector that are not stored: bit 0 for the first.
+	Left uint64
+}
+
+// StoredBy fills s with the operands of a lane's access, and reuses its memory: stored registers, operands of atomics, rows of
+// matrices (made of registers of all lanes), and texels of surfaces. ok is false for loads, st.bulk, and mbarriers, whose bytes
+// the machine computes.
+func (a *Access) StoredBy(s *Stored, lane int) (ok bool) { return a.Machine.StoredBy(a, s, lane) }
+
+// PlaceOf returns the memory that a lane accesses: the state space, the allocation (nil: local memory of the thread) and the
+// offset in bytes. An address of shared memory gives the memory of the accessed CTA, which may be another CTA of the cluster. ok
+// is false if the access traps. The access must have addresses.
+func (a *Access) PlaceOf(lane int) (space ptx.Space, alloc *Allocation, offset uint64, ok bool) {
+	return a.AllocationAt(a.Addr[lane])
+}
+
+// AllocationAt returns the memory of an access to an address, as PlaceOf does.
+func (a *Access) AllocationAt(addr uint64) (space ptx.Space, alloc *Allocation, offset uint64, ok bool) {
+	return a.Machine.AllocationAt(a, addr)
+}
+
+// Shadow returns the shadow bytes of the memory that a lane accesses, interp.Config.ShadowBytes for each byte. They are zero
+// where memory is new: at allocation, when a CTA begins, when a function with local memory is called. It returns nil if the
+// device has no shadow bytes, or the access traps. The access must have addresses. CTAs that run at the same time share the
+// shadow bytes of global memory.
+func (a *Access) Shadow(lane int) []byte { return a.Machine.Shadow(a, lane) }

@@ -1,0 +1,61 @@
+package probe
+
+// Effect is a stage of an asynchronous operation of one thread: cp.async, cp.async.bulk, copies of tensors, st.async, red.async,
+// clusterlaunchcontrol.try_cancel, operations of tensor cores, and cp.async.mbarrier.arrive, which copies nothing. With multicast
+// each receiving CTA has its own effect.
+type Effect struct {
+	// Number identifies the effect among the effects that the CTA of the event has issued: all its stages have the same number.
+	Number int64
+
+	// Issued means the first stage: the instruction issues the operation.
+	Issued bool
+	// Reads means that the operation reads its source now. An operation that copies registers has no such stage. Mostly reading
+	// and writing are one stage; an operation whose source wait_group.read has waited for reads first.
+	Reads bool
+	// Writes means that the operation writes its destination now.
+	Writes bool
+
+	// Segments has the memory of the operation, in the order of the written bytes.
+	Segments []Segment
+	// Reduces means that the source is combined with the destination, not copied.
+	Reduces bool
+
+	// TensorCore means an operation of tensor cores (wgmma.mma_async, tcgen05.mma, tcgen05.cp). It reads matrices in shared memory;
+	// Segments omits the registers and the tensor memory that it writes. Each warp of a warpgroup has its own effects, of its first
+	// lane; in the stage Writes, Event.Active has the lanes whose registers Event.Writes shows.
+	TensorCore bool
+
+	// Barrier is the shared memory of the mbarrier that the operation notifies; nil if it notifies none.
+	Barrier *Allocation
+	// BarrierOffset is the offset of the mbarrier in Barrier, in bytes.
+	BarrierOffset uint64
+	// Arrives means that the operation only arrives at the mbarrier.
+	Arrives bool
+	// Commits means tcgen05.commit, which notifies the mbarrier when the earlier tensor core operations of its thread have completed.
+	Commits bool
+	// Bulk means that the operation belongs to the asynchronous proxy and its groups.
+	Bulk bool
+	// Group is the number of groups of its thread and kind that were committed before.
+	Group int
+}
+
+// Segment is a run of bytes of an effect.
+type Segment struct {
+	// To is the destination; nil for operations of tensor cores.
+	To *Allocation
+	// ToOffset is the offset in To, in bytes.
+	ToOffset uint64
+	// From is the source; nil if the bytes come from registers or the machine, or fill gaps.
+	From *Allocation
+	// FromOffset is the offset in From, in bytes.
+	FromOffset uint64
+	// Bytes is the number of written bytes.
+	Bytes int
+	// Read is the number of read bytes. It differs from Bytes for packed elements of 6 bits.
+	Read int
+	// Zeros means that the bytes are zeros that fill a gap.
+	Zeros bool
+
+	// Data has the bytes that are written, or combined with memory, in the stage Writes; nil for zeros.
+	Data []byte
+}

@@ -1,0 +1,138 @@
+package probe
+
+import "gemu/ptx"
+
+// LaunchInfo describes a launch.
+type LaunchInfo struct {
+	// ID is the number of the launch among the launches of the device.
+	ID uint64
+	// Kernel is the kernel.
+	Kernel *ptx.Func
+	// Module is the module of the kernel.
+	Module *ptx.Module
+	// Grid is the number of CTAs.
+	Grid ptx.Dim3
+	// Block is the number of threads of a CTA.
+	Block ptx.Dim3
+	// Cluster is the number of CTAs of a cluster: one without clusters.
+	Cluster ptx.Dim3
+	// WarpSize is the number of lanes of a warp.
+	WarpSize int
+	// Shared is the dynamic shared memory of a CTA in bytes.
+	Shared int
+	// Mode is the mode of execution: "check", "affine" or "vector".
+	Mode string
+	// Reconverge is the reconvergence policy.
+	Reconverge ReconvergencePolicy
+	// Program has the instructions of the kernel and of the functions that it can call.
+	Program Program
+	// Order is the place of the launch among the operations of the device; nil if it follows all earlier operations and precedes
+	// all later operations.
+	Order *HostOrder
+
+	// Pointers has the words of the parameters, as wide as the module's addresses, that hold addresses of device memory when the
+	// launch begins, in the order of their offsets.
+	Pointers []Pointer
+}
+
+// ReconvergencePolicy describes a rule that decides which warp split of a warp runs next, and where warp splits reconverge.
+type ReconvergencePolicy struct {
+	// Name selects the policy (interp.Launch.Reconverge).
+	Name string
+	// Doc is a description of one line.
+	Doc string
+	// LanesMayWait means that lanes of a warp can wait for each other, as in a spin lock.
+	LanesMayWait bool
+	// WaitsAtExit means that lanes wait at the kernel's end for the other lanes of the warp.
+	WaitsAtExit bool
+	// AtPostDominators means that lanes reconverge at the immediate post-dominator of the branch where they diverged.
+	AtPostDominators bool
+}
+
+// HostOrder is the place of a launch, or of a host operation, among the operations of a device. The device runs them one after
+// the other; HostOrder tells which of them the program has ordered. Each operation belongs to a line, such as a stream, whose
+// operations follow each other.
+type HostOrder struct {
+	// Line is the line of the operation, from 0 on.
+	Line int
+	// Clock is the number of the operation on its line, from 1 on.
+	Clock uint64
+	// Before has, for each line, the clock of the last operation that precedes this one. Missing lines count as 0.
+	Before []uint64
+
+	// Ended has, for each line, the clock of the last operation that was known to have ended when this one was submitted. Such
+	// operations also precede all operations that are submitted later, and later events.
+	Ended []uint64
+
+	// Name is the kind of operation for messages, such as "a copy".
+	Name string
+	// Stream is the name of its stream for messages.
+	Stream string
+}
+
+// IsAfter reports whether the program orders another operation of the device before this one.
+func (o *HostOrder) IsAfter(other *HostOrder) bool { return other.isCovered(o.Before) }
+
+// EndedBefore reports whether another operation was known to have ended when this one was submitted.
+func (o *HostOrder) EndedBefore(other *HostOrder) bool { return other.isCovered(o.Ended) }
+
+func (o *HostOrder) isCovered(upTo []uint64) bool {
+	return o.Line < len(upTo) && o.Clock <= upTo[o.Line]
+}
+
+// Program is the PTX instructions of a kernel and of all functions that it can call, numbered as Event.Index. Programs of the same
+// lowered kernel are equal, so a program can be a map key. Methods can be called at any time, from several goroutines.
+type Program interface {
+	// Len returns the number of instructions.
+	Len() int
+	// At returns an instruction and the function that contains it.
+	At(index int) (*ptx.Instr, *ptx.Func)
+	// Shared returns the variables in shared memory that the kernel and its callees name, by offset. Dynamic shared memory comes
+	// last, as variables without a size.
+	Shared() []Variable
+	// Params returns the parameters of the kernel, by offset from ParamBase.
+	Params() []Variable
+	// Locals returns the variables, parameters and results in the local frame of a function.
+	Locals(f *ptx.Func) []Variable
+	// LocationOf returns the place of a register of the function at an instruction, in the code that the mode executes.
+	LocationOf(index int, r ptx.RegID) Location
+
+	// Operations returns the operations of an instruction. It returns nil unless a probe of the launch subscribes to OnOperation or
+	// OnResult; so do Frame and Arguments return zero values.
+	Operations(index int) *Operations
+	// Frame returns the number of rows that operands of a function use.
+	Frame(f *ptx.Func) FrameSize
+	// Arguments returns the places of a function's parameters at its beginning, and of its results at its return.
+	Arguments(f *ptx.Func) (params, results []Operand)
+}
+
+// Variable is a variable and its place in a block of memory.
+type Variable struct {
+	// Var is the variable.
+	Var *ptx.Var
+	// Offset is its offset in bytes.
+	Offset int
+}
+
+// Location is the place of a register at an instruction.
+type Location struct {
+	// Kind is the kind of place.
+	Kind LocationKind
+	// Bits is the width of the row: 32 or 64, 1 for predicates.
+	Bits int
+	// Row is, for RowLocation, the number of the row among the rows of that width of the running function.
+	Row int
+}
+
+// LocationKind is a kind of place.
+type LocationKind uint8
+
+// The kinds of place.
+const (
+	// NoLocation means that the register is dead.
+	NoLocation LocationKind = iota
+	// RowLocation is a row of the register file. In affine mode the row may hold only a compact copy.
+	RowLocation
+	// ConstantLocation means that the register has one value during the whole launch.
+	ConstantLocation
+)

@@ -1,0 +1,59 @@
+package probe
+
+import "gemu/ptx"
+
+// WarpSplit is a set of lanes of a warp that execute together, in a launch that has paused. It is valid until the launch
+// continues.
+type WarpSplit struct {
+	// CTA is the linear index of the CTA.
+	CTA int
+	// ID is the index of the CTA in three dimensions.
+	ID ptx.Dim3
+	// Warp is the index of the warp in the CTA.
+	Warp int
+	// Lanes is the set of lanes.
+	Lanes uint64
+	// Running means that this warp split of the warp executes now.
+	Running bool
+	// Wait describes the wait of the lanes; nil if they can run.
+	Wait *WaitState
+
+	// Instr is the next instruction, or the instruction at which the lanes wait; nil at the end of the function.
+	Instr *ptx.Instr
+	// Func is the function that the lanes are in.
+	Func *ptx.Func
+	// Index is the index of Instr in the program; -1 if there is none.
+	Index int
+
+	// Calls has the indices of the active calls, the innermost first.
+	Calls []int
+
+	// Machine answers the questions of the methods of WarpSplit about the machine.
+	Machine SplitMachine
+}
+
+// SplitMachine is the state of the machine at a warp split. The methods of WarpSplit are the way to use it.
+type SplitMachine interface {
+	// Read reads a register of the function of the warp split. ok is false where the register is dead.
+	Read(r ptx.RegID) (v Value, ok bool)
+	// Shared returns the shared memory of the CTA.
+	Shared() *Allocation
+	// Frame returns the offset of the local frame in bytes.
+	Frame() int
+	// ReadLocal copies bytes of a lane's local memory and returns their number.
+	ReadLocal(p []byte, lane int, offset uint64) int
+}
+
+// Read reads a register of the function of the warp split, lanes and tags. ok is false where the register is dead.
+func (s *WarpSplit) Read(r ptx.RegID) (v Value, ok bool) { return s.Machine.Read(r) }
+
+// Shared returns the shared memory of the CTA.
+func (s *WarpSplit) Shared() *Allocation { return s.Machine.Shared() }
+
+// Frame returns the offset of the function's local frame in the local memory of its lanes, in bytes.
+func (s *WarpSplit) Frame() int { return s.Machine.Frame() }
+
+// Local copies bytes of the local memory of a lane, from an offset on, and returns their number.
+func (s *WarpSplit) Local(p []byte, lane int, offset uint64) (n int) {
+	return s.Machine.ReadLocal(p, lane, offset)
+}
