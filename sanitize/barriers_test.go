@@ -20,7 +20,7 @@ import (
 	"gemu/sanitize/race"
 )
 
-// watched is what the race detector finds in a program.
+// watched returns the findings of the race detector in a program.
 func watched(p *corpus.Program) ([]finding.Finding, *corpus.Outcome) {
 	var log finding.Log
 	observer := race.New(&log, 0)
@@ -28,13 +28,13 @@ func watched(p *corpus.Program) ([]finding.Finding, *corpus.Outcome) {
 	return log.Findings(), o
 }
 
-// compiledRaces are the races in what compilers make of correct kernels, by file and line.
+// compiledRaces explains the races in correct kernels of compilers, by file and line.
 var compiledRaces = map[string]string{
 	"corpus/triton_layernorm_90.ptx:110": "all lanes write the sum that they have got by exchanges in a butterfly, one step of it by fma: their last bits differ",
 }
 
-// TestCompiled: there are no other races in what compilers make of correct kernels. That lanes write the
-// same value is usual there.
+// TestCompiled checks that correct kernels of compilers have no other races. Same-value writes by several lanes
+// are usual there.
 func TestCompiled(t *testing.T) {
 	paths, _ := filepath.Glob("../testdata/corpus/*.ptx")
 	if len(paths) == 0 {
@@ -76,8 +76,7 @@ var (
 	entry   = regexp.MustCompile(`\.entry\s+([\w$]+)`)
 )
 
-// without gives the sources that lack one of the barriers of a module each, by the line that it was
-// on and the kernel that it was in.
+// without calls do for each barrier of a module, with the source without that barrier, its line and its kernel.
 func without(src string, do func(line int, kernel, src string)) {
 	for _, at := range barrier.FindAllStringIndex(src, -1) {
 		kernel := ""
@@ -88,7 +87,7 @@ func without(src string, do func(line int, kernel, src string)) {
 	}
 }
 
-// needless are the barriers that the detector does not miss, by file and line, with the reason.
+// needless lists the barriers whose absence the detector does not notice, by file and line, with the reason.
 var needless = map[string]string{}
 
 func init() {
@@ -148,14 +147,13 @@ func init() {
 	}
 }
 
-// mutant is a program that lacks a barrier, and what runs it.
+// mutant is a program without one of its barriers.
 type mutant struct {
 	place string // "FILE:LINE" of the barrier
 	run   func() ([]finding.Finding, error)
 }
 
-// mutants are the programs of the workload library and of compilers without one of their barriers
-// each.
+// mutants returns the programs of the workload library and of compilers, each without one of its barriers.
 func mutants(t *testing.T) (list []mutant) {
 	for _, w := range kernels.All() {
 		without(w.PTX(), func(line int, _, src string) {
@@ -203,8 +201,8 @@ func mutants(t *testing.T) (list []mutant) {
 	return list
 }
 
-// TestWithoutBarrier takes the barriers out of kernels one at a time: without it there is a race, or
-// a trap, or it is known why there is none.
+// TestWithoutBarrier removes the barriers of kernels one at a time. Each time there must be a race, a trap, or
+// a known reason.
 func TestWithoutBarrier(t *testing.T) {
 	list := mutants(t)
 	random := rand.New(rand.NewPCG(part.Seed(t), 0))

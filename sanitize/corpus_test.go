@@ -16,8 +16,8 @@ import (
 	"gemu/sanitize/validity"
 )
 
-// explained are the programs of the test data in which a tool finds something, and why it is there.
-// Programs are files, or kernels of them.
+// explained lists the programs of the test data with findings, by tool, and the reason. A program is a file, or
+// a kernel of it.
 var explained = map[string]map[string]string{
 	barriers.Name: {
 		"control/barrier.ptx leave_early":    "goes past a barrier that others of the warp wait at",
@@ -31,7 +31,7 @@ var explained = map[string]map[string]string{
 		"insn/mbarrier.ptx transactions":     "looks at a phase that stays incomplete",
 		"insn/shfl_idle.ptx ended":           "takes values of lanes that have exited",
 	},
-	validity.Name: { // registers and shared memory need not be zero, no manual says so
+	validity.Name: { // registers and shared memory need not be zero: no manual says so
 		"good/form.ptx":                       "sets none of its registers: it is about what is PTX",
 		"good/shapes.ptx":                     "sets none of its registers: it is about what is PTX",
 		"control/barrier.ptx":                 "bar.cta.red.or.pred %q, 5, %q, which is about its spelling",
@@ -40,10 +40,10 @@ var explained = map[string]map[string]string{
 	},
 }
 
-// TestCorpus: of all programs there are, tools find nothing in any but those that are wrong on
-// purpose. All run in vector mode, with warps of 32 lanes, and a part of them as they come, watched by
-// init: who writes for 32 lanes has barriers that 64 do not meet at together. Races are left out: where an
-// instruction is tried, many threads write one word (but see TestCompiled).
+// TestCorpus checks that tools find nothing in any program of the test data, except in deliberately wrong ones.
+// All run in vector mode with warps of 32 lanes, and a part of them as written, watched by init: barriers
+// written for 32 lanes need not suit 64. Races are left out: tests of instructions let many threads write one
+// word (but see TestCompiled).
 func TestCorpus(t *testing.T) {
 	var tools []*sanitize.Tool
 	for _, tool := range sanitize.Tools {
@@ -67,7 +67,7 @@ func TestCorpus(t *testing.T) {
 			prepare(l)
 		})
 		fails, reported := o.Err != nil, slices.ContainsFunc(s.Findings(), func(f finding.Finding) bool { return f.Tool == outcome.Name })
-		if fails != reported && s.Coverage().Judged > 0 { // what is refused no probe is told of
+		if fails != reported && s.Coverage().Judged > 0 { // a refused launch has no events
 			t.Errorf("%s: the launch ended by %v, and a finding says that it failed: %t", p, o.Err, reported)
 		}
 		found := slices.DeleteFunc(s.Findings(), func(f finding.Finding) bool {

@@ -15,13 +15,13 @@ import (
 	"gemu/ptx"
 )
 
-// costRounds is how often a workload is run each way in an iteration of the benchmark. The shortest
-// counts: whatever else the host does only makes one longer.
+// costRounds is the number of runs of a workload, each way, in an iteration of the benchmark. The shortest
+// counts, because other load on the host only lengthens a run.
 const costRounds = 3
 
-// BenchmarkCost tells how many times the time of the host's processors launches of a workload take in
-// vector mode, on one core, that a tool watches, and that all but the rare ones do; "mean" is the
-// geometric mean of those run before it. Both ways take turns.
+// BenchmarkCost reports the processor time of a workload's launches with a tool, and with all tools of "all",
+// relative to the time without, in vector mode on one core. "mean" is the geometric mean over the workloads
+// before it. The runs with and without tools alternate.
 func BenchmarkCost(b *testing.B) {
 	all, err := Parse("all")
 	if err != nil {
@@ -63,8 +63,7 @@ func BenchmarkCost(b *testing.B) {
 	}
 }
 
-// launches is how many seconds of the host's processors the launches of a workload take, in vector
-// mode.
+// launches returns the processor time of a workload's launches in vector mode, in seconds.
 func launches(b *testing.B, w *kernels.Workload, probes []probe.Probe) float64 {
 	runtime.GC()
 	c := &clock{b: b}
@@ -79,7 +78,7 @@ func launches(b *testing.B, w *kernels.Workload, probes []probe.Probe) float64 {
 	return c.seconds
 }
 
-// clock is a probe that adds up what launches take, and watches no CTA.
+// clock is a probe that adds up the time of launches.
 type clock struct {
 	b              *testing.B
 	begin, seconds float64

@@ -1,6 +1,3 @@
-// Package sanitize finds faults of kernels that run to their end: each tool is a probe that looks
-// at one kind, and adds its findings to a log. None changes what a kernel does. Launches that fail are
-// findings too, and launches are counted: see package outcome.
 package sanitize
 
 import (
@@ -19,10 +16,10 @@ import (
 	"gemu/sanitize/validity"
 )
 
-// Limit is how many findings are printed where nothing else is asked for.
+// Limit is the default number of findings to print.
 const Limit = 100
 
-// Report is findings for machines.
+// Report is the JSON form of all findings.
 type Report struct {
 	Schema   string            `json:"schema"`   // "gemu-findings/1"
 	Errors   int               `json:"errors"`   // findings that are faults
@@ -32,7 +29,7 @@ type Report struct {
 	Findings []finding.Finding `json:"findings"` // the first first
 }
 
-// NewReport makes a report of findings, of a program that has come to its end.
+// NewReport returns a report for a program that has ended.
 func NewReport(list []finding.Finding, coverage finding.Coverage) *Report {
 	r := &Report{Schema: "gemu-findings/1", Complete: coverage.NotJudged == 0, Launches: coverage, Findings: append([]finding.Finding{}, list...)}
 	for i := range list {
@@ -45,25 +42,25 @@ func NewReport(list []finding.Finding, coverage finding.Coverage) *Report {
 	return r
 }
 
-// Options are those of the tools.
+// Options configure the tools.
 type Options struct {
-	Host     bool // leak: what the host allocates counts, too
-	WarpSync int  // lanes of a warp that execute in lockstep and are ordered by that, whatever .target says; 0: it does
+	Host     bool // leak: report buffers of the host, too
+	WarpSync int  // race: number of consecutive lanes that run in lockstep; 0: by .target
 }
 
-// Tool is a sanitizer.
+// Tool is a sanitizer that users can select.
 type Tool struct {
 	Name    string
-	Aliases []string // what NVIDIA's compute-sanitizer calls it
-	Doc     string   // what it finds
-	Rare    bool     // it is only of use now and then: "all" leaves it out
+	Aliases []string // names in NVIDIA's compute-sanitizer
+	Doc     string   // description of its findings
+	Rare    bool     // of occasional use: not in "all"
 
-	// New makes the probe of one device, which adds its findings to log. A probe with a method Finish() can add findings when the
-	// program ends.
+	// New returns the probe for one device. It adds its findings to log. If the probe has a method Finish(), it
+	// is called at the end of the program and can add findings.
 	New func(log *finding.Log, o Options) probe.Probe
 }
 
-// Tools are all of them.
+// Tools lists the sanitizers.
 var Tools = []*Tool{
 	{
 		Name: race.Name, Aliases: []string{"racecheck"}, Doc: "accesses to the same memory by different threads, at least one of them a write, that nothing orders",
@@ -87,7 +84,7 @@ var Tools = []*Tool{
 	},
 }
 
-// Names lists the names of Tools, and of further tools.
+// Names returns the names of Tools and of further tools, separated by commas.
 func Names(further ...*Tool) string {
 	var names []string
 	for _, t := range slices.Concat(Tools, further) {
@@ -96,7 +93,8 @@ func Names(further ...*Tool) string {
 	return strings.Join(names, ", ")
 }
 
-// Parse reads a list of tools, of Tools and further ones: "race,init". "all" is those that are not only of use now and then.
+// Parse reads a list of tools, from Tools and further ones: "race,init". "all" stands for all tools that are
+// not Rare. An unknown name is an error.
 func Parse(list string, further ...*Tool) ([]*Tool, error) {
 	known := slices.Concat(Tools, further)
 	var tools []*Tool
@@ -120,30 +118,30 @@ func Parse(list string, further ...*Tool) ([]*Tool, error) {
 	return slices.Compact(tools), nil
 }
 
-// Sanitizer is tools at work on a device.
+// Sanitizer is a set of tools for one device. It is safe for concurrent launches of that device.
 type Sanitizer struct {
 	finding.Log
-	Probes []probe.Probe // the device's
+	Probes []probe.Probe // for interp.Config.Probes of the device
 
 	tools    []string
-	launches *outcome.Probe // nil without tools
+	launches *outcome.Probe // nil if there are no tools
 }
 
-// New makes tools ready.
+// New returns a sanitizer with the given tools.
 func New(tools []*Tool, o Options) *Sanitizer {
 	s := &Sanitizer{}
 	for _, t := range tools {
 		s.tools = append(s.tools, t.Name)
 		s.Probes = append(s.Probes, t.New(&s.Log, o))
 	}
-	if len(tools) > 0 { // last: what the tools find as a launch ends comes before how it has ended
+	if len(tools) > 0 { // last: its findings follow the other tools' findings at the end of a launch
 		s.launches = outcome.New(&s.Log)
 		s.Probes = append(s.Probes, s.launches)
 	}
 	return s
 }
 
-// Fail reports the error of a launch that no probe is told of: it could not begin, and interp.Module.Run has given no
+// Fail reports the error of a launch without events: it could not begin, and interp.Module.Run returned no
 // result.
 func (s *Sanitizer) Fail(kernel string, err error) {
 	if s.launches != nil {
@@ -151,15 +149,15 @@ func (s *Sanitizer) Fail(kernel string, err error) {
 	}
 }
 
-// Miss reports n launches of a kernel that the tools have not seen, and the reason. The severity is finding.Notice
-// where another finding is the cause.
+// Miss reports n launches of a kernel that the tools did not watch, and the reason. severity is finding.Notice
+// if another finding gives the cause.
 func (s *Sanitizer) Miss(kernel string, n int, severity finding.Severity, reason string) {
 	if s.launches != nil {
 		s.launches.Miss(kernel, n, severity, reason)
 	}
 }
 
-// Coverage returns the tools, and how many launches they have judged so far.
+// Coverage returns the tools, and the numbers of launches judged so far.
 func (s *Sanitizer) Coverage() finding.Coverage {
 	c := finding.Coverage{Tools: s.tools}
 	if s.launches != nil {
@@ -168,7 +166,7 @@ func (s *Sanitizer) Coverage() finding.Coverage {
 	return c
 }
 
-// Finish is the end of the device: what is found then is found now.
+// Finish adds the findings at the end of the device, such as leaks. Call it once, after the last launch.
 func (s *Sanitizer) Finish() {
 	for _, p := range s.Probes {
 		if f, ok := p.(interface{ Finish() }); ok {
@@ -177,11 +175,11 @@ func (s *Sanitizer) Finish() {
 	}
 }
 
-// Print writes what has been found, up to limit findings (0: all), and what was looked at.
+// Print writes at most limit findings (0: all) and the coverage.
 func (s *Sanitizer) Print(w io.Writer, limit int) error {
 	coverage := s.Coverage()
 	return finding.Print(w, s.Findings(), &coverage, limit)
 }
 
-// Report is what Print writes, for machines.
+// Report returns the findings and the coverage in JSON form.
 func (s *Sanitizer) Report() *Report { return NewReport(s.Findings(), s.Coverage()) }

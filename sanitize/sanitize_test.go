@@ -8,8 +8,7 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// TestParse: tools go by their names and by those of compute-sanitizer, each once; "all" leaves
-// out those of use now and then.
+// TestParse checks the names and aliases of tools, and "all".
 func TestParse(t *testing.T) {
 	names := func(list string) (names []string) {
 		tools, err := sanitize.Parse(list)
@@ -35,7 +34,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestLanes: sets of lanes in words.
+// TestLanes checks the format of sets of lanes.
 func TestLanes(t *testing.T) {
 	for m, want := range map[uint64]string{0: "", 1 << 5: "", 3: "0-1", 0x8f: "0-3,7", 1<<63 | 1: "0,63", ^uint64(0): "0-63", 0xffff_ffff: "0-31"} {
 		if got := finding.Lanes(m); got != want {

@@ -9,7 +9,7 @@ import (
 	"gemu/kernels"
 )
 
-// TestWorkloads: nothing is found in the workload library, by each tool and by all together.
+// TestWorkloads checks that the workload library has no findings, with each tool and with all together.
 func TestWorkloads(t *testing.T) {
 	for _, w := range kernels.All() {
 		t.Run(w.Name, func(t *testing.T) {

@@ -1,4 +1,8 @@
-// Package finding is what sanitizers find: a fault, the places it is about, and how it is told.
+// Package finding defines the findings of sanitizers: an error or notice, its places in the program, and its
+// printed form. finding.go has the types and the log, print.go the printed form.
+//
+// A Log is safe for concurrent use; all other types are plain data. The JSON form is described in docs/json.md
+// and has a schema version in sanitize.Report; fields may be added to the Go types between versions.
 package finding
 
 import (
@@ -13,21 +17,21 @@ import (
 	"gemu/ptx"
 )
 
-// Severity says whether a finding is a fault.
+// Severity tells errors from notices.
 type Severity uint8
 
 // The severities.
 const (
 	Error  Severity = iota
-	Notice          // what a careful author would look at; it does not make a run fail
+	Notice          // may be wrong, but does not make a run fail
 )
 
 func (s Severity) String() string { return [...]string{"error", "notice"}[s] }
 
-// MarshalText is String, for JSON.
+// MarshalText returns String, for JSON.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads what MarshalText gives.
+// UnmarshalText reads the text of MarshalText.
 func (s *Severity) UnmarshalText(text []byte) error {
 	for *s = Error; *s <= Notice; *s++ {
 		if s.String() == string(text) {
@@ -37,7 +41,7 @@ func (s *Severity) UnmarshalText(text []byte) error {
 	return fmt.Errorf("no severity %q", text)
 }
 
-// Finding is something that is wrong with a program, at an instruction.
+// Finding is an error or notice about an instruction of a program.
 type Finding struct {
 	Tool       string   `json:"tool"`             // that has found it: "race"
 	Kind       string   `json:"kind"`             // kind of fault, in fixed words: "read after write"
@@ -48,19 +52,20 @@ type Finding struct {
 	Memory     *Memory  `json:"memory,omitempty"` // that it is about
 	Notes      []string `json:"notes,omitempty"`  // further lines
 
-	// Count is how many there are of the same tool, kind and places, of which this is the first;
-	// told with it by Add, 0 is one. An exit before barriers counts once for each barrier, of which At is the first.
+	// Count is the number of findings of the same tool, kind and places, of which this is the first. Log.Add
+	// adds up the counts; 0 counts as one. An exit before barriers counts once for each barrier, and Place is
+	// the first of them.
 	Count int `json:"count"`
 
-	// OtherLanes counts findings of the same tool, kind and Other together, wherever At is.
+	// OtherLanes merges findings of the same tool, kind and OtherPlace, for any Place.
 	OtherLanes bool `json:"-"`
 
 	order order
-	spots map[sourceSpot]bool // the places At of all, which differ with OtherLanes
+	spots map[sourceSpot]bool // the different places merged by OtherLanes
 }
 
-// Place is an instruction, and the thread that executes it; none of the fields about threads
-// is set where it is the host, which launches Kernel if that is set.
+// Place is an instruction and the thread that executed it. For operations of the host the thread's fields are
+// unset; Kernel is the launched kernel, if any.
 type Place struct {
 	Role     string `json:"role"`                  // in the finding: "write", "barrier"
 	Kernel   string `json:"kernel,omitempty"`      // of the launch
@@ -80,7 +85,7 @@ type Place struct {
 	Stream   string `json:"stream,omitempty"`      // the stream of the operation: "stream 0x10030"
 }
 
-// Memory is the bytes that a finding is about.
+// Memory is the memory in a finding.
 type Memory struct {
 	Space    string `json:"space"`          // state space
 	Name     string `json:"name,omitempty"` // the variable or buffer
@@ -90,7 +95,7 @@ type Memory struct {
 	Variable bool   `json:"-"`              // Name is that of a variable
 }
 
-// order is when something was found: findings are told in it, whatever CTAs ran side by side.
+// order is the position of a finding in the output, which does not depend on the schedule of CTAs.
 type order struct {
 	launch uint64
 	cta    int
@@ -101,7 +106,7 @@ func (o order) compare(p order) int {
 	return cmp.Or(cmp.Compare(o.launch, p.launch), cmp.Compare(o.cta, p.cta), cmp.Compare(o.nth, p.nth))
 }
 
-// PlaceOf is the place of an event's instruction, executed by a lane.
+// PlaceOf returns the place of an event's instruction for one lane.
 func PlaceOf(e *probe.Event, role string, lane int) Place {
 	p := Place{Role: role, CTA: dims(e.ID), Warp: e.Warp, Lane: lane}
 	if e.Launch != nil {
@@ -112,13 +117,13 @@ func PlaceOf(e *probe.Event, role string, lane int) Place {
 	return p
 }
 
-// Thread is the index of a lane's thread in its CTA.
+// Thread returns the index of a lane's thread in its CTA.
 func Thread(l *probe.LaunchInfo, warp, lane int) [3]int {
 	tid, b := warp*l.WarpSize+lane, l.Block
 	return [3]int{tid % b.X, tid / b.X % b.Y, tid / (b.X * b.Y)}
 }
 
-// OfTrap is the place of a trap.
+// OfTrap returns the place of a trap.
 func OfTrap(t *probe.Trap) Place {
 	p := Place{
 		Role: "trap", Kernel: t.Kernel, File: t.File, Line: int(t.Pos.Line), Column: int(t.Pos.Col), Instr: strings.TrimSpace(t.Line), Source: t.Source,
@@ -133,7 +138,7 @@ func OfTrap(t *probe.Trap) Place {
 	return p
 }
 
-// LaunchPlace is the place of an instruction of a launch that was executed before, by a lane of a CTA.
+// LaunchPlace returns the place of an instruction, by index, that a lane of a CTA executed earlier in a launch.
 func LaunchPlace(l *probe.LaunchInfo, index int, role string, cta ptx.Dim3, warp, lane int) Place {
 	p := Place{Role: role, Kernel: l.Kernel.Name, CTA: dims(cta), Thread: Thread(l, warp, lane), Warp: warp, Lane: lane}
 	instr, fn := l.Program.At(index)
@@ -157,7 +162,7 @@ func (p *Place) name(instr *ptx.Instr, fn *ptx.Func) {
 	p.Source = fn.Origin(instr)
 }
 
-// MemoryOf is bytes of an allocation, as a kernel of the launch would name them.
+// MemoryOf describes n bytes of an allocation with the names of the launch's variables.
 func MemoryOf(l *probe.LaunchInfo, a *probe.Allocation, offset uint64, n int) *Memory {
 	m := &Memory{Space: a.Space().String(), Name: a.Label(), Offset: offset, Address: a.Base + offset, Bytes: n}
 	if a.Space() != ptx.Shared {
@@ -174,15 +179,15 @@ func MemoryOf(l *probe.LaunchInfo, a *probe.Allocation, offset uint64, n int) *M
 
 func dims(d ptx.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }
 
-// Log collects findings. Several CTAs may tell it at the same time: what it has is the same in
-// any case.
+// Log collects findings. It is safe for concurrent use. The zero Log is empty. Its contents do not depend on
+// the schedule of CTAs.
 type Log struct {
 	mu    sync.Mutex
 	found map[key]*Finding
-	next  map[order]int // how much has been found in each CTA of the launches under way
+	next  map[order]int // number of findings in each CTA of the running launches
 }
 
-// key is what findings have in common that are counted together.
+// key identifies findings that are counted together.
 type key struct {
 	tool, kind        string
 	place, otherPlace sourceSpot
@@ -196,9 +201,9 @@ func (f *Finding) key() key {
 	return k
 }
 
-// sourceSpot is a place in a source.
+// sourceSpot is a position in a source file.
 type sourceSpot struct {
-	file         string // what the host does, if it is the host
+	file         string // or the role of an operation of the host
 	line, column int
 }
 
@@ -212,7 +217,7 @@ func spotOf(p *Place) sourceSpot {
 	return sourceSpot{p.File, p.Line, p.Column}
 }
 
-// Add adds what was found as an event was told.
+// Add adds a finding that belongs to an event.
 func (l *Log) Add(e *probe.Event, f Finding) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -247,7 +252,7 @@ func (l *Log) Add(e *probe.Event, f Finding) {
 	}
 }
 
-// Findings are what was found, the first first.
+// Findings returns the findings in order.
 func (l *Log) Findings() []Finding {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -265,8 +270,8 @@ func (l *Log) Findings() []Finding {
 	return list
 }
 
-// Merge adds what was found in another run to a list, with a note, unless it has the same of the
-// same places.
+// Merge appends to list the findings of another run, with a note, except those with the same tool, kind and
+// places.
 func Merge(list, added []Finding, note string) []Finding {
 	for _, f := range added {
 		if !slices.ContainsFunc(list, func(g Finding) bool { return f.key() == g.key() }) {
@@ -277,7 +282,7 @@ func Merge(list, added []Finding, note string) []Finding {
 	return list
 }
 
-// Errors counts those that are faults.
+// Errors returns the number of findings with severity Error.
 func (l *Log) Errors() int {
 	n := 0
 	for _, f := range l.Findings() {
@@ -288,7 +293,7 @@ func (l *Log) Errors() int {
 	return n
 }
 
-// Coverage is what a set of tools has looked at.
+// Coverage tells how many launches a set of tools has watched.
 type Coverage struct {
 	Tools     []string `json:"tools"`      // the tools that were asked for
 	Judged    uint64   `json:"judged"`     // launches that the tools have seen, to their end or to a trap

@@ -1,7 +1,7 @@
 package finding
 
-// This file tells what was found, in the form of NVIDIA's compute-sanitizer: each line begins
-// with a bar, findings are apart by an empty one, the sums come last.
+// This file prints findings in the form of NVIDIA's compute-sanitizer: each line begins with a bar, an empty
+// bar separates findings, the totals come last.
 
 import (
 	"fmt"
@@ -14,14 +14,12 @@ import (
 	"gemu/ptx"
 )
 
-// Name is what messages call a function or variable: as its source has it, if a compiler of C++ or Rust has
-// made the name.
+// Name returns the source name of a function or variable: it demangles names of C++ and Rust.
 func Name(symbol string) string { return demangle.Filter(symbol) }
 
 const bar = "========= "
 
-// Print writes findings, up to limit of them (0: all), the launches that were judged unless looked is nil,
-// and the sums.
+// Print writes at most limit findings (0: all), the coverage unless it is nil, and the totals.
 func Print(w io.Writer, list []Finding, coverage *Coverage, limit int) error {
 	var b strings.Builder
 	var counts [2]int
@@ -96,7 +94,7 @@ func (p *Place) print(line func(format string, args ...any)) {
 	if p.Function != "" {
 		in += ", in function " + Name(p.Function)
 	}
-	if at := p.written(); at != "" { // nobody has the PTX
+	if at := p.written(); at != "" { // the PTX is not a file of the user
 		line("    %s%s at %s in %s", p.Role, value, at, in)
 		line("        %s", p.Instr)
 	} else {
@@ -120,14 +118,14 @@ func (p *Place) print(line func(format string, args ...any)) {
 	line("        by thread (%d,%d,%d) in cta (%d,%d,%d): warp %d, lane %d%s", p.Thread[0], p.Thread[1], p.Thread[2], p.CTA[0], p.CTA[1], p.CTA[2], p.Warp, p.Lane, lanes)
 }
 
-// written is where the instruction is in what somebody has written, if its PTX was made of that to be run:
-// a file k.cu.ptx of k.cu. It is "" of other PTX, and where nobody knows.
+// written returns the position in the user's source, if the PTX was compiled from a source for this run:
+// k.cu.ptx from k.cu. It returns "" for other PTX and unknown positions.
 func (p *Place) written() string {
 	cu, shown := strings.CutSuffix(p.File, ".ptx")
 	if !shown || filepath.Ext(cu) != ".cu" || p.Source == "" {
 		return ""
 	}
-	// The compiler may have another name of the same file.
+	// The compiler may use another path to the same file.
 	i := strings.LastIndexByte(p.Source, ':')
 	i = strings.LastIndexByte(p.Source[:max(i, 0)], ':')
 	if i < 0 {
@@ -139,7 +137,7 @@ func (p *Place) written() string {
 	return p.Source
 }
 
-// SourcePlace is the place of an instruction, and what it is there: "k.ptx:11:2: add.u32 %y, %x, 1;".
+// SourcePlace returns the position and text of an instruction: "k.ptx:11:2: add.u32 %y, %x, 1;".
 func SourcePlace(instr *ptx.Instr, fn *ptx.Func) string {
 	var p Place
 	p.name(instr, fn)
@@ -150,7 +148,7 @@ func SourcePlace(instr *ptx.Instr, fn *ptx.Func) string {
 	return at + ": " + p.Instr
 }
 
-// String is the memory in words.
+// String describes the memory in words.
 func (m *Memory) String() string {
 	bytes := "1 byte"
 	if m.Bytes != 1 {

@@ -7,8 +7,8 @@ import (
 	"gemu/probe"
 )
 
-// TestNames: names that a compiler has made are those of the source, and the PTX that was made of a file to be
-// run is not told of, as nobody has it.
+// TestNames checks that names are demangled, and that the PTX of a source compiled for the run is not
+// mentioned.
 func TestNames(t *testing.T) {
 	f := Finding{
 		Tool: "race", Message: "…", Place: Place{
@@ -49,7 +49,8 @@ func TestNames(t *testing.T) {
 	has(got, "from hist.cu:4:26\n")
 }
 
-// TestByOther: findings that count by their other place are one, with the first and the number of places.
+// TestByOther checks that findings merged by their other place become one, with the first place and the number
+// of places.
 func TestByOther(t *testing.T) {
 	var l Log
 	at := func(line int) Place { return Place{Role: "executed", File: "k.ptx", Line: line} }
@@ -59,7 +60,7 @@ func TestByOther(t *testing.T) {
 	}
 	another := at(4)
 	l.Add(&probe.Event{}, Finding{Tool: "sync", Kind: "k", Place: at(7), OtherPlace: &another, OtherLanes: true})
-	for range 2 { // reading does not change what is read
+	for range 2 { // a call of Findings does not change the log
 		list := l.Findings()
 		if len(list) != 2 || list[0].Place.Line != 5 || list[0].Count != 3 || len(list[0].Notes) != 1 || list[0].Notes[0] != "at 2 such instructions in all, of which this is the first" {
 			t.Fatalf("%+v", list)

@@ -1,5 +1,5 @@
-// Package leak finds memory that is allocated and never freed: by malloc in a kernel, and by
-// the host if that is asked for.
+// Package leak finds memory that is never freed: memory from malloc in a kernel and, on request, memory
+// allocated by the host.
 package leak
 
 import (
@@ -12,37 +12,38 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// Name is that of the tool, and the kind of what it finds.
+// Name is the name of this tool in findings, and the kind of its findings.
 const Name = "leak"
 
-// Probe is the tool. Finish tells what has leaked.
+// Probe finds leaks. Finish adds them to the log. It is safe for concurrent launches.
 type Probe struct {
 	log  *finding.Log
 	host bool
 
 	mu   sync.Mutex
-	live []leak // in the order in which they were allocated by a CTA, or by the host
+	live []leak // in order of allocation
 }
 
-// leak is memory that has not been freed.
+// leak is memory that is not freed yet.
 type leak struct {
 	memory *probe.Allocation
-	event  probe.Event // what is known of its allocation
+	event  probe.Event // CTA and launch of the allocation
 	found  finding.Finding
 }
 
-// New makes the tool. With host, what the host allocates and does not free has leaked, too.
+// New returns a leak detector that writes its findings to log. With host, buffers that the host does not free
+// are leaks, too.
 func New(log *finding.Log, host bool) *Probe { return &Probe{log: log, host: host} }
 
-// Subscription: memory that comes and goes.
+// Subscription asks for allocations and releases.
 func (p *Probe) Subscription() probe.Subscription {
 	return probe.Subscription{Events: probe.OnAlloc | probe.OnFree}
 }
 
-// CTA has what each CTA allocates told to the tool.
+// CTA returns the probe itself, which receives the allocations of all CTAs.
 func (p *Probe) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return p }
 
-// OnEvent notes memory that has been allocated, and forgets what is freed.
+// OnEvent handles allocations and releases.
 func (p *Probe) OnEvent(e *probe.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,7 +73,7 @@ func (p *Probe) OnEvent(e *probe.Event) {
 	}
 }
 
-// Finish tells of the memory that has not been freed so far.
+// Finish adds all memory that is not freed to the log.
 func (p *Probe) Finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,14 +83,14 @@ func (p *Probe) Finish() {
 	p.live = nil
 }
 
-// Save and Restore let it go back with a launch.
+// Save returns a copy of the state, for launches that step back.
 func (p *Probe) Save() any {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]leak(nil), p.live...)
 }
 
-// Restore: see Save.
+// Restore sets the state to one from Save.
 func (p *Probe) Restore(state any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -46,7 +46,7 @@ const kernel = `.version 8.0
 }
 `
 
-// TestLeak: what is not freed, by the same kernel or a later one, has leaked.
+// TestLeak frees memory in the same kernel, in a later kernel, or not at all.
 func TestLeak(t *testing.T) {
 	for _, c := range []struct {
 		n     uint32
@@ -90,7 +90,7 @@ func TestLeak(t *testing.T) {
 	}
 }
 
-// TestHost: buffers that the host has not freed.
+// TestHost checks that buffers not freed by the host are found.
 func TestHost(t *testing.T) {
 	var log finding.Log
 	p := New(&log, true)

@@ -1,5 +1,5 @@
-// Package outcome reports launches that fail, and counts the launches that sanitizers have judged. It is
-// part of every set of tools: a kernel that stops is an error, whatever tool was asked for.
+// Package outcome reports failed launches, and counts the launches that sanitizers have judged. It is part of
+// every set of tools: a kernel that stops is an error for each of them.
 package outcome
 
 import (
@@ -15,28 +15,28 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// Name is the tool's name in findings. It cannot be asked for.
+// Name is the name of this tool in findings. Users cannot select it.
 const Name = "launch"
 
-// The kinds of findings. The kind of a trap is that of probe.Trap: "out-of-bounds access".
+// The kinds of findings. A trap has its interp.Trap kind: "out-of-bounds access".
 const (
 	Refused     = "launch refused"            // the launch could not begin
-	Unsupported = "instruction not supported" // the kernel needs an instruction that gemu does not run
+	Unsupported = "instruction not supported" // the kernel needs an instruction outside gemu's scope
 	Stopped     = "launch stopped"            // the launch was cancelled, or the host lacked memory for it
-	NotJudged   = "launch not judged"         // the tools have not seen the launch
+	NotJudged   = "launch not judged"         // the tools did not watch the launch
 )
 
-// Probe is the tool.
+// Probe reports failed launches. It is safe for concurrent launches.
 type Probe struct {
 	log *finding.Log
 
 	mu        sync.Mutex
-	judged    uint64 // launches that came to an end
-	notJudged uint64 // launches that did not begin, or were cancelled
-	last      uint64 // ID of the launch that ended last
+	judged    uint64 // launches with an end
+	notJudged uint64 // launches without a beginning, or cancelled
+	last      uint64 // ID of the latest launch to end
 }
 
-// New makes the tool.
+// New returns a probe that writes its findings to log.
 func New(log *finding.Log) *Probe { return &Probe{log: log} }
 
 // Subscription asks for the ends of launches.
@@ -44,7 +44,7 @@ func (p *Probe) Subscription() probe.Subscription {
 	return probe.Subscription{Events: probe.OnLaunchEnd}
 }
 
-// CTA returns nil: a CTA alone says nothing about how its launch ends.
+// CTA returns nil: the probe needs no events of CTAs.
 func (p *Probe) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return nil }
 
 // OnEvent handles the end of a launch. A launch that is restored and ends again counts once.
@@ -77,7 +77,7 @@ func (p *Probe) count(judged, notJudged uint64) {
 	p.notJudged += notJudged
 }
 
-// Fail reports the error of a launch that no probe was told of: it could not begin.
+// Fail reports the error of a launch that could not begin and so has no events.
 func (p *Probe) Fail(kernel string, err error) {
 	p.count(0, 1)
 	f := FindingOf(kernel, err)
@@ -87,8 +87,8 @@ func (p *Probe) Fail(kernel string, err error) {
 	p.log.Add(&probe.Event{CTA: math.MaxInt}, f)
 }
 
-// Miss reports n launches of a kernel that began without the tools, or never began. The severity is
-// finding.Notice where another finding says why.
+// Miss reports n launches of a kernel without the tools, and the reason. severity is finding.Notice if another
+// finding gives the cause.
 func (p *Probe) Miss(kernel string, n int, severity finding.Severity, reason string) {
 	p.count(0, uint64(n))
 	p.log.Add(&probe.Event{CTA: math.MaxInt}, finding.Finding{
@@ -97,7 +97,7 @@ func (p *Probe) Miss(kernel string, n int, severity finding.Severity, reason str
 	})
 }
 
-// Counts returns how many launches were judged, and how many were not.
+// Counts returns the numbers of judged and not judged launches.
 func (p *Probe) Counts() (judged, notJudged uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

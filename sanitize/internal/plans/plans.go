@@ -1,4 +1,4 @@
-// Package plans keeps what tools have worked out about programs, from launch to launch.
+// Package plans caches the tools' analyses of programs between launches.
 package plans
 
 import (
@@ -7,28 +7,27 @@ import (
 	"gemu/probe"
 )
 
-// maxPlans is how many programs are known at a time.
+// maxPlans is the largest number of cached analyses.
 const maxPlans = 64
 
-// Cache has what a tool knows of programs. The zero Cache is empty. CTAs may ask it at the same
-// time.
+// Cache holds a tool's analyses of programs. The zero Cache is empty. It is safe for concurrent use.
 type Cache[T any] struct {
 	mu    sync.Mutex
 	known map[key]T
 }
 
-// key is a program, and what else there is to tell apart.
+// key is a program, and a kind if a tool has several analyses of it.
 type key struct {
 	probe.Program
 	kind string
 }
 
-// Get is what is known of a launch's program; prepare works it out where nothing is.
+// Get returns the analysis of a launch's program, from prepare if it is not cached.
 func (c *Cache[T]) Get(l *probe.LaunchInfo, prepare func(*probe.LaunchInfo) T) T {
 	return c.GetKind(l, "", prepare)
 }
 
-// GetKind is Of for launches of one kind, of which what is known of the program differs.
+// GetKind is Get for tools with several analyses of a program.
 func (c *Cache[T]) GetKind(l *probe.LaunchInfo, kind string, prepare func(*probe.LaunchInfo) T) T {
 	c.mu.Lock()
 	defer c.mu.Unlock()

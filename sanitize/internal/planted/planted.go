@@ -1,5 +1,4 @@
-// Package planted tries a sanitizer out on kernels with faults that were put into them, and on
-// correct ones.
+// Package planted tests a sanitizer with kernels that have planted faults, and with correct kernels.
 package planted
 
 import (
@@ -19,19 +18,18 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// expected is a note on a line of a kernel: what is found there.
+// expected matches the note of an expected finding on its line:
 //
 //	st.shared.u32 [%a], %b;  //! write after read
 //
-// On a line of a function it says of which kernel: "//! KERNEL: write after read".
+// On a line of a function the note names the kernel: "//! KERNEL: write after read".
 var expected = regexp.MustCompile(`//!\s*(.*?)\s*$`)
 
-// Tool makes the sanitizer that is tried.
+// Tool creates the sanitizer under test.
 type Tool func(log *finding.Log) probe.Probe
 
-// Files runs the cases "// sanitize" of all files that match, each in every mode, under every
-// reconvergence policy and on one and several of the host's threads: what is found has to be, by
-// lines and kinds, what the notes of the kernel's lines say.
+// Files runs the "// sanitize" cases of all matching files, in every mode, under every reconvergence policy,
+// and on one and several host threads. The findings must equal the notes in the source by line and kind.
 func Files(t *testing.T, pattern string, tool Tool) {
 	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
@@ -61,7 +59,7 @@ func Files(t *testing.T, pattern string, tool Tool) {
 	}
 }
 
-// setting is how a case is run.
+// setting is one way to run a case.
 type setting struct {
 	mode       interp.Mode
 	reconverge *interp.Reconverger
@@ -104,7 +102,7 @@ func runFile(t *testing.T, m *ptx.Module, c *cases.Case, tool Tool) {
 			finding.Print(&b, found, nil, 0)
 			t.Errorf("%s: found %q, want %q\n%s", name, got, want, b.String())
 		}
-		if s.reconverge == nil { // the schedule is the same
+		if s.reconverge == nil { // same schedule
 			if first == nil {
 				first = found
 			} else if a, b := printed(first), printed(found); a != b {
@@ -120,8 +118,7 @@ func printed(list []finding.Finding) string {
 	return b.String()
 }
 
-// notes are those of the lines of a kernel, "LINE: KIND", sorted, and those of lines of functions
-// that name it.
+// notes returns the expected findings of a kernel as "LINE: KIND", sorted.
 func notes(m *ptx.Module, k *ptx.Func) []string {
 	var list []string
 	inSection := false
@@ -145,7 +142,7 @@ func notes(m *ptx.Module, k *ptx.Func) []string {
 	return list
 }
 
-// run runs a case, watched by a sanitizer.
+// run runs a case with a sanitizer.
 func run(m *ptx.Module, k *ptx.Func, c *cases.Case, s setting, tool Tool) ([]finding.Finding, error) {
 	var log finding.Log
 	dev := interp.NewDevice(interp.Config{SM: c.SM, Workers: s.workers, Probes: []probe.Probe{tool(&log)}})
