@@ -1,24 +1,24 @@
 package trace
 
-// This file is what instructions and asynchronous operations do to memory, as a launch tells its probes.
+// This file converts the memory accesses of probe events to log entries.
 
 import (
 	"gemu/probe"
 	"gemu/ptx"
 )
 
-// Accesses is what instructions do to memory, as a probe is told it: what they give to it is told before
-// they do, and all of it behind them.
+// Accesses collects the memory accesses of an instruction. Stored values are read before the instruction, all
+// else after it.
 type Accesses struct {
 	stored []storedValues // by access of the instruction
 	buffer probe.Stored
 	lanes  []uint64
 }
 
-// storedValues is what an instruction gives to an access: elements, in the order of memory.
+// storedValues holds the elements that an instruction stores, in memory order.
 type storedValues struct{ store, compare []Value }
 
-// Note notes what an instruction is about to give to memory: an event OnAccess, with addresses.
+// Note collects the stored values of an event OnAccess. The event must have addresses.
 func (s *Accesses) Note(e *probe.Event) {
 	a := &e.Accesses[len(e.Accesses)-1]
 	for len(s.stored) < len(e.Accesses) {
@@ -56,7 +56,7 @@ func (s *Accesses) Note(e *probe.Event) {
 	s.finish(to.store, 0, lanes)
 	s.finish(to.compare, a.Bytes, lanes)
 	if g.Left != 0 {
-		elements := max(g.Size/8, 1) // of an element
+		elements := max(g.Size/8, 1) // per vector element
 		for i := range to.store {
 			if g.Left>>(i/elements)&1 != 0 {
 				to.store[i] = Value{Bits: to.store[i].Bits, Structure: NoValue}
@@ -65,11 +65,11 @@ func (s *Accesses) Note(e *probe.Event) {
 	}
 }
 
-// Append appends the accesses of an instruction that has been executed: an event OnAfter.
+// Append appends the accesses of an executed instruction, i.e. of an event OnAfter.
 func (s *Accesses) Append(list []Access, e *probe.Event) []Access {
 	for i := range e.Accesses {
 		a := &e.Accesses[i]
-		if a.Lanes&e.Lanes == 0 { // coordinates outside of a surface
+		if a.Lanes&e.Lanes == 0 { // coordinates outside a surface
 			continue
 		}
 		var stored storedValues
@@ -81,12 +81,12 @@ func (s *Accesses) Append(list []Access, e *probe.Event) []Access {
 	return list
 }
 
-// EffectAccesses is what an asynchronous operation does to memory now: of each piece a load, a store or
-// both.
+// EffectAccesses returns the accesses of an asynchronous operation's current effect: for each segment a load, a
+// store, or both.
 func EffectAccesses(x *probe.Effect) (list []Access) {
 	at := func(kind AccessKind, alloc *probe.Allocation, offset uint64, bytes int, data []byte) {
 		addr := alloc.Base + offset
-		if alloc.Space() == ptx.Shared { // with the rank of its CTA
+		if alloc.Space() == ptx.Shared { // includes the rank of the CTA
 			addr -= probe.SharedWindow
 		}
 		list = append(list, Access{Kind: kind, Space: alloc.Space().String(), Bytes: uint64(bytes), Addr: Value{Bits: 64, Base: addr}, Data: data})
@@ -95,7 +95,7 @@ func EffectAccesses(x *probe.Effect) (list []Access) {
 		if x.Reads && p.From != nil {
 			at(Load, p.From, p.FromOffset, p.Read, nil)
 		}
-		if x.Writes && p.To != nil { // of matrices that are read there is nothing that is written
+		if x.Writes && p.To != nil { // segments of matrix operands are only read
 			kind, data := Store, p.Data
 			if x.Reduces {
 				kind = Atomic
@@ -109,7 +109,8 @@ func EffectAccesses(x *probe.Effect) (list []Access) {
 	return list
 }
 
-// element notes what a lane gives, in elements of at most 8 bytes; room is where that is in s.lanes.
+// element collects the bytes that a lane stores, as elements of at most 8 bytes. room is their position in
+// s.lanes.
 func (s *Accesses) element(list []Value, room int, b []byte, size, lane int) []Value {
 	size = min(size, 8)
 	for i := 0; i*size < len(b); i++ {
@@ -129,7 +130,7 @@ func (s *Accesses) element(list []Value, room int, b []byte, size, lane int) []V
 	return list
 }
 
-// finish describes the elements that lanes have given.
+// finish describes the collected elements.
 func (s *Accesses) finish(list []Value, room int, lanes uint64) {
 	for i := range list {
 		list[i].describe(lanes, s.lanes[64*(room+i):][:64], nil)
@@ -138,7 +139,7 @@ func (s *Accesses) finish(list []Value, room int, lanes uint64) {
 
 var kindOf = map[probe.AccessKind]AccessKind{probe.AccessLoad: Load, probe.AccessStore: Store, probe.AccessAtomic: Atomic}
 
-// accessOf describes an access of an instruction.
+// accessOf converts an access of an instruction.
 func accessOf(e *probe.Event, a *probe.Access, stored storedValues) Access {
 	to := Access{Kind: kindOf[a.Kind], Space: a.Space.String(), Bytes: uint64(a.Bytes), Addr: Value{Bits: 64}, Store: stored.store, Compare: stored.compare}
 	lanes := a.Lanes & e.Lanes

@@ -1,7 +1,7 @@
 package trace
 
-// This file compares what asynchronous operations do: of each thread the first that it has issued with
-// the first, the second with the second, and what they read and write, not when.
+// This file compares asynchronous operations: the n-th operation that a thread issues in one log with its n-th
+// in the other. It compares the bytes read and written, but not the times.
 
 import (
 	"bytes"
@@ -9,23 +9,22 @@ import (
 	"math/bits"
 )
 
-// asyncOperations is asynchronous operations of a CTA in a log.
+// asyncOperations holds the asynchronous operations of a CTA in one log.
 type asyncOperations struct {
-	which  map[uint64]asyncOrigin // by number, those that have been issued
-	counts map[int]uint64         // by thread, how many it has issued
+	which  map[uint64]asyncOrigin // issued operations, by number
+	counts map[int]uint64         // number of issued operations, by thread
 	waits  map[asyncStep]*Record
-	order  []asyncStep // of waits, as they came
+	order  []asyncStep // keys of waits in order of arrival
 }
 
-// asyncOrigin is an operation: of a thread, the n-th that it has issued, and how many instructions it
-// had executed before.
+// asyncOrigin identifies an operation: the n-th of a thread, issued after number instructions of the thread.
 type asyncOrigin struct {
 	thread int
 	n      uint64
 	number uint64
 }
 
-// asyncStep is what an operation does at a time: to read, or to write.
+// asyncStep is the read or the write of an operation.
 type asyncStep struct {
 	thread int
 	n      uint64
@@ -36,8 +35,7 @@ func (s *asyncOperations) clear() {
 	s.which, s.counts, s.waits, s.order = map[uint64]asyncOrigin{}, map[int]uint64{}, map[asyncStep]*Record{}, nil
 }
 
-// effect compares what an asynchronous operation does with what it does in the other log, if that has
-// come; else it waits.
+// effect compares an effect with the same effect in the other log. If that has not come yet, the effect waits.
 func (c *comparison) effect(i int, r *Record) {
 	number, _, reads, writes, _ := r.effect()
 	s, other := &c.async[i], &c.async[1-i]
@@ -86,7 +84,7 @@ func (c *comparison) effect(i int, r *Record) {
 	}
 }
 
-// forget shortens the order to what waits.
+// forget removes keys from order that no longer wait.
 func (s *asyncOperations) forget() {
 	n := 0
 	for _, d := range s.order {
@@ -98,7 +96,7 @@ func (s *asyncOperations) forget() {
 	s.order = s.order[:n]
 }
 
-// effects compares what an operation does.
+// effects compares one effect of an operation in both logs.
 func (c *comparison) effects(x, y *Record) *Difference {
 	differ := func(name, a, b, format string, args ...any) *Difference {
 		d := c.difference("of an asynchronous operation: "+format, args...)
@@ -130,7 +128,7 @@ func (c *comparison) effects(x, y *Record) *Difference {
 	return d
 }
 
-// written compares the bytes that an asynchronous operation writes.
+// written compares the bytes written by an asynchronous operation.
 func (c *comparison) written(a, b *Access, differ differFunc) *Difference {
 	if len(a.Data) != len(b.Data) && c.isMissing("stored") {
 		c.summary.Stored.Skipped++
@@ -154,7 +152,7 @@ func (c *comparison) written(a, b *Access, differ differFunc) *Difference {
 	return differ("written", hexBytes(a.Data[position:end]), hexBytes(b.Data[position:end]), "what it writes, from byte %d of %d on", position, len(a.Data))
 }
 
-// hexBytes is bytes as a number, the first the lowest.
+// hexBytes formats bytes as a little-endian number.
 func hexBytes(b []byte) string {
 	v := uint64(0)
 	for i, x := range b {
@@ -163,7 +161,7 @@ func hexBytes(b []byte) string {
 	return fmt.Sprintf("%#x", v)
 }
 
-// unmatched is the first that an operation does in one log only; nil if there is nothing.
+// unmatched returns the first effect that occurs in one log only, or nil.
 func (c *comparison) unmatched() *Difference {
 	for i := range c.async {
 		s := &c.async[i]

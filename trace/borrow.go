@@ -1,6 +1,6 @@
 package trace
 
-// This file is the code of a log that has no code lines, as the other log has it.
+// This file takes the code of a log without code lines from the other log.
 
 import (
 	"slices"
@@ -12,7 +12,8 @@ import (
 // codeByLine is the code of a launch by line.
 type codeByLine map[uint64][]*Code
 
-// borrowCode reads the code of another log's launches, up to one. It reports whether that has any.
+// borrowCode reads the code of the other log's launches up to number last. It reports whether launch last has
+// code.
 func (s *slicer) borrowCode(otherLog Source, last uint64) (known bool, err error) {
 	c, err := otherLog.open()
 	if err != nil {
@@ -34,13 +35,13 @@ func (s *slicer) borrowCode(otherLog Source, last uint64) (known bool, err error
 	}
 }
 
-// codeOf is the instruction of a record; nil if no log says which.
+// codeOf returns the instruction of a record, or nil if neither log tells.
 func (s *slicer) codeOf(r *Record) *Code {
 	if code := s.c.codeOf(r); code != nil || s.borrowed == nil || s.c.launch == nil {
 		return code
 	}
 	list := s.borrowed[s.c.launch.Number][r.Line]
-	if len(list) > 1 { // several on the line
+	if len(list) > 1 { // several instructions on the line
 		list = slices.DeleteFunc(slices.Clone(list), func(c *Code) bool { return !c.mayBe(r) })
 	}
 	if len(list) != 1 {
@@ -49,7 +50,7 @@ func (s *slicer) codeOf(r *Record) *Code {
 	return list[0]
 }
 
-// mayBe reports whether a record that does not say of which instruction it is may be of this one.
+// mayBe reports whether a record without an instruction may belong to this instruction.
 func (c *Code) mayBe(r *Record) bool {
 	if name := c.name(); r.Name != "" && r.Name != name && !strings.HasPrefix(name, r.Name+".") {
 		return false
@@ -67,7 +68,7 @@ func (c *Code) writes(name string) bool {
 	return slices.ContainsFunc(c.Writes, func(w Register) bool { return w.Name == name })
 }
 
-// noteMissing notes what the log does not have of an instruction: its results, its addresses.
+// noteMissing notes the missing parts of an instruction: results, addresses.
 func (s *slicer) noteMissing(n *node) {
 	if n.Kind != Instruction || n.Lanes == 0 {
 		return

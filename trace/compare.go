@@ -1,6 +1,6 @@
 package trace
 
-// This file compares logs: what each thread did, instruction by instruction.
+// This file compares logs instruction by instruction for each thread.
 
 import (
 	"cmp"
@@ -12,35 +12,35 @@ import (
 	"gemu/probe"
 )
 
-// Options say what counts as a difference.
+// Options control a comparison.
 type Options struct {
-	ULP    uint64 // how far apart results of .approx instructions may be, in units of the last place
-	Filter Filter // what of the logs is compared
+	ULP    uint64 // allowed distance of results of .approx instructions, in units of the last place
+	Filter Filter // compared part of the logs
 }
 
-// Difference is the first that two logs have: in the order of the first of them, that is the lowest
-// CTA that has one, and in that the instruction that comes first.
+// Difference is the first difference of two logs in the order of the first log: of the lowest CTA with a
+// difference, the earliest instruction.
 type Difference struct {
-	Text   string // in words, without the values
+	Text   string // description without the values
 	Launch uint64
 	Kernel [2]string
-	CTA    *CTA // nil if it is none's
-	Thread int  // in the CTA; -1 if it is none's
+	CTA    *CTA // nil if it is not of a CTA
+	Thread int  // index in the CTA; -1 if it is not of a thread
 	Warp   [2]uint64
-	Number uint64 // instructions that the thread has executed before
-	Lanes  uint64 // of the first log's record, that differ
+	Number uint64 // number of instructions that the thread executed before
+	Lanes  uint64 // differing lanes of the first log's record
 
-	Record [2]*Record // nil where there is none
-	Code   [2]*Code   // … or it has none
-	Lane   [2]int     // the thread, in them
-	Name   string     // the register, or what else differs
+	Record [2]*Record // nil: no record in this log
+	Code   [2]*Code   // nil: no record, or its instruction is unknown
+	Lane   [2]int     // of the thread, in each record
+	Name   string     // of the register, or of another differing property
 	Value  [2]string
 }
 
-// Compare finds the first difference; nil if there is none. Of what one of the logs lacks, or has been
-// filtered out of one, nothing is compared, nor of clocks and of when asynchronous operations take effect.
-// The summary counts up to the difference. A log without code lines that names a register which the
-// other log's instruction does not write is an *Error.
+// Compare returns the first difference, or nil if there is none. It skips parts that one log lacks or has
+// filtered out, clocks, and the times of asynchronous effects. The summary counts up to the difference. Errors
+// of a log are of type *Error; this includes a register name, in a log without code lines, that the other log's
+// instruction does not write.
 func Compare(a, b Source, o Options) (*Difference, *Summary, error) {
 	c := &comparison{Options: o}
 	for i, s := range []Source{a, b} {
@@ -64,44 +64,44 @@ func Compare(a, b Source, o Options) (*Difference, *Summary, error) {
 	return d, &c.summary, err
 }
 
-// comparison is two logs that are being compared.
+// comparison is a running comparison of two logs.
 type comparison struct {
 	Options
 	logs   [2]*cursor
 	launch [2]*Launch
 	cta    *CTA
-	counts [2][]uint64    // of the CTA, instructions of each thread that have been compared
-	second waitingRecords // records of the second log that have been read, and not compared
+	counts [2][]uint64    // number of compared instructions, by thread of the CTA
+	second waitingRecords // records of the second log that are read but not compared yet
 	async  [2]asyncOperations
-	traps  [2]*Record  // the first of the CTA
-	found  *Difference // in what asynchronous operations do
+	traps  [2]*Record  // the first trap of the CTA in each log
+	found  *Difference // a difference of asynchronous operations
 
 	summary Summary
 }
 
-// maxThreads is how many a CTA may have, in any log.
+// maxThreads is the largest number of threads in a CTA of any log.
 const maxThreads = 1 << 16
 
-// room makes room for the threads of a warp.
+// room extends the counts to a number of threads.
 func (c *comparison) room(i, threads int) {
 	if n := threads - len(c.counts[i]); n > 0 {
 		c.counts[i] = append(c.counts[i], make([]uint64, n)...)
 	}
 }
 
-// step is a record as a thread has it.
+// step is a record as one thread executes it.
 type step struct {
 	*Record
 	lane   int
 	number uint64
 }
 
-// isMissing reports whether one of the logs lacks something.
+// isMissing reports whether one of the logs lacks a part.
 func (c *comparison) isMissing(part string) bool {
 	return c.logs[0].isMissing(part) || c.logs[1].isMissing(part)
 }
 
-// forBoth does something with both logs.
+// forBoth calls do for both logs.
 func forBoth[T any](c *comparison, do func(l *cursor) (T, error)) (v [2]T, err error) {
 	for i, l := range c.logs {
 		if v[i], err = do(l); err != nil {
@@ -142,7 +142,7 @@ func (c *comparison) launches() (*Difference, error) {
 	}
 }
 
-// difference is one of the launch or CTA.
+// difference returns a difference of the current launch or CTA.
 func (c *comparison) difference(format string, args ...any) *Difference {
 	d := &Difference{Text: fmt.Sprintf(format, args...), CTA: c.cta, Thread: -1}
 	for i, l := range c.launch {
@@ -153,7 +153,7 @@ func (c *comparison) difference(format string, args ...any) *Difference {
 	return d
 }
 
-// onlyInOne is that one log has something that the other has not.
+// onlyInOne returns the difference that only one log has a part.
 func (c *comparison) onlyInOne(second bool, part string) *Difference {
 	return c.difference("only the %s log has this %s", ordinal(second), part)
 }
@@ -165,7 +165,7 @@ func ordinal(second bool) string {
 	return "first"
 }
 
-// extents compares what the launches are.
+// extents compares the sizes of the launches.
 func (c *comparison) extents() *Difference {
 	if c.isMissing("launch") {
 		c.summary.Extents.Skipped++
@@ -207,8 +207,8 @@ func (c *comparison) ctas() (*Difference, error) {
 	}
 }
 
-// filter readies filters for the launch: where a log does not say which instructions it has, their lines
-// have the classes that the other log says.
+// filter prepares the filters for the launch. In a log without code, lines get the classes of the other log's
+// code.
 func (c *comparison) filter() error {
 	for i, l := range c.logs {
 		for _, f := range l.filters {
@@ -229,7 +229,7 @@ func (c *comparison) filter() error {
 	return nil
 }
 
-// records compares a CTA.
+// records compares the records of a CTA.
 func (c *comparison) records() (*Difference, error) {
 	for i := range c.counts {
 		c.counts[i] = c.counts[i][:0]
@@ -290,14 +290,14 @@ func (c *comparison) records() (*Difference, error) {
 		}
 		return d, nil
 	}
-	if t[0] == nil { // else what is under way is left so
+	if t[0] == nil { // after a trap, unfinished operations are no difference
 		return c.unmatched(), nil
 	}
 	return nil, nil
 }
 
-// next is the next record of a log that is compared; nil at the end of the CTA. What asynchronous
-// operations do is compared as it comes.
+// next returns the next record of a log to compare; nil at the end of the CTA. It compares effects of
+// asynchronous operations itself.
 func (c *comparison) next(i int) (*Record, error) {
 	for {
 		r, err := c.logs[i].nextRecord()
@@ -331,7 +331,7 @@ func (c *comparison) next(i int) (*Record, error) {
 	}
 }
 
-// lanesOf are the lanes that a record is of.
+// lanesOf returns the compared lanes of a record.
 func (c *comparison) lanesOf(r *Record) uint64 {
 	if c.isMissing("active") {
 		return r.Lanes
@@ -339,16 +339,15 @@ func (c *comparison) lanesOf(r *Record) uint64 {
 	return r.Active
 }
 
-// thread is the thread of the CTA that is a lane of a record.
+// thread returns the index in the CTA of a lane of a record.
 func (c *comparison) thread(i int, r *Record, lane int) int {
 	return int(r.Warp)*c.warpSize(i) + lane
 }
 
-// warpSize is how many lanes warps of a log have.
+// warpSize returns the number of lanes of a warp in a log.
 func (c *comparison) warpSize(i int) int { return int(cmp.Or(c.launch[i].WarpSize, 32)) }
 
-// count gives the threads of a record their numbers, which is how many instructions they have
-// executed before.
+// count counts an instruction for the threads of a record.
 func (c *comparison) count(i int, r *Record) {
 	c.room(i, c.thread(i, r, 64))
 	for m := c.lanesOf(r); m != 0; m &= m - 1 {
@@ -356,7 +355,7 @@ func (c *comparison) count(i int, r *Record) {
 	}
 }
 
-// countLane gives a thread of a record its number.
+// countLane counts an instruction for one lane of a record.
 func (c *comparison) countLane(i int, r *Record, lane int) {
 	if r.Kind != Instruction {
 		return
@@ -368,8 +367,8 @@ func (c *comparison) countLane(i int, r *Record, lane int) {
 	*n++
 }
 
-// compareInStep reports whether the next record of the second log says the same as one of the first, of the
-// same threads, so that nothing needs to be compared by thread: what is usual. Else the second's waits.
+// compareInStep reports whether the next record of the second log equals r for the same threads, the usual
+// case, so that no comparison by thread is necessary. Otherwise the record of the second log waits.
 func (c *comparison) compareInStep(r *Record) (bool, error) {
 	if c.second.comparisons > 0 {
 		return false, nil
@@ -387,7 +386,7 @@ func (c *comparison) compareInStep(r *Record) (bool, error) {
 	return true, nil
 }
 
-// sameLanes reports whether records say the same of the same threads, which are as far in both logs.
+// sameLanes reports whether two records are equal, for the same threads with the same counts.
 func (c *comparison) sameLanes(x, y *Record) bool {
 	if x.Kind != y.Kind || x.Warp != y.Warp || x.Lanes != y.Lanes || x.Active != y.Active || (x.Numbers == nil) != (y.Numbers == nil) || x.Numbers != nil && !equalValues(*x.Numbers, *y.Numbers) || !c.sameInstr(x, y) ||
 		c.launch[0].WarpSize != c.launch[1].WarpSize || len(x.Accesses) != len(y.Accesses) || !slices.EqualFunc(x.Results, y.Results, equalValues) {
@@ -410,18 +409,18 @@ func (c *comparison) sameLanes(x, y *Record) bool {
 	return true
 }
 
-// operationDiffers reports whether the names of instructions say of an access what the log does not say
-// otherwise, as the operation of an atomic, and are not the same.
+// operationDiffers reports whether the names of two instructions differ where only the name tells the memory
+// operation, such as the operation of an atomic.
 func operationDiffers(x, y *Record, a, b *Access) bool {
 	return (len(a.Store)+len(b.Store) == 0 && a.Kind != Load || a.Kind == Atomic) && x.Name != y.Name && x.Name != "" && y.Name != ""
 }
 
-// equalValues reports whether values are written the same.
+// equalValues reports whether two values have equal descriptions.
 func equalValues(a, b Value) bool {
 	return a.Name == b.Name && a.Bits == b.Bits && a.Structure == b.Structure && a.Base == b.Base && a.High == b.High && a.Stride == b.Stride && slices.Equal(a.List, b.List) && slices.Equal(a.ListHigh, b.ListHigh)
 }
 
-// record compares a record of the first log with what its threads have in the second.
+// record compares a record of the first log with the steps of its threads in the second.
 func (c *comparison) record(r *Record) (first *Difference, err error) {
 	for m := c.lanesOf(r); m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
@@ -450,11 +449,11 @@ func (c *comparison) record(r *Record) (first *Difference, err error) {
 	return first, nil
 }
 
-// code is the instruction of a record; nil if the log does not say.
+// code returns the instruction of a record, or nil if the log lacks it.
 func (c *comparison) code(i int, r *Record) *Code { return c.logs[i].codeOf(r) }
 
-// sameInstr reports whether two records are of the same instruction: of the same text, or the same place
-// in the code, so that one that has been edited is still itself.
+// sameInstr reports whether two records are of the same instruction: with the same text, or at the same place
+// in the code, so that an edited instruction is still the same.
 func (c *comparison) sameInstr(x, y *Record) bool {
 	a, b := c.code(0, x), c.code(1, y)
 	switch {
@@ -468,7 +467,7 @@ func (c *comparison) sameInstr(x, y *Record) bool {
 	return x.Name == "" || y.Name == "" || x.Name == y.Name
 }
 
-// steps compares what a thread did in both logs.
+// steps compares a step of a thread in both logs.
 func (c *comparison) steps(x step, y *step) *Difference {
 	differ := func(name, a, b, format string, args ...any) *Difference {
 		d := c.difference(format, args...)
@@ -505,7 +504,7 @@ func (c *comparison) steps(x step, y *step) *Difference {
 
 type differFunc func(name, a, b, format string, args ...any) *Difference
 
-// results compares registers: by their names, or by their places in instructions that name others.
+// results compares registers by name, or by position in instructions with other register names.
 func (c *comparison) results(x step, y *step, differ differFunc) *Difference {
 	partial := c.isMissing("results")
 	count := &c.summary.Results
@@ -549,7 +548,7 @@ func (c *comparison) results(x step, y *step, differ differFunc) *Difference {
 
 func formatWide(low, high uint64) string { return string(appendWide(nil, low, high, 128)) }
 
-// isNear reports whether approximate results are near enough to each other.
+// isNear reports whether approximate results are within the allowed distance.
 func (c *comparison) isNear(x step, y *step, a, b uint64) bool {
 	code := c.code(0, x.Record)
 	if code == nil {
@@ -577,8 +576,8 @@ var floats = map[string]floatFormat{
 	".f16": {16, 10}, ".f16x2": {16, 10}, ".bf16": {16, 7}, ".bf16x2": {16, 7}, ".f32": {32, 23}, ".f64": {64, 52},
 }
 
-// distance is how many numbers are between the lowest bits of two words, read as numbers, and one
-// more if they differ. NaNs are near each other only.
+// distance returns the distance of two floating-point numbers in units of the last place, from the lowest bits
+// of two words. A NaN is near NaNs only.
 func (f floatFormat) distance(a, b uint64) uint64 {
 	a, b = width(a, uint64(f.bits)), width(b, uint64(f.bits))
 	infinite := uint64(1)<<(f.bits-1) - 1<<f.fraction
@@ -589,7 +588,7 @@ func (f floatFormat) distance(a, b uint64) uint64 {
 		}
 		return ^uint64(0)
 	}
-	order := func(v uint64) int64 { // as integers are, with both zeros 0
+	order := func(v uint64) int64 { // monotonic integers; both zeros are 0
 		if v>>(f.bits-1) != 0 {
 			return -int64(v & (1<<(f.bits-1) - 1))
 		}
@@ -599,7 +598,7 @@ func (f floatFormat) distance(a, b uint64) uint64 {
 	return uint64(max(d, -d))
 }
 
-// accesses compares what the threads did to memory.
+// accesses compares the memory accesses of a thread.
 func (c *comparison) accesses(x step, y *step, differ differFunc) *Difference {
 	a, b := accessesOf(x), accessesOf(*y)
 	if len(a) != len(b) {
@@ -621,7 +620,7 @@ func (c *comparison) accesses(x step, y *step, differ differFunc) *Difference {
 		}
 		p, from := x.location(a[i])
 		q, to := y.location(b[i])
-		if p == "param" && q == p && c.logs[0].Header.Simulator != c.logs[1].Header.Simulator { // which is where each has it
+		if p == "param" && q == p && c.logs[0].Header.Simulator != c.logs[1].Header.Simulator { // parameters may have other addresses in each simulator
 			from = to
 			c.summary.Addresses.Skipped++
 		} else {
@@ -640,7 +639,7 @@ func (c *comparison) accesses(x step, y *step, differ differFunc) *Difference {
 	return nil
 }
 
-// compareStored compares what threads give to an access.
+// compareStored compares the values that a thread gives to an access.
 func (c *comparison) compareStored(x step, y *step, a, b *Access, differ differFunc) *Difference {
 	missingPart, words := "stored", [...]string{"what is stored", "the number of elements that are stored", "what is there in that case"}
 	if a.Kind == Atomic {
@@ -675,7 +674,7 @@ func (c *comparison) compareStored(x step, y *step, a, b *Access, differ differF
 	return c.written(a, b, differ)
 }
 
-// accessesOf are those of the step's lane.
+// accessesOf returns the accesses of the step's lane.
 func accessesOf(x step) (list []*Access) {
 	for i := range x.Accesses {
 		if a := &x.Accesses[i]; x.lanes(a)>>x.lane&1 != 0 {
@@ -685,8 +684,8 @@ func accessesOf(x step) (list []*Access) {
 	return list
 }
 
-// location is where an access of the step's lane goes: a space and an address in it, however the
-// instruction names it. All that is device memory counts as global.
+// location returns the state space and address of the lane's access, with generic addresses resolved. All
+// device memory counts as global.
 func (x step) location(a *Access) (space string, addr uint64) {
 	addr, _ = a.Addr.At(x.lanes(a), x.lane)
 	space = a.Space
@@ -704,10 +703,10 @@ func (x step) location(a *Access) (space string, addr uint64) {
 	return space, addr
 }
 
-// ownSpaces are those whose addresses mean something else in each CTA or thread.
+// ownSpaces are the spaces whose addresses have another meaning in each CTA or thread.
 var ownSpaces = []string{"shared", "local", "param"}
 
-// String is the difference, over some lines; what is first and second is for the reader to know.
+// String describes the difference in several lines. The logs are called first and second.
 func (d *Difference) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "launch %d, kernel %s", d.Launch, cmp.Or(d.Kernel[0], d.Kernel[1], "?"))
@@ -740,7 +739,7 @@ func (d *Difference) String() string {
 	return b.String()
 }
 
-// instruction is that of a log, with its line.
+// instruction describes the instruction of one log with its line.
 func (d *Difference) instruction(i int) string {
 	r, c := d.Record[i], d.Code[i]
 	switch {

@@ -1,15 +1,34 @@
-// Package trace is the commit log of launches: what each warp instruction did, in writing. Other
-// simulators, and other runs of this one, are compared with it.
+// Package trace reads, writes and compares logs of launches. A log has one entry for each warp instruction.
+// It serves to compare runs of gemu with each other and with other simulators.
 //
-// A log is a stream of entries: a Header; for each launch a Launch, its Code, the CTAs whole and in
-// order, each with its Records, and an End; and a Finish. It is written as text, a line per entry, or
-// as protocol buffers (trace.proto), each behind its length, in frames of zstd or bare. Either has
-// an index at its end. docs/trace.md describes both, field by field.
+// A log is a stream of entries:
 //
-// A Recorder is the probe that writes one, a Writer what any source of entries writes one with, a
-// Reader reads either kind, and Compare finds the first difference of two. What is compared is what
-// each thread has done, so logs of machines that group threads otherwise can be equal.
+//	Header
+//	  Launch            for each launch
+//	    Code …          its instructions
+//	    CTA             for each CTA, in order
+//	      Record …      its records
+//	  End
+//	Finish
 //
-// It is not a record of timing, and has no contents of memory: what a store wrote and a load got is
-// in it, and what memory has at the end follows.
+// It is text, one line per entry, or protocol buffers (trace.proto), each after its length, in zstd frames
+// or uncompressed. Text and compressed logs end with an index. docs/trace.md describes the fields.
+//
+// A Recorder is the probe that records a log. A Writer writes entries of any origin. A Reader reads all
+// formats. Compare returns the first difference of two logs. It compares the actions of each thread, so logs
+// of machines that group threads differently can be equal. A log has no times and no contents of memory;
+// loaded and stored values are in it, and the final memory follows from them.
+//
+// Read the files in this order: entry.go and value.go (data), recorder.go, order.go and writer.go (recording),
+// text.go and wire.go (formats), reader.go and source.go (reading), compare.go and waiting.go (comparison),
+// slice.go (origins of a value).
+//
+// Errors: errors in a log are of type *Error with its place (errors.As); ErrTruncated matches an incomplete
+// log (errors.Is). Errors of the underlying reader or writer are returned unchanged.
+//
+// Concurrency: a Recorder is safe for concurrent launches. A Source is safe for concurrent use if its Open is.
+// A Reader, a Writer and an Accesses belong to one goroutine.
+//
+// Between versions, fields and entry types may be added, and texts of differences may change. A Reader reads
+// all older versions of the format; Version changes as described there.
 package trace

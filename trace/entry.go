@@ -1,6 +1,6 @@
 package trace
 
-// This file is what a log is made of.
+// This file defines the entries of a log.
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Version is that of the format, text and binary. It changes when the meaning of a field does, or when
-// who does not know a new one would take a log for another. Readers know all versions up to it. 2 has
-// the operands of atomics, what asynchronous operations write, and filters.
+// Version is the version of the format, text and binary. It grows when the meaning of a field changes, or when
+// an old reader would misunderstand a log with a new field. A Reader accepts all versions up to it. Version 2
+// added the operands of atomics, the bytes written by asynchronous operations, and filters.
 const Version = 2
 
 // Entry is one of Header, Launch, Code, CTA, Record, End and Finish.
@@ -29,46 +29,47 @@ func (*Finish) entry() {}
 // Header is the first entry of a log.
 type Header struct {
 	Version   uint64
-	Simulator string   // the simulator; "" is gemu
-	Missing   []string // what its records do not have, or not all of it: some of Lackings
-	Filter    Filter   // what of the launches is in it
+	Simulator string   // "" is gemu
+	Missing   []string // parts that the records lack, from MissingParts
+	Filter    Filter   // the recorded part of the launches
 }
 
-// What a log of another simulator may lack: it is not compared then. Without a number, the
-// instructions of a thread are counted as they come.
+// MissingParts are the parts that a log of another simulator may lack; a comparison skips them. Without
+// instruction numbers, the instructions of a thread are counted in order.
 var MissingParts = []string{"results", "addresses", "stored", "active", "launch", "code", "wake", "operands", "effects"}
 
-// missingBefore2 is what logs of version 1 lack besides.
+// missingBefore2 lists the parts that logs of version 1 lack, too.
 var missingBefore2 = []string{"operands", "effects"}
 
 // Launch begins a launch.
 type Launch struct {
-	Number     uint64 // in the log, from 0 on
+	Number     uint64 // in the log, from 0
 	Kernel     string
-	File       string   // of the PTX, as messages name it
-	Grid       []uint64 // CTAs: x, y, z
-	Block      []uint64 // threads of a CTA
-	Cluster    []uint64 // CTAs of a cluster; none without
+	File       string   // of the PTX, as in messages
+	Grid       []uint64 // number of CTAs: x, y, z
+	Block      []uint64 // threads per CTA
+	Cluster    []uint64 // CTAs per cluster; nil: no clusters
 	WarpSize   uint64
-	Reconverge string // the policy that warps diverge and meet by
+	Reconverge string // name of the reconvergence policy
 }
 
-// Code is an instruction of the launch's kernel or of what it can call.
+// Code is an instruction of the launch's kernel, or of a function that it can call.
 type Code struct {
 	Index        uint64
-	Func         string // that it is in
-	Line, Column uint64 // in the PTX, from 1 on
-	Class        string // of functional unit, as gemu isa has it
-	Text         string // as PTX, without its semicolon
+	Func         string // its function
+	Line, Column uint64 // in the PTX, from 1
+	Class        string // functional unit, as in gemu isa
+	Text         string // PTX without the semicolon
 	Writes       []Register
 	Reads        []Register
-	Flags        []string // "clock": its results are times; "approx.f32", "approx.f16x2" …: they are approximate, of that type
+	Flags        []string // "clock": the results are times; "approx.f32", "approx.f16x2" and so on: the results are approximate, of that type
 }
 
-// clock reports whether its results are times.
+// clock reports whether the results are times.
 func (c *Code) clock() bool { return slices.Contains(c.Flags, "clock") }
 
-// width is how many bits a result has that no record says: those of a register that the code writes, else 64. c may be nil.
+// width returns the number of bits of a result whose record does not give it: the width of the register that
+// the code writes, else 64. c may be nil.
 func (c *Code) width(register string) uint64 {
 	if c != nil {
 		for i := range c.Writes {
@@ -80,7 +81,7 @@ func (c *Code) width(register string) uint64 {
 	return 64
 }
 
-// approx is the type of its results if they are approximate, as ".f32", else "".
+// approx returns the type of approximate results, such as ".f32", or "".
 func (c *Code) approx() string {
 	for _, f := range c.Flags {
 		if t, ok := strings.CutPrefix(f, "approx"); ok {
@@ -90,7 +91,7 @@ func (c *Code) approx() string {
 	return ""
 }
 
-// name is the opcode with its modifiers: the first word of the text, behind a guard.
+// name returns the opcode with its modifiers: the first word of the text after the guard.
 func (c *Code) name() string {
 	list := strings.Fields(c.Text)
 	if len(list) > 1 && list[0][0] == '@' {
@@ -102,29 +103,29 @@ func (c *Code) name() string {
 	return list[0]
 }
 
-// Register is a register that an instruction names.
+// Register is a register operand of an instruction.
 type Register struct {
 	Name string
 	Bits uint64
-	Type string // as ".f32"
+	Type string // such as ".f32"
 }
 
-// CTA begins what a CTA of the launch did.
+// CTA begins the records of a CTA.
 type CTA struct {
-	Number uint64   // linear, in the grid
+	Number uint64   // linear index in the grid
 	ID     []uint64 // x, y, z
 }
 
-// Kind is what a record is about.
+// Kind is the kind of a record.
 type Kind uint64
 
 // The kinds.
 const (
-	Instruction Kind = iota // a warp has executed an instruction
-	Return                  // lanes are back from the call that is Code: Results
-	Wake                    // lanes have passed the barrier that is Code: Results
-	Effect                  // what the asynchronous operation does that is Code: Note says which and what, Accesses where, Results what registers of tensor cores get
-	Trap                    // the instruction has failed: Note
+	Instruction Kind = iota // a warp executed an instruction
+	Return                  // lanes returned from the call Code, with Results
+	Wake                    // lanes passed the barrier Code, with Results
+	Effect                  // an effect of an asynchronous operation: Note has its number and kind, Accesses the memory, Results the registers written by tensor cores
+	Trap                    // the instruction trapped: Note
 	kinds
 )
 
@@ -132,33 +133,33 @@ var kindNames = [kinds]string{"instruction", "return", "wake", "effect", "trap"}
 
 func (k Kind) String() string { return kindNames[k] }
 
-// Record is what a warp did.
+// Record is an action of a warp.
 type Record struct {
 	Kind Kind
-	CTA  uint64 // linear, in the grid
-	Warp uint64 // in the CTA
-	Seq  uint64 // how many instructions the warp has executed before
+	CTA  uint64 // linear index in the grid
+	Warp uint64 // index in the CTA
+	Seq  uint64 // number of instructions that the warp executed before
 
-	Code uint64 // Index of the instruction and 1 more; 0 is none, or not known
-	Line uint64 // of it in the PTX, from 1 on
-	Name string // the opcode with its modifiers
+	Code uint64 // Index of the instruction plus 1; 0: none or unknown
+	Line uint64 // in the PTX, from 1
+	Name string // opcode with modifiers
 
-	Lanes  uint64 // that execute it, bit 0 for lane 0
-	Active uint64 // that are together there, also those that their guard holds back
+	Lanes  uint64 // executing lanes; bit 0 is lane 0
+	Active uint64 // lanes at the instruction, including lanes stopped by its guard
 
-	// Numbers is, by lane of Active, how many instructions the thread has executed before. Nil stands
-	// for one more than in the record of the thread before this, or 0: so it is where nothing was left out.
+	// Numbers is, by lane of Active, the number of instructions that the thread executed before. Nil means one
+	// more than in the thread's previous record, or 0, as in a log without omissions.
 	Numbers *Value
 
-	Depth    uint64 // of calls that the lanes are in
+	Depth    uint64 // call depth of the lanes
 	Results  []Value
 	Accesses []Access
 	Note     string
 
-	ordinal uint64 // how many records a cursor has given out before
+	ordinal uint64 // number of records that the cursor delivered before
 }
 
-// AccessKind is what is done to memory.
+// AccessKind is the kind of a memory access.
 type AccessKind uint64
 
 // The kinds of access.
@@ -166,7 +167,7 @@ const (
 	Load AccessKind = iota
 	Store
 	Atomic
-	Zero // of lengths that lanes choose, zeros: Stored is the lengths
+	Zero // writes zeros; lengths differ by lane and are in Stored
 	accessKinds
 )
 
@@ -174,38 +175,38 @@ var accessNames = [accessKinds]string{"load", "store", "atomic", "zero"}
 
 func (k AccessKind) String() string { return accessNames[k] }
 
-// Access is what an instruction does to memory.
+// Access is a memory access of an instruction.
 type Access struct {
 	Kind  AccessKind
-	Space string // as the instruction has it: "generic" is one
-	Bytes uint64 // of a lane; 0 of Zero
-	Lanes uint64 // of the record's; 0 stands for all of them
-	Addr  Value  // of .shared, .local and .param the offset, else the generic address
+	Space string // state space in the instruction; may be "generic"
+	Bytes uint64 // per lane; 0 for Zero
+	Lanes uint64 // subset of the record's lanes; 0: all of them
+	Addr  Value  // offset in .shared, .local and .param, else generic address
 
-	// Of stores the elements, each of as many bits as they have, of 128 bits in two; of atomics what is
-	// combined with what is there, of .cas what comes in its place if Compare is there.
+	// Store holds the stored elements; 128-bit elements take two entries. For atomics it holds the operand, for
+	// .cas the new value, with the expected value in Compare.
 	Store   []Value
 	Compare []Value
-	Data    []byte // … of asynchronous operations, instead, the bytes
+	Data    []byte // bytes written by an asynchronous operation, instead of Store
 }
 
 // End ends a launch.
 type End struct {
 	Number uint64
-	Error  string // that it ended by
+	Error  string // reason of failure
 }
 
-// Finish is the last entry of a log: without it, something is missing.
+// Finish is the last entry of a log. A log without it is incomplete.
 type Finish struct{ Records uint64 }
 
-// Moments of an asynchronous operation, as a Note has them.
+// Effects of an asynchronous operation in a Note.
 const (
 	noteIssued = "issued"
 	noteReads  = "reads"
 	noteWrites = "writes"
 )
 
-// effectNote is the Note of an Effect: which of the operations that its CTA has issued, and what it does now.
+// effectNote returns the Note of an Effect: the number of the operation in its CTA, and its current effects.
 func effectNote(number int64, issued, reads, writes bool) string {
 	var moments []string
 	for _, d := range []struct {
@@ -219,7 +220,7 @@ func effectNote(number int64, issued, reads, writes bool) string {
 	return fmt.Sprintf("%d %s", number, strings.Join(moments, ","))
 }
 
-// effect is what the Note of an Effect says; ok is false if it says something else.
+// effect parses the Note of an Effect. ok is false if it is malformed.
 func (r *Record) effect() (number uint64, issued, reads, writes, ok bool) {
 	first, rest, _ := strings.Cut(r.Note, " ")
 	number, err := strconv.ParseUint(first, 10, 64)
@@ -241,7 +242,7 @@ func (r *Record) effect() (number uint64, issued, reads, writes, ok bool) {
 	return number, issued, reads, writes, true
 }
 
-// lanes are those that an access of the record is by.
+// lanes returns the lanes of an access of the record.
 func (r *Record) lanes(a *Access) uint64 {
 	if a.Lanes != 0 {
 		return a.Lanes
@@ -249,7 +250,7 @@ func (r *Record) lanes(a *Access) uint64 {
 	return r.Lanes
 }
 
-// extent writes x,y,z.
+// extent formats x,y,z.
 func extent(d []uint64) string {
 	var s []string
 	for _, n := range d {
@@ -258,5 +259,5 @@ func extent(d []uint64) string {
 	return strings.Join(s, ",")
 }
 
-// rank is how many lanes of a mask come before one.
+// rank returns the number of lanes of a mask below a lane.
 func rank(mask uint64, lane int) int { return bits.OnesCount64(mask & (1<<lane - 1)) }

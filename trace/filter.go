@@ -1,6 +1,6 @@
 package trace
 
-// This file is what of launches is let through: into a log, or out of one.
+// This file implements filters: the part of launches that is recorded or compared.
 
 import (
 	"fmt"
@@ -10,19 +10,19 @@ import (
 	"strings"
 )
 
-// Filter says what of launches is written, or compared; zero is all.
+// Filter selects a part of launches to record or compare. The zero Filter selects everything.
 type Filter struct {
 	Kernel  string
-	CTAs    Ranges // by linear index
-	Warps   Ranges // within their CTA
+	CTAs    Ranges // linear indices
+	Warps   Ranges // indices in the CTA
 	Lines   Ranges // of the PTX
 	Classes []string
 }
 
-// IsZero reports whether it lets all through.
+// IsZero reports whether the filter selects everything.
 func (f *Filter) IsZero() bool { return reflect.ValueOf(*f).IsZero() }
 
-// String says what it lets through, as in "CTAs 0-3, lines 40-42".
+// String describes the filter: "CTAs 0-3, lines 40-42".
 func (f *Filter) String() string {
 	var list []string
 	for _, x := range []struct{ name, of string }{
@@ -35,15 +35,15 @@ func (f *Filter) String() string {
 	return strings.Join(list, ", ")
 }
 
-// launches reports whether launches of a kernel may pass.
+// launches reports whether the filter may select launches of a kernel.
 func (f *Filter) launches(kernel string) bool { return f.Kernel == "" || f.Kernel == kernel }
 
-// instructions reports whether the instructions of a line and of one of some classes pass.
+// instructions reports whether the filter selects instructions of a line and one of several classes.
 func (f *Filter) instructions(line uint64, classes ...string) bool {
 	return f.Lines.Has(line) && (len(f.Classes) == 0 || slices.ContainsFunc(classes, func(c string) bool { return slices.Contains(f.Classes, c) }))
 }
 
-// filters are several, of which each has to let through what passes.
+// filters selects what each of its filters selects.
 type filters []Filter
 
 func (list filters) all(passes func(f *Filter) bool) bool {
@@ -55,7 +55,7 @@ func (list filters) all(passes func(f *Filter) bool) bool {
 	return true
 }
 
-// after is the first CTA from one on that passes.
+// after returns the first selected CTA from cta on.
 func (list filters) after(cta uint64) uint64 {
 	for again := true; again; {
 		again = false
@@ -68,27 +68,27 @@ func (list filters) after(cta uint64) uint64 {
 	return cta
 }
 
-// filteredEntries is the records of a log that pass, as if it had been written so: with numbers where some
-// of a thread are missing.
+// filteredEntries selects records of a log, as if the log had been recorded with the filters. It numbers
+// records where earlier ones of a thread are left out.
 type filteredEntries struct {
 	filters
-	classes map[uint64][]string // by line, of a log that does not say which instructions it has
-	counts  []uint64            // by thread of the CTA, the instructions so far
-	passed  []uint64            // … up to and with the one that passed last
+	classes map[uint64][]string // by line, for a log without code
+	counts  []uint64            // instructions so far, by thread of the CTA
+	passed  []uint64            // up to and including the last selected instruction, by thread
 }
 
-// begin is called as a CTA begins.
+// begin resets the counts at the beginning of a CTA.
 func (f *filteredEntries) begin() { f.counts, f.passed = f.counts[:0], f.passed[:0] }
 
-// passes reports whether a record passes, which code is nil of if the log does not say; and numbers its
-// threads, if need be.
+// passes reports whether a record is selected, and numbers its threads if necessary. code is nil if it is
+// unknown.
 func (f *filteredEntries) passes(r *Record, code *Code, warpSize uint64) bool {
 	if len(f.filters) == 0 {
 		return true
 	}
 	passes := f.all(func(x *Filter) bool {
 		switch {
-		case r.Kind == Trap && r.Lanes == 0: // no warp's
+		case r.Kind == Trap && r.Lanes == 0: // without a warp
 			return true
 		case !x.Warps.Has(r.Warp):
 			return false
@@ -127,8 +127,8 @@ func (f *filteredEntries) passes(r *Record, code *Code, warpSize uint64) bool {
 	return passes
 }
 
-// Restricted says on a line what is compared of two logs of which one has been filtered otherwise than
-// the other, or by a filter besides; nothing of two that are the same in this.
+// Restricted describes in one line the compared part of two logs, if their filters differ or the comparison has
+// a filter by; otherwise it returns "".
 func Restricted(a, b Source, by Filter) (string, error) {
 	var of [2]Filter
 	for i, s := range []Source{a, b} {

@@ -1,6 +1,6 @@
 package trace
 
-// This file is the index of a log: where to go on reading for a CTA, without all before it.
+// This file implements the index of a log: places to begin reading near a CTA.
 
 import (
 	"bytes"
@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// index is where launches begin and end, and about one CTA in each megabyte.
+// index holds the places of launches, their ends, and about one CTA per megabyte.
 type index struct{ places []Place }
 
-// PlaceKind is what begins at a Place.
+// PlaceKind is the kind of entry at a Place.
 type PlaceKind uint64
 
 // The kinds of place.
@@ -26,18 +26,18 @@ const (
 	placeKinds
 )
 
-// Place is where an entry begins: in bytes from the beginning of the file, and, where that is a frame,
-// how much of what it holds comes before.
+// Place is the position of an entry: its offset in the file, or of its zstd frame plus the bytes to skip in the
+// frame.
 type Place struct {
 	Launch, CTA  uint64
 	Offset, Skip uint64
 	Kind         PlaceKind
-	Records      uint64 // of the log before it
+	Records      uint64 // number of records before it in the log
 	Position     uint64 // bytes of entries before it
 }
 
-// A place in the index of a text is a line: index LAUNCH CTA OFFSET RECORDS, with "launch" or "end" for
-// the CTA of those.
+// A place of a text index is a line: index LAUNCH CTA OFFSET RECORDS. For launches and ends, CTA is "launch" or
+// "end".
 var placeWords = [placeKinds]string{"", "launch", "end"}
 
 func (p *Place) appendLine(b []byte) []byte {
@@ -51,7 +51,7 @@ func (p *Place) appendLine(b []byte) []byte {
 // indexWord begins the lines of an index.
 const indexWord = "index"
 
-// parseLine reads a line of an index; ok is false of one that is none, or of version 1.
+// parseLine parses a line of an index. ok is false for other lines, and for version 1.
 func (p *Place) parseLine(line string) (ok bool) {
 	w := strings.Fields(line)
 	if len(w) != 5 || w[0] != indexWord {
@@ -71,8 +71,8 @@ func (p *Place) parseLine(line string) (ok bool) {
 	return true
 }
 
-// ReadIndex reads the index at the end of a log, for who wants a CTA and not all before it. There may
-// be none: bare logs have none, nor those of version 1 or that end too early.
+// ReadIndex reads the index at the end of a log. It returns nil if there is none: in Bare logs, logs of version
+// 1, and truncated logs.
 func ReadIndex(r io.ReaderAt, size int64) ([]Place, error) {
 	var tail [16]byte
 	if size < 24 {
@@ -96,7 +96,7 @@ func ReadIndex(r io.ReaderAt, size int64) ([]Place, error) {
 	return x.checked(), nil
 }
 
-// textIndex is that of a text: the lines behind finish.
+// textIndex reads the index of a text log: the lines after finish.
 func textIndex(r io.ReaderAt, size int64) ([]Place, error) {
 	head := make([]byte, len(magic))
 	if _, err := r.ReadAt(head, 0); err != nil || string(head) != magic {
@@ -129,8 +129,8 @@ func textIndex(r io.ReaderAt, size int64) ([]Place, error) {
 	}
 }
 
-// checked is the places, if they can be of a log: of kinds that there are, one behind the other, and
-// beginning with a launch, which those of version 1 do not.
+// checked returns the places if they are plausible: valid kinds, ascending, beginning with a launch. The
+// indices of version 1 do not begin with one.
 func (x *index) checked() []Place {
 	for i, p := range x.places {
 		if p.Kind >= placeKinds || i == 0 && p.Kind != LaunchPlace || i > 0 && (p.Position <= x.places[i-1].Position || p.Records < x.places[i-1].Records || p.Offset < x.places[i-1].Offset) {

@@ -1,7 +1,6 @@
 package trace
 
-// This file checks the registers that a log names without saying which instructions it has: a misspelt
-// name must not pass for a result that is missing.
+// This file checks register names in a log without code: a misspelt name must not count as a missing result.
 
 import (
 	"fmt"
@@ -11,13 +10,13 @@ import (
 	"gemu/internal/spell"
 )
 
-// names are the registers that the code of the other log writes.
+// names holds the registers that the code of the other log writes.
 type names struct {
 	byLine map[uint64][]string
 	all    []string
 }
 
-// checkNames checks the records of the launch that follow against the code of the other log.
+// checkNames makes the cursor check the following records of the launch against the code of the other log.
 func (c *cursor) checkNames(otherLog *cursor) {
 	if len(otherLog.code) == 0 {
 		return
@@ -35,7 +34,7 @@ func (c *cursor) checkNames(otherLog *cursor) {
 	}
 }
 
-// registers are all that the code writes, in order.
+// registers returns all registers that the code writes, sorted.
 func (n *names) registers() []string {
 	if n.all == nil {
 		for _, list := range n.byLine {
@@ -47,8 +46,8 @@ func (n *names) registers() []string {
 	return n.all
 }
 
-// checkRecord is an error if a record has a result of a register that no instruction of its line writes.
-// A call and a barrier may give back registers that they do not name.
+// checkRecord returns an error if a record has a result in a register that no instruction of its line writes.
+// Calls and barriers may restore registers that they do not name.
 func (c *cursor) checkRecord(r *Record) error {
 	if c.names == nil || r.Code != 0 || r.Kind == Trap {
 		return nil
@@ -68,7 +67,7 @@ func (c *cursor) checkRecord(r *Record) error {
 	return nil
 }
 
-// unknownRegister is the error of a name that is none of a list.
+// unknownRegister returns the error for a name that is not in list.
 func unknownRegister(name, writer string, list []string) error {
 	writes := "no register"
 	if n := len(list); n > 0 {
@@ -80,7 +79,7 @@ func unknownRegister(name, writer string, list []string) error {
 	return fmt.Errorf("the result %s: %s writes %s%s", quoted(name), writer, writes, didYouMean(name, list))
 }
 
-// didYouMean is the end of a message about a name that is none of a list.
+// didYouMean returns a suggestion for a name that is not in list, or "".
 func didYouMean(name string, list []string) string {
 	if nearest := spell.Nearest(name, list); nearest != "" {
 		return fmt.Sprintf(" (did you mean %s?)", nearest)
@@ -88,8 +87,8 @@ func didYouMean(name string, list []string) string {
 	return ""
 }
 
-// foreignName is a result of a log without code that the other log's instruction does not write: its line has
-// several instructions, of which another one does.
+// foreignName returns a difference if a log without code has a result that the other log's instruction does not
+// write, because the line has several instructions.
 func (c *comparison) foreignName(x step, y *step, differ differFunc) *Difference {
 	for i, r := range []*Record{x.Record, y.Record} {
 		other := c.code(1-i, []*Record{y.Record, x.Record}[i])

@@ -1,7 +1,7 @@
 package trace
 
-// This file brings CTAs that run side by side into order: those that are behind wait in memory,
-// and on disk where they are long.
+// This file writes concurrent CTAs in order. CTAs that must wait are kept in memory, and on disk if they are
+// long.
 
 import (
 	"io"
@@ -10,20 +10,20 @@ import (
 	"slices"
 )
 
-// Room of what waits; tests have less.
+// Limits for waiting CTAs, in bytes; tests lower them.
 var (
 	chunkBytes      = 1 << 20  // of a CTA, before it goes to the log or to disk
-	maxWaitingBytes = 64 << 20 // of CTAs that have ended, before those are
+	maxWaitingBytes = 64 << 20 // of ended CTAs, before they go to disk
 )
 
-// spool is a file that pieces are put away in.
+// spool is a temporary file of segments.
 type spool struct {
 	file     *os.File
 	size     int64
-	segments int // pieces that nobody has got back
+	segments int // segments still in use
 }
 
-// segment is where something is in a spool.
+// segment is a range of a spool, in bytes.
 type segment struct{ offset, size int64 }
 
 func (s *spool) append(b []byte) (segment, error) {
@@ -33,7 +33,7 @@ func (s *spool) append(b []byte) (segment, error) {
 			return segment{}, err
 		}
 		s.file = f
-		os.Remove(f.Name()) // where that can be done to one that is open: nothing is left of a process that is ended
+		os.Remove(f.Name()) // where the system allows it: then a killed process leaves no file
 	}
 	p := segment{s.size, int64(len(b))}
 	n, err := s.file.WriteAt(b, s.size)
@@ -42,10 +42,10 @@ func (s *spool) append(b []byte) (segment, error) {
 	return p, err
 }
 
-// reader reads a piece.
+// reader returns a reader of a segment.
 func (s *spool) reader(p segment) io.Reader { return io.NewSectionReader(s.file, p.offset, p.size) }
 
-// forget gives up pieces. The file is empty again where none are left.
+// forget releases n segments, and truncates the file if none is left.
 func (s *spool) forget(n int) (err error) {
 	if s.segments -= n; s.segments == 0 && s.file != nil {
 		s.size, err = 0, s.file.Truncate(0)
@@ -62,27 +62,27 @@ func (s *spool) close() {
 	}
 }
 
-// ctaLog is what a CTA has in a log so far: entries in writing.
+// ctaLog holds the encoded entries of a CTA so far.
 type ctaLog struct {
 	cta     CTA
 	buf     []byte
-	spilled []segment // before buf
+	spilled []segment // entries before buf
 	records uint64
 	ended   bool
-	begun   bool // it is written as it comes: no CTA before it is missing
+	begun   bool // all CTAs before it are written, so it is written directly
 }
 
-// ctaOrder writes the CTAs of a launch in their order.
+// ctaOrder writes the CTAs of a launch in order.
 type ctaOrder struct {
 	w            *Writer
 	spool        spool
-	next         uint64                  // the CTA that is written as it comes
-	parts        map[uint64]*ctaLog      // by number, those that wait
-	waitingBytes int                     // bytes in buf of those that have ended
-	after        func(cta uint64) uint64 // the one that comes after another
+	next         uint64                  // the CTA that is written directly
+	parts        map[uint64]*ctaLog      // waiting CTAs, by number
+	waitingBytes int                     // bytes in buf of ended CTAs
+	after        func(cta uint64) uint64 // returns the CTA that follows
 }
 
-// spill puts what a part has away.
+// spill moves the entries of p.buf to the log or to disk.
 func (o *ctaOrder) spill(p *ctaLog) error {
 	b := p.buf
 	if p.cta.Number == o.next {
@@ -100,12 +100,12 @@ func (o *ctaOrder) spill(p *ctaLog) error {
 		p.spilled = append(p.spilled, segment)
 	}
 	if p.buf = p.buf[:0]; p.ended {
-		p.buf = nil // nothing comes any more
+		p.buf = nil // no more entries will come
 	}
 	return nil
 }
 
-// begin writes what a part has from before it was the next.
+// begin writes the entries of a CTA that waited until now.
 func (o *ctaOrder) begin(p *ctaLog) error {
 	if p.begun {
 		return nil
@@ -124,7 +124,7 @@ func (o *ctaOrder) begin(p *ctaLog) error {
 	return o.spool.forget(n)
 }
 
-// copySegment writes a piece, which is whole entries.
+// copySegment writes a segment, which holds whole entries.
 func (o *ctaOrder) copySegment(segment segment) error {
 	b := make([]byte, segment.size)
 	if _, err := io.ReadFull(o.spool.reader(segment), b); err != nil {
@@ -133,7 +133,7 @@ func (o *ctaOrder) copySegment(segment segment) error {
 	return o.w.write(b)
 }
 
-// write writes a whole part.
+// write writes a complete CTA.
 func (o *ctaOrder) write(p *ctaLog) error {
 	if err := o.begin(p); err != nil {
 		return err
@@ -142,7 +142,8 @@ func (o *ctaOrder) write(p *ctaLog) error {
 	return o.w.encoded(p.buf, p.records)
 }
 
-// end is told that a CTA has ended, and that those before next that are not there never will be.
+// end marks a CTA as ended and writes all CTAs that are now in order. CTAs before next that are not in parts
+// must never come.
 func (o *ctaOrder) end(p *ctaLog) error {
 	p.ended = true
 	o.waitingBytes += len(p.buf)
@@ -163,7 +164,7 @@ func (o *ctaOrder) end(p *ctaLog) error {
 	return nil
 }
 
-// finish writes those that are left, up to one.
+// finish writes the remaining CTAs up to last.
 func (o *ctaOrder) finish(last uint64) error {
 	for _, n := range slices.Sorted(maps.Keys(o.parts)) {
 		if n > last {
@@ -178,7 +179,7 @@ func (o *ctaOrder) finish(last uint64) error {
 	return nil
 }
 
-// drop forgets all parts.
+// drop discards all CTAs.
 func (o *ctaOrder) drop() {
 	o.parts, o.waitingBytes = map[uint64]*ctaLog{}, 0
 	o.spool.close()

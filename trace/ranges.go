@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Ranges are numbers that a filter lets through; none lets all.
+// Ranges is a set of numbers. The empty Ranges contains all numbers.
 type Ranges []Range
 
-// Range is numbers from one to another, both of them included.
+// Range is the numbers from From to To, inclusive.
 type Range struct{ From, To uint64 }
 
-// UnmarshalText reads "0-3,7".
+// UnmarshalText parses "0-3,7".
 func (r *Ranges) UnmarshalText(text []byte) error {
 	*r = nil
 	for _, s := range strings.Split(string(text), ",") {
@@ -30,7 +30,7 @@ func (r *Ranges) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalText writes what UnmarshalText reads; nothing of none.
+// MarshalText returns the text for UnmarshalText; "" for empty Ranges.
 func (r Ranges) MarshalText() ([]byte, error) {
 	var b []byte
 	for i, x := range r {
@@ -49,7 +49,7 @@ func (r Ranges) String() string {
 	return string(b)
 }
 
-// Has reports whether a number is let through.
+// Has reports whether the set contains a number.
 func (r Ranges) Has(n uint64) bool {
 	for _, x := range r {
 		if x.From <= n && n <= x.To {
@@ -59,7 +59,7 @@ func (r Ranges) Has(n uint64) bool {
 	return len(r) == 0
 }
 
-// after is the first number from n on that is let through, or the largest there is.
+// after returns the first number from n on in the set, or the largest uint64.
 func (r Ranges) after(n uint64) uint64 {
 	if len(r) == 0 || r.Has(n) {
 		return n

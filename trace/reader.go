@@ -18,12 +18,12 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Error is what is wrong with a log.
+// Error is an error in a log, with its place.
 type Error struct {
 	Name   string
-	Offset int64 // in bytes, of the entry; of compressed logs in what they hold
-	Packed bool  // it is of a compressed log
-	Line   int64 // of a text, from 1 on; else 0
+	Offset int64 // of the entry, in bytes; in a compressed log, of the decompressed data
+	Packed bool  // the log is compressed
+	Line   int64 // of a text log, from 1; else 0
 	Err    error
 }
 
@@ -38,16 +38,16 @@ func (e *Error) Error() string {
 	return at + ": " + e.Err.Error()
 }
 
-// Unwrap is what is wrong.
+// Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrTruncated is that a log ends without Finish.
+// ErrTruncated reports a log without Finish.
 var ErrTruncated = errors.New("the log ends here, and is not whole")
 
-// maxEntry is the most bytes that an entry may have.
+// maxEntry is the largest size of an entry in bytes.
 const maxEntry = 64 << 20
 
-// Reader reads a log.
+// Reader reads a log. It is not safe for concurrent use.
 type Reader struct {
 	Header Header
 
@@ -56,24 +56,24 @@ type Reader struct {
 	in     *bufio.Reader
 	zstd   *zstd.Decoder
 	text   bool
-	offset int64 // of what comes next
-	line   int64 // of a text, before it
-	place  Error // of the entry that was read last
+	offset int64 // of the next entry
+	line   int64 // number of lines before it, in a text log
+	place  Error // of the last entry
 	room   []byte
 
 	launch  *Launch
-	code    map[uint64]*Code // of it
+	code    map[uint64]*Code // of launch
 	cta     *CTA
 	records uint64
-	ended   bool // the launch has
+	ended   bool // launch has ended
 	done    bool
-	unread  Entry // has been read already, and comes next
+	unread  Entry // an entry read ahead
 }
 
-// headerTag begins the entry that is a header, behind its length.
+// headerTag is the first byte of a header entry after its length.
 var headerTag = byte(protowire.EncodeTag(1, protowire.BytesType))
 
-// NewReader begins to read a log. Name is what errors call it.
+// NewReader reads the header of a log. name is its name in errors.
 func NewReader(name string, r io.Reader) (*Reader, error) {
 	t := &Reader{name: name, src: r, in: bufio.NewReaderSize(r, 1<<16), ended: true, place: Error{Name: name}}
 	head, err := t.in.Peek(4)
@@ -112,19 +112,19 @@ func NewReader(name string, r io.Reader) (*Reader, error) {
 	return t, nil
 }
 
-// Close gives up what the reader holds, but not what it reads.
+// Close releases the reader's resources. It does not close the underlying reader.
 func (t *Reader) Close() {
 	if t.zstd != nil {
 		t.zstd.Close()
 	}
 }
 
-// isMissing reports whether the log lacks something.
+// isMissing reports whether the log lacks a part.
 func (t *Reader) isMissing(part string) bool {
 	return slices.Contains(t.Header.Missing, part) || t.Header.Version < 2 && slices.Contains(missingBefore2, part)
 }
 
-// allMissing is everything that the log lacks.
+// allMissing returns all parts that the log lacks.
 func (t *Reader) allMissing() (list []string) {
 	for _, s := range MissingParts {
 		if t.isMissing(s) {
@@ -134,7 +134,7 @@ func (t *Reader) allMissing() (list []string) {
 	return list
 }
 
-// fail is an error at the entry that was read last.
+// fail adds the place of the last entry to an error.
 func (t *Reader) fail(err error) error {
 	var already *Error
 	if errors.As(err, &already) {
@@ -145,7 +145,7 @@ func (t *Reader) fail(err error) error {
 	return &e
 }
 
-// Next reads the next entry. The error is io.EOF behind the last, or an *Error.
+// Next reads the next entry. The error is io.EOF after the last entry, else an *Error.
 func (t *Reader) Next() (Entry, error) {
 	if t.done {
 		return nil, io.EOF
@@ -170,7 +170,7 @@ func (t *Reader) Next() (Entry, error) {
 	return e, nil
 }
 
-// read reads an entry, and nothing into it.
+// read decodes an entry without checks of its order.
 func (t *Reader) read() (Entry, error) {
 	t.place.Offset, t.place.Line = t.offset, 0
 	if t.text {
@@ -189,7 +189,7 @@ func (t *Reader) read() (Entry, error) {
 	return e, nil
 }
 
-// checkEnd checks that nothing is behind the end of the log, but an index.
+// checkEnd checks that only an index follows the end of the log.
 func (t *Reader) checkEnd() error {
 	for {
 		t.place.Offset, t.place.Line = t.offset, 0
@@ -222,7 +222,7 @@ func (t *Reader) checkEnd() error {
 
 var errDataAfterEnd = errors.New("there is something behind the end of the log")
 
-// places is the index of the log, of a file in which one can go to and fro; else there is none.
+// places returns the index of the log; nil if it is not a seekable file.
 func (t *Reader) places() ([]Place, error) {
 	f, ok := t.src.(interface {
 		io.ReaderAt
@@ -245,8 +245,7 @@ func (t *Reader) places() ([]Place, error) {
 	return ReadIndex(f, size)
 }
 
-// seek goes on reading at a place of the index. Launches are read with the code that they have; who goes
-// to a CTA or an end must have read the launch.
+// seek continues at a place of the index. To seek to a CTA or an end, the reader must have read the launch.
 func (t *Reader) seek(p Place) error {
 	if _, err := t.src.(io.Seeker).Seek(int64(p.Offset), io.SeekStart); err != nil {
 		return err
@@ -287,8 +286,8 @@ func (t *Reader) seek(p Place) error {
 	return nil
 }
 
-// readDelimited reads what is behind its length, and tells how many bytes that took. The error is
-// io.EOF if nothing is left. Room is used if it is enough.
+// readDelimited reads a message after its length, and returns the number of bytes read. The error is io.EOF at
+// the end. It uses room if that is large enough.
 func readDelimited(in *bufio.Reader, room []byte) ([]byte, int64, error) {
 	size, err := binary.ReadUvarint(in)
 	if err != nil {
@@ -305,14 +304,14 @@ func readDelimited(in *bufio.Reader, room []byte) ([]byte, int64, error) {
 		_, err := io.ReadFull(in, room[:size])
 		return room[:size], n, err
 	}
-	var b bytes.Buffer // not made at once: the length may be wrong
+	var b bytes.Buffer // grows on demand: the length may be wrong
 	if _, err := io.CopyN(&b, in, int64(size)); err != nil {
 		return nil, 0, io.ErrUnexpectedEOF
 	}
 	return b.Bytes(), n, nil
 }
 
-// readError is the error of reading.
+// readError returns the error for a failed read.
 func (t *Reader) readError(err error) error {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = ErrTruncated
@@ -349,7 +348,7 @@ func (t *Reader) readText() (Entry, error) {
 	}
 }
 
-// checkOrder checks that an entry may come here, and completes what it leaves out.
+// checkOrder checks the order of entries, and completes them.
 func (t *Reader) checkOrder(e Entry) error {
 	switch e := e.(type) {
 	case *Header:
@@ -416,7 +415,7 @@ func (t *Reader) checkOrder(e Entry) error {
 	return nil
 }
 
-// complete fills in what a record leaves out, and checks the rest.
+// complete fills in the omitted parts of a record, and checks it.
 func (t *Reader) complete(r *Record) error {
 	if r.Kind >= kinds {
 		return fmt.Errorf("%d is no kind of record", r.Kind)
@@ -471,10 +470,10 @@ func (t *Reader) complete(r *Record) error {
 	return nil
 }
 
-// spaces are the state spaces that accesses name.
+// spaces are the state spaces of accesses.
 var spaces = []string{"generic", "global", "shared", "local", "param", "const"}
 
-// doesSomething reports whether the Note of an Effect can be read.
+// doesSomething reports whether the Note of an Effect is valid.
 func (r *Record) doesSomething() bool {
 	_, _, _, _, ok := r.effect()
 	return ok

@@ -1,6 +1,6 @@
 package trace
 
-// This file is the probe that writes logs.
+// This file implements the probe that records logs.
 
 import (
 	"iter"
@@ -11,7 +11,7 @@ import (
 	"gemu/ptx"
 )
 
-// Recorder writes what the launches of a device do, of which it is a probe.
+// Recorder is a probe that records the launches of a device in a log. It is safe for concurrent launches.
 type Recorder struct {
 	filter Filter
 
@@ -22,13 +22,13 @@ type Recorder struct {
 	running  map[*probe.LaunchInfo]*launchRecording
 }
 
-// NewRecorder has a log written of what a filter lets through.
+// NewRecorder returns a recorder of the launches that the filter selects.
 func NewRecorder(w *Writer, f Filter) *Recorder {
 	return &Recorder{filter: f, w: w, running: map[*probe.LaunchInfo]*launchRecording{}}
 }
 
-// Close ends the log. Where a launch is under way, as when a process ends in the middle of one, it is
-// left as it is, which readers tell.
+// Close ends the log. If a launch is still running, for example because the process ends, the log stays without
+// its end, and readers report ErrTruncated.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -41,22 +41,22 @@ func (r *Recorder) Close() error {
 	return r.w.Close()
 }
 
-// Err is what has kept the log from being written. Launches end by it.
+// Err returns the first write error. It also ends the running launches.
 func (r *Recorder) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err
 }
 
-// launchRecording is a launch that is being written.
+// launchRecording is the recording of a running launch.
 type launchRecording struct {
 	*Recorder
 	order ctaOrder
 	code  []Code
 }
 
-// Subscription are the instructions that have executed, and what comes of them later. One that is undone has
-// not come to its OnAfter.
+// Subscription asks for executed instructions and their later effects. An instruction that is undone never
+// reaches OnAfter.
 func (r *Recorder) Subscription() probe.Subscription {
 	return probe.Subscription{
 		Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnCTAEnd | probe.OnAccess | probe.OnAfter |
@@ -65,7 +65,7 @@ func (r *Recorder) Subscription() probe.Subscription {
 	}
 }
 
-// OnEvent is told of launches that begin and end.
+// OnEvent handles the beginning and end of launches.
 func (r *Recorder) OnEvent(e *probe.Event) {
 	switch e.Kind {
 	case probe.OnLaunch:
@@ -97,7 +97,7 @@ func (r *Recorder) begin(l *probe.LaunchInfo) {
 	}
 }
 
-// setError notes the first error.
+// setError keeps the first error.
 func (r *Recorder) setError(err error) {
 	if r.err == nil {
 		r.err = err
@@ -112,7 +112,7 @@ func (r *Recorder) end(e *probe.Event) {
 		return
 	}
 	defer delete(r.running, e.Launch)
-	// CTAs behind one that has trapped may or may not have run.
+	// CTAs after a trapped one may or may not have run.
 	last := ^uint64(0)
 	end := &End{Number: c.w.launch}
 	if e.Err != nil {
@@ -128,7 +128,7 @@ func (r *Recorder) end(e *probe.Event) {
 
 func extentOf(d ptx.Dim3) []uint64 { return []uint64{uint64(d.X), uint64(d.Y), uint64(d.Z)} }
 
-// clusterOf is the extent of clusters, nil if there are none.
+// clusterOf returns the extent of clusters, or nil without clusters.
 func clusterOf(d ptx.Dim3) []uint64 {
 	if d.X*d.Y*d.Z <= 1 {
 		return nil
@@ -150,7 +150,7 @@ func codeOf(i uint64, p probe.Program) Code {
 	if slices.ContainsFunc(instr.Ops, measures) {
 		c.Flags = append(c.Flags, "clock")
 	}
-	if instr.Has("approx") || instr.Has("full") { // div.full has a bound, too (manual 9.7.3.8)
+	if instr.Has("approx") || instr.Has("full") { // div.full has an error bound, too (manual 9.7.3.8)
 		c.Flags = append(c.Flags, "approx"+instr.Type().String())
 	}
 	return c
@@ -160,7 +160,7 @@ func measures(o ptx.Operand) bool {
 	return o.Kind == ptx.SRegOperand && o.SReg.Measures() || slices.ContainsFunc(o.Elems(), measures)
 }
 
-// bitsOf is the width of a register of a type.
+// bitsOf returns the width of a register type.
 func bitsOf(t ptx.Type) uint64 {
 	if t == ptx.Pred {
 		return 1
@@ -168,7 +168,7 @@ func bitsOf(t ptx.Type) uint64 {
 	return uint64(t.Bits())
 }
 
-// CTA begins what a CTA does.
+// CTA returns the sink that records a CTA.
 func (r *Recorder) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -182,25 +182,25 @@ func (r *Recorder) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	return &sink{launchRecording: c, part: p, warps: make([]warp, warps)}
 }
 
-// warp is how far a warp has come.
+// warp counts the instructions of a warp.
 type warp struct {
 	seq     uint64
-	numbers [64]uint64 // instructions that each lane has executed
-	written [64]uint64 // … up to and with that which was written last
+	numbers [64]uint64 // executed instructions, by lane
+	written [64]uint64 // up to and including the last recorded one, by lane
 }
 
-// sink writes the records of a CTA.
+// sink records a CTA.
 type sink struct {
 	*launchRecording
 	part  *ctaLog
 	warps []warp
 
 	accesses Accesses
-	record   Record // room
-	failed   error  // to write
+	record   Record // scratch space
+	failed   error  // write error
 }
 
-// OnEvent is told what the CTA does.
+// OnEvent handles the events of the CTA.
 func (s *sink) OnEvent(e *probe.Event) {
 	switch e.Kind {
 	case probe.OnAccess:
@@ -223,7 +223,7 @@ func (s *sink) OnEvent(e *probe.Event) {
 	}
 }
 
-// withLog does something with what the CTAs share.
+// withLog calls do with the lock of the shared log.
 func (s *sink) withLog(do func() error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -231,7 +231,7 @@ func (s *sink) withLog(do func() error) {
 	s.failed = s.err
 }
 
-// passes reports whether the filter lets an instruction through.
+// passes reports whether the filter selects an instruction.
 func (s *sink) passes(e *probe.Event) bool {
 	f := &s.filter
 	if e.Warp >= 0 && !f.Warps.Has(uint64(e.Warp)) {
@@ -244,19 +244,18 @@ func (s *sink) passes(e *probe.Event) bool {
 	return f.instructions(c.Line, c.Class)
 }
 
-// IsDeferred reports whether the results of an instruction come when others make them: of calls and
-// barriers, and of multiplications of a warpgroup.
+// IsDeferred reports whether the results of an instruction come later: for calls, barriers and warpgroup
+// multiplications.
 func IsDeferred(instr *ptx.Instr) bool {
 	return instr.Form.Effects.Any(ptx.Calls|ptx.Barrier) || instr.Form.Family == ptx.FamilyWgmma
 }
 
-// isDeferred reports whether the results that an instruction has come with this event, and were not
-// written as it executed.
+// isDeferred reports whether this event brings deferred results.
 func (s *sink) isDeferred(e *probe.Event) bool {
 	return len(e.Writes) > 0 && e.Instr != nil && IsDeferred(e.Instr)
 }
 
-// instruction writes what a warp has executed.
+// instruction records an executed instruction.
 func (s *sink) instruction(e *probe.Event) {
 	w := &s.warps[e.Warp]
 	r := &s.record
@@ -296,7 +295,7 @@ func (s *sink) instruction(e *probe.Event) {
 	s.write(r, c)
 }
 
-// results notes registers that lanes have got.
+// results adds the registers that lanes have written.
 func (r *Record) results(e *probe.Event, lanes uint64) {
 	for i := range e.Writes {
 		v := &e.Writes[i]
@@ -311,7 +310,7 @@ func (r *Record) results(e *probe.Event, lanes uint64) {
 	}
 }
 
-// write encodes a record, and puts away what is too much of the part.
+// write encodes a record, and spills the CTA if it is too long.
 func (s *sink) write(r *Record, c *Code) {
 	p := s.part
 	p.buf = s.w.codec.append(p.buf, r, c)
@@ -321,7 +320,7 @@ func (s *sink) write(r *Record, c *Code) {
 	}
 }
 
-// newRecord begins a record that is not of an instruction as it executes.
+// newRecord returns a record of another kind than Instruction.
 func (s *sink) newRecord(e *probe.Event, kind Kind) (r *Record, c *Code) {
 	r = &Record{Kind: kind, CTA: s.part.cta.Number, Lanes: e.Lanes, Active: e.Lanes, Depth: uint64(e.Depth)}
 	if e.Warp >= 0 {
@@ -334,7 +333,7 @@ func (s *sink) newRecord(e *probe.Event, kind Kind) (r *Record, c *Code) {
 	return r, c
 }
 
-// result writes results that come later.
+// result records deferred results.
 func (s *sink) result(e *probe.Event) {
 	if !s.passes(e) {
 		return
@@ -348,7 +347,7 @@ func (s *sink) result(e *probe.Event) {
 	s.write(r, c)
 }
 
-// effect writes what an asynchronous operation does.
+// effect records an effect of an asynchronous operation.
 func (s *sink) effect(e *probe.Event) {
 	if !s.passes(e) {
 		return
@@ -364,7 +363,7 @@ func (s *sink) effect(e *probe.Event) {
 	s.write(r, c)
 }
 
-// trap writes what has stopped the CTA.
+// trap records a trap of the CTA.
 func (s *sink) trap(e *probe.Event) {
 	if e.Warp >= 0 && !s.filter.Warps.Has(uint64(e.Warp)) {
 		return

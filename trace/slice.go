@@ -1,7 +1,7 @@
 package trace
 
-// This file finds where a value comes from, in a log: the instructions whose results an instruction
-// has read, theirs, and what wrote what they loaded, be it a store, an atomic or an asynchronous operation.
+// This file computes backward slices in a log: the instructions that produced the operands of an instruction,
+// their operands in turn, and the writers of loaded memory: stores, atomics and asynchronous operations.
 
 import (
 	"cmp"
@@ -14,35 +14,34 @@ import (
 	"gemu/ptx"
 )
 
-// Bounds of a slice; tests have other ones. A hop goes through memory. The instructions of threads that are
-// kept at a time are at most twice sliceHistory, each with what one thread has done, which is about
-// 500 bytes.
+// Limits of a slice; tests change them. A hop leads through memory. At most 2·sliceHistory instructions of
+// threads are kept at a time, about 500 bytes each.
 var (
-	sliceHistory = 1 << 16 // instructions that are looked at in a hop, before those whose sources are wanted, of all threads together
-	sliceNodes   = 40      // instructions of a slice
-	sliceHops    = 4       // times it goes through memory
+	sliceHistory = 1 << 16 // instructions before the targets searched in a hop, over all threads
+	sliceNodes   = 40      // instructions in a slice
+	sliceHops    = 4       // hops through memory
 )
 
-// sliceBytes is how many bytes of what an asynchronous operation writes are followed, if it is the
-// difference itself.
+// sliceBytes is the number of written bytes that are followed, if an asynchronous operation is the difference
+// itself.
 const sliceBytes = 64
 
-// Origin is an instruction that a slice goes through.
+// Origin is an instruction in a slice.
 type Origin struct {
-	Depth  int // 1 is what the instruction itself has read
+	Depth  int // 1 for the direct operands of the difference
 	Launch uint64
 	CTA    uint64
 	Thread int
 	Number uint64
 	Line   uint64
 	Text   string
-	Values []string // that the thread got, or stored
-	Note   string   // why it ends here
+	Values []string // results and stored values of the thread
+	Note   string   // reason why the slice ends here
 }
 
-// Slice is where the value of a difference comes from, in the first log that says which registers
-// instructions read; back from the instruction itself or, where the threads part, from that before it.
-// It reads the log several times: of one with an index, in a file, the parts that it needs.
+// Slice returns the origin of the value of a difference, from the first log with the registers that
+// instructions read. It begins at the instruction itself, or at the preceding one if the threads diverge there.
+// It reads the log several times; with an index in a file, only the necessary parts.
 func (d *Difference) Slice(logs [2]Source) ([]Origin, error) {
 	for i, r := range d.Record {
 		if r != nil && d.Code[i] != nil && d.Thread >= 0 {
@@ -52,9 +51,8 @@ func (d *Difference) Slice(logs [2]Source) ([]Origin, error) {
 	return nil, nil
 }
 
-// SliceOf is where the value of a difference comes from in log i, 0 or 1. What a log without code lines
-// does not say of its instructions, the other log says by their lines. Nothing comes of a log that
-// does not have the instruction, or if neither log says which registers instructions read.
+// SliceOf returns the origin of the value of a difference in log i, 0 or 1. A log without code lines uses the
+// other log's code, by line. The result is nil if the log lacks the instruction, or neither log has code.
 func (d *Difference) SliceOf(i int, logs [2]Source) ([]Origin, error) {
 	r := d.Record[i]
 	if r == nil || d.Thread < 0 {
@@ -75,49 +73,49 @@ func (d *Difference) SliceOf(i int, logs [2]Source) ([]Origin, error) {
 	return s.list(goal), nil
 }
 
-// slicer makes a slice.
+// slicer computes a slice.
 type slicer struct {
 	log   Source
 	c     *cursor
-	width int // of warps
+	width int // lanes per warp
 	nodes int
 
-	borrowed map[uint64]codeByLine // by launch, of a log without code lines
+	borrowed map[uint64]codeByLine // by launch, for a log without code lines
 }
 
-// sliceTarget is what a thread did, whose sources are wanted.
+// sliceTarget is a step of a thread whose sources are wanted.
 type sliceTarget struct {
 	record      *Record
 	launch      uint64
 	lane        int
-	instrItself bool          // not of the one before it
-	ranges      []memoryRange // of an asynchronous operation: of what it has written; none: of all
+	instrItself bool          // start at the instruction, not at the one before it
+	ranges      []memoryRange // written bytes of interest of an asynchronous operation; nil: all
 
-	history      []threadRecord // of the thread, up to it; of an asynchronous operation up to what has issued it
-	limit        int            // of history
+	history      []threadRecord // of the thread, up to the target; for an asynchronous operation up to its issue
+	limit        int            // of the length of history
 	count        uint64         // instructions so far
 	issued       bool           // the operation has been issued
-	wholeHistory bool           // … and history ends with the instruction that has
-	reads        *Record        // what it has read
+	wholeHistory bool           // history ends with the issuing instruction
+	reads        *Record        // the record of the operation's read
 	complete     bool
 	sources      []*node
 }
 
-// memoryRange is bytes of a space.
+// memoryRange is a range of bytes in a state space.
 type memoryRange struct {
 	space     string
-	addr, end uint64 // at: the end
+	addr, end uint64 // end is exclusive
 }
 
-// threadRecord is what a thread did.
+// threadRecord is a step of a thread.
 type threadRecord struct {
-	*Record    // with what is the thread's alone
+	*Record    // reduced to the thread
 	code       *Code
 	number     uint64
-	incomplete bool // its results may be missing
+	incomplete bool // results may be missing
 }
 
-// node is an instruction of a slice, with where its values come from.
+// node is an instruction of a slice and its sources.
 type node struct {
 	threadRecord
 	launch  uint64
@@ -132,23 +130,23 @@ func (n *node) note(format string, args ...any) {
 	}
 }
 
-// load is memory that an instruction of a slice has read, and what wrote each byte of it last.
+// load is memory read by an instruction of a slice, and the last writer of each byte.
 type load struct {
-	space   string // "global", "shared", "local", "param"
+	space   string // "global", "shared", "local" or "param"
 	addr    uint64
 	launch  uint64
 	cta     uint64
 	warp    uint64
 	lane    int
-	before  uint64 // the ordinal of the record that has read it
-	atomic  bool   // lanes below by the same come before it
+	before  uint64 // ordinal of the reading record
+	atomic  bool   // lower lanes of the same atomic precede it
 	node    *node
 	writers []byteWriter // by byte
 }
 
-// byteWriter is what has written a byte.
+// byteWriter is the last writer of a byte.
 type byteWriter struct {
-	*Record // nil: nobody
+	*Record // nil: unwritten
 	code    *Code
 	launch  uint64
 	lane    int
@@ -188,7 +186,7 @@ func (s *slicer) run(goal *sliceTarget) error {
 	return nil
 }
 
-// written makes targets of what has written memory that was loaded.
+// written returns targets for the writers of loaded memory.
 func (s *slicer) written(loads []*load) (goals []*sliceTarget) {
 	type key struct {
 		ordinal uint64
@@ -227,12 +225,12 @@ func (s *slicer) written(loads []*load) (goals []*sliceTarget) {
 	return goals
 }
 
-// firstUnwritten is the address of the first byte that nobody has written.
+// firstUnwritten returns the address of the first byte without a writer.
 func (l *load) firstUnwritten() uint64 {
 	return l.addr + uint64(slices.IndexFunc(l.writers, func(w byteWriter) bool { return w.Record == nil }))
 }
 
-// laneRecord is a record with what it says of one lane.
+// laneRecord returns a record reduced to one lane.
 func laneRecord(r *Record, lane int) *Record {
 	x := &Record{Kind: r.Kind, CTA: r.CTA, Warp: r.Warp, Seq: r.Seq, Code: r.Code, Line: r.Line, Name: r.Name, Lanes: r.Lanes & (1 << lane), Active: 1 << lane, Depth: r.Depth, Note: r.Note, ordinal: r.ordinal}
 	laneValue := func(v *Value, lanes uint64) Value {
@@ -260,7 +258,7 @@ func laneRecord(r *Record, lane int) *Record {
 	return x
 }
 
-// open goes to the beginning of a launch, unless it is being read and an index leads to its CTAs.
+// open moves to the beginning of a launch, unless the launch is being read and an index leads to its CTAs.
 func (s *slicer) open(launch uint64) (err error) {
 	if s.c != nil && len(s.c.index) > 0 && s.c.launch != nil && s.c.launch.Number == launch && s.c.sorted == nil {
 		return nil
@@ -284,7 +282,7 @@ func (s *slicer) open(launch uint64) (err error) {
 	return s.begin(launch)
 }
 
-// launchPlace is where the index has a launch; -1 if it has not.
+// launchPlace returns the index of a launch in the log's index, or -1.
 func (s *slicer) launchPlace(launch uint64) int {
 	return slices.IndexFunc(s.c.index, func(p Place) bool { return p.Kind == LaunchPlace && p.Launch == launch })
 }
@@ -306,7 +304,7 @@ func (s *slicer) begin(launch uint64) error {
 	}
 }
 
-// cta goes through what a CTA did, for as long as do says.
+// cta calls do for the records of a CTA until it returns false.
 func (s *slicer) cta(launch, cta uint64, do func(r *Record) bool) error {
 	if err := s.open(launch); err != nil {
 		return err
@@ -333,7 +331,7 @@ func (s *slicer) cta(launch, cta uint64, do func(r *Record) bool) error {
 	}
 }
 
-// records goes through the records of the CTA that is being read; on is whether do wants more.
+// records calls do for the records of the current CTA; more is false if do stopped.
 func (s *slicer) records(do func(r *Record) bool) (more bool, err error) {
 	for {
 		r, err := s.c.nextRecord()
@@ -349,7 +347,7 @@ func (s *slicer) records(do func(r *Record) bool) (more bool, err error) {
 	}
 }
 
-// histories finds what the threads of targets did before them.
+// histories finds the earlier steps of the targets' threads.
 func (s *slicer) histories(goals []*sliceTarget) error {
 	type key struct{ launch, cta uint64 }
 	byThread := map[key][]*sliceTarget{}
@@ -380,7 +378,7 @@ func (s *slicer) histories(goals []*sliceTarget) error {
 	return nil
 }
 
-// history notes what a record says of a target's thread.
+// history adds a record to a target's history.
 func (s *slicer) history(g *sliceTarget, r *Record) {
 	async := g.record.Kind == Effect && len(g.record.Results) == 0
 	past := r.ordinal >= g.record.ordinal
@@ -404,19 +402,19 @@ func (s *slicer) history(g *sliceTarget, r *Record) {
 		if g.history = append(g.history, m); len(g.history) > 2*g.limit {
 			g.history = slices.Delete(g.history, 0, g.limit)
 		}
-		// The instruction that has issued an operation comes behind that.
+		// The issuing instruction comes after the operation.
 		g.wholeHistory = async && g.issued && r.Kind == Instruction
 	}
 	g.complete = past && (!async || g.wholeHistory)
 }
 
-// number is which asynchronous operation a target is.
+// number returns the number of the target's asynchronous operation.
 func (g *sliceTarget) number() uint64 {
 	n, _, _, _, _ := g.record.effect()
 	return n
 }
 
-// walk finds the sources of a target in its thread's history, and what they have loaded.
+// walk finds the sources of a target in its thread's history, and returns their loads.
 func (s *slicer) walk(g *sliceTarget) (loads []*load) {
 	position := len(g.history) - 1
 	if !g.instrItself {
@@ -429,7 +427,7 @@ func (s *slicer) walk(g *sliceTarget) (loads []*load) {
 	}
 	root := &node{threadRecord: g.history[position], launch: g.launch, lane: g.lane}
 	switch {
-	case len(g.sources) > 0: // what has written
+	case len(g.sources) > 0: // the target is a writer
 		root = g.sources[0]
 		root.number = g.history[position].number
 	case g.record.Kind == Effect && len(g.record.Results) == 0:
@@ -481,7 +479,7 @@ func (s *slicer) walk(g *sliceTarget) (loads []*load) {
 	return loads
 }
 
-// loaded is what an instruction has read of memory.
+// loaded returns the memory reads of an instruction.
 func (s *slicer) loaded(n *node) (loads []*load) {
 	if n.Kind == Effect {
 		if len(n.Results) > 0 {
@@ -510,7 +508,7 @@ func (s *slicer) load(n *node, r *Record, space string, addr, bytes uint64) *loa
 	return &load{space: space, addr: addr, launch: n.launch, cta: r.CTA, warp: r.Warp, lane: n.lane, before: r.ordinal, node: n, writers: make([]byteWriter, bytes)}
 }
 
-// moved is what an asynchronous operation has read of memory for what is wanted of what it has written.
+// moved returns the memory that an asynchronous operation read for the written bytes of interest.
 func (s *slicer) moved(g *sliceTarget, n *node) (loads []*load) {
 	var from, to []*Access
 	if g.reads != nil {
@@ -525,11 +523,11 @@ func (s *slicer) moved(g *sliceTarget, n *node) (loads []*load) {
 			to = append(to, a)
 		}
 	}
-	if len(from) > 0 && len(to) > 0 && len(from) != len(to) { // some of what it writes are fillers
+	if len(from) > 0 && len(to) > 0 && len(from) != len(to) { // some written segments are fill values
 		n.note("which of what it has read it is, the log does not say")
 		return nil
 	}
-	if len(to) == 0 { // the difference is in what it reads
+	if len(to) == 0 { // the difference is in the read
 		to = from
 	}
 	for i, a := range to {
@@ -547,7 +545,7 @@ func (s *slicer) moved(g *sliceTarget, n *node) (loads []*load) {
 				space, at := step{g.reads, g.lane, 0}.location(from[i])
 				loads = append(loads, s.load(n, g.reads, space, at+first-addr, end-first))
 			}
-			if a.Kind == Atomic { // and what was there
+			if a.Kind == Atomic { // the old value
 				l := s.load(n, g.record, space, first, end-first)
 				loads = append(loads, l)
 			}
@@ -556,8 +554,8 @@ func (s *slicer) moved(g *sliceTarget, n *node) (loads []*load) {
 	return loads
 }
 
-// findDefinition is where a register that an instruction reads has been written: in the same function, in
-// the same depth of calls.
+// findDefinition returns the index of the last write of a register before an instruction, in the same function
+// at the same call depth; -1 if there is none.
 func (g *sliceTarget) findDefinition(before int, n *node, name string) int {
 	for j := before - 1; j >= 0; j-- {
 		m := &g.history[j]
@@ -571,9 +569,8 @@ func (g *sliceTarget) findDefinition(before int, n *node, name string) int {
 	return -1
 }
 
-// stores finds what has written last memory that was loaded: in the order of the log, which is that of
-// time within a CTA. First the CTA is looked at, or its cluster; what nobody there has written,
-// others may have, before it in the log.
+// stores finds the last writers of loaded memory, in log order, which is the order of time within a CTA. It
+// searches the CTA or its cluster first, then everything before it in the log.
 func (s *slicer) stores(loads []*load) error {
 	type key struct{ launch, cta uint64 }
 	done := map[key]bool{}
@@ -610,7 +607,7 @@ func (s *slicer) stores(loads []*load) error {
 	return s.before(last, remaining)
 }
 
-// before looks for writers in what comes before a record: of a log with an index from there on back.
+// before searches the log before a record for writers; with an index, backwards.
 func (s *slicer) before(last uint64, loads []*load) error {
 	if len(s.c.index) == 0 {
 		return s.forwards(last, loads)
@@ -634,7 +631,7 @@ func (s *slicer) before(last uint64, loads []*load) error {
 	return nil
 }
 
-// searchPart looks at what is from a place of the index up to a record.
+// searchPart searches from a place of the index to a record.
 func (s *slicer) searchPart(p Place, end uint64, loads []*load) error {
 	if p.Kind == LaunchPlace {
 		s.c.launch = nil // from its beginning
@@ -650,7 +647,7 @@ func (s *slicer) searchPart(p Place, end uint64, loads []*load) error {
 	return s.upTo(end, loads)
 }
 
-// upTo looks at the CTAs of a launch that are left, up to a record.
+// upTo searches the remaining CTAs of a launch up to a record.
 func (s *slicer) upTo(end uint64, loads []*load) error {
 	for {
 		ctaEntry, err := s.c.nextCTA()
@@ -669,7 +666,7 @@ func (s *slicer) upTo(end uint64, loads []*load) error {
 	}
 }
 
-// forwards looks at all of a log up to a record.
+// forwards searches the log from its beginning up to a record.
 func (s *slicer) forwards(last uint64, loads []*load) (err error) {
 	s.close()
 	if s.c, err = s.log.open(); err != nil {
@@ -686,7 +683,7 @@ func (s *slicer) forwards(last uint64, loads []*load) (err error) {
 	}
 }
 
-// clusterCTAs is the CTAs of a CTA's cluster, of a launch.
+// clusterCTAs returns the CTAs of a CTA's cluster.
 func clusterCTAs(l *Launch, cta uint64) []uint64 {
 	if len(l.Cluster) != 3 || len(l.Grid) != 3 || slices.Contains(l.Grid, 0) || slices.Contains(l.Cluster, 0) {
 		return []uint64{cta}
@@ -707,7 +704,7 @@ func clusterCTAs(l *Launch, cta uint64) []uint64 {
 	return list
 }
 
-// wrote notes what a record has written of memory that was loaded behind it.
+// wrote notes the bytes that a record wrote of memory loaded later.
 func (s *slicer) wrote(loads []*load, r *Record) {
 	launch := s.c.launch
 	for i := range r.Accesses {
@@ -730,7 +727,7 @@ func (s *slicer) wrote(loads []*load, r *Record) {
 				}
 				same := launch.Number == l.launch && (r.CTA == l.cta || space == "shared" && slices.Contains(clusterCTAs(launch, l.cta), r.CTA))
 				switch {
-				case r.ordinal == l.before && l.atomic && a.Kind == Atomic && lane < l.lane: // one lane after the other
+				case r.ordinal == l.before && l.atomic && a.Kind == Atomic && lane < l.lane: // lanes execute in order
 				case r.ordinal >= l.before && (r.CTA == l.cta || !same || r.ordinal == l.before):
 					continue
 				}
@@ -749,7 +746,7 @@ func (s *slicer) wrote(loads []*load, r *Record) {
 	}
 }
 
-// fails reports whether an access is a compare-and-swap of a lane that has found something else.
+// fails reports whether an access is a compare-and-swap of a lane that found another value.
 func (r *Record) fails(a *Access, lane int) bool {
 	if len(a.Compare) == 0 || len(r.Results) == 0 {
 		return false
@@ -764,7 +761,7 @@ func (r *Record) fails(a *Access, lane int) bool {
 	return false
 }
 
-// leavesUnchanged reports whether a store leaves a byte as it is.
+// leavesUnchanged reports whether a store does not write a byte.
 func (a *Access) leavesUnchanged(offset uint64) bool {
 	if len(a.Store) == 0 || a.Kind == Zero || a.Bytes == 0 {
 		return false
@@ -772,7 +769,7 @@ func (a *Access) leavesUnchanged(offset uint64) bool {
 	return a.Store[min(offset*uint64(len(a.Store))/a.Bytes, uint64(len(a.Store)-1))].Structure == NoValue
 }
 
-// length is how many bytes a lane accesses.
+// length returns the number of bytes that a lane accesses.
 func (a *Access) length(r *Record, lane int) uint64 {
 	if a.Kind == Zero && len(a.Store) > 0 {
 		n, _ := a.Store[0].At(r.lanes(a), lane)
@@ -781,7 +778,7 @@ func (a *Access) length(r *Record, lane int) uint64 {
 	return a.Bytes
 }
 
-// list is a slice, each instruction behind what has read its result.
+// list returns the slice with each instruction after the reader of its result.
 func (s *slicer) list(goal *sliceTarget) (list []Origin) {
 	listed := map[*node]bool{}
 	var add func(n *node, depth int)
@@ -815,7 +812,7 @@ func (s *slicer) list(goal *sliceTarget) (list []Origin) {
 	return list
 }
 
-// describeStored is what a thread gives to an access, in words; of a record of one lane.
+// describeStored describes the values that a thread stores, for a record of one lane.
 func (a *Access) describeStored() (list []string) {
 	verb := "stores "
 	if a.Kind == Atomic {
@@ -841,7 +838,7 @@ func (a *Access) describeStored() (list []string) {
 	return list
 }
 
-// String is the instruction in a line, without its thread.
+// String describes the instruction in one line, without its thread.
 func (o Origin) String() string {
 	s := fmt.Sprintf("%d line %d: %s", o.Number, o.Line, o.Text)
 	if len(o.Values) > 0 {

@@ -1,6 +1,6 @@
 package trace
 
-// This file brings a log to those who go through it CTA by CTA, also one that has no order.
+// This file delivers a log CTA by CTA, even if its records are not ordered by CTA.
 
 import (
 	"bufio"
@@ -13,13 +13,13 @@ import (
 	"slices"
 )
 
-// Source is a log that can be read several times. Open gives it from its beginning.
+// Source is a log that can be read several times. Open returns a reader at its beginning.
 type Source struct {
 	Name string
 	Open func() (io.ReadCloser, error)
 }
 
-// First is the first launch of the log; nil if it has none.
+// First returns the first launch of the log, or nil.
 func (s Source) First() (*Launch, error) {
 	c, err := s.open()
 	if err != nil {
@@ -37,21 +37,21 @@ func (s Source) First() (*Launch, error) {
 	}
 }
 
-// cursor goes through a log: launches, their CTAs in order, and the records of each.
+// cursor reads a log: launches, their CTAs in order, and the records of each.
 type cursor struct {
 	*Reader
 	file   io.Closer
-	peeked Entry // read, and not given out
-	mixed  bool  // the records of the launch come in no order of CTAs, and are not sorted yet
+	peeked Entry // read but not delivered
+	mixed  bool  // the records of the launch are not ordered by CTA, and not sorted yet
 	sorted *sortedRecords
-	end    *End   // of the launch that came last
-	count  uint64 // records that have been given out
+	end    *End   // of the last launch
+	count  uint64 // number of delivered records
 	filteredEntries
-	index []Place // of the log, if there is one
-	names *names  // that the other log allows this one; nil: all
+	index []Place // nil if there is none
+	names *names  // allowed register names; nil: all
 }
 
-// open begins to go through a log.
+// open opens a log.
 func (s Source) open() (*cursor, error) {
 	f, err := s.Open()
 	if err != nil {
@@ -71,7 +71,7 @@ func (s Source) open() (*cursor, error) {
 	return &cursor{Reader: r, file: f, index: places}, nil
 }
 
-// seek goes on at a place of the index.
+// seek continues at a place of the index.
 func (c *cursor) seek(p Place) error {
 	if c.sorted != nil {
 		c.sorted.spool.close()
@@ -81,8 +81,7 @@ func (c *cursor) seek(p Place) error {
 	return c.Reader.seek(p)
 }
 
-// placeOf is the last place of the index at or before a CTA of a launch, or its end; ok is false if
-// there is none.
+// placeOf returns the last place of the index at or before a CTA of a launch, or the launch's end.
 func (c *cursor) placeOf(launch, cta uint64) (p Place, ok bool) {
 	for _, x := range c.index {
 		if x.Launch == launch && (x.Kind == CTAPlace && x.CTA <= cta || x.Kind == EndPlace && cta == ^uint64(0)) {
@@ -92,8 +91,7 @@ func (c *cursor) placeOf(launch, cta uint64) (p Place, ok bool) {
 	return p, ok
 }
 
-// toCTA goes to a CTA of the launch that is being read, or nearer to it, if the index knows a place
-// ahead.
+// toCTA moves towards a CTA of the current launch if the index has a place ahead.
 func (c *cursor) toCTA(cta uint64) error {
 	if p, ok := c.placeOf(c.launch.Number, cta); ok && int64(p.Position) > c.offset {
 		return c.seek(p)
@@ -101,7 +99,7 @@ func (c *cursor) toCTA(cta uint64) error {
 	return nil
 }
 
-// close ends it.
+// close closes the log.
 func (c *cursor) close() {
 	c.Reader.Close()
 	c.file.Close()
@@ -110,7 +108,7 @@ func (c *cursor) close() {
 	}
 }
 
-// peek is the next entry, which stays the next.
+// peek returns the next entry without consuming it.
 func (c *cursor) peek() (e Entry, err error) {
 	if c.peeked == nil {
 		c.peeked, err = c.Next()
@@ -118,8 +116,7 @@ func (c *cursor) peek() (e Entry, err error) {
 	return c.peeked, err
 }
 
-// nextLaunch begins the next launch, with its code; nil behind the last. What is left of
-// the one before is passed over.
+// nextLaunch reads the next launch and its code; nil after the last. It skips the rest of the current launch.
 func (c *cursor) nextLaunch() (*Launch, error) {
 	c.names = nil
 	for {
@@ -145,14 +142,13 @@ func (c *cursor) nextLaunch() (*Launch, error) {
 				}
 				c.peeked = nil
 			}
-			_, c.mixed = e.(*Record) // none of a CTA: they come as they like
+			_, c.mixed = e.(*Record) // records before any CTA may come in any order
 			return l, nil
 		}
 	}
 }
 
-// nextCTA begins the next CTA of the launch; nil behind the last. What is left of the one before
-// is passed over.
+// nextCTA begins the next CTA of the launch; nil after the last. It skips the rest of the current CTA.
 func (c *cursor) nextCTA() (*CTA, error) {
 	c.begin()
 	if c.mixed {
@@ -193,7 +189,7 @@ func (c *cursor) nextCTA() (*CTA, error) {
 	}
 }
 
-// drop passes over the entry that has been read.
+// drop skips the entry that peek returned.
 func (c *cursor) drop() {
 	if _, ok := c.peeked.(*Record); ok {
 		c.count++
@@ -201,7 +197,7 @@ func (c *cursor) drop() {
 	c.peeked = nil
 }
 
-// earlyEnd is the error of a log in which a launch does not end.
+// earlyEnd returns the error for a log that ends inside a launch.
 func (c *cursor) earlyEnd(err error) error {
 	if err == io.EOF {
 		err = c.fail(ErrTruncated)
@@ -209,7 +205,7 @@ func (c *cursor) earlyEnd(err error) error {
 	return err
 }
 
-// nextRecord is the next record of the CTA; nil behind the last.
+// nextRecord returns the next record of the CTA; nil after the last.
 func (c *cursor) nextRecord() (*Record, error) {
 	for {
 		r, err := c.recordOf()
@@ -226,7 +222,7 @@ func (c *cursor) nextRecord() (*Record, error) {
 	}
 }
 
-// codeOf is the instruction of a record; nil if the log does not say.
+// codeOf returns the instruction of a record, or nil if the log lacks it.
 func (c *cursor) codeOf(r *Record) *Code {
 	if r.Code == 0 {
 		return nil
@@ -250,16 +246,16 @@ func (c *cursor) recordOf() (*Record, error) {
 	return r, c.checkRecord(r)
 }
 
-// sortedRecords is the records of a launch by CTA.
+// sortedRecords holds the records of a launch by CTA.
 type sortedRecords struct {
 	spool     spool
 	parts     map[uint64]*ctaLog
-	remaining []uint64 // CTAs that are left
+	remaining []uint64 // CTAs still to deliver
 	current   *bufio.Reader
-	delivered uint64 // records of the log before the CTA that comes next
+	delivered uint64 // number of records of the log before the next CTA
 }
 
-// sort reads all records of a launch, and puts them on disk by CTA.
+// sort reads all records of a launch and groups them by CTA, on disk if necessary.
 func (c *cursor) sort() error {
 	if c.sorted != nil {
 		c.sorted.spool.close()

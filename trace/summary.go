@@ -1,6 +1,6 @@
 package trace
 
-// This file counts what a comparison has looked at, and what it has not.
+// This file counts the compared and the skipped items of a comparison.
 
 import (
 	"fmt"
@@ -9,32 +9,32 @@ import (
 	"strings"
 )
 
-// Tally counts things of one kind.
+// Tally counts items of one kind.
 type Tally struct {
-	Compared uint64 // in both logs, and looked at
-	Skipped  uint64 // in one log or both, and not looked at
+	Compared uint64 // compared in both logs
+	Skipped  uint64 // present in at least one log, but not compared
 }
 
-// Summary is how much of two logs has been compared. Everything but launches, their extents and CTAs is
-// counted by thread: a warp instruction of 32 lanes with one result is 32 instructions, masks and results.
+// Summary counts the compared items of two logs. All but launches, their extents and CTAs count by thread: a
+// warp instruction of 32 lanes with one result is 32 instructions, masks and results.
 type Summary struct {
 	Names   [2]string   // of the logs
-	Missing [2][]string // by log, some of Lackings
+	Missing [2][]string // by log, from MissingParts
 
 	Launches     Tally
 	Extents      Tally // grid, block and cluster of a launch
 	CTAs         Tally
 	Instructions Tally
-	Masks        Tally // whether a guard lets the thread execute the instruction
+	Masks        Tally // whether the guard lets the thread execute the instruction
 	Results      Tally // registers
 	Addresses    Tally // of accesses
-	Stored       Tally // elements that are stored, and pieces that asynchronous operations write
-	Operands     Tally // elements that atomics combine or compare with memory
+	Stored       Tally // stored elements, and segments written by asynchronous operations
+	Operands     Tally // operands of atomics
 	Effects      Tally // reads and writes of asynchronous operations
 	Clocks       uint64
 }
 
-// elements is the tally of what is given to an access.
+// elements returns the tally for the values given to an access.
 func (s *Summary) elements(a *Access) *Tally {
 	if a.Kind == Atomic {
 		return &s.Operands
@@ -42,10 +42,10 @@ func (s *Summary) elements(a *Access) *Tally {
 	return &s.Stored
 }
 
-// elements is how many elements are given to an access.
+// elements returns the number of values given to an access.
 func (a *Access) elements() uint64 { return uint64(len(a.Store) + len(a.Compare)) }
 
-// countInstructions counts instructions of threads that are the same in both logs.
+// countInstructions counts thread instructions that are equal in both logs.
 func (c *comparison) countInstructions(n uint64) {
 	c.summary.Instructions.Compared += n
 	if c.isMissing("active") {
@@ -55,7 +55,7 @@ func (c *comparison) countInstructions(n uint64) {
 	}
 }
 
-// countAlike counts a record that is the same in both logs.
+// countAlike counts a record that is equal in both logs.
 func (c *comparison) countAlike(r *Record) {
 	s := &c.summary
 	if r.Kind == Instruction {
@@ -78,8 +78,8 @@ func (c *comparison) countAlike(r *Record) {
 // Empty reports whether no instruction and no asynchronous operation has been compared.
 func (s *Summary) Empty() bool { return s.Instructions.Compared+s.Effects.Compared == 0 }
 
-// String is the counts as a table, and below it why some things were not compared. A line of the table is left out
-// where neither log has such a thing, and nothing says that one lacks it.
+// String formats the counts as a table, followed by the reasons for skipped items. A row is left out if neither
+// log has such items and none says that it lacks them.
 func (s *Summary) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-23s %12s %12s\n", "", "compared", "not compared")

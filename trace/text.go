@@ -1,6 +1,6 @@
 package trace
 
-// This file is the text format: a line per entry, words apart by one blank.
+// This file implements the text format: one line per entry, words separated by one blank.
 
 import (
 	"encoding/hex"
@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// magic begins a log in text, followed by the version.
+// magic begins a text log; the version follows.
 const magic = "gemu-trace"
 
 // textual is the codec of the text format.
 type textual struct{}
 
-// append appends an entry, with its line's end.
+// append appends an entry as a line.
 func (textual) append(b []byte, e Entry, code *Code) []byte {
 	switch e := e.(type) {
 	case *Header:
@@ -61,7 +61,7 @@ func (textual) append(b []byte, e Entry, code *Code) []byte {
 	return append(b, '\n')
 }
 
-// quoted is a text as a word: in quotes if it would not be one.
+// quoted returns a text as one word, in quotes if necessary.
 func quoted(s string) string {
 	if s == "" || strings.ContainsAny(s, " \"\\\t\r\n") || strconv.Quote(s) != `"`+s+`"` {
 		return strconv.Quote(s)
@@ -69,7 +69,7 @@ func quoted(s string) string {
 	return s
 }
 
-// appendText appends a word name=s, unless s is empty.
+// appendText appends the word name=s, unless s is empty.
 func appendText(b []byte, name, s string) []byte {
 	if s == "" {
 		return b
@@ -153,7 +153,7 @@ func appendRecord(b []byte, r *Record, code *Code) []byte {
 	return b
 }
 
-// appendValue appends u:BASE, a:BASE±STRIDE or g:LIST, numbers in hexadecimal but for the stride; or _.
+// appendValue appends u:BASE, a:BASE±STRIDE, g:LIST or _. All numbers are hexadecimal, except the stride.
 func appendValue(b []byte, v *Value) []byte {
 	if v.Structure == NoValue {
 		return append(b, structureLetters[NoValue]...)
@@ -189,7 +189,7 @@ func appendWide(b []byte, low, high, bits uint64) []byte {
 	return appendHex(b, low)
 }
 
-// words splits a line. Quotes keep blanks together, and are left in place.
+// words splits a line. It keeps quotes and the blanks in them.
 func words(line string) (list []string, err error) {
 	for line != "" {
 		end := strings.IndexAny(line, " \"")
@@ -216,7 +216,7 @@ func words(line string) (list []string, err error) {
 	return list, nil
 }
 
-// unquoted is a word as it was before quoted.
+// unquoted is the inverse of quoted.
 func unquoted(s string) (string, error) {
 	if !strings.HasPrefix(s, `"`) {
 		return s, nil
@@ -228,7 +228,7 @@ func unquoted(s string) (string, error) {
 	return t, nil
 }
 
-// parse reads an entry out of its line, without the line's end. The entries of an index are nil.
+// parse parses a line without its line end. It returns nil for lines of an index.
 func (t textual) parse(line []byte) (Entry, error) {
 	list, err := words(string(line))
 	if err != nil || len(list) == 0 {
@@ -326,7 +326,7 @@ func (t textual) parse(line []byte) (Entry, error) {
 	return e, p.err
 }
 
-// textParser is words that are being read, and what is wrong with them.
+// textParser holds the unread words of a line and the first error.
 type textParser struct {
 	words []string
 	err   error
@@ -366,7 +366,7 @@ func (p *textParser) text(s string) string {
 	return t
 }
 
-// fields calls do with the words that are left, name=value.
+// fields calls do for each remaining word name=value.
 func (p *textParser) fields(do func(name, value string)) {
 	for len(p.words) > 0 {
 		name, value, ok := strings.Cut(p.next(), "=")
@@ -411,7 +411,7 @@ func (p *textParser) registers(s string) (list []Register) {
 	return list
 }
 
-// hex reads a number in hexadecimal, of up to 128 bits.
+// hex parses a hexadecimal number of up to 128 bits.
 func (p *textParser) hex(s string) (low, high uint64) {
 	digits, ok := strings.CutPrefix(s, "0x")
 	if !ok || digits == "" || len(digits) > 32 {
@@ -425,7 +425,7 @@ func (p *textParser) hex(s string) (low, high uint64) {
 	return p.uint(digits, 16), high
 }
 
-// value reads a value. Its width is found out later.
+// value parses a value. Its width is set later.
 func (p *textParser) value(s string) (v Value) {
 	letter, rest, _ := strings.Cut(s, ":")
 	switch i := slices.Index(structureLetters[:], letter); Structure(max(i, 0)) {
@@ -468,7 +468,7 @@ func (p *textParser) value(s string) (v Value) {
 	return v
 }
 
-// record reads what is behind the CTA.
+// record parses a record after the CTA.
 func (p *textParser) record(r *Record) {
 	r.Warp, r.Seq = p.number(10), p.number(10)
 	code, line, ok := strings.Cut(p.next(), "@")
@@ -514,7 +514,7 @@ func (p *textParser) record(r *Record) {
 	}
 }
 
-// field reads what is of a record and no register.
+// field parses a field of a record other than a register.
 func (p *textParser) field(r *Record, name, value string) {
 	switch name {
 	case "number":

@@ -1,6 +1,6 @@
 package trace
 
-// This file is values of the lanes of a warp, and their structure.
+// This file describes the values of a warp's lanes by their structure.
 
 import (
 	"math/bits"
@@ -8,35 +8,35 @@ import (
 	"gemu/affinetrack"
 )
 
-// Structure is how a value lies over lanes.
+// Structure is the regularity of a value over the lanes.
 type Structure uint64
 
 // The structures.
 const (
-	Uniform Structure = iota // the same in all lanes: Base
-	Affine                   // of lane i Base + i·Stride, modulo two to the width
-	Generic                  // List, lane by lane; of predicates a mask of lanes
-	NoValue                  // an element of a vector that is not stored: there is no value
+	Uniform Structure = iota // all lanes have Base
+	Affine                   // lane i has Base + i·Stride, modulo two to the width
+	Generic                  // List has the lanes' values; for predicates, one mask of lanes
+	NoValue                  // an element of a vector that is not stored
 	structures
 )
 
 var structureLetters = [structures]string{"u", "a", "g", "_"}
 
-// Value is a register, an address or an element of lanes. What structure it has follows from the
-// values of the lanes alone, by affinetrack.Describe, whatever a machine holds it as: of several
-// descriptions that with the stride nearest to zero. Lanes 0 to 31 and 32 to 63 are described apart,
-// and must have the same description.
+// Value is a register, an address or an element, over the lanes of a warp. Its structure follows from the
+// lanes' values alone, by affinetrack.Describe, independent of a machine's representation: of several
+// descriptions, the one with the stride nearest to zero. Lanes 0 to 31 and 32 to 63 are described separately
+// and must agree.
 type Value struct {
 	Name string // of a register
-	Bits uint64 // width: 1 of predicates
+	Bits uint64 // width; 1 for predicates
 	Structure
-	Base, High uint64 // High: bits 64 to 127, of .b128
+	Base, High uint64 // High: bits 64 to 127 of .b128
 	Stride     int64
-	List       []uint64 // of the lanes, the lowest first
+	List       []uint64 // by lane of the mask, the lowest first
 	ListHigh   []uint64
 }
 
-// width cuts to a number of bits.
+// width truncates v to n bits.
 func width(v uint64, n uint64) uint64 {
 	if n >= 64 {
 		return v
@@ -44,16 +44,16 @@ func width(v uint64, n uint64) uint64 {
 	return v & (1<<n - 1)
 }
 
-// NewValue is a value of lanes, at least one, by what each has; high is nil unless it is of 128 bits.
-// Name is that of a register, or nothing.
+// NewValue describes the values of lanes. lanes must not be empty. high is nil except for 128 bits. name is the
+// name of a register, or "".
 func NewValue(name string, bits, lanes uint64, low, high []uint64) Value {
 	v := Value{Name: name, Bits: bits}
 	v.describe(lanes, low, high)
 	return v
 }
 
-// describe makes the value of lanes out of what each has; high is nil unless it is of 128 bits.
-// The lists are room that it may use.
+// describe sets v to the description of the lanes' values. high is nil except for 128 bits. It reuses the lists
+// of v.
 func (v *Value) describe(lanes uint64, low, high []uint64) {
 	v.Structure, v.Base, v.High, v.Stride, v.List, v.ListHigh = Uniform, 0, 0, 0, v.List[:0], v.ListHigh[:0]
 	if lanes == 0 {
@@ -96,7 +96,7 @@ func (v *Value) describe(lanes uint64, low, high []uint64) {
 	}
 }
 
-// described finds what is the same in both halves.
+// described returns the common description of both halves.
 func described(lanes uint64, bits int, low []uint64) (d affinetrack.Value, ok bool) {
 	for h := 0; h < 64; h += 32 {
 		m := uint32(lanes >> h)
@@ -112,7 +112,7 @@ func described(lanes uint64, bits int, low []uint64) (d affinetrack.Value, ok bo
 	return d, ok
 }
 
-// At is the value of a lane, of a value that these lanes have.
+// At returns the value of a lane. lanes must be the mask that v describes.
 func (v *Value) At(lanes uint64, lane int) (low, high uint64) {
 	switch {
 	case v.Structure == Uniform || v.Structure == NoValue:
@@ -123,7 +123,7 @@ func (v *Value) At(lanes uint64, lane int) (low, high uint64) {
 		return v.List[0] >> lane & 1, 0
 	}
 	if lanes>>lane&1 == 0 {
-		return 0, 0 // it has none
+		return 0, 0 // the lane has no value
 	}
 	i := rank(lanes, lane)
 	if len(v.ListHigh) > 0 {
@@ -132,7 +132,7 @@ func (v *Value) At(lanes uint64, lane int) (low, high uint64) {
 	return v.List[i], high
 }
 
-// check tells what is wrong with a value of lanes that has been read.
+// check returns the fault of a value that was read, or "".
 func (v *Value) check(lanes uint64) string {
 	n := bits.OnesCount64(lanes)
 	switch {

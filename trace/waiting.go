@@ -1,7 +1,7 @@
 package trace
 
-// This file is records of the second log that the first has not come to: encoded, by warp, and on disk
-// where they are many.
+// This file keeps records of the second log until the first log reaches them: encoded, by warp, and on disk if
+// there are many.
 
 import (
 	"bufio"
@@ -9,28 +9,29 @@ import (
 	"math/bits"
 )
 
-// waitingRecords is records that wait. Of each 56 bytes stay in memory, and of what they are maxWaitingBytes in all.
+// waitingRecords holds waiting records. Each takes 56 bytes of memory; their encoded forms take up to
+// maxWaitingBytes in all.
 type waitingRecords struct {
 	warps       []*warpRecords
-	comparisons int // of threads and records that they have to be compared in
-	memoryBytes int // bytes in memory
+	comparisons int // pairs of a thread and a record still to compare
+	memoryBytes int // size of the encoded forms in memory
 	spool       spool
 }
 
-// warpRecords is the records of a warp, in their order. Each thread has come to another.
+// warpRecords holds the waiting records of a warp, in order. Its threads may have reached different records.
 type warpRecords struct {
 	list    []waitingRecord
-	dropped uint64     // how many have gone from its beginning
-	passed  [64]uint64 // by lane, how many it has come past
-	trimAt  int        // how long the list has to be until it is looked at again
+	dropped uint64     // number of records removed from the front
+	passed  [64]uint64 // by lane: the number of passed records
+	trimAt  int        // length of list at which to shorten it next
 
-	recent [4]struct { // that have been decoded
-		end uint64 // and one more
+	recent [4]struct { // cache of decoded records
+		end uint64 // number of the record plus 1
 		r   *Record
 	}
 }
 
-// waitingRecord is a record that waits, in memory or in the spool.
+// waitingRecord is an encoded record in memory or in the spool.
 type waitingRecord struct {
 	lanes   uint64
 	ordinal uint64
@@ -38,13 +39,13 @@ type waitingRecord struct {
 	spilled segment
 }
 
-// clear forgets all.
+// clear discards all records.
 func (w *waitingRecords) clear() error {
 	w.warps, w.comparisons, w.memoryBytes = w.warps[:0], 0, 0
 	return w.spool.forget(w.spool.segments)
 }
 
-// warp is the records of a warp.
+// warp returns the waiting records of a warp.
 func (w *waitingRecords) warp(warp uint64) *warpRecords {
 	for uint64(len(w.warps)) <= warp {
 		w.warps = append(w.warps, nil)
@@ -55,7 +56,7 @@ func (w *waitingRecords) warp(warp uint64) *warpRecords {
 	return w.warps[warp]
 }
 
-// read has a record of the second log wait, for its threads.
+// read adds a record of the second log to the waiting records.
 func (c *comparison) read(r *Record) error {
 	w, lanes := &c.second, c.lanesOf(r)
 	l := w.warp(r.Warp)
@@ -73,7 +74,7 @@ func (c *comparison) read(r *Record) error {
 	return nil
 }
 
-// spill puts what waits in memory on disk.
+// spill moves the encoded records to disk.
 func (w *waitingRecords) spill() error {
 	var all []byte
 	for _, l := range w.warps {
@@ -103,7 +104,7 @@ func (w *waitingRecords) spill() error {
 	return err
 }
 
-// shorten forgets the records that all threads have come past.
+// shorten removes the records that all threads have passed.
 func (w *waitingRecords) shorten(l *warpRecords) {
 	first := l.dropped + uint64(len(l.list))
 	for lane := range 64 {
@@ -118,7 +119,7 @@ func (w *waitingRecords) shorten(l *warpRecords) {
 	l.dropped, l.trimAt = first, 2*len(l.list)+64
 }
 
-// skipTo passes over records that a thread is not in. It reports whether there is another.
+// skipTo skips records without the lane. It reports whether there is a record with it.
 func (l *warpRecords) skipTo(lane int) bool {
 	end := l.dropped + uint64(len(l.list))
 	n := max(l.passed[lane], l.dropped)
@@ -129,7 +130,7 @@ func (l *warpRecords) skipTo(lane int) bool {
 	return n < end
 }
 
-// waitingRecord is the record that a thread has come to, which waits.
+// waitingRecord decodes the record that a lane has reached.
 func (c *comparison) waitingRecord(l *warpRecords, lane int) (*Record, error) {
 	at := l.passed[lane]
 	recent := &l.recent[at%uint64(len(l.recent))]
@@ -155,7 +156,7 @@ func (c *comparison) waitingRecord(l *warpRecords, lane int) (*Record, error) {
 	return r, c.logs[1].complete(r)
 }
 
-// pop is the next step of a thread that waits.
+// pop returns the next step of a thread with waiting records.
 func (c *comparison) pop(l *warpRecords, lane int) (*step, error) {
 	r, err := c.waitingRecord(l, lane)
 	if err != nil {
@@ -168,7 +169,7 @@ func (c *comparison) pop(l *warpRecords, lane int) (*step, error) {
 	return &step{r, lane, c.counts[1][c.thread(1, r, lane)] - 1}, nil
 }
 
-// nextStep is the next step of a thread in the second log; nil if it has none.
+// nextStep returns the next step of a thread in the second log, or nil.
 func (c *comparison) nextStep(thread int) (*step, error) {
 	size := c.warpSize(1)
 	l, lane := c.second.warp(uint64(thread/size)), thread%size
@@ -184,7 +185,7 @@ func (c *comparison) nextStep(thread int) (*step, error) {
 	return c.pop(l, lane)
 }
 
-// firstWaiting is the first thread whose records still wait, with the first of them; nil if there is none.
+// firstWaiting returns the first step of the lowest thread with waiting records, or nil.
 func (c *comparison) firstWaiting() (*step, int, error) {
 	if c.second.comparisons == 0 {
 		return nil, 0, nil

@@ -1,7 +1,7 @@
 package trace
 
-// This file is the binary format: which fields the messages have, and how they are written and
-// read. trace.proto says the same for others.
+// This file implements the binary format: the fields of the messages and their encoding. trace.proto describes
+// the same for other programs.
 
 import (
 	"bytes"
@@ -10,17 +10,17 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// field is a field of a message that is a T here.
+// field is a field of a message whose Go type is T.
 type field[T any] struct {
 	number protowire.Number
 	name   string
-	typ    string // as the .proto has it
+	typ    string // type in the .proto file
 	wire   protowire.Type
 	append func(b []byte, f *field[T], t *T) []byte
-	take   func(t *T, n uint64, b []byte) error // n of varints and fixed ones, b of what has a length
+	take   func(t *T, n uint64, b []byte) error // n for varints and fixed-size fields, b for length-delimited ones
 }
 
-// message is the fields of one, by number from 1 on.
+// message is a list of fields, numbered from 1.
 type message[T any] []field[T]
 
 // append appends a message.
@@ -31,7 +31,7 @@ func (m message[T]) append(b []byte, t *T) []byte {
 	return b
 }
 
-// parse reads a message. Fields that it does not know are of newer writers, and left out.
+// parse parses a message. It ignores unknown fields, which come from newer writers.
 func (m message[T]) parse(b []byte, t *T) error {
 	for len(b) > 0 {
 		number, wire, n := protowire.ConsumeTag(b)
@@ -60,7 +60,7 @@ func (m message[T]) parse(b []byte, t *T) error {
 		}
 		f := &m[number-1]
 		if f.wire != wire {
-			if f.wire == protowire.BytesType && wire == protowire.VarintType && f.typ == "repeated uint64" { // not packed
+			if f.wire == protowire.BytesType && wire == protowire.VarintType && f.typ == "repeated uint64" { // unpacked
 				if err := f.take(t, 0, protowire.AppendVarint(nil, v)); err != nil {
 					return err
 				}
@@ -75,7 +75,7 @@ func (m message[T]) parse(b []byte, t *T) error {
 	return nil
 }
 
-// number is a field of a number; T says which.
+// number returns a numeric field.
 func number[T any](n protowire.Number, name string, at func(t *T) *uint64) field[T] {
 	return field[T]{n, name, "uint64", protowire.VarintType,
 		func(b []byte, f *field[T], t *T) []byte {
@@ -136,7 +136,7 @@ func data[T any](n protowire.Number, name string, at func(t *T) *[]byte) field[T
 	}
 }
 
-// ranges is a field of numbers as text: "0-3,7".
+// ranges returns a field with Ranges as text: "0-3,7".
 func ranges[T any](n protowire.Number, name string, at func(t *T) *Ranges) field[T] {
 	return field[T]{n, name, "string", protowire.BytesType,
 		func(b []byte, f *field[T], t *T) []byte {
@@ -149,7 +149,7 @@ func ranges[T any](n protowire.Number, name string, at func(t *T) *Ranges) field
 	}
 }
 
-// filterOf is a field of a filter, which is not there if it lets all through.
+// filterOf returns a field with a Filter, omitted if it is zero.
 func filterOf[T any](n protowire.Number, name string, at func(t *T) *Filter) field[T] {
 	return field[T]{n, name, "Filter", protowire.BytesType,
 		func(b []byte, f *field[T], t *T) []byte {
@@ -204,16 +204,16 @@ func numbers[T any](n protowire.Number, name string, at func(t *T) *[]uint64) fi
 	}
 }
 
-// appendMessage appends a message within another: its length is put in front when it is known.
+// appendMessage appends an embedded message with its length.
 func appendMessage[T any](b []byte, n protowire.Number, m message[T], t *T) []byte {
 	b = protowire.AppendTag(b, n, protowire.BytesType)
 	return delimited(b, func(b []byte) []byte { return m.append(b, t) })
 }
 
-// delimited appends what do appends, behind its length.
+// delimited appends the output of do after its length.
 func delimited(b []byte, do func(b []byte) []byte) []byte {
 	from := len(b)
-	b = do(append(b, 0)) // the length of most takes a byte
+	b = do(append(b, 0)) // most lengths take one byte
 	n := len(b) - from - 1
 	if extra := protowire.SizeVarint(uint64(n)) - 1; extra > 0 {
 		b = append(b, make([]byte, extra)...)
@@ -223,7 +223,7 @@ func delimited(b []byte, do func(b []byte) []byte) []byte {
 	return b
 }
 
-// optional is a field of a message that may not be there.
+// optional returns a field with a message that may be absent.
 func optional[T, U any](n protowire.Number, name, typ string, m message[U], at func(t *T) **U) field[T] {
 	return field[T]{n, name, typ, protowire.BytesType,
 		func(b []byte, f *field[T], t *T) []byte {
@@ -236,7 +236,7 @@ func optional[T, U any](n protowire.Number, name, typ string, m message[U], at f
 	}
 }
 
-// required is a field of a message that is always there.
+// required returns a field with a message that is always present.
 func required[T, U any](n protowire.Number, name, typ string, m message[U], at func(t *T) *U) field[T] {
 	return field[T]{n, name, typ, protowire.BytesType,
 		func(b []byte, f *field[T], t *T) []byte { return appendMessage(b, f.number, m, at(t)) },
@@ -368,7 +368,7 @@ var (
 	indexMessage = message[index]{repeated(1, "places", "Place", placeMessage, func(x *index) *[]Place { return &x.places })}
 )
 
-// entryUnion is an Entry as a message.
+// entryUnion is the message form of an Entry.
 type entryUnion struct {
 	header *Header
 	launch *Launch
@@ -382,7 +382,7 @@ type entryUnion struct {
 // protobuf is the codec of the binary format.
 type protobuf struct{}
 
-// append appends an entry. What the code of a record says of it is left out.
+// append appends an entry. It omits the parts of a record that follow from its code.
 func (protobuf) append(b []byte, e Entry, code *Code) []byte {
 	var all entryUnion
 	switch e := e.(type) {
@@ -430,7 +430,7 @@ func (protobuf) append(b []byte, e Entry, code *Code) []byte {
 	return delimited(b, func(b []byte) []byte { return entryMessage.append(b, &all) })
 }
 
-// withoutWidth is a copy of elements whose widths the access says.
+// withoutWidth returns a copy of elements without their widths, which follow from the access.
 func withoutWidth(list []Value) []Value {
 	list = append([]Value(nil), list...)
 	for i := range list {
@@ -439,7 +439,7 @@ func withoutWidth(list []Value) []Value {
 	return list
 }
 
-// parse reads the entry that b is.
+// parse parses an entry.
 func (protobuf) parse(b []byte) (Entry, error) {
 	var all entryUnion
 	if err := entryMessage.parse(b, &all); err != nil {

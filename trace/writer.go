@@ -11,17 +11,17 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Format is how a log is written.
+// Format is the file format of a log.
 type Format int
 
 // The formats.
 const (
-	Text   Format = iota // lines
-	Binary               // protocol buffers, in frames of zstd
-	Bare                 // protocol buffers
+	Text   Format = iota // text, one line per entry
+	Binary               // protocol buffers in zstd frames
+	Bare                 // protocol buffers without compression
 )
 
-// codec is Text or the messages of Binary and Bare.
+// codec encodes entries.
 type codec interface {
 	append(b []byte, e Entry, code *Code) []byte
 }
@@ -33,12 +33,12 @@ func (f Format) codec() codec {
 	return protobuf{}
 }
 
-// frameBytes is how much is compressed together, at least, and about how far apart the places of an
-// index are; tests have less.
+// frameBytes is the smallest amount of data in a frame, and about the distance of places in the index, in
+// bytes; tests lower it.
 var frameBytes = 1 << 20
 
-// Writer writes a log. After the first error of writing, which every method gives from then on,
-// nothing more is written.
+// Writer writes a log. After the first write error, every method returns it and writes nothing more. A Writer
+// is not safe for concurrent use.
 type Writer struct {
 	format  Format
 	codec   codec
@@ -47,16 +47,16 @@ type Writer struct {
 	err     error
 	records uint64
 
-	frame   []byte // entries that are not written yet, of a Binary log
-	written uint64 // bytes of the file
-	plain   uint64 // bytes of entries
+	frame   []byte // entries not written yet, of a Binary log
+	written uint64 // bytes of the file so far
+	plain   uint64 // bytes of entries so far
 	index   index
-	launch  uint64           // the number of the one that is written
-	code    map[uint64]*Code // … and its code, by index
-	marked  uint64           // bytes of entries before the last CTA of the index
+	launch  uint64           // number of the current launch
+	code    map[uint64]*Code // of the current launch, by index
+	marked  uint64           // bytes of entries before the latest CTA in the index
 }
 
-// NewWriter begins a log.
+// NewWriter writes the header of a log.
 func NewWriter(w io.Writer, f Format, h *Header) (*Writer, error) {
 	t := &Writer{format: f, codec: f.codec(), out: bufio.NewWriterSize(w, 1<<16), code: map[uint64]*Code{}}
 	if f == Binary {
@@ -68,8 +68,8 @@ func NewWriter(w io.Writer, f Format, h *Header) (*Writer, error) {
 	return t, t.Write(h)
 }
 
-// Write writes an entry, which must come in order: records of a CTA behind it, and CTAs whole. Code
-// may be left out of a log that a Header says lacks it.
+// Write writes an entry. Entries must come in order: CTAs whole, each before its records. Code may be left out
+// if the header lists it as missing.
 func (t *Writer) Write(e Entry) error {
 	var code *Code
 	switch e := e.(type) {
@@ -91,17 +91,16 @@ func (t *Writer) Write(e Entry) error {
 	return t.write(t.codec.append(nil, e, code))
 }
 
-// Records is how many have been written.
+// Records returns the number of written records.
 func (t *Writer) Records() uint64 { return t.records }
 
-// encoded writes records that are encoded already.
+// encoded writes encoded records.
 func (t *Writer) encoded(b []byte, records uint64) error {
 	t.records += records
 	return t.write(b)
 }
 
-// place notes where something begins: launches and their ends, and a CTA if none has been noted in this
-// part of the log.
+// place adds an entry to the index: launches, their ends, and a CTA if none was added in this part of the log.
 func (t *Writer) place(p Place) {
 	p.Launch, p.Offset, p.Records, p.Position = t.launch, t.written, t.records, t.plain
 	if t.format == Binary {
@@ -116,7 +115,7 @@ func (t *Writer) place(p Place) {
 	t.index.places = append(t.index.places, p)
 }
 
-// write writes whole entries.
+// write writes whole encoded entries.
 func (t *Writer) write(b []byte) error {
 	t.plain += uint64(len(b))
 	if t.format != Binary {
@@ -130,7 +129,7 @@ func (t *Writer) write(b []byte) error {
 	return t.err
 }
 
-// raw writes bytes of the file.
+// raw writes bytes to the file.
 func (t *Writer) raw(b []byte) {
 	if t.err == nil {
 		_, t.err = t.out.Write(b)
@@ -146,14 +145,14 @@ func (t *Writer) flush() {
 	}
 }
 
-// A frame that decoders of zstd skip (RFC 8878 3.1.2) and, at its end, so that it is found, its
-// length with that, and what it is.
+// The index is in a skippable zstd frame (RFC 8878 3.1.2). The frame ends with its own length and indexMagic,
+// so that it can be found from the end of the file.
 const (
 	skippable  = 0x184d2a5e
 	indexMagic = "gemu-idx"
 )
 
-// Close ends the log: without it, it is not whole. What it was written to is left open.
+// Close ends the log. A log without Close is incomplete. Close does not close the underlying writer.
 func (t *Writer) Close() error {
 	t.Write(&Finish{t.records})
 	switch t.format {
@@ -173,7 +172,7 @@ func (t *Writer) Close() error {
 	return t.abandon()
 }
 
-// abandon writes what there is of a log that does not come to its end.
+// abandon flushes a log that has no end.
 func (t *Writer) abandon() error {
 	t.flush()
 	if t.err == nil {
