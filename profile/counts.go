@@ -1,10 +1,9 @@
 package profile
 
-// This file is what is counted.
+// This file defines the counters.
 
-// Sizes of pieces of memory, in bytes (CUDA C++ Programming Guide, "Device Memory Accesses"; Nsight
-// Compute, "Memory Tables"), and of shared memory's banks ("Shared Memory" of compute
-// capability 5.x).
+// Units of memory transfer in bytes (CUDA C++ Programming Guide, "Device Memory Accesses"; Nsight Compute,
+// "Memory Tables"), and the banks of shared memory ("Shared Memory" of compute capability 5.x).
 const (
 	SectorBytes = 32
 	LineBytes   = 128
@@ -12,7 +11,7 @@ const (
 	BankBytes   = 4
 )
 
-// Counts is what an instruction has done, or several.
+// Counts holds the counters of one or more instructions.
 type Counts struct {
 	Execs    int64 `json:"execs"`    // executions by warps
 	Active   int64 `json:"active"`   // lanes that were there, added up over executions
@@ -31,8 +30,8 @@ type Counts struct {
 	Constant Banked  `json:"constant"` // to constant memory, and to parameters of kernels
 }
 
-// Traffic is requests to memory that is transferred in sectors. A request is what an instruction of a warp
-// accesses, or a bulk copy.
+// Traffic counts requests to memory that is transferred in sectors. A request is the access of a warp
+// instruction, or a bulk copy.
 type Traffic struct {
 	Requests    int64 `json:"requests"`           // how many
 	Bytes       int64 `json:"bytes"`              // distinct bytes of a request, summed over requests
@@ -43,7 +42,7 @@ type Traffic struct {
 	SameAddress int64 `json:"same_address_lanes"` // of them: the most lanes with the same address, added up over requests
 }
 
-// Banked is requests to memory in banks.
+// Banked counts requests to memory in banks.
 type Banked struct {
 	Requests    int64 `json:"requests"`           // how many
 	Bytes       int64 `json:"bytes"`              // distinct bytes of a request, summed over requests
@@ -53,13 +52,13 @@ type Banked struct {
 	SameAddress int64 `json:"same_address_lanes"` // of them: the most lanes with the same address, added up over requests
 }
 
-// Conflicts is passes in excess of the least.
+// Conflicts returns the number of passes beyond Ideal.
 func (b *Banked) Conflicts() int64 { return b.Passes - b.Ideal }
 
-// Excess is sectors in excess of those that would do.
+// Excess returns the number of sectors beyond Ideal.
 func (t *Traffic) Excess() int64 { return t.Sectors - t.Ideal }
 
-// Add adds another's counts.
+// Add adds the counts of o.
 func (t *Traffic) Add(o *Traffic) {
 	t.Requests += o.Requests
 	t.Bytes += o.Bytes
@@ -70,7 +69,7 @@ func (t *Traffic) Add(o *Traffic) {
 	t.SameAddress += o.SameAddress
 }
 
-// Add adds another's counts.
+// Add adds the counts of o.
 func (b *Banked) Add(o *Banked) {
 	b.Requests += o.Requests
 	b.Bytes += o.Bytes
@@ -80,7 +79,7 @@ func (b *Banked) Add(o *Banked) {
 	b.SameAddress += o.SameAddress
 }
 
-// Add adds another's counts.
+// Add adds the counts of o.
 func (c *Counts) Add(o *Counts) {
 	c.Execs += o.Execs
 	c.Active += o.Active
@@ -96,23 +95,23 @@ func (c *Counts) Add(o *Counts) {
 	c.Constant.Add(&o.Constant)
 }
 
-// Device is the traffic of global and local memory, which lie in the memory of the device.
+// Device returns the sum of global and local memory, which both lie in device memory.
 func (c *Counts) Device() Traffic {
 	t := c.Global
 	t.Add(&c.Local)
 	return t
 }
 
-// Sectors is those of global and local memory.
+// Sectors returns the sectors of global and local memory.
 func (c *Counts) Sectors() int64 { return c.Global.Sectors + c.Local.Sectors }
 
-// Excess is those of them in excess of what would do.
+// Excess returns the excess sectors of global and local memory.
 func (c *Counts) Excess() int64 { return c.Global.Excess() + c.Local.Excess() }
 
-// Conflicts is those of shared and of constant memory.
+// Conflicts returns the conflicts in shared and constant memory.
 func (c *Counts) Conflicts() int64 { return c.Shared.Conflicts() + c.Constant.Conflicts() }
 
-// mean is a mean, 0 of nothing.
+// mean returns sum/n, or 0 if n is 0.
 func mean(sum, n int64) float64 {
 	if n == 0 {
 		return 0
@@ -120,17 +119,17 @@ func mean(sum, n int64) float64 {
 	return float64(sum) / float64(n)
 }
 
-// MeanLanes is how many lanes execute it in the mean.
+// MeanLanes returns the mean number of executing lanes.
 func (c *Counts) MeanLanes() float64 { return mean(c.Lanes, c.Execs) }
 
-// SectorsPerRequest is the sectors of a request in the mean.
+// SectorsPerRequest returns the mean number of sectors of a request.
 func (t *Traffic) SectorsPerRequest() float64 { return mean(t.Sectors, t.Requests) }
 
-// LinesPerRequest is the lines of a request in the mean.
+// LinesPerRequest returns the mean number of lines of a request.
 func (t *Traffic) LinesPerRequest() float64 { return mean(t.Lines, t.Requests) }
 
-// PassesPerRequest is the passes of a request in the mean.
+// PassesPerRequest returns the mean number of passes of a request.
 func (b *Banked) PassesPerRequest() float64 { return mean(b.Passes, b.Requests) }
 
-// Efficiency is Ideal over Sectors, between 0 and 1: how well accesses are coalesced.
+// Efficiency returns Ideal/Sectors, between 0 and 1: the degree of coalescing.
 func (t *Traffic) Efficiency() float64 { return mean(t.Ideal, t.Sectors) }

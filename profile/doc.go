@@ -1,10 +1,19 @@
-// Package profile counts what the instructions of launches do: how often warps execute them and with
-// how many lanes, where warps diverge, what memory they touch and in how many pieces a GPU would
-// transfer it, how often lanes are in each other's way in shared memory, by which calls they were
-// reached. It adds this up by line of the source, by loop and by function, and writes it as text for
-// programs that show profiles: pprof, and timelines of trace events.
+// Package profile counts the work of launches: executions and active lanes of instructions, divergence,
+// memory transfers in sectors, bank conflicts, and the calls that led to them. It adds them up by source
+// line, loop and function, and writes them for pprof and as timelines of trace events.
 //
-// A Probe watches launches through what package interp tells of them; Profile has what it has
-// counted. All of it follows from addresses and lanes, by rules that docs/profile.md gives with
-// their sources. Nothing is measured: there are no caches here, and no cycles.
+// A Probe watches launches; its Profile is a tree of calls with the counts of each instruction. All counts
+// follow from addresses and active lanes, by the rules and sources in docs/profile.md. There are no caches
+// and no cycles.
+//
+// Read the files in this order: counts.go and profile.go (data), probe.go and memory.go (counting), loops.go,
+// source.go, pprof.go and timeline.go (views).
+//
+// Errors: Profile.Err is the error of the first failed launch, as from interp.Module.Run, for errors.As and
+// errors.Is. Functions with a writer return its error.
+//
+// Concurrency: a Probe and a Timeline are safe for concurrent launches. All other types are plain data.
+//
+// Between versions, counters may be added, and a rule may change where hardware proves it wrong. The names
+// of counters in JSON keep their meaning.
 package profile

@@ -1,6 +1,6 @@
 package profile
 
-// This file is the loops of what ran.
+// This file derives the counts of loops.
 
 import (
 	"slices"
@@ -8,21 +8,20 @@ import (
 	"gemu/ptx"
 )
 
-// Loop is a loop and what its instructions have done, those of loops within it too, without those of
-// functions that it calls.
+// Loop is an executed loop with the counts of its instructions, including inner loops but not called functions.
 type Loop struct {
 	*ptx.Loop
 	Func *ptx.Func
 	Counts
 
-	Entries    int64 // lanes that came to it from outside
-	Iterations int64 // lanes that executed a header, added up
+	Entries    int64 // lanes that entered from outside
+	Iterations int64 // lanes that executed a header, summed
 }
 
-// MeanIterations is how often a lane that enters goes round.
+// MeanIterations returns the mean number of iterations of an entering lane.
 func (l *Loop) MeanIterations() float64 { return mean(l.Iterations, l.Entries) }
 
-// Loops are the loops that were reached, by function, outer ones before those within them.
+// Loops returns the executed loops by function, outer loops before inner ones.
 func (p *Profile) Loops() (list []*Loop) {
 	for _, f := range p.Functions() {
 		flow := newFlow(f)
@@ -41,7 +40,7 @@ func (p *Profile) Loops() (list []*Loop) {
 				n.Iterations += lanes
 				n.Entries += lanes
 				for _, b := range h.Preds {
-					if l.Has(b) { // they go round
+					if l.Has(b) { // back edge
 						n.Entries -= flow.lanesAlong(b, h)
 					}
 				}
@@ -52,11 +51,11 @@ func (p *Profile) Loops() (list []*Loop) {
 	return list
 }
 
-// flow is how lanes went through a function.
+// flow is the flow of lanes through a function.
 type flow struct {
 	*Function
 	instrs map[*ptx.Instr]*Instr
-	seen   map[*ptx.Block]bool // blocks without instructions that are being looked at
+	seen   map[*ptx.Block]bool // empty blocks under evaluation, to stop cycles
 }
 
 func newFlow(f *Function) *flow {
@@ -67,7 +66,7 @@ func newFlow(f *Function) *flow {
 	return n
 }
 
-// lanesThrough is how many lanes have come through a block.
+// lanesThrough returns the number of lanes that passed a block, summed.
 func (f *flow) lanesThrough(b *ptx.Block) (lanes int64) {
 	if len(b.Instrs) > 0 {
 		return f.instrs[b.Instrs[0]].Active
@@ -83,10 +82,10 @@ func (f *flow) lanesThrough(b *ptx.Block) (lanes int64) {
 	return lanes
 }
 
-// lanesAlong is how many lanes went from a block to one behind it.
+// lanesAlong returns the number of lanes that took an edge, summed.
 func (f *flow) lanesAlong(from, to *ptx.Block) (lanes int64) {
 	last := from.Terminator()
-	if last == nil { // it falls through
+	if last == nil { // falls through
 		if len(from.Instrs) > 0 {
 			return f.instrs[from.Instrs[len(from.Instrs)-1]].Active
 		}
@@ -97,17 +96,17 @@ func (f *flow) lanesAlong(from, to *ptx.Block) (lanes int64) {
 	switch targets := last.Targets(); {
 	case len(targets) > 1:
 		return f.branches[branchEdge{f.number(last), f.number(f.first(to))}]
-	case len(targets) == 1 && targets[0] == to && next: // both lead there
+	case len(targets) == 1 && targets[0] == to && next: // both outcomes lead to the same block
 		return in.Active
 	case len(targets) == 1 && targets[0] == to:
 		return in.Taken
-	case next: // of a branch, or of a return or exit of some
+	case next: // the lanes that did not branch, return or exit
 		return in.Active - in.Taken
 	}
 	return 0
 }
 
-// first is the instruction that lanes come to at a block; nil if that is the function's end.
+// first returns the first instruction at or after a block, or nil.
 func (f *flow) first(b *ptx.Block) *ptx.Instr {
 	for _, b := range f.Blocks[b.Index:] {
 		if len(b.Instrs) > 0 {
@@ -117,7 +116,7 @@ func (f *flow) first(b *ptx.Block) *ptx.Instr {
 	return nil
 }
 
-// number is that of an instruction in the function, -1 of none.
+// number returns the number of an instruction in the function, or -1.
 func (f *flow) number(instr *ptx.Instr) int {
 	return slices.IndexFunc(f.Instrs, func(o Instr) bool { return o.Instr == instr })
 }

@@ -1,6 +1,6 @@
 package profile
 
-// This file counts what a request to memory touches: sectors and lines, and passes over the banks.
+// This file counts the sectors, lines and bank passes of a request.
 
 import (
 	"math/bits"
@@ -8,13 +8,13 @@ import (
 	"gemu/probe"
 )
 
-// lines is the different lines that a request touches. The zero lines is of none.
+// lines is the set of lines that a request touches. The zero lines is empty.
 type lines struct {
 	list []line
-	last int // the one found last
+	last int // index of the latest result of find
 }
 
-// line is a line, and which of its bytes are touched, by sector.
+// line is a line of memory with its touched bytes, by sector.
 type line struct {
 	number  uint64
 	sectors [LineBytes / SectorBytes]uint32
@@ -22,7 +22,7 @@ type line struct {
 
 func (l *lines) reset() { l.list, l.last = l.list[:0], 0 }
 
-// find is the line with a number.
+// find returns the line with a number, and adds it if necessary.
 func (l *lines) find(number uint64) *line {
 	if l.last < len(l.list) && l.list[l.last].number == number {
 		return &l.list[l.last]
@@ -38,7 +38,7 @@ func (l *lines) find(number uint64) *line {
 	return &l.list[l.last]
 }
 
-// touch takes bytes from an address on.
+// touch adds n bytes from an address.
 func (l *lines) touch(addr uint64, n int) {
 	for n > 0 {
 		at := l.find(addr / LineBytes)
@@ -49,7 +49,7 @@ func (l *lines) touch(addr uint64, n int) {
 	}
 }
 
-// bytes is how many are touched.
+// bytes returns the number of touched bytes.
 func (l *lines) bytes() (n int) {
 	for i := range l.list {
 		for _, s := range l.list[i].sectors {
@@ -59,7 +59,7 @@ func (l *lines) bytes() (n int) {
 	return n
 }
 
-// count counts a request that touches them.
+// count adds a request for the lines to t.
 func (l *lines) count(t *Traffic) {
 	n := int64(l.bytes())
 	for i := range l.list {
@@ -74,7 +74,7 @@ func (l *lines) count(t *Traffic) {
 	t.Lines += int64(len(l.list))
 }
 
-// region counts the sectors and lines of a region, which may be large.
+// region counts the sectors and lines of a contiguous range, which may be large.
 func (t *Traffic) region(addr uint64, n uint64) {
 	if n == 0 {
 		return
@@ -86,9 +86,9 @@ func (t *Traffic) region(addr uint64, n uint64) {
 	t.Lines += int64(last/LineBytes - addr/LineBytes + 1)
 }
 
-// banks is the words of shared memory that a group of lanes accesses, by bank.
+// banks holds the words of shared memory that a group of lanes accesses, by bank.
 type banks struct {
-	first [Banks]int16 // 1 + index in words of the first of a bank; 0: none
+	first [Banks]int16 // 1 + index in words of the bank's first word; 0: none
 	count [Banks]int32
 	words []word
 }
@@ -100,8 +100,7 @@ type word struct {
 
 func (b *banks) reset() { b.first, b.count, b.words = [Banks]int16{}, [Banks]int32{}, b.words[:0] }
 
-// access takes a word that a lane accesses. Lanes that access the same word do so at once, unless
-// each is to have a turn.
+// access adds an accessed word. Lanes that access the same word share a pass, unless countSameAddress is set.
 func (b *banks) access(number uint64, countSameAddress bool) {
 	bank := number % Banks
 	if !countSameAddress {
@@ -116,7 +115,7 @@ func (b *banks) access(number uint64, countSameAddress bool) {
 	b.count[bank]++
 }
 
-// passes is how often the busiest bank is accessed.
+// passes returns the number of accesses of the busiest bank.
 func (b *banks) passes() int64 {
 	maximum := int32(0)
 	for _, n := range b.count {
@@ -125,8 +124,8 @@ func (b *banks) passes() int64 {
 	return int64(maximum)
 }
 
-// banked counts the passes of a request to shared memory: lanes of up to 128 bytes at a time, as
-// many passes for each as words of the busiest bank.
+// banked counts the passes of a request to shared memory. Lanes are taken in groups of up to 128 bytes; each
+// group takes as many passes as its busiest bank has words.
 func (b *banks) banked(t *Banked, addr []uint64, lanes uint64, bytes int, countSameAddress bool) {
 	group := min(LineBytes/max(min(bytes, LineBytes), 1), Banks)
 	for from := 0; from < 64 && lanes>>from != 0; from += group {
@@ -149,7 +148,7 @@ func (b *banks) banked(t *Banked, addr []uint64, lanes uint64, bytes int, countS
 	}
 }
 
-// maxSameAddress is the most lanes that have the same address.
+// maxSameAddress returns the largest number of lanes with the same address.
 func maxSameAddress(addr []uint64, lanes uint64) (maximum int64) {
 	for m := lanes; m != 0; {
 		a, n := addr[bits.TrailingZeros64(m)], int64(0)
@@ -164,7 +163,7 @@ func maxSameAddress(addr []uint64, lanes uint64) (maximum int64) {
 	return maximum
 }
 
-// distinct is how many different words lanes access.
+// distinct returns the number of distinct words that the lanes access.
 func distinct(addr []uint64, lanes uint64) (n int64) {
 	for m := lanes; m != 0; n++ {
 		a := addr[bits.TrailingZeros64(m)] / BankBytes
@@ -177,8 +176,8 @@ func distinct(addr []uint64, lanes uint64) (n int64) {
 	return n
 }
 
-// local takes bytes of the local memory of a lane. It lies so that the same word of all lanes of a
-// warp is together (CUDA C++ Programming Guide, "Local Memory").
+// local adds bytes of a lane's local memory. Local memory is interleaved: the same word of all lanes of a warp
+// is contiguous (CUDA C++ Programming Guide, "Local Memory").
 func (l *lines) local(addr uint64, n, lane, width int) {
 	for n > 0 {
 		offset := int(addr % BankBytes)
@@ -188,11 +187,11 @@ func (l *lines) local(addr uint64, n, lane, width int) {
 	}
 }
 
-// issued counts an asynchronous copy that a lane has issued: what it reads or writes of global
-// memory. What lanes of a warp copy is one request; a bulk copy is one of its own.
+// issued counts the global memory accesses of an issued asynchronous copy. The copies of a warp's lanes are one
+// request; a bulk copy is a request of its own.
 func (c *cta) issued(n *Counts, f *probe.Effect) {
 	var bulk Traffic
-	var end uint64 // of the last piece
+	var end uint64 // of the last segment
 	for i := range f.Segments {
 		p := &f.Segments[i]
 		alloc, offset, bytes := p.From, p.FromOffset, p.Read
@@ -208,7 +207,7 @@ func (c *cta) issued(n *Counts, f *probe.Effect) {
 		}
 		before := bulk
 		bulk.region(addr, uint64(bytes))
-		if end != 0 && bytes > 0 { // it may begin where the last one ended
+		if end != 0 && bytes > 0 { // a segment may begin where the last one ended
 			if addr/SectorBytes == (end-1)/SectorBytes {
 				bulk.Sectors--
 			}

@@ -1,6 +1,6 @@
 package profile
 
-// This file writes profiles that pprof reads (https://github.com/google/pprof).
+// This file writes profiles for pprof (https://github.com/google/pprof).
 
 import (
 	"github.com/google/pprof/profile"
@@ -8,7 +8,7 @@ import (
 	"gemu/ptx"
 )
 
-// sampleTypes are the values of a sample, the first the one that is shown first.
+// sampleTypes are the values of a sample, the default first.
 var sampleTypes = []struct {
 	name, unit string
 	of         func(c *Counts) int64
@@ -44,7 +44,7 @@ func (p *Profile) Pprof(listing bool) *profile.Profile {
 	return b.out
 }
 
-// pprofBuilder makes a profile.
+// pprofBuilder builds a pprof profile.
 type pprofBuilder struct {
 	listing   bool
 	out       *profile.Profile
@@ -52,7 +52,7 @@ type pprofBuilder struct {
 	locations map[*ptx.Instr]*profile.Location
 }
 
-// node adds the samples of a node, with the calls that lead to it, the last first.
+// node adds the samples of a node. calls leads to it, the latest call first.
 func (b *pprofBuilder) node(n *Node, calls []*profile.Location) {
 	for i := range n.Counts {
 		if n.Counts[i].Execs == 0 {
@@ -69,8 +69,8 @@ func (b *pprofBuilder) node(n *Node, calls []*profile.Location) {
 	}
 }
 
-// location is that of an instruction. Its address is its line in the PTX, shifted left by 8, and its
-// column, so that instructions of a line are in their order.
+// location returns the location of an instruction. Its address is the PTX line shifted left by 8 plus the
+// column, so that the instructions of a line are in order.
 func (b *pprofBuilder) location(f *ptx.Func, instr *ptx.Instr) *profile.Location {
 	l := b.locations[instr]
 	if l != nil {
@@ -101,7 +101,7 @@ func (b *pprofBuilder) function(frame Frame, start int) *profile.Function {
 	return f
 }
 
-// mapped is the mapping of a module. It says that nothing is left to find out.
+// mapped returns the mapping of a module, marked as fully symbolised.
 func (b *pprofBuilder) mapped(m *ptx.Module) *profile.Mapping {
 	for _, o := range b.out.Mapping {
 		if o.File == m.Name {

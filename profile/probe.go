@@ -1,6 +1,6 @@
 package profile
 
-// This file is the probe: it counts, CTA by CTA.
+// This file implements the probe, which counts CTA by CTA.
 
 import (
 	"cmp"
@@ -12,8 +12,8 @@ import (
 	"gemu/ptx"
 )
 
-// Probe counts what the launches do that it watches. It does not go back with a launch that is
-// restored.
+// Probe counts the work of launches. It is safe for concurrent launches. It cannot step back with a restored
+// launch.
 type Probe struct {
 	mu       sync.Mutex
 	profile  Profile
@@ -21,14 +21,14 @@ type Probe struct {
 	programs map[*ptx.Func]*function
 }
 
-// New makes a probe.
+// New returns a probe without counts.
 func New() *Probe {
 	return &Probe{runs: map[*probe.LaunchInfo]*run{}, programs: map[*ptx.Func]*function{}}
 }
 
-// Profile is what has been counted of launches so far. It does not change any more. Of a launch under way,
-// CTAs count as all before them have ended; of one that trapped, those up to the one that did count, with
-// what they had executed, but not the instruction that trapped. So it does not depend on the host's cores.
+// Profile returns a copy of the counts so far. A running launch contributes the CTAs before which all CTAs have
+// ended. A trapped launch contributes the CTAs up to the one that trapped, without the trapped instruction. So
+// the result does not depend on the number of host cores.
 func (p *Probe) Profile() *Profile {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -42,7 +42,7 @@ func (p *Probe) Profile() *Profile {
 	return n
 }
 
-// Subscription: what instructions have done and to which addresses, branches, calls and asynchronous copies.
+// Subscription asks for executed instructions with addresses, branches, calls and asynchronous copies.
 func (p *Probe) Subscription() probe.Subscription {
 	return probe.Subscription{
 		Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnCTAEnd | probe.OnWarp | probe.OnExit | probe.OnAfter |
@@ -51,21 +51,21 @@ func (p *Probe) Subscription() probe.Subscription {
 	}
 }
 
-// run is a launch under way.
+// run is a running launch.
 type run struct {
 	*Probe
 	root       *function
 	warps      int
-	numbers    []int // by index in the program, of the instruction in its function
+	numbers    []int // number of the instruction in its function, by index in the program
 	functionOf []*function
 	texture    []bool
-	tables     []bool // branches by a list of targets
+	tables     []bool // branches with a list of targets
 	functions  map[*ptx.Func]*function
-	begun      []*cta // that have begun, by index: those that have ended, too, while one before them has not
+	begun      []*cta // running CTAs, and ended CTAs after a running one, sorted by index
 	spare      []*cta
 }
 
-// function is a function and its instructions, in the order of the source.
+// function is a function with its instructions in source order.
 type function struct {
 	fn     *ptx.Func
 	instrs []*ptx.Instr
@@ -85,7 +85,7 @@ func (p *Probe) function(f *ptx.Func) *function {
 	return n
 }
 
-// OnEvent is told of launches that begin and end.
+// OnEvent handles the beginning and end of launches.
 func (p *Probe) OnEvent(e *probe.Event) {
 	if e.Launch == nil {
 		return
@@ -115,7 +115,7 @@ func (p *Probe) OnEvent(e *probe.Event) {
 	p.profile.launched(l)
 }
 
-// CTA gives each CTA a sink of its own, one that another has no use for any more.
+// CTA returns the sink for a CTA, a reused one if possible.
 func (p *Probe) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -133,7 +133,7 @@ func (p *Probe) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	return c
 }
 
-// ended notes that a CTA has, and adds those up that have none before them which has not.
+// ended handles the end of a CTA, and adds its counts once all CTAs before it have ended.
 func (r *run) ended(c *cta) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -145,13 +145,13 @@ func (r *run) ended(c *cta) {
 	if i > 0 && r.begun[i-1].hasEnded {
 		r.merge(i - 1)
 	}
-	if r.begun[0].hasEnded { // what is behind it is not
+	if r.begun[0].hasEnded { // CTAs after it must wait
 		r.add(r.begun[0])
 		r.begun = slices.Delete(r.begun, 0, 1)
 	}
 }
 
-// merge makes one of two CTAs that have ended, one behind the other: so there are not many more than run.
+// merge joins an ended CTA with the ended CTA after it, so that few CTAs are kept.
 func (r *run) merge(i int) {
 	c := r.begun[i+1]
 	r.begun[i].root.add(c.root)
@@ -160,8 +160,8 @@ func (r *run) merge(i int) {
 	r.begun = slices.Delete(r.begun, i+1, i+2)
 }
 
-// stopped adds up what CTAs had counted as the launch did not go on: those behind the one that trapped may or
-// may not have run.
+// stopped adds the counts of the CTAs of a failed launch. CTAs after the trapped one may or may not have run,
+// so they are left out.
 func (r *run) stopped(t *probe.Trap) {
 	for _, c := range r.begun {
 		r.add(c)
@@ -172,7 +172,7 @@ func (r *run) stopped(t *probe.Trap) {
 	r.begun = nil
 }
 
-// add adds up what a CTA has counted.
+// add adds the counts of a CTA.
 func (r *run) add(c *cta) {
 	p := r.Probe
 	i := slices.IndexFunc(p.profile.Roots, func(n *Node) bool { return n.Func == c.root.Func })
@@ -185,34 +185,34 @@ func (r *run) add(c *cta) {
 	c.spare = append(c.spare, c)
 }
 
-// cta counts what a CTA does.
+// cta counts the work of one CTA.
 type cta struct {
 	*run
 	index    int
 	id       ptx.Dim3
-	hasEnded bool // it has ended
+	hasEnded bool // the CTA has ended
 	root     *Node
 	warps    []warp
-	lines    lines // of a request
-	copies   lines // of the asynchronous copies of an instruction
+	lines    lines // of the current request
+	copies   lines // of the asynchronous copies of the current instruction
 	banks    banks
-	last     bulkCopy // that the instruction has issued last
+	last     bulkCopy // the latest copy that the instruction issued
 }
 
-// bulkCopy is a bulk copy: the lane that has issued it, and its first piece.
+// bulkCopy identifies a bulk copy by its lane and its first segment.
 type bulkCopy struct {
 	lanes   uint64
 	segment probe.Segment
 }
 
-// warp is a warp: the lanes that have not ended, and by which calls each has come where it is.
+// warp holds the live lanes of a warp, and the node of each lane.
 type warp struct {
 	live    uint64
 	nodes   [64]*Node
-	callers [64][]*Node // the callers
+	callers [64][]*Node // the callers' nodes
 }
 
-// OnEvent counts.
+// OnEvent counts the events of the CTA.
 func (c *cta) OnEvent(e *probe.Event) {
 	switch e.Kind {
 	case probe.OnAfter:
@@ -248,7 +248,7 @@ func (c *cta) OnEvent(e *probe.Event) {
 	}
 }
 
-// call has lanes be in a function that they call.
+// call moves lanes to the node of a called function.
 func (c *cta) call(e *probe.Event) {
 	w := &c.warps[e.Warp]
 	var from, to *Node
@@ -263,12 +263,12 @@ func (c *cta) call(e *probe.Event) {
 	to.Calls++
 }
 
-// countsAt is those of the event's instruction, where its lanes have come by their calls.
+// countsAt returns the counts of the event's instruction at its lanes' node.
 func (c *cta) countsAt(e *probe.Event) *Counts {
 	return &c.warps[e.Warp].nodes[bits.TrailingZeros64(e.Active)].Counts[c.numbers[e.Index]]
 }
 
-// instruction counts one that was executed.
+// instruction counts an executed instruction.
 func (c *cta) instruction(e *probe.Event) {
 	n := c.countsAt(e)
 	n.Execs++
@@ -301,7 +301,7 @@ func (c *cta) instruction(e *probe.Event) {
 	c.last = bulkCopy{}
 }
 
-// branch counts where a branch goes.
+// branch counts a branch.
 func (c *cta) branch(e *probe.Event) {
 	n := c.countsAt(e)
 	n.Branches++
@@ -322,7 +322,7 @@ func (c *cta) branch(e *probe.Event) {
 	}
 }
 
-// effect counts an asynchronous copy that is issued.
+// effect counts an issued asynchronous copy.
 func (c *cta) effect(e *probe.Event) {
 	f := e.Effect
 	if len(f.Segments) == 0 {
@@ -332,22 +332,22 @@ func (c *cta) effect(e *probe.Event) {
 		before := c.last
 		c.last = now
 		if before.lanes == now.lanes && before.segment.From == now.segment.From && before.segment.FromOffset == now.segment.FromOffset && before.segment.To != now.segment.To {
-			return // the same, to another CTA: a multicast copy tells each of them
+			return // a multicast copy has one event for each destination CTA
 		}
 	}
 	c.issued(c.countsAt(e), f)
 }
 
-// global reports whether memory is global.
+// global reports whether an allocation is in global memory.
 func global(a *probe.Allocation) bool { return a.Space() == ptx.Global }
 
-// access counts a request to memory, of one kind or, by generic addresses, of several.
+// access counts a memory access. One with generic addresses may be several requests.
 func (c *cta) access(n *Counts, e *probe.Event, a *probe.Access, lanes uint64) {
 	if a.Space != ptx.Generic && a.Space != ptx.Param {
 		c.request(n, e, a, a.Space, lanes)
 		return
 	}
-	var of [4]uint64 // global, shared, local and constant memory
+	var of [4]uint64 // lanes by space: global, shared, local, constant
 	for m := lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
 		space, _, _, ok := a.PlaceOf(lane)
@@ -355,7 +355,7 @@ func (c *cta) access(n *Counts, e *probe.Event, a *probe.Access, lanes uint64) {
 		case !ok:
 		case space == ptx.Shared:
 			of[1] |= 1 << lane
-		case space == ptx.Local && a.Space == ptx.Param: // of a call: in registers, mostly
+		case space == ptx.Local && a.Space == ptx.Param: // parameters of calls are mostly in registers
 		case space == ptx.Local:
 			of[2] |= 1 << lane
 		case space == ptx.Const || space == ptx.Param:
@@ -371,7 +371,7 @@ func (c *cta) access(n *Counts, e *probe.Event, a *probe.Access, lanes uint64) {
 	}
 }
 
-// request counts a request to one kind of memory.
+// request counts a request to one state space.
 func (c *cta) request(n *Counts, e *probe.Event, a *probe.Access, space ptx.Space, lanes uint64) {
 	var atomics, maximum int64
 	if a.Kind == probe.AccessAtomic {
@@ -397,7 +397,7 @@ func (c *cta) request(n *Counts, e *probe.Event, a *probe.Access, space ptx.Spac
 
 // banked counts the passes of a request to shared or constant memory.
 func (c *cta) banked(t *Banked, a *probe.Access, space ptx.Space, lanes uint64) {
-	if a.Bulk() { // 128 bytes at a time
+	if a.Bulk() { // in units of 128 bytes
 		for m := lanes; m != 0; m &= m - 1 {
 			n := int64(a.Length(bits.TrailingZeros64(m)))
 			passes := (n + Banks*BankBytes - 1) / (Banks * BankBytes)

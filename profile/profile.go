@@ -1,6 +1,6 @@
 package profile
 
-// This file is what has been counted, by calls and instructions, and what adds it up.
+// This file adds up the counts by calls, functions and instructions.
 
 import (
 	"cmp"
@@ -10,24 +10,24 @@ import (
 	"gemu/ptx"
 )
 
-// Profile is what launches have done.
+// Profile holds the counts of launches. It is plain data; a Profile from Probe.Profile no longer changes.
 type Profile struct {
 	WarpSize int // of the last launch
 	Launches []Launch
-	Roots    []*Node // the kernels, in the order in which they were launched first
-	Err      error   // how the first launch ended that did not run to its end; nil: all did
+	Roots    []*Node // the kernels, in the order of their first launches
+	Err      error   // of the first launch that failed; nil: none failed
 }
 
-// Launch is launches of the same kernel, extents and shared memory.
+// Launch stands for all launches with the same kernel, sizes and shared memory.
 type Launch struct {
 	Kernel               *ptx.Func
 	Grid, Block, Cluster ptx.Dim3
 	WarpSize             int
-	Shared               int // bytes of shared memory of a block, static and dynamic
+	Shared               int // static and dynamic shared memory of a CTA, in bytes
 	Count                int
 }
 
-// launched takes note of a launch.
+// launched adds a launch.
 func (p *Profile) launched(l *probe.LaunchInfo) {
 	n := Launch{l.Kernel, l.Grid, l.Block, l.Cluster, l.WarpSize, 0, 1}
 	for _, v := range l.Program.Shared() {
@@ -44,28 +44,29 @@ func (p *Profile) launched(l *probe.LaunchInfo) {
 	p.Launches = append(p.Launches, n)
 }
 
-// Node is a function where a sequence of calls leads to it. A call by which lanes have come there already
-// leads to the node that it led to then: what recurs is one node.
+// Node is a function at one place of the call tree. A recursive call leads back to the node of the earlier
+// call, so recursion takes one node.
 type Node struct {
 	Func     *ptx.Func
-	Site     *ptx.Instr // the call, in the parent's function; nil of a kernel
-	Parent   *Node      // the caller; nil of a kernel
-	Calls    int64      // by warps; of a kernel, warps
-	Counts   []Counts   // by instruction of the function, in the order of the source, without those of functions that it calls
+	Site     *ptx.Instr // the call in the parent's function; nil for a kernel
+	Parent   *Node      // the caller; nil for a kernel
+	Calls    int64      // calls by warps; for a kernel, warps
+	Counts   []Counts   // by instruction of the function in source order, without called functions
 	Children []*Node
 
 	fn       *function
-	branches map[branchEdge]int64 // lanes
+	branches map[branchEdge]int64 // lanes by branch edge
 }
 
-// branchEdge is from a branch with a list of targets to an instruction of its function, by number.
+// branchEdge is an edge from a branch with a list of targets to an instruction, by their numbers in the
+// function.
 type branchEdge struct{ branch, target int }
 
 func newNode(f *function, parent *Node, site *ptx.Instr) *Node {
 	return &Node{Func: f.fn, Site: site, Parent: parent, Counts: make([]Counts, len(f.instrs)), fn: f}
 }
 
-// call is where a call leads.
+// call returns the node of a called function, and creates it if necessary.
 func (n *Node) call(f *function, site *ptx.Instr) *Node {
 	for a := n; a != nil; a = a.Parent {
 		if a.Site == site && a.fn == f {
@@ -82,7 +83,7 @@ func (n *Node) call(f *function, site *ptx.Instr) *Node {
 	return c
 }
 
-// addBranch counts lanes that went from a branch with a list of targets to an instruction.
+// addBranch adds lanes that took a branch edge.
 func (n *Node) addBranch(from, to int, lanes int64) {
 	if n.branches == nil {
 		n.branches = map[branchEdge]int64{}
@@ -90,7 +91,7 @@ func (n *Node) addBranch(from, to int, lanes int64) {
 	n.branches[branchEdge{from, to}] += lanes
 }
 
-// add adds what another has counted of the same calls.
+// add adds the counts of another tree with the same root.
 func (n *Node) add(o *Node) {
 	n.Calls += o.Calls
 	for i := range o.Counts {
@@ -106,7 +107,7 @@ func (n *Node) add(o *Node) {
 	}
 }
 
-// clear forgets what was counted.
+// clear resets all counts.
 func (n *Node) clear() {
 	n.Calls = 0
 	clear(n.Counts)
@@ -116,7 +117,7 @@ func (n *Node) clear() {
 	}
 }
 
-// order sorts what was called, by call and function in the order of the source: CTAs end in any order.
+// order sorts the children by call and function in source order, because CTAs end in any order.
 func (n *Node) order() {
 	slices.SortFunc(n.Children, func(a, b *Node) int {
 		return cmp.Or(cmp.Compare(n.fn.number[a.Site], n.fn.number[b.Site]), cmp.Compare(a.Func.Pos.Line, b.Func.Pos.Line), cmp.Compare(a.Func.Pos.Col, b.Func.Pos.Col))
@@ -126,7 +127,7 @@ func (n *Node) order() {
 	}
 }
 
-// Each calls do with the node and all below it, callers first.
+// Each calls do for the node and all nodes below it, callers first.
 func (n *Node) Each(do func(n *Node)) {
 	do(n)
 	for _, c := range n.Children {
@@ -134,8 +135,7 @@ func (n *Node) Each(do func(n *Node)) {
 	}
 }
 
-// Own is what the instructions of the function have done there, without those of functions that it
-// calls.
+// Own returns the counts of the function's own instructions, without called functions.
 func (n *Node) Own() (t Counts) {
 	for i := range n.Counts {
 		t.Add(&n.Counts[i])
@@ -143,7 +143,7 @@ func (n *Node) Own() (t Counts) {
 	return t
 }
 
-// Total is Own and that of all below it.
+// Total returns the counts of the node and all nodes below it.
 func (n *Node) Total() (t Counts) {
 	n.Each(func(n *Node) {
 		own := n.Own()
@@ -152,7 +152,7 @@ func (n *Node) Total() (t Counts) {
 	return t
 }
 
-// Total is what all instructions have done.
+// Total returns the counts of all instructions.
 func (p *Profile) Total() (t Counts) {
 	for _, r := range p.Roots {
 		all := r.Total()
@@ -161,23 +161,23 @@ func (p *Profile) Total() (t Counts) {
 	return t
 }
 
-// Function is what the instructions of a function have done, wherever it was called from.
+// Function holds the counts of a function over all its callers.
 type Function struct {
 	*ptx.Func
-	Instrs []Instr // in the order of the source
-	Calls  int64   // by warps; of a kernel, warps
+	Instrs []Instr // in source order
+	Calls  int64   // calls by warps; for a kernel, warps
 
 	branches map[branchEdge]int64
 }
 
-// Instr is an instruction and what it has done.
+// Instr is an instruction with its counts.
 type Instr struct {
 	*ptx.Instr
 	Func *ptx.Func
 	Counts
 }
 
-// Functions lists the functions that were reached, in the order in which they were.
+// Functions returns the executed functions, in the order of their first execution.
 func (p *Profile) Functions() (list []*Function) {
 	functions := map[*ptx.Func]*Function{}
 	for _, r := range p.Roots {

@@ -1,7 +1,6 @@
 package profile
 
-// This file is where instructions come from: lines of the source, and the functions that were inlined
-// there.
+// This file finds the source of instructions: lines, and inlined functions.
 
 import (
 	"cmp"
@@ -10,16 +9,16 @@ import (
 	"gemu/ptx"
 )
 
-// Frame is a place in a function of the source. Without .loc it is one of the PTX.
+// Frame is a position in a function of the source, or of the PTX if there is no .loc.
 type Frame struct {
-	Function string // as the linker knows it; of what was inlined, as its .loc has it
+	Function string // linker name; for an inlined function, the name in .loc
 	File     string
 	Line     int
 	Column   int
 }
 
-// Frames are where an instruction comes from, innermost first: what was inlined, where (manual 11.5.4),
-// and so on to the function that it is in. With listing it is the place in the PTX.
+// Frames returns the positions of an instruction, innermost first: the inlined function, its inlining position
+// (manual 11.5.4), and so on to the instruction's function. With listing it returns the position in the PTX.
 func Frames(f *ptx.Func, instr *ptx.Instr, listing bool) []Frame {
 	m := f.Module()
 	if listing || instr.Loc < 0 || f.Locs[instr.Loc].Line <= 0 {
@@ -35,7 +34,7 @@ func Frames(f *ptx.Func, instr *ptx.Instr, listing bool) []Frame {
 		if l.Function == "" {
 			return list
 		}
-		// Where it was inlined may be in something that was inlined.
+		// The inlining position may be inlined itself.
 		at := ptx.Loc{File: l.AtFile, Line: l.AtLine, Col: l.AtCol}
 		i := slices.IndexFunc(f.Locs, func(o ptx.Loc) bool {
 			return o.File == at.File && o.Line == at.Line && o.Col == at.Col && o.Function != ""
@@ -48,16 +47,16 @@ func Frames(f *ptx.Func, instr *ptx.Instr, listing bool) []Frame {
 	}
 }
 
-// Line is what the instructions of a line have done.
+// Line holds the counts of a source line.
 type Line struct {
 	File string
 	Line int
 	Counts
-	Instrs []Instr // in the order of the functions and of the source
+	Instrs []Instr // in the order of functions and of the source
 }
 
-// Lines adds up by line of the source, innermost where something was inlined, or of the PTX. They
-// are in the order of files as they are reached, and of lines.
+// Lines adds up the counts by source line, or by line of the PTX with listing. Inlined code counts for the
+// innermost line. Files are in order of first execution, lines ascending.
 func (p *Profile) Lines(listing bool) []*Line {
 	type place struct {
 		file string

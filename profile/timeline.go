@@ -1,7 +1,7 @@
 package profile
 
-// This file is timelines: when the warps of a CTA are in which functions and loops, when they wait, and
-// with how many lanes they run.
+// This file records timelines: for each warp of a CTA, its functions, loops, waits and number of active lanes
+// over time.
 
 import (
 	"bufio"
@@ -19,17 +19,17 @@ import (
 	"gemu/ptx"
 )
 
-// How much a timeline has at most.
+// Limits of a timeline.
 const (
-	MaxCTAs  = 64   // of all launches together
-	MaxFirst = 16   // of a launch: its first
-	MaxSpans = 4096 // of a CTA, and as many changes of numbers of lanes; of more, those that do not last are left out
+	MaxCTAs  = 64   // CTAs over all launches
+	MaxFirst = 16   // first CTAs of a launch
+	MaxSpans = 4096 // spans, and changes of lane numbers, in a CTA; the shortest are dropped
 )
 
-// Timeline is a probe that draws when launches do what. Time is counted in instructions that the warps
-// of a CTA have executed, of each CTA by itself: there are no cycles here. A warp whose lanes have
-// diverged is where those are that run. Launches come one behind the other. It does not go back with a
-// launch that is restored.
+// Timeline is a probe that records launches over time. The unit of time is an instruction executed by the warps
+// of a CTA, counted for each CTA alone; there are no cycles. A diverged warp is at the place of its running
+// split. Launches follow each other. It is safe for concurrent launches, and cannot step back with a restored
+// launch.
 type Timeline struct {
 	mu       sync.Mutex
 	launches []*timedLaunch
@@ -37,24 +37,24 @@ type Timeline struct {
 	tracks   int
 }
 
-// NewTimeline makes one.
+// NewTimeline returns an empty timeline.
 func NewTimeline() *Timeline { return &Timeline{runs: map[*probe.LaunchInfo]*timedLaunch{}} }
 
-// Subscription: what executes, and where it is by calls; waits.
+// Subscription asks for executed instructions, calls and waits.
 func (t *Timeline) Subscription() probe.Subscription {
 	return probe.Subscription{Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnCTAEnd | probe.OnWarp | probe.OnWarpEnd | probe.OnAfter |
 		probe.OnCall | probe.OnReturn | probe.OnWait | probe.OnWake}
 }
 
-// timedLaunch is a launch.
+// timedLaunch is a recorded launch.
 type timedLaunch struct {
 	kernel        *ptx.Func
-	ctas          []*track    // those that are shown, by index
-	ctaCount      int         // CTAs that there are
-	innermostLoop []*ptx.Loop // by instruction, the innermost loop
+	ctas          []*track    // recorded CTAs, by index
+	ctaCount      int         // number of CTAs in the grid
+	innermostLoop []*ptx.Loop // innermost loop of each instruction
 }
 
-// OnEvent is told of launches.
+// OnEvent handles the beginning and end of launches.
 func (t *Timeline) OnEvent(e *probe.Event) {
 	if e.Launch == nil {
 		return
@@ -75,7 +75,7 @@ func (t *Timeline) OnEvent(e *probe.Event) {
 		instr, f := l.Program.At(i)
 		if !seen[f] {
 			seen[f] = true
-			for _, loop := range f.Loops() { // inner ones behind those around them
+			for _, loop := range f.Loops() { // inner loops come last
 				for _, b := range loop.Blocks {
 					for _, instr := range b.Instrs {
 						inner[instr] = loop
@@ -89,7 +89,7 @@ func (t *Timeline) OnEvent(e *probe.Event) {
 	t.runs[l] = r
 }
 
-// CTA follows the first CTAs of a launch.
+// CTA returns a sink for the first CTAs of a launch.
 func (t *Timeline) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -103,7 +103,7 @@ func (t *Timeline) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	return c
 }
 
-// track is a CTA.
+// track is the timeline of a CTA.
 type track struct {
 	*timedLaunch
 	id       ptx.Dim3
@@ -112,20 +112,20 @@ type track struct {
 	root     *place
 	spans    []span
 	changes  []change
-	shortest int64 // instructions that a span or a number of lanes must last
-	omitted  int   // … that were left out
+	shortest int64 // minimum duration of spans and changes, in instructions
+	omitted  int   // number of dropped spans and changes
 }
 
-// place is a function or a loop that lanes are in. What recurs is one place.
+// place is a function or a loop of a lane. Recursion takes one place.
 type place struct {
-	parent   *place // around it
+	parent   *place // the enclosing place
 	key      any
 	depth    int
 	name     string
 	children map[any]*place // by loop, or by call and function
 }
 
-// child is a place within another.
+// child returns the place inside p for a key, and creates it if necessary.
 func (p *place) child(key any, name func() string) *place {
 	for a := p; a != nil; a = a.parent {
 		if a.key == key {
@@ -143,25 +143,25 @@ func (p *place) child(key any, name func() string) *place {
 	return n
 }
 
-// callSite is a function that is called.
+// callSite is a call of a function.
 type callSite struct {
 	call *ptx.Instr
 	f    *ptx.Func
 }
 
-// timedWarp is a warp.
+// timedWarp is the state of a warp.
 type timedWarp struct {
-	places  [64]*place   // the functions that lanes are in
-	callers [64][]*place // … that have called them
-	open    []span       // the places that it is in, outermost first
-	place   *place       // the last of them
-	end     int64        // of its last instruction
-	lanes   int          // of it
-	since   int64        // when that became so
-	wait    string       // what it waits for, since end; "" if for nothing
+	places  [64]*place   // the function of each lane
+	callers [64][]*place // its callers
+	open    []span       // the current places, outermost first
+	place   *place       // the innermost place
+	end     int64        // of the last instruction
+	lanes   int          // number of active lanes
+	since   int64        // time of the last change of lanes
+	wait    string       // reason of the wait since end; "": no wait
 }
 
-// span is a place, or a wait, of a warp from a time to another.
+// span is a stay of a warp in a place, or a wait.
 type span struct {
 	warp     int
 	place    *place
@@ -169,7 +169,7 @@ type span struct {
 	from, to int64
 }
 
-// depth is how many places it is in; a wait is in all of them.
+// depth returns the nesting depth of the place; a wait is innermost.
 func (s *span) depth() int {
 	if s.place == nil {
 		return math.MaxInt
@@ -177,15 +177,15 @@ func (s *span) depth() int {
 	return s.place.depth
 }
 
-// change is a number of lanes that a warp runs with from a time to another.
+// change is a period with a constant number of active lanes.
 type change struct {
 	warp, lanes int
 	from, to    int64
 }
 
-// OnEvent follows the CTA.
+// OnEvent handles the events of the CTA.
 func (c *track) OnEvent(e *probe.Event) {
-	if e.Warp < 0 { // it has ended
+	if e.Warp < 0 { // end of the CTA
 		return
 	}
 	w := &c.warps[e.Warp]
@@ -227,10 +227,10 @@ func (c *track) OnEvent(e *probe.Event) {
 	}
 }
 
-// clusterBarrier is the barrier of the cluster, as Event.Waits has it.
+// clusterBarrier is the number of the cluster's barrier in events.
 const clusterBarrier = 16
 
-// loopPlace is the loop, in a function, that an instruction is in.
+// loopPlace returns the place of a loop in a function.
 func (c *track) loopPlace(current *place, f *ptx.Func, l *ptx.Loop) *place {
 	if l == nil {
 		return current
@@ -254,9 +254,9 @@ func firstInstr(blocks []*ptx.Block) *ptx.Instr {
 	return nil
 }
 
-// instruction is one that a warp executes.
+// instruction handles an instruction of a warp.
 func (c *track) instruction(e *probe.Event, w *timedWarp) {
-	w.wait = "" // other lanes of it run
+	w.wait = "" // other lanes of the warp run
 	current := c.loopPlace(w.places[bits.TrailingZeros64(e.Active)], e.Func, c.timedLaunch.innermostLoop[e.Index])
 	if current != w.place {
 		c.move(e.Warp, w, current)
@@ -269,7 +269,7 @@ func (c *track) instruction(e *probe.Event, w *timedWarp) {
 	w.end = c.now
 }
 
-// waited ends the wait of a warp, if all of it has waited.
+// waited ends the wait of a warp, if the whole warp has waited.
 func (c *track) waited(warp int, w *timedWarp) {
 	if w.wait != "" && c.now > w.end {
 		c.add(span{warp, nil, w.wait, w.end, c.now})
@@ -277,7 +277,7 @@ func (c *track) waited(warp int, w *timedWarp) {
 	w.wait = ""
 }
 
-// move ends the places that a warp has left, and begins those that it has come to.
+// move ends the left places of a warp and begins the new ones.
 func (c *track) move(warp int, w *timedWarp, to *place) {
 	var path []*place
 	for p := to; p != nil; p = p.parent {
@@ -295,7 +295,7 @@ func (c *track) move(warp int, w *timedWarp, to *place) {
 	w.place = to
 }
 
-// close ends the places of a warp but the first.
+// close ends the places of a warp except the outermost keep.
 func (c *track) close(w *timedWarp, keep int) {
 	for i := len(w.open) - 1; i >= keep; i-- {
 		s := w.open[i]
@@ -305,7 +305,7 @@ func (c *track) close(w *timedWarp, keep int) {
 	w.open, w.place = w.open[:keep], nil
 }
 
-// add takes a span that has ended.
+// add adds an ended span.
 func (c *track) add(s span) {
 	if s.to-s.from < c.shortest {
 		c.omitted++
@@ -315,7 +315,7 @@ func (c *track) add(s span) {
 	c.limitSpans()
 }
 
-// changed takes the number of lanes that a warp has run with.
+// changed adds the period with the last number of lanes.
 func (c *track) changed(warp int, w *timedWarp) {
 	if n := (change{warp, w.lanes, w.since, w.end}); n.to-n.from >= c.shortest {
 		c.changes = append(c.changes, n)
@@ -325,7 +325,7 @@ func (c *track) changed(warp int, w *timedWarp) {
 	}
 }
 
-// limitSpans leaves out what does not last, until there is room.
+// limitSpans drops the shortest spans and changes until the limits hold.
 func (c *track) limitSpans() {
 	for len(c.spans) > MaxSpans || len(c.changes) > MaxSpans {
 		c.shortest *= 2
@@ -336,7 +336,7 @@ func (c *track) limitSpans() {
 	}
 }
 
-// Omitted says what was left out, "" if nothing was.
+// Omitted describes the dropped parts; "" if there are none.
 func (t *Timeline) Omitted() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -375,8 +375,8 @@ type traceEvent struct {
 	Args  map[string]any `json:"args,omitempty"`
 }
 
-// Write writes the timeline as JSON in the trace event format, which Perfetto and chrome://tracing read. A
-// process is a CTA, a thread a warp; a microsecond is a warp instruction.
+// Write writes the timeline as JSON in the trace event format, for Perfetto and chrome://tracing. A CTA is a
+// process, a warp a thread, a warp instruction a microsecond. It returns the writer's error.
 func (t *Timeline) Write(out io.Writer) error {
 	omitted := t.Omitted()
 	t.mu.Lock()
@@ -399,7 +399,7 @@ func (t *Timeline) Write(out io.Writer) error {
 	for i, r := range t.launches {
 		length := int64(0)
 		for _, c := range r.ctas {
-			if c == nil { // it never began
+			if c == nil { // never began
 				continue
 			}
 			pid++
