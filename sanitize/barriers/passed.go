@@ -127,7 +127,7 @@ func (c *cta) reportPassed(e *probe.Event, waiting, exited group) {
 		}
 		other := c.place(e, spot{exited.index, e.Warp, bits.TrailingZeros64(exited.lanes)}, "exit")
 		other.Lanes = finding.Lanes(exited.lanes)
-		f.Kind, f.Severity, f.OtherPlace, f.Notes, f.OtherLanes = Exited, finding.Notice, &other, nil, true
+		f.Kind, f.Severity, f.OtherPlace, f.Notes, f.MergeByOther = Exited, finding.Notice, &other, nil, true
 		f.Message = fmt.Sprintf("%s, which all threads of a warp must execute together, where %s have exited", instr.Text, lanesOf(exited.lanes))
 	}
 	f.Place.Lanes = finding.Lanes(waiting.lanes)

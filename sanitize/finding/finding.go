@@ -57,11 +57,11 @@ type Finding struct {
 	// the first of them.
 	Count int `json:"count"`
 
-	// OtherLanes merges findings of the same tool, kind and OtherPlace, for any Place.
-	OtherLanes bool `json:"-"`
+	// MergeByOther merges findings of the same tool, kind and OtherPlace, for any Place.
+	MergeByOther bool `json:"-"`
 
 	order order
-	spots map[sourceSpot]bool // the different places merged by OtherLanes
+	spots map[sourceSpot]bool // the different places merged by MergeByOther
 }
 
 // Place is an instruction and the thread that executed it. For operations of the host the thread's fields are
@@ -195,7 +195,7 @@ type key struct {
 
 func (f *Finding) key() key {
 	k := key{f.Tool, f.Kind, spotOf(&f.Place), spotOf(f.OtherPlace)}
-	if f.OtherLanes {
+	if f.MergeByOther {
 		k.place = sourceSpot{}
 	}
 	return k
@@ -235,14 +235,14 @@ func (l *Log) Add(e *probe.Event, f Finding) {
 	k := f.key()
 	old := l.found[k]
 	if old == nil {
-		if f.OtherLanes {
+		if f.MergeByOther {
 			f.spots = map[sourceSpot]bool{spotOf(&f.Place): true}
 		}
 		l.found[k] = &f
 		return
 	}
 	f.Count += old.Count
-	if f.spots = old.spots; f.OtherLanes {
+	if f.spots = old.spots; f.MergeByOther {
 		f.spots[spotOf(&f.Place)] = true
 	}
 	if f.order.compare(old.order) < 0 {

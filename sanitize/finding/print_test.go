@@ -56,10 +56,10 @@ func TestByOther(t *testing.T) {
 	at := func(line int) Place { return Place{Role: "executed", File: "k.ptx", Line: line} }
 	exit := at(3)
 	for _, line := range []int{5, 7, 5} {
-		l.Add(&probe.Event{}, Finding{Tool: "sync", Kind: "k", Place: at(line), OtherPlace: &exit, OtherLanes: true})
+		l.Add(&probe.Event{}, Finding{Tool: "sync", Kind: "k", Place: at(line), OtherPlace: &exit, MergeByOther: true})
 	}
 	another := at(4)
-	l.Add(&probe.Event{}, Finding{Tool: "sync", Kind: "k", Place: at(7), OtherPlace: &another, OtherLanes: true})
+	l.Add(&probe.Event{}, Finding{Tool: "sync", Kind: "k", Place: at(7), OtherPlace: &another, MergeByOther: true})
 	for range 2 { // a call of Findings does not change the log
 		list := l.Findings()
 		if len(list) != 2 || list[0].Place.Line != 5 || list[0].Count != 3 || len(list[0].Notes) != 1 || list[0].Notes[0] != "at 2 such instructions in all, of which this is the first" {
