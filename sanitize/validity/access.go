@@ -253,7 +253,7 @@ func (c *cta) store(e *probe.Event, w *warp, f *frame, a *action) {
 				w.local.store(int(at), size, lane, v, origin)
 			} else if v != 0 || m.dirty.Load() != 0 && !m.clean(at, size) {
 				m.store(at, size, v, origin)
-				if v != 0 && isPadding(m, origin) {
+				if v != 0 && deservesNotice(m, origin) {
 					if invalidBits == 0 {
 						from, in = origin, m
 					}
@@ -268,9 +268,9 @@ func (c *cta) store(e *probe.Event, w *warp, f *frame, a *action) {
 	c.settle(e, acc)
 }
 
-// isPadding reports whether a store of an invalid value deserves a notice: the memory is global, and the value
+// deservesNotice reports whether a store of an invalid value deserves a notice: the memory is global, and the value
 // is no plain copy of memory, which may be padding.
-func isPadding(m *memory, origin uint32) bool {
+func deservesNotice(m *memory, origin uint32) bool {
 	return origin&(computed|ofRegister) != 0 && m.alloc.Space() == ptx.Global
 }
 
@@ -391,7 +391,7 @@ func (c *cta) tile(e *probe.Event, w *warp, f *frame, a *action) {
 	each(lanes, func(lane int) {
 		if m, offset, ok := c.place(e.Index, acc, lane); ok && m != nil {
 			m.set(offset, acc.Bytes, invalid, origin)
-			if invalid && isPadding(m, origin) {
+			if invalid && deservesNotice(m, origin) {
 				invalidBits, in = invalidBits|1<<lane, m
 			}
 		}
