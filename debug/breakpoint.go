@@ -1,6 +1,6 @@
 package debug
 
-// This file is breakpoints and watches: where they are, and whether an event hits one.
+// This file implements breakpoints and watches: their places, and their hits.
 
 import (
 	"bytes"
@@ -19,29 +19,29 @@ import (
 // Breakpoint stops threads before instructions.
 type Breakpoint struct {
 	Number    int
-	Spec      string // as it was asked for
+	Spec      string // text from the user
 	Condition *Condition
-	Temporary bool // it goes away when it is hit
+	Temporary bool // deleted at its first hit
 	Disabled  bool
 	Hits      int
 
 	find   func(s *Session) ([]int, error)
-	places map[int]bool // instructions, as indices of the program
-	notHit ranges       // where it was not hit
-	err    error        // why there are none
+	places map[int]bool // indices of instructions
+	notHit ranges       // parts of the past without a hit
+	err    error        // reason for no places
 }
 
-// Err is why the launch has no place for it; nil: it has. A later launch may.
+// Err returns the reason why the launch has no place for the breakpoint, or nil. A later launch may have one.
 func (b *Breakpoint) Err() error { return b.err }
 
-// NoPlaceError is the error of a place that a launch has not.
+// NoPlaceError is the error for a place that the launch does not have.
 type NoPlaceError string
 
 func (e NoPlaceError) Error() string { return string(e) }
 
 func noPlace(format string, args ...any) error { return NoPlaceError(fmt.Sprintf(format, args...)) }
 
-// Lines are the places in the PTX, ascending.
+// Lines returns the lines of its places in the PTX, ascending.
 func (b *Breakpoint) Lines(s *Session) (lines []int) {
 	for i := range b.places {
 		instr, _ := s.info.Program.At(i)
@@ -51,7 +51,7 @@ func (b *Breakpoint) Lines(s *Session) (lines []int) {
 	return slices.Compact(lines)
 }
 
-// LinesOf is the places in a source that the PTX was made of, ascending.
+// LinesOf returns the lines of its places in a source file, ascending.
 func (b *Breakpoint) LinesOf(s *Session, file string) (lines []int) {
 	for i := range b.places {
 		if instr, f := s.info.Program.At(i); instr.Loc >= 0 && s.info.Module.FileName(f.Locs[instr.Loc].File) == file {
@@ -62,7 +62,7 @@ func (b *Breakpoint) LinesOf(s *Session, file string) (lines []int) {
 	return slices.Compact(lines)
 }
 
-// bind finds the places in the program of the launch.
+// bind finds the places in the launch's program.
 func (b *Breakpoint) bind(s *Session) {
 	var list []int
 	list, b.err = b.find(s)
@@ -92,8 +92,8 @@ func (s *Session) Break(spec, condition string) (*Breakpoint, error) {
 	return s.setBreak(spec, condition, false)
 }
 
-// BreakLater is Break at a place that the launch need not have (Breakpoint.Err): a later one may, which the
-// session debugs.
+// BreakLater is Break for a place that the launch need not have (Breakpoint.Err) but a later launch of the
+// session may.
 func (s *Session) BreakLater(spec, condition string) (*Breakpoint, error) {
 	return s.setBreak(spec, condition, true)
 }
@@ -109,7 +109,7 @@ func (s *Session) setBreak(spec, condition string, later bool) (*Breakpoint, err
 	}
 	place, kernel := b.Spec, s.info.Kernel
 	switch _, err := strconv.Atoi(place); {
-	case err == nil: // of this file, whatever file the next launch is of
+	case err == nil: // of this file, even if the next launch is of another file
 		place = s.info.Module.Name + ":" + place
 		fallthrough
 	default:
@@ -135,8 +135,8 @@ func (s *Session) setBreak(spec, condition string, later bool) (*Breakpoint, err
 	return b, nil
 }
 
-// SetCondition has the breakpoint stop on a condition only, or always if that is empty. The error, a
-// *ConditionError, is what is wrong with it; the breakpoint stays as it is then.
+// SetCondition sets the condition, or removes it if text is empty. On an error, a *ConditionError, the
+// breakpoint stays unchanged.
 func (b *Breakpoint) SetCondition(s *Session, text string) error {
 	previous := b.Condition
 	b.Condition = nil
@@ -158,7 +158,7 @@ func (b *Breakpoint) SetCondition(s *Session, text string) error {
 	return nil
 }
 
-// check finds what is wrong with a condition in the functions that the breakpoint is in.
+// check returns the error of a condition in the breakpoint's functions.
 func (b *Breakpoint) check(s *Session, c *Condition) error {
 	for i := range b.places {
 		_, f := s.info.Program.At(i)
@@ -169,13 +169,13 @@ func (b *Breakpoint) check(s *Session, c *Condition) error {
 	return nil
 }
 
-// Breakpoints are those there are, by number.
+// Breakpoints returns all breakpoints by number.
 func (s *Session) Breakpoints() []*Breakpoint { return s.breakpoints }
 
-// Watches are those there are, by number.
+// Watches returns all watches by number.
 func (s *Session) Watches() []*Watch { return s.watches }
 
-// Delete takes a breakpoint or watch away, and reports whether there was one of that number.
+// Delete deletes a breakpoint or watch. It reports whether the number existed.
 func (s *Session) Delete(number int) bool {
 	n := len(s.breakpoints) + len(s.watches)
 	s.breakpoints = slices.DeleteFunc(s.breakpoints, func(b *Breakpoint) bool { return b.Number == number })
@@ -183,7 +183,7 @@ func (s *Session) Delete(number int) bool {
 	return len(s.breakpoints)+len(s.watches) < n
 }
 
-// find is the instructions at a place.
+// find returns the instructions at a place.
 func (s *Session) find(place string) ([]int, error) {
 	p := s.info.Program
 	if n, ok := strings.CutPrefix(place, "*"); ok {
@@ -215,7 +215,7 @@ func (s *Session) find(place string) ([]int, error) {
 	return s.findName(place)
 }
 
-// findLine is the first instructions of a line, or of the next that has any.
+// findLine returns the first instructions of a line, or of the next line that has any.
 func (s *Session) findLine(file string, number int) ([]int, error) {
 	p, ptxFile := s.info.Program, SameFile(file, s.info.Module.Name)
 	if ptxFile {
@@ -252,7 +252,7 @@ func (s *Session) findLine(file string, number int) ([]int, error) {
 	return list, nil
 }
 
-// functionAt is the function whose body a line of the PTX is in; nil if there is none.
+// functionAt returns the function whose body contains a line of the PTX, or nil.
 func (s *Session) functionAt(number int) *ptx.Func {
 	for _, d := range s.info.Module.Decls {
 		if f, ok := d.(*ptx.Func); ok && len(f.Blocks) > 0 && int(f.Pos.Line) <= number && number <= int(f.End.Line) {
@@ -262,7 +262,7 @@ func (s *Session) functionAt(number int) *ptx.Func {
 	return nil
 }
 
-// runs reports whether a function is the kernel, or is called by it.
+// runs reports whether a function is part of the launch's program.
 func (s *Session) runs(f *ptx.Func) bool {
 	for i := range s.info.Program.Len() {
 		if _, fn := s.info.Program.At(i); fn == f {
@@ -272,7 +272,8 @@ func (s *Session) runs(f *ptx.Func) bool {
 	return false
 }
 
-// SameFile reports whether two names can be of the same file: one is the other, or the end of its path.
+// SameFile reports whether two names may denote the same file: they are equal, or one is the end of the other's
+// path.
 func SameFile(a, b string) bool {
 	if x, err := filepath.Abs(a); err == nil {
 		if y, err := filepath.Abs(b); err == nil && x == y {
@@ -283,7 +284,7 @@ func SameFile(a, b string) bool {
 	return a == b || strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a)
 }
 
-// findName is the first instruction of a function, or behind a label.
+// findName returns the first instruction of a function or after a label.
 func (s *Session) findName(name string) ([]int, error) {
 	p := s.info.Program
 	var labels []int
@@ -306,22 +307,22 @@ func (s *Session) findName(name string) ([]int, error) {
 	return labels, nil
 }
 
-// Access is what a watch looks for.
+// Access is a kind of access for a watch.
 type Access uint8
 
 // The accesses.
 const (
-	Changes Access = iota // writes that change what is there
+	Changes Access = iota // writes that change the value
 	ReadsIt               // reads
-	Touches               // reads and writes, whether they change anything or not
+	Touches               // reads and writes, with or without change
 )
 
-// String is what a watch that looks for it is called.
+// String returns the name of a watch for this access.
 func (a Access) String() string {
 	return [...]string{"Watchpoint", "Read watchpoint", "Access watchpoint"}[a]
 }
 
-// Text is what was there and what is.
+// Text describes the old and the new value.
 func (c *Change) Text() string {
 	old := valueOf(c.Watch.Type, word(c.Old))
 	if c.New == nil || bytes.Equal(c.Old, c.New) {
@@ -330,30 +331,30 @@ func (c *Change) Text() string {
 	return fmt.Sprintf("Old value = %s\nNew value = %s", old, valueOf(c.Watch.Type, word(c.New)))
 }
 
-// Watch stops when memory is accessed, behind the instruction that does so.
+// Watch stops after an instruction that accesses its memory.
 type Watch struct {
 	Number int
-	Text   string // as it was asked for
+	Text   string // text from the user
 	Type   ptx.Type
 	Access Access
 	Hits   int
 
 	location Location
-	notHit   ranges // where it was not hit
+	notHit   ranges // parts of the past without a hit
 }
 
-// Change is what has hit a watch.
+// Change is a hit of a watch.
 type Change struct {
 	Watch    *Watch
-	Old, New []byte // what is there, before and after
+	Old, New []byte // bytes before and after
 	Instr    *ptx.Instr
-	Lanes    uint64 // that have accessed it
+	Lanes    uint64 // accessing lanes
 
-	alloc *probe.Allocation // that has it, during the instruction
+	alloc *probe.Allocation // the accessed allocation, during the instruction
 }
 
-// Watch watches the memory that an expression names, such as out[5].f32 or [%rd4].u32; it is found
-// now, by the thread in focus.
+// Watch watches the memory of an expression such as out[5].f32 or [%rd4].u32. The address is determined now,
+// for the thread in focus.
 func (s *Session) Watch(text string, a Access) (*Watch, error) {
 	c, err := ParseCondition(text)
 	if err != nil {
@@ -372,8 +373,8 @@ func (s *Session) Watch(text string, a Access) (*Watch, error) {
 	return w, nil
 }
 
-// Rewatch watches the memory of a watch that there is, or was, for some accesses. If it is watched so already it
-// gives that watch.
+// Rewatch watches the memory of an existing or deleted watch for some accesses. It returns an equal watch if
+// there is one.
 func (s *Session) Rewatch(w *Watch, a Access) *Watch {
 	for _, o := range s.watches {
 		if o.location == w.location && o.Access == a && o.Text == w.Text {
@@ -386,7 +387,7 @@ func (s *Session) Rewatch(w *Watch, a Access) *Watch {
 	return n
 }
 
-// Place is the memory that is watched, in words.
+// Place describes the watched memory.
 func (w *Watch) Place(s *Session) string {
 	if w.location.Space == ptx.Shared {
 		return fmt.Sprintf("shared memory of block %s at %#x", indexAt(w.location.CTA, s.info.Grid), w.location.Addr)
@@ -394,8 +395,8 @@ func (w *Watch) Place(s *Session) string {
 	return fmt.Sprintf("%#x", w.location.Addr)
 }
 
-// chosenInstrs is the instructions that breakpoints and watches are about; of no other is anything told. Of those that
-// have to do with some CTAs only, any says whether there is one of which it may be so.
+// chosenInstrs returns the events that breakpoints and watches need, by instruction. For conditions on CTAs,
+// anyOf reports whether any relevant CTA is a candidate.
 func (s *Session) chosenInstrs(anyOf func(candidate func(cta int) bool) bool) []probe.Events {
 	p := s.info.Program
 	list := make([]probe.Events, p.Len())
@@ -422,7 +423,7 @@ func (s *Session) chosenInstrs(anyOf func(candidate func(cta int) bool) bool) []
 	return list
 }
 
-// hit is what has hit breakpoints or a watch.
+// hit is a hit of breakpoints or a watch.
 type hit struct {
 	step   int64
 	focus  Focus
@@ -430,23 +431,23 @@ type hit struct {
 	change *Change
 }
 
-// hitFinder looks for hits of breakpoints and watches.
+// hitFinder searches for hits of breakpoints and watches.
 type hitFinder struct {
 	s         *Session
-	start     int64 // breakpoints at this moment are where it comes from
-	backwards bool  // hits do not count: it goes back
-	hit       *hit  // the first
-	scope     scope // of conditions
+	start     int64 // breakpoints at this moment are not hit: the run begins there
+	backwards bool  // hits do not count, because the search goes back
+	hit       *hit  // the first hit
+	scope     scope // for conditions
 
-	checkedStep int64     // the last moment at which breakpoints were looked for
-	changes     []*Change // of the instruction under way
+	checkedStep int64     // the last moment checked for breakpoints
+	changes     []*Change // of the current instruction
 }
 
 func (s *Session) newHits(after int64) *hitFinder {
 	return &hitFinder{s: s, start: after, checkedStep: -1}
 }
 
-// check reports whether an event is the first to hit something.
+// check reports whether an event is the first hit.
 func (h *hitFinder) check(e *probe.Event) bool {
 	if h.hit != nil {
 		return false
@@ -469,7 +470,7 @@ func (h *hitFinder) check(e *probe.Event) bool {
 	return false
 }
 
-// breaks looks for breakpoints at an instruction.
+// breaks checks the breakpoints at an instruction.
 func (h *hitFinder) breaks(e *probe.Event) bool {
 	var list []*Breakpoint
 	lanes := uint64(0)
@@ -493,7 +494,7 @@ func (h *hitFinder) breaks(e *probe.Event) bool {
 	return true
 }
 
-// focusOn is the lane that is looked at among some of an event: that which was, if it is one.
+// focusOn returns the focus for an event: the current thread if it is one of the lanes, else the first of them.
 func (s *Session) focusOn(e *probe.Event, lanes uint64) Focus {
 	if f := s.focus; f.CTA == e.CTA && f.Warp == e.Warp && lanes>>f.Lane&1 != 0 {
 		return f
@@ -503,7 +504,7 @@ func (s *Session) focusOn(e *probe.Event, lanes uint64) Focus {
 
 func lowestLane(lanes uint64) int { return bits.TrailingZeros64(lanes) & 63 }
 
-// access notes what an instruction is about to do to what is watched.
+// access notes an instruction's access to watched memory before its execution.
 func (h *hitFinder) access(e *probe.Event) {
 	a := &e.Accesses[len(e.Accesses)-1]
 	for _, w := range h.s.watches {
@@ -528,7 +529,7 @@ func (h *hitFinder) access(e *probe.Event) {
 	}
 }
 
-// accessed looks at what an instruction has done to it.
+// accessed checks the watched memory after the instruction.
 func (h *hitFinder) accessed(e *probe.Event) bool {
 	for _, c := range h.changes {
 		c.New = c.Watch.location.bytesIn(c.alloc)
@@ -542,8 +543,8 @@ func (h *hitFinder) accessed(e *probe.Event) bool {
 	return false
 }
 
-// effect looks for asynchronous operations that are about to write or read what is watched. What they
-// write is there when the session has stopped.
+// effect checks asynchronous operations that are about to access watched memory. Their writes are visible when
+// the session has stopped.
 func (h *hitFinder) effect(e *probe.Event) bool {
 	for _, w := range h.s.watches {
 		for _, p := range e.Effect.Segments {
@@ -562,7 +563,7 @@ func (h *hitFinder) effect(e *probe.Event) bool {
 	return false
 }
 
-// stop is where the session stops by the hit.
+// stop returns the stop for the hit.
 func (h *hitFinder) stop() *Stop {
 	s := h.s
 	if h.hit == nil {

@@ -35,21 +35,21 @@ type Condition struct {
 	Text string
 	root *node
 
-	launch   *probe.LaunchInfo // that the programs are for
+	launch   *probe.LaunchInfo // the launch of the programs
 	programs map[*ptx.Func]compiled
 }
 
-// ConditionError is what is wrong with a condition, and where.
+// ConditionError is an error in a condition, with its place.
 type ConditionError struct {
 	Text   string // the condition
 	Column int    // from 1
 	Msg    string
 }
 
-// Error is it with its place.
+// Error returns the message with its column.
 func (e *ConditionError) Error() string { return fmt.Sprintf("%d: %s", e.Column, e.Msg) }
 
-// Snippet is the condition with a caret.
+// Snippet returns the condition with a caret below the error.
 func (e *ConditionError) Snippet() string {
 	return fmt.Sprintf("   %s\n   %s^", e.Text, strings.Repeat(" ", max(e.Column-1, 0)))
 }
@@ -63,7 +63,7 @@ var conditionLexer = lexer.MustSimple([]lexer.SimpleRule{
 	{Name: "Blank", Pattern: `\s+`},
 })
 
-// chain is terms with operators between them.
+// chain is a sequence of terms and operators.
 type chain struct {
 	First *term   `parser:"@@"`
 	Rest  []*link `parser:"@@*"`
@@ -90,10 +90,10 @@ type term struct {
 
 var conditionParser = participle.MustBuild[chain](participle.Lexer(conditionLexer), participle.Elide("Blank"))
 
-// maxConditionBytes bounds a condition, in bytes: how deep brackets can lie in each other.
+// maxConditionBytes limits the length of a condition in bytes, and so the nesting of brackets.
 const maxConditionBytes = 1 << 12
 
-// ParseCondition reads one. The error is a *ConditionError.
+// ParseCondition parses a condition. The error is a *ConditionError.
 func ParseCondition(text string) (*Condition, error) {
 	if len(text) > maxConditionBytes {
 		return nil, &ConditionError{text[:60], 1, fmt.Sprintf("it has %d bytes, at most %d are read", len(text), maxConditionBytes)}
@@ -120,14 +120,14 @@ func ParseCondition(text string) (*Condition, error) {
 	return &Condition{Text: text, root: root}, nil
 }
 
-// nodeKind is what a node of an expression does.
+// nodeKind is the kind of an expression node.
 type nodeKind uint8
 
 const (
 	constNode  nodeKind = iota // value
-	nameNode                   // name, or an element of it: left
-	memoryNode                 // in the space name, at left
-	signNode                   // op of left
+	nameNode                   // name, or its element at index left
+	memoryNode                 // memory of space name at address left
+	signNode                   // op left
 	binaryNode                 // left op right
 	anyNode                    // left for any lane
 	allNode
@@ -137,19 +137,19 @@ type node struct {
 	kind        nodeKind
 	column      int
 	op, name    string
-	typ         ptx.Type // as which to take it; NoType: as it is
+	typ         ptx.Type // the type of access; NoType: the declared type
 	left, right *node
 	value       value
 }
 
-// reader makes nodes of what was parsed.
+// reader builds nodes from the parsed chain.
 type reader struct{ text string }
 
 func (r *reader) fail(p lexer.Position, format string, args ...any) error {
 	return &ConditionError{r.text, p.Column, fmt.Sprintf(format, args...)}
 }
 
-// binding is how strongly operators bind.
+// binding is the precedence of operators.
 var binding = map[string]int{
 	"||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, "<=": 7, ">": 7, ">=": 7, "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
 }
@@ -163,7 +163,7 @@ func (r *reader) chain(c *chain) (*node, error) {
 	return r.climb(first, &rest, 1)
 }
 
-// climb takes the operators that bind at least so strongly.
+// climb consumes operators with at least the given precedence.
 func (r *reader) climb(left *node, rest *[]*link, least int) (*node, error) {
 	for len(*rest) > 0 && binding[(*rest)[0].Op] >= least {
 		l := (*rest)[0]
@@ -240,5 +240,5 @@ func (r *reader) term(t *term) (n *node, err error) {
 	return n, nil
 }
 
-// memorySpaces are the names of state spaces that offsets are of.
+// memorySpaces maps names of state spaces with offsets.
 var memorySpaces = map[string]ptx.Space{"shared": ptx.Shared, "local": ptx.Local, "param": ptx.Param, "global": ptx.Global, "const": ptx.Const}

@@ -9,8 +9,8 @@ import (
 	"gemu/ptx"
 )
 
-// lanes is those of which a condition holds. One that cannot be told of a lane, for a register is not
-// live, say, holds: whoever has asked will see why.
+// lanes returns the lanes for which the condition holds. A condition that cannot be evaluated, for example
+// because a register is not live, counts as true, so that the user sees the reason.
 func (c *Condition) lanes(sc *scope) (m uint64) {
 	p, err := c.programFor(sc)
 	if err != nil {
@@ -21,7 +21,7 @@ func (c *Condition) lanes(sc *scope) (m uint64) {
 		lane := lowestLane(remaining)
 		v, err := p.eval(sc, lane)
 		holds := err != nil || v.isTrue()
-		if !sc.varies { // it is so in all lanes
+		if !sc.varies { // equal in all lanes
 			if holds {
 				m = sc.mask
 			}
@@ -34,9 +34,9 @@ func (c *Condition) lanes(sc *scope) (m uint64) {
 	return m
 }
 
-// candidateCTAs gives what says of a CTA whether the condition may hold for a thread of it, by what is the same for all
-// of them: by what has to hold first. What comes behind something else is not asked, for that may not be to be told,
-// and then the condition holds.
+// candidateCTAs returns a function that reports whether the condition may hold for any thread of a CTA. It uses
+// only the leading conjuncts with the same value in all threads of a CTA. Later conjuncts may fail to evaluate,
+// in which case the condition counts as true.
 func (c *Condition) candidateCTAs(s *Session) func(cta int) bool {
 	sc := &scope{s: s, fn: s.info.Kernel, mask: 1, context: new(Context)}
 	b := builder{c: c, sc: sc, p: new(program)}
@@ -58,7 +58,7 @@ func (c *Condition) candidateCTAs(s *Session) func(cta int) bool {
 	}
 }
 
-// conjuncts adds to a list what must hold for the expression to hold.
+// conjuncts appends the conjuncts of the expression to list.
 func (n *node) conjuncts(list []*node) []*node {
 	if n.kind == binaryNode && n.op == "&&" {
 		return n.right.conjuncts(n.left.conjuncts(list))
@@ -66,7 +66,7 @@ func (n *node) conjuncts(list []*node) []*node {
 	return append(list, n)
 }
 
-// sameInCTA reports whether an expression comes to the same in all threads of a CTA, wherever they are.
+// sameInCTA reports whether the expression has the same value in all threads of a CTA, wherever they are.
 func (n *node) sameInCTA() bool {
 	switch n.kind {
 	case constNode:
@@ -82,23 +82,23 @@ func (n *node) sameInCTA() bool {
 	return false
 }
 
-// fail is an error at a node.
+// fail returns an error at a node.
 func (c *Condition) fail(n *node, format string, args ...any) error {
 	return &ConditionError{c.Text, n.column, fmt.Sprintf(format, args...)}
 }
 
-// eval is what an expression comes to in a lane.
+// eval evaluates an expression for a lane.
 type eval func(sc *scope, lane int) (value, error)
 
-// program is an expression as it is evaluated in a function: its names are found.
+// program is an expression compiled for a function.
 type program struct {
 	eval
-	location   func(sc *scope, lane int) (Location, error) // of one that names memory; nil: it does not
-	regs       []ptx.RegID                                 // that it reads: rows of the scope
-	reductions int                                         // any and all in it
+	location   func(sc *scope, lane int) (Location, error) // of an expression that names memory; else nil
+	regs       []ptx.RegID                                 // registers read, in the order of scope.rows
+	reductions int                                         // number of any and all in it
 }
 
-// prepare readies a scope for a program.
+// prepare resizes a scope for a program.
 func (sc *scope) prepare(p *program) {
 	for len(sc.rows) < len(p.regs) {
 		sc.rows = append(sc.rows, registerRow{})
@@ -111,8 +111,8 @@ func (sc *scope) prepare(p *program) {
 	clear(sc.whole)
 }
 
-// programFor is the program of a condition in the function that a scope is of. The error, a *ConditionError,
-// is that of a name that is nothing there.
+// programFor returns the condition's program for the function of a scope. The error for an unknown name is a
+// *ConditionError.
 func (c *Condition) programFor(sc *scope) (*program, error) {
 	if p, ok := c.programs[sc.fn]; ok && c.launch == sc.s.info {
 		return p.program, p.err
@@ -130,21 +130,21 @@ func (c *Condition) programFor(sc *scope) (*program, error) {
 	return p, b.err
 }
 
-// compiled is the program of a function, or why there is none.
+// compiled is a program or the error of its compilation.
 type compiled struct {
 	*program
 	err error
 }
 
-// builder makes programs.
+// builder compiles programs.
 type builder struct {
 	c   *Condition
-	sc  *scope // for what is the same in all scopes of the function
+	sc  *scope // for properties that all scopes of the function share
 	p   *program
-	err error // the first
+	err error // the first error
 }
 
-// fail notes what is wrong with a node.
+// fail notes an error at a node.
 func (b *builder) fail(n *node, format string, args ...any) {
 	if b.err == nil {
 		b.err = b.c.fail(n, format, args...)
@@ -174,7 +174,7 @@ func (b *builder) node(n *node) eval {
 	case anyNode, allNode:
 		in, i := b.node(n.left), b.p.reductions
 		b.p.reductions++
-		return func(sc *scope, _ int) (value, error) { // the same in all lanes
+		return func(sc *scope, _ int) (value, error) { // equal in all lanes
 			if m := &sc.whole[i]; m.known {
 				return m.value, m.err
 			}
@@ -221,7 +221,7 @@ func (b *builder) node(n *node) eval {
 	}
 }
 
-// overLanes is whether something holds for any, or all, of the lanes that are together.
+// overLanes evaluates any or all over the lanes of the warp split.
 func (sc *scope) overLanes(c *Condition, n *node, in eval) (value, error) {
 	if sc.isEmpty() {
 		return value{}, c.fail(n, "%v", ErrNoLaunch)
@@ -242,7 +242,7 @@ func (sc *scope) overLanes(c *Condition, n *node, in eval) (value, error) {
 	return boolValue(!decides), nil
 }
 
-// signed is a value behind an operator.
+// signed applies a prefix operator.
 func (c *Condition) signed(n *node, v value) (value, error) {
 	switch {
 	case n.op == "!":
@@ -257,13 +257,13 @@ func (c *Condition) signed(n *node, v value) (value, error) {
 	return value{bits: -v.bits, signed: true}, nil
 }
 
-// orders are, of comparisons, whether they hold of what is less, equal, greater, and not ordered.
+// orders tells, for each comparison, whether it holds for less, equal, greater, and unordered operands.
 var orders = map[string][4]bool{
 	"==": {false, true, false, false}, "!=": {true, false, true, true},
 	"<": {true, false, false, false}, "<=": {true, true, false, false}, ">": {false, false, true, false}, ">=": {false, true, true, false},
 }
 
-// binary is what an operator but && and || makes of two values.
+// binary returns the function of an operator other than && and ||.
 func (c *Condition) binary(n *node) func(a, b value) (value, error) {
 	if holds, ok := orders[n.op]; ok {
 		return func(a, b value) (value, error) {
@@ -296,7 +296,7 @@ func (c *Condition) arithmetic(n *node, a, b value) (value, error) {
 	}
 	v := value{signed: a.signed || b.signed}
 	if (a.typ.Kind() == ptx.Bits || b.typ.Kind() == ptx.Bits) && int64(a.bits|b.bits) < 0 {
-		v.signed = a.signed && b.signed // of addresses
+		v.signed = a.signed && b.signed // addresses
 	}
 	switch n.op {
 	case "+":

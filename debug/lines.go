@@ -1,7 +1,6 @@
 package debug
 
-// This file is the session in lines: commands come from a file or a pipe, or from a terminal that can no
-// more.
+// This file implements the line-based front end: commands from a file, a pipe, or a simple terminal.
 
 import (
 	"bufio"
@@ -16,14 +15,13 @@ import (
 	"gemu/interp"
 )
 
-// Front talks to the user about a launch, until he lets the host go on, which wants the launch to
-// have ended, or gives ErrQuit.
+// Front is a front end. Debug returns when the user lets the launch run to its end, or with ErrQuit.
 type Front interface {
 	Debug(ctx context.Context, s *Session) error
 }
 
-// Drive has a front end debug a launch that is to be run by interp.Module.Run. A launch that it
-// leaves before the end goes on without being watched; if it gives ErrQuit, the launch is given up.
+// Drive lets a front end debug a launch that interp.Module.Run will run. If the front end returns early, the
+// launch goes on without the debugger; on ErrQuit it is abandoned.
 func (s *Session) Drive(l *interp.Launch, f Front) {
 	s.Prepare(l)
 	l.Drive = func(ctx context.Context, e *interp.Execution) error {
@@ -47,24 +45,24 @@ func (s *Session) Drive(l *interp.Launch, f Front) {
 	}
 }
 
-// errQuitSession is why there is no going back in a launch that the user has left.
+// errQuitSession is the reason for no checkpoints after the user has left a launch.
 var errQuitSession = errors.New("the launch is not debugged any more")
 
-// Lines is a front end that reads commands, a line each.
+// Lines is a front end that reads commands, one per line.
 type Lines struct {
 	in     *bufio.Scanner
 	out    io.Writer
-	name   string // of what it reads, for messages; "": somebody types, and mistakes are told and forgiven
+	name   string // of the input, for messages; "": interactive, where mistakes are reported and forgiven
 	prompt string
 	line   int
-	more   bool // launches may follow
+	more   bool // more launches may follow
 
 	mu      sync.Mutex
-	waiting bool // it waits for a command; guarded by mu
+	waiting bool // waits for a command; guarded by mu
 }
 
-// NewLines makes one. name is what errors call what it reads, whose lines are shown as they are
-// executed; without a name somebody types them.
+// NewLines returns a line-based front end. name is the name of the input in errors, and its lines are echoed;
+// "" means interactive input.
 func NewLines(in io.Reader, out io.Writer, name string, more bool) *Lines {
 	return &Lines{in: bufio.NewScanner(in), out: out, name: name, prompt: "(gemu) ", more: more}
 }

@@ -1,6 +1,6 @@
 package debug
 
-// This file is the session: how it runs, and where it stops.
+// This file implements the session: its runs and stops.
 
 import (
 	"context"
@@ -17,107 +17,104 @@ import (
 	"gemu/ptx"
 )
 
-// Options are those of a session. The zero value is ready to use.
+// Options configure a session. The zero value is ready to use.
 type Options struct {
-	// Budget bounds the bytes of the host's memory that checkpoints take beside that of the
-	// launch's begin; 0 means DefaultBudget. Where they would take more, they get further apart, the
-	// older the more.
+	// Budget limits the host memory of checkpoints in bytes, without the one of the launch's begin; 0 means
+	// DefaultBudget. Beyond the limit, checkpoints are thinned out, old ones more than recent ones.
 	Budget uint64
 
-	// Output, if set, is what the device prints to: see NewOutput.
+	// Output, if set, is the device's output: see NewOutput.
 	Output *Output
 
-	// SourceDirs are directories where sources of the PTX are looked for, besides the directory of the PTX itself. A source
-	// that lies elsewhere is not read.
+	// SourceDirs are directories with sources of the PTX, in addition to the directory of the PTX itself.
+	// Sources elsewhere are not read.
 	SourceDirs []string
 
-	// NoCheckpoints, if it is not "", is why there is to be no going back: something else that watches the launch
-	// cannot.
+	// NoCheckpoints, if not empty, is the reason why the session cannot go back: another probe cannot.
 	NoCheckpoints string
 }
 
 // DefaultBudget is 256 MiB.
 const DefaultBudget = 256 << 20
 
-// Session is a launch that is debugged. It is not for use by several goroutines at a time, but for
-// Interrupt.
+// Session is a launch under the debugger. Only Interrupt is safe for concurrent use; all other methods must be
+// called from one goroutine at a time.
 type Session struct {
 	options Options
-	sources *input.Sources // nil until somebody asks
+	sources *input.Sources // nil until first use
 	exec    *interp.Execution
 	info    *probe.LaunchInfo
 	probe   *watcher
 
 	breakpoints []*Breakpoint
 	watches     []*Watch
-	lastNumber  int // of a breakpoint or watch
+	lastNumber  int // of breakpoints and watches
 
 	checkpoints          []checkpoint // by step
-	first                uint64       // bytes that the first takes
-	spans                []span       // the past, by step
-	breakpointsUnchecked bool         // breakpoints at the moment where it stands were not looked for
+	first                uint64       // size of the first checkpoint in bytes
+	spans                []span       // the executed past, by step
+	breakpointsUnchecked bool         // breakpoints at the current moment have not been checked
 	pace                 checkpointPace
-	noCheckpoints        error // why there are no checkpoints; nil: there are
+	noCheckpoints        error // reason for no checkpoints; nil: there are checkpoints
 
-	ended    bool  // the launch has
-	err      error // by which it has; nil: it came to its end
-	lastStop *Stop // the last stop, if the launch had ended by it
-	fault    error // by which it ended when it came to an end last
+	ended    bool  // the launch has ended
+	err      error // of the ended launch; nil: success
+	lastStop *Stop // the last stop, if the launch ended by it
+	fault    error // of the latest end of the launch
 	focus    Focus
 
 	interrupted atomic.Bool
 }
 
-// Focus is the thread that is looked at.
+// Focus is the thread on display.
 type Focus struct {
-	CTA  int // index of the CTA; -1: there is none
-	Warp int // within the CTA
-	Lane int // within the warp
+	CTA  int // index of the CTA; -1: none
+	Warp int // index in the CTA
+	Lane int // index in the warp
 }
 
-// Reason is why a session stops.
+// Reason is the reason of a stop.
 type Reason uint8
 
 // The reasons.
 const (
-	AtStep       Reason = iota // it has done what it was told to
+	AtStep       Reason = iota // the command is complete
 	AtBreakpoint               // Stop.Breakpoints
 	AtWatch                    // Stop.Change
-	AtTrap                     // before the instruction that traps, or where nothing gets on any more: Stop.Err
+	AtTrap                     // before the trapping instruction, or at a deadlock: Stop.Err
 	AtEnd                      // the launch has ended: Stop.Err
-	AtBegin                    // going back, it has come to the launch's begin
+	AtBegin                    // at the beginning of the launch, after going back
 	AtExit                     // the thread in focus has ended
 	AtInterrupt                // by Interrupt
 )
 
-// String is the reason as the Debug Adapter Protocol names it, where it does.
+// String returns the reason's name in the Debug Adapter Protocol, where it has one.
 func (r Reason) String() string {
 	return [...]string{"step", "breakpoint", "data breakpoint", "exception", "end", "entry", "exit", "pause"}[r]
 }
 
-// Stop is where a session has stopped, and why.
+// Stop is the result of a command that runs the launch.
 type Stop struct {
 	Reason      Reason
 	Breakpoints []*Breakpoint
 	Change      *Change
-	Note        string // what is wrong with a condition, which has stopped it
-	Err         error  // of a launch that ends by it; a *probe.Trap where the guest is to blame
+	Note        string // error of a condition that caused the stop
+	Err         error  // error that ends the launch; a *probe.Trap for a fault of the guest
 }
 
-// Trap is the trap that the launch ends by; nil if there is none.
+// Trap returns the trap that ends the launch, or nil.
 func (s *Stop) Trap() *probe.Trap {
 	t, _ := errors.AsType[*probe.Trap](s.Err)
 	return t
 }
 
-// ErrNoLaunch is the error of what needs lanes, where there are none: before the begin of a launch, and
-// after its end.
+// ErrNoLaunch is returned by operations that need threads before the beginning and after the end of a launch.
 var ErrNoLaunch = errors.New("no thread is there: the launch has not begun, or has ended")
 
-// ErrEnded is the error of going on behind the end of a launch.
+// ErrEnded is returned by attempts to go on after the end of a launch.
 var ErrEnded = errors.New("the launch has ended: reverse commands go back, run begins it again")
 
-// Start begins a launch and stops before its first instruction. The error is that of Module.Start.
+// Start starts a launch and stops before its first instruction. The errors are those of Module.Start.
 func Start(ctx context.Context, m *interp.Module, l *interp.Launch, o Options) (*Session, error) {
 	s := New(o)
 	s.Prepare(l)
@@ -132,7 +129,7 @@ func Start(ctx context.Context, m *interp.Module, l *interp.Launch, o Options) (
 	return s, nil
 }
 
-// New makes a session for an execution that is begun elsewhere, of a launch that it has prepared.
+// New returns a session for an execution that starts elsewhere. The launch must be prepared with Prepare.
 func New(o Options) *Session {
 	if o.Budget == 0 {
 		o.Budget = DefaultBudget
@@ -142,7 +139,7 @@ func New(o Options) *Session {
 	return s
 }
 
-// Sources are the files that the PTX was compiled from.
+// Sources returns the source files of the PTX.
 func (s *Session) Sources() *input.Sources {
 	if s.sources == nil {
 		s.sources = input.NewSources(s.info.Module.Name, s.options.SourceDirs...)
@@ -150,11 +147,11 @@ func (s *Session) Sources() *input.Sources {
 	return s.sources
 }
 
-// Prepare has the session watch a launch that is to be started.
+// Prepare adds the session's probe to a launch before its start.
 func (s *Session) Prepare(l *interp.Launch) { l.Probes = append(l.Probes, s.probe) }
 
-// Begin takes an execution over that has just been started, and stops before its first instruction.
-// The error is that of the context.
+// Begin takes over a newly started execution and stops before its first instruction. The error is the
+// context's.
 func (s *Session) Begin(ctx context.Context, e *interp.Execution) error {
 	s.exec, s.info, s.focus, s.sources = e, e.Info(), Focus{CTA: -1}, nil
 	s.checkpoints, s.spans, s.ended, s.err, s.lastStop, s.fault, s.noCheckpoints, s.breakpointsUnchecked = nil, nil, false, nil, nil, nil, nil, false
@@ -164,7 +161,7 @@ func (s *Session) Begin(ctx context.Context, e *interp.Execution) error {
 	if reason := s.options.NoCheckpoints; reason != "" {
 		s.noCheckpoints = errors.New("there is no going back: " + reason)
 	}
-	for _, b := range s.breakpoints { // they may be of another module
+	for _, b := range s.breakpoints { // they may come from another module
 		b.bind(s)
 		b.notHit = nil
 	}
@@ -181,7 +178,7 @@ func (s *Session) Begin(ctx context.Context, e *interp.Execution) error {
 	return nil
 }
 
-// Close gives the launch up, if it has not ended.
+// Close abandons the launch, if it has not ended.
 func (s *Session) Close() {
 	if s.exec != nil {
 		s.exec.Close()
@@ -191,42 +188,41 @@ func (s *Session) Close() {
 // Info describes the launch.
 func (s *Session) Info() *probe.LaunchInfo { return s.info }
 
-// Execution is the launch.
+// Execution returns the launch's execution.
 func (s *Session) Execution() *interp.Execution { return s.exec }
 
-// Step is the moment at which the session is: how many instructions have begun.
+// Step returns the current moment: the number of instructions that have begun.
 func (s *Session) Step() int64 { return s.exec.Steps() }
 
-// Failure is the error that the launch ended by when it came to an end last; nil if it did well, or
-// never came to one.
+// Failure returns the error of the latest end of the launch; nil if it succeeded or has not ended.
 func (s *Session) Failure() error { return s.fault }
 
-// Ended reports whether the launch has ended, and by what error.
+// Ended reports whether the launch has ended, and its error.
 func (s *Session) Ended() (bool, error) { return s.ended, s.err }
 
-// Interrupt stops a session that runs, or is about to, from any goroutine.
+// Interrupt stops the current or next run. It is safe for concurrent use.
 func (s *Session) Interrupt() { s.interrupted.Store(true) }
 
-// Ready forgets an Interrupt that has come too late for what it was meant to stop: front ends call it before
-// they have the session do something that may be interrupted.
+// Ready discards an Interrupt that came too late. Front ends must call it before a command that can be
+// interrupted.
 func (s *Session) Ready() { s.interrupted.Store(false) }
 
-// search is what a session looks for as it runs. It is told events of instructions that it has
-// chosen, and of all that ends waits and threads.
+// search is the event handler of a run. It receives the events of chosen instructions, and of ends of waits and
+// threads.
 type search struct {
-	chosen  []probe.Events            // what it is told of instructions; nil: all
-	onEvent func(e *probe.Event) bool // whether to pause
-	paused  bool                      // it has paused
+	chosen  []probe.Events            // events by instruction; nil: all
+	onEvent func(e *probe.Event) bool // reports whether to pause
+	paused  bool                      // the launch has paused
 }
 
-// watcher is how the session hears of what happens.
+// watcher is the session's probe.
 type watcher struct {
 	s        *Session
 	search   *search
-	noEvents []probe.Events // of no instruction anything
+	noEvents []probe.Events // empty event sets, by instruction
 }
 
-// Subscription is what some command of a session wants to be told.
+// Subscription asks for all events that any command needs.
 func (p *watcher) Subscription() probe.Subscription {
 	return probe.Subscription{
 		Events:    probe.OnBefore | probe.OnAccess | probe.OnAfter | probe.OnUndo | probe.OnReconverge | probe.OnExit | probe.OnEffect,
@@ -234,7 +230,7 @@ func (p *watcher) Subscription() probe.Subscription {
 	}
 }
 
-// SelectEvents is the instructions that the session looks for just now.
+// SelectEvents selects the events of the current search.
 func (p *watcher) SelectEvents(l *probe.LaunchInfo) []probe.Events {
 	if p.search != nil {
 		return p.search.chosen
@@ -242,7 +238,7 @@ func (p *watcher) SelectEvents(l *probe.LaunchInfo) []probe.Events {
 	return p.ReducedEvents(l)
 }
 
-// ReducedEvents is none, of warps that a hunt has seen are not those that it is about.
+// ReducedEvents selects no events: the search is not about the warps that are reduced.
 func (p *watcher) ReducedEvents(l *probe.LaunchInfo) []probe.Events {
 	if len(p.noEvents) != l.Program.Len() {
 		p.noEvents = make([]probe.Events, l.Program.Len())
@@ -250,10 +246,10 @@ func (p *watcher) ReducedEvents(l *probe.LaunchInfo) []probe.Events {
 	return p.noEvents
 }
 
-// CTA says that the session watches all of them.
+// CTA returns the watcher itself for every CTA.
 func (p *watcher) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return p }
 
-// OnEvent tells the hunt under way.
+// OnEvent passes events to the current search.
 func (p *watcher) OnEvent(e *probe.Event) {
 	if p.search != nil && e.CTA >= 0 && p.search.onEvent(e) {
 		p.search.paused = true
@@ -264,7 +260,7 @@ func (p *watcher) OnEvent(e *probe.Event) {
 	}
 }
 
-// Save and Restore have what the launch has printed go back with it.
+// Save and Restore keep the position in the output, for launches that step back.
 func (p *watcher) Save() any {
 	if o := p.s.options.Output; o != nil {
 		return o.offset
@@ -278,17 +274,16 @@ func (p *watcher) Restore(state any) {
 	}
 }
 
-// Output is a device's output, in which nothing is repeated that is printed again when a session
-// goes back and on.
+// Output is a device's output. When the session goes back and on, it does not repeat text.
 type Output struct {
 	w             io.Writer
-	offset, shown int64 // bytes of the launch: where it is, and what was written
+	offset, shown int64 // bytes of the launch's output: the current position, and the part already written
 }
 
-// NewOutput makes one that writes to w, for interp.Config.Stdout and Options.Output.
+// NewOutput returns an Output that writes to w, for interp.Config.Stdout and Options.Output.
 func NewOutput(w io.Writer) *Output { return &Output{w: w} }
 
-// Write writes what was not written before.
+// Write writes the part of p that was not written before.
 func (o *Output) Write(p []byte) (int, error) {
 	n := len(p)
 	again := min(max(o.shown-o.offset, 0), int64(n))
@@ -300,20 +295,20 @@ func (o *Output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// neverStep is behind the last instruction of any launch.
+// neverStep is a step after the end of any launch.
 const neverStep = math.MaxInt64
 
-// outcome is how a run ended.
+// outcome is the end of a run.
 type outcome uint8
 
 const (
-	reachedStep outcome = iota // before the instruction that it was to come to, or the hunt has paused it
+	reachedStep outcome = iota // before the target step, or paused by the search
 	launchEnded                // the launch has ended
 	interrupted                // interrupted
 )
 
-// run goes forwards, and takes checkpoints, until the hunt pauses the launch, or so many
-// instructions have begun. The error is that of the context: the launch has ended by it.
+// run executes forwards, with checkpoints, until the search pauses the launch or until instructions have begun.
+// The error is the context's; the launch has ended by it.
 func (s *Session) run(ctx context.Context, h *search, until int64) (outcome, error) {
 	s.probe.search = h
 	defer func() { s.probe.search = nil }()
@@ -333,7 +328,7 @@ func (s *Session) run(ctx context.Context, h *search, until int64) (outcome, err
 		case ended:
 			s.ended, s.err = true, err
 			return launchEnded, nil
-		case h != nil && h.paused: // whoever interrupts it at the same time sees that it has stopped
+		case h != nil && h.paused: // an interrupt at the same time still finds the launch stopped
 			return reachedStep, nil
 		case s.interrupted.Swap(false):
 			return interrupted, nil
@@ -344,7 +339,7 @@ func (s *Session) run(ctx context.Context, h *search, until int64) (outcome, err
 	}
 }
 
-// forward goes on until the hunt finds something, which stop says, or the launch ends.
+// forward executes until the search finds its target, for which found returns the stop, or the launch ends.
 func (s *Session) forward(ctx context.Context, h *search, hits *hitFinder, found func() *Stop) (*Stop, error) {
 	if s.ended {
 		if s.lastStop != nil && s.lastStop.Reason == AtEnd {
@@ -352,7 +347,7 @@ func (s *Session) forward(ctx context.Context, h *search, hits *hitFinder, found
 		}
 		return nil, errors.New("nothing gets on any more: reverse commands go back, run begins the launch again")
 	}
-	defer s.interrupted.Store(false) // not before: it may be meant for this
+	defer s.interrupted.Store(false) // not before the run: the interrupt may be meant for it
 	s.lastStop = nil
 	from, skip := s.Step(), int64(0)
 	if hits.start == from {
@@ -387,8 +382,8 @@ func (s *Session) forward(ctx context.Context, h *search, hits *hitFinder, found
 	return stop, nil
 }
 
-// end is the stop of a launch that has ended. One that ended by a trap of an instruction goes back
-// to before that, where all is what it was.
+// end returns the stop of an ended launch. After a trap of an instruction it goes back to before that
+// instruction.
 func (s *Session) end(ctx context.Context) (*Stop, error) {
 	stop := &Stop{Reason: AtEnd, Err: s.err}
 	s.fault = s.err
@@ -405,7 +400,7 @@ func (s *Session) end(ctx context.Context) (*Stop, error) {
 		}
 		s.focus = Focus{s.indexOf(t.CTA), t.Warp, lowestLane(t.Lanes)}
 	} else {
-		for !s.ended { // it was looked for where it is, and somebody has interrupted that
+		for !s.ended { // the search was interrupted before the end
 			if _, err := s.run(ctx, nil, neverStep); err != nil {
 				return nil, err
 			}
@@ -416,12 +411,14 @@ func (s *Session) end(ctx context.Context) (*Stop, error) {
 	return stop, nil
 }
 
-// faultOf is the step of the instruction that trapped, which was the last of its warp; -1 if it was none, or cannot be found.
+// faultOf returns the step of the trapped instruction, the last of its warp; -1 if there is none or it cannot
+// be found.
 func (s *Session) faultOf(ctx context.Context, t *probe.Trap) int64 {
 	if t.Warp < 0 || t.Lanes == 0 || errors.Is(t, probe.ErrDeadlock) || errors.Is(t, probe.ErrStepLimit) || errors.Is(t, probe.ErrEndlessLoop) || errors.Is(t, probe.ErrKeptOut) || s.noCheckpoints != nil {
 		return -1
 	}
-	// Instructions that were executed together have all begun, as it is counted; told one by one they have not.
+	// Lanes that executed together at several places have begun each instruction once in the count, but not in
+	// the events.
 	f := Focus{s.indexOf(t.CTA), t.Warp, lowestLane(t.Lanes)}
 	l, _ := s.latest(f)
 	if l.Step < 0 {
@@ -442,20 +439,20 @@ func (s *Session) faultOf(ctx context.Context, t *probe.Trap) int64 {
 	return stepAt
 }
 
-// indexOf is the linear index of a CTA.
+// indexOf returns the linear index of a CTA.
 func (s *Session) indexOf(id ptx.Dim3) int { return linear(id, s.info.Grid) }
 
-// anyCTA is for where any CTA may be in flight.
+// anyCTA is for searches without knowledge of the CTAs in flight.
 func anyCTA(func(cta int) bool) bool { return true }
 
 func linear(index, extent ptx.Dim3) int { return (index.Z*extent.Y+index.Y)*extent.X + index.X }
 
-// indexAt is the place in an extent with a linear index.
+// indexAt is the inverse of linear.
 func indexAt(i int, extent ptx.Dim3) ptx.Dim3 {
 	return ptx.Dim3{X: i % extent.X, Y: i / extent.X % extent.Y, Z: i / extent.X / extent.Y}
 }
 
-// Continue goes on until a breakpoint or watch is hit, or the launch ends.
+// Continue runs until a breakpoint or watch is hit, or the launch ends.
 func (s *Session) Continue(ctx context.Context) (*Stop, error) {
 	after := s.Step()
 	if s.breakpointsUnchecked {
@@ -464,8 +461,8 @@ func (s *Session) Continue(ctx context.Context) (*Stop, error) {
 	return s.resume(ctx, after)
 }
 
-// Run is Continue that stops at breakpoints before the next instruction, too: of a launch that has not
-// begun nobody has seen it.
+// Run is Continue, but also stops at breakpoints before the next instruction. Use it for a launch that has not
+// begun.
 func (s *Session) Run(ctx context.Context) (*Stop, error) {
 	return s.resume(ctx, -1)
 }
@@ -475,7 +472,7 @@ func (s *Session) resume(ctx context.Context, after int64) (*Stop, error) {
 	return s.forward(ctx, &search{chosen: s.chosenInstrs(anyCTA), onEvent: hits.check}, hits, hits.stop)
 }
 
-// Restart goes back to before the first instruction, whatever the launch has done.
+// Restart goes back to before the first instruction.
 func (s *Session) Restart(ctx context.Context) error {
 	if s.noCheckpoints != nil {
 		return s.noCheckpoints
@@ -488,8 +485,7 @@ func (s *Session) Restart(ctx context.Context) error {
 	return nil
 }
 
-// walk is a step of the thread in focus: it goes on until that is before an instruction which done
-// accepts. It stops at breakpoints, too.
+// walk runs until the thread in focus is before an instruction accepted by done, or a breakpoint is hit.
 func (s *Session) walk(ctx context.Context, done func(e *probe.Event) bool) (*Stop, error) {
 	f := s.focus
 	if _, err := s.Context(); err != nil {
@@ -525,7 +521,7 @@ func (s *Session) walk(ctx context.Context, done func(e *probe.Event) bool) (*St
 	})
 }
 
-// StepInstr goes to the next instruction of the thread in focus; over has it go over calls.
+// StepInstr runs to the next instruction of the thread in focus. With over it skips calls.
 func (s *Session) StepInstr(ctx context.Context, over bool) (*Stop, error) {
 	depth, err := s.depth()
 	if err != nil {
@@ -536,8 +532,7 @@ func (s *Session) StepInstr(ctx context.Context, over bool) (*Stop, error) {
 	})
 }
 
-// StepLine goes to the next line of the thread in focus: of the source that the PTX was made of if
-// that is known, else of the PTX.
+// StepLine runs to the next line of the thread in focus: of the source, if it is known, else of the PTX.
 func (s *Session) StepLine(ctx context.Context, over bool) (*Stop, error) {
 	c, err := s.Context()
 	if err != nil {
@@ -552,7 +547,7 @@ func (s *Session) StepLine(ctx context.Context, over bool) (*Stop, error) {
 	})
 }
 
-// Finish goes on until the thread in focus is back from the function that it is in.
+// Finish runs until the thread in focus returns from its function.
 func (s *Session) Finish(ctx context.Context) (*Stop, error) {
 	depth, err := s.depth()
 	if err != nil {
@@ -564,7 +559,7 @@ func (s *Session) Finish(ctx context.Context) (*Stop, error) {
 	return s.walk(ctx, func(e *probe.Event) bool { return e.Kind == probe.OnBefore && e.Depth < depth })
 }
 
-// UntilReconverge goes on until the lanes that the thread in focus runs with meet others.
+// UntilReconverge runs until the warp split of the thread in focus reconverges.
 func (s *Session) UntilReconverge(ctx context.Context) (*Stop, error) {
 	c, err := s.Context()
 	if err != nil {
@@ -584,7 +579,7 @@ func (s *Session) UntilReconverge(ctx context.Context) (*Stop, error) {
 	})
 }
 
-// Until goes on to a place of the function, in the thread in focus.
+// Until runs until the thread in focus reaches one of the places in its function.
 func (s *Session) Until(ctx context.Context, places map[int]bool) (*Stop, error) {
 	if _, err := s.depth(); err != nil {
 		return nil, err
@@ -592,7 +587,7 @@ func (s *Session) Until(ctx context.Context, places map[int]bool) (*Stop, error)
 	return s.walk(ctx, func(e *probe.Event) bool { return e.Kind == probe.OnBefore && places[e.Index] })
 }
 
-// depth is how many calls the thread in focus is in.
+// depth returns the call depth of the thread in focus.
 func (s *Session) depth() (int, error) {
 	c, err := s.Context()
 	if err != nil {
@@ -601,12 +596,12 @@ func (s *Session) depth() (int, error) {
 	return len(c.Calls), nil
 }
 
-// line is a line of a source: of the PTX if file is 0.
+// line is a line of a source file; file 0 is the PTX.
 type line struct{ file, line int32 }
 
 var noLine = line{-1, -1}
 
-// lineOf is the line of an instruction of a function.
+// lineOf returns the line of an instruction.
 func lineOf(f *ptx.Func, instr *ptx.Instr) line {
 	if instr.Loc >= 0 {
 		l := &f.Locs[instr.Loc]
@@ -615,7 +610,7 @@ func lineOf(f *ptx.Func, instr *ptx.Instr) line {
 	return line{0, instr.Pos.Line}
 }
 
-// moment says in words where the session is in the launch.
+// moment describes the current moment.
 func (s *Session) moment() string {
 	if s.ended {
 		return fmt.Sprintf("after all %d instructions", s.Step())
