@@ -12,20 +12,19 @@ import (
 	"gemu/ptx"
 )
 
-// Location is memory that an expression names.
+// Location is the memory that an expression names.
 type Location struct {
-	Space ptx.Space // Global, of all that is the device's; Shared; Param
-	Local bool      // it is local memory of a lane
-	CTA   int       // of shared memory
-	Addr  uint64    // the address of global memory, and the offset in others
+	Space ptx.Space // Global for all device memory; Shared; Param
+	Local bool      // local memory of a lane
+	CTA   int       // for shared memory
+	Addr  uint64    // address in global memory, offset in other spaces
 	Type  ptx.Type
 }
 
-// size is how many bytes it has.
+// size returns the size in bytes.
 func (l *Location) size() int { return max(l.Type.Size(), 1) }
 
-// location is the memory that a node names: by its address, or as a parameter or variable, or an element
-// of one.
+// location compiles a node that names memory: by address, or as a parameter, a variable, or an element of one.
 func (b *builder) location(n *node) func(sc *scope, lane int) (Location, error) {
 	c := b.c
 	index := func(*scope, int) (value, error) { return value{}, nil }
@@ -51,7 +50,7 @@ func (b *builder) location(n *node) func(sc *scope, lane int) (Location, error) 
 	}
 }
 
-// place is memory at an address of a state space.
+// place returns the memory at an address of a state space.
 func (sc *scope) place(space ptx.Space, addr uint64, t ptx.Type) Location {
 	l := Location{Space: ptx.Global, Addr: addr, Type: t}
 	switch {
@@ -69,7 +68,7 @@ func (sc *scope) place(space ptx.Space, addr uint64, t ptx.Type) Location {
 	return l
 }
 
-// element is the memory that a node names by a parameter or variable, which there is, and an index.
+// element compiles an element of a parameter or variable, which must exist.
 func (b *builder) element(n *node) func(sc *scope, index value, lane int) (Location, error) {
 	c, s := b.c, b.sc.s
 	for _, p := range s.info.Program.Params() {
@@ -120,7 +119,7 @@ func (b *builder) element(n *node) func(sc *scope, index value, lane int) (Locat
 	}
 }
 
-// elementAt is the address of an element of so many bytes; false if it is none.
+// elementAt returns the address of an element of size bytes; false if it overflows.
 func elementAt(base uint64, index value, size int) (uint64, bool) {
 	if index.signed && int64(index.bits) < 0 {
 		over, offset := bits.Mul64(-index.bits, uint64(size))
@@ -131,7 +130,7 @@ func elementAt(base uint64, index value, size int) (uint64, bool) {
 	return addr, over == 0 && carry == 0
 }
 
-// elementLocation is an element of a variable, which is at a location.
+// elementLocation returns the location of an element of a variable.
 func (c *Condition) elementLocation(n *node, location Location, v *ptx.Var, index value) (Location, error) {
 	if n.typ != ptx.NoType {
 		location.Type = n.typ
@@ -151,7 +150,7 @@ func (c *Condition) elementLocation(n *node, location Location, v *ptx.Var, inde
 	return location, nil
 }
 
-// load reads memory.
+// load reads a value from memory.
 func (sc *scope) load(c *Condition, n *node, location Location, lane int) (value, error) {
 	if location.size() > 8 {
 		return value{}, c.fail(n, "%d bits are there, and numbers have 64: say which, as .b64", 8*location.size())
@@ -165,7 +164,7 @@ func (sc *scope) load(c *Condition, n *node, location Location, lane int) (value
 	return valueOf(location.Type, binary.LittleEndian.Uint64(b[:])), nil
 }
 
-// bytes are n of them at a location.
+// bytes returns n bytes at a location.
 func (sc *scope) bytes(location Location, lane, n int) ([]byte, error) {
 	switch {
 	case location.Local && sc.isEmpty():
@@ -187,7 +186,7 @@ func (sc *scope) bytes(location Location, lane, n int) ([]byte, error) {
 	return bytesOf(a, location.Addr-a.Base, n)
 }
 
-// bytesOf is bytes of an allocation.
+// bytesOf returns bytes of an allocation.
 func bytesOf(a *probe.Allocation, offset uint64, n int) ([]byte, error) {
 	switch {
 	case a == nil:
@@ -200,7 +199,7 @@ func bytesOf(a *probe.Allocation, offset uint64, n int) ([]byte, error) {
 	return a.Data[offset:][:n], nil
 }
 
-// bytesIn is a copy of the location's bytes in the allocation that has it.
+// bytesIn returns a copy of the location's bytes in its allocation.
 func (l *Location) bytesIn(a *probe.Allocation) []byte {
 	offset := l.Addr
 	if l.Space != ptx.Shared {
@@ -210,7 +209,7 @@ func (l *Location) bytesIn(a *probe.Allocation) []byte {
 	return bytes.Clone(p)
 }
 
-// overlaps reports whether bytes of an allocation that an event is about are of the location.
+// overlaps reports whether bytes of an event's allocation overlap the location.
 func (l *Location) overlaps(s *Session, e *probe.Event, alloc *probe.Allocation, offset uint64, n int) bool {
 	if alloc == nil || l.Local {
 		return false
@@ -227,14 +226,14 @@ func (l *Location) overlaps(s *Session, e *probe.Event, alloc *probe.Allocation,
 	return offset < l.Addr+uint64(l.size()) && l.Addr < offset+uint64(n)
 }
 
-// ownsShared reports whether shared memory of the cluster that an event is of is a CTA's.
+// ownsShared reports whether an event's shared memory belongs to a CTA.
 func (s *Session) ownsShared(cta int, e *probe.Event, alloc *probe.Allocation) bool {
 	cluster, rank := s.clusterOf(indexAt(cta, s.info.Grid))
 	ownID, _ := s.clusterOf(e.ID)
 	return cluster == ownID && alloc.Base == probe.SharedWindow+uint64(linear(rank, s.info.Cluster))<<probe.RankShift
 }
 
-// clusterOf is the cluster that a CTA is of, and its place there.
+// clusterOf returns the index of a CTA's cluster, and the CTA's index in it.
 func (s *Session) clusterOf(id ptx.Dim3) (cluster, rank ptx.Dim3) {
 	k := s.info.Cluster
 	return ptx.Dim3{X: id.X / k.X, Y: id.Y / k.Y, Z: id.Z / k.Z}, ptx.Dim3{X: id.X % k.X, Y: id.Y % k.Y, Z: id.Z % k.Z}

@@ -1,6 +1,6 @@
 package debug
 
-// This file looks at a launch that has stopped: contexts, registers, memory, who waits for what.
+// This file shows a stopped launch: contexts, registers, memory, reasons of waits.
 
 import (
 	"cmp"
@@ -13,13 +13,13 @@ import (
 	"gemu/ptx"
 )
 
-// Context is lanes of a warp of a CTA in flight that are together.
+// Context is a warp split of a CTA in flight.
 type Context struct {
 	probe.WarpSplit
-	WaitingToReconverge bool // they wait where others are to meet them
+	WaitingToReconverge bool // the lanes wait at a reconvergence point
 }
 
-// Contexts are those of the CTAs in flight, by CTA, warp and first lane.
+// Contexts returns the contexts of all CTAs in flight, ordered by CTA, warp and first lane.
 func (s *Session) Contexts() []Context {
 	var list []Context
 	if s.ended && s.err == nil {
@@ -37,7 +37,7 @@ func (s *Session) Contexts() []Context {
 	return list
 }
 
-// Context is that of the thread in focus. The error is ErrNoLaunch.
+// Context returns the context of the thread in focus. The error is ErrNoLaunch.
 func (s *Session) Context() (*Context, error) {
 	for _, c := range s.Contexts() {
 		if s.focus.isIn(&c) {
@@ -47,15 +47,15 @@ func (s *Session) Context() (*Context, error) {
 	return nil, ErrNoLaunch
 }
 
-// isIn reports whether the thread is in a context.
+// isIn reports whether the thread belongs to a context.
 func (f Focus) isIn(c *Context) bool {
 	return c.CTA == f.CTA && c.Warp == f.Warp && c.Lanes>>f.Lane&1 != 0
 }
 
-// Focus is the thread that is looked at; its CTA is -1 if there is none.
+// Focus returns the thread in focus; its CTA is -1 if there is none.
 func (s *Session) Focus() Focus { return s.focus }
 
-// SetFocus looks at another thread. The error says that there is none, or that it has ended.
+// SetFocus changes the thread in focus. It returns an error if the thread does not exist or has ended.
 func (s *Session) SetFocus(f Focus) error {
 	for _, c := range s.Contexts() {
 		if f.isIn(&c) {
@@ -66,8 +66,8 @@ func (s *Session) SetFocus(f Focus) error {
 	return fmt.Errorf("lane %d of warp %d of CTA %d is not there: it has ended, or not begun", f.Lane, f.Warp, f.CTA)
 }
 
-// refocus looks at another thread if that in focus has ended: one that runs, of its warp or its CTA if it may
-// be.
+// refocus chooses another thread if the one in focus has ended: a running one, if possible of the same warp or
+// CTA.
 func (s *Session) refocus() {
 	best, score := -1, 0
 	list := s.Contexts()
@@ -93,12 +93,12 @@ func (s *Session) refocus() {
 	s.focus = Focus{list[best].CTA, list[best].Warp, lowestLane(list[best].Lanes)}
 }
 
-// Thread is the index of a thread in its CTA.
+// Thread returns the index of a thread in its CTA.
 func (s *Session) Thread(f Focus) ptx.Dim3 {
 	return indexAt(f.Warp*s.info.WarpSize+f.Lane, s.info.Block)
 }
 
-// FocusOn is the thread of a CTA and of a block with these indices; false if there is none.
+// FocusOn returns the thread with the given indices of CTA and thread; false if it does not exist.
 func (s *Session) FocusOn(cta, thread ptx.Dim3) (Focus, bool) {
 	for _, d := range []struct{ at, of ptx.Dim3 }{{cta, s.info.Grid}, {thread, s.info.Block}} {
 		if d.at.X < 0 || d.at.Y < 0 || d.at.Z < 0 || d.at.X >= d.of.X || d.at.Y >= d.of.Y || d.at.Z >= d.of.Z {
@@ -113,14 +113,14 @@ func (s *Session) FocusOn(cta, thread ptx.Dim3) (Focus, bool) {
 type Register struct {
 	Name string
 	Type ptx.Type
-	Live bool // else it holds nothing that is still wanted
+	Live bool // its value may still be read
 	Form Form
 
-	// By lane of the warp, bits 0 to 63 and, of .b128, 64 to 127: what those of the context have counts.
+	// By lane of the warp: bits 0 to 63, and bits 64 to 127 of .b128. Only the context's lanes are valid.
 	Row, High []uint64
 }
 
-// Value is what a lane has, in words.
+// Value formats the value of a lane.
 func (r *Register) Value(lane int) string { return r.show(r.Row[lane], r.high(lane)) }
 
 func (r *Register) high(lane int) uint64 {
@@ -130,7 +130,7 @@ func (r *Register) high(lane int) uint64 {
 	return r.High[lane]
 }
 
-// show is a value of the register's type.
+// show formats a value of the register's type.
 func (r *Register) show(low, high uint64) string {
 	if r.Type.Bits() > 64 {
 		return formatWide(low, high)
@@ -138,7 +138,7 @@ func (r *Register) show(low, high uint64) string {
 	return valueOf(r.Type, low).String()
 }
 
-// formatWide is a value of 128 bits, in words.
+// formatWide formats a value of 128 bits.
 func formatWide(low, high uint64) string {
 	if high == 0 {
 		return fmt.Sprintf("%#x", low)
@@ -146,13 +146,13 @@ func formatWide(low, high uint64) string {
 	return fmt.Sprintf("%#x%016x", high, low)
 }
 
-// Form is what structure the values of a register have in the lanes of a context.
+// Form is the value structure of a register over the lanes of a context.
 type Form struct {
 	Kind         string // "uniform", "affine" or "generic"
 	Base, Stride uint64 // lane i has Base + i·Stride, modulo two to the width
 }
 
-// formOf finds it.
+// formOf determines the form of a register's values.
 func formOf(row []uint64, lanes uint64, t ptx.Type) Form {
 	first := lowestLane(lanes)
 	f := Form{Kind: "uniform", Base: row[first]}
@@ -166,7 +166,7 @@ func formOf(row []uint64, lanes uint64, t ptx.Type) Form {
 	apart := uint64(second - first)
 	if delta&mask != 0 {
 		f.Kind = "affine"
-		// As wide as the type is, so that a stride below zero is one.
+		// Sign-extend from the width of the type, for negative strides.
 		signed := int64(delta<<(64-bits.Len64(mask))) >> (64 - bits.Len64(mask))
 		if signed%int64(apart) != 0 || t.IsFloat() || t == ptx.Pred {
 			return Form{Kind: "generic"}
@@ -183,7 +183,7 @@ func formOf(row []uint64, lanes uint64, t ptx.Type) Form {
 	return f
 }
 
-// Registers are those of the function that the context is in.
+// Registers returns the registers of the context's function.
 func (c *Context) Registers() []Register {
 	list := make([]Register, len(c.Func.Regs))
 	for i, r := range c.Func.Regs {
@@ -202,7 +202,7 @@ func (c *Context) Registers() []Register {
 	return list
 }
 
-// Text is the register in a line: its structure, or its lanes.
+// Text formats the register in one line: its form, or its lanes.
 func (r *Register) Text(lanes uint64) string {
 	if !r.Live {
 		return "(not live here)"
@@ -221,7 +221,7 @@ func (r *Register) Text(lanes uint64) string {
 	return "generic " + r.Lanes(lanes)
 }
 
-// Lanes is the values of lanes, those that are alike and follow each other together.
+// Lanes formats the values of lanes, with equal neighbours together.
 func (r *Register) Lanes(lanes uint64) string {
 	if !r.Live {
 		return "(not live here)"
@@ -243,7 +243,7 @@ func (r *Register) Lanes(lanes uint64) string {
 	return strings.Join(parts, " ")
 }
 
-// Lane is the value of a lane.
+// Lane formats the value of a lane.
 func (r *Register) Lane(lane int) string {
 	if !r.Live {
 		return "(not live here)"
@@ -255,16 +255,16 @@ func (r *Register) Lane(lane int) string {
 type Variable struct {
 	Name  string
 	Type  ptx.Type // of an element
-	Count int      // elements
-	Addr  uint64   // generic, for the CTA and the lane that have it
+	Count int      // number of elements
+	Addr  uint64   // generic, in the window of its CTA or lane
 }
 
-// Shared is the variables in shared memory that the kernel and what it calls have.
+// Shared returns the variables in shared memory of the kernel and its callees.
 func (s *Session) Shared() []Variable {
 	return variables(s.info.Program.Shared(), probe.SharedWindow)
 }
 
-// Locals is the variables in local memory of the function that a context is in.
+// Locals returns the variables in local memory of the context's function.
 func (s *Session) Locals(c *Context) []Variable {
 	return variables(s.info.Program.Locals(c.Func), probe.LocalWindow+uint64(c.Frame()))
 }
@@ -276,8 +276,8 @@ func variables(list []probe.Variable, base uint64) (out []Variable) {
 	return out
 }
 
-// Read reads memory that an expression names by its address, as bytes: of a generic address if space is
-// empty, else an offset of shared, local or param space.
+// Read returns n bytes of memory. addr is a generic address if space is empty, else an offset in shared, local
+// or param space.
 func (s *Session) Read(space string, addr uint64, n int) ([]byte, error) {
 	if space != "" && memorySpaces[space] == 0 {
 		return nil, fmt.Errorf("no state space %s", space)
@@ -286,7 +286,7 @@ func (s *Session) Read(space string, addr uint64, n int) ([]byte, error) {
 	return sc.bytes(sc.place(memorySpaces[space], addr, ptx.U8), s.focus.Lane, n)
 }
 
-// locate is the memory that an expression names, for the thread in focus; it is there.
+// locate returns the memory that an expression names, for the thread in focus. The memory must exist.
 func (s *Session) locate(c *Condition) (Location, error) {
 	sc := s.focusScope()
 	p, err := c.programFor(sc)
@@ -304,7 +304,7 @@ func (s *Session) locate(c *Condition) (Location, error) {
 	return l, err
 }
 
-// Evaluate is what an expression comes to in the thread in focus, in words.
+// Evaluate formats the value of an expression for the thread in focus.
 func (s *Session) Evaluate(text string) (string, error) {
 	c, err := ParseCondition(text)
 	if err != nil {
@@ -327,8 +327,7 @@ func (s *Session) evaluate(c *Condition) (value, error) {
 	return p.eval(sc, s.focus.Lane)
 }
 
-// Register is the register that an expression is about which is nothing but its name; false if it is
-// another.
+// Register returns the register if the expression is a register's name; otherwise it returns false.
 func (s *Session) Register(text string) (*Register, bool) {
 	k, err := s.Context()
 	if err != nil {
@@ -341,14 +340,14 @@ func (s *Session) Register(text string) (*Register, bool) {
 	return &k.Registers()[r], true
 }
 
-// Frame is a function that a context is in.
+// Frame is a function on the call stack of a context.
 type Frame struct {
 	Func  *ptx.Func
-	Instr *ptx.Instr // where it stands: of all but the innermost a call; nil: at the end
-	Index int        // of that; -1
+	Instr *ptx.Instr // the current instruction, a call except in the innermost frame; nil at the end of the function
+	Index int        // of Instr; -1 if it is nil
 }
 
-// Frames are those of the context, the innermost first.
+// Frames returns the call stack of the context, innermost first.
 func (s *Session) Frames(c *Context) []Frame {
 	list := []Frame{{c.Func, c.Instr, c.Index}}
 	for _, call := range c.Calls {
@@ -358,7 +357,7 @@ func (s *Session) Frames(c *Context) []Frame {
 	return list
 }
 
-// BlockedReason says why the thread in focus does not get on, or that it does.
+// BlockedReason describes why the thread in focus waits, or says that it runs.
 func (s *Session) BlockedReason() (string, error) {
 	c, err := s.Context()
 	if err != nil {
@@ -400,10 +399,10 @@ func (s *Session) BlockedReason() (string, error) {
 	return b.String(), nil
 }
 
-// clusterBarrier is the number that the barrier of a cluster is told by.
+// clusterBarrier is the number of the cluster's barrier in events.
 const clusterBarrier = 16
 
-// describeContext says where a context is, and whether it gets on.
+// describeContext describes the place of a context and its wait, if any.
 func (s *Session) describeContext(c *Context) string {
 	switch {
 	case c.WaitingToReconverge:
@@ -418,7 +417,7 @@ func (s *Session) describeContext(c *Context) string {
 	return "before line " + lineText(c)
 }
 
-// lineText is the line that a context stands at.
+// lineText returns the current line of a context.
 func lineText(c *Context) string {
 	if c.Instr == nil {
 		return fmt.Sprintf("%d, the end of %s", c.Func.End.Line, c.Func.Name)
@@ -426,7 +425,7 @@ func lineText(c *Context) string {
 	return fmt.Sprint(c.Instr.Pos.Line)
 }
 
-// LanesText is lanes as ranges: "0-3,7".
+// LanesText formats lanes as ranges: "0-3,7".
 func LanesText(m uint64) string {
 	var parts []string
 	for m != 0 {
