@@ -1,6 +1,6 @@
 package debug
 
-// This file goes back: checkpoints, and what is looked for between them.
+// This file goes back in time: checkpoints, and searches between them.
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"gemu/ptx"
 )
 
-// checkpoint is the launch at a moment.
+// checkpoint is the state of the launch at a moment.
 type checkpoint struct {
 	step  int64
 	state *interp.State
@@ -29,14 +29,14 @@ const (
 	minPace   = 1 << 12
 )
 
-// checkpointPace is how far apart checkpoints are.
+// checkpointPace determines the distance of checkpoints.
 type checkpointPace struct {
-	rate       float64 // instructions a second, of the last runs
+	rate       float64 // instructions per second in recent runs
 	saving     time.Duration
-	fixedSteps int64 // tests set it; 0: it is as all this says
+	fixedSteps int64 // fixed distance for tests; 0: computed
 }
 
-// noteRun notes how long some instructions have taken.
+// noteRun records the duration of a run.
 func (p *checkpointPace) noteRun(steps int64, elapsed time.Duration) {
 	if steps < minPace/4 || elapsed <= 0 {
 		return
@@ -48,7 +48,7 @@ func (p *checkpointPace) noteRun(steps int64, elapsed time.Duration) {
 	p.rate = (p.rate + rate) / 2
 }
 
-// nextInterval is how many instructions to run to the next checkpoint.
+// nextInterval returns the number of instructions to the next checkpoint.
 func (p *checkpointPace) nextInterval() int64 {
 	if p.fixedSteps > 0 {
 		return p.fixedSteps
@@ -56,7 +56,7 @@ func (p *checkpointPace) nextInterval() int64 {
 	return max(minPace, int64(p.rate*min(max(interval, saveShare*p.saving), maxReplay).Seconds()))
 }
 
-// checkpoint saves the launch as it is, unless there is a checkpoint close by.
+// checkpoint saves the launch, unless there is a checkpoint nearby.
 func (s *Session) checkpoint() {
 	if s.noCheckpoints != nil {
 		return
@@ -88,8 +88,8 @@ func compare(a, b int64) int {
 	return 0
 }
 
-// thinCheckpoints gives checkpoints up until the others are within the budget: each time the one whose
-// neighbours are closest to each other, for how far back it is. The first and the last stay.
+// thinCheckpoints drops checkpoints until the rest fits the budget: each time the one whose neighbours are
+// closest relative to their age. The first and the last stay.
 func (s *Session) thinCheckpoints() {
 	for len(s.checkpoints) > 2 && s.exec.StateBytes() > s.first+s.options.Budget {
 		last := s.checkpoints[len(s.checkpoints)-1].step
@@ -105,7 +105,7 @@ func (s *Session) thinCheckpoints() {
 	}
 }
 
-// before is the last checkpoint at or before a moment.
+// before returns the last checkpoint at or before a moment.
 func (s *Session) before(step int64) int {
 	i, found := slices.BinarySearchFunc(s.checkpoints, step, func(c checkpoint, step int64) int { return compare(c.step, step) })
 	if found {
@@ -123,7 +123,7 @@ func (s *Session) restore(i int) error {
 	return nil
 }
 
-// seekStep goes to the moment when so many instructions have begun, which has been.
+// seekStep goes to a past moment.
 func (s *Session) seekStep(ctx context.Context, step int64) error {
 	if err := s.restore(s.before(step)); err != nil {
 		return err
@@ -135,8 +135,8 @@ func (s *Session) seekStep(ctx context.Context, step int64) error {
 	}
 }
 
-// searchSpan runs from a checkpoint to the moment before begin, and from there to end with a hunt, which
-// does not pause. The launch is elsewhere then.
+// searchSpan runs from a checkpoint to begin without events, and from there to end with a search that does not
+// pause. It leaves the launch at end.
 func (s *Session) searchSpan(ctx context.Context, i int, begin, end int64, h *search) error {
 	if err := s.restore(i); err != nil {
 		return err
@@ -158,14 +158,14 @@ func (s *Session) searchSpan(ctx context.Context, i int, begin, end int64, h *se
 	return nil
 }
 
-// recentSteps is how many instructions before a moment are looked at first where much is told, which takes
-// several times as long as running to them; then all since a checkpoint are.
+// recentSteps is the number of instructions before a moment that a search with many events covers first,
+// because events slow a run down several times. Later parts begin at checkpoints.
 const recentSteps = 1 << 14
 
-// errInterrupted is the error of looking for something in the past, interrupted.
+// errInterrupted is returned by an interrupted search of the past.
 var errInterrupted = errors.New("interrupted")
 
-// retreat goes back to the moment that find gives; without one, -1, to the launch's begin.
+// retreat goes back to the moment from find, or to the launch's begin if it is -1.
 func (s *Session) retreat(ctx context.Context, find func() (int64, error)) (*Stop, error) {
 	if s.noCheckpoints != nil {
 		return nil, s.noCheckpoints
@@ -193,8 +193,8 @@ func (s *Session) retreat(ctx context.Context, find func() (int64, error)) (*Sto
 	return stop, nil
 }
 
-// BackInstr goes back to the instruction that the thread in focus has executed last; over has it go
-// over calls. After the launch's end that is the last instruction of all.
+// BackInstr goes back to the latest instruction of the thread in focus. With over it skips calls. After the end
+// of the launch it goes to the last instruction of all.
 func (s *Session) BackInstr(ctx context.Context, over bool) (*Stop, error) {
 	return s.retreat(ctx, func() (int64, error) {
 		f := s.focus
@@ -214,7 +214,7 @@ func (s *Session) BackInstr(ctx context.Context, over bool) (*Stop, error) {
 	})
 }
 
-// latest is what a thread did last; of Step -1 if it has done nothing.
+// latest returns the latest instruction of a thread; its Step is -1 if there is none.
 func (s *Session) latest(f Focus) (interp.Latest, bool) {
 	l, ok := s.exec.Latest(f.CTA, f.Warp, f.Lane)
 	if !ok {
@@ -223,7 +223,7 @@ func (s *Session) latest(f Focus) (interp.Latest, bool) {
 	return l, ok
 }
 
-// refocusOnLast goes to the last instruction of all that have begun, and looks at who executes it.
+// refocusOnLast goes to the last instruction of all and focuses its thread.
 func (s *Session) refocusOnLast(ctx context.Context) error {
 	last := s.Step() - 1
 	if last < 0 {
@@ -241,7 +241,7 @@ func (s *Session) refocusOnLast(ctx context.Context) error {
 	return s.seekStep(ctx, last)
 }
 
-// depthOrAny is how many calls the thread in focus is in; more than any if there is none.
+// depthOrAny returns the call depth of the thread in focus; without one, a larger number than any depth.
 func (s *Session) depthOrAny() int {
 	if d, err := s.depth(); err == nil {
 		return d
@@ -249,7 +249,7 @@ func (s *Session) depthOrAny() int {
 	return neverStep
 }
 
-// BackLine goes back to the begin of the line that the thread in focus is in, or of the one before.
+// BackLine goes back to the beginning of the current line of the thread in focus, or of the line before it.
 func (s *Session) BackLine(ctx context.Context, over bool) (*Stop, error) {
 	return s.retreat(ctx, func() (int64, error) {
 		var b lineBegin
@@ -290,17 +290,17 @@ type beganInstr struct {
 	depth int
 }
 
-// threadHistory is what a thread has done in some part of the past.
+// threadHistory describes the instructions of a thread in a part of the past.
 type threadHistory struct {
 	f     Focus
-	depth int // calls: what is in more is left out
+	depth int // ignore instructions at a larger call depth
 
 	first, last           beganInstr
-	began, fromCheckpoint bool  // it has done anything; the part begins with a checkpoint
-	begin                 int64 // of the last line that was begun behind the first instruction; -1: none was
+	began, fromCheckpoint bool  // began: the thread executed an instruction; fromCheckpoint: the part begins at a checkpoint
+	begin                 int64 // of the last line begun after the first instruction; -1: none
 }
 
-// search is told of all instructions of the thread, and of few others'.
+// search returns a search for the instructions of the thread, with few events of other threads.
 func (p *threadHistory) search() *search {
 	p.began, p.begin = false, -1
 	return &search{onEvent: func(e *probe.Event) bool {
@@ -351,7 +351,7 @@ func (s *Session) searchPast(ctx context.Context, f Focus, depth int, see func(p
 	return nil
 }
 
-// anyInstrOf reports whether some of the instructions are of some functions.
+// anyInstrOf reports whether any visited instruction belongs to one of the functions.
 func (s *Session) anyInstrOf(visited []bool, list []*ptx.Func) bool {
 	for i, v := range visited {
 		if v {
@@ -363,11 +363,11 @@ func (s *Session) anyInstrOf(visited []bool, list []*ptx.Func) bool {
 	return false
 }
 
-// lineBegin looks for the begin of a line.
+// lineBegin is a search for the beginning of a line.
 type lineBegin struct {
-	at   int64       // it; -1: not found yet
-	next *beganInstr // of what was seen the first, which begins a line if what was before it is of another
-	in   *span       // of next nothing but the line is known: it is the first of the thread in here
+	at   int64       // the result; -1: not found yet
+	next *beganInstr // the earliest instruction seen; it begins a line if the one before it is of another line
+	in   *span       // the span of which only the line of next is known
 }
 
 func (b *lineBegin) see(p *threadHistory) bool {
@@ -388,7 +388,7 @@ func (b *lineBegin) see(p *threadHistory) bool {
 	return false
 }
 
-// skip reports whether all that was executed is of the line that is looked for the begin of.
+// skip reports whether all visited instructions belong to the wanted line.
 func (b *lineBegin) skip(s *Session, visited []bool, from, to int64) bool {
 	if b.next == nil {
 		return false
@@ -406,8 +406,7 @@ func (b *lineBegin) skip(s *Session, visited []bool, from, to int64) bool {
 	return true
 }
 
-// BackContinue goes back to where a breakpoint or watch was hit last: before the instruction that hits
-// it.
+// BackContinue goes back to before the latest instruction that hit a breakpoint or watch.
 func (s *Session) BackContinue(ctx context.Context) (*Stop, error) {
 	hits := s.newHits(-1)
 	hits.backwards = true
@@ -427,9 +426,10 @@ func (s *Session) BackContinue(ctx context.Context) (*Stop, error) {
 	return stop, nil
 }
 
-// lastHit is the last hit of a breakpoint or watch before a moment; nil if there was none. The launch may be elsewhere then.
+// lastHit returns the last hit of a breakpoint or watch before a moment, or nil. It may leave the launch at
+// another moment.
 func (s *Session) lastHit(ctx context.Context, limit int64) (*hit, error) {
-	window := int64(recentSteps) // what was hit just now is found at once
+	window := int64(recentSteps) // finds recent hits fast
 	for end := s.notHitSince(limit); end > 0; end = s.notHitSince(end) {
 		i := s.before(end - 1)
 		from, chosen := s.checkpoints[i].step, s.chosenInstrs(func(candidate func(cta int) bool) bool { return s.mayInclude(i, candidate) })

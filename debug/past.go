@@ -1,6 +1,6 @@
 package debug
 
-// This file is what a session knows of the past without going there.
+// This file records facts about the past, so that the session need not execute it again.
 
 import (
 	"slices"
@@ -10,17 +10,17 @@ import (
 	"gemu/ptx"
 )
 
-// span is a part of the past, from one moment to another, and the instructions that may have begun in it.
+// span is a part of the past, between two moments, and the instructions that may have begun in it.
 type span struct {
 	from, to int64
 	visited  []bool
 }
 
-// maxSpans bounds how many there are.
+// maxSpans is the largest number of spans.
 const maxSpans = 1 << 9
 
-// addCheckpoint notes what may have begun since the session has gone on. What was told of the past already is
-// so again.
+// addCheckpoint records the instructions that may have begun since the session went on. A repeated part of the
+// past is recorded again.
 func (s *Session) addCheckpoint() {
 	now, known := s.Step(), int64(0)
 	visited := make([]bool, s.info.Program.Len())
@@ -43,7 +43,7 @@ func (s *Session) addCheckpoint() {
 	}
 }
 
-// mergeSpans makes a span one with the next.
+// mergeSpans merges a span with the next one.
 func (s *Session) mergeSpans(i int) {
 	a, b := &s.spans[i], &s.spans[i+1]
 	for k, v := range b.visited {
@@ -53,7 +53,7 @@ func (s *Session) mergeSpans(i int) {
 	s.spans = slices.Delete(s.spans, i+1, i+2)
 }
 
-// visited is the instructions that may have begun from one moment to another, by number.
+// visited returns the instructions that may have begun between two moments, by index.
 func (s *Session) visited(from, to int64) []bool {
 	all := make([]bool, s.info.Program.Len())
 	i, _ := slices.BinarySearchFunc(s.spans, from, func(p span, step int64) int { return compare(p.to, step+1) })
@@ -65,10 +65,10 @@ func (s *Session) visited(from, to int64) []bool {
 	return all
 }
 
-// ranges is parts of the past, ascending, that neither overlap nor touch.
+// ranges is a list of parts of the past: ascending, disjoint and not adjacent.
 type ranges [][2]int64
 
-// add adds one.
+// add adds a part.
 func (r *ranges) add(from, to int64) {
 	if from >= to {
 		return
@@ -81,7 +81,8 @@ func (r *ranges) add(from, to int64) {
 	*r = slices.Replace(*r, i, n, [2]int64{from, to})
 }
 
-// since is from where on all before a moment is of the ranges; the moment, if nothing is.
+// since returns the earliest moment such that everything from it to step is in the ranges; step if there is
+// none.
 func (r ranges) since(step int64) int64 {
 	i, _ := slices.BinarySearchFunc(r, step, func(p [2]int64, step int64) int { return compare(p[1], step) })
 	if i < len(r) && r[i][0] < step {
@@ -90,8 +91,8 @@ func (r ranges) since(step int64) int64 {
 	return step
 }
 
-// noteNotHit notes that from one moment to another nothing that is enabled was hit; but that, at the last of these
-// moments, a hit was. Breakpoints at the first skip moments were not looked for.
+// noteNotHit records that no enabled breakpoint or watch was hit between two moments, except for a hit at the
+// last of them. Breakpoints at the first skip moments were not checked.
 func (s *Session) noteNotHit(from, to, skip int64, except *hit) {
 	for _, b := range s.breakpoints {
 		switch {
@@ -110,7 +111,7 @@ func (s *Session) noteNotHit(from, to, skip int64, except *hit) {
 	}
 }
 
-// notHitSince is from where on nothing that is enabled was hit before a moment, as far as that is known.
+// notHitSince returns the earliest moment since which, as far as is known, nothing enabled was hit before step.
 func (s *Session) notHitSince(step int64) int64 {
 	since := int64(0)
 	for _, b := range s.breakpoints {
@@ -124,7 +125,7 @@ func (s *Session) notHitSince(step int64) int64 {
 	return since
 }
 
-// mayInclude reports whether something may be so of a CTA that was in flight between a checkpoint and the next.
+// mayInclude reports whether any CTA in flight between a checkpoint and the next is a candidate.
 func (s *Session) mayInclude(i int, candidate func(cta int) bool) (found bool) {
 	var next *interp.State
 	if i+1 < len(s.checkpoints) {
@@ -137,14 +138,14 @@ func (s *Session) mayInclude(i int, candidate func(cta int) bool) (found bool) {
 	return found
 }
 
-// mayHit reports whether something may have been hit where nothing but these instructions was begun.
+// mayHit reports whether something may have been hit while only the visited instructions began.
 func (s *Session) mayHit(chosen []probe.Events, visited []bool) bool {
 	for i, v := range visited {
 		if v && chosen[i] != 0 {
 			return true
 		}
 	}
-	if len(s.watches) > 0 { // asynchronous operations happen behind the instructions that have issued them
+	if len(s.watches) > 0 { // asynchronous effects come after their instructions
 		for i := range visited {
 			if instr, _ := s.info.Program.At(i); instr.Form.Effects.HasAll(ptx.Async) {
 				return true

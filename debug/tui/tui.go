@@ -1,6 +1,6 @@
-// Package tui is a debugging session on a terminal: the code, the registers of the thread in focus, what
-// the session says, and a line for commands, those of debug.Console. Panes scroll, and the code is the PTX or the
-// source that it was made of.
+// Package tui is a full-screen front end for debugging sessions on a terminal. It shows the code, the registers
+// of the thread in focus, the session's messages, and a command line with the commands of debug.Console. Panes
+// scroll, and the code is the PTX or its source.
 package tui
 
 import (
@@ -27,29 +27,29 @@ import (
 type Front struct {
 	in           io.Reader
 	out          io.Writer
-	moreLaunches bool // launches may follow
+	moreLaunches bool // more launches may follow
 
 	mu      sync.Mutex
-	printed bytes.Buffer // by the kernel, since the last command; guarded by mu
+	printed bytes.Buffer // output of the kernel since the last command; guarded by mu
 
-	lines   []string // the lines so far
+	lines   []string // all message lines
 	history []string
-	source  bool // the code is the source that the PTX was made of, where that can be read
+	source  bool // show the source instead of the PTX, where it is readable
 }
 
-// New makes one that reads keys from in and draws on out.
+// New returns a front end that reads keys from in and draws on out.
 func New(in io.Reader, out io.Writer, more bool) *Front {
 	return &Front{in: in, out: out, moreLaunches: more}
 }
 
-// Write takes what the kernel prints.
+// Write receives the output of the kernel.
 func (f *Front) Write(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.printed.Write(p)
 }
 
-// maxLines is how many lines of what was said are.
+// maxLines is the largest number of message lines.
 const maxLines = 2000
 
 func (f *Front) addLine(text string) {
@@ -61,7 +61,7 @@ func (f *Front) addLine(text string) {
 	}
 }
 
-// Debug draws and reads until the user has had enough. What was said stays on the terminal.
+// Debug draws and handles keys until the user leaves. The messages stay on the terminal.
 func (f *Front) Debug(ctx context.Context, s *debug.Session) error {
 	m := &model{ctx: ctx, front: f, session: s, input: textinput.New(), historyIndex: -1, files: s.Sources()}
 	m.console = debug.NewConsole(s, &m.output)
@@ -86,7 +86,7 @@ func (f *Front) Debug(ctx context.Context, s *debug.Session) error {
 	return m.end
 }
 
-// model is what is on the screen.
+// model is the state of the screen.
 type model struct {
 	ctx     context.Context
 	front   *Front
@@ -96,29 +96,29 @@ type model struct {
 
 	input         textinput.Model
 	width, height int
-	historyIndex  int // in the history, while it is looked through
+	historyIndex  int // position in the history during recall
 	running       bool
-	end           error // with which Debug returns
+	end           error // result of Debug
 
 	files *input.Sources
-	lines int  // of the PTX; 0: they were not counted yet
-	pane  pane // that keys scroll
+	lines int  // number of lines of the PTX; 0: not counted yet
+	pane  pane // the pane that keys scroll
 	views [panes]view
 
-	// As the session stood last: it may not be looked at while it runs.
+	// State at the last stop, because a running session must not be accessed.
 	focusText   string
-	ptx, source place // in the PTX, and in the source; the line is 0 where there is none
+	ptx, source place // positions in the PTX and in the source; line 0: none
 	registers   []string
 }
 
-// place is a line of a file, of which breakpoints mark lines.
+// place is a line of a file, and the lines with breakpoints.
 type place struct {
 	file  string
 	line  int
 	marks map[int]rune
 }
 
-// pane is a part of the screen that scrolls.
+// pane is a scrollable part of the screen.
 type pane int
 
 const (
@@ -128,15 +128,15 @@ const (
 	panes
 )
 
-// view is how far a pane is scrolled, in lines from where it shows what is current, and in columns.
+// view is the scroll position of a pane: lines from the current position, and columns.
 type view struct{ rows, columns int }
 
-// commandDone is told when a command has been executed.
+// commandDone is the message at the end of a command.
 type commandDone struct{ err error }
 
 func (m *model) Init() tea.Cmd { return textinput.Blink }
 
-// takeOutput takes over what the kernel has printed and the console has said.
+// takeOutput moves the output of the kernel and the console to the message lines.
 func (m *model) takeOutput() {
 	m.front.mu.Lock()
 	m.front.addLine(m.front.printed.String())
@@ -146,7 +146,7 @@ func (m *model) takeOutput() {
 	m.output.Reset()
 }
 
-// update notes where the session stands, and shows that.
+// update copies the state of the session to the model.
 func (m *model) update() {
 	info := m.session.Info()
 	m.focusText, m.registers = "the launch has ended", nil
@@ -183,7 +183,8 @@ func (m *model) update() {
 	}
 }
 
-// code is where the code that is shown is, and its lines: of the source if it is wanted and can be had.
+// code returns the current position in the displayed file, its lines, and their number: of the source if it is
+// wanted and available.
 func (m *model) code() (place, func(n int) string, int) {
 	if m.front.source && m.source.line > 0 {
 		if lines := m.files.Lines(m.source.file); len(lines) > 0 {
@@ -197,7 +198,7 @@ func (m *model) code() (place, func(n int) string, int) {
 	return m.ptx, module.Line, m.lines
 }
 
-// Update hears of keys, of the terminal's size, and of commands that have come to their end.
+// Update handles keys, changes of the terminal's size, and ends of commands.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -270,13 +271,13 @@ func (m *model) key(msg tea.KeyMsg) (tea.Model, tea.Cmd) {
 	return m, cmd
 }
 
-// sideways is how many columns, and wheeled how many lines, a pane is scrolled by at a time.
+// Scroll steps: columns of a key, and lines of a mouse wheel.
 const (
 	columnStep = 8
 	wheelLines = 3
 )
 
-// toggle changes between the PTX and the source that it was made of.
+// toggle switches between the PTX and its source.
 func (m *model) toggle() {
 	m.front.source = !m.front.source
 	m.views[codePane] = view{}
@@ -287,7 +288,7 @@ func (m *model) toggle() {
 	}
 }
 
-// scroll scrolls a pane, as far as there is something to see.
+// scroll scrolls a pane within its contents.
 func (m *model) scroll(p pane, delta view) {
 	v, z := &m.views[p], m.sizes()
 	minimum, maximum := 0, 0
@@ -308,7 +309,7 @@ func (m *model) scroll(p pane, delta view) {
 	}
 }
 
-// longest is how many columns the longest line of a pane has; what was said is not scrolled sideways.
+// longest returns the width of a pane's longest line in columns. Messages do not scroll sideways.
 func (m *model) longest(p pane) (n int) {
 	switch p {
 	case codePane:
@@ -324,7 +325,7 @@ func (m *model) longest(p pane) (n int) {
 	return n
 }
 
-// wheel scrolls the pane that the mouse is over.
+// wheel scrolls the pane under the mouse.
 func (m *model) wheel(msg tea.MouseMsg) {
 	delta := map[tea.MouseButton]view{tea.MouseButtonWheelUp: {-wheelLines, 0}, tea.MouseButtonWheelDown: {wheelLines, 0}, tea.MouseButtonWheelLeft: {0, -columnStep}, tea.MouseButtonWheelRight: {0, columnStep}}[msg.Button]
 	if delta == (view{}) {
@@ -341,7 +342,7 @@ func (m *model) wheel(msg tea.MouseMsg) {
 	m.scroll(p, delta)
 }
 
-// recall shows the command before, or after, of the history.
+// recall shows the previous or next command of the history.
 func (m *model) recall(up bool) {
 	h := m.front.history
 	if m.historyIndex < 0 {
@@ -359,14 +360,14 @@ func (m *model) recall(up bool) {
 	}
 }
 
-// set makes the command line another text; what the input suggests is for that, then.
+// set replaces the command line and its suggestions.
 func (m *model) set(text string) {
 	m.input.SetValue(text)
 	m.input.CursorEnd()
 	m.input.SetSuggestions(debug.Commands())
 }
 
-// execute has the console execute a command, while keys are still heard.
+// execute runs a command while keys are still handled.
 func (m *model) execute(text string) (tea.Model, tea.Cmd) {
 	m.front.addLine("(gemu) " + text)
 	if text != "" {
@@ -386,7 +387,7 @@ var (
 	faint   = lipgloss.NewStyle().Faint(true)
 )
 
-// sizes are those of the panes: lines of those above and of that below, columns of those above.
+// sizes are the sizes of the panes: lines of the upper and lower panes, columns of the upper panes.
 type sizes struct{ top, bottom, left, right int }
 
 func (m *model) sizes() sizes {
@@ -395,7 +396,7 @@ func (m *model) sizes() sizes {
 	return sizes{top, m.height - 3 - top, m.width - right - 1, right}
 }
 
-// rows is how many lines a pane has.
+// rows returns the number of lines of a pane.
 func (z sizes) rows(p pane) int {
 	if p == saidPane {
 		return z.bottom
@@ -403,10 +404,10 @@ func (z sizes) rows(p pane) int {
 	return z.top
 }
 
-// first is the line of the code that is shown first, so that one is in the middle.
+// first returns the first displayed line of code, so that line is in the middle.
 func (z sizes) first(line int) int { return max(line-z.top/2, 1) }
 
-// View draws it all: the code and the registers above, what was said below them, the command line last.
+// View draws the screen: the code and the registers at the top, the messages below, the command line last.
 func (m *model) View() string {
 	if m.width < 20 || m.height < 6 {
 		return m.input.View()
@@ -437,7 +438,7 @@ func (m *model) View() string {
 	return strings.Join(append(rows, status), "\n")
 }
 
-// codeRows is the lines around the current one, or where they are scrolled to.
+// codeRows returns the displayed lines of code.
 func (m *model) codeRows(z sizes) []string {
 	rows := make([]string, z.top)
 	at, text, count := m.code()
@@ -466,11 +467,11 @@ func (m *model) codeRows(z sizes) []string {
 	return rows
 }
 
-// registerRows is the registers, as far as there is room.
+// registerRows returns the displayed registers.
 func (m *model) registerRows(z sizes) []string {
 	rows := make([]string, z.top)
 	v := m.views[registerPane]
-	down := min(v.rows, max(len(m.registers)-z.top, 0)) // there may be fewer now
+	down := min(v.rows, max(len(m.registers)-z.top, 0)) // there may be fewer registers now
 	for i := range rows {
 		text := ""
 		if n := i + down; n < len(m.registers) {
@@ -481,7 +482,7 @@ func (m *model) registerRows(z sizes) []string {
 	return rows
 }
 
-// wrapped is what was said, in lines that are no wider than the screen.
+// wrapped returns the messages wrapped to the width of the screen.
 func (m *model) wrapped() (rows []string) {
 	for _, line := range m.front.lines {
 		line = plain(line)
@@ -501,7 +502,7 @@ func (m *model) wrapped() (rows []string) {
 	return rows
 }
 
-// plain is a text without what would move the cursor: blanks for tabs, and signs for other controls.
+// plain replaces tabs by blanks and other control characters by visible signs.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsGraphic(r) || r == utf8.RuneError {
@@ -511,7 +512,7 @@ func plain(text string) string {
 	}, strings.ReplaceAll(strings.TrimRight(text, "\r"), "\t", "    "))
 }
 
-// cutLeft is a text without so many columns, of which a sign says so.
+// cutLeft removes columns from the left and marks the cut.
 func cutLeft(text string, columns int) string {
 	if columns == 0 || text == "" {
 		return text
@@ -524,13 +525,13 @@ func cutLeft(text string, columns int) string {
 	return "…"
 }
 
-// fitted is a text of exactly so many columns.
+// fitted returns the text with exactly width columns.
 func fitted(text string, width int) string {
 	text = cutRight(text, width)
 	return text + strings.Repeat(" ", max(width-lipgloss.Width(text), 0))
 }
 
-// cutRight is a text of at most so many columns.
+// cutRight returns the text with at most width columns.
 func cutRight(text string, width int) string {
 	if lipgloss.Width(text) <= width {
 		return text
