@@ -23,66 +23,65 @@ import (
 	"gemu/ptx"
 )
 
-// Launch begins what a client's launch request asks for, and runs it under the front end to its end. What
-// kernels print goes to stdout.
+// Launch runs the launch of a client's launch request to its end, under front end f. Kernels print to stdout.
 type Launch func(ctx context.Context, arguments json.RawMessage, f debug.Front, stdout io.Writer) error
 
-// Server speaks with one client. It is the front end of launches.
+// Server serves one client. It is a front end for launches.
 type Server struct {
 	in     *bufio.Reader
-	mu     sync.Mutex // held by who writes a message
+	mu     sync.Mutex // guards out and seq
 	out    io.Writer
 	seq    int
 	launch Launch
 
 	requests     chan dap.Message
-	begun        chan *debug.Session // launches that have come to Debug
-	debugResult  chan error          // what Debug gives
+	begun        chan *debug.Session // sessions that have come to Debug
+	debugResult  chan error          // results for Debug
 	work         chan workResult
-	launchResult chan error    // what Launch has given
-	clientGone   chan struct{} // closed when the client has
+	launchResult chan error    // result of Launch
+	clientGone   chan struct{} // closed when the client has left
 
-	// All that follows is the loop's.
+	// The fields below belong to the loop in Serve.
 	ctx             context.Context
-	session         *debug.Session // nil: no launch is under way
-	attached        bool           // the launch is somebody else's: it goes on when the client leaves
-	announced       bool           // the client was told that breakpoints can be set
+	session         *debug.Session // nil: no launch is running
+	attached        bool           // the launch is not the client's: it goes on when the client leaves
+	announced       bool           // the client knows that breakpoints can be set
 	configured      bool
 	stopOnEntry     bool
 	stopAtEnd       bool
-	launchRequested bool                    // the client has asked for a launch
-	finished        bool                    // nothing is debugged any more
+	launchRequested bool                    // the client has requested a launch
+	finished        bool                    // debugging has ended
 	disconnected    bool                    // the client has left
-	result          error                   // how the launch has come to its end
-	running         bool                    // the session is at work
-	waiting         []func()                // what is to be done when it has stopped
-	resume          bool                    // and then it goes on
-	continuing      bool                    // it is at work until it is stopped: it may be interrupted, and resumed
-	threadsThen     []dap.Thread            // those there were when it stood
-	breakpointIDs   map[string][]int        // breakpoints, by what the client calls them
-	pending         map[int]bool            // of those there are, by number, the ones that the launch has no place for
-	data            map[string]*debug.Watch // memory that the client was told it can watch, by what it calls it
-	deferWork       []func()                // what is to be done when the next launch begins
-	files           *input.Sources          // that the PTX was made of
-	trap            string                  // what has stopped the session last, if it is a trap
-	frames          []frame                 // that the client knows, by id
+	result          error                   // of the launch
+	running         bool                    // the session is executing
+	waiting         []func()                // work to do when the session stops
+	resume          bool                    // go on after that
+	continuing      bool                    // the session executes until a stop, so it may be interrupted and resumed
+	threadsThen     []dap.Thread            // threads at the last stop
+	breakpointIDs   map[string][]int        // numbers of breakpoints, by the client's key
+	pending         map[int]bool            // breakpoints without a place in the launch, by number
+	data            map[string]*debug.Watch // watchable memory, by the client's key
+	deferWork       []func()                // work to do when the next launch begins
+	files           *input.Sources          // sources of the PTX
+	trap            string                  // text of the trap that caused the last stop
+	frames          []frame                 // frames known to the client, by id
 	variables       []func() []dap.Variable // by reference
 }
 
-// frame is a function that a context is in.
+// frame is a function on the call stack of a context.
 type frame struct {
 	focus debug.Focus
-	inner bool // it is the innermost
+	inner bool // the innermost frame
 }
 
-// workResult is a work that has.
+// workResult is the result of an execution.
 type workResult struct {
 	stop     *debug.Stop
 	err      error
 	followUp func()
 }
 
-// New makes a server of a connection.
+// New returns a server for a connection.
 func New(in io.Reader, out io.Writer) *Server {
 	return &Server{
 		in: bufio.NewReader(in), out: out, requests: make(chan dap.Message), begun: make(chan *debug.Session), debugResult: make(chan error), work: make(chan workResult), launchResult: make(chan error, 1),
@@ -90,7 +89,7 @@ func New(in io.Reader, out io.Writer) *Server {
 	}
 }
 
-// Write tells the client what a kernel prints.
+// Write sends output of a kernel to the client.
 func (v *Server) Write(p []byte) (int, error) {
 	v.print("stdout", string(p))
 	return len(p), nil
@@ -100,7 +99,7 @@ func (v *Server) print(category, text string) {
 	v.send(&dap.OutputEvent{Event: event("output"), Body: dap.OutputEventBody{Category: category, Output: text}})
 }
 
-// Debug leaves a launch to the client, until that lets it go on.
+// Debug lets the client debug a launch until the client lets it go on.
 func (v *Server) Debug(ctx context.Context, s *debug.Session) error {
 	select {
 	case v.begun <- s:
@@ -112,9 +111,8 @@ func (v *Server) Debug(ctx context.Context, s *debug.Session) error {
 	return <-v.debugResult
 }
 
-// Serve answers the client until it has gone, or has ended the session. Without a launch those that
-// come to Debug are debugged by a client that attaches. The error is that of the connection, or of a
-// message that is none.
+// Serve answers requests until the client leaves or ends the session. If launch is nil, a client debugs
+// launches that come to Debug by attaching. It returns the error of the connection, or of an invalid message.
 func (v *Server) Serve(ctx context.Context, launch Launch) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -140,7 +138,7 @@ func (v *Server) Serve(ctx context.Context, launch Launch) error {
 		}
 	}()
 	var failed error
-	reported := false // whoever waits for the client, that it has gone
+	reported := false // clientGone is closed
 	for {
 		if v.disconnected && v.session == nil && v.result != errRuns {
 			return failed
@@ -176,10 +174,10 @@ func (v *Server) Serve(ctx context.Context, launch Launch) error {
 	}
 }
 
-// errRuns is the result of a launch that has none yet.
+// errRuns is the result of a launch that still runs.
 var errRuns = errors.New("it runs")
 
-// disconnectError is what Debug gives when the client goes: a launch of somebody else's goes on.
+// disconnectError returns the result of Debug when the client leaves: an attached launch goes on.
 func (v *Server) disconnectError() error {
 	if v.attached {
 		return nil
@@ -187,7 +185,7 @@ func (v *Server) disconnectError() error {
 	return debug.ErrQuit
 }
 
-// leave ends the debugging: at once, or when the session has stopped.
+// leave ends debugging, at once or when the session stops.
 func (v *Server) leave(err error) {
 	v.finished = true
 	switch {
@@ -201,7 +199,7 @@ func (v *Server) leave(err error) {
 	}
 }
 
-// releaseLaunch gives the launch back to the host.
+// releaseLaunch returns control of the launch to its host.
 func (v *Server) releaseLaunch(err error) {
 	if v.session != nil {
 		v.session = nil
@@ -209,7 +207,7 @@ func (v *Server) releaseLaunch(err error) {
 	}
 }
 
-// begin takes over a launch that begins.
+// begin takes over a new launch.
 func (v *Server) begin(s *debug.Session) {
 	v.session, v.files = s, s.Sources()
 	v.forget()
@@ -229,8 +227,7 @@ func (v *Server) begin(s *debug.Session) {
 	}
 }
 
-// rebindBreakpoints tells the client of breakpoints that the launch which begins has a place for, and the last had not;
-// and the other way.
+// rebindBreakpoints tells the client which breakpoints have gained or lost a place with the new launch.
 func (v *Server) rebindBreakpoints() {
 	for _, b := range v.session.Breakpoints() {
 		if previous, ok := v.pending[b.Number]; ok && previous != (b.Err() != nil) {
@@ -247,7 +244,7 @@ func (v *Server) announce() {
 	}
 }
 
-// enter begins to debug a launch for which all is set.
+// enter starts debugging a configured launch.
 func (v *Server) enter() {
 	if v.stopOnEntry {
 		v.stopped("entry", &debug.Stop{Reason: debug.AtBegin})
@@ -256,7 +253,7 @@ func (v *Server) enter() {
 	v.start(v.session.Run, true)
 }
 
-// conclude tells the client that the launch it has asked for has come to its end.
+// conclude reports the end of the requested launch to the client.
 func (v *Server) conclude(err error) {
 	code := 0
 	if err != nil && !errors.Is(err, debug.ErrQuit) {
@@ -269,11 +266,11 @@ func (v *Server) conclude(err error) {
 	v.send(&dap.TerminatedEvent{Event: event("terminated")})
 }
 
-// start has the session do something, and tells the client where it stops. What only goes on may be
-// interrupted for a moment; a step, or a way back, may not: it would have another end.
+// start executes do in the session and reports the stop to the client. Only a continuing command may be
+// interrupted and resumed; a step or a way back would stop elsewhere.
 func (v *Server) start(do func(ctx context.Context) (*debug.Stop, error), continuing bool) {
 	v.forget()
-	v.session.Ready() // what the client had paused has stopped before
+	v.session.Ready() // an earlier pause request is obsolete
 	v.running, v.continuing, v.threadsThen = true, continuing, v.threads()
 	go func() {
 		stop, err := do(v.ctx)
@@ -281,7 +278,7 @@ func (v *Server) start(do func(ctx context.Context) (*debug.Stop, error), contin
 	}()
 }
 
-// finish is the end of what start began.
+// finish handles the result of start.
 func (v *Server) finish(f workResult) {
 	v.running = false
 	if f.followUp != nil {
@@ -310,7 +307,7 @@ func (v *Server) finish(f workResult) {
 	}
 }
 
-// reportStop tells the client where the session has stopped; a launch that has ended has the host go on.
+// reportStop reports a stop to the client. After the end of a launch, its host goes on.
 func (v *Server) reportStop(stop *debug.Stop) {
 	if stop.Reason == debug.AtEnd && !v.stopAtEnd {
 		v.releaseLaunch(nil)
@@ -319,7 +316,7 @@ func (v *Server) reportStop(stop *debug.Stop) {
 	v.stopped(stop.Reason.String(), stop)
 }
 
-// stopped tells the client where the session is.
+// stopped sends a stopped event.
 func (v *Server) stopped(reason string, stop *debug.Stop) {
 	v.forget()
 	body := dap.StoppedEventBody{Reason: reason, AllThreadsStopped: true, ThreadId: v.threadID()}
@@ -348,14 +345,14 @@ func (v *Server) stopped(reason string, stop *debug.Stop) {
 	v.send(&dap.StoppedEvent{Event: event("stopped"), Body: body})
 }
 
-// forget is what stops being so when the session moves.
+// forget discards references that are invalid after a move.
 func (v *Server) forget() { v.frames, v.variables = nil, nil }
 
 func event(name string) dap.Event {
 	return dap.Event{ProtocolMessage: dap.ProtocolMessage{Type: "event"}, Event: name}
 }
 
-// send writes a message. What cannot be written is noticed by who reads.
+// send writes a message. The reader notices a broken connection.
 func (v *Server) send(m dap.Message) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -369,20 +366,19 @@ func (v *Server) send(m dap.Message) {
 	dap.WriteProtocolMessage(v.out, m)
 }
 
-// answer is the head of a response to a request.
+// answer returns the header of a response.
 func answer(r *dap.Request) dap.Response {
 	return dap.Response{ProtocolMessage: dap.ProtocolMessage{Type: "response"}, RequestSeq: r.Seq, Success: true, Command: r.Command}
 }
 
-// refuse answers with an error.
+// refuse answers a request with an error.
 func (v *Server) refuse(r *dap.Request, err error) {
 	head := answer(r)
 	head.Success, head.Message = false, debug.Explain(err)
 	v.send(&dap.ErrorResponse{Response: head, Body: dap.ErrorResponseBody{Error: &dap.ErrorMessage{Id: 1, Format: "{text}", Variables: map[string]string{"text": debug.Explain(err)}, ShowUser: true}}})
 }
 
-// module is the PTX: the file that the client has, if it has the same text, or the reference by which the client asks for
-// the text.
+// module returns the PTX as a source: the client's file if its text is the same, else a reference.
 func (v *Server) module(m *ptx.Module) *dap.Source {
 	name := filepath.Base(m.Name)
 	if path, err := filepath.Abs(m.Name); err == nil {
@@ -393,7 +389,7 @@ func (v *Server) module(m *ptx.Module) *dap.Source {
 	return &dap.Source{Name: name, SourceReference: moduleReference}
 }
 
-// source is a file that the PTX was compiled from; nil if it is not read.
+// source returns a source file of the PTX; nil if it is not readable.
 func (v *Server) source(name string) *dap.Source {
 	if v.files.Err(name) != nil {
 		return nil
@@ -405,10 +401,10 @@ func (v *Server) source(name string) *dap.Source {
 	return &dap.Source{Name: filepath.Base(name), Path: path}
 }
 
-// moduleReference is the reference of the text of the PTX.
+// moduleReference is the reference of the PTX text.
 const moduleReference = 1
 
-// clean is a place as breakpoints have it, of a source that a client names.
+// clean returns the name of a client's source, as in places of breakpoints.
 func clean(s dap.Source, module string) string {
 	if s.SourceReference == moduleReference || s.Path == "" {
 		return module

@@ -20,7 +20,7 @@ import (
 	"gemu/debug"
 )
 
-// options are those of a launch or attach request that the server heeds itself.
+// options are the arguments of launch and attach requests for the server itself.
 type options struct {
 	StopOnEntry bool `json:"stopOnEntry"`
 	StopAtEnd   bool `json:"stopAtEnd"`
@@ -51,7 +51,7 @@ func (v *Server) handle(m dap.RequestMessage) {
 	case *dap.TerminateRequest:
 		v.leave(v.disconnectError())
 		v.send(&dap.TerminateResponse{Response: answer(r)})
-		if v.attached { // the program goes on alone, and it is it that ends
+		if v.attached { // the program goes on alone
 			v.send(&dap.TerminatedEvent{Event: event("terminated")})
 		}
 		return
@@ -78,7 +78,7 @@ func (v *Server) handle(m dap.RequestMessage) {
 		v.refuse(r, errNoSession)
 	case !v.running:
 		v.ofSession(m)
-	case sets(m): // in between
+	case sets(m): // during execution
 		if _, ok := m.(*dap.ThreadsRequest); ok && !v.continuing {
 			v.send(&dap.ThreadsResponse{Response: answer(r), Body: dap.ThreadsResponseBody{Threads: v.threadsThen}})
 			return
@@ -93,7 +93,7 @@ func (v *Server) handle(m dap.RequestMessage) {
 	}
 }
 
-// sets reports whether a request is of those that clients make while a launch runs.
+// sets reports whether clients send such requests while a launch runs.
 func sets(m dap.RequestMessage) bool {
 	switch m.(type) {
 	case *dap.SetBreakpointsRequest, *dap.SetFunctionBreakpointsRequest, *dap.SetInstructionBreakpointsRequest, *dap.SetDataBreakpointsRequest, *dap.ThreadsRequest:
@@ -102,7 +102,7 @@ func sets(m dap.RequestMessage) bool {
 	return false
 }
 
-// startLaunch begins what the client wants to have debugged.
+// startLaunch starts the requested launch.
 func (v *Server) startLaunch(r *dap.Request, arguments json.RawMessage) {
 	var o options
 	if len(arguments) > 0 {
@@ -137,14 +137,14 @@ func (v *Server) startLaunch(r *dap.Request, arguments json.RawMessage) {
 	go func() { v.launchResult <- v.launch(v.ctx, arguments, v, v) }()
 }
 
-// ofSession answers a request about a session that has stopped.
+// ofSession answers a request to a stopped session.
 func (v *Server) ofSession(m dap.RequestMessage) {
 	s, r := v.session, m.GetRequest()
 	if s == nil {
 		v.refuse(r, errNoSession)
 		return
 	}
-	// move answers, and has the session go somewhere.
+	// move answers, and executes do in the session.
 	move := func(response dap.Message, thread int, do func(ctx context.Context) (*debug.Stop, error)) {
 		if thread != 0 {
 			if err := v.focus(thread); err != nil {
@@ -172,7 +172,7 @@ func (v *Server) ofSession(m dap.RequestMessage) {
 	case *dap.SetInstructionBreakpointsRequest:
 		var list []wanted
 		for _, b := range m.Arguments.Breakpoints {
-			place := "*" + b.InstructionReference // which is refused if it is no number
+			place := "*" + b.InstructionReference // refused if it is no number
 			if at, err := strconv.ParseInt(b.InstructionReference, 0, 64); err == nil {
 				place = fmt.Sprintf("*%d", at+int64(b.Offset))
 			}
@@ -223,7 +223,7 @@ func (v *Server) ofSession(m dap.RequestMessage) {
 		move(&dap.StepInResponse{Response: answer(r)}, m.Arguments.ThreadId, step(m.Arguments.Granularity, false, s.StepLine, s.StepInstr))
 	case *dap.StepBackRequest:
 		thread := m.Arguments.ThreadId
-		if len(s.Contexts()) == 0 { // from the end
+		if len(s.Contexts()) == 0 { // at the end of the launch
 			thread = 0
 		}
 		move(&dap.StepBackResponse{Response: answer(r)}, thread, step(m.Arguments.Granularity, true, s.BackLine, s.BackInstr))
@@ -241,7 +241,7 @@ func (v *Server) ofSession(m dap.RequestMessage) {
 	}
 }
 
-// step is a step of a line, or of an instruction.
+// step returns a step by line or by instruction.
 func step(g dap.SteppingGranularity, stepOver bool, line, instr func(context.Context, bool) (*debug.Stop, error)) func(ctx context.Context) (*debug.Stop, error) {
 	do := line
 	if g == "instruction" {
@@ -250,10 +250,10 @@ func step(g dap.SteppingGranularity, stepOver bool, line, instr func(context.Con
 	return func(ctx context.Context) (*debug.Stop, error) { return do(ctx, stepOver) }
 }
 
-// wanted is a breakpoint that the client wants.
+// wanted is a breakpoint that the client requests.
 type wanted struct{ place, condition string }
 
-// set has the breakpoints of an owner be these.
+// set replaces the breakpoints of an owner.
 func (v *Server) set(owner string, list []wanted) []dap.Breakpoint {
 	s := v.session
 	for _, n := range v.breakpointIDs[owner] {
@@ -274,7 +274,7 @@ func (v *Server) set(owner string, list []wanted) []dap.Breakpoint {
 	return out
 }
 
-// breakpoint is one as the client is told of it, where the launch is now.
+// breakpoint describes a breakpoint for the client.
 func (v *Server) breakpoint(b *debug.Breakpoint) dap.Breakpoint {
 	v.pending[b.Number] = b.Err() != nil
 	now := dap.Breakpoint{Id: b.Number, Verified: b.Err() == nil}
@@ -302,7 +302,7 @@ func (v *Server) setLines(m *dap.SetBreakpointsRequest) {
 		}
 	}
 	set := v.set("lines of "+file, list)
-	if !debug.SameFile(file, module.Name) { // the client wants them where it has put them
+	if !debug.SameFile(file, module.Name) { // keep the client's own name of the source
 		for i := range set {
 			set[i].Source = &m.Arguments.Source
 			if set[i].Line = 0; i < len(m.Arguments.Breakpoints) {
@@ -313,7 +313,7 @@ func (v *Server) setLines(m *dap.SetBreakpointsRequest) {
 	v.send(&dap.SetBreakpointsResponse{Response: answer(&m.Request), Body: dap.SetBreakpointsResponseBody{Breakpoints: set}})
 }
 
-// dataInfo says whether an expression is memory that can be watched.
+// dataInfo tells whether an expression is watchable memory.
 func (v *Server) dataInfo(m *dap.DataBreakpointInfoRequest) {
 	body := dap.DataBreakpointInfoResponseBody{Description: m.Arguments.Name}
 	w, err := v.session.Watch(m.Arguments.Name, debug.Changes)
@@ -354,17 +354,17 @@ func (v *Server) setData(m *dap.SetDataBreakpointsRequest) {
 	v.send(&dap.SetDataBreakpointsResponse{Response: answer(&m.Request), Body: dap.SetDataBreakpointsResponseBody{Breakpoints: set}})
 }
 
-// idOf is the number of the context whose first lane a thread is.
+// idOf returns the id of the context whose first lane is f.
 func (v *Server) idOf(f debug.Focus) int {
 	info := v.session.Info()
 	warps := (info.Block.Count() + info.WarpSize - 1) / info.WarpSize
 	return (f.CTA*warps+f.Warp)*64 + f.Lane + 1
 }
 
-// endThreadID is the thread of a launch that has ended, by which a client can go back.
+// endThreadID is the id of a pseudo-thread after the end of the launch, with which a client can go back.
 const endThreadID = 1
 
-// contextOf is the context that a thread is in.
+// contextOf returns the context of a thread.
 func (v *Server) contextOf(f debug.Focus) *debug.Context {
 	for _, c := range v.session.Contexts() {
 		if c.CTA == f.CTA && c.Warp == f.Warp && c.Lanes>>f.Lane&1 != 0 {
@@ -374,12 +374,12 @@ func (v *Server) contextOf(f debug.Focus) *debug.Context {
 	return nil
 }
 
-// first is the thread that a context is known by.
+// first returns the thread that identifies a context.
 func first(c *debug.Context) debug.Focus {
 	return debug.Focus{CTA: c.CTA, Warp: c.Warp, Lane: bits.TrailingZeros64(c.Lanes)}
 }
 
-// threadID is the context that has the focus.
+// threadID returns the id of the context in focus.
 func (v *Server) threadID() int {
 	if c := v.contextOf(v.session.Focus()); c != nil {
 		return v.idOf(first(c))
@@ -387,7 +387,7 @@ func (v *Server) threadID() int {
 	return endThreadID
 }
 
-// focus looks at a context of the client's: at the thread in focus, if it is one of it.
+// focus moves the focus to a context, unless it is already there.
 func (v *Server) focus(id int) error {
 	for _, c := range v.session.Contexts() {
 		if f := first(&c); v.idOf(f) == id {
@@ -456,7 +456,7 @@ func (v *Server) stackTrace(m *dap.StackTraceRequest) {
 	v.send(&dap.StackTraceResponse{Response: answer(&m.Request), Body: body})
 }
 
-// newReference makes a reference to variables that are fetched when they are asked for.
+// newReference returns a reference to variables that are fetched on demand.
 func (v *Server) newReference(do func() []dap.Variable) int {
 	v.variables = append(v.variables, do)
 	return len(v.variables)
@@ -471,7 +471,7 @@ func (v *Server) scopes(m *dap.ScopesRequest) {
 	f := v.frames[i]
 	list := []dap.Scope{}
 	c := v.contextOf(f.focus)
-	if c == nil || !f.inner { // registers of callers are not looked at
+	if c == nil || !f.inner { // registers of callers are not shown
 		v.send(&dap.ScopesResponse{Response: answer(&m.Request), Body: dap.ScopesResponseBody{Scopes: list}})
 		return
 	}
@@ -497,7 +497,7 @@ func (v *Server) scopes(m *dap.ScopesRequest) {
 	v.send(&dap.ScopesResponse{Response: answer(&m.Request), Body: dap.ScopesResponseBody{Scopes: list}})
 }
 
-// registers are those of a lane, each with those of all lanes behind it.
+// registers returns the registers of a lane, each with the values of all lanes as children.
 func (v *Server) registers(c *debug.Context, f debug.Focus, registers []debug.Register) []dap.Variable {
 	list := []dap.Variable{}
 	for _, r := range registers {
@@ -509,7 +509,7 @@ func (v *Server) registers(c *debug.Context, f debug.Focus, registers []debug.Re
 	return list
 }
 
-// laneValues are the values of a register in the lanes of a context.
+// laneValues returns the values of a register in the lanes of a context.
 func laneValues(c *debug.Context, r *debug.Register) []dap.Variable {
 	list := []dap.Variable{}
 	for remaining := c.Lanes; remaining != 0; remaining &= remaining - 1 {
@@ -519,7 +519,7 @@ func laneValues(c *debug.Context, r *debug.Register) []dap.Variable {
 	return list
 }
 
-// lanes are those of a context, each with its registers behind it.
+// lanes returns the lanes of a context, each with its registers as children.
 func (v *Server) lanes(c *debug.Context) []dap.Variable {
 	list := []dap.Variable{}
 	for remaining := c.Lanes; remaining != 0; remaining &= remaining - 1 {
@@ -541,7 +541,7 @@ func (v *Server) lanes(c *debug.Context) []dap.Variable {
 	return list
 }
 
-// specialNames are the special registers that are shown.
+// specialNames are the displayed special registers.
 var specialNames = []string{"%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z", "%ctaid.x", "%ctaid.y", "%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid", "%warpid"}
 
 func (v *Server) specials(f debug.Focus) []dap.Variable {
@@ -554,10 +554,10 @@ func (v *Server) specials(f debug.Focus) []dap.Variable {
 	return list
 }
 
-// withFocus does something with a thread in focus.
+// withFocus calls do with a thread in focus.
 func (v *Server) withFocus(f debug.Focus, do func() (string, error)) (string, error) {
 	previous := v.session.Focus()
-	if f.CTA < 0 { // nobody is there
+	if f.CTA < 0 { // no thread
 		return do()
 	}
 	defer v.session.SetFocus(previous)
@@ -567,10 +567,10 @@ func (v *Server) withFocus(f debug.Focus, do func() (string, error)) (string, er
 	return do()
 }
 
-// maxElements is how many elements of a variable are shown.
+// maxElements is the largest number of displayed elements of a variable.
 const maxElements = 1 << 10
 
-// memory is variables, with their elements.
+// memory returns variables with their elements.
 func (v *Server) memory(f debug.Focus, variables []debug.Variable) []dap.Variable {
 	list := []dap.Variable{}
 	for _, m := range variables {
@@ -600,7 +600,7 @@ func (v *Server) memory(f debug.Focus, variables []debug.Variable) []dap.Variabl
 	return list
 }
 
-// evaluate is an expression, or a command of the console.
+// evaluate answers an expression or a console command.
 func (v *Server) evaluate(m *dap.EvaluateRequest) {
 	s, r := v.session, &m.Request
 	f := s.Focus()
@@ -610,7 +610,7 @@ func (v *Server) evaluate(m *dap.EvaluateRequest) {
 			v.refuse(r, debug.ErrNoLaunch)
 			return
 		}
-		if !v.frames[i].inner && m.Arguments.Context != "repl" { // names would be those of the function that it has called
+		if !v.frames[i].inner && m.Arguments.Context != "repl" { // names would be resolved in the called function
 			v.refuse(r, errors.New("registers of callers are not looked at"))
 			return
 		}
@@ -637,7 +637,7 @@ func (v *Server) evaluate(m *dap.EvaluateRequest) {
 	v.send(&dap.EvaluateResponse{Response: answer(r), Body: body})
 }
 
-// command has the console execute one; where it moves the session, the client hears of that.
+// command executes a console command, and reports a move to the client.
 func (v *Server) command(m *dap.EvaluateRequest, f debug.Focus) {
 	s, r := v.session, &m.Request
 	if f.CTA >= 0 {
@@ -684,7 +684,7 @@ func (v *Server) readMemory(m *dap.ReadMemoryRequest) {
 	}
 	addr += uint64(m.Arguments.Offset)
 	body := dap.ReadMemoryResponseBody{Address: fmt.Sprintf("%#x", addr)}
-	// As far as it goes.
+	// Read as many bytes as there are.
 	n := sort.Search(max(m.Arguments.Count, 0), func(n int) bool {
 		_, err := v.session.Read("", addr, n+1)
 		return err != nil
@@ -701,7 +701,7 @@ func (v *Server) readMemory(m *dap.ReadMemoryRequest) {
 	v.send(&dap.ReadMemoryResponse{Response: answer(&m.Request), Body: body})
 }
 
-// disassemble is the PTX by instruction: addresses are numbers of instructions.
+// disassemble returns the PTX by instruction; addresses are indices of instructions.
 func (v *Server) disassemble(m *dap.DisassembleRequest) {
 	const most = 1 << 14
 	at, err := strconv.ParseInt(m.Arguments.MemoryReference, 0, 64)
