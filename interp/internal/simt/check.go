@@ -22,35 +22,54 @@ import (
 	"gemu/regfile"
 )
 
-// check is the checking of a warp.
+// check is the state of check mode of a warp.
 type check struct {
 	*reference
 	comparer
-	files           []regfile.File    // the reference's registers
-	engineFiles     []regfile.File    // those of the code that is checked
-	inReference     bool              // the reference is the warp's machine now
-	nativeFuncs     bool              // the backend has functions of its own, for what would run on the lanes for both as well
-	rulesApplied    int64             // rules, so far
-	operands        []regfile.Compact // shadows of what instructions under way read and overwrite
-	saved           []savedResult     // results as lanes had them that do not execute
-	addressRegister registerCopy      // the address register of a load
-	addressRow      regfile.Row64
-	memoryBefore    [regfile.Lanes][]byte // what is in memory where lanes would store that do not
-	nativeNotes     []byte                // by machine code: of operands and results, what was there before
+	files       []regfile.File // registers of the reference
+	engineFiles []regfile.File // registers of the code that is checked
+	inReference bool           // the warp's files and code are those of the reference: see switchToReference
+	nativeFuncs bool           // the backend has functions of its own also for instructions that run on the lanes
+	step
+	savedState
+}
 
-	// What is under way.
-	run                       *instrRun     // the instructions; nil: the end of a block
-	singleRun                 instrRun      // for one that executes alone
-	half                      int           // in which they run
-	engineFile, referenceFile *regfile.File // its registers, and the reference's
-	lanes                     uint32        // on which they run
-	idle                      uint32        // others of the half
-	fellBack                  int           // of them, those that the engine would run compactly and runs on the lanes
-	repeatedLoad              bool          // a load is repeated
-	shared                    bool          // they run on the lanes for both, their operands compared
-	sharedDone                bool          // … and have done so
-	operandsSaved             bool          // operands are what was noted of them, where they are overwritten
-	inEngine                  bool          // the code that is checked runs, or what it has left is looked at
+// step is a run of instructions under way in one half of the warp.
+type step struct {
+	run                       *instrRun // nil: the end of a block
+	phase                     checkPhase
+	half                      int
+	engineFile, referenceFile *regfile.File // registers of the half
+	lanes                     uint32        // lanes that execute the run
+	idle                      uint32        // live lanes of the half that do not
+	onLanes                   bool          // the run executes once, on the lanes, for the code that is checked and for the reference
+	ranOnce                   bool          // the same, because the code that is checked had no compact operands for it
+	fellBack                  int           // instructions of the run that have a compact form and execute on the lanes
+	repeatsLoad               bool          // a load executes again, because another CTA may have stored in between
+	rulesApplied              int64         // value of warp.unit.Applied before the run
+}
+
+// checkPhase is the progress of a step.
+type checkPhase uint8
+
+const (
+	betweenSteps  checkPhase = iota // other code runs
+	preparing                       // the guard is evaluated; operands of a run on the lanes are compared
+	prepared                        // the state that the run overwrites is saved; addresses are compared
+	engineRuns                      // the code that is checked runs
+	lanesRun                        // it runs an instruction on the lanes, for the reference, too
+	referenceRuns                   // the reference runs
+	comparing                       // results are compared
+)
+
+// savedState is the state from before a step that mismatches and comparisons need.
+type savedState struct {
+	operands        []regfile.Compact     // shadows of operands that the step overwrites
+	saved           []savedResult         // result registers, for lanes that do not execute the step
+	addressRegister registerCopy          // the address register of a load
+	addressRow      regfile.Row64         // addresses of the reference's access, by lane
+	memoryBefore    [regfile.Lanes][]byte // memory at the addresses of idle lanes, by lane
+	nativeNotes     []byte                // the same state as machine code saves it
 }
 
 // comparer compares the results of the code that is checked with those of the reference, for instructions that
@@ -72,22 +91,21 @@ type checkRunner struct{}
 
 func (checkRunner) run(w *warp, budget int) reason { return runBlocks(w, budget, (*warp).blockChecked) }
 
-// blockChecked is block in both ways.
+// blockChecked executes the rest of a block with the code that is checked and with the reference, and compares them.
 func (w *warp) blockChecked([]code.Instr) reason {
 	defer w.recoverMismatch()
 	k, b := w.check, w.cta.code.Block(w.pc)
 	if w.pc == b.First && !k.nativeFuncs && len(w.files) == 1 {
-		w.selectHalf(0, uint32(w.mask))
 		runs := k.blocks[b.Index].runs
 		for i := range runs {
-			if w.execHalf(&runs[i]); w.err != nil {
+			if w.checkHalf(0, uint32(w.mask), &runs[i]); w.err != nil {
 				return noReason
 			}
 		}
-	} else { // of two halves each has executed an instruction before one of them comes to the next
+	} else { // both halves execute an instruction before either starts the next
 		pairs := w.pairs(b, w.pc)
 		for i := range pairs {
-			if w.execChecked(pairs[i : i+1]); w.err != nil {
+			if w.checkPair(&pairs[i]); w.err != nil {
 				return noReason
 			}
 		}
@@ -96,134 +114,150 @@ func (w *warp) blockChecked([]code.Instr) reason {
 	return noReason
 }
 
-// execChecked executes an instruction in both ways, without those behind it.
-func (w *warp) execChecked(single []instrPair) {
-	r := w.singleRun(single)
+// checkPair executes and compares one instruction.
+func (w *warp) checkPair(p *instrPair) {
 	if len(w.files) == 1 {
-		w.selectHalf(0, uint32(w.mask))
-		w.execHalf(r)
+		w.checkHalf(0, uint32(w.mask), p.singleRun)
 		return
 	}
-	w.execHalves(r)
-}
-
-// execHalves executes a run of instructions in both ways for both halves of a warp of 64 lanes.
-func (w *warp) execHalves(r *instrRun) {
-	for h := range w.files { // each as if it were alone
+	for h := range w.files { // each half executes alone
 		w.files[h].SetActive(0)
 	}
 	for h := range w.files {
 		if m := uint32(w.mask >> (32 * h)); m != 0 && w.err == nil {
 			w.files[h].SetActive(m)
-			w.selectHalf(h, m)
-			w.execHalf(r)
+			w.checkHalf(h, m, p.singleRun)
 			w.files[h].SetActive(0)
 		}
 	}
 	w.activate()
 }
 
-// selectHalf says in which half what is to come executes, and on which lanes of it.
+// checkHalf executes and compares a run of instructions on the lanes of half h, as far as its guard holds. Every
+// instruction of check mode that Go executes goes through it.
+func (w *warp) checkHalf(h int, lanes uint32, r *instrRun) {
+	k, skipped, guardedOff := w.check, 0, uint32(0)
+	w.selectHalf(h, lanes)
+	k.begin(r)
+	k.phase = preparing
+	if r.guarded {
+		if guardedOff = w.compareGuards(&r.pairs[0]); w.err != nil {
+			return
+		}
+		if p := &r.pairs[0]; p.instr != nil && p.ref.CountsSkipped {
+			skipped = bits.OnesCount32(guardedOff)
+		}
+	}
+	counted := w.count.ThreadInstructions
+	w.checkRun(r)
+	k.phase = betweenSteps
+	if n := counted - w.count.ThreadInstructions; n != int64(skipped) && w.err == nil {
+		w.mismatch(&r.pairs[0], guardedOff, "of the lanes that its guard disables it must count %d, and %d are counted", skipped, n)
+	}
+}
+
+// checkRun is one step: it prepares, runs the code that is checked, runs the reference, and compares.
+func (w *warp) checkRun(r *instrRun) {
+	k := w.check
+	if w.prepare(r); w.err != nil {
+		return
+	}
+	if w.runEngine(); k.lanes != 0 {
+		w.countRun(r)
+	}
+	if w.err != nil {
+		w.compareTrap(&r.pairs[0])
+		return
+	}
+	if k.lanes != 0 {
+		if w.runReference(r); w.err != nil {
+			return
+		}
+	}
+	k.phase = comparing
+	w.compareRun(r)
+}
+
+// selectHalf chooses the half of the warp, and the lanes of it, for the next step.
 func (w *warp) selectHalf(h int, lanes uint32) {
 	k := w.check
 	k.half, k.engineFile, k.referenceFile, k.lanes, k.idle = h, &w.files[h], &k.files[h], lanes, uint32(w.live>>(32*h))&^lanes
 }
 
-// execHalf executes a run of instructions in both ways for a half of the warp.
-func (w *warp) execHalf(r *instrRun) {
-	w.check.setRun(r)
-	if r.guarded {
-		w.execGuarded(r)
-		return
-	}
-	counted := w.count.ThreadInstructions
-	w.execRun(r)
-	if skippedLanes := counted - w.count.ThreadInstructions; skippedLanes != 0 && w.err == nil {
-		w.failCount(r, 0, 0, skippedLanes)
-	}
+// begin chooses the run of the next step.
+func (k *check) begin(r *instrRun) {
+	k.run, k.onLanes, k.ranOnce = r, r.kind == sharedRun && !k.nativeFuncs, false
 }
 
-// setRun says which run is under way.
-func (k *check) setRun(r *instrRun) {
-	k.run, k.shared, k.sharedDone, k.operandsSaved = r, false, false, false
-}
-
-// beginInstr says that an instruction of the block that pc is in is under way.
+// beginInstr begins a step of one instruction, of the block that contains pc.
 func (w *warp) beginInstr(pc int32, instr *code.Instr) *instrPair {
-	r := w.singleRun(w.check.find(pc, instr))
-	w.check.setRun(r)
-	return &r.pairs[0]
+	p := w.check.find(pc, instr)
+	w.check.begin(p.singleRun)
+	return p
 }
 
-// execRun executes a run on the lanes under way.
-func (w *warp) execRun(r *instrRun) {
-	switch r.kind {
-	case sharedRun:
-		w.runShared(r)
-	case batchRun:
-		w.checkBatch(r)
-	default:
-		w.checkSingle(r)
-	}
-}
-
-// execGuarded executes an instruction with a guard.
-func (w *warp) execGuarded(r *instrRun) {
-	k, p := w.check, &r.pairs[0]
-	active, idle := k.lanes, k.idle
-	if w.compareGuards(p); w.err != nil {
-		return
-	}
-	guardedOff := active &^ k.lanes
-	k.idle |= guardedOff
-	counted, skipped := w.count.ThreadInstructions, 0
-	if p.instr != nil && p.ref.CountsSkipped {
-		skipped = bits.OnesCount32(guardedOff)
-	}
-	w.execRun(r)
-	if skippedLanes := counted - w.count.ThreadInstructions; skippedLanes != int64(skipped) && w.err == nil {
-		w.failCount(r, guardedOff, skipped, skippedLanes)
-	}
-	k.lanes, k.idle = active, idle
-}
-
-// failCount reports that a run has counted other lanes as kept back by its guard than it has to.
-func (w *warp) failCount(r *instrRun, guardedOff uint32, skipped int, counted int64) {
-	w.mismatch(&r.pairs[0], guardedOff, "of the lanes that its guard disables it must count %d, and %d are counted", skipped, counted)
-}
-
-// singleRun is the run of an instruction that does not execute with those behind it.
-func (w *warp) singleRun(single []instrPair) *instrRun {
-	k := w.check
-	if k.singleRun = *single[0].singleRun; k.nativeFuncs && k.singleRun.kind == sharedRun {
-		k.singleRun.kind = singleRun
-	}
-	return &k.singleRun
-}
-
-// compareGuards finds the lanes that execute an instruction, by its guard in both ways.
-func (w *warp) compareGuards(p *instrPair) {
+// compareGuards finds the lanes that execute an instruction by its guard, in the code that is checked and in the reference.
+// It returns the lanes that the guard disables.
+func (w *warp) compareGuards(p *instrPair) (guardedOff uint32) {
 	k, active := w.check, w.check.lanes
 	if p.ref.Guard != 0 {
 		k.lanes &= k.guardLanes(k.half, p.ref.Guard)
 	}
+	guardedOff = active &^ k.lanes
+	k.idle |= guardedOff
 	if p.instr == nil {
-		return
+		return guardedOff
 	}
 	counted := w.count.ThreadInstructions
-	k.inEngine = true
 	got := w.lanesOf(k.half, p.instr)
-	k.inEngine = false
-	w.count.ThreadInstructions = counted // it will count them when it executes it
+	w.count.ThreadInstructions = counted // they are counted when the instruction executes
 	if got != k.lanes {
 		w.mismatch(p, got^k.lanes, "the guard holds for lanes %s, and not for lanes %s", probe.LaneList(uint64(got)), probe.LaneList(uint64(active&^got)))
 	}
+	return guardedOff
 }
 
-// runEngine has the backend execute the run under way.
+// prepare compares operands before the run changes them, and saves what it overwrites.
+func (w *warp) prepare(r *instrRun) {
+	k := w.check
+	if k.onLanes {
+		if k.lanes != 0 {
+			w.compareSources(r.sources)
+		}
+		return
+	}
+	k.saveOverwritten(r)
+	p := &r.pairs[0]
+	if p.computes {
+		return
+	}
+	s := &code.Signatures[p.instr.Op]
+	switch {
+	case s.Kind == code.Store && k.idle != 0:
+		w.beforeStore(p)
+	case w.mayRepeatLoad(p):
+		k.saveAddress(p)
+	}
+	if s.Side == code.AccessSide {
+		w.compareAddresses(p)
+	}
+	if s.LaneIndependent && k.nativeFuncs {
+		w.compareReads(p)
+	}
+}
+
+// mayRepeatLoad reports whether an instruction is a load whose memory another CTA may change meanwhile.
+func (w *warp) mayRepeatLoad(p *instrPair) bool {
+	return p.ref.Op.Signature().Kind == code.Load && w.cta.grid.hostAtomics
+}
+
+// runEngine runs the code that is checked: the backend executes the instructions of the step.
 func (w *warp) runEngine() {
 	k := w.check
-	k.inEngine, k.fellBack = true, 0
+	k.phase, k.fellBack = engineRuns, 0
+	if k.onLanes && k.lanes != 0 {
+		k.phase = lanesRun
+	}
 	switch r := k.run; {
 	case len(r.instrs) == 0:
 	case k.nativeFuncs:
@@ -231,8 +265,91 @@ func (w *warp) runEngine() {
 	default:
 		w.block(r.instrs)
 	}
-	k.inEngine = false
+	k.phase = comparing
 }
+
+// countRun counts how the instructions of the step have executed: all of them, or up to the one that traps.
+func (w *warp) countRun(r *instrRun) {
+	if w.err != nil && w.check.onLanes {
+		w.count.Engine.VectorExecuted += w.countExecuted(r.pairs)
+		return
+	}
+	w.countEngine()
+}
+
+// compareTrap compares a trap of the code that is checked with the accesses of the reference.
+func (w *warp) compareTrap(p *instrPair) {
+	k := w.check
+	if t, ok := w.err.(*probe.Trap); ok && !k.onLanes && !k.ranOnce && t.Kind != probe.ErrMismatch {
+		w.compareTraps(p, t)
+	}
+}
+
+// runReference gives the reference its results. Instructions that only compute, and loads, run again. Stores, atomics and
+// other operations happen once: the reference gets a copy of their results.
+func (w *warp) runReference(r *instrRun) {
+	k, p := w.check, &r.pairs[0]
+	s := p.ref.Op.Signature()
+	switch {
+	case k.onLanes:
+		if k.shadowLanes(r.results) == 0 {
+			k.copyToReference(r.needed)
+		} else {
+			k.copyToReference(r.results)
+		}
+	case k.ranOnce, !p.computes && s.Kind == code.Store: // copied by afterLanes; without results
+	case !p.computes && s.LaneIndependent:
+		k.copyToReference(p.writes)
+	default:
+		k.phase = referenceRuns
+		for i := range r.pairs {
+			w.onReference(&r.pairs[i])
+		}
+		if w.err != nil {
+			t, _ := w.err.(*probe.Trap)
+			w.err = nil
+			w.mismatch(p, k.lanes, "it runs, but on the lanes there is a trap: %v", t)
+		}
+	}
+}
+
+// compareRun compares what the run has left: results, memory, claims of the plan, and the state of lanes that do not execute it.
+func (w *warp) compareRun(r *instrRun) {
+	k, p := w.check, &r.pairs[0]
+	switch {
+	case k.onLanes:
+		if k.lanes != 0 && k.shadowLanes(r.results) != 0 {
+			w.compareResults(r.results)
+		}
+		return
+	case !p.computes && !k.ranOnce && p.ref.Op.Signature().Kind == code.Store:
+		w.afterStore(p)
+	case k.lanes != 0:
+		w.compareResults(r.results)
+		for n := 0; n < maxLoadRepeats && w.err != nil && !k.ranOnce && w.mayRepeatLoad(p); n++ {
+			w.err = nil
+			w.repeatLoad(p)
+		}
+	}
+	if k.lanes != 0 {
+		for i := range r.pairs[:r.provedEnd] {
+			if p := &r.pairs[i]; p.proved && w.err == nil {
+				w.compareProved(p)
+			}
+		}
+	}
+	if k.idle != 0 {
+		for i := range r.pairs {
+			if p := &r.pairs[i]; p.instr != nil && w.err == nil {
+				w.compareIdle(p)
+			}
+		}
+	}
+}
+
+// maxLoadRepeats is how often a load is repeated whose results differ: another CTA may have stored in between, which is a race
+// of the guest.
+const maxLoadRepeats = 8
 
 // guardLanes is the lanes where a guard of the reference lets an instruction run: it has
 // this function of its own, for guards are among what is checked.
@@ -241,46 +358,6 @@ func (k *check) guardLanes(h int, guard int32) uint32 {
 		return ^k.files[h].Pred(-1 - guard)
 	}
 	return k.files[h].Pred(guard - 1)
-}
-
-// runShared executes a run of instructions on the lanes, once for both.
-func (w *warp) runShared(r *instrRun) {
-	k, n := w.check, &w.count.Engine
-	if k.lanes == 0 { // a guard keeps all back
-		w.runEngine()
-		return
-	}
-	if w.compareSources(r.sources); w.err != nil {
-		return
-	}
-	k.shared = true
-	if w.runEngine(); w.err != nil {
-		n.VectorExecuted += w.countExecuted(r.pairs)
-		return
-	}
-	n.VectorExecuted += int64(len(r.pairs))
-	if k.inEngine, k.sharedDone = true, true; k.shadowLanes(r.results) == 0 {
-		k.copyToReference(r.needed)
-	} else {
-		for i := range r.pairs {
-			if w.copyResults(&r.pairs[i]); w.err != nil {
-				break
-			}
-		}
-	}
-	k.inEngine = false
-}
-
-// copyResults gives the reference the results of an instruction that has run on the lanes for
-// both. Where shadows say otherwise, they are compared.
-func (w *warp) copyResults(p *instrPair) {
-	k := w.check
-	if k.shadowLanes(p.writes) == 0 {
-		k.copyToReference(p.needed)
-		return
-	}
-	k.copyToReference(p.writes)
-	w.compareResults(p.writes)
 }
 
 // countExecuted is how many of a run have executed until one of them has trapped, which counts.
@@ -295,56 +372,21 @@ func (w *warp) countExecuted(list []instrPair) int64 {
 	return 1 // what has not accessed memory was alone in its run
 }
 
-// checkBatch executes a run of instructions that only compute: all of them as affine mode does,
-// then all by the reference, and compares their results. If no lane executes them they must do
-// nothing.
-func (w *warp) checkBatch(r *instrRun) {
-	k := w.check
-	k.saveOperands()
-	if w.runEngine(); w.err != nil {
-		return
-	}
-	if k.lanes != 0 {
-		w.countEngine()
-		for i := range r.pairs {
-			w.onReference(&r.pairs[i])
-		}
-		k.inEngine = true
-		w.compareResults(r.results)
-		for i := range r.pairs[:r.provedEnd] {
-			if p := &r.pairs[i]; p.proved && w.err == nil {
-				w.compareProved(p)
-			}
-		}
-		k.inEngine = false
-	}
-	if k.idle == 0 {
+// saveOverwritten saves the operands that the run overwrites, and its results for idle lanes.
+func (k *check) saveOverwritten(r *instrRun) {
+	k.phase = prepared
+	if !r.savesOperands && k.idle == 0 {
 		return
 	}
 	for i := range r.pairs {
-		if p := &r.pairs[i]; p.instr != nil && w.err == nil {
-			w.compareIdle(p)
+		p := &r.pairs[i]
+		if k.idle != 0 && p.instr != nil {
+			k.saveIdle(p)
+		}
+		for n := p.overwrittenReads; n != 0; n &= n - 1 {
+			k.saveOperand(p, bits.TrailingZeros64(n))
 		}
 	}
-}
-
-// saveOperands notes what the instructions under way may overwrite and mismatches speak of: operands,
-// and results for idle lanes.
-func (k *check) saveOperands() {
-	if k.run.savesOperands || k.idle != 0 {
-		k.inEngine = true
-		for i := range k.run.pairs {
-			p := &k.run.pairs[i]
-			if k.idle != 0 && p.instr != nil {
-				k.saveIdle(p)
-			}
-			for n := p.overwrittenReads; n != 0; n &= n - 1 {
-				k.saveOperand(p, bits.TrailingZeros64(n))
-			}
-		}
-		k.inEngine = false
-	}
-	k.operandsSaved = true
 }
 
 // saveOperand notes the shadow of an operand.
@@ -357,75 +399,14 @@ func (k *check) saveOperand(p *instrPair, i int) {
 	k.operands[n] = *shadowAt(k.engineFile, row.Slot, row.Row)
 }
 
-// checkSingle executes an instruction as affine mode does, which may be on compact operands,
-// and on the reference. If no lane executes it it must do nothing.
-func (w *warp) checkSingle(r *instrRun) {
-	k, m, p := w.check, w.check.lanes, &r.pairs[0]
-	s := &code.Signatures[p.instr.Op]
-	k.saveOperands()
-	store, again := s.Kind == code.Store, s.Kind == code.Load && w.cta.grid.hostAtomics
-	switch {
-	case store && k.idle != 0:
-		w.beforeStore(p)
-	case again:
-		k.saveAddress(p)
-	}
-	if s.Side == code.AccessSide {
-		w.compareAddresses(p)
-	}
-	if s.LaneIndependent && k.nativeFuncs {
-		w.compareReads(p)
-	}
-	if w.err == nil {
-		if w.runEngine(); m != 0 {
-			w.countEngine()
-		}
-	}
-	if p.proved && m != 0 && w.err == nil {
-		w.compareProved(p)
-	}
-	switch {
-	case w.err != nil:
-		if t, ok := w.err.(*probe.Trap); ok && !k.shared && t.Kind != probe.ErrMismatch {
-			w.compareTraps(p, t)
-		}
-		return
-	case store && !k.shared:
-		w.afterStore(p)
-	case s.LaneIndependent && !k.shared:
-		k.copyToReference(p.writes)
-		fallthrough
-	case k.shared:
-		w.compareResults(p.writes)
-	case m != 0:
-		if w.onReference(p); w.err != nil {
-			t, _ := w.err.(*probe.Trap)
-			w.err = nil
-			w.mismatch(p, m, "it runs, but on the lanes there is a trap: %v", t)
-			return
-		}
-		w.compareResults(p.writes)
-		for n := 0; n < 8 && w.err != nil && again; n++ {
-			// Perhaps another CTA has stored there in between: a race of the guest's.
-			w.err = nil
-			w.repeatLoad(p)
-		}
-	}
-	if k.idle != 0 && w.err == nil {
-		w.compareIdle(p)
-	}
-}
-
-// recoverMismatch makes a mismatch of a panic of the code that is checked, if the reference
-// executes the instruction, or has not come to it because it does more than to compute, or
-// if the lanes have executed it: then it is no fault of the machine that both have in
-// common.
+// recoverMismatch turns a panic of the code that is checked into a mismatch, if the reference executes the instruction. A panic
+// that code and reference have in common goes on: it is a fault of the machine.
 func (w *warp) recoverMismatch() {
-	k := w.check
-	if !k.inEngine {
-		return // others' panics go on
+	k, phase := w.check, w.check.phase
+	k.phase = betweenSteps
+	if phase == betweenSteps || phase == referenceRuns {
+		return
 	}
-	k.inEngine = false
 	r := recover()
 	if r == nil {
 		return
@@ -446,7 +427,7 @@ func (w *warp) recoverMismatch() {
 				w.err = nil
 			}
 		default:
-			if k.shared && !k.sharedDone {
+			if phase == lanesRun {
 				panic(r)
 			}
 		}
@@ -600,8 +581,8 @@ func (w *warp) repeatLoad(p *instrPair) {
 			*shadowOf(f, rows.row) = c
 		}
 	}
-	k.shared, k.repeatedLoad = false, true
-	defer func() { k.repeatedLoad = false }()
+	k.ranOnce, k.repeatsLoad = false, true
+	defer func() { k.repeatsLoad = false }()
 	counted := w.count.ThreadInstructions
 	w.runEngine()
 	if w.count.ThreadInstructions = counted; w.err != nil {
@@ -662,9 +643,9 @@ func (w *warp) checkEnd(b *code.Block) {
 // endLanes is the lanes for which the end of a block applies, by the code that is checked.
 func (w *warp) endLanes(b *code.Block) uint64 {
 	k := w.check
-	k.run, k.inEngine = nil, true
+	k.run, k.phase = nil, engineRuns
 	lanes := w.guarded(w.cta.code.End(b).Guard)
-	k.inEngine = false
+	k.phase = betweenSteps
 	return lanes
 }
 
@@ -709,7 +690,7 @@ func (checkRunner) beforeLanes(w *warp, m uint32) bool {
 		return false
 	}
 	if k.fellBack++; !k.run.pairs[0].computes {
-		k.shared = true
+		k.ranOnce, k.phase = true, lanesRun
 		w.compareSources(k.run.pairs[0].uncheckedReads)
 	}
 	return w.err == nil
@@ -721,7 +702,7 @@ func (checkRunner) afterLanes(w *warp) {
 	if k.run.pairs[0].computes {
 		return
 	}
-	if k.sharedDone = true; w.err == nil {
+	if k.phase = engineRuns; w.err == nil {
 		k.copyToReference(k.run.pairs[0].writes)
 	}
 }

@@ -207,7 +207,7 @@ func TestStill(t *testing.T) {
 			g.Row32(0)[i] = 0xfffffff0 + 4*uint32(i) // it wraps
 		}
 		*f.Shadow32(0) = regfile.Compact{Base: x.base, Stride: x.stride, Mask: x.held}
-		k := &check{engineFile: f, referenceFile: g, lanes: x.lanes}
+		k := &check{step: step{engineFile: f, referenceFile: g, lanes: x.lanes}}
 		if got := k.isStillCompact(&rows); got != x.still {
 			t.Errorf("%s: still %v, want %v", x.name, got, x.still)
 		}

@@ -117,7 +117,7 @@ func (k *check) operandBefore(p *instrPair, i int) *regfile.Compact {
 	switch {
 	case row.Slot == code.P:
 		return &regfile.Compact{}
-	case k.operandsSaved && p.overwrittenReads>>i&1 != 0:
+	case k.phase >= prepared && !k.onLanes && p.overwrittenReads>>i&1 != 0:
 		return &k.operands[int(p.operandIndex)+i]
 	}
 	return shadowAt(k.engineFile, row.Slot, row.Row)
@@ -440,7 +440,7 @@ func (w *warp) mismatch(p *instrPair, lanes uint32, format string, args ...any) 
 	k := w.check
 	src := &w.cta.code.Sources[p.ref.Src]
 	t := w.fail(src, uint64(lanes)<<(32*k.half), probe.ErrMismatch, "%v: rule %s of %s: "+format, append([]any{probe.ErrMismatch, p.ref.Op.Signature().Rule, src.Text}, args...)...)
-	if n := len(k.run.pairs) - 1; n > 0 && p != &k.run.pairs[n] && !k.shared {
+	if n := len(k.run.pairs) - 1; n > 0 && p != &k.run.pairs[n] && !k.onLanes {
 		t.Notes = append(t.Notes, lateNote)
 	}
 	for i := range p.reads {

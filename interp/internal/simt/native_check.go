@@ -144,9 +144,9 @@ func (w *warp) executeInGo(b *code.Block, i int, reason native.Reason) {
 	case i == len(pairs):
 		w.checkEnd(b)
 	case reason == native.Unsupported:
-		w.execChecked(pairs[i : i+1])
+		w.checkPair(&pairs[i])
 	default:
-		w.repeatInGo(pairs[i:i+1], reason)
+		w.repeatInGo(&pairs[i], reason)
 	}
 }
 
@@ -158,11 +158,11 @@ func (w *warp) endInGo(b *code.Block) {
 
 // repeatInGo compares what machine code has left: the program has executed an instruction, and, if it is not halfway,
 // the reference has.
-func (w *warp) repeatInGo(single []instrPair, reason native.Reason) {
+func (w *warp) repeatInGo(p *instrPair, reason native.Reason) {
 	w.selectHalf(0, uint32(w.mask))
-	r, k := w.singleRun(single), w.check
-	k.setRun(r)
-	p := &r.pairs[0]
+	k := w.check
+	k.begin(p.singleRun)
+	k.phase = comparing
 	if p.ref.Guard != 0 {
 		guardedOff := k.lanes &^ w.exported.Lanes // for the guard may be overwritten
 		k.lanes &^= guardedOff
@@ -181,7 +181,7 @@ func (w *warp) repeatInGo(single []instrPair, reason native.Reason) {
 			return
 		}
 	}
-	again := load && w.cta.grid.hostAtomics
+	again := w.mayRepeatLoad(p)
 	if again {
 		k.saveAddress(p)
 	}
@@ -192,7 +192,7 @@ func (w *warp) repeatInGo(single []instrPair, reason native.Reason) {
 		w.compareResults(p.writes)
 	}
 	raced := w.err != nil && again
-	for n := 0; n < 8 && w.err != nil && again; n++ { // perhaps another CTA has stored there in between
+	for n := 0; n < maxLoadRepeats && w.err != nil && again; n++ { // perhaps another CTA has stored there in between
 		w.err = nil
 		w.repeatLoad(p)
 	}
@@ -216,7 +216,6 @@ func (k *check) readNativeNotes(p *instrPair) {
 		}
 		k.operands[int(p.operandIndex)+i] = *(*regfile.Compact)(unsafe.Pointer(&k.nativeNotes[i*native.NoteSize]))
 	}
-	k.operandsSaved = true
 }
 
 // readOperandsBefore has what was in memory where idle lanes would store be what machine code has noted of that.

@@ -195,7 +195,7 @@ func (w *warp) operation(single []instrPair) {
 	}
 	switch {
 	case w.check != nil:
-		w.execChecked(single)
+		w.checkPair(p)
 	case p.instr != nil:
 		w.span(p.from, p.to)
 	}

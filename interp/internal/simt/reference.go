@@ -451,12 +451,12 @@ func endReads(c *Kernel, b *code.Block, ref *Kernel) []rowPair {
 	return reads
 }
 
-// find is the pair of an instruction of the block that pc is in, as a run.
-func (r *reference) find(pc int32, instr *code.Instr) []instrPair {
+// find returns the pair of an instruction of the block that contains pc.
+func (r *reference) find(pc int32, instr *code.Instr) *instrPair {
 	block := r.pairs[r.Block(pc).Index]
 	for i := range block {
 		if block[i].instr == instr {
-			return block[i : i+1]
+			return &block[i]
 		}
 	}
 	panic("BUG: an instruction without a reference")

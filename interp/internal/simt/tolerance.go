@@ -48,7 +48,7 @@ func (l *toleratedFaults) merge(more toleratedFaults) {
 
 // tolerate notes that a lane's access is made in spite of faults. A first note names those lanes of m that have the same.
 func (w *warp) tolerate(instr *code.Instr, h, lane int, addr uint64, m uint32, tolerance probe.Tolerance) {
-	if w.inReference() || w.check != nil && w.check.repeatedLoad { // it was noted when the engine executed it
+	if w.inReference() || w.check != nil && w.check.repeatsLoad { // it was noted when the engine executed it
 		return
 	}
 	c, src := w.cta, w.sourceOf(instr)
