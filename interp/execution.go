@@ -127,10 +127,10 @@ func (e *Execution) WaitingSplits() []probe.WarpSplit {
 
 // Latest is what a lane did last; false of one whose CTA is not in flight. State.Latest is the same of
 // a state. A probe must want all events in one order.
-func (e *Execution) Latest(cta, warp, lane int) (Latest, bool) {
+func (e *Execution) Latest(cta, index, lane int) (Latest, bool) {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
-	return e.grid.Latest(cta, warp, lane)
+	return e.grid.Latest(cta, index, lane)
 }
 
 // InFlight calls do with the index of each CTA that was in flight at some moment from one state to a later one,

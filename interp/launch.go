@@ -225,7 +225,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 		given := *l
 		given.Block, l = block, &given
 	}
-	grid, cluster, err := extents(fn, l.Grid, l.Block, l.Cluster)
+	extent, cluster, err := extents(fn, l.Grid, l.Block, l.Cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +255,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 		return nil, launchErrorf("mode %d", l.Mode)
 	}
 	launch := &simt.Launch{
-		Device: &d.simtDevice, Grid: grid, Block: l.Block, Cluster: cluster, WarpSize: width, DynamicShared: uint64(l.Shared), MaxSteps: l.MaxSteps, Seed: l.Seed, Cooperative: l.Cooperative,
+		Device: &d.simtDevice, Grid: extent, Block: l.Block, Cluster: cluster, WarpSize: width, DynamicShared: uint64(l.Shared), MaxSteps: l.MaxSteps, Seed: l.Seed, Cooperative: l.Cooperative,
 		Mode: l.Mode, Backend: backend, CompileEagerly: l.CompileEagerly, VerifyProofs: l.verifyProofs, EagerEffects: l.EagerEffects, Reconverge: reconverge, Rules: rules, Probes: slices.Concat(d.simtDevice.Probes, l.Probes), Order: l.Order,
 	}
 	var values *structure.Probe
@@ -285,8 +285,8 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	if shared > maxShared {
 		return nil, launchErrorf("kernel %s: %d bytes of shared memory, at most %d are allowed", fn.Name, shared, maxShared)
 	}
-	if maxThreads := simt.Resident(l.Block.Count(), int(shared)); l.Cooperative && grid.Count() > maxThreads {
-		return nil, launchErrorf("kernel %s: a cooperative grid of %d CTAs: the device holds at most %d of %d threads and %d bytes of shared memory at once", fn.Name, grid.Count(), maxThreads, l.Block.Count(), shared)
+	if maxThreads := simt.Resident(l.Block.Count(), int(shared)); l.Cooperative && extent.Count() > maxThreads {
+		return nil, launchErrorf("kernel %s: a cooperative grid of %d CTAs: the device holds at most %d of %d threads and %d bytes of shared memory at once", fn.Name, extent.Count(), maxThreads, l.Block.Count(), shared)
 	}
 	if frame := 4 * (code.Funcs[0].Align + code.Funcs[0].Local); frame > d.cfg.Stack {
 		return nil, launchErrorf("kernel %s: its variables take %d bytes of each thread's local memory, which has %d", fn.Name, frame, d.cfg.Stack)
@@ -300,8 +300,8 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 		return nil, launchErrorf("kernel %s: a CTA of %d threads takes %d bytes: %v", fn.Name, l.Block.Count(), g.MinMemory(), err)
 	}
 	switch maxThreads := g.MaxInFlight(); {
-	case l.Cooperative && grid.Count() > maxThreads:
-		return nil, launchErrorf("kernel %s: a cooperative grid of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, grid.Count(), g.Footprint(), d.cfg.HostMemory)
+	case l.Cooperative && extent.Count() > maxThreads:
+		return nil, launchErrorf("kernel %s: a cooperative grid of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, extent.Count(), g.Footprint(), d.cfg.HostMemory)
 	case cluster.Count() > maxThreads:
 		return nil, launchErrorf("kernel %s: a cluster of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, cluster.Count(), g.Footprint(), d.cfg.HostMemory)
 	}
@@ -309,7 +309,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 		return nil, launchErrorf("kernel %s: %v", fn.Name, err)
 	}
 	g.CompileNative()
-	return &launched{Launch: l, dev: d, module: m, kernel: fn, ctas: grid, cluster: cluster, grid: g, width: width, policy: reconverge, structureProbe: values}, nil
+	return &launched{Launch: l, dev: d, module: m, kernel: fn, ctas: extent, cluster: cluster, grid: g, width: width, policy: reconverge, structureProbe: values}, nil
 }
 
 // lowered is the lowered code of a kernel, prepared when it is first wanted.

@@ -275,7 +275,7 @@ func (w *warp) emitPrint(h, lane int, addr uint64, size int) {
 		return
 	}
 	s := w.cta.stream
-	s.fillEvent(&s.event, w, s.stepMachine.source, 1<<(32*h+lane))
+	s.fillEvent(&s.event, w, s.stepPlace.source, 1<<(32*h+lane))
 	s.event.Memory, s.event.Offset, s.event.Bytes = place.Alloc.Public(), place.Offset, size
 	s.emit(&s.event, probe.OnPrint)
 }

@@ -23,8 +23,8 @@ func (w *warp) call(b *code.Block) {
 		w.jump(b.Next)
 		return
 	}
-	callee := w.cta.code.Calls[end.Side].Target
-	if callee < 0 { // through a pointer, which is the same function in all lanes, or none in some
+	index := w.cta.code.Calls[end.Side].Target
+	if index < 0 { // through a pointer, which is the same function in all lanes, or none in some
 		for rest := m; rest != 0; rest &= rest - 1 {
 			lane := bits.TrailingZeros64(rest)
 			addr, fn := w.callee(end, lane)
@@ -36,10 +36,10 @@ func (w *warp) call(b *code.Block) {
 				w.fail(w.sourceOf(end), 1<<lane, probe.ErrBadTarget, "%v: %s", probe.ErrBadTarget, site.Refusal(w.cta.code.Funcs[fn].Func))
 				return
 			}
-			callee = fn
+			index = fn
 		}
 	}
-	target := w.cta.code.Funcs[callee]
+	target := w.cta.code.Funcs[index]
 	if target.Err != nil {
 		w.err = target.Err
 		return

@@ -29,7 +29,7 @@ func NewKernel(m *ptx.Module, k *ptx.Func, p *code.Program) *Kernel {
 	c := &Kernel{Program: p, module: m, kernel: k, entry: p.Funcs[0], native: native.New(p)}
 	if p.Reference != nil {
 		c.ref = newReference(c, &Kernel{Program: p.Reference, module: m, kernel: k, entry: p.Reference.Funcs[0]})
-		c.checkOnce = sync.OnceValue(c.nativeCheck)
+		c.checkOnce = sync.OnceValue(func() *native.Check { return c.nativeCheck() })
 	}
 	return c
 }

@@ -141,7 +141,7 @@ func (w *warp) executeTogether(b *wait, m uint32) {
 		instr, from, lanes := split.wait.instr, &w.files[0], uint32(split.mask)
 		if from.Tracked() {
 			if s := w.cta.stream; s != nil {
-				s.stepMachine.source = split.wait.src
+				s.stepPlace.source = split.wait.src
 			}
 			for _, row := range w.cta.code.Reads(nil, instr) {
 				expand(from, row, lanes)

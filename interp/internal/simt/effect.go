@@ -93,10 +93,10 @@ func (c *cta) emitProduct(i int, p *pendingProduct, stage effectStage) {
 	s.effect = probe.Effect{Number: p.seq, Issued: stage&stageIssued != 0, Reads: stage&stageReads != 0, Writes: stage&stageWrites != 0, Segments: s.segments, TensorCore: true, Group: p.group}
 	v := s.newCTAEvent()
 	v.Warp, v.Active, v.Lanes, v.Depth, v.Effect = p.warp, p.active, p.active&-p.active, p.depth, &s.effect
-	s.eventMachine.warp = &c.warps[p.warp]
+	s.eventPlace.warp = &c.warps[p.warp]
 	v.Instr, v.Func, v.Index = p.source.Instr, p.source.Func.Func, int(p.source.Index)
 	if stage&stageWrites != 0 {
-		s.valueBuffer = s.eventMachine.warp.registers(s.valueBuffer, p.source, p.source.Writes)
+		s.valueBuffer = s.eventPlace.warp.registers(s.valueBuffer, p.source, p.source.Writes)
 		v.Writes = s.valueBuffer
 	}
 	s.emit(v, probe.OnEffect)

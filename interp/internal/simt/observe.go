@@ -188,7 +188,7 @@ func (w *warp) pairs(b *code.Block, pc int32) []instrPair {
 func (w *warp) operation(single []instrPair) {
 	s, p := w.cta.stream, &single[0]
 	if s.subscription.Events&operationKinds != 0 {
-		s.stepMachine.pair, s.step.Operation = p, &w.cta.grid.ref.operations[p.ref.Src].Operations[p.operationIndex]
+		s.stepPlace.pair, s.step.Operation = p, &w.cta.grid.ref.operations[p.ref.Src].Operations[p.operationIndex]
 		if w.cta.isSubscribed(probe.OnOperation) {
 			s.emit(&s.step, probe.OnOperation)
 		}

@@ -11,7 +11,10 @@ import (
 )
 
 // eventMachine is the state of the machine at an event: probe.Machine.
-type eventMachine struct {
+type eventMachine eventPlace
+
+// eventPlace is the place of an event in the machine.
+type eventPlace struct {
 	stream *eventStream
 	warp   *warp        // nil if the event belongs to no warp
 	frame  *frame       // the call that the lanes are in

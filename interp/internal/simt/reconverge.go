@@ -24,10 +24,11 @@ type Reconverger struct {
 	fallBackToTimeSlices bool // … once the launch would not go on otherwise
 	waitAtExit           bool // lanes that have come to the kernel's end wait there for the others of the warp
 	reconvergence        lower.Reconvergence
+	alternatives         []string // names of the policies under which lanes of a warp can wait for each other
 }
 
 // Reconvergers are the policies, the default first.
-var Reconvergers = []*Reconverger{
+var Reconvergers = withAlternatives([]*Reconverger{
 	{
 		Name: "auto", Doc: "as stack; with time slices when a launch makes no progress",
 		new: func() reconverger { return new(auto) }, fallBackToTimeSlices: true, reconvergence: lower.UnlessWaiting,
@@ -56,6 +57,20 @@ var Reconvergers = []*Reconverger{
 		Name: "frontier", Doc: "thread frontiers: the first in reverse postorder of the control flow",
 		new: func() reconverger { return ordered{frontier{}} }, notifyEveryBlock: true, reconvergence: lower.Never,
 	},
+})
+
+// withAlternatives enters in each policy the policies under which lanes of a warp can wait for each other.
+func withAlternatives(policies []*Reconverger) []*Reconverger {
+	var names []string
+	for _, policy := range policies {
+		if policy.letsLanesWait() {
+			names = append(names, policy.Name)
+		}
+	}
+	for _, policy := range policies {
+		policy.alternatives = names
+	}
+	return policies
 }
 
 // ReconvergerNamed is the policy with a name, nil if there is none.
@@ -80,13 +95,7 @@ func (r *Reconverger) letsLanesWait() bool { return r.timeSliced || r.fallBackTo
 
 // advice names the policies for lanes of a warp that wait for each other.
 func (r *Reconverger) advice() string {
-	var names []string
-	for _, policy := range Reconvergers {
-		if policy.letsLanesWait() {
-			names = append(names, policy.Name)
-		}
-	}
-	return fmt.Sprintf("reconvergence policy %s does not let lanes of a warp wait for each other there; %s do", r.Name, strings.Join(names, " and "))
+	return fmt.Sprintf("reconvergence policy %s does not let lanes of a warp wait for each other there; %s do", r.Name, strings.Join(r.alternatives, " and "))
 }
 
 // reconverger is a policy at work on a warp. It decides which warp split runs next, and where

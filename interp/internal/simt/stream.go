@@ -26,15 +26,15 @@ type eventStream struct {
 	current      int          // the sink that is told
 
 	step           probe.Event // of an instruction, before and after
-	stepMachine    eventMachine
-	accessMachines []*accessMachine // of accesses
+	stepPlace      eventPlace
+	accessPlaces   []*accessPlace // of accesses
 	accesses       []probe.Access   // room for those of step
 	texels         []probe.Texel
 	reads          []probe.Value
 	writes         []probe.Value
 	rows           []code.Row  // and for those of its operations
 	event          probe.Event // of anything else
-	eventMachine   eventMachine
+	eventPlace     eventPlace // of event
 	groups         []probe.LaneGroup
 	previousSinks  []subscriber    // room for the sinks of the CTA before
 	valueBuffer    []probe.Value   // room for those of event
@@ -257,8 +257,8 @@ func (c *cta) emit(kind probe.Events) {
 // newCTAEvent is an event of the CTA that is about no warp.
 func (s *eventStream) newCTAEvent() *probe.Event {
 	c := s.cta
-	s.event = probe.Event{Launch: c.grid.info, Step: c.grid.steps, CTA: c.index, ID: c.id, Warp: -1, Index: -1, Reconverge: -1, Machine: &s.eventMachine}
-	s.eventMachine = eventMachine{stream: s}
+	s.event = probe.Event{Launch: c.grid.info, Step: c.grid.steps, CTA: c.index, ID: c.id, Warp: -1, Index: -1, Reconverge: -1, Machine: (*eventMachine)(&s.eventPlace)}
+	s.eventPlace = eventPlace{stream: s}
 	return &s.event
 }
 
@@ -266,8 +266,8 @@ func (s *eventStream) newCTAEvent() *probe.Event {
 // which may be nil.
 func (s *eventStream) fillEvent(e *probe.Event, w *warp, src *code.Source, lanes uint64) {
 	c := s.cta
-	*e = probe.Event{Launch: c.grid.info, Step: c.grid.steps, CTA: c.index, ID: c.id, Warp: w.id, Index: -1, Reconverge: -1, Active: w.mask, Lanes: lanes, Machine: &s.eventMachine}
-	s.eventMachine = eventMachine{stream: s, warp: w, source: src, frame: w.frame}
+	*e = probe.Event{Launch: c.grid.info, Step: c.grid.steps, CTA: c.index, ID: c.id, Warp: w.id, Index: -1, Reconverge: -1, Active: w.mask, Lanes: lanes, Machine: (*eventMachine)(&s.eventPlace)}
+	s.eventPlace = eventPlace{stream: s, warp: w, source: src, frame: w.frame}
 	if w.frame != nil {
 		e.Depth, e.Local = w.frame.depth, 4*w.frame.local
 	}
@@ -483,8 +483,8 @@ func (s *eventStream) beginStep(w *warp, src *code.Source, lanes uint64) {
 	e, c := &s.step, s.cta
 	s.reducedSinks = w.reducedSinks
 	e.Launch, e.Step, e.CTA, e.ID, e.Warp, e.Reconverge, e.Active, e.Lanes = c.grid.info, c.grid.steps, c.index, c.id, w.id, -1, w.mask, lanes
-	e.Depth, e.Local, e.Machine = w.frame.depth, 4*w.frame.local, &s.stepMachine
-	s.stepMachine = eventMachine{stream: s, warp: w, source: src, frame: w.frame}
+	e.Depth, e.Local, e.Machine = w.frame.depth, 4*w.frame.local, (*eventMachine)(&s.stepPlace)
+	s.stepPlace = eventPlace{stream: s, warp: w, source: src, frame: w.frame}
 	e.Instr, e.Func, e.Index = src.Instr, src.Func.Func, int(src.Index)
 	if w.reconvergence != nil {
 		e.Reconverge = int(c.code.sourceAt(w.reconvergence.pc))
@@ -520,13 +520,13 @@ func (s *eventStream) describe(w *warp, instr *code.Instr) {
 	if s.accesses = s.accesses[:n]; n == cap(s.accesses) {
 		s.accesses = append(s.accesses, probe.Access{})
 	}
-	if n == len(s.accessMachines) {
-		s.accessMachines = append(s.accessMachines, new(accessMachine))
+	if n == len(s.accessPlaces) {
+		s.accessPlaces = append(s.accessPlaces, new(accessPlace))
 	}
 	s.accesses = s.accesses[:n+1]
 	s.step.Accesses = s.accesses
-	to, m := &s.accesses[n], s.accessMachines[n]
-	m.warp, m.instr, to.Machine = w, instr, m
+	to, m := &s.accesses[n], s.accessPlaces[n]
+	m.warp, m.instr, to.Machine = w, instr, (*accessMachine)(m)
 	switch instr.Op.Signature().Side {
 	case code.TextureSide:
 		w.describeSurface(instr, to, s.step.Lanes, s.subscription.Addresses)
@@ -538,7 +538,7 @@ func (s *eventStream) describe(w *warp, instr *code.Instr) {
 	a := w.access(instr)
 	request := w.request(a)
 	m.tolerate, m.hardware, m.unit = request.Tolerate, request.Hardware, request.Unit
-	to.Reset(request.Request, s.step.Lanes, m)
+	to.Reset(request.Request, s.step.Lanes, (*accessMachine)(m))
 	if a.SingleLane {
 		to.Lanes &= -to.Lanes
 	}
@@ -582,7 +582,10 @@ func (s *eventStream) describe(w *warp, instr *code.Instr) {
 }
 
 // accessMachine is the state of the machine at an access: probe.AccessMachine.
-type accessMachine struct {
+type accessMachine accessPlace
+
+// accessPlace is the place of an access in the machine.
+type accessPlace struct {
 	warp  *warp
 	instr *code.Instr // the operation of the machine that accesses memory
 
@@ -827,12 +830,12 @@ func (w *warp) emitMaterialise(h, width int, row int32, lanes uint32) {
 		o.Slot = code.Q
 	}
 	s, fn := w.cta.stream, w.shownFrame.fn
-	src := s.stepMachine.source
+	src := s.stepPlace.source
 	if src != nil && src.Func != fn { // results on their way to the caller
 		src = nil
 	}
 	s.fillEvent(&s.event, w, src, uint64(lanes)<<(32*h))
-	s.eventMachine.frame = w.shownFrame
+	s.eventPlace.frame = w.shownFrame
 	c := shadowAt(&w.files[h], o.Slot, o.Row)
 	s.materialised = probe.Value{Reg: registerIn(fn, o, src)}
 	s.materialised.Tags[h] = probe.Tag{Value: valueOf(c), Mask: c.Mask}

@@ -385,13 +385,13 @@ func asyncTensor(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 
 // issueTensor looks at a copy, whose mbarrier is at an address, and notes it: for each CTA of a
 // mask, if it has .multicast::cluster.
-func (w *warp) issueTensor(h int, instr *code.Instr, e *effect, op code.Tensor, mbarrier uint64, mask uint32) {
+func (w *warp) issueTensor(h int, instr *code.Instr, e *effect, op code.Tensor, barrier uint64, mask uint32) {
 	m, err := e.mapOf()
 	if err != nil {
 		w.err = err
 		return
 	}
-	if e.bytes = m.Bytes(&e.tensor.copy); e.op.NotifiesMbarrier && !w.findMbarrier(h, instr, e, op.MbarrierSpace, mbarrier, false) {
+	if e.bytes = m.Bytes(&e.tensor.copy); e.op.NotifiesMbarrier && !w.findMbarrier(h, instr, e, op.MbarrierSpace, barrier, false) {
 		return
 	}
 	list := []*effect{e}
