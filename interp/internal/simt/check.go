@@ -92,7 +92,7 @@ type checkRunner struct{}
 func (checkRunner) run(w *warp, budget int) reason { return runBlocks(w, budget, (*warp).blockChecked) }
 
 // blockChecked executes the rest of a block with the code that is checked and with the reference, and compares them.
-func (w *warp) blockChecked([]code.Instr) reason {
+func (w *warp) blockChecked(_ []code.Instr) reason {
 	defer w.recoverMismatch()
 	k, b := w.check, w.cta.code.Block(w.pc)
 	if w.pc == b.First && !k.nativeFuncs && len(w.files) == 1 {

@@ -18,7 +18,7 @@ func (observedRunner) run(w *warp, budget int) reason {
 }
 
 // blockObserved is block, or blockChecked, where probes are told.
-func (w *warp) blockObserved([]code.Instr) reason {
+func (w *warp) blockObserved(_ []code.Instr) reason {
 	if w.check != nil {
 		defer w.recoverMismatch()
 	}
