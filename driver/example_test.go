@@ -7,11 +7,12 @@ import (
 	"unsafe"
 
 	"gemu/driver"
+	"gemu/ptx"
 )
 
 // A program loads PTX, copies data to the device, launches a kernel, and copies the result back.
 func Example() {
-	const ptx = `.version 7.0
+	const source = `.version 7.0
 .target sm_70
 .address_size 64
 .visible .entry twice(.param .u64 data)
@@ -39,7 +40,7 @@ func Example() {
 	t := d.NewThread()
 	_, err := t.CtxCreate(0, 0)
 	check(err)
-	module, err := t.ModuleLoadData(unsafe.Pointer(unsafe.StringData(ptx)), 0)
+	module, err := t.ModuleLoadData(unsafe.Pointer(unsafe.StringData(source)), 0)
 	check(err)
 	function, err := t.ModuleGetFunction(module, "twice")
 	check(err)

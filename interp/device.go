@@ -12,8 +12,10 @@ import (
 	"unsafe"
 
 	"gemu/internal/hostmem"
+	"gemu/interp/internal/access"
+	"gemu/interp/internal/event"
+	"gemu/interp/internal/machine"
 	"gemu/interp/internal/mem"
-	"gemu/interp/internal/simt"
 	"gemu/probe"
 	"gemu/ptx"
 )
@@ -82,7 +84,7 @@ type Device struct {
 	mu  sync.Mutex // held by a launch and by changes to memory
 	mem *mem.Map
 
-	simtDevice simt.Device
+	simtDevice machine.Device
 	paused     *Execution // that has not ended; or nil
 	funcs      uint64     // that have had a code address
 	loaded     int        // modules
@@ -138,7 +140,7 @@ func NewDevice(cfg Config) *Device {
 	}
 	m := mem.NewMap(cfg.Base, cfg.Memory, cfg.Allocate)
 	m.ShadowBytes = max(cfg.ShadowBytes, 0)
-	return &Device{cfg: cfg, mem: m, simtDevice: simt.Device{Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, HostMemory: cfg.HostMemory, Workers: cfg.Workers, Stdout: cfg.Stdout, Probes: cfg.Probes, SM: cfg.SM, HostGrace: cfg.HostGrace, TimeLimit: cfg.TimeLimit, Tolerance: cfg.Tolerance, OnTolerated: cfg.OnTolerated}}
+	return &Device{cfg: cfg, mem: m, simtDevice: machine.Device{Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, HostMemory: cfg.HostMemory, Workers: cfg.Workers, Stdout: cfg.Stdout, Probes: cfg.Probes, SM: cfg.SM, HostGrace: cfg.HostGrace, TimeLimit: cfg.TimeLimit, Tolerance: cfg.Tolerance, OnTolerated: cfg.OnTolerated}}
 }
 
 // Close gives back the memory of the device. Neither the device nor its buffers and modules may be used any more, nor what
@@ -169,7 +171,7 @@ func (d *Device) AllocNamed(name string, size int) (*Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.simtDevice.Emit(probe.OnAlloc, a, 0, size, nil)
+	event.EmitHost(&d.simtDevice, probe.OnAlloc, a, 0, size, nil)
 	return &Buffer{d, a}, nil
 }
 
@@ -192,7 +194,7 @@ func (d *Device) MapOrdered(addr uint64, data []byte, name string, mapping Mappi
 	if err != nil {
 		return nil, err
 	}
-	d.simtDevice.Emit(probe.OnAlloc, a, 0, len(data), order)
+	event.EmitHost(&d.simtDevice, probe.OnAlloc, a, 0, len(data), order)
 	return &Buffer{d, a}, nil
 }
 
@@ -211,7 +213,7 @@ func (b *Buffer) FreeOrdered(order *probe.HostOrder) {
 	b.dev.mu.Lock()
 	defer b.dev.mu.Unlock()
 	if !b.alloc.Freed {
-		b.dev.simtDevice.Emit(probe.OnFree, b.alloc, 0, b.Size(), order)
+		event.EmitHost(&b.dev.simtDevice, probe.OnFree, b.alloc, 0, b.Size(), order)
 		b.dev.mem.Free(b.alloc)
 	}
 }
@@ -257,7 +259,7 @@ func (d *Device) emit(kind probe.Events, addr uint64, bytes int, order *probe.Ho
 	defer d.mu.Unlock()
 	if a := d.mem.Find(addr); a != nil {
 		offset := addr - a.Base
-		d.simtDevice.Emit(kind, a, offset, int(min(uint64(bytes), a.Size-offset)), order)
+		event.EmitHost(&d.simtDevice, kind, a, offset, int(min(uint64(bytes), a.Size-offset)), order)
 	}
 }
 
@@ -301,7 +303,7 @@ type Module struct {
 	dev          *Device
 	vars         map[*ptx.Var]*mem.Allocation
 	code         map[*ptx.Func]uint64 // addresses of functions
-	kernels      map[kernelKey]*simt.Kernel
+	kernels      map[kernelKey]*machine.Kernel
 	addressTaken []*ptx.Func // of addressTaken, once it is known
 }
 
@@ -320,7 +322,7 @@ func (d *Device) Load(name string, src []byte) (*Module, error) {
 func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	mod := &Module{Module: m, dev: d, vars: map[*ptx.Var]*mem.Allocation{}, code: map[*ptx.Func]uint64{}, kernels: map[kernelKey]*simt.Kernel{}}
+	mod := &Module{Module: m, dev: d, vars: map[*ptx.Var]*mem.Allocation{}, code: map[*ptx.Func]uint64{}, kernels: map[kernelKey]*machine.Kernel{}}
 	var vars []*ptx.Var
 	for _, decl := range m.Decls {
 		switch decl := decl.(type) {
@@ -347,7 +349,7 @@ func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
 			return nil, &MemoryError{File: m.Name, Pos: v.Pos, Line: m.Line(int(v.Pos.Line)), Variable: fmt.Sprintf("variable %s of %d bytes", v.Name, v.Size()), Err: err}
 		}
 		mod.vars[v] = a
-		d.simtDevice.Emit(probe.OnAlloc, a, 0, int(a.Size), nil)
+		event.EmitHost(&d.simtDevice, probe.OnAlloc, a, 0, int(a.Size), nil)
 	}
 	mod.initialiseAll()
 	mod.defineSamplers()
@@ -360,7 +362,7 @@ func (d *Device) allocVar(v *ptx.Var) (*mem.Allocation, error) {
 	size := uint64(v.Size())
 	switch {
 	case v.Type.Kind() == ptx.Opaque:
-		return d.mem.Alloc(size, simt.OpaqueKind(v.Type), v.Name)
+		return d.mem.Alloc(size, access.OpaqueKind(v.Type), v.Name)
 	case v.Space == ptx.Const:
 		return d.mem.Alloc(size, probe.ConstantMemory, v.Name)
 	case d.cfg.Managed && v.Managed() && size > 0:
@@ -393,7 +395,7 @@ func (m *Module) initialiseAll() {
 			continue
 		}
 		m.initialise(v, a.Data)
-		m.dev.simtDevice.Emit(probe.OnHostWrite, a, 0, int(a.Size), nil)
+		event.EmitHost(&m.dev.simtDevice, probe.OnHostWrite, a, 0, int(a.Size), nil)
 	}
 }
 
@@ -407,7 +409,7 @@ func (m *Module) Unload() {
 
 func (m *Module) unload() {
 	for _, a := range m.vars {
-		m.dev.simtDevice.Emit(probe.OnFree, a, 0, int(a.Size), nil)
+		event.EmitHost(&m.dev.simtDevice, probe.OnFree, a, 0, int(a.Size), nil)
 		m.dev.mem.Free(a)
 	}
 	m.vars, m.kernels = nil, nil

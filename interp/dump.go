@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"io"
 
-	"gemu/interp/internal/simt"
+	"gemu/interp/internal/grid"
+	"gemu/interp/internal/machine"
 	"gemu/ptx"
 )
 
@@ -15,8 +16,8 @@ import (
 func (m *Module) FprintLowered(w io.Writer, k *ptx.Func) error {
 	m.dev.mu.Lock()
 	defer m.dev.mu.Unlock()
-	launch := simt.Launch{Block: ptx.Dim(maxThreadsOf(k)), WarpSize: 32, Mode: Affine, Reconverge: Reconvergers[0]}
-	c, err := m.lower(k, launch.Lowering())
+	launch := machine.Launch{Block: ptx.Dim(maxThreadsOf(k)), WarpSize: 32, Mode: Affine, Reconverge: Reconvergers[0]}
+	c, err := m.lower(k, grid.Lowering(&launch))
 	if err != nil {
 		return err
 	}

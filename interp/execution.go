@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 
-	"gemu/interp/internal/simt"
+	"gemu/interp/internal/grid"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/warp"
 	"gemu/probe"
 )
 
@@ -20,10 +22,10 @@ type Execution struct {
 }
 
 // State is a launch as it was when it was saved, with the memory of its device.
-type State = simt.State
+type State = machine.State
 
 // Latest is what a lane of a CTA in flight did last.
-type Latest = simt.Latest
+type Latest = machine.Latest
 
 // ErrEnded is the error of continuing a launch that has ended; ErrClosed is what probes are told
 // that one has ended by that is closed before.
@@ -42,9 +44,9 @@ func (m *Module) Start(l *Launch) (*Execution, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.grid.AllowPause()
-	if err := r.grid.Begin(); err != nil {
-		r.grid.End(err)
+	grid.AllowPause(r.grid)
+	if err := grid.Begin(r.grid); err != nil {
+		grid.End(r.grid, err)
 		return nil, err
 	}
 	e := &Execution{launched: r}
@@ -60,7 +62,7 @@ func (e *Execution) Continue(ctx context.Context) (ended bool, err error) {
 	if e.ended {
 		return true, ErrEnded
 	}
-	paused, err := e.run(func() (bool, error) { return e.grid.Continue(ctx) })
+	paused, err := e.run(func() (bool, error) { return grid.Continue(e.grid, ctx) })
 	if !paused {
 		e.end(err)
 	}
@@ -71,16 +73,16 @@ func (e *Execution) Continue(ctx context.Context) (ended bool, err error) {
 // as step says. A probe must want all events in one order.
 func (e *Execution) ContinueTo(ctx context.Context, step int64) (ended bool, err error) {
 	e.dev.mu.Lock()
-	e.grid.PauseAt(step)
+	grid.PauseAt(e.grid, step)
 	e.dev.mu.Unlock()
 	return e.Continue(ctx)
 }
 
 // Steps is how many instructions have begun: the Event.Step of the next.
-func (e *Execution) Steps() int64 { return e.grid.Steps() }
+func (e *Execution) Steps() int64 { return grid.Steps(e.grid) }
 
 // Info describes the launch, as its probes see it.
-func (e *Execution) Info() *probe.LaunchInfo { return e.grid.Info() }
+func (e *Execution) Info() *probe.LaunchInfo { return grid.Info(e.grid) }
 
 // Find is the allocation of global memory that an address lies in, which may have been freed; nil if
 // there is none.
@@ -114,7 +116,7 @@ func (e *Execution) Result() *Result { return e.result(e.err) }
 func (e *Execution) WarpSplits() []probe.WarpSplit {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
-	return e.grid.WarpSplits()
+	return grid.WarpSplits(e.grid)
 }
 
 // WaitingSplits are the lanes of the CTAs in flight that are in no warp split: each lot waits before an
@@ -122,7 +124,7 @@ func (e *Execution) WarpSplits() []probe.WarpSplit {
 func (e *Execution) WaitingSplits() []probe.WarpSplit {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
-	return e.grid.WaitingSplits()
+	return grid.WaitingSplits(e.grid)
 }
 
 // Latest is what a lane did last; false of one whose CTA is not in flight. State.Latest is the same of
@@ -130,7 +132,7 @@ func (e *Execution) WaitingSplits() []probe.WarpSplit {
 func (e *Execution) Latest(cta, index, lane int) (Latest, bool) {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
-	return e.grid.Latest(cta, index, lane)
+	return warp.LatestInGrid(e.grid, cta, index, lane)
 }
 
 // InFlight calls do with the index of each CTA that was in flight at some moment from one state to a later one,
@@ -138,7 +140,7 @@ func (e *Execution) Latest(cta, index, lane int) (Latest, bool) {
 func (e *Execution) InFlight(from, to *State, visit func(cta int) bool) {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
-	e.grid.InFlight(from, to, visit)
+	warp.InFlight(e.grid, from, to, visit)
 }
 
 // Visited adds to a list, by Event.Index, the instructions that may have begun since it was asked for last:
@@ -146,11 +148,11 @@ func (e *Execution) InFlight(from, to *State, visit func(cta int) bool) {
 func (e *Execution) Visited(list []bool) {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
-	e.grid.Visited(list)
+	warp.VisitedBlocks(e.grid, list)
 }
 
 // Program is the launch's instructions.
-func (e *Execution) Program() probe.Program { return e.grid.Program() }
+func (e *Execution) Program() probe.Program { return grid.Program(e.grid) }
 
 // Save copies the whole launch: memory, CTAs, what they wait for, and whose turn is next. Pages
 // of memory, and CTAs, that are what they were in the state that was saved or restored last are
@@ -160,7 +162,7 @@ func (e *Execution) Program() probe.Program { return e.grid.Program() }
 func (e *Execution) Save() (*State, error) {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
-	return e.grid.Save()
+	return grid.Save(e.grid)
 }
 
 // Restore makes the launch, ended or not, what it was when one of its states was saved; it
@@ -176,7 +178,7 @@ func (e *Execution) Restore(s *State) error {
 			return err
 		}
 	}
-	if err := e.grid.Restore(s); err != nil {
+	if err := grid.Restore(e.grid, s); err != nil {
 		return err
 	}
 	e.ended, e.err, e.dev.paused = false, nil, e
@@ -187,14 +189,14 @@ func (e *Execution) Restore(s *State) error {
 func (e *Execution) Release(s *State) {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
-	e.grid.Release(s)
+	grid.Release(e.grid, s)
 }
 
 // StateBytes is how many bytes of the host's memory the states take that were saved and not released.
 func (e *Execution) StateBytes() uint64 {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
-	return e.grid.StateBytes()
+	return grid.StateBytes(e.grid)
 }
 
 // Close gives a launch up that has not ended.
@@ -207,7 +209,7 @@ func (e *Execution) Close() {
 }
 
 func (e *Execution) end(err error) {
-	e.grid.End(err)
+	grid.End(e.grid, err)
 	e.ended, e.err, e.dev.paused = true, err, nil
 }
 

@@ -3,8 +3,9 @@ package interp
 // This file says which instructions machine code has.
 
 import (
+	"gemu/interp/internal/grid"
+	"gemu/interp/internal/machine"
 	"gemu/interp/internal/native"
-	"gemu/interp/internal/simt"
 	"gemu/ptx"
 )
 
@@ -31,8 +32,8 @@ func MachineCodeOf(v *ptx.Variant) MachineCodeForms {
 	}
 	m.dev.mu.Lock()
 	defer m.dev.mu.Unlock()
-	launch := simt.Launch{Block: ptx.Dim(1), WarpSize: 32, Mode: Vector, Reconverge: Reconvergers[0]}
-	k, err := m.lower(m.Kernels()[0], launch.Lowering())
+	launch := machine.Launch{Block: ptx.Dim(1), WarpSize: 32, Mode: Vector, Reconverge: Reconvergers[0]}
+	k, err := m.lower(m.Kernels()[0], grid.Lowering(&launch))
 	if err != nil {
 		return MachineCodeForms{}
 	}

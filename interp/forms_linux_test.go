@@ -5,8 +5,9 @@ import (
 	"testing"
 
 	"gemu/interp/internal/code"
+	"gemu/interp/internal/grid"
+	"gemu/interp/internal/machine"
 	"gemu/interp/internal/native"
-	"gemu/interp/internal/simt"
 	"gemu/ptx"
 )
 
@@ -32,8 +33,8 @@ func TestMachineCodeForms(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				launch := simt.Launch{Block: Dim(1), WarpSize: 32, Mode: Vector, Reconverge: Reconvergers[0]}
-				k, err := m.lower(m.Kernels()[0], launch.Lowering())
+				launch := machine.Launch{Block: ptx.Dim(1), WarpSize: 32, Mode: Vector, Reconverge: Reconvergers[0]}
+				k, err := m.lower(m.Kernels()[0], grid.Lowering(&launch))
 				if err != nil {
 					t.Fatal(err)
 				}

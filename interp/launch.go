@@ -14,8 +14,10 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/internal/hostmem"
+	"gemu/interp/internal/grid"
+	"gemu/interp/internal/lanes"
 	"gemu/interp/internal/lower"
-	"gemu/interp/internal/simt"
+	"gemu/interp/internal/machine"
 	"gemu/interp/internal/structure"
 	"gemu/probe"
 	"gemu/ptx"
@@ -152,7 +154,7 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = r.run(func() (bool, error) { return false, r.grid.Run(ctx) })
+	_, err = r.run(func() (bool, error) { return false, grid.Run(r.grid, ctx) })
 	return r.result(err), err
 }
 
@@ -164,7 +166,7 @@ type launched struct {
 	kernel         *ptx.Func
 	ctas           ptx.Dim3
 	cluster        ptx.Dim3
-	grid           *simt.Grid
+	grid           *machine.Grid
 	width          int
 	policy         *Reconverger
 	structureProbe *structure.Probe // with Stats
@@ -181,7 +183,7 @@ func RunningLaunches() int { return int(running.Load()) }
 func (r *launched) run(visit func() (paused bool, err error)) (bool, error) {
 	stop := func() {}
 	if r.Progress != nil {
-		stop = r.Progress(func() (int64, int64) { return r.grid.Ended(), int64(r.ctas.Count()) })
+		stop = r.Progress(func() (int64, int64) { return grid.Ended(r.grid), int64(r.ctas.Count()) })
 	}
 	running.Add(1)
 	defer running.Add(-1)
@@ -196,7 +198,7 @@ func (r *launched) run(visit func() (paused bool, err error)) (bool, error) {
 func (r *launched) result(err error) *Result {
 	n := &Result{
 		Kernel: r.kernel.Name, Grid: r.ctas, Block: r.Block, Cluster: r.cluster, WarpSize: r.width, Duration: r.duration,
-		Counts: r.grid.Counts(), Reconverge: r.policy, Mode: r.Mode,
+		Counts: grid.Counts(r.grid), Reconverge: r.policy, Mode: r.Mode,
 	}
 	if r.Structure && err == nil {
 		n.Structure = r.structureProbe.Structure()
@@ -254,7 +256,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	if l.Mode > Vector {
 		return nil, launchErrorf("mode %d", l.Mode)
 	}
-	launch := &simt.Launch{
+	launch := &machine.Launch{
 		Device: &d.simtDevice, Grid: extent, Block: l.Block, Cluster: cluster, WarpSize: width, DynamicShared: uint64(l.Shared), MaxSteps: l.MaxSteps, Seed: l.Seed, Cooperative: l.Cooperative,
 		Mode: l.Mode, Backend: backend, CompileEagerly: l.CompileEagerly, VerifyProofs: l.verifyProofs, EagerEffects: l.EagerEffects, Reconverge: reconverge, Rules: rules, Probes: slices.Concat(d.simtDevice.Probes, l.Probes), Order: l.Order,
 	}
@@ -263,7 +265,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 		values = structure.New(policy, rules, l.Mode == Check)
 		launch.Probes = append(launch.Probes, values)
 	}
-	code, err := m.lowered(kernelKey{fn, launch.Lowering()})
+	code, err := m.lowered(kernelKey{fn, grid.Lowering(launch)})
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +287,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	if shared > maxShared {
 		return nil, launchErrorf("kernel %s: %d bytes of shared memory, at most %d are allowed", fn.Name, shared, maxShared)
 	}
-	if maxThreads := simt.Resident(l.Block.Count(), int(shared)); l.Cooperative && extent.Count() > maxThreads {
+	if maxThreads := machine.Resident(l.Block.Count(), int(shared)); l.Cooperative && extent.Count() > maxThreads {
 		return nil, launchErrorf("kernel %s: a cooperative grid of %d CTAs: the device holds at most %d of %d threads and %d bytes of shared memory at once", fn.Name, extent.Count(), maxThreads, l.Block.Count(), shared)
 	}
 	if frame := 4 * (code.Funcs[0].Align + code.Funcs[0].Local); frame > d.cfg.Stack {
@@ -295,25 +297,25 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 		launch.MaxSteps = defaultStep
 	}
 	launch.Kernel, launch.Shared = code, shared
-	g := simt.NewGrid(launch)
-	if err := hostmem.Check(g.MinMemory()); err != nil {
-		return nil, launchErrorf("kernel %s: a CTA of %d threads takes %d bytes: %v", fn.Name, l.Block.Count(), g.MinMemory(), err)
+	g := grid.NewGrid(launch)
+	if err := hostmem.Check(grid.MinMemory(g)); err != nil {
+		return nil, launchErrorf("kernel %s: a CTA of %d threads takes %d bytes: %v", fn.Name, l.Block.Count(), grid.MinMemory(g), err)
 	}
-	switch maxThreads := g.MaxInFlight(); {
+	switch maxThreads := grid.MaxInFlight(g); {
 	case l.Cooperative && extent.Count() > maxThreads:
-		return nil, launchErrorf("kernel %s: a cooperative grid of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, extent.Count(), g.Footprint(), d.cfg.HostMemory)
+		return nil, launchErrorf("kernel %s: a cooperative grid of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, extent.Count(), grid.Footprint(g), d.cfg.HostMemory)
 	case cluster.Count() > maxThreads:
-		return nil, launchErrorf("kernel %s: a cluster of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, cluster.Count(), g.Footprint(), d.cfg.HostMemory)
+		return nil, launchErrorf("kernel %s: a cluster of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, cluster.Count(), grid.Footprint(g), d.cfg.HostMemory)
 	}
-	if err := g.OpenCTAMemory(); err != nil {
+	if err := lanes.OpenCTAMemory(g); err != nil {
 		return nil, launchErrorf("kernel %s: %v", fn.Name, err)
 	}
-	g.CompileNative()
+	grid.CompileNative(g)
 	return &launched{Launch: l, dev: d, module: m, kernel: fn, ctas: extent, cluster: cluster, grid: g, width: width, policy: reconverge, structureProbe: values}, nil
 }
 
 // lowered is the lowered code of a kernel, prepared when it is first wanted.
-func (m *Module) lowered(key kernelKey) (*simt.Kernel, error) {
+func (m *Module) lowered(key kernelKey) (*machine.Kernel, error) {
 	if m.kernels == nil {
 		return nil, launchErrorf("%s was unloaded", m.Name)
 	}
@@ -503,7 +505,7 @@ func dimOf(args []string) ptx.Dim3 {
 }
 
 // setArgs writes the arguments into the parameter block.
-func (m *Module) setArgs(fn *ptx.Func, c *simt.Kernel, args []any) error {
+func (m *Module) setArgs(fn *ptx.Func, c *machine.Kernel, args []any) error {
 	if len(args) != len(c.Params) {
 		return launchErrorf("kernel %s has %d parameters, %d arguments are given", fn.Name, len(c.Params), len(args))
 	}

@@ -7,15 +7,16 @@ import (
 	"fmt"
 
 	"gemu/interp/internal/code"
+	"gemu/interp/internal/grid"
 	"gemu/interp/internal/lower"
+	"gemu/interp/internal/machine"
 	"gemu/interp/internal/mem"
-	"gemu/interp/internal/simt"
 	"gemu/probe"
 	"gemu/ptx"
 )
 
 // lower prepares a kernel of the module to run.
-func (m *Module) lower(k *ptx.Func, opt lower.Options) (*simt.Kernel, error) {
+func (m *Module) lower(k *ptx.Func, opt lower.Options) (*machine.Kernel, error) {
 	if err := m.checkParams(k); err != nil {
 		return nil, err
 	}
@@ -26,7 +27,7 @@ func (m *Module) lower(k *ptx.Func, opt lower.Options) (*simt.Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return simt.NewKernel(m.Module, k, p), nil
+	return grid.NewKernel(m.Module, k, p), nil
 }
 
 // errParams is why parameters are refused: manual, 5.1.6.1.

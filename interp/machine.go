@@ -7,40 +7,43 @@ import (
 	"fmt"
 	"strings"
 
+	"gemu/interp/internal/async"
+	"gemu/interp/internal/exchange"
+	"gemu/interp/internal/machine"
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/native"
-	"gemu/interp/internal/simt"
 	"gemu/interp/internal/structure"
+	"gemu/interp/internal/warp"
 )
 
 // Multiprocessors is how many the device claims to have.
-const Multiprocessors = simt.Multiprocessors
+const Multiprocessors = machine.Multiprocessors
 
 // Mode is how a launch executes instructions.
-type Mode = simt.Mode
+type Mode = machine.Mode
 
 // The modes.
 const (
 	// Check executes as Affine does and beside it on vectors, and compares.
-	Check = simt.Check
+	Check = machine.Check
 	// Affine executes on compact operands where the rules of package affinetrack allow
 	// it and it pays, and on vectors elsewhere.
-	Affine = simt.Affine
+	Affine = machine.Affine
 	// Vector executes on vectors only.
-	Vector = simt.Vector
+	Vector = machine.Vector
 )
 
 // Modes are the modes by name.
 var Modes = map[string]Mode{"check": Check, "affine": Affine, "vector": Vector}
 
 // Backend executes the code of warps. Programs do and count the same on all.
-type Backend = simt.Backend
+type Backend = machine.Backend
 
 // Portable is the backend in Go, which every host has; Native that of machine code, nil where the host
 // is neither an x86-64 processor with AVX2 nor an arm64 one under Linux.
 var (
-	Portable = simt.Portable
-	Native   = simt.Native
+	Portable = warp.Portable
+	Native   = exchange.Native
 )
 
 // Engines are the names of EngineNamed, the default first.
@@ -91,13 +94,13 @@ func (d *Device) WhyNotNative(l *Launch) string {
 // Reconverger is a reconvergence policy: which lanes of a warp run next where they have
 // diverged, and where they run together again. Programs whose result does not depend on
 // it compute the same under all.
-type Reconverger = simt.Reconverger
+type Reconverger = machine.Policy
 
 // Reconvergers are the policies, the default first.
-var Reconvergers = simt.Reconvergers
+var Reconvergers = warp.Reconvergers
 
 // SplitPlace is a warp split that can run next: see NewReconverger.
-type SplitPlace = simt.SplitPlace
+type SplitPlace = warp.SplitPlace
 
 // NewReconverger makes a reconvergence policy, for Launch.Reconverge. Where lanes of a warp have diverged, the warp split that is
 // first by the order runs up to its next basic block; warp splits that come to the same block in the same calls become one. Deeper
@@ -107,16 +110,16 @@ type SplitPlace = simt.SplitPlace
 // before reports whether a runs before b. It must be a strict weak order that depends on its arguments alone. It is called from
 // several goroutines at the same time.
 func NewReconverger(name, doc string, before func(a, b SplitPlace) bool) *Reconverger {
-	return simt.NewOrdered(name, doc, before)
+	return warp.NewOrdered(name, doc, before)
 }
 
 // ReconvergerNamed is the policy with a name, nil if there is none.
-func ReconvergerNamed(name string) *Reconverger { return simt.ReconvergerNamed(name) }
+func ReconvergerNamed(name string) *Reconverger { return warp.ReconvergerNamed(name) }
 
 // Counts is what a launch counts. EngineCounts is its part about compact execution.
 type (
-	Counts       = simt.Counts
-	EngineCounts = simt.EngineCounts
+	Counts       = machine.Counts
+	EngineCounts = machine.EngineCounts
 )
 
 // Structure is the value structure that a launch, or several, found: what its
@@ -139,10 +142,10 @@ const (
 type Mapping = mem.Mapping
 
 // MbarrierPhase is how many phases the mbarrier of eight bytes has completed, modulo 4.
-func MbarrierPhase(word uint64) uint64 { return simt.MbarrierPhase(word) }
+func MbarrierPhase(word uint64) uint64 { return async.MbarrierPhase(word) }
 
 // MbarrierCounts is the counts of the mbarrier of eight bytes, of either layout: arrivals that its phase
 // still misses, arrivals that a phase expects, and its tx-count in bytes.
 func MbarrierCounts(word uint64) (pending, expected uint64, tx int64) {
-	return simt.MbarrierCounts(word)
+	return async.MbarrierCounts(word)
 }

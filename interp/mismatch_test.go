@@ -15,7 +15,8 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
-	"gemu/interp/internal/simt"
+	"gemu/interp/internal/grid"
+	"gemu/interp/internal/machine"
 	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
@@ -208,14 +209,14 @@ func TestBrokenComparison(t *testing.T) {
 
 // spoil makes the kernel's popc instruction break something of the shadow register
 // file besides. It has a guard, which always holds, so that it executes by itself.
-func spoil(t *testing.T, mod *Module, spoil func(c *simt.Kernel, f *regfile.File)) {
+func spoil(t *testing.T, mod *Module, spoil func(c *machine.Kernel, f *regfile.File)) {
 	t.Helper()
 	fn, err := mod.Kernel("k")
 	if err != nil {
 		t.Fatal(err)
 	}
-	launch := simt.Launch{Block: ptx.Dim(32), WarpSize: 32, Mode: Check, CompileEagerly: true, Reconverge: Reconvergers[0]}
-	c, err := mod.lowered(kernelKey{fn, launch.Lowering()})
+	launch := machine.Launch{Block: ptx.Dim(32), WarpSize: 32, Mode: Check, CompileEagerly: true, Reconverge: Reconvergers[0]}
+	c, err := mod.lowered(kernelKey{fn, grid.Lowering(&launch)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +234,7 @@ func spoil(t *testing.T, mod *Module, spoil func(c *simt.Kernel, f *regfile.File
 // where they are used, too.
 func TestBrokenShadow(t *testing.T) {
 	const addr = "\tcvt.u64.u32 %l, %t;\n\tshl.b64 %l, %l, 2;\n\tmov.u64 %addr, buf;\n\tadd.u64 %addr, %addr, %l;\n\t@!%q popc.b32 %d, %t;\n"
-	later := func(c *simt.Kernel, f *regfile.File) { // the address, by four bytes
+	later := func(c *machine.Kernel, f *regfile.File) { // the address, by four bytes
 		for _, instr := range c.Instrs {
 			if instr.Op.Signature().Side == code.AccessSide && c.Access[instr.Side].Addr == code.Q {
 				f.Shadow64(instr.A).Base += 4
@@ -241,7 +242,7 @@ func TestBrokenShadow(t *testing.T) {
 		}
 	}
 	const square = "\tmul.lo.u32 %d, %t, %t;\n" // generic
-	rows := func(c *simt.Kernel, f *regfile.File) {
+	rows := func(c *machine.Kernel, f *regfile.File) {
 		for i := range int32(f.WindowSize().R) {
 			if f.Row32(i)[3] == 9 {
 				f.Row32(i)[3] = 0x49
@@ -251,12 +252,12 @@ func TestBrokenShadow(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		body  string
-		spoil func(c *simt.Kernel, f *regfile.File)
+		spoil func(c *machine.Kernel, f *regfile.File)
 		want  []string
 	}{
 		{"load", addr + "\tld.global.u32 %d, [%addr];\n", later, []string{"rule", "of ld.global.u32:", "the compact address is affine(", "but lane 0 has"}},
 		{"store", addr + "\tst.global.u32 [%addr], %d;\n", later, []string{"of st.global.u32:", "the compact address is affine(", "but lane 0 has"}},
-		{"branch", "\tsetp.lt.u32 %p, %t, 32;\n\t@!%q popc.b32 %d, %t;\n\t@%p bra END;\n\tmov.u32 %d, 0;\nEND:\n", func(c *simt.Kernel, f *regfile.File) {
+		{"branch", "\tsetp.lt.u32 %p, %t, 32;\n\t@!%q popc.b32 %d, %t;\n\t@%p bra END;\n\tmov.u32 %d, 0;\nEND:\n", func(c *machine.Kernel, f *regfile.File) {
 			for _, instr := range c.Instrs {
 				if instr.Op == code.Branch {
 					f.SetP(instr.Guard-1, regfile.Full, 0)
@@ -264,21 +265,21 @@ func TestBrokenShadow(t *testing.T) {
 			}
 		}, []string{"@%p bra END", "is for lanes [], and should be for lanes [0-31]"}},
 		{"uniform load", "\tmov.u32 %x, %ctaid.x;\n\tcvt.u64.u32 %l, %x;\n\tmov.u64 %addr, buf;\n\tadd.u64 %addr, %addr, %l;\n\t@!%q popc.b32 %d, %t;\n\tld.global.u32 %d, [%addr];\n", later, []string{"of ld.global.u32:", "the compact address is uniform(", "but lane 0 has"}},
-		{"operand", "\tadd.u32 %x, %t, 5;\n\t@!%q popc.b32 %d, %t;\n\tadd.u32 %d, %t, %x;\n", func(c *simt.Kernel, f *regfile.File) {
+		{"operand", "\tadd.u32 %x, %t, 5;\n\t@!%q popc.b32 %d, %t;\n\tadd.u32 %d, %t, %x;\n", func(c *machine.Kernel, f *regfile.File) {
 			for i := range int32(f.WindowSize().R) {
 				if f.Shadow32(i).Mask == regfile.Full && f.Shadow32(i).Base == 5 { // %x
 					f.Shadow32(i).Base = 6
 				}
 			}
 		}, []string{"rule add of add.u32:", "the result is 0x6 in lane 0, which should have 0x5", "operand 1: affine(0x6, 0x1)"}},
-		{"failure", "\t@!%q popc.b32 %d, %t;\n\tadd.u32 %x, %t, 5;\n", func(c *simt.Kernel, f *regfile.File) {
+		{"failure", "\t@!%q popc.b32 %d, %t;\n\tadd.u32 %x, %t, 5;\n", func(c *machine.Kernel, f *regfile.File) {
 			for i := range c.Instrs {
 				if c.Instrs[i].Op == code.AddU32 {
 					c.Instrs[i].A = 1 << 20
 				}
 			}
 		}, []string{"rule add of add.u32:", "it fails: runtime error: index out of range [1048576]", "operand 0: " + tidText}},
-		{"proof", "\tmov.u32 %x, %ctaid.x;\n\t@!%q popc.b32 %d, %t;\n\tadd.u32 %x, %x, 5;\n", func(c *simt.Kernel, f *regfile.File) {
+		{"proof", "\tmov.u32 %x, %ctaid.x;\n\t@!%q popc.b32 %d, %t;\n\tadd.u32 %x, %x, 5;\n", func(c *machine.Kernel, f *regfile.File) {
 			for i := range int32(f.WindowSize().R) {
 				f.Shadow32(i).Mask &= 0xff
 			}
@@ -288,7 +289,7 @@ func TestBrokenShadow(t *testing.T) {
 		{"a row that is read", square + "\t@!%q popc.b32 %x, %t;\n\tmul.lo.u32 %n, %d, %d;\n", rows, []string{"of mul.lo.u32:", "it reads 0x49 in lane 3, which holds 0x9"}},
 		{"a row that is read and overwritten", square + "\t@!%q popc.b32 %x, %t;\n\tmul.lo.u32 %d, %d, %d;\n", rows, []string{"of mul.lo.u32:", "it reads 0x49 in lane 3, which holds 0x9"}},
 		{"a row that is read, at once", square + "\tpopc.b32 %x, %t;\n\tmul.lo.u32 %n, %d, %d;\n", rows, []string{"of mul.lo.u32:", "the result is 0x49 in lane 3, which should have 0x9"}},
-		{"a guard", square + "\tsetp.ne.u32 %p, %d, 4;\n\t@!%q popc.b32 %x, %t;\n\t@%p mul.lo.u32 %d, %d, %d;\n", func(c *simt.Kernel, f *regfile.File) {
+		{"a guard", square + "\tsetp.ne.u32 %p, %d, 4;\n\t@!%q popc.b32 %x, %t;\n\t@%p mul.lo.u32 %d, %d, %d;\n", func(c *machine.Kernel, f *regfile.File) {
 			for i := range int32(f.WindowSize().P) {
 				f.SetP(i, regfile.Full, ^f.Pred(i))
 			}
@@ -447,8 +448,8 @@ func TestTwoAccesses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		launch := simt.Launch{Block: l.Block, WarpSize: 32, Mode: mode, Reconverge: Reconvergers[0], Probes: l.Probes}
-		k, err := mod.lowered(kernelKey{fn, launch.Lowering()})
+		launch := machine.Launch{Block: l.Block, WarpSize: 32, Mode: mode, Reconverge: Reconvergers[0], Probes: l.Probes}
+		k, err := mod.lowered(kernelKey{fn, grid.Lowering(&launch)})
 		if err != nil {
 			t.Fatal(err)
 		}

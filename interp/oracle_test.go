@@ -10,8 +10,8 @@ import (
 
 	"gemu/internal/occupancy"
 	"gemu/internal/oracle"
+	"gemu/interp/internal/machine"
 	"gemu/interp/internal/mem"
-	"gemu/interp/internal/simt"
 	"gemu/probe"
 )
 
@@ -81,12 +81,12 @@ func NewTwin(m *Module) (*Twin, error) {
 		}
 	})
 	load()
-	m.dev.simtDevice.Objects.Each(func(handle uint64, o *simt.Object) { t.Dev.Bind(handle, described(o)) })
+	m.dev.simtDevice.Objects.Each(func(handle uint64, o *machine.Object) { t.Dev.Bind(handle, described(o)) })
 	return t, errors.Join(errs...)
 }
 
 // described is an object of the engine in the oracle's words.
-func described(o *simt.Object) oracle.Object {
+func described(o *machine.Object) oracle.Object {
 	x := &o.Texture
 	n := oracle.Object{
 		Type: o.Type, Geometry: x.Geometry.String(), Width: x.Width, Height: x.Height, Depth: x.Depth, Layers: x.Layers, Levels: x.Levels, Samples: x.Samples,

@@ -9,8 +9,9 @@ import (
 	"math"
 	"strconv"
 
+	"gemu/interp/internal/event"
+	"gemu/interp/internal/machine"
 	"gemu/interp/internal/mem"
-	"gemu/interp/internal/simt"
 	"gemu/interp/internal/texture"
 	"gemu/probe"
 	"gemu/ptx"
@@ -102,7 +103,7 @@ func (d *Device) NewArray(name string, image Image) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.simtDevice.Emit(probe.OnAlloc, a, 0, int(a.Size), nil)
+	event.EmitHost(&d.simtDevice, probe.OnAlloc, a, 0, int(a.Size), nil)
 	return &Array{d, a, image}, nil
 }
 
@@ -121,7 +122,7 @@ func (a *Array) Free() {
 	a.dev.mu.Lock()
 	defer a.dev.mu.Unlock()
 	if !a.alloc.Freed {
-		a.dev.simtDevice.Emit(probe.OnFree, a.alloc, 0, int(a.alloc.Size), nil)
+		event.EmitHost(&a.dev.simtDevice, probe.OnFree, a.alloc, 0, int(a.alloc.Size), nil)
 		a.dev.mem.Free(a.alloc)
 	}
 }
@@ -130,7 +131,7 @@ func (a *Array) Free() {
 type Object struct {
 	dev    *Device
 	handle uint64
-	object *simt.Object
+	object *machine.Object
 }
 
 // Handle is what kernels know the object by: an argument that is an *Object is its handle.
@@ -154,7 +155,7 @@ func (o *Object) Bytes() []byte {
 func (o *Object) Free() { o.dev.simtDevice.Objects.Free(o.handle) }
 
 // add gives an object a handle.
-func (d *Device) add(o *simt.Object) *Object { return &Object{d, d.simtDevice.Objects.Add(o), o} }
+func (d *Device) add(o *machine.Object) *Object { return &Object{d, d.simtDevice.Objects.Add(o), o} }
 
 // TextureDesc describes a texture: of an array, or of the memory of a buffer from an offset on.
 type TextureDesc struct {
@@ -175,7 +176,7 @@ type TextureDesc struct {
 // NewTexture makes a texture; as all objects it can be made while a launch runs. The error
 // says what is wrong with the description.
 func (d *Device) NewTexture(desc TextureDesc) (*Object, error) {
-	o := &simt.Object{Type: ptx.TexRef, Name: desc.Name, Texture: texture.Texture{Sampler: desc.Sampler, Normalized: desc.Normalized, ReadFloat: desc.ReadFloat, SRGB: desc.SRGB}}
+	o := &machine.Object{Type: ptx.TexRef, Name: desc.Name, Texture: texture.Texture{Sampler: desc.Sampler, Normalized: desc.Normalized, ReadFloat: desc.ReadFloat, SRGB: desc.SRGB}}
 	if err := placement(o, desc.Array, desc.Buffer, desc.Offset, desc.Image); err != nil {
 		return nil, err
 	}
@@ -192,7 +193,7 @@ func (d *Device) NewTexture(desc TextureDesc) (*Object, error) {
 }
 
 // placement gives a texture its texels.
-func placement(o *simt.Object, array *Array, buffer *Buffer, offset int, image Image) error {
+func placement(o *machine.Object, array *Array, buffer *Buffer, offset int, image Image) error {
 	switch {
 	case array != nil && buffer == nil:
 		o.Memory, o.Texture.Image = array.alloc, array.image
@@ -218,14 +219,14 @@ func (d *Device) NewSurface(name string, array *Array, level int, normalized boo
 	if level < 0 || level >= image.Levels {
 		return nil, fmt.Errorf("a surface of level %d of %d", level, image.Levels)
 	}
-	o := &simt.Object{Type: ptx.SurfRef, Name: name, Texture: texture.Texture{Image: image.AtLevel(level), ReadFloat: normalized}, Memory: array.alloc, Offset: image.LevelOffset(level)}
+	o := &machine.Object{Type: ptx.SurfRef, Name: name, Texture: texture.Texture{Image: image.AtLevel(level), ReadFloat: normalized}, Memory: array.alloc, Offset: image.LevelOffset(level)}
 	return d.add(o), nil
 }
 
 // NewSampler makes a sampler, for modules that have textures and samplers apart
 // (.target texmode_independent).
 func (d *Device) NewSampler(name string, s Sampler) *Object {
-	return d.add(&simt.Object{Type: ptx.SamplerRef, Name: name, Texture: texture.Texture{Sampler: s}})
+	return d.add(&machine.Object{Type: ptx.SamplerRef, Name: name, Texture: texture.Texture{Sampler: s}})
 }
 
 // reference finds a variable of an opaque type.
@@ -291,7 +292,7 @@ func (m *Module) defineSamplers() {
 	for _, decl := range m.Decls {
 		if v, ok := decl.(*ptx.Var); ok && v.Type == ptx.SamplerRef && m.vars[v] != nil {
 			s, _ := samplerOf(v)
-			o := m.dev.add(&simt.Object{Type: ptx.SamplerRef, Name: v.Name, Texture: texture.Texture{Sampler: s}})
+			o := m.dev.add(&machine.Object{Type: ptx.SamplerRef, Name: v.Name, Texture: texture.Texture{Sampler: s}})
 			binary.LittleEndian.PutUint64(m.vars[v].Data, o.handle)
 		}
 	}

@@ -9,8 +9,9 @@ import (
 	"testing"
 
 	"gemu/interp/internal/code"
+	"gemu/interp/internal/grid"
 	"gemu/interp/internal/lower"
-	"gemu/interp/internal/simt"
+	"gemu/interp/internal/machine"
 	"gemu/ptx"
 )
 
@@ -22,8 +23,8 @@ func init() {
 
 // eager is the options for as much compact execution as there can be, and a reference.
 func eager() lower.Options {
-	launch := simt.Launch{Block: ptx.Dim(32), WarpSize: 32, Mode: Check, CompileEagerly: true, Reconverge: ReconvergerNamed("stack")}
-	return launch.Lowering()
+	launch := machine.Launch{Block: ptx.Dim(32), WarpSize: 32, Mode: Check, CompileEagerly: true, Reconverge: ReconvergerNamed("stack")}
+	return grid.Lowering(&launch)
 }
 
 // TestVerified lowers all kernels there are; init has them verified.

@@ -317,8 +317,8 @@ func (m *Meter) structure(key structureKey) (map[string]*interp.Structure, error
 			end()
 			l.Reconverge = interp.ReconvergerNamed(key.reconverge)
 			for _, s := range sums {
-				probe := interp.NewStructureProbe(s.Policy)
-				probes, l.Probes = append(probes, probe), append(l.Probes, probe)
+				observer := interp.NewStructureProbe(s.Policy)
+				probes, l.Probes = append(probes, observer), append(l.Probes, observer)
 			}
 		})
 		if err != nil {

@@ -63,8 +63,8 @@ func TestAVCRecount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		probe := &recount.Private{}
-		dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []probe.Probe{probe}})
+		observer := &recount.Private{}
+		dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []probe.Probe{observer}})
 		s, err := kernels.Start(t.Context(), w, dev, size)
 		if err != nil {
 			t.Fatal(err)
@@ -76,8 +76,8 @@ func TestAVCRecount(t *testing.T) {
 		if err := w.Run(s); err != nil {
 			t.Fatal(err)
 		}
-		spilled[regs] = probe.Kernels
-		return probe.Kernels
+		spilled[regs] = observer.Kernels
+		return observer.Kernels
 	}
 	m := NewMeter(t.Context(), 1, 0, nil)
 	defer m.Close()

@@ -22,7 +22,7 @@ make() {
   done
 }
 make amd64 interp/internal/native
-make arm64 interp/internal/native interp/internal/simt interp
+make arm64 interp/internal/native interp/internal/grid interp
 
 # QEMU CPU STATUS TEXT COMMAND...: the command ends with a status, and says so.
 expect() {
@@ -56,5 +56,5 @@ for kernel in saxpy nqueens; do # in the second, lanes part
   done
 done
 tests interp/internal/native . TestStencils
-tests interp/internal/simt '^Test(Backends|Compact|Checked)' TestCheckedKernels
+tests interp/internal/grid '^Test(Backends|Compact|Checked)' TestCheckedKernels
 tests interp MachineCode TestMachineCode

@@ -3,7 +3,7 @@
 // the machine code.
 //
 // What is compared with is not machine code's: of operations, the functions of package alu that the
-// stencils are made of; of memory and control flow, some lines that are written here from what package simt says they do.
+// stencils are made of; of memory and control flow, some lines that are written here from what package lanes says they do.
 package harness
 
 import (
@@ -75,10 +75,10 @@ var otherTests = []struct {
 	Tests
 	names *regexp.Regexp
 }{
-	{Tests{"interp/internal/simt", "^Test(SchedulerOnRandomPrograms|Scheduler|NextCTAs)$"}, schedulerStencils},
-	{Tests{"interp/internal/simt", "^TestCompact$"}, compactNames},
-	{Tests{"interp/internal/simt", "^TestCompactSources$"}, regexp.MustCompile(`^source_`)},
-	{Tests{"interp/internal/simt", "^TestChecked"}, regexp.MustCompile(`_agreed$|^(call|agree|agreed|still|same|copy|holds|idle|idled|generic|note|before|after|as_proved)_|^(tally|tally_uniform|memory_changed|all_active)$`)},
+	{Tests{"interp/internal/grid", "^Test(SchedulerOnRandomPrograms|Scheduler|NextCTAs)$"}, schedulerStencils},
+	{Tests{"interp/internal/grid", "^TestCompact$"}, compactNames},
+	{Tests{"interp/internal/grid", "^TestCompactSources$"}, regexp.MustCompile(`^source_`)},
+	{Tests{"interp/internal/grid", "^TestChecked"}, regexp.MustCompile(`_agreed$|^(call|agree|agreed|still|same|copy|holds|idle|idled|generic|note|before|after|as_proved)_|^(tally|tally_uniform|memory_changed|all_active)$`)},
 	{Tests{"interp/internal/native", "^TestAccesses$"}, regexp.MustCompile(`^(load|store)_(element|fixed|frame|local|shared)_|^(atom|red|recall)_|^reach_[0-9]`)},
 	{Tests{"interp/internal/native", "^Test(Shuffles|Votes|Special|Addresses)$"}, regexp.MustCompile(`^(shfl|vote|ballot|activemask|joined|alike|sreg|frame|shared)_`)},
 }

@@ -11,9 +11,9 @@ import (
 	"gemu/internal/corpus"
 	"gemu/internal/trial"
 	"gemu/interp"
+	"gemu/interp/internal/exchange"
 	"gemu/interp/internal/native"
 	"gemu/interp/internal/native/harness"
-	"gemu/interp/internal/simt"
 )
 
 const testdata = "testdata"
@@ -97,9 +97,9 @@ func compareEngines(p *corpus.Program, config runConfig) trial.Result {
 		portableOutcomes[key] = run(interp.Portable)
 	}
 	native.HostLibrary().TakeUsed()
-	before := simt.Entered.Load()
+	before := exchange.Entered.Load()
 	got := run(interp.Native)
-	used := native.HostLibrary().TakeUsed() // what wants fewer stencils has more in Go
-	entered := simt.Entered.Load() - before // … or comes back to it more often
+	used := native.HostLibrary().TakeUsed()     // what wants fewer stencils has more in Go
+	entered := exchange.Entered.Load() - before // … or comes back to it more often
 	return trial.Result{Mismatch: got != portableOutcomes[key], Digest: got, Cost: cost, Saved: []int64{int64(len(used))}, Spent: []int64{entered}}
 }

@@ -1,0 +1,41 @@
+package access
+
+import (
+	"math"
+	"math/bits"
+
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/lower"
+	"gemu/interp/internal/machine"
+	"gemu/probe"
+	"gemu/regfile"
+)
+
+// comparePattern compares the addresses of an access that executes on the lanes with what is proved of them.
+func comparePattern(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, a *code.Access, m uint32) {
+	if w.Cta.ReleasedEarly {
+		return
+	}
+	apart, width := uint64(a.Distance()), ^uint64(0)
+	if a.Addr == code.R {
+		width = math.MaxUint32
+	}
+	for _, lanes := range []uint32{m & (1<<lower.HalfRow - 1), m &^ (1<<lower.HalfRow - 1)} {
+		if lanes == 0 {
+			continue
+		}
+		first, last := bits.TrailingZeros32(lanes), bits.Len32(lanes)-1
+		offsetOf := func(lane int) uint64 { return (address(f, instr, a, lane) - address(f, instr, a, first)) & width }
+		if apart != 0 && offsetOf(last) != uint64(last-first)*apart {
+			continue
+		}
+		for n := lanes; n != 0; n &= n - 1 {
+			if lane := bits.TrailingZeros32(n); offsetOf(lane) != uint64(lane-first)*apart {
+				src := &w.Cta.Code.Sources[instr.Src]
+				w.Fail(src, uint64(lanes)<<(32*h), probe.ErrMismatch, "%v: the addresses of %s are taken to be %s: lane %d has %s, lane %d %s",
+					probe.ErrMismatch, src.Text, a.Pattern, first, machine.HexAddr(address(f, instr, a, first)), lane, machine.HexAddr(address(f, instr, a, lane)))
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package access
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/matrix"
+	"gemu/regfile"
+)
+
+// appendElem appends an element of an access as a lane has it: zeros if it is left out.
+func AppendElem(p []byte, f *regfile.File, e code.Elem, lane, size int) []byte {
+	var b [16]byte
+	if e.Slot != code.NoSlot {
+		binary.LittleEndian.PutUint64(b[:], machine.LaneValue(f, code.Row{Slot: e.Slot, Row: e.Row}, lane))
+		if size == 16 {
+			binary.LittleEndian.PutUint64(b[8:], machine.LaneValue(f, code.Row{Slot: e.Slot, Row: e.High}, lane))
+		}
+	}
+	return append(p, b[:size]...)
+}
+
+// rowsOf is the rows that a store of matrices makes of the registers of half h, by the lanes that
+// provide their addresses.
+func MatrixRowsOf(w *machine.Warp, h int, a *code.Access) (rows [matrix.Lanes][]byte) {
+	n := a.Tile.Addresses()
+	all := make([]byte, n*a.Bytes)
+	for i := range n {
+		rows[i] = all[i*a.Bytes:][:a.Bytes]
+	}
+	a.Tile.Store(&rows, func(register, lane int) uint64 {
+		e := a.Elems[register]
+		return machine.LaneValue(&w.Files[h], code.Row{Slot: e.Slot, Row: e.Row}, lane)
+	})
+	return rows
+}
+
+// read copies a row of half h of the warp, wherever its lanes are kept.
+func ReadRow(w *machine.Warp, to *regfile.Row64, h int, row code.Row) {
+	f := &w.Files[h]
+	switch row.Slot {
+	case code.P:
+		p := f.SrcP(row.Row)
+		for i := range to {
+			to[i] = uint64(p >> i & 1)
+		}
+	case code.R:
+		for i, v := range f.Src32(row.Row) {
+			to[i] = uint64(v)
+		}
+		if f.Tracked() && row.Row >= 0 {
+			c := f.Shadow32(row.Row)
+			for m := c.Mask; m != 0; m &= m - 1 {
+				i := bits.TrailingZeros32(m) & 31
+				to[i] = c.At(i) & 0xffff_ffff
+			}
+		}
+	case code.Q:
+		*to = *f.Src64(row.Row)
+		if f.Tracked() && row.Row >= 0 {
+			c := f.Shadow64(row.Row)
+			regfile.Fill64(to, c.Base, c.Stride, c.Mask)
+		}
+	default:
+		*to = regfile.Row64{}
+	}
+}

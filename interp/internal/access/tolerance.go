@@ -1,0 +1,69 @@
+package access
+
+// This file keeps the faults that a device tolerates. Each CTA keeps its own, and those of the CTAs are merged in the order in
+// which CTAs begin, so that neither the number of workers nor the mode matters.
+
+import (
+	"slices"
+
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/machine"
+	"gemu/probe"
+	"gemu/regfile"
+)
+
+// tolerate notes that a lane's access is made in spite of faults. A first note names those lanes of m that have the same.
+func tolerateFault(w *machine.Warp, instr *code.Instr, h, lane int, addr uint64, m uint32, tolerance probe.Tolerance) {
+	if w.InReference() || w.Check != nil && w.Check.RepeatsLoad { // it was noted when the engine executed it
+		return
+	}
+	c, src := w.Cta, w.SourceOf(instr)
+	k := slices.IndexFunc(c.Tolerated, func(t machine.ToleratedFault) bool {
+		return t.Tolerance == tolerance && t.First.Index == int(src.Index)
+	})
+	if k < 0 {
+		k = len(c.Tolerated)
+		c.Tolerated = append(c.Tolerated, machine.ToleratedFault{Tolerated: probe.Tolerated{Tolerance: tolerance}, Order: c.Index})
+	}
+	t := &c.Tolerated[k]
+	if t.Count++; t.First != nil && t.First.Warp <= w.Id {
+		return
+	}
+	a := w.AccessOf(instr)
+	view, request := View(w), w.RequestOf(a)
+	request.Tolerate = probe.Strict
+	_, fault := view.Resolve(&request, addr)
+	var all regfile.Row64
+	LaneAddresses(w, h, instr, a, &all)
+	lanes := uint64(1) << (32*h + lane)
+	for i := range regfile.Lanes {
+		if m>>i&1 != 0 && view.CouldTolerate(&request, all[i]) == tolerance {
+			lanes |= 1 << (32*h + i)
+		}
+	}
+	t.First = w.NewTrap(src, lanes, fault.Kind, "%s", fault.Msg)
+	t.First.Addr, t.First.Bytes, t.First.Nearby, t.First.Tolerable = addr, a.Bytes, fault.Near, tolerance
+}
+
+// tellTolerated tells the device's faults that were tolerated, as the launch ends. If a CTA has failed, those behind it do not
+// count.
+func TellTolerated(g *machine.Grid) {
+	list := slices.Clone(g.Tolerated)
+	for i := range g.Flights {
+		f := &g.Flights[i]
+		switch {
+		case int64(f.Index) > g.LowestFailed.Load():
+		case f.Status == machine.CtaEnded:
+			list.Merge(f.Tolerated)
+		case f.Cta != nil:
+			list.Merge(f.Cta.Tolerated)
+		}
+	}
+	if g.Dev.OnTolerated == nil {
+		return
+	}
+	slices.SortFunc(list, func(t, u machine.ToleratedFault) int { return t.Compare(&u) })
+	for i := range list {
+		g.Dev.OnTolerated(&list[i].Tolerated)
+	}
+}

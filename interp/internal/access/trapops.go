@@ -1,0 +1,61 @@
+package access
+
+// This file executes what stops lanes or has them wait by itself.
+
+import (
+	"math/bits"
+
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/machine"
+	"gemu/probe"
+	"gemu/regfile"
+)
+
+// checkRank traps where the CTA rank of a lane is that of no CTA of its cluster.
+func CheckRank(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	rank := f.Src32(instr.A)
+	for ; m != 0; m &= m - 1 {
+		if i := bits.TrailingZeros32(m) & 31; uint64(rank[i]) >= uint64(w.Cta.Grid.ClusterSize) {
+			w.Fail(w.SourceOf(instr), 1<<(i+32*h), probe.ErrCTARank, "%v: %d, in a cluster of %s", probe.ErrCTARank, rank[i], w.Cta.Grid.ClusterSizeText())
+			return
+		}
+	}
+}
+
+// checkSame traps where lanes have another value than the first: the manual leaves open what wmma
+// does with an address or stride that is not the same in all of them.
+func CheckSame(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	first := a[bits.TrailingZeros32(m)&31]
+	other := uint64(0)
+	for ; m != 0; m &= m - 1 {
+		if i := bits.TrailingZeros32(m) & 31; a[i] != first {
+			other |= 1 << (i + 32*h)
+		}
+	}
+	if other != 0 {
+		w.Fail(w.SourceOf(instr), other, probe.ErrMatrix, "%v: %s wants the same address and stride in all lanes, and lanes %s have others", probe.ErrMatrix, w.SourceOf(instr).Text, probe.LaneList(other))
+	}
+}
+
+func TrapLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	kind := probe.ErrTrap
+	if instr.Op == code.Brkpt {
+		kind = probe.ErrBreakpoint
+	}
+	w.Fail(w.SourceOf(instr), uint64(m)<<(32*h), kind, "%v", kind)
+}
+
+// noOp is done by what is there for its guard.
+func NoOp(*machine.Warp, int, *regfile.File, *code.Instr, uint32) {}
+
+// sleepLane lets other warps run, and the time pass for which the lanes sleep: the
+// longest of them, exactly (manual 9.7.19.2 allows from nothing to twice as much).
+func SleepLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	w.Yields = true
+	longest := uint32(0)
+	for a := f.Src32(instr.A); m != 0; m &= m - 1 {
+		longest = max(longest, a[bits.TrailingZeros32(m)&31])
+	}
+	w.Cta.Slept += int64(longest)
+}

@@ -1,0 +1,728 @@
+package async
+
+// This file is asynchronous operations (manual 9.7.9.25, 9.7.9.12, 9.7.13.7): their effects
+// happen as late as may be, which is at the wait that orders them; the source is read then.
+// Those that an mbarrier is told of happen when somebody has looked at it in vain and they
+// complete its phase. What nobody has waited for happens when the CTA ends, or when more is to
+// come than a CTA keeps. With Launch.EagerEffects all happen where they are issued.
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"math/bits"
+	"slices"
+	"unsafe"
+
+	"gemu/interp/internal/access"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/mem"
+	"gemu/probe"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// queueIndex is which of a thread's a kind of operation is in.
+func queueIndex(op code.Async) int {
+	if op.Bulk {
+		return 1
+	}
+	return 0
+}
+
+// thread is what a thread has issued.
+func threadOf(a *machine.AsyncState, c *machine.Cta, i int) *machine.AsyncThread {
+	if a.Lanes == nil {
+		a.Lanes = make([]machine.AsyncThread, len(c.Warps)*c.Code.Width)
+	}
+	return &a.Lanes[i]
+}
+
+// effect is one of an instruction for a lane.
+func newEffect(w *machine.Warp, h int, instr *code.Instr, lane int, op code.Async) *machine.AsyncEffect {
+	return &machine.AsyncEffect{Cta: w.Cta, Src: w.SourceOf(instr), Warp: w.Id, Lane: 32*h + lane, Active: w.Mask, Op: op}
+}
+
+// failAsync stops the warp for what a lane would do.
+func failAsync(w *machine.Warp, e *machine.AsyncEffect, format string, args ...any) {
+	w.Fail(e.Src, 1<<e.Lane, probe.ErrAsync, "%v: %s", probe.ErrAsync, fmt.Sprintf(format, args...))
+}
+
+// issueAll notes effects, or has them now, up to the first that traps.
+func issueEffects(w *machine.Warp, list []*machine.AsyncEffect) {
+	for _, e := range list {
+		if w.Err != nil || !resolveEffect(w, e) {
+			return
+		}
+		issueEffect(w, e)
+	}
+}
+
+// issue notes an effect whose places have been found to be right, or has it now.
+func issueEffect(w *machine.Warp, e *machine.AsyncEffect) {
+	c := w.Cta
+	cl, l := c.Cluster, threadOf(&c.AsyncState, c, w.ThreadIndex(e.Lane))
+	c.Changed = true
+	q := queueIndex(e.Op)
+	e.Seq, e.Group = cl.Seq, l.Groups[q]
+	cl.Seq++
+	emitEffect(e, machine.StageIssued)
+	// The order of reductions on global memory can be seen by other CTAs: it is that of issue.
+	if c.Grid.EagerEffects || e.Op.Reduces && e.Op.To == ptx.Global {
+		if err := executeEffect(e); err != nil {
+			w.Err = err
+		}
+		return
+	}
+	if isPipeOp(e) {
+		if cl.Pipes == nil {
+			cl.Pipes = make([][]*machine.AsyncEffect, (len(cl.Ctas)+1)/2)
+		}
+		cl.Pipes[c.Rank/2] = append(cl.Pipes[c.Rank/2], e)
+	}
+	if e.Arrives || e.Op.NotifiesMbarrier {
+		if cl.Pending == nil {
+			cl.Pending = map[uint64][]*machine.AsyncEffect{}
+		}
+		cl.Pending[e.Mbarrier] = append(cl.Pending[e.Mbarrier], e)
+	}
+	if e.Tensor != nil { // its group is told that the map has been read, also where an mbarrier is told of it
+		l.Pending[q] = slices.DeleteFunc(l.Pending[q], func(e *machine.AsyncEffect) bool { return e.Done && e.Tensor != nil })
+	}
+	if !isPipeOp(e) && (e.Arrives || !e.Op.NotifiesMbarrier || e.Tensor != nil) {
+		l.Pending[q] = append(l.Pending[q], e)
+	}
+	chargeEffect(e, uint64(unsafe.Sizeof(*e))+uint64(len(e.Data)))
+	w.Err = limitEffects(c)
+}
+
+// charge notes that the effect takes n bytes more until it happens.
+func chargeEffect(e *machine.AsyncEffect, n uint64) {
+	e.KeptBytes += n
+	e.Cta.AsyncState.KeptBytes += n
+}
+
+// maxEffectBytes is how many bytes effects to come of a CTA may take.
+func MaxEffectBytes(g *machine.Grid) uint64 { return 1<<20 + uint64(g.Threads)<<13 }
+
+// limitEffects has the older half of the effects to come, if they take more memory than they may.
+// They may happen at any time.
+func limitEffects(c *machine.Cta) error {
+	maxAddr := MaxEffectBytes(c.Grid)
+	if c.AsyncState.KeptBytes <= maxAddr {
+		return nil
+	}
+	for _, e := range pendingEffects(c) {
+		if c.AsyncState.KeptBytes <= maxAddr/2 {
+			break
+		}
+		if err := executeEffect(e); err != nil {
+			return err
+		}
+	}
+	for i := range c.AsyncState.Lanes {
+		for q, list := range c.AsyncState.Lanes[i].Pending {
+			c.AsyncState.Lanes[i].Pending[q] = slices.DeleteFunc(list, func(e *machine.AsyncEffect) bool { return e.Done })
+		}
+	}
+	dropEffects(c.Cluster, func(e *machine.AsyncEffect) bool { return e.Done })
+	return nil
+}
+
+// dropEffects drops effects that mbarriers are told of.
+func dropEffects(cl *machine.Cluster, match func(*machine.AsyncEffect) bool) {
+	for addr := range cl.Pending {
+		dropEffectsAt(cl, addr, match)
+	}
+}
+
+// dropEffectsAt drops effects that one mbarrier is told of.
+func dropEffectsAt(cl *machine.Cluster, addr uint64, match func(*machine.AsyncEffect) bool) {
+	if cl.Pending[addr] = slices.DeleteFunc(cl.Pending[addr], match); len(cl.Pending[addr]) == 0 {
+		delete(cl.Pending, addr)
+	}
+}
+
+// source is where the effect reads.
+func sourceRegion(e *machine.AsyncEffect) ([]byte, *mem.Fault) {
+	_, data, fault := e.Cta.RegionOf(e.Op.From, probe.AccessLoad, e.From, e.Bytes, e.Align())
+	return data, fault
+}
+
+// target is where the effect writes: if an mbarrier is told of it, in the shared memory that has
+// that.
+func targetRegion(e *machine.AsyncEffect) ([]byte, *mem.Fault) {
+	alloc, data, fault := e.Cta.RegionOf(e.Op.To, probe.AccessStore, e.To, e.Bytes+e.Fill, e.Align())
+	if owner := e.Cta.CtaAt(e.Mbarrier); fault == nil && alloc != nil && e.Op.NotifiesMbarrier && alloc != owner.SharedMem {
+		return nil, &mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("%d bytes at %s: not in the shared memory of cta %s, whose mbarrier counts them", e.Bytes, machine.HexAddr(e.To), owner.Id)}
+	}
+	return data, fault
+}
+
+// resolveEffect traps if the effect cannot go where it should.
+func resolveEffect(w *machine.Warp, e *machine.AsyncEffect) bool {
+	_, fault := targetRegion(e)
+	addr := e.To
+	if fault == nil && e.Data == nil {
+		_, fault = sourceRegion(e)
+		addr = e.From
+	}
+	if fault != nil {
+		w.Err = faultTrap(e, fault, addr)
+		return false
+	}
+	return true
+}
+
+// faultTrap is the trap of an effect, where it was issued.
+func faultTrap(e *machine.AsyncEffect, fault *mem.Fault, addr uint64) *probe.Trap {
+	t := effectTrap(e, fault.Kind, "%s", fault.Msg)
+	t.Addr, t.Bytes, t.Nearby = addr, int(e.Bytes+e.Fill), fault.Near
+	return t
+}
+
+// trap is one of an effect, where it was issued.
+func effectTrap(e *machine.AsyncEffect, kind error, format string, args ...any) *probe.Trap {
+	c := e.Cta
+	t := c.NewTrap(e.Src, kind, format, args...)
+	t.Warp, t.Lanes, t.Active, t.Thread = e.Warp, 1<<e.Lane, e.Active, c.ThreadID(e.Warp*c.Code.Width+e.Lane)
+	return t
+}
+
+// execute has an effect.
+//
+//go:norace
+func executeEffect(e *machine.AsyncEffect) error {
+	if e.Done {
+		return nil
+	}
+	c := e.Cta
+	if isPipeOp(e) {
+		return runPipe(c.Cluster, e)
+	}
+	e.Done = true
+	c.AsyncState.KeptBytes -= e.KeptBytes
+	c.Changed = true
+	if e.Arrives {
+		// What its thread had copied before comes first.
+		l := &c.AsyncState.Lanes[e.Warp*c.Code.Width+e.Lane]
+		for len(l.Pending[0]) > 0 && l.Pending[0][0].Seq < e.Seq {
+			p := l.Pending[0][0]
+			if l.Pending[0] = l.Pending[0][1:]; !p.Arrives {
+				if err := executeEffect(p); err != nil {
+					return err
+				}
+			}
+		}
+		emitEffect(e, machine.StageWrites)
+		return arriveAtMbarrier(e)
+	}
+	stage := machine.StageWrites
+	if e.Data == nil {
+		stage |= machine.StageReads
+	}
+	if err := readSource(e); err != nil {
+		return err
+	}
+	emitEffect(e, stage)
+	if e.Tensor != nil {
+		if err := writeTensor(e); err != nil || !e.Op.NotifiesMbarrier {
+			return err
+		}
+		return completeEffect(e)
+	}
+	to, fault := targetRegion(e)
+	if fault != nil {
+		return faultTrap(e, fault, e.To)
+	}
+	if e.Op.Reduces {
+		reduceBytes(to, e.Data, e.Op.Reduction)
+	} else if e.Unwritten != 0 {
+		for i, v := range e.Data {
+			if e.Unwritten>>(i%16)&1 == 0 {
+				to[i] = v
+			}
+		}
+	} else {
+		copy(to, e.Data)
+		clear(to[e.Bytes:])
+	}
+	if e.Op.NotifiesMbarrier {
+		return completeEffect(e)
+	}
+	return nil
+}
+
+// complete reports the pattern that was looked for, and tells the mbarrier of the bytes.
+func completeEffect(e *machine.AsyncEffect) error {
+	return notifyMbarrier(e, func(b mbarrier) (mbarrier, string) {
+		if e.PatternFound {
+			b = b.withReport()
+		}
+		return b.completeTx(transactionsOf(e))
+	})
+}
+
+// transactions is how many bytes the mbarrier is told of.
+func transactionsOf(e *machine.AsyncEffect) uint64 { return e.Bytes + e.IgnoredBytes }
+
+// read reads the source, if that has not been done.
+//
+//go:norace
+func readSource(e *machine.AsyncEffect) error {
+	switch {
+	case e.Data != nil || e.Arrives:
+		return nil
+	case e.Tensor != nil:
+		return readTensor(e)
+	}
+	from, fault := sourceRegion(e)
+	if fault != nil {
+		return faultTrap(e, fault, e.From)
+	}
+	e.Data = make([]byte, len(from))
+	copy(e.Data, from)
+	e.PatternFound = e.Op.ReportPattern.Matches(e.Data)
+	if !e.Done {
+		chargeEffect(e, uint64(len(from)))
+	}
+	return nil
+}
+
+// arriveAt arrives at the mbarrier.
+func arriveAtMbarrier(e *machine.AsyncEffect) error {
+	return notifyMbarrier(e, func(b mbarrier) (mbarrier, string) { return b.arrive(1) })
+}
+
+// notify has an effect on its mbarrier.
+func notifyMbarrier(e *machine.AsyncEffect, update func(mbarrier) (mbarrier, string)) error {
+	c := e.Cta
+	b, bad := MbarrierAt(c, e.Mbarrier), notAnMbarrier
+	if b.valid() {
+		*b, bad = update(*b)
+	}
+	if bad != "" {
+		return effectTrap(e, probe.ErrBarrier, "%v: %s: %s", probe.ErrBarrier, mbarrierName(c, e.Mbarrier), bad)
+	}
+	return nil
+}
+
+// reduceBytes combines arrays of elements (manual 9.7.9.25.4.2).
+//
+//go:norace
+func reduceBytes(to, data []byte, r code.Reduction) {
+	size := r.Type.Size()
+	mask := access.WidthMask(r.Type)
+	for i := 0; i+size <= len(to); i += size {
+		p := unsafe.Pointer(&to[i])
+		mem.StoreBits(p, size, access.ApplyReduction(r, mask, mem.LoadBits(p, size), mem.LoadBits(unsafe.Pointer(&data[i]), size), 0))
+	}
+}
+
+// checkMbarrierWait has the effects that complete a phase of an mbarrier, which somebody has looked
+// at before they did: those up to the one that completes it. If they do not, none.
+func checkMbarrierWait(c *machine.Cta, addr uint64) error {
+	pending := c.Cluster.Pending
+	list := pending[addr]
+	if len(list) == 0 {
+		return nil
+	}
+	b := *MbarrierAt(c, addr)
+	phase, n := b.phase(), 0
+	for bad := ""; b.phase() == phase; n++ {
+		if n == len(list) {
+			return nil
+		}
+		if list[n].Arrives {
+			b, bad = b.arrive(1)
+		} else {
+			b, bad = b.completeTx(transactionsOf(list[n]))
+		}
+		if bad != "" { // which will be a trap
+			n++
+			break
+		}
+	}
+	if pending[addr] = list[n:]; n == len(list) {
+		delete(pending, addr)
+	}
+	for _, e := range list[:n] {
+		if err := executeEffect(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pendingText says what the mbarrier at an address will be told of, and has not yet.
+func pendingText(cl *machine.Cluster, addr uint64) string {
+	arrivals, bytes := 0, uint64(0)
+	for _, e := range cl.Pending[addr] {
+		if e.Arrives {
+			arrivals++
+		}
+		bytes += transactionsOf(e)
+	}
+	s := ""
+	if bytes > 0 {
+		s += fmt.Sprintf("; pending operations bring %d bytes", bytes)
+	}
+	if arrivals > 0 {
+		s += fmt.Sprintf("; %d arrivals come with pending copies", arrivals)
+	}
+	return s
+}
+
+// awaitEffects has the effects of a thread's groups but the last ones, or reads their sources.
+func awaitEffects(c *machine.Cta, l *machine.AsyncThread, op code.Async, keepGroups int) error {
+	q := queueIndex(op)
+	if op.All {
+		l.Groups[q]++
+	}
+	for len(l.Pending[q]) > 0 && l.Pending[q][0].Group < l.Groups[q]-keepGroups && !op.Read {
+		e := l.Pending[q][0]
+		l.Pending[q] = l.Pending[q][1:]
+		switch {
+		case e.Arrives, e.Done: // it has no other to wait for now, and happens when somebody looks
+		case e.Op.NotifiesMbarrier:
+			if err := readTensorMap(e); err != nil {
+				return err
+			}
+		default:
+			if err := executeEffect(e); err != nil {
+				return err
+			}
+		}
+	}
+	if !op.Read || l.Groups[q]-keepGroups <= l.GroupsRead {
+		return nil
+	}
+	i, _ := slices.BinarySearchFunc(l.Pending[q], l.GroupsRead, func(e *machine.AsyncEffect, group int) int { return cmp.Compare(e.Group, group) })
+	l.GroupsRead = l.Groups[q] - keepGroups
+	for _, e := range l.Pending[q][i:] {
+		if e.Group >= l.GroupsRead {
+			break
+		}
+		if e.Done {
+			continue
+		}
+		unread := e.Data == nil && !e.Op.NotifiesMbarrier
+		err := error(nil)
+		if e.Op.NotifiesMbarrier {
+			err = readTensorMap(e)
+		} else {
+			err = readSource(e)
+		}
+		if err != nil {
+			return err
+		}
+		if unread {
+			emitEffect(e, machine.StageReads)
+		}
+	}
+	return limitEffects(c)
+}
+
+// finishAsync has all effects that nobody has waited for, in the order of issue.
+func FinishAsync(c *machine.Cta) error {
+	if err := finishGroups(c); err != nil {
+		return err
+	}
+	if c.AsyncState.Lanes == nil {
+		return finishTensor(c)
+	}
+	for _, e := range pendingEffects(c) {
+		if err := executeEffect(e); err != nil {
+			return err
+		}
+	}
+	dropEffects(c.Cluster, func(e *machine.AsyncEffect) bool { return e.Cta == c })
+	err := finishTensor(c)
+	c.AsyncState = machine.AsyncState{}
+	return err
+}
+
+// pendingEffects is all effects of the CTA that are still to come, in the order of issue.
+func pendingEffects(c *machine.Cta) []*machine.AsyncEffect {
+	all := map[*machine.AsyncEffect]bool{}
+	for i := range c.AsyncState.Lanes {
+		for _, q := range c.AsyncState.Lanes[i].Pending {
+			for _, e := range q {
+				all[e] = !e.Done
+			}
+		}
+	}
+	for _, list := range c.Cluster.Pending {
+		for _, e := range list {
+			all[e] = !e.Done && e.Cta == c
+		}
+	}
+	if piped := c.Cluster.Pipes; piped != nil {
+		for _, e := range piped[c.Rank/2] {
+			all[e] = e.Cta == c
+		}
+	}
+	maps.DeleteFunc(all, func(_ *machine.AsyncEffect, left bool) bool { return !left })
+	return slices.SortedFunc(maps.Keys(all), func(a, b *machine.AsyncEffect) int { return int(a.Seq - b.Seq) })
+}
+
+// copyEffects makes what the CTAs have issued that of others, of the same ranks, and shares nothing
+// with them that changes.
+func CopyEffects(cl *machine.Cluster, other *machine.Cluster) {
+	copies := map[*machine.AsyncEffect]*machine.AsyncEffect{}
+	list := func(old []*machine.AsyncEffect) (list []*machine.AsyncEffect) {
+		for _, e := range old {
+			if copies[e] == nil {
+				c := *e
+				c.Cta = cl.Ctas[e.Cta.Rank]
+				if e.Tensor != nil {
+					t := *e.Tensor
+					c.Tensor = &t
+				}
+				copies[e] = &c
+			}
+			list = append(list, copies[e])
+		}
+		return list
+	}
+	for r, c := range cl.Ctas {
+		c.AsyncState.Warpgroups = cloneGroups(other.Ctas[r].AsyncState.Warpgroups)
+		c.AsyncState.Tensor = cloneTensorState(other.Ctas[r].AsyncState.Tensor)
+		if old := other.Ctas[r].AsyncState; old.Lanes != nil {
+			c.AsyncState.Lanes = slices.Clone(old.Lanes)
+			for i := range c.AsyncState.Lanes {
+				for q := range c.AsyncState.Lanes[i].Pending {
+					c.AsyncState.Lanes[i].Pending[q] = list(old.Lanes[i].Pending[q])
+				}
+			}
+		}
+	}
+	ctas, shared := cl.Ctas, cl.Shared
+	*cl = *other
+	cl.Ctas, cl.Shared, cl.InstrsLeft, cl.Pending = ctas, shared, slices.Clone(other.InstrsLeft), nil
+	cl.Pipes = nil
+	for _, old := range other.Pipes {
+		cl.Pipes = append(cl.Pipes, list(old))
+	}
+	if other.Pending != nil {
+		cl.Pending = map[uint64][]*machine.AsyncEffect{}
+		for addr, old := range other.Pending {
+			cl.Pending[addr] = list(old)
+		}
+	}
+}
+
+// asyncCopy executes cp.async.
+func AsyncCopy(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	op := code.AsyncOf(instr.Imm)
+	for ; m != 0 && w.Err == nil; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		e := newEffect(w, h, instr, lane, op)
+		e.To, e.From, e.Bytes = f.Src64(instr.A)[lane], f.Src64(instr.B)[lane], uint64(f.Src32(instr.C)[lane])
+		if e.Bytes > uint64(op.Bytes) {
+			failAsync(w, e, "a source of %d bytes for a copy of %d", e.Bytes, op.Bytes)
+			return
+		}
+		if e.Fill = uint64(op.Bytes) - e.Bytes; resolveEffect(w, e) {
+			issueEffect(w, e)
+		}
+	}
+}
+
+// asyncArrive executes cp.async.mbarrier.arrive.
+func AsyncArrive(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	op := code.AsyncOf(instr.Imm)
+	for ; m != 0 && w.Err == nil; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		e := newEffect(w, h, instr, lane, op)
+		e.Arrives = true
+		if !findMbarrier(w, h, instr, e, op.To, f.Src64(instr.A)[lane], true) {
+			return
+		}
+		if !op.NoInc {
+			b := MbarrierAt(w.Cta, e.Mbarrier)
+			after, bad := b.increase()
+			if bad != "" {
+				failMbarrier(w, h, instr, lane, e.Mbarrier, bad)
+				return
+			}
+			*b = after
+		}
+		issueEffect(w, e)
+	}
+}
+
+// findMbarrier finds the mbarrier that an effect tells, or traps. It may be another CTA's, unless own.
+func findMbarrier(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffect, space ptx.Space, addr uint64, own bool) (ok bool) {
+	if e.Mbarrier, ok = mbarrierAt(w, h, instr, e.Lane&31, space, addr, own); ok && !MbarrierAt(w.Cta, e.Mbarrier).valid() {
+		failMbarrier(w, h, instr, e.Lane&31, e.Mbarrier, notAnMbarrier)
+		return false
+	}
+	return ok
+}
+
+// asyncCommit executes cp.async.commit_group, of bulk operations too.
+func AsyncCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	q := queueIndex(code.AsyncOf(instr.Imm))
+	for ; m != 0; m &= m - 1 {
+		threadOf(&w.Cta.AsyncState, w.Cta, w.ThreadIndex(32*h+bits.TrailingZeros32(m)&31)).Groups[q]++
+	}
+}
+
+// asyncWait executes cp.async.wait_group and .wait_all, of bulk operations too.
+func AsyncWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	op, c := code.AsyncOf(instr.Imm), w.Cta
+	if c.AsyncState.Lanes == nil {
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		keepGroups := min(f.Src32(instr.A)[lane], 1<<30)
+		if err := awaitEffects(c, threadOf(&c.AsyncState, c, w.ThreadIndex(32*h+lane)), op, int(keepGroups)); err != nil {
+			w.Err = err
+			return
+		}
+	}
+}
+
+// asyncBulk executes cp.async.bulk and cp.reduce.asyncState.bulk.
+func AsyncBulk(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	op, masked := code.AsyncOf(instr.Imm), instr.Op == code.AsyncMasked
+	for ; m != 0 && w.Err == nil; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		e := newEffect(w, h, instr, lane, op)
+		e.To, e.From = f.Src64(instr.A)[lane], f.Src64(instr.B)[lane]
+		mask := uint64(0)
+		if masked {
+			mask = f.Src64(instr.C)[lane]
+			e.Bytes, mask = mask&math.MaxUint32, mask>>32
+		} else {
+			e.Bytes = uint64(f.Src32(instr.C)[lane])
+		}
+		switch {
+		case e.Bytes%16 != 0:
+			failAsync(w, e, "a size of %d, which is no multiple of 16", e.Bytes)
+			return
+		case op.NotifiesMbarrier && e.Bytes > maxMbarrierCount:
+			failAsync(w, e, "a size of %d, and an mbarrier can count at most %d", e.Bytes, maxMbarrierCount)
+			return
+		}
+		if op.NotifiesMbarrier && !findMbarrier(w, h, instr, e, op.MbarrierSpace, f.Src64(instr.E)[lane], false) {
+			return
+		}
+		if op.ReportPattern != code.NoReport && !setMbarrier(w, h, instr, e) {
+			return
+		}
+		list := []*machine.AsyncEffect{e}
+		switch {
+		case op.IgnoreOutOfBounds:
+			if !setIgnoredBytes(w, e, mask&0xff, mask>>8) {
+				return
+			}
+		case masked && op.NotifiesMbarrier:
+			list = multicastEffect(w, e, uint32(mask))
+		case masked:
+			e.Unwritten = ^uint16(mask)
+		}
+		issueEffects(w, list)
+	}
+}
+
+// setIgnoredBytes leaves bytes at both ends out of a copy, or traps. What is there in shared memory stays.
+func setIgnoredBytes(w *machine.Warp, e *machine.AsyncEffect, left, right uint64) bool {
+	for _, n := range [...]uint64{left, right} {
+		if n > 15 {
+			failAsync(w, e, "%d bytes to ignore at an end, want 0 to 15", n)
+			return false
+		}
+	}
+	for _, addr := range [...]uint64{e.To, e.From} {
+		if addr%16 != 0 {
+			w.Err = faultTrap(e, &mem.Fault{Kind: probe.ErrMisaligned, Msg: fmt.Sprintf("%v: %s, want a multiple of 16", probe.ErrMisaligned, machine.HexAddr(addr))}, addr)
+			return false
+		}
+	}
+	left = min(left, e.Bytes)
+	e.IgnoredBytes = min(left+right, e.Bytes)
+	e.To, e.From, e.Bytes = e.To+left, e.From+left, e.Bytes-e.IgnoredBytes
+	return true
+}
+
+// setMbarrier looks whether an effect that reports something tells an mbarrier that can have reports, or
+// traps.
+func setMbarrier(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffect) bool {
+	if MbarrierAt(w.Cta, e.Mbarrier).v1() {
+		return true
+	}
+	failMbarrier(w, h, instr, e.Lane&31, e.Mbarrier, "a copy reports to it, which wants .layout::v1")
+	return false
+}
+
+// asyncCancel executes clusterlaunchcontrol.try_cancel. Which cluster it takes out of the launch is
+// settled here, where CTAs take turns; the answer comes as other effects do.
+func AsyncCancel(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	op := code.AsyncOf(instr.Imm)
+	for ; m != 0 && w.Err == nil; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		e := newEffect(w, h, instr, lane, op)
+		e.To, e.Bytes = f.Src64(instr.A)[lane], uint64(op.Bytes)
+		if !findMbarrier(w, h, instr, e, op.MbarrierSpace, f.Src64(instr.B)[lane], true) {
+			return
+		}
+		e.Data, e.Persistent = w.Cta.Grid.Cancel(), true
+		w.Cta.Ordered = false // the others have theirs before the next
+		list := []*machine.AsyncEffect{e}
+		if op.All {
+			list = multicastEffect(w, e, 1<<w.Cta.Grid.ClusterSize-1)
+		}
+		issueEffects(w, list)
+	}
+}
+
+// multicast is an effect on shared memory for each of the CTAs of the cluster whose ranks a mask
+// has: at the same place of their shared memory, and they tell the mbarrier at the same place. It
+// traps for a place that is not in shared memory, and for a rank that the cluster does not have.
+func multicastEffect(w *machine.Warp, e *machine.AsyncEffect, ranks uint32) (list []*machine.AsyncEffect) {
+	if e.Op.To == ptx.Shared {
+		e.To, e.Op.To = e.To+probe.SharedWindow, ptx.Generic
+	}
+	if !mem.InShared(e.To, w.Cta.Grid.ClusterSize) {
+		w.Err = faultTrap(e, &mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("%s, from where it is copied on to other CTAs, is not in shared memory", machine.HexAddr(e.To))}, e.To)
+		return nil
+	}
+	for ; ranks != 0; ranks &= ranks - 1 {
+		rank := bits.TrailingZeros32(ranks)
+		if rank >= w.Cta.Grid.ClusterSize {
+			w.Fail(e.Src, 1<<e.Lane, probe.ErrCTARank, "%v: %d, in a cluster of %s", probe.ErrCTARank, rank, w.Cta.Grid.ClusterSizeText())
+			return nil
+		}
+		to := *e
+		to.To, to.Mbarrier = machine.AddressInRank(e.To, rank), machine.AddressInRank(e.Mbarrier, rank)
+		list = append(list, &to)
+	}
+	return list
+}
+
+// asyncStore executes st.async and red.async.
+func AsyncStore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	op := code.AsyncOf(instr.Imm)
+	for ; m != 0 && w.Err == nil; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		e := newEffect(w, h, instr, lane, op)
+		e.To, e.Bytes, e.Persistent = f.Src64(instr.A)[lane], uint64(op.Bytes), true
+		for _, word := range [...]uint64{f.Src64(instr.C)[lane], f.Src64(instr.E)[lane]} {
+			for i := 0; i < 8; i++ {
+				e.Data = append(e.Data, byte(word>>(8*i)))
+			}
+		}
+		e.Data = e.Data[:op.Bytes]
+		if !findMbarrier(w, h, instr, e, op.MbarrierSpace, f.Src64(instr.B)[lane], false) {
+			return
+		}
+		if resolveEffect(w, e) {
+			issueEffect(w, e)
+		}
+	}
+}

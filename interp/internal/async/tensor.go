@@ -1,0 +1,793 @@
+package async
+
+// This file is tensor memory and the tensor cores that work on it (manual 9.7.16). A warp loads and
+// stores a quarter of the lanes: loads happen where they are issued, for whoever uses a register
+// that is loaded waits for it (9.7.16.6.4.5), stores at tcgen05.wait::st. Copies, shifts and
+// multiplications happen in the order of issue, when somebody looks in vain at an mbarrier that
+// a later tcgen05.commit tells of it. With Launch.EagerEffects all happen where they are issued.
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"gemu/interp/internal/access"
+	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/matrix"
+	"gemu/interp/internal/mem"
+	"gemu/probe"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// maxPendingTensor is how many loads, and how many stores, of a warp are kept that it has not waited for.
+// Of more, the oldest store happens, which it may at any time, and the oldest load is forgotten.
+const MaxPendingTensor = 32
+
+func originTrap(issued *machine.IssueOrigin, kind error, format string, args ...any) *probe.Trap {
+	c := issued.Cta
+	t := c.NewTrap(issued.Src, kind, "%v: %s", kind, fmt.Sprintf(format, args...))
+	t.Warp, t.Lanes, t.Active = issued.Warp, issued.Lanes, issued.Active
+	if issued.Lanes != 0 {
+		t.Thread = c.ThreadID(issued.Warp*c.Code.Width + bits.TrailingZeros64(issued.Lanes))
+	}
+	return t
+}
+
+// clone is a copy that shares nothing which changes. The CTA of stores is set by who asks.
+func cloneTensorState(s machine.TensorState) machine.TensorState {
+	if s.Memory != nil {
+		m := *s.Memory
+		s.Memory = &m
+	}
+	s.Blocks, s.FromPair, s.Warps = slices.Clone(s.Blocks), slices.Clone(s.FromPair), slices.Clone(s.Warps)
+	for i := range s.Warps {
+		w := &s.Warps[i]
+		w.Loads, w.Stores = slices.Clone(w.Loads), slices.Clone(w.Stores)
+	}
+	return s
+}
+
+// pairCTA is the other CTA of the pair, nil if there is none (manual 9.7.16.5.1).
+func pairedCTA(c *machine.Cta) *machine.Cta {
+	if r := c.Rank ^ 1; c.Grid.Clustered() && r < len(c.Cluster.Ctas) {
+		return c.Cluster.Ctas[r]
+	}
+	return nil
+}
+
+// lanePair is the CTAs that an instruction is about, the even one first, or why there is no pair.
+func pairIndex(c *machine.Cta, pair bool) ([]*machine.Cta, string) {
+	if !pair {
+		return []*machine.Cta{c}, ""
+	}
+	p := pairedCTA(c)
+	switch {
+	case p == nil:
+		return nil, fmt.Sprintf("cta %s has no other one in its pair, in a cluster of %s", c.Id, c.Grid.ClusterSizeText())
+	case p.Done:
+		return nil, fmt.Sprintf("cta %s, the other one of the pair, has exited", p.Id)
+	case c.Rank%2 == 0:
+		return []*machine.Cta{c, p}, ""
+	}
+	return []*machine.Cta{p, c}, ""
+}
+
+// tensorWarpOf is what a warp has under way.
+func tensorWarpOf(w *machine.Warp, h int) *machine.TensorWarp {
+	s, n := &w.Cta.AsyncState.Tensor, rankInWarpgroup(w, h)
+	if len(s.Warps) <= n {
+		s.Warps = append(s.Warps, make([]machine.TensorWarp, n+1-len(s.Warps))...)
+	}
+	return &s.Warps[n]
+}
+
+// unallocated says what of regions is no tensor memory that is allocated.
+func unallocatedColumns(s *machine.TensorState, list []matrix.Region) string {
+	columns := matrix.TensorColumns
+	for _, b := range s.Blocks {
+		columns = max(columns, b.Column+b.Columns)
+	}
+	for _, r := range list {
+		if r.Lane < 0 || r.Lane+r.Lanes > matrix.TensorLanes || r.Column < 0 || r.Column+r.Columns > columns {
+			return fmt.Sprintf("%v, of %d lanes and %d columns that there are", r, matrix.TensorLanes, columns)
+		}
+		for column := r.Column; column < r.Column+r.Columns; column++ {
+			if !slices.ContainsFunc(s.Blocks, func(b machine.TensorBlock) bool { return b.Column <= column && column < b.Column+b.Columns }) {
+				text := fmt.Sprintf("%v, and column %d is not allocated", r, column)
+				for i := range s.Blocks {
+					text += "; " + s.Blocks[i].String()
+				}
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+// pendingLoad finds a load that reads what is about to be written, and has not been waited for.
+func pendingLoadOf(s *machine.TensorState, list []matrix.Region) *machine.PendingTensorLoad {
+	for i := range s.Warps {
+		for k := range s.Warps[i].Loads {
+			l := &s.Warps[i].Loads[k]
+			for _, r := range l.Regions {
+				if slices.ContainsFunc(list, r.Overlaps) {
+					return l
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// mayAccess traps if regions are not allocated, or if what is written has yet to be read.
+func mayAccess(issued *machine.IssueOrigin, c *machine.Cta, read, written []matrix.Region) error {
+	s := &c.AsyncState.Tensor
+	for i, list := range [][]matrix.Region{read, written} {
+		what := [...]string{"reads", "writes"}[i]
+		if bad := unallocatedColumns(s, list); bad != "" {
+			return originTrap(issued, probe.ErrTensorMemory, "it %s %s", what, bad)
+		}
+	}
+	if l := pendingLoadOf(s, written); l != nil {
+		return originTrap(issued, probe.ErrAsync, "it writes tensor memory that %s at %s reads, for which no tcgen05.wait::ld has waited", l.Src.Text, l.Src.Pos)
+	}
+	return nil
+}
+
+// sameInAll is the value of a row that all lanes have, or traps.
+func sameInAll(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, row int32, what string) (uint32, bool) {
+	list := f.Src32(row)
+	for lane, v := range list {
+		if v != list[0] {
+			w.Fail(w.SourceOf(instr), (1|1<<lane)<<(32*h), probe.ErrTensorMemory, "%v: %s differs between the lanes of a warp: %#x and %#x", probe.ErrTensorMemory, what, list[0], v)
+			return 0, false
+		}
+	}
+	return list[0], true
+}
+
+// columnsOf is how many columns an instruction is about, or traps.
+func columnsOf(w *machine.Warp, h int, f *regfile.File, instr *code.Instr) (int, bool) {
+	n, ok := sameInAll(w, h, f, instr, instr.B, "the number of columns")
+	if imm := code.TensorImmOf(instr.Imm); imm.Exclusive {
+		if ok && (n == 0 || n > uint32(imm.Columns) || n%matrix.TensorUnit != 0) {
+			w.Fail(w.SourceOf(instr), 0, probe.ErrTensorMemory, "%v: %d columns, where with .exclusive a multiple of %d is wanted, up to %d with the module's .target", probe.ErrTensorMemory, n, matrix.TensorUnit, imm.Columns)
+			return 0, false
+		}
+		return int(n), ok
+	}
+	if ok && (n < matrix.TensorUnit || n > matrix.TensorColumns || n&(n-1) != 0) {
+		w.Fail(w.SourceOf(instr), 0, probe.ErrTensorMemory, "%v: %d columns, where a power of two is wanted, from %d to %d", probe.ErrTensorMemory, n, matrix.TensorUnit, matrix.TensorColumns)
+		return 0, false
+	}
+	return int(n), ok
+}
+
+func issueOrigin(w *machine.Warp, h int, instr *code.Instr, m uint32) machine.IssueOrigin {
+	return machine.IssueOrigin{Cta: w.Cta, Src: w.SourceOf(instr), Warp: w.Id, Lanes: uint64(m) << (32 * h), Active: w.Mask}
+}
+
+// tensorAlloc executes tcgen05.alloc, but for the store.
+func TensorAlloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if !w.RequireAllLanes(h, instr, m) {
+		return
+	}
+	c, imm := w.Cta, code.TensorImmOf(instr.Imm)
+	n, ok := columnsOf(w, h, f, instr)
+	if !ok {
+		return
+	}
+	place, ok := placeOfMbarrier(w, h, instr, 0, &mem.Access{Request: probe.Request{Space: imm.Space, Bytes: 4, Kind: probe.AccessStore}}, f.Src64(instr.A)[0])
+	if !ok {
+		return
+	}
+	issued := issueOrigin(w, h, instr, m)
+	fromPair := imm.Pair && len(c.AsyncState.Tensor.FromPair) > 0 // the other has allocated for both, and may have exited since
+	ctas, bad := pairIndex(c, imm.Pair && !fromPair)
+	switch {
+	case place.Alloc == nil || place.Alloc != c.SharedMem:
+		w.Err = originTrap(&issued, probe.ErrWrongSpace, "%s is not in the shared memory of the CTA", machine.HexAddr(f.Src64(instr.A)[0]))
+	case bad != "":
+		w.Err = originTrap(&issued, probe.ErrCTARank, "%s", bad)
+	case c.AsyncState.Tensor.Relinquished:
+		w.Err = originTrap(&issued, probe.ErrTensorMemory, "the CTA has given up the right to allocate")
+	}
+	if w.Err != nil {
+		return
+	}
+	b, ok := machine.TensorBlock{}, true
+	if s := &c.AsyncState.Tensor; fromPair {
+		if b = s.FromPair[0]; b.Columns != n || b.Exclusive != imm.Exclusive {
+			reduction := ""
+			if b.Exclusive {
+				reduction = "exclusively "
+			}
+			w.Err = originTrap(&issued, probe.ErrDivergent, "%d columns, where the other CTA of the pair has allocated %d %sat %s", n, b.Columns, reduction, b.Src.Pos)
+			return
+		}
+		s.FromPair = s.FromPair[1:]
+	} else if b, ok = freeColumns(ctas, n, imm.Exclusive); !ok {
+		w.Err, w.BlockedInstr = machine.ErrNoTensorMemory, instr
+		if len(w.Files) > 1 { // halves of a warp of 64 lanes cannot wait for each other
+			w.Err = originTrap(&issued, probe.ErrDeadlock, "%s", TensorMemoryWait(w, instr))
+		}
+		return
+	} else {
+		b.Pair, b.Exclusive, b.Src, b.Rank, b.Warp = imm.Pair, imm.Exclusive, w.SourceOf(instr), c.Rank, w.Id
+		for _, owner := range ctas {
+			t := &owner.AsyncState.Tensor
+			if t.Memory == nil {
+				t.Memory = new(matrix.TensorMemory)
+			}
+			t.Blocks = append(t.Blocks, b)
+			if owner != c {
+				t.FromPair = append(t.FromPair, b)
+			}
+		}
+	}
+	row := f.Row32(instr.D)
+	for lane := range row {
+		row[lane] = uint32(b.Column)
+	}
+	c.Changed = true
+}
+
+// freeColumns finds neighbouring columns that are free in some CTAs. An exclusive allocation has room where no other is,
+// and while there is one no other has (manual of PTX 9.4, 9.7.18.7.1).
+func freeColumns(ctas []*machine.Cta, n int, exclusive bool) (machine.TensorBlock, bool) {
+	if exclusive {
+		free := !slices.ContainsFunc(ctas, func(c *machine.Cta) bool { return len(c.AsyncState.Tensor.Blocks) > 0 })
+		return machine.TensorBlock{Columns: n}, free
+	}
+	for column := 0; column+n <= matrix.TensorColumns; column += matrix.TensorUnit {
+		taken := false
+		for _, c := range ctas {
+			for _, b := range c.AsyncState.Tensor.Blocks {
+				taken = taken || b.Exclusive || b.Column < column+n && column < b.Column+b.Columns
+			}
+		}
+		if !taken {
+			return machine.TensorBlock{Column: column, Columns: n}, true
+		}
+	}
+	return machine.TensorBlock{}, false
+}
+
+// awaitedAlloc is the allocation at which the warp waits for tensor memory; nil if it does not.
+func AwaitedAllocation(w *machine.Warp) *code.Instr {
+	if w.State != machine.AtGroup || w.Uncounted == 0 { // for its warpgroup a warp waits before a block
+		return nil
+	}
+	return &w.Cta.Code.Instrs[w.Pc]
+}
+
+// tensorMemoryWait says what the warp waits for at an allocation, and who has it.
+func TensorMemoryWait(w *machine.Warp, instr *code.Instr) string {
+	c, imm := w.Cta, code.TensorImmOf(instr.Imm)
+	pair := imm.Pair
+	text := fmt.Sprintf("it waits for %d free columns of tensor memory", w.Files[0].Src32(instr.B)[0])
+	if imm.Exclusive {
+		text += ", and until no other ones are allocated"
+	}
+	ctas, _ := pairIndex(c, pair)
+	for _, owner := range ctas {
+		for i := range owner.AsyncState.Tensor.Blocks {
+			b := &owner.AsyncState.Tensor.Blocks[i]
+			text += "; "
+			if pair {
+				text += fmt.Sprintf("of cta %s ", owner.Id)
+			}
+			text += fmt.Sprintf("%v by warp %d", b, b.Warp)
+			if b.Rank != c.Rank {
+				text += fmt.Sprintf(" of cta %s", c.Cluster.Ctas[b.Rank].Id)
+			}
+		}
+	}
+	return text
+}
+
+// tensorMemoryDeadlock is the trap of a warp that waits for tensor memory which nobody will deallocate.
+func tensorMemoryDeadlock(w *machine.Warp, instr *code.Instr) *probe.Trap {
+	return w.Fail(w.SourceOf(instr), w.Mask, probe.ErrDeadlock, "%v: %s", probe.ErrDeadlock, TensorMemoryWait(w, instr))
+}
+
+// tensorDealloc executes tcgen05.dealloc.
+func TensorDealloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if !w.RequireAllLanes(h, instr, m) {
+		return
+	}
+	n, ok := columnsOf(w, h, f, instr)
+	if !ok {
+		return
+	}
+	at, ok := sameInAll(w, h, f, instr, instr.A, "the address")
+	if !ok {
+		return
+	}
+	issued, imm := issueOrigin(w, h, instr, m), code.TensorImmOf(instr.Imm)
+	s := &w.Cta.AsyncState.Tensor
+	i := slices.IndexFunc(s.Blocks, func(b machine.TensorBlock) bool {
+		return uint32(b.Column) == at && b.Columns == n && !b.DeallocatedHere
+	})
+	switch {
+	case i < 0:
+		text := fmt.Sprintf("no %d columns have been allocated at %v", n, matrix.TensorAddress(at))
+		for k := range s.Blocks {
+			text += "; " + s.Blocks[k].String()
+		}
+		w.Err = originTrap(&issued, probe.ErrTensorMemory, "%s", text)
+		return
+	case s.Blocks[i].Pair != imm.Pair:
+		w.Err = originTrap(&issued, probe.ErrTensorMemory, "%v, with another .cta_group", &s.Blocks[i])
+		return
+	case s.Blocks[i].Exclusive != imm.Exclusive:
+		w.Err = originTrap(&issued, probe.ErrTensorMemory, "%v: .exclusive stands at an allocation and its deallocation, or at neither", &s.Blocks[i])
+		return
+	}
+	free := func(c *machine.Cta, column int) {
+		t := &c.AsyncState.Tensor
+		t.Blocks = slices.DeleteFunc(t.Blocks, func(b machine.TensorBlock) bool { return b.Column == column })
+		for k := range c.Warps {
+			if other := &c.Warps[k]; other.State == machine.AtGroup { // it may have waited for this
+				other.State = machine.ReadyToRun
+			}
+		}
+		c.Changed = true
+	}
+	if !imm.Pair {
+		free(w.Cta, s.Blocks[i].Column)
+		return
+	}
+	p := pairedCTA(w.Cta)
+	column := s.Blocks[i].Column
+	s.Blocks[i].DeallocatedHere = true
+	if k := slices.IndexFunc(p.AsyncState.Tensor.Blocks, func(b machine.TensorBlock) bool { return b.Column == column }); k < 0 || p.AsyncState.Tensor.Blocks[k].DeallocatedHere {
+		free(w.Cta, column)
+		free(p, column)
+	}
+	w.Cta.Changed = true
+}
+
+// tensorRelinquish executes tcgen05.relinquish_alloc_permit.
+func TensorRelinquish(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if w.RequireAllLanes(h, instr, m) {
+		w.Cta.AsyncState.Tensor.Relinquished = true
+	}
+}
+
+// quarter is the address that a warp accesses, which must be in its quarter of the lanes (manual
+// 9.7.16.8.1). With a lane below 32 it is counted from there, as GPUs do and programs rely on.
+func laneQuarter(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32, t *code.TensorAccess) (matrix.TensorAddress, []matrix.Region, bool) {
+	v, ok := sameInAll(w, h, f, instr, w.Cta.Code.Fragments[instr.Side].E[0].Row, "the address")
+	if !ok {
+		return 0, nil, false
+	}
+	a, own := matrix.TensorAddress(v), rankInWarpgroup(w, h)%matrix.Warps*matrix.Lanes
+	if a.Lane() < matrix.Lanes {
+		a += matrix.TensorAddress(own) << 16
+	}
+	issued := issueOrigin(w, h, instr, m)
+	if in := a.Lane() - own; in < 0 || in+t.Tile.Rows > matrix.Lanes || in%16 != 0 {
+		w.Err = originTrap(&issued, probe.ErrTensorMemory, "it accesses %d lanes from %v on; warp %d can access lanes %d to %d, from a multiple of 16 on", t.Tile.Rows, a, rankInWarpgroup(w, h), own, own+matrix.Lanes-1)
+		return 0, nil, false
+	}
+	regions := t.Tile.Regions(a)
+	if bad := unallocatedColumns(&w.Cta.AsyncState.Tensor, regions); bad != "" {
+		w.Err = originTrap(&issued, probe.ErrTensorMemory, "it accesses %s", bad)
+		return 0, nil, false
+	}
+	return a, regions, true
+}
+
+// tensorRows are the rows of registers.
+func TensorRows(f *regfile.File, list []code.Elem, own bool) []*regfile.Row32 {
+	rows := make([]*regfile.Row32, len(list))
+	for i, e := range list {
+		switch {
+		case own && e.Row < 0:
+			rows[i] = new(regfile.Row32)
+		case own:
+			rows[i] = f.Row32(e.Row)
+		default:
+			rows[i] = f.Src32(e.Row)
+		}
+	}
+	return rows
+}
+
+// tensorLoad executes tcgen05.ld.
+func TensorLoad(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if !w.RequireAllLanes(h, instr, m) {
+		return
+	}
+	frags := &w.Cta.Code.Fragments[instr.Side]
+	t := frags.Memory
+	a, regions, ok := laneQuarter(w, h, f, instr, m, t)
+	if !ok {
+		return
+	}
+	rows := TensorRows(f, frags.D, true)
+	loaded := rows
+	if t.Reduce != nil {
+		loaded = rows[:len(rows)-1]
+	}
+	kept := loaded
+	if t.Compress != nil {
+		dense := make([]regfile.Row32, t.Tile.Registers)
+		loaded = make([]*regfile.Row32, len(dense))
+		for i := range dense {
+			loaded[i] = &dense[i]
+		}
+	}
+	t.Tile.Load(w.Cta.AsyncState.Tensor.Memory, a, loaded)
+	if t.Compress != nil {
+		machine.CompressRows(t.Compress, loaded, kept)
+	}
+	if t.Reduce != nil {
+		reduceRows(t.Reduce, loaded, rows[len(rows)-1])
+	}
+	if !w.Cta.Grid.EagerEffects {
+		s := tensorWarpOf(w, h)
+		if len(s.Loads) == MaxPendingTensor {
+			s.Loads = slices.Delete(s.Loads, 0, 1)
+		}
+		s.Loads = append(s.Loads, machine.PendingTensorLoad{Src: w.SourceOf(instr), Regions: regions})
+	}
+}
+
+// tensorStore executes tcgen05.st.
+func TensorStore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if !w.RequireAllLanes(h, instr, m) {
+		return
+	}
+	frags := &w.Cta.Code.Fragments[instr.Side]
+	a, regions, ok := laneQuarter(w, h, f, instr, m, frags.Memory)
+	if !ok {
+		return
+	}
+	st := machine.PendingTensorStore{IssueOrigin: issueOrigin(w, h, instr, m), Regions: regions, Cells: frags.Memory.Tile.Cells(a, TensorRows(f, frags.A, false))}
+	w.Cta.Changed = true
+	if w.Cta.Grid.EagerEffects {
+		w.Err = executeTensorStore(&st, w.Cta)
+		return
+	}
+	s := tensorWarpOf(w, h)
+	if len(s.Stores) == MaxPendingTensor {
+		oldest := s.Stores[0]
+		s.Stores = slices.Delete(s.Stores, 0, 1)
+		if w.Err = executeTensorStore(&oldest, w.Cta); w.Err != nil {
+			return
+		}
+	}
+	s.Stores = append(s.Stores, st)
+}
+
+// execute stores. The error is a *Trap.
+func executeTensorStore(st *machine.PendingTensorStore, c *machine.Cta) error {
+	st.Cta = c
+	if err := mayAccess(&st.IssueOrigin, c, nil, st.Regions); err != nil {
+		return err
+	}
+	c.AsyncState.Tensor.Memory.Put(st.Cells)
+	c.Changed = true
+	return nil
+}
+
+// tensorWait executes tcgen05.wait.
+func TensorWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if !w.RequireAllLanes(h, instr, m) {
+		return
+	}
+	s := tensorWarpOf(w, h)
+	if !code.TensorImmOf(instr.Imm).Store {
+		s.Loads = nil
+		return
+	}
+	stores := s.Stores
+	s.Stores = nil
+	for i := range stores {
+		if w.Err = executeTensorStore(&stores[i], w.Cta); w.Err != nil {
+			return
+		}
+	}
+}
+
+// tensorOperation executes tcgen05.cp, .shift and .mma.
+func TensorOperation(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	for ; m != 0 && w.Err == nil; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		e := newEffect(w, h, instr, lane, code.Async{})
+		p := &machine.PipeOp{Pair: code.TensorImmOf(instr.Imm).Pair}
+		e.PipeOp = p
+		switch instr.Op {
+		case code.TensorShift:
+			p.Address = matrix.TensorAddress(f.Src32(instr.A)[lane])
+		case code.TensorCopy:
+			p.Access = w.Cta.Code.Fragments[instr.Side].Memory
+			p.Address, p.From = matrix.TensorAddress(f.Src32(instr.A)[lane]), matrix.TensorDescriptor(f.Src64(instr.B)[lane])
+		default:
+			setMultiplication(p, w, f, instr, lane)
+			product, bad := p.Access.Mma.Product(f.Src32(instr.C)[lane])
+			if bad == nil {
+				bad = product.Check(&p.Operands)
+			}
+			if bad != nil {
+				w.Err = refusalTrap(e, bad)
+				return
+			}
+			p.Product = product
+		}
+		if err := checkPipeOp(e); err != nil {
+			w.Err = err
+			return
+		}
+		issueEffect(w, e)
+	}
+}
+
+// setMultiplication reads the operands of one.
+func setMultiplication(p *machine.PipeOp, w *machine.Warp, f *regfile.File, instr *code.Instr, lane int) {
+	frags := &w.Cta.Code.Fragments[instr.Side]
+	p.Access = frags.Memory
+	word := func(i int) uint32 { return f.Src32(frags.E[i].Row)[lane] }
+	address := func(i int) matrix.TensorAddress { return matrix.TensorAddress(word(i)) }
+	x := &p.Operands
+	x.D, x.A, x.Meta = address(code.TensorD), address(code.TensorA), address(code.TensorMeta)
+	// The upper two bits are which byte of a cell they are in, which the instruction descriptor
+	// says: programs leave them there.
+	x.ScaleA, x.ScaleB = address(code.TensorScaleA)&^(3<<30), address(code.TensorScaleB)&^(3<<30)
+	x.DescA, x.DescB = matrix.TensorDescriptor(f.Src64(instr.A)[lane]), matrix.TensorDescriptor(f.Src64(instr.B)[lane])
+	x.Add = f.SrcP(instr.E)>>lane&1 != 0
+	for i := range x.Disabled {
+		x.Disabled[i] = word(code.TensorDisabled + i)
+	}
+	x.Zero = matrix.ZeroMask(f.Src64(frags.E[code.TensorZero].Row)[lane])
+}
+
+// refusalTrap is the trap of a multiplication that cannot be, or that does not run.
+func refusalTrap(e *machine.AsyncEffect, r *matrix.Refusal) *probe.Trap {
+	if r.NotImplemented {
+		return effectTrap(e, probe.ErrTensorMemory, "%v: %s, which is legal and gemu does not run", probe.ErrTensorMemory, r.Description)
+	}
+	return effectTrap(e, probe.ErrTensorMemory, "%v: %s", probe.ErrTensorMemory, r.Description)
+}
+
+func originOf(e *machine.AsyncEffect) *machine.IssueOrigin {
+	return &machine.IssueOrigin{Cta: e.Cta, Src: e.Src, Warp: e.Warp, Lanes: 1 << e.Lane, Active: e.Active}
+}
+
+// checkPipeOp traps if an operation goes where it cannot go.
+func checkPipeOp(e *machine.AsyncEffect) error {
+	p, issued := e.PipeOp, originOf(e)
+	ctas, bad := pairIndex(e.Cta, p.Pair)
+	if bad != "" {
+		return originTrap(issued, probe.ErrCTARank, "%s", bad)
+	}
+	var read, written []matrix.Region
+	switch {
+	case p.Product != nil:
+		read, written = p.Product.Regions(&p.Operands)
+	case p.Access != nil:
+		written = p.Access.Copy.Regions(p.Address)
+		if p.Address.Lane() != 0 && len(written) == 1 {
+			return originTrap(issued, probe.ErrTensorMemory, "it copies to %v: a lane that is not 0", p.Address)
+		}
+		if _, bad := p.From.Placement(); bad != "" {
+			return originTrap(issued, probe.ErrTensorMemory, "descriptor %#x: %s", uint64(p.From), bad)
+		}
+		if p.From.Absolute() || p.From>>61 == 1 {
+			return refusalTrap(e, &matrix.Refusal{Description: fmt.Sprintf("descriptor %#x: an absolute leading dimension, or swizzling mode 1, of a copy", uint64(p.From)), NotImplemented: true})
+		}
+	default:
+		if p.Address.Lane()%matrix.Lanes != 0 {
+			return originTrap(issued, probe.ErrTensorMemory, "it shifts rows from %v on: a lane that is no multiple of 32", p.Address)
+		}
+		written = []matrix.Region{matrix.ShiftRegion(p.Address)}
+	}
+	for _, c := range ctas {
+		if err := mayAccess(issued, c, read, written); err != nil {
+			return err
+		}
+		size := uint64(len(c.Shared))
+		name, desc, addr, outside := "", matrix.TensorDescriptor(0), uint64(0), false
+		switch {
+		case p.Product != nil:
+			if name, addr, outside = p.Product.Outside(&p.Operands, size); name == "A" {
+				desc = p.Operands.DescA
+			} else {
+				desc = p.Operands.DescB
+			}
+			name = "matrix " + name
+		case p.Access != nil:
+			place, _ := p.From.Placement()
+			addr, outside = p.Access.Copy.Outside(place, size)
+			name, desc = "what it copies", p.From
+		}
+		if outside {
+			d, _ := desc.Placement()
+			t := originTrap(issued, probe.ErrOutOfBounds, "%s, from shared memory %s on, has elements at %s, and cta %s has %d bytes: descriptor %#x, leading dimension byte offset %d, stride dimension byte offset %d, swizzling mode %d",
+				name, machine.HexAddr(d.Start), machine.HexAddr(addr), c.Id, size, uint64(desc), d.Leading, d.Stride, uint64(desc>>61))
+			t.Addr, t.Bytes = addr, matrix.Chunk
+			return t
+		}
+	}
+	return nil
+}
+
+// isPipeOp reports whether the effect is one of tensor cores, or tells of those before it.
+func isPipeOp(e *machine.AsyncEffect) bool { return e.PipeOp != nil || e.Commits }
+
+// runPipe has the effects of tensor cores that came before one, and that, in the order of issue:
+// those of its CTA, and of the other of the pair. Mbarriers are told in that order, too.
+func runPipe(cl *machine.Cluster, upTo *machine.AsyncEffect) error {
+	run := []*machine.AsyncEffect{upTo}
+	if pair := upTo.Cta.Rank / 2; cl.Pipes != nil {
+		list := cl.Pipes[pair]
+		n, _ := slices.BinarySearchFunc(list, upTo.Seq, func(e *machine.AsyncEffect, seq int64) int { return cmp.Compare(e.Seq, seq) })
+		if upTo.ReadsA {
+			for _, e := range list[:n] {
+				readMatrixA(e)
+			}
+			cl.Pipes[pair] = slices.DeleteFunc(slices.Clone(list), func(e *machine.AsyncEffect) bool { return e == upTo })
+		} else {
+			run = append(slices.Clone(list[:n]), upTo)
+			if n < len(list) && list[n] == upTo {
+				n++
+			}
+			cl.Pipes[pair] = list[n:]
+		}
+	}
+	var mbarriers []uint64 // mbarriers, besides that of upTo
+	for _, e := range run {
+		e.Done = true
+		e.Cta.AsyncState.KeptBytes -= e.KeptBytes
+		e.Cta.Changed = true
+		var err error
+		if e.PipeOp != nil {
+			err = executePipeOp(e)
+		} else {
+			emitEffect(e, machine.StageWrites)
+			err = arriveAtMbarrier(e)
+		}
+		if err != nil {
+			return err
+		}
+		if e.Commits && e != upTo {
+			mbarriers = append(mbarriers, e.Mbarrier)
+		}
+	}
+	slices.Sort(mbarriers)
+	for _, addr := range slices.Compact(mbarriers) {
+		dropEffectsAt(cl, addr, func(e *machine.AsyncEffect) bool { return e.Done && e.Commits })
+	}
+	return nil
+}
+
+// readA reads matrix A of a multiplication, if it is in shared memory and that has not been done.
+func readMatrixA(e *machine.AsyncEffect) {
+	p := e.PipeOp
+	if p == nil || p.Product == nil || p.Product.InTensor || e.FactorA != nil {
+		return
+	}
+	emitEffect(e, machine.StageReads)
+	ctas, _ := pairIndex(e.Cta, p.Pair)
+	for _, c := range ctas {
+		list := p.Product.LoadA(c.Shared, &p.Operands)
+		e.FactorA = append(e.FactorA, list)
+		chargeEffect(e, 4*uint64(len(list)))
+	}
+}
+
+// executePipeOp does an operation.
+func executePipeOp(e *machine.AsyncEffect) error {
+	if err := checkPipeOp(e); err != nil {
+		return err
+	}
+	emitEffect(e, machine.StageReads|machine.StageWrites)
+	p := e.PipeOp
+	ctas, _ := pairIndex(e.Cta, p.Pair)
+	for _, c := range ctas {
+		c.Changed = true
+		switch {
+		case p.Product != nil:
+		case p.Access != nil:
+			place, _ := p.From.Placement()
+			p.Access.Copy.Execute(c.AsyncState.Tensor.Memory, p.Address, c.Shared, place)
+		default:
+			c.AsyncState.Tensor.Memory.ShiftDown(p.Address)
+		}
+	}
+	if p.Product == nil {
+		return nil
+	}
+	var list []matrix.TensorCTA
+	for i, c := range ctas {
+		list = append(list, matrix.TensorCTA{Memory: c.AsyncState.Tensor.Memory, Shared: c.Shared})
+		if e.FactorA != nil {
+			list[i].A = e.FactorA[i]
+		}
+	}
+	if u := p.Product.Execute(list, &p.Operands); u != nil {
+		return effectTrap(e, probe.ErrMatrix, "%v: %s: the manual leaves open what it gives", probe.ErrMatrix, u.Description)
+	}
+	return nil
+}
+
+// tensorCommit executes tcgen05.commit.
+func TensorCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	imm := code.TensorImmOf(instr.Imm)
+	for ; m != 0 && w.Err == nil; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		e := newEffect(w, h, instr, lane, code.Async{})
+		e.Arrives, e.Commits, e.ReadsA = true, true, imm.ReadA
+		if _, bad := pairIndex(w.Cta, imm.Pair); bad != "" {
+			w.Err = originTrap(originOf(e), probe.ErrCTARank, "%s", bad)
+			return
+		}
+		addr := f.Src64(instr.A)[lane]
+		if !imm.Multicast {
+			if findMbarrier(w, h, instr, e, imm.Space, addr, false) {
+				issueEffect(w, e)
+			}
+			continue
+		}
+		at, ok := mbarrierAt(w, h, instr, lane, imm.Space, addr, false)
+		if !ok {
+			return
+		}
+		ranks := f.Src32(instr.B)[lane]
+		if !imm.Wide {
+			ranks &= math.MaxUint16
+		}
+		for ; ranks != 0 && w.Err == nil; ranks &= ranks - 1 {
+			rank := bits.TrailingZeros32(ranks)
+			if rank >= w.Cta.Grid.ClusterSize {
+				w.Fail(e.Src, 1<<e.Lane, probe.ErrCTARank, "%v: %d, in a cluster of %s", probe.ErrCTARank, rank, w.Cta.Grid.ClusterSizeText())
+				return
+			}
+			to := *e
+			if to.Mbarrier = machine.AddressInRank(at, rank); !MbarrierAt(w.Cta, to.Mbarrier).valid() {
+				failMbarrier(w, h, instr, lane, to.Mbarrier, notAnMbarrier)
+				return
+			}
+			issueEffect(w, &to)
+		}
+	}
+}
+
+// finishTensor traps if the CTA ends with tensor memory that it has allocated.
+func finishTensor(c *machine.Cta) error {
+	for i := range c.AsyncState.Tensor.Blocks {
+		if b := &c.AsyncState.Tensor.Blocks[i]; !b.DeallocatedHere {
+			issued := machine.IssueOrigin{Cta: c, Src: b.Src, Warp: b.Warp}
+			return originTrap(&issued, probe.ErrTensorMemory, "the CTA ends, and has not deallocated %v", b)
+		}
+	}
+	return nil
+}
+
+// reduceRows combines, for each lane, what registers have. What is reduced is as redux has it.
+func reduceRows(r *code.TensorReduction, rows []*regfile.Row32, last *regfile.Row32) {
+	step := func(a, b uint64) uint64 { return access.ApplyReduction(r.Integer, access.WidthMask(ptx.B32), a, b, 0) }
+	if r.Float.Op != code.Invalid {
+		step = func(a, b uint64) uint64 {
+			v, _ := alu.Single[r.Float.Op](a, b, 0, 0, uint64(r.Float.Imm))
+			return v
+		}
+	}
+	for lane := range last {
+		v := uint64(rows[0][lane])
+		for _, row := range rows { // the first twice, for its sign
+			v = step(v, uint64(row[lane]))
+		}
+		if x := math.Float32frombits(uint32(v)); r.Float.Op != code.Invalid && x != x {
+			v = 0x7fffffff
+		}
+		last[lane] = uint32(v)
+	}
+}

@@ -1,0 +1,486 @@
+package async
+
+// This file is copies between tensors and shared memory (manual 5.5, 9.7.9.25.5), which happen
+// as all bulk operations do, and what changes tensor maps.
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"unsafe"
+
+	"gemu/internal/tensormap"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/fp"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/mem"
+	"gemu/probe"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// shared is the address of the box in shared memory.
+func sharedAddressOf(e *machine.AsyncEffect) uint64 {
+	if e.Tensor.Copy.Store {
+		return e.From
+	}
+	return e.To
+}
+
+// tensorTrap is the trap of a copy that cannot be.
+func tensorTrap(e *machine.AsyncEffect, kind error, format string, args ...any) *probe.Trap {
+	t := e.Tensor
+	args = append([]any{kind, t.Copy.String(), machine.HexAddr(t.At)}, args...)
+	return effectTrap(e, kind, "%v: the box at %s by the tensor map at %s: "+format, args...)
+}
+
+// tensorFaultTrap is the trap of a copy that cannot reach memory.
+func tensorFaultTrap(e *machine.AsyncEffect, fault *mem.Fault, addr uint64, bytes int) *probe.Trap {
+	t := effectTrap(e, fault.Kind, "%s: one of %d bytes of the box at %s by the tensor map at %s", fault.Msg, bytes, e.Tensor.Copy.String(), machine.HexAddr(e.Tensor.At))
+	t.Addr, t.Bytes, t.Nearby = addr, bytes, fault.Near
+	return t
+}
+
+// readMap reads the tensor map, if that has not been done.
+func readTensorMap(e *machine.AsyncEffect) error {
+	if e.Tensor.M != nil {
+		return nil
+	}
+	m, err := tensorMapOf(e)
+	e.Tensor.M = m
+	return err
+}
+
+// mapOf is the tensor map of a copy, which fits it.
+//
+//go:norace
+func tensorMapOf(e *machine.AsyncEffect) (*tensormap.Map, error) {
+	t, c := e.Tensor, e.Cta
+	view := mem.View{Map: c.Grid.Dev.Memory, Shared: c.SharedMem}
+	place, fault := view.Resolve(&mem.Access{Request: probe.Request{Space: t.Space, Bytes: tensormap.Align, Kind: probe.AccessLoad}}, t.At)
+	switch {
+	case fault == nil && (place.Alloc == nil || place.Alloc.Kind == probe.SharedMemory):
+		return nil, tensorTrap(e, probe.ErrWrongSpace, "it is in shared or local memory")
+	case fault == nil && place.Alloc.Size-place.Offset < tensormap.Size:
+		return nil, tensorTrap(e, probe.ErrOutOfBounds, "it ends behind %d bytes, of %d", place.Alloc.Size-place.Offset, tensormap.Size)
+	case fault != nil:
+		return nil, tensorFaultTrap(e, fault, t.At, tensormap.Size)
+	}
+	var b [tensormap.Size]byte
+	copy(b[:], unsafe.Slice((*byte)(unsafe.Add(place.Alloc.Ptr, place.Offset)), tensormap.Size))
+	m, err := tensormap.DecodeWith(b[:], t.With)
+	if err == nil {
+		err = m.Fits(&t.Copy)
+	}
+	if err == nil && e.Op.Reduces && !slices.Contains(reductions[m.Type].ops, t.Reduce) {
+		return nil, tensorTrap(e, probe.ErrAsync, "elements of .%s, for which there is no such reduction", m.Type)
+	}
+	if err != nil {
+		return nil, tensorTrap(e, probe.ErrAsync, "%v", err)
+	}
+	return m, nil
+}
+
+// reductions are those that elements have (manual 9.7.9.25.5.3), by type.
+var reductions = map[tensormap.Type]struct {
+	typ ptx.Type
+	ops []code.AtomicOp
+}{
+	tensormap.U32:  {ptx.U32, []code.AtomicOp{code.AtomAdd, code.AtomMin, code.AtomMax, code.AtomInc, code.AtomDec, code.AtomAnd, code.AtomOr, code.AtomXor}},
+	tensormap.S32:  {ptx.S32, []code.AtomicOp{code.AtomAdd, code.AtomMin, code.AtomMax, code.AtomAnd, code.AtomOr, code.AtomXor}},
+	tensormap.U64:  {ptx.U64, []code.AtomicOp{code.AtomAdd, code.AtomMin, code.AtomMax, code.AtomAnd, code.AtomOr, code.AtomXor}},
+	tensormap.S64:  {ptx.S64, []code.AtomicOp{code.AtomMin, code.AtomMax, code.AtomAnd, code.AtomOr, code.AtomXor}},
+	tensormap.F16:  {ptx.F16, []code.AtomicOp{code.AtomAdd, code.AtomMin, code.AtomMax}},
+	tensormap.BF16: {ptx.BF16, []code.AtomicOp{code.AtomAdd, code.AtomMin, code.AtomMax}},
+	tensormap.F32:  {ptx.F32, []code.AtomicOp{code.AtomAdd}},
+}
+
+// memoryView finds memory of a tensor, piece by piece: mostly that of the piece before.
+type memoryView struct {
+	view  mem.View
+	kind  probe.AccessKind
+	alloc *mem.Allocation
+}
+
+func (r *memoryView) bytes(p *tensormap.Segment) ([]byte, *mem.Fault) {
+	n := uint64(p.Bytes)
+	if r.alloc == nil || p.Global < r.alloc.Base || p.Global-r.alloc.Base > r.alloc.Size || n > r.alloc.Size-(p.Global-r.alloc.Base) {
+		request := mem.Access{Request: probe.Request{Space: ptx.Global, Bytes: 1, Kind: r.kind}}
+		for _, addr := range [...]uint64{p.Global, p.Global + n - 1} {
+			place, fault := r.view.Resolve(&request, addr)
+			if fault != nil {
+				return nil, fault
+			}
+			if r.alloc != nil && addr != p.Global && place.Alloc != r.alloc {
+				return nil, &mem.Fault{Kind: probe.ErrOutOfBounds, Msg: "a tensor that is not in one piece of memory"}
+			}
+			r.alloc = place.Alloc
+		}
+	}
+	return unsafe.Slice((*byte)(unsafe.Add(r.alloc.Ptr, p.Global-r.alloc.Base)), n), nil
+}
+
+func sharedView(c *machine.Cta, kind probe.AccessKind) memoryView {
+	return memoryView{view: mem.View{Map: c.Grid.Dev.Memory, Shared: c.SharedMem}, kind: kind}
+}
+
+// box is the shared memory that a copy needs.
+func tensorBox(e *machine.AsyncEffect, m *tensormap.Map) ([]byte, error) {
+	kind := probe.AccessStore
+	if e.Tensor.Copy.Store {
+		kind = probe.AccessLoad
+	}
+	space, addr := e.Op.To, sharedAddressOf(e)
+	if e.Tensor.Copy.Store {
+		space = e.Op.From
+	}
+	n := m.Span(&e.Tensor.Copy)
+	alloc, b, fault := e.Cta.RegionOf(space, kind, addr, n, tensormap.SharedAlign)
+	if fault == nil && e.Op.NotifiesMbarrier && alloc != e.Cta.CtaAt(e.Mbarrier).SharedMem {
+		fault = &mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("a box at %s, not in the shared memory of cta %s, whose mbarrier counts its bytes", machine.HexAddr(addr), e.Cta.CtaAt(e.Mbarrier).Id)}
+	}
+	if fault != nil {
+		return nil, tensorFaultTrap(e, fault, addr, int(n))
+	}
+	return b, nil
+}
+
+// resolvePlaces traps if a copy cannot go where it should.
+func resolvePlaces(e *machine.AsyncEffect, m *tensormap.Map) (err error) {
+	if _, err = tensorBox(e, m); err != nil {
+		return err
+	}
+	kind := probe.AccessLoad
+	if e.Tensor.Copy.Store {
+		kind = probe.AccessStore
+	}
+	r := sharedView(e.Cta, kind)
+	m.Walk(&e.Tensor.Copy, sharedAddressOf(e), func(p tensormap.Segment) bool {
+		if p.Inside {
+			if _, fault := r.bytes(&p); fault != nil {
+				err = tensorFaultTrap(e, fault, p.Global, p.Bytes)
+			}
+		}
+		return err == nil
+	})
+	return err
+}
+
+// readTensor reads the map and the source: what is one piece behind the other. What is outside
+// of the tensor is filled in.
+//
+//go:norace
+func readTensor(e *machine.AsyncEffect) (err error) {
+	if err := readTensorMap(e); err != nil {
+		return err
+	}
+	m, t := e.Tensor.M, e.Tensor
+	from, err := tensorBox(e, m)
+	if err != nil {
+		return err
+	}
+	data := make([]byte, 0, m.Bytes(&t.Copy))
+	if !t.Copy.Store {
+		r, fill := sharedView(e.Cta, probe.AccessLoad), fillOf(m)
+		m.Walk(&t.Copy, sharedAddressOf(e), func(p tensormap.Segment) bool {
+			if !p.Inside {
+				for n := p.Bytes; n > 0; n -= min(n, len(fill)) {
+					data = append(data, fill[:min(n, len(fill))]...)
+				}
+				return true
+			}
+			b, fault := r.bytes(&p)
+			if fault != nil {
+				err = tensorFaultTrap(e, fault, p.Global, p.Bytes)
+				return false
+			}
+			e.PatternFound = e.PatternFound || tensorRefusal(e.Op.ReportPattern, &p, b)
+			data = append(data, b...)
+			return true
+		})
+		convert(m.Type, data)
+		keepEffectData(e, data)
+		return err
+	}
+	m.Walk(&t.Copy, sharedAddressOf(e), func(p tensormap.Segment) bool {
+		b := from[p.Shared-sharedAddressOf(e):]
+		if m.Type == tensormap.B6x16P32 {
+			data = append(data, pack6((*[16]byte)(b))...)
+		} else {
+			data = append(data, b[:p.Bytes]...)
+		}
+		return true
+	})
+	keepEffectData(e, data)
+	return nil
+}
+
+// found reports whether a piece of a tensor has the pattern that a copy looks for: in each 16 bytes of global
+// memory it looks at the first element that is copied.
+func tensorRefusal(v code.PatternCheck, p *tensormap.Segment, b []byte) bool {
+	for addr := p.Global; len(b) > 0; {
+		n := min(int(16-addr%16), len(b))
+		if p.First || addr != p.Global || addr%16 == 0 || v == code.PerByte {
+			if v.FoundFirst(b[:n]) {
+				return true
+			}
+		}
+		addr, b = addr+uint64(n), b[n:]
+	}
+	return false
+}
+
+// keepData has the effect have what it has read.
+func keepEffectData(e *machine.AsyncEffect, data []byte) {
+	if e.Data = data; !e.Done {
+		chargeEffect(e, uint64(len(data)))
+	}
+}
+
+// writeTensor writes what has been read.
+//
+//go:norace
+func writeTensor(e *machine.AsyncEffect) (err error) {
+	m, t, data := e.Tensor.M, e.Tensor, e.Data
+	e.Data = nil
+	if !t.Copy.Store {
+		to, err := tensorBox(e, m)
+		if err != nil {
+			return err
+		}
+		m.Walk(&t.Copy, sharedAddressOf(e), func(p tensormap.Segment) bool {
+			copy(to[p.Shared-sharedAddressOf(e):], data[:p.Bytes])
+			data = data[p.Bytes:]
+			return true
+		})
+		return nil
+	}
+	var reduction code.Reduction
+	if e.Op.Reduces {
+		reduction = code.ReductionOn(t.Reduce, reductions[m.Type].typ, ptx.Global)
+	}
+	r := sharedView(e.Cta, probe.AccessStore)
+	m.Walk(&t.Copy, sharedAddressOf(e), func(p tensormap.Segment) bool {
+		if p.Inside {
+			to, fault := r.bytes(&p)
+			switch {
+			case fault != nil:
+				err = tensorFaultTrap(e, fault, p.Global, p.Bytes)
+				return false
+			case e.Op.Reduces:
+				reduceBytes(to, data[:p.Bytes], reduction)
+			default:
+				copy(to, data)
+			}
+		}
+		data = data[p.Bytes:]
+		return true
+	})
+	return err
+}
+
+// fillOf is what elements have that are outside of a tensor. The NaN of half precision is the one
+// that fma.oob knows; of the others nobody has said which it is.
+func fillOf(m *tensormap.Map) []byte {
+	if !m.NaN {
+		return make([]byte, 16)
+	}
+	switch m.Type {
+	case tensormap.F16, tensormap.BF16:
+		return []byte{0xf7, 0x7f}
+	case tensormap.F64:
+		return binary.LittleEndian.AppendUint64(nil, 0x7ff8<<48)
+	}
+	return binary.LittleEndian.AppendUint32(nil, math.Float32bits(fp.Canon32(float32(math.NaN()))))
+}
+
+// convert makes elements of what is in global memory, where a type asks for it: .f32.ftz has no
+// subnormal numbers, and .tf32 is .f32 rounded to the nearest (manual 5.5.1).
+func convert(t tensormap.Type, data []byte) {
+	flush := t == tensormap.F32Ftz || t == tensormap.TF32Ftz
+	round := t == tensormap.TF32 || t == tensormap.TF32Ftz
+	if !flush && !round {
+		return
+	}
+	for ; len(data) > 0; data = data[4:] {
+		v := binary.LittleEndian.Uint32(data)
+		if flush {
+			v = math.Float32bits(fp.FTZ32(math.Float32frombits(v)))
+		}
+		if round {
+			v = uint32(fp.TF32.Convert(float64(math.Float32frombits(v)), fp.RN, 0, false)) << 13
+		}
+		binary.LittleEndian.PutUint32(data, v)
+	}
+}
+
+// pack6 is the low six bits of 16 bytes.
+func pack6(b *[16]byte) []byte {
+	out := make([]byte, 0, 12)
+	for i := 0; i < len(b); i += 4 {
+		v := uint32(b[i]&63) | uint32(b[i+1]&63)<<6 | uint32(b[i+2]&63)<<12 | uint32(b[i+3]&63)<<18
+		out = append(out, byte(v), byte(v>>8), byte(v>>16))
+	}
+	return out
+}
+
+// asyncTensor executes cp.async.bulk.tensor and cp.reduce.asyncState.bulk.tensor.
+func AsyncTensor(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	op, args := code.TensorOf(instr.Imm), w.Cta.Code.Calls[instr.Side].Args
+	for ; m != 0 && w.Err == nil; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		rest := args
+		next := func() uint32 {
+			v := f.Src32(rest[0].Row)[lane]
+			rest = rest[1:]
+			return v
+		}
+		t := &machine.TensorCopy{At: f.Src64(instr.B)[lane], Space: op.Map, Reduce: op.Op}
+		t.Copy = tensormap.Copy{Mode: op.Mode, Dims: op.Dims, Rows: op.Rows, Store: op.Store, Reset: op.Shape}
+		for i := range op.Coordinates() {
+			t.Copy.Position[i] = int32(next())
+		}
+		for i := range t.Copy.Offsets {
+			t.Copy.Offsets[i] = uint16(next())
+		}
+		e := newEffect(w, h, instr, lane, code.Async{Bulk: true, NotifiesMbarrier: !op.Store, Reduces: op.Reduces, ReportPattern: op.Report, To: op.Shared, From: ptx.Global})
+		if e.Tensor, e.To = t, f.Src64(instr.A)[lane]; op.Store {
+			e.From, e.To = e.To, 0
+			e.Op.From, e.Op.To = e.Op.To, e.Op.From
+		}
+		mask := uint32(0)
+		if op.Multicast {
+			mask = next()
+		}
+		if op.Override {
+			t.With = &tensormap.Override{Address: f.Src64(rest[0].Row)[lane]}
+			rest = rest[1:]
+		}
+		if op.Shape {
+			t.With.Dims = op.Dims
+			for i := range op.Dims {
+				t.With.Dim[i] = uint16(next())
+			}
+			for i := range op.Dims - 1 {
+				t.With.Low[i] = next()
+			}
+			if op.Dims > 1 {
+				t.With.High = uint16(next())
+			}
+		}
+		issueTensor(w, h, instr, e, op, f.Src64(instr.C)[lane], mask)
+	}
+}
+
+// issueTensor looks at a copy, whose mbarrier is at an address, and notes it: for each CTA of a
+// mask, if it has .multicast::cluster.
+func issueTensor(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffect, op code.Tensor, barrier uint64, mask uint32) {
+	m, err := tensorMapOf(e)
+	if err != nil {
+		w.Err = err
+		return
+	}
+	if e.Bytes = m.Bytes(&e.Tensor.Copy); e.Op.NotifiesMbarrier && !findMbarrier(w, h, instr, e, op.MbarrierSpace, barrier, false) {
+		return
+	}
+	list := []*machine.AsyncEffect{e}
+	if op.Multicast {
+		list = multicastEffect(w, e, mask)
+	}
+	for _, e := range list {
+		if b := MbarrierAt(w.Cta, e.Mbarrier); e.Op.NotifiesMbarrier && !b.valid() {
+			failMbarrier(w, h, instr, e.Lane&31, e.Mbarrier, notAnMbarrier)
+			return
+		}
+		if op.Report != code.NoReport && !setMbarrier(w, h, instr, e) {
+			return
+		}
+		if w.Err = resolvePlaces(e, m); w.Err != nil {
+			return
+		}
+		if issueEffect(w, e); w.Err != nil {
+			return
+		}
+	}
+}
+
+// mapReplace executes tensormap.replace (manual 9.7.9.27).
+//
+//go:norace
+func MapReplace(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	op := code.MapFieldOf(instr.Imm)
+	for ; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		b, ok := mapAt(w, h, instr, lane, op.Space, probe.AccessAtomic, f.Src64(instr.A)[lane])
+		if !ok {
+			return
+		}
+		if err := tensormap.Replace(b, code.MapFields[op.Field], op.Ord, f.Src64(instr.B)[lane]); err != nil {
+			w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrAsync, "%v: the tensor map at %s: %v", probe.ErrAsync, machine.HexAddr(f.Src64(instr.A)[lane]), err)
+			return
+		}
+		w.Cta.Changed = true
+	}
+}
+
+// mapLarge executes tensormap.query.
+//
+//go:norace
+func MapLarge(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	op, d := code.MapFieldOf(instr.Imm), uint32(0)
+	for left := m; left != 0; left &= left - 1 {
+		lane := bits.TrailingZeros32(left) & 31
+		b, ok := mapAt(w, h, instr, lane, op.Space, probe.AccessLoad, f.Src64(instr.A)[lane])
+		if !ok {
+			return
+		}
+		large, err := tensormap.Large(b)
+		if err != nil {
+			w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrAsync, "%v: the tensor map at %s: %v", probe.ErrAsync, machine.HexAddr(f.Src64(instr.A)[lane]), err)
+			return
+		}
+		if large {
+			d |= 1 << lane
+		}
+	}
+	if instr.D != code.NoRow {
+		f.SetP(instr.D, m, d)
+	}
+}
+
+// mapCopy executes tensormap.cp_fenceproxy (manual 9.7.13.16), lane by lane.
+//
+//go:norace
+func MapCopy(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if absent := uint32(w.Live>>(32*h)) &^ m; absent != 0 {
+		t := w.Fail(w.SourceOf(instr), uint64(m)<<(32*h), probe.ErrDivergent, "%v: %s takes all lanes of a warp together, and not without lanes %s", probe.ErrDivergent, w.SourceOf(instr).Text, probe.LaneList(uint64(absent)<<(32*h)))
+		t.Notes = append(t.Notes, w.Whereabouts(uint64(absent)<<(32*h))...)
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		from, ok := mapAt(w, h, instr, lane, ptx.Shared, probe.AccessLoad, f.Src64(instr.B)[lane])
+		if !ok {
+			return
+		}
+		to, ok := mapAt(w, h, instr, lane, ptx.Global, probe.AccessStore, f.Src64(instr.A)[lane])
+		if !ok {
+			return
+		}
+		copy(to, from)
+		w.Cta.Changed = true
+	}
+}
+
+// mapAt is the bytes of a tensor map, or traps.
+func mapAt(w *machine.Warp, h int, instr *code.Instr, lane int, space ptx.Space, kind probe.AccessKind, addr uint64) ([]byte, bool) {
+	_, b, fault := w.Cta.RegionOf(space, kind, addr, tensormap.Size, tensormap.Align)
+	if fault != nil {
+		t := w.Fail(w.SourceOf(instr), 1<<(32*h+lane), fault.Kind, "%s", fault.Msg)
+		t.Addr, t.Bytes, t.Nearby = addr, tensormap.Size, fault.Near
+		return nil, false
+	}
+	return b, true
+}

@@ -1,0 +1,429 @@
+package async
+
+// This file is the multiplications of a warpgroup (manual 9.7.15), four warps that execute the
+// same instructions. Each warp executes them when it comes to them, and multiplies its own
+// rows. What they read and write, registers as well as shared memory, they do at the wait for
+// their group, or with Launch.EagerEffects where they are issued. A multiplication is one of the whole
+// warpgroup: who waits for it waits until all four warps have issued it, and then it has read
+// shared memory for all of them.
+
+import (
+	"fmt"
+	"slices"
+
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/matrix"
+	"gemu/probe"
+	"gemu/regfile"
+)
+
+// rank is the number of a warp of 32 lanes in the CTA: of warps of 64 lanes each half is one.
+func rankInWarpgroup(w *machine.Warp, h int) int { return w.Id*len(w.Files) + h }
+
+// warpgroup is that of half h, with the number of the warp in it. ok is false if it is not
+// whole, which is a trap.
+func warpgroupOf(w *machine.Warp, h int, instr *code.Instr, m uint32) (g *machine.Warpgroup, i int, ok bool) {
+	if !w.RequireAllLanes(h, instr, m) {
+		return nil, 0, false
+	}
+	c, rank := w.Cta, rankInWarpgroup(w, h)
+	first, threads := rank/matrix.Warps*matrix.Warps*matrix.Lanes, matrix.Warps*matrix.Lanes
+	switch {
+	case w.Mask != w.Live: // halves of a warp of 64 lanes
+		t := w.Fail(w.SourceOf(instr), w.Mask, probe.ErrDivergent, "%v: %s takes a warpgroup together, and not without lanes %s of warp %d", probe.ErrDivergent, w.SourceOf(instr).Text, probe.LaneList(w.Live&^w.Mask), w.Id)
+		t.Notes = append(t.Notes, w.Whereabouts(w.Live&^w.Mask)...)
+		return nil, 0, false
+	case first+threads > c.Grid.Threads:
+		w.Fail(w.SourceOf(instr), uint64(m)<<(32*h), probe.ErrDivergent, "%v: %s takes a warpgroup of %d threads together, of which the CTA has %d", probe.ErrDivergent, w.SourceOf(instr).Text, threads, c.Grid.Threads-first)
+		return nil, 0, false
+	}
+	if n := rank/matrix.Warps + 1; len(c.AsyncState.Warpgroups) < n {
+		c.AsyncState.Warpgroups = append(c.AsyncState.Warpgroups, make([]machine.Warpgroup, n-len(c.AsyncState.Warpgroups))...)
+	}
+	return &c.AsyncState.Warpgroups[rank/matrix.Warps], rank % matrix.Warps, true
+}
+
+// issueInGroup notes that a warp executes an instruction of its warpgroup, which must be the one that
+// the others have executed in its place, with the same matrices.
+func issueInGroup(w *machine.Warp, h int, instr *code.Instr, m uint32, a, b matrix.Descriptor) (g *machine.Warpgroup, member *machine.WarpgroupWarp, j *machine.GroupInstr, ok bool) {
+	g, i, ok := warpgroupOf(w, h, instr, m)
+	if !ok {
+		return nil, nil, nil, false
+	}
+	member, src := &g.Warps[i], w.SourceOf(instr)
+	if k := member.Executed - g.FirstNumber; k < len(g.Pending) {
+		j = g.Pending[k]
+		other := slices.IndexFunc(g.Warps[:], func(o machine.WarpgroupWarp) bool { return o.Executed > member.Executed })
+		name := fmt.Sprintf("warp %d of its warpgroup", rankInWarpgroup(w, h)/matrix.Warps*matrix.Warps+other)
+		switch {
+		case j.Source != src:
+			w.Fail(src, w.Mask, probe.ErrDivergent, "%v: %s takes a warpgroup together, and %s has come to %s at %s instead", probe.ErrDivergent, src.Text, name, j.Source.Text, j.Source.Pos)
+			return nil, nil, nil, false
+		case j.A != a || j.B != b:
+			w.Fail(src, w.Mask, probe.ErrAsync, "%v: its matrix descriptors are %s, and %s has %s", probe.ErrAsync, descriptors(a, b), name, descriptors(j.A, j.B))
+			return nil, nil, nil, false
+		}
+	} else {
+		j = &machine.GroupInstr{Number: member.Executed, Source: src, A: a, B: b}
+		g.Pending = append(g.Pending, j)
+	}
+	member.Executed++
+	for n := issuedByAll(g); g.FirstNumber < n; g.FirstNumber++ {
+		g.Pending = g.Pending[1:]
+	}
+	c := w.Cta
+	c.Changed = true
+	for k := range c.Warps { // one may have waited for this
+		if other := &c.Warps[k]; other.State == machine.AtGroup && rankInWarpgroup(other, 0)/matrix.Warps == rankInWarpgroup(w, h)/matrix.Warps {
+			other.State = machine.ReadyToRun
+		}
+	}
+	return g, member, j, true
+}
+
+func descriptors(a, b matrix.Descriptor) string {
+	return fmt.Sprintf("%#x and %#x", uint64(a), uint64(b))
+}
+
+// issuedByAll is how many instructions all warps have executed.
+func issuedByAll(g *machine.Warpgroup) int {
+	n := g.Warps[0].Executed
+	for i := range g.Warps {
+		n = min(n, g.Warps[i].Executed)
+	}
+	return n
+}
+
+// awaited is the pending multiplications that a wait completes.
+func awaitedInstr(p *machine.WarpgroupWarp, a code.WaitGroups) []*machine.PendingProduct {
+	n := 0
+	for n < len(p.Pending) && (a.All || p.Pending[n].Group < p.Groups-a.Last) {
+		n++
+	}
+	return p.Pending[:n]
+}
+
+func WgmmaFence(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if _, member, _, ok := issueInGroup(w, h, instr, m, 0, 0); ok {
+		member.Fenced = true
+	}
+}
+
+func WgmmaCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if _, member, _, ok := issueInGroup(w, h, instr, m, 0, 0); ok {
+		member.Groups++
+	}
+}
+
+// wgmmaIssue executes wgmma.mma_async.
+func WgmmaIssue(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if !w.RequireAllLanes(h, instr, m) {
+		return
+	}
+	src, lanes := w.SourceOf(instr), uint64(m)<<(32*h)
+	uniform := func(row int32, what string) matrix.Descriptor {
+		list := f.Src64(row)
+		for lane, v := range list {
+			if v != list[0] && w.Err == nil {
+				w.Fail(src, (1|1<<lane)<<(32*h), probe.ErrAsync, "%v: the descriptor of matrix %s differs between the lanes of a warp", probe.ErrAsync, what)
+			}
+		}
+		return matrix.Descriptor(list[0])
+	}
+	a, b, scale := uniform(instr.A, "A"), uniform(instr.B, "B"), f.SrcP(instr.E)
+	if scale != 0 && scale != regfile.Full && w.Err == nil {
+		w.Fail(src, uint64(scale)<<(32*h), probe.ErrAsync, "%v: scale-d differs between the lanes of a warp", probe.ErrAsync)
+	}
+	if w.Err != nil {
+		return
+	}
+	_, member, j, ok := issueInGroup(w, h, instr, m, a, b)
+	if !ok {
+		return
+	}
+	if !member.Fenced {
+		w.Fail(src, lanes, probe.ErrAsync, "%v: no wgmma.fence comes before it: without, it may not see what registers hold", probe.ErrAsync)
+		return
+	}
+	p := &machine.PendingProduct{GroupInstr: j, Side: instr.Side, Group: member.Groups, Accumulate: scale != 0}
+	frags := &w.Cta.Code.Fragments[instr.Side]
+	if !checkWgmmaMemory(w, h, frags.Wgmma, p, len(frags.A) == 0) {
+		return
+	}
+	if frags.Wgmma.Sparse != nil {
+		var u *matrix.Undefined
+		if p.Stored, u = frags.Wgmma.Sparse.SelectedIndices((*[matrix.Lanes]uint32)(f.Src32(instr.C))); u != nil {
+			w.Fail(src, uint64(u.Lanes)<<(32*h), probe.ErrMatrix, "%v: %s: the manual leaves open what it gives", probe.ErrMatrix, u.Description)
+			return
+		}
+	}
+	cl := w.Cta.Cluster
+	p.Seq, p.Warp, p.Active, p.Depth = cl.Seq, w.Id, lanes, w.Frame.Depth
+	cl.Seq++
+	emitProduct(w.Cta, rankInWarpgroup(w, h)%matrix.Warps, p, machine.StageIssued)
+	if w.Cta.Grid.EagerEffects {
+		multiplyProduct(w, h, f, p)
+	}
+	member.Pending = append(member.Pending, p)
+}
+
+// checkWgmmaMemory traps unless the matrices lie in shared memory.
+func checkWgmmaMemory(w *machine.Warp, h int, o *matrix.Wgmma, p *machine.PendingProduct, inShared bool) bool {
+	size := uint64(len(w.Cta.Shared))
+	what, d := "A", p.A
+	addr, outside := uint64(0), false
+	if inShared {
+		addr, outside = o.SharedA.Outside(p.A.Placement(), rankInWarpgroup(w, h)%matrix.Warps*matrix.WarpRows, matrix.WarpRows, size)
+	}
+	if !outside {
+		what, d = "B", p.B
+		addr, outside = o.SharedB.Outside(p.B.Placement(), 0, o.N, size)
+	}
+	if !outside {
+		return true
+	}
+	t := w.Fail(p.Source, w.Mask, probe.ErrOutOfBounds, "%v: matrix %s, from shared memory %s on, has elements at %s, and the CTA has %d bytes: descriptor %#x, leading dimension byte offset %d, stride dimension byte offset %d, %s",
+		probe.ErrOutOfBounds, what, machine.HexAddr(d.Start()), machine.HexAddr(addr), size, uint64(d), d.Leading(), d.Stride(), swizzling(d))
+	t.Addr, t.Bytes = addr, matrix.Chunk
+	return false
+}
+
+func swizzling(d matrix.Descriptor) string {
+	if n := d.Swizzle(); n > matrix.Chunk {
+		return fmt.Sprintf("%d-byte swizzling", n)
+	}
+	return "no swizzling"
+}
+
+// readOperands reads what a multiplication wants of shared memory, for a warp of its group.
+func readOperands(c *machine.Cta, i int, p *machine.PendingProduct) {
+	frags := &c.Code.Fragments[p.Side]
+	if !p.ReadReported {
+		p.ReadReported = true
+		emitProduct(c, i, p, machine.StageReads)
+	}
+	if p.Rows == nil && len(frags.A) == 0 {
+		p.Rows = frags.Wgmma.SharedA.Load(c.Shared, p.A.Placement(), i*matrix.WarpRows, matrix.WarpRows)
+	}
+	if p.Columns == nil {
+		p.Columns = frags.Wgmma.SharedB.Load(c.Shared, p.B.Placement(), 0, frags.Wgmma.N)
+	}
+}
+
+// multiply multiplies for a warp. Nobody else has its matrices, and it does not need them again.
+func multiplyProduct(w *machine.Warp, h int, f *regfile.File, p *machine.PendingProduct) {
+	readOperands(w.Cta, rankInWarpgroup(w, h)%matrix.Warps, p)
+	frags := &w.Cta.Code.Fragments[p.Side]
+	var noLanes regfile.Row32
+	rows := func(list []code.Elem, to []*regfile.Row32) []*regfile.Row32 {
+		for i, e := range list {
+			if to[i] = &noLanes; e.Slot == code.R {
+				to[i] = f.Src32(e.Row)
+			}
+		}
+		return to[:len(list)]
+	}
+	var d, a [matrix.GroupRegisters]*regfile.Row32
+	frags.Wgmma.Execute(rows(frags.D, d[:]), rows(frags.A, a[:]), p.Rows, p.Columns, p.Stored, p.Accumulate)
+	p.Executed, p.Rows, p.Columns, p.Stored = true, nil, nil, nil
+	emitProduct(w.Cta, rankInWarpgroup(w, h)%matrix.Warps, p, machine.StageWrites)
+}
+
+// wgmmaWait executes wgmma.wait_group, and completes what may be pending where a function is
+// called that has groups of its own.
+func WgmmaWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	a := code.WaitGroupsOf(instr.Imm)
+	if !a.All {
+		if _, _, _, ok := issueInGroup(w, h, instr, m, 0, 0); !ok {
+			return
+		}
+	}
+	g, i := productGroup(w, h)
+	if a.All {
+		if g == nil || len(g.Warps[i].Pending) == 0 {
+			return
+		}
+		if _, _, ok := warpgroupOf(w, h, instr, m); !ok {
+			return
+		}
+	}
+	member := &g.Warps[i]
+	list := awaitedInstr(member, a)
+	for _, p := range list {
+		switch {
+		case p.Executed:
+			continue
+		case !a.All:
+			readOperandsOf(w.Cta, g, p)
+		}
+		multiplyProduct(w, h, f, p)
+	}
+	member.Pending = member.Pending[len(list):]
+}
+
+// readOperandsOf reads what a multiplication that a warp has waited for wants of shared memory, for all
+// warps.
+func readOperandsOf(c *machine.Cta, g *machine.Warpgroup, p *machine.PendingProduct) {
+	for i := range g.Warps {
+		for _, other := range g.Warps[i].Pending {
+			if other.GroupInstr == p.GroupInstr {
+				other.Columns = p.Columns // the same, and read once
+				readOperands(c, i, other)
+				p.Columns = other.Columns
+			}
+		}
+	}
+}
+
+// group is the warpgroup of half h, nil if it has executed nothing, with the number of the warp
+// in it.
+func productGroup(w *machine.Warp, h int) (*machine.Warpgroup, int) {
+	n := rankInWarpgroup(w, h)
+	if list := w.Cta.AsyncState.Warpgroups; n/matrix.Warps < len(list) {
+		return &list[n/matrix.Warps], n % matrix.Warps
+	}
+	return nil, 0
+}
+
+// grouped reports whether a warp may execute the wait that a block begins with: whether its
+// warpgroup has issued what it waits for.
+func IsGrouped(w *machine.Warp, b *code.Block) bool { return unissuedProduct(w, b) == nil }
+
+// unissuedProduct is a multiplication that a warp waits for, at the wait that a block begins with, and
+// that others of its warpgroup have yet to issue; nil if there is none.
+func unissuedProduct(w *machine.Warp, b *code.Block) *machine.PendingProduct {
+	k := slices.IndexFunc(b.Body, func(instr code.Instr) bool { return instr.Op == code.WgmmaWait })
+	instr := &b.Body[k]
+	for h := range w.Files {
+		m := w.Files[h].Active()
+		if instr.Guard != 0 {
+			m &= machine.GuardMask(&w.Files[h], instr.Guard)
+		}
+		g, i := productGroup(w, h)
+		if m == 0 || g == nil {
+			continue
+		}
+		for _, p := range awaitedInstr(&g.Warps[i], code.WaitGroupsOf(instr.Imm)) {
+			if p.Number >= issuedByAll(g) {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// wgmmaDisturb traps if registers of a multiplication are come to that is pending.
+func WgmmaDisturb(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	g, i := productGroup(w, h)
+	if g == nil {
+		return
+	}
+	for _, p := range g.Warps[i].Pending {
+		if !p.Executed && slices.Contains(w.Cta.Code.Fragments[instr.Side].Pending, p.Side) {
+			t := w.Fail(w.SourceOf(instr), uint64(m)<<(32*h), probe.ErrAsync, "%v: it comes to registers of %s at %s, which has not been waited for", probe.ErrAsync, p.Source.Text, p.Source.Pos)
+			t.Notes = append(t.Notes, "until wgmma.wait_group the manual leaves open what they hold; where effects are early they are there")
+			return
+		}
+	}
+}
+
+// forgetProducts drops what is pending of a function that the running warp split returns from: nobody has
+// its registers any more.
+func ForgetProducts(w *machine.Warp) {
+	for h := range w.Files {
+		if g, i := productGroup(w, h); g != nil && uint32(w.Mask>>(32*h)) != 0 {
+			g.Warps[i].Pending = nil
+		}
+	}
+}
+
+// missing lists the warps of a warpgroup that have not executed an instruction.
+func missingWarps(g *machine.Warpgroup, number int) (list []int) {
+	for i := range g.Warps {
+		if g.Warps[i].Executed <= number {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// ranks adds the number of a warpgroup's first warp to numbers of its warps, and writes them.
+func ranks(group int, list []int) string {
+	all := make([]int, len(list))
+	for i, n := range list {
+		all[i] = group*matrix.Warps + n
+	}
+	if len(all) == 1 {
+		return fmt.Sprintf("warp %d has", all[0])
+	}
+	return fmt.Sprintf("warps %s have", machine.IntRanges(all))
+}
+
+// finishGroups traps if a warp of a warpgroup has ended without an instruction that another has
+// executed.
+func finishGroups(c *machine.Cta) error {
+	for k := range c.AsyncState.Warpgroups {
+		g := &c.AsyncState.Warpgroups[k]
+		if len(g.Pending) > 0 {
+			j := g.Pending[0]
+			return c.NewTrap(j.Source, probe.ErrDivergent, "%v: %s takes a warpgroup together, and %s not executed it", probe.ErrDivergent, j.Source.Text, ranks(k, missingWarps(g, j.Number)))
+		}
+	}
+	return nil
+}
+
+// standstill is the trap of a warp that waits for others, where no warp can run.
+func GroupStandstill(c *machine.Cta, w *machine.Warp) *probe.Trap {
+	if instr := AwaitedAllocation(w); instr != nil {
+		return tensorMemoryDeadlock(w, instr)
+	}
+	return groupDeadlock(c, w)
+}
+
+// groupDeadlock is the trap of a warp that waits for its warpgroup.
+func groupDeadlock(c *machine.Cta, w *machine.Warp) *probe.Trap {
+	b := c.Code.Block(w.Pc)
+	p := unissuedProduct(w, b)
+	src := c.Code.Source(b.Sources.First)
+	h := 0
+	for ; ; h++ {
+		if g, i := productGroup(w, h); g != nil && slices.Contains(g.Warps[i].Pending, p) {
+			t := w.Fail(src, w.Mask, probe.ErrDeadlock, "%v: it waits for %s at %s, which %s not executed", probe.ErrDeadlock, p.Source.Text, p.Source.Pos, ranks(rankInWarpgroup(w, h)/matrix.Warps, missingWarps(g, p.Number)))
+			for n := range c.Warps {
+				switch other := &c.Warps[n]; {
+				case other == w:
+				case other.State == machine.HasEnded:
+					t.Notes = append(t.Notes, fmt.Sprintf("warp %d has ended", n))
+				case other.State == machine.AtGroup:
+					t.Notes = append(t.Notes, fmt.Sprintf("warp %d waits at %s:%s", n, c.Code.Module.Name, c.Code.Source(c.Code.Block(other.Pc).Sources.First).Pos))
+				default:
+					for k := range other.WaitingSplits {
+						if wait := other.WaitingSplits[k].Wait; wait != nil {
+							t.Notes = append(t.Notes, fmt.Sprintf("warp %d, lanes %s, waits at barrier %d, %s:%s", n, probe.LaneList(other.WaitingSplits[k].Mask), wait.Id, c.Code.Module.Name, wait.Src.Pos))
+						}
+					}
+				}
+			}
+			return t
+		}
+	}
+}
+
+// cloneGroups is a copy that shares nothing which changes.
+func cloneGroups(list []machine.Warpgroup) []machine.Warpgroup {
+	list = slices.Clone(list)
+	for k := range list {
+		g := &list[k]
+		g.Pending = slices.Clone(g.Pending) // what they point to does not change
+		for i := range g.Warps {
+			pending := slices.Clone(g.Warps[i].Pending)
+			for n, p := range pending {
+				q := *p
+				pending[n] = &q
+			}
+			g.Warps[i].Pending = pending
+		}
+	}
+	return list
+}

@@ -1,0 +1,602 @@
+package check
+
+// This file is check mode: what affine mode runs, beside a reference.
+//
+// A warp has its registers twice. In one set of files the code of affine mode runs: its
+// plan, its rows, its shadows, by the backend that affine mode has. The other is the
+// reference: the same instructions, allocated without plan and packing, on rows that are
+// never compact, by the portable backend's functions (reference.go). After each run of
+// instructions, which is one or a few neighbours, the results, and what they left alone, are
+// compared (compare.go); before a block's end, what decides how it ends. What happens once
+// (stores, atomics, clocks, output) is done by the first, after its operands have been
+// compared; the reference gets the results. So it does of what the portable backend runs on
+// the lanes anyway, for the reference would by the same function.
+
+import (
+	"fmt"
+	"math/bits"
+
+	"gemu/interp/internal/access"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/lanes"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/mem"
+	"gemu/interp/internal/warp"
+	"gemu/probe"
+	"gemu/regfile"
+)
+
+// checkRunner runs check mode.
+type CheckRunner struct{}
+
+func (CheckRunner) Run(w *machine.Warp, budget int) machine.Reason {
+	return warp.RunBlocks(w, budget, blockChecked)
+}
+
+// blockChecked executes the rest of a block with the code that is checked and with the reference, and compares them.
+func blockChecked(w *machine.Warp, _ []code.Instr) machine.Reason {
+	defer RecoverMismatch(w)
+	k, b := w.Check, w.Cta.Code.Block(w.Pc)
+	if w.Pc == b.First && !k.NativeFuncs && len(w.Files) == 1 {
+		runs := k.CheckedBlocks[b.Index].Runs
+		for i := range runs {
+			if checkHalf(w, 0, uint32(w.Mask), &runs[i]); w.Err != nil {
+				return machine.NoReason
+			}
+		}
+	} else { // both halves execute an instruction before either starts the next
+		pairs := w.PairsFrom(b, w.Pc)
+		for i := range pairs {
+			if CheckPair(w, &pairs[i]); w.Err != nil {
+				return machine.NoReason
+			}
+		}
+	}
+	CheckEnd(w, b)
+	return machine.NoReason
+}
+
+// checkPair executes and compares one instruction.
+func CheckPair(w *machine.Warp, p *machine.InstrPair) {
+	if len(w.Files) == 1 {
+		checkHalf(w, 0, uint32(w.Mask), p.SingleRun)
+		return
+	}
+	for h := range w.Files { // each half executes alone
+		w.Files[h].SetActive(0)
+	}
+	for h := range w.Files {
+		if m := uint32(w.Mask >> (32 * h)); m != 0 && w.Err == nil {
+			w.Files[h].SetActive(m)
+			checkHalf(w, h, m, p.SingleRun)
+			w.Files[h].SetActive(0)
+		}
+	}
+	warp.Activate(w)
+}
+
+// checkHalf executes and compares a run of instructions on the lanes of half h, as far as its guard holds. Every
+// instruction of check mode that Go executes goes through it.
+func checkHalf(w *machine.Warp, h int, lanes uint32, r *machine.InstrRun) {
+	k, skipped, guardedOff := w.Check, 0, uint32(0)
+	w.SelectHalf(h, lanes)
+	k.BeginRun(r)
+	k.Phase = machine.Preparing
+	if r.Guarded {
+		if guardedOff = compareGuards(w, &r.Pairs[0]); w.Err != nil {
+			return
+		}
+		if p := &r.Pairs[0]; p.Instr != nil && p.Ref.CountsSkipped {
+			skipped = bits.OnesCount32(guardedOff)
+		}
+	}
+	counted := w.Count.ThreadInstructions
+	checkRun(w, r)
+	k.Phase = machine.BetweenSteps
+	if n := counted - w.Count.ThreadInstructions; n != int64(skipped) && w.Err == nil {
+		FailMismatch(w, &r.Pairs[0], guardedOff, "of the lanes that its guard disables it must count %d, and %d are counted", skipped, n)
+	}
+}
+
+// checkRun is one step: it prepares, runs the code that is checked, runs the reference, and compares.
+func checkRun(w *machine.Warp, r *machine.InstrRun) {
+	k := w.Check
+	if prepare(w, r); w.Err != nil {
+		return
+	}
+	if runEngine(w); k.Lanes != 0 {
+		countRun(w, r)
+	}
+	if w.Err != nil {
+		compareTrap(w, &r.Pairs[0])
+		return
+	}
+	if k.Lanes != 0 {
+		if runReference(w, r); w.Err != nil {
+			return
+		}
+	}
+	k.Phase = machine.Comparing
+	compareRun(w, r)
+}
+
+// compareGuards finds the lanes that execute an instruction by its guard, in the code that is checked and in the reference.
+// It returns the lanes that the guard disables.
+func compareGuards(w *machine.Warp, p *machine.InstrPair) (guardedOff uint32) {
+	k, active := w.Check, w.Check.Lanes
+	if p.Ref.Guard != 0 {
+		k.Lanes &= guardLanes(k, k.Half, p.Ref.Guard)
+	}
+	guardedOff = active &^ k.Lanes
+	k.Idle |= guardedOff
+	if p.Instr == nil {
+		return guardedOff
+	}
+	counted := w.Count.ThreadInstructions
+	got := lanes.ExecutingLanes(w, k.Half, p.Instr)
+	w.Count.ThreadInstructions = counted // they are counted when the instruction executes
+	if got != k.Lanes {
+		FailMismatch(w, p, got^k.Lanes, "the guard holds for lanes %s, and not for lanes %s", probe.LaneList(uint64(got)), probe.LaneList(uint64(active&^got)))
+	}
+	return guardedOff
+}
+
+// prepare compares operands before the run changes them, and saves what it overwrites.
+func prepare(w *machine.Warp, r *machine.InstrRun) {
+	k := w.Check
+	if k.OnLanes {
+		if k.Lanes != 0 {
+			compareSources(w, r.Sources)
+		}
+		return
+	}
+	saveOverwritten(k, r)
+	p := &r.Pairs[0]
+	if p.Computes {
+		return
+	}
+	s := &code.Signatures[p.Instr.Op]
+	switch {
+	case s.Kind == code.Store && k.Idle != 0:
+		beforeStore(w, p)
+	case MayRepeatLoad(w, p):
+		SaveAddress(k, p)
+	}
+	if s.Side == code.AccessSide {
+		compareAddresses(w, p)
+	}
+	if s.LaneIndependent && k.NativeFuncs {
+		compareReads(w, p)
+	}
+}
+
+// mayRepeatLoad reports whether an instruction is a load whose memory another CTA may change meanwhile.
+func MayRepeatLoad(w *machine.Warp, p *machine.InstrPair) bool {
+	return p.Ref.Op.Signature().Kind == code.Load && w.Cta.Grid.HostAtomics
+}
+
+// runEngine runs the code that is checked: the backend executes the instructions of the step.
+func runEngine(w *machine.Warp) {
+	k := w.Check
+	k.Phase, k.FellBack = machine.EngineRuns, 0
+	if k.OnLanes && k.Lanes != 0 {
+		k.Phase = machine.LanesRun
+	}
+	switch r := k.Run; {
+	case len(r.Instrs) == 0:
+	case k.NativeFuncs:
+		warp.ExecuteSpan(w, r.Pairs[0].From, r.Pairs[0].To)
+	default:
+		lanes.ExecuteBlock(w, r.Instrs)
+	}
+	k.Phase = machine.Comparing
+}
+
+// countRun counts how the instructions of the step have executed: all of them, or up to the one that traps.
+func countRun(w *machine.Warp, r *machine.InstrRun) {
+	if w.Err != nil && w.Check.OnLanes {
+		w.Count.Engine.VectorExecuted += countExecuted(w, r.Pairs)
+		return
+	}
+	countEngine(w)
+}
+
+// compareTrap compares a trap of the code that is checked with the accesses of the reference.
+func compareTrap(w *machine.Warp, p *machine.InstrPair) {
+	k := w.Check
+	if t, ok := w.Err.(*probe.Trap); ok && !k.OnLanes && !k.RanOnce && t.Kind != probe.ErrMismatch {
+		compareTraps(w, p, t)
+	}
+}
+
+// runReference gives the reference its results. Instructions that only compute, and loads, run again. Stores, atomics and
+// other operations happen once: the reference gets a copy of their results.
+func runReference(w *machine.Warp, r *machine.InstrRun) {
+	k, p := w.Check, &r.Pairs[0]
+	s := p.Ref.Op.Signature()
+	switch {
+	case k.OnLanes:
+		if shadowLanes(k, r.Results) == 0 {
+			copyToReference(k, r.Needed)
+		} else {
+			copyToReference(k, r.Results)
+		}
+	case k.RanOnce, !p.Computes && s.Kind == code.Store: // copied by afterLanes; without results
+	case !p.Computes && s.LaneIndependent:
+		copyToReference(k, p.Writes)
+	default:
+		k.Phase = machine.ReferenceRuns
+		for i := range r.Pairs {
+			RunReferenceInstr(w, &r.Pairs[i])
+		}
+		if w.Err != nil {
+			t, _ := w.Err.(*probe.Trap)
+			w.Err = nil
+			FailMismatch(w, p, k.Lanes, "it runs, but on the lanes there is a trap: %v", t)
+		}
+	}
+}
+
+// compareRun compares what the run has left: results, memory, claims of the plan, and the state of lanes that do not execute it.
+func compareRun(w *machine.Warp, r *machine.InstrRun) {
+	k, p := w.Check, &r.Pairs[0]
+	switch {
+	case k.OnLanes:
+		if k.Lanes != 0 && shadowLanes(k, r.Results) != 0 {
+			CompareResults(w, r.Results)
+		}
+		return
+	case !p.Computes && !k.RanOnce && p.Ref.Op.Signature().Kind == code.Store:
+		AfterStore(w, p)
+	case k.Lanes != 0:
+		CompareResults(w, r.Results)
+		for n := 0; n < MaxLoadRepeats && w.Err != nil && !k.RanOnce && MayRepeatLoad(w, p); n++ {
+			w.Err = nil
+			RepeatLoad(w, p)
+		}
+	}
+	if k.Lanes != 0 {
+		for i := range r.Pairs[:r.ProvedEnd] {
+			if p := &r.Pairs[i]; p.Proved && w.Err == nil {
+				CompareProved(w, p)
+			}
+		}
+	}
+	if k.Idle != 0 {
+		for i := range r.Pairs {
+			if p := &r.Pairs[i]; p.Instr != nil && w.Err == nil {
+				compareIdle(w, p)
+			}
+		}
+	}
+}
+
+// maxLoadRepeats is how often a load is repeated whose results differ: another CTA may have stored in between, which is a race
+// of the guest.
+const MaxLoadRepeats = 8
+
+// guardLanes is the lanes where a guard of the reference lets an instruction run: it has
+// this function of its own, for guards are among what is checked.
+func guardLanes(k *machine.WarpCheck, h int, guard int32) uint32 {
+	if guard < 0 {
+		return ^k.Files[h].Pred(-1 - guard)
+	}
+	return k.Files[h].Pred(guard - 1)
+}
+
+// countExecuted is how many of a run have executed until one of them has trapped, which counts.
+func countExecuted(w *machine.Warp, list []machine.InstrPair) int64 {
+	trap, _ := w.Err.(*probe.Trap)
+	for i := range list {
+		p := &list[i]
+		if p.Ref.Op.Signature().Side == code.AccessSide && trap != nil && trap.Index == int(p.Ref.Src) {
+			return int64(i + 1)
+		}
+	}
+	return 1 // what has not accessed memory was alone in its run
+}
+
+// saveOverwritten saves the operands that the run overwrites, and its results for idle lanes.
+func saveOverwritten(k *machine.WarpCheck, r *machine.InstrRun) {
+	k.Phase = machine.Prepared
+	if !r.SavesOperands && k.Idle == 0 {
+		return
+	}
+	for i := range r.Pairs {
+		p := &r.Pairs[i]
+		if k.Idle != 0 && p.Instr != nil {
+			saveIdle(k, p)
+		}
+		for n := p.OverwrittenReads; n != 0; n &= n - 1 {
+			saveOperand(k, p, bits.TrailingZeros64(n))
+		}
+	}
+}
+
+// saveOperand notes the shadow of an operand.
+func saveOperand(k *machine.WarpCheck, p *machine.InstrPair, i int) {
+	n := int(p.OperandIndex) + i
+	for len(k.Operands) <= n {
+		k.Operands = append(k.Operands, regfile.Compact{})
+	}
+	row := p.Reads[i].Row
+	k.Operands[n] = *machine.ShadowAt(k.EngineFile, row.Slot, row.Row)
+}
+
+// recoverMismatch turns a panic of the code that is checked into a mismatch, if the reference executes the instruction. A panic
+// that code and reference have in common goes on: it is a fault of the machine.
+func RecoverMismatch(w *machine.Warp) {
+	k, phase := w.Check, w.Check.Phase
+	k.Phase = machine.BetweenSteps
+	if phase == machine.BetweenSteps || phase == machine.ReferenceRuns {
+		return
+	}
+	r := recover()
+	if r == nil {
+		return
+	}
+	if _, memory := r.(interface{ Addr() uintptr }); memory {
+		panic(r) // the host has nothing at an address of the guest's
+	}
+	if k.Run == nil {
+		w.Fail(nil, w.Mask, probe.ErrMismatch, "%v: the end of a block fails: %v", probe.ErrMismatch, r)
+		return
+	}
+	pairs, others := k.Run.Pairs, ""
+	for i := range pairs {
+		switch pairs[i].Ref.Op.Signature().Kind {
+		case code.Arithmetic, code.Read, code.Load:
+			if k.Lanes != 0 { // where that is a trap, the engine should have come to it as well
+				RunReferenceInstr(w, &pairs[i])
+				w.Err = nil
+			}
+		default:
+			if phase == machine.LanesRun {
+				panic(r)
+			}
+		}
+	}
+	if n := len(pairs); n > 1 {
+		others = fmt.Sprintf(", or one of the %d instructions behind it,", n-1)
+	}
+	if w.Err == nil {
+		FailMismatch(w, &pairs[0], k.Lanes, "it%s fails: %v", others, r)
+	}
+}
+
+// onReference executes the reference's instruction.
+func RunReferenceInstr(w *machine.Warp, p *machine.InstrPair) {
+	k := w.Check
+	if p.Kernel != nil {
+		p.Kernel(k.ReferenceFile, p.Ref, k.Lanes)
+		return
+	}
+	w.SwitchToReference()
+	lanes.LaneFuncs[p.Ref.Op](w, k.Half, k.ReferenceFile, p.Ref, k.Lanes)
+	w.SwitchToReference()
+}
+
+// saveIdle notes what registers hold that an instruction writes, for the lanes that do
+// not execute it.
+func saveIdle(k *machine.WarpCheck, p *machine.InstrPair) {
+	f := k.EngineFile
+	for len(k.Saved) < int(p.ResultIndex)+len(p.Writes) {
+		k.Saved = append(k.Saved, machine.SavedResult{})
+	}
+	for i := range p.Writes {
+		s := &k.Saved[int(p.ResultIndex)+i]
+		switch row := p.Writes[i].Row; row.Slot {
+		case code.P:
+			s.P = f.Pred(row.Row)
+		case code.R:
+			s.R, s.Shadow = *f.Row32(row.Row), *f.Shadow32(row.Row)
+		default:
+			s.Q, s.Shadow = *f.Row64(row.Row), *f.Shadow64(row.Row)
+		}
+	}
+}
+
+// compareIdle compares what saveIdle has noted with what is there now.
+func compareIdle(w *machine.Warp, p *machine.InstrPair) {
+	k, f, idle := w.Check, w.Check.EngineFile, w.Check.Idle
+	for i := range p.Writes {
+		row, s := p.Writes[i].Row, &k.Saved[int(p.ResultIndex)+i]
+		bad, old := uint32(0), uint64(0)
+		switch row.Slot {
+		case code.P:
+			bad = (f.Pred(row.Row) ^ s.P) & idle
+		case code.R:
+			bad = changedLanes(f.Row32(row.Row), &s.R, f.Shadow32(row.Row), &s.Shadow, idle)
+		default:
+			bad = changedLanes(f.Row64(row.Row), &s.Q, f.Shadow64(row.Row), &s.Shadow, idle)
+		}
+		if bad == 0 {
+			continue
+		}
+		lane := bits.TrailingZeros32(bad)
+		switch row.Slot {
+		case code.P:
+			old = uint64(s.P >> lane & 1)
+		case code.R:
+			old = uint64(s.R[lane])
+		default:
+			old = s.Q[lane]
+		}
+		FailIdle(w, p, bad, lane, old, row)
+		return
+	}
+}
+
+// idleChanged reports that a lane that does not execute an instruction has another value.
+func FailIdle(w *machine.Warp, p *machine.InstrPair, lanes uint32, lane int, old uint64, row code.Row) {
+	FailMismatch(w, p, lanes, "lane %d, which does not execute it, had %#x and has %s", lane, old, machine.LaneText(w.Check.EngineFile, row, lane))
+}
+
+// changedLanes is the lanes of m where a register has another value than it had: of a row and
+// its shadow, given what they were. Of old it makes the values.
+func changedLanes[T mem.Slot](row, old *[regfile.Lanes]T, c, before *regfile.Compact, m uint32) uint32 {
+	alike := ((c.Mask^before.Mask)|(c.Materialised^before.Materialised))&m == 0 && (c.Mask&m == 0 || c.Base == before.Base && c.Stride == before.Stride)
+	if alike && DifferingLanes(row, old, m&^c.Mask|m&c.Materialised) == 0 {
+		return 0
+	}
+	for n := before.Mask; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		old[i] = T(before.At(i))
+	}
+	return lanesUnlikeFile(row, old, c, m)
+}
+
+// saveAddress keeps the address register of a load of the reference's, which its results
+// may overwrite, for the case that it is repeated.
+func SaveAddress(k *machine.WarpCheck, p *machine.InstrPair) {
+	if len(p.Reads) == 0 {
+		return
+	}
+	switch row := p.Reads[0].Ref; row.Slot {
+	case code.R:
+		k.AddressRegister.R = *k.ReferenceFile.Row32(row.Row)
+	case code.Q:
+		k.AddressRegister.Q = *k.ReferenceFile.Row64(row.Row)
+	}
+}
+
+// repeatLoad repeats a load whose results differ, in both ways: at the addresses that it
+// had, which are again in its address register.
+func RepeatLoad(w *machine.Warp, p *machine.InstrPair) {
+	k, f, m := w.Check, w.Check.EngineFile, w.Check.Lanes
+	if len(p.Reads) > 0 {
+		rows, c := &p.Reads[0], *operandBefore(k, p, 0)
+		k.AddressRegister.Restore(k.ReferenceFile, rows.Ref, m)
+		if rows.Row.Row >= 0 {
+			if c.Materialised &^= m; !c.Holds(m) {
+				c.Mask &^= m
+				k.AddressRegister.Restore(f, rows.Row, m)
+			}
+			*machine.ShadowOf(f, rows.Row) = c
+		}
+	}
+	k.RanOnce, k.RepeatsLoad = false, true
+	defer func() { k.RepeatsLoad = false }()
+	counted := w.Count.ThreadInstructions
+	runEngine(w)
+	if w.Count.ThreadInstructions = counted; w.Err != nil {
+		return
+	}
+	if RunReferenceInstr(w, p); w.Err == nil {
+		CompareResults(w, p.Writes)
+	}
+}
+
+// compareTraps compares a trap of a compact access with what the lanes would do.
+func compareTraps(w *machine.Warp, p *machine.InstrPair, t *probe.Trap) {
+	switch {
+	case p.Ref.Op.Signature().Side != code.AccessSide:
+		return
+	case p.Ref.Op == code.StoreBulk, p.Ref.Op == code.LoadMatrix, p.Ref.Op == code.StoreMatrix: // they trap for more than their addresses
+		return
+	}
+	a := &w.Check.Access[p.Ref.Side]
+	referenceAddresses(w, p)
+	view, request, m := access.View(w), w.RequestOf(a), w.Check.Lanes
+	for n := m; n != 0; n &= n - 1 {
+		if _, fault := view.Find(&request, w.Check.AddressRow[bits.TrailingZeros32(n)]); fault != nil {
+			return
+		}
+	}
+	FailMismatch(w, p, m, "it traps, but no lane's own access does: %v", t)
+}
+
+// referenceAddresses computes the addresses of an access by the reference.
+func referenceAddresses(w *machine.Warp, p *machine.InstrPair) {
+	k := w.Check
+	w.SwitchToReference()
+	access.LaneAddresses(w, k.Half, p.Ref, w.AccessOf(p.Ref), &k.AddressRow)
+	w.SwitchToReference()
+}
+
+// checkEnd compares what decides how a block ends.
+func CheckEnd(w *machine.Warp, b *code.Block) {
+	lanes, end := w.Mask, &w.Check.CheckedBlocks[b.Index]
+	if end.EndGuard != 0 {
+		lanes = 0
+		for h := range w.Files {
+			lanes |= uint64(guardLanes(w.Check, h, end.EndGuard)) << (32 * h)
+		}
+		lanes &= w.Mask
+	}
+	if got := engineEndLanes(w, b); got != lanes {
+		src, what := endInstr(w, b)
+		w.Fail(src, got^lanes, probe.ErrMismatch, "%v: %s is for lanes [%s], and should be for lanes [%s]", probe.ErrMismatch, what, probe.LaneList(got), probe.LaneList(lanes))
+		return
+	}
+	if len(end.EndReads) > 0 {
+		compareEnd(w, b, end.EndReads, lanes)
+	}
+}
+
+// endLanes is the lanes for which the end of a block applies, by the code that is checked.
+func engineEndLanes(w *machine.Warp, b *code.Block) uint64 {
+	k := w.Check
+	k.Run, k.Phase = nil, machine.EngineRuns
+	lanes := w.GuardedLanes(w.Cta.Code.End(b).Guard)
+	k.Phase = machine.BetweenSteps
+	return lanes
+}
+
+// lastInstr is the instruction that ends a block, and what to call it.
+func endInstr(w *machine.Warp, b *code.Block) (*code.Source, string) {
+	if end := w.Cta.Code.End(b); end.Src >= 0 {
+		src := w.SourceOf(end)
+		return src, src.Text
+	}
+	return nil, "the function's end"
+}
+
+// compareEnd compares what the end of a block reads for the lanes it is for.
+func compareEnd(w *machine.Warp, b *code.Block, list []machine.RowPair, lanes uint64) {
+	for h := range w.Files {
+		m := uint32(lanes >> (32 * h))
+		if m == 0 {
+			continue
+		}
+		f, g := &w.Files[h], &w.Check.Files[h]
+		for i := range list {
+			if bad := differences(f, g, &list[i], m); bad != 0 {
+				lane := bits.TrailingZeros32(bad)
+				src, what := endInstr(w, b)
+				w.Fail(src, uint64(bad)<<(32*h), probe.ErrMismatch, "%v: %s reads %s in lane %d, which should have %#x", probe.ErrMismatch, what, machine.LaneText(f, list[i].Row, lane), lane, machine.LaneValue(g, list[i].Ref, lane))
+				return
+			}
+		}
+	}
+}
+
+func (CheckRunner) CompareSources(w *machine.Warp, list []machine.RowPair) { compareSources(w, list) }
+
+func (CheckRunner) CompareResults(w *machine.Warp, list []machine.RowPair) { CompareResults(w, list) }
+
+// beforeLanes compares the operands of an instruction that does more than compute: it runs once, for the engine and
+// for the reference.
+func (CheckRunner) BeforeLanes(w *machine.Warp, m uint32) bool {
+	k := w.Check
+	if m != k.Lanes {
+		FailMismatch(w, &k.Run.Pairs[0], m^k.Lanes, "it runs on lanes %s, and should on lanes %s", probe.LaneList(uint64(m)), probe.LaneList(uint64(k.Lanes)))
+		return false
+	}
+	if k.FellBack++; !k.Run.Pairs[0].Computes {
+		k.RanOnce, k.Phase = true, machine.LanesRun
+		compareSources(w, k.Run.Pairs[0].UncheckedReads)
+	}
+	return w.Err == nil
+}
+
+// afterLanes copies the results of an instruction that does more than compute to the reference.
+func (CheckRunner) AfterLanes(w *machine.Warp) {
+	k := w.Check
+	if k.Run.Pairs[0].Computes {
+		return
+	}
+	if k.Phase = machine.EngineRuns; w.Err == nil {
+		copyToReference(k, k.Run.Pairs[0].Writes)
+	}
+}

@@ -1,0 +1,402 @@
+package check
+
+// This file is what check mode compares: registers of the code that is checked, wherever they
+// are kept, with those of the reference.
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"unsafe"
+
+	"gemu/affinetrack"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/mem"
+	"gemu/probe"
+	"gemu/regfile"
+)
+
+// compareSources compares rows that instructions under way read on the lanes with those of the
+// reference; they then need not run a second time. What is only in a shadow does not count.
+func compareSources(w *machine.Warp, list []machine.RowPair) {
+	k := w.Check
+	f, g, m := k.EngineFile, k.ReferenceFile, k.Lanes
+	for i := range list {
+		r := &list[i]
+		bad := uint32(0)
+		switch r.Ref.Slot {
+		case code.R:
+			bad = DifferingLanes(f.Src32(r.Row.Row), g.Row32(r.Ref.Row), m)
+		case code.Q:
+			bad = DifferingLanes(f.Src64(r.Row.Row), g.Row64(r.Ref.Row), m)
+		default:
+			bad = (f.SrcP(r.Row.Row) ^ g.Pred(r.Ref.Row)) & m
+		}
+		if bad != 0 {
+			failSource(w, readerOf(k, r), bad, r)
+			return
+		}
+	}
+}
+
+// reader is the first of the instructions under way that reads a register.
+func readerOf(k *machine.WarpCheck, rows *machine.RowPair) *machine.InstrPair {
+	return findPair(k, func(p *machine.InstrPair) bool { return slices.Contains(p.Reads, *rows) })
+}
+
+// writer is the one of the instructions under way that writes a register.
+func writerOf(k *machine.WarpCheck, rows *machine.RowPair) *machine.InstrPair {
+	return findPair(k, func(p *machine.InstrPair) bool { return slices.Contains(p.Writes, *rows) })
+}
+
+// findPair is the first of the instructions under way that is as said.
+func findPair(k *machine.WarpCheck, match func(*machine.InstrPair) bool) *machine.InstrPair {
+	list := k.Run.Pairs
+	for i := range list {
+		if match(&list[i]) {
+			return &list[i]
+		}
+	}
+	return &list[0]
+}
+
+// failSource reports that what an instruction reads is not what the reference has.
+func failSource(w *machine.Warp, p *machine.InstrPair, bad uint32, r *machine.RowPair) {
+	k, lane := w.Check, bits.TrailingZeros32(bad)
+	FailMismatch(w, p, bad, "it reads %s in lane %d, which holds %#x", machine.LaneText(k.EngineFile, r.Row, lane), lane, machine.LaneValue(k.ReferenceFile, r.Ref, lane))
+}
+
+// compareReads compares what an instruction reads, wherever it is kept, with the
+// reference.
+func compareReads(w *machine.Warp, p *machine.InstrPair) {
+	f, g, m := w.Check.EngineFile, w.Check.ReferenceFile, w.Check.Lanes
+	for i := range p.Reads {
+		r := &p.Reads[i]
+		if bad := differences(f, g, r, m); bad != 0 {
+			failSource(w, p, bad, r)
+			return
+		}
+	}
+}
+
+// compareProved compares what is proved of an instruction that has executed with what is so:
+// all lanes of the half that live have executed it, on operands that their rows' shadows hold
+// for them, and the result is kept as one value. The other half may be elsewhere, for what is
+// uniform in each need not be the same.
+func CompareProved(w *machine.Warp, p *machine.InstrPair) {
+	k, m := w.Check, w.Check.Lanes
+	if k.Idle != 0 {
+		FailMismatch(w, p, m, "its result is taken to be that of all lanes, but lanes %s do not execute it", probe.LaneList(uint64(k.Idle)<<(32*k.Half)))
+		return
+	}
+	if p.Instr.Plan.Exec >= code.ProvedOne {
+		for i := range p.Reads {
+			if c := operandBefore(k, p, i); c.Stride != 0 || !c.Holds(m) {
+				FailMismatch(w, p, m, "operand %d is taken to be uniform, and is %s for lanes %s", i, machine.ValueOfShadow(c), probe.LaneList(uint64(c.Mask)))
+				return
+			}
+		}
+	}
+	for i := range p.Writes {
+		row := p.Writes[i].Row
+		if w.Frame.Fn.KeepingOf(row)&code.StorageProved == 0 {
+			continue
+		}
+		if c := machine.ShadowAt(k.EngineFile, row.Slot, row.Row); c.Stride != 0 || !c.Holds(m) {
+			FailMismatch(w, p, m, "its result is taken to be uniform, and is %s for lanes %s", machine.ValueOfShadow(c), probe.LaneList(uint64(c.Mask)))
+			return
+		}
+	}
+}
+
+// operandBefore is the shadow of an operand before the run of the instruction's.
+func operandBefore(k *machine.WarpCheck, p *machine.InstrPair, i int) *regfile.Compact {
+	row := p.Reads[i].Row
+	switch {
+	case row.Slot == code.P:
+		return &regfile.Compact{}
+	case k.Phase >= machine.Prepared && !k.OnLanes && p.OverwrittenReads>>i&1 != 0:
+		return &k.Operands[int(p.OperandIndex)+i]
+	}
+	return machine.ShadowAt(k.EngineFile, row.Slot, row.Row)
+}
+
+// compareAddresses compares the addresses of an access that may be compact.
+func compareAddresses(w *machine.Warp, p *machine.InstrPair) {
+	k := w.Check
+	if k.Access[p.Ref.Side].Addr == code.NoSlot || len(p.Reads) == 0 {
+		return
+	}
+	rows := &p.Reads[0]
+	if p.AddressChecked && !k.NativeFuncs && IsStillCompact(k, rows) {
+		return
+	}
+	if bad := differences(k.EngineFile, k.ReferenceFile, rows, k.Lanes); bad != 0 {
+		lane, v := bits.TrailingZeros32(bad), "generic"
+		if held, ok := shadowValue(w, k.EngineFile, rows.Row, 1<<lane); ok {
+			v = held.String()
+		}
+		FailMismatch(w, p, bad, "the compact address is %s, but lane %d has %#x", v, lane, machine.LaneValue(k.ReferenceFile, rows.Ref, lane))
+	}
+}
+
+// isStillCompact reports whether a register that was compact, and what the reference has, is so: two
+// lanes that are next to each other tell, for what has the same values there has the same base
+// and stride.
+func IsStillCompact(k *machine.WarpCheck, rows *machine.RowPair) bool {
+	c, lane := machine.ShadowAt(k.EngineFile, rows.Row.Slot, rows.Row.Row), bits.TrailingZeros32(k.Lanes)&31
+	next := lane
+	if k.Lanes&(k.Lanes-1) != 0 {
+		if next++; k.Lanes>>next&1 == 0 {
+			return false
+		}
+	}
+	width := uint64(1)<<rows.Ref.Slot.Bits() - 1
+	return c.Holds(k.Lanes) && c.At(lane)&width == machine.RowLane(k.ReferenceFile, rows.Ref, lane) && c.At(next)&width == machine.RowLane(k.ReferenceFile, rows.Ref, next)
+}
+
+// differingLanes is the lanes of m where two rows differ.
+func DifferingLanes[T mem.Slot](a, b *[regfile.Lanes]T, m uint32) (bad uint32) {
+	if *a == *b || bits.OnesCount32(m) > machine.MaxLaneByLane && m != regfile.Full && equalRows(a, b, m) {
+		return 0
+	}
+	for n := m; n != 0; n &= n - 1 {
+		if i := bits.TrailingZeros32(n) & 31; a[i] != b[i] {
+			bad |= 1 << i
+		}
+	}
+	return bad
+}
+
+// equalRows reports whether two rows are the same in the lanes of m.
+func equalRows[T mem.Slot](a, b *[regfile.Lanes]T, m uint32) bool {
+	diff := uint64(0)
+	if unsafe.Sizeof(a[0]) == 8 {
+		x, y := (*[regfile.Lanes]uint64)(unsafe.Pointer(a)), (*[regfile.Lanes]uint64)(unsafe.Pointer(b))
+		for i := 0; i < len(x); i += 4 {
+			n := uint64(m >> i)
+			diff |= (x[i]^y[i])&-(n&1) | (x[i+1]^y[i+1])&-(n>>1&1) | (x[i+2]^y[i+2])&-(n>>2&1) | (x[i+3]^y[i+3])&-(n>>3&1)
+		}
+		return diff == 0
+	}
+	x, y := (*[regfile.Lanes / 2]uint64)(unsafe.Pointer(a)), (*[regfile.Lanes / 2]uint64)(unsafe.Pointer(b)) // two lanes at a time
+	for i := 0; i < len(x); i += 2 {
+		n := m >> (2 * i)
+		diff |= (x[i]^y[i])&twoLanes[n&3] | (x[i+1]^y[i+1])&twoLanes[n>>2&3]
+	}
+	return diff == 0
+}
+
+// twoLanes is all bits of those of two 32-bit lanes that are in a mask.
+var twoLanes = *(*[4]uint64)(unsafe.Pointer(&[4][2]uint32{{0, 0}, {^uint32(0), 0}, {0, ^uint32(0)}, {^uint32(0), ^uint32(0)}}))
+
+// shadowLanes is the lanes under way that shadows speak for in what they have got.
+func shadowLanes(k *machine.WarpCheck, list []machine.RowPair) (m uint32) {
+	for i := range list {
+		switch row := list[i].Row; row.Slot {
+		case code.R:
+			m |= k.EngineFile.Shadow32(row.Row).Mask
+		case code.Q:
+			m |= k.EngineFile.Shadow64(row.Row).Mask
+		}
+	}
+	return m & k.Lanes
+}
+
+// copyToReference gives the reference results that are in rows.
+func copyToReference(k *machine.WarpCheck, list []machine.RowPair) {
+	f, g, m := k.EngineFile, k.ReferenceFile, k.Lanes
+	if k.Idle == 0 {
+		m = regfile.Full // nobody has the other lanes
+	}
+	for i := range list {
+		switch rows := &list[i]; rows.Ref.Slot {
+		case code.R:
+			mem.CopyRow(g.Row32(rows.Ref.Row), f.Row32(rows.Row.Row), m)
+		case code.Q:
+			mem.CopyRow(g.Row64(rows.Ref.Row), f.Row64(rows.Row.Row), m)
+		default:
+			g.SetP(rows.Ref.Row, m, f.Pred(rows.Row.Row))
+		}
+	}
+}
+
+// compareResults compares what the lanes have got, wherever it is kept, with the reference,
+// and counts what shadows speak for.
+func CompareResults(w *machine.Warp, list []machine.RowPair) {
+	k, kept := w.Check, 0
+	f, g, m := k.EngineFile, k.ReferenceFile, k.Lanes
+	for i := range list {
+		rows := &list[i]
+		bad := uint32(0)
+		switch rows.Ref.Slot {
+		case code.P:
+			bad = (f.SrcP(rows.Row.Row) ^ g.Pred(rows.Ref.Row)) & m
+		case code.R:
+			c := f.Shadow32(rows.Row.Row)
+			kept += bits.OnesCount32(c.Mask & m)
+			if want := g.Row32(rows.Ref.Row); c.Mask&m == m && c.Materialised&m == 0 { // as nearly always
+				bad = LanesUnlikeShadow(want, c, m)
+			} else {
+				bad = lanesUnlikeFile(f.Src32(rows.Row.Row), want, c, m)
+			}
+		default:
+			c := f.Shadow64(rows.Row.Row)
+			kept += bits.OnesCount32(c.Mask & m)
+			if want := g.Row64(rows.Ref.Row); c.Mask&m == m && c.Materialised&m == 0 {
+				bad = LanesUnlikeShadow(want, c, m)
+			} else {
+				bad = lanesUnlikeFile(f.Src64(rows.Row.Row), want, c, m)
+			}
+		}
+		if bad != 0 {
+			failResult(w, writerOf(k, rows), bad, rows)
+			return
+		}
+	}
+	w.Count.Engine.ShadowLanes += int64(kept)
+}
+
+// differences is the lanes of m where a register does not hold what the reference has:
+// in its shadow for the lanes that the shadow speaks for, and in its row for the others
+// and for those that the shadow says are there too.
+func differences(f, g *regfile.File, rows *machine.RowPair, m uint32) uint32 {
+	switch rows.Ref.Slot {
+	case code.P:
+		return (f.SrcP(rows.Row.Row) ^ g.Pred(rows.Ref.Row)) & m
+	case code.R:
+		return lanesUnlikeFile(f.Src32(rows.Row.Row), g.Row32(rows.Ref.Row), f.Shadow32(rows.Row.Row), m)
+	}
+	return lanesUnlikeFile(f.Src64(rows.Row.Row), g.Row64(rows.Ref.Row), f.Shadow64(rows.Row.Row), m)
+}
+
+// lanesUnlikeFile is differences for a row and its shadow.
+func lanesUnlikeFile[T mem.Slot](row, want *[regfile.Lanes]T, c *regfile.Compact, m uint32) (bad uint32) {
+	held := c.Mask & m
+	if held != 0 {
+		bad = LanesUnlikeShadow(want, c, held)
+	}
+	if in := m&^held | held&c.Materialised; in != 0 {
+		bad |= DifferingLanes(row, want, in)
+	}
+	return bad
+}
+
+// isUniformRow reports whether a row holds one value.
+func isUniformRow[T mem.Slot](row *[regfile.Lanes]T, v T) bool {
+	diff := uint64(0)
+	if unsafe.Sizeof(v) == 8 {
+		r := (*[regfile.Lanes]uint64)(unsafe.Pointer(row))
+		for i := 0; i < len(r); i += 4 {
+			diff |= (r[i] ^ uint64(v)) | (r[i+1] ^ uint64(v)) | (r[i+2] ^ uint64(v)) | (r[i+3] ^ uint64(v))
+		}
+		return diff == 0
+	}
+	r, twice := (*[regfile.Lanes / 2]uint64)(unsafe.Pointer(row)), lanePair(v, v) // two lanes at a time
+	for i := 0; i < len(r); i += 4 {
+		diff |= (r[i] ^ twice) | (r[i+1] ^ twice) | (r[i+2] ^ twice) | (r[i+3] ^ twice)
+	}
+	return diff == 0
+}
+
+// isAffineRow reports whether a row of 32-bit slots holds v, v + s, and so on, none of which wraps.
+func isAffineRow[T mem.Slot](row *[regfile.Lanes]T, v, s T) bool {
+	r, want, step := (*[regfile.Lanes / 2]uint64)(unsafe.Pointer(row)), lanePair(v, v+s), lanePair(2*s, 2*s) // two lanes at a time
+	diff := uint64(0)
+	for i := 0; i < len(r); i += 4 {
+		diff |= (r[i] ^ want) | (r[i+1] ^ (want + step)) | (r[i+2] ^ (want + 2*step)) | (r[i+3] ^ (want + 3*step))
+		want += 4 * step
+	}
+	return diff == 0
+}
+
+// lanePair is two 32-bit lanes, as they are in a row.
+func lanePair[T mem.Slot](a, b T) uint64 {
+	return (uint64(a)<<32|uint64(a))&twoLanes[1] | (uint64(b)<<32|uint64(b))&twoLanes[2]
+}
+
+// lanesUnlikeShadow is the lanes i of m where a row does not hold base + i·stride of a shadow, which
+// has to keep them reduced.
+func LanesUnlikeShadow[T mem.Slot](row *[regfile.Lanes]T, c *regfile.Compact, m uint32) (bad uint32) {
+	base, stride := T(c.Base), T(c.Stride)
+	if uint64(base) != c.Base || uint64(stride) != c.Stride {
+		return m
+	}
+	if m == regfile.Full {
+		if stride == 0 {
+			if isUniformRow(row, base) {
+				return 0
+			}
+		} else if unsafe.Sizeof(base) == 4 && (c.Base+(regfile.Lanes-1)*c.Stride)>>32 == 0 && isAffineRow(row, base, stride) {
+			return 0
+		}
+		diff, want := T(0), base
+		for i := 0; i < len(row); i += 4 { // four at a time: most of check mode's time is here
+			diff |= (row[i] ^ want) | (row[i+1] ^ (want + stride)) | (row[i+2] ^ (want + 2*stride)) | (row[i+3] ^ (want + 3*stride))
+			want += 4 * stride
+		}
+		if diff == 0 {
+			return 0
+		}
+	}
+	for n := m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		if row[i] != base+T(i)*stride {
+			bad |= 1 << i
+		}
+	}
+	return bad
+}
+
+// failResult reports that a result is not that of the reference.
+func failResult(w *machine.Warp, p *machine.InstrPair, bad uint32, rows *machine.RowPair) {
+	f, g := w.Check.EngineFile, w.Check.ReferenceFile
+	lane := bits.TrailingZeros32(bad)
+	want := machine.RowLane(g, rows.Ref, lane)
+	switch {
+	case rows.Ref.Slot == code.P:
+		FailMismatch(w, p, bad, "the predicate is %v in lanes %s, where it should be %v", want == 0, probe.LaneList(uint64(bad)), want != 0)
+	default:
+		if v, ok := shadowValue(w, f, rows.Row, 1<<lane); ok {
+			FailMismatch(w, p, bad, "the compact result is %s, but lane %d has %#x", v, lane, want)
+			return
+		}
+		FailMismatch(w, p, bad, "the result is %s in lane %d, which should have %#x", machine.LaneText(f, rows.Row, lane), lane, want)
+	}
+}
+
+// shadowValue is what the shadow of a register holds for the lanes of m.
+func shadowValue(w *machine.Warp, f *regfile.File, row code.Row, m uint32) (affinetrack.Value, bool) {
+	c := machine.ShadowAt(f, row.Slot, row.Row)
+	return machine.ValueOfShadow(c), c.Mask&m == m
+}
+
+// lateNote is of a mismatch that was found late.
+const LateNote = "instructions behind it have executed before it was looked at"
+
+// mismatch stops the warp: compact execution went wrong.
+func FailMismatch(w *machine.Warp, p *machine.InstrPair, lanes uint32, format string, args ...any) {
+	k := w.Check
+	src := &w.Cta.Code.Sources[p.Ref.Src]
+	t := w.Fail(src, uint64(lanes)<<(32*k.Half), probe.ErrMismatch, "%v: rule %s of %s: "+format, append([]any{probe.ErrMismatch, p.Ref.Op.Signature().Rule, src.Text}, args...)...)
+	if n := len(k.Run.Pairs) - 1; n > 0 && p != &k.Run.Pairs[n] && !k.OnLanes {
+		t.Notes = append(t.Notes, LateNote)
+	}
+	for i := range p.Reads {
+		rows := &p.Reads[i]
+		if rows.Ref.Slot == code.P {
+			set := "no lane"
+			if m := k.ReferenceFile.Pred(rows.Ref.Row) & uint32(w.Mask>>(32*k.Half)); m != 0 {
+				set = "lanes " + probe.LaneList(uint64(m))
+			}
+			t.Notes = append(t.Notes, fmt.Sprintf("operand %d: a predicate, set in %s", i, set))
+			continue
+		}
+		if c := operandBefore(k, p, i); c.Holds(lanes) {
+			t.Notes = append(t.Notes, fmt.Sprintf("operand %d: %s", i, machine.ValueOfShadow(c)))
+			continue
+		}
+		t.Notes = append(t.Notes, fmt.Sprintf("operand %d: generic", i))
+	}
+}

@@ -1,0 +1,307 @@
+package check
+
+// This file pairs the code that check mode checks with that of its reference.
+
+import (
+	"slices"
+
+	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/machine"
+)
+
+// newReference matches a kernel's code with its reference.
+func NewReference(c, ref *machine.Kernel) *machine.Reference {
+	r := &machine.Reference{Kernel: ref, CheckedBlocks: make([]machine.CheckedBlock, len(c.Blocks)), Pairs: make([][]machine.InstrPair, len(c.Blocks))}
+	fixed := 0
+	for i := range c.Blocks {
+		b := &c.Blocks[i]
+		for pc := b.First; pc <= b.Last; pc++ {
+			for ; fixed < len(c.Fixed) && c.Fixed[fixed].BeforePC == pc; fixed++ {
+				p := machine.InstrPair{From: pc, To: pc, Original: &c.Fixed[fixed].Instr, Ref: &ref.Fixed[fixed].Instr, Kernel: alu.Vec[ref.Fixed[fixed].Op], Computes: true, Combinable: true}
+				p.Reads, p.Writes = c.PairOperands(p.Original, ref, p.Ref)
+				p.Needed = p.Writes
+				r.Pairs[i] = append(r.Pairs[i], p)
+			}
+			if pc < b.Last {
+				p := machine.InstrPair{Instr: &c.Instrs[pc], From: pc, To: pc + 1, Original: &c.Instrs[pc], Ref: &ref.Instrs[pc], Kernel: alu.Vec[ref.Instrs[pc].Op]}
+				p.Reads, p.Writes = c.PairOperands(p.Instr, ref, p.Ref)
+				p.Needed = p.Writes
+				p.OnLanes = p.Instr.Plan.Exec == code.OnLanes
+				switch p.Instr.Op.Signature().Kind {
+				case code.Arithmetic:
+					p.Computes, p.Combinable = !p.OnLanes && alu.Vec[p.Instr.Op] != nil && p.Kernel != nil, true
+				case code.Read:
+					p.Computes, p.Combinable = !p.OnLanes, true
+				case code.Load, code.Store:
+					p.Combinable = p.OnLanes
+				}
+				p.Proved = slices.ContainsFunc(p.Writes, func(rows machine.RowPair) bool { return c.Funcs[b.Func].KeepingOf(rows.Row)&code.StorageProved != 0 })
+				r.Pairs[i] = append(r.Pairs[i], p)
+			}
+		}
+		FindUncheckedReads(r.Pairs[i])
+		r.CheckedBlocks[i].EndGuard, r.CheckedBlocks[i].EndReads = ref.End(&ref.Blocks[i]).Guard, endReads(c, b, ref)
+	}
+	if len(c.Funcs) == 1 && !c.Funcs[0].Allocates { // calls and allocations read more than is listed
+		FindNeededResults(r)
+	}
+	for i, pairs := range r.Pairs {
+		r.CheckedBlocks[i].Runs = DivideIntoRuns(pairs, c.Instrs)
+		for j := range pairs {
+			single := newRun(pairs[j:j+1], c.Instrs)
+			pairs[j].SingleRun = &single
+		}
+	}
+	return r
+}
+
+// findNeededResults leaves out results on the lanes that the reference need not have: those that are read
+// in their block alone, on the lanes, without being compared.
+func FindNeededResults(r *machine.Reference) {
+	wanted, in := map[code.Row]bool{}, map[code.Row]int{} // by row of the reference: whether it is, and the block that names it
+	for i, pairs := range r.Pairs {
+		written := map[code.Row]bool{}
+		name := func(list []machine.RowPair) {
+			for _, rows := range list {
+				if block, ok := in[rows.Ref]; ok && block != i {
+					wanted[rows.Ref] = true
+				}
+				in[rows.Ref] = i
+			}
+		}
+		need := func(list []machine.RowPair) {
+			for _, rows := range list {
+				wanted[rows.Ref] = true
+			}
+		}
+		guard := func(g int32) {
+			if row, _ := code.GuardRow(g); g != 0 {
+				wanted[code.Row{Slot: code.P, Row: row}] = true
+			}
+		}
+		for k := range pairs {
+			p := &pairs[k]
+			guard(p.Ref.Guard)
+			name(p.Reads)
+			for _, rows := range p.Reads {
+				if !p.OnLanes || !written[rows.Ref] || slices.Contains(p.UncheckedReads, rows) {
+					wanted[rows.Ref] = true
+				}
+			}
+			name(p.Writes)
+			if p.Guarded || !p.OnLanes {
+				need(p.Writes)
+			}
+			for _, rows := range p.Writes {
+				written[rows.Ref] = true
+			}
+		}
+		guard(r.CheckedBlocks[i].EndGuard)
+		need(r.CheckedBlocks[i].EndReads)
+	}
+	for i := range r.Pairs {
+		for k := range r.Pairs[i] {
+			p := &r.Pairs[i][k]
+			p.Needed = slices.DeleteFunc(slices.Clone(p.Writes), func(rows machine.RowPair) bool { return !wanted[rows.Ref] })
+		}
+	}
+}
+
+// findUncheckedReads finds what of that which the instructions of a block read has been compared in the
+// block, for all its lanes. Before they run on the lanes that is rows that have been compared
+// or copied, and that no instruction has named since but those that run on the lanes as well;
+// of addresses it is what instructions have left that do not.
+func FindUncheckedReads(pairs []machine.InstrPair) {
+	rows, compact := newPairSet(), newPairSet()
+	for i := range pairs {
+		p := &pairs[i]
+		p.Guarded = p.Ref.Guard != 0 || p.Instr != nil && p.Instr.Guard != 0
+		if p.Ref.Op.Collective() { // other lanes may go on from here
+			rows.clear()
+			compact.clear()
+			p.UncheckedReads = p.Reads
+			continue
+		}
+		if p.UncheckedReads = p.Reads; p.OnLanes {
+			p.UncheckedReads = rows.without(p.Reads)
+		}
+		p.AddressChecked = len(p.Reads) > 0 && compact.members[p.Reads[0]]
+		if p.OnLanes && !p.Guarded {
+			rows.add(p.Reads)
+		}
+		rows.overwrite(p.Writes)
+		compact.overwrite(p.Writes)
+		switch {
+		case p.OnLanes:
+			compact.remove(p.Writes)
+			if !p.Guarded {
+				rows.add(p.Writes)
+			}
+		default: // it may expand what it reads
+			rows.remove(p.Reads)
+			rows.remove(p.Writes)
+			if !p.Guarded {
+				compact.add(p.Writes)
+			}
+		}
+	}
+}
+
+// pairSet is a set of registers.
+type pairSet struct {
+	members map[machine.RowPair]bool
+	rows    [2]map[code.Row][]machine.RowPair // in each way, what is or has been in the set, by row
+}
+
+func newPairSet() *pairSet {
+	return &pairSet{map[machine.RowPair]bool{}, [2]map[code.Row][]machine.RowPair{{}, {}}}
+}
+
+func (s *pairSet) add(list []machine.RowPair) {
+	for _, rows := range list {
+		if !s.members[rows] {
+			s.members[rows] = true
+			s.rows[0][rows.Row] = append(s.rows[0][rows.Row], rows)
+			s.rows[1][rows.Ref] = append(s.rows[1][rows.Ref], rows)
+		}
+	}
+}
+
+func (s *pairSet) remove(list []machine.RowPair) {
+	for _, rows := range list {
+		delete(s.members, rows)
+	}
+}
+
+// overwrite removes registers whose rows others get now, in either way.
+func (s *pairSet) overwrite(list []machine.RowPair) {
+	for _, rows := range list {
+		in := s.members[rows]
+		s.removeRow(0, rows.Row)
+		s.removeRow(1, rows.Ref)
+		if in {
+			s.add([]machine.RowPair{rows})
+		}
+	}
+}
+
+// removeRow removes the registers that are in a row.
+func (s *pairSet) removeRow(target int, row code.Row) {
+	s.remove(s.rows[target][row])
+	delete(s.rows[target], row)
+}
+
+func (s *pairSet) clear() {
+	clear(s.members)
+	clear(s.rows[0])
+	clear(s.rows[1])
+}
+
+// without is those of a list that are not in the set.
+func (s *pairSet) without(list []machine.RowPair) (rest []machine.RowPair) {
+	for _, rows := range list {
+		if !s.members[rows] {
+			rest = append(rest, rows)
+		}
+	}
+	return rest
+}
+
+// maxRunLength is how many instructions execute together at most.
+const maxRunLength = 32
+
+// divideIntoRuns finds which instructions of a block execute together: neighbours without guards of
+// which none can keep another waiting, and that run all on the lanes, once for both, or all
+// otherwise. (If they were mixed, a row that one of the latter spoils would be what both read.)
+// Sources are compared before the first and results behind the last. So no row is written
+// twice, and what is to be compared before an instruction is not written by those before it.
+func DivideIntoRuns(pairs []machine.InstrPair, instrs []code.Instr) (runs []machine.InstrRun) {
+	for rest := pairs; len(rest) > 0; {
+		first := &rest[0]
+		rows, refs := map[code.Row]bool{}, map[code.Row]bool{} // that are written
+		reconvergences := func(p *machine.InstrPair) bool {
+			if p.OnLanes != first.OnLanes || !p.Combinable || !first.Combinable || p.Guarded || first.Guarded {
+				return false
+			}
+			written := func(o machine.RowPair) bool { return rows[o.Row] || refs[o.Ref] }
+			return !slices.ContainsFunc(p.Writes, written) && !(p.OnLanes && slices.ContainsFunc(p.UncheckedReads, written))
+		}
+		n := 0
+		for n < min(len(rest), maxRunLength) && (n == 0 || reconvergences(&rest[n])) {
+			for _, o := range rest[n].Writes {
+				rows[o.Row], refs[o.Ref] = true, true
+			}
+			n++
+		}
+		assignSaveSlots(rest[:n])
+		runs = append(runs, newRun(rest[:n], instrs))
+		rest = rest[n:]
+	}
+	return runs
+}
+
+// assignSaveSlots finds which operands of a run have to be kept, and where that is, and results.
+func assignSaveSlots(list []machine.InstrPair) {
+	operand, result := int32(0), int32(0)
+	for i := range list {
+		p := &list[i]
+		p.OperandIndex, p.ResultIndex = operand, result
+		operand, result = operand+int32(len(p.Reads)), result+int32(len(p.Writes))
+	}
+	overwritten := map[code.Row]bool{}
+	for i := len(list) - 1; i >= 0; i-- {
+		p := &list[i]
+		for _, rows := range p.Writes {
+			overwritten[rows.Row] = true
+		}
+		for k, rows := range p.Reads {
+			if k < 64 && rows.Row.Slot != code.P && overwritten[rows.Row] {
+				p.OverwrittenReads |= 1 << k
+			}
+		}
+	}
+}
+
+// newRun is instructions as a run; instrs is the code that is checked.
+func newRun(list []machine.InstrPair, instrs []code.Instr) machine.InstrRun {
+	first, last := &list[0], &list[len(list)-1]
+	out := machine.InstrRun{Pairs: list, Instrs: instrs[first.From:last.To], Guarded: first.Guarded, Results: slices.Clip(first.Writes), Needed: slices.Clip(first.Needed)}
+	switch {
+	case first.OnLanes:
+		out.Kind, out.Sources = machine.SharedRun, slices.Clip(first.UncheckedReads)
+	case first.Computes:
+		out.Kind = machine.BatchRun
+	}
+	for i := range list {
+		p := &list[i]
+		out.Counts = addToCounts(out.Counts, p)
+		out.SavesOperands = out.SavesOperands || p.OverwrittenReads != 0
+		if p.Proved {
+			out.ProvedEnd = i + 1
+		}
+		if i == 0 {
+			continue
+		}
+		out.Results, out.Needed = append(out.Results, p.Writes...), append(out.Needed, p.Needed...)
+		if out.Kind == machine.SharedRun {
+			out.Sources = append(out.Sources, p.UncheckedReads...)
+		}
+	}
+	return out
+}
+
+// endReads lists what the end of a block reads besides its guard.
+func endReads(c *machine.Kernel, b *code.Block, ref *machine.Kernel) []machine.RowPair {
+	end, rend := c.End(b), ref.End(b)
+	reads, _ := c.PairOperands(end, ref, rend)
+	if end.Op == code.Pop {
+		fn, rfn := c.Funcs[b.Func], ref.Funcs[b.Func]
+		for i, o := range fn.Results {
+			if o.Slot != code.NoSlot {
+				reads = append(reads, machine.RowPair{Row: code.Row{Slot: o.Slot, Row: o.Row}, Ref: code.Row{Slot: o.Slot, Row: rfn.Results[i].Row}})
+			}
+		}
+	}
+	return reads
+}

@@ -1,0 +1,319 @@
+package check
+
+// This file is what check mode does about compact stores: what they have left in memory is
+// compared with what the lanes of the reference would have, and with what was there before.
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"unsafe"
+
+	"gemu/interp/internal/access"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/mem"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// beforeStore notes what is in memory where lanes would store that do not, for a store for
+// too many lanes goes there.
+//
+//go:norace
+func beforeStore(w *machine.Warp, p *machine.InstrPair) {
+	k, t := w.Check, targetOfStore(w, p)
+	for n := k.Idle; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n) & 31
+		k.MemoryBefore[lane] = append(k.MemoryBefore[lane][:0], t.memory(lane, t.address(lane))...)
+	}
+}
+
+// storeTarget is where a store goes to.
+type storeTarget struct {
+	w          *machine.Warp
+	access     *code.Access
+	compact    *regfile.Compact // the compact address of those that execute it; nil if they have none
+	f          *regfile.File
+	addressRow code.Row // the address register
+
+	// Where the engine can store without resolving addresses, but in local memory: where the
+	// instruction accessed memory the last time. See warp.reach.
+	pointer    unsafe.Pointer
+	base, last uint64
+}
+
+func targetOfStore(w *machine.Warp, p *machine.InstrPair) storeTarget {
+	k, a := w.Check, w.AccessOf(p.Instr)
+	t := storeTarget{w: w, access: a, f: k.EngineFile, addressRow: code.Row{Slot: a.Addr, Row: p.Instr.A}}
+	if a.Addr != code.NoSlot {
+		if c := machine.ShadowAt(k.EngineFile, a.Addr, p.Instr.A); k.Lanes != 0 && c.Holds(k.Lanes) {
+			t.compact = c
+		}
+	}
+	if a.Space != ptx.Local {
+		t.pointer, t.base, t.last, _ = access.LastHit(w, a, a.Bytes)
+	}
+	return t
+}
+
+// address is where a lane stores, or would: at a compact address if those that do have one,
+// else at its own.
+func (t *storeTarget) address(lane int) uint64 {
+	switch {
+	case t.compact != nil:
+		return t.access.AddressAt(t.compact.At(lane))
+	case t.access.Addr == code.NoSlot:
+		return t.access.Offset
+	}
+	return t.access.AddressAt(machine.LaneValue(t.f, t.addressRow, lane))
+}
+
+// resolved is the memory of the access at an address, if the engine can store there without
+// resolving it, but in local memory; else nil.
+func (t *storeTarget) resolved(addr uint64) unsafe.Pointer {
+	offset := addr - t.base
+	if t.pointer == nil || bits.RotateLeft64(offset, -bits.TrailingZeros(uint(t.access.Bytes))) > t.last {
+		return nil
+	}
+	return unsafe.Add(t.pointer, offset)
+}
+
+// memory is what a lane's access at an address goes to, if the engine can store there without
+// resolving it; else nothing. Of local memory it is a copy, of other memory the memory itself,
+// which may be written meanwhile: for functions that the race detector does not look at.
+func (t *storeTarget) memory(lane int, addr uint64) (b []byte) {
+	if t.access.Space != ptx.Local {
+		if p := t.resolved(addr); p != nil {
+			return unsafe.Slice((*byte)(p), t.access.Bytes)
+		}
+		return nil
+	}
+	view, request := access.View(t.w), t.w.RequestOf(t.access)
+	if place, fault := view.Find(&request, addr); fault == nil {
+		n := min(4, t.access.Bytes)
+		for i := 0; i < t.access.Bytes; i += n {
+			b = binary.LittleEndian.AppendUint32(b, uint32(t.w.Local[t.w.Check.Half].Load(int(place.Offset)+i, lane, n)))
+		}
+	}
+	return b
+}
+
+// afterStore compares what a compact store has left in memory with what the reference's
+// lanes would have, and with what was there. What differs may be what another CTA has
+// stored in between, a race of the guest's; a store happens once, so it is then repeated
+// in a copy of the memory.
+func AfterStore(w *machine.Warp, p *machine.InstrPair) {
+	a, m := w.AccessOf(p.Instr), w.Check.Lanes
+	if !w.Cta.Changed && storesToSharedMemory(w, p, m) {
+		FailMismatch(w, p, m, "it stores, and does not say so to those who wait for memory to change")
+		return
+	}
+	compareMemory(w, p)
+	if w.Err == nil || !w.Cta.Grid.HostAtomics || a.Space == ptx.Shared || a.Space == ptx.Local {
+		return
+	}
+	w.Err = nil
+	if part := copyOfTarget(w, p); part != nil {
+		hit, counted := w.Cta.LastHits[a.HitIndex], w.Count.ThreadInstructions
+		w.Cta.LastHits[a.HitIndex] = part
+		beforeStore(w, p)
+		if runEngine(w); w.Err == nil {
+			compareMemory(w, p)
+		}
+		w.Cta.LastHits[a.HitIndex], w.Count.ThreadInstructions = hit, counted
+	}
+}
+
+// storesToSharedMemory reports whether lanes have stored to memory that other threads see.
+func storesToSharedMemory(w *machine.Warp, p *machine.InstrPair, m uint32) bool {
+	a, t := w.AccessOf(p.Instr), targetOfStore(w, p)
+	if a.Space != ptx.Generic {
+		return m != 0 && a.Space != ptx.Local
+	}
+	view, request := access.View(w), w.RequestOf(a)
+	for ; m != 0; m &= m - 1 {
+		if place, fault := view.Find(&request, t.address(bits.TrailingZeros32(m)&31)); fault == nil && place.Alloc != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// copyOfTarget is a copy of the memory that the lanes of m store to, and idle ones would; nil if
+// the engine would not look there, but resolve the addresses.
+func copyOfTarget(w *machine.Warp, p *machine.InstrPair) *mem.Allocation {
+	a, k := w.AccessOf(p.Instr), w.Check
+	if a.Addr == code.NoSlot {
+		return nil
+	}
+	from, to, t := ^uint64(0), uint64(0), targetOfStore(w, p)
+	for n := k.Lanes | k.Idle; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n) & 31
+		addr := t.address(lane)
+		switch {
+		case t.resolved(addr) != nil:
+			from, to = min(from, addr), max(to, addr+uint64(a.Bytes))
+		case k.Lanes>>lane&1 != 0:
+			return nil
+		}
+	}
+	if to == 0 {
+		return nil
+	}
+	return w.Cta.LastHits[a.HitIndex].Slice(from&^(access.HitAlign-1), to)
+}
+
+// compareMemory compares what is in memory after a store.
+func compareMemory(w *machine.Warp, p *machine.InstrPair) {
+	if w.Check.Lanes != 0 && !holdsStoredRows(w, p) {
+		compareStored(w, p)
+	}
+	if w.Err == nil && w.Check.Idle != 0 {
+		compareUnstored(w, p)
+	}
+}
+
+// storedRows reports whether memory holds what the lanes of m store at their compact
+// addresses, which are those of the reference. Where it does not, lanes may store in the
+// same place.
+func holdsStoredRows(w *machine.Warp, p *machine.InstrPair) bool {
+	k, m := w.Check, w.Check.Lanes
+	g, a := k.ReferenceFile, &k.Access[p.Ref.Side]
+	step := 0
+	if a.Space == ptx.Local {
+		return false
+	}
+	if a.Addr != code.NoSlot {
+		c := machine.ShadowAt(k.EngineFile, a.Addr, p.Instr.A)
+		if !c.Holds(m) {
+			return false
+		}
+		if step = int(c.Stride); a.Addr == code.R {
+			step = int(int32(step))
+		}
+	}
+	first, last := bits.TrailingZeros32(m), 31-bits.LeadingZeros32(m)
+	t := targetOfStore(w, p)
+	from, to := t.address(first), t.address(last)
+	ptr := t.resolved(from)
+	if ptr == nil || t.resolved(to) == nil || to-from != uint64((last-first)*step) || last > first && step%a.Bytes != 0 {
+		return false
+	}
+	for i, e := range a.Elems {
+		if e.Slot != code.NoSlot && !storedRow(g, e, a.Size, unsafe.Add(ptr, i*a.Size), first, step, m) {
+			return false
+		}
+	}
+	return true
+}
+
+// storedRow reports whether elements of size bytes are at p + (lane − first)·step.
+func storedRow(g *regfile.File, e code.Elem, size int, p unsafe.Pointer, first, step int, m uint32) bool {
+	if e.Slot == code.Q {
+		return storedAs(g.Src64(e.Row), size, p, first, step, m)
+	}
+	return storedAs(g.Src32(e.Row), size, p, first, step, m)
+}
+
+func storedAs[D mem.Slot](row *[regfile.Lanes]D, size int, p unsafe.Pointer, first, step int, m uint32) bool {
+	switch size {
+	case 1:
+		return mem.HoldsRow[uint8](row, p, first, step, m)
+	case 2:
+		return mem.HoldsRow[uint16](row, p, first, step, m)
+	case 4:
+		return mem.HoldsRow[uint32](row, p, first, step, m)
+	}
+	return mem.HoldsRow[uint64](row, p, first, step, m)
+}
+
+// compareStored compares memory at the addresses of the reference's lanes, one by one.
+func compareStored(w *machine.Warp, p *machine.InstrPair) {
+	k, m := w.Check, w.Check.Lanes
+	g, a := k.ReferenceFile, &k.Access[p.Ref.Side]
+	referenceAddresses(w, p)
+	t := targetOfStore(w, p)
+	for n := m; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n) & 31
+		b := t.bytesAt(lane, k.AddressRow[lane])
+		if b == nil {
+			FailMismatch(w, p, 1<<lane, "it stores, but the access of lane %d traps", lane)
+			return
+		}
+		for i, e := range a.Elems {
+			if e.Slot == code.NoSlot {
+				continue
+			}
+			want := access.ReadElem(g, e, lane)
+			for j := range a.Size {
+				addr := k.AddressRow[lane] + uint64(i*a.Size+j)
+				if v := byte(want >> (8 * j)); b[i*a.Size+j] != v && !storesByte(k, addr, m&^(1<<lane), a) {
+					FailMismatch(w, p, 1<<lane, "lane %d stores %#x at %s, where there is %#x now", lane, want, machine.HexAddr(k.AddressRow[lane]+uint64(i*a.Size)), b[i*a.Size:][:a.Size])
+					return
+				}
+			}
+		}
+	}
+}
+
+// compareUnstored compares what is where lanes would store that do not with what was
+// there.
+//
+//go:norace
+func compareUnstored(w *machine.Warp, p *machine.InstrPair) {
+	k, a := w.Check, w.AccessOf(p.Instr)
+	m, addressed, t := k.Lanes, false, targetOfStore(w, p)
+	for n := k.Idle; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n) & 31
+		addr := t.address(lane)
+		now := t.memory(lane, addr)
+		if bytes.Equal(now, k.MemoryBefore[lane]) {
+			continue
+		}
+		if !addressed {
+			referenceAddresses(w, p)
+			addressed = true
+		}
+		for i, v := range now {
+			if i < len(k.MemoryBefore[lane]) && v != k.MemoryBefore[lane][i] && !storesByte(k, addr+uint64(i), m, a) {
+				FailMismatch(w, p, 1<<lane, "lane %d, which does not execute it, has another byte at %s", lane, machine.HexAddr(addr+uint64(i)))
+				return
+			}
+		}
+	}
+}
+
+// storesByte reports whether a lane of m stores the byte at an address. In local memory, lanes
+// have their own.
+func storesByte(k *machine.WarpCheck, addr uint64, m uint32, a *code.Access) bool {
+	if a.Space == ptx.Local {
+		return false
+	}
+	for n := m; n != 0; n &= n - 1 {
+		if addr-k.AddressRow[bits.TrailingZeros32(n)&31] < uint64(a.Bytes) {
+			return true
+		}
+	}
+	return false
+}
+
+// bytesAt is what is in memory where a lane's access at an address goes to, nil if it traps.
+//
+//go:norace
+func (t *storeTarget) bytesAt(lane int, addr uint64) (b []byte) {
+	if b = t.memory(lane, addr); b != nil {
+		return b
+	}
+	view, request := access.View(t.w), t.w.RequestOf(t.access)
+	if place, fault := view.Find(&request, addr); fault == nil {
+		for i := range t.access.Bytes {
+			if place.Alloc != nil {
+				b = append(b, *(*byte)(unsafe.Add(place.Alloc.Ptr, place.Offset+uint64(i))))
+			} else {
+				b = append(b, byte(t.w.Local[t.w.Check.Half].Load(int(place.Offset)+i, lane, 1)))
+			}
+		}
+	}
+	return b
+}

@@ -1,0 +1,16 @@
+package event
+
+import (
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/mem"
+)
+
+// copyLocal copies local memory of a lane from an offset on, and returns the number of bytes.
+func CopyLocal(w *machine.Warp, p []byte, lane int, offset uint64) (n int) {
+	local := w.Local[lane/mem.Lanes]
+	for n < len(p) && offset/4 < uint64(len(local)) {
+		p[n] = byte(local.Load(int(offset), lane%mem.Lanes, 1))
+		n, offset = n+1, offset+1
+	}
+	return n
+}

@@ -1,0 +1,34 @@
+package event
+
+import (
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/machine"
+	"gemu/probe"
+)
+
+// observe tells of an instruction that lanes of the running warp split execute otherwise than
+// in a block; do gives them their results.
+func ObserveInstr(w *machine.Warp, src *code.Source, lanes uint64, fn func()) {
+	s := w.Cta.Stream
+	if s == nil {
+		fn()
+		return
+	}
+	BeginStep(s, w, src, lanes)
+	s.Step.Step = -1
+	Emit(s, &s.Step, probe.OnBefore)
+	if fn(); w.Err == nil {
+		EmitAfter(s, w, src)
+	}
+}
+
+// observeExit tells of an exit that lanes execute on the side.
+func ObserveExit(w *machine.Warp, src *code.Source, lanes uint64) {
+	if w.Cta.Stream == nil {
+		return
+	}
+	saved := w.Mask
+	w.Mask = lanes
+	ObserveInstr(w, src, lanes, func() {})
+	w.Mask = saved
+}

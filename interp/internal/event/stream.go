@@ -1,0 +1,566 @@
+package event
+
+// This file brings the events of a CTA to those who want them.
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"gemu/interp/internal/access"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/mem"
+	"gemu/probe"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// maxReducers is how many sinks of a CTA may ease warps: the first.
+const maxReducers = 64
+
+// emit tells the probes of something that is no CTA's.
+func EmitGrid(g *machine.Grid, kind probe.Events, err error) {
+	for _, p := range g.Probes {
+		if p.Subscription.Events&kind != 0 {
+			t, _ := err.(*probe.Trap)
+			p.OnEvent(&probe.Event{Kind: kind, Launch: g.Info, CTA: -1, Warp: -1, Index: -1, Reconverge: -1, Trap: t, Err: err})
+		}
+	}
+}
+
+// Emit tells the device's probes what the host does to memory.
+func EmitHost(d *machine.Device, kind probe.Events, a *mem.Allocation, offset uint64, bytes int, order *probe.HostOrder) {
+	for _, p := range d.Probes {
+		if p.Subscription().Events&kind != 0 {
+			p.OnEvent(&probe.Event{Kind: kind, CTA: -1, Warp: -1, Index: -1, Reconverge: -1, Memory: a.Public(), Offset: offset, Bytes: bytes, Order: order})
+		}
+	}
+}
+
+// emit tells all who want to know.
+func Emit(s *machine.EventStream, e *probe.Event, kind probe.Events) {
+	e.Kind = kind
+	for i := range s.Sinks {
+		l := &s.Sinks[i]
+		if l.Subscription.Events&kind == 0 {
+			continue
+		}
+		if kind&probe.Selectable != 0 {
+			if list := selectedEvents(l, i, s.ReducedSinks); list != nil && list[e.Index]&kind == 0 {
+				continue
+			}
+		}
+		s.Current = i
+		l.OnEvent(e)
+	}
+}
+
+// openStream asks the probes of the launch who wants to know of the CTA that begins.
+func OpenStream(c *machine.Cta) {
+	c.Stream = nil
+	if len(c.Grid.Probes) == 0 {
+		return
+	}
+	s := c.IdleStream
+	if s == nil {
+		s = &machine.EventStream{Cta: c}
+		c.IdleStream = s
+	}
+	before := append(s.PreviousSinks[:0], s.Sinks...)
+	s.Sinks, s.Subscription, s.StopErr = s.Sinks[:0], probe.Subscription{}, nil
+	same := true // as in the CTA before
+	for i := range c.Grid.Probes {
+		p := &c.Grid.Probes[i]
+		if sink := p.CTA(c.Grid.Info, c.Index, c.Id); sink != nil {
+			n := len(s.Sinks)
+			s.Sinks = append(s.Sinks, machine.Subscriber{Sink: sink, Subscription: p.Subscription, Watcher: p})
+			selectStreamEvents(s, n)
+			s.Subscription = s.Subscription.Union(p.Subscription)
+			same = same && n < len(before) && hasSameSelection(&before[n], &s.Sinks[n])
+		}
+	}
+	if !same || len(before) != len(s.Sinks) {
+		s.Unions = s.Unions[:0]
+	}
+	clear(before) // which would keep them alive
+	s.PreviousSinks = before
+	if len(s.Sinks) > 0 {
+		c.Stream = s
+	}
+}
+
+// selectEvents has the probe of sink i say which instructions the sink is told of.
+func selectStreamEvents(s *machine.EventStream, i int) {
+	l := &s.Sinks[i]
+	if l.Selected, l.Reduced = selectProbeEvents(l.Watcher, s.Cta.Grid.Info); i >= maxReducers {
+		l.Reduced = nil
+	}
+}
+
+// reselectEvents asks the probes anew which instructions of the CTAs in flight they are told of.
+func ReselectEvents(g *machine.Grid) {
+	for i := range g.Flights {
+		if c := g.Flights[i].Cta; c != nil && c.Stream != nil {
+			for k := range c.Stream.Sinks {
+				selectStreamEvents(c.Stream, k)
+			}
+			c.Stream.Unions = c.Stream.Unions[:0]
+		}
+	}
+}
+
+// selectEvents is what the probe is told of instructions; nil if that is all. eased is that of warps
+// that its sinks ease.
+func selectProbeEvents(p *machine.ProbeState, l *probe.LaunchInfo) (chosen, eased []probe.Events) {
+	if p.Subscription.Events&probe.Selectable == 0 {
+		return nil, nil
+	}
+	if c, ok := p.Probe.(probe.EventSelector); ok {
+		chosen = c.SelectEvents(l)
+	}
+	if c, ok := p.Probe.(probe.EventReducer); ok {
+		eased = c.ReducedEvents(l)
+	}
+	return chosen, eased
+}
+
+// sameSelection reports whether both are of the same probe, and told the same of instructions.
+func hasSameSelection(l *machine.Subscriber, other *machine.Subscriber) bool {
+	return l.Watcher == other.Watcher && sameSlice(l.Selected, other.Selected) && sameSlice(l.Reduced, other.Reduced)
+}
+
+func sameSlice(a, b []probe.Events) bool {
+	return len(a) == len(b) && (a == nil) == (b == nil) && unsafe.SliceData(a) == unsafe.SliceData(b)
+}
+
+// selectedEvents is what sink i is told of instructions in a warp that these have eased; nil: all.
+func selectedEvents(l *machine.Subscriber, i int, eased uint64) []probe.Events {
+	if eased>>i&1 != 0 {
+		return l.Reduced
+	}
+	return l.Selected
+}
+
+// unionFor is what somebody is told of instructions in a warp. It is good until the next choice.
+func UnionFor(s *machine.EventStream, w *machine.Warp) *machine.EventUnion {
+	for i := range s.Unions {
+		if u := &s.Unions[i]; u.ReducedSinks == w.ReducedSinks {
+			return u
+		}
+	}
+	return newUnion(s, w.ReducedSinks)
+}
+
+// newUnion finds what somebody is told of instructions in warps that these sinks have eased.
+func newUnion(s *machine.EventStream, eased uint64) *machine.EventUnion {
+	n := len(s.Unions)
+	if n == cap(s.Unions) {
+		s.Unions = append(s.Unions, machine.EventUnion{})
+	}
+	s.Unions = s.Unions[:n+1]
+	u := &s.Unions[n]
+	u.ReducedSinks, u.Selected = eased, nil
+	for i := range s.Sinks {
+		if l := &s.Sinks[i]; l.Subscription.Events&probe.Selectable != 0 && selectedEvents(l, i, eased) == nil {
+			return u
+		}
+	}
+	size := len(s.Cta.Code.Sources)
+	if u.Buffer = u.Buffer[:0]; cap(u.Buffer) < size {
+		u.Buffer, u.Next = make([]probe.Events, size), make([]int32, size)
+	}
+	u.Selected, u.Next = u.Buffer[:size], u.Next[:size]
+	clear(u.Selected)
+	for i := range s.Sinks {
+		if l := &s.Sinks[i]; l.Subscription.Events&probe.Selectable != 0 {
+			for k, kinds := range selectedEvents(l, i, eased) {
+				u.Selected[k] |= kinds & l.Subscription.Events & probe.Selectable
+			}
+		}
+	}
+	next := int32(size)
+	for k := size - 1; k >= 0; k-- {
+		if u.Selected[k] != 0 {
+			next = int32(k)
+		}
+		u.Next[k] = next
+	}
+	return u
+}
+
+// emit tells of something that is no warp's.
+func EmitCTA(c *machine.Cta, kind probe.Events) {
+	if c.IsSubscribed(kind) {
+		Emit(c.Stream, NewCTAEvent(c.Stream), kind)
+	}
+}
+
+// newCTAEvent is an event of the CTA that is about no warp.
+func NewCTAEvent(s *machine.EventStream) *probe.Event {
+	c := s.Cta
+	s.Event = probe.Event{Launch: c.Grid.Info, Step: c.Grid.Steps, CTA: c.Index, ID: c.Id, Warp: -1, Index: -1, Reconverge: -1, Machine: (*eventMachine)(&s.EventPlace)}
+	s.EventPlace = machine.EventPlace{Stream: s}
+	return &s.Event
+}
+
+// fillEvent fills in an event about lanes of the running warp split of a warp, at an instruction,
+// which may be nil.
+func FillEvent(s *machine.EventStream, e *probe.Event, w *machine.Warp, src *code.Source, lanes uint64) {
+	c := s.Cta
+	*e = probe.Event{Launch: c.Grid.Info, Step: c.Grid.Steps, CTA: c.Index, ID: c.Id, Warp: w.Id, Index: -1, Reconverge: -1, Active: w.Mask, Lanes: lanes, Machine: (*eventMachine)(&s.EventPlace)}
+	s.EventPlace = machine.EventPlace{Stream: s, Warp: w, SourceInstr: src, Frame: w.Frame}
+	if w.Frame != nil {
+		e.Depth, e.Local = w.Frame.Depth, 4*w.Frame.Local
+	}
+	if w.Reconvergence != nil {
+		e.Reconverge = int(c.Code.SourceAt(w.Reconvergence.Pc))
+	}
+	if src != nil {
+		e.Instr, e.Func, e.Index = src.Instr, src.Func.Func, int(src.Index)
+	}
+}
+
+// emitLanes tells of lanes of the running warp split.
+func EmitLanes(w *machine.Warp, kind probe.Events, src *code.Source, lanes uint64) {
+	if w.Cta.Stream != nil { // not worth a call where nobody watches
+		emitStreamLanes(w.Cta.Stream, w, kind, src, lanes)
+	}
+}
+
+func emitStreamLanes(s *machine.EventStream, w *machine.Warp, kind probe.Events, src *code.Source, lanes uint64) {
+	if s.Subscription.Events&kind != 0 {
+		FillEvent(s, &s.Event, w, src, lanes)
+		Emit(s, &s.Event, kind)
+	}
+}
+
+// emitGroups tells where groups of lanes go.
+func EmitGroups(w *machine.Warp, kind probe.Events, src *code.Source, lanes uint64, groups ...machine.BranchGroup) {
+	s := w.Cta.Stream
+	if !w.Cta.IsSubscribed(kind) {
+		return
+	}
+	FillEvent(s, &s.Event, w, src, lanes)
+	s.Groups = s.Groups[:0]
+	for _, g := range groups {
+		if g.Mask != 0 {
+			uncounted := int32(0)
+			if g.Pc == w.Pc { // they part where they are
+				uncounted = w.Uncounted
+			}
+			s.Groups = append(s.Groups, probe.LaneGroup{Lanes: g.Mask, To: int(w.Cta.Code.NextSource(g.Pc, uncounted))})
+		}
+	}
+	s.Event.Groups = s.Groups
+	Emit(s, &s.Event, kind)
+}
+
+// emitSplit tells of a warp split, which need not be the one that runs, and of registers that
+// its lanes have got otherwise than by executing an instruction just now.
+func EmitSplit(w *machine.Warp, kind probe.Events, c *machine.WarpSplit, src *code.Source, results []ptx.RegID) {
+	s := w.Cta.Stream
+	if !w.Cta.IsSubscribed(kind) {
+		return
+	}
+	running := w.WarpSplit
+	w.WarpSplit = *c
+	e := &s.Event
+	FillEvent(s, e, w, src, c.Mask)
+	if c.Wait != nil {
+		e.Wait = DescribeWait(c.Wait, w.Cta.Code.Width)
+	}
+	if len(results) > 0 {
+		w.ShowWindow(c.Frame)
+		s.ValueBuffer = ReadValues(w, s.ValueBuffer, src, results)
+		e.Writes = s.ValueBuffer
+	}
+	Emit(s, e, kind)
+	w.WarpSplit = running
+	if running.Mask != 0 {
+		w.ShowWindow(running.Frame)
+	}
+}
+
+// described is a wait as probes are told.
+func DescribeWait(b *machine.SplitWait, width int) probe.WaitState {
+	if b.IsCollective() {
+		return probe.WaitState{Barrier: -1, Members: b.Membermask}
+	}
+	return probe.WaitState{Barrier: b.Id, Threads: b.Expected * width, Generation: b.Generation}
+}
+
+// emitMemory tells what an instruction has done to memory, by a lane.
+func EmitMemory(w *machine.Warp, kind probe.Events, instr *code.Instr, lane int, a *mem.Allocation) {
+	if s := w.Cta.Stream; w.Cta.IsSubscribed(kind) {
+		e := &s.Event
+		FillEvent(s, e, w, w.SourceOf(instr), 1<<lane)
+		e.Memory, e.Bytes = a.Public(), int(a.Size)
+		Emit(s, e, kind)
+	}
+}
+
+// emitTrap tells of the trap that has stopped the CTA.
+func EmitTrap(c *machine.Cta, t *probe.Trap) {
+	if !c.IsSubscribed(probe.OnTrap) {
+		return
+	}
+	e := NewCTAEvent(c.Stream)
+	switch src := c.Code.Source(int32(t.Index)); {
+	case t.Warp >= 0:
+		FillEvent(c.Stream, e, &c.Warps[t.Warp], src, t.Lanes)
+	case src != nil:
+		e.Instr, e.Func, e.Index = src.Instr, src.Func.Func, int(src.Index)
+	}
+	e.Trap = t
+	Emit(c.Stream, e, probe.OnTrap)
+}
+
+// beginStep makes the event of an instruction that the running warp split is about to execute with
+// some of its lanes.
+func BeginStep(s *machine.EventStream, w *machine.Warp, src *code.Source, lanes uint64) {
+	// As about has it. Most of an event stays zero in one of an instruction, and clearing it each
+	// time would take as long as all else that telling of it takes.
+	e, c := &s.Step, s.Cta
+	s.ReducedSinks = w.ReducedSinks
+	e.Launch, e.Step, e.CTA, e.ID, e.Warp, e.Reconverge, e.Active, e.Lanes = c.Grid.Info, c.Grid.Steps, c.Index, c.Id, w.Id, -1, w.Mask, lanes
+	e.Depth, e.Local, e.Machine = w.Frame.Depth, 4*w.Frame.Local, (*eventMachine)(&s.StepPlace)
+	s.StepPlace = machine.EventPlace{Stream: s, Warp: w, SourceInstr: src, Frame: w.Frame}
+	e.Instr, e.Func, e.Index = src.Instr, src.Func.Func, int(src.Index)
+	if w.Reconvergence != nil {
+		e.Reconverge = int(c.Code.SourceAt(w.Reconvergence.Pc))
+	}
+	e.Writes, e.Accesses, e.Operation = nil, nil, nil
+	s.Reads = ReadValues(w, s.Reads, src, src.Reads)
+	e.Reads = s.Reads
+}
+
+// emitAfter tells that it has executed it.
+func EmitAfter(s *machine.EventStream, w *machine.Warp, src *code.Source) {
+	s.Writes = ReadValues(w, s.Writes, src, src.Writes)
+	s.Step.Writes, s.Step.Operation = s.Writes, nil
+	Emit(s, &s.Step, probe.OnAfter)
+}
+
+// accessMachine is the state of the machine at an access: probe.AccessMachine.
+type AccessMachine machine.AccessPlace
+
+// request returns the whole request of an access.
+func (m *AccessMachine) request(a *probe.Access) mem.Access {
+	return mem.Access{Request: a.Request, Tolerate: m.Tolerate, Hardware: m.Hardware, Unit: m.Unit}
+}
+
+// BytesLeft returns the number of bytes of a lane's access that lie in memory.
+func (m *AccessMachine) BytesLeft(a *probe.Access, lane int) int {
+	view, request := access.View(m.Warp), m.request(a)
+	place, err := view.Find(&request, a.Addr[lane])
+	if err != nil {
+		return a.Bytes
+	}
+	size := uint64(m.Warp.AccessOf(m.Instr).Size)
+	return int(min(view.BytesLeft(&request, place)/size*size, uint64(a.Bytes)))
+}
+
+// AppendStored appends the bytes that a lane is about to store to p, for stores of registers element by element.
+func (m *AccessMachine) AppendStored(a *probe.Access, p []byte, lane int) (to []byte, ok bool) {
+	if m.Instr == nil || m.Instr.Op.Signature().Side != code.AccessSide || a.Kind != probe.AccessStore {
+		return p, false
+	}
+	x := m.Warp.AccessOf(m.Instr)
+	if x.Tile != nil || a.Lengths != nil {
+		return p, false
+	}
+	f := &m.Warp.Files[lane/regfile.Lanes]
+	from := len(p)
+	for _, e := range x.Elems {
+		if e.Slot == code.NoSlot {
+			return p[:from], false
+		}
+		p = access.AppendElem(p, f, e, lane%regfile.Lanes, x.Size)
+	}
+	return p, true
+}
+
+// StoredBy describes the operands of a lane's writing access.
+func (m *AccessMachine) StoredBy(a *probe.Access, g *probe.Stored, lane int) (ok bool) {
+	g.Data, g.Compare, g.Left = g.Data[:0], g.Compare[:0], 0
+	if m.Instr == nil || a.Lengths != nil || a.Kind == probe.AccessLoad {
+		return false
+	}
+	h, one := lane/regfile.Lanes, lane%regfile.Lanes
+	switch m.Instr.Op.Signature().Side {
+	case code.TextureSide:
+		g.Data, g.Size = access.TexelOf(m.Warp, g.Data, h, m.Instr, one)
+		return g.Size > 0
+	case code.NoSide:
+		return false
+	}
+	x, f := m.Warp.AccessOf(m.Instr), &m.Warp.Files[h]
+	g.Size = x.Size
+	switch {
+	case x.Tile != nil:
+		g.Data, g.Size = append(g.Data, access.MatrixRowsOf(m.Warp, h, x)[one]...), min(x.Bytes, 8)
+	case x.Atom == nil:
+		for i, e := range x.Elems {
+			if e.Slot == code.NoSlot {
+				g.Left |= 1 << i
+			}
+			g.Data = access.AppendElem(g.Data, f, e, one, x.Size)
+		}
+	case x.Atom.Op == code.AtomCas:
+		for i, e := range x.Atom.C {
+			g.Data = access.AppendElem(g.Data, f, e, one, x.Size)
+			g.Compare = access.AppendElem(g.Compare, f, x.Atom.B[i], one, x.Size)
+		}
+	default:
+		for _, e := range x.Atom.B {
+			g.Data = access.AppendElem(g.Data, f, e, one, x.Size)
+		}
+	}
+	return len(g.Data) > 0
+}
+
+// AllocationAt returns the memory of an access to an address.
+func (m *AccessMachine) AllocationAt(a *probe.Access, addr uint64) (space ptx.Space, alloc *probe.Allocation, offset uint64, ok bool) {
+	view, request := access.View(m.Warp), m.request(a)
+	place, fault := view.Resolve(&request, addr)
+	switch {
+	case fault != nil, place.Tolerated.Has(probe.SharedUnit): // no memory of the CTA
+		return a.Space, nil, 0, false
+	case place.Alloc == nil:
+		return ptx.Local, nil, place.Offset, true
+	}
+	return place.Alloc.Space(), place.Alloc.Public(), place.Offset, true
+}
+
+// Shadow returns the shadow bytes of the memory that a lane accesses.
+func (m *AccessMachine) Shadow(a *probe.Access, lane int) []byte {
+	n := m.Warp.Cta.Grid.Dev.Memory.ShadowBytes
+	_, alloc, offset, ok := a.PlaceOf(lane)
+	if !ok || n == 0 {
+		return nil
+	}
+	from, to := n*int(offset), n*(int(offset)+a.Length(lane))
+	if alloc != nil && to > len(alloc.Shadow) { // it traps
+		return nil
+	}
+	if alloc != nil {
+		return alloc.Shadow[from:to]
+	}
+	if m.Warp.Shadow == nil {
+		m.Warp.Shadow = make([][]byte, 64)
+	}
+	s := &m.Warp.Shadow[lane]
+	if len(*s) < to {
+		*s = append(*s, make([]byte, to-len(*s))...)
+	}
+	return (*s)[from:to]
+}
+
+// registers reads registers that an instruction names, into room for them.
+func ReadValues(w *machine.Warp, room []probe.Value, src *code.Source, list []ptx.RegID) []probe.Value {
+	sub := &w.Cta.Stream.Subscription
+	room = room[:0]
+	if !sub.Values && !sub.Tags {
+		return room
+	}
+	for _, r := range list {
+		if len(room) < cap(room) {
+			room = room[:len(room)+1]
+		} else {
+			room = append(room, probe.Value{})
+		}
+		readValue(w, &room[len(room)-1], src.Func, r, sub)
+	}
+	return room
+}
+
+// register reads a register of a function into room for it.
+func readValue(w *machine.Warp, v *probe.Value, fn *code.Func, r ptx.RegID, sub *probe.Subscription) {
+	loc := &fn.Regs[r]
+	v.Reset(r, fn.Func.Regs[r].Type)
+	if sub.Values {
+		v.Reserve(regfile.Lanes*len(w.Files), loc.Wide)
+		for h := range w.Files {
+			access.ReadRow(w, (*regfile.Row64)(v.Low[regfile.Lanes*h:]), h, code.Row{Slot: loc.Slot, Row: loc.Row})
+			if loc.Wide {
+				access.ReadRow(w, (*regfile.Row64)(v.High[regfile.Lanes*h:]), h, code.Row{Slot: loc.Slot, Row: loc.High})
+			}
+		}
+	}
+	if sub.Tags && w.Files[0].Tracked() && loc.Slot != code.P && loc.Slot != code.NoSlot && !loc.Wide {
+		for h := range w.Files {
+			c := machine.ShadowAt(&w.Files[h], loc.Slot, loc.Row)
+			v.Tags[h] = probe.Tag{Value: machine.ValueOfShadow(c), Mask: c.Mask}
+		}
+	}
+}
+
+// setOnMaterialise has the warp's files tell of expansions, if somebody wants to know.
+func SetOnMaterialise(w *machine.Warp) {
+	for h := range w.Files {
+		f := &w.Files[h]
+		if f.OnMaterialise = nil; w.Check != nil || w.Cta.IsSubscribed(probe.OnMaterialise) {
+			if w.OnMaterialise[h] == nil {
+				w.OnMaterialise[h] = func(bits int, row int32, lanes uint32) { emitMaterialise(w, h, bits, row, lanes) }
+			}
+			f.OnMaterialise = w.OnMaterialise[h]
+		}
+	}
+}
+
+// emitMaterialise counts and tells that a row of half h of the warp has been written from its shadow.
+func emitMaterialise(w *machine.Warp, h, width int, row int32, lanes uint32) {
+	if w.Check != nil {
+		w.Count.Engine.MaterialisedLanes += int64(bits.OnesCount32(lanes))
+	}
+	if !w.Cta.IsSubscribed(probe.OnMaterialise) {
+		return
+	}
+	o := code.Row{Slot: code.R, Row: row}
+	if width == 64 {
+		o.Slot = code.Q
+	}
+	s, fn := w.Cta.Stream, w.ShownFrame.Fn
+	src := s.StepPlace.SourceInstr
+	if src != nil && src.Func != fn { // results on their way to the caller
+		src = nil
+	}
+	FillEvent(s, &s.Event, w, src, uint64(lanes)<<(32*h))
+	s.EventPlace.Frame = w.ShownFrame
+	c := machine.ShadowAt(&w.Files[h], o.Slot, o.Row)
+	s.Materialised = probe.Value{Reg: registerIn(fn, o, src)}
+	s.Materialised.Tags[h] = probe.Tag{Value: machine.ValueOfShadow(c), Mask: c.Mask}
+	if s.Materialised.Reg != ptx.NoReg {
+		s.Materialised.Type = fn.Func.Regs[s.Materialised.Reg].Type
+	}
+	s.Event.Materialised, s.Event.Row = &s.Materialised, probe.Location{Kind: probe.RowLocation, Bits: width, Row: int(row)}
+	Emit(s, &s.Event, probe.OnMaterialise)
+}
+
+// registerIn is the register that a row of the function holds at an instruction: one that it
+// names, if there is one, else one that somebody will read; where src is nil, at the
+// function's end. It is none if the row is a temporary's.
+func registerIn(fn *code.Func, row code.Row, src *code.Source) ptx.RegID {
+	in := func(loc *code.Location) bool {
+		return loc.Slot == row.Slot && (loc.Row == row.Row || loc.Wide && loc.High == row.Row)
+	}
+	if src != nil {
+		for _, list := range [][]ptx.RegID{src.Reads, src.Writes} {
+			for _, r := range list {
+				if in(&fn.Regs[r]) {
+					return r
+				}
+			}
+		}
+	}
+	found := ptx.NoReg
+	for r := range fn.Regs {
+		switch loc := &fn.Regs[r]; {
+		case !in(loc):
+		case src != nil && (src.Index < loc.First || src.Index > loc.Last):
+		case found == ptx.NoReg || loc.Last > fn.Regs[found].Last:
+			found = ptx.RegID(r)
+		}
+	}
+	return found
+}

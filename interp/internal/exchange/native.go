@@ -1,0 +1,241 @@
+package exchange
+
+// This file is the native engine: package native executes instructions as machine code, and Go executes those without.
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"gemu/interp/internal/access"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/lanes"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/native"
+	"gemu/interp/internal/warp"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// Native is the engine that executes machine code of this host; nil on hosts without it. Instructions without machine code, and
+// warps of more than 32 lanes, run on the portable engine.
+var Native = nativeBackend()
+
+func nativeBackend() machine.Backend {
+	if native.Supported() {
+		return MachineCode{}
+	}
+	return nil
+}
+
+type MachineCode struct{}
+
+// span executes instructions on the portable engine: spans are requested where each instruction is observed.
+func (MachineCode) Span(w *machine.Warp, from, to int32) int32 {
+	return warp.Portable.Span(w, from, to)
+}
+
+// Entered counts the entries into machine code of this process, by CTAs that have ended. Every exit to Go costs time; this
+// counter is the only place where that shows.
+var Entered atomic.Int64
+
+// reset forgets a launch, except the threads' indices in the block.
+func ResetExport(n *machine.NativeState) {
+	clear(n.Exported)
+	n.Scheduler, n.SourceCount, n.AnyInNative = native.Scheduler{}, 0, false
+}
+
+// compile assembles the code for the lanes of a CTA's first warp.
+func (MachineCode) Compile(g *machine.Grid) {
+	k := g.Kernel
+	if k.Width > regfile.Lanes || len(g.Probes) > 0 { // which Go runs
+		return
+	}
+	masked := min(k.Width, g.Threads) < regfile.Lanes
+	if g.Mode != machine.Check {
+		k.Native.Make(masked)
+	} else if m := k.CheckOnce(); m != nil {
+		m.Make(masked)
+	}
+}
+
+// setConstants sets the context's special registers and local memory.
+func setConstants(w *machine.Warp) {
+	c := w.Cta
+	n, l := &c.Native, w.Exported
+	if n.SourceCount != 1+c.Index {
+		n.SourceCount = 1 + c.Index
+		for _, r := range c.Code.Native.Uniform {
+			n.Uniform[r] = lanes.UniformSpecial(w, &code.Instr{Imm: uint64(r)})
+		}
+	}
+	if !l.ConstantsSet {
+		l.ConstantsSet = true
+		setLaunchConstants(w)
+	}
+	if l.Uniform != nil {
+		*l.Uniform = n.Uniform
+		l.Uniform[ptx.WarpID] = uint64(w.Id)
+	}
+	l.SetParallel(access.UsesHostAtomics(c))
+	if !w.SourcesSet {
+		l.SetSources(readSources(w, c.Code.Native.Sources))
+	}
+	setLocalMemory(w)
+}
+
+// setLaunchConstants sets the fields of the context that are the same in all CTAs of a launch.
+func setLaunchConstants(w *machine.Warp) {
+	c := w.Cta
+	n, l := &c.Native, w.Exported
+	tid, uniform := &n.Tid[w.Id], &n.Uniform
+	if !n.HasSource[w.Id] {
+		n.HasSource[w.Id] = true
+		present := uint32(regfile.Full) >> (regfile.Lanes - min(c.Code.Width, c.Grid.Block.Count()-w.ThreadIndex(0)))
+		for i := range tid {
+			instr := &code.Instr{Imm: uint64(ptx.TidX) + uint64(i)}
+			lanes.SregRow(w, 0, &tid[i], instr, ^uint32(0), regfile.Full)
+			v := lanes.SregSource(w, 0, instr, present)
+			n.Index[w.Id][i] = native.Source{Base: v.Base, Stride: v.Stride}
+		}
+	}
+	if slices.Contains(c.Code.Native.Uniform, ptx.WarpID) {
+		l.Uniform = new([native.Registers]uint64)
+		uniform = l.Uniform
+	}
+	l.SetScheduler(&n.Scheduler)
+	l.SetSpecials(tid, uniform)
+	l.SetMemory(c.LastHits, c.SharedMem, &c.Changed)
+}
+
+// setLocalMemory sets the address of local memory, which an instruction may have moved.
+func setLocalMemory(w *machine.Warp) {
+	from, to := access.LocalRange(w)
+	w.Exported.SetLocal(w.Local[0], from, to, 4*uint64(w.Frame.Local))
+}
+
+// readSources returns the special registers that machine code reads as base and stride, once for each warp.
+func readSources(w *machine.Warp, list []ptx.SpecialReg) []native.Source {
+	w.SourcesSet, w.Sources = true, w.Sources[:0]
+	n := &w.Cta.Native
+	for _, r := range list {
+		v := native.Source{Stride: 1} // the lane
+		switch {
+		case !r.PerLane():
+			v = native.Source{Base: n.Uniform[r]}
+			if r == ptx.WarpID {
+				v.Base = uint64(w.Id)
+			}
+		case r <= ptx.TidZ:
+			v = n.Index[w.Id][r-ptx.TidX]
+		}
+		w.Sources = append(w.Sources, v)
+	}
+	return w.Sources
+}
+
+func (MachineCode) Run(w *machine.Warp, budget int) machine.Reason {
+	importIfExported(w)
+	c, m := w.Cta, w.Cta.Code.Native
+	if !fitsNative(w) || !m.Ready(prepareNative(w)) {
+		return warp.Portable.Run(w, budget)
+	}
+	enterScheduler(w, budget)
+	m.RunBlock(nativeContext(w), &w.Files[0], c.Code.Block(w.Pc).Index)
+	for {
+		w = resumeUntilExit(w, m.RunBlock, m.RunInstr)
+		f, ctx := &w.Files[0], &w.Exported.Context
+		if ctx.Reason == native.SwitchedWarp {
+			return machine.NoReason
+		}
+		importSplits(w)
+		switch ctx.Reason {
+		case native.Unsupported:
+			b := c.Code.Block(w.Pc)
+			at := m.NextSupported(ctx, w.Pc+1)
+			instrs := c.Code.Instrs[w.Pc:at]
+			w.Pc = b.First
+			if lanes.ExecuteBlock(w, instrs); w.Err != nil {
+				return warp.FailureReason(w, b)
+			}
+			exportAgain(w)
+			m.RunInstr(nativeContext(w), f, at)
+		case native.NeedsCaution:
+			b := c.Code.Block(w.Pc)
+			if reason := warp.StopReason(w, b); reason != machine.NoReason {
+				return reason
+			}
+			exportAgain(w)
+			m.RunBlockAfterCaution(nativeContext(w), f, b.Index)
+		default:
+			return reasons[ctx.Reason]
+		}
+	}
+}
+
+// reasons maps the exits of machine code that the machine handles.
+var reasons = [...]machine.Reason{native.BudgetUsed: machine.BudgetUsed, native.Diverges: machine.LanesDiverge, native.Reconverges: machine.ReachesReconvergence, native.OtherEnd: machine.OtherEnd, native.NoSplit: machine.NoSplit}
+
+// fitsNative reports whether machine code can run a warp.
+func fitsNative(w *machine.Warp) bool {
+	return len(w.Files) == 1 && w.Unit.Fast() && w.Uncounted == 0 && !w.Cta.ReleasedEarly && !w.Cta.Grid.Dev.Memory.MayFault()
+}
+
+// prepareNative fills the context with the running warp split, and returns it.
+func prepareNative(w *machine.Warp) *native.Context {
+	c := w.Cta
+	if c.Native.Exported == nil {
+		prepareExport(&c.Native, c)
+	}
+	warp.Activate(w)
+	ctx := &w.Exported.Context
+	ctx.Count, ctx.PC = w.Count.WarpInstructions, w.Pc
+	ctx.Mask, ctx.Live, ctx.ReconvergeAt, ctx.NotifyEveryBlock = uint32(w.Mask), uint32(w.Live), w.ReconvergeAt, 0
+	if w.NotifyEveryBlock && len(w.WaitingSplits) > 0 {
+		ctx.NotifyEveryBlock = 1
+	}
+	return ctx
+}
+
+// importIfExported imports the warp splits of a warp that was exported when another warp entered machine code.
+func importIfExported(w *machine.Warp) {
+	if w.Exported != nil && w.Exported.InNative {
+		importSplits(w)
+	}
+}
+
+// prepare allocates the contexts of the CTA's warps.
+func prepareExport(n *machine.NativeState, c *machine.Cta) {
+	size := len(c.Warps)
+	n.Exported, n.Contexts = make([]machine.ExportedWarp, size), make([]*native.Context, size)
+	n.Tid, n.Index, n.HasSource = make([][3]regfile.Row32, size), make([][3]native.Source, size), make([]bool, size)
+	for i := range c.Warps {
+		n.Contexts[i] = &n.Exported[i].Context
+		c.Warps[i].Exported = &n.Exported[i]
+	}
+}
+
+// importCounts copies the place and the counts of a warp back from machine code.
+func importCounts(w *machine.Warp) {
+	ctx, n := &w.Exported.Context, &w.Count
+	w.Pc = ctx.PC
+	n.WarpInstructions = ctx.Count
+	n.ThreadInstructions += ctx.LaneInstrs - ctx.Skipped
+	n.LaneSlots += ctx.LaneInstrs
+	n.Branches += ctx.Branches
+	n.DivergentBranches += ctx.DivergentBranches
+	n.Splits += ctx.DivergentBranches - ctx.ExitBranches
+	n.Reconvergences += ctx.Reconverged
+	importEngineCounts(w, &n.Engine)
+	w.CountedUpTo = ctx.CountedUpTo
+	w.UnchargedExits += ctx.ExitBranches
+	ctx.ResetCounts()
+}
+
+// importEngineCounts adds the counts of compact execution, in check mode.
+func importEngineCounts(w *machine.Warp, to *machine.EngineCounts) {
+	if ctx := &w.Exported.Context; w.Check != nil {
+		to.MaterialisedLanes += ctx.Materialised
+		to.ShadowLanes += ctx.ComparedCompact
+		ctx.Materialised, ctx.ComparedCompact = 0, 0
+	}
+}

@@ -1,0 +1,263 @@
+package exchange
+
+// This file is check mode as machine code: what package native executes in both ways, and Go what it has not, or
+// what differs.
+
+import (
+	"math/bits"
+	"slices"
+	"unsafe"
+
+	"gemu/interp/internal/check"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/native"
+	"gemu/interp/internal/warp"
+	"gemu/probe"
+	"gemu/regfile"
+)
+
+// referenceAdjoins reports whether the registers of the reference lie behind those of the kernel: unless it calls functions, whose
+// would lie there.
+func ReferenceAdjoins(c *machine.Kernel) bool { return c.Ref != nil && len(c.Funcs) == 1 }
+
+// nativeCheck is a kernel beside its reference as machine code; nil if the reference's registers are elsewhere.
+func NativeCheck(c *machine.Kernel) *native.Check {
+	if !ReferenceAdjoins(c) {
+		return nil
+	}
+	steps := make([][]native.Step, len(c.Blocks))
+	for i := range c.Blocks {
+		for j := range c.Ref.Pairs[i] {
+			steps[i] = append(steps[i], stepOf(c, &c.Ref.Pairs[i][j]))
+		}
+		end := c.Ref.End(&c.Ref.Blocks[i])
+		steps[i] = append(steps[i], native.Step{IsEnd: true, Ref: end, Reads: nativePairs(c.Ref.CheckedBlocks[i].EndReads)})
+	}
+	return native.NewCheck(c.Native, c.Ref.Program, c.Entry.Frame, steps, native.Counts{
+		Compact: unsafe.Offsetof(machine.EngineCounts{}.Compact), Quick: unsafe.Offsetof(machine.EngineCounts{}.FastForm), OnLanes: unsafe.Offsetof(machine.EngineCounts{}.VectorExecuted),
+	})
+}
+
+// stepOf is a pair for package native.
+func stepOf(c *machine.Kernel, p *machine.InstrPair) native.Step {
+	s := native.Step{PC: p.From, Instr: p.Instr, Ref: p.Ref, Reads: nativePairs(p.Reads), Writes: nativePairs(p.Writes), ComparedFirst: nativePairs(p.UncheckedReads), Copied: nativePairs(p.Needed), Overwritten: p.OverwrittenReads, ProvedUniform: p.Proved, AddressCompared: p.AddressChecked}
+	kind := p.Ref.Op.Signature().Kind
+	switch {
+	case p.OnLanes:
+		s.Exec = native.OnceForBoth
+	case p.Computes:
+		s.Exec = native.Separately
+	case kind == code.Load || kind == code.Store:
+		s.Exec = native.Memory
+	}
+	if p.Proved {
+		unproved := func(rows machine.RowPair) bool { return c.Entry.KeepingOf(rows.Row)&code.StorageProved == 0 }
+		s.UniformResults = nativePairs(slices.DeleteFunc(slices.Clone(p.Writes), unproved))
+	}
+	switch {
+	case p.Instr == nil:
+		s.Counter = unsafe.Offsetof(machine.EngineCounts{}.Fixed)
+	case p.Instr.Plan.Exec >= code.ProvedOne:
+		s.Counter = unsafe.Offsetof(machine.EngineCounts{}.Proved)
+	}
+	return s
+}
+
+func nativePairs(list []machine.RowPair) []native.Pair {
+	var out []native.Pair
+	for _, rows := range list {
+		out = append(out, native.Pair{Row: rows.Row, Ref: rows.Ref})
+	}
+	return out
+}
+
+// newCheckRunner has the machine code of a kernel beside its reference run check mode.
+func (MachineCode) NewCheckRunner() machine.Runner { return NativeCheckRunner{} }
+
+type NativeCheckRunner struct{}
+
+func (NativeCheckRunner) Run(w *machine.Warp, budget int) machine.Reason {
+	importIfExported(w)
+	c, m := w.Cta, w.Cta.Code.CheckOnce()
+	if m == nil || !fitsNative(w) || !filesAdjoin(w) || !m.Ready(prepareNative(w)) {
+		return check.CheckRunner{}.Run(w, budget)
+	}
+	enterScheduler(w, budget)
+	checkRoom(w)
+	m.RunCheckBlock(nativeContext(w), &w.Files[0], c.Code.Block(w.Pc).Index)
+	for {
+		w = resumeUntilExit(w, m.RunCheckBlock, m.RunStep)
+		f, k, ctx := &w.Files[0], w.Check, &w.Exported.Context
+		if ctx.Reason == native.SwitchedWarp {
+			return machine.NoReason
+		}
+		importSplits(w)
+		switch ctx.Reason {
+		case native.Unsupported, native.Halfway, native.Differs:
+			n := ctx.PC
+			index, i := m.LocateStep(n)
+			b := &c.Code.Blocks[index]
+			w.Pc = b.First
+			if executeInGo(w, b, int(i), ctx.Reason); w.Err != nil {
+				return warp.FailureReason(w, b)
+			}
+			exportAgain(w)
+			if int(i) == len(k.Pairs[index]) {
+				m.RunEnd(nativeContext(w), f, index)
+			} else {
+				m.RunStep(nativeContext(w), f, n+1)
+			}
+		case native.NeedsCaution:
+			return check.CheckRunner{}.Run(w, 1)
+		case native.OtherEnd:
+			b := c.Code.Block(w.Pc)
+			if endInGo(w, b); w.Err != nil {
+				w.Pc = b.First
+				return warp.FailureReason(w, b)
+			}
+			return machine.OtherEnd
+		default:
+			return reasons[ctx.Reason]
+		}
+	}
+}
+
+// referenceAdjoins reports whether the rows of the reference lie behind those of the program.
+func filesAdjoin(w *machine.Warp) bool {
+	return w.Files[0].IsFollowedBy(&w.Check.Files[0], w.Cta.Code.Entry.Frame)
+}
+
+// checkRoom says where machine code counts, and where it notes what was there before: that is needed in a step alone, and the
+// same for all warps of a CTA.
+func checkRoom(w *machine.Warp) {
+	k := w.Cta.Warps[0].Check
+	if k.NativeNotes == nil {
+		k.NativeNotes = make([]byte, native.MaxNoteBytes)
+	}
+	w.Check.NativeNotes = k.NativeNotes
+	w.Exported.SetCheckBuffers(k.NativeNotes, unsafe.Pointer(&w.Count.Engine))
+}
+
+// executeInGo executes a step of a block that machine code has not executed, or compares what it has found to differ.
+func executeInGo(w *machine.Warp, b *code.Block, i int, reason native.Reason) {
+	defer check.RecoverMismatch(w)
+	pairs := w.Check.Pairs[b.Index]
+	switch {
+	case i == len(pairs):
+		check.CheckEnd(w, b)
+	case reason == native.Unsupported:
+		check.CheckPair(w, &pairs[i])
+	default:
+		repeatInGo(w, &pairs[i], reason)
+	}
+}
+
+// endInGo compares what decides how a block ends.
+func endInGo(w *machine.Warp, b *code.Block) {
+	defer check.RecoverMismatch(w)
+	check.CheckEnd(w, b)
+}
+
+// repeatInGo compares what machine code has left: the program has executed an instruction, and, if it is not halfway,
+// the reference has.
+func repeatInGo(w *machine.Warp, p *machine.InstrPair, reason native.Reason) {
+	w.SelectHalf(0, uint32(w.Mask))
+	k := w.Check
+	k.BeginRun(p.SingleRun)
+	k.Phase = machine.Comparing
+	if p.Ref.Guard != 0 {
+		guardedOff := k.Lanes &^ w.Exported.Lanes // for the guard may be overwritten
+		k.Lanes &^= guardedOff
+		k.Idle |= guardedOff
+		if p.Ref.CountsSkipped {
+			w.Count.ThreadInstructions -= int64(bits.OnesCount32(guardedOff))
+		}
+	}
+	readNativeNotes(k, p)
+	load, store := p.Ref.Op.Signature().Kind == code.Load, p.Ref.Op.Signature().Kind == code.Store
+	if reason == native.Halfway {
+		if check.RunReferenceInstr(w, p); w.Err != nil {
+			t, _ := w.Err.(*probe.Trap)
+			w.Err = nil
+			check.FailMismatch(w, p, k.Lanes, "it runs, but on the lanes there is a trap: %v", t)
+			return
+		}
+	}
+	again := check.MayRepeatLoad(w, p)
+	if again {
+		check.SaveAddress(k, p)
+	}
+	if store {
+		readOperandsBefore(w, p)
+		check.AfterStore(w, p)
+	} else {
+		check.CompareResults(w, p.Writes)
+	}
+	raced := w.Err != nil && again
+	for n := 0; n < check.MaxLoadRepeats && w.Err != nil && again; n++ { // perhaps another CTA has stored there in between
+		w.Err = nil
+		check.RepeatLoad(w, p)
+	}
+	if w.Err == nil && p.Proved {
+		check.CompareProved(w, p)
+	}
+	if w.Err == nil && k.Idle != 0 && p.Instr != nil {
+		compareNoted(w, p)
+	}
+	if w.Err == nil && reason == native.Differs && !store && !raced && !load {
+		check.FailMismatch(w, p, k.Lanes, "machine code has found a difference that is not there")
+	}
+}
+
+// readNativeNotes has operands that an instruction overwrites be what machine code has noted of them.
+func readNativeNotes(k *machine.WarpCheck, p *machine.InstrPair) {
+	for n := p.OverwrittenReads; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros64(n)
+		for len(k.Operands) <= int(p.OperandIndex)+i {
+			k.Operands = append(k.Operands, regfile.Compact{})
+		}
+		k.Operands[int(p.OperandIndex)+i] = *(*regfile.Compact)(unsafe.Pointer(&k.NativeNotes[i*native.NoteSize]))
+	}
+}
+
+// readOperandsBefore has what was in memory where idle lanes would store be what machine code has noted of that.
+func readOperandsBefore(w *machine.Warp, p *machine.InstrPair) {
+	k, a := w.Check, w.AccessOf(p.Instr)
+	for n := k.Idle; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n) & 31
+		k.MemoryBefore[lane] = append(k.MemoryBefore[lane][:0], native.IdleBytes(k.NativeNotes, len(p.Reads)+len(p.Writes), lane, a.Bytes)...)
+	}
+}
+
+// compareNoted compares what machine code has noted of results with what lanes have now that do not execute
+// the instruction.
+func compareNoted(w *machine.Warp, p *machine.InstrPair) {
+	k := w.Check
+	for i := range p.Writes {
+		row, note := p.Writes[i].Row, unsafe.Pointer(&k.NativeNotes[(len(p.Reads)+i)*native.NoteSize])
+		bad, first := uint32(0), uint64(0)
+		for n := k.Idle; n != 0; n &= n - 1 {
+			lane := bits.TrailingZeros32(n) & 31
+			var old uint64
+			switch row.Slot {
+			case code.P:
+				old = uint64(*(*uint32)(note) >> lane & 1)
+			case code.R:
+				old = uint64((*regfile.Row32)(note)[lane])
+			default:
+				old = (*regfile.Row64)(note)[lane]
+			}
+			if machine.LaneValue(k.EngineFile, row, lane) != old {
+				if bad == 0 {
+					first = old
+				}
+				bad |= 1 << lane
+			}
+		}
+		if bad != 0 {
+			check.FailIdle(w, p, bad, bits.TrailingZeros32(bad), first, row)
+			return
+		}
+	}
+}

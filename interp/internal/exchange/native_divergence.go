@@ -1,0 +1,117 @@
+package exchange
+
+// This file exports the warp splits and reconvergences of a warp to machine code, which handles divergence as policy stack
+// does, and imports them after an exit.
+
+import (
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/native"
+	"gemu/interp/internal/warp"
+)
+
+// exportedFrom returns the reconvergences of a warp. The warp must be exportable.
+func exportedFrom(w *machine.Warp) *warp.Reconvergences { return w.Rc.(warp.StackPolicy).OfStack() }
+
+// export copies to machine code the reconvergences of the running warp split within its function, and the warp splits that are
+// to arrive at them. It copies none if warp splits run or wait in another order than that of the stack.
+func exportWarp(w *machine.Warp) {
+	n := w.Exported
+	n.CountedUpTo = w.CountedUpTo
+	n.InNative, n.State, w.Cta.Native.AnyInNative = true, native.Ready, true
+	n.MaxDepth, n.MayExit, n.NumReconvergences, n.NumSplits = 0, 0, 0, 0
+	n.NumberedReconvergences.ByNumber, n.NumberedReconvergences.Outer = n.NumberedReconvergences.ByNumber[:0], w.Reconvergence
+	if !w.Exportable || w.TimeSliced || w.NumWaiting > 0 {
+		return
+	}
+	n.MaxDepth = native.MaxSplits
+	if w.Reconvergence != nil {
+		exportReconvergences(w, &n.NumberedReconvergences)
+	}
+	if n.NumberedReconvergences.Outer == nil {
+		n.MayExit = 1
+	}
+}
+
+// exportReconvergences copies the reconvergences and warp splits of the running function; none if there are more than
+// native.MaxSplits reconvergences.
+func exportReconvergences(w *machine.Warp, l *machine.ExportedReconvergences) {
+	n := w.Exported
+	j := w.Reconvergence
+	for ; j != nil && j.Frame == w.Frame; j = j.Outer {
+		l.ByNumber = append(l.ByNumber, j)
+	}
+	depth := len(l.ByNumber)
+	if depth > native.MaxSplits {
+		n.MaxDepth, l.ByNumber = 0, l.ByNumber[:0]
+		return
+	}
+	l.Outer, n.NumReconvergences = j, uint32(depth)
+	for i, j := range l.ByNumber {
+		n.Reconvergences[depth-1-i] = native.Reconvergence{PC: j.Pc, Lanes: uint32(j.Lanes), Arrived: uint32(j.Arrived), Arrivals: uint32(j.Arrivals), Number: uint32(1 + i)}
+	}
+	// The last warp split runs next, and warp splits of inner reconvergences run before those of outer ones.
+	first, at := len(w.WaitingSplits), 0
+	for first > 0 && len(w.WaitingSplits)-first < native.MaxSplits {
+		c := &w.WaitingSplits[first-1]
+		for at < depth && c.Reconvergence != l.ByNumber[at] {
+			at++
+		}
+		if at == depth || c.Frame != w.Frame || c.Uncounted != 0 {
+			break
+		}
+		first--
+	}
+	for i := range w.WaitingSplits[first:] {
+		c := &w.WaitingSplits[first+i]
+		for at = 0; c.Reconvergence != l.ByNumber[at]; at++ {
+		}
+		n.Splits[i] = native.Split{PC: c.Pc, Lanes: uint32(c.Mask), Depth: uint32(depth - at)}
+	}
+	n.NumSplits = uint32(len(w.WaitingSplits) - first)
+	w.WaitingSplits = w.WaitingSplits[:first]
+}
+
+// importSplits copies the warp splits of a warp back from machine code.
+func importSplits(w *machine.Warp) {
+	n := w.Exported
+	n.InNative, n.State = false, native.NotRunning
+	w.Mask, w.Live, w.ReconvergeAt = uint64(n.Mask), uint64(n.Live), n.ReconvergeAt
+	if n.NumReconvergences != 0 || len(n.NumberedReconvergences.ByNumber) != 0 {
+		importReconvergences(w, &n.NumberedReconvergences)
+	}
+	w.Files[0].SetActive(n.Mask)
+}
+
+// importReconvergences copies reconvergences and waiting warp splits back.
+func importReconvergences(w *machine.Warp, l *machine.ExportedReconvergences) {
+	n := w.Exported
+	outer := l.Outer
+	var reconvergences [native.MaxSplits]*machine.Reconvergence
+	for i := range n.NumReconvergences {
+		m := &n.Reconvergences[i]
+		var j *machine.Reconvergence
+		if m.Number != 0 {
+			j, l.ByNumber[m.Number-1] = l.ByNumber[m.Number-1], nil
+		} else {
+			j = exportedFrom(w).NewReconvergence()
+			*j = machine.Reconvergence{Pc: m.PC, Frame: w.Frame, Outer: outer}
+			if outer != nil {
+				j.Depth = outer.Depth + 1
+			}
+		}
+		j.Lanes, j.Arrived, j.Arrivals = uint64(m.Lanes), uint64(m.Arrived), int32(m.Arrivals)
+		reconvergences[i], outer = j, j
+	}
+	w.Reconvergence = outer
+	for i := range n.NumSplits {
+		o := &n.Splits[i]
+		w.WaitingSplits = append(w.WaitingSplits, machine.WarpSplit{Pc: o.PC, Mask: uint64(o.Lanes), Frame: w.Frame, Reconvergence: reconvergences[o.Depth-1]})
+	}
+	for _, j := range l.ByNumber {
+		if j != nil { // its lanes have reconverged
+			r := exportedFrom(w)
+			r.Free = append(r.Free, j)
+		}
+	}
+	l.ByNumber = l.ByNumber[:0]
+}

@@ -1,0 +1,280 @@
+package exchange
+
+// This file enters the warp scheduler of machine code and copies its state back. There, a warp that waits at a barrier or ends
+// is followed by the next warp, in the order and with the budget of cta.run. doc.go of package native draws the states.
+
+import (
+	"slices"
+
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/mem"
+	"gemu/interp/internal/native"
+	"gemu/interp/internal/warp"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// mayScheduleInNative reports whether machine code may schedule the CTA's warps: the launch is not observed, has no seed and no
+// clusters, and its policy has a stack.
+func mayScheduleInNative(c *machine.Cta) bool {
+	return c.Grid.Seed == 0 && !c.Grid.Clustered() && !c.Grid.MayPause && c.Stream == nil && c.Warps[0].Exportable && !c.Grid.TimeSliced()
+}
+
+// enterScheduler prepares the entry of a warp into machine code: it may execute budget instructions, and where it stops,
+// machine code may switch to other warps of the CTA. prepareNative must have been called for the warp.
+func enterScheduler(w *machine.Warp, budget int) {
+	c := w.Cta
+	t := &c.Native.Scheduler
+	t.SliceEnd, t.SliceStart, t.InstrsLeft = w.Count.WarpInstructions+int64(budget), c.SliceStart, int64(c.InstrsLeft)
+	t.Quantum, t.MaxCount = machine.MaxWarpBudget, c.Grid.MaxSteps-machine.MaxWarpBudget
+	t.Running, t.LiveWarps, t.WaitersInGo, t.Switched, t.WarpsVisited, t.Dirty, t.Remaining = uint32(w.Id), 0, 0, 0, 0, 0, 0
+	setConstants(w)
+	exportWarp(w)
+	w.Exported.Filled = true // when it goes
+	t.SetWarps(nil)
+	if !mayScheduleInNative(c) {
+		return
+	}
+	for i := range c.Warps {
+		if other := &c.Warps[i]; other != w && !prepareWarp(c, other, w) {
+			return
+		}
+	}
+	for i := range c.Barriers {
+		if c.BarrierUsed && c.Barriers[i].Arrived > 0 { // perhaps of a warp that has gone on
+			t.WaitersInGo = 1
+		}
+	}
+	t.LiveWarps++
+	t.SetWarps(c.Native.Contexts)
+	prepareNextCTAs(c)
+}
+
+// prepareNextCTAs allows machine code to begin the next CTAs after all warps of this one have ended, if Go has nothing to do
+// between them.
+func prepareNextCTAs(c *machine.Cta) {
+	t := &c.Native.Scheduler
+	usual, last := uint32(c.Warps[0].AllLanes()), uint32(c.Warps[len(c.Warps)-1].AllLanes())
+	if len(c.NextFlights) == c.CompletedCTAs || c.Grid.Cancelled.Load() || !hasNoPendingEffects(c) || t.MaxCount < 0 || !t.HasCodeFor(usual) || !t.HasCodeFor(last) {
+		return
+	}
+	for i := range c.Native.Exported {
+		if l := &c.Native.Exported[i]; !l.Filled {
+			return
+		}
+	}
+	t.Remaining = uint32(len(c.NextFlights) - c.CompletedCTAs)
+	t.CTAID = [3]uint64{uint64(c.Id.X), uint64(c.Id.Y), uint64(c.Id.Z)}
+	t.GridWidth = [2]uint64{uint64(c.Grid.Dim.X), uint64(c.Grid.Dim.Y)}
+	t.FirstLanes, t.LastLanes = usual, last
+	t.EntryPC, t.InstrsPerCTA = c.Code.Entry.Begin, machine.SliceParallel
+	var hits []*mem.Allocation
+	if c.Grid.Mode == machine.Check {
+		hits = c.LastHits
+	}
+	c.Code.Native.SetNextCTAs(t, &c.Warps[0].Files[0], c.SharedMem, c.Grid.ZeroRows, &c.Native.Uniform, hits)
+}
+
+// hasNoPendingEffects reports whether the CTA has neither asynchronous effects to finish nor output to print.
+func hasNoPendingEffects(c *machine.Cta) bool { return !c.AsyncState.IsUsed() && c.Output.Len() == 0 }
+
+// mayRunNextCTAsInNative reports whether machine code may begin CTAs of the launch: at their beginning they must differ in
+// ctaid alone, and registers and local memory must be at the same addresses.
+func MayRunNextCTAsInNative(g *machine.Grid) bool {
+	k := g.Kernel
+	moves := k.LocalWords() > machine.KernelFrame || k.Entry.Allocates || len(k.Funcs) > 1
+	if g.Clustered() || g.Seed != 0 || len(g.Probes) > 0 || g.MayPause || g.Backend == warp.Portable || g.Dev.Memory.ShadowBytes > 0 || moves || g.Dev.Tolerance != 0 {
+		return false
+	}
+	return !slices.ContainsFunc(k.Native.Uniform, func(r ptx.SpecialReg) bool { return !r.Fixed() && (r < ptx.CtaidX || r > ptx.CtaidZ) })
+}
+
+// syncEndedCTAs adds the counts of the CTAs that ended in machine code, and makes c the CTA that runs there now.
+func syncEndedCTAs(c *machine.Cta) {
+	n := &c.Native
+	f, b := &n.Scheduler.NextCTAs, &c.CompletedCounts
+	for i := range c.Warps {
+		saved := c.Warps[i].Count
+		saved.WarpInstructions = 0 // they are all in Context.Count
+		b.Add(&saved)
+		importEngineCounts(&c.Warps[i], &b.Engine)
+	}
+	e := &f.EndedCounts
+	b.AddExecuted(&machine.Counts{
+		WarpInstructions: e.Count, ThreadInstructions: e.LaneInstrs - e.Skipped, LaneSlots: e.LaneInstrs, Branches: e.Branches,
+		DivergentBranches: e.DivergentBranches, Splits: e.DivergentBranches - e.ExitBranches, Reconvergences: e.Reconverged,
+	})
+	c.CompletedCTAs += int(f.Completed)
+	c.Grid.Finished.Add(int64(f.Completed))
+	c.SetIndex(c.Index + int(f.Completed))
+	if int64(c.Index) > c.Grid.LowestFailed.Load() { // what comes behind does not count
+		c.NextFlights, f.Remaining = c.NextFlights[:c.CompletedCTAs], 0
+	}
+	n.SourceCount = 1 + c.Index
+	f.Completed, f.EndedCounts = 0, native.WarpCounts{}
+	c.Begin()
+	for i := range n.Exported {
+		resetExported(&c.Warps[i])
+	}
+}
+
+// resetExported marks a warp as begun in machine code, and frees the reconvergences that Go exported for its previous CTA.
+func resetExported(w *machine.Warp) {
+	l := w.Exported
+	for _, j := range l.NumberedReconvergences.ByNumber {
+		if j != nil {
+			r := exportedFrom(w)
+			r.Free = append(r.Free, j)
+		}
+	}
+	l.NumberedReconvergences = machine.ExportedReconvergences{ByNumber: l.NumberedReconvergences.ByNumber[:0]}
+	l.InNative = true
+}
+
+// prepareWarp exports the state of another warp of the CTA than w, which is about to enter machine code. It reports whether
+// machine code may switch warps at all.
+func prepareWarp(c *machine.Cta, other, w *machine.Warp) bool {
+	t, l := &c.Native.Scheduler, other.Exported
+	if other.State != machine.HasEnded {
+		t.LiveWarps++
+	}
+	if l.InNative {
+		return true
+	}
+	l.Count = other.Count.WarpInstructions // also of one that has ended in Go
+	switch l.State = native.NotRunning; {
+	case other.State == machine.AtGroup:
+		return false // what others execute may wake it
+	case other.State == machine.AtBarrier: // perhaps that of the cluster, which the end of any warp may complete
+		t.WaitersInGo = 1
+	case other.State != machine.ReadyToRun:
+	case !fitsNative(other) || other.Check != nil && !filesAdjoin(other):
+		l.State = native.ReadyInGo
+	default:
+		other.CountedUpTo = other.Count.WarpInstructions
+		prepareNative(other)
+		setConstants(other)
+		exportWarp(other)
+		if l.ShareTables(&w.Exported.Context); other.Check != nil {
+			checkRoom(other)
+		}
+		c.Code.Native.FillContext(&l.Context, &other.Files[0])
+		l.Filled = true
+	}
+	return true
+}
+
+// exportAgain exports a warp again after Go has executed an instruction of it.
+func exportAgain(w *machine.Warp) {
+	if w.Frame.Fn.Allocates {
+		setLocalMemory(w)
+	}
+	if !hasNoPendingEffects(w.Cta) {
+		w.Cta.Native.Scheduler.Remaining = 0
+	}
+	if w.Yields {
+		w.Cta.Native.Scheduler.SliceEnd = 0 // at the end of the block
+	}
+	exportWarp(w)
+}
+
+// nativeContext returns the context of a warp for its next entry, with its limit set.
+func nativeContext(w *machine.Warp) *native.Context {
+	w.Cta.Native.EnterCount++
+	if t := &w.Cta.Native.Scheduler; w.Cta.Ordered {
+		t.Ordered = 1
+	} else {
+		t.Ordered = 0
+	}
+	if w.Check != nil {
+		return w.Exported.WithCheckLimit(w.Cta.Native.Scheduler.SliceEnd)
+	}
+	return w.Exported.WithLimit(w.Cta.Native.Scheduler.SliceEnd)
+}
+
+// mayResume reports whether the warp has left machine code only because a stretch ended: it may enter again at once.
+func mayResume(w *machine.Warp) bool {
+	ctx := &w.Exported.Context
+	return !w.Cta.Grid.Cancelled.Load() && ctx.Reason == native.BudgetUsed && ctx.Count < w.Cta.Native.Scheduler.SliceEnd && !w.Yields
+}
+
+// syncBack copies the state of every warp that ran in machine code back to Go, and returns the warp that stopped.
+func syncBack(w *machine.Warp) *machine.Warp {
+	c := w.Cta
+	n := &c.Native
+	t := &n.Scheduler
+	if t.Dirty == 0 {
+		importCounts(w)
+		return w
+	}
+	t.Dirty = 0
+	if t.Completed > 0 {
+		syncEndedCTAs(c)
+	}
+	for i := range n.Exported {
+		l, other := &n.Exported[i], &c.Warps[i]
+		if l.Unsynced == 0 {
+			continue
+		}
+		l.Unsynced = 0
+		importCounts(other)
+		switch l.State {
+		case native.Ready:
+			other.State = machine.ReadyToRun
+		case native.AtBarrier:
+			other.State = machine.AtBarrier
+		case native.AtOrdered:
+			importSplits(other)
+			other.State = machine.AtOrdered
+		case native.Ended:
+			l.Mask, l.Live, l.NumReconvergences = 0, 0, 0
+			importSplits(other)
+			if other.State = machine.HasEnded; uint32(i) != t.Running {
+				warp.LeaveCluster(c.Cluster, other)
+			}
+		}
+	}
+	w = &c.Warps[t.Running]
+	if importCounts(w); t.Switched == 0 {
+		return w
+	}
+	c.WarpsVisited = (c.WarpsVisited + int(t.WarpsVisited)) % len(c.Warps)
+	t.Switched, t.WarpsVisited, n.Resumed = 0, 0, w
+	c.NextWarp, c.InstrsLeft, c.SliceStart = w.Id, int(t.InstrsLeft), t.SliceStart
+	w.Yields, w.Budget, w.UnchargedExits = false, int(t.SliceLength), t.SliceEnd-t.SliceStart-t.SliceLength
+	return w
+}
+
+// resumeUntilExit enters machine code again until there is work for Go, and returns the warp that stopped. block enters at the
+// beginning of a block, rest within one.
+func resumeUntilExit(w *machine.Warp, block, rest func(*native.Context, *regfile.File, int32)) *machine.Warp {
+	for {
+		w = syncBack(w)
+		f, ctx := &w.Files[0], &w.Exported.Context
+		switch {
+		case mayResume(w):
+			block(nativeContext(w), f, w.Cta.Code.Block(ctx.PC).Index)
+		case ctx.Reason == native.StretchEnded:
+			rest(nativeContext(w), f, ctx.PC)
+		default:
+			return w
+		}
+	}
+}
+
+// importAll copies the state of all warps back from machine code. Warps that wait at a barrier there arrive at it in Go.
+func (MachineCode) ImportAll(c *machine.Cta) {
+	n := &c.Native
+	n.AnyInNative = false
+	for i := range n.Exported {
+		l, other := &n.Exported[i], &c.Warps[i]
+		if !l.InNative {
+			continue
+		}
+		waits := l.State == native.AtBarrier
+		if importSplits(other); waits {
+			warp.ExecuteBarrier(other, c.Code.Block(l.BarrierBlock))
+		}
+	}
+	n.Scheduler.ForgetWaiters()
+}

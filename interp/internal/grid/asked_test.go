@@ -1,0 +1,56 @@
+package grid
+
+import (
+	"context"
+	"runtime"
+
+	"gemu/interp/internal/exchange"
+	"gemu/interp/internal/machine"
+)
+
+// Asked is the backend of machine code, of which it counts how often Go asks it to run a warp, and how often it is entered for
+// that. It is for launches on one thread.
+var Asked = new(recordingBackend)
+
+type recordingBackend struct {
+	exchange.MachineCode
+	Times, Entered int
+
+	Cancel context.CancelFunc // called when it is asked the At-th time
+	Inner  int
+}
+
+// asks is told before each time.
+func (a *recordingBackend) asks(w *machine.Warp) {
+	a.Times++
+	if a.Times == a.Inner {
+		for a.Cancel(); !w.Cta.Grid.Cancelled.Load(); {
+			runtime.Gosched() // the launch is told by another goroutine
+		}
+	}
+}
+
+// ran is told behind it how often machine code had been entered.
+func (a *recordingBackend) ran(w *machine.Warp, before int64) {
+	a.Entered += int(w.Cta.Native.EnterCount - before)
+}
+
+func (a *recordingBackend) Run(w *machine.Warp, budget int) machine.Reason {
+	a.asks(w)
+	defer a.ran(w, w.Cta.Native.EnterCount)
+	return a.MachineCode.Run(w, budget)
+}
+
+func (a *recordingBackend) NewCheckRunner() machine.Runner { return &recordingCheckBackend{by: a} }
+
+// recordingCheckBackend is it in check mode.
+type recordingCheckBackend struct {
+	exchange.NativeCheckRunner
+	by *recordingBackend
+}
+
+func (a *recordingCheckBackend) Run(w *machine.Warp, budget int) machine.Reason {
+	a.by.asks(w)
+	defer a.by.ran(w, w.Cta.Native.EnterCount)
+	return a.NativeCheckRunner.Run(w, budget)
+}

@@ -1,0 +1,188 @@
+package grid_test
+
+import (
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"math/bits"
+	"strings"
+	"testing"
+
+	"gemu/internal/corpus"
+	"gemu/internal/part"
+	"gemu/interp"
+	"gemu/interp/internal/exchange"
+	"gemu/interp/internal/grid"
+	"gemu/probe"
+	"gemu/ptx"
+)
+
+// programs are those of testdata/control, and a part of the others.
+func programs(t *testing.T) []*corpus.Program {
+	t.Helper()
+	all, err := corpus.Programs("../../../testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []*corpus.Program
+	seed, share := part.Seed(t), uint64(part.Count(1000, 2, 1))
+	for i, p := range all {
+		if strings.HasPrefix(p.File, "control/") || (uint64(i)+seed)%share == 0 {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// hashed is a probe that hashes which instructions it is told have executed, with what they
+// have written.
+type hashed struct{ maphash.Hash }
+
+func (*hashed) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnAfter, Values: true, InOrder: true}
+}
+
+func (p *hashed) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return p }
+
+func (p *hashed) OnEvent(e *probe.Event) {
+	maphash.WriteComparable(&p.Hash, [3]uint64{uint64(e.Index), e.Active, e.Lanes})
+	for _, v := range e.Writes {
+		for lanes := e.Lanes; lanes != 0; lanes &= lanes - 1 {
+			maphash.WriteComparable(&p.Hash, v.Low[bits.TrailingZeros64(lanes)])
+		}
+	}
+}
+
+// TestBackends: on a backend that has few instructions, and hands back the others, and as machine code, all
+// programs do and count the same as on the portable one, in all modes, also watched. Traps are the same in every word.
+func TestBackends(t *testing.T) {
+	t.Parallel()
+	n, seed := 0, maphash.MakeSeed()
+	checks := []interp.Launch{{Mode: interp.Check}, {Mode: interp.Check, CompileEagerly: true}, {Mode: interp.Affine, Structure: true}, {Mode: interp.Affine, CompileEagerly: true}}
+	backends := map[string]interp.Backend{"with few instructions": grid.Few}
+	if exchange.Native != nil {
+		backends["machine code"] = exchange.Native
+	}
+	for i, p := range programs(t) {
+		for _, launch := range []interp.Launch{{Mode: interp.Vector}, {Mode: interp.Affine}, checks[i%len(checks)]} {
+			outcome := func(b interp.Backend) string {
+				told := hashed{maphash.Hash{}}
+				told.SetSeed(seed)
+				o := p.Run(func(l *interp.Launch) {
+					if l.Mode, l.CompileEagerly, l.Backend = launch.Mode, launch.CompileEagerly, b; launch.Structure {
+						l.Structure, l.Probes = true, []probe.Probe{&told}
+					}
+				})
+				s := fmt.Sprintf("memory %#x, error %v, told %#x", o.Memory, o.Err, told.Sum64())
+				if trap := new(probe.Trap); errors.As(o.Err, &trap) {
+					s += "\n" + trap.Report() + "\n"
+				}
+				for _, r := range o.Results {
+					s += fmt.Sprintf(", %+v", r.Counts)
+				}
+				return s
+			}
+			want := outcome(interp.Portable)
+			for name, b := range backends {
+				if got := outcome(b); got != want {
+					t.Errorf("%v, %v mode, eager %v: %s\n%s, portable\n%s", p, launch.Mode, launch.CompileEagerly, name, got, want)
+				}
+			}
+			n++
+		}
+	}
+	if n < 300 || grid.FewExecuted < 1e5 {
+		t.Errorf("only %d programs, in which it has executed %d instructions", n, grid.FewExecuted)
+	}
+}
+
+// TestHandBack: what has been executed is counted when a warp split is handed back, and it stands
+// where it goes on, also at a collective instruction that has found lanes elsewhere.
+func TestHandBack(t *testing.T) {
+	t.Parallel()
+	audit := new(grid.Audit)
+	for _, p := range programs(t) {
+		p.Run(func(l *interp.Launch) { l.Mode, l.Backend = interp.Vector, audit })
+	}
+	if audit.Runs < 1000 || audit.Aways < 10 || audit.Wrong > 0 {
+		t.Errorf("handed back %d times, of them %d with lanes elsewhere: %d wrong", audit.Runs, audit.Aways, audit.Wrong)
+	}
+}
+
+// TestWrongBackends: check mode finds what a backend does wrong.
+func TestWrongBackends(t *testing.T) {
+	t.Parallel()
+	for name, b := range grid.Wrong {
+		found := 0
+		for i, p := range programs(t) {
+			if i%5 > 0 {
+				continue
+			}
+			if o := p.Run(func(l *interp.Launch) { l.Mode, l.Backend = interp.Check, b }); errors.Is(o.Err, probe.ErrMismatch) {
+				found++
+			} else if want := p.Run(func(l *interp.Launch) { l.Mode = interp.Check }); fmt.Sprint(o.Memory, o.Err) != fmt.Sprint(want.Memory, want.Err) {
+				t.Errorf("%v: %s, which is not found: memory %#x, error %v, should be memory %#x, error %v", p, name, o.Memory, o.Err, want.Memory, want.Err)
+			}
+		}
+		if found == 0 {
+			t.Errorf("%s, and no program notices", name)
+		}
+		t.Logf("%s: found in %d programs", name, found)
+	}
+}
+
+// TestStoresOnce: where CTAs run in parallel, check mode does not take what another has
+// stored for a fault of its own, and does not store again; a fault is one all the same.
+func TestStoresOnce(t *testing.T) {
+	run := func(store func(stores int, memory []byte)) ([]uint32, error) {
+		dev, stores := interp.NewDevice(interp.Config{Workers: 2}), 0
+		m, err := dev.Load("k.ptx", []byte(`.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out)
+{
+	.reg .b64 %p, %o;
+	.reg .b32 %t, %v;
+	.reg .pred %q, %more;
+	ld.param.u64 %p, [out];
+	mov.u32 %t, %tid.x;
+	mov.u32 %v, %ctaid.x;
+	mad.lo.u32 %v, %v, 16, %t;
+	mul.wide.u32 %o, %v, 4;
+	add.u64 %p, %p, %o;
+	setp.lt.u32 %q, %t, 12;
+	mov.u32 %v, 2;
+AGAIN: // the first time the addresses are resolved
+	@%q st.global.u32 [%p], 7;
+	sub.u32 %v, %v, 1;
+	setp.ne.u32 %more, %v, 0;
+	@%more bra AGAIN;
+	ret;
+}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		output, err := interp.NewBuffer(dev, make([]uint32, 32))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = m.Run(t.Context(), &interp.Launch{
+			Grid: ptx.Dim(2), Block: ptx.Dim(16), Args: []any{output}, Mode: interp.Check, CompileEagerly: true,
+			Backend: &grid.Meddler{Store: func(memory []byte) { stores++; store(stores, memory) }},
+		})
+		return interp.Slice[uint32](output), err
+	}
+	for _, lane := range []int{3, 14} { // of which one stores
+		got, err := run(func(stores int, memory []byte) {
+			if stores == 2 {
+				memory[4*lane] = 9
+			}
+		})
+		if got[lane] != 9 || err != nil {
+			t.Errorf("element %d, where somebody has stored 9 in between, is %d, error %v", lane, got[lane], err)
+		}
+		if _, err := run(func(_ int, memory []byte) { memory[4*lane]++ }); !errors.Is(err, probe.ErrMismatch) {
+			t.Errorf("a store that always changes element %d: error %v, want a mismatch", lane, err)
+		}
+	}
+}

@@ -1,0 +1,270 @@
+package grid
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"gemu/interp/internal/check"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/mem"
+	"gemu/regfile"
+)
+
+// reg is a register.
+func reg(i int32) machine.RowPair {
+	return machine.RowPair{Row: code.Row{Slot: code.R, Row: i}, Ref: code.Row{Slot: code.R, Row: 10 + i}}
+}
+
+// madeOf is an addition.
+func madeOf(exec code.Exec, guard int32, d machine.RowPair, reads ...machine.RowPair) machine.InstrPair {
+	instr := &code.Instr{Op: code.OpNamed("add.s32"), Plan: code.ExecPlan{Exec: exec}, Guard: guard}
+	return machine.InstrPair{Instr: instr, Ref: instr, Computes: exec != code.OnLanes, Combinable: true, OnLanes: exec == code.OnLanes, Reads: reads, Writes: []machine.RowPair{d}}
+}
+
+// onLanes is one that runs on the lanes.
+func onLanes(d machine.RowPair, reads ...machine.RowPair) machine.InstrPair {
+	return madeOf(code.OnLanes, 0, d, reads...)
+}
+
+// voting is a collective.
+var voting = machine.InstrPair{Instr: &code.Instr{Op: code.VoteSync}, Ref: &code.Instr{Op: code.VoteSync}, OnLanes: true}
+
+// TestSettle: what an instruction on the lanes reads is compared, but for rows that have
+// been compared or copied in the block and are what they were.
+func TestSettle(t *testing.T) {
+	moved := machine.RowPair{Row: reg(1).Row, Ref: reg(7).Ref} // another register in the row of register 1
+	a, b, c, d := reg(1), reg(2), reg(3), reg(4)
+	for _, e := range []struct {
+		name  string
+		block []machine.InstrPair // the last one is looked at
+		fresh []machine.RowPair
+	}{
+		{"first", []machine.InstrPair{onLanes(d, a, b)}, []machine.RowPair{a, b}},
+		{"read", []machine.InstrPair{onLanes(d, a, b), onLanes(d, b, c)}, []machine.RowPair{c}},
+		{"written", []machine.InstrPair{onLanes(c, a, b), onLanes(d, c, b)}, nil},
+		{"overwritten by another register", []machine.InstrPair{onLanes(d, a, b), onLanes(moved, b, b), onLanes(d, a, b)}, []machine.RowPair{a}},
+		{"in another row", []machine.InstrPair{onLanes(d, a, b), onLanes(machine.RowPair{Row: reg(5).Row, Ref: a.Ref}, b, b), onLanes(d, a, b)}, []machine.RowPair{a}},
+		{"read with a guard", []machine.InstrPair{madeOf(code.OnLanes, 1, c, a, b), onLanes(d, a, c)}, []machine.RowPair{a, c}},
+		{"written with a guard", []machine.InstrPair{onLanes(c, a, b), madeOf(code.OnLanes, 1, c, a, b), onLanes(d, c, b)}, nil},
+		{"overwritten with a guard", []machine.InstrPair{onLanes(d, a, b), madeOf(code.OnLanes, 1, moved, b, b), onLanes(d, a, b)}, []machine.RowPair{a}},
+		{"written compactly", []machine.InstrPair{onLanes(d, a, b), madeOf(code.CompactTwo, 0, a, c, c), onLanes(d, a, b)}, []machine.RowPair{a}},
+		{"read compactly", []machine.InstrPair{onLanes(d, a, b), madeOf(code.CompactTwo, 0, c, a, a), onLanes(d, a, b)}, []machine.RowPair{a}},
+		{"a constant, computed again", []machine.InstrPair{onLanes(d, a, b), {Ref: &code.Instr{}, Writes: []machine.RowPair{{Row: code.Row{Slot: code.R, Row: -3}, Ref: a.Ref}}}, onLanes(d, a, b)}, []machine.RowPair{a}},
+		{"behind a collective", []machine.InstrPair{onLanes(d, a, b), voting, onLanes(d, a, b)}, []machine.RowPair{a, b}},
+		{"compact itself", []machine.InstrPair{onLanes(d, a, b), madeOf(code.CompactTwo, 0, d, a, b)}, []machine.RowPair{a, b}},
+	} {
+		check.FindUncheckedReads(e.block)
+		if got := e.block[len(e.block)-1].UncheckedReads; !slices.Equal(got, e.fresh) {
+			t.Errorf("%s: compared are %v, want %v", e.name, got, e.fresh)
+		}
+	}
+}
+
+// TestRuns: instructions execute together as far as what each reads and writes can be looked
+// at before the first or behind the last.
+func TestRuns(t *testing.T) {
+	compact := func(d machine.RowPair, reads ...machine.RowPair) machine.InstrPair {
+		return madeOf(code.CompactTwo, 0, d, reads...)
+	}
+	a, b, c, d, e := reg(1), reg(2), reg(3), reg(4), reg(5)
+	sameRow, sameRef := machine.RowPair{Row: d.Row, Ref: e.Ref}, machine.RowPair{Row: e.Row, Ref: d.Ref}
+	guarded := madeOf(code.CompactTwo, 1, e, a)
+	folded := machine.InstrPair{Ref: &code.Instr{}, Computes: true, Combinable: true, Writes: []machine.RowPair{{Row: code.Row{Slot: code.R, Row: -3}, Ref: e.Ref}}}
+	waits := compact(e, a)
+	waits.Combinable = false
+	for _, x := range []struct {
+		name  string
+		block []machine.InstrPair
+		runs  []int
+	}{
+		{"one", []machine.InstrPair{compact(c, a, b)}, []int{1}},
+		{"on the lanes behind", []machine.InstrPair{compact(c, a, b), onLanes(d, a, b)}, []int{1, 1}},
+		{"on the lanes first", []machine.InstrPair{onLanes(d, a, b), compact(c, a, b)}, []int{1, 1}},
+		{"a chain of compact ones", []machine.InstrPair{compact(c, a, b), compact(d, c, b), compact(e, d, c)}, []int{3}},
+		{"a chain on the lanes", []machine.InstrPair{onLanes(c, a, b), onLanes(d, c, b), onLanes(e, d, c)}, []int{3}},
+		{"read behind in the row of another", []machine.InstrPair{onLanes(d, a, b), onLanes(a, b, machine.RowPair{Row: d.Row, Ref: e.Ref})}, []int{1, 1}},
+		{"folded", []machine.InstrPair{folded, compact(c, a, b), folded, compact(d, a, b)}, []int{2, 2}}, // the same is written
+		{"folded, then on the lanes", []machine.InstrPair{folded, onLanes(c, a, b)}, []int{1, 1}},
+		{"written twice", []machine.InstrPair{compact(d, a, b), compact(d, a, d)}, []int{1, 1}},
+		{"a row written twice", []machine.InstrPair{compact(d, a, b), compact(sameRow, a, b)}, []int{1, 1}},
+		{"a row of the reference written twice", []machine.InstrPair{compact(d, a, b), compact(sameRef, a, b)}, []int{1, 1}},
+		{"overwritten behind", []machine.InstrPair{compact(d, a, b), compact(a, b, b)}, []int{2}},
+		{"a guard", []machine.InstrPair{compact(c, a, b), guarded, compact(d, a, b)}, []int{1, 1, 1}},
+		{"one that may wait", []machine.InstrPair{compact(c, a, b), waits, compact(d, a, b)}, []int{1, 1, 1}},
+	} {
+		check.FindUncheckedReads(x.block)
+		var runs []int
+		for _, r := range check.DivideIntoRuns(x.block, nil) {
+			runs = append(runs, len(r.Pairs))
+		}
+		if !slices.Equal(runs, x.runs) {
+			t.Errorf("%s: runs of %v, want %v", x.name, runs, x.runs)
+		}
+	}
+
+	// What is kept, and what is compared.
+	block := []machine.InstrPair{compact(c, a, b), compact(d, c, b), compact(a, d, a), onLanes(e, a, b), onLanes(d, e, c)}
+	check.FindUncheckedReads(block)
+	runs := check.DivideIntoRuns(block, nil)
+	for i, want := range []struct {
+		len, sources, results int
+		kept                  bool
+	}{{3, 0, 3, true}, {2, 3, 2, false}} {
+		if r := &runs[i]; len(r.Pairs) != want.len || len(r.Sources) != want.sources || len(r.Results) != want.results || r.SavesOperands != want.kept {
+			t.Errorf("run %d: %d instructions, %d sources, %d results, kept %v, want %+v", i, len(r.Pairs), len(r.Sources), len(r.Results), r.SavesOperands, want)
+		}
+	}
+	for i, want := range []uint64{1, 0, 2, 0, 0} {
+		if got := block[i].OverwrittenReads; got != want {
+			t.Errorf("instruction %d: kept %b, want %b", i, got, want)
+		}
+	}
+}
+
+// TestUnwanted: the reference need not have what is computed and read on the lanes alone, in one
+// block, without a comparison.
+func TestUnwanted(t *testing.T) {
+	a, b, c := reg(1), reg(2), reg(3)
+	for _, x := range []struct {
+		name   string
+		blocks [][]machine.InstrPair // the first instruction is looked at
+		ends   []machine.RowPair
+		want   bool // unwanted
+	}{
+		{"read on the lanes", [][]machine.InstrPair{{onLanes(c, a, b), onLanes(a, c, b)}}, nil, true},
+		{"read by nobody", [][]machine.InstrPair{{onLanes(c, a, b)}}, nil, true},
+		{"read compactly", [][]machine.InstrPair{{onLanes(c, a, b), madeOf(code.CompactTwo, 0, a, c, b)}}, nil, false},
+		{"read in another block", [][]machine.InstrPair{{onLanes(c, a, b)}, {onLanes(a, c, b)}}, nil, false},
+		{"written in another block", [][]machine.InstrPair{{onLanes(c, a, b)}, {onLanes(c, a, b)}}, nil, false},
+		{"read before, in a loop", [][]machine.InstrPair{{onLanes(c, c, b)}}, nil, false},
+		{"read at the end", [][]machine.InstrPair{{onLanes(c, a, b)}}, []machine.RowPair{c}, false},
+		{"with a guard", [][]machine.InstrPair{{madeOf(code.OnLanes, 1, c, a, b), onLanes(a, c, b)}}, nil, false},
+		{"compared", [][]machine.InstrPair{{onLanes(c, a, b), madeOf(code.CompactTwo, 0, machine.RowPair{Row: c.Row, Ref: b.Ref}, a), onLanes(a, c, b)}}, nil, false},
+	} {
+		r := &machine.Reference{Kernel: &machine.Kernel{Program: &code.Program{}}, Pairs: x.blocks, CheckedBlocks: make([]machine.CheckedBlock, len(x.blocks))}
+		for i := range x.blocks {
+			check.FindUncheckedReads(x.blocks[i])
+			r.Blocks = append(r.Blocks, code.Block{First: int32(i), Last: int32(i)})
+			r.Instrs = append(r.Instrs, code.Instr{})
+		}
+		r.CheckedBlocks[0].EndReads = x.ends
+		check.FindNeededResults(r)
+		if got := len(x.blocks[0][0].Needed) == 0; got != x.want {
+			t.Errorf("%s: unwanted %v, want %v", x.name, got, x.want)
+		}
+	}
+}
+
+// TestKnown: the address of an access is known where an instruction that does not run on the
+// lanes has left it for all of them, and nothing has changed it since.
+func TestKnown(t *testing.T) {
+	a, b, c := reg(1), reg(2), reg(3)
+	load := madeOf(code.CompactLoad, 0, c, a)
+	for _, x := range []struct {
+		name  string
+		block []machine.InstrPair // before the load
+		known bool
+	}{
+		{"nothing", nil, false},
+		{"computed", []machine.InstrPair{madeOf(code.CompactTwo, 0, a, b)}, true},
+		{"computed on the lanes", []machine.InstrPair{madeOf(code.OnLanes, 0, a, b)}, false},
+		{"only read", []machine.InstrPair{madeOf(code.CompactTwo, 0, b, a)}, false},
+		{"computed for some", []machine.InstrPair{madeOf(code.CompactTwo, 1, a, b)}, false},
+		{"overwritten for some on the lanes", []machine.InstrPair{madeOf(code.CompactTwo, 0, a, b), madeOf(code.OnLanes, 1, a, b)}, false},
+		{"its row is another's", []machine.InstrPair{madeOf(code.CompactTwo, 0, a, b), madeOf(code.CompactTwo, 0, machine.RowPair{Row: a.Row, Ref: b.Ref}, b)}, false},
+		{"its row of the reference is another's", []machine.InstrPair{madeOf(code.CompactTwo, 0, a, b), madeOf(code.CompactTwo, 0, machine.RowPair{Row: c.Row, Ref: a.Ref}, b)}, false},
+		{"behind a collective", []machine.InstrPair{madeOf(code.CompactTwo, 0, a, b), voting}, false},
+		{"read since", []machine.InstrPair{madeOf(code.CompactTwo, 0, a, b), madeOf(code.Materialised, 0, b, a)}, true},
+	} {
+		block := append(slices.Clone(x.block), load)
+		check.FindUncheckedReads(block)
+		if got := block[len(block)-1].AddressChecked; got != x.known {
+			t.Errorf("%s: known %v, want %v", x.name, got, x.known)
+		}
+	}
+}
+
+// TestStill: lanes next to each other tell whether a compact register is what the reference has.
+func TestStill(t *testing.T) {
+	rows := machine.RowPair{Row: code.Row{Slot: code.R, Row: 0}, Ref: code.Row{Slot: code.R, Row: 0}}
+	for _, x := range []struct {
+		name         string
+		lanes, held  uint32
+		base, stride uint64
+		still        bool
+	}{
+		{"all", regfile.Full, regfile.Full, 0xfffffff0, 4, true},
+		{"another base", regfile.Full, regfile.Full, 0xfffffff4, 4, false},
+		{"another stride", regfile.Full, regfile.Full, 0xfffffff0, 8, false},
+		{"a lane is not held", regfile.Full, regfile.Full &^ 8, 0xfffffff0, 4, false},
+		{"one lane", 8, regfile.Full, 0xfffffff0, 4, true},
+		{"one lane, another stride", 8, regfile.Full, 0xfffffff0, 8, false},
+		{"lanes apart", 5, regfile.Full, 0xfffffff0, 4, false}, // these two would not tell
+		{"the last two", 3 << 30, regfile.Full, 0xfffffff0, 4, true},
+		{"the last", 1 << 31, regfile.Full, 0xfffffff0, 4, true},
+	} {
+		f, g := regfile.New(nil, true), regfile.New(nil, false)
+		f.Reset(regfile.Size{R: 1})
+		g.Reset(regfile.Size{R: 1})
+		for i := range g.Row32(0) {
+			g.Row32(0)[i] = 0xfffffff0 + 4*uint32(i) // it wraps
+		}
+		*f.Shadow32(0) = regfile.Compact{Base: x.base, Stride: x.stride, Mask: x.held}
+		k := &machine.WarpCheck{CheckStep: machine.CheckStep{EngineFile: f, ReferenceFile: g, Lanes: x.lanes}}
+		if got := check.IsStillCompact(k, &rows); got != x.still {
+			t.Errorf("%s: still %v, want %v", x.name, got, x.still)
+		}
+	}
+}
+
+// TestLanesDiffer: what compares rows, several lanes at a time, finds the same lanes as a look
+// at each.
+func TestLanesDiffer(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	lanesDiffer[uint32](t, random)
+	lanesDiffer[uint64](t, random)
+}
+
+func lanesDiffer[T mem.Slot](t *testing.T, random *rand.Rand) {
+	for range 20000 {
+		base, stride, m := T(random.Uint64()), T(random.Uint64()), random.Uint32()
+		switch random.IntN(4) {
+		case 0:
+			stride = 0
+		case 1:
+			base, stride = T(random.Uint32N(1<<16)), T(random.Uint32N(1<<10))
+		case 2:
+			base, stride = ^T(0)-T(random.Uint32N(64)), T(random.Uint32N(4)) // it wraps
+		}
+		if random.IntN(2) == 0 {
+			m = regfile.Full
+		}
+		var row, same [regfile.Lanes]T
+		for i := range row {
+			row[i] = base + T(i)*stride
+		}
+		same = row
+		want := uint32(0)
+		for range random.IntN(4) {
+			i := random.IntN(regfile.Lanes)
+			row[i] ^= T(1) << random.IntN(int(8*unsafe.Sizeof(base)))
+		}
+		for i := range row {
+			if row[i] != base+T(i)*stride {
+				want |= 1 << i
+			}
+		}
+		if got := check.LanesUnlikeShadow(&row, &regfile.Compact{Base: uint64(base), Stride: uint64(stride)}, m); got != want&m {
+			t.Fatalf("differing from %#x + i·%#x for lanes %032b: %032b, want %032b", base, stride, m, got, want&m)
+		}
+		if got := check.DifferingLanes(&row, &same, m); got != want&m {
+			t.Fatalf("rows differ for lanes %032b: %032b, want %032b", m, got, want&m)
+		}
+	}
+	if got := check.LanesUnlikeShadow(new([regfile.Lanes]uint32), &regfile.Compact{Base: 1 << 32}, 5); got != 5 {
+		t.Errorf("a base that is not reduced differs in lanes %b, want all of 101", got)
+	}
+}

@@ -1,0 +1,146 @@
+package grid
+
+// This file is clusters (manual 3.2.1): CTAs that are admitted together, reach each other's
+// shared memory, and meet at a barrier of their own. One worker at a time runs those of a
+// cluster, one after the other: each its warps once, or until they wait, then the next.
+
+import (
+	"fmt"
+
+	"gemu/interp/internal/event"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/warp"
+	"gemu/probe"
+)
+
+// newCluster makes a cluster of a cluster of contexts for them, in the order of their ranks.
+func newCluster(ctas []*machine.Cta) *machine.Cluster {
+	cl := &machine.Cluster{Ctas: ctas, InstrsLeft: make([]int, len(ctas))}
+	for r, c := range ctas {
+		c.Cluster, c.Rank = cl, r
+		cl.Shared = append(cl.Shared, c.SharedMem)
+		cl.Live += len(c.Warps)
+	}
+	cl.Missing = cl.Live
+	return cl
+}
+
+// beginCluster has the CTAs of a cluster begin, all before one of them runs.
+func beginCluster(g *machine.Grid, flights []machine.Flight) {
+	ctas := make([]*machine.Cta, len(flights))
+	for i := range flights {
+		ctas[i] = takeContext(g)
+		flights[i].Cta = ctas[i]
+	}
+	newCluster(ctas)
+	for i := range flights {
+		startCTA(ctas[i], flights[i].Index)
+	}
+}
+
+// parallelCluster is a cluster's part of the first half of a round. It reports whether one of
+// its CTAs pauses.
+func parallelCluster(g *machine.Grid, flights []machine.Flight) (paused bool) {
+	if flights[0].Cta == nil {
+		beginCluster(g, flights)
+	}
+	cl := flights[0].Cta.Cluster
+	if !cl.HalfUnderway {
+		cl.HalfUnderway, cl.NextCTA, cl.AnyExecuted, cl.AnyProgress = true, 0, false, false
+		for r := range cl.InstrsLeft {
+			cl.InstrsLeft[r] = machine.SliceParallel
+		}
+	}
+	for {
+		for ; cl.NextCTA < len(flights); cl.NextCTA++ {
+			f, left := &flights[cl.NextCTA], &cl.InstrsLeft[cl.NextCTA]
+			if f.Status == machine.CtaEnded || *left <= 0 && f.Status != machine.CtaPaused {
+				continue
+			}
+			before, completed := *left, cl.Completed
+			noted := f.Cta.ChangedBefore || f.Cta.Changed
+			f.Cta.ChangedBefore, f.Cta.Changed = false, false
+			advanceFlight(g, f, before, false)
+			*left = f.Cta.InstrsLeft
+			changed := f.Cta.ChangedBefore || f.Cta.Changed
+			f.Cta.ChangedBefore = f.Cta.ChangedBefore || noted
+			cl.AnyExecuted = cl.AnyExecuted || *left != before
+			cl.AnyProgress = cl.AnyProgress || changed || cl.Completed != completed
+			switch f.Status {
+			case machine.CtaPaused:
+				return true
+			case machine.CtaFailed:
+				cl.HalfUnderway = false
+				return false
+			}
+			cl.AnyProgress = cl.AnyProgress || !ctaSpins(f.Cta)
+		}
+		if !cl.AnyExecuted || !cl.AnyProgress { // they may wait for what another CTA does
+			break
+		}
+		cl.NextCTA, cl.AnyExecuted, cl.AnyProgress = 0, false, false
+	}
+	cl.HalfUnderway = false
+	if trapFlight := stuckFlight(cl, flights); trapFlight != nil {
+		trapFlight.Cta.Err = clusterDeadlock(trapFlight.Cta)
+		trapFlight.Status = machine.CtaFailed
+		event.EmitTrap(trapFlight.Cta, trapFlight.Cta.Err.(*probe.Trap))
+		recordFailure(g, trapFlight)
+	}
+	return false
+}
+
+// spins reports whether all that runs in the CTA, and could, is in loops that may wait.
+func ctaSpins(c *machine.Cta) bool {
+	for i := range c.Warps {
+		if w := &c.Warps[i]; w.State == machine.ReadyToRun && !warpSpins(w) {
+			return false
+		}
+	}
+	return true
+}
+
+// stuckFlight is the first of the CTAs if none of them can ever go on, for all that have not ended
+// wait at the cluster's barrier, or for warps that do; else nil.
+func stuckFlight(cl *machine.Cluster, flights []machine.Flight) *machine.Flight {
+	var first *machine.Flight
+	for i := range flights {
+		switch f := &flights[i]; f.Status {
+		case machine.CtaEnded:
+		case machine.WaitsForCluster:
+			if first == nil {
+				first = f
+			}
+		default:
+			return nil
+		}
+	}
+	return first
+}
+
+// clusterDeadlock says who waits where.
+func clusterDeadlock(c *machine.Cta) *probe.Trap {
+	var all warp.StuckWarps
+	var trap *probe.Trap
+	for _, other := range c.Cluster.Ctas {
+		exited := 0
+		for i := range other.Warps {
+			w := &other.Warps[i]
+			if w.State == machine.HasEnded {
+				exited++
+				continue
+			}
+			if trap == nil && w.State == machine.AtBarrier && warp.IsAtClusterBarrier(w) {
+				split := &w.WaitingSplits[0]
+				trap = w.Fail(split.Wait.Src, split.Mask, probe.ErrDeadlock, "%v: the barrier of the cluster can never complete: %d of %d warps have not arrived", probe.ErrDeadlock, c.Cluster.Missing, c.Cluster.Live)
+				trap.Active = split.Mask
+			}
+			all.Add(w)
+		}
+		if exited == len(other.Warps) {
+			all.Notes = append(all.Notes, fmt.Sprintf("cta %s has exited", other.Id))
+		}
+	}
+	all.AddTo(trap)
+	return trap
+}

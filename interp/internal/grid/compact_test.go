@@ -1,0 +1,670 @@
+package grid
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gemu/affinetrack"
+	"gemu/internal/part"
+	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/exchange"
+	"gemu/interp/internal/lanes"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/mem"
+	"gemu/interp/internal/native"
+	"gemu/interp/internal/native/harness"
+	"gemu/interp/internal/native/harness/epilogue"
+	"gemu/interp/internal/warp"
+	"gemu/probe"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// testWarp is a warp before a program of one instruction, with registers and memory.
+type testWarp struct {
+	*programGenerator
+	prog   *code.Program
+	sum    code.Instr // of constants: for the reference
+	file   *regfile.File
+	mask   uint32
+	live   uint32
+	memory []byte
+	since  int // behind how many that an access remembers first its memory is
+	rules  *affinetrack.Table
+	block  ptx.Dim3
+	warp   int
+	cta    ptx.Dim3
+}
+
+// testFrame is the registers of the programs. The last of each kind are those of the tail.
+var testFrame = regfile.Size{R: 7, Q: 7, P: 5}
+
+// followed is a program of one instruction, which is yet to be drawn, and the tail.
+func (r *programGenerator) followed() *code.Program {
+	p := &code.Program{Instrs: make([]code.Instr, 1)}
+	p.Instrs = append(p.Instrs, epilogue.Instrs(r.Rand, &p.Consts, testFrame)...)
+	p.Blocks = []code.Block{{First: 0, Last: int32(len(p.Instrs))}}
+	p.Instrs = append(p.Instrs, code.Instr{Op: code.Exit})
+	return p
+}
+
+// programGenerator draws programs of one instruction.
+type programGenerator struct {
+	harness.Values
+	drawn, native int // programs, and those of them that are machine code
+	many          int // of these are enough, to try one stencil; 0: 1000
+	late          int // mismatches that were found behind other instructions
+}
+
+// value is one that rules may have something to say of, or the operation.
+func (r *programGenerator) value() uint64 {
+	switch r.IntN(8) {
+	case 0, 1:
+		return uint64(r.IntN(70))
+	case 2, 3, 4:
+		return r.Value()
+	case 5:
+		return []uint64{1 << 31, 1<<31 - 1, 1<<32 - 1, 1 << 32, 1 << 63, 1<<63 - 1, 1<<64 - 1, 0x3f800000, 0x7f800001, 0x3ff0000000000000}[r.IntN(10)] + uint64(r.IntN(40)) - 20
+	}
+	return r.Uint64() >> r.IntN(64)
+}
+
+// stride is that of a register: often none.
+func (r *programGenerator) stride() uint64 {
+	switch r.IntN(4) {
+	case 0, 1:
+		return 0
+	case 2:
+		return uint64(r.IntN(33)) - 16
+	}
+	return r.value()
+}
+
+// lanes is some of a warp, often all, or those side by side in each half.
+func (r *programGenerator) lanes() uint32 {
+	switch r.IntN(9) {
+	case 0, 1, 2:
+		return regfile.Full
+	case 3, 4:
+		return 1<<r.IntN(32)*(1<<r.IntN(5)-1) | 1<<r.IntN(32)
+	case 5, 6:
+		run := func() uint32 { return (1<<r.IntN(17) - 1) << r.IntN(16) & 0xffff }
+		return run() | run()<<16 | 1<<(31*r.IntN(2))
+	}
+	return r.Uint32() | 1<<r.IntN(32)
+}
+
+// source is a register, or a constant.
+func (r *programGenerator) source(k *regfile.Constants, slot code.Slot) int32 {
+	if r.IntN(5) != 0 {
+		return r.Int32N(map[code.Slot]int32{code.R: int32(testFrame.R) - 1, code.Q: int32(testFrame.Q) - 1, code.P: int32(testFrame.P) - 1}[slot])
+	}
+	return r.constant(k, slot)
+}
+
+// constant is one.
+func (r *programGenerator) constant(k *regfile.Constants, slot code.Slot) int32 {
+	switch slot {
+	case code.R:
+		return k.Add32(uint32(r.value()))
+	case code.Q:
+		return k.Add64(r.value())
+	}
+	return k.AddP(-(r.Uint32() & 1))
+}
+
+// shadowed gives registers shadows, so that rows say the same where these are clean.
+func (r *programGenerator) shadowed(f *regfile.File, all uint32) {
+	for i := range testFrame.R {
+		f.Row32(int32(i))[0] = 0
+		c := regfile.Compact{Base: uint64(uint32(r.value())), Stride: uint64(uint32(r.stride())), Mask: r.held(all)}
+		c.Materialised = c.Mask & r.lanes()
+		*f.Shadow32(int32(i)) = c
+		for lane := range regfile.Lanes {
+			f.Row32(int32(i))[lane] = uint32(r.value())
+			if c.Materialised>>lane&1 != 0 {
+				f.Row32(int32(i))[lane] = uint32(c.At(lane))
+			}
+		}
+	}
+	for i := range testFrame.Q {
+		c := regfile.Compact{Base: r.value(), Stride: r.stride(), Mask: r.held(all)}
+		c.Materialised = c.Mask & r.lanes()
+		*f.Shadow64(int32(i)) = c
+		for lane := range regfile.Lanes {
+			f.Row64(int32(i))[lane] = r.value()
+			if c.Materialised>>lane&1 != 0 {
+				f.Row64(int32(i))[lane] = c.At(lane)
+			}
+		}
+	}
+	for i := range testFrame.P {
+		f.SetP(int32(i), regfile.Full, []uint32{0, regfile.Full, r.Uint32()}[r.IntN(3)])
+	}
+}
+
+// held is the lanes that a shadow speaks for: often all that execute.
+func (r *programGenerator) held(m uint32) uint32 {
+	switch r.IntN(6) {
+	case 0:
+		return 0
+	case 1:
+		return r.Uint32()
+	case 2:
+		return m
+	}
+	return regfile.Full
+}
+
+// new is a warp before the instruction, once its operands have been drawn.
+func (r *programGenerator) new(p *code.Program) *testWarp {
+	if instr := &p.Instrs[0]; r.IntN(4) == 0 {
+		instr.Guard = code.Guard(r.Int32N(int32(testFrame.P)-1), r.IntN(2) == 0)
+		instr.CountsSkipped = true
+	}
+	sum := code.Instr{Op: code.OpNamed("add.s32"), D: p.Consts.Add32(12), F: code.NoRow, A: p.Consts.Add32(7), B: p.Consts.Add32(5)}
+	p.Consts.Layout()
+	p.Width = regfile.Lanes
+	fn := testModule.Kernels()[0]
+	p.Funcs = []*code.Func{{Frame: testFrame, Func: fn}}
+	p.Sources = []code.Source{{Instr: fn.Blocks[0].Instrs[0], Func: p.Funcs[0]}}
+	p.Link()
+	r.drawn++
+	g := &testWarp{programGenerator: r, prog: p, sum: sum, file: regfile.New(&p.Consts, true), mask: r.lanes(), block: ptx.Dim3{X: 32, Y: 1, Z: 1}, rules: affinetrack.Rules}
+	g.live = g.mask | r.Uint32()
+	g.file.Reset(testFrame)
+	r.shadowed(g.file, g.mask)
+	*g.file.Shadow32(6), *g.file.Shadow64(6) = regfile.Compact{}, regfile.Compact{}
+	g.memory = make([]byte, 4096)
+	for i := range g.memory {
+		g.memory[i] = byte(r.Uint32())
+	}
+	return g
+}
+
+// testModule is what the instruction stands in for.
+var testModule = func() *ptx.Module {
+	m, err := ptx.ParseString("rig.ptx", ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n\tret;\n}\n")
+	if err != nil {
+		panic(err)
+	}
+	return m
+}()
+
+// testBase is where the first allocation is.
+const testBase = 1 << 32
+
+// runOn executes the instruction on a backend, and says what becomes of the registers, their shadows, and memory.
+func (g *testWarp) runOn(b machine.Backend) (outcome string) {
+	f := regfile.New(&g.prog.Consts, true)
+	f.CopyFrom(g.file)
+	f.Open(regfile.Size{}, testFrame)
+	memory := slices.Clone(g.memory)
+	device := &machine.Device{Memory: mem.NewMap(1<<32, 1<<20, func(n uint64) ([]byte, func(), error) { return make([]byte, n), func() {}, nil })}
+	k := NewKernel(testModule, testModule.Kernels()[0], g.prog)
+	grid := &machine.Grid{Block: g.block, Mode: machine.Affine, Backend: b, Dev: device, Rules: g.rules, Kernel: k}
+	c := &machine.Cta{Grid: grid, Code: k, Id: g.cta, Index: g.cta.X, SharedMem: device.Memory.NewShared(256)}
+	copy(c.SharedMem.Data, memory)
+	hit, err := device.Memory.Alloc(uint64(len(memory)), probe.BufferMemory, "")
+	if err != nil || hit.Base != testBase {
+		return fmt.Sprintf("memory at %#x, %v", hit.Base, err)
+	}
+	copy(hit.Data, memory)
+	memory = hit.Data
+	c.LastHits = g.hits(hit)
+	for i := range g.prog.Access {
+		if g.prog.Access[i].Addr == code.NoSlot && g.prog.Access[i].Space != ptx.Shared {
+			g.prog.Access[i].Fixed = hit
+		}
+	}
+	c.Warps = make([]machine.Warp, g.warp+1)
+	w := &c.Warps[g.warp]
+	*w = machine.Warp{Cta: c, Id: g.warp, Files: []regfile.File{*f}, WarpProgress: machine.WarpProgress{Live: uint64(g.live)}, ReconvergeAt: -1}
+	w.Mask = uint64(g.mask)
+	c.OwnCluster.Ctas = []*machine.Cta{c}
+	c.Cluster = &c.OwnCluster
+	c.Frame.Fn = g.prog.Funcs[0]
+	w.Frame = &c.Frame
+	w.Unit = affinetrack.NewUnit(affinetrack.Policies[0], g.rules)
+	reason := b.Run(w, 1)
+	outcome = fmt.Sprintf("why %v at %d, error %v, counts %+v", reason, w.Pc, w.Err, w.Count)
+	outcome += fmt.Sprintf(", changed %v", c.Changed)
+	h := &w.Files[0]
+	for i := range int32(testFrame.R) {
+		outcome += fmt.Sprintf("\nr%d %x %+v", i, *h.Row32(i), *h.Shadow32(i))
+	}
+	for i := range int32(testFrame.Q) {
+		outcome += fmt.Sprintf("\nq%d %x %+v", i, *h.Row64(i), *h.Shadow64(i))
+	}
+	for i := range int32(testFrame.P) {
+		outcome += fmt.Sprintf("\np%d %x", i, h.Pred(i))
+	}
+	if !bytes.Equal(memory, g.memory) {
+		outcome += fmt.Sprintf("\nmemory %x", memory)
+	}
+	return outcome + fmt.Sprintf("\nshared %x", c.SharedMem.Data)
+}
+
+// hits are allocations that instructions remember: this one's is remembered where it looks for it.
+func (g *testWarp) hits(one *mem.Allocation) []*mem.Allocation {
+	list := make([]*mem.Allocation, g.prog.NumHits)
+	for i := range g.prog.Access {
+		list[g.prog.Access[i].HitIndex+g.since] = one
+	}
+	return list
+}
+
+// compare executes an instruction on both backends.
+func (g *testWarp) compare(t *testing.T) (same bool) {
+	t.Helper()
+	if !g.wanted() {
+		return true
+	}
+	instr, is := &g.prog.Instrs[0], native.New(g.prog).NextSupported(&native.Context{Mask: g.mask}, 0) == 0
+	if is {
+		g.native++
+	}
+	sources, s := instr.Sources(), instr.Op.Signature()
+	if s.Compares() && is == leavesToGo(instr) || s.Kind == code.Arithmetic && !s.Compares() && !is && slices.Min(sources[:]) >= 0 { // some operations have none for constants
+		t.Errorf("%+v is machine code: %v", instr, is)
+		return false
+	}
+	want, got := g.runOn(warp.Portable), g.runOn(exchange.Native)
+	if got != want {
+		t.Errorf("%+v\nlanes %#x of %#x%s", *instr, g.mask, g.live, linesOf(g.before(), got, want))
+	}
+	return got == want
+}
+
+// wanted reports whether the program is one of those to try: if its machine code is made of the stencil that tests are to try.
+func (g *testWarp) wanted() bool {
+	one := part.Stencil()
+	if one == "" {
+		return true
+	}
+	native.HostLibrary().TakeUsed()
+	native.New(g.prog).Ready(&native.Context{Mask: g.mask})
+	return slices.Contains(native.HostLibrary().TakeUsed(), one)
+}
+
+// often calls a function that tries a program drawn so many times, as long as it can. Of one stencil it does so more often, unless
+// few programs show that they do not want it, or many have. If the stencil has the operation's name, few are more.
+func (r *programGenerator) often(times int, name string, try func() bool) bool {
+	few, many := 20, cmp.Or(r.many, 1000)
+	if name != "" && strings.Contains(part.Stencil(), strings.ReplaceAll(name, ".", "_")) {
+		few = 60
+	}
+	before := r.native
+	if part.Stencil() != "" {
+		times *= 20
+	}
+	for n := range times {
+		if part.Stencil() != "" && (n >= few && r.native == before || r.native >= many) {
+			break
+		}
+		if !try() {
+			return false
+		}
+	}
+	return true
+}
+
+// linesOf is what registers were, and the lines of two outcomes that are not the same.
+func linesOf(before, native, portable string) string {
+	a, b := strings.Split(native, "\n"), strings.Split(portable, "\n")
+	text := "\nbefore" + before
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			text += "\nnative " + a[i] + "\nportable " + b[i]
+		}
+	}
+	return text
+}
+
+// before is the registers before the instruction.
+func (g *testWarp) before() string {
+	text := ""
+	for i := range int32(testFrame.R) {
+		text += fmt.Sprintf("\nr%d %x %+v", i, *g.file.Row32(i), *g.file.Shadow32(i))
+	}
+	for i := range int32(testFrame.Q) {
+		text += fmt.Sprintf("\nq%d %x %+v", i, *g.file.Row64(i), *g.file.Shadow64(i))
+	}
+	return text
+}
+
+// TestCompact: machine code does compactly what the portable backend does, and no stencil of compact execution is left
+// out.
+func TestCompact(t *testing.T) {
+	if exchange.Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	native.HostLibrary().TakeUsed()
+	of := [2]programGenerator{}
+	for i, name := range []string{"kernels", "accesses"} {
+		of[i].Rand = rand.New(rand.NewPCG(uint64(3+i), part.Seed(t)))
+		t.Run(name, func(t *testing.T) {
+			[]func(*programGenerator, *testing.T){(*programGenerator).compactKernels, (*programGenerator).compactAccesses}[i](&of[i], t)
+		})
+	}
+	if part.Stencil() != "" && of[0].native+of[1].native == 0 {
+		t.Errorf("no program wants %s", part.Stencil())
+	}
+	if tried := native.HostLibrary().TakeUsed(); part.TryAll() {
+		for name := range native.HostLibrary().Names() {
+			if harness.IsCompact(name) && slices.Contains(tried, name) == harness.IsUnused(name) {
+				t.Errorf("stencil %s is tried: %v", name, harness.IsUnused(name))
+			}
+		}
+	}
+}
+
+// waysOf are the ways to execute a kernel.
+func waysOf(s *code.Signature) []code.Exec {
+	mixed := s.Dst2 != code.NoSlot || slices.Contains(s.Src[:], code.P)
+	switch {
+	case s.Compares():
+		return []code.Exec{code.CompactCompare, code.Materialised}
+	case s.Dst == code.P:
+		return []code.Exec{code.Materialised}
+	case mixed:
+		return []code.Exec{code.CompactMixed, code.Materialised}
+	}
+	return []code.Exec{code.ProvedOne + code.Exec(s.Sources()-1), code.CompactOne + code.Exec(s.Sources()-1), code.Materialised}
+}
+
+// ruled reports whether a way to execute an operation asks a rule.
+func ruled(s *code.Signature, target code.Exec) bool {
+	return target != code.OnLanes && target != code.Materialised && target < code.ProvedOne && affinetrack.Rules[s.Rule].Apply != nil
+}
+
+// kernel is a warp before an operation that computes, executed in a way.
+func (r *programGenerator) kernel(op code.Op, target code.Exec) *testWarp {
+	s := op.Signature()
+	r.SetOperation(op)
+	p := r.followed()
+	instr := &p.Instrs[0]
+	instr.Op, instr.Plan = op, code.ExecPlan{Exec: target, Materialise: 15, LeavesStale: s.Dst != code.P, WritesBoth: s.Dst != code.P && r.IntN(4) == 0}
+	for i, to := range []*int32{&instr.A, &instr.B, &instr.C, &instr.E} {
+		if s.Src[i] != code.NoSlot {
+			*to = r.source(&p.Consts, s.Src[i])
+		}
+	}
+	instr.D, instr.F = r.Int32N(3), code.NoRow
+	if s.Dst2 == code.P {
+		instr.F = (instr.D + 1) % int32(testFrame.P-1)
+	}
+	instr.Imm = uint64(r.IntN(256)) // a table, of some
+	if s.Compares() {
+		instr.Imm = []uint64{alu.BoolNone, alu.BoolAnd, alu.BoolOr, alu.BoolXor}[r.IntN(4)] | uint64(r.IntN(2))*alu.ComplementC
+		if instr.Imm == alu.ComplementC {
+			instr.Imm = 0
+		}
+		if r.IntN(2) == 0 {
+			instr.F = code.NoRow
+		}
+	}
+	g := r.new(p)
+	g.narrow(instr)
+	asks := ruled(s, target) && r.IntN(4) > 0 // often for a progression and a small number
+	for i, row := range instr.Sources() {
+		switch {
+		case s.Src[i] == code.NoSlot || s.Src[i] == code.P || row < 0:
+		case asks:
+			r.forRule(g, instr, i)
+		case target >= code.ProvedOne: // what it reads is proved
+			c := machine.ShadowAt(g.file, s.Src[i], row)
+			c.Stride, c.Mask, c.Materialised = 0, regfile.Full, 0
+		case target == code.OnLanes: // … and is in rows
+			machine.ShadowAt(g.file, s.Src[i], row).Mask = 0
+			machine.ShadowAt(g.file, s.Src[i], row).Materialised = 0
+		}
+	}
+	if target == code.OnLanes {
+		instr.Plan = code.ExecPlan{}
+		if s.Dst != code.P {
+			machine.ShadowAt(g.file, s.Dst, instr.D).Mask = 0
+			machine.ShadowAt(g.file, s.Dst, instr.D).Materialised = 0
+		}
+	}
+	return g
+}
+
+// forRule draws a source of an instruction as rules have something to say of: a small number, a progression, or what the first source
+// has, the same way or the other.
+func (r *programGenerator) forRule(g *testWarp, instr *code.Instr, i int) {
+	s, rows := instr.Op.Signature(), instr.Sources()
+	c := machine.ShadowAt(g.file, s.Src[i], rows[i])
+	c.Mask, c.Materialised = regfile.Full, 0
+	switch {
+	case i == 1 && rows[0] >= 0 && s.Src[0] == s.Src[1] && s.Width >= 32 && r.IntN(4) == 0:
+		first := machine.ShadowAt(g.file, s.Src[0], rows[0])
+		if c.Base, c.Stride = first.Base, first.Stride; r.IntN(2) == 0 {
+			c.Stride = -c.Stride & (1<<s.Src[i].Bits() - 1)
+		}
+	case i > 0 && r.IntN(2) == 0:
+		c.Base, c.Stride = uint64(r.IntN(40)), 0
+	case s.Width >= 32 && r.IntN(2) == 0:
+		c.Base, c.Stride = uint64(r.IntN(4000)), uint64(r.IntN(9))
+	}
+}
+
+// compactKernels: operations that compute do to registers and their shadows what the portable backend does, in each
+// way that they can execute.
+func (r *programGenerator) compactKernels(t *testing.T) {
+	for op := code.Op(0); op < code.Count; op++ {
+		s := op.Signature()
+		if alu.Vec[op] == nil || s.Sources() == 0 || !native.HasKernel(op) {
+			continue
+		}
+		for _, target := range waysOf(s) {
+			rounds := part.Count(2, 6, 400)
+			if ruled(s, target) {
+				rounds *= 10
+			}
+			if !r.often(rounds, op.String(), func() bool { return r.kernel(op, target).compare(t) }) {
+				return
+			}
+		}
+	}
+	r.covered(t, 97)
+}
+
+// leavesToGo reports whether a comparison is Go's: its first result overwrites what is combined with the second.
+func leavesToGo(instr *code.Instr) bool {
+	return instr.F != code.NoRow && instr.C == instr.D && instr.Imm&^alu.ComplementC != alu.BoolNone
+}
+
+// covered says how many of the programs were machine code: a part of them that there should be.
+func (r *programGenerator) covered(t *testing.T, percent int) {
+	t.Helper()
+	t.Logf("%d programs of %d are machine code", r.native, r.drawn)
+	if part.Stencil() == "" && 100*r.native < percent*r.drawn {
+		t.Errorf("%d programs of %d are machine code", r.native, r.drawn)
+	}
+}
+
+// narrow cuts sources to their widths.
+func (g *testWarp) narrow(instr *code.Instr) {
+	s := instr.Op.Signature()
+	if s.Width != 16 && s.Width != 8 {
+		return
+	}
+	for i, row := range instr.Sources() {
+		if s.Src[i] != code.R || row < 0 {
+			continue
+		}
+		c := g.file.Shadow32(row)
+		c.Base &= 1<<s.Width - 1
+		c.Stride, c.Materialised = 0, 0
+		for lane := range regfile.Lanes {
+			g.file.Row32(row)[lane] &= 1<<s.Width - 1
+		}
+	}
+}
+
+// access is a warp before a load or store at an address that may be compact.
+func (r *programGenerator) access() *testWarp {
+	p := r.followed()
+	instr := &p.Instrs[0]
+	size := 1 << r.IntN(4)
+	n := 1
+	if size > 1 {
+		n = 1 << r.IntN(3)
+	}
+	a := code.Access{Space: []ptx.Space{ptx.Global, ptx.Shared, ptx.Generic}[r.IntN(3)], Addr: []code.Slot{code.R, code.Q, code.Q}[r.IntN(3)], Size: size, Bytes: size * n, Store: r.IntN(2) == 0}
+	a.Signed = !a.Store && r.IntN(3) == 0
+	a.Strided = mem.StridedOf(size, a.Signed)
+	if a.Space != ptx.Shared && a.Addr == code.R {
+		a.Addr = code.Q
+	}
+	data := code.R
+	if size == 8 || n == 1 && r.IntN(2) == 0 {
+		data = code.Q
+	}
+	switch {
+	case n > 1 && a.Store:
+		instr.Op = code.StoreVector
+	case n > 1:
+		instr.Op = code.LoadVector
+	case a.Store:
+		instr.Op = code.StoreOp(size, a.Addr, data)
+	default:
+		instr.Op = code.LoadOp(size, a.Signed, a.Addr, data)
+	}
+	first := r.IntN(5 - n)
+	for i := range n {
+		e := code.Elem{Slot: data, Row: int32(first + i)}
+		if n > 1 && !a.Store && r.IntN(8) == 0 {
+			e.Slot = code.NoSlot
+		}
+		if a.Store && e.Slot != code.NoSlot && r.IntN(4) == 0 {
+			e.Row = r.constant(&p.Consts, e.Slot)
+		}
+		a.Elems = append(a.Elems, e)
+	}
+	instr.Plan = code.ExecPlan{Materialise: 1 | code.OperandList, LeavesStale: !a.Store && r.IntN(2) == 0}
+	instr.Plan.WritesBoth = instr.Plan.LeavesStale && r.IntN(4) == 0
+	instr.Plan.Exec = code.CompactLoad
+	if a.Store {
+		instr.Plan.Exec = code.CompactStore
+	}
+	instr.A = r.Int32N(2) + 4
+	g := r.new(p)
+	shadow, room, base := machine.ShadowAt(g.file, a.Addr, instr.A), uint64(len(g.memory)), uint64(testBase)
+	if a.Space == ptx.Shared {
+		room, base = 256, 0
+	}
+	if r.IntN(3) > 0 {
+		shadow.Stride = []uint64{0, uint64(a.Bytes), -uint64(a.Bytes), 4 * uint64(a.Bytes), 3}[r.IntN(5)]
+		if instr.Plan.LeavesStale {
+			shadow.Stride = 0
+		}
+		shadow.Mask = regfile.Full
+	}
+	a.Offset = uint64(r.IntN(64)) * uint64(a.Bytes)
+	shadow.Base = base + uint64(r.IntN(int(room)))&^uint64(a.Bytes-1) - a.Offset
+	if r.IntN(4) == 0 { // at an end
+		shadow.Base = base + []uint64{0, room - uint64(a.Bytes)}[r.IntN(2)] - a.Offset + uint64(r.IntN(3)) - 1
+	}
+	if a.Addr == code.R {
+		shadow.Base, shadow.Stride = uint64(uint32(shadow.Base)), uint64(uint32(shadow.Stride))
+	}
+	if instr.Plan.LeavesStale && shadow.Stride != 0 {
+		shadow.Mask = 0 // the plan has such addresses compact only where they are uniform
+	}
+	shadow.Materialised = 0
+	for lane := range regfile.Lanes { // the lanes' own addresses are in reach, too
+		v := base + uint64(lane)*uint64(a.Bytes) - a.Offset
+		g.file.Row32(instr.A)[lane] = uint32(v)
+		if a.Addr == code.Q {
+			g.file.Row64(instr.A)[lane] = v
+		}
+	}
+	if a.Space == ptx.Shared && n == 1 && instr.Plan.LeavesStale && r.IntN(2) == 0 { // a variable, or what lies behind memory
+		instr.Op, a.Addr, a.Offset = code.LoadFixed, code.NoSlot, uint64(r.IntN(256/size)*size)
+		if r.IntN(4) == 0 {
+			a.Offset = uint64(256 + r.IntN(3)*size)
+		}
+		instr.Plan.Materialise = 0
+	}
+	p.NumHits = 3 * code.HitsPerAccess // those of instructions before it and behind
+	a.HitIndex = r.IntN(3) * code.HitsPerAccess
+	if r.IntN(4) == 0 {
+		g.since = r.IntN(code.HitsPerAccess)
+	}
+	p.Access = []code.Access{a}
+	return g
+}
+
+// compactAccesses: so do loads and stores.
+func (r *programGenerator) compactAccesses(t *testing.T) {
+	for range part.Count(1000, 3000, 400000) {
+		if !r.often(1, "", func() bool { return r.access().compare(t) }) {
+			return
+		}
+	}
+	r.covered(t, 100)
+}
+
+// TestCompactRules: a launch of other rules than those that stencils are made of is Go's.
+func TestCompactRules(t *testing.T) {
+	if exchange.Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(13, part.Seed(t)))}}
+	less := *affinetrack.Rules
+	less[ptx.AffineAdd].Apply = func(*affinetrack.Args) (affinetrack.Value, bool) { return affinetrack.Value{}, false }
+	another := 0
+	for range part.Count(100, 100, 1000) {
+		g := r.kernel(code.OpNamed("add.s32"), code.CompactTwo)
+		with := g.runOn(exchange.Native)
+		if g.rules = &less; with != g.runOn(exchange.Native) {
+			another++
+		}
+		if !g.compare(t) || !r.compareChecked(t, g.newCheckHarness()) {
+			return
+		}
+	}
+	if another == 0 {
+		t.Error("it does not matter which rules there are")
+	}
+}
+
+// TestCompactSources: so do reads of special registers that the plan has uniform or affine.
+func TestCompactSources(t *testing.T) {
+	if exchange.Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(5, part.Seed(t)))}}
+	for range part.Count(300, 1000, 20000) {
+		p := r.followed()
+		instr := &p.Instrs[0]
+		instr.Op = []code.Op{code.Sreg16, code.Sreg32, code.Sreg64}[r.IntN(3)]
+		instr.Imm = uint64([]ptx.SpecialReg{ptx.TidX, ptx.TidY, ptx.TidZ, ptx.CtaidX, ptx.CtaidY, ptx.LaneID, ptx.WarpID, ptx.SMID, ptx.NtidX}[r.IntN(9)])
+		instr.D = r.Int32N(3)
+		instr.Plan = code.ExecPlan{Exec: code.CompactSource, LeavesStale: true, WritesBoth: r.IntN(4) == 0}
+		g := r.new(p)
+		g.block = []ptx.Dim3{{X: 32, Y: 1, Z: 1}, {X: 64, Y: 2, Z: 2}, {X: 1, Y: 32, Z: 2}, {X: 128, Y: 1, Z: 1}, {X: 20, Y: 1, Z: 1}, {X: 32, Y: 1, Z: 3}, {X: 33, Y: 1, Z: 1}}[r.IntN(7)]
+		if spacing := lanes.ThreadSpacing(g.block, regfile.Lanes); ptx.SpecialReg(instr.Imm) <= ptx.TidZ && spacing[instr.Imm-uint64(ptx.TidX)].Class() == affinetrack.Generic {
+			continue
+		}
+		warps := (g.block.Count() + regfile.Lanes - 1) / regfile.Lanes
+		g.warp, g.cta = r.IntN(warps), ptx.Dim3{X: r.IntN(5) << r.IntN(17), Y: r.IntN(3)}
+		if n := g.block.Count() - regfile.Lanes*g.warp; n < regfile.Lanes { // threads that there are
+			present := uint32(1)<<n - 1
+			g.mask, g.live = g.mask&present|1, g.live&present|1
+		}
+		if narrow, before := instr.Op == code.Sreg16, r.native; !g.compare(t) {
+			return
+		} else if part.Stencil() == "" && narrow == (r.native > before) { // of 32 bits it reads the lower half
+			t.Fatalf("%v has machine code: %v", instr.Op, narrow)
+		}
+	}
+}

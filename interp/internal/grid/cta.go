@@ -1,0 +1,285 @@
+package grid
+
+// This file is a CTA: its warps take turns, and meet at barriers.
+
+import (
+	"math/bits"
+	"slices"
+
+	"gemu/affinetrack"
+	"gemu/interp/internal/access"
+	"gemu/interp/internal/async"
+	"gemu/interp/internal/check"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/event"
+	"gemu/interp/internal/exchange"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/mem"
+	"gemu/interp/internal/warp"
+	"gemu/probe"
+	"gemu/regfile"
+)
+
+// newCTA makes a context for CTAs of the grid.
+func newCTA(g *machine.Grid) *machine.Cta {
+	c := &machine.Cta{ReleasedBlocks: map[int32]bool{}, Grid: g, Code: g.Kernel, Shape: contextShapeOf(g), LastHits: make([]*mem.Allocation, g.Kernel.NumHits)}
+	c.SharedMem = g.Dev.Memory.NewShared(g.SharedLen)
+	c.Shared = c.SharedMem.Data
+	c.OwnCluster.Ctas = []*machine.Cta{c}
+	c.Cluster = &c.OwnCluster
+	c.Frame = machine.Frame{Fn: g.Kernel.Entry, Local: g.Kernel.Entry.Align}
+	width := g.Kernel.Width
+	c.Warps = make([]machine.Warp, (g.Threads+width-1)/width)
+	for i := range c.Warps {
+		w := &c.Warps[i]
+		w.Cta, w.Id, w.Rc, w.NotifyEveryBlock, w.WaitAtExit = c, i, g.Reconverge.New(), g.Reconverge.NotifyEveryBlock, g.Reconverge.WaitAtExit
+		_, isStack := w.Rc.(warp.StackPolicy)
+		w.Exportable = isStack && !w.NotifyEveryBlock && !w.WaitAtExit
+		w.Files = make([]regfile.File, (width+31)/32)
+		for h := range w.Files {
+			w.Files[h] = *regfile.New(&g.Kernel.Consts, g.Mode != machine.Vector)
+		}
+		w.Unit = affinetrack.NewUnit(affinetrack.Policies[0], g.Rules)
+		if g.Mode != machine.Check {
+			continue
+		}
+		w.Check = &machine.WarpCheck{Reference: g.Ref, Comparer: check.CheckRunner{}, NativeFuncs: usesNativeFuncs(g), Files: make([]regfile.File, len(w.Files)), EngineFiles: w.Files}
+		for h := range w.Files {
+			if w.Check.Files[h] = *regfile.New(&g.Ref.Consts, false); exchange.ReferenceAdjoins(g.Kernel) {
+				w.Check.Files[h] = *w.Files[h].NewAdjacent(&g.Ref.Consts, g.Kernel.Entry.Frame, g.Ref.Entry.Frame)
+			}
+		}
+	}
+	if g.Mode == machine.Check {
+		twin := &machine.Frame{Fn: g.Ref.Entry, Local: c.Frame.Local, Counterpart: &c.Frame}
+		c.Frame.Counterpart = twin
+	}
+	return c
+}
+
+// native reports whether check mode is given a backend with functions of its own, which it compares with Go's.
+func usesNativeFuncs(g *machine.Grid) bool {
+	_, checks := g.Backend.(checkingBackend)
+	return g.Backend != warp.Portable && !checks
+}
+
+// start readies the context for a CTA of the grid, by its place in the order in which they
+// begin.
+func startCTA(c *machine.Cta, order int) {
+	c.SetIndex(order)
+	if c.Grid.Clustered() {
+		c.SharedMem.AddToCluster(c.Rank)
+		clear(c.LastHits) // other clusters had the CTAs that they may be of
+	}
+	clear(c.Shared)
+	clear(c.SharedMem.Shadow)
+	c.Output.Reset()
+	c.Tolerated = c.Tolerated[:0]
+	c.Begin()
+	if c.Random = c.Grid.Seed; c.Random != 0 {
+		c.Random = c.Grid.Seed<<32 ^ uint64(order)
+		c.NextWarp = int(nextRandom(c) % uint64(len(c.Warps)))
+	}
+	event.OpenStream(c)
+	c.Runner = runnerOf(c)
+	if len(c.Grid.Probes) > 0 || c.Grid.Mode == machine.Check {
+		forgetLastHits(c) // what is told and counted does not depend on the CTAs that the context had before
+	}
+	event.EmitCTA(c, probe.OnCTA)
+	for i := range c.Warps {
+		w := &c.Warps[i]
+		resetRegisters(w)
+		event.EmitLanes(w, probe.OnWarp, nil, w.Live)
+	}
+}
+
+// forgetLastHits has memory instructions not know what they have hit last, but before.
+func forgetLastHits(c *machine.Cta) {
+	for known := range slices.Chunk(c.LastHits, code.HitsPerAccess) {
+		if known[0] != nil {
+			copy(known[1:], known)
+			known[0] = nil
+		}
+	}
+}
+
+// resetRegisters has registers and local memory be as they are when a warp begins.
+func resetRegisters(w *machine.Warp) {
+	c := w.Cta
+	fn, words := c.Code.Entry, c.Code.LocalWords()
+	for h := range w.Files {
+		f := &w.Files[h]
+		f.Reset(fn.Frame)
+		warp.ZeroFrame(fn, f)
+		if len(w.Local[h]) < words {
+			access.GrowLocal(w, words)
+		} else if words > machine.KernelFrame {
+			clear(w.Local[h][machine.KernelFrame:words])
+		}
+		if w.Check != nil {
+			g := &w.Check.Files[h]
+			g.Reset(w.Check.Entry.Frame)
+			warp.ZeroFrame(w.Check.Entry, g)
+		}
+	}
+	if w.Files[0].Tracked() {
+		event.SetOnMaterialise(w)
+	}
+}
+
+// reset readies the context, which no CTA has any more, to wait for another launch: it keeps nothing of this one
+// alive.
+func resetCTA(c *machine.Cta) {
+	clear(c.LastHits)
+	c.Grid, c.AsyncState = nil, machine.AsyncState{}
+	exchange.ResetExport(&c.Native) // the block's shape stays, and so do thread indices
+}
+
+// random64 is the next of the numbers that a schedule with a seed comes from (splitmix64, Steele et
+// al. 2014).
+func nextRandom(c *machine.Cta) uint64 {
+	c.Random += 0x9e3779b97f4a7c15
+	v := c.Random
+	v = (v ^ v>>30) * 0xbf58476d1ce4e5b9
+	v = (v ^ v>>27) * 0x94d049bb133111eb
+	return v ^ v>>31
+}
+
+// nextBudget is how many instructions a warp may execute in its turn: with a seed, any power of two
+// up to the quantum.
+func nextBudget(c *machine.Cta) int {
+	if c.Grid.Seed == 0 {
+		return machine.MaxWarpBudget
+	}
+	return machine.MaxWarpBudget >> (nextRandom(c) % uint64(bits.Len(machine.MaxWarpBudget)))
+}
+
+// run executes the warps in turn until the CTA ends, cannot go on without
+// executing a globally ordered instruction out of turn, or has executed about budget
+// instructions; in a cluster, and not in its turn, until its warps have had theirs. If it has
+// paused it goes on with the share that it had.
+func runCTA(c *machine.Cta, budget int, ordered bool) machine.CtaStatus {
+	s := runWarps(c, budget, ordered)
+	c.ImportAll()
+	return s
+}
+
+// runWarps is run, behind which machine code may have warps that wait.
+func runWarps(c *machine.Cta, budget int, ordered bool) machine.CtaStatus {
+	if !c.PausedInSlice {
+		c.CtaSlice = machine.CtaSlice{InstrsLeft: budget, WarpsVisited: len(c.Warps)}
+		c.Ordered = ordered
+		if ordered {
+			for i := range c.Warps {
+				if w := &c.Warps[i]; w.State == machine.AtOrdered {
+					w.State = machine.ReadyToRun
+				}
+			}
+		}
+	}
+	for c.InstrsLeft > 0 || c.PausedInSlice {
+		if c.Grid.Cancelled.Load() {
+			return machine.BudgetSpent
+		}
+		if !c.PausedInSlice {
+			c.WarpsVisited, c.AllIdle = 0, true
+		}
+		for c.WarpsVisited < len(c.Warps) && (c.InstrsLeft > 0 || c.PausedInSlice) {
+			if w := &c.Warps[c.NextWarp]; w.State == machine.ReadyToRun {
+				if c.AllIdle = false; !runWarp(c, w) {
+					if c.PausedInSlice {
+						return machine.CtaPaused
+					}
+					return machine.CtaFailed
+				}
+			}
+			c.WarpsVisited++
+			if c.NextWarp++; c.NextWarp == len(c.Warps) {
+				c.NextWarp = 0
+			}
+		}
+		if ended := c.Cluster == &c.OwnCluster && c.OwnCluster.Live == 0 && c.InstrsLeft > 0; !c.AllIdle && !ended {
+			if c.Grid.Clustered() && !ordered && hasLiveWarps(c) {
+				return machine.BudgetSpent
+			}
+			continue
+		}
+		c.ImportAll()
+		waiting, cluster, group := false, false, (*machine.Warp)(nil)
+		for i := range c.Warps {
+			switch w := &c.Warps[i]; w.State {
+			case machine.AtOrdered:
+				return machine.WantsOrdered
+			case machine.AtBarrier:
+				waiting, cluster = true, cluster || warp.IsAtClusterBarrier(w)
+			case machine.AtGroup:
+				group = w
+			}
+		}
+		if cluster && c.Grid.Clustered() {
+			return machine.WaitsForCluster
+		}
+		if cluster {
+			c.Err = clusterDeadlock(c)
+			return machine.CtaFailed
+		}
+		if group != nil {
+			c.Err = async.GroupStandstill(c, group)
+			return machine.CtaFailed
+		}
+		if waiting {
+			c.Err = warp.DeadlockTrap(c)
+			return machine.CtaFailed
+		}
+		if c.Err = async.FinishAsync(c); c.Err != nil {
+			return machine.CtaFailed
+		}
+		c.Done = true
+		event.EmitCTA(c, probe.OnCTAEnd)
+		if c.Grid.Clustered() {
+			c.SharedMem.RemoveFromCluster()
+		}
+		if c.Stream != nil && c.Stream.StopErr != nil {
+			c.Err = c.Stream.StopErr
+			return machine.CtaFailed
+		}
+		return machine.CtaEnded
+	}
+	return machine.BudgetSpent
+}
+
+// hasLiveWarps reports whether a warp has not ended.
+func hasLiveWarps(c *machine.Cta) bool {
+	for i := range c.Warps {
+		if c.Warps[i].State != machine.HasEnded {
+			return true
+		}
+	}
+	return false
+}
+
+// runWarp has a warp run for its share, and others that a backend has take their turns behind it. It reports whether the
+// CTA can go on.
+func runWarp(c *machine.Cta, w *machine.Warp) bool {
+	c.SliceStart = w.Count.WarpInstructions
+	if !c.PausedInSlice {
+		w.Budget = int(min(int64(min(nextBudget(c), c.InstrsLeft)), max(c.Grid.MaxSteps-c.SliceStart+1, 1)))
+	}
+	w = warp.Run(w)
+	c.NextWarp = w.Id
+	c.InstrsLeft -= int(w.Count.WarpInstructions - c.SliceStart)
+	if c.PausedInSlice = w.PausedInBlock; c.PausedInSlice {
+		return false
+	}
+	if c.Err = w.Err; c.Err != nil {
+		return false
+	}
+	if w.State == machine.HasEnded {
+		c.ImportAll()
+		if c.BarrierUsed {
+			warp.ReleaseBarrier(c)
+		}
+		warp.LeaveCluster(c.Cluster, w)
+	}
+	return true
+}

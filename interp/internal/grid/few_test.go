@@ -1,0 +1,117 @@
+package grid
+
+import (
+	"sync"
+
+	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/lanes"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/warp"
+	"gemu/regfile"
+)
+
+// few is a backend that has little: instructions that compute on the lanes of a warp of up
+// to 32, by a function. Everything else it hands back.
+type few struct {
+	exec func(w *machine.Warp, instr *code.Instr)
+}
+
+func (b *few) Run(w *machine.Warp, budget int) machine.Reason {
+	return warp.RunBlocks(w, budget, b.block)
+}
+
+func (b *few) block(w *machine.Warp, instrs []code.Instr) machine.Reason {
+	end := w.Pc + int32(len(instrs))
+	if at := b.Span(w, w.Pc, end); at < end {
+		warp.HaltBefore(w, w.Cta.Code.Block(w.Pc), at, w.Cta.Code.Instrs[at].Src)
+		return machine.Unsupported
+	}
+	return machine.NoReason
+}
+
+func (b *few) Span(w *machine.Warp, from, to int32) int32 {
+	for ; from < to; from++ {
+		instr := &w.Cta.Code.Instrs[from]
+		if alu.Vec[instr.Op] == nil || instr.Plan.Exec != code.OnLanes || len(w.Files) > 1 {
+			return from
+		}
+		b.exec(w, instr)
+		FewExecuted++
+	}
+	return to
+}
+
+func (*few) ImportAll(*machine.Cta) {}
+
+// Few is one that is right.
+var Few machine.Backend = &few{func(w *machine.Warp, instr *code.Instr) {
+	if m := lanes.ExecutingLanes(w, 0, instr); m != 0 {
+		alu.Vec[instr.Op](&w.Files[0], instr, m)
+	}
+}}
+
+// FewExecuted is how many instructions they have executed.
+var FewExecuted int
+
+// Wrong are those that are not.
+var Wrong = map[string]machine.Backend{
+	"add.u32 adds one more": &few{func(w *machine.Warp, instr *code.Instr) {
+		f, m := &w.Files[0], lanes.ExecutingLanes(w, 0, instr)
+		alu.Vec[instr.Op](f, instr, m)
+		if instr.Op == code.AddU32 {
+			for i := range f.Row32(instr.D) {
+				f.Row32(instr.D)[i] += m >> i & 1
+			}
+		}
+	}},
+	"all lanes execute": &few{func(w *machine.Warp, instr *code.Instr) {
+		lanes.ExecutingLanes(w, 0, instr)
+		alu.Vec[instr.Op](&w.Files[0], instr, regfile.Full)
+	}},
+	"guards hold": &few{func(w *machine.Warp, instr *code.Instr) { alu.Vec[instr.Op](&w.Files[0], instr, w.Files[0].Active()) }},
+	"lanes held back are not counted": &few{func(w *machine.Warp, instr *code.Instr) {
+		counted := w.Count.ThreadInstructions
+		alu.Vec[instr.Op](&w.Files[0], instr, lanes.ExecutingLanes(w, 0, instr))
+		w.Count.ThreadInstructions = counted
+	}},
+}
+
+// Meddler is a backend that lets somebody else store behind each store of CTA 0, in
+// what it has stored to, but stores itself as the portable one does.
+type Meddler struct {
+	warp.PortableBackend
+	Store func(memory []byte)
+}
+
+func (b *Meddler) Span(w *machine.Warp, from, to int32) int32 {
+	b.PortableBackend.Span(w, from, to)
+	for _, instr := range w.Cta.Code.Instrs[from:to] {
+		if instr.Op.Signature().Kind == code.Store && w.Cta.Index == 0 {
+			b.Store(w.Cta.LastHits[w.AccessOf(&instr).HitIndex].Data)
+		}
+	}
+	return to
+}
+
+// Audit is the portable backend, and looks at what that hands back.
+type Audit struct {
+	warp.PortableBackend
+	mu          sync.Mutex
+	Runs, Aways int
+	Wrong       int // of them those whose place, or what is yet to count, is not the instruction's
+}
+
+func (b *Audit) Run(w *machine.Warp, budget int) machine.Reason {
+	why := b.PortableBackend.Run(w, budget)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.Runs++
+	if why == machine.LanesAbsent {
+		b.Aways++
+		if instr := &w.Cta.Code.Instrs[w.Pc]; instr != w.BlockedInstr || w.Cta.Code.Block(w.Pc).Sources.End-w.Uncounted != instr.Src {
+			b.Wrong++
+		}
+	}
+	return why
+}

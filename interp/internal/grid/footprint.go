@@ -1,0 +1,99 @@
+package grid
+
+// This file bounds the CTAs in flight by the memory of the host that they can take. The
+// bound follows from the launch and the settings, never from what the host has free: the
+// schedule, and so what a kernel can see of it, is the same on every host.
+
+import (
+	"slices"
+	"unsafe"
+
+	"gemu/interp/internal/async"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/matrix"
+	"gemu/ptx"
+)
+
+// rowBytes is what a row of 32-bit registers or local memory takes.
+const rowBytes = 32 * 4
+
+// computeNeeds is found out for the first launch. The limit of the stack is the device's, and so the same for all.
+func computeNeeds(c *machine.Kernel, stackWords int) *machine.MemoryNeeds {
+	if c.MemoryNeeds == nil {
+		c.MemoryNeeds = &machine.MemoryNeeds{
+			Words:   maxDepthWords(c, c.Entry, stackWords, map[*code.Func]int{}),
+			Async:   slices.ContainsFunc(c.Sources, func(s code.Source) bool { return s.Form.Effects.HasAll(ptx.Async) }),
+			Tensors: slices.ContainsFunc(c.Sources, func(s code.Source) bool { return s.Form.Family == ptx.FamilyTensorAlloc }),
+		}
+	}
+	return c.MemoryNeeds
+}
+
+// Footprint is the most memory of the host that a CTA of the grid can take, in bytes:
+// registers, local memory, shared memory and tensor memory, and asynchronous effects that are to come.
+func Footprint(g *machine.Grid) uint64 {
+	n := computeNeeds(g.Kernel, g.StackWords)
+	width := g.Kernel.Width
+	halves := (g.Threads + width - 1) / width * ((width + 31) / 32)
+	perHalf := uint64(n.Words) * rowBytes
+	if len(g.Kernel.Funcs) > 1 {
+		perHalf *= 2 // what grows with calls is doubled each time
+	}
+	if g.Mode != machine.Vector {
+		perHalf += perHalf / 4 // the shadows of registers
+	}
+	kept := uint64(0)
+	if n.Async && !g.EagerEffects {
+		kept = async.MaxEffectBytes(g)
+	}
+	if n.Tensors {
+		kept += uint64(unsafe.Sizeof(matrix.TensorMemory{})) + uint64(halves)*async.MaxPendingTensor*uint64(unsafe.Sizeof(machine.TensorCells{}))
+	}
+	shadows := uint64(1 + g.Dev.Memory.ShadowBytes)
+	return kept + shadows*g.SharedLen + uint64(halves)*(shadows*perHalf+uint64(unsafe.Sizeof(machine.Warp{})))
+}
+
+// MinMemory is memory of the host that each CTA of the grid takes from its beginning: registers and local memory of the kernel itself,
+// and shared memory, in bytes.
+func MinMemory(g *machine.Grid) uint64 {
+	fn := g.Kernel.Entry
+	width := g.Kernel.Width
+	halves := (g.Threads + width - 1) / width * ((width + 31) / 32)
+	words := fn.Align + fn.Local + fn.Frame.R + 2*fn.Frame.Q
+	return g.SharedLen + uint64(halves)*uint64(words)*rowBytes
+}
+
+// maxDepthWords is how many words of registers and local memory a thread can have in use, from
+// the frame of a function on: those of the longest chain of calls. Where that has no
+// end that is known here, by recursion, pointers or alloca, it is the limit, which a
+// thread cannot pass. seen has the functions that were looked at; one that is being
+// looked at is in it with the limit.
+func maxDepthWords(c *machine.Kernel, fn *code.Func, limit int, seen map[*code.Func]int) int {
+	if n, ok := seen[fn]; ok {
+		return n
+	}
+	seen[fn] = limit
+	below := 0
+	for i := fn.Blocks.First; i < fn.Blocks.End; i++ {
+		end := c.End(&c.Blocks[i])
+		switch {
+		case end.Op.Signature().Kind != code.Control || end.Op.Signature().Side != code.CallSide:
+		case c.Calls[end.Side].Target < 0:
+			below = limit
+		default:
+			below = max(below, maxDepthWords(c, c.Funcs[c.Calls[end.Side].Target], limit, seen))
+		}
+	}
+	own := fn.Align + fn.Local + machine.FrameWords + fn.Frame.R + 2*fn.Frame.Q + fn.Frame.P
+	if fn.Allocates {
+		own = limit
+	}
+	seen[fn] = min(own+below, limit)
+	return seen[fn]
+}
+
+// MaxInFlight is how many CTAs of the grid may be in flight at once, at least one.
+func MaxInFlight(g *machine.Grid) int {
+	return int(max(g.Dev.HostMemory/Footprint(g), 1))
+}

@@ -1,0 +1,807 @@
+package grid
+
+// This file runs a grid: CTAs on the host's cores, with a result that does not
+// depend on how many there are.
+//
+// The grid advances in rounds. In the first half of a round the CTAs in flight
+// run in parallel, each until it ends, or stands before a *visible* instruction
+// (one whose effect lets it see what other CTAs did: an atomic on global memory
+// whose result is used, a volatile load …), or has used up its slice. In the
+// second half the CTAs that stand before a globally ordered instruction run one at a
+// time, in the order of their index, each for a short slice. A kernel without
+// data races thus always computes the same, and a CTA that waits for another
+// makes progress. Kernels without globally ordered instructions only have first halves.
+//
+// A bounded number of CTAs is in flight. If they all wait for one that is not,
+// more are admitted, so that any CTA may wait for any other, as far as the memory for
+// them goes. Those of a cooperative launch all are from the beginning.
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"gemu/internal/occupancy"
+	"gemu/interp/internal/access"
+	"gemu/interp/internal/async"
+	"gemu/interp/internal/check"
+	"gemu/interp/internal/event"
+	"gemu/interp/internal/exchange"
+	"gemu/interp/internal/lanes"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/warp"
+	"gemu/probe"
+	"gemu/ptx"
+)
+
+const windowUnordered = 256 // CTAs in flight of a kernel without globally ordered instructions,
+
+const windowSmallCTAs = 4096 // … or as many more,
+
+const windowSmallBytes = 1 << 26 // … as these bytes are enough for
+
+const windowOrdered = 32 // CTAs in flight of one with
+
+const sliceOrdered = 1 << 12 // second half
+
+const roundsBeforeWidening = 64 // rounds without a CTA that ends before more are admitted
+
+const maxLoopInstrs = 1 << 20 // of a CTA in loops that may wait, with no change of memory, before warp splits take turns
+
+// NewGrid makes a grid of a launch.
+func NewGrid(l *machine.Launch) *machine.Grid {
+	d := l.Device
+	d.Grids++
+	g := &machine.Grid{
+		Kernel: l.Kernel, Dev: d, Dim: l.Grid, Block: l.Block, NumCTAs: l.Grid.Count(), Threads: l.Block.Count(),
+		SharedLen: l.Shared, SharedUnit: uint64(occupancy.LimitsOf(d.SM).Unit), DynShared: l.DynamicShared, StackWords: d.Stack / 4, MaxSteps: l.MaxSteps, Seed: l.Seed, Cooperative: l.Cooperative,
+		GridID: d.Grids, Stdout: d.Stdout, Workers: d.Workers, HostMayFault: d.Memory.MayFault(),
+		Mode: l.Mode, VerifyProofs: l.VerifyProofs || l.Mode == machine.Check, EagerEffects: l.EagerEffects, Backend: l.Backend, Reconverge: l.Reconverge, Ref: l.Kernel.Ref, Rules: l.Rules,
+	}
+	if g.ClusterDim = l.Cluster; g.ClusterDim == (ptx.Dim3{}) {
+		g.ClusterDim = ptx.Dim()
+	}
+	g.ClusterSize = g.ClusterDim.Count()
+	g.Info = &probe.LaunchInfo{
+		ID: d.Grids, Kernel: l.Kernel.Kernel, Module: l.Kernel.Module, Grid: l.Grid, Block: l.Block, Cluster: g.ClusterDim, WarpSize: l.WarpSize, Shared: int(l.DynamicShared),
+		Mode: l.Mode.String(), Reconverge: l.Reconverge.Policy(), Program: event.Program{K: l.Kernel}, Order: l.Order,
+	}
+	for _, p := range l.Probes {
+		w := machine.ProbeState{Probe: p, Subscription: p.Subscription()}
+		if w.Subscription.Events&machine.OperationKinds != 0 {
+			event.DivideOperations(g.Ref)
+		}
+		if w.Subscription.InOrder {
+			g.Workers, g.InOrder = 1, true
+		}
+		g.Probes = append(g.Probes, w)
+	}
+	if len(g.Probes) > 0 {
+		g.Kernel.Accesses() // now, for several CTAs will want to know
+		g.Info.Pointers = d.Memory.Pointers(l.Kernel.Module.AddressSize / 8)
+	}
+	return g
+}
+
+// noFailure is above the index of any CTA that may have failed.
+const noFailure = math.MaxInt64
+
+// Run executes the grid to its end. The error is a *Trap, a *ptx.Unsupported, or says that
+// the context has ended. The arguments must be in the parameter block.
+func Run(g *machine.Grid, ctx context.Context) error {
+	err := Begin(g)
+	if err == nil {
+		_, err = Continue(g, ctx)
+	}
+	End(g, err)
+	if err == nil {
+		poolIdleContexts(g)
+	}
+	return err
+}
+
+// PauseAt has the launch pause before the instruction that so many others have begun before, of
+// those that are counted. It pauses once: Continue forgets it when it returns.
+func PauseAt(g *machine.Grid, step int64) { g.PauseStep = step }
+
+// Steps is how many instructions have begun, if probes want events in one order.
+func Steps(g *machine.Grid) int64 { return g.Steps }
+
+// Info describes the launch.
+func Info(g *machine.Grid) *probe.LaunchInfo { return g.Info }
+
+// Program is the launch's instructions.
+func Program(g *machine.Grid) probe.Program { return g.Info.Program }
+
+// AllowPause lets probes pause the launch.
+func AllowPause(g *machine.Grid) { g.MayPause, g.Visited = true, make([]bool, len(g.Kernel.Blocks)) }
+
+// Begin readies the grid to run.
+func Begin(g *machine.Grid) error {
+	event.EmitGrid(g, probe.OnLaunch, nil)
+	if g.Cooperative {
+		g.Workspace = g.Dev.Memory.OpenWorkspace()
+	}
+	if err := computeConstants(g); err != nil {
+		return err
+	}
+	g.PoolContexts = mayPoolContexts(g)
+	if g.NextCTAsInNative = exchange.MayRunNextCTAsInNative(g); g.NextCTAsInNative {
+		g.ZeroRows = g.Kernel.ZeroRows()
+	}
+	g.Window = max(windowUnordered, min(windowSmallCTAs, int(windowSmallBytes/Footprint(g))))
+	if g.Kernel.HasOrdered {
+		g.Window = windowOrdered
+	}
+	if g.Kernel.CancelsClusters { // what is in flight cannot be taken out of the launch any more
+		g.Window = machine.Multiprocessors
+	}
+	g.Window = min(g.Window, MaxInFlight(g))
+	if g.Cooperative {
+		g.Window = g.NumCTAs
+	}
+	g.HostAtomics, g.PauseStep = g.Workers > 1 || g.Dev.HostGrace > 0, math.MaxInt64
+	g.LowestFailed.Store(noFailure)
+	return nil
+}
+
+// End ends a launch that has begun, wherever it is; err is how.
+func End(g *machine.Grid, err error) {
+	if g.Workspace != nil && !g.Workspace.Freed {
+		g.Dev.Memory.Free(g.Workspace)
+	}
+	lanes.CloseCTAMemory(g)
+	access.TellTolerated(g)
+	event.EmitGrid(g, probe.OnLaunchEnd, err)
+}
+
+// Continue executes the grid until it has ended, or pauses. The error is as for Run.
+func Continue(g *machine.Grid, ctx context.Context) (paused bool, err error) {
+	g.Cancelled.Store(false)
+	if ctx.Done() != nil {
+		stop := context.AfterFunc(ctx, func() { g.Cancelled.Store(true) })
+		defer stop()
+	}
+	if limit := g.Dev.TimeLimit; limit > 0 {
+		begun := time.Now()
+		timer := time.AfterFunc(max(limit-g.Elapsed, 0), func() {
+			g.TimedOut.Store(true)
+			g.Cancelled.Store(true)
+		})
+		defer func() {
+			timer.Stop()
+			g.Elapsed += time.Since(begun)
+		}()
+	}
+	defer func() { g.PauseStep = math.MaxInt64 }()
+	g.PauseRequested = false
+	event.ReselectEvents(g)
+	for g.Phase != machine.BetweenRounds || g.Next < g.NumCTAs || len(g.Flights) > 0 {
+		if runRound(g) {
+			return true, nil
+		}
+		retireFlights(g)
+		if ctx.Err() != nil {
+			flushOutput(g, g.NumCTAs)
+			return false, fmt.Errorf("kernel %s stopped: %w", g.Kernel.Kernel.Name, context.Cause(ctx))
+		}
+		if low := int(g.LowestFailed.Load()); low < g.NumCTAs {
+			// CTAs behind it may or may not have run: only those before it count.
+			i := slices.IndexFunc(g.Flights, func(f machine.Flight) bool { return f.Index == low })
+			addCounts(g.Flights[i].Cta, &g.Count)
+			flushOutput(g, low+1)
+			return false, g.Flights[i].Cta.Err
+		}
+		if g.TimedOut.Load() && (g.Next < g.NumCTAs || len(g.Flights) > 0) {
+			flushOutput(g, g.NumCTAs)
+			return false, timeLimitTrap(g)
+		}
+		if err := makesProgress(g); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// timeLimitTrap is the trap of a launch that has run for longer than it may. It names the first warp that has not
+// ended, and says where the warps of the CTAs in flight are.
+func timeLimitTrap(g *machine.Grid) error {
+	var all warp.StuckWarps
+	var trap *probe.Trap
+	var trapCTA *machine.Cta
+	for i := range g.Flights {
+		c := g.Flights[i].Cta
+		if c == nil {
+			continue
+		}
+		for j := range c.Warps {
+			w := &c.Warps[j]
+			if w.State == machine.HasEnded {
+				continue
+			}
+			all.Add(w)
+			if trap == nil {
+				trapCTA = c
+				trap = w.Fail(g.Kernel.FirstSource(g.Kernel.Block(w.Pc)), w.Mask, probe.ErrTimeLimit, "%v: the launch has run for %v; %d of %d CTAs have ended", probe.ErrTimeLimit, g.Dev.TimeLimit, g.Finished.Load(), g.NumCTAs)
+			}
+		}
+	}
+	if trap == nil { // the limit was reached between two CTAs
+		k := g.Kernel.Kernel
+		return &probe.Trap{
+			Kind: probe.ErrTimeLimit, Msg: fmt.Sprintf("%v: the launch has run for %v; %d of %d CTAs have ended", probe.ErrTimeLimit, g.Dev.TimeLimit, g.Finished.Load(), g.NumCTAs), Kernel: k.Name,
+			File: g.Kernel.Module.Name, Pos: k.Pos, Line: g.Kernel.Module.Line(int(k.Pos.Line)), Grid: g.Dim, Warp: -1, Index: -1, Width: g.Kernel.Width,
+		}
+	}
+	all.AddTo(trap)
+	event.EmitTrap(trapCTA, trap)
+	return trap
+}
+
+// round executes a round, or what is left of one, and reports whether it pauses in it.
+func runRound(g *machine.Grid) (paused bool) {
+	if g.Phase == machine.BetweenRounds {
+		g.Flights = slices.Grow(g.Flights, max(0, min(g.Window, g.NumCTAs-g.Next+len(g.Flights))-len(g.Flights)))
+		for len(g.Flights)+g.ClusterSize <= max(g.Window, g.ClusterSize) && g.Next < g.NumCTAs {
+			for range g.ClusterSize {
+				g.Flights = append(g.Flights, machine.Flight{Index: g.Next, Status: machine.BudgetSpent})
+				g.Next++
+			}
+		}
+		g.EndedBefore = g.Finished.Load()
+		g.Phase, g.NextFlight = machine.ParallelHalf, 0
+	}
+	if g.Phase == machine.ParallelHalf {
+		if parallelHalf(g) {
+			return true
+		}
+		g.Phase, g.NextFlight = machine.OrderedHalf, 0
+	}
+	if g.Kernel.HasOrdered && g.LowestFailed.Load() == noFailure && orderedHalf(g) {
+		return true
+	}
+	g.Phase = machine.BetweenRounds
+	return false
+}
+
+// progress looks whether the launch gets on, and does something about it if it does not. The
+// error is that of a launch that cannot.
+func makesProgress(g *machine.Grid) error {
+	if g.Finished.Load() > g.EndedBefore {
+		g.IdleRounds, g.Stall, g.StuckSince = 0, machine.StallDetector{}, time.Time{}
+		return nil
+	}
+	g.IdleRounds++
+	maxWindow := MaxInFlight(g)
+	stalled := isStalled(&g.Stall, g)
+	canWiden := g.Next < g.NumCTAs && g.Window < maxWindow
+	switch {
+	case (stalled || g.Stall.LoopInstrs >= maxLoopInstrs) && (!canWiden || len(g.Flights) >= machine.Resident(g.Threads, int(g.SharedLen))) && fallBack(g):
+		g.Stall = machine.StallDetector{}
+	case canWiden && (stalled || g.IdleRounds%roundsBeforeWidening == 0):
+		g.Window = min(g.Window+windowOrdered, maxWindow)
+		g.Stall = machine.StallDetector{LoopInstrs: g.Stall.LoopInstrs}
+	case stalled && waitForHost(g):
+		g.Stall = machine.StallDetector{}
+	case stalled:
+		flushOutput(g, g.NumCTAs)
+		return deadlockTrap(g)
+	}
+	return nil
+}
+
+// waitForHost waits a little, if a launch that does not get on may still wait for others to change memory, and reports whether it may.
+func waitForHost(g *machine.Grid) bool {
+	if g.StuckSince.IsZero() {
+		g.StuckSince = time.Now()
+	}
+	if time.Since(g.StuckSince) >= g.Dev.HostGrace {
+		return false
+	}
+	time.Sleep(time.Millisecond)
+	return true
+}
+
+// computeConstants computes the constants of the launch. Where that fails, in check mode, nobody but
+// the compact engine is to blame.
+func computeConstants(g *machine.Grid) (err error) {
+	defer func() {
+		if g.Mode != machine.Check {
+			return
+		}
+		if r := recover(); r != nil {
+			k := g.Kernel.Kernel
+			err = &probe.Trap{
+				Kind: probe.ErrMismatch, Msg: fmt.Sprintf("%v: the constants of the launch: %v", probe.ErrMismatch, r), Kernel: k.Name,
+				File: g.Kernel.Module.Name, Pos: k.Pos, Line: g.Kernel.Module.Line(int(k.Pos.Line)), Grid: g.Dim, Warp: -1, Index: -1, Width: g.Kernel.Width,
+			}
+		}
+	}()
+	lanes.ComputeFixed(g)
+	return nil
+}
+
+// batchesPerWorker is how many batches of CTAs there are for each worker in a round in which they may follow each other, if there
+// are so many CTAs: the more, the better is the work shared.
+const batchesPerWorker = 8
+
+// parallelHalf runs every CTA in flight that may run, and reports whether one pauses, as
+// they only do where there is one worker.
+func parallelHalf(g *machine.Grid) (paused bool) {
+	workers := max(1, min(g.Workers, len(g.Flights)/g.ClusterSize))
+	batch := g.ClusterSize
+	if g.NextCTAsInNative {
+		if batch = len(g.Flights); workers > 1 {
+			batch = max(1, batch/(batchesPerWorker*workers))
+		}
+	}
+	var next atomic.Int64
+	next.Store(int64(g.NextFlight))
+	work := func() {
+		k := worker{g: g}
+		defer k.finish()
+		for {
+			i := int(next.Add(int64(batch))) - batch
+			if i >= len(g.Flights) {
+				return
+			}
+			if k.runFlights(g.Flights[i:min(i+batch, len(g.Flights))]) {
+				g.NextFlight, paused = i, true
+				return
+			}
+		}
+	}
+	if workers == 1 {
+		work()
+		return paused
+	}
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(work)
+	}
+	wg.Wait()
+	return false
+}
+
+// worker runs CTAs, and keeps the context of one that has ended for the next.
+type worker struct {
+	g       *machine.Grid
+	context *machine.Cta
+}
+
+// runFlights runs a batch of CTAs, or a cluster, in order, as long as none before has failed, and reports whether one pauses.
+func (k *worker) runFlights(list []machine.Flight) (paused bool) {
+	g := k.g
+	for len(list) > 0 && int64(list[0].Index) < g.LowestFailed.Load() {
+		if g.Clustered() {
+			return parallelCluster(g, list)
+		}
+		f := &list[0]
+		if f.Cta == nil {
+			if f.Cta = k.context; f.Cta == nil {
+				f.Cta = takeContext(g)
+			}
+			k.context = nil
+			startCTA(f.Cta, f.Index)
+		}
+		f.Cta.NextFlights = notBegun(g, list)
+		f, n, ended := advanceFlight(g, f, machine.SliceParallel, false)
+		if ended && k.context == nil {
+			k.context, f.Cta = f.Cta, nil
+		}
+		if f.Status == machine.CtaPaused {
+			return true
+		}
+		list = list[n:]
+	}
+	return false
+}
+
+// finish is the end of its work.
+func (k *worker) finish() {
+	if k.context != nil {
+		putContext(k.g, k.context)
+	}
+}
+
+// notBegun is the CTAs behind the first of some that have not begun, as far as machine code may go on with them.
+func notBegun(g *machine.Grid, list []machine.Flight) []machine.Flight {
+	n := 1
+	for n < len(list) && g.NextCTAsInNative && list[n].Cta == nil && list[n].Status != machine.CtaEnded && list[n].Index == list[0].Index+n {
+		n++
+	}
+	return list[1:n]
+}
+
+// orderedHalf runs the CTAs that stand before a globally ordered instruction, one at a time, and reports
+// whether one pauses.
+func orderedHalf(g *machine.Grid) (paused bool) {
+	for ; g.NextFlight < len(g.Flights); g.NextFlight++ {
+		f := &g.Flights[g.NextFlight]
+		if f.Status != machine.WantsOrdered && f.Status != machine.CtaPaused {
+			continue
+		}
+		if advanceFlight(g, f, sliceOrdered, true); f.Status == machine.CtaPaused {
+			return true
+		}
+		if g.LowestFailed.Load() < noFailure {
+			break
+		}
+	}
+	return false
+}
+
+// advance runs a CTA for a slice, and those ahead of it that machine code goes on with. It gives the last, how many they are, and
+// whether the last has ended.
+func advanceFlight(g *machine.Grid, f *machine.Flight, slice int, ordered bool) (last *machine.Flight, n int, ended bool) {
+	c := f.Cta
+	c.Cluster.ChangedSinceSave = true
+	var status machine.CtaStatus
+	if g.HostMayFault {
+		status = runGuarded(c, slice, ordered)
+	} else {
+		status = runCTA(c, slice, ordered)
+	}
+	passed := c.CompletedCTAs
+	if passed > 0 {
+		f.Count.Add(&c.CompletedCounts)
+		f.Cta, f.Status = nil, machine.CtaEnded
+		for i := range c.NextFlights[:passed-1] {
+			c.NextFlights[i].Status = machine.CtaEnded
+		}
+		f = &c.NextFlights[passed-1]
+		f.Cta = c
+	}
+	c.NextFlights, c.CompletedCTAs, c.CompletedCounts = nil, 0, machine.Counts{}
+	switch f.Status = status; status {
+	case machine.CtaEnded:
+		g.Finished.Add(1)
+		addCounts(f.Cta, &f.Count)
+		f.Tolerated = slices.Clone(f.Cta.Tolerated)
+		if f.Cta.Output.Len() > 0 {
+			g.Mu.Lock()
+			addOutput(g, f.Index, slices.Clone(f.Cta.Output.Bytes()))
+			g.Mu.Unlock()
+		}
+		return f, 1 + passed, true
+	case machine.CtaFailed:
+		if t, ok := f.Cta.Err.(*probe.Trap); ok {
+			event.EmitTrap(f.Cta, t)
+		}
+		recordFailure(g, f)
+	}
+	return f, 1 + passed, false
+}
+
+// recordFailure notes that a CTA has failed.
+func recordFailure(g *machine.Grid, f *machine.Flight) {
+	for {
+		low := g.LowestFailed.Load()
+		if low <= int64(f.Index) || g.LowestFailed.CompareAndSwap(low, int64(f.Index)) {
+			return
+		}
+	}
+}
+
+// addCounts adds the counts of the CTA's warps.
+func addCounts(c *machine.Cta, total *machine.Counts) {
+	for i := range c.Warps {
+		if n := &c.Warps[i].Count; c.Grid.Mode == machine.Check {
+			total.Add(n)
+		} else {
+			total.AddExecuted(n)
+		}
+	}
+	exchange.Entered.Add(c.Native.EnterCount)
+	c.Native.EnterCount = 0
+}
+
+// takeContext takes a CTA context from the pool, or makes one.
+func takeContext(g *machine.Grid) *machine.Cta {
+	g.Mu.Lock()
+	if n := len(g.Pool); n > 0 {
+		c := g.Pool[n-1]
+		g.Pool = g.Pool[:n-1]
+		g.Mu.Unlock()
+		return c
+	}
+	g.Mu.Unlock()
+	if g.PoolContexts {
+		if c, ok := g.Kernel.ContextPool.Get().(*machine.Cta); ok && c.Shape == contextShapeOf(g) {
+			c.Grid = g
+			return c
+		}
+	}
+	return newCTA(g)
+}
+
+func contextShapeOf(g *machine.Grid) machine.ContextShape {
+	return machine.ContextShape{Mode: g.Mode, Reconverge: g.Reconverge, Rules: g.Rules, Block: g.Block, Shared: g.SharedLen, Native: g.Mode == machine.Check && usesNativeFuncs(g)}
+}
+
+// maxPooledBytes is how many bytes the contexts may have that a launch leaves for others.
+const maxPooledBytes = 16 << 20
+
+// mayPoolContexts reports whether contexts may be those of other launches. Those of clusters know each other, for
+// probes they have more to them, and those of a launch that may pause are in states of it.
+func mayPoolContexts(g *machine.Grid) bool {
+	return !g.Clustered() && !g.MayPause && len(g.Probes) == 0
+}
+
+// poolIdleContexts leaves the contexts of a launch that has ended well for others of the kernel, until a
+// collection of garbage takes them.
+func poolIdleContexts(g *machine.Grid) {
+	if !g.PoolContexts {
+		return
+	}
+	for _, c := range g.Pool[:min(len(g.Pool), int(maxPooledBytes/Footprint(g)))] {
+		resetCTA(c)
+		g.Kernel.ContextPool.Put(c)
+	}
+	g.Pool = nil
+}
+
+func putContext(g *machine.Grid, c *machine.Cta) {
+	g.Mu.Lock()
+	g.Pool = append(g.Pool, c)
+	g.Mu.Unlock()
+}
+
+// Counts is what the CTAs have counted that have ended, or failed.
+func Counts(g *machine.Grid) machine.Counts {
+	n := g.Count
+	if g.Mode == machine.Check {
+		n.Engine.FrameBytes, n.Engine.Claims = check.FrameBytes(g.Kernel.Program), check.CountClaims(g.Kernel.Program)
+	}
+	return n
+}
+
+// Ended is how many CTAs have, or will never begin, at any time.
+func Ended(g *machine.Grid) int64 { return g.Finished.Load() }
+
+// retire drops the CTAs that have ended, adds up their counts, and writes the
+// output of those before which none is left. If one has failed, those behind it
+// do not count.
+func retireFlights(g *machine.Grid) {
+	keep := g.Flights[:0]
+	for i, f := range g.Flights {
+		if first := i - i%g.ClusterSize; f.Status != machine.CtaEnded || g.Clustered() && !allFinished(g.Flights[first:first+g.ClusterSize]) {
+			keep = append(keep, f)
+			continue
+		}
+		if int64(f.Index) < g.LowestFailed.Load() {
+			g.Count.Add(&f.Count)
+			g.Tolerated.Merge(f.Tolerated)
+		}
+		if f.Cta != nil {
+			g.Pool = append(g.Pool, f.Cta)
+		}
+	}
+	clear(g.Flights[len(keep):])
+	g.Flights = keep
+	low := g.Next
+	if len(g.Flights) > 0 {
+		low = g.Flights[0].Index
+	}
+	flushOutput(g, low)
+}
+
+// allFinished reports whether all of some CTAs have.
+func allFinished(flights []machine.Flight) bool {
+	return !slices.ContainsFunc(flights, func(f machine.Flight) bool { return f.Status != machine.CtaEnded })
+}
+
+// addOutput keeps what a CTA has printed until all before it have ended.
+func addOutput(g *machine.Grid, index int, text []byte) {
+	if g.Output == nil {
+		g.Output = map[int][]byte{}
+	}
+	g.Output[index] = text
+}
+
+// flush writes what the CTAs below the index have printed, in order.
+func flushOutput(g *machine.Grid, below int) {
+	for _, f := range g.Flights {
+		if f.Cta != nil && f.Index < below && f.Cta.Output.Len() > 0 {
+			addOutput(g, f.Index, f.Cta.Output.Bytes())
+		}
+	}
+	if len(g.Output) == 0 {
+		return
+	}
+	var ready []int
+	for i := range g.Output {
+		if i < below {
+			ready = append(ready, i)
+		}
+	}
+	slices.Sort(ready)
+	for _, i := range ready {
+		if g.Stdout != nil {
+			g.Stdout.Write(g.Output[i])
+		}
+		delete(g.Output, i)
+	}
+}
+
+func isStalled(s *machine.StallDetector, g *machine.Grid) bool {
+	changed, timed := false, false
+	for i := range g.Flights {
+		if c := g.Flights[i].Cta; c != nil {
+			changed = changed || c.Changed || c.ChangedBefore
+			timed = timed || c.ReadClock
+			c.Cluster.ChangedSinceSave = c.Cluster.ChangedSinceSave || c.Changed || c.ChangedBefore || c.ReadClock
+			c.Changed, c.ChangedBefore, c.ReadClock = false, false, false
+		}
+	}
+	switch {
+	case changed || !allSpin(g):
+		s.LoopInstrs = 0
+	case g.Kernel.HasOrdered:
+		s.LoopInstrs += sliceOrdered
+	default:
+		s.LoopInstrs += machine.SliceParallel
+	}
+	if changed || timed {
+		s.Power = 0
+		return false
+	}
+	if s.Power == 0 {
+		s.Seed, s.Power, s.Steps = maphash.MakeSeed(), 1, 0
+		s.Saved = hashGrid(g, s.Seed)
+		return false
+	}
+	now := hashGrid(g, s.Seed)
+	if now == s.Saved {
+		return true
+	}
+	if s.Steps++; s.Steps == s.Power {
+		s.Saved, s.Power, s.Steps = now, 2*s.Power, 0
+	}
+	return false
+}
+
+// eachWarp calls f for the warps in flight that have not ended until it returns false.
+// It reports whether it has called f for all.
+func eachWarp(g *machine.Grid, f func(w *machine.Warp) bool) bool {
+	for i := range g.Flights {
+		c := g.Flights[i].Cta
+		if c == nil {
+			return false
+		}
+		for j := range c.Warps {
+			if w := &c.Warps[j]; w.State != machine.HasEnded && !f(w) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// allSpin reports whether all that runs is in loops that may wait.
+func allSpin(g *machine.Grid) bool {
+	return eachWarp(g, func(w *machine.Warp) bool { return warpSpins(w) })
+}
+
+func warpSpins(w *machine.Warp) bool {
+	for _, c := range w.Splits() {
+		if c.Wait == nil && w.State != machine.AtGroup && !warp.MayWaitAt(w, &c) {
+			return false
+		}
+	}
+	return true
+}
+
+// fallBack lets warp splits take turns from now on, where the policy does so when a launch does
+// not get on any more. It reports whether that is so, and some lanes could run.
+func fallBack(g *machine.Grid) bool {
+	if !g.Reconverge.FallBackToTimeSlices || g.FallenBack {
+		return false
+	}
+	if eachWarp(g, func(w *machine.Warp) bool { return !w.Diverged() }) {
+		return false
+	}
+	g.FallenBack = true
+	for i := range g.Flights {
+		g.Flights[i].Cta.Cluster.ChangedSinceSave = true
+		for j := range g.Flights[i].Cta.Warps {
+			g.Flights[i].Cta.Warps[j].TimeSliced = true
+		}
+	}
+	return true
+}
+
+// hash digests all that decides what happens next, but memory: of every thread in
+// flight position, registers and local memory; what waits at barriers; and which
+// warps have their turn next.
+func hashGrid(g *machine.Grid, seed maphash.Seed) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for i := range g.Flights {
+		c := g.Flights[i].Cta
+		if c == nil {
+			continue
+		}
+		maphash.WriteComparable(&h, g.Flights[i].Index)
+		maphash.WriteComparable(&h, c.NextWarp)
+		maphash.WriteComparable(&h, len(c.ReleasedBlocks))
+		maphash.WriteComparable(&h, c.Cluster.Missing)
+		for i := range c.Barriers {
+			b := &c.Barriers[i]
+			maphash.WriteComparable(&h, [3]int{b.Arrived, b.Expected, b.Popc})
+			maphash.WriteComparable(&h, [2]bool{b.AllTrue, b.AnyTrue})
+		}
+		for i := range c.Warps {
+			w := &c.Warps[i]
+			maphash.WriteComparable(&h, w.State)
+			if w.State == machine.HasEnded {
+				continue
+			}
+			warp.HashWarp(w, &h)
+			maphash.WriteComparable(&h, [2]bool{w.ClusterArrival > 0, w.ClusterArrival == 1+c.Cluster.Completed})
+			n := warp.WindowSize(w)
+			for j := range w.Files {
+				w.Files[j].WriteTo(&h, n)
+				h.Write(rawBytes(w.Local[j]))
+			}
+		}
+	}
+	return h.Sum64()
+}
+
+// rawBytes views a slice of numbers as bytes.
+func rawBytes[T any](s []T) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
+}
+
+// deadlockTrap is the trap of a grid that can never make progress.
+func deadlockTrap(g *machine.Grid) error {
+	kind, why := probe.ErrDeadlock, "no thread can make progress: all wait for a change of memory, and no thread can store"
+	if g.Next < g.NumCTAs {
+		kind = probe.ErrKeptOut
+		why = fmt.Sprintf("%d CTAs in flight wait, %d more do not fit: each can take %d bytes of the host's memory, and all may take %d", len(g.Flights), g.NumCTAs-g.Next, Footprint(g), g.Dev.HostMemory)
+	}
+	var trapCTA *machine.Cta
+	var trap *probe.Trap
+	var all warp.StuckWarps
+	diverged := false
+	var awaited []string // mbarriers
+	named := map[string]bool{}
+	for i := range g.Flights {
+		c := g.Flights[i].Cta
+		for j := range c.Warps {
+			w := &c.Warps[j]
+			if w.State == machine.HasEnded {
+				continue
+			}
+			diverged = diverged || w.Diverged()
+			all.Add(w)
+			what := async.AwaitedMbarrierText(w)
+			if what != "" && !named[what] && len(awaited) < warp.MaxStuckWarps {
+				named[what], awaited = true, append(awaited, fmt.Sprintf("cta %s %s", c.Id, what))
+			}
+			if trap == nil {
+				if what != "" && kind == probe.ErrDeadlock {
+					why = "the phase can never complete that is awaited of " + what
+				}
+				trapCTA, trap = c, w.Fail(g.Kernel.FirstSource(g.Kernel.Block(w.Pc)), w.Mask, kind, "%v: %s", kind, why)
+			}
+		}
+	}
+	all.AddTo(trap)
+	trap.Notes = append(trap.Notes, awaited...)
+	if diverged && !g.TimeSliced() {
+		trap.Notes = append(trap.Notes, g.Reconverge.Advice())
+	}
+	event.EmitTrap(trapCTA, trap)
+	return trap
+}

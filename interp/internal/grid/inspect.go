@@ -1,0 +1,99 @@
+package grid
+
+// This file shows where a launch that has paused is.
+
+import (
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/event"
+	"gemu/interp/internal/machine"
+	"gemu/probe"
+	"gemu/ptx"
+)
+
+// WarpSplits are those of the CTAs in flight, by CTA and warp.
+func WarpSplits(g *machine.Grid) (list []probe.WarpSplit) {
+	for i := range g.Flights {
+		c := g.Flights[i].Cta
+		if c == nil || g.Flights[i].Status == machine.CtaEnded {
+			continue
+		}
+		for k := range c.Warps {
+			w := &c.Warps[k]
+			for n, s := range w.Splits() {
+				list = append(list, describeSplits(w, s, w.Mask != 0 && n == len(w.WaitingSplits)))
+			}
+		}
+	}
+	return list
+}
+
+// WaitingSplits are lanes of the CTAs in flight that wait, each lot before an instruction where others are
+// to meet them: they are in no warp split.
+func WaitingSplits(g *machine.Grid) (list []probe.WarpSplit) {
+	for i := range g.Flights {
+		c := g.Flights[i].Cta
+		if c == nil || g.Flights[i].Status == machine.CtaEnded {
+			continue
+		}
+		for k := range c.Warps {
+			w, seen := &c.Warps[k], map[*machine.Reconvergence]bool{}
+			for _, s := range w.Splits() {
+				for j := s.Reconvergence; j != nil && !seen[j]; j = j.Outer {
+					if seen[j] = true; j.Arrived != 0 {
+						list = append(list, describeSplits(w, machine.WarpSplit{Pc: j.Pc, Mask: j.Arrived, Frame: j.Frame}, false))
+					}
+				}
+			}
+		}
+	}
+	return list
+}
+
+func describeSplits(w *machine.Warp, s machine.WarpSplit, runs bool) probe.WarpSplit {
+	c := w.Cta
+	m := &splitMachine{warp: w, split: s}
+	d := probe.WarpSplit{CTA: c.Index, ID: c.Id, Warp: w.Id, Lanes: s.Mask, Running: runs, Index: -1, Func: s.Frame.Fn.Func, Machine: m}
+	switch {
+	case s.Wait != nil:
+		described := event.DescribeWait(s.Wait, c.Code.Width)
+		d.Wait, m.src = &described, s.Wait.Src
+	case runs && w.PausedInBlock:
+		m.src = &c.Code.Sources[c.Code.Block(s.Pc).Sources.End-s.Uncounted]
+	default:
+		m.src = c.Code.Source(c.Code.NextSource(s.Pc, s.Uncounted))
+	}
+	if m.src != nil {
+		d.Instr, d.Index = m.src.Instr, int(m.src.Index)
+	}
+	for fr := s.Frame; fr.Call != nil; fr = fr.Caller {
+		d.Calls = append(d.Calls, int(c.Code.End(fr.Call).Src))
+	}
+	return d
+}
+
+// splitMachine is the state of the machine at a warp split: probe.SplitMachine.
+type splitMachine struct {
+	warp  *machine.Warp
+	split machine.WarpSplit
+	src   *code.Source // the next instruction; nil if there is none
+}
+
+// Read reads a register of the function that the warp split is in.
+func (m *splitMachine) Read(r ptx.RegID) (v probe.Value, ok bool) {
+	if m.src == nil {
+		return probe.Value{}, false
+	}
+	ok = event.ReadRegister(m.warp, &v, m.split.Frame, m.src, r)
+	return v, ok
+}
+
+// Shared returns the shared memory of the CTA.
+func (m *splitMachine) Shared() *probe.Allocation { return m.warp.Cta.SharedMem.Public() }
+
+// Frame returns the offset of the local frame in bytes.
+func (m *splitMachine) Frame() int { return 4 * m.split.Frame.Local }
+
+// ReadLocal copies local memory of a lane.
+func (m *splitMachine) ReadLocal(p []byte, lane int, offset uint64) int {
+	return event.CopyLocal(m.warp, p, lane, offset)
+}

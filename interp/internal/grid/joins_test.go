@@ -1,0 +1,59 @@
+package grid
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/warp"
+)
+
+// Every lane runs along its own path, and diverged lanes meet at the join, all but
+// those that have ended; warp splits are disjoint and none is empty.
+func TestJoins(t *testing.T) {
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		const exit = 1000
+		fr := &machine.Frame{Fn: &code.Func{}}
+		w := &machine.Warp{Cta: &machine.Cta{}, Rc: new(warp.Stack), WarpProgress: machine.WarpProgress{Live: 0xffffffff}, ShownFrame: fr}
+		warp.ResumeSplit(w, machine.WarpSplit{Mask: w.Live, Frame: fr})
+		expected := map[int32]uint64{} // lanes at each join
+		next := int32(1)
+		for step := 0; w.Pc != exit; step++ {
+			all := uint64(0)
+			for _, c := range w.Splits() {
+				if c.Mask == 0 || c.Mask&all != 0 {
+					t.Fatalf("seed %d: warp split with lanes %#x next to %#x", seed, c.Mask, all)
+				}
+				all |= c.Mask
+			}
+			if want, ok := expected[w.Pc]; ok && w.Mask != want&w.Live {
+				t.Fatalf("seed %d: lanes %#x meet at block %d, want %#x", seed, w.Mask, w.Pc, want&w.Live)
+			}
+			takenLanes := r.Uint64() & w.Mask
+			if step < 20 && takenLanes != 0 && takenLanes != w.Mask && r.IntN(3) > 0 {
+				join := next + 500
+				if w.Reconvergence != nil && r.IntN(3) == 0 {
+					join = w.Reconvergence.Pc // a branch whose paths meet where the outer ones do
+				} else {
+					expected[join] = w.Mask
+				}
+				warp.DivergeLanes(w, []machine.BranchGroup{{Pc: next + 1, Mask: w.Mask &^ takenLanes}, {Pc: next, Mask: takenLanes}}, join)
+				next += 2
+				continue
+			}
+			if r.IntN(8) == 0 && w.Mask&(w.Mask-1) != 0 {
+				warp.EndLanes(w, nil, w.Mask&-w.Mask)
+			}
+			if w.Reconvergence == nil {
+				warp.JumpTo(w, exit)
+			} else {
+				warp.JumpTo(w, w.Reconvergence.Pc)
+			}
+		}
+		if w.Mask != w.Live || len(w.WaitingSplits) != 0 {
+			t.Fatalf("seed %d: lanes %#x of %#x reach the end, with %d other warp splits", seed, w.Mask, w.Live, len(w.WaitingSplits))
+		}
+	}
+}

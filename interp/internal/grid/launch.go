@@ -1,0 +1,23 @@
+package grid
+
+import (
+	"gemu/interp/internal/event"
+	"gemu/interp/internal/lanes"
+	"gemu/interp/internal/lower"
+	"gemu/interp/internal/machine"
+	"gemu/ptx"
+)
+
+// Lowering is how the launch's kernel has to be lowered. In check mode the code of affine
+// mode runs beside a reference; operations, of which probes are told, are the reference's.
+func Lowering(l *machine.Launch) lower.Options {
+	opt := lower.Options{
+		Width: l.WarpSize, Pack: true, Reference: l.Mode == machine.Check || event.SubscribesToOperations(l.Probes),
+		ExplicitCluster: l.Cluster != ptx.Dim3{}, Cluster: l.Cluster.Count() > 1,
+		TID: lanes.ThreadSpacing(l.Block, l.WarpSize), Reconvergence: l.Reconverge.Reconvergence,
+	}
+	if l.Mode != machine.Vector && (min(l.WarpSize, l.Block.Count()) > machine.FewLanes || l.CompileEagerly) {
+		opt.Affine, opt.Eager = true, l.CompileEagerly
+	}
+	return opt
+}

@@ -1,0 +1,76 @@
+package grid_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"gemu/interp"
+	"gemu/interp/internal/grid"
+	"gemu/probe"
+)
+
+// modes are those of launches, in the order in which launched has them.
+var modes = []interp.Mode{interp.Vector, interp.Affine, interp.Check}
+
+// launched is a kernel of which there is the body.
+type launched struct {
+	body  string
+	traps bool
+
+	// On one thread, by mode.
+	asked   [3]int // how often Go has a warp run
+	entered [3]int // how often machine code is entered for that
+}
+
+// often compares how often machine code was asked and entered, in a mode.
+func (k *launched) often(t *testing.T, what string, mode int) {
+	t.Helper()
+	if a := grid.Asked; a.Times != k.asked[mode] || a.Entered != k.entered[mode] {
+		t.Errorf("%s: Go runs a warp %d times and enters machine code %d times, not %d and %d", what, a.Times, a.Entered, k.asked[mode], k.entered[mode])
+	}
+}
+
+// ran launches the kernel of a source so many times, with the address of so many words of memory, on so many threads: what
+// comes of it as text, errors, counts and what is printed, and the words.
+func ran(t *testing.T, source string, l interp.Launch, words, times, workers int) (text string, out []uint32) {
+	t.Helper()
+	return ranUntil(t.Context(), t, source, l, words, times, workers)
+}
+
+// ranUntil is ran of launches that a context may cancel.
+func ranUntil(ctx context.Context, t *testing.T, source string, l interp.Launch, words, times, workers int) (text string, out []uint32) {
+	t.Helper()
+	printed := new(strings.Builder)
+	dev := interp.NewDevice(interp.Config{Workers: workers, Stdout: printed})
+	m, err := dev.Load("k.ptx", []byte(source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory, err := interp.NewBuffer(dev, make([]uint32, words))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Args, l.CompileEagerly = []any{memory}, true
+	var ended func() (done, total int64)
+	l.Progress = func(poll func() (done, total int64)) (stop func()) {
+		ended = poll
+		return func() {}
+	}
+	for range times {
+		r, err := m.Run(ctx, &l)
+		text += fmt.Sprint(err)
+		if trap := new(probe.Trap); errors.As(err, &trap) {
+			text += trap.Report()
+		}
+		if r != nil {
+			text += fmt.Sprintf(" %+v\n", r.Counts)
+		}
+		if done, total := ended(); err == nil && done != total {
+			t.Errorf("%d CTAs of %d have ended", done, total)
+		}
+	}
+	return text + printed.String(), interp.Slice[uint32](memory)
+}

@@ -1,0 +1,763 @@
+package grid
+
+import (
+	"fmt"
+	"maps"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gemu/internal/part"
+	"gemu/interp/internal/alu"
+	"gemu/interp/internal/check"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/event"
+	"gemu/interp/internal/exchange"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/mem"
+	"gemu/interp/internal/native"
+	"gemu/interp/internal/native/harness"
+	"gemu/interp/internal/warp"
+	"gemu/probe"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// checkHarness is a rig beside its reference, in which something may be wrong.
+type checkHarness struct {
+	*testWarp
+	wrong func(f, ref *regfile.File, memory []byte)
+	known bool            // the address was compared before
+	lib   *native.Library // of stencils, some of which may be wrong; nil: the one of this host
+}
+
+// refFrame is the registers of references: one more.
+var refFrame = regfile.Size{R: testFrame.R + 1, Q: testFrame.Q, P: testFrame.P}
+
+// newCheckHarness gives the program of a rig a reference, of the same instruction.
+func (g *testWarp) newCheckHarness() *checkHarness {
+	p := g.prog
+	ref := &code.Program{Width: p.Width, Instrs: append([]code.Instr(nil), p.Instrs...), Blocks: append([]code.Block(nil), p.Blocks...), Sources: p.Sources, Tables: p.Tables}
+	ref.Instrs[0].Plan = code.ExecPlan{}
+	ref.Access = slices.Clone(p.Access)
+	for i := range ref.Access {
+		ref.Access[i].Pattern, ref.Access[i].Stride = code.AnyPattern, 0
+	}
+	if p.Fixed = nil; g.IntN(2) == 0 { // a sum that the launch knows, so that steps are not numbered as instructions
+		sum := g.sum
+		p.Fixed = []code.FixedInstr{{Instr: sum}}
+		sum.D = int32(testFrame.R)
+		ref.Fixed = []code.FixedInstr{{Instr: sum}}
+	}
+	ref.Consts = p.Consts
+	ref.Funcs = []*code.Func{{Frame: refFrame, Func: p.Funcs[0].Func}}
+	ref.Link()
+	p.Reference = ref
+	return &checkHarness{testWarp: g}
+}
+
+// runOn executes the instruction in both ways on a backend, and says what becomes of all.
+func (g *checkHarness) runOn(b machine.Backend) (outcome string) {
+	device := &machine.Device{Memory: mem.NewMap(testBase, 1<<20, func(n uint64) ([]byte, func(), error) { return make([]byte, n), func() {}, nil })}
+	hit, err := device.Memory.Alloc(uint64(len(g.memory)), probe.BufferMemory, "")
+	if err != nil {
+		return err.Error()
+	}
+	copy(hit.Data, g.memory)
+	k := g.kernel()
+	grid := &machine.Grid{Block: ptx.Dim3{X: 32, Y: 1, Z: 1}, Threads: 32, SharedLen: 256, Mode: machine.Check, VerifyProofs: true, Backend: b, Dev: device, Rules: g.rules, Kernel: k, Ref: k.Ref, Reconverge: warp.Reconvergers[0]}
+	c := newCTA(grid)
+	copy(c.SharedMem.Data, g.memory)
+	c.LastHits = g.hits(hit)
+	w := &c.Warps[0]
+	w.Live, w.ReconvergeAt, w.Mask = uint64(g.live), -1, uint64(g.mask)
+	w.Frame, w.ShownFrame = &c.Frame, &c.Frame
+	c.Frame.Fn = g.prog.Funcs[0]
+	f, ref := &w.Files[0], &w.Check.Files[0]
+	f.Reset(testFrame)
+	ref.Reset(refFrame)
+	for i := range int32(testFrame.R) {
+		*f.Row32(i), *f.Shadow32(i) = *g.file.Row32(i), *g.file.Shadow32(i)
+		for lane := range regfile.Lanes {
+			ref.Row32(i)[lane] = uint32(machine.LaneValue(g.file, code.Row{Slot: code.R, Row: i}, lane))
+		}
+	}
+	for i := range int32(testFrame.Q) {
+		*f.Row64(i), *f.Shadow64(i) = *g.file.Row64(i), *g.file.Shadow64(i)
+		for lane := range regfile.Lanes {
+			ref.Row64(i)[lane] = machine.LaneValue(g.file, code.Row{Slot: code.Q, Row: i}, lane)
+		}
+	}
+	for i := range int32(testFrame.P) {
+		f.SetP(i, regfile.Full, g.file.Pred(i))
+		ref.SetP(i, regfile.Full, g.file.Pred(i))
+	}
+	if g.prog.Consts.Set32(g.sum.D, 12); g.wrong != nil {
+		g.wrong(f, ref, hit.Data)
+	}
+	event.SetOnMaterialise(w)
+	grid.Seed = 1 // so that the warp goes on alone
+	reason := runnerOf(c).Run(w, 1)
+	outcome = fmt.Sprintf("why %v at %d, error %v, changed %v", reason, w.Pc, w.Err, c.Changed)
+	if t, ok := w.Err.(*probe.Trap); ok {
+		if at := slices.Index(t.Notes, check.LateNote); at >= 0 { // machine code looks at each by itself
+			t.Notes = slices.Delete(t.Notes, at, at+1)
+			g.late++
+		}
+		return outcome + fmt.Sprintf(" lanes %#x notes %q", t.Lanes, t.Notes)
+	}
+	outcome += fmt.Sprintf("\ncounts %+v", w.Count)
+	for i := range int32(testFrame.R) {
+		outcome += fmt.Sprintf("\nr%d %x %+v", i, *f.Row32(i), *f.Shadow32(i))
+		for lane := range regfile.Lanes {
+			if g.live>>lane&1 != 0 {
+				outcome += fmt.Sprintf(" %x", ref.Row32(i)[lane])
+			}
+		}
+	}
+	for i := range int32(testFrame.Q) {
+		outcome += fmt.Sprintf("\nq%d %x %+v", i, *f.Row64(i), *f.Shadow64(i))
+		for lane := range regfile.Lanes {
+			if g.live>>lane&1 != 0 {
+				outcome += fmt.Sprintf(" %x", ref.Row64(i)[lane])
+			}
+		}
+	}
+	for i := range int32(testFrame.P) {
+		outcome += fmt.Sprintf("\np%d %x %x", i, f.Pred(i), ref.Pred(i)&g.live)
+	}
+	return outcome + fmt.Sprintf("\nmemory %x\nshared %x", hit.Data, c.SharedMem.Data)
+}
+
+// kernel is the program with its reference.
+func (g *checkHarness) kernel() *machine.Kernel {
+	k := NewKernel(testModule, testModule.Kernels()[0], g.prog)
+	if k.Ref.Pairs[0][0].AddressChecked = g.known; g.lib != nil {
+		k.Native = g.lib.New(g.prog)
+	}
+	return k
+}
+
+// wanted is wanted of a rig, for the code of check mode.
+func (g *checkHarness) wanted() bool {
+	one := part.Stencil()
+	if one == "" {
+		return true
+	}
+	native.HostLibrary().TakeUsed()
+	g.kernel().CheckOnce().Make(g.mask != regfile.Full)
+	return slices.Contains(native.HostLibrary().TakeUsed(), one)
+}
+
+// compareChecked executes the instruction in check mode on both backends, as it is and with faults: both find the same.
+func (r *programGenerator) compareChecked(t *testing.T, g *checkHarness) bool {
+	t.Helper()
+	if !g.wanted() {
+		return true
+	}
+	r.native++
+	faults := 2
+	if part.Stencil() != "" {
+		faults = 20
+	}
+	for range 1 + faults {
+		want, got := g.runOn(warp.Portable), g.runOn(exchange.Native)
+		if got != want {
+			t.Errorf("%+v\nlanes %#x of %#x%s", g.prog.Instrs[0], g.mask, g.live, linesOf(g.before(), got, want))
+			return false
+		}
+		lane, row, which, offset := r.IntN(32), r.Int32N(6), r.IntN(6), uint64(0x1_0000_0001)<<r.IntN(32) // in one bit of each half
+		if r.IntN(2) == 0 {
+			offset &= 1<<63 | 1<<32 - 1 // … or of the lower, and perhaps the sign
+		}
+		if o := g.read(r.Rand); o.Row >= 0 && r.IntN(2) == 0 { // an operand
+			where := map[code.Slot][]int{code.R: {0, 2}, code.Q: {1, 3, 4}, code.P: {5}}[o.Slot]
+			row, which = o.Row, where[r.IntN(len(where))]
+		}
+		if o := g.writes(r.Rand); (o.Slot == code.R || o.Slot == code.Q) && r.IntN(8) == 0 { // that of a result may say that it is compact
+			row, which = o.Row, map[code.Slot]int{code.R: 6, code.Q: 7}[o.Slot]
+		}
+		if e := g.stores(r.Rand); e.Slot != code.NoSlot && r.IntN(2) == 0 { // what memory is compared with
+			row, which = e.Row, map[code.Slot]int{code.R: 0, code.Q: 1}[e.Slot]
+		}
+		if r.IntN(20) == 0 {
+			which = 8
+		}
+		g.wrong = func(f, ref *regfile.File, memory []byte) {
+			switch which {
+			case 0:
+				ref.Row32(row)[lane] ^= uint32(offset)
+			case 1:
+				ref.Row64(row)[lane] ^= offset
+			case 2:
+				f.Shadow32(row).Base ^= offset & 0xffffffff
+			case 3:
+				f.Shadow64(row).Stride ^= offset
+			case 4:
+				f.Row64(row)[lane] ^= offset
+			case 6:
+				f.Shadow32(row).Mask ^= 1 << lane
+			case 7:
+				f.Shadow64(row).Mask ^= 1 << lane
+			case 8: // what the launch has computed
+				g.prog.Consts.Set32(g.sum.D, 13)
+			default:
+				f.SetP(row%int32(testFrame.P), 1<<lane, ^f.Pred(row%int32(testFrame.P)))
+			}
+		}
+	}
+	return true
+}
+
+// TestCheckedEnds: where what decides how a block ends is not as the reference has it, machine code finds it as Go does.
+func TestCheckedEnds(t *testing.T) {
+	if exchange.Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(12, part.Seed(t)))}}
+	found, good := map[code.Op]int{}, map[code.Op]int{}
+	for range part.Count(300, 1000, 20000) {
+		p := r.followed()
+		p.Instrs[0] = code.Instr{Op: code.OpNamed("add.s32"), D: 0, F: code.NoRow, A: 1, B: 2, Plan: code.ExecPlan{Exec: code.CompactTwo, Materialise: 15, LeavesStale: true}}
+		last := int32(len(p.Instrs) - 1)
+		end := &p.Instrs[last]
+		*end = code.Instr{Op: []code.Op{code.Branch, code.Exit, code.Barrier}[r.IntN(3)]}
+		if end.Op != code.Barrier || r.IntN(2) == 0 {
+			end.Guard = code.Guard(r.Int32N(int32(testFrame.P)-1), r.IntN(2) == 0)
+		}
+		if end.Op == code.Barrier {
+			p.Barriers = make([]code.BarrierOp, 1)
+			end.A, end.B = r.Int32N(3), code.NoRow
+		}
+		op, row := end.Op, end.A
+		p.Instrs = append(p.Instrs, code.Instr{Op: code.Exit}, code.Instr{Op: code.Exit})
+		p.Blocks[0].Next, p.Blocks[0].Target, p.Blocks[0].Reconverge = last+1, last+2, last+2
+		p.Blocks = append(p.Blocks, code.Block{First: last + 1, Last: last + 1}, code.Block{First: last + 2, Last: last + 2})
+		g := r.new(p)
+		g.prog.Instrs[0].Guard, g.prog.Instrs[0].CountsSkipped = 0, false
+		known := op == code.Barrier && row != 0 && r.IntN(2) == 0
+		if known { // the launch knows its number
+			p.Instrs[last].A = g.sum.D
+		}
+		c, lane := g.newCheckHarness(), r.IntN(regfile.Lanes)
+		c.prog.Reference.Instrs[last].A = row
+		guard, negated := code.GuardRow(p.Instrs[last].Guard)
+		holds := -uint32(guard & 1) // of the reference's lanes
+		if negated {
+			holds = ^holds
+		}
+		holds ^= 1 << lane
+		guarded := p.Instrs[last].Guard != 0
+		if guarded && r.IntN(4) == 0 { // the launch knows that it holds
+			p.Instrs[last].Guard = 0
+		} else {
+			holds = ^(1 << lane) // as the program has it
+		}
+		c.wrong = func(f, ref *regfile.File, _ []byte) {
+			for i := range int32(testFrame.P) { // of which many hold in all lanes, or in none
+				all := -uint32(i & 1)
+				f.SetP(i, regfile.Full, all)
+				ref.SetP(i, regfile.Full, all)
+			}
+			if known {
+				regfile.Fill32(f.Row32(row), 12, 0, regfile.Full)
+				regfile.Fill32(ref.Row32(row), 12, 0, regfile.Full)
+				*f.Shadow32(row) = regfile.Compact{}
+			}
+			if guarded {
+				ref.SetP(guard, 1<<lane, ^ref.Pred(guard))
+			} else {
+				ref.Row32(row)[lane] ^= 1 << 7
+			}
+		}
+		want, got := c.runOn(warp.Portable), c.runOn(exchange.Native)
+		if got != want {
+			t.Fatalf("%v, lanes %#x of %#x%s", p.Instrs[last], g.mask, g.live, linesOf("", got, want))
+		}
+		if strings.Contains(got, "error <nil>") != (g.mask&^holds == 0) && (guarded || row != 0) { // the addition has compared row 0 before
+			t.Fatalf("%v, lanes %#x, lane %d is wrong: %.300s", p.Instrs[last], g.mask, lane, got)
+		}
+		if strings.Contains(got, "error <nil>") {
+			good[op]++
+		} else {
+			found[op]++
+		}
+	}
+	if len(found) != 3 || len(good) != 3 {
+		t.Errorf("faults found: %v, none: %v", found, good)
+	}
+}
+
+// another is the host's stencils, of which one is another.
+func another(name, by string) *native.Library {
+	for _, table := range native.HostLevel().Tables {
+		for line := range strings.Lines(table) {
+			if of, rest, _ := strings.Cut(line, "\t"); of == by {
+				return native.HostLevel().Library(name + "\t" + rest)
+			}
+		}
+	}
+	panic("no stencil " + by)
+}
+
+// TestCheckedAlarms: where machine code says that something differs and it does not, that is what is said; a load goes on, for
+// memory may have changed in between. Here the comparison of lanes that do not execute is a look whether memory is changed.
+func TestCheckedAlarms(t *testing.T) {
+	if exchange.Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	lib := another("idled_r", "memory_changed")
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(15, part.Seed(t)))}}
+	p := r.followed()
+	instr := &p.Instrs[0]
+	*instr = code.Instr{Op: code.OpNamed("add.s32"), D: 0, F: code.NoRow, A: 1, B: 2, Plan: code.ExecPlan{Exec: code.CompactTwo, Materialise: 15, LeavesStale: true}}
+	g := r.new(p)
+	instr.Guard, instr.CountsSkipped = 0, false
+	g.mask, g.live = 1<<5, regfile.Full
+	c := g.newCheckHarness()
+	if c.lib = lib; !strings.Contains(c.runOn(exchange.Native), "machine code has found a difference that is not there") {
+		t.Errorf("%+v: %s", *instr, c.runOn(exchange.Native))
+	}
+	c = r.sharedLoad(code.Q, 1<<5).newCheckHarness()
+	want := c.runOn(exchange.Native)
+	if c.lib = lib; c.runOn(exchange.Native) != want || c.runOn(warp.Portable) != want {
+		t.Errorf("%+v: %s\nwant %s\nand in Go %s", c.prog.Instrs[0], c.runOn(exchange.Native), want, c.runOn(warp.Portable))
+	}
+}
+
+// TestCheckedTold: a store that does not say that memory is changed is found. Here what says so looks whether lanes live that
+// do not execute.
+func TestCheckedTold(t *testing.T) {
+	if exchange.Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(16, part.Seed(t)))}}
+	c := r.sharedStore(regfile.Full).newCheckHarness()
+	if got := c.runOn(exchange.Native); !strings.Contains(got, "error <nil>, changed true") {
+		t.Errorf("a store: %s", got)
+	}
+	c.lib = another("changes", "all_active")
+	if got := c.runOn(exchange.Native); !strings.Contains(got, "it stores, and does not say so") {
+		t.Errorf("a store that does not say so: %s", got)
+	}
+}
+
+// TestCheckedPanics: where what is Go's fails in the program's code, the kernel traps, as without machine code.
+func TestCheckedPanics(t *testing.T) {
+	if exchange.Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(14, part.Seed(t)))}}
+	p := r.followed()
+	p.Instrs[0] = code.Instr{Op: code.Sreg32, D: 1000, F: code.NoRow, Imm: uint64(ptx.Clock)} // there is no such row
+	g := r.new(p)
+	p.Instrs[0].Guard, p.Instrs[0].CountsSkipped = 0, false
+	c := g.newCheckHarness()
+	c.prog.Reference.Instrs[0].D = 1
+	for _, b := range []machine.Backend{warp.Portable, exchange.Native} {
+		if got := c.runOn(b); !strings.Contains(got, "fails: runtime error: index out of range [1000]") {
+			t.Errorf("%T: %s", b, got)
+		}
+	}
+}
+
+// read draws an operand of the instruction, which may be a constant.
+func (g *checkHarness) read(rng *rand.Rand) code.Row {
+	instr := &g.prog.Instrs[0]
+	i := rng.IntN(max(1, instr.Op.Signature().Sources()))
+	row := code.Row{Slot: instr.Op.Signature().Src[i], Row: instr.Sources()[i]}
+	if row.Slot == code.NoSlot {
+		row.Row = -1
+	}
+	return row
+}
+
+// writes draws a result of it.
+func (g *checkHarness) writes(rng *rand.Rand) code.Row {
+	list := g.prog.Results(nil, &g.prog.Instrs[0])
+	if len(list) == 0 {
+		return code.Row{}
+	}
+	return list[rng.IntN(len(list))]
+}
+
+// stores draws a register that the instruction stores, if it does.
+func (g *checkHarness) stores(rng *rand.Rand) code.Elem {
+	if len(g.prog.Access) == 0 || !g.prog.Access[0].Store {
+		return code.Elem{}
+	}
+	elems := g.prog.Access[0].Elems
+	if e := elems[rng.IntN(len(elems))]; e.Row >= 0 {
+		return e
+	}
+	return code.Elem{}
+}
+
+// TestCheckedKernels: operations that compute are checked by machine code as by Go: with the same results and counts, and
+// the same found where something is wrong.
+func TestCheckedKernels(t *testing.T) {
+	if exchange.Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(5, part.Seed(t)))}, many: 250} // each with twenty faults
+	for op := code.Op(0); op < code.Count; op++ {
+		s := op.Signature()
+		if alu.Vec[op] == nil || s.Sources() == 0 || !native.HasKernel(op) {
+			continue
+		}
+		rounds := part.Count(1, 2, 50)
+		if s.Rule == ptx.AffineSelect { // which are counted in a way of their own
+			rounds = part.Count(20, 40, 50)
+		} else if part.Stencil() == "" && r.IntN(part.Count(12, 4, 1)) > 0 {
+			continue
+		}
+		for _, target := range append(waysOf(s), code.OnLanes) {
+			if !r.often(rounds, op.String(), func() bool { return r.compareChecked(t, r.proves(r.kernel(op, target)).newCheckHarness()) }) {
+				return
+			}
+		}
+	}
+	if part.Stencil() == "" && r.late == 0 {
+		t.Error("no mismatch says that instructions behind it have executed")
+	}
+}
+
+// proves draws whether the results are taken to be uniform, which they need not be. Where operands are, they are.
+func (r *programGenerator) proves(g *testWarp) *testWarp {
+	instr := &g.prog.Instrs[0]
+	if instr.Plan.LeavesStale && (instr.Plan.Exec >= code.ProvedOne || r.IntN(4) == 0) {
+		f := g.prog.Funcs[0]
+		for _, row := range g.prog.Results(nil, instr) {
+			if row.Slot != code.P && row.Row >= 0 && (instr.Plan.Exec >= code.ProvedOne || r.IntN(4) > 0) { // or of some
+				if f.Keeping[row.Slot] == nil {
+					f.Keeping[row.Slot] = make([]code.Storage, testFrame.R)
+				}
+				f.Keeping[row.Slot][row.Row] = code.StorageShadow | code.StorageProved
+			}
+		}
+		g.mask = g.live // unless lanes are elsewhere
+		if r.IntN(8) == 0 {
+			g.mask = r.lanes()
+			g.live |= g.mask
+		}
+	}
+	return g
+}
+
+// takeFor draws how the lanes of an access are taken to lie, which may be true.
+func (r *programGenerator) takeFor(g *testWarp) {
+	a := &g.prog.Access[0]
+	if len(a.Elems) != 1 || a.Addr == code.NoSlot {
+		return
+	}
+	a.Pattern = code.Pattern(r.IntN(4))
+	if a.Pattern == code.AnyStride {
+		a.Stride = 2 * a.Bytes
+	}
+	first, instr := uint64(0), &g.prog.Instrs[0]
+	for lane := range regfile.Lanes {
+		v := machine.LaneValue(g.file, code.Row{Slot: a.Addr, Row: instr.A}, lane&^15)
+		if lane%16 == 0 {
+			first = v
+		}
+		if r.IntN(40) == 0 {
+			continue
+		}
+		g.file.Row64(instr.A)[lane] = first + uint64(lane%16)*uint64(a.Distance())
+		g.file.Row32(instr.A)[lane] = uint32(g.file.Row64(instr.A)[lane])
+	}
+}
+
+// overwrites draws whether a load overwrites its address: as a program, as its reference, or as both.
+func (r *programGenerator) overwrites(c *checkHarness) {
+	a, ref := &c.prog.Access[0], &c.prog.Reference.Access[0]
+	if a.Store || len(a.Elems) != 1 || a.Addr != a.Elems[0].Slot || r.IntN(3) > 0 {
+		return
+	}
+	address, n := []code.Elem{{Slot: a.Addr, Row: c.prog.Instrs[0].A}}, r.IntN(3)
+	if n != 0 {
+		a.Elems = address
+	}
+	if n != 1 {
+		ref.Elems = address
+	}
+}
+
+// TestCheckedAccesses: so are loads and stores, and what is taken to be proved of their addresses.
+func TestCheckedAccesses(t *testing.T) {
+	if exchange.Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(6, part.Seed(t)))}, many: 250} // each with twenty faults
+	for range part.Count(200, 600, 100000) {
+		if !r.often(1, "", func() bool {
+			g := r.access()
+			r.takeFor(g)
+			c := r.proves(g).newCheckHarness()
+			r.overwrites(c)
+			c.known = r.IntN(2) == 0
+			return r.compareChecked(t, c)
+		}) {
+			return
+		}
+	}
+}
+
+// mistaken is the host's stencils, of which those for some lanes whose names begin so are those for all.
+func mistaken(prefixes ...string) *native.Library {
+	wrong := ""
+	for _, table := range native.HostLevel().Tables {
+		for line := range strings.Lines(table) {
+			name, rest, _ := strings.Cut(line, "\t")
+			if some, ok := strings.CutSuffix(name, "_full"); ok && slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) }) {
+				wrong += some + "_masked\t" + rest
+			}
+		}
+	}
+	return native.HostLevel().Library(wrong)
+}
+
+// TestCheckedIdle: a store by machine code that also stores for lanes that do not execute it is found. Here the stencils of
+// stores for some lanes are those of stores for all.
+func TestCheckedIdle(t *testing.T) {
+	if exchange.Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	lib := mistaken("row_store_")
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(7, part.Seed(t)))}}
+	for _, space := range []ptx.Space{ptx.Global, ptx.Shared} {
+		from := map[ptx.Space]uint64{ptx.Global: testBase + 128, ptx.Shared: 0}[space]
+		for size := 1; size <= 8; size *= 2 {
+			for _, n := range []int{1, 2} {
+				if space == ptx.Shared && n*size > 8 {
+					continue // it has 256 bytes
+				}
+				p := r.followed()
+				a := code.Access{Space: space, Addr: code.Q, Size: size, Bytes: size * n, Store: true, Strided: mem.StridedOf(size, false)}
+				for i := range n {
+					a.Elems = append(a.Elems, code.Elem{Slot: code.Q, Row: int32(i)})
+				}
+				p.Access, p.NumHits = []code.Access{a}, code.HitsPerAccess
+				instr := &p.Instrs[0]
+				instr.Op, instr.A, instr.Plan = code.StoreOp(size, code.Q, code.Q), 4, code.ExecPlan{Exec: code.CompactStore, Materialise: 1 | code.OperandList}
+				if n > 1 {
+					instr.Op = code.StoreVector
+				}
+				g := r.new(p)
+				instr.Guard, instr.CountsSkipped = 0, false
+				g.mask, g.live = 0xff, regfile.Full
+				*g.file.Shadow64(instr.A) = regfile.Compact{Base: from, Stride: uint64(a.Bytes), Mask: regfile.Full}
+				good := g.newCheckHarness()
+				if got, want := good.runOn(exchange.Native), good.runOn(warp.Portable); got != want || strings.Contains(got, "another byte") {
+					t.Errorf("%d times %d bytes: %s\nand in Go: %s", n, size, got, want)
+				}
+				bad := g.newCheckHarness()
+				bad.lib = lib
+				if got := bad.runOn(exchange.Native); !strings.Contains(got, "which does not execute it, has another byte") {
+					t.Errorf("%d times %d bytes, stored for too many lanes: %s", n, size, got)
+				}
+			}
+		}
+	}
+}
+
+// TestCheckedIdleLanes: a result that is written for too many lanes is found, in shadows and in rows, whichever lane it is that does not
+// execute. Here the stencils that have results for some lanes are those that have them for all.
+func TestCheckedIdleLanes(t *testing.T) {
+	if exchange.Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	ways := []struct {
+		exec code.Exec
+		held uint32 // by the shadow of the result, before
+		lib  *native.Library
+	}{
+		{code.CompactTwo, 0, mistaken("keep_")}, {code.CompactTwo, regfile.Full, mistaken("keep_")}, {code.Materialised, 0, mistaken("mul_hi_")},
+	}
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(10, part.Seed(t)))}}
+	for _, op := range []code.Op{code.OpNamed("mul.hi.u32"), code.OpNamed("mul.hi.u64")} { // of which single values are computed
+		for lane := range regfile.Lanes {
+			for _, target := range ways {
+				p := r.followed()
+				instr := &p.Instrs[0]
+				*instr = code.Instr{Op: op, D: 0, F: code.NoRow, A: 1, B: 2, Plan: code.ExecPlan{Exec: target.exec, Materialise: 15, LeavesStale: true}}
+				g := r.new(p)
+				instr.Guard, instr.CountsSkipped = 0, false
+				g.mask, g.live = ^(uint32(1) << lane), regfile.Full
+				slot := op.Signature().Dst
+				for _, row := range []int32{1, 2} {
+					*machine.ShadowAt(g.file, slot, row) = regfile.Compact{Base: uint64(1)<<(slot.Bits()-1) + uint64(r.IntN(1000)), Mask: regfile.Full}
+				}
+				*machine.ShadowAt(g.file, slot, 0) = regfile.Compact{Base: uint64(r.IntN(1000)), Mask: target.held}
+				g.file.Row32(0)[lane], g.file.Row64(0)[lane] = 0x1234567, 0x123456789abcdef // no product
+				good, bad, worse := g.newCheckHarness(), g.newCheckHarness(), g.newCheckHarness()
+				bad.lib, worse.lib = target.lib, target.lib
+				worse.wrong = func(_, ref *regfile.File, _ []byte) { // for a lane that executes, which is what is told
+					other := (lane + 1) % regfile.Lanes
+					ref.Row32(1)[other], ref.Row64(1)[other] = 0, 0
+				}
+				if got := worse.runOn(exchange.Native); !strings.Contains(got, "differs") || strings.Contains(got, "which does not execute it") {
+					t.Errorf("%v, lane %d idle, and another one wrong: %.300s", op, lane, got)
+				}
+				if got, want := good.runOn(exchange.Native), good.runOn(warp.Portable); got != want || strings.Contains(got, "differs") {
+					t.Errorf("%v, lane %d idle: %s\nand in Go: %s", op, lane, got, want)
+				}
+				if got := bad.runOn(exchange.Native); !strings.Contains(got, "which does not execute it") {
+					t.Errorf("%v, lane %d idle, way %v, shadow for %#x: what is kept for it as well is not found: %.300s", op, lane, target.exec, target.held, got)
+				}
+			}
+		}
+	}
+}
+
+// TestCheckedIdlePredicates: so is the outcome of a comparison. Here the stencils that write predicates of some lanes are those of all.
+func TestCheckedIdlePredicates(t *testing.T) {
+	if exchange.Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	lib := mistaken("compared", "uncompared")
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(11, part.Seed(t)))}}
+	for lane := range regfile.Lanes {
+		for _, reduce := range []bool{false, true} {
+			p := r.followed()
+			instr := &p.Instrs[0]
+			*instr = code.Instr{Op: code.OpNamed("cmp.lt.s32"), D: 1, F: 2, A: 1, B: 2, C: 0, Imm: alu.BoolNone, Plan: code.ExecPlan{Exec: code.CompactCompare, Materialise: 3}}
+			g := r.new(p)
+			instr.Guard, instr.CountsSkipped = 0, false
+			g.mask, g.live = ^(uint32(1) << lane), regfile.Full
+			base := uint64(1000)
+			if reduce {
+				base = 10
+			}
+			*g.file.Shadow32(1) = regfile.Compact{Base: base, Mask: regfile.Full}
+			*g.file.Shadow32(2) = regfile.Compact{Base: 500, Mask: regfile.Full}
+			for other := range regfile.Lanes { // what the comparison gives, but in the idle lane
+				is := reduce == (other != lane)
+				g.file.SetP(1, 1<<other, uint32(machine.BoolBit(is))<<other)
+				g.file.SetP(2, 1<<other, uint32(machine.BoolBit(!is))<<other) // … the second
+			}
+			good, bad := g.newCheckHarness(), g.newCheckHarness()
+			bad.lib = lib
+			if got, want := good.runOn(exchange.Native), good.runOn(warp.Portable); got != want || strings.Contains(got, "which does not execute it") {
+				t.Errorf("lane %d idle: %s\nand in Go: %s", lane, got, want)
+			}
+			if got, want := bad.runOn(exchange.Native), fmt.Sprintf("lane %d, which does not execute it, had %#x", lane, machine.BoolBit(!reduce)); !strings.Contains(got, want) {
+				t.Errorf("lane %d idle: %.300s\nwant: %s", lane, got, want)
+			}
+		}
+	}
+}
+
+// sharedLoad is a compact load, for some lanes, of words side by side from address 16 of shared memory on.
+func (r *programGenerator) sharedLoad(slot code.Slot, lanes uint32) *testWarp {
+	p := r.followed()
+	p.NumHits, p.Access = code.HitsPerAccess, []code.Access{{Space: ptx.Shared, Addr: slot, Size: 4, Bytes: 4, Strided: mem.StridedOf(4, false), Elems: []code.Elem{{Slot: code.R}}}}
+	instr := &p.Instrs[0]
+	instr.Op, instr.A, instr.Plan = code.LoadOp(4, false, slot, code.R), 4, code.ExecPlan{Exec: code.CompactLoad, Materialise: 1 | code.OperandList}
+	g := r.new(p)
+	instr.Guard, instr.CountsSkipped = 0, false
+	g.mask, g.live = lanes, regfile.Full
+	*machine.ShadowAt(g.file, slot, instr.A) = regfile.Compact{Base: 16, Stride: 4, Mask: regfile.Full}
+	return g
+}
+
+// sharedStore is a compact store, for some lanes, of words side by side from address 16 of shared memory on.
+func (r *programGenerator) sharedStore(lanes uint32) *testWarp {
+	g := r.sharedLoad(code.Q, lanes)
+	instr, a := &g.prog.Instrs[0], &g.prog.Access[0]
+	instr.Op, instr.Plan.Exec, a.Store = code.StoreOp(4, code.Q, code.R), code.CompactStore, true
+	return g
+}
+
+// TestCheckedKnown: an address that has been compared in its block is looked at in two lanes: that tells where another base or
+// stride is by now, whichever lanes execute.
+func TestCheckedKnown(t *testing.T) {
+	if exchange.Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(8, part.Seed(t)))}}
+	for _, m := range []uint32{regfile.Full, 0xff0, 1 << 31, 1 << 7, 0x80000001, 0x55555555} {
+		for _, slot := range []code.Slot{code.R, code.Q} {
+			shadows := map[string]regfile.Compact{
+				"as it was": {Base: 16, Stride: 4}, "another base": {Base: 20, Stride: 4}, "another stride": {Base: 16, Stride: 8}, "one for the first lane": {Base: 16 + 4*uint64(bits.TrailingZeros32(m))},
+				"one for the second lane": {Base: 20 + 4*uint64(bits.TrailingZeros32(m))},
+			}
+			for _, name := range slices.Sorted(maps.Keys(shadows)) {
+				now := shadows[name]
+				g := r.sharedLoad(slot, m)
+				now.Mask = regfile.Full
+				at, before := g.prog.Instrs[0].A, *machine.ShadowAt(g.file, slot, g.prog.Instrs[0].A)
+				c := g.newCheckHarness()
+				c.known = true
+				c.wrong = func(f, ref *regfile.File, _ []byte) {
+					*machine.ShadowAt(f, slot, at), *machine.ShadowAt(f, slot, 0) = now, before // and no other register's tells
+					for lane := range regfile.Lanes {                                           // nor does what idle lanes have
+						f.Row32(0)[lane], f.Row64(0)[lane] = uint32(now.At(lane)), now.At(lane)
+						if m>>lane&1 == 0 {
+							ref.Row32(at)[lane], ref.Row64(at)[lane] = uint32(now.At(lane)), now.At(lane)
+						}
+					}
+				}
+				differs := false
+				for n := m; n != 0; n &= n - 1 {
+					lane := bits.TrailingZeros32(n)
+					differs = differs || before.At(lane) != now.At(lane)
+				}
+				for _, b := range []machine.Backend{warp.Portable, exchange.Native} {
+					if got := c.runOn(b); strings.Contains(got, "the compact address is") != differs {
+						t.Errorf("%v, lanes %#x, %s, %T: %s", slot, m, name, b, got)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestCheckedAgreement: where a register is not what the reference has, it does not matter in which of its places, nor in which bits.
+func TestCheckedAgreement(t *testing.T) {
+	if exchange.Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(9, part.Seed(t)))}}
+	const full = regfile.Full
+	for _, m := range []uint32{full, 0xff0, 1 << 9, 0x55555755} {
+		for _, slot := range []code.Slot{code.R, code.Q} {
+			cases := map[string]struct {
+				shadow  regfile.Compact
+				row     bool // has something else in lane 9
+				differs bool
+			}{
+				"right":                        {regfile.Compact{Base: 16, Stride: 4, Mask: full}, false, false},
+				"right in both places":         {regfile.Compact{Base: 16, Stride: 4, Mask: full, Materialised: full}, false, false},
+				"wrong in a row that is stale": {regfile.Compact{Base: 16, Stride: 4, Mask: full, Materialised: full &^ (1 << 9)}, true, false},
+				"wrong in a row that is clean": {regfile.Compact{Base: 16, Stride: 4, Mask: full, Materialised: full}, true, true},
+				"wrong in one clean lane":      {regfile.Compact{Base: 16, Stride: 4, Mask: full, Materialised: 1 << 9}, true, true},
+				"more bits than a register":    {regfile.Compact{Base: 1<<32 + 16, Stride: 4, Mask: full}, false, true},
+				"a stride of more bits":        {regfile.Compact{Base: 16, Stride: 1<<32 + 4, Mask: full}, false, true},
+			}
+			for _, name := range slices.Sorted(maps.Keys(cases)) {
+				x := cases[name]
+				g := r.sharedLoad(slot, m)
+				at, before := g.prog.Instrs[0].A, *machine.ShadowAt(g.file, slot, g.prog.Instrs[0].A)
+				c := g.newCheckHarness()
+				c.wrong = func(f, _ *regfile.File, _ []byte) {
+					*machine.ShadowAt(f, slot, at) = x.shadow
+					for lane := range regfile.Lanes {
+						f.Row32(at)[lane], f.Row64(at)[lane] = uint32(before.At(lane)), before.At(lane)
+					}
+					if x.row {
+						f.Row32(at)[9] ^= 4
+						f.Row64(at)[9] ^= 4
+					}
+				}
+				for _, b := range []machine.Backend{warp.Portable, exchange.Native} {
+					if got := c.runOn(b); strings.Contains(got, "the compact address is") != x.differs {
+						t.Errorf("%v, lanes %#x, %s, %T: %s", slot, m, name, b, got)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,279 @@
+package grid_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"gemu/interp"
+	"gemu/interp/internal/grid"
+	"gemu/ptx"
+)
+
+// nextCTAKernels are kernels of 3·2·20 CTAs of 80 threads, which follow each other in machine code. %n is the number of the
+// thread among all, %i of the one in its CTA; %a is the address of the thread's element of out.
+var nextCTAKernels = map[string]launched{
+	"memory and registers that begin as zeros": {asked: [3]int{5, 5, 5}, entered: [3]int{11, 11, 25}, body: `
+	shl.b32 %x, %i, 2;
+	mov.u32 %y, block;
+	add.u32 %x, %x, %y;
+	ld.shared.u32 %y, [%x];
+	add.u32 %y, %y, %never;
+	mad.lo.u32 %y, %y, 1000, %n;
+	st.global.u32 [%a], %y;
+	mov.u32 %never, %n;
+	bar.sync 0;
+	st.shared.u32 [%x], %never;`},
+	"local memory that begins as zeros": {asked: [3]int{241, 241, 241}, entered: [3]int{243, 243, 243}, body: `
+	.local .b32 own[4];
+	ld.local.u32 %x, [own+8];
+	st.local.u32 [own+8], %n;
+	st.global.u32 [%a], %x;`},
+	"lanes that end early": {asked: [3]int{722, 722, 722}, entered: [3]int{724, 724, 724}, body: `
+	and.b32 %x, %n, 5;
+	setp.eq.u32 %p, %x, 5;
+	@%p exit;
+	setp.lt.u32 %p, %i, 40;
+	@%p bra Y;
+	mad.lo.u32 %n, %n, 3, 1;
+Y:	st.global.u32 [%a], %n;`},
+	"more instructions in some than Go waits for": {asked: [3]int{1265, 1265, 1265}, entered: [3]int{1387, 1387, 3065}, body: `
+	and.b32 %x, %c, 3;
+	mul.lo.u32 %x, %x, 700;
+L:	mad.lo.u32 %n, %n, 5, 3;
+	setp.eq.u32 %p, %x, 0;
+	sub.u32 %x, %x, 1;
+	@!%p bra L;
+	st.global.u32 [%a], %n;`},
+	"warps that wait, and go on in turn": {asked: [3]int{484, 484, 484}, entered: [3]int{486, 486, 486}, body: `
+	setp.ge.u32 %p, %i, 64;
+	@%p bra Y;
+	bar.sync 1, 64;
+Y:	bar.sync 0;
+	st.global.u32 [%a], %n;
+	bar.sync 0;`},
+	"what only one CTA may do at a time": {asked: [3]int{481, 481, 1440}, entered: [3]int{609, 609, 1440}, body: `
+	atom.global.exch.b32 %x, [%o], %c;
+	st.global.u32 [%a], %n;`},
+	"instructions that are Go's": {asked: [3]int{481, 481, 1440}, entered: [3]int{1265, 1265, 1440}, body: `
+	cvt.rn.f64.u32 %d, %n;
+	red.global.add.f64 [%o], %d;
+	mov.u32 %x, %clock;
+	st.global.u32 [%a], %n;`},
+	"zeros beside what is the same in all lanes": {asked: [3]int{5, 5, 5}, entered: [3]int{9, 9, 23}, body: `
+	add.u32 %x, %c, %never;
+	st.global.u32 [%a], %x;
+	add.u32 %never, %i, %c;
+	bar.sync 0;
+	st.shared.u32 [block], %never;`},
+	"wide zeros beside what is the same in all lanes": {asked: [3]int{5, 5, 5}, entered: [3]int{11, 11, 25}, body: `
+	cvt.u64.u32 %q, %c;
+	add.s64 %q, %q, %wide;
+	cvt.u32.u64 %x, %q;
+	st.global.u32 [%a], %x;
+	add.u32 %x, %i, %c;
+	cvt.u64.u32 %wide, %x;
+	bar.sync 0;
+	cvt.u32.u64 %x, %wide;
+	st.shared.u32 [block], %x;`},
+	"the number of the warp": {asked: [3]int{241, 241, 241}, entered: [3]int{243, 243, 243}, body: `
+	mov.u32 %x, %warpid;
+	st.global.u32 [%a], %x;`},
+	"the multiprocessor": {asked: [3]int{241, 241, 241}, entered: [3]int{243, 243, 243}, body: `
+	mov.u32 %x, %smid;
+	mov.u32 %y, %nctaid.y;
+	add.u32 %x, %x, %y;
+	st.global.u32 [%a], %x;`},
+	"effects that come late": {asked: [3]int{241, 241, 241}, entered: [3]int{481, 481, 1441}, body: `
+	setp.ne.u32 %p, %i, 0;
+	mov.u32 %x, block;
+	st.shared.u32 [%x], %n;
+	@%p bra E;
+	cp.async.bulk.global.shared::cta.bulk_group [%q], [block], 16;
+	cp.async.bulk.commit_group;
+E:`},
+	"lanes that have parted, and do something together": {asked: [3]int{963, 963, 963}, entered: [3]int{485, 485, 485}, body: `
+	setp.lt.u32 %p, %i, 50;
+	@%p bra Y;
+	shfl.sync.bfly.b32 %x, %n, 4, 31, -1;
+	ret;
+Y:	shfl.sync.bfly.b32 %x, %n, 4, 31, -1;
+	st.global.u32 [%a], %x;`},
+	"an instruction that is Go's where lanes have parted": {asked: [3]int{5, 5, 5}, entered: [3]int{487, 487, 487}, body: `
+	setp.lt.u32 %p, %i, 40;
+	@%p bra Y;
+	mov.u32 %x, %clock;
+	add.u32 %n, %n, 1;
+Y:	st.global.u32 [%a], %n;`},
+	"halves that end early": {asked: [3]int{722, 722, 722}, entered: [3]int{1084, 1084, 1086}, body: `
+	and.b32 %x, %c, 1;
+	setp.eq.u32 %p, %x, 0;
+	@%p exit;
+	bar.sync 1;
+	st.global.u32 [%a], %n;
+	mov.u32 %x, %clock;
+	st.global.u32 [%a], %c;`},
+	"lanes that part, in some CTAs deeper than in others": {asked: [3]int{6, 6, 6}, entered: [3]int{728, 728, 728}, body: `
+	and.b32 %x, %i, 1;
+	setp.eq.u32 %p, %x, 0;
+	@%p bra A;
+	and.b32 %y, %c, 1;
+	setp.eq.u32 %p, %y, 0;
+	@%p bra G;
+	and.b32 %x, %i, 2;
+	setp.eq.u32 %p, %x, 0;
+	@%p bra B;
+	mov.u32 %y, %clock; // which is Go's
+	add.u32 %n, %n, 5;
+B:	bra E;
+G:	mov.u32 %y, %clock;
+E:	add.u32 %n, %n, 1;
+A:	st.global.u32 [%a], %n;`},
+	"a barrier that one comes to in machine code and others in Go": {asked: [3]int{482, 482, 482}, entered: [3]int{484, 484, 484}, body: `
+	setp.ge.u32 %p, %i, 32;
+	@!%p bra OWN;
+	@%p bar.sync 0;
+	bra Y;
+OWN:	bar.sync 0;
+Y:	st.global.u32 [%a], %n;`},
+	"what some print": {asked: [3]int{21, 21, 21}, entered: [3]int{71, 71, 71}, body: `
+	and.b32 %x, %c, 15;
+	setp.ne.u32 %p, %x, 3;
+	@%p bra Y;
+	mov.u64 %q, text;
+	mov.u64 %wide, 0;
+	call (%x), vprintf, (%q, %wide);
+Y:	st.global.u32 [%a], %n;`},
+	"room that lanes take": {asked: [3]int{241, 241, 241}, entered: [3]int{963, 963, 963}, body: `
+	and.b32 %x, %i, 16;
+	add.u32 %x, %x, 16;
+	cvt.u64.u32 %q, %x;
+	alloca.u64 %q, %q, 8;
+	st.local.u32 [%q], %n;
+	ld.local.u32 %x, [%q];
+	cvt.u32.u64 %y, %q;
+	add.u32 %x, %x, %y;
+	st.global.u32 [%a], %x;`},
+	"a trap in one": {asked: [3]int{5, 5, 5}, entered: [3]int{9, 9, 15}, traps: true, body: `
+	setp.eq.u32 %p, %c, 77;
+	@%p mov.b64 %a, 16;
+	st.global.u32 [%a], %n;`},
+	"a loop that does not end in one": {asked: [3]int{53, 53, 53}, entered: [3]int{57, 57, 113}, traps: true, body: `
+	setp.eq.u32 %p, %c, 85;
+L:	@%p bra L;
+	st.global.u32 [%a], %n;`},
+}
+
+// nextCTASource is the kernel of a body.
+func nextCTASource(body string) string {
+	return `.version 8.0
+.target sm_90
+.address_size 64
+.extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
+.global .b8 text[4] = {79, 104, 33, 0};
+.entry k(.param .u64 out)
+{
+	.reg .b32 %x, %y, %i, %c, %n, %never;
+	.reg .pred %p;
+	.reg .b64 %o, %a, %q, %wide;
+	.reg .f64 %d;
+	.shared .align 16 .b32 block[80];
+	ld.param.u64 %o, [out];
+	mov.u32 %i, %tid.x;
+	mov.u32 %c, %ctaid.z;
+	mov.u32 %x, %ctaid.y;
+	mad.lo.u32 %c, %c, 2, %x;
+	mov.u32 %x, %ctaid.x;
+	mad.lo.u32 %c, %c, 3, %x;
+	mad.lo.u32 %n, %c, 80, %i;
+	mad.wide.u32 %a, %n, 4, %o;
+	add.s64 %a, %a, 8;
+	mad.wide.u32 %q, %c, 320, %o;
+	add.s64 %q, %q, 16;` + body + `
+	ret;
+}`
+}
+
+// TestNextCTAs: CTAs that follow each other in machine code do and count what those do that Go begins, in all modes and on
+// several threads; and they do follow each other.
+func TestNextCTAs(t *testing.T) {
+	if interp.Native == nil {
+		t.Skip("this host executes no machine code of ours")
+	}
+	limits := []int64{500, 2047, 2048, 1 << 14} // a turn is 2048
+	if testing.Short() {
+		limits = limits[2:]
+	}
+	for name, k := range nextCTAKernels {
+		for i, mode := range modes {
+			for _, most := range limits {
+				outcome := func(b interp.Backend, workers int) string {
+					// Twice, once in contexts that a launch has left.
+					text, out := ran(t, nextCTASource(k.body), interp.Launch{Grid: ptx.Dim(3, 2, 20), Block: ptx.Dim(80), MaxSteps: most, Mode: mode, Backend: b}, 2+120*80, 2, workers)
+					if !strings.Contains(text, "trap:") { // what CTAs behind it have done is anybody's guess
+						text += fmt.Sprint(out)
+					}
+					return text
+				}
+				want := outcome(interp.Portable, 1)
+				if most == 1<<14 && strings.Contains(want, "trap:") != k.traps {
+					t.Errorf("%s, %v mode: %s", name, mode, want)
+				}
+				grid.Asked.Times, grid.Asked.Entered = 0, 0
+				for workers, got := range []string{outcome(grid.Asked, 1), outcome(interp.Native, 2)} {
+					if got != want {
+						t.Errorf("%s, %v mode, at most %d instructions, %d threads: machine code\n%s\nGo\n%s", name, mode, most, 1+workers, got, want)
+					}
+				}
+				if most == 1<<14 {
+					k.often(t, fmt.Sprintf("%s, %v mode", name, mode), i)
+				}
+			}
+		}
+	}
+}
+
+// TestNextCTAsCancelled: where a launch is cancelled, machine code does not go on from CTA to CTA: neither if it is before it is
+// entered, nor while it executes.
+func TestNextCTAsCancelled(t *testing.T) {
+	if interp.Native == nil {
+		t.Skip("this host executes no machine code of ours")
+	}
+	const ctas = 996 // of 60 instructions at least: together many times what machine code executes before it comes back
+	ended := func(body string, mode interp.Mode, cancelled func(context.CancelFunc)) (n int, stopped bool) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		cancelled(cancel)
+		launch := interp.Launch{Grid: ptx.Dim(3, 2, ctas/6), Block: ptx.Dim(80), Backend: grid.Asked, Mode: mode}
+		text, out := ranUntil(ctx, t, nextCTASource(body+"\n\tst.global.u32 [%a], 1;"), launch, 2+80*ctas, 1, 1)
+		for _, v := range out {
+			n += int(v)
+		}
+		return n / 80, strings.Contains(text, context.Canceled.Error())
+	}
+	for _, mode := range modes {
+		n, stopped := ended("", mode, func(cancel context.CancelFunc) {
+			grid.Asked.Cancel, grid.Asked.Times, grid.Asked.Inner = cancel, 0, 3 // when it has all warps, and goes on with all CTAs
+		})
+		if grid.Asked.Inner = 0; !stopped || n == 0 || n > ctas/5 {
+			t.Errorf("%v mode: %d CTAs of %d have ended; the launch is stopped: %v", mode, n, ctas, stopped)
+		}
+	}
+	delay := time.Millisecond
+	for range 30 { // until it is cancelled neither before it begins nor when it is over
+		n, stopped := ended(`
+	mov.u32 %x, 600; // its turn does not end before
+L:	sub.u32 %x, %x, 1;
+	setp.ne.u32 %p, %x, 0;
+	@%p bra L;`, interp.Vector, func(cancel context.CancelFunc) { time.AfterFunc(delay, cancel) })
+		if stopped && n > 0 && n < ctas {
+			return
+		}
+		if delay = delay * 2 / 3; n == 0 {
+			delay = delay * 9 / 4
+		}
+	}
+	t.Error("all CTAs end of a launch that is cancelled")
+}

@@ -1,0 +1,539 @@
+package grid_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"gemu/interp"
+	"gemu/interp/internal/grid"
+	"gemu/probe"
+	"gemu/ptx"
+)
+
+// schedulerKernels are kernels of three warps, whose turns machine code and Go have to give in the same order. %p holds in warp 0,
+// %w is the warp's number.
+var schedulerKernels = map[string]launched{
+	"a barrier between the halves of that of the cluster": {asked: [3]int{33, 33, 33}, entered: [3]int{33, 33, 33}, body: `
+	barrier.cluster.arrive.aligned;
+	bar.sync 0;
+	barrier.cluster.wait.aligned;`},
+	"an end beside the barrier of the cluster": {asked: [3]int{25, 25, 25}, entered: [3]int{29, 29, 29}, body: `
+	setp.eq.u32 %q, %w, 2;
+	@%q bra X;
+	barrier.cluster.arrive.aligned;
+	bar.sync 1;
+	@%p bra Y;
+	mov.u32 %i, %clock;
+Y:	bar.sync 0;
+	barrier.cluster.wait.aligned;
+	bra Z;
+X:	bar.sync 1;
+Z:`},
+	"a warp that has arrived goes on": {asked: [3]int{2, 2, 2}, entered: [3]int{2, 2, 2}, traps: true, body: `
+	@!%p bra S;
+	bar.arrive 0, 96;
+S:	bar.sync 0;`},
+	"clocks and sums": {asked: [3]int{16, 16, 16}, entered: [3]int{54, 54, 54}, body: `
+	mov.u32 %i, %clock;
+	bar.sync 0;
+	mov.u32 %t, %clock;
+	add.u32 %t, %t, %i;
+	bar.sync 3;
+	setp.lt.u32 %q, %w, 2;
+	@%q bra Y;
+	nanosleep.u32 50;
+Y:	bar.sync 4;
+	atom.global.add.u32 %i, [%o], %t;
+	bar.sync 5;
+	@%p exit;
+	mov.u32 %i, %clock;
+	atom.global.add.u32 %i, [%o], %i;`},
+	"a deadlock": {asked: [3]int{5, 5, 5}, entered: [3]int{5, 5, 5}, traps: true, body: `
+	bar.sync 0;
+	@%p bar.sync 1;
+	setp.eq.u32 %q, %w, 1;
+	@%q bar.sync 2;`},
+	"too many instructions": {asked: [3]int{819, 819, 819}, entered: [3]int{829, 829, 860}, traps: true, body: `
+L:	bar.sync 0;
+	setp.eq.u32 %q, %w, 5;
+	@%q bra Z;
+	add.u32 %i, %i, 1;
+	bra L;
+Z:`},
+	"lanes that end in a function that some have called": {asked: [3]int{43, 43, 84}, entered: [3]int{45, 56, 0}, body: `
+	and.b32 %i, %t, 3;
+	setp.eq.u32 %q, %i, 1;
+	@%q bra E;
+	call f, (%i);
+	atom.global.add.u32 %i, [%o], %i;
+E:	bar.sync 0;
+	atom.global.add.u32 %i, [%o], %t;`},
+	"lanes that others wait for where a share ends": {asked: [3]int{56, 56, 56}, entered: [3]int{34, 34, 47}, body: `
+	mov.u32 %i, %ctaid.x;
+	mad.lo.u32 %i, %i, 3, 666;
+	setp.eq.u32 %q, %w, 1;
+	@%q add.u32 %i, %i, 400;
+	setp.eq.u32 %q, %w, 2;
+	@%q add.u32 %i, %i, -500;
+L:	add.u32 %i, %i, -1;
+	setp.ne.u32 %q, %i, 0;
+	@%q bra L;
+	and.b32 %i, %t, 1;
+	setp.eq.u32 %q, %i, 1;
+	@%q bra ODD;` + strings.Repeat("\n\tadd.u32 %t, %t, 3;", 20) + `
+	shfl.sync.bfly.b32 %i, %t, 1, 0x1f, -1;
+	bra E;
+ODD:` + strings.Repeat("\n\tadd.u32 %t, %t, 5;", 20) + `
+	shfl.sync.bfly.b32 %i, %t, 1, 0x1f, -1;
+E:	ld.global.u32 %i, [%o]; // which of the warps comes first shows
+	mad.lo.u32 %i, %i, 3, %w;
+	st.global.u32 [%o], %i;
+	bar.sync 0;`},
+	"lanes that part while others wait": {asked: [3]int{62, 62, 62}, entered: [3]int{63, 74, 74}, body: `
+	and.b32 %i, %t, 1;
+	setp.eq.u32 %q, %i, 1;
+	@%q bra ODD;
+	barrier.sync 0;
+	add.u32 %t, %t, 7;
+	bra E;
+ODD:
+	and.b32 %i, %t, 2;
+	setp.eq.u32 %q, %i, 2;
+	@%q bra TWO;
+	add.u32 %t, %t, 100;
+	bra F;
+TWO:	add.u32 %t, %t, 300;
+F:	add.u32 %t, %t, 1;
+	barrier.sync 0;
+E:	atom.global.add.u32 %i, [%o], %t;`},
+	"lanes that go twenty ways": {asked: [3]int{25, 25, 25}, entered: [3]int{26, 37, 37}, body: `
+	and.b32 %i, %t, 31;
+	min.u32 %i, %i, 19;
+ways:	.branchtargets ` + execFuncs(20, "W%d", ", ") + `;
+	brx.idx %i, ways;` + execFuncs(20, "\nW%d:\tmad.lo.u32 %%t, %%t, 3, %[1]d;\n\tand.b32 %%i, %%t, 1;\n\tsetp.eq.u32 %%q, %%i, 0;\n\t@%%q add.u32 %%t, %%t, 1;\n\tbra E;", "") + `
+E:	bar.sync 0;
+	atom.global.add.u32 %i, [%o], %t;`},
+	"as many ways as machine code knows besides": {asked: [3]int{13, 13, 13}, entered: [3]int{14, 25, 25}, body: `
+	and.b32 %i, %t, 31;
+	min.u32 %i, %i, 16;
+ways:	.branchtargets ` + execFuncs(17, "W%d", ", ") + `;
+	brx.idx %i, ways;` + execFuncs(17, "\nW%d:\tmad.lo.u32 %%t, %%t, 3, %[1]d;\n\tbra E;", "") + `
+E:	atom.global.add.u32 %i, [%o], %t;`},
+	"lanes that end while warps share their time": {asked: [3]int{53, 53, 360}, entered: [3]int{415, 55, 0}, body: `
+	and.b32 %t, %t, 31;
+	mov.u32 %j, 0;
+L:	add.u32 %j, %j, 1;
+	setp.eq.u32 %q, %j, %t;
+	@%q bra Z; // one lane each time
+	setp.lt.u32 %q, %j, 25;
+	@%q bra L;
+	call f, (%j); // which is Go's
+M:	add.u32 %j, %j, 1;
+	ld.global.u32 %i, [%o]; // which of the warps executes when shows
+	mad.lo.u32 %i, %i, 3, %w;
+	st.global.u32 [%o], %i;
+	setp.lt.u32 %q, %j, 700;
+	@%q bra M;
+Z:`},
+	"shares to the last instruction": {asked: [3]int{25, 25, 25}, entered: [3]int{423, 30, 66}, body: `
+	mov.u32 %j, %ctaid.x;
+	bar.sync 0;` + strings.Repeat("\n\tadd.u32 %t, %t, 3;", 5) + execFuncs(3, "\n\tsetp.lt.u32 %%q, %%j, %[1]d;\n\t@%%q bra S%[1]d;\n\tadd.u32 %%t, %%t, 1;\nS%[1]d:", "") + ` // another one in each CTA
+	mov.u32 %j, 0;
+M:	add.u32 %j, %j, 1;
+	ld.global.u32 %i, [%o]; // which of the warps executes when shows
+	mad.lo.u32 %i, %i, 3, %w;
+	st.global.u32 [%o], %i;
+	setp.lt.u32 %q, %j, 900;
+	@%q bra M;`},
+	"a lock that lanes take in turn": {asked: [3]int{951, 951, 50654}, entered: [3]int{56039, 56039, 49898}, body: `
+L:	atom.global.cas.b32 %i, [%o+4], 0, 1;
+	setp.ne.u32 %q, %i, 0;
+	@%q bra L;
+	and.b32 %i, %t, 3;
+	setp.eq.u32 %q, %i, 1;
+	@%q bra F;
+	add.u32 %t, %t, 100;
+F:	ld.volatile.global.u32 %i, [%o];
+	mad.lo.u32 %i, %i, 3, %t;
+	st.volatile.global.u32 [%o], %i;
+	atom.global.exch.b32 %i, [%o+4], 0;`},
+	"stores of some lanes to a variable": {asked: [3]int{2, 2, 2}, entered: [3]int{3, 3, 3}, body: `
+	setp.gt.u32 %q, %t, 70;
+	@%q st.global.u32 [there+4], %w;
+	setp.lt.u32 %q, %t, 20;
+	@%q st.shared.u32 [block+8], %t;
+	bar.sync 0;
+	ld.global.u32 %i, [there+4];
+	ld.shared.u32 %j, [block+8];
+	mad.lo.u32 %i, %i, 100, %j;
+	atom.global.add.u32 %i, [%o], %i;`},
+	"a branch that the launch decides": {asked: [3]int{2, 2, 2}, entered: [3]int{3, 14, 14}, body: `
+	mov.u32 %i, %ntid.x;
+	setp.eq.u32 %q, %i, 96;
+	@%q bra X;
+	add.u32 %t, %t, 1;
+X:	setp.ne.u32 %q, %i, 96;
+	@%q bra Y;
+	add.u32 %t, %t, 2;
+Y:	atom.global.add.u32 %i, [%o], %t;`},
+	"a barrier whose number the launch knows": {asked: [3]int{13, 13, 13}, entered: [3]int{14, 25, 25}, body: `
+	mov.u32 %i, %nctaid.x;
+	bar.sync %i;
+	atom.global.add.u32 %i, [%o], %t;`},
+	"an end that completes the barrier of the cluster": {asked: [3]int{45, 45, 45}, entered: [3]int{369, 49, 86}, body: `
+	setp.eq.u32 %q, %w, 1;
+	@%q bra ONE;
+	setp.eq.u32 %q, %w, 2;
+	@%q bra TWO;
+	barrier.cluster.arrive.aligned;
+	barrier.cluster.wait.aligned;
+	ld.global.u32 %k, [%o]; // which of the warps comes first shows
+	mad.lo.u32 %k, %k, 3, 7;
+	st.global.u32 [%o], %k;
+	bra Z;
+ONE:	mov.u32 %j, 0;
+L:	add.u32 %j, %j, 1;
+	setp.lt.u32 %q, %j, 900; // more than a turn
+	@%q bra L;
+	bra Z;
+TWO:	barrier.cluster.arrive.aligned;
+	mov.u32 %j, 0;
+M:	add.u32 %j, %j, 1;
+	ld.global.u32 %k, [%o];
+	mad.lo.u32 %k, %k, 5, 1;
+	st.global.u32 [%o], %k;
+	setp.lt.u32 %q, %j, 2000;
+	@%q bra M;
+	barrier.cluster.wait.aligned;
+Z:`},
+	"a pointer to itself": {asked: [3]int{2, 2, 2}, entered: [3]int{6, 17, 39}, body: `
+	@%p st.global.u64 [%o], %o;
+	bar.sync 0;
+	ld.global.u64 %o, [%o];
+	ld.global.u64 %o, [%o];
+	bar.sync 0;
+	@!%p bra Y;
+	mov.b64 {%i, %j}, %o;
+	add.u32 %t, %t, %j;
+Y:	atom.global.add.u32 %i, [%o], %t;`},
+	"lanes that wait in other depths": {asked: [3]int{133, 133, 133}, entered: [3]int{9, 9, 9}, body: `
+	and.b32 %i, %t, 7;
+	setp.eq.u32 %q, %i, 7;
+	@%q bra OUT;
+	setp.ge.u32 %q, %i, 4;
+	@%q bra C;
+	setp.ge.u32 %q, %i, 2;
+	@%q bra IN;
+	barrier.sync 0;
+IN:	ld.volatile.global.u32 %j, [%o]; // who comes first shows
+	mad.lo.u32 %j, %j, 3, 5;
+	st.volatile.global.u32 [%o], %j;
+	bra OUT;
+C:	barrier.sync 0;
+	add.u32 %t, %t, 1;
+OUT:	ld.volatile.global.u32 %j, [%o];
+	mad.lo.u32 %j, %j, 3, %i;
+	st.volatile.global.u32 [%o], %j;`},
+	"a barrier of fewer than the others'": {asked: [3]int{2, 2, 2}, entered: [3]int{4, 4, 4}, traps: true, body: `
+	@%p bra F;
+	ld.global.u32 %j, [%o];
+	mad.lo.u32 %j, %j, 3, %w;
+	st.global.u32 [%o], %j;
+	bar.sync 0;
+	bra E;
+F:	bar.sync 0, 64;
+E:`},
+	"lanes that end before others": {asked: [3]int{13, 13, 13}, entered: [3]int{13, 13, 13}, body: `
+	and.b32 %i, %t, 3;
+	setp.eq.u32 %q, %i, 1;
+	@%q exit;
+	bar.sync 0;
+	setp.eq.u32 %q, %i, 2;
+	@%q bra E;
+	bar.sync 0;
+E:`},
+}
+
+// execFuncs are so many of a text in which a number stands.
+func execFuncs(n int, text, between string) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf(text, i)
+	}
+	return strings.Join(list, between)
+}
+
+// schedulerSource is the kernel of a body.
+func schedulerSource(body string) string {
+	return `.version 8.0
+.target sm_90
+.address_size 64
+.func f(.param .b32 i)
+{
+	.reg .b32 %i;
+	.reg .pred %p;
+	ld.param.u32 %i, [i];
+	setp.eq.u32 %p, %i, 2;
+	@%p bra X;
+	ret;
+X:	exit;
+}
+.global .b32 there[4];
+.entry k(.param .u64 out)
+{
+	.shared .b32 block[4];
+	.reg .b32 %t, %w, %i, %j, %k, %l;
+	.reg .pred %p, %q;
+	.reg .b64 %o;
+	ld.param.u64 %o, [out];
+	mov.u32 %t, %tid.x;
+	shr.u32 %w, %t, 5;
+	setp.eq.u32 %p, %w, 0;` + body + `
+	ret;
+}`
+}
+
+// TestScheduler: warps that take turns in machine code do and count what they do in Go, and trap with the same words.
+func TestScheduler(t *testing.T) {
+	t.Parallel()
+	if interp.Native == nil {
+		t.Skip("this host executes no machine code of ours")
+	}
+	for name, k := range schedulerKernels {
+		for i, mode := range modes {
+			launch := interp.Launch{Grid: ptx.Dim(4), Block: ptx.Dim(96), MaxSteps: 1 << 14, Mode: mode}
+			outcome := func(b interp.Backend) string {
+				launch.Backend = b
+				text, out := ran(t, schedulerSource(k.body), launch, 2, 1, 1)
+				return text + fmt.Sprint(out)
+			}
+			grid.Asked.Times, grid.Asked.Entered = 0, 0
+			got, want := outcome(grid.Asked), outcome(interp.Portable)
+			if got != want {
+				t.Errorf("%s, %v mode: machine code\n%s\nGo\n%s", name, mode, got, want)
+			} else if traps := strings.Contains(want, "trap:"); traps != k.traps {
+				t.Errorf("%s, %v mode: %s", name, mode, want)
+			}
+			k.often(t, fmt.Sprintf("%s, %v mode", name, mode), i)
+			for _, launch.Reconverge = range interp.Reconvergers {
+				if got, want := outcome(interp.Native), outcome(interp.Portable); got != want {
+					t.Errorf("%s, %v mode, policy %s: machine code\n%s\nGo\n%s", name, mode, launch.Reconverge.Name, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestSchedulerOfConvergedWarps: where lanes stay together, no policy looks at each block that they come to.
+func TestSchedulerOfConvergedWarps(t *testing.T) {
+	if interp.Native == nil {
+		t.Skip("this host executes no machine code of ours")
+	}
+	source := schedulerSource(`
+	mov.u32 %i, 0;
+L:	add.u32 %i, %i, 1;
+	setp.ne.u32 %q, %i, 1000;
+	@%q bra L;`)
+	for _, policy := range interp.Reconvergers {
+		launch := interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Mode: interp.Vector, Backend: interp.Portable, Reconverge: policy}
+		want, _ := ran(t, source, launch, 1, 1, 1)
+		grid.Asked.Entered, launch.Backend = 0, grid.Asked
+		if text, _ := ran(t, source, launch, 1, 1, 1); text != want || grid.Asked.Entered == 0 || grid.Asked.Entered > 100 {
+			t.Errorf("policy %s enters machine code %d times\n%s\nGo\n%s", policy.Name, grid.Asked.Entered, text, want)
+		}
+	}
+}
+
+// TestSchedulerOnSeveralThreads: sums that CTAs form on several threads are whole.
+func TestSchedulerOnSeveralThreads(t *testing.T) {
+	if interp.Native == nil {
+		t.Skip("this host executes no machine code of ours")
+	}
+	const ctas, rounds = 64, 2000
+	source := schedulerSource(fmt.Sprintf(`
+	mov.u32 %%i, %d;
+L:	red.global.add.u32 [%%o], 1;
+	add.u32 %%i, %%i, -1;
+	setp.ne.u32 %%q, %%i, 0;
+	@%%q bra L;`, rounds))
+	launch := interp.Launch{Grid: ptx.Dim(ctas), Block: ptx.Dim(96), Mode: interp.Vector, Backend: interp.Native}
+	if text, out := ran(t, source, launch, 1, 1, 2); out[0] != ctas*96*rounds {
+		t.Errorf("%d of %d\n%s", out[0], ctas*96*rounds, text)
+	}
+}
+
+// TestSchedulerNearStepLimit: a warp is given its turn by machine code as long as it may execute a whole one, and stops where it would in Go, whatever
+// it may execute.
+func TestSchedulerNearStepLimit(t *testing.T) {
+	if interp.Native == nil {
+		t.Skip("this host executes no machine code of ours")
+	}
+	for before := range 3 { // which has blocks end elsewhere
+		source := schedulerSource(`
+	bar.sync 0;
+	bar.sync 0; // before which two of them get their turn once more` + execFuncs(before, "\n\tadd.u32 %%t, %%t, %d;", "") + `
+L:	add.u32 %t, %t, 1;
+	setp.eq.u32 %q, %w, 5;
+	@!%q bra L;`)
+		for most := range int64(24) { // a turn is 2048, and begins between the barriers
+			launch := interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(96), MaxSteps: 2048 + most, Mode: interp.Vector, Backend: interp.Portable}
+			want, _ := ran(t, source, launch, 1, 1, 1)
+			grid.Asked.Entered, launch.Backend = 0, grid.Asked
+			if text, _ := ran(t, source, launch, 1, 1, 1); text != want || grid.Asked.Entered == 0 {
+				t.Errorf("at most %d instructions, %d before the loop: machine code\n%s\nGo\n%s", launch.MaxSteps, before, text, want)
+			}
+		}
+	}
+}
+
+// TestSchedulerAtSliceEnds: CTAs with so many warps that they come back before they have ended, of which lanes have diverged, or left,
+// follow others that are short: in the order of Go.
+func TestSchedulerAtSliceEnds(t *testing.T) {
+	if interp.Native == nil {
+		t.Skip("this host executes no machine code of ours")
+	}
+	source := schedulerSource(`
+	and.b32 %j, %t, 31;
+	mul.lo.u32 %j, %j, 20;
+	mad.lo.u32 %j, %w, 30, %j;
+	add.u32 %j, %j, 300; // when a lane leaves
+	mov.u32 %i, %ctaid.x;
+	and.b32 %i, %i, 1;
+	setp.eq.u32 %q, %i, 0;
+	@%q shr.u32 %j, %j, 5; // … of CTAs that end at once
+	mov.u32 %i, 0;
+	mov.u32 %k, %t;
+L:	and.b32 %l, %t, 1;
+	setp.eq.u32 %q, %l, 0;
+	@%q bra EVEN;
+	mad.lo.u32 %k, %k, 3, 1;
+	mad.lo.u32 %k, %k, 3, 2;
+	mad.lo.u32 %k, %k, 3, 3;
+	bra J;
+EVEN:	mad.lo.u32 %k, %k, 5, 1;
+	mad.lo.u32 %k, %k, 5, 2;
+	mad.lo.u32 %k, %k, 5, 3;
+J:	ld.global.u32 %l, [%o]; // which of the warps comes first shows
+	mad.lo.u32 %l, %l, 3, %k;
+	st.global.u32 [%o], %l;
+	add.u32 %i, %i, 1;
+	setp.eq.u32 %q, %i, %j;
+	@%q bra Z;
+	bra L;
+Z:`)
+	for _, mode := range modes {
+		launch := interp.Launch{Grid: ptx.Dim(6), Block: ptx.Dim(1024), Mode: mode, Backend: interp.Portable}
+		want, sum := ran(t, source, launch, 1, 1, 1)
+		grid.Asked.Entered, launch.Backend = 0, grid.Asked
+		if text, out := ran(t, source, launch, 1, 1, 1); text != want || out[0] != sum[0] || grid.Asked.Entered == 0 {
+			t.Errorf("%v mode: machine code\n%s%d\nGo\n%s%d", mode, text, out, want, sum)
+		}
+	}
+}
+
+// TestSchedulerOfClusters: clusters stay together, on one thread as on several.
+func TestSchedulerOfClusters(t *testing.T) {
+	if interp.Native == nil {
+		t.Skip("this host executes no machine code of ours")
+	}
+	source := schedulerSource(`
+	mov.u32 %i, %cluster_ctarank;
+	barrier.cluster.arrive.aligned;
+	barrier.cluster.wait.aligned;
+	mad.lo.u32 %t, %t, 5, %i;
+	red.global.add.u32 [%o], %t;`)
+	for _, mode := range modes {
+		launch := interp.Launch{Grid: ptx.Dim(15), Cluster: ptx.Dim(3), Block: ptx.Dim(96), Mode: mode, Backend: interp.Portable}
+		want, sum := ran(t, source, launch, 1, 1, 1)
+		launch.Backend = interp.Native
+		for workers := 1; workers <= 3; workers++ {
+			if text, out := ran(t, source, launch, 1, 1, workers); text != want || out[0] != sum[0] {
+				t.Errorf("%v mode, %d threads: machine code\n%s%d\nGo\n%s%d", mode, workers, text, out, want, sum)
+			}
+		}
+	}
+}
+
+// pauser pauses a launch once, in the second CTA; the first is not watched.
+type pauser struct{ numEvents int }
+
+func (*pauser) Subscription() probe.Subscription {
+	return probe.Subscription{Events: probe.OnBefore, InOrder: true}
+}
+
+func (p *pauser) CTA(_ *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
+	if index == 0 {
+		return nil
+	}
+	return p
+}
+
+func (p *pauser) OnEvent(e *probe.Event) {
+	if p.numEvents++; p.numEvents == 4 {
+		e.Pause()
+	}
+}
+
+// TestRestored: a warp that was in machine code when a launch was saved goes on there when it is restored.
+func TestRestored(t *testing.T) {
+	if interp.Native == nil {
+		t.Skip("this host executes no machine code of ours")
+	}
+	for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
+		dev := interp.NewDevice(interp.Config{Workers: 1})
+		m, err := dev.Load("k.ptx", []byte(`.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out)
+{
+	.reg .b32 %c, %x, %y;
+	.reg .pred %p;
+	.reg .b64 %o;
+	ld.param.u64 %o, [out];
+	mov.u32 %c, %ctaid.x;
+	setp.eq.u32 %p, %c, 0;
+	@%p bra WAIT;
+	st.volatile.global.u32 [%o], 7;
+	ret;
+WAIT:
+	ld.volatile.global.u32 %x, [%o];
+	mov.u32 %y, %tid.x;
+	setp.ne.u32 %p, %x, 7;
+	@%p bra WAIT;
+	mad.wide.u32 %o, %y, 4, %o;
+	st.global.u32 [%o+4], %y;
+	ret;
+}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		output, err := interp.NewBuffer(dev, make([]uint32, 33))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := m.Start(&interp.Launch{Grid: ptx.Dim(2), Block: ptx.Dim(32), Args: []any{output}, Mode: mode, CompileEagerly: true, Backend: interp.Native, Probes: []probe.Probe{new(pauser)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		if ended, err := e.Continue(t.Context()); ended || err != nil {
+			t.Fatalf("%v mode: ended %v, error %v", mode, ended, err)
+		}
+		state, err := e.Save()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Restore(state); err != nil {
+			t.Fatal(err)
+		}
+		if ended, err := e.Continue(t.Context()); !ended || err != nil {
+			t.Fatalf("%v mode: ended %v, error %v", mode, ended, err)
+		}
+		for i, v := range interp.Slice[uint32](output) {
+			if want := uint32(max(i-1, 0)); i > 0 && v != want || i == 0 && v != 7 {
+				t.Errorf("%v mode: element %d is %d", mode, i, v)
+			}
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package grid
+
+import (
+	"fmt"
+	"testing"
+
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/mem"
+)
+
+// Objects keep their handles however many there are; of those that are freed the last ones are
+// known by name, all by their handles, and memory is taken by few.
+func TestObjects(t *testing.T) {
+	const n = 20000
+	var l machine.Objects
+	var handles []uint64
+	for i := range n {
+		handles = append(handles, l.Add(&machine.Object{Name: fmt.Sprint(i)}))
+	}
+	for i, h := range handles {
+		if i%2 == 0 {
+			l.Free(h)
+			l.Free(h)
+		}
+	}
+	for i, h := range handles {
+		obj := l.Get(h)
+		switch {
+		case !l.WasFreed(h):
+			t.Fatalf("nobody has had handle %d", i)
+		case obj == nil && (i%2 == 1 || i >= n-2*machine.MaxFreedObjects):
+			t.Fatalf("object %d is not known", i)
+		case obj != nil && (obj.Name != fmt.Sprint(i) || obj.Freed.Load() != (i%2 == 0)):
+			t.Fatalf("object %d is %q, freed is %v", i, obj.Name, obj.Freed.Load())
+		}
+	}
+	for _, h := range []uint64{0, 16, mem.HandleBase - 16, handles[3] + 1, handles[n-1] + 16} {
+		if l.Get(h) != nil || l.WasFreed(h) {
+			t.Errorf("%#x is a handle", h)
+		}
+	}
+	live, known := 0, 0
+	l.Each(func(uint64, *machine.Object) { live++ })
+	l.Objects.Range(func(any, any) bool { known++; return true })
+	if live != n/2 || known != n/2+machine.MaxFreedObjects {
+		t.Errorf("%d objects and %d more, want %d and %d", live, known-live, n/2, machine.MaxFreedObjects)
+	}
+}
+
+func BenchmarkObjects(b *testing.B) {
+	var l machine.Objects
+	h := l.Add(&machine.Object{})
+	b.Run("get", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			l.Get(h)
+		}
+	})
+	b.Run("add", func(b *testing.B) {
+		for b.Loop() {
+			l.Free(l.Add(&machine.Object{}))
+		}
+	})
+}

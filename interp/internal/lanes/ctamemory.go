@@ -1,0 +1,59 @@
+package lanes
+
+// This file is per-CTA memory: global memory of which each CTA of a launch has a slice of its own (manual 11.4.10, 10.34, 10.35).
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"gemu/interp/internal/event"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/mem"
+	"gemu/probe"
+	"gemu/ptx"
+)
+
+// errSliceSize is the error of a slice whose size, rounded up, the register %perctamemorysize (.u32) cannot hold.
+var errSliceSize = errors.New("the size does not fit %perctamemorysize, which has 32 bits")
+
+// OpenCTAMemory allocates the per-CTA memory of a launch whose kernel asks for some. End frees it. The error says how much
+// is wanted.
+func OpenCTAMemory(g *machine.Grid) (err error) {
+	size := g.Kernel.SliceSize()
+	if size == 0 {
+		return nil
+	}
+	high, all := bits.Mul64(size, uint64(g.NumCTAs))
+	if size > math.MaxUint32 {
+		err = errSliceSize
+	} else if high != 0 {
+		err = mem.ErrOutOfMemory
+	} else {
+		g.CtaMemory, err = g.Dev.Memory.Alloc(all, probe.PerCTAMemory, "")
+	}
+	if err != nil {
+		return fmt.Errorf("%d bytes of per-CTA memory for each of %d CTAs (.minperctamemory): %w", size, g.NumCTAs, err)
+	}
+	event.EmitHost(g.Dev, probe.OnAlloc, g.CtaMemory, 0, int(all), g.Info.Order)
+	return nil
+}
+
+// closeCTAMemory frees the per-CTA memory.
+func CloseCTAMemory(g *machine.Grid) {
+	if a := g.CtaMemory; a != nil && !a.Freed {
+		event.EmitHost(g.Dev, probe.OnFree, a, 0, int(a.Size), g.Info.Order)
+		g.Dev.Memory.Free(a)
+	}
+}
+
+// slice is the address of the per-CTA memory of the CTA at id, 0 if the launch has none. The slices follow one another in the
+// order of the CTAs' linear indices.
+func ctaMemorySlice(g *machine.Grid, id ptx.Dim3) uint64 {
+	if g.CtaMemory == nil {
+		return 0
+	}
+	linear := uint64(id.X) + uint64(g.Dim.X)*(uint64(id.Y)+uint64(g.Dim.Y)*uint64(id.Z))
+	return g.CtaMemory.Base + linear*g.Kernel.SliceSize()
+}

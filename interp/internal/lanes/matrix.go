@@ -1,0 +1,112 @@
+package lanes
+
+// This file executes matrix instructions (manual 9.7.14), which take all lanes of a warp: in
+// warps of 64, each half for itself.
+
+import (
+	"unsafe"
+
+	"gemu/interp/internal/access"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/matrix"
+	"gemu/probe"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// matrixRows finds the rows that are accessed, by the lanes that provide their addresses: of
+// ldmatrix and stmatrix in shared memory, of wmma in shared or global memory. It reports whether
+// it has found all; else it traps.
+func matrixRows(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, to *[matrix.Lanes][]byte) bool {
+	a := w.AccessOf(instr)
+	var addr regfile.Row64
+	access.Addresses(f, instr, a, &addr)
+	providers, view := ProvidingLanes(a), access.View(w)
+	for lane := range a.Tile.Addresses() {
+		at := addr[lane]
+		space := a.Space // a variable's, whatever the instruction says
+		if space == ptx.Generic {
+			space = view.SpaceOf(at, false)
+		}
+		where := ""
+		switch {
+		case space == ptx.Shared:
+		case w.SourceOf(instr).Form.Family != ptx.FamilyFragment:
+			where = "shared"
+		case space == ptx.Local || a.Space != ptx.Generic && space != ptx.Global:
+			where = "global or shared"
+		}
+		if where != "" {
+			t := w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrWrongSpace, "%v: %s at %s, which is not in %s memory", probe.ErrWrongSpace, w.SourceOf(instr).Text, machine.HexAddr(at), where)
+			t.Addr, t.Bytes = at, a.Bytes
+			return false
+		}
+		p, _, _ := access.ResolveLane(w, instr, h, lane, at, providers)
+		if w.Err != nil {
+			return false
+		}
+		to[lane] = unsafe.Slice((*byte)(p), a.Bytes)
+	}
+	return true
+}
+
+// providingLanes is the lanes of a half that provide addresses of rows.
+func ProvidingLanes(a *code.Access) uint32 {
+	return regfile.Full >> (matrix.Lanes - a.Tile.Addresses())
+}
+
+func loadMatrix(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	var rows [matrix.Lanes][]byte
+	if !w.RequireAllLanes(h, instr, m) || !matrixRows(w, h, f, instr, &rows) {
+		return
+	}
+	elems := w.AccessOf(instr).Elems
+	w.AccessOf(instr).Tile.Load(&rows, func(register, lane int, v uint64) {
+		switch e := elems[register]; e.Slot {
+		case code.R:
+			f.Row32(e.Row)[lane] = uint32(v)
+		case code.Q:
+			f.Row64(e.Row)[lane] = v
+		}
+	})
+}
+
+func storeMatrix(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	var rows [matrix.Lanes][]byte
+	if !w.RequireAllLanes(h, instr, m) || !matrixRows(w, h, f, instr, &rows) {
+		return
+	}
+	elems := w.AccessOf(instr).Elems
+	w.Cta.Changed = true
+	w.AccessOf(instr).Tile.Store(&rows, func(register, lane int) uint64 { return access.ReadElem(f, elems[register], lane) })
+}
+
+func moveMatrix(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if w.RequireAllLanes(h, instr, m) {
+		a := *f.Src32(instr.A)
+		*f.Row32(instr.D) = matrix.Transpose((*[matrix.Lanes]uint32)(&a))
+	}
+}
+
+// executeMultiply is mma and wmma.mma.
+func executeMultiply(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if !w.RequireAllLanes(h, instr, m) {
+		return
+	}
+	frags := &w.Cta.Code.Fragments[instr.Side]
+	var d, a, b, c, e matrix.Registers
+	for i, list := range [...][]code.Elem{frags.D, frags.A, frags.B, frags.C, frags.E} { // those of D are no constants
+		to := [...]*matrix.Registers{&d, &a, &b, &c, &e}[i]
+		for k, e := range list {
+			if e.Slot == code.Q {
+				to.Q[k] = f.Src64(e.Row)
+			} else {
+				to.R[k] = f.Src32(e.Row)
+			}
+		}
+	}
+	if u := frags.Multiply.Execute(w.Cta.Grid.Dev.SM, &d, &a, &b, &c, &e); u != nil {
+		w.Fail(w.SourceOf(instr), uint64(u.Lanes)<<(32*h), probe.ErrMatrix, "%v: %s with %s, in lanes %s", probe.ErrMatrix, w.SourceOf(instr).Text, u.Description, probe.LaneList(uint64(u.Lanes)<<(32*h)))
+	}
+}

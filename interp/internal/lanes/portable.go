@@ -1,0 +1,80 @@
+package lanes
+
+// This file is the backend in Go: it executes each instruction as the plan says, on compact
+// operands or on lanes.
+
+import (
+	"math/bits"
+
+	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/machine"
+)
+
+// block executes instructions of a block, up to its end or less.
+func ExecuteBlock(w *machine.Warp, instrs []code.Instr) machine.Reason {
+	if len(w.Files) > 1 {
+		executeBlockWide(w, instrs)
+		return machine.NoReason
+	}
+	f := &w.Files[0]
+	mask := f.Active()
+	for i := range instrs {
+		instr := &instrs[i]
+		m := mask
+		if instr.Guard != 0 {
+			if m = ExecutingLanes(w, 0, instr); m == 0 {
+				continue
+			}
+		}
+		if exec := instr.Plan.Exec; exec != code.OnLanes {
+			execFuncs[exec](w, 0, f, instr, m)
+		} else if k := alu.Vec[instr.Op]; k != nil {
+			k(f, instr, m)
+			continue
+		} else {
+			LaneFuncs[instr.Op](w, 0, f, instr, m)
+		}
+		if w.Err != nil {
+			break
+		}
+	}
+	return machine.NoReason
+}
+
+// blockWide executes instructions for a warp of 64 lanes: each instruction runs for both
+// halves.
+func executeBlockWide(w *machine.Warp, instrs []code.Instr) {
+	for i := range instrs {
+		if executeBothHalves(w, &instrs[i]); w.Err != nil {
+			return
+		}
+	}
+}
+
+// each executes an instruction for each half of the warp.
+func executeBothHalves(w *machine.Warp, instr *code.Instr) {
+	for h := range w.Files {
+		m := ExecutingLanes(w, h, instr)
+		if m == 0 {
+			continue
+		}
+		if executeInstr(w, h, &w.Files[h], instr, m); w.Err != nil {
+			return
+		}
+	}
+}
+
+// lanesOf is the lanes of half h that execute an instruction; those that its guard
+// keeps back are not counted.
+func ExecutingLanes(w *machine.Warp, h int, instr *code.Instr) uint32 {
+	mask := w.Files[h].Active()
+	if instr.Guard == 0 {
+		return mask
+	}
+	m := mask & machine.GuardMask(&w.Files[h], instr.Guard)
+	if instr.CountsSkipped {
+		w.Count.ThreadInstructions -= int64(bits.OnesCount32(mask &^ m))
+	}
+	return m
+}

@@ -1,0 +1,16 @@
+package machine
+
+import (
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+)
+
+// access is what a memory instruction accesses.
+func (w *Warp) AccessOf(instr *code.Instr) *code.Access { return &w.Cta.Code.Access[instr.Side] }
+
+// request is an access in the words of package mem, with the faults that the device tolerates.
+func (w *Warp) RequestOf(a *code.Access) mem.Access {
+	r, g := a.Request(), w.Cta.Grid
+	r.Tolerate, r.Unit = g.Dev.Tolerance, g.SharedUnit
+	return r
+}

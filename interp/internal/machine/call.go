@@ -1,0 +1,72 @@
+package machine
+
+import (
+	"math/bits"
+
+	"gemu/interp/internal/code"
+	"gemu/regfile"
+)
+
+// frameWords is what a call takes of a thread's stack besides local memory and registers.
+const FrameWords = 4
+
+// functionAt is the index of the function with a code address, -1 if none has.
+func (c *Kernel) FunctionAt(addr uint64) int32 {
+	for i, f := range c.Funcs {
+		if f.Addr == addr && !f.Entry {
+			return int32(i)
+		}
+	}
+	return -1
+}
+
+// registerCopy holds a register while windows change.
+type RegisterCopy struct {
+	R regfile.Row32
+	Q regfile.Row64
+	P uint32
+}
+
+func (s *RegisterCopy) Read(f *regfile.File, p code.ParamPlace, m uint32) {
+	if f.Tracked() {
+		MaterialiseRow(f, code.Row{Slot: p.Slot, Row: p.Row}, m)
+	}
+	switch p.Slot {
+	case code.R:
+		s.R = *f.Src32(p.Row)
+	case code.Q:
+		s.Q = *f.Src64(p.Row)
+	case code.P:
+		s.P = f.SrcP(p.Row)
+	}
+}
+
+// frameAbove is where the frame of a function begins that the lane calls now, in words.
+func (w *Warp) FrameAbove(lane int, fn *code.Func) int {
+	top := w.Frame.Local + w.Frame.Fn.Local
+	if w.Frame.Fn.Allocates {
+		top += int(w.Files[lane/32].Row32(w.Frame.Fn.AddressTaken)[lane%32]+3) / 4
+	}
+	return (top + fn.Align - 1) / fn.Align * fn.Align
+}
+
+// callSite is the call that ends a block.
+func (c *Kernel) CallSite(b *code.Block) *code.CallSite { return &c.Calls[c.End(b).Side] }
+
+// localTop is the number of words of local memory that the running warp split has in use.
+func (w *Warp) LocalTop() int {
+	fn, files := w.Frame.Fn, w.Files
+	if w.InReference() { // the reference does not allocate
+		fn, files = w.Frame.Counterpart.Fn, w.Check.EngineFiles
+	}
+	top := w.Frame.Local + fn.Local
+	if fn.Allocates {
+		maxCount := uint32(0)
+		for m := w.Mask; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros64(m)
+			maxCount = max(maxCount, files[lane/32].Row32(fn.AddressTaken)[lane%32])
+		}
+		top += int(maxCount+3) / 4
+	}
+	return top
+}

@@ -1,0 +1,119 @@
+package machine
+
+import (
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/regfile"
+)
+
+// check is the state of check mode of a warp.
+type WarpCheck struct {
+	*Reference
+	Comparer
+	Files       []regfile.File // registers of the reference
+	EngineFiles []regfile.File // registers of the code that is checked
+	inReference bool           // the warp's files and code are those of the reference: see switchToReference
+	NativeFuncs bool           // the backend has functions of its own also for instructions that run on the lanes
+	CheckStep
+	CheckSaved
+}
+
+// step is a run of instructions under way in one half of the warp.
+type CheckStep struct {
+	Run                       *InstrRun // nil: the end of a block
+	Phase                     checkPhase
+	Half                      int
+	EngineFile, ReferenceFile *regfile.File // registers of the half
+	Lanes                     uint32        // lanes that execute the run
+	Idle                      uint32        // live lanes of the half that do not
+	OnLanes                   bool          // the run executes once, on the lanes, for the code that is checked and for the reference
+	RanOnce                   bool          // the same, because the code that is checked had no compact operands for it
+	FellBack                  int           // instructions of the run that have a compact form and execute on the lanes
+	RepeatsLoad               bool          // a load executes again, because another CTA may have stored in between
+	RulesApplied              int64         // value of warp.unit.Applied before the run
+}
+
+// checkPhase is the progress of a step.
+type checkPhase uint8
+
+const (
+	BetweenSteps  checkPhase = iota // other code runs
+	Preparing                       // the guard is evaluated; operands of a run on the lanes are compared
+	Prepared                        // the state that the run overwrites is saved; addresses are compared
+	EngineRuns                      // the code that is checked runs
+	LanesRun                        // it runs an instruction on the lanes, for the reference, too
+	ReferenceRuns                   // the reference runs
+	Comparing                       // results are compared
+)
+
+// savedState is the state from before a step that mismatches and comparisons need.
+type CheckSaved struct {
+	Operands        []regfile.Compact     // shadows of operands that the step overwrites
+	Saved           []SavedResult         // result registers, for lanes that do not execute the step
+	AddressRegister RegisterCopy          // the address register of a load
+	AddressRow      regfile.Row64         // addresses of the reference's access, by lane
+	MemoryBefore    [regfile.Lanes][]byte // memory at the addresses of idle lanes, by lane
+	NativeNotes     []byte                // the same state as machine code saves it
+}
+
+// comparer compares the results of the code that is checked with those of the reference, for instructions that
+// other code than check mode executes.
+type Comparer interface {
+	// compareSources compares rows that the instructions under way read on the lanes.
+	CompareSources(w *Warp, list []RowPair)
+	// compareResults compares the results of the instructions under way.
+	CompareResults(w *Warp, list []RowPair)
+	// beforeLanes is called before an instruction that has a compact form runs on the lanes of m. It reports whether
+	// the instruction may run.
+	BeforeLanes(w *Warp, m uint32) bool
+	// afterLanes is called after it has run, before any of its results is kept compactly.
+	AfterLanes(w *Warp)
+}
+
+// selectHalf chooses the half of the warp, and the lanes of it, for the next step.
+func (w *Warp) SelectHalf(h int, lanes uint32) {
+	k := w.Check
+	k.Half, k.EngineFile, k.ReferenceFile, k.Lanes, k.Idle = h, &w.Files[h], &k.Files[h], lanes, uint32(w.Live>>(32*h))&^lanes
+}
+
+// begin chooses the run of the next step.
+func (k *WarpCheck) BeginRun(r *InstrRun) {
+	k.Run, k.OnLanes, k.RanOnce = r, r.Kind == SharedRun && !k.NativeFuncs, false
+}
+
+// beginInstr begins a step of one instruction, of the block that contains pc.
+func (w *Warp) BeginInstr(pc int32, instr *code.Instr) *InstrPair {
+	p := w.Check.Find(pc, instr)
+	w.Check.BeginRun(p.SingleRun)
+	return p
+}
+
+// inReference reports whether the reference is the warp's machine.
+func (w *Warp) InReference() bool { return w.Check != nil && w.Check.inReference }
+
+// switchToReference makes the reference the warp's machine, or gives it back.
+func (w *Warp) SwitchToReference() {
+	k := w.Check
+	if k.inReference = !k.inReference; k.inReference {
+		w.Files, w.Cta.Code = k.Files, k.Kernel
+	} else {
+		w.Files, w.Cta.Code = k.EngineFiles, w.Cta.Grid.Kernel
+	}
+	w.Frame = w.Frame.Counterpart
+}
+
+// savedResult is a register and its shadow.
+type SavedResult struct {
+	RegisterCopy
+	Shadow regfile.Compact
+}
+
+// restore gives lanes of a register what was saved.
+func (s *RegisterCopy) Restore(f *regfile.File, row code.Row, m uint32) {
+	switch row.Slot {
+	case code.R:
+		mem.CopyRow(f.Row32(row.Row), &s.R, m)
+	case code.Q:
+		mem.CopyRow(f.Row64(row.Row), &s.Q, m)
+	}
+}

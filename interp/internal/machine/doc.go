@@ -1,0 +1,25 @@
+// Package machine is the state of a launch: the grid, its CTAs, their warps, warp splits and registers, and the records that the
+// packages above it share. It holds data and the elementary operations on them; it runs nothing.
+//
+//	Grid ── CTA ── Warp ── WarpSplit    lanes that execute together, at one pc
+//	 │       │      ├───── Files        registers: rows of 32 lanes, with compact copies
+//	 │       │      └───── WarpCheck    the reference's registers, in check mode
+//	 │       ├── Cluster, barriers, asynchronous operations, tensor memory
+//	 │       └── EventStream            what probes receive of this CTA
+//	 └── Kernel, Device, Policy, Backend
+//
+// The packages that run a launch import each other in this order, lower ones first:
+//
+//	machine   state
+//	access    memory, textures and surfaces
+//	event     events for probes
+//	async     asynchronous copies, mbarriers, tensor cores
+//	lanes     instructions, on lanes or on compact operands
+//	warp      the run loop, warp splits, reconvergence policies, barriers, calls
+//	check     check mode: the compact engine beside a reference
+//	observe   the run loop of watched launches
+//	exchange  machine code: what enters and leaves it
+//	grid      CTAs in rounds, clusters, saved states
+//
+// Files to read first: launch.go (a launch and its device), warp.go and strand.go (a warp and its warp splits), cta.go, grid.go.
+package machine

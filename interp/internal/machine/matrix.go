@@ -1,0 +1,19 @@
+package machine
+
+import (
+	"gemu/interp/internal/code"
+	"gemu/probe"
+	"gemu/regfile"
+)
+
+// requireAllLanes reports whether all lanes of half h execute an instruction together. The manual leaves
+// open what it does without some; here that is a trap.
+func (w *Warp) RequireAllLanes(h int, instr *code.Instr, m uint32) bool {
+	if m == regfile.Full {
+		return true
+	}
+	absent := uint64(^m) << (32 * h)
+	t := w.Fail(w.SourceOf(instr), uint64(m)<<(32*h), probe.ErrDivergent, "%v: %s takes all 32 lanes of a warp together, and not without lanes %s", probe.ErrDivergent, w.SourceOf(instr).Text, probe.LaneList(absent))
+	t.Notes = append(t.Notes, w.Whereabouts(absent&w.Live)...)
+	return false
+}

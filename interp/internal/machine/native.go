@@ -1,0 +1,32 @@
+package machine
+
+import (
+	"gemu/interp/internal/native"
+	"gemu/regfile"
+)
+
+// nativeState is the state of a CTA for machine code.
+type NativeState struct {
+	Scheduler   native.Scheduler
+	Exported    []ExportedWarp     // by warp; nil before the first entry
+	Contexts    []*native.Context  // the contexts of exported
+	Tid         [][3]regfile.Row32 // thread index of the lanes, by warp
+	Index       [][3]native.Source // thread index as base and stride, by warp; not every dimension is affine
+	HasSource   []bool             // tid and index are set, by warp
+	Uniform     [native.Registers]uint64
+	SourceCount int   // 1 + index of the CTA whose special registers these are
+	EnterCount  int64 // entries into machine code that Entered does not count yet
+	AnyInNative bool  // some warp may be ready or waiting in machine code
+	Resumed     *Warp // the last warp that machine code switched to in the run that has ended
+}
+
+// exportedWarp is the state of a warp for machine code.
+type ExportedWarp struct {
+	native.Context
+
+	NumberedReconvergences ExportedReconvergences
+	InNative               bool                      // the warp splits of the warp are here, not in warp
+	ConstantsSet           bool                      // the fields that are the same in all CTAs are set
+	Filled                 bool                      // the addresses of registers are set
+	Uniform                *[native.Registers]uint64 // special registers, if they differ from those of the CTA
+}

@@ -1,0 +1,21 @@
+package machine
+
+import (
+	"gemu/interp/internal/code"
+)
+
+// pairs are the instructions of a block from a pc on, with those of the reference, if there
+// is one.
+func (w *Warp) PairsFrom(b *code.Block, pc int32) []InstrPair {
+	ref := w.Cta.Grid.Ref
+	if ref == nil {
+		return nil
+	}
+	pairs := ref.Pairs[b.Index]
+	for n := b.First; n < pc; pairs = pairs[1:] {
+		if pairs[0].Instr != nil {
+			n++
+		}
+	}
+	return pairs
+}

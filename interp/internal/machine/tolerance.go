@@ -1,0 +1,42 @@
+package machine
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"gemu/probe"
+)
+
+// toleratedFault is a fault that was tolerated, and the CTA of its first trap.
+type ToleratedFault struct {
+	probe.Tolerated
+	Order int // linear index of the CTA
+}
+
+// toleratedFaults is tolerated faults, at most one of an instruction and kind, in the order in which they came.
+type toleratedFaults []ToleratedFault
+
+// compare is the order in which tolerated faults are told: that of the source.
+func (t *ToleratedFault) Compare(u *ToleratedFault) int {
+	a, b := t.First, u.First
+	return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col), strings.Compare(a.Func, b.Func), cmp.Compare(t.Tolerance, u.Tolerance))
+}
+
+// merge adds faults of another CTA.
+func (l *toleratedFaults) Merge(more toleratedFaults) {
+	for i := range more {
+		n := &more[i]
+		k := slices.IndexFunc(*l, func(t ToleratedFault) bool { return t.Compare(n) == 0 })
+		if k < 0 {
+			*l = append(*l, *n)
+			continue
+		}
+		old := &(*l)[k]
+		times := old.Count + n.Count
+		if n.Order < old.Order {
+			*old = *n
+		}
+		old.Count = times
+	}
+}

@@ -1,0 +1,59 @@
+package machine
+
+import (
+	"math/bits"
+
+	"gemu/interp/internal/code"
+	"gemu/probe"
+	"gemu/regfile"
+)
+
+// membersPresent checks the membermask of a .sync instruction: the lanes that execute it must
+// name themselves. It reports whether all lanes are there that are named; if not, those
+// that wait for them wait, or trap where the policy does not let them.
+func (w *Warp) MembersPresent(instr *code.Instr, member *regfile.Row32, m uint32) bool {
+	absent, mask := uint32(0), uint32(0)
+	for n := m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		if !w.IsMember(w.SourceOf(instr), i, member[i]) {
+			return false
+		}
+		if absent == 0 {
+			mask = member[i]
+			absent = mask & uint32(w.Live) &^ m
+		}
+	}
+	switch {
+	case absent == 0:
+		return true
+	case w.Cta.Grid.Reconverge.TrapOnAbsentLanes:
+		t := w.MissingMembersTrap(w.SourceOf(instr), m, absent, mask)
+		t.Notes = append(t.Notes, w.Cta.Grid.Reconverge.Advice())
+	default:
+		w.Err, w.BlockedInstr = ErrAbsentLanes, instr
+	}
+	return false
+}
+
+// isMember checks that a lane names itself in its membermask.
+func (w *Warp) IsMember(src *code.Source, lane int, mask uint32) bool {
+	if mask>>lane&1 == 0 {
+		w.Fail(src, 1<<lane, probe.ErrMembermask, "%v: lane %d executes %s with membermask %#x, which leaves it out", probe.ErrMembermask, lane, src.Text, mask)
+		return false
+	}
+	return true
+}
+
+// missingMembersTrap stops the warp: lanes of m wait for others that cannot come.
+func (w *Warp) MissingMembersTrap(src *code.Source, m, absent, mask uint32) *probe.Trap {
+	t := w.Fail(src, uint64(m), probe.ErrDeadlock, "%v: %s waits for lanes %s, which its membermask %#x names and which are elsewhere", probe.ErrDeadlock, src.Text, probe.LaneList(uint64(absent)), mask)
+	t.Notes = append(t.Notes, w.Whereabouts(uint64(absent))...)
+	return t
+}
+
+func BoolBit(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
+}

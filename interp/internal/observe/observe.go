@@ -1,0 +1,202 @@
+package observe
+
+// This file is the run loop of watched launches: it executes PTX instruction by PTX
+// instruction, each as the mode has it, and tells the probes.
+
+import (
+	"slices"
+
+	"gemu/interp/internal/check"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/event"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/warp"
+	"gemu/probe"
+)
+
+// observedRunner runs watched launches.
+type ObservedRunner struct{}
+
+func (ObservedRunner) Run(w *machine.Warp, budget int) machine.Reason {
+	return warp.RunBlocks(w, budget, blockObserved)
+}
+
+// blockObserved is block, or blockChecked, where probes are told.
+func blockObserved(w *machine.Warp, _ []code.Instr) machine.Reason {
+	if w.Check != nil {
+		defer check.RecoverMismatch(w)
+	}
+	s, p, pc := w.Cta.Stream, w.Cta.Code, w.Pc
+	b := p.Block(pc)
+	pairs, accesses := w.PairsFrom(b, pc), p.Accesses()
+	first, emitted := firstSource(w, b), false
+	if w.PausedInBlock {
+		first, emitted, w.PausedInBlock = b.Sources.End-w.Uncounted, w.PauseAnnounced, false
+	}
+	mayCount := w.Check == nil && !emitted && !w.Cta.IsSubscribed(probe.OnMaterialise) // leave out what nobody is told of
+	g, union := w.Cta.Grid, event.UnionFor(s, w)
+	if g.Visited != nil {
+		g.Visited[b.Index] = true
+	}
+	// Of what is left out, and where no more than an access is told, the execution is put off until
+	// something else is to be told.
+	counted := first
+	for i := first; i < b.Sources.End; i++ {
+		if g.InOrder && g.Steps+int64(i-counted) >= g.PauseStep {
+			g.PauseRequested = g.MayPause
+		}
+		if union.ReducedSinks != w.ReducedSinks {
+			union = event.UnionFor(s, w)
+		}
+		kinds := probe.Selectable
+		if mayCount && union.Selected != nil && s.StopErr == nil && !g.PauseRequested {
+			if kinds = union.Selected[i]; kinds == 0 {
+				next := min(union.Next[i], b.Sources.End)
+				if g.InOrder {
+					next = i + int32(min(int64(next-i), max(1, g.PauseStep-g.Steps-int64(i-counted))))
+				}
+				i, s.ReducedSinks = next-1, w.ReducedSinks
+				continue
+			}
+		}
+		access := &accesses[i]
+		if pc = countSources(w, pc, access.Start); w.Err != nil {
+			warp.NoteBegun(w, countReached(w, counted, i))
+			return machine.NoReason
+		}
+		warp.NoteBegun(w, int64(i-counted))
+		counted = i
+		src := &p.Sources[i]
+		event.BeginStep(s, w, src, w.GuardedLanes(src.Guard))
+		if kinds == probe.OnAccess {
+			for _, instr := range access.Folded {
+				emitAccess(s, w, instr)
+			}
+			for _, at := range access.Run {
+				if pc = countSources(w, pc, at); w.Err != nil {
+					warp.NoteBegun(w, 1)
+					return machine.NoReason
+				}
+				emitAccess(s, w, &p.Instrs[at])
+			}
+			continue
+		}
+		if !emitted && !g.PauseRequested {
+			event.Emit(s, &s.Step, probe.OnBefore)
+			emitted = true
+		}
+		if s.StopErr != nil || g.PauseRequested {
+			warp.HaltBefore(w, b, max(w.Pc, access.Start), i)
+			w.PausedInBlock, w.PauseAnnounced = s.StopErr == nil, emitted
+			return machine.ProbeStop
+		}
+		emitted = false
+		warp.NoteBegun(w, 1)
+		counted++
+		for _, instr := range access.Folded {
+			emitAccess(s, w, instr)
+		}
+		run := access.Run
+		if w.Check != nil || g.Ref != nil && kinds&machine.OperationKinds != 0 {
+			for ; len(pairs) > 0 && pairs[0].Ref.Src <= i; pairs = pairs[1:] {
+				if pairs[0].Ref.Src < i {
+					continue // folded, before an instruction that is tried again
+				}
+				if instr := pairs[0].Instr; instr != nil && slices.Contains(run, pairs[0].From) {
+					emitAccess(s, w, instr)
+				}
+				if executeOperation(w, pairs[:1]); w.Err != nil {
+					return machine.NoReason
+				}
+				pc = pairs[0].To
+			}
+		} else {
+			for ; len(run) > 0; run = run[1:] {
+				if run[0] < pc {
+					continue
+				}
+				if pc = countSources(w, pc, run[0]); w.Err != nil {
+					return machine.NoReason
+				}
+				emitAccess(s, w, &p.Instrs[pc])
+			}
+			end := pc
+			for end < b.Last && p.Instrs[end].Src == i {
+				end++
+			}
+			if pc = countSources(w, pc, end); w.Err != nil {
+				return machine.NoReason
+			}
+		}
+		if kinds&probe.OnAfter != 0 {
+			event.EmitAfter(s, w, src)
+		}
+	}
+	if countSources(w, pc, b.Last); w.Err != nil {
+		warp.NoteBegun(w, countReached(w, counted, b.Sources.End))
+		return machine.NoReason
+	}
+	warp.NoteBegun(w, int64(b.Sources.End-counted))
+	if w.Check != nil {
+		check.CheckEnd(w, b)
+	}
+	if mayCount && event.UnionFor(s, w).Selected != nil && !w.Cta.IsSubscribed(probe.OnBranch) {
+		return machine.NoReason
+	}
+	w.Pc, w.Uncounted = b.Last, 0
+	return machine.OtherEnd
+}
+
+// countSources executes instructions of a block that nobody is told of, from one pc up to another, and gives
+// where the warp split stands then.
+func countSources(w *machine.Warp, from, to int32) int32 {
+	if from >= to || w.Check != nil { // there all is told
+		return from
+	}
+	warp.ExecuteSpan(w, from, to)
+	return to
+}
+
+// countReached is how many of the PTX instructions from one up to another have begun that were executed
+// together, and not to their end.
+func countReached(w *machine.Warp, from, to int32) int64 {
+	last := to
+	if t, ok := w.Err.(*probe.Trap); ok && t.Index >= 0 {
+		last = int32(t.Index)
+	} else if w.Err == machine.ErrAbsentLanes || w.Err == machine.ErrNoTensorMemory {
+		last = w.BlockedInstr.Src
+	}
+	if last >= from && last < to {
+		to = last + 1
+	}
+	return int64(to - from)
+}
+
+// operation executes an instruction that is paired with one of the reference.
+func executeOperation(w *machine.Warp, single []machine.InstrPair) {
+	s, p := w.Cta.Stream, &single[0]
+	if s.Subscription.Events&machine.OperationKinds != 0 {
+		s.StepPlace.Pair, s.Step.Operation = p, &w.Cta.Grid.Ref.Operations[p.Ref.Src].Operations[p.OperationIndex]
+		if w.Cta.IsSubscribed(probe.OnOperation) {
+			event.Emit(s, &s.Step, probe.OnOperation)
+		}
+	}
+	switch {
+	case w.Check != nil:
+		check.CheckPair(w, p)
+	case p.Instr != nil:
+		warp.ExecuteSpan(w, p.From, p.To)
+	}
+	if w.Err == nil && w.Cta.IsSubscribed(probe.OnResult) {
+		event.Emit(s, &s.Step, probe.OnResult)
+	}
+}
+
+// firstSource is the first PTX instruction of a block that the running warp split has yet to
+// execute.
+func firstSource(w *machine.Warp, b *code.Block) int32 {
+	if w.Uncounted == 0 {
+		return b.Sources.First
+	}
+	return w.Cta.Code.UncountedSource(b, w.Pc, w.Uncounted)
+}

@@ -1,0 +1,366 @@
+package warp
+
+// This file is calls and returns: frames of registers and local memory.
+
+import (
+	"math/bits"
+	"slices"
+
+	"gemu/interp/internal/access"
+	"gemu/interp/internal/async"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/event"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/mem"
+	"gemu/probe"
+	"gemu/regfile"
+)
+
+// call executes a call for the lanes of the guard.
+func executeCall(w *machine.Warp, b *code.Block) {
+	end := w.Cta.Code.End(b)
+	m := w.GuardedLanes(end.Guard)
+	if m == 0 {
+		JumpTo(w, b.Next)
+		return
+	}
+	index := w.Cta.Code.Calls[end.Side].Target
+	if index < 0 { // through a pointer, which is the same function in all lanes, or none in some
+		for rest := m; rest != 0; rest &= rest - 1 {
+			lane := bits.TrailingZeros64(rest)
+			addr, fn := calleeOf(w, end, lane)
+			if fn < 0 {
+				w.Fail(w.SourceOf(end), 1<<lane, probe.ErrBadTarget, "%v: call of %#x, which is no function", probe.ErrBadTarget, addr)
+				return
+			}
+			if site := w.Cta.Code.CallSite(b); !site.Callable[fn] {
+				w.Fail(w.SourceOf(end), 1<<lane, probe.ErrBadTarget, "%v: %s", probe.ErrBadTarget, site.Refusal(w.Cta.Code.Funcs[fn].Func))
+				return
+			}
+			index = fn
+		}
+	}
+	target := w.Cta.Code.Funcs[index]
+	if target.Err != nil {
+		w.Err = target.Err
+		return
+	}
+	enterFunction(w, b, target, m)
+}
+
+// callee is the function that a lane calls; of one called through a pointer the address,
+// too, and -1 if none is there.
+func calleeOf(w *machine.Warp, end *code.Instr, lane int) (addr uint64, fn int32) {
+	if fn = w.Cta.Code.Calls[end.Side].Target; fn >= 0 {
+		return 0, fn
+	}
+	addr = w.ControlValue(code.Row{Slot: end.Op.Signature().Src[0], Row: end.A}, lane)
+	return addr, w.Cta.Code.FunctionAt(addr)
+}
+
+// callTarget is how a lane makes a call: the function, and the place in local memory where its
+// frame may begin.
+type callTarget struct {
+	fn   int32
+	from int
+}
+
+// callTargetOf is how a lane makes a call; fn is -1 if the lane must not make it.
+func callTargetOf(w *machine.Warp, end *code.Instr, lane int) callTarget {
+	_, fn := calleeOf(w, end, lane)
+	site := &w.Cta.Code.Calls[end.Side]
+	if fn >= 0 && site.Target < 0 && !site.Callable[fn] {
+		fn = -1
+	}
+	if fn < 0 || !w.Frame.Fn.Allocates {
+		return callTarget{fn: fn}
+	}
+	return callTarget{fn, w.FrameAbove(lane, w.Cta.Code.Funcs[fn])}
+}
+
+// callGroups is the lanes that make a call in different ways, by the way; none if all do in the
+// same, or if a lane must not make it, so that no lane goes anywhere.
+func callGroups(w *machine.Warp, b *code.Block) (groups []machine.BranchGroup) {
+	end := w.Cta.Code.End(b)
+	m := w.GuardedLanes(end.Guard)
+	var targets []callTarget
+	var firstTarget callTarget
+	for rest := m; rest != 0; rest &= rest - 1 {
+		lane := bits.TrailingZeros64(rest)
+		target := callTargetOf(w, end, lane)
+		switch {
+		case target.fn < 0:
+			return nil
+		case rest == m:
+			firstTarget = target
+		case targets == nil && target != firstTarget:
+			targets, groups = []callTarget{firstTarget}, []machine.BranchGroup{{Pc: w.Pc, Mask: m &^ rest}}
+		}
+		if targets == nil {
+			continue
+		}
+		i := slices.Index(targets, target)
+		if i < 0 {
+			i = len(targets)
+			targets, groups = append(targets, target), append(groups, machine.BranchGroup{Pc: w.Pc})
+		}
+		groups[i].Mask |= 1 << lane
+	}
+	return groups
+}
+
+// callSeparately lets each group of lanes make a call by itself; they meet behind it. Lanes that
+// the call's guard holds back come to it with the first group.
+func callSeparately(w *machine.Warp, b *code.Block) {
+	groups := callGroups(w, b)
+	groups[0].Mask |= w.Mask &^ w.GuardedLanes(w.Cta.Code.End(b).Guard)
+	countSplits(w, w.Mask, groups...)
+	w.Rc.Split(w, groups, b.Next)
+}
+
+// savePlaces saves those of the places that are registers, for the lanes of m, by half;
+// nil if none is.
+func savePlaces(w *machine.Warp, places []code.ParamPlace, m uint64) (rows [2][]machine.RegisterCopy) {
+	for h := range w.Files {
+		for i, p := range places {
+			if p.Slot == code.NoSlot {
+				continue
+			}
+			if rows[h] == nil {
+				rows[h] = make([]machine.RegisterCopy, len(places))
+			}
+			rows[h][i].Read(&w.Files[h], p, uint32(m>>(32*h)))
+		}
+	}
+	return rows
+}
+
+// enter begins the execution of a function by the lanes of m. Lanes that are elsewhere
+// may have a window and a local frame in the same place: only columns of m change.
+func enterFunction(w *machine.Warp, b *code.Block, target *code.Func, m uint64) {
+	fr := newFrame(w, b, target, w.FrameAbove(bits.TrailingZeros64(m), target)) // it begins there for all of m
+	// A frame takes of the thread's stack its local memory, and its registers, which a real machine would
+	// save there. The rows of the frame do not count: their number depends on the mode.
+	limit := w.Cta.Grid.StackWords
+	if fr.Local+target.Local+fr.Depth*(machine.FrameWords+target.Saved) > limit {
+		w.Fail(w.SourceOf(w.Cta.Code.End(b)), m, probe.ErrStackOverflow, "%v: call of %s at depth %d needs more than %d bytes per thread", probe.ErrStackOverflow, target.Name, fr.Depth, 4*limit)
+		return
+	}
+	access.GrowLocal(w, fr.Local+target.Local)
+	args, other := savePlaces(w, w.Cta.Code.CallSite(b).Args, m), lanesAbove(w, fr.Base, (*machine.Frame).Top)
+	var copied [2][]machine.RegisterCopy // of the reference
+	var otherLanes uint64
+	if w.Check != nil {
+		w.SwitchToReference()
+		otherLanes = lanesAbove(w, fr.Counterpart.Base, func(fr *machine.Frame) regfile.Size { return fr.Counterpart.Top() })
+		copied = savePlaces(w, w.Cta.Code.CallSite(b).Args, m)
+		w.SwitchToReference()
+	}
+	src := w.SourceOf(w.Cta.Code.End(b))
+	if m != w.Mask {
+		countSplits(w, w.Mask, machine.BranchGroup{Pc: target.Begin, Mask: m}, machine.BranchGroup{Pc: b.Next, Mask: w.Mask &^ m})
+	}
+	caller, site := w.Frame, w.Cta.Code.CallSite(b)
+	w.Rc.Enter(w, fr, m)
+	for h := range w.Files {
+		cleanLocal(w, h, fr, uint32(m>>(32*h)))
+		cleanWindow(w, h, target, uint32(m>>(32*h)), uint32(other>>(32*h)))
+	}
+	transferParams(w, m, site.Args, caller.Local, args, target.Formals, fr.Local)
+	if w.Check != nil {
+		w.SwitchToReference()
+		for h := range w.Files {
+			cleanWindow(w, h, w.Frame.Fn, uint32(m>>(32*h)), uint32(otherLanes>>(32*h)))
+		}
+		transferParams(w, m, w.Cta.Code.CallSite(b).Args, caller.Local, copied, w.Frame.Fn.Formals, fr.Local)
+		w.SwitchToReference()
+	}
+	if s := w.Cta.Stream; w.Cta.IsSubscribed(probe.OnCall) {
+		event.FillEvent(s, &s.Event, w, src, m)
+		s.Event.Callee = target.Func
+		event.Emit(s, &s.Event, probe.OnCall)
+	}
+}
+
+// cleanLocal clears the local frame of a function for the lanes of m of a half.
+func cleanLocal(w *machine.Warp, h int, fr *machine.Frame, m uint32) {
+	cleanShadow(w, h, fr, m)
+	local := w.Local[h][fr.Local : fr.Local+fr.Fn.Local]
+	if m == uint32(w.Live>>(32*h)) {
+		clear(local)
+	} else {
+		for i := range local { // where others may have taken memory for themselves
+			mem.FillRow(&local[i], 0, m)
+		}
+	}
+}
+
+// cleanShadow clears the shadow bytes of the local frame.
+func cleanShadow(w *machine.Warp, h int, fr *machine.Frame, m uint32) {
+	n := 4 * w.Cta.Grid.Dev.Memory.ShadowBytes // of a word
+	if w.Shadow == nil {
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		s := w.Shadow[32*h+bits.TrailingZeros32(m)]
+		clear(s[min(n*fr.Local, len(s)):min(n*(fr.Local+fr.Fn.Local), len(s))])
+	}
+}
+
+// cleanWindow readies the window of a function for the lanes of m of a half: rows that
+// may be read before they are written are cleared, and nothing is compact. Lanes of
+// other have registers in the same rows.
+func cleanWindow(w *machine.Warp, h int, fn *code.Func, m, other uint32) {
+	f := &w.Files[h]
+	if other == 0 {
+		ZeroFrame(fn, f)
+		if f.Tracked() {
+			f.ClearShadows()
+		}
+		return
+	}
+	for _, r := range fn.Zero {
+		switch r.Slot {
+		case code.R:
+			mem.FillRow(f.Row32(r.Row), 0, m)
+		case code.Q:
+			mem.FillRow(f.Row64(r.Row), 0, m)
+		case code.P:
+			f.SetP(r.Row, m, 0)
+		}
+	}
+	if !f.Tracked() {
+		return
+	}
+	n := f.WindowSize()
+	for i := range n.R {
+		machine.MarkGeneric(f, code.Row{Slot: code.R, Row: int32(i)}, m)
+	}
+	for i := range n.Q {
+		machine.MarkGeneric(f, code.Row{Slot: code.Q, Row: int32(i)}, m)
+	}
+}
+
+// lanesAbove is the lanes of other warp splits that have registers in rows from base on; top says
+// where those of a frame end.
+func lanesAbove(w *machine.Warp, base regfile.Size, top func(fr *machine.Frame) regfile.Size) (m uint64) {
+	reaches := func(fr *machine.Frame) bool {
+		end := top(fr)
+		return end.R > base.R || end.Q > base.Q || end.P > base.P
+	}
+	for i := range w.WaitingSplits {
+		c := &w.WaitingSplits[i]
+		if reaches(c.Frame) {
+			m |= c.Mask
+		}
+		for j := c.Reconvergence; j != nil; j = j.Outer {
+			if reaches(j.Frame) {
+				m |= j.Arrived
+			}
+		}
+	}
+	return m
+}
+
+// zeroFrame clears the rows of a function that may be read before they are written.
+func ZeroFrame(fn *code.Func, f *regfile.File) {
+	for _, r := range fn.Zero {
+		switch r.Slot {
+		case code.R:
+			*f.Row32(r.Row) = regfile.Row32{}
+		case code.Q:
+			*f.Row64(r.Row) = regfile.Row64{}
+		case code.P:
+			f.SetP(r.Row, regfile.Full, 0)
+		}
+	}
+}
+
+// leaveFrame returns the running warp split to its caller: results go from the callee's
+// places to the caller's.
+func leaveFrame(w *machine.Warp) {
+	callee, c := w.Frame, w.WarpSplit
+	site := w.Cta.Code.CallSite(callee.Call)
+	if callee.Fn.Multiply {
+		async.ForgetProducts(w)
+	}
+	c.Frame, c.Pc, c.Deferred = callee.Caller, callee.Call.Next, false
+	rets := savePlaces(w, callee.Fn.Results, c.Mask)
+	var copied [2][]machine.RegisterCopy // of the reference
+	if w.Check != nil {
+		w.SwitchToReference()
+		copied = savePlaces(w, callee.Counterpart.Fn.Results, c.Mask)
+		w.SwitchToReference()
+	}
+	ResumeSplit(w, c)
+	transferParams(w, c.Mask, callee.Fn.Results, callee.Local, rets, site.Rets, c.Frame.Local)
+	if w.Check != nil {
+		w.SwitchToReference()
+		transferParams(w, c.Mask, callee.Counterpart.Fn.Results, callee.Local, copied, w.Cta.Code.CallSite(callee.Call).Rets, c.Frame.Local)
+		w.SwitchToReference()
+	}
+	if w.Cta.IsSubscribed(probe.OnReturn) {
+		src := w.SourceOf(w.Cta.Code.End(callee.Call))
+		event.EmitSplit(w, probe.OnReturn, &w.WarpSplit, src, src.Writes)
+	}
+	JumpTo(w, c.Pc)
+}
+
+// transfer copies parameters or results for the lanes of m: from places in the frame
+// at srcBase, or from saved registers, to places in the frame at dstBase, or registers
+// of the present window.
+func transferParams(w *machine.Warp, m uint64, src []code.ParamPlace, srcBase int, regs [2][]machine.RegisterCopy, dst []code.ParamPlace, dstBase int) {
+	for h := range w.Files {
+		for i := range min(len(src), len(dst)) {
+			if w.InReference() && dst[i].Slot == code.NoSlot {
+				continue // there is one local memory
+			}
+			transferParam(w, h, uint32(m>>(32*h)), src[i], srcBase, access.GrowTo(regs[h], i), dst[i], dstBase)
+		}
+	}
+}
+
+func transferParam(w *machine.Warp, h int, m uint32, src code.ParamPlace, srcBase int, reg *machine.RegisterCopy, dst code.ParamPlace, dstBase int) {
+	f := &w.Files[h]
+	local := w.Local[h]
+	if f.Tracked() {
+		machine.MarkGeneric(f, code.Row{Slot: dst.Slot, Row: dst.Row}, m)
+	}
+	if src.Slot == code.P || dst.Slot == code.P {
+		if src.Slot == code.P && dst.Slot == code.P {
+			f.SetP(dst.Row, m, reg.P)
+		}
+		return
+	}
+	word := func(i, lane int) uint32 {
+		switch src.Slot {
+		case code.R:
+			return reg.R[lane]
+		case code.Q:
+			return uint32(reg.Q[lane] >> (32 * i))
+		}
+		return local[srcBase+src.Offset/4+i][lane]
+	}
+	words := (min(src.Size, dst.Size) + 3) / 4
+	for ; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		switch dst.Slot {
+		case code.R:
+			v := word(0, lane)
+			if dst.Size < 4 {
+				v &= 1<<(8*dst.Size) - 1
+			}
+			f.Row32(dst.Row)[lane] = v
+		case code.Q:
+			v := uint64(word(0, lane))
+			if words > 1 {
+				v |= uint64(word(1, lane)) << 32
+			}
+			f.Row64(dst.Row)[lane] = v
+		default:
+			for i := range words {
+				local[dstBase+dst.Offset/4+i][lane] = word(i, lane)
+			}
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package warp
+
+import (
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/machine"
+	"gemu/probe"
+)
+
+// arriveAtClusterBarrier executes the barrier.cluster that all lanes of the warp are at.
+func arriveAtClusterBarrier(w *machine.Warp) {
+	cl, arrives := w.Cta.Cluster, w.WaitingSplits[0].Wait.Op.Kind == code.BarClusterArrive
+	for i := range w.WaitingSplits {
+		b := w.WaitingSplits[i].Wait
+		if arrives != (b.Op.Kind == code.BarClusterArrive) {
+			return // some lanes arrive, others wait: none goes on
+		}
+		b.Generation = cl.Completed
+	}
+	src, lanes := w.WaitingSplits[0].Wait.Src, w.WaitingSplits[0].Mask
+	w.Cta.BarrierUsed = true
+	switch {
+	case arrives && w.ClusterArrival > 0:
+		w.Fail(src, lanes, probe.ErrBarrier, "%v: warp %d arrives again at the barrier of the cluster, without barrier.cluster.wait in between", probe.ErrBarrier, w.Id)
+	case arrives:
+		w.ClusterArrival = 1 + cl.Completed
+		passClusterBarrier(w)
+		cl.Missing--
+		completeClusterBarrier(cl)
+	case w.ClusterArrival == 0:
+		w.Fail(src, lanes, probe.ErrBarrier, "%v: warp %d waits at the barrier of the cluster, where it has not arrived", probe.ErrBarrier, w.Id)
+	case w.ClusterArrival != 1+cl.Completed:
+		w.ClusterArrival = 0
+		passClusterBarrier(w)
+	default:
+		for i := range w.WaitingSplits {
+			w.WaitingSplits[i].Wait.Arrived = true
+		}
+	}
+}
+
+// pass lets a warp go on all of whose warp splits wait.
+func passClusterBarrier(w *machine.Warp) {
+	for i := range w.WaitingSplits {
+		wakeSplit(w, &w.WaitingSplits[i])
+	}
+	MergeSplits(w)
+	w.State = machine.ReadyToRun
+	scheduleSplit(w)
+}
+
+// complete completes the barrier if no warp is missing, and lets go on those that wait there.
+func completeClusterBarrier(cl *machine.Cluster) {
+	if cl.Missing > 0 || cl.Live == 0 {
+		return
+	}
+	cl.Missing = cl.Live
+	cl.Completed++
+	for _, c := range cl.Ctas {
+		for i := range c.Warps {
+			w := &c.Warps[i]
+			if w.State == machine.AtBarrier && IsAtClusterBarrier(w) {
+				w.ClusterArrival = 0
+				passClusterBarrier(w)
+			}
+		}
+	}
+}
+
+// atClusterBarrier reports whether the warp waits for the barrier of the cluster to complete.
+func IsAtClusterBarrier(w *machine.Warp) bool {
+	if len(w.WaitingSplits) == 0 { // machine code has it wait, at a barrier of the CTA
+		return false
+	}
+	b := w.WaitingSplits[0].Wait
+	return b.Op != nil && b.Id == machine.ClusterBarrier && b.Arrived
+}
+
+// leave takes a warp that has ended off those that the barrier waits for.
+func LeaveCluster(cl *machine.Cluster, w *machine.Warp) {
+	cl.Live--
+	if w.ClusterArrival != 1+cl.Completed {
+		cl.Missing--
+	}
+	if cl.Missing == 0 {
+		completeClusterBarrier(cl)
+	}
+}

@@ -1,0 +1,218 @@
+package warp
+
+// This file lets lanes of a warp that have diverged meet in an instruction. One with
+// .sync waits for the lanes its membermask names: lanes that get there first wait,
+// and with the last all execute it together, wherever each of them is. They must
+// execute the same instruction, modifiers included, with the same membermask.
+
+import (
+	"math/bits"
+
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/event"
+	"gemu/interp/internal/lanes"
+	"gemu/interp/internal/machine"
+	"gemu/probe"
+	"gemu/regfile"
+)
+
+// waitForLanes divides the running warp split, whose present instruction waits for lanes that
+// are elsewhere: those that wait for them do so, the others go on.
+func waitForLanes(w *machine.Warp) {
+	instr := w.BlockedInstr
+	f := &w.Files[0]
+	m := executingLanes(w, instr)
+	member := f.Src32(membermaskRow(instr))
+	for rest := m; rest != 0; {
+		mask := member[bits.TrailingZeros32(rest)&31]
+		lanes := uint32(0)
+		for n := rest; n != 0; n &= n - 1 {
+			if i := bits.TrailingZeros32(n) & 31; member[i] == mask {
+				lanes |= 1 << i
+			}
+		}
+		rest &^= lanes
+		if mask&uint32(w.Live)&^m != 0 {
+			leaveWaitingSplit(w, uint64(lanes), w.Pc, machine.SplitWait{Src: w.SourceOf(instr), Instr: instr, Membermask: mask})
+		}
+	}
+	executeCollectives(w)
+	scheduleSplit(w)
+}
+
+// returnToInstr puts the running warp split before an instruction of its block, as if it had
+// not tried to execute it.
+func returnToInstr(w *machine.Warp, b *code.Block, instr *code.Instr) {
+	pc := b.First
+	for &w.Cta.Code.Instrs[pc] != instr {
+		pc++
+	}
+	HaltBefore(w, b, pc, instr.Src)
+	if instr.CountsSkipped {
+		w.Count.ThreadInstructions += int64(bits.OnesCount32(uint32(w.Mask) &^ executingLanes(w, instr)))
+	}
+	event.EmitLanes(w, probe.OnUndo, w.SourceOf(instr), w.Mask)
+}
+
+// executingLanes is the lanes of a warp of 32 that execute an instruction.
+func executingLanes(w *machine.Warp, instr *code.Instr) uint32 {
+	if instr.Guard == 0 {
+		return uint32(w.Mask)
+	}
+	return uint32(w.Mask) & machine.GuardMask(&w.Files[0], instr.Guard)
+}
+
+// membermaskRow is the row of a collective instruction's membermask.
+func membermaskRow(instr *code.Instr) int32 {
+	return instr.Sources()[instr.Op.Signature().Member-1]
+}
+
+// waitingLanes is the lanes that wait as b does.
+func waitingLanes(w *machine.Warp, b *machine.SplitWait) uint32 {
+	m := uint32(0)
+	for i := range w.WaitingSplits {
+		if other := w.WaitingSplits[i].Wait; other != nil && b.SameInstr(other) {
+			m |= uint32(w.WaitingSplits[i].Mask)
+		}
+	}
+	return m
+}
+
+// executeCollectives lets the lanes execute what they wait for each other to execute, where all
+// are there.
+func executeCollectives(w *machine.Warp) {
+	for i := 0; i < len(w.WaitingSplits) && w.Err == nil; i++ {
+		b := w.WaitingSplits[i].Wait
+		if b == nil || !b.IsCollective() {
+			continue
+		}
+		m := waitingLanes(w, b)
+		if b.Membermask&uint32(w.Live)&^m != 0 {
+			continue
+		}
+		if b.Op == nil {
+			executeTogether(w, b, m)
+		}
+		request := *b
+		for k := range w.WaitingSplits {
+			if split := &w.WaitingSplits[k]; split.Wait != nil && request.SameInstr(split.Wait) {
+				if request.Op == nil {
+					split.Pc++
+				}
+				wakeSplit(w, split)
+			}
+		}
+	}
+	MergeSplits(w)
+	if w.Mask != 0 {
+		w.ShowWindow(w.Frame)
+	}
+}
+
+// withoutGuard is an instruction in a file of its own, where lanes that are at different
+// places execute it together: operand i in row i of its slot.
+func withoutGuard(instr *code.Instr) code.Instr {
+	return code.Instr{Op: instr.Op, Src: instr.Src, Imm: instr.Imm, A: 0, B: 1, C: 2, E: 3, D: 4, F: 5}
+}
+
+// executeTogether executes an instruction for the lanes of m, which wait as b does, each with its
+// own operands.
+func executeTogether(w *machine.Warp, b *machine.SplitWait, m uint32) {
+	const operands = 6
+	f := regfile.New(nil, false)
+	f.Reset(regfile.Size{R: operands, Q: operands, P: operands})
+	all := withoutGuard(b.Instr)
+	for i := range w.WaitingSplits {
+		split := &w.WaitingSplits[i]
+		if split.Wait == nil || !b.SameInstr(split.Wait) {
+			continue
+		}
+		w.ShowWindow(split.Frame)
+		instr, from, lanes := split.Wait.Instr, &w.Files[0], uint32(split.Mask)
+		if from.Tracked() {
+			if s := w.Cta.Stream; s != nil {
+				s.StepPlace.SourceInstr = split.Wait.Src
+			}
+			for _, row := range w.Cta.Code.Reads(nil, instr) {
+				machine.MaterialiseRow(from, row, lanes)
+			}
+		}
+		if w.Check != nil {
+			w.SelectHalf(0, lanes)
+			if w.Check.CompareSources(w, w.BeginInstr(split.Pc, instr).UncheckedReads); w.Err != nil {
+				return
+			}
+		}
+		rows := instr.Sources()
+		for i, s := range instr.Op.Signature().Src {
+			switch row := rows[i]; s {
+			case code.R:
+				copyLanes(f.Row32(int32(i)), from.Src32(row), lanes)
+			case code.Q:
+				copyLanes(f.Row64(int32(i)), from.Src64(row), lanes)
+			case code.P:
+				f.SetP(int32(i), lanes, from.SrcP(row))
+			}
+		}
+	}
+	if lanes.ExecuteOnLanes(w, 0, f, &all, m); w.Err != nil {
+		return
+	}
+	running := w.WarpSplit
+	for i := range w.WaitingSplits {
+		split := &w.WaitingSplits[i]
+		if split.Wait == nil || !b.SameInstr(split.Wait) {
+			continue
+		}
+		w.WarpSplit = *split
+		w.ShowWindow(split.Frame)
+		copyCollectiveResults(w, split.Wait.Instr, f)
+	}
+	w.WarpSplit = running
+}
+
+// copyCollectiveResults gives the running warp split its results of an instruction that lanes have
+// executed together in file f.
+func copyCollectiveResults(w *machine.Warp, instr *code.Instr, f *regfile.File) {
+	m := uint32(w.Mask)
+	event.ObserveInstr(w, w.SourceOf(instr), w.Mask, func() {
+		adoptResults(w, &w.Files[0], instr, f, m)
+		if w.Check == nil {
+			return
+		}
+		w.SelectHalf(0, m)
+		p := w.BeginInstr(w.Pc, instr)
+		w.SwitchToReference()
+		adoptResults(w, &w.Files[0], p.Ref, f, m)
+		w.SwitchToReference()
+		w.Check.CompareResults(w, p.Writes)
+	})
+}
+
+// adopt writes the results of an instruction that lanes have executed together in file
+// from to those of its lanes that are in m.
+func adoptResults(w *machine.Warp, to *regfile.File, instr *code.Instr, from *regfile.File, m uint32) {
+	all, s := withoutGuard(instr), instr.Op.Signature()
+	if to.Tracked() {
+		for _, row := range w.Cta.Code.Writes(nil, instr) {
+			machine.MarkGeneric(to, row, m)
+		}
+	}
+	switch {
+	case instr.D == code.NoRow:
+	case s.Dst == code.R:
+		copyLanes(to.Row32(instr.D), from.Row32(all.D), m)
+	default:
+		to.SetP(instr.D, m, from.Pred(all.D))
+	}
+	if s.Dst2 != code.NoSlot && instr.F != code.NoRow {
+		to.SetP(instr.F, m, from.Pred(all.F))
+	}
+}
+
+func copyLanes[T any](to, from *[regfile.Lanes]T, m uint32) {
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		to[i] = from[i]
+	}
+}

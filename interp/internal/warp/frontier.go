@@ -1,0 +1,24 @@
+package warp
+
+// This file is the policy frontier: thread frontiers (Diamos et al., "SIMD
+// re-convergence at thread frontiers", MICRO 2011). Blocks are numbered in reverse
+// postorder of the control flow, and the warp split at the lowest number runs: the others
+// are at blocks that its lanes may yet come to.
+
+import (
+	"gemu/interp/internal/machine"
+)
+
+type frontier struct{}
+
+func (frontier) before(w *machine.Warp, a, b *machine.WarpSplit) bool {
+	x, y := w.Cta.Code.Block(a.Pc).Order, w.Cta.Code.Block(b.Pc).Order
+	if x != y {
+		return x < y
+	}
+	return a.Pc < b.Pc
+}
+
+func (frontier) jumped(c *machine.WarpSplit, from int32) {}
+
+func (frontier) splitChosen(w *machine.Warp) {}

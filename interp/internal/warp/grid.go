@@ -1,0 +1,47 @@
+package warp
+
+import (
+	"fmt"
+
+	"gemu/interp/internal/async"
+	"gemu/interp/internal/machine"
+	"gemu/probe"
+)
+
+// maxStuckWarps is how many warps a message names.
+const MaxStuckWarps = 8
+
+// stuckWarps is where warps are that do not get on, for a message.
+type StuckWarps struct {
+	count int
+	Notes []string
+}
+
+// add notes where the lanes of a warp are, which will not run any more. It then has one of
+// its warp splits running, though they all wait.
+func (s *StuckWarps) Add(w *machine.Warp) {
+	if w.Mask == 0 {
+		ResumeSplit(w, takeSplit(w, len(w.WaitingSplits)-1))
+	}
+	code, verb, why := w.Cta.Code, "loop", ""
+	in := code.FirstSource(code.Block(w.Pc))
+	if alloc := async.AwaitedAllocation(w); alloc != nil {
+		verb, in, why = "wait", w.SourceOf(alloc), ": "+async.TensorMemoryWait(w, alloc)
+	}
+	if w.Wait != nil {
+		verb, in = "wait", w.Wait.Src
+	}
+	if s.count++; s.count > MaxStuckWarps || in == nil {
+		return
+	}
+	s.Notes = append(s.Notes, fmt.Sprintf("cta %s warp %d: lanes %s %s at %s:%s%s", w.Cta.Id, w.Id, probe.LaneList(w.Mask), verb, code.Module.Name, in.Pos, why))
+	s.Notes = append(s.Notes, w.Whereabouts(w.Live&^w.Mask)...)
+}
+
+// addTo adds it to a trap's message.
+func (s *StuckWarps) AddTo(t *probe.Trap) {
+	t.Notes = append(t.Notes, s.Notes...)
+	if more := s.count - MaxStuckWarps; more > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("and %d more warps", more))
+	}
+}

@@ -1,0 +1,183 @@
+package warp
+
+// This file is the joins of a warp: places where lanes that have diverged wait for
+// each other. Where a branch splits a warp split, its lanes are to meet at the branch's
+// immediate post-dominator; those that get there wait, and when the last is there all
+// go on as one warp split. Joins lie within each other, as branches do.
+
+import (
+	"cmp"
+	"slices"
+
+	"gemu/interp/internal/machine"
+)
+
+// reconvergences is the part of a policy that keeps them. Which warp split runs is up to the
+// policy's order.
+type Reconvergences struct {
+	Free []*machine.Reconvergence // for use again
+}
+
+// open makes a join for the lanes of the running warp split, unless the place is that of
+// the one they have.
+func (t *Reconvergences) open(w *machine.Warp, pc int32) *machine.Reconvergence {
+	outer := w.Reconvergence
+	if outer != nil && outer.Pc == pc && outer.Frame == w.Frame {
+		return outer
+	}
+	j := t.NewReconvergence()
+	*j = machine.Reconvergence{Pc: pc, Frame: w.Frame, Outer: outer, Lanes: w.Mask}
+	if outer != nil {
+		j.Depth = outer.Depth + 1
+	}
+	return j
+}
+
+// arrive has lanes wait.
+func arriveAtReconvergence(j *machine.Reconvergence, lanes uint64) {
+	j.Arrived |= lanes
+	j.Arrivals++
+}
+
+// newReconvergence is room for a join.
+func (t *Reconvergences) NewReconvergence() *machine.Reconvergence {
+	n := len(t.Free)
+	if n == 0 {
+		return new(machine.Reconvergence)
+	}
+	j := t.Free[n-1]
+	t.Free = t.Free[:n-1]
+	return j
+}
+
+// split makes the first group that does not wait at the join the running warp split; the
+// others are behind it in reverse order. Where warp splits take turns, those that leave a loop
+// that may wait come first, for others may wait for them.
+func (t *Reconvergences) Split(w *machine.Warp, groups []machine.BranchGroup, pc int32) {
+	j, open := w.Reconvergence, w.TimeSliced && w.Cta.ReleasedBlocks[pc]
+	if !open {
+		j = t.open(w, pc)
+	}
+	if w.TimeSliced {
+		p := w.Cta.Code
+		slices.SortStableFunc(groups, func(a, b machine.BranchGroup) int { return cmp.Compare(urgency(p.Block(a.Pc)), urgency(p.Block(b.Pc))) })
+	}
+	var now machine.BranchGroup
+	for _, g := range groups {
+		switch {
+		case g.Pc == pc && !open:
+			arriveAtReconvergence(j, g.Mask)
+		case now.Mask == 0:
+			now = g
+		default:
+			c := w.WarpSplit
+			c.Pc, c.Mask, c.Reconvergence = g.Pc, g.Mask, j
+			w.WaitingSplits = append(w.WaitingSplits, c)
+		}
+	}
+	w.Pc, w.Mask = now.Pc, now.Mask
+	if open {
+		if w.Pc == w.ReconvergeAt {
+			t.Arrive(w, w.Pc)
+		}
+		return
+	}
+	w.Reconvergence, w.ReconvergeAt = j, pc
+	markAtExit(w, pc, j.Arrived)
+}
+
+// enter has the lanes of a call meet behind it.
+func (t *Reconvergences) Enter(w *machine.Warp, fr *machine.Frame, m uint64) {
+	j := t.open(w, fr.Call.Next)
+	if rest := w.Mask &^ m; rest != 0 {
+		arriveAtReconvergence(j, rest)
+	}
+	ResumeSplit(w, machine.WarpSplit{Pc: fr.Fn.Begin, Mask: m, Frame: fr, Reconvergence: j})
+}
+
+// arrive leaves the running warp split, which has come to its join, there.
+func (t *Reconvergences) Arrive(w *machine.Warp, from int32) {
+	j := w.Reconvergence
+	if w.TimeSliced && w.Cta.ReleasedBlocks[j.Pc] && j.Lanes != j.Arrived|w.Mask {
+		t.pass(w, j)
+		return
+	}
+	lanes, pc := w.Mask, j.Pc
+	arriveAtReconvergence(j, lanes)
+	w.Mask = 0
+	if !t.complete(w, j) {
+		markAtExit(w, pc, lanes)
+		scheduleSplit(w)
+	}
+}
+
+// pass lets the running warp split go on past its join, where lanes have had to go on alone
+// before.
+func (t *Reconvergences) pass(w *machine.Warp, j *machine.Reconvergence) {
+	j.Lanes &^= w.Mask
+	c := w.WarpSplit
+	c.Reconvergence = j.Outer
+	if j.Lanes == j.Arrived { // those that wait have waited for it
+		w.WaitingSplits = append(w.WaitingSplits, machine.WarpSplit{Pc: j.Pc, Mask: j.Lanes, Frame: j.Frame, Reconvergence: j.Outer})
+		t.Free = append(t.Free, j)
+	}
+	ResumeSplit(w, c)
+	if w.Pc == w.ReconvergeAt {
+		t.Arrive(w, w.Pc)
+	}
+}
+
+// complete lets the lanes of a join go on if all are there, as the running warp split; and if
+// they come to the next join by that, those of that one.
+func (t *Reconvergences) complete(w *machine.Warp, j *machine.Reconvergence) bool {
+	for j != nil && j.Arrived == j.Lanes {
+		c := machine.WarpSplit{Pc: j.Pc, Mask: j.Lanes, Frame: j.Frame, Reconvergence: j.Outer}
+		if j.Arrivals > 1 && c.Mask != 0 {
+			countReconvergence(w, &c)
+		}
+		t.Free = append(t.Free, j)
+		if j = c.Reconvergence; c.Mask == 0 {
+			continue
+		}
+		if j == nil || j.Pc != c.Pc || j.Frame != c.Frame {
+			ResumeSplit(w, c)
+			return true
+		}
+		arriveAtReconvergence(j, c.Mask)
+	}
+	return false
+}
+
+// end takes lanes that have ended out of the joins they were to come to.
+func (t *Reconvergences) End(w *machine.Warp, lanes uint64) {
+	for j := w.Reconvergence; j != nil; j = j.Outer {
+		j.Lanes &^= lanes
+	}
+	if w.Mask == 0 {
+		t.complete(w, w.Reconvergence)
+	}
+}
+
+// releaseEarly lets the lanes that wait at the innermost join go on alone, as the running warp split.
+// They come to the next join before the others. Lanes that rest there go on resting, for nobody waits for
+// them.
+func (t *Reconvergences) ReleaseEarly(w *machine.Warp) bool {
+	var inner *machine.Reconvergence
+	for i := len(w.WaitingSplits) - 1; i >= 0; i-- {
+		for j := w.WaitingSplits[i].Reconvergence; j != nil; j = j.Outer {
+			if j.Arrived&^w.AtExit != 0 && (inner == nil || j.Depth > inner.Depth) {
+				inner = j
+			}
+		}
+	}
+	if inner == nil {
+		return false
+	}
+	w.Cta.ReleasedEarly = true
+	lanes := inner.Arrived
+	countSplits(w, inner.Lanes, machine.BranchGroup{Pc: inner.Pc, Mask: lanes}, machine.BranchGroup{Pc: machine.NoBlock, Mask: inner.Lanes &^ lanes})
+	inner.Lanes &^= lanes
+	inner.Arrived, inner.Arrivals = 0, 0
+	ResumeSplit(w, machine.WarpSplit{Pc: inner.Pc, Mask: lanes, Frame: inner.Frame, Reconvergence: inner.Outer})
+	return true
+}

@@ -1,0 +1,69 @@
+package warp
+
+// This file notes, for launches that may pause, what a debugger asks of the past: when each lane began
+// an instruction last, and which blocks were begun at all.
+
+import (
+	"gemu/interp/internal/machine"
+)
+
+// noteBegun counts instructions that the running warp split has begun, where somebody wants all events in
+// one order.
+func NoteBegun(w *machine.Warp, n int64) {
+	g := w.Cta.Grid
+	if !g.InOrder || n == 0 {
+		return
+	}
+	g.Steps += n
+	if !g.MayPause {
+		return
+	}
+	if k := len(w.Latest) - 1; k >= 0 && w.Latest[k].Lanes == w.Mask {
+		w.Latest[k].Step = g.Steps - 1
+		return
+	}
+	kept := w.Latest[:0]
+	for _, l := range w.Latest {
+		if l.Lanes &^= w.Mask; l.Lanes != 0 {
+			kept = append(kept, l)
+		}
+	}
+	w.Latest = append(kept, machine.LatestInstr{Lanes: w.Mask, Step: g.Steps - 1})
+}
+
+// Latest is what a lane did last; false of one whose CTA is not in flight.
+func LatestInGrid(g *machine.Grid, cta, warp, lane int) (machine.Latest, bool) {
+	return machine.FindLatest(g.Flights, cta, warp, lane)
+}
+
+// InFlight calls do with the index of each CTA that was in flight at some moment from one state to a later one,
+// nil being the launch's end, until it gives false. Some may not have begun yet.
+func InFlight(g *machine.Grid, from, to *machine.State, visit func(cta int) bool) {
+	begin, end := from.Next, g.NumCTAs
+	if to != nil {
+		end = to.Next
+	}
+	for i := range from.Flights {
+		if f := &from.Flights[i]; f.Status != machine.CtaEnded && !visit(g.Dim.Linear(g.CtaID(f.Index))) {
+			return
+		}
+	}
+	for order := begin; order < end; order++ {
+		if !visit(g.Dim.Linear(g.CtaID(order))) {
+			return
+		}
+	}
+}
+
+// Visited adds to a list, by Event.Index, the instructions that may have begun since it was asked for last:
+// all those of the blocks of which one has.
+func VisitedBlocks(g *machine.Grid, list []bool) {
+	for i, v := range g.Visited {
+		if v {
+			g.Visited[i] = false
+			for k := g.Kernel.Blocks[i].Sources.First; k < g.Kernel.Blocks[i].Sources.End; k++ {
+				list[k] = true
+			}
+		}
+	}
+}

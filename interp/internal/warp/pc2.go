@@ -1,0 +1,36 @@
+package warp
+
+// This file is the policy pc2: the two-stack scheme ordered by program counter of
+// FG-SIMT (Kim et al., ISCA 2013, section 2, after Lee et al., ISCA 2011). The warp split at
+// the lowest address runs. What a branch sends backwards is for the next time round: it
+// waits on a list of its own until nothing is left of this time, and then the lists
+// change places. So lanes that go round a loop wait for those that are still on the way.
+
+import (
+	"gemu/interp/internal/machine"
+)
+
+type pc2 struct{}
+
+func (pc2) before(w *machine.Warp, a, b *machine.WarpSplit) bool {
+	if a.Deferred != b.Deferred {
+		return b.Deferred
+	}
+	return a.Pc < b.Pc
+}
+
+func (pc2) jumped(c *machine.WarpSplit, from int32) { c.Deferred = c.Deferred || c.Pc <= from }
+
+// splitChosen: a warp split of the next time round runs only when there is none of this, in calls
+// as deep.
+func (pc2) splitChosen(w *machine.Warp) {
+	if !w.Deferred {
+		return
+	}
+	w.Deferred = false
+	for i := range w.WaitingSplits {
+		if c := &w.WaitingSplits[i]; c.Frame.Depth == w.Frame.Depth {
+			c.Deferred = false
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package warp
+
+// This file is warp splits: lanes of a warp that go on together. A warp begins as one;
+// where lanes go different ways, it becomes several, of which one runs at a time.
+// Which, and where lanes meet again, is up to a reconverger.
+
+import (
+	"hash/maphash"
+
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/event"
+	"gemu/interp/internal/machine"
+	"gemu/probe"
+	"gemu/regfile"
+)
+
+// newFrame is the frame of a function that one in w.frame calls.
+func newFrame(w *machine.Warp, b *code.Block, target *code.Func, local int) *machine.Frame {
+	fr := w.Frame
+	if c := fr.LastCallee; c != nil && c.Call == b && c.Fn == target && c.Local == local {
+		return c
+	}
+	fr.LastCallee = &machine.Frame{Fn: target, Caller: fr, Call: b, Base: fr.Base.Add(fr.Fn.Frame), Local: local, Depth: fr.Depth + 1}
+	if t := fr.Counterpart; t != nil {
+		fr.LastCallee.Counterpart = &machine.Frame{Fn: w.Check.Funcs[target.Index], Caller: t, Call: b, Base: t.Base.Add(t.Fn.Frame), Local: local, Depth: t.Depth + 1, Counterpart: fr.LastCallee}
+	}
+	return fr.LastCallee
+}
+
+// addToGroup adds lanes to the group of a target.
+func addToGroup(groups []machine.BranchGroup, pc int32, lanes uint64) []machine.BranchGroup {
+	for i := range groups {
+		if groups[i].Pc == pc {
+			groups[i].Mask |= lanes
+			return groups
+		}
+	}
+	return append(groups, machine.BranchGroup{Pc: pc, Mask: lanes})
+}
+
+// resume makes c the warp split that runs.
+func ResumeSplit(w *machine.Warp, c machine.WarpSplit) {
+	w.WarpSplit = c
+	w.ShowWindow(c.Frame)
+	w.SliceLeft, w.Changed = machine.TimeSlice, false
+	w.ReconvergeAt = machine.NoBlock
+	if c.Reconvergence != nil && c.Reconvergence.Frame == c.Frame {
+		w.ReconvergeAt = c.Reconvergence.Pc
+	}
+}
+
+// splitOff is the running warp split with some of its lanes alone; it goes on without
+// them.
+func splitOff(w *machine.Warp, lanes uint64) machine.WarpSplit {
+	c := w.WarpSplit
+	c.Mask = lanes
+	w.Mask &^= lanes
+	return c
+}
+
+// takeSplit removes warp split i from those that do not run.
+func takeSplit(w *machine.Warp, i int) machine.WarpSplit {
+	c := w.WaitingSplits[i]
+	w.WaitingSplits = append(w.WaitingSplits[:i], w.WaitingSplits[i+1:]...)
+	return c
+}
+
+// jump continues the running warp split at a block.
+func JumpTo(w *machine.Warp, pc int32) {
+	if pc == w.ReconvergeAt || w.NotifyEveryBlock {
+		enterBlock(w, pc)
+		return
+	}
+	w.Pc = pc
+}
+
+// enterBlock is jump to where the policy may want to know of it.
+func enterBlock(w *machine.Warp, pc int32) {
+	from := w.Pc
+	w.Pc = pc
+	if pc == w.ReconvergeAt || len(w.WaitingSplits) > 0 {
+		w.Rc.Arrive(w, from)
+	}
+}
+
+// findMergeable is the index of another warp split that c can go on with as one, -1 if there is none.
+func findMergeable(w *machine.Warp, c *machine.WarpSplit) int {
+	for i := range w.WaitingSplits {
+		other := &w.WaitingSplits[i]
+		if c.Pc == other.Pc && c.Reconvergence == other.Reconvergence && c.Deferred == other.Deferred && other.Wait == nil && c.Frame.SameCalls(other.Frame) {
+			return i
+		}
+	}
+	return -1
+}
+
+// merge makes warp splits one that have come to the same place while they waited.
+func MergeSplits(w *machine.Warp) {
+	for i := len(w.WaitingSplits) - 1; i > 0; i-- {
+		c := w.WaitingSplits[i]
+		if k := findMergeable(w, &c); c.Wait == nil && k < i {
+			w.WaitingSplits[i].Mask |= w.WaitingSplits[k].Mask
+			countReconvergence(w, &w.WaitingSplits[i])
+			takeSplit(w, k)
+		}
+	}
+}
+
+// schedule brings a warp split to run when the one that did has gone. If none can, the
+// warp waits, or has ended.
+func scheduleSplit(w *machine.Warp) {
+	for w.State == machine.ReadyToRun && w.Err == nil {
+		switch {
+		case w.Mask != 0:
+			return
+		case w.Live|w.AtExit == 0:
+			w.State = machine.HasEnded
+			event.EmitLanes(w, probe.OnWarpEnd, nil, 0)
+		case w.Rc.Next(w) || w.Rc.ReleaseEarly(w):
+			if w.Pc == w.ReconvergeAt {
+				w.Rc.Arrive(w, w.Pc)
+			}
+		default:
+			checkAlignedBarrier(w)
+		}
+	}
+}
+
+// rows is how many rows of each kind are in use.
+func WindowSize(w *machine.Warp) (n regfile.Size) {
+	for _, c := range w.Splits() {
+		top := c.Frame.Base.Add(c.Frame.Fn.Frame)
+		n.R, n.Q, n.P = max(n.R, top.R), max(n.Q, top.Q), max(n.P, top.P)
+	}
+	return n
+}
+
+// hash adds what decides how the warp goes on, but for registers and memory.
+func HashWarp(w *machine.Warp, h *maphash.Hash) {
+	for _, c := range w.Splits() {
+		hashSplit(w, h, &c)
+	}
+	if w.TimeSliced {
+		maphash.WriteComparable(h, w.SliceLeft)
+		maphash.WriteComparable(h, w.Changed)
+	}
+}
+
+func hashSplit(w *machine.Warp, h *maphash.Hash, c *machine.WarpSplit) {
+	type place struct {
+		pc    int32
+		mask  uint64
+		frame int
+	}
+	maphash.WriteComparable(h, place{c.Pc, c.Mask, c.Frame.Depth})
+	maphash.WriteComparable(h, c.LoopInstrs)
+	maphash.WriteComparable(h, c.Deferred)
+	for fr := c.Frame; fr.Caller != nil; fr = fr.Caller {
+		maphash.WriteComparable(h, fr.Call)
+		maphash.WriteComparable(h, fr.Local)
+	}
+	for j := c.Reconvergence; j != nil; j = j.Outer {
+		maphash.WriteComparable(h, [2]uint64{j.Lanes, j.Arrived})
+		maphash.WriteComparable(h, place{pc: j.Pc, frame: j.Frame.Depth})
+	}
+	if b := c.Wait; b != nil {
+		wait := *b
+		wait.Generation = 0
+		maphash.WriteComparable(h, wait)
+	}
+}

@@ -1,0 +1,283 @@
+package warp
+
+// This file runs a warp: a backend executes code for its active lanes, and here is what
+// that leaves to the machine, until the warp ends, waits, or has had its share.
+
+import (
+	"math/bits"
+
+	"gemu/interp/internal/async"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/event"
+	"gemu/interp/internal/lower"
+	"gemu/interp/internal/machine"
+	"gemu/probe"
+)
+
+// run executes until the warp stops being ready, traps, pauses, or has executed about its
+// share of instructions. Where a backend has had others go on meanwhile, it gives the one whose turn it is then.
+func Run(w *machine.Warp) *machine.Warp {
+	if w.PausedInBlock {
+		w.Budget = max(w.Budget, 1) // it has a block to finish
+	} else if w.Yields = false; w.TimeSliced {
+		w.Cta.NoteChange()
+	}
+	w = executeWarp(w)
+	if w.TimeSliced {
+		w.Changed = w.Changed || w.Cta.Changed
+	}
+	return w
+}
+
+// execute has the backend execute, and does what that leaves to the machine. It gives the warp whose turn it is then.
+func executeWarp(w *machine.Warp) *machine.Warp {
+	c := w.Cta.Code
+	for w.Budget > 0 && w.State == machine.ReadyToRun && w.Err == nil && (!w.Yields || w.PausedInBlock) {
+		share := w.Budget
+		if w.TimeSliced {
+			share = min(share, w.SliceLeft)
+		}
+		before := w.Count.WarpInstructions
+		w.CountedUpTo, w.UnchargedExits = before, 0
+		reason := w.Cta.Runner.Run(w, share)
+		if other := w.Cta.Native.Resumed; other != nil { // its turn began meanwhile
+			w, before, w.Cta.Native.Resumed = other, w.Cta.SliceStart, nil
+		}
+		if reason == machine.Unsupported { // the block is executed to its end, so that shares are those of any backend
+			reason = Portable.Run(w, 1)
+		}
+		chargeInstrs(w, int(w.Count.WarpInstructions-before-w.UnchargedExits))
+		switch reason {
+		case machine.BeforeOrdered:
+			w.State = machine.AtOrdered
+		case machine.BeforeGroupWait:
+			w.State = machine.AtGroup
+		case machine.DifferentCalls:
+			callSeparately(w, c.Block(w.Pc))
+		case machine.LanesAbsent:
+			waitForLanes(w)
+			continue
+		case machine.ProbeStop:
+			if w.Err = w.Cta.Stream.StopErr; w.Err == nil { // it pauses
+				return w
+			}
+		case machine.LanesDiverge, machine.ReachesReconvergence, machine.OtherEnd:
+			executeEnd(w, c.Block(w.Pc))
+		case machine.NoSplit:
+			scheduleSplit(w)
+		}
+		if w.TimeSliced && w.State == machine.ReadyToRun && w.Err == nil && (w.SliceLeft <= 0 || w.Yields) {
+			w.Changed = w.Changed || w.Cta.Changed
+			w.Cta.NoteChange()
+			w.Rc.Expire(w)
+			w.SliceLeft, w.Changed = machine.TimeSlice, false
+		}
+	}
+	if w.Budget <= 0 && w.Count.WarpInstructions > w.Cta.Grid.MaxSteps && w.State == machine.ReadyToRun && w.Err == nil {
+		trapStepLimit(w)
+	}
+	return w
+}
+
+// charge counts PTX instructions that the warp has executed, and those of the running warp split that are not settled yet.
+func chargeInstrs(w *machine.Warp, n int) {
+	w.Budget -= n
+	if w.TimeSliced {
+		w.SliceLeft -= n
+	}
+	lanes := (w.Count.WarpInstructions - w.CountedUpTo) * int64(bits.OnesCount64(w.Mask))
+	w.Count.LaneSlots += lanes
+	w.Count.ThreadInstructions += lanes
+}
+
+// trapStepLimit stops the warp for it has executed more than it may. Threads that wait for each
+// other, and change memory while they do, end so: the trap says where those of the CTA are.
+func trapStepLimit(w *machine.Warp) {
+	c := w.Cta
+	c.ImportAll()
+	t := w.Fail(c.Code.FirstSource(c.Code.Block(w.Pc)), w.Mask, probe.ErrStepLimit, "%v: warp %d has executed %d instructions without ending", probe.ErrStepLimit, w.Id, w.Count.WarpInstructions)
+	if MayWaitAt(w, &w.WarpSplit) {
+		t.Notes = append(t.Notes, "the loop may be a spin-wait; a deadlock is detected only in a round without stores, and other threads keep storing")
+	}
+	if what := async.AwaitedMbarrierText(w); what != "" {
+		t.Notes = append(t.Notes, what)
+	}
+	if rest := w.Live &^ w.Mask; rest != 0 {
+		t.Notes = append(t.Notes, w.Whereabouts(rest)...)
+	}
+	var stuck StuckWarps
+	for i := range c.Warps {
+		if other := &c.Warps[i]; other != w && other.State != machine.HasEnded {
+			stuck.Add(other)
+		}
+	}
+	stuck.AddTo(t)
+	if w.Diverged() && !w.TimeSliced {
+		t.Notes = append(t.Notes, c.Grid.Reconverge.Advice())
+	}
+}
+
+// executeEnd executes the end of a block.
+func executeEnd(w *machine.Warp, b *code.Block) {
+	end := w.Cta.Code.End(b)
+	if end.CountsSkipped {
+		w.Count.ThreadInstructions -= int64(bits.OnesCount64(w.Mask &^ w.GuardedLanes(end.Guard)))
+	}
+	switch end.Op {
+	case code.Jump:
+		JumpTo(w, b.Next)
+	case code.Branch:
+		executeBranch(w, w.GuardedLanes(end.Guard), b.Target, b)
+	case code.Return:
+		executeBranch(w, w.GuardedLanes(end.Guard), b.Target, b)
+	case code.BranchIndex:
+		executeIndexed(w, b)
+	case code.Exit:
+		m := w.GuardedLanes(end.Guard)
+		staying := w.Mask &^ m
+		if m != 0 {
+			EndLanes(w, w.Cta.Code.Source(end.Src), m)
+		}
+		if staying != 0 {
+			JumpTo(w, b.Next)
+		} else {
+			scheduleSplit(w)
+		}
+	case code.Pop:
+		leaveFrame(w)
+	case code.Call, code.CallR, code.CallQ:
+		executeCall(w, b)
+	case code.BarrierWarp:
+		warpBarrier(w, b)
+	default:
+		ExecuteBarrier(w, b)
+	}
+}
+
+// branch sends the lanes of taken to target, the others to the next block.
+// Lanes that go where there is nothing but the kernel's end do not wait there
+// for the others: they end at once, and barriers no longer wait for them.
+func executeBranch(w *machine.Warp, takenLanes uint64, target int32, b *code.Block) {
+	w.Count.Branches++
+	c := w.Cta.Code
+	if w.Cta.IsSubscribed(probe.OnBranch) {
+		if event.EmitGroups(w, probe.OnBranch, w.SourceOf(c.End(b)), takenLanes, machine.BranchGroup{Pc: target, Mask: takenLanes}, machine.BranchGroup{Pc: b.Next, Mask: w.Mask &^ takenLanes}); w.Err != nil {
+			return
+		}
+	}
+	switch {
+	case takenLanes == w.Mask || target == b.Next:
+		JumpTo(w, target)
+	case takenLanes == 0:
+		JumpTo(w, b.Next)
+	case c.Block(target).EndsLanes && !waitsForLanesAt(w, target, b):
+		w.Count.DivergentBranches++
+		exitLanes(w, takenLanes, c.Block(target))
+		JumpTo(w, b.Next)
+	case c.Block(b.Next).EndsLanes && !waitsForLanesAt(w, b.Next, b):
+		w.Count.DivergentBranches++
+		exitLanes(w, w.Mask&^takenLanes, c.Block(b.Next))
+		JumpTo(w, target)
+	default:
+		w.BranchGroups = [2]machine.BranchGroup{{Pc: b.Next, Mask: w.Mask &^ takenLanes}, {Pc: target, Mask: takenLanes}}
+		DivergeLanes(w, w.BranchGroups[:], b.Reconverge)
+	}
+}
+
+// waitsForLanesAt reports whether the policy has lanes wait at block pc, where there is nothing but the kernel's
+// end, for others that a branch parts them from: where it has joins, those that come there in any case.
+func waitsForLanesAt(w *machine.Warp, pc int32, branch *code.Block) bool {
+	return w.WaitAtExit && (pc == branch.Reconverge || w.Cta.Grid.Reconverge.Reconvergence == lower.Never)
+}
+
+// markAtExit has lanes that wait before block pc be as good as ended, if there is nothing in it but the kernel's
+// end: nobody waits for them (manual 9.7.13.1), and their registers are of no use any more.
+func markAtExit(w *machine.Warp, pc int32, lanes uint64) {
+	if !w.WaitAtExit || !w.Cta.Code.Block(pc).EndsLanes {
+		return
+	}
+	w.Live &^= lanes
+	w.AtExit |= lanes
+	if w.NumWaiting > 0 {
+		executeCollectives(w) // of lanes that have waited for these
+	}
+}
+
+// diverge sends the active lanes to several blocks, whose ways meet at block join.
+func DivergeLanes(w *machine.Warp, groups []machine.BranchGroup, join int32) {
+	w.Count.DivergentBranches++
+	countSplits(w, w.Mask, groups...)
+	w.Rc.Split(w, groups, join)
+}
+
+// countSplits counts and tells that lanes part.
+func countSplits(w *machine.Warp, lanes uint64, groups ...machine.BranchGroup) {
+	w.Count.Splits += int64(len(groups) - 1)
+	if w.Cta.IsSubscribed(probe.OnSplit) {
+		event.EmitGroups(w, probe.OnSplit, endSource(w), lanes, groups...)
+	}
+}
+
+// countReconvergence counts and tells that the lanes of a warp split are together again.
+func countReconvergence(w *machine.Warp, c *machine.WarpSplit) {
+	w.Count.Reconvergences++
+	if w.Cta.IsSubscribed(probe.OnReconverge) {
+		event.EmitSplit(w, probe.OnReconverge, c, w.Cta.Code.Source(w.Cta.Code.NextSource(c.Pc, c.Uncounted)), nil)
+	}
+}
+
+// endSource is the PTX instruction that ends the present block, nil if none does.
+func endSource(w *machine.Warp) *code.Source {
+	c := w.Cta.Code
+	return c.Source(c.End(c.Block(w.Pc)).Src)
+}
+
+// leave executes the exit, all that is in block b, of some of the active lanes.
+func exitLanes(w *machine.Warp, lanes uint64, b *code.Block) {
+	src := w.Cta.Code.Source(w.Cta.Code.End(b).Src)
+	event.ObserveExit(w, src, lanes)
+	n := int64(bits.OnesCount64(lanes))
+	w.Count.WarpInstructions++
+	w.Count.ThreadInstructions += n
+	w.Count.LaneSlots += n
+	EndLanes(w, src, lanes)
+}
+
+// end takes lanes that have ended by an instruction out of the warp.
+func EndLanes(w *machine.Warp, src *code.Source, lanes uint64) {
+	event.EmitLanes(w, probe.OnExit, src, lanes)
+	w.Live &^= lanes
+	w.AtExit &^= lanes
+	w.Mask &^= lanes
+	w.Rc.End(w, lanes)
+	if w.NumWaiting > 0 {
+		executeCollectives(w) // of lanes that have waited for these
+	}
+}
+
+// indexed is brx.idx: lanes with the same target go together.
+func executeIndexed(w *machine.Warp, b *code.Block) {
+	w.Count.Branches++
+	end := w.Cta.Code.End(b)
+	targets := w.Cta.Code.Targets[end.Side]
+	m := w.GuardedLanes(end.Guard)
+	var groups []machine.BranchGroup
+	for rest := m; rest != 0; rest &= rest - 1 {
+		lane := bits.TrailingZeros64(rest)
+		i := w.ControlValue(code.Row{Slot: code.R, Row: end.A}, lane)
+		if i >= uint64(len(targets)) {
+			w.Fail(w.SourceOf(end), 1<<lane, probe.ErrBadTarget, "%v: index %d in a list of %d labels", probe.ErrBadTarget, i, len(targets))
+			return
+		}
+		groups = addToGroup(groups, targets[i], 1<<lane)
+	}
+	if offset := w.Mask &^ m; offset != 0 {
+		groups = addToGroup(groups, b.Next, offset)
+	}
+	event.EmitGroups(w, probe.OnBranch, w.SourceOf(end), m, groups...)
+	if len(groups) == 1 {
+		JumpTo(w, groups[0].Pc)
+		return
+	}
+	DivergeLanes(w, groups, b.Reconverge)
+}
