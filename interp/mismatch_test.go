@@ -453,7 +453,7 @@ func TestTwoAccesses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range []*code.Program{k.Program, k.Reference} {
+		for _, c := range []*code.Program{k.Program, k.Program.Reference} {
 			if c == nil {
 				continue
 			}

@@ -38,7 +38,7 @@ type insertion struct {
 }
 
 // masks are the names of variables and fields with lane sets; a mutant makes them all lanes.
-var masks = regexp.MustCompile(`^(m|n|mask|Mask|lanes|live|Clean|Materialised|need|missing|rest|others|remaining|pending|active|taken|takenLanes)$`)
+var masks = regexp.MustCompile(`^(m|n|mask|Mask|lanes|live|Live|Clean|Materialised|need|missing|rest|others|remaining|pending|active|taken|takenLanes)$`)
 
 // messages are calls whose arguments are parts of messages.
 var messages = regexp.MustCompile(`^(panic|fmt\..*|errors\..*|(.*\.)?(fail|mismatch|refuse))$`)

@@ -45,9 +45,9 @@ const HitAlign = 32
 // for offsets from the base address. last is the highest offset of an element,
 // in elements.
 func LastHit(w *machine.Warp, a *code.Access, size int) (p unsafe.Pointer, base, last uint64, ok bool) {
-	m := w.Cta.LastHits[a.HitIndex]
+	m := w.CTA.LastHits[a.HitIndex]
 	if a.Space == ptx.Shared {
-		m = w.Cta.SharedMem
+		m = w.CTA.SharedMem
 		base = m.Base - probe.SharedWindow
 	} else if m == nil {
 		return nil, 0, 0, false
@@ -63,7 +63,7 @@ func LastHit(w *machine.Warp, a *code.Access, size int) (p unsafe.Pointer, base,
 // accessOne executes a load or store of one element at per-lane addresses.
 func AccessOne[E mem.Elem, A, D mem.Slot](w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := w.AccessOf(instr)
-	if a.Pattern != code.AnyPattern && w.Cta.Grid.VerifyProofs {
+	if a.Pattern != code.AnyPattern && w.CTA.Grid.VerifyProofs {
 		if comparePattern(w, h, f, instr, a, m); w.Err != nil {
 			return
 		}
@@ -73,7 +73,7 @@ func AccessOne[E mem.Elem, A, D mem.Slot](w *machine.Warp, h int, f *regfile.Fil
 			data, addr := rowOf[D](f, a.Elems[0].Row), rowOf[A](f, instr.A)
 			if a.Store {
 				rest := mem.Scatter[E](data, addr, a.Offset-base, p, last, m)
-				w.Cta.Changed = w.Cta.Changed || rest != m
+				w.CTA.Changed = w.CTA.Changed || rest != m
 				m = rest
 			} else {
 				m = mem.Gather[E](data, addr, a.Offset-base, p, last, m)
@@ -199,7 +199,7 @@ func StoreVector(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 		}
 		var good uint32
 		good, m = mem.LanesInRange(&addr, base, last, a.Bytes, m)
-		w.Cta.Changed = w.Cta.Changed || good != 0
+		w.CTA.Changed = w.CTA.Changed || good != 0
 		for n := good; n != 0; n &= n - 1 {
 			lane := bits.TrailingZeros32(n) & 31
 			q := unsafe.Add(p, addr[lane]-base)
@@ -239,7 +239,7 @@ func LoadFixed(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 	a := w.AccessOf(instr)
 	var p unsafe.Pointer
 	if a.Space == ptx.Shared {
-		m := w.Cta.SharedMem
+		m := w.CTA.SharedMem
 		p = a.PointerIn(m, a.Offset-(m.Base-probe.SharedWindow))
 	} else {
 		p = a.FixedPointer()
@@ -369,7 +369,7 @@ func accessEachLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, 
 		if w.Err != nil {
 			return
 		}
-		w.Cta.Changed = w.Cta.Changed || a.Store && p != nil
+		w.CTA.Changed = w.CTA.Changed || a.Store && p != nil
 		for i, e := range a.Elems {
 			if e.Slot == code.NoSlot {
 				continue
@@ -403,7 +403,7 @@ func accessEachLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, 
 // undefined is a trap: other memory, a number of bytes that is no multiple of 8.
 func StoreBulk(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := w.AccessOf(instr)
-	w.Cta.Changed = true
+	w.CTA.Changed = true
 	view, request := View(w), w.RequestOf(a)
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
@@ -413,7 +413,7 @@ func StoreBulk(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 		}
 		place, fault := view.Resolve(&request, addr)
 		var kind error
-		switch shared := w.Cta.SharedMem; {
+		switch shared := w.CTA.SharedMem; {
 		case fault != nil:
 			ResolveLane(w, instr, h, lane, addr, m)
 			return
@@ -427,7 +427,7 @@ func StoreBulk(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 			clear(unsafe.Slice((*byte)(unsafe.Add(shared.Ptr, place.Offset)), n))
 			continue
 		}
-		t := w.Fail(w.SourceOf(instr), 1<<(32*h+lane), kind, "%v: st.bulk of %d bytes at %s, of %d bytes of shared memory", kind, n, machine.HexAddr(addr), w.Cta.SharedMem.Size)
+		t := w.Fail(w.SourceOf(instr), 1<<(32*h+lane), kind, "%v: st.bulk of %d bytes at %s, of %d bytes of shared memory", kind, n, machine.HexAddr(addr), w.CTA.SharedMem.Size)
 		t.Addr, t.Bytes = addr, int(n)
 		return
 	}
@@ -436,8 +436,8 @@ func StoreBulk(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 // view is the memory that the warp's lanes can reach.
 func View(w *machine.Warp) mem.View {
 	from, top := LocalRange(w)
-	c := w.Cta
-	return mem.View{Map: c.Grid.Dev.Memory, Shared: c.SharedMem, Cluster: c.Cluster.Shared, LocalBegin: from, LocalEnd: top}
+	c := w.CTA
+	return mem.View{Map: c.Grid.Device.Memory, Shared: c.SharedMem, Cluster: c.Cluster.Shared, LocalBegin: from, LocalEnd: top}
 }
 
 // resolve finds the memory of one lane's access: a pointer, or for local memory
@@ -477,13 +477,13 @@ func ResolveLane(w *machine.Warp, instr *code.Instr, h, lane int, addr uint64, m
 	// reach for 32-bit addresses that wrap.
 	wraps := a.Addr == code.R && place.Alloc.Base+place.Alloc.Span > 1<<32
 	if place.Alloc.Base%HitAlign == 0 && a.Space != ptx.Shared && !wraps {
-		setLastHit(w.Cta, a, place.Alloc)
+		setLastHit(w.CTA, a, place.Alloc)
 	}
 	return unsafe.Add(place.Alloc.Ptr, place.Offset), 0, room
 }
 
 // setLastHit has an allocation be the one that an access has hit last, before others.
-func setLastHit(c *machine.Cta, a *code.Access, hit *mem.Allocation) {
+func setLastHit(c *machine.CTA, a *code.Access, hit *mem.Allocation) {
 	known := c.LastHits[a.HitIndex:][:code.HitsPerAccess]
 	i := 0
 	for i < len(known)-1 && known[i] != hit {
@@ -511,7 +511,7 @@ func AtomLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint
 	p, base, last, ok := LastHit(w, a, a.Bytes)
 	shift := -bits.TrailingZeros(uint(a.Bytes))
 	generic := a.Space == ptx.Generic
-	parallel := UsesHostAtomics(w.Cta) && !t.Shared
+	parallel := UsesHostAtomics(w.CTA) && !t.Shared
 	onShared := t.Reduction // the same, on shared memory
 	onShared.Global = false
 	mask := WidthMask(t.Type)
@@ -550,7 +550,7 @@ func AtomLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint
 			}
 			var old, now uint64
 			switch {
-			case generic && mem.InShared(addr, w.Cta.Grid.ClusterSize):
+			case generic && mem.InShared(addr, w.CTA.Grid.ClusterSize):
 				old = mem.LoadBits(r, size)
 				now = ApplyReduction(onShared, mask, old, bv, cv)
 				mem.StoreBits(r, size, now)
@@ -562,7 +562,7 @@ func AtomLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint
 				mem.StoreBits(r, size, now)
 			}
 			if old != now {
-				w.Cta.Changed = true
+				w.CTA.Changed = true
 			}
 			switch e.Slot {
 			case code.R:
@@ -590,7 +590,7 @@ func atom128(w *machine.Warp, f *regfile.File, p unsafe.Pointer, lane int, a *co
 	}
 	*lo, *hi = newLo, newHi
 	if oldLo != newLo || oldHi != newHi {
-		w.Cta.Changed = true
+		w.CTA.Changed = true
 	}
 	if d.Slot == code.Q {
 		f.Row64(d.Row)[lane], f.Row64(d.High)[lane] = oldLo, oldHi
@@ -602,8 +602,8 @@ func WidthMask(t ptx.Type) uint64 { return ^uint64(0) >> max(0, 64-t.Bits()) }
 
 // atomics reports whether the CTA's atomics on global memory have to be the host's. Those of 128 bits never are: Go has
 // 64 at most.
-func UsesHostAtomics(c *machine.Cta) bool {
-	return c.Grid.HostAtomics && (!c.Ordered || c.Grid.Dev.HostGrace > 0)
+func UsesHostAtomics(c *machine.CTA) bool {
+	return c.Grid.HostAtomics && (!c.Ordered || c.Grid.Device.HostGrace > 0)
 }
 
 // applyHostReduction applies the operation with the host's atomics. What is narrower than 4 bytes is part of an aligned word of 4,
@@ -725,11 +725,11 @@ func FrameAddress64(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, 
 
 // sharedAddress32 and sharedAddress64 give the address of a variable in the CTA's shared memory.
 func SharedAddress32(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	mem.FillRow(f.Row32(instr.D), uint32(w.Cta.AddressOf(instr.Imm)), m)
+	mem.FillRow(f.Row32(instr.D), uint32(w.CTA.AddressOf(instr.Imm)), m)
 }
 
 func SharedAddress64(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	mem.FillRow(f.Row64(instr.D), w.Cta.AddressOf(instr.Imm), m)
+	mem.FillRow(f.Row64(instr.D), w.CTA.AddressOf(instr.Imm), m)
 }
 
 func FrameSource(w *machine.Warp, h int, instr *code.Instr, m uint32) affinetrack.Value {
@@ -739,12 +739,12 @@ func FrameSource(w *machine.Warp, h int, instr *code.Instr, m uint32) affinetrac
 // stacksave, stackrestore and alloca (manual 9.7.17) move a lane's stack above
 // the static frame.
 func Stacksave(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	base := uint64(4 * (w.Frame.Local + w.Frame.Fn.Local))
+	base := uint64(4 * (w.Frame.Local + w.Frame.Func.Local))
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
 		v := base
-		if w.Frame.Fn.Allocates {
-			v += uint64(f.Row32(w.Frame.Fn.AddressTaken)[i])
+		if w.Frame.Func.Allocates {
+			v += uint64(f.Row32(w.Frame.Func.AddressTaken)[i])
 		}
 		if instr.Op == code.Stacksave64 {
 			f.Row64(instr.D)[i] = v
@@ -755,8 +755,8 @@ func Stacksave(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 }
 
 func Stackrestore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	base := uint64(4 * (w.Frame.Local + w.Frame.Fn.Local))
-	taken := f.Row32(w.Frame.Fn.AddressTaken)
+	base := uint64(4 * (w.Frame.Local + w.Frame.Func.Local))
+	taken := f.Row32(w.Frame.Func.AddressTaken)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
 		v := uint64(0)
@@ -774,10 +774,10 @@ func Stackrestore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 }
 
 func Alloca(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	base := uint64(4 * (w.Frame.Local + w.Frame.Fn.Local))
+	base := uint64(4 * (w.Frame.Local + w.Frame.Func.Local))
 	align := instr.Imm
-	taken := f.Row32(w.Frame.Fn.AddressTaken)
-	limit := 4 * uint64(w.Cta.Grid.StackWords)
+	taken := f.Row32(w.Frame.Func.AddressTaken)
+	limit := 4 * uint64(w.CTA.Grid.StackWords)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
 		size := uint64(0)

@@ -28,7 +28,7 @@ func LoadRows(f *regfile.File, a *code.Access, p unsafe.Pointer, first, step int
 
 // storeRows is loadRows' counterpart; what is compact of the data is expanded.
 func StoreRows(w *machine.Warp, f *regfile.File, a *code.Access, p unsafe.Pointer, first, step int, m uint32) {
-	w.Cta.Changed = true
+	w.CTA.Changed = true
 	ExpandElems(f, a.Elems, m)
 	for i, e := range a.Elems {
 		switch ptr := unsafe.Add(p, i*a.Size); e.Slot {
@@ -45,11 +45,11 @@ func StoreRows(w *machine.Warp, f *regfile.File, a *code.Access, p unsafe.Pointe
 // accessed memory the last time; ok is false if that is not it, or the addresses wrap, and
 // the plain way has to find out more.
 func MemoryAt(w *machine.Warp, a *code.Access, v affinetrack.Value, m uint32) (p unsafe.Pointer, first, step int, ok bool) {
-	block := w.Cta.LastHits[a.HitIndex]
+	block := w.CTA.LastHits[a.HitIndex]
 	base := uint64(0)
 	switch {
 	case a.Space == ptx.Shared:
-		block = w.Cta.SharedMem
+		block = w.CTA.SharedMem
 		base = block.Base - probe.SharedWindow
 	case a.Addr == code.NoSlot:
 		p = a.FixedPointer()

@@ -13,7 +13,7 @@ import (
 
 // comparePattern compares the addresses of an access that executes on the lanes with what is proved of them.
 func comparePattern(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, a *code.Access, m uint32) {
-	if w.Cta.ReleasedEarly {
+	if w.CTA.ReleasedEarly {
 		return
 	}
 	apart, width := uint64(a.Distance()), ^uint64(0)
@@ -31,7 +31,7 @@ func comparePattern(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, 
 		}
 		for n := lanes; n != 0; n &= n - 1 {
 			if lane := bits.TrailingZeros32(n); offsetOf(lane) != uint64(lane-first)*apart {
-				src := &w.Cta.Code.Sources[instr.Src]
+				src := &w.CTA.Code.Sources[instr.Src]
 				w.Fail(src, uint64(lanes)<<(32*h), probe.ErrMismatch, "%v: the addresses of %s are taken to be %s: lane %d has %s, lane %d %s",
 					probe.ErrMismatch, src.Text, a.Pattern, first, machine.HexAddr(address(f, instr, a, first)), lane, machine.HexAddr(address(f, instr, a, lane)))
 				return

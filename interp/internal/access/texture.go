@@ -23,7 +23,7 @@ import (
 // object finds what a value stands for: a handle, or the address of a variable or parameter
 // that holds one. ref is the name of that, bad what is wrong.
 func ObjectOf(w *machine.Warp, v uint64) (obj *machine.Object, ref, bad string) {
-	d := w.Cta.Grid.Dev
+	d := w.CTA.Grid.Device
 	handle := v
 	if p, name, _ := opaqueReference(w, v); p != nil {
 		ref, handle = name, binary.LittleEndian.Uint64(p)
@@ -47,7 +47,7 @@ func ObjectOf(w *machine.Warp, v uint64) (obj *machine.Object, ref, bad string) 
 // reference is the memory of the variable or parameter of an opaque type (manual 5.3) at an
 // address; nil if there is none.
 func opaqueReference(w *machine.Warp, addr uint64) (p []byte, name string, t ptx.Type) {
-	if a := w.Cta.Grid.Dev.Memory.Find(addr); a != nil && a.Base == addr && !a.Freed {
+	if a := w.CTA.Grid.Device.Memory.Find(addr); a != nil && a.Base == addr && !a.Freed {
 		if t := opaqueKinds[a.Kind]; t != ptx.NoType {
 			return a.Data, t.String() + " " + a.Name, t
 		}
@@ -55,9 +55,9 @@ func opaqueReference(w *machine.Warp, addr uint64) (p []byte, name string, t ptx
 	if addr < probe.ParamBase || addr >= probe.SharedWindow {
 		return nil, "", ptx.NoType
 	}
-	for _, v := range w.Cta.Grid.Kernel.Params {
+	for _, v := range w.CTA.Grid.Kernel.Params {
 		if v.Var.Type.Kind() == ptx.Opaque && probe.ParamBase+uint64(v.Offset) == addr {
-			block := w.Cta.Grid.Dev.Memory.Find(addr)
+			block := w.CTA.Grid.Device.Memory.Find(addr)
 			return block.Data[v.Offset:], v.Var.Type.String() + " parameter " + v.Var.Name, v.Var.Type
 		}
 	}
@@ -180,7 +180,7 @@ func LookupArgs(f *regfile.File, s *code.Texture, lane int) (a texture.Args) {
 
 // textureFetch executes tex and tld4.
 func TextureFetch(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	s := &w.Cta.Code.Textures[instr.Side]
+	s := &w.CTA.Code.Textures[instr.Side]
 	x := objectFinder{w: w, kind: probe.ErrTexture, objectType: ptx.TexRef}
 	for n := m; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
@@ -244,7 +244,7 @@ func IsObject(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint
 		lane := bits.TrailingZeros32(n) & 31
 		v := f.Src64(instr.A)[lane]
 		_, _, t := opaqueReference(w, v)
-		if obj := w.Cta.Grid.Dev.Objects.Get(v); obj != nil && !obj.Freed.Load() {
+		if obj := w.CTA.Grid.Device.Objects.Get(v); obj != nil && !obj.Freed.Load() {
 			t = obj.Type
 		}
 		if t == ptx.Type(instr.Imm) {
@@ -299,7 +299,7 @@ func (x *objectFinder) surfaceAt(h int, f *regfile.File, instr *code.Instr, s *c
 // describeSurface says what an instruction on a surface accesses for lanes: global memory. Those
 // that are out of bounds access nothing.
 func DescribeSurface(w *machine.Warp, instr *code.Instr, to *probe.Access, lanes uint64, wanted bool) {
-	s := &w.Cta.Code.Textures[instr.Side]
+	s := &w.CTA.Code.Textures[instr.Side]
 	to.Reset(probe.Request{Space: ptx.Global, Bytes: max(s.Access.Bytes, 1), Kind: machine.AccessKinds[instr.Op], Surface: true}, 0, to.Machine)
 	if wanted {
 		to.Reserve(regfile.Lanes * len(w.Files))
@@ -335,7 +335,7 @@ func DescribeSurface(w *machine.Warp, instr *code.Instr, to *probe.Access, lanes
 
 // surfaceLoad executes suld.
 func SurfaceLoad(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	s := &w.Cta.Code.Textures[instr.Side]
+	s := &w.CTA.Code.Textures[instr.Side]
 	x := objectFinder{w: w, kind: probe.ErrSurface, objectType: ptx.SurfRef}
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
@@ -360,9 +360,9 @@ func SurfaceLoad(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 
 // surfaceStore executes sust.
 func SurfaceStore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	s := &w.Cta.Code.Textures[instr.Side]
+	s := &w.CTA.Code.Textures[instr.Side]
 	x := objectFinder{w: w, kind: probe.ErrSurface, objectType: ptx.SurfRef}
-	w.Cta.Changed = true
+	w.CTA.Changed = true
 	data := s.Sources[code.TextureData]
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
@@ -395,7 +395,7 @@ func encodeTexel(t *texture.Texture, values []uint32) (texel [16]byte) {
 // texelOf appends what a lane of half h stores to a surface or combines with what is there, in elements
 // of size bytes; size is 0 if there is no such surface.
 func TexelOf(w *machine.Warp, p []byte, h int, instr *code.Instr, lane int) (to []byte, size int) {
-	s, f := &w.Cta.Code.Textures[instr.Side], &w.Files[h]
+	s, f := &w.CTA.Code.Textures[instr.Side], &w.Files[h]
 	data := s.Sources[code.TextureData]
 	if instr.Op != code.SurfaceStore || !s.Access.Samples {
 		for _, e := range data {
@@ -417,9 +417,9 @@ func TexelOf(w *machine.Warp, p []byte, h int, instr *code.Instr, lane int) (to 
 
 // surfaceReduce executes sured, one lane after the other.
 func SurfaceReduce(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	s := &w.Cta.Code.Textures[instr.Side]
+	s := &w.CTA.Code.Textures[instr.Side]
 	x := objectFinder{w: w, kind: probe.ErrSurface, objectType: ptx.SurfRef}
-	w.Cta.Changed = true
+	w.CTA.Changed = true
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
 		p, ok := x.surfaceAt(h, f, instr, s, lane, m)

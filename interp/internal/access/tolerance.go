@@ -17,7 +17,7 @@ func tolerateFault(w *machine.Warp, instr *code.Instr, h, lane int, addr uint64,
 	if w.InReference() || w.Check != nil && w.Check.RepeatsLoad { // it was noted when the engine executed it
 		return
 	}
-	c, src := w.Cta, w.SourceOf(instr)
+	c, src := w.CTA, w.SourceOf(instr)
 	k := slices.IndexFunc(c.Tolerated, func(t machine.ToleratedFault) bool {
 		return t.Tolerance == tolerance && t.First.Index == int(src.Index)
 	})
@@ -26,7 +26,7 @@ func tolerateFault(w *machine.Warp, instr *code.Instr, h, lane int, addr uint64,
 		c.Tolerated = append(c.Tolerated, machine.ToleratedFault{Tolerated: probe.Tolerated{Tolerance: tolerance}, Order: c.Index})
 	}
 	t := &c.Tolerated[k]
-	if t.Count++; t.First != nil && t.First.Warp <= w.Id {
+	if t.Count++; t.First != nil && t.First.Warp <= w.ID {
 		return
 	}
 	a := w.AccessOf(instr)
@@ -53,17 +53,17 @@ func TellTolerated(g *machine.Grid) {
 		f := &g.Flights[i]
 		switch {
 		case int64(f.Index) > g.LowestFailed.Load():
-		case f.Status == machine.CtaEnded:
+		case f.Status == machine.CTAEnded:
 			list.Merge(f.Tolerated)
-		case f.Cta != nil:
-			list.Merge(f.Cta.Tolerated)
+		case f.CTA != nil:
+			list.Merge(f.CTA.Tolerated)
 		}
 	}
-	if g.Dev.OnTolerated == nil {
+	if g.Device.OnTolerated == nil {
 		return
 	}
 	slices.SortFunc(list, func(t, u machine.ToleratedFault) int { return t.Compare(&u) })
 	for i := range list {
-		g.Dev.OnTolerated(&list[i].Tolerated)
+		g.Device.OnTolerated(&list[i].Tolerated)
 	}
 }

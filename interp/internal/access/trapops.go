@@ -15,8 +15,8 @@ import (
 func CheckRank(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	rank := f.Src32(instr.A)
 	for ; m != 0; m &= m - 1 {
-		if i := bits.TrailingZeros32(m) & 31; uint64(rank[i]) >= uint64(w.Cta.Grid.ClusterSize) {
-			w.Fail(w.SourceOf(instr), 1<<(i+32*h), probe.ErrCTARank, "%v: %d, in a cluster of %s", probe.ErrCTARank, rank[i], w.Cta.Grid.ClusterSizeText())
+		if i := bits.TrailingZeros32(m) & 31; uint64(rank[i]) >= uint64(w.CTA.Grid.ClusterSize) {
+			w.Fail(w.SourceOf(instr), 1<<(i+32*h), probe.ErrCTARank, "%v: %d, in a cluster of %s", probe.ErrCTARank, rank[i], w.CTA.Grid.ClusterSizeText())
 			return
 		}
 	}
@@ -57,5 +57,5 @@ func SleepLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 	for a := f.Src32(instr.A); m != 0; m &= m - 1 {
 		longest = max(longest, a[bits.TrailingZeros32(m)&31])
 	}
-	w.Cta.Slept += int64(longest)
+	w.CTA.Slept += int64(longest)
 }

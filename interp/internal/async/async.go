@@ -33,7 +33,7 @@ func queueIndex(op code.Async) int {
 }
 
 // thread is what a thread has issued.
-func threadOf(a *machine.AsyncState, c *machine.Cta, i int) *machine.AsyncThread {
+func threadOf(a *machine.AsyncState, c *machine.CTA, i int) *machine.AsyncThread {
 	if a.Lanes == nil {
 		a.Lanes = make([]machine.AsyncThread, len(c.Warps)*c.Code.Width)
 	}
@@ -42,7 +42,7 @@ func threadOf(a *machine.AsyncState, c *machine.Cta, i int) *machine.AsyncThread
 
 // effect is one of an instruction for a lane.
 func newEffect(w *machine.Warp, h int, instr *code.Instr, lane int, op code.Async) *machine.AsyncEffect {
-	return &machine.AsyncEffect{Cta: w.Cta, Src: w.SourceOf(instr), Warp: w.Id, Lane: 32*h + lane, Active: w.Mask, Op: op}
+	return &machine.AsyncEffect{CTA: w.CTA, Src: w.SourceOf(instr), Warp: w.ID, Lane: 32*h + lane, Active: w.Mask, Op: op}
 }
 
 // failAsync stops the warp for what a lane would do.
@@ -62,12 +62,12 @@ func issueEffects(w *machine.Warp, list []*machine.AsyncEffect) {
 
 // issue notes an effect whose places have been found to be right, or has it now.
 func issueEffect(w *machine.Warp, e *machine.AsyncEffect) {
-	c := w.Cta
+	c := w.CTA
 	cl, l := c.Cluster, threadOf(&c.AsyncState, c, w.ThreadIndex(e.Lane))
 	c.Changed = true
 	q := queueIndex(e.Op)
-	e.Seq, e.Group = cl.Seq, l.Groups[q]
-	cl.Seq++
+	e.Sequence, e.Group = cl.Sequence, l.Groups[q]
+	cl.Sequence++
 	emitEffect(e, machine.StageIssued)
 	// The order of reductions on global memory can be seen by other CTAs: it is that of issue.
 	if c.Grid.EagerEffects || e.Op.Reduces && e.Op.To == ptx.Global {
@@ -78,7 +78,7 @@ func issueEffect(w *machine.Warp, e *machine.AsyncEffect) {
 	}
 	if isPipeOp(e) {
 		if cl.Pipes == nil {
-			cl.Pipes = make([][]*machine.AsyncEffect, (len(cl.Ctas)+1)/2)
+			cl.Pipes = make([][]*machine.AsyncEffect, (len(cl.CTAs)+1)/2)
 		}
 		cl.Pipes[c.Rank/2] = append(cl.Pipes[c.Rank/2], e)
 	}
@@ -101,7 +101,7 @@ func issueEffect(w *machine.Warp, e *machine.AsyncEffect) {
 // charge notes that the effect takes n bytes more until it happens.
 func chargeEffect(e *machine.AsyncEffect, n uint64) {
 	e.KeptBytes += n
-	e.Cta.AsyncState.KeptBytes += n
+	e.CTA.AsyncState.KeptBytes += n
 }
 
 // maxEffectBytes is how many bytes effects to come of a CTA may take.
@@ -109,7 +109,7 @@ func MaxEffectBytes(g *machine.Grid) uint64 { return 1<<20 + uint64(g.Threads)<<
 
 // limitEffects has the older half of the effects to come, if they take more memory than they may.
 // They may happen at any time.
-func limitEffects(c *machine.Cta) error {
+func limitEffects(c *machine.CTA) error {
 	maxAddr := MaxEffectBytes(c.Grid)
 	if c.AsyncState.KeptBytes <= maxAddr {
 		return nil
@@ -147,16 +147,16 @@ func dropEffectsAt(cl *machine.Cluster, addr uint64, match func(*machine.AsyncEf
 
 // source is where the effect reads.
 func sourceRegion(e *machine.AsyncEffect) ([]byte, *mem.Fault) {
-	_, data, fault := e.Cta.RegionOf(e.Op.From, probe.AccessLoad, e.From, e.Bytes, e.Align())
+	_, data, fault := e.CTA.RegionOf(e.Op.From, probe.AccessLoad, e.From, e.Bytes, e.Align())
 	return data, fault
 }
 
 // target is where the effect writes: if an mbarrier is told of it, in the shared memory that has
 // that.
 func targetRegion(e *machine.AsyncEffect) ([]byte, *mem.Fault) {
-	alloc, data, fault := e.Cta.RegionOf(e.Op.To, probe.AccessStore, e.To, e.Bytes+e.Fill, e.Align())
-	if owner := e.Cta.CtaAt(e.Mbarrier); fault == nil && alloc != nil && e.Op.NotifiesMbarrier && alloc != owner.SharedMem {
-		return nil, &mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("%d bytes at %s: not in the shared memory of cta %s, whose mbarrier counts them", e.Bytes, machine.HexAddr(e.To), owner.Id)}
+	alloc, data, fault := e.CTA.RegionOf(e.Op.To, probe.AccessStore, e.To, e.Bytes+e.Fill, e.Align())
+	if owner := e.CTA.CTAAt(e.Mbarrier); fault == nil && alloc != nil && e.Op.NotifiesMbarrier && alloc != owner.SharedMem {
+		return nil, &mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("%d bytes at %s: not in the shared memory of cta %s, whose mbarrier counts them", e.Bytes, machine.HexAddr(e.To), owner.ID)}
 	}
 	return data, fault
 }
@@ -185,7 +185,7 @@ func faultTrap(e *machine.AsyncEffect, fault *mem.Fault, addr uint64) *probe.Tra
 
 // trap is one of an effect, where it was issued.
 func effectTrap(e *machine.AsyncEffect, kind error, format string, args ...any) *probe.Trap {
-	c := e.Cta
+	c := e.CTA
 	t := c.NewTrap(e.Src, kind, format, args...)
 	t.Warp, t.Lanes, t.Active, t.Thread = e.Warp, 1<<e.Lane, e.Active, c.ThreadID(e.Warp*c.Code.Width+e.Lane)
 	return t
@@ -198,7 +198,7 @@ func executeEffect(e *machine.AsyncEffect) error {
 	if e.Done {
 		return nil
 	}
-	c := e.Cta
+	c := e.CTA
 	if isPipeOp(e) {
 		return runPipe(c.Cluster, e)
 	}
@@ -208,7 +208,7 @@ func executeEffect(e *machine.AsyncEffect) error {
 	if e.Arrives {
 		// What its thread had copied before comes first.
 		l := &c.AsyncState.Lanes[e.Warp*c.Code.Width+e.Lane]
-		for len(l.Pending[0]) > 0 && l.Pending[0][0].Seq < e.Seq {
+		for len(l.Pending[0]) > 0 && l.Pending[0][0].Sequence < e.Sequence {
 			p := l.Pending[0][0]
 			if l.Pending[0] = l.Pending[0][1:]; !p.Arrives {
 				if err := executeEffect(p); err != nil {
@@ -298,7 +298,7 @@ func arriveAtMbarrier(e *machine.AsyncEffect) error {
 
 // notify has an effect on its mbarrier.
 func notifyMbarrier(e *machine.AsyncEffect, update func(mbarrier) (mbarrier, string)) error {
-	c := e.Cta
+	c := e.CTA
 	b, bad := MbarrierAt(c, e.Mbarrier), notAnMbarrier
 	if b.valid() {
 		*b, bad = update(*b)
@@ -323,7 +323,7 @@ func reduceBytes(to, data []byte, r code.Reduction) {
 
 // checkMbarrierWait has the effects that complete a phase of an mbarrier, which somebody has looked
 // at before they did: those up to the one that completes it. If they do not, none.
-func checkMbarrierWait(c *machine.Cta, addr uint64) error {
+func checkMbarrierWait(c *machine.CTA, addr uint64) error {
 	pending := c.Cluster.Pending
 	list := pending[addr]
 	if len(list) == 0 {
@@ -376,7 +376,7 @@ func pendingText(cl *machine.Cluster, addr uint64) string {
 }
 
 // awaitEffects has the effects of a thread's groups but the last ones, or reads their sources.
-func awaitEffects(c *machine.Cta, l *machine.AsyncThread, op code.Async, keepGroups int) error {
+func awaitEffects(c *machine.CTA, l *machine.AsyncThread, op code.Async, keepGroups int) error {
 	q := queueIndex(op)
 	if op.All {
 		l.Groups[q]++
@@ -426,7 +426,7 @@ func awaitEffects(c *machine.Cta, l *machine.AsyncThread, op code.Async, keepGro
 }
 
 // finishAsync has all effects that nobody has waited for, in the order of issue.
-func FinishAsync(c *machine.Cta) error {
+func FinishAsync(c *machine.CTA) error {
 	if err := finishGroups(c); err != nil {
 		return err
 	}
@@ -438,14 +438,14 @@ func FinishAsync(c *machine.Cta) error {
 			return err
 		}
 	}
-	dropEffects(c.Cluster, func(e *machine.AsyncEffect) bool { return e.Cta == c })
+	dropEffects(c.Cluster, func(e *machine.AsyncEffect) bool { return e.CTA == c })
 	err := finishTensor(c)
 	c.AsyncState = machine.AsyncState{}
 	return err
 }
 
 // pendingEffects is all effects of the CTA that are still to come, in the order of issue.
-func pendingEffects(c *machine.Cta) []*machine.AsyncEffect {
+func pendingEffects(c *machine.CTA) []*machine.AsyncEffect {
 	all := map[*machine.AsyncEffect]bool{}
 	for i := range c.AsyncState.Lanes {
 		for _, q := range c.AsyncState.Lanes[i].Pending {
@@ -456,16 +456,16 @@ func pendingEffects(c *machine.Cta) []*machine.AsyncEffect {
 	}
 	for _, list := range c.Cluster.Pending {
 		for _, e := range list {
-			all[e] = !e.Done && e.Cta == c
+			all[e] = !e.Done && e.CTA == c
 		}
 	}
 	if piped := c.Cluster.Pipes; piped != nil {
 		for _, e := range piped[c.Rank/2] {
-			all[e] = e.Cta == c
+			all[e] = e.CTA == c
 		}
 	}
 	maps.DeleteFunc(all, func(_ *machine.AsyncEffect, left bool) bool { return !left })
-	return slices.SortedFunc(maps.Keys(all), func(a, b *machine.AsyncEffect) int { return int(a.Seq - b.Seq) })
+	return slices.SortedFunc(maps.Keys(all), func(a, b *machine.AsyncEffect) int { return int(a.Sequence - b.Sequence) })
 }
 
 // copyEffects makes what the CTAs have issued that of others, of the same ranks, and shares nothing
@@ -476,7 +476,7 @@ func CopyEffects(cl *machine.Cluster, other *machine.Cluster) {
 		for _, e := range old {
 			if copies[e] == nil {
 				c := *e
-				c.Cta = cl.Ctas[e.Cta.Rank]
+				c.CTA = cl.CTAs[e.CTA.Rank]
 				if e.Tensor != nil {
 					t := *e.Tensor
 					c.Tensor = &t
@@ -487,10 +487,10 @@ func CopyEffects(cl *machine.Cluster, other *machine.Cluster) {
 		}
 		return list
 	}
-	for r, c := range cl.Ctas {
-		c.AsyncState.Warpgroups = cloneGroups(other.Ctas[r].AsyncState.Warpgroups)
-		c.AsyncState.Tensor = cloneTensorState(other.Ctas[r].AsyncState.Tensor)
-		if old := other.Ctas[r].AsyncState; old.Lanes != nil {
+	for r, c := range cl.CTAs {
+		c.AsyncState.Warpgroups = cloneGroups(other.CTAs[r].AsyncState.Warpgroups)
+		c.AsyncState.Tensor = cloneTensorState(other.CTAs[r].AsyncState.Tensor)
+		if old := other.CTAs[r].AsyncState; old.Lanes != nil {
 			c.AsyncState.Lanes = slices.Clone(old.Lanes)
 			for i := range c.AsyncState.Lanes {
 				for q := range c.AsyncState.Lanes[i].Pending {
@@ -499,9 +499,9 @@ func CopyEffects(cl *machine.Cluster, other *machine.Cluster) {
 			}
 		}
 	}
-	ctas, shared := cl.Ctas, cl.Shared
+	ctas, shared := cl.CTAs, cl.Shared
 	*cl = *other
-	cl.Ctas, cl.Shared, cl.InstrsLeft, cl.Pending = ctas, shared, slices.Clone(other.InstrsLeft), nil
+	cl.CTAs, cl.Shared, cl.InstrsLeft, cl.Pending = ctas, shared, slices.Clone(other.InstrsLeft), nil
 	cl.Pipes = nil
 	for _, old := range other.Pipes {
 		cl.Pipes = append(cl.Pipes, list(old))
@@ -542,7 +542,7 @@ func AsyncArrive(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 			return
 		}
 		if !op.NoInc {
-			b := MbarrierAt(w.Cta, e.Mbarrier)
+			b := MbarrierAt(w.CTA, e.Mbarrier)
 			after, bad := b.increase()
 			if bad != "" {
 				failMbarrier(w, h, instr, lane, e.Mbarrier, bad)
@@ -556,7 +556,7 @@ func AsyncArrive(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 
 // findMbarrier finds the mbarrier that an effect tells, or traps. It may be another CTA's, unless own.
 func findMbarrier(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffect, space ptx.Space, addr uint64, own bool) (ok bool) {
-	if e.Mbarrier, ok = mbarrierAt(w, h, instr, e.Lane&31, space, addr, own); ok && !MbarrierAt(w.Cta, e.Mbarrier).valid() {
+	if e.Mbarrier, ok = mbarrierAt(w, h, instr, e.Lane&31, space, addr, own); ok && !MbarrierAt(w.CTA, e.Mbarrier).valid() {
 		failMbarrier(w, h, instr, e.Lane&31, e.Mbarrier, notAnMbarrier)
 		return false
 	}
@@ -567,13 +567,13 @@ func findMbarrier(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEff
 func AsyncCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	q := queueIndex(code.AsyncOf(instr.Imm))
 	for ; m != 0; m &= m - 1 {
-		threadOf(&w.Cta.AsyncState, w.Cta, w.ThreadIndex(32*h+bits.TrailingZeros32(m)&31)).Groups[q]++
+		threadOf(&w.CTA.AsyncState, w.CTA, w.ThreadIndex(32*h+bits.TrailingZeros32(m)&31)).Groups[q]++
 	}
 }
 
 // asyncWait executes cp.async.wait_group and .wait_all, of bulk operations too.
 func AsyncWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	op, c := code.AsyncOf(instr.Imm), w.Cta
+	op, c := code.AsyncOf(instr.Imm), w.CTA
 	if c.AsyncState.Lanes == nil {
 		return
 	}
@@ -653,7 +653,7 @@ func setIgnoredBytes(w *machine.Warp, e *machine.AsyncEffect, left, right uint64
 // setMbarrier looks whether an effect that reports something tells an mbarrier that can have reports, or
 // traps.
 func setMbarrier(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffect) bool {
-	if MbarrierAt(w.Cta, e.Mbarrier).v1() {
+	if MbarrierAt(w.CTA, e.Mbarrier).v1() {
 		return true
 	}
 	failMbarrier(w, h, instr, e.Lane&31, e.Mbarrier, "a copy reports to it, which wants .layout::v1")
@@ -671,11 +671,11 @@ func AsyncCancel(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 		if !findMbarrier(w, h, instr, e, op.MbarrierSpace, f.Src64(instr.B)[lane], true) {
 			return
 		}
-		e.Data, e.Persistent = w.Cta.Grid.Cancel(), true
-		w.Cta.Ordered = false // the others have theirs before the next
+		e.Data, e.Persistent = w.CTA.Grid.Cancel(), true
+		w.CTA.Ordered = false // the others have theirs before the next
 		list := []*machine.AsyncEffect{e}
 		if op.All {
-			list = multicastEffect(w, e, 1<<w.Cta.Grid.ClusterSize-1)
+			list = multicastEffect(w, e, 1<<w.CTA.Grid.ClusterSize-1)
 		}
 		issueEffects(w, list)
 	}
@@ -688,14 +688,14 @@ func multicastEffect(w *machine.Warp, e *machine.AsyncEffect, ranks uint32) (lis
 	if e.Op.To == ptx.Shared {
 		e.To, e.Op.To = e.To+probe.SharedWindow, ptx.Generic
 	}
-	if !mem.InShared(e.To, w.Cta.Grid.ClusterSize) {
+	if !mem.InShared(e.To, w.CTA.Grid.ClusterSize) {
 		w.Err = faultTrap(e, &mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("%s, from where it is copied on to other CTAs, is not in shared memory", machine.HexAddr(e.To))}, e.To)
 		return nil
 	}
 	for ; ranks != 0; ranks &= ranks - 1 {
 		rank := bits.TrailingZeros32(ranks)
-		if rank >= w.Cta.Grid.ClusterSize {
-			w.Fail(e.Src, 1<<e.Lane, probe.ErrCTARank, "%v: %d, in a cluster of %s", probe.ErrCTARank, rank, w.Cta.Grid.ClusterSizeText())
+		if rank >= w.CTA.Grid.ClusterSize {
+			w.Fail(e.Src, 1<<e.Lane, probe.ErrCTARank, "%v: %d, in a cluster of %s", probe.ErrCTARank, rank, w.CTA.Grid.ClusterSizeText())
 			return nil
 		}
 		to := *e

@@ -16,7 +16,7 @@ import (
 
 // emit tells probes of the effect, whose places have been found to be right.
 func emitEffect(e *machine.AsyncEffect, stage machine.EffectStage) {
-	c := e.Cta
+	c := e.CTA
 	if !c.IsSubscribed(probe.OnEffect) || e.PipeOp != nil && e.PipeOp.Access == nil { // a shift has to do with tensor memory only
 		return
 	}
@@ -32,11 +32,11 @@ func emitEffect(e *machine.AsyncEffect, stage machine.EffectStage) {
 		plainSegments(e)
 	}
 	s.Effect = probe.Effect{
-		Number: e.Seq, Issued: stage&machine.StageIssued != 0, Reads: stage&machine.StageReads != 0, Writes: stage&machine.StageWrites != 0, Segments: s.Segments, Reduces: e.Op.Reduces,
+		Number: e.Sequence, Issued: stage&machine.StageIssued != 0, Reads: stage&machine.StageReads != 0, Writes: stage&machine.StageWrites != 0, Segments: s.Segments, Reduces: e.Op.Reduces,
 		TensorCore: e.PipeOp != nil, Arrives: e.Arrives, Commits: e.Commits, Bulk: e.Op.Bulk, Group: e.Group,
 	}
 	if e.Arrives || e.Op.NotifiesMbarrier {
-		s.Effect.Barrier, s.Effect.BarrierOffset = c.CtaAt(e.Mbarrier).SharedMem.Public(), machine.AddressInRank(e.Mbarrier, 0)
+		s.Effect.Barrier, s.Effect.BarrierOffset = c.CTAAt(e.Mbarrier).SharedMem.Public(), machine.AddressInRank(e.Mbarrier, 0)
 	}
 	v := event.NewCTAEvent(s)
 	v.Warp, v.Active, v.Lanes, v.Effect = e.Warp, e.Active, 1<<e.Lane, &s.Effect
@@ -48,9 +48,9 @@ func emitEffect(e *machine.AsyncEffect, stage machine.EffectStage) {
 // matrix A a commit has had read reads that before B.
 func pipedSegments(e *machine.AsyncEffect, stage machine.EffectStage) {
 	p := e.PipeOp
-	ctas, _ := pairIndex(e.Cta, p.Pair)
+	ctas, _ := pairIndex(e.CTA, p.Pair)
 	for _, c := range ctas {
-		read := func(addr uint64, n int) { addReadSegment(e.Cta.Stream, c, addr, n) }
+		read := func(addr uint64, n int) { addReadSegment(e.CTA.Stream, c, addr, n) }
 		if p.Product != nil {
 			p.Product.Reads(&p.Operands, e.FactorA == nil, stage != machine.StageReads, read)
 		} else {
@@ -61,7 +61,7 @@ func pipedSegments(e *machine.AsyncEffect, stage machine.EffectStage) {
 }
 
 // addRead adds bytes of a CTA's shared memory to the pieces that are read, if need be.
-func addReadSegment(s *machine.EventStream, c *machine.Cta, addr uint64, n int) {
+func addReadSegment(s *machine.EventStream, c *machine.CTA, addr uint64, n int) {
 	if k := len(s.Segments); k > 0 {
 		if p := &s.Segments[k-1]; p.From == c.SharedMem.Public() && p.FromOffset+uint64(p.Read) == addr {
 			p.Read += n
@@ -72,7 +72,7 @@ func addReadSegment(s *machine.EventStream, c *machine.Cta, addr uint64, n int) 
 }
 
 // emitProduct tells probes of a multiplication of a warpgroup, for warp i of it.
-func emitProduct(c *machine.Cta, i int, p *machine.PendingProduct, stage machine.EffectStage) {
+func emitProduct(c *machine.CTA, i int, p *machine.PendingProduct, stage machine.EffectStage) {
 	if !c.IsSubscribed(probe.OnEffect) {
 		return
 	}
@@ -83,7 +83,7 @@ func emitProduct(c *machine.Cta, i int, p *machine.PendingProduct, stage machine
 		frags.Wgmma.SharedA.Reads(p.A.Placement(), i*matrix.WarpRows, matrix.WarpRows, read)
 	}
 	frags.Wgmma.SharedB.Reads(p.B.Placement(), 0, frags.Wgmma.N, read)
-	s.Effect = probe.Effect{Number: p.Seq, Issued: stage&machine.StageIssued != 0, Reads: stage&machine.StageReads != 0, Writes: stage&machine.StageWrites != 0, Segments: s.Segments, TensorCore: true, Group: p.Group}
+	s.Effect = probe.Effect{Number: p.Sequence, Issued: stage&machine.StageIssued != 0, Reads: stage&machine.StageReads != 0, Writes: stage&machine.StageWrites != 0, Segments: s.Segments, TensorCore: true, Group: p.Group}
 	v := event.NewCTAEvent(s)
 	v.Warp, v.Active, v.Lanes, v.Depth, v.Effect = p.Warp, p.Active, p.Active&-p.Active, p.Depth, &s.Effect
 	s.EventPlace.Warp = &c.Warps[p.Warp]
@@ -102,7 +102,7 @@ func offset(alloc *mem.Allocation, data []byte) uint64 {
 
 // plainSegments lists the pieces of a copy of bytes.
 func plainSegments(e *machine.AsyncEffect) {
-	c, s := e.Cta, e.Cta.Stream
+	c, s := e.CTA, e.CTA.Stream
 	to, data, fault := c.RegionOf(e.Op.To, probe.AccessStore, e.To, e.Bytes+e.Fill, e.Align())
 	if fault != nil || to == nil {
 		return
@@ -146,7 +146,7 @@ func plainSegments(e *machine.AsyncEffect) {
 
 // tensorSegments lists the pieces of a copy of a box; none if its map has changed and does not fit any more.
 func tensorSegments(e *machine.AsyncEffect) {
-	c, s, t := e.Cta, e.Cta.Stream, e.Tensor
+	c, s, t := e.CTA, e.CTA.Stream, e.Tensor
 	m := t.M
 	if m == nil {
 		var err error

@@ -190,15 +190,15 @@ func (b mbarrier) String() string {
 }
 
 // mbarrier is the one at an address in .shared space, which may be another CTA's.
-func MbarrierAt(c *machine.Cta, addr uint64) *mbarrier {
-	return (*mbarrier)(unsafe.Pointer(&c.CtaAt(addr).Shared[machine.AddressInRank(addr, 0)]))
+func MbarrierAt(c *machine.CTA, addr uint64) *mbarrier {
+	return (*mbarrier)(unsafe.Pointer(&c.CTAAt(addr).Shared[machine.AddressInRank(addr, 0)]))
 }
 
 // mbarrierName is what messages call the one at an address in .shared space.
-func mbarrierName(c *machine.Cta, addr uint64) string {
+func mbarrierName(c *machine.CTA, addr uint64) string {
 	of, offset := "", machine.AddressInRank(addr, 0)
 	if c.Grid.Clustered() {
-		of = fmt.Sprintf(" of cta %s", c.CtaAt(addr).Id)
+		of = fmt.Sprintf(" of cta %s", c.CTAAt(addr).ID)
 	}
 	for _, v := range c.Code.Shared {
 		if in := offset - uint64(v.Offset); offset >= uint64(v.Offset) && (in < uint64(v.Var.Size()) || v.Var.Size() == 0) {
@@ -222,7 +222,7 @@ func mbarrierAt(w *machine.Warp, h int, instr *code.Instr, lane int, space ptx.S
 	switch {
 	case place.Alloc == nil || place.Alloc.Kind != probe.SharedMemory:
 		what = "not in shared memory"
-	case own && place.Alloc != w.Cta.SharedMem:
+	case own && place.Alloc != w.CTA.SharedMem:
 		what = "in shared memory of another CTA, where this one may only arrive and count"
 	default:
 		return place.Alloc.Base - probe.SharedWindow + place.Offset, true
@@ -246,7 +246,7 @@ func placeOfMbarrier(w *machine.Warp, h int, instr *code.Instr, lane int, reques
 
 // failMbarrier stops the warp for what a lane does to an mbarrier.
 func failMbarrier(w *machine.Warp, h int, instr *code.Instr, lane int, addr uint64, what string) {
-	w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrBarrier, "%v: %s: %s", probe.ErrBarrier, mbarrierName(w.Cta, addr), what)
+	w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrBarrier, "%v: %s: %s", probe.ErrBarrier, mbarrierName(w.CTA, addr), what)
 }
 
 const notAnMbarrier = "it has not been initialised"
@@ -273,7 +273,7 @@ func DescribeMbarrier(w *machine.Warp, instr *code.Instr, to *probe.Access, lane
 
 // mbarrierLanes executes what changes mbarriers, one lane after the other.
 func MbarrierLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	op, c := code.MbarrierOf(instr.Imm), w.Cta
+	op, c := code.MbarrierOf(instr.Imm), w.CTA
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
 		own := op.NoComplete || instr.Op == code.MbarrierInit || instr.Op == code.MbarrierInval
@@ -352,7 +352,7 @@ func (b mbarrier) transaction(op code.Mbarrier, n uint64) (after mbarrier, bad s
 
 // mbarrierMany executes an instruction that changes the mbarriers of several CTAs, lane by lane.
 func MbarrierMany(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	op, c := code.MbarrierOf(instr.Imm), w.Cta
+	op, c := code.MbarrierOf(instr.Imm), w.CTA
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
 		base, ok := mbarrierAt(w, h, instr, lane, op.Space, f.Src64(instr.A)[lane], false)
@@ -399,7 +399,7 @@ func MbarrierLayout(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, 
 		if !ok {
 			return
 		}
-		b := *MbarrierAt(w.Cta, addr)
+		b := *MbarrierAt(w.CTA, addr)
 		if !b.valid() {
 			failMbarrier(w, h, instr, lane, addr, notAnMbarrier)
 			return
@@ -416,7 +416,7 @@ func MbarrierLayout(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, 
 // mbarrierWait executes test_wait and try_wait, which looks as briefly: lanes that wait look
 // again. A warp that has looked in vain gives the others their turn.
 func MbarrierWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	op, c := code.MbarrierOf(instr.Imm), w.Cta
+	op, c := code.MbarrierOf(instr.Imm), w.CTA
 	done, failedWaits := uint32(0), []uint64(nil) // … and the mbarriers looked at in vain
 	var reports regfile.Row32                     // without a report of a phase that is not complete
 	for n := m; n != 0; n &= n - 1 {
@@ -488,9 +488,9 @@ func AwaitedMbarrierText(w *machine.Warp) string {
 		return ""
 	}
 	addr := w.AwaitedMbarrier - 1
-	b := *MbarrierAt(w.Cta, addr)
+	b := *MbarrierAt(w.CTA, addr)
 	if !b.valid() {
 		return ""
 	}
-	return fmt.Sprintf("%s: %v%s", mbarrierName(w.Cta, addr), b, pendingText(w.Cta.Cluster, addr))
+	return fmt.Sprintf("%s: %v%s", mbarrierName(w.CTA, addr), b, pendingText(w.CTA.Cluster, addr))
 }

@@ -29,7 +29,7 @@ import (
 const MaxPendingTensor = 32
 
 func originTrap(issued *machine.IssueOrigin, kind error, format string, args ...any) *probe.Trap {
-	c := issued.Cta
+	c := issued.CTA
 	t := c.NewTrap(issued.Src, kind, "%v: %s", kind, fmt.Sprintf(format, args...))
 	t.Warp, t.Lanes, t.Active = issued.Warp, issued.Lanes, issued.Active
 	if issued.Lanes != 0 {
@@ -53,33 +53,33 @@ func cloneTensorState(s machine.TensorState) machine.TensorState {
 }
 
 // pairCTA is the other CTA of the pair, nil if there is none (manual 9.7.16.5.1).
-func pairedCTA(c *machine.Cta) *machine.Cta {
-	if r := c.Rank ^ 1; c.Grid.Clustered() && r < len(c.Cluster.Ctas) {
-		return c.Cluster.Ctas[r]
+func pairedCTA(c *machine.CTA) *machine.CTA {
+	if r := c.Rank ^ 1; c.Grid.Clustered() && r < len(c.Cluster.CTAs) {
+		return c.Cluster.CTAs[r]
 	}
 	return nil
 }
 
 // lanePair is the CTAs that an instruction is about, the even one first, or why there is no pair.
-func pairIndex(c *machine.Cta, pair bool) ([]*machine.Cta, string) {
+func pairIndex(c *machine.CTA, pair bool) ([]*machine.CTA, string) {
 	if !pair {
-		return []*machine.Cta{c}, ""
+		return []*machine.CTA{c}, ""
 	}
 	p := pairedCTA(c)
 	switch {
 	case p == nil:
-		return nil, fmt.Sprintf("cta %s has no other one in its pair, in a cluster of %s", c.Id, c.Grid.ClusterSizeText())
+		return nil, fmt.Sprintf("cta %s has no other one in its pair, in a cluster of %s", c.ID, c.Grid.ClusterSizeText())
 	case p.Done:
-		return nil, fmt.Sprintf("cta %s, the other one of the pair, has exited", p.Id)
+		return nil, fmt.Sprintf("cta %s, the other one of the pair, has exited", p.ID)
 	case c.Rank%2 == 0:
-		return []*machine.Cta{c, p}, ""
+		return []*machine.CTA{c, p}, ""
 	}
-	return []*machine.Cta{p, c}, ""
+	return []*machine.CTA{p, c}, ""
 }
 
 // tensorWarpOf is what a warp has under way.
 func tensorWarpOf(w *machine.Warp, h int) *machine.TensorWarp {
-	s, n := &w.Cta.AsyncState.Tensor, rankInWarpgroup(w, h)
+	s, n := &w.CTA.AsyncState.Tensor, rankInWarpgroup(w, h)
 	if len(s.Warps) <= n {
 		s.Warps = append(s.Warps, make([]machine.TensorWarp, n+1-len(s.Warps))...)
 	}
@@ -125,7 +125,7 @@ func pendingLoadOf(s *machine.TensorState, list []matrix.Region) *machine.Pendin
 }
 
 // mayAccess traps if regions are not allocated, or if what is written has yet to be read.
-func mayAccess(issued *machine.IssueOrigin, c *machine.Cta, read, written []matrix.Region) error {
+func mayAccess(issued *machine.IssueOrigin, c *machine.CTA, read, written []matrix.Region) error {
 	s := &c.AsyncState.Tensor
 	for i, list := range [][]matrix.Region{read, written} {
 		what := [...]string{"reads", "writes"}[i]
@@ -169,7 +169,7 @@ func columnsOf(w *machine.Warp, h int, f *regfile.File, instr *code.Instr) (int,
 }
 
 func issueOrigin(w *machine.Warp, h int, instr *code.Instr, m uint32) machine.IssueOrigin {
-	return machine.IssueOrigin{Cta: w.Cta, Src: w.SourceOf(instr), Warp: w.Id, Lanes: uint64(m) << (32 * h), Active: w.Mask}
+	return machine.IssueOrigin{CTA: w.CTA, Src: w.SourceOf(instr), Warp: w.ID, Lanes: uint64(m) << (32 * h), Active: w.Mask}
 }
 
 // tensorAlloc executes tcgen05.alloc, but for the store.
@@ -177,7 +177,7 @@ func TensorAlloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	if !w.RequireAllLanes(h, instr, m) {
 		return
 	}
-	c, imm := w.Cta, code.TensorImmOf(instr.Imm)
+	c, imm := w.CTA, code.TensorImmOf(instr.Imm)
 	n, ok := columnsOf(w, h, f, instr)
 	if !ok {
 		return
@@ -218,7 +218,7 @@ func TensorAlloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 		}
 		return
 	} else {
-		b.Pair, b.Exclusive, b.Src, b.Rank, b.Warp = imm.Pair, imm.Exclusive, w.SourceOf(instr), c.Rank, w.Id
+		b.Pair, b.Exclusive, b.Src, b.Rank, b.Warp = imm.Pair, imm.Exclusive, w.SourceOf(instr), c.Rank, w.ID
 		for _, owner := range ctas {
 			t := &owner.AsyncState.Tensor
 			if t.Memory == nil {
@@ -239,9 +239,9 @@ func TensorAlloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 
 // freeColumns finds neighbouring columns that are free in some CTAs. An exclusive allocation has room where no other is,
 // and while there is one no other has (manual of PTX 9.4, 9.7.18.7.1).
-func freeColumns(ctas []*machine.Cta, n int, exclusive bool) (machine.TensorBlock, bool) {
+func freeColumns(ctas []*machine.CTA, n int, exclusive bool) (machine.TensorBlock, bool) {
 	if exclusive {
-		free := !slices.ContainsFunc(ctas, func(c *machine.Cta) bool { return len(c.AsyncState.Tensor.Blocks) > 0 })
+		free := !slices.ContainsFunc(ctas, func(c *machine.CTA) bool { return len(c.AsyncState.Tensor.Blocks) > 0 })
 		return machine.TensorBlock{Columns: n}, free
 	}
 	for column := 0; column+n <= matrix.TensorColumns; column += matrix.TensorUnit {
@@ -263,12 +263,12 @@ func AwaitedAllocation(w *machine.Warp) *code.Instr {
 	if w.State != machine.AtGroup || w.Uncounted == 0 { // for its warpgroup a warp waits before a block
 		return nil
 	}
-	return &w.Cta.Code.Instrs[w.Pc]
+	return &w.CTA.Code.Instrs[w.PC]
 }
 
 // tensorMemoryWait says what the warp waits for at an allocation, and who has it.
 func TensorMemoryWait(w *machine.Warp, instr *code.Instr) string {
-	c, imm := w.Cta, code.TensorImmOf(instr.Imm)
+	c, imm := w.CTA, code.TensorImmOf(instr.Imm)
 	pair := imm.Pair
 	text := fmt.Sprintf("it waits for %d free columns of tensor memory", w.Files[0].Src32(instr.B)[0])
 	if imm.Exclusive {
@@ -280,11 +280,11 @@ func TensorMemoryWait(w *machine.Warp, instr *code.Instr) string {
 			b := &owner.AsyncState.Tensor.Blocks[i]
 			text += "; "
 			if pair {
-				text += fmt.Sprintf("of cta %s ", owner.Id)
+				text += fmt.Sprintf("of cta %s ", owner.ID)
 			}
 			text += fmt.Sprintf("%v by warp %d", b, b.Warp)
 			if b.Rank != c.Rank {
-				text += fmt.Sprintf(" of cta %s", c.Cluster.Ctas[b.Rank].Id)
+				text += fmt.Sprintf(" of cta %s", c.Cluster.CTAs[b.Rank].ID)
 			}
 		}
 	}
@@ -310,7 +310,7 @@ func TensorDealloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 		return
 	}
 	issued, imm := issueOrigin(w, h, instr, m), code.TensorImmOf(instr.Imm)
-	s := &w.Cta.AsyncState.Tensor
+	s := &w.CTA.AsyncState.Tensor
 	i := slices.IndexFunc(s.Blocks, func(b machine.TensorBlock) bool {
 		return uint32(b.Column) == at && b.Columns == n && !b.DeallocatedHere
 	})
@@ -329,7 +329,7 @@ func TensorDealloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 		w.Err = originTrap(&issued, probe.ErrTensorMemory, "%v: .exclusive stands at an allocation and its deallocation, or at neither", &s.Blocks[i])
 		return
 	}
-	free := func(c *machine.Cta, column int) {
+	free := func(c *machine.CTA, column int) {
 		t := &c.AsyncState.Tensor
 		t.Blocks = slices.DeleteFunc(t.Blocks, func(b machine.TensorBlock) bool { return b.Column == column })
 		for k := range c.Warps {
@@ -340,30 +340,30 @@ func TensorDealloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 		c.Changed = true
 	}
 	if !imm.Pair {
-		free(w.Cta, s.Blocks[i].Column)
+		free(w.CTA, s.Blocks[i].Column)
 		return
 	}
-	p := pairedCTA(w.Cta)
+	p := pairedCTA(w.CTA)
 	column := s.Blocks[i].Column
 	s.Blocks[i].DeallocatedHere = true
 	if k := slices.IndexFunc(p.AsyncState.Tensor.Blocks, func(b machine.TensorBlock) bool { return b.Column == column }); k < 0 || p.AsyncState.Tensor.Blocks[k].DeallocatedHere {
-		free(w.Cta, column)
+		free(w.CTA, column)
 		free(p, column)
 	}
-	w.Cta.Changed = true
+	w.CTA.Changed = true
 }
 
 // tensorRelinquish executes tcgen05.relinquish_alloc_permit.
 func TensorRelinquish(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if w.RequireAllLanes(h, instr, m) {
-		w.Cta.AsyncState.Tensor.Relinquished = true
+		w.CTA.AsyncState.Tensor.Relinquished = true
 	}
 }
 
 // quarter is the address that a warp accesses, which must be in its quarter of the lanes (manual
 // 9.7.16.8.1). With a lane below 32 it is counted from there, as GPUs do and programs rely on.
 func laneQuarter(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32, t *code.TensorAccess) (matrix.TensorAddress, []matrix.Region, bool) {
-	v, ok := sameInAll(w, h, f, instr, w.Cta.Code.Fragments[instr.Side].E[0].Row, "the address")
+	v, ok := sameInAll(w, h, f, instr, w.CTA.Code.Fragments[instr.Side].E[0].Row, "the address")
 	if !ok {
 		return 0, nil, false
 	}
@@ -377,7 +377,7 @@ func laneQuarter(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 		return 0, nil, false
 	}
 	regions := t.Tile.Regions(a)
-	if bad := unallocatedColumns(&w.Cta.AsyncState.Tensor, regions); bad != "" {
+	if bad := unallocatedColumns(&w.CTA.AsyncState.Tensor, regions); bad != "" {
 		w.Err = originTrap(&issued, probe.ErrTensorMemory, "it accesses %s", bad)
 		return 0, nil, false
 	}
@@ -405,7 +405,7 @@ func TensorLoad(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	if !w.RequireAllLanes(h, instr, m) {
 		return
 	}
-	frags := &w.Cta.Code.Fragments[instr.Side]
+	frags := &w.CTA.Code.Fragments[instr.Side]
 	t := frags.Memory
 	a, regions, ok := laneQuarter(w, h, f, instr, m, t)
 	if !ok {
@@ -424,14 +424,14 @@ func TensorLoad(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 			loaded[i] = &dense[i]
 		}
 	}
-	t.Tile.Load(w.Cta.AsyncState.Tensor.Memory, a, loaded)
+	t.Tile.Load(w.CTA.AsyncState.Tensor.Memory, a, loaded)
 	if t.Compress != nil {
 		machine.CompressRows(t.Compress, loaded, kept)
 	}
 	if t.Reduce != nil {
 		reduceRows(t.Reduce, loaded, rows[len(rows)-1])
 	}
-	if !w.Cta.Grid.EagerEffects {
+	if !w.CTA.Grid.EagerEffects {
 		s := tensorWarpOf(w, h)
 		if len(s.Loads) == MaxPendingTensor {
 			s.Loads = slices.Delete(s.Loads, 0, 1)
@@ -445,22 +445,22 @@ func TensorStore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	if !w.RequireAllLanes(h, instr, m) {
 		return
 	}
-	frags := &w.Cta.Code.Fragments[instr.Side]
+	frags := &w.CTA.Code.Fragments[instr.Side]
 	a, regions, ok := laneQuarter(w, h, f, instr, m, frags.Memory)
 	if !ok {
 		return
 	}
 	st := machine.PendingTensorStore{IssueOrigin: issueOrigin(w, h, instr, m), Regions: regions, Cells: frags.Memory.Tile.Cells(a, TensorRows(f, frags.A, false))}
-	w.Cta.Changed = true
-	if w.Cta.Grid.EagerEffects {
-		w.Err = executeTensorStore(&st, w.Cta)
+	w.CTA.Changed = true
+	if w.CTA.Grid.EagerEffects {
+		w.Err = executeTensorStore(&st, w.CTA)
 		return
 	}
 	s := tensorWarpOf(w, h)
 	if len(s.Stores) == MaxPendingTensor {
 		oldest := s.Stores[0]
 		s.Stores = slices.Delete(s.Stores, 0, 1)
-		if w.Err = executeTensorStore(&oldest, w.Cta); w.Err != nil {
+		if w.Err = executeTensorStore(&oldest, w.CTA); w.Err != nil {
 			return
 		}
 	}
@@ -468,8 +468,8 @@ func TensorStore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 }
 
 // execute stores. The error is a *Trap.
-func executeTensorStore(st *machine.PendingTensorStore, c *machine.Cta) error {
-	st.Cta = c
+func executeTensorStore(st *machine.PendingTensorStore, c *machine.CTA) error {
+	st.CTA = c
 	if err := mayAccess(&st.IssueOrigin, c, nil, st.Regions); err != nil {
 		return err
 	}
@@ -491,7 +491,7 @@ func TensorWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	stores := s.Stores
 	s.Stores = nil
 	for i := range stores {
-		if w.Err = executeTensorStore(&stores[i], w.Cta); w.Err != nil {
+		if w.Err = executeTensorStore(&stores[i], w.CTA); w.Err != nil {
 			return
 		}
 	}
@@ -508,7 +508,7 @@ func TensorOperation(w *machine.Warp, h int, f *regfile.File, instr *code.Instr,
 		case code.TensorShift:
 			p.Address = matrix.TensorAddress(f.Src32(instr.A)[lane])
 		case code.TensorCopy:
-			p.Access = w.Cta.Code.Fragments[instr.Side].Memory
+			p.Access = w.CTA.Code.Fragments[instr.Side].Memory
 			p.Address, p.From = matrix.TensorAddress(f.Src32(instr.A)[lane]), matrix.TensorDescriptor(f.Src64(instr.B)[lane])
 		default:
 			setMultiplication(p, w, f, instr, lane)
@@ -532,7 +532,7 @@ func TensorOperation(w *machine.Warp, h int, f *regfile.File, instr *code.Instr,
 
 // setMultiplication reads the operands of one.
 func setMultiplication(p *machine.PipeOp, w *machine.Warp, f *regfile.File, instr *code.Instr, lane int) {
-	frags := &w.Cta.Code.Fragments[instr.Side]
+	frags := &w.CTA.Code.Fragments[instr.Side]
 	p.Access = frags.Memory
 	word := func(i int) uint32 { return f.Src32(frags.E[i].Row)[lane] }
 	address := func(i int) matrix.TensorAddress { return matrix.TensorAddress(word(i)) }
@@ -558,13 +558,13 @@ func refusalTrap(e *machine.AsyncEffect, r *matrix.Refusal) *probe.Trap {
 }
 
 func originOf(e *machine.AsyncEffect) *machine.IssueOrigin {
-	return &machine.IssueOrigin{Cta: e.Cta, Src: e.Src, Warp: e.Warp, Lanes: 1 << e.Lane, Active: e.Active}
+	return &machine.IssueOrigin{CTA: e.CTA, Src: e.Src, Warp: e.Warp, Lanes: 1 << e.Lane, Active: e.Active}
 }
 
 // checkPipeOp traps if an operation goes where it cannot go.
 func checkPipeOp(e *machine.AsyncEffect) error {
 	p, issued := e.PipeOp, originOf(e)
-	ctas, bad := pairIndex(e.Cta, p.Pair)
+	ctas, bad := pairIndex(e.CTA, p.Pair)
 	if bad != "" {
 		return originTrap(issued, probe.ErrCTARank, "%s", bad)
 	}
@@ -611,7 +611,7 @@ func checkPipeOp(e *machine.AsyncEffect) error {
 		if outside {
 			d, _ := desc.Placement()
 			t := originTrap(issued, probe.ErrOutOfBounds, "%s, from shared memory %s on, has elements at %s, and cta %s has %d bytes: descriptor %#x, leading dimension byte offset %d, stride dimension byte offset %d, swizzling mode %d",
-				name, machine.HexAddr(d.Start), machine.HexAddr(addr), c.Id, size, uint64(desc), d.Leading, d.Stride, uint64(desc>>61))
+				name, machine.HexAddr(d.Start), machine.HexAddr(addr), c.ID, size, uint64(desc), d.Leading, d.Stride, uint64(desc>>61))
 			t.Addr, t.Bytes = addr, matrix.Chunk
 			return t
 		}
@@ -626,9 +626,9 @@ func isPipeOp(e *machine.AsyncEffect) bool { return e.PipeOp != nil || e.Commits
 // those of its CTA, and of the other of the pair. Mbarriers are told in that order, too.
 func runPipe(cl *machine.Cluster, upTo *machine.AsyncEffect) error {
 	run := []*machine.AsyncEffect{upTo}
-	if pair := upTo.Cta.Rank / 2; cl.Pipes != nil {
+	if pair := upTo.CTA.Rank / 2; cl.Pipes != nil {
 		list := cl.Pipes[pair]
-		n, _ := slices.BinarySearchFunc(list, upTo.Seq, func(e *machine.AsyncEffect, seq int64) int { return cmp.Compare(e.Seq, seq) })
+		n, _ := slices.BinarySearchFunc(list, upTo.Sequence, func(e *machine.AsyncEffect, seq int64) int { return cmp.Compare(e.Sequence, seq) })
 		if upTo.ReadsA {
 			for _, e := range list[:n] {
 				readMatrixA(e)
@@ -645,8 +645,8 @@ func runPipe(cl *machine.Cluster, upTo *machine.AsyncEffect) error {
 	var mbarriers []uint64 // mbarriers, besides that of upTo
 	for _, e := range run {
 		e.Done = true
-		e.Cta.AsyncState.KeptBytes -= e.KeptBytes
-		e.Cta.Changed = true
+		e.CTA.AsyncState.KeptBytes -= e.KeptBytes
+		e.CTA.Changed = true
 		var err error
 		if e.PipeOp != nil {
 			err = executePipeOp(e)
@@ -675,7 +675,7 @@ func readMatrixA(e *machine.AsyncEffect) {
 		return
 	}
 	emitEffect(e, machine.StageReads)
-	ctas, _ := pairIndex(e.Cta, p.Pair)
+	ctas, _ := pairIndex(e.CTA, p.Pair)
 	for _, c := range ctas {
 		list := p.Product.LoadA(c.Shared, &p.Operands)
 		e.FactorA = append(e.FactorA, list)
@@ -690,7 +690,7 @@ func executePipeOp(e *machine.AsyncEffect) error {
 	}
 	emitEffect(e, machine.StageReads|machine.StageWrites)
 	p := e.PipeOp
-	ctas, _ := pairIndex(e.Cta, p.Pair)
+	ctas, _ := pairIndex(e.CTA, p.Pair)
 	for _, c := range ctas {
 		c.Changed = true
 		switch {
@@ -725,7 +725,7 @@ func TensorCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 		lane := bits.TrailingZeros32(m) & 31
 		e := newEffect(w, h, instr, lane, code.Async{})
 		e.Arrives, e.Commits, e.ReadsA = true, true, imm.ReadA
-		if _, bad := pairIndex(w.Cta, imm.Pair); bad != "" {
+		if _, bad := pairIndex(w.CTA, imm.Pair); bad != "" {
 			w.Err = originTrap(originOf(e), probe.ErrCTARank, "%s", bad)
 			return
 		}
@@ -746,12 +746,12 @@ func TensorCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 		}
 		for ; ranks != 0 && w.Err == nil; ranks &= ranks - 1 {
 			rank := bits.TrailingZeros32(ranks)
-			if rank >= w.Cta.Grid.ClusterSize {
-				w.Fail(e.Src, 1<<e.Lane, probe.ErrCTARank, "%v: %d, in a cluster of %s", probe.ErrCTARank, rank, w.Cta.Grid.ClusterSizeText())
+			if rank >= w.CTA.Grid.ClusterSize {
+				w.Fail(e.Src, 1<<e.Lane, probe.ErrCTARank, "%v: %d, in a cluster of %s", probe.ErrCTARank, rank, w.CTA.Grid.ClusterSizeText())
 				return
 			}
 			to := *e
-			if to.Mbarrier = machine.AddressInRank(at, rank); !MbarrierAt(w.Cta, to.Mbarrier).valid() {
+			if to.Mbarrier = machine.AddressInRank(at, rank); !MbarrierAt(w.CTA, to.Mbarrier).valid() {
 				failMbarrier(w, h, instr, lane, to.Mbarrier, notAnMbarrier)
 				return
 			}
@@ -761,10 +761,10 @@ func TensorCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 }
 
 // finishTensor traps if the CTA ends with tensor memory that it has allocated.
-func finishTensor(c *machine.Cta) error {
+func finishTensor(c *machine.CTA) error {
 	for i := range c.AsyncState.Tensor.Blocks {
 		if b := &c.AsyncState.Tensor.Blocks[i]; !b.DeallocatedHere {
-			issued := machine.IssueOrigin{Cta: c, Src: b.Src, Warp: b.Warp}
+			issued := machine.IssueOrigin{CTA: c, Src: b.Src, Warp: b.Warp}
 			return originTrap(&issued, probe.ErrTensorMemory, "the CTA ends, and has not deallocated %v", b)
 		}
 	}

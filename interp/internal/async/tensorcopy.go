@@ -57,8 +57,8 @@ func readTensorMap(e *machine.AsyncEffect) error {
 //
 //go:norace
 func tensorMapOf(e *machine.AsyncEffect) (*tensormap.Map, error) {
-	t, c := e.Tensor, e.Cta
-	view := mem.View{Map: c.Grid.Dev.Memory, Shared: c.SharedMem}
+	t, c := e.Tensor, e.CTA
+	view := mem.View{Map: c.Grid.Device.Memory, Shared: c.SharedMem}
 	place, fault := view.Resolve(&mem.Access{Request: probe.Request{Space: t.Space, Bytes: tensormap.Align, Kind: probe.AccessLoad}}, t.At)
 	switch {
 	case fault == nil && (place.Alloc == nil || place.Alloc.Kind == probe.SharedMemory):
@@ -122,8 +122,8 @@ func (r *memoryView) bytes(p *tensormap.Segment) ([]byte, *mem.Fault) {
 	return unsafe.Slice((*byte)(unsafe.Add(r.alloc.Ptr, p.Global-r.alloc.Base)), n), nil
 }
 
-func sharedView(c *machine.Cta, kind probe.AccessKind) memoryView {
-	return memoryView{view: mem.View{Map: c.Grid.Dev.Memory, Shared: c.SharedMem}, kind: kind}
+func sharedView(c *machine.CTA, kind probe.AccessKind) memoryView {
+	return memoryView{view: mem.View{Map: c.Grid.Device.Memory, Shared: c.SharedMem}, kind: kind}
 }
 
 // box is the shared memory that a copy needs.
@@ -137,9 +137,9 @@ func tensorBox(e *machine.AsyncEffect, m *tensormap.Map) ([]byte, error) {
 		space = e.Op.From
 	}
 	n := m.Span(&e.Tensor.Copy)
-	alloc, b, fault := e.Cta.RegionOf(space, kind, addr, n, tensormap.SharedAlign)
-	if fault == nil && e.Op.NotifiesMbarrier && alloc != e.Cta.CtaAt(e.Mbarrier).SharedMem {
-		fault = &mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("a box at %s, not in the shared memory of cta %s, whose mbarrier counts its bytes", machine.HexAddr(addr), e.Cta.CtaAt(e.Mbarrier).Id)}
+	alloc, b, fault := e.CTA.RegionOf(space, kind, addr, n, tensormap.SharedAlign)
+	if fault == nil && e.Op.NotifiesMbarrier && alloc != e.CTA.CTAAt(e.Mbarrier).SharedMem {
+		fault = &mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("a box at %s, not in the shared memory of cta %s, whose mbarrier counts its bytes", machine.HexAddr(addr), e.CTA.CTAAt(e.Mbarrier).ID)}
 	}
 	if fault != nil {
 		return nil, tensorFaultTrap(e, fault, addr, int(n))
@@ -156,7 +156,7 @@ func resolvePlaces(e *machine.AsyncEffect, m *tensormap.Map) (err error) {
 	if e.Tensor.Copy.Store {
 		kind = probe.AccessStore
 	}
-	r := sharedView(e.Cta, kind)
+	r := sharedView(e.CTA, kind)
 	m.Walk(&e.Tensor.Copy, sharedAddressOf(e), func(p tensormap.Segment) bool {
 		if p.Inside {
 			if _, fault := r.bytes(&p); fault != nil {
@@ -183,7 +183,7 @@ func readTensor(e *machine.AsyncEffect) (err error) {
 	}
 	data := make([]byte, 0, m.Bytes(&t.Copy))
 	if !t.Copy.Store {
-		r, fill := sharedView(e.Cta, probe.AccessLoad), fillOf(m)
+		r, fill := sharedView(e.CTA, probe.AccessLoad), fillOf(m)
 		m.Walk(&t.Copy, sharedAddressOf(e), func(p tensormap.Segment) bool {
 			if !p.Inside {
 				for n := p.Bytes; n > 0; n -= min(n, len(fill)) {
@@ -261,7 +261,7 @@ func writeTensor(e *machine.AsyncEffect) (err error) {
 	if e.Op.Reduces {
 		reduction = code.ReductionOn(t.Reduce, reductions[m.Type].typ, ptx.Global)
 	}
-	r := sharedView(e.Cta, probe.AccessStore)
+	r := sharedView(e.CTA, probe.AccessStore)
 	m.Walk(&t.Copy, sharedAddressOf(e), func(p tensormap.Segment) bool {
 		if p.Inside {
 			to, fault := r.bytes(&p)
@@ -328,7 +328,7 @@ func pack6(b *[16]byte) []byte {
 
 // asyncTensor executes cp.async.bulk.tensor and cp.reduce.asyncState.bulk.tensor.
 func AsyncTensor(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	op, args := code.TensorOf(instr.Imm), w.Cta.Code.Calls[instr.Side].Args
+	op, args := code.TensorOf(instr.Imm), w.CTA.Code.Calls[instr.Side].Args
 	for ; m != 0 && w.Err == nil; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
 		rest := args
@@ -390,7 +390,7 @@ func issueTensor(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffe
 		list = multicastEffect(w, e, mask)
 	}
 	for _, e := range list {
-		if b := MbarrierAt(w.Cta, e.Mbarrier); e.Op.NotifiesMbarrier && !b.valid() {
+		if b := MbarrierAt(w.CTA, e.Mbarrier); e.Op.NotifiesMbarrier && !b.valid() {
 			failMbarrier(w, h, instr, e.Lane&31, e.Mbarrier, notAnMbarrier)
 			return
 		}
@@ -421,7 +421,7 @@ func MapReplace(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 			w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrAsync, "%v: the tensor map at %s: %v", probe.ErrAsync, machine.HexAddr(f.Src64(instr.A)[lane]), err)
 			return
 		}
-		w.Cta.Changed = true
+		w.CTA.Changed = true
 	}
 }
 
@@ -470,13 +470,13 @@ func MapCopy(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint3
 			return
 		}
 		copy(to, from)
-		w.Cta.Changed = true
+		w.CTA.Changed = true
 	}
 }
 
 // mapAt is the bytes of a tensor map, or traps.
 func mapAt(w *machine.Warp, h int, instr *code.Instr, lane int, space ptx.Space, kind probe.AccessKind, addr uint64) ([]byte, bool) {
-	_, b, fault := w.Cta.RegionOf(space, kind, addr, tensormap.Size, tensormap.Align)
+	_, b, fault := w.CTA.RegionOf(space, kind, addr, tensormap.Size, tensormap.Align)
 	if fault != nil {
 		t := w.Fail(w.SourceOf(instr), 1<<(32*h+lane), fault.Kind, "%s", fault.Msg)
 		t.Addr, t.Bytes, t.Nearby = addr, tensormap.Size, fault.Near

@@ -19,7 +19,7 @@ import (
 )
 
 // rank is the number of a warp of 32 lanes in the CTA: of warps of 64 lanes each half is one.
-func rankInWarpgroup(w *machine.Warp, h int) int { return w.Id*len(w.Files) + h }
+func rankInWarpgroup(w *machine.Warp, h int) int { return w.ID*len(w.Files) + h }
 
 // warpgroup is that of half h, with the number of the warp in it. ok is false if it is not
 // whole, which is a trap.
@@ -27,11 +27,11 @@ func warpgroupOf(w *machine.Warp, h int, instr *code.Instr, m uint32) (g *machin
 	if !w.RequireAllLanes(h, instr, m) {
 		return nil, 0, false
 	}
-	c, rank := w.Cta, rankInWarpgroup(w, h)
+	c, rank := w.CTA, rankInWarpgroup(w, h)
 	first, threads := rank/matrix.Warps*matrix.Warps*matrix.Lanes, matrix.Warps*matrix.Lanes
 	switch {
 	case w.Mask != w.Live: // halves of a warp of 64 lanes
-		t := w.Fail(w.SourceOf(instr), w.Mask, probe.ErrDivergent, "%v: %s takes a warpgroup together, and not without lanes %s of warp %d", probe.ErrDivergent, w.SourceOf(instr).Text, probe.LaneList(w.Live&^w.Mask), w.Id)
+		t := w.Fail(w.SourceOf(instr), w.Mask, probe.ErrDivergent, "%v: %s takes a warpgroup together, and not without lanes %s of warp %d", probe.ErrDivergent, w.SourceOf(instr).Text, probe.LaneList(w.Live&^w.Mask), w.ID)
 		t.Notes = append(t.Notes, w.Whereabouts(w.Live&^w.Mask)...)
 		return nil, 0, false
 	case first+threads > c.Grid.Threads:
@@ -72,7 +72,7 @@ func issueInGroup(w *machine.Warp, h int, instr *code.Instr, m uint32, a, b matr
 	for n := issuedByAll(g); g.FirstNumber < n; g.FirstNumber++ {
 		g.Pending = g.Pending[1:]
 	}
-	c := w.Cta
+	c := w.CTA
 	c.Changed = true
 	for k := range c.Warps { // one may have waited for this
 		if other := &c.Warps[k]; other.State == machine.AtGroup && rankInWarpgroup(other, 0)/matrix.Warps == rankInWarpgroup(w, h)/matrix.Warps {
@@ -147,7 +147,7 @@ func WgmmaIssue(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 		return
 	}
 	p := &machine.PendingProduct{GroupInstr: j, Side: instr.Side, Group: member.Groups, Accumulate: scale != 0}
-	frags := &w.Cta.Code.Fragments[instr.Side]
+	frags := &w.CTA.Code.Fragments[instr.Side]
 	if !checkWgmmaMemory(w, h, frags.Wgmma, p, len(frags.A) == 0) {
 		return
 	}
@@ -158,11 +158,11 @@ func WgmmaIssue(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 			return
 		}
 	}
-	cl := w.Cta.Cluster
-	p.Seq, p.Warp, p.Active, p.Depth = cl.Seq, w.Id, lanes, w.Frame.Depth
-	cl.Seq++
-	emitProduct(w.Cta, rankInWarpgroup(w, h)%matrix.Warps, p, machine.StageIssued)
-	if w.Cta.Grid.EagerEffects {
+	cl := w.CTA.Cluster
+	p.Sequence, p.Warp, p.Active, p.Depth = cl.Sequence, w.ID, lanes, w.Frame.Depth
+	cl.Sequence++
+	emitProduct(w.CTA, rankInWarpgroup(w, h)%matrix.Warps, p, machine.StageIssued)
+	if w.CTA.Grid.EagerEffects {
 		multiplyProduct(w, h, f, p)
 	}
 	member.Pending = append(member.Pending, p)
@@ -170,7 +170,7 @@ func WgmmaIssue(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 
 // checkWgmmaMemory traps unless the matrices lie in shared memory.
 func checkWgmmaMemory(w *machine.Warp, h int, o *matrix.Wgmma, p *machine.PendingProduct, inShared bool) bool {
-	size := uint64(len(w.Cta.Shared))
+	size := uint64(len(w.CTA.Shared))
 	what, d := "A", p.A
 	addr, outside := uint64(0), false
 	if inShared {
@@ -197,7 +197,7 @@ func swizzling(d matrix.Descriptor) string {
 }
 
 // readOperands reads what a multiplication wants of shared memory, for a warp of its group.
-func readOperands(c *machine.Cta, i int, p *machine.PendingProduct) {
+func readOperands(c *machine.CTA, i int, p *machine.PendingProduct) {
 	frags := &c.Code.Fragments[p.Side]
 	if !p.ReadReported {
 		p.ReadReported = true
@@ -213,8 +213,8 @@ func readOperands(c *machine.Cta, i int, p *machine.PendingProduct) {
 
 // multiply multiplies for a warp. Nobody else has its matrices, and it does not need them again.
 func multiplyProduct(w *machine.Warp, h int, f *regfile.File, p *machine.PendingProduct) {
-	readOperands(w.Cta, rankInWarpgroup(w, h)%matrix.Warps, p)
-	frags := &w.Cta.Code.Fragments[p.Side]
+	readOperands(w.CTA, rankInWarpgroup(w, h)%matrix.Warps, p)
+	frags := &w.CTA.Code.Fragments[p.Side]
 	var noLanes regfile.Row32
 	rows := func(list []code.Elem, to []*regfile.Row32) []*regfile.Row32 {
 		for i, e := range list {
@@ -227,7 +227,7 @@ func multiplyProduct(w *machine.Warp, h int, f *regfile.File, p *machine.Pending
 	var d, a [matrix.GroupRegisters]*regfile.Row32
 	frags.Wgmma.Execute(rows(frags.D, d[:]), rows(frags.A, a[:]), p.Rows, p.Columns, p.Stored, p.Accumulate)
 	p.Executed, p.Rows, p.Columns, p.Stored = true, nil, nil, nil
-	emitProduct(w.Cta, rankInWarpgroup(w, h)%matrix.Warps, p, machine.StageWrites)
+	emitProduct(w.CTA, rankInWarpgroup(w, h)%matrix.Warps, p, machine.StageWrites)
 }
 
 // wgmmaWait executes wgmma.wait_group, and completes what may be pending where a function is
@@ -255,7 +255,7 @@ func WgmmaWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 		case p.Executed:
 			continue
 		case !a.All:
-			readOperandsOf(w.Cta, g, p)
+			readOperandsOf(w.CTA, g, p)
 		}
 		multiplyProduct(w, h, f, p)
 	}
@@ -264,7 +264,7 @@ func WgmmaWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 
 // readOperandsOf reads what a multiplication that a warp has waited for wants of shared memory, for all
 // warps.
-func readOperandsOf(c *machine.Cta, g *machine.Warpgroup, p *machine.PendingProduct) {
+func readOperandsOf(c *machine.CTA, g *machine.Warpgroup, p *machine.PendingProduct) {
 	for i := range g.Warps {
 		for _, other := range g.Warps[i].Pending {
 			if other.GroupInstr == p.GroupInstr {
@@ -280,7 +280,7 @@ func readOperandsOf(c *machine.Cta, g *machine.Warpgroup, p *machine.PendingProd
 // in it.
 func productGroup(w *machine.Warp, h int) (*machine.Warpgroup, int) {
 	n := rankInWarpgroup(w, h)
-	if list := w.Cta.AsyncState.Warpgroups; n/matrix.Warps < len(list) {
+	if list := w.CTA.AsyncState.Warpgroups; n/matrix.Warps < len(list) {
 		return &list[n/matrix.Warps], n % matrix.Warps
 	}
 	return nil, 0
@@ -320,7 +320,7 @@ func WgmmaDisturb(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 		return
 	}
 	for _, p := range g.Warps[i].Pending {
-		if !p.Executed && slices.Contains(w.Cta.Code.Fragments[instr.Side].Pending, p.Side) {
+		if !p.Executed && slices.Contains(w.CTA.Code.Fragments[instr.Side].Pending, p.Side) {
 			t := w.Fail(w.SourceOf(instr), uint64(m)<<(32*h), probe.ErrAsync, "%v: it comes to registers of %s at %s, which has not been waited for", probe.ErrAsync, p.Source.Text, p.Source.Pos)
 			t.Notes = append(t.Notes, "until wgmma.wait_group the manual leaves open what they hold; where effects are early they are there")
 			return
@@ -362,7 +362,7 @@ func ranks(group int, list []int) string {
 
 // finishGroups traps if a warp of a warpgroup has ended without an instruction that another has
 // executed.
-func finishGroups(c *machine.Cta) error {
+func finishGroups(c *machine.CTA) error {
 	for k := range c.AsyncState.Warpgroups {
 		g := &c.AsyncState.Warpgroups[k]
 		if len(g.Pending) > 0 {
@@ -374,7 +374,7 @@ func finishGroups(c *machine.Cta) error {
 }
 
 // standstill is the trap of a warp that waits for others, where no warp can run.
-func GroupStandstill(c *machine.Cta, w *machine.Warp) *probe.Trap {
+func GroupStandstill(c *machine.CTA, w *machine.Warp) *probe.Trap {
 	if instr := AwaitedAllocation(w); instr != nil {
 		return tensorMemoryDeadlock(w, instr)
 	}
@@ -382,8 +382,8 @@ func GroupStandstill(c *machine.Cta, w *machine.Warp) *probe.Trap {
 }
 
 // groupDeadlock is the trap of a warp that waits for its warpgroup.
-func groupDeadlock(c *machine.Cta, w *machine.Warp) *probe.Trap {
-	b := c.Code.Block(w.Pc)
+func groupDeadlock(c *machine.CTA, w *machine.Warp) *probe.Trap {
+	b := c.Code.Block(w.PC)
 	p := unissuedProduct(w, b)
 	src := c.Code.Source(b.Sources.First)
 	h := 0
@@ -396,11 +396,11 @@ func groupDeadlock(c *machine.Cta, w *machine.Warp) *probe.Trap {
 				case other.State == machine.HasEnded:
 					t.Notes = append(t.Notes, fmt.Sprintf("warp %d has ended", n))
 				case other.State == machine.AtGroup:
-					t.Notes = append(t.Notes, fmt.Sprintf("warp %d waits at %s:%s", n, c.Code.Module.Name, c.Code.Source(c.Code.Block(other.Pc).Sources.First).Pos))
+					t.Notes = append(t.Notes, fmt.Sprintf("warp %d waits at %s:%s", n, c.Code.Module.Name, c.Code.Source(c.Code.Block(other.PC).Sources.First).Pos))
 				default:
 					for k := range other.WaitingSplits {
 						if wait := other.WaitingSplits[k].Wait; wait != nil {
-							t.Notes = append(t.Notes, fmt.Sprintf("warp %d, lanes %s, waits at barrier %d, %s:%s", n, probe.LaneList(other.WaitingSplits[k].Mask), wait.Id, c.Code.Module.Name, wait.Src.Pos))
+							t.Notes = append(t.Notes, fmt.Sprintf("warp %d, lanes %s, waits at barrier %d, %s:%s", n, probe.LaneList(other.WaitingSplits[k].Mask), wait.ID, c.Code.Module.Name, wait.Src.Pos))
 						}
 					}
 				}

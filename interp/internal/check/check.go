@@ -36,8 +36,8 @@ func (CheckRunner) Run(w *machine.Warp, budget int) machine.Reason {
 // blockChecked executes the rest of a block with the code that is checked and with the reference, and compares them.
 func blockChecked(w *machine.Warp, _ []code.Instr) machine.Reason {
 	defer RecoverMismatch(w)
-	k, b := w.Check, w.Cta.Code.Block(w.Pc)
-	if w.Pc == b.First && !k.NativeFuncs && len(w.Files) == 1 {
+	k, b := w.Check, w.CTA.Code.Block(w.PC)
+	if w.PC == b.First && !k.NativeFuncs && len(w.Files) == 1 {
 		runs := k.CheckedBlocks[b.Index].Runs
 		for i := range runs {
 			if checkHalf(w, 0, uint32(w.Mask), &runs[i]); w.Err != nil {
@@ -45,7 +45,7 @@ func blockChecked(w *machine.Warp, _ []code.Instr) machine.Reason {
 			}
 		}
 	} else { // both halves execute an instruction before either starts the next
-		pairs := w.PairsFrom(b, w.Pc)
+		pairs := w.PairsFrom(b, w.PC)
 		for i := range pairs {
 			if CheckPair(w, &pairs[i]); w.Err != nil {
 				return machine.NoReason
@@ -86,7 +86,7 @@ func checkHalf(w *machine.Warp, h int, lanes uint32, r *machine.InstrRun) {
 		if guardedOff = compareGuards(w, &r.Pairs[0]); w.Err != nil {
 			return
 		}
-		if p := &r.Pairs[0]; p.Instr != nil && p.Ref.CountsSkipped {
+		if p := &r.Pairs[0]; p.Instr != nil && p.Reference.CountsSkipped {
 			skipped = bits.OnesCount32(guardedOff)
 		}
 	}
@@ -124,8 +124,8 @@ func checkRun(w *machine.Warp, r *machine.InstrRun) {
 // It returns the lanes that the guard disables.
 func compareGuards(w *machine.Warp, p *machine.InstrPair) (guardedOff uint32) {
 	k, active := w.Check, w.Check.Lanes
-	if p.Ref.Guard != 0 {
-		k.Lanes &= guardLanes(k, k.Half, p.Ref.Guard)
+	if p.Reference.Guard != 0 {
+		k.Lanes &= guardLanes(k, k.Half, p.Reference.Guard)
 	}
 	guardedOff = active &^ k.Lanes
 	k.Idle |= guardedOff
@@ -172,7 +172,7 @@ func prepare(w *machine.Warp, r *machine.InstrRun) {
 
 // mayRepeatLoad reports whether an instruction is a load whose memory another CTA may change meanwhile.
 func MayRepeatLoad(w *machine.Warp, p *machine.InstrPair) bool {
-	return p.Ref.Op.Signature().Kind == code.Load && w.Cta.Grid.HostAtomics
+	return p.Reference.Op.Signature().Kind == code.Load && w.CTA.Grid.HostAtomics
 }
 
 // runEngine runs the code that is checked: the backend executes the instructions of the step.
@@ -213,7 +213,7 @@ func compareTrap(w *machine.Warp, p *machine.InstrPair) {
 // other operations happen once: the reference gets a copy of their results.
 func runReference(w *machine.Warp, r *machine.InstrRun) {
 	k, p := w.Check, &r.Pairs[0]
-	s := p.Ref.Op.Signature()
+	s := p.Reference.Op.Signature()
 	switch {
 	case k.OnLanes:
 		if shadowLanes(k, r.Results) == 0 {
@@ -246,7 +246,7 @@ func compareRun(w *machine.Warp, r *machine.InstrRun) {
 			CompareResults(w, r.Results)
 		}
 		return
-	case !p.Computes && !k.RanOnce && p.Ref.Op.Signature().Kind == code.Store:
+	case !p.Computes && !k.RanOnce && p.Reference.Op.Signature().Kind == code.Store:
 		AfterStore(w, p)
 	case k.Lanes != 0:
 		CompareResults(w, r.Results)
@@ -289,7 +289,7 @@ func countExecuted(w *machine.Warp, list []machine.InstrPair) int64 {
 	trap, _ := w.Err.(*probe.Trap)
 	for i := range list {
 		p := &list[i]
-		if p.Ref.Op.Signature().Side == code.AccessSide && trap != nil && trap.Index == int(p.Ref.Src) {
+		if p.Reference.Op.Signature().Side == code.AccessSide && trap != nil && trap.Index == int(p.Reference.Src) {
 			return int64(i + 1)
 		}
 	}
@@ -344,7 +344,7 @@ func RecoverMismatch(w *machine.Warp) {
 	}
 	pairs, others := k.Run.Pairs, ""
 	for i := range pairs {
-		switch pairs[i].Ref.Op.Signature().Kind {
+		switch pairs[i].Reference.Op.Signature().Kind {
 		case code.Arithmetic, code.Read, code.Load:
 			if k.Lanes != 0 { // where that is a trap, the engine should have come to it as well
 				RunReferenceInstr(w, &pairs[i])
@@ -368,11 +368,11 @@ func RecoverMismatch(w *machine.Warp) {
 func RunReferenceInstr(w *machine.Warp, p *machine.InstrPair) {
 	k := w.Check
 	if p.Kernel != nil {
-		p.Kernel(k.ReferenceFile, p.Ref, k.Lanes)
+		p.Kernel(k.ReferenceFile, p.Reference, k.Lanes)
 		return
 	}
 	w.SwitchToReference()
-	lanes.LaneFuncs[p.Ref.Op](w, k.Half, k.ReferenceFile, p.Ref, k.Lanes)
+	lanes.LaneFuncs[p.Reference.Op](w, k.Half, k.ReferenceFile, p.Reference, k.Lanes)
 	w.SwitchToReference()
 }
 
@@ -452,7 +452,7 @@ func SaveAddress(k *machine.WarpCheck, p *machine.InstrPair) {
 	if len(p.Reads) == 0 {
 		return
 	}
-	switch row := p.Reads[0].Ref; row.Slot {
+	switch row := p.Reads[0].Reference; row.Slot {
 	case code.R:
 		k.AddressRegister.R = *k.ReferenceFile.Row32(row.Row)
 	case code.Q:
@@ -466,7 +466,7 @@ func RepeatLoad(w *machine.Warp, p *machine.InstrPair) {
 	k, f, m := w.Check, w.Check.EngineFile, w.Check.Lanes
 	if len(p.Reads) > 0 {
 		rows, c := &p.Reads[0], *operandBefore(k, p, 0)
-		k.AddressRegister.Restore(k.ReferenceFile, rows.Ref, m)
+		k.AddressRegister.Restore(k.ReferenceFile, rows.Reference, m)
 		if rows.Row.Row >= 0 {
 			if c.Materialised &^= m; !c.Holds(m) {
 				c.Mask &^= m
@@ -490,12 +490,12 @@ func RepeatLoad(w *machine.Warp, p *machine.InstrPair) {
 // compareTraps compares a trap of a compact access with what the lanes would do.
 func compareTraps(w *machine.Warp, p *machine.InstrPair, t *probe.Trap) {
 	switch {
-	case p.Ref.Op.Signature().Side != code.AccessSide:
+	case p.Reference.Op.Signature().Side != code.AccessSide:
 		return
-	case p.Ref.Op == code.StoreBulk, p.Ref.Op == code.LoadMatrix, p.Ref.Op == code.StoreMatrix: // they trap for more than their addresses
+	case p.Reference.Op == code.StoreBulk, p.Reference.Op == code.LoadMatrix, p.Reference.Op == code.StoreMatrix: // they trap for more than their addresses
 		return
 	}
-	a := &w.Check.Access[p.Ref.Side]
+	a := &w.Check.Access[p.Reference.Side]
 	referenceAddresses(w, p)
 	view, request, m := access.View(w), w.RequestOf(a), w.Check.Lanes
 	for n := m; n != 0; n &= n - 1 {
@@ -510,7 +510,7 @@ func compareTraps(w *machine.Warp, p *machine.InstrPair, t *probe.Trap) {
 func referenceAddresses(w *machine.Warp, p *machine.InstrPair) {
 	k := w.Check
 	w.SwitchToReference()
-	access.LaneAddresses(w, k.Half, p.Ref, w.AccessOf(p.Ref), &k.AddressRow)
+	access.LaneAddresses(w, k.Half, p.Reference, w.AccessOf(p.Reference), &k.AddressRow)
 	w.SwitchToReference()
 }
 
@@ -538,14 +538,14 @@ func CheckEnd(w *machine.Warp, b *code.Block) {
 func engineEndLanes(w *machine.Warp, b *code.Block) uint64 {
 	k := w.Check
 	k.Run, k.Phase = nil, machine.EngineRuns
-	lanes := w.GuardedLanes(w.Cta.Code.End(b).Guard)
+	lanes := w.GuardedLanes(w.CTA.Code.End(b).Guard)
 	k.Phase = machine.BetweenSteps
 	return lanes
 }
 
 // lastInstr is the instruction that ends a block, and what to call it.
 func endInstr(w *machine.Warp, b *code.Block) (*code.Source, string) {
-	if end := w.Cta.Code.End(b); end.Src >= 0 {
+	if end := w.CTA.Code.End(b); end.Src >= 0 {
 		src := w.SourceOf(end)
 		return src, src.Text
 	}
@@ -564,7 +564,7 @@ func compareEnd(w *machine.Warp, b *code.Block, list []machine.RowPair, lanes ui
 			if bad := differences(f, g, &list[i], m); bad != 0 {
 				lane := bits.TrailingZeros32(bad)
 				src, what := endInstr(w, b)
-				w.Fail(src, uint64(bad)<<(32*h), probe.ErrMismatch, "%v: %s reads %s in lane %d, which should have %#x", probe.ErrMismatch, what, machine.LaneText(f, list[i].Row, lane), lane, machine.LaneValue(g, list[i].Ref, lane))
+				w.Fail(src, uint64(bad)<<(32*h), probe.ErrMismatch, "%v: %s reads %s in lane %d, which should have %#x", probe.ErrMismatch, what, machine.LaneText(f, list[i].Row, lane), lane, machine.LaneValue(g, list[i].Reference, lane))
 				return
 			}
 		}

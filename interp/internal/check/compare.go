@@ -25,13 +25,13 @@ func compareSources(w *machine.Warp, list []machine.RowPair) {
 	for i := range list {
 		r := &list[i]
 		bad := uint32(0)
-		switch r.Ref.Slot {
+		switch r.Reference.Slot {
 		case code.R:
-			bad = DifferingLanes(f.Src32(r.Row.Row), g.Row32(r.Ref.Row), m)
+			bad = DifferingLanes(f.Src32(r.Row.Row), g.Row32(r.Reference.Row), m)
 		case code.Q:
-			bad = DifferingLanes(f.Src64(r.Row.Row), g.Row64(r.Ref.Row), m)
+			bad = DifferingLanes(f.Src64(r.Row.Row), g.Row64(r.Reference.Row), m)
 		default:
-			bad = (f.SrcP(r.Row.Row) ^ g.Pred(r.Ref.Row)) & m
+			bad = (f.SrcP(r.Row.Row) ^ g.Pred(r.Reference.Row)) & m
 		}
 		if bad != 0 {
 			failSource(w, readerOf(k, r), bad, r)
@@ -64,7 +64,7 @@ func findPair(k *machine.WarpCheck, match func(*machine.InstrPair) bool) *machin
 // failSource reports that what an instruction reads is not what the reference has.
 func failSource(w *machine.Warp, p *machine.InstrPair, bad uint32, r *machine.RowPair) {
 	k, lane := w.Check, bits.TrailingZeros32(bad)
-	FailMismatch(w, p, bad, "it reads %s in lane %d, which holds %#x", machine.LaneText(k.EngineFile, r.Row, lane), lane, machine.LaneValue(k.ReferenceFile, r.Ref, lane))
+	FailMismatch(w, p, bad, "it reads %s in lane %d, which holds %#x", machine.LaneText(k.EngineFile, r.Row, lane), lane, machine.LaneValue(k.ReferenceFile, r.Reference, lane))
 }
 
 // compareReads compares what an instruction reads, wherever it is kept, with the
@@ -100,7 +100,7 @@ func CompareProved(w *machine.Warp, p *machine.InstrPair) {
 	}
 	for i := range p.Writes {
 		row := p.Writes[i].Row
-		if w.Frame.Fn.KeepingOf(row)&code.StorageProved == 0 {
+		if w.Frame.Func.KeepingOf(row)&code.StorageProved == 0 {
 			continue
 		}
 		if c := machine.ShadowAt(k.EngineFile, row.Slot, row.Row); c.Stride != 0 || !c.Holds(m) {
@@ -125,7 +125,7 @@ func operandBefore(k *machine.WarpCheck, p *machine.InstrPair, i int) *regfile.C
 // compareAddresses compares the addresses of an access that may be compact.
 func compareAddresses(w *machine.Warp, p *machine.InstrPair) {
 	k := w.Check
-	if k.Access[p.Ref.Side].Addr == code.NoSlot || len(p.Reads) == 0 {
+	if k.Access[p.Reference.Side].Addr == code.NoSlot || len(p.Reads) == 0 {
 		return
 	}
 	rows := &p.Reads[0]
@@ -137,7 +137,7 @@ func compareAddresses(w *machine.Warp, p *machine.InstrPair) {
 		if held, ok := shadowValue(w, k.EngineFile, rows.Row, 1<<lane); ok {
 			v = held.String()
 		}
-		FailMismatch(w, p, bad, "the compact address is %s, but lane %d has %#x", v, lane, machine.LaneValue(k.ReferenceFile, rows.Ref, lane))
+		FailMismatch(w, p, bad, "the compact address is %s, but lane %d has %#x", v, lane, machine.LaneValue(k.ReferenceFile, rows.Reference, lane))
 	}
 }
 
@@ -152,8 +152,8 @@ func IsStillCompact(k *machine.WarpCheck, rows *machine.RowPair) bool {
 			return false
 		}
 	}
-	width := uint64(1)<<rows.Ref.Slot.Bits() - 1
-	return c.Holds(k.Lanes) && c.At(lane)&width == machine.RowLane(k.ReferenceFile, rows.Ref, lane) && c.At(next)&width == machine.RowLane(k.ReferenceFile, rows.Ref, next)
+	width := uint64(1)<<rows.Reference.Slot.Bits() - 1
+	return c.Holds(k.Lanes) && c.At(lane)&width == machine.RowLane(k.ReferenceFile, rows.Reference, lane) && c.At(next)&width == machine.RowLane(k.ReferenceFile, rows.Reference, next)
 }
 
 // differingLanes is the lanes of m where two rows differ.
@@ -211,13 +211,13 @@ func copyToReference(k *machine.WarpCheck, list []machine.RowPair) {
 		m = regfile.Full // nobody has the other lanes
 	}
 	for i := range list {
-		switch rows := &list[i]; rows.Ref.Slot {
+		switch rows := &list[i]; rows.Reference.Slot {
 		case code.R:
-			mem.CopyRow(g.Row32(rows.Ref.Row), f.Row32(rows.Row.Row), m)
+			mem.CopyRow(g.Row32(rows.Reference.Row), f.Row32(rows.Row.Row), m)
 		case code.Q:
-			mem.CopyRow(g.Row64(rows.Ref.Row), f.Row64(rows.Row.Row), m)
+			mem.CopyRow(g.Row64(rows.Reference.Row), f.Row64(rows.Row.Row), m)
 		default:
-			g.SetP(rows.Ref.Row, m, f.Pred(rows.Row.Row))
+			g.SetP(rows.Reference.Row, m, f.Pred(rows.Row.Row))
 		}
 	}
 }
@@ -230,13 +230,13 @@ func CompareResults(w *machine.Warp, list []machine.RowPair) {
 	for i := range list {
 		rows := &list[i]
 		bad := uint32(0)
-		switch rows.Ref.Slot {
+		switch rows.Reference.Slot {
 		case code.P:
-			bad = (f.SrcP(rows.Row.Row) ^ g.Pred(rows.Ref.Row)) & m
+			bad = (f.SrcP(rows.Row.Row) ^ g.Pred(rows.Reference.Row)) & m
 		case code.R:
 			c := f.Shadow32(rows.Row.Row)
 			kept += bits.OnesCount32(c.Mask & m)
-			if want := g.Row32(rows.Ref.Row); c.Mask&m == m && c.Materialised&m == 0 { // as nearly always
+			if want := g.Row32(rows.Reference.Row); c.Mask&m == m && c.Materialised&m == 0 { // as nearly always
 				bad = LanesUnlikeShadow(want, c, m)
 			} else {
 				bad = lanesUnlikeFile(f.Src32(rows.Row.Row), want, c, m)
@@ -244,7 +244,7 @@ func CompareResults(w *machine.Warp, list []machine.RowPair) {
 		default:
 			c := f.Shadow64(rows.Row.Row)
 			kept += bits.OnesCount32(c.Mask & m)
-			if want := g.Row64(rows.Ref.Row); c.Mask&m == m && c.Materialised&m == 0 {
+			if want := g.Row64(rows.Reference.Row); c.Mask&m == m && c.Materialised&m == 0 {
 				bad = LanesUnlikeShadow(want, c, m)
 			} else {
 				bad = lanesUnlikeFile(f.Src64(rows.Row.Row), want, c, m)
@@ -262,13 +262,13 @@ func CompareResults(w *machine.Warp, list []machine.RowPair) {
 // in its shadow for the lanes that the shadow speaks for, and in its row for the others
 // and for those that the shadow says are there too.
 func differences(f, g *regfile.File, rows *machine.RowPair, m uint32) uint32 {
-	switch rows.Ref.Slot {
+	switch rows.Reference.Slot {
 	case code.P:
-		return (f.SrcP(rows.Row.Row) ^ g.Pred(rows.Ref.Row)) & m
+		return (f.SrcP(rows.Row.Row) ^ g.Pred(rows.Reference.Row)) & m
 	case code.R:
-		return lanesUnlikeFile(f.Src32(rows.Row.Row), g.Row32(rows.Ref.Row), f.Shadow32(rows.Row.Row), m)
+		return lanesUnlikeFile(f.Src32(rows.Row.Row), g.Row32(rows.Reference.Row), f.Shadow32(rows.Row.Row), m)
 	}
-	return lanesUnlikeFile(f.Src64(rows.Row.Row), g.Row64(rows.Ref.Row), f.Shadow64(rows.Row.Row), m)
+	return lanesUnlikeFile(f.Src64(rows.Row.Row), g.Row64(rows.Reference.Row), f.Shadow64(rows.Row.Row), m)
 }
 
 // lanesUnlikeFile is differences for a row and its shadow.
@@ -353,9 +353,9 @@ func LanesUnlikeShadow[T mem.Slot](row *[regfile.Lanes]T, c *regfile.Compact, m 
 func failResult(w *machine.Warp, p *machine.InstrPair, bad uint32, rows *machine.RowPair) {
 	f, g := w.Check.EngineFile, w.Check.ReferenceFile
 	lane := bits.TrailingZeros32(bad)
-	want := machine.RowLane(g, rows.Ref, lane)
+	want := machine.RowLane(g, rows.Reference, lane)
 	switch {
-	case rows.Ref.Slot == code.P:
+	case rows.Reference.Slot == code.P:
 		FailMismatch(w, p, bad, "the predicate is %v in lanes %s, where it should be %v", want == 0, probe.LaneList(uint64(bad)), want != 0)
 	default:
 		if v, ok := shadowValue(w, f, rows.Row, 1<<lane); ok {
@@ -378,16 +378,16 @@ const LateNote = "instructions behind it have executed before it was looked at"
 // mismatch stops the warp: compact execution went wrong.
 func FailMismatch(w *machine.Warp, p *machine.InstrPair, lanes uint32, format string, args ...any) {
 	k := w.Check
-	src := &w.Cta.Code.Sources[p.Ref.Src]
-	t := w.Fail(src, uint64(lanes)<<(32*k.Half), probe.ErrMismatch, "%v: rule %s of %s: "+format, append([]any{probe.ErrMismatch, p.Ref.Op.Signature().Rule, src.Text}, args...)...)
+	src := &w.CTA.Code.Sources[p.Reference.Src]
+	t := w.Fail(src, uint64(lanes)<<(32*k.Half), probe.ErrMismatch, "%v: rule %s of %s: "+format, append([]any{probe.ErrMismatch, p.Reference.Op.Signature().Rule, src.Text}, args...)...)
 	if n := len(k.Run.Pairs) - 1; n > 0 && p != &k.Run.Pairs[n] && !k.OnLanes {
 		t.Notes = append(t.Notes, LateNote)
 	}
 	for i := range p.Reads {
 		rows := &p.Reads[i]
-		if rows.Ref.Slot == code.P {
+		if rows.Reference.Slot == code.P {
 			set := "no lane"
-			if m := k.ReferenceFile.Pred(rows.Ref.Row) & uint32(w.Mask>>(32*k.Half)); m != 0 {
+			if m := k.ReferenceFile.Pred(rows.Reference.Row) & uint32(w.Mask>>(32*k.Half)); m != 0 {
 				set = "lanes " + probe.LaneList(uint64(m))
 			}
 			t.Notes = append(t.Notes, fmt.Sprintf("operand %d: a predicate, set in %s", i, set))

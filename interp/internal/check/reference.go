@@ -18,14 +18,14 @@ func NewReference(c, ref *machine.Kernel) *machine.Reference {
 		b := &c.Blocks[i]
 		for pc := b.First; pc <= b.Last; pc++ {
 			for ; fixed < len(c.Fixed) && c.Fixed[fixed].BeforePC == pc; fixed++ {
-				p := machine.InstrPair{From: pc, To: pc, Original: &c.Fixed[fixed].Instr, Ref: &ref.Fixed[fixed].Instr, Kernel: alu.Vec[ref.Fixed[fixed].Op], Computes: true, Combinable: true}
-				p.Reads, p.Writes = c.PairOperands(p.Original, ref, p.Ref)
+				p := machine.InstrPair{From: pc, To: pc, Original: &c.Fixed[fixed].Instr, Reference: &ref.Fixed[fixed].Instr, Kernel: alu.Vec[ref.Fixed[fixed].Op], Computes: true, Combinable: true}
+				p.Reads, p.Writes = c.PairOperands(p.Original, ref, p.Reference)
 				p.Needed = p.Writes
 				r.Pairs[i] = append(r.Pairs[i], p)
 			}
 			if pc < b.Last {
-				p := machine.InstrPair{Instr: &c.Instrs[pc], From: pc, To: pc + 1, Original: &c.Instrs[pc], Ref: &ref.Instrs[pc], Kernel: alu.Vec[ref.Instrs[pc].Op]}
-				p.Reads, p.Writes = c.PairOperands(p.Instr, ref, p.Ref)
+				p := machine.InstrPair{Instr: &c.Instrs[pc], From: pc, To: pc + 1, Original: &c.Instrs[pc], Reference: &ref.Instrs[pc], Kernel: alu.Vec[ref.Instrs[pc].Op]}
+				p.Reads, p.Writes = c.PairOperands(p.Instr, ref, p.Reference)
 				p.Needed = p.Writes
 				p.OnLanes = p.Instr.Plan.Exec == code.OnLanes
 				switch p.Instr.Op.Signature().Kind {
@@ -64,15 +64,15 @@ func FindNeededResults(r *machine.Reference) {
 		written := map[code.Row]bool{}
 		name := func(list []machine.RowPair) {
 			for _, rows := range list {
-				if block, ok := in[rows.Ref]; ok && block != i {
-					wanted[rows.Ref] = true
+				if block, ok := in[rows.Reference]; ok && block != i {
+					wanted[rows.Reference] = true
 				}
-				in[rows.Ref] = i
+				in[rows.Reference] = i
 			}
 		}
 		need := func(list []machine.RowPair) {
 			for _, rows := range list {
-				wanted[rows.Ref] = true
+				wanted[rows.Reference] = true
 			}
 		}
 		guard := func(g int32) {
@@ -82,11 +82,11 @@ func FindNeededResults(r *machine.Reference) {
 		}
 		for k := range pairs {
 			p := &pairs[k]
-			guard(p.Ref.Guard)
+			guard(p.Reference.Guard)
 			name(p.Reads)
 			for _, rows := range p.Reads {
-				if !p.OnLanes || !written[rows.Ref] || slices.Contains(p.UncheckedReads, rows) {
-					wanted[rows.Ref] = true
+				if !p.OnLanes || !written[rows.Reference] || slices.Contains(p.UncheckedReads, rows) {
+					wanted[rows.Reference] = true
 				}
 			}
 			name(p.Writes)
@@ -94,7 +94,7 @@ func FindNeededResults(r *machine.Reference) {
 				need(p.Writes)
 			}
 			for _, rows := range p.Writes {
-				written[rows.Ref] = true
+				written[rows.Reference] = true
 			}
 		}
 		guard(r.CheckedBlocks[i].EndGuard)
@@ -103,7 +103,7 @@ func FindNeededResults(r *machine.Reference) {
 	for i := range r.Pairs {
 		for k := range r.Pairs[i] {
 			p := &r.Pairs[i][k]
-			p.Needed = slices.DeleteFunc(slices.Clone(p.Writes), func(rows machine.RowPair) bool { return !wanted[rows.Ref] })
+			p.Needed = slices.DeleteFunc(slices.Clone(p.Writes), func(rows machine.RowPair) bool { return !wanted[rows.Reference] })
 		}
 	}
 }
@@ -116,8 +116,8 @@ func FindUncheckedReads(pairs []machine.InstrPair) {
 	rows, compact := newPairSet(), newPairSet()
 	for i := range pairs {
 		p := &pairs[i]
-		p.Guarded = p.Ref.Guard != 0 || p.Instr != nil && p.Instr.Guard != 0
-		if p.Ref.Op.Collective() { // other lanes may go on from here
+		p.Guarded = p.Reference.Guard != 0 || p.Instr != nil && p.Instr.Guard != 0
+		if p.Reference.Op.Collective() { // other lanes may go on from here
 			rows.clear()
 			compact.clear()
 			p.UncheckedReads = p.Reads
@@ -163,7 +163,7 @@ func (s *pairSet) add(list []machine.RowPair) {
 		if !s.members[rows] {
 			s.members[rows] = true
 			s.rows[0][rows.Row] = append(s.rows[0][rows.Row], rows)
-			s.rows[1][rows.Ref] = append(s.rows[1][rows.Ref], rows)
+			s.rows[1][rows.Reference] = append(s.rows[1][rows.Reference], rows)
 		}
 	}
 }
@@ -179,7 +179,7 @@ func (s *pairSet) overwrite(list []machine.RowPair) {
 	for _, rows := range list {
 		in := s.members[rows]
 		s.removeRow(0, rows.Row)
-		s.removeRow(1, rows.Ref)
+		s.removeRow(1, rows.Reference)
 		if in {
 			s.add([]machine.RowPair{rows})
 		}
@@ -224,13 +224,13 @@ func DivideIntoRuns(pairs []machine.InstrPair, instrs []code.Instr) (runs []mach
 			if p.OnLanes != first.OnLanes || !p.Combinable || !first.Combinable || p.Guarded || first.Guarded {
 				return false
 			}
-			written := func(o machine.RowPair) bool { return rows[o.Row] || refs[o.Ref] }
+			written := func(o machine.RowPair) bool { return rows[o.Row] || refs[o.Reference] }
 			return !slices.ContainsFunc(p.Writes, written) && !(p.OnLanes && slices.ContainsFunc(p.UncheckedReads, written))
 		}
 		n := 0
 		for n < min(len(rest), maxRunLength) && (n == 0 || reconvergences(&rest[n])) {
 			for _, o := range rest[n].Writes {
-				rows[o.Row], refs[o.Ref] = true, true
+				rows[o.Row], refs[o.Reference] = true, true
 			}
 			n++
 		}
@@ -299,7 +299,7 @@ func endReads(c *machine.Kernel, b *code.Block, ref *machine.Kernel) []machine.R
 		fn, rfn := c.Funcs[b.Func], ref.Funcs[b.Func]
 		for i, o := range fn.Results {
 			if o.Slot != code.NoSlot {
-				reads = append(reads, machine.RowPair{Row: code.Row{Slot: o.Slot, Row: o.Row}, Ref: code.Row{Slot: o.Slot, Row: rfn.Results[i].Row}})
+				reads = append(reads, machine.RowPair{Row: code.Row{Slot: o.Slot, Row: o.Row}, Reference: code.Row{Slot: o.Slot, Row: rfn.Results[i].Row}})
 			}
 		}
 	}

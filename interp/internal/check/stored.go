@@ -105,23 +105,23 @@ func (t *storeTarget) memory(lane int, addr uint64) (b []byte) {
 // in a copy of the memory.
 func AfterStore(w *machine.Warp, p *machine.InstrPair) {
 	a, m := w.AccessOf(p.Instr), w.Check.Lanes
-	if !w.Cta.Changed && storesToSharedMemory(w, p, m) {
+	if !w.CTA.Changed && storesToSharedMemory(w, p, m) {
 		FailMismatch(w, p, m, "it stores, and does not say so to those who wait for memory to change")
 		return
 	}
 	compareMemory(w, p)
-	if w.Err == nil || !w.Cta.Grid.HostAtomics || a.Space == ptx.Shared || a.Space == ptx.Local {
+	if w.Err == nil || !w.CTA.Grid.HostAtomics || a.Space == ptx.Shared || a.Space == ptx.Local {
 		return
 	}
 	w.Err = nil
 	if part := copyOfTarget(w, p); part != nil {
-		hit, counted := w.Cta.LastHits[a.HitIndex], w.Count.ThreadInstructions
-		w.Cta.LastHits[a.HitIndex] = part
+		hit, counted := w.CTA.LastHits[a.HitIndex], w.Count.ThreadInstructions
+		w.CTA.LastHits[a.HitIndex] = part
 		beforeStore(w, p)
 		if runEngine(w); w.Err == nil {
 			compareMemory(w, p)
 		}
-		w.Cta.LastHits[a.HitIndex], w.Count.ThreadInstructions = hit, counted
+		w.CTA.LastHits[a.HitIndex], w.Count.ThreadInstructions = hit, counted
 	}
 }
 
@@ -161,7 +161,7 @@ func copyOfTarget(w *machine.Warp, p *machine.InstrPair) *mem.Allocation {
 	if to == 0 {
 		return nil
 	}
-	return w.Cta.LastHits[a.HitIndex].Slice(from&^(access.HitAlign-1), to)
+	return w.CTA.LastHits[a.HitIndex].Slice(from&^(access.HitAlign-1), to)
 }
 
 // compareMemory compares what is in memory after a store.
@@ -179,7 +179,7 @@ func compareMemory(w *machine.Warp, p *machine.InstrPair) {
 // same place.
 func holdsStoredRows(w *machine.Warp, p *machine.InstrPair) bool {
 	k, m := w.Check, w.Check.Lanes
-	g, a := k.ReferenceFile, &k.Access[p.Ref.Side]
+	g, a := k.ReferenceFile, &k.Access[p.Reference.Side]
 	step := 0
 	if a.Space == ptx.Local {
 		return false
@@ -231,7 +231,7 @@ func storedAs[D mem.Slot](row *[regfile.Lanes]D, size int, p unsafe.Pointer, fir
 // compareStored compares memory at the addresses of the reference's lanes, one by one.
 func compareStored(w *machine.Warp, p *machine.InstrPair) {
 	k, m := w.Check, w.Check.Lanes
-	g, a := k.ReferenceFile, &k.Access[p.Ref.Side]
+	g, a := k.ReferenceFile, &k.Access[p.Reference.Side]
 	referenceAddresses(w, p)
 	t := targetOfStore(w, p)
 	for n := m; n != 0; n &= n - 1 {

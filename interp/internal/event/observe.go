@@ -9,7 +9,7 @@ import (
 // observe tells of an instruction that lanes of the running warp split execute otherwise than
 // in a block; do gives them their results.
 func ObserveInstr(w *machine.Warp, src *code.Source, lanes uint64, fn func()) {
-	s := w.Cta.Stream
+	s := w.CTA.Stream
 	if s == nil {
 		fn()
 		return
@@ -24,7 +24,7 @@ func ObserveInstr(w *machine.Warp, src *code.Source, lanes uint64, fn func()) {
 
 // observeExit tells of an exit that lanes execute on the side.
 func ObserveExit(w *machine.Warp, src *code.Source, lanes uint64) {
-	if w.Cta.Stream == nil {
+	if w.CTA.Stream == nil {
 		return
 	}
 	saved := w.Mask

@@ -56,13 +56,13 @@ func DivideOperations(r *machine.Reference) {
 	for i := range r.Pairs {
 		for k := range r.Pairs[i] {
 			p := &r.Pairs[i][k]
-			parts := &r.Operations[p.Ref.Src]
-			if p.Ref.Op.Signature().Side == code.CallSide && r.Sources[p.Ref.Src].Instr.Call != nil { // of a function that the machine provides
-				parts.Args, parts.Rets = argumentOperands(r.Calls[p.Ref.Side].Args), argumentOperands(r.Calls[p.Ref.Side].Rets)
+			parts := &r.Operations[p.Reference.Src]
+			if p.Reference.Op.Signature().Side == code.CallSide && r.Sources[p.Reference.Src].Instr.Call != nil { // of a function that the machine provides
+				parts.Args, parts.Rets = argumentOperands(r.Calls[p.Reference.Side].Args), argumentOperands(r.Calls[p.Reference.Side].Rets)
 			}
 			list := &parts.Operations
 			p.OperationIndex = int32(len(*list))
-			*list = append(*list, describeOperations(r, p.Ref, registers[r.Blocks[i].Func]))
+			*list = append(*list, describeOperations(r, p.Reference, registers[r.Blocks[i].Func]))
 		}
 	}
 }

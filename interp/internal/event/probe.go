@@ -21,11 +21,11 @@ func (m *eventMachine) ReadRegister(v *probe.Value, r ptx.RegID) bool {
 }
 
 // Shared returns the shared memory of the CTA.
-func (m *eventMachine) Shared() *probe.Allocation { return m.Stream.Cta.SharedMem.Public() }
+func (m *eventMachine) Shared() *probe.Allocation { return m.Stream.CTA.SharedMem.Public() }
 
 // Find returns the allocation of global memory that contains an address.
 func (m *eventMachine) Find(addr uint64) *probe.Allocation {
-	return m.Stream.Cta.Grid.Dev.Memory.Find(addr).Public()
+	return m.Stream.CTA.Grid.Device.Memory.Find(addr).Public()
 }
 
 // ReadLocal copies local memory of a lane.
@@ -57,7 +57,7 @@ func (m *eventMachine) Result(i int) probe.Cell {
 
 func (m *eventMachine) cell(i int, list func(t *code.Tables, rows []code.Row, instr *code.Instr) []code.Row) probe.Cell {
 	s := m.Stream
-	s.Rows = list(&m.Warp.Cta.Code.Tables, s.Rows[:0], m.Pair.Original)
+	s.Rows = list(&m.Warp.CTA.Code.Tables, s.Rows[:0], m.Pair.Original)
 	row := s.Rows[i]
 	return probe.Cell{Machine: m, Bits: cellBits[row.Slot], Row: row.Row}
 }
@@ -84,14 +84,14 @@ func (m *eventMachine) Stop(err error) {
 // NewTrap returns a trap with the place of the event.
 func (m *eventMachine) NewTrap(kind error, lanes uint64, message string) *probe.Trap {
 	if m.Warp == nil {
-		return m.Stream.Cta.NewTrap(nil, kind, "%s", message)
+		return m.Stream.CTA.NewTrap(nil, kind, "%s", message)
 	}
 	return m.Warp.NewTrap(m.SourceInstr, lanes, kind, "%s", message)
 }
 
 // Pause pauses the launch, if it can pause.
 func (m *eventMachine) Pause() {
-	g := m.Stream.Cta.Grid
+	g := m.Stream.CTA.Grid
 	g.PauseRequested = g.MayPause && g.InOrder
 }
 
@@ -177,16 +177,16 @@ func (p Program) LocationOf(index int, r ptx.RegID) probe.Location {
 
 // Operations returns the operations of an instruction, nil if no probe subscribes to them.
 func (p Program) Operations(index int) *probe.Operations {
-	if p.K.Ref == nil || p.K.Ref.Operations == nil {
+	if p.K.CheckReference == nil || p.K.CheckReference.Operations == nil {
 		return nil
 	}
-	return &p.K.Ref.Operations[index]
+	return &p.K.CheckReference.Operations[index]
 }
 
 // Frame returns the number of rows that operands of a function use.
 func (p Program) Frame(f *ptx.Func) probe.FrameSize {
-	if p.K.Ref != nil {
-		for _, fn := range p.K.Ref.Funcs {
+	if p.K.CheckReference != nil {
+		for _, fn := range p.K.CheckReference.Funcs {
 			if fn.Func == f {
 				return probe.FrameSize(fn.Frame)
 			}
@@ -197,8 +197,8 @@ func (p Program) Frame(f *ptx.Func) probe.FrameSize {
 
 // Arguments returns the places of a function's parameters and results.
 func (p Program) Arguments(f *ptx.Func) (params, results []probe.Operand) {
-	if p.K.Ref != nil {
-		for _, fn := range p.K.Ref.Funcs {
+	if p.K.CheckReference != nil {
+		for _, fn := range p.K.CheckReference.Funcs {
 			if fn.Func == f {
 				return argumentOperands(fn.Formals), argumentOperands(fn.Results)
 			}

@@ -56,14 +56,14 @@ func Emit(s *machine.EventStream, e *probe.Event, kind probe.Events) {
 }
 
 // openStream asks the probes of the launch who wants to know of the CTA that begins.
-func OpenStream(c *machine.Cta) {
+func OpenStream(c *machine.CTA) {
 	c.Stream = nil
 	if len(c.Grid.Probes) == 0 {
 		return
 	}
 	s := c.IdleStream
 	if s == nil {
-		s = &machine.EventStream{Cta: c}
+		s = &machine.EventStream{CTA: c}
 		c.IdleStream = s
 	}
 	before := append(s.PreviousSinks[:0], s.Sinks...)
@@ -71,7 +71,7 @@ func OpenStream(c *machine.Cta) {
 	same := true // as in the CTA before
 	for i := range c.Grid.Probes {
 		p := &c.Grid.Probes[i]
-		if sink := p.CTA(c.Grid.Info, c.Index, c.Id); sink != nil {
+		if sink := p.CTA(c.Grid.Info, c.Index, c.ID); sink != nil {
 			n := len(s.Sinks)
 			s.Sinks = append(s.Sinks, machine.Subscriber{Sink: sink, Subscription: p.Subscription, Watcher: p})
 			selectStreamEvents(s, n)
@@ -92,7 +92,7 @@ func OpenStream(c *machine.Cta) {
 // selectEvents has the probe of sink i say which instructions the sink is told of.
 func selectStreamEvents(s *machine.EventStream, i int) {
 	l := &s.Sinks[i]
-	if l.Selected, l.Reduced = selectProbeEvents(l.Watcher, s.Cta.Grid.Info); i >= maxReducers {
+	if l.Selected, l.Reduced = selectProbeEvents(l.Watcher, s.CTA.Grid.Info); i >= maxReducers {
 		l.Reduced = nil
 	}
 }
@@ -100,7 +100,7 @@ func selectStreamEvents(s *machine.EventStream, i int) {
 // reselectEvents asks the probes anew which instructions of the CTAs in flight they are told of.
 func ReselectEvents(g *machine.Grid) {
 	for i := range g.Flights {
-		if c := g.Flights[i].Cta; c != nil && c.Stream != nil {
+		if c := g.Flights[i].CTA; c != nil && c.Stream != nil {
 			for k := range c.Stream.Sinks {
 				selectStreamEvents(c.Stream, k)
 			}
@@ -165,7 +165,7 @@ func newUnion(s *machine.EventStream, eased uint64) *machine.EventUnion {
 			return u
 		}
 	}
-	size := len(s.Cta.Code.Sources)
+	size := len(s.CTA.Code.Sources)
 	if u.Buffer = u.Buffer[:0]; cap(u.Buffer) < size {
 		u.Buffer, u.Next = make([]probe.Events, size), make([]int32, size)
 	}
@@ -189,7 +189,7 @@ func newUnion(s *machine.EventStream, eased uint64) *machine.EventUnion {
 }
 
 // emit tells of something that is no warp's.
-func EmitCTA(c *machine.Cta, kind probe.Events) {
+func EmitCTA(c *machine.CTA, kind probe.Events) {
 	if c.IsSubscribed(kind) {
 		Emit(c.Stream, NewCTAEvent(c.Stream), kind)
 	}
@@ -197,8 +197,8 @@ func EmitCTA(c *machine.Cta, kind probe.Events) {
 
 // newCTAEvent is an event of the CTA that is about no warp.
 func NewCTAEvent(s *machine.EventStream) *probe.Event {
-	c := s.Cta
-	s.Event = probe.Event{Launch: c.Grid.Info, Step: c.Grid.Steps, CTA: c.Index, ID: c.Id, Warp: -1, Index: -1, Reconverge: -1, Machine: (*eventMachine)(&s.EventPlace)}
+	c := s.CTA
+	s.Event = probe.Event{Launch: c.Grid.Info, Step: c.Grid.Steps, CTA: c.Index, ID: c.ID, Warp: -1, Index: -1, Reconverge: -1, Machine: (*eventMachine)(&s.EventPlace)}
 	s.EventPlace = machine.EventPlace{Stream: s}
 	return &s.Event
 }
@@ -206,14 +206,14 @@ func NewCTAEvent(s *machine.EventStream) *probe.Event {
 // fillEvent fills in an event about lanes of the running warp split of a warp, at an instruction,
 // which may be nil.
 func FillEvent(s *machine.EventStream, e *probe.Event, w *machine.Warp, src *code.Source, lanes uint64) {
-	c := s.Cta
-	*e = probe.Event{Launch: c.Grid.Info, Step: c.Grid.Steps, CTA: c.Index, ID: c.Id, Warp: w.Id, Index: -1, Reconverge: -1, Active: w.Mask, Lanes: lanes, Machine: (*eventMachine)(&s.EventPlace)}
+	c := s.CTA
+	*e = probe.Event{Launch: c.Grid.Info, Step: c.Grid.Steps, CTA: c.Index, ID: c.ID, Warp: w.ID, Index: -1, Reconverge: -1, Active: w.Mask, Lanes: lanes, Machine: (*eventMachine)(&s.EventPlace)}
 	s.EventPlace = machine.EventPlace{Stream: s, Warp: w, SourceInstr: src, Frame: w.Frame}
 	if w.Frame != nil {
 		e.Depth, e.Local = w.Frame.Depth, 4*w.Frame.Local
 	}
 	if w.Reconvergence != nil {
-		e.Reconverge = int(c.Code.SourceAt(w.Reconvergence.Pc))
+		e.Reconverge = int(c.Code.SourceAt(w.Reconvergence.PC))
 	}
 	if src != nil {
 		e.Instr, e.Func, e.Index = src.Instr, src.Func.Func, int(src.Index)
@@ -222,8 +222,8 @@ func FillEvent(s *machine.EventStream, e *probe.Event, w *machine.Warp, src *cod
 
 // emitLanes tells of lanes of the running warp split.
 func EmitLanes(w *machine.Warp, kind probe.Events, src *code.Source, lanes uint64) {
-	if w.Cta.Stream != nil { // not worth a call where nobody watches
-		emitStreamLanes(w.Cta.Stream, w, kind, src, lanes)
+	if w.CTA.Stream != nil { // not worth a call where nobody watches
+		emitStreamLanes(w.CTA.Stream, w, kind, src, lanes)
 	}
 }
 
@@ -236,8 +236,8 @@ func emitStreamLanes(s *machine.EventStream, w *machine.Warp, kind probe.Events,
 
 // emitGroups tells where groups of lanes go.
 func EmitGroups(w *machine.Warp, kind probe.Events, src *code.Source, lanes uint64, groups ...machine.BranchGroup) {
-	s := w.Cta.Stream
-	if !w.Cta.IsSubscribed(kind) {
+	s := w.CTA.Stream
+	if !w.CTA.IsSubscribed(kind) {
 		return
 	}
 	FillEvent(s, &s.Event, w, src, lanes)
@@ -245,10 +245,10 @@ func EmitGroups(w *machine.Warp, kind probe.Events, src *code.Source, lanes uint
 	for _, g := range groups {
 		if g.Mask != 0 {
 			uncounted := int32(0)
-			if g.Pc == w.Pc { // they part where they are
+			if g.PC == w.PC { // they part where they are
 				uncounted = w.Uncounted
 			}
-			s.Groups = append(s.Groups, probe.LaneGroup{Lanes: g.Mask, To: int(w.Cta.Code.NextSource(g.Pc, uncounted))})
+			s.Groups = append(s.Groups, probe.LaneGroup{Lanes: g.Mask, To: int(w.CTA.Code.NextSource(g.PC, uncounted))})
 		}
 	}
 	s.Event.Groups = s.Groups
@@ -258,8 +258,8 @@ func EmitGroups(w *machine.Warp, kind probe.Events, src *code.Source, lanes uint
 // emitSplit tells of a warp split, which need not be the one that runs, and of registers that
 // its lanes have got otherwise than by executing an instruction just now.
 func EmitSplit(w *machine.Warp, kind probe.Events, c *machine.WarpSplit, src *code.Source, results []ptx.RegID) {
-	s := w.Cta.Stream
-	if !w.Cta.IsSubscribed(kind) {
+	s := w.CTA.Stream
+	if !w.CTA.IsSubscribed(kind) {
 		return
 	}
 	running := w.WarpSplit
@@ -267,7 +267,7 @@ func EmitSplit(w *machine.Warp, kind probe.Events, c *machine.WarpSplit, src *co
 	e := &s.Event
 	FillEvent(s, e, w, src, c.Mask)
 	if c.Wait != nil {
-		e.Wait = DescribeWait(c.Wait, w.Cta.Code.Width)
+		e.Wait = DescribeWait(c.Wait, w.CTA.Code.Width)
 	}
 	if len(results) > 0 {
 		w.ShowWindow(c.Frame)
@@ -286,12 +286,12 @@ func DescribeWait(b *machine.SplitWait, width int) probe.WaitState {
 	if b.IsCollective() {
 		return probe.WaitState{Barrier: -1, Members: b.Membermask}
 	}
-	return probe.WaitState{Barrier: b.Id, Threads: b.Expected * width, Generation: b.Generation}
+	return probe.WaitState{Barrier: b.ID, Threads: b.Expected * width, Generation: b.Generation}
 }
 
 // emitMemory tells what an instruction has done to memory, by a lane.
 func EmitMemory(w *machine.Warp, kind probe.Events, instr *code.Instr, lane int, a *mem.Allocation) {
-	if s := w.Cta.Stream; w.Cta.IsSubscribed(kind) {
+	if s := w.CTA.Stream; w.CTA.IsSubscribed(kind) {
 		e := &s.Event
 		FillEvent(s, e, w, w.SourceOf(instr), 1<<lane)
 		e.Memory, e.Bytes = a.Public(), int(a.Size)
@@ -300,7 +300,7 @@ func EmitMemory(w *machine.Warp, kind probe.Events, instr *code.Instr, lane int,
 }
 
 // emitTrap tells of the trap that has stopped the CTA.
-func EmitTrap(c *machine.Cta, t *probe.Trap) {
+func EmitTrap(c *machine.CTA, t *probe.Trap) {
 	if !c.IsSubscribed(probe.OnTrap) {
 		return
 	}
@@ -320,14 +320,14 @@ func EmitTrap(c *machine.Cta, t *probe.Trap) {
 func BeginStep(s *machine.EventStream, w *machine.Warp, src *code.Source, lanes uint64) {
 	// As about has it. Most of an event stays zero in one of an instruction, and clearing it each
 	// time would take as long as all else that telling of it takes.
-	e, c := &s.Step, s.Cta
+	e, c := &s.Step, s.CTA
 	s.ReducedSinks = w.ReducedSinks
-	e.Launch, e.Step, e.CTA, e.ID, e.Warp, e.Reconverge, e.Active, e.Lanes = c.Grid.Info, c.Grid.Steps, c.Index, c.Id, w.Id, -1, w.Mask, lanes
+	e.Launch, e.Step, e.CTA, e.ID, e.Warp, e.Reconverge, e.Active, e.Lanes = c.Grid.Info, c.Grid.Steps, c.Index, c.ID, w.ID, -1, w.Mask, lanes
 	e.Depth, e.Local, e.Machine = w.Frame.Depth, 4*w.Frame.Local, (*eventMachine)(&s.StepPlace)
 	s.StepPlace = machine.EventPlace{Stream: s, Warp: w, SourceInstr: src, Frame: w.Frame}
 	e.Instr, e.Func, e.Index = src.Instr, src.Func.Func, int(src.Index)
 	if w.Reconvergence != nil {
-		e.Reconverge = int(c.Code.SourceAt(w.Reconvergence.Pc))
+		e.Reconverge = int(c.Code.SourceAt(w.Reconvergence.PC))
 	}
 	e.Writes, e.Accesses, e.Operation = nil, nil, nil
 	s.Reads = ReadValues(w, s.Reads, src, src.Reads)
@@ -434,7 +434,7 @@ func (m *AccessMachine) AllocationAt(a *probe.Access, addr uint64) (space ptx.Sp
 
 // Shadow returns the shadow bytes of the memory that a lane accesses.
 func (m *AccessMachine) Shadow(a *probe.Access, lane int) []byte {
-	n := m.Warp.Cta.Grid.Dev.Memory.ShadowBytes
+	n := m.Warp.CTA.Grid.Device.Memory.ShadowBytes
 	_, alloc, offset, ok := a.PlaceOf(lane)
 	if !ok || n == 0 {
 		return nil
@@ -458,7 +458,7 @@ func (m *AccessMachine) Shadow(a *probe.Access, lane int) []byte {
 
 // registers reads registers that an instruction names, into room for them.
 func ReadValues(w *machine.Warp, room []probe.Value, src *code.Source, list []ptx.RegID) []probe.Value {
-	sub := &w.Cta.Stream.Subscription
+	sub := &w.CTA.Stream.Subscription
 	room = room[:0]
 	if !sub.Values && !sub.Tags {
 		return room
@@ -499,7 +499,7 @@ func readValue(w *machine.Warp, v *probe.Value, fn *code.Func, r ptx.RegID, sub 
 func SetOnMaterialise(w *machine.Warp) {
 	for h := range w.Files {
 		f := &w.Files[h]
-		if f.OnMaterialise = nil; w.Check != nil || w.Cta.IsSubscribed(probe.OnMaterialise) {
+		if f.OnMaterialise = nil; w.Check != nil || w.CTA.IsSubscribed(probe.OnMaterialise) {
 			if w.OnMaterialise[h] == nil {
 				w.OnMaterialise[h] = func(bits int, row int32, lanes uint32) { emitMaterialise(w, h, bits, row, lanes) }
 			}
@@ -513,14 +513,14 @@ func emitMaterialise(w *machine.Warp, h, width int, row int32, lanes uint32) {
 	if w.Check != nil {
 		w.Count.Engine.MaterialisedLanes += int64(bits.OnesCount32(lanes))
 	}
-	if !w.Cta.IsSubscribed(probe.OnMaterialise) {
+	if !w.CTA.IsSubscribed(probe.OnMaterialise) {
 		return
 	}
 	o := code.Row{Slot: code.R, Row: row}
 	if width == 64 {
 		o.Slot = code.Q
 	}
-	s, fn := w.Cta.Stream, w.ShownFrame.Fn
+	s, fn := w.CTA.Stream, w.ShownFrame.Func
 	src := s.StepPlace.SourceInstr
 	if src != nil && src.Func != fn { // results on their way to the caller
 		src = nil

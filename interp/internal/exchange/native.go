@@ -60,7 +60,7 @@ func (MachineCode) Compile(g *machine.Grid) {
 
 // setConstants sets the context's special registers and local memory.
 func setConstants(w *machine.Warp) {
-	c := w.Cta
+	c := w.CTA
 	n, l := &c.Native, w.Exported
 	if n.SourceCount != 1+c.Index {
 		n.SourceCount = 1 + c.Index
@@ -74,7 +74,7 @@ func setConstants(w *machine.Warp) {
 	}
 	if l.Uniform != nil {
 		*l.Uniform = n.Uniform
-		l.Uniform[ptx.WarpID] = uint64(w.Id)
+		l.Uniform[ptx.WarpID] = uint64(w.ID)
 	}
 	l.SetParallel(access.UsesHostAtomics(c))
 	if !w.SourcesSet {
@@ -85,17 +85,17 @@ func setConstants(w *machine.Warp) {
 
 // setLaunchConstants sets the fields of the context that are the same in all CTAs of a launch.
 func setLaunchConstants(w *machine.Warp) {
-	c := w.Cta
+	c := w.CTA
 	n, l := &c.Native, w.Exported
-	tid, uniform := &n.Tid[w.Id], &n.Uniform
-	if !n.HasSource[w.Id] {
-		n.HasSource[w.Id] = true
+	tid, uniform := &n.ThreadIDs[w.ID], &n.Uniform
+	if !n.HasSource[w.ID] {
+		n.HasSource[w.ID] = true
 		present := uint32(regfile.Full) >> (regfile.Lanes - min(c.Code.Width, c.Grid.Block.Count()-w.ThreadIndex(0)))
 		for i := range tid {
 			instr := &code.Instr{Imm: uint64(ptx.TidX) + uint64(i)}
 			lanes.SregRow(w, 0, &tid[i], instr, ^uint32(0), regfile.Full)
 			v := lanes.SregSource(w, 0, instr, present)
-			n.Index[w.Id][i] = native.Source{Base: v.Base, Stride: v.Stride}
+			n.Index[w.ID][i] = native.Source{Base: v.Base, Stride: v.Stride}
 		}
 	}
 	if slices.Contains(c.Code.Native.Uniform, ptx.WarpID) {
@@ -116,17 +116,17 @@ func setLocalMemory(w *machine.Warp) {
 // readSources returns the special registers that machine code reads as base and stride, once for each warp.
 func readSources(w *machine.Warp, list []ptx.SpecialReg) []native.Source {
 	w.SourcesSet, w.Sources = true, w.Sources[:0]
-	n := &w.Cta.Native
+	n := &w.CTA.Native
 	for _, r := range list {
 		v := native.Source{Stride: 1} // the lane
 		switch {
 		case !r.PerLane():
 			v = native.Source{Base: n.Uniform[r]}
 			if r == ptx.WarpID {
-				v.Base = uint64(w.Id)
+				v.Base = uint64(w.ID)
 			}
 		case r <= ptx.TidZ:
-			v = n.Index[w.Id][r-ptx.TidX]
+			v = n.Index[w.ID][r-ptx.TidX]
 		}
 		w.Sources = append(w.Sources, v)
 	}
@@ -135,12 +135,12 @@ func readSources(w *machine.Warp, list []ptx.SpecialReg) []native.Source {
 
 func (MachineCode) Run(w *machine.Warp, budget int) machine.Reason {
 	importIfExported(w)
-	c, m := w.Cta, w.Cta.Code.Native
+	c, m := w.CTA, w.CTA.Code.Native
 	if !fitsNative(w) || !m.Ready(prepareNative(w)) {
 		return warp.Portable.Run(w, budget)
 	}
 	enterScheduler(w, budget)
-	m.RunBlock(nativeContext(w), &w.Files[0], c.Code.Block(w.Pc).Index)
+	m.RunBlock(nativeContext(w), &w.Files[0], c.Code.Block(w.PC).Index)
 	for {
 		w = resumeUntilExit(w, m.RunBlock, m.RunInstr)
 		f, ctx := &w.Files[0], &w.Exported.Context
@@ -150,17 +150,17 @@ func (MachineCode) Run(w *machine.Warp, budget int) machine.Reason {
 		importSplits(w)
 		switch ctx.Reason {
 		case native.Unsupported:
-			b := c.Code.Block(w.Pc)
-			at := m.NextSupported(ctx, w.Pc+1)
-			instrs := c.Code.Instrs[w.Pc:at]
-			w.Pc = b.First
+			b := c.Code.Block(w.PC)
+			at := m.NextSupported(ctx, w.PC+1)
+			instrs := c.Code.Instrs[w.PC:at]
+			w.PC = b.First
 			if lanes.ExecuteBlock(w, instrs); w.Err != nil {
 				return warp.FailureReason(w, b)
 			}
 			exportAgain(w)
 			m.RunInstr(nativeContext(w), f, at)
 		case native.NeedsCaution:
-			b := c.Code.Block(w.Pc)
+			b := c.Code.Block(w.PC)
 			if reason := warp.StopReason(w, b); reason != machine.NoReason {
 				return reason
 			}
@@ -177,18 +177,18 @@ var reasons = [...]machine.Reason{native.BudgetUsed: machine.BudgetUsed, native.
 
 // fitsNative reports whether machine code can run a warp.
 func fitsNative(w *machine.Warp) bool {
-	return len(w.Files) == 1 && w.Unit.Fast() && w.Uncounted == 0 && !w.Cta.ReleasedEarly && !w.Cta.Grid.Dev.Memory.MayFault()
+	return len(w.Files) == 1 && w.Unit.Fast() && w.Uncounted == 0 && !w.CTA.ReleasedEarly && !w.CTA.Grid.Device.Memory.MayFault()
 }
 
 // prepareNative fills the context with the running warp split, and returns it.
 func prepareNative(w *machine.Warp) *native.Context {
-	c := w.Cta
+	c := w.CTA
 	if c.Native.Exported == nil {
 		prepareExport(&c.Native, c)
 	}
 	warp.Activate(w)
 	ctx := &w.Exported.Context
-	ctx.Count, ctx.PC = w.Count.WarpInstructions, w.Pc
+	ctx.Count, ctx.PC = w.Count.WarpInstructions, w.PC
 	ctx.Mask, ctx.Live, ctx.ReconvergeAt, ctx.NotifyEveryBlock = uint32(w.Mask), uint32(w.Live), w.ReconvergeAt, 0
 	if w.NotifyEveryBlock && len(w.WaitingSplits) > 0 {
 		ctx.NotifyEveryBlock = 1
@@ -204,10 +204,10 @@ func importIfExported(w *machine.Warp) {
 }
 
 // prepare allocates the contexts of the CTA's warps.
-func prepareExport(n *machine.NativeState, c *machine.Cta) {
+func prepareExport(n *machine.NativeState, c *machine.CTA) {
 	size := len(c.Warps)
 	n.Exported, n.Contexts = make([]machine.ExportedWarp, size), make([]*native.Context, size)
-	n.Tid, n.Index, n.HasSource = make([][3]regfile.Row32, size), make([][3]native.Source, size), make([]bool, size)
+	n.ThreadIDs, n.Index, n.HasSource = make([][3]regfile.Row32, size), make([][3]native.Source, size), make([]bool, size)
 	for i := range c.Warps {
 		n.Contexts[i] = &n.Exported[i].Context
 		c.Warps[i].Exported = &n.Exported[i]
@@ -217,7 +217,7 @@ func prepareExport(n *machine.NativeState, c *machine.Cta) {
 // importCounts copies the place and the counts of a warp back from machine code.
 func importCounts(w *machine.Warp) {
 	ctx, n := &w.Exported.Context, &w.Count
-	w.Pc = ctx.PC
+	w.PC = ctx.PC
 	n.WarpInstructions = ctx.Count
 	n.ThreadInstructions += ctx.LaneInstrs - ctx.Skipped
 	n.LaneSlots += ctx.LaneInstrs

@@ -19,7 +19,7 @@ import (
 
 // referenceAdjoins reports whether the registers of the reference lie behind those of the kernel: unless it calls functions, whose
 // would lie there.
-func ReferenceAdjoins(c *machine.Kernel) bool { return c.Ref != nil && len(c.Funcs) == 1 }
+func ReferenceAdjoins(c *machine.Kernel) bool { return c.CheckReference != nil && len(c.Funcs) == 1 }
 
 // nativeCheck is a kernel beside its reference as machine code; nil if the reference's registers are elsewhere.
 func NativeCheck(c *machine.Kernel) *native.Check {
@@ -28,21 +28,21 @@ func NativeCheck(c *machine.Kernel) *native.Check {
 	}
 	steps := make([][]native.Step, len(c.Blocks))
 	for i := range c.Blocks {
-		for j := range c.Ref.Pairs[i] {
-			steps[i] = append(steps[i], stepOf(c, &c.Ref.Pairs[i][j]))
+		for j := range c.CheckReference.Pairs[i] {
+			steps[i] = append(steps[i], stepOf(c, &c.CheckReference.Pairs[i][j]))
 		}
-		end := c.Ref.End(&c.Ref.Blocks[i])
-		steps[i] = append(steps[i], native.Step{IsEnd: true, Ref: end, Reads: nativePairs(c.Ref.CheckedBlocks[i].EndReads)})
+		end := c.CheckReference.End(&c.CheckReference.Blocks[i])
+		steps[i] = append(steps[i], native.Step{IsEnd: true, Ref: end, Reads: nativePairs(c.CheckReference.CheckedBlocks[i].EndReads)})
 	}
-	return native.NewCheck(c.Native, c.Ref.Program, c.Entry.Frame, steps, native.Counts{
+	return native.NewCheck(c.Native, c.CheckReference.Program, c.Entry.Frame, steps, native.Counts{
 		Compact: unsafe.Offsetof(machine.EngineCounts{}.Compact), Quick: unsafe.Offsetof(machine.EngineCounts{}.FastForm), OnLanes: unsafe.Offsetof(machine.EngineCounts{}.VectorExecuted),
 	})
 }
 
 // stepOf is a pair for package native.
 func stepOf(c *machine.Kernel, p *machine.InstrPair) native.Step {
-	s := native.Step{PC: p.From, Instr: p.Instr, Ref: p.Ref, Reads: nativePairs(p.Reads), Writes: nativePairs(p.Writes), ComparedFirst: nativePairs(p.UncheckedReads), Copied: nativePairs(p.Needed), Overwritten: p.OverwrittenReads, ProvedUniform: p.Proved, AddressCompared: p.AddressChecked}
-	kind := p.Ref.Op.Signature().Kind
+	s := native.Step{PC: p.From, Instr: p.Instr, Ref: p.Reference, Reads: nativePairs(p.Reads), Writes: nativePairs(p.Writes), ComparedFirst: nativePairs(p.UncheckedReads), Copied: nativePairs(p.Needed), Overwritten: p.OverwrittenReads, ProvedUniform: p.Proved, AddressCompared: p.AddressChecked}
+	kind := p.Reference.Op.Signature().Kind
 	switch {
 	case p.OnLanes:
 		s.Exec = native.OnceForBoth
@@ -67,7 +67,7 @@ func stepOf(c *machine.Kernel, p *machine.InstrPair) native.Step {
 func nativePairs(list []machine.RowPair) []native.Pair {
 	var out []native.Pair
 	for _, rows := range list {
-		out = append(out, native.Pair{Row: rows.Row, Ref: rows.Ref})
+		out = append(out, native.Pair{Row: rows.Row, Ref: rows.Reference})
 	}
 	return out
 }
@@ -79,13 +79,13 @@ type NativeCheckRunner struct{}
 
 func (NativeCheckRunner) Run(w *machine.Warp, budget int) machine.Reason {
 	importIfExported(w)
-	c, m := w.Cta, w.Cta.Code.CheckOnce()
+	c, m := w.CTA, w.CTA.Code.CheckOnce()
 	if m == nil || !fitsNative(w) || !filesAdjoin(w) || !m.Ready(prepareNative(w)) {
 		return check.CheckRunner{}.Run(w, budget)
 	}
 	enterScheduler(w, budget)
 	checkRoom(w)
-	m.RunCheckBlock(nativeContext(w), &w.Files[0], c.Code.Block(w.Pc).Index)
+	m.RunCheckBlock(nativeContext(w), &w.Files[0], c.Code.Block(w.PC).Index)
 	for {
 		w = resumeUntilExit(w, m.RunCheckBlock, m.RunStep)
 		f, k, ctx := &w.Files[0], w.Check, &w.Exported.Context
@@ -98,7 +98,7 @@ func (NativeCheckRunner) Run(w *machine.Warp, budget int) machine.Reason {
 			n := ctx.PC
 			index, i := m.LocateStep(n)
 			b := &c.Code.Blocks[index]
-			w.Pc = b.First
+			w.PC = b.First
 			if executeInGo(w, b, int(i), ctx.Reason); w.Err != nil {
 				return warp.FailureReason(w, b)
 			}
@@ -111,9 +111,9 @@ func (NativeCheckRunner) Run(w *machine.Warp, budget int) machine.Reason {
 		case native.NeedsCaution:
 			return check.CheckRunner{}.Run(w, 1)
 		case native.OtherEnd:
-			b := c.Code.Block(w.Pc)
+			b := c.Code.Block(w.PC)
 			if endInGo(w, b); w.Err != nil {
-				w.Pc = b.First
+				w.PC = b.First
 				return warp.FailureReason(w, b)
 			}
 			return machine.OtherEnd
@@ -125,13 +125,13 @@ func (NativeCheckRunner) Run(w *machine.Warp, budget int) machine.Reason {
 
 // referenceAdjoins reports whether the rows of the reference lie behind those of the program.
 func filesAdjoin(w *machine.Warp) bool {
-	return w.Files[0].IsFollowedBy(&w.Check.Files[0], w.Cta.Code.Entry.Frame)
+	return w.Files[0].IsFollowedBy(&w.Check.Files[0], w.CTA.Code.Entry.Frame)
 }
 
 // checkRoom says where machine code counts, and where it notes what was there before: that is needed in a step alone, and the
 // same for all warps of a CTA.
 func checkRoom(w *machine.Warp) {
-	k := w.Cta.Warps[0].Check
+	k := w.CTA.Warps[0].Check
 	if k.NativeNotes == nil {
 		k.NativeNotes = make([]byte, native.MaxNoteBytes)
 	}
@@ -166,16 +166,16 @@ func repeatInGo(w *machine.Warp, p *machine.InstrPair, reason native.Reason) {
 	k := w.Check
 	k.BeginRun(p.SingleRun)
 	k.Phase = machine.Comparing
-	if p.Ref.Guard != 0 {
+	if p.Reference.Guard != 0 {
 		guardedOff := k.Lanes &^ w.Exported.Lanes // for the guard may be overwritten
 		k.Lanes &^= guardedOff
 		k.Idle |= guardedOff
-		if p.Ref.CountsSkipped {
+		if p.Reference.CountsSkipped {
 			w.Count.ThreadInstructions -= int64(bits.OnesCount32(guardedOff))
 		}
 	}
 	readNativeNotes(k, p)
-	load, store := p.Ref.Op.Signature().Kind == code.Load, p.Ref.Op.Signature().Kind == code.Store
+	load, store := p.Reference.Op.Signature().Kind == code.Load, p.Reference.Op.Signature().Kind == code.Store
 	if reason == native.Halfway {
 		if check.RunReferenceInstr(w, p); w.Err != nil {
 			t, _ := w.Err.(*probe.Trap)

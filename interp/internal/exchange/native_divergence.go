@@ -10,14 +10,14 @@ import (
 )
 
 // exportedFrom returns the reconvergences of a warp. The warp must be exportable.
-func exportedFrom(w *machine.Warp) *warp.Reconvergences { return w.Rc.(warp.StackPolicy).OfStack() }
+func exportedFrom(w *machine.Warp) *warp.Reconvergences { return w.Reconverger.(warp.StackPolicy).OfStack() }
 
 // export copies to machine code the reconvergences of the running warp split within its function, and the warp splits that are
 // to arrive at them. It copies none if warp splits run or wait in another order than that of the stack.
 func exportWarp(w *machine.Warp) {
 	n := w.Exported
 	n.CountedUpTo = w.CountedUpTo
-	n.InNative, n.State, w.Cta.Native.AnyInNative = true, native.Ready, true
+	n.InNative, n.State, w.CTA.Native.AnyInNative = true, native.Ready, true
 	n.MaxDepth, n.MayExit, n.NumReconvergences, n.NumSplits = 0, 0, 0, 0
 	n.NumberedReconvergences.ByNumber, n.NumberedReconvergences.Outer = n.NumberedReconvergences.ByNumber[:0], w.Reconvergence
 	if !w.Exportable || w.TimeSliced || w.NumWaiting > 0 {
@@ -47,7 +47,7 @@ func exportReconvergences(w *machine.Warp, l *machine.ExportedReconvergences) {
 	}
 	l.Outer, n.NumReconvergences = j, uint32(depth)
 	for i, j := range l.ByNumber {
-		n.Reconvergences[depth-1-i] = native.Reconvergence{PC: j.Pc, Lanes: uint32(j.Lanes), Arrived: uint32(j.Arrived), Arrivals: uint32(j.Arrivals), Number: uint32(1 + i)}
+		n.Reconvergences[depth-1-i] = native.Reconvergence{PC: j.PC, Lanes: uint32(j.Lanes), Arrived: uint32(j.Arrived), Arrivals: uint32(j.Arrivals), Number: uint32(1 + i)}
 	}
 	// The last warp split runs next, and warp splits of inner reconvergences run before those of outer ones.
 	first, at := len(w.WaitingSplits), 0
@@ -65,7 +65,7 @@ func exportReconvergences(w *machine.Warp, l *machine.ExportedReconvergences) {
 		c := &w.WaitingSplits[first+i]
 		for at = 0; c.Reconvergence != l.ByNumber[at]; at++ {
 		}
-		n.Splits[i] = native.Split{PC: c.Pc, Lanes: uint32(c.Mask), Depth: uint32(depth - at)}
+		n.Splits[i] = native.Split{PC: c.PC, Lanes: uint32(c.Mask), Depth: uint32(depth - at)}
 	}
 	n.NumSplits = uint32(len(w.WaitingSplits) - first)
 	w.WaitingSplits = w.WaitingSplits[:first]
@@ -94,7 +94,7 @@ func importReconvergences(w *machine.Warp, l *machine.ExportedReconvergences) {
 			j, l.ByNumber[m.Number-1] = l.ByNumber[m.Number-1], nil
 		} else {
 			j = exportedFrom(w).NewReconvergence()
-			*j = machine.Reconvergence{Pc: m.PC, Frame: w.Frame, Outer: outer}
+			*j = machine.Reconvergence{PC: m.PC, Frame: w.Frame, Outer: outer}
 			if outer != nil {
 				j.Depth = outer.Depth + 1
 			}
@@ -105,7 +105,7 @@ func importReconvergences(w *machine.Warp, l *machine.ExportedReconvergences) {
 	w.Reconvergence = outer
 	for i := range n.NumSplits {
 		o := &n.Splits[i]
-		w.WaitingSplits = append(w.WaitingSplits, machine.WarpSplit{Pc: o.PC, Mask: uint64(o.Lanes), Frame: w.Frame, Reconvergence: reconvergences[o.Depth-1]})
+		w.WaitingSplits = append(w.WaitingSplits, machine.WarpSplit{PC: o.PC, Mask: uint64(o.Lanes), Frame: w.Frame, Reconvergence: reconvergences[o.Depth-1]})
 	}
 	for _, j := range l.ByNumber {
 		if j != nil { // its lanes have reconverged

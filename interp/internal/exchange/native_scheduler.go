@@ -16,18 +16,18 @@ import (
 
 // mayScheduleInNative reports whether machine code may schedule the CTA's warps: the launch is not observed, has no seed and no
 // clusters, and its policy has a stack.
-func mayScheduleInNative(c *machine.Cta) bool {
+func mayScheduleInNative(c *machine.CTA) bool {
 	return c.Grid.Seed == 0 && !c.Grid.Clustered() && !c.Grid.MayPause && c.Stream == nil && c.Warps[0].Exportable && !c.Grid.TimeSliced()
 }
 
 // enterScheduler prepares the entry of a warp into machine code: it may execute budget instructions, and where it stops,
 // machine code may switch to other warps of the CTA. prepareNative must have been called for the warp.
 func enterScheduler(w *machine.Warp, budget int) {
-	c := w.Cta
+	c := w.CTA
 	t := &c.Native.Scheduler
 	t.SliceEnd, t.SliceStart, t.InstrsLeft = w.Count.WarpInstructions+int64(budget), c.SliceStart, int64(c.InstrsLeft)
 	t.Quantum, t.MaxCount = machine.MaxWarpBudget, c.Grid.MaxSteps-machine.MaxWarpBudget
-	t.Running, t.LiveWarps, t.WaitersInGo, t.Switched, t.WarpsVisited, t.Dirty, t.Remaining = uint32(w.Id), 0, 0, 0, 0, 0, 0
+	t.Running, t.LiveWarps, t.WaitersInGo, t.Switched, t.WarpsVisited, t.Dirty, t.Remaining = uint32(w.ID), 0, 0, 0, 0, 0, 0
 	setConstants(w)
 	exportWarp(w)
 	w.Exported.Filled = true // when it goes
@@ -52,7 +52,7 @@ func enterScheduler(w *machine.Warp, budget int) {
 
 // prepareNextCTAs allows machine code to begin the next CTAs after all warps of this one have ended, if Go has nothing to do
 // between them.
-func prepareNextCTAs(c *machine.Cta) {
+func prepareNextCTAs(c *machine.CTA) {
 	t := &c.Native.Scheduler
 	usual, last := uint32(c.Warps[0].AllLanes()), uint32(c.Warps[len(c.Warps)-1].AllLanes())
 	if len(c.NextFlights) == c.CompletedCTAs || c.Grid.Cancelled.Load() || !hasNoPendingEffects(c) || t.MaxCount < 0 || !t.HasCodeFor(usual) || !t.HasCodeFor(last) {
@@ -64,7 +64,7 @@ func prepareNextCTAs(c *machine.Cta) {
 		}
 	}
 	t.Remaining = uint32(len(c.NextFlights) - c.CompletedCTAs)
-	t.CTAID = [3]uint64{uint64(c.Id.X), uint64(c.Id.Y), uint64(c.Id.Z)}
+	t.CTAID = [3]uint64{uint64(c.ID.X), uint64(c.ID.Y), uint64(c.ID.Z)}
 	t.GridWidth = [2]uint64{uint64(c.Grid.Dim.X), uint64(c.Grid.Dim.Y)}
 	t.FirstLanes, t.LastLanes = usual, last
 	t.EntryPC, t.InstrsPerCTA = c.Code.Entry.Begin, machine.SliceParallel
@@ -76,21 +76,21 @@ func prepareNextCTAs(c *machine.Cta) {
 }
 
 // hasNoPendingEffects reports whether the CTA has neither asynchronous effects to finish nor output to print.
-func hasNoPendingEffects(c *machine.Cta) bool { return !c.AsyncState.IsUsed() && c.Output.Len() == 0 }
+func hasNoPendingEffects(c *machine.CTA) bool { return !c.AsyncState.IsUsed() && c.Output.Len() == 0 }
 
 // mayRunNextCTAsInNative reports whether machine code may begin CTAs of the launch: at their beginning they must differ in
 // ctaid alone, and registers and local memory must be at the same addresses.
 func MayRunNextCTAsInNative(g *machine.Grid) bool {
 	k := g.Kernel
 	moves := k.LocalWords() > machine.KernelFrame || k.Entry.Allocates || len(k.Funcs) > 1
-	if g.Clustered() || g.Seed != 0 || len(g.Probes) > 0 || g.MayPause || g.Backend == warp.Portable || g.Dev.Memory.ShadowBytes > 0 || moves || g.Dev.Tolerance != 0 {
+	if g.Clustered() || g.Seed != 0 || len(g.Probes) > 0 || g.MayPause || g.Backend == warp.Portable || g.Device.Memory.ShadowBytes > 0 || moves || g.Device.Tolerance != 0 {
 		return false
 	}
 	return !slices.ContainsFunc(k.Native.Uniform, func(r ptx.SpecialReg) bool { return !r.Fixed() && (r < ptx.CtaidX || r > ptx.CtaidZ) })
 }
 
 // syncEndedCTAs adds the counts of the CTAs that ended in machine code, and makes c the CTA that runs there now.
-func syncEndedCTAs(c *machine.Cta) {
+func syncEndedCTAs(c *machine.CTA) {
 	n := &c.Native
 	f, b := &n.Scheduler.NextCTAs, &c.CompletedCounts
 	for i := range c.Warps {
@@ -133,7 +133,7 @@ func resetExported(w *machine.Warp) {
 
 // prepareWarp exports the state of another warp of the CTA than w, which is about to enter machine code. It reports whether
 // machine code may switch warps at all.
-func prepareWarp(c *machine.Cta, other, w *machine.Warp) bool {
+func prepareWarp(c *machine.CTA, other, w *machine.Warp) bool {
 	t, l := &c.Native.Scheduler, other.Exported
 	if other.State != machine.HasEnded {
 		t.LiveWarps++
@@ -166,41 +166,41 @@ func prepareWarp(c *machine.Cta, other, w *machine.Warp) bool {
 
 // exportAgain exports a warp again after Go has executed an instruction of it.
 func exportAgain(w *machine.Warp) {
-	if w.Frame.Fn.Allocates {
+	if w.Frame.Func.Allocates {
 		setLocalMemory(w)
 	}
-	if !hasNoPendingEffects(w.Cta) {
-		w.Cta.Native.Scheduler.Remaining = 0
+	if !hasNoPendingEffects(w.CTA) {
+		w.CTA.Native.Scheduler.Remaining = 0
 	}
 	if w.Yields {
-		w.Cta.Native.Scheduler.SliceEnd = 0 // at the end of the block
+		w.CTA.Native.Scheduler.SliceEnd = 0 // at the end of the block
 	}
 	exportWarp(w)
 }
 
 // nativeContext returns the context of a warp for its next entry, with its limit set.
 func nativeContext(w *machine.Warp) *native.Context {
-	w.Cta.Native.EnterCount++
-	if t := &w.Cta.Native.Scheduler; w.Cta.Ordered {
+	w.CTA.Native.EnterCount++
+	if t := &w.CTA.Native.Scheduler; w.CTA.Ordered {
 		t.Ordered = 1
 	} else {
 		t.Ordered = 0
 	}
 	if w.Check != nil {
-		return w.Exported.WithCheckLimit(w.Cta.Native.Scheduler.SliceEnd)
+		return w.Exported.WithCheckLimit(w.CTA.Native.Scheduler.SliceEnd)
 	}
-	return w.Exported.WithLimit(w.Cta.Native.Scheduler.SliceEnd)
+	return w.Exported.WithLimit(w.CTA.Native.Scheduler.SliceEnd)
 }
 
 // mayResume reports whether the warp has left machine code only because a stretch ended: it may enter again at once.
 func mayResume(w *machine.Warp) bool {
 	ctx := &w.Exported.Context
-	return !w.Cta.Grid.Cancelled.Load() && ctx.Reason == native.BudgetUsed && ctx.Count < w.Cta.Native.Scheduler.SliceEnd && !w.Yields
+	return !w.CTA.Grid.Cancelled.Load() && ctx.Reason == native.BudgetUsed && ctx.Count < w.CTA.Native.Scheduler.SliceEnd && !w.Yields
 }
 
 // syncBack copies the state of every warp that ran in machine code back to Go, and returns the warp that stopped.
 func syncBack(w *machine.Warp) *machine.Warp {
-	c := w.Cta
+	c := w.CTA
 	n := &c.Native
 	t := &n.Scheduler
 	if t.Dirty == 0 {
@@ -240,7 +240,7 @@ func syncBack(w *machine.Warp) *machine.Warp {
 	}
 	c.WarpsVisited = (c.WarpsVisited + int(t.WarpsVisited)) % len(c.Warps)
 	t.Switched, t.WarpsVisited, n.Resumed = 0, 0, w
-	c.NextWarp, c.InstrsLeft, c.SliceStart = w.Id, int(t.InstrsLeft), t.SliceStart
+	c.NextWarp, c.InstrsLeft, c.SliceStart = w.ID, int(t.InstrsLeft), t.SliceStart
 	w.Yields, w.Budget, w.UnchargedExits = false, int(t.SliceLength), t.SliceEnd-t.SliceStart-t.SliceLength
 	return w
 }
@@ -253,7 +253,7 @@ func resumeUntilExit(w *machine.Warp, block, rest func(*native.Context, *regfile
 		f, ctx := &w.Files[0], &w.Exported.Context
 		switch {
 		case mayResume(w):
-			block(nativeContext(w), f, w.Cta.Code.Block(ctx.PC).Index)
+			block(nativeContext(w), f, w.CTA.Code.Block(ctx.PC).Index)
 		case ctx.Reason == native.StretchEnded:
 			rest(nativeContext(w), f, ctx.PC)
 		default:
@@ -263,7 +263,7 @@ func resumeUntilExit(w *machine.Warp, block, rest func(*native.Context, *regfile
 }
 
 // importAll copies the state of all warps back from machine code. Warps that wait at a barrier there arrive at it in Go.
-func (MachineCode) ImportAll(c *machine.Cta) {
+func (MachineCode) ImportAll(c *machine.CTA) {
 	n := &c.Native
 	n.AnyInNative = false
 	for i := range n.Exported {

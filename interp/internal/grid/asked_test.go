@@ -24,7 +24,7 @@ type recordingBackend struct {
 func (a *recordingBackend) asks(w *machine.Warp) {
 	a.Times++
 	if a.Times == a.Inner {
-		for a.Cancel(); !w.Cta.Grid.Cancelled.Load(); {
+		for a.Cancel(); !w.CTA.Grid.Cancelled.Load(); {
 			runtime.Gosched() // the launch is told by another goroutine
 		}
 	}
@@ -32,12 +32,12 @@ func (a *recordingBackend) asks(w *machine.Warp) {
 
 // ran is told behind it how often machine code had been entered.
 func (a *recordingBackend) ran(w *machine.Warp, before int64) {
-	a.Entered += int(w.Cta.Native.EnterCount - before)
+	a.Entered += int(w.CTA.Native.EnterCount - before)
 }
 
 func (a *recordingBackend) Run(w *machine.Warp, budget int) machine.Reason {
 	a.asks(w)
-	defer a.ran(w, w.Cta.Native.EnterCount)
+	defer a.ran(w, w.CTA.Native.EnterCount)
 	return a.MachineCode.Run(w, budget)
 }
 
@@ -51,6 +51,6 @@ type recordingCheckBackend struct {
 
 func (a *recordingCheckBackend) Run(w *machine.Warp, budget int) machine.Reason {
 	a.by.asks(w)
-	defer a.by.ran(w, w.Cta.Native.EnterCount)
+	defer a.by.ran(w, w.CTA.Native.EnterCount)
 	return a.NativeCheckRunner.Run(w, budget)
 }

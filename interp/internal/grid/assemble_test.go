@@ -14,7 +14,7 @@ func Assemble(m *ptx.Module, k *ptx.Func, p *code.Program) bool {
 	c := NewKernel(m, k, p)
 	for _, mask := range []uint32{regfile.Full, 1} {
 		ctx := &native.Context{Mask: mask}
-		if c.Ref == nil && !c.Native.Ready(ctx) || exchange.ReferenceAdjoins(c) && !c.CheckOnce().Ready(ctx) {
+		if c.CheckReference == nil && !c.Native.Ready(ctx) || exchange.ReferenceAdjoins(c) && !c.CheckOnce().Ready(ctx) {
 			return false
 		}
 	}

@@ -20,7 +20,7 @@ func CompileNative(g *machine.Grid) {
 }
 
 // runnerOf is what runs the warps of a CTA: their backend, or what asks it for spans.
-func runnerOf(c *machine.Cta) machine.Runner {
+func runnerOf(c *machine.CTA) machine.Runner {
 	switch {
 	case c.Stream != nil:
 		return observe.ObservedRunner{}

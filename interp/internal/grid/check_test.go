@@ -15,13 +15,13 @@ import (
 
 // reg is a register.
 func reg(i int32) machine.RowPair {
-	return machine.RowPair{Row: code.Row{Slot: code.R, Row: i}, Ref: code.Row{Slot: code.R, Row: 10 + i}}
+	return machine.RowPair{Row: code.Row{Slot: code.R, Row: i}, Reference: code.Row{Slot: code.R, Row: 10 + i}}
 }
 
 // madeOf is an addition.
 func madeOf(exec code.Exec, guard int32, d machine.RowPair, reads ...machine.RowPair) machine.InstrPair {
 	instr := &code.Instr{Op: code.OpNamed("add.s32"), Plan: code.ExecPlan{Exec: exec}, Guard: guard}
-	return machine.InstrPair{Instr: instr, Ref: instr, Computes: exec != code.OnLanes, Combinable: true, OnLanes: exec == code.OnLanes, Reads: reads, Writes: []machine.RowPair{d}}
+	return machine.InstrPair{Instr: instr, Reference: instr, Computes: exec != code.OnLanes, Combinable: true, OnLanes: exec == code.OnLanes, Reads: reads, Writes: []machine.RowPair{d}}
 }
 
 // onLanes is one that runs on the lanes.
@@ -30,12 +30,12 @@ func onLanes(d machine.RowPair, reads ...machine.RowPair) machine.InstrPair {
 }
 
 // voting is a collective.
-var voting = machine.InstrPair{Instr: &code.Instr{Op: code.VoteSync}, Ref: &code.Instr{Op: code.VoteSync}, OnLanes: true}
+var voting = machine.InstrPair{Instr: &code.Instr{Op: code.VoteSync}, Reference: &code.Instr{Op: code.VoteSync}, OnLanes: true}
 
 // TestSettle: what an instruction on the lanes reads is compared, but for rows that have
 // been compared or copied in the block and are what they were.
 func TestSettle(t *testing.T) {
-	moved := machine.RowPair{Row: reg(1).Row, Ref: reg(7).Ref} // another register in the row of register 1
+	moved := machine.RowPair{Row: reg(1).Row, Reference: reg(7).Reference} // another register in the row of register 1
 	a, b, c, d := reg(1), reg(2), reg(3), reg(4)
 	for _, e := range []struct {
 		name  string
@@ -46,13 +46,13 @@ func TestSettle(t *testing.T) {
 		{"read", []machine.InstrPair{onLanes(d, a, b), onLanes(d, b, c)}, []machine.RowPair{c}},
 		{"written", []machine.InstrPair{onLanes(c, a, b), onLanes(d, c, b)}, nil},
 		{"overwritten by another register", []machine.InstrPair{onLanes(d, a, b), onLanes(moved, b, b), onLanes(d, a, b)}, []machine.RowPair{a}},
-		{"in another row", []machine.InstrPair{onLanes(d, a, b), onLanes(machine.RowPair{Row: reg(5).Row, Ref: a.Ref}, b, b), onLanes(d, a, b)}, []machine.RowPair{a}},
+		{"in another row", []machine.InstrPair{onLanes(d, a, b), onLanes(machine.RowPair{Row: reg(5).Row, Reference: a.Reference}, b, b), onLanes(d, a, b)}, []machine.RowPair{a}},
 		{"read with a guard", []machine.InstrPair{madeOf(code.OnLanes, 1, c, a, b), onLanes(d, a, c)}, []machine.RowPair{a, c}},
 		{"written with a guard", []machine.InstrPair{onLanes(c, a, b), madeOf(code.OnLanes, 1, c, a, b), onLanes(d, c, b)}, nil},
 		{"overwritten with a guard", []machine.InstrPair{onLanes(d, a, b), madeOf(code.OnLanes, 1, moved, b, b), onLanes(d, a, b)}, []machine.RowPair{a}},
 		{"written compactly", []machine.InstrPair{onLanes(d, a, b), madeOf(code.CompactTwo, 0, a, c, c), onLanes(d, a, b)}, []machine.RowPair{a}},
 		{"read compactly", []machine.InstrPair{onLanes(d, a, b), madeOf(code.CompactTwo, 0, c, a, a), onLanes(d, a, b)}, []machine.RowPair{a}},
-		{"a constant, computed again", []machine.InstrPair{onLanes(d, a, b), {Ref: &code.Instr{}, Writes: []machine.RowPair{{Row: code.Row{Slot: code.R, Row: -3}, Ref: a.Ref}}}, onLanes(d, a, b)}, []machine.RowPair{a}},
+		{"a constant, computed again", []machine.InstrPair{onLanes(d, a, b), {Reference: &code.Instr{}, Writes: []machine.RowPair{{Row: code.Row{Slot: code.R, Row: -3}, Reference: a.Reference}}}, onLanes(d, a, b)}, []machine.RowPair{a}},
 		{"behind a collective", []machine.InstrPair{onLanes(d, a, b), voting, onLanes(d, a, b)}, []machine.RowPair{a, b}},
 		{"compact itself", []machine.InstrPair{onLanes(d, a, b), madeOf(code.CompactTwo, 0, d, a, b)}, []machine.RowPair{a, b}},
 	} {
@@ -70,9 +70,9 @@ func TestRuns(t *testing.T) {
 		return madeOf(code.CompactTwo, 0, d, reads...)
 	}
 	a, b, c, d, e := reg(1), reg(2), reg(3), reg(4), reg(5)
-	sameRow, sameRef := machine.RowPair{Row: d.Row, Ref: e.Ref}, machine.RowPair{Row: e.Row, Ref: d.Ref}
+	sameRow, sameRef := machine.RowPair{Row: d.Row, Reference: e.Reference}, machine.RowPair{Row: e.Row, Reference: d.Reference}
 	guarded := madeOf(code.CompactTwo, 1, e, a)
-	folded := machine.InstrPair{Ref: &code.Instr{}, Computes: true, Combinable: true, Writes: []machine.RowPair{{Row: code.Row{Slot: code.R, Row: -3}, Ref: e.Ref}}}
+	folded := machine.InstrPair{Reference: &code.Instr{}, Computes: true, Combinable: true, Writes: []machine.RowPair{{Row: code.Row{Slot: code.R, Row: -3}, Reference: e.Reference}}}
 	waits := compact(e, a)
 	waits.Combinable = false
 	for _, x := range []struct {
@@ -85,7 +85,7 @@ func TestRuns(t *testing.T) {
 		{"on the lanes first", []machine.InstrPair{onLanes(d, a, b), compact(c, a, b)}, []int{1, 1}},
 		{"a chain of compact ones", []machine.InstrPair{compact(c, a, b), compact(d, c, b), compact(e, d, c)}, []int{3}},
 		{"a chain on the lanes", []machine.InstrPair{onLanes(c, a, b), onLanes(d, c, b), onLanes(e, d, c)}, []int{3}},
-		{"read behind in the row of another", []machine.InstrPair{onLanes(d, a, b), onLanes(a, b, machine.RowPair{Row: d.Row, Ref: e.Ref})}, []int{1, 1}},
+		{"read behind in the row of another", []machine.InstrPair{onLanes(d, a, b), onLanes(a, b, machine.RowPair{Row: d.Row, Reference: e.Reference})}, []int{1, 1}},
 		{"folded", []machine.InstrPair{folded, compact(c, a, b), folded, compact(d, a, b)}, []int{2, 2}}, // the same is written
 		{"folded, then on the lanes", []machine.InstrPair{folded, onLanes(c, a, b)}, []int{1, 1}},
 		{"written twice", []machine.InstrPair{compact(d, a, b), compact(d, a, d)}, []int{1, 1}},
@@ -142,7 +142,7 @@ func TestUnwanted(t *testing.T) {
 		{"read before, in a loop", [][]machine.InstrPair{{onLanes(c, c, b)}}, nil, false},
 		{"read at the end", [][]machine.InstrPair{{onLanes(c, a, b)}}, []machine.RowPair{c}, false},
 		{"with a guard", [][]machine.InstrPair{{madeOf(code.OnLanes, 1, c, a, b), onLanes(a, c, b)}}, nil, false},
-		{"compared", [][]machine.InstrPair{{onLanes(c, a, b), madeOf(code.CompactTwo, 0, machine.RowPair{Row: c.Row, Ref: b.Ref}, a), onLanes(a, c, b)}}, nil, false},
+		{"compared", [][]machine.InstrPair{{onLanes(c, a, b), madeOf(code.CompactTwo, 0, machine.RowPair{Row: c.Row, Reference: b.Reference}, a), onLanes(a, c, b)}}, nil, false},
 	} {
 		r := &machine.Reference{Kernel: &machine.Kernel{Program: &code.Program{}}, Pairs: x.blocks, CheckedBlocks: make([]machine.CheckedBlock, len(x.blocks))}
 		for i := range x.blocks {
@@ -174,8 +174,8 @@ func TestKnown(t *testing.T) {
 		{"only read", []machine.InstrPair{madeOf(code.CompactTwo, 0, b, a)}, false},
 		{"computed for some", []machine.InstrPair{madeOf(code.CompactTwo, 1, a, b)}, false},
 		{"overwritten for some on the lanes", []machine.InstrPair{madeOf(code.CompactTwo, 0, a, b), madeOf(code.OnLanes, 1, a, b)}, false},
-		{"its row is another's", []machine.InstrPair{madeOf(code.CompactTwo, 0, a, b), madeOf(code.CompactTwo, 0, machine.RowPair{Row: a.Row, Ref: b.Ref}, b)}, false},
-		{"its row of the reference is another's", []machine.InstrPair{madeOf(code.CompactTwo, 0, a, b), madeOf(code.CompactTwo, 0, machine.RowPair{Row: c.Row, Ref: a.Ref}, b)}, false},
+		{"its row is another's", []machine.InstrPair{madeOf(code.CompactTwo, 0, a, b), madeOf(code.CompactTwo, 0, machine.RowPair{Row: a.Row, Reference: b.Reference}, b)}, false},
+		{"its row of the reference is another's", []machine.InstrPair{madeOf(code.CompactTwo, 0, a, b), madeOf(code.CompactTwo, 0, machine.RowPair{Row: c.Row, Reference: a.Reference}, b)}, false},
 		{"behind a collective", []machine.InstrPair{madeOf(code.CompactTwo, 0, a, b), voting}, false},
 		{"read since", []machine.InstrPair{madeOf(code.CompactTwo, 0, a, b), madeOf(code.Materialised, 0, b, a)}, true},
 	} {
@@ -189,7 +189,7 @@ func TestKnown(t *testing.T) {
 
 // TestStill: lanes next to each other tell whether a compact register is what the reference has.
 func TestStill(t *testing.T) {
-	rows := machine.RowPair{Row: code.Row{Slot: code.R, Row: 0}, Ref: code.Row{Slot: code.R, Row: 0}}
+	rows := machine.RowPair{Row: code.Row{Slot: code.R, Row: 0}, Reference: code.Row{Slot: code.R, Row: 0}}
 	for _, x := range []struct {
 		name         string
 		lanes, held  uint32

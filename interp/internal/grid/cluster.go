@@ -14,8 +14,8 @@ import (
 )
 
 // newCluster makes a cluster of a cluster of contexts for them, in the order of their ranks.
-func newCluster(ctas []*machine.Cta) *machine.Cluster {
-	cl := &machine.Cluster{Ctas: ctas, InstrsLeft: make([]int, len(ctas))}
+func newCluster(ctas []*machine.CTA) *machine.Cluster {
+	cl := &machine.Cluster{CTAs: ctas, InstrsLeft: make([]int, len(ctas))}
 	for r, c := range ctas {
 		c.Cluster, c.Rank = cl, r
 		cl.Shared = append(cl.Shared, c.SharedMem)
@@ -27,10 +27,10 @@ func newCluster(ctas []*machine.Cta) *machine.Cluster {
 
 // beginCluster has the CTAs of a cluster begin, all before one of them runs.
 func beginCluster(g *machine.Grid, flights []machine.Flight) {
-	ctas := make([]*machine.Cta, len(flights))
+	ctas := make([]*machine.CTA, len(flights))
 	for i := range flights {
 		ctas[i] = takeContext(g)
-		flights[i].Cta = ctas[i]
+		flights[i].CTA = ctas[i]
 	}
 	newCluster(ctas)
 	for i := range flights {
@@ -41,10 +41,10 @@ func beginCluster(g *machine.Grid, flights []machine.Flight) {
 // parallelCluster is a cluster's part of the first half of a round. It reports whether one of
 // its CTAs pauses.
 func parallelCluster(g *machine.Grid, flights []machine.Flight) (paused bool) {
-	if flights[0].Cta == nil {
+	if flights[0].CTA == nil {
 		beginCluster(g, flights)
 	}
-	cl := flights[0].Cta.Cluster
+	cl := flights[0].CTA.Cluster
 	if !cl.HalfUnderway {
 		cl.HalfUnderway, cl.NextCTA, cl.AnyExecuted, cl.AnyProgress = true, 0, false, false
 		for r := range cl.InstrsLeft {
@@ -54,26 +54,26 @@ func parallelCluster(g *machine.Grid, flights []machine.Flight) (paused bool) {
 	for {
 		for ; cl.NextCTA < len(flights); cl.NextCTA++ {
 			f, left := &flights[cl.NextCTA], &cl.InstrsLeft[cl.NextCTA]
-			if f.Status == machine.CtaEnded || *left <= 0 && f.Status != machine.CtaPaused {
+			if f.Status == machine.CTAEnded || *left <= 0 && f.Status != machine.CTAPaused {
 				continue
 			}
 			before, completed := *left, cl.Completed
-			noted := f.Cta.ChangedBefore || f.Cta.Changed
-			f.Cta.ChangedBefore, f.Cta.Changed = false, false
+			noted := f.CTA.ChangedBefore || f.CTA.Changed
+			f.CTA.ChangedBefore, f.CTA.Changed = false, false
 			advanceFlight(g, f, before, false)
-			*left = f.Cta.InstrsLeft
-			changed := f.Cta.ChangedBefore || f.Cta.Changed
-			f.Cta.ChangedBefore = f.Cta.ChangedBefore || noted
+			*left = f.CTA.InstrsLeft
+			changed := f.CTA.ChangedBefore || f.CTA.Changed
+			f.CTA.ChangedBefore = f.CTA.ChangedBefore || noted
 			cl.AnyExecuted = cl.AnyExecuted || *left != before
 			cl.AnyProgress = cl.AnyProgress || changed || cl.Completed != completed
 			switch f.Status {
-			case machine.CtaPaused:
+			case machine.CTAPaused:
 				return true
-			case machine.CtaFailed:
+			case machine.CTAFailed:
 				cl.HalfUnderway = false
 				return false
 			}
-			cl.AnyProgress = cl.AnyProgress || !ctaSpins(f.Cta)
+			cl.AnyProgress = cl.AnyProgress || !ctaSpins(f.CTA)
 		}
 		if !cl.AnyExecuted || !cl.AnyProgress { // they may wait for what another CTA does
 			break
@@ -82,16 +82,16 @@ func parallelCluster(g *machine.Grid, flights []machine.Flight) (paused bool) {
 	}
 	cl.HalfUnderway = false
 	if trapFlight := stuckFlight(cl, flights); trapFlight != nil {
-		trapFlight.Cta.Err = clusterDeadlock(trapFlight.Cta)
-		trapFlight.Status = machine.CtaFailed
-		event.EmitTrap(trapFlight.Cta, trapFlight.Cta.Err.(*probe.Trap))
+		trapFlight.CTA.Err = clusterDeadlock(trapFlight.CTA)
+		trapFlight.Status = machine.CTAFailed
+		event.EmitTrap(trapFlight.CTA, trapFlight.CTA.Err.(*probe.Trap))
 		recordFailure(g, trapFlight)
 	}
 	return false
 }
 
 // spins reports whether all that runs in the CTA, and could, is in loops that may wait.
-func ctaSpins(c *machine.Cta) bool {
+func ctaSpins(c *machine.CTA) bool {
 	for i := range c.Warps {
 		if w := &c.Warps[i]; w.State == machine.ReadyToRun && !warpSpins(w) {
 			return false
@@ -106,7 +106,7 @@ func stuckFlight(cl *machine.Cluster, flights []machine.Flight) *machine.Flight 
 	var first *machine.Flight
 	for i := range flights {
 		switch f := &flights[i]; f.Status {
-		case machine.CtaEnded:
+		case machine.CTAEnded:
 		case machine.WaitsForCluster:
 			if first == nil {
 				first = f
@@ -119,10 +119,10 @@ func stuckFlight(cl *machine.Cluster, flights []machine.Flight) *machine.Flight 
 }
 
 // clusterDeadlock says who waits where.
-func clusterDeadlock(c *machine.Cta) *probe.Trap {
+func clusterDeadlock(c *machine.CTA) *probe.Trap {
 	var all warp.StuckWarps
 	var trap *probe.Trap
-	for _, other := range c.Cluster.Ctas {
+	for _, other := range c.Cluster.CTAs {
 		exited := 0
 		for i := range other.Warps {
 			w := &other.Warps[i]
@@ -138,7 +138,7 @@ func clusterDeadlock(c *machine.Cta) *probe.Trap {
 			all.Add(w)
 		}
 		if exited == len(other.Warps) {
-			all.Notes = append(all.Notes, fmt.Sprintf("cta %s has exited", other.Id))
+			all.Notes = append(all.Notes, fmt.Sprintf("cta %s has exited", other.ID))
 		}
 	}
 	all.AddTo(trap)

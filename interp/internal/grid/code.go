@@ -15,7 +15,7 @@ import (
 func NewKernel(m *ptx.Module, k *ptx.Func, p *code.Program) *machine.Kernel {
 	c := &machine.Kernel{Program: p, Module: m, Kernel: k, Entry: p.Funcs[0], Native: native.New(p)}
 	if p.Reference != nil {
-		c.Ref = check.NewReference(c, &machine.Kernel{Program: p.Reference, Module: m, Kernel: k, Entry: p.Reference.Funcs[0]})
+		c.CheckReference = check.NewReference(c, &machine.Kernel{Program: p.Reference, Module: m, Kernel: k, Entry: p.Reference.Funcs[0]})
 		c.CheckOnce = sync.OnceValue(func() *native.Check { return exchange.NativeCheck(c) })
 	}
 	return c

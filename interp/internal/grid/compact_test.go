@@ -208,8 +208,8 @@ func (g *testWarp) runOn(b machine.Backend) (outcome string) {
 	memory := slices.Clone(g.memory)
 	device := &machine.Device{Memory: mem.NewMap(1<<32, 1<<20, func(n uint64) ([]byte, func(), error) { return make([]byte, n), func() {}, nil })}
 	k := NewKernel(testModule, testModule.Kernels()[0], g.prog)
-	grid := &machine.Grid{Block: g.block, Mode: machine.Affine, Backend: b, Dev: device, Rules: g.rules, Kernel: k}
-	c := &machine.Cta{Grid: grid, Code: k, Id: g.cta, Index: g.cta.X, SharedMem: device.Memory.NewShared(256)}
+	grid := &machine.Grid{Block: g.block, Mode: machine.Affine, Backend: b, Device: device, Rules: g.rules, Kernel: k}
+	c := &machine.CTA{Grid: grid, Code: k, ID: g.cta, Index: g.cta.X, SharedMem: device.Memory.NewShared(256)}
 	copy(c.SharedMem.Data, memory)
 	hit, err := device.Memory.Alloc(uint64(len(memory)), probe.BufferMemory, "")
 	if err != nil || hit.Base != testBase {
@@ -225,15 +225,15 @@ func (g *testWarp) runOn(b machine.Backend) (outcome string) {
 	}
 	c.Warps = make([]machine.Warp, g.warp+1)
 	w := &c.Warps[g.warp]
-	*w = machine.Warp{Cta: c, Id: g.warp, Files: []regfile.File{*f}, WarpProgress: machine.WarpProgress{Live: uint64(g.live)}, ReconvergeAt: -1}
+	*w = machine.Warp{CTA: c, ID: g.warp, Files: []regfile.File{*f}, WarpProgress: machine.WarpProgress{Live: uint64(g.live)}, ReconvergeAt: -1}
 	w.Mask = uint64(g.mask)
-	c.OwnCluster.Ctas = []*machine.Cta{c}
+	c.OwnCluster.CTAs = []*machine.CTA{c}
 	c.Cluster = &c.OwnCluster
-	c.Frame.Fn = g.prog.Funcs[0]
+	c.Frame.Func = g.prog.Funcs[0]
 	w.Frame = &c.Frame
 	w.Unit = affinetrack.NewUnit(affinetrack.Policies[0], g.rules)
 	reason := b.Run(w, 1)
-	outcome = fmt.Sprintf("why %v at %d, error %v, counts %+v", reason, w.Pc, w.Err, w.Count)
+	outcome = fmt.Sprintf("why %v at %d, error %v, counts %+v", reason, w.PC, w.Err, w.Count)
 	outcome += fmt.Sprintf(", changed %v", c.Changed)
 	h := &w.Files[0]
 	for i := range int32(testFrame.R) {

@@ -21,19 +21,19 @@ import (
 )
 
 // newCTA makes a context for CTAs of the grid.
-func newCTA(g *machine.Grid) *machine.Cta {
-	c := &machine.Cta{ReleasedBlocks: map[int32]bool{}, Grid: g, Code: g.Kernel, Shape: contextShapeOf(g), LastHits: make([]*mem.Allocation, g.Kernel.NumHits)}
-	c.SharedMem = g.Dev.Memory.NewShared(g.SharedLen)
+func newCTA(g *machine.Grid) *machine.CTA {
+	c := &machine.CTA{ReleasedBlocks: map[int32]bool{}, Grid: g, Code: g.Kernel, Shape: contextShapeOf(g), LastHits: make([]*mem.Allocation, g.Kernel.NumHits)}
+	c.SharedMem = g.Device.Memory.NewShared(g.SharedLen)
 	c.Shared = c.SharedMem.Data
-	c.OwnCluster.Ctas = []*machine.Cta{c}
+	c.OwnCluster.CTAs = []*machine.CTA{c}
 	c.Cluster = &c.OwnCluster
-	c.Frame = machine.Frame{Fn: g.Kernel.Entry, Local: g.Kernel.Entry.Align}
+	c.Frame = machine.Frame{Func: g.Kernel.Entry, Local: g.Kernel.Entry.Align}
 	width := g.Kernel.Width
 	c.Warps = make([]machine.Warp, (g.Threads+width-1)/width)
 	for i := range c.Warps {
 		w := &c.Warps[i]
-		w.Cta, w.Id, w.Rc, w.NotifyEveryBlock, w.WaitAtExit = c, i, g.Reconverge.New(), g.Reconverge.NotifyEveryBlock, g.Reconverge.WaitAtExit
-		_, isStack := w.Rc.(warp.StackPolicy)
+		w.CTA, w.ID, w.Reconverger, w.NotifyEveryBlock, w.WaitAtExit = c, i, g.Reconverge.New(), g.Reconverge.NotifyEveryBlock, g.Reconverge.WaitAtExit
+		_, isStack := w.Reconverger.(warp.StackPolicy)
 		w.Exportable = isStack && !w.NotifyEveryBlock && !w.WaitAtExit
 		w.Files = make([]regfile.File, (width+31)/32)
 		for h := range w.Files {
@@ -43,15 +43,15 @@ func newCTA(g *machine.Grid) *machine.Cta {
 		if g.Mode != machine.Check {
 			continue
 		}
-		w.Check = &machine.WarpCheck{Reference: g.Ref, Comparer: check.CheckRunner{}, NativeFuncs: usesNativeFuncs(g), Files: make([]regfile.File, len(w.Files)), EngineFiles: w.Files}
+		w.Check = &machine.WarpCheck{Reference: g.Reference, Comparer: check.CheckRunner{}, NativeFuncs: usesNativeFuncs(g), Files: make([]regfile.File, len(w.Files)), EngineFiles: w.Files}
 		for h := range w.Files {
-			if w.Check.Files[h] = *regfile.New(&g.Ref.Consts, false); exchange.ReferenceAdjoins(g.Kernel) {
-				w.Check.Files[h] = *w.Files[h].NewAdjacent(&g.Ref.Consts, g.Kernel.Entry.Frame, g.Ref.Entry.Frame)
+			if w.Check.Files[h] = *regfile.New(&g.Reference.Consts, false); exchange.ReferenceAdjoins(g.Kernel) {
+				w.Check.Files[h] = *w.Files[h].NewAdjacent(&g.Reference.Consts, g.Kernel.Entry.Frame, g.Reference.Entry.Frame)
 			}
 		}
 	}
 	if g.Mode == machine.Check {
-		twin := &machine.Frame{Fn: g.Ref.Entry, Local: c.Frame.Local, Counterpart: &c.Frame}
+		twin := &machine.Frame{Func: g.Reference.Entry, Local: c.Frame.Local, Counterpart: &c.Frame}
 		c.Frame.Counterpart = twin
 	}
 	return c
@@ -65,7 +65,7 @@ func usesNativeFuncs(g *machine.Grid) bool {
 
 // start readies the context for a CTA of the grid, by its place in the order in which they
 // begin.
-func startCTA(c *machine.Cta, order int) {
+func startCTA(c *machine.CTA, order int) {
 	c.SetIndex(order)
 	if c.Grid.Clustered() {
 		c.SharedMem.AddToCluster(c.Rank)
@@ -94,7 +94,7 @@ func startCTA(c *machine.Cta, order int) {
 }
 
 // forgetLastHits has memory instructions not know what they have hit last, but before.
-func forgetLastHits(c *machine.Cta) {
+func forgetLastHits(c *machine.CTA) {
 	for known := range slices.Chunk(c.LastHits, code.HitsPerAccess) {
 		if known[0] != nil {
 			copy(known[1:], known)
@@ -105,7 +105,7 @@ func forgetLastHits(c *machine.Cta) {
 
 // resetRegisters has registers and local memory be as they are when a warp begins.
 func resetRegisters(w *machine.Warp) {
-	c := w.Cta
+	c := w.CTA
 	fn, words := c.Code.Entry, c.Code.LocalWords()
 	for h := range w.Files {
 		f := &w.Files[h]
@@ -129,7 +129,7 @@ func resetRegisters(w *machine.Warp) {
 
 // reset readies the context, which no CTA has any more, to wait for another launch: it keeps nothing of this one
 // alive.
-func resetCTA(c *machine.Cta) {
+func resetCTA(c *machine.CTA) {
 	clear(c.LastHits)
 	c.Grid, c.AsyncState = nil, machine.AsyncState{}
 	exchange.ResetExport(&c.Native) // the block's shape stays, and so do thread indices
@@ -137,7 +137,7 @@ func resetCTA(c *machine.Cta) {
 
 // random64 is the next of the numbers that a schedule with a seed comes from (splitmix64, Steele et
 // al. 2014).
-func nextRandom(c *machine.Cta) uint64 {
+func nextRandom(c *machine.CTA) uint64 {
 	c.Random += 0x9e3779b97f4a7c15
 	v := c.Random
 	v = (v ^ v>>30) * 0xbf58476d1ce4e5b9
@@ -147,7 +147,7 @@ func nextRandom(c *machine.Cta) uint64 {
 
 // nextBudget is how many instructions a warp may execute in its turn: with a seed, any power of two
 // up to the quantum.
-func nextBudget(c *machine.Cta) int {
+func nextBudget(c *machine.CTA) int {
 	if c.Grid.Seed == 0 {
 		return machine.MaxWarpBudget
 	}
@@ -158,16 +158,16 @@ func nextBudget(c *machine.Cta) int {
 // executing a globally ordered instruction out of turn, or has executed about budget
 // instructions; in a cluster, and not in its turn, until its warps have had theirs. If it has
 // paused it goes on with the share that it had.
-func runCTA(c *machine.Cta, budget int, ordered bool) machine.CtaStatus {
+func runCTA(c *machine.CTA, budget int, ordered bool) machine.CTAStatus {
 	s := runWarps(c, budget, ordered)
 	c.ImportAll()
 	return s
 }
 
 // runWarps is run, behind which machine code may have warps that wait.
-func runWarps(c *machine.Cta, budget int, ordered bool) machine.CtaStatus {
+func runWarps(c *machine.CTA, budget int, ordered bool) machine.CTAStatus {
 	if !c.PausedInSlice {
-		c.CtaSlice = machine.CtaSlice{InstrsLeft: budget, WarpsVisited: len(c.Warps)}
+		c.CTASlice = machine.CTASlice{InstrsLeft: budget, WarpsVisited: len(c.Warps)}
 		c.Ordered = ordered
 		if ordered {
 			for i := range c.Warps {
@@ -188,9 +188,9 @@ func runWarps(c *machine.Cta, budget int, ordered bool) machine.CtaStatus {
 			if w := &c.Warps[c.NextWarp]; w.State == machine.ReadyToRun {
 				if c.AllIdle = false; !runWarp(c, w) {
 					if c.PausedInSlice {
-						return machine.CtaPaused
+						return machine.CTAPaused
 					}
-					return machine.CtaFailed
+					return machine.CTAFailed
 				}
 			}
 			c.WarpsVisited++
@@ -221,18 +221,18 @@ func runWarps(c *machine.Cta, budget int, ordered bool) machine.CtaStatus {
 		}
 		if cluster {
 			c.Err = clusterDeadlock(c)
-			return machine.CtaFailed
+			return machine.CTAFailed
 		}
 		if group != nil {
 			c.Err = async.GroupStandstill(c, group)
-			return machine.CtaFailed
+			return machine.CTAFailed
 		}
 		if waiting {
 			c.Err = warp.DeadlockTrap(c)
-			return machine.CtaFailed
+			return machine.CTAFailed
 		}
 		if c.Err = async.FinishAsync(c); c.Err != nil {
-			return machine.CtaFailed
+			return machine.CTAFailed
 		}
 		c.Done = true
 		event.EmitCTA(c, probe.OnCTAEnd)
@@ -241,15 +241,15 @@ func runWarps(c *machine.Cta, budget int, ordered bool) machine.CtaStatus {
 		}
 		if c.Stream != nil && c.Stream.StopErr != nil {
 			c.Err = c.Stream.StopErr
-			return machine.CtaFailed
+			return machine.CTAFailed
 		}
-		return machine.CtaEnded
+		return machine.CTAEnded
 	}
 	return machine.BudgetSpent
 }
 
 // hasLiveWarps reports whether a warp has not ended.
-func hasLiveWarps(c *machine.Cta) bool {
+func hasLiveWarps(c *machine.CTA) bool {
 	for i := range c.Warps {
 		if c.Warps[i].State != machine.HasEnded {
 			return true
@@ -260,13 +260,13 @@ func hasLiveWarps(c *machine.Cta) bool {
 
 // runWarp has a warp run for its share, and others that a backend has take their turns behind it. It reports whether the
 // CTA can go on.
-func runWarp(c *machine.Cta, w *machine.Warp) bool {
+func runWarp(c *machine.CTA, w *machine.Warp) bool {
 	c.SliceStart = w.Count.WarpInstructions
 	if !c.PausedInSlice {
 		w.Budget = int(min(int64(min(nextBudget(c), c.InstrsLeft)), max(c.Grid.MaxSteps-c.SliceStart+1, 1)))
 	}
 	w = warp.Run(w)
-	c.NextWarp = w.Id
+	c.NextWarp = w.ID
 	c.InstrsLeft -= int(w.Count.WarpInstructions - c.SliceStart)
 	if c.PausedInSlice = w.PausedInBlock; c.PausedInSlice {
 		return false

@@ -22,9 +22,9 @@ func (b *few) Run(w *machine.Warp, budget int) machine.Reason {
 }
 
 func (b *few) block(w *machine.Warp, instrs []code.Instr) machine.Reason {
-	end := w.Pc + int32(len(instrs))
-	if at := b.Span(w, w.Pc, end); at < end {
-		warp.HaltBefore(w, w.Cta.Code.Block(w.Pc), at, w.Cta.Code.Instrs[at].Src)
+	end := w.PC + int32(len(instrs))
+	if at := b.Span(w, w.PC, end); at < end {
+		warp.HaltBefore(w, w.CTA.Code.Block(w.PC), at, w.CTA.Code.Instrs[at].Src)
 		return machine.Unsupported
 	}
 	return machine.NoReason
@@ -32,7 +32,7 @@ func (b *few) block(w *machine.Warp, instrs []code.Instr) machine.Reason {
 
 func (b *few) Span(w *machine.Warp, from, to int32) int32 {
 	for ; from < to; from++ {
-		instr := &w.Cta.Code.Instrs[from]
+		instr := &w.CTA.Code.Instrs[from]
 		if alu.Vec[instr.Op] == nil || instr.Plan.Exec != code.OnLanes || len(w.Files) > 1 {
 			return from
 		}
@@ -42,7 +42,7 @@ func (b *few) Span(w *machine.Warp, from, to int32) int32 {
 	return to
 }
 
-func (*few) ImportAll(*machine.Cta) {}
+func (*few) ImportAll(*machine.CTA) {}
 
 // Few is one that is right.
 var Few machine.Backend = &few{func(w *machine.Warp, instr *code.Instr) {
@@ -86,9 +86,9 @@ type Meddler struct {
 
 func (b *Meddler) Span(w *machine.Warp, from, to int32) int32 {
 	b.PortableBackend.Span(w, from, to)
-	for _, instr := range w.Cta.Code.Instrs[from:to] {
-		if instr.Op.Signature().Kind == code.Store && w.Cta.Index == 0 {
-			b.Store(w.Cta.LastHits[w.AccessOf(&instr).HitIndex].Data)
+	for _, instr := range w.CTA.Code.Instrs[from:to] {
+		if instr.Op.Signature().Kind == code.Store && w.CTA.Index == 0 {
+			b.Store(w.CTA.LastHits[w.AccessOf(&instr).HitIndex].Data)
 		}
 	}
 	return to
@@ -109,7 +109,7 @@ func (b *Audit) Run(w *machine.Warp, budget int) machine.Reason {
 	b.Runs++
 	if why == machine.LanesAbsent {
 		b.Aways++
-		if instr := &w.Cta.Code.Instrs[w.Pc]; instr != w.BlockedInstr || w.Cta.Code.Block(w.Pc).Sources.End-w.Uncounted != instr.Src {
+		if instr := &w.CTA.Code.Instrs[w.PC]; instr != w.BlockedInstr || w.CTA.Code.Block(w.PC).Sources.End-w.Uncounted != instr.Src {
 			b.Wrong++
 		}
 	}

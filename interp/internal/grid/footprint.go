@@ -50,7 +50,7 @@ func Footprint(g *machine.Grid) uint64 {
 	if n.Tensors {
 		kept += uint64(unsafe.Sizeof(matrix.TensorMemory{})) + uint64(halves)*async.MaxPendingTensor*uint64(unsafe.Sizeof(machine.TensorCells{}))
 	}
-	shadows := uint64(1 + g.Dev.Memory.ShadowBytes)
+	shadows := uint64(1 + g.Device.Memory.ShadowBytes)
 	return kept + shadows*g.SharedLen + uint64(halves)*(shadows*perHalf+uint64(unsafe.Sizeof(machine.Warp{})))
 }
 
@@ -95,5 +95,5 @@ func maxDepthWords(c *machine.Kernel, fn *code.Func, limit int, seen map[*code.F
 
 // MaxInFlight is how many CTAs of the grid may be in flight at once, at least one.
 func MaxInFlight(g *machine.Grid) int {
-	return int(max(g.Dev.HostMemory/Footprint(g), 1))
+	return int(max(g.Device.HostMemory/Footprint(g), 1))
 }

@@ -59,10 +59,10 @@ func NewGrid(l *machine.Launch) *machine.Grid {
 	d := l.Device
 	d.Grids++
 	g := &machine.Grid{
-		Kernel: l.Kernel, Dev: d, Dim: l.Grid, Block: l.Block, NumCTAs: l.Grid.Count(), Threads: l.Block.Count(),
+		Kernel: l.Kernel, Device: d, Dim: l.Grid, Block: l.Block, NumCTAs: l.Grid.Count(), Threads: l.Block.Count(),
 		SharedLen: l.Shared, SharedUnit: uint64(occupancy.LimitsOf(d.SM).Unit), DynShared: l.DynamicShared, StackWords: d.Stack / 4, MaxSteps: l.MaxSteps, Seed: l.Seed, Cooperative: l.Cooperative,
 		GridID: d.Grids, Stdout: d.Stdout, Workers: d.Workers, HostMayFault: d.Memory.MayFault(),
-		Mode: l.Mode, VerifyProofs: l.VerifyProofs || l.Mode == machine.Check, EagerEffects: l.EagerEffects, Backend: l.Backend, Reconverge: l.Reconverge, Ref: l.Kernel.Ref, Rules: l.Rules,
+		Mode: l.Mode, VerifyProofs: l.VerifyProofs || l.Mode == machine.Check, EagerEffects: l.EagerEffects, Backend: l.Backend, Reconverge: l.Reconverge, Reference: l.Kernel.CheckReference, Rules: l.Rules,
 	}
 	if g.ClusterDim = l.Cluster; g.ClusterDim == (ptx.Dim3{}) {
 		g.ClusterDim = ptx.Dim()
@@ -75,7 +75,7 @@ func NewGrid(l *machine.Launch) *machine.Grid {
 	for _, p := range l.Probes {
 		w := machine.ProbeState{Probe: p, Subscription: p.Subscription()}
 		if w.Subscription.Events&machine.OperationKinds != 0 {
-			event.DivideOperations(g.Ref)
+			event.DivideOperations(g.Reference)
 		}
 		if w.Subscription.InOrder {
 			g.Workers, g.InOrder = 1, true
@@ -126,7 +126,7 @@ func AllowPause(g *machine.Grid) { g.MayPause, g.Visited = true, make([]bool, le
 func Begin(g *machine.Grid) error {
 	event.EmitGrid(g, probe.OnLaunch, nil)
 	if g.Cooperative {
-		g.Workspace = g.Dev.Memory.OpenWorkspace()
+		g.Workspace = g.Device.Memory.OpenWorkspace()
 	}
 	if err := computeConstants(g); err != nil {
 		return err
@@ -146,7 +146,7 @@ func Begin(g *machine.Grid) error {
 	if g.Cooperative {
 		g.Window = g.NumCTAs
 	}
-	g.HostAtomics, g.PauseStep = g.Workers > 1 || g.Dev.HostGrace > 0, math.MaxInt64
+	g.HostAtomics, g.PauseStep = g.Workers > 1 || g.Device.HostGrace > 0, math.MaxInt64
 	g.LowestFailed.Store(noFailure)
 	return nil
 }
@@ -154,7 +154,7 @@ func Begin(g *machine.Grid) error {
 // End ends a launch that has begun, wherever it is; err is how.
 func End(g *machine.Grid, err error) {
 	if g.Workspace != nil && !g.Workspace.Freed {
-		g.Dev.Memory.Free(g.Workspace)
+		g.Device.Memory.Free(g.Workspace)
 	}
 	lanes.CloseCTAMemory(g)
 	access.TellTolerated(g)
@@ -168,7 +168,7 @@ func Continue(g *machine.Grid, ctx context.Context) (paused bool, err error) {
 		stop := context.AfterFunc(ctx, func() { g.Cancelled.Store(true) })
 		defer stop()
 	}
-	if limit := g.Dev.TimeLimit; limit > 0 {
+	if limit := g.Device.TimeLimit; limit > 0 {
 		begun := time.Now()
 		timer := time.AfterFunc(max(limit-g.Elapsed, 0), func() {
 			g.TimedOut.Store(true)
@@ -194,9 +194,9 @@ func Continue(g *machine.Grid, ctx context.Context) (paused bool, err error) {
 		if low := int(g.LowestFailed.Load()); low < g.NumCTAs {
 			// CTAs behind it may or may not have run: only those before it count.
 			i := slices.IndexFunc(g.Flights, func(f machine.Flight) bool { return f.Index == low })
-			addCounts(g.Flights[i].Cta, &g.Count)
+			addCounts(g.Flights[i].CTA, &g.Count)
 			flushOutput(g, low+1)
-			return false, g.Flights[i].Cta.Err
+			return false, g.Flights[i].CTA.Err
 		}
 		if g.TimedOut.Load() && (g.Next < g.NumCTAs || len(g.Flights) > 0) {
 			flushOutput(g, g.NumCTAs)
@@ -214,9 +214,9 @@ func Continue(g *machine.Grid, ctx context.Context) (paused bool, err error) {
 func timeLimitTrap(g *machine.Grid) error {
 	var all warp.StuckWarps
 	var trap *probe.Trap
-	var trapCTA *machine.Cta
+	var trapCTA *machine.CTA
 	for i := range g.Flights {
-		c := g.Flights[i].Cta
+		c := g.Flights[i].CTA
 		if c == nil {
 			continue
 		}
@@ -228,14 +228,14 @@ func timeLimitTrap(g *machine.Grid) error {
 			all.Add(w)
 			if trap == nil {
 				trapCTA = c
-				trap = w.Fail(g.Kernel.FirstSource(g.Kernel.Block(w.Pc)), w.Mask, probe.ErrTimeLimit, "%v: the launch has run for %v; %d of %d CTAs have ended", probe.ErrTimeLimit, g.Dev.TimeLimit, g.Finished.Load(), g.NumCTAs)
+				trap = w.Fail(g.Kernel.FirstSource(g.Kernel.Block(w.PC)), w.Mask, probe.ErrTimeLimit, "%v: the launch has run for %v; %d of %d CTAs have ended", probe.ErrTimeLimit, g.Device.TimeLimit, g.Finished.Load(), g.NumCTAs)
 			}
 		}
 	}
 	if trap == nil { // the limit was reached between two CTAs
 		k := g.Kernel.Kernel
 		return &probe.Trap{
-			Kind: probe.ErrTimeLimit, Msg: fmt.Sprintf("%v: the launch has run for %v; %d of %d CTAs have ended", probe.ErrTimeLimit, g.Dev.TimeLimit, g.Finished.Load(), g.NumCTAs), Kernel: k.Name,
+			Kind: probe.ErrTimeLimit, Msg: fmt.Sprintf("%v: the launch has run for %v; %d of %d CTAs have ended", probe.ErrTimeLimit, g.Device.TimeLimit, g.Finished.Load(), g.NumCTAs), Kernel: k.Name,
 			File: g.Kernel.Module.Name, Pos: k.Pos, Line: g.Kernel.Module.Line(int(k.Pos.Line)), Grid: g.Dim, Warp: -1, Index: -1, Width: g.Kernel.Width,
 		}
 	}
@@ -301,7 +301,7 @@ func waitForHost(g *machine.Grid) bool {
 	if g.StuckSince.IsZero() {
 		g.StuckSince = time.Now()
 	}
-	if time.Since(g.StuckSince) >= g.Dev.HostGrace {
+	if time.Since(g.StuckSince) >= g.Device.HostGrace {
 		return false
 	}
 	time.Sleep(time.Millisecond)
@@ -372,7 +372,7 @@ func parallelHalf(g *machine.Grid) (paused bool) {
 // worker runs CTAs, and keeps the context of one that has ended for the next.
 type worker struct {
 	g       *machine.Grid
-	context *machine.Cta
+	context *machine.CTA
 }
 
 // runFlights runs a batch of CTAs, or a cluster, in order, as long as none before has failed, and reports whether one pauses.
@@ -383,19 +383,19 @@ func (k *worker) runFlights(list []machine.Flight) (paused bool) {
 			return parallelCluster(g, list)
 		}
 		f := &list[0]
-		if f.Cta == nil {
-			if f.Cta = k.context; f.Cta == nil {
-				f.Cta = takeContext(g)
+		if f.CTA == nil {
+			if f.CTA = k.context; f.CTA == nil {
+				f.CTA = takeContext(g)
 			}
 			k.context = nil
-			startCTA(f.Cta, f.Index)
+			startCTA(f.CTA, f.Index)
 		}
-		f.Cta.NextFlights = notBegun(g, list)
+		f.CTA.NextFlights = notBegun(g, list)
 		f, n, ended := advanceFlight(g, f, machine.SliceParallel, false)
 		if ended && k.context == nil {
-			k.context, f.Cta = f.Cta, nil
+			k.context, f.CTA = f.CTA, nil
 		}
-		if f.Status == machine.CtaPaused {
+		if f.Status == machine.CTAPaused {
 			return true
 		}
 		list = list[n:]
@@ -413,7 +413,7 @@ func (k *worker) finish() {
 // notBegun is the CTAs behind the first of some that have not begun, as far as machine code may go on with them.
 func notBegun(g *machine.Grid, list []machine.Flight) []machine.Flight {
 	n := 1
-	for n < len(list) && g.NextCTAsInNative && list[n].Cta == nil && list[n].Status != machine.CtaEnded && list[n].Index == list[0].Index+n {
+	for n < len(list) && g.NextCTAsInNative && list[n].CTA == nil && list[n].Status != machine.CTAEnded && list[n].Index == list[0].Index+n {
 		n++
 	}
 	return list[1:n]
@@ -424,10 +424,10 @@ func notBegun(g *machine.Grid, list []machine.Flight) []machine.Flight {
 func orderedHalf(g *machine.Grid) (paused bool) {
 	for ; g.NextFlight < len(g.Flights); g.NextFlight++ {
 		f := &g.Flights[g.NextFlight]
-		if f.Status != machine.WantsOrdered && f.Status != machine.CtaPaused {
+		if f.Status != machine.WantsOrdered && f.Status != machine.CTAPaused {
 			continue
 		}
-		if advanceFlight(g, f, sliceOrdered, true); f.Status == machine.CtaPaused {
+		if advanceFlight(g, f, sliceOrdered, true); f.Status == machine.CTAPaused {
 			return true
 		}
 		if g.LowestFailed.Load() < noFailure {
@@ -440,9 +440,9 @@ func orderedHalf(g *machine.Grid) (paused bool) {
 // advance runs a CTA for a slice, and those ahead of it that machine code goes on with. It gives the last, how many they are, and
 // whether the last has ended.
 func advanceFlight(g *machine.Grid, f *machine.Flight, slice int, ordered bool) (last *machine.Flight, n int, ended bool) {
-	c := f.Cta
+	c := f.CTA
 	c.Cluster.ChangedSinceSave = true
-	var status machine.CtaStatus
+	var status machine.CTAStatus
 	if g.HostMayFault {
 		status = runGuarded(c, slice, ordered)
 	} else {
@@ -451,28 +451,28 @@ func advanceFlight(g *machine.Grid, f *machine.Flight, slice int, ordered bool) 
 	passed := c.CompletedCTAs
 	if passed > 0 {
 		f.Count.Add(&c.CompletedCounts)
-		f.Cta, f.Status = nil, machine.CtaEnded
+		f.CTA, f.Status = nil, machine.CTAEnded
 		for i := range c.NextFlights[:passed-1] {
-			c.NextFlights[i].Status = machine.CtaEnded
+			c.NextFlights[i].Status = machine.CTAEnded
 		}
 		f = &c.NextFlights[passed-1]
-		f.Cta = c
+		f.CTA = c
 	}
 	c.NextFlights, c.CompletedCTAs, c.CompletedCounts = nil, 0, machine.Counts{}
 	switch f.Status = status; status {
-	case machine.CtaEnded:
+	case machine.CTAEnded:
 		g.Finished.Add(1)
-		addCounts(f.Cta, &f.Count)
-		f.Tolerated = slices.Clone(f.Cta.Tolerated)
-		if f.Cta.Output.Len() > 0 {
-			g.Mu.Lock()
-			addOutput(g, f.Index, slices.Clone(f.Cta.Output.Bytes()))
-			g.Mu.Unlock()
+		addCounts(f.CTA, &f.Count)
+		f.Tolerated = slices.Clone(f.CTA.Tolerated)
+		if f.CTA.Output.Len() > 0 {
+			g.Mutex.Lock()
+			addOutput(g, f.Index, slices.Clone(f.CTA.Output.Bytes()))
+			g.Mutex.Unlock()
 		}
 		return f, 1 + passed, true
-	case machine.CtaFailed:
-		if t, ok := f.Cta.Err.(*probe.Trap); ok {
-			event.EmitTrap(f.Cta, t)
+	case machine.CTAFailed:
+		if t, ok := f.CTA.Err.(*probe.Trap); ok {
+			event.EmitTrap(f.CTA, t)
 		}
 		recordFailure(g, f)
 	}
@@ -490,7 +490,7 @@ func recordFailure(g *machine.Grid, f *machine.Flight) {
 }
 
 // addCounts adds the counts of the CTA's warps.
-func addCounts(c *machine.Cta, total *machine.Counts) {
+func addCounts(c *machine.CTA, total *machine.Counts) {
 	for i := range c.Warps {
 		if n := &c.Warps[i].Count; c.Grid.Mode == machine.Check {
 			total.Add(n)
@@ -503,17 +503,17 @@ func addCounts(c *machine.Cta, total *machine.Counts) {
 }
 
 // takeContext takes a CTA context from the pool, or makes one.
-func takeContext(g *machine.Grid) *machine.Cta {
-	g.Mu.Lock()
+func takeContext(g *machine.Grid) *machine.CTA {
+	g.Mutex.Lock()
 	if n := len(g.Pool); n > 0 {
 		c := g.Pool[n-1]
 		g.Pool = g.Pool[:n-1]
-		g.Mu.Unlock()
+		g.Mutex.Unlock()
 		return c
 	}
-	g.Mu.Unlock()
+	g.Mutex.Unlock()
 	if g.PoolContexts {
-		if c, ok := g.Kernel.ContextPool.Get().(*machine.Cta); ok && c.Shape == contextShapeOf(g) {
+		if c, ok := g.Kernel.ContextPool.Get().(*machine.CTA); ok && c.Shape == contextShapeOf(g) {
 			c.Grid = g
 			return c
 		}
@@ -547,10 +547,10 @@ func poolIdleContexts(g *machine.Grid) {
 	g.Pool = nil
 }
 
-func putContext(g *machine.Grid, c *machine.Cta) {
-	g.Mu.Lock()
+func putContext(g *machine.Grid, c *machine.CTA) {
+	g.Mutex.Lock()
 	g.Pool = append(g.Pool, c)
-	g.Mu.Unlock()
+	g.Mutex.Unlock()
 }
 
 // Counts is what the CTAs have counted that have ended, or failed.
@@ -571,7 +571,7 @@ func Ended(g *machine.Grid) int64 { return g.Finished.Load() }
 func retireFlights(g *machine.Grid) {
 	keep := g.Flights[:0]
 	for i, f := range g.Flights {
-		if first := i - i%g.ClusterSize; f.Status != machine.CtaEnded || g.Clustered() && !allFinished(g.Flights[first:first+g.ClusterSize]) {
+		if first := i - i%g.ClusterSize; f.Status != machine.CTAEnded || g.Clustered() && !allFinished(g.Flights[first:first+g.ClusterSize]) {
 			keep = append(keep, f)
 			continue
 		}
@@ -579,8 +579,8 @@ func retireFlights(g *machine.Grid) {
 			g.Count.Add(&f.Count)
 			g.Tolerated.Merge(f.Tolerated)
 		}
-		if f.Cta != nil {
-			g.Pool = append(g.Pool, f.Cta)
+		if f.CTA != nil {
+			g.Pool = append(g.Pool, f.CTA)
 		}
 	}
 	clear(g.Flights[len(keep):])
@@ -594,7 +594,7 @@ func retireFlights(g *machine.Grid) {
 
 // allFinished reports whether all of some CTAs have.
 func allFinished(flights []machine.Flight) bool {
-	return !slices.ContainsFunc(flights, func(f machine.Flight) bool { return f.Status != machine.CtaEnded })
+	return !slices.ContainsFunc(flights, func(f machine.Flight) bool { return f.Status != machine.CTAEnded })
 }
 
 // addOutput keeps what a CTA has printed until all before it have ended.
@@ -608,8 +608,8 @@ func addOutput(g *machine.Grid, index int, text []byte) {
 // flush writes what the CTAs below the index have printed, in order.
 func flushOutput(g *machine.Grid, below int) {
 	for _, f := range g.Flights {
-		if f.Cta != nil && f.Index < below && f.Cta.Output.Len() > 0 {
-			addOutput(g, f.Index, f.Cta.Output.Bytes())
+		if f.CTA != nil && f.Index < below && f.CTA.Output.Len() > 0 {
+			addOutput(g, f.Index, f.CTA.Output.Bytes())
 		}
 	}
 	if len(g.Output) == 0 {
@@ -633,7 +633,7 @@ func flushOutput(g *machine.Grid, below int) {
 func isStalled(s *machine.StallDetector, g *machine.Grid) bool {
 	changed, timed := false, false
 	for i := range g.Flights {
-		if c := g.Flights[i].Cta; c != nil {
+		if c := g.Flights[i].CTA; c != nil {
 			changed = changed || c.Changed || c.ChangedBefore
 			timed = timed || c.ReadClock
 			c.Cluster.ChangedSinceSave = c.Cluster.ChangedSinceSave || c.Changed || c.ChangedBefore || c.ReadClock
@@ -671,7 +671,7 @@ func isStalled(s *machine.StallDetector, g *machine.Grid) bool {
 // It reports whether it has called f for all.
 func eachWarp(g *machine.Grid, f func(w *machine.Warp) bool) bool {
 	for i := range g.Flights {
-		c := g.Flights[i].Cta
+		c := g.Flights[i].CTA
 		if c == nil {
 			return false
 		}
@@ -709,9 +709,9 @@ func fallBack(g *machine.Grid) bool {
 	}
 	g.FallenBack = true
 	for i := range g.Flights {
-		g.Flights[i].Cta.Cluster.ChangedSinceSave = true
-		for j := range g.Flights[i].Cta.Warps {
-			g.Flights[i].Cta.Warps[j].TimeSliced = true
+		g.Flights[i].CTA.Cluster.ChangedSinceSave = true
+		for j := range g.Flights[i].CTA.Warps {
+			g.Flights[i].CTA.Warps[j].TimeSliced = true
 		}
 	}
 	return true
@@ -724,7 +724,7 @@ func hashGrid(g *machine.Grid, seed maphash.Seed) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	for i := range g.Flights {
-		c := g.Flights[i].Cta
+		c := g.Flights[i].CTA
 		if c == nil {
 			continue
 		}
@@ -768,16 +768,16 @@ func deadlockTrap(g *machine.Grid) error {
 	kind, why := probe.ErrDeadlock, "no thread can make progress: all wait for a change of memory, and no thread can store"
 	if g.Next < g.NumCTAs {
 		kind = probe.ErrKeptOut
-		why = fmt.Sprintf("%d CTAs in flight wait, %d more do not fit: each can take %d bytes of the host's memory, and all may take %d", len(g.Flights), g.NumCTAs-g.Next, Footprint(g), g.Dev.HostMemory)
+		why = fmt.Sprintf("%d CTAs in flight wait, %d more do not fit: each can take %d bytes of the host's memory, and all may take %d", len(g.Flights), g.NumCTAs-g.Next, Footprint(g), g.Device.HostMemory)
 	}
-	var trapCTA *machine.Cta
+	var trapCTA *machine.CTA
 	var trap *probe.Trap
 	var all warp.StuckWarps
 	diverged := false
 	var awaited []string // mbarriers
 	named := map[string]bool{}
 	for i := range g.Flights {
-		c := g.Flights[i].Cta
+		c := g.Flights[i].CTA
 		for j := range c.Warps {
 			w := &c.Warps[j]
 			if w.State == machine.HasEnded {
@@ -787,13 +787,13 @@ func deadlockTrap(g *machine.Grid) error {
 			all.Add(w)
 			what := async.AwaitedMbarrierText(w)
 			if what != "" && !named[what] && len(awaited) < warp.MaxStuckWarps {
-				named[what], awaited = true, append(awaited, fmt.Sprintf("cta %s %s", c.Id, what))
+				named[what], awaited = true, append(awaited, fmt.Sprintf("cta %s %s", c.ID, what))
 			}
 			if trap == nil {
 				if what != "" && kind == probe.ErrDeadlock {
 					why = "the phase can never complete that is awaited of " + what
 				}
-				trapCTA, trap = c, w.Fail(g.Kernel.FirstSource(g.Kernel.Block(w.Pc)), w.Mask, kind, "%v: %s", kind, why)
+				trapCTA, trap = c, w.Fail(g.Kernel.FirstSource(g.Kernel.Block(w.PC)), w.Mask, kind, "%v: %s", kind, why)
 			}
 		}
 	}

@@ -13,8 +13,8 @@ import (
 // WarpSplits are those of the CTAs in flight, by CTA and warp.
 func WarpSplits(g *machine.Grid) (list []probe.WarpSplit) {
 	for i := range g.Flights {
-		c := g.Flights[i].Cta
-		if c == nil || g.Flights[i].Status == machine.CtaEnded {
+		c := g.Flights[i].CTA
+		if c == nil || g.Flights[i].Status == machine.CTAEnded {
 			continue
 		}
 		for k := range c.Warps {
@@ -31,8 +31,8 @@ func WarpSplits(g *machine.Grid) (list []probe.WarpSplit) {
 // to meet them: they are in no warp split.
 func WaitingSplits(g *machine.Grid) (list []probe.WarpSplit) {
 	for i := range g.Flights {
-		c := g.Flights[i].Cta
-		if c == nil || g.Flights[i].Status == machine.CtaEnded {
+		c := g.Flights[i].CTA
+		if c == nil || g.Flights[i].Status == machine.CTAEnded {
 			continue
 		}
 		for k := range c.Warps {
@@ -40,7 +40,7 @@ func WaitingSplits(g *machine.Grid) (list []probe.WarpSplit) {
 			for _, s := range w.Splits() {
 				for j := s.Reconvergence; j != nil && !seen[j]; j = j.Outer {
 					if seen[j] = true; j.Arrived != 0 {
-						list = append(list, describeSplits(w, machine.WarpSplit{Pc: j.Pc, Mask: j.Arrived, Frame: j.Frame}, false))
+						list = append(list, describeSplits(w, machine.WarpSplit{PC: j.PC, Mask: j.Arrived, Frame: j.Frame}, false))
 					}
 				}
 			}
@@ -50,17 +50,17 @@ func WaitingSplits(g *machine.Grid) (list []probe.WarpSplit) {
 }
 
 func describeSplits(w *machine.Warp, s machine.WarpSplit, runs bool) probe.WarpSplit {
-	c := w.Cta
+	c := w.CTA
 	m := &splitMachine{warp: w, split: s}
-	d := probe.WarpSplit{CTA: c.Index, ID: c.Id, Warp: w.Id, Lanes: s.Mask, Running: runs, Index: -1, Func: s.Frame.Fn.Func, Machine: m}
+	d := probe.WarpSplit{CTA: c.Index, ID: c.ID, Warp: w.ID, Lanes: s.Mask, Running: runs, Index: -1, Func: s.Frame.Func.Func, Machine: m}
 	switch {
 	case s.Wait != nil:
 		described := event.DescribeWait(s.Wait, c.Code.Width)
 		d.Wait, m.src = &described, s.Wait.Src
 	case runs && w.PausedInBlock:
-		m.src = &c.Code.Sources[c.Code.Block(s.Pc).Sources.End-s.Uncounted]
+		m.src = &c.Code.Sources[c.Code.Block(s.PC).Sources.End-s.Uncounted]
 	default:
-		m.src = c.Code.Source(c.Code.NextSource(s.Pc, s.Uncounted))
+		m.src = c.Code.Source(c.Code.NextSource(s.PC, s.Uncounted))
 	}
 	if m.src != nil {
 		d.Instr, d.Index = m.src.Instr, int(m.src.Index)
@@ -88,7 +88,7 @@ func (m *splitMachine) Read(r ptx.RegID) (v probe.Value, ok bool) {
 }
 
 // Shared returns the shared memory of the CTA.
-func (m *splitMachine) Shared() *probe.Allocation { return m.warp.Cta.SharedMem.Public() }
+func (m *splitMachine) Shared() *probe.Allocation { return m.warp.CTA.SharedMem.Public() }
 
 // Frame returns the offset of the local frame in bytes.
 func (m *splitMachine) Frame() int { return 4 * m.split.Frame.Local }

@@ -15,12 +15,12 @@ func TestJoins(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		const exit = 1000
-		fr := &machine.Frame{Fn: &code.Func{}}
-		w := &machine.Warp{Cta: &machine.Cta{}, Rc: new(warp.Stack), WarpProgress: machine.WarpProgress{Live: 0xffffffff}, ShownFrame: fr}
+		fr := &machine.Frame{Func: &code.Func{}}
+		w := &machine.Warp{CTA: &machine.CTA{}, Reconverger: new(warp.Stack), WarpProgress: machine.WarpProgress{Live: 0xffffffff}, ShownFrame: fr}
 		warp.ResumeSplit(w, machine.WarpSplit{Mask: w.Live, Frame: fr})
 		expected := map[int32]uint64{} // lanes at each join
 		next := int32(1)
-		for step := 0; w.Pc != exit; step++ {
+		for step := 0; w.PC != exit; step++ {
 			all := uint64(0)
 			for _, c := range w.Splits() {
 				if c.Mask == 0 || c.Mask&all != 0 {
@@ -28,18 +28,18 @@ func TestJoins(t *testing.T) {
 				}
 				all |= c.Mask
 			}
-			if want, ok := expected[w.Pc]; ok && w.Mask != want&w.Live {
-				t.Fatalf("seed %d: lanes %#x meet at block %d, want %#x", seed, w.Mask, w.Pc, want&w.Live)
+			if want, ok := expected[w.PC]; ok && w.Mask != want&w.Live {
+				t.Fatalf("seed %d: lanes %#x meet at block %d, want %#x", seed, w.Mask, w.PC, want&w.Live)
 			}
 			takenLanes := r.Uint64() & w.Mask
 			if step < 20 && takenLanes != 0 && takenLanes != w.Mask && r.IntN(3) > 0 {
 				join := next + 500
 				if w.Reconvergence != nil && r.IntN(3) == 0 {
-					join = w.Reconvergence.Pc // a branch whose paths meet where the outer ones do
+					join = w.Reconvergence.PC // a branch whose paths meet where the outer ones do
 				} else {
 					expected[join] = w.Mask
 				}
-				warp.DivergeLanes(w, []machine.BranchGroup{{Pc: next + 1, Mask: w.Mask &^ takenLanes}, {Pc: next, Mask: takenLanes}}, join)
+				warp.DivergeLanes(w, []machine.BranchGroup{{PC: next + 1, Mask: w.Mask &^ takenLanes}, {PC: next, Mask: takenLanes}}, join)
 				next += 2
 				continue
 			}
@@ -49,7 +49,7 @@ func TestJoins(t *testing.T) {
 			if w.Reconvergence == nil {
 				warp.JumpTo(w, exit)
 			} else {
-				warp.JumpTo(w, w.Reconvergence.Pc)
+				warp.JumpTo(w, w.Reconvergence.PC)
 			}
 		}
 		if w.Mask != w.Live || len(w.WaitingSplits) != 0 {

@@ -17,19 +17,19 @@ import (
 
 // runGuarded runs a CTA like run. A fault of the host at memory that is mapped into
 // the device becomes a trap.
-func runGuarded(c *machine.Cta, budget int, ordered bool) (s machine.CtaStatus) {
+func runGuarded(c *machine.CTA, budget int, ordered bool) (s machine.CTAStatus) {
 	defer c.ImportAll()
 	if addr, faulted := hostfault.Catch(func() { s = runCTA(c, budget, ordered) }); faulted {
-		c.Err, s = hostFault(c, addr), machine.CtaFailed
+		c.Err, s = hostFault(c, addr), machine.CTAFailed
 	}
 	return s
 }
 
 // hostFault is the trap of an access to mapped memory that is not there, or not to
 // be written. The instruction is found by its address.
-func hostFault(c *machine.Cta, addr uint64) *probe.Trap {
+func hostFault(c *machine.CTA, addr uint64) *probe.Trap {
 	w := &c.Warps[c.NextWarp]
-	a := c.Grid.Dev.Memory.Find(addr)
+	a := c.Grid.Device.Memory.Find(addr)
 	stored := a != nil && readable(unsafe.Add(a.Ptr, addr-a.Base))
 	src, lanes := culpritOf(w, addr, stored)
 	kind, why := probe.ErrOutOfBounds, "the host has no memory there"
@@ -58,9 +58,9 @@ var readProbe atomic.Uint32
 // block has used a register for something else, as only one that did not fault can
 // have, none may be found: then it is the block and all its lanes.
 func culpritOf(w *machine.Warp, addr uint64, stored bool) (src *code.Source, lanes uint64) {
-	b := w.Cta.Code.Block(w.Pc)
+	b := w.CTA.Code.Block(w.PC)
 	for pc := b.First; pc < b.Last; pc++ {
-		instr := &w.Cta.Code.Instrs[pc]
+		instr := &w.CTA.Code.Instrs[pc]
 		if code.Signatures[instr.Op].Side != code.AccessSide {
 			continue
 		}
@@ -79,5 +79,5 @@ func culpritOf(w *machine.Warp, addr uint64, stored bool) (src *code.Source, lan
 			return w.SourceOf(instr), lanes
 		}
 	}
-	return w.Cta.Code.FirstSource(b), w.Mask
+	return w.CTA.Code.FirstSource(b), w.Mask
 }

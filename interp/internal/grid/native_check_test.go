@@ -67,14 +67,14 @@ func (g *checkHarness) runOn(b machine.Backend) (outcome string) {
 	}
 	copy(hit.Data, g.memory)
 	k := g.kernel()
-	grid := &machine.Grid{Block: ptx.Dim3{X: 32, Y: 1, Z: 1}, Threads: 32, SharedLen: 256, Mode: machine.Check, VerifyProofs: true, Backend: b, Dev: device, Rules: g.rules, Kernel: k, Ref: k.Ref, Reconverge: warp.Reconvergers[0]}
+	grid := &machine.Grid{Block: ptx.Dim3{X: 32, Y: 1, Z: 1}, Threads: 32, SharedLen: 256, Mode: machine.Check, VerifyProofs: true, Backend: b, Device: device, Rules: g.rules, Kernel: k, Reference: k.CheckReference, Reconverge: warp.Reconvergers[0]}
 	c := newCTA(grid)
 	copy(c.SharedMem.Data, g.memory)
 	c.LastHits = g.hits(hit)
 	w := &c.Warps[0]
 	w.Live, w.ReconvergeAt, w.Mask = uint64(g.live), -1, uint64(g.mask)
 	w.Frame, w.ShownFrame = &c.Frame, &c.Frame
-	c.Frame.Fn = g.prog.Funcs[0]
+	c.Frame.Func = g.prog.Funcs[0]
 	f, ref := &w.Files[0], &w.Check.Files[0]
 	f.Reset(testFrame)
 	ref.Reset(refFrame)
@@ -100,7 +100,7 @@ func (g *checkHarness) runOn(b machine.Backend) (outcome string) {
 	event.SetOnMaterialise(w)
 	grid.Seed = 1 // so that the warp goes on alone
 	reason := runnerOf(c).Run(w, 1)
-	outcome = fmt.Sprintf("why %v at %d, error %v, changed %v", reason, w.Pc, w.Err, c.Changed)
+	outcome = fmt.Sprintf("why %v at %d, error %v, changed %v", reason, w.PC, w.Err, c.Changed)
 	if t, ok := w.Err.(*probe.Trap); ok {
 		if at := slices.Index(t.Notes, check.LateNote); at >= 0 { // machine code looks at each by itself
 			t.Notes = slices.Delete(t.Notes, at, at+1)
@@ -134,7 +134,7 @@ func (g *checkHarness) runOn(b machine.Backend) (outcome string) {
 // kernel is the program with its reference.
 func (g *checkHarness) kernel() *machine.Kernel {
 	k := NewKernel(testModule, testModule.Kernels()[0], g.prog)
-	if k.Ref.Pairs[0][0].AddressChecked = g.known; g.lib != nil {
+	if k.CheckReference.Pairs[0][0].AddressChecked = g.known; g.lib != nil {
 		k.Native = g.lib.New(g.prog)
 	}
 	return k

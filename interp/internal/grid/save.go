@@ -19,12 +19,12 @@ func Save(g *machine.Grid) (*machine.State, error) {
 	if last == nil || last.Released {
 		last = new(machine.State)
 	}
-	memory, err := g.Dev.Memory.Save(last.Memory)
+	memory, err := g.Device.Memory.Save(last.Memory)
 	if err != nil {
 		return nil, err
 	}
 	s := &machine.State{
-		Memory: memory, Steps: g.Steps, HeapUsed: g.Dev.HeapUsed, Schedule: g.Schedule, FallenBack: g.FallenBack, Finished: g.Finished.Load(),
+		Memory: memory, Steps: g.Steps, HeapUsed: g.Device.HeapUsed, Schedule: g.Schedule, FallenBack: g.FallenBack, Finished: g.Finished.Load(),
 		Count: g.Count, Flights: reusableFlights(g, last.Flights), Next: g.Next, Output: maps.Clone(g.Output), Tolerated: slices.Clone(g.Tolerated),
 	}
 	g.LastState = s
@@ -34,7 +34,7 @@ func Save(g *machine.Grid) (*machine.State, error) {
 		}
 	}
 	for i := range g.Flights {
-		if c := g.Flights[i].Cta; c != nil && c.Stream != nil && g.Flights[i].Status != machine.CtaEnded {
+		if c := g.Flights[i].CTA; c != nil && c.Stream != nil && g.Flights[i].Status != machine.CTAEnded {
 			for _, l := range c.Stream.Sinks {
 				if p, ok := l.Sink.(probe.Saver); ok {
 					s.Sinks = append(s.Sinks, machine.SavedSink{Saver: p, State: p.Save()})
@@ -48,7 +48,7 @@ func Save(g *machine.Grid) (*machine.State, error) {
 // Restore makes the launch what it was when the state was saved, which can be restored
 // again. What kernels have printed since stays printed.
 func Restore(g *machine.Grid, s *machine.State) error {
-	if err := g.Dev.Memory.Restore(s.Memory); err != nil {
+	if err := g.Device.Memory.Restore(s.Memory); err != nil {
 		return err
 	}
 	if err := computeConstants(g); err != nil { // another launch of the kernel may have had other constants
@@ -56,7 +56,7 @@ func Restore(g *machine.Grid, s *machine.State) error {
 	}
 	g.Pool = nil
 	g.LastState, g.Steps = s, s.Steps
-	g.Dev.HeapUsed, g.Schedule, g.FallenBack = s.HeapUsed, s.Schedule, s.FallenBack
+	g.Device.HeapUsed, g.Schedule, g.FallenBack = s.HeapUsed, s.Schedule, s.FallenBack
 	g.Finished.Store(s.Finished)
 	g.Count, g.Flights, g.Next, g.Output = s.Count, copyFlights(g, s.Flights), s.Next, maps.Clone(s.Output)
 	g.Tolerated = slices.Clone(s.Tolerated)
@@ -80,9 +80,9 @@ func Release(g *machine.Grid, s *machine.State) {
 		return
 	}
 	s.Released = true
-	g.Dev.Memory.Release(s.Memory)
+	g.Device.Memory.Release(s.Memory)
 	for i := 0; i < len(s.Flights); i += g.ClusterSize {
-		if c := s.Flights[i].Cta; c != nil {
+		if c := s.Flights[i].CTA; c != nil {
 			if c.Cluster.StateRefs--; c.Cluster.StateRefs == 0 {
 				g.StateBytes -= clusterBytes(c.Cluster)
 			}
@@ -92,28 +92,28 @@ func Release(g *machine.Grid, s *machine.State) {
 }
 
 // StateBytes is how many bytes the states have that were saved and not released.
-func StateBytes(g *machine.Grid) uint64 { return g.StateBytes + g.Dev.Memory.StateBytes() }
+func StateBytes(g *machine.Grid) uint64 { return g.StateBytes + g.Device.Memory.StateBytes() }
 
 // reusableFlights is the CTAs in flight in contexts that stay what they are: those of a state from
 // which they have not changed since, or new ones.
 func reusableFlights(g *machine.Grid, last []machine.Flight) []machine.Flight {
 	flights := slices.Clone(g.Flights)
 	for i := 0; i < len(flights); i += g.ClusterSize {
-		if flights[i].Cta == nil {
+		if flights[i].CTA == nil {
 			continue
 		}
-		cl := flights[i].Cta.Cluster
-		j := slices.IndexFunc(last, func(f machine.Flight) bool { return f.Index == flights[i].Index && f.Cta != nil })
+		cl := flights[i].CTA.Cluster
+		j := slices.IndexFunc(last, func(f machine.Flight) bool { return f.Index == flights[i].Index && f.CTA != nil })
 		if j >= 0 && !cl.ChangedSinceSave {
 			for r := range g.ClusterSize {
-				flights[i+r].Cta = last[j+r].Cta
+				flights[i+r].CTA = last[j+r].CTA
 			}
 		} else {
 			copyContexts(g, flights[i:i+g.ClusterSize])
-			g.StateBytes += clusterBytes(flights[i].Cta.Cluster)
+			g.StateBytes += clusterBytes(flights[i].CTA.Cluster)
 		}
 		cl.ChangedSinceSave = false
-		flights[i].Cta.Cluster.StateRefs++
+		flights[i].CTA.Cluster.StateRefs++
 	}
 	return flights
 }
@@ -122,7 +122,7 @@ func reusableFlights(g *machine.Grid, last []machine.Flight) []machine.Flight {
 func copyFlights(g *machine.Grid, flights []machine.Flight) []machine.Flight {
 	flights = slices.Clone(flights)
 	for i := 0; i < len(flights); i += g.ClusterSize {
-		if flights[i].Cta != nil {
+		if flights[i].CTA != nil {
 			copyContexts(g, flights[i:i+g.ClusterSize])
 		}
 	}
@@ -131,12 +131,12 @@ func copyFlights(g *machine.Grid, flights []machine.Flight) []machine.Flight {
 
 // copyContexts gives the CTAs of a cluster contexts of their own.
 func copyContexts(g *machine.Grid, flights []machine.Flight) {
-	from := flights[0].Cta.Cluster
-	ctas := make([]*machine.Cta, g.ClusterSize)
-	for r, other := range from.Ctas {
+	from := flights[0].CTA.Cluster
+	ctas := make([]*machine.CTA, g.ClusterSize)
+	for r, other := range from.CTAs {
 		ctas[r] = newCTA(g)
 		copyCTA(ctas[r], other)
-		flights[r].Cta = ctas[r]
+		flights[r].CTA = ctas[r]
 	}
 	to := &ctas[0].OwnCluster
 	if g.Clustered() {
@@ -144,9 +144,9 @@ func copyContexts(g *machine.Grid, flights []machine.Flight) {
 	}
 	async.CopyEffects(to, from)
 	to.ChangedSinceSave, to.StateRefs = false, 0
-	for r, other := range from.Ctas {
+	for r, other := range from.CTAs {
 		for k, a := range other.LastHits {
-			if n := slices.IndexFunc(from.Ctas, func(p *machine.Cta) bool { return p.SharedMem == a }); n >= 0 {
+			if n := slices.IndexFunc(from.CTAs, func(p *machine.CTA) bool { return p.SharedMem == a }); n >= 0 {
 				ctas[r].LastHits[k] = ctas[n].SharedMem
 			}
 		}
@@ -155,7 +155,7 @@ func copyContexts(g *machine.Grid, flights []machine.Flight) {
 
 // bytes is what the CTAs take of the host's memory, without what they have issued.
 func clusterBytes(cl *machine.Cluster) (n uint64) {
-	for _, c := range cl.Ctas {
+	for _, c := range cl.CTAs {
 		n += uint64(len(c.Shared) + len(c.SharedMem.Shadow))
 		for i := range c.Warps {
 			w := &c.Warps[i]
@@ -175,7 +175,7 @@ func clusterBytes(cl *machine.Cluster) (n uint64) {
 }
 
 // copyFrom makes the context that of a CTA that has another.
-func copyCTA(c *machine.Cta, other *machine.Cta) {
+func copyCTA(c *machine.CTA, other *machine.CTA) {
 	saved := *c
 	*c = *other
 	c.Native = saved.Native
@@ -193,7 +193,7 @@ func copyCTA(c *machine.Cta, other *machine.Cta) {
 	c.Output.Reset()
 	c.Output.Write(other.Output.Bytes())
 	if other.Stream != nil {
-		c.Stream = &machine.EventStream{Cta: c, Sinks: slices.Clone(other.Stream.Sinks), Subscription: other.Stream.Subscription}
+		c.Stream = &machine.EventStream{CTA: c, Sinks: slices.Clone(other.Stream.Sinks), Subscription: other.Stream.Subscription}
 		c.IdleStream = c.Stream
 	}
 	c.Frame = saved.Frame
@@ -209,7 +209,7 @@ func copyCTA(c *machine.Cta, other *machine.Cta) {
 		b := &c.Barriers[i]
 		b.Waiting, b.WaitingBuffer = slices.Clone(b.Waiting), nil
 		for k, w := range b.Waiting {
-			b.Waiting[k] = &c.Warps[w.Id]
+			b.Waiting[k] = &c.Warps[w.ID]
 		}
 	}
 }
@@ -218,7 +218,7 @@ func copyCTA(c *machine.Cta, other *machine.Cta) {
 func assumeState(w *machine.Warp, other *machine.Warp, m *splitCopier) {
 	saved := *w
 	*w = *other
-	w.Cta, w.Rc, w.Files, w.Local, w.Check, w.Unit, w.OnMaterialise, w.Exported = saved.Cta, saved.Rc, saved.Files, saved.Local, saved.Check, saved.Unit, saved.OnMaterialise, saved.Exported
+	w.CTA, w.Reconverger, w.Files, w.Local, w.Check, w.Unit, w.OnMaterialise, w.Exported = saved.CTA, saved.Reconverger, saved.Files, saved.Local, saved.Check, saved.Unit, saved.OnMaterialise, saved.Exported
 	event.SetOnMaterialise(w)
 	w.FreeWaits, w.BlockedInstr = nil, nil
 	w.SourcesSet, w.Sources = false, nil

@@ -55,16 +55,16 @@ func expandSources(w *machine.Warp, f *regfile.File, instr *code.Instr, m uint32
 	}
 	switch s.Side {
 	case code.CallSide:
-		for _, p := range w.Cta.Code.Calls[instr.Side].Args {
+		for _, p := range w.CTA.Code.Calls[instr.Side].Args {
 			machine.MaterialiseRow(f, code.Row{Slot: p.Slot, Row: p.Row}, m)
 		}
 	case code.FragmentSide:
-		frags := &w.Cta.Code.Fragments[instr.Side]
+		frags := &w.CTA.Code.Fragments[instr.Side]
 		for _, list := range [][]code.Elem{frags.A, frags.B, frags.C, frags.E} {
 			access.ExpandElems(f, list, m)
 		}
 	case code.TextureSide:
-		for _, list := range w.Cta.Code.Textures[instr.Side].Sources {
+		for _, list := range w.CTA.Code.Textures[instr.Side].Sources {
 			access.ExpandElems(f, list, m)
 		}
 	case code.AccessSide:
@@ -83,13 +83,13 @@ func expandSources(w *machine.Warp, f *regfile.File, instr *code.Instr, m uint32
 func dropShadows(w *machine.Warp, f *regfile.File, instr *code.Instr, m uint32) {
 	s := &code.Signatures[instr.Op]
 	if s.Side == code.FragmentSide {
-		for _, e := range w.Cta.Code.Fragments[instr.Side].D {
+		for _, e := range w.CTA.Code.Fragments[instr.Side].D {
 			machine.UncompactRow(f, code.Row{Slot: e.Slot, Row: e.Row}, m)
 		}
 		return
 	}
 	if s.Side == code.TextureSide {
-		for _, e := range w.Cta.Code.Textures[instr.Side].D {
+		for _, e := range w.CTA.Code.Textures[instr.Side].D {
 			machine.MarkGeneric(f, code.Row{Slot: e.Slot, Row: e.Row}, m)
 		}
 		return

@@ -21,7 +21,7 @@ import (
 
 // argument reads argument i of a builtin call for a lane; 0 if there is none.
 func builtinArgument(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, i, lane int) uint64 {
-	args := w.Cta.Code.Calls[instr.Side].Args
+	args := w.CTA.Code.Calls[instr.Side].Args
 	if i >= len(args) {
 		return 0
 	}
@@ -37,7 +37,7 @@ func builtinArgument(w *machine.Warp, h int, f *regfile.File, instr *code.Instr,
 
 // setResult writes the result of a builtin call for a lane.
 func setBuiltinResult(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, lane int, v uint64) {
-	rets := w.Cta.Code.Calls[instr.Side].Rets
+	rets := w.CTA.Code.Calls[instr.Side].Rets
 	if len(rets) == 0 {
 		return
 	}
@@ -77,7 +77,7 @@ func readGuestMemory(w *machine.Warp, h, lane int, addr uint64, size int) (uint6
 		}
 		return w.Local[h].Load(int(addr), lane, size), true
 	default:
-		a := w.Cta.Grid.Dev.Memory.Find(addr)
+		a := w.CTA.Grid.Device.Memory.Find(addr)
 		if a == nil || a.Freed || n > a.Size-(addr-a.Base) {
 			return 0, false
 		}
@@ -131,7 +131,7 @@ func vprintf(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint3
 // printf formats into the CTA's output. It returns the number of arguments, and
 // the address of one that could not be read.
 func formatPrintf(w *machine.Warp, h, lane int, format string, args uint64) (n int, bad uint64) {
-	out := &w.Cta.Output
+	out := &w.CTA.Output
 	offset := uint64(0)
 	next := func(size int) uint64 {
 		s := uint64(size)
@@ -269,7 +269,7 @@ func formatPrintf(w *machine.Warp, h, lane int, format string, args uint64) (n i
 
 // emitPrint tells that a lane is about to print an argument at a generic address.
 func emitPrint(w *machine.Warp, h, lane int, addr uint64, size int) {
-	if !w.Cta.IsSubscribed(probe.OnPrint) {
+	if !w.CTA.IsSubscribed(probe.OnPrint) {
 		return
 	}
 	view := access.View(w)
@@ -277,7 +277,7 @@ func emitPrint(w *machine.Warp, h, lane int, addr uint64, size int) {
 	if err != nil {
 		return
 	}
-	s := w.Cta.Stream
+	s := w.CTA.Stream
 	event.FillEvent(s, &s.Event, w, s.StepPlace.SourceInstr, 1<<(32*h+lane))
 	s.Event.Memory, s.Event.Offset, s.Event.Bytes = place.Alloc.Public(), place.Offset, size
 	event.Emit(s, &s.Event, probe.OnPrint)
@@ -423,32 +423,32 @@ const heapBlock = 256
 
 // malloc allocates from the device heap; it returns 0 when that is full.
 func malloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	g := w.Cta.Grid
+	g := w.CTA.Grid
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
 		size := builtinArgument(w, h, f, instr, 0, lane)
 		addr := uint64(0)
-		if size > 0 && size <= g.Dev.Heap && g.Dev.HeapUsed+size+heapBlock <= g.Dev.Heap {
-			if a, err := g.Dev.Memory.Alloc(size, probe.HeapMemory, ""); err == nil {
-				g.Dev.HeapUsed += size + heapBlock
+		if size > 0 && size <= g.Device.Heap && g.Device.HeapUsed+size+heapBlock <= g.Device.Heap {
+			if a, err := g.Device.Memory.Alloc(size, probe.HeapMemory, ""); err == nil {
+				g.Device.HeapUsed += size + heapBlock
 				addr = a.Base
 				event.EmitMemory(w, probe.OnAlloc, instr, 32*h+lane, a)
 			}
 		}
 		setBuiltinResult(w, h, f, instr, lane, addr)
 	}
-	w.Cta.Changed = true
+	w.CTA.Changed = true
 }
 
 func free(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	g := w.Cta.Grid
+	g := w.CTA.Grid
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
 		addr := builtinArgument(w, h, f, instr, 0, lane)
 		if addr == 0 {
 			continue
 		}
-		a := g.Dev.Memory.Find(addr)
+		a := g.Device.Memory.Find(addr)
 		if a == nil || a.Kind != probe.HeapMemory || a.Base != addr || a.Freed {
 			what := "which malloc has not given"
 			if a != nil && a.Freed {
@@ -458,11 +458,11 @@ func free(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) 
 			t.Addr = addr
 			return
 		}
-		g.Dev.HeapUsed -= a.Size + heapBlock
+		g.Device.HeapUsed -= a.Size + heapBlock
 		event.EmitMemory(w, probe.OnFree, instr, 32*h+lane, a)
-		g.Dev.Memory.Free(a)
+		g.Device.Memory.Free(a)
 	}
-	w.Cta.Changed = true
+	w.CTA.Changed = true
 }
 
 // assertFail is what a failed assert calls: message, file, line, function.

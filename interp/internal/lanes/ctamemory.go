@@ -31,29 +31,29 @@ func OpenCTAMemory(g *machine.Grid) (err error) {
 	} else if high != 0 {
 		err = mem.ErrOutOfMemory
 	} else {
-		g.CtaMemory, err = g.Dev.Memory.Alloc(all, probe.PerCTAMemory, "")
+		g.CTAMemory, err = g.Device.Memory.Alloc(all, probe.PerCTAMemory, "")
 	}
 	if err != nil {
 		return fmt.Errorf("%d bytes of per-CTA memory for each of %d CTAs (.minperctamemory): %w", size, g.NumCTAs, err)
 	}
-	event.EmitHost(g.Dev, probe.OnAlloc, g.CtaMemory, 0, int(all), g.Info.Order)
+	event.EmitHost(g.Device, probe.OnAlloc, g.CTAMemory, 0, int(all), g.Info.Order)
 	return nil
 }
 
 // closeCTAMemory frees the per-CTA memory.
 func CloseCTAMemory(g *machine.Grid) {
-	if a := g.CtaMemory; a != nil && !a.Freed {
-		event.EmitHost(g.Dev, probe.OnFree, a, 0, int(a.Size), g.Info.Order)
-		g.Dev.Memory.Free(a)
+	if a := g.CTAMemory; a != nil && !a.Freed {
+		event.EmitHost(g.Device, probe.OnFree, a, 0, int(a.Size), g.Info.Order)
+		g.Device.Memory.Free(a)
 	}
 }
 
 // slice is the address of the per-CTA memory of the CTA at id, 0 if the launch has none. The slices follow one another in the
 // order of the CTAs' linear indices.
 func ctaMemorySlice(g *machine.Grid, id ptx.Dim3) uint64 {
-	if g.CtaMemory == nil {
+	if g.CTAMemory == nil {
 		return 0
 	}
 	linear := uint64(id.X) + uint64(g.Dim.X)*(uint64(id.Y)+uint64(g.Dim.Y)*uint64(id.Z))
-	return g.CtaMemory.Base + linear*g.Kernel.SliceSize()
+	return g.CTAMemory.Base + linear*g.Kernel.SliceSize()
 }

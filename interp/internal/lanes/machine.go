@@ -126,7 +126,7 @@ func sourceValue(w *machine.Warp, h int, instr *code.Instr, m uint32) affinetrac
 	case code.Frame32, code.Frame64:
 		return access.FrameSource(w, h, instr, m)
 	case code.Shared32, code.Shared64:
-		return affinetrack.Value{Base: w.Cta.AddressOf(instr.Imm)}
+		return affinetrack.Value{Base: w.CTA.AddressOf(instr.Imm)}
 	}
 	return SregSource(w, h, instr, m)
 }

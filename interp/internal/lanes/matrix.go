@@ -78,7 +78,7 @@ func storeMatrix(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 		return
 	}
 	elems := w.AccessOf(instr).Elems
-	w.Cta.Changed = true
+	w.CTA.Changed = true
 	w.AccessOf(instr).Tile.Store(&rows, func(register, lane int) uint64 { return access.ReadElem(f, elems[register], lane) })
 }
 
@@ -94,7 +94,7 @@ func executeMultiply(w *machine.Warp, h int, f *regfile.File, instr *code.Instr,
 	if !w.RequireAllLanes(h, instr, m) {
 		return
 	}
-	frags := &w.Cta.Code.Fragments[instr.Side]
+	frags := &w.CTA.Code.Fragments[instr.Side]
 	var d, a, b, c, e matrix.Registers
 	for i, list := range [...][]code.Elem{frags.D, frags.A, frags.B, frags.C, frags.E} { // those of D are no constants
 		to := [...]*matrix.Registers{&d, &a, &b, &c, &e}[i]
@@ -106,7 +106,7 @@ func executeMultiply(w *machine.Warp, h int, f *regfile.File, instr *code.Instr,
 			}
 		}
 	}
-	if u := frags.Multiply.Execute(w.Cta.Grid.Dev.SM, &d, &a, &b, &c, &e); u != nil {
+	if u := frags.Multiply.Execute(w.CTA.Grid.Device.SM, &d, &a, &b, &c, &e); u != nil {
 		w.Fail(w.SourceOf(instr), uint64(u.Lanes)<<(32*h), probe.ErrMatrix, "%v: %s with %s, in lanes %s", probe.ErrMatrix, w.SourceOf(instr).Text, u.Description, probe.LaneList(uint64(u.Lanes)<<(32*h)))
 	}
 }

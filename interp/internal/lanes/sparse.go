@@ -16,7 +16,7 @@ import (
 
 // sparse executes spcompress and spdecompress. A lane reads all its registers before it writes.
 func sparse(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	frags := &w.Cta.Code.Fragments[instr.Side]
+	frags := &w.CTA.Code.Fragments[instr.Side]
 	c := frags.Sparse
 	a, b, e, d := async.TensorRows(f, frags.A, false), async.TensorRows(f, frags.B, false), async.TensorRows(f, frags.E, false), async.TensorRows(f, frags.D, true)
 	read := func(rows []*regfile.Row32, lane int) []uint32 {

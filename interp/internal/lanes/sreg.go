@@ -46,7 +46,7 @@ func SregSource(w *machine.Warp, h int, instr *code.Instr, m uint32) affinetrack
 		return affinetrack.Value{Base: uint64(32 * h), Stride: 1}
 	}
 	first := bits.TrailingZeros32(m)
-	v, _ := affinetrack.ThreadIndex(w.Cta.Grid.Block.Dims(), int(r-ptx.TidX), w.ThreadIndex(32*h+first), first, bits.Len32(m)-1-first)
+	v, _ := affinetrack.ThreadIndex(w.CTA.Grid.Block.Dims(), int(r-ptx.TidX), w.ThreadIndex(32*h+first), first, bits.Len32(m)-1-first)
 	return v
 }
 
@@ -80,7 +80,7 @@ func SregRow[T mem.Slot](w *machine.Warp, h int, d *[regfile.Lanes]T, instr *cod
 		return
 	}
 	if r >= ptx.TidX && r <= ptx.TidZ {
-		block := w.Cta.Grid.Block
+		block := w.CTA.Grid.Block
 		t := block.At(w.ThreadIndex(32 * h))
 		for i := range bits.Len32(m) {
 			if m>>i&1 != 0 {
@@ -120,25 +120,25 @@ func SregRow[T mem.Slot](w *machine.Warp, h int, d *[regfile.Lanes]T, instr *cod
 // uniformSreg is the special register that in reads, one that is the same in all lanes
 // of a warp.
 func UniformSpecial(w *machine.Warp, instr *code.Instr) uint64 {
-	c, r := w.Cta, ptx.SpecialReg(instr.Imm)
+	c, r := w.CTA, ptx.SpecialReg(instr.Imm)
 	switch {
 	case r >= ptx.CtaidX && r <= ptx.CtaidZ:
-		return uint64(c.Id.Dims()[int(r-ptx.CtaidX)])
+		return uint64(c.ID.Dims()[int(r-ptx.CtaidX)])
 	// Without explicit clusters every CTA is a cluster of its own.
 	case r >= ptx.ClusterIDX && r <= ptx.ClusterIDZ:
 		i := int(r - ptx.ClusterIDX)
-		return uint64(c.Id.Dims()[i] / c.Grid.ClusterDim.Dims()[i])
+		return uint64(c.ID.Dims()[i] / c.Grid.ClusterDim.Dims()[i])
 	case r >= ptx.ClusterCtaidX && r <= ptx.ClusterCtaidZ:
 		i := int(r - ptx.ClusterCtaidX)
-		return uint64(c.Id.Dims()[i] % c.Grid.ClusterDim.Dims()[i])
+		return uint64(c.ID.Dims()[i] % c.Grid.ClusterDim.Dims()[i])
 	}
 	switch r {
 	case ptx.PerCTAMemoryOffset:
-		return ctaMemorySlice(c.Grid, c.Id)
+		return ctaMemorySlice(c.Grid, c.ID)
 	case ptx.ClusterCtarank:
 		return uint64(c.Rank)
 	case ptx.WarpID:
-		return uint64(w.Id)
+		return uint64(w.ID)
 	case ptx.SMID:
 		return uint64(c.Index % machine.Multiprocessors)
 	case ptx.Clock, ptx.GlobalTimerLo:
@@ -196,11 +196,11 @@ func gridSpecial(g *machine.Grid, r ptx.SpecialReg) uint64 {
 // instructions that the warps of the CTA have executed before, and how long they have
 // slept. It is the same in every run.
 func clockOf(w *machine.Warp, instr *code.Instr) uint64 {
-	c := w.Cta
+	c := w.CTA
 	c.ReadClock = true // a loop that watches the clock is no standstill
 	n := c.Slept
 	for i := range c.Warps {
 		n += c.Warps[i].Count.WarpInstructions
 	}
-	return uint64(n - int64(c.Code.Block(w.Pc).Sources.End-instr.Src)) // all of a block is counted when it begins
+	return uint64(n - int64(c.Code.Block(w.PC).Sources.End-instr.Src)) // all of a block is counted when it begins
 }

@@ -12,8 +12,8 @@ import (
 
 // effect is one that an instruction has for a lane, and that is still to come.
 type AsyncEffect struct {
-	Cta    *Cta  // that has issued it
-	Seq    int64 // in the order of issue in its cluster
+	CTA    *CTA  // that has issued it
+	Sequence    int64 // in the order of issue in its cluster
 	Src    *code.Source
 	Warp   int
 	Lane   int
@@ -63,11 +63,11 @@ func (a *AsyncState) IsUsed() bool {
 
 // region is n bytes at an address that is to be a multiple of align, and the memory that they
 // are of.
-func (c *Cta) RegionOf(space ptx.Space, kind probe.AccessKind, addr, n, align uint64) (*mem.Allocation, []byte, *mem.Fault) {
+func (c *CTA) RegionOf(space ptx.Space, kind probe.AccessKind, addr, n, align uint64) (*mem.Allocation, []byte, *mem.Fault) {
 	if n == 0 {
 		return nil, nil, nil
 	}
-	view := mem.View{Map: c.Grid.Dev.Memory, Shared: c.SharedMem, Cluster: c.Cluster.Shared}
+	view := mem.View{Map: c.Grid.Device.Memory, Shared: c.SharedMem, Cluster: c.Cluster.Shared}
 	request := mem.Access{Request: probe.Request{Space: space, Bytes: int(align), Kind: kind}}
 	if addr%align != 0 {
 		_, fault := view.Resolve(&request, addr)

@@ -16,11 +16,11 @@ type Backend interface {
 	Span(w *Warp, from, to int32) int32
 
 	// importAll copies back the state of warps that the backend keeps elsewhere. It is called while c.native.anyInNative.
-	ImportAll(c *Cta)
+	ImportAll(c *CTA)
 }
 
 // importAll copies the state of all warps of the CTA back from its backend.
-func (c *Cta) ImportAll() {
+func (c *CTA) ImportAll() {
 	if c.Native.AnyInNative {
 		c.Grid.Backend.ImportAll(c)
 	}

@@ -22,8 +22,8 @@ type CTABarrier struct {
 type SplitWait struct {
 	Src        *code.Source
 	Op         *code.BarrierOp // nil: a collective instruction
-	Ref        *code.Instr     // … in the reference of check mode
-	Id         int             // the barrier's
+	Reference        *code.Instr     // … in the reference of check mode
+	ID         int             // the barrier's
 	Expected   int             // as barrier.expected
 	Arrived    bool            // the warp has arrived, and waits for others
 	Instr      *code.Instr     // the instruction

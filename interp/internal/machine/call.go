@@ -43,9 +43,9 @@ func (s *RegisterCopy) Read(f *regfile.File, p code.ParamPlace, m uint32) {
 
 // frameAbove is where the frame of a function begins that the lane calls now, in words.
 func (w *Warp) FrameAbove(lane int, fn *code.Func) int {
-	top := w.Frame.Local + w.Frame.Fn.Local
-	if w.Frame.Fn.Allocates {
-		top += int(w.Files[lane/32].Row32(w.Frame.Fn.AddressTaken)[lane%32]+3) / 4
+	top := w.Frame.Local + w.Frame.Func.Local
+	if w.Frame.Func.Allocates {
+		top += int(w.Files[lane/32].Row32(w.Frame.Func.AddressTaken)[lane%32]+3) / 4
 	}
 	return (top + fn.Align - 1) / fn.Align * fn.Align
 }
@@ -55,9 +55,9 @@ func (c *Kernel) CallSite(b *code.Block) *code.CallSite { return &c.Calls[c.End(
 
 // localTop is the number of words of local memory that the running warp split has in use.
 func (w *Warp) LocalTop() int {
-	fn, files := w.Frame.Fn, w.Files
+	fn, files := w.Frame.Func, w.Files
 	if w.InReference() { // the reference does not allocate
-		fn, files = w.Frame.Counterpart.Fn, w.Check.EngineFiles
+		fn, files = w.Frame.Counterpart.Func, w.Check.EngineFiles
 	}
 	top := w.Frame.Local + fn.Local
 	if fn.Allocates {

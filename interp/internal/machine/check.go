@@ -95,9 +95,9 @@ func (w *Warp) InReference() bool { return w.Check != nil && w.Check.inReference
 func (w *Warp) SwitchToReference() {
 	k := w.Check
 	if k.inReference = !k.inReference; k.inReference {
-		w.Files, w.Cta.Code = k.Files, k.Kernel
+		w.Files, w.CTA.Code = k.Files, k.Kernel
 	} else {
-		w.Files, w.Cta.Code = k.EngineFiles, w.Cta.Grid.Kernel
+		w.Files, w.CTA.Code = k.EngineFiles, w.CTA.Grid.Kernel
 	}
 	w.Frame = w.Frame.Counterpart
 }

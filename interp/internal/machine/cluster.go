@@ -10,7 +10,7 @@ import (
 
 // cluster is the CTAs of one. Without clusters a CTA has one for itself.
 type Cluster struct {
-	Ctas   []*Cta            // by rank
+	CTAs   []*CTA            // by rank
 	Shared []*mem.Allocation // their shared memory; nil for one CTA
 
 	// The barrier. It completes when no warp is missing.
@@ -19,7 +19,7 @@ type Cluster struct {
 	Completed int // how often it has
 
 	// What the CTAs have issued that mbarriers are told of.
-	Seq     int64
+	Sequence     int64
 	Pending map[uint64][]*AsyncEffect // by the address of the mbarrier in .shared space; in the order of issue
 
 	Pipes [][]*AsyncEffect // by pair of CTAs: what tensor cores are to do, and to tell mbarriers, in the order of issue
@@ -47,10 +47,10 @@ func (g *Grid) ClusterSizeText() string {
 }
 
 // ctaAt is the CTA whose shared memory an address in .shared space is in.
-func (c *Cta) CtaAt(addr uint64) *Cta { return c.Cluster.Ctas[addr>>probe.RankShift] }
+func (c *CTA) CTAAt(addr uint64) *CTA { return c.Cluster.CTAs[addr>>probe.RankShift] }
 
 // addressOf is the address in .shared space for an offset in the CTA's shared memory.
-func (c *Cta) AddressOf(offset uint64) uint64 { return uint64(c.Rank)<<probe.RankShift + offset }
+func (c *CTA) AddressOf(offset uint64) uint64 { return uint64(c.Rank)<<probe.RankShift + offset }
 
 // addressInRank is the address in .shared space that is in the CTA of a rank what another is in its
 // own.
@@ -64,7 +64,7 @@ func AddressInRank(addr uint64, rank int) uint64 {
 func (g *Grid) Cancel() []byte {
 	var words [4]uint32
 	if g.Next < g.NumCTAs {
-		id := g.CtaID(g.Next)
+		id := g.CTAID(g.Next)
 		words = [...]uint32{uint32(id.X), uint32(id.Y), uint32(id.Z), 1}
 		g.Next += g.ClusterSize
 		g.Finished.Add(int64(g.ClusterSize)) // with them: they will never be waited for

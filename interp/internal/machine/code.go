@@ -15,7 +15,7 @@ type Kernel struct {
 	Module *ptx.Module
 	Kernel *ptx.Func
 	Entry  *code.Func // the kernel's
-	Ref    *Reference // see Launch.Lowering; nil without
+	CheckReference    *Reference // see Launch.Lowering; nil without
 
 	Native      *native.Code
 	MemoryNeeds *MemoryNeeds         // see needs

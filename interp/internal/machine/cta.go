@@ -17,12 +17,12 @@ import (
 const MaxWarpBudget = 2048
 
 // cta is a CTA on its way through the kernel, or a context ready for one.
-type Cta struct {
+type CTA struct {
 	Grid  *Grid
 	Code  *Kernel
 	Shape ContextShape
 	Index int // linear
-	Id    ptx.Dim3
+	ID    ptx.Dim3
 	Rank  int // in its cluster
 	Warps []Warp
 
@@ -57,25 +57,25 @@ type Cta struct {
 	Ordered       bool   // the CTA may execute globally ordered instructions
 	NextWarp      int    // warp whose turn is next
 	Random        uint64 // of a launch with a seed: what the shares of warps come from
-	CtaSlice             // under way
+	CTASlice             // under way
 	Err           error
 	Done          bool
 }
 
 // setIndex says which CTA it is, by its place in the order in which they begin.
-func (c *Cta) SetIndex(order int) {
+func (c *CTA) SetIndex(order int) {
 	c.Index = order
-	c.Id = c.Grid.Dim.At(order)
+	c.ID = c.Grid.Dim.At(order)
 	if c.Grid.Clustered() {
-		c.Id = c.Grid.CtaID(order)
-		c.Index = c.Grid.Dim.Linear(c.Id)
+		c.ID = c.Grid.CTAID(order)
+		c.Index = c.Grid.Dim.Linear(c.ID)
 	}
 }
 
 // begin has the CTA be where it begins, but for its memory and registers.
-func (c *Cta) Begin() {
+func (c *CTA) Begin() {
 	if !c.Grid.Clustered() {
-		c.OwnCluster = Cluster{Ctas: c.OwnCluster.Ctas, Live: len(c.Warps), Missing: len(c.Warps)}
+		c.OwnCluster = Cluster{CTAs: c.OwnCluster.CTAs, Live: len(c.Warps), Missing: len(c.Warps)}
 	}
 	if c.BarrierUsed {
 		for i := range c.Barriers {
@@ -86,7 +86,7 @@ func (c *Cta) Begin() {
 	}
 	clear(c.ReleasedBlocks)
 	c.AsyncState = AsyncState{}
-	c.NextWarp, c.Err, c.Done, c.Ordered, c.Slept, c.CtaSlice, c.ReleasedEarly = 0, nil, false, false, 0, CtaSlice{}, false
+	c.NextWarp, c.Err, c.Done, c.Ordered, c.Slept, c.CTASlice, c.ReleasedEarly = 0, nil, false, false, 0, CTASlice{}, false
 	c.Frame.LastCallee = nil
 	sliced := c.Grid.TimeSliced()
 	for i := range c.Warps {
@@ -96,17 +96,17 @@ func (c *Cta) Begin() {
 
 // begin has the warp be where it begins.
 func (w *Warp) Begin(sliced bool) {
-	c := w.Cta
+	c := w.CTA
 	lanes := w.AllLanes()
 	w.WarpProgress = WarpProgress{Live: lanes, TimeSliced: sliced}
 	w.WaitingSplits, w.Latest, w.Shadow = w.WaitingSplits[:0], w.Latest[:0], nil
-	w.WarpSplit, w.ReconvergeAt = WarpSplit{Pc: c.Code.Entry.Begin, Mask: lanes, Frame: &c.Frame}, NoBlock
+	w.WarpSplit, w.ReconvergeAt = WarpSplit{PC: c.Code.Entry.Begin, Mask: lanes, Frame: &c.Frame}, NoBlock
 	w.ShownFrame, w.SliceLeft = &c.Frame, TimeSlice
 }
 
 // allLanes is the lanes that there are threads for.
 func (w *Warp) AllLanes() uint64 {
-	c := w.Cta
+	c := w.CTA
 	return ^uint64(0) >> (64 - min(c.Code.Width, c.Grid.Threads-w.ThreadIndex(0)))
 }
 
@@ -114,7 +114,7 @@ func (w *Warp) AllLanes() uint64 {
 func (c *Kernel) LocalWords() int { return c.Entry.Align + c.Entry.Local }
 
 // ctaSlice is the share of a CTA under way: its warps have their turns, pass after pass.
-type CtaSlice struct {
+type CTASlice struct {
 	InstrsLeft    int   // instructions; of the turn under way they are not taken off
 	SliceStart    int64 // instructions that the warp had executed when its turn began
 	WarpsVisited  int   // warps in this pass
@@ -123,27 +123,27 @@ type CtaSlice struct {
 }
 
 // ctaStatus is why a CTA stopped running.
-type CtaStatus uint8
+type CTAStatus uint8
 
 const (
-	CtaEnded     CtaStatus = iota
+	CTAEnded     CTAStatus = iota
 	WantsOrdered           // every warp that can run stands before a globally ordered instruction
 	BudgetSpent
-	CtaFailed
-	CtaPaused       // for a probe
+	CTAFailed
+	CTAPaused       // for a probe
 	WaitsForCluster // every warp waits, and some for the barrier of the cluster
 )
 
 // noteChange forgets that memory has changed, but for those who look at the whole CTA.
-func (c *Cta) NoteChange() {
+func (c *CTA) NoteChange() {
 	c.ChangedBefore = c.ChangedBefore || c.Changed
 	c.Changed = false
 }
 
 // newTrap makes a trap at an instruction.
-func (c *Cta) NewTrap(in *code.Source, kind error, format string, args ...any) *probe.Trap {
+func (c *CTA) NewTrap(in *code.Source, kind error, format string, args ...any) *probe.Trap {
 	m := c.Code.Module
-	t := &probe.Trap{Kind: kind, Msg: fmt.Sprintf(format, args...), Kernel: c.Code.Kernel.Name, File: m.Name, Grid: c.Grid.Dim, CTA: c.Id, Warp: -1, Index: -1, Width: c.Code.Width}
+	t := &probe.Trap{Kind: kind, Msg: fmt.Sprintf(format, args...), Kernel: c.Code.Kernel.Name, File: m.Name, Grid: c.Grid.Dim, CTA: c.ID, Warp: -1, Index: -1, Width: c.Code.Width}
 	if in != nil {
 		t.Index = int(in.Index)
 		t.Pos = in.Pos
@@ -159,7 +159,7 @@ func (c *Cta) NewTrap(in *code.Source, kind error, format string, args ...any) *
 }
 
 // thread is the tid of the thread with a linear index.
-func (c *Cta) ThreadID(i int) ptx.Dim3 { return c.Grid.Block.At(i) }
+func (c *CTA) ThreadID(i int) ptx.Dim3 { return c.Grid.Block.At(i) }
 
 // whereabouts says where lanes of the warp are that do not execute the present
 // instruction.
@@ -170,10 +170,10 @@ func (w *Warp) Whereabouts(lanes uint64) []string {
 		lanes &^= m
 	}
 	before := func(lanes uint64, pc int32) {
-		b := w.Cta.Code.Block(pc)
-		place := "at the end of function " + w.Cta.Code.Funcs[b.Func].Name
-		if in := w.Cta.Code.FirstSource(b); in != nil {
-			place = fmt.Sprintf("before %s:%s", w.Cta.Code.Module.Name, in.Pos)
+		b := w.CTA.Code.Block(pc)
+		place := "at the end of function " + w.CTA.Code.Funcs[b.Func].Name
+		if in := w.CTA.Code.FirstSource(b); in != nil {
+			place = fmt.Sprintf("before %s:%s", w.CTA.Code.Module.Name, in.Pos)
 		}
 		notes = append(notes, fmt.Sprintf("lanes %s wait %s", probe.LaneList(lanes), place))
 	}
@@ -182,21 +182,21 @@ func (w *Warp) Whereabouts(lanes uint64) []string {
 		switch m := c.Mask & lanes; {
 		case m == 0:
 		case c.Wait != nil:
-			notes = append(notes, fmt.Sprintf("lanes %s wait at %s:%s", probe.LaneList(m), w.Cta.Code.Module.Name, c.Wait.Src.Pos))
+			notes = append(notes, fmt.Sprintf("lanes %s wait at %s:%s", probe.LaneList(m), w.CTA.Code.Module.Name, c.Wait.Src.Pos))
 		default:
-			before(m, c.Pc)
+			before(m, c.PC)
 		}
 		lanes &^= c.Mask
 		for j := c.Reconvergence; j != nil; j = j.Outer {
 			if m := j.Arrived & lanes; m != 0 {
-				before(m, j.Pc)
+				before(m, j.PC)
 				lanes &^= m
 			}
 		}
 	}
 	for j := w.Reconvergence; j != nil; j = j.Outer {
 		if m := j.Arrived & lanes; m != 0 {
-			before(m, j.Pc)
+			before(m, j.PC)
 			lanes &^= m
 		}
 	}

@@ -20,7 +20,7 @@ const SliceParallel = 1 << 18 // first half
 // Grid is a launch under way.
 type Grid struct {
 	Kernel      *Kernel
-	Dev         *Device
+	Device         *Device
 	Dim         ptx.Dim3 // CTAs
 	ClusterDim  ptx.Dim3 // CTAs of a cluster
 	ClusterSize int      // … how many
@@ -37,7 +37,7 @@ type Grid struct {
 	GridID       uint64
 	Cooperative  bool            // all CTAs are in flight at once: a cooperative launch
 	Workspace    *mem.Allocation // of one; nil otherwise
-	CtaMemory    *mem.Allocation // the slices of all CTAs; nil if the kernel asks for none
+	CTAMemory    *mem.Allocation // the slices of all CTAs; nil if the kernel asks for none
 	Stdout       io.Writer
 	Workers      int
 	InOrder      bool // because a probe wants events in one order
@@ -50,7 +50,7 @@ type Grid struct {
 	Backend      Backend
 	Reconverge   *Policy
 	FallenBack   bool       // warp splits take turns because the launch would not go on otherwise
-	Ref          *Reference // of check mode, and for probes that are told of operations
+	Reference          *Reference // of check mode, and for probes that are told of operations
 	Rules        *affinetrack.Table
 
 	Info             *probe.LaunchInfo
@@ -74,8 +74,8 @@ type Grid struct {
 	_            [64]byte
 	LowestFailed atomic.Int64 // lowest index of a CTA that failed
 
-	Mu      sync.Mutex
-	Pool    []*Cta
+	Mutex      sync.Mutex
+	Pool    []*CTA
 	Count   Counts
 	Flights []Flight // by index
 	Next    int      // index of the next CTA to be admitted
@@ -87,8 +87,8 @@ type Grid struct {
 // flight is a CTA in flight. Those of a cluster are one behind the other, by rank.
 type Flight struct {
 	Index  int  // in the order in which CTAs begin: without clusters, the linear one
-	Cta    *Cta // nil before it starts and after it has ended
-	Status CtaStatus
+	CTA    *CTA // nil before it starts and after it has ended
+	Status CTAStatus
 	Count  Counts // once it has ended
 
 	Tolerated toleratedFaults // once it has ended
@@ -106,7 +106,7 @@ func (g *Grid) Clusters() ptx.Dim3 {
 
 // ctaID is the index of the CTA that is somewhere in the order in which they begin: cluster by
 // cluster, by rank.
-func (g *Grid) CtaID(order int) ptx.Dim3 {
+func (g *Grid) CTAID(order int) ptx.Dim3 {
 	k, c := g.Clusters().At(order/g.ClusterSize), g.ClusterDim.At(order%g.ClusterSize)
 	return ptx.Dim3{X: k.X*g.ClusterDim.X + c.X, Y: k.Y*g.ClusterDim.Y + c.Y, Z: k.Z*g.ClusterDim.Z + c.Z}
 }

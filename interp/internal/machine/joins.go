@@ -2,7 +2,7 @@ package machine
 
 // reconvergence is lanes that meet.
 type Reconvergence struct {
-	Pc       int32
+	PC       int32
 	Arrivals int32 // how often lanes have come
 	Frame    *Frame
 	Outer    *Reconvergence // where they wait next

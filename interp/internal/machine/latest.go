@@ -23,7 +23,7 @@ func (s *State) Latest(cta, warp, lane int) (Latest, bool) {
 
 func FindLatest(flights []Flight, cta, warp, lane int) (Latest, bool) {
 	for i := range flights {
-		if c := flights[i].Cta; c != nil && c.Index == cta && flights[i].Status != CtaEnded {
+		if c := flights[i].CTA; c != nil && c.Index == cta && flights[i].Status != CTAEnded {
 			w := &c.Warps[warp]
 			l := Latest{Step: -1}
 			for _, p := range w.Latest {
@@ -34,7 +34,7 @@ func FindLatest(flights []Flight, cta, warp, lane int) (Latest, bool) {
 			if fr := w.frameOf(lane); fr != nil {
 				l.Stack = make([]*ptx.Func, fr.Depth+1)
 				for ; fr != nil; fr = fr.Caller {
-					l.Stack[fr.Depth] = fr.Fn.Func
+					l.Stack[fr.Depth] = fr.Func.Func
 				}
 			}
 			return l, true

@@ -10,4 +10,4 @@ import (
 type LaneFunc func(w *Warp, h int, f *regfile.File, instr *code.Instr, m uint32)
 
 // sourceOf is the PTX instruction that an instruction is part of.
-func (w *Warp) SourceOf(instr *code.Instr) *code.Source { return &w.Cta.Code.Sources[instr.Src] }
+func (w *Warp) SourceOf(instr *code.Instr) *code.Source { return &w.CTA.Code.Sources[instr.Src] }

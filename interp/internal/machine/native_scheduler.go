@@ -9,8 +9,8 @@ import (
 // zeroRows returns the rows that are zero at a warp's beginning: those of the kernel, then those of the reference.
 func (k *Kernel) ZeroRows() []code.Row {
 	list := slices.Clone(k.Entry.Zero)
-	if k.Ref != nil {
-		for _, r := range k.Ref.Entry.Zero {
+	if k.CheckReference != nil {
+		for _, r := range k.CheckReference.Entry.Zero {
 			list = append(list, r.Add(k.Entry.Frame))
 		}
 	}

@@ -7,7 +7,7 @@ import (
 // pairs are the instructions of a block from a pc on, with those of the reference, if there
 // is one.
 func (w *Warp) PairsFrom(b *code.Block, pc int32) []InstrPair {
-	ref := w.Cta.Grid.Ref
+	ref := w.CTA.Grid.Reference
 	if ref == nil {
 		return nil
 	}

@@ -19,7 +19,7 @@ type Reference struct {
 // instrPair is an instruction of the reference, and the same in the code that is checked.
 type InstrPair struct {
 	Instr  *code.Instr // nil: it was folded into a constant of the launch
-	Ref    *code.Instr
+	Reference    *code.Instr
 	Kernel alu.Kernel // of ref, if it is one of package alu
 	Writes []RowPair
 
@@ -75,7 +75,7 @@ type CheckedBlock struct {
 
 // rowPair is the places of a register: in the code that is checked, where it may be a
 // constant, and in the reference.
-type RowPair struct{ Row, Ref code.Row }
+type RowPair struct{ Row, Reference code.Row }
 
 // operands pairs the rows that an instruction reads and writes with those of its
 // reference.

@@ -10,7 +10,7 @@ import (
 // warpSplit is lanes of a warp that go on together: they stand at the same place in
 // the same calls.
 type WarpSplit struct {
-	Pc            int32
+	PC            int32
 	Uncounted     int32 // if it has executed some of its block: PTX instructions of it yet to count
 	Mask          uint64
 	Frame         *Frame
@@ -23,7 +23,7 @@ type WarpSplit struct {
 // frame is a function under way: where its registers and its local memory lie. It
 // never changes, so warp splits in the same call share it.
 type Frame struct {
-	Fn          *code.Func
+	Func          *code.Func
 	Caller      *Frame       // nil: it is the kernel
 	Call        *code.Block  // of the caller
 	Base        regfile.Size // rows below its window
@@ -34,13 +34,13 @@ type Frame struct {
 }
 
 // top is where the frame's registers end.
-func (fr *Frame) Top() regfile.Size { return fr.Base.Add(fr.Fn.Frame) }
+func (fr *Frame) Top() regfile.Size { return fr.Base.Add(fr.Func.Frame) }
 
 // sameCalls reports whether two frames are of the same calls, so that warp splits in them can
 // become one.
 func (fr *Frame) SameCalls(other *Frame) bool {
 	for fr != other {
-		if fr == nil || other == nil || fr.Fn != other.Fn || fr.Call != other.Call || fr.Local != other.Local {
+		if fr == nil || other == nil || fr.Func != other.Func || fr.Call != other.Call || fr.Local != other.Local {
 			return false
 		}
 		fr, other = fr.Caller, other.Caller
@@ -50,7 +50,7 @@ func (fr *Frame) SameCalls(other *Frame) bool {
 
 // laneGroup is lanes that go to the same block.
 type BranchGroup struct {
-	Pc   int32
+	PC   int32
 	Mask uint64
 }
 
@@ -64,9 +64,9 @@ func (w *Warp) ShowWindow(fr *Frame) {
 	}
 	w.ShownFrame = fr
 	for h := range w.Files {
-		w.Files[h].Open(fr.Base, fr.Fn.Frame)
+		w.Files[h].Open(fr.Base, fr.Func.Frame)
 		if w.Check != nil {
-			w.Check.Files[h].Open(fr.Counterpart.Base, fr.Counterpart.Fn.Frame)
+			w.Check.Files[h].Open(fr.Counterpart.Base, fr.Counterpart.Func.Frame)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 // eventStream is the events of a CTA. There is none where nobody wants to know.
 type EventStream struct {
-	Cta          *Cta
+	CTA          *CTA
 	Sinks        []Subscriber
 	Subscription probe.Subscription // of all of them
 
@@ -60,7 +60,7 @@ type ProbeState struct {
 }
 
 // isSubscribed reports whether somebody wants to be told of events of a kind.
-func (c *Cta) IsSubscribed(kind probe.Events) bool {
+func (c *CTA) IsSubscribed(kind probe.Events) bool {
 	return c.Stream != nil && c.Stream.Subscription.Events&kind != 0
 }
 

@@ -58,7 +58,7 @@ type PendingTensorStore struct {
 
 // issueOrigin is what a trap says of where something was issued.
 type IssueOrigin struct {
-	Cta    *Cta
+	CTA    *CTA
 	Src    *code.Source
 	Warp   int
 	Lanes  uint64

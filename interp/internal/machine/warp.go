@@ -23,9 +23,9 @@ type Warp struct {
 	NotifyEveryBlock bool  // the policy wants to know of every block that a warp split comes to while there are others
 	WaitAtExit       bool  // lanes wait at the kernel's end
 	WarpProgress
-	Cta        *Cta
+	CTA        *CTA
 	Files      []regfile.File // one per 32 lanes
-	Rc         Reconverger
+	Reconverger         Reconverger
 	Exportable bool // machine code may keep its warp splits: the policy has the order of the stack
 
 	WaitingSplits []WarpSplit    // that do not run
@@ -36,7 +36,7 @@ type Warp struct {
 
 	Latest []LatestInstr // where the launch may pause: when its lanes began an instruction last, those that run at the end
 
-	Id         int          // within the CTA
+	ID         int          // within the CTA
 	ShownFrame *Frame       // the window is at its registers
 	Local      [2]mem.Local // local memory: word i of all lanes of a half
 	Shadow     [][]byte     // shadow bytes of local memory, by lane, as far as somebody has asked for them
@@ -149,7 +149,7 @@ func (w *Warp) ControlValue(row code.Row, lane int) uint64 {
 }
 
 // tid is the linear index within the CTA of a lane's thread.
-func (w *Warp) ThreadIndex(lane int) int { return w.Id*w.Cta.Code.Width + lane }
+func (w *Warp) ThreadIndex(lane int) int { return w.ID*w.CTA.Code.Width + lane }
 
 // fail stops the warp with a trap for the lanes given.
 func (w *Warp) Fail(in *code.Source, lanes uint64, kind error, format string, args ...any) *probe.Trap {
@@ -160,10 +160,10 @@ func (w *Warp) Fail(in *code.Source, lanes uint64, kind error, format string, ar
 
 // newTrap makes a trap for the lanes given.
 func (w *Warp) NewTrap(in *code.Source, lanes uint64, kind error, format string, args ...any) *probe.Trap {
-	t := w.Cta.NewTrap(in, kind, format, args...)
-	t.Warp, t.Lanes, t.Active = w.Id, lanes, w.Mask
+	t := w.CTA.NewTrap(in, kind, format, args...)
+	t.Warp, t.Lanes, t.Active = w.ID, lanes, w.Mask
 	if lanes != 0 {
-		t.Thread = w.Cta.ThreadID(w.ThreadIndex(bits.TrailingZeros64(lanes)))
+		t.Thread = w.CTA.ThreadID(w.ThreadIndex(bits.TrailingZeros64(lanes)))
 	}
 	return t
 }

@@ -26,9 +26,9 @@ func (w *Warp) MembersPresent(instr *code.Instr, member *regfile.Row32, m uint32
 	switch {
 	case absent == 0:
 		return true
-	case w.Cta.Grid.Reconverge.TrapOnAbsentLanes:
+	case w.CTA.Grid.Reconverge.TrapOnAbsentLanes:
 		t := w.MissingMembersTrap(w.SourceOf(instr), m, absent, mask)
-		t.Notes = append(t.Notes, w.Cta.Grid.Reconverge.Advice())
+		t.Notes = append(t.Notes, w.CTA.Grid.Reconverge.Advice())
 	default:
 		w.Err, w.BlockedInstr = ErrAbsentLanes, instr
 	}

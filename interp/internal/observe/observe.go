@@ -26,15 +26,15 @@ func blockObserved(w *machine.Warp, _ []code.Instr) machine.Reason {
 	if w.Check != nil {
 		defer check.RecoverMismatch(w)
 	}
-	s, p, pc := w.Cta.Stream, w.Cta.Code, w.Pc
+	s, p, pc := w.CTA.Stream, w.CTA.Code, w.PC
 	b := p.Block(pc)
 	pairs, accesses := w.PairsFrom(b, pc), p.Accesses()
 	first, emitted := firstSource(w, b), false
 	if w.PausedInBlock {
 		first, emitted, w.PausedInBlock = b.Sources.End-w.Uncounted, w.PauseAnnounced, false
 	}
-	mayCount := w.Check == nil && !emitted && !w.Cta.IsSubscribed(probe.OnMaterialise) // leave out what nobody is told of
-	g, union := w.Cta.Grid, event.UnionFor(s, w)
+	mayCount := w.Check == nil && !emitted && !w.CTA.IsSubscribed(probe.OnMaterialise) // leave out what nobody is told of
+	g, union := w.CTA.Grid, event.UnionFor(s, w)
 	if g.Visited != nil {
 		g.Visited[b.Index] = true
 	}
@@ -86,7 +86,7 @@ func blockObserved(w *machine.Warp, _ []code.Instr) machine.Reason {
 			emitted = true
 		}
 		if s.StopErr != nil || g.PauseRequested {
-			warp.HaltBefore(w, b, max(w.Pc, access.Start), i)
+			warp.HaltBefore(w, b, max(w.PC, access.Start), i)
 			w.PausedInBlock, w.PauseAnnounced = s.StopErr == nil, emitted
 			return machine.ProbeStop
 		}
@@ -97,9 +97,9 @@ func blockObserved(w *machine.Warp, _ []code.Instr) machine.Reason {
 			emitAccess(s, w, instr)
 		}
 		run := access.Run
-		if w.Check != nil || g.Ref != nil && kinds&machine.OperationKinds != 0 {
-			for ; len(pairs) > 0 && pairs[0].Ref.Src <= i; pairs = pairs[1:] {
-				if pairs[0].Ref.Src < i {
+		if w.Check != nil || g.Reference != nil && kinds&machine.OperationKinds != 0 {
+			for ; len(pairs) > 0 && pairs[0].Reference.Src <= i; pairs = pairs[1:] {
+				if pairs[0].Reference.Src < i {
 					continue // folded, before an instruction that is tried again
 				}
 				if instr := pairs[0].Instr; instr != nil && slices.Contains(run, pairs[0].From) {
@@ -140,10 +140,10 @@ func blockObserved(w *machine.Warp, _ []code.Instr) machine.Reason {
 	if w.Check != nil {
 		check.CheckEnd(w, b)
 	}
-	if mayCount && event.UnionFor(s, w).Selected != nil && !w.Cta.IsSubscribed(probe.OnBranch) {
+	if mayCount && event.UnionFor(s, w).Selected != nil && !w.CTA.IsSubscribed(probe.OnBranch) {
 		return machine.NoReason
 	}
-	w.Pc, w.Uncounted = b.Last, 0
+	w.PC, w.Uncounted = b.Last, 0
 	return machine.OtherEnd
 }
 
@@ -174,10 +174,10 @@ func countReached(w *machine.Warp, from, to int32) int64 {
 
 // operation executes an instruction that is paired with one of the reference.
 func executeOperation(w *machine.Warp, single []machine.InstrPair) {
-	s, p := w.Cta.Stream, &single[0]
+	s, p := w.CTA.Stream, &single[0]
 	if s.Subscription.Events&machine.OperationKinds != 0 {
-		s.StepPlace.Pair, s.Step.Operation = p, &w.Cta.Grid.Ref.Operations[p.Ref.Src].Operations[p.OperationIndex]
-		if w.Cta.IsSubscribed(probe.OnOperation) {
+		s.StepPlace.Pair, s.Step.Operation = p, &w.CTA.Grid.Reference.Operations[p.Reference.Src].Operations[p.OperationIndex]
+		if w.CTA.IsSubscribed(probe.OnOperation) {
 			event.Emit(s, &s.Step, probe.OnOperation)
 		}
 	}
@@ -187,7 +187,7 @@ func executeOperation(w *machine.Warp, single []machine.InstrPair) {
 	case p.Instr != nil:
 		warp.ExecuteSpan(w, p.From, p.To)
 	}
-	if w.Err == nil && w.Cta.IsSubscribed(probe.OnResult) {
+	if w.Err == nil && w.CTA.IsSubscribed(probe.OnResult) {
 		event.Emit(s, &s.Step, probe.OnResult)
 	}
 }
@@ -198,5 +198,5 @@ func firstSource(w *machine.Warp, b *code.Block) int32 {
 	if w.Uncounted == 0 {
 		return b.Sources.First
 	}
-	return w.Cta.Code.UncountedSource(b, w.Pc, w.Uncounted)
+	return w.CTA.Code.UncountedSource(b, w.PC, w.Uncounted)
 }

@@ -14,10 +14,10 @@ import (
 
 // emitTexels tells what tex or tld4 is about to read.
 func emitTexels(s *machine.EventStream, w *machine.Warp, instr *code.Instr) {
-	if !w.Cta.IsSubscribed(probe.OnTexels) {
+	if !w.CTA.IsSubscribed(probe.OnTexels) {
 		return
 	}
-	x, list := &w.Cta.Code.Textures[instr.Side], s.Texels[:0]
+	x, list := &w.CTA.Code.Textures[instr.Side], s.Texels[:0]
 	var offs []uint64
 	for m := s.Step.Lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)

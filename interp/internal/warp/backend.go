@@ -13,7 +13,7 @@ import (
 // where w.err is set.
 func ExecuteSpan(w *machine.Warp, from, to int32) {
 	for {
-		if from = w.Cta.Grid.Backend.Span(w, from, to); from >= to || w.Err != nil {
+		if from = w.CTA.Grid.Backend.Span(w, from, to); from >= to || w.Err != nil {
 			return
 		}
 		if from = Portable.Span(w, from, from+1); from >= to || w.Err != nil {
@@ -31,9 +31,9 @@ type blockRunner func(w *machine.Warp, instrs []code.Instr) machine.Reason
 // which the machine has to execute.
 func RunBlocks(w *machine.Warp, budget int, block blockRunner) machine.Reason {
 	Activate(w)
-	p, enough := w.Cta.Code.Program, w.Count.WarpInstructions+int64(budget)
+	p, enough := w.CTA.Code.Program, w.Count.WarpInstructions+int64(budget)
 	for {
-		b := p.Block(w.Pc)
+		b := p.Block(w.PC)
 		if b.Caution != 0 {
 			if reason := StopReason(w, b); reason != machine.NoReason {
 				return reason
@@ -46,7 +46,7 @@ func RunBlocks(w *machine.Warp, budget int, block blockRunner) machine.Reason {
 		if reason != machine.NoReason {
 			return reason
 		}
-		w.Pc, w.Uncounted = b.Last, 0
+		w.PC, w.Uncounted = b.Last, 0
 		end, to := p.End(b), b.Next
 		if end.Op != code.Jump {
 			if end.Op != code.Branch && end.Op != code.Return {
@@ -65,7 +65,7 @@ func RunBlocks(w *machine.Warp, budget int, block blockRunner) machine.Reason {
 		if end.Op != code.Jump {
 			w.Count.Branches++
 		}
-		w.Pc = to
+		w.PC = to
 		if w.Count.WarpInstructions >= enough || w.Yields {
 			return machine.BudgetUsed
 		}
@@ -84,14 +84,14 @@ func Activate(w *machine.Warp) {
 // stopReason reports what is in the way of executing a block.
 func StopReason(w *machine.Warp, b *code.Block) machine.Reason {
 	switch {
-	case b.Caution&code.GloballyOrdered != 0 && !w.Cta.Ordered && !w.PausedInBlock:
+	case b.Caution&code.GloballyOrdered != 0 && !w.CTA.Ordered && !w.PausedInBlock:
 		return machine.BeforeOrdered
 	case b.Caution&code.GroupWait != 0 && !async.IsGrouped(w, b):
 		return machine.BeforeGroupWait
 	case b.Caution&code.SeparateCalls != 0 && len(callGroups(w, b)) > 0:
 		return machine.DifferentCalls
 	case b.Caution&code.EndlessLoop != 0:
-		w.Fail(w.Cta.Code.FirstSource(b), w.Mask, probe.ErrEndlessLoop, "%v: no way leads out of this loop, and it does nothing", probe.ErrEndlessLoop)
+		w.Fail(w.CTA.Code.FirstSource(b), w.Mask, probe.ErrEndlessLoop, "%v: no way leads out of this loop, and it does nothing", probe.ErrEndlessLoop)
 		return machine.Trapped
 	}
 	return machine.NoReason
@@ -103,7 +103,7 @@ func StopReason(w *machine.Warp, b *code.Block) machine.Reason {
 func chargeBlock(w *machine.Warp, b *code.Block) []code.Instr {
 	n, instrs := int32(b.Sources.Len()), b.Body
 	if w.Uncounted != 0 { // it goes on in the middle
-		n, instrs = w.Uncounted, instrs[w.Pc-b.First:]
+		n, instrs = w.Uncounted, instrs[w.PC-b.First:]
 	}
 	w.Count.WarpInstructions += int64(n)
 	return instrs
@@ -113,7 +113,7 @@ func chargeBlock(w *machine.Warp, b *code.Block) []code.Instr {
 // PTX instruction src, which this one is part of, and those behind are yet to
 // count.
 func HaltBefore(w *machine.Warp, b *code.Block, pc, src int32) {
-	w.Pc, w.Uncounted = pc, b.Sources.End-src
+	w.PC, w.Uncounted = pc, b.Sources.End-src
 	w.Count.WarpInstructions -= int64(w.Uncounted)
 }
 

@@ -22,15 +22,15 @@ import (
 
 // barrier executes bar or barrier.
 func ExecuteBarrier(w *machine.Warp, b *code.Block) {
-	end := w.Cta.Code.End(b)
+	end := w.CTA.Code.End(b)
 	m := w.GuardedLanes(end.Guard)
 	if m == 0 {
 		JumpTo(w, b.Next)
 		return
 	}
-	op, in := &w.Cta.Code.Barriers[end.Side], w.SourceOf(end)
+	op, in := &w.CTA.Code.Barriers[end.Side], w.SourceOf(end)
 	if end.Op == code.BarrierCluster {
-		arriveLanes(w, b, m, machine.SplitWait{Src: in, Instr: end, Op: op, Id: machine.ClusterBarrier})
+		arriveLanes(w, b, m, machine.SplitWait{Src: in, Instr: end, Op: op, ID: machine.ClusterBarrier})
 		return
 	}
 	first := bits.TrailingZeros64(m)
@@ -42,7 +42,7 @@ func ExecuteBarrier(w *machine.Warp, b *code.Block) {
 		}
 		for rest := m; rest != 0; rest &= rest - 1 {
 			if w.ControlValue(o, bits.TrailingZeros64(rest)) != v {
-				w.Fail(in, m, probe.ErrBarrier, "%v: the %s differs between the lanes of warp %d", probe.ErrBarrier, what, w.Id)
+				w.Fail(in, m, probe.ErrBarrier, "%v: the %s differs between the lanes of warp %d", probe.ErrBarrier, what, w.ID)
 				return 0, false
 			}
 		}
@@ -62,26 +62,26 @@ func ExecuteBarrier(w *machine.Warp, b *code.Block) {
 		if !ok {
 			return
 		}
-		width := uint64(w.Cta.Code.Width)
+		width := uint64(w.CTA.Code.Width)
 		if n == 0 || n%width != 0 {
 			w.Fail(in, m, probe.ErrBarrier, "%v: a thread count of %d is no positive multiple of the warp size %d", probe.ErrBarrier, n, width)
 			return
 		}
 		want = int(n / width)
 	}
-	arriveLanes(w, b, m, machine.SplitWait{Src: in, Instr: end, Op: op, Id: int(id), Expected: want})
+	arriveLanes(w, b, m, machine.SplitWait{Src: in, Instr: end, Op: op, ID: int(id), Expected: want})
 }
 
 // arriveAt has lanes wait at the barrier that ends a block.
 func arriveLanes(w *machine.Warp, b *code.Block, lanes uint64, request machine.SplitWait) {
 	if w.Check != nil {
-		request.Ref = w.Check.End(b)
+		request.Reference = w.Check.End(b)
 	}
 	alone := lanes == w.Live && len(w.WaitingSplits) == 0
 	leaveWaitingSplit(w, lanes, b.Next, request)
 	if alone { // nobody is to run first
 		w.State = machine.AtBarrier
-		arriveAtBarrier(w, request.Id)
+		arriveAtBarrier(w, request.ID)
 		return
 	}
 	continueAt(w, b.Next)
@@ -89,22 +89,22 @@ func arriveLanes(w *machine.Warp, b *code.Block, lanes uint64, request machine.S
 
 // arriveAtBarrier is for a warp all of whose lanes are at a barrier.
 func arriveAtBarrier(w *machine.Warp, id int) {
-	w.Cta.ImportAll()
+	w.CTA.ImportAll()
 	if id == machine.ClusterBarrier {
 		arriveAtClusterBarrier(w)
 		return
 	}
-	arriveWarp(w, &w.Cta.Barriers[id])
+	arriveWarp(w, &w.CTA.Barriers[id])
 }
 
 // leaveWaiting makes lanes of the running warp split one that waits, before block pc.
 func leaveWaitingSplit(w *machine.Warp, lanes uint64, pc int32, request machine.SplitWait) {
 	c := splitOff(w, lanes)
-	c.Pc, c.Wait = pc, newWait(w, request)
+	c.PC, c.Wait = pc, newWait(w, request)
 	w.WaitingSplits = append(w.WaitingSplits, c)
 	w.NumWaiting++
 	if w.Mask != 0 {
-		countSplits(w, lanes|w.Mask, machine.BranchGroup{Pc: pc, Mask: lanes}, machine.BranchGroup{Pc: pc, Mask: w.Mask})
+		countSplits(w, lanes|w.Mask, machine.BranchGroup{PC: pc, Mask: lanes}, machine.BranchGroup{PC: pc, Mask: w.Mask})
 	}
 	event.EmitSplit(w, probe.OnWait, &c, request.Src, nil)
 }
@@ -123,7 +123,7 @@ func newWait(w *machine.Warp, request machine.SplitWait) *machine.SplitWait {
 
 // wake lets a warp split go on.
 func wakeSplit(w *machine.Warp, c *machine.WarpSplit) {
-	if w.Cta.IsSubscribed(probe.OnWake) {
+	if w.CTA.IsSubscribed(probe.OnWake) {
 		event.EmitSplit(w, probe.OnWake, c, c.Wait.Src, c.Wait.Src.Writes)
 	}
 	w.FreeWaits = append(w.FreeWaits, c.Wait)
@@ -142,7 +142,7 @@ func continueAt(w *machine.Warp, pc int32) {
 
 // warpBarrier executes bar.warp.sync for the lanes of m.
 func warpBarrier(w *machine.Warp, b *code.Block) {
-	end := w.Cta.Code.End(b)
+	end := w.CTA.Code.End(b)
 	m := w.GuardedLanes(end.Guard)
 	if m == 0 {
 		JumpTo(w, b.Next)
@@ -175,7 +175,7 @@ func warpBarrier(w *machine.Warp, b *code.Block) {
 			}
 		}
 		rest &^= lanes
-		leaveWaitingSplit(w, lanes, b.Next, machine.SplitWait{Src: src, Instr: end, Op: &w.Cta.Code.Barriers[end.Side], Membermask: member})
+		leaveWaitingSplit(w, lanes, b.Next, machine.SplitWait{Src: src, Instr: end, Op: &w.CTA.Code.Barriers[end.Side], Membermask: member})
 	}
 	executeCollectives(w)
 	continueAt(w, b.Next)
@@ -198,15 +198,15 @@ func checkAlignedBarrier(w *machine.Warp) {
 		if b.Op.Aligned && lanesAtSource(w, b.Src) != w.Live {
 			ResumeSplit(w, takeSplit(w, i))
 			absent := w.Live &^ w.Mask &^ lanesAtSource(w, b.Src)
-			t := w.Fail(b.Src, w.Mask, probe.ErrDeadlock, "%v: lanes %s of warp %d are at a barrier that lanes %s of the same warp have not reached", probe.ErrDeadlock, probe.LaneList(w.Live&^absent), w.Id, probe.LaneList(absent))
+			t := w.Fail(b.Src, w.Mask, probe.ErrDeadlock, "%v: lanes %s of warp %d are at a barrier that lanes %s of the same warp have not reached", probe.ErrDeadlock, probe.LaneList(w.Live&^absent), w.ID, probe.LaneList(absent))
 			t.Notes = append(t.Notes, w.Whereabouts(absent)...)
 			return
 		}
-		if b.Id != first.Id || b.Arrived {
+		if b.ID != first.ID || b.Arrived {
 			return
 		}
 	}
-	arriveAtBarrier(w, first.Id)
+	arriveAtBarrier(w, first.ID)
 }
 
 // lanesAtSource is the lanes that wait at an instruction.
@@ -222,7 +222,7 @@ func lanesAtSource(w *machine.Warp, src *code.Source) uint64 {
 
 // arrive enters the warp, all of whose lanes are at the barrier.
 func arriveWarp(w *machine.Warp, bar *machine.CTABarrier) {
-	c := w.Cta
+	c := w.CTA
 	c.BarrierUsed = true
 	waits := false
 	for i := range w.WaitingSplits {
@@ -231,7 +231,7 @@ func arriveWarp(w *machine.Warp, bar *machine.CTABarrier) {
 		if bar.Arrived == 0 {
 			*bar = machine.CTABarrier{Expected: b.Expected, AllTrue: true, Waiting: bar.Waiting[:0], WaitingBuffer: bar.WaitingBuffer, Completed: bar.Completed}
 		} else if bar.Expected != b.Expected {
-			w.Fail(b.Src, split.Mask, probe.ErrBarrier, "%v: barrier %d is awaited by %s threads, and now by %s", probe.ErrBarrier, b.Id, barrierThreadCount(c, bar.Expected), barrierThreadCount(c, b.Expected))
+			w.Fail(b.Src, split.Mask, probe.ErrBarrier, "%v: barrier %d is awaited by %s threads, and now by %s", probe.ErrBarrier, b.ID, barrierThreadCount(c, bar.Expected), barrierThreadCount(c, b.Expected))
 			return
 		}
 		if i == 0 {
@@ -272,7 +272,7 @@ func arriveWarp(w *machine.Warp, bar *machine.CTABarrier) {
 	completeBarrier(c, bar)
 }
 
-func barrierThreadCount(c *machine.Cta, warps int) string {
+func barrierThreadCount(c *machine.CTA, warps int) string {
 	if warps == 0 {
 		return "all"
 	}
@@ -280,7 +280,7 @@ func barrierThreadCount(c *machine.Cta, warps int) string {
 }
 
 // complete lets the warps at a barrier go on once enough have arrived.
-func completeBarrier(c *machine.Cta, bar *machine.CTABarrier) {
+func completeBarrier(c *machine.CTA, bar *machine.CTABarrier) {
 	want := bar.Expected
 	if want == 0 {
 		for i := range c.Warps {
@@ -323,7 +323,7 @@ func releaseSplit(w *machine.Warp, split *machine.WarpSplit, bar *machine.CTABar
 	setReduction(w, b.Instr, b.Op, bar, split.Mask)
 	if w.Check != nil {
 		w.SwitchToReference()
-		setReduction(w, b.Ref, b.Op, bar, split.Mask)
+		setReduction(w, b.Reference, b.Op, bar, split.Mask)
 		w.SwitchToReference()
 	}
 }
@@ -352,7 +352,7 @@ func setReduction(w *machine.Warp, instr *code.Instr, op *code.BarrierOp, bar *m
 }
 
 // release completes barriers that only waited for warps that have ended.
-func ReleaseBarrier(c *machine.Cta) {
+func ReleaseBarrier(c *machine.CTA) {
 	for i := range c.Barriers {
 		if bar := &c.Barriers[i]; bar.Arrived > 0 && bar.Expected == 0 {
 			completeBarrier(c, bar)
@@ -361,7 +361,7 @@ func ReleaseBarrier(c *machine.Cta) {
 }
 
 // deadlock says who waits where.
-func DeadlockTrap(c *machine.Cta) *probe.Trap {
+func DeadlockTrap(c *machine.CTA) *probe.Trap {
 	var first *machine.WarpSplit
 	var trapWarp *machine.Warp
 	groups := map[string][]int{}
@@ -385,7 +385,7 @@ func DeadlockTrap(c *machine.Cta) *probe.Trap {
 			}
 			place := fmt.Sprintf("at %s, %s:%s", waitName(b), c.Code.Module.Name, b.Src.Pos)
 			if b.Arrived {
-				note(fmt.Sprintf("%s, where %d of %s threads have arrived", place, c.Barriers[b.Id].Arrived*c.Code.Width, expectedThreadsText(c, &c.Barriers[b.Id])), i)
+				note(fmt.Sprintf("%s, where %d of %s threads have arrived", place, c.Barriers[b.ID].Arrived*c.Code.Width, expectedThreadsText(c, &c.Barriers[b.ID])), i)
 			} else {
 				note(fmt.Sprintf("with lanes %s %s", probe.LaneList(split.Mask), place), i)
 			}
@@ -410,13 +410,13 @@ func DeadlockTrap(c *machine.Cta) *probe.Trap {
 
 // name is what messages call the barrier.
 func waitName(b *machine.SplitWait) string {
-	if b.Id == machine.ClusterBarrier {
+	if b.ID == machine.ClusterBarrier {
 		return "the barrier of the cluster"
 	}
-	return fmt.Sprintf("barrier %d", b.Id)
+	return fmt.Sprintf("barrier %d", b.ID)
 }
 
-func expectedThreadsText(c *machine.Cta, bar *machine.CTABarrier) string {
+func expectedThreadsText(c *machine.CTA, bar *machine.CTABarrier) string {
 	if bar.Expected == 0 {
 		return fmt.Sprintf("all %d", c.Grid.Threads)
 	}

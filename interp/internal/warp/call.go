@@ -18,13 +18,13 @@ import (
 
 // call executes a call for the lanes of the guard.
 func executeCall(w *machine.Warp, b *code.Block) {
-	end := w.Cta.Code.End(b)
+	end := w.CTA.Code.End(b)
 	m := w.GuardedLanes(end.Guard)
 	if m == 0 {
 		JumpTo(w, b.Next)
 		return
 	}
-	index := w.Cta.Code.Calls[end.Side].Target
+	index := w.CTA.Code.Calls[end.Side].Target
 	if index < 0 { // through a pointer, which is the same function in all lanes, or none in some
 		for rest := m; rest != 0; rest &= rest - 1 {
 			lane := bits.TrailingZeros64(rest)
@@ -33,14 +33,14 @@ func executeCall(w *machine.Warp, b *code.Block) {
 				w.Fail(w.SourceOf(end), 1<<lane, probe.ErrBadTarget, "%v: call of %#x, which is no function", probe.ErrBadTarget, addr)
 				return
 			}
-			if site := w.Cta.Code.CallSite(b); !site.Callable[fn] {
-				w.Fail(w.SourceOf(end), 1<<lane, probe.ErrBadTarget, "%v: %s", probe.ErrBadTarget, site.Refusal(w.Cta.Code.Funcs[fn].Func))
+			if site := w.CTA.Code.CallSite(b); !site.Callable[fn] {
+				w.Fail(w.SourceOf(end), 1<<lane, probe.ErrBadTarget, "%v: %s", probe.ErrBadTarget, site.Refusal(w.CTA.Code.Funcs[fn].Func))
 				return
 			}
 			index = fn
 		}
 	}
-	target := w.Cta.Code.Funcs[index]
+	target := w.CTA.Code.Funcs[index]
 	if target.Err != nil {
 		w.Err = target.Err
 		return
@@ -51,11 +51,11 @@ func executeCall(w *machine.Warp, b *code.Block) {
 // callee is the function that a lane calls; of one called through a pointer the address,
 // too, and -1 if none is there.
 func calleeOf(w *machine.Warp, end *code.Instr, lane int) (addr uint64, fn int32) {
-	if fn = w.Cta.Code.Calls[end.Side].Target; fn >= 0 {
+	if fn = w.CTA.Code.Calls[end.Side].Target; fn >= 0 {
 		return 0, fn
 	}
 	addr = w.ControlValue(code.Row{Slot: end.Op.Signature().Src[0], Row: end.A}, lane)
-	return addr, w.Cta.Code.FunctionAt(addr)
+	return addr, w.CTA.Code.FunctionAt(addr)
 }
 
 // callTarget is how a lane makes a call: the function, and the place in local memory where its
@@ -68,20 +68,20 @@ type callTarget struct {
 // callTargetOf is how a lane makes a call; fn is -1 if the lane must not make it.
 func callTargetOf(w *machine.Warp, end *code.Instr, lane int) callTarget {
 	_, fn := calleeOf(w, end, lane)
-	site := &w.Cta.Code.Calls[end.Side]
+	site := &w.CTA.Code.Calls[end.Side]
 	if fn >= 0 && site.Target < 0 && !site.Callable[fn] {
 		fn = -1
 	}
-	if fn < 0 || !w.Frame.Fn.Allocates {
+	if fn < 0 || !w.Frame.Func.Allocates {
 		return callTarget{fn: fn}
 	}
-	return callTarget{fn, w.FrameAbove(lane, w.Cta.Code.Funcs[fn])}
+	return callTarget{fn, w.FrameAbove(lane, w.CTA.Code.Funcs[fn])}
 }
 
 // callGroups is the lanes that make a call in different ways, by the way; none if all do in the
 // same, or if a lane must not make it, so that no lane goes anywhere.
 func callGroups(w *machine.Warp, b *code.Block) (groups []machine.BranchGroup) {
-	end := w.Cta.Code.End(b)
+	end := w.CTA.Code.End(b)
 	m := w.GuardedLanes(end.Guard)
 	var targets []callTarget
 	var firstTarget callTarget
@@ -94,7 +94,7 @@ func callGroups(w *machine.Warp, b *code.Block) (groups []machine.BranchGroup) {
 		case rest == m:
 			firstTarget = target
 		case targets == nil && target != firstTarget:
-			targets, groups = []callTarget{firstTarget}, []machine.BranchGroup{{Pc: w.Pc, Mask: m &^ rest}}
+			targets, groups = []callTarget{firstTarget}, []machine.BranchGroup{{PC: w.PC, Mask: m &^ rest}}
 		}
 		if targets == nil {
 			continue
@@ -102,7 +102,7 @@ func callGroups(w *machine.Warp, b *code.Block) (groups []machine.BranchGroup) {
 		i := slices.Index(targets, target)
 		if i < 0 {
 			i = len(targets)
-			targets, groups = append(targets, target), append(groups, machine.BranchGroup{Pc: w.Pc})
+			targets, groups = append(targets, target), append(groups, machine.BranchGroup{PC: w.PC})
 		}
 		groups[i].Mask |= 1 << lane
 	}
@@ -113,9 +113,9 @@ func callGroups(w *machine.Warp, b *code.Block) (groups []machine.BranchGroup) {
 // the call's guard holds back come to it with the first group.
 func callSeparately(w *machine.Warp, b *code.Block) {
 	groups := callGroups(w, b)
-	groups[0].Mask |= w.Mask &^ w.GuardedLanes(w.Cta.Code.End(b).Guard)
+	groups[0].Mask |= w.Mask &^ w.GuardedLanes(w.CTA.Code.End(b).Guard)
 	countSplits(w, w.Mask, groups...)
-	w.Rc.Split(w, groups, b.Next)
+	w.Reconverger.Split(w, groups, b.Next)
 }
 
 // savePlaces saves those of the places that are registers, for the lanes of m, by half;
@@ -141,27 +141,27 @@ func enterFunction(w *machine.Warp, b *code.Block, target *code.Func, m uint64) 
 	fr := newFrame(w, b, target, w.FrameAbove(bits.TrailingZeros64(m), target)) // it begins there for all of m
 	// A frame takes of the thread's stack its local memory, and its registers, which a real machine would
 	// save there. The rows of the frame do not count: their number depends on the mode.
-	limit := w.Cta.Grid.StackWords
+	limit := w.CTA.Grid.StackWords
 	if fr.Local+target.Local+fr.Depth*(machine.FrameWords+target.Saved) > limit {
-		w.Fail(w.SourceOf(w.Cta.Code.End(b)), m, probe.ErrStackOverflow, "%v: call of %s at depth %d needs more than %d bytes per thread", probe.ErrStackOverflow, target.Name, fr.Depth, 4*limit)
+		w.Fail(w.SourceOf(w.CTA.Code.End(b)), m, probe.ErrStackOverflow, "%v: call of %s at depth %d needs more than %d bytes per thread", probe.ErrStackOverflow, target.Name, fr.Depth, 4*limit)
 		return
 	}
 	access.GrowLocal(w, fr.Local+target.Local)
-	args, other := savePlaces(w, w.Cta.Code.CallSite(b).Args, m), lanesAbove(w, fr.Base, (*machine.Frame).Top)
+	args, other := savePlaces(w, w.CTA.Code.CallSite(b).Args, m), lanesAbove(w, fr.Base, (*machine.Frame).Top)
 	var copied [2][]machine.RegisterCopy // of the reference
 	var otherLanes uint64
 	if w.Check != nil {
 		w.SwitchToReference()
 		otherLanes = lanesAbove(w, fr.Counterpart.Base, func(fr *machine.Frame) regfile.Size { return fr.Counterpart.Top() })
-		copied = savePlaces(w, w.Cta.Code.CallSite(b).Args, m)
+		copied = savePlaces(w, w.CTA.Code.CallSite(b).Args, m)
 		w.SwitchToReference()
 	}
-	src := w.SourceOf(w.Cta.Code.End(b))
+	src := w.SourceOf(w.CTA.Code.End(b))
 	if m != w.Mask {
-		countSplits(w, w.Mask, machine.BranchGroup{Pc: target.Begin, Mask: m}, machine.BranchGroup{Pc: b.Next, Mask: w.Mask &^ m})
+		countSplits(w, w.Mask, machine.BranchGroup{PC: target.Begin, Mask: m}, machine.BranchGroup{PC: b.Next, Mask: w.Mask &^ m})
 	}
-	caller, site := w.Frame, w.Cta.Code.CallSite(b)
-	w.Rc.Enter(w, fr, m)
+	caller, site := w.Frame, w.CTA.Code.CallSite(b)
+	w.Reconverger.Enter(w, fr, m)
 	for h := range w.Files {
 		cleanLocal(w, h, fr, uint32(m>>(32*h)))
 		cleanWindow(w, h, target, uint32(m>>(32*h)), uint32(other>>(32*h)))
@@ -170,12 +170,12 @@ func enterFunction(w *machine.Warp, b *code.Block, target *code.Func, m uint64) 
 	if w.Check != nil {
 		w.SwitchToReference()
 		for h := range w.Files {
-			cleanWindow(w, h, w.Frame.Fn, uint32(m>>(32*h)), uint32(otherLanes>>(32*h)))
+			cleanWindow(w, h, w.Frame.Func, uint32(m>>(32*h)), uint32(otherLanes>>(32*h)))
 		}
-		transferParams(w, m, w.Cta.Code.CallSite(b).Args, caller.Local, copied, w.Frame.Fn.Formals, fr.Local)
+		transferParams(w, m, w.CTA.Code.CallSite(b).Args, caller.Local, copied, w.Frame.Func.Formals, fr.Local)
 		w.SwitchToReference()
 	}
-	if s := w.Cta.Stream; w.Cta.IsSubscribed(probe.OnCall) {
+	if s := w.CTA.Stream; w.CTA.IsSubscribed(probe.OnCall) {
 		event.FillEvent(s, &s.Event, w, src, m)
 		s.Event.Callee = target.Func
 		event.Emit(s, &s.Event, probe.OnCall)
@@ -185,7 +185,7 @@ func enterFunction(w *machine.Warp, b *code.Block, target *code.Func, m uint64) 
 // cleanLocal clears the local frame of a function for the lanes of m of a half.
 func cleanLocal(w *machine.Warp, h int, fr *machine.Frame, m uint32) {
 	cleanShadow(w, h, fr, m)
-	local := w.Local[h][fr.Local : fr.Local+fr.Fn.Local]
+	local := w.Local[h][fr.Local : fr.Local+fr.Func.Local]
 	if m == uint32(w.Live>>(32*h)) {
 		clear(local)
 	} else {
@@ -197,13 +197,13 @@ func cleanLocal(w *machine.Warp, h int, fr *machine.Frame, m uint32) {
 
 // cleanShadow clears the shadow bytes of the local frame.
 func cleanShadow(w *machine.Warp, h int, fr *machine.Frame, m uint32) {
-	n := 4 * w.Cta.Grid.Dev.Memory.ShadowBytes // of a word
+	n := 4 * w.CTA.Grid.Device.Memory.ShadowBytes // of a word
 	if w.Shadow == nil {
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		s := w.Shadow[32*h+bits.TrailingZeros32(m)]
-		clear(s[min(n*fr.Local, len(s)):min(n*(fr.Local+fr.Fn.Local), len(s))])
+		clear(s[min(n*fr.Local, len(s)):min(n*(fr.Local+fr.Func.Local), len(s))])
 	}
 }
 
@@ -280,30 +280,30 @@ func ZeroFrame(fn *code.Func, f *regfile.File) {
 // places to the caller's.
 func leaveFrame(w *machine.Warp) {
 	callee, c := w.Frame, w.WarpSplit
-	site := w.Cta.Code.CallSite(callee.Call)
-	if callee.Fn.Multiply {
+	site := w.CTA.Code.CallSite(callee.Call)
+	if callee.Func.Multiply {
 		async.ForgetProducts(w)
 	}
-	c.Frame, c.Pc, c.Deferred = callee.Caller, callee.Call.Next, false
-	rets := savePlaces(w, callee.Fn.Results, c.Mask)
+	c.Frame, c.PC, c.Deferred = callee.Caller, callee.Call.Next, false
+	rets := savePlaces(w, callee.Func.Results, c.Mask)
 	var copied [2][]machine.RegisterCopy // of the reference
 	if w.Check != nil {
 		w.SwitchToReference()
-		copied = savePlaces(w, callee.Counterpart.Fn.Results, c.Mask)
+		copied = savePlaces(w, callee.Counterpart.Func.Results, c.Mask)
 		w.SwitchToReference()
 	}
 	ResumeSplit(w, c)
-	transferParams(w, c.Mask, callee.Fn.Results, callee.Local, rets, site.Rets, c.Frame.Local)
+	transferParams(w, c.Mask, callee.Func.Results, callee.Local, rets, site.Rets, c.Frame.Local)
 	if w.Check != nil {
 		w.SwitchToReference()
-		transferParams(w, c.Mask, callee.Counterpart.Fn.Results, callee.Local, copied, w.Cta.Code.CallSite(callee.Call).Rets, c.Frame.Local)
+		transferParams(w, c.Mask, callee.Counterpart.Func.Results, callee.Local, copied, w.CTA.Code.CallSite(callee.Call).Rets, c.Frame.Local)
 		w.SwitchToReference()
 	}
-	if w.Cta.IsSubscribed(probe.OnReturn) {
-		src := w.SourceOf(w.Cta.Code.End(callee.Call))
+	if w.CTA.IsSubscribed(probe.OnReturn) {
+		src := w.SourceOf(w.CTA.Code.End(callee.Call))
 		event.EmitSplit(w, probe.OnReturn, &w.WarpSplit, src, src.Writes)
 	}
-	JumpTo(w, c.Pc)
+	JumpTo(w, c.PC)
 }
 
 // transfer copies parameters or results for the lanes of m: from places in the frame

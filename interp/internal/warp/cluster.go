@@ -8,7 +8,7 @@ import (
 
 // arriveAtClusterBarrier executes the barrier.cluster that all lanes of the warp are at.
 func arriveAtClusterBarrier(w *machine.Warp) {
-	cl, arrives := w.Cta.Cluster, w.WaitingSplits[0].Wait.Op.Kind == code.BarClusterArrive
+	cl, arrives := w.CTA.Cluster, w.WaitingSplits[0].Wait.Op.Kind == code.BarClusterArrive
 	for i := range w.WaitingSplits {
 		b := w.WaitingSplits[i].Wait
 		if arrives != (b.Op.Kind == code.BarClusterArrive) {
@@ -17,17 +17,17 @@ func arriveAtClusterBarrier(w *machine.Warp) {
 		b.Generation = cl.Completed
 	}
 	src, lanes := w.WaitingSplits[0].Wait.Src, w.WaitingSplits[0].Mask
-	w.Cta.BarrierUsed = true
+	w.CTA.BarrierUsed = true
 	switch {
 	case arrives && w.ClusterArrival > 0:
-		w.Fail(src, lanes, probe.ErrBarrier, "%v: warp %d arrives again at the barrier of the cluster, without barrier.cluster.wait in between", probe.ErrBarrier, w.Id)
+		w.Fail(src, lanes, probe.ErrBarrier, "%v: warp %d arrives again at the barrier of the cluster, without barrier.cluster.wait in between", probe.ErrBarrier, w.ID)
 	case arrives:
 		w.ClusterArrival = 1 + cl.Completed
 		passClusterBarrier(w)
 		cl.Missing--
 		completeClusterBarrier(cl)
 	case w.ClusterArrival == 0:
-		w.Fail(src, lanes, probe.ErrBarrier, "%v: warp %d waits at the barrier of the cluster, where it has not arrived", probe.ErrBarrier, w.Id)
+		w.Fail(src, lanes, probe.ErrBarrier, "%v: warp %d waits at the barrier of the cluster, where it has not arrived", probe.ErrBarrier, w.ID)
 	case w.ClusterArrival != 1+cl.Completed:
 		w.ClusterArrival = 0
 		passClusterBarrier(w)
@@ -55,7 +55,7 @@ func completeClusterBarrier(cl *machine.Cluster) {
 	}
 	cl.Missing = cl.Live
 	cl.Completed++
-	for _, c := range cl.Ctas {
+	for _, c := range cl.CTAs {
 		for i := range c.Warps {
 			w := &c.Warps[i]
 			if w.State == machine.AtBarrier && IsAtClusterBarrier(w) {
@@ -72,7 +72,7 @@ func IsAtClusterBarrier(w *machine.Warp) bool {
 		return false
 	}
 	b := w.WaitingSplits[0].Wait
-	return b.Op != nil && b.Id == machine.ClusterBarrier && b.Arrived
+	return b.Op != nil && b.ID == machine.ClusterBarrier && b.Arrived
 }
 
 // leave takes a warp that has ended off those that the barrier waits for.

@@ -33,7 +33,7 @@ func waitForLanes(w *machine.Warp) {
 		}
 		rest &^= lanes
 		if mask&uint32(w.Live)&^m != 0 {
-			leaveWaitingSplit(w, uint64(lanes), w.Pc, machine.SplitWait{Src: w.SourceOf(instr), Instr: instr, Membermask: mask})
+			leaveWaitingSplit(w, uint64(lanes), w.PC, machine.SplitWait{Src: w.SourceOf(instr), Instr: instr, Membermask: mask})
 		}
 	}
 	executeCollectives(w)
@@ -44,7 +44,7 @@ func waitForLanes(w *machine.Warp) {
 // not tried to execute it.
 func returnToInstr(w *machine.Warp, b *code.Block, instr *code.Instr) {
 	pc := b.First
-	for &w.Cta.Code.Instrs[pc] != instr {
+	for &w.CTA.Code.Instrs[pc] != instr {
 		pc++
 	}
 	HaltBefore(w, b, pc, instr.Src)
@@ -97,7 +97,7 @@ func executeCollectives(w *machine.Warp) {
 		for k := range w.WaitingSplits {
 			if split := &w.WaitingSplits[k]; split.Wait != nil && request.SameInstr(split.Wait) {
 				if request.Op == nil {
-					split.Pc++
+					split.PC++
 				}
 				wakeSplit(w, split)
 			}
@@ -130,16 +130,16 @@ func executeTogether(w *machine.Warp, b *machine.SplitWait, m uint32) {
 		w.ShowWindow(split.Frame)
 		instr, from, lanes := split.Wait.Instr, &w.Files[0], uint32(split.Mask)
 		if from.Tracked() {
-			if s := w.Cta.Stream; s != nil {
+			if s := w.CTA.Stream; s != nil {
 				s.StepPlace.SourceInstr = split.Wait.Src
 			}
-			for _, row := range w.Cta.Code.Reads(nil, instr) {
+			for _, row := range w.CTA.Code.Reads(nil, instr) {
 				machine.MaterialiseRow(from, row, lanes)
 			}
 		}
 		if w.Check != nil {
 			w.SelectHalf(0, lanes)
-			if w.Check.CompareSources(w, w.BeginInstr(split.Pc, instr).UncheckedReads); w.Err != nil {
+			if w.Check.CompareSources(w, w.BeginInstr(split.PC, instr).UncheckedReads); w.Err != nil {
 				return
 			}
 		}
@@ -181,9 +181,9 @@ func copyCollectiveResults(w *machine.Warp, instr *code.Instr, f *regfile.File) 
 			return
 		}
 		w.SelectHalf(0, m)
-		p := w.BeginInstr(w.Pc, instr)
+		p := w.BeginInstr(w.PC, instr)
 		w.SwitchToReference()
-		adoptResults(w, &w.Files[0], p.Ref, f, m)
+		adoptResults(w, &w.Files[0], p.Reference, f, m)
 		w.SwitchToReference()
 		w.Check.CompareResults(w, p.Writes)
 	})
@@ -194,7 +194,7 @@ func copyCollectiveResults(w *machine.Warp, instr *code.Instr, f *regfile.File) 
 func adoptResults(w *machine.Warp, to *regfile.File, instr *code.Instr, from *regfile.File, m uint32) {
 	all, s := withoutGuard(instr), instr.Op.Signature()
 	if to.Tracked() {
-		for _, row := range w.Cta.Code.Writes(nil, instr) {
+		for _, row := range w.CTA.Code.Writes(nil, instr) {
 			machine.MarkGeneric(to, row, m)
 		}
 	}

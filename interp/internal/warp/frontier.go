@@ -12,11 +12,11 @@ import (
 type frontier struct{}
 
 func (frontier) before(w *machine.Warp, a, b *machine.WarpSplit) bool {
-	x, y := w.Cta.Code.Block(a.Pc).Order, w.Cta.Code.Block(b.Pc).Order
+	x, y := w.CTA.Code.Block(a.PC).Order, w.CTA.Code.Block(b.PC).Order
 	if x != y {
 		return x < y
 	}
-	return a.Pc < b.Pc
+	return a.PC < b.PC
 }
 
 func (frontier) jumped(c *machine.WarpSplit, from int32) {}

@@ -23,8 +23,8 @@ func (s *StuckWarps) Add(w *machine.Warp) {
 	if w.Mask == 0 {
 		ResumeSplit(w, takeSplit(w, len(w.WaitingSplits)-1))
 	}
-	code, verb, why := w.Cta.Code, "loop", ""
-	in := code.FirstSource(code.Block(w.Pc))
+	code, verb, why := w.CTA.Code, "loop", ""
+	in := code.FirstSource(code.Block(w.PC))
 	if alloc := async.AwaitedAllocation(w); alloc != nil {
 		verb, in, why = "wait", w.SourceOf(alloc), ": "+async.TensorMemoryWait(w, alloc)
 	}
@@ -34,7 +34,7 @@ func (s *StuckWarps) Add(w *machine.Warp) {
 	if s.count++; s.count > MaxStuckWarps || in == nil {
 		return
 	}
-	s.Notes = append(s.Notes, fmt.Sprintf("cta %s warp %d: lanes %s %s at %s:%s%s", w.Cta.Id, w.Id, probe.LaneList(w.Mask), verb, code.Module.Name, in.Pos, why))
+	s.Notes = append(s.Notes, fmt.Sprintf("cta %s warp %d: lanes %s %s at %s:%s%s", w.CTA.ID, w.ID, probe.LaneList(w.Mask), verb, code.Module.Name, in.Pos, why))
 	s.Notes = append(s.Notes, w.Whereabouts(w.Live&^w.Mask)...)
 }
 

@@ -22,11 +22,11 @@ type Reconvergences struct {
 // the one they have.
 func (t *Reconvergences) open(w *machine.Warp, pc int32) *machine.Reconvergence {
 	outer := w.Reconvergence
-	if outer != nil && outer.Pc == pc && outer.Frame == w.Frame {
+	if outer != nil && outer.PC == pc && outer.Frame == w.Frame {
 		return outer
 	}
 	j := t.NewReconvergence()
-	*j = machine.Reconvergence{Pc: pc, Frame: w.Frame, Outer: outer, Lanes: w.Mask}
+	*j = machine.Reconvergence{PC: pc, Frame: w.Frame, Outer: outer, Lanes: w.Mask}
 	if outer != nil {
 		j.Depth = outer.Depth + 1
 	}
@@ -54,31 +54,31 @@ func (t *Reconvergences) NewReconvergence() *machine.Reconvergence {
 // others are behind it in reverse order. Where warp splits take turns, those that leave a loop
 // that may wait come first, for others may wait for them.
 func (t *Reconvergences) Split(w *machine.Warp, groups []machine.BranchGroup, pc int32) {
-	j, open := w.Reconvergence, w.TimeSliced && w.Cta.ReleasedBlocks[pc]
+	j, open := w.Reconvergence, w.TimeSliced && w.CTA.ReleasedBlocks[pc]
 	if !open {
 		j = t.open(w, pc)
 	}
 	if w.TimeSliced {
-		p := w.Cta.Code
-		slices.SortStableFunc(groups, func(a, b machine.BranchGroup) int { return cmp.Compare(urgency(p.Block(a.Pc)), urgency(p.Block(b.Pc))) })
+		p := w.CTA.Code
+		slices.SortStableFunc(groups, func(a, b machine.BranchGroup) int { return cmp.Compare(urgency(p.Block(a.PC)), urgency(p.Block(b.PC))) })
 	}
 	var now machine.BranchGroup
 	for _, g := range groups {
 		switch {
-		case g.Pc == pc && !open:
+		case g.PC == pc && !open:
 			arriveAtReconvergence(j, g.Mask)
 		case now.Mask == 0:
 			now = g
 		default:
 			c := w.WarpSplit
-			c.Pc, c.Mask, c.Reconvergence = g.Pc, g.Mask, j
+			c.PC, c.Mask, c.Reconvergence = g.PC, g.Mask, j
 			w.WaitingSplits = append(w.WaitingSplits, c)
 		}
 	}
-	w.Pc, w.Mask = now.Pc, now.Mask
+	w.PC, w.Mask = now.PC, now.Mask
 	if open {
-		if w.Pc == w.ReconvergeAt {
-			t.Arrive(w, w.Pc)
+		if w.PC == w.ReconvergeAt {
+			t.Arrive(w, w.PC)
 		}
 		return
 	}
@@ -92,17 +92,17 @@ func (t *Reconvergences) Enter(w *machine.Warp, fr *machine.Frame, m uint64) {
 	if rest := w.Mask &^ m; rest != 0 {
 		arriveAtReconvergence(j, rest)
 	}
-	ResumeSplit(w, machine.WarpSplit{Pc: fr.Fn.Begin, Mask: m, Frame: fr, Reconvergence: j})
+	ResumeSplit(w, machine.WarpSplit{PC: fr.Func.Begin, Mask: m, Frame: fr, Reconvergence: j})
 }
 
 // arrive leaves the running warp split, which has come to its join, there.
 func (t *Reconvergences) Arrive(w *machine.Warp, from int32) {
 	j := w.Reconvergence
-	if w.TimeSliced && w.Cta.ReleasedBlocks[j.Pc] && j.Lanes != j.Arrived|w.Mask {
+	if w.TimeSliced && w.CTA.ReleasedBlocks[j.PC] && j.Lanes != j.Arrived|w.Mask {
 		t.pass(w, j)
 		return
 	}
-	lanes, pc := w.Mask, j.Pc
+	lanes, pc := w.Mask, j.PC
 	arriveAtReconvergence(j, lanes)
 	w.Mask = 0
 	if !t.complete(w, j) {
@@ -118,12 +118,12 @@ func (t *Reconvergences) pass(w *machine.Warp, j *machine.Reconvergence) {
 	c := w.WarpSplit
 	c.Reconvergence = j.Outer
 	if j.Lanes == j.Arrived { // those that wait have waited for it
-		w.WaitingSplits = append(w.WaitingSplits, machine.WarpSplit{Pc: j.Pc, Mask: j.Lanes, Frame: j.Frame, Reconvergence: j.Outer})
+		w.WaitingSplits = append(w.WaitingSplits, machine.WarpSplit{PC: j.PC, Mask: j.Lanes, Frame: j.Frame, Reconvergence: j.Outer})
 		t.Free = append(t.Free, j)
 	}
 	ResumeSplit(w, c)
-	if w.Pc == w.ReconvergeAt {
-		t.Arrive(w, w.Pc)
+	if w.PC == w.ReconvergeAt {
+		t.Arrive(w, w.PC)
 	}
 }
 
@@ -131,7 +131,7 @@ func (t *Reconvergences) pass(w *machine.Warp, j *machine.Reconvergence) {
 // they come to the next join by that, those of that one.
 func (t *Reconvergences) complete(w *machine.Warp, j *machine.Reconvergence) bool {
 	for j != nil && j.Arrived == j.Lanes {
-		c := machine.WarpSplit{Pc: j.Pc, Mask: j.Lanes, Frame: j.Frame, Reconvergence: j.Outer}
+		c := machine.WarpSplit{PC: j.PC, Mask: j.Lanes, Frame: j.Frame, Reconvergence: j.Outer}
 		if j.Arrivals > 1 && c.Mask != 0 {
 			countReconvergence(w, &c)
 		}
@@ -139,7 +139,7 @@ func (t *Reconvergences) complete(w *machine.Warp, j *machine.Reconvergence) boo
 		if j = c.Reconvergence; c.Mask == 0 {
 			continue
 		}
-		if j == nil || j.Pc != c.Pc || j.Frame != c.Frame {
+		if j == nil || j.PC != c.PC || j.Frame != c.Frame {
 			ResumeSplit(w, c)
 			return true
 		}
@@ -173,11 +173,11 @@ func (t *Reconvergences) ReleaseEarly(w *machine.Warp) bool {
 	if inner == nil {
 		return false
 	}
-	w.Cta.ReleasedEarly = true
+	w.CTA.ReleasedEarly = true
 	lanes := inner.Arrived
-	countSplits(w, inner.Lanes, machine.BranchGroup{Pc: inner.Pc, Mask: lanes}, machine.BranchGroup{Pc: machine.NoBlock, Mask: inner.Lanes &^ lanes})
+	countSplits(w, inner.Lanes, machine.BranchGroup{PC: inner.PC, Mask: lanes}, machine.BranchGroup{PC: machine.NoBlock, Mask: inner.Lanes &^ lanes})
 	inner.Lanes &^= lanes
 	inner.Arrived, inner.Arrivals = 0, 0
-	ResumeSplit(w, machine.WarpSplit{Pc: inner.Pc, Mask: lanes, Frame: inner.Frame, Reconvergence: inner.Outer})
+	ResumeSplit(w, machine.WarpSplit{PC: inner.PC, Mask: lanes, Frame: inner.Frame, Reconvergence: inner.Outer})
 	return true
 }

@@ -10,7 +10,7 @@ import (
 // noteBegun counts instructions that the running warp split has begun, where somebody wants all events in
 // one order.
 func NoteBegun(w *machine.Warp, n int64) {
-	g := w.Cta.Grid
+	g := w.CTA.Grid
 	if !g.InOrder || n == 0 {
 		return
 	}
@@ -44,12 +44,12 @@ func InFlight(g *machine.Grid, from, to *machine.State, visit func(cta int) bool
 		end = to.Next
 	}
 	for i := range from.Flights {
-		if f := &from.Flights[i]; f.Status != machine.CtaEnded && !visit(g.Dim.Linear(g.CtaID(f.Index))) {
+		if f := &from.Flights[i]; f.Status != machine.CTAEnded && !visit(g.Dim.Linear(g.CTAID(f.Index))) {
 			return
 		}
 	}
 	for order := begin; order < end; order++ {
-		if !visit(g.Dim.Linear(g.CtaID(order))) {
+		if !visit(g.Dim.Linear(g.CTAID(order))) {
 			return
 		}
 	}

@@ -23,14 +23,14 @@ type splitOrder interface {
 type ordered struct{ splitOrder }
 
 func (o ordered) Split(w *machine.Warp, groups []machine.BranchGroup, join int32) {
-	from := w.Pc
-	call := w.Cta.Code.End(w.Cta.Code.Block(from)).Op.Signature().Side == code.CallSide
+	from := w.PC
+	call := w.CTA.Code.End(w.CTA.Code.Block(from)).Op.Signature().Side == code.CallSide
 	running := w.WarpSplit
 	w.Mask = 0
 	for _, g := range groups {
 		c := running
-		c.Pc, c.Mask = g.Pc, g.Mask
-		if call && g.Pc == from { // they are to call, each group for itself
+		c.PC, c.Mask = g.PC, g.Mask
+		if call && g.PC == from { // they are to call, each group for itself
 			w.WaitingSplits = append(w.WaitingSplits, c)
 			continue
 		}
@@ -43,10 +43,10 @@ func (o ordered) Split(w *machine.Warp, groups []machine.BranchGroup, join int32
 func (o ordered) Enter(w *machine.Warp, fr *machine.Frame, m uint64) {
 	if rest := w.Mask &^ m; rest != 0 {
 		c := splitOff(w, rest)
-		c.Pc = fr.Call.Next
+		c.PC = fr.Call.Next
 		o.add(w, c)
 	}
-	ResumeSplit(w, machine.WarpSplit{Pc: fr.Fn.Begin, Mask: m, Frame: fr})
+	ResumeSplit(w, machine.WarpSplit{PC: fr.Func.Begin, Mask: m, Frame: fr})
 }
 
 func (o ordered) Arrive(w *machine.Warp, from int32) {
@@ -71,7 +71,7 @@ func (o ordered) add(w *machine.Warp, c machine.WarpSplit) {
 	} else {
 		w.WaitingSplits = append(w.WaitingSplits, c)
 	}
-	markAtExit(w, c.Pc, c.Mask)
+	markAtExit(w, c.PC, c.Mask)
 }
 
 func (o ordered) Next(w *machine.Warp) bool {
@@ -126,5 +126,5 @@ func (f orderFunc) jumped(c *machine.WarpSplit, from int32) {}
 func (f orderFunc) splitChosen(w *machine.Warp) {}
 
 func placeOf(w *machine.Warp, c *machine.WarpSplit) SplitPlace {
-	return SplitPlace{int(c.Pc), int(w.Cta.Code.Block(c.Pc).Order), c.Mask}
+	return SplitPlace{int(c.PC), int(w.CTA.Code.Block(c.PC).Order), c.Mask}
 }

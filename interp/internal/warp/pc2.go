@@ -16,10 +16,10 @@ func (pc2) before(w *machine.Warp, a, b *machine.WarpSplit) bool {
 	if a.Deferred != b.Deferred {
 		return b.Deferred
 	}
-	return a.Pc < b.Pc
+	return a.PC < b.PC
 }
 
-func (pc2) jumped(c *machine.WarpSplit, from int32) { c.Deferred = c.Deferred || c.Pc <= from }
+func (pc2) jumped(c *machine.WarpSplit, from int32) { c.Deferred = c.Deferred || c.PC <= from }
 
 // splitChosen: a warp split of the next time round runs only when there is none of this, in calls
 // as deep.

@@ -15,8 +15,8 @@ func (*PortableBackend) Run(w *machine.Warp, budget int) machine.Reason {
 }
 
 func (*PortableBackend) Span(w *machine.Warp, from, to int32) int32 {
-	lanes.ExecuteBlock(w, w.Cta.Code.Instrs[from:to])
+	lanes.ExecuteBlock(w, w.CTA.Code.Instrs[from:to])
 	return to
 }
 
-func (*PortableBackend) ImportAll(*machine.Cta) {}
+func (*PortableBackend) ImportAll(*machine.CTA) {}

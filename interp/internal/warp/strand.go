@@ -17,12 +17,12 @@ import (
 // newFrame is the frame of a function that one in w.frame calls.
 func newFrame(w *machine.Warp, b *code.Block, target *code.Func, local int) *machine.Frame {
 	fr := w.Frame
-	if c := fr.LastCallee; c != nil && c.Call == b && c.Fn == target && c.Local == local {
+	if c := fr.LastCallee; c != nil && c.Call == b && c.Func == target && c.Local == local {
 		return c
 	}
-	fr.LastCallee = &machine.Frame{Fn: target, Caller: fr, Call: b, Base: fr.Base.Add(fr.Fn.Frame), Local: local, Depth: fr.Depth + 1}
+	fr.LastCallee = &machine.Frame{Func: target, Caller: fr, Call: b, Base: fr.Base.Add(fr.Func.Frame), Local: local, Depth: fr.Depth + 1}
 	if t := fr.Counterpart; t != nil {
-		fr.LastCallee.Counterpart = &machine.Frame{Fn: w.Check.Funcs[target.Index], Caller: t, Call: b, Base: t.Base.Add(t.Fn.Frame), Local: local, Depth: t.Depth + 1, Counterpart: fr.LastCallee}
+		fr.LastCallee.Counterpart = &machine.Frame{Func: w.Check.Funcs[target.Index], Caller: t, Call: b, Base: t.Base.Add(t.Func.Frame), Local: local, Depth: t.Depth + 1, Counterpart: fr.LastCallee}
 	}
 	return fr.LastCallee
 }
@@ -30,12 +30,12 @@ func newFrame(w *machine.Warp, b *code.Block, target *code.Func, local int) *mac
 // addToGroup adds lanes to the group of a target.
 func addToGroup(groups []machine.BranchGroup, pc int32, lanes uint64) []machine.BranchGroup {
 	for i := range groups {
-		if groups[i].Pc == pc {
+		if groups[i].PC == pc {
 			groups[i].Mask |= lanes
 			return groups
 		}
 	}
-	return append(groups, machine.BranchGroup{Pc: pc, Mask: lanes})
+	return append(groups, machine.BranchGroup{PC: pc, Mask: lanes})
 }
 
 // resume makes c the warp split that runs.
@@ -45,7 +45,7 @@ func ResumeSplit(w *machine.Warp, c machine.WarpSplit) {
 	w.SliceLeft, w.Changed = machine.TimeSlice, false
 	w.ReconvergeAt = machine.NoBlock
 	if c.Reconvergence != nil && c.Reconvergence.Frame == c.Frame {
-		w.ReconvergeAt = c.Reconvergence.Pc
+		w.ReconvergeAt = c.Reconvergence.PC
 	}
 }
 
@@ -71,15 +71,15 @@ func JumpTo(w *machine.Warp, pc int32) {
 		enterBlock(w, pc)
 		return
 	}
-	w.Pc = pc
+	w.PC = pc
 }
 
 // enterBlock is jump to where the policy may want to know of it.
 func enterBlock(w *machine.Warp, pc int32) {
-	from := w.Pc
-	w.Pc = pc
+	from := w.PC
+	w.PC = pc
 	if pc == w.ReconvergeAt || len(w.WaitingSplits) > 0 {
-		w.Rc.Arrive(w, from)
+		w.Reconverger.Arrive(w, from)
 	}
 }
 
@@ -87,7 +87,7 @@ func enterBlock(w *machine.Warp, pc int32) {
 func findMergeable(w *machine.Warp, c *machine.WarpSplit) int {
 	for i := range w.WaitingSplits {
 		other := &w.WaitingSplits[i]
-		if c.Pc == other.Pc && c.Reconvergence == other.Reconvergence && c.Deferred == other.Deferred && other.Wait == nil && c.Frame.SameCalls(other.Frame) {
+		if c.PC == other.PC && c.Reconvergence == other.Reconvergence && c.Deferred == other.Deferred && other.Wait == nil && c.Frame.SameCalls(other.Frame) {
 			return i
 		}
 	}
@@ -116,9 +116,9 @@ func scheduleSplit(w *machine.Warp) {
 		case w.Live|w.AtExit == 0:
 			w.State = machine.HasEnded
 			event.EmitLanes(w, probe.OnWarpEnd, nil, 0)
-		case w.Rc.Next(w) || w.Rc.ReleaseEarly(w):
-			if w.Pc == w.ReconvergeAt {
-				w.Rc.Arrive(w, w.Pc)
+		case w.Reconverger.Next(w) || w.Reconverger.ReleaseEarly(w):
+			if w.PC == w.ReconvergeAt {
+				w.Reconverger.Arrive(w, w.PC)
 			}
 		default:
 			checkAlignedBarrier(w)
@@ -129,7 +129,7 @@ func scheduleSplit(w *machine.Warp) {
 // rows is how many rows of each kind are in use.
 func WindowSize(w *machine.Warp) (n regfile.Size) {
 	for _, c := range w.Splits() {
-		top := c.Frame.Base.Add(c.Frame.Fn.Frame)
+		top := c.Frame.Base.Add(c.Frame.Func.Frame)
 		n.R, n.Q, n.P = max(n.R, top.R), max(n.Q, top.Q), max(n.P, top.P)
 	}
 	return n
@@ -152,7 +152,7 @@ func hashSplit(w *machine.Warp, h *maphash.Hash, c *machine.WarpSplit) {
 		mask  uint64
 		frame int
 	}
-	maphash.WriteComparable(h, place{c.Pc, c.Mask, c.Frame.Depth})
+	maphash.WriteComparable(h, place{c.PC, c.Mask, c.Frame.Depth})
 	maphash.WriteComparable(h, c.LoopInstrs)
 	maphash.WriteComparable(h, c.Deferred)
 	for fr := c.Frame; fr.Caller != nil; fr = fr.Caller {
@@ -161,7 +161,7 @@ func hashSplit(w *machine.Warp, h *maphash.Hash, c *machine.WarpSplit) {
 	}
 	for j := c.Reconvergence; j != nil; j = j.Outer {
 		maphash.WriteComparable(h, [2]uint64{j.Lanes, j.Arrived})
-		maphash.WriteComparable(h, place{pc: j.Pc, frame: j.Frame.Depth})
+		maphash.WriteComparable(h, place{pc: j.PC, frame: j.Frame.Depth})
 	}
 	if b := c.Wait; b != nil {
 		wait := *b

@@ -31,7 +31,7 @@ func chargeLoop(w *machine.Warp) {
 
 // mayWait reports whether a warp split is in a loop that may wait.
 func MayWaitAt(w *machine.Warp, c *machine.WarpSplit) bool {
-	b := w.Cta.Code.Block(c.Pc)
+	b := w.CTA.Code.Block(c.PC)
 	for fr := c.Frame; ; fr = fr.Caller {
 		if b.MayWait {
 			return true
@@ -58,12 +58,12 @@ func (t *Reconvergences) release(w *machine.Warp) bool {
 		w.WarpSplit = takeSplit(w, len(w.WaitingSplits)-1)
 		return false
 	}
-	w.Cta.ReleasedBlocks[w.Pc] = true
+	w.CTA.ReleasedBlocks[w.PC] = true
 	for i := range w.WaitingSplits {
 		w.WaitingSplits[i].LoopInstrs = 0
 	}
-	if w.Pc == w.ReconvergeAt {
-		t.Arrive(w, w.Pc)
+	if w.PC == w.ReconvergeAt {
+		t.Arrive(w, w.PC)
 	}
 	return true
 }

@@ -20,18 +20,18 @@ func Run(w *machine.Warp) *machine.Warp {
 	if w.PausedInBlock {
 		w.Budget = max(w.Budget, 1) // it has a block to finish
 	} else if w.Yields = false; w.TimeSliced {
-		w.Cta.NoteChange()
+		w.CTA.NoteChange()
 	}
 	w = executeWarp(w)
 	if w.TimeSliced {
-		w.Changed = w.Changed || w.Cta.Changed
+		w.Changed = w.Changed || w.CTA.Changed
 	}
 	return w
 }
 
 // execute has the backend execute, and does what that leaves to the machine. It gives the warp whose turn it is then.
 func executeWarp(w *machine.Warp) *machine.Warp {
-	c := w.Cta.Code
+	c := w.CTA.Code
 	for w.Budget > 0 && w.State == machine.ReadyToRun && w.Err == nil && (!w.Yields || w.PausedInBlock) {
 		share := w.Budget
 		if w.TimeSliced {
@@ -39,9 +39,9 @@ func executeWarp(w *machine.Warp) *machine.Warp {
 		}
 		before := w.Count.WarpInstructions
 		w.CountedUpTo, w.UnchargedExits = before, 0
-		reason := w.Cta.Runner.Run(w, share)
-		if other := w.Cta.Native.Resumed; other != nil { // its turn began meanwhile
-			w, before, w.Cta.Native.Resumed = other, w.Cta.SliceStart, nil
+		reason := w.CTA.Runner.Run(w, share)
+		if other := w.CTA.Native.Resumed; other != nil { // its turn began meanwhile
+			w, before, w.CTA.Native.Resumed = other, w.CTA.SliceStart, nil
 		}
 		if reason == machine.Unsupported { // the block is executed to its end, so that shares are those of any backend
 			reason = Portable.Run(w, 1)
@@ -53,27 +53,27 @@ func executeWarp(w *machine.Warp) *machine.Warp {
 		case machine.BeforeGroupWait:
 			w.State = machine.AtGroup
 		case machine.DifferentCalls:
-			callSeparately(w, c.Block(w.Pc))
+			callSeparately(w, c.Block(w.PC))
 		case machine.LanesAbsent:
 			waitForLanes(w)
 			continue
 		case machine.ProbeStop:
-			if w.Err = w.Cta.Stream.StopErr; w.Err == nil { // it pauses
+			if w.Err = w.CTA.Stream.StopErr; w.Err == nil { // it pauses
 				return w
 			}
 		case machine.LanesDiverge, machine.ReachesReconvergence, machine.OtherEnd:
-			executeEnd(w, c.Block(w.Pc))
+			executeEnd(w, c.Block(w.PC))
 		case machine.NoSplit:
 			scheduleSplit(w)
 		}
 		if w.TimeSliced && w.State == machine.ReadyToRun && w.Err == nil && (w.SliceLeft <= 0 || w.Yields) {
-			w.Changed = w.Changed || w.Cta.Changed
-			w.Cta.NoteChange()
-			w.Rc.Expire(w)
+			w.Changed = w.Changed || w.CTA.Changed
+			w.CTA.NoteChange()
+			w.Reconverger.Expire(w)
 			w.SliceLeft, w.Changed = machine.TimeSlice, false
 		}
 	}
-	if w.Budget <= 0 && w.Count.WarpInstructions > w.Cta.Grid.MaxSteps && w.State == machine.ReadyToRun && w.Err == nil {
+	if w.Budget <= 0 && w.Count.WarpInstructions > w.CTA.Grid.MaxSteps && w.State == machine.ReadyToRun && w.Err == nil {
 		trapStepLimit(w)
 	}
 	return w
@@ -93,9 +93,9 @@ func chargeInstrs(w *machine.Warp, n int) {
 // trapStepLimit stops the warp for it has executed more than it may. Threads that wait for each
 // other, and change memory while they do, end so: the trap says where those of the CTA are.
 func trapStepLimit(w *machine.Warp) {
-	c := w.Cta
+	c := w.CTA
 	c.ImportAll()
-	t := w.Fail(c.Code.FirstSource(c.Code.Block(w.Pc)), w.Mask, probe.ErrStepLimit, "%v: warp %d has executed %d instructions without ending", probe.ErrStepLimit, w.Id, w.Count.WarpInstructions)
+	t := w.Fail(c.Code.FirstSource(c.Code.Block(w.PC)), w.Mask, probe.ErrStepLimit, "%v: warp %d has executed %d instructions without ending", probe.ErrStepLimit, w.ID, w.Count.WarpInstructions)
 	if MayWaitAt(w, &w.WarpSplit) {
 		t.Notes = append(t.Notes, "the loop may be a spin-wait; a deadlock is detected only in a round without stores, and other threads keep storing")
 	}
@@ -119,7 +119,7 @@ func trapStepLimit(w *machine.Warp) {
 
 // executeEnd executes the end of a block.
 func executeEnd(w *machine.Warp, b *code.Block) {
-	end := w.Cta.Code.End(b)
+	end := w.CTA.Code.End(b)
 	if end.CountsSkipped {
 		w.Count.ThreadInstructions -= int64(bits.OnesCount64(w.Mask &^ w.GuardedLanes(end.Guard)))
 	}
@@ -136,7 +136,7 @@ func executeEnd(w *machine.Warp, b *code.Block) {
 		m := w.GuardedLanes(end.Guard)
 		staying := w.Mask &^ m
 		if m != 0 {
-			EndLanes(w, w.Cta.Code.Source(end.Src), m)
+			EndLanes(w, w.CTA.Code.Source(end.Src), m)
 		}
 		if staying != 0 {
 			JumpTo(w, b.Next)
@@ -159,9 +159,9 @@ func executeEnd(w *machine.Warp, b *code.Block) {
 // for the others: they end at once, and barriers no longer wait for them.
 func executeBranch(w *machine.Warp, takenLanes uint64, target int32, b *code.Block) {
 	w.Count.Branches++
-	c := w.Cta.Code
-	if w.Cta.IsSubscribed(probe.OnBranch) {
-		if event.EmitGroups(w, probe.OnBranch, w.SourceOf(c.End(b)), takenLanes, machine.BranchGroup{Pc: target, Mask: takenLanes}, machine.BranchGroup{Pc: b.Next, Mask: w.Mask &^ takenLanes}); w.Err != nil {
+	c := w.CTA.Code
+	if w.CTA.IsSubscribed(probe.OnBranch) {
+		if event.EmitGroups(w, probe.OnBranch, w.SourceOf(c.End(b)), takenLanes, machine.BranchGroup{PC: target, Mask: takenLanes}, machine.BranchGroup{PC: b.Next, Mask: w.Mask &^ takenLanes}); w.Err != nil {
 			return
 		}
 	}
@@ -179,7 +179,7 @@ func executeBranch(w *machine.Warp, takenLanes uint64, target int32, b *code.Blo
 		exitLanes(w, w.Mask&^takenLanes, c.Block(b.Next))
 		JumpTo(w, target)
 	default:
-		w.BranchGroups = [2]machine.BranchGroup{{Pc: b.Next, Mask: w.Mask &^ takenLanes}, {Pc: target, Mask: takenLanes}}
+		w.BranchGroups = [2]machine.BranchGroup{{PC: b.Next, Mask: w.Mask &^ takenLanes}, {PC: target, Mask: takenLanes}}
 		DivergeLanes(w, w.BranchGroups[:], b.Reconverge)
 	}
 }
@@ -187,13 +187,13 @@ func executeBranch(w *machine.Warp, takenLanes uint64, target int32, b *code.Blo
 // waitsForLanesAt reports whether the policy has lanes wait at block pc, where there is nothing but the kernel's
 // end, for others that a branch parts them from: where it has joins, those that come there in any case.
 func waitsForLanesAt(w *machine.Warp, pc int32, branch *code.Block) bool {
-	return w.WaitAtExit && (pc == branch.Reconverge || w.Cta.Grid.Reconverge.Reconvergence == lower.Never)
+	return w.WaitAtExit && (pc == branch.Reconverge || w.CTA.Grid.Reconverge.Reconvergence == lower.Never)
 }
 
 // markAtExit has lanes that wait before block pc be as good as ended, if there is nothing in it but the kernel's
 // end: nobody waits for them (manual 9.7.13.1), and their registers are of no use any more.
 func markAtExit(w *machine.Warp, pc int32, lanes uint64) {
-	if !w.WaitAtExit || !w.Cta.Code.Block(pc).EndsLanes {
+	if !w.WaitAtExit || !w.CTA.Code.Block(pc).EndsLanes {
 		return
 	}
 	w.Live &^= lanes
@@ -207,13 +207,13 @@ func markAtExit(w *machine.Warp, pc int32, lanes uint64) {
 func DivergeLanes(w *machine.Warp, groups []machine.BranchGroup, join int32) {
 	w.Count.DivergentBranches++
 	countSplits(w, w.Mask, groups...)
-	w.Rc.Split(w, groups, join)
+	w.Reconverger.Split(w, groups, join)
 }
 
 // countSplits counts and tells that lanes part.
 func countSplits(w *machine.Warp, lanes uint64, groups ...machine.BranchGroup) {
 	w.Count.Splits += int64(len(groups) - 1)
-	if w.Cta.IsSubscribed(probe.OnSplit) {
+	if w.CTA.IsSubscribed(probe.OnSplit) {
 		event.EmitGroups(w, probe.OnSplit, endSource(w), lanes, groups...)
 	}
 }
@@ -221,20 +221,20 @@ func countSplits(w *machine.Warp, lanes uint64, groups ...machine.BranchGroup) {
 // countReconvergence counts and tells that the lanes of a warp split are together again.
 func countReconvergence(w *machine.Warp, c *machine.WarpSplit) {
 	w.Count.Reconvergences++
-	if w.Cta.IsSubscribed(probe.OnReconverge) {
-		event.EmitSplit(w, probe.OnReconverge, c, w.Cta.Code.Source(w.Cta.Code.NextSource(c.Pc, c.Uncounted)), nil)
+	if w.CTA.IsSubscribed(probe.OnReconverge) {
+		event.EmitSplit(w, probe.OnReconverge, c, w.CTA.Code.Source(w.CTA.Code.NextSource(c.PC, c.Uncounted)), nil)
 	}
 }
 
 // endSource is the PTX instruction that ends the present block, nil if none does.
 func endSource(w *machine.Warp) *code.Source {
-	c := w.Cta.Code
-	return c.Source(c.End(c.Block(w.Pc)).Src)
+	c := w.CTA.Code
+	return c.Source(c.End(c.Block(w.PC)).Src)
 }
 
 // leave executes the exit, all that is in block b, of some of the active lanes.
 func exitLanes(w *machine.Warp, lanes uint64, b *code.Block) {
-	src := w.Cta.Code.Source(w.Cta.Code.End(b).Src)
+	src := w.CTA.Code.Source(w.CTA.Code.End(b).Src)
 	event.ObserveExit(w, src, lanes)
 	n := int64(bits.OnesCount64(lanes))
 	w.Count.WarpInstructions++
@@ -249,7 +249,7 @@ func EndLanes(w *machine.Warp, src *code.Source, lanes uint64) {
 	w.Live &^= lanes
 	w.AtExit &^= lanes
 	w.Mask &^= lanes
-	w.Rc.End(w, lanes)
+	w.Reconverger.End(w, lanes)
 	if w.NumWaiting > 0 {
 		executeCollectives(w) // of lanes that have waited for these
 	}
@@ -258,8 +258,8 @@ func EndLanes(w *machine.Warp, src *code.Source, lanes uint64) {
 // indexed is brx.idx: lanes with the same target go together.
 func executeIndexed(w *machine.Warp, b *code.Block) {
 	w.Count.Branches++
-	end := w.Cta.Code.End(b)
-	targets := w.Cta.Code.Targets[end.Side]
+	end := w.CTA.Code.End(b)
+	targets := w.CTA.Code.Targets[end.Side]
 	m := w.GuardedLanes(end.Guard)
 	var groups []machine.BranchGroup
 	for rest := m; rest != 0; rest &= rest - 1 {
@@ -276,7 +276,7 @@ func executeIndexed(w *machine.Warp, b *code.Block) {
 	}
 	event.EmitGroups(w, probe.OnBranch, w.SourceOf(end), m, groups...)
 	if len(groups) == 1 {
-		JumpTo(w, groups[0].Pc)
+		JumpTo(w, groups[0].PC)
 		return
 	}
 	DivergeLanes(w, groups, b.Reconverge)
