@@ -10,7 +10,9 @@ import (
 )
 
 // exportedFrom returns the reconvergences of a warp. The warp must be exportable.
-func exportedFrom(w *machine.Warp) *warp.Reconvergences { return w.Reconverger.(warp.StackPolicy).OfStack() }
+func exportedFrom(w *machine.Warp) *warp.Reconvergences {
+	return w.Reconverger.(warp.StackPolicy).OfStack()
+}
 
 // export copies to machine code the reconvergences of the running warp split within its function, and the warp splits that are
 // to arrive at them. It copies none if warp splits run or wait in another order than that of the stack.

@@ -12,13 +12,13 @@ import (
 
 // effect is one that an instruction has for a lane, and that is still to come.
 type AsyncEffect struct {
-	CTA    *CTA  // that has issued it
-	Sequence    int64 // in the order of issue in its cluster
-	Src    *code.Source
-	Warp   int
-	Lane   int
-	Active uint64
-	Group  int // of its thread, as many as were committed before
+	CTA      *CTA  // that has issued it
+	Sequence int64 // in the order of issue in its cluster
+	Src      *code.Source
+	Warp     int
+	Lane     int
+	Active   uint64
+	Group    int // of its thread, as many as were committed before
 
 	Op           code.Async
 	Arrives      bool        // at the mbarrier, and that is all

@@ -22,7 +22,7 @@ type CTABarrier struct {
 type SplitWait struct {
 	Src        *code.Source
 	Op         *code.BarrierOp // nil: a collective instruction
-	Reference        *code.Instr     // … in the reference of check mode
+	Reference  *code.Instr     // … in the reference of check mode
 	ID         int             // the barrier's
 	Expected   int             // as barrier.expected
 	Arrived    bool            // the warp has arrived, and waits for others

@@ -19,8 +19,8 @@ type Cluster struct {
 	Completed int // how often it has
 
 	// What the CTAs have issued that mbarriers are told of.
-	Sequence     int64
-	Pending map[uint64][]*AsyncEffect // by the address of the mbarrier in .shared space; in the order of issue
+	Sequence int64
+	Pending  map[uint64][]*AsyncEffect // by the address of the mbarrier in .shared space; in the order of issue
 
 	Pipes [][]*AsyncEffect // by pair of CTAs: what tensor cores are to do, and to tell mbarriers, in the order of issue
 

@@ -12,10 +12,10 @@ import (
 // Kernel is a kernel lowered to run.
 type Kernel struct {
 	*code.Program
-	Module *ptx.Module
-	Kernel *ptx.Func
-	Entry  *code.Func // the kernel's
-	CheckReference    *Reference // see Launch.Lowering; nil without
+	Module         *ptx.Module
+	Kernel         *ptx.Func
+	Entry          *code.Func // the kernel's
+	CheckReference *Reference // see Launch.Lowering; nil without
 
 	Native      *native.Code
 	MemoryNeeds *MemoryNeeds         // see needs

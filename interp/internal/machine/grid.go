@@ -20,7 +20,7 @@ const SliceParallel = 1 << 18 // first half
 // Grid is a launch under way.
 type Grid struct {
 	Kernel      *Kernel
-	Device         *Device
+	Device      *Device
 	Dim         ptx.Dim3 // CTAs
 	ClusterDim  ptx.Dim3 // CTAs of a cluster
 	ClusterSize int      // … how many
@@ -50,7 +50,7 @@ type Grid struct {
 	Backend      Backend
 	Reconverge   *Policy
 	FallenBack   bool       // warp splits take turns because the launch would not go on otherwise
-	Reference          *Reference // of check mode, and for probes that are told of operations
+	Reference    *Reference // of check mode, and for probes that are told of operations
 	Rules        *affinetrack.Table
 
 	Info             *probe.LaunchInfo
@@ -74,7 +74,7 @@ type Grid struct {
 	_            [64]byte
 	LowestFailed atomic.Int64 // lowest index of a CTA that failed
 
-	Mutex      sync.Mutex
+	Mutex   sync.Mutex
 	Pool    []*CTA
 	Count   Counts
 	Flights []Flight // by index

@@ -10,7 +10,7 @@ type NativeState struct {
 	Scheduler   native.Scheduler
 	Exported    []ExportedWarp     // by warp; nil before the first entry
 	Contexts    []*native.Context  // the contexts of exported
-	ThreadIDs         [][3]regfile.Row32 // thread index of the lanes, by warp
+	ThreadIDs   [][3]regfile.Row32 // thread index of the lanes, by warp
 	Index       [][3]native.Source // thread index as base and stride, by warp; not every dimension is affine
 	HasSource   []bool             // tid and index are set, by warp
 	Uniform     [native.Registers]uint64

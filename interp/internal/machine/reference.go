@@ -18,10 +18,10 @@ type Reference struct {
 
 // instrPair is an instruction of the reference, and the same in the code that is checked.
 type InstrPair struct {
-	Instr  *code.Instr // nil: it was folded into a constant of the launch
-	Reference    *code.Instr
-	Kernel alu.Kernel // of ref, if it is one of package alu
-	Writes []RowPair
+	Instr     *code.Instr // nil: it was folded into a constant of the launch
+	Reference *code.Instr
+	Kernel    alu.Kernel // of ref, if it is one of package alu
+	Writes    []RowPair
 
 	OnLanes        bool  // it runs as in vector mode
 	Computes       bool  // it does not, and only computes: kernels of package alu, special registers, what was folded

@@ -23,7 +23,7 @@ type WarpSplit struct {
 // frame is a function under way: where its registers and its local memory lie. It
 // never changes, so warp splits in the same call share it.
 type Frame struct {
-	Func          *code.Func
+	Func        *code.Func
 	Caller      *Frame       // nil: it is the kernel
 	Call        *code.Block  // of the caller
 	Base        regfile.Size // rows below its window

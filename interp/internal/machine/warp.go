@@ -23,10 +23,10 @@ type Warp struct {
 	NotifyEveryBlock bool  // the policy wants to know of every block that a warp split comes to while there are others
 	WaitAtExit       bool  // lanes wait at the kernel's end
 	WarpProgress
-	CTA        *CTA
-	Files      []regfile.File // one per 32 lanes
-	Reconverger         Reconverger
-	Exportable bool // machine code may keep its warp splits: the policy has the order of the stack
+	CTA         *CTA
+	Files       []regfile.File // one per 32 lanes
+	Reconverger Reconverger
+	Exportable  bool // machine code may keep its warp splits: the policy has the order of the stack
 
 	WaitingSplits []WarpSplit    // that do not run
 	SliceLeft     int            // where warp splits take turns, what is left of that of the running one

@@ -40,7 +40,7 @@ type PendingProduct struct {
 
 	// For probes: its number among asynchronous operations, whether they know that it has read, and
 	// the lanes that have issued it.
-	Sequence          int64
+	Sequence     int64
 	ReadReported bool
 	Warp         int
 	Active       uint64
