@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -15,20 +16,18 @@ import (
 const unusedFor = 24 * time.Hour
 
 // build returns the path of a library of a package, by its name in the cache, and builds it if it is not there. inputs are
-// files besides Go packages that the result depends on. A package has the same key in the cache only as long as everything
-// that goes into it is the same: the build IDs of the package and its dependencies cover their sources, the compiler and
-// all flags and settings.
+// files besides those of Go packages that the result depends on.
 func build(t *testing.T, pkg, name string, inputs []string, flags ...string) string {
 	t.Helper()
-	list := append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}} {{.BuildID}}"}, flags...)
 	key := sha256.New()
-	fmt.Fprintf(key, "%q %q\n%s", name, flags, run(t, "go", append(list, pkg)...))
-	for _, file := range inputs {
+	fmt.Fprintf(key, "%q %q\n%s", name, flags, run(t, "go", "env", "-json",
+		"GOVERSION", "GOFLAGS", "GOEXPERIMENT", "GOOS", "GOARCH", "GOAMD64", "GOARM64", "CC", "CGO_CFLAGS", "CGO_CPPFLAGS", "CGO_LDFLAGS"))
+	for _, file := range append(sources(t, pkg), inputs...) {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(key, "%d\n%s", len(data), data)
+		fmt.Fprintf(key, "%s %d\n%s", file, len(data), data)
 	}
 	cache, err := cacheDirectory()
 	if err != nil {
@@ -42,6 +41,23 @@ func build(t *testing.T, pkg, name string, inputs []string, flags ...string) str
 		t.Fatal(err)
 	}
 	return lib
+}
+
+// sources returns the paths of all files of a package and its dependencies, without the standard library.
+func sources(t *testing.T, pkg string) (files []string) {
+	t.Helper()
+	const lists = ".GoFiles .CgoFiles .CFiles .HFiles .SFiles .SysoFiles .EmbedFiles"
+	var format strings.Builder
+	for list := range strings.FieldsSeq(lists) {
+		fmt.Fprintf(&format, `{{range %s}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}`, list)
+	}
+	out := run(t, "go", "list", "-deps", "-f", "{{if not .Standard}}"+format.String()+"{{end}}", pkg)
+	for file := range strings.Lines(out) {
+		if file = strings.TrimSpace(file); file != "" {
+			files = append(files, file)
+		}
+	}
+	return files
 }
 
 // cacheDirectory returns the directory that has the libraries of all test processes of this user.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -80,5 +81,19 @@ func TestCachedRemovesUnused(t *testing.T) {
 	}
 	if _, err := os.Stat(paths["used"]); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSourcesOfDriver: the key of libcuda covers its own Go and C files, other packages, and embedded tables.
+func TestSourcesOfDriver(t *testing.T) {
+	files := sources(t, "../../libcuda")
+	for _, want := range []string{"cmd/libcuda/doc.go", "cmd/libcuda/shims.c", "ptx/table.go", "interp/internal/native/*_amd64.txt"} {
+		pattern, err := filepath.Abs("../../../" + want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(files, func(f string) bool { ok, _ := filepath.Match(pattern, f); return ok }) {
+			t.Errorf("no source is %s", want)
+		}
 	}
 }
