@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gemu/argument"
+	"gemu/internal/part"
 	"gemu/ptx"
 )
 
@@ -23,7 +24,8 @@ var update = flag.Bool("update", false, "rewrite the outputs in the documentatio
 // what they print. In a block a line "$ gemu …" is a command and what follows its
 // output, both streams together; a line "…" stands for any lines. Commands run in
 // a directory with kernels and docs of the repository and the files of
-// testdata/docs, on a screen of 80 columns.
+// testdata/docs, on a screen of 80 columns. GEMU_TEST=ci and -update run the commands of all documents; without them, those
+// of the README run.
 func TestDocs(t *testing.T) {
 	files, err := filepath.Glob("../docs/*.md")
 	if err != nil {
@@ -60,6 +62,10 @@ func TestDocs(t *testing.T) {
 	t.Setenv("COLUMNS", "80")
 	for _, name := range files {
 		t.Run(filepath.Base(name), func(t *testing.T) {
+			if filepath.Base(name) != "README.md" && !*update {
+				part.SkipLong(t)
+			}
+			part.SkipShort(t)
 			blocks := consoleBlocks(texts[name])
 			if len(blocks) == 0 {
 				t.Fatal("no console blocks")

@@ -15,6 +15,7 @@ func defaultOptions(f Features) Options {
 
 // TestDefined: programs of every feature alone, and of all, are defined.
 func TestDefined(t *testing.T) {
+	part.SkipShort(t)
 	first := part.Seed(t)
 	lists := []Features{0, random.AllFeatures, random.AllFeatures}
 	for i := range random.FeatureNames {

@@ -149,6 +149,7 @@ func garbage(f *ptx.Func) string {
 // TestPlantedBugs: a simulator whose registers and memory begin with garbage has one bug. The program that is left of
 // a failure is still defined, has the same wrong word, and the bug's opcode is its culprit.
 func TestPlantedBugs(t *testing.T) {
+	part.SkipShort(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

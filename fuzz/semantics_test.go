@@ -61,6 +61,7 @@ var always = map[string]bool{"negation beyond the manual": true, "form that the 
 
 // TestSemantics: programs have no place where the manual and GPUs differ; with Hardware they have.
 func TestSemantics(t *testing.T) {
+	part.SkipShort(t)
 	for _, semantics := range []Semantics{Manual, Hardware} {
 		seen := map[string]bool{}
 		for _, sm := range []int{80, 100} {
@@ -178,6 +179,7 @@ func TestBitFields(t *testing.T) {
 
 // TestFewFeatures: programs without variables or conversions have none.
 func TestFewFeatures(t *testing.T) {
+	part.SkipShort(t)
 	variable := regexp.MustCompile(`(?m)^\.(global|const|shared)`)
 	for _, c := range []struct {
 		without Features

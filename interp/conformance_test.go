@@ -32,7 +32,8 @@ type engine struct {
 }
 
 // engines are all ways to run a kernel: on vectors, on compact operands as it pays and
-// wherever it may be, on both, with the statistics of every policy, as machine code, and on the oracle.
+// wherever it may be, on both, as machine code, and on the oracle. The sample of .ci/run has reconvergence policies and the
+// statistics of every compaction policy, too; -short has three of them and the oracle.
 func engines() []engine {
 	list := []engine{
 		inMode("vector", Launch{Mode: Vector}),
@@ -45,7 +46,12 @@ func engines() []engine {
 			inMode("affine eagerly as machine code", Launch{Mode: Affine, CompileEagerly: true, Backend: Native}).seldomBy(3),
 			inMode("check as machine code", Launch{Mode: Check, CompileEagerly: true, Backend: Native}).seldomBy(9))
 	}
-	if testing.Short() {
+	if testing.Short() && !part.TrySample() {
+		list = slices.DeleteFunc(list, func(e engine) bool {
+			return !slices.Contains([]string{"vector", "check eagerly", "affine as machine code"}, e.name)
+		})
+	}
+	if !part.TrySample() {
 		return append(list, engine{name: "oracle", run: runOracle})
 	}
 	for i, r := range Reconvergers[1:] {

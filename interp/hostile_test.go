@@ -440,6 +440,7 @@ func FuzzHostile(f *testing.F) {
 
 // TestHostile tries some kernels on all engines.
 func TestHostile(t *testing.T) {
+	part.SkipShort(t)
 	seed := part.Seed(t)
 	traps := 0
 	for i := range uint64(part.Count(40, 200, 20000)) {

@@ -44,6 +44,7 @@ func underPolicies(t *testing.T, mod *Module, l *Launch) {
 // TestIdealBoundsRandom: straight programs on values of all kinds, programs with branches and calls on
 // values with structure, and every instruction on affine operands.
 func TestIdealBoundsRandom(t *testing.T) {
+	part.SkipShort(t)
 	first := part.Seed(t)
 	load := func(t *testing.T, src string) *Module {
 		t.Helper()
@@ -68,7 +69,7 @@ func TestIdealBoundsRandom(t *testing.T) {
 		}
 		return from, to
 	}
-	for i := range part.Count(10, 40, 1000) {
+	for i := range part.Count(4, 40, 1000) {
 		seed, width := first+uint64(i), []int{32, 8, 64}[i%3]
 		t.Run(fmt.Sprintf("straight %#x", seed), func(t *testing.T) {
 			t.Parallel()
@@ -87,7 +88,7 @@ func TestIdealBoundsRandom(t *testing.T) {
 		})
 	}
 	const threads = 32
-	share := uint64(part.Count(40, 15, 1))
+	share := uint64(part.Count(120, 15, 1))
 	for i, variants := range slices.Collect(slices.Chunk(randomVariants(), 24)) {
 		if (uint64(i)+first)%share > 0 {
 			continue

@@ -509,6 +509,7 @@ func (s *script) expanded() (n int64) {
 // TestStream: the events of each program are the same in every mode, and agree with its
 // counts; but expansions, which depend on the mode, and of which check mode counts the same.
 func TestStream(t *testing.T) {
+	part.SkipShort(t)
 	share, seed, hash := uint64(part.Count(128, 96, 1)), part.Seed(t), maphash.MakeSeed()
 	var expanded [interp.Vector + 1]atomic.Int64
 	t.Cleanup(func() {

@@ -234,6 +234,7 @@ func shrinkStructured(src string, fails func(src string) bool) string {
 // TestStructuredPrograms: compact execution of random programs is vector execution,
 // under every policy and for warps of every width.
 func TestStructuredPrograms(t *testing.T) {
+	part.SkipShort(t)
 	first := part.Seed(t)
 	for _, c := range []struct {
 		name   string
@@ -279,8 +280,9 @@ func TestStructuredPrograms(t *testing.T) {
 // TestEveryInstruction runs every opcode of random programs on affine operands, on
 // every engine.
 func TestEveryInstruction(t *testing.T) {
+	part.SkipShort(t)
 	const threads = 32
-	seed, share := part.Seed(t), uint64(part.Count(10, 6, 1))
+	seed, share := part.Seed(t), uint64(part.Count(30, 6, 1))
 	for i, variants := range slices.Collect(slices.Chunk(randomVariants(), 24)) {
 		if (uint64(i)+seed)%share > 0 {
 			continue

@@ -287,9 +287,10 @@ var (
 // the same instructions, at the same addresses, with the same results; and leaves the same
 // memory.
 func TestTraces(t *testing.T) {
+	part.SkipShort(t)
 	seed := part.Seed(t)
 	for i, p := range programs(t, 32, 8) {
-		share := uint64(part.Count(12, 8, 1))
+		share := uint64(part.Count(48, 8, 1))
 		if p.Width != 32 {
 			share *= 3
 			if strings.HasPrefix(p.File, "@") {
@@ -348,7 +349,8 @@ func (w writers) add(s *oracle.Step) {
 // TestOrders: in whatever order threads run, the memory they leave is the same, but for
 // bytes to which several threads store: they have one of the values stored there.
 func TestOrders(t *testing.T) {
-	seed, share := part.Seed(t), uint64(part.Count(64, 48, 1))
+	part.SkipShort(t)
+	seed, share := part.Seed(t), uint64(part.Count(192, 48, 1))
 	for i, p := range programs(t, 32) {
 		if p.Name == "rotate" && !part.TryAll() { // 200,000 instructions that wait
 			continue

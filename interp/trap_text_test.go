@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"gemu/internal/part"
 	"gemu/probe"
 	"gemu/ptx"
 )
@@ -62,6 +63,7 @@ var trapping = []struct {
 // TestTrapTexts: what a trap says, with its place and notes, is the same in every mode, on machine code and on Go, for
 // every number of host threads. It may depend on the width of warps and on the block.
 func TestTrapTexts(t *testing.T) {
+	part.SkipShort(t)
 	type setting struct {
 		name   string
 		launch Launch

@@ -354,6 +354,7 @@ WAIT:
 // TestPausedAnywhere: where warp splits or CTAs take turns, a pause before any of their instructions
 // leaves them their turns as they are.
 func TestPausedAnywhere(t *testing.T) {
+	part.SkipShort(t)
 	for _, c := range []struct {
 		src, kernel string
 		grid, block int

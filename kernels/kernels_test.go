@@ -34,13 +34,17 @@ func start(t testing.TB, name string, cfg interp.Config, n int) *Session {
 	return s
 }
 
-// TestWorkloads compares every workload with its reference at small, odd and default sizes.
+// TestWorkloads compares every workload with its reference at small and odd sizes, and with GEMU_TEST=ci at the default
+// size, too.
 func TestWorkloads(t *testing.T) {
 	for _, w := range All() {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
-			sizes := []int{1, 2, 3, 7, 33, 100, 257, 1000, w.N}
-			if testing.Short() {
+			sizes := []int{1, 2, 3, 7, 33, 100}
+			switch {
+			case part.TrySample():
+				sizes = append(sizes, 257, 1000, w.N)
+			case testing.Short():
 				sizes = []int{1, 2, 33}
 			}
 			for _, n := range sizes {
@@ -96,6 +100,7 @@ func engines() []engine {
 // only reduce relies on 32, and documents it. Each mode and policy uses two of the widths, in turn; with GEMU_TEST=all,
 // all of them.
 func TestEngines(t *testing.T) {
+	part.SkipShort(t)
 	n, widths := part.Count(9, 33, 33), []int{1, 4, 8, 16, 32, 64}
 	each, first := part.Count(2, 2, len(widths)), int(part.Seed(t)%uint64(len(widths)))
 	for i, w := range All() {

@@ -26,6 +26,7 @@ func counts(s *Session) (list [][]affinetrack.Counts, lanes [][]int64) {
 
 // TestStructureAgrees: under every policy all modes find the same structure, for any number of workers.
 func TestStructureAgrees(t *testing.T) {
+	part.SkipShort(t)
 	n := part.Count(33, 100, 300)
 	for _, w := range All() {
 		t.Run(w.Name, func(t *testing.T) {

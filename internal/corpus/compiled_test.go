@@ -4,12 +4,14 @@ import (
 	"path/filepath"
 	"testing"
 
+	"gemu/internal/part"
 	"gemu/interp"
 )
 
 // TestCompiled runs compiler-made kernels in every mode, under every policy, and with early asynchronous effects: their
-// results are those of the references.
+// results are those of the references. Without the sample of .ci/run, policies are tried in vector mode alone.
 func TestCompiled(t *testing.T) {
+	part.SkipShort(t)
 	paths, err := filepath.Glob("../../testdata/corpus/*.ptx")
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no files ", err)
@@ -26,7 +28,10 @@ func TestCompiled(t *testing.T) {
 			}
 			t.Run(filepath.Base(path)+"/"+p.Name, func(t *testing.T) {
 				for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
-					for _, policy := range interp.Reconvergers {
+					for i, policy := range interp.Reconvergers {
+						if i > 0 && mode != interp.Vector && !part.TrySample() {
+							break
+						}
 						o := p.Run(func(l *interp.Launch) { l.Mode, l.Reconverge = mode, policy })
 						if o.Err != nil || o.WrongResult != nil {
 							t.Errorf("%v mode, %s: %v %v", mode, policy.Name, o.Err, o.WrongResult)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"gemu/internal/part"
 	"gemu/interp"
 )
 
@@ -22,9 +23,7 @@ const engineHead = `# How the compact engine executes the programs of each file,
 
 // TestEngine compares the statistics of the compact engine with testdata/engine.txt.
 func TestEngine(t *testing.T) {
-	if testing.Short() {
-		t.Skip("all programs, twice")
-	}
+	part.SkipLong(t)
 	files, err := Files("../../testdata")
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +54,7 @@ func TestEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compareRecords(t, string(want), got)
+	compareRecords(t, string(want), got, 1)
 }
 
 // engineLine returns the line of a file.

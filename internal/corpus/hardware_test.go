@@ -11,11 +11,13 @@ import (
 	"strings"
 	"testing"
 
+	"gemu/internal/part"
 	"gemu/interp"
 )
 
 // TestHardware compares the results of launches with those of GPUs: testdata/hw/*.jsonl.
 func TestHardware(t *testing.T) {
+	part.SkipLong(t)
 	files, err := filepath.Glob("../../testdata/hw/*.jsonl")
 	if err != nil {
 		t.Fatal(err)

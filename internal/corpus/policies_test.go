@@ -15,6 +15,7 @@ import (
 // TestPolicies runs half of all programs under every reconvergence policy. The final memory is the same whenever they
 // finish, and auto has the counts of stack whenever stack finishes.
 func TestPolicies(t *testing.T) {
+	part.SkipLong(t)
 	programs, err := Programs("../../testdata")
 	if err != nil {
 		t.Fatal(err)

@@ -1,18 +1,52 @@
-// Package part says to tests which part of too much they try: programs, seeds, extents.
+// Package part tells tests how much to try: which programs, how many seeds, which extents. There are four amounts:
+//
+//	go test -short ./...        the least, in a minute
+//	go test ./...               a few of everything, in minutes
+//	GEMU_TEST=ci go test ./...  the sample that .ci/run tries
+//	GEMU_TEST=all go test ./... everything, in hours, which .ci/full tries
 package part
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
 	"testing"
 )
 
-// TryAll reports whether tests try all there is, which takes an hour: GEMU_TEST is "all".
-func TryAll() bool { return os.Getenv("GEMU_TEST") == "all" }
+// TrySample reports whether tests try at least the sample of .ci/run: GEMU_TEST is "ci" or "all".
+func TrySample() bool {
+	switch s := os.Getenv("GEMU_TEST"); s {
+	case "":
+		return false
+	case "ci", "all":
+		return true
+	default:
+		panic(fmt.Sprintf("GEMU_TEST is %q: it must be ci, all or empty", s))
+	}
+}
 
-// Seed is where a test begins that tries a part: another place each time, which the test
-// logs; or GEMU_SEED; or with CI set always the same, so that a red run there is the change's.
+// TryAll reports whether tests try everything, which takes hours: GEMU_TEST is "all".
+func TryAll() bool { return TrySample() && os.Getenv("GEMU_TEST") == "all" }
+
+// SkipLong skips a test that takes minutes, unless GEMU_TEST is "ci" or "all".
+func SkipLong(t testing.TB) {
+	t.Helper()
+	if !TrySample() {
+		t.Skip("this test takes minutes: GEMU_TEST=ci runs it")
+	}
+}
+
+// SkipShort skips a test that takes seconds if -short is set.
+func SkipShort(t testing.TB) {
+	t.Helper()
+	if testing.Short() && !TrySample() {
+		t.Skip("this test takes seconds: -short leaves it out")
+	}
+}
+
+// Seed returns the seed with which a test that tries a part begins, and logs it: GEMU_SEED; or 1 if CI is set, so that a
+// failure there is due to the change; or else another one each time.
 func Seed(t testing.TB) uint64 {
 	t.Helper()
 	seed := rand.Uint64()
@@ -28,16 +62,16 @@ func Seed(t testing.TB) uint64 {
 	return seed
 }
 
-// Stencil is the stencil that tests of machine code are to try, often, and no other: GEMU_STENCIL. It is "" for all.
+// Stencil returns the only stencil that tests of machine code try, many times: GEMU_STENCIL. It is "" for all stencils.
 func Stencil() string { return os.Getenv("GEMU_STENCIL") }
 
-// Count is n, of which a test with -short tries a part and one of all of them many.
-func Count(short, normal, all int) int {
+// Count returns few, or sample if GEMU_TEST is "ci", or all if it is "all".
+func Count(few, sample, all int) int {
 	switch {
 	case TryAll():
 		return all
-	case testing.Short():
-		return short
+	case TrySample():
+		return sample
 	}
-	return normal
+	return few
 }
