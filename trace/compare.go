@@ -614,8 +614,8 @@ func (c *comparison) accesses(x step, y *step, differ differFunc) *Difference {
 		return differ("accesses", fmt.Sprint(len(a)), fmt.Sprint(len(b)), "the number of accesses to memory")
 	}
 	for i := range a {
-		what := func(s *Access) string { return fmt.Sprintf("%s of %d bytes", s.Kind, s.Bytes) }
-		if p, q := what(a[i]), what(b[i]); p != q {
+		kindOfAccess := func(s *Access) string { return fmt.Sprintf("%s of %d bytes", s.Kind, s.Bytes) }
+		if p, q := kindOfAccess(a[i]), kindOfAccess(b[i]); p != q {
 			return differ("access", p, q, "the kind of access")
 		}
 		p, from := x.location(a[i])

@@ -53,15 +53,15 @@ func (p *Probe) OnEvent(e *probe.Event) {
 			Tool: Name, Kind: Name, Place: finding.Place{Role: "allocated"},
 			Memory: &finding.Memory{Space: e.Memory.Space().String(), Name: e.Memory.Name, Address: e.Memory.Base, Bytes: e.Bytes},
 		}
-		what := "cuMemAlloc"
+		allocator := "cuMemAlloc"
 		switch {
 		case e.Memory.Kind == probe.HeapMemory:
-			what = "malloc"
+			allocator = "malloc"
 			f.Place = finding.PlaceOf(e, "allocated", bits.TrailingZeros64(e.Lanes))
 		case e.Memory.Kind != probe.BufferMemory || !p.host:
 			return
 		}
-		f.Message = fmt.Sprintf("memory of %s that is never freed", what)
+		f.Message = fmt.Sprintf("memory of %s that is never freed", allocator)
 		p.live = append(p.live, leak{e.Memory, probe.Event{CTA: e.CTA, Launch: e.Launch}, f})
 	case probe.OnFree:
 		for i := len(p.live) - 1; i >= 0; i-- {

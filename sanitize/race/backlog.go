@@ -148,7 +148,7 @@ func (r *run) ownMemory(shared bool) bool { return shared && r.perCTAs <= 1 }
 // mayPutOff reports whether an access can be deferred: it must not order threads. It is weak, or a relaxed
 // atomic operation that continues no release.
 func (r *run) mayPutOff(w *warp, o *role, x *access, alloc *probe.Allocation, lanes uint64) bool {
-	if o.sync&^(variables|reduces) != 0 || x.writes && r.synced(alloc) {
+	if o.sync&^(variables|reduces) != 0 || x.writes && r.holdsReleases(alloc) {
 		return false
 	}
 	if o.sync == 0 {
@@ -185,7 +185,7 @@ func (r *run) deferAccess(c *cta, e *probe.Event, a *probe.Access, role *role, x
 		r.renew(b, k, c.number)
 	}
 	size := uint64(len(alloc.Data))
-	if r.eager || b.closed || size > math.MaxUint32 || uint64(a.Bytes) > size || a.Bytes > math.MaxUint8 || a.Bulk() || !r.mayPutOff(w, role, x, alloc, lanes) || !r.together(w, lanes) {
+	if r.eager || b.closed || size > math.MaxUint32 || uint64(a.Bytes) > size || a.Bytes > math.MaxUint8 || a.Bulk() || !r.mayPutOff(w, role, x, alloc, lanes) || !r.haveSameClock(w, lanes) {
 		return lanes
 	}
 	t := deferredAccess{lanes: lanes, offset: uint32(offset), moment: x.moment, cta: c.number, kind: x.kind, warp: uint16(e.Warp), bytes: uint8(a.Bytes)}
@@ -424,7 +424,7 @@ func (r *run) catchUp(s *shadow, alloc *probe.Allocation) {
 		x := access{record: record{moment: t.moment, cta: t.cta, kind: t.kind}, shared: alloc.Space() == ptx.Shared}
 		x.writes, x.reads = t.effects&writes != 0, t.effects&(writes|atomics) != writes
 		if t.stride == 0 && t.lanes&(t.lanes-1) != 0 && t.effects&(writes|parted) == 0 && r.numbered(t.lanes) {
-			r.bySet(&x, b.clocks[t.clock], int(t.warp), t.lanes)
+			r.asSet(&x, b.clocks[t.clock], int(t.warp), t.lanes)
 			r.touchWords(&x, s, alloc, uint64(t.offset), int(t.bytes))
 			continue
 		}

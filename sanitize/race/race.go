@@ -73,7 +73,7 @@ func (p *Probe) OnEvent(e *probe.Event) {
 		}
 	case probe.OnAlloc, probe.OnFree, probe.OnHostWrite, probe.OnHostRead:
 		if e.Order != nil {
-			p.hosts(e)
+			p.accessFromHost(e)
 		}
 		if e.Kind == probe.OnFree && p.history != nil {
 			p.history.forget(e.Memory)
@@ -95,9 +95,9 @@ func (p *Probe) operation(order *probe.HostOrder, l *probe.LaunchInfo, ctas int)
 	return r
 }
 
-// hosts handles a read or write of memory by the host. An allocation and a release count as a write of all
+// accessFromHost handles a read or write of memory by the host. An allocation and a release count as a write of all
 // bytes.
-func (p *Probe) hosts(e *probe.Event) {
+func (p *Probe) accessFromHost(e *probe.Event) {
 	r := p.host
 	if r == nil || r.order != e.Order {
 		r = p.operation(e.Order, nil, 1)
@@ -235,7 +235,7 @@ func (r *run) clusterOf(index int32) int32 {
 func (s *sink) OnEvent(e *probe.Event) {
 	r, c := s.run, s.c
 	if r.batch.key.barrier == tentative && e.Kind == probe.OnWait {
-		r.waits(c, e)
+		r.cancelTentative(c, e)
 	}
 	if e.Kind != probe.OnWake {
 		r.completeBatch()
@@ -251,19 +251,19 @@ func (s *sink) OnEvent(e *probe.Event) {
 	case probe.OnAfter:
 		r.after(c, e)
 	case probe.OnWake:
-		r.wakes(c, e)
+		r.leaveBarrier(c, e)
 	case probe.OnEffect:
 		r.effect(c, e)
 	case probe.OnCTAEnd:
-		r.ends(c, e)
+		r.endCTA(c, e)
 	case probe.OnFree:
 		r.forget(e.Memory)
 		clear(r.lastGlobals)
 	}
 }
 
-// ends releases the state of a CTA at its end: its shared memory can synchronise no further threads.
-func (r *run) ends(c *cta, e *probe.Event) {
+// endCTA releases the state of a CTA at its end: its shared memory can synchronise no further threads.
+func (r *run) endCTA(c *cta, e *probe.Event) {
 	r.issued -= len(c.effects)
 	*c = cta{number: c.number}
 	if alloc := e.Shared(); alloc != nil {
@@ -315,8 +315,8 @@ func (r *run) access(c *cta, e *probe.Event) {
 		base = a.Addr[first]
 	}
 	if x.reads && !x.writes && ok && alloc != nil && role.skipped == 0 { // all lanes read the same bytes
-		if runs := a.Runs(lanes); len(runs) == 1 && runs[0].Stride == 0 && lanes&(lanes-1) != 0 && role.sync == 0 && r.numbered(lanes) && r.together(&c.warps[e.Warp], lanes) {
-			r.bySet(&x, c.warps[e.Warp].clocks[first], e.Warp, lanes)
+		if runs := a.Runs(lanes); len(runs) == 1 && runs[0].Stride == 0 && lanes&(lanes-1) != 0 && role.sync == 0 && r.numbered(lanes) && r.haveSameClock(&c.warps[e.Warp], lanes) {
+			r.asSet(&x, c.warps[e.Warp].clocks[first], e.Warp, lanes)
 			x.shared = space == ptx.Shared
 			r.touchAll(&x, alloc, offset, a.Length(first))
 			return
@@ -402,7 +402,7 @@ func (r *run) touchUniform(c *cta, e *probe.Event, a *probe.Access, x *access, a
 	w, s := &c.warps[e.Warp], r.shadow(alloc)
 	r.closeBacklog(s, alloc, &x.record, w.clocks[bits.TrailingZeros64(lanes)])
 	base, size := a.Addr[bits.TrailingZeros64(lanes)]-offset, uint64(len(alloc.Data))&^3
-	if x.writes && r.synced(alloc) {
+	if x.writes && r.holdsReleases(alloc) {
 		return lanes
 	}
 	single := shared && r.perCTAs <= 1
@@ -465,13 +465,13 @@ func (o *record) isOf(x *record) bool {
 	return o.agent == x.agent && o.cta == x.cta && o.kind&(listedReaders|coarse|split|proxy) == 0
 }
 
-// synced reports whether the allocation holds released values.
-func (r *run) synced(alloc *probe.Allocation) bool {
+// holdsReleases reports whether the allocation holds released values.
+func (r *run) holdsReleases(alloc *probe.Allocation) bool {
 	return len(r.syncs) > 0 && len(r.syncs[alloc]) > 0
 }
 
-// together reports whether the lanes have the same clock.
-func (r *run) together(w *warp, lanes uint64) bool {
+// haveSameClock reports whether the lanes have the same clock.
+func (r *run) haveSameClock(w *warp, lanes uint64) bool {
 	if w.sameClocks {
 		return true
 	}
@@ -493,8 +493,8 @@ func (r *run) numbered(lanes uint64) bool {
 	return ok
 }
 
-// bySet makes x one common access of several lanes with the same clock k.
-func (r *run) bySet(x *access, k *clock, warp int, lanes uint64) {
+// asSet makes x one common access of several lanes with the same clock k.
+func (r *run) asSet(x *access, k *clock, warp int, lanes uint64) {
 	x.agent = agent(warp<<laneBits | maxWidth + r.number(lanes))
 	// Each lane's own latest accesses are unknown to the rest of the set.
 	x.view = view{clock: k, cta: x.record.cta, self: threadIndex(warp, bits.TrailingZeros64(lanes))}

@@ -658,15 +658,15 @@ func (r *run) groups(c *cta, e *probe.Event, mask *ptx.Operand) {
 	r.batch.add(c, e.Warp, remaining)
 }
 
-// waits cancels the tentative batch of lanes that have to wait.
-func (r *run) waits(c *cta, e *probe.Event) {
+// cancelTentative cancels the tentative batch of lanes that have to wait.
+func (r *run) cancelTentative(c *cta, e *probe.Event) {
 	if b := &r.batch; r.roles[e.Index].sync&warpBarrier != 0 && b.key.barrier == tentative && b.key.cta == c.number && b.lanes[0].warp == e.Warp {
 		*b = batch{lanes: b.lanes[:0]}
 	}
 }
 
-// wakes handles lanes that leave a barrier.
-func (r *run) wakes(c *cta, e *probe.Event) {
+// leaveBarrier handles lanes that leave a barrier.
+func (r *run) leaveBarrier(c *cta, e *probe.Event) {
 	o := &r.roles[e.Index]
 	w := &c.warps[e.Warp]
 	key := batchKey{cta: c.number, barrier: first + e.Wait.Barrier, generation: e.Wait.Generation}
