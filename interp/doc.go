@@ -7,7 +7,7 @@
 //
 //	Launch ─ is checked; its arguments go to the parameter block (launch.go)
 //	kernel ─ is lowered once into fixed-size code (lower.go, package lower)
-//	machine ─ runs the grid (package simt)
+//	machine ─ runs the grid (package grid)
 //
 // A launch has a mode. Vector mode executes rows. Affine mode executes on compact
 // operands, by the rules of package affinetrack, where that was found to pay when the

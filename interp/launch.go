@@ -104,7 +104,7 @@ type Launch struct {
 	Drive func(ctx context.Context, e *Execution) error
 
 	rules        *affinetrack.Table // tests break it; nil means affinetrack.Rules
-	verifyProofs bool               // for tests: see simt.Launch
+	verifyProofs bool               // for tests: see machine.Launch
 
 	// Progress, if set, is called as the launch begins, with a function that
 	// tells at any time how many CTAs have ended, of how many. The function it

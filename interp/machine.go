@@ -1,6 +1,6 @@
 package interp
 
-// This file names what a caller sees of the machine, which is package simt.
+// This file names what a caller sees of the machine, which is package machine and the packages above it.
 
 import (
 	"errors"

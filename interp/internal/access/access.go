@@ -36,12 +36,12 @@ func rowOf[D mem.Slot](f *regfile.File, i int32) *[regfile.Lanes]D {
 	return (*[regfile.Lanes]D)(unsafe.Pointer(f.Src32(i)))
 }
 
-// hitAlign is what the base of an allocation is a multiple of if it can be
+// HitAlign is what the base of an allocation is a multiple of if it can be
 // remembered as the one hit last time: then an offset is as aligned as the address.
 // Only memory of the host may have another base.
 const HitAlign = 32
 
-// reach is the memory an access may go to without being resolved: p + offset
+// LastHit is the memory an access may go to without being resolved: p + offset
 // for offsets from the base address. last is the highest offset of an element,
 // in elements.
 func LastHit(w *machine.Warp, a *code.Access, size int) (p unsafe.Pointer, base, last uint64, ok bool) {
@@ -60,7 +60,7 @@ func LastHit(w *machine.Warp, a *code.Access, size int) (p unsafe.Pointer, base,
 	return m.Ptr, base, (m.Size - uint64(size)) / uint64(size), true
 }
 
-// accessOne executes a load or store of one element at per-lane addresses.
+// AccessOne executes a load or store of one element at per-lane addresses.
 func AccessOne[E mem.Elem, A, D mem.Slot](w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := w.AccessOf(instr)
 	if a.Pattern != code.AnyPattern && w.CTA.Grid.VerifyProofs {
@@ -120,7 +120,7 @@ func intoLocal[A mem.Slot](a *code.Access, addr *[regfile.Lanes]A, m uint32) (lo
 	return local
 }
 
-// addresses gives the lanes' addresses, in a row of their own that destinations
+// Addresses gives the lanes' addresses, in a row of their own that destinations
 // cannot overwrite.
 func Addresses(f *regfile.File, instr *code.Instr, a *code.Access, dst *regfile.Row64) {
 	switch a.Addr {
@@ -153,7 +153,7 @@ func address(f *regfile.File, instr *code.Instr, a *code.Access, lane int) uint6
 	return a.AddressAt(v)
 }
 
-// loadVector loads several elements from per-lane addresses.
+// LoadVector loads several elements from per-lane addresses.
 func LoadVector(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := w.AccessOf(instr)
 	var addr regfile.Row64
@@ -187,7 +187,7 @@ func LoadVector(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	}
 }
 
-// storeVector stores several elements to per-lane addresses, lane by lane.
+// StoreVector stores several elements to per-lane addresses, lane by lane.
 func StoreVector(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := w.AccessOf(instr)
 	var addr regfile.Row64
@@ -226,7 +226,7 @@ func writeElem(a *code.Access, f *regfile.File, e code.Elem, lane int, v uint64)
 	}
 }
 
-// readElem reads an element to store from a lane's register.
+// ReadElem reads an element to store from a lane's register.
 func ReadElem(f *regfile.File, e code.Elem, lane int) uint64 {
 	if e.Slot == code.Q {
 		return f.Src64(e.Row)[lane]
@@ -234,7 +234,7 @@ func ReadElem(f *regfile.File, e code.Elem, lane int) uint64 {
 	return uint64(f.Src32(e.Row)[lane])
 }
 
-// loadFixed loads from an address that is the same in every lane.
+// LoadFixed loads from an address that is the same in every lane.
 func LoadFixed(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := w.AccessOf(instr)
 	var p unsafe.Pointer
@@ -259,7 +259,7 @@ func LoadFixed(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 	}
 }
 
-// frameAccess loads or stores a variable of the running function's local frame.
+// FrameAccess loads or stores a variable of the running function's local frame.
 func FrameAccess(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	offset := int64(w.AccessOf(instr).Offset)
 	if offset < 0 || !LocalRow(w, h, f, w.AccessOf(instr), uint64(4*w.Frame.Local)+uint64(offset), m) {
@@ -267,7 +267,7 @@ func FrameAccess(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	}
 }
 
-// localAccess loads or stores local memory at per-lane addresses, that are often the
+// LocalAccess loads or stores local memory at per-lane addresses, that are often the
 // same.
 func LocalAccess(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := w.AccessOf(instr)
@@ -278,7 +278,7 @@ func LocalAccess(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	}
 }
 
-// accessLocal is localAccess for addresses in a row; local memory begins at address base.
+// accessLocal is LocalAccess for addresses in a row; local memory begins at address base.
 func accessLocal[A mem.Slot](w *machine.Warp, h int, f *regfile.File, instr *code.Instr, addr *[regfile.Lanes]A, base uint64, m uint32) {
 	a := w.AccessOf(instr)
 	first := addr[bits.TrailingZeros32(m)&31]
@@ -310,12 +310,12 @@ func accessLocal[A mem.Slot](w *machine.Warp, h int, f *regfile.File, instr *cod
 	}
 }
 
-// localRange is where a thread's local memory begins and ends, in bytes.
+// LocalRange is where a thread's local memory begins and ends, in bytes.
 func LocalRange(w *machine.Warp) (from, to uint64) {
 	return 4 * machine.KernelFrame, 4 * uint64(w.LocalTop())
 }
 
-// localRow executes an access to local memory at an address, in bytes, that is the
+// LocalRow executes an access to local memory at an address, in bytes, that is the
 // same in all lanes: word i of all lanes is one row, so nothing is computed per lane.
 // It reports whether the access is one that it can execute.
 func LocalRow(w *machine.Warp, h int, f *regfile.File, a *code.Access, addr uint64, m uint32) bool {
@@ -352,12 +352,12 @@ func LocalRow(w *machine.Warp, h int, f *regfile.File, a *code.Access, addr uint
 	return true
 }
 
-// accessEach executes a load or store lane by lane.
+// AccessEach executes a load or store lane by lane.
 func AccessEach(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	accessEachLane(w, h, f, instr, m, m)
 }
 
-// eachLane resolves the address of each lane of m and executes the access there.
+// accessEachLane resolves the address of each lane of m and executes the access there.
 // A trap names those lanes of all that fault.
 func accessEachLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m, all uint32) {
 	a := w.AccessOf(instr)
@@ -399,7 +399,7 @@ func accessEachLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, 
 	}
 }
 
-// storeBulk is st.bulk (manual 9.7.9.13): zeros to shared memory. What the manual leaves
+// StoreBulk is st.bulk (manual 9.7.9.13): zeros to shared memory. What the manual leaves
 // undefined is a trap: other memory, a number of bytes that is no multiple of 8.
 func StoreBulk(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := w.AccessOf(instr)
@@ -433,14 +433,14 @@ func StoreBulk(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 	}
 }
 
-// view is the memory that the warp's lanes can reach.
+// View is the memory that the warp's lanes can reach.
 func View(w *machine.Warp) mem.View {
 	from, top := LocalRange(w)
 	c := w.CTA
 	return mem.View{Map: c.Grid.Device.Memory, Shared: c.SharedMem, Cluster: c.Cluster.Shared, LocalBegin: from, LocalEnd: top}
 }
 
-// resolve finds the memory of one lane's access: a pointer, or for local memory
+// ResolveLane finds the memory of one lane's access: a pointer, or for local memory
 // nil and the byte offset. It traps if there is none; the trap names all lanes of m
 // that fail too.
 func ResolveLane(w *machine.Warp, instr *code.Instr, h, lane int, addr uint64, m uint32) (p unsafe.Pointer, local, room uint64) {
@@ -493,7 +493,7 @@ func setLastHit(c *machine.CTA, a *code.Access, hit *mem.Allocation) {
 	known[0] = hit
 }
 
-// addresses gives the addresses of the lanes of half h.
+// LaneAddresses gives the addresses of the lanes of half h.
 func LaneAddresses(w *machine.Warp, h int, instr *code.Instr, a *code.Access, dst *regfile.Row64) {
 	Addresses(&w.Files[h], instr, a, dst)
 	if a.Frame {
@@ -503,7 +503,7 @@ func LaneAddresses(w *machine.Warp, h int, instr *code.Instr, a *code.Access, ds
 	}
 }
 
-// atomLane executes atom and red, one lane after the other.
+// AtomLane executes atom and red, one lane after the other.
 func AtomLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := w.AccessOf(instr)
 	t := a.Atom
@@ -597,10 +597,10 @@ func atom128(w *machine.Warp, f *regfile.File, p unsafe.Pointer, lane int, a *co
 	}
 }
 
-// widthMask is all bits of a type of at most 64.
+// WidthMask is all bits of a type of at most 64.
 func WidthMask(t ptx.Type) uint64 { return ^uint64(0) >> max(0, 64-t.Bits()) }
 
-// atomics reports whether the CTA's atomics on global memory have to be the host's. Those of 128 bits never are: Go has
+// UsesHostAtomics reports whether the CTA's atomics on global memory have to be the host's. Those of 128 bits never are: Go has
 // 64 at most.
 func UsesHostAtomics(c *machine.CTA) bool {
 	return c.Grid.HostAtomics && (!c.Ordered || c.Grid.Device.HostGrace > 0)
@@ -631,7 +631,7 @@ func applyHostReduction(t code.Reduction, mask uint64, p unsafe.Pointer, size in
 	}
 }
 
-// applyReduction is the operation on values (manual 9.7.13.5), of a type as wide as a mask.
+// ApplyReduction is the operation on values (manual 9.7.13.5), of a type as wide as a mask.
 func ApplyReduction(t code.Reduction, mask, a, b, c uint64) uint64 {
 	switch t.Op {
 	case code.AtomAdd:
@@ -694,7 +694,7 @@ func ApplyReduction(t code.Reduction, mask, a, b, c uint64) uint64 {
 	return b & mask
 }
 
-// isspacep tells in which window generic addresses lie: that of shared memory is the CTA's, or
+// Isspacep tells in which window generic addresses lie: that of shared memory is the CTA's, or
 // the cluster's.
 func Isspacep(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if instr.D == code.NoRow {
@@ -713,7 +713,7 @@ func Isspacep(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint
 	f.SetP(instr.D, m, t)
 }
 
-// frameAddress32 and frameAddress64 give the address of a variable of the
+// FrameAddress32 and FrameAddress64 give the address of a variable of the
 // running function's local frame.
 func FrameAddress32(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	mem.FillRow(f.Row32(instr.D), uint32(4*uint64(w.Frame.Local)+instr.Imm), m)
@@ -723,7 +723,7 @@ func FrameAddress64(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, 
 	mem.FillRow(f.Row64(instr.D), 4*uint64(w.Frame.Local)+instr.Imm, m)
 }
 
-// sharedAddress32 and sharedAddress64 give the address of a variable in the CTA's shared memory.
+// SharedAddress32 and SharedAddress64 give the address of a variable in the CTA's shared memory.
 func SharedAddress32(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	mem.FillRow(f.Row32(instr.D), uint32(w.CTA.AddressOf(instr.Imm)), m)
 }
@@ -736,7 +736,7 @@ func FrameSource(w *machine.Warp, h int, instr *code.Instr, m uint32) affinetrac
 	return affinetrack.Value{Base: 4*uint64(w.Frame.Local) + instr.Imm}
 }
 
-// stacksave, stackrestore and alloca (manual 9.7.17) move a lane's stack above
+// Stacksave, stackrestore and alloca (manual 9.7.17) move a lane's stack above
 // the static frame.
 func Stacksave(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	base := uint64(4 * (w.Frame.Local + w.Frame.Func.Local))

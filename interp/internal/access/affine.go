@@ -6,7 +6,7 @@ import (
 	"gemu/regfile"
 )
 
-// expandElems expands registers for the lanes of m. Upper halves of 128 bits are never
+// ExpandElems expands registers for the lanes of m. Upper halves of 128 bits are never
 // compact.
 func ExpandElems(f *regfile.File, elems []code.Elem, m uint32) {
 	for _, e := range elems {

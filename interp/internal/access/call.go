@@ -12,7 +12,7 @@ func GrowTo(rows []machine.RegisterCopy, i int) *machine.RegisterCopy {
 	return &rows[i]
 }
 
-// growLocal makes room for the given number of words of local memory.
+// GrowLocal makes room for the given number of words of local memory.
 func GrowLocal(w *machine.Warp, words int) {
 	for h := range w.Files {
 		if len(w.Local[h]) < words {

@@ -14,7 +14,7 @@ import (
 	"gemu/regfile"
 )
 
-// loadRows executes a load whose lane i reads at p + (i − first)·step.
+// LoadRows executes a load whose lane i reads at p + (i − first)·step.
 func LoadRows(f *regfile.File, a *code.Access, p unsafe.Pointer, first, step int, m uint32) {
 	for i, e := range a.Elems {
 		switch ptr := unsafe.Add(p, i*a.Size); e.Slot {
@@ -26,7 +26,7 @@ func LoadRows(f *regfile.File, a *code.Access, p unsafe.Pointer, first, step int
 	}
 }
 
-// storeRows is loadRows' counterpart; what is compact of the data is expanded.
+// StoreRows is LoadRows' counterpart; what is compact of the data is expanded.
 func StoreRows(w *machine.Warp, f *regfile.File, a *code.Access, p unsafe.Pointer, first, step int, m uint32) {
 	w.CTA.Changed = true
 	ExpandElems(f, a.Elems, m)
@@ -40,7 +40,7 @@ func StoreRows(w *machine.Warp, f *regfile.File, a *code.Access, p unsafe.Pointe
 	}
 }
 
-// memoryAt is the memory that the lanes of m access at the compact address v, not in local
+// MemoryAt is the memory that the lanes of m access at the compact address v, not in local
 // memory: that of lane i is at p + (i − first)·step. It only looks where this instruction
 // accessed memory the last time; ok is false if that is not it, or the addresses wrap, and
 // the plain way has to find out more.

@@ -10,7 +10,7 @@ import (
 	"gemu/regfile"
 )
 
-// appendElem appends an element of an access as a lane has it: zeros if it is left out.
+// AppendElem appends an element of an access as a lane has it: zeros if it is left out.
 func AppendElem(p []byte, f *regfile.File, e code.Elem, lane, size int) []byte {
 	var b [16]byte
 	if e.Slot != code.NoSlot {
@@ -22,7 +22,7 @@ func AppendElem(p []byte, f *regfile.File, e code.Elem, lane, size int) []byte {
 	return append(p, b[:size]...)
 }
 
-// rowsOf is the rows that a store of matrices makes of the registers of half h, by the lanes that
+// MatrixRowsOf is the rows that a store of matrices makes of the registers of half h, by the lanes that
 // provide their addresses.
 func MatrixRowsOf(w *machine.Warp, h int, a *code.Access) (rows [matrix.Lanes][]byte) {
 	n := a.Tile.Addresses()
@@ -37,7 +37,7 @@ func MatrixRowsOf(w *machine.Warp, h int, a *code.Access) (rows [matrix.Lanes][]
 	return rows
 }
 
-// read copies a row of half h of the warp, wherever its lanes are kept.
+// ReadRow copies a row of half h of the warp, wherever its lanes are kept.
 func ReadRow(w *machine.Warp, to *regfile.Row64, h int, row code.Row) {
 	f := &w.Files[h]
 	switch row.Slot {

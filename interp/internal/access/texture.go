@@ -20,7 +20,7 @@ import (
 	"gemu/regfile"
 )
 
-// object finds what a value stands for: a handle, or the address of a variable or parameter
+// ObjectOf finds what a value stands for: a handle, or the address of a variable or parameter
 // that holds one. ref is the name of that, bad what is wrong.
 func ObjectOf(w *machine.Warp, v uint64) (obj *machine.Object, ref, bad string) {
 	d := w.CTA.Grid.Device
@@ -44,7 +44,7 @@ func ObjectOf(w *machine.Warp, v uint64) (obj *machine.Object, ref, bad string) 
 	return obj, ref, ""
 }
 
-// reference is the memory of the variable or parameter of an opaque type (manual 5.3) at an
+// opaqueReference is the memory of the variable or parameter of an opaque type (manual 5.3) at an
 // address; nil if there is none.
 func opaqueReference(w *machine.Warp, addr uint64) (p []byte, name string, t ptx.Type) {
 	if a := w.CTA.Grid.Device.Memory.Find(addr); a != nil && a.Base == addr && !a.Freed {
@@ -142,7 +142,7 @@ func (x *objectFinder) find(h int, f *regfile.File, instr *code.Instr, s *code.T
 	return true
 }
 
-// typed finds an object of a type, or traps, for other lanes too.
+// typedTexture finds an object of a type, or traps, for other lanes too.
 func typedTexture(w *machine.Warp, h int, instr *code.Instr, lane int, value uint64, t ptx.Type, kind error, others func() []int) (*machine.Object, bool) {
 	obj, ref, bad := ObjectOf(w, value)
 	switch {
@@ -167,7 +167,7 @@ func word(f *regfile.File, list []code.Elem, i, lane int) uint32 {
 	return f.Src32(list[i].Row)[lane]
 }
 
-// lookupArgs are the operands of a lane's lookup.
+// LookupArgs are the operands of a lane's lookup.
 func LookupArgs(f *regfile.File, s *code.Texture, lane int) (a texture.Args) {
 	for i := range 4 {
 		a.Coord[i] = word(f, s.Sources[code.TextureCoord], i, lane)
@@ -178,7 +178,7 @@ func LookupArgs(f *regfile.File, s *code.Texture, lane int) (a texture.Args) {
 	return a
 }
 
-// textureFetch executes tex and tld4.
+// TextureFetch executes tex and tld4.
 func TextureFetch(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	s := &w.CTA.Code.Textures[instr.Side]
 	x := objectFinder{w: w, kind: probe.ErrTexture, objectType: ptx.TexRef}
@@ -206,7 +206,7 @@ func TextureFetch(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 	}
 }
 
-// textureQuery executes txq and suq.
+// TextureQuery executes txq and suq.
 func TextureQuery(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	attribute, surface := texture.Attribute(instr.Imm), instr.Op == code.SurfaceQuery
 	for ; m != 0; m &= m - 1 {
@@ -234,7 +234,7 @@ func TextureQuery(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 	}
 }
 
-// isObject executes istypep: is it a variable of the type, or a handle of what one holds?
+// IsObject executes istypep: is it a variable of the type, or a handle of what one holds?
 func IsObject(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if instr.D == code.NoRow {
 		return
@@ -296,7 +296,7 @@ func (x *objectFinder) surfaceAt(h int, f *regfile.File, instr *code.Instr, s *c
 	return nil, false
 }
 
-// describeSurface says what an instruction on a surface accesses for lanes: global memory. Those
+// DescribeSurface says what an instruction on a surface accesses for lanes: global memory. Those
 // that are out of bounds access nothing.
 func DescribeSurface(w *machine.Warp, instr *code.Instr, to *probe.Access, lanes uint64, wanted bool) {
 	s := &w.CTA.Code.Textures[instr.Side]
@@ -333,7 +333,7 @@ func DescribeSurface(w *machine.Warp, instr *code.Instr, to *probe.Access, lanes
 	}
 }
 
-// surfaceLoad executes suld.
+// SurfaceLoad executes suld.
 func SurfaceLoad(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	s := &w.CTA.Code.Textures[instr.Side]
 	x := objectFinder{w: w, kind: probe.ErrSurface, objectType: ptx.SurfRef}
@@ -358,7 +358,7 @@ func SurfaceLoad(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	}
 }
 
-// surfaceStore executes sust.
+// SurfaceStore executes sust.
 func SurfaceStore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	s := &w.CTA.Code.Textures[instr.Side]
 	x := objectFinder{w: w, kind: probe.ErrSurface, objectType: ptx.SurfRef}
@@ -392,7 +392,7 @@ func encodeTexel(t *texture.Texture, values []uint32) (texel [16]byte) {
 	return texel
 }
 
-// texelOf appends what a lane of half h stores to a surface or combines with what is there, in elements
+// TexelOf appends what a lane of half h stores to a surface or combines with what is there, in elements
 // of size bytes; size is 0 if there is no such surface.
 func TexelOf(w *machine.Warp, p []byte, h int, instr *code.Instr, lane int) (to []byte, size int) {
 	s, f := &w.CTA.Code.Textures[instr.Side], &w.Files[h]
@@ -415,7 +415,7 @@ func TexelOf(w *machine.Warp, p []byte, h int, instr *code.Instr, lane int) (to 
 	return append(p, texel[:n]...), n / obj.Texture.Format.Channels
 }
 
-// surfaceReduce executes sured, one lane after the other.
+// SurfaceReduce executes sured, one lane after the other.
 func SurfaceReduce(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	s := &w.CTA.Code.Textures[instr.Side]
 	x := objectFinder{w: w, kind: probe.ErrSurface, objectType: ptx.SurfRef}

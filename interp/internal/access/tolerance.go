@@ -12,7 +12,7 @@ import (
 	"gemu/regfile"
 )
 
-// tolerate notes that a lane's access is made in spite of faults. A first note names those lanes of m that have the same.
+// tolerateFault notes that a lane's access is made in spite of faults. A first note names those lanes of m that have the same.
 func tolerateFault(w *machine.Warp, instr *code.Instr, h, lane int, addr uint64, m uint32, tolerance probe.Tolerance) {
 	if w.InReference() || w.Check != nil && w.Check.RepeatsLoad { // it was noted when the engine executed it
 		return
@@ -45,7 +45,7 @@ func tolerateFault(w *machine.Warp, instr *code.Instr, h, lane int, addr uint64,
 	t.First.Addr, t.First.Bytes, t.First.Nearby, t.First.Tolerable = addr, a.Bytes, fault.Near, tolerance
 }
 
-// tellTolerated tells the device's faults that were tolerated, as the launch ends. If a CTA has failed, those behind it do not
+// TellTolerated tells the device's faults that were tolerated, as the launch ends. If a CTA has failed, those behind it do not
 // count.
 func TellTolerated(g *machine.Grid) {
 	list := slices.Clone(g.Tolerated)

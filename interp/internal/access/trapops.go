@@ -11,7 +11,7 @@ import (
 	"gemu/regfile"
 )
 
-// checkRank traps where the CTA rank of a lane is that of no CTA of its cluster.
+// CheckRank traps where the CTA rank of a lane is that of no CTA of its cluster.
 func CheckRank(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	rank := f.Src32(instr.A)
 	for ; m != 0; m &= m - 1 {
@@ -22,7 +22,7 @@ func CheckRank(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 	}
 }
 
-// checkSame traps where lanes have another value than the first: the manual leaves open what wmma
+// CheckSame traps where lanes have another value than the first: the manual leaves open what wmma
 // does with an address or stride that is not the same in all of them.
 func CheckSame(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := f.Src64(instr.A)
@@ -46,10 +46,10 @@ func TrapLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint
 	w.Fail(w.SourceOf(instr), uint64(m)<<(32*h), kind, "%v", kind)
 }
 
-// noOp is done by what is there for its guard.
+// NoOp is done by what is there for its guard.
 func NoOp(*machine.Warp, int, *regfile.File, *code.Instr, uint32) {}
 
-// sleepLane lets other warps run, and the time pass for which the lanes sleep: the
+// SleepLane lets other warps run, and the time pass for which the lanes sleep: the
 // longest of them, exactly (manual 9.7.19.2 allows from nothing to twice as much).
 func SleepLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	w.Yields = true

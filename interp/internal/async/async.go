@@ -32,7 +32,7 @@ func queueIndex(op code.Async) int {
 	return 0
 }
 
-// thread is what a thread has issued.
+// threadOf is what a thread has issued.
 func threadOf(a *machine.AsyncState, c *machine.CTA, i int) *machine.AsyncThread {
 	if a.Lanes == nil {
 		a.Lanes = make([]machine.AsyncThread, len(c.Warps)*c.Code.Width)
@@ -40,7 +40,7 @@ func threadOf(a *machine.AsyncState, c *machine.CTA, i int) *machine.AsyncThread
 	return &a.Lanes[i]
 }
 
-// effect is one of an instruction for a lane.
+// newEffect is one of an instruction for a lane.
 func newEffect(w *machine.Warp, h int, instr *code.Instr, lane int, op code.Async) *machine.AsyncEffect {
 	return &machine.AsyncEffect{CTA: w.CTA, Src: w.SourceOf(instr), Warp: w.ID, Lane: 32*h + lane, Active: w.Mask, Op: op}
 }
@@ -50,7 +50,7 @@ func failAsync(w *machine.Warp, e *machine.AsyncEffect, format string, args ...a
 	w.Fail(e.Src, 1<<e.Lane, probe.ErrAsync, "%v: %s", probe.ErrAsync, fmt.Sprintf(format, args...))
 }
 
-// issueAll notes effects, or has them now, up to the first that traps.
+// issueEffects notes effects, or has them now, up to the first that traps.
 func issueEffects(w *machine.Warp, list []*machine.AsyncEffect) {
 	for _, e := range list {
 		if w.Err != nil || !resolveEffect(w, e) {
@@ -60,7 +60,7 @@ func issueEffects(w *machine.Warp, list []*machine.AsyncEffect) {
 	}
 }
 
-// issue notes an effect whose places have been found to be right, or has it now.
+// issueEffect notes an effect whose places have been found to be right, or has it now.
 func issueEffect(w *machine.Warp, e *machine.AsyncEffect) {
 	c := w.CTA
 	cl, l := c.Cluster, threadOf(&c.AsyncState, c, w.ThreadIndex(e.Lane))
@@ -98,13 +98,13 @@ func issueEffect(w *machine.Warp, e *machine.AsyncEffect) {
 	w.Err = limitEffects(c)
 }
 
-// charge notes that the effect takes n bytes more until it happens.
+// chargeEffect notes that the effect takes n bytes more until it happens.
 func chargeEffect(e *machine.AsyncEffect, n uint64) {
 	e.KeptBytes += n
 	e.CTA.AsyncState.KeptBytes += n
 }
 
-// maxEffectBytes is how many bytes effects to come of a CTA may take.
+// MaxEffectBytes is how many bytes effects to come of a CTA may take.
 func MaxEffectBytes(g *machine.Grid) uint64 { return 1<<20 + uint64(g.Threads)<<13 }
 
 // limitEffects has the older half of the effects to come, if they take more memory than they may.
@@ -145,13 +145,13 @@ func dropEffectsAt(cl *machine.Cluster, addr uint64, match func(*machine.AsyncEf
 	}
 }
 
-// source is where the effect reads.
+// sourceRegion is where the effect reads.
 func sourceRegion(e *machine.AsyncEffect) ([]byte, *mem.Fault) {
 	_, data, fault := e.CTA.RegionOf(e.Op.From, probe.AccessLoad, e.From, e.Bytes, e.Align())
 	return data, fault
 }
 
-// target is where the effect writes: if an mbarrier is told of it, in the shared memory that has
+// targetRegion is where the effect writes: if an mbarrier is told of it, in the shared memory that has
 // that.
 func targetRegion(e *machine.AsyncEffect) ([]byte, *mem.Fault) {
 	alloc, data, fault := e.CTA.RegionOf(e.Op.To, probe.AccessStore, e.To, e.Bytes+e.Fill, e.Align())
@@ -183,7 +183,7 @@ func faultTrap(e *machine.AsyncEffect, fault *mem.Fault, addr uint64) *probe.Tra
 	return t
 }
 
-// trap is one of an effect, where it was issued.
+// effectTrap is one of an effect, where it was issued.
 func effectTrap(e *machine.AsyncEffect, kind error, format string, args ...any) *probe.Trap {
 	c := e.CTA
 	t := c.NewTrap(e.Src, kind, format, args...)
@@ -191,7 +191,7 @@ func effectTrap(e *machine.AsyncEffect, kind error, format string, args ...any) 
 	return t
 }
 
-// execute has an effect.
+// executeEffect has an effect.
 //
 //go:norace
 func executeEffect(e *machine.AsyncEffect) error {
@@ -255,7 +255,7 @@ func executeEffect(e *machine.AsyncEffect) error {
 	return nil
 }
 
-// complete reports the pattern that was looked for, and tells the mbarrier of the bytes.
+// completeEffect reports the pattern that was looked for, and tells the mbarrier of the bytes.
 func completeEffect(e *machine.AsyncEffect) error {
 	return notifyMbarrier(e, func(b mbarrier) (mbarrier, string) {
 		if e.PatternFound {
@@ -265,10 +265,10 @@ func completeEffect(e *machine.AsyncEffect) error {
 	})
 }
 
-// transactions is how many bytes the mbarrier is told of.
+// transactionsOf is how many bytes the mbarrier is told of.
 func transactionsOf(e *machine.AsyncEffect) uint64 { return e.Bytes + e.IgnoredBytes }
 
-// read reads the source, if that has not been done.
+// readSource reads the source, if that has not been done.
 //
 //go:norace
 func readSource(e *machine.AsyncEffect) error {
@@ -291,12 +291,12 @@ func readSource(e *machine.AsyncEffect) error {
 	return nil
 }
 
-// arriveAt arrives at the mbarrier.
+// arriveAtMbarrier arrives at the mbarrier.
 func arriveAtMbarrier(e *machine.AsyncEffect) error {
 	return notifyMbarrier(e, func(b mbarrier) (mbarrier, string) { return b.arrive(1) })
 }
 
-// notify has an effect on its mbarrier.
+// notifyMbarrier has an effect on its mbarrier.
 func notifyMbarrier(e *machine.AsyncEffect, update func(mbarrier) (mbarrier, string)) error {
 	c := e.CTA
 	b, bad := MbarrierAt(c, e.Mbarrier), notAnMbarrier
@@ -425,7 +425,7 @@ func awaitEffects(c *machine.CTA, l *machine.AsyncThread, op code.Async, keepGro
 	return limitEffects(c)
 }
 
-// finishAsync has all effects that nobody has waited for, in the order of issue.
+// FinishAsync has all effects that nobody has waited for, in the order of issue.
 func FinishAsync(c *machine.CTA) error {
 	if err := finishGroups(c); err != nil {
 		return err
@@ -468,7 +468,7 @@ func pendingEffects(c *machine.CTA) []*machine.AsyncEffect {
 	return slices.SortedFunc(maps.Keys(all), func(a, b *machine.AsyncEffect) int { return int(a.Sequence - b.Sequence) })
 }
 
-// copyEffects makes what the CTAs have issued that of others, of the same ranks, and shares nothing
+// CopyEffects makes what the CTAs have issued that of others, of the same ranks, and shares nothing
 // with them that changes.
 func CopyEffects(cl *machine.Cluster, other *machine.Cluster) {
 	copies := map[*machine.AsyncEffect]*machine.AsyncEffect{}
@@ -514,7 +514,7 @@ func CopyEffects(cl *machine.Cluster, other *machine.Cluster) {
 	}
 }
 
-// asyncCopy executes cp.async.
+// AsyncCopy executes cp.async.
 func AsyncCopy(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op := code.AsyncOf(instr.Imm)
 	for ; m != 0 && w.Err == nil; m &= m - 1 {
@@ -531,7 +531,7 @@ func AsyncCopy(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 	}
 }
 
-// asyncArrive executes cp.async.mbarrier.arrive.
+// AsyncArrive executes cp.async.mbarrier.arrive.
 func AsyncArrive(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op := code.AsyncOf(instr.Imm)
 	for ; m != 0 && w.Err == nil; m &= m - 1 {
@@ -563,7 +563,7 @@ func findMbarrier(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEff
 	return ok
 }
 
-// asyncCommit executes cp.async.commit_group, of bulk operations too.
+// AsyncCommit executes cp.async.commit_group, of bulk operations too.
 func AsyncCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	q := queueIndex(code.AsyncOf(instr.Imm))
 	for ; m != 0; m &= m - 1 {
@@ -571,7 +571,7 @@ func AsyncCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	}
 }
 
-// asyncWait executes cp.async.wait_group and .wait_all, of bulk operations too.
+// AsyncWait executes cp.async.wait_group and .wait_all, of bulk operations too.
 func AsyncWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op, c := code.AsyncOf(instr.Imm), w.CTA
 	if c.AsyncState.Lanes == nil {
@@ -587,7 +587,7 @@ func AsyncWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 	}
 }
 
-// asyncBulk executes cp.async.bulk and cp.reduce.asyncState.bulk.
+// AsyncBulk executes cp.async.bulk and cp.reduce.AsyncState.bulk.
 func AsyncBulk(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op, masked := code.AsyncOf(instr.Imm), instr.Op == code.AsyncMasked
 	for ; m != 0 && w.Err == nil; m &= m - 1 {
@@ -660,7 +660,7 @@ func setMbarrier(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffe
 	return false
 }
 
-// asyncCancel executes clusterlaunchcontrol.try_cancel. Which cluster it takes out of the launch is
+// AsyncCancel executes clusterlaunchcontrol.try_cancel. Which cluster it takes out of the launch is
 // settled here, where CTAs take turns; the answer comes as other effects do.
 func AsyncCancel(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op := code.AsyncOf(instr.Imm)
@@ -681,7 +681,7 @@ func AsyncCancel(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	}
 }
 
-// multicast is an effect on shared memory for each of the CTAs of the cluster whose ranks a mask
+// multicastEffect is an effect on shared memory for each of the CTAs of the cluster whose ranks a mask
 // has: at the same place of their shared memory, and they tell the mbarrier at the same place. It
 // traps for a place that is not in shared memory, and for a rank that the cluster does not have.
 func multicastEffect(w *machine.Warp, e *machine.AsyncEffect, ranks uint32) (list []*machine.AsyncEffect) {
@@ -705,7 +705,7 @@ func multicastEffect(w *machine.Warp, e *machine.AsyncEffect, ranks uint32) (lis
 	return list
 }
 
-// asyncStore executes st.async and red.async.
+// AsyncStore executes st.async and red.async.
 func AsyncStore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op := code.AsyncOf(instr.Imm)
 	for ; m != 0 && w.Err == nil; m &= m - 1 {

@@ -14,7 +14,7 @@ import (
 	"gemu/probe"
 )
 
-// emit tells probes of the effect, whose places have been found to be right.
+// emitEffect tells probes of the effect, whose places have been found to be right.
 func emitEffect(e *machine.AsyncEffect, stage machine.EffectStage) {
 	c := e.CTA
 	if !c.IsSubscribed(probe.OnEffect) || e.PipeOp != nil && e.PipeOp.Access == nil { // a shift has to do with tensor memory only
@@ -60,7 +60,7 @@ func pipedSegments(e *machine.AsyncEffect, stage machine.EffectStage) {
 	}
 }
 
-// addRead adds bytes of a CTA's shared memory to the pieces that are read, if need be.
+// addReadSegment adds bytes of a CTA's shared memory to the pieces that are read, if need be.
 func addReadSegment(s *machine.EventStream, c *machine.CTA, addr uint64, n int) {
 	if k := len(s.Segments); k > 0 {
 		if p := &s.Segments[k-1]; p.From == c.SharedMem.Public() && p.FromOffset+uint64(p.Read) == addr {

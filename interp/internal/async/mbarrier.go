@@ -189,7 +189,7 @@ func (b mbarrier) String() string {
 	return s
 }
 
-// mbarrier is the one at an address in .shared space, which may be another CTA's.
+// MbarrierAt is the one at an address in .shared space, which may be another CTA's.
 func MbarrierAt(c *machine.CTA, addr uint64) *mbarrier {
 	return (*mbarrier)(unsafe.Pointer(&c.CTAAt(addr).Shared[machine.AddressInRank(addr, 0)]))
 }
@@ -232,7 +232,7 @@ func mbarrierAt(w *machine.Warp, h int, instr *code.Instr, lane int, space ptx.S
 	return 0, false
 }
 
-// placeAt finds what a lane accesses, or traps.
+// placeOfMbarrier finds what a lane accesses, or traps.
 func placeOfMbarrier(w *machine.Warp, h int, instr *code.Instr, lane int, request *mem.Access, addr uint64) (mem.Location, bool) {
 	view := access.View(w)
 	place, fault := view.Resolve(request, addr)
@@ -251,7 +251,7 @@ func failMbarrier(w *machine.Warp, h int, instr *code.Instr, lane int, addr uint
 
 const notAnMbarrier = "it has not been initialised"
 
-// countOf is an operand that is a count, from least to most, or traps.
+// mbarrierCountOf is an operand that is a count, from least to most, or traps.
 func mbarrierCountOf(w *machine.Warp, h int, instr *code.Instr, lane int, addr uint64, n, minCount, maxCount uint32) (uint64, bool) {
 	if n < minCount || n > maxCount {
 		failMbarrier(w, h, instr, lane, addr, fmt.Sprintf("a count of %d, want %d to %d", n, minCount, maxCount))
@@ -260,7 +260,7 @@ func mbarrierCountOf(w *machine.Warp, h int, instr *code.Instr, lane int, addr u
 	return uint64(n), true
 }
 
-// describeMbarrier says what an operation on mbarriers accesses for lanes.
+// DescribeMbarrier says what an operation on mbarriers accesses for lanes.
 func DescribeMbarrier(w *machine.Warp, instr *code.Instr, to *probe.Access, lanes uint64, wanted bool) {
 	to.Reset(probe.Request{Space: code.MbarrierOf(instr.Imm).Space, Bytes: 8, Kind: machine.AccessKinds[instr.Op]}, lanes, to.Machine)
 	if wanted {
@@ -271,7 +271,7 @@ func DescribeMbarrier(w *machine.Warp, instr *code.Instr, to *probe.Access, lane
 	}
 }
 
-// mbarrierLanes executes what changes mbarriers, one lane after the other.
+// MbarrierLanes executes what changes mbarriers, one lane after the other.
 func MbarrierLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op, c := code.MbarrierOf(instr.Imm), w.CTA
 	for ; m != 0; m &= m - 1 {
@@ -350,7 +350,7 @@ func (b mbarrier) transaction(op code.Mbarrier, n uint64) (after mbarrier, bad s
 	return b.completeTx(n)
 }
 
-// mbarrierMany executes an instruction that changes the mbarriers of several CTAs, lane by lane.
+// MbarrierMany executes an instruction that changes the mbarriers of several CTAs, lane by lane.
 func MbarrierMany(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op, c := code.MbarrierOf(instr.Imm), w.CTA
 	for ; m != 0; m &= m - 1 {
@@ -390,7 +390,7 @@ func MbarrierMany(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 	}
 }
 
-// mbarrierLayout executes mbarrier.check_layout.
+// MbarrierLayout executes mbarrier.check_layout.
 func MbarrierLayout(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op, valid := code.MbarrierOf(instr.Imm), uint32(0)
 	for n := m; n != 0; n &= n - 1 {
@@ -413,7 +413,7 @@ func MbarrierLayout(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, 
 	}
 }
 
-// mbarrierWait executes test_wait and try_wait, which looks as briefly: lanes that wait look
+// MbarrierWait executes test_wait and try_wait, which looks as briefly: lanes that wait look
 // again. A warp that has looked in vain gives the others their turn.
 func MbarrierWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op, c := code.MbarrierOf(instr.Imm), w.CTA
@@ -481,7 +481,7 @@ func MbarrierWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 	}
 }
 
-// awaitedText says of the mbarrier that the warp has last looked at in vain what it lacks; "" if
+// AwaitedMbarrierText says of the mbarrier that the warp has last looked at in vain what it lacks; "" if
 // there is none.
 func AwaitedMbarrierText(w *machine.Warp) string {
 	if w.AwaitedMbarrier == 0 {

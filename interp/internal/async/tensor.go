@@ -24,7 +24,7 @@ import (
 	"gemu/regfile"
 )
 
-// maxPendingTensor is how many loads, and how many stores, of a warp are kept that it has not waited for.
+// MaxPendingTensor is how many loads, and how many stores, of a warp are kept that it has not waited for.
 // Of more, the oldest store happens, which it may at any time, and the oldest load is forgotten.
 const MaxPendingTensor = 32
 
@@ -38,7 +38,7 @@ func originTrap(issued *machine.IssueOrigin, kind error, format string, args ...
 	return t
 }
 
-// clone is a copy that shares nothing which changes. The CTA of stores is set by who asks.
+// cloneTensorState is a copy that shares nothing which changes. The CTA of stores is set by who asks.
 func cloneTensorState(s machine.TensorState) machine.TensorState {
 	if s.Memory != nil {
 		m := *s.Memory
@@ -52,7 +52,7 @@ func cloneTensorState(s machine.TensorState) machine.TensorState {
 	return s
 }
 
-// pairCTA is the other CTA of the pair, nil if there is none (manual 9.7.16.5.1).
+// pairedCTA is the other CTA of the pair, nil if there is none (manual 9.7.16.5.1).
 func pairedCTA(c *machine.CTA) *machine.CTA {
 	if r := c.Rank ^ 1; c.Grid.Clustered() && r < len(c.Cluster.CTAs) {
 		return c.Cluster.CTAs[r]
@@ -86,7 +86,7 @@ func tensorWarpOf(w *machine.Warp, h int) *machine.TensorWarp {
 	return &s.Warps[n]
 }
 
-// unallocated says what of regions is no tensor memory that is allocated.
+// unallocatedColumns says what of regions is no tensor memory that is allocated.
 func unallocatedColumns(s *machine.TensorState, list []matrix.Region) string {
 	columns := matrix.TensorColumns
 	for _, b := range s.Blocks {
@@ -109,7 +109,7 @@ func unallocatedColumns(s *machine.TensorState, list []matrix.Region) string {
 	return ""
 }
 
-// pendingLoad finds a load that reads what is about to be written, and has not been waited for.
+// pendingLoadOf finds a load that reads what is about to be written, and has not been waited for.
 func pendingLoadOf(s *machine.TensorState, list []matrix.Region) *machine.PendingTensorLoad {
 	for i := range s.Warps {
 		for k := range s.Warps[i].Loads {
@@ -172,7 +172,7 @@ func issueOrigin(w *machine.Warp, h int, instr *code.Instr, m uint32) machine.Is
 	return machine.IssueOrigin{CTA: w.CTA, Src: w.SourceOf(instr), Warp: w.ID, Lanes: uint64(m) << (32 * h), Active: w.Mask}
 }
 
-// tensorAlloc executes tcgen05.alloc, but for the store.
+// TensorAlloc executes tcgen05.alloc, but for the store.
 func TensorAlloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if !w.RequireAllLanes(h, instr, m) {
 		return
@@ -258,7 +258,7 @@ func freeColumns(ctas []*machine.CTA, n int, exclusive bool) (machine.TensorBloc
 	return machine.TensorBlock{}, false
 }
 
-// awaitedAlloc is the allocation at which the warp waits for tensor memory; nil if it does not.
+// AwaitedAllocation is the allocation at which the warp waits for tensor memory; nil if it does not.
 func AwaitedAllocation(w *machine.Warp) *code.Instr {
 	if w.State != machine.AtGroup || w.Uncounted == 0 { // for its warpgroup a warp waits before a block
 		return nil
@@ -266,7 +266,7 @@ func AwaitedAllocation(w *machine.Warp) *code.Instr {
 	return &w.CTA.Code.Instrs[w.PC]
 }
 
-// tensorMemoryWait says what the warp waits for at an allocation, and who has it.
+// TensorMemoryWait says what the warp waits for at an allocation, and who has it.
 func TensorMemoryWait(w *machine.Warp, instr *code.Instr) string {
 	c, imm := w.CTA, code.TensorImmOf(instr.Imm)
 	pair := imm.Pair
@@ -296,7 +296,7 @@ func tensorMemoryDeadlock(w *machine.Warp, instr *code.Instr) *probe.Trap {
 	return w.Fail(w.SourceOf(instr), w.Mask, probe.ErrDeadlock, "%v: %s", probe.ErrDeadlock, TensorMemoryWait(w, instr))
 }
 
-// tensorDealloc executes tcgen05.dealloc.
+// TensorDealloc executes tcgen05.dealloc.
 func TensorDealloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if !w.RequireAllLanes(h, instr, m) {
 		return
@@ -353,14 +353,14 @@ func TensorDealloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 	w.CTA.Changed = true
 }
 
-// tensorRelinquish executes tcgen05.relinquish_alloc_permit.
+// TensorRelinquish executes tcgen05.relinquish_alloc_permit.
 func TensorRelinquish(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if w.RequireAllLanes(h, instr, m) {
 		w.CTA.AsyncState.Tensor.Relinquished = true
 	}
 }
 
-// quarter is the address that a warp accesses, which must be in its quarter of the lanes (manual
+// laneQuarter is the address that a warp accesses, which must be in its quarter of the lanes (manual
 // 9.7.16.8.1). With a lane below 32 it is counted from there, as GPUs do and programs rely on.
 func laneQuarter(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32, t *code.TensorAccess) (matrix.TensorAddress, []matrix.Region, bool) {
 	v, ok := sameInAll(w, h, f, instr, w.CTA.Code.Fragments[instr.Side].E[0].Row, "the address")
@@ -384,7 +384,7 @@ func laneQuarter(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	return a, regions, true
 }
 
-// tensorRows are the rows of registers.
+// TensorRows are the rows of registers.
 func TensorRows(f *regfile.File, list []code.Elem, own bool) []*regfile.Row32 {
 	rows := make([]*regfile.Row32, len(list))
 	for i, e := range list {
@@ -400,7 +400,7 @@ func TensorRows(f *regfile.File, list []code.Elem, own bool) []*regfile.Row32 {
 	return rows
 }
 
-// tensorLoad executes tcgen05.ld.
+// TensorLoad executes tcgen05.ld.
 func TensorLoad(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if !w.RequireAllLanes(h, instr, m) {
 		return
@@ -440,7 +440,7 @@ func TensorLoad(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	}
 }
 
-// tensorStore executes tcgen05.st.
+// TensorStore executes tcgen05.st.
 func TensorStore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if !w.RequireAllLanes(h, instr, m) {
 		return
@@ -467,7 +467,7 @@ func TensorStore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	s.Stores = append(s.Stores, st)
 }
 
-// execute stores. The error is a *Trap.
+// executeTensorStore stores. The error is a *Trap.
 func executeTensorStore(st *machine.PendingTensorStore, c *machine.CTA) error {
 	st.CTA = c
 	if err := mayAccess(&st.IssueOrigin, c, nil, st.Regions); err != nil {
@@ -478,7 +478,7 @@ func executeTensorStore(st *machine.PendingTensorStore, c *machine.CTA) error {
 	return nil
 }
 
-// tensorWait executes tcgen05.wait.
+// TensorWait executes tcgen05.wait.
 func TensorWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if !w.RequireAllLanes(h, instr, m) {
 		return
@@ -497,7 +497,7 @@ func TensorWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	}
 }
 
-// tensorOperation executes tcgen05.cp, .shift and .mma.
+// TensorOperation executes tcgen05.cp, .shift and .mma.
 func TensorOperation(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	for ; m != 0 && w.Err == nil; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
@@ -668,7 +668,7 @@ func runPipe(cl *machine.Cluster, upTo *machine.AsyncEffect) error {
 	return nil
 }
 
-// readA reads matrix A of a multiplication, if it is in shared memory and that has not been done.
+// readMatrixA reads matrix A of a multiplication, if it is in shared memory and that has not been done.
 func readMatrixA(e *machine.AsyncEffect) {
 	p := e.PipeOp
 	if p == nil || p.Product == nil || p.Product.InTensor || e.FactorA != nil {
@@ -718,7 +718,7 @@ func executePipeOp(e *machine.AsyncEffect) error {
 	return nil
 }
 
-// tensorCommit executes tcgen05.commit.
+// TensorCommit executes tcgen05.commit.
 func TensorCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	imm := code.TensorImmOf(instr.Imm)
 	for ; m != 0 && w.Err == nil; m &= m - 1 {

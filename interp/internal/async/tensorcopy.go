@@ -21,7 +21,7 @@ import (
 	"gemu/regfile"
 )
 
-// shared is the address of the box in shared memory.
+// sharedAddressOf is the address of the box in shared memory.
 func sharedAddressOf(e *machine.AsyncEffect) uint64 {
 	if e.Tensor.Copy.Store {
 		return e.From
@@ -43,7 +43,7 @@ func tensorFaultTrap(e *machine.AsyncEffect, fault *mem.Fault, addr uint64, byte
 	return t
 }
 
-// readMap reads the tensor map, if that has not been done.
+// readTensorMap reads the tensor map, if that has not been done.
 func readTensorMap(e *machine.AsyncEffect) error {
 	if e.Tensor.M != nil {
 		return nil
@@ -53,7 +53,7 @@ func readTensorMap(e *machine.AsyncEffect) error {
 	return err
 }
 
-// mapOf is the tensor map of a copy, which fits it.
+// tensorMapOf is the tensor map of a copy, which fits it.
 //
 //go:norace
 func tensorMapOf(e *machine.AsyncEffect) (*tensormap.Map, error) {
@@ -126,7 +126,7 @@ func sharedView(c *machine.CTA, kind probe.AccessKind) memoryView {
 	return memoryView{view: mem.View{Map: c.Grid.Device.Memory, Shared: c.SharedMem}, kind: kind}
 }
 
-// box is the shared memory that a copy needs.
+// tensorBox is the shared memory that a copy needs.
 func tensorBox(e *machine.AsyncEffect, m *tensormap.Map) ([]byte, error) {
 	kind := probe.AccessStore
 	if e.Tensor.Copy.Store {
@@ -217,7 +217,7 @@ func readTensor(e *machine.AsyncEffect) (err error) {
 	return nil
 }
 
-// found reports whether a piece of a tensor has the pattern that a copy looks for: in each 16 bytes of global
+// tensorRefusal reports whether a piece of a tensor has the pattern that a copy looks for: in each 16 bytes of global
 // memory it looks at the first element that is copied.
 func tensorRefusal(v code.PatternCheck, p *tensormap.Segment, b []byte) bool {
 	for addr := p.Global; len(b) > 0; {
@@ -232,7 +232,7 @@ func tensorRefusal(v code.PatternCheck, p *tensormap.Segment, b []byte) bool {
 	return false
 }
 
-// keepData has the effect have what it has read.
+// keepEffectData has the effect have what it has read.
 func keepEffectData(e *machine.AsyncEffect, data []byte) {
 	if e.Data = data; !e.Done {
 		chargeEffect(e, uint64(len(data)))
@@ -326,7 +326,7 @@ func pack6(b *[16]byte) []byte {
 	return out
 }
 
-// asyncTensor executes cp.async.bulk.tensor and cp.reduce.asyncState.bulk.tensor.
+// AsyncTensor executes cp.async.bulk.tensor and cp.reduce.AsyncState.bulk.tensor.
 func AsyncTensor(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op, args := code.TensorOf(instr.Imm), w.CTA.Code.Calls[instr.Side].Args
 	for ; m != 0 && w.Err == nil; m &= m - 1 {
@@ -406,7 +406,7 @@ func issueTensor(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffe
 	}
 }
 
-// mapReplace executes tensormap.replace (manual 9.7.9.27).
+// MapReplace executes tensormap.replace (manual 9.7.9.27).
 //
 //go:norace
 func MapReplace(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
@@ -425,7 +425,7 @@ func MapReplace(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	}
 }
 
-// mapLarge executes tensormap.query.
+// MapLarge executes tensormap.query.
 //
 //go:norace
 func MapLarge(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
@@ -450,7 +450,7 @@ func MapLarge(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint
 	}
 }
 
-// mapCopy executes tensormap.cp_fenceproxy (manual 9.7.13.16), lane by lane.
+// MapCopy executes tensormap.cp_fenceproxy (manual 9.7.13.16), lane by lane.
 //
 //go:norace
 func MapCopy(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {

@@ -18,10 +18,10 @@ import (
 	"gemu/regfile"
 )
 
-// rank is the number of a warp of 32 lanes in the CTA: of warps of 64 lanes each half is one.
+// rankInWarpgroup is the number of a warp of 32 lanes in the CTA: of warps of 64 lanes each half is one.
 func rankInWarpgroup(w *machine.Warp, h int) int { return w.ID*len(w.Files) + h }
 
-// warpgroup is that of half h, with the number of the warp in it. ok is false if it is not
+// warpgroupOf is that of half h, with the number of the warp in it. ok is false if it is not
 // whole, which is a trap.
 func warpgroupOf(w *machine.Warp, h int, instr *code.Instr, m uint32) (g *machine.Warpgroup, i int, ok bool) {
 	if !w.RequireAllLanes(h, instr, m) {
@@ -95,7 +95,7 @@ func issuedByAll(g *machine.Warpgroup) int {
 	return n
 }
 
-// awaited is the pending multiplications that a wait completes.
+// awaitedInstr is the pending multiplications that a wait completes.
 func awaitedInstr(p *machine.WarpgroupWarp, a code.WaitGroups) []*machine.PendingProduct {
 	n := 0
 	for n < len(p.Pending) && (a.All || p.Pending[n].Group < p.Groups-a.Last) {
@@ -116,7 +116,7 @@ func WgmmaCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	}
 }
 
-// wgmmaIssue executes wgmma.mma_async.
+// WgmmaIssue executes wgmma.mma_async.
 func WgmmaIssue(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if !w.RequireAllLanes(h, instr, m) {
 		return
@@ -211,7 +211,7 @@ func readOperands(c *machine.CTA, i int, p *machine.PendingProduct) {
 	}
 }
 
-// multiply multiplies for a warp. Nobody else has its matrices, and it does not need them again.
+// multiplyProduct multiplies for a warp. Nobody else has its matrices, and it does not need them again.
 func multiplyProduct(w *machine.Warp, h int, f *regfile.File, p *machine.PendingProduct) {
 	readOperands(w.CTA, rankInWarpgroup(w, h)%matrix.Warps, p)
 	frags := &w.CTA.Code.Fragments[p.Side]
@@ -230,7 +230,7 @@ func multiplyProduct(w *machine.Warp, h int, f *regfile.File, p *machine.Pending
 	emitProduct(w.CTA, rankInWarpgroup(w, h)%matrix.Warps, p, machine.StageWrites)
 }
 
-// wgmmaWait executes wgmma.wait_group, and completes what may be pending where a function is
+// WgmmaWait executes wgmma.wait_group, and completes what may be pending where a function is
 // called that has groups of its own.
 func WgmmaWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := code.WaitGroupsOf(instr.Imm)
@@ -276,7 +276,7 @@ func readOperandsOf(c *machine.CTA, g *machine.Warpgroup, p *machine.PendingProd
 	}
 }
 
-// group is the warpgroup of half h, nil if it has executed nothing, with the number of the warp
+// productGroup is the warpgroup of half h, nil if it has executed nothing, with the number of the warp
 // in it.
 func productGroup(w *machine.Warp, h int) (*machine.Warpgroup, int) {
 	n := rankInWarpgroup(w, h)
@@ -286,7 +286,7 @@ func productGroup(w *machine.Warp, h int) (*machine.Warpgroup, int) {
 	return nil, 0
 }
 
-// grouped reports whether a warp may execute the wait that a block begins with: whether its
+// IsGrouped reports whether a warp may execute the wait that a block begins with: whether its
 // warpgroup has issued what it waits for.
 func IsGrouped(w *machine.Warp, b *code.Block) bool { return unissuedProduct(w, b) == nil }
 
@@ -313,7 +313,7 @@ func unissuedProduct(w *machine.Warp, b *code.Block) *machine.PendingProduct {
 	return nil
 }
 
-// wgmmaDisturb traps if registers of a multiplication are come to that is pending.
+// WgmmaDisturb traps if registers of a multiplication are come to that is pending.
 func WgmmaDisturb(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	g, i := productGroup(w, h)
 	if g == nil {
@@ -328,7 +328,7 @@ func WgmmaDisturb(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 	}
 }
 
-// forgetProducts drops what is pending of a function that the running warp split returns from: nobody has
+// ForgetProducts drops what is pending of a function that the running warp split returns from: nobody has
 // its registers any more.
 func ForgetProducts(w *machine.Warp) {
 	for h := range w.Files {
@@ -338,7 +338,7 @@ func ForgetProducts(w *machine.Warp) {
 	}
 }
 
-// missing lists the warps of a warpgroup that have not executed an instruction.
+// missingWarps lists the warps of a warpgroup that have not executed an instruction.
 func missingWarps(g *machine.Warpgroup, number int) (list []int) {
 	for i := range g.Warps {
 		if g.Warps[i].Executed <= number {
@@ -373,7 +373,7 @@ func finishGroups(c *machine.CTA) error {
 	return nil
 }
 
-// standstill is the trap of a warp that waits for others, where no warp can run.
+// GroupStandstill is the trap of a warp that waits for others, where no warp can run.
 func GroupStandstill(c *machine.CTA, w *machine.Warp) *probe.Trap {
 	if instr := AwaitedAllocation(w); instr != nil {
 		return tensorMemoryDeadlock(w, instr)

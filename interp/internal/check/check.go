@@ -26,7 +26,7 @@ import (
 	"gemu/regfile"
 )
 
-// checkRunner runs check mode.
+// CheckRunner runs check mode.
 type CheckRunner struct{}
 
 func (CheckRunner) Run(w *machine.Warp, budget int) machine.Reason {
@@ -56,7 +56,7 @@ func blockChecked(w *machine.Warp, _ []code.Instr) machine.Reason {
 	return machine.NoReason
 }
 
-// checkPair executes and compares one instruction.
+// CheckPair executes and compares one instruction.
 func CheckPair(w *machine.Warp, p *machine.InstrPair) {
 	if len(w.Files) == 1 {
 		checkHalf(w, 0, uint32(w.Mask), p.SingleRun)
@@ -170,7 +170,7 @@ func prepare(w *machine.Warp, r *machine.InstrRun) {
 	}
 }
 
-// mayRepeatLoad reports whether an instruction is a load whose memory another CTA may change meanwhile.
+// MayRepeatLoad reports whether an instruction is a load whose memory another CTA may change meanwhile.
 func MayRepeatLoad(w *machine.Warp, p *machine.InstrPair) bool {
 	return p.Reference.Op.Signature().Kind == code.Load && w.CTA.Grid.HostAtomics
 }
@@ -221,7 +221,7 @@ func runReference(w *machine.Warp, r *machine.InstrRun) {
 		} else {
 			copyToReference(k, r.Results)
 		}
-	case k.RanOnce, !p.Computes && s.Kind == code.Store: // copied by afterLanes; without results
+	case k.RanOnce, !p.Computes && s.Kind == code.Store: // copied by AfterLanes; without results
 	case !p.Computes && s.LaneIndependent:
 		copyToReference(k, p.Writes)
 	default:
@@ -271,7 +271,7 @@ func compareRun(w *machine.Warp, r *machine.InstrRun) {
 	}
 }
 
-// maxLoadRepeats is how often a load is repeated whose results differ: another CTA may have stored in between, which is a race
+// MaxLoadRepeats is how often a load is repeated whose results differ: another CTA may have stored in between, which is a race
 // of the guest.
 const MaxLoadRepeats = 8
 
@@ -323,7 +323,7 @@ func saveOperand(k *machine.WarpCheck, p *machine.InstrPair, i int) {
 	k.Operands[n] = *machine.ShadowAt(k.EngineFile, row.Slot, row.Row)
 }
 
-// recoverMismatch turns a panic of the code that is checked into a mismatch, if the reference executes the instruction. A panic
+// RecoverMismatch turns a panic of the code that is checked into a mismatch, if the reference executes the instruction. A panic
 // that code and reference have in common goes on: it is a fault of the machine.
 func RecoverMismatch(w *machine.Warp) {
 	k, phase := w.Check, w.Check.Phase
@@ -364,7 +364,7 @@ func RecoverMismatch(w *machine.Warp) {
 	}
 }
 
-// onReference executes the reference's instruction.
+// RunReferenceInstr executes the reference's instruction.
 func RunReferenceInstr(w *machine.Warp, p *machine.InstrPair) {
 	k := w.Check
 	if p.Kernel != nil {
@@ -427,7 +427,7 @@ func compareIdle(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// idleChanged reports that a lane that does not execute an instruction has another value.
+// FailIdle reports that a lane that does not execute an instruction has another value.
 func FailIdle(w *machine.Warp, p *machine.InstrPair, lanes uint32, lane int, old uint64, row code.Row) {
 	FailMismatch(w, p, lanes, "lane %d, which does not execute it, had %#x and has %s", lane, old, machine.LaneText(w.Check.EngineFile, row, lane))
 }
@@ -446,7 +446,7 @@ func changedLanes[T mem.Slot](row, old *[regfile.Lanes]T, c, before *regfile.Com
 	return lanesUnlikeFile(row, old, c, m)
 }
 
-// saveAddress keeps the address register of a load of the reference's, which its results
+// SaveAddress keeps the address register of a load of the reference's, which its results
 // may overwrite, for the case that it is repeated.
 func SaveAddress(k *machine.WarpCheck, p *machine.InstrPair) {
 	if len(p.Reads) == 0 {
@@ -460,7 +460,7 @@ func SaveAddress(k *machine.WarpCheck, p *machine.InstrPair) {
 	}
 }
 
-// repeatLoad repeats a load whose results differ, in both ways: at the addresses that it
+// RepeatLoad repeats a load whose results differ, in both ways: at the addresses that it
 // had, which are again in its address register.
 func RepeatLoad(w *machine.Warp, p *machine.InstrPair) {
 	k, f, m := w.Check, w.Check.EngineFile, w.Check.Lanes
@@ -514,7 +514,7 @@ func referenceAddresses(w *machine.Warp, p *machine.InstrPair) {
 	w.SwitchToReference()
 }
 
-// checkEnd compares what decides how a block ends.
+// CheckEnd compares what decides how a block ends.
 func CheckEnd(w *machine.Warp, b *code.Block) {
 	lanes, end := w.Mask, &w.Check.CheckedBlocks[b.Index]
 	if end.EndGuard != 0 {
@@ -534,7 +534,7 @@ func CheckEnd(w *machine.Warp, b *code.Block) {
 	}
 }
 
-// endLanes is the lanes for which the end of a block applies, by the code that is checked.
+// engineEndLanes is the lanes for which the end of a block applies, by the code that is checked.
 func engineEndLanes(w *machine.Warp, b *code.Block) uint64 {
 	k := w.Check
 	k.Run, k.Phase = nil, machine.EngineRuns
@@ -543,7 +543,7 @@ func engineEndLanes(w *machine.Warp, b *code.Block) uint64 {
 	return lanes
 }
 
-// lastInstr is the instruction that ends a block, and what to call it.
+// endInstr is the instruction that ends a block, and what to call it.
 func endInstr(w *machine.Warp, b *code.Block) (*code.Source, string) {
 	if end := w.CTA.Code.End(b); end.Src >= 0 {
 		src := w.SourceOf(end)
@@ -575,7 +575,7 @@ func (CheckRunner) CompareSources(w *machine.Warp, list []machine.RowPair) { com
 
 func (CheckRunner) CompareResults(w *machine.Warp, list []machine.RowPair) { CompareResults(w, list) }
 
-// beforeLanes compares the operands of an instruction that does more than compute: it runs once, for the engine and
+// BeforeLanes compares the operands of an instruction that does more than compute: it runs once, for the engine and
 // for the reference.
 func (CheckRunner) BeforeLanes(w *machine.Warp, m uint32) bool {
 	k := w.Check
@@ -590,7 +590,7 @@ func (CheckRunner) BeforeLanes(w *machine.Warp, m uint32) bool {
 	return w.Err == nil
 }
 
-// afterLanes copies the results of an instruction that does more than compute to the reference.
+// AfterLanes copies the results of an instruction that does more than compute to the reference.
 func (CheckRunner) AfterLanes(w *machine.Warp) {
 	k := w.Check
 	if k.Run.Pairs[0].Computes {

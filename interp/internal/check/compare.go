@@ -17,7 +17,7 @@ import (
 	"gemu/regfile"
 )
 
-// compareSources compares rows that instructions under way read on the lanes with those of the
+// CompareSources compares rows that instructions under way read on the lanes with those of the
 // reference; they then need not run a second time. What is only in a shadow does not count.
 func compareSources(w *machine.Warp, list []machine.RowPair) {
 	k := w.Check
@@ -40,12 +40,12 @@ func compareSources(w *machine.Warp, list []machine.RowPair) {
 	}
 }
 
-// reader is the first of the instructions under way that reads a register.
+// readerOf is the first of the instructions under way that reads a register.
 func readerOf(k *machine.WarpCheck, rows *machine.RowPair) *machine.InstrPair {
 	return findPair(k, func(p *machine.InstrPair) bool { return slices.Contains(p.Reads, *rows) })
 }
 
-// writer is the one of the instructions under way that writes a register.
+// writerOf is the one of the instructions under way that writes a register.
 func writerOf(k *machine.WarpCheck, rows *machine.RowPair) *machine.InstrPair {
 	return findPair(k, func(p *machine.InstrPair) bool { return slices.Contains(p.Writes, *rows) })
 }
@@ -80,7 +80,7 @@ func compareReads(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// compareProved compares what is proved of an instruction that has executed with what is so:
+// CompareProved compares what is proved of an instruction that has executed with what is so:
 // all lanes of the half that live have executed it, on operands that their rows' shadows hold
 // for them, and the result is kept as one value. The other half may be elsewhere, for what is
 // uniform in each need not be the same.
@@ -141,7 +141,7 @@ func compareAddresses(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// isStillCompact reports whether a register that was compact, and what the reference has, is so: two
+// IsStillCompact reports whether a register that was compact, and what the reference has, is so: two
 // lanes that are next to each other tell, for what has the same values there has the same base
 // and stride.
 func IsStillCompact(k *machine.WarpCheck, rows *machine.RowPair) bool {
@@ -156,7 +156,7 @@ func IsStillCompact(k *machine.WarpCheck, rows *machine.RowPair) bool {
 	return c.Holds(k.Lanes) && c.At(lane)&width == machine.RowLane(k.ReferenceFile, rows.Reference, lane) && c.At(next)&width == machine.RowLane(k.ReferenceFile, rows.Reference, next)
 }
 
-// differingLanes is the lanes of m where two rows differ.
+// DifferingLanes is the lanes of m where two rows differ.
 func DifferingLanes[T mem.Slot](a, b *[regfile.Lanes]T, m uint32) (bad uint32) {
 	if *a == *b || bits.OnesCount32(m) > machine.MaxLaneByLane && m != regfile.Full && equalRows(a, b, m) {
 		return 0
@@ -222,7 +222,7 @@ func copyToReference(k *machine.WarpCheck, list []machine.RowPair) {
 	}
 }
 
-// compareResults compares what the lanes have got, wherever it is kept, with the reference,
+// CompareResults compares what the lanes have got, wherever it is kept, with the reference,
 // and counts what shadows speak for.
 func CompareResults(w *machine.Warp, list []machine.RowPair) {
 	k, kept := w.Check, 0
@@ -316,7 +316,7 @@ func lanePair[T mem.Slot](a, b T) uint64 {
 	return (uint64(a)<<32|uint64(a))&twoLanes[1] | (uint64(b)<<32|uint64(b))&twoLanes[2]
 }
 
-// lanesUnlikeShadow is the lanes i of m where a row does not hold base + i·stride of a shadow, which
+// LanesUnlikeShadow is the lanes i of m where a row does not hold base + i·stride of a shadow, which
 // has to keep them reduced.
 func LanesUnlikeShadow[T mem.Slot](row *[regfile.Lanes]T, c *regfile.Compact, m uint32) (bad uint32) {
 	base, stride := T(c.Base), T(c.Stride)
@@ -372,10 +372,10 @@ func shadowValue(w *machine.Warp, f *regfile.File, row code.Row, m uint32) (affi
 	return machine.ValueOfShadow(c), c.Mask&m == m
 }
 
-// lateNote is of a mismatch that was found late.
+// LateNote is of a mismatch that was found late.
 const LateNote = "instructions behind it have executed before it was looked at"
 
-// mismatch stops the warp: compact execution went wrong.
+// FailMismatch stops the warp: compact execution went wrong.
 func FailMismatch(w *machine.Warp, p *machine.InstrPair, lanes uint32, format string, args ...any) {
 	k := w.Check
 	src := &w.CTA.Code.Sources[p.Reference.Src]

@@ -11,7 +11,7 @@ import (
 	"gemu/interp/internal/machine"
 )
 
-// with adds an instruction to those behind it.
+// addToCounts adds an instruction to those behind it.
 func addToCounts(s machine.RunCounts, p *machine.InstrPair) machine.RunCounts {
 	switch {
 	case p.Instr == nil:
@@ -38,7 +38,7 @@ func countEngine(w *machine.Warp) {
 	k.RulesApplied = w.Unit.Applied
 }
 
-// frameBytes is the size of the frames of a program's functions, in bytes of a lane.
+// FrameBytes is the size of the frames of a program's functions, in bytes of a lane.
 func FrameBytes(p *code.Program) (n int64) {
 	for _, f := range p.Funcs {
 		n += 4*int64(f.Frame.R) + 8*int64(f.Frame.Q) + int64(f.Frame.P)
@@ -46,7 +46,7 @@ func FrameBytes(p *code.Program) (n int64) {
 	return n
 }
 
-// countClaims is how many results of a program the plan claims to know something of.
+// CountClaims is how many results of a program the plan claims to know something of.
 func CountClaims(p *code.Program) int64 {
 	n := len(p.Fixed)
 	for i := range p.Access {

@@ -10,7 +10,7 @@ import (
 	"gemu/interp/internal/machine"
 )
 
-// newReference matches a kernel's code with its reference.
+// NewReference matches a kernel's code with its reference.
 func NewReference(c, ref *machine.Kernel) *machine.Reference {
 	r := &machine.Reference{Kernel: ref, CheckedBlocks: make([]machine.CheckedBlock, len(c.Blocks)), Pairs: make([][]machine.InstrPair, len(c.Blocks))}
 	fixed := 0
@@ -56,7 +56,7 @@ func NewReference(c, ref *machine.Kernel) *machine.Reference {
 	return r
 }
 
-// findNeededResults leaves out results on the lanes that the reference need not have: those that are read
+// FindNeededResults leaves out results on the lanes that the reference need not have: those that are read
 // in their block alone, on the lanes, without being compared.
 func FindNeededResults(r *machine.Reference) {
 	wanted, in := map[code.Row]bool{}, map[code.Row]int{} // by row of the reference: whether it is, and the block that names it
@@ -108,7 +108,7 @@ func FindNeededResults(r *machine.Reference) {
 	}
 }
 
-// findUncheckedReads finds what of that which the instructions of a block read has been compared in the
+// FindUncheckedReads finds what of that which the instructions of a block read has been compared in the
 // block, for all its lanes. Before they run on the lanes that is rows that have been compared
 // or copied, and that no instruction has named since but those that run on the lanes as well;
 // of addresses it is what instructions have left that do not.
@@ -211,7 +211,7 @@ func (s *pairSet) without(list []machine.RowPair) (rest []machine.RowPair) {
 // maxRunLength is how many instructions execute together at most.
 const maxRunLength = 32
 
-// divideIntoRuns finds which instructions of a block execute together: neighbours without guards of
+// DivideIntoRuns finds which instructions of a block execute together: neighbours without guards of
 // which none can keep another waiting, and that run all on the lanes, once for both, or all
 // otherwise. (If they were mixed, a row that one of the latter spoils would be what both read.)
 // Sources are compared before the first and results behind the last. So no row is written
@@ -291,7 +291,7 @@ func newRun(list []machine.InstrPair, instrs []code.Instr) machine.InstrRun {
 	return out
 }
 
-// endReads lists what the end of a block reads besides its guard.
+// EndReads lists what the end of a block reads besides its guard.
 func endReads(c *machine.Kernel, b *code.Block, ref *machine.Kernel) []machine.RowPair {
 	end, rend := c.End(b), ref.End(b)
 	reads, _ := c.PairOperands(end, ref, rend)

@@ -99,7 +99,7 @@ func (t *storeTarget) memory(lane int, addr uint64) (b []byte) {
 	return b
 }
 
-// afterStore compares what a compact store has left in memory with what the reference's
+// AfterStore compares what a compact store has left in memory with what the reference's
 // lanes would have, and with what was there. What differs may be what another CTA has
 // stored in between, a race of the guest's; a store happens once, so it is then repeated
 // in a copy of the memory.
@@ -174,7 +174,7 @@ func compareMemory(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// storedRows reports whether memory holds what the lanes of m store at their compact
+// holdsStoredRows reports whether memory holds what the lanes of m store at their compact
 // addresses, which are those of the reference. Where it does not, lanes may store in the
 // same place.
 func holdsStoredRows(w *machine.Warp, p *machine.InstrPair) bool {

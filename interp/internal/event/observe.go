@@ -6,7 +6,7 @@ import (
 	"gemu/probe"
 )
 
-// observe tells of an instruction that lanes of the running warp split execute otherwise than
+// ObserveInstr tells of an instruction that lanes of the running warp split execute otherwise than
 // in a block; do gives them their results.
 func ObserveInstr(w *machine.Warp, src *code.Source, lanes uint64, fn func()) {
 	s := w.CTA.Stream
@@ -22,7 +22,7 @@ func ObserveInstr(w *machine.Warp, src *code.Source, lanes uint64, fn func()) {
 	}
 }
 
-// observeExit tells of an exit that lanes execute on the side.
+// ObserveExit tells of an exit that lanes execute on the side.
 func ObserveExit(w *machine.Warp, src *code.Source, lanes uint64) {
 	if w.CTA.Stream == nil {
 		return

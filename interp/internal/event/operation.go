@@ -13,12 +13,12 @@ import (
 	"gemu/ptx"
 )
 
-// subscribesToOperations reports whether one of the probes does.
+// SubscribesToOperations reports whether one of the probes does.
 func SubscribesToOperations(probes []probe.Probe) bool {
 	return slices.ContainsFunc(probes, func(p probe.Probe) bool { return p.Subscription().Events&machine.OperationKinds != 0 })
 }
 
-// divide finds what the kernel's instructions are made of.
+// DivideOperations finds what the kernel's instructions are made of.
 func DivideOperations(r *machine.Reference) {
 	if r.Operations != nil {
 		return
@@ -101,7 +101,7 @@ var operationKindOf = map[code.Kind]probe.OperationKind{
 
 var boolNames = map[uint64]string{alu.BoolAnd: "and", alu.BoolOr: "or", alu.BoolXor: "xor"}
 
-// describe describes an instruction of the reference.
+// describeOperations describes an instruction of the reference.
 func describeOperations(r *machine.Reference, instr *code.Instr, registers map[code.Row]ptx.RegID) probe.Operation {
 	s := instr.Op.Signature()
 	op := probe.Operation{Name: s.Name, Kind: operationKindOf[s.Kind], Operation: s.Operation, Member: int(s.Member) - 1}
@@ -130,7 +130,7 @@ func describeOperations(r *machine.Reference, instr *code.Instr, registers map[c
 	return op
 }
 
-// operand is a row of the reference.
+// operandOf is a row of the reference.
 func operandOf(r *machine.Reference, row code.Row, registers map[code.Row]ptx.RegID) probe.Operand {
 	o := probe.Operand{Reg: ptx.NoReg, Bits: machine.SlotBits(row.Slot)}
 	switch {

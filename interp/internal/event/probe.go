@@ -95,7 +95,7 @@ func (m *eventMachine) Pause() {
 	g.PauseRequested = g.MayPause && g.InOrder
 }
 
-// readRegister reads a register of a frame at an instruction. It returns false for a dead register.
+// ReadRegister reads a register of a frame at an instruction. It returns false for a dead register.
 func ReadRegister(w *machine.Warp, v *probe.Value, fr *machine.Frame, src *code.Source, r ptx.RegID) bool {
 	if _, ok := src.Func.LocationOf(r, src.Index); !ok {
 		return false
@@ -135,7 +135,7 @@ func (m *eventMachine) ReadTag(c probe.Cell, half int) probe.Tag {
 	return probe.Tag{Value: machine.ValueOfShadow(s), Mask: s.Mask}
 }
 
-// program is a kernel as probes see it: probe.Program.
+// Program is a kernel as probes see it: probe.Program.
 type Program struct{ K *machine.Kernel }
 
 // Len returns the number of instructions.

@@ -18,7 +18,7 @@ import (
 // maxReducers is how many sinks of a CTA may ease warps: the first.
 const maxReducers = 64
 
-// emit tells the probes of something that is no CTA's.
+// EmitGrid tells the probes of something that is no CTA's.
 func EmitGrid(g *machine.Grid, kind probe.Events, err error) {
 	for _, p := range g.Probes {
 		if p.Subscription.Events&kind != 0 {
@@ -28,7 +28,7 @@ func EmitGrid(g *machine.Grid, kind probe.Events, err error) {
 	}
 }
 
-// Emit tells the device's probes what the host does to memory.
+// EmitHost tells the device's probes what the host does to memory.
 func EmitHost(d *machine.Device, kind probe.Events, a *mem.Allocation, offset uint64, bytes int, order *probe.HostOrder) {
 	for _, p := range d.Probes {
 		if p.Subscription().Events&kind != 0 {
@@ -37,7 +37,7 @@ func EmitHost(d *machine.Device, kind probe.Events, a *mem.Allocation, offset ui
 	}
 }
 
-// emit tells all who want to know.
+// Emit tells all who want to know.
 func Emit(s *machine.EventStream, e *probe.Event, kind probe.Events) {
 	e.Kind = kind
 	for i := range s.Sinks {
@@ -55,7 +55,7 @@ func Emit(s *machine.EventStream, e *probe.Event, kind probe.Events) {
 	}
 }
 
-// openStream asks the probes of the launch who wants to know of the CTA that begins.
+// OpenStream asks the probes of the launch who wants to know of the CTA that begins.
 func OpenStream(c *machine.CTA) {
 	c.Stream = nil
 	if len(c.Grid.Probes) == 0 {
@@ -89,7 +89,7 @@ func OpenStream(c *machine.CTA) {
 	}
 }
 
-// selectEvents has the probe of sink i say which instructions the sink is told of.
+// selectStreamEvents has the probe of sink i say which instructions the sink is told of.
 func selectStreamEvents(s *machine.EventStream, i int) {
 	l := &s.Sinks[i]
 	if l.Selected, l.Reduced = selectProbeEvents(l.Watcher, s.CTA.Grid.Info); i >= maxReducers {
@@ -97,7 +97,7 @@ func selectStreamEvents(s *machine.EventStream, i int) {
 	}
 }
 
-// reselectEvents asks the probes anew which instructions of the CTAs in flight they are told of.
+// ReselectEvents asks the probes anew which instructions of the CTAs in flight they are told of.
 func ReselectEvents(g *machine.Grid) {
 	for i := range g.Flights {
 		if c := g.Flights[i].CTA; c != nil && c.Stream != nil {
@@ -109,7 +109,7 @@ func ReselectEvents(g *machine.Grid) {
 	}
 }
 
-// selectEvents is what the probe is told of instructions; nil if that is all. eased is that of warps
+// selectProbeEvents is what the probe is told of instructions; nil if that is all. eased is that of warps
 // that its sinks ease.
 func selectProbeEvents(p *machine.ProbeState, l *probe.LaunchInfo) (chosen, eased []probe.Events) {
 	if p.Subscription.Events&probe.Selectable == 0 {
@@ -124,7 +124,7 @@ func selectProbeEvents(p *machine.ProbeState, l *probe.LaunchInfo) (chosen, ease
 	return chosen, eased
 }
 
-// sameSelection reports whether both are of the same probe, and told the same of instructions.
+// hasSameSelection reports whether both are of the same probe, and told the same of instructions.
 func hasSameSelection(l *machine.Subscriber, other *machine.Subscriber) bool {
 	return l.Watcher == other.Watcher && sameSlice(l.Selected, other.Selected) && sameSlice(l.Reduced, other.Reduced)
 }
@@ -141,7 +141,7 @@ func selectedEvents(l *machine.Subscriber, i int, eased uint64) []probe.Events {
 	return l.Selected
 }
 
-// unionFor is what somebody is told of instructions in a warp. It is good until the next choice.
+// UnionFor is what somebody is told of instructions in a warp. It is good until the next choice.
 func UnionFor(s *machine.EventStream, w *machine.Warp) *machine.EventUnion {
 	for i := range s.Unions {
 		if u := &s.Unions[i]; u.ReducedSinks == w.ReducedSinks {
@@ -188,14 +188,14 @@ func newUnion(s *machine.EventStream, eased uint64) *machine.EventUnion {
 	return u
 }
 
-// emit tells of something that is no warp's.
+// EmitCTA tells of something that is no warp's.
 func EmitCTA(c *machine.CTA, kind probe.Events) {
 	if c.IsSubscribed(kind) {
 		Emit(c.Stream, NewCTAEvent(c.Stream), kind)
 	}
 }
 
-// newCTAEvent is an event of the CTA that is about no warp.
+// NewCTAEvent is an event of the CTA that is about no warp.
 func NewCTAEvent(s *machine.EventStream) *probe.Event {
 	c := s.CTA
 	s.Event = probe.Event{Launch: c.Grid.Info, Step: c.Grid.Steps, CTA: c.Index, ID: c.ID, Warp: -1, Index: -1, Reconverge: -1, Machine: (*eventMachine)(&s.EventPlace)}
@@ -203,7 +203,7 @@ func NewCTAEvent(s *machine.EventStream) *probe.Event {
 	return &s.Event
 }
 
-// fillEvent fills in an event about lanes of the running warp split of a warp, at an instruction,
+// FillEvent fills in an event about lanes of the running warp split of a warp, at an instruction,
 // which may be nil.
 func FillEvent(s *machine.EventStream, e *probe.Event, w *machine.Warp, src *code.Source, lanes uint64) {
 	c := s.CTA
@@ -220,7 +220,7 @@ func FillEvent(s *machine.EventStream, e *probe.Event, w *machine.Warp, src *cod
 	}
 }
 
-// emitLanes tells of lanes of the running warp split.
+// EmitLanes tells of lanes of the running warp split.
 func EmitLanes(w *machine.Warp, kind probe.Events, src *code.Source, lanes uint64) {
 	if w.CTA.Stream != nil { // not worth a call where nobody watches
 		emitStreamLanes(w.CTA.Stream, w, kind, src, lanes)
@@ -234,7 +234,7 @@ func emitStreamLanes(s *machine.EventStream, w *machine.Warp, kind probe.Events,
 	}
 }
 
-// emitGroups tells where groups of lanes go.
+// EmitGroups tells where groups of lanes go.
 func EmitGroups(w *machine.Warp, kind probe.Events, src *code.Source, lanes uint64, groups ...machine.BranchGroup) {
 	s := w.CTA.Stream
 	if !w.CTA.IsSubscribed(kind) {
@@ -255,7 +255,7 @@ func EmitGroups(w *machine.Warp, kind probe.Events, src *code.Source, lanes uint
 	Emit(s, &s.Event, kind)
 }
 
-// emitSplit tells of a warp split, which need not be the one that runs, and of registers that
+// EmitSplit tells of a warp split, which need not be the one that runs, and of registers that
 // its lanes have got otherwise than by executing an instruction just now.
 func EmitSplit(w *machine.Warp, kind probe.Events, c *machine.WarpSplit, src *code.Source, results []ptx.RegID) {
 	s := w.CTA.Stream
@@ -281,7 +281,7 @@ func EmitSplit(w *machine.Warp, kind probe.Events, c *machine.WarpSplit, src *co
 	}
 }
 
-// described is a wait as probes are told.
+// DescribeWait is a wait as probes are told.
 func DescribeWait(b *machine.SplitWait, width int) probe.WaitState {
 	if b.IsCollective() {
 		return probe.WaitState{Barrier: -1, Members: b.Membermask}
@@ -289,7 +289,7 @@ func DescribeWait(b *machine.SplitWait, width int) probe.WaitState {
 	return probe.WaitState{Barrier: b.ID, Threads: b.Expected * width, Generation: b.Generation}
 }
 
-// emitMemory tells what an instruction has done to memory, by a lane.
+// EmitMemory tells what an instruction has done to memory, by a lane.
 func EmitMemory(w *machine.Warp, kind probe.Events, instr *code.Instr, lane int, a *mem.Allocation) {
 	if s := w.CTA.Stream; w.CTA.IsSubscribed(kind) {
 		e := &s.Event
@@ -299,7 +299,7 @@ func EmitMemory(w *machine.Warp, kind probe.Events, instr *code.Instr, lane int,
 	}
 }
 
-// emitTrap tells of the trap that has stopped the CTA.
+// EmitTrap tells of the trap that has stopped the CTA.
 func EmitTrap(c *machine.CTA, t *probe.Trap) {
 	if !c.IsSubscribed(probe.OnTrap) {
 		return
@@ -315,7 +315,7 @@ func EmitTrap(c *machine.CTA, t *probe.Trap) {
 	Emit(c.Stream, e, probe.OnTrap)
 }
 
-// beginStep makes the event of an instruction that the running warp split is about to execute with
+// BeginStep makes the event of an instruction that the running warp split is about to execute with
 // some of its lanes.
 func BeginStep(s *machine.EventStream, w *machine.Warp, src *code.Source, lanes uint64) {
 	// As about has it. Most of an event stays zero in one of an instruction, and clearing it each
@@ -334,14 +334,14 @@ func BeginStep(s *machine.EventStream, w *machine.Warp, src *code.Source, lanes 
 	e.Reads = s.Reads
 }
 
-// emitAfter tells that it has executed it.
+// EmitAfter tells that it has executed it.
 func EmitAfter(s *machine.EventStream, w *machine.Warp, src *code.Source) {
 	s.Writes = ReadValues(w, s.Writes, src, src.Writes)
 	s.Step.Writes, s.Step.Operation = s.Writes, nil
 	Emit(s, &s.Step, probe.OnAfter)
 }
 
-// accessMachine is the state of the machine at an access: probe.AccessMachine.
+// AccessMachine is the state of the machine at an access: probe.AccessMachine.
 type AccessMachine machine.AccessPlace
 
 // request returns the whole request of an access.
@@ -456,7 +456,7 @@ func (m *AccessMachine) Shadow(a *probe.Access, lane int) []byte {
 	return (*s)[from:to]
 }
 
-// registers reads registers that an instruction names, into room for them.
+// ReadValues reads registers that an instruction names, into room for them.
 func ReadValues(w *machine.Warp, room []probe.Value, src *code.Source, list []ptx.RegID) []probe.Value {
 	sub := &w.CTA.Stream.Subscription
 	room = room[:0]
@@ -474,7 +474,7 @@ func ReadValues(w *machine.Warp, room []probe.Value, src *code.Source, list []pt
 	return room
 }
 
-// register reads a register of a function into room for it.
+// readValue reads a register of a function into room for it.
 func readValue(w *machine.Warp, v *probe.Value, fn *code.Func, r ptx.RegID, sub *probe.Subscription) {
 	loc := &fn.Regs[r]
 	v.Reset(r, fn.Func.Regs[r].Type)
@@ -495,7 +495,7 @@ func readValue(w *machine.Warp, v *probe.Value, fn *code.Func, r ptx.RegID, sub 
 	}
 }
 
-// setOnMaterialise has the warp's files tell of expansions, if somebody wants to know.
+// SetOnMaterialise has the warp's files tell of expansions, if somebody wants to know.
 func SetOnMaterialise(w *machine.Warp) {
 	for h := range w.Files {
 		f := &w.Files[h]

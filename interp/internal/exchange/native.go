@@ -29,7 +29,7 @@ func nativeBackend() machine.Backend {
 
 type MachineCode struct{}
 
-// span executes instructions on the portable engine: spans are requested where each instruction is observed.
+// Span executes instructions on the portable engine: spans are requested where each instruction is observed.
 func (MachineCode) Span(w *machine.Warp, from, to int32) int32 {
 	return warp.Portable.Span(w, from, to)
 }
@@ -38,13 +38,13 @@ func (MachineCode) Span(w *machine.Warp, from, to int32) int32 {
 // counter is the only place where that shows.
 var Entered atomic.Int64
 
-// reset forgets a launch, except the threads' indices in the block.
+// ResetExport forgets a launch, except the threads' indices in the block.
 func ResetExport(n *machine.NativeState) {
 	clear(n.Exported)
 	n.Scheduler, n.SourceCount, n.AnyInNative = native.Scheduler{}, 0, false
 }
 
-// compile assembles the code for the lanes of a CTA's first warp.
+// Compile assembles the code for the lanes of a CTA's first warp.
 func (MachineCode) Compile(g *machine.Grid) {
 	k := g.Kernel
 	if k.Width > regfile.Lanes || len(g.Probes) > 0 { // which Go runs
@@ -203,7 +203,7 @@ func importIfExported(w *machine.Warp) {
 	}
 }
 
-// prepare allocates the contexts of the CTA's warps.
+// prepareExport allocates the contexts of the CTA's warps.
 func prepareExport(n *machine.NativeState, c *machine.CTA) {
 	size := len(c.Warps)
 	n.Exported, n.Contexts = make([]machine.ExportedWarp, size), make([]*native.Context, size)

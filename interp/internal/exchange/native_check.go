@@ -17,11 +17,11 @@ import (
 	"gemu/regfile"
 )
 
-// referenceAdjoins reports whether the registers of the reference lie behind those of the kernel: unless it calls functions, whose
+// ReferenceAdjoins reports whether the registers of the reference lie behind those of the kernel: unless it calls functions, whose
 // would lie there.
 func ReferenceAdjoins(c *machine.Kernel) bool { return c.CheckReference != nil && len(c.Funcs) == 1 }
 
-// nativeCheck is a kernel beside its reference as machine code; nil if the reference's registers are elsewhere.
+// NativeCheck is a kernel beside its reference as machine code; nil if the reference's registers are elsewhere.
 func NativeCheck(c *machine.Kernel) *native.Check {
 	if !ReferenceAdjoins(c) {
 		return nil
@@ -72,7 +72,7 @@ func nativePairs(list []machine.RowPair) []native.Pair {
 	return out
 }
 
-// newCheckRunner has the machine code of a kernel beside its reference run check mode.
+// NewCheckRunner has the machine code of a kernel beside its reference run check mode.
 func (MachineCode) NewCheckRunner() machine.Runner { return NativeCheckRunner{} }
 
 type NativeCheckRunner struct{}
@@ -123,7 +123,7 @@ func (NativeCheckRunner) Run(w *machine.Warp, budget int) machine.Reason {
 	}
 }
 
-// referenceAdjoins reports whether the rows of the reference lie behind those of the program.
+// filesAdjoin reports whether the rows of the reference lie behind those of the program.
 func filesAdjoin(w *machine.Warp) bool {
 	return w.Files[0].IsFollowedBy(&w.Check.Files[0], w.CTA.Code.Entry.Frame)
 }

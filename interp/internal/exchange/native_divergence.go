@@ -14,7 +14,7 @@ func exportedFrom(w *machine.Warp) *warp.Reconvergences {
 	return w.Reconverger.(warp.StackPolicy).OfStack()
 }
 
-// export copies to machine code the reconvergences of the running warp split within its function, and the warp splits that are
+// exportWarp copies to machine code the reconvergences of the running warp split within its function, and the warp splits that are
 // to arrive at them. It copies none if warp splits run or wait in another order than that of the stack.
 func exportWarp(w *machine.Warp) {
 	n := w.Exported

@@ -78,7 +78,7 @@ func prepareNextCTAs(c *machine.CTA) {
 // hasNoPendingEffects reports whether the CTA has neither asynchronous effects to finish nor output to print.
 func hasNoPendingEffects(c *machine.CTA) bool { return !c.AsyncState.IsUsed() && c.Output.Len() == 0 }
 
-// mayRunNextCTAsInNative reports whether machine code may begin CTAs of the launch: at their beginning they must differ in
+// MayRunNextCTAsInNative reports whether machine code may begin CTAs of the launch: at their beginning they must differ in
 // ctaid alone, and registers and local memory must be at the same addresses.
 func MayRunNextCTAsInNative(g *machine.Grid) bool {
 	k := g.Kernel
@@ -262,7 +262,7 @@ func resumeUntilExit(w *machine.Warp, block, rest func(*native.Context, *regfile
 	}
 }
 
-// importAll copies the state of all warps back from machine code. Warps that wait at a barrier there arrive at it in Go.
+// ImportAll copies the state of all warps back from machine code. Warps that wait at a barrier there arrive at it in Go.
 func (MachineCode) ImportAll(c *machine.CTA) {
 	n := &c.Native
 	n.AnyInNative = false

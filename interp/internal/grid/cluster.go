@@ -90,7 +90,7 @@ func parallelCluster(g *machine.Grid, flights []machine.Flight) (paused bool) {
 	return false
 }
 
-// spins reports whether all that runs in the CTA, and could, is in loops that may wait.
+// ctaSpins reports whether all that runs in the CTA, and could, is in loops that may wait.
 func ctaSpins(c *machine.CTA) bool {
 	for i := range c.Warps {
 		if w := &c.Warps[i]; w.State == machine.ReadyToRun && !warpSpins(w) {

@@ -57,13 +57,13 @@ func newCTA(g *machine.Grid) *machine.CTA {
 	return c
 }
 
-// native reports whether check mode is given a backend with functions of its own, which it compares with Go's.
+// usesNativeFuncs reports whether check mode is given a backend with functions of its own, which it compares with Go's.
 func usesNativeFuncs(g *machine.Grid) bool {
 	_, checks := g.Backend.(checkingBackend)
 	return g.Backend != warp.Portable && !checks
 }
 
-// start readies the context for a CTA of the grid, by its place in the order in which they
+// startCTA readies the context for a CTA of the grid, by its place in the order in which they
 // begin.
 func startCTA(c *machine.CTA, order int) {
 	c.SetIndex(order)
@@ -127,7 +127,7 @@ func resetRegisters(w *machine.Warp) {
 	}
 }
 
-// reset readies the context, which no CTA has any more, to wait for another launch: it keeps nothing of this one
+// resetCTA readies the context, which no CTA has any more, to wait for another launch: it keeps nothing of this one
 // alive.
 func resetCTA(c *machine.CTA) {
 	clear(c.LastHits)
@@ -135,7 +135,7 @@ func resetCTA(c *machine.CTA) {
 	exchange.ResetExport(&c.Native) // the block's shape stays, and so do thread indices
 }
 
-// random64 is the next of the numbers that a schedule with a seed comes from (splitmix64, Steele et
+// nextRandom is the next of the numbers that a schedule with a seed comes from (splitmix64, Steele et
 // al. 2014).
 func nextRandom(c *machine.CTA) uint64 {
 	c.Random += 0x9e3779b97f4a7c15
@@ -154,7 +154,7 @@ func nextBudget(c *machine.CTA) int {
 	return machine.MaxWarpBudget >> (nextRandom(c) % uint64(bits.Len(machine.MaxWarpBudget)))
 }
 
-// run executes the warps in turn until the CTA ends, cannot go on without
+// runCTA executes the warps in turn until the CTA ends, cannot go on without
 // executing a globally ordered instruction out of turn, or has executed about budget
 // instructions; in a cluster, and not in its turn, until its warps have had theirs. If it has
 // paused it goes on with the share that it had.

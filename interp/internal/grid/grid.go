@@ -244,7 +244,7 @@ func timeLimitTrap(g *machine.Grid) error {
 	return trap
 }
 
-// round executes a round, or what is left of one, and reports whether it pauses in it.
+// runRound executes a round, or what is left of one, and reports whether it pauses in it.
 func runRound(g *machine.Grid) (paused bool) {
 	if g.Phase == machine.BetweenRounds {
 		g.Flights = slices.Grow(g.Flights, max(0, min(g.Window, g.NumCTAs-g.Next+len(g.Flights))-len(g.Flights)))
@@ -270,7 +270,7 @@ func runRound(g *machine.Grid) (paused bool) {
 	return false
 }
 
-// progress looks whether the launch gets on, and does something about it if it does not. The
+// makesProgress looks whether the launch gets on, and does something about it if it does not. The
 // error is that of a launch that cannot.
 func makesProgress(g *machine.Grid) error {
 	if g.Finished.Load() > g.EndedBefore {
@@ -437,7 +437,7 @@ func orderedHalf(g *machine.Grid) (paused bool) {
 	return false
 }
 
-// advance runs a CTA for a slice, and those ahead of it that machine code goes on with. It gives the last, how many they are, and
+// advanceFlight runs a CTA for a slice, and those ahead of it that machine code goes on with. It gives the last, how many they are, and
 // whether the last has ended.
 func advanceFlight(g *machine.Grid, f *machine.Flight, slice int, ordered bool) (last *machine.Flight, n int, ended bool) {
 	c := f.CTA
@@ -565,7 +565,7 @@ func Counts(g *machine.Grid) machine.Counts {
 // Ended is how many CTAs have, or will never begin, at any time.
 func Ended(g *machine.Grid) int64 { return g.Finished.Load() }
 
-// retire drops the CTAs that have ended, adds up their counts, and writes the
+// retireFlights drops the CTAs that have ended, adds up their counts, and writes the
 // output of those before which none is left. If one has failed, those behind it
 // do not count.
 func retireFlights(g *machine.Grid) {
@@ -605,7 +605,7 @@ func addOutput(g *machine.Grid, index int, text []byte) {
 	g.Output[index] = text
 }
 
-// flush writes what the CTAs below the index have printed, in order.
+// flushOutput writes what the CTAs below the index have printed, in order.
 func flushOutput(g *machine.Grid, below int) {
 	for _, f := range g.Flights {
 		if f.CTA != nil && f.Index < below && f.CTA.Output.Len() > 0 {
@@ -717,7 +717,7 @@ func fallBack(g *machine.Grid) bool {
 	return true
 }
 
-// hash digests all that decides what happens next, but memory: of every thread in
+// hashGrid digests all that decides what happens next, but memory: of every thread in
 // flight position, registers and local memory; what waits at barriers; and which
 // warps have their turn next.
 func hashGrid(g *machine.Grid, seed maphash.Seed) uint64 {

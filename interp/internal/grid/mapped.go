@@ -53,7 +53,7 @@ func readable(p unsafe.Pointer) bool {
 // readProbe keeps the read of readable from being left out.
 var readProbe atomic.Uint32
 
-// culprit finds the memory instruction of the warp's block that accesses the host's
+// culpritOf finds the memory instruction of the warp's block that accesses the host's
 // address, or stores there, and the lanes that do. If a later instruction of the
 // block has used a register for something else, as only one that did not fault can
 // have, none may be found: then it is the block and all its lanes.

@@ -153,7 +153,7 @@ func copyContexts(g *machine.Grid, flights []machine.Flight) {
 	}
 }
 
-// bytes is what the CTAs take of the host's memory, without what they have issued.
+// clusterBytes is what the CTAs take of the host's memory, without what they have issued.
 func clusterBytes(cl *machine.Cluster) (n uint64) {
 	for _, c := range cl.CTAs {
 		n += uint64(len(c.Shared) + len(c.SharedMem.Shadow))
@@ -174,7 +174,7 @@ func clusterBytes(cl *machine.Cluster) (n uint64) {
 	return n
 }
 
-// copyFrom makes the context that of a CTA that has another.
+// copyCTA makes the context that of a CTA that has another.
 func copyCTA(c *machine.CTA, other *machine.CTA) {
 	saved := *c
 	*c = *other
@@ -214,7 +214,7 @@ func copyCTA(c *machine.CTA, other *machine.CTA) {
 	}
 }
 
-// assume makes the warp what another is, of another context.
+// assumeState makes the warp what another is, of another context.
 func assumeState(w *machine.Warp, other *machine.Warp, m *splitCopier) {
 	saved := *w
 	*w = *other

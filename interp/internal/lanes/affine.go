@@ -78,7 +78,7 @@ func expandSources(w *machine.Warp, f *regfile.File, instr *code.Instr, m uint32
 	}
 }
 
-// uncompact records that the lanes of m have the results of the instruction in their
+// dropShadows records that the lanes of m have the results of the instruction in their
 // rows.
 func dropShadows(w *machine.Warp, f *regfile.File, instr *code.Instr, m uint32) {
 	s := &code.Signatures[instr.Op]
@@ -130,7 +130,7 @@ func keepProved(f *regfile.File, instr *code.Instr, base uint64, m uint32) {
 	}
 }
 
-// computeFixed computes the constants of the launch.
+// ComputeFixed computes the constants of the launch.
 func ComputeFixed(g *machine.Grid) {
 	k := &g.Kernel.Consts
 	value := func(s code.Slot, row int32) uint64 {
@@ -318,7 +318,7 @@ func affineSource(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 	keepCompact(w, h, f, instr, code.Row{Slot: code.Signatures[instr.Op].Dst, Row: instr.D}, sourceValue(w, h, instr, m), m)
 }
 
-// addressOf is the compact address of an access; nil if it has none for the lanes
+// AddressOf is the compact address of an access; nil if it has none for the lanes
 // of m.
 func addressOf(f *regfile.File, instr *code.Instr, a *code.Access, m uint32) *regfile.Compact {
 	if a.Addr == code.NoSlot {

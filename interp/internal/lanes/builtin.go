@@ -19,7 +19,7 @@ import (
 	"gemu/regfile"
 )
 
-// argument reads argument i of a builtin call for a lane; 0 if there is none.
+// builtinArgument reads argument i of a builtin call for a lane; 0 if there is none.
 func builtinArgument(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, i, lane int) uint64 {
 	args := w.CTA.Code.Calls[instr.Side].Args
 	if i >= len(args) {
@@ -35,7 +35,7 @@ func builtinArgument(w *machine.Warp, h int, f *regfile.File, instr *code.Instr,
 	return w.Local[h].Load(4*w.Frame.Local+p.Offset, lane, min(p.Size, 8))
 }
 
-// setResult writes the result of a builtin call for a lane.
+// setBuiltinResult writes the result of a builtin call for a lane.
 func setBuiltinResult(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, lane int, v uint64) {
 	rets := w.CTA.Code.Calls[instr.Side].Rets
 	if len(rets) == 0 {
@@ -52,13 +52,13 @@ func setBuiltinResult(w *machine.Warp, h int, f *regfile.File, instr *code.Instr
 	}
 }
 
-// byteAt reads a byte at a generic address.
+// loadByte reads a byte at a generic address.
 func loadByte(w *machine.Warp, h, lane int, addr uint64) (byte, bool) {
 	v, ok := readGuestMemory(w, h, lane, addr, 1)
 	return byte(v), ok
 }
 
-// readMemory reads size bytes at a generic address, without a trap.
+// readGuestMemory reads size bytes at a generic address, without a trap.
 func readGuestMemory(w *machine.Warp, h, lane int, addr uint64, size int) (uint64, bool) {
 	n := uint64(size)
 	var p []byte
@@ -128,7 +128,7 @@ func vprintf(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint3
 	}
 }
 
-// printf formats into the CTA's output. It returns the number of arguments, and
+// formatPrintf formats into the CTA's output. It returns the number of arguments, and
 // the address of one that could not be read.
 func formatPrintf(w *machine.Warp, h, lane int, format string, args uint64) (n int, bad uint64) {
 	out := &w.CTA.Output

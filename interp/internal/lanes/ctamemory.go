@@ -40,7 +40,7 @@ func OpenCTAMemory(g *machine.Grid) (err error) {
 	return nil
 }
 
-// closeCTAMemory frees the per-CTA memory.
+// CloseCTAMemory frees the per-CTA memory.
 func CloseCTAMemory(g *machine.Grid) {
 	if a := g.CTAMemory; a != nil && !a.Freed {
 		event.EmitHost(g.Device, probe.OnFree, a, 0, int(a.Size), g.Info.Order)
@@ -48,7 +48,7 @@ func CloseCTAMemory(g *machine.Grid) {
 	}
 }
 
-// slice is the address of the per-CTA memory of the CTA at id, 0 if the launch has none. The slices follow one another in the
+// ctaMemorySlice is the address of the per-CTA memory of the CTA at id, 0 if the launch has none. The slices follow one another in the
 // order of the CTAs' linear indices.
 func ctaMemorySlice(g *machine.Grid, id ptx.Dim3) uint64 {
 	if g.CTAMemory == nil {

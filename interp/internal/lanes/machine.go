@@ -14,7 +14,7 @@ import (
 	"gemu/regfile"
 )
 
-// laneFuncs are the operations of the machine; nil for kernels of package alu.
+// LaneFuncs are the operations of the machine; nil for kernels of package alu.
 var LaneFuncs [code.Count]machine.LaneFunc
 
 // execFuncs are the ways to execute an instruction but on its lanes.
@@ -101,7 +101,7 @@ func accesses[A, D mem.Slot](addr, data code.Slot) {
 	LaneFuncs[code.StoreOp(8, addr, data)] = access.AccessOne[uint64, A, D]
 }
 
-// exec executes an instruction as the plan says.
+// executeInstr executes an instruction as the plan says.
 func executeInstr(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if instr.Plan.Exec != code.OnLanes {
 		execFuncs[instr.Plan.Exec](w, h, f, instr, m)
@@ -110,7 +110,7 @@ func executeInstr(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 	ExecuteOnLanes(w, h, f, instr, m)
 }
 
-// onLanes executes an instruction on the lanes, without a look at shadows.
+// ExecuteOnLanes executes an instruction on the lanes, without a look at shadows.
 func ExecuteOnLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if k := alu.Vec[instr.Op]; k != nil {
 		k(f, instr, m)

@@ -51,7 +51,7 @@ func matrixRows(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, to *
 	return true
 }
 
-// providingLanes is the lanes of a half that provide addresses of rows.
+// ProvidingLanes is the lanes of a half that provide addresses of rows.
 func ProvidingLanes(a *code.Access) uint32 {
 	return regfile.Full >> (matrix.Lanes - a.Tile.Addresses())
 }

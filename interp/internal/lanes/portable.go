@@ -11,7 +11,7 @@ import (
 	"gemu/interp/internal/machine"
 )
 
-// block executes instructions of a block, up to its end or less.
+// ExecuteBlock executes instructions of a block, up to its end or less.
 func ExecuteBlock(w *machine.Warp, instrs []code.Instr) machine.Reason {
 	if len(w.Files) > 1 {
 		executeBlockWide(w, instrs)
@@ -42,7 +42,7 @@ func ExecuteBlock(w *machine.Warp, instrs []code.Instr) machine.Reason {
 	return machine.NoReason
 }
 
-// blockWide executes instructions for a warp of 64 lanes: each instruction runs for both
+// executeBlockWide executes instructions for a warp of 64 lanes: each instruction runs for both
 // halves.
 func executeBlockWide(w *machine.Warp, instrs []code.Instr) {
 	for i := range instrs {
@@ -52,7 +52,7 @@ func executeBlockWide(w *machine.Warp, instrs []code.Instr) {
 	}
 }
 
-// each executes an instruction for each half of the warp.
+// executeBothHalves executes an instruction for each half of the warp.
 func executeBothHalves(w *machine.Warp, instr *code.Instr) {
 	for h := range w.Files {
 		m := ExecutingLanes(w, h, instr)
@@ -65,7 +65,7 @@ func executeBothHalves(w *machine.Warp, instr *code.Instr) {
 	}
 }
 
-// lanesOf is the lanes of half h that execute an instruction; those that its guard
+// ExecutingLanes is the lanes of half h that execute an instruction; those that its guard
 // keeps back are not counted.
 func ExecutingLanes(w *machine.Warp, h int, instr *code.Instr) uint32 {
 	mask := w.Files[h].Active()

@@ -35,7 +35,7 @@ func sregLane64(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	SregRow(w, h, f.Row64(instr.D), instr, ^uint64(0), m)
 }
 
-// sregSource is the special register that in reads, as the lanes of m in half h see
+// SregSource is the special register that in reads, as the lanes of m in half h see
 // it: one that is uniform or affine in all warps (manual 10.1, 10.4).
 func SregSource(w *machine.Warp, h int, instr *code.Instr, m uint32) affinetrack.Value {
 	r := ptx.SpecialReg(instr.Imm)
@@ -50,7 +50,7 @@ func SregSource(w *machine.Warp, h int, instr *code.Instr, m uint32) affinetrack
 	return v
 }
 
-// threadSpacing is the spacing of each dimension of the thread index, in the worst of the warps of a block.
+// ThreadSpacing is the spacing of each dimension of the thread index, in the worst of the warps of a block.
 func ThreadSpacing(block ptx.Dim3, width int) (worst [3]lower.Spacing) {
 	row := min(width, regfile.Lanes)
 	weight := 1 // of the digit
@@ -72,7 +72,7 @@ func ThreadSpacing(block ptx.Dim3, width int) (worst [3]lower.Spacing) {
 	return worst
 }
 
-// sregRow reads the special register of in for the lanes of m.
+// SregRow reads the special register of in for the lanes of m.
 func SregRow[T mem.Slot](w *machine.Warp, h int, d *[regfile.Lanes]T, instr *code.Instr, mask T, m uint32) {
 	r := ptx.SpecialReg(instr.Imm)
 	if !r.PerLane() {
@@ -117,7 +117,7 @@ func SregRow[T mem.Slot](w *machine.Warp, h int, d *[regfile.Lanes]T, instr *cod
 	}
 }
 
-// uniformSreg is the special register that in reads, one that is the same in all lanes
+// UniformSpecial is the special register that in reads, one that is the same in all lanes
 // of a warp.
 func UniformSpecial(w *machine.Warp, instr *code.Instr) uint64 {
 	c, r := w.CTA, ptx.SpecialReg(instr.Imm)
@@ -151,7 +151,7 @@ func UniformSpecial(w *machine.Warp, instr *code.Instr) uint64 {
 	return gridSpecial(c.Grid, r)
 }
 
-// sreg is a special register that is the same in all warps of a launch.
+// gridSpecial is a special register that is the same in all warps of a launch.
 func gridSpecial(g *machine.Grid, r ptx.SpecialReg) uint64 {
 	switch {
 	case r >= ptx.NtidX && r <= ptx.NtidZ:
@@ -192,7 +192,7 @@ func gridSpecial(g *machine.Grid, r ptx.SpecialReg) uint64 {
 	return 0
 }
 
-// clock is the time when the warp executes an instruction, in cycles and nanoseconds: the
+// clockOf is the time when the warp executes an instruction, in cycles and nanoseconds: the
 // instructions that the warps of the CTA have executed before, and how long they have
 // slept. It is the same in every run.
 func clockOf(w *machine.Warp, instr *code.Instr) uint64 {

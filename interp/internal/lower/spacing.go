@@ -622,7 +622,7 @@ func (s *spacer) separateAfter(i int) {
 
 // untrackAll marks, if yes is set, all blocks that may be divergent as untracked: lanes may be together there that took
 // different paths from a branch. When lanes of a warp have waited for others, all lanes at the same place become one
-// warp split, including lanes that have not waited (simt.warp.unite).
+// warp split, including lanes that have not waited (warp.MergeSplits).
 func (s *spacer) untrackAll(yes bool) {
 	if !yes || s.allUntracked {
 		return

@@ -6,7 +6,7 @@ import (
 	"gemu/regfile"
 )
 
-// shadowAt is the shadow of a source operand.
+// ShadowAt is the shadow of a source operand.
 func ShadowAt(f *regfile.File, s code.Slot, row int32) *regfile.Compact {
 	if s == code.Q {
 		return f.Shadow64(row)
@@ -14,7 +14,7 @@ func ShadowAt(f *regfile.File, s code.Slot, row int32) *regfile.Compact {
 	return f.Shadow32(row)
 }
 
-// markGeneric records that the lanes of m have got a register's value in its row, in a file
+// MarkGeneric records that the lanes of m have got a register's value in its row, in a file
 // with shadows; o may be no row at all.
 func MarkGeneric(f *regfile.File, row code.Row, m uint32) {
 	switch row.Slot {
@@ -29,7 +29,7 @@ func UncompactRow(f *regfile.File, row code.Row, m uint32) {
 	c.Materialised &^= m
 }
 
-// valueOf is what a shadow holds.
+// ValueOfShadow is what a shadow holds.
 func ValueOfShadow(c *regfile.Compact) affinetrack.Value {
 	return affinetrack.Value{Base: c.Base, Stride: c.Stride}
 }

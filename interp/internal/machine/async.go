@@ -10,7 +10,7 @@ import (
 	"gemu/ptx"
 )
 
-// effect is one that an instruction has for a lane, and that is still to come.
+// AsyncEffect is one that an instruction has for a lane, and that is still to come.
 type AsyncEffect struct {
 	CTA      *CTA  // that has issued it
 	Sequence int64 // in the order of issue in its cluster
@@ -40,14 +40,14 @@ type AsyncEffect struct {
 	Done         bool
 }
 
-// asyncThread is what a thread has issued.
+// AsyncThread is what a thread has issued.
 type AsyncThread struct {
 	Pending    [2][]*AsyncEffect // of cp.async, of bulk operations with groups; in the order of issue
 	Groups     [2]int            // committed
 	GroupsRead int               // groups of bulk operations, whose sources have been read
 }
 
-// asyncState is what the threads of a CTA have issued, beside what mbarriers are told of.
+// AsyncState is what the threads of a CTA have issued, beside what mbarriers are told of.
 type AsyncState struct {
 	KeptBytes uint64        // bytes that effects to come take
 	Lanes     []AsyncThread // by thread; none before one has issued something
@@ -56,12 +56,12 @@ type AsyncState struct {
 	Tensor     TensorState // tensor memory
 }
 
-// isUsed reports whether a thread of the CTA has issued something, or had tensor memory.
+// IsUsed reports whether a thread of the CTA has issued something, or had tensor memory.
 func (a *AsyncState) IsUsed() bool {
 	return a.KeptBytes != 0 || a.Lanes != nil || a.Warpgroups != nil || a.Tensor.Memory != nil || a.Tensor.Relinquished || a.Tensor.Warps != nil
 }
 
-// region is n bytes at an address that is to be a multiple of align, and the memory that they
+// RegionOf is n bytes at an address that is to be a multiple of align, and the memory that they
 // are of.
 func (c *CTA) RegionOf(space ptx.Space, kind probe.AccessKind, addr, n, align uint64) (*mem.Allocation, []byte, *mem.Fault) {
 	if n == 0 {
@@ -90,7 +90,7 @@ func (c *CTA) RegionOf(space ptx.Space, kind probe.AccessKind, addr, n, align ui
 	return first.Alloc, unsafe.Slice((*byte)(unsafe.Add(first.Alloc.Ptr, first.Offset)), n), nil
 }
 
-// align is what the addresses must be multiples of.
+// Align is what the addresses must be multiples of.
 func (e *AsyncEffect) Align() uint64 {
 	switch {
 	case e.Op.IgnoreOutOfBounds: // its addresses have been looked at

@@ -15,18 +15,18 @@ type Backend interface {
 	// is the portable one's.
 	Span(w *Warp, from, to int32) int32
 
-	// importAll copies back the state of warps that the backend keeps elsewhere. It is called while c.native.anyInNative.
+	// ImportAll copies back the state of warps that the backend keeps elsewhere. It is called while c.native.AnyInNative.
 	ImportAll(c *CTA)
 }
 
-// importAll copies the state of all warps of the CTA back from its backend.
+// ImportAll copies the state of all warps of the CTA back from its backend.
 func (c *CTA) ImportAll() {
 	if c.Native.AnyInNative {
 		c.Grid.Backend.ImportAll(c)
 	}
 }
 
-// runner executes the running warp split of a warp from w.pc on, block after block, along
+// Runner executes the running warp split of a warp from w.pc on, block after block, along
 // jumps and branches that all its lanes take alike. It hands back to the machine what it
 // cannot do, or must not: see reason. What the warp split does then, and which runs next, is
 // up to the machine (warp.execute) alone.
@@ -40,7 +40,7 @@ type Runner interface {
 	Run(w *Warp, budget int) Reason
 }
 
-// reason is why a backend hands a warp split back, and where that stands then.
+// Reason is why a backend hands a warp split back, and where that stands then.
 type Reason uint8
 
 const (

@@ -4,7 +4,7 @@ import (
 	"gemu/interp/internal/code"
 )
 
-// barrier is one of the sixteen barriers of a CTA.
+// CTABarrier is one of the sixteen barriers of a CTA.
 type CTABarrier struct {
 	Arrived       int     // warps
 	Expected      int     // warps; 0: all that have not ended
@@ -17,7 +17,7 @@ type CTABarrier struct {
 	Completed int // how often
 }
 
-// wait is what keeps a warp split from running: lanes at a barrier of the CTA, or lanes of
+// SplitWait is what keeps a warp split from running: lanes at a barrier of the CTA, or lanes of
 // the warp that have yet to execute the same.
 type SplitWait struct {
 	Src        *code.Source

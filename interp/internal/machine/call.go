@@ -7,10 +7,10 @@ import (
 	"gemu/regfile"
 )
 
-// frameWords is what a call takes of a thread's stack besides local memory and registers.
+// FrameWords is what a call takes of a thread's stack besides local memory and registers.
 const FrameWords = 4
 
-// functionAt is the index of the function with a code address, -1 if none has.
+// FunctionAt is the index of the function with a code address, -1 if none has.
 func (c *Kernel) FunctionAt(addr uint64) int32 {
 	for i, f := range c.Funcs {
 		if f.Addr == addr && !f.Entry {
@@ -20,7 +20,7 @@ func (c *Kernel) FunctionAt(addr uint64) int32 {
 	return -1
 }
 
-// registerCopy holds a register while windows change.
+// RegisterCopy holds a register while windows change.
 type RegisterCopy struct {
 	R regfile.Row32
 	Q regfile.Row64
@@ -41,7 +41,7 @@ func (s *RegisterCopy) Read(f *regfile.File, p code.ParamPlace, m uint32) {
 	}
 }
 
-// frameAbove is where the frame of a function begins that the lane calls now, in words.
+// FrameAbove is where the frame of a function begins that the lane calls now, in words.
 func (w *Warp) FrameAbove(lane int, fn *code.Func) int {
 	top := w.Frame.Local + w.Frame.Func.Local
 	if w.Frame.Func.Allocates {
@@ -50,10 +50,10 @@ func (w *Warp) FrameAbove(lane int, fn *code.Func) int {
 	return (top + fn.Align - 1) / fn.Align * fn.Align
 }
 
-// callSite is the call that ends a block.
+// CallSite is the call that ends a block.
 func (c *Kernel) CallSite(b *code.Block) *code.CallSite { return &c.Calls[c.End(b).Side] }
 
-// localTop is the number of words of local memory that the running warp split has in use.
+// LocalTop is the number of words of local memory that the running warp split has in use.
 func (w *Warp) LocalTop() int {
 	fn, files := w.Frame.Func, w.Files
 	if w.InReference() { // the reference does not allocate

@@ -6,19 +6,19 @@ import (
 	"gemu/regfile"
 )
 
-// check is the state of check mode of a warp.
+// WarpCheck is the state of check mode of a warp.
 type WarpCheck struct {
 	*Reference
 	Comparer
 	Files       []regfile.File // registers of the reference
 	EngineFiles []regfile.File // registers of the code that is checked
-	inReference bool           // the warp's files and code are those of the reference: see switchToReference
+	inReference bool           // the warp's files and code are those of the reference: see SwitchToReference
 	NativeFuncs bool           // the backend has functions of its own also for instructions that run on the lanes
 	CheckStep
 	CheckSaved
 }
 
-// step is a run of instructions under way in one half of the warp.
+// CheckStep is a run of instructions under way in one half of the warp.
 type CheckStep struct {
 	Run                       *InstrRun // nil: the end of a block
 	Phase                     checkPhase
@@ -46,7 +46,7 @@ const (
 	Comparing                       // results are compared
 )
 
-// savedState is the state from before a step that mismatches and comparisons need.
+// CheckSaved is the state from before a step that mismatches and comparisons need.
 type CheckSaved struct {
 	Operands        []regfile.Compact     // shadows of operands that the step overwrites
 	Saved           []SavedResult         // result registers, for lanes that do not execute the step
@@ -56,42 +56,42 @@ type CheckSaved struct {
 	NativeNotes     []byte                // the same state as machine code saves it
 }
 
-// comparer compares the results of the code that is checked with those of the reference, for instructions that
+// Comparer compares the results of the code that is checked with those of the reference, for instructions that
 // other code than check mode executes.
 type Comparer interface {
-	// compareSources compares rows that the instructions under way read on the lanes.
+	// CompareSources compares rows that the instructions under way read on the lanes.
 	CompareSources(w *Warp, list []RowPair)
-	// compareResults compares the results of the instructions under way.
+	// CompareResults compares the results of the instructions under way.
 	CompareResults(w *Warp, list []RowPair)
-	// beforeLanes is called before an instruction that has a compact form runs on the lanes of m. It reports whether
+	// BeforeLanes is called before an instruction that has a compact form runs on the lanes of m. It reports whether
 	// the instruction may run.
 	BeforeLanes(w *Warp, m uint32) bool
-	// afterLanes is called after it has run, before any of its results is kept compactly.
+	// AfterLanes is called after it has run, before any of its results is kept compactly.
 	AfterLanes(w *Warp)
 }
 
-// selectHalf chooses the half of the warp, and the lanes of it, for the next step.
+// SelectHalf chooses the half of the warp, and the lanes of it, for the next step.
 func (w *Warp) SelectHalf(h int, lanes uint32) {
 	k := w.Check
 	k.Half, k.EngineFile, k.ReferenceFile, k.Lanes, k.Idle = h, &w.Files[h], &k.Files[h], lanes, uint32(w.Live>>(32*h))&^lanes
 }
 
-// begin chooses the run of the next step.
+// BeginRun chooses the run of the next step.
 func (k *WarpCheck) BeginRun(r *InstrRun) {
 	k.Run, k.OnLanes, k.RanOnce = r, r.Kind == SharedRun && !k.NativeFuncs, false
 }
 
-// beginInstr begins a step of one instruction, of the block that contains pc.
+// BeginInstr begins a step of one instruction, of the block that contains pc.
 func (w *Warp) BeginInstr(pc int32, instr *code.Instr) *InstrPair {
 	p := w.Check.Find(pc, instr)
 	w.Check.BeginRun(p.SingleRun)
 	return p
 }
 
-// inReference reports whether the reference is the warp's machine.
+// InReference reports whether the reference is the warp's machine.
 func (w *Warp) InReference() bool { return w.Check != nil && w.Check.inReference }
 
-// switchToReference makes the reference the warp's machine, or gives it back.
+// SwitchToReference makes the reference the warp's machine, or gives it back.
 func (w *Warp) SwitchToReference() {
 	k := w.Check
 	if k.inReference = !k.inReference; k.inReference {
@@ -102,13 +102,13 @@ func (w *Warp) SwitchToReference() {
 	w.Frame = w.Frame.Counterpart
 }
 
-// savedResult is a register and its shadow.
+// SavedResult is a register and its shadow.
 type SavedResult struct {
 	RegisterCopy
 	Shadow regfile.Compact
 }
 
-// restore gives lanes of a register what was saved.
+// Restore gives lanes of a register what was saved.
 func (s *RegisterCopy) Restore(f *regfile.File, row code.Row, m uint32) {
 	switch row.Slot {
 	case code.R:

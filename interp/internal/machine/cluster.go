@@ -8,7 +8,7 @@ import (
 	"gemu/probe"
 )
 
-// cluster is the CTAs of one. Without clusters a CTA has one for itself.
+// Cluster is the CTAs of one. Without clusters a CTA has one for itself.
 type Cluster struct {
 	CTAs   []*CTA            // by rank
 	Shared []*mem.Allocation // their shared memory; nil for one CTA
@@ -35,10 +35,10 @@ type Cluster struct {
 	StateRefs        int  // of a context of states: how many have it
 }
 
-// clusterBarrier is the number of the barrier of the cluster, where those of the CTA are 0 to 15.
+// ClusterBarrier is the number of the barrier of the cluster, where those of the CTA are 0 to 15.
 const ClusterBarrier = 16
 
-// clusterSizeText says how many CTAs a cluster has.
+// ClusterSizeText says how many CTAs a cluster has.
 func (g *Grid) ClusterSizeText() string {
 	if g.ClusterSize == 1 {
 		return "one cta"
@@ -46,19 +46,19 @@ func (g *Grid) ClusterSizeText() string {
 	return fmt.Sprintf("%d ctas", g.ClusterSize)
 }
 
-// ctaAt is the CTA whose shared memory an address in .shared space is in.
+// CTAAt is the CTA whose shared memory an address in .shared space is in.
 func (c *CTA) CTAAt(addr uint64) *CTA { return c.Cluster.CTAs[addr>>probe.RankShift] }
 
-// addressOf is the address in .shared space for an offset in the CTA's shared memory.
+// AddressOf is the address in .shared space for an offset in the CTA's shared memory.
 func (c *CTA) AddressOf(offset uint64) uint64 { return uint64(c.Rank)<<probe.RankShift + offset }
 
-// addressInRank is the address in .shared space that is in the CTA of a rank what another is in its
+// AddressInRank is the address in .shared space that is in the CTA of a rank what another is in its
 // own.
 func AddressInRank(addr uint64, rank int) uint64 {
 	return addr&(1<<probe.RankShift-1) + uint64(rank)<<probe.RankShift
 }
 
-// cancel takes the cluster that would begin next out of the launch, if one would. It gives what
+// Cancel takes the cluster that would begin next out of the launch, if one would. It gives what
 // lowerQueryCancel says of it. CTAs call it in their turns, when which is next does not depend on
 // the host.
 func (g *Grid) Cancel() []byte {

@@ -24,7 +24,7 @@ type Kernel struct {
 	CheckOnce   func() *native.Check // beside ref, made when it is asked for: see twin
 }
 
-// guardMask is the lanes of half a warp where the guard lets an instruction run.
+// GuardMask is the lanes of half a warp where the guard lets an instruction run.
 func GuardMask(f *regfile.File, g int32) uint32 {
 	p, negated := code.GuardRow(g)
 	if negated {

@@ -6,14 +6,14 @@ import (
 	"gemu/interp/internal/code"
 )
 
-// errAbsentLanes is the answer of a collective instruction, w.away, when lanes are elsewhere
+// ErrAbsentLanes is the answer of a collective instruction, w.away, when lanes are elsewhere
 // that it waits for.
 var ErrAbsentLanes = errors.New("lanes are elsewhere")
 
-// sameInstr reports whether two waits are for the same lanes to execute the same.
+// SameInstr reports whether two waits are for the same lanes to execute the same.
 func (b *SplitWait) SameInstr(other *SplitWait) bool {
 	return b.Membermask == other.Membermask && b.IsCollective() && other.IsCollective() && b.Src.Text == other.Src.Text
 }
 
-// isCollective reports whether it is lanes of the warp that are waited for.
+// IsCollective reports whether it is lanes of the warp that are waited for.
 func (b *SplitWait) IsCollective() bool { return b.Op == nil || b.Op.Kind == code.BarWarp }

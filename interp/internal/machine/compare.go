@@ -7,10 +7,10 @@ import (
 	"gemu/regfile"
 )
 
-// maxLaneByLane is for how many lanes at most it pays to look at each.
+// MaxLaneByLane is for how many lanes at most it pays to look at each.
 const MaxLaneByLane = 10
 
-// laneValue is the value of a lane: what its shadow says, if it speaks for the lane, else
+// LaneValue is the value of a lane: what its shadow says, if it speaks for the lane, else
 // what the row holds.
 func LaneValue(f *regfile.File, row code.Row, lane int) uint64 {
 	if row.Slot != code.P && (f.Tracked() || row.Row < 0) {
@@ -21,7 +21,7 @@ func LaneValue(f *regfile.File, row code.Row, lane int) uint64 {
 	return RowLane(f, row, lane)
 }
 
-// rowLane is what a row holds in a lane.
+// RowLane is what a row holds in a lane.
 func RowLane(f *regfile.File, row code.Row, lane int) uint64 {
 	switch row.Slot {
 	case code.P:
@@ -32,7 +32,7 @@ func RowLane(f *regfile.File, row code.Row, lane int) uint64 {
 	return f.Src64(row.Row)[lane]
 }
 
-// laneText is what a register holds in a lane, for messages.
+// LaneText is what a register holds in a lane, for messages.
 func LaneText(f *regfile.File, row code.Row, lane int) string {
 	return fmt.Sprintf("%#x", LaneValue(f, row, lane))
 }

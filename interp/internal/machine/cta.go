@@ -11,12 +11,12 @@ import (
 	"gemu/ptx"
 )
 
-// maxWarpBudget is the share of a warp: about so many instructions, then the next
+// MaxWarpBudget is the share of a warp: about so many instructions, then the next
 // warp of its CTA has its turn, so that a warp may wait for another by looking
 // at memory.
 const MaxWarpBudget = 2048
 
-// cta is a CTA on its way through the kernel, or a context ready for one.
+// CTA is a CTA on its way through the kernel, or a context ready for one.
 type CTA struct {
 	Grid  *Grid
 	Code  *Kernel
@@ -62,7 +62,7 @@ type CTA struct {
 	Done          bool
 }
 
-// setIndex says which CTA it is, by its place in the order in which they begin.
+// SetIndex says which CTA it is, by its place in the order in which they begin.
 func (c *CTA) SetIndex(order int) {
 	c.Index = order
 	c.ID = c.Grid.Dim.At(order)
@@ -72,7 +72,7 @@ func (c *CTA) SetIndex(order int) {
 	}
 }
 
-// begin has the CTA be where it begins, but for its memory and registers.
+// Begin has the CTA be where it begins, but for its memory and registers.
 func (c *CTA) Begin() {
 	if !c.Grid.Clustered() {
 		c.OwnCluster = Cluster{CTAs: c.OwnCluster.CTAs, Live: len(c.Warps), Missing: len(c.Warps)}
@@ -94,7 +94,7 @@ func (c *CTA) Begin() {
 	}
 }
 
-// begin has the warp be where it begins.
+// Begin has the warp be where it begins.
 func (w *Warp) Begin(sliced bool) {
 	c := w.CTA
 	lanes := w.AllLanes()
@@ -104,16 +104,16 @@ func (w *Warp) Begin(sliced bool) {
 	w.ShownFrame, w.SliceLeft = &c.Frame, TimeSlice
 }
 
-// allLanes is the lanes that there are threads for.
+// AllLanes is the lanes that there are threads for.
 func (w *Warp) AllLanes() uint64 {
 	c := w.CTA
 	return ^uint64(0) >> (64 - min(c.Code.Width, c.Grid.Threads-w.ThreadIndex(0)))
 }
 
-// localWords is how much local memory a thread begins with, in words.
+// LocalWords is how much local memory a thread begins with, in words.
 func (c *Kernel) LocalWords() int { return c.Entry.Align + c.Entry.Local }
 
-// ctaSlice is the share of a CTA under way: its warps have their turns, pass after pass.
+// CTASlice is the share of a CTA under way: its warps have their turns, pass after pass.
 type CTASlice struct {
 	InstrsLeft    int   // instructions; of the turn under way they are not taken off
 	SliceStart    int64 // instructions that the warp had executed when its turn began
@@ -122,7 +122,7 @@ type CTASlice struct {
 	PausedInSlice bool  // in the turn of warp next
 }
 
-// ctaStatus is why a CTA stopped running.
+// CTAStatus is why a CTA stopped running.
 type CTAStatus uint8
 
 const (
@@ -134,13 +134,13 @@ const (
 	WaitsForCluster // every warp waits, and some for the barrier of the cluster
 )
 
-// noteChange forgets that memory has changed, but for those who look at the whole CTA.
+// NoteChange forgets that memory has changed, but for those who look at the whole CTA.
 func (c *CTA) NoteChange() {
 	c.ChangedBefore = c.ChangedBefore || c.Changed
 	c.Changed = false
 }
 
-// newTrap makes a trap at an instruction.
+// NewTrap makes a trap at an instruction.
 func (c *CTA) NewTrap(in *code.Source, kind error, format string, args ...any) *probe.Trap {
 	m := c.Code.Module
 	t := &probe.Trap{Kind: kind, Msg: fmt.Sprintf(format, args...), Kernel: c.Code.Kernel.Name, File: m.Name, Grid: c.Grid.Dim, CTA: c.ID, Warp: -1, Index: -1, Width: c.Code.Width}
@@ -158,10 +158,10 @@ func (c *CTA) NewTrap(in *code.Source, kind error, format string, args ...any) *
 	return t
 }
 
-// thread is the tid of the thread with a linear index.
+// ThreadID is the tid of the thread with a linear index.
 func (c *CTA) ThreadID(i int) ptx.Dim3 { return c.Grid.Block.At(i) }
 
-// whereabouts says where lanes of the warp are that do not execute the present
+// Whereabouts says where lanes of the warp are that do not execute the present
 // instruction.
 func (w *Warp) Whereabouts(lanes uint64) []string {
 	var notes []string
@@ -203,7 +203,7 @@ func (w *Warp) Whereabouts(lanes uint64) []string {
 	return notes
 }
 
-// intRanges writes sorted numbers as ranges: "0-3, 7".
+// IntRanges writes sorted numbers as ranges: "0-3, 7".
 func IntRanges(list []int) string {
 	var parts []string
 	for i := 0; i < len(list); {

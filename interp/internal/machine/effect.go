@@ -1,6 +1,6 @@
 package machine
 
-// effectStage is a set of what can happen to an effect.
+// EffectStage is a set of what can happen to an effect.
 type EffectStage uint8
 
 const (

@@ -31,5 +31,5 @@ func (c *EngineCounts) add(other *EngineCounts) {
 	c.Claims += other.Claims
 }
 
-// runCounts is how many of a run's instructions execute in which way.
+// RunCounts is how many of a run's instructions execute in which way.
 type RunCounts struct{ Fixed, OnLanes, Proved, Compact uint8 }

@@ -84,7 +84,7 @@ type Grid struct {
 	Tolerated toleratedFaults // of CTAs that have ended, and are in no flight any more
 }
 
-// flight is a CTA in flight. Those of a cluster are one behind the other, by rank.
+// Flight is a CTA in flight. Those of a cluster are one behind the other, by rank.
 type Flight struct {
 	Index  int  // in the order in which CTAs begin: without clusters, the linear one
 	CTA    *CTA // nil before it starts and after it has ended
@@ -96,10 +96,10 @@ type Flight struct {
 	_ [64 - (6*8+unsafe.Sizeof(Counts{}))%64]byte // neighbours are other workers', and have lines of their own
 }
 
-// clustered reports whether clusters are of more than one CTA.
+// Clustered reports whether clusters are of more than one CTA.
 func (g *Grid) Clustered() bool { return g.ClusterSize > 1 }
 
-// clusters is the grid of clusters.
+// Clusters is the grid of clusters.
 func (g *Grid) Clusters() ptx.Dim3 {
 	return ptx.Dim3{X: g.Dim.X / g.ClusterDim.X, Y: g.Dim.Y / g.ClusterDim.Y, Z: g.Dim.Z / g.ClusterDim.Z}
 }
@@ -111,7 +111,7 @@ func (g *Grid) CTAID(order int) ptx.Dim3 {
 	return ptx.Dim3{X: k.X*g.ClusterDim.X + c.X, Y: k.Y*g.ClusterDim.Y + c.Y, Z: k.Z*g.ClusterDim.Z + c.Z}
 }
 
-// schedule is where a launch is in its rounds.
+// Schedule is where a launch is in its rounds.
 type Schedule struct {
 	Window      int           // CTAs that may be in flight
 	Phase       RoundPhase    // of the round
@@ -122,7 +122,7 @@ type Schedule struct {
 	StuckSince  time.Time     // when it was first seen not to get on, since one has ended
 }
 
-// phase is a part of a round.
+// RoundPhase is a part of a round.
 type RoundPhase uint8
 
 const (
@@ -131,7 +131,7 @@ const (
 	OrderedHalf
 )
 
-// contextShape is what a context of a kernel's CTAs is made for. Launches of which it is the same can have each
+// ContextShape is what a context of a kernel's CTAs is made for. Launches of which it is the same can have each
 // other's contexts.
 type ContextShape struct {
 	Mode       Mode
@@ -142,7 +142,7 @@ type ContextShape struct {
 	Native     bool // check mode compares functions of the backend's own
 }
 
-// stallDetector finds out that a grid can never make progress: no CTA has changed
+// StallDetector finds out that a grid can never make progress: no CTA has changed
 // memory, and the state of all threads is one they have been in before (Brent's
 // cycle detection, one look per round).
 type StallDetector struct {
@@ -153,5 +153,5 @@ type StallDetector struct {
 	LoopInstrs int // instructions per CTA of rounds that changed no memory, and ended in loops that may wait
 }
 
-// timeSliced reports whether the warp splits of a warp do.
+// TimeSliced reports whether the warp splits of a warp do.
 func (g *Grid) TimeSliced() bool { return g.Reconverge.TimeSliced || g.FallenBack }

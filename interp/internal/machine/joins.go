@@ -1,6 +1,6 @@
 package machine
 
-// reconvergence is lanes that meet.
+// Reconvergence is lanes that meet.
 type Reconvergence struct {
 	PC       int32
 	Arrivals int32 // how often lanes have come

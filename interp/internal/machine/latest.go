@@ -4,7 +4,7 @@ import (
 	"gemu/ptx"
 )
 
-// latestInstr is when lanes of a warp began an instruction last.
+// LatestInstr is when lanes of a warp began an instruction last.
 type LatestInstr struct {
 	Lanes uint64
 	Step  int64

@@ -76,7 +76,7 @@ const (
 
 func (m Mode) String() string { return [...]string{"check", "affine", "vector"}[m] }
 
-// fewLanes is how many lanes a warp may have for tags to cost more than they save.
+// FewLanes is how many lanes a warp may have for tags to cost more than they save.
 const FewLanes = 4
 
 // Multiprocessors is how many the device claims to have.

@@ -5,9 +5,9 @@ import (
 	"gemu/regfile"
 )
 
-// lane executes an instruction that is more than a kernel for the lanes of m in
+// LaneFunc executes an instruction that is more than a kernel for the lanes of m in
 // half h of the warp (lanes 32h to 32h+31).
 type LaneFunc func(w *Warp, h int, f *regfile.File, instr *code.Instr, m uint32)
 
-// sourceOf is the PTX instruction that an instruction is part of.
+// SourceOf is the PTX instruction that an instruction is part of.
 func (w *Warp) SourceOf(instr *code.Instr) *code.Source { return &w.CTA.Code.Sources[instr.Src] }

@@ -6,7 +6,7 @@ import (
 	"gemu/regfile"
 )
 
-// requireAllLanes reports whether all lanes of half h execute an instruction together. The manual leaves
+// RequireAllLanes reports whether all lanes of half h execute an instruction together. The manual leaves
 // open what it does without some; here that is a trap.
 func (w *Warp) RequireAllLanes(h int, instr *code.Instr, m uint32) bool {
 	if m == regfile.Full {

@@ -5,7 +5,7 @@ import (
 	"gemu/regfile"
 )
 
-// nativeState is the state of a CTA for machine code.
+// NativeState is the state of a CTA for machine code.
 type NativeState struct {
 	Scheduler   native.Scheduler
 	Exported    []ExportedWarp     // by warp; nil before the first entry
@@ -20,7 +20,7 @@ type NativeState struct {
 	Resumed     *Warp // the last warp that machine code switched to in the run that has ended
 }
 
-// exportedWarp is the state of a warp for machine code.
+// ExportedWarp is the state of a warp for machine code.
 type ExportedWarp struct {
 	native.Context
 

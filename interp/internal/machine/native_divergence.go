@@ -1,6 +1,6 @@
 package machine
 
-// exportedReconvergences are the reconvergences of a warp that machine code has.
+// ExportedReconvergences are the reconvergences of a warp that machine code has.
 type ExportedReconvergences struct {
 	ByNumber []*Reconvergence // by native.Reconvergence.Number - 1
 	Outer    *Reconvergence   // the innermost reconvergence that stayed in Go

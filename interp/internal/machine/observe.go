@@ -4,7 +4,7 @@ import (
 	"gemu/interp/internal/code"
 )
 
-// pairs are the instructions of a block from a pc on, with those of the reference, if there
+// PairsFrom are the instructions of a block from a pc on, with those of the reference, if there
 // is one.
 func (w *Warp) PairsFrom(b *code.Block, pc int32) []InstrPair {
 	ref := w.CTA.Grid.Reference

@@ -4,5 +4,5 @@ import (
 	"gemu/probe"
 )
 
-// operationKinds are the events that need the reference.
+// OperationKinds are the events that need the reference.
 const OperationKinds = probe.OnOperation | probe.OnResult

@@ -4,7 +4,7 @@ import (
 	"gemu/interp/internal/code"
 )
 
-// eventPlace is the place of an event in the machine.
+// EventPlace is the place of an event in the machine.
 type EventPlace struct {
 	Stream      *EventStream
 	Warp        *Warp        // nil if the event belongs to no warp

@@ -10,7 +10,7 @@ import (
 	"gemu/probe"
 )
 
-// Reconverger is a reconvergence policy: which lanes of a warp run next where they have
+// Policy is a reconvergence policy: which lanes of a warp run next where they have
 // diverged, and where they run together again. Programs whose result does not depend on
 // it compute the same under all.
 type Policy struct {
@@ -34,15 +34,15 @@ func (r *Policy) Policy() probe.ReconvergencePolicy {
 	}
 }
 
-// letsLanesWait reports whether lanes of a warp can wait for each other under the policy.
+// LetsLanesWait reports whether lanes of a warp can wait for each other under the policy.
 func (r *Policy) LetsLanesWait() bool { return r.TimeSliced || r.FallBackToTimeSlices }
 
-// advice names the policies for lanes of a warp that wait for each other.
+// Advice names the policies for lanes of a warp that wait for each other.
 func (r *Policy) Advice() string {
 	return fmt.Sprintf("reconvergence policy %s does not let lanes of a warp wait for each other there; %s do", r.Name, strings.Join(r.Alternatives, " and "))
 }
 
-// reconverger is a policy at work on a warp. It decides which warp split runs next, and where
+// Reconverger is a policy at work on a warp. It decides which warp split runs next, and where
 // lanes that have diverged meet again. It is told what becomes of the warp split that runs; the
 // others are w.others, in an order that is its own.
 type Reconverger interface {
@@ -72,7 +72,7 @@ type Reconverger interface {
 	// ended, or waiting. It reports whether there is one.
 	Next(w *Warp) bool
 
-	// releaseEarly lets lanes go on alone that wait for others where they meet. It is asked when
+	// ReleaseEarly lets lanes go on alone that wait for others where they meet. It is asked when
 	// no warp split can run, and reports whether there were any.
 	ReleaseEarly(w *Warp) bool
 }

@@ -6,7 +6,7 @@ import (
 	"gemu/probe"
 )
 
-// reference is a kernel lowered for reference, and how its instructions correspond to
+// Reference is a kernel lowered for reference, and how its instructions correspond to
 // those of the code that is checked. Blocks, functions, sources and accesses have the
 // same indices in both.
 type Reference struct {
@@ -16,7 +16,7 @@ type Reference struct {
 	Operations    []probe.Operations // by PTX instruction, once somebody wants to know
 }
 
-// instrPair is an instruction of the reference, and the same in the code that is checked.
+// InstrPair is an instruction of the reference, and the same in the code that is checked.
 type InstrPair struct {
 	Instr     *code.Instr // nil: it was folded into a constant of the launch
 	Reference *code.Instr
@@ -43,7 +43,7 @@ type InstrPair struct {
 	OperationIndex            int32 // of its PTX instruction's Parts
 }
 
-// instrRun is instructions that execute together: see divideIntoRuns.
+// InstrRun is instructions that execute together: see DivideIntoRuns.
 type InstrRun struct {
 	Pairs         []InstrPair
 	Instrs        []code.Instr // of the code that is checked
@@ -66,18 +66,18 @@ const (
 	SharedRun                // on the lanes, once for both
 )
 
-// checkedBlock is what a block executes in both ways.
+// CheckedBlock is what a block executes in both ways.
 type CheckedBlock struct {
 	Runs     []InstrRun
 	EndGuard int32     // of the reference's end
 	EndReads []RowPair // what the end reads besides
 }
 
-// rowPair is the places of a register: in the code that is checked, where it may be a
+// RowPair is the places of a register: in the code that is checked, where it may be a
 // constant, and in the reference.
 type RowPair struct{ Row, Reference code.Row }
 
-// operands pairs the rows that an instruction reads and writes with those of its
+// PairOperands pairs the rows that an instruction reads and writes with those of its
 // reference.
 func (c *Kernel) PairOperands(instr *code.Instr, ref *Kernel, rin *code.Instr) (reads, writes []RowPair) {
 	read, written := namedRows(&c.Tables, instr)
@@ -151,7 +151,7 @@ func pairRows(list, ref []code.Row) []RowPair {
 	return pairs
 }
 
-// find returns the pair of an instruction of the block that contains pc.
+// Find returns the pair of an instruction of the block that contains pc.
 func (r *Reference) Find(pc int32, instr *code.Instr) *InstrPair {
 	block := r.Pairs[r.Block(pc).Index]
 	for i := range block {

@@ -10,7 +10,7 @@ import (
 	"gemu/regfile"
 )
 
-// expand writes a compact register to the lanes of m.
+// MaterialiseRow writes a compact register to the lanes of m.
 func MaterialiseRow(f *regfile.File, row code.Row, m uint32) {
 	switch {
 	case row.Row < 0:

@@ -5,7 +5,7 @@ import (
 	"gemu/probe"
 )
 
-// savedSink is what a sink has saved.
+// SavedSink is what a sink has saved.
 type SavedSink struct {
 	probe.Saver
 	State any

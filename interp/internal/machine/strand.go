@@ -7,7 +7,7 @@ import (
 	"gemu/regfile"
 )
 
-// warpSplit is lanes of a warp that go on together: they stand at the same place in
+// WarpSplit is lanes of a warp that go on together: they stand at the same place in
 // the same calls.
 type WarpSplit struct {
 	PC            int32
@@ -20,7 +20,7 @@ type WarpSplit struct {
 	Deferred      bool           // of policy pc2: it is for the next time round
 }
 
-// frame is a function under way: where its registers and its local memory lie. It
+// Frame is a function under way: where its registers and its local memory lie. It
 // never changes, so warp splits in the same call share it.
 type Frame struct {
 	Func        *code.Func
@@ -33,10 +33,10 @@ type Frame struct {
 	Counterpart *Frame       // the same in the reference of check mode, and back
 }
 
-// top is where the frame's registers end.
+// Top is where the frame's registers end.
 func (fr *Frame) Top() regfile.Size { return fr.Base.Add(fr.Func.Frame) }
 
-// sameCalls reports whether two frames are of the same calls, so that warp splits in them can
+// SameCalls reports whether two frames are of the same calls, so that warp splits in them can
 // become one.
 func (fr *Frame) SameCalls(other *Frame) bool {
 	for fr != other {
@@ -48,16 +48,16 @@ func (fr *Frame) SameCalls(other *Frame) bool {
 	return true
 }
 
-// laneGroup is lanes that go to the same block.
+// BranchGroup is lanes that go to the same block.
 type BranchGroup struct {
 	PC   int32
 	Mask uint64
 }
 
-// noBlock is the pc of no block.
+// NoBlock is the pc of no block.
 const NoBlock = -1
 
-// show makes the registers of a frame those that instructions name.
+// ShowWindow makes the registers of a frame those that instructions name.
 func (w *Warp) ShowWindow(fr *Frame) {
 	if w.ShownFrame == fr {
 		return
@@ -71,7 +71,7 @@ func (w *Warp) ShowWindow(fr *Frame) {
 	}
 }
 
-// splits is every warp split of the warp, the one that runs last.
+// Splits is every warp split of the warp, the one that runs last.
 func (w *Warp) Splits() []WarpSplit {
 	if w.Mask == 0 {
 		return w.WaitingSplits
@@ -79,7 +79,7 @@ func (w *Warp) Splits() []WarpSplit {
 	return append(slices.Clip(w.WaitingSplits), w.WarpSplit)
 }
 
-// diverged reports whether lanes of the warp wait for others that they could do without.
+// Diverged reports whether lanes of the warp wait for others that they could do without.
 func (w *Warp) Diverged() bool {
 	for _, c := range w.Splits() {
 		if c.Mask != w.Live {

@@ -5,7 +5,7 @@ import (
 	"gemu/probe"
 )
 
-// eventStream is the events of a CTA. There is none where nobody wants to know.
+// EventStream is the events of a CTA. There is none where nobody wants to know.
 type EventStream struct {
 	CTA          *CTA
 	Sinks        []Subscriber
@@ -36,7 +36,7 @@ type EventStream struct {
 	StopErr error // the launch is to end with it
 }
 
-// subscriber is a sink, and what the probe that it is of wants.
+// Subscriber is a sink, and what the probe that it is of wants.
 type Subscriber struct {
 	probe.Sink
 	Subscription probe.Subscription
@@ -45,7 +45,7 @@ type Subscriber struct {
 	Reduced      []probe.Events // … of warps that it has eased; nil: it eases none
 }
 
-// eventUnion is what somebody is told of instructions in warps that these sinks have eased.
+// EventUnion is what somebody is told of instructions in warps that these sinks have eased.
 type EventUnion struct {
 	ReducedSinks uint64
 	Selected     []probe.Events // nil: all
@@ -53,18 +53,18 @@ type EventUnion struct {
 	Buffer       []probe.Events
 }
 
-// probeState is a probe, and what it wants.
+// ProbeState is a probe, and what it wants.
 type ProbeState struct {
 	probe.Probe
 	Subscription probe.Subscription
 }
 
-// isSubscribed reports whether somebody wants to be told of events of a kind.
+// IsSubscribed reports whether somebody wants to be told of events of a kind.
 func (c *CTA) IsSubscribed(kind probe.Events) bool {
 	return c.Stream != nil && c.Stream.Subscription.Events&kind != 0
 }
 
-// source is the PTX instruction with an index, nil if it is below zero.
+// Source is the PTX instruction with an index, nil if it is below zero.
 func (k *Kernel) Source(i int32) *code.Source {
 	if i < 0 {
 		return nil
@@ -72,7 +72,7 @@ func (k *Kernel) Source(i int32) *code.Source {
 	return &k.Sources[i]
 }
 
-// sourceAt is the PTX instruction that lanes at a pc come to next; -1 if it is the end of
+// SourceAt is the PTX instruction that lanes at a pc come to next; -1 if it is the end of
 // the function.
 func (k *Kernel) SourceAt(pc int32) int32 {
 	if pc == NoBlock {
@@ -93,7 +93,7 @@ func (k *Kernel) SourceAt(pc int32) int32 {
 	}
 }
 
-// nextSource is sourceAt for a warp split that has yet to execute so many PTX instructions of
+// NextSource is SourceAt for a warp split that has yet to execute so many PTX instructions of
 // its block, if it has executed some; else owed is 0.
 func (k *Kernel) NextSource(pc, uncounted int32) int32 {
 	if uncounted == 0 {
@@ -106,7 +106,7 @@ func (k *Kernel) NextSource(pc, uncounted int32) int32 {
 	return k.SourceAt(b.Next)
 }
 
-// uncountedSource is the first of the PTX instructions of a block that a warp split at a pc in it has
+// UncountedSource is the first of the PTX instructions of a block that a warp split at a pc in it has
 // yet to execute, after some others; the end of them if it has executed all.
 func (k *Kernel) UncountedSource(b *code.Block, pc, uncounted int32) int32 {
 	first := b.Sources.End - uncounted
@@ -123,7 +123,7 @@ type accessedSources struct {
 	Start  int32         // the pc in the block from which on there is what is part of the PTX instruction, or behind it
 }
 
-// accessKinds are what instructions do to memory that have no code.Access: on surfaces, and
+// AccessKinds are what instructions do to memory that have no code.Access: on surfaces, and
 // on mbarriers.
 var AccessKinds = map[code.Op]probe.AccessKind{
 	code.SurfaceLoad: probe.AccessLoad, code.SurfaceStore: probe.AccessStore, code.SurfaceReduce: probe.AccessAtomic,
@@ -131,7 +131,7 @@ var AccessKinds = map[code.Op]probe.AccessKind{
 	code.MbarrierTest: probe.AccessLoad, code.MbarrierParity: probe.AccessLoad, code.MbarrierLayout: probe.AccessLoad, code.MbarrierMany: probe.AccessAtomic,
 }
 
-// accesses are the instructions that access memory, by PTX instruction.
+// Accesses are the instructions that access memory, by PTX instruction.
 func (k *Kernel) Accesses() []accessedSources {
 	if k.accessOf == nil {
 		k.accessOf = make([]accessedSources, len(k.Sources))
@@ -165,7 +165,7 @@ func (k *Kernel) Accesses() []accessedSources {
 	return k.accessOf
 }
 
-// accessPlace is the place of an access in the machine.
+// AccessPlace is the place of an access in the machine.
 type AccessPlace struct {
 	Warp  *Warp
 	Instr *code.Instr // the operation of the machine that accesses memory

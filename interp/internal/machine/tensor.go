@@ -8,7 +8,7 @@ import (
 	"gemu/interp/internal/matrix"
 )
 
-// tensorState is the tensor memory of a CTA, and what its warps have under way with it.
+// TensorState is the tensor memory of a CTA, and what its warps have under way with it.
 type TensorState struct {
 	Memory       *matrix.TensorMemory // nil until some is allocated
 	Blocks       []TensorBlock        // that are allocated
@@ -17,7 +17,7 @@ type TensorState struct {
 	Warps        []TensorWarp         // those of 32 lanes, up to the last that has accessed it
 }
 
-// tensorBlock is columns that have been allocated together.
+// TensorBlock is columns that have been allocated together.
 type TensorBlock struct {
 	Column, Columns int
 	Pair            bool // of CTAs
@@ -36,10 +36,10 @@ func (b *TensorBlock) String() string {
 	return fmt.Sprintf("columns %d to %d, %s at %s", b.Column, b.Column+b.Columns-1, reduction, b.Src.Pos)
 }
 
-// tensorCells is what a store has, at most.
+// TensorCells is what a store has, at most.
 type TensorCells [2 * 128 * matrix.Lanes]matrix.Cell
 
-// tensorWarp is loads and stores of a warp that it has not waited for.
+// TensorWarp is loads and stores of a warp that it has not waited for.
 type TensorWarp struct {
 	Loads  []PendingTensorLoad
 	Stores []PendingTensorStore
@@ -56,7 +56,7 @@ type PendingTensorStore struct {
 	Cells   []matrix.Cell
 }
 
-// issueOrigin is what a trap says of where something was issued.
+// IssueOrigin is what a trap says of where something was issued.
 type IssueOrigin struct {
 	CTA    *CTA
 	Src    *code.Source
@@ -65,10 +65,10 @@ type IssueOrigin struct {
 	Active uint64
 }
 
-// errNoTensorMemory is the answer of an allocation, w.away, for which there is not enough tensor memory.
+// ErrNoTensorMemory is the answer of an allocation, w.away, for which there is not enough tensor memory.
 var ErrNoTensorMemory = errors.New("not enough tensor memory")
 
-// pipeOp is a copy, a shift or a multiplication. It does not change.
+// PipeOp is a copy, a shift or a multiplication. It does not change.
 type PipeOp struct {
 	Pair     bool
 	Access   *code.TensorAccess // nil: a shift

@@ -6,7 +6,7 @@ import (
 	"gemu/ptx"
 )
 
-// tensorCopy is what an effect is of a tensor, beside the box in shared memory.
+// TensorCopy is what an effect is of a tensor, beside the box in shared memory.
 type TensorCopy struct {
 	Copy   tensormap.Copy
 	At     uint64 // the address of the map

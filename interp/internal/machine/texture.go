@@ -28,7 +28,7 @@ type Objects struct {
 	freed []uint64 // handles of those that are freed and still known, the first one first
 }
 
-// maxFreedObjects is how many objects that are freed are known.
+// MaxFreedObjects is how many objects that are freed are known.
 const MaxFreedObjects = 1 << 10
 
 // Add gives an object a handle, which no other has had.

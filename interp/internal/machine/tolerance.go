@@ -8,7 +8,7 @@ import (
 	"gemu/probe"
 )
 
-// toleratedFault is a fault that was tolerated, and the CTA of its first trap.
+// ToleratedFault is a fault that was tolerated, and the CTA of its first trap.
 type ToleratedFault struct {
 	probe.Tolerated
 	Order int // linear index of the CTA
@@ -17,13 +17,13 @@ type ToleratedFault struct {
 // toleratedFaults is tolerated faults, at most one of an instruction and kind, in the order in which they came.
 type toleratedFaults []ToleratedFault
 
-// compare is the order in which tolerated faults are told: that of the source.
+// Compare is the order in which tolerated faults are told: that of the source.
 func (t *ToleratedFault) Compare(u *ToleratedFault) int {
 	a, b := t.First, u.First
 	return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col), strings.Compare(a.Func, b.Func), cmp.Compare(t.Tolerance, u.Tolerance))
 }
 
-// merge adds faults of another CTA.
+// Merge adds faults of another CTA.
 func (l *toleratedFaults) Merge(more toleratedFaults) {
 	for i := range more {
 		n := &more[i]

@@ -4,5 +4,5 @@ import (
 	"fmt"
 )
 
-// hexAddr formats an address of guest memory.
+// HexAddr formats an address of guest memory.
 func HexAddr(a uint64) string { return fmt.Sprintf("%#x", a) }

@@ -11,12 +11,12 @@ import (
 	"gemu/regfile"
 )
 
-// kernelFrame is the number of words at the bottom of a thread's local memory
+// KernelFrame is the number of words at the bottom of a thread's local memory
 // that stay unused, so that no variable has address 0. The kernel's frame begins
 // there, or where its alignment wants it.
 const KernelFrame = code.FrameAlign
 
-// warp is up to 64 threads that execute together.
+// Warp is up to 64 threads that execute together.
 type Warp struct {
 	WarpSplit              // that runs; without lanes if none does
 	ReconvergeAt     int32 // the block where its lanes meet others
@@ -32,7 +32,7 @@ type Warp struct {
 	SliceLeft     int            // where warp splits take turns, what is left of that of the running one
 	FreeWaits     []*SplitWait   // for use again
 	BranchGroups  [2]BranchGroup // of the branch under way
-	BlockedInstr  *code.Instr    // with errAbsentLanes: what waits for lanes that are elsewhere; with errNoTensorMemory, for tensor memory
+	BlockedInstr  *code.Instr    // with ErrAbsentLanes: what waits for lanes that are elsewhere; with ErrNoTensorMemory, for tensor memory
 
 	Latest []LatestInstr // where the launch may pause: when its lanes began an instruction last, those that run at the end
 
@@ -48,7 +48,7 @@ type Warp struct {
 	Unit          affinetrack.Unit
 }
 
-// warpProgress is how far a warp has come in its CTA. It begins with nothing but lanes.
+// WarpProgress is how far a warp has come in its CTA. It begins with nothing but lanes.
 type WarpProgress struct {
 	State           warpState
 	TimeSliced      bool   // warp splits take turns
@@ -101,7 +101,7 @@ func (c *Counts) Add(other *Counts) {
 	c.Engine.add(&other.Engine)
 }
 
-// addExecuted is Add for all but check mode.
+// AddExecuted is Add for all but check mode.
 func (c *Counts) AddExecuted(other *Counts) {
 	c.WarpInstructions += other.WarpInstructions
 	c.ThreadInstructions += other.ThreadInstructions
@@ -120,7 +120,7 @@ func (c *Counts) ActiveLanesMean() float64 {
 	return float64(c.LaneSlots) / float64(c.WarpInstructions)
 }
 
-// guarded is the active lanes for which the block's end applies.
+// GuardedLanes is the active lanes for which the block's end applies.
 func (w *Warp) GuardedLanes(g int32) uint64 {
 	if g == 0 {
 		return w.Mask
@@ -136,7 +136,7 @@ func (w *Warp) guardedWide(g int32) uint64 {
 	return (uint64(GuardMask(&w.Files[1], g))<<32 | uint64(GuardMask(&w.Files[0], g))) & w.Mask
 }
 
-// value reads a control operand of one lane.
+// ControlValue reads a control operand of one lane.
 func (w *Warp) ControlValue(row code.Row, lane int) uint64 {
 	f := &w.Files[lane/32]
 	if f.Tracked() {
@@ -148,17 +148,17 @@ func (w *Warp) ControlValue(row code.Row, lane int) uint64 {
 	return uint64(f.Src32(row.Row)[lane%32])
 }
 
-// tid is the linear index within the CTA of a lane's thread.
+// ThreadIndex is the linear index within the CTA of a lane's thread.
 func (w *Warp) ThreadIndex(lane int) int { return w.ID*w.CTA.Code.Width + lane }
 
-// fail stops the warp with a trap for the lanes given.
+// Fail stops the warp with a trap for the lanes given.
 func (w *Warp) Fail(in *code.Source, lanes uint64, kind error, format string, args ...any) *probe.Trap {
 	t := w.NewTrap(in, lanes, kind, format, args...)
 	w.Err = t
 	return t
 }
 
-// newTrap makes a trap for the lanes given.
+// NewTrap makes a trap for the lanes given.
 func (w *Warp) NewTrap(in *code.Source, lanes uint64, kind error, format string, args ...any) *probe.Trap {
 	t := w.CTA.NewTrap(in, kind, format, args...)
 	t.Warp, t.Lanes, t.Active = w.ID, lanes, w.Mask
@@ -168,7 +168,7 @@ func (w *Warp) NewTrap(in *code.Source, lanes uint64, kind error, format string,
 	return t
 }
 
-// firstSource is an instruction to name when the block as a whole is meant; nil if none is in
+// FirstSource is an instruction to name when the block as a whole is meant; nil if none is in
 // it.
 func (c *Kernel) FirstSource(b *code.Block) *code.Source {
 	for _, instr := range c.Instrs[b.First : b.Last+1] {

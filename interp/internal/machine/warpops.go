@@ -8,7 +8,7 @@ import (
 	"gemu/regfile"
 )
 
-// membersPresent checks the membermask of a .sync instruction: the lanes that execute it must
+// MembersPresent checks the membermask of a .sync instruction: the lanes that execute it must
 // name themselves. It reports whether all lanes are there that are named; if not, those
 // that wait for them wait, or trap where the policy does not let them.
 func (w *Warp) MembersPresent(instr *code.Instr, member *regfile.Row32, m uint32) bool {
@@ -35,7 +35,7 @@ func (w *Warp) MembersPresent(instr *code.Instr, member *regfile.Row32, m uint32
 	return false
 }
 
-// isMember checks that a lane names itself in its membermask.
+// IsMember checks that a lane names itself in its membermask.
 func (w *Warp) IsMember(src *code.Source, lane int, mask uint32) bool {
 	if mask>>lane&1 == 0 {
 		w.Fail(src, 1<<lane, probe.ErrMembermask, "%v: lane %d executes %s with membermask %#x, which leaves it out", probe.ErrMembermask, lane, src.Text, mask)
@@ -44,7 +44,7 @@ func (w *Warp) IsMember(src *code.Source, lane int, mask uint32) bool {
 	return true
 }
 
-// missingMembersTrap stops the warp: lanes of m wait for others that cannot come.
+// MissingMembersTrap stops the warp: lanes of m wait for others that cannot come.
 func (w *Warp) MissingMembersTrap(src *code.Source, m, absent, mask uint32) *probe.Trap {
 	t := w.Fail(src, uint64(m), probe.ErrDeadlock, "%v: %s waits for lanes %s, which its membermask %#x names and which are elsewhere", probe.ErrDeadlock, src.Text, probe.LaneList(uint64(absent)), mask)
 	t.Notes = append(t.Notes, w.Whereabouts(uint64(absent))...)

@@ -5,14 +5,14 @@ import (
 	"gemu/interp/internal/matrix"
 )
 
-// warpgroup is what four warps have executed of wgmma.
+// Warpgroup is what four warps have executed of wgmma.
 type Warpgroup struct {
 	FirstNumber int           // number of the first of joint
 	Pending     []*GroupInstr // that not all warps have executed
 	Warps       [matrix.Warps]WarpgroupWarp
 }
 
-// warpgroupWarp is a warp of a warpgroup.
+// WarpgroupWarp is a warp of a warpgroup.
 type WarpgroupWarp struct {
 	Executed int // of its instructions
 	Pending  []*PendingProduct
@@ -20,14 +20,14 @@ type WarpgroupWarp struct {
 	Fenced   bool
 }
 
-// groupInstr is an instruction of a warpgroup.
+// GroupInstr is an instruction of a warpgroup.
 type GroupInstr struct {
 	Number int
 	Source *code.Source
 	A, B   matrix.Descriptor
 }
 
-// pendingProduct is a multiplication that is pending, for a warp.
+// PendingProduct is a multiplication that is pending, for a warp.
 type PendingProduct struct {
 	*GroupInstr
 	Side       int32 // of its instruction, in Tables.Fragments

@@ -1,6 +1,6 @@
 package native
 
-// This file makes machine code of check mode, as package simt does it in check.go: each instruction of a program on
+// This file makes machine code of check mode, as package check does it: each instruction of a program on
 // shadows or lanes, the same of its reference on lanes, and the comparison of both. What is unusual, and what differs, is
 // Go's: then nothing of the instruction has been done, or the reason says what has.
 

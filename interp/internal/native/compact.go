@@ -1,6 +1,6 @@
 package native
 
-// This file makes machine code of instructions that execute compactly, as package simt does in affine.go: on shadows if these
+// This file makes machine code of instructions that execute compactly, as package lanes does in affine.go: on shadows if these
 // have what is wanted for the lanes at hand, otherwise on the lanes. What needs a rule of affinetrack that has no stencil
 // is Go's.
 

@@ -1,6 +1,6 @@
 package native
 
-// This file is divergence in machine code, under the policy of package simt with a reconvergence stack.
+// This file is divergence in machine code, under the policy of package warp with a reconvergence stack.
 
 import (
 	"unsafe"

@@ -13,7 +13,7 @@
 //
 // # Exits
 //
-// Machine code exits to Go (package simt) with a Reason in the warp's Context:
+// Machine code exits to Go (package exchange) with a Reason in the warp's Context:
 //
 //	              RunBlock, RunInstr, RunBlockAfterCaution
 //	Go ──────────────────────────────────────────────────────────▶ machine code
@@ -48,7 +48,7 @@
 //
 // After each of these transitions switch_warp chooses the next warp: the next one in Ready, round robin. It exits if there is
 // none, if the next warp is ReadyInGo or may exceed the step limit, and if the CTA's budget is used up. Go sees the states
-// after an exit (syncBack of package simt), for all warps that are Unsynced.
+// after an exit (syncBack of package exchange), for all warps that are Unsynced.
 //
 // # Reading order
 //

@@ -14,7 +14,7 @@ import (
 	"gemu/probe"
 )
 
-// observedRunner runs watched launches.
+// ObservedRunner runs watched launches.
 type ObservedRunner struct{}
 
 func (ObservedRunner) Run(w *machine.Warp, budget int) machine.Reason {
@@ -172,7 +172,7 @@ func countReached(w *machine.Warp, from, to int32) int64 {
 	return int64(to - from)
 }
 
-// operation executes an instruction that is paired with one of the reference.
+// executeOperation executes an instruction that is paired with one of the reference.
 func executeOperation(w *machine.Warp, single []machine.InstrPair) {
 	s, p := w.CTA.Stream, &single[0]
 	if s.Subscription.Events&machine.OperationKinds != 0 {
@@ -192,7 +192,7 @@ func executeOperation(w *machine.Warp, single []machine.InstrPair) {
 	}
 }
 
-// firstSource is the first PTX instruction of a block that the running warp split has yet to
+// FirstSource is the first PTX instruction of a block that the running warp split has yet to
 // execute.
 func firstSource(w *machine.Warp, b *code.Block) int32 {
 	if w.Uncounted == 0 {

@@ -24,7 +24,7 @@ func emitAccess(s *machine.EventStream, w *machine.Warp, instr *code.Instr) {
 	}
 }
 
-// describe says what a memory instruction accesses, beside what its PTX instruction has
+// describeAccess says what a memory instruction accesses, beside what its PTX instruction has
 // accessed before.
 func describeAccess(s *machine.EventStream, w *machine.Warp, instr *code.Instr) {
 	n := len(s.Step.Accesses)

@@ -9,7 +9,7 @@ import (
 	"gemu/probe"
 )
 
-// span has the backend execute instructions of a block, from one pc up to another. It stops
+// ExecuteSpan has the backend execute instructions of a block, from one pc up to another. It stops
 // where w.err is set.
 func ExecuteSpan(w *machine.Warp, from, to int32) {
 	for {
@@ -26,7 +26,7 @@ func ExecuteSpan(w *machine.Warp, from, to int32) {
 // once if w.err is set; before an instruction it stops by warp.halt.
 type blockRunner func(w *machine.Warp, instrs []code.Instr) machine.Reason
 
-// runBlocks is the run of what executes one block after the other. It goes on behind the end
+// RunBlocks is the run of what executes one block after the other. It goes on behind the end
 // of a block where that is a matter of w.pc alone. Otherwise the warp split stands at the end,
 // which the machine has to execute.
 func RunBlocks(w *machine.Warp, budget int, block blockRunner) machine.Reason {
@@ -72,7 +72,7 @@ func RunBlocks(w *machine.Warp, budget int, block blockRunner) machine.Reason {
 	}
 }
 
-// activate tells the files which lanes execute.
+// Activate tells the files which lanes execute.
 func Activate(w *machine.Warp) {
 	mask := w.Mask
 	for h := range w.Files {
@@ -81,7 +81,7 @@ func Activate(w *machine.Warp) {
 	}
 }
 
-// stopReason reports what is in the way of executing a block.
+// StopReason reports what is in the way of executing a block.
 func StopReason(w *machine.Warp, b *code.Block) machine.Reason {
 	switch {
 	case b.Caution&code.GloballyOrdered != 0 && !w.CTA.Ordered && !w.PausedInBlock:
@@ -109,7 +109,7 @@ func chargeBlock(w *machine.Warp, b *code.Block) []code.Instr {
 	return instrs
 }
 
-// halt puts the running warp split before an instruction of its block: of what it has paid for,
+// HaltBefore puts the running warp split before an instruction of its block: of what it has paid for,
 // PTX instruction src, which this one is part of, and those behind are yet to
 // count.
 func HaltBefore(w *machine.Warp, b *code.Block, pc, src int32) {
@@ -117,7 +117,7 @@ func HaltBefore(w *machine.Warp, b *code.Block, pc, src int32) {
 	w.Count.WarpInstructions -= int64(w.Uncounted)
 }
 
-// failed is why a warp split cannot go on for which w.err is set.
+// FailureReason is why a warp split cannot go on for which w.err is set.
 func FailureReason(w *machine.Warp, b *code.Block) machine.Reason {
 	if w.Err != machine.ErrAbsentLanes && w.Err != machine.ErrNoTensorMemory {
 		return machine.Trapped

@@ -20,7 +20,7 @@ import (
 	"gemu/regfile"
 )
 
-// barrier executes bar or barrier.
+// ExecuteBarrier executes bar or barrier.
 func ExecuteBarrier(w *machine.Warp, b *code.Block) {
 	end := w.CTA.Code.End(b)
 	m := w.GuardedLanes(end.Guard)
@@ -72,7 +72,7 @@ func ExecuteBarrier(w *machine.Warp, b *code.Block) {
 	arriveLanes(w, b, m, machine.SplitWait{Src: in, Instr: end, Op: op, ID: int(id), Expected: want})
 }
 
-// arriveAt has lanes wait at the barrier that ends a block.
+// arriveLanes has lanes wait at the barrier that ends a block.
 func arriveLanes(w *machine.Warp, b *code.Block, lanes uint64, request machine.SplitWait) {
 	if w.Check != nil {
 		request.Reference = w.Check.End(b)
@@ -97,7 +97,7 @@ func arriveAtBarrier(w *machine.Warp, id int) {
 	arriveWarp(w, &w.CTA.Barriers[id])
 }
 
-// leaveWaiting makes lanes of the running warp split one that waits, before block pc.
+// leaveWaitingSplit makes lanes of the running warp split one that waits, before block pc.
 func leaveWaitingSplit(w *machine.Warp, lanes uint64, pc int32, request machine.SplitWait) {
 	c := splitOff(w, lanes)
 	c.PC, c.Wait = pc, newWait(w, request)
@@ -121,7 +121,7 @@ func newWait(w *machine.Warp, request machine.SplitWait) *machine.SplitWait {
 	return p
 }
 
-// wake lets a warp split go on.
+// wakeSplit lets a warp split go on.
 func wakeSplit(w *machine.Warp, c *machine.WarpSplit) {
 	if w.CTA.IsSubscribed(probe.OnWake) {
 		event.EmitSplit(w, probe.OnWake, c, c.Wait.Src, c.Wait.Src.Writes)
@@ -220,7 +220,7 @@ func lanesAtSource(w *machine.Warp, src *code.Source) uint64 {
 	return m
 }
 
-// arrive enters the warp, all of whose lanes are at the barrier.
+// arriveWarp enters the warp, all of whose lanes are at the barrier.
 func arriveWarp(w *machine.Warp, bar *machine.CTABarrier) {
 	c := w.CTA
 	c.BarrierUsed = true
@@ -279,7 +279,7 @@ func barrierThreadCount(c *machine.CTA, warps int) string {
 	return fmt.Sprint(warps * c.Code.Width)
 }
 
-// complete lets the warps at a barrier go on once enough have arrived.
+// completeBarrier lets the warps at a barrier go on once enough have arrived.
 func completeBarrier(c *machine.CTA, bar *machine.CTABarrier) {
 	want := bar.Expected
 	if want == 0 {
@@ -351,7 +351,7 @@ func setReduction(w *machine.Warp, instr *code.Instr, op *code.BarrierOp, bar *m
 	}
 }
 
-// release completes barriers that only waited for warps that have ended.
+// ReleaseBarrier completes barriers that only waited for warps that have ended.
 func ReleaseBarrier(c *machine.CTA) {
 	for i := range c.Barriers {
 		if bar := &c.Barriers[i]; bar.Arrived > 0 && bar.Expected == 0 {
@@ -360,7 +360,7 @@ func ReleaseBarrier(c *machine.CTA) {
 	}
 }
 
-// deadlock says who waits where.
+// DeadlockTrap says who waits where.
 func DeadlockTrap(c *machine.CTA) *probe.Trap {
 	var first *machine.WarpSplit
 	var trapWarp *machine.Warp
@@ -408,7 +408,7 @@ func DeadlockTrap(c *machine.CTA) *probe.Trap {
 	return t
 }
 
-// name is what messages call the barrier.
+// waitName is what messages call the barrier.
 func waitName(b *machine.SplitWait) string {
 	if b.ID == machine.ClusterBarrier {
 		return "the barrier of the cluster"

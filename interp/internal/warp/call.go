@@ -16,7 +16,7 @@ import (
 	"gemu/regfile"
 )
 
-// call executes a call for the lanes of the guard.
+// executeCall executes a call for the lanes of the guard.
 func executeCall(w *machine.Warp, b *code.Block) {
 	end := w.CTA.Code.End(b)
 	m := w.GuardedLanes(end.Guard)
@@ -48,7 +48,7 @@ func executeCall(w *machine.Warp, b *code.Block) {
 	enterFunction(w, b, target, m)
 }
 
-// callee is the function that a lane calls; of one called through a pointer the address,
+// calleeOf is the function that a lane calls; of one called through a pointer the address,
 // too, and -1 if none is there.
 func calleeOf(w *machine.Warp, end *code.Instr, lane int) (addr uint64, fn int32) {
 	if fn = w.CTA.Code.Calls[end.Side].Target; fn >= 0 {
@@ -135,7 +135,7 @@ func savePlaces(w *machine.Warp, places []code.ParamPlace, m uint64) (rows [2][]
 	return rows
 }
 
-// enter begins the execution of a function by the lanes of m. Lanes that are elsewhere
+// enterFunction begins the execution of a function by the lanes of m. Lanes that are elsewhere
 // may have a window and a local frame in the same place: only columns of m change.
 func enterFunction(w *machine.Warp, b *code.Block, target *code.Func, m uint64) {
 	fr := newFrame(w, b, target, w.FrameAbove(bits.TrailingZeros64(m), target)) // it begins there for all of m
@@ -262,7 +262,7 @@ func lanesAbove(w *machine.Warp, base regfile.Size, top func(fr *machine.Frame) 
 	return m
 }
 
-// zeroFrame clears the rows of a function that may be read before they are written.
+// ZeroFrame clears the rows of a function that may be read before they are written.
 func ZeroFrame(fn *code.Func, f *regfile.File) {
 	for _, r := range fn.Zero {
 		switch r.Slot {
@@ -306,7 +306,7 @@ func leaveFrame(w *machine.Warp) {
 	JumpTo(w, c.PC)
 }
 
-// transfer copies parameters or results for the lanes of m: from places in the frame
+// transferParams copies parameters or results for the lanes of m: from places in the frame
 // at srcBase, or from saved registers, to places in the frame at dstBase, or registers
 // of the present window.
 func transferParams(w *machine.Warp, m uint64, src []code.ParamPlace, srcBase int, regs [2][]machine.RegisterCopy, dst []code.ParamPlace, dstBase int) {

@@ -38,7 +38,7 @@ func arriveAtClusterBarrier(w *machine.Warp) {
 	}
 }
 
-// pass lets a warp go on all of whose warp splits wait.
+// passClusterBarrier lets a warp go on all of whose warp splits wait.
 func passClusterBarrier(w *machine.Warp) {
 	for i := range w.WaitingSplits {
 		wakeSplit(w, &w.WaitingSplits[i])
@@ -48,7 +48,7 @@ func passClusterBarrier(w *machine.Warp) {
 	scheduleSplit(w)
 }
 
-// complete completes the barrier if no warp is missing, and lets go on those that wait there.
+// completeClusterBarrier completes the barrier if no warp is missing, and lets go on those that wait there.
 func completeClusterBarrier(cl *machine.Cluster) {
 	if cl.Missing > 0 || cl.Live == 0 {
 		return
@@ -66,7 +66,7 @@ func completeClusterBarrier(cl *machine.Cluster) {
 	}
 }
 
-// atClusterBarrier reports whether the warp waits for the barrier of the cluster to complete.
+// IsAtClusterBarrier reports whether the warp waits for the barrier of the cluster to complete.
 func IsAtClusterBarrier(w *machine.Warp) bool {
 	if len(w.WaitingSplits) == 0 { // machine code has it wait, at a barrier of the CTA
 		return false
@@ -75,7 +75,7 @@ func IsAtClusterBarrier(w *machine.Warp) bool {
 	return b.Op != nil && b.ID == machine.ClusterBarrier && b.Arrived
 }
 
-// leave takes a warp that has ended off those that the barrier waits for.
+// LeaveCluster takes a warp that has ended off those that the barrier waits for.
 func LeaveCluster(cl *machine.Cluster, w *machine.Warp) {
 	cl.Live--
 	if w.ClusterArrival != 1+cl.Completed {

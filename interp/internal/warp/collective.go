@@ -189,7 +189,7 @@ func copyCollectiveResults(w *machine.Warp, instr *code.Instr, f *regfile.File) 
 	})
 }
 
-// adopt writes the results of an instruction that lanes have executed together in file
+// adoptResults writes the results of an instruction that lanes have executed together in file
 // from to those of its lanes that are in m.
 func adoptResults(w *machine.Warp, to *regfile.File, instr *code.Instr, from *regfile.File, m uint32) {
 	all, s := withoutGuard(instr), instr.Op.Signature()

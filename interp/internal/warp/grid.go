@@ -8,16 +8,16 @@ import (
 	"gemu/probe"
 )
 
-// maxStuckWarps is how many warps a message names.
+// MaxStuckWarps is how many warps a message names.
 const MaxStuckWarps = 8
 
-// stuckWarps is where warps are that do not get on, for a message.
+// StuckWarps is where warps are that do not get on, for a message.
 type StuckWarps struct {
 	count int
 	Notes []string
 }
 
-// add notes where the lanes of a warp are, which will not run any more. It then has one of
+// Add notes where the lanes of a warp are, which will not run any more. It then has one of
 // its warp splits running, though they all wait.
 func (s *StuckWarps) Add(w *machine.Warp) {
 	if w.Mask == 0 {
@@ -38,7 +38,7 @@ func (s *StuckWarps) Add(w *machine.Warp) {
 	s.Notes = append(s.Notes, w.Whereabouts(w.Live&^w.Mask)...)
 }
 
-// addTo adds it to a trap's message.
+// AddTo adds it to a trap's message.
 func (s *StuckWarps) AddTo(t *probe.Trap) {
 	t.Notes = append(t.Notes, s.Notes...)
 	if more := s.count - MaxStuckWarps; more > 0 {

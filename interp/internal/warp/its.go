@@ -21,7 +21,7 @@ func (s *its) Expire(w *machine.Warp) {
 	}
 }
 
-// next takes the warp split that has waited longest.
+// Next takes the warp split that has waited longest.
 func (s *its) Next(w *machine.Warp) bool {
 	for i := range w.WaitingSplits {
 		if w.WaitingSplits[i].Wait == nil {

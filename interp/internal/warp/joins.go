@@ -12,7 +12,7 @@ import (
 	"gemu/interp/internal/machine"
 )
 
-// reconvergences is the part of a policy that keeps them. Which warp split runs is up to the
+// Reconvergences is the part of a policy that keeps them. Which warp split runs is up to the
 // policy's order.
 type Reconvergences struct {
 	Free []*machine.Reconvergence // for use again
@@ -33,13 +33,13 @@ func (t *Reconvergences) open(w *machine.Warp, pc int32) *machine.Reconvergence 
 	return j
 }
 
-// arrive has lanes wait.
+// arriveAtReconvergence has lanes wait.
 func arriveAtReconvergence(j *machine.Reconvergence, lanes uint64) {
 	j.Arrived |= lanes
 	j.Arrivals++
 }
 
-// newReconvergence is room for a join.
+// NewReconvergence is room for a join.
 func (t *Reconvergences) NewReconvergence() *machine.Reconvergence {
 	n := len(t.Free)
 	if n == 0 {
@@ -50,7 +50,7 @@ func (t *Reconvergences) NewReconvergence() *machine.Reconvergence {
 	return j
 }
 
-// split makes the first group that does not wait at the join the running warp split; the
+// Split makes the first group that does not wait at the join the running warp split; the
 // others are behind it in reverse order. Where warp splits take turns, those that leave a loop
 // that may wait come first, for others may wait for them.
 func (t *Reconvergences) Split(w *machine.Warp, groups []machine.BranchGroup, pc int32) {
@@ -86,7 +86,7 @@ func (t *Reconvergences) Split(w *machine.Warp, groups []machine.BranchGroup, pc
 	markAtExit(w, pc, j.Arrived)
 }
 
-// enter has the lanes of a call meet behind it.
+// Enter has the lanes of a call meet behind it.
 func (t *Reconvergences) Enter(w *machine.Warp, fr *machine.Frame, m uint64) {
 	j := t.open(w, fr.Call.Next)
 	if rest := w.Mask &^ m; rest != 0 {
@@ -95,7 +95,7 @@ func (t *Reconvergences) Enter(w *machine.Warp, fr *machine.Frame, m uint64) {
 	ResumeSplit(w, machine.WarpSplit{PC: fr.Func.Begin, Mask: m, Frame: fr, Reconvergence: j})
 }
 
-// arrive leaves the running warp split, which has come to its join, there.
+// Arrive leaves the running warp split, which has come to its join, there.
 func (t *Reconvergences) Arrive(w *machine.Warp, from int32) {
 	j := w.Reconvergence
 	if w.TimeSliced && w.CTA.ReleasedBlocks[j.PC] && j.Lanes != j.Arrived|w.Mask {
@@ -148,7 +148,7 @@ func (t *Reconvergences) complete(w *machine.Warp, j *machine.Reconvergence) boo
 	return false
 }
 
-// end takes lanes that have ended out of the joins they were to come to.
+// End takes lanes that have ended out of the joins they were to come to.
 func (t *Reconvergences) End(w *machine.Warp, lanes uint64) {
 	for j := w.Reconvergence; j != nil; j = j.Outer {
 		j.Lanes &^= lanes
@@ -158,7 +158,7 @@ func (t *Reconvergences) End(w *machine.Warp, lanes uint64) {
 	}
 }
 
-// releaseEarly lets the lanes that wait at the innermost join go on alone, as the running warp split.
+// ReleaseEarly lets the lanes that wait at the innermost join go on alone, as the running warp split.
 // They come to the next join before the others. Lanes that rest there go on resting, for nobody waits for
 // them.
 func (t *Reconvergences) ReleaseEarly(w *machine.Warp) bool {

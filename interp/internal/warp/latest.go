@@ -7,7 +7,7 @@ import (
 	"gemu/interp/internal/machine"
 )
 
-// noteBegun counts instructions that the running warp split has begun, where somebody wants all events in
+// NoteBegun counts instructions that the running warp split has begun, where somebody wants all events in
 // one order.
 func NoteBegun(w *machine.Warp, n int64) {
 	g := w.CTA.Grid
@@ -31,7 +31,7 @@ func NoteBegun(w *machine.Warp, n int64) {
 	w.Latest = append(kept, machine.LatestInstr{Lanes: w.Mask, Step: g.Steps - 1})
 }
 
-// Latest is what a lane did last; false of one whose CTA is not in flight.
+// LatestInGrid is what a lane did last; false of one whose CTA is not in flight.
 func LatestInGrid(g *machine.Grid, cta, warp, lane int) (machine.Latest, bool) {
 	return machine.FindLatest(g.Flights, cta, warp, lane)
 }
@@ -55,7 +55,7 @@ func InFlight(g *machine.Grid, from, to *machine.State, visit func(cta int) bool
 	}
 }
 
-// Visited adds to a list, by Event.Index, the instructions that may have begun since it was asked for last:
+// VisitedBlocks adds to a list, by Event.Index, the instructions that may have begun since it was asked for last:
 // all those of the blocks of which one has.
 func VisitedBlocks(g *machine.Grid, list []bool) {
 	for i, v := range g.Visited {

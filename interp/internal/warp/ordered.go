@@ -90,7 +90,7 @@ func (o ordered) Next(w *machine.Warp) bool {
 	return true
 }
 
-// before is the order of warp splits: those in deeper calls come first.
+// runsBefore is the order of warp splits: those in deeper calls come first.
 func runsBefore(w *machine.Warp, a, b *machine.WarpSplit, o splitOrder) bool {
 	if a.Frame.Depth != b.Frame.Depth {
 		return a.Frame.Depth > b.Frame.Depth

@@ -10,7 +10,7 @@ import (
 
 type Stack struct{ Reconvergences }
 
-// stackPolicy is a policy with the order of the stack: machine code may keep the warp splits of its warps.
+// StackPolicy is a policy with the order of the stack: machine code may keep the warp splits of its warps.
 type StackPolicy interface{ OfStack() *Reconvergences }
 
 func (s *Stack) OfStack() *Reconvergences { return &s.Reconvergences }

@@ -38,7 +38,7 @@ func addToGroup(groups []machine.BranchGroup, pc int32, lanes uint64) []machine.
 	return append(groups, machine.BranchGroup{PC: pc, Mask: lanes})
 }
 
-// resume makes c the warp split that runs.
+// ResumeSplit makes c the warp split that runs.
 func ResumeSplit(w *machine.Warp, c machine.WarpSplit) {
 	w.WarpSplit = c
 	w.ShowWindow(c.Frame)
@@ -65,7 +65,7 @@ func takeSplit(w *machine.Warp, i int) machine.WarpSplit {
 	return c
 }
 
-// jump continues the running warp split at a block.
+// JumpTo continues the running warp split at a block.
 func JumpTo(w *machine.Warp, pc int32) {
 	if pc == w.ReconvergeAt || w.NotifyEveryBlock {
 		enterBlock(w, pc)
@@ -94,7 +94,7 @@ func findMergeable(w *machine.Warp, c *machine.WarpSplit) int {
 	return -1
 }
 
-// merge makes warp splits one that have come to the same place while they waited.
+// MergeSplits makes warp splits one that have come to the same place while they waited.
 func MergeSplits(w *machine.Warp) {
 	for i := len(w.WaitingSplits) - 1; i > 0; i-- {
 		c := w.WaitingSplits[i]
@@ -106,7 +106,7 @@ func MergeSplits(w *machine.Warp) {
 	}
 }
 
-// schedule brings a warp split to run when the one that did has gone. If none can, the
+// scheduleSplit brings a warp split to run when the one that did has gone. If none can, the
 // warp waits, or has ended.
 func scheduleSplit(w *machine.Warp) {
 	for w.State == machine.ReadyToRun && w.Err == nil {
@@ -126,7 +126,7 @@ func scheduleSplit(w *machine.Warp) {
 	}
 }
 
-// rows is how many rows of each kind are in use.
+// WindowSize is how many rows of each kind are in use.
 func WindowSize(w *machine.Warp) (n regfile.Size) {
 	for _, c := range w.Splits() {
 		top := c.Frame.Base.Add(c.Frame.Func.Frame)
@@ -135,7 +135,7 @@ func WindowSize(w *machine.Warp) (n regfile.Size) {
 	return n
 }
 
-// hash adds what decides how the warp goes on, but for registers and memory.
+// HashWarp adds what decides how the warp goes on, but for registers and memory.
 func HashWarp(w *machine.Warp, h *maphash.Hash) {
 	for _, c := range w.Splits() {
 		hashSplit(w, h, &c)

@@ -29,7 +29,7 @@ func chargeLoop(w *machine.Warp) {
 	}
 }
 
-// mayWait reports whether a warp split is in a loop that may wait.
+// MayWaitAt reports whether a warp split is in a loop that may wait.
 func MayWaitAt(w *machine.Warp, c *machine.WarpSplit) bool {
 	b := w.CTA.Code.Block(c.PC)
 	for fr := c.Frame; ; fr = fr.Caller {

@@ -14,7 +14,7 @@ import (
 	"gemu/probe"
 )
 
-// run executes until the warp stops being ready, traps, pauses, or has executed about its
+// Run executes until the warp stops being ready, traps, pauses, or has executed about its
 // share of instructions. Where a backend has had others go on meanwhile, it gives the one whose turn it is then.
 func Run(w *machine.Warp) *machine.Warp {
 	if w.PausedInBlock {
@@ -29,7 +29,7 @@ func Run(w *machine.Warp) *machine.Warp {
 	return w
 }
 
-// execute has the backend execute, and does what that leaves to the machine. It gives the warp whose turn it is then.
+// executeWarp has the backend execute, and does what that leaves to the machine. It gives the warp whose turn it is then.
 func executeWarp(w *machine.Warp) *machine.Warp {
 	c := w.CTA.Code
 	for w.Budget > 0 && w.State == machine.ReadyToRun && w.Err == nil && (!w.Yields || w.PausedInBlock) {
@@ -79,7 +79,7 @@ func executeWarp(w *machine.Warp) *machine.Warp {
 	return w
 }
 
-// charge counts PTX instructions that the warp has executed, and those of the running warp split that are not settled yet.
+// chargeInstrs counts PTX instructions that the warp has executed, and those of the running warp split that are not settled yet.
 func chargeInstrs(w *machine.Warp, n int) {
 	w.Budget -= n
 	if w.TimeSliced {
@@ -154,7 +154,7 @@ func executeEnd(w *machine.Warp, b *code.Block) {
 	}
 }
 
-// branch sends the lanes of taken to target, the others to the next block.
+// executeBranch sends the lanes of taken to target, the others to the next block.
 // Lanes that go where there is nothing but the kernel's end do not wait there
 // for the others: they end at once, and barriers no longer wait for them.
 func executeBranch(w *machine.Warp, takenLanes uint64, target int32, b *code.Block) {
@@ -203,7 +203,7 @@ func markAtExit(w *machine.Warp, pc int32, lanes uint64) {
 	}
 }
 
-// diverge sends the active lanes to several blocks, whose ways meet at block join.
+// DivergeLanes sends the active lanes to several blocks, whose ways meet at block join.
 func DivergeLanes(w *machine.Warp, groups []machine.BranchGroup, join int32) {
 	w.Count.DivergentBranches++
 	countSplits(w, w.Mask, groups...)
@@ -232,7 +232,7 @@ func endSource(w *machine.Warp) *code.Source {
 	return c.Source(c.End(c.Block(w.PC)).Src)
 }
 
-// leave executes the exit, all that is in block b, of some of the active lanes.
+// exitLanes executes the exit, all that is in block b, of some of the active lanes.
 func exitLanes(w *machine.Warp, lanes uint64, b *code.Block) {
 	src := w.CTA.Code.Source(w.CTA.Code.End(b).Src)
 	event.ObserveExit(w, src, lanes)
@@ -243,7 +243,7 @@ func exitLanes(w *machine.Warp, lanes uint64, b *code.Block) {
 	EndLanes(w, src, lanes)
 }
 
-// end takes lanes that have ended by an instruction out of the warp.
+// EndLanes takes lanes that have ended by an instruction out of the warp.
 func EndLanes(w *machine.Warp, src *code.Source, lanes uint64) {
 	event.EmitLanes(w, probe.OnExit, src, lanes)
 	w.Live &^= lanes
@@ -255,7 +255,7 @@ func EndLanes(w *machine.Warp, src *code.Source, lanes uint64) {
 	}
 }
 
-// indexed is brx.idx: lanes with the same target go together.
+// executeIndexed is brx.idx: lanes with the same target go together.
 func executeIndexed(w *machine.Warp, b *code.Block) {
 	w.Count.Branches++
 	end := w.CTA.Code.End(b)

@@ -176,7 +176,7 @@ func (t *tester) newBlocks(unsupportedEvery int) *program {
 	return prog
 }
 
-// model is a run of a program as package simt says it is.
+// model is a run of a program as package warp says it is.
 type model struct {
 	*program
 	file    *regfile.File
