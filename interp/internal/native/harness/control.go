@@ -13,12 +13,15 @@ import (
 	"gemu/regfile"
 )
 
+// controlPrograms is the number of programs in a round: so many that each stencil of control flow is in one of them.
+const controlPrograms = 300
+
 // maxPasses is how often a program goes in and out of machine code, at most.
 const maxPasses = 20
 
 // testControl tries programs of several blocks, with loops and ways out.
 func (t *tester) testControl(round int) bool {
-	for n := range 60 {
+	for n := range controlPrograms {
 		p := t.newBlocks(4)
 		m := uint32(regfile.Full)
 		if n%2 == 1 {
