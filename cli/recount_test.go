@@ -28,7 +28,7 @@ func TestRegfileRecount(t *testing.T) {
 		var text, object bytes.Buffer
 		for file, out := range map[string]*bytes.Buffer{"": &text, "-": &object} {
 			cmd := &regfileCmd{launchFlags: launchFlags{sourceArg: sourceArg{"@" + c.workload}, kernelFlags: kernelFlags{Warp: 32, Workers: 1, Size: c.size}}, Model: strings.Join(names, ","), Reconverge: "stack", reportFlags: reportFlags{JSON: file}}
-			if err := cmd.Run(&app{ctx: t.Context(), stdout: out, stderr: io.Discard}); err != nil {
+			if err := cmd.Run(&app{Extensions: new(Extensions), ctx: t.Context(), stdout: out, stderr: io.Discard}); err != nil {
 				t.Fatal(err)
 			}
 		}
