@@ -29,7 +29,7 @@
 //
 // A Unit decides how an instruction executes, by the rules of a Policy. Affine mode and the statistics under a policy
 // use one. A Shape states which operands may be affine, so that Transfer can derive the class of a result before
-// execution. Some rules also have fast forms, which the tests compare with the rules.
+// execution. A rule also lists its fast forms, for operands of certain widths; the tests compare them with the rule.
 //
 // Read the files in this order: value.go (descriptions), rules.go (the rules), policy.go, unit.go, fast.go (fast
 // forms), static.go (Transfer), stats.go (classes and counts) and fit.go.

@@ -1,71 +1,54 @@
 package affinetrack
 
 // This file contains fast forms of rules for engines that execute on compact values: rules that are ring identities
-// modulo the width of the slot, and rules on 32-bit numbers. A fast form gives the same result as its rule, and none if
-// the rule gives none. The tests compare the two.
+// modulo the width of the slot, and rules on 32-bit numbers. The field Fast of a rule lists its fast forms. The tests
+// compare them with the rule.
 
-import "gemu/ptx"
+// FastForm computes a rule for operands and results of certain widths. It gives the same result as the rule, and none
+// if the rule gives none.
+type FastForm struct {
+	Name   string // name of the form in stencils of machine code
+	Widths Widths
+	Signed bool // the result depends on whether the operands are read as two's complement
 
-// Fast is the fast form of a rule for certain operand and result widths.
-type Fast uint8
+	// Apply computes the result for operands that are compact in all lanes of m, and are not all uniform. Operands that
+	// the instruction does not have are zero.
+	Apply func(op *Operation, a, b, c Value, m uint32) (Value, bool)
+}
 
-// The fast forms.
+// Widths selects operations by the widths of their operands and results.
+type Widths uint8
+
+// The widths of fast forms.
 const (
-	NoFast Fast = iota // the rule has no fast form
-	FastMove
-	FastAdd
-	FastSub
-	FastMul
-	FastMad
-	FastShl
-	FastNeg
-	FastNot
-	FastNarrow  // 64 to 32 bits
-	FastWiden   // 32 to 64 bits
-	FastMulWide // 32×32 bits to 64
-	FastMadWide
-	FastCompare // 32-bit numbers
+	FullWidth Widths = iota // operands and result are as wide as the slot of the result
+	Narrowing               // from 64 to 32 bits
+	Widening                // from 32 to 64 bits
+	Numbers32               // from 32 bits to any result
 )
 
-// FindFast returns the fast form of an operation's rule.
-func FindFast(op *Operation) Fast {
-	switch width, out, slot := op.Width, op.Out, op.Slot; {
-	case op.Rule == ptx.AffineCompare:
-		if width == 32 {
-			return FastCompare
-		}
-	case width == slot && out == slot:
-		switch op.Rule {
-		case ptx.AffineMove, ptx.AffineConvert:
-			return FastMove
-		case ptx.AffineAdd:
-			return FastAdd
-		case ptx.AffineSub:
-			return FastSub
-		case ptx.AffineMul:
-			return FastMul
-		case ptx.AffineMad:
-			return FastMad
-		case ptx.AffineShl:
-			return FastShl
-		case ptx.AffineNeg:
-			return FastNeg
-		case ptx.AffineNot:
-			return FastNot
-		}
-	case width == 64 && out == 32 && slot == 32 && op.Rule == ptx.AffineConvert:
-		return FastNarrow
-	case width == 32 && out == 64:
-		switch op.Rule {
-		case ptx.AffineConvert:
-			return FastWiden
-		case ptx.AffineMul:
-			return FastMulWide
-		case ptx.AffineMad:
-			return FastMadWide
+// Match reports whether an operation has these widths.
+func (w Widths) Match(op *Operation) bool {
+	switch w {
+	case FullWidth:
+		return op.Width == op.Slot && op.Out == op.Slot
+	case Narrowing:
+		return op.Width == 64 && op.Out == 32 && op.Slot == 32
+	case Widening:
+		return op.Width == 32 && op.Out == 64
+	}
+	return op.Width == 32
+}
+
+// FindFast returns the fast form of an operation; nil if its rule has none for the operation's widths.
+func FindFast(op *Operation) *FastForm {
+	forms := Rules[op.Rule].Fast
+	for i := range forms {
+		if forms[i].Widths.Match(op) {
+			return &forms[i]
 		}
 	}
-	return NoFast
+	return nil
 }
 
 // Unary is Unit.Execute for one operand, which is compact in lanes. The operation must have a rule.
@@ -75,18 +58,8 @@ func (u *Unit) Unary(op *Operation, a Value, lanes, m uint32) (Value, Execution)
 		return Value{}, PerLane
 	case a.Stride == 0:
 		return Value{}, Scalar
-	case !u.fast:
-		return u.applyAffine(op, a, Value{}, Value{}, m)
-	}
-	switch op.Fast {
-	case FastMove, FastNarrow: // the register truncates the value to its slot
-		return a, CompactResult
-	case FastNeg:
-		return Value{-a.Base, -a.Stride}, CompactResult
-	case FastNot:
-		return Value{^a.Base, -a.Stride}, CompactResult
-	case FastWiden:
-		return toExecution(Widen(a, op.Signed, m))
+	case u.fast && op.Fast != nil:
+		return toExecution(op.Fast.Apply(op, a, Value{}, Value{}, m))
 	}
 	return u.applyAffine(op, a, Value{}, Value{}, m)
 }
@@ -98,23 +71,8 @@ func (u *Unit) Binary(op *Operation, a, b Value, lanes, m uint32) (Value, Execut
 		return Value{}, PerLane
 	case a.Stride|b.Stride == 0:
 		return Value{}, Scalar
-	case !u.fast:
-		return u.applyAffine(op, a, b, Value{}, m)
-	}
-	switch op.Fast {
-	case FastAdd:
-		return Value{a.Base + b.Base, a.Stride + b.Stride}, CompactResult
-	case FastSub:
-		return Value{a.Base - b.Base, a.Stride - b.Stride}, CompactResult
-	case FastMul:
-		return toExecution(ringProduct(a, b))
-	case FastShl:
-		k := uint32(b.Base)
-		return toExecution(Value{a.Base << k, a.Stride << k}, b.Stride == 0)
-	case FastMulWide:
-		return toExecution(mulWide(a, b, op.Signed, m))
-	case FastCompare:
-		return toExecution(compare32(op.Cmp, a, b, op.Signed, m))
+	case u.fast && op.Fast != nil:
+		return toExecution(op.Fast.Apply(op, a, b, Value{}, m))
 	}
 	return u.applyAffine(op, a, b, Value{}, m)
 }
@@ -126,20 +84,10 @@ func (u *Unit) Ternary(op *Operation, a, b, c Value, lanes, m uint32) (Value, Ex
 		return Value{}, PerLane
 	case a.Stride|b.Stride|c.Stride == 0:
 		return Value{}, Scalar
-	case !u.fast:
-		return u.applyAffine(op, a, b, c, m)
+	case u.fast && op.Fast != nil:
+		return toExecution(op.Fast.Apply(op, a, b, c, m))
 	}
-	var v Value
-	ok := false
-	switch op.Fast {
-	case FastMad:
-		v, ok = ringProduct(a, b)
-	case FastMadWide:
-		v, ok = mulWide(a, b, op.Signed, m)
-	default:
-		return u.applyAffine(op, a, b, c, m)
-	}
-	return toExecution(Value{v.Base + c.Base, v.Stride + c.Stride}, ok)
+	return u.applyAffine(op, a, b, c, m)
 }
 
 // toExecution converts the result of a fast form. Without a result the instruction executes lane by lane, as under the
@@ -154,6 +102,52 @@ func toExecution(v Value, ok bool) (Value, Execution) {
 // applyAffine applies the rule to operands that are compact in all lanes of m.
 func (u *Unit) applyAffine(op *Operation, a, b, c Value, m uint32) (Value, Execution) {
 	return u.apply(op, [4]Value{a, b, c}, m)
+}
+
+// fastMove leaves it to the register to truncate the value to its slot.
+func fastMove(_ *Operation, a, _, _ Value, _ uint32) (Value, bool) { return a, true }
+
+func fastNeg(_ *Operation, a, _, _ Value, _ uint32) (Value, bool) {
+	return Value{-a.Base, -a.Stride}, true
+}
+
+func fastNot(_ *Operation, a, _, _ Value, _ uint32) (Value, bool) {
+	return Value{^a.Base, -a.Stride}, true
+}
+
+func fastAdd(_ *Operation, a, b, _ Value, _ uint32) (Value, bool) {
+	return Value{a.Base + b.Base, a.Stride + b.Stride}, true
+}
+
+func fastSub(_ *Operation, a, b, _ Value, _ uint32) (Value, bool) {
+	return Value{a.Base - b.Base, a.Stride - b.Stride}, true
+}
+
+func fastShl(_ *Operation, a, b, _ Value, _ uint32) (Value, bool) {
+	k := uint32(b.Base)
+	return Value{a.Base << k, a.Stride << k}, b.Stride == 0
+}
+
+func fastMul(_ *Operation, a, b, _ Value, _ uint32) (Value, bool) { return ringProduct(a, b) }
+
+func fastMad(_ *Operation, a, b, c Value, _ uint32) (Value, bool) {
+	v, ok := ringProduct(a, b)
+	return Value{v.Base + c.Base, v.Stride + c.Stride}, ok
+}
+
+func fastWiden(op *Operation, a, _, _ Value, m uint32) (Value, bool) { return Widen(a, op.Signed, m) }
+
+func fastMulWide(op *Operation, a, b, _ Value, m uint32) (Value, bool) {
+	return mulWide(a, b, op.Signed, m)
+}
+
+func fastMadWide(op *Operation, a, b, c Value, m uint32) (Value, bool) {
+	v, ok := mulWide(a, b, op.Signed, m)
+	return Value{v.Base + c.Base, v.Stride + c.Stride}, ok
+}
+
+func fastCompare(op *Operation, a, b, _ Value, m uint32) (Value, bool) {
+	return compare32(op.Cmp, a, b, op.Signed, m)
 }
 
 // ringProduct multiplies modulo a power of two. It fails unless one side is uniform.

@@ -42,7 +42,7 @@ func quick(u *Unit, op *Operation, src []Operand, m uint32) (Value, Execution) {
 
 // TestFast compares fast forms with the rules under every policy, for every operation and any operands.
 func TestFast(t *testing.T) {
-	forms := map[Fast]int{} // number of results by form
+	forms := map[*FastForm]int{} // number of results by form
 	for _, p := range Policies {
 		u := NewUnit(p, Rules)
 		for _, m := range append(models, &ruleModel{rule: ptx.AffineCompare, n: 2, types: plainTypes}) {
@@ -92,10 +92,15 @@ func TestFast(t *testing.T) {
 			}
 		}
 	}
-	for f := NoFast; f <= FastCompare; f++ {
-		if forms[f] == 0 {
-			t.Errorf("fast form %d never had a result", f)
+	for r := range Rules {
+		for i := range Rules[r].Fast {
+			if f := &Rules[r].Fast[i]; forms[f] == 0 {
+				t.Errorf("fast form %s of rule %s never had a result", f.Name, ptx.Affine(r))
+			}
 		}
+	}
+	if forms[nil] == 0 {
+		t.Error("no rule without a fast form had a result")
 	}
 }
 

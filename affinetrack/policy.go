@@ -101,7 +101,7 @@ var (
 	kimUniform = NewClassSet(ptx.ClassMul, ptx.ClassFP)
 	// "Shift operations correspond to affine multiplication or division"; "if the uniform value
 	// is greater than or less than all elements in the affine sequence".
-	kimNarrow = map[ptx.Affine]Rule{ptx.AffineShr: {FirstOperand, shrExact}, ptx.AffineCompare: {OneFactor, compareRanges}}
+	kimNarrow = map[ptx.Affine]Rule{ptx.AffineShr: {AffineOperands: FirstOperand, Apply: shrExact}, ptx.AffineCompare: {AffineOperands: OneFactor, Apply: compareRanges}}
 )
 
 // Policies lists the known policies, the default first.

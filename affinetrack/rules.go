@@ -14,7 +14,9 @@ type Operation struct {
 	Out    uint8 // width of the result's type in bits
 	Slot   uint8 // width of the result's slot in bits: 32 or 64
 	Cmp    Cmp   // comparison operator; NoCmp for other instructions
-	Fast   Fast  // see FindFast
+
+	// Fast is the fast form of the rule for these widths, as found by FindFast; nil if there is none.
+	Fast *FastForm
 }
 
 // Args is an instruction with compact operands, as values of their slots. A predicate is the number 0 or 1.
@@ -32,6 +34,8 @@ type Rule struct {
 	// Apply computes the compact result, or reports that there is none. A comparison with the same outcome in every
 	// active lane gives 1 if it holds and 0 if not.
 	Apply func(a *Args) (Value, bool)
+
+	Fast []FastForm // fast forms, each for other widths
 }
 
 // Shape states which operands of an instruction may be affine; all others must be uniform.
@@ -78,27 +82,37 @@ type Table [ptx.AffineCount]Rule
 
 // Rules is the table of sound rules. An instruction executes once if all its operands are uniform, whatever its rule.
 var Rules = &Table{
-	ptx.AffineMove:    {AnyOperand, convert},
-	ptx.AffineAdd:     {AnyOperand, add},
-	ptx.AffineSub:     {AnyOperand, sub},
-	ptx.AffineMul:     {OneFactor, mul},
-	ptx.AffineMad:     {OneFactor, mad},
-	ptx.AffineShl:     {FirstOperand, shl},
-	ptx.AffineShr:     {FirstOperand, shr},
-	ptx.AffineDiv:     {FirstOperand, div},
-	ptx.AffineRem:     {FirstOperand, rem},
-	ptx.AffineBfe:     {FirstOperand, bfe},
-	ptx.AffineNeg:     {AnyOperand, neg},
-	ptx.AffineNot:     {AnyOperand, not},
-	ptx.AffineAbs:     {AnyOperand, abs},
-	ptx.AffineMin:     {AnyOperand, minimum},
-	ptx.AffineMax:     {AnyOperand, maximum},
-	ptx.AffineAnd:     {OneFactor, and},
-	ptx.AffineOr:      {OneFactor, or},
-	ptx.AffineXor:     {OneFactor, xor},
-	ptx.AffineSelect:  {AnyOperand, selectOne},
-	ptx.AffineConvert: {AnyOperand, convert},
-	ptx.AffineCompare: {AnyOperand, compare},
+	ptx.AffineMove: {AffineOperands: AnyOperand, Apply: convert, Fast: []FastForm{{"move", FullWidth, false, fastMove}}},
+	ptx.AffineAdd:  {AffineOperands: AnyOperand, Apply: add, Fast: []FastForm{{"add", FullWidth, false, fastAdd}}},
+	ptx.AffineSub:  {AffineOperands: AnyOperand, Apply: sub, Fast: []FastForm{{"sub", FullWidth, false, fastSub}}},
+	ptx.AffineMul: {AffineOperands: OneFactor, Apply: mul, Fast: []FastForm{
+		{"mul", FullWidth, false, fastMul},
+		{"mulwide", Widening, true, fastMulWide},
+	}},
+	ptx.AffineMad: {AffineOperands: OneFactor, Apply: mad, Fast: []FastForm{
+		{"mad", FullWidth, false, fastMad},
+		{"madwide", Widening, true, fastMadWide},
+	}},
+	ptx.AffineShl:    {AffineOperands: FirstOperand, Apply: shl, Fast: []FastForm{{"shl", FullWidth, false, fastShl}}},
+	ptx.AffineShr:    {AffineOperands: FirstOperand, Apply: shr},
+	ptx.AffineDiv:    {AffineOperands: FirstOperand, Apply: div},
+	ptx.AffineRem:    {AffineOperands: FirstOperand, Apply: rem},
+	ptx.AffineBfe:    {AffineOperands: FirstOperand, Apply: bfe},
+	ptx.AffineNeg:    {AffineOperands: AnyOperand, Apply: neg, Fast: []FastForm{{"neg", FullWidth, false, fastNeg}}},
+	ptx.AffineNot:    {AffineOperands: AnyOperand, Apply: not, Fast: []FastForm{{"not", FullWidth, false, fastNot}}},
+	ptx.AffineAbs:    {AffineOperands: AnyOperand, Apply: abs},
+	ptx.AffineMin:    {AffineOperands: AnyOperand, Apply: minimum},
+	ptx.AffineMax:    {AffineOperands: AnyOperand, Apply: maximum},
+	ptx.AffineAnd:    {AffineOperands: OneFactor, Apply: and},
+	ptx.AffineOr:     {AffineOperands: OneFactor, Apply: or},
+	ptx.AffineXor:    {AffineOperands: OneFactor, Apply: xor},
+	ptx.AffineSelect: {AffineOperands: AnyOperand, Apply: selectOne},
+	ptx.AffineConvert: {AffineOperands: AnyOperand, Apply: convert, Fast: []FastForm{
+		{"move", FullWidth, false, fastMove},
+		{"narrow", Narrowing, false, fastMove},
+		{"widen", Widening, true, fastWiden},
+	}},
+	ptx.AffineCompare: {AffineOperands: AnyOperand, Apply: compare, Fast: []FastForm{{"compare", Numbers32, true, fastCompare}}},
 }
 
 // resultValue converts a result modulo 2^Out to its slot.

@@ -464,42 +464,45 @@ func (s *spacer) transfer(instr *node) Spacing {
 func (s *spacer) arithmetic(instr *node) (sum Spacing) {
 	operand := func(i int) Spacing {
 		k := s.spacingOf(code.Row{Slot: instr.sig.Src[i], Row: instr.Sources()[i]})
-		if k.Bound == BoundAbove && instr.sig.Fast != affinetrack.NoFast {
+		if k.Bound == BoundAbove && instr.sig.Fast != nil {
 			return Spacing{} // only numbers that are also bound from below are useful
 		}
 		return k
 	}
-	a, multiplied := operand(0), false
-	switch instr.sig.Fast {
-	case affinetrack.NoFast:
+	a, multiplied, form := operand(0), false, ""
+	if instr.sig.Fast != nil {
+		form = instr.sig.Fast.Name
+	}
+	switch form {
+	case "":
 		sum = s.selectSpacing(instr, a, operand(1))
-	case affinetrack.FastMove, affinetrack.FastNarrow:
+	case "move", "narrow":
 		sum = a
-	case affinetrack.FastAdd:
+	case "add":
 		sum = a.add(operand(1))
-	case affinetrack.FastSub:
+	case "sub":
 		sum = a.add(operand(1).scale(-1))
-	case affinetrack.FastNeg, affinetrack.FastNot:
+	case "neg", "not":
 		sum = a.scale(-1)
-	case affinetrack.FastWiden:
+	case "widen":
 		sum = a.widen()
-	case affinetrack.FastMul:
+	case "mul":
 		sum, multiplied = s.productSpacing(instr, a, operand(1))
-	case affinetrack.FastMad:
+	case "mad":
 		sum, multiplied = s.productSpacing(instr, a, operand(1))
 		sum = sum.add(operand(2))
-	case affinetrack.FastMulWide:
+	case "mulwide":
 		sum, _ = s.productSpacing(instr, a.widen(), operand(1).widen())
-	case affinetrack.FastMadWide:
+	case "madwide":
 		sum, _ = s.productSpacing(instr, a.widen(), operand(1).widen())
 		sum = sum.add(operand(2))
-	case affinetrack.FastShl:
+	case "shl":
 		if n, ok := s.constantOperand(instr, 1); ok && 0 <= n && n < int64(instr.sig.Slot) {
 			sum, multiplied = a.scale(1<<n), true
 		}
 	}
 	if instr.sig.Slot == 32 {
-		return sum.narrow(multiplied || instr.sig.Fast == affinetrack.FastNarrow)
+		return sum.narrow(multiplied || form == "narrow")
 	}
 	return sum
 }

@@ -317,7 +317,7 @@ func (a *assembler) tallyCompact(s *code.Signature) {
 	switch {
 	case s.Rule == ptx.AffineSelect:
 		a.put("tally_uniform", holes{d: int64(a.check.counts.Quick), n0: 1})
-	case ruleName(s, "") == "":
+	case ruleName(s) == "":
 		a.putTally(a.check.counts.Quick, 1)
 	}
 }

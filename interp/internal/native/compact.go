@@ -279,40 +279,13 @@ func (a *assembler) putCompact(pc int32, instr *code.Instr, suffix string) {
 	a.addOnLanes(pc, instr, suffix, lanes)
 }
 
-// fastForms are what stencils call fast forms of operations, and what the rest of a name is.
-var fastForms = [...]struct {
-	name       string
-	suffixKind byte
-}{
-	affinetrack.FastMove: {"move_", bySlot}, affinetrack.FastAdd: {"add_", bySlot}, affinetrack.FastSub: {"sub_", bySlot},
-	affinetrack.FastMul: {"mul_", bySlot}, affinetrack.FastMad: {"mad_", bySlot}, affinetrack.FastShl: {"shl_", bySlot},
-	affinetrack.FastNeg: {"neg_", bySlot}, affinetrack.FastNot: {"not_", bySlot}, affinetrack.FastNarrow: {"narrow_", bySlot},
-	affinetrack.FastWiden: {"widen_", bySign}, affinetrack.FastMulWide: {"mulwide_", bySign}, affinetrack.FastMadWide: {"madwide_", bySign},
-	affinetrack.FastCompare: {},
-}
-
-const (
-	bySlot byte = 1 + iota // of the result
-	bySign                 // of the operands
-)
-
 // putResult has a register be compact with the result of an operation on compact operands. It goes to a label if they are
 // not, or the result is not.
 func (a *assembler) putResult(pc int32, instr *code.Instr, d code.Row, suffix string, lanes int) {
 	s := instr.Op.Signature()
-	name, sign, uniform := "", "u", noPlace
-	if s.Signed {
-		sign = "s"
-	}
-	switch f := fastForms[s.Fast]; {
-	case s.Rule == ptx.AffineSelect:
-		name = "select_" + d.Slot.String()
-	case f.suffixKind == bySign:
-		name = f.name + sign
-	case f.suffixKind == bySlot:
-		name = f.name + s.Dst.String()
-	default:
-		if name = ruleName(s, sign); name == "" {
+	name, uniform := formName(s), noPlace
+	if name == "" {
+		if name = ruleName(s); name == "" {
 			a.requireCompact(instr, lanes)
 			a.requireUniform(pc, instr, lanes)
 			a.putScalar(instr)
@@ -332,6 +305,33 @@ func (a *assembler) putResult(pc int32, instr *code.Instr, d code.Row, suffix st
 	if !kept {
 		a.storeShadow(d, suffix)
 	}
+}
+
+// formName returns the name of the stencils of a selection or of an operation's fast form, without their prefix; "" for
+// other operations.
+func formName(s *code.Signature) string {
+	switch {
+	case s.Rule == ptx.AffineSelect:
+		return "select_" + s.Dst.String()
+	case s.Fast == nil:
+		return ""
+	case s.Rule == ptx.AffineCompare:
+		if s.Cmp == affinetrack.NoCmp {
+			return ""
+		}
+		return comparisons[s.Cmp] + "_" + signLetter(s)
+	case s.Fast.Signed:
+		return s.Fast.Name + "_" + signLetter(s)
+	}
+	return s.Fast.Name + "_" + s.Dst.String()
+}
+
+// signLetter returns "s" for an operation on signed numbers, and else "u".
+func signLetter(s *code.Signature) string {
+	if s.Signed {
+		return "s"
+	}
+	return "u"
 }
 
 // putOnceForAll is an operation of result whose operands are the same in all lanes.
@@ -356,13 +356,13 @@ var rules = map[ptx.Affine]struct {
 }
 
 // ruleName is the stencil of an operation's rule; none if there is none.
-func ruleName(s *code.Signature, sign string) string {
+func ruleName(s *code.Signature) string {
 	r, ok := rules[s.Rule]
 	if !ok || s.Width != 32 {
 		return ""
 	}
 	if r.signed {
-		r.name += sign
+		r.name += signLetter(s)
 	}
 	return r.name
 }
@@ -420,14 +420,10 @@ var comparisons = [...]string{affinetrack.Eq: "eq", affinetrack.Ne: "ne", affine
 // putCompactCompare is a comparison, on shadows if it can be.
 func (a *assembler) putCompactCompare(pc int32, instr *code.Instr, suffix string) {
 	s, lanes := instr.Op.Signature(), a.newLabel()
-	if s.Fast == affinetrack.FastCompare && s.Cmp != affinetrack.NoCmp {
-		sign := "u"
-		if s.Signed {
-			sign = "s"
-		}
+	if name := formName(s); name != "" {
 		h := a.shadowHoles(instr)
 		h.other = lanes
-		a.putOrLeave("affine_"+comparisons[s.Cmp]+"_"+sign+suffix, h)
+		a.putOrLeave("affine_"+name+suffix, h)
 	} else {
 		a.requireCompact(instr, lanes)
 		a.requireUniform(pc, instr, lanes)
