@@ -1,7 +1,7 @@
 package native
 
-// This file makes machine code of what is not arithmetic: memory instructions, special registers, what the lanes of a
-// warp do together.
+// This file makes machine code of instructions other than arithmetic: memory accesses, reads of special registers, and
+// collective instructions of a warp (shuffles, votes).
 
 import (
 	"math/bits"
@@ -13,7 +13,8 @@ import (
 	"gemu/regfile"
 )
 
-// spaceSuffix is how stencils name the memory that an access finds: shared memory, or what it has hit last.
+// spaceSuffix returns the part of a stencil's name for the memory of an access: shared memory, or the allocation that the
+// access hit last.
 func spaceSuffix(acc *code.Access) string {
 	if acc.Space == ptx.Shared {
 		return "_shared"
@@ -24,17 +25,17 @@ func spaceSuffix(acc *code.Access) string {
 // memoryTypes are the types of elements in memory by the logarithm of their bytes: unsigned, and signed.
 var memoryTypes = [...][2]string{{"u8", "s8"}, {"u16", "s16"}, {"u32", "s32"}, {"u64", "s64"}}
 
-// elementName is what stencils call an element of an access and the row it is loaded to or stored from, as in u8_r.
+// elementName returns the part of a stencil's name for an element and the kind of its register row, such as u8_r.
 func elementName(acc *code.Access, e code.Elem) string {
 	return memoryType(acc, e) + "_" + e.Slot.String()
 }
 
-// addressedName is that with the kind of row that addresses are in, as in u8_q_r.
+// addressedName returns elementName with the kind of the address row in its middle, such as u8_q_r.
 func addressedName(acc *code.Access, e code.Elem) string {
 	return memoryType(acc, e) + "_" + acc.Addr.String() + "_" + e.Slot.String()
 }
 
-// memoryType is the element's type in memory, which matters as far as it is extended.
+// memoryType returns the element's type in memory. It is signed only if a load extends the sign.
 func memoryType(acc *code.Access, e code.Elem) string {
 	sign := 0
 	if acc.Signed && acc.Size < e.Slot.Bits()/8 {
@@ -43,7 +44,7 @@ func memoryType(acc *code.Access, e code.Elem) string {
 	return memoryTypes[bits.TrailingZeros(uint(acc.Size))][sign]
 }
 
-// putAccess is an instruction that accesses memory.
+// putAccess makes the code of an instruction that accesses memory.
 func (a *assembler) putAccess(pc int32, instr *code.Instr, suffix string) {
 	acc := &a.prog.Access[instr.Side]
 	h := holes{n0: int64(acc.Offset), leave: a.exitLabel(pc, Unsupported)}
@@ -65,7 +66,7 @@ func (a *assembler) putAccess(pc int32, instr *code.Instr, suffix string) {
 	}
 }
 
-// putScattered is an access to one element, wherever its lanes are.
+// putScattered makes the code of an access to one element, for any addresses of the lanes.
 func (a *assembler) putScattered(instr *code.Instr, acc *code.Access, h holes, suffix string) {
 	a.sinceExit += GatherCost
 	a.putWithHitLookup(instr, acc, &h, func() {
@@ -77,7 +78,8 @@ func (a *assembler) putScattered(instr *code.Instr, acc *code.Access, h holes, s
 	})
 }
 
-// tryPattern is an access whose pattern is proved, and that is made wherever its lanes are if they are not where they are expected.
+// tryPattern makes the code of an access whose address pattern is proved and reports whether there is a stencil for it. The
+// code falls back to putScattered where the addresses do not have the pattern.
 func (a *assembler) tryPattern(pc int32, instr *code.Instr, acc *code.Access, suffix string) bool {
 	name := [...]string{code.SameAddress: "_alike", code.Contiguous: "_abreast", code.AnyStride: "_spread"}[acc.Pattern]
 	if name == "" || acc.Space == ptx.Local {
@@ -93,14 +95,14 @@ func (a *assembler) tryPattern(pc int32, instr *code.Instr, acc *code.Access, su
 	return true
 }
 
-// putScatteredFallback is an access of proved.
+// putScatteredFallback makes the cold code of tryPattern.
 func (a *assembler) putScatteredFallback(s *coldCode) {
 	acc := &a.prog.Access[s.in.Side]
 	a.putScattered(s.in, acc, holes{n0: int64(acc.Offset), leave: a.exitLabel(s.pc, Unsupported)}, s.suffix)
 }
 
-// putWithHitLookup puts an access by addresses in a row. Where what it has hit last is not what they are in, it tries others
-// that it remembers before it leaves.
+// putWithHitLookup makes the code of an access at the addresses of a row. If the addresses are not in the allocation that
+// the access hit last, the code looks for them in the other allocations that it remembers, and exits if they are in none.
 func (a *assembler) putWithHitLookup(instr *code.Instr, acc *code.Access, h *holes, put func()) {
 	if acc.Space == ptx.Shared || acc.Space == ptx.Local {
 		put()
@@ -115,7 +117,7 @@ func (a *assembler) putWithHitLookup(instr *code.Instr, acc *code.Access, h *hol
 	a.hitLookups = append(a.hitLookups, lookup)
 }
 
-// putElement puts the stencil of the access to an element. There is none for one that nobody wants.
+// putElement puts the stencil of the access to one element. An element without a register has no stencil.
 func (a *assembler) putElement(instr *code.Instr, acc *code.Access, i int, h holes, name string) {
 	e := acc.Elems[i]
 	a.checkOffset(h.n0)
@@ -129,20 +131,20 @@ func (a *assembler) putElement(instr *code.Instr, acc *code.Access, i int, h hol
 	}
 }
 
-// putFixed is an access to an address that is the same in all lanes. The last element goes first: if it is in reach, all
-// are.
+// putFixed makes the code of an access at an address that is the same in all lanes. It accesses the last element first: if
+// that is in bounds, all elements are.
 func (a *assembler) putFixed(instr *code.Instr, acc *code.Access, h holes, suffix string) {
 	space := a.setFixedPlace(instr, acc, &h)
 	offset, last := h.n0, len(acc.Elems)-1
 	for i := last; i >= 0; i-- {
-		if e := acc.Elems[i]; e.Slot != code.NoSlot || i == last { // there has to be a last one
+		if e := acc.Elems[i]; e.Slot != code.NoSlot || i == last { // the last element checks the bounds
 			h.n0 = offset + int64(i*acc.Size)
 			a.putElement(instr, acc, i, h, space+"_"+elementName(acc, e)+suffix)
 		}
 	}
 }
 
-// setFixedPlace is where that address is: how stencils call the memory, and in what holes they have the place.
+// setFixedPlace fills the holes for the fixed address of an access and returns the part of the stencil's name for its memory.
 func (a *assembler) setFixedPlace(instr *code.Instr, acc *code.Access, h *holes) (space string) {
 	switch {
 	case acc.Offset%uint64(acc.Bytes) != 0:
@@ -158,8 +160,8 @@ func (a *assembler) setFixedPlace(instr *code.Instr, acc *code.Access, h *holes)
 	return "_fixed"
 }
 
-// putVector is an access to several elements, by addresses in a row or in a frame: first it is seen to it that all are in
-// reach.
+// putVector makes the code of an access to several elements, at the addresses of a row or in a frame. The code checks first
+// that all elements are in bounds.
 func (a *assembler) putVector(instr *code.Instr, acc *code.Access, h holes, suffix string) {
 	reach := h
 	a.checkOffset(h.n0)
@@ -170,14 +172,14 @@ func (a *assembler) putVector(instr *code.Instr, acc *code.Access, h holes, suff
 			continue
 		}
 		if !acc.Store && e.Slot == acc.Addr && e.Row == instr.A && i != len(acc.Elems)-1 {
-			a.leaveToGo() // the others would not have their addresses any more
+			a.leaveToGo() // this load would overwrite the addresses of the remaining elements
 		}
 		h.n0 = reach.n0 + int64(i*acc.Size)
 		a.putElement(instr, acc, i, h, placedElementName(acc, e)+suffix)
 	}
 }
 
-// reachSuffix is how the stencils that look whether all of a vector is in reach say where it is.
+// reachSuffix returns the part of a name for the place of a vector, in the stencils that check its bounds.
 func reachSuffix(acc *code.Access) string {
 	switch {
 	case acc.Frame:
@@ -188,7 +190,8 @@ func reachSuffix(acc *code.Access) string {
 	return "_" + acc.Addr.String() + spaceSuffix(acc)
 }
 
-// placedElementName is how the stencils of one element say where it is: of local memory, or of a vector that is in reach.
+// placedElementName returns the part of a stencil's name for one element in local memory, or of a vector whose bounds are
+// checked.
 func placedElementName(acc *code.Access, e code.Elem) string {
 	switch {
 	case acc.Frame:
@@ -199,14 +202,14 @@ func placedElementName(acc *code.Access, e code.Elem) string {
 	return "_element_" + addressedName(acc, e) + spaceSuffix(acc)
 }
 
-// atomics are the names of atomic operations that have stencils.
+// atomics has the names of the atomic operations that have stencils.
 var atomics = map[code.AtomicOp]string{
 	code.AtomAdd: "add", code.AtomAnd: "and", code.AtomOr: "or", code.AtomXor: "xor", code.AtomExch: "exch", code.AtomCas: "cas",
 	code.AtomInc: "inc", code.AtomDec: "dec", code.AtomMin: "min", code.AtomMax: "max",
 }
 
-// putAtomic is atom and red, on one element of global or shared memory. A generic address may be of either, which is the same
-// but to sums of floats.
+// putAtomic makes the code of atom and red on one element of global or shared memory. At a generic address the code is the
+// same for both memories, except for sums of floats, which it leaves to Go.
 func (a *assembler) putAtomic(instr *code.Instr, acc *code.Access, h *holes, suffix string) {
 	t, e := acc.Atom, acc.Elems[0]
 	if len(acc.Elems) != 1 || acc.Space == ptx.Generic && t.Type.IsFloat() {
@@ -245,7 +248,7 @@ func (a *assembler) putAtomic(instr *code.Instr, acc *code.Access, h *holes, suf
 	a.putWithHitLookup(instr, acc, h, func() { a.putOrLeave(name+"_"+acc.Addr.String()+spaceSuffix(acc)+suffix, *h) })
 }
 
-// specialRow is the stencil, and the row, for special registers that differ between lanes.
+// specialRow returns the stencil and the row of a special register that differs between lanes.
 func specialRow(r ptx.SpecialReg) (name string, row int64) {
 	if r <= ptx.TidZ {
 		return "sreg_tid", int64(r - ptx.TidX)
@@ -256,7 +259,8 @@ func specialRow(r ptx.SpecialReg) (name string, row int64) {
 	return "sreg_lanes", int64(1 + r - ptx.LanemaskEq)
 }
 
-// putSpecial is what reads what the warp has besides registers. Go knows what time it is.
+// putSpecial makes the code of a read of a special register, or of the address of a frame or of shared memory. It leaves
+// clocks and other measurements to Go.
 func (a *assembler) putSpecial(instr *code.Instr, suffix string) {
 	s := instr.Op.Signature()
 	h := holes{n0: int64(instr.Imm), n1: -1}
@@ -272,7 +276,7 @@ func (a *assembler) putSpecial(instr *code.Instr, suffix string) {
 			h.n1 = 0xffff
 		}
 		switch {
-		case r.Measures(): // there is none
+		case r.Measures(): // no stencil
 		case r.PerLane():
 			name, h.n0 = specialRow(r)
 			h.n0 *= rowSizes[code.R]
@@ -290,7 +294,8 @@ var (
 	votes    = [...]string{code.VoteAll: "vote_all", code.VoteAny: "vote_any", code.VoteUni: "vote_uni"}
 )
 
-// putCollective is what lanes do together, if all are there that are named.
+// putCollective makes the code of a shuffle, vote, ballot or activemask. The code exits to Go if a live lane
+// of the membermask does not execute the instruction.
 func (a *assembler) putCollective(pc int32, instr *code.Instr, suffix string) {
 	s := instr.Op.Signature()
 	name, before := "", "joined"
@@ -322,7 +327,7 @@ func (a *assembler) putCollective(pc int32, instr *code.Instr, suffix string) {
 	}
 }
 
-// uniformSources is the special registers that a program reads, and that are the same in all lanes and do not change.
+// uniformSources returns the special registers that a program reads and that are uniform and constant for a warp.
 func uniformSources(p *code.Program) (list []ptx.SpecialReg) {
 	for i := range p.Instrs {
 		list = addUniformSource(list, &p.Instrs[i])
@@ -330,7 +335,7 @@ func uniformSources(p *code.Program) (list []ptx.SpecialReg) {
 	return list
 }
 
-// addUniformSource is a list and what an instruction reads, if that is one.
+// addUniformSource appends the special register that an instruction reads, if it is uniform and constant, and not in list yet.
 func addUniformSource(list []ptx.SpecialReg, instr *code.Instr) []ptx.SpecialReg {
 	if r := ptx.SpecialReg(instr.Imm); instr.Op.Special() && !r.PerLane() && !r.Measures() && !slices.Contains(list, r) {
 		list = append(list, r)
@@ -338,7 +343,8 @@ func addUniformSource(list []ptx.SpecialReg, instr *code.Instr) []ptx.SpecialReg
 	return list
 }
 
-// laneRows are the special registers that differ between lanes and are the same in all warps.
+// laneRows has the rows of the special registers that differ between lanes and are the same in all warps: laneid, then
+// lanemask_eq, le, lt, ge, gt.
 var laneRows = func() (rows [6]regfile.Row32) {
 	for i := range regfile.Lanes {
 		rows[0][i] = uint32(i)

@@ -10,68 +10,68 @@ import (
 	"gemu/ptx"
 )
 
-// assembler puts stencils one behind the other.
+// assembler assembles the code of one body: it appends stencils to a buffer and fills their holes.
 type assembler struct {
 	prog            *code.Program
-	sources         []ptx.SpecialReg // that are read compactly
+	sources         []ptx.SpecialReg // special registers that are read compactly
 	lib             *Library
 	suffix          string
-	consts          [code.P + 1]int64 // where constants of each kind begin
-	shadows         [code.P + 1]int64 // … and their shadows
+	consts          [code.P + 1]int64 // offset of the constants of each kind, in bytes
+	shadows         [code.P + 1]int64 // offset of the constants' shadows of each kind, in bytes
 	buf             []byte
-	poolIndex       []int32          // by a constant's number in the library: 1 + its number among those of the code; 0: it has no place yet
-	usedConstants   []int32          // … of those that have one
-	numbers         map[uint32]int32 // numbers that are no part of an instruction, likewise
-	pool            []string         // constants
-	poolPlaces      []int            // of those that have one in the code
-	poolEnd         int              // the end of the code where they were placed last
-	outOfReach      bool             // some place is further than the host jumps
+	poolIndex       []int32          // by a constant's number in the library: 1 + its index in pool; 0: not in pool since the last island
+	usedConstants   []int32          // library numbers of the constants whose poolIndex is not 0
+	numbers         map[uint32]int32 // indexes in pool of numbers that an instruction cannot hold
+	pool            []string         // constants of the code
+	poolPlaces      []int            // offsets in buf of the placed constants, by index in pool
+	poolEnd         int              // end of the last placed constants
+	outOfReach      bool             // some place is beyond the reach of the host's jumps
 	fixups          []fixup
-	labels          []int32     // places by number
-	stubs           []stub      // at the end of the block
-	hitLookups      []hitLookup // … before them
-	coldCode        []coldCode  // … and before these
-	leftToGo        bool        // what is under way is Go's: see leaveToGo
-	sinceExit       int         // instructions since it could come back in the block under way
-	reconvergeLabel int         // label of what is done where lanes meet
-	switchLabel     int         // … where a warp has stopped
-	blockLabels     []int32     // labels
+	labels          []int32     // offsets in buf, by label; noPlace if not bound
+	stubs           []stub      // exits, for the end of the block
+	hitLookups      []hitLookup // placed before stubs
+	coldCode        []coldCode  // placed before hitLookups
+	leftToGo        bool        // the current instruction is left to Go: see leaveToGo
+	sinceExit       int         // cost, in instructions, since the last possible exit in this block
+	reconvergeLabel int         // label of the code for lanes that arrive at a reconvergence point
+	switchLabel     int         // label of the code that switches to another warp
+	blockLabels     []int32     // labels of blocks
 	afterCaution    []int32
 	instrs          []int32
 
 	// Of check mode.
 	check    *Check
-	step     int32  // under way
-	goReason Reason // what an instruction leaves for that cannot go on
+	step     int32  // number of the current step
+	goReason Reason // reason of the exit before an instruction that Go must execute
 
-	functionLabels map[string]int // labels of what its stencils call
+	functionLabels map[string]int // labels of the functions that stencils call
 }
 
-// fixup is a jump or constant whose place is not known yet.
+// fixup is a hole for a jump or constant whose place is not known yet.
 type fixup struct {
 	offset, addend int32
-	label          int32 // of a jump; below 0: the complement of a constant's number
+	label          int32 // label of a jump; below 0: complement of a constant's index in pool
 }
 
-// stub is a way out.
+// stub is code after a block: an exit, or the handling of a divergence or reconvergence.
 type stub struct {
 	label  int
 	pc     int32
 	reason Reason
 
-	block    *code.Block // of Parts
-	target   int32       // of Meets: the block that lanes come to
-	branches int64       // … how many that is
+	block    *code.Block // for Diverges: the block that ends in the branch
+	target   int32       // for Reconverges: pc of the block at the reconvergence point
+	branches int64       // for Reconverges: number of executed branches to count
 }
 
-// hitLookup is what an instruction does before it leaves: a stencil at a label.
+// hitLookup is a stencil, placed after the block, that looks for an address in the allocations which the access remembers.
 type hitLookup struct {
 	label int
 	name  string
 	holes
 }
 
-// newAssembler readies one for a program.
+// newAssembler returns an assembler for a program's code, for all lanes or masked. The caller must release it.
 func newAssembler(c *Code, masked bool) *assembler {
 	a, p := assemblers.Get().(*assembler), c.prog
 	a.prog, a.lib, a.sources, a.suffix = p, c.lib, c.Sources, "_full"
@@ -90,7 +90,7 @@ func newAssembler(c *Code, masked bool) *assembler {
 	return a
 }
 
-// newBody is what has been made.
+// newBody finishes the code and returns its body.
 func (a *assembler) newBody(p *code.Program) *body {
 	b := &body{blocks: make([]int32, len(p.Blocks)), afterCaution: a.afterCaution, instrs: a.instrs, addresses: make([]uintptr, len(p.Instrs))}
 	b.text = newText(a.finish())
@@ -103,34 +103,34 @@ func (a *assembler) newBody(p *code.Program) *body {
 	return b
 }
 
-// assemblers have room that others have made.
+// assemblers is a pool of assemblers, to reuse their buffers.
 var assemblers = sync.Pool{New: func() any { return &assembler{numbers: map[uint32]int32{}} }}
 
-// release is the end of the assembler's work; its room is for another.
+// release empties the assembler and returns it to the pool.
 func (a *assembler) release() {
 	a.forgetConstants()
 	*a = assembler{buf: a.buf[:0], poolIndex: a.poolIndex, usedConstants: a.usedConstants, numbers: a.numbers, pool: a.pool[:0], poolPlaces: a.poolPlaces[:0], fixups: a.fixups[:0], labels: a.labels[:0], stubs: a.stubs[:0], hitLookups: a.hitLookups[:0], coldCode: a.coldCode[:0]}
 	assemblers.Put(a)
 }
 
-// newLabel is a new one.
+// newLabel returns a new label, not bound yet.
 func (a *assembler) newLabel() int {
 	a.labels = append(a.labels, noPlace)
 	return len(a.labels) - 1
 }
 
-// bind is where a label is.
+// bind sets the place of a label: the end of the buffer.
 func (a *assembler) bind(label int) { a.labels[label] = int32(len(a.buf)) }
 
-// holes is what fills a stencil's holes: places of operands, in bytes, numbers, labels.
+// holes has the values for a stencil's holes: places of operands (offsets in bytes), numbers, and labels.
 type holes struct {
 	d, f, a, b, c, e int64
 	n0, n1           int64
-	constant         operandSet // that are constants
+	constant         operandSet // operands that are constants
 	other, leave     int
 }
 
-// operand is the hole of an operand, by its letter.
+// operand returns the hole of the operand with this letter.
 func (h *holes) operand(letter byte) *int64 {
 	switch letter {
 	case 'D':
@@ -149,24 +149,25 @@ func (h *holes) operand(letter byte) *int64 {
 	panic("BUG: no operand " + string(letter))
 }
 
-// put puts a stencil that there must be.
+// put appends a stencil, which must exist.
 func (a *assembler) put(name string, h holes) {
 	if !a.tryPut(name, h) {
 		panic("BUG: no stencil " + name)
 	}
 }
 
-// putOrLeave puts a stencil, if there is one. Otherwise what is under way is Go's.
+// putOrLeave appends a stencil if it exists, else it leaves the current instruction to Go.
 func (a *assembler) putOrLeave(name string, h holes) {
 	if !a.tryPut(name, h) {
 		a.leaveToGo()
 	}
 }
 
-// leaveToGo has what is under way be Go's: undone takes back what has been put of it, and nothing more is.
+// leaveToGo leaves the current instruction to Go: no more of it is put, and attempt removes the part already put.
 func (a *assembler) leaveToGo() { a.leftToGo = true }
 
-// tryPut puts a stencil, if there is one; nothing if what is under way is Go's.
+// tryPut appends a stencil with filled holes and reports whether the stencil exists. It appends nothing, and returns true,
+// if the current instruction is left to Go.
 func (a *assembler) tryPut(name string, h holes) bool {
 	if a.leftToGo {
 		return true
@@ -203,8 +204,8 @@ func (a *assembler) tryPut(name string, h holes) bool {
 	return true
 }
 
-// fillJump fills a hole for a jump or a constant, in a stencil of some length that begins at base, or notes it for when
-// it is known where that is.
+// fillJump fills a hole for a jump or a constant, in a stencil of length bytes that begins at base. If the place is not known
+// yet, it adds a fixup.
 func (a *assembler) fillJump(r *ref, base, length int, h *holes) {
 	f := fixup{offset: int32(base) + r.offset, addend: r.addend}
 	switch r.kind {
@@ -221,7 +222,7 @@ func (a *assembler) fillJump(r *ref, base, length int, h *holes) {
 	a.fixups = append(a.fixups, f)
 }
 
-// addConstant is the number of a constant among those of the code, by its number in the library.
+// addConstant returns the index in pool of the constant with number n in the library, and adds it if it is missing.
 func (a *assembler) addConstant(n int32) int32 {
 	for int(n) >= len(a.poolIndex) {
 		a.poolIndex = append(a.poolIndex, 0)
@@ -233,7 +234,7 @@ func (a *assembler) addConstant(n int32) int32 {
 	return a.poolIndex[n] - 1
 }
 
-// addNumber is that of a constant of four bytes.
+// addNumber returns the index in pool of a constant of four bytes, and adds it if it is missing.
 func (a *assembler) addNumber(v uint32) int32 {
 	n, ok := a.numbers[v]
 	if !ok {
@@ -244,10 +245,10 @@ func (a *assembler) addNumber(v uint32) int32 {
 	return n
 }
 
-// codeAlign is what instructions begin at multiples of, on any host.
+// codeAlign is an alignment, in bytes, that suffices for instructions of all hosts.
 const codeAlign = 4
 
-// placeConstants places those that have no place yet.
+// placeConstants appends the constants that have no place yet, each aligned to its size.
 func (a *assembler) placeConstants() {
 	for _, p := range a.pool[len(a.poolPlaces):] {
 		for len(a.buf)%len(p) != 0 {
@@ -263,7 +264,7 @@ func (a *assembler) placeConstants() {
 	a.poolEnd = len(a.buf)
 }
 
-// forgetConstants has constants that are wanted from now on be others.
+// forgetConstants starts a new group of constants: later code adds its constants again, to be within its reach.
 func (a *assembler) forgetConstants() {
 	for _, n := range a.usedConstants {
 		a.poolIndex[n] = 0
@@ -272,8 +273,8 @@ func (a *assembler) forgetConstants() {
 	clear(a.numbers)
 }
 
-// placeIsland places the constants between instructions, if the code since they were placed last is as long as a quarter of
-// how far from it they can be: an instruction's code and the constants are not as long as the rest.
+// placeIsland places the constants between two instructions once the code since the last constants is a quarter of the
+// host's reach long. The other three quarters suffice for the code of one instruction and the constants.
 func (a *assembler) placeIsland() {
 	if len(a.buf)-a.poolEnd < host.reach/4 {
 		return
@@ -284,8 +285,8 @@ func (a *assembler) placeIsland() {
 	a.bind(after)
 }
 
-// finish places the constants, and fills in jumps and where constants are. It gives nothing if some place is
-// further than the host jumps.
+// finish places the constants, applies all fixups and returns the code. It returns nil if some place is beyond the reach of
+// the host's jumps.
 func (a *assembler) finish() []byte {
 	a.placeConstants()
 	for i := range a.fixups {

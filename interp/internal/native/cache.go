@@ -1,7 +1,7 @@
 package native
 
-// This file keeps machine code for programs that are the same, as those of a module are that is loaded again: a body has
-// nothing of one program but what it was made of. Where constants, allocations and registers are, the context says.
+// This file caches machine code, so that a module that is loaded again needs no new code. A body depends on the content of
+// its program alone: it takes the addresses of constants, allocations and registers from the context.
 
 import (
 	"container/list"
@@ -12,22 +12,22 @@ import (
 	"gemu/interp/internal/code"
 )
 
-// cacheBytes is how many bytes of machine code the library of this host keeps: that of a hundred kernels or two in check mode,
-// where there is most.
+// cacheBytes is the capacity, in bytes, of the cache of this host's library: the code of one or two hundred kernels in check
+// mode, which has the most code.
 const cacheBytes = 64 << 20
 
-// content is what a body is made of, as a sum.
+// content identifies the input of a body by its checksum.
 type content struct {
 	sum    [sha256.Size]byte
 	masked bool
 }
 
-// bodyCache keeps bodies, those that were wanted last, by their content.
+// bodyCache is a cache of bodies by content that drops the least recently used body first.
 type bodyCache struct {
 	mu        sync.Mutex
-	capacity  int // bytes that there may be; 0: it keeps nothing
+	capacity  int // in bytes; 0: nothing is cached
 	used      int
-	lru       list.List // of *keeping, the one that was wanted last first
+	lru       list.List // of *cachedBody, the most recently used first
 	byContent map[content]*list.Element
 }
 
@@ -36,7 +36,7 @@ type cachedBody struct {
 	*body
 }
 
-// get is the body of a content; nil if it is not kept.
+// get returns the body with this content, or nil if it is not cached.
 func (k *bodyCache) get(key content) *body {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -48,7 +48,7 @@ func (k *bodyCache) get(key content) *body {
 	return e.Value.(*cachedBody).body
 }
 
-// add keeps a body, as far as there is room: it goes to those that were wanted longest ago.
+// add caches a body unless it alone exceeds the capacity, and drops the least recently used bodies to make room.
 func (k *bodyCache) add(key content, b *body) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -67,7 +67,7 @@ func (k *bodyCache) add(key content, b *body) {
 	}
 }
 
-// clear forgets all.
+// clear drops all bodies.
 func (k *bodyCache) clear() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -75,12 +75,12 @@ func (k *bodyCache) clear() {
 	k.lru.Init()
 }
 
-// size is how many bytes it takes.
+// size returns the size of a body in bytes.
 func (b *body) size() int {
 	return len(b.text.memory) + 4*(len(b.blocks)+len(b.afterCaution)+len(b.instrs)+len(b.steps)+len(b.ends)) + 8*len(b.addresses)
 }
 
-// bodyOf is a form of a program's code: one that is kept, or one that is made now.
+// bodyOf returns a program's code, for all lanes or masked, from the cache or newly assembled.
 func (l *Library) bodyOf(sum func() [sha256.Size]byte, masked bool, assemble func(masked bool) *body) *body {
 	key := content{sum(), masked}
 	b := l.cache.get(key)
@@ -91,10 +91,10 @@ func (l *Library) bodyOf(sum func() [sha256.Size]byte, masked bool, assemble fun
 	return b
 }
 
-// digest has what machine code is made of, so that what differs has other bytes.
+// digest encodes the input of machine code: different inputs have different bytes.
 type digest struct{ bytes []byte }
 
-// addInteger adds one.
+// addInteger adds an integer.
 func addInteger[T ~int | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr](d *digest, v T) {
 	d.bytes = binary.AppendVarint(d.bytes, int64(v))
 }
@@ -109,7 +109,7 @@ func (d *digest) addBool(v bool) {
 
 func (d *digest) sum() [sha256.Size]byte { return sha256.Sum256(d.bytes) }
 
-// addProgram adds one. What is made of its operations, and of nothing else, is not added again.
+// addProgram adds a program. It omits tables that are derived from the operations alone.
 func (d *digest) addProgram(p *code.Program) {
 	n := p.Consts.Size()
 	for _, v := range []int{n.R, n.Q, n.P, len(p.Blocks), len(p.Instrs), len(p.Barriers)} {
@@ -197,7 +197,7 @@ func (d *digest) addPairs(pairs []Pair) {
 	}
 }
 
-// addStep adds one of check mode.
+// addStep adds a step of check mode.
 func (d *digest) addStep(s *Step) {
 	addInteger(d, s.PC)
 	addInteger(d, s.Exec)

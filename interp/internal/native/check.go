@@ -1,8 +1,8 @@
 package native
 
-// This file makes machine code of check mode, as package check does it: each instruction of a program on
-// shadows or lanes, the same of its reference on lanes, and the comparison of both. What is unusual, and what differs, is
-// Go's: then nothing of the instruction has been done, or the reason says what has.
+// This file makes machine code of check mode, as package check executes it: each instruction of a program on shadows or lanes,
+// the same instruction of its reference on lanes, and the comparison of both. Unusual cases and differences exit to Go. Then
+// nothing of the instruction has been executed, unless the exit's reason (Halfway, Differs) says otherwise.
 
 import (
 	"crypto/sha256"
@@ -16,63 +16,63 @@ import (
 	"gemu/regfile"
 )
 
-// CheckStretch is Stretch for check mode, where an instruction is several.
+// CheckStretch is Stretch for check mode, where one instruction takes the time of several.
 const CheckStretch = Stretch / 4
 
-// Pair is the places of a register in a program and in its reference.
+// Pair is the rows of one register in a program and in its reference.
 type Pair struct{ Row, Ref code.Row }
 
-// Step is an instruction of a program, and the same in its reference.
+// Step is an instruction of a program, with the same instruction of its reference.
 type Step struct {
 	PC    int32
-	Instr *code.Instr // nil: it was folded into a constant of the launch
-	Ref   *code.Instr
+	Instr *code.Instr // instruction of the program; nil if it was folded into a constant of the launch
+	Ref   *code.Instr // instruction of the reference
 	Exec  CheckExec
-	IsEnd bool // it is the end of the block: its guard
+	IsEnd bool // the step is the end of the block; its guard is compared
 
 	Reads, Writes   []Pair
-	ComparedFirst   []Pair  // of Reads, what is compared before it runs on the lanes for both
-	Copied          []Pair  // of Writes, what the reference gets then
-	Overwritten     uint64  // bit i: it overwrites Reads[i]
-	ProvedUniform   bool    // its result is taken to be uniform
-	AddressCompared bool    // the address of its access has been compared in the block
-	UniformResults  []Pair  // … which: of Writes
-	Counter         uintptr // where it is counted, as in Counts, if that is not in one of those
+	ComparedFirst   []Pair  // the Reads that are compared before OnceForBoth
+	Copied          []Pair  // the Writes that are copied to the reference after OnceForBoth
+	Overwritten     uint64  // bit i: the step overwrites Reads[i]
+	ProvedUniform   bool    // the program executes it once because its result is proved uniform
+	AddressCompared bool    // the access's address was compared earlier in the block
+	UniformResults  []Pair  // the Writes that are proved uniform
+	Counter         uintptr // place of its own counter, as in Counts, if none of those counts it
 }
 
-// CheckExec is how an instruction executes in both ways.
+// CheckExec is the way in which a step executes the program's and the reference's instruction.
 type CheckExec uint8
 
-// The ways.
+// The values of CheckExec.
 const (
-	InGo        CheckExec = iota // not here
-	Separately                   // by the program, then by the reference: it only computes
-	OnceForBoth                  // on the lanes, once for both
+	InGo        CheckExec = iota // Go executes the step
+	Separately                   // first the program's, then the reference's: the step only computes
+	OnceForBoth                  // once on the lanes, for both
 	Memory                       // a load or store at a compact address, if it has one
 )
 
-// Counts are where counts of compact execution are, in bytes from where SetCheckBuffers says.
+// Counts has the places of the counters of compact execution, as offsets in bytes from the counts of SetCheckBuffers.
 type Counts struct{ Compact, Quick, OnLanes uintptr }
 
-// Check is a program beside its reference as machine code. The rows of the reference lie behind those of
-// the program's in the same block.
+// Check is the machine code of a program together with its reference, for check mode. The reference's rows follow the program's
+// rows in the same register file.
 type Check struct {
 	*Code
 	steps       [][]Step
-	firstStep   []int32 // by block: the number of its first step
+	firstStep   []int32 // number of each block's first step, and the number of all steps
 	counts      Counts
-	reference   code.Program // the reference, its rows where they lie
+	reference   code.Program // the reference, with the rows of the common register file
 	checkBodies bodies
 }
 
-// NoteSize is how many bytes a note takes: a row, or a shadow.
+// NoteSize is the size of a note in bytes: it holds a row or a shadow.
 const NoteSize = 8 * regfile.Lanes
 
-// idleHeader is how many bytes are before what is noted of memory, and say of which lanes something is.
+// idleHeader is the size, in bytes, of the mask of noted lanes before the notes of memory.
 const idleHeader = 8
 
-// IdleBytes is what was in memory where a lane would have stored so many bytes that does not execute a store, by the notes of a
-// step with so many operands and results; nil if nothing was noted.
+// IdleBytes returns the old memory at the place where a lane that does not execute a store would have stored bytes bytes. It
+// reads the notes of a step whose operands and results number operands. It returns nil if nothing was noted for the lane.
 func IdleBytes(notes []byte, operands, lane, bytes int) []byte {
 	note := notes[operands*NoteSize:]
 	if binary.LittleEndian.Uint32(note)>>lane&1 == 0 {
@@ -81,11 +81,11 @@ func IdleBytes(notes []byte, operands, lane, bytes int) []byte {
 	return note[idleHeader+lane*bytes:][:bytes]
 }
 
-// MaxNoteBytes is how many bytes a step notes at most: of each operand, and behind them of each result, one note.
+// MaxNoteBytes is the maximum size of a step's notes in bytes: one note for each operand, then one for each result.
 const MaxNoteBytes = 64 * NoteSize
 
-// NewCheck pairs the machine code of a program with its reference's, given the steps of each block, the last of which is
-// the block's end, and how many rows lie before those of the reference.
+// NewCheck returns the code of a program together with its reference. steps has the steps of each block, the last of which is
+// the block's end; before is the number of rows before the reference's rows. NewCheck changes steps.
 func NewCheck(c *Code, ref *code.Program, before regfile.Size, steps [][]Step, counts Counts) *Check {
 	k := &Check{Code: c, steps: steps, counts: counts}
 	k.reference = code.Program{Consts: c.prog.Consts}
@@ -141,7 +141,7 @@ func NewCheck(c *Code, ref *code.Program, before regfile.Size, steps [][]Step, c
 		for _, n := range []uintptr{counts.Compact, counts.Quick, counts.OnLanes} {
 			addInteger(d, n)
 		}
-		for _, list := range steps { // the last of which is the end of its block
+		for _, list := range steps { // a block's last step marks its end
 			for i := range list {
 				d.addStep(&list[i])
 			}
@@ -151,7 +151,7 @@ func NewCheck(c *Code, ref *code.Program, before regfile.Size, steps [][]Step, c
 	return k
 }
 
-// LocateStep is the block and the place in it of a step by its number.
+// LocateStep returns the block of step number n and the step's index in the block.
 func (k *Check) LocateStep(n int32) (block, i int32) {
 	for k.firstStep[block+1] <= n {
 		block++
@@ -159,38 +159,38 @@ func (k *Check) LocateStep(n int32) (block, i int32) {
 	return block, n - k.firstStep[block]
 }
 
-// RunCheckBlock executes from the beginning of a block on, by its index.
+// RunCheckBlock enters machine code at the beginning of a block, by its index.
 func (k *Check) RunCheckBlock(ctx *Context, f *regfile.File, index int32) {
 	b := k.bodyFor(ctx)
 	k.run(ctx, f, b, b.blocks[index])
 }
 
-// RunStep executes from a step on.
+// RunStep enters machine code at step number n.
 func (k *Check) RunStep(ctx *Context, f *regfile.File, n int32) {
 	b := k.bodyFor(ctx)
 	k.run(ctx, f, b, b.steps[n])
 }
 
-// RunEnd executes from the end of a block on, by its index.
+// RunEnd enters machine code at the end of a block, after its steps, by its index.
 func (k *Check) RunEnd(ctx *Context, f *regfile.File, index int32) {
 	b := k.bodyFor(ctx)
 	k.run(ctx, f, b, b.ends[index])
 }
 
-// Make makes the code for all lanes, or for some, ahead of when it is needed.
+// Make assembles the code for all lanes, or for the lanes of a mask, before its first use.
 func (k *Check) Make(masked bool) { k.checkBodies.makeBody(masked, k.lib, k.assemble) }
 
-// Ready reports whether the host executes the code.
+// Ready reports whether the host can execute the code.
 func (k *Check) Ready(ctx *Context) bool { return k.bodyFor(ctx).text.memory != nil }
 
 func (k *Check) bodyFor(ctx *Context) *body { return k.checkBodies.bodyFor(ctx, k.lib, k.assemble) }
 
-// SetCheckBuffers says where check mode's notes are, Notes bytes, and the counts.
+// SetCheckBuffers sets the buffers of check mode: notes, of MaxNoteBytes bytes, and the counters of Counts.
 func (c *Context) SetCheckBuffers(notes []byte, counts unsafe.Pointer) {
 	c.notes, c.counts = unsafe.Pointer(unsafe.SliceData(notes)), counts
 }
 
-// assemble makes the code.
+// assemble makes the code of the program with its reference.
 func (k *Check) assemble(masked bool) *body {
 	a := newAssembler(k.Code, masked)
 	defer a.release()
@@ -203,7 +203,7 @@ func (k *Check) assemble(masked bool) *body {
 		b := &k.prog.Blocks[i]
 		a.bind(int(a.blockLabels[i]))
 		if b.Caution != 0 {
-			a.putExit(b.First, NeedsCaution) // Go executes it
+			a.putExit(b.First, NeedsCaution) // Go executes the block
 			continue
 		}
 		a.put("begin", holes{n0: int64(b.Sources.Len())})
@@ -231,7 +231,7 @@ func (k *Check) assemble(masked bool) *body {
 	return out
 }
 
-// putFunctions places what stencils call.
+// putFunctions puts the functions that stencils call.
 func (a *assembler) putFunctions() {
 	a.functionLabels = map[string]int{}
 	for _, name := range []string{"call_unlike", "call_differs", "call_note", "call_moved"} {
@@ -244,7 +244,7 @@ func (a *assembler) putFunctions() {
 	}
 }
 
-// putStep makes the code of a step.
+// putStep makes the code of a step, with its guard.
 func (a *assembler) putStep(b *code.Block, s *Step) {
 	if s.IsEnd {
 		a.putStepEnd(b, s)
@@ -255,7 +255,7 @@ func (a *assembler) putStep(b *code.Block, s *Step) {
 	if s.Instr != nil {
 		guard = s.Instr.Guard
 	}
-	if guard == 0 && ref != 0 || a.noteBytes(s) > MaxNoteBytes { // what it was folded to has no guard
+	if guard == 0 && ref != 0 || a.noteBytes(s) > MaxNoteBytes { // a folded instruction has no guard
 		a.leaveToGo()
 	}
 	if ref != 0 {
@@ -284,7 +284,7 @@ func (a *assembler) putStep(b *code.Block, s *Step) {
 	}
 }
 
-// putStepEnd compares what decides how a block ends: its guard. Where something else decides it, the end is Go's.
+// putStepEnd makes code that compares the guards at the end of a block. It leaves an end with other operands to Go.
 func (a *assembler) putStepEnd(b *code.Block, s *Step) {
 	switch end := a.prog.End(b); end.Op {
 	case code.Jump, code.Branch, code.Return:
@@ -294,24 +294,24 @@ func (a *assembler) putStepEnd(b *code.Block, s *Step) {
 			a.compareGuards(end.Guard, s.Ref.Guard, Differs)
 		}
 	case code.Barrier:
-		if len(s.Reads) > 0 { // its number is a constant of the launch, perhaps, and the reference's is none
+		if len(s.Reads) > 0 { // the barrier's number may be a constant of the launch, and a register in the reference
 			a.putExit(b.Last, OtherEnd)
 		}
 	}
 }
 
-// compareGuards compares a guard with the reference's.
+// compareGuards makes code that compares a guard with the reference's guard, and exits with reason if they differ.
 func (a *assembler) compareGuards(guard, ref int32, reason Reason) {
 	p, negated := code.GuardRow(guard)
 	q, refNegated := code.GuardRow(ref)
 	a.put("same_p", holes{b: int64(4 * p), c: int64(4 * q), n0: ones(negated != refNegated), leave: a.exitLabel(a.step, reason)})
 }
 
-// putTally counts.
+// putTally makes code that adds n to the counter at offset at.
 func (a *assembler) putTally(at uintptr, n int64) { a.put("tally", holes{d: int64(at), n0: n}) }
 
-// tallyCompact counts an instruction that has executed on shadows: quickly, if not by a rule of the table, as selections
-// are of what is not the same in all lanes. What has a rule's stencil has counted that already.
+// tallyCompact makes code that counts an instruction executed on shadows. It also counts it as Quick unless it used an affine
+// rule: a selection is Quick for uniform operands only, and the stencils of rules count for themselves.
 func (a *assembler) tallyCompact(s *code.Signature) {
 	a.putTally(a.check.counts.Compact, 1)
 	switch {
@@ -322,7 +322,7 @@ func (a *assembler) tallyCompact(s *code.Signature) {
 	}
 }
 
-// putReference makes the code of a step's reference.
+// putReference makes the code of a step's reference instruction. Its exits to Go have this reason.
 func (a *assembler) putReference(s *Step, suffix string, reason Reason) {
 	program, oldReason := a.prog, a.goReason
 	a.prog, a.goReason = &a.check.reference, reason
@@ -330,19 +330,19 @@ func (a *assembler) putReference(s *Step, suffix string, reason Reason) {
 	a.prog, a.goReason = program, oldReason
 }
 
-// residence is where a register is expected for all lanes.
+// residence is the expected place of a register's value for all lanes.
 type residence int
 
 const (
 	inShadow residence = iota
-	inBoth             // in a shadow and in the row
+	inBoth             // in the shadow and in the row
 	inRow
 )
 
-// resultResidence is where a step has the registers that it writes.
+// resultResidence returns the expected residence of a step's results.
 func (s *Step) resultResidence() residence {
 	switch {
-	case s.Instr == nil || s.Instr.Plan.WritesBoth: // a constant has a shadow, too
+	case s.Instr == nil || s.Instr.Plan.WritesBoth: // a constant has both a row and a shadow
 		return inBoth
 	case s.Instr.Plan.LeavesStale:
 		return inShadow
@@ -350,7 +350,8 @@ func (s *Step) resultResidence() residence {
 	return inRow
 }
 
-// compareResult compares a register with the reference's. Where it is tells which stencil is tried first.
+// compareResult makes code that compares a register with the reference's register, and exits with reason if they differ. The
+// residence selects the stencil for the common case; counted says whether the compared lanes are counted.
 func (a *assembler) compareResult(pair Pair, residence residence, suffix string, counted bool, reason Reason) {
 	h := holes{leave: a.exitLabel(a.step, reason)}
 	a.setPlace(&h, 'B', pair.Row.Slot, pair.Row.Row)
@@ -381,7 +382,7 @@ func (a *assembler) compareResult(pair Pair, residence residence, suffix string,
 	a.addColdCode(coldCode{label: h.other, put: func(a *assembler, _ *coldCode) { a.putOrLeave("agree_"+slot+suffix, general) }})
 }
 
-// withSuffix is the name of a stencil of rows of a kind: predicates have one for all lanes and for some.
+// withSuffix returns the name of a stencil for rows of a slot. Predicates have one stencil, without a suffix, for all masks.
 func withSuffix(name string, slot code.Slot, suffix string) string {
 	if slot == code.P {
 		suffix = ""
@@ -389,7 +390,7 @@ func withSuffix(name string, slot code.Slot, suffix string) string {
 	return name + slot.String() + suffix
 }
 
-// compareRows compares rows.
+// compareRows makes code that compares rows with the reference's rows, and exits as Unsupported if they differ.
 func (a *assembler) compareRows(pairs []Pair, suffix string) {
 	for _, pair := range pairs {
 		h := holes{leave: a.exitLabel(a.step, Unsupported)}
@@ -402,7 +403,7 @@ func (a *assembler) compareRows(pairs []Pair, suffix string) {
 	}
 }
 
-// copyRows gives the reference rows of the program's.
+// copyRows makes code that copies rows of the program to the reference.
 func (a *assembler) copyRows(pairs []Pair, suffix string) {
 	for _, pair := range pairs {
 		var h holes
@@ -412,7 +413,8 @@ func (a *assembler) copyRows(pairs []Pair, suffix string) {
 	}
 }
 
-// putIdle puts idle, or idled, which may differ, for all results, where lanes may be idle. Both call a function.
+// putIdle puts the stencil idle (it notes the old results of lanes that do not execute) or idled (it checks that they are
+// unchanged) for each result. Both call a function. Code for all lanes needs neither.
 func (a *assembler) putIdle(name, function string, s *Step, suffix string) {
 	if suffix != "_masked" || s.Instr == nil {
 		return
@@ -428,7 +430,8 @@ func (a *assembler) putIdle(name, function string, s *Step, suffix string) {
 	}
 }
 
-// noteBytes is how many bytes a step may note: of operands and results, and of what is in memory where idle lanes would store.
+// noteBytes returns the maximum size of a step's notes in bytes: of operands, of results, and of the memory at which idle lanes
+// would store.
 func (a *assembler) noteBytes(s *Step) int {
 	n := (len(s.Reads) + len(s.Writes)) * NoteSize
 	if s.Exec == Memory {
@@ -437,7 +440,7 @@ func (a *assembler) noteBytes(s *Step) int {
 	return n
 }
 
-// putNotes keeps the shadows of operands that a step overwrites, for what is said of it should it differ.
+// putNotes makes code that notes the shadows of operands that a step overwrites, for the report of a difference.
 func (a *assembler) putNotes(s *Step) {
 	for n := s.Overwritten; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros64(n)
@@ -447,7 +450,7 @@ func (a *assembler) putNotes(s *Step) {
 	}
 }
 
-// checkUniform looks whether registers are compact and the same in all lanes that execute.
+// checkUniform makes code that exits with reason unless the registers are uniform for the executing lanes.
 func (a *assembler) checkUniform(pairs []Pair, reason Reason) {
 	for _, pair := range pairs {
 		if pair.Row.Slot == code.P || pair.Row.Row < 0 {
@@ -459,7 +462,7 @@ func (a *assembler) checkUniform(pairs []Pair, reason Reason) {
 	}
 }
 
-// putSeparately is a step that only computes.
+// putSeparately makes the code of a step that only computes.
 func (a *assembler) putSeparately(s *Step, suffix string) {
 	a.putNotes(s)
 	a.putIdle("idle", "call_note", s, suffix)
@@ -479,20 +482,21 @@ func (a *assembler) putSeparately(s *Step, suffix string) {
 	a.checkProofs(s, suffix)
 }
 
-// compareWithReference is the step's reference, and the comparison of what it and the program have written.
+// compareWithReference makes code that executes the step's reference and compares the results.
 func (a *assembler) compareWithReference(s *Step, suffix string) {
 	if !a.tryCompareInOne(s, suffix) {
 		a.putReferenceAndCompare(s, s.resultResidence(), suffix)
 	}
 }
 
-// putReferenceAndCompare executes the reference, and compares.
+// putReferenceAndCompare is compareWithReference with separate stencils for the execution and the comparison.
 func (a *assembler) putReferenceAndCompare(s *Step, residence residence, suffix string) {
 	a.putReference(s, suffix, Halfway)
 	a.compareResults(s, residence, suffix)
 }
 
-// tryCompareInOne is compareWithReference by one stencil, if there is one: for a result that is kept in a shadow, for all lanes.
+// tryCompareInOne is compareWithReference with one stencil. It reports whether there is one: only for all lanes, and for a result
+// that is expected in a shadow.
 func (a *assembler) tryCompareInOne(s *Step, suffix string) bool {
 	if suffix == "_masked" || s.resultResidence() != inShadow {
 		return false
@@ -508,20 +512,20 @@ func (a *assembler) tryCompareInOne(s *Step, suffix string) bool {
 	return true
 }
 
-// compareResults compares what a step has written with the reference's.
+// compareResults makes code that compares the results of a step with the reference's results.
 func (a *assembler) compareResults(s *Step, residence residence, suffix string) {
 	for _, pair := range s.Writes {
 		a.compareResult(pair, residence, suffix, true, Differs)
 	}
 }
 
-// checkProofs looks whether what is proved of results is so, and whether lanes that do not execute have what they had.
+// checkProofs makes code that checks the results proved uniform, and that lanes which do not execute kept their values.
 func (a *assembler) checkProofs(s *Step, suffix string) {
 	a.checkUniform(s.UniformResults, Differs)
 	a.putIdle("idled", "call_moved", s, suffix)
 }
 
-// putOnceForBoth is a step on the lanes, whose results the reference gets.
+// putOnceForBoth makes the code of a step that executes once on the lanes. The reference receives a copy of the results.
 func (a *assembler) putOnceForBoth(s *Step, suffix string) {
 	for _, pair := range s.Writes {
 		if pair.Row.Slot != code.P {
@@ -535,7 +539,7 @@ func (a *assembler) putOnceForBoth(s *Step, suffix string) {
 	a.copyRows(s.Copied, suffix)
 }
 
-// putMemoryStep is a load or store at a compact address.
+// putMemoryStep makes the code of a load or store: at a compact address if it has one, else on the lanes.
 func (a *assembler) putMemoryStep(s *Step, suffix string) {
 	acc := &a.prog.Access[s.Instr.Side]
 	if s.Overwritten != 0 || acc.Atom != nil || acc.Space == ptx.Local {
@@ -557,7 +561,7 @@ func (a *assembler) putMemoryStep(s *Step, suffix string) {
 	a.putIdle("idle", "call_note", s, suffix)
 	lanes, done := a.newLabel(), a.newLabel()
 	if s.Instr.Plan.Exec != code.Materialised {
-		if acc.Addr == code.NoSlot { // of a load: it is compact always
+		if acc.Addr == code.NoSlot { // a fixed address is always compact
 			a.putCompactMemory(s, acc, suffix, a.exitLabel(a.step, Unsupported))
 			a.checkProofs(s, suffix)
 			return
@@ -581,7 +585,8 @@ func (a *assembler) putMemoryStep(s *Step, suffix string) {
 	a.checkProofs(s, suffix)
 }
 
-// putCompactMemory is memory where the address is compact; it goes to a label where it is not.
+// putCompactMemory makes the code of an access at a compact address, with its comparison. It jumps to the label lanes if the
+// address is generic or its memory is not found.
 func (a *assembler) putCompactMemory(s *Step, acc *code.Access, suffix string, lanes int) {
 	a.putReach(s.Instr, acc, suffix, lanes)
 	a.putStoreNotes("before", s, acc, suffix)
@@ -595,7 +600,7 @@ func (a *assembler) putCompactMemory(s *Step, acc *code.Access, suffix string, l
 	a.putStoreNotes("after", s, acc, suffix)
 }
 
-// checkPattern looks whether the addresses of an access on the lanes are as is proved.
+// checkPattern makes code that exits to Go unless the addresses of an access on the lanes have the proved pattern.
 func (a *assembler) checkPattern(instr *code.Instr, suffix string) {
 	if instr.Op.Signature().Side != code.AccessSide || a.prog.Access[instr.Side].Pattern == code.AnyPattern {
 		return
@@ -606,7 +611,7 @@ func (a *assembler) checkPattern(instr *code.Instr, suffix string) {
 	a.putOrLeave("as_proved_"+acc.Addr.String()+suffix, h)
 }
 
-// compareAddress compares that of an access.
+// compareAddress makes code that compares the address of an access with the reference's address.
 func (a *assembler) compareAddress(s *Step, suffix string) {
 	pair, after := s.Reads[0], a.newLabel()
 	if s.AddressCompared {
@@ -619,7 +624,8 @@ func (a *assembler) compareAddress(s *Step, suffix string) {
 	a.bind(after)
 }
 
-// putStoreNotes puts before or after, of a store whose lanes may be idle.
+// putStoreNotes puts the stencil before (it notes the memory of idle lanes) or after (it checks that this is unchanged) for a
+// store with a mask.
 func (a *assembler) putStoreNotes(name string, s *Step, acc *code.Access, suffix string) {
 	if !acc.Store || suffix != "_masked" {
 		return
@@ -628,7 +634,7 @@ func (a *assembler) putStoreNotes(name string, s *Step, acc *code.Access, suffix
 	a.putOrLeave(name+spaceSuffix(acc), holes{n0: note, n1: int64(8 * acc.HitIndex), e: int64(acc.Bytes), leave: a.exitLabel(a.step, Differs)})
 }
 
-// compareStored compares what a store at a compact address has left in memory with what the reference's rows have.
+// compareStored makes code that compares the memory after a store at a compact address with the reference's rows.
 func (a *assembler) compareStored(ref *code.Access, suffix string) {
 	a.put("memory_changed", holes{leave: a.exitLabel(a.step, Differs)})
 	for i, e := range ref.Elems {

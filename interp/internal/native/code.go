@@ -14,34 +14,35 @@ import (
 	"gemu/regfile"
 )
 
-// Code is a program as machine code: for all lanes, and for some of them. Each is made when it
-// is needed first.
+// Code is the machine code of a program. It has one body for all lanes and one for the lanes of a mask; each is assembled at
+// the first use.
 type Code struct {
 	lib              *Library
 	prog             *code.Program
-	fixedAllocations []*mem.Allocation // that fixed addresses lie in, by the index of the side table
-	constants        unsafe.Pointer    // where the constants begin
+	fixedAllocations []*mem.Allocation // allocations of fixed addresses, by the index of the access
+	constants        unsafe.Pointer    // the program's constants
 
-	// Sources is the special registers that Context.SetSources is given.
+	// Sources has the special registers, uniform or affine, whose values the caller must pass to Context.SetSources.
 	Sources []ptx.SpecialReg
 
-	// Uniform is the special registers that Context.SetSpecials has to have.
+	// Uniform has the special registers whose values the caller must pass to Context.SetSpecials.
 	Uniform []ptx.SpecialReg
 
 	bodies bodies
 }
 
-// bodies are a program's code for all lanes, and for some.
+// bodies has a program's code for all lanes and for the lanes of a mask.
 type bodies struct {
 	full, masked atomic.Pointer[body]
-	mu           sync.Mutex               // held to make one
-	contentSum   func() [sha256.Size]byte // of what they are made of
+	mu           sync.Mutex               // held while a body is assembled
+	contentSum   func() [sha256.Size]byte // returns the checksum of the bodies' input
 }
 
-// New is the machine code of a program, whose constants are laid out.
+// New returns the machine code of a program, from the stencils of this host's library. The program's constants must be laid
+// out.
 func New(p *code.Program) *Code { return HostLibrary().New(p) }
 
-// New is the machine code of a program of these stencils.
+// New returns the machine code of a program, from these stencils. The program's constants must be laid out.
 func (l *Library) New(p *code.Program) *Code {
 	c := &Code{lib: l, prog: p, constants: p.Consts.Pointer(), fixedAllocations: make([]*mem.Allocation, len(p.Access)), Uniform: uniformSources(p), Sources: sourcesOf(p)}
 	for i := range p.Access {
@@ -55,42 +56,42 @@ func (l *Library) New(p *code.Program) *Code {
 	return c
 }
 
-// body is the code of a program for all lanes, or for those of a mask. Places are offsets.
+// body is the code of a program for all lanes or for the lanes of a mask. Places are offsets in bytes from its beginning.
 type body struct {
 	text         *text
-	blocks       []int32   // by block: its beginning, where it is counted
-	afterCaution []int32   // … the same of blocks that have to be looked at first, behind that
-	instrs       []int32   // by pc: where it begins; none: it has no stencil
+	blocks       []int32   // by block: its beginning
+	afterCaution []int32   // by block: the place after its exit with NeedsCaution; its beginning if it has no such exit
+	instrs       []int32   // by pc: the instruction's beginning; noPlace if it has no stencil
 	addresses    []uintptr // by pc of the first instruction of a block: the address of its beginning
 
 	// Of check mode.
-	steps []int32 // by number: where it begins
-	ends  []int32 // by block: where the end is, behind its steps
+	steps []int32 // by number: the step's beginning
+	ends  []int32 // by block: the code of its end, after its steps
 }
 
-// Stretch is how many PTX instructions native code executes before it comes back to Go, which may want to stop it:
-// that many, and what is left of a block up to its end or to an instruction before which it rests, one in so many. It
-// takes less than 100 µs, for what takes long counts as several; of the slowest operations on halves up to 0.8 ms.
+// Stretch is the number of PTX instructions after which machine code exits, so that Go can preempt the goroutine. The exit
+// is at the end of a block, or between two instructions of a block that is longer than Stretch. A stretch takes less than
+// 100 µs, because slow instructions count as several; with the slowest operations on halves it takes up to 0.8 ms.
 const Stretch = 4096
 
-// How many instructions one counts as there, besides itself. Of others that take long, the directives of package alu say it.
+// The cost of slow instructions, in instructions beyond the first. Directives in package alu give the cost of slow operations.
 const (
-	SlowCost   = 255 // that does few lanes at a time
-	atomicCost = 63  // that has each lane wait for memory in turn
-	vectorCost = 31  // that loads or stores vectors
-	GatherCost = 15  // whose lanes may be in 32 lines of memory; the stencil knows whether they are
+	SlowCost   = 255 // an operation that processes few lanes at a time
+	atomicCost = 63  // an atomic: each lane waits for memory in turn
+	vectorCost = 31  // a load or store of a vector
+	GatherCost = 15  // an access whose lanes may be in 32 cache lines; the stencil counts it only if they are scattered
 )
 
-// ClearedBytesPerInstr is how many bytes are cleared, at most, in the time that an instruction may take which counts as one.
+// ClearedBytesPerInstr is the maximum number of bytes that are cleared in the time of one instruction of cost 1.
 const ClearedBytesPerInstr = 512
 
-// noPlace is no place.
+// noPlace marks a place that is missing or not known yet.
 const noPlace = -1
 
-// bodyFor is the program's code for all lanes, or for those of a mask.
+// bodyFor returns the program's code for the context's active mask.
 func (c *Code) bodyFor(ctx *Context) *body { return c.bodies.bodyFor(ctx, c.lib, c.assemble) }
 
-// bodyFor is the one that a context needs.
+// bodyFor returns the body for the context's active mask, and sets the context's tables of code.
 func (f *bodies) bodyFor(ctx *Context, l *Library, assemble func(masked bool) *body) *body {
 	fullBody, maskedBody := f.full.Load(), f.masked.Load()
 	ctx.setTables(fullBody, maskedBody)
@@ -105,7 +106,7 @@ func (f *bodies) bodyFor(ctx *Context, l *Library, assemble func(masked bool) *b
 	return f.makeBody(masked, l, assemble)
 }
 
-// makeBody makes one that is not there.
+// makeBody returns a body and assembles it if it is missing.
 func (f *bodies) makeBody(masked bool, l *Library, assemble func(masked bool) *body) *body {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -121,14 +122,13 @@ func (f *bodies) makeBody(masked bool, l *Library, assemble func(masked bool) *b
 	return b
 }
 
-// Make makes the code for all lanes, or for some, ahead of when it is needed.
+// Make assembles the code for all lanes, or for the lanes of a mask, before its first use.
 func (c *Code) Make(masked bool) { c.bodies.makeBody(masked, c.lib, c.assemble) }
 
-// Ready reports whether the host executes the code.
+// Ready reports whether the host can execute the code.
 func (c *Code) Ready(ctx *Context) bool { return c.bodyFor(ctx).text.memory != nil }
 
-// NextSupported is the first instruction from pc on, up to the end of its block, that has a stencil or ends the
-// block.
+// NextSupported returns the pc of the first instruction at or after pc that has a stencil or ends the block.
 func (c *Code) NextSupported(ctx *Context, pc int32) int32 {
 	instrs := c.bodyFor(ctx).instrs
 	for instrs[pc] == noPlace {
@@ -137,25 +137,26 @@ func (c *Code) NextSupported(ctx *Context, pc int32) int32 {
 	return pc
 }
 
-// RunBlock executes from the beginning of a block on, by its index.
+// RunBlock enters machine code at the beginning of a block, by its index.
 func (c *Code) RunBlock(ctx *Context, f *regfile.File, index int32) {
 	b := c.bodyFor(ctx)
 	c.run(ctx, f, b, b.blocks[index])
 }
 
-// RunBlockAfterCaution executes from the beginning of a block on that has been looked at (see Cautious).
+// RunBlockAfterCaution enters machine code at the beginning of a block whose Caution conditions the caller has checked (see
+// NeedsCaution).
 func (c *Code) RunBlockAfterCaution(ctx *Context, f *regfile.File, index int32) {
 	b := c.bodyFor(ctx)
 	c.run(ctx, f, b, b.afterCaution[index])
 }
 
-// RunInstr executes from an instruction on, which has a stencil or ends its block.
+// RunInstr enters machine code at an instruction, which must have a stencil or end its block.
 func (c *Code) RunInstr(ctx *Context, f *regfile.File, pc int32) {
 	b := c.bodyFor(ctx)
 	c.run(ctx, f, b, b.instrs[pc])
 }
 
-// assemble makes the code.
+// assemble makes the code of the program.
 func (c *Code) assemble(masked bool) *body {
 	a := newAssembler(c, masked)
 	defer a.release()
@@ -192,7 +193,8 @@ func (a *assembler) putBlock(b *code.Block) {
 	a.putStubs()
 }
 
-// stretchEnds reports, before each instruction of a block, whether code has to come back between two of them, after so many.
+// stretchEnds counts an instruction of a block, and reports whether the code must exit before it because stretch instructions
+// have passed.
 func (a *assembler) stretchEnds(stretch int) bool {
 	a.sinceExit++
 	if a.sinceExit < stretch {
@@ -202,7 +204,7 @@ func (a *assembler) stretchEnds(stretch int) bool {
 	return true
 }
 
-// putStubs puts the ways out behind a block, and what is rarely come to.
+// putStubs puts the cold code, the hit lookups and the exits after a block.
 func (a *assembler) putStubs() {
 	a.putColdCode()
 	for _, r := range a.hitLookups {
@@ -227,28 +229,28 @@ func (a *assembler) putStubs() {
 	a.stubs = a.stubs[:0]
 }
 
-// putExit goes out of native code.
+// putExit puts an exit: the code returns to Go.
 func (a *assembler) putExit(pc int32, reason Reason) {
 	a.placeIsland()
 	a.put("out", holes{n0: int64(pc), n1: int64(reason)})
 }
 
-// exitLabel is the label of a way out, which is behind the block.
+// exitLabel returns the label of a new exit, which is placed after the block.
 func (a *assembler) exitLabel(pc int32, reason Reason) int {
 	l := a.newLabel()
 	a.addExit(l, pc, reason)
 	return l
 }
 
-// addExit has a label be that of one.
+// addExit places an exit at label, after the block.
 func (a *assembler) addExit(label int, pc int32, reason Reason) {
-	if a.check != nil && reason == Unsupported { // before a step, or in the middle of one
+	if a.check != nil && reason == Unsupported { // Go's place is a step: its beginning, or its middle
 		pc, reason = a.step, a.goReason
 	}
 	a.stubs = append(a.stubs, stub{label: label, pc: pc, reason: reason})
 }
 
-// addStub is the label of one.
+// addStub adds a stub and returns its label.
 func (a *assembler) addStub(s stub) int {
 	s.label = a.newLabel()
 	a.stubs = append(a.stubs, s)
@@ -279,7 +281,7 @@ func (a *assembler) putEnd(b *code.Block) {
 	}
 }
 
-// ones is all ones if b.
+// ones returns a number with all bits set if b, else 0.
 func ones(b bool) int64 {
 	if b {
 		return -1
@@ -287,7 +289,7 @@ func ones(b bool) int64 {
 	return 0
 }
 
-// putEdge goes from a block to the one at pc to, with so many branches.
+// putEdge makes the code of the way from block b to the block at pc to, and counts branches executed branches for it.
 func (a *assembler) putEdge(b *code.Block, to int32, branches int64) {
 	a.put("edge", holes{n0: int64(to), n1: branches, other: a.exitLabel(to, BudgetUsed), leave: a.addStub(stub{pc: b.Last, reason: Reconverges, target: to, branches: branches})})
 	a.put("jump", holes{other: int(a.blockLabels[a.prog.Block(to).Index])})

@@ -1,8 +1,8 @@
 package native
 
-// This file makes machine code of instructions that execute compactly, as package lanes does in affine.go: on shadows if these
-// have what is wanted for the lanes at hand, otherwise on the lanes. What needs a rule of affinetrack that has no stencil
-// is Go's.
+// This file makes machine code of instructions that execute compactly, as package lanes does in affine.go: on shadows if they
+// hold the operands of all executing lanes, otherwise on the lanes. An instruction whose affine rule has no stencil is left to
+// Go.
 
 import (
 	"slices"
@@ -15,7 +15,7 @@ import (
 	"gemu/regfile"
 )
 
-// putExecution is what an instruction does, without its guard, in the way that the plan has chosen.
+// putExecution makes the code of an instruction, without its guard, as the plan has chosen: on the lanes or compactly.
 func (a *assembler) putExecution(pc int32, instr *code.Instr, suffix string) {
 	switch instr.Plan.Exec {
 	case code.OnLanes:
@@ -40,11 +40,11 @@ func (a *assembler) putExecution(pc int32, instr *code.Instr, suffix string) {
 	}
 }
 
-// compactSize is the bytes of a shadow.
+// compactSize is the size of a shadow in bytes.
 const compactSize = int64(unsafe.Sizeof(regfile.Compact{}))
 
-// setShadow is the place of an operand's shadow, in bytes from where those of its kind begin, or the constants: for the hole with
-// a letter.
+// setShadow fills the hole with this letter with the place of an operand's shadow: the offset in bytes from the first shadow of
+// its kind, or in the constants.
 func (a *assembler) setShadow(h *holes, letter byte, o code.Row) {
 	if o.Row >= 0 {
 		a.setRegisterShadow(h, letter, o)
@@ -54,12 +54,12 @@ func (a *assembler) setShadow(h *holes, letter byte, o code.Row) {
 	a.setHole(h.operand(letter), a.shadows[o.Slot]+compactSize*int64(^o.Row))
 }
 
-// setRegisterShadow is shadow of what is no constant.
+// setRegisterShadow is setShadow for a register.
 func (a *assembler) setRegisterShadow(h *holes, letter byte, o code.Row) {
 	a.setHole(h.operand(letter), compactSize*int64(o.Row))
 }
 
-// putOnShadow puts a stencil of one operand's shadow, in a form for its slot.
+// putOnShadow puts a stencil with one operand, a shadow. The stencil may jump to the label in others, if there is one.
 func (a *assembler) putOnShadow(name string, letter byte, o code.Row, others ...int) {
 	var h holes
 	if len(others) > 0 {
@@ -69,7 +69,7 @@ func (a *assembler) putOnShadow(name string, letter byte, o code.Row, others ...
 	a.putOrLeave(name+"_"+o.Slot.String(), h)
 }
 
-// materialise writes what the shadow of a register has for the lanes that execute to its row.
+// materialise writes a register's compact value to its row, for the executing lanes that the shadow covers.
 func (a *assembler) materialise(o code.Row) {
 	if o.Row < 0 || o.Slot != code.R && o.Slot != code.Q {
 		return
@@ -80,14 +80,14 @@ func (a *assembler) materialise(o code.Row) {
 	a.putOrLeave("materialise_"+o.Slot.String(), h)
 }
 
-// dropShadow has the shadow of a register not speak for the lanes that execute.
+// dropShadow removes the executing lanes from the lanes that a register's shadow covers.
 func (a *assembler) dropShadow(o code.Row) {
 	if o.Slot == code.R || o.Slot == code.Q {
 		a.putOnShadow("uncompact", 'D', o)
 	}
 }
 
-// putMaterialised executes an instruction on the lanes, after expanding what it reads.
+// putMaterialised makes code that materialises an instruction's sources and then executes it on the lanes.
 func (a *assembler) putMaterialised(pc int32, instr *code.Instr, suffix string) {
 	a.materialiseSources(instr)
 	a.putOperation(pc, instr, suffix)
@@ -97,7 +97,7 @@ func (a *assembler) putMaterialised(pc int32, instr *code.Instr, suffix string) 
 	}
 }
 
-// materialiseSources expands what an instruction reads.
+// materialiseSources materialises the sources of an instruction.
 func (a *assembler) materialiseSources(instr *code.Instr) {
 	s := instr.Op.Signature()
 	if s.Side != code.NoSide && s.Side != code.AccessSide {
@@ -127,7 +127,7 @@ func (a *assembler) materialiseSources(instr *code.Instr) {
 	}
 }
 
-// dropResultShadows has the shadows of an instruction's results not speak for the lanes that execute.
+// dropResultShadows calls dropShadow for the results of an instruction.
 func (a *assembler) dropResultShadows(instr *code.Instr) {
 	s := instr.Op.Signature()
 	if !instr.Plan.LeavesStale {
@@ -145,8 +145,8 @@ func (a *assembler) dropResultShadows(instr *code.Instr) {
 	}
 }
 
-// addOnLanes has the way of an instruction on the lanes, to which that on shadows goes by a label, be behind the block. If it
-// has no machine code, it is Go's.
+// addOnLanes adds cold code that executes an instruction on the lanes. The compact code jumps to it by the label lanes. If it
+// has no machine code, the jump exits to Go.
 func (a *assembler) addOnLanes(pc int32, instr *code.Instr, suffix string, lanes int) {
 	if a.check != nil {
 		a.tallyCompact(instr.Op.Signature())
@@ -154,14 +154,14 @@ func (a *assembler) addOnLanes(pc int32, instr *code.Instr, suffix string, lanes
 	a.addColdCode(coldCode{pc: pc, in: instr, suffix: suffix, label: lanes, put: (*assembler).putOnLanes})
 }
 
-// putOnLanes is an instruction of otherwise on the lanes.
+// putOnLanes makes the cold code of addOnLanes.
 func (a *assembler) putOnLanes(s *coldCode) {
 	a.leaveUnreached(s.pc, s.in)
 	a.putMaterialised(s.pc, s.in, s.suffix)
 }
 
-// leaveUnreached has Go make a load of one value for all lanes from an address that is compact, but where reach has found no
-// memory: what it gives is compact, if it is not local memory.
+// leaveUnreached leaves a load to Go if it loads one value for all lanes at a compact address, but the reach stencil has not
+// found its memory. In Go its result is compact, unless the memory is local.
 func (a *assembler) leaveUnreached(pc int32, instr *code.Instr) {
 	if instr.Op.Signature().Kind != code.Load || !instr.Plan.LeavesStale {
 		return
@@ -172,28 +172,29 @@ func (a *assembler) leaveUnreached(pc int32, instr *code.Instr) {
 	a.bind(lanes)
 }
 
-// coldCode is code that is rarely come to: by a label, from which it goes on at another. What it lacks, it leaves to Go.
+// coldCode is rarely executed code, placed after a block. The block jumps to label, and the code jumps back to resume. If put
+// leaves it to Go, it becomes an exit.
 type coldCode struct {
 	pc          int32
 	in          *code.Instr
 	suffix      string
-	keepsResult bool // the result is to be kept here
+	keepsResult bool // this code stores the result's shadow
 	label       int
 	put         func(*assembler, *coldCode)
 
-	// Of the assembler when it came there.
+	// State of the assembler at the call of addColdCode.
 	resume int
 	step   int32
 }
 
-// addColdCode has code be behind the block. It goes on with what is put next.
+// addColdCode adds cold code for after the block. It resumes at the code that is put next.
 func (a *assembler) addColdCode(s coldCode) {
 	s.resume, s.step = a.newLabel(), a.step
 	a.bind(s.resume)
 	a.coldCode = append(a.coldCode, s)
 }
 
-// putColdCode puts the code behind a block. That may have some beside it, too.
+// putColdCode puts the cold code after a block, including cold code that other cold code adds.
 func (a *assembler) putColdCode() {
 	for i := 0; i < len(a.coldCode); i++ {
 		s := a.coldCode[i]
@@ -205,11 +206,11 @@ func (a *assembler) putColdCode() {
 			a.addExit(s.label, s.pc, Unsupported)
 		}
 	}
-	clear(a.coldCode) // for the assembler is kept
+	clear(a.coldCode) // release references: the assembler is reused
 	a.coldCode = a.coldCode[:0]
 }
 
-// putScalar has the result of an operation on single values be under way.
+// putScalar makes code that computes an operation once, on the uniform values of its operands.
 func (a *assembler) putScalar(instr *code.Instr) {
 	s := instr.Op.Signature()
 	h := a.shadowHoles(instr)
@@ -221,7 +222,7 @@ func (a *assembler) putScalar(instr *code.Instr) {
 	a.putOrLeave("scalar_"+a.kernelName(instr), h)
 }
 
-// shadowHoles is the places of the shadows of an instruction's sources, and of predicates.
+// shadowHoles returns the holes for the shadows of an instruction's sources, and for its predicates.
 func (a *assembler) shadowHoles(instr *code.Instr) (h holes) {
 	s := instr.Op.Signature()
 	for i, row := range instr.Sources() {
@@ -236,10 +237,10 @@ func (a *assembler) shadowHoles(instr *code.Instr) (h holes) {
 	return h
 }
 
-// letters name source operands.
+// letters has the letters of the source operands, in order.
 const letters = "ABCE"
 
-// requireCompact goes to a label if not all sources are compact for the lanes that execute.
+// requireCompact makes code that jumps to the label lanes unless all sources are compact for the executing lanes.
 func (a *assembler) requireCompact(instr *code.Instr, lanes int) {
 	s := instr.Op.Signature()
 	for i, row := range instr.Sources() {
@@ -254,8 +255,8 @@ func (a *assembler) requireCompact(instr *code.Instr, lanes int) {
 	}
 }
 
-// requireUniform has an instruction whose sources are compact go on if they are the same in all lanes. Otherwise it goes
-// to the lanes if no rule allows what it has, and else to Go.
+// requireUniform makes code that continues if all sources, which must be compact, are uniform. For an affine source it exits
+// to Go if an affine rule allows the operand to be affine, else it jumps to the label lanes.
 func (a *assembler) requireUniform(pc int32, instr *code.Instr, lanes int) {
 	s := instr.Op.Signature()
 	for i, row := range instr.Sources() {
@@ -270,7 +271,7 @@ func (a *assembler) requireUniform(pc int32, instr *code.Instr, lanes int) {
 	}
 }
 
-// putCompact is an operation on registers, on their shadows if it can be.
+// putCompact makes the code of an operation on registers: on their shadows if possible, else on the lanes.
 func (a *assembler) putCompact(pc int32, instr *code.Instr, suffix string) {
 	lanes := a.newLabel()
 	d := code.Row{Slot: instr.Op.Signature().Dst, Row: instr.D}
@@ -279,8 +280,8 @@ func (a *assembler) putCompact(pc int32, instr *code.Instr, suffix string) {
 	a.addOnLanes(pc, instr, suffix, lanes)
 }
 
-// putResult has a register be compact with the result of an operation on compact operands. It goes to a label if they are
-// not, or the result is not.
+// putResult makes code that computes an operation on compact operands and stores the compact result in the shadow of d. It
+// jumps to the label lanes if an operand or the result is generic.
 func (a *assembler) putResult(pc int32, instr *code.Instr, d code.Row, suffix string, lanes int) {
 	s := instr.Op.Signature()
 	name, uniform := formName(s), noPlace
@@ -298,7 +299,7 @@ func (a *assembler) putResult(pc int32, instr *code.Instr, d code.Row, suffix st
 	h.other, h.leave = lanes, uniform
 	a.setRegisterShadow(&h, 'D', d)
 	a.putOrLeave("affine_"+name+suffix, h)
-	kept := suffix == "_full" // by the stencil
+	kept := suffix == "_full" // the stencil stores the shadow
 	if uniform >= 0 {
 		a.addColdCode(coldCode{pc: pc, in: instr, suffix: suffix, keepsResult: kept, label: uniform, put: (*assembler).putOnceForAll})
 	}
@@ -334,7 +335,7 @@ func signLetter(s *code.Signature) string {
 	return "u"
 }
 
-// putOnceForAll is an operation of result whose operands are the same in all lanes.
+// putOnceForAll makes the cold code of putResult for uniform operands.
 func (a *assembler) putOnceForAll(s *coldCode) {
 	a.putScalar(s.in)
 	if s.keepsResult {
@@ -345,7 +346,7 @@ func (a *assembler) putOnceForAll(s *coldCode) {
 	}
 }
 
-// rules are what stencils call rules on numbers of 32 bits that have no fast form, and which of them are told signs.
+// rules has the names of the stencils for affine rules on 32 bits without a fast form, and says which depend on signedness.
 var rules = map[ptx.Affine]struct {
 	name   string
 	signed bool
@@ -355,7 +356,7 @@ var rules = map[ptx.Affine]struct {
 	ptx.AffineAnd: {"and", false}, ptx.AffineOr: {"or", false}, ptx.AffineXor: {"xor", false},
 }
 
-// ruleName is the stencil of an operation's rule; none if there is none.
+// ruleName returns the name of the stencil for an operation's affine rule, or "" if there is none.
 func ruleName(s *code.Signature) string {
 	r, ok := rules[s.Rule]
 	if !ok || s.Width != 32 {
@@ -367,7 +368,7 @@ func ruleName(s *code.Signature) string {
 	return r.name
 }
 
-// sourcesOf is the special registers that a program reads compactly, each once, and that change no more while a warp
+// sourcesOf returns the special registers that a program reads compactly, each once, without those that change while a warp
 // runs.
 func sourcesOf(p *code.Program) (list []ptx.SpecialReg) {
 	for i := range p.Instrs {
@@ -379,7 +380,7 @@ func sourcesOf(p *code.Program) (list []ptx.SpecialReg) {
 	return list
 }
 
-// putSource reads a special register that is uniform or affine.
+// putSource makes the code of a read of a special register that is uniform or affine.
 func (a *assembler) putSource(instr *code.Instr, suffix string) {
 	s, r := instr.Op.Signature(), ptx.SpecialReg(instr.Imm)
 	d := code.Row{Slot: s.Dst, Row: instr.D}
@@ -399,7 +400,7 @@ func (a *assembler) putSource(instr *code.Instr, suffix string) {
 	}
 }
 
-// storeShadow has a register be compact for the lanes that execute, with the result under way.
+// storeShadow makes code that stores the computed compact result in a register's shadow, for the executing lanes.
 func (a *assembler) storeShadow(d code.Row, suffix string) {
 	var h holes
 	a.setRegisterShadow(&h, 'D', d)
@@ -407,17 +408,17 @@ func (a *assembler) storeShadow(d code.Row, suffix string) {
 	a.putOrLeave("keep_"+d.Slot.String()+suffix, h)
 }
 
-// materialiseBoth expands a register that is to be in both places.
+// materialiseBoth materialises a result that the plan wants in the shadow and in the row.
 func (a *assembler) materialiseBoth(instr *code.Instr, d code.Row) {
 	if instr.Plan.WritesBoth {
 		a.materialise(d)
 	}
 }
 
-// comparisons are what stencils call those of integers.
+// comparisons has the names of the stencils for comparisons of integers.
 var comparisons = [...]string{affinetrack.Eq: "eq", affinetrack.Ne: "ne", affinetrack.Lt: "lt", affinetrack.Le: "le", affinetrack.Gt: "gt", affinetrack.Ge: "ge"}
 
-// putCompactCompare is a comparison, on shadows if it can be.
+// putCompactCompare makes the code of a comparison: on shadows if possible, else on the lanes.
 func (a *assembler) putCompactCompare(pc int32, instr *code.Instr, suffix string) {
 	s, lanes := instr.Op.Signature(), a.newLabel()
 	if name := formName(s); name != "" {
@@ -436,7 +437,7 @@ func (a *assembler) putCompactCompare(pc int32, instr *code.Instr, suffix string
 	a.putCombination(instr, suffix)
 }
 
-// putLanesComparison has the outcome of a comparison on the lanes be under way.
+// putLanesComparison makes the cold code of putCompactCompare: the comparison on the lanes.
 func (a *assembler) putLanesComparison(s *coldCode) {
 	a.materialiseSources(s.in)
 	a.putComparison(s.in)
@@ -445,7 +446,7 @@ func (a *assembler) putLanesComparison(s *coldCode) {
 	}
 }
 
-// putCompactAccess is a load or store, at a compact address if it has one.
+// putCompactAccess makes the code of a load or store: at a compact address if it has one, else on the lanes.
 func (a *assembler) putCompactAccess(pc int32, instr *code.Instr, suffix string) {
 	acc, lanes := &a.prog.Access[instr.Side], a.newLabel()
 	a.putReach(instr, acc, suffix, lanes)
@@ -453,7 +454,7 @@ func (a *assembler) putCompactAccess(pc int32, instr *code.Instr, suffix string)
 	a.addOnLanes(pc, instr, suffix, lanes)
 }
 
-// putMoves loads or stores the elements of an access whose memory has been found.
+// putMoves makes code that loads or stores the elements of an access, after putReach has found the memory.
 func (a *assembler) putMoves(instr *code.Instr, acc *code.Access, suffix string) {
 	if acc.Store {
 		a.put("changes", holes{})
@@ -470,7 +471,7 @@ func (a *assembler) putMoves(instr *code.Instr, acc *code.Access, suffix string)
 			a.materialise(o)
 			a.setPlace(&h, 'B', o.Slot, o.Row)
 			a.putOrLeave("row_store_"+name+"_"+row+suffix, h)
-		case instr.Plan.LeavesStale: // its address is the same in all lanes, where it is compact
+		case instr.Plan.LeavesStale: // a compact address is uniform here: the load has one value for all lanes
 			a.putOrLeave("one_"+name, h)
 			a.storeShadow(o, suffix)
 			a.materialiseBoth(instr, o)
@@ -481,7 +482,7 @@ func (a *assembler) putMoves(instr *code.Instr, acc *code.Access, suffix string)
 	}
 }
 
-// putReach finds the memory of an access at a compact address; it goes to a label if there is none.
+// putReach makes code that finds the memory of an access at a compact address, and jumps to the label lanes if it finds none.
 func (a *assembler) putReach(instr *code.Instr, acc *code.Access, suffix string, lanes int) {
 	h := holes{n0: int64(acc.Offset), n1: int64(8 * acc.HitIndex), e: int64(acc.Bytes), other: lanes}
 	name := "reach_"

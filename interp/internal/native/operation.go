@@ -10,7 +10,7 @@ import (
 	"gemu/regfile"
 )
 
-// putInstr makes the code of an instruction.
+// putInstr makes the code of an instruction with its guard.
 func (a *assembler) putInstr(pc int32, instr *code.Instr) {
 	start, suffix, after := len(a.buf), a.suffix, 0
 	if instr.Guard != 0 {
@@ -32,7 +32,8 @@ func (a *assembler) putInstr(pc int32, instr *code.Instr) {
 	}
 }
 
-// attempt makes code, or none if that is to be Go's; made tells which.
+// attempt calls emit and reports whether it made code. If emit leaves the instruction to Go, attempt removes all that it
+// has put.
 func (a *assembler) attempt(emit func()) (made bool) {
 	start, fixes, stubs, recalls, asides, before := len(a.buf), len(a.fixups), len(a.stubs), len(a.hitLookups), len(a.coldCode), a.leftToGo
 	emit()
@@ -44,7 +45,7 @@ func (a *assembler) attempt(emit func()) (made bool) {
 	return made
 }
 
-// putOperation is what an instruction does, without its guard.
+// putOperation makes the code of an instruction on the lanes, without its guard.
 func (a *assembler) putOperation(pc int32, instr *code.Instr, suffix string) {
 	s := instr.Op.Signature()
 	switch {
@@ -58,7 +59,7 @@ func (a *assembler) putOperation(pc int32, instr *code.Instr, suffix string) {
 		h.n0 = int64(instr.Imm)
 		a.putOrLeave(name, h)
 		a.addStencilCost(name)
-	case s.Kind == code.Load || s.Kind == code.Store || instr.Op == code.Atomic: // others that access memory have meanings of their own
+	case s.Kind == code.Load || s.Kind == code.Store || instr.Op == code.Atomic: // other memory instructions are left to Go
 		a.putAccess(pc, instr, suffix)
 	case s.Kind == code.Read:
 		a.putSpecial(instr, suffix)
@@ -67,14 +68,15 @@ func (a *assembler) putOperation(pc int32, instr *code.Instr, suffix string) {
 	}
 }
 
-// requireSecondResult leaves an operation to Go that has a second result which nobody wants. The first has a register always.
+// requireSecondResult leaves an operation to Go if its second result has no register. The first result always has one.
 func (a *assembler) requireSecondResult(instr *code.Instr) {
 	if instr.Op.Signature().Dst2 != code.NoSlot && instr.F == code.NoRow {
 		a.leaveToGo()
 	}
 }
 
-// kernelName is what stencils call an instruction's operation, whose number they have to have room for; none if they lack it.
+// kernelName returns the name of an instruction's kernel, or "" if it has none. It leaves an instruction to Go if its immediate
+// does not fit the stencil's hole.
 func (a *assembler) kernelName(instr *code.Instr) string {
 	if instr.Imm > math.MaxInt32 {
 		a.leaveToGo()
@@ -82,7 +84,7 @@ func (a *assembler) kernelName(instr *code.Instr) string {
 	return a.lib.kernels[instr.Op.Signature().Name]
 }
 
-// addCost has an instruction count as so many more, if any.
+// addCost adds n instructions to the cost of the stretch.
 func (a *assembler) addCost(n int) {
 	if n > 0 {
 		a.sinceExit += n
@@ -90,14 +92,14 @@ func (a *assembler) addCost(n int) {
 	}
 }
 
-// addStencilCost has an instruction count as one does that a stencil is of.
+// addStencilCost adds the cost of a stencil, if it exists.
 func (a *assembler) addStencilCost(name string) {
 	if s := a.lib.stencil(name); s != nil {
 		a.addCost(s.cost)
 	}
 }
 
-// operandHoles are the places of an instruction's operands.
+// operandHoles returns the holes for an instruction's operands.
 func (a *assembler) operandHoles(instr *code.Instr) (h holes) {
 	s := instr.Op.Signature()
 	a.setRegister(&h, 'D', s.Dst, instr.D)
@@ -108,10 +110,11 @@ func (a *assembler) operandHoles(instr *code.Instr) (h holes) {
 	return h
 }
 
-// rowSizes are the bytes of a row of each kind.
+// rowSizes has the size of a row of each kind, in bytes.
 var rowSizes = [...]int64{code.R: 4 * regfile.Lanes, code.Q: 8 * regfile.Lanes, code.P: 4}
 
-// setPlace is that of an operand, in bytes from where its kind of rows begins, or the constants: for the hole with a letter.
+// setPlace fills the hole with this letter with the place of an operand: the offset in bytes from the first row of its kind,
+// or in the constants.
 func (a *assembler) setPlace(h *holes, letter byte, slot code.Slot, row int32) {
 	if slot == code.NoSlot || row >= 0 {
 		a.setRegister(h, letter, slot, row)
@@ -121,44 +124,44 @@ func (a *assembler) setPlace(h *holes, letter byte, slot code.Slot, row int32) {
 	a.setHole(h.operand(letter), a.consts[slot]+rowSizes[slot]*int64(^row))
 }
 
-// setRegister is place of what is no constant.
+// setRegister is setPlace for a register. It does nothing for an operand without a row.
 func (a *assembler) setRegister(h *holes, letter byte, slot code.Slot, row int32) {
 	if row != code.NoRow {
 		a.setHole(h.operand(letter), rowSizes[slot]*int64(row))
 	}
 }
 
-// maxOperandBytes is more bytes than anything has that stencils have the place of: they add to it.
+// maxOperandBytes is larger than any operand, in bytes. Stencils add offsets within an operand to its place.
 const maxOperandBytes = 4096
 
-// setHole is a place, if a stencil's holes have room for where it begins and ends.
+// setHole fills a hole with a place. It leaves the instruction to Go if the beginning or the end does not fit a hole.
 func (a *assembler) setHole(hole *int64, place int64) {
 	if *hole = place; place < 0 || place >= 1<<31-maxOperandBytes {
 		a.leaveToGo()
 	}
 }
 
-// checkOffset is a number of an access that a stencil's hole has to have room for.
+// checkOffset leaves the instruction to Go if an access's offset does not fit a stencil's hole.
 func (a *assembler) checkOffset(n int64) {
 	if n != int64(int32(n)) {
 		a.leaveToGo()
 	}
 }
 
-// putComparison has that of a comparison be under way.
+// putComparison makes the code that compares, without writing a predicate. putCombination must follow.
 func (a *assembler) putComparison(instr *code.Instr) {
 	a.putOrLeave(a.lib.kernels[instr.Op.Signature().Name], a.operandHoles(instr))
 }
 
-// combinations are how a comparison's outcome is combined with a predicate.
+// combinations has the parts of stencils' names for the boolean operation of setp, which combines the outcome with a predicate.
 var combinations = map[uint64]string{alu.BoolNone: "", alu.BoolAnd: "_and", alu.BoolOr: "_or", alu.BoolXor: "_xor"}
 
-// putCombination is what becomes of the outcome of a comparison.
+// putCombination makes the code that combines a comparison's outcome with a predicate and writes the result predicates.
 func (a *assembler) putCombination(instr *code.Instr, suffix string) {
 	op, known := combinations[instr.Imm&^alu.ComplementC]
 	h := a.operandHoles(instr)
 	h.n0 = ones(instr.Imm&alu.ComplementC != 0)
-	if !known || op != "" && instr.F != code.NoRow && instr.C == instr.D { // which the first result overwrites
+	if !known || op != "" && instr.F != code.NoRow && instr.C == instr.D { // the first result overwrites C
 		a.leaveToGo()
 	}
 	if instr.D != code.NoRow {

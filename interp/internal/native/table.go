@@ -21,27 +21,27 @@ type stencil struct {
 	code          []byte
 	refs          []ref
 	flips         []flip
-	neverConstant operandSet // that cannot be constants
-	cost          int        // as long as so many instructions, besides itself
+	neverConstant operandSet // operands that cannot be constants
+	cost          int        // duration, in instructions beyond the first
 }
 
 // operandSet is a set of source operands.
 type operandSet uint8
 
-// operandBit is the set of one, by its letter.
+// operandBit returns the set of the operand with this letter.
 func operandBit(letter byte) operandSet { return 1 << (letter - 'A') }
 
-// ref is four bytes of code to fill in.
+// ref is a hole: four bytes of code to fill in.
 type ref struct {
 	offset, addend int32
-	pool           int32 // of a constant: its number in the library
+	pool           int32 // for toPool: the constant's number in the library
 	kind           holeKind
 }
 
-// holeKind goes into a hole.
+// holeKind is the kind of value that fills a hole.
 type holeKind uint8
 
-// The places and numbers are in the order of holes.
+// The kinds of operand places and numbers are in the order of the fields of holes.
 const (
 	holeD holeKind = iota
 	holeF
@@ -54,62 +54,62 @@ const (
 	toNext // jumps
 	toOther
 	toLeave
-	toPool // a constant
+	toPool // address of a constant
 )
 
-// flip is what changes where an operand is a constant.
+// flip is a byte of code that changes if an operand is a constant.
 type flip struct {
 	offset  int32
 	xor     byte
-	operand operandSet // one
+	operand operandSet // exactly one operand
 }
 
-// Library is stencils by name. What is in a line of its table is read when it is needed first.
+// Library has stencils by name. It parses the line of a stencil at the first use.
 type Library struct {
 	Level *Level
 
 	lines   map[string]*line
-	kernels map[string]string // of operations, by their names
+	kernels map[string]string // names of kernels by the names of operations
 
 	mu        sync.Mutex
 	used      []*line
-	poolIndex map[string]int32 // of constants
+	poolIndex map[string]int32 // numbers of constants
 	pool      []string         // constants by number
 
 	cache bodyCache
 }
 
-// line is that of a stencil.
+// line is the line of a stencil in its table.
 type line struct {
 	name, columns string
 	parsed        atomic.Pointer[stencil]
-	used          atomic.Bool // since Take
+	used          atomic.Bool // since the last TakeUsed
 }
 
-// HostLibrary is the library of this host.
+// HostLibrary returns the library for this host's level. It keeps assembled code.
 var HostLibrary = sync.OnceValue(func() *Library {
 	l := HostLevel().Library()
 	l.cache.capacity = cacheBytes
 	return l
 })
 
-// Level is what stencils are compiled for: the processors of a kind that have so much at least.
+// Level is a level of instruction-set extensions: its stencils run on all processors that have at least these.
 type Level struct {
-	Name string // as compilers call it
-	Mark string // how the names of the files end, but for .txt, whose tables only it has; of the first level there is none
+	Name string // name in compilers' options
+	Mark string // suffix, before .txt, of the files with this level's own tables; empty for the first level
 
-	// PartialVectors says that they load and store some elements of a vector whatever their size.
+	// PartialVectors says that the processors load and store single elements of a vector (masked), of any element size.
 	PartialVectors bool
 
-	// Tables are the texts that a library is made of: a line for each stencil, which says its name, its code and its holes, with
-	// tabs between them, and lines of the form "=operation, tab, name".
+	// Tables has the texts of a library's tables. A stencil has one line: its name, its code and its holes, separated by tabs.
+	// A line "=operation, tab, name" gives the kernel of an operation.
 	Tables []string
 }
 
-// Levels are those of the host's kind of processor, from the one that all have up to that of this host.
+// Levels returns the levels that this host supports, from the baseline of its architecture up.
 func Levels() []*Level { return levels }
 
-// LevelByMark is the level of a mark; nil if the host has none.
+// LevelByMark returns the level with this mark, or nil if the host does not support it.
 func LevelByMark(mark string) *Level {
 	i := slices.IndexFunc(levels, func(l *Level) bool { return l.Mark == mark })
 	if i < 0 {
@@ -118,18 +118,19 @@ func LevelByMark(mark string) *Level {
 	return levels[i]
 }
 
-// HostLevel is the level of this host.
+// HostLevel returns the highest level that this host supports.
 func HostLevel() *Level { return levels[len(levels)-1] }
 
-// Library is the stencils of a level's tables and of others; of one name, the last. What is wrong with one comes out when it is
-// needed.
+// Library returns the stencils of the level's tables and of others. Of stencils with one name the last counts. A malformed
+// line panics at its first use.
 func (v *Level) Library(others ...string) *Library {
 	l := &Library{Level: v, lines: map[string]*line{}, kernels: map[string]string{}, poolIndex: map[string]int32{}}
 	l.add(slices.Concat(v.Tables, others))
 	return l
 }
 
-// WithSubstitute is a library with the same stencils but that those of some names are as another one.
+// WithSubstitute returns a copy of the library in which the code of one stencil replaces that of all names that replaced
+// selects.
 func (l *Library) WithSubstitute(stencil string, replaced func(name string) bool) *Library {
 	copied := &Library{Level: l.Level, lines: map[string]*line{}, kernels: l.kernels, poolIndex: map[string]int32{}}
 	for name, line := range l.lines {
@@ -142,7 +143,7 @@ func (l *Library) WithSubstitute(stencil string, replaced func(name string) bool
 	return copied
 }
 
-// add adds tables.
+// add adds the lines of tables.
 func (l *Library) add(tables []string) {
 	for _, table := range tables {
 		for text := range strings.Lines(table) {
@@ -159,11 +160,11 @@ func (l *Library) add(tables []string) {
 
 func newLine(name, text string) *line { return &line{name: name, columns: text} }
 
-// Names are those of all stencils, in no order.
+// Names returns the names of all stencils, in no order.
 func (l *Library) Names() iter.Seq[string] { return maps.Keys(l.lines) }
 
-// TakeUsed is the names of the stencils that code has wanted since the last call, in no order. Code that is kept is forgotten,
-// so that the same code wants them again.
+// TakeUsed returns the names of the stencils used since the last call, in no order. It clears the cache, so that the next
+// program uses its stencils anew.
 func (l *Library) TakeUsed() (names []string) {
 	l.ClearCache()
 	l.mu.Lock()
@@ -176,16 +177,16 @@ func (l *Library) TakeUsed() (names []string) {
 	return names
 }
 
-// ClearCache forgets the machine code that it keeps.
+// ClearCache drops all cached machine code.
 func (l *Library) ClearCache() { l.cache.clear() }
 
-// HasKernel reports whether there is machine code of an operation that computes.
+// HasKernel reports whether this host has a kernel for an arithmetic operation.
 func HasKernel(op code.Op) bool {
 	_, ok := HostLibrary().kernels[op.Signature().Name]
 	return ok
 }
 
-// stencil is the stencil of a name; nil if there is none.
+// stencil returns the stencil with this name, or nil if there is none.
 func (l *Library) stencil(name string) *stencil {
 	line := l.lines[name]
 	if line == nil {
@@ -206,14 +207,14 @@ func (l *Library) stencil(name string) *stencil {
 	return s
 }
 
-// constants are those of the stencils that have been read, by number.
+// constants returns the constants of all parsed stencils, by number.
 func (l *Library) constants() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.pool
 }
 
-// parse reads what is behind the name of a stencil. The library is locked.
+// parse parses the columns after a stencil's name. The caller must hold l.mu.
 func (l *Library) parse(line string) *stencil {
 	text, holes, _ := strings.Cut(line, "\t")
 	code, err := base64.RawStdEncoding.DecodeString(text)
@@ -236,7 +237,7 @@ func (l *Library) parse(line string) *stencil {
 			continue
 		}
 		r := ref{}
-		if letter == '_' { // a jump or a constant
+		if letter == '_' { // jump or constant
 			letter, rest = rest[0], rest[1:]
 			at := strings.IndexByte("nolp", letter)
 			if at < 0 {
@@ -245,7 +246,7 @@ func (l *Library) parse(line string) *stencil {
 			r.kind = toNext + holeKind(at)
 		} else if at := strings.IndexByte("DFABCE01", letter); at >= 0 {
 			r.kind = holeD + holeKind(at)
-		} else { // a small letter
+		} else { // lower-case letter: a flip
 			f := flip{operand: operandBit(letter - 'a' + 'A')}
 			f.offset, rest = parseNumber(rest)
 			xor, _ := parseNumber(rest[1:])
@@ -269,7 +270,7 @@ func (l *Library) parse(line string) *stencil {
 	return s
 }
 
-// addConstant is the number of a constant, given in hexadecimal.
+// addConstant returns the number of a constant, written in hexadecimal, and adds it if it is new. The caller must hold l.mu.
 func (l *Library) addConstant(text string) int32 {
 	bytes, err := hex.DecodeString(text)
 	if err != nil {
@@ -284,7 +285,7 @@ func (l *Library) addConstant(text string) int32 {
 	return n
 }
 
-// parseNumber is the number that a text begins with, and what is behind it.
+// parseNumber returns the decimal number at the beginning of text, and the remaining text.
 func parseNumber(text string) (n int32, rest string) {
 	i := 0
 	for ; i < len(text) && '0' <= text[i] && text[i] <= '9'; i++ {
