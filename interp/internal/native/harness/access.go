@@ -1,6 +1,6 @@
 package harness
 
-// This file tries loads and stores of one element, by addresses in a row and from a fixed address.
+// This file tests loads and stores of one element, at the addresses of a row and at a fixed address.
 
 import (
 	"encoding/binary"
@@ -18,7 +18,7 @@ import (
 	"gemu/regfile"
 )
 
-// shape is an access of one element.
+// shape is the shape of an access to one element.
 type shape struct {
 	size       int
 	signed     bool
@@ -26,7 +26,7 @@ type shape struct {
 	store      bool
 }
 
-// shapes are those of the operations that have one.
+// shapes has the shapes of loads and stores, by operation.
 var shapes = func() map[code.Op]shape {
 	list := map[code.Op]shape{}
 	for s := range eachShape {
@@ -39,7 +39,7 @@ var shapes = func() map[code.Op]shape {
 	return list
 }()
 
-// eachShape has all shapes, in order.
+// eachShape yields all shapes, in a fixed order.
 func eachShape(yield func(shape) bool) {
 	for _, size := range []int{1, 2, 4, 8} {
 		for _, addr := range []code.Slot{code.R, code.Q} {
@@ -52,13 +52,13 @@ func eachShape(yield func(shape) bool) {
 	}
 }
 
-// isAccess reports whether an operation is a load or store that is tried.
+// isAccess reports whether a suite tests the operation as a load or store.
 func isAccess(op code.Op) bool {
 	_, ok := shapes[op]
 	return ok || op == code.LoadFixed
 }
 
-// testAccesses tries an operation that accesses memory.
+// testAccesses tests an operation that accesses memory. It returns false if there is no machine code or a program differed.
 func (t *tester) testAccesses(op code.Op, round int) bool {
 	if op == code.LoadFixed {
 		return t.testFixed(round)
@@ -68,7 +68,7 @@ func (t *tester) testAccesses(op code.Op, round int) bool {
 		for i := range addressings {
 			for set := range 4 {
 				if set&2 != 0 && !s.store {
-					continue // a result is no constant
+					continue // a result cannot be a constant
 				}
 				for _, m := range []uint32{regfile.Full, t.mask(i + set + 3*round)} {
 					supported := t.testAccess(op, s, space, i, set, m)
@@ -83,10 +83,10 @@ func (t *tester) testAccesses(op code.Op, round int) bool {
 	return any
 }
 
-// margin is memory on both sides of an allocation, which nobody may touch.
+// margin is the number of bytes on each side of an allocation, which an access must not touch.
 const margin = 256
 
-// newAllocation makes an allocation of so many bytes, drawn, inside a larger piece of memory.
+// newAllocation returns an allocation of size random bytes, and the memory around it with both margins.
 func (t *tester) newAllocation(base uint64, size int) (a *mem.Allocation, around []byte) {
 	around = mem.AlignedBytes(uint64(size + 2*margin))
 	for i := range around {
@@ -97,34 +97,35 @@ func (t *tester) newAllocation(base uint64, size int) (a *mem.Allocation, around
 	return a, around
 }
 
-// addressings are ways in which lanes address memory of n elements, in elements, and in bytes beside.
+// addressings has functions that return the address of a lane in a memory of n elements: an index of an element, and an offset
+// in bytes from it.
 var addressings = []func(t *tester, lane, n int) (element, bytes int){
-	func(*tester, int, int) (int, int) { return 0, 0 },                                     // all one, the first
-	func(_ *tester, _, n int) (int, int) { return n - 1, 0 },                               // … the last
-	func(_ *tester, _, n int) (int, int) { return n, 0 },                                   // … behind it
-	func(*tester, int, int) (int, int) { return -1, 0 },                                    // … before it
-	func(*tester, int, int) (int, int) { return 1, 1 },                                     // … misaligned
-	func(_ *tester, lane, _ int) (int, int) { return lane, 0 },                             // side by side, from the first
-	func(_ *tester, lane, n int) (int, int) { return n - 32 + lane, 0 },                    // … to the last
-	func(_ *tester, lane, n int) (int, int) { return n - 31 + lane, 0 },                    // … one too far
-	func(_ *tester, lane, _ int) (int, int) { return lane - 1, 0 },                         // … from one too early
-	func(_ *tester, lane, _ int) (int, int) { return lane, 1 },                             // … misaligned
-	func(_ *tester, lane, _ int) (int, int) { return 31 - lane, 0 },                        // the other way
-	func(_ *tester, lane, n int) (int, int) { return n - 64 + 2*lane, 0 },                  // each second
-	func(_ *tester, lane, n int) (int, int) { return lane * (n / 32), 0 },                  // as far apart as may be
-	func(_ *tester, lane, n int) (int, int) { return n%33 + 2*(lane%16) - lane/16, 0 },     // … in each half of the warp
-	func(_ *tester, lane, n int) (int, int) { return lane%16 + (n-16)*(lane/16), 0 },       // side by side there
-	func(_ *tester, lane, n int) (int, int) { return (n - 1) * (lane / 16), 0 },            // … all one
-	func(_ *tester, lane, n int) (int, int) { return (n + lane/31) % (n + 1), 0 },          // the last lane elsewhere: the first is out
-	func(_ *tester, lane, _ int) (int, int) { return 5 + lane/31, 0 },                      // … the last lane beside the others
-	func(_ *tester, lane, _ int) (int, int) { return 3 + lane ^ lane>>4&1, 0 },             // two are exchanged
-	func(t *tester, _, n int) (int, int) { return t.IntN(n), 0 },                           // anywhere, and several at one
-	func(t *tester, lane, n int) (int, int) { return t.IntN(n), lane / 31 },                // … the last lane misaligned
-	func(t *tester, lane, n int) (int, int) { return t.IntN(n) + lane/17%2*(lane%2)*n, 0 }, // … some of them outside
-	func(t *tester, lane, n int) (int, int) { return t.IntN(n) - lane/31*2*n, 0 },          // … the last lane before it
-	func(t *tester, _, _ int) (int, int) { return int(t.Uint64() >> 3), 0 },                // anywhere in the address space
+	func(*tester, int, int) (int, int) { return 0, 0 },                                     // all lanes at the first element
+	func(_ *tester, _, n int) (int, int) { return n - 1, 0 },                               // all lanes at the last element
+	func(_ *tester, _, n int) (int, int) { return n, 0 },                                   // all lanes after the last element
+	func(*tester, int, int) (int, int) { return -1, 0 },                                    // all lanes before the first element
+	func(*tester, int, int) (int, int) { return 1, 1 },                                     // all lanes misaligned
+	func(_ *tester, lane, _ int) (int, int) { return lane, 0 },                             // contiguous, from the first element
+	func(_ *tester, lane, n int) (int, int) { return n - 32 + lane, 0 },                    // contiguous, to the last element
+	func(_ *tester, lane, n int) (int, int) { return n - 31 + lane, 0 },                    // contiguous, one element too far
+	func(_ *tester, lane, _ int) (int, int) { return lane - 1, 0 },                         // contiguous, from one element too early
+	func(_ *tester, lane, _ int) (int, int) { return lane, 1 },                             // contiguous, misaligned
+	func(_ *tester, lane, _ int) (int, int) { return 31 - lane, 0 },                        // contiguous, downwards
+	func(_ *tester, lane, n int) (int, int) { return n - 64 + 2*lane, 0 },                  // every second element
+	func(_ *tester, lane, n int) (int, int) { return lane * (n / 32), 0 },                  // the largest stride in bounds
+	func(_ *tester, lane, n int) (int, int) { return n%33 + 2*(lane%16) - lane/16, 0 },     // stride 2, each half of the warp elsewhere
+	func(_ *tester, lane, n int) (int, int) { return lane%16 + (n-16)*(lane/16), 0 },       // contiguous in each half
+	func(_ *tester, lane, n int) (int, int) { return (n - 1) * (lane / 16), 0 },            // one element for each half
+	func(_ *tester, lane, n int) (int, int) { return (n + lane/31) % (n + 1), 0 },          // only the last lane of the warp elsewhere
+	func(_ *tester, lane, _ int) (int, int) { return 5 + lane/31, 0 },                      // the last lane next to the common element
+	func(_ *tester, lane, _ int) (int, int) { return 3 + lane ^ lane>>4&1, 0 },             // two lanes exchanged
+	func(t *tester, _, n int) (int, int) { return t.IntN(n), 0 },                           // random elements, some of them equal
+	func(t *tester, lane, n int) (int, int) { return t.IntN(n), lane / 31 },                // random, the last lane misaligned
+	func(t *tester, lane, n int) (int, int) { return t.IntN(n) + lane/17%2*(lane%2)*n, 0 }, // random, some lanes out of bounds
+	func(t *tester, lane, n int) (int, int) { return t.IntN(n) - lane/31*2*n, 0 },          // random, the last lane before the memory
+	func(t *tester, _, _ int) (int, int) { return int(t.Uint64() >> 3), 0 },                // random in the address space
 
-	// One half of the warp is side by side, or each second, and the other one otherwise.
+	// One half of the warp has stride 1 or 2. The comment tells how the other half differs, first the second, then the first half.
 	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, lane, 31-lane), 0 },          // the other way
 	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 15-lane, lane), 0 },          // …
 	func(t *tester, lane, n int) (int, int) { return byHalf(lane, lane, t.IntN(n)), 0 },        // anywhere
@@ -147,7 +148,7 @@ var addressings = []func(t *tester, lane, n int) (element, bytes int){
 	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, n, 0), 0 },                   // …
 }
 
-// byHalf is the one for lanes of the first half of the warp, the other for those of the second.
+// byHalf returns first for a lane in the first half of the warp, else second.
 func byHalf(lane, first, second int) int {
 	if lane < regfile.Lanes/2 {
 		return first
@@ -155,16 +156,15 @@ func byHalf(lane, first, second int) int {
 	return second
 }
 
-// testAccess tries one access. The first of the set is the address as a constant, the second what is
-// stored.
+// testAccess tests one access. If bit 0 of set is 1, the address is a constant; if bit 1 is 1, the stored value is.
 func (t *tester) testAccess(op code.Op, s shape, space ptx.Space, addressing, set int, m uint32) (supported bool) {
 	n := []int{33, 64, 200}[t.IntN(3)]
 	size := n*s.size + t.IntN(s.size)
-	base := []uint64{probe.FirstAddress, 512, 1<<32 - 512}[t.IntN(3)] // the last one goes on where addresses of 32 bits end
+	base := []uint64{probe.FirstAddress, 512, 1<<32 - 512}[t.IntN(3)] // the last one continues beyond the addresses of 32 bits
 	if s.addr == code.Q && t.IntN(2) == 0 {
 		base = 0x7f00_0000_0000
 	}
-	begin := base // the address of the first byte, as addresses of the space say it
+	begin := base // address of the first byte in the state space
 	if space == ptx.Shared {
 		rank := uint64(t.IntN(2))
 		base, begin = mem.SharedAddress(int(rank)), mem.SharedAddress(int(rank))-probe.SharedWindow
@@ -176,7 +176,7 @@ func (t *tester) testAccess(op code.Op, s shape, space ptx.Space, addressing, se
 	case 1:
 		a.Size = uint64(t.IntN(s.size))
 	case 2:
-		a.Size = uint64(t.IntN(size)) // of what lanes address, in part
+		a.Size = uint64(t.IntN(size)) // smaller than the addressed memory
 	}
 	p, row := &code.Program{NumHits: 2 + code.HitsPerAccess}, t.Int32N(int32(frame.R))
 	instr := code.Instr{Op: op, A: t.Int32N(int32(frame.R)), D: code.NoRow, B: code.NoRow, Side: 1}
@@ -186,7 +186,7 @@ func (t *tester) testAccess(op code.Op, s shape, space ptx.Space, addressing, se
 		element, extra := addressings[addressing](t, lane, n)
 		addresses[lane] = begin - offset + uint64(element*s.size+extra)
 	}
-	switch t.IntN(8) { // what only the upper bits tell is out of bounds
+	switch t.IntN(8) { // out of bounds in an upper bit only
 	case 0:
 		addresses[t.IntN(regfile.Lanes)] ^= 1 << (16 + t.IntN(48))
 	case 1:
@@ -195,7 +195,7 @@ func (t *tester) testAccess(op code.Op, s shape, space ptx.Space, addressing, se
 			addresses[lane] ^= 1 << (16 + bit)
 		}
 	}
-	if set&1 == 0 && t.IntN(2) == 0 { // what lanes have that do not execute is nothing
+	if set&1 == 0 && t.IntN(2) == 0 { // addresses of lanes that do not execute must not matter
 		for lane := range addresses {
 			if m>>lane&1 == 0 {
 				addresses[lane] = t.Uint64()
@@ -240,7 +240,7 @@ func (t *tester) testAccess(op code.Op, s shape, space ptx.Space, addressing, se
 		return false
 	}
 	hits, changed := make([]*mem.Allocation, 2+code.HitsPerAccess), false
-	hits[2+max(0, t.IntN(2*code.HitsPerAccess)-code.HitsPerAccess)] = a // the instruction remembers it, if not always first
+	hits[2+max(0, t.IntN(2*code.HitsPerAccess)-code.HitsPerAccess)] = a // the access remembers the allocation, in half of the cases as its last hit
 	if hits[2] == nil && t.IntN(2) == 0 {
 		hits[2], _ = t.newAllocation(1<<46, 64)
 	}
@@ -251,11 +251,11 @@ func (t *tester) testAccess(op code.Op, s shape, space ptx.Space, addressing, se
 		clear(hits)
 	}
 	if t.IntN(20) == 0 && space != ptx.Shared {
-		clear(hits) // nothing is hit yet
+		clear(hits) // the access has hit no allocation yet
 	}
 	ctx.SetMemory(hits, shared, &changed)
 
-	// What it should be.
+	// The expected registers and memory.
 	want, copied, memory := prog.copied(), prog.copied(), slices.Clone(around)
 	good := space == ptx.Shared || slices.Contains(hits, a)
 	offsets := make([]uint64, regfile.Lanes)
@@ -302,7 +302,8 @@ func (t *tester) testAccess(op code.Op, s shape, space ptx.Space, addressing, se
 	return true
 }
 
-// runWithPatternsOnly tries a program whose access is one of which so much is proved that it needs no stencil for any other: without these.
+// runWithPatternsOnly runs a program whose access matches its proved pattern, without the stencils for other accesses. It
+// describes the exit if the code exits early; "" if it does not.
 func (t *tester) runWithPatternsOnly(prog *program, m uint32, room func(*native.Context)) string {
 	if t.patternsOnly == nil {
 		t.patternsOnly = t.lib.WithSubstitute("out", generalAccess.MatchString)
@@ -319,13 +320,13 @@ func (t *tester) runWithPatternsOnly(prog *program, m uint32, room func(*native.
 	return ""
 }
 
-// generalAccess are the stencils of accesses of which nothing is proved.
+// generalAccess matches the stencils of accesses without a proved pattern.
 var generalAccess = regexp.MustCompile(`^(load|store)_[us]\d+_[rq]_[rq]_(hit|shared)_(full|masked)$`)
 
-// setPattern says how addresses lie, in a way that is true.
+// setPattern sets a random pattern of an access that holds for its addresses.
 func (t *tester) setPattern(a *code.Access, addresses []uint64, m uint32) {
 	first, last := outermost(m)
-	between := func(i, j int) int64 { // two lanes
+	between := func(i, j int) int64 { // the distance in bytes from lane i to lane j
 		if a.Addr == code.R {
 			return int64(uint32(addresses[j] - addresses[i]))
 		}
@@ -335,7 +336,7 @@ func (t *tester) setPattern(a *code.Access, addresses []uint64, m uint32) {
 		for half := range 2 {
 			f, l := first[half], last[half]
 			if p != code.SameAddress && between(f, l) != int64(l-f)*apart {
-				continue // whatever they are
+				continue // the outermost lanes are not as expected: a pattern promises nothing for this half
 			}
 			for lane := f; lane <= l; lane++ {
 				if m>>lane&1 != 0 && between(f, lane) != int64(lane-f)*apart {
@@ -363,7 +364,7 @@ func (t *tester) setPattern(a *code.Access, addresses []uint64, m uint32) {
 	a.Pattern, a.Stride = proved.Pattern, proved.Stride
 }
 
-// outermost is the first and the last of lanes m in each half of a warp, or of all of them where a half has none.
+// outermost returns the first and the last lane of m in each half of a warp. For a half without lanes it returns those of m.
 func outermost(m uint32) (first, last [2]int) {
 	for half, lanes := range []uint32{m & 0xffff, m &^ 0xffff} {
 		if lanes == 0 {
@@ -374,12 +375,12 @@ func outermost(m uint32) (first, last [2]int) {
 	return first, last
 }
 
-// isQuick reports whether lanes m of a warp access offsets of memory of so many bytes in a way that counts as one instruction: few
-// lanes, or each half of the warp the same element, or elements side by side. In a load of some lanes, those of the others
-// have to be there as well; and the host stores no parts of eight small elements. What is proved of the addresses is for the
-// memory that has been found, and matters if the outermost lanes are as expected: then other lanes' elements need not
-// be there, if the host loads parts of eight or the lanes are neighbours; but elements that are spread take their time. Some
-// hosts load and store parts of vectors of any elements.
+// isQuick reports whether an access of lanes m at offsets in a memory of size bytes counts as one instruction. It does for up to
+// six lanes of a mask, and if each half of the warp accesses one element (loads only) or contiguous elements.
+//
+// For contiguous elements with a mask, a load needs the elements of all lanes in bounds, and a store needs elements of at least
+// 4 bytes, unless the host loads and stores partial vectors of any elements (parts). If the access uses its proved pattern, it
+// is quick unless the pattern is AnyStride. found says that the access has already hit this memory.
 func (s shape) isQuick(offsets []uint64, m uint32, size uint64, a *code.Access, found, parts bool) bool {
 	if s.usesPattern(offsets, m, size, a, found, parts) {
 		return a.Pattern != code.AnyStride
@@ -389,7 +390,7 @@ func (s shape) isQuick(offsets []uint64, m uint32, size uint64, a *code.Access, 
 	if m != regfile.Full && bits.OnesCount32(m) <= 6 {
 		return true
 	}
-	apart := func(n uint64) bool { // by n bytes from lane to lane
+	apart := func(n uint64) bool { // reports whether the lanes of each half are n bytes apart
 		for lane := range regfile.Lanes {
 			if f := first[lane/16]; m>>lane&1 != 0 && offsets[lane] != offsets[f]+uint64(lane-f)*n {
 				return false
@@ -406,7 +407,8 @@ func (s shape) isQuick(offsets []uint64, m uint32, size uint64, a *code.Access, 
 	return (s.allInBounds(offsets, m, size) || parts) && apart(n)
 }
 
-// usesPattern reports whether an access is executed by what is proved of its addresses.
+// usesPattern reports whether an access executes by its proved pattern: it has already hit this memory, the host has a way to
+// access these lanes alone, and the outermost lanes are where the pattern expects them.
 func (s shape) usesPattern(offsets []uint64, m uint32, size uint64, a *code.Access, found, parts bool) bool {
 	parts = parts || s.size >= 4
 	if !found || !(a.Pattern == code.SameAddress && !s.store || a.Pattern >= code.Contiguous && m == regfile.Full || a.Pattern == code.Contiguous && (parts || contiguous(m) || !s.store && s.allInBounds(offsets, m, size)) || a.Pattern == code.AnyStride) {
@@ -417,7 +419,7 @@ func (s shape) usesPattern(offsets []uint64, m uint32, size uint64, a *code.Acce
 	return offsets[last[0]]-offsets[first[0]] == uint64(last[0]-first[0])*apart && offsets[last[1]]-offsets[first[1]] == uint64(last[1]-first[1])*apart
 }
 
-// allInBounds reports whether elements side by side are there of all lanes of each half.
+// allInBounds reports whether contiguous elements of all lanes of each half, executing or not, are in bounds.
 func (s shape) allInBounds(offsets []uint64, m uint32, size uint64) bool {
 	first, _ := outermost(m)
 	n := uint64(s.size)
@@ -429,7 +431,7 @@ func (s shape) allInBounds(offsets []uint64, m uint32, size uint64) bool {
 	return true
 }
 
-// contiguous reports whether lanes m of each half are neighbours.
+// contiguous reports whether the lanes of m in each half have no gap between them.
 func contiguous(m uint32) bool {
 	for _, half := range []uint32{m & 0xffff, m >> 16} {
 		if run := half >> (bits.TrailingZeros32(half) & 31); run&(run+1) != 0 {
@@ -439,7 +441,7 @@ func contiguous(m uint32) bool {
 	return true
 }
 
-// load puts an element that is loaded into a row.
+// load writes a loaded element to a lane of a row.
 func load(f *regfile.File, row int32, lane int, s shape, from []byte) {
 	v := uint64(0)
 	for i, b := range from {
@@ -455,8 +457,7 @@ func load(f *regfile.File, row int32, lane int, s shape, from []byte) {
 	}
 }
 
-// testFixed tries loads from an address that is the same in all lanes: of an allocation that is there, and of
-// one that has been freed since.
+// testFixed tests loads from a fixed address, in a live allocation and in one that was freed or is too small.
 func (t *tester) testFixed(round int) bool {
 	any := false
 	for s := range eachShape {
@@ -472,7 +473,7 @@ func (t *tester) testFixed(round int) bool {
 			a, around := t.newAllocation(probe.FirstAddress+uint64(t.IntN(2))<<40, n*s.size)
 			at := t.IntN(n) * s.size
 			if i < 4 {
-				at = (n - 1) * s.size // the last
+				at = (n - 1) * s.size // the last element
 			}
 			row := t.Int32N(int32(frame.R))
 			p := &code.Program{}
@@ -487,7 +488,7 @@ func (t *tester) testFixed(round int) bool {
 			any = true
 			want, memory, good := prog.copied(), slices.Clone(around), t.IntN(4) > 0
 			if !good {
-				a.Size = uint64(t.IntN(2) * (at + s.size - 1)) // all that it had, or the end
+				a.Size = uint64(t.IntN(2) * (at + s.size - 1)) // freed, or one byte too small
 			}
 			for lane := range regfile.Lanes {
 				if good && m>>lane&1 != 0 {

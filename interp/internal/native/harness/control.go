@@ -1,6 +1,6 @@
 package harness
 
-// This file tries what is between instructions: blocks and their ends, guards, counts, ways out.
+// This file tests control flow: blocks and their ends, guards, counts, divergence, exits.
 
 import (
 	"cmp"
@@ -13,13 +13,14 @@ import (
 	"gemu/regfile"
 )
 
-// controlPrograms is the number of programs in a round: so many that each stencil of control flow is in one of them.
+// controlPrograms is the number of programs in a round, large enough that each stencil of control flow is in one of them.
 const controlPrograms = 300
 
-// maxPasses is how often a program goes in and out of machine code, at most.
+// maxPasses is the maximum number of entries into machine code for one program.
 const maxPasses = 20
 
-// testControl tries programs of several blocks, with loops and ways out.
+// testControl tests programs of several blocks, with loops and exits. It returns false if the host executes no machine code or
+// a program differed.
 func (t *tester) testControl(round int) bool {
 	for n := range controlPrograms {
 		p := t.newBlocks(4)
@@ -37,14 +38,14 @@ func (t *tester) testControl(round int) bool {
 		}
 		ctx := &native.Context{Mask: m, ReconvergeAt: stop, NotifyEveryBlock: notify, Live: regfile.Full}
 		t.lib.TakeUsed()
-		if !c.Ready(&native.Context{Mask: 1}) || !c.Ready(&native.Context{Mask: regfile.Full}) { // lanes part where there is both
+		if !c.Ready(&native.Context{Mask: 1}) || !c.Ready(&native.Context{Mask: regfile.Full}) { // lanes diverge only with code for all lanes and for a mask
 			return false
 		}
 		if notify == 0 {
 			t.exportDivergence(p, ctx)
 		}
 		for _, name := range t.lib.TakeUsed() {
-			if !schedulerStencils.MatchString(name) { // which only leave here
+			if !schedulerStencils.MatchString(name) { // without a scheduler these only exit
 				t.Stencils = append(t.Stencils, name)
 			}
 		}
@@ -83,7 +84,7 @@ func (t *tester) testControl(round int) bool {
 			case native.BudgetUsed:
 				at, begins = ctx.PC, true
 				continue
-			case native.Diverges, native.Reconverges: // Go would see to it
+			case native.Diverges, native.Reconverges: // an engine would handle these in Go
 				at, begins = p.Blocks[t.IntN(len(p.Blocks))].First, true
 				continue
 			}
@@ -93,10 +94,10 @@ func (t *tester) testControl(round int) bool {
 	return true
 }
 
-// unsupportedOp is an operation that has no machine code and, here, does nothing.
+// unsupportedOp is an operation without machine code. It does nothing in these programs.
 const unsupportedOp = code.NoOp
 
-// String is the blocks and the registers before.
+// String describes the blocks and their instructions.
 func (p *program) String() string {
 	var text string
 	for i := range p.Blocks {
@@ -110,7 +111,7 @@ func (p *program) String() string {
 	return text
 }
 
-// newBlocks makes a program of blocks, of whose instructions one in so many has no machine code.
+// newBlocks returns a random program of up to four blocks. One in unsupportedEvery instructions has no machine code.
 func (t *tester) newBlocks(unsupportedEvery int) *program {
 	p := &code.Program{}
 	p.Barriers = []code.BarrierOp{{}, {Kind: code.BarArrive}}
@@ -128,7 +129,7 @@ func (t *tester) newBlocks(unsupportedEvery int) *program {
 		if t.IntN(12) == 0 {
 			b.Caution = code.GloballyOrdered
 		}
-		leaves := t.IntN(4) == 0 // it is no more than the end of its lanes
+		leaves := t.IntN(4) == 0 // the block only ends its lanes
 		for range t.IntN(5) {
 			if leaves {
 				break
@@ -171,7 +172,7 @@ func (t *tester) newBlocks(unsupportedEvery int) *program {
 		b.EndsLanes = b.First == b.Last && p.Instrs[b.Last].Op == code.Exit && p.Instrs[b.Last].Guard == 0
 	}
 	prog := t.newProgram(p)
-	for i := range int32(frame.P) { // of which many hold in all lanes, or in none
+	for i := range int32(frame.P) { // many predicates are the same in all lanes
 		if t.IntN(3) > 0 {
 			prog.file.SetP(i, regfile.Full, -(t.Uint32() & 1))
 		}
@@ -179,14 +180,14 @@ func (t *tester) newBlocks(unsupportedEvery int) *program {
 	return prog
 }
 
-// model is a run of a program as package warp says it is.
+// model executes a program in Go, by the rules of package warp.
 type model struct {
 	*program
 	file    *regfile.File
 	context native.Context
 }
 
-// run goes from the beginning of a block, or an instruction, to where the machine has to do something.
+// run executes from an instruction, or from the beginning of a block if begins, up to the next exit of machine code.
 func (w *model) run(pc int32, begins bool) {
 	x := &w.context
 	stop := func(pc int32, reason native.Reason) { x.PC, x.Reason = pc, reason }
@@ -228,7 +229,7 @@ func (w *model) run(pc int32, begins bool) {
 		case end.Op == code.Jump:
 			branches = 0
 		case end.Op == code.Exit || end.Op == code.Barrier:
-			stop(b.Last, native.OtherEnd) // without a scheduler
+			stop(b.Last, native.OtherEnd) // machine code has no scheduler here
 			return
 		case end.Guard == 0 || holds(end.Guard) == x.Mask:
 			to = b.Target
@@ -239,7 +240,7 @@ func (w *model) run(pc int32, begins bool) {
 				return
 			}
 			if to = next; !ended {
-				branches = -1 // they are under way, wherever that is
+				branches = -1 // diverge counted the branch, and the lanes need no check for a reconvergence point
 			}
 		}
 		if branches >= 0 {
@@ -265,12 +266,12 @@ func (w *model) run(pc int32, begins bool) {
 	}
 }
 
-// exportDivergence lends lanes that have diverged, and that may part.
+// exportDivergence fills a context with random divergence: reconvergences in flight, waiting warp splits, and the limits for more.
 func (t *tester) exportDivergence(p *program, ctx *native.Context) {
 	ctx.MaxDepth, ctx.MayExit = uint32(t.IntN(native.MaxSplits+1)), uint32(t.IntN(2))
 	rest := ctx.Live &^ ctx.Mask
 	ctx.ReconvergeAt = -1
-	for n := min(t.Uint32N(4), ctx.MaxDepth); ctx.NumReconvergences < n; { // each has the lanes of the one inside of it
+	for n := min(t.Uint32N(4), ctx.MaxDepth); ctx.NumReconvergences < n; { // a reconvergence contains the lanes of the inner ones
 		m := native.Reconvergence{PC: p.Blocks[t.IntN(len(p.Blocks))].First, Arrivals: t.Uint32N(3), Number: t.Uint32N(2)}
 		if m.Arrivals > 0 {
 			m.Arrived = t.Uint32() & t.Uint32() & rest
@@ -292,12 +293,12 @@ func (t *tester) exportDivergence(p *program, ctx *native.Context) {
 		m.Lanes |= inside
 		inside = m.Lanes
 	}
-	if t.IntN(3) == 0 && ctx.NumReconvergences > 0 { // lanes of which Go knows
+	if t.IntN(3) == 0 && ctx.NumReconvergences > 0 { // lanes of warp splits that only Go knows
 		ctx.Reconvergences[0].Lanes |= rest
 	}
 }
 
-// divergenceDiffers says how what is known of lanes that have diverged differs; "" for not at all.
+// divergenceDiffers describes a difference in the divergence of two contexts; "" if there is none.
 func divergenceDiffers(got, want *native.Context) string {
 	describeWarp := func(c *native.Context) string {
 		return fmt.Sprintf("lanes %#x of %#x, stop %d, enough %d, slots %d since %d, divergent %d, met %d, left %d, meetings %v, routes %v", c.Mask, c.Live, c.ReconvergeAt, c.CountLimit,
@@ -309,15 +310,16 @@ func divergenceDiffers(got, want *native.Context) string {
 	return ""
 }
 
-// countLanes counts what the lanes that execute have executed.
+// countLanes adds the instructions since CountedUpTo, for each executing lane, to LaneInstrs.
 func (w *model) countLanes() {
 	x := &w.context
 	x.LaneInstrs += (x.Count - x.CountedUpTo) * int64(bits.OnesCount32(x.Mask))
 	x.CountedUpTo = x.Count
 }
 
-// diverge has lanes take a branch, others not, and reports where those go on that execute now; whether the others have ended,
-// and those have yet to go there; and whether there is room for it at all.
+// diverge executes a branch that only the lanes taken take. It returns the pc at which the running split continues, and whether
+// the other lanes ended instead, in which case the branch is not counted yet. ok is false if there is no room for the split, or
+// lanes must not end in machine code.
 func (w *model) diverge(b *code.Block, taken uint32) (to int32, ended, ok bool) {
 	x := &w.context
 	rest := x.Mask &^ taken
@@ -374,8 +376,8 @@ func (w *model) diverge(b *code.Block, taken uint32) (to int32, ended, ok bool) 
 	return b.Next, false, true
 }
 
-// arrive has lanes come to where others are to meet them, and reports where those go on that execute then: no lanes do if
-// the others are none of those known.
+// arrive has the running split arrive at the reconvergence point pc. It returns the pc at which the next running split continues;
+// its mask is empty if only Go knows the missing lanes. ok is false if machine code must exit to Go before the arrival.
 func (w *model) arrive(pc int32) (to int32, ok bool) {
 	x := &w.context
 	next := func(n uint32) bool { return x.NumSplits > 0 && x.Splits[x.NumSplits-1].Depth == n }

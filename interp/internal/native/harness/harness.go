@@ -1,9 +1,13 @@
-// Package rig executes programs of one or a few instructions as machine code and in Go, and says what differs:
-// each stencil by itself, on the values and masks where it may go wrong. It is for tests, and for what tries mutants of
-// the machine code.
+// Package harness executes programs of one or a few instructions as machine code and in Go, and compares the results. It
+// tests each stencil by itself, on values and masks at which it may fail. Tests use it, and the command that runs mutants of
+// machine code.
 //
-// What is compared with is not machine code's: of operations, the functions of package alu that the
-// stencils are made of; of memory and control flow, some lines that are written here from what package lanes says they do.
+// The expected results do not come from machine code. For operations they come from the functions of package alu, from which
+// the stencils are translated. For memory and control flow they come from short models in this package, written from the
+// description of package lanes.
+//
+// Read harness.go first (suites, programs, comparison), then operation.go, access.go and control.go (the suites), and
+// values.go (random values). Package epilogue has the instructions after the tested one.
 package harness
 
 import (
@@ -22,14 +26,15 @@ import (
 	"gemu/regfile"
 )
 
-// Suite is what programs are about: an operation, a kind of access, the ways between blocks.
+// Suite is a set of random programs with one subject: an operation, a kind of access, or control flow.
 type Suite struct {
 	Name string
-	// runRound are those of a round. They give false if there is no machine code for one.
+	// runRound executes and compares the programs of a round. It returns false if the suite has no machine code or a program
+	// differed.
 	runRound func(t *tester, round int) bool
 }
 
-// Suites are all there are.
+// Suites returns all suites.
 func Suites() iter.Seq[Suite] {
 	return func(yield func(Suite) bool) {
 		for op := range code.Count {
@@ -48,29 +53,30 @@ func Suites() iter.Seq[Suite] {
 	}
 }
 
-// compactNames are the names of stencils of compact execution that TestCompact has.
+// compactNames matches the names of the stencils of compact execution that TestCompact covers.
 var compactNames = regexp.MustCompile(`^(scalar|affine|compact|uniform|keep|materialise|uncompact|proved|row|one)_|^reach_(q|r|none|fixed)|^(alike|changes)$`)
 
-// unused are those of them that no program wants: comparisons of 32 bits and selections of which affinetrack has fast forms,
-// and addresses that no plan has compact.
+// unused matches the stencils of compact execution that no program uses: comparisons of 32 bits and selections, for which
+// affinetrack has fast forms, and addresses that no plan makes compact.
 var unused = regexp.MustCompile(`^(scalar_(cmp_(eq|ne|lt|le|gt|ge|lo|ls|hi|hs)_[bsu]32|selp_b\d+)|reach_fixed|reach_r_hit_(full|masked))$`)
 
-// IsUnused reports whether a stencil is one that no program wants.
+// IsUnused reports whether no program uses a stencil.
 func IsUnused(stencil string) bool { return unused.MatchString(stencil) }
 
-// IsCompact reports whether a stencil is one of them.
+// IsCompact reports whether a stencil is one of compact execution that TestCompact covers.
 func IsCompact(stencil string) bool { return compactNames.MatchString(stencil) }
 
-// Tests are tests of a package that execute stencils beside Go.
+// Tests selects tests of a package that compare stencils with Go.
 type Tests struct {
-	Package string // its folder
-	Run     string // a pattern of their names
+	Package string // folder of the package, from the module's root
+	Run     string // regular expression of the tests' names, as for go test -run
 }
 
-// schedulerStencils are the names of the stencils of the warp scheduler. Package simt compares them with the scheduler of Go.
+// schedulerStencils matches the names of the stencils of the warp scheduler. Tests of package grid compare them with the
+// scheduler in Go.
 var schedulerStencils = regexp.MustCompile(`^(wait_at_barrier|warp_end|check_ordered|switch_warp)$`)
 
-// otherTests are the names of stencils that no subject is about.
+// otherTests has the tests of the stencils that no suite covers.
 var otherTests = []struct {
 	Tests
 	names *regexp.Regexp
@@ -83,7 +89,7 @@ var otherTests = []struct {
 	{Tests{"interp/internal/native", "^Test(Shuffles|Votes|Special|Addresses)$"}, regexp.MustCompile(`^(shfl|vote|ballot|activemask|joined|alike|sreg|frame|shared)_`)},
 }
 
-// TestsOf is the tests that a stencil has of which no subject is; ok is false if there are none.
+// TestsOf returns the tests of a stencil that no suite covers; ok is false if there are none.
 func TestsOf(stencil string) (t Tests, ok bool) {
 	for _, e := range otherTests {
 		if e.names.MatchString(stencil) {
@@ -93,15 +99,14 @@ func TestsOf(stencil string) (t Tests, ok bool) {
 	return Tests{}, false
 }
 
-// Result is what came of a subject.
+// Result is the result of a suite.
 type Result struct {
-	Compared int      // programs that have been executed in both ways
-	Differs  string   // how the first one differed; "" for none
-	Stencils []string // that machine code of these was made of, sorted
+	Compared int      // number of programs executed as machine code and in Go
+	Differs  string   // description of the first difference; "" if there is none
+	Stencils []string // names of the tested stencils, sorted
 }
 
-// Run executes so many rounds of a subject's programs with a library's stencils, up to the first that
-// differs.
+// Run executes rounds rounds of a suite's programs with a library's stencils. It stops at the first difference.
 func (s *Suite) Run(l *native.Library, rng *rand.Rand, rounds int) *Result {
 	t := &tester{Values: Values{Rand: rng}, lib: l}
 	for round := range rounds {
@@ -114,20 +119,20 @@ func (s *Suite) Run(l *native.Library, rng *rand.Rand, rounds int) *Result {
 	return &t.Result
 }
 
-// tester tries programs.
+// tester executes and compares the programs of a suite.
 type tester struct {
 	Values
 	Result
 	lib *native.Library
-	// … without the stencils of accesses of which nothing is proved
+	// the library without the stencils of accesses without a proved pattern; nil until the first use
 	patternsOnly *native.Library
-	constantMask uint32 // the bits that constants of 32-bit slots may have: values are kept zero-extended
+	constantMask uint32 // bits that constants of 32-bit slots may have: narrower values are zero-extended
 }
 
-// masks are those that programs run with, besides random ones.
+// masks has the active masks of programs, besides random ones and the full mask.
 var masks = []uint32{1, 1 << 31, 0x55555555, 0xffff0000, 0x7fffffff, 0x00018000, 0xfffffffe}
 
-// mask is one of some lanes, the next of masks or a random one.
+// mask returns an active mask of some lanes: by n, one of masks or a random one.
 func (t *tester) mask(n int) uint32 {
 	if n %= len(masks) + 1; n < len(masks) {
 		return masks[n]
@@ -135,7 +140,7 @@ func (t *tester) mask(n int) uint32 {
 	return t.Uint32()&t.Uint32() | 1<<t.IntN(31)
 }
 
-// program is one with registers.
+// program is a program with its registers.
 type program struct {
 	*code.Program
 	file *regfile.File
@@ -143,7 +148,7 @@ type program struct {
 
 var frame = regfile.Size{R: 6, Q: 6, P: 5}
 
-// newSingle makes a program of one instruction and the tail.
+// newSingle returns a program of one instruction and the epilogue.
 func (t *tester) newSingle(p *code.Program, instr code.Instr) *program {
 	p.Instrs = append([]code.Instr{instr}, epilogue.Instrs(t.Rand, &p.Consts, frame)...)
 	p.Blocks = []code.Block{{First: 0, Last: int32(len(p.Instrs))}}
@@ -151,11 +156,10 @@ func (t *tester) newSingle(p *code.Program, instr code.Instr) *program {
 	return t.newProgram(p)
 }
 
-// commonStencils are stencils that every program has.
+// commonStencils has the stencils that every program uses.
 var commonStencils = []string{"begin", "out", "arrive", "switch_warp", "warp_end"}
 
-// isOwn reports whether a stencil is that of a subject of which a program begins with an instruction, and not one
-// that every program has.
+// isOwn reports whether a program uses a stencil for its first instruction, and not for its epilogue or as every program does.
 func isOwn(p *program, stencil string) bool {
 	instr, last := &p.Instrs[0], p.Instrs[1:1+epilogue.Len]
 	name, _, _ := strings.Cut(strings.ReplaceAll(stencil, "_", "."), ".full")
@@ -163,7 +167,7 @@ func isOwn(p *program, stencil string) bool {
 	return name == instr.Op.String() || !slices.Contains(commonStencils, stencil) && !slices.ContainsFunc(last, func(e code.Instr) bool { return e.Op.String() == name })
 }
 
-// newProgram gives a program registers.
+// newProgram links a program and gives it random registers.
 func (t *tester) newProgram(p *code.Program) *program {
 	p.Width, p.Funcs = regfile.Lanes, []*code.Func{{Frame: frame}}
 	p.Consts.Layout()
@@ -182,7 +186,7 @@ func (t *tester) newProgram(p *code.Program) *program {
 	return &program{p, f}
 }
 
-// copied is a file with the same registers.
+// copied returns a copy of the program's registers.
 func (p *program) copied() *regfile.File {
 	f := regfile.New(&p.Consts, false)
 	f.CopyFrom(p.file)
@@ -190,11 +194,11 @@ func (p *program) copied() *regfile.File {
 	return f
 }
 
-// countLimit is up to when machine code goes on, but for what counts as several instructions.
+// countLimit is the Context.CountLimit before a program. The cost of slow instructions lowers it.
 const countLimit = 1 << 40
 
-// assemble is a context for lanes m of a program that is at its beginning, and the machine code. It is nil if the first
-// instruction has none.
+// assemble returns the machine code of a program, and a context for its beginning with active mask m. Both are nil if the first
+// instruction has no stencil. It adds the program's own stencils to t.Stencils.
 func (t *tester) assemble(p *program, m uint32) (*native.Code, *native.Context) {
 	c := t.lib.New(p.Program)
 	ctx := &native.Context{Mask: m, ReconvergeAt: -1, CountLimit: countLimit}
@@ -213,8 +217,9 @@ func (t *tester) assemble(p *program, m uint32) (*native.Code, *native.Context) 
 	return c, ctx
 }
 
-// execute executes the machine code of a program that begins with what is tried, and says what is not as it should be: it goes on if it
-// may, and leaves before the instruction if not. want is the registers behind the instruction; the tail is executed on them.
+// execute executes the machine code of a program that begins with the tested instruction, and describes the first difference;
+// "" if there is none. If supported, the code must execute all of the program, else it must exit before the instruction. want
+// has the expected registers after the instruction; execute applies the epilogue to them.
 func (t *tester) execute(c *native.Code, ctx *native.Context, p *program, want *regfile.File, supported bool) string {
 	pc, reason := p.Blocks[0].Last, native.OtherEnd
 	if supported {
@@ -230,8 +235,8 @@ func (t *tester) execute(c *native.Code, ctx *native.Context, p *program, want *
 	return p.differs(want)
 }
 
-// differs says where registers differ from what they should be, and constants from what they were; "" if they
-// do not.
+// differs describes the first difference between the registers and want, or the first constant that changed; "" if there is
+// none.
 func (p *program) differs(want *regfile.File) string {
 	for i := range p.Consts.Size().R {
 		row := p.file.Src32(^int32(i))
@@ -273,7 +278,7 @@ func (p *program) differs(want *regfile.File) string {
 	panic("BUG: files differ where they have no rows")
 }
 
-// drawSource draws a source operand of a slot: a register, or a constant.
+// drawSource sets to to a random source operand of a slot: a register, or a new constant.
 func (t *tester) drawSource(p *code.Program, to *int32, slot code.Slot, constant bool) {
 	switch {
 	case slot == code.NoSlot:

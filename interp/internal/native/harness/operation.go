@@ -1,6 +1,6 @@
 package harness
 
-// This file tries operations that compute lane by lane.
+// This file tests operations that compute lane by lane.
 
 import (
 	"fmt"
@@ -12,10 +12,11 @@ import (
 	"gemu/regfile"
 )
 
-// triesPerSet are of each set, in a round.
+// triesPerSet is the number of programs for each set of constant operands and each mask in a round.
 const triesPerSet = 2
 
-// testOperation tries an operation with each set of operands constant: for all lanes, and for some.
+// testOperation tests an operation with each set of constant operands, for all lanes and for some. It returns false if there is
+// no machine code or a program differed.
 func (t *tester) testOperation(op code.Op, round int) bool {
 	s := op.Signature()
 	t.SetOperation(op)
@@ -47,7 +48,7 @@ func (t *tester) testOperation(op code.Op, round int) bool {
 	return any
 }
 
-// operands are the rows of an instruction's operands, for messages.
+// operands describes the values of an instruction's source operands, for messages.
 func (p *program) operands(instr *code.Instr, s *code.Signature) (list []string) {
 	for i, row := range instr.Sources() {
 		switch s.Src[i] {
@@ -62,14 +63,14 @@ func (p *program) operands(instr *code.Instr, s *code.Signature) (list []string)
 	return list
 }
 
-// imms are values of Imm that general forms of operations may have. The low byte is the size of cvt.pack, which of signed
-// numbers is not 0.
+// imms has values of Imm for general forms of operations. The low byte is the size for cvt.pack, which is not 0 for signed
+// numbers.
 var imms = []uint64{0, 1, 2, 3, 4, 5, 6, 7, 8, 0x10, 0x96, 0xca, 0xff, 0x101, 0x108, 0x308}
 
-// bools are what comparisons do with their outcomes.
+// bools has the boolean operations that combine a comparison's outcome with a predicate.
 var bools = []uint64{alu.BoolNone, alu.BoolAnd, alu.BoolOr, alu.BoolXor, alu.BoolAnd | alu.ComplementC, alu.BoolOr | alu.ComplementC, alu.BoolXor | alu.ComplementC}
 
-// newOperation makes a program of an operation; the sources of the set are constants.
+// newOperation returns a random program of an operation. Source i is a constant if bit i of set is 1.
 func (t *tester) newOperation(op code.Op, set, round int) *program {
 	p, s := &code.Program{}, op.Signature()
 	instr := code.Instr{Op: op, D: t.Int32N(5), F: code.NoRow}
@@ -91,7 +92,7 @@ func (t *tester) newOperation(op code.Op, set, round int) *program {
 		instr.Imm = imms[t.IntN(len(imms))]
 		switch {
 		case op == code.CvtPack:
-			instr.Imm = uint64(2<<t.IntN(4) | t.IntN(8)<<8) // of 2 to 16 bits, with signs or without
+			instr.Imm = uint64(2<<t.IntN(4) | t.IntN(8)<<8) // 2 to 16 bits, signed or unsigned
 		case strings.Contains(op.String(), ".any.") && t.IntN(2) == 0:
 			instr.Imm = uint64(t.IntN(4) | t.IntN(256)<<8) // alu.Modifiers
 		}

@@ -1,6 +1,6 @@
 package harness
 
-// This file draws values that operations are tried on.
+// This file generates random values as operands of tested operations.
 
 import (
 	"math/rand/v2"
@@ -10,14 +10,14 @@ import (
 	"gemu/interp/internal/code"
 )
 
-// Values draws values for an operation.
+// Values generates operand values for an operation.
 type Values struct {
 	*rand.Rand
-	format string // of numbers
+	format string // key of corners: the number format of the operation
 	last   uint64 // the last value
 }
 
-// corners are values that operations may take in a way of their own: integers, and numbers of each format.
+// corners has values that operations may treat specially: integers under "", and numbers of each format.
 var corners = map[string][]uint64{
 	"": {
 		0, 1, 2, 3, 31, 32, 33, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff,
@@ -30,15 +30,15 @@ var corners = map[string][]uint64{
 	"f64": {
 		0, 1 << 63, 1, 0x000fffffffffffff, 0x0010000000000000, 0x800fffffffffffff, 0x3ff0000000000000, 0xbff0000000000000, 0x7fefffffffffffff, 0x7ff0000000000000, 0xfff0000000000000,
 		0x7ff8000000000000, 0x7ff0000000000001, 0xfff8000000001234, 0x7ffdeadbeef12345, 0xfff7fedcba987654, 0x7ff5aaaaaaaaaaaa, 0x41dfffffffc00000, 0x41e0000000000000, 0xc1e0000000000000, 0x41efffffffe00000, 0x43e0000000000000, 0x3fe0000000000000,
-		0x47efffffe0000000, 0x47effffff0000000, 0x3690000000000000, 0x380fffffffffffff, // what becomes of these in 32 bits is at a bound
+		0x47efffffe0000000, 0x47effffff0000000, 0x3690000000000000, 0x380fffffffffffff, // converted to f32, these are at a bound of its range
 	},
 	"f16": {0, 0x8000, 1, 0x03ff, 0x0400, 0x3c00, 0xbc00, 0x7bff, 0x7c00, 0xfc00, 0x7e00, 0x7c01, 0x3c003c00, 0x7c00fc00, 0x7e007c01, 0x04000001, 0x3f803f80, 0x7f80ff80, 0x7fc07f81},
 }
 
-// SetOperation has values be those that an operation may take in a way of its own.
+// SetOperation selects the corners for an operation.
 func (v *Values) SetOperation(op code.Op) { v.format = formatOf(op) }
 
-// formatOf is which corners go with an operation: those of a format in its name.
+// formatOf returns the key of corners for an operation: the last format in its name, or "".
 func formatOf(op code.Op) string {
 	for _, part := range slices.Backward(strings.Split(op.String(), ".")) {
 		part = strings.TrimPrefix(strings.TrimSuffix(part, "x2"), "b")
@@ -49,11 +49,11 @@ func formatOf(op code.Op) string {
 	return ""
 }
 
-// ones are 1.0 in each format, and how many binades on each side of it most results of functions lie in.
+// ones has, for each format, the bits of 1.0 and the distance, in bits of the encoding, up to which most functions have finite,
+// nonzero results.
 var ones = map[string]struct{ bits, binades uint64 }{"f32": {0x3f800000, 8 << 23}, "f64": {0x3ff0000000000000, 10 << 52}, "f16": {0x3c003c00, 4<<26 | 4<<10}}
 
-// Value is a corner, beside one, or anything; often one that there was before, and often a number that is
-// neither great nor small.
+// Value returns a corner, a neighbour of a corner, the previous value again, random bits, or a number of moderate size.
 func (v *Values) Value() uint64 {
 	list := corners[v.format]
 	if v.IntN(4) == 0 {

@@ -1,5 +1,5 @@
-// Package tail has instructions for tests to put behind the one that they try as machine code. They need all that one has to
-// leave as it was: the lanes, and where rows of each kind and constants begin.
+// Package epilogue has the instructions that tests of machine code put after the tested instruction. They depend on all machine
+// state that the tested instruction must preserve: the active mask, and the addresses of the rows of each kind and of the constants.
 package epilogue
 
 import (
@@ -10,10 +10,10 @@ import (
 	"gemu/regfile"
 )
 
-// Len is how many they are.
+// Len is the number of instructions in an epilogue.
 const Len = 3
 
-// Instrs gives them. Each combines the last register of a kind that a frame has with a constant, which is drawn.
+// Instrs returns the instructions. Each combines the frame's last register of one kind with a random constant.
 func Instrs(rng *rand.Rand, k *regfile.Constants, frame regfile.Size) []code.Instr {
 	last := func(op string, n int, constant int32) code.Instr {
 		row := int32(n) - 1
@@ -26,7 +26,7 @@ func Instrs(rng *rand.Rand, k *regfile.Constants, frame regfile.Size) []code.Ins
 	}
 }
 
-// Execute executes them in Go, for lanes m.
+// Execute executes an epilogue in Go, for active mask m.
 func Execute(tail []code.Instr, f *regfile.File, m uint32) {
 	for i := range tail {
 		alu.Vec[tail[i].Op](f, &tail[i], m)

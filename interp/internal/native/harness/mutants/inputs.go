@@ -1,6 +1,6 @@
 package main
 
-// This file has the inputs for mutants of Go code.
+// This file makes the inputs for mutants of Go code.
 
 import (
 	"fmt"
@@ -18,14 +18,14 @@ import (
 
 const testdata = "testdata"
 
-// share is the part of the cases that are inputs: one of so many of a file. A warp may execute so many steps, after which it
-// is stopped on either engine: most programs come to their end.
+// One in sampleEvery programs of a corpus file is an input. A warp traps after maxSteps instructions, on both engines; most
+// programs end before.
 const (
 	sampleEvery = 10
 	maxSteps    = 1 << 12
 )
 
-// runGoMutants is the process that tries them.
+// runGoMutants runs the inputs for package mutate and does not return.
 func runGoMutants() {
 	files, err := corpus.Files(testdata)
 	if err != nil {
@@ -35,16 +35,16 @@ func runGoMutants() {
 	trial.Main(&trial.Corpus{Groups: append([]string{stencilGroup}, files...), Load: inputs})
 }
 
-// stencilGroup is the group of what package harness tries.
+// stencilGroup is the name of the group of package harness's suites.
 const stencilGroup = "stencils"
 
-// inputs makes the inputs of a group.
+// inputs returns the inputs of a group.
 func inputs(group string) (list []trial.Input, err error) {
 	if group == stencilGroup {
 		for s := range harness.Suites() {
 			list = append(list, trial.Input{Name: "stencils: " + s.Name, Kind: trial.Check, Run: func() trial.Result {
 				r := trySuite(&s, native.HostLibrary(), 1)
-				return trial.Result{Mismatch: r.Differs != "", Cost: int64(r.Compared), Saved: []int64{int64(r.Compared)}} // what has no machine code is slower
+				return trial.Result{Mismatch: r.Differs != "", Cost: int64(r.Compared), Saved: []int64{int64(r.Compared)}} // less machine code is slower: Compared counts as saved
 			}})
 		}
 		return list, nil
@@ -59,7 +59,7 @@ func inputs(group string) (list []trial.Input, err error) {
 		}
 		for k, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
 			config := runConfig{mode, interp.Reconvergers[0]}
-			if (i+k)%3 == 0 { // the first has most to do with machine code
+			if (i+k)%3 == 0 { // machine code supports most of the first policy
 				config.policy = interp.Reconvergers[(i+k)/3%len(interp.Reconvergers)]
 			}
 			list = append(list, trial.Input{Name: fmt.Sprintf("%s, %v, %s", p, mode, config.policy.Name), Kind: trial.Check, Run: func() trial.Result { return compareEngines(p, config) }})
@@ -68,16 +68,16 @@ func inputs(group string) (list []trial.Input, err error) {
 	return list, nil
 }
 
-// runConfig is how a program runs.
+// runConfig is the configuration of a run.
 type runConfig struct {
 	mode   interp.Mode
 	policy *interp.Reconverger
 }
 
-// portableOutcomes are outcomes in Go, which mutants do not reach, by the program and how it runs.
+// portableOutcomes has the outcomes of runs with the portable engine, which mutants do not change, by program and configuration.
 var portableOutcomes = map[string]string{}
 
-// compareEngines is the run of a program in both ways.
+// compareEngines runs a program with both engines and compares the outcomes.
 func compareEngines(p *corpus.Program, config runConfig) trial.Result {
 	cost := int64(0)
 	run := func(b interp.Backend) string {
@@ -99,7 +99,7 @@ func compareEngines(p *corpus.Program, config runConfig) trial.Result {
 	native.HostLibrary().TakeUsed()
 	before := exchange.Entered.Load()
 	got := run(interp.Native)
-	used := native.HostLibrary().TakeUsed()     // what wants fewer stencils has more in Go
-	entered := exchange.Entered.Load() - before // … or comes back to it more often
+	used := native.HostLibrary().TakeUsed()     // fewer used stencils: more runs in Go
+	entered := exchange.Entered.Load() - before // more entries: more exits to Go
 	return trial.Result{Mismatch: got != portableOutcomes[key], Digest: got, Cost: cost, Saved: []int64{int64(len(used))}, Spent: []int64{entered}}
 }

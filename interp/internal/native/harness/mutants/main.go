@@ -1,9 +1,10 @@
-// Command mutants runs inputs for package mutate, with mutants of the machine code's engine: what package harness tries, the
-// programs of package corpus, and random ones. Each runs as machine code and in Go, and the two have to be the same.
+// Command mutants runs the inputs of package mutate for mutants of the native engine: the suites of package harness and the
+// programs of package corpus. Each input runs as machine code and in Go, and the results must be equal.
 //
-// With arguments it is about mutants of stencils: "stencils MARK" writes which subjects of package harness, or tests, try which
-// stencil of the level of processors with this mark (native.Level), in JSON; "stencil MARK SUBJECT…" reads a line of a table, and tries the subjects with
-// it in place of the stencil's own. The exit status is then 1 if something differs, and 0 if nothing does.
+// With arguments it serves mutants of stencils. "stencils MARK" writes, in JSON, the suites of package harness or the tests that
+// cover each stencil of the level with this mark (native.Level). "stencil MARK SUITE…" reads a line of a table from standard
+// input and runs the suites with it in place of the stencil's own line. Its exit status is 1 if a result differs, and 0 if none
+// does.
 package main
 
 import (
@@ -35,7 +36,7 @@ func main() {
 	}
 }
 
-// runStencilCommand does what is about those of the level with a mark.
+// runStencilCommand runs the command stencils or stencil for the level with a mark.
 func runStencilCommand(command, mark string, suites []string) error {
 	level := native.LevelByMark(mark)
 	switch {
@@ -47,18 +48,18 @@ func runStencilCommand(command, mark string, suites []string) error {
 	return tryStencil(os.Stdin, level, suites)
 }
 
-// trySuite tries a subject, always in the same way.
+// trySuite runs a suite with a fixed seed.
 func trySuite(s *harness.Suite, l *native.Library, rounds int) *harness.Result {
 	return s.Run(l, rand.New(rand.NewPCG(1, uint64(len(s.Name)))), rounds)
 }
 
-// stencilTests is what tries a stencil: subjects, or else tests.
+// stencilTests has the suites that cover a stencil, or else the tests.
 type stencilTests struct {
 	Suites []string
 	harness.Tests
 }
 
-// testsByStencil are they, of a level, by the stencil's name.
+// testsByStencil returns the suites and tests of a level's stencils, by the stencil's name.
 func testsByStencil(level *native.Level) map[string]*stencilTests {
 	l := level.Library()
 	by := map[string]*stencilTests{}
@@ -78,7 +79,7 @@ func testsByStencil(level *native.Level) map[string]*stencilTests {
 // rounds is the number of rounds in which a suite shows the faults of a stencil. A round of control flow has more programs.
 const rounds, controlRounds = 60, 12
 
-// tryStencil tries subjects with another line for a stencil, and ends the process if that shows.
+// tryStencil runs suites with a changed line of a stencil, and ends the process with status 1 at the first difference.
 func tryStencil(in io.Reader, level *native.Level, names []string) error {
 	line, err := io.ReadAll(in)
 	if err != nil {
