@@ -5,10 +5,10 @@ import (
 	"gemu/interp/internal/mem"
 )
 
-// AccessOf is what a memory instruction accesses.
+// AccessOf returns the access of a memory instruction.
 func (w *Warp) AccessOf(instr *code.Instr) *code.Access { return &w.CTA.Code.Access[instr.Side] }
 
-// RequestOf is an access in the words of package mem, with the faults that the device tolerates.
+// RequestOf returns an access as a request to package mem, with the faults that the device tolerates.
 func (w *Warp) RequestOf(a *code.Access) mem.Access {
 	r, g := a.Request(), w.CTA.Grid
 	r.Tolerate, r.Unit = g.Device.Tolerance, g.SharedUnit

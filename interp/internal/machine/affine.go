@@ -6,7 +6,7 @@ import (
 	"gemu/regfile"
 )
 
-// ShadowAt is the shadow of a source operand.
+// ShadowAt returns the shadow of a source operand.
 func ShadowAt(f *regfile.File, s code.Slot, row int32) *regfile.Compact {
 	if s == code.Q {
 		return f.Shadow64(row)
@@ -14,8 +14,8 @@ func ShadowAt(f *regfile.File, s code.Slot, row int32) *regfile.Compact {
 	return f.Shadow32(row)
 }
 
-// MarkGeneric records that the lanes of m have got a register's value in its row, in a file
-// with shadows; o may be no row at all.
+// MarkGeneric records that the row of a register, not its shadow, holds the values of the lanes of m. The file must
+// have shadows; row may be no register.
 func MarkGeneric(f *regfile.File, row code.Row, m uint32) {
 	switch row.Slot {
 	case code.R, code.Q:
@@ -29,7 +29,7 @@ func UncompactRow(f *regfile.File, row code.Row, m uint32) {
 	c.Materialised &^= m
 }
 
-// ValueOfShadow is what a shadow holds.
+// ValueOfShadow returns the base and stride of a shadow.
 func ValueOfShadow(c *regfile.Compact) affinetrack.Value {
 	return affinetrack.Value{Base: c.Base, Stride: c.Stride}
 }

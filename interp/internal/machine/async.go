@@ -10,59 +10,59 @@ import (
 	"gemu/ptx"
 )
 
-// AsyncEffect is one that an instruction has for a lane, and that is still to come.
+// AsyncEffect is a pending asynchronous effect of an instruction, for one lane.
 type AsyncEffect struct {
-	CTA      *CTA  // that has issued it
-	Sequence int64 // in the order of issue in its cluster
+	CTA      *CTA  // the issuing CTA
+	Sequence int64 // position in the order of issue of its cluster
 	Src      *code.Source
 	Warp     int
 	Lane     int
 	Active   uint64
-	Group    int // of its thread, as many as were committed before
+	Group    int // number of groups that its thread had committed before
 
 	Op           code.Async
-	Arrives      bool        // at the mbarrier, and that is all
+	Arrives      bool        // the effect is only an arrival at the mbarrier
 	To, From     uint64      // addresses
-	Bytes        uint64      // that are copied or stored
-	Fill         uint64      // zeros behind them
-	Data         []byte      // of a store, or read already; nil: it is read from the source
-	Persistent   bool        // it has always been there: it is not memory's
-	Unwritten    uint16      // which bytes of each 16 it leaves as they are
+	Bytes        uint64      // number of bytes copied or stored
+	Fill         uint64      // number of zero bytes written after them
+	Data         []byte      // data of a store, or data read already; nil: the source is still to be read
+	Persistent   bool        // Data is not a copy of memory contents and never changes
+	Unwritten    uint16      // bytes of each 16 that the effect does not write, as a set of bits
 	Mbarrier     uint64      // address of the mbarrier in .shared space
-	IgnoredBytes uint64      // bytes beside those copied, of which the mbarrier is told all the same
-	PatternFound bool        // its source has the pattern that it looks for
-	KeptBytes    uint64      // bytes that it takes, while it is to come
-	Tensor       *TensorCopy // what it is of a tensor; nil: nothing
-	PipeOp       *PipeOp     // what it is of tensor cores and their memory; nil: nothing
-	Commits      bool        // it arrives when what came before it in the pipeline has happened
-	ReadsA       bool        // … or when matrices A in shared memory, of multiplications before it, have been read
-	FactorA      [][]uint32  // of a multiplication: matrix A of each CTA, if a commit has had it read
+	IgnoredBytes uint64      // bytes that are not copied and count at the mbarrier all the same
+	PatternFound bool        // the source contains the pattern sought
+	KeptBytes    uint64      // host bytes that the effect takes while it is pending
+	Tensor       *TensorCopy // the tensor copy; nil: none
+	PipeOp       *PipeOp     // the operation on tensor cores or tensor memory; nil: none
+	Commits      bool        // it arrives after all earlier operations of the pipeline have happened
+	ReadsA       bool        // it arrives after earlier multiplications have read their matrices A in shared memory
+	FactorA      [][]uint32  // of a multiplication: matrix A of each CTA, if a commit made it be read
 	Done         bool
 }
 
-// AsyncThread is what a thread has issued.
+// AsyncThread is the asynchronous work that a thread has issued.
 type AsyncThread struct {
-	Pending    [2][]*AsyncEffect // of cp.async, of bulk operations with groups; in the order of issue
-	Groups     [2]int            // committed
-	GroupsRead int               // groups of bulk operations, whose sources have been read
+	Pending    [2][]*AsyncEffect // pending effects in the order of issue: [0] of cp.async, [1] of bulk operations with groups
+	Groups     [2]int            // groups committed, by the same index
+	GroupsRead int               // groups of bulk operations whose sources have been read
 }
 
-// AsyncState is what the threads of a CTA have issued, beside what mbarriers are told of.
+// AsyncState is the asynchronous work of a CTA's threads, except effects that complete at mbarriers: see Cluster.Pending.
 type AsyncState struct {
-	KeptBytes uint64        // bytes that effects to come take
-	Lanes     []AsyncThread // by thread; none before one has issued something
+	KeptBytes uint64        // host bytes that pending effects take
+	Lanes     []AsyncThread // by thread; empty before the first asynchronous instruction
 
-	Warpgroups []Warpgroup // those up to the last that has executed something of wgmma
+	Warpgroups []Warpgroup // up to the last warpgroup that has executed a wgmma instruction
 	Tensor     TensorState // tensor memory
 }
 
-// IsUsed reports whether a thread of the CTA has issued something, or had tensor memory.
+// IsUsed reports whether a thread of the CTA has issued asynchronous work or has had tensor memory.
 func (a *AsyncState) IsUsed() bool {
 	return a.KeptBytes != 0 || a.Lanes != nil || a.Warpgroups != nil || a.Tensor.Memory != nil || a.Tensor.Relinquished || a.Tensor.Warps != nil
 }
 
-// RegionOf is n bytes at an address that is to be a multiple of align, and the memory that they
-// are of.
+// RegionOf returns the allocation and the n bytes at an address. It returns a fault if the address is not a multiple of
+// align, or the bytes are not in one allocation.
 func (c *CTA) RegionOf(space ptx.Space, kind probe.AccessKind, addr, n, align uint64) (*mem.Allocation, []byte, *mem.Fault) {
 	if n == 0 {
 		return nil, nil, nil
@@ -90,10 +90,10 @@ func (c *CTA) RegionOf(space ptx.Space, kind probe.AccessKind, addr, n, align ui
 	return first.Alloc, unsafe.Slice((*byte)(unsafe.Add(first.Alloc.Ptr, first.Offset)), n), nil
 }
 
-// Align is what the addresses must be multiples of.
+// Align returns the required alignment of the addresses, in bytes.
 func (e *AsyncEffect) Align() uint64 {
 	switch {
-	case e.Op.IgnoreOutOfBounds: // its addresses have been looked at
+	case e.Op.IgnoreOutOfBounds: // the addresses have been checked already
 		return 1
 	case e.Op.Bulk:
 		return 16

@@ -1,21 +1,19 @@
 package machine
 
-// Backend executes the code of warps: what instructions do to registers and memory. All
-// backends have the same programs do and count the same, in every mode.
+// Backend executes the instructions of warps. All backends give the same results and counts, in every mode.
 //
-// The registers are in w.files, whose windows are those of the running warp split, and of
-// which each says what lanes are active.
+// The registers are in w.Files. Their windows show the frame of the running warp split, and each file has the active
+// lanes of its half.
 type Backend interface {
 	Runner
 
-	// span executes instructions of one block for the active lanes, from one pc up to
-	// another, and gives the pc of the first that it has not executed: the latter, or one
-	// that it does not have. It stops behind one that sets w.err. Where check mode compares
-	// or a probe is told, a backend is asked for spans; an instruction that it does not have
-	// is the portable one's.
+	// Span executes the instructions of one block from pc from up to pc to, for the active lanes. It returns the pc
+	// of the first instruction not executed: to, or an earlier one that the backend does not support. It stops after
+	// an instruction that sets w.Err. Check mode and observed launches execute by spans; the portable backend then
+	// executes the instructions that another backend does not support.
 	Span(w *Warp, from, to int32) int32
 
-	// ImportAll copies back the state of warps that the backend keeps elsewhere. It is called while c.native.AnyInNative.
+	// ImportAll copies back the state of warps that the backend keeps elsewhere. It is called only while c.Native.AnyInNative holds.
 	ImportAll(c *CTA)
 }
 
@@ -26,35 +24,33 @@ func (c *CTA) ImportAll() {
 	}
 }
 
-// Runner executes the running warp split of a warp from w.pc on, block after block, along
-// jumps and branches that all its lanes take alike. It hands back to the machine what it
-// cannot do, or must not: see reason. What the warp split does then, and which runs next, is
-// up to the machine (warp.execute) alone.
+// Runner executes the running warp split of a warp from w.PC on, block after block, along jumps and branches that all
+// its lanes take alike. It returns to the run loop in package warp for everything else: see Reason. The run loop alone
+// decides how the warp split continues and which one runs next.
 //
-// In between, w.pc and the counts may be anywhere; when it hands back they are what every
-// runner would have made of them. The functions of this file see to that.
+// During a run, w.PC and the counts may have any value; on return they are the same for every runner.
 type Runner interface {
-	// run executes until about budget PTX instructions are executed: it looks where a block
-	// ends. It executes one block at least, or what is left of one. It counts them for the
-	// warp, and for the lanes only those that their guards keep from executing.
+	// Run executes about budget PTX instructions: it checks the budget at the end of each block. It executes at least
+	// one block, or the remainder of one. It counts the instructions of the warp; of lanes it counts only the
+	// instructions that guards skip.
 	Run(w *Warp, budget int) Reason
 }
 
-// Reason is why a backend hands a warp split back, and where that stands then.
+// Reason is the reason why a backend returns to the run loop, and the place of the warp split then.
 type Reason uint8
 
 const (
-	NoReason             Reason = iota // there is none
-	BudgetUsed                         // the budget is used up, or the warp gives up the rest; before a block
-	LanesDiverge                       // at a block's end, a branch whose lanes go different ways
-	ReachesReconvergence               // at a block's end, from which it comes to a place that the policy wants to know of
-	NoSplit                            // nowhere: its lanes wait where others are to meet them
-	OtherEnd                           // at another end of a block: a call, return, exit or barrier; where somebody watches, any
-	BeforeOrdered                      // before a block that the CTA may only execute in its turn
-	BeforeGroupWait                    // before a wait for what the warp's warpgroup has yet to issue
-	DifferentCalls                     // before a call whose lanes make it apart
-	LanesAbsent                        // at w.away, a collective instruction whose lanes are elsewhere
-	Unsupported                        // before an instruction that the backend does not have
+	NoReason             Reason = iota // no reason
+	BudgetUsed                         // before a block: the budget is used up, or the warp yields the rest of it
+	LanesDiverge                       // at a block's end: a branch whose lanes diverge
+	ReachesReconvergence               // at a block's end: the policy must be notified of the next block
+	NoSplit                            // no warp split runs: its lanes wait at a reconvergence point
+	OtherEnd                           // at another end of a block: a call, return, exit or barrier; any end in an observed launch
+	BeforeOrdered                      // before a block with a globally ordered instruction
+	BeforeGroupWait                    // before a wait for instructions that the warp's warpgroup has yet to issue
+	DifferentCalls                     // before an indirect call whose lanes diverge
+	LanesAbsent                        // at w.BlockedInstr, a collective instruction with missing lanes
+	Unsupported                        // before an instruction that the backend does not support
 	ProbeStop                          // before an instruction before which a probe stops the launch
-	Trapped                            // by a trap, or because it comes to what is not run: w.err
+	Trapped                            // a trap or an unsupported PTX feature: w.Err
 )

@@ -6,28 +6,28 @@ import (
 
 // CTABarrier is one of the sixteen barriers of a CTA.
 type CTABarrier struct {
-	Arrived       int     // warps
-	Expected      int     // warps; 0: all that have not ended
-	Waiting       []*Warp // of them those that wait
-	WaitingBuffer []*Warp // room for them
-	Popc          int     // of bar.red
+	Arrived       int     // warps that have arrived
+	Expected      int     // warps that must arrive; 0: all live warps
+	Waiting       []*Warp // arrived warps that wait
+	WaitingBuffer []*Warp // buffer for Waiting
+	Popc          int     // count of true predicates, of bar.red
 	AllTrue       bool
 	AnyTrue       bool
 
-	Completed int // how often
+	Completed int // number of completions
 }
 
-// SplitWait is what keeps a warp split from running: lanes at a barrier of the CTA, or lanes of
-// the warp that have yet to execute the same.
+// SplitWait is the reason why a warp split cannot run: it waits at a barrier of the CTA, or for lanes of the warp that
+// have yet to execute the same collective instruction.
 type SplitWait struct {
 	Src        *code.Source
 	Op         *code.BarrierOp // nil: a collective instruction
-	Reference  *code.Instr     // … in the reference of check mode
-	ID         int             // the barrier's
-	Expected   int             // as barrier.expected
-	Arrived    bool            // the warp has arrived, and waits for others
+	Reference  *code.Instr     // the instruction of check mode's reference
+	ID         int             // number of the barrier
+	Expected   int             // as CTABarrier.Expected
+	Arrived    bool            // the warp has arrived and waits for other warps
 	Instr      *code.Instr     // the instruction
-	Membermask uint32          // its membermask, or that of bar.warp.sync
+	Membermask uint32          // membermask of the instruction or of bar.warp.sync
 
-	Generation int // how often the barrier had completed when the warp arrived; for probes only
+	Generation int // completions of the barrier when the warp arrived; only for probes
 }

@@ -7,10 +7,10 @@ import (
 	"gemu/regfile"
 )
 
-// FrameWords is what a call takes of a thread's stack besides local memory and registers.
+// FrameWords is the stack space of a call besides local memory and registers, in words of a thread.
 const FrameWords = 4
 
-// FunctionAt is the index of the function with a code address, -1 if none has.
+// FunctionAt returns the index of the function at a code address, or -1 if there is none.
 func (c *Kernel) FunctionAt(addr uint64) int32 {
 	for i, f := range c.Funcs {
 		if f.Addr == addr && !f.Entry {
@@ -41,7 +41,7 @@ func (s *RegisterCopy) Read(f *regfile.File, p code.ParamPlace, m uint32) {
 	}
 }
 
-// FrameAbove is where the frame of a function begins that the lane calls now, in words.
+// FrameAbove returns the beginning of the frame of a function that the lane calls now, in words of local memory.
 func (w *Warp) FrameAbove(lane int, fn *code.Func) int {
 	top := w.Frame.Local + w.Frame.Func.Local
 	if w.Frame.Func.Allocates {
@@ -50,10 +50,10 @@ func (w *Warp) FrameAbove(lane int, fn *code.Func) int {
 	return (top + fn.Align - 1) / fn.Align * fn.Align
 }
 
-// CallSite is the call that ends a block.
+// CallSite returns the call that ends a block.
 func (c *Kernel) CallSite(b *code.Block) *code.CallSite { return &c.Calls[c.End(b).Side] }
 
-// LocalTop is the number of words of local memory that the running warp split has in use.
+// LocalTop returns the number of words of local memory that the running warp split uses.
 func (w *Warp) LocalTop() int {
 	fn, files := w.Frame.Func, w.Files
 	if w.InReference() { // the reference does not allocate
