@@ -8,7 +8,7 @@ import (
 	"gemu/probe"
 )
 
-// Cluster is the CTAs of one. Without clusters a CTA has one for itself.
+// Cluster is a cluster of CTAs. In a launch without clusters each CTA has a cluster of its own.
 type Cluster struct {
 	CTAs   []*CTA            // by rank
 	Shared []*mem.Allocation // their shared memory; nil for one CTA
@@ -16,29 +16,29 @@ type Cluster struct {
 	// The barrier. It completes when no warp is missing.
 	Missing   int // warps that have neither ended nor arrived
 	Live      int // warps that have not ended
-	Completed int // how often it has
+	Completed int // number of completions
 
-	// What the CTAs have issued that mbarriers are told of.
+	// Pending effects that complete at mbarriers.
 	Sequence int64
-	Pending  map[uint64][]*AsyncEffect // by the address of the mbarrier in .shared space; in the order of issue
+	Pending  map[uint64][]*AsyncEffect // by address of the mbarrier in .shared space, in the order of issue
 
-	Pipes [][]*AsyncEffect // by pair of CTAs: what tensor cores are to do, and to tell mbarriers, in the order of issue
+	Pipes [][]*AsyncEffect // by pair of CTAs: pending tensor-core operations and their arrivals at mbarriers, in the order of issue
 
 	// The half of a round under way.
 	HalfUnderway bool
-	NextCTA      int   // the CTA whose turn it is
-	InstrsLeft   []int // by rank: instructions of its slice
-	AnyExecuted  bool  // one of the CTAs has executed something since the first had its turn,
-	AnyProgress  bool  // … and not only in loops that may wait, without a change of memory
+	NextCTA      int   // the CTA that runs next
+	InstrsLeft   []int // by rank: instructions left of the CTA's slice
+	AnyExecuted  bool  // a CTA has executed an instruction in this pass over the CTAs
+	AnyProgress  bool  // a CTA has changed memory, or executed instructions outside possible spin-waits, in this pass
 
-	ChangedSinceSave bool // something may have changed since the launch was saved or restored last
-	StateRefs        int  // of a context of states: how many have it
+	ChangedSinceSave bool // the cluster may have changed since the launch was last saved or restored
+	StateRefs        int  // number of saved states that share this context
 }
 
-// ClusterBarrier is the number of the barrier of the cluster, where those of the CTA are 0 to 15.
+// ClusterBarrier is the number of the cluster's barrier. The barriers of a CTA have the numbers 0 to 15.
 const ClusterBarrier = 16
 
-// ClusterSizeText says how many CTAs a cluster has.
+// ClusterSizeText returns the number of CTAs of a cluster as text.
 func (g *Grid) ClusterSizeText() string {
 	if g.ClusterSize == 1 {
 		return "one cta"
@@ -46,28 +46,27 @@ func (g *Grid) ClusterSizeText() string {
 	return fmt.Sprintf("%d ctas", g.ClusterSize)
 }
 
-// CTAAt is the CTA whose shared memory an address in .shared space is in.
+// CTAAt returns the CTA whose shared memory contains an address in .shared space.
 func (c *CTA) CTAAt(addr uint64) *CTA { return c.Cluster.CTAs[addr>>probe.RankShift] }
 
-// AddressOf is the address in .shared space for an offset in the CTA's shared memory.
+// AddressOf returns the address in .shared space of an offset in the CTA's shared memory.
 func (c *CTA) AddressOf(offset uint64) uint64 { return uint64(c.Rank)<<probe.RankShift + offset }
 
-// AddressInRank is the address in .shared space that is in the CTA of a rank what another is in its
-// own.
+// AddressInRank returns the address in .shared space with the same offset in the shared memory of another rank.
 func AddressInRank(addr uint64, rank int) uint64 {
 	return addr&(1<<probe.RankShift-1) + uint64(rank)<<probe.RankShift
 }
 
-// Cancel takes the cluster that would begin next out of the launch, if one would. It gives what
-// lowerQueryCancel says of it. CTAs call it in their turns, when which is next does not depend on
-// the host.
+// Cancel removes the next cluster that has not begun from the launch, if there is one. It returns the response of
+// clusterlaunchcontrol, in the layout that lowerQueryCancel reads. CTAs must call it in the ordered half of a round,
+// where the next cluster does not depend on the host.
 func (g *Grid) Cancel() []byte {
 	var words [4]uint32
 	if g.Next < g.NumCTAs {
 		id := g.CTAID(g.Next)
 		words = [...]uint32{uint32(id.X), uint32(id.Y), uint32(id.Z), 1}
 		g.Next += g.ClusterSize
-		g.Finished.Add(int64(g.ClusterSize)) // with them: they will never be waited for
+		g.Finished.Add(int64(g.ClusterSize)) // the launch does not wait for cancelled CTAs
 	}
 	var data []byte
 	for _, v := range words {

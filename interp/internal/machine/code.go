@@ -9,22 +9,22 @@ import (
 	"gemu/regfile"
 )
 
-// Kernel is a kernel lowered to run.
+// Kernel is a lowered kernel.
 type Kernel struct {
 	*code.Program
 	Module         *ptx.Module
 	Kernel         *ptx.Func
-	Entry          *code.Func // the kernel's
-	CheckReference *Reference // see Launch.Lowering; nil without
+	Entry          *code.Func // entry function
+	CheckReference *Reference // reference of check mode, see Launch.Lowering; nil: none
 
 	Native      *native.Code
-	MemoryNeeds *MemoryNeeds         // see needs
-	ContextPool sync.Pool            // *cta: see Grid.poolIdleContexts
-	accessOf    []accessedSources    // see accesses
-	CheckOnce   func() *native.Check // beside ref, made when it is asked for: see twin
+	MemoryNeeds *MemoryNeeds         // upper bounds of the memory of a CTA; nil: not computed yet
+	ContextPool sync.Pool            // *CTA: idle contexts that later launches can use
+	accessOf    []accessedSources    // see Accesses
+	CheckOnce   func() *native.Check // machine code of check mode, made at the first call
 }
 
-// GuardMask is the lanes of half a warp where the guard lets an instruction run.
+// GuardMask returns the lanes of half a warp for which the guard holds.
 func GuardMask(f *regfile.File, g int32) uint32 {
 	p, negated := code.GuardRow(g)
 	if negated {

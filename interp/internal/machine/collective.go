@@ -6,14 +6,14 @@ import (
 	"gemu/interp/internal/code"
 )
 
-// ErrAbsentLanes is the answer of a collective instruction, w.away, when lanes are elsewhere
-// that it waits for.
+// ErrAbsentLanes is the value of Warp.Err when a collective instruction, Warp.BlockedInstr, waits for lanes that are
+// at other instructions.
 var ErrAbsentLanes = errors.New("lanes are elsewhere")
 
-// SameInstr reports whether two waits are for the same lanes to execute the same.
+// SameInstr reports whether two waits are for the same lanes and the same collective instruction.
 func (b *SplitWait) SameInstr(other *SplitWait) bool {
 	return b.Membermask == other.Membermask && b.IsCollective() && other.IsCollective() && b.Src.Text == other.Src.Text
 }
 
-// IsCollective reports whether it is lanes of the warp that are waited for.
+// IsCollective reports whether the wait is for lanes of the same warp.
 func (b *SplitWait) IsCollective() bool { return b.Op == nil || b.Op.Kind == code.BarWarp }

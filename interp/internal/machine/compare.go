@@ -7,11 +7,10 @@ import (
 	"gemu/regfile"
 )
 
-// MaxLaneByLane is for how many lanes at most it pays to look at each.
+// MaxLaneByLane is the largest number of lanes for which work lane by lane is faster.
 const MaxLaneByLane = 10
 
-// LaneValue is the value of a lane: what its shadow says, if it speaks for the lane, else
-// what the row holds.
+// LaneValue returns the value of a register in a lane: from the shadow if it covers the lane, else from the row.
 func LaneValue(f *regfile.File, row code.Row, lane int) uint64 {
 	if row.Slot != code.P && (f.Tracked() || row.Row < 0) {
 		if c := ShadowAt(f, row.Slot, row.Row); c.Mask>>lane&1 != 0 {
@@ -21,7 +20,7 @@ func LaneValue(f *regfile.File, row code.Row, lane int) uint64 {
 	return RowLane(f, row, lane)
 }
 
-// RowLane is what a row holds in a lane.
+// RowLane returns the value of a row in a lane, without the shadow.
 func RowLane(f *regfile.File, row code.Row, lane int) uint64 {
 	switch row.Slot {
 	case code.P:
@@ -32,7 +31,7 @@ func RowLane(f *regfile.File, row code.Row, lane int) uint64 {
 	return f.Src64(row.Row)[lane]
 }
 
-// LaneText is what a register holds in a lane, for messages.
+// LaneText returns the value of a register in a lane, for messages.
 func LaneText(f *regfile.File, row code.Row, lane int) string {
 	return fmt.Sprintf("%#x", LaneValue(f, row, lane))
 }

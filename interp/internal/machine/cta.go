@@ -11,58 +11,57 @@ import (
 	"gemu/ptx"
 )
 
-// MaxWarpBudget is the share of a warp: about so many instructions, then the next
-// warp of its CTA has its turn, so that a warp may wait for another by looking
-// at memory.
+// MaxWarpBudget is the budget of a warp, in instructions. After about this number the next warp of the CTA runs, so
+// that a warp may spin on memory until another warp stores.
 const MaxWarpBudget = 2048
 
-// CTA is a CTA on its way through the kernel, or a context ready for one.
+// CTA is a CTA in flight, or an idle context for one.
 type CTA struct {
 	Grid  *Grid
 	Code  *Kernel
 	Shape ContextShape
-	Index int // linear
+	Index int // linear index in the grid
 	ID    ptx.Dim3
-	Rank  int // in its cluster
+	Rank  int // rank in its cluster
 	Warps []Warp
 
 	Shared      []byte
-	SharedMem   *mem.Allocation // shared memory at its generic window
+	SharedMem   *mem.Allocation // shared memory as an allocation, at its generic addresses
 	LastHits    []*mem.Allocation
 	Barriers    [16]CTABarrier
-	BarrierUsed bool // a warp has arrived at one
+	BarrierUsed bool // a warp has arrived at a barrier
 	AsyncState  AsyncState
 	Cluster     *Cluster
-	OwnCluster  Cluster // of this CTA only
+	OwnCluster  Cluster // cluster of this CTA alone, in launches without clusters
 
-	Frame          Frame          // of the kernel, in all warps
-	ReleasedBlocks map[int32]bool // blocks where lanes that have diverged do not wait for each other any more
-	ReleasedEarly  bool           // lanes have gone on without others that they were to meet: patterns of accesses do not hold any more
+	Frame          Frame          // the kernel's frame, shared by all warps
+	ReleasedBlocks map[int32]bool // blocks at which diverged lanes no longer wait for each other
+	ReleasedEarly  bool           // an early release has happened: proved access patterns no longer hold
 
-	Native          NativeState  // what machine code is told
-	NextFlights     []Flight     // CTAs that it may go on with where all warps have ended
-	CompletedCTAs   int          // … that have ended so
-	CompletedCounts Counts       // of them
-	Runner          Runner       // of its warps
-	Stream          *EventStream // nil if nobody watches
-	IdleStream      *EventStream // for one
+	Native          NativeState  // state for machine code
+	NextFlights     []Flight     // CTAs with which machine code may continue when all warps have ended
+	CompletedCTAs   int          // CTAs that have ended in machine code
+	CompletedCounts Counts       // counts of CompletedCTAs
+	Runner          Runner       // runner of its warps
+	Stream          *EventStream // nil: no probe subscribes to events of the CTA
+	IdleStream      *EventStream // kept for a later CTA
 
-	Output bytes.Buffer // what the CTA has printed
+	Output bytes.Buffer // text that the CTA has printed
 
 	Tolerated     toleratedFaults
-	Changed       bool   // memory has changed since the last time somebody looked
-	ChangedBefore bool   // … or before
-	ReadClock     bool   // somebody has looked at the clock
+	Changed       bool   // memory has changed since the last call of NoteChange
+	ChangedBefore bool   // memory had changed before the last call of NoteChange
+	ReadClock     bool   // a thread has read the clock
 	Slept         int64  // nanoseconds that warps have spent in nanosleep
 	Ordered       bool   // the CTA may execute globally ordered instructions
-	NextWarp      int    // warp whose turn is next
-	Random        uint64 // of a launch with a seed: what the shares of warps come from
-	CTASlice             // under way
+	NextWarp      int    // the warp that runs next
+	Random        uint64 // random state for the budgets of warps, in a launch with a seed
+	CTASlice             // the slice in progress
 	Err           error
 	Done          bool
 }
 
-// SetIndex says which CTA it is, by its place in the order in which they begin.
+// SetIndex sets the index and ID of the CTA from its position in the order in which CTAs begin.
 func (c *CTA) SetIndex(order int) {
 	c.Index = order
 	c.ID = c.Grid.Dim.At(order)
@@ -72,7 +71,7 @@ func (c *CTA) SetIndex(order int) {
 	}
 }
 
-// Begin has the CTA be where it begins, but for its memory and registers.
+// Begin resets the CTA to its initial state, except memory and registers.
 func (c *CTA) Begin() {
 	if !c.Grid.Clustered() {
 		c.OwnCluster = Cluster{CTAs: c.OwnCluster.CTAs, Live: len(c.Warps), Missing: len(c.Warps)}
@@ -94,7 +93,7 @@ func (c *CTA) Begin() {
 	}
 }
 
-// Begin has the warp be where it begins.
+// Begin resets the warp to its initial state, except registers.
 func (w *Warp) Begin(sliced bool) {
 	c := w.CTA
 	lanes := w.AllLanes()
@@ -104,37 +103,37 @@ func (w *Warp) Begin(sliced bool) {
 	w.ShownFrame, w.SliceLeft = &c.Frame, TimeSlice
 }
 
-// AllLanes is the lanes that there are threads for.
+// AllLanes returns the lanes that have a thread.
 func (w *Warp) AllLanes() uint64 {
 	c := w.CTA
 	return ^uint64(0) >> (64 - min(c.Code.Width, c.Grid.Threads-w.ThreadIndex(0)))
 }
 
-// LocalWords is how much local memory a thread begins with, in words.
+// LocalWords returns the initial size of a thread's local memory, in words.
 func (c *Kernel) LocalWords() int { return c.Entry.Align + c.Entry.Local }
 
-// CTASlice is the share of a CTA under way: its warps have their turns, pass after pass.
+// CTASlice is the slice of a CTA in progress: its warps run one after the other, pass after pass.
 type CTASlice struct {
-	InstrsLeft    int   // instructions; of the turn under way they are not taken off
-	SliceStart    int64 // instructions that the warp had executed when its turn began
+	InstrsLeft    int   // instructions left; those of the running warp's turn are not subtracted yet
+	SliceStart    int64 // instructions that the running warp had executed when its turn began
 	WarpsVisited  int   // warps in this pass
-	AllIdle       bool  // none of them could run
-	PausedInSlice bool  // in the turn of warp next
+	AllIdle       bool  // no warp could run in this pass
+	PausedInSlice bool  // paused during the turn of warp NextWarp
 }
 
-// CTAStatus is why a CTA stopped running.
+// CTAStatus is the reason why a CTA stopped running.
 type CTAStatus uint8
 
 const (
 	CTAEnded     CTAStatus = iota
-	WantsOrdered           // every warp that can run stands before a globally ordered instruction
+	WantsOrdered           // every warp that can run is before a globally ordered instruction
 	BudgetSpent
 	CTAFailed
-	CTAPaused       // for a probe
-	WaitsForCluster // every warp waits, and some for the barrier of the cluster
+	CTAPaused       // a probe paused the launch
+	WaitsForCluster // every warp waits, and at least one waits at the cluster's barrier
 )
 
-// NoteChange forgets that memory has changed, but for those who look at the whole CTA.
+// NoteChange clears Changed and remembers it in ChangedBefore, for checks of the whole CTA.
 func (c *CTA) NoteChange() {
 	c.ChangedBefore = c.ChangedBefore || c.Changed
 	c.Changed = false
@@ -158,11 +157,10 @@ func (c *CTA) NewTrap(in *code.Source, kind error, format string, args ...any) *
 	return t
 }
 
-// ThreadID is the tid of the thread with a linear index.
+// ThreadID returns the tid of the thread with a linear index.
 func (c *CTA) ThreadID(i int) ptx.Dim3 { return c.Grid.Block.At(i) }
 
-// Whereabouts says where lanes of the warp are that do not execute the present
-// instruction.
+// Whereabouts returns notes for a trap: the places of the given lanes, which do not execute the present instruction.
 func (w *Warp) Whereabouts(lanes uint64) []string {
 	var notes []string
 	if m := lanes & w.Mask; m != 0 {

@@ -1,6 +1,6 @@
 package machine
 
-// EffectStage is a set of what can happen to an effect.
+// EffectStage is a set of stages of an asynchronous effect.
 type EffectStage uint8
 
 const (

@@ -1,21 +1,21 @@
 package machine
 
-// EngineCounts is how instructions have executed, counted for half warps of 32 lanes.
-// Check mode counts; in other modes all are 0.
+// EngineCounts counts instructions by the way in which they executed, per half warp of 32 lanes. Only check mode
+// counts; in other modes all counts are 0.
 type EngineCounts struct {
-	// What compact execution saves.
+	// Savings of compact execution.
 	Fixed       int64 // executed once for the launch
-	Proved      int64 // on single values, without a look at tags
+	Proved      int64 // on single values, without a check of tags
 	Compact     int64 // on compact operands, or at a compact address
-	FastForm    int64 // of those, without a rule of the table: on uniform operands, or by a fast form
-	ShadowLanes int64 // lanes that a shadow or a constant speaks for, in results
+	FastForm    int64 // part of Compact, without a rule of the table: on uniform operands, or by a fast form
+	ShadowLanes int64 // lanes of results that a shadow or a constant holds
 
-	// What it costs, and what is left.
-	VectorExecuted    int64 // over the lanes
+	// Costs of compact execution, and the remainder.
+	VectorExecuted    int64 // executed on lanes
 	MaterialisedLanes int64 // lanes that have been written to rows from shadows
-	FrameBytes        int64 // of the frames of all functions, in bytes of a lane
+	FrameBytes        int64 // size of the frames of all functions, in bytes per lane
 
-	// What the plan claims, which all this rests on.
+	// Claims of the plan, on which the counts above rest.
 	Claims int64 // instructions whose results are constants of the launch, or proved to be uniform, and accesses whose addresses are proved to lie in a pattern
 }
 
@@ -31,5 +31,5 @@ func (c *EngineCounts) add(other *EngineCounts) {
 	c.Claims += other.Claims
 }
 
-// RunCounts is how many of a run's instructions execute in which way.
+// RunCounts counts the instructions of a run by the way in which they execute.
 type RunCounts struct{ Fixed, OnLanes, Proved, Compact uint8 }

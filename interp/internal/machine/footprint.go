@@ -1,8 +1,8 @@
 package machine
 
-// MemoryNeeds is what CTAs of a kernel can take, whatever the launch.
+// MemoryNeeds is an upper bound of the memory of a kernel's CTAs, for any launch.
 type MemoryNeeds struct {
 	Words   int  // registers and local memory of a thread, in words
-	Async   bool // it has asynchronous effects
-	Tensors bool // it allocates tensor memory
+	Async   bool // the kernel has asynchronous effects
+	Tensors bool // the kernel allocates tensor memory
 }
