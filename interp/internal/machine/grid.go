@@ -15,62 +15,62 @@ import (
 	"gemu/ptx"
 )
 
-const SliceParallel = 1 << 18 // first half
+const SliceParallel = 1 << 18 // instructions of a CTA's slice in the parallel half of a round
 
 // Grid is a launch under way.
 type Grid struct {
 	Kernel      *Kernel
 	Device      *Device
-	Dim         ptx.Dim3 // CTAs
+	Dim         ptx.Dim3 // CTAs of the grid
 	ClusterDim  ptx.Dim3 // CTAs of a cluster
-	ClusterSize int      // … how many
+	ClusterSize int      // number of CTAs of a cluster
 	Block       ptx.Dim3 // threads of a CTA
-	NumCTAs     int      // CTAs
+	NumCTAs     int      // number of CTAs of the grid
 
-	Threads      int // of a CTA
+	Threads      int // threads of a CTA
 	SharedLen    uint64
-	SharedUnit   uint64 // bytes in multiples of which the device allocates it
+	SharedUnit   uint64 // unit in which the device allocates shared memory, in bytes
 	DynShared    uint64
 	StackWords   int
 	MaxSteps     int64
-	Seed         uint64 // of schedules; 0: the usual one
+	Seed         uint64 // seed of the schedule; 0: the default schedule
 	GridID       uint64
 	Cooperative  bool            // all CTAs are in flight at once: a cooperative launch
-	Workspace    *mem.Allocation // of one; nil otherwise
+	Workspace    *mem.Allocation // workspace of a cooperative launch; nil otherwise
 	CTAMemory    *mem.Allocation // the slices of all CTAs; nil if the kernel asks for none
 	Stdout       io.Writer
 	Workers      int
-	InOrder      bool // because a probe wants events in one order
+	InOrder      bool // CTAs run one after the other, because a probe needs events in one order
 	EagerEffects bool // asynchronous effects happen where they are issued
-	HostAtomics  bool // CTAs run in parallel, or others than the launch change memory: atomics on global memory must be the host's
-	HostMayFault bool // there is memory of the host whose accesses may fault
+	HostAtomics  bool // atomics on global memory must be host atomics: CTAs run in parallel, or the host changes memory too
+	HostMayFault bool // accesses to memory of the host may fault on the host
 
 	Mode         Mode
-	VerifyProofs bool // it looks whether addresses are as is proved of them
+	VerifyProofs bool // check proofs about addresses at run time
 	Backend      Backend
 	Reconverge   *Policy
-	FallenBack   bool       // warp splits take turns because the launch would not go on otherwise
-	Reference    *Reference // of check mode, and for probes that are told of operations
+	FallenBack   bool       // warp splits are time-sliced, because the launch made no progress without
+	Reference    *Reference // for check mode, and for probes that subscribe to operations
 	Rules        *affinetrack.Table
 
 	Info             *probe.LaunchInfo
 	Probes           []ProbeState
 	MayPause         bool       // probes may pause the launch
-	PauseRequested   bool       // one has asked for it
-	Steps            int64      // of a launch in order that is watched: instructions that have begun; see Event.Step
-	PauseStep        int64      // before which of them it pauses
-	PoolContexts     bool       // contexts may be those of other launches
-	NextCTAsInNative bool       // machine code may go from a CTA to the next
-	ZeroRows         []code.Row // … whose warps begin with zeros in these rows
-	Visited          []bool     // of a launch that may pause, by index: blocks that were begun; see Visited
-	LastState        *State     // that was saved or restored last
-	StateBytes       uint64     // bytes of CTAs in states
+	PauseRequested   bool       // a probe has requested a pause
+	Steps            int64      // instructions begun, in an observed launch in order; see Event.Step
+	PauseStep        int64      // the step before which the launch pauses
+	PoolContexts     bool       // contexts of other launches may be used again
+	NextCTAsInNative bool       // machine code may continue with the next CTA
+	ZeroRows         []code.Row // rows that are zero at the beginning of a warp, for NextCTAsInNative
+	Visited          []bool     // by index: blocks that have begun; only in a launch that may pause
+	LastState        *State     // the state saved or restored last
+	StateBytes       uint64     // bytes of CTAs in saved states
 
 	Cancelled    atomic.Bool
 	TimedOut     atomic.Bool   // the time limit was reached
-	Elapsed      time.Duration // so far, without pauses; counted if there is a time limit
-	_            [64]byte      // what all workers write in a line of its own
-	Finished     atomic.Int64  // CTAs
+	Elapsed      time.Duration // run time without pauses; counted only with a time limit
+	_            [64]byte      // gives the counter that all workers write a cache line of its own
+	Finished     atomic.Int64  // CTAs that have ended
 	_            [64]byte
 	LowestFailed atomic.Int64 // lowest index of a CTA that failed
 
@@ -81,45 +81,44 @@ type Grid struct {
 	Next    int      // index of the next CTA to be admitted
 	Schedule
 	Output    map[int][]byte
-	Tolerated toleratedFaults // of CTAs that have ended, and are in no flight any more
+	Tolerated toleratedFaults // tolerated faults of ended CTAs that are no longer in Flights
 }
 
-// Flight is a CTA in flight. Those of a cluster are one behind the other, by rank.
+// Flight is a CTA in flight. The CTAs of a cluster follow each other, by rank.
 type Flight struct {
-	Index  int  // in the order in which CTAs begin: without clusters, the linear one
+	Index  int  // position in the order in which CTAs begin; without clusters, the linear index
 	CTA    *CTA // nil before it starts and after it has ended
 	Status CTAStatus
-	Count  Counts // once it has ended
+	Count  Counts // set when the CTA has ended
 
-	Tolerated toleratedFaults // once it has ended
+	Tolerated toleratedFaults // set when the CTA has ended
 
-	_ [64 - (6*8+unsafe.Sizeof(Counts{}))%64]byte // neighbours are other workers', and have lines of their own
+	_ [64 - (6*8+unsafe.Sizeof(Counts{}))%64]byte // fills cache lines: other workers write the neighbours
 }
 
-// Clustered reports whether clusters are of more than one CTA.
+// Clustered reports whether clusters have more than one CTA.
 func (g *Grid) Clustered() bool { return g.ClusterSize > 1 }
 
-// Clusters is the grid of clusters.
+// Clusters returns the dimensions of the grid in clusters.
 func (g *Grid) Clusters() ptx.Dim3 {
 	return ptx.Dim3{X: g.Dim.X / g.ClusterDim.X, Y: g.Dim.Y / g.ClusterDim.Y, Z: g.Dim.Z / g.ClusterDim.Z}
 }
 
-// ctaID is the index of the CTA that is somewhere in the order in which they begin: cluster by
-// cluster, by rank.
+// CTAID returns the ID of the CTA at a position in the order in which CTAs begin: cluster by cluster, by rank.
 func (g *Grid) CTAID(order int) ptx.Dim3 {
 	k, c := g.Clusters().At(order/g.ClusterSize), g.ClusterDim.At(order%g.ClusterSize)
 	return ptx.Dim3{X: k.X*g.ClusterDim.X + c.X, Y: k.Y*g.ClusterDim.Y + c.Y, Z: k.Z*g.ClusterDim.Z + c.Z}
 }
 
-// Schedule is where a launch is in its rounds.
+// Schedule is the progress of a launch through its rounds.
 type Schedule struct {
 	Window      int           // CTAs that may be in flight
-	Phase       RoundPhase    // of the round
-	NextFlight  int           // in a half of a round: the flight that comes next
+	Phase       RoundPhase    // half of the round
+	NextFlight  int           // the next flight in the half of the round
 	EndedBefore int64         // CTAs that had ended when the round began
-	IdleRounds  int           // rounds without one that ended
-	Stall       StallDetector // in such rounds
-	StuckSince  time.Time     // when it was first seen not to get on, since one has ended
+	IdleRounds  int           // consecutive rounds in which no CTA ended
+	Stall       StallDetector // detects a stall in idle rounds
+	StuckSince  time.Time     // time of the first stall since a CTA has ended
 }
 
 // RoundPhase is a part of a round.
@@ -131,27 +130,26 @@ const (
 	OrderedHalf
 )
 
-// ContextShape is what a context of a kernel's CTAs is made for. Launches of which it is the same can have each
-// other's contexts.
+// ContextShape is the set of properties for which a context of a kernel's CTAs is made. Launches with the same shape
+// can use each other's contexts.
 type ContextShape struct {
 	Mode       Mode
 	Reconverge *Policy
 	Rules      *affinetrack.Table
 	Block      ptx.Dim3
 	Shared     uint64
-	Native     bool // check mode compares functions of the backend's own
+	Native     bool // check mode compares the backend's own functions
 }
 
-// StallDetector finds out that a grid can never make progress: no CTA has changed
-// memory, and the state of all threads is one they have been in before (Brent's
-// cycle detection, one look per round).
+// StallDetector detects that a grid can never make progress: no CTA has changed memory, and the state of all threads
+// has occurred before (Brent's cycle detection, with one comparison per round).
 type StallDetector struct {
 	Seed       maphash.Seed
 	Saved      uint64
 	Power      int
 	Steps      int
-	LoopInstrs int // instructions per CTA of rounds that changed no memory, and ended in loops that may wait
+	LoopInstrs int // instructions per CTA in rounds that changed no memory and ended in possible spin-waits
 }
 
-// TimeSliced reports whether the warp splits of a warp do.
+// TimeSliced reports whether the warp splits of a warp are time-sliced.
 func (g *Grid) TimeSliced() bool { return g.Reconverge.TimeSliced || g.FallenBack }

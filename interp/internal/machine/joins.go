@@ -1,12 +1,12 @@
 package machine
 
-// Reconvergence is lanes that meet.
+// Reconvergence is the record of a reconvergence point in flight.
 type Reconvergence struct {
 	PC       int32
-	Arrivals int32 // how often lanes have come
+	Arrivals int32 // number of arrivals of warp splits
 	Frame    *Frame
-	Outer    *Reconvergence // where they wait next
-	Depth    int            // joins outside
-	Lanes    uint64         // that are to meet here, and have not ended
-	Arrived  uint64         // of them those that wait
+	Outer    *Reconvergence // the next reconvergence of the lanes; nil: none
+	Depth    int            // number of outer reconvergences
+	Lanes    uint64         // live lanes that are to reconverge here
+	Arrived  uint64         // part of Lanes: lanes that wait here
 }

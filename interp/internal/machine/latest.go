@@ -4,19 +4,19 @@ import (
 	"gemu/ptx"
 )
 
-// LatestInstr is when lanes of a warp began an instruction last.
+// LatestInstr is the step at which lanes of a warp last began an instruction.
 type LatestInstr struct {
 	Lanes uint64
 	Step  int64
 }
 
-// Latest is what a lane of a CTA in flight did last.
+// Latest is the last instruction of a lane of a CTA in flight, and its call stack.
 type Latest struct {
-	Step  int64       // of the instruction that it began last (Event.Step); -1: it has begun none
-	Stack []*ptx.Func // the functions that it is in, the kernel first; nil: it has ended
+	Step  int64       // step of the instruction that the lane began last (Event.Step); -1: none
+	Stack []*ptx.Func // functions on the lane's call stack, the kernel first; nil: the lane has ended
 }
 
-// Latest is what a lane had done last as the state was saved; false of one whose CTA was not in flight.
+// Latest returns the last instruction of a lane when the state was saved, or false if its CTA was not in flight.
 func (s *State) Latest(cta, warp, lane int) (Latest, bool) {
 	return FindLatest(s.Flights, cta, warp, lane)
 }
@@ -43,7 +43,7 @@ func FindLatest(flights []Flight, cta, warp, lane int) (Latest, bool) {
 	return Latest{}, false
 }
 
-// frameOf is the frame that a lane is in; nil if it has ended.
+// frameOf returns the frame of a lane, or nil if the lane has ended.
 func (w *Warp) frameOf(lane int) *Frame {
 	for _, s := range w.Splits() {
 		if s.Mask>>lane&1 != 0 {

@@ -1,6 +1,6 @@
 package machine
 
-// This file is what the machine is given: a launch, and the device it is on.
+// This file defines the input of the machine: a launch and its device.
 
 import (
 	"io"
@@ -12,52 +12,52 @@ import (
 	"gemu/ptx"
 )
 
-// Device is what the machine knows of a device. It runs one grid at a time.
+// Device is a device as the machine sees it. It runs one grid at a time.
 type Device struct {
 	Memory *mem.Map
-	Heap   uint64 // bytes that device-side malloc may hold
-	Stack  int    // bytes of local memory that a thread may have
+	Heap   uint64 // maximum size of the heap of device-side malloc, in bytes
+	Stack  int    // maximum local memory of a thread, in bytes
 
-	TimeLimit   time.Duration          // that a launch may run; 0: no limit
-	Tolerance   probe.Tolerance        // faults after which kernels go on
-	OnTolerated func(*probe.Tolerated) // is given each of them as the launch ends, unless nil
-	HostMemory  uint64                 // bytes of the host's memory that the CTAs in flight may take
+	TimeLimit   time.Duration          // maximum run time of a launch; 0: no limit
+	Tolerance   probe.Tolerance        // faults after which kernels continue
+	OnTolerated func(*probe.Tolerated) // called for each tolerated fault at the end of the launch; may be nil
+	HostMemory  uint64                 // maximum host memory of the CTAs in flight, in bytes
 	Workers     int                    // goroutines that run CTAs
-	Stdout      io.Writer              // of what kernels print; may be nil
-	SM          int                    // compute capability, by which tensor cores add: 90 is 9.0
-	Probes      []probe.Probe          // of all launches, and of what the host does to memory
+	Stdout      io.Writer              // output of kernels; may be nil
+	SM          int                    // compute capability whose tensor-core addition is modelled: 90 is 9.0
+	Probes      []probe.Probe          // probes of all launches, and of memory operations of the host
 	Objects     Objects                // textures, surfaces and samplers
 
-	// HostGrace is how long a launch that does not get on waits for others than its threads to change memory, before that
-	// is a deadlock.
+	// HostGrace is the time that a launch without progress waits for the host to change memory, before it is a
+	// deadlock.
 	HostGrace time.Duration
 
 	HeapUsed uint64
-	Grids    uint64 // there have been
+	Grids    uint64 // number of grids so far
 }
 
-// Launch is a launch that was found to be possible.
+// Launch is a validated launch.
 type Launch struct {
 	Device        *Device
-	Kernel        *Kernel // lowered as Lowering says
+	Kernel        *Kernel // lowered with the options of Lowering
 	Grid, Block   ptx.Dim3
-	Cluster       ptx.Dim3 // CTAs of a cluster; the zero value: there are none
+	Cluster       ptx.Dim3 // CTAs of a cluster; the zero value: no clusters
 	WarpSize      int
-	Shared        uint64 // bytes of shared memory of a CTA
-	DynamicShared uint64 // of them those that the launch asks for
-	MaxSteps      int64  // instructions a warp may execute
-	Seed          uint64 // of the shares that warps have; 0: all have the same
+	Shared        uint64 // shared memory of a CTA, in bytes
+	DynamicShared uint64 // part of Shared that the launch requests, in bytes
+	MaxSteps      int64  // maximum number of instructions of a warp
+	Seed          uint64 // seed of the budgets of warps; 0: all warps have the same budget
 	Cooperative   bool   // all CTAs are in flight at once
 
 	Mode           Mode
 	Backend        Backend
-	CompileEagerly bool // keep compact whatever may be so
-	VerifyProofs   bool // look in any mode whether addresses are as is proved of them; Go does
+	CompileEagerly bool // execute compactly wherever the rules allow it
+	VerifyProofs   bool // check proofs about addresses at run time in every mode, in Go
 	EagerEffects   bool // asynchronous effects happen where they are issued
 	Reconverge     *Policy
 	Rules          *affinetrack.Table
-	Probes         []probe.Probe    // those of the device included
-	Order          *probe.HostOrder // for them
+	Probes         []probe.Probe    // includes the probes of the device
+	Order          *probe.HostOrder // order of host operations for Probes
 }
 
 // Mode is how a launch executes instructions.
@@ -65,34 +65,34 @@ type Mode uint8
 
 // The modes.
 const (
-	// Check executes as Affine does and beside it on vectors, and compares.
+	// Check executes as Affine does and also on vectors, and compares the results.
 	Check Mode = iota
-	// Affine executes on compact operands where the rules of package affinetrack allow
-	// it and it pays, and on vectors elsewhere.
+	// Affine executes on compact operands where the rules of package affinetrack allow it and it is faster, and on
+	// vectors elsewhere.
 	Affine
-	// Vector executes on vectors only.
+	// Vector executes only on vectors.
 	Vector
 )
 
 func (m Mode) String() string { return [...]string{"check", "affine", "vector"}[m] }
 
-// FewLanes is how many lanes a warp may have for tags to cost more than they save.
+// FewLanes is the largest number of lanes of a warp for which tags cost more than they save.
 const FewLanes = 4
 
-// Multiprocessors is how many the device claims to have.
+// Multiprocessors is the number of multiprocessors that the device reports.
 const Multiprocessors = 16
 
-// What a multiprocessor of any compute capability holds at once at most (CUDA C++
-// Programming Guide, technical specifications).
+// Maximum residency of a multiprocessor, over all compute capabilities (CUDA C++ Programming Guide, technical
+// specifications).
 const (
 	residentThreads = 2048
 	residentCTAs    = 32
 	residentShared  = 228 << 10
-	reservedShared  = 1 << 10 // of it, by the system for each CTA
+	reservedShared  = 1 << 10 // part of it, reserved by the system for each CTA
 )
 
-// Resident is how many CTAs of so many threads and bytes of shared memory the device
-// holds at once.
+// Resident returns the number of resident CTAs of the device, for CTAs with the given threads and bytes of shared
+// memory.
 func Resident(threads, shared int) int {
 	warps := (threads + 31) / 32
 	return Multiprocessors * min(residentCTAs, residentThreads/32/warps, residentShared/(shared+reservedShared))

@@ -5,9 +5,9 @@ import (
 	"gemu/regfile"
 )
 
-// LaneFunc executes an instruction that is more than a kernel for the lanes of m in
-// half h of the warp (lanes 32h to 32h+31).
+// LaneFunc executes an instruction for the lanes of m in half h of the warp (lanes 32h to 32h+31), where the
+// instruction is more than a kernel of package alu.
 type LaneFunc func(w *Warp, h int, f *regfile.File, instr *code.Instr, m uint32)
 
-// SourceOf is the PTX instruction that an instruction is part of.
+// SourceOf returns the PTX instruction to which an instruction belongs.
 func (w *Warp) SourceOf(instr *code.Instr) *code.Source { return &w.CTA.Code.Sources[instr.Src] }

@@ -6,8 +6,8 @@ import (
 	"gemu/regfile"
 )
 
-// RequireAllLanes reports whether all lanes of half h execute an instruction together. The manual leaves
-// open what it does without some; here that is a trap.
+// RequireAllLanes reports whether all lanes of half h execute an instruction together; if not, it traps. The manual
+// leaves the behaviour with missing lanes undefined.
 func (w *Warp) RequireAllLanes(h int, instr *code.Instr, m uint32) bool {
 	if m == regfile.Full {
 		return true

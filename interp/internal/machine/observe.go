@@ -4,8 +4,8 @@ import (
 	"gemu/interp/internal/code"
 )
 
-// PairsFrom are the instructions of a block from a pc on, with those of the reference, if there
-// is one.
+// PairsFrom returns the instructions of a block from a pc on, paired with those of the reference; nil without a
+// reference.
 func (w *Warp) PairsFrom(b *code.Block, pc int32) []InstrPair {
 	ref := w.CTA.Grid.Reference
 	if ref == nil {

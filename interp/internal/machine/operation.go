@@ -4,5 +4,5 @@ import (
 	"gemu/probe"
 )
 
-// OperationKinds are the events that need the reference.
+// OperationKinds is the set of events that need the reference.
 const OperationKinds = probe.OnOperation | probe.OnResult
