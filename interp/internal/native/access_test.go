@@ -21,7 +21,7 @@ import (
 	"gemu/regfile"
 )
 
-// accessHarness is a program of one memory instruction, with registers and memory.
+// accessHarness is a program of one memory instruction, with its registers and memory, and its model in Go.
 type accessHarness struct {
 	*rand.Rand
 	prog               *code.Program
@@ -29,14 +29,14 @@ type accessHarness struct {
 	access             *code.Access
 	file               *regfile.File
 	allocation, shared *mem.Allocation
-	hits               []*mem.Allocation // hit is one of these
+	hits               []*mem.Allocation // allocations that the access remembers
 	local              mem.Local
-	localFrom, localTo uint64 // of local memory
+	localFrom, localTo uint64 // bounds of local memory, in bytes
 	frame              uint64
-	addresses          [regfile.Lanes]uint64 // where lanes access, as the registers say
+	addresses          [regfile.Lanes]uint64 // addresses of the lanes, from the registers
 }
 
-// allocation is memory of so many bytes, drawn.
+// allocation is an allocation of random bytes.
 func allocation(rng *rand.Rand, base uint64, size int) *mem.Allocation {
 	data := mem.AlignedBytes(uint64(size))
 	for i := range data {
@@ -45,7 +45,7 @@ func allocation(rng *rand.Rand, base uint64, size int) *mem.Allocation {
 	return &mem.Allocation{Allocation: probe.Allocation{Base: base, Size: uint64(size), Span: uint64(size), Data: data, Ptr: unsafe.Pointer(unsafe.SliceData(data))}}
 }
 
-// accessKinds are kinds of memory instructions, by name: those that load, and those that store.
+// accessKinds has the kinds of memory instructions, by name: loads and stores.
 var accessKinds = map[string][2]code.Op{
 	"element": {}, "vector": {code.LoadVector, code.StoreVector}, "fixed": {code.LoadFixed, code.StoreEach},
 	"local": {code.LoadLocal, code.StoreLocal}, "frame": {code.LoadFrame, code.StoreFrame}, "atomic": {code.Atomic, code.Atomic},
@@ -57,7 +57,7 @@ func newAccessHarness(shape, rng *rand.Rand, kind string) *accessHarness {
 	a := code.Access{Size: 1 << shape.IntN(4), Space: []ptx.Space{ptx.Global, ptx.Shared}[shape.IntN(2)], Addr: []code.Slot{code.R, code.Q}[shape.IntN(2)], Store: shape.IntN(2) == 0}
 	a.Signed = !a.Store && shape.IntN(3) == 0
 	r := &accessHarness{Rand: rng, prog: &code.Program{Width: regfile.Lanes, Funcs: []*code.Func{{Frame: frame}}}}
-	size := func() int { // some memory is smaller than what is accessed
+	size := func() int { // some memory is smaller than an access
 		if rng.IntN(8) == 0 {
 			return []int{0, 0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32}[rng.IntN(12)]
 		}
@@ -80,7 +80,7 @@ func newAccessHarness(shape, rng *rand.Rand, kind string) *accessHarness {
 		}
 	}
 	r.frame = r.localFrom + 8*uint64(rng.IntN(4))
-	n, draw := 1, func() code.Elem { // a row that elements fit in
+	n, draw := 1, func() code.Elem { // a row that fits the elements
 		slot := code.Slot(code.R + code.Slot(shape.IntN(2)))
 		if a.Size == 8 || a.Atom != nil {
 			slot = map[int]code.Slot{4: code.R, 8: code.Q}[a.Size]
@@ -114,7 +114,7 @@ func newAccessHarness(shape, rng *rand.Rand, kind string) *accessHarness {
 		a.Size, a.Store, a.Signed = 4<<shape.IntN(2), false, false
 		if a.Space == ptx.Global && shape.IntN(4) == 0 {
 			a.Space = ptx.Generic
-			r.shared = r.allocation // which it may be, then
+			r.shared = r.allocation // a generic address may be in shared memory
 		}
 		if a.Space != ptx.Generic && shape.IntN(4) == 0 {
 			a.Addr = code.NoSlot
@@ -137,11 +137,11 @@ func newAccessHarness(shape, rng *rand.Rand, kind string) *accessHarness {
 		switch e := draw(); {
 		case a.Store:
 			a.Elems = append(a.Elems, source())
-		case a.Atom != nil && shape.IntN(3) == 0, n > 1 && shape.IntN(6) == 0: // it is not wanted
+		case a.Atom != nil && shape.IntN(3) == 0, n > 1 && shape.IntN(6) == 0: // the element has no register
 			a.Elems = append(a.Elems, code.Elem{})
 		default:
 			if n > 1 {
-				e.Row = int32(i) // no two results in one row
+				e.Row = int32(i) // two results must not share a row
 			}
 			a.Elems = append(a.Elems, e)
 		}
@@ -247,7 +247,7 @@ func (r *accessHarness) setPlace(a *code.Access) {
 		if a.Frame {
 			begin -= r.frame
 		}
-		if a.Offset = begin + n*(r.Uint64N(size/n+2)) - n*uint64(r.IntN(8)/7); r.IntN(6) == 0 { // about the end
+		if a.Offset = begin + n*(r.Uint64N(size/n+2)) - n*uint64(r.IntN(8)/7); r.IntN(6) == 0 { // near the end
 			a.Offset = begin + size/n*n - n*r.Uint64N(2)
 		}
 		return
@@ -255,12 +255,12 @@ func (r *accessHarness) setPlace(a *code.Access) {
 	places := max(size/n, 1)
 	starts := [4]uint64{r.Uint64N(places), r.Uint64N(places), r.Uint64N(places), r.Uint64N(places)}
 	shapes := [4]int{r.IntN(3), 0, r.IntN(3), 0}
-	if r.IntN(2) == 0 { // all in one shape, often at the end
+	if r.IntN(2) == 0 { // all lanes in one shape, often at the end
 		for i := range starts {
 			starts[i], shapes[i] = min(starts[0], max(places, 32)-32+uint64(r.IntN(40)/39)), shapes[0]
 		}
 	} else {
-		starts[1], starts[3], shapes[1], shapes[3] = starts[0], starts[2], shapes[0], shapes[2] // by halves
+		starts[1], starts[3], shapes[1], shapes[3] = starts[0], starts[2], shapes[0], shapes[2] // one shape for each half
 	}
 	for lane := range r.addresses {
 		place := starts[lane/8]
@@ -280,7 +280,7 @@ func (r *accessHarness) setPlace(a *code.Access) {
 	case 2:
 		r.addresses[lane] += uint64(r.IntN(2) * r.IntN(int(n)))
 	case 3:
-		if r.IntN(4) == 0 { // far away, and back by wrapping round
+		if r.IntN(4) == 0 { // addresses far away that the offset brings back by wrapping around
 			for i := range r.addresses {
 				r.addresses[i] = -n*uint64(regfile.Lanes-lane) + n*uint64(i)
 			}
@@ -288,7 +288,7 @@ func (r *accessHarness) setPlace(a *code.Access) {
 	}
 }
 
-// bytes is what a lane accesses, and whether it may.
+// bytes returns the memory that a lane accesses, and whether it is in bounds.
 func (r *accessHarness) bytes(lane int) ([]byte, bool) {
 	a, v := r.access, uint64(0)
 	switch a.Addr {
@@ -318,7 +318,7 @@ func (r *accessHarness) bytes(lane int) ([]byte, bool) {
 	return data[o : o+n], true
 }
 
-// localAt is where a lane accesses local memory, where it may.
+// localAt returns the place of a lane's access in local memory, if it is in bounds.
 func (r *accessHarness) localAt(lane int) int {
 	if r.access.Frame {
 		return int(r.frame + r.access.Offset)
@@ -329,7 +329,8 @@ func (r *accessHarness) localAt(lane int) int {
 	return int(r.file.Src32(r.in.A)[lane] + uint32(r.access.Offset))
 }
 
-// execute executes it for lanes m on a copy of the registers, one lane after the other, and reports whether it may.
+// execute executes the instruction in Go for lanes m on a copy of the registers, lane after lane, and reports whether all lanes
+// are in bounds.
 func (r *accessHarness) execute(f *regfile.File, m uint32) (may, changed bool) {
 	a := r.access
 	for lane := range regfile.Lanes {
@@ -392,7 +393,7 @@ func (r *accessHarness) execute(f *regfile.File, m uint32) (may, changed bool) {
 	return true, changed
 }
 
-// atomically is an atomic operation (manual 9.7.13.5).
+// atomically computes an atomic operation (manual 9.7.13.5).
 func atomically(a *code.Access, x, y uint64, z func() uint64) uint64 {
 	cut := ^uint64(0) >> (64 - 8*a.Size)
 	sign := uint64(0)
@@ -467,7 +468,7 @@ func atomically(a *code.Access, x, y uint64, z func() uint64) uint64 {
 	return y
 }
 
-// memory is all bytes that it may have changed.
+// memory returns all bytes that the instruction may change.
 func (r *accessHarness) memory() []byte {
 	all := append(bytes.Clone(r.allocation.Data), r.shared.Data...)
 	for i := range r.local {
@@ -478,7 +479,7 @@ func (r *accessHarness) memory() []byte {
 	return all
 }
 
-// snapshot is a function that puts memory back.
+// snapshot returns a function that restores the memory.
 func (r *accessHarness) snapshot() func() {
 	hit, shared, local := bytes.Clone(r.allocation.Data), bytes.Clone(r.shared.Data), append(mem.Local{}, r.local...)
 	return func() {
@@ -488,8 +489,8 @@ func (r *accessHarness) snapshot() func() {
 	}
 }
 
-// TestAccesses: memory instructions do what the manual says, lane by lane, at addresses of all shapes, or nothing where
-// a lane is out of reach, and then they leave.
+// TestAccesses checks memory instructions lane by lane against the manual, at addresses of all shapes. If a lane is out of
+// bounds, machine code must change nothing and exit.
 func TestAccesses(t *testing.T) {
 	if !Supported() {
 		t.Skip("this host executes no machine code of ours")
@@ -517,7 +518,7 @@ func TestAccesses(t *testing.T) {
 	}
 }
 
-// tryStencil looks for instructions that a stencil is of, and tries each of some often.
+// tryStencil searches for random instructions that use a stencil, and runs several of them many times each.
 func tryStencil(t *testing.T, rng *rand.Rand, stencil string) {
 	kinds := slices.Sorted(maps.Keys(accessKinds))
 	if strings.HasPrefix(stencil, "atom_") || strings.HasPrefix(stencil, "red_") {
@@ -538,8 +539,8 @@ func tryStencil(t *testing.T, rng *rand.Rand, stencil string) {
 	t.Logf("%s: %d of %d instructions", stencil, did, found)
 }
 
-// tryAccess compares an instruction, which is drawn by its kind and a seed, with what it should do, if there is machine
-// code for it: made of a stencil, if one is named. may is whether it may access what it does.
+// tryAccess compares the machine code of a random instruction, given by its kind and a seed, with the model. It does nothing if
+// there is no machine code, or none that uses the named stencil. may is whether the access is in bounds.
 func tryAccess(t *testing.T, rng *rand.Rand, kind string, seed uint64, stencil string) (tried, may bool) {
 	t.Helper()
 	r := newAccessHarness(rand.New(rand.NewPCG(seed, 0)), rng, kind)
@@ -556,7 +557,7 @@ func tryAccess(t *testing.T, rng *rand.Rand, kind string, seed uint64, stencil s
 	if stencil != "" && !wants(c, ctx, stencil) || !c.Ready(ctx) || c.NextSupported(ctx, 0) != 0 {
 		return false, false
 	}
-	if r.access.FixedPointer() != nil && rng.IntN(5) == 0 { // since the code was made the memory has been freed, or lost its end
+	if r.access.FixedPointer() != nil && rng.IntN(5) == 0 { // the memory was freed, or became smaller, after the code was assembled
 		r.allocation.Size = []uint64{0, r.access.Offset - r.allocation.Base, r.access.Offset - r.allocation.Base + uint64(r.access.Bytes) - 1}[rng.IntN(3)]
 	}
 	want := copied(r.prog, r.file)
@@ -580,13 +581,13 @@ func tryAccess(t *testing.T, rng *rand.Rand, kind string, seed uint64, stencil s
 	return true, may
 }
 
-// wants reports whether the code that a context needs is made of a stencil.
+// wants reports whether the code for a context uses a stencil.
 func wants(c *Code, ctx *Context, stencil string) bool {
 	c.lib.TakeUsed()
 	return c.Ready(ctx) && slices.Contains(c.lib.TakeUsed(), stencil)
 }
 
-// compiled reports whether there is machine code for an instruction, which accesses memory so.
+// compiled reports whether there is machine code for an instruction with this access.
 func compiled(t *testing.T, instr code.Instr, access ...code.Access) bool {
 	t.Helper()
 	p, _ := single(rand.New(rand.NewPCG(1, 2)), instr, nil)
@@ -598,8 +599,8 @@ func compiled(t *testing.T, instr code.Instr, access ...code.Access) bool {
 	return c.NextSupported(ctx, 0) == 0
 }
 
-// TestOwnMeanings: what accesses memory and is neither load nor store is left to Go, and so is what moves more than 8 bytes at once, what
-// overwrites an address that it still needs, and a number that instructions of machine code have no room for.
+// TestOwnMeanings checks the memory instructions that are left to Go: instructions other than loads and stores, elements of
+// more than 8 bytes, loads that overwrite an address before its last use, and offsets that do not fit machine code.
 func TestOwnMeanings(t *testing.T) {
 	for _, op := range []code.Op{code.StoreBulk, code.LoadWide, code.StoreWide, code.LoadMatrix, code.StoreMatrix, code.LoadEach, code.StoreEach} {
 		for _, size := range []int{8, 16} {
@@ -610,7 +611,7 @@ func TestOwnMeanings(t *testing.T) {
 	}
 	for at := range int32(3) {
 		vector := code.Access{Space: ptx.Shared, Addr: code.R, Size: 4, Bytes: 8, Elems: []code.Elem{{Slot: code.R, Row: 0}, {Slot: code.R, Row: 1}}}
-		if compiled(t, code.Instr{Op: code.LoadVector, D: code.NoRow, F: code.NoRow, A: at}, vector) != (at != 0) { // row 1 goes last
+		if compiled(t, code.Instr{Op: code.LoadVector, D: code.NoRow, F: code.NoRow, A: at}, vector) != (at != 0) { // row 1 is loaded last
 			t.Errorf("rows 0 and 1 from where row %d says: there is machine code: %v", at, at == 0)
 		}
 	}
@@ -621,7 +622,7 @@ func TestOwnMeanings(t *testing.T) {
 	}
 }
 
-// TestUnwantedResults: what stencils would write and nobody wants is left to Go, and what reads time.
+// TestUnwantedResults checks that instructions whose result has no register, and reads of clocks, are left to Go.
 func TestUnwantedResults(t *testing.T) {
 	second := 0
 	for op := range code.Count {
@@ -655,7 +656,7 @@ func TestUnwantedResults(t *testing.T) {
 	}
 }
 
-// TestOffsets: an access is left to Go if the holes of stencils, which have 32 bits, have no room for where it is.
+// TestOffsets checks that an access is left to Go if its place does not fit the 32 bits of a stencil's hole.
 func TestOffsets(t *testing.T) {
 	if !Supported() {
 		t.Skip("this host executes no machine code of ours")
@@ -667,7 +668,7 @@ func TestOffsets(t *testing.T) {
 			r := newAccessHarness(rand.New(rand.NewPCG(rng.Uint64(), 0)), rng, kind)
 			compiled := func(offset uint64) bool {
 				r.access.Offset = offset
-				if f := r.access.Fixed; f != nil { // a larger one
+				if f := r.access.Fixed; f != nil { // a larger allocation
 					r.access.Fixed = &mem.Allocation{Allocation: probe.Allocation{Base: f.Base, Size: 1 << 40, Data: f.Data}}
 					r.access.Offset += f.Base
 				}
@@ -718,10 +719,10 @@ func TestOffsets(t *testing.T) {
 	}
 }
 
-// frame is the registers of the programs.
+// frame is the number of registers of the test programs.
 var frame = regfile.Size{R: 6, Q: 6, P: 5}
 
-// corners are values that operations may take in a way of their own.
+// corners has values that operations may treat specially.
 var corners = []uint64{
 	0, 1, 2, 3, 31, 32, 33, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff,
 	0x3f800000, 0xbf800000, 0x00000001, 0x007fffff, 0x00800000, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001, 0xffc12345, // f32
@@ -731,5 +732,5 @@ var corners = []uint64{
 	0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000, 0x7ff0000000000001, 0x41dfffffffc00000, 0x41e0000000000000, 0xc1e0000000000000, 0x43e0000000000000,
 }
 
-// masks are those that every stencil is tried with, beside random ones.
+// masks has the active masks for every stencil, besides random ones.
 var masks = []uint32{regfile.Full, 1, 1 << 31, 0x55555555, 0xffff0000, 0x7fffffff, 0x00018000}

@@ -30,8 +30,8 @@ func fields(v reflect.Value, name string, f func(name string, field reflect.Valu
 	}
 }
 
-// TestContent: code is kept for programs that are the same, and no other: the sum is another if something is that machine
-// code may be made of. A field that is new has to be in it, or here among those that nothing is made of.
+// TestContent checks that the cache distinguishes programs: the checksum changes with every field that machine code may depend
+// on. A new field must be part of the checksum, or be listed here as one that machine code does not depend on.
 func TestContent(t *testing.T) {
 	unread := []string{
 		"Instr.Src", "Block.Index", "Block.Func", "Block.MayWait", "Block.Order", "Access.SingleLane", "Access.SpareBytes", "Access.Elem.High", "Atom.Reduction.Float", "Atom.Shared", "Barrier.Aligned", "Barrier.Neg",
@@ -99,7 +99,7 @@ func TestContent(t *testing.T) {
 		each("Pair", &pairs[0])
 	}
 	set := func(name string, field, v any) { changes(name, reflect.ValueOf(field).Elem(), reflect.ValueOf(v)) }
-	// Where an allocation begins does not matter, but whether what is at an offset in it is aligned does.
+	// The base of an allocation does not matter, but the alignment of an offset in it does.
 	other := &mem.Allocation{Allocation: probe.Allocation{Base: at.Base + 16, Size: at.Size, Data: at.Data}}
 	for offset, want := range map[uint64]bool{0: true, 1: false} {
 		other.Base = at.Base + 16 + offset
@@ -132,7 +132,7 @@ func TestContent(t *testing.T) {
 		}
 	}
 
-	// Where an allocation is does not matter.
+	// The address of an allocation does not matter.
 	was = sum()
 	moved := *at
 	moved.Base += 1 << 20
@@ -142,7 +142,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// TestContentChecked: so it is with check mode's, which is another if the reference accesses memory in another way.
+// TestContentChecked is TestContent for check mode, whose code also depends on the accesses of the reference.
 func TestContentChecked(t *testing.T) {
 	load := code.LoadOp(4, false, code.Q, code.R)
 	program := func(row int32) *code.Program {
@@ -165,8 +165,8 @@ func TestContentChecked(t *testing.T) {
 	}
 }
 
-// TestKept: the same code is made once, also if several want it at once; another is made anew; and what was wanted longest
-// ago goes when there is no room.
+// TestKept checks that equal programs are assembled once, also by concurrent callers, that different programs are assembled
+// separately, and that the least recently used body is dropped when the cache is full.
 func TestKept(t *testing.T) {
 	if !Supported() {
 		t.Skip("this host executes no machine code of ours")
@@ -201,7 +201,7 @@ func TestKept(t *testing.T) {
 		t.Error("other code is the same")
 	}
 	made(0, regfile.Full)
-	made(2, regfile.Full) // now there are four, the oldest of which goes
+	made(2, regfile.Full) // the fourth body: the oldest is dropped
 	if l.cache.used > l.cache.capacity || len(l.cache.byContent) != 3 || l.cache.lru.Len() != 3 {
 		t.Errorf("it has %d bytes of %d, in %d of %d", l.cache.used, l.cache.capacity, len(l.cache.byContent), l.cache.lru.Len())
 	}
@@ -217,7 +217,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestRoom: what is kept takes the bytes that it has, and may take all the room.
+// TestRoom checks that a body takes its size in bytes, and that one body may fill the cache.
 func TestRoom(t *testing.T) {
 	b := &body{
 		text: &text{memory: make([]byte, 7)}, blocks: make([]int32, 1), afterCaution: make([]int32, 2), instrs: make([]int32, 4),
@@ -229,7 +229,7 @@ func TestRoom(t *testing.T) {
 		k.add(content{masked: true}, &body{text: &text{}})
 		k.add(content{}, b)
 		if kept {
-			k.add(content{}, &body{text: &text{}}) // it is there
+			k.add(content{}, &body{text: &text{}}) // cached already
 		}
 		if found := k.get(content{}); (found == b) != kept || !kept && found != nil {
 			t.Errorf("of %d bytes %v is kept where there is room for %d", size, found, room)

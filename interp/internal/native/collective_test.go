@@ -15,14 +15,14 @@ import (
 	"gemu/regfile"
 )
 
-// followed has a program of one instruction have the tail.
+// followed adds the epilogue to a program of one instruction.
 func followed(rng *rand.Rand, p *code.Program, instr code.Instr) {
 	p.Instrs = append([]code.Instr{instr}, epilogue.Instrs(rng, &p.Consts, frame)...)
 	p.Blocks = []code.Block{{First: 0, Last: int32(len(p.Instrs))}}
 	p.Instrs = append(p.Instrs, code.Instr{Op: code.Exit})
 }
 
-// single is a program of one instruction, with registers drawn. Some of its operands may be made constants before.
+// single is a program of one instruction with random registers. Some operands may be constants.
 func single(rng *rand.Rand, instr code.Instr, constants func(*code.Instr, *regfile.Constants)) (*code.Program, *regfile.File) {
 	p := &code.Program{Width: regfile.Lanes, Funcs: []*code.Func{{Frame: frame}}}
 	if constants != nil {
@@ -44,7 +44,7 @@ func single(rng *rand.Rand, instr code.Instr, constants func(*code.Instr, *regfi
 	return p, f
 }
 
-// copied is a file with the same registers.
+// copied returns a copy of the registers.
 func copied(p *code.Program, f *regfile.File) *regfile.File {
 	c := regfile.New(&p.Consts, false)
 	c.CopyFrom(f)
@@ -52,8 +52,9 @@ func copied(p *code.Program, f *regfile.File) *regfile.File {
 	return c
 }
 
-// differs says what is not as it should be where machine code of one instruction has come back: it goes on if it may, and leaves before
-// the instruction if not. want is the registers behind the instruction; the tail is executed on them.
+// differs describes the first difference after the machine code of one instruction has exited: the code must execute all of the
+// program if it can, else exit before the instruction. want has the expected registers after the instruction; differs applies
+// the epilogue to them.
 func differs(p *code.Program, f, want *regfile.File, ctx *Context, may bool) string {
 	pc, reason := p.Blocks[0].Last, OtherEnd
 	if !may {
@@ -83,7 +84,7 @@ func differs(p *code.Program, f, want *regfile.File, ctx *Context, may bool) str
 	return ""
 }
 
-// everywhere is a predicate's bits where it is the same in all lanes.
+// everywhere returns the bits of a predicate that is the same in all lanes.
 func everywhere(b bool) uint32 {
 	if b {
 		return regfile.Full
@@ -91,18 +92,18 @@ func everywhere(b bool) uint32 {
 	return 0
 }
 
-// members is a membermask for lanes m, which sometimes names one lane more or fewer.
+// members returns a membermask for lanes m, sometimes with one lane more or fewer.
 func members(rng *rand.Rand, m uint32) uint32 {
 	return m ^ uint32(rng.IntN(5)/4)<<rng.IntN(regfile.Lanes)
 }
 
-// someLanes draws a mask.
+// someLanes returns a random mask.
 func someLanes(rng *rand.Rand) uint32 {
 	return []uint32{regfile.Full, rng.Uint32() | 1, 1 << rng.IntN(32)}[rng.IntN(3)]
 }
 
-// TestShuffles: shfl does what the pseudo-code of the manual does (9.7.9.6), and leaves where lanes are missing that a
-// membermask names, or one that executes it is not named.
+// TestShuffles checks shfl against the pseudo-code of the manual (9.7.9.6). Machine code must exit if a lane of the membermask
+// is missing, or an executing lane is not in it.
 func TestShuffles(t *testing.T) {
 	if !Supported() {
 		t.Skip("this host executes no machine code of ours")
@@ -136,7 +137,7 @@ func TestShuffles(t *testing.T) {
 			}
 			f.Row32(3)[lane] = member
 		}
-		if rng.IntN(2) == 0 { // segments of some width
+		if rng.IntN(2) == 0 { // segments of a random width
 			c := []uint32{0x1f, 0x181f, 0x1c1f, 0x1800, 0}[rng.IntN(5)]
 			for lane := range regfile.Lanes {
 				f.Row32(1)[lane], f.Row32(2)[lane] = uint32(rng.IntN(8)), c
@@ -189,7 +190,7 @@ func TestShuffles(t *testing.T) {
 	}
 }
 
-// TestVotes: vote, vote.sync and activemask (manual 9.7.13.9, 9.7.13.11), where all lanes name the same.
+// TestVotes checks vote, vote.sync and activemask (manual 9.7.13.9, 9.7.13.11) if all lanes have the same membermask.
 func TestVotes(t *testing.T) {
 	if !Supported() {
 		t.Skip("this host executes no machine code of ours")
@@ -212,7 +213,7 @@ func TestVotes(t *testing.T) {
 		for lane := range regfile.Lanes {
 			f.Row32(1)[lane] = m
 		}
-		if rng.IntN(4) == 0 { // one that names fewer or more
+		if rng.IntN(4) == 0 { // a membermask with fewer or more lanes
 			f.Row32(1)[rng.IntN(regfile.Lanes)] ^= 1 << rng.IntN(regfile.Lanes)
 		}
 		may := true
@@ -245,7 +246,7 @@ func TestVotes(t *testing.T) {
 	}
 }
 
-// TestSpecial: special registers are those that the context has, and the lane's own, cut to their width.
+// TestSpecial checks reads of special registers, from the context and per lane, cut to the width of the result.
 func TestSpecial(t *testing.T) {
 	if !Supported() {
 		t.Skip("this host executes no machine code of ours")
@@ -305,7 +306,7 @@ func TestSpecial(t *testing.T) {
 	}
 }
 
-// TestAddresses: addresses in the running function's frame and in the CTA's shared memory are those that the context says.
+// TestAddresses checks addresses in the running function's frame and in the CTA's shared memory against the context.
 func TestAddresses(t *testing.T) {
 	if !Supported() {
 		t.Skip("this host executes no machine code of ours")

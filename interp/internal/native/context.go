@@ -12,38 +12,38 @@ import (
 // in _gen/c/stencil.h up to NotifyEveryBlock, then of struct machine in _gen/c/rows.h and struct warp in _gen/c/warp.h.
 type Context struct {
 	Count      int64 // PTX instructions that the warp has executed
-	CountLimit int64 // the Count at which it exits
+	CountLimit int64 // Count at which machine code exits
 	Skipped    int64 // lanes that guards skipped, summed over PTX instructions
 	Branches   int64 // branches executed
 
 	hits, fixed   unsafe.Pointer // arrays of *mem.Allocation
 	shared        *mem.Allocation
-	memoryChanged *bool // set where memory is changed
+	memoryChanged *bool // machine code sets it when it changes memory
 
 	constants, shadowR, shadowQ unsafe.Pointer
-	_                           [2]uint64 // scratch, of stencils
+	_                           [2]uint64 // scratch space of stencils
 
-	Materialised    int64 // lanes that have been written to rows from shadows
-	ComparedCompact int64 // lanes that shadows have spoken for, in results that were compared
+	Materialised    int64 // lanes materialised from shadows
+	ComparedCompact int64 // lanes of compared results that a shadow covered
 
-	notes, counts unsafe.Pointer // of check mode: see Check
+	notes, counts unsafe.Pointer // buffers of check mode: see SetCheckBuffers
 
-	Mask             uint32         // lanes that are active
-	ReconvergeAt     int32          // the block where lanes meet others
-	PC               int32          // out: where it stopped
-	Reason           Reason         // out: why
-	Lanes            uint32         // out: that executed
+	Mask             uint32         // active mask
+	ReconvergeAt     int32          // pc of the block at the innermost reconvergence point; -1: none
+	PC               int32          // output: place of the exit
+	Reason           Reason         // output: reason of the exit
+	Lanes            uint32         // output: active mask at the exit
 	Live             uint32         // lanes that have not ended
-	NotifyEveryBlock uint32         // 1: it stops at each end of a block
+	NotifyEveryBlock uint32         // 1: machine code exits at each end of a block
 	r, q, p          unsafe.Pointer // rows, wide rows, predicates
 	sources          unsafe.Pointer // special registers, an array of Source
 
 	tid, lanes, uniform unsafe.Pointer // special registers
 	local               unsafe.Pointer // local memory: word i of all lanes is row i
-	localFrom, localTo  uint64         // where it begins and ends for a thread, in bytes
-	frame               uint64         // where that of the running function begins
+	localFrom, localTo  uint64         // bounds of a thread's local memory, in bytes
+	frame               uint64         // beginning of the running function's frame in local memory
 	k                   unsafe.Pointer // constants
-	parallel            uint32         // 1: atomics on global memory have to be the host's
+	parallel            uint32         // 1: atomics on global memory must be atomic instructions of the host
 
 	Divergence
 	ScheduledWarp
@@ -52,7 +52,7 @@ type Context struct {
 // In C, struct machine begins after NotifyEveryBlock, with r, q and p before sources.
 var _ = [1]struct{}{}[unsafe.Offsetof(Context{}.sources)-NotifyEveryBlockAt-32]
 
-// WithLimit sets the limit of the next entry: Count of enough, and at most a stretch of instructions. It returns c.
+// WithLimit sets the limit of the next entry: a Count of enough, but at most a stretch of instructions from now. It returns c.
 func (c *Context) WithLimit(enough int64) *Context { return c.withLimit(enough, Stretch) }
 
 // WithCheckLimit is WithLimit for check mode, whose stretch is shorter.
@@ -66,7 +66,7 @@ func (c *Context) withLimit(enough, stretch int64) *Context {
 	return c
 }
 
-// ResetCounts forgets what was counted but Count: somebody has added it up.
+// ResetCounts sets all counters but Count to 0. The caller must have added them up.
 func (c *Context) ResetCounts() {
 	c.Skipped, c.Branches, c.LaneInstrs, c.DivergentBranches, c.Reconverged, c.ExitBranches, c.Materialised, c.ComparedCompact = 0, 0, 0, 0, 0, 0, 0, 0
 }
@@ -74,11 +74,11 @@ func (c *Context) ResetCounts() {
 // Source is a special register as a progression over the lanes of a warp.
 type Source struct{ Base, Stride uint64 }
 
-// SetSources has special registers read that are the same in all lanes or count them, those that Code.Sources names, in its
-// order. Of a thread's index the progression holds for all lanes of a row.
+// SetSources sets the values of the uniform and affine special registers, in the order of Code.Sources. The progression of a
+// thread index must hold for all lanes of a row.
 func (c *Context) SetSources(sources []Source) { c.sources = unsafe.Pointer(unsafe.SliceData(sources)) }
 
-// Reason is why native code has come back.
+// Reason is the reason of an exit of machine code.
 type Reason uint32
 
 // The reasons.
@@ -99,29 +99,29 @@ const (
 	StretchEnded // before an instruction in the middle of a block, where code may continue: a stretch has ended
 )
 
-// NotifyEveryBlockAt is where the last field that stencils know of is: the generator compares it.
+// NotifyEveryBlockAt is the offset of the last field of struct context. The generator compares it with that of C.
 const NotifyEveryBlockAt = unsafe.Offsetof(Context{}.NotifyEveryBlock)
 
-// ParallelAt is the same of those stencils that know more.
+// ParallelAt is the offset of the last field of struct machine. The generator compares it with that of C.
 const ParallelAt = unsafe.Offsetof(Context{}.parallel)
 
 // Registers is the number of special registers.
 const Registers = ptx.ZeroReg + 1
 
-// SetSpecials has special registers read: rows of tid.x, tid.y and tid.z, and by number those that are the same in all
-// lanes, which Code.Uniform names.
+// SetSpecials sets the values of special registers: the rows of tid.x, tid.y and tid.z, and, by number, the uniform registers of
+// Code.Uniform.
 func (c *Context) SetSpecials(tid *[3]regfile.Row32, uniform *[Registers]uint64) {
 	c.tid, c.lanes, c.uniform = unsafe.Pointer(tid), unsafe.Pointer(&laneRows), unsafe.Pointer(uniform)
 }
 
-// SetLocal is the local memory of the warp, where in it, in bytes, that of a thread begins and ends, and where that of the
-// running function begins.
+// SetLocal sets the local memory of the warp, the bounds of a thread's local memory in bytes, and the beginning of the running
+// function's frame.
 func (c *Context) SetLocal(local mem.Local, from, to, frame uint64) {
 	c.local = unsafe.Pointer(unsafe.SliceData(local))
 	c.localFrom, c.localTo, c.frame = from, to, frame
 }
 
-// SetParallel says whether CTAs run in parallel, so that atomics on global memory have to be the host's.
+// SetParallel sets whether CTAs run in parallel, so that atomics on global memory must use atomic instructions of the host.
 func (c *Context) SetParallel(yes bool) {
 	c.parallel = 0
 	if yes {
@@ -129,8 +129,8 @@ func (c *Context) SetParallel(yes bool) {
 	}
 }
 
-// SetMemory has memory instructions find the allocations that they have hit last and shared memory, and a flag to set
-// where they change some.
+// SetMemory sets the allocations that memory instructions hit last, the shared memory, and a flag that they set when they change
+// memory.
 func (c *Context) SetMemory(hits []*mem.Allocation, shared *mem.Allocation, changed *bool) {
 	c.hits = unsafe.Pointer(unsafe.SliceData(hits))
 	c.shared = shared

@@ -1,26 +1,26 @@
 package native
 
-// This file knows how instructions of hosts have numbers and places in them.
+// This file fills the holes of instructions with numbers and distances, for each kind of host.
 
 import (
 	"encoding/binary"
 	"math"
 )
 
-// encoding is how the instructions of a kind of host have them. A hole is four bytes.
+// encoding is the encoding of numbers and distances in a host's instructions. A hole has four bytes.
 type encoding struct {
-	// reach is how far from a hole a constant can be, either way.
+	// reach is the maximum distance of a constant from its hole, in bytes, in both directions.
 	reach int
 
-	// putNumber puts a number into a hole. Where it does not fit, the hole becomes one for the distance of a constant: the
-	// number's four bytes.
+	// putNumber puts a number into a hole. If the number does not fit, the hole becomes a hole for the distance of a constant
+	// of four bytes, the number.
 	putNumber func(hole []byte, v int32) (fits bool)
 
-	// putDistance says in a hole how far behind the beginning of the hole a place is.
+	// putDistance puts a distance, in bytes from the beginning of the hole, into the hole.
 	putDistance func(hole []byte, d int) (fits bool)
 }
 
-// amd64 has the numbers themselves in its instructions.
+// amd64 holds numbers in its instructions.
 var amd64 = encoding{
 	reach: math.MaxInt32,
 	putNumber: func(hole []byte, v int32) bool {
@@ -28,13 +28,13 @@ var amd64 = encoding{
 		return true
 	},
 	putDistance: func(hole []byte, d int) bool {
-		d -= len(hole) // the instruction means from its end
+		d -= len(hole) // the instruction counts from its end
 		binary.LittleEndian.PutUint32(hole, uint32(int32(d)))
 		return d == int(int32(d))
 	},
 }
 
-// arm64 has whole instructions for holes (Arm ARM, C6.2):
+// arm64 fills a hole by changing a whole instruction (Arm ARM, C6.2):
 //
 //	31 30  29 28     24 23                    5 4  0
 //	0  lo:2   1 0 0 0 0          hi:19           Rd    ADR Xd, .+hi:lo
@@ -44,7 +44,7 @@ var amd64 = encoding{
 //	op:2   0  1 1 V 0 0          imm:19          Rt    LDR Rt, .+4·imm
 //	0  0   0  1 0 1                imm:26              B .+4·imm
 //
-// The stencils have ADR where a number is wanted.
+// In the stencils, the hole of a number is an ADR.
 var arm64 = encoding{
 	reach:       1<<20 - 4,
 	putNumber:   putNumberARM64,
@@ -72,13 +72,13 @@ func putNumberARM64(hole []byte, v int32) bool {
 
 func putDistanceARM64(hole []byte, d int) (fits bool) {
 	w := binary.LittleEndian.Uint32(hole)
-	var at, bits, unit int // the place of the field in the instruction, and what it counts
+	var at, bits, unit int // position and width of the field in bits, and its unit in bytes
 	switch {
 	case w&0x7c000000 == 0x14000000: // B
 		at, bits, unit = 0, 26, 4
 	case w&0x3b000000 == 0x18000000: // LDR, LDRSW
 		at, bits, unit = 5, 19, 4
-	case w&0x9f000000 == 0x10000000: // ADR, its two lowest bits apart
+	case w&0x9f000000 == 0x10000000: // ADR, whose two lowest bits are separate
 		w |= uint32(d) & 3 << 29
 		at, bits, unit, d = 5, 19, 1, d>>2
 	default:

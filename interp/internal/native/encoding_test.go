@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestARM64: holes have what LLVM's assembler makes of the same instructions.
+// TestARM64 compares filled holes with the output of LLVM's assembler for the same instructions.
 func TestARM64(t *testing.T) {
 	const adr, ldr, b = 0x10000009, 0x9c000003, 0x14000000 // adr x9, . and ldr q3, . and b .
 	for _, c := range []struct {
@@ -31,7 +31,7 @@ func TestARM64(t *testing.T) {
 	for _, c := range []struct {
 		from uint32
 		d    int
-		want uint32 // 0: it is too far
+		want uint32 // 0: out of reach
 	}{
 		{adr, 1<<20 - 1, 0x707fffe9},
 		{adr, -1 << 20, 0x10800009},

@@ -13,8 +13,8 @@ import (
 	"unsafe"
 )
 
-// TestEnter: what native code takes of the stack is of the entry's frame, for which Go has made room: it begins less than
-// the frame's size, and what a stencil may not take of it, below the frame of who enters.
+// TestEnter checks that machine code uses only the entry function's stack frame, for which Go has made room: the stack pointer is
+// at most the frame's size, less the part that stencils must not use, below the caller's frame.
 func TestEnter(t *testing.T) {
 	machine := map[string][]byte{
 		"amd64": {0x49, 0x89, 0x24, 0x24, 0xc3}, // movq %rsp, (%r12); ret
@@ -35,7 +35,7 @@ func TestEnter(t *testing.T) {
 	runtime.KeepAlive(text)
 }
 
-// TestUnmapped: memory of machine code goes with it.
+// TestUnmapped checks that the memory of machine code is unmapped when the code is collected.
 func TestUnmapped(t *testing.T) {
 	const pieces, size = 64, 1 << 20
 	mapped := func() (n int) {
@@ -55,7 +55,7 @@ func TestUnmapped(t *testing.T) {
 	if newText(make([]byte, size)).memory == nil {
 		t.Skip("this host gives no memory for machine code")
 	}
-	runtime.GC() // of what other tests have had
+	runtime.GC() // collect the code of other tests
 	before := mapped()
 	list := make([]*text, pieces)
 	for i := range list {

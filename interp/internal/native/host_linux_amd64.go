@@ -42,7 +42,7 @@ var (
 
 var levels = levelsOf(atLeastV4())
 
-// levelsOf are the levels of a processor with AVX-512, or without.
+// levelsOf returns the levels of a processor, with the AVX-512 level if v4.
 func levelsOf(v4 bool) []*Level {
 	v3 := &Level{Name: "x86-64-v3", Tables: []string{lanes, narrow, agreed, scalar, machine, memory, patterns, vectors}}
 	if !v4 {
@@ -51,24 +51,24 @@ func levelsOf(v4 bool) []*Level {
 	return []*Level{v3, {Name: "x86-64-v4", Mark: "_v4", PartialVectors: true, Tables: slices.Concat(v3.Tables, []string{lanesV4, agreedV4, machineV4, memoryV4, patternsV4, vectorsV4})}}
 }
 
-// host is how the stencils' instructions are encoded.
+// host is the encoding of the stencils' instructions.
 var host = &amd64
 
-// Supported reports whether this host has what the stencils are compiled for: x86-64-v3.
+// Supported reports whether this host's processor supports the baseline of the stencils: x86-64-v3.
 func Supported() bool {
 	x := &cpu.X86
-	const lzcnt, f16c = 1 << 5, 1 << 29 // which package cpu does not know
+	const lzcnt, f16c = 1 << 5, 1 << 29 // package cpu does not report these
 	return x.HasAVX2 && x.HasBMI1 && x.HasBMI2 && x.HasFMA && x.HasPOPCNT && x.HasSSE42 && cpuid(1)&f16c != 0 && cpuid(0x80000001)&lzcnt != 0
 }
 
-// atLeastV4 reports whether this host has what some stencils are compiled for besides: x86-64-v4.
+// atLeastV4 reports whether this host's processor supports x86-64-v4 (AVX-512).
 func atLeastV4() bool {
 	x := &cpu.X86
 	return x.HasAVX512F && x.HasAVX512BW && x.HasAVX512CD && x.HasAVX512DQ && x.HasAVX512VL
 }
 
-// cpuid is what the processor says of itself in ECX.
+// cpuid returns the ECX output of the CPUID instruction for a leaf.
 func cpuid(leaf uint32) (ecx uint32)
 
-// syncInstructionCache has the host execute code that has been written: it sees by itself that it is new.
+// syncInstructionCache does nothing: amd64 keeps its instruction cache coherent with written code.
 func syncInstructionCache([]byte) {}

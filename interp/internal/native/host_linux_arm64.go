@@ -27,17 +27,17 @@ var (
 
 var levels = []*Level{{Name: "armv8-a", Tables: []string{lanes, narrow, agreed, scalar, machine, memory, patterns, vectors}}}
 
-// host is how the stencils' instructions are encoded.
+// host is the encoding of the stencils' instructions.
 var host = &arm64
 
-// Supported reports whether this host has what the stencils are compiled for: all of Armv8-A have it.
+// Supported reports true: the stencils need only the baseline of Armv8-A.
 func Supported() bool { return true }
 
-// syncInstructionCache has the host execute code that has been written.
+// syncInstructionCache makes written code visible to the instruction cache.
 func syncInstructionCache(memory []byte) {
 	from := uintptr(unsafe.Pointer(unsafe.SliceData(memory)))
 	synchronize(from, from+uintptr(len(memory)))
 }
 
-// synchronize has the host fetch what is in [from, to) anew.
+// synchronize makes the host fetch the instructions in [from, to) again from memory.
 func synchronize(from, to uintptr)

@@ -8,19 +8,19 @@ import (
 	"gemu/regfile"
 )
 
-// levels are those of the stencils of this host: there are none.
+// levels has one level without tables: this host has no stencils.
 var levels = []*Level{{Name: "none"}}
 
-// host is how their instructions would be encoded.
+// host stands for the encoding of instructions, which this host does not need.
 var host = &amd64
 
-// Supported reports whether this host has what the stencils are compiled for.
+// Supported reports false: there are no stencils for this host.
 func Supported() bool { return false }
 
-// text is machine code.
+// text stands for machine code. Its memory is always nil.
 type text struct{ memory []byte }
 
-// Executable: there is no machine code to execute.
+// Executable returns nil: there is no machine code to execute.
 func Executable() error { return nil }
 
 func newText([]byte) *text { return &text{} }

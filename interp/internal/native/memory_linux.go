@@ -2,7 +2,7 @@
 
 package native
 
-// This file has machine code in memory that the host executes, and executes it.
+// This file places machine code in executable memory and enters it.
 
 import (
 	"runtime"
@@ -14,13 +14,13 @@ import (
 	"gemu/regfile"
 )
 
-// text is machine code. Its memory goes with it.
+// text is machine code. Its memory is unmapped when the text is collected.
 type text struct {
-	memory []byte // nil: the host gives none that it would execute
+	memory []byte // nil: the host gives no executable memory
 }
 
-// Executable returns an error if the host does not let the process execute memory that it has written: hardened systems and
-// sandboxes do not. Machine code does not run there.
+// Executable returns an error if the host does not let the process execute memory that it has written, as on hardened systems
+// and in sandboxes. Machine code does not run there.
 var Executable = sync.OnceValue(func() error {
 	memory, err := unix.Mmap(-1, 0, unix.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
@@ -30,7 +30,7 @@ var Executable = sync.OnceValue(func() error {
 	return unix.Mprotect(memory, unix.PROT_READ|unix.PROT_EXEC)
 })
 
-// newText makes code executable, if there is any. From then on it cannot be written.
+// newText copies code into executable memory, if there is any code. The memory is no longer writable.
 func newText(machine []byte) *text {
 	if len(machine) == 0 {
 		return &text{}
@@ -50,7 +50,7 @@ func newText(machine []byte) *text {
 	return t
 }
 
-// address is the address of a place.
+// address returns the address of a place: an offset in bytes.
 func (t *text) address(place int32) unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.memory)), place)
 }
@@ -58,7 +58,7 @@ func (t *text) address(place int32) unsafe.Pointer {
 //go:noescape
 func enter(code unsafe.Pointer, c *Context)
 
-// run executes from a place of the code on, until native code comes back.
+// run enters the code at a place and returns after its exit.
 func (c *Code) run(ctx *Context, f *regfile.File, b *body, place int32) {
 	c.FillContext(ctx, f)
 	enter(b.text.address(place), ctx)

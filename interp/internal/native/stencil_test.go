@@ -10,9 +10,9 @@ import (
 	"gemu/interp/internal/native/harness"
 )
 
-// TestStencils: each stencil does what Go does, on rows of corner values and random ones, for all lanes and some, on
-// registers and constants, on memory that lanes reach and that they do not; and changes nothing else. There is none that
-// is not tried. So it is with those for processors that have less than this host.
+// TestStencils compares each stencil with Go: on rows of corner and random values, for all lanes and some, on registers and
+// constants, and on memory in bounds and out of bounds. A stencil must change nothing else. The test fails if a stencil is not
+// tested. It also tests the stencils of this host's lower levels.
 func TestStencils(t *testing.T) {
 	if !native.Supported() {
 		t.Skip("this host executes no machine code of ours")

@@ -11,10 +11,10 @@ import (
 	"gemu/regfile"
 )
 
-// TestStretch: code comes back after so many instructions, from a loop as from one long block.
+// TestStretch checks that code exits after a stretch of instructions, in a loop and in one long block.
 func TestStretch(t *testing.T) { stretches(t) }
 
-// TestIslands: so it does where constants lie between its instructions, because they can be no further away.
+// TestIslands is TestStretch with constants between the instructions, as on hosts with a short reach.
 func TestIslands(t *testing.T) {
 	near, far := *host, host
 	near.reach = 4096
@@ -23,7 +23,7 @@ func TestIslands(t *testing.T) {
 	stretches(t)
 }
 
-// TestFar: code in which some place is further than the host jumps is not executed.
+// TestFar checks that code with a place beyond the reach of the host's jumps is not executed.
 func TestFar(t *testing.T) {
 	if !Supported() {
 		t.Skip("this host executes no machine code of ours")
@@ -40,7 +40,7 @@ func TestFar(t *testing.T) {
 	}
 }
 
-// TestLong: in a block of instructions that count as several, code comes back after as many fewer.
+// TestLong checks that code exits after fewer instructions in a block of slow ones, by their cost.
 func TestLong(t *testing.T) {
 	if !Supported() {
 		t.Skip("this host executes no machine code of ours")
@@ -55,7 +55,7 @@ func TestLong(t *testing.T) {
 		name string
 		in   code.Instr
 		acc  *code.Access
-		as   int // so many, besides itself
+		as   int // cost, in instructions beyond the first
 	}{
 		{"an addition", code.Instr{Op: code.OpNamed("add.f32")}, nil, 0},
 		{"a load from anywhere", code.Instr{Op: code.LoadOp(4, false, code.R, code.R)}, at(code.Access{Addr: code.R, Elems: one}), GatherCost},
@@ -96,7 +96,7 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// stretches executes what comes back.
+// stretches executes a program in stretches, up to its end.
 func stretches(t *testing.T) {
 	t.Helper()
 	if !Supported() {

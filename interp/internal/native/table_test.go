@@ -16,7 +16,8 @@ import (
 	"gemu/regfile"
 )
 
-// TestTables: what is no comment is a stencil, which is read once; a constant that many have is one.
+// TestTables checks that every line is a comment or a stencil, that a stencil is parsed once, and that stencils share equal
+// constants.
 func TestTables(t *testing.T) {
 	named := regexp.MustCompile(`^[a-z0-9_]+$`)
 	for _, level := range Levels() {
@@ -48,7 +49,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestLine: a line says of a stencil which operands can be constants, as how many instructions it counts, and what its holes are.
+// TestLine checks the parts of a stencil's line: operands that cannot be constants, the cost, and the holes.
 func TestLine(t *testing.T) {
 	l := &Library{poolIndex: map[string]int32{}}
 	machine := []byte{1, 2, 3, 4, 5, 6, 7, 8}
@@ -83,12 +84,11 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// TestLets: lanes part where there is code for all of them and code for some, which is enough where they are never all of a warp; warps
-// take turns in what there is.
+// TestLets checks which code must exist before lanes may diverge, and before the scheduler switches warps, in machine code.
 func TestLets(t *testing.T) {
 	code := func() *body { return &body{text: &text{memory: make([]byte, 1)}, addresses: make([]uintptr, 1)} }
 	full, part := code(), code()
-	none := &body{text: &text{}, addresses: make([]uintptr, 1)} // the host gave no memory for it
+	none := &body{text: &text{}, addresses: make([]uintptr, 1)} // the host gave no executable memory
 	at := func(b *body) unsafe.Pointer {
 		if b == nil || b == none {
 			return nil
@@ -110,7 +110,7 @@ func TestLets(t *testing.T) {
 		{nil, nil, nil, nil, regfile.Full},
 	} {
 		scheduler, ctx := new(Scheduler), &Context{Live: c.live}
-		for range 2 { // alone, and in a team
+		for range 2 { // without a scheduler, then with one
 			if ctx.setTables(c.all, c.some); ctx.full != at(c.full) || ctx.masked != at(c.part) {
 				t.Errorf("with code for all %v, for some %v, live lanes %#x: lanes part in code for all %v, for some %v", at(c.all), at(c.some), c.live, ctx.full, ctx.masked)
 			}
@@ -122,8 +122,7 @@ func TestLets(t *testing.T) {
 	}
 }
 
-// TestReadSources: special registers that a program reads compactly are told once each, and no other register, nor what is the same kind of
-// instruction and reads none.
+// TestReadSources checks that Code.Sources has each special register that a program reads compactly, once, and nothing else.
 func TestReadSources(t *testing.T) {
 	compactly := code.ExecPlan{Exec: code.CompactSource}
 	p := &code.Program{Instrs: []code.Instr{
@@ -135,7 +134,7 @@ func TestReadSources(t *testing.T) {
 	}
 }
 
-// TestParallel: machine code is told whether CTAs run in parallel.
+// TestParallel checks that the context says whether CTAs run in parallel.
 func TestParallel(t *testing.T) {
 	ctx := new(Context)
 	for _, yes := range []bool{true, false} {
@@ -145,7 +144,7 @@ func TestParallel(t *testing.T) {
 	}
 }
 
-// TestNumbersOfSteps: steps are numbered from block to block; each has its end as the last.
+// TestNumbersOfSteps checks that steps are numbered across blocks, and that a block's end is its last step.
 func TestNumbersOfSteps(t *testing.T) {
 	k := &Check{firstStep: []int32{0, 1, 4, 6}}
 	for n, want := range [][2]int32{{0, 0}, {1, 0}, {1, 1}, {1, 2}, {2, 0}, {2, 1}} {
@@ -155,8 +154,8 @@ func TestNumbersOfSteps(t *testing.T) {
 	}
 }
 
-// TestTakes: going on with the next CTA counts as long as what is cleared for it takes: shared memory and what memory instructions
-// have hit, and of each warp its shadows; besides as a row for each register that begins with zeros, and two for each warp.
+// TestTakes checks the cost of starting the next CTA: the bytes that are cleared (shared memory, last hits, each warp's shadows),
+// one row for each register that begins with zeros, and two rows for each warp.
 func TestTakes(t *testing.T) {
 	for _, c := range []struct {
 		warps, shared, hits, zeros int
@@ -191,7 +190,7 @@ func TestTakes(t *testing.T) {
 	}
 }
 
-// TestIdleNotes: what is noted of a lane is behind the notes of operands, if its bit is set.
+// TestIdleNotes checks that a lane's note is after the notes of operands, and is read only if the lane's bit is set.
 func TestIdleNotes(t *testing.T) {
 	const operands, bytes = 3, 4
 	notes := make([]byte, MaxNoteBytes)
@@ -211,7 +210,7 @@ func TestIdleNotes(t *testing.T) {
 	}
 }
 
-// TestRules: what stencils of rules take for granted of the operations that have these.
+// TestRules checks the assumptions of the stencils of affine rules about the operations with these rules.
 func TestRules(t *testing.T) {
 	selects, ruling := 0, 0
 	for op := code.Op(0); op < code.Count; op++ {
