@@ -1,6 +1,6 @@
 package main
 
-// This file compiles stencils in all forms, and finds the bytes that differ where an operand is a constant.
+// This file compiles stencils in all forms, and finds the bytes that differ if an operand is a constant.
 
 import (
 	"bytes"
@@ -29,8 +29,7 @@ import (
 
 const compiler = "clang-19"
 
-// flags are those of the compiler: no tables of jumps, no libm, nothing that a result
-// depends on but the operations of C.
+// flags returns the compiler's flags: no jump tables, no libm, and no optimisation that changes results of C operations.
 func (t *target) flags() []string {
 	return slices.Concat([]string{
 		"-O3", t.march, "-std=gnu17", "-fno-pic", t.model, "-ffunction-sections", "-ffreestanding", "-fwrapv",
@@ -45,17 +44,17 @@ func (t *target) flags() []string {
 	})
 }
 
-// bound is how many bytes of stack a stencil may take, callers how many one that calls another, which calls none.
+// The maximum stack of a stencil in bytes: of one without calls, and of one that calls a function (which must not call others).
 const (
 	stackBound       = 1024
 	callerStackBound = 256
 )
 
-// longest is how many bytes of code a stencil may have of which there is another for all processors: what is longer is of
-// rare operations.
+// maxVariantBytes is the maximum size of a stencil of a higher level, in bytes of code. Longer stencils are of rare operations,
+// which use the baseline's stencil.
 const maxVariantBytes = 4096
 
-// version is that of the compiler.
+// version returns the version of the compiler.
 var version = sync.OnceValue(func() string {
 	text, err := exec.Command(compiler, "--version").Output()
 	if err != nil {
@@ -65,7 +64,7 @@ var version = sync.OnceValue(func() string {
 	return first
 })
 
-// compile compiles all, in all forms, and finds what changes with constants.
+// compile compiles the stencils of the target in all forms. It also returns messages about operations that run in Go.
 func (s *sources) compile() (all []*stencil, refused []string, err error) {
 	tmp, err := os.MkdirTemp("", "stencils")
 	if err != nil {
@@ -113,18 +112,18 @@ func (s *sources) compile() (all []*stencil, refused []string, err error) {
 	return all, refused, nil
 }
 
-// outcome is a stencil, or why there is none.
+// compiledStencil is a stencil, or the reason for which there is none.
 type compiledStencil struct {
 	stencil *stencil
 	err     error
 }
 
-// poor reports whether there is none, or none of all constants.
+// isIncomplete reports whether there is no stencil, or one with an operand that cannot be a constant.
 func (o compiledStencil) isIncomplete() bool {
 	return o.err != nil || o.stencil != nil && len(o.stencil.neverConstant) > 0
 }
 
-// learned compiles a file in all forms and gives its stencils by name.
+// compileForms compiles a file in all forms and returns its stencils by name.
 func (s *sources) compileForms(tmp string, f file) (map[string]compiledStencil, error) {
 	out := map[string]compiledStencil{}
 	for _, form := range []string{"", "-DMASKED"} {
@@ -140,8 +139,8 @@ func (s *sources) compileForms(tmp string, f file) (map[string]compiledStencil, 
 	return out, nil
 }
 
-// narrowed compiles again the kernels of a file whose stencils are poor: with bases that are read from the context,
-// which are the same code for constants, and then of fewer lanes at a time, which takes less of the stack.
+// compileNarrow compiles the kernels of a file with incomplete stencils again. First it reads the bases of operands from the
+// context, so that the code is the same for constants; then it also handles fewer lanes at a time, which takes less stack.
 func (s *sources) compileNarrow(tmp string, f file, learned map[string]compiledStencil) error {
 	for _, width := range []int{32, 8, 4, 1} {
 		n := file{name: fmt.Sprintf("narrow%d_%s", width, f.name), operands: f.operands, flags: []string{fmt.Sprintf("-DWIDTH=%d", width)}}
@@ -173,7 +172,7 @@ func (s *sources) compileNarrow(tmp string, f file, learned map[string]compiledS
 	return nil
 }
 
-// objects compiles a file for each set of operands that are constants: none, each, all.
+// objects compiles a file once for each set of constant operands: none, each one, all.
 func (s *sources) objects(tmp string, f file, form string) (map[string]map[string]*stencil, error) {
 	sets := append(strings.Split(f.operands, ""), "", f.operands)
 	slices.Sort(sets)
@@ -196,7 +195,7 @@ func (s *sources) objects(tmp string, f file, form string) (map[string]map[strin
 	return objects, errors.Join(errs...)
 }
 
-// object compiles a file and reads the stencils in it. One that cannot be used has no code.
+// object compiles a file and reads its stencils. A stencil that cannot be used has no code.
 func (s *sources) object(tmp string, f file, form, bases string) (map[string]*stencil, error) {
 	args := append(s.target.flags(), "-fstack-usage")
 	args = append(args, f.flags...)
@@ -208,7 +207,7 @@ func (s *sources) object(tmp string, f file, form, bases string) (map[string]*st
 			fmt.Sprintf("-DSWITCHED_WARP=%d", native.SwitchedWarp), fmt.Sprintf("-DCONTEXT_BARRIER_BLOCK=%d", native.BarrierBlockAt), fmt.Sprintf("-DSCHEDULER_EXIT_BRANCHES=%d", native.ExitBranchesAt))
 	}
 	if f.name == "compact.c" || f.name == "check.c" {
-		// What is written in two halves and read as one vector does not come from the store buffer.
+		// A vector that was written in two halves cannot be read from the store buffer.
 		args = append(args, "-fno-slp-vectorize")
 	}
 	if form != "" {
@@ -243,8 +242,8 @@ func (s *sources) object(tmp string, f file, form, bases string) (map[string]*st
 	return stencils, nil
 }
 
-// compiled is the object file of a source, beside what the compiler says of the stack. What has been compiled
-// once is kept in the user's cache: a file takes minutes in all forms.
+// compiled returns the path of a source's object file, next to which is the compiler's report of stack use (.su). It keeps the
+// files in the user's cache directory, because a source takes minutes in all forms.
 func (s *sources) compiled(tmp string, f file, args []string) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, version(), args, f.name, significant(f.text))
@@ -278,7 +277,7 @@ func (s *sources) compiled(tmp string, f file, args []string) (string, error) {
 	return o, nil
 }
 
-// included is the headers that a file includes, those that they include among them.
+// headersOf returns the headers that a file includes, directly or through other headers.
 func (s *sources) headersOf(f file) (list []file) {
 	has := map[string]bool{}
 	var add func(text string)
@@ -299,10 +298,10 @@ func (s *sources) headersOf(f file) (list []file) {
 	return list
 }
 
-// move moves a file, which may be to another file system.
+// move moves a file, also to another file system.
 func move(from, to string) error {
 	text, err := os.ReadFile(from)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // of no functions, nothing is said of the stack
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a source without functions has no report of stack use
 		return err
 	}
 	part := to + ".part"
@@ -312,8 +311,8 @@ func move(from, to string) error {
 	return os.Rename(part, to)
 }
 
-// learn finds which bytes say that an operand is a row, by the same with constants; an operand with
-// which it is other code cannot be one.
+// learn finds the bytes of code that change if an operand is a constant, by comparison with the objects for constants. If the
+// code differs in more than bytes, the operand cannot be a constant.
 func (s *stencil) learn(operands string, objects map[string]map[string]*stencil) error {
 	if s.code == nil {
 		return fmt.Errorf("%s", s.name)
@@ -332,7 +331,7 @@ func (s *stencil) learn(operands string, objects map[string]map[string]*stencil)
 			}
 		}
 	}
-	// Two that change the same byte have something in common, which with both is something else.
+	// If two operands change the same byte, the code for both as constants may differ from both changes together.
 	o := objects[operands][s.name]
 	if overlap(s.flips) || len(s.neverConstant) == 0 && (!slices.Equal(o.refs, s.refs) || !bytes.Equal(o.code, all)) {
 		return fmt.Errorf("%s: two operands change what only one can", s.name)

@@ -1,6 +1,6 @@
 package main
 
-// This file writes the C of the stencils of kernels of package alu, around the functions that the translator makes of them.
+// This file writes the C of the stencils for kernels of package alu. They call the functions that the translator writes.
 
 import (
 	"fmt"
@@ -12,13 +12,13 @@ import (
 	"gemu/interp/internal/code"
 )
 
-// arithmetic is the C of the kernels of package alu.
+// arithmetic adds the C of the kernels of package alu to the sources.
 func (s *sources) arithmetic(dir string) error {
 	t, err := newTranslator(dir)
 	if err != nil {
 		return err
 	}
-	var scalars [len(letters) + 1]strings.Builder // by how many operands
+	var scalars [len(letters) + 1]strings.Builder // by number of operands
 	var wrappers [len(letters) + 1][]kernel
 	for _, k := range directive.Read(dir) {
 		lane, err := t.lane(k)
@@ -49,10 +49,10 @@ func (s *sources) arithmetic(dir string) error {
 	return nil
 }
 
-// letters name source operands.
+// letters has the letters of the source operands, in order.
 const letters = "ABCE"
 
-// operandsOf is the types of a kernel's source operands.
+// operandsOf returns the Go types of a kernel's source operands.
 func operandsOf(k *directive.Kernel) (types []string) {
 	for _, p := range k.Params {
 		if p.Type != "" {
@@ -67,7 +67,7 @@ var cTypes = map[string]string{
 	"float32": "f32", "float64": "f64", "bool": "bool",
 }
 
-// in is the C type of the elements of a row that holds operands of a Go type.
+// rowType returns the C type of the elements of a row with operands of a Go type.
 func rowType(t string) string {
 	switch directive.Slot(t) {
 	case "Q":
@@ -81,8 +81,8 @@ func rowType(t string) string {
 	return "u32"
 }
 
-// element is an element of a row that holds operands of a Go type. Numbers are zero of lanes that do not execute: what such a lane
-// has may be a denormal, with which a processor takes ten times as long for all.
+// activeElement returns the C expression of an element, of a row with operands of Go type t. Floats of lanes that do not execute
+// are replaced by zero: they may be denormals, with which a processor takes ten times as long for all lanes.
 func activeElement(t, of string) string {
 	if c := rowType(t); strings.HasPrefix(c, "f") {
 		return fmt.Sprintf("ACTIVE_%s(%s)", c, of)
@@ -143,7 +143,7 @@ func stencilsOf(w *strings.Builder, k *directive.Kernel, lane string) {
 		}
 	}
 	switch {
-	case k.Compare: // what is done with the outcome is a stencil of its own
+	case k.Compare: // another stencil combines the outcome with predicates
 		fmt.Fprintf(w, "#ifndef MASKED\nSTENCIL(%s) {\n%s\ts8 t[32];\n\t%s t[i] = %s ? -1 : 0;\n\toutcome = packed(t);\n\tNEXT;\n}\n#endif\n", name, rows.String(), lanes, call)
 	case d == "bool" && allPredicates(k):
 		// all lanes at once, by the table of the function
@@ -161,23 +161,24 @@ func stencilsOf(w *strings.Builder, k *directive.Kernel, lane string) {
 	}
 }
 
-// wide reports whether a kernel has operands or a result of 64 bits.
+// isWide reports whether a kernel has operands or a result of 64 bits.
 func isWide(k *directive.Kernel) bool {
 	return slices.ContainsFunc(append(operandsOf(k), k.Results...), func(t string) bool { return directive.Slot(t) == "Q" })
 }
 
-// progresses reports whether a kernel may have progressions for results.
+// mayBeAffine reports whether a kernel may have affine results.
 func mayBeAffine(k *directive.Kernel) bool {
 	return slices.ContainsFunc(k.Ops, func(o directive.Op) bool {
 		return affinetrack.Rules[code.OpNamed(o.Key).Signature().Rule].AffineOperands != affinetrack.NoOperand
 	})
 }
 
-// comparing is what names of stencils end in that compare what they compute.
+// comparingSuffix is the suffix of the names of stencils that compare their results.
 const comparingSuffix = "_agreed"
 
-// comparingOf writes the stencil of a kernel that compares its results with those that shadow F has of all lanes, in check mode. H0
-// and others are the kernel's; if the shadow has them not, or not alone, it has done nothing.
+// comparingOf writes the stencil of check mode that executes a kernel and compares its results with shadow F. The holes of
+// operands and H0 are those of the kernel. If the shadow does not cover all lanes alone, without the row, the stencil jumps to
+// OTHER and has done nothing.
 func comparingOf(w *strings.Builder, k *directive.Kernel, rows, call, value string) {
 	d := k.Results[0]
 	if k.Compare || d == "bool" || len(k.Results) > 1 {
@@ -210,8 +211,8 @@ STENCIL(%s%s) {
 `, strings.TrimPrefix(k.Name, "k_"), comparingSuffix, kind, rows, rowType(d), row, bits, call, value)
 }
 
-// scalarOf writes the stencil of a kernel that executes it once, on the bases of shadows and predicates that are the
-// same in all lanes: for compact.c. There is none of those whose result is a predicate, but for comparisons.
+// scalarOf writes the stencil that executes a kernel once, on the bases of shadows and on uniform predicates, for compact
+// execution (compact.c). Kernels with a predicate as result have none, except comparisons.
 func scalarOf(w *strings.Builder, k *directive.Kernel, lane string) {
 	d := k.Results[0]
 	if d == "bool" && !k.Compare {

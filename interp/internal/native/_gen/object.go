@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// hole reports whether a symbol stands for an operand or a number.
+// isHole reports whether a symbol stands for an operand or a number.
 func isHole(symbol string) bool { return len(symbol) == 2 && symbol[0] == 'H' }
 
-// place reports whether a symbol is where a stencil goes on.
+// isPlace reports whether a symbol stands for a place at which code continues after a stencil.
 func isPlace(symbol string) bool { return symbol == "next" || symbol == "other" || symbol == "leave" }
 
-// readObject reads the functions of an object file. One with relocations that a patcher
-// cannot do has no code, and the reason for a name.
+// readObject reads the functions of an object file. A function with relocations that package native cannot apply has no code,
+// and the reason as its name.
 func (t *target) readObject(path string) (map[string]*stencil, error) {
 	o, err := elf.Open(path)
 	if err != nil {
@@ -80,21 +80,21 @@ func (t *target) readObject(path string) (map[string]*stencil, error) {
 	return out, nil
 }
 
-// constant has r be a constant of a section, if that is one of constants of one size, or the one for all others, of which
-// so many bytes are read.
+// constant makes r a constant of a section and reports whether it could: in a section of constants of one size, or in .rodata,
+// where size bytes are read.
 func (r *ref) constant(sec *elf.Section, sym *elf.Symbol, size int) bool {
 	at := int(sym.Value)
 	switch {
 	case strings.HasPrefix(sec.Name, ".rodata.cst"):
 		size = int(sec.Entsize)
-		if elf.ST_TYPE(sym.Info) == elf.STT_SECTION { // the addend says which, too
+		if elf.ST_TYPE(sym.Info) == elf.STT_SECTION { // the addend selects the constant
 			at = int(r.addend) / size * size
 			r.addend -= int64(at)
 		}
 	case sec.Name == ".rodata" && size > 0:
 		to := at + int(r.addend)
-		at = (to + size - 1) / size * size            // an operand may be behind the address
-		if r.addend = int64(to - at); r.addend < -4 { // it begins in the middle of one
+		at = (to + size - 1) / size * size            // the constant may begin after the address
+		if r.addend = int64(to - at); r.addend < -4 { // the address is in the middle of a constant
 			return false
 		}
 	default:
@@ -108,7 +108,7 @@ func (r *ref) constant(sec *elf.Section, sym *elf.Symbol, size int) bool {
 	return true
 }
 
-// cut cuts off a jump to what is behind.
+// cut removes a jump at the end of a stencil to the code after it.
 func (t *target) cut(s *stencil) {
 	slices.SortFunc(s.refs, func(a, b ref) int { return a.offset - b.offset })
 	n, end := len(s.refs)-1, len(s.code)-4

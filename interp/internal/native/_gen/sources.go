@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// tables are the files written for a host, each of some stencils.
+// tables has the names of a baseline's tables.
 var tables = []string{lanes, narrow, agreed, scalar, machine, memory, patterns, vectors}
 
 const (
@@ -22,31 +22,31 @@ const (
 	vectors  = "vectors"
 )
 
-// sources are the C that the stencils are made of, for a host.
+// sources is the C of the stencils for a target.
 type sources struct {
 	target *target
 	dir    string
 	files  []file      // headers first
-	ops    [][2]string // operations and their kernels
-	inGo   []string    // why kernels run in Go
+	ops    [][2]string // pairs of an operation and its kernel
+	inGo   []string    // messages: the reasons for which kernels run in Go
 }
 
 type file struct {
 	name, text string
-	table      string   // of its stencils; headers have none
-	operands   string   // sources that its stencils have at most
-	weak       bool     // a stencil that cannot be had is left out: its operation runs in Go
-	kernels    []kernel // that it is of; none: only the file as a whole
-	flags      []string // besides those of all
+	table      string   // table for the file's stencils; unused for headers
+	operands   string   // letters of the source operands of its stencils
+	weak       bool     // a stencil that does not compile is omitted: its operation runs in Go
+	kernels    []kernel // kernels in the file; none for a file that is not generated
+	flags      []string // further flags of the compiler
 }
 
 // kernel is the C of a kernel's stencils.
 type kernel struct {
 	name, text string
-	cost       int // as long as so many instructions, besides itself; narrow ones take longer
+	cost       int // duration, in instructions beyond the first; more in table narrow
 }
 
-// readSources reads and generates the C.
+// readSources reads the C for a target and generates the C of the kernels.
 func readSources(dir string, t *target) (*sources, error) {
 	s := &sources{target: t, dir: dir}
 	for _, name := range append(slices.Clone(t.headers), "go.h", "c/stencil.h", "c/vector.h", "c/full.h", "c/masked.h", "c/masked256.h", "c/masked512.h", "c/rows.h", "c/warp.h", "c/narrow.h", "c/numbers.h", "c/control.c", "c/divergence.c", "c/scheduler.c", "c/compact.c", "c/check.c", "c/row.c", "c/access.h", "c/memory.c", "c/pattern.c", "c/fixed.c", "c/collective.c", "c/atomic.c") {
@@ -57,7 +57,7 @@ func readSources(dir string, t *target) (*sources, error) {
 		f := file{name: filepath.Base(name), text: string(text), table: machine, operands: "ABC"}
 		switch f.name {
 		case "memory.c":
-			f.table, f.operands = memory, "AB" // it takes longest
+			f.table, f.operands = memory, "AB" // the fewest operands: this file takes longest to compile
 		case "pattern.c":
 			f.table, f.operands = patterns, "AB"
 		case "fixed.c":

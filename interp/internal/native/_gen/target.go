@@ -1,6 +1,6 @@
 package main
 
-// This file knows the hosts that stencils are compiled for.
+// This file describes the hosts for which stencils are compiled.
 
 import (
 	"debug/elf"
@@ -9,40 +9,40 @@ import (
 	"strings"
 )
 
-// target is a host that stencils are compiled for.
+// target is a host, with a level of processors, for which stencils are compiled.
 type target struct {
-	name         string   // as Go calls it
-	level        string   // of processors that have more than the others of the name; what they have is in tables beside those of all
-	tables       []string // those it has
-	march, model string   // flags of the compiler: which processors, and how it addresses symbols
-	extraFlags   []string // flags that only it has
-	headers      []string // … and headers
-	jump         []byte   // what is in a jump before the four bytes that say where to
+	name         string   // GOARCH
+	level        string   // level of processors above the baseline, "" for the baseline; its tables add to the baseline's
+	tables       []string // names of its tables
+	march, model string   // flags of the compiler: the processors, and the addressing of symbols
+	extraFlags   []string // further flags of the compiler
+	headers      []string // headers for this target only
+	jump         []byte   // bytes of a jump before the four bytes of its distance
 
-	// base is what the addend of a relocation has for a place relative to the code, if nothing is added.
+	// base is the addend of a relative relocation whose source has no addend.
 	base int64
 
-	// kind is what a relocation asks for.
+	// kind returns the meaning of a relocation of type typ.
 	kind func(code []byte, r *ref, typ uint32) relocation
 }
 
-// relocation is what the linker would fill in.
+// relocation is the meaning of a relocation: the value that the linker would fill in.
 type relocation struct {
 	value holeValue
-	bytes int // of a constant that lies among others of other sizes, how many are read
+	bytes int // for a constant in a section of several sizes: the number of bytes read
 	calls bool
 }
 
-// wanted is what goes into a hole.
+// holeValue is the kind of value in a hole.
 type holeValue int
 
 const (
 	_        holeValue = iota
 	number             // the address of a symbol
-	distance           // that of a symbol or a constant from here
+	distance           // the distance of a symbol or a constant from the hole
 )
 
-// targets are all there are.
+// targets has all targets; a baseline stands before its levels.
 var targets = []*target{
 	{
 		name:       "amd64",
@@ -54,7 +54,8 @@ var targets = []*target{
 		base:       -4, // from the end of the instruction
 		kind:       kindAMD64,
 	},
-	// AVX-512, in vectors of 512 bits: of all that handles rows, for what one has written in narrower vectors another reads late.
+	// AVX-512, in vectors of 512 bits. It has stencils for everything that handles rows: a wide vector is slow to read after it
+	// was written in narrower vectors.
 	{
 		name:       "amd64",
 		level:      "v4",
@@ -66,9 +67,9 @@ var targets = []*target{
 		base:       -4,
 		kind:       kindAMD64,
 	},
-	// In the tiny model the address of a symbol is one instruction, ADR, of which the patcher makes one that has a number, or
-	// loads it. The large model has four for each. X28 is g. Strength reduction of loops would find what two operands in rows
-	// have in common, which is not there if one is a constant.
+	// In the tiny model the address of a symbol is one instruction, ADR. Package native replaces it by an instruction that holds
+	// or loads a number. The large model would need four instructions. X28 is g. Loop strength reduction is off: it would share
+	// work between two operands in rows, which is wrong if one of them is a constant.
 	{
 		name:       "arm64",
 		tables:     tables,
@@ -80,13 +81,13 @@ var targets = []*target{
 	},
 }
 
-// String is the name, with the level.
+// String returns the name with the level.
 func (t *target) String() string { return strings.TrimSuffix(t.name+"_"+t.level, "_") }
 
-// table is the file of one of its tables.
+// table returns the file name of a table.
 func (t *target) table(name string) string { return fmt.Sprintf("%s_%v.txt", name, t) }
 
-// beneath is what has the stencils that its tables are beside; nil if it has all.
+// baseline returns the target to whose tables this level's tables add; nil for a baseline.
 func (t *target) baseline() *target {
 	if t.level == "" {
 		return nil
@@ -104,8 +105,9 @@ func kindAMD64(code []byte, r *ref, typ uint32) relocation {
 	return relocation{}
 }
 
-// reads is how many bytes an instruction reads whose address is at off, if it is one of those whose constants lie among others:
-// a vpbroadcastb or vpbroadcastw, or one of a vector of 512 bits; 0 if it is something else.
+// constantBytes returns the number of bytes that the instruction with its address at offset reads, for instructions whose
+// constants are in a section of several sizes: vpbroadcastb, vpbroadcastw, and those with a vector of 512 bits. It returns 0
+// for other instructions.
 func constantBytes(code []byte, offset int) int {
 	if offset < 5 || code[offset-1]&0xc7 != 0x05 {
 		return 0
