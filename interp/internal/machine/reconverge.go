@@ -1,6 +1,6 @@
 package machine
 
-// This file is what a reconvergence policy is. Each has a file of its own.
+// This file defines reconvergence policies. Package warp implements each in a file of its own.
 
 import (
 	"fmt"
@@ -10,19 +10,18 @@ import (
 	"gemu/probe"
 )
 
-// Policy is a reconvergence policy: which lanes of a warp run next where they have
-// diverged, and where they run together again. Programs whose result does not depend on
-// it compute the same under all.
+// Policy is a reconvergence policy: the rule that decides which warp split of a warp runs next and where warp splits
+// reconverge. A program whose result does not depend on the policy computes the same under every policy.
 type Policy struct {
 	Name string
-	Doc  string // what it does, in a line
+	Doc  string // description, in one line
 
 	New                  func() Reconverger
 	TrapOnAbsentLanes    bool // a collective instruction whose lanes are elsewhere is a deadlock
-	NotifyEveryBlock     bool // warp splits may change at any block
-	TimeSliced           bool // warp splits take turns, so that lanes of a warp can wait for each other
-	FallBackToTimeSlices bool // … once the launch would not go on otherwise
-	WaitAtExit           bool // lanes that have come to the kernel's end wait there for the others of the warp
+	NotifyEveryBlock     bool // Arrive is called at every block while other warp splits wait
+	TimeSliced           bool // warp splits are time-sliced, so that lanes of a warp can wait for each other
+	FallBackToTimeSlices bool // warp splits are time-sliced once the launch makes no progress without
+	WaitAtExit           bool // lanes at the kernel's end wait there for the other lanes of the warp
 	Reconvergence        lower.Reconvergence
 	Alternatives         []string // names of the policies under which lanes of a warp can wait for each other
 }
@@ -42,37 +41,34 @@ func (r *Policy) Advice() string {
 	return fmt.Sprintf("reconvergence policy %s does not let lanes of a warp wait for each other there; %s do", r.Name, strings.Join(r.Alternatives, " and "))
 }
 
-// Reconverger is a policy at work on a warp. It decides which warp split runs next, and where
-// lanes that have diverged meet again. It is told what becomes of the warp split that runs; the
-// others are w.others, in an order that is its own.
+// Reconverger applies a policy to one warp. It decides which warp split runs next and where diverged lanes reconverge.
+// Its methods are called with the changes of the running warp split. The other warp splits are w.WaitingSplits, in an
+// order that the policy chooses.
 type Reconverger interface {
-	// split sends the lanes of the running warp split to several blocks of its function,
-	// each group to another; together they are its lanes. Their ways meet at block join.
-	// One of the groups goes on now.
+	// Split divides the running warp split into groups, each with another block of its function; together the groups
+	// have all its lanes. They reconverge at block join. One of the groups becomes the running split.
 	Split(w *Warp, groups []BranchGroup, join int32)
 
-	// enter calls: the lanes of m go on in frame fr, the others of the running warp split
-	// behind the call. That is where they meet.
+	// Enter executes a call: the lanes of m continue in frame fr, the other lanes of the running warp split after the
+	// call. They reconverge after the call.
 	Enter(w *Warp, fr *Frame, m uint64)
 
-	// arrive is told that the running warp split has come to block w.pc, which is w.stop, or
-	// any other while there are others and w.heeds is set; it came from block from of its function, if not by
-	// a return.
+	// Arrive is called when the running warp split has come to block w.PC: when that is w.ReconvergeAt, and at any
+	// block while other warp splits wait and w.NotifyEveryBlock is set. It came from block from of its function,
+	// unless it came by a return.
 	Arrive(w *Warp, from int32)
 
-	// end is told that lanes of the running warp split, which no longer has them, have
-	// ended.
+	// End is called when lanes of the running warp split have ended. The split no longer has them.
 	End(w *Warp, lanes uint64)
 
-	// expire is told that the running warp split has had its share, where warp splits take
-	// turns.
+	// Expire is called when the time slice of the running warp split is over.
 	Expire(w *Warp)
 
-	// next chooses one of the others that can run, when the running warp split has gone:
-	// ended, or waiting. It reports whether there is one.
+	// Next makes one of the waiting splits that can run the running split, after the running split has ended or
+	// waits. It reports whether there is one.
 	Next(w *Warp) bool
 
-	// ReleaseEarly lets lanes go on alone that wait for others where they meet. It is asked when
-	// no warp split can run, and reports whether there were any.
+	// ReleaseEarly releases lanes from a reconvergence point without the missing lanes. It is called when no warp
+	// split can run, and reports whether it released any lanes.
 	ReleaseEarly(w *Warp) bool
 }

@@ -6,75 +6,73 @@ import (
 	"gemu/probe"
 )
 
-// Reference is a kernel lowered for reference, and how its instructions correspond to
-// those of the code that is checked. Blocks, functions, sources and accesses have the
-// same indices in both.
+// Reference is the reference lowering of a kernel, with the correspondence of its instructions to the checked code.
+// Blocks, functions, sources and accesses have the same indices in both.
 type Reference struct {
 	*Kernel
 	Pairs         [][]InstrPair      // by block
 	CheckedBlocks []CheckedBlock     // by block
-	Operations    []probe.Operations // by PTX instruction, once somebody wants to know
+	Operations    []probe.Operations // by PTX instruction; nil until a probe needs it
 }
 
-// InstrPair is an instruction of the reference, and the same in the code that is checked.
+// InstrPair is an instruction of the reference and its counterpart in the checked code.
 type InstrPair struct {
-	Instr     *code.Instr // nil: it was folded into a constant of the launch
+	Instr     *code.Instr // instruction of the checked code; nil: folded into a constant of the launch
 	Reference *code.Instr
-	Kernel    alu.Kernel // of ref, if it is one of package alu
+	Kernel    alu.Kernel // kernel of Reference, if package alu has one
 	Writes    []RowPair
 
-	OnLanes        bool  // it runs as in vector mode
-	Computes       bool  // it does not, and only computes: kernels of package alu, special registers, what was folded
-	Combinable     bool  // it computes, or waits for no others
-	Guarded        bool  // in one of the ways at least
-	Proved         bool  // a result is taken to be uniform without a look at tags
-	AddressChecked bool  // the address of its access has been compared in the block: see settle
-	From, To       int32 // its pc and the next; of what was folded, the pc where it was, and that again
+	OnLanes        bool  // the instruction executes on lanes, as in vector mode
+	Computes       bool  // not OnLanes, and only computes: kernels of package alu, special registers, folded instructions
+	Combinable     bool  // the instruction may be in a run with others
+	Guarded        bool  // the reference or the checked code has a guard
+	Proved         bool  // a result is taken as uniform without a check of tags
+	AddressChecked bool  // the address of its access was compared earlier in the block: see FindUncheckedReads
+	From, To       int32 // its pc and the next pc; both the same for a folded instruction
 
 	Reads            []RowPair
-	UncheckedReads   []RowPair   // of reads, those to compare before it runs on the lanes: see settle
-	Needed           []RowPair   // of writes, those that the reference needs if it runs on the lanes: see want
-	OverwrittenReads uint64      // bits i: reads[i] is a row that its run overwrites
-	Original         *code.Instr // in, or what was folded
+	UncheckedReads   []RowPair   // part of Reads to compare before the instruction executes on lanes: see FindUncheckedReads
+	Needed           []RowPair   // part of Writes that the reference needs if the instruction executes on lanes
+	OverwrittenReads uint64      // bit i: Reads[i] is a row that the run overwrites
+	Original         *code.Instr // Instr, or the folded instruction
 
-	SingleRun *InstrRun // of this alone
+	SingleRun *InstrRun // run of this instruction alone
 
-	OperandIndex, ResultIndex int32 // where what is kept of its operands and results is, in a run
-	OperationIndex            int32 // of its PTX instruction's Parts
+	OperandIndex, ResultIndex int32 // indices of its saved operands and results in the run
+	OperationIndex            int32 // index in the Parts of its PTX instruction
 }
 
-// InstrRun is instructions that execute together: see DivideIntoRuns.
+// InstrRun is a sequence of instructions that execute together: see DivideIntoRuns.
 type InstrRun struct {
 	Pairs         []InstrPair
-	Instrs        []code.Instr // of the code that is checked
+	Instrs        []code.Instr // instructions of the checked code
 	Kind          runKind
-	Guarded       bool // it is one with a guard
-	SavesOperands bool // there are operands to be kept
+	Guarded       bool // the instruction has a guard
+	SavesOperands bool // the run overwrites operands, which must be saved
 	Counts        RunCounts
-	ProvedEnd     int       // behind the last that is, from the first on
-	Sources       []RowPair // to be compared before they run on the lanes
+	ProvedEnd     int       // number of leading instructions that are proved
+	Sources       []RowPair // rows to compare before the run executes on lanes
 	Results       []RowPair
-	Needed        []RowPair // of results, those that the reference needs if they have run on the lanes
+	Needed        []RowPair // part of Results that the reference needs if the run has executed on lanes
 }
 
-// runKind is how a run executes in both ways.
+// runKind is the way in which a run executes, in the engine and in the reference.
 type runKind uint8
 
 const (
-	singleRun runKind = iota // by the engine, and by the reference if that can be
-	BatchRun                 // by the engine, then by the reference: they only compute
-	SharedRun                // on the lanes, once for both
+	singleRun runKind = iota // one instruction: by the engine, and by the reference where possible
+	BatchRun                 // instructions that only compute: by the engine, then by the reference
+	SharedRun                // once on lanes, for both
 )
 
-// CheckedBlock is what a block executes in both ways.
+// CheckedBlock is a block as check mode executes it.
 type CheckedBlock struct {
 	Runs     []InstrRun
-	EndGuard int32     // of the reference's end
-	EndReads []RowPair // what the end reads besides
+	EndGuard int32     // guard of the block's end in the reference
+	EndReads []RowPair // rows that the block's end reads, without the guard
 }
 
-// RowPair is the places of a register: in the code that is checked, where it may be a
-// constant, and in the reference.
+// RowPair is the pair of rows of a register: in the checked code, where it may be a constant, and in the reference.
 type RowPair struct{ Row, Reference code.Row }
 
 // PairOperands pairs the rows that an instruction reads and writes with those of its
@@ -85,8 +83,8 @@ func (c *Kernel) PairOperands(instr *code.Instr, ref *Kernel, rin *code.Instr) (
 	return pairRows(read, refRead), pairRows(written, refWritten)
 }
 
-// namedRows lists what an instruction reads, its guard left out, and writes. It is written
-// down here once more, for what package code derives is among what is checked.
+// namedRows returns the rows that an instruction reads, without its guard, and the rows that it writes. It does not use
+// the lists of package code, because check mode checks those too.
 func namedRows(t *code.Tables, instr *code.Instr) (reads, writes []code.Row) {
 	s := instr.Op.Signature()
 	for i, row := range instr.Sources() {
@@ -140,7 +138,7 @@ func namedRows(t *code.Tables, instr *code.Instr) (reads, writes []code.Row) {
 	return reads, writes
 }
 
-// pairRows pairs rows, constants of the reference left out.
+// pairRows pairs rows, without constants of the reference.
 func pairRows(list, ref []code.Row) []RowPair {
 	var pairs []RowPair
 	for i, row := range list {

@@ -1,6 +1,6 @@
 package machine
 
-// This file is rows of registers, wherever their values are kept.
+// This file has operations on rows of registers, with values in the row or in its shadow.
 
 import (
 	"math/bits"

@@ -5,14 +5,14 @@ import (
 	"gemu/probe"
 )
 
-// SavedSink is what a sink has saved.
+// SavedSink is the saved state of a sink.
 type SavedSink struct {
 	probe.Saver
 	State any
 }
 
-// State is a launch as it was when it was saved, and the memory of its device. What has not
-// changed since the state before it, pages of memory and CTAs, it shares with that.
+// State is the saved state of a launch and of its device's memory. It shares pages of memory and CTAs that have not
+// changed with the state saved before it.
 type State struct {
 	Memory     *mem.Snapshot
 	Steps      int64
@@ -21,7 +21,7 @@ type State struct {
 	FallenBack bool
 	Finished   int64
 	Count      Counts
-	Flights    []Flight // each in a context that nobody changes
+	Flights    []Flight // each with a context that must not change
 	Next       int
 	Output     map[int][]byte
 

@@ -6,7 +6,7 @@ import (
 	"gemu/regfile"
 )
 
-// CompressRows compresses what all lanes have loaded: kept has the rows of indices, then those of elements.
+// CompressRows compresses the loaded rows of all lanes into kept: first the rows of indices, then the rows of elements.
 func CompressRows(c *code.TensorCompression, loaded, kept []*regfile.Row32) {
 	dense, result := make([]uint32, len(loaded)), make([]uint32, len(kept))
 	for lane := range matrix.Lanes {

@@ -7,37 +7,35 @@ import (
 	"gemu/regfile"
 )
 
-// WarpSplit is lanes of a warp that go on together: they stand at the same place in
-// the same calls.
+// WarpSplit is a set of lanes of a warp that execute together: they are at the same instruction, in the same call.
 type WarpSplit struct {
 	PC            int32
-	Uncounted     int32 // if it has executed some of its block: PTX instructions of it yet to count
+	Uncounted     int32 // PTX instructions of its block yet to count, if it is inside the block; else 0
 	Mask          uint64
 	Frame         *Frame
-	Reconvergence *Reconvergence // where its lanes wait for those that went another way; nil: nowhere
-	Wait          *SplitWait     // nil: it can run
-	LoopInstrs    int32          // how much of its last turns it has spent in loops that may wait
-	Deferred      bool           // of policy pc2: it is for the next time round
+	Reconvergence *Reconvergence // innermost reconvergence of its lanes; nil: none
+	Wait          *SplitWait     // reason to wait; nil: the split can run
+	LoopInstrs    int32          // score of its last time slices in possible spin-waits
+	Deferred      bool           // of policy pc2: the split runs after all splits that are not deferred
 }
 
-// Frame is a function under way: where its registers and its local memory lie. It
-// never changes, so warp splits in the same call share it.
+// Frame is a call in progress, with the places of its registers and local memory. Apart from LastCallee it never
+// changes, so warp splits in the same call share it.
 type Frame struct {
 	Func        *code.Func
-	Caller      *Frame       // nil: it is the kernel
-	Call        *code.Block  // of the caller
+	Caller      *Frame       // nil: the frame is the kernel's
+	Call        *code.Block  // block of the caller that ends with the call
 	Base        regfile.Size // rows below its window
-	Local       int          // first word of its local memory
-	Depth       int          // callers
-	LastCallee  *Frame       // the last that was called from it, which a loop calls again
-	Counterpart *Frame       // the same in the reference of check mode, and back
+	Local       int          // first word of the frame's local memory
+	Depth       int          // number of callers
+	LastCallee  *Frame       // frame of the last call from here, used again by calls in loops
+	Counterpart *Frame       // the same frame in check mode's reference, and vice versa
 }
 
-// Top is where the frame's registers end.
+// Top returns the end of the frame's registers.
 func (fr *Frame) Top() regfile.Size { return fr.Base.Add(fr.Func.Frame) }
 
-// SameCalls reports whether two frames are of the same calls, so that warp splits in them can
-// become one.
+// SameCalls reports whether two frames have the same stack of calls, so that warp splits in them can become one.
 func (fr *Frame) SameCalls(other *Frame) bool {
 	for fr != other {
 		if fr == nil || other == nil || fr.Func != other.Func || fr.Call != other.Call || fr.Local != other.Local {
@@ -48,16 +46,16 @@ func (fr *Frame) SameCalls(other *Frame) bool {
 	return true
 }
 
-// BranchGroup is lanes that go to the same block.
+// BranchGroup is the group of lanes that continue at the same block.
 type BranchGroup struct {
 	PC   int32
 	Mask uint64
 }
 
-// NoBlock is the pc of no block.
+// NoBlock is a pc that no block has.
 const NoBlock = -1
 
-// ShowWindow makes the registers of a frame those that instructions name.
+// ShowWindow moves the window of the register files to a frame.
 func (w *Warp) ShowWindow(fr *Frame) {
 	if w.ShownFrame == fr {
 		return
@@ -71,7 +69,7 @@ func (w *Warp) ShowWindow(fr *Frame) {
 	}
 }
 
-// Splits is every warp split of the warp, the one that runs last.
+// Splits returns all warp splits of the warp, the running split last.
 func (w *Warp) Splits() []WarpSplit {
 	if w.Mask == 0 {
 		return w.WaitingSplits
@@ -79,7 +77,7 @@ func (w *Warp) Splits() []WarpSplit {
 	return append(slices.Clip(w.WaitingSplits), w.WarpSplit)
 }
 
-// Diverged reports whether lanes of the warp wait for others that they could do without.
+// Diverged reports whether the live lanes of the warp are in more than one warp split.
 func (w *Warp) Diverged() bool {
 	for _, c := range w.Splits() {
 		if c.Mask != w.Live {
