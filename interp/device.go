@@ -1,6 +1,6 @@
 package interp
 
-// This file is the caller's view of a device: configuration, buffers, modules.
+// This file has the device: its configuration, buffers and modules.
 
 import (
 	"encoding/binary"
@@ -25,83 +25,79 @@ type Config struct {
 	// Memory is the size of device memory in bytes; 0 means 16 GiB. It bounds
 	// allocations and variables. A page is taken from the host when it is touched.
 	Memory uint64
-	// Heap bounds what device-side malloc may hold; 0 means 256 MiB. A block counts 256 bytes more than it has, which is
-	// about what the host keeps for it.
+	// Heap is the size limit of the heap of device-side malloc, in bytes; 0 means 256 MiB. Each block counts 256 bytes
+	// more than its size, about the memory of the host for its administration.
 	Heap uint64
-	// Stack bounds the local memory of a thread in bytes; 0 means 512 KiB. There are
-	// at most 1 MiB.
+	// Stack bounds the local memory of a thread in bytes; 0 means 512 KiB, and the maximum is 1 MiB.
 	Stack int
-	// HostMemory bounds the memory of the host in bytes that the CTAs in flight may take for
-	// registers, local and shared memory; 0 means what the host allows: three quarters of the physical memory, or less where
-	// the process has a limit (control groups, ulimit -v, GOMEMLIMIT). One CTA always runs.
+	// HostMemory is the limit, in bytes, of the host memory for registers, local and shared memory of the CTAs in flight.
+	// 0 means the limit of the host: three quarters of the physical memory, or less where the process has a limit (control
+	// groups, ulimit -v, GOMEMLIMIT). One CTA can always run.
 	HostMemory uint64
 	// Workers is the number of host goroutines that run CTAs; 0 means
 	// GOMAXPROCS. Results do not depend on it.
 	Workers int
-	// Stdout receives what kernels print; nil means nobody does.
+	// Stdout receives the output of kernels; nil discards it.
 	Stdout io.Writer
 	// Base is the address where device memory begins; 0 means 0x1000_0000, which
 	// leaves most of it in the reach of modules of 32-bit addresses.
 	Base uint64
-	// Allocate, if set, provides the memory behind allocations: size zero bytes, at
-	// an address that is a multiple of 16, and the function that takes them back,
-	// which may be nil. Without it they are in the Go heap.
+	// Allocate, if set, provides the memory of allocations: size zero bytes at an address that is a multiple of 16, and
+	// the function that releases them, which may be nil. Without Allocate, the memory is in the Go heap.
 	Allocate func(size uint64) (data []byte, release func(), err error)
-	// Managed, with Allocate, places variables with .attribute(.managed) where their
-	// memory is on the host, so that the host can use their addresses.
+	// Managed, with Allocate, gives variables with .attribute(.managed) the address of their memory on the host, so that
+	// the host can use their addresses.
 	Managed bool
-	// Probes watch all launches, and what the host does to memory.
+	// Probes observe all launches and the operations of the host on memory.
 	Probes []probe.Probe
-	// Backend executes the launches that do not name another; nil means Portable.
+	// Backend executes the launches without a backend of their own; nil means Portable.
 	Backend Backend
-	// SM is the compute capability of the device, 90 for 9.0; 0 means DefaultSM. Tensor
-	// cores add as those of that generation do: see docs/tensor.md. What a module's .target is does
-	// not matter.
+	// SM is the compute capability of the device, 90 for 9.0; 0 means DefaultSM. Tensor cores add as in that generation:
+	// see docs/tensor.md. The .target of a module has no effect.
 	SM int
-	// ShadowBytes is how many bytes are kept for probes beside each byte of memory, of
-	// every state space: see Access.Shadow and Allocation.Shadow.
+	// ShadowBytes is the number of bytes for probes per byte of memory, in every state space: see Access.Shadow and
+	// Allocation.Shadow.
 	ShadowBytes int
-	// TimeLimit is how long a launch may run, in time of the host and without pauses, before it is stopped by a trap of
-	// kind ErrTimeLimit; 0 means for ever. Where the launch stops depends on the host.
+	// TimeLimit is the time of the host, without pauses, after which a launch traps with ErrTimeLimit; 0 means no limit.
+	// The instruction at which the launch stops depends on the host.
 	TimeLimit time.Duration
-	// Tolerance is faults after which kernels go on, as they do on a GPU; Strict tolerates none.
+	// Tolerance selects the faults after which kernels continue, as on a GPU; Strict tolerates none.
 	Tolerance probe.Tolerance
-	// OnTolerated, unless nil, is given each instruction that has gone on after a fault, as its launch ends, in the order of
-	// the source. What it is given does not depend on the mode, the backend or Workers. It must not use the device.
+	// OnTolerated, unless nil, receives each instruction that continued after a fault, at the end of its launch, in the
+	// order of the source. The calls do not depend on the mode, the backend or Workers. It must not use the device.
 	OnTolerated func(*probe.Tolerated)
-	// HostGrace is how long a launch whose threads all wait for memory that none of them changes is left to wait, for the
-	// host may change it meanwhile; then it is a deadlock. 0 is for hosts that do not.
+	// HostGrace is the time for which a launch may wait for the host to change memory when all its threads wait and none
+	// of them changes memory. After it, the launch is in a deadlock. 0 is for hosts that do not change memory.
 	HostGrace time.Duration
 }
 
-// DefaultSM is the compute capability of a device that nothing else is said of: 8.6.
+// DefaultSM is the compute capability of a device without Config.SM: 8.6.
 const DefaultSM = 86
 
-// Device is an emulated GPU: memory and the modules loaded into it. Launches
-// on one device run one after another.
+// Device is an emulated GPU: memory and the modules loaded into it. Launches on one device run one after the other.
 type Device struct {
 	cfg Config
 	mu  sync.Mutex // held by a launch and by changes to memory
 	mem *mem.Map
 
 	simtDevice machine.Device
-	paused     *Execution // that has not ended; or nil
-	funcs      uint64     // that have had a code address
-	loaded     int        // modules
+	paused     *Execution // the execution in progress, or nil
+	funcs      uint64     // the number of functions with a code address
+	loaded     int        // the number of loaded modules
 }
 
 // ErrOutOfMemory is the error of an allocation beyond the device's memory, or beyond the host's.
 var ErrOutOfMemory = mem.ErrOutOfMemory
 
-// ErrNoHostMemory is the error of memory that the host does not give.
+// ErrNoHostMemory is the error of an allocation when the host has no memory left.
 var ErrNoHostMemory = hostmem.ErrNoMemory
 
-// MemoryError is a variable or parameter that takes too much memory.
+// MemoryError is the error of a variable or parameter that is too large.
 type MemoryError struct {
 	File     string
 	Pos      ptx.Pos
 	Line     string // the source line
-	Variable string // what takes the memory, and how much
+	Variable string // the variable or parameter, with its size
 	Err      error
 }
 
@@ -111,7 +107,7 @@ func (e *MemoryError) Error() string {
 
 func (e *MemoryError) Unwrap() error { return e.Err }
 
-// Snippet is the source line with a caret under the column, as two lines.
+// Snippet returns the source line with a caret under the column, as two lines.
 func (e *MemoryError) Snippet() string { return ptx.Snippet(e.Line, e.Pos) }
 
 // NewDevice makes a device.
@@ -143,8 +139,8 @@ func NewDevice(cfg Config) *Device {
 	return &Device{cfg: cfg, mem: m, simtDevice: machine.Device{Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, HostMemory: cfg.HostMemory, Workers: cfg.Workers, Stdout: cfg.Stdout, Probes: cfg.Probes, SM: cfg.SM, HostGrace: cfg.HostGrace, TimeLimit: cfg.TimeLimit, Tolerance: cfg.Tolerance, OnTolerated: cfg.OnTolerated}}
 }
 
-// Close gives back the memory of the device. Neither the device nor its buffers and modules may be used any more, nor what
-// Bytes and Slice have given. A device that is not closed keeps the memory of large buffers that are not freed.
+// Close releases the memory of the device. The device, its buffers and modules, and the results of Bytes and Slice must not
+// be used afterwards. Without Close, the memory of large buffers stays allocated until Free.
 func (d *Device) Close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -175,18 +171,17 @@ func (d *Device) AllocNamed(name string, size int) (*Buffer, error) {
 	return &Buffer{d, a}, nil
 }
 
-// Alignment is what the address of a buffer of size bytes is a multiple of.
+// Alignment returns the alignment, in bytes, of the address of a buffer of size bytes.
 func Alignment(size uint64) uint64 { return mem.Alignment(size) }
 
-// Map makes memory of the host device memory at an address of the caller's
-// choice, such as its own: kernels reach it there, as global memory. Freeing the buffer unmaps it. The address must lie above
-// the windows of shared and local memory, that is from 3 MiB on, and outside
-// live buffers.
+// Map makes memory of the host accessible to kernels, as global memory at the given address, such as its own address on the
+// host. Freeing the buffer unmaps it. The address must lie above the windows of shared and local memory, which end at
+// 3 MiB, and outside live buffers.
 func (d *Device) Map(addr uint64, data []byte, name string, mapping Mapping) (*Buffer, error) {
 	return d.MapOrdered(addr, data, name, mapping, nil)
 }
 
-// MapOrdered is Map where probes are to know what that comes after: order is that of Event.
+// MapOrdered is like Map, and gives probes the order of the operation: see Event.Order.
 func (d *Device) MapOrdered(addr uint64, data []byte, name string, mapping Mapping, order *probe.HostOrder) (*Buffer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -198,7 +193,7 @@ func (d *Device) MapOrdered(addr uint64, data []byte, name string, mapping Mappi
 	return &Buffer{d, a}, nil
 }
 
-// Used is the number of bytes allocated.
+// Used returns the number of allocated bytes.
 func (d *Device) Used() uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -208,7 +203,7 @@ func (d *Device) Used() uint64 {
 // Free releases the buffer. A kernel that still uses its address traps.
 func (b *Buffer) Free() { b.FreeOrdered(nil) }
 
-// FreeOrdered is Free where probes are to know what that comes after: order is that of Event.
+// FreeOrdered is like Free, and gives probes the order of the operation: see Event.Order.
 func (b *Buffer) FreeOrdered(order *probe.HostOrder) {
 	b.dev.mu.Lock()
 	defer b.dev.mu.Unlock()
@@ -218,35 +213,34 @@ func (b *Buffer) FreeOrdered(order *probe.HostOrder) {
 	}
 }
 
-// Addr is the buffer's device address.
+// Addr returns the buffer's device address.
 func (b *Buffer) Addr() uint64 { return b.alloc.Base }
 
-// Size is the buffer's size in bytes.
+// Size returns the buffer's size in bytes.
 func (b *Buffer) Size() int { return int(b.alloc.Size) }
 
-// Bytes is the buffer's memory itself, not a copy. It must not be touched while
-// a launch runs, nor after Free, which returns the memory of large buffers to the host: an access then ends the process. Probes cannot see what is done to it: who wants them to
-// know uses Read and Write, or says so with HostRead and HostWrite.
+// Bytes returns the buffer's memory itself, not a copy. It must not be used during a launch or after Free, which returns
+// the memory of large buffers to the host: an access then ends the process. Probes cannot see accesses to it. To make them
+// visible, use Read and Write, or report them with HostRead and HostWrite.
 func (b *Buffer) Bytes() []byte { return b.alloc.Data }
 
-// Write copies data to the buffer from an offset on, as far as it goes.
+// Write copies data into the buffer, starting at an offset in bytes. It drops the data beyond the buffer's end.
 func (b *Buffer) Write(offset int, data []byte) {
 	n := copy(b.alloc.Data[offset:], data)
 	b.dev.HostWrite(b.Addr()+uint64(offset), n, nil)
 }
 
-// Read copies from the buffer from an offset on, as far as it goes.
+// Read copies bytes of the buffer into data, starting at an offset in bytes, up to the buffer's end.
 func (b *Buffer) Read(offset int, data []byte) {
 	b.dev.HostRead(b.Addr()+uint64(offset), copy(data, b.alloc.Data[offset:]), nil)
 }
 
-// HostWrite tells the device's probes that the host has written bytes at an address; order is that
-// of Event.
+// HostWrite reports to the device's probes a write by the host; order is Event.Order.
 func (d *Device) HostWrite(addr uint64, bytes int, order *probe.HostOrder) {
 	d.emit(probe.OnHostWrite, addr, bytes, order)
 }
 
-// HostRead tells the device's probes that the host reads bytes at an address.
+// HostRead reports to the device's probes a read by the host.
 func (d *Device) HostRead(addr uint64, bytes int, order *probe.HostOrder) {
 	d.emit(probe.OnHostRead, addr, bytes, order)
 }
@@ -263,8 +257,8 @@ func (d *Device) emit(kind probe.Events, addr uint64, bytes int, order *probe.Ho
 	}
 }
 
-// Find is the allocation that an address lies in, which may have been freed; nil if there is none.
-// A launch must not be running.
+// Find returns the allocation at an address, which may be freed; nil if there is none. It must not be called during a
+// launch.
 func (d *Device) Find(addr uint64) *probe.Allocation {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -287,8 +281,8 @@ func NewBuffer[T Element](d *Device, data []T) (*Buffer, error) {
 	return b, nil
 }
 
-// Slice views the buffer's memory as elements of type T, not a copy: see Bytes.
-// A rest shorter than an element is left out.
+// Slice returns the buffer's memory itself as elements of type T: see Bytes. It omits the remainder at the end that is
+// shorter than an element.
 func Slice[T Element](b *Buffer) []T {
 	n := len(b.alloc.Data) / int(unsafe.Sizeof(*new(T)))
 	if n == 0 {
@@ -304,11 +298,10 @@ type Module struct {
 	vars         map[*ptx.Var]*mem.Allocation
 	code         map[*ptx.Func]uint64 // addresses of functions
 	kernels      map[kernelKey]*machine.Kernel
-	addressTaken []*ptx.Func // of addressTaken, once it is known
+	addressTaken []*ptx.Func // the result of lower.AddressTaken, once it is known
 }
 
-// Load parses and checks a PTX source and loads it; name is what messages call
-// it. Errors of the source are a ptx.ErrorList.
+// Load parses, checks and loads a PTX source; name is its name in messages. Errors of the source are a ptx.ErrorList.
 func (d *Device) Load(name string, src []byte) (*Module, error) {
 	m, err := ptx.Parse(name, src)
 	if err != nil {
@@ -317,8 +310,7 @@ func (d *Device) Load(name string, src []byte) (*Module, error) {
 	return d.LoadModule(m)
 }
 
-// LoadModule loads a checked module: its variables get memory and their initial
-// values.
+// LoadModule loads a checked module: it allocates and initialises the variables.
 func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -341,7 +333,7 @@ func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
 			continue
 		}
 		if mod.definition(v) != v {
-			continue // declared here, defined elsewhere
+			continue // defined in another module
 		}
 		a, err := d.allocVar(v)
 		if err != nil {
@@ -357,7 +349,7 @@ func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
 	return mod, nil
 }
 
-// allocVar makes the memory of a variable.
+// allocVar allocates the memory of a variable.
 func (d *Device) allocVar(v *ptx.Var) (*mem.Allocation, error) {
 	size := uint64(v.Size())
 	switch {
@@ -371,8 +363,7 @@ func (d *Device) allocVar(v *ptx.Var) (*mem.Allocation, error) {
 	return d.mem.Alloc(size, probe.VariableMemory, v.Name)
 }
 
-// Reset gives the module's variables their initial values again. References to textures and
-// surfaces stay bound.
+// Reset gives the module's variables their initial values again. The bindings of textures and surfaces stay.
 func (m *Module) Reset() {
 	m.dev.mu.Lock()
 	defer m.dev.mu.Unlock()
@@ -388,7 +379,7 @@ func (m *Module) reset() {
 	m.initialiseAll()
 }
 
-// initialiseAll gives the variables, all zero, their initial values.
+// initialiseAll writes the initial values of the variables, which must be zero.
 func (m *Module) initialiseAll() {
 	for v, a := range m.vars {
 		if v.Type.Kind() == ptx.Opaque {
@@ -399,8 +390,7 @@ func (m *Module) initialiseAll() {
 	}
 }
 
-// Unload gives the memory of the module's variables back. Launches are
-// refused from then on.
+// Unload frees the memory of the module's variables. Later launches are refused.
 func (m *Module) Unload() {
 	m.dev.mu.Lock()
 	defer m.dev.mu.Unlock()
@@ -415,7 +405,7 @@ func (m *Module) unload() {
 	m.vars, m.kernels = nil, nil
 }
 
-// initialise writes the initial value of a variable, which is zero.
+// initialise writes the initial value of a variable, which must be zero.
 func (m *Module) initialise(v *ptx.Var, data []byte) {
 	size := v.Type.Size()
 	for _, e := range v.Init {
@@ -454,8 +444,7 @@ func putBits(p []byte, size int, bits uint64) {
 	}
 }
 
-// definition is the variable that a declaration stands for: one that is declared .extern
-// may be defined in the same module.
+// definition returns the variable of a declaration: an .extern variable may be defined in the same module.
 func (m *Module) definition(v *ptx.Var) *ptx.Var {
 	if def, ok := m.Lookup(v.Name).(*ptx.Var); ok && v.Linkage == ptx.Extern {
 		return def
@@ -463,9 +452,8 @@ func (m *Module) definition(v *ptx.Var) *ptx.Var {
 	return v
 }
 
-// symbolAddress is the address of a global or constant variable or of a
-// function; false for what has none (shared and local variables, which each CTA
-// or thread has its own of).
+// symbolAddress returns the address of a global or constant variable or of a function; ok is false for shared and local
+// variables, which each CTA or thread has separately.
 func (m *Module) symbolAddress(s ptx.Symbol) (uint64, bool) {
 	switch s := s.(type) {
 	case *ptx.Var:
@@ -483,8 +471,7 @@ func (m *Module) symbolAddress(s ptx.Symbol) (uint64, bool) {
 	return 0, false
 }
 
-// Var finds a .global or .const variable of the module by name, as a buffer;
-// nil if there is none.
+// Var returns a .global or .const variable of the module by name, as a buffer; nil if there is none.
 func (m *Module) Var(name string) *Buffer {
 	if v, ok := m.Lookup(name).(*ptx.Var); ok && v.Type.Kind() != ptx.Opaque {
 		if a := m.vars[v]; a != nil {
@@ -494,5 +481,5 @@ func (m *Module) Var(name string) *Buffer {
 	return nil
 }
 
-// Device is the device the module is loaded into.
+// Device returns the device of the module.
 func (m *Module) Device() *Device { return m.dev }

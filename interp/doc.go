@@ -9,15 +9,13 @@
 //	kernel ─ is lowered once into fixed-size code (lower.go, package lower)
 //	machine ─ runs the grid (package grid)
 //
-// A launch has a mode. Vector mode executes rows. Affine mode executes on compact
-// operands, by the rules of package affinetrack, where that was found to pay when the
-// kernel was lowered. Check mode, the default, does that beside a reference, and
-// compares. A Probe is told what happens, instruction by instruction; Structure counts
-// what the values were like. A launch that is begun with Start can pause at any
-// instruction, be saved, and go on from there: Execution.
+// A launch has a mode. Vector mode executes on register rows. Affine mode executes on compact operands, by the rules of
+// package affinetrack, where lowering found that it pays. Check mode, the default, executes both ways and compares the
+// results. A probe.Probe receives the events of each instruction; Structure counts value structure. Start begins a launch
+// that can pause at any instruction, be saved, and be restored: see Execution.
 //
-// Every memory access is checked against the allocation it hits. What goes
-// wrong in a kernel is a *Trap; legal PTX that is not run is a *ptx.Unsupported.
+// Every memory access is checked against the bounds of its allocation. A fault of a kernel is a *probe.Trap; legal PTX that
+// gemu does not run is a *ptx.Unsupported.
 //
 // The package is not a timing model: it counts instructions, not cycles.
 package interp

@@ -1,6 +1,6 @@
 package interp
 
-// This file is launches that can pause, be saved, and go on from where they were saved.
+// This file has executions: launches that can pause, be saved and be restored.
 
 import (
 	"context"
@@ -12,30 +12,30 @@ import (
 	"gemu/probe"
 )
 
-// Execution is a launch that pauses where a probe wants it to (Event.Pause). Until it has
-// ended or is closed the device runs no other launch; memory may be looked at and changed
-// while it pauses. An Execution is not for use by several goroutines at a time.
+// Execution is a launch that pauses when a probe requests it (Event.Pause). The device runs no other launch until the
+// execution has ended or is closed. Memory may be read and changed while it pauses. It must not be used by several
+// goroutines at the same time.
 type Execution struct {
 	*launched
 	ended bool
 	err   error
 }
 
-// State is a launch as it was when it was saved, with the memory of its device.
+// State is a saved launch, with the memory of its device.
 type State = machine.State
 
-// Latest is what a lane of a CTA in flight did last.
+// Latest is the latest instruction of a lane of a CTA in flight.
 type Latest = machine.Latest
 
-// ErrEnded is the error of continuing a launch that has ended; ErrClosed is what probes are told
-// that one has ended by that is closed before.
+// ErrEnded is the error of continuing a launch that has ended. ErrClosed is the error that probes receive at the end of a
+// launch that was closed before it had ended.
 var (
 	ErrEnded  = errors.New("the launch has ended")
 	ErrClosed = errors.New("the launch was closed before it had ended")
 )
 
-// Start readies a launch to run. The error is a *LaunchError or *ptx.Unsupported, or that of
-// Module.Launch for one that cannot begin.
+// Start prepares a launch for Continue. The error is a *LaunchError, a *ptx.Unsupported, or the error of Module.Launch for a
+// launch that cannot begin.
 func (m *Module) Start(l *Launch) (*Execution, error) {
 	d := m.dev
 	d.mu.Lock()
@@ -54,8 +54,7 @@ func (m *Module) Start(l *Launch) (*Execution, error) {
 	return e, nil
 }
 
-// Continue runs the launch until it has ended, or pauses. The error is that of Module.Launch;
-// it ends the launch.
+// Continue runs the launch until it ends or pauses. The errors are the ones of Module.Launch; an error ends the launch.
 func (e *Execution) Continue(ctx context.Context) (ended bool, err error) {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
@@ -69,8 +68,8 @@ func (e *Execution) Continue(ctx context.Context) (ended bool, err error) {
 	return e.ended, err
 }
 
-// ContinueTo is Continue that also pauses as soon as so many instructions have begun (Event.Step)
-// as step says. A probe must want all events in one order.
+// ContinueTo is like Continue, and also pauses when step instructions have begun (Event.Step). A probe must subscribe to
+// all events in one order.
 func (e *Execution) ContinueTo(ctx context.Context, step int64) (ended bool, err error) {
 	e.dev.mu.Lock()
 	grid.PauseAt(e.grid, step)
@@ -78,20 +77,19 @@ func (e *Execution) ContinueTo(ctx context.Context, step int64) (ended bool, err
 	return e.Continue(ctx)
 }
 
-// Steps is how many instructions have begun: the Event.Step of the next.
+// Steps returns the number of instructions that have begun: the Event.Step of the next one.
 func (e *Execution) Steps() int64 { return grid.Steps(e.grid) }
 
-// Info describes the launch, as its probes see it.
+// Info returns the description of the launch that probes receive.
 func (e *Execution) Info() *probe.LaunchInfo { return grid.Info(e.grid) }
 
-// Find is the allocation of global memory that an address lies in, which may have been freed; nil if
-// there is none.
+// Find returns the allocation of global memory at an address, which may be freed; nil if there is none.
 func (e *Execution) Find(addr uint64) *probe.Allocation { return e.dev.Find(addr) }
 
-// Module is the module that the kernel is of.
+// Module returns the module of the kernel.
 func (e *Execution) Module() *Module { return e.module }
 
-// runDriven is Run of a launch that somebody else drives.
+// runDriven runs a launch whose Drive function continues the execution.
 func (m *Module) runDriven(ctx context.Context, l *Launch) (*Result, error) {
 	e, err := m.Start(l)
 	if err != nil {
@@ -108,68 +106,64 @@ func (m *Module) runDriven(ctx context.Context, l *Launch) (*Result, error) {
 	return e.result(err), err
 }
 
-// Result is what the launch has counted of CTAs that have ended.
+// Result returns the counts of the CTAs that have ended.
 func (e *Execution) Result() *Result { return e.result(e.err) }
 
-// WarpSplits are the lanes of the CTAs in flight, by CTA and warp, where they stand while the
-// launch pauses.
+// WarpSplits returns the warp splits of the CTAs in flight, by CTA and warp, while the launch pauses.
 func (e *Execution) WarpSplits() []probe.WarpSplit {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
 	return grid.WarpSplits(e.grid)
 }
 
-// WaitingSplits are the lanes of the CTAs in flight that are in no warp split: each lot waits before an
-// instruction where others are to meet it.
+// WaitingSplits returns the lanes of the CTAs in flight that are in no warp split: each group waits at a reconvergence point
+// for other lanes.
 func (e *Execution) WaitingSplits() []probe.WarpSplit {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
 	return grid.WaitingSplits(e.grid)
 }
 
-// Latest is what a lane did last; false of one whose CTA is not in flight. State.Latest is the same of
-// a state. A probe must want all events in one order.
+// Latest returns the latest instruction of a lane; ok is false if its CTA is not in flight. State.Latest returns the same
+// for a saved state. A probe must subscribe to all events in one order.
 func (e *Execution) Latest(cta, index, lane int) (Latest, bool) {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
 	return warp.LatestInGrid(e.grid, cta, index, lane)
 }
 
-// InFlight calls do with the index of each CTA that was in flight at some moment from one state to a later one,
-// nil being the launch's end, until it gives false. Some may not have begun yet.
+// InFlight calls visit with the index of each CTA that was in flight at some moment between two states, until visit returns
+// false. A nil state to means the launch's end. Some of the CTAs may not have begun.
 func (e *Execution) InFlight(from, to *State, visit func(cta int) bool) {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
 	warp.InFlight(e.grid, from, to, visit)
 }
 
-// Visited adds to a list, by Event.Index, the instructions that may have begun since it was asked for last:
-// those of straight stretches of code of which some have.
+// Visited sets in list, by Event.Index, the instructions that may have begun since its last call: all instructions of each
+// basic block that was entered.
 func (e *Execution) Visited(list []bool) {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
 	warp.VisitedBlocks(e.grid, list)
 }
 
-// Program is the launch's instructions.
+// Program returns the launch's instructions.
 func (e *Execution) Program() probe.Program { return grid.Program(e.grid) }
 
-// Save copies the whole launch: memory, CTAs, what they wait for, and whose turn is next. Pages
-// of memory, and CTAs, that are what they were in the state that was saved or restored last are
-// not copied again.
-// The error is that of a device that has memory of the host, which cannot be saved. Probes
-// and sinks with methods Save and Restore (see Saver) go back with it.
+// Save copies the whole launch: memory, CTAs, their waits and the schedule. It copies only pages of memory and CTAs that
+// have changed since the last Save or Restore. It returns an error if the device has mapped memory of the host, which cannot
+// be saved. Probes and sinks with the methods Save and Restore (see Saver) are saved, too.
 func (e *Execution) Save() (*State, error) {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
 	return grid.Save(e.grid)
 }
 
-// Restore makes the launch, ended or not, what it was when one of its states was saved; it
-// goes on from there as it did then. What kernels have printed since stays printed, and what
-// probes have been told since is told again, the launch's end (OnLaunchEnd) too if it had
-// ended; its begin is not. The error is a *LaunchError if another launch is under way, or that
-// of allocating memory anew.
+// Restore returns the launch, even if it has ended, to one of its saved states; it continues from there as it did before.
+// Output that kernels have printed since stays printed. Probes receive the events after the state again, including the
+// launch's end (OnLaunchEnd) if it had ended, but not its begin. The error is a *LaunchError if another launch is in
+// progress, or the error of an allocation.
 func (e *Execution) Restore(s *State) error {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
@@ -185,21 +179,21 @@ func (e *Execution) Restore(s *State) error {
 	return nil
 }
 
-// Release gives a state up, which must not be restored any more.
+// Release releases a state, which must not be restored afterwards.
 func (e *Execution) Release(s *State) {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
 	grid.Release(e.grid, s)
 }
 
-// StateBytes is how many bytes of the host's memory the states take that were saved and not released.
+// StateBytes returns the number of bytes of host memory of the saved states that are not released.
 func (e *Execution) StateBytes() uint64 {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
 	return grid.StateBytes(e.grid)
 }
 
-// Close gives a launch up that has not ended.
+// Close ends a launch that has not ended.
 func (e *Execution) Close() {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
@@ -213,7 +207,7 @@ func (e *Execution) end(err error) {
 	e.ended, e.err, e.dev.paused = true, err, nil
 }
 
-// free tells whether the device can run a launch.
+// free returns an error if the device cannot run a launch now.
 func (d *Device) free() error {
 	if d.paused != nil {
 		return launchErrorf("kernel %s has paused on this device: it has to end, or be closed", d.paused.kernel.Name)

@@ -1,6 +1,6 @@
 package interp
 
-// This file is the launch: arguments, checks, and what comes back.
+// This file has launches: arguments, checks and results.
 
 import (
 	"context"
@@ -35,11 +35,11 @@ const (
 	defaultStep = 1 << 27
 )
 
-// MaxCluster is how many CTAs a cluster may have, as the H100 allows: 8 are portable.
+// MaxCluster is the maximum number of CTAs in a cluster, as on an H100; 8 are portable.
 const MaxCluster = 16
 
-// LaunchError is a launch that was refused before it began: the kernel does not
-// exist, or its arguments or extents do not fit.
+// LaunchError is the error of a launch that was refused before it began: the kernel does not exist, or its arguments or
+// extents do not fit.
 type LaunchError struct{ Msg string }
 
 func (e *LaunchError) Error() string { return e.Msg }
@@ -48,78 +48,73 @@ func launchErrorf(format string, args ...any) error {
 	return &LaunchError{fmt.Sprintf(format, args...)}
 }
 
-// Launch describes one.
+// Launch describes a launch of a kernel.
 type Launch struct {
-	Kernel string // may be empty if the module has just one
+	Kernel string // kernel name; may be empty if the module has one kernel
 	Grid   ptx.Dim3
 	Block  ptx.Dim3
-	Args   []any // one per parameter: see Module.Launch
+	Args   []any // one for each parameter: see Module.Launch
 	Shared int   // bytes of dynamic shared memory
 
-	// Objects is what .texref, .samplerref and .surfref variables of the module are bound to, by
-	// name, from this launch on: see Module.Bind.
+	// Objects binds .texref, .samplerref and .surfref variables of the module, by name, from this launch on: see Module.Bind.
 	Objects map[string]*Object
 
-	// Cooperative has all CTAs in flight at once, with a workspace for a barrier of the
-	// grid, whose address is in %envreg1 (high half) and %envreg2. A grid that is too
-	// large for that is refused.
+	// Cooperative keeps all CTAs in flight at once and provides a workspace for a grid barrier, whose address is in
+	// %envreg1 (high half) and %envreg2. A grid that is too large to be in flight is refused.
 	Cooperative bool
 
-	// Cluster is how many CTAs a cluster has in each dimension, of which the grid's extents are
-	// multiples; those that .reqnctapercluster has if it is zero. Without either there are none.
+	// Cluster is the number of CTAs of a cluster in each dimension; the grid's extents must be multiples. If it is zero,
+	// .reqnctapercluster applies; without it there are no clusters.
 	Cluster ptx.Dim3
 
 	WarpSize int   // lanes: 1, 2, 4, … 64; 0 means 32
-	MaxSteps int64 // instructions a warp may execute; 0 means 2^27
+	MaxSteps int64 // limit of instructions per warp; 0 means 2^27
 
 	Reconverge *Reconverger // nil means the first of Reconvergers
 
 	Mode    Mode
-	Backend Backend          // what executes instructions; nil means the device's
-	Probes  []probe.Probe    // that watch it, beside those of the device
-	Order   *probe.HostOrder // that they are told of; nil: after all that went before, and before all that follows
+	Backend Backend          // nil means the device's backend
+	Probes  []probe.Probe    // probes of this launch, in addition to the device's
+	Order   *probe.HostOrder // the order that probes receive; nil: after all earlier launches, before all later ones
 
-	// Structure has what structure values have counted, for Result.Structure, as a machine
-	// would see it that keeps compact what Policy says; nil means the first of
-	// affinetrack.Policies. The policy does not change how instructions execute, in any
-	// mode: affine mode keeps compact whatever is sound and pays.
+	// Structure counts value structure for Result.Structure, under the value policy Policy; nil means the first of
+	// affinetrack.Policies. The policy does not change the execution in any mode: affine mode keeps values compact
+	// wherever that is sound and pays.
 	Structure bool
 	Policy    *affinetrack.Policy
 
-	// CompileEagerly keeps whatever may be compact so, not only what pays: for trying compact
-	// execution out. Not in vector mode.
+	// CompileEagerly keeps values compact wherever that is sound, even where it does not pay: to test compact execution.
+	// It has no effect in vector mode.
 	CompileEagerly bool
 
-	// EagerEffects has asynchronous effects happen where they are issued, and not as late as may be,
-	// at the wait that orders them: a program that computes something else then has a bug.
+	// EagerEffects executes asynchronous effects when they are issued, and not as late as possible, at the wait that orders
+	// them. A program with a different result then has a bug.
 	EagerEffects bool
 
-	// Seed chooses another schedule than the usual one: which warp of a CTA is first, and how many
-	// instructions each executes in its turns. Results that depend on it are those of a race.
+	// Seed selects another schedule: the first warp of a CTA, and the budget of each warp. A result that depends on it is
+	// the result of a race.
 	Seed uint64
 
-	// Drive, if set, runs the launch in place of Module.Run, which returns what it does: it has to
-	// Continue the execution until it has ended, or gives it up by an error. It must not use the
-	// device for other launches.
+	// Drive, if set, runs the launch in Module.Run, which returns its error. It must Continue the execution until it has
+	// ended, or return an error to end it. It must not use the device for other launches.
 	Drive func(ctx context.Context, e *Execution) error
 
-	rules        *affinetrack.Table // tests break it; nil means affinetrack.Rules
+	rules        *affinetrack.Table // faulty rules of tests; nil means affinetrack.Rules
 	verifyProofs bool               // for tests: see machine.Launch
 
-	// Progress, if set, is called as the launch begins, with a function that
-	// tells at any time how many CTAs have ended, of how many. The function it
-	// returns is called when the launch ends.
+	// Progress, if set, is called when the launch begins. Its argument poll returns, at any time, the number of CTAs that
+	// have ended and the number of all CTAs. The function that it returns is called when the launch ends.
 	Progress func(poll func() (done, total int64)) (stop func())
 }
 
-// Result is what a launch has counted.
+// Result has the counts of a launch.
 type Result struct {
 	Kernel   string
-	Grid     ptx.Dim3 // CTAs: more than the launch says if a kernel's blocks are clusters (.blocksareclusters)
+	Grid     ptx.Dim3 // CTAs: more than Launch.Grid if a kernel's blocks are clusters (.blocksareclusters)
 	Block    ptx.Dim3
-	Cluster  ptx.Dim3 // CTAs of one; zero if there are none
+	Cluster  ptx.Dim3 // CTAs of a cluster; zero without clusters
 	WarpSize int
-	Duration time.Duration // of the run alone, without preparation
+	Duration time.Duration // time of the execution, without preparation
 
 	Counts
 
@@ -129,21 +124,20 @@ type Result struct {
 	Structure *Structure // with Launch.Structure
 }
 
-// Launch runs a kernel over grid×block threads and waits for it. There is one
-// argument per parameter, converted by the parameter's type: Go integers and
-// floats, *Buffer (its address), *Object (its handle), or []byte for an aggregate. The error is a
-// *LaunchError, *ptx.Unsupported or *Trap, or that of the context.
+// Launch runs a kernel over grid×block threads and waits for its end. args has one argument for each parameter, converted to
+// the parameter's type: Go integers and floats, *Buffer (its address), *Object (its handle), or []byte for an aggregate. The
+// error is a *LaunchError, a *ptx.Unsupported, a *Trap or the error of the context.
 func (m *Module) Launch(ctx context.Context, kernel string, grid, block ptx.Dim3, args ...any) (*Result, error) {
 	return m.Run(ctx, &Launch{Kernel: kernel, Grid: grid, Block: block, Args: args})
 }
 
-// kernelKey names a lowered kernel.
+// kernelKey identifies a lowered kernel.
 type kernelKey struct {
 	fn *ptx.Func
 	lower.Options
 }
 
-// Run runs a launch and waits for it. See Module.Launch.
+// Run runs a launch and waits for its end. See Module.Launch.
 func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	if l.Drive != nil {
 		return m.runDriven(ctx, l)
@@ -158,7 +152,7 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	return r.result(err), err
 }
 
-// launched is a launch that is possible, and what it has come to.
+// launched is a checked launch, with its state.
 type launched struct {
 	*Launch
 	dev            *Device
@@ -169,17 +163,18 @@ type launched struct {
 	grid           *machine.Grid
 	width          int
 	policy         *Reconverger
-	structureProbe *structure.Probe // with Stats
+	structureProbe *structure.Probe // with Launch.Structure
 	duration       time.Duration
 }
 
-// running counts the launches that execute.
+// running is the number of launches that execute now.
 var running atomic.Int64
 
-// RunningLaunches is how many launches of this process execute now, on all devices. Launches that pause, or are being lowered, do not.
+// RunningLaunches returns the number of launches of this process that execute now, on all devices. It does not count
+// launches that pause or are being lowered.
 func RunningLaunches() int { return int(running.Load()) }
 
-// run runs the launch, or a part of it.
+// run calls visit, which runs the launch or a part of it, and measures its time.
 func (r *launched) run(visit func() (paused bool, err error)) (bool, error) {
 	stop := func() {}
 	if r.Progress != nil {
@@ -194,7 +189,7 @@ func (r *launched) run(visit func() (paused bool, err error)) (bool, error) {
 	return paused, err
 }
 
-// result is what the launch has counted.
+// result returns the counts of the launch.
 func (r *launched) result(err error) *Result {
 	n := &Result{
 		Kernel: r.kernel.Name, Grid: r.ctas, Block: r.Block, Cluster: r.cluster, WarpSize: r.width, Duration: r.duration,
@@ -206,7 +201,7 @@ func (r *launched) result(err error) *Result {
 	return n
 }
 
-// prepare checks a launch and readies the device for it.
+// prepare checks a launch and prepares the device for it.
 func (m *Module) prepare(l *Launch) (*launched, error) {
 	d := m.dev
 	if err := d.free(); err != nil {
@@ -314,7 +309,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	return &launched{Launch: l, dev: d, module: m, kernel: fn, ctas: extent, cluster: cluster, grid: g, width: width, policy: reconverge, structureProbe: values}, nil
 }
 
-// lowered is the lowered code of a kernel, prepared when it is first wanted.
+// lowered returns the lowered code of a kernel, and lowers it at the first call.
 func (m *Module) lowered(key kernelKey) (*machine.Kernel, error) {
 	if m.kernels == nil {
 		return nil, launchErrorf("%s was unloaded", m.Name)
@@ -329,8 +324,8 @@ func (m *Module) lowered(key kernelKey) (*machine.Kernel, error) {
 	return c, err
 }
 
-// Kernel finds a kernel by name; an empty name means the only one. The error is
-// a *LaunchError that names those there are.
+// Kernel finds a kernel by name; an empty name means the only kernel. The error is a *LaunchError, which lists the kernels of
+// the module.
 func (m *Module) Kernel(name string) (*ptx.Func, error) {
 	if f, ok := m.Lookup(name).(*ptx.Func); ok && f.Name == name && f.Entry && f.Defined {
 		return f, nil
@@ -365,8 +360,8 @@ func kernelNames(kernels []*ptx.Func) string {
 	return s
 }
 
-// CheckExtent tells whether a launch of the kernel may have these extents, as Launch has them;
-// it does not wait for launches under way. The error is a *LaunchError.
+// CheckExtent reports an error if a launch of the kernel cannot have these extents, as in Launch. It does not wait for
+// launches in progress. The error is a *LaunchError.
 func (m *Module) CheckExtent(kernel string, grid, block, cluster ptx.Dim3) error {
 	fn, err := m.Kernel(kernel)
 	if err != nil {
@@ -376,8 +371,8 @@ func (m *Module) CheckExtent(kernel string, grid, block, cluster ptx.Dim3) error
 	return err
 }
 
-// Cluster is the clusters that a launch of the kernel has which asks for some, or for none: zero
-// if it has none. The error is a *LaunchError.
+// Cluster returns the clusters of a launch of the kernel with the given Launch.Cluster; zero without clusters. The error is a
+// *LaunchError.
 func (m *Module) Cluster(kernel string, cluster ptx.Dim3) (ptx.Dim3, error) {
 	fn, err := m.Kernel(kernel)
 	if err != nil {
@@ -386,9 +381,9 @@ func (m *Module) Cluster(kernel string, cluster ptx.Dim3) (ptx.Dim3, error) {
 	return clusterOf(fn, cluster)
 }
 
-// Block is the block that a launch of the kernel has which asks for one. They differ for a tile kernel: a program launches
-// it with blocks of one thread (CUDA Tile C++ API Reference, "General Operations": <<<blocks, 1>>>), as it does not
-// know how many threads run a tile. The compiler says so with .reqntid. The error is a *LaunchError.
+// Block returns the block of a launch of the kernel with the given Launch.Block. They differ for a tile kernel: a program
+// launches it with blocks of one thread (CUDA Tile C++ API Reference, "General Operations": <<<blocks, 1>>>), because it does
+// not know how many threads run a tile. The compiler states the number with .reqntid. The error is a *LaunchError.
 func (m *Module) Block(kernel string, block ptx.Dim3) (ptx.Dim3, error) {
 	fn, err := m.Kernel(kernel)
 	if err != nil {
@@ -397,7 +392,7 @@ func (m *Module) Block(kernel string, block ptx.Dim3) (ptx.Dim3, error) {
 	return blockOf(fn, block), nil
 }
 
-// blockOf is the block of a launch that asks for one: see Module.Block.
+// blockOf returns the block of a launch: see Module.Block.
 func blockOf(fn *ptx.Func, block ptx.Dim3) ptx.Dim3 {
 	if args, ok := fn.Directive(".reqntid"); ok && block == ptx.Dim(1) && fn.Tile() {
 		return dimOf(args)
@@ -405,8 +400,7 @@ func blockOf(fn *ptx.Func, block ptx.Dim3) ptx.Dim3 {
 	return block
 }
 
-// extents checks those of a launch. It gives the grid in CTAs, and the CTAs of a cluster, zero
-// if there are none.
+// extents checks the extents of a launch. It returns the grid in CTAs, and the CTAs of a cluster, zero without clusters.
 func extents(fn *ptx.Func, grid, block, cluster ptx.Dim3) (ptx.Dim3, ptx.Dim3, error) {
 	cluster, err := clusterOf(fn, cluster)
 	if err != nil {
@@ -424,7 +418,7 @@ func extents(fn *ptx.Func, grid, block, cluster ptx.Dim3) (ptx.Dim3, ptx.Dim3, e
 	return grid, cluster, nil
 }
 
-// clusterOf is the clusters of a launch that asks for some, or for none (manual 11.7).
+// clusterOf returns the clusters of a launch (manual 11.7).
 func clusterOf(fn *ptx.Func, cluster ptx.Dim3) (ptx.Dim3, error) {
 	if args, ok := fn.Directive(".reqnctapercluster"); ok {
 		want := dimOf(args)
@@ -485,7 +479,7 @@ func checkExtent(fn *ptx.Func, grid, block ptx.Dim3) error {
 	return nil
 }
 
-// maxThreadsOf is how many threads a block of the kernel may have.
+// maxThreadsOf returns the maximum number of threads in a block of the kernel.
 func maxThreadsOf(fn *ptx.Func) int {
 	for _, name := range []string{".reqntid", ".maxntid"} {
 		if args, ok := fn.Directive(name); ok {
@@ -519,8 +513,7 @@ func (m *Module) setArgs(fn *ptx.Func, c *machine.Kernel, args []any) error {
 	return nil
 }
 
-// ArgBytes is an argument as it lies in the parameter block, for a parameter of a kernel:
-// what Module.Launch makes of it.
+// ArgBytes returns an argument of a kernel in the layout of the parameter block, converted as in Module.Launch.
 func ArgBytes(p *ptx.Var, arg any) ([]byte, error) {
 	b := make([]byte, p.Size())
 	return b, putArg(b, p, arg)
@@ -631,9 +624,8 @@ func putArg(dst []byte, v *ptx.Var, arg any) error {
 	return nil
 }
 
-// Prepare lowers a kernel without running it, which finds out whether gemu runs
-// all of its instructions; it keeps nothing of it. The error is a *LaunchError or
-// *ptx.Unsupported.
+// Prepare lowers a kernel without running it, to find instructions that gemu does not run. It discards the code. The error is
+// a *LaunchError or *ptx.Unsupported.
 func (m *Module) Prepare(kernel string) error {
 	m.dev.mu.Lock()
 	defer m.dev.mu.Unlock()
@@ -644,22 +636,21 @@ func (m *Module) Prepare(kernel string) error {
 	return err
 }
 
-// KernelInfo is what a kernel takes and needs.
+// KernelInfo describes the parameters and resources of a kernel.
 type KernelInfo struct {
 	Params     []ParamInfo
-	ParamBytes int // of all parameters, as they lie one behind the other
-	Shared     int // bytes of static shared memory, of the functions it calls included
-	Local      int // bytes of local memory that a thread takes for the kernel itself
-	Registers  int // of 32 bits, that a thread takes for the kernel itself
-	MaxThreads int // of a block
+	ParamBytes int // size of all parameters together
+	Shared     int // bytes of static shared memory, with called functions
+	Local      int // bytes of local memory per thread for the kernel itself
+	Registers  int // 32-bit registers per thread for the kernel itself
+	MaxThreads int // maximum number of threads in a block
 }
 
 // ParamInfo is the place of a parameter among the parameters of a kernel, each at
 // its natural alignment (manual 5.1.6.1).
 type ParamInfo struct{ Offset, Size int }
 
-// Info prepares a kernel for launches in a mode and tells about it. The error is a
-// *LaunchError or *ptx.Unsupported.
+// Info prepares a kernel for launches in a mode and describes it. The error is a *LaunchError or *ptx.Unsupported.
 func (m *Module) Info(kernel string, mode Mode) (*KernelInfo, error) {
 	m.dev.mu.Lock()
 	defer m.dev.mu.Unlock()

@@ -55,7 +55,7 @@ func (m *Module) lowerFault(k *ptx.Func, fault *lower.VerifyError) *probe.Trap {
 	return t
 }
 
-// linker is what lowering knows of the device that a module is loaded into.
+// linker gives lowering the facts about the device of a module.
 type linker struct{ m *Module }
 
 func (a linker) Address(s ptx.Symbol) (uint64, bool) { return a.m.symbolAddress(s) }

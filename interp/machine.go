@@ -1,6 +1,6 @@
 package interp
 
-// This file names what a caller sees of the machine, which is package machine and the packages above it.
+// This file exports parts of package machine and the packages above it.
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ import (
 	"gemu/interp/internal/warp"
 )
 
-// Multiprocessors is how many the device claims to have.
+// Multiprocessors is the number of multiprocessors that the device reports.
 const Multiprocessors = machine.Multiprocessors
 
 // Mode is how a launch executes instructions.
@@ -24,7 +24,7 @@ type Mode = machine.Mode
 
 // The modes.
 const (
-	// Check executes as Affine does and beside it on vectors, and compares.
+	// Check executes as Affine does, and again on vectors, and compares the results.
 	Check = machine.Check
 	// Affine executes on compact operands where the rules of package affinetrack allow
 	// it and it pays, and on vectors elsewhere.
@@ -36,20 +36,21 @@ const (
 // Modes are the modes by name.
 var Modes = map[string]Mode{"check": Check, "affine": Affine, "vector": Vector}
 
-// Backend executes the code of warps. Programs do and count the same on all.
+// Backend executes the code of warps. All backends give the same results and counts.
 type Backend = machine.Backend
 
-// Portable is the backend in Go, which every host has; Native that of machine code, nil where the host
-// is neither an x86-64 processor with AVX2 nor an arm64 one under Linux.
+// Portable is the backend in Go, for every host. Native is the backend in machine code; nil unless the host has an x86-64
+// processor with AVX2 or an arm64 one, and Linux.
 var (
 	Portable = warp.Portable
 	Native   = exchange.Native
 )
 
-// Engines are the names of EngineNamed, the default first.
+// Engines has the names for EngineNamed, the default first.
 var Engines = []string{"auto", "portable", "native"}
 
-// EngineNamed is the backend of a name; auto is native where the host has that, and else portable. An error says that the host does not have it.
+// EngineNamed returns the backend with a name; auto means native if the host has it, otherwise portable. The error means that
+// the name is unknown or the host does not have the backend.
 func EngineNamed(name string) (Backend, error) {
 	switch {
 	case name == "portable" || (name == "" || name == "auto") && Native == nil:
@@ -64,8 +65,8 @@ func EngineNamed(name string) (Backend, error) {
 	return Native, nil
 }
 
-// NativeUnavailable says why the host does not execute machine code that the engine native makes; nil if it does, or if there is no
-// such engine for it. Launches run in Go then.
+// NativeUnavailable returns the reason why the host refuses to execute the native engine's machine code; nil if it executes
+// it, or if the host has no native engine. Without machine code, launches run in Go.
 func NativeUnavailable() error {
 	if Native == nil {
 		return nil
@@ -73,9 +74,9 @@ func NativeUnavailable() error {
 	return native.Executable()
 }
 
-// WhyNotNative says why Go executes a launch on a device whose backend is Native, in words for people; "" if machine code executes it.
-// Results are the same. Machine code runs launches that nobody watches, on a host that lets the process execute it, while no memory
-// is mapped that may fault.
+// WhyNotNative returns the reason, for users, why Go executes a launch on a device whose backend is Native; "" if machine code
+// executes it. The results are the same. Machine code runs launches without probes, on a host that allows the process to
+// execute it, while no memory is mapped that may fault.
 func (d *Device) WhyNotNative(l *Launch) string {
 	if err := NativeUnavailable(); err != nil {
 		return fmt.Sprintf("the host refuses to execute memory that the process has written (%v)", err)
@@ -91,9 +92,8 @@ func (d *Device) WhyNotNative(l *Launch) string {
 	return ""
 }
 
-// Reconverger is a reconvergence policy: which lanes of a warp run next where they have
-// diverged, and where they run together again. Programs whose result does not depend on
-// it compute the same under all.
+// Reconverger is a reconvergence policy: it selects the warp split that runs next, and the places where warp splits
+// reconverge. Programs whose result does not depend on it give the same result under all policies.
 type Reconverger = machine.Policy
 
 // Reconvergers are the policies, the default first.
@@ -102,10 +102,10 @@ var Reconvergers = warp.Reconvergers
 // SplitPlace is a warp split that can run next: see NewReconverger.
 type SplitPlace = warp.SplitPlace
 
-// NewReconverger makes a reconvergence policy, for Launch.Reconverge. Where lanes of a warp have diverged, the warp split that is
-// first by the order runs up to its next basic block; warp splits that come to the same block in the same calls become one. Deeper
-// calls run before shallower ones. The order decides alone how many lanes execute together, and whether lanes can wait for each
-// other; whatever it is, a kernel without races between the lanes of a warp computes the same.
+// NewReconverger makes a reconvergence policy for Launch.Reconverge. When a warp has diverged, the first warp split by the order
+// runs up to its next basic block. Warp splits at the same block in the same calls become one. Deeper calls run before
+// shallower ones. The order alone decides how many lanes execute together, and whether lanes can wait for each other. A kernel
+// without races between the lanes of a warp has the same result under every order.
 //
 // before reports whether a runs before b. It must be a strict weak order that depends on its arguments alone. It is called from
 // several goroutines at the same time.
@@ -113,18 +113,17 @@ func NewReconverger(name, doc string, before func(a, b SplitPlace) bool) *Reconv
 	return warp.NewOrdered(name, doc, before)
 }
 
-// ReconvergerNamed is the policy with a name, nil if there is none.
+// ReconvergerNamed returns the policy with a name, nil if there is none.
 func ReconvergerNamed(name string) *Reconverger { return warp.ReconvergerNamed(name) }
 
-// Counts is what a launch counts. EngineCounts is its part about compact execution.
+// Counts has the counts of a launch. EngineCounts is its part about compact execution.
 type (
 	Counts       = machine.Counts
 	EngineCounts = machine.EngineCounts
 )
 
-// Structure is the value structure that a launch, or several, found: what its
-// instructions did under a policy. InstrStructure is one of them; Summary and Breakdown
-// are the forms in which papers print it.
+// Structure is the value structure of one launch or several: the results of its instructions under a policy. InstrStructure is
+// the structure of one instruction. Summary and Breakdown are the tables of the papers.
 type (
 	Structure      = structure.Structure
 	InstrStructure = structure.InstrStructure
@@ -132,20 +131,20 @@ type (
 	Breakdown      = structure.Breakdown
 )
 
-// What may be true of memory of the host that is mapped.
+// Properties of mapped host memory.
 const (
 	ReadOnly  = mem.ReadOnly
 	Permanent = mem.Permanent
 )
 
-// Mapping says what is true of memory of the host while it is mapped.
+// Mapping is a set of properties of mapped host memory.
 type Mapping = mem.Mapping
 
-// MbarrierPhase is how many phases the mbarrier of eight bytes has completed, modulo 4.
+// MbarrierPhase returns the number of phases that an mbarrier of eight bytes has completed, modulo 4.
 func MbarrierPhase(word uint64) uint64 { return async.MbarrierPhase(word) }
 
-// MbarrierCounts is the counts of the mbarrier of eight bytes, of either layout: arrivals that its phase
-// still misses, arrivals that a phase expects, and its tx-count in bytes.
+// MbarrierCounts returns the counts of an mbarrier of eight bytes, of either layout: the arrivals that its phase still needs,
+// the arrivals that a phase expects, and its tx-count in bytes.
 func MbarrierCounts(word uint64) (pending, expected uint64, tx int64) {
 	return async.MbarrierCounts(word)
 }

@@ -1,6 +1,6 @@
 package interp
 
-// This file is textures, surfaces and samplers in writing, as commands and cases have them.
+// This file has the notation of textures, surfaces and samplers in commands and test cases.
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 	"gemu/ptx"
 )
 
-// ObjectText is a texture, surface or sampler in writing:
+// ObjectText is the notation of a texture, surface or sampler:
 //
 //	tex.2d(u8x4[64x48]=iota, filter=linear, address=wrap, norm)
 //	surf.1d(u32[16])
@@ -38,14 +38,14 @@ import (
 //	pitch=N                     bytes from row to row
 type ObjectText struct {
 	Type  ptx.Type // .texref, .surfref or .samplerref
-	Image Image    // complete
-	Init  string   // what is in the texels: "=iota", "{1 2 3}", or a file "@picture.png" without extents
+	Image Image    // with all extents
+	Init  string   // initial texels: "=iota", "{1 2 3}", or a file "@picture.png" without extents
 
 	Sampler
 	Normalized, ReadFloat, SRGB bool
 }
 
-// IsObjectText reports whether a text wants to be an ObjectText.
+// IsObjectText reports whether a text begins as an ObjectText.
 func IsObjectText(text string) bool {
 	head, _, ok := strings.Cut(text, "(")
 	kind, _, _ := strings.Cut(head, ".")
@@ -56,7 +56,7 @@ var objectTypes = map[string]ptx.Type{"tex": ptx.TexRef, "surf": ptx.SurfRef, "s
 
 var texelPattern = regexp.MustCompile(`^([usf])(8|16|32)(?:x([124]))?\[([0-9x]+)\](.*)$`)
 
-// ParseObject reads an ObjectText. Options change what base says. An error of a part is a *brackets.Error, which has its place.
+// ParseObject parses an ObjectText. base has the defaults of its options. A syntax error is a *brackets.Error, with its place.
 func ParseObject(text string, base Sampler, normalized bool) (*ObjectText, error) {
 	head, rest, _ := strings.Cut(text, "(")
 	kind, geometry, named := strings.Cut(head, ".")
@@ -104,8 +104,8 @@ func ParseObject(text string, base Sampler, normalized bool) (*ObjectText, error
 	return o, brackets.At(strings.IndexByte(text, '[')+len("["), o.extents(extents))
 }
 
-// Describe says what the texels are of one that has none in writing: of a format, in an array of
-// this shape. Its last dimension is channels if there is one more than the geometry has.
+// Describe sets the format and the extents of an image without texels in its notation, for data in an array of this shape. A
+// dimension beyond the geometry's is the number of channels.
 func (o *ObjectText) Describe(f Format, shape []int) error {
 	want := o.Image.Geometry.Dimensions()
 	if o.Image.Geometry.Layered() {
@@ -122,7 +122,7 @@ func (o *ObjectText) Describe(f Format, shape []int) error {
 	return o.extents(strings.Join(text, "x"))
 }
 
-// extents reads those of the image, which is complete then.
+// extents parses the extents of the image and completes it.
 func (o *ObjectText) extents(text string) (err error) {
 	m, g := &o.Image, o.Image.Geometry
 	var n []int
@@ -156,7 +156,7 @@ func (o *ObjectText) extents(text string) (err error) {
 
 var addressModes = map[string]AddressMode{"wrap": Wrap, "mirror": Mirror, "clamp": ClampToEdge, "border": ClampToBorder, "ogl": ClampOGL}
 
-// option reads an option.
+// option parses an option.
 func (o *ObjectText) option(text string) (err error) {
 	name, value, _ := strings.Cut(text, "=")
 	values := strings.Split(value, ":")
@@ -227,14 +227,13 @@ func (o *ObjectText) option(text string) (err error) {
 	return err
 }
 
-// Bytes is how many bytes of texels it has, levels and rows one behind the other without
-// gaps.
+// Bytes returns the size of all texels in bytes, with levels and rows one after the other and no gaps.
 func (o *ObjectText) Bytes() (n int) {
 	o.spread(func(_, _, size int) { n += size })
 	return n
 }
 
-// spread calls do with the pieces of the image: where they lie, in memory and in the texels.
+// spread calls visit with each segment of the image: its offset in memory and in the texels, and its size, in bytes.
 func (o *ObjectText) spread(visit func(at, from, size int)) {
 	m, from := &o.Image, 0
 	for level := range m.Levels {
@@ -250,8 +249,8 @@ func (o *ObjectText) spread(visit func(at, from, size int)) {
 	}
 }
 
-// MakeObject makes what a text describes, with the texels that values makes of what stands behind
-// the extents, and binds it to the module's variable of that name; "": to none.
+// MakeObject makes the object of a text and binds it to the module's variable; the variable "" binds nothing. values returns
+// the texels of the text after the extents.
 func (m *Module) MakeObject(variable, text string, values func(t ptx.Type, text string) ([]byte, error)) (*Object, error) {
 	t, err := ParseObject(text, DefaultSampler, false)
 	if err != nil {
@@ -270,7 +269,7 @@ func (m *Module) MakeObject(variable, text string, values func(t ptx.Type, text 
 	return o, m.Bind(variable, o)
 }
 
-// Make makes the object on a device, with texels; of those that are missing 0.
+// Make makes the object on a device from texels; missing texels are 0.
 func (o *ObjectText) Make(d *Device, name string, data []byte) (*Object, error) {
 	if o.Type == ptx.SamplerRef {
 		return d.NewSampler(name, o.Sampler), nil

@@ -1,21 +1,21 @@
 package interp
 
-// This file is value structure as a probe of its own, for models that watch launches.
+// This file has the probe of value structure, for models that observe launches.
 
 import (
 	"gemu/affinetrack"
 	"gemu/interp/internal/structure"
 )
 
-// StructureProbe finds what structure the values of one launch have under a policy, as Launch.Structure
-// does. Its sinks are ResultSinks. It watches one launch: the next takes another.
+// StructureProbe counts the value structure of one launch under a policy, as Launch.Structure does. Its sinks are
+// ResultSinks. Each launch needs a probe of its own.
 type StructureProbe = structure.Probe
 
-// ResultSink is a sink that says of what class a policy holds the registers that an instruction
-// has read and written, and what the policy has made of it.
+// ResultSink is a sink that returns, for each instruction, the classes of the registers it reads and writes under a policy,
+// and the policy's result.
 type ResultSink = structure.Results
 
-// StructureStep is what a policy has made of an execution of an instruction.
+// StructureStep is the result of a policy for one execution of an instruction.
 type StructureStep = structure.Step
 
 // NewStructureProbe makes a probe of a launch.

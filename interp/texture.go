@@ -1,6 +1,6 @@
 package interp
 
-// This file is textures, surfaces and samplers as a caller makes them (manual 5.3).
+// This file has textures, surfaces and samplers of a device (manual 5.3).
 
 import (
 	"cmp"
@@ -17,8 +17,8 @@ import (
 	"gemu/ptx"
 )
 
-// Image is the shape of texels in memory: a geometry, a format, extents. Extents of 0 stand
-// for 1, of a cube's layers for 6.
+// Image is the shape of texels in memory: a geometry, a format and extents. An extent of 0 means 1; for the layers of a cube,
+// it means 6.
 type Image = texture.Image
 
 // Geometry is the shape of an image, as the modifiers of instructions name it.
@@ -37,7 +37,7 @@ const (
 	Image2DSampleArray = texture.GA2DMS
 )
 
-// Format is what a texel is: channels of so many bits. ChannelKind is what these are.
+// Format is the format of a texel: the kind, the number and the bits of its channels. ChannelKind is the kind.
 type (
 	Format      = texture.Format
 	ChannelKind = texture.Kind
@@ -50,13 +50,13 @@ const (
 	Float    = texture.Float
 )
 
-// Sampler says how a texture is sampled.
+// Sampler has the options of sampling a texture.
 type Sampler = texture.Sampler
 
-// AddressMode is what becomes of coordinates outside an image.
+// AddressMode is the treatment of coordinates outside an image.
 type AddressMode = texture.AddressMode
 
-// The modes, by the manual's names of them (5.3).
+// The address modes, with the names of the manual (5.3).
 const (
 	Wrap          = texture.Wrap
 	Mirror        = texture.Mirror
@@ -65,18 +65,18 @@ const (
 	ClampOGL      = texture.ClampOGL
 )
 
-// DefaultSampler is what a reference has whose module says nothing: the nearest texel, the
-// edge beyond the image, all levels.
+// DefaultSampler is the sampler of a reference without options in its module: the nearest texel, the edge for coordinates
+// outside the image, all levels.
 var DefaultSampler = Sampler{Address: [3]AddressMode{ClampToEdge, ClampToEdge, ClampToEdge}, MaxLevel: math.MaxFloat32}
 
-// Array is device memory with texels, which kernels reach by textures and surfaces alone.
+// Array is device memory with texels, which kernels access through textures and surfaces only.
 type Array struct {
 	dev   *Device
 	alloc *mem.Allocation
 	image Image
 }
 
-// CompleteImage gives an image the extents that were left out.
+// CompleteImage returns the image with its omitted extents filled in.
 func CompleteImage(m Image) (Image, error) {
 	m.Width, m.Height, m.Depth = max(m.Width, 1), cmp.Or(m.Height, 1), cmp.Or(m.Depth, 1)
 	m.Levels, m.Samples = cmp.Or(m.Levels, 1), cmp.Or(m.Samples, 1)
@@ -91,7 +91,7 @@ func CompleteImage(m Image) (Image, error) {
 	return m, nil
 }
 
-// NewArray allocates an array of zeros; traps call it by its name.
+// NewArray allocates an array of zeros; name is its name in traps.
 func (d *Device) NewArray(name string, image Image) (*Array, error) {
 	image, err := CompleteImage(image)
 	if err != nil {
@@ -107,17 +107,16 @@ func (d *Device) NewArray(name string, image Image) (*Array, error) {
 	return &Array{d, a, image}, nil
 }
 
-// Image is what the array holds, complete.
+// Image returns the image of the array, with all extents.
 func (a *Array) Image() Image { return a.image }
 
-// Addr is where the texels lie among the device's addresses.
+// Addr returns the device address of the texels.
 func (a *Array) Addr() uint64 { return a.alloc.Base }
 
-// Bytes is the memory itself, as Image lays it out (Image.Offset). It must not be touched
-// while a launch runs, nor after Free.
+// Bytes returns the memory itself, in the layout of Image (Image.Offset). It must not be used during a launch or after Free.
 func (a *Array) Bytes() []byte { return a.alloc.Data }
 
-// Free releases the array. Textures and surfaces of it trap from then on.
+// Free releases the array. Textures and surfaces of it trap afterwards.
 func (a *Array) Free() {
 	a.dev.mu.Lock()
 	defer a.dev.mu.Unlock()
@@ -127,23 +126,23 @@ func (a *Array) Free() {
 	}
 }
 
-// Object is a texture, a surface or a sampler of a device. Kernels name it by its handle.
+// Object is a texture, a surface or a sampler of a device. Kernels use its handle.
 type Object struct {
 	dev    *Device
 	handle uint64
 	object *machine.Object
 }
 
-// Handle is what kernels know the object by: an argument that is an *Object is its handle.
+// Handle returns the value by which kernels refer to the object: the value of an *Object argument.
 func (o *Object) Handle() uint64 { return o.handle }
 
-// Type is .texref, .surfref or .samplerref.
+// Type returns .texref, .surfref or .samplerref.
 func (o *Object) Type() ptx.Type { return o.object.Type }
 
-// Image is that of a texture or surface.
+// Image returns the image of a texture or surface.
 func (o *Object) Image() Image { return o.object.Texture.Image }
 
-// Bytes is the texels of a texture or surface: see Array.Bytes. A sampler has none.
+// Bytes returns the texels of a texture or surface: see Array.Bytes. A sampler has none.
 func (o *Object) Bytes() []byte {
 	if o.object.Memory == nil {
 		return nil
@@ -151,30 +150,29 @@ func (o *Object) Bytes() []byte {
 	return o.object.Data()[:o.object.Texture.Size()]
 }
 
-// Free takes the handle back: a kernel that still uses it traps.
+// Free releases the handle: a kernel that still uses it traps.
 func (o *Object) Free() { o.dev.simtDevice.Objects.Free(o.handle) }
 
 // add gives an object a handle.
 func (d *Device) add(o *machine.Object) *Object { return &Object{d, d.simtDevice.Objects.Add(o), o} }
 
-// TextureDesc describes a texture: of an array, or of the memory of a buffer from an offset on.
+// TextureDesc describes a texture of an array, or of a buffer's memory from an offset on.
 type TextureDesc struct {
-	Name   string // traps call it so
+	Name   string // name in traps
 	Array  *Array
-	Level  int     // … of this mipmap level alone, with OneLevel
-	Buffer *Buffer // instead of Array; Image says what lies there
+	Level  int     // with OneLevel: the only mipmap level of the texture
+	Buffer *Buffer // instead of Array; Image describes its texels
 	Offset int
 	Image  Image
 
 	OneLevel bool
 	Sampler
 	Normalized bool // coordinates go from 0 to 1
-	ReadFloat  bool // integers of 8 and 16 bits are read as floats from 0, or -1, to 1
-	SRGB       bool // … of unsigned bytes, but alpha, as sRGB
+	ReadFloat  bool // integers of 8 and 16 bits are read as floats from 0 or -1 to 1
+	SRGB       bool // channels of unsigned bytes, except alpha, are read as sRGB
 }
 
-// NewTexture makes a texture; as all objects it can be made while a launch runs. The error
-// says what is wrong with the description.
+// NewTexture makes a texture, like all objects even during a launch. The error describes the fault in desc.
 func (d *Device) NewTexture(desc TextureDesc) (*Object, error) {
 	o := &machine.Object{Type: ptx.TexRef, Name: desc.Name, Texture: texture.Texture{Sampler: desc.Sampler, Normalized: desc.Normalized, ReadFloat: desc.ReadFloat, SRGB: desc.SRGB}}
 	if err := placement(o, desc.Array, desc.Buffer, desc.Offset, desc.Image); err != nil {
@@ -192,7 +190,7 @@ func (d *Device) NewTexture(desc TextureDesc) (*Object, error) {
 	return d.add(o), nil
 }
 
-// placement gives a texture its texels.
+// placement sets the texels of a texture.
 func placement(o *machine.Object, array *Array, buffer *Buffer, offset int, image Image) error {
 	switch {
 	case array != nil && buffer == nil:
@@ -212,8 +210,8 @@ func placement(o *machine.Object, array *Array, buffer *Buffer, offset int, imag
 	return nil
 }
 
-// NewSurface makes a surface of a mipmap level of an array; formatted stores (sust.p) take
-// integers for floats from 0, or -1, to 1 if the array is normalized.
+// NewSurface makes a surface of a mipmap level of an array. If normalized, formatted stores (sust.p) treat the array's
+// integers as floats from 0 or -1 to 1.
 func (d *Device) NewSurface(name string, array *Array, level int, normalized bool) (*Object, error) {
 	image := array.image
 	if level < 0 || level >= image.Levels {
@@ -223,8 +221,7 @@ func (d *Device) NewSurface(name string, array *Array, level int, normalized boo
 	return d.add(o), nil
 }
 
-// NewSampler makes a sampler, for modules that have textures and samplers apart
-// (.target texmode_independent).
+// NewSampler makes a sampler, for modules with separate textures and samplers (.target texmode_independent).
 func (d *Device) NewSampler(name string, s Sampler) *Object {
 	return d.add(&machine.Object{Type: ptx.SamplerRef, Name: name, Texture: texture.Texture{Sampler: s}})
 }
@@ -257,8 +254,8 @@ func (m *Module) bind(name string, o *Object) error {
 	return nil
 }
 
-// SamplerOf is the sampler that the initialiser of a .texref or .samplerref variable describes
-// (manual 5.3.2), and whether it wants normalised coordinates.
+// SamplerOf returns the sampler in the initialiser of a .texref or .samplerref variable (manual 5.3.2), and whether it uses
+// normalised coordinates.
 func (m *Module) SamplerOf(name string) (s Sampler, normalized bool, err error) {
 	v, err := m.reference(name)
 	if err != nil {
@@ -287,7 +284,7 @@ func samplerOf(v *ptx.Var) (s Sampler, normalized bool) {
 	return s, normalized
 }
 
-// defineSamplers makes a sampler for each .samplerref variable. m.dev.mu is held.
+// defineSamplers makes a sampler for each .samplerref variable. The caller must hold m.dev.mu.
 func (m *Module) defineSamplers() {
 	for _, decl := range m.Decls {
 		if v, ok := decl.(*ptx.Var); ok && v.Type == ptx.SamplerRef && m.vars[v] != nil {
