@@ -1,7 +1,7 @@
 package main
 
-// This file makes inputs of accesses at compact addresses: of all sizes, with strides of
-// both signs, that end where an allocation does, or one element too far, or are misaligned
+// This file makes inputs of accesses at compact addresses, of all sizes and with strides of
+// both signs. They end at the end of an allocation, or one element after it, or are misaligned
 // in one lane only.
 
 import (
@@ -12,14 +12,14 @@ import (
 	"gemu/internal/trial"
 )
 
-// access is an instruction that accesses memory at %a, and the bytes that it does.
+// access is an instruction that accesses memory at %a, and the size of the access in bytes.
 type access struct {
 	line  string
 	bytes int
 }
 
-// accesses are loads, stores and atomics of a state space. Data are %x, affine, %u,
-// uniform, and %g, which are neither; of 64 bits %xx, %uu and %gg.
+// accesses returns loads, stores and atomics of a state space. Data are in %x (affine), %u
+// (uniform) and %g (generic); of 64 bits in %xx, %uu and %gg.
 func accesses(space string) (list []access) {
 	add := func(bytes int, format string, args ...any) {
 		list = append(list, access{fmt.Sprintf(format, args...), bytes})
@@ -61,7 +61,7 @@ func accesses(space string) (list []access) {
 	return list
 }
 
-// spaces are groups of inputs: state spaces, and the size of a register with an address.
+// spaces has the groups of inputs: a state space and the width of an address in bits.
 var spaces = []struct {
 	name, space string
 	bits        int
@@ -70,20 +70,20 @@ var spaces = []struct {
 	{"accesses local", ".local", 64}, {"accesses local 32", ".local", 32}, {"accesses const", ".const", 64},
 }
 
-// bufferSize is the size of what is accessed: no multiple of that of an element.
+// bufferSize is the size of the accessed memory in bytes, no multiple of an element's size.
 const bufferSize = 1<<12 + 3
 
-// The kinds of kernels for an access.
+// The address patterns of kernels for an access.
 const (
 	strided   = iota
-	uniform   // so that it can be known that the address is uniform
+	uniform   // the address is known to be uniform when the kernel is lowered
 	divergent // lanes have one of two uniform addresses
-	patterns  // how many there are
+	patterns  // number of patterns
 )
 
-// kernelOf is a kernel that makes an access twice: at s0 + tid·step, which should go well
-// and make known where it goes, and at s1 + tid·step; or without the step; or at the next
-// element for some lanes. Those that make none wait for the others.
+// kernelOf returns a kernel that executes an access twice: at s0 + tid·step, which is in bounds
+// and makes the allocation known, and at s1 + tid·step. With pattern uniform there is no step;
+// with divergent some lanes access the next element. Lanes outside of lo to hi do not access.
 func kernelOf(i int, a access, bits, pattern int) string {
 	var address string
 	switch {
@@ -146,7 +146,7 @@ END:
 `, i, bufferSize, bits, address, a.line)
 }
 
-// content is bytes of which some are negative.
+// content returns initial values of bytes, some of them negative as signed bytes.
 func content() string {
 	list := make([]string, bufferSize)
 	for i := range list {
@@ -155,7 +155,7 @@ func content() string {
 	return strings.Join(list, ", ")
 }
 
-// accessInputs are the inputs of a group of spaces.
+// accessInputs returns the inputs of a group of spaces.
 func accessInputs(name, space string, bits int) ([]trial.Input, error) {
 	list := accesses(space)
 	var b strings.Builder
@@ -176,7 +176,7 @@ func accessInputs(name, space string, bits int) ([]trial.Input, error) {
 	case ".global", "":
 		begin = mod.Var("all").Addr()
 	case ".local":
-		begin = 16 // behind what no variable has
+		begin = 16 // local memory begins with bytes of no variable
 	}
 	r := rand.New(rand.NewPCG(uint64(len(name)), uint64(bits)))
 	var inputs []trial.Input
@@ -186,7 +186,7 @@ func accessInputs(name, space string, bits int) ([]trial.Input, error) {
 			lo := pick(0, 0, 0, 3, 9, 31)
 			hi := max(lo+1, pick(32, 32, 32, 20, 31))
 			step := pick(a.bytes, a.bytes, 0, -a.bytes, 2*a.bytes, -2*a.bytes, 4, a.bytes/2, 64, 3)
-			// Offsets of the lowest lane and the highest that execute: one is at an end.
+			// Offsets of the lowest and the highest executing lane: one of them is at an end.
 			from := 0
 			end := bufferSize &^ (min(a.bytes, 16) - 1)
 			ends := []int{0, end - a.bytes, -a.bytes, end, -1, 1, end - a.bytes + 1, a.bytes, bufferSize, bufferSize - a.bytes}

@@ -1,8 +1,8 @@
 package main
 
-// This file makes inputs of control flow: random programs in which lanes part and meet
-// again, exit, call and wait for each other, and which compute uniform values before,
-// between and behind. What a plan proves of those rests on which lanes are where.
+// This file makes inputs of control flow: random programs in which lanes diverge and
+// reconverge, exit, call functions and wait for each other. They compute uniform values before,
+// between and after these statements. The proofs of a plan depend on the lanes at each place.
 
 import (
 	"fmt"
@@ -18,20 +18,20 @@ import (
 const flows = "flows"
 
 // flow writes a program. Registers %u are uniform wherever all lanes are together, %a are
-// affine, %g neither.
+// affine, %g is generic.
 type flow struct {
 	*rand.Rand
 	strings.Builder
 	labels      int
-	loops       int // around the present statement
-	divergence  int // statements around the present one that not all lanes execute
+	loops       int // number of loops around the current statement
+	divergence  int // number of statements around the current one that only some lanes execute
 	inCall      bool
 	flags       int
-	writtenOnce int  // registers that are written in one place
-	wide        bool // warps have 64 lanes, which do nothing collectively
+	writtenOnce int  // number of used registers that are written in one place only
+	wide        bool // warps have 64 lanes, without collective instructions
 	exits       bool // lanes may exit early
-	waits       bool // lanes that have diverged may wait for others
-	mayDeadlock bool // … that never come
+	waits       bool // diverged lanes may wait for other lanes
+	mayDeadlock bool // the awaited lanes may never come
 }
 
 func (f *flow) line(format string, args ...any) { fmt.Fprintf(f, "\t"+format+";\n", args...) }
@@ -43,8 +43,9 @@ func (f *flow) label() string {
 
 func (f *flow) pick(list ...string) string { return list[f.IntN(len(list))] }
 
-// generalReg and a are registers, d one to write: apart from other lanes seldom what those read, so
-// that there is something left to prove.
+// generalReg, affineReg and destReg return random registers; destReg is for results. Where lanes
+// have diverged, destReg rarely returns a register that converged code reads, so that proofs
+// remain possible.
 func (f *flow) generalReg() string { return fmt.Sprintf("%%u%d", f.IntN(6)) }
 func (f *flow) affineReg() string  { return fmt.Sprintf("%%a%d", f.IntN(3)) }
 func (f *flow) destReg() string {
@@ -54,7 +55,7 @@ func (f *flow) destReg() string {
 	return f.generalReg()
 }
 
-// divergentPred writes a predicate that differs between lanes, or seldom does not.
+// divergentPred computes a predicate that usually differs between lanes, and returns its guard.
 func (f *flow) divergentPred() string {
 	switch f.IntN(5) {
 	case 0:
@@ -71,18 +72,18 @@ func (f *flow) divergentPred() string {
 	return f.pick("%p", "!%p")
 }
 
-// uniformPred writes a predicate that is the same in all lanes.
+// uniformPred computes a predicate that is the same in all lanes, and returns its guard.
 func (f *flow) uniformPred() string {
 	f.line("and.b32 %%w, %s, %d", f.pick(f.generalReg(), f.uniformReg(), f.uniformReg()), 1+f.IntN(3))
 	f.line("setp.ne.u32 %%q, %%w, 0")
 	return f.pick("%q", "!%q")
 }
 
-// uniformReg is a register that is only written where all lanes are, of its kind.
+// uniformReg returns a register that is written only where all lanes are together.
 func (f *flow) uniformReg() string { return fmt.Sprintf("%%s%d", f.IntN(4)) }
 
-// uniformInstr writes what can be proved to be uniform, if all lanes come here; if not, to
-// registers of their own.
+// uniformInstr writes an instruction with a result that can be proved uniform if all lanes are
+// together. Where they have diverged it uses other result registers.
 func (f *flow) uniformInstr() {
 	d := f.uniformReg()
 	if f.divergence > 0 {
@@ -105,7 +106,7 @@ func (f *flow) uniformInstr() {
 	f.line("add.u32 %s, %s, %s", f.affineReg(), f.affineReg(), d)
 }
 
-// compute writes instructions.
+// compute writes a few random instructions.
 func (f *flow) compute() {
 	f.uniformInstr()
 	for range f.IntN(4) {
@@ -138,13 +139,13 @@ func (f *flow) compute() {
 	}
 }
 
-// storeResult stores registers, so that they are read.
+// storeResult stores registers to memory, so that they are live.
 func (f *flow) storeResult() {
 	f.line("st.global.v2.u32 [%%out+%d], {%s, %s}", 8*f.IntN(2), f.generalReg(), f.uniformReg())
 	f.line("st.global.v2.u32 [%%out+8], {%s, %s}", f.generalReg(), f.affineReg())
 }
 
-// block writes statements, at most so deep in each other.
+// block writes random statements, nested at most depth deep.
 func (f *flow) block(depth int) {
 	for range 1 + f.IntN(3) + depth {
 		f.compute()
@@ -157,7 +158,7 @@ func (f *flow) block(depth int) {
 	}
 }
 
-// divergentBlock is block for some of the lanes.
+// divergentBlock is block for code that only some lanes execute.
 func (f *flow) divergentBlock(depth int) {
 	f.divergence++
 	f.block(depth)
@@ -169,7 +170,7 @@ func (f *flow) statement(depth int) {
 	case 0, 1, 2: // if
 		end := f.label()
 		f.line("@%s bra %s", f.divergentPred(), end)
-		if f.writtenOnce < 8 { // written once, and not by all
+		if f.writtenOnce < 8 { // a register that is written once, and not by all lanes
 			f.line("mov.u32 %%z%d, %s", f.writtenOnce, f.pick("5", "%ctaid.x", "%ntid.x", "%s0"))
 		}
 		f.divergentBlock(depth)
@@ -179,7 +180,7 @@ func (f *flow) statement(depth int) {
 	case 3, 4: // if and else
 		other, end := f.label(), f.label()
 		f.line("@%s bra %s", f.divergentPred(), other)
-		barrier := f.waits && !f.inCall && f.IntN(2) == 0 // at which all come together, here and there
+		barrier := f.waits && !f.inCall && f.IntN(2) == 0 // the two branches wait for each other at barriers
 		for _, suffix := range []string{"", other} {
 			if suffix != "" {
 				f.line("bra %s", end)
@@ -192,12 +193,12 @@ func (f *flow) statement(depth int) {
 			}
 		}
 		fmt.Fprintf(f, "%s:\n", end)
-	case 5: // the same for all lanes
+	case 5: // if with a uniform condition
 		end := f.label()
 		f.line("@%s bra %s", f.uniformPred(), end)
 		f.block(depth)
 		fmt.Fprintf(f, "%s:\n", end)
-	case 6, 7: // a loop that all lanes leave together, or not
+	case 6, 7: // a loop that lanes leave together or one after another
 		if f.loops == 2 {
 			f.compute()
 			return
@@ -221,13 +222,13 @@ func (f *flow) statement(depth int) {
 		if diverges {
 			f.divergence--
 		}
-	case 8: // a way out of all
+	case 8: // an early exit
 		if !f.exits {
 			f.compute()
 			return
 		}
 		f.line("@%s %s", f.divergentPred(), f.pick("ret", "exit", "bra END", "bra END"))
-	case 9: // one of several ways
+	case 9: // an indexed branch
 		f.labels++
 		n, end := f.labels, f.label()
 		f.line("and.b32 %%w, %s, 3; min.u32 %%w, %%w, 2", f.pick("%t", "%g", "%u0"))
@@ -262,7 +263,7 @@ func (f *flow) statement(depth int) {
 			f.line("activemask.b32 %%w; vote.sync.ballot.b32 %%e, %%p, %%w; @%%p shfl.sync.idx.b32 %%w, %%t, 0, 31, %%e")
 		}
 		f.line("add.u32 %%g, %%g, %%e")
-	case 12: // some wait for what others do behind the place where they meet again
+	case 12: // some lanes spin for a store that other lanes execute after the reconvergence point
 		if !f.waits || f.flags == 8 {
 			return
 		}
@@ -299,7 +300,7 @@ func (f *flow) statement(depth int) {
 	}
 }
 
-// head declares registers and gives them values.
+// head declares registers and initialises them.
 const head = `	.reg .b32 %t, %w, %e, %g, %u<6>, %s<4>, %v<2>, %z<8>, %a<3>, %k<4>;
 	.reg .b64 %out, %l;
 	.local .align 16 .b32 mine[9];
@@ -329,7 +330,7 @@ const head = `	.reg .b32 %t, %w, %e, %g, %u<6>, %s<4>, %v<2>, %z<8>, %a<3>, %k<4
 	setp.eq.u32 %q, %u0, 0;
 `
 
-// module is the text of a module with a kernel, and functions that it calls.
+// module returns the text of a module with a kernel and the functions that it calls.
 func (f *flow) module() string {
 	f.WriteString(".version 8.0\n.target sm_80\n.address_size 64\n.global .align 16 .b8 all[2048];\n.shared .align 16 .b32 ours[9];\n.const .align 16 .b32 fixed[9] = {7, 5, 3};\n.global .align 16 .b32 buf[40] = {3, 1, 4, 1, 5, 9, 2, 6};\n")
 	f.WriteString(`.func await(.reg .u32 %x)
@@ -361,7 +362,7 @@ AGAIN:
 	f.inCall = false
 	f.flags, f.writtenOnce = 0, 0
 	f.WriteString(".entry k(.param .align 8 .b8 par[16], .param .u32 n)\n{\n\t.reg .u32 %f<10>, %y<5>;\n\t.reg .b64 %m, %n;\n\t.reg .b128 %b;\n" + head)
-	// Constants of the launch, and what is nearly one.
+	// Constants of the launch, and values that look like one and are not.
 	f.line("ld.param.u32 %%f0, [n]; ld.param.u32 %%f1, [par+4]; add.u32 %%f2, %%f0, %%f1; mov.u32 %%f3, %%nctaid.x; mad.lo.u32 %%f4, %%f3, %%f2, %%f0")
 	f.line("ld.global.u32 %%y3, [buf+16]; add.u32 %%u1, %%u1, %%y3; st.global.u32 [buf+16], %%u3; mov.u64 %%n, mine; st.local.u32 [%%n], %%t; mov.u32 %%f9, %%clock; add.u32 %%f9, %%f9, 1")
 	f.line("mov.u32 %%k0, 10")
@@ -381,7 +382,7 @@ AGAIN:
 	return f.String()
 }
 
-// flowInputs are the inputs.
+// flowInputs returns the inputs of random programs.
 func flowInputs() ([]trial.Input, error) {
 	var list []trial.Input
 	for i := range 300 {

@@ -1,7 +1,6 @@
 package main
 
-// This file runs the kernels that the other files make: those of a module are k0, k1 and so
-// on.
+// This file runs the kernels of the other files. The kernels of a module are k0, k1 and so on.
 
 import (
 	"context"
@@ -14,22 +13,22 @@ import (
 	"gemu/ptx"
 )
 
-// load loads a module on a device of its own.
+// load loads a module on a new device.
 func load(name, text string) (*interp.Module, error) {
 	return interp.NewDevice(interp.Config{Workers: 1}).Load(name, []byte(text))
 }
 
-// warp is a launch of kernel n of a module, with one warp.
+// warp returns a launch of kernel n of a module, with one warp.
 func warp(n int, eager bool, args ...any) *interp.Launch {
 	return &interp.Launch{Kernel: fmt.Sprintf("k%d", n), Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: args, CompileEagerly: eager}
 }
 
-// input is a launch in check mode.
+// input returns the input of a launch in check mode.
 func input(name string, mod *interp.Module, l *interp.Launch) trial.Input {
 	return trial.Input{Name: name, Kind: trial.Check, Run: func() trial.Result { return run(name, mod, l) }}
 }
 
-// underKim is a launch in check mode with statistics of a policy.
+// underKim returns the input of a launch in check mode with statistics under policy kim.
 func underKim(name string, mod *interp.Module, l *interp.Launch) trial.Input {
 	launch := *l
 	launch.Structure, launch.Policy = true, kim

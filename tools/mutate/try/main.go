@@ -1,8 +1,9 @@
-// Command try runs inputs for package mutate: the programs of package corpus, and kernels
-// of its own. They run in check mode, which has to notice mutants of the compact engine, as
-// it pays and wherever it may be, and counts what it does; with statistics under a policy
-// that has rules of its own; and in affine mode, which shows what mutants do that check
-// mode does not notice.
+// Command try runs inputs for package mutate: the programs of package corpus, and kernels of
+// its own. They run in check mode, which must notice mutants of the compact engine: with the
+// usual choice of compact instructions, and eagerly, with all possible ones. They also run
+// with statistics under a policy with rules of its own (kim), and in affine mode, which shows
+// the effect of mutants that check mode does not notice. The counts of compact execution show
+// mutants that only make gemu slower.
 package main
 
 import (
@@ -36,7 +37,7 @@ func main() {
 
 var kim = affinetrack.PolicyByName("kim")
 
-// inputs makes the inputs of a group.
+// inputs returns the inputs of a group.
 func inputs(file string) ([]trial.Input, error) {
 	for _, s := range spaces {
 		if s.name == file {
@@ -78,17 +79,19 @@ func inputs(file string) ([]trial.Input, error) {
 	return list, nil
 }
 
-// isUsed picks extents of cases: warps that are full, half empty, and of two halves.
+// isUsed reports whether a program is an input: all programs without a case, and the
+// cases with warps of at least 32 lanes and blocks of more than one thread in x.
 func isUsed(p *corpus.Program) bool {
 	return p.Line == 0 || p.Width >= 32 && p.Block[0] > 1
 }
 
-// result is what launches came to, and their outcome, if there is one.
+// result returns the trial's result from the results of launches and their outcome, which
+// may be nil.
 func result(err error, results []*interp.Result, o *corpus.Outcome) trial.Result {
 	h := fnv.New64a()
 	for _, one := range results {
 		if one != nil {
-			one.Structure = nil // what a policy makes of it is not what the engine does
+			one.Structure = nil // statistics of a policy do not come from the engine
 		}
 	}
 	if o != nil {
@@ -102,13 +105,14 @@ func result(err error, results []*interp.Result, o *corpus.Outcome) trial.Result
 		}
 	}
 	r.Cost = n.WarpInstructions
-	// What claims less is slower, whatever else comes of it. What is not proved is compact at
-	// best, and so on: the more there is of all that is as good or better, the better.
+	// A plan that claims less is slower. The other numbers are cumulative, because an
+	// instruction that is no longer proved may still execute compactly: each adds up one kind
+	// of execution and all better ones.
 	e := &n.Engine
 	proved := e.Fixed + e.Proved
 	r.Saved = []int64{e.Claims, e.Fixed, proved, proved + e.FastForm, proved + e.Compact}
-	// What is in shadows of registers that nobody reads any more depends on which of them
-	// share a row, and so do the rows.
+	// Shadows of dead registers depend on the registers that share a row. Only the difference
+	// of both counts is comparable.
 	r.Spent = []int64{e.VectorExecuted, e.MaterialisedLanes - e.ShadowLanes}
 	return r
 }

@@ -1,8 +1,8 @@
 package main
 
-// This file makes inputs of its own: kernels that execute all operations with a rule, of
-// every width, on affine and uniform operands whose values lie where rules end: they wrap,
-// or just do not, in the first lane or the last.
+// This file makes inputs of operations: kernels that execute all operations with an affine
+// rule, of every width. Their affine and uniform operands have values at the limits of the
+// rules: they wrap, or just do not, in the first lane or the last.
 
 import (
 	"fmt"
@@ -13,10 +13,10 @@ import (
 	"gemu/internal/trial"
 )
 
-// bodies are the groups of these inputs: the widths of operands.
+// bodies has the groups of these inputs, one for each width of operands in bits.
 var bodies = []string{"operations 16", "operations 32", "operations 64"}
 
-// variants are where in a kernel the operations stand.
+// variants has the kinds of kernels: the lanes that execute the operations, and how they are chosen.
 var variants = []struct{ name, begin, end string }{
 	{"all lanes", "", ""},
 	{"some lanes", "\t@!%in bra END;\n", ""},
@@ -24,8 +24,9 @@ var variants = []struct{ name, begin, end string }{
 	{"guarded", "", "@%in "},
 }
 
-// operations is the text of a module: a kernel for each variant. Operands are %x and %y,
-// affine, %u and %v, uniform, %p, uniform, and %d, where lanes differ.
+// operations returns the text of a module with a kernel for each variant. Operands are %x and
+// %y (affine), %u and %v (uniform), and the predicates %p (uniform) and %d (differs between
+// lanes).
 func operations(width int) string {
 	var b strings.Builder
 	b.WriteString(".version 8.0\n.target sm_80\n.address_size 64\n")
@@ -71,8 +72,8 @@ func operations(width int) string {
 	return b.String()
 }
 
-// ownResult gives an instruction a result of its own: a register that something else writes
-// lane by lane is never compact.
+// ownResult gives an instruction a result register of its own: a register that another
+// instruction writes lane by lane is never compact.
 func ownResult(line string, n int) string {
 	name, rest, _ := strings.Cut(line, " ")
 	result, rest, _ := strings.Cut(rest, ",")
@@ -82,7 +83,7 @@ func ownResult(line string, n int) string {
 	return fmt.Sprintf("%s %%%[2]c%[2]c%d,%s", name, result[1], n, rest)
 }
 
-// lines are the instructions.
+// lines returns the instructions for operands of a width in bits.
 func lines(width int) (list []string) {
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	bits := fmt.Sprintf("b%d", width)
@@ -170,8 +171,8 @@ func lines(width int) (list []string) {
 			add("set.%s.u32.%s %%w9, %%x, %%v", c, t)
 		}
 	}
-	if width == 32 { // descriptions in the instruction
-		add("add.u32 %%w12, %%e, 0x3f800001") // numbers whose sum and quotient have to be rounded
+	if width == 32 { // operations described by Imm (rounding, modifiers)
+		add("add.u32 %%w12, %%e, 0x3f800001") // with %w13, numbers with an inexact sum and quotient
 		add("add.u32 %%w13, %%e, 0x33c00001")
 		for _, a := range []string{"%u", "%x", "%w12"} {
 			add("cvt.rmi.ftz.f32.f32 %%z, %s", a)
@@ -218,8 +219,8 @@ func lines(width int) (list []string) {
 	return list
 }
 
-// values are the arguments of a launch: the first of the lanes that execute, and behind
-// the last; bases and strides.
+// values returns random arguments of a launch: base and stride of two operands, the first
+// executing lane, and the lane after the last.
 func values(width int, r *rand.Rand) []any {
 	lo := []uint32{0, 0, 0, 3, 17, 31}[r.IntN(6)]
 	hi := max(lo+1, []uint32{32, 32, 20, 31, 8}[r.IntN(5)])
@@ -231,7 +232,7 @@ func values(width int, r *rand.Rand) []any {
 			stride = -stride
 		}
 		base = pick([]uint64{0, 1, 2, 5, 31, 32, 255, 256, 1000, ^uint64(0), ^uint64(30), 1 << (width - 1), 1<<(width-1) - 1, 1 << (width / 2), r.Uint64()})
-		// The first lane or the last is at an end of the numbers, or beside it.
+		// The first or the last lane's value is at a limit of the width, or next to it.
 		if lane := pick([]uint64{uint64(lo), uint64(hi - 1), 0, 31}); r.IntN(2) == 0 {
 			base = pick([]uint64{0, 1 << (width - 1)}) - lane*stride + pick([]uint64{^uint64(0), 0, 1})
 		}
@@ -239,7 +240,7 @@ func values(width int, r *rand.Rand) []any {
 	}
 	b0, s0 := randomValue()
 	b1, s1 := randomValue()
-	if r.IntN(3) > 0 { // amounts of shifts, divisors, masks
+	if r.IntN(3) > 0 { // shift amounts, divisors, masks
 		b1 = pick([]uint64{0, 1, 2, 3, 4, 7, 8, 16, 31, 32, 33, 63, 64, 255, 256, 12, 100, 1 << 32, 1<<32 - 4, ^uint64(3), ^uint64(0), b0, b0 + 1, b0 - 1})
 	}
 	if r.IntN(4) == 0 {
@@ -248,8 +249,8 @@ func values(width int, r *rand.Rand) []any {
 	return []any{b0, s0, b1, s1, lo, hi}
 }
 
-// divisors are arguments of launches that divide by numbers which no random ones come to: the
-// last lane's number is the first that is not less.
+// divisors returns arguments of launches with divisors that random values do not reach: only the
+// last lane's dividend is not less than the divisor.
 func divisors(width int) (list [][]any) {
 	for _, d := range []uint64{1<<width - 4, 1<<width - 1} {
 		stride := -d & (1<<width - 1)
@@ -258,7 +259,7 @@ func divisors(width int) (list [][]any) {
 	return append(list, []any{uint64(5), uint64(1) << (width - 2), uint64(1) << (width - 2), uint64(0), uint32(0), uint32(3)})
 }
 
-// operationInputs are the inputs of a group of bodies.
+// operationInputs returns the inputs of a group of bodies.
 func operationInputs(group string) ([]trial.Input, error) {
 	var width int
 	fmt.Sscanf(group, "operations %d", &width)

@@ -1,7 +1,7 @@
 package main
 
-// This file makes inputs of registers that are seldom read: by functions of the run-time,
-// and special ones with numbers of more than 16 bits.
+// This file makes inputs of rare reads of registers: by functions of the run-time (malloc,
+// vprintf), and special registers, read as 16 bits, whose values have more.
 
 import (
 	"fmt"
@@ -51,7 +51,7 @@ const registersModule = `.version 8.0
 }
 `
 
-// registerInputs are the inputs.
+// registerInputs returns the inputs.
 func registerInputs() ([]trial.Input, error) {
 	mod, err := load(registers, registersModule)
 	if err != nil {

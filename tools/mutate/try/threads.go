@@ -13,7 +13,7 @@ import (
 
 const threads = "threads"
 
-// threadInputs are the inputs.
+// threadInputs returns the inputs of special registers.
 func threadInputs() ([]trial.Input, error) {
 	var b strings.Builder
 	b.WriteString(".version 8.0\n.target sm_80\n.address_size 64\n")
@@ -23,10 +23,10 @@ func threadInputs() ([]trial.Input, error) {
 		fmt.Fprintf(&b, ".entry k%d()\n{\n\t.local .align 16 .b32 mine[4];\n\t.reg .b16 %%h<30>;\n\t.reg .b32 %%t, %%w, %%x<31>, %%y<31>, %%z<30>;\n\t.reg .b64 %%l<32>;\n\t.reg .pred %%p;\n\tst.local.u32 [mine], 1;\n\tmov.u32 %%t, %%laneid;\n%s", i, part)
 		for k, r := range []string{"%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z", "%ctaid.x", "%ctaid.y", "%ctaid.z", "%nctaid.x", "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid", "%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt", "%envreg1", "%dynamic_smem_size"} {
 			if i >= len(parts) && strings.HasPrefix(r, "%lanemask") {
-				continue // those of 32 lanes only
+				continue // only warps of 32 lanes have lane masks
 			}
 			size := "u32"
-			d := "%x" // a register for each: what shares one with a generic value is generic
+			d := "%x" // one register for each: a register with some generic value is generic
 			if r == "%gridid" {
 				size, d = "u64", "%l"
 			}
@@ -57,7 +57,7 @@ func threadInputs() ([]trial.Input, error) {
 				name := fmt.Sprintf("threads %d of %v in warps of %d", k, block, width)
 				list = append(list, input(name, mod, l))
 				if k%len(parts) == 0 {
-					// Statistics ask for the index itself: the machine has the plan say first.
+					// With statistics the engine also computes the class of the thread index itself.
 					aimed := underKim(name, mod, l)
 					aimed.Kind = trial.Targeted
 					list = append(list, aimed)

@@ -1,8 +1,9 @@
 package main
 
-// This file makes inputs of what a plan may claim of control flow, and what it may not: a
-// kernel for each way in which lanes part and wait for each other, or seem to and do not.
-// Where all lanes are together, or are not, it computes what is uniform if they are.
+// This file makes inputs of the claims that a plan may and may not make about control flow:
+// a kernel for each way in which lanes diverge and wait for each other, or only seem to. The
+// kernels compute values that are uniform if all lanes are together, where they are together
+// and where they are not.
 
 import (
 	"fmt"
@@ -14,8 +15,9 @@ import (
 
 const pathGroup = "ways"
 
-// pathHead is what the kernels begin with: %p holds in four lanes, %q in none, which nobody
-// can know, and %c is uniform. %s are for uniform results, each to be written in one place.
+// pathHead is the beginning of the kernels: %p holds in four lanes, %q in none, which a plan
+// cannot prove, and %c is uniform. Registers %s are for uniform results, each written in one
+// place only.
 const pathHead = `	mov.u32 %t, %tid.x;
 	mov.u32 %c, %ctaid.x;
 	setp.lt.u32 %p, %t, 4;
@@ -23,8 +25,8 @@ const pathHead = `	mov.u32 %t, %tid.x;
 	setp.ne.u32 %q, %g, %g;
 `
 
-// pathKernels are the kernels, by names. One that begins with a label has no head; the last is a
-// module.
+// pathKernels has the kernels and their names. A kernel that begins with a label has no head; a
+// text that begins with .version is a whole module.
 var pathKernels = []struct{ name, text string }{
 	{"lanes spin for what others do behind the join", `
 	@!%p bra JOIN;
@@ -356,7 +358,7 @@ JOIN:
 }`},
 }
 
-// pathFunctions are what they call.
+// pathFunctions has the functions and variables of the kernels.
 var pathFunctions = `.global .align 16 .b32 flag;
 .global .align 16 .b8 all[1024];
 .extern .func (.reg .b64 %r) malloc(.reg .b64 %n);
@@ -386,14 +388,14 @@ SIDE:
 ` + func() string {
 	var b strings.Builder
 	b.WriteString(".func frames()\n{\n\t.local .align 16 .b8 mine[128];\n\t.reg .u64 %l<128>;\n\t.reg .u32 %w<128>;\n")
-	for i := range 120 { // as many as there are special registers
+	for i := range 120 { // about as many as there are special registers
 		fmt.Fprintf(&b, "\tmov.u64 %%l%[1]d, mine+%[1]d;\n\tmov.u32 %%w%[1]d, mine+%[1]d;\n", i)
 	}
 	b.WriteString("\tret;\n}\n")
 	return b.String()
 }() + spins
 
-// spins is a function that lanes wait in.
+// spins is a function in which lanes spin.
 const spins = `.func spins()
 {
 	.reg .u32 %t, %w;
@@ -410,7 +412,7 @@ END:
 }
 `
 
-// pathModule is the text of a module with a kernel.
+// pathModule returns the text of a module with a kernel.
 func pathModule(kernel string) string {
 	if strings.HasPrefix(kernel, "\n.version") {
 		return kernel
@@ -425,8 +427,8 @@ func pathModule(kernel string) string {
 	return b.String()
 }
 
-// pathInputs are the inputs. Each run loads its module, so that it lowers the kernel, whatever
-// ran before.
+// pathInputs returns the inputs of the kernels. Each run loads its module anew, so that every run
+// lowers the kernel.
 func pathInputs() ([]trial.Input, error) {
 	var list []trial.Input
 	for _, way := range pathKernels {
