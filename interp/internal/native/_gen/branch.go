@@ -10,8 +10,8 @@ import (
 	"maps"
 )
 
-// branches translates one of two ways, each with what is known before them, and afterwards knows
-// what both or the one that goes on have left.
+// branches translates an if. Both branches start with the values known before it. After it, a value is known if the branches
+// that continue agree on it. It reports whether both branches end in a jump.
 func (c *context) branches(cond value, pos token.Pos, then, els func() bool) bool {
 	if cond.num != nil {
 		if constant.BoolVal(cond.num) {
@@ -100,11 +100,11 @@ func (c *context) switches(s *ast.SwitchStmt) bool {
 	return rest(0)
 }
 
-// mostTurns bounds the loops that are unrolled here.
+// maxIterations bounds the iterations of unrolled loops.
 const maxIterations = 64
 
-// loop translates a loop whose initial statement is done. If its variable is known, and only its own
-// statements change it, its turns are written one by one.
+// loop translates a loop, after its initial statement. It unrolls the loop if the variable's values are known and only the
+// loop's own clauses change it.
 func (c *context) loop(s *ast.ForStmt) bool {
 	if s.Init != nil && s.Post != nil && s.Cond != nil {
 		if c.unrolled(s) {
@@ -114,7 +114,7 @@ func (c *context) loop(s *ast.ForStmt) bool {
 	inside := c.inside
 	c.inside = 0
 	defer func() { c.inside = inside }()
-	// What is in the env now holds in every turn: functions do not change in loops.
+	// The values in env hold in every iteration: loops that change functions are refused below.
 	before := maps.Clone(c.env)
 	c.scope("for (;;) ", func() bool {
 		if s.Cond != nil {
@@ -137,7 +137,7 @@ func (c *context) loop(s *ast.ForStmt) bool {
 	return s.Cond == nil && !jumps(s.Body, token.BREAK)
 }
 
-// jumps reports whether there is such a jump in n.
+// jumps reports whether n contains a jump with this token.
 func jumps(n ast.Node, tok token.Token) bool {
 	found := false
 	ast.Inspect(n, func(n ast.Node) bool {
@@ -148,7 +148,7 @@ func jumps(n ast.Node, tok token.Token) bool {
 	return found
 }
 
-// unrolled writes the turns of a loop one by one. It reports whether it did.
+// unrolled writes the iterations of a loop one after the other, if it can, and reports whether it did.
 func (c *context) unrolled(s *ast.ForStmt) bool {
 	init, ok := s.Init.(*ast.AssignStmt)
 	if !ok || init.Tok != token.DEFINE || len(init.Lhs) != 1 {
@@ -159,7 +159,7 @@ func (c *context) unrolled(s *ast.ForStmt) bool {
 	if v.num == nil || !isInt(v.typ) || c.sets[o] != 2 || jumps(s.Body, token.BREAK) || jumps(s.Body, token.CONTINUE) {
 		return false
 	}
-	// next is the variable behind the last statement.
+	// next returns the value of the variable after the post statement.
 	next := func() (value, bool) {
 		switch p := s.Post.(type) {
 		case *ast.IncDecStmt:

@@ -1,6 +1,6 @@
 package main
 
-// This file translates calls: a C function for each set of type arguments and known arguments.
+// This file translates calls. A Go function becomes one C function for each set of type arguments and known arguments.
 
 import (
 	_ "embed"
@@ -15,13 +15,13 @@ import (
 	"gemu/interp/internal/fp"
 )
 
-// flush is v made zero if it is subnormal.
+// flush returns v with a subnormal replaced by zero.
 func (c *context) flush(v value) value {
 	fn := c.t.alu.Imports["gemu/interp/internal/fp"].Types.Scope().Lookup("FTZ32").(*types.Func)
 	return c.apply(&function{obj: fn, decl: c.t.decls[fn]}, []value{v}, fn.Pos())
 }
 
-// call is a call, conversion or builtin.
+// call translates a call, conversion or builtin.
 func (c *context) call(e *ast.CallExpr) value {
 	fun := c.info().Types[ast.Unparen(e.Fun)]
 	if fun.IsType() {
@@ -38,7 +38,7 @@ func (c *context) call(e *ast.CallExpr) value {
 	return c.applyAny(f, args, e.Pos())
 }
 
-// applyAny is f(args) of one function or another.
+// applyAny translates f(args), where f may be one of two functions by a condition.
 func (c *context) applyAny(f value, args []value, pos token.Pos) value {
 	switch {
 	case f.fn != nil:
@@ -51,8 +51,8 @@ func (c *context) applyAny(f value, args []value, pos token.Pos) value {
 	return value{}
 }
 
-// better are the functions of package fp with a counterpart in go.h, of which the host has instructions or has more at once; there it
-// says why they give the same results. Those with a condition have it on the arguments known here.
+// better has the functions of package fp with a faster counterpart in go.h, which uses instructions of the host or handles more
+// lanes at once. Comments in go.h say why the results are the same. when is a condition on the arguments known in translation.
 var better = map[string]struct {
 	name string
 	when func(args []value) bool
@@ -70,12 +70,12 @@ var better = map[string]struct {
 	"F32ToF16":      {"fp_F32ToF16RN", func(a []value) bool { return a[1].is(fp.RN) }},
 }
 
-// is reports whether a value is known here to be r.
+// is reports whether a value is known to be r.
 func (v value) is(r fp.Rounding) bool {
 	return v.num != nil && constant.Compare(v.num, token.EQL, constant.MakeInt64(int64(r)))
 }
 
-// helper is the function of go.h that stands for f; "" if there is none.
+// helper returns the name of the function of go.h that replaces f, or "" if there is none.
 func (f *function) helper(args []value) string {
 	if f.obj == nil || f.recv != nil || len(f.targs) > 0 {
 		return ""
@@ -97,7 +97,7 @@ func (f *function) helper(args []value) string {
 	return name
 }
 
-// apply is f(args).
+// apply translates f(args).
 func (c *context) apply(f *function, args []value, pos token.Pos) value {
 	sig := f.signature()
 	if sig.Variadic() {
@@ -118,12 +118,12 @@ func (c *context) apply(f *function, args []value, pos token.Pos) value {
 	if f.lit != nil && f.in != c {
 		c.t.refuse(pos, "a call of a function of the function around")
 	}
-	// The context of the function called.
+	// The context of the called function.
 	d := &context{t: c.t, inst: &instance{}, env: map[types.Object]value{}, names: maps.Clone(reserved), sets: map[types.Object]int{}, outer: map[types.Object]bool{}}
 	var name string
 	var body *ast.BlockStmt
 	var params, list []string
-	// bind gives a variable a value: a parameter of the C function if it is not known here.
+	// bind gives a variable its value. It adds a parameter to the C function for a value that is not known.
 	bind := func(o types.Object, v value) {
 		if c.bound(v) || v.c == "" && v.num == nil {
 			d.id += ";" + o.Name() + "=" + c.key(v, pos)
@@ -195,7 +195,7 @@ func (c *context) apply(f *function, args []value, pos token.Pos) value {
 	return value{typ: typ, c: fmt.Sprintf("%s(%s)", c.need(i).name, strings.Join(list, ", "))}
 }
 
-// captured calls f on the variables of the function around that a literal uses.
+// captured calls f for each variable of the enclosing function that a function literal uses.
 func (c *context) captured(lit *ast.FuncLit, f func(types.Object, value)) {
 	seen := map[types.Object]bool{}
 	ast.Inspect(lit.Body, func(n ast.Node) bool {
@@ -212,7 +212,7 @@ func (c *context) captured(lit *ast.FuncLit, f func(types.Object, value)) {
 	})
 }
 
-// known is the value that a function returns if it does nothing else, and that is known here.
+// known returns the value of a call if all arguments are known, the body is one return statement, and its value is known.
 func (c *context) known(body *ast.BlockStmt, args []value) (value, bool) {
 	for _, a := range args {
 		if a.c != "" {

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// ctype is the C name of a type that needs no declaration.
+// ctype returns the C name of a type that needs no declaration.
 func (t *translator) ctype(typ types.Type, pos token.Pos) string {
 	if b, ok := typ.Underlying().(*types.Basic); ok {
 		if info, width := b.Info(), widthOf(b); width > 0 {
@@ -33,7 +33,7 @@ func (t *translator) ctype(typ types.Type, pos token.Pos) string {
 	return ""
 }
 
-// widthOf is how many bits a type has; 0 if it is not of numbers or booleans.
+// widthOf returns the size of a type in bits, or 0 if it is not a type of numbers or booleans.
 func widthOf(t types.Type) int {
 	b, ok := t.Underlying().(*types.Basic)
 	if !ok || b.Info()&(types.IsNumeric|types.IsBoolean) == 0 || b.Info()&(types.IsComplex|types.IsUntyped) != 0 {
@@ -56,7 +56,7 @@ func isSigned(t types.Type) bool {
 	return isInt(t) && t.Underlying().(*types.Basic).Info()&types.IsUnsigned == 0
 }
 
-// ctype is the C name of a type, of structs and tuples too.
+// ctype returns the C name of a type. It declares structs and tuples.
 func (c *context) ctype(typ types.Type, pos token.Pos) string {
 	var name string
 	var fields []string
@@ -92,10 +92,10 @@ func (c *context) ctype(typ types.Type, pos token.Pos) string {
 	return c.need(i).name
 }
 
-// tupleField is the name of a result: r, then c.
+// tupleField returns the field name of result i: r, then c.
 func tupleField(i int) string { return string("rcdefg"[i]) }
 
-// text is the C expression of a value.
+// text returns the C expression of a value.
 func (c *context) text(v value, pos token.Pos) string {
 	switch {
 	case v.c != "":
@@ -107,7 +107,7 @@ func (c *context) text(v value, pos token.Pos) string {
 	return ""
 }
 
-// number is the C constant of a number.
+// number returns the C constant of a number.
 func (c *context) number(v value, pos token.Pos) string {
 	typ := c.ctype(v.typ, pos)
 	switch {
@@ -138,7 +138,7 @@ func (c *context) number(v value, pos token.Pos) string {
 	return fmt.Sprintf("((%s)%d)", typ, u)
 }
 
-// wrap is an integer as a type holds it.
+// wrap returns an integer reduced to the range of a type, with wrap-around.
 func wrap(n constant.Value, t types.Type) constant.Value {
 	w := uint(widthOf(t))
 	v, ok := new(big.Int).SetString(constant.ToInt(n).ExactString(), 10)

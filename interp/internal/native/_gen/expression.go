@@ -38,7 +38,7 @@ func (c *context) expr(e ast.Expr) value {
 		return c.binary(e, e.Op, c.expr(e.X), c.expr(e.Y), c.typeOf(e))
 	case *ast.IndexExpr:
 		x := c.expr(e.X)
-		if x.fn != nil { // an instance of a generic function
+		if x.fn != nil { // instance of a generic function
 			return x
 		}
 		return c.index(e, x, c.expr(e.Index))
@@ -57,7 +57,7 @@ func (c *context) expr(e ast.Expr) value {
 	return value{}
 }
 
-// object is the value of a variable or function.
+// object returns the value of a variable or function.
 func (c *context) object(o types.Object, id *ast.Ident) value {
 	if v, ok := c.env[o]; ok {
 		return v
@@ -87,7 +87,7 @@ func (c *context) object(o types.Object, id *ast.Ident) value {
 	return value{}
 }
 
-// selection is a field or method of a value.
+// selection translates a field or method of a value.
 func (c *context) selection(e *ast.SelectorExpr, s *types.Selection) value {
 	x := c.expr(e.X)
 	path := s.Index()
@@ -120,7 +120,7 @@ func (c *context) selection(e *ast.SelectorExpr, s *types.Selection) value {
 	return value{typ: m.Type(), fn: &function{obj: m, decl: c.t.decls[m], recv: &x}}
 }
 
-// field is a field of a struct.
+// field returns the value of a struct's field.
 func (t *table) field(f *types.Var, i int) value {
 	for j, e := range t.lit.Elts {
 		if kv, ok := e.(*ast.KeyValueExpr); ok {
@@ -141,15 +141,15 @@ func (t *table) field(f *types.Var, i int) value {
 	return value{}
 }
 
-// named is v, a part of the table.
+// named returns v, a part of the table, with a key if it is a table without a name of its own.
 func (t *table) named(v value, part string) value {
-	if v.table != nil && v.table.in == t.in { // not one with a name of its own
+	if v.table != nil && v.table.in == t.in { // otherwise it has a name of its own
 		v.table.key = t.key + "." + part
 	}
 	return v
 }
 
-// composite is a composite literal.
+// composite translates a composite literal.
 func (c *context) composite(e *ast.CompositeLit) value {
 	typ := c.typeOf(e)
 	switch u := typ.Underlying().(type) {
@@ -160,7 +160,7 @@ func (c *context) composite(e *ast.CompositeLit) value {
 			}
 		}
 	case *types.Struct:
-		if c.names == nil { // of a variable of a package
+		if c.names == nil { // initial value of a package's variable
 			break
 		}
 		var parts []string
@@ -178,11 +178,11 @@ func (c *context) composite(e *ast.CompositeLit) value {
 	return value{typ: typ, table: &table{fmt.Sprint(c.id, "@", e.Pos()), e, c}}
 }
 
-// mostChoices bounds the tables of which an element is chosen at run time.
+// maxChoices bounds the length of tables that are indexed at run time.
 const maxChoices = 8
 
-// index is an element of a table. One that is not known here is chosen by comparisons, not
-// loaded: vectors have no other loads than of rows. (Go panics if it is out of range.)
+// index translates an element of a table. If the index is not known, the C compares it with each index instead of loading the
+// element: vectors load only rows. (Go panics if the index is out of range.)
 func (c *context) index(e *ast.IndexExpr, x, i value) value {
 	if x.table == nil {
 		c.refuse(e, "indexing of %s", types.ExprString(e.X))
@@ -228,7 +228,7 @@ func (c *context) unary(e *ast.UnaryExpr, x value) value {
 	return c.narrow(x.typ, fmt.Sprintf("(%s%s)", op, c.text(x, e.Pos())), e.Pos())
 }
 
-// narrow is the value of a C expression that may be of a type wider than typ.
+// narrow returns the value of a C expression, converted to typ if C may compute it in a wider type.
 func (c *context) narrow(typ types.Type, text string, pos token.Pos) value {
 	if isInt(typ) && widthOf(typ) < 32 {
 		text = fmt.Sprintf("((%s)%s)", c.ctype(typ, pos), text)
@@ -236,7 +236,7 @@ func (c *context) narrow(typ types.Type, text string, pos token.Pos) value {
 	return value{typ: typ, c: text}
 }
 
-// binary is x op y, which is of type typ if it is not a comparison.
+// binary translates x op y. typ is the result type, unless op is a comparison.
 func (c *context) binary(at ast.Node, op token.Token, x, y value, typ types.Type) value {
 	pos := at.Pos()
 	shift := op == token.SHL || op == token.SHR
@@ -302,8 +302,8 @@ func (c *context) binary(at ast.Node, op token.Token, x, y value, typ types.Type
 	return c.narrow(typ, fmt.Sprintf("(%s %s %s)", a, op, b), pos)
 }
 
-// equality is a comparison with a constant of a type, or a case of a switch, that go.h has a better
-// function for; "" if there is none.
+// equality returns the call of a function of go.h for a comparison of a named integer or a switch tag with a constant, or "" if
+// there is none.
 func (c *context) equality(op token.Token, x, y value, pos token.Pos) string {
 	if op != token.EQL && op != token.NEQ || x.num == nil == (y.num == nil) || !isInt(x.typ) {
 		return ""
@@ -320,7 +320,7 @@ func (c *context) equality(op token.Token, x, y value, pos token.Pos) string {
 	return fmt.Sprintf("%s%s(%s, %s)", not, name, c.text(x, pos), c.text(y, pos))
 }
 
-// fold is binary of what is known and no float.
+// fold is binary for two known values other than floats.
 func (c *context) fold(at ast.Node, op token.Token, x, y value, typ types.Type) value {
 	switch op {
 	case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
@@ -336,7 +336,7 @@ func (c *context) fold(at ast.Node, op token.Token, x, y value, typ types.Type) 
 			c.refuse(at, "a division by 0")
 		}
 		if op == token.QUO {
-			op = token.QUO_ASSIGN // of integers
+			op = token.QUO_ASSIGN // integer division
 		}
 	}
 	return value{typ: typ, num: wrap(constant.BinaryOp(x.num, op, y.num), typ)}

@@ -17,7 +17,7 @@
 //
 // Read the files in this order: sources.go, lanes.go (the C of kernels of package alu), compile.go and object.go (machine
 // code and its holes), table.go, sums.go. The translator of Go functions to C is in translate.go, value.go, ctype.go,
-// expression.go, call.go, statement.go and branch.go. The C that people write is in folder c: stencil.h explains a stencil.
+// expression.go, call.go, statement.go and branch.go. The C that is not generated is in folder c: stencil.h explains a stencil.
 package main
 
 import (
@@ -44,7 +44,7 @@ func main() {
 	}
 }
 
-// run does the command's work, in the directory of package native.
+// run executes the command in the directory of package native.
 func run(check bool, show, only string) error {
 	hosts := slices.DeleteFunc(slices.Clone(targets), func(t *target) bool { return only != "" && only != t.name })
 	if len(hosts) == 0 {

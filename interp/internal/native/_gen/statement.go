@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// reserved are names that variables cannot have in C.
+// reserved has the names that variables cannot have in C.
 var reserved = func() map[string]bool {
 	m := map[string]bool{}
 	for _, n := range strings.Fields("auto char const default double enum extern float inline int long register restrict short signed sizeof static struct typedef union unsigned void volatile while do bool u8 u16 u32 u64 s8 s16 s32 s64 f32 f64") {
@@ -24,7 +24,7 @@ var reserved = func() map[string]bool {
 	return m
 }()
 
-// name is a new C name for a variable.
+// name returns a new C name for a variable.
 func (c *context) name(o types.Object) string { return c.fresh(o.Name()) }
 
 func (c *context) fresh(name string) string {
@@ -36,7 +36,7 @@ func (c *context) fresh(name string) string {
 	return n
 }
 
-// body writes the function.
+// body writes the C function.
 func (c *context) body(body *ast.BlockStmt, sig *types.Signature, typ string, params []string) {
 	count := func(e ast.Expr) {
 		if id := root(e); id != nil {
@@ -55,7 +55,7 @@ func (c *context) body(body *ast.BlockStmt, sig *types.Signature, typ string, pa
 		c.named = append(c.named, r)
 		c.define(r, value{typ: c.subst(r.Type()), c: "0"}, body.Pos())
 	}
-	// Parameters known here that are assigned to become variables.
+	// Known parameters become variables if the function assigns to them.
 	for _, o := range slices.SortedFunc(maps.Keys(c.env), func(a, b types.Object) int { return cmp.Compare(a.Pos(), b.Pos()) }) {
 		if v := c.env[o]; c.sets[o] > 0 && v.num != nil {
 			c.define(o, value{typ: v.typ, c: c.text(v, body.Pos())}, body.Pos())
@@ -70,7 +70,7 @@ func (c *context) body(body *ast.BlockStmt, sig *types.Signature, typ string, pa
 	c.inst.text = fmt.Sprintf("GO %s %s(%s)\n{\n%s}\n", typ, c.inst.name, strings.Join(params, ", "), c.out.String())
 }
 
-// define declares a variable. One that keeps a value known here needs no C variable.
+// define declares a variable. A variable that keeps a known value needs no C variable.
 func (c *context) define(o types.Object, v value, pos token.Pos) {
 	_, function := o.Type().Underlying().(*types.Signature)
 	if function || v.c == "" && (v.num == nil || c.sets[o] <= 1) {
@@ -87,7 +87,7 @@ func (c *context) define(o types.Object, v value, pos token.Pos) {
 	c.env[o] = value{typ: typ, c: n}
 }
 
-// block translates statements. It reports whether they end in a return, or another jump.
+// block translates statements. It reports whether they end in a return or another jump.
 func (c *context) block(list []ast.Stmt) bool {
 	for _, s := range list {
 		if c.stmt(s) {
@@ -132,7 +132,7 @@ func (c *context) stmt(s ast.Stmt) bool {
 					if i < len(v.Values) {
 						x = c.expr(v.Values[i])
 					}
-					c.sets[o] += 2 // it is one that changes, or Go would not declare it so
+					c.sets[o] += 2 // var declares a variable that changes: it needs a C variable
 					c.define(o, x, n.Pos())
 				}
 			}
@@ -159,7 +159,7 @@ func (c *context) stmt(s ast.Stmt) bool {
 	return false
 }
 
-// scopeIf translates an initial statement, if there is one, and what is in its scope.
+// scopeIf translates an initial statement, if there is one, and the statements in its scope.
 func (c *context) scopeIf(init ast.Stmt, f func() bool) bool {
 	if init == nil {
 		return f()
@@ -191,7 +191,7 @@ func (c *context) returns(s *ast.ReturnStmt) {
 	c.line("return (%s){%s};", c.ctype(types.NewTuple(tuple...), s.Pos()), strings.Join(parts, ", "))
 }
 
-// set assigns to a variable or a field of one.
+// set assigns to a variable or to a field of a variable.
 func (c *context) set(to ast.Expr, v value) {
 	id := root(to)
 	if id == nil {

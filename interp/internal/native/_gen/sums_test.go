@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// TestSignificant: a comment or an empty line more changes no sum, and a token more does.
+// TestSignificant checks that comments and empty lines do not change the checksum, and that tokens do.
 func TestSignificant(t *testing.T) {
 	const c = "#define A(x) \\\n\tx + 1\nint f(void) { return A(2); }\n"
 	same := "// a comment\n#define A(x) \\\n\tx  + 1\n\n/* two\nlines */\nint f(void) { /* here */ return A(2); } // there\n"

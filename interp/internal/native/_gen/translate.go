@@ -18,7 +18,7 @@ import (
 	"gemu/interp/internal/alu/directive"
 )
 
-// helpers is what the C that a translator writes is to be compiled with.
+// helpers is the text of go.h, which the translator's C includes.
 //
 //go:embed go.h
 var helpers string
@@ -26,23 +26,23 @@ var helpers string
 // translator writes functions of packages alu and fp in C, from their typed syntax.
 //
 // A Go function becomes a C function for each set of its type arguments and of those arguments
-// that are known here: functions, strings, tables, and constants of named types such as
-// fp.Rounding. Conditions on what is known are decided here, loops over tables are unrolled. What has no
-// counterpart (state of packages, pointers, maps, reachable panics) is refused with an error that says
-// where it is.
+// that are known in translation: functions, strings, tables, and constants of named types such as
+// fp.Rounding. Conditions on known values are decided, and loops over tables are unrolled. Constructs without
+// a counterpart in C (state of packages, pointers, maps, reachable panics) are refused with an error and
+// their place.
 //
-// Variables of packages are taken for their initial values; those that anything assigns to
-// are refused.
+// Variables of packages are translated as their initial values. A variable with an assignment is
+// refused.
 type translator struct {
 	fset  *token.FileSet
 	alu   *packages.Package
 	of    map[*types.Package]*packages.Package // alu and fp
 	decls map[types.Object]*ast.FuncDecl
-	vars  map[types.Object]ast.Expr // initial values of variables of packages
+	vars  map[types.Object]ast.Expr // initial values of packages' variables
 	state
 }
 
-// state is what has been translated.
+// state is the C translated so far.
 type state struct {
 	done  map[string]*instance // by key; nil while it is being translated
 	order []*instance          // callees before callers
@@ -56,10 +56,10 @@ type instance struct {
 	needs      []*instance
 }
 
-// refusal is why something cannot be translated.
+// refusal is the reason for which a function cannot be translated.
 type refusal struct{ error }
 
-// newTranslator reads package alu in a directory, and fp beside it.
+// newTranslator reads package alu in a directory, and package fp.
 func newTranslator(dir string) (*translator, error) {
 	cfg := &packages.Config{
 		Dir:  dir,
@@ -109,7 +109,7 @@ func newTranslator(dir string) (*translator, error) {
 	return t, nil
 }
 
-// declare notes the functions and variables of a file.
+// declare records the functions and variables of a file.
 func (t *translator) declare(p *packages.Package, f *ast.File) {
 	for _, d := range f.Decls {
 		switch d := d.(type) {
@@ -127,7 +127,7 @@ func (t *translator) declare(p *packages.Package, f *ast.File) {
 	}
 }
 
-// assignments calls f on all that is assigned to in n, definitions of variables included.
+// assignments calls f for each target of an assignment or definition in n.
 func assignments(n ast.Node, f func(ast.Expr)) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -148,7 +148,7 @@ func assignments(n ast.Node, f func(ast.Expr)) {
 	})
 }
 
-// root is the variable that an expression is a part of; nil if that is not plain.
+// root returns the variable of which an expression is a part, or nil if there is no such variable.
 func root(e ast.Expr) *ast.Ident {
 	for {
 		switch x := ast.Unparen(e).(type) {
@@ -164,11 +164,11 @@ func root(e ast.Expr) *ast.Ident {
 	}
 }
 
-// lane makes sure that the C function of a kernel on one lane is there, with all that it calls:
+// lane translates a kernel on one lane, with all functions that it calls, unless that is done, and returns its C name:
 //
 //	static inline RESULT lane_KERNEL(OPERAND…, u64 imm)
 //
-// with imm if the Go function has such a parameter. Two results are a struct of r and c.
+// It has imm if the Go function has such a parameter. Two results are a struct of r and c.
 func (t *translator) lane(k directive.Kernel) (name string, err error) {
 	before := state{maps.Clone(t.done), slices.Clone(t.order), maps.Clone(t.names)}
 	defer func() {
@@ -230,7 +230,7 @@ func (t *translator) lane(k directive.Kernel) (name string, err error) {
 	return c.inst.name, nil
 }
 
-// text is the C of all lanes so far, callees before callers. It wants go.h.
+// text returns the C of all translated functions, callees before callers. It needs go.h.
 func (t *translator) text() string {
 	wanted := map[*instance]bool{}
 	for _, i := range slices.Backward(t.order) {
@@ -250,7 +250,7 @@ func (t *translator) text() string {
 	return b.String()
 }
 
-// refuse ends the translation of a lane.
+// refuse ends the translation of a kernel: it panics with a refusal.
 func (t *translator) refuse(pos token.Pos, format string, args ...any) {
 	p := t.fset.Position(pos)
 	p.Filename = filepath.Join(filepath.Base(filepath.Dir(p.Filename)), filepath.Base(p.Filename))
@@ -258,7 +258,7 @@ func (t *translator) refuse(pos token.Pos, format string, args ...any) {
 	panic(refusal{fmt.Errorf("%s: %s", p, fmt.Sprintf(format, args...))})
 }
 
-// unique makes a C name of one that is taken for granted not to end in a number.
+// unique returns a new C name made from name, which must not end in a number.
 func (s *state) unique(name string) string {
 	n := name
 	for i := 2; s.names[n]; i++ {
@@ -268,5 +268,5 @@ func (s *state) unique(name string) string {
 	return n
 }
 
-// basic is the Go type of a name.
+// basic returns the predeclared Go type with this name.
 func basic(name string) types.Type { return types.Universe.Lookup(name).Type() }

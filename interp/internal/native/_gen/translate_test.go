@@ -21,11 +21,11 @@ import (
 
 const aluDir = "../../alu"
 
-// refused are the functions that run in Go alone: they reach descriptions of their work through pointers, or choose
-// formats and functions from tables at run time.
+// refused has the functions that run only in Go: they read descriptions of their work through pointers, or choose formats and
+// functions from tables at run time.
 var refused = []string{"mixed3232", "mixed6432", "mixed3264", "setPacked", "convert3232", "convert3264", "convert6432", "convert6464", "convertWith", "video", "vmad"}
 
-// translated is all kernels that can be translated, and their C.
+// translated returns all kernels that can be translated, and a translator with their C.
 func translated(t *testing.T) ([]directive.Kernel, *translator) {
 	tr, err := newTranslator(aluDir)
 	if err != nil {
@@ -60,14 +60,13 @@ func TestTranslationIsDeterministic(t *testing.T) {
 	}
 }
 
-// batch is what the C program reads: operands of 32 lanes; it answers with two results of each.
+// batch is an input of the C program: operands of 32 lanes. The program writes two results for each lane.
 type batch struct {
 	Kernel, Imm uint64
 	In          [4][32]uint64
 }
 
-// TestTranslation compares the C of all kernels with package alu, on operands where numbers
-// have their corners, and random ones.
+// TestTranslation compares the C of all kernels with package alu, on corner values and random values.
 func TestTranslation(t *testing.T) {
 	clang, err := exec.LookPath("clang-19")
 	if err != nil || runtime.GOARCH != "amd64" {
@@ -107,7 +106,7 @@ func TestTranslation(t *testing.T) {
 	if err := run.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// The program answers when its buffers are full, so all is written without waiting.
+	// The program writes when its buffers are full, so the batches are written without waiting for results.
 	asked := make(chan []batch, 1)
 	go func() {
 		defer in.Close()
@@ -115,7 +114,7 @@ func TestTranslation(t *testing.T) {
 			batches := batchesOf(uint64(i), k)
 			asked <- batches
 			if binary.Write(in, binary.LittleEndian, batches) != nil {
-				return // the program has ended, which reading shows
+				return // the program has ended: reading reports it
 			}
 		}
 	}()
@@ -135,7 +134,7 @@ func TestTranslation(t *testing.T) {
 	}
 }
 
-// compare says where the first difference is, and how many there are.
+// compare describes the first difference and the number of differences.
 func compare(one alu.One, batches []batch, got [][2][32]uint64) string {
 	first, n := "", 0
 	for i, b := range batches {
@@ -155,13 +154,13 @@ func compare(one alu.One, batches []batch, got [][2][32]uint64) string {
 	return first
 }
 
-// ctypes are the names that translations have for Go's types.
+// ctypes has the C names of Go's types.
 var ctypes = map[string]string{
 	"uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64", "int8": "s8", "int16": "s16", "int32": "s32", "int64": "s64",
 	"float32": "f32", "float64": "f64", "bool": "bool",
 }
 
-// harness is a C program that answers batches, in loops that become vectors where they can.
+// harness returns a C program that executes batches, in loops that the compiler vectorises where it can.
 func harness(kernels []directive.Kernel, lanes string) string {
 	var b strings.Builder
 	b.WriteString("#include \"go.h\"\n#include <stdio.h>\n" + lanes)
@@ -217,7 +216,7 @@ func harness(kernels []directive.Kernel, lanes string) string {
 	return b.String()
 }
 
-// batchesOf are the operands that a kernel is tried on: all combinations of corners, and random ones.
+// batchesOf returns the operands for a kernel: combinations of corner values, and random values.
 func batchesOf(index uint64, k directive.Kernel) []batch {
 	rnd := rand.New(rand.NewPCG(1, index))
 	var types []string
@@ -261,7 +260,7 @@ func batchesOf(index uint64, k directive.Kernel) []batch {
 			tuples = append(tuples, nearLeast(rnd))
 		}
 	}
-	// Every imm gets its share of all, in another order.
+	// In random order, so that every Imm gets operands of all kinds.
 	rnd.Shuffle(len(tuples), func(i, j int) { tuples[i], tuples[j] = tuples[j], tuples[i] })
 	n := max(len(tuples)/32, len(imms)*8)
 	batches := make([]batch, n)
@@ -277,8 +276,7 @@ func batchesOf(index uint64, k directive.Kernel) []batch {
 	return batches
 }
 
-// nearLeast is three numbers of which a*b + c is near the least normal number, where it matters what is
-// flushed, and how it is rounded.
+// nearLeast returns three floats with a*b + c near the least normal number, where the result depends on flushing and rounding.
 func nearLeast(rnd *rand.Rand) [4]uint64 {
 	a := math.Ldexp(1+float64(rnd.IntN(1<<23))/(1<<23), rnd.IntN(80)-70)
 	c := 0.0
@@ -293,7 +291,7 @@ func nearLeast(rnd *rand.Rand) [4]uint64 {
 	return [4]uint64{bits(a), bits(b), bits(c)}
 }
 
-// immsOf are values of Imm that the kernel's instructions may have.
+// immsOf returns values of Imm that the kernel's instructions may have.
 func immsOf(k directive.Kernel, rnd *rand.Rand) []uint64 {
 	if !slices.ContainsFunc(k.Params, func(p directive.Param) bool { return p.Value == "instr.Imm" }) {
 		return []uint64{0}
@@ -335,7 +333,7 @@ func immsOf(k directive.Kernel, rnd *rand.Rand) []uint64 {
 
 var cornersOf = map[string][]uint64{}
 
-// corners are the numbers of a type where something changes.
+// corners returns numbers of a type at which operations change their behaviour.
 func corners(t string) (c []uint64) {
 	if c := cornersOf[t]; c != nil {
 		return c
@@ -376,7 +374,7 @@ func corners(t string) (c []uint64) {
 				add(-u)
 			}
 		}
-		// Halves of every kind.
+		// Half-precision floats of every class.
 		for _, u := range []uint64{0x0001, 0x03ff, 0x0400, 0x3c00, 0x7bff, 0x7c00, 0x7c01, 0x7ff7, 0x7fff, 0x3f80, 0x7f80, 0x7f7f} {
 			add(u | u<<16 ^ 1<<31)
 			add(u | 1<<15)
@@ -386,7 +384,7 @@ func corners(t string) (c []uint64) {
 	return c
 }
 
-// random is a number of a type: of any bits, near a corner, or of a size that arithmetic knows.
+// random returns a number of a type: random bits, a number near a corner, or a number of moderate size.
 func random(t string, rnd *rand.Rand) uint64 {
 	u := rnd.Uint64()
 	switch c := corners(t); {
@@ -404,7 +402,7 @@ func random(t string, rnd *rand.Rand) uint64 {
 	return rnd.Uint64()
 }
 
-// TestReads: how many bytes an instruction reads of a constant that lies among others.
+// TestReads checks constantBytes: the number of bytes that an instruction reads of a constant in a section of several sizes.
 func TestReads(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -1,6 +1,6 @@
 package main
 
-// This file has the values that the translator knows of, and the function that it is writing.
+// This file defines the values of the translator, and the context of the function in translation.
 
 import (
 	_ "embed"
@@ -14,8 +14,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// value is the value of an expression: of the C expression c, or, if that is empty, known here: one of
-// the others.
+// value is the value of an expression: the C expression c, or, if that is empty, a value known in translation: one of num, fn,
+// table and alt.
 type value struct {
 	typ   types.Type
 	c     string
@@ -23,18 +23,18 @@ type value struct {
 	fn    *function
 	table *table
 	alt   *alternative
-	tag   bool // of a switch
+	tag   bool // value is the tag of a switch
 }
 
-// function is a function to be called.
+// function is a function that can be called.
 type function struct {
 	obj   *types.Func
 	decl  *ast.FuncDecl // nil outside of alu and fp
 	targs []types.Type
 	recv  *value
 
-	lit *ast.FuncLit // of a literal
-	in  *context     // the function that it is in
+	lit *ast.FuncLit // for a function literal
+	in  *context     // for a function literal: the enclosing function
 }
 
 // table is a composite literal: an array, or a struct that is a variable of a package.
@@ -44,13 +44,13 @@ type table struct {
 	in  *context
 }
 
-// alternative is one function or another.
+// alternative is one of two functions, chosen by a condition at run time.
 type alternative struct {
 	cond      string
 	then, els value
 }
 
-// key tells known values apart.
+// key returns a text that identifies a known value.
 func (c *context) key(v value, pos token.Pos) string {
 	switch {
 	case v.num != nil:
@@ -68,32 +68,32 @@ func (c *context) key(v value, pos token.Pos) string {
 type context struct {
 	t       *translator
 	pkg     *packages.Package
-	id      string // tells instances apart
+	id      string // identifies the instance
 	inst    *instance
 	targs   map[*types.TypeParam]types.Type
 	env     map[types.Object]value
 	names   map[string]bool
-	sets    map[types.Object]int  // how often variables are assigned to, defined included
-	outer   map[types.Object]bool // variables of the function around
+	sets    map[types.Object]int  // number of assignments of each variable, with its definition
+	outer   map[types.Object]bool // variables of the enclosing function
 	results []types.Type
-	named   []types.Object // results that have names
+	named   []types.Object // named results
 	out     strings.Builder
 	depth   int
-	inside  int // switch statements between here and the next loop
+	inside  int // number of switch statements inside the innermost loop
 }
 
 func (c *context) line(format string, args ...any) {
 	fmt.Fprintf(&c.out, "%s%s\n", strings.Repeat("\t", c.depth+1), fmt.Sprintf(format, args...))
 }
 
-// info is what is known of the package's syntax.
+// info returns the type information of the package.
 func (c *context) info() *types.Info { return c.pkg.TypesInfo }
 
 func (c *context) refuse(n ast.Node, format string, args ...any) {
 	c.t.refuse(n.Pos(), format, args...)
 }
 
-// subst is a type with type arguments put in.
+// subst replaces a type parameter by its argument.
 func (c *context) subst(t types.Type) types.Type {
 	if p, ok := types.Unalias(t).(*types.TypeParam); ok {
 		return c.targs[p]
@@ -105,7 +105,7 @@ func (c *context) typeOf(e ast.Expr) types.Type {
 	return types.Default(c.subst(c.info().TypeOf(e)))
 }
 
-// need makes the function need a type or function, which is thus written before it.
+// need records that the function depends on a type or function, which must be written before it.
 func (c *context) need(i *instance) *instance {
 	c.inst.needs = append(c.inst.needs, i)
 	return i
@@ -118,7 +118,7 @@ func (f *function) signature() *types.Signature {
 	return f.obj.Type().(*types.Signature)
 }
 
-// result is the type of a call.
+// result returns the type of a call.
 func result(sig *types.Signature) types.Type {
 	if sig.Results().Len() == 1 {
 		return sig.Results().At(0).Type()
@@ -126,8 +126,8 @@ func result(sig *types.Signature) types.Type {
 	return sig.Results()
 }
 
-// bound reports whether an argument makes an instance of the function called: it is known here, and of a
-// type whose values functions decide on.
+// bound reports whether an argument needs an own instance of the called function: it is known, and of a type whose values
+// select code (functions, tables, strings, named integers).
 func (c *context) bound(v value) bool {
 	if v.c != "" {
 		return false
