@@ -12,6 +12,7 @@ type Policy struct {
 	Doc  string
 
 	Rules       RuleSet             // the affine rules of the machine
+	Excluded    RuleSet             // the affine rules that the machine lacks: every rule is in Rules or here
 	NarrowRules map[ptx.Affine]Rule // rules that are narrower than in the table
 
 	// Instructions execute once on uniform operands if their rule is in Rules or Uniform, or their class in
@@ -96,9 +97,14 @@ func (s ClassSet) Has(c ptx.Class) bool { return s>>c&1 != 0 }
 // addresses. "The floating point unit only supports computation on uniform operands", so class FP executes once, and so
 // does class Mul with multiplications that have no affine rule. "Affine memory operations are load instructions."
 var (
-	kimRules = NewRuleSet(ptx.AffineMove, ptx.AffineAdd, ptx.AffineSub, ptx.AffineMul, ptx.AffineMad, ptx.AffineShl, ptx.AffineShr, ptx.AffineConvert, ptx.AffineAddress,
-		ptx.AffineBranch, ptx.AffineLoad)
-	kimUniform = NewClassSet(ptx.ClassMul, ptx.ClassFP)
+	kimRules = NewRuleSet(ptx.AffineMove, ptx.AffineAdd, ptx.AffineSub, ptx.AffineMul, ptx.AffineMad, ptx.AffineShl, ptx.AffineShr,
+		ptx.AffineConvert, ptx.AffineAddress, ptx.AffineBranch, ptx.AffineLoad)
+	// Other arithmetic, logic, selections, stores, and operations of the whole warp are not eligible. The policies differ
+	// in comparisons.
+	kimExcluded = NewRuleSet(ptx.AffineUniform, ptx.AffineDiv, ptx.AffineRem, ptx.AffineNeg, ptx.AffineAbs, ptx.AffineMin, ptx.AffineMax,
+		ptx.AffineBfe, ptx.AffineNot, ptx.AffineAnd, ptx.AffineOr, ptx.AffineXor, ptx.AffineSelect, ptx.AffineStore, ptx.AffineWarp)
+	compareRule = NewRuleSet(ptx.AffineCompare)
+	kimUniform  = NewClassSet(ptx.ClassMul, ptx.ClassFP)
 	// "Shift operations correspond to affine multiplication or division"; "if the uniform value
 	// is greater than or less than all elements in the affine sequence".
 	kimNarrow = map[ptx.Affine]Rule{ptx.AffineShr: {AffineOperands: FirstOperand, Apply: shrExact}, ptx.AffineCompare: {AffineOperands: OneFactor, Apply: compareRanges}}
@@ -112,12 +118,15 @@ var Policies = []*Policy{
 	},
 	{
 		Name: "kim", Doc: "Kim et al. 2013: add, subtract, multiply, shift and move on bases as wide as the register and 16-bit strides, floating-point arithmetic on uniform operands, uniform values from parameters, affine branches and memory operations, lazy expansion after divergence",
-		Rules: kimRules | NewRuleSet(ptx.AffineCompare), UniformClasses: kimUniform, NarrowRules: kimNarrow,
+		Rules: kimRules | compareRule, Excluded: kimExcluded, UniformClasses: kimUniform, NarrowRules: kimNarrow,
 		StrideBits: 16, Loads: ParamLoads, IndexOnly: true,
 	},
 	{
 		Name: "collange", Doc: "Collange et al. 2009: add, subtract, shift left and move on strides that are powers of two and divide the base, uniform values from parameters; no affine branches or memory operations",
-		Rules:   NewRuleSet(ptx.AffineMove, ptx.AffineAdd, ptx.AffineSub, ptx.AffineShl, ptx.AffineConvert, ptx.AffineAddress, ptx.AffineUniform),
+		Rules: NewRuleSet(ptx.AffineMove, ptx.AffineAdd, ptx.AffineSub, ptx.AffineShl, ptx.AffineConvert, ptx.AffineAddress, ptx.AffineUniform),
+		Excluded: NewRuleSet(ptx.AffineMul, ptx.AffineMad, ptx.AffineShr, ptx.AffineDiv, ptx.AffineRem, ptx.AffineBfe, ptx.AffineNeg, ptx.AffineNot, ptx.AffineAbs,
+			ptx.AffineMin, ptx.AffineMax, ptx.AffineAnd, ptx.AffineOr, ptx.AffineXor, ptx.AffineSelect, ptx.AffineCompare, ptx.AffineLoad, ptx.AffineStore,
+			ptx.AffineBranch, ptx.AffineWarp),
 		Uniform: allRules, PowerOfTwo: true, Loads: ParamLoads,
 	},
 	{
@@ -130,32 +139,32 @@ var Policies = []*Policy{
 var Variants = []*Policy{
 	{
 		Name: "kim-wide", Doc: "as kim, with any arithmetic on uniform operands",
-		Rules: kimRules | NewRuleSet(ptx.AffineCompare), Uniform: allRules, NarrowRules: kimNarrow,
+		Rules: kimRules | compareRule, Excluded: kimExcluded, Uniform: allRules, NarrowRules: kimNarrow,
 		StrideBits: 16, Loads: ParamLoads, IndexOnly: true,
 	},
 	{
 		Name: "kim-const", Doc: "as kim-wide, with uniform values from constant memory",
-		Rules: kimRules | NewRuleSet(ptx.AffineCompare), Uniform: allRules, NarrowRules: kimNarrow,
+		Rules: kimRules | compareRule, Excluded: kimExcluded, Uniform: allRules, NarrowRules: kimNarrow,
 		StrideBits: 16, Loads: ConstLoads, IndexOnly: true,
 	},
 	{
 		Name: "fgsimt", Doc: "the FG-SIMT machine of Kim et al. 2013: as kim, with branches on uniform values and loads with unit stride only",
-		Rules: kimRules, Uniform: NewRuleSet(ptx.AffineCompare), UniformClasses: kimUniform, NarrowRules: kimNarrow,
+		Rules: kimRules, Excluded: kimExcluded | compareRule, Uniform: compareRule, UniformClasses: kimUniform, NarrowRules: kimNarrow,
 		StrideBits: 16, Loads: ParamLoads, IndexOnly: true, UnitStride: true,
 	},
 	{
 		Name: "fgsimt-narrow", Doc: "as fgsimt, without floating-point arithmetic, for the control processor has an integer unit alone",
-		Rules: kimRules, Uniform: NewRuleSet(ptx.AffineCompare), UniformClasses: NewClassSet(ptx.ClassMul), NarrowRules: kimNarrow,
+		Rules: kimRules, Excluded: kimExcluded | compareRule, Uniform: compareRule, UniformClasses: NewClassSet(ptx.ClassMul), NarrowRules: kimNarrow,
 		StrideBits: 16, Loads: ParamLoads, IndexOnly: true, UnitStride: true,
 	},
 	{
 		Name: "fgsimt-wide", Doc: "as fgsimt, with any arithmetic on uniform operands",
-		Rules: kimRules, Uniform: allRules, NarrowRules: kimNarrow,
+		Rules: kimRules, Excluded: kimExcluded | compareRule, Uniform: allRules, NarrowRules: kimNarrow,
 		StrideBits: 16, Loads: ParamLoads, IndexOnly: true, UnitStride: true,
 	},
 	{
 		Name: "fgsimt-const", Doc: "as fgsimt-wide, with uniform values from constant memory",
-		Rules: kimRules, Uniform: allRules, NarrowRules: kimNarrow,
+		Rules: kimRules, Excluded: kimExcluded | compareRule, Uniform: allRules, NarrowRules: kimNarrow,
 		StrideBits: 16, Loads: ConstLoads, IndexOnly: true, UnitStride: true,
 	},
 }

@@ -44,6 +44,18 @@ func TestRuleSet(t *testing.T) {
 	}
 }
 
+// TestPolicyNamesEveryRule checks that a policy either has a rule or excludes it by its name, so that a new rule needs a
+// decision for each machine. AffineNone is no rule.
+func TestPolicyNamesEveryRule(t *testing.T) {
+	for _, p := range slices.Concat(Policies, Variants) {
+		for r := ptx.AffineNone + 1; r < ptx.AffineCount; r++ {
+			if p.Rules.Has(r) == p.Excluded.Has(r) {
+				t.Errorf("policy %s has rule %s: %v, and excludes it: %v", p.Name, r, p.Rules.Has(r), p.Excluded.Has(r))
+			}
+		}
+	}
+}
+
 // TestPolicyRules checks the compact operations of each machine against its paper.
 func TestPolicyRules(t *testing.T) {
 	// Kim et al. 4.2: "addition, subtraction, multiplication, and shifts"; mad consists of them, and so do conversions
