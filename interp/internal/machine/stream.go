@@ -5,66 +5,66 @@ import (
 	"gemu/probe"
 )
 
-// EventStream is the events of a CTA. There is none where nobody wants to know.
+// EventStream is the stream of events of a CTA. A CTA without subscribers has none.
 type EventStream struct {
 	CTA          *CTA
 	Sinks        []Subscriber
-	Subscription probe.Subscription // of all of them
+	Subscription probe.Subscription // union of the subscriptions of Sinks
 
-	Unions       []EventUnion // by which sinks have eased a warp, what any of them is told of instructions
-	ReducedSinks uint64       // as warp.eased, when the instruction began that is told of
-	Current      int          // the sink that is told
+	Unions       []EventUnion // instruction events that any sink receives, by the set of sinks with a reduced event set
+	ReducedSinks uint64       // value of the warp's ReducedSinks when the present instruction began
+	Current      int          // index of the sink that receives the event
 
-	Step          probe.Event // of an instruction, before and after
+	Step          probe.Event // event of an instruction, before and after it
 	StepPlace     EventPlace
-	AccessPlaces  []*AccessPlace // of accesses
-	Accesses      []probe.Access // room for those of step
+	AccessPlaces  []*AccessPlace // places of accesses
+	Accesses      []probe.Access // buffer for the accesses of Step
 	Texels        []probe.Texel
 	Reads         []probe.Value
 	Writes        []probe.Value
-	Rows          []code.Row  // and for those of its operations
-	Event         probe.Event // of anything else
-	EventPlace    EventPlace  // of event
+	Rows          []code.Row  // buffer for the rows of Step's operations
+	Event         probe.Event // every other event
+	EventPlace    EventPlace  // place of Event
 	Groups        []probe.LaneGroup
-	PreviousSinks []Subscriber    // room for the sinks of the CTA before
-	ValueBuffer   []probe.Value   // room for those of event
-	Effect        probe.Effect    // of event
-	Segments      []probe.Segment // room for those of effect
+	PreviousSinks []Subscriber    // buffer for the sinks of the previous CTA
+	ValueBuffer   []probe.Value   // buffer for the values of Event
+	Effect        probe.Effect    // effect of Event
+	Segments      []probe.Segment // buffer for the segments of Effect
 
 	Materialised probe.Value
 
-	StopErr error // the launch is to end with it
+	StopErr error // error with which the launch must end; nil: none
 }
 
-// Subscriber is a sink, and what the probe that it is of wants.
+// Subscriber is a sink with the subscription of its probe.
 type Subscriber struct {
 	probe.Sink
 	Subscription probe.Subscription
 	Watcher      *ProbeState    // the probe
-	Selected     []probe.Events // what it is told of instructions; nil: all
-	Reduced      []probe.Events // … of warps that it has eased; nil: it eases none
+	Selected     []probe.Events // events that it receives, by instruction; nil: all
+	Reduced      []probe.Events // reduced events by instruction, for warps that it has eased; nil: it eases none
 }
 
-// EventUnion is what somebody is told of instructions in warps that these sinks have eased.
+// EventUnion is the union of the instruction events of all sinks, for warps that ReducedSinks have eased.
 type EventUnion struct {
 	ReducedSinks uint64
-	Selected     []probe.Events // nil: all
-	Next         []int32        // by instruction, the first from it on of which somebody is told something
+	Selected     []probe.Events // events by instruction; nil: all
+	Next         []int32        // by instruction: the next instruction, itself included, with an event for a sink
 	Buffer       []probe.Events
 }
 
-// ProbeState is a probe, and what it wants.
+// ProbeState is a probe with its subscription.
 type ProbeState struct {
 	probe.Probe
 	Subscription probe.Subscription
 }
 
-// IsSubscribed reports whether somebody wants to be told of events of a kind.
+// IsSubscribed reports whether a sink of the CTA subscribes to events of a kind.
 func (c *CTA) IsSubscribed(kind probe.Events) bool {
 	return c.Stream != nil && c.Stream.Subscription.Events&kind != 0
 }
 
-// Source is the PTX instruction with an index, nil if it is below zero.
+// Source returns the PTX instruction with an index, or nil if the index is negative.
 func (k *Kernel) Source(i int32) *code.Source {
 	if i < 0 {
 		return nil
@@ -72,8 +72,7 @@ func (k *Kernel) Source(i int32) *code.Source {
 	return &k.Sources[i]
 }
 
-// SourceAt is the PTX instruction that lanes at a pc come to next; -1 if it is the end of
-// the function.
+// SourceAt returns the index of the next PTX instruction of lanes at a pc, or -1 at the end of the function.
 func (k *Kernel) SourceAt(pc int32) int32 {
 	if pc == NoBlock {
 		return -1
@@ -93,8 +92,8 @@ func (k *Kernel) SourceAt(pc int32) int32 {
 	}
 }
 
-// NextSource is SourceAt for a warp split that has yet to execute so many PTX instructions of
-// its block, if it has executed some; else owed is 0.
+// NextSource is SourceAt for a warp split that may be inside a block: uncounted PTX instructions of the block are still
+// to execute. At the beginning of a block uncounted is 0.
 func (k *Kernel) NextSource(pc, uncounted int32) int32 {
 	if uncounted == 0 {
 		return k.SourceAt(pc)
@@ -106,32 +105,31 @@ func (k *Kernel) NextSource(pc, uncounted int32) int32 {
 	return k.SourceAt(b.Next)
 }
 
-// UncountedSource is the first of the PTX instructions of a block that a warp split at a pc in it has
-// yet to execute, after some others; the end of them if it has executed all.
+// UncountedSource returns the next PTX instruction of a warp split at a pc inside a block, or the end of the block's
+// PTX instructions if it has executed all.
 func (k *Kernel) UncountedSource(b *code.Block, pc, uncounted int32) int32 {
 	first := b.Sources.End - uncounted
-	if k.Instrs[pc].Src != first { // it was executed together with others
+	if k.Instrs[pc].Src != first { // it was executed together with earlier PTX instructions
 		first++
 	}
 	return first
 }
 
-// accessedSources is the instructions that access memory, of a PTX instruction.
+// accessedSources is the set of instructions of one PTX instruction that access memory.
 type accessedSources struct {
-	Folded []*code.Instr // a launch has executed them before it began
-	Run    []int32       // the pcs of the others
-	Start  int32         // the pc in the block from which on there is what is part of the PTX instruction, or behind it
+	Folded []*code.Instr // instructions that a launch executes before it begins
+	Run    []int32       // pcs of the instructions that execute in the kernel
+	Start  int32         // first pc in the block of this PTX instruction or a later one
 }
 
-// AccessKinds are what instructions do to memory that have no code.Access: on surfaces, and
-// on mbarriers.
+// AccessKinds has the kinds of memory access of instructions without a code.Access: on surfaces and mbarriers.
 var AccessKinds = map[code.Op]probe.AccessKind{
 	code.SurfaceLoad: probe.AccessLoad, code.SurfaceStore: probe.AccessStore, code.SurfaceReduce: probe.AccessAtomic,
 	code.MbarrierInit: probe.AccessStore, code.MbarrierInval: probe.AccessStore, code.MbarrierArrive: probe.AccessAtomic, code.MbarrierTx: probe.AccessAtomic,
 	code.MbarrierTest: probe.AccessLoad, code.MbarrierParity: probe.AccessLoad, code.MbarrierLayout: probe.AccessLoad, code.MbarrierMany: probe.AccessAtomic,
 }
 
-// Accesses are the instructions that access memory, by PTX instruction.
+// Accesses returns the instructions that access memory, by PTX instruction.
 func (k *Kernel) Accesses() []accessedSources {
 	if k.accessOf == nil {
 		k.accessOf = make([]accessedSources, len(k.Sources))

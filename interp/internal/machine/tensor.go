@@ -8,22 +8,22 @@ import (
 	"gemu/interp/internal/matrix"
 )
 
-// TensorState is the tensor memory of a CTA, and what its warps have under way with it.
+// TensorState is the tensor memory of a CTA, with its blocks and the pending accesses of its warps.
 type TensorState struct {
-	Memory       *matrix.TensorMemory // nil until some is allocated
-	Blocks       []TensorBlock        // that are allocated
-	FromPair     []TensorBlock        // those that the other CTA of the pair has allocated here, and this one has yet to
-	Relinquished bool                 // no more is allocated
-	Warps        []TensorWarp         // those of 32 lanes, up to the last that has accessed it
+	Memory       *matrix.TensorMemory // nil before the first allocation
+	Blocks       []TensorBlock        // allocated blocks
+	FromPair     []TensorBlock        // blocks that only the other CTA of the pair has allocated here so far
+	Relinquished bool                 // the CTA has given up the right to allocate
+	Warps        []TensorWarp         // warps of 32 lanes, up to the last that has accessed tensor memory
 }
 
-// TensorBlock is columns that have been allocated together.
+// TensorBlock is a range of columns that were allocated together.
 type TensorBlock struct {
 	Column, Columns int
-	Pair            bool // of CTAs
-	Exclusive       bool // no others are allocated meanwhile
-	Rank            int  // of the CTA that has allocated it
-	DeallocatedHere bool // one of a pair, which the CTA has deallocated, and the other has not
+	Pair            bool // allocated by a pair of CTAs
+	Exclusive       bool // no other block may be allocated at the same time
+	Rank            int  // rank of the allocating CTA
+	DeallocatedHere bool // of a pair: this CTA has deallocated the block, the other CTA has not
 	Src             *code.Source
 	Warp            int
 }
@@ -36,10 +36,10 @@ func (b *TensorBlock) String() string {
 	return fmt.Sprintf("columns %d to %d, %s at %s", b.Column, b.Column+b.Columns-1, reduction, b.Src.Pos)
 }
 
-// TensorCells is what a store has, at most.
+// TensorCells is an array for the largest store, in cells.
 type TensorCells [2 * 128 * matrix.Lanes]matrix.Cell
 
-// TensorWarp is loads and stores of a warp that it has not waited for.
+// TensorWarp is the loads and stores of a warp before their wait.
 type TensorWarp struct {
 	Loads  []PendingTensorLoad
 	Stores []PendingTensorStore
@@ -56,7 +56,7 @@ type PendingTensorStore struct {
 	Cells   []matrix.Cell
 }
 
-// IssueOrigin is what a trap says of where something was issued.
+// IssueOrigin is the place of issue of an operation, for traps.
 type IssueOrigin struct {
 	CTA    *CTA
 	Src    *code.Source
@@ -65,15 +65,15 @@ type IssueOrigin struct {
 	Active uint64
 }
 
-// ErrNoTensorMemory is the answer of an allocation, w.away, for which there is not enough tensor memory.
+// ErrNoTensorMemory is the value of Warp.Err when an allocation, Warp.BlockedInstr, waits for free tensor memory.
 var ErrNoTensorMemory = errors.New("not enough tensor memory")
 
-// PipeOp is a copy, a shift or a multiplication. It does not change.
+// PipeOp is a copy, a shift or a multiplication in the pipe of a pair of CTAs. It must not change.
 type PipeOp struct {
 	Pair     bool
-	Access   *code.TensorAccess // nil: a shift
+	Access   *code.TensorAccess // tensor-memory access; nil: a shift
 	Address  matrix.TensorAddress
-	From     matrix.TensorDescriptor // of a copy
+	From     matrix.TensorDescriptor // source of a copy
 	Product  *matrix.TensorProduct
 	Operands matrix.TensorOperands
 }

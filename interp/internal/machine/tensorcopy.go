@@ -6,12 +6,12 @@ import (
 	"gemu/ptx"
 )
 
-// TensorCopy is what an effect is of a tensor, beside the box in shared memory.
+// TensorCopy is the tensor side of an effect; the other side is the box in shared memory.
 type TensorCopy struct {
 	Copy   tensormap.Copy
-	At     uint64 // the address of the map
+	At     uint64 // address of the tensor map
 	Space  ptx.Space
-	M      *tensormap.Map // once it has been read
+	M      *tensormap.Map // the tensor map; nil before it is read
 	Reduce code.AtomicOp
-	With   *tensormap.Override // nil: the map has everything
+	With   *tensormap.Override // values that replace fields of the map; nil: none
 }

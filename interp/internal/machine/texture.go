@@ -9,29 +9,29 @@ import (
 	"gemu/ptx"
 )
 
-// Object is what a handle stands for: a texture, a surface or a sampler.
+// Object is a texture, a surface or a sampler, which programs name by a handle.
 type Object struct {
 	Type    ptx.Type // .texref, .surfref or .samplerref
 	Name    string
-	Texture texture.Texture // of a surface its image, of one level; of a sampler its part
-	Memory  *mem.Allocation // the texels,
-	Offset  uint64          // from here on
+	Texture texture.Texture // of a surface: its image, with one level; of a sampler: the sampler fields only
+	Memory  *mem.Allocation // allocation with the texels
+	Offset  uint64          // offset of the texels in Memory, in bytes
 	Freed   atomic.Bool
 }
 
-// Objects are those of a device, by handle. They can be made while a grid runs.
+// Objects is the table of a device's objects, by handle. Objects can be made while a grid runs.
 type Objects struct {
 	Objects sync.Map // from handles to *Object
 
 	mu    sync.Mutex
-	count uint64   // objects
-	freed []uint64 // handles of those that are freed and still known, the first one first
+	count uint64   // number of objects made
+	freed []uint64 // handles of freed objects that are still in Objects, oldest first
 }
 
-// MaxFreedObjects is how many objects that are freed are known.
+// MaxFreedObjects is the maximum number of freed objects that stay in the table.
 const MaxFreedObjects = 1 << 10
 
-// Add gives an object a handle, which no other has had.
+// Add stores an object and returns its handle, which no other object has had.
 func (l *Objects) Add(obj *Object) (handle uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -43,7 +43,7 @@ func (l *Objects) Add(obj *Object) (handle uint64) {
 
 const handleSize = 16
 
-// Free takes a handle back. The object is known for a while.
+// Free marks an object as freed. It stays in the table for a while, for messages.
 func (l *Objects) Free(handle uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,14 +56,14 @@ func (l *Objects) Free(handle uint64) {
 	}
 }
 
-// Get is the object of a handle, nil if it is none's or not known any more.
+// Get returns the object of a handle, or nil if there is none or it is no longer in the table.
 func (l *Objects) Get(handle uint64) *Object {
 	o, _ := l.Objects.Load(handle)
 	p, _ := o.(*Object)
 	return p
 }
 
-// WasFreed reports whether an object has or has had the handle.
+// WasFreed reports whether the handle belongs to an object or did so earlier.
 func (l *Objects) WasFreed(handle uint64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,7 +71,7 @@ func (l *Objects) WasFreed(handle uint64) bool {
 	return addr%handleSize == 0 && addr/handleSize < l.count
 }
 
-// Each calls do with every object that is not freed.
+// Each calls visit for every object that is not freed.
 func (l *Objects) Each(visit func(handle uint64, obj *Object)) {
 	l.Objects.Range(func(handle, o any) bool {
 		if obj := o.(*Object); !obj.Freed.Load() {
@@ -93,5 +93,5 @@ func (obj *Object) String() string {
 	return s
 }
 
-// Data is the texels.
+// Data returns the texels.
 func (obj *Object) Data() []byte { return obj.Memory.Data[obj.Offset:] }

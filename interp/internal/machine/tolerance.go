@@ -8,22 +8,22 @@ import (
 	"gemu/probe"
 )
 
-// ToleratedFault is a fault that was tolerated, and the CTA of its first trap.
+// ToleratedFault is a tolerated fault with the CTA of its first trap.
 type ToleratedFault struct {
 	probe.Tolerated
 	Order int // linear index of the CTA
 }
 
-// toleratedFaults is tolerated faults, at most one of an instruction and kind, in the order in which they came.
+// toleratedFaults is a list of tolerated faults in order of occurrence, at most one for each instruction and kind.
 type toleratedFaults []ToleratedFault
 
-// Compare is the order in which tolerated faults are told: that of the source.
+// Compare orders tolerated faults by their place in the source, for reports.
 func (t *ToleratedFault) Compare(u *ToleratedFault) int {
 	a, b := t.First, u.First
 	return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col), strings.Compare(a.Func, b.Func), cmp.Compare(t.Tolerance, u.Tolerance))
 }
 
-// Merge adds faults of another CTA.
+// Merge adds the faults of another CTA.
 func (l *toleratedFaults) Merge(more toleratedFaults) {
 	for i := range more {
 		n := &more[i]

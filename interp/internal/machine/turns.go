@@ -1,4 +1,4 @@
 package machine
 
-// TimeSlice is the share of a warp split where warp splits take turns, in instructions.
+// TimeSlice is the length of a time slice, in instructions.
 const TimeSlice = 256

@@ -13,63 +13,63 @@ import (
 
 // KernelFrame is the number of words at the bottom of a thread's local memory
 // that stay unused, so that no variable has address 0. The kernel's frame begins
-// there, or where its alignment wants it.
+// there, or at the next address with its alignment.
 const KernelFrame = code.FrameAlign
 
 // Warp is up to 64 threads that execute together.
 type Warp struct {
-	WarpSplit              // that runs; without lanes if none does
-	ReconvergeAt     int32 // the block where its lanes meet others
-	NotifyEveryBlock bool  // the policy wants to know of every block that a warp split comes to while there are others
-	WaitAtExit       bool  // lanes wait at the kernel's end
+	WarpSplit              // the running split; without lanes if none runs
+	ReconvergeAt     int32 // reconvergence point of the running split, as a block's pc; NoBlock: none
+	NotifyEveryBlock bool  // the policy is notified of every block while other warp splits wait
+	WaitAtExit       bool  // lanes at the kernel's end wait for the other lanes
 	WarpProgress
 	CTA         *CTA
 	Files       []regfile.File // one per 32 lanes
 	Reconverger Reconverger
-	Exportable  bool // machine code may keep its warp splits: the policy has the order of the stack
+	Exportable  bool // machine code may hold the warp splits: the policy is the reconvergence stack
 
-	WaitingSplits []WarpSplit    // that do not run
-	SliceLeft     int            // where warp splits take turns, what is left of that of the running one
-	FreeWaits     []*SplitWait   // for use again
-	BranchGroups  [2]BranchGroup // of the branch under way
-	BlockedInstr  *code.Instr    // with ErrAbsentLanes: what waits for lanes that are elsewhere; with ErrNoTensorMemory, for tensor memory
+	WaitingSplits []WarpSplit    // warp splits other than the running one
+	SliceLeft     int            // instructions left of the running split's time slice, if time-sliced
+	FreeWaits     []*SplitWait   // free list
+	BranchGroups  [2]BranchGroup // groups of the present branch
+	BlockedInstr  *code.Instr    // with ErrAbsentLanes or ErrNoTensorMemory: the instruction that waits for lanes or for tensor memory
 
-	Latest []LatestInstr // where the launch may pause: when its lanes began an instruction last, those that run at the end
+	Latest []LatestInstr // last steps of the lanes, the running lanes at the end; only in a launch that may pause
 
-	ID         int          // within the CTA
-	ShownFrame *Frame       // the window is at its registers
+	ID         int          // index in the CTA
+	ShownFrame *Frame       // the frame whose registers the window shows
 	Local      [2]mem.Local // local memory: word i of all lanes of a half
-	Shadow     [][]byte     // shadow bytes of local memory, by lane, as far as somebody has asked for them
+	Shadow     [][]byte     // shadow bytes of local memory, by lane, as far as a probe has requested them
 	Check      *WarpCheck   // in check mode
 
 	Sources       []native.Source                            // special registers, for machine code
-	Exported      *ExportedWarp                              // what machine code is told; nil: nobody has asked
-	OnMaterialise [2]func(bits int, row int32, lanes uint32) // for the files' OnMaterialise
+	Exported      *ExportedWarp                              // state for machine code; nil before the first entry
+	OnMaterialise [2]func(bits int, row int32, lanes uint32) // OnMaterialise functions of Files
 	Unit          affinetrack.Unit
 }
 
-// WarpProgress is how far a warp has come in its CTA. It begins with nothing but lanes.
+// WarpProgress is the progress of a warp in its CTA. At the beginning only Live and TimeSliced are set.
 type WarpProgress struct {
 	State           warpState
-	TimeSliced      bool   // warp splits take turns
-	Changed         bool   // the running warp split has changed memory in its turn
-	Yields          bool   // the warp gives up the rest of its share
-	PausedInBlock   bool   // it stands before an instruction of its block for a probe
-	PauseAnnounced  bool   // … that probes know of
-	SourcesSet      bool   // sources are those of the CTA
-	Budget          int    // of the warp, what is left of it: instructions
-	ReducedSinks    uint64 // the sinks that are told less of it: bit i for sink i of the CTA
-	Err             error  // trap, or the answer that something is not run
-	Live            uint64 // lanes that have not ended, nor rest
-	AtExit          uint64 // lanes that wait at the kernel's end for others: all they have left to do is to end
-	NumWaiting      int    // warp splits that wait
-	AwaitedMbarrier uint64 // 1 + address in .shared space of the mbarrier that it has last looked at in vain; 0: none
-	ClusterArrival  int    // 1 + how often the barrier of the cluster had completed when it arrived there; 0: it need not wait there
+	TimeSliced      bool   // warp splits are time-sliced
+	Changed         bool   // the running split has changed memory in its time slice
+	Yields          bool   // the warp gives up the rest of its budget
+	PausedInBlock   bool   // paused by a probe before an instruction inside a block
+	PauseAnnounced  bool   // probes have received the event of the instruction before which the warp is paused
+	SourcesSet      bool   // Sources have the values of the present CTA
+	Budget          int    // instructions left of the warp's budget
+	ReducedSinks    uint64 // sinks with a reduced event set for this warp: bit i for sink i of the CTA
+	Err             error  // trap, unsupported feature, ErrAbsentLanes or ErrNoTensorMemory
+	Live            uint64 // lanes that have not ended and do not wait at the kernel's end
+	AtExit          uint64 // lanes that wait at the kernel's end, with nothing left to execute
+	NumWaiting      int    // number of warp splits that wait
+	AwaitedMbarrier uint64 // 1 + address in .shared space of the mbarrier whose phase the warp last tested as incomplete; 0: none
+	ClusterArrival  int    // 1 + completions of the cluster's barrier when the warp arrived there; 0: no wait
 	Count           Counts
 
-	// Of the run under way, where a backend parts and joins warp splits itself.
-	CountedUpTo    int64 // of count.WarpInstructions, those whose lanes are counted
-	UnchargedExits int64 // … exits of lanes that a branch takes there, which nobody's share pays for
+	// For a run in which a backend handles divergence and reconvergence itself.
+	CountedUpTo    int64 // value of Count.WarpInstructions up to which the lanes are counted
+	UnchargedExits int64 // exits of lanes by a branch that are not charged to a budget
 }
 
 type warpState uint8
@@ -77,31 +77,31 @@ type warpState uint8
 const (
 	ReadyToRun warpState = iota
 	AtBarrier            // waits for other warps
-	AtOrdered            // stands before a globally ordered instruction, for its turn
-	AtGroup              // stands before a wait for what its warpgroup has yet to issue, or an allocation for which there is no tensor memory
+	AtOrdered            // before a globally ordered instruction, until the ordered half of a round
+	AtGroup              // before a wait for instructions that its warpgroup has yet to issue, or an allocation that waits for tensor memory
 	HasEnded
 )
 
-// Counts is what a launch counts, per warp and then summed.
+// Counts are the counts of a launch, kept per warp and then summed.
 type Counts struct {
 	WarpInstructions   int64 // instructions issued to warps
 	ThreadInstructions int64 // instructions executed by threads: not those skipped by a false guard, but every branch, return and exit met
 	LaneSlots          int64 // active lanes, summed over WarpInstructions
 	Branches           int64 // executed by warps
-	DivergentBranches  int64 // of them those that split a warp
-	Splits             int64 // warp splits, which are lanes that go on together, that have left others
-	Reconvergences     int64 // warp splits that have become one with others
+	DivergentBranches  int64 // branches that split a warp
+	Splits             int64 // warp splits made by divergence
+	Reconvergences     int64 // warp splits that have reconverged with another
 
 	Engine EngineCounts // of compact execution, in check mode
 }
 
-// Add adds what another launch, or another part of one, has counted.
+// Add adds the counts of another launch or of another part of the same launch.
 func (c *Counts) Add(other *Counts) {
 	c.AddExecuted(other)
 	c.Engine.add(&other.Engine)
 }
 
-// AddExecuted is Add for all but check mode.
+// AddExecuted adds all counts except the counts of check mode.
 func (c *Counts) AddExecuted(other *Counts) {
 	c.WarpInstructions += other.WarpInstructions
 	c.ThreadInstructions += other.ThreadInstructions
@@ -112,7 +112,7 @@ func (c *Counts) AddExecuted(other *Counts) {
 	c.Reconvergences += other.Reconvergences
 }
 
-// ActiveLanesMean is the mean number of active lanes of an instruction.
+// ActiveLanesMean returns the mean number of active lanes per warp instruction.
 func (c *Counts) ActiveLanesMean() float64 {
 	if c.WarpInstructions == 0 {
 		return 0
@@ -120,7 +120,7 @@ func (c *Counts) ActiveLanesMean() float64 {
 	return float64(c.LaneSlots) / float64(c.WarpInstructions)
 }
 
-// GuardedLanes is the active lanes for which the block's end applies.
+// GuardedLanes returns the active lanes for which guard g holds.
 func (w *Warp) GuardedLanes(g int32) uint64 {
 	if g == 0 {
 		return w.Mask
@@ -131,7 +131,7 @@ func (w *Warp) GuardedLanes(g int32) uint64 {
 	return w.guardedWide(g)
 }
 
-// guardedWide is guarded for a warp of 64 lanes.
+// guardedWide is GuardedLanes for a warp of 64 lanes.
 func (w *Warp) guardedWide(g int32) uint64 {
 	return (uint64(GuardMask(&w.Files[1], g))<<32 | uint64(GuardMask(&w.Files[0], g))) & w.Mask
 }
@@ -148,7 +148,7 @@ func (w *Warp) ControlValue(row code.Row, lane int) uint64 {
 	return uint64(f.Src32(row.Row)[lane%32])
 }
 
-// ThreadIndex is the linear index within the CTA of a lane's thread.
+// ThreadIndex returns the linear index in the CTA of a lane's thread.
 func (w *Warp) ThreadIndex(lane int) int { return w.ID*w.CTA.Code.Width + lane }
 
 // Fail stops the warp with a trap for the lanes given.
@@ -168,8 +168,8 @@ func (w *Warp) NewTrap(in *code.Source, lanes uint64, kind error, format string,
 	return t
 }
 
-// FirstSource is an instruction to name when the block as a whole is meant; nil if none is in
-// it.
+// FirstSource returns the first PTX instruction of a block, which messages name for the whole block; nil if the block
+// has none.
 func (c *Kernel) FirstSource(b *code.Block) *code.Source {
 	for _, instr := range c.Instrs[b.First : b.Last+1] {
 		if instr.Src >= 0 {

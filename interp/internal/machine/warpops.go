@@ -8,9 +8,9 @@ import (
 	"gemu/regfile"
 )
 
-// MembersPresent checks the membermask of a .sync instruction: the lanes that execute it must
-// name themselves. It reports whether all lanes are there that are named; if not, those
-// that wait for them wait, or trap where the policy does not let them.
+// MembersPresent checks the membermask of a .sync instruction: each lane that executes it must be in its membermask. It
+// reports whether all lanes of the membermask execute it. If not, the lanes wait for the missing lanes, or trap if the
+// policy does not allow a wait.
 func (w *Warp) MembersPresent(instr *code.Instr, member *regfile.Row32, m uint32) bool {
 	absent, mask := uint32(0), uint32(0)
 	for n := m; n != 0; n &= n - 1 {
@@ -35,7 +35,7 @@ func (w *Warp) MembersPresent(instr *code.Instr, member *regfile.Row32, m uint32
 	return false
 }
 
-// IsMember checks that a lane names itself in its membermask.
+// IsMember traps and returns false if a lane is not in its own membermask.
 func (w *Warp) IsMember(src *code.Source, lane int, mask uint32) bool {
 	if mask>>lane&1 == 0 {
 		w.Fail(src, 1<<lane, probe.ErrMembermask, "%v: lane %d executes %s with membermask %#x, which leaves it out", probe.ErrMembermask, lane, src.Text, mask)
@@ -44,7 +44,7 @@ func (w *Warp) IsMember(src *code.Source, lane int, mask uint32) bool {
 	return true
 }
 
-// MissingMembersTrap stops the warp: lanes of m wait for others that cannot come.
+// MissingMembersTrap stops the warp with a trap: lanes of m wait for lanes that cannot come.
 func (w *Warp) MissingMembersTrap(src *code.Source, m, absent, mask uint32) *probe.Trap {
 	t := w.Fail(src, uint64(m), probe.ErrDeadlock, "%v: %s waits for lanes %s, which its membermask %#x names and which are elsewhere", probe.ErrDeadlock, src.Text, probe.LaneList(uint64(absent)), mask)
 	t.Notes = append(t.Notes, w.Whereabouts(uint64(absent))...)

@@ -5,18 +5,18 @@ import (
 	"gemu/interp/internal/matrix"
 )
 
-// Warpgroup is what four warps have executed of wgmma.
+// Warpgroup is the wgmma state of four warps.
 type Warpgroup struct {
-	FirstNumber int           // number of the first of joint
-	Pending     []*GroupInstr // that not all warps have executed
+	FirstNumber int           // number of the first instruction in Pending
+	Pending     []*GroupInstr // instructions that not all four warps have executed
 	Warps       [matrix.Warps]WarpgroupWarp
 }
 
-// WarpgroupWarp is a warp of a warpgroup.
+// WarpgroupWarp is the wgmma state of one warp of a warpgroup.
 type WarpgroupWarp struct {
-	Executed int // of its instructions
+	Executed int // number of wgmma instructions executed
 	Pending  []*PendingProduct
-	Groups   int // committed
+	Groups   int // number of groups committed
 	Fenced   bool
 }
 
@@ -27,19 +27,18 @@ type GroupInstr struct {
 	A, B   matrix.Descriptor
 }
 
-// PendingProduct is a multiplication that is pending, for a warp.
+// PendingProduct is a pending multiplication of one warp.
 type PendingProduct struct {
 	*GroupInstr
-	Side       int32 // of its instruction, in Tables.Fragments
-	Group      int   // of its warp, as many as were committed before
+	Side       int32 // index of its instruction in Tables.Fragments
+	Group      int   // number of groups that its warp had committed before
 	Accumulate bool
 	Stored     []uint8  // columns of a sparse A
-	Rows       []uint32 // of A, if that is in shared memory and has been read
-	Columns    []uint32 // of B, if that has been read
-	Executed   bool     // where it was issued; but who waits for it still waits for the others of the group
+	Rows       []uint32 // rows of A, if A is in shared memory and has been read
+	Columns    []uint32 // columns of B, if B has been read
+	Executed   bool     // executed at issue; a wait for its group still waits for the rest of the group
 
-	// For probes: its number among asynchronous operations, whether they know that it has read, and
-	// the lanes that have issued it.
+	// For probes: its number among asynchronous operations, whether the read has been reported, and the issuing lanes.
 	Sequence     int64
 	ReadReported bool
 	Warp         int
