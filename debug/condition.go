@@ -1,6 +1,6 @@
 package debug
 
-// This file is the grammar of conditions, and of all that is printed and watched.
+// This file has the syntax of conditions, which printed and watched expressions share.
 
 import (
 	"errors"

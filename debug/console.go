@@ -1,6 +1,6 @@
 package debug
 
-// This file is the session in words: those of cuda-gdb, as far as they are for one launch.
+// This file has the console of a session, with the commands of cuda-gdb that apply to one launch.
 
 import (
 	"context"
@@ -13,33 +13,33 @@ import (
 	"gemu/internal/input"
 )
 
-// Console executes commands on a session, and writes what they say.
+// Console executes commands on a session and writes their output.
 type Console struct {
 	*Session
-	More bool // launches may follow: breakpoints may be for them
+	More bool // more launches may follow, for which breakpoints may be meant
 	out  io.Writer
 
-	last   string // command, which an empty line repeats
+	last   string // last command, which an empty line repeats
 	listed line   // the last line shown
-	stop   *Stop  // the last that was shown
+	stop   *Stop  // the last stop shown
 	files  *input.Sources
-	values int // printed
+	values int // number of printed values
 }
 
-// NewConsole makes one that writes to out.
+// NewConsole makes a console that writes to out.
 func NewConsole(s *Session, out io.Writer) *Console {
 	return &Console{Session: s, out: out, files: s.Sources()}
 }
 
-// ErrQuit is what Do gives when the user wants to leave.
+// ErrQuit is the error of Do when the user quits.
 var ErrQuit = errors.New("quit")
 
-// command is a word, and what it does.
+// command is a command of the console.
 type command struct {
-	names   []string // the first is the whole word, others short forms
+	names   []string // full name first, then short names
 	args    string
 	doc     string
-	repeats bool // by an empty line
+	repeats bool // an empty line repeats the command
 	do      func(c *Console, ctx context.Context, args string) error
 }
 
@@ -82,7 +82,7 @@ func init() {
 	}
 }
 
-// Commands are the words that there are, for completion.
+// Commands returns the names of all commands, for completion.
 func Commands() (list []string) {
 	for i := range commands {
 		list = append(list, commands[i].names[0])
@@ -90,7 +90,7 @@ func Commands() (list []string) {
 	return list
 }
 
-// lookup finds a command by its name, a short form, or the begin of one name alone.
+// lookup finds a command by its name, a short name, or a unique prefix of a name.
 func lookup(word string) (*command, error) {
 	var found []*command
 	for i := range commands {
@@ -114,8 +114,8 @@ func lookup(word string) (*command, error) {
 	return nil, fmt.Errorf("ambiguous command %q: %s", word, strings.Join(names, ", "))
 }
 
-// Do executes a command; an empty one repeats the last, if that is worth it. The error is ErrQuit, or that of
-// the context, or says what is wrong with the command.
+// Do executes a command; an empty line repeats the last command if it can be repeated. The error is ErrQuit, the error of the
+// context, or the fault in the command.
 func (c *Console) Do(ctx context.Context, text string) error {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, "#") {
@@ -145,7 +145,7 @@ func (c *Console) Do(ctx context.Context, text string) error {
 
 func (c *Console) printf(format string, args ...any) { fmt.Fprintf(c.out, format, args...) }
 
-// Explain is an error as a console shows it: one of a condition with its place.
+// Explain returns the text of an error for the console; an error in a condition includes its place.
 func Explain(err error) string {
 	var condErr *ConditionError
 	if errors.As(err, &condErr) {

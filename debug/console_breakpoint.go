@@ -47,7 +47,7 @@ func (c *Console) breakAt(args string, once bool) error {
 	return nil
 }
 
-// linesOf says where a breakpoint is.
+// linesOf returns the text of a breakpoint's lines.
 func (c *Console) linesOf(b *Breakpoint) string {
 	if b.err != nil {
 		return "<PENDING>  " + b.Spec
@@ -67,7 +67,7 @@ func (c *Console) linesOf(b *Breakpoint) string {
 	return fmt.Sprintf("%s: lines %s", name, strings.Trim(strings.Join(strings.Fields(fmt.Sprint(lines)), ", "), "[]"))
 }
 
-// originOf is where the one instruction of a breakpoint comes from.
+// originOf returns the source line of a breakpoint with one instruction.
 func (c *Console) originOf(b *Breakpoint) string {
 	for i := range b.places {
 		instr, f := c.info.Program.At(i)
@@ -90,7 +90,7 @@ func watchCommand(a Access) func(*Console, context.Context, string) error {
 	}
 }
 
-// numbers reads those of breakpoints.
+// numbers parses a list of breakpoint numbers.
 func numbers(args string) (list []int, err error) {
 	for _, f := range strings.Fields(args) {
 		n, err := strconv.Atoi(f)
@@ -140,7 +140,7 @@ func enableCommand(disabled bool) func(*Console, context.Context, string) error 
 	}
 }
 
-// numbered is the breakpoint of a number, nil if there is none.
+// numbered returns the breakpoint with a number, nil if there is none.
 func (c *Console) numbered(n int) *Breakpoint {
 	if i := slices.IndexFunc(c.breakpoints, func(b *Breakpoint) bool { return b.Number == n }); i >= 0 {
 		return c.breakpoints[i]

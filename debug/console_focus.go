@@ -25,7 +25,7 @@ func (c *Console) cmdCuda(_ context.Context, args string) error {
 		if !slices.Contains([]string{"block", "thread", "warp", "lane"}, word) {
 			return fmt.Errorf("cuda %s: there are block, thread, warp and lane", word)
 		}
-		if i+1 == len(words) || words[i+1] != "" && words[i+1][0] >= 'a' && words[i+1][0] <= 'z' { // it is asked for
+		if i+1 == len(words) || words[i+1] != "" && words[i+1][0] >= 'a' && words[i+1][0] <= 'z' { // without an index, the word is a query
 			continue
 		}
 		d, err := parseIndex(words[i+1])

@@ -105,7 +105,7 @@ func (c *Console) infoShared([]string) error {
 	return c.variables(k, c.Shared())
 }
 
-// variables shows the first elements of some.
+// variables shows the first elements of variables.
 func (c *Console) variables(k *Context, list []Variable) error {
 	if len(list) == 0 {
 		c.printf("No variables.\n")

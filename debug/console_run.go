@@ -16,7 +16,7 @@ func (c *Console) cmdRun(ctx context.Context, _ string) error {
 	return c.arrive(c.Session.Run(ctx))
 }
 
-// start goes to the launch's begin.
+// start goes to the beginning of the launch.
 func (c *Console) start(ctx context.Context) error {
 	if c.Step() == 0 && !c.ended {
 		return nil
@@ -38,7 +38,7 @@ func (c *Console) cmdBack(ctx context.Context, _ string) error { return c.arrive
 
 func (c *Console) cmdFinish(ctx context.Context, _ string) error { return c.arrive(c.Finish(ctx)) }
 
-// arrive shows where a step has come to.
+// arrive shows the stop at which a step ended.
 func (c *Console) arrive(stop *Stop, err error) error {
 	if err == nil {
 		c.Show(stop)

@@ -13,19 +13,19 @@ import (
 	"gemu/ptx"
 )
 
-// Greet says what launch it is.
+// Greet describes the launch.
 func (c *Console) Greet() {
 	c.printf("kernel %s of %s, grid %s, block %s: it has not begun\n", c.info.Kernel.Name, c.info.Module.Name, c.info.Grid, c.info.Block)
 }
 
-// Stopped is the last stop that was shown since it was asked for last; nil if there was none.
+// Stopped returns the last stop shown since its last call; nil if there was none.
 func (c *Console) Stopped() *Stop {
 	stop := c.stop
 	c.stop = nil
 	return stop
 }
 
-// Show says where the session has stopped, and why.
+// Show shows the place and the reason of a stop.
 func (c *Console) Show(stop *Stop) {
 	c.stop = stop
 	switch stop.Reason {
@@ -67,7 +67,7 @@ func (c *Console) Show(stop *Stop) {
 	}
 }
 
-// word is the first eight bytes, or fewer, as a number.
+// word returns the first eight bytes, or fewer, as a number.
 func word(p []byte) (v uint64) {
 	for i := min(len(p), 8) - 1; i >= 0; i-- {
 		v = v<<8 | uint64(p[i])
@@ -75,7 +75,7 @@ func word(p []byte) (v uint64) {
 	return v
 }
 
-// formatBytes is what bytes are as a type.
+// formatBytes formats bytes as a value of a type.
 func formatBytes(t ptx.Type, p []byte) string {
 	if len(p) > 8 {
 		return formatWide(word(p), word(p[8:]))
@@ -113,7 +113,7 @@ func (c *Console) showLine(k *Context) {
 	c.printf("%d\t%s%s\n", k.Instr.Pos.Line, strings.TrimSpace(c.info.Module.Line(int(k.Instr.Pos.Line))), mark)
 }
 
-// source is a line of a file that PTX was made of; false if it cannot be read.
+// source returns a line of a source file; false if the file cannot be read.
 func (c *Console) source(name string, n int) (string, bool) {
 	lines := c.files.Lines(name)
 	if n < 1 || n > len(lines) {
@@ -151,7 +151,7 @@ func (c *Console) cmdBacktrace(context.Context, string) error {
 	return nil
 }
 
-// cmdList shows lines around where the thread is, or around others.
+// cmdList shows lines around the current line of the thread, or around given lines.
 func (c *Console) cmdList(_ context.Context, args string) error {
 	const before, count = 5, 10
 	at := c.listed
@@ -223,7 +223,7 @@ func (c *Console) cmdList(_ context.Context, args string) error {
 	return nil
 }
 
-// fileNamed is the number, plus one, of a file that the module names; 0 if it names none such.
+// fileNamed returns the number, plus one, of a file that the module names; 0 if there is no such file.
 func (c *Console) fileNamed(name string) int32 {
 	p := c.info.Program
 	for i := range p.Len() {

@@ -150,7 +150,7 @@ func (c *Console) cmdExamine(_ context.Context, args string) error {
 	return nil
 }
 
-// formatType is the type of a format and unit of x; format 0 is that of what is there, if it fits.
+// formatType returns the type of a format and unit of the command x. Format 0 keeps the type t if it fits the unit.
 func formatType(format byte, unit int, t ptx.Type) ptx.Type {
 	if format == 0 && t.Size() == unit {
 		return t

@@ -10,7 +10,7 @@ import (
 	"gemu/ptx"
 )
 
-// name is a register, in the lane or in another, or a special register.
+// name compiles the name of a register, in this lane or in another lane, or of a special register.
 func (b *builder) name(n *node) eval {
 	c := b.c
 	if f, ok := findSpecial(n.name); ok && n.left == nil {
@@ -71,7 +71,7 @@ func (b *builder) name(n *node) eval {
 	}
 }
 
-// sameIn reports whether lanes of a row are alike.
+// sameIn reports whether the lanes have the same value in row.
 func sameIn(row []uint64, lanes uint64) bool {
 	first := row[lowestLane(lanes)]
 	for ; lanes != 0; lanes &= lanes - 1 {
@@ -82,7 +82,7 @@ func sameIn(row []uint64, lanes uint64) bool {
 	return true
 }
 
-// memory reports whether a name is that of a parameter or a variable, and no register's.
+// memory reports whether a name belongs to a parameter or a variable, and not to a register.
 func (b *builder) memory(name string) bool {
 	sc := b.sc
 	if _, ok := findSpecial(name); ok {
@@ -108,13 +108,13 @@ func (sc *scope) register(name string) (ptx.RegID, bool) {
 	return found, found != ptx.NoReg
 }
 
-// specialRegister is one, or what this package calls a lane's place.
+// specialRegister is a special register, or one of this package's names for the position of a lane.
 type specialRegister struct {
 	extent
 	value func(sc *scope, lane int) int
 }
 
-// extent is what threads it is the same for.
+// extent is the set of threads in which a special register has the same value.
 type extent uint8
 
 const (
@@ -124,7 +124,7 @@ const (
 	ofLaunch
 )
 
-// vectors are the special registers that are vectors.
+// vectors has the special registers with components.
 var vectors = map[string]struct {
 	extent
 	value func(sc *scope, lane int) ptx.Dim3
@@ -140,7 +140,7 @@ var vectors = map[string]struct {
 	"cluster_nctaid": {ofLaunch, func(sc *scope, _ int) ptx.Dim3 { return sc.s.info.Cluster }},
 }
 
-// scalars are the others.
+// scalars has the special registers without components.
 var scalars = map[string]specialRegister{
 	"laneid": {ofLane, func(_ *scope, lane int) int { return lane }},
 	"lane":   {ofLane, func(_ *scope, lane int) int { return lane }},
@@ -157,7 +157,7 @@ var scalars = map[string]specialRegister{
 	}},
 }
 
-// findSpecial is the special register of a name, if it is one.
+// findSpecial finds a special register by name.
 func findSpecial(name string) (specialRegister, bool) {
 	name, axis, vector := strings.Cut(strings.TrimPrefix(name, "%"), ".")
 	if !vector {

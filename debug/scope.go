@@ -7,49 +7,49 @@ import (
 	"gemu/ptx"
 )
 
-// scope is where expressions are evaluated: lanes of a warp, at an event or where they stand, or nobody,
-// who has no registers.
+// scope is the place at which expressions are evaluated: lanes of a warp at an event or at a pause, or no lanes, which have
+// no registers.
 type scope struct {
 	s     *Session
 	fn    *ptx.Func
 	cta   int
 	id    ptx.Dim3
 	warp  int
-	mask  uint64 // lanes that are together
+	mask  uint64 // lanes of the warp split
 	frame int    // bytes in local memory where the function's frame begins
 
-	e       *probe.Event // or
-	context *Context     // …; nil both: nobody is there
+	e       *probe.Event // the event, or nil
+	context *Context     // the paused lanes if e is nil; both are nil without lanes
 
-	rows   []registerRow   // that the expression reads, as often as it may
-	whole  []memoizedValue // what any and all have come to
-	varies bool            // what the expression has come to may be another value in other lanes
+	rows   []registerRow   // registers in the expression, one entry for each use
+	whole  []memoizedValue // results of any and all
+	varies bool            // the result may differ between lanes
 }
 
-// registerRow is a register in all lanes.
+// registerRow is the value of a register in all lanes.
 type registerRow struct {
 	probe.Value
-	isRead, live, isUniform bool // same: in all lanes that are together
+	isRead, live, isUniform bool // isUniform: the same in all lanes of the warp split
 }
 
-// memoizedValue is a value that was computed already.
+// memoizedValue is a value that is computed once.
 type memoizedValue struct {
 	value
 	err   error
 	known bool
 }
 
-// setEvent makes it that of an event.
+// setEvent sets the scope to the lanes of an event.
 func (sc *scope) setEvent(s *Session, e *probe.Event) {
 	sc.s, sc.fn, sc.cta, sc.id, sc.warp, sc.mask, sc.frame, sc.e = s, e.Func, e.CTA, e.ID, e.Warp, e.Active, e.Local, e
 }
 
-// scope is that of lanes that stand somewhere.
+// scope returns the scope of paused lanes.
 func (c *Context) scope(s *Session) *scope {
 	return &scope{s: s, fn: c.Func, cta: c.CTA, id: c.ID, warp: c.Warp, mask: c.Lanes, frame: c.Frame(), context: c}
 }
 
-// focusScope is the scope of the thread in focus, or of nobody.
+// focusScope returns the scope of the thread in focus, or a scope without lanes.
 func (s *Session) focusScope() *scope {
 	if c, err := s.Context(); err == nil {
 		return c.scope(s)
@@ -57,7 +57,7 @@ func (s *Session) focusScope() *scope {
 	return &scope{s: s, fn: s.info.Kernel}
 }
 
-// isEmpty reports whether no lanes are there.
+// isEmpty reports whether the scope has no lanes.
 func (sc *scope) isEmpty() bool { return sc.e == nil && sc.context == nil }
 
 // read reads a register.
@@ -71,7 +71,7 @@ func (sc *scope) read(v *probe.Value, r ptx.RegID) (ok bool) {
 	return ok
 }
 
-// find is the allocation that an address is in; nil if there is none.
+// find returns the allocation at an address; nil if there is none.
 func (sc *scope) find(addr uint64) *probe.Allocation {
 	if sc.e != nil {
 		return sc.e.Find(addr)
@@ -79,7 +79,7 @@ func (sc *scope) find(addr uint64) *probe.Allocation {
 	return sc.s.exec.Find(addr)
 }
 
-// shared is the shared memory of the CTA; nil if there is none.
+// shared returns the shared memory of the CTA; nil if there is none.
 func (sc *scope) shared() *probe.Allocation {
 	switch {
 	case sc.e != nil:
@@ -90,7 +90,7 @@ func (sc *scope) shared() *probe.Allocation {
 	return nil
 }
 
-// local copies local memory of a lane, and gives how many bytes there were.
+// local copies local memory of a lane to p and returns the number of bytes.
 func (sc *scope) local(p []byte, lane int, offset uint64) int {
 	if sc.e != nil {
 		return sc.e.LocalBytes(p, lane, offset)

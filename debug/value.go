@@ -1,6 +1,6 @@
 package debug
 
-// This file is what conditions come to, lane by lane.
+// This file has the values of conditions in one lane.
 
 import (
 	"fmt"
@@ -11,13 +11,13 @@ import (
 	"gemu/ptx"
 )
 
-// value is a number.
+// value is a number or a truth value.
 type value struct {
 	class  class
-	bits   uint64 // of an integer; 0 or 1 of a truth
+	bits   uint64 // of an integer; 0 or 1 for a truth value
 	signed bool   // the integer is int64(bits)
 	f      float64
-	typ    ptx.Type // that it has as it was read; NoType: it was computed
+	typ    ptx.Type // type of the register or memory; NoType for a computed value
 }
 
 type class uint8
@@ -28,7 +28,7 @@ const (
 	boolClass
 )
 
-// valueOf is what bits are as a type.
+// valueOf returns bits as a value of type t.
 func valueOf(t ptx.Type, bits uint64) value {
 	v := value{typ: t}
 	switch {
@@ -54,7 +54,7 @@ func valueOf(t ptx.Type, bits uint64) value {
 	return v
 }
 
-// String is the value as the type it has is written.
+// String returns the value in the notation of its type.
 func (v value) String() string {
 	switch {
 	case v.class == float && v.typ == ptx.F64, v.class == float && v.typ == ptx.NoType:
@@ -95,7 +95,7 @@ func boolValue(b bool) value {
 	return value{class: boolClass}
 }
 
-// compareTo is -1, 0 or 1; ok is false of NaN.
+// compareTo returns -1, 0 or 1; ok is false if a value is NaN.
 func (v value) compareTo(o value) (c int, ok bool) {
 	if v.class == float || o.class == float {
 		a, b := v.float(), o.float()

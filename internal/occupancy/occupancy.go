@@ -1,28 +1,28 @@
-// Package occupancy has what a multiprocessor holds at once, by compute capability, and how many
-// blocks of a kernel that is.
+// Package occupancy has the resources of a multiprocessor, by compute capability, and computes the number of blocks of a
+// kernel that can be resident.
 package occupancy
 
-// Limits are those of the multiprocessors of a compute capability: CUDA C++ Programming Guide, "Technical
-// Specifications per Compute Capability". How registers and shared memory are rounded is NVIDIA's occupancy
-// calculator's, cuda_occupancy.h of CUDA 13.5.
+// Limits has the resources of a multiprocessor of one compute capability: CUDA C++ Programming Guide, "Technical
+// Specifications per Compute Capability". Registers and shared memory are rounded as in NVIDIA's occupancy calculator,
+// cuda_occupancy.h of CUDA 13.5.
 type Limits struct {
 	SM         int // compute capability, 86 for 8.6
-	Warps      int // resident
-	Blocks     int // resident
+	Warps      int // resident warps
+	Blocks     int // resident blocks
 	Shared     int // bytes of shared memory
-	PerBlock   int // … that a block may have, if its kernel asks for them
-	Reserved   int // … that the system takes for each block
-	Unit       int // … of which each block has a multiple
-	Registers  int // that a block may have
+	PerBlock   int // bytes of shared memory available to a block if its kernel requests them
+	Reserved   int // bytes of shared memory reserved by the system for each block
+	Unit       int // allocation unit of shared memory in bytes
+	Registers  int // maximum registers of a block
 	Partitions int // partitions, each with a share of the warps and of FileSize
 }
 
-// Limits that all share.
+// Limits of all compute capabilities.
 const (
 	WarpSize     = 32
 	FileSize     = 64 << 10 // registers of 32 bits of a multiprocessor
 	MaxRegisters = 255      // of a thread
-	RegisterUnit = 256      // of which each warp has a multiple
+	RegisterUnit = 256      // allocation unit of registers of a warp
 )
 
 const kib = 1 << 10
@@ -51,8 +51,8 @@ var Generations = []Limits{
 	{121, 48, 24, 100 * kib, 99 * kib, kib, 128, 64 * kib, 4},
 }
 
-// LimitsOf is the limits of a compute capability; those of the last one before it, if it is not among the
-// Generations, and of the first of them for older ones.
+// LimitsOf returns the limits of a compute capability: of the last of the Generations up to it, or of the first for an older
+// one.
 func LimitsOf(sm int) *Limits {
 	l := &Generations[0]
 	for i := range Generations {
@@ -63,10 +63,10 @@ func LimitsOf(sm int) *Limits {
 	return l
 }
 
-// Threads is how many can be resident.
+// Threads returns the maximum number of resident threads.
 func (l *Limits) Threads() int { return l.Warps * WarpSize }
 
-// Limit is what keeps more blocks from being resident.
+// Limit is the resource that limits the number of resident blocks.
 type Limit string
 
 // The limits.
@@ -77,19 +77,18 @@ const (
 	LimitedByRegisters Limit = "registers"
 )
 
-// Block is what a block takes.
+// Block has the resources that a block needs.
 type Block struct {
 	Threads   int
-	Registers int // of a thread; 0: they are not known, and no limit
+	Registers int // of a thread; 0 means unknown, and no limit
 	Shared    int // bytes, static and dynamic
 }
 
-// Warps is how many warps the block has.
+// Warps returns the number of warps of the block.
 func (b Block) Warps() int { return (b.Threads + WarpSize - 1) / WarpSize }
 
-// Resident is how many blocks can be resident, and what keeps more from it, the first of several in the
-// order above. It is 0 if the multiprocessor cannot hold one; that a block has at most 1024 threads is
-// another matter.
+// Resident returns the number of blocks that can be resident, 0 if the multiprocessor cannot hold one, and the resource that
+// limits it: the first in the order above if there are several. It does not check the limit of 1024 threads per block.
 func (l *Limits) Resident(b Block) (n int, limiter Limit) {
 	n, limiter = l.Blocks, LimitedByBlocks
 	limit := func(m int, reason Limit) {
@@ -105,8 +104,8 @@ func (l *Limits) Resident(b Block) (n int, limiter Limit) {
 		limit(l.Shared/shared, LimitedByShared)
 	}
 	if b.Registers > 0 {
-		// A warp has its registers in the file of its partition; whether a block's fit is found out as if
-		// its warps were spread over all of them.
+		// The registers of a warp are in the register file of its partition. The check of a block's registers assumes
+		// that its warps are spread over all partitions.
 		warpRegisters := roundUp(b.Registers*WarpSize, RegisterUnit)
 		if b.Registers > MaxRegisters || warpRegisters*roundUp(warps, l.Partitions) > l.Registers {
 			limit(0, LimitedByRegisters)
@@ -117,10 +116,10 @@ func (l *Limits) Resident(b Block) (n int, limiter Limit) {
 	return n, limiter
 }
 
-// Occupancy is the warps of so many blocks, of all that can be resident.
+// Occupancy returns the warps of the given number of blocks as a share of the maximum number of resident warps.
 func (l *Limits) Occupancy(b Block, blocks int) float64 {
 	return float64(blocks*b.Warps()) / float64(l.Warps)
 }
 
-// roundUp rounds up.
+// roundUp rounds n up to a multiple of unit.
 func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
