@@ -73,7 +73,7 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
-// A kernel whose own variables are more than a thread's local memory is refused.
+// TestLocalTooLarge: a kernel is refused if its own variables exceed the local memory of a thread.
 func TestLocalTooLarge(t *testing.T) {
 	for _, v := range []string{".local .align 4 .b8 l[2000000000];", ".local .align 1073741824 .b8 l[4];"} {
 		m := module(t, Config{}, "", v+" st.local.u32 [l], 1; ret;")
@@ -84,7 +84,7 @@ func TestLocalTooLarge(t *testing.T) {
 	}
 }
 
-// A lane that exits early must not keep a barrier from completing.
+// TestExitReleasesBarrier: a barrier completes although a lane has exited early.
 func TestExitReleasesBarrier(t *testing.T) {
 	m := module(t, Config{}, "", `
 	mov.u32 %r1, %tid.x;
@@ -107,10 +107,7 @@ END:
 	}
 }
 
-// Results, counts and output do not depend on the number of host threads, even
-// where CTAs see what others did.
-// A lane waits for one that waits with another membermask, which is not its own
-// barrier: neither comes further.
+// TestWarpSyncDeadlock: two lanes that wait with different membermasks wait at different barriers, and neither continues.
 func TestWarpSyncDeadlock(t *testing.T) {
 	m := module(t, Config{}, "", "mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; @%p1 bra one; bar.warp.sync 0xffffffff; ret; one: bar.warp.sync 3; ret;")
 	_, err := m.Launch(context.Background(), "k", ptx.Dim(1), ptx.Dim(32), uint64(0))
@@ -178,7 +175,7 @@ END:
 	}
 }
 
-// A CTA may wait for one that is admitted much later.
+// TestWaitForLaterCTA: a CTA may wait for a CTA that is admitted much later.
 func TestWaitForLaterCTA(t *testing.T) {
 	m := module(t, Config{}, ".global .u32 flag;", `
 	mov.u64 %rd3, flag;
@@ -212,8 +209,8 @@ L:
 	}
 }
 
-// The trap reported is that of the first CTA that fails, whatever runs beside it;
-// it and those before it count, and what they printed is written.
+// TestFirstTrap: a launch reports the trap of the first CTA that fails, whichever CTAs run at the same time. This CTA and the
+// CTAs before it count, and their output is written.
 func TestFirstTrap(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		var out strings.Builder
@@ -303,8 +300,7 @@ func TestHeap(t *testing.T) {
 	}
 }
 
-// printf prints like C's; expectations are those of the C standard's examples
-// and of printf(3).
+// TestPrintf: printf prints as in C. The expected texts come from the examples of the C standard and from printf(3).
 func TestPrintf(t *testing.T) {
 	cases := []struct {
 		format string
@@ -392,9 +388,9 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// A cooperative grid is in flight as a whole or refused: 16 multiprocessors hold 32 CTAs
-// each, 2048 threads and 228 KiB of shared memory, of which the system takes 1 KiB per CTA
-// (CUDA C++ Programming Guide, technical specifications).
+// TestCooperativeGridFits: a cooperative grid is in flight as a whole or refused. Each of the 16 multiprocessors holds 32
+// CTAs, 2048 threads and 228 KiB of shared memory, of which the system reserves 1 KiB per CTA (CUDA C++ Programming Guide,
+// technical specifications).
 func TestCooperativeGridFits(t *testing.T) {
 	dev := NewDevice(Config{})
 	m, err := dev.Load("k.ptx", []byte(".version 7.8\n.target sm_80\n.address_size 64\n.entry k() { ret; }"))
@@ -412,8 +408,8 @@ func TestCooperativeGridFits(t *testing.T) {
 	}
 }
 
-// TestNarrowTiles: lanes that do not store have the addresses of what other CTAs store at
-// the same time. Check mode must not take that for a fault of its own.
+// TestNarrowTiles: lanes that do not store have addresses to which other CTAs store at the same time. Check mode must not
+// report a mismatch.
 func TestNarrowTiles(t *testing.T) {
 	dev := NewDevice(Config{Workers: 4})
 	m, err := dev.Load("tiles.ptx", []byte(`.version 7.0

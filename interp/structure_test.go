@@ -1,7 +1,7 @@
 package interp_test
 
-// This file checks what launches tell of the structure of values: counts derived
-// by hand, and that they depend on nothing but the launch.
+// This file checks the value structure of launches: counts derived by hand, and their independence of everything but the
+// launch.
 
 import (
 	"fmt"
@@ -53,19 +53,17 @@ MEET:
 }
 `
 
-// lazyCounts are those of lazyKernel for one warp of 32 lanes, by instruction.
+// lazyCounts returns the counts of lazyKernel for one warp of 32 lanes, by instruction.
 //
-// The thread index is affine, the parameter and the constant are uniform: three
-// compact results. tid < 16 differs between lanes, so its predicate is generic and
-// the branch not decided; lanes 0 to 15 wait at MEET while 16 to 31 execute the
-// next three diverged. 5 flips some of the bits in which the tids 16 to 31 differ,
-// and not the others: generic under every policy.
+// The thread index is affine, the parameter and the constant are uniform: three compact results. tid < 16 differs between
+// lanes, so its predicate is generic and the branch is not decided; lanes 0 to 15 wait at MEET while lanes 16 to 31 execute
+// the next three instructions diverged. xor with 5 flips only some of the bits in which the tids 16 to 31 differ: generic
+// under every policy.
 //
-// tid+1 could be compact. In the single-ASRF scheme (Kim et al. 4.3) it is
-// suppressed, and as %r was compact (5) that is expanded for the lanes that wait;
-// tid+2 is suppressed, too, but %r is generic by now: nothing to expand. After MEET
-// %r is generic. The guarded mov is suppressed although the warp has converged, "since
-// some threads might not execute", and the compact %n expanded.
+// tid+1 could be compact. In the single-ASRF scheme (Kim et al. 4.3) it is suppressed, and %r, which was compact (5), is
+// materialised for the waiting lanes. tid+2 is suppressed, too, but %r is generic by now and needs no materialisation. After
+// MEET %r is generic. The guarded mov is suppressed although the warp has converged, "since some threads might not execute",
+// and the compact %n is materialised.
 func lazyCounts() []counts {
 	return []counts{
 		{Execs: 1, Lanes: 32, Label: a, Compact: 1, Writes: a},                                                // mov %t
@@ -82,10 +80,9 @@ func lazyCounts() []counts {
 	}
 }
 
-// lazyMasked are the counts with masked tags: results stay compact for the lanes
-// that compute them. The first add expands 5 for those that wait and the mov the
-// parameter for those its guard keeps back; the second add overwrites the same
-// lanes as the first.
+// lazyMasked returns the counts with masked tags: results stay compact for the lanes that compute them. The first add
+// materialises 5 for the waiting lanes, and the mov materialises the parameter for the lanes with a false guard. The second
+// add overwrites the same lanes as the first.
 func lazyMasked() []counts {
 	list := lazyCounts()
 	for _, i := range []int{6, 7, 9} {
@@ -95,8 +92,7 @@ func lazyMasked() []counts {
 	return list
 }
 
-// lazyIdeal are those of the bound that looks at lanes, and holds nothing it would
-// have to expand.
+// lazyIdeal returns the counts of the bound that looks at lanes and keeps no value that it would have to materialise.
 func lazyIdeal() []counts {
 	list := lazyMasked()
 	for i := range list {
@@ -105,8 +101,7 @@ func lazyIdeal() []counts {
 	return list
 }
 
-// memoryKernel has a branch that its end points decide, and loads and stores of all
-// classes.
+// memoryKernel has a branch that its end points decide, and loads and stores of all classes.
 const memoryKernel = `.version 8.0
 .target sm_80
 .address_size 64
@@ -135,15 +130,13 @@ END:
 }
 `
 
-// memoryCounts are those of memoryKernel for one warp of 32 lanes and n = 32.
+// memoryCounts returns the counts of memoryKernel for one warp of 32 lanes and n = 32.
 //
-// No tid is ≥ 32: the comparison is decided (its predicate uniform, so the
-// instruction is compact and as affine as its operands), and the branch with it.
-// Addresses are affine by mul and add; what is loaded from them is generic. Kim's
-// machine has uniform results of parameter loads only (4.1), so a load from a
-// uniform address gives a generic value, and everything made of it is generic. %o
-// is overwritten while affine, but by the whole warp: nothing to expand. Its affine memory
-// operations are loads (4.2), so the store goes lane by lane.
+// No tid is ≥ 32: the comparison is decided (its predicate is uniform, so the instruction is compact and as affine as its
+// operands), and so is the branch. Addresses are affine by mul and add; the loaded values are generic. In Kim's machine only
+// parameter loads have uniform results (4.1), so a load from a uniform address gives a generic value, and so does everything
+// computed from it. %o is overwritten while affine, but by the whole warp: no materialisation. The affine memory operations of
+// the machine are loads (4.2), so the store executes lane by lane.
 func memoryCounts() []counts {
 	list := []counts{
 		{Label: a, Compact: 1, Writes: a},                        // mov %t
@@ -169,8 +162,7 @@ func memoryCounts() []counts {
 	return list
 }
 
-// memoryUniform are the counts where a load from any uniform address has a uniform
-// result.
+// memoryUniform returns the counts where a load from any uniform address has a uniform result.
 func memoryUniform() []counts {
 	list := memoryCounts()
 	list[8].Compact, list[8].Writes, list[8].Data = 1, u, u
@@ -179,8 +171,8 @@ func memoryUniform() []counts {
 	return list
 }
 
-// memoryCollange are those of a machine without multiplication, affine comparisons,
-// branches or memory operations: thread index and parameters are all it has.
+// memoryCollange returns the counts of a machine without multiplication, affine comparisons, branches or memory operations: only
+// the thread index and parameters are compact.
 func memoryCollange() []counts {
 	list := memoryCounts()
 	list[3].Label, list[3].Compact = g, 0
@@ -208,7 +200,7 @@ func structureOf(t *testing.T, src string, cfg Config, l *Launch, args func(d *D
 	return r.Structure
 }
 
-// countsOf are a structure's counts by instruction.
+// countsOf returns a structure's counts by instruction.
 func countsOf(s *Structure) []counts {
 	var list []counts
 	for i := range s.Instrs {
@@ -219,8 +211,7 @@ func countsOf(s *Structure) []counts {
 
 func lazyArgs(*Device) []any { return []any{3} }
 
-// memoryArgs are a buffer of 32 words, no two or three in arithmetic progression
-// with their neighbours, and its length.
+// memoryArgs returns a buffer of 32 words and its length. No two or three neighbouring words are in arithmetic progression.
 func memoryArgs(d *Device) []any {
 	data := make([]uint32, 32)
 	for i := range data {
@@ -233,7 +224,7 @@ func memoryArgs(d *Device) []any {
 	return []any{b, 32}
 }
 
-// TestStructure compares the counts with those derived by hand.
+// TestStructure compares the counts with counts derived by hand.
 func TestStructure(t *testing.T) {
 	for _, c := range []struct {
 		name, src string
@@ -280,10 +271,10 @@ func TestSummary(t *testing.T) {
 		Memory:       100 * 1. / 11,
 		Diverged:     100 * 3. / 11,
 		Affine:       100 * 3. / 11,
-		Suppressed:   50, // 3 of 6 that could have been compact
+		Suppressed:   50, // 3 of 6 possible compact results
 		Expansion:    100 * 2. / 11,
 		ReadsSaved:   100 * 5. / 6,       // setp, xor (2), add, add; not the last add
-		WritesSaved:  100 * (3. - 2) / 8, // three compact ones, two expansions
+		WritesSaved:  100 * (3. - 2) / 8, // three compact results, two materialisations
 	}
 	if diff := cmp.Diff(want, s.Summary()); diff != "" {
 		t.Errorf("lazy (-want +got):\n%s", diff)
@@ -299,7 +290,7 @@ func TestSummary(t *testing.T) {
 	if m.Branches != 100 {
 		t.Errorf("%v %% of branches decided, want 100", m.Branches)
 	}
-	if m.MemoryOps != 50 || m.Loads != 100*2./3 { // [%a], [%p], but not [%b] nor st [%a]; parameters left out
+	if m.MemoryOps != 50 || m.Loads != 100*2./3 { // [%a] and [%p], but not [%b] nor st [%a]; without parameters
 		t.Errorf("%v %% of accesses and %v %% of loads affine, want 50 and 66.7", m.MemoryOps, m.Loads)
 	}
 	if m.LongLatency != 100*1./16 { // mul.wide
@@ -307,8 +298,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestStructureAdd: the counts of two launches of one kernel add up, those of
-// another kernel are appended.
+// TestStructureAdd: Add sums the counts of two launches of one kernel and appends the counts of another kernel.
 func TestStructureAdd(t *testing.T) {
 	one := func(src string, args func(d *Device) []any) *Structure {
 		return structureOf(t, src, Config{}, &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32)}, args)
@@ -338,8 +328,8 @@ func TestStructureAdd(t *testing.T) {
 	}
 }
 
-// Textures are read-only: what they give at uniform coordinates is uniform, where uniform
-// loads are; what surfaces give is not.
+// TestTextureStructure: textures are read-only, so a read at uniform coordinates is uniform under policies with uniform loads;
+// a read of a surface is not.
 func TestTextureStructure(t *testing.T) {
 	const src = `.version 8.0
 .target sm_80
@@ -401,9 +391,9 @@ func TestTextureStructure(t *testing.T) {
 	}
 }
 
-// TestIdealTypes: the ideal policy goes by what results are. Integer division has the unit of special
-// functions, and still integers that are affine; floats are only uniform, even if their bits are not;
-// registers of 16 bits wrap there, as tid + 65520 does in lane 16.
+// TestIdealTypes: the ideal policy classifies results. Integer division runs on the unit of special functions and still gives
+// affine integers. Floats can only be uniform, even if their bits are affine. Registers of 16 bits wrap, as tid + 65520 does
+// in lane 16.
 func TestIdealTypes(t *testing.T) {
 	const src = `.version 8.0
 .target sm_80
@@ -434,7 +424,7 @@ func TestIdealTypes(t *testing.T) {
 		{Label: a, Compact: 1, Reads: a, Writes: a},
 		{Label: a, Compact: 1, Reads: sum(a, a), Writes: a},
 		{Label: a, Compact: 1, Reads: a, Writes: a},
-		{Label: g, Reads: a, Writes: a}, // what it has computed is a progression of bits, which does not count
+		{Label: g, Reads: a, Writes: a}, // the result is a progression of bits, which does not count
 		{Label: u},
 	}
 	for i, got := range countsOf(s) {
@@ -445,8 +435,8 @@ func TestIdealTypes(t *testing.T) {
 	}
 }
 
-// TestReadings: the readings of the FG-SIMT machine differ in what it executes on uniform operands, and in
-// what gives them.
+// TestReadings: the interpretations of the FG-SIMT machine differ in the instructions that execute on uniform operands and in
+// the instructions with uniform results.
 func TestReadings(t *testing.T) {
 	const src = `.version 8.0
 .target sm_80

@@ -1,7 +1,6 @@
 package interp_test
 
-// This file compares what every thread does on the engine and on the oracle: all programs
-// that there are, instruction by instruction.
+// This file compares each thread's execution on the engine and on the oracle, in all programs, instruction by instruction.
 
 import (
 	"bytes"
@@ -23,14 +22,14 @@ import (
 	"gemu/ptx"
 )
 
-// traceAccess is an instruction as a thread has executed it.
+// traceAccess is one instruction executed by a thread.
 type traceAccess struct {
 	in      *ptx.Instr
 	skipped bool // its guard was false
 	space   ptx.Space
-	addr    uint64 // of the memory it accesses: an offset in .shared and .local
+	addr    uint64 // memory address; an offset in .shared and .local
 	bytes   int
-	stores  string // the bytes, of a plain store
+	stores  string // stored bytes, of a plain store
 	writes  string // registers and their values
 }
 
@@ -48,17 +47,17 @@ func (d traceAccess) String() string {
 	return s + d.writes
 }
 
-// quiet is the deed without what it stores, which events have of plain stores alone.
+// quiet returns the access without its stored bytes, which events have for plain stores only.
 func (d traceAccess) quiet() traceAccess {
 	d.stores = ""
 	return d
 }
 
-// at notes what a deed accesses. All that is device memory counts as global.
+// at records the accessed memory. All device memory counts as global.
 func (d *traceAccess) at(space ptx.Space, addr uint64, bytes int) {
 	switch {
 	case space != ptx.Generic:
-	case mem.InShared(addr, 16): // of any CTA of a cluster: device memory lies above
+	case mem.InShared(addr, 16): // of any CTA of a cluster; device memory lies above
 		space, addr = ptx.Shared, addr-probe.SharedWindow
 	default:
 		space, addr = mem.Window(addr)
@@ -69,13 +68,13 @@ func (d *traceAccess) at(space ptx.Space, addr uint64, bytes int) {
 	d.space, d.addr, d.bytes = space, addr, bytes
 }
 
-// result is a register that an instruction has written.
+// result is a register written by an instruction.
 type result struct {
 	reg       ptx.RegID
 	low, high uint64
 }
 
-// write notes what an instruction has written.
+// write records the registers written by an instruction.
 func (d *traceAccess) write(list []result) {
 	slices.SortFunc(list, func(a, b result) int { return cmp.Compare(a.reg, b.reg) })
 	var s strings.Builder
@@ -85,20 +84,19 @@ func (d *traceAccess) write(list []result) {
 	d.writes = s.String()
 }
 
-// writesLater tells the instructions that do not write when they execute, but when
-// others do: calls, returns and barriers.
+// writesLater reports whether an instruction writes its results when other instructions execute: calls, returns and barriers.
 func writesLater(instr *ptx.Instr) bool {
 	return instr.Call != nil || instr.Form.Class == ptx.ClassControl || instr.Form.Class == ptx.ClassBarrier
 }
 
-// trace is what the threads have done, by CTA and thread.
+// trace has the executed instructions, by CTA and thread.
 type trace map[[2]int][]traceAccess
 
-// engineTrace is a probe that makes the trace of a launch in warps of a width.
+// engineTrace is a probe that records the trace of a launch in warps of a width.
 type engineTrace struct {
 	trace
 	width int
-	cta   int // of a launch with one worker, the CTA that runs
+	cta   int // the running CTA, in a launch with one worker
 }
 
 func (t *engineTrace) Subscription() probe.Subscription {
@@ -117,7 +115,7 @@ func (t *engineTrace) OnEvent(e *probe.Event) {
 		d := traceAccess{in: e.Instr, skipped: e.Lanes>>lane&1 == 0}
 		if !d.skipped {
 			for _, a := range e.Accesses {
-				if a.Lanes>>lane&1 != 0 { // of ldmatrix not all
+				if a.Lanes>>lane&1 != 0 { // ldmatrix uses only some lanes
 					d.at(a.Space, a.Addr[lane], a.Length(lane))
 					stored, ok := a.Stored(nil, lane)
 					if ok {
@@ -144,10 +142,10 @@ func (t *engineTrace) OnEvent(e *probe.Event) {
 	}
 }
 
-// add notes a step of the oracle.
+// add records a step of the oracle.
 func (t trace) add(s *oracle.Step) {
 	if s.Instr == nil {
-		return // the end of a body is no instruction
+		return // the end of a body is not an instruction
 	}
 	d := traceAccess{in: s.Instr, skipped: s.Skipped}
 	if !d.skipped {
@@ -167,7 +165,7 @@ func (t trace) add(s *oracle.Step) {
 	t[key] = append(t[key], d)
 }
 
-// difference is the first difference between traces.
+// difference returns the first difference between traces.
 func difference(engine, oracle trace) error {
 	threads := maps.Clone(engine)
 	maps.Copy(threads, oracle)
@@ -188,19 +186,19 @@ func difference(engine, oracle trace) error {
 	return nil
 }
 
-// beside is a program that the oracle runs beside the engine, launch by launch.
+// beside is a program that runs on the engine and on the oracle, launch by launch.
 type beside struct {
 	order func() oracle.Order
-	trace bool  // compare what threads do, too
-	count int64 // the instructions of threads, of the oracle
+	trace bool  // compare the threads' traces, too
+	count int64 // thread instructions of the oracle
 	errs  []error
 	trap  error // of the oracle
 
-	raced bool // leave out bytes to which threads have stored different values
-	found int  // such bytes that differ
+	raced bool // ignore bytes to which threads have stored different values
+	found int  // number of ignored bytes with differences
 }
 
-// launch readies a launch.
+// launch prepares a launch.
 func (b *beside) launch(t *testing.T, m *interp.Module, l *interp.Launch) {
 	engine := &engineTrace{trace: trace{}, width: cmp.Or(l.WarpSize, 32)}
 	steps, stores := trace{}, writers{}
@@ -220,7 +218,7 @@ func (b *beside) launch(t *testing.T, m *interp.Module, l *interp.Launch) {
 		b.count += n
 		return func() {
 			if b.trap != nil {
-				return // how far others have come is left open
+				return // the progress of other threads is undefined
 			}
 			twin.Each(func(a *mem.Allocation, engine, oracle []byte) {
 				if bytes.Equal(engine, oracle) {
@@ -263,7 +261,7 @@ func (b *beside) run(t *testing.T, p *corpus.Program) {
 	}
 }
 
-// programs are those there are, in warps of these widths.
+// programs returns all programs, in warps of these widths.
 func programs(t *testing.T, widths ...int) []*corpus.Program {
 	t.Helper()
 	list, err := corpus.Programs("../testdata")
@@ -273,19 +271,18 @@ func programs(t *testing.T, widths ...int) []*corpus.Program {
 	return slices.DeleteFunc(list, func(p *corpus.Program) bool { return !slices.Contains(widths, p.Width) })
 }
 
-// inTurns are the programs whose threads see in which order they run: who is the first at a
-// word, how often one looks at a flag, what time it is. They leave the same memory in any order, but for
-// these kernels, where the value of the first or last thread stays.
+// inTurns matches the programs whose threads observe the order in which they run: the first thread at a word, the number of
+// polls of a flag, the time. Their final memory does not depend on the order, except in these kernels, where the value of
+// the first or last thread stays.
 var (
 	inTurns = []string{"@bfs", "control/clusters_async.ptx", "control/clusters_cancel.ptx", "control/cp_async.ptx", "control/flag.ptx", "control/lock.ptx", "control/mbarrier.ptx", "control/tensor_async.ptx", "control/tensor_multicast.ptx", "corpus/triton_transpose_90.ptx", "insn/atom_contention.ptx", "insn/clock.ptx", "insn/cp_async.ptx", "nvcc/grid.ptx"}
-	looking = regexp.MustCompile(`^insn/tcgen05_(cp|mma)|^control/tensor_memory|^corpus/triton_.*_100|^corpus/cutlass_(wgmma|tma|umma)`) // these, too, by an mbarrier, and are many
+	looking = regexp.MustCompile(`^insn/tcgen05_(cp|mma)|^control/tensor_memory|^corpus/triton_.*_100|^corpus/cutlass_(wgmma|tma|umma)`) // these poll an mbarrier, and are many
 	races   = []string{"cas_once", "exch_chain"}
-	endless = []string{"short", "starved"} // these wait in vain, which the oracle finds out by the limit of steps alone
+	endless = []string{"short", "starved"} // these wait in vain, which the oracle detects only by the limit of steps
 )
 
-// TestTraces: every thread does the same on the engine and on the oracle, in each program:
-// the same instructions, at the same addresses, with the same results; and leaves the same
-// memory.
+// TestTraces: in each program, every thread executes the same on the engine and on the oracle (instructions, addresses,
+// results) and leaves the same memory.
 func TestTraces(t *testing.T) {
 	part.SkipShort(t)
 	seed := part.Seed(t)
@@ -311,13 +308,13 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// writers is who has stored what to memory that all threads share, byte by byte.
+// writers has the threads that have stored to memory shared by all threads, byte by byte.
 type writers map[uint64]*written
 
 type written struct {
-	cta, thread int       // the last
-	values      [4]uint64 // all that have been stored there: a set
-	race        bool      // different ones, by different threads, and not by atomics
+	cta, thread int       // the last writer
+	values      [4]uint64 // set of all stored values
+	race        bool      // different values by different threads, without atomics
 }
 
 // has reports whether a value has been stored.
@@ -346,13 +343,13 @@ func (w writers) add(s *oracle.Step) {
 	}
 }
 
-// TestOrders: in whatever order threads run, the memory they leave is the same, but for
-// bytes to which several threads store: they have one of the values stored there.
+// TestOrders: the final memory does not depend on the order in which threads run, except for bytes to which several threads
+// store: each has one of the stored values.
 func TestOrders(t *testing.T) {
 	part.SkipShort(t)
 	seed, share := part.Seed(t), uint64(part.Count(192, 48, 1))
 	for i, p := range programs(t, 32) {
-		if p.Name == "rotate" && !part.TryAll() { // 200,000 instructions that wait
+		if p.Name == "rotate" && !part.TryAll() { // 200,000 instructions of waiting
 			continue
 		}
 		if slices.Contains(races, p.Name) || slices.Contains(endless, p.Name) || !slices.Contains(inTurns, p.File) && (uint64(i)+seed)%share > 0 {

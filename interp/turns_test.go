@@ -1,7 +1,7 @@
 package interp_test
 
-// This file saves launches where CTAs wait for each other: in turns, while nothing gets on,
-// while more are admitted, under every policy.
+// This file saves launches whose CTAs wait for each other: between time slices, without progress, and while more CTAs are
+// admitted, under every policy.
 
 import (
 	"bytes"
@@ -17,9 +17,9 @@ import (
 	"gemu/ptx"
 )
 
-// turnsKernels use words of a buffer: each thread of wait_last waits for the last CTA; those of
-// count draw numbers in a loop, with some work in between; meet is a barrier of the grid; the
-// lanes of within wait for each other at a lock, those of apart for one that counts first.
+// turnsKernels use words of a buffer. Each thread of wait_last waits for the last CTA. The threads of count draw numbers in a
+// loop, with some work in between. meet is a barrier of the grid. The lanes of within wait for each other at a lock; the lanes
+// of apart wait for a lane that counts first.
 const turnsKernels = `.version 8.0
 .target sm_80
 .address_size 64
@@ -152,8 +152,7 @@ MEET:
 }
 `
 
-// trail is a probe that digests what happens, in the order in which it does, and pauses the
-// launch now and then.
+// trail is a probe that computes a digest of the events, in their order, and pauses the launch at some of them.
 type trail struct {
 	at []int // numbers of events to pause at, ascending
 	trailed
@@ -163,7 +162,7 @@ type trailed struct {
 	n             int // events
 	sum           uint64
 	inFlight      int
-	most          int // … at a time
+	most          int // maximum at the same time
 	instrs        map[[2]int]int
 	longest, ends int
 }
@@ -212,8 +211,8 @@ func (p *trail) Restore(state any) {
 	p.trailed = p.Save().(trailed)
 }
 
-// TestSavedTurns: a launch whose CTAs wait for each other goes on the same from wherever it is
-// saved, also if another launch has run in between.
+// TestSavedTurns: a launch whose CTAs wait for each other continues identically from every saved state, even if another
+// launch has run in between.
 func TestSavedTurns(t *testing.T) {
 	seed := part.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -221,8 +220,8 @@ func TestSavedTurns(t *testing.T) {
 		kernel      string
 		grid, block int
 		together    bool
-		inFlight    int // at least
-		long        int // instructions that a warp executes, at least
+		inFlight    int // minimum
+		long        int // minimum number of instructions that a warp executes
 	}{
 		{"wait_last", 40, 1, false, 33, 2 * 2048},
 		{"count", 3, 40, false, 3, 2 * 2048},
@@ -231,7 +230,7 @@ func TestSavedTurns(t *testing.T) {
 	} {
 		for _, policy := range interp.Reconvergers {
 			if c.kernel == "wait_last" && policy.Name == "its" {
-				continue // what is left of turns makes states recur late: the same, after millions of events
+				continue // the remaining time slices make states recur late: the same result, after millions of events
 			}
 			for name, mode := range interp.Modes {
 				if r.IntN(part.Count(4, 2, 1)) > 0 {
@@ -253,7 +252,7 @@ func TestSavedTurns(t *testing.T) {
 					t.Fatal(err)
 				}
 				trap := finish(t, e)
-				// Without a promise that lanes of a warp can wait for each other, they may or may not.
+				// Under a policy that does not promise that lanes of a warp can wait for each other, both outcomes are valid.
 				if trap != nil && (c.kernel != "within" || policy.Policy().LanesMayWait || !errors.Is(trap, probe.ErrDeadlock)) {
 					t.Errorf("%s: %v", what, trap)
 				}
@@ -315,8 +314,8 @@ func TestSavedTurns(t *testing.T) {
 	}
 }
 
-// stealKernel has CTAs take over the work of those that have not begun. Asking is the last that
-// one does in its turn, in the midst of a block.
+// stealKernel lets CTAs take over the work of CTAs that have not begun. The request is the last instruction of a time slice,
+// in the middle of a block.
 const stealKernel = `.version 8.6
 .target sm_100
 .address_size 64
@@ -351,8 +350,7 @@ WAIT:
 }
 `
 
-// TestPausedAnywhere: where warp splits or CTAs take turns, a pause before any of their instructions
-// leaves them their turns as they are.
+// TestPausedAnywhere: a pause before any instruction of warp splits or CTAs that take turns does not change their time slices.
 func TestPausedAnywhere(t *testing.T) {
 	part.SkipShort(t)
 	for _, c := range []struct {
