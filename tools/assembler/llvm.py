@@ -29,7 +29,7 @@ import tempfile
 
 import ptxas as assembler
 
-# What llc stands for in the tests' own notation.
+# The command that replaces llc in the tests' notation.
 DEFINES = re.compile(r"^\s*(?:;|//)\s*DEFINE:\s*(%\{[^}]*\})\s*=\s*(.*)$")
 RUN = re.compile(r"^\s*(?:;|//|#)\s*RUN:\s*(.*)$")
 

@@ -35,7 +35,7 @@ import subprocess
 import sys
 import tempfile
 
-# Files that gemu takes and the assembler does not.
+# Files that gemu accepts and the assembler rejects.
 TAKEN = {
     "testdata/good/manual.ptx": "examples of the manual, old ones among them",
     "testdata/good/shapes.ptx": "texture examples of the manual, which mix both modes of textures",
@@ -45,7 +45,7 @@ TAKEN = {
     "testdata/corpus/clang_O0_50.ptx": "the address of an .extern function, which a linker would bring",
 }
 
-# Lines that gemu refuses and the assembler does not, by what is in them.
+# Lines that gemu rejects and the assembler accepts, by a part of their text.
 REFUSED = {
     r'"at most 65536': "a limit of gemu's",
     r'"registers|registers"': "a limit of gemu's",
@@ -56,8 +56,8 @@ REFUSED = {
     r"lop3.*0\.\.255": "a table of nine bits: the manual has eight",
 }
 
-# Mutants that one side takes: what was changed, the instruction, what the other says if that
-# matters, and why it stays.
+# Mutants that only one side accepts: the kind of change, the instruction, the other side's
+# message if it matters, and the reason for the difference.
 MUTANTS = [
     (r"operand", r"^(st\.async|red\.async)", "the assembler fails with an internal error"),
     (r"", r"^st\.async\.\S*mbarrier", "a vector without .v2: the assembler guesses, and warns"),
@@ -81,7 +81,7 @@ MUTANTS = [
     (r"", r"", r"requires PTX ISA", "newer than the module's .version, to which it is not held"),
 ]
 
-# Instructions of --forms that one side takes, likewise.
+# Instructions of --forms that only one side accepts, in the same form.
 FORMS = [
     (r"register \.[bsu](8|16)", r".", r"cannot hold an address", "an address of 8 or 16 bits, where the manual has 32 or 64: the assembler warns, and with optimisation fails with an internal error on some"),
     (r"register \.(f|b128)", r"^(fence|(cp|cp\.reduce|applypriority)\.async\.bulk\S*tensor|fabric\S*tensor|tcgen05)", r"cannot hold an address", "an address in a register of floats or of 128 bits: the assembler does not look"),
@@ -143,7 +143,7 @@ FORMS = [
     (r"register \.[us]32", r"^tex\.grad\.(3d|a?cube)", r"mismatch|different types", "integers as coordinates, which the assembler does not copy"),
 ]
 
-# Messages about modules of --modules that one side takes, and why that stays.
+# Messages about modules of --modules that only one side accepts, and the reason for the difference.
 MODULES = [
     (r"unexpected \";\", want a name", "a declaration of nothing"),
     (r"a float initialises", "a float where an integer is wanted: see docs/design/ptx.md"),
@@ -209,7 +209,7 @@ def run_ptxas(ptxas, arch, file):
     return (-1 if "Memory allocation failure" in output else run.returncode), output
 
 
-# What a target that is too old is assembled for: the first that the assembler knows.
+# The target that replaces targets too old for the assembler: the first one that it knows.
 OLDEST = ["sm_50", "sm_75"]
 
 
@@ -267,11 +267,11 @@ def compare_files(ptxas, pool):
     return differences, f"{len(good)} files, {len(bad)} bad lines: {len(differences)} differences, {known} known ones; {left} files left out: 32-bit addresses, newer than the assembler, or it crashes"
 
 
-# Targets of --forms, with .version if it is not the newest, in the order in which they are
-# tried: an instruction is taken if one has it. What is refused for a reason that has nothing to
-# do with the target is not tried on others: of 1853 that sm_100a refuses, the 331 that another
-# takes all have a message with one of TARGETED. Of 'mov' it speaks in code of its own, which it
-# has for some targets.
+# Targets of --forms, with .version if it is not the newest, in the order of the attempts: an
+# instruction is accepted if one target accepts it. An instruction that is rejected for a reason
+# other than the target is not tried on the other targets: of 1853 that sm_100a rejects, the 331
+# that another target accepts all have a message with one of TARGETED. A message about 'mov' is
+# about code of the assembler's own, which it has for some targets.
 TARGETS = [("sm_100a", ""), ("sm_120a", ""), ("sm_90a", ""), ("sm_103a", ""), ("sm_101a", ""), ("sm_110a", ""), ("sm_107a", ""), ("sm_75", "6.3")]
 TARGETED = re.compile(r"not supported|Illegal modifier '\.collector::b|PTX ISA|\.target|sm_|Internal compiler error|instruction 'mov'|warning|fails without a message")
 
@@ -435,7 +435,7 @@ def compare_forms(ptxas, pool, args):
     return differences, f"{size} instructions: {n} differences; {judge.known(not args)}"
 
 
-# Instructions of --list that one side takes: the instruction, the reason of the other, and why it stays.
+# Instructions of --list that only one side accepts: the instruction, the other side's message, and the reason for the difference.
 LISTED = [
 ]
 
@@ -491,7 +491,7 @@ def compare_list(ptxas, pool, args):
     return differences, f"{len(lines)} instructions: {n} differences; {judge.known(not args)}; {not_run} that gemu says by name it does not run; {both} that both refuse; {len(every) - len(lines)} left out: newer than the assembler"
 
 
-# What --modules changes words of: module level, and the body of a function.
+# The texts in which --modules changes words: the module level, and the body of a function.
 SEEDS = [
     (".global .align 8 .b8 x[16] = {1, 2, 3};", ""),
     (".visible .global .v4 .f32 x[2] = {{1.0, 2.0, 3.0, 4.0}, {5.0, 6.0, 7.0, 8.0}};", ""),
@@ -531,7 +531,7 @@ SEEDS = [
     ("", "add.s32 %r1, -5, 3+4*2; mov.f32 %f1, 0f3F800000; mov.b32 %r1, (1<<4)|3; mov.u32 %r2, WARP_SZ; mov.s32 %r3, !0 ? ~5 : 07; mov.u64 %d1, 0xFFFFFFFFFFFFFFFFU;"),
 ]
 
-# Words that may stand for each other.
+# Groups of words that may replace each other.
 KINDS = [
     ".b8 .b16 .b32 .b64 .b128 .u8 .u16 .u32 .u64 .s8 .s16 .s32 .s64 .f16 .f16x2 .bf16 .f32 .f64 .pred .texref .v2 .v4 .v8".split(),
     ".const .global .local .param .reg .shared .tex .ptr .align".split(),

@@ -22,7 +22,7 @@ import ptxas as assembler
 
 TARGETS = "sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_110a", "sm_120a"
 LEFT_OUT = r"m64n(?!8k|256k)|satfinite|\.r[zmp]\.|\.sp\.sync|col\.row|row\.row|col\.col"
-# What multiplies matrices, or computes with or converts floats. Integer instructions are left out:
+# Instructions that multiply matrices, or compute with or convert floats. Integer instructions are omitted:
 # they may be there for addresses and descriptors.
 FLOATS = r"[A-Z]*MMA|FFMA|FADD|FMUL|HFMA2|HADD2|HMUL2|DFMA|DADD|F2F|F2FP"
 

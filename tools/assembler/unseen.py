@@ -332,7 +332,7 @@ def verdict(ptxas, path, part):
     return "" if said and all("Unresolved extern" in line for line in said.splitlines()) else said
 
 
-# What a kernel waits for that does not run: tensor memory, or a function of another module.
+# The reasons for which a kernel cannot run yet: tensor memory, or a function of another module.
 WAITS = {"another module": r"declared only|not defined|\.extern"}
 
 

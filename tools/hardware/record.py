@@ -30,7 +30,7 @@ class Failure(Exception):
     pass
 
 
-# The last version of PTX that a driver takes, by its version: the release notes of PTX.
+# The newest version of PTX that a driver accepts, by the driver's version (release notes of PTX).
 VERSIONS = {
     11080: (7, 8), 12000: (8, 0), 12010: (8, 1), 12020: (8, 2), 12030: (8, 3), 12040: (8, 4), 12050: (8, 5), 12060: (8, 5), 12070: (8, 6),
     12080: (8, 7), 12090: (8, 8), 13000: (9, 0), 13010: (9, 1), 13020: (9, 2),

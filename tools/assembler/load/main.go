@@ -1,5 +1,5 @@
-// Command load loads modules and lowers all their kernels without running them, and writes
-// for each what came of it as a line of JSON. tools/assembler/unseen.py counts what does not load.
+// Command load loads modules, lowers all their kernels without running them, and writes the
+// outcome of each module as a line of JSON. tools/assembler/unseen.py counts the failures.
 //
 //	go run -C tools ./assembler/load <names of files, one a line
 package main
@@ -15,7 +15,7 @@ import (
 	"gemu/ptx"
 )
 
-// outcome is what came of a file.
+// outcome is the outcome of a file.
 type outcome struct {
 	File        string
 	Error       string   // of the module, "" if it loads

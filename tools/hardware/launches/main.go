@@ -1,18 +1,20 @@
-// Command launches writes the launches of package corpus as lines of JSON, for who runs them
-// elsewhere: first a module, with its source, then each launch of it with what goes into it.
+// Command launches writes the launches of package corpus as lines of JSON, to run them on a
+// GPU: first a module with its source, then each launch of it with its inputs.
 //
 //	go run -C tools ./hardware/launches | tools/hardware/record.py
 //
-// Other launches than those with whose results the repository's are compared are -vary, of tensor
-// cores with other operands, and -random, of random programs. -against reads launches, and says
-// where what they leave on gemu is not what a record has; -run writes it, as record.py --keep does.
+// Without flags it writes the launches whose results the repository's tests compare. -vary writes
+// launches of tensor cores with other operands, and -random launches of random programs. -against
+// reads launches, runs them on gemu, and reports the differences from a record; -run writes the
+// results, as record.py --keep does.
 //
 //	go build -C tools -o "$PWD/launches" ./hardware/launches
 //	./launches -random 10000 -length 1 -grid 1 -block 32 >random.jsonl
 //	tools/hardware/record.py --jobs 8 <random.jsonl >left.jsonl
 //	./launches -against left.jsonl <random.jsonl
 //
-// With -known FILE, differences that such a file as testdata/hw/known.txt lists are counted, not shown.
+// With -known FILE, differences that the file lists are counted and not shown. testdata/hw/known.txt
+// is such a file.
 package main
 
 import (
@@ -48,7 +50,7 @@ func main() {
 	run := flag.Bool("run", false, "run the launches of standard input")
 	sm := flag.Int("sm", 90, "generation of the device to run them on, or to make random programs for")
 	flag.Parse()
-	var idle []string // flags that say what random programs are like, without any
+	var idle []string // flags for random programs, given without -random
 	flag.Visit(func(f *flag.Flag) {
 		if *random == 0 && slices.Contains([]string{"seed", "length", "grid", "block"}, f.Name) || *record == "" && f.Name == "known" {
 			idle = append(idle, "-"+f.Name)

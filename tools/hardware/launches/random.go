@@ -9,7 +9,7 @@ import (
 	"gemu/internal/corpus"
 )
 
-// randomPrograms lists the launches of n random programs (package fuzz) of all features, from a seed on.
+// randomPrograms lists the launches of n random programs (package fuzz) with all features, for the seeds from seed on.
 func randomPrograms(n int, seed uint64, o fuzz.Options) (list []*corpus.Launch, err error) {
 	if o.Features, err = fuzz.ParseFeatures("all"); err != nil {
 		return nil, err

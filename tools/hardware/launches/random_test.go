@@ -9,7 +9,7 @@ import (
 	"gemu/ptx"
 )
 
-// TestRandomPrograms: a random program leaves what it is verified to leave.
+// TestRandomPrograms checks that the launch of a random program leaves the memory that package fuzz verifies.
 func TestRandomPrograms(t *testing.T) {
 	shape := fuzz.Options{Version: ptx.Version{Major: 8}, SM: 90, Grid: 2, Block: ptx.Dim(64), Length: 100}
 	list, err := randomPrograms(2, 7, shape)
