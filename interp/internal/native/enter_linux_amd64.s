@@ -3,9 +3,9 @@
 
 // func enter(code unsafe.Pointer, c *Context)
 //
-// The frame is what native code may take of the stack, and more: Go makes room for it, and native code begins at its
-// upper end. R14, which holds g in Go, and X15 are set again by Go's wrapper of this function, and a signal's handler
-// finds g elsewhere. Stencils want a stack that is aligned as in C. The frame pointer is saved by the assembler.
+// The frame is larger than the stack that machine code may use. Go makes room for it, and machine code begins at its
+// upper end. Go's wrapper of this function restores R14, which holds g in Go, and X15; a signal handler finds g
+// elsewhere. Stencils need a stack aligned as in C. The assembler saves the frame pointer.
 TEXT ·enter(SB), 0, $1552-16
 	MOVQ code+0(FP), AX
 	MOVQ c+8(FP), R12

@@ -3,10 +3,10 @@
 
 // func enter(code unsafe.Pointer, c *Context)
 //
-// The frame is what native code may take of the stack, and more: Go makes room for it, and native code begins at its
-// upper end. Go's wrapper of this function has nothing in registers but g, R28, which stencils do not touch; they keep
-// the stack pointer, the frame pointer and where they return to. What another thread has written as code is executed
-// behind an ISB. Stencils want the context in R20, and so on: the calling convention preserve_none.
+// The frame is larger than the stack that machine code may use. Go makes room for it, and machine code begins at its
+// upper end. Go's wrapper of this function keeps nothing in registers but g (R28), which stencils do not touch. Stencils
+// preserve the stack pointer, the frame pointer and the return address. An ISB must precede code that another thread has
+// written. Stencils expect the context in R20, and so on: the calling convention preserve_none.
 TEXT ·enter(SB), 0, $1552-16
 	MOVD code+0(FP), R0
 	MOVD c+8(FP), R20
@@ -23,8 +23,8 @@ TEXT ·enter(SB), 0, $1552-16
 
 // func synchronize(from, to uintptr)
 //
-// It has instructions be fetched anew, as they are in memory (Arm ARM, B2.4.4): what the data cache has goes to where both
-// caches meet, what the instruction cache has is given up. CTR_EL0 says how large their lines are.
+// It makes the host fetch instructions again from memory (Arm ARM, B2.4.4): it cleans the data cache to the point of
+// unification and invalidates the instruction cache. CTR_EL0 has the sizes of their lines.
 TEXT ·synchronize(SB), NOSPLIT, $0-16
 	MOVD from+0(FP), R0
 	MOVD to+8(FP), R1

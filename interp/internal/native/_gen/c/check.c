@@ -1,5 +1,5 @@
-// Stencils of check mode: the registers of the reference lie behind those of the program, and what both have is compared.
-// Where it differs they leave.
+// Stencils of check mode. The reference's registers follow the program's. The stencils compare both, and leave if they
+// differ.
 
 #include "stencil.h"
 #include "vector.h"
@@ -13,22 +13,22 @@
 #define ROW_OF_r(X) ROW(u32, X)
 #define ROW_OF_q(X) WIDE(u64, X)
 
-// A program has many of these, and what is long in each would not fit the host's cache of instructions. So that is in
-// functions, one of each for a program, which stencils call at OTHER's place. They keep
-// the registers that stencils have values in.
+// A program has many of these stencils, and their long parts would not fit the host's instruction cache. The long parts are
+// functions, each once in a program, which stencils call at OTHER. The functions preserve the registers in which stencils
+// have values.
 #define FUNCTION(s, name) __attribute__((preserve_most)) u64 name(const struct compact *c, element_##s *row, element_##s *want, u64 lanes)
 typedef FUNCTION(r, function_r);
 typedef FUNCTION(q, function_q);
 #define CALL(s, ...) ((function_##s *)other)(__VA_ARGS__)
 
 #ifndef MASKED
-// FROM has v be what a shadow has in the first lanes, STEPPED gives it and goes on to the next.
+// FROM sets v to the shadow's values in the first lanes. STEPPED returns v and advances it to the next lanes.
 #define FROM(s, v, c) \
 	vector_##s v##_stride = (vector_##s)(element_##s)(c)->stride, v##_step = v##_stride * LANES_##s; \
 	vector_##s v = (vector_##s)(element_##s)(c)->base + MULTIPLES_##s(v##_stride);
 #define STEPPED(v) ({ typeof(v) now = v; v += v##_step; now; })
 
-// call_unlike: of some lanes, one of row is not as wanted.
+// call_unlike reports whether a row differs from the wanted row in some of the lanes.
 #define UNLIKE(s) \
 	static inline vector_##s unlike_all_##s(element_##s *row, element_##s *want) { \
 		vector_##s diff = {0}; \
@@ -43,8 +43,8 @@ typedef FUNCTION(q, function_q);
 	FUNCTION(s, call_unlike_##s) { return ANY(lanes == 0xffffffff ? unlike_all_##s(row, want) : unlike_some_##s(row, want, lanes)); }
 UNLIKE(r) UNLIKE(q)
 
-// call_differs: of some lanes, what a register of shadow c and row has is not as wanted: in the shadow for lanes that it speaks for, in
-// the row for others and those it is clean for.
+// call_differs reports whether a register, with shadow c and a row, differs from the wanted row in some of the lanes. It
+// compares the shadow for lanes that it covers, and the row for the other lanes and those that are in both.
 #define DIFFERS(s) \
 	FUNCTION(s, call_differs_##s) { \
 		u64 held = c->mask & lanes, rows = lanes & ~(held & ~(u64)c->clean); \
@@ -65,7 +65,7 @@ UNLIKE(r) UNLIKE(q)
 	}
 DIFFERS(r) DIFFERS(q)
 
-// call_note copies what a register has to where want is; call_moved: in some lanes it has something else than is noted there.
+// call_note copies a register to the note at want. call_moved reports whether the register differs from the note in some lanes.
 #define HAS(s, i) ({ \
 	vector_##s in = AMONG(s, c->mask, i); \
 	STEPPED(v) & in | VECTOR(s, row, i) & ~in; \
@@ -91,8 +91,8 @@ DIFFERS(r) DIFFERS(q)
 NOTED(r) NOTED(q)
 #endif
 
-// agree: a register, of shadow A and row B, has what row C has: other is call_differs. Lanes of H0 that the shadow speaks for are
-// counted.
+// agree leaves unless a register, with shadow A and row B, equals row C. OTHER is call_differs. It counts the lanes of H0 that
+// the shadow covers.
 #define AGREE(s) \
 	STENCIL(FORM(agree_##s)) { \
 		const struct compact *c = SHADOW(A, s##_shadows); \
@@ -104,8 +104,8 @@ NOTED(r) NOTED(q)
 AGREE(r) AGREE(q)
 
 #ifndef MASKED
-// agreed is agree of a register whose shadow speaks for all lanes, agreed_both that of one whose row has all of them, too: it is not worth a call.
-// Others go to OTHER. H0 is how many lanes are counted.
+// agreed is agree for a register whose shadow covers all lanes, agreed_both for one that is in shadow and row for all lanes.
+// They are short and call no function. For other registers they jump to OTHER. H0 is the number of lanes to count.
 #define AGREED(name, s, has, ...) \
 	STENCIL(name##_##s) { \
 		const struct compact *c = SHADOW(A, s##_shadows); \
@@ -124,8 +124,8 @@ AGREE(r) AGREE(q)
 AGREED(agreed, r, 0xffffffff, vector_r diff = {0};) AGREED(agreed, q, 0xffffffff, vector_q diff = {0};) AGREED_BOTH(r) AGREED_BOTH(q)
 #endif
 
-// still: the shadow A, which was compared before, has what row C has in lanes that it speaks for. Two lanes that are next to each other tell, for
-// what has the same values there has the same base and stride.
+// still jumps to OTHER if shadow A, which was compared before, still equals row C. It compares two neighbouring lanes: equal
+// values there mean equal base and stride.
 #ifdef MASKED
 #define NEIGHBOURS(m) \
 	u32 lane = __builtin_ctz((u32)(m)), beside = lane + (((u32)(m) & ((u32)(m) - 1)) != 0); \
@@ -145,7 +145,7 @@ AGREED(agreed, r, 0xffffffff, vector_r diff = {0};) AGREED(agreed, q, 0xffffffff
 	}
 STILL(r) STILL(q)
 
-// same: row B has what row C has, in lanes that execute: if some do, other is call_unlike.
+// same leaves unless row B equals row C in the executing lanes. In the masked form OTHER is call_unlike.
 #ifdef MASKED
 #define UNLIKE_ROWS(s) CALL(s, (struct compact *)0, ROW_OF_##s(B), ROW_OF_##s(C), (u32)m)
 #else
@@ -159,7 +159,7 @@ STILL(r) STILL(q)
 	}
 SAME(r) SAME(q)
 
-// copy has row D be row B.
+// copy copies row B to row D.
 #define COPY(s, T) \
 	STENCIL(FORM(copy_##s)) { \
 		const T *b = ROW_OF_##s(B); \
@@ -169,7 +169,7 @@ SAME(r) SAME(q)
 	}
 COPY(r, u32) COPY(q, u64)
 
-// holds: the elements at H0 of the memory that reach has found are those of row C.
+// holds leaves unless the elements at offset H0 of the memory found by reach equal row C.
 #define HOLDS(E, s) \
 	STENCIL(FORM(holds_##E##_##s)) { \
 		s64 step = ctx->step; \
@@ -199,21 +199,21 @@ COPY(r, u32) COPY(q, u64)
 HOLDS(u8, r) HOLDS(u16, r) HOLDS(u32, r) HOLDS(u8, q) HOLDS(u16, q) HOLDS(u32, q) HOLDS(u64, q)
 
 #ifndef MASKED
-// same_p: predicate B is what predicate C is, or, H0 being all ones, its complement.
+// same_p leaves unless predicate B equals predicate C, or its complement if H0 is all ones.
 STENCIL(same_p) {
 	if ((PREDICATE(B) ^ PREDICATE(C) ^ (u32)NUMBER(H0)) & (u32)m)
 		LEAVE;
 	NEXT;
 }
 
-// copy_p has predicate D be predicate B.
+// copy_p copies predicate B to predicate D.
 STENCIL(copy_p) {
 	u32 *d = AT(u32, D, P);
 	*d = *d & ~(u32)m | PREDICATE(B) & (u32)m;
 	NEXT;
 }
 
-// generic: the shadow A speaks for none of the lanes.
+// generic jumps to OTHER if shadow A covers any of the executing lanes.
 #define GENERIC(s) \
 	STENCIL(generic_##s) { \
 		if (SHADOW(A, s##_shadows)->mask & (u32)m) \
@@ -222,8 +222,8 @@ STENCIL(copy_p) {
 	}
 GENERIC(r) GENERIC(q)
 
-// note copies the shadow A to H0 of the notes: it is about to be overwritten. It is read in parts that have been written at once: else it
-// would not come from the store buffer.
+// note copies shadow A, which is about to be overwritten, to offset H0 of the notes. It reads the shadow in the parts in which
+// it was written, so that the store buffer can forward them.
 #define NOTE(s) \
 	STENCIL(note_##s) { \
 		volatile struct compact *c = SHADOW(A, s##_shadows), *note = (volatile struct compact *)(ctx->notes + PLACE(H0)); \
@@ -234,19 +234,19 @@ GENERIC(r) GENERIC(q)
 	}
 NOTE(r) NOTE(q)
 
-// tally adds H0 to the count at D.
+// tally adds H0 to the counter at D.
 STENCIL(tally) {
 	*(u64 *)((char *)ctx->counts + PLACE(HD)) += NUMBER(H0);
 	NEXT;
 }
 
-// tally_uniform does if the result under way is the same in all lanes.
+// tally_uniform is tally if the current compact result is uniform.
 STENCIL(tally_uniform) {
 	*(u64 *)((char *)ctx->counts + PLACE(HD)) += spare ? 0 : NUMBER(H0);
 	NEXT;
 }
 
-// memory_changed leaves if the flag is not set that memory is changed.
+// memory_changed leaves unless the flag for changed memory is set.
 STENCIL(memory_changed) {
 	if (!*ctx->memory_changed)
 		LEAVE;
@@ -260,8 +260,8 @@ STENCIL(all_active) {
 	NEXT;
 }
 #else
-// idle notes what a register, of shadow A and row B, has at H0 of the notes: other is call_note; idled: the lanes that do not execute,
-// and live, have it still: other is call_moved.
+// idle notes a register, with shadow A and row B, at offset H0 of the notes; OTHER is call_note. idled leaves unless the live
+// lanes that do not execute still have the noted values; OTHER is call_moved.
 #define IDLE(s) \
 	STENCIL(idle_##s) { \
 		if (ctx->live & ~(u32)m) \
@@ -275,9 +275,9 @@ STENCIL(all_active) {
 		NEXT; \
 	}
 IDLE(r) IDLE(q)
-// before notes, at H0 of the notes, what is in memory where lanes that do not execute a store, and live, would store by
-// the progression that reach has found: which lanes, and of each the HE bytes there. What is out of the allocation is
-// nobody's. after: it is there still. Where all lanes store to one place there is nothing to note.
+// before notes, at offset H0 of the notes, the memory at which live lanes that do not execute a store would store by the
+// affine address that reach has found: the mask of these lanes, and HE bytes for each. It omits bytes outside of the
+// allocation. after leaves unless the memory is unchanged. If all lanes store to one place there is nothing to note.
 #define EACH_IDLE(al) \
 	const char *from = (al)->ptr; \
 	u64 bytes = (u32)NUMBER(HE), size = (al)->size; \

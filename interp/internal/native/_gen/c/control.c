@@ -1,4 +1,4 @@
-// Stencils between instructions: guards, ends of blocks, ways out.
+// Stencils between instructions: guards, ends of blocks, exits.
 
 #include "stencil.h"
 
@@ -9,8 +9,8 @@ STENCIL(begin) {
 	NEXT;
 }
 
-// guard is before what executes where predicate A holds, or, H0 being all ones, where it does
-// not; other is the unguard behind it.
+// guard sets the active mask of a guarded instruction: the lanes for which predicate A holds, or,
+// if H0 is all ones, does not hold. If there are none it jumps to OTHER, the unguard after the instruction.
 STENCIL(guard) {
 	m = ctx->mask & (PREDICATE(A) ^ (u32)NUMBER(H0));
 	if ((u32)m == 0)
@@ -18,21 +18,22 @@ STENCIL(guard) {
 	NEXT;
 }
 
-// unguard is behind it.
+// unguard restores the active mask after a guarded instruction.
 STENCIL(unguard) {
 	m = ctx->mask;
 	NEXT;
 }
 
-// unguard_counted is unguard that counts the lanes kept back: not before, for what is guarded may leave, to be
-// executed by Go.
+// unguard_counted is unguard that counts the skipped lanes. It counts after the instruction, because the instruction may
+// exit and be executed by Go.
 STENCIL(unguard_counted) {
 	ctx->skipped += __builtin_popcount(ctx->mask & ~(u32)m);
 	m = ctx->mask;
 	NEXT;
 }
 
-// branch goes to other if all lanes do, next if none does, and leaves if they part, with the lanes that do.
+// branch jumps to OTHER if all lanes take the branch and continues if none does. If lanes diverge it leaves, with the
+// lanes that take it as outcome.
 STENCIL(branch) {
 	u32 taken = (PREDICATE(A) ^ (u32)NUMBER(H0)) & (u32)m;
 	if (taken == (u32)m)
@@ -44,8 +45,8 @@ STENCIL(branch) {
 	NEXT;
 }
 
-// edge is on the way to block H0, which leaves if lanes meet there. H1 is how many branches
-// it is. If the budget is used up, it goes to other.
+// edge is on the way to block H0. It leaves if H0 is the reconvergence point, or if every block is to be notified. It adds
+// H1 to the number of executed branches. If the budget is used up, it jumps to OTHER.
 STENCIL(edge) {
 	if (ctx->reconverge_at == (s32)NUMBER(H0) || ctx->notify_every_block)
 		LEAVE;
@@ -55,7 +56,7 @@ STENCIL(edge) {
 	NEXT;
 }
 
-// out stops at instruction H0 for reason H1.
+// out exits at instruction H0 with reason H1.
 STENCIL(out) {
 	ctx->pc = (s32)NUMBER(H0);
 	ctx->reason = (u32)NUMBER(H1);
