@@ -1,10 +1,9 @@
 package async
 
-// This file is asynchronous operations (manual 9.7.9.25, 9.7.9.12, 9.7.13.7): their effects
-// happen as late as may be, which is at the wait that orders them; the source is read then.
-// Those that an mbarrier is told of happen when somebody has looked at it in vain and they
-// complete its phase. What nobody has waited for happens when the CTA ends, or when more is to
-// come than a CTA keeps. With Launch.EagerEffects all happen where they are issued.
+// This file executes asynchronous operations (manual 9.7.9.25, 9.7.9.12, 9.7.13.7). An effect happens as late as
+// possible, at the wait that orders it; the source is read then. Effects that complete at an mbarrier happen after a
+// failed test of it, if they complete its phase. Effects without a wait happen when the CTA ends, or when the pending
+// effects of the CTA exceed their memory limit. With Launch.EagerEffects all effects happen at issue.
 
 import (
 	"cmp"
@@ -24,7 +23,7 @@ import (
 	"gemu/regfile"
 )
 
-// queueIndex is which of a thread's a kind of operation is in.
+// queueIndex returns the index of an operation's queue in AsyncThread.
 func queueIndex(op code.Async) int {
 	if op.Bulk {
 		return 1
@@ -32,7 +31,7 @@ func queueIndex(op code.Async) int {
 	return 0
 }
 
-// threadOf is what a thread has issued.
+// threadOf returns the asynchronous work of thread i of the CTA.
 func threadOf(a *machine.AsyncState, c *machine.CTA, i int) *machine.AsyncThread {
 	if a.Lanes == nil {
 		a.Lanes = make([]machine.AsyncThread, len(c.Warps)*c.Code.Width)
@@ -40,17 +39,17 @@ func threadOf(a *machine.AsyncState, c *machine.CTA, i int) *machine.AsyncThread
 	return &a.Lanes[i]
 }
 
-// newEffect is one of an instruction for a lane.
+// newEffect makes an effect of an instruction for a lane.
 func newEffect(w *machine.Warp, h int, instr *code.Instr, lane int, op code.Async) *machine.AsyncEffect {
 	return &machine.AsyncEffect{CTA: w.CTA, Src: w.SourceOf(instr), Warp: w.ID, Lane: 32*h + lane, Active: w.Mask, Op: op}
 }
 
-// failAsync stops the warp for what a lane would do.
+// failAsync stops the warp with a trap for the operation of a lane.
 func failAsync(w *machine.Warp, e *machine.AsyncEffect, format string, args ...any) {
 	w.Fail(e.Src, 1<<e.Lane, probe.ErrAsync, "%v: %s", probe.ErrAsync, fmt.Sprintf(format, args...))
 }
 
-// issueEffects notes effects, or has them now, up to the first that traps.
+// issueEffects issues effects up to the first that traps.
 func issueEffects(w *machine.Warp, list []*machine.AsyncEffect) {
 	for _, e := range list {
 		if w.Err != nil || !resolveEffect(w, e) {
@@ -60,7 +59,7 @@ func issueEffects(w *machine.Warp, list []*machine.AsyncEffect) {
 	}
 }
 
-// issueEffect notes an effect whose places have been found to be right, or has it now.
+// issueEffect makes an effect with valid addresses pending, or executes it now if it must not be deferred.
 func issueEffect(w *machine.Warp, e *machine.AsyncEffect) {
 	c := w.CTA
 	cl, l := c.Cluster, threadOf(&c.AsyncState, c, w.ThreadIndex(e.Lane))
@@ -69,7 +68,7 @@ func issueEffect(w *machine.Warp, e *machine.AsyncEffect) {
 	e.Sequence, e.Group = cl.Sequence, l.Groups[q]
 	cl.Sequence++
 	emitEffect(e, machine.StageIssued)
-	// The order of reductions on global memory can be seen by other CTAs: it is that of issue.
+	// Other CTAs can observe the order of reductions on global memory: it is the order of issue.
 	if c.Grid.EagerEffects || e.Op.Reduces && e.Op.To == ptx.Global {
 		if err := executeEffect(e); err != nil {
 			w.Err = err
@@ -88,7 +87,7 @@ func issueEffect(w *machine.Warp, e *machine.AsyncEffect) {
 		}
 		cl.Pending[e.Mbarrier] = append(cl.Pending[e.Mbarrier], e)
 	}
-	if e.Tensor != nil { // its group is told that the map has been read, also where an mbarrier is told of it
+	if e.Tensor != nil { // a wait for its group also waits for the read of the map, even if the effect completes at an mbarrier
 		l.Pending[q] = slices.DeleteFunc(l.Pending[q], func(e *machine.AsyncEffect) bool { return e.Done && e.Tensor != nil })
 	}
 	if !isPipeOp(e) && (e.Arrives || !e.Op.NotifiesMbarrier || e.Tensor != nil) {
@@ -98,17 +97,17 @@ func issueEffect(w *machine.Warp, e *machine.AsyncEffect) {
 	w.Err = limitEffects(c)
 }
 
-// chargeEffect notes that the effect takes n bytes more until it happens.
+// chargeEffect adds n bytes to the host memory that the effect takes until it happens.
 func chargeEffect(e *machine.AsyncEffect, n uint64) {
 	e.KeptBytes += n
 	e.CTA.AsyncState.KeptBytes += n
 }
 
-// MaxEffectBytes is how many bytes effects to come of a CTA may take.
+// MaxEffectBytes returns the limit of host memory for the pending effects of a CTA, in bytes.
 func MaxEffectBytes(g *machine.Grid) uint64 { return 1<<20 + uint64(g.Threads)<<13 }
 
-// limitEffects has the older half of the effects to come, if they take more memory than they may.
-// They may happen at any time.
+// limitEffects executes the oldest pending effects if all take more memory than the limit, until they take half of it.
+// Pending effects may happen at any time.
 func limitEffects(c *machine.CTA) error {
 	maxAddr := MaxEffectBytes(c.Grid)
 	if c.AsyncState.KeptBytes <= maxAddr {
@@ -131,28 +130,28 @@ func limitEffects(c *machine.CTA) error {
 	return nil
 }
 
-// dropEffects drops effects that mbarriers are told of.
+// dropEffects drops matching effects that complete at mbarriers.
 func dropEffects(cl *machine.Cluster, match func(*machine.AsyncEffect) bool) {
 	for addr := range cl.Pending {
 		dropEffectsAt(cl, addr, match)
 	}
 }
 
-// dropEffectsAt drops effects that one mbarrier is told of.
+// dropEffectsAt drops matching effects that complete at one mbarrier.
 func dropEffectsAt(cl *machine.Cluster, addr uint64, match func(*machine.AsyncEffect) bool) {
 	if cl.Pending[addr] = slices.DeleteFunc(cl.Pending[addr], match); len(cl.Pending[addr]) == 0 {
 		delete(cl.Pending, addr)
 	}
 }
 
-// sourceRegion is where the effect reads.
+// sourceRegion returns the bytes that the effect reads.
 func sourceRegion(e *machine.AsyncEffect) ([]byte, *mem.Fault) {
 	_, data, fault := e.CTA.RegionOf(e.Op.From, probe.AccessLoad, e.From, e.Bytes, e.Align())
 	return data, fault
 }
 
-// targetRegion is where the effect writes: if an mbarrier is told of it, in the shared memory that has
-// that.
+// targetRegion returns the bytes that the effect writes. If the effect completes at an mbarrier, they must be in the
+// same shared memory as the mbarrier.
 func targetRegion(e *machine.AsyncEffect) ([]byte, *mem.Fault) {
 	alloc, data, fault := e.CTA.RegionOf(e.Op.To, probe.AccessStore, e.To, e.Bytes+e.Fill, e.Align())
 	if owner := e.CTA.CTAAt(e.Mbarrier); fault == nil && alloc != nil && e.Op.NotifiesMbarrier && alloc != owner.SharedMem {
@@ -161,7 +160,7 @@ func targetRegion(e *machine.AsyncEffect) ([]byte, *mem.Fault) {
 	return data, fault
 }
 
-// resolveEffect traps if the effect cannot go where it should.
+// resolveEffect traps if the source or the target of the effect is invalid. It reports whether both are valid.
 func resolveEffect(w *machine.Warp, e *machine.AsyncEffect) bool {
 	_, fault := targetRegion(e)
 	addr := e.To
@@ -176,14 +175,14 @@ func resolveEffect(w *machine.Warp, e *machine.AsyncEffect) bool {
 	return true
 }
 
-// faultTrap is the trap of an effect, where it was issued.
+// faultTrap makes a trap for a memory fault of an effect, at its place of issue.
 func faultTrap(e *machine.AsyncEffect, fault *mem.Fault, addr uint64) *probe.Trap {
 	t := effectTrap(e, fault.Kind, "%s", fault.Msg)
 	t.Addr, t.Bytes, t.Nearby = addr, int(e.Bytes+e.Fill), fault.Near
 	return t
 }
 
-// effectTrap is one of an effect, where it was issued.
+// effectTrap makes a trap for an effect, at its place of issue.
 func effectTrap(e *machine.AsyncEffect, kind error, format string, args ...any) *probe.Trap {
 	c := e.CTA
 	t := c.NewTrap(e.Src, kind, format, args...)
@@ -191,7 +190,7 @@ func effectTrap(e *machine.AsyncEffect, kind error, format string, args ...any) 
 	return t
 }
 
-// executeEffect has an effect.
+// executeEffect executes an effect, unless it has happened already.
 //
 //go:norace
 func executeEffect(e *machine.AsyncEffect) error {
@@ -206,7 +205,7 @@ func executeEffect(e *machine.AsyncEffect) error {
 	c.AsyncState.KeptBytes -= e.KeptBytes
 	c.Changed = true
 	if e.Arrives {
-		// What its thread had copied before comes first.
+		// Earlier copies of its thread happen first.
 		l := &c.AsyncState.Lanes[e.Warp*c.Code.Width+e.Lane]
 		for len(l.Pending[0]) > 0 && l.Pending[0][0].Sequence < e.Sequence {
 			p := l.Pending[0][0]
@@ -255,7 +254,7 @@ func executeEffect(e *machine.AsyncEffect) error {
 	return nil
 }
 
-// completeEffect reports the pattern that was looked for, and tells the mbarrier of the bytes.
+// completeEffect completes the effect at its mbarrier: it reports a found pattern and counts the bytes.
 func completeEffect(e *machine.AsyncEffect) error {
 	return notifyMbarrier(e, func(b mbarrier) (mbarrier, string) {
 		if e.PatternFound {
@@ -265,10 +264,10 @@ func completeEffect(e *machine.AsyncEffect) error {
 	})
 }
 
-// transactionsOf is how many bytes the mbarrier is told of.
+// transactionsOf returns the number of bytes that the mbarrier counts.
 func transactionsOf(e *machine.AsyncEffect) uint64 { return e.Bytes + e.IgnoredBytes }
 
-// readSource reads the source, if that has not been done.
+// readSource reads the source, unless it has been read already.
 //
 //go:norace
 func readSource(e *machine.AsyncEffect) error {
@@ -291,12 +290,12 @@ func readSource(e *machine.AsyncEffect) error {
 	return nil
 }
 
-// arriveAtMbarrier arrives at the mbarrier.
+// arriveAtMbarrier executes the arrival of an effect at its mbarrier.
 func arriveAtMbarrier(e *machine.AsyncEffect) error {
 	return notifyMbarrier(e, func(b mbarrier) (mbarrier, string) { return b.arrive(1) })
 }
 
-// notifyMbarrier has an effect on its mbarrier.
+// notifyMbarrier updates the mbarrier of an effect.
 func notifyMbarrier(e *machine.AsyncEffect, update func(mbarrier) (mbarrier, string)) error {
 	c := e.CTA
 	b, bad := MbarrierAt(c, e.Mbarrier), notAnMbarrier
@@ -321,8 +320,8 @@ func reduceBytes(to, data []byte, r code.Reduction) {
 	}
 }
 
-// checkMbarrierWait has the effects that complete a phase of an mbarrier, which somebody has looked
-// at before they did: those up to the one that completes it. If they do not, none.
+// checkMbarrierWait executes the pending effects at an mbarrier after a failed test of it, up to the effect that completes
+// the phase. If they do not complete the phase, it executes none.
 func checkMbarrierWait(c *machine.CTA, addr uint64) error {
 	pending := c.Cluster.Pending
 	list := pending[addr]
@@ -340,7 +339,7 @@ func checkMbarrierWait(c *machine.CTA, addr uint64) error {
 		} else {
 			b, bad = b.completeTx(transactionsOf(list[n]))
 		}
-		if bad != "" { // which will be a trap
+		if bad != "" { // the effect will trap
 			n++
 			break
 		}
@@ -356,7 +355,7 @@ func checkMbarrierWait(c *machine.CTA, addr uint64) error {
 	return nil
 }
 
-// pendingText says what the mbarrier at an address will be told of, and has not yet.
+// pendingText describes the pending bytes and arrivals at an mbarrier, for messages.
 func pendingText(cl *machine.Cluster, addr uint64) string {
 	arrivals, bytes := 0, uint64(0)
 	for _, e := range cl.Pending[addr] {
@@ -375,7 +374,7 @@ func pendingText(cl *machine.Cluster, addr uint64) string {
 	return s
 }
 
-// awaitEffects has the effects of a thread's groups but the last ones, or reads their sources.
+// awaitEffects executes the effects of all groups of a thread except the last keepGroups, or reads their sources.
 func awaitEffects(c *machine.CTA, l *machine.AsyncThread, op code.Async, keepGroups int) error {
 	q := queueIndex(op)
 	if op.All {
@@ -385,7 +384,7 @@ func awaitEffects(c *machine.CTA, l *machine.AsyncThread, op code.Async, keepGro
 		e := l.Pending[q][0]
 		l.Pending[q] = l.Pending[q][1:]
 		switch {
-		case e.Arrives, e.Done: // it has no other to wait for now, and happens when somebody looks
+		case e.Arrives, e.Done: // an arrival happens at a test of its mbarrier
 		case e.Op.NotifiesMbarrier:
 			if err := readTensorMap(e); err != nil {
 				return err
@@ -425,7 +424,7 @@ func awaitEffects(c *machine.CTA, l *machine.AsyncThread, op code.Async, keepGro
 	return limitEffects(c)
 }
 
-// FinishAsync has all effects that nobody has waited for, in the order of issue.
+// FinishAsync executes all pending effects at the end of the CTA, in the order of issue.
 func FinishAsync(c *machine.CTA) error {
 	if err := finishGroups(c); err != nil {
 		return err
@@ -444,7 +443,7 @@ func FinishAsync(c *machine.CTA) error {
 	return err
 }
 
-// pendingEffects is all effects of the CTA that are still to come, in the order of issue.
+// pendingEffects returns all pending effects of the CTA, in the order of issue.
 func pendingEffects(c *machine.CTA) []*machine.AsyncEffect {
 	all := map[*machine.AsyncEffect]bool{}
 	for i := range c.AsyncState.Lanes {
@@ -468,8 +467,8 @@ func pendingEffects(c *machine.CTA) []*machine.AsyncEffect {
 	return slices.SortedFunc(maps.Keys(all), func(a, b *machine.AsyncEffect) int { return int(a.Sequence - b.Sequence) })
 }
 
-// CopyEffects makes what the CTAs have issued that of others, of the same ranks, and shares nothing
-// with them that changes.
+// CopyEffects replaces the asynchronous state of the cluster by a copy of another cluster's, CTA by CTA of the same rank.
+// The copy shares nothing mutable with the original.
 func CopyEffects(cl *machine.Cluster, other *machine.Cluster) {
 	copies := map[*machine.AsyncEffect]*machine.AsyncEffect{}
 	list := func(old []*machine.AsyncEffect) (list []*machine.AsyncEffect) {
@@ -554,7 +553,7 @@ func AsyncArrive(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	}
 }
 
-// findMbarrier finds the mbarrier that an effect tells, or traps. It may be another CTA's, unless own.
+// findMbarrier finds the mbarrier of an effect, or traps. With own it must be in the CTA's own shared memory.
 func findMbarrier(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffect, space ptx.Space, addr uint64, own bool) (ok bool) {
 	if e.Mbarrier, ok = mbarrierAt(w, h, instr, e.Lane&31, space, addr, own); ok && !MbarrierAt(w.CTA, e.Mbarrier).valid() {
 		failMbarrier(w, h, instr, e.Lane&31, e.Mbarrier, notAnMbarrier)
@@ -563,7 +562,7 @@ func findMbarrier(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEff
 	return ok
 }
 
-// AsyncCommit executes cp.async.commit_group, of bulk operations too.
+// AsyncCommit executes cp.async.commit_group and cp.async.bulk.commit_group.
 func AsyncCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	q := queueIndex(code.AsyncOf(instr.Imm))
 	for ; m != 0; m &= m - 1 {
@@ -571,7 +570,7 @@ func AsyncCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	}
 }
 
-// AsyncWait executes cp.async.wait_group and .wait_all, of bulk operations too.
+// AsyncWait executes cp.async.wait_group, cp.async.wait_all and cp.async.bulk.wait_group.
 func AsyncWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op, c := code.AsyncOf(instr.Imm), w.CTA
 	if c.AsyncState.Lanes == nil {
@@ -587,7 +586,7 @@ func AsyncWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 	}
 }
 
-// AsyncBulk executes cp.async.bulk and cp.reduce.AsyncState.bulk.
+// AsyncBulk executes cp.async.bulk and cp.reduce.async.bulk.
 func AsyncBulk(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op, masked := code.AsyncOf(instr.Imm), instr.Op == code.AsyncMasked
 	for ; m != 0 && w.Err == nil; m &= m - 1 {
@@ -630,7 +629,7 @@ func AsyncBulk(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 	}
 }
 
-// setIgnoredBytes leaves bytes at both ends out of a copy, or traps. What is there in shared memory stays.
+// setIgnoredBytes removes bytes at both ends from a copy, or traps. Their targets in shared memory keep their values.
 func setIgnoredBytes(w *machine.Warp, e *machine.AsyncEffect, left, right uint64) bool {
 	for _, n := range [...]uint64{left, right} {
 		if n > 15 {
@@ -650,8 +649,7 @@ func setIgnoredBytes(w *machine.Warp, e *machine.AsyncEffect, left, right uint64
 	return true
 }
 
-// setMbarrier looks whether an effect that reports something tells an mbarrier that can have reports, or
-// traps.
+// setMbarrier checks that the mbarrier of an effect with a report has .layout::v1, or traps.
 func setMbarrier(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffect) bool {
 	if MbarrierAt(w.CTA, e.Mbarrier).v1() {
 		return true
@@ -660,8 +658,8 @@ func setMbarrier(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffe
 	return false
 }
 
-// AsyncCancel executes clusterlaunchcontrol.try_cancel. Which cluster it takes out of the launch is
-// settled here, where CTAs take turns; the answer comes as other effects do.
+// AsyncCancel executes clusterlaunchcontrol.try_cancel. It takes a cluster out of the launch at once, in the ordered half
+// of a round; the response is written later, as an asynchronous effect.
 func AsyncCancel(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op := code.AsyncOf(instr.Imm)
 	for ; m != 0 && w.Err == nil; m &= m - 1 {
@@ -672,7 +670,7 @@ func AsyncCancel(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 			return
 		}
 		e.Data, e.Persistent = w.CTA.Grid.Cancel(), true
-		w.CTA.Ordered = false // the others have theirs before the next
+		w.CTA.Ordered = false // other CTAs execute globally ordered instructions before the next one of this CTA
 		list := []*machine.AsyncEffect{e}
 		if op.All {
 			list = multicastEffect(w, e, 1<<w.CTA.Grid.ClusterSize-1)
@@ -681,9 +679,9 @@ func AsyncCancel(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	}
 }
 
-// multicastEffect is an effect on shared memory for each of the CTAs of the cluster whose ranks a mask
-// has: at the same place of their shared memory, and they tell the mbarrier at the same place. It
-// traps for a place that is not in shared memory, and for a rank that the cluster does not have.
+// multicastEffect returns a copy of an effect on shared memory for each CTA of the cluster in a mask of ranks, with target
+// and mbarrier at the same offsets in that CTA's shared memory. It traps if the target is not in shared memory or the
+// cluster does not have the rank.
 func multicastEffect(w *machine.Warp, e *machine.AsyncEffect, ranks uint32) (list []*machine.AsyncEffect) {
 	if e.Op.To == ptx.Shared {
 		e.To, e.Op.To = e.To+probe.SharedWindow, ptx.Generic

@@ -1,7 +1,6 @@
 package async
 
-// This file tells probes of asynchronous operations: as they are issued, as their effects read
-// memory, and as they write it.
+// This file emits the events of asynchronous operations: at issue, when an effect reads memory and when it writes memory.
 
 import (
 	"unsafe"
@@ -14,10 +13,10 @@ import (
 	"gemu/probe"
 )
 
-// emitEffect tells probes of the effect, whose places have been found to be right.
+// emitEffect emits an event of an effect. The addresses of the effect must be valid.
 func emitEffect(e *machine.AsyncEffect, stage machine.EffectStage) {
 	c := e.CTA
-	if !c.IsSubscribed(probe.OnEffect) || e.PipeOp != nil && e.PipeOp.Access == nil { // a shift has to do with tensor memory only
+	if !c.IsSubscribed(probe.OnEffect) || e.PipeOp != nil && e.PipeOp.Access == nil { // a shift accesses only tensor memory
 		return
 	}
 	s := c.Stream
@@ -44,8 +43,8 @@ func emitEffect(e *machine.AsyncEffect, stage machine.EffectStage) {
 	event.Emit(s, v, probe.OnEffect)
 }
 
-// pipedSegments lists what an operation of tensor cores reads, in one or both CTAs of a pair. A multiplication whose
-// matrix A a commit has had read reads that before B.
+// pipedSegments lists the reads of a tensor-core operation from shared memory, in one or both CTAs of a pair. If a commit
+// made a multiplication read its matrix A, it reads A before B.
 func pipedSegments(e *machine.AsyncEffect, stage machine.EffectStage) {
 	p := e.PipeOp
 	ctas, _ := pairIndex(e.CTA, p.Pair)
@@ -60,7 +59,7 @@ func pipedSegments(e *machine.AsyncEffect, stage machine.EffectStage) {
 	}
 }
 
-// addReadSegment adds bytes of a CTA's shared memory to the pieces that are read, if need be.
+// addReadSegment adds bytes of a CTA's shared memory to the read segments. It extends the last segment if they follow it.
 func addReadSegment(s *machine.EventStream, c *machine.CTA, addr uint64, n int) {
 	if k := len(s.Segments); k > 0 {
 		if p := &s.Segments[k-1]; p.From == c.SharedMem.Public() && p.FromOffset+uint64(p.Read) == addr {
@@ -71,7 +70,7 @@ func addReadSegment(s *machine.EventStream, c *machine.CTA, addr uint64, n int) 
 	s.Segments = append(s.Segments, probe.Segment{From: c.SharedMem.Public(), FromOffset: addr, Read: n})
 }
 
-// emitProduct tells probes of a multiplication of a warpgroup, for warp i of it.
+// emitProduct emits an event of a multiplication of a warpgroup, for warp i of the warpgroup.
 func emitProduct(c *machine.CTA, i int, p *machine.PendingProduct, stage machine.EffectStage) {
 	if !c.IsSubscribed(probe.OnEffect) {
 		return
@@ -95,12 +94,12 @@ func emitProduct(c *machine.CTA, i int, p *machine.PendingProduct, stage machine
 	event.Emit(s, v, probe.OnEffect)
 }
 
-// offset is where a slice of an allocation begins in it.
+// offset returns the offset of a slice in its allocation, in bytes.
 func offset(alloc *mem.Allocation, data []byte) uint64 {
 	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(data))) - uintptr(alloc.Ptr))
 }
 
-// plainSegments lists the pieces of a copy of bytes.
+// plainSegments lists the segments of a copy of bytes.
 func plainSegments(e *machine.AsyncEffect) {
 	c, s := e.CTA, e.CTA.Stream
 	to, data, fault := c.RegionOf(e.Op.To, probe.AccessStore, e.To, e.Bytes+e.Fill, e.Align())
@@ -144,7 +143,7 @@ func plainSegments(e *machine.AsyncEffect) {
 	}
 }
 
-// tensorSegments lists the pieces of a copy of a box; none if its map has changed and does not fit any more.
+// tensorSegments lists the segments of a copy of a box; none if its tensor map has changed and is no longer valid for it.
 func tensorSegments(e *machine.AsyncEffect) {
 	c, s, t := e.CTA, e.CTA.Stream, e.Tensor
 	m := t.M

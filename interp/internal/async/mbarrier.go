@@ -1,7 +1,7 @@
 package async
 
-// This file is mbarriers (manual 9.7.13.15): barriers in shared memory, which threads and
-// asynchronous operations arrive at, and threads look at.
+// This file executes operations on mbarriers (manual 9.7.13.15): barriers in shared memory at which threads and
+// asynchronous operations arrive, and which threads test.
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ import (
 	"gemu/regfile"
 )
 
-// mbarrier is the 8 bytes of an mbarrier, which are also the state that an arrival gives:
+// mbarrier is the 8 bytes of an mbarrier. An arrival returns them as the state:
 //
 //	bits  0–19  pending arrivals of the current phase
 //	     20–39  arrivals that the next phase expects
@@ -26,8 +26,8 @@ import (
 //	     61–62  the phase, modulo 4: bit 61 is its parity
 //	        63  1
 //
-// That is .layout::v0. With .layout::v1 the counts of arrivals have nine bits each, for which there is
-// a conditional phase, and payload reports: of each a predicate above a value of eight bits.
+// This is .layout::v0. With .layout::v1 the counts of arrivals have nine bits each. The free bits hold a conditional
+// phase and payload reports; each report is a predicate above a value of eight bits.
 //
 //	bits  0–8   pending arrivals of the current phase
 //	      9–17  the report of the current phase
@@ -38,13 +38,13 @@ import (
 //	     40–62  as above
 //	        63  0
 //
-// Memory that is all zeros is none.
+// Zeroed memory is not an mbarrier.
 type mbarrier uint64
 
-// maxMbarrierCount is the largest that any of the counts may be (manual 9.7.13.15.2).
+// maxMbarrierCount is the maximum of all counts (manual 9.7.13.15.2).
 const maxMbarrierCount = 1<<20 - 1
 
-// maxMbarrierCountV1 is the largest that the counts of arrivals may be with .layout::v1.
+// maxMbarrierCountV1 is the maximum of the counts of arrivals with .layout::v1.
 const maxMbarrierCountV1 = 1<<9 - 1
 
 func newMbarrier(count uint64, v1 bool) mbarrier {
@@ -58,7 +58,7 @@ func newMbarrier(count uint64, v1 bool) mbarrier {
 // v1 reports whether the mbarrier has .layout::v1.
 func (b mbarrier) v1() bool { return b>>63 == 0 && b>>38&3 == 2 }
 
-// maxArrivals is the largest that its counts of arrivals may be.
+// maxArrivals returns the maximum of the mbarrier's counts of arrivals.
 func (b mbarrier) maxArrivals() uint64 {
 	if b.v1() {
 		return maxMbarrierCountV1
@@ -78,8 +78,8 @@ func (b mbarrier) parity() uint64 { return b.phase() & 1 }
 
 func (b mbarrier) valid() bool { return (b>>63 != 0 || b.v1()) && b.tx() >= -maxMbarrierCount }
 
-// conditional is how many conditional phases have been completed, modulo 4 (manual of PTX 9.4, phases
-// of the mbarrier object).
+// conditional returns the number of completed conditional phases, modulo 4 (manual of PTX 9.4, phases of the mbarrier
+// object).
 func (b mbarrier) conditional() uint64 {
 	if b.v1() {
 		return uint64(b) >> 18 & 3
@@ -87,8 +87,7 @@ func (b mbarrier) conditional() uint64 {
 	return b.phase()
 }
 
-// report is the payload report of the phase that was completed last: a predicate, then a value of eight
-// bits.
+// report returns the payload report of the phase completed last: a predicate, then a value of eight bits.
 func (b mbarrier) report() uint32 {
 	if b.v1() {
 		return uint32(b >> 29 & 0x1ff)
@@ -96,15 +95,15 @@ func (b mbarrier) report() uint32 {
 	return 0
 }
 
-// withReport is the report-on operation of a copy that has found its pattern: the predicate of the current
-// phase is set, and its value stays.
+// withReport executes the report-on operation of a copy that has found its pattern: it sets the predicate of the current
+// phase and keeps its value.
 func (b mbarrier) withReport() mbarrier { return b | 1<<17 }
 
-// MbarrierPhase is how many phases the mbarrier of eight bytes has completed, modulo 4.
+// MbarrierPhase returns the number of completed phases of the mbarrier in eight bytes, modulo 4.
 func MbarrierPhase(word uint64) uint64 { return mbarrier(word).phase() }
 
-// MbarrierCounts is the counts of the mbarrier of eight bytes: arrivals that are missing, arrivals that a
-// phase expects, and bytes.
+// MbarrierCounts returns the counts of the mbarrier in eight bytes: missing arrivals, expected arrivals of a phase, and
+// the tx-count in bytes.
 func MbarrierCounts(word uint64) (pending, expected uint64, tx int64) {
 	b := mbarrier(word)
 	return b.pending(), b.expected(), b.tx()
@@ -127,7 +126,7 @@ func (b mbarrier) complete() mbarrier {
 	return after
 }
 
-// arrive is the arrive-on operation (manual 9.7.13.15.7), or says why it cannot be.
+// arrive executes the arrive-on operation (manual 9.7.13.15.7), or returns the reason why it is invalid.
 func (b mbarrier) arrive(n uint64) (mbarrier, string) {
 	if n > b.pending() {
 		return b, fmt.Sprintf("%d arrive, of %d arrivals that its phase still waits for", n, b.pending())
@@ -135,7 +134,7 @@ func (b mbarrier) arrive(n uint64) (mbarrier, string) {
 	return (b - mbarrier(n)).complete(), ""
 }
 
-// increase is one more arrival that the phase waits for.
+// increase adds one expected arrival to the current phase.
 func (b mbarrier) increase() (mbarrier, string) {
 	if maxAddr := b.maxArrivals(); b.pending() == maxAddr {
 		return b, fmt.Sprintf("more than %d pending arrivals", maxAddr)
@@ -143,7 +142,7 @@ func (b mbarrier) increase() (mbarrier, string) {
 	return b + 1, ""
 }
 
-// drop is n arrivals fewer from the next phase on.
+// drop removes n expected arrivals from the next phase on.
 func (b mbarrier) drop(n uint64) (mbarrier, string) {
 	if n > b.expected() {
 		return b, fmt.Sprintf("%d are dropped, of %d that it expects", n, b.expected())
@@ -151,8 +150,8 @@ func (b mbarrier) drop(n uint64) (mbarrier, string) {
 	return b - mbarrier(n<<20), ""
 }
 
-// expect is the expect-tx operation (manual 9.7.13.15.5.1), which completes the phase if it
-// brings the tx-count up to zero and all have arrived (9.7.13.15.6).
+// expect executes the expect-tx operation (manual 9.7.13.15.5.1). It completes the phase if the tx-count rises to zero and
+// no arrival is missing (9.7.13.15.6).
 func (b mbarrier) expect(n uint64) (mbarrier, string) {
 	b, bad := b.addTx(n)
 	if bad == "" {
@@ -161,7 +160,7 @@ func (b mbarrier) expect(n uint64) (mbarrier, string) {
 	return b, bad
 }
 
-// addTx is a tx-count that is higher by n.
+// addTx adds n to the tx-count.
 func (b mbarrier) addTx(n uint64) (mbarrier, string) {
 	if int64(n)+b.tx() > maxMbarrierCount {
 		return b, fmt.Sprintf("a tx-count of %d, at most %d is possible", int64(n)+b.tx(), maxMbarrierCount)
@@ -169,7 +168,7 @@ func (b mbarrier) addTx(n uint64) (mbarrier, string) {
 	return b + mbarrier(n<<40), ""
 }
 
-// completeTx is the complete-tx operation (manual 9.7.13.15.5.2).
+// completeTx executes the complete-tx operation (manual 9.7.13.15.5.2).
 func (b mbarrier) completeTx(n uint64) (mbarrier, string) {
 	if b.tx()-int64(n) < -maxMbarrierCount {
 		return b, fmt.Sprintf("a tx-count of %d, at least %d is possible", b.tx()-int64(n), -maxMbarrierCount)
@@ -177,7 +176,7 @@ func (b mbarrier) completeTx(n uint64) (mbarrier, string) {
 	return (b - mbarrier(n<<40)).complete(), ""
 }
 
-// String says what the mbarrier waits for.
+// String describes the missing arrivals and bytes of the mbarrier.
 func (b mbarrier) String() string {
 	s := fmt.Sprintf("%d of %d arrivals are missing in the phase of parity %d", b.pending(), max(b.expected(), b.pending()), b.parity())
 	if b.pending() == 0 {
@@ -189,12 +188,12 @@ func (b mbarrier) String() string {
 	return s
 }
 
-// MbarrierAt is the one at an address in .shared space, which may be another CTA's.
+// MbarrierAt returns the mbarrier at an address in .shared space, in this or another CTA's shared memory.
 func MbarrierAt(c *machine.CTA, addr uint64) *mbarrier {
 	return (*mbarrier)(unsafe.Pointer(&c.CTAAt(addr).Shared[machine.AddressInRank(addr, 0)]))
 }
 
-// mbarrierName is what messages call the one at an address in .shared space.
+// mbarrierName returns the name of the mbarrier at an address in .shared space, for messages.
 func mbarrierName(c *machine.CTA, addr uint64) string {
 	of, offset := "", machine.AddressInRank(addr, 0)
 	if c.Grid.Clustered() {
@@ -211,8 +210,8 @@ func mbarrierName(c *machine.CTA, addr uint64) string {
 	return fmt.Sprintf("mbarrier at %#x of shared memory%s", addr, of)
 }
 
-// mbarrierAt finds the mbarrier of a lane's address, in .shared space, or traps. It may be
-// another CTA's, unless own.
+// mbarrierAt returns the address in .shared space of the mbarrier at a lane's address, or traps. With own the mbarrier
+// must be in the CTA's own shared memory.
 func mbarrierAt(w *machine.Warp, h int, instr *code.Instr, lane int, space ptx.Space, addr uint64, own bool) (at uint64, ok bool) {
 	place, ok := placeOfMbarrier(w, h, instr, lane, &mem.Access{Request: probe.Request{Space: space, Bytes: 8, Kind: probe.AccessAtomic}}, addr)
 	if !ok {
@@ -232,7 +231,7 @@ func mbarrierAt(w *machine.Warp, h int, instr *code.Instr, lane int, space ptx.S
 	return 0, false
 }
 
-// placeOfMbarrier finds what a lane accesses, or traps.
+// placeOfMbarrier finds the memory that a lane accesses, or traps.
 func placeOfMbarrier(w *machine.Warp, h int, instr *code.Instr, lane int, request *mem.Access, addr uint64) (mem.Location, bool) {
 	view := access.View(w)
 	place, fault := view.Resolve(request, addr)
@@ -244,14 +243,14 @@ func placeOfMbarrier(w *machine.Warp, h int, instr *code.Instr, lane int, reques
 	return place, true
 }
 
-// failMbarrier stops the warp for what a lane does to an mbarrier.
+// failMbarrier stops the warp with a trap for the operation of a lane on an mbarrier.
 func failMbarrier(w *machine.Warp, h int, instr *code.Instr, lane int, addr uint64, what string) {
 	w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrBarrier, "%v: %s: %s", probe.ErrBarrier, mbarrierName(w.CTA, addr), what)
 }
 
 const notAnMbarrier = "it has not been initialised"
 
-// mbarrierCountOf is an operand that is a count, from least to most, or traps.
+// mbarrierCountOf returns a count operand, or traps if it is out of range.
 func mbarrierCountOf(w *machine.Warp, h int, instr *code.Instr, lane int, addr uint64, n, minCount, maxCount uint32) (uint64, bool) {
 	if n < minCount || n > maxCount {
 		failMbarrier(w, h, instr, lane, addr, fmt.Sprintf("a count of %d, want %d to %d", n, minCount, maxCount))
@@ -260,7 +259,7 @@ func mbarrierCountOf(w *machine.Warp, h int, instr *code.Instr, lane int, addr u
 	return uint64(n), true
 }
 
-// DescribeMbarrier says what an operation on mbarriers accesses for lanes.
+// DescribeMbarrier describes the accesses of an mbarrier operation, by lane.
 func DescribeMbarrier(w *machine.Warp, instr *code.Instr, to *probe.Access, lanes uint64, wanted bool) {
 	to.Reset(probe.Request{Space: code.MbarrierOf(instr.Imm).Space, Bytes: 8, Kind: machine.AccessKinds[instr.Op]}, lanes, to.Machine)
 	if wanted {
@@ -271,7 +270,7 @@ func DescribeMbarrier(w *machine.Warp, instr *code.Instr, to *probe.Access, lane
 	}
 }
 
-// MbarrierLanes executes what changes mbarriers, one lane after the other.
+// MbarrierLanes executes the instructions that change mbarriers, lane by lane.
 func MbarrierLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op, c := code.MbarrierOf(instr.Imm), w.CTA
 	for ; m != 0; m &= m - 1 {
@@ -299,7 +298,7 @@ func MbarrierLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 			failMbarrier(w, h, instr, lane, addr, notAnMbarrier)
 			return
 		}
-		after, bad := mbarrier(0), "" // what is invalidated is none
+		after, bad := mbarrier(0), "" // invalidated memory is not an mbarrier
 		if instr.Op != code.MbarrierInval {
 			n, ok := mbarrierCountOf(w, h, instr, lane, addr, f.Src32(instr.B)[lane], 0, maxMbarrierCount)
 			if !ok {
@@ -321,8 +320,7 @@ func MbarrierLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 	}
 }
 
-// arrival is mbarrier.arrive and .arrive_drop. With .expect_tx it is one operation, which looks
-// at the counts once.
+// arrival executes mbarrier.arrive and .arrive_drop. With .expect_tx both are one operation, which checks the counts once.
 func (b mbarrier) arrival(op code.Mbarrier, n uint64) (after mbarrier, bad string) {
 	after = b
 	if op.Expect {
@@ -342,7 +340,7 @@ func (b mbarrier) arrival(op code.Mbarrier, n uint64) (after mbarrier, bad strin
 	return after, bad
 }
 
-// transaction is mbarrier.expect_tx and .complete_tx.
+// transaction executes mbarrier.expect_tx and .complete_tx.
 func (b mbarrier) transaction(op code.Mbarrier, n uint64) (after mbarrier, bad string) {
 	if op.Expect {
 		return b.expect(n)
@@ -413,12 +411,12 @@ func MbarrierLayout(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, 
 	}
 }
 
-// MbarrierWait executes test_wait and try_wait, which looks as briefly: lanes that wait look
-// again. A warp that has looked in vain gives the others their turn.
+// MbarrierWait executes test_wait and try_wait. try_wait does not suspend either: lanes that wait test again. After a
+// failed test the warp yields to the other warps.
 func MbarrierWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op, c := code.MbarrierOf(instr.Imm), w.CTA
-	done, failedWaits := uint32(0), []uint64(nil) // … and the mbarriers looked at in vain
-	var reports regfile.Row32                     // without a report of a phase that is not complete
+	done, failedWaits := uint32(0), []uint64(nil) // failedWaits: addresses of mbarriers with an incomplete phase
+	var reports regfile.Row32                     // reports of completed phases; 0 for an incomplete phase
 	for n := m; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
 		addr, ok := mbarrierAt(w, h, instr, lane, op.Space, f.Src64(instr.A)[lane], true)
@@ -481,8 +479,8 @@ func MbarrierWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 	}
 }
 
-// AwaitedMbarrierText says of the mbarrier that the warp has last looked at in vain what it lacks; "" if
-// there is none.
+// AwaitedMbarrierText describes the missing arrivals and bytes of the mbarrier that the warp last tested as incomplete; ""
+// if there is none.
 func AwaitedMbarrierText(w *machine.Warp) string {
 	if w.AwaitedMbarrier == 0 {
 		return ""
