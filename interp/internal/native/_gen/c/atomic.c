@@ -1,9 +1,9 @@
-// Stencils of atomic operations, one lane after the other. Where CTAs run in parallel those on global memory are
-// the host's.
+// Stencils of atomic operations, one lane after the other. If CTAs run in parallel, operations on global memory use
+// atomic instructions of the host.
 
 #include "rows.h"
 
-// ONE is the operation on memory at q: old is what was there, now what is then.
+// ONE is the operation on memory at q: old is the value before, now the value after.
 #define ONE(T, q, value, parallel) \
 	T old, now; \
 	if (parallel) { \
@@ -29,7 +29,7 @@
 		*ctx->memory_changed = 1; \
 	NEXT;
 
-// ATOMIC gives what was there, REDUCE does not.
+// ATOMIC returns the old value, REDUCE does not.
 #define ATOMIC_(kind, name, T, as, ds, space, value, result) \
 	STENCIL(FORM(kind##_##name##_##as##_##space)) { \
 		REACH_##space(sizeof(T)) ADDR_##as \

@@ -1,12 +1,12 @@
-// Stencils of special registers, of addresses that are the warp's own, and of what its lanes do together. A
-// collective instruction leaves where lanes are missing that it names.
+// Stencils of special registers, of addresses in a frame or in shared memory, and of collective instructions. A
+// collective instruction leaves if lanes of its membermask are missing.
 
 #include "rows.h"
 
 #define FILL(ds, v) EACH_KEPT(ds, i) KEEP_##ds(i, (ROW_##ds)(typeof(d[0] + 0u))(v))
 
-// The special register at offset H0, of which the bits of H1 are wanted; the one in the row at H0 of those of the warp,
-// or of all warps.
+// The uniform special register at offset H0, reduced to the bits of H1; the special register in the row at H0, from the
+// rows of the warp or of all warps.
 #define SPECIAL(ds) \
 	STENCIL(FORM(sreg_##ds)) { \
 		DATA_##ds(D) \
@@ -34,8 +34,8 @@ SPECIAL(r) SPECIAL(q) SPECIAL_ROW(tid, r) SPECIAL_ROW(tid, q) SPECIAL_ROW(lanes,
 ADDRESS(frame, r, MACHINE->frame + (u64)NUMBER(H0)) ADDRESS(frame, q, MACHINE->frame + (u64)NUMBER(H0))
 ADDRESS(shared, r, ctx->shared->base - SHARED_WINDOW + (u64)NUMBER(H0)) ADDRESS(shared, q, ctx->shared->base - SHARED_WINDOW + (u64)NUMBER(H0))
 
-// joined is before an instruction whose membermask is A, and alike before one that wants all lanes to have
-// the same, too: then all that are active vote.
+// joined precedes an instruction with membermask A and leaves if lanes are missing. alike also leaves unless all
+// executing lanes have the same membermask: then all active lanes take part.
 static inline u64 missing(const u32 *member, u64 m, u32 live) {
 	vector_r bad = {0};
 	VECTORS(r, i) {
@@ -59,7 +59,7 @@ STENCIL(FORM(alike)) {
 
 typedef s32 signed_r __attribute__((ext_vector_type(LANES_r), aligned(1)));
 typedef signed_r vector_signed;
-// SIGNS has bit i of lane i's sign; PICK is lanes j of a row.
+// SIGNS is a mask whose bit i is the sign of lane i; PICK is lanes j of a row.
 #if VECTOR_BYTES == 64
 #define SIGNS(v) (u32)_mm512_movepi32_mask((__m512i)(v))
 #define PICK(a, j) (vector_r)_mm512_permutex2var_epi32(*(__m512i_u *)(a), (__m512i)(j), *(__m512i_u *)((a) + 16))

@@ -20,7 +20,7 @@
 		NEXT; \
 	}
 
-// REACHED is for what accesses memory by vectors: all elements are in reach. ELEMENT does not look again.
+// REACHED checks that all elements of a vector access are in bounds. ELEMENT does not check again.
 #define REACHED(n, as, space) \
 	STENCIL(FORM(reach_##n##_##as##_##space)) { \
 		REACH_##space(n) ADDR_##as \
@@ -44,9 +44,9 @@
 		NEXT; \
 	}
 
-// recall is for an instruction that finds its lanes elsewhere than it has hit last: where the first lane is in
-// another of the allocations that it remembers, that is the one now, and the instruction is executed once more. What it
-// remembers begins at H1, and does not overlap.
+// recall is for an instruction whose lanes are not in the allocation that it hit last. If the first lane is in another of the
+// allocations that it remembers, recall makes this the last hit and executes the instruction again. The remembered
+// allocations begin at H1 and do not overlap.
 #ifndef MASKED
 #define RECALL(as) \
 	STENCIL(recall_##as) { \
@@ -91,14 +91,14 @@ RECALL(r) RECALL(q)
 #define GIVE_u32(at, i) *(u32 *)WORD(at, i) = (u32)d[i]
 #define GIVE_u64(at, i) *(u32 *)WORD(at, i) = (u32)d[i], *(u32 *)(WORD(at, i) + 128) = (u32)(d[i] >> 32)
 
-// EVERY_ROW is EVERY for what is side by side.
+// EVERY_ROW is EVERY for contiguous elements.
 #ifdef MASKED
 #define EVERY_ROW(i) EVERY(i)
 #else
 #define EVERY_ROW(i) LANES
 #endif
 
-// LOCAL is an access at addresses in a row, FRAME one at offset H0 of the running function's frame.
+// LOCAL is an access at the addresses of a row, FRAME an access at offset H0 of the running function's frame.
 #define LOCAL(name, E, as, ds, X, access) \
 	STENCIL(FORM(name##_local_##E##_##as##_##ds)) { \
 		LOCAL_BEGIN(sizeof(E)) ADDR_##as DATA_##ds(X) \

@@ -1,9 +1,9 @@
-// Stencils of memory instructions. An access is executed where all its lanes stay in the memory that
-// the instruction has hit last; else nothing is done, and it leaves.
+// Stencils of memory instructions. An access is executed if all its lanes are in bounds of the memory that
+// the instruction hit last; else it changes nothing and leaves.
 //
-// Lanes often access elements side by side, or all the same one, and where a warp is two rows of a block of
-// 16 by 16 threads, each half of it does one or the other: that is looked for first, by halves. What is neither is
-// gathered, or goes lane by lane.
+// Lanes often access contiguous elements, or all the same element. In a block of 16 by 16 threads a warp is two rows, and
+// each half of the warp does one or the other. So the stencils test for these patterns first, for each half. Other accesses
+// use gathers, or go lane by lane.
 
 #include "rows.h"
 #include "access.h"

@@ -1,12 +1,12 @@
-// Stencils of memory instructions of which it is proved how the addresses of a half of the warp lie: all are the same, or
-// they are as far apart from lane to lane as they should be if those of the outermost lanes are. What is not so, or not wholly in
-// the memory that the instruction has hit last, leaves; it goes to a stencil of memory.c.
+// Stencils of memory instructions with a proved address pattern for each half of the warp: all addresses are the same, or they
+// have the expected stride if the outermost lanes' addresses have it. An access without this, or not wholly in bounds of
+// the memory that the instruction hit last, leaves to a stencil of memory.c.
 
 #include "rows.h"
 #include "access.h"
 
-// EXPECTED leaves unless the outermost lanes of each half are as far apart as they should be, so many bytes from lane to lane. Then
-// the first of them says whether all are in reach. Addresses of 32 bits that have wrapped round are not as they should be.
+// EXPECTED leaves unless the addresses of the outermost lanes of each half have the expected stride in bytes. Then the outermost
+// lanes decide whether all lanes are in bounds. Addresses of 32 bits that have wrapped around do not have the stride.
 #define EXPECTED(apart) \
 	u64 first = a[f] + off, first2 = a[f2] + off, span = (l - f) * (apart), span2 = (l2 - f2) * (apart); \
 	if (UNLIKELY((u64)a[l] - a[f] != span || (u64)a[l2] - a[f2] != span2 || last < span || first > last - span || last < span2 || first2 > last - span2 || ((first | first2) & (n - 1)))) \
@@ -55,7 +55,7 @@
 		NEXT; \
 	}
 
-// SPREAD lanes are HE bytes apart.
+// SPREAD is for addresses with a stride of HE bytes.
 #define SPREAD(E, as) \
 	OUTERMOST \
 	const u64 n = sizeof(E), apart = PLACE(HE); \
@@ -95,8 +95,8 @@
 LOADS(r, hit) LOADS(q, hit) LOADS(r, shared) LOADS(q, shared)
 STORES(r, hit) STORES(q, hit) STORES(r, shared) STORES(q, shared)
 
-// as_proved leaves where an access's addresses are not as is proved; in check mode, so that they are. HE is how far they are
-// apart. Of a half whose outermost lanes are not as expected nothing is said.
+// as_proved, of check mode, leaves if the addresses of an access do not have the proved pattern. HE is the stride in bytes. It
+// accepts a half whose outermost lanes do not have the stride: the proof promises nothing for it.
 #define AS_PROVED(as) \
 	STENCIL(FORM(as_proved_##as)) { \
 		ADDR_##as \

@@ -1,13 +1,13 @@
-// What all stencils share: how they find operands, and how they go on. A stencil is a function
-// that does what one instruction of the machine does and jumps to the next; the patcher
-// puts their machine code one behind the other and fills the holes.
+// Definitions for all stencils: access to operands, and jumps to the next stencil. A stencil is a function
+// that executes one instruction and jumps to the next. Package native puts the machine code of
+// stencils one after the other and fills their holes.
 //
 // Arguments stay in the same registers from stencil to stencil (calling convention
-// preserve_none: r12, r13, r14, r15, rdi, rsi, rdx, rcx; x20 to x27): the context, the lanes that execute, the outcome of a comparison
-// for the stencil behind it, one that nobody uses, so that the others are in registers which instructions name alike, and
-// where rows, wide rows, predicates and constants begin. Operands are holes: offsets from one of these, which
-// the linker calls addresses of symbols. Which operands are constants is not known here; the generator compiles
-// each stencil also with operands behind K, and so learns which bytes of the code say so.
+// preserve_none: r12, r13, r14, r15, rdi, rsi, rdx, rcx; x20 to x27): the context, the active mask, the outcome of a comparison
+// for the next stencil, a spare one (so that the remaining ones are in registers with encodings of the same form), and
+// the addresses of rows, wide rows, predicates and constants. Operands are holes: offsets from one of these addresses, which
+// for the linker are addresses of symbols. A stencil does not know which operands are constants. The generator also compiles
+// each stencil with operands relative to K (the constants), and so finds the bytes of code that differ.
 
 #include "go.h"
 
@@ -52,7 +52,7 @@ struct context { // Context in context.go
 	u32 notify_every_block;    // it exits at each end of a block
 };
 
-// The generator says where Go has them.
+// The generator defines their offsets in Go's structs.
 _Static_assert(__builtin_offsetof(struct allocation, base) == ALLOCATION_BASE, "mem.Allocation has another layout");
 _Static_assert(__builtin_offsetof(struct allocation, size) == ALLOCATION_SIZE, "mem.Allocation has another layout");
 _Static_assert(__builtin_offsetof(struct allocation, ptr) == ALLOCATION_PTR, "mem.Allocation has another layout");
@@ -67,12 +67,12 @@ extern stencil next, other, leave;
 #define OTHER CONTINUE(other) // a place that the stencil's user names
 #define LEAVE CONTINUE(leave) // out of native code
 
-// Holes. HD and HF are results, HA, HB, HC and HE sources, the others numbers.
+// Holes. HD and HF are results, HA, HB, HC and HE sources, H0 and H1 numbers.
 extern char HD, HF, HA, HB, HC, HE, H0, H1;
 #define PLACE(hole) ((u64)&hole)                  // not negative
 #define NUMBER(hole) ((s64)(s32)(u32)(u64)&hole) // of 32 bits, with a sign
 
-// The bases of sources: K instead where the generator wants to know.
+// The bases of sources. The generator replaces them by K to compile for constants.
 #ifdef CONSTANT_A
 #define BASE_A(base) K
 #else
@@ -100,8 +100,8 @@ extern char HD, HF, HA, HB, HC, HE, H0, H1;
 #define WIDE(type, X) AT(type, X, Q)
 #define PREDICATE(X) (*AT(u32, X, P))
 
-// SHADOW is an operand's, of one kind. Where the shadows begin is read for each anew, so that those of constants
-// are elsewhere and the code is the same.
+// SHADOW is the shadow of an operand. Each use reads the base of the shadows from the context, so that the code is the same
+// for the shadows of constants, which have another base.
 #define SHADOW(X, kind) ((struct compact *)(BEGIN_##X(kind) + PLACE(H##X)))
 #define BEGIN(kind) (*(char *volatile *)&ctx->kind)
 #ifndef CONSTANT_A
@@ -127,7 +127,7 @@ extern char HD, HF, HA, HB, HC, HE, H0, H1;
 #define BEGIN_D(kind) BEGIN(kind)
 #define BEGIN_F(kind) BEGIN(kind)
 
-// Elements of memory, which need not be aligned for the host.
+// Elements of memory, which may be unaligned for the host.
 typedef u8 u8_u;
 typedef s8 s8_u;
 typedef u16 u16_u __attribute__((aligned(1)));
@@ -136,10 +136,10 @@ typedef u32 u32_u __attribute__((aligned(1)));
 typedef s32 s32_u __attribute__((aligned(1)));
 typedef u64 u64_u __attribute__((aligned(1)));
 
-// Loops over lanes. No lane reads what another has written in the same loop.
+// Loops over lanes. A lane must not read a value that another lane writes in the same loop.
 #define LANES _Pragma("clang loop vectorize(assume_safety) interleave_count(1) unroll(disable)") for (int i = 0; i < 32; i++)
-// SHORT_LANES and, where there are values of 64 bits, SHORT_WIDE_LANES are for few instructions: so many vectors at once that on x86-64
-// no loop is left, or one of two halves for 64 bits. In the masked forms a half of the warp of which no lane executes is left out.
+// SHORT_LANES and, with values of 64 bits, SHORT_WIDE_LANES are for short bodies. They handle so many vectors at once that on x86-64
+// no loop remains, or a loop of two iterations for 64 bits. The masked forms skip a half of the warp without executing lanes.
 #ifdef __AVX512F__
 #define VECTOR_BYTES 64 // of a vector of lanes
 #else
@@ -159,14 +159,14 @@ typedef u64 u64_u __attribute__((aligned(1)));
 typedef s8 bytes32 __attribute__((ext_vector_type(32)));
 typedef _Bool bits32 __attribute__((ext_vector_type(32)));
 
-// packed has bit i of byte i's sign.
+// packed returns a mask whose bit i is the sign of byte i.
 static inline u32 packed(const s8 *t) {
 	bytes32 v;
 	__builtin_memcpy(&v, t, 32);
 	return __builtin_bit_cast(u32, __builtin_convertvector(v < 0, bits32));
 }
 
-// WORD1 and WORD2 are functions of predicates, by what they are of single bits.
+// WORD1 and WORD2 apply a function of single bits to all bits of predicates.
 #define WHERE(v, bits) ((v) ? (bits) : 0)
 #define WORD1(f, a) (WHERE(f(0), ~(a)) | WHERE(f(1), a))
 #define WORD2(f, a, b) (WHERE(f(0, 0), ~(a) & ~(b)) | WHERE(f(0, 1), ~(a) & (b)) | WHERE(f(1, 0), (a) & ~(b)) | WHERE(f(1, 1), (a) & (b)))
