@@ -1,10 +1,10 @@
-// What stencils of memory, of warps and of special registers share: rows of registers as vectors, lanes one by
-// one, and what these stencils alone know of the context.
+// Definitions for stencils of memory, of warps and of special registers: rows of registers as vectors, loops over single
+// lanes, and the fields of the context for these stencils only.
 
 #include "stencil.h"
 #include "vector.h"
 
-// The context has more for them behind what all know (Context in context.go).
+// The fields of the context after struct context (Context in context.go).
 struct machine {
 	struct context known;
 	char *r, *q, *p;     // ARGS have them
@@ -21,8 +21,8 @@ struct machine {
 #define MACHINE ((struct machine *)ctx)
 _Static_assert(__builtin_offsetof(struct machine, parallel) == CONTEXT_PARALLEL, "Context has another layout");
 
-// Stencils of some length have other code with another base in a register. Here each source reads its base from the
-// context, so that only the place in that is another if it is a constant.
+// The code of longer stencils differs with the register of an operand's base. Here each source reads its base from the
+// context, so that for a constant only the offset in the context differs.
 #define BASE_OF(field) (*(char *volatile *)&MACHINE->field)
 #define BASE_OF_R BASE_OF(r)
 #define BASE_OF_Q BASE_OF(q)
@@ -52,7 +52,7 @@ _Static_assert(__builtin_offsetof(struct machine, parallel) == CONTEXT_PARALLEL,
 #define BASE_E(base) BASE_OF_##base
 #endif
 
-// Vectors of elements, wherever they lie, for KEPT lanes of a row.
+// Vectors of elements, at any alignment, for KEPT lanes of a row.
 #if VECTOR_BYTES == 64
 #define KEPT_r 16
 #else
@@ -80,15 +80,15 @@ typedef u32 narrow_r __attribute__((ext_vector_type(LANES_q), aligned(1)));
 static inline vector_q offsets_r(const u32 *a) { return __builtin_convertvector(*(const narrow_r *)a, vector_q); }
 static inline vector_q offsets_q(const u64 *a) { return *(const vector_q *)a; }
 
-// EXECUTE is all ones for lanes that execute, of those from i on.
+// EXECUTE is all ones for executing lanes, in the vector of lanes from i on.
 #ifdef MASKED
 #define EXECUTE(s, i) AMONG(s, m, i)
 #else
 #define EXECUTE(s, i) (vector_##s)(element_##s)-1
 #endif
 
-// beside is whether lane i has address at + i·n in the one half, at2 + i·n in the other: elements of n bytes side by
-// side or, n being 0, the same.
+// beside reports whether lane i has address at + i·n in the first half, at2 + i·n in the second: contiguous elements of n
+// bytes or, if n is 0, one element.
 #define BESIDE(s) \
 	static inline int beside_##s(const element_##s *a, u64 m, element_##s at, element_##s at2, element_##s n) { \
 		vector_##s off = {0}; \
@@ -106,7 +106,7 @@ BESIDE(r) BESIDE(q)
 #else
 #include "masked256.h"
 #endif
-// GETS and PUTS are whether the host loads and stores elements of those lanes that execute, and no others.
+// GETS and PUTS say whether the host can load and store only the elements of executing lanes.
 #define PUTS_u8 SOME_BYTES
 #define PUTS_u16 SOME_BYTES
 #define PUTS_u32 1
@@ -129,7 +129,7 @@ BESIDE(r) BESIDE(q)
 #define STORE_TOGETHER STORE_BESIDE
 #endif
 
-// REACH has p be the memory, off what is to be added to an address for its offset there, and last the greatest
+// REACH sets p to the memory, off to the difference of an offset in it and an address, and last to the greatest
 // offset of an access of n bytes. Memory begins at a multiple of n.
 #define REACH_hit(n) \
 	struct allocation *al = *(struct allocation **)((char *)ctx->hits + PLACE(H1)); \
@@ -157,7 +157,7 @@ BESIDE(r) BESIDE(q)
 	if (UNLIKELY(al->size < (n) || o > al->size - (n))) \
 		LEAVE;
 
-// outside is not 0 where an access of n bytes at offset o is out of reach or not aligned.
+// outside is not 0 if an access of n bytes at offset o is out of bounds or not aligned.
 static inline u64 outside(u64 o, u64 last, u64 n) { return (o > last) | (o & (n - 1)); }
 
 // past is not 0 where one of two accesses is, or the second is before the first: they are the outermost of
