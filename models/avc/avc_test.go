@@ -22,8 +22,7 @@ func lanes(f func(i uint32) uint32) (d Vector) {
 	return d
 }
 
-// TestClasses has the examples of sections 2.3 and 3: listing 1's variables, 16-wide blocks, what
-// strides and bases may be.
+// TestClasses has the examples of sections 2.3 and 3: listing 1's variables, 16-wide blocks, the valid strides and bases.
 func TestClasses(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -107,7 +106,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// TestLine: a line of any stride and base is found of any lanes, and gives the lanes' values back.
+// TestLine: a line of any stride and base is found from any lanes, and returns the lanes' values.
 func TestLine(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for k := range 20000 {
@@ -131,7 +130,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// TestTree has what the tree gives of 3, 5 and 6 ways, worked by hand: the halves are 2+1, 3+2 and 3+3.
+// TestTree has the choices of the tree for 3, 5 and 6 ways, worked out by hand: the halves are 2+1, 3+2 and 3+3.
 func TestTree(t *testing.T) {
 	for _, c := range []struct {
 		ways int
@@ -212,8 +211,7 @@ func TestProtocol(t *testing.T) {
 	}
 }
 
-// TestMoved: a word that is dirty in L1 and comes to be affine together with one from memory is dirty
-// in the AVC.
+// TestMoved: a dirty word of L1 that becomes affine together with a word from memory is dirty in the AVC.
 func TestMoved(t *testing.T) {
 	c := NewCaches(Configs[2])
 	c.Write(0, 0b1011, &Vector{9, 7, 0, 5})
@@ -310,7 +308,7 @@ func TestLossless(t *testing.T) {
 	}
 }
 
-// TestBytes: lanes that access several bytes of a word make one transaction, and of two words two.
+// TestBytes: lanes that access several bytes of a word make one transaction; lanes that access two words make two.
 func TestBytes(t *testing.T) {
 	const kernel = `.version 8.0
 .target sm_80

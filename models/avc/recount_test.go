@@ -17,9 +17,8 @@ import (
 	"gemu/spill"
 )
 
-// TestRecount runs spilled workloads through the caches and through those of package recount, which are written from
-// the paper's text and docs/avc.md alone: under every configuration and every row of the page, all that the caches
-// count is the same.
+// TestRecount runs spilled workloads through the caches and through the caches of package recount, which follow only the
+// paper's text and docs/avc.md. All counts are the same, under every configuration and every row of the page.
 func TestRecount(t *testing.T) {
 	list := []struct {
 		name       string
@@ -121,7 +120,7 @@ func TestRecount(t *testing.T) {
 	}
 }
 
-// counts are those of the caches as package recount has them.
+// counts returns the caches' counts in the type of package recount.
 func counts(s *avc.Stats, instructions int64) recount.CacheCounts {
 	return recount.CacheCounts{
 		Instructions: int(instructions), Reads: int(s.Reads), Writes: int(s.Writes), PartialHits: int(s.Replays),
@@ -130,8 +129,8 @@ func counts(s *avc.Stats, instructions int64) recount.CacheCounts {
 	}
 }
 
-// TestRecountRandom has both follow requests at random, to few sets, with all kinds of vectors and masks: after
-// each they have counted the same, and given the same words.
+// TestRecountRandom sends random requests to both, for few sets, with all kinds of vectors and masks: after each request, the
+// counts and the returned words are the same.
 func TestRecountRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(part.Seed(t), 1))
 	for _, c := range avc.Configs {

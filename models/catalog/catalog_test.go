@@ -15,7 +15,7 @@ import (
 	"gemu/ptx"
 )
 
-// runWith runs a workload of the library with models beside each other.
+// runWith runs a workload of the library under several models at the same time.
 func runWith(t *testing.T, name string, size int, list string) (*models.Comparison, []*interp.Result) {
 	t.Helper()
 	entries, err := Parse(list)
@@ -38,8 +38,7 @@ func runWith(t *testing.T, name string, size int, list string) (*models.Comparis
 	return side, s.Results
 }
 
-// TestBeside: what is counted by instruction adds up to what each model counts for itself, and
-// models count beside others what they count alone.
+// TestBeside: the counts by instruction add up to each model's totals, and a model counts the same with other models as alone.
 func TestBeside(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -66,7 +65,7 @@ func TestBeside(t *testing.T) {
 			t.Errorf("%s: nothing was counted", c.name)
 		}
 
-		// The policy's own counts, of launches that were watched for themselves.
+		// The policy's own counts, of separate launches.
 		var kim interp.Structure
 		for _, r := range results {
 			kim.Add(r.Structure)
@@ -90,7 +89,7 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// TestWho has a value that each model keeps and others do not.
+// TestWho has, for each model, a value that only this model compresses.
 func TestWho(t *testing.T) {
 	const kernel = `.version 8.0
 .target sm_80
@@ -130,7 +129,7 @@ func TestWho(t *testing.T) {
 	want := map[int]int{ // by line
 		8:  kim | avc | bytes | both, // tid
 		9:  kim | avc | bytes | both, // a parameter
-		10: kim | bytes | both,       // a stride that is no power of two
+		10: kim | bytes | both,       // the stride is not a power of two
 		11: bytes | both,             // not affine, but three bytes are the same
 		12: both,                     // a stride of all bytes, too wide for Kim's 16 bits
 		13: 0,
@@ -157,7 +156,7 @@ func TestWho(t *testing.T) {
 	}
 }
 
-// TestWhole: what some lanes write is charged with what the others have, in all models alike.
+// TestWhole: all models charge a write of some lanes together with the values of the remaining lanes.
 func TestWhole(t *testing.T) {
 	const kernel = `.version 8.0
 .target sm_80
@@ -230,7 +229,7 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestGoBack: a CTA of the cache that goes back knows what registers had then.
+// TestGoBack: after a restore, a CTA of the cache has its earlier knowledge of the registers.
 func TestGoBack(t *testing.T) {
 	s := &cacheSink{frames: map[frame]map[ptx.RegID]*register{}}
 	write := func(lanes uint64, value uint64) int {
@@ -242,7 +241,7 @@ func TestGoBack(t *testing.T) {
 	}
 	write(0xffffffff, 5)
 	state := s.Save()
-	for range 3 { // what is saved is not changed by what comes then, nor by what comes when it is restored
+	for range 3 { // later execution must not change the saved state, neither before nor after it is restored
 		if got := write(0xff, 6); got != 128 {
 			t.Errorf("6 in some lanes, 5 in others: %d bytes, want 128", got)
 		}
@@ -253,7 +252,7 @@ func TestGoBack(t *testing.T) {
 	}
 }
 
-// TestFor: the cache is for warps of 32 lanes, the others for all, and of no list it is left out.
+// TestFor: the cache supports warps of 32 lanes only, the other models all widths; the empty list omits unsupported models.
 func TestFor(t *testing.T) {
 	for _, e := range Known {
 		for _, lanes := range []int{1, 16, 32, 64} {
@@ -274,7 +273,7 @@ func TestFor(t *testing.T) {
 	}
 }
 
-// TestParse: what is wrong with lists of models is told.
+// TestParse: faulty lists of models give errors.
 func TestParse(t *testing.T) {
 	for list, want := range map[string]string{
 		"":                `no model ""`,

@@ -54,7 +54,7 @@ LOOP:
 }
 `
 
-// order is a probe that has executions counted in one order, so that they can be continued to a step.
+// order is a probe that counts executions in one order, so that they can be continued to a step.
 type order struct{}
 
 func (order) Subscription() probe.Subscription {
@@ -63,8 +63,8 @@ func (order) Subscription() probe.Subscription {
 func (order) OnEvent(*probe.Event)                            {}
 func (order) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return order{} }
 
-// TestSaved: models that go back with a launch, from anywhere to anywhere, have counted in its end what
-// they count of one that has not; they say the same as often as it is restored.
+// TestSaved: models that are saved and restored with a launch, at any steps, end with the counts of an uninterrupted launch,
+// after every restore.
 func TestSaved(t *testing.T) {
 	for _, ctas := range []int{3, 40} {
 		t.Run(fmt.Sprint(ctas), func(t *testing.T) { saved(t, ctas) })
@@ -154,7 +154,7 @@ func saved(t *testing.T, ctas int) {
 	}
 }
 
-// report is all that models and a recorder have to tell.
+// report returns the complete output of models and a recorder.
 func report(side *models.Comparison, recorder *avc.Recorder) string {
 	s := ""
 	for _, r := range side.Reports() {

@@ -1,8 +1,7 @@
 package gscalar
 
-// This file counts everything once more, in another way: registers are lists of hexadecimal digits,
-// and what an access does is derived from those of the last write. It shares no function with the
-// model but the names of its counters.
+// This file recounts everything in another way: registers are lists of hexadecimal digits, and the effect of an access is
+// derived from the digits of the last write. It shares with the model only the names of its counters.
 
 import (
 	"fmt"
@@ -20,14 +19,14 @@ import (
 	"gemu/ptx"
 )
 
-// classifier is a probe that does so; it wants one order, so that it needs no lock.
+// classifier is the recounting probe; it subscribes in one order, so it needs no lock.
 type classifier struct {
 	Counts
 	regs map[string]*recountedRegister // by CTA, warp, depth, function, register and word
 }
 
-// recountedRegister is the last write of a register: the values, by lane, "" if the lane did not write; and
-// what it takes, if all did.
+// recountedRegister is the last write of a register: the values, by lane, "" for lanes that did not write, and its storage if
+// all lanes wrote.
 type recountedRegister struct {
 	digits        []string
 	bytes, arrays [schemeCount]int
@@ -39,8 +38,7 @@ func (c *classifier) Subscription() probe.Subscription {
 
 func (c *classifier) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return c }
 
-// common is how many digits from the left are the same in the lanes that have some, of those from
-// one up to another; -1 if no lane has any.
+// common returns the number of leading digits shared by the lanes in [from, to) that have digits; -1 if no lane has any.
 func common(digits []string, from, to int) int {
 	prefix, any := "", false
 	for _, d := range digits[from:to] {
@@ -69,7 +67,7 @@ func full(digits []string) bool {
 	return true
 }
 
-// sameLanes reports whether the lanes that have digits are those of a mask.
+// sameLanes reports whether exactly the lanes of a mask have digits.
 func sameLanes(digits []string, lanes uint64) bool {
 	for i, d := range digits {
 		if (d != "") != (lanes>>i&1 != 0) {
@@ -79,7 +77,7 @@ func sameLanes(digits []string, lanes uint64) bool {
 	return true
 }
 
-// digits are those of a word of a value in some lanes.
+// digits returns the digits of a word of a value in some lanes.
 func digits(e *probe.Event, v *probe.Value, k int, lanes uint64) []string {
 	list := make([]string, e.Launch.WarpSize)
 	for i := range list {
@@ -99,7 +97,7 @@ func digits(e *probe.Event, v *probe.Value, k int, lanes uint64) []string {
 	return list
 }
 
-// storage is what the lanes of a whole write take: bytes and arrays, by scheme.
+// storage returns the storage of a write of all lanes, by scheme: bytes and arrays.
 func storage(digits []string) (bytes, arrays [schemeCount]int) {
 	n := len(digits)
 	numbers := make([]uint32, n)
@@ -268,7 +266,7 @@ func (c *classifier) OnEvent(e *probe.Event) {
 	}
 }
 
-// eligible counts whether an instruction may be executed as a scalar, under one of the readings.
+// eligible counts an instruction if it may be executed as a scalar, under one of the interpretations.
 func (c *classifier) eligible(e *probe.Event, reading Interpretation, lanes uint64, divergent bool, find func(r ptx.RegID, k int) (string, *recountedRegister)) {
 	instr, warp := e.Instr, e.Launch.WarpSize
 	byValue, byMask, whole, half := true, true, true, []bool{}
@@ -362,7 +360,8 @@ func (c *classifier) eligible(e *probe.Event, reading Interpretation, lanes uint
 	}
 }
 
-// TestClassifier runs kernels of the library with both, and compares all that they count, under each of the readings.
+// TestClassifier runs kernels of the library with the model and the classifier, and compares all counts, under each
+// interpretation.
 func TestClassifier(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -400,7 +399,7 @@ func TestClassifier(t *testing.T) {
 	}
 }
 
-// invariants checks what holds of any counts.
+// invariants checks conditions that all counts satisfy.
 func invariants(t *testing.T, c *Counts) {
 	t.Helper()
 	headline := c.Eligible[Headline]

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestEncodings has the examples of the paper's text (sections 2.2, 3.1 and 3.2), and what follows
-// from their definitions.
+// TestEncodings has the examples of the paper (sections 2.2, 3.1 and 3.2) and examples that follow from its definitions.
 func TestEncodings(t *testing.T) {
 	example := make([]uint32, 8) // section 2.2: C04039C0, C04039C8, …, C04039F8
 	for i := range example {
@@ -96,8 +95,7 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-// TestLossless: every scheme gives back what it was given, of all widths, and takes no more than
-// the lanes.
+// TestLossless: every scheme returns the compressed values unchanged, for all widths, and needs no more bytes than the lanes.
 func TestLossless(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := 1; n <= Lanes; n *= 2 {
@@ -117,7 +115,7 @@ func TestLossless(t *testing.T) {
 				s := &schemes[k]
 				im := image{data: new([4 * Lanes]byte)}
 				for i := range im.data {
-					im.data[i] = byte(rng.Uint32()) // what is not stored must not be looked at
+					im.data[i] = byte(rng.Uint32()) // bytes that are not stored must not be read
 				}
 				im.setRaw(n)
 				whole := newShape(&v, n)

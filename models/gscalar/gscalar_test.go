@@ -57,7 +57,7 @@ func lanesOf(mask uint) string {
 	return fmt.Sprintf("\tmov.u32 %%m, %d;\n\tshr.u32 %%m, %%m, %%t;\n\tand.b32 %%m, %%m, 1;\n\tsetp.ne.u32 %%p, %%m, 0;\n", mask)
 }
 
-// differenceOf is what the last instructions have counted, by a run without them.
+// differenceOf returns the counts of body: the counts of a run with it minus the counts of a run without it.
 func differenceOf(t *testing.T, before, body string, width int) (Eligible, Counts) {
 	t.Helper()
 	a, b := run(t, before, width), run(t, before+body, width)
@@ -94,7 +94,7 @@ func TestDivergentScalar(t *testing.T) {
 	}
 }
 
-// TestUnits: which instructions are eligible as what, in a warp that does not diverge.
+// TestUnits: the eligibility of instructions, by unit, in a warp that does not diverge.
 func TestUnits(t *testing.T) {
 	const before = load + "\tmov.u32 %r3, 5;\n\tmov.u32 %r5, 6;\n\t.shared .u32 s;\n\t.local .u32 l;\n"
 	for _, c := range []struct {
@@ -136,7 +136,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestReadings: what each reading counts otherwise.
+// TestReadings: the differences between the interpretations.
 func TestReadings(t *testing.T) {
 	for _, c := range []struct {
 		body string
@@ -188,7 +188,7 @@ func TestAccesses(t *testing.T) {
 	}
 }
 
-// TestCalls: each call of a function has registers of its own, which nobody has written as it begins.
+// TestCalls: each call of a function has its own registers, which are not written at its beginning.
 func TestCalls(t *testing.T) {
 	const module = `.version 8.0
 .target sm_80

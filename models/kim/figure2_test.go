@@ -18,9 +18,9 @@ import (
 
 type classShares = affinetrack.ClassCounts
 
-// TestThreshold has the classes of the paper's example (figure 1) derived by hand, for a warp of all
-// 512 threads. %ctaid.x and %tid.x are no progressions over four blocks, and mad works on them;
-// what it computes, the index of the thread, is one. y is random.
+// TestThreshold has the classes of the paper's example (figure 1) derived by hand, for a warp of all 512 threads. %ctaid.x and
+// %tid.x are no progressions over four blocks, and mad uses them; its result, the index of the thread, is a progression. y is
+// random.
 func TestThreshold(t *testing.T) {
 	const ctas, threads = 4, 128
 	var f kim.Figure2
@@ -70,10 +70,10 @@ type entry struct {
 	index, n int
 }
 
-// values are those of threads.
+// values has values by thread.
 type values map[int]*big.Int
 
-// record is all that a launch does, value by value, thread by thread.
+// record has the complete execution of a launch, value by value, thread by thread.
 type record struct {
 	instrs map[int]*ptx.Instr
 	done   map[[2]int]int // instruction and thread: executions
@@ -150,7 +150,7 @@ func (c *recordCTA) OnEvent(e *probe.Event) {
 	}
 }
 
-// classify tries all strides that the first two threads leave open.
+// classify tries all strides that agree with the first two threads.
 func classify(v values, width int) affinetrack.Class {
 	if len(v) == 0 {
 		return affinetrack.Unknown
@@ -251,7 +251,7 @@ func (r *record) groups(threads int) (n kim.Groups) {
 	return n
 }
 
-// TestAgainstRecord compares with a classification of all values of a launch, put down one by one.
+// TestAgainstRecord compares with a classification of all recorded values of a launch.
 func TestAgainstRecord(t *testing.T) {
 	for _, c := range []struct {
 		name string

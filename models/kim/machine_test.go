@@ -1,7 +1,7 @@
 package kim
 
-// This file has machines run instructions made by hand, with the cycles worked out by hand from the
-// definitions in docs/kim2013-time.md.
+// This file runs handmade instructions on machines; the expected cycles are worked out by hand from the definitions in
+// docs/kim2013-time.md.
 
 import (
 	"slices"
@@ -51,7 +51,7 @@ var program = [instructions_]instr{
 	exchangeR11: {uses: []uint32{1}, defs: []uint32{11}, reads: banks(1), writes: banks(11)},
 }
 
-// banks has registers of 32 bits lie there.
+// banks returns accesses of 32-bit registers in these banks.
 func banks(list ...uint8) (a []bankAccess) {
 	for _, b := range list {
 		a = append(a, bankAccess{b, 1})
@@ -59,7 +59,7 @@ func banks(list ...uint8) (a []bankAccess) {
 	return a
 }
 
-// executions is records of instructions that say no more; lines of memory are 0, 1 ….
+// executions returns records of instructions without further details; lines of memory are 0, 1 ….
 func executions(list ...uint32) (records []record) {
 	for _, i := range list {
 		r := record{instr: i, groups: 4}
@@ -79,10 +79,10 @@ func withFlags(f flags, records []record) []record {
 	return records
 }
 
-// barrierRecords is where a CTA's warps meet for the n-th time.
+// barrierRecords returns the record of the n-th barrier of a CTA's warps.
 func barrierRecords(n uint32) []record { return []record{{instr: n, flags: isBarrier}} }
 
-// inCTA is a CTA of warps that do these.
+// inCTA returns a CTA whose warps have these records.
 func inCTA(warps ...[]record) *ctaRecord {
 	c := &ctaRecord{program: program[:], registers: 20}
 	for _, records := range warps {
@@ -104,7 +104,7 @@ func inCTA(warps ...[]record) *ctaRecord {
 	return c
 }
 
-// repeatWarps is so many warps that do the same.
+// repeatWarps returns n warps with the same records.
 func repeatWarps(n int, records []record) (list [][]record) {
 	for range n {
 		list = append(list, slices.Clone(records))
@@ -152,7 +152,7 @@ func TestGPMachine(t *testing.T) {
 	real := change(l16, func(c *GPConfig) { c.Memory = true })
 	dirty := executions(storeR8, loadR7)
 	dirty[0].lines = 8
-	const set = l2Banks * (l2Lines / l2Ways) // lines that are so far apart are in one set of the L2, and of one controller
+	const set = l2Banks * (l2Lines / l2Ways) // lines at this distance are in one set of the L2, and of one controller
 	three := func() *ctaRecord { return inCTA(executions(addR1, addR1, addR1)) }
 	for _, c := range []struct {
 		name   string
@@ -220,7 +220,7 @@ func TestGPMachine(t *testing.T) {
 	}
 }
 
-// TestUses: what is counted of banks and caches.
+// TestUses: the counts of banks and caches.
 func TestUses(t *testing.T) {
 	c := NewGPConfig(16, false)
 	c.Memory = true

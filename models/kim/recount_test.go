@@ -15,8 +15,9 @@ import (
 	"gemu/ptx"
 )
 
-// TestRecountRandom has the policies' counts of each instruction, and again by a machine written from the page, of programs at random, of guards and branches between arithmetic on what is uniform,
-// affine and generic, in 16, 32 and 64 bits, with a last warp that is not full.
+// TestRecountRandom compares the policies' counts of each instruction with a machine written from the page alone. The programs
+// are random: guards and branches between arithmetic on uniform, affine and generic values, in 16, 32 and 64 bits, with a last
+// warp that is not full.
 func TestRecountRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(part.Seed(t), 2))
 	for range part.Count(10, 40, 2000) {

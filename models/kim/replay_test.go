@@ -1,6 +1,6 @@
 package kim
 
-// This file has machines run what kernels do.
+// This file replays the execution of kernels on machines.
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 	"gemu/ptx"
 )
 
-// recordingMachine is a machine that keeps what it is to run.
+// recordingMachine is a machine that keeps its input.
 type recordingMachine struct {
 	ctas          []*ctaRecord
 	endedLaunches int
@@ -25,8 +25,8 @@ type recordingMachine struct {
 func (k *recordingMachine) runCTA(c *ctaRecord) int { k.ctas = append(k.ctas, c); return len(k.ctas) }
 func (k *recordingMachine) endLaunch()              { k.endedLaunches++ }
 
-// accessesPTX accesses memory in ways whose lines, words and banks are plain: of an array that begins with a line, of
-// shared memory that does, too.
+// accessesPTX accesses memory so that the lines, words and banks are evident: an array that begins at a line, and shared memory
+// that does, too.
 const accessesPTX = `
 .version 7.8
 .target sm_80
@@ -92,7 +92,7 @@ func run(t *testing.T, r *Replay, text, kernel string, workers int, grid, block 
 	return result
 }
 
-// TestRecords: what is recorded of accesses, as counted by hand.
+// TestRecords: the records of accesses, as counted by hand.
 func TestRecords(t *testing.T) {
 	type access struct{ lines, bankCycles, bytes int }
 	// Loads: a parameter; 32 words that fill a line of 128 bytes; 32 from the second on; 32 lines; one word.
@@ -285,7 +285,7 @@ func TestInvariants(t *testing.T) {
 	}
 }
 
-// TestCounts: what is recorded of instructions adds up to what the policy counts.
+// TestCounts: the records of instructions add up to the policy's counts.
 func TestCounts(t *testing.T) {
 	type counts struct{ execs, compact, suppressed, expansions, decided, vectors int64 }
 	seen := counts{}
@@ -328,8 +328,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestMeetings: warps that meet at two barriers the other way round, and lanes of a warp that wait at one twice, which
-// a program may have, do not keep each other waiting.
+// TestMeetings: warps that meet at two barriers in opposite orders, and lanes of a warp that wait at one barrier twice, which a
+// program may have, do not keep each other waiting.
 func TestMeetings(t *testing.T) {
 	c := &recorder{cta: ctaRecord{warps: make([]warp, 2)}, last: make([]int, 2)}
 	for _, w := range []struct{ warp, barrier int }{{0, 0}, {0, 0}, {0, 1}, {1, 1}, {1, 0}, {1, -1}, {1, clusterBarrier}} {
@@ -343,7 +343,7 @@ func TestMeetings(t *testing.T) {
 	}
 }
 
-// TestWorkers: times are the same whatever threads the host has, for machines get CTAs in one order.
+// TestWorkers: times do not depend on the threads of the host, because machines receive CTAs in one order.
 func TestWorkers(t *testing.T) {
 	if !GPReplay(affinetrack.PolicyByName("kim")).Subscription().InOrder {
 		t.Error("CTAs may end in any order")
@@ -362,8 +362,7 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// TestHeld: of a launch of many CTAs there are never more records than those of the CTAs that a machine has
-// room for, and nothing is left of them.
+// TestHeld: a launch of many CTAs never keeps more records than a machine has room for, and none at its end.
 func TestHeld(t *testing.T) {
 	m, one := NewGPMachine(NewGPConfig(16, false)), NewGPMachine(func() GPConfig { c := NewGPConfig(8, true); c.CTAs = 1; return c }())
 	r := GPReplay(affinetrack.PolicyByName("kim"), m, one)
@@ -414,7 +413,7 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// TestFar: a warp that wakes beyond the horizon of a wheel, while one on another multiprocessor issues all the time.
+// TestFar: a warp wakes beyond the horizon of a wheel, while a warp on another multiprocessor issues all the time.
 func TestFar(t *testing.T) {
 	for _, frontEnd := range []int64{1, 2, 4} {
 		c := NewGPConfig(16, false)
@@ -456,7 +455,7 @@ func TestPorts(t *testing.T) {
 	}
 }
 
-// TestCaches: of five lines of a set of four the one goes that was used longest ago; what was written is dirty as it goes.
+// TestCaches: with five lines in a set of four, the least recently used line is evicted; a written line is dirty at its eviction.
 func TestCaches(t *testing.T) {
 	c := newCache(2, 4)
 	for _, l := range []uint32{0, 2, 4, 6, 0} {

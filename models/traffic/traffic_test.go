@@ -57,9 +57,9 @@ func count(t *testing.T, mode interp.Mode) Counts {
 	return c.Counts()
 }
 
-// TestCounts compares the counts of vector mode with those derived by hand. A warp reads 1
-// register by mad, 2 by mul, 1 by setp, 2 each by mad.wide and st, and writes one by each
-// of five instructions; the add, which only the first warp executes, reads 2 and writes 1.
+// TestCounts compares the counts of vector mode with counts derived by hand. A warp reads 1 register by mad, 2 by mul, 1 by
+// setp, 2 each by mad.wide and st, and writes one by each of five instructions; the add, which only the first warp executes,
+// reads 2 and writes 1.
 func TestCounts(t *testing.T) {
 	got := count(t, interp.Vector)
 	reads, writes := int64(0), int64(0)
@@ -79,7 +79,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestModes: how registers are kept changes what an access is, and not how many there are.
+// TestModes: the form of a register changes the class of an access, not the number of accesses.
 func TestModes(t *testing.T) {
 	total := map[interp.Mode]int64{}
 	for _, mode := range interp.Modes {
@@ -109,7 +109,7 @@ func (pauser) OnEvent(e *probe.Event) {
 	}
 }
 
-// TestRestored: a launch that is saved anywhere and goes on from there counts the same.
+// TestRestored: a launch that is saved at any point and continues from there counts the same.
 func TestRestored(t *testing.T) {
 	for _, mode := range interp.Modes {
 		c := &Counter{}
