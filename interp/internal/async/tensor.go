@@ -1,10 +1,9 @@
 package async
 
-// This file is tensor memory and the tensor cores that work on it (manual 9.7.16). A warp loads and
-// stores a quarter of the lanes: loads happen where they are issued, for whoever uses a register
-// that is loaded waits for it (9.7.16.6.4.5), stores at tcgen05.wait::st. Copies, shifts and
-// multiplications happen in the order of issue, when somebody looks in vain at an mbarrier that
-// a later tcgen05.commit tells of it. With Launch.EagerEffects all happen where they are issued.
+// This file executes operations on tensor memory (manual 9.7.16). A warp loads and stores a quarter of the lanes. Loads
+// happen at issue, because a program must wait before it uses a loaded register (9.7.16.6.4.5); stores happen at
+// tcgen05.wait::st. Copies, shifts and multiplications happen in the order of issue, after a failed test of an mbarrier at
+// which a later tcgen05.commit arrives. With Launch.EagerEffects all happen at issue.
 
 import (
 	"cmp"
@@ -24,8 +23,8 @@ import (
 	"gemu/regfile"
 )
 
-// MaxPendingTensor is how many loads, and how many stores, of a warp are kept that it has not waited for.
-// Of more, the oldest store happens, which it may at any time, and the oldest load is forgotten.
+// MaxPendingTensor is the maximum number of pending loads, and of pending stores, of a warp. Beyond it the oldest store
+// happens, which is allowed at any time, and the oldest load is forgotten.
 const MaxPendingTensor = 32
 
 func originTrap(issued *machine.IssueOrigin, kind error, format string, args ...any) *probe.Trap {
@@ -38,7 +37,7 @@ func originTrap(issued *machine.IssueOrigin, kind error, format string, args ...
 	return t
 }
 
-// cloneTensorState is a copy that shares nothing which changes. The CTA of stores is set by who asks.
+// cloneTensorState returns a copy that shares nothing mutable with the original. The caller must set the CTA of stores.
 func cloneTensorState(s machine.TensorState) machine.TensorState {
 	if s.Memory != nil {
 		m := *s.Memory
@@ -52,7 +51,7 @@ func cloneTensorState(s machine.TensorState) machine.TensorState {
 	return s
 }
 
-// pairedCTA is the other CTA of the pair, nil if there is none (manual 9.7.16.5.1).
+// pairedCTA returns the other CTA of the pair, or nil if there is none (manual 9.7.16.5.1).
 func pairedCTA(c *machine.CTA) *machine.CTA {
 	if r := c.Rank ^ 1; c.Grid.Clustered() && r < len(c.Cluster.CTAs) {
 		return c.Cluster.CTAs[r]
@@ -60,7 +59,7 @@ func pairedCTA(c *machine.CTA) *machine.CTA {
 	return nil
 }
 
-// lanePair is the CTAs that an instruction is about, the even one first, or why there is no pair.
+// pairIndex returns the CTAs of an instruction, the even rank first, or the reason why there is no pair.
 func pairIndex(c *machine.CTA, pair bool) ([]*machine.CTA, string) {
 	if !pair {
 		return []*machine.CTA{c}, ""
@@ -77,7 +76,7 @@ func pairIndex(c *machine.CTA, pair bool) ([]*machine.CTA, string) {
 	return []*machine.CTA{p, c}, ""
 }
 
-// tensorWarpOf is what a warp has under way.
+// tensorWarpOf returns the pending loads and stores of a warp.
 func tensorWarpOf(w *machine.Warp, h int) *machine.TensorWarp {
 	s, n := &w.CTA.AsyncState.Tensor, rankInWarpgroup(w, h)
 	if len(s.Warps) <= n {
@@ -86,7 +85,7 @@ func tensorWarpOf(w *machine.Warp, h int) *machine.TensorWarp {
 	return &s.Warps[n]
 }
 
-// unallocatedColumns says what of regions is no tensor memory that is allocated.
+// unallocatedColumns describes the parts of regions outside allocated tensor memory.
 func unallocatedColumns(s *machine.TensorState, list []matrix.Region) string {
 	columns := matrix.TensorColumns
 	for _, b := range s.Blocks {
@@ -109,7 +108,7 @@ func unallocatedColumns(s *machine.TensorState, list []matrix.Region) string {
 	return ""
 }
 
-// pendingLoadOf finds a load that reads what is about to be written, and has not been waited for.
+// pendingLoadOf finds a pending load of regions that are about to be written.
 func pendingLoadOf(s *machine.TensorState, list []matrix.Region) *machine.PendingTensorLoad {
 	for i := range s.Warps {
 		for k := range s.Warps[i].Loads {
@@ -124,7 +123,7 @@ func pendingLoadOf(s *machine.TensorState, list []matrix.Region) *machine.Pendin
 	return nil
 }
 
-// mayAccess traps if regions are not allocated, or if what is written has yet to be read.
+// mayAccess traps if regions are not allocated, or if a written region has a pending load.
 func mayAccess(issued *machine.IssueOrigin, c *machine.CTA, read, written []matrix.Region) error {
 	s := &c.AsyncState.Tensor
 	for i, list := range [][]matrix.Region{read, written} {
@@ -139,7 +138,7 @@ func mayAccess(issued *machine.IssueOrigin, c *machine.CTA, read, written []matr
 	return nil
 }
 
-// sameInAll is the value of a row that all lanes have, or traps.
+// sameInAll returns the common value of all lanes of a row, or traps if they differ.
 func sameInAll(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, row int32, what string) (uint32, bool) {
 	list := f.Src32(row)
 	for lane, v := range list {
@@ -151,7 +150,7 @@ func sameInAll(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, row i
 	return list[0], true
 }
 
-// columnsOf is how many columns an instruction is about, or traps.
+// columnsOf returns the number of columns of an instruction, or traps.
 func columnsOf(w *machine.Warp, h int, f *regfile.File, instr *code.Instr) (int, bool) {
 	n, ok := sameInAll(w, h, f, instr, instr.B, "the number of columns")
 	if imm := code.TensorImmOf(instr.Imm); imm.Exclusive {
@@ -172,7 +171,7 @@ func issueOrigin(w *machine.Warp, h int, instr *code.Instr, m uint32) machine.Is
 	return machine.IssueOrigin{CTA: w.CTA, Src: w.SourceOf(instr), Warp: w.ID, Lanes: uint64(m) << (32 * h), Active: w.Mask}
 }
 
-// TensorAlloc executes tcgen05.alloc, but for the store.
+// TensorAlloc executes tcgen05.alloc without its store.
 func TensorAlloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if !w.RequireAllLanes(h, instr, m) {
 		return
@@ -237,8 +236,8 @@ func TensorAlloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	c.Changed = true
 }
 
-// freeColumns finds neighbouring columns that are free in some CTAs. An exclusive allocation has room where no other is,
-// and while there is one no other has (manual of PTX 9.4, 9.7.18.7.1).
+// freeColumns finds neighbouring columns that are free in all given CTAs. An exclusive allocation needs CTAs without other
+// allocations, and excludes further ones while it lasts (manual of PTX 9.4, 9.7.18.7.1).
 func freeColumns(ctas []*machine.CTA, n int, exclusive bool) (machine.TensorBlock, bool) {
 	if exclusive {
 		free := !slices.ContainsFunc(ctas, func(c *machine.CTA) bool { return len(c.AsyncState.Tensor.Blocks) > 0 })
@@ -258,15 +257,15 @@ func freeColumns(ctas []*machine.CTA, n int, exclusive bool) (machine.TensorBloc
 	return machine.TensorBlock{}, false
 }
 
-// AwaitedAllocation is the allocation at which the warp waits for tensor memory; nil if it does not.
+// AwaitedAllocation returns the allocation at which the warp waits for tensor memory, or nil.
 func AwaitedAllocation(w *machine.Warp) *code.Instr {
-	if w.State != machine.AtGroup || w.Uncounted == 0 { // for its warpgroup a warp waits before a block
+	if w.State != machine.AtGroup || w.Uncounted == 0 { // a wait for the warpgroup is before a block
 		return nil
 	}
 	return &w.CTA.Code.Instrs[w.PC]
 }
 
-// TensorMemoryWait says what the warp waits for at an allocation, and who has it.
+// TensorMemoryWait describes an allocation that waits, and the blocks that hold the tensor memory.
 func TensorMemoryWait(w *machine.Warp, instr *code.Instr) string {
 	c, imm := w.CTA, code.TensorImmOf(instr.Imm)
 	pair := imm.Pair
@@ -291,7 +290,7 @@ func TensorMemoryWait(w *machine.Warp, instr *code.Instr) string {
 	return text
 }
 
-// tensorMemoryDeadlock is the trap of a warp that waits for tensor memory which nobody will deallocate.
+// tensorMemoryDeadlock makes a trap for a warp that waits for tensor memory which no warp can deallocate.
 func tensorMemoryDeadlock(w *machine.Warp, instr *code.Instr) *probe.Trap {
 	return w.Fail(w.SourceOf(instr), w.Mask, probe.ErrDeadlock, "%v: %s", probe.ErrDeadlock, TensorMemoryWait(w, instr))
 }
@@ -360,8 +359,8 @@ func TensorRelinquish(w *machine.Warp, h int, f *regfile.File, instr *code.Instr
 	}
 }
 
-// laneQuarter is the address that a warp accesses, which must be in its quarter of the lanes (manual
-// 9.7.16.8.1). With a lane below 32 it is counted from there, as GPUs do and programs rely on.
+// laneQuarter returns the address that a warp accesses, which must be in its quarter of the lanes (manual 9.7.16.8.1). A
+// lane below 32 counts from the beginning of the quarter, as on GPUs; programs rely on it.
 func laneQuarter(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32, t *code.TensorAccess) (matrix.TensorAddress, []matrix.Region, bool) {
 	v, ok := sameInAll(w, h, f, instr, w.CTA.Code.Fragments[instr.Side].E[0].Row, "the address")
 	if !ok {
@@ -384,7 +383,7 @@ func laneQuarter(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	return a, regions, true
 }
 
-// TensorRows are the rows of registers.
+// TensorRows returns the rows of registers.
 func TensorRows(f *regfile.File, list []code.Elem, own bool) []*regfile.Row32 {
 	rows := make([]*regfile.Row32, len(list))
 	for i, e := range list {
@@ -467,7 +466,7 @@ func TensorStore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	s.Stores = append(s.Stores, st)
 }
 
-// executeTensorStore stores. The error is a *Trap.
+// executeTensorStore executes a pending store. The error is a *Trap.
 func executeTensorStore(st *machine.PendingTensorStore, c *machine.CTA) error {
 	st.CTA = c
 	if err := mayAccess(&st.IssueOrigin, c, nil, st.Regions); err != nil {
@@ -530,7 +529,7 @@ func TensorOperation(w *machine.Warp, h int, f *regfile.File, instr *code.Instr,
 	}
 }
 
-// setMultiplication reads the operands of one.
+// setMultiplication reads the operands of a multiplication.
 func setMultiplication(p *machine.PipeOp, w *machine.Warp, f *regfile.File, instr *code.Instr, lane int) {
 	frags := &w.CTA.Code.Fragments[instr.Side]
 	p.Access = frags.Memory
@@ -549,7 +548,7 @@ func setMultiplication(p *machine.PipeOp, w *machine.Warp, f *regfile.File, inst
 	x.Zero = matrix.ZeroMask(f.Src64(frags.E[code.TensorZero].Row)[lane])
 }
 
-// refusalTrap is the trap of a multiplication that cannot be, or that does not run.
+// refusalTrap makes a trap for a multiplication that is invalid or not supported.
 func refusalTrap(e *machine.AsyncEffect, r *matrix.Refusal) *probe.Trap {
 	if r.NotImplemented {
 		return effectTrap(e, probe.ErrTensorMemory, "%v: %s, which is legal and gemu does not run", probe.ErrTensorMemory, r.Description)
@@ -561,7 +560,7 @@ func originOf(e *machine.AsyncEffect) *machine.IssueOrigin {
 	return &machine.IssueOrigin{CTA: e.CTA, Src: e.Src, Warp: e.Warp, Lanes: 1 << e.Lane, Active: e.Active}
 }
 
-// checkPipeOp traps if an operation goes where it cannot go.
+// checkPipeOp traps if the memory of an operation is invalid.
 func checkPipeOp(e *machine.AsyncEffect) error {
 	p, issued := e.PipeOp, originOf(e)
 	ctas, bad := pairIndex(e.CTA, p.Pair)
@@ -619,11 +618,11 @@ func checkPipeOp(e *machine.AsyncEffect) error {
 	return nil
 }
 
-// isPipeOp reports whether the effect is one of tensor cores, or tells of those before it.
+// isPipeOp reports whether the effect is a tensor-core operation or a commit of earlier ones.
 func isPipeOp(e *machine.AsyncEffect) bool { return e.PipeOp != nil || e.Commits }
 
-// runPipe has the effects of tensor cores that came before one, and that, in the order of issue:
-// those of its CTA, and of the other of the pair. Mbarriers are told in that order, too.
+// runPipe executes the tensor-core effects of both CTAs of a pair up to and including one, in the order of issue. Arrivals
+// at mbarriers happen in the same order.
 func runPipe(cl *machine.Cluster, upTo *machine.AsyncEffect) error {
 	run := []*machine.AsyncEffect{upTo}
 	if pair := upTo.CTA.Rank / 2; cl.Pipes != nil {
@@ -668,7 +667,7 @@ func runPipe(cl *machine.Cluster, upTo *machine.AsyncEffect) error {
 	return nil
 }
 
-// readMatrixA reads matrix A of a multiplication, if it is in shared memory and that has not been done.
+// readMatrixA reads matrix A of a multiplication, if it is in shared memory and has not been read.
 func readMatrixA(e *machine.AsyncEffect) {
 	p := e.PipeOp
 	if p == nil || p.Product == nil || p.Product.InTensor || e.FactorA != nil {
@@ -683,7 +682,7 @@ func readMatrixA(e *machine.AsyncEffect) {
 	}
 }
 
-// executePipeOp does an operation.
+// executePipeOp executes a tensor-core operation.
 func executePipeOp(e *machine.AsyncEffect) error {
 	if err := checkPipeOp(e); err != nil {
 		return err
@@ -760,7 +759,7 @@ func TensorCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 	}
 }
 
-// finishTensor traps if the CTA ends with tensor memory that it has allocated.
+// finishTensor traps if the CTA ends with allocated tensor memory.
 func finishTensor(c *machine.CTA) error {
 	for i := range c.AsyncState.Tensor.Blocks {
 		if b := &c.AsyncState.Tensor.Blocks[i]; !b.DeallocatedHere {
@@ -771,7 +770,7 @@ func finishTensor(c *machine.CTA) error {
 	return nil
 }
 
-// reduceRows combines, for each lane, what registers have. What is reduced is as redux has it.
+// reduceRows combines the values of registers, lane by lane, with the operations of redux.
 func reduceRows(r *code.TensorReduction, rows []*regfile.Row32, last *regfile.Row32) {
 	step := func(a, b uint64) uint64 { return access.ApplyReduction(r.Integer, access.WidthMask(ptx.B32), a, b, 0) }
 	if r.Float.Op != code.Invalid {

@@ -1,7 +1,7 @@
 package async
 
-// This file is copies between tensors and shared memory (manual 5.5, 9.7.9.25.5), which happen
-// as all bulk operations do, and what changes tensor maps.
+// This file executes copies between tensors and shared memory (manual 5.5, 9.7.9.25.5), which are bulk operations, and the
+// instructions that change tensor maps.
 
 import (
 	"encoding/binary"
@@ -21,7 +21,7 @@ import (
 	"gemu/regfile"
 )
 
-// sharedAddressOf is the address of the box in shared memory.
+// sharedAddressOf returns the address of the box in shared memory.
 func sharedAddressOf(e *machine.AsyncEffect) uint64 {
 	if e.Tensor.Copy.Store {
 		return e.From
@@ -29,21 +29,21 @@ func sharedAddressOf(e *machine.AsyncEffect) uint64 {
 	return e.To
 }
 
-// tensorTrap is the trap of a copy that cannot be.
+// tensorTrap makes a trap for an invalid copy.
 func tensorTrap(e *machine.AsyncEffect, kind error, format string, args ...any) *probe.Trap {
 	t := e.Tensor
 	args = append([]any{kind, t.Copy.String(), machine.HexAddr(t.At)}, args...)
 	return effectTrap(e, kind, "%v: the box at %s by the tensor map at %s: "+format, args...)
 }
 
-// tensorFaultTrap is the trap of a copy that cannot reach memory.
+// tensorFaultTrap makes a trap for a copy with a memory fault.
 func tensorFaultTrap(e *machine.AsyncEffect, fault *mem.Fault, addr uint64, bytes int) *probe.Trap {
 	t := effectTrap(e, fault.Kind, "%s: one of %d bytes of the box at %s by the tensor map at %s", fault.Msg, bytes, e.Tensor.Copy.String(), machine.HexAddr(e.Tensor.At))
 	t.Addr, t.Bytes, t.Nearby = addr, bytes, fault.Near
 	return t
 }
 
-// readTensorMap reads the tensor map, if that has not been done.
+// readTensorMap reads the tensor map, unless it has been read already.
 func readTensorMap(e *machine.AsyncEffect) error {
 	if e.Tensor.M != nil {
 		return nil
@@ -53,7 +53,7 @@ func readTensorMap(e *machine.AsyncEffect) error {
 	return err
 }
 
-// tensorMapOf is the tensor map of a copy, which fits it.
+// tensorMapOf returns the tensor map of a copy, or an error if it is not valid for the copy.
 //
 //go:norace
 func tensorMapOf(e *machine.AsyncEffect) (*tensormap.Map, error) {
@@ -83,7 +83,7 @@ func tensorMapOf(e *machine.AsyncEffect) (*tensormap.Map, error) {
 	return m, nil
 }
 
-// reductions are those that elements have (manual 9.7.9.25.5.3), by type.
+// reductions has the reductions of elements (manual 9.7.9.25.5.3), by type.
 var reductions = map[tensormap.Type]struct {
 	typ ptx.Type
 	ops []code.AtomicOp
@@ -97,7 +97,7 @@ var reductions = map[tensormap.Type]struct {
 	tensormap.F32:  {ptx.F32, []code.AtomicOp{code.AtomAdd}},
 }
 
-// memoryView finds memory of a tensor, piece by piece: mostly that of the piece before.
+// memoryView finds the memory of a tensor, segment by segment. It tries the allocation of the previous segment first.
 type memoryView struct {
 	view  mem.View
 	kind  probe.AccessKind
@@ -126,7 +126,7 @@ func sharedView(c *machine.CTA, kind probe.AccessKind) memoryView {
 	return memoryView{view: mem.View{Map: c.Grid.Device.Memory, Shared: c.SharedMem}, kind: kind}
 }
 
-// tensorBox is the shared memory that a copy needs.
+// tensorBox returns the shared memory of a copy.
 func tensorBox(e *machine.AsyncEffect, m *tensormap.Map) ([]byte, error) {
 	kind := probe.AccessStore
 	if e.Tensor.Copy.Store {
@@ -147,7 +147,7 @@ func tensorBox(e *machine.AsyncEffect, m *tensormap.Map) ([]byte, error) {
 	return b, nil
 }
 
-// resolvePlaces traps if a copy cannot go where it should.
+// resolvePlaces traps if the memory of a copy is invalid.
 func resolvePlaces(e *machine.AsyncEffect, m *tensormap.Map) (err error) {
 	if _, err = tensorBox(e, m); err != nil {
 		return err
@@ -168,8 +168,7 @@ func resolvePlaces(e *machine.AsyncEffect, m *tensormap.Map) (err error) {
 	return err
 }
 
-// readTensor reads the map and the source: what is one piece behind the other. What is outside
-// of the tensor is filled in.
+// readTensor reads the map and the source, segment after segment. Elements outside the tensor get the fill value.
 //
 //go:norace
 func readTensor(e *machine.AsyncEffect) (err error) {
@@ -217,8 +216,8 @@ func readTensor(e *machine.AsyncEffect) (err error) {
 	return nil
 }
 
-// tensorRefusal reports whether a piece of a tensor has the pattern that a copy looks for: in each 16 bytes of global
-// memory it looks at the first element that is copied.
+// tensorRefusal reports whether a segment of a tensor has the pattern that a copy seeks. In each 16 bytes of global memory
+// the first copied element is compared.
 func tensorRefusal(v code.PatternCheck, p *tensormap.Segment, b []byte) bool {
 	for addr := p.Global; len(b) > 0; {
 		n := min(int(16-addr%16), len(b))
@@ -232,14 +231,14 @@ func tensorRefusal(v code.PatternCheck, p *tensormap.Segment, b []byte) bool {
 	return false
 }
 
-// keepEffectData has the effect have what it has read.
+// keepEffectData stores the data that the effect has read in the effect.
 func keepEffectData(e *machine.AsyncEffect, data []byte) {
 	if e.Data = data; !e.Done {
 		chargeEffect(e, uint64(len(data)))
 	}
 }
 
-// writeTensor writes what has been read.
+// writeTensor writes the data that has been read.
 //
 //go:norace
 func writeTensor(e *machine.AsyncEffect) (err error) {
@@ -281,8 +280,8 @@ func writeTensor(e *machine.AsyncEffect) (err error) {
 	return err
 }
 
-// fillOf is what elements have that are outside of a tensor. The NaN of half precision is the one
-// that fma.oob knows; of the others nobody has said which it is.
+// fillOf returns the fill value of elements outside a tensor. The NaN of half precision is the NaN of fma.oob; for other
+// types no source documents the NaN.
 func fillOf(m *tensormap.Map) []byte {
 	if !m.NaN {
 		return make([]byte, 16)
@@ -296,8 +295,8 @@ func fillOf(m *tensormap.Map) []byte {
 	return binary.LittleEndian.AppendUint32(nil, math.Float32bits(fp.Canon32(float32(math.NaN()))))
 }
 
-// convert makes elements of what is in global memory, where a type asks for it: .f32.ftz has no
-// subnormal numbers, and .tf32 is .f32 rounded to the nearest (manual 5.5.1).
+// convert converts data of global memory to elements, for types that need it: .f32.ftz has no subnormal numbers, and .tf32
+// is .f32 rounded to the nearest (manual 5.5.1).
 func convert(t tensormap.Type, data []byte) {
 	flush := t == tensormap.F32Ftz || t == tensormap.TF32Ftz
 	round := t == tensormap.TF32 || t == tensormap.TF32Ftz
@@ -316,7 +315,7 @@ func convert(t tensormap.Type, data []byte) {
 	}
 }
 
-// pack6 is the low six bits of 16 bytes.
+// pack6 packs the low six bits of 16 bytes.
 func pack6(b *[16]byte) []byte {
 	out := make([]byte, 0, 12)
 	for i := 0; i < len(b); i += 4 {
@@ -326,7 +325,7 @@ func pack6(b *[16]byte) []byte {
 	return out
 }
 
-// AsyncTensor executes cp.async.bulk.tensor and cp.reduce.AsyncState.bulk.tensor.
+// AsyncTensor executes cp.async.bulk.tensor and cp.reduce.async.bulk.tensor.
 func AsyncTensor(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op, args := code.TensorOf(instr.Imm), w.CTA.Code.Calls[instr.Side].Args
 	for ; m != 0 && w.Err == nil; m &= m - 1 {
@@ -374,8 +373,7 @@ func AsyncTensor(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	}
 }
 
-// issueTensor looks at a copy, whose mbarrier is at an address, and notes it: for each CTA of a
-// mask, if it has .multicast::cluster.
+// issueTensor checks a copy with its mbarrier and issues it; with .multicast::cluster, for each CTA of a mask.
 func issueTensor(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffect, op code.Tensor, barrier uint64, mask uint32) {
 	m, err := tensorMapOf(e)
 	if err != nil {
@@ -474,7 +472,7 @@ func MapCopy(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint3
 	}
 }
 
-// mapAt is the bytes of a tensor map, or traps.
+// mapAt returns the bytes of a tensor map, or traps.
 func mapAt(w *machine.Warp, h int, instr *code.Instr, lane int, space ptx.Space, kind probe.AccessKind, addr uint64) ([]byte, bool) {
 	_, b, fault := w.CTA.RegionOf(space, kind, addr, tensormap.Size, tensormap.Align)
 	if fault != nil {

@@ -1,11 +1,9 @@
 package async
 
-// This file is the multiplications of a warpgroup (manual 9.7.15), four warps that execute the
-// same instructions. Each warp executes them when it comes to them, and multiplies its own
-// rows. What they read and write, registers as well as shared memory, they do at the wait for
-// their group, or with Launch.EagerEffects where they are issued. A multiplication is one of the whole
-// warpgroup: who waits for it waits until all four warps have issued it, and then it has read
-// shared memory for all of them.
+// This file executes the multiplications of a warpgroup (manual 9.7.15): four warps that execute the same instructions. Each
+// warp multiplies its own rows. It reads and writes registers and shared memory at the wait for the group of the
+// multiplication, or at issue with Launch.EagerEffects. A multiplication belongs to the whole warpgroup: a wait for it
+// waits until all four warps have issued it, and then shared memory is read for all four.
 
 import (
 	"fmt"
@@ -18,11 +16,11 @@ import (
 	"gemu/regfile"
 )
 
-// rankInWarpgroup is the number of a warp of 32 lanes in the CTA: of warps of 64 lanes each half is one.
+// rankInWarpgroup returns the number of a warp of 32 lanes in the CTA. Each half of a warp of 64 lanes has its own number.
 func rankInWarpgroup(w *machine.Warp, h int) int { return w.ID*len(w.Files) + h }
 
-// warpgroupOf is that of half h, with the number of the warp in it. ok is false if it is not
-// whole, which is a trap.
+// warpgroupOf returns the warpgroup of half h and the number of the warp in it. It traps and returns false if the
+// warpgroup is incomplete.
 func warpgroupOf(w *machine.Warp, h int, instr *code.Instr, m uint32) (g *machine.Warpgroup, i int, ok bool) {
 	if !w.RequireAllLanes(h, instr, m) {
 		return nil, 0, false
@@ -44,8 +42,8 @@ func warpgroupOf(w *machine.Warp, h int, instr *code.Instr, m uint32) (g *machin
 	return &c.AsyncState.Warpgroups[rank/matrix.Warps], rank % matrix.Warps, true
 }
 
-// issueInGroup notes that a warp executes an instruction of its warpgroup, which must be the one that
-// the others have executed in its place, with the same matrices.
+// issueInGroup records that a warp executes an instruction of its warpgroup. The other warps must execute the same
+// instruction at this position, with the same matrices.
 func issueInGroup(w *machine.Warp, h int, instr *code.Instr, m uint32, a, b matrix.Descriptor) (g *machine.Warpgroup, member *machine.WarpgroupWarp, j *machine.GroupInstr, ok bool) {
 	g, i, ok := warpgroupOf(w, h, instr, m)
 	if !ok {
@@ -74,7 +72,7 @@ func issueInGroup(w *machine.Warp, h int, instr *code.Instr, m uint32, a, b matr
 	}
 	c := w.CTA
 	c.Changed = true
-	for k := range c.Warps { // one may have waited for this
+	for k := range c.Warps { // a warp may wait for this instruction
 		if other := &c.Warps[k]; other.State == machine.AtGroup && rankInWarpgroup(other, 0)/matrix.Warps == rankInWarpgroup(w, h)/matrix.Warps {
 			other.State = machine.ReadyToRun
 		}
@@ -86,7 +84,7 @@ func descriptors(a, b matrix.Descriptor) string {
 	return fmt.Sprintf("%#x and %#x", uint64(a), uint64(b))
 }
 
-// issuedByAll is how many instructions all warps have executed.
+// issuedByAll returns the number of instructions that all four warps have executed.
 func issuedByAll(g *machine.Warpgroup) int {
 	n := g.Warps[0].Executed
 	for i := range g.Warps {
@@ -95,7 +93,7 @@ func issuedByAll(g *machine.Warpgroup) int {
 	return n
 }
 
-// awaitedInstr is the pending multiplications that a wait completes.
+// awaitedInstr returns the pending multiplications that a wait completes.
 func awaitedInstr(p *machine.WarpgroupWarp, a code.WaitGroups) []*machine.PendingProduct {
 	n := 0
 	for n < len(p.Pending) && (a.All || p.Pending[n].Group < p.Groups-a.Last) {
@@ -196,7 +194,7 @@ func swizzling(d matrix.Descriptor) string {
 	return "no swizzling"
 }
 
-// readOperands reads what a multiplication wants of shared memory, for a warp of its group.
+// readOperands reads the operands of a multiplication in shared memory, for a warp of its group.
 func readOperands(c *machine.CTA, i int, p *machine.PendingProduct) {
 	frags := &c.Code.Fragments[p.Side]
 	if !p.ReadReported {
@@ -211,7 +209,7 @@ func readOperands(c *machine.CTA, i int, p *machine.PendingProduct) {
 	}
 }
 
-// multiplyProduct multiplies for a warp. Nobody else has its matrices, and it does not need them again.
+// multiplyProduct multiplies for a warp. It may overwrite the matrices, which have no other use.
 func multiplyProduct(w *machine.Warp, h int, f *regfile.File, p *machine.PendingProduct) {
 	readOperands(w.CTA, rankInWarpgroup(w, h)%matrix.Warps, p)
 	frags := &w.CTA.Code.Fragments[p.Side]
@@ -230,8 +228,8 @@ func multiplyProduct(w *machine.Warp, h int, f *regfile.File, p *machine.Pending
 	emitProduct(w.CTA, rankInWarpgroup(w, h)%matrix.Warps, p, machine.StageWrites)
 }
 
-// WgmmaWait executes wgmma.wait_group, and completes what may be pending where a function is
-// called that has groups of its own.
+// WgmmaWait executes wgmma.wait_group. It also completes pending multiplications before a call of a function with groups of
+// its own.
 func WgmmaWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := code.WaitGroupsOf(instr.Imm)
 	if !a.All {
@@ -262,13 +260,12 @@ func WgmmaWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 	member.Pending = member.Pending[len(list):]
 }
 
-// readOperandsOf reads what a multiplication that a warp has waited for wants of shared memory, for all
-// warps.
+// readOperandsOf reads the operands of a multiplication in shared memory for all warps, after a wait of one warp.
 func readOperandsOf(c *machine.CTA, g *machine.Warpgroup, p *machine.PendingProduct) {
 	for i := range g.Warps {
 		for _, other := range g.Warps[i].Pending {
 			if other.GroupInstr == p.GroupInstr {
-				other.Columns = p.Columns // the same, and read once
+				other.Columns = p.Columns // all warps have the same B, which is read once
 				readOperands(c, i, other)
 				p.Columns = other.Columns
 			}
@@ -276,8 +273,7 @@ func readOperandsOf(c *machine.CTA, g *machine.Warpgroup, p *machine.PendingProd
 	}
 }
 
-// productGroup is the warpgroup of half h, nil if it has executed nothing, with the number of the warp
-// in it.
+// productGroup returns the warpgroup of half h and the number of the warp in it; nil if it has executed no instruction.
 func productGroup(w *machine.Warp, h int) (*machine.Warpgroup, int) {
 	n := rankInWarpgroup(w, h)
 	if list := w.CTA.AsyncState.Warpgroups; n/matrix.Warps < len(list) {
@@ -286,12 +282,12 @@ func productGroup(w *machine.Warp, h int) (*machine.Warpgroup, int) {
 	return nil, 0
 }
 
-// IsGrouped reports whether a warp may execute the wait that a block begins with: whether its
-// warpgroup has issued what it waits for.
+// IsGrouped reports whether a warp may execute the wait at the beginning of a block: its warpgroup has issued all
+// multiplications of the wait.
 func IsGrouped(w *machine.Warp, b *code.Block) bool { return unissuedProduct(w, b) == nil }
 
-// unissuedProduct is a multiplication that a warp waits for, at the wait that a block begins with, and
-// that others of its warpgroup have yet to issue; nil if there is none.
+// unissuedProduct returns a multiplication of the wait at the beginning of a block that other warps of the warpgroup have
+// yet to issue; nil if there is none.
 func unissuedProduct(w *machine.Warp, b *code.Block) *machine.PendingProduct {
 	k := slices.IndexFunc(b.Body, func(instr code.Instr) bool { return instr.Op == code.WgmmaWait })
 	instr := &b.Body[k]
@@ -313,7 +309,7 @@ func unissuedProduct(w *machine.Warp, b *code.Block) *machine.PendingProduct {
 	return nil
 }
 
-// WgmmaDisturb traps if registers of a multiplication are come to that is pending.
+// WgmmaDisturb traps at an access to registers of a pending multiplication.
 func WgmmaDisturb(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	g, i := productGroup(w, h)
 	if g == nil {
@@ -328,8 +324,8 @@ func WgmmaDisturb(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 	}
 }
 
-// ForgetProducts drops what is pending of a function that the running warp split returns from: nobody has
-// its registers any more.
+// ForgetProducts drops the pending multiplications of a function from which the running split returns: their registers no
+// longer exist.
 func ForgetProducts(w *machine.Warp) {
 	for h := range w.Files {
 		if g, i := productGroup(w, h); g != nil && uint32(w.Mask>>(32*h)) != 0 {
@@ -338,7 +334,7 @@ func ForgetProducts(w *machine.Warp) {
 	}
 }
 
-// missingWarps lists the warps of a warpgroup that have not executed an instruction.
+// missingWarps returns the warps of a warpgroup that have not executed an instruction.
 func missingWarps(g *machine.Warpgroup, number int) (list []int) {
 	for i := range g.Warps {
 		if g.Warps[i].Executed <= number {
@@ -348,7 +344,7 @@ func missingWarps(g *machine.Warpgroup, number int) (list []int) {
 	return list
 }
 
-// ranks adds the number of a warpgroup's first warp to numbers of its warps, and writes them.
+// ranks formats numbers of warps in a warpgroup as numbers in the CTA.
 func ranks(group int, list []int) string {
 	all := make([]int, len(list))
 	for i, n := range list {
@@ -360,8 +356,7 @@ func ranks(group int, list []int) string {
 	return fmt.Sprintf("warps %s have", machine.IntRanges(all))
 }
 
-// finishGroups traps if a warp of a warpgroup has ended without an instruction that another has
-// executed.
+// finishGroups traps if a warp has ended without an instruction that another warp of its warpgroup has executed.
 func finishGroups(c *machine.CTA) error {
 	for k := range c.AsyncState.Warpgroups {
 		g := &c.AsyncState.Warpgroups[k]
@@ -373,7 +368,7 @@ func finishGroups(c *machine.CTA) error {
 	return nil
 }
 
-// GroupStandstill is the trap of a warp that waits for others, where no warp can run.
+// GroupStandstill returns the trap of a warp that waits for its warpgroup or for tensor memory while no warp can run.
 func GroupStandstill(c *machine.CTA, w *machine.Warp) *probe.Trap {
 	if instr := AwaitedAllocation(w); instr != nil {
 		return tensorMemoryDeadlock(w, instr)
@@ -381,7 +376,7 @@ func GroupStandstill(c *machine.CTA, w *machine.Warp) *probe.Trap {
 	return groupDeadlock(c, w)
 }
 
-// groupDeadlock is the trap of a warp that waits for its warpgroup.
+// groupDeadlock makes a deadlock trap for a warp that waits for its warpgroup.
 func groupDeadlock(c *machine.CTA, w *machine.Warp) *probe.Trap {
 	b := c.Code.Block(w.PC)
 	p := unissuedProduct(w, b)
@@ -410,12 +405,12 @@ func groupDeadlock(c *machine.CTA, w *machine.Warp) *probe.Trap {
 	}
 }
 
-// cloneGroups is a copy that shares nothing which changes.
+// cloneGroups returns a copy that shares nothing mutable with the original.
 func cloneGroups(list []machine.Warpgroup) []machine.Warpgroup {
 	list = slices.Clone(list)
 	for k := range list {
 		g := &list[k]
-		g.Pending = slices.Clone(g.Pending) // what they point to does not change
+		g.Pending = slices.Clone(g.Pending) // the instructions themselves never change
 		for i := range g.Warps {
 			pending := slices.Clone(g.Warps[i].Pending)
 			for n, p := range pending {
