@@ -1,6 +1,6 @@
 package debug
 
-// This file checks where going back ends, against all that a probe has seen, and measures how long it takes.
+// This file compares the destinations of going back with the complete record of a probe, and measures the time.
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ import (
 	"gemu/ptx"
 )
 
-// TestHits goes on and back between breakpoints and a watch, some of which are disabled now and then, and
-// by steps: each time to the hit that is next, or was last, of all that a probe has seen.
+// TestHits goes forward and back between breakpoints and a watch, some of which are disabled at times, and by steps: each time
+// to the next or previous hit in a probe's complete record.
 func TestHits(t *testing.T) {
 	random := rand.New(rand.NewPCG(part.Seed(t), 2))
 	s, _, seen, _ := begin(t, interp.Vector, 2, Options{})
@@ -95,9 +95,8 @@ func TestHits(t *testing.T) {
 	}
 }
 
-// TestOfCTA goes back from hit to hit of breakpoints that are set only at the end, whose conditions tell by the
-// CTA alone where they do not hold: it comes by the same as on the way forwards. So it is with a watch of
-// shared memory.
+// TestOfCTA goes back from hit to hit of breakpoints that are set only at the end. Their conditions can be excluded by the CTA
+// alone. The hits are the same as on the way forward. The same holds for a watch of shared memory.
 func TestOfCTA(t *testing.T) {
 	for _, cluster := range []ptx.Dim3{ptx.Dim(1), {X: 1, Y: 5, Z: 1}} {
 		src := strings.NewReplacer("sm_80", "sm_90", "8.0", "8.6", "mov.u32 %t, %tid.x;", "mov.u32 %t, %tid.x;\nst.shared.u32 [box], %t;\nld.volatile.global.u32 %c, [%p];").Replace(longKernel)
@@ -172,7 +171,7 @@ func TestOfCTA(t *testing.T) {
 	}
 }
 
-// flights checks that who executes anything between two checkpoints is said to be in flight there.
+// flights checks that every CTA that executes an instruction between two checkpoints is reported as in flight there.
 func flights(t *testing.T, s *Session) {
 	t.Helper()
 	var who []int // by step
@@ -207,7 +206,7 @@ func flights(t *testing.T, s *Session) {
 	}
 }
 
-// TestOver goes back over calls, as far as a probe has seen a thread come by.
+// TestOver goes back over calls, and compares with a probe's record of the thread.
 func TestOver(t *testing.T) {
 	s, _, seen, _ := begin(t, interp.Vector, 1, Options{})
 	s.pace.fixedSteps = 9
@@ -258,8 +257,7 @@ func TestOver(t *testing.T) {
 	}
 }
 
-// longKernel is what takes long to go back in: threads that wait while others go round, calls that take
-// long, and loops on one line of a source.
+// longKernel takes long to go back in: threads that wait while other threads loop, long calls, and loops on one source line.
 const longKernel = `.version 8.0
 .target sm_80
 .address_size 64
@@ -335,7 +333,7 @@ func long(tb testing.TB, ctas, rounds int) *Session {
 	return s
 }
 
-// backCommands are ways back from the last line but one of the kernel, in the last CTA, and the line of long.cu that each leads to.
+// backCommands go back from the last line but one of the kernel, in the last CTA; each has the line of long.cu where it ends.
 var backCommands = []struct {
 	name   string
 	thread int // of the CTA
@@ -355,7 +353,7 @@ var backCommands = []struct {
 	{"reverse-continue to a change that is looked for only now", 3, []string{"watch out[0].u32"}, "reverse-continue", 14},
 }
 
-// wander does it all, and says how long each way has taken.
+// wander executes all backCommands and returns the time of each.
 func wander(tb testing.TB, ctas, rounds int) (forth time.Duration, back map[string]time.Duration) {
 	s := long(tb, ctas, rounds)
 	var out strings.Builder
@@ -405,10 +403,10 @@ func wander(tb testing.TB, ctas, rounds int) (forth time.Duration, back map[stri
 	return forth, back
 }
 
-// TestWays: going back leads where it should, with as many checkpoints as a long launch has.
+// TestWays: each command of going back ends at the right place, with as many checkpoints as a long launch has.
 func TestWays(t *testing.T) { wander(t, 3, 20_000) }
 
-// BenchmarkBack says how long ways back take in launches that take ten seconds and more: of one CTA, and of many.
+// BenchmarkBack measures going back in launches that take ten seconds and more: of one CTA, and of many.
 func BenchmarkBack(b *testing.B) {
 	for _, size := range []struct{ ctas, rounds int }{{1, 3_000_000}, {2000, 1_500}} {
 		b.Run(fmt.Sprintf("%d CTAs", size.ctas), func(b *testing.B) {
@@ -424,8 +422,8 @@ func BenchmarkBack(b *testing.B) {
 	}
 }
 
-// BenchmarkCondition says how much longer a launch takes with a breakpoint on a line that is executed all the
-// time, whose condition never holds, than without: s/base.
+// BenchmarkCondition measures the time of a launch with a breakpoint on a line that is executed all the time and whose condition
+// never holds, relative to the time without the breakpoint: s/base.
 func BenchmarkCondition(b *testing.B) {
 	took := func(cond string) time.Duration {
 		s := long(b, 1, 100_000)

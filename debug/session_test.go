@@ -1,7 +1,7 @@
 package debug
 
-// This file checks that moments are exact: a session that goes to one, from anywhere, finds there what
-// a probe has seen that was told of everything.
+// This file checks that moments are exact: a session that goes to a moment, from anywhere, finds the state that a probe with all
+// events recorded.
 
 import (
 	"bytes"
@@ -20,8 +20,7 @@ import (
 	"gemu/ptx"
 )
 
-// mixedKernel diverges in loops, calls, reconverges at barriers, votes with lanes that are elsewhere, and
-// prints.
+// mixedKernel diverges in loops, calls, reconverges at barriers, votes with lanes at other places, and prints.
 const mixedKernel = `.version 8.0
 .target sm_80
 .address_size 64
@@ -93,13 +92,13 @@ QUIET:
 }
 `
 
-// moment is what a probe has seen at a step.
+// moment is the record of a probe at a step.
 type moment struct {
 	cta, warp, index, depth int
 	active                  uint64
 }
 
-// recorder notes all of them.
+// recorder records all moments.
 type recorder struct{ list map[int64]moment }
 
 func (r *recorder) Subscription() probe.Subscription {
@@ -114,8 +113,8 @@ func (r *recorder) OnEvent(e *probe.Event) {
 	}
 }
 
-// begin starts a session on the kernel, and gives what it prints and its buffer; the launch has run
-// before, to its end, under a recorder.
+// begin starts a session on the kernel, and returns its output, the recorded moments and its buffer. The launch has run to its
+// end before, under a recorder.
 func begin(t *testing.T, mode interp.Mode, rounds int, o Options) (*Session, *bytes.Buffer, map[int64]moment, *interp.Buffer) {
 	t.Helper()
 	var out bytes.Buffer
@@ -148,8 +147,8 @@ func begin(t *testing.T, mode interp.Mode, rounds int, o Options) (*Session, *by
 	return s, &out, r.list, b
 }
 
-// TestMoments: wherever a session goes, forwards or back, it stands before the instruction that is next
-// there, and what it does from there on is what the launch does.
+// TestMoments: wherever a session goes, forward or back, it stops before the next instruction at that moment, and continues as
+// the launch does.
 func TestMoments(t *testing.T) {
 	random := rand.New(rand.NewPCG(part.Seed(t), 1))
 	for name, mode := range interp.Modes {
@@ -187,8 +186,8 @@ func TestMoments(t *testing.T) {
 	}
 }
 
-// TestThread follows a thread forwards to its end and back to its begin: both ways it comes by the
-// instructions that a probe has seen it execute.
+// TestThread follows a thread forward to its end and back to its beginning: both ways it passes the instructions that a probe
+// has recorded.
 func TestThread(t *testing.T) {
 	s, _, seen, _ := begin(t, interp.Vector, 1, Options{})
 	s.pace.fixedSteps = 7
@@ -251,8 +250,7 @@ func TestThread(t *testing.T) {
 	backwards("lines", s.BackLine, begins)
 }
 
-// TestBudget: within a small budget checkpoints get further apart, the older the more, and what they
-// lead to is what was.
+// TestBudget: within a small budget, checkpoints get further apart with their age, and still lead to the recorded states.
 func TestBudget(t *testing.T) {
 	s, _, seen, _ := begin(t, interp.Vector, 2_000, Options{Budget: 1 << 17})
 	s.pace.fixedSteps = minPace
@@ -293,8 +291,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestBackIsQuick goes back one instruction from the end of a launch, and to its begin: that takes a
-// few of the intervals that checkpoints are apart, however long the launch was.
+// TestBackIsQuick goes back one instruction from the end of a launch, and to its beginning: each takes a few checkpoint
+// intervals, however long the launch was.
 func TestBackIsQuick(t *testing.T) {
 	dev := interp.NewDevice(interp.Config{})
 	mod, err := dev.Load("mixed.ptx", []byte(mixedKernel))
@@ -333,8 +331,7 @@ func TestBackIsQuick(t *testing.T) {
 	}
 }
 
-// TestTrapped: a launch that traps stands before the instruction that does, where registers are what they
-// were, and can go back.
+// TestTrapped: a launch that traps stops before the trapping instruction, with the registers unchanged, and can go back.
 func TestTrapped(t *testing.T) {
 	dev := interp.NewDevice(interp.Config{})
 	mod, err := dev.Load("trap.ptx", []byte(`.version 8.0
@@ -387,7 +384,7 @@ func TestTrapped(t *testing.T) {
 	}
 }
 
-// TestDeadlock: where nothing gets on any more, what waits can be looked at.
+// TestDeadlock: in a deadlock, the waiting lanes can be inspected.
 func TestDeadlock(t *testing.T) {
 	dev := interp.NewDevice(interp.Config{})
 	mod, err := dev.Load("dead.ptx", []byte(`.version 8.0
@@ -496,7 +493,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestReady: an interrupt stops what is under way, or begins; one that has come too late does not.
+// TestReady: an interrupt stops the command in progress or the next one; an interrupt that comes too late has no effect.
 func TestReady(t *testing.T) {
 	s, _, _, _ := begin(t, interp.Vector, 1, Options{})
 	for _, late := range []bool{false, true} {
@@ -511,7 +508,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// TestPlaces: what breakpoints are asked for, and where they are.
+// TestPlaces: specifications of breakpoints and their places.
 func TestPlaces(t *testing.T) {
 	s, _, _, _ := begin(t, interp.Vector, 1, Options{})
 	for place, want := range map[string]string{

@@ -13,7 +13,7 @@ import (
 	"gemu/ptx"
 )
 
-// bug is a fault of a simulator: one opcode does something else.
+// bug is a fault of a simulator: one opcode is executed wrongly.
 type bug struct {
 	features string
 	opcode   string // what it is in
@@ -21,7 +21,7 @@ type bug struct {
 	culprit  string // if the first wrong value is another instruction's
 }
 
-// bugs are by name. Each is a fault that simulators have had, or could have.
+// bugs has the bugs by name. Each is a fault that simulators have had, or could have.
 var bugs = map[string]bug{
 	"add":     {"arith", "add.s32", "$g sub.s32 $0, $1, $2;", ""},
 	"sub":     {"arith", "sub.s32", "$g sub.s32 $0, $2, $1;", ""},
@@ -51,7 +51,7 @@ var bugs = map[string]bug{
 	"call":    {"calls", "st.param.b64", "$g st.param.b64 $0, 3;", "ld.param.b64"},
 }
 
-// planted is a program as a simulator with a bug runs it, whose registers, local and shared memory begin with garbage.
+// planted returns a program as a simulator with a bug runs it: registers, local and shared memory begin with garbage.
 func planted(name string, src []byte) ([]byte, error) {
 	b, ok := bugs[name]
 	if !ok {
@@ -92,7 +92,7 @@ func planted(name string, src []byte) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// operandsOf divides operands at commas that are not in braces.
+// operandsOf splits operands at commas outside braces.
 func operandsOf(text string) (list []string) {
 	depth, from := 0, 0
 	for i, c := range text {
@@ -108,7 +108,7 @@ func operandsOf(text string) (list []string) {
 	return append(list, strings.TrimSpace(text[from:]))
 }
 
-// garbage writes numbers to whatever has no value as a function begins.
+// garbage writes numbers to all registers and memory without a value at a function's beginning.
 func garbage(f *ptx.Func) string {
 	var b strings.Builder
 	b.WriteString("\n\t.reg .b32 %zz; .reg .b64 %zzd;\n")
@@ -146,8 +146,8 @@ func garbage(f *ptx.Func) string {
 	return b.String()
 }
 
-// TestPlantedBugs: a simulator whose registers and memory begin with garbage has one bug. The program that is left of
-// a failure is still defined, has the same wrong word, and the bug's opcode is its culprit.
+// TestPlantedBugs: a simulator whose registers and memory begin with garbage has one bug. The reduced program of a failure is
+// still defined and has the same wrong word, and the culprit is the bug's opcode.
 func TestPlantedBugs(t *testing.T) {
 	part.SkipShort(t)
 	self, err := os.Executable()

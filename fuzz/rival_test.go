@@ -18,7 +18,7 @@ import (
 	"gemu/ptx"
 )
 
-// TestMain has the test be another implementation, if a command of a test wants one.
+// TestMain runs the test binary as another implementation if a command of a test requests it.
 func TestMain(m *testing.M) {
 	if bug := os.Getenv("GEMU_RIVAL"); bug != "" {
 		if err := rival(bug, os.Args[1], os.Args[2]); err != nil {
@@ -30,8 +30,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// rival runs a program with a bug in it, by its description: "this=that" has one opcode be another,
-// other bugs strike when a program has bfi.b32.
+// rival runs a program with a bug, given by its description: "this=that" replaces one opcode by another. The remaining bugs
+// take effect if a program has bfi.b32.
 func rival(bug, description, result string) error {
 	text, err := os.ReadFile(description)
 	if err != nil {
@@ -98,7 +98,7 @@ func rival(bug, description, result string) error {
 	return os.WriteFile(result, out, 0o666)
 }
 
-// instructions are the statements of a program's kernel.
+// instructions returns the statements of a program's kernel.
 func instructions(p *Program) (list []string) {
 	_, body, _ := strings.Cut(p.Source, "{")
 	for s := range strings.SplitSeq(body, ";") {
@@ -109,7 +109,7 @@ func instructions(p *Program) (list []string) {
 	return list
 }
 
-// TestRivals: failures of each kind are found, and reduced to the few instructions that they need.
+// TestRivals: failures of each kind are found and reduced to the few instructions they need.
 func TestRivals(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -164,7 +164,7 @@ func TestRivals(t *testing.T) {
 	}
 }
 
-// findFailure is the first program with a text that a rival fails.
+// findFailure returns the first program with a text on which a rival fails.
 func findFailure(t *testing.T, r *Rival, o Options, opcode string) (*Program, *Outcome) {
 	t.Helper()
 	g, err := New(o)
@@ -192,7 +192,7 @@ func findFailure(t *testing.T, r *Rival, o Options, opcode string) (*Program, *O
 	return nil, nil
 }
 
-// reduced is a program made small, and what then comes of it.
+// reduced returns the reduced program and its outcome.
 func reduced(t *testing.T, r *Rival, p *Program, first *Outcome) (*Program, *Outcome) {
 	t.Helper()
 	dir := t.TempDir()
@@ -214,8 +214,7 @@ func reduced(t *testing.T, r *Rival, p *Program, first *Outcome) (*Program, *Out
 	return small, o
 }
 
-// TestTimeout: a rival that does not end is stopped, with what it has started, and its program is
-// reduced.
+// TestTimeout: a rival that does not end is stopped, together with its child processes, and its program is reduced.
 func TestTimeout(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	r := &Rival{Command: "if grep -q brev.b32 {ptx}; then sleep 600 & echo $! >" + pid + "; wait; fi; : {out}", Timeout: 200 * time.Millisecond, RefusalStatus: 3}
@@ -236,7 +235,7 @@ func TestTimeout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What nobody has waited for yet may still be there, but as a zombie, and what is stopped takes a moment.
+	// A process without a waiting parent may remain as a zombie, and stopping takes a moment.
 	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(text)) + "/stat")
 		if err != nil || strings.Contains(string(stat), ") Z ") {
@@ -248,8 +247,8 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// TestCrashes: a crash is reduced to itself, and not to another that a smaller program has: with
-// another status, or with another message but for the numbers in it.
+// TestCrashes: a crash is reduced to the same crash, and not to a different crash of a smaller program: a different status, or
+// a message that differs in more than numbers.
 func TestCrashes(t *testing.T) {
 	for _, c := range []struct{ say, other, status, otherStatus string }{
 		{"brev: assertion failed at 0x$$", "parse error in line 3", "7", "7"},
@@ -278,7 +277,7 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
-// TestChangingCrash: a crash is the same one if its first line has other addresses, process numbers, paths and words in each run.
+// TestChangingCrash: a crash is the same if its first line differs only in addresses, process numbers, paths and words that change in each run.
 func TestChangingCrash(t *testing.T) {
 	command := "if grep -q brev.b32 {ptx}; then w=$(od -An -N3 -tx1 /dev/urandom | tr -d ' 0-9\\n')x; " +
 		"echo \"$(date +%T.%N) [$$] worker-$w 7ffe$$ab: brev failed in /tmp/$w/k\" >&2; exit 7; fi; exit 0 # {json} {out}"
@@ -328,7 +327,7 @@ func TestPlaceholders(t *testing.T) {
 	}
 }
 
-// TestNoRival: a command that is not there is no failure of a program.
+// TestNoRival: a missing command is not a failure of a program.
 func TestNoRival(t *testing.T) {
 	p := &Program{}
 	if _, err := (&Rival{Command: "no-such-command {ptx} {out}", Timeout: time.Minute}).Run(t.Context(), p, nil, t.TempDir()); !errors.Is(err, ErrNoRival) {
@@ -341,7 +340,7 @@ func TestNoRival(t *testing.T) {
 	}
 }
 
-// TestUndefined: what reducing could make of a program is not taken for a program with a result.
+// TestUndefined: a reduced program with an undefined result is not accepted.
 func TestUndefined(t *testing.T) {
 	g, err := New(defaultOptions(random.Shared))
 	if err != nil {
@@ -389,7 +388,7 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// TestOptions: options that make no programs are refused.
+// TestOptions: options without possible programs are refused.
 func TestOptions(t *testing.T) {
 	for name, change := range map[string]func(o *Options){
 		"an old machine":  func(o *Options) { o.SM = 35 },

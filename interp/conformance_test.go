@@ -21,7 +21,7 @@ import (
 	"gemu/ptx"
 )
 
-// engine runs a launch some way.
+// engine is a way to run a launch.
 type engine struct {
 	name string
 	run  func(m *Module, l *Launch) error
@@ -31,9 +31,9 @@ type engine struct {
 	seldom     int          // one of so many cases runs on it, in one shape; 0: all
 }
 
-// engines are all ways to run a kernel: on vectors, on compact operands as it pays and
-// wherever it may be, on both, as machine code, and on the oracle. The sample of .ci/run has reconvergence policies and the
-// statistics of every compaction policy, too; -short has three of them and the oracle.
+// engines returns all ways to run a kernel: on vectors, compact where it pays and wherever it is sound, both with comparison, in
+// machine code, and on the oracle. The sample of .ci/run also has reconvergence policies and the statistics of every value
+// policy; -short has three of them and the oracle.
 func engines() []engine {
 	list := []engine{
 		inMode("vector", Launch{Mode: Vector}),
@@ -75,7 +75,7 @@ func engines() []engine {
 	return append(list, engine{name: "oracle", run: runOracle})
 }
 
-// under is the engine under a reconvergence policy.
+// under returns the engine with a reconvergence policy.
 func (e engine) under(r *Reconverger) engine {
 	run := e.run
 	return engine{e.name + " under " + r.Name, func(m *Module, l *Launch) error {
@@ -84,13 +84,13 @@ func (e engine) under(r *Reconverger) engine {
 	}, r, e.early, e.seldom}
 }
 
-// seldomBy is the engine, on which one of n cases runs.
+// seldomBy returns the engine for one of n cases.
 func (e engine) seldomBy(n int) engine {
 	e.seldom = n
 	return e
 }
 
-// earlyEngines have asynchronous effects where they are issued; none if the module has none.
+// earlyEngines returns engines that execute asynchronous effects when they are issued; none if the module has none.
 func earlyEngines(m *ptx.Module) (list []engine) {
 	if !asynchronous(m) {
 		return nil
@@ -113,7 +113,7 @@ func asynchronous(m *ptx.Module) (any bool) {
 	return any
 }
 
-// inMode runs launches in a mode, with the settings of the one given.
+// inMode returns an engine that runs launches in a mode, with the settings of launch.
 func inMode(name string, launch Launch) engine {
 	return engine{name: name, run: func(m *Module, l *Launch) error {
 		l.Mode, l.Policy, l.Structure, l.CompileEagerly, l.EagerEffects, l.Backend = launch.Mode, launch.Policy, launch.Structure, launch.CompileEagerly, launch.EagerEffects, launch.Backend
@@ -172,9 +172,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// loads gives the module on a device of a compute capability: on a new one if it has
-// variables, which keep what a kernel leaves, or for an oracle, which has a twin of all that
-// was ever allocated; or else on one for all its cases.
+// loads returns a function that loads the module on a device of a compute capability. The device is new if the module has
+// variables, which keep a kernel's stores, or for an oracle, which copies every allocation; otherwise all cases share it.
 func loads(t *testing.T, m *ptx.Module) func(sm int, e engine) *Module {
 	keeps := slices.ContainsFunc(m.Decls, func(d ptx.Decl) bool { _, ok := d.(*ptx.Var); return ok })
 	loaded := map[int]*Module{}
@@ -193,8 +192,7 @@ func loads(t *testing.T, m *ptx.Module) func(sm int, e engine) *Module {
 	}
 }
 
-// runCase runs a case on an engine, in all its shapes. The error is the machine's, with
-// which the oracle's has to agree.
+// runCase runs a case on an engine, in all its shapes. *machine is the machine's error, with which the oracle's must agree.
 func runCase(t *testing.T, loaded func(sm int, e engine) *Module, c *cases.Case, e engine, machine *error) {
 	if e.early && c.LateOnly || !e.early && c.EarlyOnly {
 		return
@@ -234,7 +232,7 @@ func runCase(t *testing.T, loaded func(sm int, e engine) *Module, c *cases.Case,
 	}
 }
 
-// oracleKinds are the oracle's words for what the machine distinguishes.
+// oracleKinds maps the oracle's kinds of trap to the machine's errors.
 var oracleKinds = map[string][]error{
 	oracle.KindMemory:     {probe.ErrOutOfBounds, probe.ErrUseAfterFree, probe.ErrWrongSpace, probe.ErrReadOnly},
 	oracle.KindMisaligned: {probe.ErrMisaligned}, oracle.KindStack: {probe.ErrStackOverflow},
@@ -247,8 +245,8 @@ var oracleKinds = map[string][]error{
 	oracle.KindHeap: {probe.ErrHeap}, oracle.KindAssert: {probe.ErrAssert}, oracle.KindTrap: {probe.ErrTrap}, oracle.KindBreak: {probe.ErrBreakpoint},
 }
 
-// checkTrap compares a trap of the oracle, which words it in its own way, with the machine's. Its
-// place may be another: there threads run one after the other.
+// checkTrap compares a trap of the oracle, which has its own wording, with the machine's. The places may differ, because the
+// oracle runs one thread after the other.
 func checkTrap(t *testing.T, name string, got *oracle.Trap, machine error) {
 	t.Helper()
 	var want *probe.Trap

@@ -1,6 +1,6 @@
 package interp_test
 
-// This file pauses launches anywhere, saves them, and compares how they go on.
+// This file pauses launches at any instruction, saves them, and compares how they continue.
 
 import (
 	"bytes"
@@ -44,7 +44,7 @@ func (s *script) clone() *script {
 	return n
 }
 
-// total is the number of events.
+// total returns the number of events.
 func (s *script) total() (n int) {
 	for _, c := range s.ctas {
 		n += len(c.sums)
@@ -83,7 +83,7 @@ type sink func(e *probe.Event)
 
 func (s sink) OnEvent(e *probe.Event) { s(e) }
 
-// linker is a module on a device of its own, and a buffer there.
+// linker returns a module on a device of its own, and a buffer there.
 func linker(t *testing.T, cfg interp.Config, src string, size int) (*interp.Module, *interp.Buffer) {
 	t.Helper()
 	mod, err := interp.NewDevice(cfg).Load("test.ptx", []byte(src))
@@ -97,7 +97,7 @@ func linker(t *testing.T, cfg interp.Config, src string, size int) (*interp.Modu
 	return mod, b
 }
 
-// memoryOf is the memory that a launch works on.
+// memoryOf returns the memory of a launch.
 func memoryOf(m *interp.Module, l *interp.Launch) []byte {
 	var all []byte
 	for _, a := range l.Args {
@@ -124,8 +124,8 @@ func finish(t *testing.T, e *interp.Execution) error {
 	}
 }
 
-// again runs a launch three times: in one go; with pauses, in one of which it is saved; and
-// from there. It leaves all as it was.
+// again runs a launch three times: without pauses; with pauses, in one of which it is saved; and from the saved state. It
+// restores the initial memory.
 func again(t *testing.T, m *interp.Module, l interp.Launch, seed uint64, hash maphash.Seed) error {
 	r := rand.New(rand.NewPCG(seed, 0))
 	sub := probe.Subscription{Events: probe.AllEvents, Values: true, Addresses: true, InOrder: true}
@@ -194,7 +194,7 @@ func again(t *testing.T, m *interp.Module, l interp.Launch, seed uint64, hash ma
 	return e.Restore(begin)
 }
 
-// TestSaved: each program, paused and saved anywhere, goes on as it would have.
+// TestSaved: each program, paused and saved at any instruction, continues as without the pause.
 func TestSaved(t *testing.T) {
 	part.SkipShort(t)
 	share, seed, hash := uint64(part.Count(160, 60, 1)), part.Seed(t), maphash.MakeSeed()
@@ -220,7 +220,7 @@ func TestSaved(t *testing.T) {
 	}
 }
 
-// at is a probe that pauses before a line, once, of the lanes that come to it.
+// at is a probe that pauses once before a line, for the lanes that reach it.
 type at struct {
 	line  int
 	event func(e *probe.Event)
@@ -240,7 +240,7 @@ func (p *at) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink {
 	})
 }
 
-// pausedKernel prints, and lanes part in it.
+// pausedKernel prints and diverges.
 const pausedKernel = `.version 8.0
 .target sm_80
 .address_size 64
@@ -277,8 +277,8 @@ MEET:
 }
 `
 
-// TestPaused looks at a launch that stands in a divergent branch: where its warp splits are, what
-// their registers hold and where; then it saves it, and lets it print twice.
+// TestPaused inspects a launch that pauses in a divergent branch: the places of its warp splits and their registers. Then it
+// saves the launch and lets it print twice.
 func TestPaused(t *testing.T) {
 	for _, mode := range interp.Modes {
 		var out bytes.Buffer
@@ -350,7 +350,7 @@ func TestPaused(t *testing.T) {
 	}
 }
 
-// nobody is a probe that wants events in one order, of no instruction.
+// nobody is a probe that subscribes in one order, to no instruction.
 type nobody struct{}
 
 func (p *nobody) Subscription() probe.Subscription {
@@ -365,9 +365,8 @@ func (p *nobody) SelectEvents(l *probe.LaunchInfo) []probe.Events {
 	return make([]probe.Events, l.Program.Len())
 }
 
-// TestStates: states share the pages and the CTAs that have not changed between them, also after a
-// launch has gone back, and releasing them gives back what no other has. A launch pauses at a step
-// whether or not a probe is told of it.
+// TestStates: states share their common pages and CTAs, also after a restore, and releasing a state frees only the parts without
+// another user. A launch pauses at a step even if no probe receives its event.
 func TestStates(t *testing.T) {
 	const size = 1 << 20
 	mod, b := linker(t, interp.Config{}, pausedKernel, size)
@@ -431,8 +430,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestStopped: a probe ends a launch with an error of its own; a launch that is given up
-// leaves its device free.
+// TestStopped: a probe ends a launch with an error of its own; a closed launch leaves its device free.
 func TestStopped(t *testing.T) {
 	mod, b := linker(t, interp.Config{}, pausedKernel, 128)
 	errEnough := errors.New("enough")
@@ -470,7 +468,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// ends is a probe that counts what begins and ends, and notes how the launch did.
+// ends is a probe that counts beginnings and ends, and records the outcome of the launch.
 type ends struct {
 	counts  map[probe.Events]int
 	err     error
@@ -501,8 +499,8 @@ func (p *ends) OnEvent(e *probe.Event) {
 	}
 }
 
-// TestEnds: what begins ends, once each; the end of a launch says how, whichever way it was:
-// by itself, by a trap, by a probe at the very last event. One that is refused does not begin.
+// TestEnds: everything that begins ends once. The end of a launch reports its outcome: normal, by a trap, by a probe at the very
+// last event. A refused launch does not begin.
 func TestEnds(t *testing.T) {
 	errEnough := errors.New("enough")
 	for _, mode := range interp.Modes {
@@ -553,7 +551,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// memories is a probe of a device that notes what the host does to memory.
+// memories is a probe of a device that records the host's operations on memory.
 type memories []string
 
 func (m *memories) Subscription() probe.Subscription {

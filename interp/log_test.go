@@ -21,7 +21,7 @@ import (
 	tracelog "gemu/trace"
 )
 
-// logged runs a program and gives its log; prepare sees its launches.
+// logged runs a program and returns its log; prepare is called with its launches.
 func logged(t *testing.T, p *corpus.Program, f tracelog.Format, prepare func(m *interp.Module, l *interp.Launch)) ([]byte, *corpus.Outcome) {
 	t.Helper()
 	var b bytes.Buffer
@@ -43,12 +43,12 @@ func logged(t *testing.T, p *corpus.Program, f tracelog.Format, prepare func(m *
 	return b.Bytes(), o
 }
 
-// bytesSource is a log in memory.
+// bytesSource returns a source of a log in memory.
 func bytesSource(name string, b []byte) tracelog.Source {
 	return tracelog.Source{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }}
 }
 
-// sameLog tells where logs differ that are to be the same in every byte.
+// sameLog reports the first difference between logs that must be equal in every byte.
 func sameLog(t *testing.T, name string, got, want []byte) {
 	t.Helper()
 	if bytes.Equal(got, want) {
@@ -69,7 +69,7 @@ func sameLog(t *testing.T, name string, got, want []byte) {
 	t.Errorf("%s: %d and %d lines", name, len(a), len(b))
 }
 
-// logPrograms are a part of the programs, by the seed.
+// logPrograms returns a share of the programs, selected by the seed.
 func logPrograms(t *testing.T, share uint64, widths ...int) (list []*corpus.Program) {
 	t.Helper()
 	seed := part.Seed(t)
@@ -106,8 +106,7 @@ func TestLogModes(t *testing.T) {
 	}
 }
 
-// TestLogPolicies: what each thread does is the same under every policy, where programs do not look at
-// the order in which threads run.
+// TestLogPolicies: each thread executes the same under every policy, in programs that do not observe the order of threads.
 func TestLogPolicies(t *testing.T) {
 	for _, p := range logPrograms(t, uint64(part.Count(120, 50, 1)), 32, 8) {
 		if slices.Contains(inTurns, p.File) || looking.MatchString(p.File) || slices.Contains(races, p.Name) {
@@ -134,11 +133,11 @@ func TestLogPolicies(t *testing.T) {
 	}
 }
 
-// oracleLog is what threads do on the oracle, launch by launch.
+// oracleLog has the steps of the threads on the oracle, launch by launch.
 type oracleLog []map[[2]int][]*oracle.Step
 
-// TestLogOracle: the log of a program is the same in every byte if its values, addresses and what it
-// stores are those of the oracle. Which lanes execute together is the policy's choice.
+// TestLogOracle: the log of a program stays the same in every byte if its values, addresses and stores are replaced by the
+// oracle's. The policy alone decides which lanes execute together.
 func TestLogOracle(t *testing.T) {
 	for i, p := range logPrograms(t, uint64(part.Count(100, 30, 1)), 32, 8) {
 		if slices.Contains(inTurns, p.File) || looking.MatchString(p.File) {
@@ -178,7 +177,7 @@ func TestLogOracle(t *testing.T) {
 	}
 }
 
-// rewrite is a log of the engine with what the oracle has in place of values, addresses and stores.
+// rewrite returns a log of the engine with the oracle's values, addresses and stores.
 func (o oracleLog) rewrite(log []byte) ([]byte, error) {
 	r, err := tracelog.NewReader("engine", bytes.NewReader(log))
 	if err != nil {
@@ -221,7 +220,7 @@ func (o oracleLog) rewrite(log []byte) ([]byte, error) {
 	}
 }
 
-// rewriteRecord puts the oracle's values in place of those of a record.
+// rewriteRecord replaces the values of a record by the oracle's.
 func rewriteRecord(steps map[[2]int][]*oracle.Step, late map[[2]int][]oracle.Write, l *tracelog.Launch, code *tracelog.Code, r *tracelog.Record) error {
 	if r.Kind == tracelog.Effect || r.Kind == tracelog.Trap {
 		return nil
@@ -317,7 +316,7 @@ func rewriteRecord(steps map[[2]int][]*oracle.Step, late map[[2]int][]oracle.Wri
 	return nil
 }
 
-// rewriteElements puts bytes of the oracle in place of elements, those that are not stored left out.
+// rewriteElements replaces the bytes of elements by the oracle's, and omits elements that are not stored.
 func rewriteElements(list []tracelog.Value, lanes uint64, data *[64][]byte) {
 	for k := range list {
 		if list[k].Structure == tracelog.NoValue {
@@ -334,8 +333,8 @@ func rewriteElements(list []tracelog.Value, lanes uint64, data *[64][]byte) {
 	}
 }
 
-// TestLogWarpgroup: what a multiplication of a warpgroup computes is in the log as it writes its
-// registers, and not where it is issued.
+// TestLogWarpgroup: the log has the result of a warpgroup's multiplication where its registers are written, and not where it is
+// issued.
 func TestLogWarpgroup(t *testing.T) {
 	all := programs(t, 32)
 	i := slices.IndexFunc(all, func(p *corpus.Program) bool { return p.File == "insn/wgmma.ptx" && !strings.Contains(p.Name, "trap") })
