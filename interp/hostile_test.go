@@ -245,7 +245,7 @@ func (h *hostile) access(space string) {
 	kinds[h.r.IntN(len(kinds))]()
 }
 
-// hostileKernel is a kernel with such an access.
+// hostileKernel returns a kernel with one possibly invalid access.
 func hostileKernel(seed uint64) string {
 	h := &hostile{r: rand.New(rand.NewPCG(seed, 0xadd7e55))}
 	space := oneOf(h.r, "", "", ".global", ".global", ".shared", ".shared", ".local", ".const", ".param")
@@ -299,7 +299,7 @@ func hostileKernel(seed uint64) string {
 	return h.String()
 }
 
-// guarded is memory of allocations, each between margins that nothing may write to.
+// guarded has the memory of allocations, each between margins that must not be written.
 type guarded [][]byte
 
 func (g *guarded) allocate(size uint64) ([]byte, func(), error) {
@@ -310,7 +310,7 @@ func (g *guarded) allocate(size uint64) ([]byte, func(), error) {
 	return data, nil, nil
 }
 
-// check is an error if a margin was written to.
+// check returns an error if a margin was written.
 func (g guarded) check() error {
 	for _, room := range g {
 		for _, margin := range [][]byte{room[:hostileMargin], room[len(room)-hostileMargin:]} {
@@ -322,7 +322,7 @@ func (g guarded) check() error {
 	return nil
 }
 
-// hostileOutcome is what came of a kernel on an engine.
+// hostileOutcome is the outcome of a kernel on an engine.
 type hostileOutcome struct {
 	err    error
 	memory [][]byte
@@ -357,7 +357,7 @@ func runHostile(m *ptx.Module, e engine) (o hostileOutcome, err error) {
 	return o, memory.check()
 }
 
-// hostileAgree runs a kernel on all engines, or on some by the seed, and is an error if they do not agree.
+// hostileAgree runs a kernel on all engines, or on some selected by the seed, and returns an error if they disagree.
 func hostileAgree(src string, seed uint64, all bool) error {
 	m, err := ptx.Parse("hostile.ptx", []byte(src))
 	if err != nil {
@@ -383,7 +383,7 @@ func hostileAgree(src string, seed uint64, all bool) error {
 	return nil
 }
 
-// sameHostile is an error if an engine does not agree with the first: exactly, or in the kind and place of traps.
+// sameHostile returns an error if an engine disagrees with the first: exactly, or in the kind and place of traps.
 func sameHostile(want, got hostileOutcome, exactly bool) error {
 	var trap, other *probe.Trap
 	var oracles *oracle.Trap
@@ -415,8 +415,7 @@ func sameHostile(want, got hostileOutcome, exactly bool) error {
 	return nil
 }
 
-// sameFault reports whether the oracle means the machine's kind of fault. An address that is both misaligned and outside of
-// memory may be called either.
+// sameFault reports whether the oracle's kind of fault is the machine's. A misaligned address outside of memory has either kind.
 func sameFault(kind string, machine error) bool {
 	kinds := oracleKinds[kind]
 	if kind == oracle.KindMemory || kind == oracle.KindMisaligned {

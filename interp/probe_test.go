@@ -1,8 +1,7 @@
 package interp_test
 
-// This file checks the stream of events on all programs that there are: it is the same in
-// every mode and on any number of cores, agrees with the counts of the launch, and pairs
-// what belongs together.
+// This file checks the events of all programs: they are the same in every mode and on any number of cores, agree with the
+// counts of the launch, and come in matching pairs.
 
 import (
 	"errors"
@@ -25,7 +24,7 @@ import (
 	"gemu/regfile"
 )
 
-// script is a probe that writes down all events of a launch, by CTA.
+// script is a probe that records all events of a launch, by CTA.
 type script struct {
 	wants probe.Subscription
 	seed  maphash.Seed
@@ -54,7 +53,7 @@ func (s *script) CTA(_ *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
 	return c
 }
 
-// scene is the events of a CTA.
+// scene has the events of a CTA.
 type scene struct {
 	*script
 	sums  []uint64 // of each event
@@ -79,7 +78,7 @@ func values(b *strings.Builder, list []probe.Value, m uint64) {
 			if v.High != nil {
 				fmt.Fprintf(b, ":%x", v.High[lane])
 			}
-			// What the engine holds compactly is what the lanes have.
+			// The engine's compact values equal the values of the lanes.
 			if t := v.Tags[lane/32]; t.Mask>>(lane%32)&1 != 0 && (t.At(lane%32)^v.Low[lane])&0xffff_ffff != 0 {
 				fmt.Fprintf(b, " but its tag says %x", t.At(lane%32))
 			}
@@ -150,7 +149,7 @@ func (c *scene) OnEvent(e *probe.Event) {
 	}
 }
 
-// part writes an operation, and what it reads or has written.
+// part writes an operation and the values that it reads or has written.
 func (c *scene) part(b *strings.Builder, e *probe.Event) {
 	o := e.Operation
 	list, cell := o.Sources, e.Source
@@ -214,7 +213,7 @@ func effectText(f *probe.Effect) string {
 	return b.String()
 }
 
-// asyncKernel copies in the ways that there are: lane 0 only, but that lane 1 copies bytes too.
+// asyncKernel has all kinds of asynchronous copy, by lane 0 only; lane 1 copies bytes, too.
 const asyncKernel = `.version 8.6
 .target sm_100
 .address_size 64
@@ -252,10 +251,10 @@ END:
 }
 `
 
-// TestEffects: asynchronous operations are told with the memory that they read and write, as
-// they are issued and as their effects happen, in every mode.
+// TestEffects: in every mode, asynchronous operations have events with the memory they read and write, both when they are issued
+// and when their effects happen.
 func TestEffects(t *testing.T) {
-	// What is issued, by number, as asyncKernel has it; and what happens when.
+	// The issued operations of asyncKernel, by number, and the order of their effects.
 	what := []string{
 		"line 18 lane 0", "line 18 lane 1", "line 23 lane 0", "line 24 lane 0", "line 28 lane 0", "line 29 lane 0",
 	}
@@ -322,8 +321,8 @@ const passingKernel = `.version 8.0
 }
 `
 
-// TestPassed: a CTA tells its shared memory as it begins; of a call it is known where what is
-// passed is, on both sides; and what vprintf prints is told argument by argument.
+// TestPassed: the event of a CTA's begin has its shared memory; the event of a call has the places of the parameters on both
+// sides; vprintf has an event for each printed argument.
 func TestPassed(t *testing.T) {
 	for name, mode := range interp.Modes {
 		var got []string
@@ -370,7 +369,7 @@ func TestPassed(t *testing.T) {
 	}
 }
 
-// passing is a probe that calls a function with what it is told.
+// passing is a probe that calls a function with each event.
 type passing struct{ tell func(e *probe.Event) }
 
 func (p *passing) Subscription() probe.Subscription {
@@ -379,7 +378,7 @@ func (p *passing) Subscription() probe.Subscription {
 func (p *passing) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return p }
 func (p *passing) OnEvent(e *probe.Event)                          { p.tell(e) }
 
-// effects is a probe that writes down effects.
+// effects is a probe that records effects.
 type effects struct{ list *[]string }
 
 func (p *effects) Subscription() probe.Subscription {
@@ -391,7 +390,7 @@ func (p *effects) OnEvent(e *probe.Event) {
 	*p.list = append(*p.list, fmt.Sprintf("line %d lane %d:%s", e.Instr.Pos.Line, bits.TrailingZeros64(e.Lanes), effectText(e.Effect)))
 }
 
-// follow checks that events come in an order that makes sense.
+// follow checks that the order of events is valid.
 func (c *scene) follow(e *probe.Event) {
 	if c.open == nil {
 		c.open = map[int]*ptx.Instr{}
@@ -437,7 +436,7 @@ func (c *scene) follow(e *probe.Event) {
 	}
 }
 
-// agrees compares the events with what the launch has counted.
+// agrees compares the events with the counts of the launch.
 func (s *script) agrees(n *interp.Counts) error {
 	var after, branches, splits, reconvergences int
 	var lanes, executed int64
@@ -498,7 +497,7 @@ func scripts(p *corpus.Program, events probe.Events, seed maphash.Seed, prepare 
 	return list, o
 }
 
-// expanded is how many lanes have been written to rows from shadows.
+// expanded returns the number of lanes that were materialised.
 func (s *script) expanded() (n int64) {
 	for _, c := range s.ctas {
 		n += c.wrote
@@ -506,8 +505,8 @@ func (s *script) expanded() (n int64) {
 	return n
 }
 
-// TestStream: the events of each program are the same in every mode, and agree with its
-// counts; but expansions, which depend on the mode, and of which check mode counts the same.
+// TestStream: the events of each program are the same in every mode and agree with its counts. The exceptions are
+// materialisations, which depend on the mode; check mode counts the same ones.
 func TestStream(t *testing.T) {
 	part.SkipShort(t)
 	share, seed, hash := uint64(part.Count(128, 96, 1)), part.Seed(t), maphash.MakeSeed()
@@ -558,8 +557,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// guardedKernel has guards on what becomes several operations of the machine, none, or the end of a
-// block; odd lanes execute votes together, from two places.
+// guardedKernel has guards on instructions that lower to several operations, to none, or to the end of a block; odd lanes
+// execute votes together, from two places.
 const guardedKernel = `.version 8.0
 .target sm_80
 .address_size 64
@@ -595,9 +594,8 @@ MEET2:
 }
 `
 
-// TestThreadInstructions: an instruction counts for the lanes that its guard lets execute it,
-// whatever it becomes; a branch, return or exit for all that meet it. It is so in every mode, watched and
-// not, and on the oracle.
+// TestThreadInstructions: an instruction counts for the lanes with a true guard, however it is lowered; a branch, return or exit
+// counts for all lanes that reach it. This holds in every mode, with and without probes, and on the oracle.
 func TestThreadInstructions(t *testing.T) {
 	// By hand. By 5 lanes each: the first setp with a guard, membar, call, ret, bar.arrive, and bar.warp.sync.
 	want := map[int]int64{
@@ -642,16 +640,16 @@ func TestThreadInstructions(t *testing.T) {
 	}
 }
 
-// every is a probe that chooses instructions: some of each few, and what it is told of them.
+// every is a probe that selects a share of the instructions, and the events of each.
 type every struct {
 	*script
 	n, of int
 }
 
-// choices are what it is told of instructions, the second of its own first.
+// choices has the events selected for instructions, the second choice first.
 var choices = [...]probe.Events{probe.AllEvents, probe.OnAccess | probe.OnTexels, probe.OnAfter, probe.OnBefore | probe.OnUndo}
 
-// told is what is told of an instruction.
+// told returns the selected events of an instruction.
 func (p every) told(i int) probe.Events {
 	if i%p.of != p.n {
 		return 0
@@ -667,7 +665,7 @@ func (p every) SelectEvents(l *probe.LaunchInfo) []probe.Events {
 	return list
 }
 
-// listens is a probe that passes on what another would be told if it could choose.
+// listens is a probe that passes on the events that a selecting probe would receive.
 type listens struct{ every }
 
 func (p listens) SelectEvents(*probe.LaunchInfo) []probe.Events { return nil }
@@ -774,7 +772,7 @@ func TestChosen(t *testing.T) {
 	}
 }
 
-// order is a probe that wants the events of all CTAs in one order.
+// order is a probe that subscribes to the events of all CTAs in one order.
 type order []string
 
 func (o *order) Subscription() probe.Subscription {
@@ -787,8 +785,8 @@ func (o *order) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink {
 	return sink(func(e *probe.Event) { *o = append(*o, fmt.Sprint(e.CTA, e.Warp, e.Kind, e.Index)) })
 }
 
-// TestOrder: a probe that wants one order over all CTAs has the same on any number of cores;
-// others hear of each CTA the same, beside it and without it.
+// TestOrder: a probe with one order over all CTAs receives the same on any number of cores. Probes without this order receive
+// the same of each CTA, with and without it.
 func TestOrder(t *testing.T) {
 	var first order
 	var alone *script
@@ -819,7 +817,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// busy is a probe that wants everything and does nothing.
+// busy is a probe that subscribes to everything and does nothing.
 type busy struct{ n int }
 
 func (b *busy) Subscription() probe.Subscription {
@@ -830,7 +828,7 @@ func (b *busy) OnEvent(*probe.Event) { b.n++ }
 
 func (b *busy) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return b }
 
-// TestNoGarbage: events cost no memory each, beyond what the launch takes anyway.
+// TestNoGarbage: events allocate no memory beyond the memory of the launch.
 func TestNoGarbage(t *testing.T) {
 	for name, mode := range interp.Modes {
 		run := func(size uint32, watched bool) (events int, allocs float64) {
@@ -858,7 +856,7 @@ func TestNoGarbage(t *testing.T) {
 	}
 }
 
-// loopKernel has lanes part and meet in a loop, with loads and stores.
+// loopKernel diverges and reconverges in a loop, with loads and stores.
 const loopKernel = `.version 8.0
 .target sm_80
 .address_size 64
@@ -958,7 +956,7 @@ func TestSplitAtCollective(t *testing.T) {
 	}
 }
 
-// told is a probe that calls a function.
+// told is a probe that calls a function with each event.
 type told struct {
 	wants probe.Subscription
 	tell  func(e *probe.Event)
@@ -970,8 +968,8 @@ func (p *told) OnEvent(e *probe.Event) { p.tell(e) }
 
 func (p *told) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return p }
 
-// expandedKernel wants the lanes of compact registers in a call, at a barrier, in a shuffle
-// whose lanes come from two places, and in a store that traps.
+// expandedKernel needs the lanes of compact registers in a call, at a barrier, in a shuffle whose lanes come from two places, and
+// in a store that traps.
 const expandedKernel = `.version 8.0
 .target sm_80
 .address_size 64
@@ -1004,7 +1002,7 @@ END:
 }
 `
 
-// TestExpansions: wherever lanes want what only a shadow has, it is told, with the register.
+// TestExpansions: each materialisation has an event, with the register.
 func TestExpansions(t *testing.T) {
 	for name, mode := range interp.Modes {
 		mod, b := linker(t, interp.Config{}, expandedKernel, 4)
@@ -1070,7 +1068,7 @@ const shadowKernel = `.version 8.0
 }
 `
 
-// fresh is a probe that finds reads of memory that is new: by a shadow byte for each byte.
+// fresh is a probe that finds reads of unwritten memory: it has a shadow byte for each byte.
 type fresh struct {
 	lanes map[string]uint64 // by line, CTA and warp
 	met   map[[2]int][]int  // by CTA and warp: generations of barrier 1
@@ -1115,7 +1113,7 @@ func (p *fresh) OnEvent(e *probe.Event) {
 	}
 }
 
-// Save and Restore: what has been found is found again.
+// Save and Restore save the findings, so that they are found again.
 func (p *fresh) Save() any { return [2]any{maps.Clone(p.lanes), maps.Clone(p.met)} }
 
 func (p *fresh) Restore(state any) {
@@ -1123,8 +1121,8 @@ func (p *fresh) Restore(state any) {
 	p.lanes, p.met = maps.Clone(s[0].(map[string]uint64)), maps.Clone(s[1].(map[[2]int][]int))
 }
 
-// TestShadow: shadow bytes of all state spaces begin as zero, for each CTA and each call, and go
-// back with a launch; barriers tell which of their lanes have met.
+// TestShadow: shadow bytes of all state spaces begin as zero, for each CTA and each call, and are restored with a launch; events
+// of barriers have the lanes that have met.
 func TestShadow(t *testing.T) {
 	for name, mode := range interp.Modes {
 		mod, b := linker(t, interp.Config{ShadowBytes: 1}, shadowKernel, 8)
@@ -1210,8 +1208,7 @@ const variablesKernel = `.version 8.0
 }
 `
 
-// TestVariables: the offset of an access is in the variable that the instruction names, and
-// tells which element.
+// TestVariables: the offset of an access is an offset in the variable that the instruction names, and identifies the element.
 func TestVariables(t *testing.T) {
 	for name, mode := range interp.Modes {
 		mod, _ := linker(t, interp.Config{}, variablesKernel, 4)
@@ -1264,8 +1261,7 @@ const lookKernel = `.version 8.0
 }
 `
 
-// TestLook: a probe can read registers into room that it has, and shared memory; and malloc says
-// which lane has allocated.
+// TestLook: a probe can read registers into its own memory, and read shared memory; the event of malloc has the allocating lane.
 func TestLook(t *testing.T) {
 	for name, mode := range interp.Modes {
 		mod, b := linker(t, interp.Config{}, lookKernel, 4)

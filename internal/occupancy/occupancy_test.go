@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestReference compares with what NVIDIA's occupancy calculator says: testdata/reference.c, with
-// cuda_occupancy.h of CUDA 13.5.
+// TestReference compares with the results of NVIDIA's occupancy calculator: testdata/reference.c, with cuda_occupancy.h of CUDA
+// 13.5.
 func TestReference(t *testing.T) {
 	f, err := os.Open("testdata/reference.tsv")
 	if err != nil {
@@ -46,7 +46,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// TestLimit: what is told to be the limit.
+// TestLimit: the reported limit.
 func TestLimit(t *testing.T) {
 	for _, c := range []struct {
 		Block
