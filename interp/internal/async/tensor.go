@@ -622,7 +622,8 @@ func checkPipeOp(e *machine.AsyncEffect) error {
 func isPipeOp(e *machine.AsyncEffect) bool { return e.PipeOp != nil || e.Commits }
 
 // runPipe executes the tensor-core effects of both CTAs of a pair up to and including one, in the order of issue. Arrivals
-// at mbarriers happen in the same order.
+// at mbarriers happen in the same order. A commit with ReadsA executes alone: earlier multiplications only read their
+// matrices A.
 func runPipe(cl *machine.Cluster, upTo *machine.AsyncEffect) error {
 	run := []*machine.AsyncEffect{upTo}
 	if pair := upTo.CTA.Rank / 2; cl.Pipes != nil {

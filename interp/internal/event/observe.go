@@ -6,8 +6,8 @@ import (
 	"gemu/probe"
 )
 
-// ObserveInstr tells of an instruction that lanes of the running warp split execute otherwise than
-// in a block; do gives them their results.
+// ObserveInstr emits the events of an instruction that lanes of the running warp split execute outside the execution of a
+// block. fn executes the instruction.
 func ObserveInstr(w *machine.Warp, src *code.Source, lanes uint64, fn func()) {
 	s := w.CTA.Stream
 	if s == nil {
@@ -22,7 +22,7 @@ func ObserveInstr(w *machine.Warp, src *code.Source, lanes uint64, fn func()) {
 	}
 }
 
-// ObserveExit tells of an exit that lanes execute on the side.
+// ObserveExit emits the events of an exit of lanes that are not the active mask of the running warp split.
 func ObserveExit(w *machine.Warp, src *code.Source, lanes uint64) {
 	if w.CTA.Stream == nil {
 		return

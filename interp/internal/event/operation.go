@@ -1,7 +1,6 @@
 package event
 
-// This file is what the machine makes of a PTX instruction: operations, for probes that model
-// another machine than this.
+// This file lists the operations into which the machine divides a PTX instruction, for probes that model another machine.
 
 import (
 	"slices"
@@ -13,12 +12,12 @@ import (
 	"gemu/ptx"
 )
 
-// SubscribesToOperations reports whether one of the probes does.
+// SubscribesToOperations reports whether a probe subscribes to operations.
 func SubscribesToOperations(probes []probe.Probe) bool {
 	return slices.ContainsFunc(probes, func(p probe.Probe) bool { return p.Subscription().Events&machine.OperationKinds != 0 })
 }
 
-// DivideOperations finds what the kernel's instructions are made of.
+// DivideOperations computes the operations of each PTX instruction of the kernel.
 func DivideOperations(r *machine.Reference) {
 	if r.Operations != nil {
 		return
@@ -57,7 +56,7 @@ func DivideOperations(r *machine.Reference) {
 		for k := range r.Pairs[i] {
 			p := &r.Pairs[i][k]
 			parts := &r.Operations[p.Reference.Src]
-			if p.Reference.Op.Signature().Side == code.CallSide && r.Sources[p.Reference.Src].Instr.Call != nil { // of a function that the machine provides
+			if p.Reference.Op.Signature().Side == code.CallSide && r.Sources[p.Reference.Src].Instr.Call != nil { // call of a function that the machine provides
 				parts.Args, parts.Rets = argumentOperands(r.Calls[p.Reference.Side].Args), argumentOperands(r.Calls[p.Reference.Side].Rets)
 			}
 			list := &parts.Operations
@@ -67,7 +66,7 @@ func DivideOperations(r *machine.Reference) {
 	}
 }
 
-// argumentOperands are places of what is passed.
+// argumentOperands returns the places of passed values.
 func argumentOperands(places []code.ParamPlace) (list []probe.Operand) {
 	for _, p := range places {
 		if o := (probe.Operand{Kind: probe.RowOperand, Bits: machine.SlotBits(p.Slot), Reg: ptx.NoReg, Row: int(p.Row)}); p.Slot != code.NoSlot {
@@ -79,7 +78,7 @@ func argumentOperands(places []code.ParamPlace) (list []probe.Operand) {
 	return list
 }
 
-// registerOperand is a register of a function of the reference.
+// registerOperand returns the place of a register in a function of the reference.
 func registerOperand(fn *code.Func, reg ptx.RegID) probe.Operand {
 	loc := &fn.Regs[reg]
 	o := probe.Operand{Reg: reg, Bits: machine.SlotBits(loc.Slot), Row: int(loc.Row), High: int(loc.High)}
@@ -93,7 +92,7 @@ func registerOperand(fn *code.Func, reg ptx.RegID) probe.Operand {
 	return o
 }
 
-// operationKindOf is the kind of operation that probes see.
+// operationKindOf maps kinds of instruction to the kinds of operation of package probe.
 var operationKindOf = map[code.Kind]probe.OperationKind{
 	code.Plain: probe.OperationOther, code.Arithmetic: probe.OperationCompute, code.Read: probe.OperationRead,
 	code.Load: probe.OperationLoad, code.Store: probe.OperationStore, code.Warp: probe.OperationWarp, code.Control: probe.OperationOther,
@@ -124,13 +123,13 @@ func describeOperations(r *machine.Reference, instr *code.Instr, registers map[c
 	case s.Side == code.AccessSide:
 		op.Offset = r.Access[instr.Side].Offset
 	}
-	if s.Side == code.AccessSide { // its results are those of the side table
+	if s.Side == code.AccessSide { // the side table lists the results
 		op.Results = op.Results[2:]
 	}
 	return op
 }
 
-// operandOf is a row of the reference.
+// operandOf returns the operand of a row of the reference.
 func operandOf(r *machine.Reference, row code.Row, registers map[code.Row]ptx.RegID) probe.Operand {
 	o := probe.Operand{Reg: ptx.NoReg, Bits: machine.SlotBits(row.Slot)}
 	switch {

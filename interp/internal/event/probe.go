@@ -1,6 +1,6 @@
 package event
 
-// This file is the machine's part of package probe: what events, accesses, cells and programs ask it.
+// This file implements the interfaces of package probe to the machine: for events, cells and programs.
 
 import (
 	"gemu/interp/internal/access"
@@ -175,7 +175,7 @@ func (p Program) LocationOf(index int, r ptx.RegID) probe.Location {
 	return probe.Location{Kind: probe.RowLocation, Bits: machine.SlotBits(loc.Slot), Row: int(loc.Row)}
 }
 
-// Operations returns the operations of an instruction, nil if no probe subscribes to them.
+// Operations returns the operations of an instruction, or nil if no probe subscribes to them.
 func (p Program) Operations(index int) *probe.Operations {
 	if p.K.CheckReference == nil || p.K.CheckReference.Operations == nil {
 		return nil

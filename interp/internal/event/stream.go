@@ -1,6 +1,6 @@
 package event
 
-// This file brings the events of a CTA to those who want them.
+// This file delivers the events of a CTA to its sinks.
 
 import (
 	"math/bits"
@@ -15,10 +15,10 @@ import (
 	"gemu/regfile"
 )
 
-// maxReducers is how many sinks of a CTA may ease warps: the first.
+// maxReducers is the number of sinks of a CTA that may ease warps: the first 64.
 const maxReducers = 64
 
-// EmitGrid tells the probes of something that is no CTA's.
+// EmitGrid emits an event of the whole launch to the probes.
 func EmitGrid(g *machine.Grid, kind probe.Events, err error) {
 	for _, p := range g.Probes {
 		if p.Subscription.Events&kind != 0 {
@@ -28,7 +28,7 @@ func EmitGrid(g *machine.Grid, kind probe.Events, err error) {
 	}
 }
 
-// EmitHost tells the device's probes what the host does to memory.
+// EmitHost emits an event of a memory operation of the host to the device's probes.
 func EmitHost(d *machine.Device, kind probe.Events, a *mem.Allocation, offset uint64, bytes int, order *probe.HostOrder) {
 	for _, p := range d.Probes {
 		if p.Subscription().Events&kind != 0 {
@@ -37,7 +37,7 @@ func EmitHost(d *machine.Device, kind probe.Events, a *mem.Allocation, offset ui
 	}
 }
 
-// Emit tells all who want to know.
+// Emit delivers an event to all sinks that subscribe to its kind.
 func Emit(s *machine.EventStream, e *probe.Event, kind probe.Events) {
 	e.Kind = kind
 	for i := range s.Sinks {
@@ -55,7 +55,7 @@ func Emit(s *machine.EventStream, e *probe.Event, kind probe.Events) {
 	}
 }
 
-// OpenStream asks the probes of the launch who wants to know of the CTA that begins.
+// OpenStream asks the probes of the launch for the sinks of a CTA that begins.
 func OpenStream(c *machine.CTA) {
 	c.Stream = nil
 	if len(c.Grid.Probes) == 0 {
@@ -68,7 +68,7 @@ func OpenStream(c *machine.CTA) {
 	}
 	before := append(s.PreviousSinks[:0], s.Sinks...)
 	s.Sinks, s.Subscription, s.StopErr = s.Sinks[:0], probe.Subscription{}, nil
-	same := true // as in the CTA before
+	same := true // the subscribers are the same as in the previous CTA
 	for i := range c.Grid.Probes {
 		p := &c.Grid.Probes[i]
 		if sink := p.CTA(c.Grid.Info, c.Index, c.ID); sink != nil {
@@ -82,14 +82,14 @@ func OpenStream(c *machine.CTA) {
 	if !same || len(before) != len(s.Sinks) {
 		s.Unions = s.Unions[:0]
 	}
-	clear(before) // which would keep them alive
+	clear(before) // releases the old sinks to the garbage collector
 	s.PreviousSinks = before
 	if len(s.Sinks) > 0 {
 		c.Stream = s
 	}
 }
 
-// selectStreamEvents has the probe of sink i say which instructions the sink is told of.
+// selectStreamEvents asks the probe of sink i for the instruction events that the sink receives.
 func selectStreamEvents(s *machine.EventStream, i int) {
 	l := &s.Sinks[i]
 	if l.Selected, l.Reduced = selectProbeEvents(l.Watcher, s.CTA.Grid.Info); i >= maxReducers {
@@ -97,7 +97,7 @@ func selectStreamEvents(s *machine.EventStream, i int) {
 	}
 }
 
-// ReselectEvents asks the probes anew which instructions of the CTAs in flight they are told of.
+// ReselectEvents asks the probes again for the instruction events of all CTAs in flight.
 func ReselectEvents(g *machine.Grid) {
 	for i := range g.Flights {
 		if c := g.Flights[i].CTA; c != nil && c.Stream != nil {
@@ -109,8 +109,8 @@ func ReselectEvents(g *machine.Grid) {
 	}
 }
 
-// selectProbeEvents is what the probe is told of instructions; nil if that is all. eased is that of warps
-// that its sinks ease.
+// selectProbeEvents returns the events that a probe selects, by instruction; nil means all. eased is the reduced set for
+// warps that its sinks ease.
 func selectProbeEvents(p *machine.ProbeState, l *probe.LaunchInfo) (chosen, eased []probe.Events) {
 	if p.Subscription.Events&probe.Selectable == 0 {
 		return nil, nil
@@ -124,7 +124,7 @@ func selectProbeEvents(p *machine.ProbeState, l *probe.LaunchInfo) (chosen, ease
 	return chosen, eased
 }
 
-// hasSameSelection reports whether both are of the same probe, and told the same of instructions.
+// hasSameSelection reports whether both subscribers have the same probe and receive the same instruction events.
 func hasSameSelection(l *machine.Subscriber, other *machine.Subscriber) bool {
 	return l.Watcher == other.Watcher && sameSlice(l.Selected, other.Selected) && sameSlice(l.Reduced, other.Reduced)
 }
@@ -133,7 +133,7 @@ func sameSlice(a, b []probe.Events) bool {
 	return len(a) == len(b) && (a == nil) == (b == nil) && unsafe.SliceData(a) == unsafe.SliceData(b)
 }
 
-// selectedEvents is what sink i is told of instructions in a warp that these have eased; nil: all.
+// selectedEvents returns the instruction events of sink i in a warp that the sinks in eased have eased; nil means all.
 func selectedEvents(l *machine.Subscriber, i int, eased uint64) []probe.Events {
 	if eased>>i&1 != 0 {
 		return l.Reduced
@@ -141,7 +141,7 @@ func selectedEvents(l *machine.Subscriber, i int, eased uint64) []probe.Events {
 	return l.Selected
 }
 
-// UnionFor is what somebody is told of instructions in a warp. It is good until the next choice.
+// UnionFor returns the union of the instruction events of all sinks for a warp. It is valid until the next selection.
 func UnionFor(s *machine.EventStream, w *machine.Warp) *machine.EventUnion {
 	for i := range s.Unions {
 		if u := &s.Unions[i]; u.ReducedSinks == w.ReducedSinks {
@@ -151,7 +151,7 @@ func UnionFor(s *machine.EventStream, w *machine.Warp) *machine.EventUnion {
 	return newUnion(s, w.ReducedSinks)
 }
 
-// newUnion finds what somebody is told of instructions in warps that these sinks have eased.
+// newUnion computes the union of the instruction events of all sinks, for warps that the sinks in eased have eased.
 func newUnion(s *machine.EventStream, eased uint64) *machine.EventUnion {
 	n := len(s.Unions)
 	if n == cap(s.Unions) {
@@ -188,14 +188,14 @@ func newUnion(s *machine.EventStream, eased uint64) *machine.EventUnion {
 	return u
 }
 
-// EmitCTA tells of something that is no warp's.
+// EmitCTA emits an event of the CTA that belongs to no warp.
 func EmitCTA(c *machine.CTA, kind probe.Events) {
 	if c.IsSubscribed(kind) {
 		Emit(c.Stream, NewCTAEvent(c.Stream), kind)
 	}
 }
 
-// NewCTAEvent is an event of the CTA that is about no warp.
+// NewCTAEvent returns an event of the CTA that belongs to no warp. The stream reuses it.
 func NewCTAEvent(s *machine.EventStream) *probe.Event {
 	c := s.CTA
 	s.Event = probe.Event{Launch: c.Grid.Info, Step: c.Grid.Steps, CTA: c.Index, ID: c.ID, Warp: -1, Index: -1, Reconverge: -1, Machine: (*eventMachine)(&s.EventPlace)}
@@ -203,8 +203,7 @@ func NewCTAEvent(s *machine.EventStream) *probe.Event {
 	return &s.Event
 }
 
-// FillEvent fills in an event about lanes of the running warp split of a warp, at an instruction,
-// which may be nil.
+// FillEvent fills in an event of lanes of the running warp split. The instruction may be nil.
 func FillEvent(s *machine.EventStream, e *probe.Event, w *machine.Warp, src *code.Source, lanes uint64) {
 	c := s.CTA
 	*e = probe.Event{Launch: c.Grid.Info, Step: c.Grid.Steps, CTA: c.Index, ID: c.ID, Warp: w.ID, Index: -1, Reconverge: -1, Active: w.Mask, Lanes: lanes, Machine: (*eventMachine)(&s.EventPlace)}
@@ -220,9 +219,9 @@ func FillEvent(s *machine.EventStream, e *probe.Event, w *machine.Warp, src *cod
 	}
 }
 
-// EmitLanes tells of lanes of the running warp split.
+// EmitLanes emits an event of lanes of the running warp split.
 func EmitLanes(w *machine.Warp, kind probe.Events, src *code.Source, lanes uint64) {
-	if w.CTA.Stream != nil { // not worth a call where nobody watches
+	if w.CTA.Stream != nil { // saves the call in a launch without subscribers
 		emitStreamLanes(w.CTA.Stream, w, kind, src, lanes)
 	}
 }
@@ -234,7 +233,7 @@ func emitStreamLanes(s *machine.EventStream, w *machine.Warp, kind probe.Events,
 	}
 }
 
-// EmitGroups tells where groups of lanes go.
+// EmitGroups emits an event with the next places of groups of lanes.
 func EmitGroups(w *machine.Warp, kind probe.Events, src *code.Source, lanes uint64, groups ...machine.BranchGroup) {
 	s := w.CTA.Stream
 	if !w.CTA.IsSubscribed(kind) {
@@ -245,7 +244,7 @@ func EmitGroups(w *machine.Warp, kind probe.Events, src *code.Source, lanes uint
 	for _, g := range groups {
 		if g.Mask != 0 {
 			uncounted := int32(0)
-			if g.PC == w.PC { // they part where they are
+			if g.PC == w.PC { // they diverge inside the block
 				uncounted = w.Uncounted
 			}
 			s.Groups = append(s.Groups, probe.LaneGroup{Lanes: g.Mask, To: int(w.CTA.Code.NextSource(g.PC, uncounted))})
@@ -255,8 +254,8 @@ func EmitGroups(w *machine.Warp, kind probe.Events, src *code.Source, lanes uint
 	Emit(s, &s.Event, kind)
 }
 
-// EmitSplit tells of a warp split, which need not be the one that runs, and of registers that
-// its lanes have got otherwise than by executing an instruction just now.
+// EmitSplit emits an event of any warp split of the warp, with the registers that its lanes have received without executing
+// an instruction now.
 func EmitSplit(w *machine.Warp, kind probe.Events, c *machine.WarpSplit, src *code.Source, results []ptx.RegID) {
 	s := w.CTA.Stream
 	if !w.CTA.IsSubscribed(kind) {
@@ -281,7 +280,7 @@ func EmitSplit(w *machine.Warp, kind probe.Events, c *machine.WarpSplit, src *co
 	}
 }
 
-// DescribeWait is a wait as probes are told.
+// DescribeWait returns the description of a wait for probes.
 func DescribeWait(b *machine.SplitWait, width int) probe.WaitState {
 	if b.IsCollective() {
 		return probe.WaitState{Barrier: -1, Members: b.Membermask}
@@ -289,7 +288,7 @@ func DescribeWait(b *machine.SplitWait, width int) probe.WaitState {
 	return probe.WaitState{Barrier: b.ID, Threads: b.Expected * width, Generation: b.Generation}
 }
 
-// EmitMemory tells what an instruction has done to memory, by a lane.
+// EmitMemory emits an event of a lane's memory operation on an allocation.
 func EmitMemory(w *machine.Warp, kind probe.Events, instr *code.Instr, lane int, a *mem.Allocation) {
 	if s := w.CTA.Stream; w.CTA.IsSubscribed(kind) {
 		e := &s.Event
@@ -299,7 +298,7 @@ func EmitMemory(w *machine.Warp, kind probe.Events, instr *code.Instr, lane int,
 	}
 }
 
-// EmitTrap tells of the trap that has stopped the CTA.
+// EmitTrap emits the event of the trap that has stopped the CTA.
 func EmitTrap(c *machine.CTA, t *probe.Trap) {
 	if !c.IsSubscribed(probe.OnTrap) {
 		return
@@ -315,11 +314,10 @@ func EmitTrap(c *machine.CTA, t *probe.Trap) {
 	Emit(c.Stream, e, probe.OnTrap)
 }
 
-// BeginStep makes the event of an instruction that the running warp split is about to execute with
-// some of its lanes.
+// BeginStep fills in the event of an instruction that lanes of the running warp split are about to execute.
 func BeginStep(s *machine.EventStream, w *machine.Warp, src *code.Source, lanes uint64) {
-	// As about has it. Most of an event stays zero in one of an instruction, and clearing it each
-	// time would take as long as all else that telling of it takes.
+	// Sets the same fields as FillEvent. Most fields of the event are zero for every instruction; to clear the event
+	// each time would take as long as all other work for it.
 	e, c := &s.Step, s.CTA
 	s.ReducedSinks = w.ReducedSinks
 	e.Launch, e.Step, e.CTA, e.ID, e.Warp, e.Reconverge, e.Active, e.Lanes = c.Grid.Info, c.Grid.Steps, c.Index, c.ID, w.ID, -1, w.Mask, lanes
@@ -334,7 +332,7 @@ func BeginStep(s *machine.EventStream, w *machine.Warp, src *code.Source, lanes 
 	e.Reads = s.Reads
 }
 
-// EmitAfter tells that it has executed it.
+// EmitAfter emits the event after the execution of the instruction.
 func EmitAfter(s *machine.EventStream, w *machine.Warp, src *code.Source) {
 	s.Writes = ReadValues(w, s.Writes, src, src.Writes)
 	s.Step.Writes, s.Step.Operation = s.Writes, nil
@@ -456,7 +454,7 @@ func (m *AccessMachine) Shadow(a *probe.Access, lane int) []byte {
 	return (*s)[from:to]
 }
 
-// ReadValues reads registers that an instruction names, into room for them.
+// ReadValues reads the registers in list, which an instruction names, into the buffer room.
 func ReadValues(w *machine.Warp, room []probe.Value, src *code.Source, list []ptx.RegID) []probe.Value {
 	sub := &w.CTA.Stream.Subscription
 	room = room[:0]
@@ -474,7 +472,7 @@ func ReadValues(w *machine.Warp, room []probe.Value, src *code.Source, list []pt
 	return room
 }
 
-// readValue reads a register of a function into room for it.
+// readValue reads a register of a function into v.
 func readValue(w *machine.Warp, v *probe.Value, fn *code.Func, r ptx.RegID, sub *probe.Subscription) {
 	loc := &fn.Regs[r]
 	v.Reset(r, fn.Func.Regs[r].Type)
@@ -495,7 +493,7 @@ func readValue(w *machine.Warp, v *probe.Value, fn *code.Func, r ptx.RegID, sub 
 	}
 }
 
-// SetOnMaterialise has the warp's files tell of expansions, if somebody wants to know.
+// SetOnMaterialise subscribes to the materialisations of the warp's files, if a sink or a count needs them.
 func SetOnMaterialise(w *machine.Warp) {
 	for h := range w.Files {
 		f := &w.Files[h]
@@ -508,7 +506,7 @@ func SetOnMaterialise(w *machine.Warp) {
 	}
 }
 
-// emitMaterialise counts and tells that a row of half h of the warp has been written from its shadow.
+// emitMaterialise counts the materialisation of a row of half h of the warp and emits its event.
 func emitMaterialise(w *machine.Warp, h, width int, row int32, lanes uint32) {
 	if w.Check != nil {
 		w.Count.Engine.MaterialisedLanes += int64(bits.OnesCount32(lanes))
@@ -522,7 +520,7 @@ func emitMaterialise(w *machine.Warp, h, width int, row int32, lanes uint32) {
 	}
 	s, fn := w.CTA.Stream, w.ShownFrame.Func
 	src := s.StepPlace.SourceInstr
-	if src != nil && src.Func != fn { // results on their way to the caller
+	if src != nil && src.Func != fn { // the row holds results for the caller
 		src = nil
 	}
 	FillEvent(s, &s.Event, w, src, uint64(lanes)<<(32*h))
@@ -537,9 +535,9 @@ func emitMaterialise(w *machine.Warp, h, width int, row int32, lanes uint32) {
 	Emit(s, &s.Event, probe.OnMaterialise)
 }
 
-// registerIn is the register that a row of the function holds at an instruction: one that it
-// names, if there is one, else one that somebody will read; where src is nil, at the
-// function's end. It is none if the row is a temporary's.
+// registerIn returns the register that a row of the function holds at an instruction: a register that the instruction
+// names, if there is one, else a live register. With src nil the place is the function's end. It returns no register if
+// the row holds a temporary.
 func registerIn(fn *code.Func, row code.Row, src *code.Source) ptx.RegID {
 	in := func(loc *code.Location) bool {
 		return loc.Slot == row.Slot && (loc.Row == row.Row || loc.Wide && loc.High == row.Row)

@@ -1,3 +1,3 @@
-// Package observe runs watched launches: PTX instruction by PTX instruction, each as the mode of the launch executes it, with the
-// events that the probes subscribed to.
+// Package observe runs observed launches: PTX instruction by PTX instruction, each as the mode of the launch executes it, with
+// the events to which probes subscribe. Read observe.go, then stream.go (accesses) and texture.go (texels).
 package observe

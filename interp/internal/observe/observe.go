@@ -1,7 +1,7 @@
 package observe
 
-// This file is the run loop of watched launches: it executes PTX instruction by PTX
-// instruction, each as the mode has it, and tells the probes.
+// This file is the run loop of observed launches: it executes PTX instruction by PTX instruction, each as the mode requires,
+// and emits the events.
 
 import (
 	"slices"
@@ -14,14 +14,14 @@ import (
 	"gemu/probe"
 )
 
-// ObservedRunner runs watched launches.
+// ObservedRunner is the machine.Runner of observed launches.
 type ObservedRunner struct{}
 
 func (ObservedRunner) Run(w *machine.Warp, budget int) machine.Reason {
 	return warp.RunBlocks(w, budget, blockObserved)
 }
 
-// blockObserved is block, or blockChecked, where probes are told.
+// blockObserved executes a block with events, with or without check mode.
 func blockObserved(w *machine.Warp, _ []code.Instr) machine.Reason {
 	if w.Check != nil {
 		defer check.RecoverMismatch(w)
@@ -33,13 +33,13 @@ func blockObserved(w *machine.Warp, _ []code.Instr) machine.Reason {
 	if w.PausedInBlock {
 		first, emitted, w.PausedInBlock = b.Sources.End-w.Uncounted, w.PauseAnnounced, false
 	}
-	mayCount := w.Check == nil && !emitted && !w.CTA.IsSubscribed(probe.OnMaterialise) // leave out what nobody is told of
+	mayCount := w.Check == nil && !emitted && !w.CTA.IsSubscribed(probe.OnMaterialise) // instructions without a subscribed event may execute together
 	g, union := w.CTA.Grid, event.UnionFor(s, w)
 	if g.Visited != nil {
 		g.Visited[b.Index] = true
 	}
-	// Of what is left out, and where no more than an access is told, the execution is put off until
-	// something else is to be told.
+	// Instructions without events, or with an access event only, are not executed at once: they execute together before
+	// the next other event.
 	counted := first
 	for i := first; i < b.Sources.End; i++ {
 		if g.InOrder && g.Steps+int64(i-counted) >= g.PauseStep {
@@ -100,7 +100,7 @@ func blockObserved(w *machine.Warp, _ []code.Instr) machine.Reason {
 		if w.Check != nil || g.Reference != nil && kinds&machine.OperationKinds != 0 {
 			for ; len(pairs) > 0 && pairs[0].Reference.Src <= i; pairs = pairs[1:] {
 				if pairs[0].Reference.Src < i {
-					continue // folded, before an instruction that is tried again
+					continue // a folded instruction before an instruction that executes again after a wait
 				}
 				if instr := pairs[0].Instr; instr != nil && slices.Contains(run, pairs[0].From) {
 					emitAccess(s, w, instr)
@@ -147,18 +147,17 @@ func blockObserved(w *machine.Warp, _ []code.Instr) machine.Reason {
 	return machine.OtherEnd
 }
 
-// countSources executes instructions of a block that nobody is told of, from one pc up to another, and gives
-// where the warp split stands then.
+// countSources executes the instructions of a block without events, from pc from up to pc to, and returns the new pc.
 func countSources(w *machine.Warp, from, to int32) int32 {
-	if from >= to || w.Check != nil { // there all is told
+	if from >= to || w.Check != nil { // check mode emits every event
 		return from
 	}
 	warp.ExecuteSpan(w, from, to)
 	return to
 }
 
-// countReached is how many of the PTX instructions from one up to another have begun that were executed
-// together, and not to their end.
+// countReached returns the number of PTX instructions that have begun, of the instructions from from up to to, which
+// executed together and did not all complete.
 func countReached(w *machine.Warp, from, to int32) int64 {
 	last := to
 	if t, ok := w.Err.(*probe.Trap); ok && t.Index >= 0 {
@@ -192,8 +191,7 @@ func executeOperation(w *machine.Warp, single []machine.InstrPair) {
 	}
 }
 
-// FirstSource is the first PTX instruction of a block that the running warp split has yet to
-// execute.
+// firstSource returns the next PTX instruction of the running warp split in a block.
 func firstSource(w *machine.Warp, b *code.Block) int32 {
 	if w.Uncounted == 0 {
 		return b.Sources.First

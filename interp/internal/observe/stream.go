@@ -12,7 +12,7 @@ import (
 	"gemu/regfile"
 )
 
-// emitAccess tells what a memory instruction is about to access.
+// emitAccess emits the accesses of a memory instruction before they happen.
 func emitAccess(s *machine.EventStream, w *machine.Warp, instr *code.Instr) {
 	if instr.Op == code.TextureFetch {
 		emitTexels(s, w, instr)
@@ -24,8 +24,7 @@ func emitAccess(s *machine.EventStream, w *machine.Warp, instr *code.Instr) {
 	}
 }
 
-// describeAccess says what a memory instruction accesses, beside what its PTX instruction has
-// accessed before.
+// describeAccess adds the accesses of a memory instruction to the earlier accesses of the same PTX instruction.
 func describeAccess(s *machine.EventStream, w *machine.Warp, instr *code.Instr) {
 	n := len(s.Step.Accesses)
 	if s.Accesses = s.Accesses[:n]; n == cap(s.Accesses) {

@@ -12,7 +12,7 @@ import (
 	"gemu/regfile"
 )
 
-// emitTexels tells what tex or tld4 is about to read.
+// emitTexels emits the texels that tex or tld4 is about to read.
 func emitTexels(s *machine.EventStream, w *machine.Warp, instr *code.Instr) {
 	if !w.CTA.IsSubscribed(probe.OnTexels) {
 		return
@@ -31,7 +31,7 @@ func emitTexels(s *machine.EventStream, w *machine.Warp, instr *code.Instr) {
 		}
 		obj := object(x.Sources[code.TextureObject], ptx.TexRef)
 		if obj == nil {
-			continue // it traps
+			continue // the instruction traps
 		}
 		t := obj.Texture
 		if named := x.Sources[code.TextureSampler]; len(named) > 0 {
