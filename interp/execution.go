@@ -24,7 +24,7 @@ type Execution struct {
 // State is a saved launch, with the memory of its device.
 type State = machine.State
 
-// Latest is the latest instruction of a lane of a CTA in flight.
+// Latest is the latest instruction of a lane of a CTA in flight, and its call stack.
 type Latest = machine.Latest
 
 // ErrEnded is the error of continuing a launch that has ended. ErrClosed is the error that probes receive at the end of a
