@@ -9,7 +9,7 @@ package access
 // finds the right allocation or the fault.
 //
 // Functions that touch the guest's memory are marked go:norace: races between
-// CTAs are the guest's own, and not what a race detector of Go is asked for.
+// CTAs belong to the guest program, and Go's race detector must not report them.
 
 import (
 	"math"
@@ -28,7 +28,7 @@ import (
 	"gemu/regfile"
 )
 
-// rowOf is the row of a register window as elements of its slot width.
+// rowOf returns row i of the register window, as elements of its slot width.
 func rowOf[D mem.Slot](f *regfile.File, i int32) *[regfile.Lanes]D {
 	if unsafe.Sizeof(*new(D)) == 8 {
 		return (*[regfile.Lanes]D)(unsafe.Pointer(f.Src64(i)))
@@ -36,14 +36,12 @@ func rowOf[D mem.Slot](f *regfile.File, i int32) *[regfile.Lanes]D {
 	return (*[regfile.Lanes]D)(unsafe.Pointer(f.Src32(i)))
 }
 
-// HitAlign is what the base of an allocation is a multiple of if it can be
-// remembered as the one hit last time: then an offset is as aligned as the address.
-// Only memory of the host may have another base.
+// HitAlign is the alignment in bytes that the base of an allocation must have to be remembered as the last hit: then an
+// offset has the alignment of its address. Only memory of the host may have another base.
 const HitAlign = 32
 
-// LastHit is the memory an access may go to without being resolved: p + offset
-// for offsets from the base address. last is the highest offset of an element,
-// in elements.
+// LastHit returns the memory that an access may reach without resolution: p + offset for offsets from the base address.
+// last is the highest offset of an element, in elements.
 func LastHit(w *machine.Warp, a *code.Access, size int) (p unsafe.Pointer, base, last uint64, ok bool) {
 	m := w.CTA.LastHits[a.HitIndex]
 	if a.Space == ptx.Shared {
@@ -82,14 +80,14 @@ func AccessOne[E mem.Elem, A, D mem.Slot](w *machine.Warp, h int, f *regfile.Fil
 		if m == 0 {
 			return
 		}
-		// The first lane is in other memory; perhaps the rest are there too.
+		// The first lane accesses other memory; the remaining lanes may access the same.
 		m = uniformAccess(w, h, f, instr, m)
 	}
 }
 
-// uniformAccess resolves and executes the access of the first lane of m, and returns
-// the others; none after a trap. Of lanes that generic addresses lead to local memory it executes all up to the
-// first that goes elsewhere.
+// uniformAccess resolves and executes the access of the first lane of m, and returns the remaining lanes; none after a
+// trap. If the first lanes have generic addresses of local memory, it executes all lanes up to the first with another
+// address.
 func uniformAccess(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) uint32 {
 	a, done := w.AccessOf(instr), m&-m
 	local := a.Space == ptx.Generic && !a.Cluster && mem.InWindow(address(f, instr, a, bits.TrailingZeros32(m)), ptx.Local)
@@ -109,7 +107,7 @@ func uniformAccess(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 	return m &^ done
 }
 
-// intoLocal is the lanes of m up to the first whose generic address is not one of local memory.
+// intoLocal returns the lanes of m up to the first whose generic address is not in local memory.
 func intoLocal[A mem.Slot](a *code.Access, addr *[regfile.Lanes]A, m uint32) (local uint32) {
 	for n := m; n != 0; n &= n - 1 {
 		if at := uint64(addr[bits.TrailingZeros32(n)&31] + A(a.Offset)); at-probe.LocalWindow >= probe.WindowSize {
@@ -120,8 +118,7 @@ func intoLocal[A mem.Slot](a *code.Access, addr *[regfile.Lanes]A, m uint32) (lo
 	return local
 }
 
-// Addresses gives the lanes' addresses, in a row of their own that destinations
-// cannot overwrite.
+// Addresses writes the addresses of the lanes to dst, a separate row that results cannot overwrite.
 func Addresses(f *regfile.File, instr *code.Instr, a *code.Access, dst *regfile.Row64) {
 	switch a.Addr {
 	case code.Q:
@@ -141,7 +138,7 @@ func Addresses(f *regfile.File, instr *code.Instr, a *code.Access, dst *regfile.
 	}
 }
 
-// address is that of one lane.
+// address returns the address of one lane.
 func address(f *regfile.File, instr *code.Instr, a *code.Access, lane int) uint64 {
 	v := uint64(0)
 	switch a.Addr {
@@ -267,8 +264,7 @@ func FrameAccess(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	}
 }
 
-// LocalAccess loads or stores local memory at per-lane addresses, that are often the
-// same.
+// LocalAccess loads or stores local memory at per-lane addresses, which are often the same in all lanes.
 func LocalAccess(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := w.AccessOf(instr)
 	if a.Addr == code.Q {
@@ -310,14 +306,14 @@ func accessLocal[A mem.Slot](w *machine.Warp, h int, f *regfile.File, instr *cod
 	}
 }
 
-// LocalRange is where a thread's local memory begins and ends, in bytes.
+// LocalRange returns the beginning and the end of a thread's local memory, in bytes.
 func LocalRange(w *machine.Warp) (from, to uint64) {
 	return 4 * machine.KernelFrame, 4 * uint64(w.LocalTop())
 }
 
 // LocalRow executes an access to local memory at an address, in bytes, that is the
 // same in all lanes: word i of all lanes is one row, so nothing is computed per lane.
-// It reports whether the access is one that it can execute.
+// It reports whether it has executed the access.
 func LocalRow(w *machine.Warp, h int, f *regfile.File, a *code.Access, addr uint64, m uint32) bool {
 	from, to := LocalRange(w)
 	if addr < from || addr > to || uint64(a.Bytes) > to-addr || addr%uint64(a.Bytes) != 0 || a.Size > 8 {
@@ -358,7 +354,7 @@ func AccessEach(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 }
 
 // accessEachLane resolves the address of each lane of m and executes the access there.
-// A trap names those lanes of all that fault.
+// A trap names all faulting lanes of all.
 func accessEachLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m, all uint32) {
 	a := w.AccessOf(instr)
 	var addr regfile.Row64
@@ -374,7 +370,7 @@ func accessEachLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, 
 			if e.Slot == code.NoSlot {
 				continue
 			}
-			exited := uint64((i+1)*a.Size) > room // that nobody reads
+			exited := uint64((i+1)*a.Size) > room // beyond the readable bytes
 			for part := 0; part < a.Size; part += 8 {
 				n := min(a.Size, 8)
 				at := i*a.Size + part
@@ -399,8 +395,8 @@ func accessEachLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, 
 	}
 }
 
-// StoreBulk is st.bulk (manual 9.7.9.13): zeros to shared memory. What the manual leaves
-// undefined is a trap: other memory, a number of bytes that is no multiple of 8.
+// StoreBulk executes st.bulk (manual 9.7.9.13), which writes zeros to shared memory. It traps where the manual leaves the
+// behaviour undefined: for other memory, and for a number of bytes that is not a multiple of 8.
 func StoreBulk(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := w.AccessOf(instr)
 	w.CTA.Changed = true
@@ -433,7 +429,7 @@ func StoreBulk(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 	}
 }
 
-// View is the memory that the warp's lanes can reach.
+// View returns the memory that the warp's lanes can reach.
 func View(w *machine.Warp) mem.View {
 	from, top := LocalRange(w)
 	c := w.CTA
@@ -473,8 +469,7 @@ func ResolveLane(w *machine.Warp, instr *code.Instr, h, lane int, addr uint64, m
 	if place.Alloc == nil {
 		return nil, place.Offset, room
 	}
-	// Who looks there again adds offsets in 64 bits, so all of it must be out of
-	// reach for 32-bit addresses that wrap.
+	// The check of the last hit adds offsets in 64 bits, so 32-bit addresses that wrap must not reach the allocation.
 	wraps := a.Addr == code.R && place.Alloc.Base+place.Alloc.Span > 1<<32
 	if place.Alloc.Base%HitAlign == 0 && a.Space != ptx.Shared && !wraps {
 		setLastHit(w.CTA, a, place.Alloc)
@@ -482,7 +477,7 @@ func ResolveLane(w *machine.Warp, instr *code.Instr, h, lane int, addr uint64, m
 	return unsafe.Add(place.Alloc.Ptr, place.Offset), 0, room
 }
 
-// setLastHit has an allocation be the one that an access has hit last, before others.
+// setLastHit makes an allocation the last hit of an access.
 func setLastHit(c *machine.CTA, a *code.Access, hit *mem.Allocation) {
 	known := c.LastHits[a.HitIndex:][:code.HitsPerAccess]
 	i := 0
@@ -493,7 +488,7 @@ func setLastHit(c *machine.CTA, a *code.Access, hit *mem.Allocation) {
 	known[0] = hit
 }
 
-// LaneAddresses gives the addresses of the lanes of half h.
+// LaneAddresses writes the addresses of the lanes of half h to dst.
 func LaneAddresses(w *machine.Warp, h int, instr *code.Instr, a *code.Access, dst *regfile.Row64) {
 	Addresses(&w.Files[h], instr, a, dst)
 	if a.Frame {
@@ -503,16 +498,16 @@ func LaneAddresses(w *machine.Warp, h int, instr *code.Instr, a *code.Access, ds
 	}
 }
 
-// AtomLane executes atom and red, one lane after the other.
+// AtomLane executes atom and red, lane by lane.
 func AtomLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := w.AccessOf(instr)
 	t := a.Atom
-	elems, bs, cs, size := a.Elems, t.B[:len(a.Elems)], t.C, a.Size // what lanes store might be these, for all the compiler knows
+	elems, bs, cs, size := a.Elems, t.B[:len(a.Elems)], t.C, a.Size // local copies: the compiler must assume that the stores of lanes change the fields
 	p, base, last, ok := LastHit(w, a, a.Bytes)
 	shift := -bits.TrailingZeros(uint(a.Bytes))
 	generic := a.Space == ptx.Generic
 	parallel := UsesHostAtomics(w.CTA) && !t.Shared
-	onShared := t.Reduction // the same, on shared memory
+	onShared := t.Reduction // the same operation on shared memory, without host atomics
 	onShared.Global = false
 	mask := WidthMask(t.Type)
 	var ats regfile.Row64
@@ -574,7 +569,7 @@ func AtomLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint
 	}
 }
 
-// atom128 is exch and cas of 128 bits.
+// atom128 executes exch and cas of 128 bits.
 func atom128(w *machine.Warp, f *regfile.File, p unsafe.Pointer, lane int, a *code.Access) {
 	t, d, b := a.Atom, a.Elems[0], a.Atom.B[0]
 	lo, hi := (*uint64)(p), (*uint64)(unsafe.Add(p, 8))
@@ -597,17 +592,17 @@ func atom128(w *machine.Warp, f *regfile.File, p unsafe.Pointer, lane int, a *co
 	}
 }
 
-// WidthMask is all bits of a type of at most 64.
+// WidthMask returns the mask of all bits of a type of at most 64 bits.
 func WidthMask(t ptx.Type) uint64 { return ^uint64(0) >> max(0, 64-t.Bits()) }
 
-// UsesHostAtomics reports whether the CTA's atomics on global memory have to be the host's. Those of 128 bits never are: Go has
-// 64 at most.
+// UsesHostAtomics reports whether the CTA's atomics on global memory must be host atomics. Atomics of 128 bits never are: Go
+// has at most 64 bits.
 func UsesHostAtomics(c *machine.CTA) bool {
 	return c.Grid.HostAtomics && (!c.Ordered || c.Grid.Device.HostGrace > 0)
 }
 
-// applyHostReduction applies the operation with the host's atomics. What is narrower than 4 bytes is part of an aligned word of 4,
-// which is in one page, and in one allocation of ours.
+// applyHostReduction applies the operation with host atomics. A value of less than 4 bytes is changed as part of an aligned
+// word of 4 bytes, which is in one page and in one allocation.
 func applyHostReduction(t code.Reduction, mask uint64, p unsafe.Pointer, size int, b, c uint64) (old, now uint64) {
 	if size == 8 {
 		q := (*uint64)(p)
@@ -619,7 +614,7 @@ func applyHostReduction(t code.Reduction, mask uint64, p unsafe.Pointer, size in
 			}
 		}
 	}
-	in := uintptr(p) % 4 // bytes from where the word begins
+	in := uintptr(p) % 4 // offset of the value in the word, in bytes
 	q := (*uint32)(unsafe.Add(p, -int(in)))
 	for {
 		v := hostatomic.LoadUint32(q)
@@ -631,7 +626,7 @@ func applyHostReduction(t code.Reduction, mask uint64, p unsafe.Pointer, size in
 	}
 }
 
-// ApplyReduction is the operation on values (manual 9.7.13.5), of a type as wide as a mask.
+// ApplyReduction returns the result of a reduction of values (manual 9.7.13.5). mask has all bits of the type.
 func ApplyReduction(t code.Reduction, mask, a, b, c uint64) uint64 {
 	switch t.Op {
 	case code.AtomAdd:
@@ -647,9 +642,9 @@ func ApplyReduction(t code.Reduction, mask, a, b, c uint64) uint64 {
 			x, y := math.Float64frombits(a), math.Float64frombits(b)
 			switch {
 			case !t.Global:
-				x, y = y, x // so that it is the NaN in memory that is kept
+				x, y = y, x // keeps the NaN in memory
 			case y != y:
-				return b // as it is, not made quiet
+				return b // unchanged, not made quiet
 			case x != x:
 				return a
 			}
@@ -694,8 +689,8 @@ func ApplyReduction(t code.Reduction, mask, a, b, c uint64) uint64 {
 	return b & mask
 }
 
-// Isspacep tells in which window generic addresses lie: that of shared memory is the CTA's, or
-// the cluster's.
+// Isspacep executes isspacep, which tests the window of generic addresses. The window of shared memory is the CTA's or the
+// cluster's.
 func Isspacep(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if instr.D == code.NoRow {
 		return

@@ -26,7 +26,7 @@ func LoadRows(f *regfile.File, a *code.Access, p unsafe.Pointer, first, step int
 	}
 }
 
-// StoreRows is LoadRows' counterpart; what is compact of the data is expanded.
+// StoreRows executes a store whose lane i writes at p + (i − first)·step. It materialises compact data.
 func StoreRows(w *machine.Warp, f *regfile.File, a *code.Access, p unsafe.Pointer, first, step int, m uint32) {
 	w.CTA.Changed = true
 	ExpandElems(f, a.Elems, m)
@@ -40,10 +40,9 @@ func StoreRows(w *machine.Warp, f *regfile.File, a *code.Access, p unsafe.Pointe
 	}
 }
 
-// MemoryAt is the memory that the lanes of m access at the compact address v, not in local
-// memory: that of lane i is at p + (i − first)·step. It only looks where this instruction
-// accessed memory the last time; ok is false if that is not it, or the addresses wrap, and
-// the plain way has to find out more.
+// MemoryAt returns the memory that the lanes of m access at the compact address v, outside local memory: lane i accesses
+// p + (i − first)·step. It tests only the last hit of the instruction. ok is false if the access is elsewhere or the
+// addresses wrap; then the address of each lane must be resolved.
 func MemoryAt(w *machine.Warp, a *code.Access, v affinetrack.Value, m uint32) (p unsafe.Pointer, first, step int, ok bool) {
 	block := w.CTA.LastHits[a.HitIndex]
 	base := uint64(0)

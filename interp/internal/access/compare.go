@@ -11,7 +11,7 @@ import (
 	"gemu/regfile"
 )
 
-// comparePattern compares the addresses of an access that executes on the lanes with what is proved of them.
+// comparePattern compares the addresses of an access that executes on lanes with their proved pattern.
 func comparePattern(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, a *code.Access, m uint32) {
 	if w.CTA.ReleasedEarly {
 		return

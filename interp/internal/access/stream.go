@@ -10,7 +10,7 @@ import (
 	"gemu/regfile"
 )
 
-// AppendElem appends an element of an access as a lane has it: zeros if it is left out.
+// AppendElem appends a lane's element of an access to p: zeros if the access leaves the element out.
 func AppendElem(p []byte, f *regfile.File, e code.Elem, lane, size int) []byte {
 	var b [16]byte
 	if e.Slot != code.NoSlot {
@@ -22,8 +22,8 @@ func AppendElem(p []byte, f *regfile.File, e code.Elem, lane, size int) []byte {
 	return append(p, b[:size]...)
 }
 
-// MatrixRowsOf is the rows that a store of matrices makes of the registers of half h, by the lanes that
-// provide their addresses.
+// MatrixRowsOf returns the rows that a store of matrices makes of the registers of half h, by the lane that provides the
+// address of the row.
 func MatrixRowsOf(w *machine.Warp, h int, a *code.Access) (rows [matrix.Lanes][]byte) {
 	n := a.Tile.Addresses()
 	all := make([]byte, n*a.Bytes)
@@ -37,7 +37,7 @@ func MatrixRowsOf(w *machine.Warp, h int, a *code.Access) (rows [matrix.Lanes][]
 	return rows
 }
 
-// ReadRow copies a row of half h of the warp, wherever its lanes are kept.
+// ReadRow copies a row of half h of the warp, from the row or its shadow.
 func ReadRow(w *machine.Warp, to *regfile.Row64, h int, row code.Row) {
 	f := &w.Files[h]
 	switch row.Slot {

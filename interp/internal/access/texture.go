@@ -1,9 +1,7 @@
 package access
 
-// This file executes instructions on textures and surfaces (manual 9.7.10, 9.7.11). What they
-// go to is an object of the device, which has a handle; a .texref, .samplerref or .surfref
-// variable holds the handle of the object that it is bound to, and its address stands for
-// that.
+// This file executes instructions on textures and surfaces (manual 9.7.10, 9.7.11). They access an object of the device by
+// its handle, or by the address of a .texref, .samplerref or .surfref variable, which holds the handle of its bound object.
 
 import (
 	"encoding/binary"
@@ -20,8 +18,8 @@ import (
 	"gemu/regfile"
 )
 
-// ObjectOf finds what a value stands for: a handle, or the address of a variable or parameter
-// that holds one. ref is the name of that, bad what is wrong.
+// ObjectOf returns the object of a value, which is a handle or the address of a variable or parameter with a handle. ref is
+// the name of the variable or parameter, bad the reason if there is no object.
 func ObjectOf(w *machine.Warp, v uint64) (obj *machine.Object, ref, bad string) {
 	d := w.CTA.Grid.Device
 	handle := v
@@ -44,8 +42,8 @@ func ObjectOf(w *machine.Warp, v uint64) (obj *machine.Object, ref, bad string) 
 	return obj, ref, ""
 }
 
-// opaqueReference is the memory of the variable or parameter of an opaque type (manual 5.3) at an
-// address; nil if there is none.
+// opaqueReference returns the memory of the variable or parameter of an opaque type (manual 5.3) at an address; nil if
+// there is none.
 func opaqueReference(w *machine.Warp, addr uint64) (p []byte, name string, t ptx.Type) {
 	if a := w.CTA.Grid.Device.Memory.Find(addr); a != nil && a.Base == addr && !a.Freed {
 		if t := opaqueKinds[a.Kind]; t != ptx.NoType {
@@ -66,7 +64,7 @@ func opaqueReference(w *machine.Warp, addr uint64) (p []byte, name string, t ptx
 
 var opaqueKinds = map[probe.AllocationKind]ptx.Type{probe.TexRefMemory: ptx.TexRef, probe.SamplerRefMemory: ptx.SamplerRef, probe.SurfRefMemory: ptx.SurfRef}
 
-// OpaqueKind is the kind of memory of a variable of an opaque type.
+// OpaqueKind returns the kind of memory of a variable of an opaque type.
 func OpaqueKind(t ptx.Type) probe.AllocationKind {
 	for kind, typ := range opaqueKinds {
 		if typ == t {
@@ -76,7 +74,7 @@ func OpaqueKind(t ptx.Type) probe.AllocationKind {
 	panic("no opaque type: " + t.String())
 }
 
-// failObject stops the warp: a lane's instruction cannot be executed, nor that of others of m.
+// failObject stops the warp with a trap for the instruction of a lane and of other lanes with the same fault.
 func failObject(w *machine.Warp, h int, instr *code.Instr, lane int, kind error, obj *machine.Object, msg string, others ...int) {
 	near := ""
 	if obj != nil {
@@ -92,7 +90,7 @@ func failObject(w *machine.Warp, h int, instr *code.Instr, lane int, kind error,
 	}
 }
 
-// objectFinder finds the objects of lanes, which mostly have the same.
+// objectFinder finds the objects of lanes. Most lanes have the same object, which it remembers.
 type objectFinder struct {
 	w          *machine.Warp
 	kind       error
@@ -103,8 +101,8 @@ type objectFinder struct {
 	texture    texture.Texture // with the sampler
 }
 
-// find finds a lane's object, with a sampler if there is one; else it traps, also for the lanes
-// of m that have the same.
+// find finds a lane's object and its sampler, if there is one. If it finds no object, it traps for all lanes of m with the
+// same value.
 func (x *objectFinder) find(h int, f *regfile.File, instr *code.Instr, s *code.Texture, lane int, m uint32) bool {
 	value, sampler := ReadElem(f, s.Sources[code.TextureObject][0], lane), uint64(0)
 	named := len(s.Sources[code.TextureSampler]) > 0
@@ -142,7 +140,7 @@ func (x *objectFinder) find(h int, f *regfile.File, instr *code.Instr, s *code.T
 	return true
 }
 
-// typedTexture finds an object of a type, or traps, for other lanes too.
+// typedTexture finds an object of a type, or traps for the lane and other lanes with the same value.
 func typedTexture(w *machine.Warp, h int, instr *code.Instr, lane int, value uint64, t ptx.Type, kind error, others func() []int) (*machine.Object, bool) {
 	obj, ref, bad := ObjectOf(w, value)
 	switch {
@@ -156,7 +154,7 @@ func typedTexture(w *machine.Warp, h int, instr *code.Instr, lane int, value uin
 	return obj, true
 }
 
-// word is a lane's value of source i of a list, 0 if it has none.
+// word returns a lane's value of source i of a list, or 0 if the list is shorter.
 func word(f *regfile.File, list []code.Elem, i, lane int) uint32 {
 	if i >= len(list) {
 		return 0
@@ -167,7 +165,7 @@ func word(f *regfile.File, list []code.Elem, i, lane int) uint32 {
 	return f.Src32(list[i].Row)[lane]
 }
 
-// LookupArgs are the operands of a lane's lookup.
+// LookupArgs returns the operands of a lane's lookup.
 func LookupArgs(f *regfile.File, s *code.Texture, lane int) (a texture.Args) {
 	for i := range 4 {
 		a.Coord[i] = word(f, s.Sources[code.TextureCoord], i, lane)
@@ -234,7 +232,7 @@ func TextureQuery(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 	}
 }
 
-// IsObject executes istypep: is it a variable of the type, or a handle of what one holds?
+// IsObject executes istypep, which tests for a variable of the type, or a handle of an object of the type.
 func IsObject(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if instr.D == code.NoRow {
 		return
@@ -254,8 +252,8 @@ func IsObject(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint
 	f.SetP(instr.D, m, agreeing)
 }
 
-// surfaceAt finds the memory of a lane's access to a surface: nil if it is dropped. ok is false
-// if it traps, also for those lanes of m that do.
+// surfaceAt finds the memory of a lane's access to a surface; nil if the access is dropped. ok is false after a trap, which
+// names all faulting lanes of m.
 func (x *objectFinder) surfaceAt(h int, f *regfile.File, instr *code.Instr, s *code.Texture, lane int, m uint32) (p unsafe.Pointer, ok bool) {
 	if !x.find(h, f, instr, s, lane, m) {
 		return nil, false
@@ -296,14 +294,14 @@ func (x *objectFinder) surfaceAt(h int, f *regfile.File, instr *code.Instr, s *c
 	return nil, false
 }
 
-// DescribeSurface says what an instruction on a surface accesses for lanes: global memory. Those
-// that are out of bounds access nothing.
+// DescribeSurface describes the accesses of a surface instruction to global memory, by lane. Lanes out of bounds access
+// nothing.
 func DescribeSurface(w *machine.Warp, instr *code.Instr, to *probe.Access, lanes uint64, wanted bool) {
 	s := &w.CTA.Code.Textures[instr.Side]
 	to.Reset(probe.Request{Space: ptx.Global, Bytes: max(s.Access.Bytes, 1), Kind: machine.AccessKinds[instr.Op], Surface: true}, 0, to.Machine)
 	if wanted {
 		to.Reserve(regfile.Lanes * len(w.Files))
-		clear(to.Addr) // those of lanes that access nothing
+		clear(to.Addr) // the addresses of lanes without an access
 	}
 	for h := range w.Files {
 		var values regfile.Row64
@@ -386,14 +384,14 @@ func SurfaceStore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 	}
 }
 
-// encodeTexel is the texel of a surface that has some values, in the first bytes.
+// encodeTexel returns the texel of a surface with the given values, in the first bytes.
 func encodeTexel(t *texture.Texture, values []uint32) (texel [16]byte) {
 	t.Format.Encode(texel[:], values, t.ReadFloat)
 	return texel
 }
 
-// TexelOf appends what a lane of half h stores to a surface or combines with what is there, in elements
-// of size bytes; size is 0 if there is no such surface.
+// TexelOf appends the data that a lane of half h stores to a surface, or combines with it, in elements of size bytes. size
+// is 0 if there is no such surface.
 func TexelOf(w *machine.Warp, p []byte, h int, instr *code.Instr, lane int) (to []byte, size int) {
 	s, f := &w.CTA.Code.Textures[instr.Side], &w.Files[h]
 	data := s.Sources[code.TextureData]
@@ -415,7 +413,7 @@ func TexelOf(w *machine.Warp, p []byte, h int, instr *code.Instr, lane int) (to 
 	return append(p, texel[:n]...), n / obj.Texture.Format.Channels
 }
 
-// SurfaceReduce executes sured, one lane after the other.
+// SurfaceReduce executes sured, lane by lane.
 func SurfaceReduce(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	s := &w.CTA.Code.Textures[instr.Side]
 	x := objectFinder{w: w, kind: probe.ErrSurface, objectType: ptx.SurfRef}
@@ -427,7 +425,7 @@ func SurfaceReduce(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 			return
 		}
 		r := s.Reduction
-		if s.Access.Samples { // of the type that texels are of
+		if s.Access.Samples { // the operation has the type of the texels
 			format := x.texture.Format
 			if format.Kind == texture.Float || x.texture.ReadFloat || format.Bytes() < s.Size {
 				failObject(w, h, instr, lane, probe.ErrSurface, x.object, fmt.Sprintf("its texels are no integers of %d bytes", s.Size))
@@ -442,7 +440,7 @@ func SurfaceReduce(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 	}
 }
 
-// reductionType is the type that sured.p takes texels for.
+// reductionType returns the type that sured.p uses for texels.
 func reductionType(size int, signed bool) ptx.Type {
 	switch {
 	case size == 8 && signed:

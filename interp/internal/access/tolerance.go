@@ -1,7 +1,7 @@
 package access
 
-// This file keeps the faults that a device tolerates. Each CTA keeps its own, and those of the CTAs are merged in the order in
-// which CTAs begin, so that neither the number of workers nor the mode matters.
+// This file records tolerated faults. Each CTA has its own list. The lists are merged in the order in which CTAs begin, so
+// that the result depends neither on the number of workers nor on the mode.
 
 import (
 	"slices"
@@ -12,9 +12,9 @@ import (
 	"gemu/regfile"
 )
 
-// tolerateFault notes that a lane's access is made in spite of faults. A first note names those lanes of m that have the same.
+// tolerateFault records a tolerated fault of a lane's access. The first record names all lanes of m with the same fault.
 func tolerateFault(w *machine.Warp, instr *code.Instr, h, lane int, addr uint64, m uint32, tolerance probe.Tolerance) {
-	if w.InReference() || w.Check != nil && w.Check.RepeatsLoad { // it was noted when the engine executed it
+	if w.InReference() || w.Check != nil && w.Check.RepeatsLoad { // the fault was recorded when the engine executed the access
 		return
 	}
 	c, src := w.CTA, w.SourceOf(instr)
@@ -45,8 +45,8 @@ func tolerateFault(w *machine.Warp, instr *code.Instr, h, lane int, addr uint64,
 	t.First.Addr, t.First.Bytes, t.First.Nearby, t.First.Tolerable = addr, a.Bytes, fault.Near, tolerance
 }
 
-// TellTolerated tells the device's faults that were tolerated, as the launch ends. If a CTA has failed, those behind it do not
-// count.
+// TellTolerated reports the tolerated faults to the device at the end of the launch. If a CTA has failed, the faults of CTAs
+// after it do not count.
 func TellTolerated(g *machine.Grid) {
 	list := slices.Clone(g.Tolerated)
 	for i := range g.Flights {

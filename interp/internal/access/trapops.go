@@ -1,6 +1,6 @@
 package access
 
-// This file executes what stops lanes or has them wait by itself.
+// This file executes instructions that only check lanes, or make them wait.
 
 import (
 	"math/bits"
@@ -11,7 +11,7 @@ import (
 	"gemu/regfile"
 )
 
-// CheckRank traps where the CTA rank of a lane is that of no CTA of its cluster.
+// CheckRank traps if the CTA rank of a lane is not in its cluster.
 func CheckRank(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	rank := f.Src32(instr.A)
 	for ; m != 0; m &= m - 1 {
@@ -22,8 +22,8 @@ func CheckRank(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 	}
 }
 
-// CheckSame traps where lanes have another value than the first: the manual leaves open what wmma
-// does with an address or stride that is not the same in all of them.
+// CheckSame traps if lanes have different values: the manual does not define wmma with an address or stride that differs
+// between lanes.
 func CheckSame(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := f.Src64(instr.A)
 	first := a[bits.TrailingZeros32(m)&31]
@@ -46,11 +46,11 @@ func TrapLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint
 	w.Fail(w.SourceOf(instr), uint64(m)<<(32*h), kind, "%v", kind)
 }
 
-// NoOp is done by what is there for its guard.
+// NoOp does nothing.
 func NoOp(*machine.Warp, int, *regfile.File, *code.Instr, uint32) {}
 
-// SleepLane lets other warps run, and the time pass for which the lanes sleep: the
-// longest of them, exactly (manual 9.7.19.2 allows from nothing to twice as much).
+// SleepLane yields to other warps and advances the clock by the longest sleep of the lanes, exactly (manual 9.7.19.2 allows
+// from zero to twice the time).
 func SleepLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	w.Yields = true
 	longest := uint32(0)

@@ -67,7 +67,7 @@ func describeAccess(s *machine.EventStream, w *machine.Warp, instr *code.Instr) 
 		} else {
 			access.ReadRow(w, list, h, code.Row{Slot: a.Addr, Row: instr.A})
 		}
-		switch { // a.At, which is for one
+		switch { // the address computation of the access, for all lanes
 		case a.Addr == code.R:
 			for i, v := range list {
 				list[i] = uint64(uint32(v + a.Offset))
