@@ -46,7 +46,7 @@ func TrapLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint
 	w.Fail(w.SourceOf(instr), uint64(m)<<(32*h), kind, "%v", kind)
 }
 
-// NoOp does nothing.
+// NoOp executes an instruction without any effect beyond the evaluation of its guard.
 func NoOp(*machine.Warp, int, *regfile.File, *code.Instr, uint32) {}
 
 // SleepLane yields to other warps and advances the clock by the longest sleep of the lanes, exactly (manual 9.7.19.2 allows

@@ -16,9 +16,9 @@
 //	async     asynchronous copies, mbarriers, tensor cores
 //	lanes     instructions, on lanes or on compact operands
 //	warp      the run loop, warp splits, reconvergence policies, barriers, calls
-//	check     check mode: the compact engine beside a reference
-//	observe   the run loop of watched launches
-//	exchange  machine code: what enters and leaves it
+//	check     check mode: the engine compared with a reference
+//	observe   the run loop of observed launches
+//	exchange  machine code: export and import of warp state
 //	grid      CTAs in rounds, clusters, saved states
 //
 // Files to read first: launch.go (a launch and its device), warp.go and strand.go (a warp and its warp splits), cta.go, grid.go.

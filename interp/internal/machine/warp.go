@@ -40,7 +40,7 @@ type Warp struct {
 	ShownFrame *Frame       // the frame whose registers the window shows
 	Local      [2]mem.Local // local memory: word i of all lanes of a half
 	Shadow     [][]byte     // shadow bytes of local memory, by lane, as far as a probe has requested them
-	Check      *WarpCheck   // in check mode
+	Check      *WarpCheck   // nil outside check mode
 
 	Sources       []native.Source                            // special registers, for machine code
 	Exported      *ExportedWarp                              // state for machine code; nil before the first entry
