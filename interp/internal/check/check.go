@@ -1,16 +1,12 @@
 package check
 
-// This file is check mode: what affine mode runs, beside a reference.
+// This file executes steps of check mode: runs of up to 32 instructions, by the engine and by the reference.
 //
-// A warp has its registers twice. In one set of files the code of affine mode runs: its
-// plan, its rows, its shadows, by the backend that affine mode has. The other is the
-// reference: the same instructions, allocated without plan and packing, on rows that are
-// never compact, by the portable backend's functions (reference.go). After each run of
-// instructions, which is one or a few neighbours, the results, and what they left alone, are
-// compared (compare.go); before a block's end, what decides how it ends. What happens once
-// (stores, atomics, clocks, output) is done by the first, after its operands have been
-// compared; the reference gets the results. So it does of what the portable backend runs on
-// the lanes anyway, for the reference would by the same function.
+// The engine has the registers, plan and backend of affine mode. The reference has rows that are never compact, allocated
+// without the plan, and the portable functions execute on them. After each step the results are compared (compare.go), before a
+// block's end its guard and operands. Stores, atomics, clocks and output happen once, by the engine, after their operands were
+// compared; the reference gets their results. So does the reference for instructions that the portable functions execute on
+// the lanes in both.
 
 import (
 	"fmt"
@@ -433,7 +429,7 @@ func FailIdle(w *machine.Warp, p *machine.InstrPair, lanes uint32, lane int, old
 }
 
 // changedLanes is the lanes of m where a register has another value than it had: of a row and
-// its shadow, given what they were. Of old it makes the values.
+// its shadow, given their old contents. It overwrites *old with the old values of all lanes.
 func changedLanes[T mem.Slot](row, old *[regfile.Lanes]T, c, before *regfile.Compact, m uint32) uint32 {
 	alike := ((c.Mask^before.Mask)|(c.Materialised^before.Materialised))&m == 0 && (c.Mask&m == 0 || c.Base == before.Base && c.Stride == before.Stride)
 	if alike && DifferingLanes(row, old, m&^c.Mask|m&c.Materialised) == 0 {

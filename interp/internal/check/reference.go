@@ -291,7 +291,7 @@ func newRun(list []machine.InstrPair, instrs []code.Instr) machine.InstrRun {
 	return out
 }
 
-// EndReads lists what the end of a block reads besides its guard.
+// endReads lists what the end of a block reads besides its guard.
 func endReads(c *machine.Kernel, b *code.Block, ref *machine.Kernel) []machine.RowPair {
 	end, rend := c.End(b), ref.End(b)
 	reads, _ := c.PairOperands(end, ref, rend)

@@ -38,7 +38,7 @@ type storeTarget struct {
 	addressRow code.Row // the address register
 
 	// Where the engine can store without resolving addresses, but in local memory: where the
-	// instruction accessed memory the last time. See warp.reach.
+	// instruction accessed memory the last time. See access.LastHit.
 	pointer    unsafe.Pointer
 	base, last uint64
 }
@@ -140,7 +140,7 @@ func storesToSharedMemory(w *machine.Warp, p *machine.InstrPair, m uint32) bool 
 	return false
 }
 
-// copyOfTarget is a copy of the memory that the lanes of m store to, and idle ones would; nil if
+// copyOfTarget is a copy of the memory that the lanes of the step store to, and idle lanes would; nil if
 // the engine would not look there, but resolve the addresses.
 func copyOfTarget(w *machine.Warp, p *machine.InstrPair) *mem.Allocation {
 	a, k := w.AccessOf(p.Instr), w.Check
@@ -174,7 +174,7 @@ func compareMemory(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// holdsStoredRows reports whether memory holds what the lanes of m store at their compact
+// holdsStoredRows reports whether memory holds what the lanes of the step store at their compact
 // addresses, which are those of the reference. Where it does not, lanes may store in the
 // same place.
 func holdsStoredRows(w *machine.Warp, p *machine.InstrPair) bool {

@@ -1,6 +1,6 @@
 package warp
 
-// This file is what executes the code of a warp, and what that leaves to the machine.
+// This file runs the blocks of a warp split by a backend, up to a place where the machine must decide.
 
 import (
 	"gemu/interp/internal/async"
@@ -9,8 +9,8 @@ import (
 	"gemu/probe"
 )
 
-// ExecuteSpan has the backend execute instructions of a block, from one pc up to another. It stops
-// where w.err is set.
+// ExecuteSpan executes the instructions of a block from pc from up to, but not including, pc to. The portable functions
+// execute each instruction that the backend refuses. It stops when w.Err is set.
 func ExecuteSpan(w *machine.Warp, from, to int32) {
 	for {
 		if from = w.CTA.Grid.Backend.Span(w, from, to); from >= to || w.Err != nil {
@@ -22,13 +22,12 @@ func ExecuteSpan(w *machine.Warp, from, to int32) {
 	}
 }
 
-// blockRunner executes instructions of a block, those from w.pc on up to its end. It stops at
-// once if w.err is set; before an instruction it stops by warp.halt.
+// blockRunner executes the instructions of a block from w.PC up to the block's end. It must stop at once when w.Err is set. To
+// stop before an instruction it calls HaltBefore.
 type blockRunner func(w *machine.Warp, instrs []code.Instr) machine.Reason
 
-// RunBlocks is the run of what executes one block after the other. It goes on behind the end
-// of a block where that is a matter of w.pc alone. Otherwise the warp split stands at the end,
-// which the machine has to execute.
+// RunBlocks executes blocks until the budget, in PTX instructions, is used. It continues at the next block when all active
+// lanes go there. Otherwise it returns with the warp split at the block's end, which the caller must execute.
 func RunBlocks(w *machine.Warp, budget int, block blockRunner) machine.Reason {
 	Activate(w)
 	p, enough := w.CTA.Code.Program, w.Count.WarpInstructions+int64(budget)
@@ -72,7 +71,7 @@ func RunBlocks(w *machine.Warp, budget int, block blockRunner) machine.Reason {
 	}
 }
 
-// Activate tells the files which lanes execute.
+// Activate sets the active lanes of the warp's register files.
 func Activate(w *machine.Warp) {
 	mask := w.Mask
 	for h := range w.Files {
@@ -81,7 +80,7 @@ func Activate(w *machine.Warp) {
 	}
 }
 
-// StopReason reports what is in the way of executing a block.
+// StopReason returns the reason why a block cannot execute now, or NoReason.
 func StopReason(w *machine.Warp, b *code.Block) machine.Reason {
 	switch {
 	case b.Caution&code.GloballyOrdered != 0 && !w.CTA.Ordered && !w.PausedInBlock:
@@ -97,9 +96,8 @@ func StopReason(w *machine.Warp, b *code.Block) machine.Reason {
 	return machine.NoReason
 }
 
-// chargeBlock counts the PTX instructions of a block that the running warp split has yet to execute, and
-// gives those of the machine up to the end. It counts before they are executed: the clock
-// takes that into account.
+// chargeBlock counts the PTX instructions that the running warp split has still to execute in a block, and returns their lowered
+// instructions without the block's end. It counts before they execute: the clock includes them.
 func chargeBlock(w *machine.Warp, b *code.Block) []code.Instr {
 	n, instrs := int32(b.Sources.Len()), b.Body
 	if w.Uncounted != 0 { // it goes on in the middle
@@ -109,15 +107,14 @@ func chargeBlock(w *machine.Warp, b *code.Block) []code.Instr {
 	return instrs
 }
 
-// HaltBefore puts the running warp split before an instruction of its block: of what it has paid for,
-// PTX instruction src, which this one is part of, and those behind are yet to
-// count.
+// HaltBefore stops the running warp split before the lowered instruction at pc. It takes back the count of PTX instruction src, to
+// which the lowered one belongs, and of the instructions after it in the block.
 func HaltBefore(w *machine.Warp, b *code.Block, pc, src int32) {
 	w.PC, w.Uncounted = pc, b.Sources.End-src
 	w.Count.WarpInstructions -= int64(w.Uncounted)
 }
 
-// FailureReason is why a warp split cannot go on for which w.err is set.
+// FailureReason returns the reason why a warp split with an error in w.Err cannot continue.
 func FailureReason(w *machine.Warp, b *code.Block) machine.Reason {
 	if w.Err != machine.ErrAbsentLanes && w.Err != machine.ErrNoTensorMemory {
 		return machine.Trapped

@@ -74,7 +74,7 @@ func JumpTo(w *machine.Warp, pc int32) {
 	w.PC = pc
 }
 
-// enterBlock is jump to where the policy may want to know of it.
+// enterBlock jumps to a block at which the policy may have to act.
 func enterBlock(w *machine.Warp, pc int32) {
 	from := w.PC
 	w.PC = pc

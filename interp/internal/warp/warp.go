@@ -154,7 +154,7 @@ func executeEnd(w *machine.Warp, b *code.Block) {
 	}
 }
 
-// executeBranch sends the lanes of taken to target, the others to the next block.
+// executeBranch sends the lanes of takenLanes to target, the others to the next block.
 // Lanes that go where there is nothing but the kernel's end do not wait there
 // for the others: they end at once, and barriers no longer wait for them.
 func executeBranch(w *machine.Warp, takenLanes uint64, target int32, b *code.Block) {
