@@ -1,7 +1,6 @@
 package check
 
-// This file is what check mode compares: registers of the code that is checked, wherever they
-// are kept, with those of the reference.
+// This file compares registers of the engine, in rows or in shadows, with those of the reference.
 
 import (
 	"fmt"
@@ -17,8 +16,8 @@ import (
 	"gemu/regfile"
 )
 
-// CompareSources compares rows that instructions under way read on the lanes with those of the
-// reference; they then need not run a second time. What is only in a shadow does not count.
+// CompareSources compares the rows that the instructions of the step read on the lanes with those of the reference. The
+// instructions then need not run a second time. It looks at rows only, not at shadows.
 func compareSources(w *machine.Warp, list []machine.RowPair) {
 	k := w.Check
 	f, g, m := k.EngineFile, k.ReferenceFile, k.Lanes
@@ -40,17 +39,17 @@ func compareSources(w *machine.Warp, list []machine.RowPair) {
 	}
 }
 
-// readerOf is the first of the instructions under way that reads a register.
+// readerOf returns the first instruction of the step that reads a register.
 func readerOf(k *machine.WarpCheck, rows *machine.RowPair) *machine.InstrPair {
 	return findPair(k, func(p *machine.InstrPair) bool { return slices.Contains(p.Reads, *rows) })
 }
 
-// writerOf is the one of the instructions under way that writes a register.
+// writerOf returns the instruction of the step that writes a register.
 func writerOf(k *machine.WarpCheck, rows *machine.RowPair) *machine.InstrPair {
 	return findPair(k, func(p *machine.InstrPair) bool { return slices.Contains(p.Writes, *rows) })
 }
 
-// findPair is the first of the instructions under way that is as said.
+// findPair returns the first instruction of the step that matches, or the first of all if none does.
 func findPair(k *machine.WarpCheck, match func(*machine.InstrPair) bool) *machine.InstrPair {
 	list := k.Run.Pairs
 	for i := range list {
@@ -61,14 +60,13 @@ func findPair(k *machine.WarpCheck, match func(*machine.InstrPair) bool) *machin
 	return &list[0]
 }
 
-// failSource reports that what an instruction reads is not what the reference has.
+// failSource reports an operand that differs from the reference.
 func failSource(w *machine.Warp, p *machine.InstrPair, bad uint32, r *machine.RowPair) {
 	k, lane := w.Check, bits.TrailingZeros32(bad)
 	FailMismatch(w, p, bad, "it reads %s in lane %d, which holds %#x", machine.LaneText(k.EngineFile, r.Row, lane), lane, machine.LaneValue(k.ReferenceFile, r.Reference, lane))
 }
 
-// compareReads compares what an instruction reads, wherever it is kept, with the
-// reference.
+// compareReads compares the operands of an instruction, in rows and shadows, with the reference.
 func compareReads(w *machine.Warp, p *machine.InstrPair) {
 	f, g, m := w.Check.EngineFile, w.Check.ReferenceFile, w.Check.Lanes
 	for i := range p.Reads {
@@ -80,10 +78,9 @@ func compareReads(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// CompareProved compares what is proved of an instruction that has executed with what is so:
-// all lanes of the half that live have executed it, on operands that their rows' shadows hold
-// for them, and the result is kept as one value. The other half may be elsewhere, for what is
-// uniform in each need not be the same.
+// CompareProved checks the claims of the plan about an executed instruction: all live lanes of the half have executed
+// it, shadows hold its operands for them, and the result is kept as one value. The other half may be at another
+// instruction: a uniform value may differ between halves.
 func CompareProved(w *machine.Warp, p *machine.InstrPair) {
 	k, m := w.Check, w.Check.Lanes
 	if k.Idle != 0 {
@@ -110,7 +107,7 @@ func CompareProved(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// operandBefore is the shadow of an operand before the run of the instruction's.
+// operandBefore returns the shadow of an operand from before the step.
 func operandBefore(k *machine.WarpCheck, p *machine.InstrPair, i int) *regfile.Compact {
 	row := p.Reads[i].Row
 	switch {
@@ -122,7 +119,7 @@ func operandBefore(k *machine.WarpCheck, p *machine.InstrPair, i int) *regfile.C
 	return machine.ShadowAt(k.EngineFile, row.Slot, row.Row)
 }
 
-// compareAddresses compares the addresses of an access that may be compact.
+// compareAddresses compares the address register of an access that may be compact.
 func compareAddresses(w *machine.Warp, p *machine.InstrPair) {
 	k := w.Check
 	if k.Access[p.Reference.Side].Addr == code.NoSlot || len(p.Reads) == 0 {
@@ -141,9 +138,8 @@ func compareAddresses(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// IsStillCompact reports whether a register that was compact, and what the reference has, is so: two
-// lanes that are next to each other tell, for what has the same values there has the same base
-// and stride.
+// IsStillCompact reports whether a register that was compact and equal to the reference is so still. Two neighbouring
+// lanes suffice: base and stride follow from their values.
 func IsStillCompact(k *machine.WarpCheck, rows *machine.RowPair) bool {
 	c, lane := machine.ShadowAt(k.EngineFile, rows.Row.Slot, rows.Row.Row), bits.TrailingZeros32(k.Lanes)&31
 	next := lane
@@ -156,7 +152,7 @@ func IsStillCompact(k *machine.WarpCheck, rows *machine.RowPair) bool {
 	return c.Holds(k.Lanes) && c.At(lane)&width == machine.RowLane(k.ReferenceFile, rows.Reference, lane) && c.At(next)&width == machine.RowLane(k.ReferenceFile, rows.Reference, next)
 }
 
-// DifferingLanes is the lanes of m where two rows differ.
+// DifferingLanes returns the lanes of m in which two rows differ.
 func DifferingLanes[T mem.Slot](a, b *[regfile.Lanes]T, m uint32) (bad uint32) {
 	if *a == *b || bits.OnesCount32(m) > machine.MaxLaneByLane && m != regfile.Full && equalRows(a, b, m) {
 		return 0
@@ -188,10 +184,10 @@ func equalRows[T mem.Slot](a, b *[regfile.Lanes]T, m uint32) bool {
 	return diff == 0
 }
 
-// twoLanes is all bits of those of two 32-bit lanes that are in a mask.
+// twoLanes maps a mask of two 32-bit lanes to all bits of these lanes.
 var twoLanes = *(*[4]uint64)(unsafe.Pointer(&[4][2]uint32{{0, 0}, {^uint32(0), 0}, {0, ^uint32(0)}, {^uint32(0), ^uint32(0)}}))
 
-// shadowLanes is the lanes under way that shadows speak for in what they have got.
+// shadowLanes returns the lanes of the step whose results are in shadows.
 func shadowLanes(k *machine.WarpCheck, list []machine.RowPair) (m uint32) {
 	for i := range list {
 		switch row := list[i].Row; row.Slot {
@@ -204,7 +200,7 @@ func shadowLanes(k *machine.WarpCheck, list []machine.RowPair) (m uint32) {
 	return m & k.Lanes
 }
 
-// copyToReference gives the reference results that are in rows.
+// copyToReference copies results from the rows of the engine to the reference.
 func copyToReference(k *machine.WarpCheck, list []machine.RowPair) {
 	f, g, m := k.EngineFile, k.ReferenceFile, k.Lanes
 	if k.Idle == 0 {
@@ -222,8 +218,8 @@ func copyToReference(k *machine.WarpCheck, list []machine.RowPair) {
 	}
 }
 
-// CompareResults compares what the lanes have got, wherever it is kept, with the reference,
-// and counts what shadows speak for.
+// CompareResults compares the results of the step, in rows and shadows, with the reference, and counts the lanes in
+// shadows.
 func CompareResults(w *machine.Warp, list []machine.RowPair) {
 	k, kept := w.Check, 0
 	f, g, m := k.EngineFile, k.ReferenceFile, k.Lanes
@@ -258,9 +254,8 @@ func CompareResults(w *machine.Warp, list []machine.RowPair) {
 	w.Count.Engine.ShadowLanes += int64(kept)
 }
 
-// differences is the lanes of m where a register does not hold what the reference has:
-// in its shadow for the lanes that the shadow speaks for, and in its row for the others
-// and for those that the shadow says are there too.
+// differences returns the lanes of m in which a register differs from the reference: in its shadow for the lanes of the
+// shadow, and in its row for all other lanes and for materialised ones.
 func differences(f, g *regfile.File, rows *machine.RowPair, m uint32) uint32 {
 	switch rows.Reference.Slot {
 	case code.P:
@@ -271,7 +266,7 @@ func differences(f, g *regfile.File, rows *machine.RowPair, m uint32) uint32 {
 	return lanesUnlikeFile(f.Src64(rows.Row.Row), g.Row64(rows.Reference.Row), f.Shadow64(rows.Row.Row), m)
 }
 
-// lanesUnlikeFile is differences for a row and its shadow.
+// lanesUnlikeFile is differences for one row and its shadow.
 func lanesUnlikeFile[T mem.Slot](row, want *[regfile.Lanes]T, c *regfile.Compact, m uint32) (bad uint32) {
 	held := c.Mask & m
 	if held != 0 {
@@ -311,13 +306,13 @@ func isAffineRow[T mem.Slot](row *[regfile.Lanes]T, v, s T) bool {
 	return diff == 0
 }
 
-// lanePair is two 32-bit lanes, as they are in a row.
+// lanePair returns two 32-bit lanes as one word of a row.
 func lanePair[T mem.Slot](a, b T) uint64 {
 	return (uint64(a)<<32|uint64(a))&twoLanes[1] | (uint64(b)<<32|uint64(b))&twoLanes[2]
 }
 
-// LanesUnlikeShadow is the lanes i of m where a row does not hold base + i·stride of a shadow, which
-// has to keep them reduced.
+// LanesUnlikeShadow returns the lanes i of m in which a row does not hold base + i·stride of a shadow. It returns m if
+// base or stride is not truncated to the slot.
 func LanesUnlikeShadow[T mem.Slot](row *[regfile.Lanes]T, c *regfile.Compact, m uint32) (bad uint32) {
 	base, stride := T(c.Base), T(c.Stride)
 	if uint64(base) != c.Base || uint64(stride) != c.Stride {
@@ -349,7 +344,7 @@ func LanesUnlikeShadow[T mem.Slot](row *[regfile.Lanes]T, c *regfile.Compact, m 
 	return bad
 }
 
-// failResult reports that a result is not that of the reference.
+// failResult reports a result that differs from the reference.
 func failResult(w *machine.Warp, p *machine.InstrPair, bad uint32, rows *machine.RowPair) {
 	f, g := w.Check.EngineFile, w.Check.ReferenceFile
 	lane := bits.TrailingZeros32(bad)
@@ -366,16 +361,16 @@ func failResult(w *machine.Warp, p *machine.InstrPair, bad uint32, rows *machine
 	}
 }
 
-// shadowValue is what the shadow of a register holds for the lanes of m.
+// shadowValue returns the value of a register in its shadow, for the lanes of m.
 func shadowValue(w *machine.Warp, f *regfile.File, row code.Row, m uint32) (affinetrack.Value, bool) {
 	c := machine.ShadowAt(f, row.Slot, row.Row)
 	return machine.ValueOfShadow(c), c.Mask&m == m
 }
 
-// LateNote is of a mismatch that was found late.
+// LateNote is the note of a mismatch that was found after later instructions of its run.
 const LateNote = "instructions behind it have executed before it was looked at"
 
-// FailMismatch stops the warp: compact execution went wrong.
+// FailMismatch stops the warp with a mismatch: compact execution was wrong.
 func FailMismatch(w *machine.Warp, p *machine.InstrPair, lanes uint32, format string, args ...any) {
 	k := w.Check
 	src := &w.CTA.Code.Sources[p.Reference.Src]

@@ -1,8 +1,7 @@
 package check
 
-// This file counts what compact execution does, in check mode: what it saves, and what
-// that costs. A change that leaves results as they are, and these counts, has not made it
-// worse.
+// This file counts the savings and the costs of compact execution, in check mode. Tests pin these counts: a change that
+// keeps results and counts has not made compact execution worse.
 
 import (
 	"slices"
@@ -11,7 +10,7 @@ import (
 	"gemu/interp/internal/machine"
 )
 
-// addToCounts adds an instruction to those behind it.
+// addToCounts adds an instruction to the counts of its run.
 func addToCounts(s machine.RunCounts, p *machine.InstrPair) machine.RunCounts {
 	switch {
 	case p.Instr == nil:
@@ -26,7 +25,7 @@ func addToCounts(s machine.RunCounts, p *machine.InstrPair) machine.RunCounts {
 	return s
 }
 
-// countEngine counts the instructions under way, which have executed.
+// countEngine counts the instructions of the step, which have executed.
 func countEngine(w *machine.Warp) {
 	k, n, s := w.Check, &w.Count.Engine, &w.Check.Run.Counts
 	compact := int64(s.Compact) - int64(k.FellBack)
@@ -38,7 +37,7 @@ func countEngine(w *machine.Warp) {
 	k.RulesApplied = w.Unit.Applied
 }
 
-// FrameBytes is the size of the frames of a program's functions, in bytes of a lane.
+// FrameBytes returns the size of the frames of all functions of a program, in bytes per lane.
 func FrameBytes(p *code.Program) (n int64) {
 	for _, f := range p.Funcs {
 		n += 4*int64(f.Frame.R) + 8*int64(f.Frame.Q) + int64(f.Frame.P)
@@ -46,7 +45,7 @@ func FrameBytes(p *code.Program) (n int64) {
 	return n
 }
 
-// CountClaims is how many results of a program the plan claims to know something of.
+// CountClaims returns the number of results about which the plan of a program claims something.
 func CountClaims(p *code.Program) int64 {
 	n := len(p.Fixed)
 	for i := range p.Access {

@@ -1,6 +1,6 @@
 package check
 
-// This file pairs the code that check mode checks with that of its reference.
+// This file pairs the instructions of the engine with those of the reference.
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 	"gemu/interp/internal/machine"
 )
 
-// NewReference matches a kernel's code with its reference.
+// NewReference pairs the code of a kernel with its reference.
 func NewReference(c, ref *machine.Kernel) *machine.Reference {
 	r := &machine.Reference{Kernel: ref, CheckedBlocks: make([]machine.CheckedBlock, len(c.Blocks)), Pairs: make([][]machine.InstrPair, len(c.Blocks))}
 	fixed := 0
@@ -56,8 +56,8 @@ func NewReference(c, ref *machine.Kernel) *machine.Reference {
 	return r
 }
 
-// FindNeededResults leaves out results on the lanes that the reference need not have: those that are read
-// in their block alone, on the lanes, without being compared.
+// FindNeededResults leaves out results on the lanes that the reference does not need: they are read in their own block
+// only, on the lanes, and are never compared.
 func FindNeededResults(r *machine.Reference) {
 	wanted, in := map[code.Row]bool{}, map[code.Row]int{} // by row of the reference: whether it is, and the block that names it
 	for i, pairs := range r.Pairs {
@@ -108,10 +108,9 @@ func FindNeededResults(r *machine.Reference) {
 	}
 }
 
-// FindUncheckedReads finds what of that which the instructions of a block read has been compared in the
-// block, for all its lanes. Before they run on the lanes that is rows that have been compared
-// or copied, and that no instruction has named since but those that run on the lanes as well;
-// of addresses it is what instructions have left that do not.
+// FindUncheckedReads finds the operands that a block has not compared yet when an instruction reads them. An
+// instruction on the lanes may skip rows that were compared or copied in the block, if only instructions on the lanes
+// have named them since. An access may skip address registers that compact instructions of the block have left.
 func FindUncheckedReads(pairs []machine.InstrPair) {
 	rows, compact := newPairSet(), newPairSet()
 	for i := range pairs {
@@ -174,7 +173,7 @@ func (s *pairSet) remove(list []machine.RowPair) {
 	}
 }
 
-// overwrite removes registers whose rows others get now, in either way.
+// overwrite removes the registers whose rows are overwritten, in the engine or in the reference.
 func (s *pairSet) overwrite(list []machine.RowPair) {
 	for _, rows := range list {
 		in := s.members[rows]
@@ -198,7 +197,7 @@ func (s *pairSet) clear() {
 	clear(s.rows[1])
 }
 
-// without is those of a list that are not in the set.
+// without returns the elements of a list that are not in the set.
 func (s *pairSet) without(list []machine.RowPair) (rest []machine.RowPair) {
 	for _, rows := range list {
 		if !s.members[rows] {
@@ -208,14 +207,13 @@ func (s *pairSet) without(list []machine.RowPair) (rest []machine.RowPair) {
 	return rest
 }
 
-// maxRunLength is how many instructions execute together at most.
+// maxRunLength is the maximum number of instructions of a run.
 const maxRunLength = 32
 
-// DivideIntoRuns finds which instructions of a block execute together: neighbours without guards of
-// which none can keep another waiting, and that run all on the lanes, once for both, or all
-// otherwise. (If they were mixed, a row that one of the latter spoils would be what both read.)
-// Sources are compared before the first and results behind the last. So no row is written
-// twice, and what is to be compared before an instruction is not written by those before it.
+// DivideIntoRuns divides a block into runs: neighbouring instructions without guards, none of which can block, that all
+// execute on the lanes, once for engine and reference, or all otherwise. (In a mixed run, both would read a row that a
+// wrong compact instruction has spoiled.) Operands are compared before a run and results after it. So a run writes no
+// row twice, and no instruction of it writes an operand that must be compared for a later one.
 func DivideIntoRuns(pairs []machine.InstrPair, instrs []code.Instr) (runs []machine.InstrRun) {
 	for rest := pairs; len(rest) > 0; {
 		first := &rest[0]
@@ -241,7 +239,7 @@ func DivideIntoRuns(pairs []machine.InstrPair, instrs []code.Instr) (runs []mach
 	return runs
 }
 
-// assignSaveSlots finds which operands of a run have to be kept, and where that is, and results.
+// assignSaveSlots assigns the operands and results of a run that must be saved to places in the saved state.
 func assignSaveSlots(list []machine.InstrPair) {
 	operand, result := int32(0), int32(0)
 	for i := range list {
@@ -263,7 +261,7 @@ func assignSaveSlots(list []machine.InstrPair) {
 	}
 }
 
-// newRun is instructions as a run; instrs is the code that is checked.
+// newRun makes a run of instructions; instrs is the code of the engine.
 func newRun(list []machine.InstrPair, instrs []code.Instr) machine.InstrRun {
 	first, last := &list[0], &list[len(list)-1]
 	out := machine.InstrRun{Pairs: list, Instrs: instrs[first.From:last.To], Guarded: first.Guarded, Results: slices.Clip(first.Writes), Needed: slices.Clip(first.Needed)}
@@ -291,7 +289,7 @@ func newRun(list []machine.InstrPair, instrs []code.Instr) machine.InstrRun {
 	return out
 }
 
-// endReads lists what the end of a block reads besides its guard.
+// endReads lists the operands of a block's end, its guard left out.
 func endReads(c *machine.Kernel, b *code.Block, ref *machine.Kernel) []machine.RowPair {
 	end, rend := c.End(b), ref.End(b)
 	reads, _ := c.PairOperands(end, ref, rend)

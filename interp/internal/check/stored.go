@@ -1,7 +1,7 @@
 package check
 
-// This file is what check mode does about compact stores: what they have left in memory is
-// compared with what the lanes of the reference would have, and with what was there before.
+// This file checks compact stores. Memory after the store is compared with the values of the reference's lanes, and,
+// for idle lanes, with memory before the store.
 
 import (
 	"bytes"
@@ -17,8 +17,7 @@ import (
 	"gemu/regfile"
 )
 
-// beforeStore notes what is in memory where lanes would store that do not, for a store for
-// too many lanes goes there.
+// beforeStore saves the memory at the addresses of idle lanes: a store for too many lanes would change it.
 //
 //go:norace
 func beforeStore(w *machine.Warp, p *machine.InstrPair) {
@@ -29,7 +28,7 @@ func beforeStore(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// storeTarget is where a store goes to.
+// storeTarget is the memory that a store goes to.
 type storeTarget struct {
 	w          *machine.Warp
 	access     *code.Access
@@ -37,8 +36,8 @@ type storeTarget struct {
 	f          *regfile.File
 	addressRow code.Row // the address register
 
-	// Where the engine can store without resolving addresses, but in local memory: where the
-	// instruction accessed memory the last time. See access.LastHit.
+	// pointer, base and last are the memory that the engine can store to without resolving addresses, other than local
+	// memory: the allocation of the instruction's last access. See access.LastHit.
 	pointer    unsafe.Pointer
 	base, last uint64
 }
@@ -57,8 +56,8 @@ func targetOfStore(w *machine.Warp, p *machine.InstrPair) storeTarget {
 	return t
 }
 
-// address is where a lane stores, or would: at a compact address if those that do have one,
-// else at its own.
+// address returns the address of a lane's store: by the compact address if the executing lanes have one, otherwise by
+// the lane's own address register.
 func (t *storeTarget) address(lane int) uint64 {
 	switch {
 	case t.compact != nil:
@@ -69,8 +68,8 @@ func (t *storeTarget) address(lane int) uint64 {
 	return t.access.AddressAt(machine.LaneValue(t.f, t.addressRow, lane))
 }
 
-// resolved is the memory of the access at an address, if the engine can store there without
-// resolving it, but in local memory; else nil.
+// resolved returns the memory at an address if the engine can store there without resolving it and it is not local
+// memory; otherwise nil.
 func (t *storeTarget) resolved(addr uint64) unsafe.Pointer {
 	offset := addr - t.base
 	if t.pointer == nil || bits.RotateLeft64(offset, -bits.TrailingZeros(uint(t.access.Bytes))) > t.last {
@@ -79,9 +78,9 @@ func (t *storeTarget) resolved(addr uint64) unsafe.Pointer {
 	return unsafe.Add(t.pointer, offset)
 }
 
-// memory is what a lane's access at an address goes to, if the engine can store there without
-// resolving it; else nothing. Of local memory it is a copy, of other memory the memory itself,
-// which may be written meanwhile: for functions that the race detector does not look at.
+// memory returns the bytes at a lane's address, if the engine can store there without resolving it; otherwise nothing.
+// It returns a copy of local memory, and other memory itself, which another CTA may write meanwhile: only functions
+// without race detection may use it.
 func (t *storeTarget) memory(lane int, addr uint64) (b []byte) {
 	if t.access.Space != ptx.Local {
 		if p := t.resolved(addr); p != nil {
@@ -99,10 +98,9 @@ func (t *storeTarget) memory(lane int, addr uint64) (b []byte) {
 	return b
 }
 
-// AfterStore compares what a compact store has left in memory with what the reference's
-// lanes would have, and with what was there. What differs may be what another CTA has
-// stored in between, a race of the guest's; a store happens once, so it is then repeated
-// in a copy of the memory.
+// AfterStore compares memory after a compact store with the values of the reference, and with memory before the store
+// for idle lanes. Another CTA may have stored in between, which is a race of the guest. A store happens once, so after
+// a difference it is repeated on a copy of the memory.
 func AfterStore(w *machine.Warp, p *machine.InstrPair) {
 	a, m := w.AccessOf(p.Instr), w.Check.Lanes
 	if !w.CTA.Changed && storesToSharedMemory(w, p, m) {
@@ -125,7 +123,7 @@ func AfterStore(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// storesToSharedMemory reports whether lanes have stored to memory that other threads see.
+// storesToSharedMemory reports whether lanes have stored to memory that other threads can read.
 func storesToSharedMemory(w *machine.Warp, p *machine.InstrPair, m uint32) bool {
 	a, t := w.AccessOf(p.Instr), targetOfStore(w, p)
 	if a.Space != ptx.Generic {
@@ -140,8 +138,8 @@ func storesToSharedMemory(w *machine.Warp, p *machine.InstrPair, m uint32) bool 
 	return false
 }
 
-// copyOfTarget is a copy of the memory that the lanes of the step store to, and idle lanes would; nil if
-// the engine would not look there, but resolve the addresses.
+// copyOfTarget returns a copy of the memory to which the lanes of the step store, and idle lanes would; nil if the
+// engine must resolve the addresses.
 func copyOfTarget(w *machine.Warp, p *machine.InstrPair) *mem.Allocation {
 	a, k := w.AccessOf(p.Instr), w.Check
 	if a.Addr == code.NoSlot {
@@ -164,7 +162,7 @@ func copyOfTarget(w *machine.Warp, p *machine.InstrPair) *mem.Allocation {
 	return w.CTA.LastHits[a.HitIndex].Slice(from&^(access.HitAlign-1), to)
 }
 
-// compareMemory compares what is in memory after a store.
+// compareMemory compares memory after a store.
 func compareMemory(w *machine.Warp, p *machine.InstrPair) {
 	if w.Check.Lanes != 0 && !holdsStoredRows(w, p) {
 		compareStored(w, p)
@@ -174,9 +172,8 @@ func compareMemory(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// holdsStoredRows reports whether memory holds what the lanes of the step store at their compact
-// addresses, which are those of the reference. Where it does not, lanes may store in the
-// same place.
+// holdsStoredRows reports whether memory holds the values of the step's lanes at their compact addresses. If it does
+// not, lanes may have stored to the same place: see compareStored.
 func holdsStoredRows(w *machine.Warp, p *machine.InstrPair) bool {
 	k, m := w.Check, w.Check.Lanes
 	g, a := k.ReferenceFile, &k.Access[p.Reference.Side]
@@ -257,8 +254,7 @@ func compareStored(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// compareUnstored compares what is where lanes would store that do not with what was
-// there.
+// compareUnstored compares memory at the addresses of idle lanes with memory before the store.
 //
 //go:norace
 func compareUnstored(w *machine.Warp, p *machine.InstrPair) {
@@ -284,8 +280,7 @@ func compareUnstored(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// storesByte reports whether a lane of m stores the byte at an address. In local memory, lanes
-// have their own.
+// storesByte reports whether a lane of m stores the byte at an address. Local memory of other lanes is never meant.
 func storesByte(k *machine.WarpCheck, addr uint64, m uint32, a *code.Access) bool {
 	if a.Space == ptx.Local {
 		return false
@@ -298,7 +293,7 @@ func storesByte(k *machine.WarpCheck, addr uint64, m uint32, a *code.Access) boo
 	return false
 }
 
-// bytesAt is what is in memory where a lane's access at an address goes to, nil if it traps.
+// bytesAt returns the bytes at a lane's address; nil if the access traps.
 //
 //go:norace
 func (t *storeTarget) bytesAt(lane int, addr uint64) (b []byte) {
