@@ -1,11 +1,9 @@
 package warp
 
-// This file is the barriers of a CTA (manual 9.7.13.1). A warp arrives at one as
-// a whole: when all its lanes that have not exited are there. With .aligned, and
-// for bar, they come through one instruction. Without, they may come through
-// different ones. Lanes that are there wait, and the others run on; without .aligned
-// past where they would meet if it must be. So it is with bar.warp.sync, which waits
-// for lanes of the warp (9.7.13.2).
+// This file executes the barriers of a CTA (manual 9.7.13.1). A warp arrives at a barrier as a whole, when all its live
+// lanes wait there: with .aligned, and for bar, at one instruction; without .aligned, perhaps at several. Lanes that
+// have arrived wait, and the other lanes run on; without .aligned they may run past their reconvergence point.
+// bar.warp.sync waits for lanes of the warp in the same way (9.7.13.2).
 
 import (
 	"fmt"
@@ -20,7 +18,7 @@ import (
 	"gemu/regfile"
 )
 
-// ExecuteBarrier executes bar or barrier.
+// ExecuteBarrier executes bar and barrier.
 func ExecuteBarrier(w *machine.Warp, b *code.Block) {
 	end := w.CTA.Code.End(b)
 	m := w.GuardedLanes(end.Guard)
@@ -72,7 +70,7 @@ func ExecuteBarrier(w *machine.Warp, b *code.Block) {
 	arriveLanes(w, b, m, machine.SplitWait{Src: in, Instr: end, Op: op, ID: int(id), Expected: want})
 }
 
-// arriveLanes has lanes wait at the barrier that ends a block.
+// arriveLanes lets lanes wait at the barrier that ends a block.
 func arriveLanes(w *machine.Warp, b *code.Block, lanes uint64, request machine.SplitWait) {
 	if w.Check != nil {
 		request.Reference = w.Check.End(b)
@@ -87,7 +85,7 @@ func arriveLanes(w *machine.Warp, b *code.Block, lanes uint64, request machine.S
 	continueAt(w, b.Next)
 }
 
-// arriveAtBarrier is for a warp all of whose lanes are at a barrier.
+// arriveAtBarrier arrives with a warp all of whose live lanes are at a barrier.
 func arriveAtBarrier(w *machine.Warp, id int) {
 	w.CTA.ImportAll()
 	if id == machine.ClusterBarrier {
@@ -97,7 +95,7 @@ func arriveAtBarrier(w *machine.Warp, id int) {
 	arriveWarp(w, &w.CTA.Barriers[id])
 }
 
-// leaveWaitingSplit makes lanes of the running warp split one that waits, before block pc.
+// leaveWaitingSplit makes lanes of the running warp split a waiting one, before block pc.
 func leaveWaitingSplit(w *machine.Warp, lanes uint64, pc int32, request machine.SplitWait) {
 	c := splitOff(w, lanes)
 	c.PC, c.Wait = pc, newWait(w, request)
@@ -109,7 +107,7 @@ func leaveWaitingSplit(w *machine.Warp, lanes uint64, pc int32, request machine.
 	event.EmitSplit(w, probe.OnWait, &c, request.Src, nil)
 }
 
-// newWait copies a wait to one that is not in use.
+// newWait returns a copy of a wait, in a free record.
 func newWait(w *machine.Warp, request machine.SplitWait) *machine.SplitWait {
 	n := len(w.FreeWaits)
 	if n == 0 {
@@ -121,7 +119,7 @@ func newWait(w *machine.Warp, request machine.SplitWait) *machine.SplitWait {
 	return p
 }
 
-// wakeSplit lets a warp split go on.
+// wakeSplit lets a warp split run again.
 func wakeSplit(w *machine.Warp, c *machine.WarpSplit) {
 	if w.CTA.IsSubscribed(probe.OnWake) {
 		event.EmitSplit(w, probe.OnWake, c, c.Wait.Src, c.Wait.Src.Writes)
@@ -181,8 +179,8 @@ func warpBarrier(w *machine.Warp, b *code.Block) {
 	continueAt(w, b.Next)
 }
 
-// checkAlignedBarrier is for a warp all of whose warp splits wait. If it is at one barrier, it
-// arrives there.
+// checkAlignedBarrier is called when all warp splits of a warp wait. If they wait at one barrier, the warp arrives
+// there.
 func checkAlignedBarrier(w *machine.Warp) {
 	w.State = machine.AtBarrier
 	for i := range w.WaitingSplits {
@@ -209,7 +207,7 @@ func checkAlignedBarrier(w *machine.Warp) {
 	arriveAtBarrier(w, first.ID)
 }
 
-// lanesAtSource is the lanes that wait at an instruction.
+// lanesAtSource returns the lanes that wait at an instruction.
 func lanesAtSource(w *machine.Warp, src *code.Source) uint64 {
 	m := uint64(0)
 	for i := range w.WaitingSplits {
@@ -220,7 +218,7 @@ func lanesAtSource(w *machine.Warp, src *code.Source) uint64 {
 	return m
 }
 
-// arriveWarp enters the warp, all of whose lanes are at the barrier.
+// arriveWarp adds the warp, all of whose lanes are at the barrier, to the warps that have arrived.
 func arriveWarp(w *machine.Warp, bar *machine.CTABarrier) {
 	c := w.CTA
 	c.BarrierUsed = true
@@ -279,7 +277,7 @@ func barrierThreadCount(c *machine.CTA, warps int) string {
 	return fmt.Sprint(warps * c.Code.Width)
 }
 
-// completeBarrier lets the warps at a barrier go on once enough have arrived.
+// completeBarrier lets the warps at a barrier continue once enough threads have arrived.
 func completeBarrier(c *machine.CTA, bar *machine.CTABarrier) {
 	want := bar.Expected
 	if want == 0 {
@@ -328,7 +326,7 @@ func releaseSplit(w *machine.Warp, split *machine.WarpSplit, bar *machine.CTABar
 	}
 }
 
-// setReduction gives lanes the result of bar.red.
+// setReduction writes the result of bar.red to registers of lanes.
 func setReduction(w *machine.Warp, instr *code.Instr, op *code.BarrierOp, bar *machine.CTABarrier, lanes uint64) {
 	for h := range w.Files {
 		f := &w.Files[h]
@@ -351,7 +349,7 @@ func setReduction(w *machine.Warp, instr *code.Instr, op *code.BarrierOp, bar *m
 	}
 }
 
-// ReleaseBarrier completes barriers that only waited for warps that have ended.
+// ReleaseBarrier completes barriers that waited for warps that have ended since.
 func ReleaseBarrier(c *machine.CTA) {
 	for i := range c.Barriers {
 		if bar := &c.Barriers[i]; bar.Arrived > 0 && bar.Expected == 0 {
@@ -360,7 +358,7 @@ func ReleaseBarrier(c *machine.CTA) {
 	}
 }
 
-// DeadlockTrap says who waits where.
+// DeadlockTrap returns the trap of a CTA that cannot continue, with the places at which its warps wait.
 func DeadlockTrap(c *machine.CTA) *probe.Trap {
 	var first *machine.WarpSplit
 	var trapWarp *machine.Warp
@@ -408,7 +406,7 @@ func DeadlockTrap(c *machine.CTA) *probe.Trap {
 	return t
 }
 
-// waitName is what messages call the barrier.
+// waitName returns the name of the barrier in messages.
 func waitName(b *machine.SplitWait) string {
 	if b.ID == machine.ClusterBarrier {
 		return "the barrier of the cluster"

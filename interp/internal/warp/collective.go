@@ -1,9 +1,8 @@
 package warp
 
-// This file lets lanes of a warp that have diverged meet in an instruction. One with
-// .sync waits for the lanes its membermask names: lanes that get there first wait,
-// and with the last all execute it together, wherever each of them is. They must
-// execute the same instruction, modifiers included, with the same membermask.
+// This file executes collective instructions of lanes that have diverged. An instruction with .sync waits for the lanes
+// of its membermask: lanes that arrive first wait, and with the last lane all execute it together, each at its own
+// place. They must execute the same instruction, with the same modifiers and membermask.
 
 import (
 	"math/bits"
@@ -16,8 +15,8 @@ import (
 	"gemu/regfile"
 )
 
-// waitForLanes divides the running warp split, whose present instruction waits for lanes that
-// are elsewhere: those that wait for them do so, the others go on.
+// waitForLanes divides the running warp split, whose instruction needs lanes that are elsewhere: the members of the
+// mask wait, the other lanes continue.
 func waitForLanes(w *machine.Warp) {
 	instr := w.BlockedInstr
 	f := &w.Files[0]
@@ -40,8 +39,8 @@ func waitForLanes(w *machine.Warp) {
 	scheduleSplit(w)
 }
 
-// returnToInstr puts the running warp split before an instruction of its block, as if it had
-// not tried to execute it.
+// returnToInstr moves the running warp split back before an instruction of its block, as if it had not tried to execute
+// it.
 func returnToInstr(w *machine.Warp, b *code.Block, instr *code.Instr) {
 	pc := b.First
 	for &w.CTA.Code.Instrs[pc] != instr {
@@ -54,7 +53,7 @@ func returnToInstr(w *machine.Warp, b *code.Block, instr *code.Instr) {
 	event.EmitLanes(w, probe.OnUndo, w.SourceOf(instr), w.Mask)
 }
 
-// executingLanes is the lanes of a warp of 32 that execute an instruction.
+// executingLanes returns the lanes of a warp of 32 that execute an instruction.
 func executingLanes(w *machine.Warp, instr *code.Instr) uint32 {
 	if instr.Guard == 0 {
 		return uint32(w.Mask)
@@ -62,12 +61,12 @@ func executingLanes(w *machine.Warp, instr *code.Instr) uint32 {
 	return uint32(w.Mask) & machine.GuardMask(&w.Files[0], instr.Guard)
 }
 
-// membermaskRow is the row of a collective instruction's membermask.
+// membermaskRow returns the row of a collective instruction's membermask.
 func membermaskRow(instr *code.Instr) int32 {
 	return instr.Sources()[instr.Op.Signature().Member-1]
 }
 
-// waitingLanes is the lanes that wait as b does.
+// waitingLanes returns the lanes that wait for the same instruction as b.
 func waitingLanes(w *machine.Warp, b *machine.SplitWait) uint32 {
 	m := uint32(0)
 	for i := range w.WaitingSplits {
@@ -78,8 +77,7 @@ func waitingLanes(w *machine.Warp, b *machine.SplitWait) uint32 {
 	return m
 }
 
-// executeCollectives lets the lanes execute what they wait for each other to execute, where all
-// are there.
+// executeCollectives executes each collective instruction all of whose lanes have arrived.
 func executeCollectives(w *machine.Warp) {
 	for i := 0; i < len(w.WaitingSplits) && w.Err == nil; i++ {
 		b := w.WaitingSplits[i].Wait
@@ -109,14 +107,13 @@ func executeCollectives(w *machine.Warp) {
 	}
 }
 
-// withoutGuard is an instruction in a file of its own, where lanes that are at different
-// places execute it together: operand i in row i of its slot.
+// withoutGuard returns an instruction for a temporary register file, in which lanes at different places execute it
+// together: operand i is in row i of its slot.
 func withoutGuard(instr *code.Instr) code.Instr {
 	return code.Instr{Op: instr.Op, Src: instr.Src, Imm: instr.Imm, A: 0, B: 1, C: 2, E: 3, D: 4, F: 5}
 }
 
-// executeTogether executes an instruction for the lanes of m, which wait as b does, each with its
-// own operands.
+// executeTogether executes an instruction for the lanes of m, which wait as b does. Each lane reads its own operands.
 func executeTogether(w *machine.Warp, b *machine.SplitWait, m uint32) {
 	const operands = 6
 	f := regfile.New(nil, false)
@@ -171,8 +168,8 @@ func executeTogether(w *machine.Warp, b *machine.SplitWait, m uint32) {
 	w.WarpSplit = running
 }
 
-// copyCollectiveResults gives the running warp split its results of an instruction that lanes have
-// executed together in file f.
+// copyCollectiveResults copies results of an instruction that lanes executed together in file f to the running warp
+// split.
 func copyCollectiveResults(w *machine.Warp, instr *code.Instr, f *regfile.File) {
 	m := uint32(w.Mask)
 	event.ObserveInstr(w, w.SourceOf(instr), w.Mask, func() {
@@ -189,8 +186,7 @@ func copyCollectiveResults(w *machine.Warp, instr *code.Instr, f *regfile.File) 
 	})
 }
 
-// adoptResults writes the results of an instruction that lanes have executed together in file
-// from to those of its lanes that are in m.
+// adoptResults copies the results for the lanes of m from file from, in which lanes executed an instruction together.
 func adoptResults(w *machine.Warp, to *regfile.File, instr *code.Instr, from *regfile.File, m uint32) {
 	all, s := withoutGuard(instr), instr.Op.Signature()
 	if to.Tracked() {

@@ -1,9 +1,8 @@
 package warp
 
-// This file is the joins of a warp: places where lanes that have diverged wait for
-// each other. Where a branch splits a warp split, its lanes are to meet at the branch's
-// immediate post-dominator; those that get there wait, and when the last is there all
-// go on as one warp split. Joins lie within each other, as branches do.
+// This file keeps the reconvergence points of a warp. Where a branch diverges, its lanes reconverge at the branch's
+// immediate post-dominator: lanes that arrive wait there, and when the last has arrived all continue as one warp split.
+// Reconvergence points nest as branches do.
 
 import (
 	"cmp"
@@ -12,14 +11,12 @@ import (
 	"gemu/interp/internal/machine"
 )
 
-// Reconvergences is the part of a policy that keeps them. Which warp split runs is up to the
-// policy's order.
+// Reconvergences keeps the reconvergence points of a warp for a policy. The policy chooses which warp split runs.
 type Reconvergences struct {
 	Free []*machine.Reconvergence // for use again
 }
 
-// open makes a join for the lanes of the running warp split, unless the place is that of
-// the one they have.
+// open makes a reconvergence point for the lanes of the running warp split, unless they have one at this block already.
 func (t *Reconvergences) open(w *machine.Warp, pc int32) *machine.Reconvergence {
 	outer := w.Reconvergence
 	if outer != nil && outer.PC == pc && outer.Frame == w.Frame {
@@ -33,13 +30,13 @@ func (t *Reconvergences) open(w *machine.Warp, pc int32) *machine.Reconvergence 
 	return j
 }
 
-// arriveAtReconvergence has lanes wait.
+// arriveAtReconvergence adds lanes to the lanes that wait.
 func arriveAtReconvergence(j *machine.Reconvergence, lanes uint64) {
 	j.Arrived |= lanes
 	j.Arrivals++
 }
 
-// NewReconvergence is room for a join.
+// NewReconvergence returns a free reconvergence point, without contents.
 func (t *Reconvergences) NewReconvergence() *machine.Reconvergence {
 	n := len(t.Free)
 	if n == 0 {
@@ -50,9 +47,9 @@ func (t *Reconvergences) NewReconvergence() *machine.Reconvergence {
 	return j
 }
 
-// Split makes the first group that does not wait at the join the running warp split; the
-// others are behind it in reverse order. Where warp splits take turns, those that leave a loop
-// that may wait come first, for others may wait for them.
+// Split makes the first group that does not wait at the reconvergence point the running warp split. The other groups
+// follow in reverse order. With time slices, groups that leave a spin-wait loop come first: other lanes may wait for
+// them.
 func (t *Reconvergences) Split(w *machine.Warp, groups []machine.BranchGroup, pc int32) {
 	j, open := w.Reconvergence, w.TimeSliced && w.CTA.ReleasedBlocks[pc]
 	if !open {
@@ -86,7 +83,7 @@ func (t *Reconvergences) Split(w *machine.Warp, groups []machine.BranchGroup, pc
 	markAtExit(w, pc, j.Arrived)
 }
 
-// Enter has the lanes of a call meet behind it.
+// Enter makes the lanes of a call reconverge after it.
 func (t *Reconvergences) Enter(w *machine.Warp, fr *machine.Frame, m uint64) {
 	j := t.open(w, fr.Call.Next)
 	if rest := w.Mask &^ m; rest != 0 {
@@ -95,7 +92,7 @@ func (t *Reconvergences) Enter(w *machine.Warp, fr *machine.Frame, m uint64) {
 	ResumeSplit(w, machine.WarpSplit{PC: fr.Func.Begin, Mask: m, Frame: fr, Reconvergence: j})
 }
 
-// Arrive leaves the running warp split, which has come to its join, there.
+// Arrive lets the running warp split wait at its reconvergence point.
 func (t *Reconvergences) Arrive(w *machine.Warp, from int32) {
 	j := w.Reconvergence
 	if w.TimeSliced && w.CTA.ReleasedBlocks[j.PC] && j.Lanes != j.Arrived|w.Mask {
@@ -111,8 +108,7 @@ func (t *Reconvergences) Arrive(w *machine.Warp, from int32) {
 	}
 }
 
-// pass lets the running warp split go on past its join, where lanes have had to go on alone
-// before.
+// pass lets the running warp split continue past its reconvergence point, where lanes had to continue alone before.
 func (t *Reconvergences) pass(w *machine.Warp, j *machine.Reconvergence) {
 	j.Lanes &^= w.Mask
 	c := w.WarpSplit
@@ -127,8 +123,8 @@ func (t *Reconvergences) pass(w *machine.Warp, j *machine.Reconvergence) {
 	}
 }
 
-// complete lets the lanes of a join go on if all are there, as the running warp split; and if
-// they come to the next join by that, those of that one.
+// complete lets the lanes of a reconvergence point continue as the running warp split if all have arrived. If they
+// thereby arrive at the next reconvergence point, it does the same there.
 func (t *Reconvergences) complete(w *machine.Warp, j *machine.Reconvergence) bool {
 	for j != nil && j.Arrived == j.Lanes {
 		c := machine.WarpSplit{PC: j.PC, Mask: j.Lanes, Frame: j.Frame, Reconvergence: j.Outer}
@@ -148,7 +144,7 @@ func (t *Reconvergences) complete(w *machine.Warp, j *machine.Reconvergence) boo
 	return false
 }
 
-// End takes lanes that have ended out of the joins they were to come to.
+// End removes lanes that have ended from the reconvergence points at which they were expected.
 func (t *Reconvergences) End(w *machine.Warp, lanes uint64) {
 	for j := w.Reconvergence; j != nil; j = j.Outer {
 		j.Lanes &^= lanes
@@ -158,9 +154,9 @@ func (t *Reconvergences) End(w *machine.Warp, lanes uint64) {
 	}
 }
 
-// ReleaseEarly lets the lanes that wait at the innermost join go on alone, as the running warp split.
-// They come to the next join before the others. Lanes that rest there go on resting, for nobody waits for
-// them.
+// ReleaseEarly lets the lanes that wait at the innermost reconvergence point continue alone, as the running warp split.
+// They arrive at the next reconvergence point before the others. Lanes that wait at the kernel's end stay there: no
+// other lanes wait for them.
 func (t *Reconvergences) ReleaseEarly(w *machine.Warp) bool {
 	var inner *machine.Reconvergence
 	for i := len(w.WaitingSplits) - 1; i >= 0; i-- {

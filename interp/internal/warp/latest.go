@@ -1,14 +1,13 @@
 package warp
 
-// This file notes, for launches that may pause, what a debugger asks of the past: when each lane began
-// an instruction last, and which blocks were begun at all.
+// This file records, for launches that may pause, the history that a debugger asks for: the last instruction that each
+// lane began, and the blocks that were begun.
 
 import (
 	"gemu/interp/internal/machine"
 )
 
-// NoteBegun counts instructions that the running warp split has begun, where somebody wants all events in
-// one order.
+// NoteBegun counts instructions that the running warp split has begun, in launches with one order of events.
 func NoteBegun(w *machine.Warp, n int64) {
 	g := w.CTA.Grid
 	if !g.InOrder || n == 0 {
@@ -31,7 +30,7 @@ func NoteBegun(w *machine.Warp, n int64) {
 	w.Latest = append(kept, machine.LatestInstr{Lanes: w.Mask, Step: g.Steps - 1})
 }
 
-// LatestInGrid is what a lane did last; false of one whose CTA is not in flight.
+// LatestInGrid returns the last instruction that a lane began; false if its CTA is not in flight.
 func LatestInGrid(g *machine.Grid, cta, warp, lane int) (machine.Latest, bool) {
 	return machine.FindLatest(g.Flights, cta, warp, lane)
 }
@@ -55,8 +54,8 @@ func InFlight(g *machine.Grid, from, to *machine.State, visit func(cta int) bool
 	}
 }
 
-// VisitedBlocks adds to a list, by Event.Index, the instructions that may have begun since it was asked for last:
-// all those of the blocks of which one has.
+// VisitedBlocks appends the instructions, by Event.Index, that may have begun since the last call: all instructions of
+// the blocks in which one has begun.
 func VisitedBlocks(g *machine.Grid, list []bool) {
 	for i, v := range g.Visited {
 		if v {

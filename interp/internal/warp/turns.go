@@ -1,23 +1,21 @@
 package warp
 
-// This file is what policies share under which warp splits take turns, so that lanes of a
-// warp can wait for each other.
+// This file has the common parts of policies with time slices, under which lanes of a warp can wait for each other.
 
 import (
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/machine"
 )
 
-// How much the turns of a warp split count that it has spent in a loop that may wait, and
-// how much it takes for lanes that wait for it to go on without. A turn in which
-// memory has changed was rather not for nothing.
+// The weights of a time slice that a warp split has spent in a spin-wait loop, and the limit from which lanes that wait
+// for it continue without it. A time slice in which memory has changed was perhaps useful.
 const (
 	spunIdle  = 64
 	spunBusy  = 1
 	spunLimit = 64
 )
 
-// chargeLoop notes how the running warp split has spent its turn.
+// chargeLoop adds the time slice of the running warp split to its weight.
 func chargeLoop(w *machine.Warp) {
 	switch {
 	case !MayWaitAt(w, &w.WarpSplit):
@@ -29,7 +27,7 @@ func chargeLoop(w *machine.Warp) {
 	}
 }
 
-// MayWaitAt reports whether a warp split is in a loop that may wait.
+// MayWaitAt reports whether a warp split is in a loop that may be a spin-wait.
 func MayWaitAt(w *machine.Warp, c *machine.WarpSplit) bool {
 	b := w.CTA.Code.Block(c.PC)
 	for fr := c.Frame; ; fr = fr.Caller {
@@ -42,8 +40,8 @@ func MayWaitAt(w *machine.Warp, c *machine.WarpSplit) bool {
 	}
 }
 
-// release lets lanes at the innermost join where some wait go on alone if all that
-// could run has spun for long enough.
+// release lets lanes that wait at the innermost reconvergence point continue alone, if all warp splits that could run
+// have spun for long enough.
 func (t *Reconvergences) release(w *machine.Warp) bool {
 	for i := range w.WaitingSplits {
 		if c := &w.WaitingSplits[i]; c.Wait == nil && c.LoopInstrs < spunLimit {
@@ -68,8 +66,8 @@ func (t *Reconvergences) release(w *machine.Warp) bool {
 	return true
 }
 
-// urgency is where a warp split at the block comes among those of a branch, where warp splits take
-// turns: those that go on to something else than waiting first, for others may wait for them.
+// urgency orders the warp splits of a branch under time slices: splits that do not go to a spin-wait come first,
+// because other lanes may wait for them.
 func urgency(b *code.Block) int {
 	if b.MayWait {
 		return 1
