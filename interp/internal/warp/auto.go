@@ -1,15 +1,14 @@
 package warp
 
-// This file is the policy auto, the default: the order of the stack, and so its counts,
-// for all that runs under it; and forward progress for what does not. What would be a
-// deadlock under the stack goes on by these rules:
+// This file is the default policy, auto. Kernels that run under the stack run in its order, with its counts. Kernels
+// that would deadlock under the stack continue by these rules:
 //
-// A warp split that comes to a collective instruction or a barrier whose lanes are elsewhere
-// waits, and others run. If none can, lanes at the innermost join go on alone.
+// A warp split waits at a collective instruction or a barrier whose lanes are elsewhere, and other warp splits run. If
+// none can run, lanes at the innermost reconvergence point continue alone.
 //
-// When the launch as a whole does not get on any more (grid.go says when that is),
-// warp splits that spend their turn in a loop that may wait give way to the next. If all
-// that can run have spun for some turns, lanes at the innermost join go on alone.
+// When the launch makes no progress any more (see grid.go), warp splits that spend their time slice in a spin-wait give
+// way to the next. If all warp splits that can run have spun for some time slices, lanes at the innermost reconvergence
+// point continue alone.
 
 import (
 	"slices"

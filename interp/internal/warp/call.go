@@ -1,6 +1,6 @@
 package warp
 
-// This file is calls and returns: frames of registers and local memory.
+// This file executes calls and returns: frames of registers and of local memory.
 
 import (
 	"math/bits"
@@ -16,7 +16,7 @@ import (
 	"gemu/regfile"
 )
 
-// executeCall executes a call for the lanes of the guard.
+// executeCall executes a call for the lanes for which its guard holds.
 func executeCall(w *machine.Warp, b *code.Block) {
 	end := w.CTA.Code.End(b)
 	m := w.GuardedLanes(end.Guard)
@@ -48,8 +48,8 @@ func executeCall(w *machine.Warp, b *code.Block) {
 	enterFunction(w, b, target, m)
 }
 
-// calleeOf is the function that a lane calls; of one called through a pointer the address,
-// too, and -1 if none is there.
+// calleeOf returns the function that a lane calls; for a call through a pointer also the address, and -1 if no function
+// is there.
 func calleeOf(w *machine.Warp, end *code.Instr, lane int) (addr uint64, fn int32) {
 	if fn = w.CTA.Code.Calls[end.Side].Target; fn >= 0 {
 		return 0, fn
@@ -58,14 +58,13 @@ func calleeOf(w *machine.Warp, end *code.Instr, lane int) (addr uint64, fn int32
 	return addr, w.CTA.Code.FunctionAt(addr)
 }
 
-// callTarget is how a lane makes a call: the function, and the place in local memory where its
-// frame may begin.
+// callTarget is the target of one lane's call: the function, and the word of local memory where its frame may begin.
 type callTarget struct {
 	fn   int32
 	from int
 }
 
-// callTargetOf is how a lane makes a call; fn is -1 if the lane must not make it.
+// callTargetOf returns the target of a lane's call; fn is -1 if the lane must not make the call.
 func callTargetOf(w *machine.Warp, end *code.Instr, lane int) callTarget {
 	_, fn := calleeOf(w, end, lane)
 	site := &w.CTA.Code.Calls[end.Side]
@@ -78,8 +77,8 @@ func callTargetOf(w *machine.Warp, end *code.Instr, lane int) callTarget {
 	return callTarget{fn, w.FrameAbove(lane, w.CTA.Code.Funcs[fn])}
 }
 
-// callGroups is the lanes that make a call in different ways, by the way; none if all do in the
-// same, or if a lane must not make it, so that no lane goes anywhere.
+// callGroups groups the lanes of a call by target. It returns nil if all lanes have the same target, and if a lane must
+// not make the call, so that no lane leaves.
 func callGroups(w *machine.Warp, b *code.Block) (groups []machine.BranchGroup) {
 	end := w.CTA.Code.End(b)
 	m := w.GuardedLanes(end.Guard)
@@ -109,8 +108,8 @@ func callGroups(w *machine.Warp, b *code.Block) (groups []machine.BranchGroup) {
 	return groups
 }
 
-// callSeparately lets each group of lanes make a call by itself; they meet behind it. Lanes that
-// the call's guard holds back come to it with the first group.
+// callSeparately lets each group of lanes make a call alone; they reconverge after it. Lanes that the guard disables go
+// with the first group.
 func callSeparately(w *machine.Warp, b *code.Block) {
 	groups := callGroups(w, b)
 	groups[0].Mask |= w.Mask &^ w.GuardedLanes(w.CTA.Code.End(b).Guard)
@@ -118,8 +117,8 @@ func callSeparately(w *machine.Warp, b *code.Block) {
 	w.Reconverger.Split(w, groups, b.Next)
 }
 
-// savePlaces saves those of the places that are registers, for the lanes of m, by half;
-// nil if none is.
+// savePlaces copies the registers among the places, for the lanes of m, by half of the warp; nil if no place is a
+// register.
 func savePlaces(w *machine.Warp, places []code.ParamPlace, m uint64) (rows [2][]machine.RegisterCopy) {
 	for h := range w.Files {
 		for i, p := range places {
@@ -135,12 +134,12 @@ func savePlaces(w *machine.Warp, places []code.ParamPlace, m uint64) (rows [2][]
 	return rows
 }
 
-// enterFunction begins the execution of a function by the lanes of m. Lanes that are elsewhere
-// may have a window and a local frame in the same place: only columns of m change.
+// enterFunction starts a function for the lanes of m. Lanes at other places may have a window and a local frame in the
+// same rows: only the columns of m change.
 func enterFunction(w *machine.Warp, b *code.Block, target *code.Func, m uint64) {
 	fr := newFrame(w, b, target, w.FrameAbove(bits.TrailingZeros64(m), target)) // it begins there for all of m
-	// A frame takes of the thread's stack its local memory, and its registers, which a real machine would
-	// save there. The rows of the frame do not count: their number depends on the mode.
+	// On the thread's stack a frame takes its local memory and its registers, which a real machine would save there. The
+	// rows of the frame do not count: their number depends on the mode.
 	limit := w.CTA.Grid.StackWords
 	if fr.Local+target.Local+fr.Depth*(machine.FrameWords+target.Saved) > limit {
 		w.Fail(w.SourceOf(w.CTA.Code.End(b)), m, probe.ErrStackOverflow, "%v: call of %s at depth %d needs more than %d bytes per thread", probe.ErrStackOverflow, target.Name, fr.Depth, 4*limit)
@@ -207,9 +206,8 @@ func cleanShadow(w *machine.Warp, h int, fr *machine.Frame, m uint32) {
 	}
 }
 
-// cleanWindow readies the window of a function for the lanes of m of a half: rows that
-// may be read before they are written are cleared, and nothing is compact. Lanes of
-// other have registers in the same rows.
+// cleanWindow prepares the window of a function for the lanes of m of half h: it clears rows that may be read before
+// they are written, and drops compact copies. Lanes of other have registers in the same rows.
 func cleanWindow(w *machine.Warp, h int, fn *code.Func, m, other uint32) {
 	f := &w.Files[h]
 	if other == 0 {
@@ -241,8 +239,8 @@ func cleanWindow(w *machine.Warp, h int, fn *code.Func, m, other uint32) {
 	}
 }
 
-// lanesAbove is the lanes of other warp splits that have registers in rows from base on; top says
-// where those of a frame end.
+// lanesAbove returns the lanes of other warp splits that have registers in rows from base on. top returns the end of a
+// frame's rows.
 func lanesAbove(w *machine.Warp, base regfile.Size, top func(fr *machine.Frame) regfile.Size) (m uint64) {
 	reaches := func(fr *machine.Frame) bool {
 		end := top(fr)
@@ -276,8 +274,7 @@ func ZeroFrame(fn *code.Func, f *regfile.File) {
 	}
 }
 
-// leaveFrame returns the running warp split to its caller: results go from the callee's
-// places to the caller's.
+// leaveFrame returns the running warp split to its caller and copies the results to the caller's places.
 func leaveFrame(w *machine.Warp) {
 	callee, c := w.Frame, w.WarpSplit
 	site := w.CTA.Code.CallSite(callee.Call)
@@ -306,9 +303,8 @@ func leaveFrame(w *machine.Warp) {
 	JumpTo(w, c.PC)
 }
 
-// transferParams copies parameters or results for the lanes of m: from places in the frame
-// at srcBase, or from saved registers, to places in the frame at dstBase, or registers
-// of the present window.
+// transferParams copies parameters or results for the lanes of m. The source is a place in the frame at srcBase or a
+// saved register; the destination is a place in the frame at dstBase or a register of the present window.
 func transferParams(w *machine.Warp, m uint64, src []code.ParamPlace, srcBase int, regs [2][]machine.RegisterCopy, dst []code.ParamPlace, dstBase int) {
 	for h := range w.Files {
 		for i := range min(len(src), len(dst)) {

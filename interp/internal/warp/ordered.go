@@ -1,8 +1,8 @@
 package warp
 
-// This file is policies without joins: of the warp splits that can run the first does, by
-// an order of places, and warp splits that come to the same place in the same calls become
-// one. It is the order that brings them there at the same time.
+// This file has policies without reconvergence points. Of the warp splits that can run, the first in an order of places
+// runs, and warp splits that come to the same place in the same calls merge. The order brings them there at the same
+// time.
 
 import (
 	"gemu/interp/internal/code"
@@ -14,9 +14,9 @@ import (
 type splitOrder interface {
 	// before reports whether warp split a runs before b, of which neither waits.
 	before(w *machine.Warp, a, b *machine.WarpSplit) bool
-	// jumped is told that warp splits have come from block from to block c.pc.
+	// jumped is called after warp splits have moved from block from to block c.pc.
 	jumped(c *machine.WarpSplit, from int32)
-	// splitChosen is told that the running warp split was chosen among others.
+	// splitChosen is called after the running warp split was chosen among several.
 	splitChosen(w *machine.Warp)
 }
 
@@ -63,7 +63,7 @@ func (o ordered) Expire(w *machine.Warp) {}
 
 func (o ordered) ReleaseEarly(w *machine.Warp) bool { return false }
 
-// add makes c one of the others, or part of one.
+// add adds c to the waiting warp splits, or merges it with one of them.
 func (o ordered) add(w *machine.Warp, c machine.WarpSplit) {
 	if i := findMergeable(w, &c); i >= 0 {
 		w.WaitingSplits[i].Mask |= c.Mask
@@ -90,7 +90,7 @@ func (o ordered) Next(w *machine.Warp) bool {
 	return true
 }
 
-// runsBefore is the order of warp splits: those in deeper calls come first.
+// runsBefore orders warp splits: splits in deeper calls come first.
 func runsBefore(w *machine.Warp, a, b *machine.WarpSplit, o splitOrder) bool {
 	if a.Frame.Depth != b.Frame.Depth {
 		return a.Frame.Depth > b.Frame.Depth

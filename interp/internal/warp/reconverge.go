@@ -37,7 +37,7 @@ var Reconvergers = withAlternatives([]*machine.Policy{
 	},
 })
 
-// withAlternatives enters in each policy the policies under which lanes of a warp can wait for each other.
+// withAlternatives stores in each policy the names of the policies under which lanes of a warp can wait for each other.
 func withAlternatives(policies []*machine.Policy) []*machine.Policy {
 	var names []string
 	for _, policy := range policies {
@@ -51,7 +51,7 @@ func withAlternatives(policies []*machine.Policy) []*machine.Policy {
 	return policies
 }
 
-// ReconvergerNamed is the policy with a name, nil if there is none.
+// ReconvergerNamed returns the policy of a name; nil if there is none.
 func ReconvergerNamed(name string) *machine.Policy {
 	for _, r := range Reconvergers {
 		if r.Name == name {

@@ -1,8 +1,8 @@
 package warp
 
-// This file is warp splits: lanes of a warp that go on together. A warp begins as one;
-// where lanes go different ways, it becomes several, of which one runs at a time.
-// Which, and where lanes meet again, is up to a reconverger.
+// This file has the operations on warp splits: lanes of a warp that execute together. A warp begins as one warp split.
+// Where its lanes diverge it becomes several, and one runs at a time. A Reconverger decides which runs, and where lanes
+// reconverge.
 
 import (
 	"hash/maphash"
@@ -14,7 +14,7 @@ import (
 	"gemu/regfile"
 )
 
-// newFrame is the frame of a function that one in w.frame calls.
+// newFrame makes the frame of a function that the frame w.Frame calls.
 func newFrame(w *machine.Warp, b *code.Block, target *code.Func, local int) *machine.Frame {
 	fr := w.Frame
 	if c := fr.LastCallee; c != nil && c.Call == b && c.Func == target && c.Local == local {
@@ -38,7 +38,7 @@ func addToGroup(groups []machine.BranchGroup, pc int32, lanes uint64) []machine.
 	return append(groups, machine.BranchGroup{PC: pc, Mask: lanes})
 }
 
-// ResumeSplit makes c the warp split that runs.
+// ResumeSplit makes c the running warp split.
 func ResumeSplit(w *machine.Warp, c machine.WarpSplit) {
 	w.WarpSplit = c
 	w.ShowWindow(c.Frame)
@@ -49,8 +49,7 @@ func ResumeSplit(w *machine.Warp, c machine.WarpSplit) {
 	}
 }
 
-// splitOff is the running warp split with some of its lanes alone; it goes on without
-// them.
+// splitOff returns the running warp split with only some of its lanes, and removes these from it.
 func splitOff(w *machine.Warp, lanes uint64) machine.WarpSplit {
 	c := w.WarpSplit
 	c.Mask = lanes
@@ -58,7 +57,7 @@ func splitOff(w *machine.Warp, lanes uint64) machine.WarpSplit {
 	return c
 }
 
-// takeSplit removes warp split i from those that do not run.
+// takeSplit removes warp split i from the waiting ones and returns it.
 func takeSplit(w *machine.Warp, i int) machine.WarpSplit {
 	c := w.WaitingSplits[i]
 	w.WaitingSplits = append(w.WaitingSplits[:i], w.WaitingSplits[i+1:]...)
@@ -83,7 +82,7 @@ func enterBlock(w *machine.Warp, pc int32) {
 	}
 }
 
-// findMergeable is the index of another warp split that c can go on with as one, -1 if there is none.
+// findMergeable returns the index of a waiting warp split that c can merge with; -1 if there is none.
 func findMergeable(w *machine.Warp, c *machine.WarpSplit) int {
 	for i := range w.WaitingSplits {
 		other := &w.WaitingSplits[i]
@@ -94,7 +93,7 @@ func findMergeable(w *machine.Warp, c *machine.WarpSplit) int {
 	return -1
 }
 
-// MergeSplits makes warp splits one that have come to the same place while they waited.
+// MergeSplits merges waiting warp splits that are at the same place in the same calls.
 func MergeSplits(w *machine.Warp) {
 	for i := len(w.WaitingSplits) - 1; i > 0; i-- {
 		c := w.WaitingSplits[i]
@@ -106,8 +105,8 @@ func MergeSplits(w *machine.Warp) {
 	}
 }
 
-// scheduleSplit brings a warp split to run when the one that did has gone. If none can, the
-// warp waits, or has ended.
+// scheduleSplit chooses the next warp split after the running one has ended or waits. If none can run, the warp waits
+// or has ended.
 func scheduleSplit(w *machine.Warp) {
 	for w.State == machine.ReadyToRun && w.Err == nil {
 		switch {
@@ -126,7 +125,7 @@ func scheduleSplit(w *machine.Warp) {
 	}
 }
 
-// WindowSize is how many rows of each kind are in use.
+// WindowSize returns the number of rows of each kind in use.
 func WindowSize(w *machine.Warp) (n regfile.Size) {
 	for _, c := range w.Splits() {
 		top := c.Frame.Base.Add(c.Frame.Func.Frame)
@@ -135,7 +134,7 @@ func WindowSize(w *machine.Warp) (n regfile.Size) {
 	return n
 }
 
-// HashWarp adds what decides how the warp goes on, but for registers and memory.
+// HashWarp adds the state that determines how the warp continues, without registers and memory, to a hash.
 func HashWarp(w *machine.Warp, h *maphash.Hash) {
 	for _, c := range w.Splits() {
 		hashSplit(w, h, &c)

@@ -1,7 +1,7 @@
 package warp
 
-// This file runs a warp: a backend executes code for its active lanes, and here is what
-// that leaves to the machine, until the warp ends, waits, or has had its share.
+// This file is the run loop of a warp. A backend executes code for the active lanes, and the loop acts on the reason of
+// its return, until the warp ends, waits, or has used its budget.
 
 import (
 	"math/bits"
@@ -14,8 +14,8 @@ import (
 	"gemu/probe"
 )
 
-// Run executes until the warp stops being ready, traps, pauses, or has executed about its
-// share of instructions. Where a backend has had others go on meanwhile, it gives the one whose turn it is then.
+// Run executes until the warp is no longer ready, traps, pauses, or has used about its budget of instructions. It
+// returns the warp whose turn it is then: a backend may have switched to another warp of the CTA.
 func Run(w *machine.Warp) *machine.Warp {
 	if w.PausedInBlock {
 		w.Budget = max(w.Budget, 1) // it has a block to finish
@@ -29,7 +29,7 @@ func Run(w *machine.Warp) *machine.Warp {
 	return w
 }
 
-// executeWarp has the backend execute, and does what that leaves to the machine. It gives the warp whose turn it is then.
+// executeWarp runs the backend and acts on the reason of its return. It returns the warp whose turn it is then.
 func executeWarp(w *machine.Warp) *machine.Warp {
 	c := w.CTA.Code
 	for w.Budget > 0 && w.State == machine.ReadyToRun && w.Err == nil && (!w.Yields || w.PausedInBlock) {
@@ -79,7 +79,8 @@ func executeWarp(w *machine.Warp) *machine.Warp {
 	return w
 }
 
-// chargeInstrs counts PTX instructions that the warp has executed, and those of the running warp split that are not settled yet.
+// chargeInstrs charges n executed PTX instructions to the budget, and counts the lanes of those that are not counted
+// yet.
 func chargeInstrs(w *machine.Warp, n int) {
 	w.Budget -= n
 	if w.TimeSliced {
@@ -90,8 +91,8 @@ func chargeInstrs(w *machine.Warp, n int) {
 	w.Count.ThreadInstructions += lanes
 }
 
-// trapStepLimit stops the warp for it has executed more than it may. Threads that wait for each
-// other, and change memory while they do, end so: the trap says where those of the CTA are.
+// trapStepLimit stops a warp that has executed too many instructions. Threads that wait for each other, and store while
+// they wait, end so: the trap names the places of the CTA's threads.
 func trapStepLimit(w *machine.Warp) {
 	c := w.CTA
 	c.ImportAll()
@@ -154,9 +155,8 @@ func executeEnd(w *machine.Warp, b *code.Block) {
 	}
 }
 
-// executeBranch sends the lanes of takenLanes to target, the others to the next block.
-// Lanes that go where there is nothing but the kernel's end do not wait there
-// for the others: they end at once, and barriers no longer wait for them.
+// executeBranch sends the lanes of takenLanes to target, and the other lanes to the next block. Lanes that go to a
+// block with nothing but the kernel's end do not wait there: they end at once, and barriers no longer wait for them.
 func executeBranch(w *machine.Warp, takenLanes uint64, target int32, b *code.Block) {
 	w.Count.Branches++
 	c := w.CTA.Code
@@ -184,14 +184,14 @@ func executeBranch(w *machine.Warp, takenLanes uint64, target int32, b *code.Blo
 	}
 }
 
-// waitsForLanesAt reports whether the policy has lanes wait at block pc, where there is nothing but the kernel's
-// end, for others that a branch parts them from: where it has joins, those that come there in any case.
+// waitsForLanesAt reports whether the policy lets lanes wait at block pc, which only ends the kernel, for the other
+// lanes of a branch: at its reconvergence point, if the policy has them, otherwise at any such block.
 func waitsForLanesAt(w *machine.Warp, pc int32, branch *code.Block) bool {
 	return w.WaitAtExit && (pc == branch.Reconverge || w.CTA.Grid.Reconverge.Reconvergence == lower.Never)
 }
 
-// markAtExit has lanes that wait before block pc be as good as ended, if there is nothing in it but the kernel's
-// end: nobody waits for them (manual 9.7.13.1), and their registers are of no use any more.
+// markAtExit moves lanes that wait at a block which only ends the kernel from Live to AtExit: barriers no longer wait
+// for them (manual 9.7.13.1), and their registers are dead.
 func markAtExit(w *machine.Warp, pc int32, lanes uint64) {
 	if !w.WaitAtExit || !w.CTA.Code.Block(pc).EndsLanes {
 		return
@@ -203,14 +203,14 @@ func markAtExit(w *machine.Warp, pc int32, lanes uint64) {
 	}
 }
 
-// DivergeLanes sends the active lanes to several blocks, whose ways meet at block join.
+// DivergeLanes sends the active lanes to several blocks; they reconverge at block join.
 func DivergeLanes(w *machine.Warp, groups []machine.BranchGroup, join int32) {
 	w.Count.DivergentBranches++
 	countSplits(w, w.Mask, groups...)
 	w.Reconverger.Split(w, groups, join)
 }
 
-// countSplits counts and tells that lanes part.
+// countSplits counts a split of lanes and emits its event.
 func countSplits(w *machine.Warp, lanes uint64, groups ...machine.BranchGroup) {
 	w.Count.Splits += int64(len(groups) - 1)
 	if w.CTA.IsSubscribed(probe.OnSplit) {
@@ -218,7 +218,7 @@ func countSplits(w *machine.Warp, lanes uint64, groups ...machine.BranchGroup) {
 	}
 }
 
-// countReconvergence counts and tells that the lanes of a warp split are together again.
+// countReconvergence counts the reconvergence of a warp split and emits its event.
 func countReconvergence(w *machine.Warp, c *machine.WarpSplit) {
 	w.Count.Reconvergences++
 	if w.CTA.IsSubscribed(probe.OnReconverge) {
@@ -226,13 +226,13 @@ func countReconvergence(w *machine.Warp, c *machine.WarpSplit) {
 	}
 }
 
-// endSource is the PTX instruction that ends the present block, nil if none does.
+// endSource returns the PTX instruction that ends the present block; nil if none does.
 func endSource(w *machine.Warp) *code.Source {
 	c := w.CTA.Code
 	return c.Source(c.End(c.Block(w.PC)).Src)
 }
 
-// exitLanes executes the exit, all that is in block b, of some of the active lanes.
+// exitLanes executes the exit in block b, which has nothing else, for some of the active lanes.
 func exitLanes(w *machine.Warp, lanes uint64, b *code.Block) {
 	src := w.CTA.Code.Source(w.CTA.Code.End(b).Src)
 	event.ObserveExit(w, src, lanes)
@@ -243,7 +243,7 @@ func exitLanes(w *machine.Warp, lanes uint64, b *code.Block) {
 	EndLanes(w, src, lanes)
 }
 
-// EndLanes takes lanes that have ended by an instruction out of the warp.
+// EndLanes removes lanes that an instruction has ended from the warp.
 func EndLanes(w *machine.Warp, src *code.Source, lanes uint64) {
 	event.EmitLanes(w, probe.OnExit, src, lanes)
 	w.Live &^= lanes
@@ -255,7 +255,7 @@ func EndLanes(w *machine.Warp, src *code.Source, lanes uint64) {
 	}
 }
 
-// executeIndexed is brx.idx: lanes with the same target go together.
+// executeIndexed executes brx.idx: lanes with the same target stay together.
 func executeIndexed(w *machine.Warp, b *code.Block) {
 	w.Count.Branches++
 	end := w.CTA.Code.End(b)
