@@ -1,8 +1,8 @@
 package grid
 
-// This file is clusters (manual 3.2.1): CTAs that are admitted together, reach each other's
-// shared memory, and meet at a barrier of their own. One worker at a time runs those of a
-// cluster, one after the other: each its warps once, or until they wait, then the next.
+// This file runs clusters (manual 3.2.1): CTAs that are admitted together, reach each other's shared memory, and have a
+// barrier of their own. One worker at a time runs the CTAs of a cluster in turn: all warps of a CTA once, or until they
+// wait, then the next CTA.
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 	"gemu/probe"
 )
 
-// newCluster makes a cluster of a cluster of contexts for them, in the order of their ranks.
+// newCluster makes a cluster of CTA contexts, in the order of their ranks.
 func newCluster(ctas []*machine.CTA) *machine.Cluster {
 	cl := &machine.Cluster{CTAs: ctas, InstrsLeft: make([]int, len(ctas))}
 	for r, c := range ctas {
@@ -25,7 +25,7 @@ func newCluster(ctas []*machine.CTA) *machine.Cluster {
 	return cl
 }
 
-// beginCluster has the CTAs of a cluster begin, all before one of them runs.
+// beginCluster starts all CTAs of a cluster before one of them runs.
 func beginCluster(g *machine.Grid, flights []machine.Flight) {
 	ctas := make([]*machine.CTA, len(flights))
 	for i := range flights {
@@ -38,8 +38,7 @@ func beginCluster(g *machine.Grid, flights []machine.Flight) {
 	}
 }
 
-// parallelCluster is a cluster's part of the first half of a round. It reports whether one of
-// its CTAs pauses.
+// parallelCluster runs a cluster in the parallel half of a round. It reports whether one of its CTAs pauses.
 func parallelCluster(g *machine.Grid, flights []machine.Flight) (paused bool) {
 	if flights[0].CTA == nil {
 		beginCluster(g, flights)
@@ -90,7 +89,7 @@ func parallelCluster(g *machine.Grid, flights []machine.Flight) (paused bool) {
 	return false
 }
 
-// ctaSpins reports whether all that runs in the CTA, and could, is in loops that may wait.
+// ctaSpins reports whether all warp splits of the CTA that run, or could run, are in loops that may be spin-waits.
 func ctaSpins(c *machine.CTA) bool {
 	for i := range c.Warps {
 		if w := &c.Warps[i]; w.State == machine.ReadyToRun && !warpSpins(w) {
@@ -100,8 +99,8 @@ func ctaSpins(c *machine.CTA) bool {
 	return true
 }
 
-// stuckFlight is the first of the CTAs if none of them can ever go on, for all that have not ended
-// wait at the cluster's barrier, or for warps that do; else nil.
+// stuckFlight returns the first CTA of a cluster that can never continue, because all live warps wait at the cluster's
+// barrier or for such warps; otherwise nil.
 func stuckFlight(cl *machine.Cluster, flights []machine.Flight) *machine.Flight {
 	var first *machine.Flight
 	for i := range flights {
@@ -118,7 +117,7 @@ func stuckFlight(cl *machine.Cluster, flights []machine.Flight) *machine.Flight 
 	return first
 }
 
-// clusterDeadlock says who waits where.
+// clusterDeadlock returns the trap of a stuck cluster, with the places at which its warps wait.
 func clusterDeadlock(c *machine.CTA) *probe.Trap {
 	var all warp.StuckWarps
 	var trap *probe.Trap

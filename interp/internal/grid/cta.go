@@ -1,6 +1,6 @@
 package grid
 
-// This file is a CTA: its warps take turns, and meet at barriers.
+// This file runs a CTA: its warps in turn, with their barriers.
 
 import (
 	"math/bits"
@@ -57,14 +57,14 @@ func newCTA(g *machine.Grid) *machine.CTA {
 	return c
 }
 
-// usesNativeFuncs reports whether check mode is given a backend with functions of its own, which it compares with Go's.
+// usesNativeFuncs reports whether check mode has a backend with functions of its own, which it must compare with the
+// portable ones.
 func usesNativeFuncs(g *machine.Grid) bool {
 	_, checks := g.Backend.(checkingBackend)
 	return g.Backend != warp.Portable && !checks
 }
 
-// startCTA readies the context for a CTA of the grid, by its place in the order in which they
-// begin.
+// startCTA prepares the context for a CTA of the grid, given by its place in the order in which CTAs begin.
 func startCTA(c *machine.CTA, order int) {
 	c.SetIndex(order)
 	if c.Grid.Clustered() {
@@ -93,7 +93,8 @@ func startCTA(c *machine.CTA, order int) {
 	}
 }
 
-// forgetLastHits has memory instructions not know what they have hit last, but before.
+// forgetLastHits moves each instruction's last allocation to its earlier ones, so that the first access resolves its
+// address.
 func forgetLastHits(c *machine.CTA) {
 	for known := range slices.Chunk(c.LastHits, code.HitsPerAccess) {
 		if known[0] != nil {
@@ -103,7 +104,7 @@ func forgetLastHits(c *machine.CTA) {
 	}
 }
 
-// resetRegisters has registers and local memory be as they are when a warp begins.
+// resetRegisters sets registers and local memory to their state at the start of a warp.
 func resetRegisters(w *machine.Warp) {
 	c := w.CTA
 	fn, words := c.Code.Entry, c.Code.LocalWords()
@@ -127,16 +128,14 @@ func resetRegisters(w *machine.Warp) {
 	}
 }
 
-// resetCTA readies the context, which no CTA has any more, to wait for another launch: it keeps nothing of this one
-// alive.
+// resetCTA prepares an unused context to wait for another launch: it must keep nothing of this launch alive.
 func resetCTA(c *machine.CTA) {
 	clear(c.LastHits)
 	c.Grid, c.AsyncState = nil, machine.AsyncState{}
 	exchange.ResetExport(&c.Native) // the block's shape stays, and so do thread indices
 }
 
-// nextRandom is the next of the numbers that a schedule with a seed comes from (splitmix64, Steele et
-// al. 2014).
+// nextRandom returns the next number of a schedule with a seed (splitmix64, Steele et al. 2014).
 func nextRandom(c *machine.CTA) uint64 {
 	c.Random += 0x9e3779b97f4a7c15
 	v := c.Random
@@ -145,8 +144,7 @@ func nextRandom(c *machine.CTA) uint64 {
 	return v ^ v>>31
 }
 
-// nextBudget is how many instructions a warp may execute in its turn: with a seed, any power of two
-// up to the quantum.
+// nextBudget returns the budget of a warp's turn, in instructions: with a seed, any power of two up to the maximum.
 func nextBudget(c *machine.CTA) int {
 	if c.Grid.Seed == 0 {
 		return machine.MaxWarpBudget
@@ -154,17 +152,16 @@ func nextBudget(c *machine.CTA) int {
 	return machine.MaxWarpBudget >> (nextRandom(c) % uint64(bits.Len(machine.MaxWarpBudget)))
 }
 
-// runCTA executes the warps in turn until the CTA ends, cannot go on without
-// executing a globally ordered instruction out of turn, or has executed about budget
-// instructions; in a cluster, and not in its turn, until its warps have had theirs. If it has
-// paused it goes on with the share that it had.
+// runCTA executes the warps in turn until the CTA ends, stands before a globally ordered instruction in the parallel
+// half, or has executed about budget instructions; in a cluster, in the parallel half, until each warp had its turn. A
+// CTA that has paused continues with its old budget.
 func runCTA(c *machine.CTA, budget int, ordered bool) machine.CTAStatus {
 	s := runWarps(c, budget, ordered)
 	c.ImportAll()
 	return s
 }
 
-// runWarps is run, behind which machine code may have warps that wait.
+// runWarps is runCTA without the import of warps that wait in machine code.
 func runWarps(c *machine.CTA, budget int, ordered bool) machine.CTAStatus {
 	if !c.PausedInSlice {
 		c.CTASlice = machine.CTASlice{InstrsLeft: budget, WarpsVisited: len(c.Warps)}
@@ -258,8 +255,8 @@ func hasLiveWarps(c *machine.CTA) bool {
 	return false
 }
 
-// runWarp has a warp run for its share, and others that a backend has take their turns behind it. It reports whether the
-// CTA can go on.
+// runWarp runs a warp for its budget, and the warps to which a backend switches after it. It reports whether the CTA
+// can continue.
 func runWarp(c *machine.CTA, w *machine.Warp) bool {
 	c.SliceStart = w.Count.WarpInstructions
 	if !c.PausedInSlice {

@@ -1,20 +1,16 @@
 package grid
 
-// This file runs a grid: CTAs on the host's cores, with a result that does not
-// depend on how many there are.
+// This file runs a grid: CTAs on the host's cores, with a result that does not depend on the number of cores.
 //
-// The grid advances in rounds. In the first half of a round the CTAs in flight
-// run in parallel, each until it ends, or stands before a *visible* instruction
-// (one whose effect lets it see what other CTAs did: an atomic on global memory
-// whose result is used, a volatile load …), or has used up its slice. In the
-// second half the CTAs that stand before a globally ordered instruction run one at a
-// time, in the order of their index, each for a short slice. A kernel without
-// data races thus always computes the same, and a CTA that waits for another
-// makes progress. Kernels without globally ordered instructions only have first halves.
+// The grid advances in rounds. In the parallel half of a round the CTAs in flight run in parallel, each until it ends,
+// stands before a globally ordered instruction, or has used its slice. An instruction is globally ordered if its effect
+// depends on other CTAs: an atomic on global memory whose result is used, a volatile load. In the ordered half the CTAs
+// that stand before such an instruction run one at a time, in the order of their indices, each for a short slice. So a
+// kernel without data races always computes the same, and a CTA that waits for another makes progress. Kernels without
+// globally ordered instructions have parallel halves only.
 //
-// A bounded number of CTAs is in flight. If they all wait for one that is not,
-// more are admitted, so that any CTA may wait for any other, as far as the memory for
-// them goes. Those of a cooperative launch all are from the beginning.
+// A bounded number of CTAs is in flight. If all of them wait for a CTA that is not, more are admitted as far as memory
+// allows, so any CTA may wait for any other. All CTAs of a cooperative launch are in flight from the beginning.
 
 import (
 	"context"
@@ -106,11 +102,11 @@ func Run(g *machine.Grid, ctx context.Context) error {
 	return err
 }
 
-// PauseAt has the launch pause before the instruction that so many others have begun before, of
-// those that are counted. It pauses once: Continue forgets it when it returns.
+// PauseAt makes the launch pause before instruction number step, counted from 0 in the order of events. The launch
+// pauses once: Continue forgets the step when it returns.
 func PauseAt(g *machine.Grid, step int64) { g.PauseStep = step }
 
-// Steps is how many instructions have begun, if probes want events in one order.
+// Steps returns the number of instructions that have begun, if probes want events in one order.
 func Steps(g *machine.Grid) int64 { return g.Steps }
 
 // Info describes the launch.
@@ -122,7 +118,7 @@ func Program(g *machine.Grid) probe.Program { return g.Info.Program }
 // AllowPause lets probes pause the launch.
 func AllowPause(g *machine.Grid) { g.MayPause, g.Visited = true, make([]bool, len(g.Kernel.Blocks)) }
 
-// Begin readies the grid to run.
+// Begin prepares the grid to run.
 func Begin(g *machine.Grid) error {
 	event.EmitGrid(g, probe.OnLaunch, nil)
 	if g.Cooperative {
@@ -151,7 +147,7 @@ func Begin(g *machine.Grid) error {
 	return nil
 }
 
-// End ends a launch that has begun, wherever it is; err is how.
+// End ends a launch that has begun, at any point; err is its error, or nil.
 func End(g *machine.Grid, err error) {
 	if g.Workspace != nil && !g.Workspace.Freed {
 		g.Device.Memory.Free(g.Workspace)
@@ -209,8 +205,8 @@ func Continue(g *machine.Grid, ctx context.Context) (paused bool, err error) {
 	return false, nil
 }
 
-// timeLimitTrap is the trap of a launch that has run for longer than it may. It names the first warp that has not
-// ended, and says where the warps of the CTAs in flight are.
+// timeLimitTrap returns the trap of a launch that has run for longer than its time limit. It names the first warp that
+// has not ended, and the places of the warps of the CTAs in flight.
 func timeLimitTrap(g *machine.Grid) error {
 	var all warp.StuckWarps
 	var trap *probe.Trap
@@ -244,7 +240,7 @@ func timeLimitTrap(g *machine.Grid) error {
 	return trap
 }
 
-// runRound executes a round, or what is left of one, and reports whether it pauses in it.
+// runRound executes a round, or the rest of one, and reports whether the launch pauses in it.
 func runRound(g *machine.Grid) (paused bool) {
 	if g.Phase == machine.BetweenRounds {
 		g.Flights = slices.Grow(g.Flights, max(0, min(g.Window, g.NumCTAs-g.Next+len(g.Flights))-len(g.Flights)))
@@ -270,8 +266,8 @@ func runRound(g *machine.Grid) (paused bool) {
 	return false
 }
 
-// makesProgress looks whether the launch gets on, and does something about it if it does not. The
-// error is that of a launch that cannot.
+// makesProgress checks that the launch makes progress, and otherwise takes the next measure: more CTAs, time slices,
+// waiting for the host. The error is the trap of a launch that cannot continue.
 func makesProgress(g *machine.Grid) error {
 	if g.Finished.Load() > g.EndedBefore {
 		g.IdleRounds, g.Stall, g.StuckSince = 0, machine.StallDetector{}, time.Time{}
@@ -296,7 +292,8 @@ func makesProgress(g *machine.Grid) error {
 	return nil
 }
 
-// waitForHost waits a little, if a launch that does not get on may still wait for others to change memory, and reports whether it may.
+// waitForHost waits shortly if a launch without progress may still wait for the host to change memory, and reports
+// whether it may.
 func waitForHost(g *machine.Grid) bool {
 	if g.StuckSince.IsZero() {
 		g.StuckSince = time.Now()
@@ -308,8 +305,7 @@ func waitForHost(g *machine.Grid) bool {
 	return true
 }
 
-// computeConstants computes the constants of the launch. Where that fails, in check mode, nobody but
-// the compact engine is to blame.
+// computeConstants computes the constants of the launch. A failure in check mode is a fault of the compact engine.
 func computeConstants(g *machine.Grid) (err error) {
 	defer func() {
 		if g.Mode != machine.Check {
@@ -327,12 +323,11 @@ func computeConstants(g *machine.Grid) (err error) {
 	return nil
 }
 
-// batchesPerWorker is how many batches of CTAs there are for each worker in a round in which they may follow each other, if there
-// are so many CTAs: the more, the better is the work shared.
+// batchesPerWorker is the number of batches of CTAs per worker in a round in which machine code may continue with the
+// next CTA. More batches share the work better.
 const batchesPerWorker = 8
 
-// parallelHalf runs every CTA in flight that may run, and reports whether one pauses, as
-// they only do where there is one worker.
+// parallelHalf runs every CTA in flight that may run. It reports whether one pauses; CTAs pause only with one worker.
 func parallelHalf(g *machine.Grid) (paused bool) {
 	workers := max(1, min(g.Workers, len(g.Flights)/g.ClusterSize))
 	batch := g.ClusterSize
@@ -369,13 +364,13 @@ func parallelHalf(g *machine.Grid) (paused bool) {
 	return false
 }
 
-// worker runs CTAs, and keeps the context of one that has ended for the next.
+// worker runs CTAs. It keeps the context of a CTA that has ended for the next one.
 type worker struct {
 	g       *machine.Grid
 	context *machine.CTA
 }
 
-// runFlights runs a batch of CTAs, or a cluster, in order, as long as none before has failed, and reports whether one pauses.
+// runFlights runs a batch of CTAs, or a cluster, in order, until one fails. It reports whether one pauses.
 func (k *worker) runFlights(list []machine.Flight) (paused bool) {
 	g := k.g
 	for len(list) > 0 && int64(list[0].Index) < g.LowestFailed.Load() {
@@ -403,14 +398,14 @@ func (k *worker) runFlights(list []machine.Flight) (paused bool) {
 	return false
 }
 
-// finish is the end of its work.
+// finish returns the worker's context to the grid.
 func (k *worker) finish() {
 	if k.context != nil {
 		putContext(k.g, k.context)
 	}
 }
 
-// notBegun is the CTAs behind the first of some that have not begun, as far as machine code may go on with them.
+// notBegun returns the CTAs after the first that have not begun, as far as machine code may continue with them.
 func notBegun(g *machine.Grid, list []machine.Flight) []machine.Flight {
 	n := 1
 	for n < len(list) && g.NextCTAsInNative && list[n].CTA == nil && list[n].Status != machine.CTAEnded && list[n].Index == list[0].Index+n {
@@ -419,8 +414,8 @@ func notBegun(g *machine.Grid, list []machine.Flight) []machine.Flight {
 	return list[1:n]
 }
 
-// orderedHalf runs the CTAs that stand before a globally ordered instruction, one at a time, and reports
-// whether one pauses.
+// orderedHalf runs the CTAs that stand before a globally ordered instruction, one at a time. It reports whether one
+// pauses.
 func orderedHalf(g *machine.Grid) (paused bool) {
 	for ; g.NextFlight < len(g.Flights); g.NextFlight++ {
 		f := &g.Flights[g.NextFlight]
@@ -437,8 +432,8 @@ func orderedHalf(g *machine.Grid) (paused bool) {
 	return false
 }
 
-// advanceFlight runs a CTA for a slice, and those ahead of it that machine code goes on with. It gives the last, how many they are, and
-// whether the last has ended.
+// advanceFlight runs a CTA for a slice, and the next CTAs with which machine code continues. It returns the last CTA,
+// their number, and whether the last has ended.
 func advanceFlight(g *machine.Grid, f *machine.Flight, slice int, ordered bool) (last *machine.Flight, n int, ended bool) {
 	c := f.CTA
 	c.Cluster.ChangedSinceSave = true
@@ -479,7 +474,7 @@ func advanceFlight(g *machine.Grid, f *machine.Flight, slice int, ordered bool) 
 	return f, 1 + passed, false
 }
 
-// recordFailure notes that a CTA has failed.
+// recordFailure records that a CTA has failed.
 func recordFailure(g *machine.Grid, f *machine.Flight) {
 	for {
 		low := g.LowestFailed.Load()
@@ -525,17 +520,17 @@ func contextShapeOf(g *machine.Grid) machine.ContextShape {
 	return machine.ContextShape{Mode: g.Mode, Reconverge: g.Reconverge, Rules: g.Rules, Block: g.Block, Shared: g.SharedLen, Native: g.Mode == machine.Check && usesNativeFuncs(g)}
 }
 
-// maxPooledBytes is how many bytes the contexts may have that a launch leaves for others.
+// maxPooledBytes is the maximum size in bytes of the contexts that a launch leaves in the pool.
 const maxPooledBytes = 16 << 20
 
-// mayPoolContexts reports whether contexts may be those of other launches. Those of clusters know each other, for
-// probes they have more to them, and those of a launch that may pause are in states of it.
+// mayPoolContexts reports whether contexts may be shared with other launches. Contexts of clusters refer to each other,
+// contexts for probes have more state, and contexts of launches that may pause belong to saved states.
 func mayPoolContexts(g *machine.Grid) bool {
 	return !g.Clustered() && !g.MayPause && len(g.Probes) == 0
 }
 
-// poolIdleContexts leaves the contexts of a launch that has ended well for others of the kernel, until a
-// collection of garbage takes them.
+// poolIdleContexts leaves the contexts of a launch without errors to later launches of the kernel, until a garbage
+// collection.
 func poolIdleContexts(g *machine.Grid) {
 	if !g.PoolContexts {
 		return
@@ -553,7 +548,7 @@ func putContext(g *machine.Grid, c *machine.CTA) {
 	g.Mutex.Unlock()
 }
 
-// Counts is what the CTAs have counted that have ended, or failed.
+// Counts returns the counts of the CTAs that have ended or failed.
 func Counts(g *machine.Grid) machine.Counts {
 	n := g.Count
 	if g.Mode == machine.Check {
@@ -562,12 +557,11 @@ func Counts(g *machine.Grid) machine.Counts {
 	return n
 }
 
-// Ended is how many CTAs have, or will never begin, at any time.
+// Ended returns the number of CTAs that have ended or will never begin. It may be called at any time.
 func Ended(g *machine.Grid) int64 { return g.Finished.Load() }
 
-// retireFlights drops the CTAs that have ended, adds up their counts, and writes the
-// output of those before which none is left. If one has failed, those behind it
-// do not count.
+// retireFlights removes the CTAs that have ended, adds their counts, and writes the output of a CTA once all CTAs
+// before it have ended. CTAs after a failed one do not count.
 func retireFlights(g *machine.Grid) {
 	keep := g.Flights[:0]
 	for i, f := range g.Flights {
@@ -592,12 +586,12 @@ func retireFlights(g *machine.Grid) {
 	flushOutput(g, low)
 }
 
-// allFinished reports whether all of some CTAs have.
+// allFinished reports whether all CTAs of a list have ended.
 func allFinished(flights []machine.Flight) bool {
 	return !slices.ContainsFunc(flights, func(f machine.Flight) bool { return f.Status != machine.CTAEnded })
 }
 
-// addOutput keeps what a CTA has printed until all before it have ended.
+// addOutput keeps the output of a CTA until all CTAs before it have ended.
 func addOutput(g *machine.Grid, index int, text []byte) {
 	if g.Output == nil {
 		g.Output = map[int][]byte{}
@@ -605,7 +599,7 @@ func addOutput(g *machine.Grid, index int, text []byte) {
 	g.Output[index] = text
 }
 
-// flushOutput writes what the CTAs below the index have printed, in order.
+// flushOutput writes the output of the CTAs below an index, in order.
 func flushOutput(g *machine.Grid, below int) {
 	for _, f := range g.Flights {
 		if f.CTA != nil && f.Index < below && f.CTA.Output.Len() > 0 {
@@ -684,7 +678,7 @@ func eachWarp(g *machine.Grid, f func(w *machine.Warp) bool) bool {
 	return true
 }
 
-// allSpin reports whether all that runs is in loops that may wait.
+// allSpin reports whether all running warps are in loops that may be spin-waits.
 func allSpin(g *machine.Grid) bool {
 	return eachWarp(g, func(w *machine.Warp) bool { return warpSpins(w) })
 }
@@ -698,8 +692,8 @@ func warpSpins(w *machine.Warp) bool {
 	return true
 }
 
-// fallBack lets warp splits take turns from now on, where the policy does so when a launch does
-// not get on any more. It reports whether that is so, and some lanes could run.
+// fallBack switches to time slices for warp splits, if the policy does so when a launch makes no progress. It reports
+// whether it did and some lanes could run.
 func fallBack(g *machine.Grid) bool {
 	if !g.Reconverge.FallBackToTimeSlices || g.FallenBack {
 		return false
@@ -717,9 +711,8 @@ func fallBack(g *machine.Grid) bool {
 	return true
 }
 
-// hashGrid digests all that decides what happens next, but memory: of every thread in
-// flight position, registers and local memory; what waits at barriers; and which
-// warps have their turn next.
+// hashGrid hashes all state that determines the next steps, except memory: place, registers and local memory of each
+// thread, waits at barriers, and the next warp of each CTA.
 func hashGrid(g *machine.Grid, seed maphash.Seed) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
