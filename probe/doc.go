@@ -36,9 +36,8 @@
 // # Concurrency
 //
 // The sinks of different CTAs are called from several goroutines at a time, and so is Probe.CTA, unless the subscription is
-// InOrder. Calls for one sink, and calls of Probe.OnEvent, do not overlap. A probe must not change an event. A probe may call
-// the reading methods of the device of its launch; calls that change the device return interp.ErrInProbe. A probe that starts
-// a goroutine for such a call, and waits for it, waits for ever.
+// InOrder. Calls for one sink, and calls of Probe.OnEvent, do not overlap. A probe must not change an event. A probe must not
+// call methods of the device of its launch: they wait for the launch to end. The methods of Event answer in their place.
 //
 // # Compatibility
 //
