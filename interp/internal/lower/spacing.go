@@ -469,42 +469,50 @@ func (s *spacer) arithmetic(instr *node) (sum Spacing) {
 		}
 		return k
 	}
-	a, multiplied, form := operand(0), false, ""
-	if instr.sig.Fast != nil {
-		form = instr.sig.Fast.Name
-	}
-	switch form {
-	case "":
+	var multiplied bool
+	if a := operand(0); instr.sig.Fast == nil {
 		sum = s.selectSpacing(instr, a, operand(1))
-	case "move", "narrow":
-		sum = a
-	case "add":
-		sum = a.add(operand(1))
-	case "sub":
-		sum = a.add(operand(1).scale(-1))
-	case "neg", "not":
-		sum = a.scale(-1)
-	case "widen":
-		sum = a.widen()
-	case "mul":
-		sum, multiplied = s.productSpacing(instr, a, operand(1))
-	case "mad":
-		sum, multiplied = s.productSpacing(instr, a, operand(1))
-		sum = sum.add(operand(2))
-	case "mulwide":
-		sum, _ = s.productSpacing(instr, a.widen(), operand(1).widen())
-	case "madwide":
-		sum, _ = s.productSpacing(instr, a.widen(), operand(1).widen())
-		sum = sum.add(operand(2))
-	case "shl":
-		if n, ok := s.constantOperand(instr, 1); ok && 0 <= n && n < int64(instr.sig.Slot) {
-			sum, multiplied = a.scale(1<<n), true
-		}
+	} else {
+		sum, multiplied = s.fastSpacing(instr, a, operand)
 	}
 	if instr.sig.Slot == 32 {
-		return sum.narrow(multiplied || form == "narrow")
+		return sum.narrow(multiplied)
 	}
 	return sum
+}
+
+// fastSpacing returns the spacing of an operation with a fast form, and whether a result of 32 bits may have wrapped: it is a
+// multiple of an operand, or the low half of one.
+func (s *spacer) fastSpacing(instr *node, a Spacing, operand func(i int) Spacing) (sum Spacing, mayWrap bool) {
+	widths := instr.sig.Fast.Widths
+	switch instr.sig.Rule {
+	case ptx.AffineMove, ptx.AffineConvert:
+		if widths == affinetrack.Widening {
+			return a.widen(), false
+		}
+		return a, widths == affinetrack.Narrowing
+	case ptx.AffineAdd:
+		return a.add(operand(1)), false
+	case ptx.AffineSub:
+		return a.add(operand(1).scale(-1)), false
+	case ptx.AffineNeg, ptx.AffineNot:
+		return a.scale(-1), false
+	case ptx.AffineMul, ptx.AffineMad:
+		if widths == affinetrack.Widening {
+			sum, _ = s.productSpacing(instr, a.widen(), operand(1).widen())
+		} else {
+			sum, mayWrap = s.productSpacing(instr, a, operand(1))
+		}
+		if instr.sig.Rule == ptx.AffineMad {
+			sum = sum.add(operand(2))
+		}
+		return sum, mayWrap
+	case ptx.AffineShl:
+		if n, ok := s.constantOperand(instr, 1); ok && 0 <= n && n < int64(instr.sig.Slot) {
+			return a.scale(1 << n), true
+		}
+	}
+	return Spacing{}, false
 }
 
 // selectSpacing returns the spacing of an operation that selects one of its first two operands.
@@ -625,7 +633,7 @@ func (s *spacer) separateAfter(i int) {
 
 // untrackAll marks, if yes is set, all blocks that may be divergent as untracked: lanes may be together there that took
 // different paths from a branch. When lanes of a warp have waited for others, all lanes at the same place become one
-// warp split, including lanes that have not waited (warp.MergeSplits).
+// warp split, including lanes that have not waited (warp.mergeSplits).
 func (s *spacer) untrackAll(yes bool) {
 	if !yes || s.allUntracked {
 		return
