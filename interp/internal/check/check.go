@@ -338,7 +338,7 @@ func RecoverMismatch(w *machine.Warp) {
 		w.Fail(nil, w.Mask, probe.ErrMismatch, "%v: the end of a block fails: %v", probe.ErrMismatch, r)
 		return
 	}
-	pairs, others := k.Run.Pairs, ""
+	pairs, moreText := k.Run.Pairs, ""
 	for i := range pairs {
 		switch pairs[i].Reference.Op.Signature().Kind {
 		case code.Arithmetic, code.Read, code.Load:
@@ -353,10 +353,10 @@ func RecoverMismatch(w *machine.Warp) {
 		}
 	}
 	if n := len(pairs); n > 1 {
-		others = fmt.Sprintf(", or one of the %d instructions behind it,", n-1)
+		moreText = fmt.Sprintf(", or one of the %d instructions behind it,", n-1)
 	}
 	if w.Err == nil {
-		FailMismatch(w, &pairs[0], k.Lanes, "it%s fails: %v", others, r)
+		FailMismatch(w, &pairs[0], k.Lanes, "it%s fails: %v", moreText, r)
 	}
 }
 
@@ -432,7 +432,7 @@ func FailIdle(w *machine.Warp, p *machine.InstrPair, lanes uint32, lane int, old
 // its shadow, given their old contents. It overwrites *old with the old values of all lanes.
 func changedLanes[T mem.Slot](row, old *[regfile.Lanes]T, c, before *regfile.Compact, m uint32) uint32 {
 	alike := ((c.Mask^before.Mask)|(c.Materialised^before.Materialised))&m == 0 && (c.Mask&m == 0 || c.Base == before.Base && c.Stride == before.Stride)
-	if alike && DifferingLanes(row, old, m&^c.Mask|m&c.Materialised) == 0 {
+	if alike && differingLanes(row, old, m&^c.Mask|m&c.Materialised) == 0 {
 		return 0
 	}
 	for n := before.Mask; n != 0; n &= n - 1 {
@@ -521,8 +521,8 @@ func CheckEnd(w *machine.Warp, b *code.Block) {
 		lanes &= w.Mask
 	}
 	if got := engineEndLanes(w, b); got != lanes {
-		src, what := endInstr(w, b)
-		w.Fail(src, got^lanes, probe.ErrMismatch, "%v: %s is for lanes [%s], and should be for lanes [%s]", probe.ErrMismatch, what, probe.LaneList(got), probe.LaneList(lanes))
+		src, name := endInstr(w, b)
+		w.Fail(src, got^lanes, probe.ErrMismatch, "%v: %s is for lanes [%s], and should be for lanes [%s]", probe.ErrMismatch, name, probe.LaneList(got), probe.LaneList(lanes))
 		return
 	}
 	if len(end.EndReads) > 0 {
@@ -559,8 +559,8 @@ func compareEnd(w *machine.Warp, b *code.Block, list []machine.RowPair, lanes ui
 		for i := range list {
 			if bad := differences(f, g, &list[i], m); bad != 0 {
 				lane := bits.TrailingZeros32(bad)
-				src, what := endInstr(w, b)
-				w.Fail(src, uint64(bad)<<(32*h), probe.ErrMismatch, "%v: %s reads %s in lane %d, which should have %#x", probe.ErrMismatch, what, machine.LaneText(f, list[i].Row, lane), lane, machine.LaneValue(g, list[i].Reference, lane))
+				src, name := endInstr(w, b)
+				w.Fail(src, uint64(bad)<<(32*h), probe.ErrMismatch, "%v: %s reads %s in lane %d, which should have %#x", probe.ErrMismatch, name, machine.LaneText(f, list[i].Row, lane), lane, machine.LaneValue(g, list[i].Reference, lane))
 				return
 			}
 		}

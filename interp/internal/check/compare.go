@@ -26,9 +26,9 @@ func compareSources(w *machine.Warp, list []machine.RowPair) {
 		bad := uint32(0)
 		switch r.Reference.Slot {
 		case code.R:
-			bad = DifferingLanes(f.Src32(r.Row.Row), g.Row32(r.Reference.Row), m)
+			bad = differingLanes(f.Src32(r.Row.Row), g.Row32(r.Reference.Row), m)
 		case code.Q:
-			bad = DifferingLanes(f.Src64(r.Row.Row), g.Row64(r.Reference.Row), m)
+			bad = differingLanes(f.Src64(r.Row.Row), g.Row64(r.Reference.Row), m)
 		default:
 			bad = (f.SrcP(r.Row.Row) ^ g.Pred(r.Reference.Row)) & m
 		}
@@ -126,7 +126,7 @@ func compareAddresses(w *machine.Warp, p *machine.InstrPair) {
 		return
 	}
 	rows := &p.Reads[0]
-	if p.AddressChecked && !k.NativeFuncs && IsStillCompact(k, rows) {
+	if p.AddressChecked && !k.NativeFuncs && isStillCompact(k, rows) {
 		return
 	}
 	if bad := differences(k.EngineFile, k.ReferenceFile, rows, k.Lanes); bad != 0 {
@@ -138,9 +138,9 @@ func compareAddresses(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// IsStillCompact reports whether a register that was compact and equal to the reference is so still. Two neighbouring
+// isStillCompact reports whether a register that was compact and equal to the reference is so still. Two neighbouring
 // lanes suffice: base and stride follow from their values.
-func IsStillCompact(k *machine.WarpCheck, rows *machine.RowPair) bool {
+func isStillCompact(k *machine.WarpCheck, rows *machine.RowPair) bool {
 	c, lane := machine.ShadowAt(k.EngineFile, rows.Row.Slot, rows.Row.Row), bits.TrailingZeros32(k.Lanes)&31
 	next := lane
 	if k.Lanes&(k.Lanes-1) != 0 {
@@ -152,8 +152,8 @@ func IsStillCompact(k *machine.WarpCheck, rows *machine.RowPair) bool {
 	return c.Holds(k.Lanes) && c.At(lane)&width == machine.RowLane(k.ReferenceFile, rows.Reference, lane) && c.At(next)&width == machine.RowLane(k.ReferenceFile, rows.Reference, next)
 }
 
-// DifferingLanes returns the lanes of m in which two rows differ.
-func DifferingLanes[T mem.Slot](a, b *[regfile.Lanes]T, m uint32) (bad uint32) {
+// differingLanes returns the lanes of m in which two rows differ.
+func differingLanes[T mem.Slot](a, b *[regfile.Lanes]T, m uint32) (bad uint32) {
 	if *a == *b || bits.OnesCount32(m) > machine.MaxLaneByLane && m != regfile.Full && equalRows(a, b, m) {
 		return 0
 	}
@@ -233,7 +233,7 @@ func CompareResults(w *machine.Warp, list []machine.RowPair) {
 			c := f.Shadow32(rows.Row.Row)
 			kept += bits.OnesCount32(c.Mask & m)
 			if want := g.Row32(rows.Reference.Row); c.Mask&m == m && c.Materialised&m == 0 { // as nearly always
-				bad = LanesUnlikeShadow(want, c, m)
+				bad = lanesUnlikeShadow(want, c, m)
 			} else {
 				bad = lanesUnlikeFile(f.Src32(rows.Row.Row), want, c, m)
 			}
@@ -241,7 +241,7 @@ func CompareResults(w *machine.Warp, list []machine.RowPair) {
 			c := f.Shadow64(rows.Row.Row)
 			kept += bits.OnesCount32(c.Mask & m)
 			if want := g.Row64(rows.Reference.Row); c.Mask&m == m && c.Materialised&m == 0 {
-				bad = LanesUnlikeShadow(want, c, m)
+				bad = lanesUnlikeShadow(want, c, m)
 			} else {
 				bad = lanesUnlikeFile(f.Src64(rows.Row.Row), want, c, m)
 			}
@@ -270,10 +270,10 @@ func differences(f, g *regfile.File, rows *machine.RowPair, m uint32) uint32 {
 func lanesUnlikeFile[T mem.Slot](row, want *[regfile.Lanes]T, c *regfile.Compact, m uint32) (bad uint32) {
 	held := c.Mask & m
 	if held != 0 {
-		bad = LanesUnlikeShadow(want, c, held)
+		bad = lanesUnlikeShadow(want, c, held)
 	}
 	if in := m&^held | held&c.Materialised; in != 0 {
-		bad |= DifferingLanes(row, want, in)
+		bad |= differingLanes(row, want, in)
 	}
 	return bad
 }
@@ -311,9 +311,9 @@ func lanePair[T mem.Slot](a, b T) uint64 {
 	return (uint64(a)<<32|uint64(a))&twoLanes[1] | (uint64(b)<<32|uint64(b))&twoLanes[2]
 }
 
-// LanesUnlikeShadow returns the lanes i of m in which a row does not hold base + i·stride of a shadow. It returns m if
+// lanesUnlikeShadow returns the lanes i of m in which a row does not hold base + i·stride of a shadow. It returns m if
 // base or stride is not truncated to the slot.
-func LanesUnlikeShadow[T mem.Slot](row *[regfile.Lanes]T, c *regfile.Compact, m uint32) (bad uint32) {
+func lanesUnlikeShadow[T mem.Slot](row *[regfile.Lanes]T, c *regfile.Compact, m uint32) (bad uint32) {
 	base, stride := T(c.Base), T(c.Stride)
 	if uint64(base) != c.Base || uint64(stride) != c.Stride {
 		return m

@@ -40,14 +40,14 @@ func NewReference(c, ref *machine.Kernel) *machine.Reference {
 				r.Pairs[i] = append(r.Pairs[i], p)
 			}
 		}
-		FindUncheckedReads(r.Pairs[i])
+		findUncheckedReads(r.Pairs[i])
 		r.CheckedBlocks[i].EndGuard, r.CheckedBlocks[i].EndReads = ref.End(&ref.Blocks[i]).Guard, endReads(c, b, ref)
 	}
 	if len(c.Funcs) == 1 && !c.Funcs[0].Allocates { // calls and allocations read more than is listed
-		FindNeededResults(r)
+		findNeededResults(r)
 	}
 	for i, pairs := range r.Pairs {
-		r.CheckedBlocks[i].Runs = DivideIntoRuns(pairs, c.Instrs)
+		r.CheckedBlocks[i].Runs = divideIntoRuns(pairs, c.Instrs)
 		for j := range pairs {
 			single := newRun(pairs[j:j+1], c.Instrs)
 			pairs[j].SingleRun = &single
@@ -56,9 +56,9 @@ func NewReference(c, ref *machine.Kernel) *machine.Reference {
 	return r
 }
 
-// FindNeededResults leaves out results on the lanes that the reference does not need: they are read in their own block
+// findNeededResults leaves out results on the lanes that the reference does not need: they are read in their own block
 // only, on the lanes, and are never compared.
-func FindNeededResults(r *machine.Reference) {
+func findNeededResults(r *machine.Reference) {
 	wanted, in := map[code.Row]bool{}, map[code.Row]int{} // by row of the reference: whether it is, and the block that names it
 	for i, pairs := range r.Pairs {
 		written := map[code.Row]bool{}
@@ -108,10 +108,10 @@ func FindNeededResults(r *machine.Reference) {
 	}
 }
 
-// FindUncheckedReads finds the operands that a block has not compared yet when an instruction reads them. An
+// findUncheckedReads finds the operands that a block has not compared yet when an instruction reads them. An
 // instruction on the lanes may skip rows that were compared or copied in the block, if only instructions on the lanes
 // have named them since. An access may skip address registers that compact instructions of the block have left.
-func FindUncheckedReads(pairs []machine.InstrPair) {
+func findUncheckedReads(pairs []machine.InstrPair) {
 	rows, compact := newPairSet(), newPairSet()
 	for i := range pairs {
 		p := &pairs[i]
@@ -210,15 +210,15 @@ func (s *pairSet) without(list []machine.RowPair) (rest []machine.RowPair) {
 // maxRunLength is the maximum number of instructions of a run.
 const maxRunLength = 32
 
-// DivideIntoRuns divides a block into runs: neighbouring instructions without guards, none of which can block, that all
+// divideIntoRuns divides a block into runs: neighbouring instructions without guards, none of which can block, that all
 // execute on the lanes, once for engine and reference, or all otherwise. (In a mixed run, both would read a row that a
 // wrong compact instruction has spoiled.) Operands are compared before a run and results after it. So a run writes no
 // row twice, and no instruction of it writes an operand that must be compared for a later one.
-func DivideIntoRuns(pairs []machine.InstrPair, instrs []code.Instr) (runs []machine.InstrRun) {
+func divideIntoRuns(pairs []machine.InstrPair, instrs []code.Instr) (runs []machine.InstrRun) {
 	for rest := pairs; len(rest) > 0; {
 		first := &rest[0]
 		rows, refs := map[code.Row]bool{}, map[code.Row]bool{} // that are written
-		reconvergences := func(p *machine.InstrPair) bool {
+		canCombine := func(p *machine.InstrPair) bool {
 			if p.OnLanes != first.OnLanes || !p.Combinable || !first.Combinable || p.Guarded || first.Guarded {
 				return false
 			}
@@ -226,7 +226,7 @@ func DivideIntoRuns(pairs []machine.InstrPair, instrs []code.Instr) (runs []mach
 			return !slices.ContainsFunc(p.Writes, written) && !(p.OnLanes && slices.ContainsFunc(p.UncheckedReads, written))
 		}
 		n := 0
-		for n < min(len(rest), maxRunLength) && (n == 0 || reconvergences(&rest[n])) {
+		for n < min(len(rest), maxRunLength) && (n == 0 || canCombine(&rest[n])) {
 			for _, o := range rest[n].Writes {
 				rows[o.Row], refs[o.Reference] = true, true
 			}

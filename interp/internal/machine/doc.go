@@ -21,5 +21,5 @@
 //	exchange  machine code: export and import of warp state
 //	grid      CTAs in rounds, clusters, saved states
 //
-// Files to read first: launch.go (a launch and its device), warp.go and strand.go (a warp and its warp splits), cta.go, grid.go.
+// Files to read first: launch.go (a launch and its device), warp.go and split.go (a warp and its warp splits), cta.go, grid.go.
 package machine

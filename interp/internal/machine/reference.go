@@ -27,11 +27,11 @@ type InstrPair struct {
 	Combinable     bool  // the instruction may be in a run with others
 	Guarded        bool  // the reference or the checked code has a guard
 	Proved         bool  // a result is taken as uniform without a check of tags
-	AddressChecked bool  // the address of its access was compared earlier in the block: see FindUncheckedReads
+	AddressChecked bool  // the address of its access was compared earlier in the block: see findUncheckedReads
 	From, To       int32 // its pc and the next pc; both the same for a folded instruction
 
 	Reads            []RowPair
-	UncheckedReads   []RowPair   // part of Reads to compare before the instruction executes on lanes: see FindUncheckedReads
+	UncheckedReads   []RowPair   // part of Reads to compare before the instruction executes on lanes: see findUncheckedReads
 	Needed           []RowPair   // part of Writes that the reference needs if the instruction executes on lanes
 	OverwrittenReads uint64      // bit i: Reads[i] is a row that the run overwrites
 	Original         *code.Instr // Instr, or the folded instruction
@@ -42,7 +42,7 @@ type InstrPair struct {
 	OperationIndex            int32 // index in the Parts of its PTX instruction
 }
 
-// InstrRun is a sequence of instructions that execute together: see DivideIntoRuns.
+// InstrRun is a sequence of instructions that execute together: see divideIntoRuns.
 type InstrRun struct {
 	Pairs         []InstrPair
 	Instrs        []code.Instr // instructions of the checked code

@@ -23,7 +23,7 @@ func ExecuteBarrier(w *machine.Warp, b *code.Block) {
 	end := w.CTA.Code.End(b)
 	m := w.GuardedLanes(end.Guard)
 	if m == 0 {
-		JumpTo(w, b.Next)
+		jumpTo(w, b.Next)
 		return
 	}
 	op, in := &w.CTA.Code.Barriers[end.Side], w.SourceOf(end)
@@ -32,7 +32,7 @@ func ExecuteBarrier(w *machine.Warp, b *code.Block) {
 		return
 	}
 	first := bits.TrailingZeros64(m)
-	uniform := func(row int32, what string) (uint64, bool) {
+	uniform := func(row int32, text string) (uint64, bool) {
 		o := code.Row{Slot: code.R, Row: row}
 		v := w.ControlValue(o, first)
 		if o.Row < 0 { // a constant
@@ -40,7 +40,7 @@ func ExecuteBarrier(w *machine.Warp, b *code.Block) {
 		}
 		for rest := m; rest != 0; rest &= rest - 1 {
 			if w.ControlValue(o, bits.TrailingZeros64(rest)) != v {
-				w.Fail(in, m, probe.ErrBarrier, "%v: the %s differs between the lanes of warp %d", probe.ErrBarrier, what, w.ID)
+				w.Fail(in, m, probe.ErrBarrier, "%v: the %s differs between the lanes of warp %d", probe.ErrBarrier, text, w.ID)
 				return 0, false
 			}
 		}
@@ -132,7 +132,7 @@ func wakeSplit(w *machine.Warp, c *machine.WarpSplit) {
 // continueAt continues the running warp split at a block, if it has lanes left.
 func continueAt(w *machine.Warp, pc int32) {
 	if w.Mask != 0 {
-		JumpTo(w, pc)
+		jumpTo(w, pc)
 	} else {
 		scheduleSplit(w)
 	}
@@ -143,7 +143,7 @@ func warpBarrier(w *machine.Warp, b *code.Block) {
 	end := w.CTA.Code.End(b)
 	m := w.GuardedLanes(end.Guard)
 	if m == 0 {
-		JumpTo(w, b.Next)
+		jumpTo(w, b.Next)
 		return
 	}
 	src, member := w.SourceOf(end), code.Row{Slot: code.R, Row: end.A}
@@ -161,7 +161,7 @@ func warpBarrier(w *machine.Warp, b *code.Block) {
 		complete = absent == 0
 	}
 	if complete {
-		JumpTo(w, b.Next)
+		jumpTo(w, b.Next)
 		return
 	}
 	for rest := m; rest != 0; {
@@ -300,7 +300,7 @@ func completeBarrier(c *machine.CTA, bar *machine.CTABarrier) {
 				wakeSplit(w, split)
 			}
 		}
-		MergeSplits(w)
+		mergeSplits(w)
 		if w.Mask != 0 {
 			w.ShowWindow(w.Frame)
 			continue

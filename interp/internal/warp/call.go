@@ -21,7 +21,7 @@ func executeCall(w *machine.Warp, b *code.Block) {
 	end := w.CTA.Code.End(b)
 	m := w.GuardedLanes(end.Guard)
 	if m == 0 {
-		JumpTo(w, b.Next)
+		jumpTo(w, b.Next)
 		return
 	}
 	index := w.CTA.Code.Calls[end.Side].Target
@@ -300,7 +300,7 @@ func leaveFrame(w *machine.Warp) {
 		src := w.SourceOf(w.CTA.Code.End(callee.Call))
 		event.EmitSplit(w, probe.OnReturn, &w.WarpSplit, src, src.Writes)
 	}
-	JumpTo(w, c.PC)
+	jumpTo(w, c.PC)
 }
 
 // transferParams copies parameters or results for the lanes of m. The source is a place in the frame at srcBase or a

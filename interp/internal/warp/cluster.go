@@ -43,7 +43,7 @@ func passClusterBarrier(w *machine.Warp) {
 	for i := range w.WaitingSplits {
 		wakeSplit(w, &w.WaitingSplits[i])
 	}
-	MergeSplits(w)
+	mergeSplits(w)
 	w.State = machine.ReadyToRun
 	scheduleSplit(w)
 }

@@ -101,7 +101,7 @@ func executeCollectives(w *machine.Warp) {
 			}
 		}
 	}
-	MergeSplits(w)
+	mergeSplits(w)
 	if w.Mask != 0 {
 		w.ShowWindow(w.Frame)
 	}

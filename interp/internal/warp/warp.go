@@ -100,8 +100,8 @@ func trapStepLimit(w *machine.Warp) {
 	if MayWaitAt(w, &w.WarpSplit) {
 		t.Notes = append(t.Notes, "the loop may be a spin-wait; a deadlock is detected only in a round without stores, and other threads keep storing")
 	}
-	if what := async.AwaitedMbarrierText(w); what != "" {
-		t.Notes = append(t.Notes, what)
+	if text := async.AwaitedMbarrierText(w); text != "" {
+		t.Notes = append(t.Notes, text)
 	}
 	if rest := w.Live &^ w.Mask; rest != 0 {
 		t.Notes = append(t.Notes, w.Whereabouts(rest)...)
@@ -126,7 +126,7 @@ func executeEnd(w *machine.Warp, b *code.Block) {
 	}
 	switch end.Op {
 	case code.Jump:
-		JumpTo(w, b.Next)
+		jumpTo(w, b.Next)
 	case code.Branch:
 		executeBranch(w, w.GuardedLanes(end.Guard), b.Target, b)
 	case code.Return:
@@ -137,10 +137,10 @@ func executeEnd(w *machine.Warp, b *code.Block) {
 		m := w.GuardedLanes(end.Guard)
 		staying := w.Mask &^ m
 		if m != 0 {
-			EndLanes(w, w.CTA.Code.Source(end.Src), m)
+			endLanes(w, w.CTA.Code.Source(end.Src), m)
 		}
 		if staying != 0 {
-			JumpTo(w, b.Next)
+			jumpTo(w, b.Next)
 		} else {
 			scheduleSplit(w)
 		}
@@ -167,20 +167,20 @@ func executeBranch(w *machine.Warp, takenLanes uint64, target int32, b *code.Blo
 	}
 	switch {
 	case takenLanes == w.Mask || target == b.Next:
-		JumpTo(w, target)
+		jumpTo(w, target)
 	case takenLanes == 0:
-		JumpTo(w, b.Next)
+		jumpTo(w, b.Next)
 	case c.Block(target).EndsLanes && !waitsForLanesAt(w, target, b):
 		w.Count.DivergentBranches++
 		exitLanes(w, takenLanes, c.Block(target))
-		JumpTo(w, b.Next)
+		jumpTo(w, b.Next)
 	case c.Block(b.Next).EndsLanes && !waitsForLanesAt(w, b.Next, b):
 		w.Count.DivergentBranches++
 		exitLanes(w, w.Mask&^takenLanes, c.Block(b.Next))
-		JumpTo(w, target)
+		jumpTo(w, target)
 	default:
 		w.BranchGroups = [2]machine.BranchGroup{{PC: b.Next, Mask: w.Mask &^ takenLanes}, {PC: target, Mask: takenLanes}}
-		DivergeLanes(w, w.BranchGroups[:], b.Reconverge)
+		divergeLanes(w, w.BranchGroups[:], b.Reconverge)
 	}
 }
 
@@ -203,11 +203,11 @@ func markAtExit(w *machine.Warp, pc int32, lanes uint64) {
 	}
 }
 
-// DivergeLanes sends the active lanes to several blocks; they reconverge at block join.
-func DivergeLanes(w *machine.Warp, groups []machine.BranchGroup, join int32) {
+// divergeLanes sends the active lanes to several blocks; they reconverge at block reconvergeAt.
+func divergeLanes(w *machine.Warp, groups []machine.BranchGroup, reconvergeAt int32) {
 	w.Count.DivergentBranches++
 	countSplits(w, w.Mask, groups...)
-	w.Reconverger.Split(w, groups, join)
+	w.Reconverger.Split(w, groups, reconvergeAt)
 }
 
 // countSplits counts a split of lanes and emits its event.
@@ -240,11 +240,11 @@ func exitLanes(w *machine.Warp, lanes uint64, b *code.Block) {
 	w.Count.WarpInstructions++
 	w.Count.ThreadInstructions += n
 	w.Count.LaneSlots += n
-	EndLanes(w, src, lanes)
+	endLanes(w, src, lanes)
 }
 
-// EndLanes removes lanes that an instruction has ended from the warp.
-func EndLanes(w *machine.Warp, src *code.Source, lanes uint64) {
+// endLanes removes lanes that an instruction has ended from the warp.
+func endLanes(w *machine.Warp, src *code.Source, lanes uint64) {
 	event.EmitLanes(w, probe.OnExit, src, lanes)
 	w.Live &^= lanes
 	w.AtExit &^= lanes
@@ -271,13 +271,13 @@ func executeIndexed(w *machine.Warp, b *code.Block) {
 		}
 		groups = addToGroup(groups, targets[i], 1<<lane)
 	}
-	if offset := w.Mask &^ m; offset != 0 {
-		groups = addToGroup(groups, b.Next, offset)
+	if guardedOff := w.Mask &^ m; guardedOff != 0 {
+		groups = addToGroup(groups, b.Next, guardedOff)
 	}
 	event.EmitGroups(w, probe.OnBranch, w.SourceOf(end), m, groups...)
 	if len(groups) == 1 {
-		JumpTo(w, groups[0].PC)
+		jumpTo(w, groups[0].PC)
 		return
 	}
-	DivergeLanes(w, groups, b.Reconverge)
+	divergeLanes(w, groups, b.Reconverge)
 }

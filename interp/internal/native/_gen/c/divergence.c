@@ -1,4 +1,4 @@
-// Stencils for lanes of a warp that part at a branch and meet again, as reconvergence policy stack found it (joins.go and
+// Stencils for lanes of a warp that part at a branch and meet again, as reconvergence policy stack found it (reconvergence.go and
 // stack.go of package simt). What they know of ways and meetings is Go's again whenever machine code comes back.
 
 #include "rows.h"

@@ -64,8 +64,8 @@ func takeSplit(w *machine.Warp, i int) machine.WarpSplit {
 	return c
 }
 
-// JumpTo continues the running warp split at a block.
-func JumpTo(w *machine.Warp, pc int32) {
+// jumpTo continues the running warp split at a block.
+func jumpTo(w *machine.Warp, pc int32) {
 	if pc == w.ReconvergeAt || w.NotifyEveryBlock {
 		enterBlock(w, pc)
 		return
@@ -93,8 +93,8 @@ func findMergeable(w *machine.Warp, c *machine.WarpSplit) int {
 	return -1
 }
 
-// MergeSplits merges waiting warp splits that are at the same place in the same calls.
-func MergeSplits(w *machine.Warp) {
+// mergeSplits merges waiting warp splits that are at the same place in the same calls.
+func mergeSplits(w *machine.Warp) {
 	for i := len(w.WaitingSplits) - 1; i > 0; i-- {
 		c := w.WaitingSplits[i]
 		if k := findMergeable(w, &c); c.Wait == nil && k < i {

@@ -1,4 +1,4 @@
-package grid
+package check
 
 import (
 	"math/rand/v2"
@@ -6,7 +6,6 @@ import (
 	"testing"
 	"unsafe"
 
-	"gemu/interp/internal/check"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/machine"
 	"gemu/interp/internal/mem"
@@ -56,7 +55,7 @@ func TestSettle(t *testing.T) {
 		{"behind a collective", []machine.InstrPair{onLanes(d, a, b), voting, onLanes(d, a, b)}, []machine.RowPair{a, b}},
 		{"compact itself", []machine.InstrPair{onLanes(d, a, b), madeOf(code.CompactTwo, 0, d, a, b)}, []machine.RowPair{a, b}},
 	} {
-		check.FindUncheckedReads(e.block)
+		findUncheckedReads(e.block)
 		if got := e.block[len(e.block)-1].UncheckedReads; !slices.Equal(got, e.fresh) {
 			t.Errorf("%s: compared are %v, want %v", e.name, got, e.fresh)
 		}
@@ -95,9 +94,9 @@ func TestRuns(t *testing.T) {
 		{"a guard", []machine.InstrPair{compact(c, a, b), guarded, compact(d, a, b)}, []int{1, 1, 1}},
 		{"one that may wait", []machine.InstrPair{compact(c, a, b), waits, compact(d, a, b)}, []int{1, 1, 1}},
 	} {
-		check.FindUncheckedReads(x.block)
+		findUncheckedReads(x.block)
 		var runs []int
-		for _, r := range check.DivideIntoRuns(x.block, nil) {
+		for _, r := range divideIntoRuns(x.block, nil) {
 			runs = append(runs, len(r.Pairs))
 		}
 		if !slices.Equal(runs, x.runs) {
@@ -107,8 +106,8 @@ func TestRuns(t *testing.T) {
 
 	// What is kept, and what is compared.
 	block := []machine.InstrPair{compact(c, a, b), compact(d, c, b), compact(a, d, a), onLanes(e, a, b), onLanes(d, e, c)}
-	check.FindUncheckedReads(block)
-	runs := check.DivideIntoRuns(block, nil)
+	findUncheckedReads(block)
+	runs := divideIntoRuns(block, nil)
 	for i, want := range []struct {
 		len, sources, results int
 		kept                  bool
@@ -146,12 +145,12 @@ func TestUnwanted(t *testing.T) {
 	} {
 		r := &machine.Reference{Kernel: &machine.Kernel{Program: &code.Program{}}, Pairs: x.blocks, CheckedBlocks: make([]machine.CheckedBlock, len(x.blocks))}
 		for i := range x.blocks {
-			check.FindUncheckedReads(x.blocks[i])
+			findUncheckedReads(x.blocks[i])
 			r.Blocks = append(r.Blocks, code.Block{First: int32(i), Last: int32(i)})
 			r.Instrs = append(r.Instrs, code.Instr{})
 		}
 		r.CheckedBlocks[0].EndReads = x.ends
-		check.FindNeededResults(r)
+		findNeededResults(r)
 		if got := len(x.blocks[0][0].Needed) == 0; got != x.want {
 			t.Errorf("%s: unwanted %v, want %v", x.name, got, x.want)
 		}
@@ -180,7 +179,7 @@ func TestKnown(t *testing.T) {
 		{"read since", []machine.InstrPair{madeOf(code.CompactTwo, 0, a, b), madeOf(code.Materialised, 0, b, a)}, true},
 	} {
 		block := append(slices.Clone(x.block), load)
-		check.FindUncheckedReads(block)
+		findUncheckedReads(block)
 		if got := block[len(block)-1].AddressChecked; got != x.known {
 			t.Errorf("%s: known %v, want %v", x.name, got, x.known)
 		}
@@ -214,7 +213,7 @@ func TestStill(t *testing.T) {
 		}
 		*f.Shadow32(0) = regfile.Compact{Base: x.base, Stride: x.stride, Mask: x.held}
 		k := &machine.WarpCheck{CheckStep: machine.CheckStep{EngineFile: f, ReferenceFile: g, Lanes: x.lanes}}
-		if got := check.IsStillCompact(k, &rows); got != x.still {
+		if got := isStillCompact(k, &rows); got != x.still {
 			t.Errorf("%s: still %v, want %v", x.name, got, x.still)
 		}
 	}
@@ -257,14 +256,14 @@ func lanesDiffer[T mem.Slot](t *testing.T, random *rand.Rand) {
 				want |= 1 << i
 			}
 		}
-		if got := check.LanesUnlikeShadow(&row, &regfile.Compact{Base: uint64(base), Stride: uint64(stride)}, m); got != want&m {
+		if got := lanesUnlikeShadow(&row, &regfile.Compact{Base: uint64(base), Stride: uint64(stride)}, m); got != want&m {
 			t.Fatalf("differing from %#x + i·%#x for lanes %032b: %032b, want %032b", base, stride, m, got, want&m)
 		}
-		if got := check.DifferingLanes(&row, &same, m); got != want&m {
+		if got := differingLanes(&row, &same, m); got != want&m {
 			t.Fatalf("rows differ for lanes %032b: %032b, want %032b", m, got, want&m)
 		}
 	}
-	if got := check.LanesUnlikeShadow(new([regfile.Lanes]uint32), &regfile.Compact{Base: 1 << 32}, 5); got != 5 {
+	if got := lanesUnlikeShadow(new([regfile.Lanes]uint32), &regfile.Compact{Base: 1 << 32}, 5); got != 5 {
 		t.Errorf("a base that is not reduced differs in lanes %b, want all of 101", got)
 	}
 }

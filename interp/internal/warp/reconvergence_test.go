@@ -1,4 +1,4 @@
-package grid
+package warp
 
 import (
 	"math/rand/v2"
@@ -6,19 +6,18 @@ import (
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/machine"
-	"gemu/interp/internal/warp"
 )
 
-// Every lane runs along its own path, and diverged lanes meet at the join, all but
-// those that have ended; warp splits are disjoint and none is empty.
-func TestJoins(t *testing.T) {
+// TestReconvergence sends lanes along random paths. Diverged lanes must reconverge at their reconvergence point, without the
+// lanes that have ended, and warp splits must be disjoint and not empty.
+func TestReconvergence(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		const exit = 1000
 		fr := &machine.Frame{Func: &code.Func{}}
-		w := &machine.Warp{CTA: &machine.CTA{}, Reconverger: new(warp.Stack), WarpProgress: machine.WarpProgress{Live: 0xffffffff}, ShownFrame: fr}
-		warp.ResumeSplit(w, machine.WarpSplit{Mask: w.Live, Frame: fr})
-		expected := map[int32]uint64{} // lanes at each join
+		w := &machine.Warp{CTA: &machine.CTA{}, Reconverger: new(Stack), WarpProgress: machine.WarpProgress{Live: 0xffffffff}, ShownFrame: fr}
+		ResumeSplit(w, machine.WarpSplit{Mask: w.Live, Frame: fr})
+		expected := map[int32]uint64{} // lanes at each reconvergence point
 		next := int32(1)
 		for step := 0; w.PC != exit; step++ {
 			all := uint64(0)
@@ -33,23 +32,23 @@ func TestJoins(t *testing.T) {
 			}
 			takenLanes := r.Uint64() & w.Mask
 			if step < 20 && takenLanes != 0 && takenLanes != w.Mask && r.IntN(3) > 0 {
-				join := next + 500
+				point := next + 500
 				if w.Reconvergence != nil && r.IntN(3) == 0 {
-					join = w.Reconvergence.PC // a branch whose paths meet where the outer ones do
+					point = w.Reconvergence.PC // that of the outer branch
 				} else {
-					expected[join] = w.Mask
+					expected[point] = w.Mask
 				}
-				warp.DivergeLanes(w, []machine.BranchGroup{{PC: next + 1, Mask: w.Mask &^ takenLanes}, {PC: next, Mask: takenLanes}}, join)
+				divergeLanes(w, []machine.BranchGroup{{PC: next + 1, Mask: w.Mask &^ takenLanes}, {PC: next, Mask: takenLanes}}, point)
 				next += 2
 				continue
 			}
 			if r.IntN(8) == 0 && w.Mask&(w.Mask-1) != 0 {
-				warp.EndLanes(w, nil, w.Mask&-w.Mask)
+				endLanes(w, nil, w.Mask&-w.Mask)
 			}
 			if w.Reconvergence == nil {
-				warp.JumpTo(w, exit)
+				jumpTo(w, exit)
 			} else {
-				warp.JumpTo(w, w.Reconvergence.PC)
+				jumpTo(w, w.Reconvergence.PC)
 			}
 		}
 		if w.Mask != w.Live || len(w.WaitingSplits) != 0 {

@@ -1,10 +1,9 @@
-package grid
+package machine
 
 import (
 	"fmt"
 	"testing"
 
-	"gemu/interp/internal/machine"
 	"gemu/interp/internal/mem"
 )
 
@@ -12,10 +11,10 @@ import (
 // known by name, all by their handles, and memory is taken by few.
 func TestObjects(t *testing.T) {
 	const n = 20000
-	var l machine.Objects
+	var l Objects
 	var handles []uint64
 	for i := range n {
-		handles = append(handles, l.Add(&machine.Object{Name: fmt.Sprint(i)}))
+		handles = append(handles, l.Add(&Object{Name: fmt.Sprint(i)}))
 	}
 	for i, h := range handles {
 		if i%2 == 0 {
@@ -28,7 +27,7 @@ func TestObjects(t *testing.T) {
 		switch {
 		case !l.WasFreed(h):
 			t.Fatalf("nobody has had handle %d", i)
-		case obj == nil && (i%2 == 1 || i >= n-2*machine.MaxFreedObjects):
+		case obj == nil && (i%2 == 1 || i >= n-2*MaxFreedObjects):
 			t.Fatalf("object %d is not known", i)
 		case obj != nil && (obj.Name != fmt.Sprint(i) || obj.Freed.Load() != (i%2 == 0)):
 			t.Fatalf("object %d is %q, freed is %v", i, obj.Name, obj.Freed.Load())
@@ -40,16 +39,16 @@ func TestObjects(t *testing.T) {
 		}
 	}
 	live, known := 0, 0
-	l.Each(func(uint64, *machine.Object) { live++ })
+	l.Each(func(uint64, *Object) { live++ })
 	l.Objects.Range(func(any, any) bool { known++; return true })
-	if live != n/2 || known != n/2+machine.MaxFreedObjects {
-		t.Errorf("%d objects and %d more, want %d and %d", live, known-live, n/2, machine.MaxFreedObjects)
+	if live != n/2 || known != n/2+MaxFreedObjects {
+		t.Errorf("%d objects and %d more, want %d and %d", live, known-live, n/2, MaxFreedObjects)
 	}
 }
 
 func BenchmarkObjects(b *testing.B) {
-	var l machine.Objects
-	h := l.Add(&machine.Object{})
+	var l Objects
+	h := l.Add(&Object{})
 	b.Run("get", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -58,7 +57,7 @@ func BenchmarkObjects(b *testing.B) {
 	})
 	b.Run("add", func(b *testing.B) {
 		for b.Loop() {
-			l.Free(l.Add(&machine.Object{}))
+			l.Free(l.Add(&Object{}))
 		}
 	})
 }

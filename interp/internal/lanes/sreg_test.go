@@ -1,10 +1,9 @@
-package grid
+package lanes
 
 import (
 	"testing"
 
 	"gemu/affinetrack"
-	"gemu/interp/internal/lanes"
 	"gemu/interp/internal/lower"
 	"gemu/ptx"
 )
@@ -29,7 +28,7 @@ func TestThreadSpacing(t *testing.T) {
 
 func spacingOf(t *testing.T, block ptx.Dim3, width int) {
 	t.Helper()
-	got := lanes.ThreadSpacing(block, width)
+	got := ThreadSpacing(block, width)
 	for d := range 3 {
 		whole, half := worstOf(t, block, width, d, 32), worstOf(t, block, width, d, 16)
 		want := lower.Spacing{}
