@@ -1,7 +1,7 @@
 package exchange
 
-// This file is check mode as machine code: what package native executes in both ways, and Go what it has not, or
-// what differs.
+// This file runs check mode in machine code: package native executes the instructions that it has, for the engine and
+// for the reference, and Go executes the others and reports differences.
 
 import (
 	"math/bits"
@@ -17,11 +17,12 @@ import (
 	"gemu/regfile"
 )
 
-// ReferenceAdjoins reports whether the registers of the reference lie behind those of the kernel: unless it calls functions, whose
-// would lie there.
+// ReferenceAdjoins reports whether the registers of the reference lie after the registers of the kernel. Kernels that
+// call functions have the functions' registers there.
 func ReferenceAdjoins(c *machine.Kernel) bool { return c.CheckReference != nil && len(c.Funcs) == 1 }
 
-// NativeCheck is a kernel beside its reference as machine code; nil if the reference's registers are elsewhere.
+// NativeCheck returns the machine code of a kernel beside its reference; nil if the registers of the reference lie
+// elsewhere.
 func NativeCheck(c *machine.Kernel) *native.Check {
 	if !ReferenceAdjoins(c) {
 		return nil
@@ -39,7 +40,7 @@ func NativeCheck(c *machine.Kernel) *native.Check {
 	})
 }
 
-// stepOf is a pair for package native.
+// stepOf returns a pair of instructions as package native describes it.
 func stepOf(c *machine.Kernel, p *machine.InstrPair) native.Step {
 	s := native.Step{PC: p.From, Instr: p.Instr, Ref: p.Reference, Reads: nativePairs(p.Reads), Writes: nativePairs(p.Writes), ComparedFirst: nativePairs(p.UncheckedReads), Copied: nativePairs(p.Needed), Overwritten: p.OverwrittenReads, ProvedUniform: p.Proved, AddressCompared: p.AddressChecked}
 	kind := p.Reference.Op.Signature().Kind
@@ -72,7 +73,7 @@ func nativePairs(list []machine.RowPair) []native.Pair {
 	return out
 }
 
-// NewCheckRunner has the machine code of a kernel beside its reference run check mode.
+// NewCheckRunner returns a runner that executes check mode in machine code.
 func (MachineCode) NewCheckRunner() machine.Runner { return NativeCheckRunner{} }
 
 type NativeCheckRunner struct{}
@@ -123,13 +124,13 @@ func (NativeCheckRunner) Run(w *machine.Warp, budget int) machine.Reason {
 	}
 }
 
-// filesAdjoin reports whether the rows of the reference lie behind those of the program.
+// filesAdjoin reports whether the rows of the reference lie after the rows of the kernel.
 func filesAdjoin(w *machine.Warp) bool {
 	return w.Files[0].IsFollowedBy(&w.Check.Files[0], w.CTA.Code.Entry.Frame)
 }
 
-// checkRoom says where machine code counts, and where it notes what was there before: that is needed in a step alone, and the
-// same for all warps of a CTA.
+// checkRoom sets the buffers of machine code for counts and for saved values. Values are needed within a step only, so
+// all warps of a CTA share one buffer.
 func checkRoom(w *machine.Warp) {
 	k := w.CTA.Warps[0].Check
 	if k.NativeNotes == nil {
@@ -139,7 +140,7 @@ func checkRoom(w *machine.Warp) {
 	w.Exported.SetCheckBuffers(k.NativeNotes, unsafe.Pointer(&w.Count.Engine))
 }
 
-// executeInGo executes a step of a block that machine code has not executed, or compares what it has found to differ.
+// executeInGo executes a step that machine code does not have, or repeats the comparison of a step that differs.
 func executeInGo(w *machine.Warp, b *code.Block, i int, reason native.Reason) {
 	defer check.RecoverMismatch(w)
 	pairs := w.Check.Pairs[b.Index]
@@ -153,14 +154,14 @@ func executeInGo(w *machine.Warp, b *code.Block, i int, reason native.Reason) {
 	}
 }
 
-// endInGo compares what decides how a block ends.
+// endInGo compares the guard and the operands of a block's end.
 func endInGo(w *machine.Warp, b *code.Block) {
 	defer check.RecoverMismatch(w)
 	check.CheckEnd(w, b)
 }
 
-// repeatInGo compares what machine code has left: the program has executed an instruction, and, if it is not halfway,
-// the reference has.
+// repeatInGo compares a step in Go. Machine code has executed the instruction of the engine and, unless it stopped
+// halfway, of the reference.
 func repeatInGo(w *machine.Warp, p *machine.InstrPair, reason native.Reason) {
 	w.SelectHalf(0, uint32(w.Mask))
 	k := w.Check
@@ -210,7 +211,7 @@ func repeatInGo(w *machine.Warp, p *machine.InstrPair, reason native.Reason) {
 	}
 }
 
-// readNativeNotes has operands that an instruction overwrites be what machine code has noted of them.
+// readNativeNotes copies overwritten operands from the values that machine code has saved.
 func readNativeNotes(k *machine.WarpCheck, p *machine.InstrPair) {
 	for n := p.OverwrittenReads; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros64(n)
@@ -221,7 +222,7 @@ func readNativeNotes(k *machine.WarpCheck, p *machine.InstrPair) {
 	}
 }
 
-// readOperandsBefore has what was in memory where idle lanes would store be what machine code has noted of that.
+// readOperandsBefore copies the memory of idle lanes from the values that machine code has saved.
 func readOperandsBefore(w *machine.Warp, p *machine.InstrPair) {
 	k, a := w.Check, w.AccessOf(p.Instr)
 	for n := k.Idle; n != 0; n &= n - 1 {
@@ -230,8 +231,7 @@ func readOperandsBefore(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// compareNoted compares what machine code has noted of results with what lanes have now that do not execute
-// the instruction.
+// compareNoted compares the results that machine code has saved for idle lanes with their present values.
 func compareNoted(w *machine.Warp, p *machine.InstrPair) {
 	k := w.Check
 	for i := range p.Writes {

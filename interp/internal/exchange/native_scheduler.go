@@ -1,7 +1,8 @@
 package exchange
 
-// This file enters the warp scheduler of machine code and copies its state back. There, a warp that waits at a barrier or ends
-// is followed by the next warp, in the order and with the budget of cta.run. doc.go of package native draws the states.
+// This file enters the warp scheduler of machine code and copies its state back. There, a warp that waits at a barrier
+// or ends is followed by the next warp, in the order and with the budget of runWarps of package grid. doc.go of package
+// native draws the states.
 
 import (
 	"slices"

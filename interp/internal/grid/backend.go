@@ -6,20 +6,21 @@ import (
 	"gemu/interp/internal/observe"
 )
 
-// checkingBackend is a backend that runs check mode itself. What it leaves to Go is the portable one's.
+// checkingBackend is a backend with a runner for check mode of its own. Instructions that it leaves to Go run on the
+// portable functions.
 type checkingBackend interface{ NewCheckRunner() machine.Runner }
 
-// compiler is a backend that makes something of a launch's code, when it is needed or ahead of that.
+// compiler is a backend that compiles a launch's code ahead of its first use.
 type compiler interface{ Compile(g *machine.Grid) }
 
-// CompileNative has the backend make what it will need first.
+// CompileNative compiles the code that the backend will need first.
 func CompileNative(g *machine.Grid) {
 	if b, ok := g.Backend.(compiler); ok {
 		b.Compile(g)
 	}
 }
 
-// runnerOf is what runs the warps of a CTA: their backend, or what asks it for spans.
+// runnerOf returns the runner of a CTA's warps: the backend, or a runner that calls its Span.
 func runnerOf(c *machine.CTA) machine.Runner {
 	switch {
 	case c.Stream != nil:

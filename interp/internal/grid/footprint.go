@@ -1,8 +1,8 @@
 package grid
 
-// This file bounds the CTAs in flight by the memory of the host that they can take. The
-// bound follows from the launch and the settings, never from what the host has free: the
-// schedule, and so what a kernel can see of it, is the same on every host.
+// This file bounds the number of CTAs in flight by the host memory that they can take. The bound depends on the launch
+// and the settings, never on the free memory of the host: the schedule, and so every effect that a kernel can see, is
+// the same on every host.
 
 import (
 	"slices"
@@ -15,10 +15,11 @@ import (
 	"gemu/ptx"
 )
 
-// rowBytes is what a row of 32-bit registers or local memory takes.
+// rowBytes is the size in bytes of a row of 32-bit registers or of local memory.
 const rowBytes = 32 * 4
 
-// computeNeeds is found out for the first launch. The limit of the stack is the device's, and so the same for all.
+// computeNeeds computes the needs of a kernel at its first launch. The stack limit is the device's, and so the same for
+// all launches.
 func computeNeeds(c *machine.Kernel, stackWords int) *machine.MemoryNeeds {
 	if c.MemoryNeeds == nil {
 		c.MemoryNeeds = &machine.MemoryNeeds{
@@ -30,8 +31,8 @@ func computeNeeds(c *machine.Kernel, stackWords int) *machine.MemoryNeeds {
 	return c.MemoryNeeds
 }
 
-// Footprint is the most memory of the host that a CTA of the grid can take, in bytes:
-// registers, local memory, shared memory and tensor memory, and asynchronous effects that are to come.
+// Footprint returns the maximum host memory of a CTA of the grid, in bytes: registers, local memory, shared memory,
+// tensor memory, and pending asynchronous effects.
 func Footprint(g *machine.Grid) uint64 {
 	n := computeNeeds(g.Kernel, g.StackWords)
 	width := g.Kernel.Width
@@ -54,8 +55,8 @@ func Footprint(g *machine.Grid) uint64 {
 	return kept + shadows*g.SharedLen + uint64(halves)*(shadows*perHalf+uint64(unsafe.Sizeof(machine.Warp{})))
 }
 
-// MinMemory is memory of the host that each CTA of the grid takes from its beginning: registers and local memory of the kernel itself,
-// and shared memory, in bytes.
+// MinMemory returns the host memory that each CTA takes from its beginning, in bytes: shared memory, and registers and
+// local memory of the kernel itself.
 func MinMemory(g *machine.Grid) uint64 {
 	fn := g.Kernel.Entry
 	width := g.Kernel.Width
@@ -64,11 +65,9 @@ func MinMemory(g *machine.Grid) uint64 {
 	return g.SharedLen + uint64(halves)*uint64(words)*rowBytes
 }
 
-// maxDepthWords is how many words of registers and local memory a thread can have in use, from
-// the frame of a function on: those of the longest chain of calls. Where that has no
-// end that is known here, by recursion, pointers or alloca, it is the limit, which a
-// thread cannot pass. seen has the functions that were looked at; one that is being
-// looked at is in it with the limit.
+// maxDepthWords returns the maximum number of words of registers and local memory of a thread, from the frame of a
+// function on: those of the longest chain of calls. Where recursion, pointers or alloca leave the chain unbounded, it
+// returns the stack limit. seen holds the functions computed so far; a function under way is in it with the limit.
 func maxDepthWords(c *machine.Kernel, fn *code.Func, limit int, seen map[*code.Func]int) int {
 	if n, ok := seen[fn]; ok {
 		return n
@@ -93,7 +92,7 @@ func maxDepthWords(c *machine.Kernel, fn *code.Func, limit int, seen map[*code.F
 	return seen[fn]
 }
 
-// MaxInFlight is how many CTAs of the grid may be in flight at once, at least one.
+// MaxInFlight returns the maximum number of CTAs of the grid in flight, at least one.
 func MaxInFlight(g *machine.Grid) int {
 	return int(max(g.Device.HostMemory/Footprint(g), 1))
 }

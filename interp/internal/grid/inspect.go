@@ -1,6 +1,6 @@
 package grid
 
-// This file shows where a launch that has paused is.
+// This file reports the warp splits of a paused launch.
 
 import (
 	"gemu/interp/internal/code"
@@ -10,7 +10,7 @@ import (
 	"gemu/ptx"
 )
 
-// WarpSplits are those of the CTAs in flight, by CTA and warp.
+// WarpSplits returns the warp splits of the CTAs in flight, by CTA and warp.
 func WarpSplits(g *machine.Grid) (list []probe.WarpSplit) {
 	for i := range g.Flights {
 		c := g.Flights[i].CTA
@@ -27,8 +27,8 @@ func WarpSplits(g *machine.Grid) (list []probe.WarpSplit) {
 	return list
 }
 
-// WaitingSplits are lanes of the CTAs in flight that wait, each lot before an instruction where others are
-// to meet them: they are in no warp split.
+// WaitingSplits returns lanes of the CTAs in flight that wait at a reconvergence point, in groups. They are in no warp
+// split.
 func WaitingSplits(g *machine.Grid) (list []probe.WarpSplit) {
 	for i := range g.Flights {
 		c := g.Flights[i].CTA
@@ -78,7 +78,7 @@ type splitMachine struct {
 	src   *code.Source // the next instruction; nil if there is none
 }
 
-// Read reads a register of the function that the warp split is in.
+// Read reads a register of the function in which the warp split is.
 func (m *splitMachine) Read(r ptx.RegID) (v probe.Value, ok bool) {
 	if m.src == nil {
 		return probe.Value{}, false

@@ -8,8 +8,8 @@ import (
 	"gemu/ptx"
 )
 
-// Lowering is how the launch's kernel has to be lowered. In check mode the code of affine
-// mode runs beside a reference; operations, of which probes are told, are the reference's.
+// Lowering returns the options by which the launch's kernel must be lowered. In check mode the code of affine mode has
+// a reference; the operations that probes receive are those of the reference.
 func Lowering(l *machine.Launch) lower.Options {
 	opt := lower.Options{
 		Width: l.WarpSize, Pack: true, Reference: l.Mode == machine.Check || event.SubscribesToOperations(l.Probes),

@@ -1,7 +1,6 @@
 package grid
 
-// This file runs kernels over memory of the host, which need not be there, and
-// which the host may take away while they run.
+// This file runs kernels over memory of the host that may be missing, and that the host may unmap meanwhile.
 
 import (
 	"math/bits"
@@ -15,8 +14,7 @@ import (
 	"gemu/probe"
 )
 
-// runGuarded runs a CTA like run. A fault of the host at memory that is mapped into
-// the device becomes a trap.
+// runGuarded is runCTA with a trap in place of a host fault at memory that is mapped into the device.
 func runGuarded(c *machine.CTA, budget int, ordered bool) (s machine.CTAStatus) {
 	defer c.ImportAll()
 	if addr, faulted := hostfault.Catch(func() { s = runCTA(c, budget, ordered) }); faulted {
@@ -25,8 +23,8 @@ func runGuarded(c *machine.CTA, budget int, ordered bool) (s machine.CTAStatus) 
 	return s
 }
 
-// hostFault is the trap of an access to mapped memory that is not there, or not to
-// be written. The instruction is found by its address.
+// hostFault returns the trap of an access to mapped memory that is missing or read-only. It finds the instruction by
+// the address.
 func hostFault(c *machine.CTA, addr uint64) *probe.Trap {
 	w := &c.Warps[c.NextWarp]
 	a := c.Grid.Device.Memory.Find(addr)
@@ -44,19 +42,18 @@ func hostFault(c *machine.CTA, addr uint64) *probe.Trap {
 	return t
 }
 
-// readable reports whether there is memory of the host at an address.
+// readable reports whether the host has memory at an address.
 func readable(p unsafe.Pointer) bool {
 	_, faulted := hostfault.Catch(func() { readProbe.Store(uint32(mem.LoadBits(p, 1))) })
 	return !faulted
 }
 
-// readProbe keeps the read of readable from being left out.
+// readProbe keeps the compiler from removing the read of readable.
 var readProbe atomic.Uint32
 
-// culpritOf finds the memory instruction of the warp's block that accesses the host's
-// address, or stores there, and the lanes that do. If a later instruction of the
-// block has used a register for something else, as only one that did not fault can
-// have, none may be found: then it is the block and all its lanes.
+// culpritOf finds the memory instruction of the warp's block that accesses, or stores to, an address of the host, and
+// its lanes. If a later instruction of the block has overwritten the address register, it may find none; then it
+// returns the block's first instruction and all lanes.
 func culpritOf(w *machine.Warp, addr uint64, stored bool) (src *code.Source, lanes uint64) {
 	b := w.CTA.Code.Block(w.PC)
 	for pc := b.First; pc < b.Last; pc++ {

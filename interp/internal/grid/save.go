@@ -1,6 +1,6 @@
 package grid
 
-// This file saves and restores a launch that has paused: all that decides how it goes on.
+// This file saves and restores a paused launch: all state that determines how it continues.
 
 import (
 	"maps"
@@ -45,8 +45,8 @@ func Save(g *machine.Grid) (*machine.State, error) {
 	return s, nil
 }
 
-// Restore makes the launch what it was when the state was saved, which can be restored
-// again. What kernels have printed since stays printed.
+// Restore sets the launch back to a saved state, which can be restored again. Output that kernels have printed since
+// stays printed.
 func Restore(g *machine.Grid, s *machine.State) error {
 	if err := g.Device.Memory.Restore(s.Memory); err != nil {
 		return err
@@ -74,7 +74,7 @@ func Restore(g *machine.Grid, s *machine.State) error {
 	return nil
 }
 
-// Release gives up a state: it is not restored any more.
+// Release frees a state, which must not be restored any more.
 func Release(g *machine.Grid, s *machine.State) {
 	if s.Released {
 		return
@@ -91,11 +91,11 @@ func Release(g *machine.Grid, s *machine.State) {
 	s.Flights = nil
 }
 
-// StateBytes is how many bytes the states have that were saved and not released.
+// StateBytes returns the number of bytes of all states that were saved and not released.
 func StateBytes(g *machine.Grid) uint64 { return g.StateBytes + g.Device.Memory.StateBytes() }
 
-// reusableFlights is the CTAs in flight in contexts that stay what they are: those of a state from
-// which they have not changed since, or new ones.
+// reusableFlights returns the CTAs in flight with contexts that do not change: contexts of a state since which the CTA
+// has not changed, or new copies.
 func reusableFlights(g *machine.Grid, last []machine.Flight) []machine.Flight {
 	flights := slices.Clone(g.Flights)
 	for i := 0; i < len(flights); i += g.ClusterSize {
@@ -118,7 +118,7 @@ func reusableFlights(g *machine.Grid, last []machine.Flight) []machine.Flight {
 	return flights
 }
 
-// copyFlights is CTAs in flight in contexts of their own.
+// copyFlights returns the CTAs in flight with contexts of their own.
 func copyFlights(g *machine.Grid, flights []machine.Flight) []machine.Flight {
 	flights = slices.Clone(flights)
 	for i := 0; i < len(flights); i += g.ClusterSize {
@@ -129,7 +129,7 @@ func copyFlights(g *machine.Grid, flights []machine.Flight) []machine.Flight {
 	return flights
 }
 
-// copyContexts gives the CTAs of a cluster contexts of their own.
+// copyContexts returns contexts of their own for the CTAs of a cluster.
 func copyContexts(g *machine.Grid, flights []machine.Flight) {
 	from := flights[0].CTA.Cluster
 	ctas := make([]*machine.CTA, g.ClusterSize)
@@ -153,7 +153,7 @@ func copyContexts(g *machine.Grid, flights []machine.Flight) {
 	}
 }
 
-// clusterBytes is what the CTAs take of the host's memory, without what they have issued.
+// clusterBytes returns the host memory of a cluster's CTAs in bytes, without asynchronous effects.
 func clusterBytes(cl *machine.Cluster) (n uint64) {
 	for _, c := range cl.CTAs {
 		n += uint64(len(c.Shared) + len(c.SharedMem.Shadow))
@@ -174,7 +174,7 @@ func clusterBytes(cl *machine.Cluster) (n uint64) {
 	return n
 }
 
-// copyCTA makes the context that of a CTA that has another.
+// copyCTA copies a CTA from another context into this one.
 func copyCTA(c *machine.CTA, other *machine.CTA) {
 	saved := *c
 	*c = *other
@@ -214,7 +214,7 @@ func copyCTA(c *machine.CTA, other *machine.CTA) {
 	}
 }
 
-// assumeState makes the warp what another is, of another context.
+// assumeState copies the state of a warp of another context.
 func assumeState(w *machine.Warp, other *machine.Warp, m *splitCopier) {
 	saved := *w
 	*w = *other
@@ -244,7 +244,7 @@ func assumeState(w *machine.Warp, other *machine.Warp, m *splitCopier) {
 	w.ShowWindow(m.frame(other.ShownFrame))
 }
 
-// splitCopier is what has become of objects of one context in another.
+// splitCopier maps frames and reconvergence points of one context to their copies in another.
 type splitCopier struct {
 	frames         map[*machine.Frame]*machine.Frame
 	reconvergences map[*machine.Reconvergence]*machine.Reconvergence

@@ -1,12 +1,10 @@
 package lanes
 
-// This file executes instructions in affine mode, as plan.go has chosen: on
-// compact operands if the tags say that they are for the lanes at hand, otherwise
-// on the lanes, after what is compact has been written to them (expanded).
+// This file executes instructions in affine mode, as the plan says: on compact operands if their shadows hold for the
+// active lanes, otherwise on the lanes, after the operands are materialised.
 //
-// Results stay compact under divergence, for the lanes that computed them. Where
-// such a result overwrites a compact value that other lanes still need, it is
-// expanded for them first (lazy expansion, Kim et al. 2013, section 4.3).
+// Results stay compact under divergence, for the lanes that computed them. If such a result overwrites a compact value
+// that other lanes still need, the value is materialised for them first (lazy expansion, Kim et al. 2013, section 4.3).
 
 import (
 	"unsafe"
@@ -21,8 +19,7 @@ import (
 	"gemu/regfile"
 )
 
-// affineGeneric executes an instruction on the lanes, after expanding what it
-// reads.
+// affineGeneric executes an instruction on the lanes, after materialising its operands.
 func affineGeneric(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if instr.Plan.Materialise != 0 {
 		expandSources(w, f, instr, m)
@@ -39,7 +36,7 @@ func affineGeneric(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 	}
 }
 
-// expandSources expands what the instruction reads that may be only in shadows.
+// expandSources materialises the operands of an instruction that may be in shadows only.
 func expandSources(w *machine.Warp, f *regfile.File, instr *code.Instr, m uint32) {
 	s := &code.Signatures[instr.Op]
 	e := instr.Plan.Materialise
@@ -78,8 +75,7 @@ func expandSources(w *machine.Warp, f *regfile.File, instr *code.Instr, m uint32
 	}
 }
 
-// dropShadows records that the lanes of m have the results of the instruction in their
-// rows.
+// dropShadows records that the results of the instruction are in rows for the lanes of m.
 func dropShadows(w *machine.Warp, f *regfile.File, instr *code.Instr, m uint32) {
 	s := &code.Signatures[instr.Op]
 	if s.Side == code.FragmentSide {
@@ -105,7 +101,7 @@ func dropShadows(w *machine.Warp, f *regfile.File, instr *code.Instr, m uint32) 
 	}
 }
 
-// keepCompact makes a register compact for the lanes of m.
+// keepCompact stores a compact result for the lanes of m.
 func keepCompact(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, row code.Row, v affinetrack.Value, m uint32) {
 	c := machine.ShadowOf(f, row)
 	if v = v.Truncate(row.Slot.Bits()); m != regfile.Full && machine.ValueOfShadow(c) == v {
@@ -121,7 +117,7 @@ func keepCompact(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, row
 	}
 }
 
-// keepProved makes a register uniform for all lanes there are.
+// keepProved stores a uniform result for all lanes.
 func keepProved(f *regfile.File, instr *code.Instr, base uint64, m uint32) {
 	d := code.Row{Slot: code.Signatures[instr.Op].Dst, Row: instr.D}
 	*machine.ShadowOf(f, d) = regfile.Compact{Base: base, Mask: regfile.Full}
@@ -167,8 +163,8 @@ func ComputeFixed(g *machine.Grid) {
 	}
 }
 
-// Operations are executed on single values by functions of four operands, whatever the
-// operation has: what stands for others is not looked at. Here it is the last there is.
+// Operations on single values are functions of four operands. An operation with fewer ignores the rest, which repeat
+// its last operand here.
 
 func provedUnary(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	s := &code.Signatures[instr.Op]
@@ -242,8 +238,7 @@ func affineCompare(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 	keepCompared(f, instr, v.Base, m)
 }
 
-// keepCompared gives the lanes of m the predicates of a comparison that all of them have the
-// outcome of, 0 or 1.
+// keepCompared writes the predicates of a comparison with the same outcome, 0 or 1, in all lanes of m.
 func keepCompared(f *regfile.File, instr *code.Instr, outcome uint64, m uint32) {
 	var c uint32
 	if instr.Imm != alu.BoolNone {
@@ -272,8 +267,8 @@ func affineTernary(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 	keepCompact(w, h, f, instr, code.Row{Slot: s.Dst, Row: instr.D}, v, m)
 }
 
-// affineMixed executes a kernel of any number of operands, predicates among them, that may
-// have a carry as a second result.
+// affineMixed executes an operation with any number of operands, predicates among them, and perhaps a carry as second
+// result.
 func affineMixed(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	s := &code.Signatures[instr.Op]
 	var src [4]affinetrack.Operand
@@ -303,7 +298,7 @@ func affineMixed(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	keepCompact(w, h, f, instr, code.Row{Slot: s.Dst, Row: instr.D}, v, m)
 }
 
-// predicateOf is a predicate as an operand: compact if it is the same in all lanes of m.
+// predicateOf returns a predicate as an operand: compact if all lanes of m agree.
 func predicateOf(f *regfile.File, row int32, m uint32) affinetrack.Operand {
 	p := f.SrcP(row) & m
 	if p != 0 && p != m {
@@ -312,14 +307,12 @@ func predicateOf(f *regfile.File, row int32, m uint32) affinetrack.Operand {
 	return affinetrack.Operand{Value: affinetrack.Value{Base: uint64(machine.BoolBit(p != 0))}, Lanes: regfile.Full}
 }
 
-// affineSource reads a special register, or the address of a local variable, that the plan
-// knows to be uniform or affine in all warps.
+// affineSource reads a special register or the address of a local variable that is uniform or affine in all warps.
 func affineSource(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	keepCompact(w, h, f, instr, code.Row{Slot: code.Signatures[instr.Op].Dst, Row: instr.D}, sourceValue(w, h, instr, m), m)
 }
 
-// AddressOf is the compact address of an access; nil if it has none for the lanes
-// of m.
+// AddressOf returns the compact address of an access; nil if it has none for the lanes of m.
 func addressOf(f *regfile.File, instr *code.Instr, a *code.Access, m uint32) *regfile.Compact {
 	if a.Addr == code.NoSlot {
 		return &fixedAddress
@@ -332,9 +325,8 @@ func addressOf(f *regfile.File, instr *code.Instr, a *code.Access, m uint32) *re
 
 var fixedAddress = regfile.Compact{Mask: regfile.Full}
 
-// affineLoad loads from a compact address: a uniform one once, and the value is
-// uniform unless memory is the thread's own; an affine one without computing the
-// lanes' addresses.
+// affineLoad loads from a compact address. A uniform address is read once, and the value is uniform unless the memory
+// is local. An affine address needs no address per lane.
 func affineLoad(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := w.AccessOf(instr)
 	c := addressOf(f, instr, a, m)
@@ -373,7 +365,7 @@ func affineLoad(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	}
 }
 
-// affineStore stores to a compact address without computing the lanes' addresses.
+// affineStore stores to a compact address, without an address per lane.
 func affineStore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := w.AccessOf(instr)
 	c := addressOf(f, instr, a, m)

@@ -1,7 +1,6 @@
 package lanes
 
-// This file is the functions that the CUDA run-time provides inside a kernel:
-// vprintf, malloc, free and __assertfail.
+// This file has the functions that the CUDA run-time provides inside a kernel: vprintf, malloc, free and __assertfail.
 
 import (
 	"fmt"
@@ -19,7 +18,7 @@ import (
 	"gemu/regfile"
 )
 
-// builtinArgument reads argument i of a builtin call for a lane; 0 if there is none.
+// builtinArgument returns argument i of a builtin call for a lane; 0 if there is none.
 func builtinArgument(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, i, lane int) uint64 {
 	args := w.CTA.Code.Calls[instr.Side].Args
 	if i >= len(args) {
@@ -267,7 +266,7 @@ func formatPrintf(w *machine.Warp, h, lane int, format string, args uint64) (n i
 	return n, 0
 }
 
-// emitPrint tells that a lane is about to print an argument at a generic address.
+// emitPrint emits the event of an argument that a lane is about to print, at a generic address.
 func emitPrint(w *machine.Warp, h, lane int, addr uint64, size int) {
 	if !w.CTA.IsSubscribed(probe.OnPrint) {
 		return
@@ -324,7 +323,7 @@ func formatInt(spec, verb string, v int64, u uint64, flags string, hasPrec bool,
 	return pad(spec, sign, digits, flags, !hasPrec)
 }
 
-// pad brings sign and digits to the width in spec.
+// pad pads sign and digits to the width in spec.
 func pad(spec, sign, digits, flags string, zeros bool) string {
 	width := 0
 	for _, c := range strings.SplitN(strings.TrimLeft(spec[1:], "-+ #0"), ".", 2)[0] {
@@ -395,8 +394,8 @@ func formatFloat(spec string, verb byte, v float64, hasPrec bool, prec int, flag
 	return pad(spec, sign, s, flags, true)
 }
 
-// formatG is C's %g: the shorter of %e and %f at a number of significant digits,
-// without trailing zeros unless alt.
+// formatG formats as C's %g: the shorter of %e and %f with a number of significant digits, without trailing zeros
+// unless alt.
 func formatG(v float64, prec int, alt bool) string {
 	exp := 0
 	if v != 0 {
@@ -417,8 +416,9 @@ func formatG(v float64, prec int, alt bool) string {
 	return trim(fmt.Sprintf("%.*f", prec-1-exp, v))
 }
 
-// heapBlock is what a block of the heap takes of its limit besides its bytes: about what the host keeps for it. Freed blocks take
-// nothing of the limit: the map keeps records of at most 2*mem.KeepDead of them, about 30 MB, however many there were.
+// heapBlock is the number of bytes by which a block of the heap counts against the limit besides its own bytes: about
+// the size of the host's record. Freed blocks do not count: the map keeps records of at most 2*mem.KeepDead of them,
+// about 30 MB.
 const heapBlock = 256
 
 // malloc allocates from the device heap; it returns 0 when that is full.
@@ -465,7 +465,7 @@ func free(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) 
 	w.CTA.Changed = true
 }
 
-// assertFail is what a failed assert calls: message, file, line, function.
+// assertFail executes a failed assert: message, file, line, function.
 func assertFail(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	lane := bits.TrailingZeros32(m) & 31
 	str := func(i int) string {

@@ -18,8 +18,8 @@ import (
 // errSliceSize is the error of a slice whose size, rounded up, the register %perctamemorysize (.u32) cannot hold.
 var errSliceSize = errors.New("the size does not fit %perctamemorysize, which has 32 bits")
 
-// OpenCTAMemory allocates the per-CTA memory of a launch whose kernel asks for some. End frees it. The error says how much
-// is wanted.
+// OpenCTAMemory allocates the per-CTA memory of a launch whose kernel asks for some. The end of the launch frees it.
+// The error names the size.
 func OpenCTAMemory(g *machine.Grid) (err error) {
 	size := g.Kernel.SliceSize()
 	if size == 0 {
@@ -48,8 +48,8 @@ func CloseCTAMemory(g *machine.Grid) {
 	}
 }
 
-// ctaMemorySlice is the address of the per-CTA memory of the CTA at id, 0 if the launch has none. The slices follow one another in the
-// order of the CTAs' linear indices.
+// ctaMemorySlice returns the address of the per-CTA memory of the CTA at id; 0 if the launch has none. The slices lie
+// in the order of the CTAs' linear indices.
 func ctaMemorySlice(g *machine.Grid, id ptx.Dim3) uint64 {
 	if g.CTAMemory == nil {
 		return 0

@@ -1,7 +1,6 @@
 package lanes
 
-// This file finds what executes an operation: tables by operation, and by the way the
-// plan has chosen.
+// This file has the tables of functions that execute an instruction: by operation, and by execution of the plan.
 
 import (
 	"gemu/affinetrack"
@@ -14,10 +13,10 @@ import (
 	"gemu/regfile"
 )
 
-// LaneFuncs are the operations of the machine; nil for kernels of package alu.
+// LaneFuncs has the function of each operation on lanes; nil for the kernels of package alu.
 var LaneFuncs [code.Count]machine.LaneFunc
 
-// execFuncs are the ways to execute an instruction but on its lanes.
+// execFuncs has the function of each execution of the plan other than on lanes.
 var execFuncs = [code.ExecCount]machine.LaneFunc{
 	code.Materialised:   affineGeneric,
 	code.CompactOne:     affineUnary,
@@ -84,8 +83,7 @@ func init() {
 	}
 }
 
-// accesses enters the loads and stores of one element for addresses of type A and data
-// of type D.
+// accesses adds the loads and stores of one element, with addresses of type A and data of type D, to LaneFuncs.
 func accesses[A, D mem.Slot](addr, data code.Slot) {
 	LaneFuncs[code.LoadOp(1, false, addr, data)] = access.AccessOne[uint8, A, D]
 	LaneFuncs[code.LoadOp(1, true, addr, data)] = access.AccessOne[int8, A, D]
@@ -110,7 +108,7 @@ func executeInstr(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 	ExecuteOnLanes(w, h, f, instr, m)
 }
 
-// ExecuteOnLanes executes an instruction on the lanes, without a look at shadows.
+// ExecuteOnLanes executes an instruction on the lanes, and ignores shadows.
 func ExecuteOnLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if k := alu.Vec[instr.Op]; k != nil {
 		k(f, instr, m)
@@ -119,8 +117,8 @@ func ExecuteOnLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, 
 	LaneFuncs[instr.Op](w, h, f, instr, m)
 }
 
-// sourceValue is what an operation of kind Read reads for the lanes of m in half h, where
-// it is uniform or affine in all warps.
+// sourceValue returns the value of an operation of kind Read for the lanes of m in half h, if it is uniform or affine
+// in all warps.
 func sourceValue(w *machine.Warp, h int, instr *code.Instr, m uint32) affinetrack.Value {
 	switch instr.Op {
 	case code.Frame32, code.Frame64:

@@ -1,7 +1,7 @@
 package lanes
 
-// This file executes matrix instructions (manual 9.7.14), which take all lanes of a warp: in
-// warps of 64, each half for itself.
+// This file executes matrix instructions (manual 9.7.14), which need all lanes of a warp. In warps of 64 each half
+// executes them alone.
 
 import (
 	"unsafe"
@@ -15,9 +15,8 @@ import (
 	"gemu/regfile"
 )
 
-// matrixRows finds the rows that are accessed, by the lanes that provide their addresses: of
-// ldmatrix and stmatrix in shared memory, of wmma in shared or global memory. It reports whether
-// it has found all; else it traps.
+// matrixRows finds the accessed rows by the lanes that provide their addresses: of ldmatrix and stmatrix in shared
+// memory, of wmma in shared or global memory. It reports whether it has found all; otherwise it traps.
 func matrixRows(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, to *[matrix.Lanes][]byte) bool {
 	a := w.AccessOf(instr)
 	var addr regfile.Row64
@@ -51,7 +50,7 @@ func matrixRows(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, to *
 	return true
 }
 
-// ProvidingLanes is the lanes of a half that provide addresses of rows.
+// ProvidingLanes returns the lanes of a half that provide addresses of rows.
 func ProvidingLanes(a *code.Access) uint32 {
 	return regfile.Full >> (matrix.Lanes - a.Tile.Addresses())
 }
@@ -89,7 +88,7 @@ func moveMatrix(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	}
 }
 
-// executeMultiply is mma and wmma.mma.
+// executeMultiply executes mma and wmma.mma.
 func executeMultiply(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if !w.RequireAllLanes(h, instr, m) {
 		return

@@ -1,7 +1,6 @@
 package lanes
 
-// This file is the backend in Go: it executes each instruction as the plan says, on compact
-// operands or on lanes.
+// This file executes blocks in Go: each instruction as the plan says, on compact operands or on lanes.
 
 import (
 	"math/bits"
@@ -11,7 +10,7 @@ import (
 	"gemu/interp/internal/machine"
 )
 
-// ExecuteBlock executes instructions of a block, up to its end or less.
+// ExecuteBlock executes instructions of a block, up to the block's end at most.
 func ExecuteBlock(w *machine.Warp, instrs []code.Instr) machine.Reason {
 	if len(w.Files) > 1 {
 		executeBlockWide(w, instrs)
@@ -42,8 +41,7 @@ func ExecuteBlock(w *machine.Warp, instrs []code.Instr) machine.Reason {
 	return machine.NoReason
 }
 
-// executeBlockWide executes instructions for a warp of 64 lanes: each instruction runs for both
-// halves.
+// executeBlockWide executes instructions for a warp of 64 lanes: each instruction for both halves.
 func executeBlockWide(w *machine.Warp, instrs []code.Instr) {
 	for i := range instrs {
 		if executeBothHalves(w, &instrs[i]); w.Err != nil {
@@ -65,8 +63,8 @@ func executeBothHalves(w *machine.Warp, instr *code.Instr) {
 	}
 }
 
-// ExecutingLanes is the lanes of half h that execute an instruction; those that its guard
-// keeps back are not counted.
+// ExecutingLanes returns the lanes of half h that execute an instruction, and takes the lanes that its guard disables
+// off the count.
 func ExecutingLanes(w *machine.Warp, h int, instr *code.Instr) uint32 {
 	mask := w.Files[h].Active()
 	if instr.Guard == 0 {

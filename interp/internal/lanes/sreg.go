@@ -15,8 +15,8 @@ import (
 	"gemu/regfile"
 )
 
-// The address of the workspace of a cooperative launch is in two of the %envreg (load_env_reg64
-// of CUDA's cooperative_groups/details/driver_abi.h).
+// The address of the workspace of a cooperative launch is in two %envreg registers (load_env_reg64 of CUDA's
+// cooperative_groups/details/driver_abi.h).
 const (
 	workspaceHigh = ptx.EnvReg0 + 1
 	workspaceLow  = ptx.EnvReg0 + 2
@@ -26,7 +26,7 @@ func sregLane32(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	SregRow(w, h, f.Row32(instr.D), instr, ^uint32(0), m)
 }
 
-// sregLane16 is the 16-bit read of PTX 1.x.
+// sregLane16 reads 16 bits, as in PTX 1.x.
 func sregLane16(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	SregRow(w, h, f.Row32(instr.D), instr, 0xffff, m)
 }
@@ -35,8 +35,8 @@ func sregLane64(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	SregRow(w, h, f.Row64(instr.D), instr, ^uint64(0), m)
 }
 
-// SregSource is the special register that in reads, as the lanes of m in half h see
-// it: one that is uniform or affine in all warps (manual 10.1, 10.4).
+// SregSource returns the special register of an instruction for the lanes of m in half h, if it is uniform or affine in
+// all warps (manual 10.1, 10.4).
 func SregSource(w *machine.Warp, h int, instr *code.Instr, m uint32) affinetrack.Value {
 	r := ptx.SpecialReg(instr.Imm)
 	switch {
@@ -50,7 +50,7 @@ func SregSource(w *machine.Warp, h int, instr *code.Instr, m uint32) affinetrack
 	return v
 }
 
-// ThreadSpacing is the spacing of each dimension of the thread index, in the worst of the warps of a block.
+// ThreadSpacing returns the spacing of each dimension of the thread index, in the worst warp of a block.
 func ThreadSpacing(block ptx.Dim3, width int) (worst [3]lower.Spacing) {
 	row := min(width, regfile.Lanes)
 	weight := 1 // of the digit
@@ -72,7 +72,7 @@ func ThreadSpacing(block ptx.Dim3, width int) (worst [3]lower.Spacing) {
 	return worst
 }
 
-// SregRow reads the special register of in for the lanes of m.
+// SregRow reads the special register of an instruction for the lanes of m.
 func SregRow[T mem.Slot](w *machine.Warp, h int, d *[regfile.Lanes]T, instr *code.Instr, mask T, m uint32) {
 	r := ptx.SpecialReg(instr.Imm)
 	if !r.PerLane() {
@@ -117,8 +117,7 @@ func SregRow[T mem.Slot](w *machine.Warp, h int, d *[regfile.Lanes]T, instr *cod
 	}
 }
 
-// UniformSpecial is the special register that in reads, one that is the same in all lanes
-// of a warp.
+// UniformSpecial returns the special register of an instruction, if it is the same in all lanes of a warp.
 func UniformSpecial(w *machine.Warp, instr *code.Instr) uint64 {
 	c, r := w.CTA, ptx.SpecialReg(instr.Imm)
 	switch {
@@ -151,7 +150,7 @@ func UniformSpecial(w *machine.Warp, instr *code.Instr) uint64 {
 	return gridSpecial(c.Grid, r)
 }
 
-// gridSpecial is a special register that is the same in all warps of a launch.
+// gridSpecial returns a special register that is the same in all warps of a launch.
 func gridSpecial(g *machine.Grid, r ptx.SpecialReg) uint64 {
 	switch {
 	case r >= ptx.NtidX && r <= ptx.NtidZ:
@@ -187,14 +186,13 @@ func gridSpecial(g *machine.Grid, r ptx.SpecialReg) uint64 {
 		}
 		return g.Workspace.Base & math.MaxUint32
 	}
-	// The rest counts events that do not happen here, or names resources that
-	// are not reserved: 0.
+	// All other registers count events that do not happen here, or name resources that are not reserved: 0.
 	return 0
 }
 
-// clockOf is the time when the warp executes an instruction, in cycles and nanoseconds: the
-// instructions that the warps of the CTA have executed before, and how long they have
-// slept. It is the same in every run.
+// clockOf returns the time at which the warp executes an instruction, in cycles and nanoseconds: the number of
+// instructions that the warps of the CTA have executed before, and the time that they have slept. It is the same in
+// every run.
 func clockOf(w *machine.Warp, instr *code.Instr) uint64 {
 	c := w.CTA
 	c.ReadClock = true // a loop that watches the clock is no standstill

@@ -1,8 +1,7 @@
 package lanes
 
-// This file executes what the lanes of a warp do together: shuffles, votes,
-// matches and reductions (manual 9.7.9.5, 9.7.9.6 and 9.7.13). The lanes that do
-// are those active at the instruction.
+// This file executes operations of all active lanes of a warp: shuffles, votes, matches and reductions (manual 9.7.9.5,
+// 9.7.9.6 and 9.7.13).
 
 import (
 	"math"
@@ -16,8 +15,8 @@ import (
 	"gemu/regfile"
 )
 
-// shfl follows the pseudo-code of the manual. From a lane that takes no part, whose
-// value the manual leaves undefined, a lane gets its own.
+// shfl follows the pseudo-code of the manual. If the source lane is not active, whose value the manual leaves
+// undefined, a lane gets its own value.
 func shfl(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if instr.Op == code.ShflSync && !w.MembersPresent(instr, f.Src32(instr.E), m) {
 		return
@@ -165,8 +164,7 @@ func redux(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32)
 	}
 }
 
-// reduxFloat is redux.sync.min and .max of .f32: NaNs are left out, unless .NaN
-// makes them win.
+// reduxFloat executes redux.sync.min and .max of .f32: NaNs are ignored, or win with .NaN.
 func reduxFloat(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if !w.MembersPresent(instr, f.Src32(instr.B), m) {
 		return
@@ -190,7 +188,7 @@ func reduxFloat(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	}
 }
 
-// elect chooses the lowest lane of the membermask that is active.
+// elect chooses the lowest active lane of the membermask.
 func elect(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if !w.MembersPresent(instr, f.Src32(instr.A), m) {
 		return
