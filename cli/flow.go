@@ -27,7 +27,7 @@ const (
 type flow struct {
 	cells [][]cell
 	from  []bool // rows at which a line begins
-	to    []bool // … and ends
+	to    []bool // rows at which a line ends
 }
 
 // maxFlow is the most columns lines take; jumps that would need more have none.

@@ -80,13 +80,13 @@ func (v *Device) attributes() map[DeviceAttribute]int {
 		19:  1,                           // CAN_MAP_HOST_MEMORY
 		21:  maxWidth,                    // MAXIMUM_TEXTURE1D_WIDTH
 		22:  maxWidth,                    // MAXIMUM_TEXTURE2D_WIDTH
-		23:  maxHeight,                   // … HEIGHT
+		23:  maxHeight,                   // MAXIMUM_TEXTURE2D_HEIGHT
 		24:  maxDepth,                    // MAXIMUM_TEXTURE3D_WIDTH
-		25:  maxDepth,                    // … HEIGHT
-		26:  maxDepth,                    // … DEPTH
+		25:  maxDepth,                    // MAXIMUM_TEXTURE3D_HEIGHT
+		26:  maxDepth,                    // MAXIMUM_TEXTURE3D_DEPTH
 		27:  maxLayeredWidth,             // MAXIMUM_TEXTURE2D_LAYERED_WIDTH
-		28:  maxLayeredWidth,             // … HEIGHT
-		29:  maxLayers,                   // … LAYERS
+		28:  maxLayeredWidth,             // MAXIMUM_TEXTURE2D_LAYERED_HEIGHT
+		29:  maxLayers,                   // MAXIMUM_TEXTURE2D_LAYERED_LAYERS
 		30:  textureAlignment,            // SURFACE_ALIGNMENT
 		31:  1,                           // CONCURRENT_KERNELS
 		33:  v.ordinal + 1,               // PCI_BUS_ID
@@ -97,33 +97,33 @@ func (v *Device) attributes() map[DeviceAttribute]int {
 		40:  1,                           // ASYNC_ENGINE_COUNT
 		41:  1,                           // UNIFIED_ADDRESSING
 		42:  maxLayeredWidth,             // MAXIMUM_TEXTURE1D_LAYERED_WIDTH
-		43:  maxLayers,                   // … LAYERS
+		43:  maxLayers,                   // MAXIMUM_TEXTURE1D_LAYERED_LAYERS
 		45:  maxLayeredWidth,             // MAXIMUM_TEXTURE2D_GATHER_WIDTH
-		46:  maxLayeredWidth,             // … HEIGHT
+		46:  maxLayeredWidth,             // MAXIMUM_TEXTURE2D_GATHER_HEIGHT
 		51:  texturePitch,                // TEXTURE_PITCH_ALIGNMENT
 		52:  maxLayeredWidth,             // MAXIMUM_TEXTURECUBEMAP_WIDTH
 		53:  maxLayeredWidth,             // MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH
-		54:  maxLayers / 6 * 6,           // … LAYERS
+		54:  maxLayers / 6 * 6,           // MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS
 		55:  maxLayeredWidth,             // MAXIMUM_SURFACE1D_WIDTH
 		56:  maxWidth,                    // MAXIMUM_SURFACE2D_WIDTH
-		57:  maxHeight,                   // … HEIGHT
+		57:  maxHeight,                   // MAXIMUM_SURFACE2D_HEIGHT
 		58:  maxDepth,                    // MAXIMUM_SURFACE3D_WIDTH
-		59:  maxDepth,                    // … HEIGHT
-		60:  maxDepth,                    // … DEPTH
+		59:  maxDepth,                    // MAXIMUM_SURFACE3D_HEIGHT
+		60:  maxDepth,                    // MAXIMUM_SURFACE3D_DEPTH
 		61:  maxLayeredWidth,             // MAXIMUM_SURFACE1D_LAYERED_WIDTH
-		62:  maxLayers,                   // … LAYERS
+		62:  maxLayers,                   // MAXIMUM_SURFACE1D_LAYERED_LAYERS
 		63:  maxLayeredWidth,             // MAXIMUM_SURFACE2D_LAYERED_WIDTH
-		64:  maxLayeredWidth,             // … HEIGHT
-		65:  maxLayers,                   // … LAYERS
+		64:  maxLayeredWidth,             // MAXIMUM_SURFACE2D_LAYERED_HEIGHT
+		65:  maxLayers,                   // MAXIMUM_SURFACE2D_LAYERED_LAYERS
 		66:  maxLayeredWidth,             // MAXIMUM_SURFACECUBEMAP_WIDTH
 		67:  maxLayeredWidth,             // MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH
-		68:  maxLayers / 6 * 6,           // … LAYERS
+		68:  maxLayers / 6 * 6,           // MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS
 		69:  linearTexels,                // MAXIMUM_TEXTURE1D_LINEAR_WIDTH
 		70:  maxWidth,                    // MAXIMUM_TEXTURE2D_LINEAR_WIDTH
-		71:  65000,                       // … HEIGHT
-		72:  2097120,                     // … PITCH
+		71:  65000,                       // MAXIMUM_TEXTURE2D_LINEAR_HEIGHT
+		72:  2097120,                     // MAXIMUM_TEXTURE2D_LINEAR_PITCH
 		73:  maxLayeredWidth,             // MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH
-		74:  maxLayeredWidth,             // … HEIGHT
+		74:  maxLayeredWidth,             // MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT
 		75:  sm / 10,                     // COMPUTE_CAPABILITY_MAJOR
 		76:  sm % 10,                     // COMPUTE_CAPABILITY_MINOR
 		77:  maxLayeredWidth,             // MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH

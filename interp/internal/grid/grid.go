@@ -36,19 +36,17 @@ import (
 	"gemu/ptx"
 )
 
-const windowUnordered = 256 // CTAs in flight of a kernel without globally ordered instructions,
-
-const windowSmallCTAs = 4096 // … or as many more,
-
-const windowSmallBytes = 1 << 26 // … as these bytes are enough for
-
-const windowOrdered = 32 // CTAs in flight of one with
-
-const sliceOrdered = 1 << 12 // second half
-
-const roundsBeforeWidening = 64 // rounds without a CTA that ends before more are admitted
-
-const maxLoopInstrs = 1 << 20 // of a CTA in loops that may wait, with no change of memory, before warp splits take turns
+// Sizes of the schedule, in CTAs, and in instructions per CTA (machine.SliceParallel is one more). They are constants, not tuned
+// to the host: the schedule must not depend on it.
+const (
+	windowUnordered      = 256     // CTAs in flight of a kernel without globally ordered instructions
+	windowSmallCTAs      = 4096    // maximum of CTAs in flight of such a kernel if its CTAs are small
+	windowSmallBytes     = 1 << 26 // host memory in bytes that bounds the number of small CTAs
+	windowOrdered        = 32      // CTAs in flight of a kernel with globally ordered instructions
+	sliceOrdered         = 1 << 12 // instructions of a CTA's slice in the ordered half of a round
+	roundsBeforeWidening = 64      // rounds in which no CTA ends, before more CTAs are admitted
+	maxLoopInstrs        = 1 << 20 // instructions of a CTA in possible spin-waits, without a change of memory, before warp splits are time-sliced
+)
 
 // NewGrid makes a grid of a launch.
 func NewGrid(l *machine.Launch) *machine.Grid {

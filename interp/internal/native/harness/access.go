@@ -125,27 +125,27 @@ var addressings = []func(t *tester, lane, n int) (element, bytes int){
 	func(t *tester, lane, n int) (int, int) { return t.IntN(n) - lane/31*2*n, 0 },          // random, the last lane before the memory
 	func(t *tester, _, _ int) (int, int) { return int(t.Uint64() >> 3), 0 },                // random in the address space
 
-	// One half of the warp has stride 1 or 2. The comment tells how the other half differs, first the second, then the first half.
-	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, lane, 31-lane), 0 },          // the other way
-	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 15-lane, lane), 0 },          // …
-	func(t *tester, lane, n int) (int, int) { return byHalf(lane, lane, t.IntN(n)), 0 },        // anywhere
-	func(t *tester, lane, n int) (int, int) { return byHalf(lane, t.IntN(n), lane), 0 },        // …
-	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, lane, n-31+lane), 0 },        // one too far
-	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, n-15+lane, lane), 0 },        // …
-	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, lane, lane-17), 0 },          // from one too early
-	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, lane-1, lane), 0 },           // …
-	func(_ *tester, lane, _ int) (int, int) { return lane, byHalf(lane, 0, 1) },                // misaligned
-	func(_ *tester, lane, _ int) (int, int) { return lane, byHalf(lane, 1, 0) },                // …
-	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, 2*lane, n-62+2*lane), 0 },    // one too far
-	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, n-30+2*lane, 2*lane-32), 0 }, // …
-	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 2*lane, 62-2*lane), 0 },      // the other way
-	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 30-2*lane, 2*lane-32), 0 },   // …
-	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 2*lane, 2*lane-34), 0 },      // from one too early
-	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 2*lane-1, 2*lane-32), 0 },    // …
-	func(_ *tester, lane, _ int) (int, int) { return 2 * (lane % 16), byHalf(lane, 0, 1) },     // misaligned
-	func(_ *tester, lane, _ int) (int, int) { return 2 * (lane % 16), byHalf(lane, 1, 0) },     // …
-	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, 0, n), 0 },                   // all one, one too far
-	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, n, 0), 0 },                   // …
+	// One half of the warp has stride 1 or 2. The comment tells how the other half differs: the second half on its line, the first half on the next line.
+	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, lane, 31-lane), 0 }, // the other way
+	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 15-lane, lane), 0 },
+	func(t *tester, lane, n int) (int, int) { return byHalf(lane, lane, t.IntN(n)), 0 }, // anywhere
+	func(t *tester, lane, n int) (int, int) { return byHalf(lane, t.IntN(n), lane), 0 },
+	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, lane, n-31+lane), 0 }, // one too far
+	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, n-15+lane, lane), 0 },
+	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, lane, lane-17), 0 }, // from one too early
+	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, lane-1, lane), 0 },
+	func(_ *tester, lane, _ int) (int, int) { return lane, byHalf(lane, 0, 1) }, // misaligned
+	func(_ *tester, lane, _ int) (int, int) { return lane, byHalf(lane, 1, 0) },
+	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, 2*lane, n-62+2*lane), 0 }, // one too far
+	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, n-30+2*lane, 2*lane-32), 0 },
+	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 2*lane, 62-2*lane), 0 }, // the other way
+	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 30-2*lane, 2*lane-32), 0 },
+	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 2*lane, 2*lane-34), 0 }, // from one too early
+	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 2*lane-1, 2*lane-32), 0 },
+	func(_ *tester, lane, _ int) (int, int) { return 2 * (lane % 16), byHalf(lane, 0, 1) }, // misaligned
+	func(_ *tester, lane, _ int) (int, int) { return 2 * (lane % 16), byHalf(lane, 1, 0) },
+	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, 0, n), 0 }, // all one, one too far
+	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, n, 0), 0 },
 }
 
 // byHalf returns first for a lane in the first half of the warp, else second.
