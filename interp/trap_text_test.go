@@ -63,7 +63,6 @@ var trapping = []struct {
 // TestTrapTexts: what a trap says, with its place and notes, is the same in every mode, on machine code and on Go, for
 // every number of host threads. It may depend on the width of warps and on the block.
 func TestTrapTexts(t *testing.T) {
-	part.SkipShort(t)
 	type setting struct {
 		name   string
 		launch Launch
@@ -85,7 +84,7 @@ func TestTrapTexts(t *testing.T) {
 			t.Parallel()
 			src := ".version 8.0\n.target sm_80\n.address_size 64\n" + k.decl + "\n.visible .entry k(.param .u64 out)\n{\n\t.reg .pred %p, %q;\n\t.reg .u32 %i, %v, %w;\n\t.reg .u64 %o, %a;\n\tld.param.u64 %o, [out];\n\tmov.u32 %i, %tid.x;\n\tmov.u32 %v, 0;\n\tmov.u32 %w, 0;\n\t" + k.body + "\n\tret;\n}\n"
 			for j, s := range shapes {
-				if testing.Short() && i%len(shapes) != j {
+				if !part.TrySample() && i%len(shapes) != j {
 					continue
 				}
 				want, first := "", ""

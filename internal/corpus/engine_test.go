@@ -14,11 +14,11 @@ import (
 
 const engineHead = `# How the compact engine executes the programs of each file, at all their extents, in check
 # mode: as it pays, and eagerly. A change that leaves results as they are may still make
-# execution less compact, or expand more; here it is seen. "go test ./internal/corpus
-# -update" writes this file; whoever does so says why.
+# execution less compact, or materialise more; here it is seen. "GEMU_TEST=ci go test
+# ./internal/corpus -run TestEngine$ -update" writes this file; the commit must say why.
 #
 # FILE: fixed, proved, compact, of these by fast forms, lanes kept; on the lanes, lanes
-# expanded, bytes of frames, claims of the plan. See interp.EngineCounts.
+# materialised, bytes of frames, claims of the plan. See interp.EngineCounts.
 `
 
 // TestEngine compares the statistics of the compact engine with testdata/engine.txt.

@@ -596,7 +596,7 @@ func (p *stencilPrograms) runTests(t *stencilTester, m *Mutant, line string) (Ve
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.tests[t.Package], "-test.short", "-test.failfast", "-test.run", t.Run)
 	cmd.Dir = filepath.Join(p.root, filepath.FromSlash(t.Package))
-	cmd.Env = append(os.Environ(), "GEMU_SEED=1", "GEMU_STENCIL="+m.Func, stencilVariable+"="+line, stencilMark+"="+mark(m.File))
+	cmd.Env = append(os.Environ(), "GEMU_SEED=1", "GEMU_TEST=", "GEMU_STENCIL="+m.Func, stencilVariable+"="+line, stencilMark+"="+mark(m.File))
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	switch {

@@ -57,10 +57,10 @@ func findTests(root, list, dir string) (tests []*test, err error) {
 	return tests, nil
 }
 
-// command returns the command that runs the test, always with the same seed.
+// command returns the command that runs the test, always with the same seed and with the sample of CI.
 func (t *test) command(ctx context.Context, env string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, t.binary, "-test.failfast", "-test.run", "^"+t.name+"$")
-	cmd.Dir, cmd.Env = t.dir, append(os.Environ(), env, "GEMU_SEED=1")
+	cmd.Dir, cmd.Env = t.dir, append(os.Environ(), env, "GEMU_SEED=1", "GEMU_TEST=ci")
 	return cmd
 }
 

@@ -2,6 +2,7 @@ package libtest
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,7 +52,7 @@ func TestCachedFailure(t *testing.T) {
 	}); !errors.Is(err, failure) {
 		t.Errorf("the error is %v", err)
 	}
-	if list, err := filepath.Glob(filepath.Join(cache, "*")); err != nil || len(list) != 1 || filepath.Base(list[0]) != "lib.lock" {
+	if list, err := filepath.Glob(filepath.Join(cache, "*")); err != nil || len(list) != 1 || filepath.Base(list[0]) != "lock" {
 		t.Errorf("left in the cache: %q, %v", list, err)
 	}
 }
@@ -84,9 +85,45 @@ func TestCachedRemovesUnused(t *testing.T) {
 	}
 }
 
+// TestCachedIsBounded: of many libraries the ones asked for last are kept.
+func TestCachedIsBounded(t *testing.T) {
+	cache := t.TempDir()
+	for i := range 3 * maxEntries {
+		path, err := cached(cache, fmt.Sprint(i), "lib", func(path string) error { return os.WriteFile(path, nil, 0o666) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(time.Duration(i-3*maxEntries) * time.Second)
+		if err := os.Chtimes(filepath.Dir(path), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := filepath.Glob(filepath.Join(cache, "*", "lib"))
+	if err != nil || len(list) != maxEntries {
+		t.Errorf("%d libraries are in the cache, want %d: %v", len(list), maxEntries, err)
+	}
+	if _, err := os.Stat(filepath.Join(cache, fmt.Sprint(3*maxEntries-1), "lib")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestUnwritableCache: a directory that cannot be made is reported, so that the library is built elsewhere.
+func TestUnwritableCache(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if writable(filepath.Join(file, "cache")) == nil {
+		t.Error("a directory below a file is said to be writable")
+	}
+	if err := writable(filepath.Join(t.TempDir(), "cache")); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestSourcesOfDriver: the key of libcuda covers its own Go and C files, other packages, and embedded tables.
 func TestSourcesOfDriver(t *testing.T) {
-	files := sources(t, "../../libcuda")
+	files := sources(t, "../../libcuda", nil)
 	for _, want := range []string{"cmd/libcuda/doc.go", "cmd/libcuda/shims.c", "ptx/table.go", "interp/internal/native/*_amd64.txt"} {
 		pattern, err := filepath.Abs("../../../" + want)
 		if err != nil {

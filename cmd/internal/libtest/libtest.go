@@ -59,17 +59,29 @@ func Client(t *testing.T, source, name string, flags ...string) string {
 func Program(t *testing.T, source string, flags ...string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")
-	compiler := strings.TrimSpace(run(t, "go", "env", "CC"))
+	compiler := strings.TrimSpace(output(t, "go", "env", "CC"))
 	args := []string{"-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-g", "-D_DEFAULT_SOURCE", "-o", program, source}
 	run(t, compiler, append(append(args, flags...), "-pthread", "-ldl")...)
 	return program
 }
 
-func run(t *testing.T, name string, args ...string) (out string) {
+// run runs a command that must succeed.
+func run(t *testing.T, name string, args ...string) {
 	t.Helper()
-	b, err := exec.Command(name, args...).CombinedOutput()
-	if err != nil {
+	if b, err := exec.Command(name, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s %q: %v\n%s", name, args, err, b)
+	}
+}
+
+// output returns the standard output of a command that must succeed.
+func output(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	var messages strings.Builder
+	cmd := exec.Command(name, args...)
+	cmd.Stderr = &messages
+	b, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s %q: %v\n%s%s", name, args, err, messages.String(), b)
 	}
 	return string(b)
 }

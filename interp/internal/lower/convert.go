@@ -99,8 +99,8 @@ func (l *lowerer) extract(row int32, at, n int) int32 {
 }
 
 // random returns the random bits by which cvt.rs rounds the i-th of n numbers. Each of two numbers has 16 bits of its
-// own. Of four numbers, two share 16 bits; the first of the two takes its bits from the lowest on. RATIONALE.md gives
-// the source. The bits for .e2m1 come from both halves.
+// own. Of four numbers, two share 16 bits; the first of the two takes its bits from the lowest on.
+// docs/design/arithmetic.md gives the source. The bits for .e2m1 come from both halves.
 func (l *lowerer) random(row int32, to ptx.Type, n, i int) int32 {
 	if n == 2 {
 		return l.extract(row, 16*(1-i), alu.RandomBits(to))

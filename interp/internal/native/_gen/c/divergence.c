@@ -1,5 +1,5 @@
-// Stencils for lanes of a warp that part at a branch and meet again, as reconvergence policy stack found it (reconvergence.go and
-// stack.go of package simt). What they know of ways and meetings is Go's again whenever machine code comes back.
+// Stencils for divergence and reconvergence of the lanes of a warp under policy stack (reconvergence.go and stack.go of package warp).
+// At each exit from machine code, Go imports the warp splits and reconvergence points.
 
 #include "rows.h"
 #include "warp.h"

@@ -1,4 +1,4 @@
-// Stencils for the warps of a CTA, which take turns until Go has something to do, as cta.go of package simt has it.
+// Stencils that schedule the warps of a CTA until there is work for Go, in the order of runWarps of package grid.
 
 #include "rows.h"
 #include "warp.h"
@@ -85,7 +85,7 @@ static inline void clear(char *p, u64 n) {
 		*(volatile char *)(p + i) = 0;
 }
 
-// start_next_cta has the warps of a CTA that has ended be those of the next: cta.start of package simt.
+// start_next_cta starts the next CTA in the context of one that has ended, as startCTA of package grid does.
 static inline void start_next_cta(struct scheduler *t, struct allocation *shared) {
 	t->remaining--, t->completed++;
 	t->stretch -= t->cost;
