@@ -298,7 +298,7 @@ func arriveAtMbarrier(e *machine.AsyncEffect) error {
 // notifyMbarrier updates the mbarrier of an effect.
 func notifyMbarrier(e *machine.AsyncEffect, update func(mbarrier) (mbarrier, string)) error {
 	c := e.CTA
-	b, bad := MbarrierAt(c, e.Mbarrier), notAnMbarrier
+	b, bad := mbarrierOf(c, e.Mbarrier), notAnMbarrier
 	if b.valid() {
 		*b, bad = update(*b)
 	}
@@ -328,7 +328,7 @@ func checkMbarrierWait(c *machine.CTA, addr uint64) error {
 	if len(list) == 0 {
 		return nil
 	}
-	b := *MbarrierAt(c, addr)
+	b := *mbarrierOf(c, addr)
 	phase, n := b.phase(), 0
 	for bad := ""; b.phase() == phase; n++ {
 		if n == len(list) {
@@ -541,7 +541,7 @@ func AsyncArrive(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 			return
 		}
 		if !op.NoInc {
-			b := MbarrierAt(w.CTA, e.Mbarrier)
+			b := mbarrierOf(w.CTA, e.Mbarrier)
 			after, bad := b.increase()
 			if bad != "" {
 				failMbarrier(w, h, instr, lane, e.Mbarrier, bad)
@@ -555,7 +555,7 @@ func AsyncArrive(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 
 // findMbarrier finds the mbarrier of an effect, or traps. With own it must be in the CTA's own shared memory.
 func findMbarrier(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffect, space ptx.Space, addr uint64, own bool) (ok bool) {
-	if e.Mbarrier, ok = mbarrierAt(w, h, instr, e.Lane&31, space, addr, own); ok && !MbarrierAt(w.CTA, e.Mbarrier).valid() {
+	if e.Mbarrier, ok = mbarrierAt(w, h, instr, e.Lane&31, space, addr, own); ok && !mbarrierOf(w.CTA, e.Mbarrier).valid() {
 		failMbarrier(w, h, instr, e.Lane&31, e.Mbarrier, notAnMbarrier)
 		return false
 	}
@@ -651,7 +651,7 @@ func setIgnoredBytes(w *machine.Warp, e *machine.AsyncEffect, left, right uint64
 
 // setMbarrier checks that the mbarrier of an effect with a report has .layout::v1, or traps.
 func setMbarrier(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffect) bool {
-	if MbarrierAt(w.CTA, e.Mbarrier).v1() {
+	if mbarrierOf(w.CTA, e.Mbarrier).v1() {
 		return true
 	}
 	failMbarrier(w, h, instr, e.Lane&31, e.Mbarrier, "a copy reports to it, which wants .layout::v1")

@@ -188,8 +188,8 @@ func (b mbarrier) String() string {
 	return s
 }
 
-// MbarrierAt returns the mbarrier at an address in .shared space, in this or another CTA's shared memory.
-func MbarrierAt(c *machine.CTA, addr uint64) *mbarrier {
+// mbarrierOf returns the mbarrier at an address in .shared space, in this or another CTA's shared memory.
+func mbarrierOf(c *machine.CTA, addr uint64) *mbarrier {
 	return (*mbarrier)(unsafe.Pointer(&c.CTAAt(addr).Shared[machine.AddressInRank(addr, 0)]))
 }
 
@@ -280,7 +280,7 @@ func MbarrierLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 		if !ok {
 			return
 		}
-		b := MbarrierAt(c, addr)
+		b := mbarrierOf(c, addr)
 		if instr.Op == code.MbarrierInit {
 			maxCount := uint32(maxMbarrierCount)
 			if op.V1 {
@@ -364,7 +364,7 @@ func MbarrierMany(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 				return
 			}
 			addr := machine.AddressInRank(base, rank)
-			b := MbarrierAt(c, addr)
+			b := mbarrierOf(c, addr)
 			if !b.valid() {
 				failMbarrier(w, h, instr, lane, addr, notAnMbarrier)
 				return
@@ -397,7 +397,7 @@ func MbarrierLayout(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, 
 		if !ok {
 			return
 		}
-		b := *MbarrierAt(w.CTA, addr)
+		b := *mbarrierOf(w.CTA, addr)
 		if !b.valid() {
 			failMbarrier(w, h, instr, lane, addr, notAnMbarrier)
 			return
@@ -423,7 +423,7 @@ func MbarrierWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 		if !ok {
 			return
 		}
-		b := *MbarrierAt(c, addr)
+		b := *mbarrierOf(c, addr)
 		if !b.valid() {
 			failMbarrier(w, h, instr, lane, addr, notAnMbarrier)
 			return
@@ -486,7 +486,7 @@ func AwaitedMbarrierText(w *machine.Warp) string {
 		return ""
 	}
 	addr := w.AwaitedMbarrier - 1
-	b := *MbarrierAt(w.CTA, addr)
+	b := *mbarrierOf(w.CTA, addr)
 	if !b.valid() {
 		return ""
 	}

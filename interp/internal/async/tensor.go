@@ -751,7 +751,7 @@ func TensorCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 				return
 			}
 			to := *e
-			if to.Mbarrier = machine.AddressInRank(at, rank); !MbarrierAt(w.CTA, to.Mbarrier).valid() {
+			if to.Mbarrier = machine.AddressInRank(at, rank); !mbarrierOf(w.CTA, to.Mbarrier).valid() {
 				failMbarrier(w, h, instr, lane, to.Mbarrier, notAnMbarrier)
 				return
 			}

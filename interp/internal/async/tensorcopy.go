@@ -388,7 +388,7 @@ func issueTensor(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffe
 		list = multicastEffect(w, e, mask)
 	}
 	for _, e := range list {
-		if b := MbarrierAt(w.CTA, e.Mbarrier); e.Op.NotifiesMbarrier && !b.valid() {
+		if b := mbarrierOf(w.CTA, e.Mbarrier); e.Op.NotifiesMbarrier && !b.valid() {
 			failMbarrier(w, h, instr, e.Lane&31, e.Mbarrier, notAnMbarrier)
 			return
 		}

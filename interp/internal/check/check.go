@@ -71,11 +71,11 @@ func CheckPair(w *machine.Warp, p *machine.InstrPair) {
 	warp.Activate(w)
 }
 
-// checkHalf executes and compares a run of instructions on the lanes of half h, as far as its guard holds. Every
-// instruction of check mode that Go executes goes through it.
-func checkHalf(w *machine.Warp, h int, lanes uint32, r *machine.InstrRun) {
+// checkHalf executes and compares a run of instructions on the lanes m of half h, as far as its guard holds. All instructions of
+// a block that Go executes in check mode go through it. (Collective instructions of diverged lanes are compared by package warp.)
+func checkHalf(w *machine.Warp, h int, m uint32, r *machine.InstrRun) {
 	k, skipped, guardedOff := w.Check, 0, uint32(0)
-	w.SelectHalf(h, lanes)
+	w.SelectHalf(h, m)
 	k.BeginRun(r)
 	k.Phase = machine.Preparing
 	if r.Guarded {
@@ -107,13 +107,13 @@ func checkRun(w *machine.Warp, r *machine.InstrRun) {
 		compareTrap(w, &r.Pairs[0])
 		return
 	}
+	inShadows := false
 	if k.Lanes != 0 {
-		if runReference(w, r); w.Err != nil {
+		if inShadows = runReference(w, r); w.Err != nil {
 			return
 		}
 	}
-	k.Phase = machine.Comparing
-	compareRun(w, r)
+	compareRun(w, r, inShadows)
 }
 
 // compareGuards finds the lanes that execute an instruction by its guard, in the code that is checked and in the reference.
@@ -188,67 +188,73 @@ func runEngine(w *machine.Warp) {
 	k.Phase = machine.Comparing
 }
 
-// countRun counts how the instructions of the step have executed: all of them, or up to the one that traps.
+// countRun counts the executed instructions of the step by the way of their execution. Of a run on the lanes that has trapped it
+// counts the instructions up to the trap.
 func countRun(w *machine.Warp, r *machine.InstrRun) {
-	if w.Err != nil && w.Check.OnLanes {
+	switch {
+	case w.Err == nil || len(r.Pairs) == 1 && !w.Check.OnLanes:
+		countEngine(w)
+	case w.Check.OnLanes:
 		w.Count.Engine.VectorExecuted += countExecuted(w, r.Pairs)
-		return
 	}
-	countEngine(w)
 }
 
 // compareTrap compares a trap of the code that is checked with the accesses of the reference.
 func compareTrap(w *machine.Warp, p *machine.InstrPair) {
 	k := w.Check
 	if t, ok := w.Err.(*probe.Trap); ok && !k.OnLanes && !k.RanOnce && t.Kind != probe.ErrMismatch {
-		compareTraps(w, p, t)
+		compareAccessTrap(w, p, t)
 	}
 }
 
 // runReference gives the reference its results. Instructions that only compute, and loads, run again. Stores, atomics and
-// other operations happen once: the reference gets a copy of their results.
-func runReference(w *machine.Warp, r *machine.InstrRun) {
+// other operations happen once: the reference gets a copy of their results. It reports whether results of a run on the lanes are
+// in shadows, too, which must be compared.
+func runReference(w *machine.Warp, r *machine.InstrRun) (inShadows bool) {
 	k, p := w.Check, &r.Pairs[0]
 	s := p.Reference.Op.Signature()
 	switch {
 	case k.OnLanes:
-		if shadowLanes(k, r.Results) == 0 {
-			copyToReference(k, r.Needed)
-		} else {
+		if inShadows = shadowLanes(k, r.Results) != 0; inShadows {
 			copyToReference(k, r.Results)
+		} else {
+			copyToReference(k, r.Needed)
 		}
 	case k.RanOnce, !p.Computes && s.Kind == code.Store: // copied by AfterLanes; without results
 	case !p.Computes && s.LaneIndependent:
 		copyToReference(k, p.Writes)
 	default:
-		k.Phase = machine.ReferenceRuns
 		for i := range r.Pairs {
 			RunReferenceInstr(w, &r.Pairs[i])
 		}
-		if w.Err != nil {
-			t, _ := w.Err.(*probe.Trap)
-			w.Err = nil
-			FailMismatch(w, p, k.Lanes, "it runs, but on the lanes there is a trap: %v", t)
-		}
+		FailReferenceTrap(w, p)
+	}
+	return inShadows
+}
+
+// FailReferenceTrap turns a trap of the reference into a mismatch: the code that is checked has executed without a trap.
+func FailReferenceTrap(w *machine.Warp, p *machine.InstrPair) {
+	if w.Err != nil {
+		t, _ := w.Err.(*probe.Trap)
+		w.Err = nil
+		FailMismatch(w, p, w.Check.Lanes, "it runs, but on the lanes there is a trap: %v", t)
 	}
 }
 
 // compareRun compares what the run has left: results, memory, claims of the plan, and the state of lanes that do not execute it.
-func compareRun(w *machine.Warp, r *machine.InstrRun) {
+func compareRun(w *machine.Warp, r *machine.InstrRun, inShadows bool) {
 	k, p := w.Check, &r.Pairs[0]
 	switch {
 	case k.OnLanes:
-		if k.Lanes != 0 && shadowLanes(k, r.Results) != 0 {
+		if inShadows {
 			CompareResults(w, r.Results)
 		}
 		return
 	case !p.Computes && !k.RanOnce && p.Reference.Op.Signature().Kind == code.Store:
 		AfterStore(w, p)
 	case k.Lanes != 0:
-		CompareResults(w, r.Results)
-		for n := 0; n < MaxLoadRepeats && w.Err != nil && !k.RanOnce && MayRepeatLoad(w, p); n++ {
-			w.Err = nil
-			RepeatLoad(w, p)
+		if CompareResults(w, r.Results); !k.RanOnce && MayRepeatLoad(w, p) {
+			RepeatRacingLoad(w, p)
 		}
 	}
 	if k.Lanes != 0 {
@@ -267,9 +273,19 @@ func compareRun(w *machine.Warp, r *machine.InstrRun) {
 	}
 }
 
-// MaxLoadRepeats is how often a load is repeated whose results differ: another CTA may have stored in between, which is a race
-// of the guest.
-const MaxLoadRepeats = 8
+// maxLoadRepeats is how often a load with different results is repeated.
+const maxLoadRepeats = 8
+
+// RepeatRacingLoad repeats a load whose results differ, which w.Err says, until they agree: another CTA may have stored in between,
+// which is a race of the guest. It reports whether it has repeated the load.
+func RepeatRacingLoad(w *machine.Warp, p *machine.InstrPair) (repeated bool) {
+	for n := 0; n < maxLoadRepeats && w.Err != nil; n++ {
+		w.Err = nil
+		repeatLoad(w, p)
+		repeated = true
+	}
+	return repeated
+}
 
 // guardLanes is the lanes where a guard of the reference lets an instruction run: it has
 // this function of its own, for guards are among what is checked.
@@ -294,19 +310,18 @@ func countExecuted(w *machine.Warp, list []machine.InstrPair) int64 {
 
 // saveOverwritten saves the operands that the run overwrites, and its results for idle lanes.
 func saveOverwritten(k *machine.WarpCheck, r *machine.InstrRun) {
+	if r.SavesOperands || k.Idle != 0 {
+		for i := range r.Pairs {
+			p := &r.Pairs[i]
+			if k.Idle != 0 && p.Instr != nil {
+				saveIdle(k, p)
+			}
+			for n := p.OverwrittenReads; n != 0; n &= n - 1 {
+				saveOperand(k, p, bits.TrailingZeros64(n))
+			}
+		}
+	}
 	k.Phase = machine.Prepared
-	if !r.SavesOperands && k.Idle == 0 {
-		return
-	}
-	for i := range r.Pairs {
-		p := &r.Pairs[i]
-		if k.Idle != 0 && p.Instr != nil {
-			saveIdle(k, p)
-		}
-		for n := p.OverwrittenReads; n != 0; n &= n - 1 {
-			saveOperand(k, p, bits.TrailingZeros64(n))
-		}
-	}
 }
 
 // saveOperand notes the shadow of an operand.
@@ -319,14 +334,16 @@ func saveOperand(k *machine.WarpCheck, p *machine.InstrPair, i int) {
 	k.Operands[n] = *machine.ShadowAt(k.EngineFile, row.Slot, row.Row)
 }
 
-// RecoverMismatch turns a panic of the code that is checked into a mismatch, if the reference executes the instruction. A panic
-// that code and reference have in common goes on: it is a fault of the machine.
+// RecoverMismatch must be deferred by the function that executes a block. It turns a panic of the code that is checked, or of a
+// comparison with its registers, into a mismatch, if the reference executes the instruction. A panic of the reference, and of an
+// instruction that runs once for both, goes on: it is a fault of the machine. So does a fault of the host's memory.
 func RecoverMismatch(w *machine.Warp) {
 	k, phase := w.Check, w.Check.Phase
-	k.Phase = machine.BetweenSteps
 	if phase == machine.BetweenSteps || phase == machine.ReferenceRuns {
+		k.Phase = machine.BetweenSteps
 		return
 	}
+	defer func() { k.Phase = machine.BetweenSteps }()
 	r := recover()
 	if r == nil {
 		return
@@ -360,16 +377,19 @@ func RecoverMismatch(w *machine.Warp) {
 	}
 }
 
-// RunReferenceInstr executes the reference's instruction.
+// RunReferenceInstr executes the reference's instruction. A panic in it leaves the phase at ReferenceRuns, so that it goes on.
 func RunReferenceInstr(w *machine.Warp, p *machine.InstrPair) {
 	k := w.Check
+	phase := k.Phase
+	k.Phase = machine.ReferenceRuns
 	if p.Kernel != nil {
 		p.Kernel(k.ReferenceFile, p.Reference, k.Lanes)
-		return
+	} else {
+		w.SwitchToReference()
+		lanes.LaneFuncs[p.Reference.Op](w, k.Half, k.ReferenceFile, p.Reference, k.Lanes)
+		w.SwitchToReference()
 	}
-	w.SwitchToReference()
-	lanes.LaneFuncs[p.Reference.Op](w, k.Half, k.ReferenceFile, p.Reference, k.Lanes)
-	w.SwitchToReference()
+	k.Phase = phase
 }
 
 // saveIdle notes what registers hold that an instruction writes, for the lanes that do
@@ -456,9 +476,9 @@ func SaveAddress(k *machine.WarpCheck, p *machine.InstrPair) {
 	}
 }
 
-// RepeatLoad repeats a load whose results differ, in both ways: at the addresses that it
+// repeatLoad repeats a load whose results differ, in both ways: at the addresses that it
 // had, which are again in its address register.
-func RepeatLoad(w *machine.Warp, p *machine.InstrPair) {
+func repeatLoad(w *machine.Warp, p *machine.InstrPair) {
 	k, f, m := w.Check, w.Check.EngineFile, w.Check.Lanes
 	if len(p.Reads) > 0 {
 		rows, c := &p.Reads[0], *operandBefore(k, p, 0)
@@ -478,13 +498,16 @@ func RepeatLoad(w *machine.Warp, p *machine.InstrPair) {
 	if w.Count.ThreadInstructions = counted; w.Err != nil {
 		return
 	}
-	if RunReferenceInstr(w, p); w.Err == nil {
+	if !k.RanOnce { // else the reference has a copy of the results
+		RunReferenceInstr(w, p)
+	}
+	if w.Err == nil {
 		CompareResults(w, p.Writes)
 	}
 }
 
-// compareTraps compares a trap of a compact access with what the lanes would do.
-func compareTraps(w *machine.Warp, p *machine.InstrPair, t *probe.Trap) {
+// compareAccessTrap compares a trap of a compact access with what the lanes would do.
+func compareAccessTrap(w *machine.Warp, p *machine.InstrPair, t *probe.Trap) {
 	switch {
 	case p.Reference.Op.Signature().Side != code.AccessSide:
 		return

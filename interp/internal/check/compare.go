@@ -16,7 +16,7 @@ import (
 	"gemu/regfile"
 )
 
-// CompareSources compares the rows that the instructions of the step read on the lanes with those of the reference. The
+// compareSources compares rows that instructions of the step read on the lanes with those of the reference. The
 // instructions then need not run a second time. It looks at rows only, not at shadows.
 func compareSources(w *machine.Warp, list []machine.RowPair) {
 	k := w.Check

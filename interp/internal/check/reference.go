@@ -265,11 +265,8 @@ func assignSaveSlots(list []machine.InstrPair) {
 func newRun(list []machine.InstrPair, instrs []code.Instr) machine.InstrRun {
 	first, last := &list[0], &list[len(list)-1]
 	out := machine.InstrRun{Pairs: list, Instrs: instrs[first.From:last.To], Guarded: first.Guarded, Results: slices.Clip(first.Writes), Needed: slices.Clip(first.Needed)}
-	switch {
-	case first.OnLanes:
-		out.Kind, out.Sources = machine.SharedRun, slices.Clip(first.UncheckedReads)
-	case first.Computes:
-		out.Kind = machine.BatchRun
+	if first.OnLanes {
+		out.OnLanes, out.Sources = true, slices.Clip(first.UncheckedReads)
 	}
 	for i := range list {
 		p := &list[i]
@@ -282,7 +279,7 @@ func newRun(list []machine.InstrPair, instrs []code.Instr) machine.InstrRun {
 			continue
 		}
 		out.Results, out.Needed = append(out.Results, p.Writes...), append(out.Needed, p.Needed...)
-		if out.Kind == machine.SharedRun {
+		if out.OnLanes {
 			out.Sources = append(out.Sources, p.UncheckedReads...)
 		}
 	}

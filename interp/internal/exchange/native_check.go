@@ -13,7 +13,6 @@ import (
 	"gemu/interp/internal/machine"
 	"gemu/interp/internal/native"
 	"gemu/interp/internal/warp"
-	"gemu/probe"
 	"gemu/regfile"
 )
 
@@ -85,7 +84,7 @@ func (NativeCheckRunner) Run(w *machine.Warp, budget int) machine.Reason {
 		return check.CheckRunner{}.Run(w, budget)
 	}
 	enterScheduler(w, budget)
-	checkRoom(w)
+	setCheckBuffers(w)
 	m.RunCheckBlock(nativeContext(w), &w.Files[0], c.Code.Block(w.PC).Index)
 	for {
 		w = resumeUntilExit(w, m.RunCheckBlock, m.RunStep)
@@ -129,9 +128,9 @@ func filesAdjoin(w *machine.Warp) bool {
 	return w.Files[0].IsFollowedBy(&w.Check.Files[0], w.CTA.Code.Entry.Frame)
 }
 
-// checkRoom sets the buffers of machine code for counts and for saved values. Values are needed within a step only, so
+// setCheckBuffers sets the buffers of machine code for counts and for saved values. Values are needed within a step only, so
 // all warps of a CTA share one buffer.
-func checkRoom(w *machine.Warp) {
+func setCheckBuffers(w *machine.Warp) {
 	k := w.CTA.Warps[0].Check
 	if k.NativeNotes == nil {
 		k.NativeNotes = make([]byte, native.MaxNoteBytes)
@@ -178,10 +177,8 @@ func repeatInGo(w *machine.Warp, p *machine.InstrPair, reason native.Reason) {
 	readNativeNotes(k, p)
 	load, store := p.Reference.Op.Signature().Kind == code.Load, p.Reference.Op.Signature().Kind == code.Store
 	if reason == native.Halfway {
-		if check.RunReferenceInstr(w, p); w.Err != nil {
-			t, _ := w.Err.(*probe.Trap)
-			w.Err = nil
-			check.FailMismatch(w, p, k.Lanes, "it runs, but on the lanes there is a trap: %v", t)
+		check.RunReferenceInstr(w, p)
+		if check.FailReferenceTrap(w, p); w.Err != nil {
 			return
 		}
 	}
@@ -190,16 +187,12 @@ func repeatInGo(w *machine.Warp, p *machine.InstrPair, reason native.Reason) {
 		check.SaveAddress(k, p)
 	}
 	if store {
-		readOperandsBefore(w, p)
+		readMemoryNotes(w, p)
 		check.AfterStore(w, p)
 	} else {
 		check.CompareResults(w, p.Writes)
 	}
-	raced := w.Err != nil && again
-	for n := 0; n < check.MaxLoadRepeats && w.Err != nil && again; n++ { // perhaps another CTA has stored there in between
-		w.Err = nil
-		check.RepeatLoad(w, p)
-	}
+	raced := again && check.RepeatRacingLoad(w, p)
 	if w.Err == nil && p.Proved {
 		check.CompareProved(w, p)
 	}
@@ -222,8 +215,8 @@ func readNativeNotes(k *machine.WarpCheck, p *machine.InstrPair) {
 	}
 }
 
-// readOperandsBefore copies the memory of idle lanes from the values that machine code has saved.
-func readOperandsBefore(w *machine.Warp, p *machine.InstrPair) {
+// readMemoryNotes copies the memory of idle lanes from the values that machine code has saved.
+func readMemoryNotes(w *machine.Warp, p *machine.InstrPair) {
 	k, a := w.Check, w.AccessOf(p.Instr)
 	for n := k.Idle; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31

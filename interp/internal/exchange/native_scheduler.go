@@ -157,7 +157,7 @@ func prepareWarp(c *machine.CTA, other, w *machine.Warp) bool {
 		setConstants(other)
 		exportWarp(other)
 		if l.ShareTables(&w.Exported.Context); other.Check != nil {
-			checkRoom(other)
+			setCheckBuffers(other)
 		}
 		c.Code.Native.FillContext(&l.Context, &other.Files[0])
 		l.Filled = true

@@ -30,7 +30,7 @@ type CheckStep struct {
 	RanOnce                   bool          // the same, because the code that is checked had no compact operands for it
 	FellBack                  int           // instructions of the run that have a compact form and execute on the lanes
 	RepeatsLoad               bool          // a load executes again, because another CTA may have stored in between
-	RulesApplied              int64         // value of warp.unit.Applied before the run
+	RulesApplied              int64         // w.Unit.Applied when instructions were counted last
 }
 
 // checkPhase is the progress of a step.
@@ -78,7 +78,7 @@ func (w *Warp) SelectHalf(h int, lanes uint32) {
 
 // BeginRun chooses the run of the next step.
 func (k *WarpCheck) BeginRun(r *InstrRun) {
-	k.Run, k.OnLanes, k.RanOnce = r, r.Kind == SharedRun && !k.NativeFuncs, false
+	k.Run, k.OnLanes, k.RanOnce, k.Phase = r, r.OnLanes && !k.NativeFuncs, false, BetweenSteps
 }
 
 // BeginInstr begins a step of one instruction, of the block that contains pc.

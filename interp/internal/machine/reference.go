@@ -46,24 +46,15 @@ type InstrPair struct {
 type InstrRun struct {
 	Pairs         []InstrPair
 	Instrs        []code.Instr // instructions of the checked code
-	Kind          runKind
-	Guarded       bool // the instruction has a guard
-	SavesOperands bool // the run overwrites operands, which must be saved
+	OnLanes       bool         // the run executes once, on the lanes, for the engine and the reference
+	Guarded       bool         // the run is one instruction with a guard
+	SavesOperands bool         // the run overwrites operands, which must be saved
 	Counts        RunCounts
-	ProvedEnd     int       // number of leading instructions that are proved
+	ProvedEnd     int       // index after the last instruction with a claim of the plan
 	Sources       []RowPair // rows to compare before the run executes on lanes
 	Results       []RowPair
 	Needed        []RowPair // part of Results that the reference needs if the run has executed on lanes
 }
-
-// runKind is the way in which a run executes, in the engine and in the reference.
-type runKind uint8
-
-const (
-	singleRun runKind = iota // one instruction: by the engine, and by the reference where possible
-	BatchRun                 // instructions that only compute: by the engine, then by the reference
-	SharedRun                // once on lanes, for both
-)
 
 // CheckedBlock is a block as check mode executes it.
 type CheckedBlock struct {

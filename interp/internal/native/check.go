@@ -16,8 +16,8 @@ import (
 	"gemu/regfile"
 )
 
-// CheckStretch is Stretch for check mode, where one instruction takes the time of several.
-const CheckStretch = Stretch / 4
+// checkStretch is Stretch for check mode, where one instruction takes the time of several.
+const checkStretch = Stretch / 4
 
 // Pair is the rows of one register in a program and in its reference.
 type Pair struct{ Row, Ref code.Row }
@@ -213,7 +213,7 @@ func (k *Check) assemble(masked bool) *body {
 			s := &k.steps[i][j]
 			a.step = k.firstStep[i] + int32(j)
 			before := len(a.buf)
-			if a.stretchEnds(CheckStretch) {
+			if a.stretchEnds(checkStretch) {
 				a.putExit(a.step, StretchEnded)
 			}
 			starts[a.step] = int32(len(a.buf))

@@ -82,8 +82,8 @@ const (
 	GatherCost = 15  // an access whose lanes may be in 32 cache lines; the stencil counts it only if they are scattered
 )
 
-// ClearedBytesPerInstr is the maximum number of bytes that are cleared in the time of one instruction of cost 1.
-const ClearedBytesPerInstr = 512
+// clearedBytesPerInstr is the maximum number of bytes that are cleared in the time of one instruction of cost 1.
+const clearedBytesPerInstr = 512
 
 // noPlace marks a place that is missing or not known yet.
 const noPlace = -1

@@ -56,7 +56,7 @@ var _ = [1]struct{}{}[unsafe.Offsetof(Context{}.sources)-NotifyEveryBlockAt-32]
 func (c *Context) WithLimit(enough int64) *Context { return c.withLimit(enough, Stretch) }
 
 // WithCheckLimit is WithLimit for check mode, whose stretch is shorter.
-func (c *Context) WithCheckLimit(enough int64) *Context { return c.withLimit(enough, CheckStretch) }
+func (c *Context) WithCheckLimit(enough int64) *Context { return c.withLimit(enough, checkStretch) }
 
 func (c *Context) withLimit(enough, stretch int64) *Context {
 	c.CountLimit = min(enough, c.Count+stretch)

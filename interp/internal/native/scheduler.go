@@ -100,7 +100,7 @@ func (c *Code) SetNextCTAs(s *Scheduler, file *regfile.File, shared *mem.Allocat
 		shadows = [2]uint64{size * uint64(file.WindowSize().R), size * uint64(file.WindowSize().Q)}
 	}
 	f.shadowBytes = shadows
-	f.cost = int64(uint64(len(shared.Data)+8*len(hits))/ClearedBytesPerInstr + uint64(s.size)*(2+(shadows[0]+shadows[1])/ClearedBytesPerInstr+f.numZeroRows))
+	f.cost = int64(uint64(len(shared.Data)+8*len(hits))/clearedBytesPerInstr + uint64(s.size)*(2+(shadows[0]+shadows[1])/clearedBytesPerInstr+f.numZeroRows))
 }
 
 // State is the state of a warp in the warp scheduler. doc.go draws the transitions.

@@ -164,9 +164,9 @@ func TestTakes(t *testing.T) {
 	}{
 		{1, 0, 0, 0, false, 2},
 		{3, 0, 0, 0, false, 6},
-		{1, 5 * ClearedBytesPerInstr, 0, 0, false, 2 + 5},
-		{1, ClearedBytesPerInstr - 8*code.HitsPerAccess, code.HitsPerAccess, 0, false, 2 + 1},
-		{1, ClearedBytesPerInstr - 8*code.HitsPerAccess - 1, code.HitsPerAccess, 0, false, 2},
+		{1, 5 * clearedBytesPerInstr, 0, 0, false, 2 + 5},
+		{1, clearedBytesPerInstr - 8*code.HitsPerAccess, code.HitsPerAccess, 0, false, 2 + 1},
+		{1, clearedBytesPerInstr - 8*code.HitsPerAccess - 1, code.HitsPerAccess, 0, false, 2},
 		{2, 0, 0, 7, false, 2 * (2 + 7)},
 		{2, 0, 0, 0, true, 2 * (2 + (1010+4000)*int64(unsafe.Sizeof(regfile.Compact{}))/512)}, // of the rows below
 	} {
