@@ -40,11 +40,18 @@ func (f File) Read(ctx context.Context) (*Array, error) {
 		return nil, input.FileError("read", f.Name, err)
 	}
 	var a *Array
-	switch strings.ToLower(filepath.Ext(f.Name)) {
-	case ".npy":
+	picture := f.View == "gray" || f.View == "rgba"
+	switch kind := strings.ToLower(filepath.Ext(f.Name)); {
+	case kind == ".npy" && f.View != "":
+		err = fmt.Errorf("view %s: the file itself says its type", f.View)
+	case kind == ".npy":
 		a, err = DecodeNPY(b)
-	case ".png":
+	case kind == ".png" && f.View != "" && !picture:
+		err = fmt.Errorf("view %s: a picture is read as gray or rgba", f.View)
+	case kind == ".png":
 		a, err = DecodePNG(b, f.View)
+	case picture:
+		err = fmt.Errorf("view %s: it is for pictures (.png), other files take an element type", f.View)
 	default:
 		a, err = rawArray(b, f.View)
 	}
@@ -82,7 +89,7 @@ func ReadArray(ctx context.Context, text string) (*Array, error) {
 	return a, nil
 }
 
-// parseContents reads an array, a file with or without "@", or nothing else.
+// parseContents reads an array, or a file with or without "@".
 func parseContents(text string) (Value, error) {
 	if name, ok := strings.CutPrefix(text, "@"); ok {
 		f, err := parseFile(name)

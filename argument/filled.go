@@ -51,7 +51,7 @@ func parseFilled(text string) (Value, error) {
 		return nil, at(len(name)+len("["), err)
 	}
 	if err := checkSize(f.Type, f.Shape); err != nil {
-		return nil, err
+		return nil, at(len(name)+len("["), err)
 	}
 	if f.Fill, err = parseFill(fill, f.Type); err != nil {
 		return nil, at(len(text)-len(fill), err)
@@ -59,17 +59,17 @@ func parseFilled(text string) (Value, error) {
 	return f, nil
 }
 
-// parseShape reads numbers of elements that are separated by "x" or ",".
+// parseShape reads decimal numbers of elements that are separated by "x" or ",".
 func parseShape(text string) (shape []int, err error) {
-	for _, s := range strings.FieldsFunc(text, func(r rune) bool { return r == 'x' || r == ',' }) {
+	if strings.HasPrefix(text, "0x") {
+		return nil, fmt.Errorf("bad size %q: sizes are decimal", text)
+	}
+	for s := range strings.SplitSeq(strings.ReplaceAll(text, ",", "x"), "x") {
 		n, err := strconv.Atoi(strings.TrimSpace(s))
 		if err != nil || n < 0 {
 			return nil, fmt.Errorf("bad size %q", text)
 		}
 		shape = append(shape, n)
-	}
-	if len(shape) == 0 {
-		return nil, fmt.Errorf("bad size %q", text)
 	}
 	return shape, nil
 }

@@ -87,10 +87,15 @@ func parseTensorMap(text string) (Value, error) {
 		return nil, fmt.Errorf("want %s", tensormap.Notation)
 	}
 	t := TensorMap{Map: options, offset: strings.LastIndex(text, options)}
-	if n, err := strconv.Atoi(buffer); err == nil {
+	switch n, err := strconv.Atoi(buffer); {
+	case err == nil && n >= 0:
 		t.Buffer = Reference(n)
-	} else if t.Buffer, err = parseContents(buffer); err != nil {
-		return nil, at(strings.Index(text, buffer), err)
+	case !strings.HasPrefix(buffer, "@") && !strings.Contains(buffer, "["):
+		return nil, at(len("tma("), fmt.Errorf("%q is no buffer; want %s", buffer, tensormap.Notation))
+	default:
+		if t.Buffer, err = parseContents(buffer); err != nil {
+			return nil, at(strings.Index(text, buffer), err)
+		}
 	}
 	if f, ok := t.Buffer.(Filled); ok {
 		if _, err := tensormap.Parse(t.over(f.Type, f.Shape)); err != nil {
@@ -130,7 +135,7 @@ func tensorText(typ ptx.Type, shape []int) string {
 	return fmt.Sprintf("%s[%s]", name, strings.Join(extents, "x"))
 }
 
-// Bits returns the number as the bits of a type, zero-extended to 64. Floats are rounded to the type. A type of bits, such as b32,
+// Bits returns the number as the bits of a type, zero-extended to 64. Floats are rounded to f64, then to the type. A type of bits, such as b32,
 // takes integers, and floats of its size.
 func (n Number) Bits(typ ptx.Type) (uint64, error) {
 	typ = n.typeFor(typ)
@@ -157,12 +162,17 @@ func (n Number) typeFor(t ptx.Type) ptx.Type {
 
 func (n Number) floatBits(typ ptx.Type) (uint64, error) {
 	f, err := strconv.ParseFloat(string(n), 64)
-	if err != nil {
-		i, err := strconv.ParseInt(string(n), 0, 64) // such as 0x2a
-		if err != nil {
+	if errors.Is(err, strconv.ErrRange) {
+		return 0, fmt.Errorf("%s is too large for a float", string(n))
+	}
+	if err != nil { // such as 0x2a
+		if u, err := strconv.ParseUint(string(n), 0, 64); err == nil {
+			f = float64(u)
+		} else if i, err := strconv.ParseInt(string(n), 0, 64); err == nil {
+			f = float64(i)
+		} else {
 			return 0, fmt.Errorf("%q is not a number", string(n))
 		}
-		f = float64(i)
 	}
 	one := Array{Type: typ, Data: make([]byte, typ.Size())}
 	one.SetFloat(0, f)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/alecthomas/kong"
 
@@ -26,8 +27,8 @@ type Extensions struct {
 	Sanitizers []*sanitize.Tool
 	// Probes: gemu run --probe NAME.
 	Probes []Probe
-	// Policies of reconvergence, as interp.NewReconverger makes them: --reconverge NAME of all commands that run kernels.
-	// gemu reconverge compares them with gemu's own.
+	// Policies of reconvergence, as interp.NewReconverger makes them, for --reconverge NAME of the commands with this flag. gemu
+	// reconverge compares them with gemu's own.
 	Policies []*interp.Reconverger
 }
 
@@ -35,28 +36,36 @@ type Extensions struct {
 type Probe struct {
 	Name string
 	Doc  string          // one line for --help
-	New  func() Reporter // makes the probe of one run
+	New  func() Reporter // makes the probe of one run; must not return nil
 }
 
 // Reporter is a probe that prints a report.
 type Reporter interface {
 	probe.Probe
 
-	// Report writes the report. It is called once, after the last launch, also if that has failed.
+	// Report writes the report. It is called once, after the launches that the probe observes, also if they have failed. It is not
+	// called if no launch began.
 	Report(w io.Writer) error
 }
 
 // check returns an error if a name cannot be chosen, or if a function is missing.
 func (x *Extensions) check() error {
-	var sanitizers []string
+	if slices.Contains(x.Sanitizers, nil) || slices.Contains(x.Policies, nil) {
+		return errors.New("this command has a sanitizer or a reconvergence policy that is nil")
+	}
+	var models, sanitizers []string
+	for _, e := range catalog.All(x.Models...) {
+		models = append(models, e.Name)
+	}
 	for _, t := range slices.Concat(sanitize.Tools, x.Sanitizers) {
 		sanitizers = append(append(sanitizers, t.Name), t.Aliases...)
 	}
 	return errors.Join(
-		checkNames("model", strings.Split(catalog.Names(x.Models...), ", ")),
+		checkNames("model", models),
 		checkNames("sanitizer", append(sanitizers, "all")),
 		checkNames("probe", x.probeNames()),
 		checkNames("reconvergence policy", x.reconvergerNames()),
+		x.checkDocs(),
 		checkNew("model", x.Models, func(e catalog.Entry) (string, bool) { return e.Name, e.New != nil }),
 		checkNew("sanitizer", x.Sanitizers, func(t *sanitize.Tool) (string, bool) { return t.Name, t.New != nil }),
 		checkNew("probe", x.Probes, func(p Probe) (string, bool) { return p.Name, p.New != nil }),
@@ -66,11 +75,29 @@ func (x *Extensions) check() error {
 // checkNames returns an error if a name is no word, or stands for two things of a kind.
 func checkNames(kind string, names []string) error {
 	for i, name := range names {
-		if name == "" || strings.ContainsAny(name, " \t\n,") {
+		if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r == ',' || unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
 			return fmt.Errorf("this command has a %s with the name %q: want a word without spaces and commas", kind, name)
 		}
 		if slices.Contains(names[:i], name) {
 			return fmt.Errorf("this command has two of the name %s %s: rename the one that was added", kind, name)
+		}
+	}
+	return nil
+}
+
+// checkDocs returns an error if a line for --help has a variable of kong's: texts of flags are expanded more than once, so that no
+// escape is left of it.
+func (x *Extensions) checkDocs() error {
+	docs := map[string]string{}
+	for _, p := range x.Probes {
+		docs["probe "+p.Name] = p.Doc
+	}
+	for _, r := range x.Policies {
+		docs["reconvergence policy "+r.Name] = r.Doc
+	}
+	for name, doc := range docs {
+		if strings.Contains(doc, "${") {
+			return fmt.Errorf("this command has a %s whose line of help has \"${\": write it in another way", name)
 		}
 	}
 	return nil
@@ -120,7 +147,11 @@ func (x *Extensions) probes(names []string) (list []Reporter, err error) {
 		case slices.Contains(names[:i], name):
 			return nil, fmt.Errorf("probe %s is there twice", name)
 		}
-		list = append(list, x.Probes[at].New())
+		r := x.Probes[at].New()
+		if r == nil {
+			return nil, fmt.Errorf("its function New has returned nil for %s", name)
+		}
+		list = append(list, r)
 	}
 	return list, nil
 }
@@ -176,5 +207,6 @@ func (x *Extensions) predictors() map[string]predictor {
 		"table":   words(namesForShells((*papers.Paper).TableNames)...),
 		"reading": words(namesForShells((*papers.Paper).InterpretationNames)...),
 		"model":   words(strings.Split(catalog.Names(x.Models...), ", ")...),
+		"probe":   words(x.probeNames()...),
 	}
 }

@@ -61,9 +61,33 @@ func TestProbeReport(t *testing.T) {
 	}
 }
 
+// failingReport is a probe of a test that cannot report.
+type failingReport struct{ launchCount }
+
+func (*failingReport) Report(io.Writer) error { return errors.New("the disk is full") }
+
+// TestFailingReport: a report that fails costs neither the trap of the kernel nor the reports of other probes.
+func TestFailingReport(t *testing.T) {
+	x := Extensions{Probes: []Probe{
+		{"bad", "is broken", func() Reporter { return new(failingReport) }},
+		{"good", "counts launches", func() Reporter { return new(launchCount) }},
+		{"none", "", func() Reporter { return nil }},
+	}}
+	saxpy := []string{"run", "../kernels/cuda/saxpy.ptx", "-g", "1", "-b", "8", "-a", "8", "1.0", "f32[8]", "f32[4]", "--probe"}
+	out, messages, status := extended(t, x, append(saxpy, "bad,good")...)
+	if status != exitBad || out != "launch\n" || !strings.Contains(messages, "trap") || !strings.Contains(messages, "--probe bad: the disk is full") {
+		t.Errorf("status %d, %q, %s", status, out, messages)
+	}
+	if _, messages, status := extended(t, x, append(saxpy, "none")...); status != exitBad || !strings.Contains(messages, "New has returned nil for none") {
+		t.Errorf("status %d, %s", status, messages)
+	}
+}
+
 // TestExtensionNames: each command line of a command whose extensions have bad names fails with the reason.
 func TestExtensionNames(t *testing.T) {
-	policy := func(name string) *interp.Reconverger { return interp.NewReconverger(name, "", nil) }
+	policy := func(name string) *interp.Reconverger {
+		return interp.NewReconverger(name, "", func(a, b interp.SplitPlace) bool { return a.Block < b.Block })
+	}
 	probe := Probe{"p", "", func() Reporter { return nil }}
 	for _, c := range []struct {
 		x    Extensions
@@ -76,6 +100,11 @@ func TestExtensionNames(t *testing.T) {
 		{Extensions{Models: []catalog.Entry{{Name: "kim"}}}, "two of the name model kim"},
 		{Extensions{Sanitizers: []*sanitize.Tool{{Name: "racecheck"}}}, "two of the name sanitizer racecheck"},
 		{Extensions{Sanitizers: []*sanitize.Tool{{Name: ""}}}, `a sanitizer with the name ""`},
+		{Extensions{Models: []catalog.Entry{{Name: "a, b"}}}, `a model with the name "a, b"`},
+		{Extensions{Models: []catalog.Entry{{Name: "a\r"}}}, `a model with the name "a\r"`},
+		{Extensions{Probes: []Probe{{"p", "costs ${dollars}", probe.New}}}, `a probe p whose line of help has "${"`},
+		{Extensions{Sanitizers: []*sanitize.Tool{nil}}, "that is nil"},
+		{Extensions{Policies: []*interp.Reconverger{nil}}, "that is nil"},
 	} {
 		if out, messages, status := extended(t, c.x, "help"); status != exitBad || out != "" || !strings.Contains(messages, c.want) {
 			t.Errorf("status %d, %q, %s; want %s", status, out, messages, c.want)

@@ -35,12 +35,12 @@ type runCmd struct {
 
 	Async string `default:"late" enum:"late,early,both" help:"When asynchronous effects happen: as late as may be, at the wait that orders them (late, the default); where they are issued (early); run both ways, and report what differs (both)."`
 
-	Probe []string `help:"Watch the launch with probes that another module has added to the command, and print their reports: ${probes}; see docs/go.md." placeholder:"NAME"`
+	Probe []string `predictor:"probe" help:"Watch the launch with probes that another module has added to the command, and print their reports: ${probes}; see docs/go.md." placeholder:"NAME"`
 	Stats bool     `help:"Print what the launch counted, and what structure its values had."`
 	JSON  string   `name:"json" help:"Write the launch as JSON to FILE (- for standard output)." placeholder:"FILE"`
 }
 
-func (c *runCmd) Run(a *app) error {
+func (c *runCmd) Run(a *app) (failed error) {
 	policy, err := parsePolicy(c.Policy)
 	if err != nil {
 		return err
@@ -114,9 +114,8 @@ func (c *runCmd) Run(a *app) error {
 	}
 	runErr := ran
 	c.statistics(a, j, registers.Counts())
-	if err := c.reports(a, reporters); err != nil {
-		return err
-	}
+	reported := c.reports(a, reporters)
+	defer func() { failed = all(failed, reported) }() // a report that fails costs no other result
 	if runErr == nil {
 		for _, o := range outs {
 			if err := o.write(a, j.arguments.Bindings); err != nil {
@@ -164,18 +163,20 @@ func plural(n int) string {
 	return "s"
 }
 
-// reports prints the reports of the probes of --probe: to standard output, unless it has the JSON.
+// reports prints the reports of all probes of --probe: to standard output, unless it has the JSON. It returns the errors of those
+// that fail.
 func (c *runCmd) reports(a *app, reporters []Reporter) error {
 	w := a.stdout
 	if c.JSON == "-" {
 		w = a.stderr
 	}
-	for _, r := range reporters {
+	var errs []error
+	for i, r := range reporters {
 		if err := r.Report(w); err != nil {
-			return fmt.Errorf("--probe: %w", err)
+			errs = append(errs, fmt.Errorf("--probe %s: %w", c.Probe[i], err))
 		}
 	}
-	return nil
+	return all(errs...)
 }
 
 // statistics prints --stats.

@@ -108,8 +108,11 @@ type SplitPlace = warp.SplitPlace
 // without races between the lanes of a warp has the same result under every order.
 //
 // before reports whether a runs before b. It must be a strict weak order that depends on its arguments alone. It is called from
-// several goroutines at the same time.
+// several goroutines at the same time. NewReconverger panics if before is nil.
 func NewReconverger(name, doc string, before func(a, b SplitPlace) bool) *Reconverger {
+	if before == nil {
+		panic("interp: NewReconverger without an order")
+	}
 	return warp.NewOrdered(name, doc, before)
 }
 

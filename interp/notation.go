@@ -49,7 +49,7 @@ type ObjectText struct {
 func IsObjectText(text string) bool {
 	head, _, ok := strings.Cut(text, "(")
 	kind, _, _ := strings.Cut(head, ".")
-	return ok && objectTypes[kind] != ptx.NoType && strings.HasSuffix(text, ")")
+	return ok && objectTypes[kind] != ptx.NoType
 }
 
 var objectTypes = map[string]ptx.Type{"tex": ptx.TexRef, "surf": ptx.SurfRef, "sampler": ptx.SamplerRef}

@@ -31,7 +31,7 @@ func known() []Entry {
 		kim,
 		{Name: "avc", Doc: "Collange and Kouyoumdjian 2011: vectors of private memory in a cache of bases and strides", New: func() models.Model { return &cache{} }, Warp: avc.Lanes, Default: true},
 		{Name: "gscalar", Doc: "Liu et al. 2017: registers compressed byte by byte", New: func() models.Model { return &gscalar.Model{Verify: true} }, Default: true},
-		{Name: "combined", Doc: "that behind tags for base and stride; not of a paper", New: func() models.Model { return &gscalar.Model{Verify: true, File: gscalar.Affine} }},
+		{Name: "combined", Doc: "the compression of gscalar after tags for base and stride; not of a paper", New: func() models.Model { return &gscalar.Model{Verify: true, File: gscalar.Affine} }},
 	}
 	for _, p := range affinetrack.Policies {
 		if p.Name != "kim" {
@@ -47,12 +47,15 @@ func policyEntry(name string) Entry {
 	return Entry{Name: name, Doc: p.Doc, New: func() models.Model { return tags.New(p) }}
 }
 
+// All returns the models, Known and further ones.
+func All(further ...Entry) []Entry { return slices.Concat(Known, further) }
+
 // Names returns the names of all models, Known and further ones, separated by commas and spaces.
-func Names(further ...Entry) string { return joinNames(slices.Concat(Known, further), ", ") }
+func Names(further ...Entry) string { return joinNames(All(further...), ", ") }
 
 // DefaultNames returns the names of the default models, separated by commas.
 func DefaultNames(further ...Entry) string {
-	return joinNames(slices.DeleteFunc(slices.Concat(Known, further), func(e Entry) bool { return !e.Default }), ",")
+	return joinNames(slices.DeleteFunc(All(further...), func(e Entry) bool { return !e.Default }), ",")
 }
 
 func joinNames(entries []Entry, separator string) string {
@@ -68,7 +71,7 @@ const maxModels = 8
 
 // Parse returns the models of a list of names with commas between them, of Known and further ones.
 func Parse(list string, further ...Entry) (entries []Entry, err error) {
-	known := slices.Concat(Known, further)
+	known := All(further...)
 	seen := map[string]bool{}
 	for _, name := range strings.Split(list, ",") {
 		name = strings.TrimSpace(name)
@@ -89,7 +92,7 @@ func Parse(list string, further ...Entry) (entries []Entry, err error) {
 
 // Default returns the default models, of Known and further ones, for warps of the given number of lanes.
 func Default(lanes int, further ...Entry) (entries []Entry) {
-	for _, e := range slices.Concat(Known, further) {
+	for _, e := range All(further...) {
 		if e.Default && e.fits(lanes) {
 			entries = append(entries, e)
 		}
@@ -117,11 +120,15 @@ func Select(list string, lanes int, further ...Entry) ([]Entry, error) {
 
 func (e *Entry) fits(lanes int) bool { return e.Warp == 0 || e.Warp == lanes }
 
-// Watch makes models and returns a probe through which they watch the same launches.
+// Watch makes models and returns a probe through which they watch the same launches. It panics if a function New returns nil.
 func Watch(entries []Entry) *models.Comparison {
 	var list []models.Model
 	for _, e := range entries {
-		list = append(list, e.New())
+		m := e.New()
+		if m == nil {
+			panic(fmt.Sprintf("catalog: New of model %s has returned nil", e.Name))
+		}
+		list = append(list, m)
 	}
 	return models.Watch(list...)
 }

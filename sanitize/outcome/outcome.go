@@ -18,7 +18,7 @@ import (
 // Name is the name of this tool in findings. Users cannot select it.
 const Name = "launch"
 
-// The kinds of findings. A trap has its interp.Trap kind: "out-of-bounds access".
+// The kinds of findings. A trap has the kind of its probe.Trap: "out-of-bounds access".
 const (
 	Refused     = "launch refused"            // the launch could not begin
 	Unsupported = "instruction not supported" // the kernel needs an instruction outside gemu's scope
@@ -26,7 +26,8 @@ const (
 	NotJudged   = "launch not judged"         // the tools did not watch the launch
 )
 
-// Probe reports failed launches. It is safe for concurrent launches.
+// Probe reports failed launches. It is safe for concurrent launches. A launch that is restored and ends again counts once, if no
+// other launch has ended meanwhile.
 type Probe struct {
 	log *finding.Log
 
@@ -47,7 +48,7 @@ func (p *Probe) Subscription() probe.Subscription {
 // CTA returns nil: the probe needs no events of CTAs.
 func (p *Probe) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return nil }
 
-// OnEvent handles the end of a launch. A launch that is restored and ends again counts once.
+// OnEvent handles the end of a launch.
 func (p *Probe) OnEvent(e *probe.Event) {
 	p.mu.Lock()
 	again := e.Launch.ID == p.last
