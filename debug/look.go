@@ -25,10 +25,18 @@ func (s *Session) Contexts() []Context {
 	if s.ended && s.err == nil {
 		return nil
 	}
-	for _, c := range s.exec.WarpSplits() {
+	running, err := s.exec.WarpSplits()
+	if err != nil { // called while the launch runs
+		return nil
+	}
+	for _, c := range running {
 		list = append(list, Context{WarpSplit: c})
 	}
-	for _, c := range s.exec.WaitingSplits() {
+	waiting, err := s.exec.WaitingSplits()
+	if err != nil {
+		return nil
+	}
+	for _, c := range waiting {
 		list = append(list, Context{c, true})
 	}
 	slices.SortFunc(list, func(a, b Context) int {

@@ -169,7 +169,7 @@ func (t *Thread) GraphConditionalHandleCreate(graph Handle, first, flags uint32)
 	return graphValue(t, graph, func(g *Graph) (uint64, error) {
 		c := &condition{memory: memory, first: first, resets: flags&assignDefault != 0}
 		g.conditions = append(g.conditions, c)
-		g.objectReferences.add(&UserObject{references: 1, destroy: memory.Free}, 1)
+		g.objectReferences.add(&UserObject{references: 1, destroy: func() { memory.Free() }}, 1)
 		return c.handle(), nil
 	})
 }

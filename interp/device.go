@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"sync"
 	"time"
 	"unsafe"
 
@@ -77,7 +76,7 @@ const DefaultSM = 86
 // Device is an emulated GPU: memory and the modules loaded into it. Launches on one device run one after the other.
 type Device struct {
 	cfg Config
-	mu  sync.Mutex // held by a launch and by changes to memory
+	mu  deviceLock
 	mem *mem.Map
 
 	simtDevice machine.Device
@@ -136,15 +135,26 @@ func NewDevice(cfg Config) *Device {
 	}
 	m := mem.NewMap(cfg.Base, cfg.Memory, cfg.Allocate)
 	m.ShadowBytes = max(cfg.ShadowBytes, 0)
-	return &Device{cfg: cfg, mem: m, simtDevice: machine.Device{Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, HostMemory: cfg.HostMemory, Workers: cfg.Workers, Stdout: cfg.Stdout, Probes: cfg.Probes, SM: cfg.SM, HostGrace: cfg.HostGrace, TimeLimit: cfg.TimeLimit, Tolerance: cfg.Tolerance, OnTolerated: cfg.OnTolerated}}
+	d := &Device{cfg: cfg, mem: m, simtDevice: machine.Device{Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, HostMemory: cfg.HostMemory, Workers: cfg.Workers, Stdout: cfg.Stdout, Probes: cfg.Probes, SM: cfg.SM, HostGrace: cfg.HostGrace, TimeLimit: cfg.TimeLimit, Tolerance: cfg.Tolerance, OnTolerated: cfg.OnTolerated}}
+	d.simtDevice.EnterWorker = d.mu.enter
+	return d
 }
 
 // Close releases the memory of the device. The device, its buffers and modules, and the results of Bytes and Slice must not
 // be used afterwards. Without Close, the memory of large buffers stays allocated until Free.
-func (d *Device) Close() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+// It waits for a launch of another goroutine; from a probe it returns ErrInProbe.
+func (d *Device) Close() error {
+	if err := d.lock(); err != nil {
+		return err
+	}
+	defer d.mu.release()
 	d.mem.Close()
+	return nil
+}
+
+// lock takes the device's lock for a change of memory, which probes may see.
+func (d *Device) lock() error {
+	return d.mu.acquire(len(d.cfg.Probes) > 0 || d.cfg.Allocate != nil)
 }
 
 // Buffer is a piece of device memory.
@@ -153,7 +163,8 @@ type Buffer struct {
 	alloc *mem.Allocation
 }
 
-// Alloc allocates size zero bytes of global memory.
+// Alloc allocates size zero bytes of global memory. It waits for a launch of another goroutine, as all changes of memory do. The
+// errors are ErrOutOfMemory, ErrNoHostMemory and, from a probe, ErrInProbe.
 func (d *Device) Alloc(size int) (*Buffer, error) { return d.AllocNamed("", size) }
 
 // AllocNamed allocates like Alloc; traps call the buffer by its name.
@@ -161,8 +172,10 @@ func (d *Device) AllocNamed(name string, size int) (*Buffer, error) {
 	if size < 0 {
 		return nil, fmt.Errorf("buffer of %d bytes", size)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	if err := d.lock(); err != nil {
+		return nil, err
+	}
+	defer d.mu.release()
 	a, err := d.mem.Alloc(uint64(size), probe.BufferMemory, name)
 	if err != nil {
 		return nil, err
@@ -183,8 +196,10 @@ func (d *Device) Map(addr uint64, data []byte, name string, mapping Mapping) (*B
 
 // MapOrdered is like Map, and gives probes the order of the operation: see Event.Order.
 func (d *Device) MapOrdered(addr uint64, data []byte, name string, mapping Mapping, order *probe.HostOrder) (*Buffer, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	if err := d.lock(); err != nil {
+		return nil, err
+	}
+	defer d.mu.release()
 	a, err := d.mem.Attach(addr, data, name, mapping)
 	if err != nil {
 		return nil, err
@@ -193,24 +208,31 @@ func (d *Device) MapOrdered(addr uint64, data []byte, name string, mapping Mappi
 	return &Buffer{d, a}, nil
 }
 
-// Used returns the number of allocated bytes.
+// Used returns the number of allocated bytes. It can be called at any time.
 func (d *Device) Used() uint64 {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	return d.mem.Used()
 }
 
 // Free releases the buffer. A kernel that still uses its address traps.
-func (b *Buffer) Free() { b.FreeOrdered(nil) }
+// From a probe it returns ErrInProbe.
+func (b *Buffer) Free() error { return b.FreeOrdered(nil) }
 
 // FreeOrdered is like Free, and gives probes the order of the operation: see Event.Order.
-func (b *Buffer) FreeOrdered(order *probe.HostOrder) {
-	b.dev.mu.Lock()
-	defer b.dev.mu.Unlock()
-	if !b.alloc.Freed {
-		event.EmitHost(&b.dev.simtDevice, probe.OnFree, b.alloc, 0, b.Size(), order)
-		b.dev.mem.Free(b.alloc)
+func (b *Buffer) FreeOrdered(order *probe.HostOrder) error {
+	return b.dev.release(b.alloc, order)
+}
+
+// release frees an allocation of the host.
+func (d *Device) release(a *mem.Allocation, order *probe.HostOrder) error {
+	if err := d.lock(); err != nil {
+		return err
 	}
+	defer d.mu.release()
+	if !a.Freed {
+		event.EmitHost(&d.simtDevice, probe.OnFree, a, 0, int(a.Size), order)
+		d.mem.Free(a)
+	}
+	return nil
 }
 
 // Addr returns the buffer's device address.
@@ -224,23 +246,30 @@ func (b *Buffer) Size() int { return int(b.alloc.Size) }
 // visible, use Read and Write, or report them with HostRead and HostWrite.
 func (b *Buffer) Bytes() []byte { return b.alloc.Data }
 
-// Write copies data into the buffer, starting at an offset in bytes. It drops the data beyond the buffer's end.
-func (b *Buffer) Write(offset int, data []byte) {
+// Write copies data into the buffer, starting at an offset in bytes. It drops the data beyond the buffer's end. On a device with
+// probes it waits for a launch of another goroutine, after the copy. From a probe it returns ErrInProbe.
+func (b *Buffer) Write(offset int, data []byte) error {
+	if b.dev.mu.inCallback() {
+		return ErrInProbe
+	}
 	n := copy(b.alloc.Data[offset:], data)
 	b.dev.HostWrite(b.Addr()+uint64(offset), n, nil)
+	return nil
 }
 
-// Read copies bytes of the buffer into data, starting at an offset in bytes, up to the buffer's end.
+// Read copies bytes of the buffer into data, starting at an offset in bytes, up to the buffer's end. On a device with probes it
+// waits for a launch of another goroutine, after the copy. It answers from a probe.
 func (b *Buffer) Read(offset int, data []byte) {
 	b.dev.HostRead(b.Addr()+uint64(offset), copy(data, b.alloc.Data[offset:]), nil)
 }
 
-// HostWrite reports to the device's probes a write by the host; order is Event.Order.
+// HostWrite reports to the device's probes a write by the host; order is Event.Order. It waits for a launch of another goroutine,
+// since probes receive one event after the other. From a probe it does nothing: what a probe does is no part of the program.
 func (d *Device) HostWrite(addr uint64, bytes int, order *probe.HostOrder) {
 	d.emit(probe.OnHostWrite, addr, bytes, order)
 }
 
-// HostRead reports to the device's probes a read by the host.
+// HostRead reports to the device's probes a read by the host, as HostWrite does.
 func (d *Device) HostRead(addr uint64, bytes int, order *probe.HostOrder) {
 	d.emit(probe.OnHostRead, addr, bytes, order)
 }
@@ -249,21 +278,19 @@ func (d *Device) emit(kind probe.Events, addr uint64, bytes int, order *probe.Ho
 	if len(d.cfg.Probes) == 0 {
 		return
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	if d.lock() != nil { // ErrInProbe
+		return
+	}
+	defer d.mu.release()
 	if a := d.mem.Find(addr); a != nil {
 		offset := addr - a.Base
 		event.EmitHost(&d.simtDevice, kind, a, offset, int(min(uint64(bytes), a.Size-offset)), order)
 	}
 }
 
-// Find returns the allocation at an address, which may be freed; nil if there is none. It must not be called during a
-// launch.
-func (d *Device) Find(addr uint64) *probe.Allocation {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.mem.Find(addr).Public()
-}
+// Find returns the allocation at an address, which may be freed; nil if there is none. It can be called at any time, from a probe
+// and from other goroutines during a launch. The allocation's fields change when it is freed.
+func (d *Device) Find(addr uint64) *probe.Allocation { return d.mem.Lookup(addr).Public() }
 
 // Element is a type that buffers can hold.
 type Element interface {
@@ -312,8 +339,10 @@ func (d *Device) Load(name string, src []byte) (*Module, error) {
 
 // LoadModule loads a checked module: it allocates and initialises the variables.
 func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	if err := d.lock(); err != nil {
+		return nil, err
+	}
+	defer d.mu.release()
 	mod := &Module{Module: m, dev: d, vars: map[*ptx.Var]*mem.Allocation{}, code: map[*ptx.Func]uint64{}, kernels: map[kernelKey]*machine.Kernel{}}
 	var vars []*ptx.Var
 	for _, decl := range m.Decls {
@@ -364,10 +393,14 @@ func (d *Device) allocVar(v *ptx.Var) (*mem.Allocation, error) {
 }
 
 // Reset gives the module's variables their initial values again. The bindings of textures and surfaces stay.
-func (m *Module) Reset() {
-	m.dev.mu.Lock()
-	defer m.dev.mu.Unlock()
+// From a probe it returns ErrInProbe.
+func (m *Module) Reset() error {
+	if err := m.dev.lock(); err != nil {
+		return err
+	}
+	defer m.dev.mu.release()
 	m.reset()
+	return nil
 }
 
 func (m *Module) reset() {
@@ -391,10 +424,14 @@ func (m *Module) initialiseAll() {
 }
 
 // Unload frees the memory of the module's variables. Later launches are refused.
-func (m *Module) Unload() {
-	m.dev.mu.Lock()
-	defer m.dev.mu.Unlock()
+// From a probe it returns ErrInProbe.
+func (m *Module) Unload() error {
+	if err := m.dev.lock(); err != nil {
+		return err
+	}
+	defer m.dev.mu.release()
 	m.unload()
+	return nil
 }
 
 func (m *Module) unload() {

@@ -14,8 +14,10 @@ import (
 // FprintLowered writes the lowered code of a kernel, as affine mode runs it in blocks of
 // one dimension: see Print of package code.
 func (m *Module) FprintLowered(w io.Writer, k *ptx.Func) error {
-	m.dev.mu.Lock()
-	defer m.dev.mu.Unlock()
+	if err := m.dev.lock(); err != nil {
+		return err
+	}
+	defer m.dev.mu.release()
 	launch := machine.Launch{Block: ptx.Dim(maxThreadsOf(k)), WarpSize: 32, Mode: Affine, Reconverge: Reconvergers[0]}
 	c, err := m.lower(k, grid.Lowering(&launch))
 	if err != nil {

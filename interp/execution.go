@@ -14,7 +14,8 @@ import (
 
 // Execution is a launch that pauses when a probe requests it (Event.Pause). The device runs no other launch until the
 // execution has ended or is closed. Memory may be read and changed while it pauses. It must not be used by several
-// goroutines at the same time.
+// goroutines at the same time. From a probe of its device, Continue, ContinueTo, WarpSplits, WaitingSplits, InFlight, Visited, Save,
+// Restore, Release and Close return ErrInProbe; the other methods answer.
 type Execution struct {
 	*launched
 	ended bool
@@ -38,8 +39,10 @@ var (
 // launch that cannot begin.
 func (m *Module) Start(l *Launch) (*Execution, error) {
 	d := m.dev
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	if err := d.mu.acquire(true); err != nil {
+		return nil, err
+	}
+	defer d.mu.release()
 	r, err := m.prepare(l)
 	if err != nil {
 		return nil, err
@@ -56,8 +59,10 @@ func (m *Module) Start(l *Launch) (*Execution, error) {
 
 // Continue runs the launch until it ends or pauses. The errors are the ones of Module.Launch; an error ends the launch.
 func (e *Execution) Continue(ctx context.Context) (ended bool, err error) {
-	e.dev.mu.Lock()
-	defer e.dev.mu.Unlock()
+	if err := e.dev.mu.acquire(true); err != nil {
+		return false, err
+	}
+	defer e.dev.mu.release()
 	if e.ended {
 		return true, ErrEnded
 	}
@@ -71,9 +76,11 @@ func (e *Execution) Continue(ctx context.Context) (ended bool, err error) {
 // ContinueTo is like Continue, and also pauses when step instructions have begun (Event.Step). A probe must subscribe to
 // all events in one order.
 func (e *Execution) ContinueTo(ctx context.Context, step int64) (ended bool, err error) {
-	e.dev.mu.Lock()
+	if err := e.dev.mu.acquire(false); err != nil {
+		return false, err
+	}
 	grid.PauseAt(e.grid, step)
-	e.dev.mu.Unlock()
+	e.dev.mu.release()
 	return e.Continue(ctx)
 }
 
@@ -110,42 +117,53 @@ func (m *Module) runDriven(ctx context.Context, l *Launch) (*Result, error) {
 func (e *Execution) Result() *Result { return e.result(e.err) }
 
 // WarpSplits returns the warp splits of the CTAs in flight, by CTA and warp, while the launch pauses.
-func (e *Execution) WarpSplits() []probe.WarpSplit {
-	e.dev.mu.Lock()
-	defer e.dev.mu.Unlock()
-	return grid.WarpSplits(e.grid)
+func (e *Execution) WarpSplits() ([]probe.WarpSplit, error) {
+	if err := e.dev.mu.acquire(true); err != nil {
+		return nil, err
+	}
+	defer e.dev.mu.release()
+	return grid.WarpSplits(e.grid), nil
 }
 
 // WaitingSplits returns the lanes of the CTAs in flight that are in no warp split: each group waits at a reconvergence point
 // for other lanes.
-func (e *Execution) WaitingSplits() []probe.WarpSplit {
-	e.dev.mu.Lock()
-	defer e.dev.mu.Unlock()
-	return grid.WaitingSplits(e.grid)
+func (e *Execution) WaitingSplits() ([]probe.WarpSplit, error) {
+	if err := e.dev.mu.acquire(true); err != nil {
+		return nil, err
+	}
+	defer e.dev.mu.release()
+	return grid.WaitingSplits(e.grid), nil
 }
 
 // Latest returns the latest instruction of a lane; ok is false if its CTA is not in flight. State.Latest returns the same
 // for a saved state. A probe must subscribe to all events in one order.
 func (e *Execution) Latest(cta, index, lane int) (Latest, bool) {
-	e.dev.mu.Lock()
-	defer e.dev.mu.Unlock()
+	if e.dev.mu.acquire(false) == nil {
+		defer e.dev.mu.release()
+	}
 	return warp.LatestInGrid(e.grid, cta, index, lane)
 }
 
 // InFlight calls visit with the index of each CTA that was in flight at some moment between two states, until visit returns
 // false. A nil state to means the launch's end. Some of the CTAs may not have begun.
-func (e *Execution) InFlight(from, to *State, visit func(cta int) bool) {
-	e.dev.mu.Lock()
-	defer e.dev.mu.Unlock()
+func (e *Execution) InFlight(from, to *State, visit func(cta int) bool) error {
+	if err := e.dev.mu.acquire(true); err != nil {
+		return err
+	}
+	defer e.dev.mu.release()
 	warp.InFlight(e.grid, from, to, visit)
+	return nil
 }
 
 // Visited sets in list, by Event.Index, the instructions that may have begun since its last call: all instructions of each
 // basic block that was entered.
-func (e *Execution) Visited(list []bool) {
-	e.dev.mu.Lock()
-	defer e.dev.mu.Unlock()
+func (e *Execution) Visited(list []bool) error {
+	if err := e.dev.mu.acquire(true); err != nil {
+		return err
+	}
+	defer e.dev.mu.release()
 	warp.VisitedBlocks(e.grid, list)
+	return nil
 }
 
 // Program returns the launch's instructions.
@@ -155,8 +173,10 @@ func (e *Execution) Program() probe.Program { return grid.Program(e.grid) }
 // have changed since the last Save or Restore. It returns an error if the device has mapped memory of the host, which cannot
 // be saved. Probes and sinks with the methods Save and Restore (see Saver) are saved, too.
 func (e *Execution) Save() (*State, error) {
-	e.dev.mu.Lock()
-	defer e.dev.mu.Unlock()
+	if err := e.dev.mu.acquire(true); err != nil {
+		return nil, err
+	}
+	defer e.dev.mu.release()
 	return grid.Save(e.grid)
 }
 
@@ -165,8 +185,10 @@ func (e *Execution) Save() (*State, error) {
 // launch's end (OnLaunchEnd) if it had ended, but not its begin. The error is a *LaunchError if another launch is in
 // progress, or the error of an allocation.
 func (e *Execution) Restore(s *State) error {
-	e.dev.mu.Lock()
-	defer e.dev.mu.Unlock()
+	if err := e.dev.mu.acquire(true); err != nil {
+		return err
+	}
+	defer e.dev.mu.release()
 	if e.ended {
 		if err := e.dev.free(); err != nil {
 			return err
@@ -180,26 +202,33 @@ func (e *Execution) Restore(s *State) error {
 }
 
 // Release releases a state, which must not be restored afterwards.
-func (e *Execution) Release(s *State) {
-	e.dev.mu.Lock()
-	defer e.dev.mu.Unlock()
+func (e *Execution) Release(s *State) error {
+	if err := e.dev.mu.acquire(true); err != nil {
+		return err
+	}
+	defer e.dev.mu.release()
 	grid.Release(e.grid, s)
+	return nil
 }
 
 // StateBytes returns the number of bytes of host memory of the saved states that are not released.
 func (e *Execution) StateBytes() uint64 {
-	e.dev.mu.Lock()
-	defer e.dev.mu.Unlock()
+	if e.dev.mu.acquire(false) == nil {
+		defer e.dev.mu.release()
+	}
 	return grid.StateBytes(e.grid)
 }
 
 // Close ends a launch that has not ended.
-func (e *Execution) Close() {
-	e.dev.mu.Lock()
-	defer e.dev.mu.Unlock()
+func (e *Execution) Close() error {
+	if err := e.dev.mu.acquire(true); err != nil {
+		return err
+	}
+	defer e.dev.mu.release()
 	if !e.ended {
 		e.end(ErrClosed)
 	}
+	return nil
 }
 
 func (e *Execution) end(err error) {

@@ -295,9 +295,9 @@ func TestPaused(t *testing.T) {
 		if ended, err := e.Continue(t.Context()); ended || err != nil {
 			t.Fatalf("%s: it does not pause: %v", mode, err)
 		}
-		splits := e.WarpSplits()
+		splits, err := e.WarpSplits()
 		if len(splits) != 1 {
-			t.Fatalf("%s: %d warp splits without a reconvergence point: %+v", mode, len(splits), splits)
+			t.Fatalf("%s: %d warp splits without a reconvergence point: %+v, %v", mode, len(splits), splits, err)
 		}
 		s := &splits[0]
 		reg := func(name string) ptx.RegID {

@@ -30,8 +30,6 @@ func MachineCodeOf(v *ptx.Variant) MachineCodeForms {
 	if err != nil {
 		return MachineCodeForms{}
 	}
-	m.dev.mu.Lock()
-	defer m.dev.mu.Unlock()
 	launch := machine.Launch{Block: ptx.Dim(1), WarpSize: 32, Mode: Vector, Reconverge: Reconvergers[0]}
 	k, err := m.lower(m.Kernels()[0], grid.Lowering(&launch))
 	if err != nil {

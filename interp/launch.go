@@ -142,8 +142,10 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	if l.Drive != nil {
 		return m.runDriven(ctx, l)
 	}
-	m.dev.mu.Lock()
-	defer m.dev.mu.Unlock()
+	if err := m.dev.mu.acquire(true); err != nil {
+		return nil, err
+	}
+	defer m.dev.mu.release()
 	r, err := m.prepare(l)
 	if err != nil {
 		return nil, err
@@ -627,8 +629,10 @@ func putArg(dst []byte, v *ptx.Var, arg any) error {
 // Prepare lowers a kernel without running it, to find instructions that gemu does not run. It discards the code. The error is
 // a *LaunchError or *ptx.Unsupported.
 func (m *Module) Prepare(kernel string) error {
-	m.dev.mu.Lock()
-	defer m.dev.mu.Unlock()
+	if err := m.dev.lock(); err != nil {
+		return err
+	}
+	defer m.dev.mu.release()
 	fn, err := m.Kernel(kernel)
 	if err == nil {
 		_, err = m.lower(fn, lower.Options{Width: 32, Pack: true})
@@ -652,8 +656,10 @@ type ParamInfo struct{ Offset, Size int }
 
 // Info prepares a kernel for launches in a mode and describes it. The error is a *LaunchError or *ptx.Unsupported.
 func (m *Module) Info(kernel string, mode Mode) (*KernelInfo, error) {
-	m.dev.mu.Lock()
-	defer m.dev.mu.Unlock()
+	if err := m.dev.lock(); err != nil {
+		return nil, err
+	}
+	defer m.dev.mu.release()
 	fn, err := m.Kernel(kernel)
 	if err != nil {
 		return nil, err

@@ -84,8 +84,6 @@ func (d *Device) WhyNotNative(l *Launch) string {
 	if len(d.cfg.Probes) > 0 || len(l.Probes) > 0 || l.Structure || l.Drive != nil {
 		return "launches that are watched (by statistics, profiles, traces, sanitizers, models or the debugger) run in Go"
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	if d.mem.MayFault() {
 		return "launches run in Go while memory is mapped that may fault (registered, created with cuMemCreate, or of another process)"
 	}

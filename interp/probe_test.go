@@ -944,7 +944,11 @@ func TestSplitAtCollective(t *testing.T) {
 			}
 		}
 		stand := map[uint64]int{}
-		for _, s := range e.WarpSplits() {
+		splits, err := e.WarpSplits()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range splits {
 			stand[s.Lanes] = int(s.Instr.Pos.Line)
 		}
 		if stand[0xff] != shuffle || stand[0xff00] != shuffle+2 { // those have met the lanes that came first

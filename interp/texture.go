@@ -97,8 +97,10 @@ func (d *Device) NewArray(name string, image Image) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	if err := d.lock(); err != nil {
+		return nil, err
+	}
+	defer d.mu.release()
 	a, err := d.mem.Alloc(image.Size(), probe.ArrayMemory, name)
 	if err != nil {
 		return nil, err
@@ -117,14 +119,8 @@ func (a *Array) Addr() uint64 { return a.alloc.Base }
 func (a *Array) Bytes() []byte { return a.alloc.Data }
 
 // Free releases the array. Textures and surfaces of it trap afterwards.
-func (a *Array) Free() {
-	a.dev.mu.Lock()
-	defer a.dev.mu.Unlock()
-	if !a.alloc.Freed {
-		event.EmitHost(&a.dev.simtDevice, probe.OnFree, a.alloc, 0, int(a.alloc.Size), nil)
-		a.dev.mem.Free(a.alloc)
-	}
-}
+// From a probe it returns ErrInProbe.
+func (a *Array) Free() error { return a.dev.release(a.alloc, nil) }
 
 // Object is a texture, a surface or a sampler of a device. Kernels use its handle.
 type Object struct {
@@ -237,8 +233,10 @@ func (m *Module) reference(name string) (*ptx.Var, error) {
 
 // Bind binds a .texref, .samplerref or .surfref variable of the module to an object of its type.
 func (m *Module) Bind(name string, o *Object) error {
-	m.dev.mu.Lock()
-	defer m.dev.mu.Unlock()
+	if err := m.dev.lock(); err != nil {
+		return err
+	}
+	defer m.dev.mu.release()
 	return m.bind(name, o)
 }
 

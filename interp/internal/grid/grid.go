@@ -339,6 +339,9 @@ func parallelHalf(g *machine.Grid) (paused bool) {
 	work := func() {
 		k := worker{g: g}
 		defer k.finish()
+		if enter := g.Device.EnterWorker; enter != nil && workers > 1 && len(g.Probes) > 0 {
+			defer enter()()
+		}
 		for {
 			i := int(next.Add(int64(batch))) - batch
 			if i >= len(g.Flights) {

@@ -28,6 +28,10 @@ type Device struct {
 	Probes      []probe.Probe          // probes of all launches, and of memory operations of the host
 	Objects     Objects                // textures, surfaces and samplers
 
+	// EnterWorker is called by each goroutine that runs CTAs for an observed launch, apart from the goroutine of the launch. It
+	// returns a function for the end of the goroutine's work. It may be nil.
+	EnterWorker func() (leave func())
+
 	// HostGrace is the time that a launch without progress waits for the host to change memory, before it is a
 	// deadlock.
 	HostGrace time.Duration

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"sync"
 	"unsafe"
 
 	"gemu/internal/hostmem"
@@ -95,6 +96,11 @@ type Map struct {
 	// ShadowBytes is the number of shadow bytes for each byte of an allocation that is made from now on.
 	ShadowBytes int
 
+	// changes is held while the fields below, up to mayFaultCount, and the ranges of allocations change. Changes, and readers of
+	// the device's own goroutines, are ordered by the device's lock and the schedule of launches; other readers (Lookup, Used,
+	// MayFault) take it for reading.
+	changes sync.RWMutex
+
 	allocs        []*Allocation // by base, freed ones included
 	next          uint64
 	used          uint64 // live bytes, without mapped memory
@@ -148,7 +154,9 @@ func (m *Map) SizeParams(n int) *Allocation {
 		a.setPointer()
 	}
 	a.Data = a.Data[:n]
+	m.changes.Lock()
 	a.Size, a.Span = uint64(n), uint64(n)
+	m.changes.Unlock()
 	if m.ShadowBytes > 0 {
 		a.Shadow = make([]byte, m.ShadowBytes*n)
 	}
@@ -156,7 +164,11 @@ func (m *Map) SizeParams(n int) *Allocation {
 }
 
 // Used is the number of live bytes, without mapped memory.
-func (m *Map) Used() uint64 { return m.used }
+func (m *Map) Used() uint64 {
+	m.changes.RLock()
+	defer m.changes.RUnlock()
+	return m.used
+}
 
 // Obstacle returns a live allocation that overlaps the shared memory of a cluster of n CTAs, or nil.
 func (m *Map) Obstacle(n int) *Allocation {
@@ -173,7 +185,11 @@ func (m *Map) Obstacle(n int) *Allocation {
 
 // MayFault reports whether the map has mapped memory without Permanent: an access within its bounds may fault on the
 // host.
-func (m *Map) MayFault() bool { return m.mayFaultCount > 0 }
+func (m *Map) MayFault() bool {
+	m.changes.RLock()
+	defer m.changes.RUnlock()
+	return m.mayFaultCount > 0
+}
 
 // Len is the number of known allocations, freed ones included.
 func (m *Map) Len() int { return len(m.allocs) }
@@ -203,6 +219,8 @@ func (m *Map) Alloc(size uint64, kind probe.AllocationKind, name string) (*Alloc
 	if err := m.allocateBacking(a); err != nil {
 		return nil, err
 	}
+	m.changes.Lock()
+	defer m.changes.Unlock()
 	m.next = a.Base + size + allocGap
 	m.used += size
 	m.insert(a)
@@ -263,6 +281,8 @@ func (m *Map) OpenWorkspace() *Allocation {
 	}
 	a.Data[0] = size
 	a.setPointer()
+	m.changes.Lock()
+	defer m.changes.Unlock()
 	m.insert(a)
 	return a
 }
@@ -284,13 +304,15 @@ func (m *Map) Attach(addr uint64, data []byte, name string, mapping Mapping) (*A
 			return nil, fmt.Errorf("memory of %d bytes at %#x overlaps %s", size, addr, m.allocs[j].String())
 		}
 	}
-	m.freedCount -= j - i
-	m.allocs = slices.Delete(m.allocs, i, j)
 	a := &Allocation{Allocation: probe.Allocation{Base: addr, Size: size, Span: size, Data: data, Kind: probe.HostMemory, Name: name}, mapping: mapping}
 	if err := m.allocateShadow(a); err != nil {
 		return nil, err
 	}
 	a.setPointer()
+	m.changes.Lock()
+	defer m.changes.Unlock()
+	m.freedCount -= j - i
+	m.allocs = slices.Delete(m.allocs, i, j)
 	m.mapped++
 	if mapping&Permanent == 0 {
 		m.mayFaultCount++
@@ -335,7 +357,7 @@ func (a *Allocation) releaseMemory() {
 	a.release, a.releaseShadow = nil, nil
 }
 
-// insert adds an allocation to the map.
+// insert adds an allocation to the map. The caller must hold m.changes, if the map is in use.
 func (m *Map) insert(a *Allocation) {
 	m.allocs = slices.Insert(m.allocs, m.indexAfter(a.Base), a)
 }
@@ -351,18 +373,27 @@ func (a *Allocation) Zero() {
 
 // Close frees all allocations. Nothing may be accessed afterwards.
 func (m *Map) Close() {
-	for _, a := range m.allocs {
+	m.changes.Lock()
+	list := m.allocs
+	m.allocs, m.used = nil, 0
+	m.changes.Unlock()
+	for _, a := range list {
 		a.Freed, a.Size = true, 0
 		a.releaseMemory()
 	}
-	m.allocs, m.used = nil, 0
 }
 
 // Free releases the memory and keeps its address range in the map as freed.
 func (m *Map) Free(a *Allocation) {
-	a.Freed = true
-	a.Size = 0
+	m.markFreed(a)
 	a.releaseMemory()
+}
+
+// markFreed makes an allocation a freed one.
+func (m *Map) markFreed(a *Allocation) {
+	m.changes.Lock()
+	defer m.changes.Unlock()
+	a.Freed, a.Size = true, 0
 	switch a.Kind {
 	case probe.WorkspaceMemory:
 		i := m.indexAfter(a.Base) - 1
@@ -381,7 +412,8 @@ func (m *Map) Free(a *Allocation) {
 	}
 }
 
-// dropOldest forgets freed allocations except the MaxFreed with the highest addresses, which are the latest.
+// dropOldest forgets freed allocations except the MaxFreed with the highest addresses, which are the latest. The caller must hold
+// m.changes.
 func (m *Map) dropOldest() {
 	m.allocs = slices.DeleteFunc(m.allocs, func(a *Allocation) bool {
 		drop := a.Freed && m.freedCount > MaxFreed
@@ -395,6 +427,13 @@ func (m *Map) dropOldest() {
 // indexAfter returns the index of the first allocation whose base is greater than the address.
 func (m *Map) indexAfter(addr uint64) int {
 	return sort.Search(len(m.allocs), func(i int) bool { return m.allocs[i].Base > addr })
+}
+
+// Lookup is like Find, for goroutines that do not hold the device: it can be called at any time.
+func (m *Map) Lookup(addr uint64) *Allocation {
+	m.changes.RLock()
+	defer m.changes.RUnlock()
+	return m.Find(addr)
 }
 
 // Find returns the allocation that covers the address, live or freed; nil if there is none.

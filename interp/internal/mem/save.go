@@ -131,6 +131,8 @@ func (m *Map) Restore(s *Snapshot) error {
 			m.Free(a)
 		}
 	}
+	m.changes.Lock()
+	defer m.changes.Unlock()
 	m.allocs = m.allocs[:0]
 	for i := range s.allocs {
 		k := &s.allocs[i]
