@@ -1,7 +1,7 @@
 package native
 
-// This file makes machine code of instructions other than arithmetic: memory accesses, reads of special registers, and
-// collective instructions of a warp (shuffles, votes).
+// This file makes machine code of memory accesses, reads of special registers, and collective instructions of a warp
+// (shuffles, votes).
 
 import (
 	"math/bits"
@@ -13,8 +13,8 @@ import (
 	"gemu/regfile"
 )
 
-// spaceSuffix returns the part of a stencil's name for the memory of an access: shared memory, or the allocation that the
-// access hit last.
+// spaceSuffix returns the part of a stencil's name for the memory of an access: shared memory, or the allocation of the
+// access's last hit.
 func spaceSuffix(acc *code.Access) string {
 	if acc.Space == ptx.Shared {
 		return "_shared"
@@ -44,7 +44,7 @@ func memoryType(acc *code.Access, e code.Elem) string {
 	return memoryTypes[bits.TrailingZeros(uint(acc.Size))][sign]
 }
 
-// putAccess makes the code of an instruction that accesses memory.
+// putAccess makes the code of a memory access.
 func (a *assembler) putAccess(pc int32, instr *code.Instr, suffix string) {
 	acc := &a.prog.Access[instr.Side]
 	h := holes{n0: int64(acc.Offset), leave: a.exitLabel(pc, Unsupported)}
@@ -101,8 +101,8 @@ func (a *assembler) putScatteredFallback(s *coldCode) {
 	a.putScattered(s.in, acc, holes{n0: int64(acc.Offset), leave: a.exitLabel(s.pc, Unsupported)}, s.suffix)
 }
 
-// putWithHitLookup makes the code of an access at the addresses of a row. If the addresses are not in the allocation that
-// the access hit last, the code looks for them in the other allocations that it remembers, and exits if they are in none.
+// putWithHitLookup makes the code of an access at the addresses of a row. If the addresses are not in the allocation of the
+// last hit, the code searches the remaining remembered allocations, and exits if they are in none.
 func (a *assembler) putWithHitLookup(instr *code.Instr, acc *code.Access, h *holes, put func()) {
 	if acc.Space == ptx.Shared || acc.Space == ptx.Local {
 		put()
@@ -131,8 +131,8 @@ func (a *assembler) putElement(instr *code.Instr, acc *code.Access, i int, h hol
 	}
 }
 
-// putFixed makes the code of an access at an address that is the same in all lanes. It accesses the last element first: if
-// that is in bounds, all elements are.
+// putFixed makes the code of an access at the same address in all lanes. It accesses the last element first: if this
+// element is in bounds, all are.
 func (a *assembler) putFixed(instr *code.Instr, acc *code.Access, h holes, suffix string) {
 	space := a.setFixedPlace(instr, acc, &h)
 	offset, last := h.n0, len(acc.Elems)-1
@@ -160,8 +160,8 @@ func (a *assembler) setFixedPlace(instr *code.Instr, acc *code.Access, h *holes)
 	return "_fixed"
 }
 
-// putVector makes the code of an access to several elements, at the addresses of a row or in a frame. The code checks first
-// that all elements are in bounds.
+// putVector makes the code of an access to several elements, at the addresses of a row or in a frame. The code checks the
+// bounds of all elements first.
 func (a *assembler) putVector(instr *code.Instr, acc *code.Access, h holes, suffix string) {
 	reach := h
 	a.checkOffset(h.n0)
@@ -179,7 +179,7 @@ func (a *assembler) putVector(instr *code.Instr, acc *code.Access, h holes, suff
 	}
 }
 
-// reachSuffix returns the part of a name for the place of a vector, in the stencils that check its bounds.
+// reachSuffix returns the part of a name for the place of a vector, in the stencils with bounds checks.
 func reachSuffix(acc *code.Access) string {
 	switch {
 	case acc.Frame:
@@ -202,7 +202,7 @@ func placedElementName(acc *code.Access, e code.Elem) string {
 	return "_element_" + addressedName(acc, e) + spaceSuffix(acc)
 }
 
-// atomics has the names of the atomic operations that have stencils.
+// atomics has the names of the atomic operations with stencils.
 var atomics = map[code.AtomicOp]string{
 	code.AtomAdd: "add", code.AtomAnd: "and", code.AtomOr: "or", code.AtomXor: "xor", code.AtomExch: "exch", code.AtomCas: "cas",
 	code.AtomInc: "inc", code.AtomDec: "dec", code.AtomMin: "min", code.AtomMax: "max",
@@ -248,7 +248,7 @@ func (a *assembler) putAtomic(instr *code.Instr, acc *code.Access, h *holes, suf
 	a.putWithHitLookup(instr, acc, h, func() { a.putOrLeave(name+"_"+acc.Addr.String()+spaceSuffix(acc)+suffix, *h) })
 }
 
-// specialRow returns the stencil and the row of a special register that differs between lanes.
+// specialRow returns the stencil and the row of a special register with different values in the lanes.
 func specialRow(r ptx.SpecialReg) (name string, row int64) {
 	if r <= ptx.TidZ {
 		return "sreg_tid", int64(r - ptx.TidX)
@@ -327,7 +327,7 @@ func (a *assembler) putCollective(pc int32, instr *code.Instr, suffix string) {
 	}
 }
 
-// uniformSources returns the special registers that a program reads and that are uniform and constant for a warp.
+// uniformSources returns the special registers read by a program whose values are uniform and constant for a warp.
 func uniformSources(p *code.Program) (list []ptx.SpecialReg) {
 	for i := range p.Instrs {
 		list = addUniformSource(list, &p.Instrs[i])
@@ -335,7 +335,7 @@ func uniformSources(p *code.Program) (list []ptx.SpecialReg) {
 	return list
 }
 
-// addUniformSource appends the special register that an instruction reads, if it is uniform and constant, and not in list yet.
+// addUniformSource appends the special register read by an instruction, if it is uniform and constant, and not in list yet.
 func addUniformSource(list []ptx.SpecialReg, instr *code.Instr) []ptx.SpecialReg {
 	if r := ptx.SpecialReg(instr.Imm); instr.Op.Special() && !r.PerLane() && !r.Measures() && !slices.Contains(list, r) {
 		list = append(list, r)
@@ -343,8 +343,8 @@ func addUniformSource(list []ptx.SpecialReg, instr *code.Instr) []ptx.SpecialReg
 	return list
 }
 
-// laneRows has the rows of the special registers that differ between lanes and are the same in all warps: laneid, then
-// lanemask_eq, le, lt, ge, gt.
+// laneRows has the rows of the special registers whose values depend on the lane alone: laneid, then lanemask_eq, le, lt,
+// ge, gt.
 var laneRows = func() (rows [6]regfile.Row32) {
 	for i := range regfile.Lanes {
 		rows[0][i] = uint32(i)

@@ -13,7 +13,7 @@ import (
 // assembler assembles the code of one body: it appends stencils to a buffer and fills their holes.
 type assembler struct {
 	prog            *code.Program
-	sources         []ptx.SpecialReg // special registers that are read compactly
+	sources         []ptx.SpecialReg // special registers read compactly
 	lib             *Library
 	suffix          string
 	consts          [code.P + 1]int64 // offset of the constants of each kind, in bytes
@@ -21,7 +21,7 @@ type assembler struct {
 	buf             []byte
 	poolIndex       []int32          // by a constant's number in the library: 1 + its index in pool; 0: not in pool since the last island
 	usedConstants   []int32          // library numbers of the constants whose poolIndex is not 0
-	numbers         map[uint32]int32 // indexes in pool of numbers that an instruction cannot hold
+	numbers         map[uint32]int32 // indexes in pool of numbers too large for an instruction
 	pool            []string         // constants of the code
 	poolPlaces      []int            // offsets in buf of the placed constants, by index in pool
 	poolEnd         int              // end of the last placed constants
@@ -33,8 +33,8 @@ type assembler struct {
 	coldCode        []coldCode  // placed before hitLookups
 	leftToGo        bool        // the current instruction is left to Go: see leaveToGo
 	sinceExit       int         // cost, in instructions, since the last possible exit in this block
-	reconvergeLabel int         // label of the code for lanes that arrive at a reconvergence point
-	switchLabel     int         // label of the code that switches to another warp
+	reconvergeLabel int         // label of the code for arrivals at a reconvergence point
+	switchLabel     int         // label of the code for a switch to another warp
 	blockLabels     []int32     // labels of blocks
 	afterCaution    []int32
 	instrs          []int32
@@ -42,9 +42,9 @@ type assembler struct {
 	// Of check mode.
 	check    *Check
 	step     int32  // number of the current step
-	goReason Reason // reason of the exit before an instruction that Go must execute
+	goReason Reason // reason of the exit before an instruction for Go
 
-	functionLabels map[string]int // labels of the functions that stencils call
+	functionLabels map[string]int // labels of the functions called by stencils
 }
 
 // fixup is a hole for a jump or constant whose place is not known yet.
@@ -59,12 +59,12 @@ type stub struct {
 	pc     int32
 	reason Reason
 
-	block    *code.Block // for Diverges: the block that ends in the branch
+	block    *code.Block // for Diverges: the block of the branch
 	target   int32       // for Reconverges: pc of the block at the reconvergence point
 	branches int64       // for Reconverges: number of executed branches to count
 }
 
-// hitLookup is a stencil, placed after the block, that looks for an address in the allocations which the access remembers.
+// hitLookup is a stencil, placed after the block, for the search of an address in the access's remembered allocations.
 type hitLookup struct {
 	label int
 	name  string
@@ -126,7 +126,7 @@ func (a *assembler) bind(label int) { a.labels[label] = int32(len(a.buf)) }
 type holes struct {
 	d, f, a, b, c, e int64
 	n0, n1           int64
-	constant         operandSet // operands that are constants
+	constant         operandSet // constant operands
 	other, leave     int
 }
 
@@ -204,8 +204,8 @@ func (a *assembler) tryPut(name string, h holes) bool {
 	return true
 }
 
-// fillJump fills a hole for a jump or a constant, in a stencil of length bytes that begins at base. If the place is not known
-// yet, it adds a fixup.
+// fillJump fills a hole for a jump or a constant, in a stencil of length bytes at base. If the place is not known yet, it
+// adds a fixup.
 func (a *assembler) fillJump(r *ref, base, length int, h *holes) {
 	f := fixup{offset: int32(base) + r.offset, addend: r.addend}
 	switch r.kind {
@@ -245,10 +245,10 @@ func (a *assembler) addNumber(v uint32) int32 {
 	return n
 }
 
-// codeAlign is an alignment, in bytes, that suffices for instructions of all hosts.
+// codeAlign is an alignment, in bytes, sufficient for instructions of all hosts.
 const codeAlign = 4
 
-// placeConstants appends the constants that have no place yet, each aligned to its size.
+// placeConstants appends the constants without a place, each aligned to its size.
 func (a *assembler) placeConstants() {
 	for _, p := range a.pool[len(a.poolPlaces):] {
 		for len(a.buf)%len(p) != 0 {
@@ -274,7 +274,7 @@ func (a *assembler) forgetConstants() {
 }
 
 // placeIsland places the constants between two instructions once the code since the last constants is a quarter of the
-// host's reach long. The other three quarters suffice for the code of one instruction and the constants.
+// host's reach long. The remaining three quarters suffice for the code of one instruction and the constants.
 func (a *assembler) placeIsland() {
 	if len(a.buf)-a.poolEnd < host.reach/4 {
 		return

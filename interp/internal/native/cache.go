@@ -1,7 +1,7 @@
 package native
 
-// This file caches machine code, so that a module that is loaded again needs no new code. A body depends on the content of
-// its program alone: it takes the addresses of constants, allocations and registers from the context.
+// This file caches machine code, for modules loaded again. A body depends on the content of its program alone: it takes the
+// addresses of constants, allocations and registers from the context.
 
 import (
 	"container/list"
@@ -12,8 +12,8 @@ import (
 	"gemu/interp/internal/code"
 )
 
-// cacheBytes is the capacity, in bytes, of the cache of this host's library: the code of one or two hundred kernels in check
-// mode, which has the most code.
+// cacheBytes is the capacity, in bytes, of the cache of this host's library: the code of one or two hundred kernels in
+// check mode, the mode with the most code.
 const cacheBytes = 64 << 20
 
 // content identifies the input of a body by its checksum.
@@ -22,7 +22,7 @@ type content struct {
 	masked bool
 }
 
-// bodyCache is a cache of bodies by content that drops the least recently used body first.
+// bodyCache is a cache of bodies by content; it drops the least recently used body first.
 type bodyCache struct {
 	mu        sync.Mutex
 	capacity  int // in bytes; 0: nothing is cached
@@ -109,7 +109,7 @@ func (d *digest) addBool(v bool) {
 
 func (d *digest) sum() [sha256.Size]byte { return sha256.Sum256(d.bytes) }
 
-// addProgram adds a program. It omits tables that are derived from the operations alone.
+// addProgram adds a program. It omits tables derived from the operations alone.
 func (d *digest) addProgram(p *code.Program) {
 	n := p.Consts.Size()
 	for _, v := range []int{n.R, n.Q, n.P, len(p.Blocks), len(p.Instrs), len(p.Barriers)} {

@@ -31,13 +31,13 @@ type Step struct {
 	IsEnd bool // the step is the end of the block; its guard is compared
 
 	Reads, Writes   []Pair
-	ComparedFirst   []Pair  // the Reads that are compared before OnceForBoth
-	Copied          []Pair  // the Writes that are copied to the reference after OnceForBoth
+	ComparedFirst   []Pair  // the Reads compared before OnceForBoth
+	Copied          []Pair  // the Writes copied to the reference after OnceForBoth
 	Overwritten     uint64  // bit i: the step overwrites Reads[i]
 	ProvedUniform   bool    // the program executes it once because its result is proved uniform
 	AddressCompared bool    // the access's address was compared earlier in the block
-	UniformResults  []Pair  // the Writes that are proved uniform
-	Counter         uintptr // place of its own counter, as in Counts, if none of those counts it
+	UniformResults  []Pair  // the Writes proved uniform
+	Counter         uintptr // place of its own counter, as in Counts, if no counter of Counts counts it
 }
 
 // CheckExec is the way in which a step executes the program's and the reference's instruction.
@@ -48,7 +48,7 @@ const (
 	InGo        CheckExec = iota // Go executes the step
 	Separately                   // first the program's, then the reference's: the step only computes
 	OnceForBoth                  // once on the lanes, for both
-	Memory                       // a load or store at a compact address, if it has one
+	Memory                       // a load or store at a compact address, if its address is compact
 )
 
 // Counts has the places of the counters of compact execution, as offsets in bytes from the counts of SetCheckBuffers.
@@ -71,8 +71,8 @@ const NoteSize = 8 * regfile.Lanes
 // idleHeader is the size, in bytes, of the mask of noted lanes before the notes of memory.
 const idleHeader = 8
 
-// IdleBytes returns the old memory at the place where a lane that does not execute a store would have stored bytes bytes. It
-// reads the notes of a step whose operands and results number operands. It returns nil if nothing was noted for the lane.
+// IdleBytes returns the old memory at the place where an idle lane would have stored bytes bytes. It reads the notes of a
+// step whose operands and results number operands. It returns nil if nothing was noted for the lane.
 func IdleBytes(notes []byte, operands, lane, bytes int) []byte {
 	note := notes[operands*NoteSize:]
 	if binary.LittleEndian.Uint32(note)>>lane&1 == 0 {
@@ -81,7 +81,7 @@ func IdleBytes(notes []byte, operands, lane, bytes int) []byte {
 	return note[idleHeader+lane*bytes:][:bytes]
 }
 
-// MaxNoteBytes is the maximum size of a step's notes in bytes: one note for each operand, then one for each result.
+// MaxNoteBytes is the maximum size of a step's notes in bytes: a note for each operand, then a note for each result.
 const MaxNoteBytes = 64 * NoteSize
 
 // NewCheck returns the code of a program together with its reference. steps has the steps of each block, the last of which is
@@ -231,7 +231,7 @@ func (k *Check) assemble(masked bool) *body {
 	return out
 }
 
-// putFunctions puts the functions that stencils call.
+// putFunctions puts the functions called by stencils.
 func (a *assembler) putFunctions() {
 	a.functionLabels = map[string]int{}
 	for _, name := range []string{"call_unlike", "call_differs", "call_note", "call_moved"} {
@@ -284,7 +284,7 @@ func (a *assembler) putStep(b *code.Block, s *Step) {
 	}
 }
 
-// putStepEnd makes code that compares the guards at the end of a block. It leaves an end with other operands to Go.
+// putStepEnd makes the comparison of the guards at the end of a block. It leaves an end with more operands to Go.
 func (a *assembler) putStepEnd(b *code.Block, s *Step) {
 	switch end := a.prog.End(b); end.Op {
 	case code.Jump, code.Branch, code.Return:
@@ -300,17 +300,17 @@ func (a *assembler) putStepEnd(b *code.Block, s *Step) {
 	}
 }
 
-// compareGuards makes code that compares a guard with the reference's guard, and exits with reason if they differ.
+// compareGuards makes the comparison of a guard with the reference's guard, and the exit with reason if they differ.
 func (a *assembler) compareGuards(guard, ref int32, reason Reason) {
 	p, negated := code.GuardRow(guard)
 	q, refNegated := code.GuardRow(ref)
 	a.put("same_p", holes{b: int64(4 * p), c: int64(4 * q), n0: ones(negated != refNegated), leave: a.exitLabel(a.step, reason)})
 }
 
-// putTally makes code that adds n to the counter at offset at.
+// putTally makes the addition of n to the counter at offset at.
 func (a *assembler) putTally(at uintptr, n int64) { a.put("tally", holes{d: int64(at), n0: n}) }
 
-// tallyCompact makes code that counts an instruction executed on shadows. It also counts it as Quick unless it used an affine
+// tallyCompact makes code to count an instruction executed on shadows. It also counts it as Quick unless it used an affine
 // rule: a selection is Quick for uniform operands only, and the stencils of rules count for themselves.
 func (a *assembler) tallyCompact(s *code.Signature) {
 	a.putTally(a.check.counts.Compact, 1)
@@ -350,8 +350,8 @@ func (s *Step) resultResidence() residence {
 	return inRow
 }
 
-// compareResult makes code that compares a register with the reference's register, and exits with reason if they differ. The
-// residence selects the stencil for the common case; counted says whether the compared lanes are counted.
+// compareResult makes the comparison of a register with the reference's register, and the exit with reason if they differ.
+// The residence selects the stencil for the common case; counted says whether the compared lanes are counted.
 func (a *assembler) compareResult(pair Pair, residence residence, suffix string, counted bool, reason Reason) {
 	h := holes{leave: a.exitLabel(a.step, reason)}
 	a.setPlace(&h, 'B', pair.Row.Slot, pair.Row.Row)
@@ -390,7 +390,7 @@ func withSuffix(name string, slot code.Slot, suffix string) string {
 	return name + slot.String() + suffix
 }
 
-// compareRows makes code that compares rows with the reference's rows, and exits as Unsupported if they differ.
+// compareRows makes the comparison of rows with the reference's rows, and the exit as Unsupported if they differ.
 func (a *assembler) compareRows(pairs []Pair, suffix string) {
 	for _, pair := range pairs {
 		h := holes{leave: a.exitLabel(a.step, Unsupported)}
@@ -403,7 +403,7 @@ func (a *assembler) compareRows(pairs []Pair, suffix string) {
 	}
 }
 
-// copyRows makes code that copies rows of the program to the reference.
+// copyRows makes the copy from rows of the program to the reference.
 func (a *assembler) copyRows(pairs []Pair, suffix string) {
 	for _, pair := range pairs {
 		var h holes
@@ -413,8 +413,8 @@ func (a *assembler) copyRows(pairs []Pair, suffix string) {
 	}
 }
 
-// putIdle puts the stencil idle (it notes the old results of lanes that do not execute) or idled (it checks that they are
-// unchanged) for each result. Both call a function. Code for all lanes needs neither.
+// putIdle puts the stencil idle (it notes the old results of idle lanes) or idled (it checks the results for changes) for
+// each result. Both call a function. Code for all lanes needs neither.
 func (a *assembler) putIdle(name, function string, s *Step, suffix string) {
 	if suffix != "_masked" || s.Instr == nil {
 		return
@@ -440,7 +440,7 @@ func (a *assembler) noteBytes(s *Step) int {
 	return n
 }
 
-// putNotes makes code that notes the shadows of operands that a step overwrites, for the report of a difference.
+// putNotes makes code to note the shadows of operands overwritten by the step, for the report of a difference.
 func (a *assembler) putNotes(s *Step) {
 	for n := s.Overwritten; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros64(n)
@@ -450,7 +450,7 @@ func (a *assembler) putNotes(s *Step) {
 	}
 }
 
-// checkUniform makes code that exits with reason unless the registers are uniform for the executing lanes.
+// checkUniform makes the exit with reason unless the registers are uniform for the executing lanes.
 func (a *assembler) checkUniform(pairs []Pair, reason Reason) {
 	for _, pair := range pairs {
 		if pair.Row.Slot == code.P || pair.Row.Row < 0 {
@@ -462,7 +462,7 @@ func (a *assembler) checkUniform(pairs []Pair, reason Reason) {
 	}
 }
 
-// putSeparately makes the code of a step that only computes.
+// putSeparately makes the code of a computation.
 func (a *assembler) putSeparately(s *Step, suffix string) {
 	a.putNotes(s)
 	a.putIdle("idle", "call_note", s, suffix)
@@ -482,7 +482,7 @@ func (a *assembler) putSeparately(s *Step, suffix string) {
 	a.checkProofs(s, suffix)
 }
 
-// compareWithReference makes code that executes the step's reference and compares the results.
+// compareWithReference makes the execution of the step's reference and the comparison of the results.
 func (a *assembler) compareWithReference(s *Step, suffix string) {
 	if !a.tryCompareInOne(s, suffix) {
 		a.putReferenceAndCompare(s, s.resultResidence(), suffix)
@@ -495,8 +495,8 @@ func (a *assembler) putReferenceAndCompare(s *Step, residence residence, suffix 
 	a.compareResults(s, residence, suffix)
 }
 
-// tryCompareInOne is compareWithReference with one stencil. It reports whether there is one: only for all lanes, and for a result
-// that is expected in a shadow.
+// tryCompareInOne is compareWithReference with one stencil. It reports whether such a stencil exists: only for all lanes,
+// and for a result expected in a shadow.
 func (a *assembler) tryCompareInOne(s *Step, suffix string) bool {
 	if suffix == "_masked" || s.resultResidence() != inShadow {
 		return false
@@ -512,20 +512,20 @@ func (a *assembler) tryCompareInOne(s *Step, suffix string) bool {
 	return true
 }
 
-// compareResults makes code that compares the results of a step with the reference's results.
+// compareResults makes the comparison of a step's results with the reference's results.
 func (a *assembler) compareResults(s *Step, residence residence, suffix string) {
 	for _, pair := range s.Writes {
 		a.compareResult(pair, residence, suffix, true, Differs)
 	}
 }
 
-// checkProofs makes code that checks the results proved uniform, and that lanes which do not execute kept their values.
+// checkProofs makes the checks of the results proved uniform, and of the values of idle lanes, which must not change.
 func (a *assembler) checkProofs(s *Step, suffix string) {
 	a.checkUniform(s.UniformResults, Differs)
 	a.putIdle("idled", "call_moved", s, suffix)
 }
 
-// putOnceForBoth makes the code of a step that executes once on the lanes. The reference receives a copy of the results.
+// putOnceForBoth makes the code of a step with one execution on the lanes. The reference receives a copy of the results.
 func (a *assembler) putOnceForBoth(s *Step, suffix string) {
 	for _, pair := range s.Writes {
 		if pair.Row.Slot != code.P {
@@ -539,7 +539,7 @@ func (a *assembler) putOnceForBoth(s *Step, suffix string) {
 	a.copyRows(s.Copied, suffix)
 }
 
-// putMemoryStep makes the code of a load or store: at a compact address if it has one, else on the lanes.
+// putMemoryStep makes the code of a load or store: at a compact address if possible, else on the lanes.
 func (a *assembler) putMemoryStep(s *Step, suffix string) {
 	acc := &a.prog.Access[s.Instr.Side]
 	if s.Overwritten != 0 || acc.Atom != nil || acc.Space == ptx.Local {
@@ -600,7 +600,7 @@ func (a *assembler) putCompactMemory(s *Step, acc *code.Access, suffix string, l
 	a.putStoreNotes("after", s, acc, suffix)
 }
 
-// checkPattern makes code that exits to Go unless the addresses of an access on the lanes have the proved pattern.
+// checkPattern makes the exit to Go unless the addresses of an access on the lanes have the proved pattern.
 func (a *assembler) checkPattern(instr *code.Instr, suffix string) {
 	if instr.Op.Signature().Side != code.AccessSide || a.prog.Access[instr.Side].Pattern == code.AnyPattern {
 		return
@@ -611,7 +611,7 @@ func (a *assembler) checkPattern(instr *code.Instr, suffix string) {
 	a.putOrLeave("as_proved_"+acc.Addr.String()+suffix, h)
 }
 
-// compareAddress makes code that compares the address of an access with the reference's address.
+// compareAddress makes the comparison of an access's address with the reference's address.
 func (a *assembler) compareAddress(s *Step, suffix string) {
 	pair, after := s.Reads[0], a.newLabel()
 	if s.AddressCompared {
@@ -624,8 +624,8 @@ func (a *assembler) compareAddress(s *Step, suffix string) {
 	a.bind(after)
 }
 
-// putStoreNotes puts the stencil before (it notes the memory of idle lanes) or after (it checks that this is unchanged) for a
-// store with a mask.
+// putStoreNotes puts the stencil before (it notes the memory of idle lanes) or after (it checks this memory for changes)
+// for a store with a mask.
 func (a *assembler) putStoreNotes(name string, s *Step, acc *code.Access, suffix string) {
 	if !acc.Store || suffix != "_masked" {
 		return
@@ -634,7 +634,7 @@ func (a *assembler) putStoreNotes(name string, s *Step, acc *code.Access, suffix
 	a.putOrLeave(name+spaceSuffix(acc), holes{n0: note, n1: int64(8 * acc.HitIndex), e: int64(acc.Bytes), leave: a.exitLabel(a.step, Differs)})
 }
 
-// compareStored makes code that compares the memory after a store at a compact address with the reference's rows.
+// compareStored makes the comparison of the memory after a store at a compact address with the reference's rows.
 func (a *assembler) compareStored(ref *code.Access, suffix string) {
 	a.put("memory_changed", holes{leave: a.exitLabel(a.step, Differs)})
 	for i, e := range ref.Elems {

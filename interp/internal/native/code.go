@@ -14,8 +14,8 @@ import (
 	"gemu/regfile"
 )
 
-// Code is the machine code of a program. It has one body for all lanes and one for the lanes of a mask; each is assembled at
-// the first use.
+// Code is the machine code of a program. It has a body for all lanes and a body for the lanes of a mask; each is assembled
+// at the first use.
 type Code struct {
 	lib              *Library
 	prog             *code.Program
@@ -70,22 +70,22 @@ type body struct {
 }
 
 // Stretch is the number of PTX instructions after which machine code exits, so that Go can preempt the goroutine. The exit
-// is at the end of a block, or between two instructions of a block that is longer than Stretch. A stretch takes less than
-// 100 µs, because slow instructions count as several; with the slowest operations on halves it takes up to 0.8 ms.
+// is at the end of a block, or between two instructions of a block longer than Stretch. A stretch takes less than 100 µs,
+// because slow instructions count as several; with the slowest operations on halves it takes up to 0.8 ms.
 const Stretch = 4096
 
 // The cost of slow instructions, in instructions beyond the first. Directives in package alu give the cost of slow operations.
 const (
-	SlowCost   = 255 // an operation that processes few lanes at a time
+	SlowCost   = 255 // an operation on few lanes at a time
 	atomicCost = 63  // an atomic: each lane waits for memory in turn
 	vectorCost = 31  // a load or store of a vector
 	GatherCost = 15  // an access whose lanes may be in 32 cache lines; the stencil counts it only if they are scattered
 )
 
-// clearedBytesPerInstr is the maximum number of bytes that are cleared in the time of one instruction of cost 1.
+// clearedBytesPerInstr is the maximum number of bytes cleared in the time of one instruction of cost 1.
 const clearedBytesPerInstr = 512
 
-// noPlace marks a place that is missing or not known yet.
+// noPlace marks a missing or unknown place.
 const noPlace = -1
 
 // bodyFor returns the program's code for the context's active mask.
@@ -128,7 +128,7 @@ func (c *Code) Make(masked bool) { c.bodies.makeBody(masked, c.lib, c.assemble) 
 // Ready reports whether the host can execute the code.
 func (c *Code) Ready(ctx *Context) bool { return c.bodyFor(ctx).text.memory != nil }
 
-// NextSupported returns the pc of the first instruction at or after pc that has a stencil or ends the block.
+// NextSupported returns the pc of the first instruction at or after pc with a stencil, or of the block's end.
 func (c *Code) NextSupported(ctx *Context, pc int32) int32 {
 	instrs := c.bodyFor(ctx).instrs
 	for instrs[pc] == noPlace {

@@ -59,7 +59,8 @@ func (a *assembler) setRegisterShadow(h *holes, letter byte, o code.Row) {
 	a.setHole(h.operand(letter), compactSize*int64(o.Row))
 }
 
-// putOnShadow puts a stencil with one operand, a shadow. The stencil may jump to the label in others, if there is one.
+// putOnShadow puts a stencil with one operand, a shadow. The stencil may jump to the label in others, if others is not
+// empty.
 func (a *assembler) putOnShadow(name string, letter byte, o code.Row, others ...int) {
 	var h holes
 	if len(others) > 0 {
@@ -69,7 +70,7 @@ func (a *assembler) putOnShadow(name string, letter byte, o code.Row, others ...
 	a.putOrLeave(name+"_"+o.Slot.String(), h)
 }
 
-// materialise writes a register's compact value to its row, for the executing lanes that the shadow covers.
+// materialise writes a register's compact value to its row, for the executing lanes covered by the shadow.
 func (a *assembler) materialise(o code.Row) {
 	if o.Row < 0 || o.Slot != code.R && o.Slot != code.Q {
 		return
@@ -80,14 +81,14 @@ func (a *assembler) materialise(o code.Row) {
 	a.putOrLeave("materialise_"+o.Slot.String(), h)
 }
 
-// dropShadow removes the executing lanes from the lanes that a register's shadow covers.
+// dropShadow removes the executing lanes from the lanes covered by a register's shadow.
 func (a *assembler) dropShadow(o code.Row) {
 	if o.Slot == code.R || o.Slot == code.Q {
 		a.putOnShadow("uncompact", 'D', o)
 	}
 }
 
-// putMaterialised makes code that materialises an instruction's sources and then executes it on the lanes.
+// putMaterialised makes code to materialise an instruction's sources and to execute it on the lanes.
 func (a *assembler) putMaterialised(pc int32, instr *code.Instr, suffix string) {
 	a.materialiseSources(instr)
 	a.putOperation(pc, instr, suffix)
@@ -145,8 +146,8 @@ func (a *assembler) dropResultShadows(instr *code.Instr) {
 	}
 }
 
-// addOnLanes adds cold code that executes an instruction on the lanes. The compact code jumps to it by the label lanes. If it
-// has no machine code, the jump exits to Go.
+// addOnLanes adds cold code for an instruction's execution on the lanes. The compact code jumps to it by the label lanes.
+// If it has no machine code, the jump exits to Go.
 func (a *assembler) addOnLanes(pc int32, instr *code.Instr, suffix string, lanes int) {
 	if a.check != nil {
 		a.tallyCompact(instr.Op.Signature())
@@ -187,14 +188,14 @@ type coldCode struct {
 	step   int32
 }
 
-// addColdCode adds cold code for after the block. It resumes at the code that is put next.
+// addColdCode adds cold code for after the block. It resumes at the next code.
 func (a *assembler) addColdCode(s coldCode) {
 	s.resume, s.step = a.newLabel(), a.step
 	a.bind(s.resume)
 	a.coldCode = append(a.coldCode, s)
 }
 
-// putColdCode puts the cold code after a block, including cold code that other cold code adds.
+// putColdCode puts the cold code after a block, including cold code added by cold code.
 func (a *assembler) putColdCode() {
 	for i := 0; i < len(a.coldCode); i++ {
 		s := a.coldCode[i]
@@ -210,7 +211,7 @@ func (a *assembler) putColdCode() {
 	a.coldCode = a.coldCode[:0]
 }
 
-// putScalar makes code that computes an operation once, on the uniform values of its operands.
+// putScalar makes code to compute an operation once, on the uniform values of its operands.
 func (a *assembler) putScalar(instr *code.Instr) {
 	s := instr.Op.Signature()
 	h := a.shadowHoles(instr)
@@ -240,7 +241,7 @@ func (a *assembler) shadowHoles(instr *code.Instr) (h holes) {
 // letters has the letters of the source operands, in order.
 const letters = "ABCE"
 
-// requireCompact makes code that jumps to the label lanes unless all sources are compact for the executing lanes.
+// requireCompact makes the jump to the label lanes unless all sources are compact for the executing lanes.
 func (a *assembler) requireCompact(instr *code.Instr, lanes int) {
 	s := instr.Op.Signature()
 	for i, row := range instr.Sources() {
@@ -255,8 +256,8 @@ func (a *assembler) requireCompact(instr *code.Instr, lanes int) {
 	}
 }
 
-// requireUniform makes code that continues if all sources, which must be compact, are uniform. For an affine source it exits
-// to Go if an affine rule allows the operand to be affine, else it jumps to the label lanes.
+// requireUniform makes the check of compact sources for uniform values, with a jump if a source is not uniform. For an
+// affine source it exits to Go if an affine rule allows the operand to be affine, else it jumps to the label lanes.
 func (a *assembler) requireUniform(pc int32, instr *code.Instr, lanes int) {
 	s := instr.Op.Signature()
 	for i, row := range instr.Sources() {
@@ -280,7 +281,7 @@ func (a *assembler) putCompact(pc int32, instr *code.Instr, suffix string) {
 	a.addOnLanes(pc, instr, suffix, lanes)
 }
 
-// putResult makes code that computes an operation on compact operands and stores the compact result in the shadow of d. It
+// putResult makes code to compute an operation on compact operands and to store the compact result in the shadow of d. It
 // jumps to the label lanes if an operand or the result is generic.
 func (a *assembler) putResult(pc int32, instr *code.Instr, d code.Row, suffix string, lanes int) {
 	s := instr.Op.Signature()
@@ -308,8 +309,8 @@ func (a *assembler) putResult(pc int32, instr *code.Instr, d code.Row, suffix st
 	}
 }
 
-// formName returns the name of the stencils of a selection or of an operation's fast form, without their prefix; "" for
-// other operations.
+// formName returns the name of the stencils of a selection or of an operation's fast form, without their prefix; "" if
+// there are no such stencils.
 func formName(s *code.Signature) string {
 	switch {
 	case s.Rule == ptx.AffineSelect:
@@ -368,8 +369,8 @@ func ruleName(s *code.Signature) string {
 	return r.name
 }
 
-// sourcesOf returns the special registers that a program reads compactly, each once, without those that change while a warp
-// runs.
+// sourcesOf returns the special registers read compactly by a program, each once, without registers that change while a
+// warp runs.
 func sourcesOf(p *code.Program) (list []ptx.SpecialReg) {
 	for i := range p.Instrs {
 		instr := &p.Instrs[i]
@@ -380,7 +381,7 @@ func sourcesOf(p *code.Program) (list []ptx.SpecialReg) {
 	return list
 }
 
-// putSource makes the code of a read of a special register that is uniform or affine.
+// putSource makes the code of a read of a uniform or affine special register.
 func (a *assembler) putSource(instr *code.Instr, suffix string) {
 	s, r := instr.Op.Signature(), ptx.SpecialReg(instr.Imm)
 	d := code.Row{Slot: s.Dst, Row: instr.D}
@@ -408,7 +409,7 @@ func (a *assembler) storeShadow(d code.Row, suffix string) {
 	a.putOrLeave("keep_"+d.Slot.String()+suffix, h)
 }
 
-// materialiseBoth materialises a result that the plan wants in the shadow and in the row.
+// materialiseBoth materialises a result if the plan wants it in the shadow and in the row.
 func (a *assembler) materialiseBoth(instr *code.Instr, d code.Row) {
 	if instr.Plan.WritesBoth {
 		a.materialise(d)
@@ -446,7 +447,7 @@ func (a *assembler) putLanesComparison(s *coldCode) {
 	}
 }
 
-// putCompactAccess makes the code of a load or store: at a compact address if it has one, else on the lanes.
+// putCompactAccess makes the code of a load or store: at a compact address if possible, else on the lanes.
 func (a *assembler) putCompactAccess(pc int32, instr *code.Instr, suffix string) {
 	acc, lanes := &a.prog.Access[instr.Side], a.newLabel()
 	a.putReach(instr, acc, suffix, lanes)
@@ -454,7 +455,7 @@ func (a *assembler) putCompactAccess(pc int32, instr *code.Instr, suffix string)
 	a.addOnLanes(pc, instr, suffix, lanes)
 }
 
-// putMoves makes code that loads or stores the elements of an access, after putReach has found the memory.
+// putMoves makes code to load or store the elements of an access, after putReach has found the memory.
 func (a *assembler) putMoves(instr *code.Instr, acc *code.Access, suffix string) {
 	if acc.Store {
 		a.put("changes", holes{})
@@ -482,7 +483,8 @@ func (a *assembler) putMoves(instr *code.Instr, acc *code.Access, suffix string)
 	}
 }
 
-// putReach makes code that finds the memory of an access at a compact address, and jumps to the label lanes if it finds none.
+// putReach makes the search for the memory of an access at a compact address, and the jump to the label lanes if there is
+// none.
 func (a *assembler) putReach(instr *code.Instr, acc *code.Access, suffix string, lanes int) {
 	h := holes{n0: int64(acc.Offset), n1: int64(8 * acc.HitIndex), e: int64(acc.Bytes), other: lanes}
 	name := "reach_"

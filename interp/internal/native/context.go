@@ -11,7 +11,7 @@ import (
 // Context is the state of a warp in machine code: its input on entry, its output on exit. Its layout is that of struct context
 // in _gen/c/stencil.h up to NotifyEveryBlock, then of struct machine in _gen/c/rows.h and struct warp in _gen/c/warp.h.
 type Context struct {
-	Count      int64 // PTX instructions that the warp has executed
+	Count      int64 // PTX instructions executed by the warp
 	CountLimit int64 // Count at which machine code exits
 	Skipped    int64 // lanes that guards skipped, summed over PTX instructions
 	Branches   int64 // branches executed
@@ -24,7 +24,7 @@ type Context struct {
 	_                           [2]uint64 // scratch space of stencils
 
 	Materialised    int64 // lanes materialised from shadows
-	ComparedCompact int64 // lanes of compared results that a shadow covered
+	ComparedCompact int64 // lanes of compared results covered by a shadow
 
 	notes, counts unsafe.Pointer // buffers of check mode: see SetCheckBuffers
 
@@ -33,7 +33,7 @@ type Context struct {
 	PC               int32          // output: place of the exit
 	Reason           Reason         // output: reason of the exit
 	Lanes            uint32         // output: active mask at the exit
-	Live             uint32         // lanes that have not ended
+	Live             uint32         // live lanes: they have not ended
 	NotifyEveryBlock uint32         // 1: machine code exits at each end of a block
 	r, q, p          unsafe.Pointer // rows, wide rows, predicates
 	sources          unsafe.Pointer // special registers, an array of Source
@@ -87,7 +87,7 @@ const (
 	NeedsCaution               // before a block with a caution: Go decides whether it may begin
 	Diverges                   // at a block's end: lanes diverge, and Go must handle it
 	Reconverges                // at a block's end: lanes reach a reconvergence point, and Go must handle it
-	OtherEnd                   // at a block's end that Go executes
+	OtherEnd                   // at a block's end for Go
 	BudgetUsed                 // before a block: Count has reached CountLimit
 	NoSplit                    // all lanes wait at reconvergence points, and Go has the remaining warp splits
 	SwitchedWarp               // no warp can continue in machine code: Go chooses the next
@@ -99,10 +99,10 @@ const (
 	StretchEnded // before an instruction in the middle of a block, where code may continue: a stretch has ended
 )
 
-// NotifyEveryBlockAt is the offset of the last field of struct context. The generator compares it with that of C.
+// NotifyEveryBlockAt is the offset of the last field of struct context. The generator compares it with the C layout.
 const NotifyEveryBlockAt = unsafe.Offsetof(Context{}.NotifyEveryBlock)
 
-// ParallelAt is the offset of the last field of struct machine. The generator compares it with that of C.
+// ParallelAt is the offset of the last field of struct machine. The generator compares it with the C layout.
 const ParallelAt = unsafe.Offsetof(Context{}.parallel)
 
 // Registers is the number of special registers.
@@ -121,7 +121,7 @@ func (c *Context) SetLocal(local mem.Local, from, to, frame uint64) {
 	c.localFrom, c.localTo, c.frame = from, to, frame
 }
 
-// SetParallel sets whether CTAs run in parallel, so that atomics on global memory must use atomic instructions of the host.
+// SetParallel sets whether CTAs run in parallel: if so, atomics on global memory must use atomic instructions of the host.
 func (c *Context) SetParallel(yes bool) {
 	c.parallel = 0
 	if yes {
@@ -129,7 +129,7 @@ func (c *Context) SetParallel(yes bool) {
 	}
 }
 
-// SetMemory sets the allocations that memory instructions hit last, the shared memory, and a flag that they set when they change
+// SetMemory sets the allocations of the memory instructions' last hits, the shared memory, and a flag set by changes of
 // memory.
 func (c *Context) SetMemory(hits []*mem.Allocation, shared *mem.Allocation, changed *bool) {
 	c.hits = unsafe.Pointer(unsafe.SliceData(hits))

@@ -14,13 +14,13 @@ const MaxSplits = 16
 // Reconvergence is a reconvergence in flight: the exported form of simt's reconvergence.
 type Reconvergence struct {
 	PC       int32
-	Lanes    uint32 // lanes that are to reconverge and have not ended
-	Arrived  uint32 // lanes that wait here
+	Lanes    uint32 // live lanes to reconverge
+	Arrived  uint32 // lanes waiting here
 	Arrivals uint32 // number of arrivals of warp splits
-	Number   uint32 // number of the reconvergence that Go exported; 0: it began in machine code
+	Number   uint32 // number of the reconvergence exported by Go; 0: it began in machine code
 }
 
-// Split is a warp split that waits to run. It belongs to the reconvergence with index Depth-1.
+// Split is a warp split waiting to run. It belongs to the reconvergence with index Depth-1.
 type Split struct {
 	PC    int32
 	Lanes uint32

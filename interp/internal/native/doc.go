@@ -1,15 +1,15 @@
 // Package native executes lowered code as machine code of the host, by copy-and-patch (Xu and Kjolstad, "Copy-and-patch
 // compilation", OOPSLA 2021).
 //
-// A stencil is the machine code of one operation on a row of 32 lanes, compiled by clang from C, with holes for its operands.
-// The C of the arithmetic is translated from the Go functions of package alu (see _gen). A block becomes the stencils of its
-// instructions, one after the other, with filled holes. Go executes instructions without a stencil: machine code exits before
-// such an instruction and is entered again after it.
+// A stencil is the machine code of one operation on a row of 32 lanes, compiled by clang from C, with holes for its
+// operands. The C of the arithmetic is translated from the Go functions of package alu (see _gen). A block becomes the
+// stencils of its instructions, in order, with filled holes. Go executes instructions without a stencil: machine code exits
+// before such an instruction and is entered again after it.
 //
-// Code lies in memory that is either writable or executable, never both. It runs on the goroutine's stack, up to a bound that
-// the entry function declares. It calls no Go function. It touches only memory that gemu has allocated and keeps alive:
-// registers, constants, the context, and allocations after a check of their bounds. Go cannot preempt it, so it exits after a
-// limited number of instructions.
+// Code memory is either writable or executable, never both. It runs on the goroutine's stack, up to a bound declared by the
+// entry function. It calls no Go function. It touches only memory allocated and kept alive by gemu: registers, constants,
+// the context, and allocations after a check of their bounds. Go cannot preempt it, so it exits after a limited number of
+// instructions.
 //
 // # Exits
 //
@@ -46,15 +46,16 @@
 //	ReadyInGo    Go runs the warp: switch_warp exits when its turn comes
 //	NotRunning   the warp waits, has ended or is unknown in Go: switch_warp passes over it
 //
-// After each of these transitions switch_warp chooses the next warp: the next one in Ready, round robin. It exits if there is
-// none, if the next warp is ReadyInGo or may exceed the step limit, and if the CTA's budget is used up. Go sees the states
-// after an exit (syncBack of package exchange), for all warps that are Unsynced.
+// After each of these transitions switch_warp chooses the next warp: the next one in Ready, round robin. It exits if there
+// is none, if the next warp is ReadyInGo or may exceed the step limit, and if the CTA's budget is used up. Go sees the
+// states after an exit (syncBack of package exchange), for all warps in state Unsynced.
 //
 // # Reading order
 //
-// table.go (stencils and their holes), code.go and assembler.go (blocks become code), operation.go, access.go, compact.go, check.go (instructions), context.go
-// (entry and exit), divergence.go and scheduler.go, cache.go (code of modules that are loaded again), encoding.go and host_*.go
-// (hosts), memory_linux.go (executable memory), forms.go (gemu isa). Package harness executes stencils beside Go, for tests.
+// table.go (stencils and their holes), code.go and assembler.go (blocks become code), operation.go, access.go, compact.go,
+// check.go (instructions), context.go (entry and exit), divergence.go and scheduler.go, cache.go (code of modules loaded
+// again), encoding.go and host_*.go (hosts), memory_linux.go (executable memory), forms.go (gemu isa). Package harness
+// executes stencils beside Go, for tests.
 package native
 
 //go:generate go run ./_gen

@@ -4,7 +4,7 @@ package native
 
 import "gemu/interp/internal/code"
 
-// Forms are the forms in which machine code has an instruction. The zero value means that Go executes it.
+// Forms are the forms in which machine code has an instruction. The zero value stands for execution in Go.
 type Forms struct {
 	AllLanes  bool // for warps with all lanes
 	SomeLanes bool // for some lanes of a warp: under a guard, or in a warp split
@@ -14,12 +14,12 @@ type Forms struct {
 	Compact   bool // once, on the bases and strides of compact operands
 }
 
-// and returns the forms that both have.
+// and returns the common forms.
 func (f Forms) and(o Forms) Forms {
 	return Forms{f.AllLanes && o.AllLanes, f.SomeLanes && o.SomeLanes, f.Lanewise && o.Lanewise, f.Constants && o.Constants, f.Compact && o.Compact}
 }
 
-// OpForms reads from the tables the forms of an operation that computes lane by lane.
+// OpForms reads from the tables the forms of a lane-by-lane operation.
 func (l *Library) OpForms(op code.Op) Forms {
 	s := op.Signature()
 	name, ok := l.kernels[s.Name]
@@ -36,8 +36,8 @@ func (l *Library) OpForms(op code.Op) Forms {
 	return f
 }
 
-// ProgramForms returns the forms that all instructions of a program have, up to the exits of its threads. Operations that
-// compute lane by lane are looked up in the tables. Whether others have machine code depends on their operands: the assembler
+// ProgramForms returns the forms common to all instructions of a program, up to the exits of its threads. Lane-by-lane
+// operations are looked up in the tables. For all further operations the answer depends on their operands: the assembler
 // answers for this program.
 func (l *Library) ProgramForms(p *code.Program) Forms {
 	c := l.New(p)

@@ -19,7 +19,7 @@ type text struct {
 	memory []byte // nil: the host gives no executable memory
 }
 
-// Executable returns an error if the host does not let the process execute memory that it has written, as on hardened systems
+// Executable returns an error if the host forbids the execution of memory written by the process, as on hardened systems
 // and in sandboxes. Machine code does not run there.
 var Executable = sync.OnceValue(func() error {
 	memory, err := unix.Mmap(-1, 0, unix.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)

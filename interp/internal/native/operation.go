@@ -32,8 +32,7 @@ func (a *assembler) putInstr(pc int32, instr *code.Instr) {
 	}
 }
 
-// attempt calls emit and reports whether it made code. If emit leaves the instruction to Go, attempt removes all that it
-// has put.
+// attempt calls emit and reports whether it made code. If emit leaves the instruction to Go, attempt removes all its code.
 func (a *assembler) attempt(emit func()) (made bool) {
 	start, fixes, stubs, recalls, asides, before := len(a.buf), len(a.fixups), len(a.stubs), len(a.hitLookups), len(a.coldCode), a.leftToGo
 	emit()
@@ -59,7 +58,7 @@ func (a *assembler) putOperation(pc int32, instr *code.Instr, suffix string) {
 		h.n0 = int64(instr.Imm)
 		a.putOrLeave(name, h)
 		a.addStencilCost(name)
-	case s.Kind == code.Load || s.Kind == code.Store || instr.Op == code.Atomic: // other memory instructions are left to Go
+	case s.Kind == code.Load || s.Kind == code.Store || instr.Op == code.Atomic: // all further memory instructions are left to Go
 		a.putAccess(pc, instr, suffix)
 	case s.Kind == code.Read:
 		a.putSpecial(instr, suffix)
@@ -68,7 +67,7 @@ func (a *assembler) putOperation(pc int32, instr *code.Instr, suffix string) {
 	}
 }
 
-// requireSecondResult leaves an operation to Go if its second result has no register. The first result always has one.
+// requireSecondResult leaves an operation to Go if its second result has no register. The first result always has a row.
 func (a *assembler) requireSecondResult(instr *code.Instr) {
 	if instr.Op.Signature().Dst2 != code.NoSlot && instr.F == code.NoRow {
 		a.leaveToGo()
@@ -148,7 +147,7 @@ func (a *assembler) checkOffset(n int64) {
 	}
 }
 
-// putComparison makes the code that compares, without writing a predicate. putCombination must follow.
+// putComparison makes the comparison, without writing a predicate. putCombination must follow.
 func (a *assembler) putComparison(instr *code.Instr) {
 	a.putOrLeave(a.lib.kernels[instr.Op.Signature().Name], a.operandHoles(instr))
 }
@@ -156,7 +155,7 @@ func (a *assembler) putComparison(instr *code.Instr) {
 // combinations has the parts of stencils' names for the boolean operation of setp, which combines the outcome with a predicate.
 var combinations = map[uint64]string{alu.BoolNone: "", alu.BoolAnd: "_and", alu.BoolOr: "_or", alu.BoolXor: "_xor"}
 
-// putCombination makes the code that combines a comparison's outcome with a predicate and writes the result predicates.
+// putCombination makes code to combine a comparison's outcome with a predicate and to write the result predicates.
 func (a *assembler) putCombination(instr *code.Instr, suffix string) {
 	op, known := combinations[instr.Imm&^alu.ComplementC]
 	h := a.operandHoles(instr)

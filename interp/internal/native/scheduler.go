@@ -1,6 +1,6 @@
 package native
 
-// This file is the warp scheduler of machine code, in Go's half: the layout that it shares with scheduler.c, and the code at the
+// This file is the warp scheduler of machine code, in Go's half: the layout shared with scheduler.c, and the code at the
 // ends of blocks. doc.go draws its states. Package simt decides when it may run (native_scheduler.go there).
 
 import (
@@ -21,7 +21,7 @@ type Scheduler struct {
 
 	InstrsLeft int64 // the budget of the CTA: instructions, without those of the current slice
 	stretch    int64 // instructions until the exit to Go, as of the entry of the running warp
-	granted    int64 // the part of stretch that the running warp may execute
+	granted    int64 // the part of stretch granted to the running warp
 
 	SliceStart  int64 // Count of the running warp at the beginning of its slice
 	SliceEnd    int64 // Count at which the slice ends
@@ -32,23 +32,23 @@ type Scheduler struct {
 	size    uint32 // number of warps
 	Running uint32 // index of the warp that runs, or ran last
 
-	LiveWarps    uint32 // warps that have not ended
-	arrivedWarps uint32 // warps that wait at a barrier in machine code
+	LiveWarps    uint32 // live warps: they have not ended
+	arrivedWarps uint32 // warps waiting at a barrier in machine code
 	_            uint32 // number of that barrier
 
 	WaitersInGo  uint32 // 1: warps wait at a barrier in Go
 	Ordered      uint32 // 1: the CTA may execute globally ordered instructions
 	Switched     uint32 // 1: machine code has switched warps since the entry
-	WarpsVisited uint32 // number of warps that were considered since then, ready or not
+	WarpsVisited uint32 // number of warps considered since then, ready or not
 	Dirty        uint32 // 1: some warp is Unsynced
 
 	NextCTAs
 }
 
-// NextCTAs describes the CTAs that follow in machine code: after the last warp of a CTA ends, the first warp of the next begins.
+// NextCTAs describes the next CTAs in machine code: after the last warp of a CTA ends, the first warp of the next begins.
 type NextCTAs struct {
 	Remaining    uint32    // CTAs that may still begin
-	Completed    uint32    // CTAs that have ended since the entry
+	Completed    uint32    // CTAs ended since the entry
 	FirstLanes   uint32    // lanes of each warp but the last, at its beginning
 	LastLanes    uint32    // lanes of the last warp at its beginning
 	EntryPC      int32     // the block in which warps begin
@@ -59,19 +59,19 @@ type NextCTAs struct {
 	ctaidRegisters unsafe.Pointer // the three special registers ctaid
 	ctaidSources   [3]int64       // byte offsets of ctaid in the sources of SetSources; negative: not among them
 	shadowBytes    [2]uint64      // bytes of the shadows of 32-bit rows and of 64-bit rows
-	zeroRows       unsafe.Pointer // array of code.Row: the rows that are zero at a warp's beginning
+	zeroRows       unsafe.Pointer // array of code.Row: the rows to zero at a warp's beginning
 	numZeroRows    uint64         // length of zeroRows
 	hits           unsafe.Pointer // array of *mem.Allocation: the last hits of memory instructions, code.HitsPerAccess each
-	hitSlots       uint64         // number of memory instructions that forget their last hit when a CTA begins
-	cost           int64          // instructions that the beginning of a CTA counts as
+	hitSlots       uint64         // number of memory instructions whose last hit is cleared when a CTA begins
+	cost           int64          // cost of the beginning of a CTA, in instructions
 
 	EndedCounts WarpCounts
 }
 
-// WarpCounts sums the counters of Context over the warps of CTAs that have ended.
+// WarpCounts sums the counters of Context over the warps of ended CTAs.
 type WarpCounts struct{ Count, LaneInstrs, Skipped, Branches, DivergentBranches, Reconverged, ExitBranches int64 }
 
-// ExitBranchesAt is the offset of the last field of Scheduler. The generator compares it with that of C.
+// ExitBranchesAt is the offset of the last field of Scheduler. The generator compares it with the C layout.
 const ExitBranchesAt = unsafe.Offsetof(Scheduler{}.NextCTAs) + unsafe.Offsetof(NextCTAs{}.EndedCounts) + unsafe.Offsetof(WarpCounts{}.ExitBranches)
 
 // Stencils depend on these sizes and values.
@@ -81,8 +81,8 @@ var (
 )
 
 // SetNextCTAs prepares a scheduler for further CTAs of the program. file has the registers of one warp; zero lists the rows
-// that are zero at a warp's beginning; uniform has the special registers; hits has the last hits of memory instructions, which
-// a new CTA forgets. The caller sets the exported fields.
+// to zero at a warp's beginning; uniform has the special registers; hits has the last hits of memory instructions, cleared
+// by a new CTA. The caller sets the exported fields.
 func (c *Code) SetNextCTAs(s *Scheduler, file *regfile.File, shared *mem.Allocation, zero []code.Row, uniform *[Registers]uint64, hits []*mem.Allocation) {
 	f := &s.NextCTAs
 	f.hits, f.hitSlots = unsafe.Pointer(unsafe.SliceData(hits)), uint64(len(hits)/code.HitsPerAccess)
@@ -124,7 +124,7 @@ type ScheduledWarp struct {
 	BarrierBlock int32  // pc of the barrier at which the warp waits
 }
 
-// BarrierBlockAt is the offset of the last field of Context. The generator compares it with that of C.
+// BarrierBlockAt is the offset of the last field of Context. The generator compares it with the C layout.
 const BarrierBlockAt = unsafe.Offsetof(Context{}.ScheduledWarp) + unsafe.Offsetof(ScheduledWarp{}.BarrierBlock)
 
 // SetWarps sets the warps to schedule; with none, machine code exits instead of switching warps.
@@ -146,7 +146,7 @@ func (s *Scheduler) HasWarps() bool { return s.size > 0 }
 // HasWaiters reports whether warps wait at a barrier in machine code.
 func (s *Scheduler) HasWaiters() bool { return s.arrivedWarps > 0 }
 
-// ForgetWaiters forgets the warps that wait at a barrier: Go has imported them.
+// ForgetWaiters removes the warps waiting at a barrier: Go has imported them.
 func (s *Scheduler) ForgetWaiters() { s.arrivedWarps = 0 }
 
 // SetScheduler sets the scheduler of a warp.
@@ -162,7 +162,7 @@ func (a *assembler) putWarpSwitch() {
 	a.put("switch_warp", holes{})
 }
 
-// putBarrier puts a block's end at which all warps of the CTA wait for each other. It reports whether there is code for it.
+// putBarrier puts a block's end with a barrier of all warps of the CTA. It reports whether there is code for it.
 func (a *assembler) putBarrier(b *code.Block, end *code.Instr) bool {
 	if end.Op != code.Barrier || end.Guard != 0 || end.A >= 0 || end.B != code.NoRow || a.prog.Barriers[end.Side].Kind != code.BarSync {
 		return false

@@ -21,7 +21,7 @@ type stencil struct {
 	code          []byte
 	refs          []ref
 	flips         []flip
-	neverConstant operandSet // operands that cannot be constants
+	neverConstant operandSet // operands for which a constant is not possible
 	cost          int        // duration, in instructions beyond the first
 }
 
@@ -38,7 +38,7 @@ type ref struct {
 	kind           holeKind
 }
 
-// holeKind is the kind of value that fills a hole.
+// holeKind is the kind of a hole's value.
 type holeKind uint8
 
 // The kinds of operand places and numbers are in the order of the fields of holes.
@@ -57,7 +57,7 @@ const (
 	toPool // address of a constant
 )
 
-// flip is a byte of code that changes if an operand is a constant.
+// flip is a byte of code whose value depends on whether an operand is a constant.
 type flip struct {
 	offset  int32
 	xor     byte
@@ -93,12 +93,13 @@ var HostLibrary = sync.OnceValue(func() *Library {
 	return l
 })
 
-// Level is a level of instruction-set extensions: its stencils run on all processors that have at least these.
+// Level is a level of instruction-set extensions: its stencils run on all processors with at least these extensions.
 type Level struct {
 	Name string // name in compilers' options
 	Mark string // suffix, before .txt, of the files with this level's own tables; empty for the first level
 
-	// PartialVectors says that the processors load and store single elements of a vector (masked), of any element size.
+	// PartialVectors reports whether the processors load and store single elements of a vector (masked), of any element
+	// size.
 	PartialVectors bool
 
 	// Tables has the texts of a library's tables. A stencil has one line: its name, its code and its holes, separated by tabs.
@@ -106,7 +107,7 @@ type Level struct {
 	Tables []string
 }
 
-// Levels returns the levels that this host supports, from the baseline of its architecture up.
+// Levels returns the levels supported by this host, from the baseline of its architecture up.
 func Levels() []*Level { return levels }
 
 // LevelByMark returns the level with this mark, or nil if the host does not support it.
@@ -118,19 +119,19 @@ func LevelByMark(mark string) *Level {
 	return levels[i]
 }
 
-// HostLevel returns the highest level that this host supports.
+// HostLevel returns the highest level supported by this host.
 func HostLevel() *Level { return levels[len(levels)-1] }
 
-// Library returns the stencils of the level's tables and of others. Of stencils with one name the last counts. A malformed
-// line panics at its first use.
+// Library returns the stencils of the level's tables and of others. Of stencils with the same name the last counts. A
+// malformed line panics at its first use.
 func (v *Level) Library(others ...string) *Library {
 	l := &Library{Level: v, lines: map[string]*line{}, kernels: map[string]string{}, poolIndex: map[string]int32{}}
 	l.add(slices.Concat(v.Tables, others))
 	return l
 }
 
-// WithSubstitute returns a copy of the library in which the code of one stencil replaces that of all names that replaced
-// selects.
+// WithSubstitute returns a copy of the library in which a stencil's code replaces the code of all stencils selected by
+// replaced.
 func (l *Library) WithSubstitute(stencil string, replaced func(name string) bool) *Library {
 	copied := &Library{Level: l.Level, lines: map[string]*line{}, kernels: l.kernels, poolIndex: map[string]int32{}}
 	for name, line := range l.lines {
@@ -163,8 +164,8 @@ func newLine(name, text string) *line { return &line{name: name, columns: text} 
 // Names returns the names of all stencils, in no order.
 func (l *Library) Names() iter.Seq[string] { return maps.Keys(l.lines) }
 
-// TakeUsed returns the names of the stencils used since the last call, in no order. It clears the cache, so that the next
-// program uses its stencils anew.
+// TakeUsed returns the names of the stencils used since the last call, in no order. It clears the cache, to make the next
+// program use its stencils anew.
 func (l *Library) TakeUsed() (names []string) {
 	l.ClearCache()
 	l.mu.Lock()

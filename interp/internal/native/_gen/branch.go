@@ -10,8 +10,8 @@ import (
 	"maps"
 )
 
-// branches translates an if. Both branches start with the values known before it. After it, a value is known if the branches
-// that continue agree on it. It reports whether both branches end in a jump.
+// branches translates an if. Both branches start with the values known before it. After it, a value is known if all
+// continuing branches agree on it. It reports whether both branches end in a jump.
 func (c *context) branches(cond value, pos token.Pos, then, els func() bool) bool {
 	if cond.num != nil {
 		if constant.BoolVal(cond.num) {
@@ -114,7 +114,7 @@ func (c *context) loop(s *ast.ForStmt) bool {
 	inside := c.inside
 	c.inside = 0
 	defer func() { c.inside = inside }()
-	// The values in env hold in every iteration: loops that change functions are refused below.
+	// The values in env hold in every iteration: loops in which a function value changes are refused below.
 	before := maps.Clone(c.env)
 	c.scope("for (;;) ", func() bool {
 		if s.Cond != nil {
@@ -148,7 +148,7 @@ func jumps(n ast.Node, tok token.Token) bool {
 	return found
 }
 
-// unrolled writes the iterations of a loop one after the other, if it can, and reports whether it did.
+// unrolled writes the iterations of a loop in sequence, if it can, and reports whether it did.
 func (c *context) unrolled(s *ast.ForStmt) bool {
 	init, ok := s.Init.(*ast.AssignStmt)
 	if !ok || init.Tok != token.DEFINE || len(init.Lhs) != 1 {

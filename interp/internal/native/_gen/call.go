@@ -75,7 +75,7 @@ func (v value) is(r fp.Rounding) bool {
 	return v.num != nil && constant.Compare(v.num, token.EQL, constant.MakeInt64(int64(r)))
 }
 
-// helper returns the name of the function of go.h that replaces f, or "" if there is none.
+// helper returns the name of the replacement of f in go.h, or "" if there is none.
 func (f *function) helper(args []value) string {
 	if f.obj == nil || f.recv != nil || len(f.targs) > 0 {
 		return ""
@@ -123,7 +123,7 @@ func (c *context) apply(f *function, args []value, pos token.Pos) value {
 	var name string
 	var body *ast.BlockStmt
 	var params, list []string
-	// bind gives a variable its value. It adds a parameter to the C function for a value that is not known.
+	// bind gives a variable its value. It adds a parameter to the C function for an unknown value.
 	bind := func(o types.Object, v value) {
 		if c.bound(v) || v.c == "" && v.num == nil {
 			d.id += ";" + o.Name() + "=" + c.key(v, pos)
@@ -195,7 +195,7 @@ func (c *context) apply(f *function, args []value, pos token.Pos) value {
 	return value{typ: typ, c: fmt.Sprintf("%s(%s)", c.need(i).name, strings.Join(list, ", "))}
 }
 
-// captured calls f for each variable of the enclosing function that a function literal uses.
+// captured calls f for each captured variable of a function literal.
 func (c *context) captured(lit *ast.FuncLit, f func(types.Object, value)) {
 	seen := map[types.Object]bool{}
 	ast.Inspect(lit.Body, func(n ast.Node) bool {

@@ -1,6 +1,6 @@
 package main
 
-// This file compiles stencils in all forms, and finds the bytes that differ if an operand is a constant.
+// This file compiles stencils in all forms, and finds the bytes that depend on whether an operand is a constant.
 
 import (
 	"bytes"
@@ -29,7 +29,8 @@ import (
 
 const compiler = "clang-19"
 
-// flags returns the compiler's flags: no jump tables, no libm, and no optimisation that changes results of C operations.
+// flags returns the compiler's flags: no jump tables, no libm, and no optimisation with an effect on results of C
+// operations.
 func (t *target) flags() []string {
 	return slices.Concat([]string{
 		"-O3", t.march, "-std=gnu17", "-fno-pic", t.model, "-ffunction-sections", "-ffreestanding", "-fwrapv",
@@ -44,7 +45,8 @@ func (t *target) flags() []string {
 	})
 }
 
-// The maximum stack of a stencil in bytes: of one without calls, and of one that calls a function (which must not call others).
+// The maximum stack of a stencil in bytes: without calls, and with a call of a function (which must not call further
+// functions).
 const (
 	stackBound       = 1024
 	callerStackBound = 256
@@ -64,7 +66,7 @@ var version = sync.OnceValue(func() string {
 	return first
 })
 
-// compile compiles the stencils of the target in all forms. It also returns messages about operations that run in Go.
+// compile compiles the stencils of the target in all forms. It also returns messages about operations left to Go.
 func (s *sources) compile() (all []*stencil, refused []string, err error) {
 	tmp, err := os.MkdirTemp("", "stencils")
 	if err != nil {
@@ -118,7 +120,7 @@ type compiledStencil struct {
 	err     error
 }
 
-// isIncomplete reports whether there is no stencil, or one with an operand that cannot be a constant.
+// isIncomplete reports whether the stencil is missing or an operand cannot be a constant.
 func (o compiledStencil) isIncomplete() bool {
 	return o.err != nil || o.stencil != nil && len(o.stencil.neverConstant) > 0
 }
@@ -139,8 +141,8 @@ func (s *sources) compileForms(tmp string, f file) (map[string]compiledStencil, 
 	return out, nil
 }
 
-// compileNarrow compiles the kernels of a file with incomplete stencils again. First it reads the bases of operands from the
-// context, so that the code is the same for constants; then it also handles fewer lanes at a time, which takes less stack.
+// compileNarrow compiles the kernels of a file with incomplete stencils again. First it reads the bases of operands from
+// the context, to get the same code for constants; then it also handles fewer lanes at a time, which takes less stack.
 func (s *sources) compileNarrow(tmp string, f file, learned map[string]compiledStencil) error {
 	for _, width := range []int{32, 8, 4, 1} {
 		n := file{name: fmt.Sprintf("narrow%d_%s", width, f.name), operands: f.operands, flags: []string{fmt.Sprintf("-DWIDTH=%d", width)}}
@@ -195,7 +197,7 @@ func (s *sources) objects(tmp string, f file, form string) (map[string]map[strin
 	return objects, errors.Join(errs...)
 }
 
-// object compiles a file and reads its stencils. A stencil that cannot be used has no code.
+// object compiles a file and reads its stencils. An unusable stencil has no code.
 func (s *sources) object(tmp string, f file, form, bases string) (map[string]*stencil, error) {
 	args := append(s.target.flags(), "-fstack-usage")
 	args = append(args, f.flags...)
@@ -207,7 +209,7 @@ func (s *sources) object(tmp string, f file, form, bases string) (map[string]*st
 			fmt.Sprintf("-DSWITCHED_WARP=%d", native.SwitchedWarp), fmt.Sprintf("-DCONTEXT_BARRIER_BLOCK=%d", native.BarrierBlockAt), fmt.Sprintf("-DSCHEDULER_EXIT_BRANCHES=%d", native.ExitBranchesAt))
 	}
 	if f.name == "compact.c" || f.name == "check.c" {
-		// A vector that was written in two halves cannot be read from the store buffer.
+		// A vector written in two halves cannot be read from the store buffer.
 		args = append(args, "-fno-slp-vectorize")
 	}
 	if form != "" {
@@ -277,7 +279,7 @@ func (s *sources) compiled(tmp string, f file, args []string) (string, error) {
 	return o, nil
 }
 
-// headersOf returns the headers that a file includes, directly or through other headers.
+// headersOf returns the headers included by a file, directly or indirectly.
 func (s *sources) headersOf(f file) (list []file) {
 	has := map[string]bool{}
 	var add func(text string)
@@ -311,8 +313,8 @@ func move(from, to string) error {
 	return os.Rename(part, to)
 }
 
-// learn finds the bytes of code that change if an operand is a constant, by comparison with the objects for constants. If the
-// code differs in more than bytes, the operand cannot be a constant.
+// learn finds the bytes of code that depend on whether an operand is a constant, by comparison with the objects for
+// constants. If the code differs in more than bytes, the operand cannot be a constant.
 func (s *stencil) learn(operands string, objects map[string]map[string]*stencil) error {
 	if s.code == nil {
 		return fmt.Errorf("%s", s.name)

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// ctype returns the C name of a type that needs no declaration.
+// ctype returns the C name of a type without a declaration.
 func (t *translator) ctype(typ types.Type, pos token.Pos) string {
 	if b, ok := typ.Underlying().(*types.Basic); ok {
 		if info, width := b.Info(), widthOf(b); width > 0 {

@@ -178,7 +178,7 @@ func (c *context) composite(e *ast.CompositeLit) value {
 	return value{typ: typ, table: &table{fmt.Sprint(c.id, "@", e.Pos()), e, c}}
 }
 
-// maxChoices bounds the length of tables that are indexed at run time.
+// maxChoices bounds the length of tables indexed at run time.
 const maxChoices = 8
 
 // index translates an element of a table. If the index is not known, the C compares it with each index instead of loading the
@@ -320,7 +320,7 @@ func (c *context) equality(op token.Token, x, y value, pos token.Pos) string {
 	return fmt.Sprintf("%s%s(%s, %s)", not, name, c.text(x, pos), c.text(y, pos))
 }
 
-// fold is binary for two known values other than floats.
+// fold is binary for two known values; it does not fold floats.
 func (c *context) fold(at ast.Node, op token.Token, x, y value, typ types.Type) value {
 	switch op {
 	case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:

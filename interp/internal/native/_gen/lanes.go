@@ -1,6 +1,6 @@
 package main
 
-// This file writes the C of the stencils for kernels of package alu. They call the functions that the translator writes.
+// This file writes the C of the stencils for kernels of package alu. They call the functions written by the translator.
 
 import (
 	"fmt"
@@ -81,8 +81,8 @@ func rowType(t string) string {
 	return "u32"
 }
 
-// activeElement returns the C expression of an element, of a row with operands of Go type t. Floats of lanes that do not execute
-// are replaced by zero: they may be denormals, with which a processor takes ten times as long for all lanes.
+// activeElement returns the C expression of an element, of a row with operands of Go type t. Floats of idle lanes are
+// replaced by zero: they may be denormals, which slow the instruction down ten times for all lanes.
 func activeElement(t, of string) string {
 	if c := rowType(t); strings.HasPrefix(c, "f") {
 		return fmt.Sprintf("ACTIVE_%s(%s)", c, of)
@@ -173,12 +173,12 @@ func mayBeAffine(k *directive.Kernel) bool {
 	})
 }
 
-// comparingSuffix is the suffix of the names of stencils that compare their results.
+// comparingSuffix is the suffix of the names of comparing stencils.
 const comparingSuffix = "_agreed"
 
-// comparingOf writes the stencil of check mode that executes a kernel and compares its results with shadow F. The holes of
-// operands and H0 are those of the kernel. If the shadow does not cover all lanes alone, without the row, the stencil jumps to
-// OTHER and has done nothing.
+// comparingOf writes the stencil of check mode. It executes a kernel and compares its results with shadow F. The holes of
+// operands and H0 are those of the kernel. If the shadow does not cover all lanes alone, without the row, the stencil jumps
+// to OTHER and has done nothing.
 func comparingOf(w *strings.Builder, k *directive.Kernel, rows, call, value string) {
 	d := k.Results[0]
 	if k.Compare || d == "bool" || len(k.Results) > 1 {

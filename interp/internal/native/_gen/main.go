@@ -17,7 +17,7 @@
 //
 // Read the files in this order: sources.go, lanes.go (the C of kernels of package alu), compile.go and object.go (machine
 // code and its holes), table.go, sums.go. The translator of Go functions to C is in translate.go, value.go, ctype.go,
-// expression.go, call.go, statement.go and branch.go. The C that is not generated is in folder c: stencil.h explains a stencil.
+// expression.go, call.go, statement.go and branch.go. Handwritten C is in folder c: stencil.h explains a stencil.
 package main
 
 import (
@@ -106,8 +106,8 @@ func (s *sources) generate() error {
 	return nil
 }
 
-// showStencil prints a stencil of each host as assembly. For a name that no stencil has, the error lists the names that
-// contain it.
+// showStencil prints a stencil of each host as assembly. If there is no such stencil, the error lists all names with the
+// given text in them.
 func showStencil(hosts []*target, name string) error {
 	found := false
 	var similar []string

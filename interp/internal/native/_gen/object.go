@@ -17,7 +17,7 @@ func isHole(symbol string) bool { return len(symbol) == 2 && symbol[0] == 'H' }
 // isPlace reports whether a symbol stands for a place at which code continues after a stencil.
 func isPlace(symbol string) bool { return symbol == "next" || symbol == "other" || symbol == "leave" }
 
-// readObject reads the functions of an object file. A function with relocations that package native cannot apply has no code,
+// readObject reads the functions of an object file. If package native cannot apply a relocation, the function has no code,
 // and the reason as its name.
 func (t *target) readObject(path string) (map[string]*stencil, error) {
 	o, err := elf.Open(path)
@@ -80,8 +80,8 @@ func (t *target) readObject(path string) (map[string]*stencil, error) {
 	return out, nil
 }
 
-// constant makes r a constant of a section and reports whether it could: in a section of constants of one size, or in .rodata,
-// where size bytes are read.
+// constant makes r a constant of a section and reports whether it could: in a section of equally sized constants, or in
+// .rodata, where size bytes are read.
 func (r *ref) constant(sec *elf.Section, sym *elf.Symbol, size int) bool {
 	at := int(sym.Value)
 	switch {

@@ -1,6 +1,6 @@
 package main
 
-// This file reads the C that the stencils are compiled from.
+// This file reads the C sources of the stencils.
 
 import (
 	"os"
@@ -35,8 +35,8 @@ type file struct {
 	name, text string
 	table      string   // table for the file's stencils; unused for headers
 	operands   string   // letters of the source operands of its stencils
-	weak       bool     // a stencil that does not compile is omitted: its operation runs in Go
-	kernels    []kernel // kernels in the file; none for a file that is not generated
+	weak       bool     // a stencil that fails to compile is omitted: Go runs its operation
+	kernels    []kernel // kernels in the file; empty for a handwritten file
 	flags      []string // further flags of the compiler
 }
 

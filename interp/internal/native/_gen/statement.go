@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// reserved has the names that variables cannot have in C.
+// reserved has the names forbidden for variables in C.
 var reserved = func() map[string]bool {
 	m := map[string]bool{}
 	for _, n := range strings.Fields("auto char const default double enum extern float inline int long register restrict short signed sizeof static struct typedef union unsigned void volatile while do bool u8 u16 u32 u64 s8 s16 s32 s64 f32 f64") {
@@ -70,7 +70,7 @@ func (c *context) body(body *ast.BlockStmt, sig *types.Signature, typ string, pa
 	c.inst.text = fmt.Sprintf("GO %s %s(%s)\n{\n%s}\n", typ, c.inst.name, strings.Join(params, ", "), c.out.String())
 }
 
-// define declares a variable. A variable that keeps a known value needs no C variable.
+// define declares a variable. No C variable is needed while the value is known.
 func (c *context) define(o types.Object, v value, pos token.Pos) {
 	_, function := o.Type().Underlying().(*types.Signature)
 	if function || v.c == "" && (v.num == nil || c.sets[o] <= 1) {
@@ -132,7 +132,7 @@ func (c *context) stmt(s ast.Stmt) bool {
 					if i < len(v.Values) {
 						x = c.expr(v.Values[i])
 					}
-					c.sets[o] += 2 // var declares a variable that changes: it needs a C variable
+					c.sets[o] += 2 // var declares a variable whose value changes: it needs a C variable
 					c.define(o, x, n.Pos())
 				}
 			}

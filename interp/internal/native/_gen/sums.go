@@ -1,7 +1,7 @@
 package main
 
 // This file records checksums of the tables' sources in sums.txt, with a line for each host. They are not in the tables
-// themselves, so that a commit changes only the lines of its stencils.
+// themselves, because a commit must change only the lines of its stencils.
 
 import (
 	"bytes"

@@ -26,7 +26,7 @@ type target struct {
 	kind func(code []byte, r *ref, typ uint32) relocation
 }
 
-// relocation is the meaning of a relocation: the value that the linker would fill in.
+// relocation is the meaning of a relocation: the value to fill in, as a linker would.
 type relocation struct {
 	value holeValue
 	bytes int // for a constant in a section of several sizes: the number of bytes read
@@ -54,7 +54,7 @@ var targets = []*target{
 		base:       -4, // from the end of the instruction
 		kind:       kindAMD64,
 	},
-	// AVX-512, in vectors of 512 bits. It has stencils for everything that handles rows: a wide vector is slow to read after it
+	// AVX-512, in vectors of 512 bits. It has stencils for all operations on rows: a wide vector is slow to read after it
 	// was written in narrower vectors.
 	{
 		name:       "amd64",
@@ -67,9 +67,9 @@ var targets = []*target{
 		base:       -4,
 		kind:       kindAMD64,
 	},
-	// In the tiny model the address of a symbol is one instruction, ADR. Package native replaces it by an instruction that holds
-	// or loads a number. The large model would need four instructions. X28 is g. Loop strength reduction is off: it would share
-	// work between two operands in rows, which is wrong if one of them is a constant.
+	// In the tiny model the address of a symbol is one instruction, ADR. Package native replaces it by an instruction with
+	// the number, or by a load of the number. The large model would need four instructions. X28 is g. Loop strength
+	// reduction is off: it would share work between two operands in rows, which is wrong if one of them is a constant.
 	{
 		name:       "arm64",
 		tables:     tables,
@@ -87,7 +87,7 @@ func (t *target) String() string { return strings.TrimSuffix(t.name+"_"+t.level,
 // table returns the file name of a table.
 func (t *target) table(name string) string { return fmt.Sprintf("%s_%v.txt", name, t) }
 
-// baseline returns the target to whose tables this level's tables add; nil for a baseline.
+// baseline returns the target whose tables are extended by this level's tables; nil for a baseline.
 func (t *target) baseline() *target {
 	if t.level == "" {
 		return nil
@@ -105,9 +105,9 @@ func kindAMD64(code []byte, r *ref, typ uint32) relocation {
 	return relocation{}
 }
 
-// constantBytes returns the number of bytes that the instruction with its address at offset reads, for instructions whose
-// constants are in a section of several sizes: vpbroadcastb, vpbroadcastw, and those with a vector of 512 bits. It returns 0
-// for other instructions.
+// constantBytes returns the number of bytes read by the instruction with its address at offset, for instructions whose
+// constants are in a section of several sizes: vpbroadcastb, vpbroadcastw, and instructions with a vector of 512 bits.
+// Otherwise it returns 0.
 func constantBytes(code []byte, offset int) int {
 	if offset < 5 || code[offset-1]&0xc7 != 0x05 {
 		return 0

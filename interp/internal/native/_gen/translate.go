@@ -25,11 +25,11 @@ var helpers string
 
 // translator writes functions of packages alu and fp in C, from their typed syntax.
 //
-// A Go function becomes a C function for each set of its type arguments and of those arguments
-// that are known in translation: functions, strings, tables, and constants of named types such as
-// fp.Rounding. Conditions on known values are decided, and loops over tables are unrolled. Constructs without
-// a counterpart in C (state of packages, pointers, maps, reachable panics) are refused with an error and
-// their place.
+// A Go function becomes a C function for each set of its type arguments and of its arguments with a value
+// known in translation: functions, strings, tables, and constants of named types such as fp.Rounding.
+// Conditions on known values are decided, and loops over tables are unrolled. Constructs without a
+// counterpart in C (state of packages, pointers, maps, reachable panics) are refused with an error and their
+// place.
 //
 // Variables of packages are translated as their initial values. A variable with an assignment is
 // refused.
@@ -164,7 +164,8 @@ func root(e ast.Expr) *ast.Ident {
 	}
 }
 
-// lane translates a kernel on one lane, with all functions that it calls, unless that is done, and returns its C name:
+// lane translates a kernel on one lane, with all functions called by it, unless it is translated already, and
+// returns its C name:
 //
 //	static inline RESULT lane_KERNEL(OPERAND…, u64 imm)
 //

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// value is the value of an expression: the C expression c, or, if that is empty, a value known in translation: one of num, fn,
-// table and alt.
+// value is the value of an expression: the C expression c, or, if expr is empty, a value known in translation: one of num,
+// fn, table and alt.
 type value struct {
 	typ   types.Type
 	c     string
@@ -26,7 +26,7 @@ type value struct {
 	tag   bool // value is the tag of a switch
 }
 
-// function is a function that can be called.
+// function is a callable function.
 type function struct {
 	obj   *types.Func
 	decl  *ast.FuncDecl // nil outside of alu and fp
@@ -37,7 +37,7 @@ type function struct {
 	in  *context     // for a function literal: the enclosing function
 }
 
-// table is a composite literal: an array, or a struct that is a variable of a package.
+// table is a composite literal: an array, or a struct in a package variable.
 type table struct {
 	key string
 	lit *ast.CompositeLit
@@ -50,7 +50,7 @@ type alternative struct {
 	then, els value
 }
 
-// key returns a text that identifies a known value.
+// key returns the identifying text of a known value.
 func (c *context) key(v value, pos token.Pos) string {
 	switch {
 	case v.num != nil:
@@ -64,7 +64,7 @@ func (c *context) key(v value, pos token.Pos) string {
 	return ""
 }
 
-// context is a Go function that is being translated.
+// context is a Go function during its translation.
 type context struct {
 	t       *translator
 	pkg     *packages.Package
@@ -105,7 +105,7 @@ func (c *context) typeOf(e ast.Expr) types.Type {
 	return types.Default(c.subst(c.info().TypeOf(e)))
 }
 
-// need records that the function depends on a type or function, which must be written before it.
+// need records a type or function on which this function depends; it must be written first.
 func (c *context) need(i *instance) *instance {
 	c.inst.needs = append(c.inst.needs, i)
 	return i

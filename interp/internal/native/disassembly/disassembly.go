@@ -24,7 +24,7 @@ type Stencil struct {
 	extras []string
 }
 
-// note is the text beside the instruction that has the byte at an offset.
+// note is the text next to the instruction with the byte at an offset.
 type note struct {
 	offset int
 	text   string
@@ -128,7 +128,7 @@ func (s *Stencil) decode(at int) (text string, size int, err error) {
 	return strings.Replace(text, "ptr []", "ptr [rip]", 1), instr.Len, nil // the library omits rip where its distance is 0
 }
 
-// Arch returns Go's name of the architecture that a table's file is for.
+// Arch returns Go's name of the architecture of a table's file.
 func Arch(file string) string {
 	if strings.Contains(file, "_arm64") {
 		return "arm64"

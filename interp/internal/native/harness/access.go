@@ -58,7 +58,7 @@ func isAccess(op code.Op) bool {
 	return ok || op == code.LoadFixed
 }
 
-// testAccesses tests an operation that accesses memory. It returns false if there is no machine code or a program differed.
+// testAccesses tests a memory operation. It returns false if there is no machine code or a program differed.
 func (t *tester) testAccesses(op code.Op, round int) bool {
 	if op == code.LoadFixed {
 		return t.testFixed(round)
@@ -97,8 +97,8 @@ func (t *tester) newAllocation(base uint64, size int) (a *mem.Allocation, around
 	return a, around
 }
 
-// addressings has functions that return the address of a lane in a memory of n elements: an index of an element, and an offset
-// in bytes from it.
+// addressings has functions for the address of a lane in a memory of n elements: an index of an element, and an offset in
+// bytes from it.
 var addressings = []func(t *tester, lane, n int) (element, bytes int){
 	func(*tester, int, int) (int, int) { return 0, 0 },                                     // all lanes at the first element
 	func(_ *tester, _, n int) (int, int) { return n - 1, 0 },                               // all lanes at the last element
@@ -115,7 +115,7 @@ var addressings = []func(t *tester, lane, n int) (element, bytes int){
 	func(_ *tester, lane, n int) (int, int) { return lane * (n / 32), 0 },                  // the largest stride in bounds
 	func(_ *tester, lane, n int) (int, int) { return n%33 + 2*(lane%16) - lane/16, 0 },     // stride 2, each half of the warp elsewhere
 	func(_ *tester, lane, n int) (int, int) { return lane%16 + (n-16)*(lane/16), 0 },       // contiguous in each half
-	func(_ *tester, lane, n int) (int, int) { return (n - 1) * (lane / 16), 0 },            // one element for each half
+	func(_ *tester, lane, n int) (int, int) { return (n - 1) * (lane / 16), 0 },            // an element for each half
 	func(_ *tester, lane, n int) (int, int) { return (n + lane/31) % (n + 1), 0 },          // only the last lane of the warp elsewhere
 	func(_ *tester, lane, _ int) (int, int) { return 5 + lane/31, 0 },                      // the last lane next to the common element
 	func(_ *tester, lane, _ int) (int, int) { return 3 + lane ^ lane>>4&1, 0 },             // two lanes exchanged
@@ -125,8 +125,9 @@ var addressings = []func(t *tester, lane, n int) (element, bytes int){
 	func(t *tester, lane, n int) (int, int) { return t.IntN(n) - lane/31*2*n, 0 },          // random, the last lane before the memory
 	func(t *tester, _, _ int) (int, int) { return int(t.Uint64() >> 3), 0 },                // random in the address space
 
-	// One half of the warp has stride 1 or 2. The comment tells how the other half differs: the second half on its line, the first half on the next line.
-	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, lane, 31-lane), 0 }, // the other way
+	// One half of the warp has stride 1 or 2. The comment states the addresses of the second half, on its line, and of the
+	// first half, on the next line.
+	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, lane, 31-lane), 0 }, // descending
 	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 15-lane, lane), 0 },
 	func(t *tester, lane, n int) (int, int) { return byHalf(lane, lane, t.IntN(n)), 0 }, // anywhere
 	func(t *tester, lane, n int) (int, int) { return byHalf(lane, t.IntN(n), lane), 0 },
@@ -138,7 +139,7 @@ var addressings = []func(t *tester, lane, n int) (element, bytes int){
 	func(_ *tester, lane, _ int) (int, int) { return lane, byHalf(lane, 1, 0) },
 	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, 2*lane, n-62+2*lane), 0 }, // one too far
 	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, n-30+2*lane, 2*lane-32), 0 },
-	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 2*lane, 62-2*lane), 0 }, // the other way
+	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 2*lane, 62-2*lane), 0 }, // descending
 	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 30-2*lane, 2*lane-32), 0 },
 	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 2*lane, 2*lane-34), 0 }, // from one too early
 	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 2*lane-1, 2*lane-32), 0 },
@@ -156,11 +157,11 @@ func byHalf(lane, first, second int) int {
 	return second
 }
 
-// testAccess tests one access. If bit 0 of set is 1, the address is a constant; if bit 1 is 1, the stored value is.
+// testAccess tests an access. If bit 0 of set is 1, the address is a constant; if bit 1 is 1, the stored value is.
 func (t *tester) testAccess(op code.Op, s shape, space ptx.Space, addressing, set int, m uint32) (supported bool) {
 	n := []int{33, 64, 200}[t.IntN(3)]
 	size := n*s.size + t.IntN(s.size)
-	base := []uint64{probe.FirstAddress, 512, 1<<32 - 512}[t.IntN(3)] // the last one continues beyond the addresses of 32 bits
+	base := []uint64{probe.FirstAddress, 512, 1<<32 - 512}[t.IntN(3)] // the last base continues beyond the addresses of 32 bits
 	if s.addr == code.Q && t.IntN(2) == 0 {
 		base = 0x7f00_0000_0000
 	}
@@ -195,7 +196,7 @@ func (t *tester) testAccess(op code.Op, s shape, space ptx.Space, addressing, se
 			addresses[lane] ^= 1 << (16 + bit)
 		}
 	}
-	if set&1 == 0 && t.IntN(2) == 0 { // addresses of lanes that do not execute must not matter
+	if set&1 == 0 && t.IntN(2) == 0 { // addresses of idle lanes must not matter
 		for lane := range addresses {
 			if m>>lane&1 == 0 {
 				addresses[lane] = t.Uint64()
@@ -302,8 +303,8 @@ func (t *tester) testAccess(op code.Op, s shape, space ptx.Space, addressing, se
 	return true
 }
 
-// runWithPatternsOnly runs a program whose access matches its proved pattern, without the stencils for other accesses. It
-// describes the exit if the code exits early; "" if it does not.
+// runWithPatternsOnly runs a program whose access matches its proved pattern, without the stencils for arbitrary addresses.
+// It describes the exit if the code exits early; "" if it does not.
 func (t *tester) runWithPatternsOnly(prog *program, m uint32, room func(*native.Context)) string {
 	if t.patternsOnly == nil {
 		t.patternsOnly = t.lib.WithSubstitute("out", generalAccess.MatchString)
@@ -323,7 +324,7 @@ func (t *tester) runWithPatternsOnly(prog *program, m uint32, room func(*native.
 // generalAccess matches the stencils of accesses without a proved pattern.
 var generalAccess = regexp.MustCompile(`^(load|store)_[us]\d+_[rq]_[rq]_(hit|shared)_(full|masked)$`)
 
-// setPattern sets a random pattern of an access that holds for its addresses.
+// setPattern sets a random true pattern of an access's addresses.
 func (t *tester) setPattern(a *code.Access, addresses []uint64, m uint32) {
 	first, last := outermost(m)
 	between := func(i, j int) int64 { // the distance in bytes from lane i to lane j
@@ -364,7 +365,8 @@ func (t *tester) setPattern(a *code.Access, addresses []uint64, m uint32) {
 	a.Pattern, a.Stride = proved.Pattern, proved.Stride
 }
 
-// outermost returns the first and the last lane of m in each half of a warp. For a half without lanes it returns those of m.
+// outermost returns the first and the last lane of m in each half of a warp. For a half without lanes it returns the lanes
+// of m.
 func outermost(m uint32) (first, last [2]int) {
 	for half, lanes := range []uint32{m & 0xffff, m &^ 0xffff} {
 		if lanes == 0 {
@@ -378,9 +380,9 @@ func outermost(m uint32) (first, last [2]int) {
 // isQuick reports whether an access of lanes m at offsets in a memory of size bytes counts as one instruction. It does for up to
 // six lanes of a mask, and if each half of the warp accesses one element (loads only) or contiguous elements.
 //
-// For contiguous elements with a mask, a load needs the elements of all lanes in bounds, and a store needs elements of at least
-// 4 bytes, unless the host loads and stores partial vectors of any elements (parts). If the access uses its proved pattern, it
-// is quick unless the pattern is AnyStride. found says that the access has already hit this memory.
+// For contiguous elements with a mask, a load needs the elements of all lanes in bounds, and a store needs elements of at
+// least 4 bytes, unless the host loads and stores partial vectors of any elements (parts). If the access uses its proved
+// pattern, it is quick unless the pattern is AnyStride. found must be true if the access has already hit this memory.
 func (s shape) isQuick(offsets []uint64, m uint32, size uint64, a *code.Access, found, parts bool) bool {
 	if s.usesPattern(offsets, m, size, a, found, parts) {
 		return a.Pattern != code.AnyStride
@@ -457,7 +459,7 @@ func load(f *regfile.File, row int32, lane int, s shape, from []byte) {
 	}
 }
 
-// testFixed tests loads from a fixed address, in a live allocation and in one that was freed or is too small.
+// testFixed tests loads from a fixed address, in a live allocation, a freed allocation and an allocation that is too small.
 func (t *tester) testFixed(round int) bool {
 	any := false
 	for s := range eachShape {

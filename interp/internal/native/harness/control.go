@@ -13,7 +13,7 @@ import (
 	"gemu/regfile"
 )
 
-// controlPrograms is the number of programs in a round, large enough that each stencil of control flow is in one of them.
+// controlPrograms is the number of programs in a round, large enough for each stencil of control flow to occur.
 const controlPrograms = 300
 
 // maxPasses is the maximum number of entries into machine code for one program.
@@ -271,7 +271,7 @@ func (t *tester) exportDivergence(p *program, ctx *native.Context) {
 	ctx.MaxDepth, ctx.MayExit = uint32(t.IntN(native.MaxSplits+1)), uint32(t.IntN(2))
 	rest := ctx.Live &^ ctx.Mask
 	ctx.ReconvergeAt = -1
-	for n := min(t.Uint32N(4), ctx.MaxDepth); ctx.NumReconvergences < n; { // a reconvergence contains the lanes of the inner ones
+	for n := min(t.Uint32N(4), ctx.MaxDepth); ctx.NumReconvergences < n; { // each contains the lanes of the next
 		m := native.Reconvergence{PC: p.Blocks[t.IntN(len(p.Blocks))].First, Arrivals: t.Uint32N(3), Number: t.Uint32N(2)}
 		if m.Arrivals > 0 {
 			m.Arrived = t.Uint32() & t.Uint32() & rest
@@ -293,7 +293,7 @@ func (t *tester) exportDivergence(p *program, ctx *native.Context) {
 		m.Lanes |= inside
 		inside = m.Lanes
 	}
-	if t.IntN(3) == 0 && ctx.NumReconvergences > 0 { // lanes of warp splits that only Go knows
+	if t.IntN(3) == 0 && ctx.NumReconvergences > 0 { // lanes of warp splits known to Go alone
 		ctx.Reconvergences[0].Lanes |= rest
 	}
 }
@@ -317,9 +317,9 @@ func (w *model) countLanes() {
 	x.CountedUpTo = x.Count
 }
 
-// diverge executes a branch that only the lanes taken take. It returns the pc at which the running split continues, and whether
-// the other lanes ended instead, in which case the branch is not counted yet. ok is false if there is no room for the split, or
-// lanes must not end in machine code.
+// diverge executes a branch taken by the lanes in taken. It returns the pc at which the running split continues, and
+// whether the remaining lanes ended instead, in which case the branch is not counted yet. ok is false if there is no room
+// for the split, or lanes must not end in machine code.
 func (w *model) diverge(b *code.Block, taken uint32) (to int32, ended, ok bool) {
 	x := &w.context
 	rest := x.Mask &^ taken

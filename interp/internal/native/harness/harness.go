@@ -1,6 +1,6 @@
 // Package harness executes programs of one or a few instructions as machine code and in Go, and compares the results. It
-// tests each stencil by itself, on values and masks at which it may fail. Tests use it, and the command that runs mutants of
-// machine code.
+// tests each stencil by itself, on values and masks at which it may fail. Tests use it, and the runner of machine-code
+// mutants.
 //
 // The expected results do not come from machine code. For operations they come from the functions of package alu, from which
 // the stencils are translated. For memory and control flow they come from short models in this package, written from the
@@ -53,20 +53,20 @@ func Suites() iter.Seq[Suite] {
 	}
 }
 
-// compactNames matches the names of the stencils of compact execution that TestCompact covers.
+// compactNames matches the names of the stencils of compact execution covered by TestCompact.
 var compactNames = regexp.MustCompile(`^(scalar|affine|compact|uniform|keep|materialise|uncompact|proved|row|one)_|^reach_(q|r|none|fixed)|^(alike|changes)$`)
 
-// unused matches the stencils of compact execution that no program uses: comparisons of 32 bits and selections, for which
-// affinetrack has fast forms, and addresses that no plan makes compact.
+// unused matches the unused stencils of compact execution: comparisons of 32 bits and selections, for which affinetrack has
+// fast forms, and addresses never made compact by a plan.
 var unused = regexp.MustCompile(`^(scalar_(cmp_(eq|ne|lt|le|gt|ge|lo|ls|hi|hs)_[bsu]32|selp_b\d+)|reach_fixed|reach_r_hit_(full|masked))$`)
 
 // IsUnused reports whether no program uses a stencil.
 func IsUnused(stencil string) bool { return unused.MatchString(stencil) }
 
-// IsCompact reports whether a stencil is one of compact execution that TestCompact covers.
+// IsCompact reports whether TestCompact covers a stencil of compact execution.
 func IsCompact(stencil string) bool { return compactNames.MatchString(stencil) }
 
-// Tests selects tests of a package that compare stencils with Go.
+// Tests selects tests of a package for comparing stencils with Go.
 type Tests struct {
 	Package string // folder of the package, from the module's root
 	Run     string // regular expression of the tests' names, as for go test -run
@@ -76,7 +76,7 @@ type Tests struct {
 // scheduler in Go.
 var schedulerStencils = regexp.MustCompile(`^(wait_at_barrier|warp_end|check_ordered|switch_warp)$`)
 
-// otherTests has the tests of the stencils that no suite covers.
+// otherTests has the tests of the stencils without a suite.
 var otherTests = []struct {
 	Tests
 	names *regexp.Regexp
@@ -89,7 +89,7 @@ var otherTests = []struct {
 	{Tests{"interp/internal/native", "^Test(Shuffles|Votes|Special|Addresses)$"}, regexp.MustCompile(`^(shfl|vote|ballot|activemask|joined|alike|sreg|frame|shared)_`)},
 }
 
-// TestsOf returns the tests of a stencil that no suite covers; ok is false if there are none.
+// TestsOf returns the tests of a stencil without a suite; ok is false if there are none.
 func TestsOf(stencil string) (t Tests, ok bool) {
 	for _, e := range otherTests {
 		if e.names.MatchString(stencil) {
@@ -126,13 +126,13 @@ type tester struct {
 	lib *native.Library
 	// the library without the stencils of accesses without a proved pattern; nil until the first use
 	patternsOnly *native.Library
-	constantMask uint32 // bits that constants of 32-bit slots may have: narrower values are zero-extended
+	constantMask uint32 // permitted bits of constants in 32-bit slots: narrower values are zero-extended
 }
 
-// masks has the active masks of programs, besides random ones and the full mask.
+// masks has the active masks of programs, in addition to random masks and the full mask.
 var masks = []uint32{1, 1 << 31, 0x55555555, 0xffff0000, 0x7fffffff, 0x00018000, 0xfffffffe}
 
-// mask returns an active mask of some lanes: by n, one of masks or a random one.
+// mask returns an active mask of some lanes: by n, an element of masks or a random mask.
 func (t *tester) mask(n int) uint32 {
 	if n %= len(masks) + 1; n < len(masks) {
 		return masks[n]
@@ -156,7 +156,7 @@ func (t *tester) newSingle(p *code.Program, instr code.Instr) *program {
 	return t.newProgram(p)
 }
 
-// commonStencils has the stencils that every program uses.
+// commonStencils has the stencils of every program.
 var commonStencils = []string{"begin", "out", "arrive", "switch_warp", "warp_end"}
 
 // isOwn reports whether a program uses a stencil for its first instruction, and not for its epilogue or as every program does.
@@ -217,9 +217,9 @@ func (t *tester) assemble(p *program, m uint32) (*native.Code, *native.Context) 
 	return c, ctx
 }
 
-// execute executes the machine code of a program that begins with the tested instruction, and describes the first difference;
-// "" if there is none. If supported, the code must execute all of the program, else it must exit before the instruction. want
-// has the expected registers after the instruction; execute applies the epilogue to them.
+// execute executes the machine code of a program, which begins with the tested instruction, and describes the first
+// difference; "" if there is none. If supported, the code must execute all of the program, else it must exit before the
+// instruction. want has the expected registers after the instruction; execute applies the epilogue to them.
 func (t *tester) execute(c *native.Code, ctx *native.Context, p *program, want *regfile.File, supported bool) string {
 	pc, reason := p.Blocks[0].Last, native.OtherEnd
 	if supported {

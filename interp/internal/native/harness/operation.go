@@ -1,6 +1,6 @@
 package harness
 
-// This file tests operations that compute lane by lane.
+// This file tests lane-by-lane operations.
 
 import (
 	"fmt"
@@ -67,7 +67,7 @@ func (p *program) operands(instr *code.Instr, s *code.Signature) (list []string)
 // numbers.
 var imms = []uint64{0, 1, 2, 3, 4, 5, 6, 7, 8, 0x10, 0x96, 0xca, 0xff, 0x101, 0x108, 0x308}
 
-// bools has the boolean operations that combine a comparison's outcome with a predicate.
+// bools has the boolean operations between a comparison's outcome and a predicate.
 var bools = []uint64{alu.BoolNone, alu.BoolAnd, alu.BoolOr, alu.BoolXor, alu.BoolAnd | alu.ComplementC, alu.BoolOr | alu.ComplementC, alu.BoolXor | alu.ComplementC}
 
 // newOperation returns a random program of an operation. Source i is a constant if bit i of set is 1.

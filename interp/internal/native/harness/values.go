@@ -17,7 +17,7 @@ type Values struct {
 	last   uint64 // the last value
 }
 
-// corners has values that operations may treat specially: integers under "", and numbers of each format.
+// corners has values with a special treatment in some operations: integers under "", and numbers of each format.
 var corners = map[string][]uint64{
 	"": {
 		0, 1, 2, 3, 31, 32, 33, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff,

@@ -1,5 +1,6 @@
-// Package epilogue has the instructions that tests of machine code put after the tested instruction. They depend on all machine
-// state that the tested instruction must preserve: the active mask, and the addresses of the rows of each kind and of the constants.
+// Package epilogue has the instructions that follow the tested instruction in tests of machine code. They depend on all
+// machine state to be preserved by the tested instruction: the active mask, and the addresses of the rows of each kind and
+// of the constants.
 package epilogue
 
 import (

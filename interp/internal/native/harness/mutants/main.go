@@ -1,10 +1,10 @@
 // Command mutants runs the inputs of package mutate for mutants of the native engine: the suites of package harness and the
 // programs of package corpus. Each input runs as machine code and in Go, and the results must be equal.
 //
-// With arguments it serves mutants of stencils. "stencils MARK" writes, in JSON, the suites of package harness or the tests that
-// cover each stencil of the level with this mark (native.Level). "stencil MARK SUITE…" reads a line of a table from standard
-// input and runs the suites with it in place of the stencil's own line. Its exit status is 1 if a result differs, and 0 if none
-// does.
+// With arguments it serves mutants of stencils. "stencils MARK" writes, in JSON, the suites of package harness or the tests
+// covering each stencil of the level with this mark (native.Level). "stencil MARK SUITE…" reads a line of a table from
+// standard input and runs the suites with it in place of the stencil's own line. Its exit status is 1 if a result differs,
+// and 0 if none does.
 package main
 
 import (
@@ -53,7 +53,7 @@ func trySuite(s *harness.Suite, l *native.Library, rounds int) *harness.Result {
 	return s.Run(l, rand.New(rand.NewPCG(1, uint64(len(s.Name)))), rounds)
 }
 
-// stencilTests has the suites that cover a stencil, or else the tests.
+// stencilTests has the suites covering a stencil, or else the tests.
 type stencilTests struct {
 	Suites []string
 	harness.Tests
