@@ -6,21 +6,21 @@ import (
 	"gemu/interp/internal/observe"
 )
 
-// checkingBackend is a backend with a runner for check mode of its own. Instructions that it leaves to Go run on the
-// portable functions.
+// checkingBackend is a backend with a runner for check mode of its own. Instructions left to Go run on the portable
+// functions.
 type checkingBackend interface{ NewCheckRunner() machine.Runner }
 
-// compiler is a backend that compiles a launch's code ahead of its first use.
+// compiler is a backend with compilation of a launch's code before the first use.
 type compiler interface{ Compile(g *machine.Grid) }
 
-// CompileNative compiles the code that the backend will need first.
+// CompileNative compiles the code needed first by the backend.
 func CompileNative(g *machine.Grid) {
 	if b, ok := g.Backend.(compiler); ok {
 		b.Compile(g)
 	}
 }
 
-// runnerOf returns the runner of a CTA's warps: the backend, or a runner that calls its Span.
+// runnerOf returns the runner of a CTA's warps: the backend, or a runner on top of its Span.
 func runnerOf(c *machine.CTA) machine.Runner {
 	switch {
 	case c.Stream != nil:

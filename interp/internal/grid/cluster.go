@@ -1,8 +1,8 @@
 package grid
 
-// This file runs clusters (manual 3.2.1): CTAs that are admitted together, reach each other's shared memory, and have a
-// barrier of their own. One worker at a time runs the CTAs of a cluster in turn: all warps of a CTA once, or until they
-// wait, then the next CTA.
+// This file runs clusters (manual 3.2.1): CTAs with a common admission and a barrier of their own, which reach each
+// other's shared memory. One worker at a time runs the CTAs of a cluster in turn: all warps of a CTA once, or until
+// they wait, then the next CTA.
 
 import (
 	"fmt"
@@ -25,7 +25,7 @@ func newCluster(ctas []*machine.CTA) *machine.Cluster {
 	return cl
 }
 
-// beginCluster starts all CTAs of a cluster before one of them runs.
+// beginCluster starts all CTAs of a cluster before any of them runs.
 func beginCluster(g *machine.Grid, flights []machine.Flight) {
 	ctas := make([]*machine.CTA, len(flights))
 	for i := range flights {
@@ -38,7 +38,7 @@ func beginCluster(g *machine.Grid, flights []machine.Flight) {
 	}
 }
 
-// parallelCluster runs a cluster in the parallel half of a round. It reports whether one of its CTAs pauses.
+// parallelCluster runs a cluster in the parallel half of a round. It reports whether a CTA of it pauses.
 func parallelCluster(g *machine.Grid, flights []machine.Flight) (paused bool) {
 	if flights[0].CTA == nil {
 		beginCluster(g, flights)
@@ -74,7 +74,7 @@ func parallelCluster(g *machine.Grid, flights []machine.Flight) (paused bool) {
 			}
 			cl.AnyProgress = cl.AnyProgress || !ctaSpins(f.CTA)
 		}
-		if !cl.AnyExecuted || !cl.AnyProgress { // they may wait for what another CTA does
+		if !cl.AnyExecuted || !cl.AnyProgress { // they may wait for an effect of another CTA
 			break
 		}
 		cl.NextCTA, cl.AnyExecuted, cl.AnyProgress = 0, false, false
@@ -89,7 +89,7 @@ func parallelCluster(g *machine.Grid, flights []machine.Flight) (paused bool) {
 	return false
 }
 
-// ctaSpins reports whether all warp splits of the CTA that run, or could run, are in loops that may be spin-waits.
+// ctaSpins reports whether all warp splits of the CTA in state running or ready are in loops that may be spin-waits.
 func ctaSpins(c *machine.CTA) bool {
 	for i := range c.Warps {
 		if w := &c.Warps[i]; w.State == machine.ReadyToRun && !warpSpins(w) {
@@ -99,8 +99,8 @@ func ctaSpins(c *machine.CTA) bool {
 	return true
 }
 
-// stuckFlight returns the first CTA of a cluster that can never continue, because all live warps wait at the cluster's
-// barrier or for such warps; otherwise nil.
+// stuckFlight returns the first CTA of a cluster for which it is impossible to continue, because all live warps wait at
+// the cluster's barrier or for such warps; otherwise nil.
 func stuckFlight(cl *machine.Cluster, flights []machine.Flight) *machine.Flight {
 	var first *machine.Flight
 	for i := range flights {

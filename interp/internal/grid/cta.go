@@ -57,8 +57,8 @@ func newCTA(g *machine.Grid) *machine.CTA {
 	return c
 }
 
-// usesNativeFuncs reports whether check mode has a backend with functions of its own, which it must compare with the
-// portable ones.
+// usesNativeFuncs reports whether check mode has a backend with functions of its own, to be compared with the portable
+// functions.
 func usesNativeFuncs(g *machine.Grid) bool {
 	_, checks := g.Backend.(checkingBackend)
 	return g.Backend != warp.Portable && !checks
@@ -69,7 +69,7 @@ func startCTA(c *machine.CTA, order int) {
 	c.SetIndex(order)
 	if c.Grid.Clustered() {
 		c.SharedMem.AddToCluster(c.Rank)
-		clear(c.LastHits) // other clusters had the CTAs that they may be of
+		clear(c.LastHits) // the hits may refer to CTAs of an earlier cluster
 	}
 	clear(c.Shared)
 	clear(c.SharedMem.Shadow)
@@ -83,7 +83,7 @@ func startCTA(c *machine.CTA, order int) {
 	event.OpenStream(c)
 	c.Runner = runnerOf(c)
 	if len(c.Grid.Probes) > 0 || c.Grid.Mode == machine.Check {
-		forgetLastHits(c) // what is told and counted does not depend on the CTAs that the context had before
+		forgetLastHits(c) // events and counts must not depend on the context's earlier CTAs
 	}
 	event.EmitCTA(c, probe.OnCTA)
 	for i := range c.Warps {
@@ -93,8 +93,8 @@ func startCTA(c *machine.CTA, order int) {
 	}
 }
 
-// forgetLastHits moves each instruction's last allocation to its earlier ones, so that the first access resolves its
-// address.
+// forgetLastHits moves each instruction's last allocation to its earlier allocations: the first access must resolve
+// its address.
 func forgetLastHits(c *machine.CTA) {
 	for known := range slices.Chunk(c.LastHits, code.HitsPerAccess) {
 		if known[0] != nil {
@@ -154,14 +154,14 @@ func nextBudget(c *machine.CTA) int {
 
 // runCTA executes the warps in turn until the CTA ends, stands before a globally ordered instruction in the parallel
 // half, or has executed about budget instructions; in a cluster, in the parallel half, until each warp had its turn. A
-// CTA that has paused continues with its old budget.
+// paused CTA continues with its old budget.
 func runCTA(c *machine.CTA, budget int, ordered bool) machine.CTAStatus {
 	s := runWarps(c, budget, ordered)
 	c.ImportAll()
 	return s
 }
 
-// runWarps is runCTA without the import of warps that wait in machine code.
+// runWarps is runCTA without the import of warps waiting in machine code.
 func runWarps(c *machine.CTA, budget int, ordered bool) machine.CTAStatus {
 	if !c.PausedInSlice {
 		c.CTASlice = machine.CTASlice{InstrsLeft: budget, WarpsVisited: len(c.Warps)}

@@ -1,8 +1,8 @@
 package grid
 
-// This file bounds the number of CTAs in flight by the host memory that they can take. The bound depends on the launch
-// and the settings, never on the free memory of the host: the schedule, and so every effect that a kernel can see, is
-// the same on every host.
+// This file bounds the number of CTAs in flight by their maximum host memory. The bound depends on the launch and the
+// settings, never on the free memory of the host: the schedule, and so every effect visible to a kernel, is the same on
+// every host.
 
 import (
 	"slices"
@@ -39,7 +39,7 @@ func Footprint(g *machine.Grid) uint64 {
 	halves := (g.Threads + width - 1) / width * ((width + 31) / 32)
 	perHalf := uint64(n.Words) * rowBytes
 	if len(g.Kernel.Funcs) > 1 {
-		perHalf *= 2 // what grows with calls is doubled each time
+		perHalf *= 2 // buffers that grow with calls are doubled each time
 	}
 	if g.Mode != machine.Vector {
 		perHalf += perHalf / 4 // the shadows of registers
@@ -55,8 +55,8 @@ func Footprint(g *machine.Grid) uint64 {
 	return kept + shadows*g.SharedLen + uint64(halves)*(shadows*perHalf+uint64(unsafe.Sizeof(machine.Warp{})))
 }
 
-// MinMemory returns the host memory that each CTA takes from its beginning, in bytes: shared memory, and registers and
-// local memory of the kernel itself.
+// MinMemory returns the host memory of each CTA from its beginning on, in bytes: shared memory, and registers and local
+// memory of the kernel itself.
 func MinMemory(g *machine.Grid) uint64 {
 	fn := g.Kernel.Entry
 	width := g.Kernel.Width
@@ -66,8 +66,8 @@ func MinMemory(g *machine.Grid) uint64 {
 }
 
 // maxDepthWords returns the maximum number of words of registers and local memory of a thread, from the frame of a
-// function on: those of the longest chain of calls. Where recursion, pointers or alloca leave the chain unbounded, it
-// returns the stack limit. seen holds the functions computed so far; a function under way is in it with the limit.
+// function on: the sum over the longest chain of calls. Where recursion, pointers or alloca leave the chain unbounded,
+// it returns the stack limit. seen holds the functions computed so far; a function under way is in it with the limit.
 func maxDepthWords(c *machine.Kernel, fn *code.Func, limit int, seen map[*code.Func]int) int {
 	if n, ok := seen[fn]; ok {
 		return n

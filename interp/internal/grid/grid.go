@@ -1,16 +1,16 @@
 package grid
 
-// This file runs a grid: CTAs on the host's cores, with a result that does not depend on the number of cores.
+// This file runs a grid: CTAs on the host's cores, with a result independent of the number of cores.
 //
 // The grid advances in rounds. In the parallel half of a round the CTAs in flight run in parallel, each until it ends,
 // stands before a globally ordered instruction, or has used its slice. An instruction is globally ordered if its effect
 // depends on other CTAs: an atomic on global memory whose result is used, a volatile load. In the ordered half the CTAs
-// that stand before such an instruction run one at a time, in the order of their indices, each for a short slice. So a
-// kernel without data races always computes the same, and a CTA that waits for another makes progress. Kernels without
-// globally ordered instructions have parallel halves only.
+// stopped before such an instruction run one at a time, in the order of their indices, each for a short slice. So a kernel
+// without data races always computes the same, and a CTA waiting for another makes progress. Kernels without globally
+// ordered instructions have parallel halves only.
 //
-// A bounded number of CTAs is in flight. If all of them wait for a CTA that is not, more are admitted as far as memory
-// allows, so any CTA may wait for any other. All CTAs of a cooperative launch are in flight from the beginning.
+// A bounded number of CTAs is in flight. If all of them wait for a CTA outside, more CTAs are admitted as far as memory
+// allows; therefore a CTA may wait for any CTA. All CTAs of a cooperative launch are in flight from the beginning.
 
 import (
 	"context"
@@ -41,7 +41,7 @@ import (
 const (
 	windowUnordered      = 256     // CTAs in flight of a kernel without globally ordered instructions
 	windowSmallCTAs      = 4096    // maximum of CTAs in flight of such a kernel if its CTAs are small
-	windowSmallBytes     = 1 << 26 // host memory in bytes that bounds the number of small CTAs
+	windowSmallBytes     = 1 << 26 // host memory in bytes for the bound of small CTAs
 	windowOrdered        = 32      // CTAs in flight of a kernel with globally ordered instructions
 	sliceOrdered         = 1 << 12 // instructions of a CTA's slice in the ordered half of a round
 	roundsBeforeWidening = 64      // rounds in which no CTA ends, before more CTAs are admitted
@@ -83,7 +83,7 @@ func NewGrid(l *machine.Launch) *machine.Grid {
 	return g
 }
 
-// noFailure is above the index of any CTA that may have failed.
+// noFailure is above the index of every CTA.
 const noFailure = math.MaxInt64
 
 // Run executes the grid to its end. The error is a *Trap, a *ptx.Unsupported, or says that
@@ -104,7 +104,7 @@ func Run(g *machine.Grid, ctx context.Context) error {
 // pauses once: Continue forgets the step when it returns.
 func PauseAt(g *machine.Grid, step int64) { g.PauseStep = step }
 
-// Steps returns the number of instructions that have begun, if probes want events in one order.
+// Steps returns the number of instructions begun, if probes want events in one order.
 func Steps(g *machine.Grid) int64 { return g.Steps }
 
 // Info describes the launch.
@@ -133,7 +133,7 @@ func Begin(g *machine.Grid) error {
 	if g.Kernel.HasOrdered {
 		g.Window = windowOrdered
 	}
-	if g.Kernel.CancelsClusters { // what is in flight cannot be taken out of the launch any more
+	if g.Kernel.CancelsClusters { // clusters in flight can no longer be cancelled
 		g.Window = machine.Multiprocessors
 	}
 	g.Window = min(g.Window, MaxInFlight(g))
@@ -145,7 +145,7 @@ func Begin(g *machine.Grid) error {
 	return nil
 }
 
-// End ends a launch that has begun, at any point; err is its error, or nil.
+// End ends a begun launch, at any point; err is its error, or nil.
 func End(g *machine.Grid, err error) {
 	if g.Workspace != nil && !g.Workspace.Freed {
 		g.Device.Memory.Free(g.Workspace)
@@ -186,7 +186,7 @@ func Continue(g *machine.Grid, ctx context.Context) (paused bool, err error) {
 			return false, fmt.Errorf("kernel %s stopped: %w", g.Kernel.Kernel.Name, context.Cause(ctx))
 		}
 		if low := int(g.LowestFailed.Load()); low < g.NumCTAs {
-			// CTAs behind it may or may not have run: only those before it count.
+			// CTAs after it may or may not have run: only CTAs before it count.
 			i := slices.IndexFunc(g.Flights, func(f machine.Flight) bool { return f.Index == low })
 			addCounts(g.Flights[i].CTA, &g.Count)
 			flushOutput(g, low+1)
@@ -203,8 +203,8 @@ func Continue(g *machine.Grid, ctx context.Context) (paused bool, err error) {
 	return false, nil
 }
 
-// timeLimitTrap returns the trap of a launch that has run for longer than its time limit. It names the first warp that
-// has not ended, and the places of the warps of the CTAs in flight.
+// timeLimitTrap returns the trap of a launch at its time limit. It names the first live warp, and the places of the warps
+// of the CTAs in flight.
 func timeLimitTrap(g *machine.Grid) error {
 	var all warp.StuckWarps
 	var trap *probe.Trap
@@ -238,7 +238,7 @@ func timeLimitTrap(g *machine.Grid) error {
 	return trap
 }
 
-// runRound executes a round, or the rest of one, and reports whether the launch pauses in it.
+// runRound executes a round, or the remainder of a round, and reports whether the launch pauses in it.
 func runRound(g *machine.Grid) (paused bool) {
 	if g.Phase == machine.BetweenRounds {
 		g.Flights = slices.Grow(g.Flights, max(0, min(g.Window, g.NumCTAs-g.Next+len(g.Flights))-len(g.Flights)))
@@ -265,7 +265,7 @@ func runRound(g *machine.Grid) (paused bool) {
 }
 
 // makesProgress checks that the launch makes progress, and otherwise takes the next measure: more CTAs, time slices,
-// waiting for the host. The error is the trap of a launch that cannot continue.
+// waiting for the host. The error is the trap of a stuck launch.
 func makesProgress(g *machine.Grid) error {
 	if g.Finished.Load() > g.EndedBefore {
 		g.IdleRounds, g.Stall, g.StuckSince = 0, machine.StallDetector{}, time.Time{}
@@ -325,7 +325,7 @@ func computeConstants(g *machine.Grid) (err error) {
 // next CTA. More batches share the work better.
 const batchesPerWorker = 8
 
-// parallelHalf runs every CTA in flight that may run. It reports whether one pauses; CTAs pause only with one worker.
+// parallelHalf runs every ready CTA in flight. It reports whether a CTA pauses; CTAs pause only with one worker.
 func parallelHalf(g *machine.Grid) (paused bool) {
 	workers := max(1, min(g.Workers, len(g.Flights)/g.ClusterSize))
 	batch := g.ClusterSize
@@ -365,13 +365,13 @@ func parallelHalf(g *machine.Grid) (paused bool) {
 	return false
 }
 
-// worker runs CTAs. It keeps the context of a CTA that has ended for the next one.
+// worker runs CTAs. It keeps the context of an ended CTA for the next CTA.
 type worker struct {
 	g       *machine.Grid
 	context *machine.CTA
 }
 
-// runFlights runs a batch of CTAs, or a cluster, in order, until one fails. It reports whether one pauses.
+// runFlights runs a batch of CTAs, or a cluster, in order, until a CTA fails. It reports whether a CTA pauses.
 func (k *worker) runFlights(list []machine.Flight) (paused bool) {
 	g := k.g
 	for len(list) > 0 && int64(list[0].Index) < g.LowestFailed.Load() {
@@ -406,7 +406,7 @@ func (k *worker) finish() {
 	}
 }
 
-// notBegun returns the CTAs after the first that have not begun, as far as machine code may continue with them.
+// notBegun returns the unbegun CTAs after the first, as far as machine code may continue with them.
 func notBegun(g *machine.Grid, list []machine.Flight) []machine.Flight {
 	n := 1
 	for n < len(list) && g.NextCTAsInNative && list[n].CTA == nil && list[n].Status != machine.CTAEnded && list[n].Index == list[0].Index+n {
@@ -415,8 +415,7 @@ func notBegun(g *machine.Grid, list []machine.Flight) []machine.Flight {
 	return list[1:n]
 }
 
-// orderedHalf runs the CTAs that stand before a globally ordered instruction, one at a time. It reports whether one
-// pauses.
+// orderedHalf runs the CTAs stopped before a globally ordered instruction, one at a time. It reports whether a CTA pauses.
 func orderedHalf(g *machine.Grid) (paused bool) {
 	for ; g.NextFlight < len(g.Flights); g.NextFlight++ {
 		f := &g.Flights[g.NextFlight]
@@ -475,7 +474,7 @@ func advanceFlight(g *machine.Grid, f *machine.Flight, slice int, ordered bool) 
 	return f, 1 + passed, false
 }
 
-// recordFailure records that a CTA has failed.
+// recordFailure records the failure of a CTA.
 func recordFailure(g *machine.Grid, f *machine.Flight) {
 	for {
 		low := g.LowestFailed.Load()
@@ -498,7 +497,7 @@ func addCounts(c *machine.CTA, total *machine.Counts) {
 	c.Native.EnterCount = 0
 }
 
-// takeContext takes a CTA context from the pool, or makes one.
+// takeContext takes a CTA context from the pool, or makes a context.
 func takeContext(g *machine.Grid) *machine.CTA {
 	g.Mutex.Lock()
 	if n := len(g.Pool); n > 0 {
@@ -521,10 +520,10 @@ func contextShapeOf(g *machine.Grid) machine.ContextShape {
 	return machine.ContextShape{Mode: g.Mode, Reconverge: g.Reconverge, Rules: g.Rules, Block: g.Block, Shared: g.SharedLen, Native: g.Mode == machine.Check && usesNativeFuncs(g)}
 }
 
-// maxPooledBytes is the maximum size in bytes of the contexts that a launch leaves in the pool.
+// maxPooledBytes is the maximum size in bytes of the contexts left in the pool by a launch.
 const maxPooledBytes = 16 << 20
 
-// mayPoolContexts reports whether contexts may be shared with other launches. Contexts of clusters refer to each other,
+// mayPoolContexts reports whether contexts may be shared between launches. Contexts of clusters refer to each other,
 // contexts for probes have more state, and contexts of launches that may pause belong to saved states.
 func mayPoolContexts(g *machine.Grid) bool {
 	return !g.Clustered() && !g.MayPause && len(g.Probes) == 0
@@ -549,7 +548,7 @@ func putContext(g *machine.Grid, c *machine.CTA) {
 	g.Mutex.Unlock()
 }
 
-// Counts returns the counts of the CTAs that have ended or failed.
+// Counts returns the counts of the ended or failed CTAs.
 func Counts(g *machine.Grid) machine.Counts {
 	n := g.Count
 	if g.Mode == machine.Check {
@@ -558,11 +557,11 @@ func Counts(g *machine.Grid) machine.Counts {
 	return n
 }
 
-// Ended returns the number of CTAs that have ended or will never begin. It may be called at any time.
+// Ended returns the number of CTAs that are over: ended, or never to begin. It may be called at any time.
 func Ended(g *machine.Grid) int64 { return g.Finished.Load() }
 
-// retireFlights removes the CTAs that have ended, adds their counts, and writes the output of a CTA once all CTAs
-// before it have ended. CTAs after a failed one do not count.
+// retireFlights removes the ended CTAs, adds their counts, and writes the output of a CTA once all CTAs before it have
+// ended. CTAs after a failed one do not count.
 func retireFlights(g *machine.Grid) {
 	keep := g.Flights[:0]
 	for i, f := range g.Flights {
@@ -662,8 +661,7 @@ func isStalled(s *machine.StallDetector, g *machine.Grid) bool {
 	return false
 }
 
-// eachWarp calls f for the warps in flight that have not ended until it returns false.
-// It reports whether it has called f for all.
+// eachWarp calls f for the live warps in flight until f returns false. It reports whether it has called f for all.
 func eachWarp(g *machine.Grid, f func(w *machine.Warp) bool) bool {
 	for i := range g.Flights {
 		c := g.Flights[i].CTA
@@ -712,7 +710,7 @@ func fallBack(g *machine.Grid) bool {
 	return true
 }
 
-// hashGrid hashes all state that determines the next steps, except memory: place, registers and local memory of each
+// hashGrid hashes all state with an effect on the next steps, except memory: place, registers and local memory of each
 // thread, waits at barriers, and the next warp of each CTA.
 func hashGrid(g *machine.Grid, seed maphash.Seed) uint64 {
 	var h maphash.Hash
@@ -757,7 +755,7 @@ func rawBytes[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
-// deadlockTrap is the trap of a grid that can never make progress.
+// deadlockTrap is the trap of a deadlocked grid.
 func deadlockTrap(g *machine.Grid) error {
 	kind, why := probe.ErrDeadlock, "no thread can make progress: all wait for a change of memory, and no thread can store"
 	if g.Next < g.NumCTAs {

@@ -27,8 +27,8 @@ func WarpSplits(g *machine.Grid) (list []probe.WarpSplit) {
 	return list
 }
 
-// WaitingSplits returns lanes of the CTAs in flight that wait at a reconvergence point, in groups. They are in no warp
-// split.
+// WaitingSplits returns the lanes of the CTAs in flight waiting at a reconvergence point, in groups. They are in no
+// warp split.
 func WaitingSplits(g *machine.Grid) (list []probe.WarpSplit) {
 	for i := range g.Flights {
 		c := g.Flights[i].CTA

@@ -9,7 +9,7 @@ import (
 )
 
 // Lowering returns the options by which the launch's kernel must be lowered. In check mode the code of affine mode has
-// a reference; the operations that probes receive are those of the reference.
+// a reference; probes receive the operations of the reference.
 func Lowering(l *machine.Launch) lower.Options {
 	opt := lower.Options{
 		Width: l.WarpSize, Pack: true, Reference: l.Mode == machine.Check || event.SubscribesToOperations(l.Probes),

@@ -1,6 +1,6 @@
 package grid
 
-// This file runs kernels over memory of the host that may be missing, and that the host may unmap meanwhile.
+// This file runs kernels over host memory that may be missing, or unmapped by the host meanwhile.
 
 import (
 	"math/bits"
@@ -14,7 +14,7 @@ import (
 	"gemu/probe"
 )
 
-// runGuarded is runCTA with a trap in place of a host fault at memory that is mapped into the device.
+// runGuarded is runCTA with a trap in place of a host fault at memory mapped into the device.
 func runGuarded(c *machine.CTA, budget int, ordered bool) (s machine.CTAStatus) {
 	defer c.ImportAll()
 	if addr, faulted := hostfault.Catch(func() { s = runCTA(c, budget, ordered) }); faulted {
@@ -23,8 +23,8 @@ func runGuarded(c *machine.CTA, budget int, ordered bool) (s machine.CTAStatus) 
 	return s
 }
 
-// hostFault returns the trap of an access to mapped memory that is missing or read-only. It finds the instruction by
-// the address.
+// hostFault returns the trap of an access to missing or read-only mapped memory. It finds the instruction by the
+// address.
 func hostFault(c *machine.CTA, addr uint64) *probe.Trap {
 	w := &c.Warps[c.NextWarp]
 	a := c.Grid.Device.Memory.Find(addr)
@@ -51,8 +51,8 @@ func readable(p unsafe.Pointer) bool {
 // readProbe keeps the compiler from removing the read of readable.
 var readProbe atomic.Uint32
 
-// culpritOf finds the memory instruction of the warp's block that accesses, or stores to, an address of the host, and
-// its lanes. If a later instruction of the block has overwritten the address register, it may find none; then it
+// culpritOf finds the memory instruction of the warp's block with an access, or a store, to an address of the host,
+// and its lanes. If a later instruction of the block has overwritten the address register, it may find none; then it
 // returns the block's first instruction and all lanes.
 func culpritOf(w *machine.Warp, addr uint64, stored bool) (src *code.Source, lanes uint64) {
 	b := w.CTA.Code.Block(w.PC)

@@ -1,6 +1,6 @@
 package grid
 
-// This file saves and restores a paused launch: all state that determines how it continues.
+// This file saves and restores a paused launch: all state with an effect on its continuation.
 
 import (
 	"maps"
@@ -45,13 +45,13 @@ func Save(g *machine.Grid) (*machine.State, error) {
 	return s, nil
 }
 
-// Restore sets the launch back to a saved state, which can be restored again. Output that kernels have printed since
+// Restore sets the launch back to a saved state, which can be restored again. Output printed by kernels since then
 // stays printed.
 func Restore(g *machine.Grid, s *machine.State) error {
 	if err := g.Device.Memory.Restore(s.Memory); err != nil {
 		return err
 	}
-	if err := computeConstants(g); err != nil { // another launch of the kernel may have had other constants
+	if err := computeConstants(g); err != nil { // another launch of the kernel may have changed the constants
 		return err
 	}
 	g.Pool = nil
@@ -91,11 +91,11 @@ func Release(g *machine.Grid, s *machine.State) {
 	s.Flights = nil
 }
 
-// StateBytes returns the number of bytes of all states that were saved and not released.
+// StateBytes returns the number of bytes of all saved states without a release.
 func StateBytes(g *machine.Grid) uint64 { return g.StateBytes + g.Device.Memory.StateBytes() }
 
-// reusableFlights returns the CTAs in flight with contexts that do not change: contexts of a state since which the CTA
-// has not changed, or new copies.
+// reusableFlights returns the CTAs in flight with unchanging contexts: contexts of a state if the CTA has not changed
+// since, or new copies.
 func reusableFlights(g *machine.Grid, last []machine.Flight) []machine.Flight {
 	flights := slices.Clone(g.Flights)
 	for i := 0; i < len(flights); i += g.ClusterSize {
@@ -174,7 +174,7 @@ func clusterBytes(cl *machine.Cluster) (n uint64) {
 	return n
 }
 
-// copyCTA copies a CTA from another context into this one.
+// copyCTA copies a CTA from another context into this context.
 func copyCTA(c *machine.CTA, other *machine.CTA) {
 	saved := *c
 	*c = *other
@@ -223,7 +223,7 @@ func assumeState(w *machine.Warp, other *machine.Warp, m *splitCopier) {
 	w.FreeWaits, w.BlockedInstr = nil, nil
 	w.SourcesSet, w.Sources = false, nil
 	w.Latest = slices.Clone(other.Latest)
-	w.ReducedSinks = 0 // sinks that do not go back may have lost what it was eased for
+	w.ReducedSinks = 0 // sinks without a saved state may have lost their reason for the reduced event set
 	w.WarpSplit = m.split(&other.WarpSplit)
 	w.WaitingSplits = nil
 	for i := range other.WaitingSplits {

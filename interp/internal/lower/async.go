@@ -14,7 +14,7 @@ func (l *lowerer) addressRow(instr *ptx.Instr, o *ptx.Operand, space ptx.Space) 
 	return l.addressRowIn(instr, o, space, false)
 }
 
-// addressRowIn is addressRow for an address that is in .shared::cluster if cluster is set; see accessIn.
+// addressRowIn is addressRow for an address, in .shared::cluster if cluster is set; see accessIn.
 func (l *lowerer) addressRowIn(instr *ptx.Instr, o *ptx.Operand, space ptx.Space, cluster bool) (int32, ptx.Space) {
 	a, addr := l.accessIn(instr, o, space, cluster)
 	switch {
@@ -182,7 +182,7 @@ func (l *lowerer) asyncBulk(instr *ptx.Instr) {
 	l.emit(o)
 }
 
-// ignoredBytes returns a row with the numbers of bytes that a copy ignores at the two ends of its source, each at most
+// ignoredBytes returns a row with the numbers of bytes ignored by a copy at the two ends of its source, each at most
 // 255, in the format of code.AsyncMasked.
 func (l *lowerer) ignoredBytes(left, right *ptx.Operand) int32 {
 	emit := func(op string, a, b int32) int32 {

@@ -36,8 +36,8 @@ func lowerSetp(l *lowerer, instr *ptx.Instr) {
 	}
 }
 
-// lowerSet writes, where the comparison holds, 1.0 for a float type or all ones for an integer type; packed halves are
-// compared one by one.
+// lowerSet writes, where the comparison holds, 1.0 for a float type or −1 for an integer type; packed halves are
+// compared separately.
 func lowerSet(l *lowerer, instr *ptx.Instr) {
 	if !instr.Form.HasSlot("dtype") {
 		l.setPacked(instr)
@@ -74,7 +74,7 @@ var boolOps = map[string]uint64{"": alu.BoolNone, "and": alu.BoolAnd, "or": alu.
 // operand c.
 func (l *lowerer) compare(instr *ptx.Instr, t ptx.Type, p, q, a, b int32) {
 	o := code.Instr{Op: code.OpNamed("cmp." + instr.Slot("cmp") + t.String()), D: p, F: q, A: a, B: b, Imm: lookUp(boolOps, instr.Slot("bool"))}
-	o.C = l.constant(code.P, 0) // without operand c, a constant that BoolNone ignores
+	o.C = l.constant(code.P, 0) // without operand c, a constant, ignored by BoolNone
 	if c := instr.Arg("c"); c.Kind != ptx.NoOperand {
 		plain := *c
 		plain.Neg = false
@@ -86,8 +86,8 @@ func (l *lowerer) compare(instr *ptx.Instr, t ptx.Type, p, q, a, b int32) {
 	l.emit(o)
 }
 
-// comparands returns the rows to compare for a source operand and their type: one row for each number that the operand
-// holds. Halves are widened to f32, which compares in the same way.
+// comparands returns the rows to compare for a source operand and their type: one row for each number in the operand.
+// Halves are widened to f32, which compares in the same way.
 func (l *lowerer) comparands(instr *ptx.Instr, o *ptx.Operand, t ptx.Type) (rows []int32, as ptx.Type) {
 	row := l.source(o, t, code.SlotOf(t))
 	ftz := instr.Has("ftz")
@@ -122,7 +122,7 @@ func (l *lowerer) comparands(instr *ptx.Instr, o *ptx.Operand, t ptx.Type) (rows
 	return []int32{row}, t
 }
 
-// flushed returns a row with an f32 operand whose subnormals are flushed to zero.
+// flushed returns a row with an f32 operand after flushing subnormals to zero.
 func (l *lowerer) flushed(row int32) int32 {
 	t := l.newTemp(code.R)
 	l.emit(code.Instr{Op: code.FtzF32, D: t, A: row})
@@ -145,7 +145,7 @@ func (l *lowerer) setPacked(instr *ptx.Instr) {
 	l.emit(code.Instr{Op: code.SetPacked, D: l.target(instr.Arg("d"), code.R), A: l.source(instr.Arg("a"), ptx.B32, code.R), B: l.source(instr.Arg("b"), ptx.B32, code.R), Imm: imm})
 }
 
-// setTrue returns the value that set writes to a number of type t if the comparison holds.
+// setTrue returns the value of type t of a set whose comparison holds.
 func setTrue(t ptx.Type) uint64 {
 	switch t {
 	case ptx.F16, ptx.F16x2:

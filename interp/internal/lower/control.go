@@ -1,6 +1,6 @@
 package lower
 
-// This file lowers control flow, barriers, and instructions that the lanes of a warp execute together.
+// This file lowers control flow, barriers, and collective instructions of a warp.
 
 import (
 	"gemu/interp/internal/alu"
@@ -45,7 +45,7 @@ func lowerBrx(l *lowerer, instr *ptx.Instr) {
 	})
 }
 
-// lowerRet: lanes that return wait at the function's exit for the other lanes. A kernel has no caller, so a lane that
+// lowerRet: returning lanes wait at the function's exit for the remaining lanes. A kernel has no caller: a lane that
 // returns from it ends.
 func lowerRet(l *lowerer, instr *ptx.Instr) {
 	if l.fn.Entry {
@@ -241,7 +241,7 @@ func lowerBar(l *lowerer, instr *ptx.Instr) {
 	l.openBlock()
 }
 
-// warpOnly refuses an instruction that PTX defines only for warps of 32 lanes, if warps have another width.
+// warpOnly refuses an instruction defined by PTX only for warps of 32 lanes, if warps have another width.
 func (l *lowerer) warpOnly(instr *ptx.Instr) {
 	if l.prog.Width != 32 {
 		l.refuse("%s with warps of %d lanes instead of 32", instr.Text, l.prog.Width)

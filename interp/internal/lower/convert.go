@@ -121,8 +121,8 @@ func (l *lowerer) random(row int32, to ptx.Type, n, i int) int32 {
 	return bits
 }
 
-// lowerMixed lowers arithmetic on packed numbers of different types. A source whose type the opcode does not name has
-// the type of the result.
+// lowerMixed lowers arithmetic on packed numbers of different types. If the opcode does not name the source's type,
+// it is the type of the result.
 func lowerMixed(l *lowerer, instr *ptx.Instr) {
 	types := instr.Types()
 	spec := alu.MixedSpec{Op: instr.Mnemonic(), Dst: types[0], Rnd: lookUp(roundings, instr.Slot("rnd")), FTZ: instr.Has("ftz"), SatFinite: instr.Has("satfinite")}

@@ -11,7 +11,7 @@ import (
 	"gemu/ptx"
 )
 
-// lowerers contains the function that lowers the instructions of each family.
+// lowerers contains the lowering function of each family of instructions.
 var lowerers [ptx.FamilyCount]func(l *lowerer, instr *ptx.Instr)
 
 func init() {
@@ -109,7 +109,7 @@ func (l *lowerer) symbol(s ptx.Symbol, offset int64, slot code.Slot, d int32) in
 	return l.moveConstant(slot, l.address(s)+uint64(offset), d)
 }
 
-// address returns the address of a symbol that has the same address in every thread.
+// address returns the address of a symbol with the same address in every thread.
 func (l *lowerer) address(s ptx.Symbol) uint64 {
 	if v, ok := s.(*ptx.Var); ok {
 		switch v.Space {
@@ -145,7 +145,7 @@ func (l *lowerer) moveConstant(s code.Slot, bits uint64, d int32) int32 {
 	return d
 }
 
-// movOp returns the operation that copies a row.
+// movOp returns the operation for a copy of a row.
 func movOp(s code.Slot) code.Op {
 	if s == code.P {
 		return code.MovPred
@@ -177,8 +177,8 @@ func (l *lowerer) regBits(o *ptx.Operand, want int) int {
 	return want
 }
 
-// result returns a row for a result of type t, and a function that completes the destination if its register is wider
-// than the type: it extends the value according to the type (manual 9.4.1).
+// result returns a row for a result of type t, and a function to complete the destination if its register is wider than
+// the type: it extends the value according to the type (manual 9.4.1).
 func (l *lowerer) result(o *ptx.Operand, t ptx.Type) (row int32, finish func()) {
 	width := l.regBits(o, t.Bits())
 	s := code.SlotOf(t)
@@ -204,7 +204,7 @@ func (l *lowerer) result(o *ptx.Operand, t ptx.Type) (row int32, finish func()) 
 	return d, func() {} // slots are zero-extended
 }
 
-// lowerCompute lowers an instruction that is a single kernel.
+// lowerCompute lowers a single-kernel instruction.
 func lowerCompute(l *lowerer, instr *ptx.Instr) {
 	if instr.Has("2pi") {
 		spec := alu.ConvertSpec{Dst: ptx.F32, Src: ptx.F32, Sine: instr.Form.Op.Name == "sin", Cosine: instr.Form.Op.Name == "cos"}
@@ -236,7 +236,7 @@ func lowerCompute(l *lowerer, instr *ptx.Instr) {
 		switch {
 		case s.Src[n] == code.P: // the carry flag
 			*rows[n] = l.carry
-		default: // a source that this form lacks
+		default: // a source missing in this form
 			*rows[n] = o.A
 		}
 	}
@@ -259,8 +259,8 @@ var roundings = map[string]fp.Rounding{
 	"": fp.RN, "rn": fp.RN, "rz": fp.RZ, "rm": fp.RM, "rp": fp.RP, "rni": fp.RN, "rzi": fp.RZ, "rmi": fp.RM, "rpi": fp.RP,
 }
 
-// generalForm returns the kernel for float arithmetic that takes modifiers in its Imm, for a form without a kernel of
-// its own.
+// generalForm returns the kernel for float arithmetic with modifiers in its Imm, for a form without a kernel of its
+// own.
 func generalForm(instr *ptx.Instr) (code.Op, uint64) {
 	rnd := instr.Slot("rnd")
 	if rnd == "" {
@@ -277,7 +277,7 @@ func generalForm(instr *ptx.Instr) (code.Op, uint64) {
 	return code.GeneralOpOf(instr.Variant), m.Imm()
 }
 
-// addOp returns the operation that adds rows.
+// addOp returns the operation for the sum of rows.
 func addOp(s code.Slot) code.Op { return bySlot(s, code.AddU32, code.AddU64) }
 
 // bySlot returns one of two operations: for 32-bit or for 64-bit slots.

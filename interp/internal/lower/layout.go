@@ -21,8 +21,8 @@ func (l *lowerer) layoutParams() {
 	l.env.Params(offset)
 }
 
-// layoutShared places the shared variables of the functions that can run, and the module's shared variables that they
-// use, in the order of declaration, followed by dynamic shared memory.
+// layoutShared places the shared variables of the reachable functions, and the module's shared variables used by
+// them, in the order of declaration, followed by dynamic shared memory.
 func (l *lowerer) layoutShared(reach []reachedFunc) {
 	offset, align := uint64(0), uint64(16)
 	var dynamic []*ptx.Var
@@ -118,8 +118,8 @@ func (l *lowerer) formalPlace(v *ptx.Var) code.ParamPlace {
 	return code.ParamPlace{Offset: l.locals[v], Size: l.frameSize(v)}
 }
 
-// frameSize returns the size of a variable in a frame. A parameter that is an unbounded array has the size of the
-// largest variable that any call of the module passes.
+// frameSize returns the size of a variable in a frame. A parameter whose type is an unbounded array has the size of
+// the largest variable passed by a call of the module.
 func (l *lowerer) frameSize(v *ptx.Var) int {
 	if v.Space == ptx.Param && v.Unbounded() {
 		return largestArgument(l.module)
@@ -135,7 +135,7 @@ func definitionOf(m *ptx.Module, v *ptx.Var) *ptx.Var {
 	return v
 }
 
-// largestArgument returns the size in bytes of the largest variable that a call passes.
+// largestArgument returns the size in bytes of the largest variable passed by a call.
 func largestArgument(m *ptx.Module) int {
 	largest := 0
 	for _, d := range m.Decls {

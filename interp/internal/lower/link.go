@@ -24,7 +24,7 @@ func (l *lowerer) link() {
 	}
 }
 
-// append appends the function's code to program p as fn, whose sources must be there already.
+// append appends the function's code to program p as fn, whose sources must be in p already.
 func (d *draft) append(p *code.Program, fn *code.Func) {
 	fn.Sources.End = int32(len(p.Sources))
 	fn.Blocks.First = int32(len(p.Blocks))

@@ -11,8 +11,8 @@ import (
 	"gemu/ptx"
 )
 
-// wholeWarps refuses an instruction that needs 32 lanes, if warps are smaller. In a warp of 64 lanes each half executes
-// it separately.
+// wholeWarps refuses an instruction for 32 lanes, if warps are smaller. In a warp of 64 lanes each half executes it
+// separately.
 func (l *lowerer) wholeWarps(instr *ptx.Instr) {
 	if l.prog.Width%matrix.Lanes != 0 {
 		l.refuse("%s with warps of %d lanes instead of 32", instr.Text, l.prog.Width)
@@ -107,7 +107,7 @@ func lowerFragment(l *lowerer, instr *ptx.Instr) {
 	l.access(op, a, l.emit2(addOp(s), s, base, step))
 }
 
-// checkSame emits a check that all lanes have the same value.
+// checkSame emits a check for the same value in all lanes.
 func (l *lowerer) checkSame(row int32, s code.Slot) {
 	if s == code.R {
 		row = l.widen(row)
@@ -206,7 +206,7 @@ func registerType(o *matrix.Operand) ptx.Type {
 	return ptx.B32
 }
 
-// fragment returns the registers of an operand that contain each lane's part of a matrix.
+// fragment returns the registers of an operand with each lane's part of a matrix.
 func (l *lowerer) fragment(o *ptx.Operand, t ptx.Type, source bool) []code.Elem {
 	list := []ptx.Operand{*o}
 	if o.Kind == ptx.VecOperand {

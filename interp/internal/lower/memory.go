@@ -157,8 +157,8 @@ func lowerLd(l *lowerer, instr *ptx.Instr) {
 	}
 }
 
-// findSpare finds vector loads whose last elements are not used. Compilers load four elements if a program needs three
-// and the address is a multiple of four.
+// findSpare finds vector loads with unused last elements. Compilers load four elements if a program needs three and the
+// address is a multiple of four.
 func (l *lowerer) findSpare() {
 	f := l.fn.Func
 	shared, _ := f.Statics()
@@ -308,8 +308,8 @@ func lowerAtom(l *lowerer, instr *ptx.Instr) {
 }
 
 // globallyOrdered reports whether the instruction is globally ordered: it lets a CTA observe the effects of other CTAs,
-// or the order in which CTAs ran. These are strong loads and stores, atomics that do not commute or whose result is
-// used, the heap, and cancelling clusters.
+// or the order in which CTAs ran. These are strong loads and stores, atomics whose operation does not commute or whose
+// result is used, the heap, and cancelling clusters.
 func (l *lowerer) globallyOrdered(instr *ptx.Instr) bool {
 	switch e := instr.Form.Effects; {
 	case e.HasAll(ptx.Strong) && instr.MayTouchGlobal():

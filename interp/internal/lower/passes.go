@@ -55,12 +55,12 @@ const (
 
 // Env is the device into which the module is loaded.
 type Env interface {
-	// Address returns the address of a module variable or function; false if it has none, or one for each CTA or
-	// thread.
+	// Address returns the address of a module variable or function; false if it has no address, or an address for each
+	// CTA or thread.
 	Address(s ptx.Symbol) (uint64, bool)
 	// Params makes room for parameters of the given size in bytes at probe.ParamBase.
 	Params(bytes int)
-	// AddressTaken returns the functions whose address the module uses; see the function of this name.
+	// AddressTaken returns the functions whose address is used in the module; see the function of this name.
 	AddressTaken() []*ptx.Func
 	// SM returns the compute capability of the device.
 	SM() int
@@ -71,7 +71,7 @@ type Env interface {
 // pass is a step of lowering a function.
 type pass struct {
 	name   string
-	after  []string // passes that must have run before
+	after  []string // earlier passes: they must have run before
 	affine bool     // runs only for affine mode
 	run    func(l *lowerer)
 }
@@ -109,7 +109,7 @@ type lowerer struct {
 	constQ          map[uint64]int32
 	constP          map[uint32]int32
 	orderFree       bool // the global atomics of this kernel commute
-	callsMayWait    bool // a loop with a call may wait for other threads
+	callsMayWait    bool // a loop with a call may wait for further threads
 
 	draft
 	referenceDraft   *draft // draft of the reference; nil if there is none
@@ -122,7 +122,7 @@ type draft struct {
 	fn      *code.Func
 	blocks  []block
 	tables  code.Tables
-	folded  []folded // instructions that a launch executes once before it begins
+	folded  []folded // instructions executed once, before a launch begins
 	rows    []rowRef // by RegID
 	virtual [code.P + 1]virtual
 	live    *ptx.Liveness
@@ -130,7 +130,7 @@ type draft struct {
 	// Results of the pass space.
 	nodes          []node // all instructions of the blocks, in order
 	firstNode      []int  // for each block, the index of its first node; then the number of nodes
-	mayBeDivergent []bool // for each block: some live lanes may execute it without the others
+	mayBeDivergent []bool // for each block: a part of the live lanes may execute it alone
 	unspaced       bool   // the function is too large to track spacings
 
 	// State of the pass select.
@@ -145,12 +145,12 @@ type draft struct {
 	countSkipped   bool // the next emitted instruction must count the lanes in which the guard does not hold
 	src            *ptx.Instr
 
-	unusedElems map[*ptx.Instr]int   // number of trailing elements that a vector load need not load
-	products    map[*ptx.Instr]int32 // index in tables.Fragments of each multiplication that may be pending
+	unusedElems map[*ptx.Instr]int   // number of unneeded trailing elements of a vector load
+	products    map[*ptx.Instr]int32 // index in tables.Fragments of each possibly pending multiplication
 }
 
-// folded is an instruction that a launch executes once before it begins, and its former place: before an instruction of
-// a block.
+// folded is an instruction executed once, before a launch begins, and its former place: before an instruction of a
+// block.
 type folded struct {
 	code.Instr
 	block, index int32
@@ -166,9 +166,9 @@ type block struct {
 // virtual describes the rows of one kind before allocation.
 type virtual struct {
 	residence   []code.Storage // planned storage of each row
-	temporaryOf []int32        // for each row, the PTX instruction that uses it as a temporary, counted from 1; 0 if it is no temporary
-	zero        []int32        // rows that may be read before they are written
-	globals     []int32        // rows that must keep their value during the whole function
+	temporaryOf []int32        // for each row, the PTX instruction using it as a temporary, counted from 1; 0 if it is no temporary
+	zero        []int32        // rows with a possible read before the first write
+	globals     []int32        // rows whose value must be kept during the whole function
 }
 
 // rowRef is the row of a virtual register.
@@ -267,7 +267,7 @@ func (l *lowerer) recoverError(fn *ptx.Func, pass *string, err *error) {
 	}
 }
 
-// unsupported is the panic value for legal PTX that gemu does not run.
+// unsupported is the panic value for legal PTX outside gemu's support.
 type unsupported struct {
 	pos              ptx.Pos
 	description, why string

@@ -5,10 +5,10 @@ package lower
 // for the whole launch.
 //
 // The analysis works on selected code, where every register and every temporary has a row of its own. It computes the
-// best class each row can have, as the greatest fixpoint of package affinetrack's Transfer over all instructions that
-// write the row. Then it excludes the rows whose shadows would cost more than they save. Finally it proves rows
-// uniform: a row is proved if it is written only by instructions with proved operands, in blocks that all live lanes
-// execute together. So its readers always find it compact.
+// best class each row can have, as the greatest fixpoint of package affinetrack's Transfer over all writers of the row.
+// Then it excludes the rows whose shadows would not pay. Finally it proves rows uniform: a row is proved if all its
+// writers have proved operands and are in blocks executed by all live lanes together. So its readers always find it
+// compact.
 
 import (
 	"cmp"
@@ -23,8 +23,8 @@ import (
 // execution is the way an instruction executes.
 type execution struct {
 	exec        code.Exec
-	materialise []code.Row // operands whose value may be only in the shadow
-	dropsShadow []code.Row // results whose shadow may contain an older value
+	materialise []code.Row // operands with a value possibly in the shadow alone
+	dropsShadow []code.Row // results with an older value possibly in the shadow
 }
 
 // analysis is the state of the pass plan.
@@ -39,8 +39,8 @@ type analysis struct {
 	weight         []float64 // estimated number of executions of each block
 }
 
-// plan decides the storage of the function's rows and the execution of its instructions. It moves instructions that
-// write constants of the launch to l.folded.
+// plan decides the storage of the function's rows and the execution of its instructions. It moves the writers of launch
+// constants to l.folded.
 func (l *lowerer) plan() {
 	a := &analysis{lowerer: l}
 	for s := range l.virtual {
@@ -71,7 +71,7 @@ func (l *lowerer) plan() {
 	a.foldLaunchConstants()
 }
 
-// foldLaunchConstants removes the instructions that write constants of the launch from the code.
+// foldLaunchConstants removes the writers of launch constants from the code.
 func (a *analysis) foldLaunchConstants() {
 	for b := range a.blocks {
 		kept := a.blocks[b].instrs[:0]
@@ -112,8 +112,8 @@ func (a *analysis) each(visit func(instr *node)) {
 	}
 }
 
-// pinOtherWrites pins rows that are not only written by instructions within blocks, and the upper halves of 128-bit
-// registers, which memory accesses do not materialise.
+// pinOtherWrites pins rows with a writer outside blocks, and the upper halves of 128-bit registers, which memory
+// accesses do not materialise.
 func (a *analysis) pinOtherWrites() {
 	a.eachOtherWrite(func(o code.Row) { a.pinned[o.Slot][o.Row] = true })
 	for _, r := range a.rows {
@@ -123,9 +123,9 @@ func (a *analysis) pinOtherWrites() {
 	}
 }
 
-// findLaunchConstants finds the registers that have the same value wherever a launch reads them: parameters of the
-// kernel, extents of the grid, and values computed from these, if they are written at a single place that precedes all
-// readers. They become constants, which are computed when a launch begins.
+// findLaunchConstants finds the registers with the same value at every read of a launch: parameters of the kernel,
+// extents of the grid, and values computed from these, if their single writer precedes all readers. They become
+// constants, which are computed when a launch begins.
 func (a *analysis) findLaunchConstants() {
 	writers := [code.P + 1][]int{}
 	for s := range a.launchConstant {
@@ -181,7 +181,7 @@ func (a *analysis) isLaunchConstant(writes []code.Row) bool {
 // estimateWeights estimates how often blocks run: eight times as often for each enclosing loop. A jump back to a block
 // counts as a loop of all blocks in between.
 func (a *analysis) estimateWeights() {
-	depth := make([]int, len(a.blocks)+1) // loops that begin at a block, minus loops that ended before it
+	depth := make([]int, len(a.blocks)+1) // loops beginning at a block, minus loops ended before it
 	for i := range a.blocks {
 		for _, t := range a.successors(i) {
 			if int(t) <= i {
@@ -198,7 +198,7 @@ func (a *analysis) estimateWeights() {
 	}
 }
 
-// classOf returns the class of an operand. A constant is uniform, and so is a row that has not been written yet.
+// classOf returns the class of an operand. A constant is uniform, and so is a row before its first write.
 func (a *analysis) classOf(s code.Slot, row int32) affinetrack.Class {
 	if row < 0 || a.launchConstant[s][row] {
 		return affinetrack.Uniform
@@ -335,12 +335,12 @@ const (
 	costRow            = 15  // any instruction on lanes of 32 bits, except:
 	costWide           = 26  // on lanes of 64 bits
 	costSpecial        = 250 // a special function, or a division
-	costNeighbours     = 25  // a memory access whose lanes are proved to be at consecutive places or at the same place
+	costNeighbours     = 25  // a memory access with lanes proved to be at consecutive places or at the same place
 	costAccess         = 60  // any other memory access
 	costCompact        = 30  // any instruction on compact operands, proved uniform or not, except:
-	costCompactSpecial = 240 // a special function on compact operands; the next instruction waits as long as after one on all lanes
+	costCompactSpecial = 240 // a special function on compact operands; its latency is the same as on all lanes
 	costVector         = 40  // a memory access at a compact address
-	costTag            = 4   // detecting that an operand is in its row
+	costTag            = 4   // detection of an operand in its row
 )
 
 // costFill returns the cost of writing a compact operand to its row.
@@ -379,7 +379,7 @@ func (a *analysis) isSpecial(instr *node) bool {
 }
 
 // chooseBoth selects the rows to keep both compactly and in lanes, given the classes. It returns the cost of the
-// function, and the saving of each row by being compact itself, without its effect on other rows.
+// function, and the saving of each row by being compact itself, without its effect on further rows.
 func (a *analysis) chooseBoth() (cost float64, saved [code.P + 1][]float64) {
 	var written, wanted [code.P + 1][]float64 // weighted numbers of writes, and of reads by instructions on lanes
 	for s := range a.class {
@@ -461,9 +461,9 @@ func (a *analysis) comparesCompactly(instr *node) bool {
 	return a.mayBeCompact(s.Src[0], instr.A) && a.mayBeCompact(s.Src[1], instr.B)
 }
 
-// refine pins rows that are not worth keeping compact. It tries, one at a time, rows that cost more than they save by
-// themselves, and pins a row if the function becomes cheaper: other rows may depend on it. If there are too many to
-// try, it first tries all together.
+// refine pins rows not worth keeping compact. It tries, in sequence, the rows whose own cost exceeds their saving, and
+// pins a row if the function becomes cheaper: further rows may depend on it. If there are too many to try, it first
+// tries all together.
 func (a *analysis) refine() {
 	a.classify()
 	cost, saved := a.chooseBoth()
@@ -524,8 +524,8 @@ const (
 	maxWork   = 1 << 20
 )
 
-// proveUniform finds the rows that are provably uniform and compact: rows only written by instructions that
-// all live lanes execute, whose results are the same in all lanes, and whose operands are proved, too.
+// proveUniform finds the rows that are provably uniform and compact. All live lanes must execute every writer of such a
+// row, its results must be the same in all lanes, and its operands must be proved, too.
 func (a *analysis) proveUniform() {
 	for s := range a.proved {
 		for i, otherWrites := range a.pinned[s] {

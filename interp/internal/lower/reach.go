@@ -1,6 +1,6 @@
 package lower
 
-// This file finds the functions of a module that a kernel can reach, and properties of all of them together.
+// This file finds the functions of a module reachable from a kernel, and properties of all of them together.
 
 import (
 	"slices"
@@ -9,10 +9,10 @@ import (
 	"gemu/ptx"
 )
 
-// reachedFunc is a function that a kernel can reach.
+// reachedFunc is a function reachable from a kernel.
 type reachedFunc struct {
 	fn        *ptx.Func
-	direct    bool // reached by calls that name it, not only through its address
+	direct    bool // reached by name, not only through its address
 	variables map[*ptx.Var]bool
 }
 
@@ -63,7 +63,7 @@ func reachable(m *ptx.Module, k *ptx.Func, env Env) []reachedFunc {
 	return list
 }
 
-// anyMayWait reports whether one of the functions contains an instruction that may wait for other lanes, or that can
+// anyMayWait reports whether one of the functions contains an instruction that may wait for further lanes, or may
 // make a loop around its call wait.
 func anyMayWait(list []reachedFunc) bool {
 	mayWait := false
@@ -75,7 +75,7 @@ func anyMayWait(list []reachedFunc) bool {
 	return mayWait
 }
 
-// AddressTaken returns the functions whose address a module uses as a value.
+// AddressTaken returns the functions whose address is used as a value in a module.
 func AddressTaken(m *ptx.Module) []*ptx.Func {
 	list := []*ptx.Func{}
 	seen := map[*ptx.Func]bool{}
@@ -156,18 +156,18 @@ func isOrderFree(reach []reachedFunc) bool {
 	return free
 }
 
-// isOrdered reports whether an instruction accesses global memory in an order that may be observable.
+// isOrdered reports whether an instruction accesses global memory in a possibly observable order.
 func isOrdered(instr *ptx.Instr) bool {
 	return instr.MayTouchGlobal() && instr.Form.Effects.Any(ptx.Strong|ptx.Atomic)
 }
 
-// commutes reports whether it is an atomic operation that commutes with operations of its kind.
+// commutes reports whether it is an atomic operation which commutes with operations of its kind.
 func commutes(instr *ptx.Instr) bool {
 	_, ok := atomicOf(instr)
 	return ok && instr.Form.Effects.HasAll(ptx.Commutes)
 }
 
-// atomicKind contains the properties that atomics must share to commute.
+// atomicKind contains the properties of atomics that must be equal for them to commute.
 type atomicKind struct {
 	op     code.AtomicOp
 	bits   int

@@ -2,20 +2,19 @@ package lower
 
 import "container/heap"
 
-// rowPool allocates the rows of one kind that registers share; it returns the lowest free row.
+// rowPool allocates the rows of one kind shared by registers; it returns the lowest free row.
 type rowPool struct {
 	busy byLast // rows in use
 	free rowHeap
 }
 
-// busyRow is a row and the last instruction that needs it.
+// busyRow is a row and the last instruction with a use of it.
 type busyRow struct {
 	row  int32
 	last int
 }
 
-// take returns a row that no instruction from first on needs, -1 if there is none. first must not decrease between
-// calls.
+// take returns a row unused from instruction first on, -1 if there is none. first must not decrease between calls.
 func (p *rowPool) take(first int) int32 {
 	for range len(p.busy) {
 		if p.busy[0].last >= first {

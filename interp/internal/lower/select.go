@@ -1,7 +1,7 @@
 package lower
 
 // This file is the pass select: it turns IR blocks into blocks of lowered code. Single instructions are lowered in
-// data.go, memory.go, control.go and others.
+// data.go, memory.go, control.go and further files.
 
 import (
 	"slices"
@@ -63,7 +63,7 @@ func (l *lowerer) selectCode() {
 func (l *lowerer) moduleRegisters() (list []code.ParamPlace) {
 	regs, _ := l.fn.Func.Statics()
 	if len(l.byFunc) == 1 {
-		return nil // there is no other function to share them
+		return nil // there is no second function to share them
 	}
 	for _, r := range regs {
 		ref := l.rows[r]
@@ -72,7 +72,7 @@ func (l *lowerer) moduleRegisters() (list []code.ParamPlace) {
 	return list
 }
 
-// openBlock begins a new block after the current one.
+// openBlock begins a new block after the current block.
 func (l *lowerer) openBlock() *block {
 	n := int32(len(l.blocks))
 	b := block{Block: code.Block{Func: l.fn.Index, Next: n + 1}, end: code.Instr{Op: code.Jump, Src: -1}}
@@ -86,7 +86,7 @@ func (l *lowerer) openBlock() *block {
 // exit returns the index of the block where returning lanes reconverge: the last.
 func (d *draft) exit() int32 { return int32(len(d.blocks) - 1) }
 
-// irPostDominator returns the block where lanes that diverge at the end of IR block i reconverge.
+// irPostDominator returns the reconvergence block of lanes diverging at the end of IR block i.
 func (l *lowerer) irPostDominator(i int) int32 {
 	if j := l.postDominators[i]; j >= 0 {
 		return l.starts[j]
@@ -151,7 +151,7 @@ func (l *lowerer) withSource(instr code.Instr) code.Instr {
 // sourceIndex returns the index of the current PTX instruction.
 func (l *lowerer) sourceIndex() int32 { return int32(len(l.prog.Sources) - 1) }
 
-// access appends an instruction that accesses memory.
+// access appends a memory access.
 func (l *lowerer) access(op code.Op, a *code.Access, addr int32) {
 	l.tables.Access = append(l.tables.Access, *a)
 	l.emit(code.Instr{Op: op, A: addr, Side: int32(len(l.tables.Access) - 1)})
@@ -162,7 +162,7 @@ func (l *lowerer) newTemp(s code.Slot) int32 {
 	return l.newRow(s, l.sourceIndex()-l.fn.Sources.First+1)
 }
 
-// newRow returns a new row. temp is the PTX instruction that uses it as a temporary, or 0.
+// newRow returns a new row. temp is the PTX instruction using it as a temporary, or 0.
 func (l *lowerer) newRow(s code.Slot, temp int32) int32 {
 	v := &l.virtual[s]
 	v.residence, v.temporaryOf = append(v.residence, code.StorageLanes), append(v.temporaryOf, temp)
@@ -234,7 +234,7 @@ func (l *lowerer) assignVirtualRows() {
 	}
 }
 
-// newGlobal returns a new row that keeps its value during the whole function, and is zero at first.
+// newGlobal returns a new row, at first zero, whose value is kept during the whole function.
 func (l *lowerer) newGlobal(s code.Slot) int32 {
 	row := l.newRow(s, 0)
 	v := &l.virtual[s]

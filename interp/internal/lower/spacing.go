@@ -1,12 +1,12 @@
 package lower
 
-// This file computes spacings: the distances of values from lane to lane, where they are constant. It follows the
-// thread index through additions and products with constants to the addresses of memory accesses. An access whose lanes
-// are proved to be at the same place or at consecutive places need not compare addresses.
+// This file computes spacings: the distances of values from lane to lane, where they are constant. It follows the thread
+// index through additions and products with constants to the addresses of memory accesses. An access need not compare
+// addresses if its lanes are proved to be at the same place or at consecutive places.
 //
-// A spacing applies to the lanes that execute an instruction together, and changes along their path. Lanes diverged by
-// a branch continue separately, and the spacing applies to the lanes on the same path. Where paths reconverge, nothing
-// is known of the rows written on any of them.
+// A spacing applies to the lanes of one execution of an instruction, and changes along their path. Lanes diverged by a
+// branch continue separately, and the spacing applies to the lanes on the same path. Where paths reconverge, nothing is
+// known of the rows written on any of them.
 
 import (
 	"errors"
@@ -24,9 +24,9 @@ type Spacing struct {
 	Stride int64
 	Group  uint8 // lanes in a group: HalfRow or WholeRow
 
-	// Wraps means that a 32-bit number may have been widened after wrapping between two lanes of a group. The
-	// difference of two lanes is then Stride times their distance plus a multiple of 2³², which is nonzero if that is
-	// observable at all.
+	// Wraps records the widening of a 32-bit number after a possible wrap between two lanes of a group. The difference of
+	// two lanes is then Stride times their distance plus a multiple of 2³², which is nonzero if the wrap is observable at
+	// all.
 	Wraps bool
 
 	Bound Bound
@@ -38,9 +38,9 @@ const (
 	WholeRow = regfile.Lanes     // all lanes or, in a warp of 64 lanes, one of its two rows
 )
 
-// Bound records that numbers have been clamped to bounds common to all lanes. The distance from one lane to the next is
-// then at most Stride, and smaller only if the outermost lanes of a group are closer, too. For this to hold for 32-bit
-// differences, the numbers must have a lower bound of zero or more.
+// Bound records the clamping of numbers to bounds common to all lanes. The distance from one lane to the next is then at
+// most Stride, and smaller only if the outermost lanes of a group are closer, too. For this to hold for 32-bit differences,
+// the numbers must have a lower bound of zero or more.
 type Bound uint8
 
 // The kinds of bounds.
@@ -51,7 +51,7 @@ const (
 	Shifted            // BoundBetween, plus the same number in all lanes
 )
 
-// unwritten is the spacing of a row that nothing has written yet: any spacing.
+// unwritten is the spacing of a row before its first write: any spacing.
 var unwritten = Spacing{Group: 2 * WholeRow}
 
 // Class returns the class of such values.
@@ -74,7 +74,7 @@ func (s Spacing) knownUniform() bool { return s == unwritten || s.uniform() }
 // uniformInGroup reports whether the lanes of a group have the same value.
 func (s Spacing) uniformInGroup() bool { return s.Group >= HalfRow && s == Spacing{Group: s.Group} }
 
-// merge returns the spacing of values that are s in all lanes or t in all lanes.
+// merge returns the spacing of values equal to s in all lanes or t in all lanes.
 func (s Spacing) merge(t Spacing) Spacing {
 	switch {
 	case s == unwritten:
@@ -103,7 +103,7 @@ func (s Spacing) add(t Spacing) Spacing {
 	return sum
 }
 
-// maxBound limits the stride of bound numbers, so that 32-bit differences are no multiple of 2^w.
+// maxBound limits the stride of bound numbers, to keep 32-bit differences from being a multiple of 2^w.
 const maxBound = 1 << 31
 
 // scale returns the spacing of a multiple.
@@ -131,8 +131,8 @@ func (s Spacing) wrapsOnce() bool {
 	return s.Group >= HalfRow && -limit <= s.Stride && s.Stride <= limit
 }
 
-// narrow returns the spacing of numbers truncated to, or computed with, 32 bits, where multiples of 2³² vanish.
-// multiplied means that bound numbers have been multiplied.
+// narrow returns the spacing of numbers truncated to, or computed with, 32 bits, where multiples of 2³² vanish. multiplied
+// records a multiplication of bound numbers.
 func (s Spacing) narrow(multiplied bool) Spacing {
 	if s.Bound != Unbound && (multiplied || s.Stride != int64(int32(s.Stride))) {
 		return Spacing{}
@@ -164,15 +164,15 @@ type spacer struct {
 
 	unspaced bool // the function is too large; nothing is known across blocks
 
-	mayBeDivergent []bool // blocks that some live lanes may execute without the others
-	untracked      []bool // blocks where, in addition, lanes may be together that took different paths from a branch
-	allUntracked   bool   // untracked applies to all blocks that may be divergent
+	mayBeDivergent []bool // blocks that may be executed by a part of the live lanes
+	untracked      []bool // blocks where, in addition, lanes may be together after different paths from a branch
+	allUntracked   bool   // untracked applies to all possibly divergent blocks
 
 	blocksVisited int // number of blocks visited between branches and their reconvergence points
 	givenUp       bool
 
-	// Rows that blocks read from other blocks: their index in rows, or noIndex. For each block: the spacings at its
-	// start, the rows it writes, and the rows that are unknown at its start because lanes reconverge there.
+	// Cross-block rows, written and read in different blocks: their index in rows, or noIndex. For each block: the spacings
+	// at its start, the rows it writes, and the rows with an unknown spacing at its start because lanes reconverge there.
 	rowIndex  [code.P + 1][]int32
 	rows      []code.Row
 	atBlock   [][]Spacing
@@ -194,7 +194,7 @@ type knownSpacing struct {
 	epoch int32
 }
 
-// noIndex is the index of rows that no block reads from others.
+// noIndex is the index of rows that are not cross-block rows.
 const noIndex = -1
 
 // Limits of the stored spacings (blocks times rows) and of the block visits up to reconvergence points.
@@ -203,9 +203,8 @@ const (
 	maxVisits   = 1 << 20
 )
 
-// findSpacings computes the spacings of all results, and the patterns of accesses. Patterns must hold until lanes
-// continue without the lanes with which they were to reconverge, because that is detected at run time. The plan must
-// hold in any case.
+// findSpacings computes the spacings of all results, and the patterns of accesses. Patterns must hold until lanes continue
+// without lanes of their reconvergence: such an early release is detected at run time. The plan must hold in any case.
 func (l *lowerer) findSpacings() {
 	l.collectNodes()
 	s := l.findSpacing(false)
@@ -229,8 +228,7 @@ func (l *lowerer) findSpacings() {
 	l.mayBeDivergent, l.unspaced = s.mayBeDivergent, s.unspaced
 }
 
-// findSpacing runs the analysis. waiting means that lanes which may wait for others may continue without the lanes with
-// which they were to reconverge.
+// findSpacing runs the analysis. waiting is true if waiting lanes may continue without all lanes of their reconvergence.
 func (l *lowerer) findSpacing(waiting bool) *spacer {
 	n := len(l.blocks)
 	s := &spacer{
@@ -268,7 +266,7 @@ func patternOf(m *code.Access, spacing Spacing) (p code.Pattern, distance int) {
 	return code.AnyPattern, 0
 }
 
-// findCrossBlockRows finds the rows that blocks read from other blocks, and where they are written.
+// findCrossBlockRows finds the rows written and read in different blocks, and the blocks of their writers.
 func (s *spacer) findCrossBlockRows() {
 	for slot := range s.virtual {
 		n := len(s.virtual[slot].residence)
@@ -345,12 +343,13 @@ func (s *spacer) initBlocks() {
 	}
 	for b := range s.blocks {
 		s.changed[b] = true
-		// Lanes may call a function without the others, and become one warp split in it because others wait elsewhere.
+		// A part of the lanes may call a function, and become one warp split in it because the remaining lanes wait
+		// elsewhere.
 		s.mayBeDivergent[b], s.untracked[b] = !s.fn.Entry, !s.fn.Entry
 	}
 }
 
-// markWritten records the rows that a block writes.
+// markWritten records the rows written by a block.
 func (s *spacer) markWritten(b int, rows []code.Row) {
 	for _, o := range rows {
 		if i := s.rowIndex[o.Slot][o.Row]; i != noIndex {
@@ -393,7 +392,7 @@ func (s *spacer) visitBlock(b int, visit func(instr *node, result Spacing)) {
 	s.epoch++
 	for k := range s.nodesOf(b) {
 		instr := &s.nodesOf(b)[k]
-		if s.untracked[b] && (instr.Op.Collective() || s.mayWait && s.blocks[b].MayWait) { // lanes may have waited there for others
+		if s.untracked[b] && (instr.Op.Collective() || s.mayWait && s.blocks[b].MayWait) { // lanes may have waited there
 			s.epoch++
 			s.block = noBlock
 		}
@@ -426,7 +425,7 @@ func (s *spacer) spacingOf(o code.Row) Spacing {
 	return Spacing{}
 }
 
-// mayVary reports whether a guard may hold in some lanes and not in others.
+// mayVary reports whether a guard may differ between lanes.
 func (s *spacer) mayVary(guard int32) bool {
 	return guard != 0 && !s.spacingOf(guardOf(guard)).knownUniform()
 }
@@ -460,12 +459,12 @@ func (s *spacer) transfer(instr *node) Spacing {
 	return Spacing{}
 }
 
-// arithmetic is transfer for an operation whose operands are not all uniform.
+// arithmetic is transfer for an operation with an operand that is not uniform.
 func (s *spacer) arithmetic(instr *node) (sum Spacing) {
 	operand := func(i int) Spacing {
 		k := s.spacingOf(code.Row{Slot: instr.sig.Src[i], Row: instr.Sources()[i]})
 		if k.Bound == BoundAbove && instr.sig.Fast != nil {
-			return Spacing{} // only numbers that are also bound from below are useful
+			return Spacing{} // only numbers bound from below, too, are useful
 		}
 		return k
 	}
@@ -481,8 +480,8 @@ func (s *spacer) arithmetic(instr *node) (sum Spacing) {
 	return sum
 }
 
-// fastSpacing returns the spacing of an operation with a fast form, and whether a result of 32 bits may have wrapped: it is a
-// multiple of an operand, or the low half of one.
+// fastSpacing returns the spacing of an operation with a fast form, and whether a result of 32 bits may have wrapped: it is
+// a multiple of an operand, or the low half of a multiple.
 func (s *spacer) fastSpacing(instr *node, a Spacing, operand func(i int) Spacing) (sum Spacing, mayWrap bool) {
 	widths := instr.sig.Fast.Widths
 	switch instr.sig.Rule {
@@ -515,7 +514,7 @@ func (s *spacer) fastSpacing(instr *node, a Spacing, operand func(i int) Spacing
 	return Spacing{}, false
 }
 
-// selectSpacing returns the spacing of an operation that selects one of its first two operands.
+// selectSpacing returns the spacing of a selection between its first two operands.
 func (s *spacer) selectSpacing(instr *node, a, b Spacing) Spacing {
 	below := false
 	switch instr.sig.Rule {
@@ -544,8 +543,8 @@ func (s *spacer) selectSpacing(instr *node, a, b Spacing) Spacing {
 	return a.clamp(b, below, n)
 }
 
-// productSpacing returns the spacing of the product of the first two operands, which have the spacings a and b, and
-// whether the product is a multiple of one of them.
+// productSpacing returns the spacing of the product of the first two operands, with spacings a and b, and whether the
+// product is a multiple of either operand.
 func (s *spacer) productSpacing(instr *node, a, b Spacing) (product Spacing, multiple bool) {
 	if a.uniformInGroup() && b.uniformInGroup() {
 		return Spacing{Group: min(a.Group, b.Group)}, false
@@ -592,9 +591,9 @@ func (l *lowerer) readSpacing(instr *node) Spacing {
 // noBlock means no block.
 const noBlock = -1
 
-// separateAfter marks the blocks that lanes may execute without others because of block i, which has been visited: the
-// blocks between its end, if lanes diverge there, and their reconvergence point, and all following blocks if lanes may
-// continue without reconverging.
+// separateAfter marks the blocks for a part of the live lanes because of block i, which has been visited: the blocks
+// between its end, if lanes diverge there, and their reconvergence point, and all following blocks if lanes may continue
+// without reconverging.
 func (s *spacer) separateAfter(i int) {
 	if s.givenUp {
 		return
@@ -615,7 +614,7 @@ func (s *spacer) separateAfter(i int) {
 		s.untrackAll(true)
 	case code.CallSide:
 		// Without reconvergence, lanes may return at different times, and lanes outside the guard do not wait for the
-		// others.
+		// remaining lanes.
 		if !s.callsMayWait && s.opt.Reconvergence != Never {
 			return
 		}
@@ -631,9 +630,9 @@ func (s *spacer) separateAfter(i int) {
 	s.markDivergent(s.successors(i), reconverge)
 }
 
-// untrackAll marks, if yes is set, all blocks that may be divergent as untracked: lanes may be together there that took
-// different paths from a branch. When lanes of a warp have waited for others, all lanes at the same place become one
-// warp split, including lanes that have not waited (warp.mergeSplits).
+// untrackAll marks, if yes is set, all possibly divergent blocks as untracked: lanes may be together there after different
+// paths from a branch. When lanes of a warp have waited for more lanes, all lanes at the same place become one warp split,
+// including lanes without a wait (warp.mergeSplits).
 func (s *spacer) untrackAll(yes bool) {
 	if !yes || s.allUntracked {
 		return
@@ -653,8 +652,8 @@ func (s *spacer) mayDiverge(b *block) bool {
 	return b.end.Op == code.BranchIndex || b.end.Op == code.Branch && s.mayVary(b.end.Guard) && !leaves(b.Target) && !leaves(b.Next)
 }
 
-// markDivergent marks the blocks of a list, and all blocks reachable from them before block reconverge, as blocks that
-// lanes may execute without the others.
+// markDivergent marks the blocks of a list, and all blocks reachable from them before block reconverge, as blocks for a
+// part of the live lanes.
 func (s *spacer) markDivergent(list []int32, reconverge int32) {
 	n := 0 // number of blocks in the queue; each block occurs once
 	add := func(list []int32) {

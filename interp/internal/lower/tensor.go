@@ -62,7 +62,7 @@ func lowerTensorAlloc(l *lowerer, instr *ptx.Instr) {
 	}
 }
 
-// tensorTile returns the tile that tcgen05.ld or .st accesses; split is the operand with the place of the second half
+// tensorTile returns the tile accessed by tcgen05.ld or .st; split is the operand with the place of the second half
 // of .16x32bx2.
 func (l *lowerer) tensorTile(instr *ptx.Instr, split string) *matrix.TensorTile {
 	l.wholeWarps(instr)

@@ -83,7 +83,7 @@ func (l *lowerer) tensorCopy(instr *ptx.Instr) {
 	l.emit(o)
 }
 
-// extents appends the extents that override the map's. The upper bits of 8-bit registers are cleared.
+// extents appends the extents in place of the map's extents. The upper bits of 8-bit registers are cleared.
 func (l *lowerer) extents(site *code.CallSite, o *ptx.Operand) {
 	elems := []ptx.Operand{*o}
 	if o.Kind == ptx.VecOperand {
@@ -142,7 +142,7 @@ func lowerTensormap(l *lowerer, instr *ptx.Instr) {
 	l.emit(o)
 }
 
-// replaceClass lowers a tensormap.replace that sets the allocation class.
+// replaceClass lowers a tensormap.replace of the allocation class.
 func (l *lowerer) replaceClass(instr *ptx.Instr) {
 	large := instr.Has("alloc_large")
 	if !large && !instr.Has("alloc_small") {

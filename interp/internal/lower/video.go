@@ -95,7 +95,7 @@ func (l *lowerer) videoElems(instr *ptx.Instr, name string, index int) alu.Video
 	return e
 }
 
-// partOf returns the part of a register that a selector of a scalar instruction names: 1 << log bytes at a multiple of
+// partOf returns the part of a register named by the selector of a scalar instruction: 1 << log bytes at a multiple of
 // that size; the whole register without a selector.
 func partOf(sel string) (log, at int) {
 	switch {

@@ -1,7 +1,7 @@
 package lower
 
 // This file lowers the multiplications of a warpgroup, which continue after the next instruction (manual 9.7.15). The
-// registers that they use until the wait are also operands of the wait. So they keep their rows, and analyses of
+// registers used by them until the wait are also operands of the wait. So they keep their rows, and analyses of
 // operands see them.
 
 import (
@@ -86,7 +86,7 @@ func (l *lowerer) fragmentRegisters(instr *ptx.Instr, operand string) []code.Ele
 	return elems
 }
 
-// emitCompletion emits an instruction that completes multiplications which may be pending.
+// emitCompletion emits the completion of possibly pending multiplications.
 func (l *lowerer) emitCompletion(instr *ptx.Instr, which code.WaitGroups) {
 	f := code.Fragments{}
 	if p := instr.Pending; p != nil {
@@ -104,7 +104,7 @@ func (l *lowerer) emitCompletion(instr *ptx.Instr, which code.WaitGroups) {
 	l.emit(code.Instr{Op: code.WgmmaWait, Side: int32(len(l.tables.Fragments) - 1), Imm: which.Imm()})
 }
 
-// trapIfPending emits an instruction that traps if the current instruction uses registers of a pending multiplication.
+// trapIfPending emits a trap if the current instruction uses registers of a pending multiplication.
 func (l *lowerer) trapIfPending(instr *ptx.Instr) {
 	if instr.Pending == nil || len(instr.Pending.Disturbs) == 0 {
 		return

@@ -18,7 +18,7 @@ type AsyncEffect struct {
 	Warp     int
 	Lane     int
 	Active   uint64
-	Group    int // number of groups that its thread had committed before
+	Group    int // number of groups committed by its thread before
 
 	Op           code.Async
 	Arrives      bool        // the effect is only an arrival at the mbarrier
@@ -27,11 +27,11 @@ type AsyncEffect struct {
 	Fill         uint64      // number of zero bytes written after them
 	Data         []byte      // data of a store, or data read already; nil: the source is still to be read
 	Persistent   bool        // Data is not a copy of memory contents and never changes
-	Unwritten    uint16      // bytes of each 16 that the effect does not write, as a set of bits
+	Unwritten    uint16      // bytes of each 16 not written by the effect, as a set of bits
 	Mbarrier     uint64      // address of the mbarrier in .shared space
-	IgnoredBytes uint64      // bytes that are not copied and count at the mbarrier all the same
+	IgnoredBytes uint64      // bytes not copied but counted at the mbarrier
 	PatternFound bool        // the source contains the pattern sought
-	KeptBytes    uint64      // host bytes that the effect takes while it is pending
+	KeptBytes    uint64      // host bytes taken by the effect while it is pending
 	Tensor       *TensorCopy // the tensor copy; nil: none
 	PipeOp       *PipeOp     // the operation on tensor cores or tensor memory; nil: none
 	Commits      bool        // it arrives after all earlier operations of the pipeline have happened
@@ -40,19 +40,20 @@ type AsyncEffect struct {
 	Done         bool
 }
 
-// AsyncThread is the asynchronous work that a thread has issued.
+// AsyncThread is the asynchronous work issued by a thread.
 type AsyncThread struct {
 	Pending    [2][]*AsyncEffect // pending effects in the order of issue: [0] of cp.async, [1] of bulk operations with groups
 	Groups     [2]int            // groups committed, by the same index
 	GroupsRead int               // groups of bulk operations whose sources have been read
 }
 
-// AsyncState is the asynchronous work of a CTA's threads, except effects that complete at mbarriers: see Cluster.Pending.
+// AsyncState is the asynchronous work of a CTA's threads, except effects with completion at an mbarrier: see
+// Cluster.Pending.
 type AsyncState struct {
-	KeptBytes uint64        // host bytes that pending effects take
+	KeptBytes uint64        // host bytes taken by pending effects
 	Lanes     []AsyncThread // by thread; empty before the first asynchronous instruction
 
-	Warpgroups []Warpgroup // up to the last warpgroup that has executed a wgmma instruction
+	Warpgroups []Warpgroup // up to the last warpgroup with an executed wgmma instruction
 	Tensor     TensorState // tensor memory
 }
 

@@ -7,13 +7,14 @@ package machine
 type Backend interface {
 	Runner
 
-	// Span executes the instructions of one block from pc from up to pc to, for the active lanes. It returns the pc
-	// of the first instruction not executed: to, or an earlier one that the backend does not support. It stops after
-	// an instruction that sets w.Err. Check mode and observed launches execute by spans; the portable backend then
-	// executes the instructions that another backend does not support.
+	// Span executes the instructions of one block from pc from up to pc to, for the active lanes. It returns the pc of
+	// the first instruction not executed: to, or an earlier instruction not supported by the backend. It stops after
+	// an instruction has set w.Err. Check mode and observed launches execute by spans; the portable backend then
+	// executes the instructions not supported by another backend.
 	Span(w *Warp, from, to int32) int32
 
-	// ImportAll copies back the state of warps that the backend keeps elsewhere. It is called only while c.Native.AnyInNative holds.
+	// ImportAll copies back the state of warps kept elsewhere by the backend. It is called only while
+	// c.Native.AnyInNative holds.
 	ImportAll(c *CTA)
 }
 
@@ -24,15 +25,15 @@ func (c *CTA) ImportAll() {
 	}
 }
 
-// Runner executes the running warp split of a warp from w.PC on, block after block, along jumps and branches that all
-// its lanes take alike. It returns to the run loop in package warp for everything else: see Reason. The run loop alone
-// decides how the warp split continues and which one runs next.
+// Runner executes the running warp split of a warp from w.PC on, block after block, along jumps and branches taken
+// alike by all its lanes. It returns to the run loop in package warp for everything else: see Reason. The run loop
+// alone decides how the warp split continues and which warp split runs next.
 //
 // During a run, w.PC and the counts may have any value; on return they are the same for every runner.
 type Runner interface {
 	// Run executes about budget PTX instructions: it checks the budget at the end of each block. It executes at least
-	// one block, or the remainder of one. It counts the instructions of the warp; of lanes it counts only the
-	// instructions that guards skip.
+	// one block, or the remainder of a block. It counts the instructions of the warp; of lanes it counts only the
+	// instructions skipped by guards.
 	Run(w *Warp, budget int) Reason
 }
 
@@ -47,10 +48,10 @@ const (
 	NoSplit                            // no warp split runs: its lanes wait at a reconvergence point
 	OtherEnd                           // at another end of a block: a call, return, exit or barrier; any end in an observed launch
 	BeforeOrdered                      // before a block with a globally ordered instruction
-	BeforeGroupWait                    // before a wait for instructions that the warp's warpgroup has yet to issue
+	BeforeGroupWait                    // before a wait for instructions not yet issued by the warp's warpgroup
 	DifferentCalls                     // before an indirect call whose lanes diverge
 	LanesAbsent                        // at w.BlockedInstr, a collective instruction with missing lanes
-	Unsupported                        // before an instruction that the backend does not support
+	Unsupported                        // before an instruction not supported by the backend
 	ProbeStop                          // before an instruction before which a probe stops the launch
 	Trapped                            // a trap or an unsupported PTX feature: w.Err
 )

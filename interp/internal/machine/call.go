@@ -41,7 +41,7 @@ func (s *RegisterCopy) Read(f *regfile.File, p code.ParamPlace, m uint32) {
 	}
 }
 
-// FrameAbove returns the beginning of the frame of a function that the lane calls now, in words of local memory.
+// FrameAbove returns the beginning of the frame of a function called now by the lane, in words of local memory.
 func (w *Warp) FrameAbove(lane int, fn *code.Func) int {
 	top := w.Frame.Local + w.Frame.Func.Local
 	if w.Frame.Func.Allocates {
@@ -50,10 +50,10 @@ func (w *Warp) FrameAbove(lane int, fn *code.Func) int {
 	return (top + fn.Align - 1) / fn.Align * fn.Align
 }
 
-// CallSite returns the call that ends a block.
+// CallSite returns the call at a block's end.
 func (c *Kernel) CallSite(b *code.Block) *code.CallSite { return &c.Calls[c.End(b).Side] }
 
-// LocalTop returns the number of words of local memory that the running warp split uses.
+// LocalTop returns the number of words of local memory used by the running warp split.
 func (w *Warp) LocalTop() int {
 	fn, files := w.Frame.Func, w.Files
 	if w.InReference() { // the reference does not allocate

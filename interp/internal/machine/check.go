@@ -11,9 +11,9 @@ type WarpCheck struct {
 	*Reference
 	Comparer
 	Files       []regfile.File // registers of the reference
-	EngineFiles []regfile.File // registers of the code that is checked
-	inReference bool           // the warp's files and code are those of the reference: see SwitchToReference
-	NativeFuncs bool           // the backend has functions of its own also for instructions that run on the lanes
+	EngineFiles []regfile.File // registers of the checked code
+	inReference bool           // the warp's files and code belong to the reference: see SwitchToReference
+	NativeFuncs bool           // the backend has functions of its own also for instructions on the lanes
 	CheckStep
 	CheckSaved
 }
@@ -24,11 +24,11 @@ type CheckStep struct {
 	Phase                     checkPhase
 	Half                      int
 	EngineFile, ReferenceFile *regfile.File // registers of the half
-	Lanes                     uint32        // lanes that execute the run
-	Idle                      uint32        // live lanes of the half that do not
-	OnLanes                   bool          // the run executes once, on the lanes, for the code that is checked and for the reference
-	RanOnce                   bool          // the same, because the code that is checked had no compact operands for it
-	FellBack                  int           // instructions of the run that have a compact form and execute on the lanes
+	Lanes                     uint32        // executing lanes of the run
+	Idle                      uint32        // remaining live lanes of the half
+	OnLanes                   bool          // the run executes once, on the lanes, for the checked code and for the reference
+	RanOnce                   bool          // the same, because the checked code had no compact operands for it
+	FellBack                  int           // instructions of the run with a compact form, executed on the lanes
 	RepeatsLoad               bool          // a load executes again, because another CTA may have stored in between
 	RulesApplied              int64         // w.Unit.Applied when instructions were counted last
 }
@@ -37,34 +37,34 @@ type CheckStep struct {
 type checkPhase uint8
 
 const (
-	BetweenSteps  checkPhase = iota // other code runs
+	BetweenSteps  checkPhase = iota // code outside the step runs
 	Preparing                       // the guard is evaluated; operands of a run on the lanes are compared
-	Prepared                        // the state that the run overwrites is saved; addresses are compared
-	EngineRuns                      // the code that is checked runs
+	Prepared                        // the state overwritten by the run is saved; addresses are compared
+	EngineRuns                      // the checked code runs
 	LanesRun                        // it runs an instruction on the lanes, for the reference, too
 	ReferenceRuns                   // the reference runs
 	Comparing                       // results are compared
 )
 
-// CheckSaved is the state from before a step that mismatches and comparisons need.
+// CheckSaved is the state from before a step, for mismatches and comparisons.
 type CheckSaved struct {
-	Operands        []regfile.Compact     // shadows of operands that the step overwrites
-	Saved           []SavedResult         // result registers, for lanes that do not execute the step
+	Operands        []regfile.Compact     // shadows of operands overwritten by the step
+	Saved           []SavedResult         // result registers, for idle lanes of the step
 	AddressRegister RegisterCopy          // the address register of a load
 	AddressRow      regfile.Row64         // addresses of the reference's access, by lane
 	MemoryBefore    [regfile.Lanes][]byte // memory at the addresses of idle lanes, by lane
 	NativeNotes     []byte                // the same state as machine code saves it
 }
 
-// Comparer compares the results of the code that is checked with those of the reference, for instructions that
-// other code than check mode executes.
+// Comparer compares the results of the checked code with the results of the reference, for instructions executed
+// outside check mode.
 type Comparer interface {
-	// CompareSources compares rows that the instructions under way read on the lanes.
+	// CompareSources compares the rows read on the lanes by the instructions under way.
 	CompareSources(w *Warp, list []RowPair)
 	// CompareResults compares the results of the instructions under way.
 	CompareResults(w *Warp, list []RowPair)
-	// BeforeLanes is called before an instruction that has a compact form runs on the lanes of m. It reports whether
-	// the instruction may run.
+	// BeforeLanes is called before an instruction with a compact form runs on the lanes of m. It reports whether the
+	// instruction may run.
 	BeforeLanes(w *Warp, m uint32) bool
 	// AfterLanes is called after it has run, before any of its results is kept compactly.
 	AfterLanes(w *Warp)
@@ -81,7 +81,7 @@ func (k *WarpCheck) BeginRun(r *InstrRun) {
 	k.Run, k.OnLanes, k.RanOnce, k.Phase = r, r.OnLanes && !k.NativeFuncs, false, BetweenSteps
 }
 
-// BeginInstr begins a step of one instruction, of the block that contains pc.
+// BeginInstr begins a step of one instruction, of the block with pc.
 func (w *Warp) BeginInstr(pc int32, instr *code.Instr) *InstrPair {
 	p := w.Check.Find(pc, instr)
 	w.Check.BeginRun(p.SingleRun)
@@ -108,7 +108,7 @@ type SavedResult struct {
 	Shadow regfile.Compact
 }
 
-// Restore gives lanes of a register what was saved.
+// Restore gives lanes of a register their saved values.
 func (s *RegisterCopy) Restore(f *regfile.File, row code.Row, m uint32) {
 	switch row.Slot {
 	case code.R:

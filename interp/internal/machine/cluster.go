@@ -15,10 +15,10 @@ type Cluster struct {
 
 	// The barrier. It completes when no warp is missing.
 	Missing   int // warps that have neither ended nor arrived
-	Live      int // warps that have not ended
+	Live      int // live warps: they have not ended
 	Completed int // number of completions
 
-	// Pending effects that complete at mbarriers.
+	// Pending effects with completion at an mbarrier.
 	Sequence int64
 	Pending  map[uint64][]*AsyncEffect // by address of the mbarrier in .shared space, in the order of issue
 
@@ -32,7 +32,7 @@ type Cluster struct {
 	AnyProgress  bool  // a CTA has changed memory, or executed instructions outside possible spin-waits, in this pass
 
 	ChangedSinceSave bool // the cluster may have changed since the launch was last saved or restored
-	StateRefs        int  // number of saved states that share this context
+	StateRefs        int  // number of saved states with this context
 }
 
 // ClusterBarrier is the number of the cluster's barrier. The barriers of a CTA have the numbers 0 to 15.
@@ -57,9 +57,9 @@ func AddressInRank(addr uint64, rank int) uint64 {
 	return addr&(1<<probe.RankShift-1) + uint64(rank)<<probe.RankShift
 }
 
-// Cancel removes the next cluster that has not begun from the launch, if there is one. It returns the response of
-// clusterlaunchcontrol, in the layout that lowerQueryCancel reads. CTAs must call it in the ordered half of a round,
-// where the next cluster does not depend on the host.
+// Cancel removes the next unbegun cluster from the launch, if there is one. It returns the response of
+// clusterlaunchcontrol, in the layout expected by lowerQueryCancel. CTAs must call it in the ordered half of a
+// round, where the next cluster does not depend on the host.
 func (g *Grid) Cancel() []byte {
 	var words [4]uint32
 	if g.Next < g.NumCTAs {

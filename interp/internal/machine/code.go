@@ -19,7 +19,7 @@ type Kernel struct {
 
 	Native      *native.Code
 	MemoryNeeds *MemoryNeeds         // upper bounds of the memory of a CTA; nil: not computed yet
-	ContextPool sync.Pool            // *CTA: idle contexts that later launches can use
+	ContextPool sync.Pool            // *CTA: idle contexts for later launches
 	accessOf    []accessedSources    // see Accesses
 	CheckOnce   func() *native.Check // machine code of check mode, made at the first call
 }

@@ -6,8 +6,8 @@ import (
 	"gemu/interp/internal/code"
 )
 
-// ErrAbsentLanes is the value of Warp.Err when a collective instruction, Warp.BlockedInstr, waits for lanes that are
-// at other instructions.
+// ErrAbsentLanes is the value of Warp.Err when a collective instruction, Warp.BlockedInstr, waits for lanes at
+// different instructions.
 var ErrAbsentLanes = errors.New("lanes are elsewhere")
 
 // SameInstr reports whether two waits are for the same lanes and the same collective instruction.

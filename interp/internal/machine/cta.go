@@ -11,11 +11,11 @@ import (
 	"gemu/ptx"
 )
 
-// MaxWarpBudget is the budget of a warp, in instructions. After about this number the next warp of the CTA runs, so
-// that a warp may spin on memory until another warp stores.
+// MaxWarpBudget is the budget of a warp, in instructions. After about this number the next warp of the CTA runs:
+// thus a warp may spin on memory until another warp stores.
 const MaxWarpBudget = 2048
 
-// CTA is a CTA in flight, or an idle context for one.
+// CTA is a CTA in flight, or an idle context for a CTA.
 type CTA struct {
 	Grid  *Grid
 	Code  *Kernel
@@ -35,24 +35,24 @@ type CTA struct {
 	OwnCluster  Cluster // cluster of this CTA alone, in launches without clusters
 
 	Frame          Frame          // the kernel's frame, shared by all warps
-	ReleasedBlocks map[int32]bool // blocks at which diverged lanes no longer wait for each other
+	ReleasedBlocks map[int32]bool // blocks without further waits of diverged lanes
 	ReleasedEarly  bool           // an early release has happened: proved access patterns no longer hold
 
 	Native          NativeState  // state for machine code
 	NextFlights     []Flight     // CTAs with which machine code may continue when all warps have ended
-	CompletedCTAs   int          // CTAs that have ended in machine code
+	CompletedCTAs   int          // CTAs ended in machine code
 	CompletedCounts Counts       // counts of CompletedCTAs
 	Runner          Runner       // runner of its warps
 	Stream          *EventStream // nil: no probe subscribes to events of the CTA
 	IdleStream      *EventStream // kept for a later CTA
 
-	Output bytes.Buffer // text that the CTA has printed
+	Output bytes.Buffer // text printed by the CTA
 
 	Tolerated     toleratedFaults
 	Changed       bool   // memory has changed since the last call of NoteChange
 	ChangedBefore bool   // memory had changed before the last call of NoteChange
 	ReadClock     bool   // a thread has read the clock
-	Slept         int64  // nanoseconds that warps have spent in nanosleep
+	Slept         int64  // nanoseconds spent by warps in nanosleep
 	Ordered       bool   // the CTA may execute globally ordered instructions
 	NextWarp      int    // the warp that runs next
 	Random        uint64 // random state for the budgets of warps, in a launch with a seed
@@ -103,7 +103,7 @@ func (w *Warp) Begin(sliced bool) {
 	w.ShownFrame, w.SliceLeft = &c.Frame, TimeSlice
 }
 
-// AllLanes returns the lanes that have a thread.
+// AllLanes returns the lanes with a thread.
 func (w *Warp) AllLanes() uint64 {
 	c := w.CTA
 	return ^uint64(0) >> (64 - min(c.Code.Width, c.Grid.Threads-w.ThreadIndex(0)))
@@ -112,10 +112,10 @@ func (w *Warp) AllLanes() uint64 {
 // LocalWords returns the initial size of a thread's local memory, in words.
 func (c *Kernel) LocalWords() int { return c.Entry.Align + c.Entry.Local }
 
-// CTASlice is the slice of a CTA in progress: its warps run one after the other, pass after pass.
+// CTASlice is the slice of a CTA in progress: its warps run in sequence, pass after pass.
 type CTASlice struct {
-	InstrsLeft    int   // instructions left; those of the running warp's turn are not subtracted yet
-	SliceStart    int64 // instructions that the running warp had executed when its turn began
+	InstrsLeft    int   // instructions left; the instructions of the running warp's turn are not subtracted yet
+	SliceStart    int64 // instructions executed by the running warp before its turn began
 	WarpsVisited  int   // warps in this pass
 	AllIdle       bool  // no warp could run in this pass
 	PausedInSlice bool  // paused during the turn of warp NextWarp
@@ -126,7 +126,7 @@ type CTAStatus uint8
 
 const (
 	CTAEnded     CTAStatus = iota
-	WantsOrdered           // every warp that can run is before a globally ordered instruction
+	WantsOrdered           // every ready warp is before a globally ordered instruction
 	BudgetSpent
 	CTAFailed
 	CTAPaused       // a probe paused the launch

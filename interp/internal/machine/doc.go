@@ -1,14 +1,14 @@
-// Package machine is the state of a launch: the grid, its CTAs, their warps, warp splits and registers, and the records that the
-// packages above it share. It holds data and the elementary operations on them; it runs nothing.
+// Package machine is the state of a launch: the grid, its CTAs, their warps, warp splits and registers, and the records
+// shared by the packages above it. It holds data and the elementary operations on them; it runs nothing.
 //
-//	Grid ── CTA ── Warp ── WarpSplit    lanes that execute together, at one pc
+//	Grid ── CTA ── Warp ── WarpSplit    lanes executing together, at one pc
 //	 │       │      ├───── Files        registers: rows of 32 lanes, with compact copies
 //	 │       │      └───── WarpCheck    the reference's registers, in check mode
 //	 │       ├── Cluster, barriers, asynchronous operations, tensor memory
-//	 │       └── EventStream            what probes receive of this CTA
+//	 │       └── EventStream            events of this CTA for probes
 //	 └── Kernel, Device, Policy, Backend
 //
-// The packages that run a launch import each other in this order, lower ones first:
+// The packages for running a launch import each other in this order, lower ones first:
 //
 //	machine   state
 //	access    memory, textures and surfaces

@@ -1,18 +1,18 @@
 package machine
 
 // EngineCounts counts instructions by the way in which they executed, per half warp of 32 lanes. Only check mode
-// counts; in other modes all counts are 0.
+// counts; elsewhere all counts are 0.
 type EngineCounts struct {
 	// Savings of compact execution.
 	Fixed       int64 // executed once for the launch
 	Proved      int64 // on single values, without a check of tags
 	Compact     int64 // on compact operands, or at a compact address
 	FastForm    int64 // part of Compact, without a rule of the table: on uniform operands, or by a fast form
-	ShadowLanes int64 // lanes of results that a shadow or a constant holds
+	ShadowLanes int64 // lanes of results held by a shadow or a constant
 
 	// Costs of compact execution, and the remainder.
 	VectorExecuted    int64 // executed on lanes
-	MaterialisedLanes int64 // lanes that have been written to rows from shadows
+	MaterialisedLanes int64 // lanes written to rows from shadows
 	FrameBytes        int64 // size of the frames of all functions, in bytes per lane
 
 	// Claims of the plan, on which the counts above rest.

@@ -40,7 +40,7 @@ type Grid struct {
 	CTAMemory    *mem.Allocation // the slices of all CTAs; nil if the kernel asks for none
 	Stdout       io.Writer
 	Workers      int
-	InOrder      bool // CTAs run one after the other, because a probe needs events in one order
+	InOrder      bool // CTAs run in sequence, because a probe needs events in one order
 	EagerEffects bool // asynchronous effects happen where they are issued
 	HostAtomics  bool // atomics on global memory must be host atomics: CTAs run in parallel, or the host changes memory too
 	HostMayFault bool // accesses to memory of the host may fault on the host
@@ -50,7 +50,7 @@ type Grid struct {
 	Backend      Backend
 	Reconverge   *Policy
 	FallenBack   bool       // warp splits are time-sliced, because the launch made no progress without
-	Reference    *Reference // for check mode, and for probes that subscribe to operations
+	Reference    *Reference // for check mode, and for probes with a subscription to operations
 	Rules        *affinetrack.Table
 
 	Info             *probe.LaunchInfo
@@ -59,20 +59,20 @@ type Grid struct {
 	PauseRequested   bool       // a probe has requested a pause
 	Steps            int64      // instructions begun, in an observed launch in order; see Event.Step
 	PauseStep        int64      // the step before which the launch pauses
-	PoolContexts     bool       // contexts of other launches may be used again
+	PoolContexts     bool       // contexts of earlier launches may be used again
 	NextCTAsInNative bool       // machine code may continue with the next CTA
-	ZeroRows         []code.Row // rows that are zero at the beginning of a warp, for NextCTAsInNative
-	Visited          []bool     // by index: blocks that have begun; only in a launch that may pause
+	ZeroRows         []code.Row // rows to zero at the beginning of a warp, for NextCTAsInNative
+	Visited          []bool     // by index: begun blocks; only in a launch that may pause
 	LastState        *State     // the state saved or restored last
 	StateBytes       uint64     // bytes of CTAs in saved states
 
 	Cancelled    atomic.Bool
 	TimedOut     atomic.Bool   // the time limit was reached
 	Elapsed      time.Duration // run time without pauses; counted only with a time limit
-	_            [64]byte      // gives the counter that all workers write a cache line of its own
-	Finished     atomic.Int64  // CTAs that have ended
+	_            [64]byte      // gives this counter, written by all workers, a cache line of its own
+	Finished     atomic.Int64  // ended CTAs
 	_            [64]byte
-	LowestFailed atomic.Int64 // lowest index of a CTA that failed
+	LowestFailed atomic.Int64 // lowest index of a failed CTA
 
 	Mutex   sync.Mutex
 	Pool    []*CTA
@@ -81,10 +81,10 @@ type Grid struct {
 	Next    int      // index of the next CTA to be admitted
 	Schedule
 	Output    map[int][]byte
-	Tolerated toleratedFaults // tolerated faults of ended CTAs that are no longer in Flights
+	Tolerated toleratedFaults // tolerated faults of ended CTAs outside Flights
 }
 
-// Flight is a CTA in flight. The CTAs of a cluster follow each other, by rank.
+// Flight is a CTA in flight. The CTAs of a cluster are consecutive, by rank.
 type Flight struct {
 	Index  int  // position in the order in which CTAs begin; without clusters, the linear index
 	CTA    *CTA // nil before it starts and after it has ended
@@ -93,7 +93,7 @@ type Flight struct {
 
 	Tolerated toleratedFaults // set when the CTA has ended
 
-	_ [64 - (6*8+unsafe.Sizeof(Counts{}))%64]byte // fills cache lines: other workers write the neighbours
+	_ [64 - (6*8+unsafe.Sizeof(Counts{}))%64]byte // fills cache lines: further workers write the neighbours
 }
 
 // Clustered reports whether clusters have more than one CTA.
@@ -112,10 +112,10 @@ func (g *Grid) CTAID(order int) ptx.Dim3 {
 
 // Schedule is the progress of a launch through its rounds.
 type Schedule struct {
-	Window      int           // CTAs that may be in flight
+	Window      int           // CTAs permitted in flight
 	Phase       RoundPhase    // half of the round
 	NextFlight  int           // the next flight in the half of the round
-	EndedBefore int64         // CTAs that had ended when the round began
+	EndedBefore int64         // ended CTAs when the round began
 	IdleRounds  int           // consecutive rounds in which no CTA ended
 	Stall       StallDetector // detects a stall in idle rounds
 	StuckSince  time.Time     // time of the first stall since a CTA has ended
@@ -141,14 +141,14 @@ type ContextShape struct {
 	Native     bool // check mode compares the backend's own functions
 }
 
-// StallDetector detects that a grid can never make progress: no CTA has changed memory, and the state of all threads
-// has occurred before (Brent's cycle detection, with one comparison per round).
+// StallDetector detects a permanent lack of progress in a grid: no CTA has changed memory, and the state of all
+// threads has occurred before (Brent's cycle detection, with one comparison per round).
 type StallDetector struct {
 	Seed       maphash.Seed
 	Saved      uint64
 	Power      int
 	Steps      int
-	LoopInstrs int // instructions per CTA in rounds that changed no memory and ended in possible spin-waits
+	LoopInstrs int // instructions per CTA in rounds without a change of memory and with an end in possible spin-waits
 }
 
 // TimeSliced reports whether the warp splits of a warp are time-sliced.

@@ -12,7 +12,7 @@ type LatestInstr struct {
 
 // Latest is the last instruction of a lane of a CTA in flight, and its call stack.
 type Latest struct {
-	Step  int64       // step of the instruction that the lane began last (Event.Step); -1: none
+	Step  int64       // step of the last instruction begun by the lane (Event.Step); -1: none
 	Stack []*ptx.Func // functions on the lane's call stack, the kernel first; nil: the lane has ended
 }
 

@@ -22,17 +22,17 @@ type Device struct {
 	Tolerance   probe.Tolerance        // faults after which kernels continue
 	OnTolerated func(*probe.Tolerated) // called for each tolerated fault at the end of the launch; may be nil
 	HostMemory  uint64                 // maximum host memory of the CTAs in flight, in bytes
-	Workers     int                    // goroutines that run CTAs
+	Workers     int                    // goroutines for CTAs
 	Stdout      io.Writer              // output of kernels; may be nil
 	SM          int                    // compute capability whose tensor-core addition is modelled: 90 is 9.0
 	Probes      []probe.Probe          // probes of all launches, and of memory operations of the host
 	Objects     Objects                // textures, surfaces and samplers
 
-	// EnterWorker is called by each goroutine that runs CTAs for an observed launch, apart from the goroutine of the launch. It
+	// EnterWorker is called by each goroutine with CTAs of an observed launch, apart from the goroutine of the launch. It
 	// returns a function for the end of the goroutine's work. It may be nil.
 	EnterWorker func() (leave func())
 
-	// HostGrace is the time that a launch without progress waits for the host to change memory, before it is a
+	// HostGrace is the time during which a launch without progress waits for the host to change memory, before it is a
 	// deadlock.
 	HostGrace time.Duration
 
@@ -48,7 +48,7 @@ type Launch struct {
 	Cluster       ptx.Dim3 // CTAs of a cluster; the zero value: no clusters
 	WarpSize      int
 	Shared        uint64 // shared memory of a CTA, in bytes
-	DynamicShared uint64 // part of Shared that the launch requests, in bytes
+	DynamicShared uint64 // part of Shared requested by the launch, in bytes
 	MaxSteps      int64  // maximum number of instructions of a warp
 	Seed          uint64 // seed of the budgets of warps; 0: all warps have the same budget
 	Cooperative   bool   // all CTAs are in flight at once
@@ -83,7 +83,7 @@ func (m Mode) String() string { return [...]string{"check", "affine", "vector"}[
 // FewLanes is the largest number of lanes of a warp for which tags cost more than they save.
 const FewLanes = 4
 
-// Multiprocessors is the number of multiprocessors that the device reports.
+// Multiprocessors is the number of multiprocessors reported by the device.
 const Multiprocessors = 16
 
 // Maximum residency of a multiprocessor, over all compute capabilities (CUDA C++ Programming Guide, technical

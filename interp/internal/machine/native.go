@@ -14,10 +14,10 @@ type NativeState struct {
 	Index       [][3]native.Source // thread index as base and stride, by warp; not every dimension is affine
 	HasSource   []bool             // tid and index are set, by warp
 	Uniform     [native.Registers]uint64
-	SourceCount int   // 1 + index of the CTA whose special registers these are
-	EnterCount  int64 // entries into machine code that Entered does not count yet
+	SourceCount int   // 1 + index of the CTA of these special registers
+	EnterCount  int64 // entries into machine code not yet counted in Entered
 	AnyInNative bool  // some warp may be ready or waiting in machine code
-	Resumed     *Warp // the last warp that machine code switched to in the run that has ended
+	Resumed     *Warp // the last warp to which machine code switched in the ended run
 }
 
 // ExportedWarp is the state of a warp for machine code.
@@ -26,7 +26,7 @@ type ExportedWarp struct {
 
 	NumberedReconvergences ExportedReconvergences
 	InNative               bool                      // the warp splits of the warp are here, not in warp
-	ConstantsSet           bool                      // the fields that are the same in all CTAs are set
+	ConstantsSet           bool                      // the fields common to all CTAs are set
 	Filled                 bool                      // the addresses of registers are set
-	Uniform                *[native.Registers]uint64 // special registers, if they differ from those of the CTA
+	Uniform                *[native.Registers]uint64 // special registers, if they differ from the CTA's
 }

@@ -1,7 +1,7 @@
 package machine
 
-// ExportedReconvergences is the list of reconvergences of a warp that machine code holds.
+// ExportedReconvergences is the list of a warp's reconvergences held by machine code.
 type ExportedReconvergences struct {
 	ByNumber []*Reconvergence // by native.Reconvergence.Number - 1
-	Outer    *Reconvergence   // the innermost reconvergence that stayed in Go
+	Outer    *Reconvergence   // the innermost reconvergence held by Go
 }

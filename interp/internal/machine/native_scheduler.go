@@ -6,7 +6,7 @@ import (
 	"gemu/interp/internal/code"
 )
 
-// ZeroRows returns the rows that are zero at a warp's beginning: those of the kernel, then those of the reference.
+// ZeroRows returns the rows to zero at a warp's beginning: first the kernel's, then the reference's.
 func (k *Kernel) ZeroRows() []code.Row {
 	list := slices.Clone(k.Entry.Zero)
 	if k.CheckReference != nil {

@@ -4,8 +4,8 @@ import (
 	"gemu/interp/internal/code"
 )
 
-// PairsFrom returns the instructions of a block from a pc on, paired with those of the reference; nil without a
-// reference.
+// PairsFrom returns the instructions of a block from a pc on, paired with the reference's instructions; nil
+// without a reference.
 func (w *Warp) PairsFrom(b *code.Block, pc int32) []InstrPair {
 	ref := w.CTA.Grid.Reference
 	if ref == nil {

@@ -4,5 +4,5 @@ import (
 	"gemu/probe"
 )
 
-// OperationKinds is the set of events that need the reference.
+// OperationKinds is the set of events for which the reference is needed.
 const OperationKinds = probe.OnOperation | probe.OnResult

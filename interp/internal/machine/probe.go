@@ -8,7 +8,7 @@ import (
 type EventPlace struct {
 	Stream      *EventStream
 	Warp        *Warp        // nil if the event belongs to no warp
-	Frame       *Frame       // the call that the lanes are in
+	Frame       *Frame       // the present call of the lanes
 	SourceInstr *code.Source // the instruction; nil if there is none
 	Pair        *InstrPair   // the operation
 }

@@ -10,20 +10,20 @@ import (
 	"gemu/probe"
 )
 
-// Policy is a reconvergence policy: the rule that decides which warp split of a warp runs next and where warp splits
-// reconverge. A program whose result does not depend on the policy computes the same under every policy.
+// Policy is a reconvergence policy: the rule for the next warp split of a warp to run, and for the places where warp
+// splits reconverge. A program whose result does not depend on the policy computes the same under every policy.
 type Policy struct {
 	Name string
 	Doc  string // description, in one line
 
 	New                  func() Reconverger
-	TrapOnAbsentLanes    bool // a collective instruction whose lanes are elsewhere is a deadlock
-	NotifyEveryBlock     bool // Arrive is called at every block while other warp splits wait
-	TimeSliced           bool // warp splits are time-sliced, so that lanes of a warp can wait for each other
+	TrapOnAbsentLanes    bool // a collective instruction with absent lanes is a deadlock
+	NotifyEveryBlock     bool // Arrive is called at every block while warp splits wait
+	TimeSliced           bool // warp splits are time-sliced, to let lanes of a warp wait for each other
 	FallBackToTimeSlices bool // warp splits are time-sliced once the launch makes no progress without
-	WaitAtExit           bool // lanes at the kernel's end wait there for the other lanes of the warp
+	WaitAtExit           bool // lanes at the kernel's end wait there for the remaining lanes of the warp
 	Reconvergence        lower.Reconvergence
-	Alternatives         []string // names of the policies under which lanes of a warp can wait for each other
+	Alternatives         []string // names of the policies where LetsLanesWait is true
 }
 
 // Policy describes the policy to probes.
@@ -36,26 +36,26 @@ func (r *Policy) Policy() probe.ReconvergencePolicy {
 // LetsLanesWait reports whether lanes of a warp can wait for each other under the policy.
 func (r *Policy) LetsLanesWait() bool { return r.TimeSliced || r.FallBackToTimeSlices }
 
-// Advice names the policies for lanes of a warp that wait for each other.
+// Advice names the policies for lanes waiting for each other.
 func (r *Policy) Advice() string {
 	return fmt.Sprintf("reconvergence policy %s does not let lanes of a warp wait for each other there; %s do", r.Name, strings.Join(r.Alternatives, " and "))
 }
 
 // Reconverger applies a policy to one warp. It decides which warp split runs next and where diverged lanes reconverge.
-// Its methods are called with the changes of the running warp split. The other warp splits are w.WaitingSplits, in an
-// order that the policy chooses.
+// Its methods are called with the changes of the running warp split. All further warp splits are in w.WaitingSplits,
+// in an order chosen by the policy.
 type Reconverger interface {
 	// Split divides the running warp split into groups, each with another block of its function; together the groups
-	// have all its lanes. They reconverge at block join. One of the groups becomes the running split.
+	// have all its lanes. They reconverge at block join. Exactly one group becomes the running split.
 	Split(w *Warp, groups []BranchGroup, join int32)
 
-	// Enter executes a call: the lanes of m continue in frame fr, the other lanes of the running warp split after the
-	// call. They reconverge after the call.
+	// Enter executes a call: the lanes of m continue in frame fr, the remaining lanes of the running warp split
+	// continue after the call. They reconverge after the call.
 	Enter(w *Warp, fr *Frame, m uint64)
 
-	// Arrive is called when the running warp split has come to block w.PC: when that is w.ReconvergeAt, and at any
-	// block while other warp splits wait and w.NotifyEveryBlock is set. It came from block from of its function,
-	// unless it came by a return.
+	// Arrive is called when the running warp split has come to block w.PC: when this block is w.ReconvergeAt, and at
+	// any block while warp splits wait and w.NotifyEveryBlock is set. It came from block from of its function, unless
+	// it came by a return.
 	Arrive(w *Warp, from int32)
 
 	// End is called when lanes of the running warp split have ended. The split no longer has them.
@@ -64,8 +64,8 @@ type Reconverger interface {
 	// Expire is called when the time slice of the running warp split is over.
 	Expire(w *Warp)
 
-	// Next makes one of the waiting splits that can run the running split, after the running split has ended or
-	// waits. It reports whether there is one.
+	// Next makes a ready waiting split the running split, after the running split has ended or waits. It reports
+	// whether there was a ready split.
 	Next(w *Warp) bool
 
 	// ReleaseEarly releases lanes from a reconvergence point without the missing lanes. It is called when no warp

@@ -7,6 +7,6 @@ type Reconvergence struct {
 	Frame    *Frame
 	Outer    *Reconvergence // the next reconvergence of the lanes; nil: none
 	Depth    int            // number of outer reconvergences
-	Lanes    uint64         // live lanes that are to reconverge here
-	Arrived  uint64         // part of Lanes: lanes that wait here
+	Lanes    uint64         // live lanes to reconverge here
+	Arrived  uint64         // part of Lanes: lanes waiting here
 }

@@ -19,12 +19,12 @@ type Reference struct {
 type InstrPair struct {
 	Instr     *code.Instr // instruction of the checked code; nil: folded into a constant of the launch
 	Reference *code.Instr
-	Kernel    alu.Kernel // kernel of Reference, if package alu has one
+	Kernel    alu.Kernel // kernel of Reference, if package alu has it
 	Writes    []RowPair
 
 	OnLanes        bool  // the instruction executes on lanes, as in vector mode
 	Computes       bool  // not OnLanes, and only computes: kernels of package alu, special registers, folded instructions
-	Combinable     bool  // the instruction may be in a run with others
+	Combinable     bool  // the instruction may be in a run of several instructions
 	Guarded        bool  // the reference or the checked code has a guard
 	Proved         bool  // a result is taken as uniform without a check of tags
 	AddressChecked bool  // the address of its access was compared earlier in the block: see findUncheckedReads
@@ -32,8 +32,8 @@ type InstrPair struct {
 
 	Reads            []RowPair
 	UncheckedReads   []RowPair   // part of Reads to compare before the instruction executes on lanes: see findUncheckedReads
-	Needed           []RowPair   // part of Writes that the reference needs if the instruction executes on lanes
-	OverwrittenReads uint64      // bit i: Reads[i] is a row that the run overwrites
+	Needed           []RowPair   // part of Writes needed by the reference if the instruction executes on lanes
+	OverwrittenReads uint64      // bit i: Reads[i] is a row overwritten by the run
 	Original         *code.Instr // Instr, or the folded instruction
 
 	SingleRun *InstrRun // run of this instruction alone
@@ -42,40 +42,39 @@ type InstrPair struct {
 	OperationIndex            int32 // index in the Parts of its PTX instruction
 }
 
-// InstrRun is a sequence of instructions that execute together: see divideIntoRuns.
+// InstrRun is a sequence of instructions executed together: see divideIntoRuns.
 type InstrRun struct {
 	Pairs         []InstrPair
 	Instrs        []code.Instr // instructions of the checked code
 	OnLanes       bool         // the run executes once, on the lanes, for the engine and the reference
-	Guarded       bool         // the run is one instruction with a guard
+	Guarded       bool         // the run is a single instruction with a guard
 	SavesOperands bool         // the run overwrites operands, which must be saved
 	Counts        RunCounts
 	ProvedEnd     int       // index after the last instruction with a claim of the plan
 	Sources       []RowPair // rows to compare before the run executes on lanes
 	Results       []RowPair
-	Needed        []RowPair // part of Results that the reference needs if the run has executed on lanes
+	Needed        []RowPair // part of Results needed by the reference if the run has executed on lanes
 }
 
 // CheckedBlock is a block as check mode executes it.
 type CheckedBlock struct {
 	Runs     []InstrRun
 	EndGuard int32     // guard of the block's end in the reference
-	EndReads []RowPair // rows that the block's end reads, without the guard
+	EndReads []RowPair // rows read at the block's end, without the guard
 }
 
 // RowPair is the pair of rows of a register: in the checked code, where it may be a constant, and in the reference.
 type RowPair struct{ Row, Reference code.Row }
 
-// PairOperands pairs the rows that an instruction reads and writes with those of its
-// reference.
+// PairOperands pairs the rows read and written by an instruction with the rows of its reference.
 func (c *Kernel) PairOperands(instr *code.Instr, ref *Kernel, rin *code.Instr) (reads, writes []RowPair) {
 	read, written := namedRows(&c.Tables, instr)
 	refRead, refWritten := namedRows(&ref.Tables, rin)
 	return pairRows(read, refRead), pairRows(written, refWritten)
 }
 
-// namedRows returns the rows that an instruction reads, without its guard, and the rows that it writes. It does not use
-// the lists of package code, because check mode checks those too.
+// namedRows returns the rows read by an instruction, without its guard, and the rows written by it. It does not use the
+// lists of package code, because check mode checks these lists, too.
 func namedRows(t *code.Tables, instr *code.Instr) (reads, writes []code.Row) {
 	s := instr.Op.Signature()
 	for i, row := range instr.Sources() {
@@ -140,7 +139,7 @@ func pairRows(list, ref []code.Row) []RowPair {
 	return pairs
 }
 
-// Find returns the pair of an instruction of the block that contains pc.
+// Find returns the pair of an instruction of the block with pc.
 func (r *Reference) Find(pc int32, instr *code.Instr) *InstrPair {
 	block := r.Pairs[r.Block(pc).Index]
 	for i := range block {

@@ -11,8 +11,8 @@ type SavedSink struct {
 	State any
 }
 
-// State is the saved state of a launch and of its device's memory. It shares pages of memory and CTAs that have not
-// changed with the state saved before it.
+// State is the saved state of a launch and of its device's memory. It shares unchanged pages of memory and
+// unchanged CTAs with the state saved before it.
 type State struct {
 	Memory     *mem.Snapshot
 	Steps      int64
@@ -21,7 +21,7 @@ type State struct {
 	FallenBack bool
 	Finished   int64
 	Count      Counts
-	Flights    []Flight // each with a context that must not change
+	Flights    []Flight // each with a context; contexts must not change
 	Next       int
 	Output     map[int][]byte
 

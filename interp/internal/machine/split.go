@@ -7,7 +7,7 @@ import (
 	"gemu/regfile"
 )
 
-// WarpSplit is a set of lanes of a warp that execute together: they are at the same instruction, in the same call.
+// WarpSplit is a set of lanes of a warp executing together: they are at the same instruction, in the same call.
 type WarpSplit struct {
 	PC            int32
 	Uncounted     int32 // PTX instructions of its block yet to count, if it is inside the block; else 0
@@ -16,7 +16,7 @@ type WarpSplit struct {
 	Reconvergence *Reconvergence // innermost reconvergence of its lanes; nil: none
 	Wait          *SplitWait     // reason to wait; nil: the split can run
 	LoopInstrs    int32          // score of its last time slices in possible spin-waits
-	Deferred      bool           // of policy pc2: the split runs after all splits that are not deferred
+	Deferred      bool           // of policy pc2: the split runs after all splits without this flag
 }
 
 // Frame is a call in progress, with the places of its registers and local memory. Apart from LastCallee it never
@@ -24,7 +24,7 @@ type WarpSplit struct {
 type Frame struct {
 	Func        *code.Func
 	Caller      *Frame       // nil: the frame is the kernel's
-	Call        *code.Block  // block of the caller that ends with the call
+	Call        *code.Block  // block of the caller with the call at its end
 	Base        regfile.Size // rows below its window
 	Local       int          // first word of the frame's local memory
 	Depth       int          // number of callers
@@ -35,7 +35,7 @@ type Frame struct {
 // Top returns the end of the frame's registers.
 func (fr *Frame) Top() regfile.Size { return fr.Base.Add(fr.Func.Frame) }
 
-// SameCalls reports whether two frames have the same stack of calls, so that warp splits in them can become one.
+// SameCalls reports whether two frames have the same stack of calls, as needed for merging warp splits in them.
 func (fr *Frame) SameCalls(other *Frame) bool {
 	for fr != other {
 		if fr == nil || other == nil || fr.Func != other.Func || fr.Call != other.Call || fr.Local != other.Local {
@@ -46,13 +46,13 @@ func (fr *Frame) SameCalls(other *Frame) bool {
 	return true
 }
 
-// BranchGroup is the group of lanes that continue at the same block.
+// BranchGroup is a group of lanes for the same next block.
 type BranchGroup struct {
 	PC   int32
 	Mask uint64
 }
 
-// NoBlock is a pc that no block has.
+// NoBlock is a pc outside all blocks.
 const NoBlock = -1
 
 // ShowWindow moves the window of the register files to a frame.

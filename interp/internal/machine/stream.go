@@ -11,9 +11,9 @@ type EventStream struct {
 	Sinks        []Subscriber
 	Subscription probe.Subscription // union of the subscriptions of Sinks
 
-	Unions       []EventUnion // instruction events that any sink receives, by the set of sinks with a reduced event set
+	Unions       []EventUnion // instruction events received by any sink, by the set of sinks with a reduced event set
 	ReducedSinks uint64       // value of the warp's ReducedSinks when the present instruction began
-	Current      int          // index of the sink that receives the event
+	Current      int          // index of the event's receiver
 
 	Step          probe.Event // event of an instruction, before and after it
 	StepPlace     EventPlace
@@ -23,7 +23,7 @@ type EventStream struct {
 	Reads         []probe.Value
 	Writes        []probe.Value
 	Rows          []code.Row  // buffer for the rows of Step's operations
-	Event         probe.Event // every other event
+	Event         probe.Event // every further event
 	EventPlace    EventPlace  // place of Event
 	Groups        []probe.LaneGroup
 	PreviousSinks []Subscriber    // buffer for the sinks of the previous CTA
@@ -41,11 +41,11 @@ type Subscriber struct {
 	probe.Sink
 	Subscription probe.Subscription
 	Watcher      *ProbeState    // the probe
-	Selected     []probe.Events // events that it receives, by instruction; nil: all
-	Reduced      []probe.Events // reduced events by instruction, for warps that it has eased; nil: it eases none
+	Selected     []probe.Events // received events, by instruction; nil: all
+	Reduced      []probe.Events // reduced events by instruction, for warps eased by the sink; nil: it eases none
 }
 
-// EventUnion is the union of the instruction events of all sinks, for warps that ReducedSinks have eased.
+// EventUnion is the union of the instruction events of all sinks, for warps eased by ReducedSinks.
 type EventUnion struct {
 	ReducedSinks uint64
 	Selected     []probe.Events // events by instruction; nil: all
@@ -92,8 +92,8 @@ func (k *Kernel) SourceAt(pc int32) int32 {
 	}
 }
 
-// NextSource is SourceAt for a warp split that may be inside a block: uncounted PTX instructions of the block are still
-// to execute. At the beginning of a block uncounted is 0.
+// NextSource is SourceAt for a warp split possibly inside a block: uncounted PTX instructions of the block are still to
+// execute. At the beginning of a block uncounted is 0.
 func (k *Kernel) NextSource(pc, uncounted int32) int32 {
 	if uncounted == 0 {
 		return k.SourceAt(pc)
@@ -115,11 +115,11 @@ func (k *Kernel) UncountedSource(b *code.Block, pc, uncounted int32) int32 {
 	return first
 }
 
-// accessedSources is the set of instructions of one PTX instruction that access memory.
+// accessedSources is the set of memory accesses of one PTX instruction.
 type accessedSources struct {
-	Folded []*code.Instr // instructions that a launch executes before it begins
-	Run    []int32       // pcs of the instructions that execute in the kernel
-	Start  int32         // first pc in the block of this PTX instruction or a later one
+	Folded []*code.Instr // instructions executed before a launch begins
+	Run    []int32       // pcs of the instructions executed in the kernel
+	Start  int32         // first pc in the block of this or a later PTX instruction
 }
 
 // AccessKinds has the kinds of memory access of instructions without a code.Access: on surfaces and mbarriers.
@@ -129,7 +129,7 @@ var AccessKinds = map[code.Op]probe.AccessKind{
 	code.MbarrierTest: probe.AccessLoad, code.MbarrierParity: probe.AccessLoad, code.MbarrierLayout: probe.AccessLoad, code.MbarrierMany: probe.AccessAtomic,
 }
 
-// Accesses returns the instructions that access memory, by PTX instruction.
+// Accesses returns the memory accesses, by PTX instruction.
 func (k *Kernel) Accesses() []accessedSources {
 	if k.accessOf == nil {
 		k.accessOf = make([]accessedSources, len(k.Sources))
@@ -166,7 +166,7 @@ func (k *Kernel) Accesses() []accessedSources {
 // AccessPlace is the place of an access in the machine.
 type AccessPlace struct {
 	Warp  *Warp
-	Instr *code.Instr // the operation of the machine that accesses memory
+	Instr *code.Instr // the machine operation of the memory access
 
 	// The rest of the request: see mem.Access.
 	Tolerate probe.Tolerance

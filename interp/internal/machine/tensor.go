@@ -12,16 +12,16 @@ import (
 type TensorState struct {
 	Memory       *matrix.TensorMemory // nil before the first allocation
 	Blocks       []TensorBlock        // allocated blocks
-	FromPair     []TensorBlock        // blocks that only the other CTA of the pair has allocated here so far
+	FromPair     []TensorBlock        // blocks allocated here so far by the other CTA of the pair alone
 	Relinquished bool                 // the CTA has given up the right to allocate
-	Warps        []TensorWarp         // warps of 32 lanes, up to the last that has accessed tensor memory
+	Warps        []TensorWarp         // warps of 32 lanes, up to the last warp with an access to tensor memory
 }
 
-// TensorBlock is a range of columns that were allocated together.
+// TensorBlock is a range of columns with a common allocation.
 type TensorBlock struct {
 	Column, Columns int
 	Pair            bool // allocated by a pair of CTAs
-	Exclusive       bool // no other block may be allocated at the same time
+	Exclusive       bool // no second block may be allocated at the same time
 	Rank            int  // rank of the allocating CTA
 	DeallocatedHere bool // of a pair: this CTA has deallocated the block, the other CTA has not
 	Src             *code.Source

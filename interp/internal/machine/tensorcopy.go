@@ -13,5 +13,5 @@ type TensorCopy struct {
 	Space  ptx.Space
 	M      *tensormap.Map // the tensor map; nil before it is read
 	Reduce code.AtomicOp
-	With   *tensormap.Override // values that replace fields of the map; nil: none
+	With   *tensormap.Override // replacements of fields of the map; nil: none
 }

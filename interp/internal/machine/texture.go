@@ -25,13 +25,13 @@ type Objects struct {
 
 	mu    sync.Mutex
 	count uint64   // number of objects made
-	freed []uint64 // handles of freed objects that are still in Objects, oldest first
+	freed []uint64 // handles of freed objects still in Objects, oldest first
 }
 
-// MaxFreedObjects is the maximum number of freed objects that stay in the table.
+// MaxFreedObjects is the maximum number of freed objects in the table.
 const MaxFreedObjects = 1 << 10
 
-// Add stores an object and returns its handle, which no other object has had.
+// Add stores an object and returns its handle; handles are never used again.
 func (l *Objects) Add(obj *Object) (handle uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,7 +71,7 @@ func (l *Objects) WasFreed(handle uint64) bool {
 	return addr%handleSize == 0 && addr/handleSize < l.count
 }
 
-// Each calls visit for every object that is not freed.
+// Each calls visit for every live object.
 func (l *Objects) Each(visit func(handle uint64, obj *Object)) {
 	l.Objects.Range(func(handle, o any) bool {
 		if obj := o.(*Object); !obj.Freed.Load() {

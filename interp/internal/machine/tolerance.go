@@ -14,7 +14,7 @@ type ToleratedFault struct {
 	Order int // linear index of the CTA
 }
 
-// toleratedFaults is a list of tolerated faults in order of occurrence, at most one for each instruction and kind.
+// toleratedFaults is a list of tolerated faults in order of occurrence, without repetitions of an instruction and kind.
 type toleratedFaults []ToleratedFault
 
 // Compare orders tolerated faults by their place in the source, for reports.

@@ -11,28 +11,27 @@ import (
 	"gemu/regfile"
 )
 
-// KernelFrame is the number of words at the bottom of a thread's local memory
-// that stay unused, so that no variable has address 0. The kernel's frame begins
-// there, or at the next address with its alignment.
+// KernelFrame is the number of unused words at the bottom of a thread's local memory: no variable may have address 0.
+// The kernel's frame begins there, or at the next address with its alignment.
 const KernelFrame = code.FrameAlign
 
-// Warp is up to 64 threads that execute together.
+// Warp is up to 64 threads executing together.
 type Warp struct {
 	WarpSplit              // the running split; without lanes if none runs
 	ReconvergeAt     int32 // reconvergence point of the running split, as a block's pc; NoBlock: none
-	NotifyEveryBlock bool  // the policy is notified of every block while other warp splits wait
-	WaitAtExit       bool  // lanes at the kernel's end wait for the other lanes
+	NotifyEveryBlock bool  // the policy is notified of every block while warp splits wait
+	WaitAtExit       bool  // lanes at the kernel's end wait for the remaining lanes
 	WarpProgress
 	CTA         *CTA
 	Files       []regfile.File // one per 32 lanes
 	Reconverger Reconverger
 	Exportable  bool // machine code may hold the warp splits: the policy is the reconvergence stack
 
-	WaitingSplits []WarpSplit    // warp splits other than the running one
+	WaitingSplits []WarpSplit    // all warp splits except the running split
 	SliceLeft     int            // instructions left of the running split's time slice, if time-sliced
 	FreeWaits     []*SplitWait   // free list
 	BranchGroups  [2]BranchGroup // groups of the present branch
-	BlockedInstr  *code.Instr    // with ErrAbsentLanes or ErrNoTensorMemory: the instruction that waits for lanes or for tensor memory
+	BlockedInstr  *code.Instr    // with ErrAbsentLanes or ErrNoTensorMemory: the instruction waiting for lanes or for tensor memory
 
 	Latest []LatestInstr // last steps of the lanes, the running lanes at the end; only in a launch that may pause
 
@@ -60,37 +59,37 @@ type WarpProgress struct {
 	Budget          int    // instructions left of the warp's budget
 	ReducedSinks    uint64 // sinks with a reduced event set for this warp: bit i for sink i of the CTA
 	Err             error  // trap, unsupported feature, ErrAbsentLanes or ErrNoTensorMemory
-	Live            uint64 // lanes that have not ended and do not wait at the kernel's end
-	AtExit          uint64 // lanes that wait at the kernel's end, with nothing left to execute
-	NumWaiting      int    // number of warp splits that wait
+	Live            uint64 // lanes before the kernel's end: they have not ended and do not wait there
+	AtExit          uint64 // lanes waiting at the kernel's end, with nothing left to execute
+	NumWaiting      int    // number of waiting warp splits
 	AwaitedMbarrier uint64 // 1 + address in .shared space of the mbarrier whose phase the warp last tested as incomplete; 0: none
 	ClusterArrival  int    // 1 + completions of the cluster's barrier when the warp arrived there; 0: no wait
 	Count           Counts
 
 	// For a run in which a backend handles divergence and reconvergence itself.
 	CountedUpTo    int64 // value of Count.WarpInstructions up to which the lanes are counted
-	UnchargedExits int64 // exits of lanes by a branch that are not charged to a budget
+	UnchargedExits int64 // exits of lanes by a branch not charged to a budget
 }
 
 type warpState uint8
 
 const (
 	ReadyToRun warpState = iota
-	AtBarrier            // waits for other warps
+	AtBarrier            // waits for further warps
 	AtOrdered            // before a globally ordered instruction, until the ordered half of a round
-	AtGroup              // before a wait for instructions that its warpgroup has yet to issue, or an allocation that waits for tensor memory
+	AtGroup              // before a wait for instructions not yet issued by its warpgroup, or for tensor memory
 	HasEnded
 )
 
 // Counts are the counts of a launch, kept per warp and then summed.
 type Counts struct {
 	WarpInstructions   int64 // instructions issued to warps
-	ThreadInstructions int64 // instructions executed by threads: not those skipped by a false guard, but every branch, return and exit met
+	ThreadInstructions int64 // executed by threads: no skipped instructions, but every branch, return and exit met
 	LaneSlots          int64 // active lanes, summed over WarpInstructions
 	Branches           int64 // executed by warps
 	DivergentBranches  int64 // branches that split a warp
 	Splits             int64 // warp splits made by divergence
-	Reconvergences     int64 // warp splits that have reconverged with another
+	Reconvergences     int64 // reconverged warp splits
 
 	Engine EngineCounts // of compact execution, in check mode
 }

@@ -8,7 +8,7 @@ import (
 	"gemu/regfile"
 )
 
-// MembersPresent checks the membermask of a .sync instruction: each lane that executes it must be in its membermask. It
+// MembersPresent checks the membermask of a .sync instruction: each executing lane must be in its membermask. It
 // reports whether all lanes of the membermask execute it. If not, the lanes wait for the missing lanes, or trap if the
 // policy does not allow a wait.
 func (w *Warp) MembersPresent(instr *code.Instr, member *regfile.Row32, m uint32) bool {
@@ -44,7 +44,7 @@ func (w *Warp) IsMember(src *code.Source, lane int, mask uint32) bool {
 	return true
 }
 
-// MissingMembersTrap stops the warp with a trap: lanes of m wait for lanes that cannot come.
+// MissingMembersTrap stops the warp with a trap: lanes of m wait in vain for absent lanes.
 func (w *Warp) MissingMembersTrap(src *code.Source, m, absent, mask uint32) *probe.Trap {
 	t := w.Fail(src, uint64(m), probe.ErrDeadlock, "%v: %s waits for lanes %s, which its membermask %#x names and which are elsewhere", probe.ErrDeadlock, src.Text, probe.LaneList(uint64(absent)), mask)
 	t.Notes = append(t.Notes, w.Whereabouts(uint64(absent))...)

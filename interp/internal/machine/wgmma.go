@@ -8,7 +8,7 @@ import (
 // Warpgroup is the wgmma state of four warps.
 type Warpgroup struct {
 	FirstNumber int           // number of the first instruction in Pending
-	Pending     []*GroupInstr // instructions that not all four warps have executed
+	Pending     []*GroupInstr // instructions executed by fewer than four warps
 	Warps       [matrix.Warps]WarpgroupWarp
 }
 
@@ -31,7 +31,7 @@ type GroupInstr struct {
 type PendingProduct struct {
 	*GroupInstr
 	Side       int32 // index of its instruction in Tables.Fragments
-	Group      int   // number of groups that its warp had committed before
+	Group      int   // number of groups committed by its warp before
 	Accumulate bool
 	Stored     []uint8  // columns of a sparse A
 	Rows       []uint32 // rows of A, if A is in shared memory and has been read

@@ -10,7 +10,7 @@ import (
 )
 
 // ExecuteSpan executes the instructions of a block from pc from up to, but not including, pc to. The portable functions
-// execute each instruction that the backend refuses. It stops when w.Err is set.
+// execute each instruction refused by the backend. It stops when w.Err is set.
 func ExecuteSpan(w *machine.Warp, from, to int32) {
 	for {
 		if from = w.CTA.Grid.Backend.Span(w, from, to); from >= to || w.Err != nil {
@@ -96,7 +96,7 @@ func StopReason(w *machine.Warp, b *code.Block) machine.Reason {
 	return machine.NoReason
 }
 
-// chargeBlock counts the PTX instructions that the running warp split has still to execute in a block, and returns their lowered
+// chargeBlock counts the PTX instructions still to execute by the running warp split in a block, and returns their lowered
 // instructions without the block's end. It counts before they execute: the clock includes them.
 func chargeBlock(w *machine.Warp, b *code.Block) []code.Instr {
 	n, instrs := int32(b.Sources.Len()), b.Body

@@ -1,9 +1,9 @@
 package warp
 
 // This file executes the barriers of a CTA (manual 9.7.13.1). A warp arrives at a barrier as a whole, when all its live
-// lanes wait there: with .aligned, and for bar, at one instruction; without .aligned, perhaps at several. Lanes that
-// have arrived wait, and the other lanes run on; without .aligned they may run past their reconvergence point.
-// bar.warp.sync waits for lanes of the warp in the same way (9.7.13.2).
+// lanes wait there: with .aligned, and for bar, at one instruction; without .aligned, perhaps at several. Arrived lanes
+// wait, and the remaining lanes run on; without .aligned they may run past their reconvergence point. bar.warp.sync
+// waits for lanes of the warp in the same way (9.7.13.2).
 
 import (
 	"fmt"
@@ -70,7 +70,7 @@ func ExecuteBarrier(w *machine.Warp, b *code.Block) {
 	arriveLanes(w, b, m, machine.SplitWait{Src: in, Instr: end, Op: op, ID: int(id), Expected: want})
 }
 
-// arriveLanes lets lanes wait at the barrier that ends a block.
+// arriveLanes lets lanes wait at the barrier at a block's end.
 func arriveLanes(w *machine.Warp, b *code.Block, lanes uint64, request machine.SplitWait) {
 	if w.Check != nil {
 		request.Reference = w.Check.End(b)
@@ -85,7 +85,7 @@ func arriveLanes(w *machine.Warp, b *code.Block, lanes uint64, request machine.S
 	continueAt(w, b.Next)
 }
 
-// arriveAtBarrier arrives with a warp all of whose live lanes are at a barrier.
+// arriveAtBarrier arrives with a warp whose live lanes are all at a barrier.
 func arriveAtBarrier(w *machine.Warp, id int) {
 	w.CTA.ImportAll()
 	if id == machine.ClusterBarrier {
@@ -95,7 +95,7 @@ func arriveAtBarrier(w *machine.Warp, id int) {
 	arriveWarp(w, &w.CTA.Barriers[id])
 }
 
-// leaveWaitingSplit makes lanes of the running warp split a waiting one, before block pc.
+// leaveWaitingSplit makes lanes of the running warp split a waiting split, before block pc.
 func leaveWaitingSplit(w *machine.Warp, lanes uint64, pc int32, request machine.SplitWait) {
 	c := splitOff(w, lanes)
 	c.PC, c.Wait = pc, newWait(w, request)
@@ -179,7 +179,7 @@ func warpBarrier(w *machine.Warp, b *code.Block) {
 	continueAt(w, b.Next)
 }
 
-// checkAlignedBarrier is called when all warp splits of a warp wait. If they wait at one barrier, the warp arrives
+// checkAlignedBarrier is called when all warp splits of a warp wait. If they wait at the same barrier, the warp arrives
 // there.
 func checkAlignedBarrier(w *machine.Warp) {
 	w.State = machine.AtBarrier
@@ -207,7 +207,7 @@ func checkAlignedBarrier(w *machine.Warp) {
 	arriveAtBarrier(w, first.ID)
 }
 
-// lanesAtSource returns the lanes that wait at an instruction.
+// lanesAtSource returns the lanes waiting at an instruction.
 func lanesAtSource(w *machine.Warp, src *code.Source) uint64 {
 	m := uint64(0)
 	for i := range w.WaitingSplits {
@@ -218,7 +218,7 @@ func lanesAtSource(w *machine.Warp, src *code.Source) uint64 {
 	return m
 }
 
-// arriveWarp adds the warp, all of whose lanes are at the barrier, to the warps that have arrived.
+// arriveWarp adds the warp, whose lanes must all be at the barrier, to the arrived warps.
 func arriveWarp(w *machine.Warp, bar *machine.CTABarrier) {
 	c := w.CTA
 	c.BarrierUsed = true
@@ -291,7 +291,7 @@ func completeBarrier(c *machine.CTA, bar *machine.CTABarrier) {
 		return
 	}
 	waiting := bar.Waiting
-	bar.Arrived, bar.Waiting, bar.WaitingBuffer = 0, bar.WaitingBuffer[:0], nil // those that go on may come to it again at once
+	bar.Arrived, bar.Waiting, bar.WaitingBuffer = 0, bar.WaitingBuffer[:0], nil // the released warps may come to it again at once
 	bar.Completed++
 	for _, w := range waiting {
 		for i := range w.WaitingSplits {
@@ -349,7 +349,7 @@ func setReduction(w *machine.Warp, instr *code.Instr, op *code.BarrierOp, bar *m
 	}
 }
 
-// ReleaseBarrier completes barriers that waited for warps that have ended since.
+// ReleaseBarrier completes barriers whose missing warps have ended since.
 func ReleaseBarrier(c *machine.CTA) {
 	for i := range c.Barriers {
 		if bar := &c.Barriers[i]; bar.Arrived > 0 && bar.Expected == 0 {
@@ -358,7 +358,7 @@ func ReleaseBarrier(c *machine.CTA) {
 	}
 }
 
-// DeadlockTrap returns the trap of a CTA that cannot continue, with the places at which its warps wait.
+// DeadlockTrap returns the trap of a stuck CTA, with the places where its warps wait.
 func DeadlockTrap(c *machine.CTA) *probe.Trap {
 	var first *machine.WarpSplit
 	var trapWarp *machine.Warp

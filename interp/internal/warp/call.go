@@ -48,7 +48,7 @@ func executeCall(w *machine.Warp, b *code.Block) {
 	enterFunction(w, b, target, m)
 }
 
-// calleeOf returns the function that a lane calls; for a call through a pointer also the address, and -1 if no function
+// calleeOf returns the function called by a lane; for a call through a pointer also the address, and -1 if no function
 // is there.
 func calleeOf(w *machine.Warp, end *code.Instr, lane int) (addr uint64, fn int32) {
 	if fn = w.CTA.Code.Calls[end.Side].Target; fn >= 0 {
@@ -58,7 +58,7 @@ func calleeOf(w *machine.Warp, end *code.Instr, lane int) (addr uint64, fn int32
 	return addr, w.CTA.Code.FunctionAt(addr)
 }
 
-// callTarget is the target of one lane's call: the function, and the word of local memory where its frame may begin.
+// callTarget is the target of a lane's call: the function, and the word of local memory where its frame may begin.
 type callTarget struct {
 	fn   int32
 	from int
@@ -78,7 +78,7 @@ func callTargetOf(w *machine.Warp, end *code.Instr, lane int) callTarget {
 }
 
 // callGroups groups the lanes of a call by target. It returns nil if all lanes have the same target, and if a lane must
-// not make the call, so that no lane leaves.
+// not make the call; then no lane leaves.
 func callGroups(w *machine.Warp, b *code.Block) (groups []machine.BranchGroup) {
 	end := w.CTA.Code.End(b)
 	m := w.GuardedLanes(end.Guard)
@@ -108,7 +108,7 @@ func callGroups(w *machine.Warp, b *code.Block) (groups []machine.BranchGroup) {
 	return groups
 }
 
-// callSeparately lets each group of lanes make a call alone; they reconverge after it. Lanes that the guard disables go
+// callSeparately lets each group of lanes make a call alone; they reconverge after it. Lanes disabled by the guard go
 // with the first group.
 func callSeparately(w *machine.Warp, b *code.Block) {
 	groups := callGroups(w, b)
@@ -134,8 +134,8 @@ func savePlaces(w *machine.Warp, places []code.ParamPlace, m uint64) (rows [2][]
 	return rows
 }
 
-// enterFunction starts a function for the lanes of m. Lanes at other places may have a window and a local frame in the
-// same rows: only the columns of m change.
+// enterFunction starts a function for the lanes of m. Lanes elsewhere may have a window and a local frame in the same
+// rows: only the columns of m change.
 func enterFunction(w *machine.Warp, b *code.Block, target *code.Func, m uint64) {
 	fr := newFrame(w, b, target, w.FrameAbove(bits.TrailingZeros64(m), target)) // it begins there for all of m
 	// On the thread's stack a frame takes its local memory and its registers, which a real machine would save there. The
@@ -188,7 +188,7 @@ func cleanLocal(w *machine.Warp, h int, fr *machine.Frame, m uint32) {
 	if m == uint32(w.Live>>(32*h)) {
 		clear(local)
 	} else {
-		for i := range local { // where others may have taken memory for themselves
+		for i := range local { // where further lanes may have taken memory meanwhile
 			mem.FillRow(&local[i], 0, m)
 		}
 	}
@@ -206,8 +206,8 @@ func cleanShadow(w *machine.Warp, h int, fr *machine.Frame, m uint32) {
 	}
 }
 
-// cleanWindow prepares the window of a function for the lanes of m of half h: it clears rows that may be read before
-// they are written, and drops compact copies. Lanes of other have registers in the same rows.
+// cleanWindow prepares the window of a function for the lanes of m of half h: it clears rows with a possible read before
+// the first write, and drops compact copies. Lanes of other have registers in the same rows.
 func cleanWindow(w *machine.Warp, h int, fn *code.Func, m, other uint32) {
 	f := &w.Files[h]
 	if other == 0 {
@@ -239,7 +239,7 @@ func cleanWindow(w *machine.Warp, h int, fn *code.Func, m, other uint32) {
 	}
 }
 
-// lanesAbove returns the lanes of other warp splits that have registers in rows from base on. top returns the end of a
+// lanesAbove returns the lanes of waiting warp splits with registers in rows from base on. top returns the end of a
 // frame's rows.
 func lanesAbove(w *machine.Warp, base regfile.Size, top func(fr *machine.Frame) regfile.Size) (m uint64) {
 	reaches := func(fr *machine.Frame) bool {
@@ -260,7 +260,7 @@ func lanesAbove(w *machine.Warp, base regfile.Size, top func(fr *machine.Frame) 
 	return m
 }
 
-// ZeroFrame clears the rows of a function that may be read before they are written.
+// ZeroFrame clears the rows of a function with a possible read before the first write.
 func ZeroFrame(fn *code.Func, f *regfile.File) {
 	for _, r := range fn.Zero {
 		switch r.Slot {

@@ -6,13 +6,13 @@ import (
 	"gemu/probe"
 )
 
-// arriveAtClusterBarrier executes the barrier.cluster that all lanes of the warp are at.
+// arriveAtClusterBarrier executes the barrier.cluster of all lanes of the warp.
 func arriveAtClusterBarrier(w *machine.Warp) {
 	cl, arrives := w.CTA.Cluster, w.WaitingSplits[0].Wait.Op.Kind == code.BarClusterArrive
 	for i := range w.WaitingSplits {
 		b := w.WaitingSplits[i].Wait
 		if arrives != (b.Op.Kind == code.BarClusterArrive) {
-			return // some lanes arrive, others wait: none goes on
+			return // a part of the lanes arrives, a part waits: none continues
 		}
 		b.Generation = cl.Completed
 	}
@@ -38,7 +38,7 @@ func arriveAtClusterBarrier(w *machine.Warp) {
 	}
 }
 
-// passClusterBarrier lets a warp go on all of whose warp splits wait.
+// passClusterBarrier lets a warp continue whose warp splits all wait.
 func passClusterBarrier(w *machine.Warp) {
 	for i := range w.WaitingSplits {
 		wakeSplit(w, &w.WaitingSplits[i])
@@ -48,7 +48,7 @@ func passClusterBarrier(w *machine.Warp) {
 	scheduleSplit(w)
 }
 
-// completeClusterBarrier completes the barrier if no warp is missing, and lets go on those that wait there.
+// completeClusterBarrier completes the barrier if no warp is missing, and releases the warps waiting there.
 func completeClusterBarrier(cl *machine.Cluster) {
 	if cl.Missing > 0 || cl.Live == 0 {
 		return
@@ -75,7 +75,7 @@ func IsAtClusterBarrier(w *machine.Warp) bool {
 	return b.Op != nil && b.ID == machine.ClusterBarrier && b.Arrived
 }
 
-// LeaveCluster takes a warp that has ended off those that the barrier waits for.
+// LeaveCluster removes an ended warp from the missing warps of the barrier.
 func LeaveCluster(cl *machine.Cluster, w *machine.Warp) {
 	cl.Live--
 	if w.ClusterArrival != 1+cl.Completed {

@@ -1,8 +1,8 @@
 package warp
 
-// This file executes collective instructions of lanes that have diverged. An instruction with .sync waits for the lanes
-// of its membermask: lanes that arrive first wait, and with the last lane all execute it together, each at its own
-// place. They must execute the same instruction, with the same modifiers and membermask.
+// This file executes collective instructions of diverged lanes. An instruction with .sync waits for the lanes of its
+// membermask: early lanes wait, and with the last lane all execute it together, each at its own place. They must
+// execute the same instruction, with the same modifiers and membermask.
 
 import (
 	"math/bits"
@@ -15,8 +15,8 @@ import (
 	"gemu/regfile"
 )
 
-// waitForLanes divides the running warp split, whose instruction needs lanes that are elsewhere: the members of the
-// mask wait, the other lanes continue.
+// waitForLanes divides the running warp split, whose instruction needs absent lanes: the members of the mask wait, the
+// remaining lanes continue.
 func waitForLanes(w *machine.Warp) {
 	instr := w.BlockedInstr
 	f := &w.Files[0]
@@ -53,7 +53,7 @@ func returnToInstr(w *machine.Warp, b *code.Block, instr *code.Instr) {
 	event.EmitLanes(w, probe.OnUndo, w.SourceOf(instr), w.Mask)
 }
 
-// executingLanes returns the lanes of a warp of 32 that execute an instruction.
+// executingLanes returns the executing lanes of an instruction in a warp of 32.
 func executingLanes(w *machine.Warp, instr *code.Instr) uint32 {
 	if instr.Guard == 0 {
 		return uint32(w.Mask)
@@ -66,7 +66,7 @@ func membermaskRow(instr *code.Instr) int32 {
 	return instr.Sources()[instr.Op.Signature().Member-1]
 }
 
-// waitingLanes returns the lanes that wait for the same instruction as b.
+// waitingLanes returns the lanes waiting for the same instruction as b.
 func waitingLanes(w *machine.Warp, b *machine.SplitWait) uint32 {
 	m := uint32(0)
 	for i := range w.WaitingSplits {
@@ -77,7 +77,7 @@ func waitingLanes(w *machine.Warp, b *machine.SplitWait) uint32 {
 	return m
 }
 
-// executeCollectives executes each collective instruction all of whose lanes have arrived.
+// executeCollectives executes each collective instruction whose lanes have all arrived.
 func executeCollectives(w *machine.Warp) {
 	for i := 0; i < len(w.WaitingSplits) && w.Err == nil; i++ {
 		b := w.WaitingSplits[i].Wait
@@ -168,8 +168,7 @@ func executeTogether(w *machine.Warp, b *machine.SplitWait, m uint32) {
 	w.WarpSplit = running
 }
 
-// copyCollectiveResults copies results of an instruction that lanes executed together in file f to the running warp
-// split.
+// copyCollectiveResults copies results of a collective execution in file f to the running warp split.
 func copyCollectiveResults(w *machine.Warp, instr *code.Instr, f *regfile.File) {
 	m := uint32(w.Mask)
 	event.ObserveInstr(w, w.SourceOf(instr), w.Mask, func() {

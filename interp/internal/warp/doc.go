@@ -6,7 +6,7 @@
 //	          │ barrier, call, exit  → executeEnd
 //	          └ budget used          → the next warp of the CTA
 //
-// A reconvergence policy is a Reconverger with a file of its own: stack, auto, its, pc2, frontier. Read warp.go (the run loop),
-// backend.go (blocks), split.go (warp splits), reconverge.go and reconvergence.go (reconvergence points), then barrier.go, call.go and
-// collective.go (instructions that several warp splits execute together).
+// A reconvergence policy is a Reconverger with a file of its own: stack, auto, its, pc2, frontier. Read warp.go (the run
+// loop), backend.go (blocks), split.go (warp splits), reconverge.go and reconvergence.go (reconvergence points), then
+// barrier.go, call.go and collective.go (instructions executed by several warp splits together).
 package warp

@@ -2,7 +2,7 @@ package warp
 
 // This file is the policy frontier: thread frontiers (Diamos et al., "SIMD re-convergence at thread frontiers", MICRO
 // 2011). Blocks are numbered in reverse postorder of the control flow, and the warp split at the lowest number runs:
-// the other warp splits are at blocks that its lanes may still reach.
+// the waiting warp splits are at blocks still reachable by its lanes.
 
 import (
 	"gemu/interp/internal/machine"

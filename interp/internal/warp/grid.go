@@ -8,17 +8,17 @@ import (
 	"gemu/probe"
 )
 
-// MaxStuckWarps is how many warps a message names.
+// MaxStuckWarps is the maximum number of warps in a message.
 const MaxStuckWarps = 8
 
-// StuckWarps is where warps are that do not get on, for a message.
+// StuckWarps is the list of places of warps without progress, for a message.
 type StuckWarps struct {
 	count int
 	Notes []string
 }
 
-// Add notes where the lanes of a warp are, which will not run any more. It then has one of
-// its warp splits running, though they all wait.
+// Add notes the place of a warp's lanes, which will not run any more. It then makes a waiting warp
+// split the running split, though all of them wait.
 func (s *StuckWarps) Add(w *machine.Warp) {
 	if w.Mask == 0 {
 		ResumeSplit(w, takeSplit(w, len(w.WaitingSplits)-1))

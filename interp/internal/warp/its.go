@@ -1,9 +1,9 @@
 package warp
 
 // This file is the policy its, after the independent thread scheduling of GPUs since Volta: each lane has a program
-// counter of its own. Lanes that diverge run in time slices and reconverge at convergence barriers, the immediate
+// counter of its own. Diverged lanes run in time slices and reconverge at convergence barriers, the immediate
 // post-dominators of the branches. So lanes of a warp can wait for each other, also across a convergence barrier: if
-// the running lanes only spin, lanes that wait for them there continue alone.
+// the running lanes only spin, lanes waiting for them there continue alone.
 
 import (
 	"gemu/interp/internal/machine"
@@ -20,7 +20,7 @@ func (s *its) Expire(w *machine.Warp) {
 	}
 }
 
-// Next resumes the warp split that has waited longest.
+// Next resumes the warp split with the longest wait.
 func (s *its) Next(w *machine.Warp) bool {
 	for i := range w.WaitingSplits {
 		if w.WaitingSplits[i].Wait == nil {

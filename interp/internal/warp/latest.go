@@ -1,13 +1,13 @@
 package warp
 
-// This file records, for launches that may pause, the history that a debugger asks for: the last instruction that each
-// lane began, and the blocks that were begun.
+// This file records, for launches that may pause, the history for a debugger: the last instruction begun by each lane,
+// and the begun blocks.
 
 import (
 	"gemu/interp/internal/machine"
 )
 
-// NoteBegun counts instructions that the running warp split has begun, in launches with one order of events.
+// NoteBegun counts instructions begun by the running warp split, in launches with one order of events.
 func NoteBegun(w *machine.Warp, n int64) {
 	g := w.CTA.Grid
 	if !g.InOrder || n == 0 {
@@ -30,13 +30,13 @@ func NoteBegun(w *machine.Warp, n int64) {
 	w.Latest = append(kept, machine.LatestInstr{Lanes: w.Mask, Step: g.Steps - 1})
 }
 
-// LatestInGrid returns the last instruction that a lane began; false if its CTA is not in flight.
+// LatestInGrid returns the last instruction begun by a lane; false if its CTA is not in flight.
 func LatestInGrid(g *machine.Grid, cta, warp, lane int) (machine.Latest, bool) {
 	return machine.FindLatest(g.Flights, cta, warp, lane)
 }
 
-// InFlight calls do with the index of each CTA that was in flight at some moment from one state to a later one,
-// nil being the launch's end, until it gives false. Some may not have begun yet.
+// InFlight calls do with the index of each CTA in flight at some moment between a state and a later state (nil is the
+// launch's end), until do returns false. Some may not have begun yet.
 func InFlight(g *machine.Grid, from, to *machine.State, visit func(cta int) bool) {
 	begin, end := from.Next, g.NumCTAs
 	if to != nil {
@@ -55,7 +55,7 @@ func InFlight(g *machine.Grid, from, to *machine.State, visit func(cta int) bool
 }
 
 // VisitedBlocks appends the instructions, by Event.Index, that may have begun since the last call: all instructions of
-// the blocks in which one has begun.
+// the begun blocks.
 func VisitedBlocks(g *machine.Grid, list []bool) {
 	for i, v := range g.Visited {
 		if v {

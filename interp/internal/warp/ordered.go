@@ -1,8 +1,7 @@
 package warp
 
-// This file has policies without reconvergence points. Of the warp splits that can run, the first in an order of places
-// runs, and warp splits that come to the same place in the same calls merge. The order brings them there at the same
-// time.
+// This file has policies without reconvergence points. Of the ready warp splits, the first in an order of places runs. Warp
+// splits at the same place in the same calls merge. The order brings them there at the same time.
 
 import (
 	"gemu/interp/internal/code"
@@ -63,7 +62,7 @@ func (o ordered) Expire(w *machine.Warp) {}
 
 func (o ordered) ReleaseEarly(w *machine.Warp) bool { return false }
 
-// add adds c to the waiting warp splits, or merges it with one of them.
+// add adds c to the waiting warp splits, or merges it with a waiting split.
 func (o ordered) add(w *machine.Warp, c machine.WarpSplit) {
 	if i := findMergeable(w, &c); i >= 0 {
 		w.WaitingSplits[i].Mask |= c.Mask
@@ -98,15 +97,15 @@ func runsBefore(w *machine.Warp, a, b *machine.WarpSplit, o splitOrder) bool {
 	return o.before(w, a, b)
 }
 
-// SplitPlace is a warp split that can run next, as the order of NewOrdered compares it.
+// SplitPlace is a warp split ready to run next, as compared by the order of NewOrdered.
 type SplitPlace struct {
 	Block int    // index of the basic block at which it is; blocks are numbered in the order of their addresses
 	Order int    // position of the block in the reverse postorder of the control flow of its function
 	Lanes uint64 // its lanes: bit i is lane i
 }
 
-// NewOrdered makes a reconvergence policy of an order. Of the warp splits that can run, in the deepest calls, the first one runs;
-// warp splits reconverge where they come to the same block.
+// NewOrdered makes a reconvergence policy of an order. Of the ready warp splits in the deepest calls, the first runs; warp
+// splits reconverge where they come to the same block.
 func NewOrdered(name, doc string, before func(a, b SplitPlace) bool) *machine.Policy {
 	return &machine.Policy{
 		Name: name, Doc: doc,

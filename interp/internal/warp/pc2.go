@@ -1,10 +1,10 @@
 package warp
 
-// This file is the policy pc2: the two-stack scheme ordered by program counter of
-// FG-SIMT (Kim et al., ISCA 2013, section 2, after Lee et al., ISCA 2011). The warp split at
-// the lowest address runs. What a branch sends backwards is for the next time round: it
-// waits on a list of its own until nothing is left of this time, and then the lists
-// change places. So lanes that go round a loop wait for those that are still on the way.
+// This file is the policy pc2: the two-stack scheme ordered by program counter of FG-SIMT (Kim et
+// al., ISCA 2013, section 2, after Lee et al., ISCA 2011). The warp split at the lowest address
+// runs. Lanes of a backward branch belong to the next iteration: they wait on a list of their own
+// until the present iteration has no lanes left, and then the lists change places. Therefore lanes
+// at the end of an iteration wait for the lanes still inside it.
 
 import (
 	"gemu/interp/internal/machine"

@@ -5,7 +5,7 @@ import (
 	"gemu/interp/internal/machine"
 )
 
-// Portable is the backend that has all instructions, on every host.
+// Portable is the backend with all instructions, on every host.
 var Portable machine.Backend = new(PortableBackend)
 
 type PortableBackend struct{}

@@ -37,7 +37,7 @@ var Reconvergers = withAlternatives([]*machine.Policy{
 	},
 })
 
-// withAlternatives stores in each policy the names of the policies under which lanes of a warp can wait for each other.
+// withAlternatives stores in each policy the names of the policies where LetsLanesWait is true.
 func withAlternatives(policies []*machine.Policy) []*machine.Policy {
 	var names []string
 	for _, policy := range policies {

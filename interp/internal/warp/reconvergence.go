@@ -1,8 +1,8 @@
 package warp
 
 // This file keeps the reconvergence points of a warp. Where a branch diverges, its lanes reconverge at the branch's
-// immediate post-dominator: lanes that arrive wait there, and when the last has arrived all continue as one warp split.
-// Reconvergence points nest as branches do.
+// immediate post-dominator: arrived lanes wait there, and when the last lane has arrived all continue as one warp
+// split. Reconvergence points nest as branches do.
 
 import (
 	"cmp"
@@ -16,7 +16,8 @@ type Reconvergences struct {
 	Free []*machine.Reconvergence // for use again
 }
 
-// open makes a reconvergence point for the lanes of the running warp split, unless they have one at this block already.
+// open makes a reconvergence point for the lanes of the running warp split, unless they have a reconvergence at this
+// block already.
 func (t *Reconvergences) open(w *machine.Warp, pc int32) *machine.Reconvergence {
 	outer := w.Reconvergence
 	if outer != nil && outer.PC == pc && outer.Frame == w.Frame {
@@ -30,7 +31,7 @@ func (t *Reconvergences) open(w *machine.Warp, pc int32) *machine.Reconvergence 
 	return j
 }
 
-// arriveAtReconvergence adds lanes to the lanes that wait.
+// arriveAtReconvergence adds lanes to the waiting lanes.
 func arriveAtReconvergence(j *machine.Reconvergence, lanes uint64) {
 	j.Arrived |= lanes
 	j.Arrivals++
@@ -47,8 +48,8 @@ func (t *Reconvergences) NewReconvergence() *machine.Reconvergence {
 	return j
 }
 
-// Split makes the first group that does not wait at the reconvergence point the running warp split. The other groups
-// follow in reverse order. With time slices, groups that leave a spin-wait loop come first: other lanes may wait for
+// Split makes the first group outside the reconvergence point the running warp split. The remaining groups follow in
+// reverse order. With time slices, groups on the way out of a spin-wait loop come first: further lanes may wait for
 // them.
 func (t *Reconvergences) Split(w *machine.Warp, groups []machine.BranchGroup, pc int32) {
 	j, open := w.Reconvergence, w.TimeSliced && w.CTA.ReleasedBlocks[pc]
@@ -113,7 +114,7 @@ func (t *Reconvergences) pass(w *machine.Warp, j *machine.Reconvergence) {
 	j.Lanes &^= w.Mask
 	c := w.WarpSplit
 	c.Reconvergence = j.Outer
-	if j.Lanes == j.Arrived { // those that wait have waited for it
+	if j.Lanes == j.Arrived { // the waiting lanes have waited for it
 		w.WaitingSplits = append(w.WaitingSplits, machine.WarpSplit{PC: j.PC, Mask: j.Lanes, Frame: j.Frame, Reconvergence: j.Outer})
 		t.Free = append(t.Free, j)
 	}
@@ -144,7 +145,7 @@ func (t *Reconvergences) complete(w *machine.Warp, j *machine.Reconvergence) boo
 	return false
 }
 
-// End removes lanes that have ended from the reconvergence points at which they were expected.
+// End removes ended lanes from the reconvergence points where they were expected.
 func (t *Reconvergences) End(w *machine.Warp, lanes uint64) {
 	for j := w.Reconvergence; j != nil; j = j.Outer {
 		j.Lanes &^= lanes
@@ -154,9 +155,9 @@ func (t *Reconvergences) End(w *machine.Warp, lanes uint64) {
 	}
 }
 
-// ReleaseEarly lets the lanes that wait at the innermost reconvergence point continue alone, as the running warp split.
-// They arrive at the next reconvergence point before the others. Lanes that wait at the kernel's end stay there: no
-// other lanes wait for them.
+// ReleaseEarly lets the lanes waiting at the innermost reconvergence point continue alone, as the running warp split.
+// They arrive at the next reconvergence point before the missing lanes. Lanes waiting at the kernel's end stay there:
+// no lanes wait for them.
 func (t *Reconvergences) ReleaseEarly(w *machine.Warp) bool {
 	var inner *machine.Reconvergence
 	for i := len(w.WaitingSplits) - 1; i >= 0; i-- {

@@ -1,8 +1,8 @@
 package warp
 
-// This file has the operations on warp splits: lanes of a warp that execute together. A warp begins as one warp split.
-// Where its lanes diverge it becomes several, and one runs at a time. A Reconverger decides which runs, and where lanes
-// reconverge.
+// This file has the operations on warp splits: lanes of a warp executing together. A warp begins as one warp split.
+// Where its lanes diverge it becomes several, of which a single split runs at a time. A Reconverger decides which runs,
+// and where lanes reconverge.
 
 import (
 	"hash/maphash"
@@ -14,7 +14,7 @@ import (
 	"gemu/regfile"
 )
 
-// newFrame makes the frame of a function that the frame w.Frame calls.
+// newFrame makes the frame of a function called from frame w.Frame.
 func newFrame(w *machine.Warp, b *code.Block, target *code.Func, local int) *machine.Frame {
 	fr := w.Frame
 	if c := fr.LastCallee; c != nil && c.Call == b && c.Func == target && c.Local == local {
@@ -57,7 +57,7 @@ func splitOff(w *machine.Warp, lanes uint64) machine.WarpSplit {
 	return c
 }
 
-// takeSplit removes warp split i from the waiting ones and returns it.
+// takeSplit removes warp split i from the waiting splits and returns it.
 func takeSplit(w *machine.Warp, i int) machine.WarpSplit {
 	c := w.WaitingSplits[i]
 	w.WaitingSplits = append(w.WaitingSplits[:i], w.WaitingSplits[i+1:]...)
@@ -93,7 +93,7 @@ func findMergeable(w *machine.Warp, c *machine.WarpSplit) int {
 	return -1
 }
 
-// mergeSplits merges waiting warp splits that are at the same place in the same calls.
+// mergeSplits merges waiting warp splits at the same place in the same calls.
 func mergeSplits(w *machine.Warp) {
 	for i := len(w.WaitingSplits) - 1; i > 0; i-- {
 		c := w.WaitingSplits[i]
@@ -105,7 +105,7 @@ func mergeSplits(w *machine.Warp) {
 	}
 }
 
-// scheduleSplit chooses the next warp split after the running one has ended or waits. If none can run, the warp waits
+// scheduleSplit chooses the next warp split after the running split has ended or waits. If none can run, the warp waits
 // or has ended.
 func scheduleSplit(w *machine.Warp) {
 	for w.State == machine.ReadyToRun && w.Err == nil {
@@ -134,7 +134,7 @@ func WindowSize(w *machine.Warp) (n regfile.Size) {
 	return n
 }
 
-// HashWarp adds the state that determines how the warp continues, without registers and memory, to a hash.
+// HashWarp adds the state with an effect on the warp's continuation, without registers and memory, to a hash.
 func HashWarp(w *machine.Warp, h *maphash.Hash) {
 	for _, c := range w.Splits() {
 		hashSplit(w, h, &c)

@@ -1,8 +1,7 @@
 package warp
 
-// This file is the policy stack: the immediate-post-dominator reconvergence stack.
-// The warp splits lie in the order in which branches made them, and the last that can
-// run runs.
+// This file is the policy stack: the immediate-post-dominator reconvergence stack. The warp splits
+// are in the order of their creation by branches; the last ready split runs.
 
 import (
 	"gemu/interp/internal/machine"

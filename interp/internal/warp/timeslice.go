@@ -7,8 +7,8 @@ import (
 	"gemu/interp/internal/machine"
 )
 
-// The weights of a time slice that a warp split has spent in a spin-wait loop, and the limit from which lanes that wait
-// for it continue without it. A time slice in which memory has changed was perhaps useful.
+// The weights of a warp split's time slice in a spin-wait loop, and the limit from which lanes waiting for it continue
+// without it. A time slice in which memory has changed was perhaps useful.
 const (
 	spunIdle  = 64
 	spunBusy  = 1
@@ -40,8 +40,8 @@ func MayWaitAt(w *machine.Warp, c *machine.WarpSplit) bool {
 	}
 }
 
-// release lets lanes that wait at the innermost reconvergence point continue alone, if all warp splits that could run
-// have spun for long enough.
+// release lets lanes waiting at the innermost reconvergence point continue alone, if all ready warp splits have spun
+// for long enough.
 func (t *Reconvergences) release(w *machine.Warp) bool {
 	for i := range w.WaitingSplits {
 		if c := &w.WaitingSplits[i]; c.Wait == nil && c.LoopInstrs < spunLimit {
@@ -66,8 +66,8 @@ func (t *Reconvergences) release(w *machine.Warp) bool {
 	return true
 }
 
-// urgency orders the warp splits of a branch under time slices: splits that do not go to a spin-wait come first,
-// because other lanes may wait for them.
+// urgency orders the warp splits of a branch under time slices: splits on their way to a spin-wait come last; its
+// lanes may wait for the splits before them.
 func urgency(b *code.Block) int {
 	if b.MayWait {
 		return 1

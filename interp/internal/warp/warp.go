@@ -15,7 +15,7 @@ import (
 )
 
 // Run executes until the warp is no longer ready, traps, pauses, or has used about its budget of instructions. It
-// returns the warp whose turn it is then: a backend may have switched to another warp of the CTA.
+// returns the warp with the next turn: a backend may have switched to another warp of the CTA.
 func Run(w *machine.Warp) *machine.Warp {
 	if w.PausedInBlock {
 		w.Budget = max(w.Budget, 1) // it has a block to finish
@@ -29,7 +29,7 @@ func Run(w *machine.Warp) *machine.Warp {
 	return w
 }
 
-// executeWarp runs the backend and acts on the reason of its return. It returns the warp whose turn it is then.
+// executeWarp runs the backend and acts on the reason of its return. It returns the warp with the next turn.
 func executeWarp(w *machine.Warp) *machine.Warp {
 	c := w.CTA.Code
 	for w.Budget > 0 && w.State == machine.ReadyToRun && w.Err == nil && (!w.Yields || w.PausedInBlock) {
@@ -43,7 +43,7 @@ func executeWarp(w *machine.Warp) *machine.Warp {
 		if other := w.CTA.Native.Resumed; other != nil { // its turn began meanwhile
 			w, before, w.CTA.Native.Resumed = other, w.CTA.SliceStart, nil
 		}
-		if reason == machine.Unsupported { // the block is executed to its end, so that shares are those of any backend
+		if reason == machine.Unsupported { // the block is executed to its end, to keep the shares of every backend equal
 			reason = Portable.Run(w, 1)
 		}
 		chargeInstrs(w, int(w.Count.WarpInstructions-before-w.UnchargedExits))
@@ -79,7 +79,7 @@ func executeWarp(w *machine.Warp) *machine.Warp {
 	return w
 }
 
-// chargeInstrs charges n executed PTX instructions to the budget, and counts the lanes of those that are not counted
+// chargeInstrs charges n executed PTX instructions to the budget, and counts the lanes of the instructions not counted
 // yet.
 func chargeInstrs(w *machine.Warp, n int) {
 	w.Budget -= n
@@ -91,8 +91,8 @@ func chargeInstrs(w *machine.Warp, n int) {
 	w.Count.ThreadInstructions += lanes
 }
 
-// trapStepLimit stops a warp that has executed too many instructions. Threads that wait for each other, and store while
-// they wait, end so: the trap names the places of the CTA's threads.
+// trapStepLimit stops a warp at the limit of instructions. This is the end of threads that wait for each other and
+// store while they wait: the trap names the places of the CTA's threads.
 func trapStepLimit(w *machine.Warp) {
 	c := w.CTA
 	c.ImportAll()
@@ -155,8 +155,8 @@ func executeEnd(w *machine.Warp, b *code.Block) {
 	}
 }
 
-// executeBranch sends the lanes of takenLanes to target, and the other lanes to the next block. Lanes that go to a
-// block with nothing but the kernel's end do not wait there: they end at once, and barriers no longer wait for them.
+// executeBranch sends the lanes of takenLanes to target, and the remaining lanes to the next block. Lanes do not wait
+// at a block with nothing but the kernel's end: they end at once, and barriers no longer wait for them.
 func executeBranch(w *machine.Warp, takenLanes uint64, target int32, b *code.Block) {
 	w.Count.Branches++
 	c := w.CTA.Code
@@ -184,14 +184,14 @@ func executeBranch(w *machine.Warp, takenLanes uint64, target int32, b *code.Blo
 	}
 }
 
-// waitsForLanesAt reports whether the policy lets lanes wait at block pc, which only ends the kernel, for the other
+// waitsForLanesAt reports whether the policy lets lanes wait at block pc, which only ends the kernel, for the remaining
 // lanes of a branch: at its reconvergence point, if the policy has them, otherwise at any such block.
 func waitsForLanesAt(w *machine.Warp, pc int32, branch *code.Block) bool {
 	return w.WaitAtExit && (pc == branch.Reconverge || w.CTA.Grid.Reconverge.Reconvergence == lower.Never)
 }
 
-// markAtExit moves lanes that wait at a block which only ends the kernel from Live to AtExit: barriers no longer wait
-// for them (manual 9.7.13.1), and their registers are dead.
+// markAtExit moves lanes waiting at a block which only ends the kernel from Live to AtExit: barriers no longer wait for
+// them (manual 9.7.13.1), and their registers are dead.
 func markAtExit(w *machine.Warp, pc int32, lanes uint64) {
 	if !w.WaitAtExit || !w.CTA.Code.Block(pc).EndsLanes {
 		return
@@ -199,7 +199,7 @@ func markAtExit(w *machine.Warp, pc int32, lanes uint64) {
 	w.Live &^= lanes
 	w.AtExit |= lanes
 	if w.NumWaiting > 0 {
-		executeCollectives(w) // of lanes that have waited for these
+		executeCollectives(w) // of lanes waiting for these
 	}
 }
 
@@ -226,7 +226,7 @@ func countReconvergence(w *machine.Warp, c *machine.WarpSplit) {
 	}
 }
 
-// endSource returns the PTX instruction that ends the present block; nil if none does.
+// endSource returns the PTX instruction at the end of the present block; nil if there is none.
 func endSource(w *machine.Warp) *code.Source {
 	c := w.CTA.Code
 	return c.Source(c.End(c.Block(w.PC)).Src)
@@ -243,7 +243,7 @@ func exitLanes(w *machine.Warp, lanes uint64, b *code.Block) {
 	endLanes(w, src, lanes)
 }
 
-// endLanes removes lanes that an instruction has ended from the warp.
+// endLanes removes lanes ended by an instruction from the warp.
 func endLanes(w *machine.Warp, src *code.Source, lanes uint64) {
 	event.EmitLanes(w, probe.OnExit, src, lanes)
 	w.Live &^= lanes
@@ -251,7 +251,7 @@ func endLanes(w *machine.Warp, src *code.Source, lanes uint64) {
 	w.Mask &^= lanes
 	w.Reconverger.End(w, lanes)
 	if w.NumWaiting > 0 {
-		executeCollectives(w) // of lanes that have waited for these
+		executeCollectives(w) // of lanes waiting for these
 	}
 }
 
