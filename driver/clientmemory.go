@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// ClientMemory is C memory that a client may read as long as some object of the driver exists. The object keeps the
+// ClientMemory is C memory readable by a client as long as some object of the driver exists. The object keeps the
 // ClientMemory.
 type ClientMemory struct {
 	once    sync.Once

@@ -8,7 +8,7 @@ import (
 	"gemu/interp"
 )
 
-// Context is a context. It owns the objects that are made in it: they end with it.
+// Context is a context. It owns the objects made in it: they end with it.
 type Context struct {
 	handle  Handle
 	id      uint64
@@ -18,14 +18,14 @@ type Context struct {
 	users   int // calls of CtxAttach less calls of CtxDetach
 	dead    bool
 	err     error // the first fault; every later call returns it
-	fault   error // with Settings.ContinueOnFault: the first fault that no call has returned yet
+	fault   error // with Settings.ContinueOnFault: the first fault not yet returned by a call
 	further int   // number of faults after it
 	faults  int   // number of failed operations
 
 	legacy       *Stream // the default stream
-	orderedAfter *task   // task that all later work comes after; nil: none
+	orderedAfter *task   // task before all later work; nil: none
 	streams      map[*Stream]bool
-	endedClocks  [2]clock        // clocks of destroyed streams: [0] of streams that the default stream waits for, [1] of the rest
+	endedClocks  [2]clock        // clocks of destroyed streams: [0] of streams awaited by the default stream, [1] of the rest
 	objects      map[Handle]bool // modules, libraries, events, graphs …
 	peers        map[*Context]bool
 
@@ -43,7 +43,7 @@ func (v *Device) newContext(flags uint32) *Context {
 	return c
 }
 
-// reset gives a context the state of a new one. The caller must hold d.mu.
+// reset gives a context the state of a new context. The caller must hold d.mu.
 func (c *Context) reset() {
 	c.dead, c.err, c.fault, c.further, c.users = false, nil, nil, 0, 0
 	c.streams, c.objects, c.peers = map[*Stream]bool{}, map[Handle]bool{}, map[*Context]bool{}
@@ -53,8 +53,8 @@ func (c *Context) reset() {
 	c.cacheConfig, c.sharedConfig = 0, 0
 }
 
-// fails records the error of an operation. Every later call returns it; with Settings.ContinueOnFault, the next call
-// that waits returns it. The caller must hold d.mu.
+// fails records the error of an operation. Every later call returns it; with Settings.ContinueOnFault, the next waiting
+// call returns it. The caller must hold d.mu.
 func (c *Context) fails(err error) {
 	c.faults++
 	to := &c.err
@@ -68,7 +68,7 @@ func (c *Context) fails(err error) {
 	}
 }
 
-// outcome returns the result of a call that waits for work of the context. The caller must hold d.mu.
+// outcome returns the result of a call after its wait for work of the context. The caller must hold d.mu.
 func (c *Context) outcome() error {
 	if c.err != nil {
 		return c.err
@@ -94,7 +94,7 @@ func (c *Context) removeObject(h Handle) {
 	delete(c.dev.d.objects, h)
 }
 
-// destroy ends a context: it waits for its work and releases everything that the context owns.
+// destroy ends a context: it waits for its work and releases everything owned by the context.
 func (c *Context) destroy() {
 	d := c.dev.d
 	d.mu.Lock()
@@ -212,7 +212,7 @@ func (t *Thread) CtxDestroy(h Handle) error {
 	return nil
 }
 
-// CtxAttach is cuCtxAttach: it counts one more user of the current context and returns its handle.
+// CtxAttach is cuCtxAttach: it adds a user of the current context and returns its handle.
 func (t *Thread) CtxAttach(flags uint32) (Handle, error) {
 	if flags != 0 {
 		return 0, fail(InvalidValue, "flags %d, want 0", flags)
@@ -226,7 +226,7 @@ func (t *Thread) CtxAttach(flags uint32) (Handle, error) {
 	return c.handle, nil
 }
 
-// CtxDetach is cuCtxDetach: it counts one user less of the current context, which must be h. The last call destroys the
+// CtxDetach is cuCtxDetach: it removes a user of the current context, which must be h. The last call destroys the
 // context.
 func (t *Thread) CtxDetach(h Handle) error {
 	t.d.mu.Lock()
@@ -395,7 +395,7 @@ func (t *Thread) CtxSynchronize(h Handle) error {
 	return c.settle(tasks)
 }
 
-// Check reports whether a usable context is current. It implements calls that have no other effect here.
+// Check reports whether a usable context is current. It implements calls without any further effect here.
 func (t *Thread) Check() error {
 	if _, err := t.enter(); err != nil {
 		return err

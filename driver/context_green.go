@@ -26,7 +26,7 @@ type GreenContext struct {
 	handle       Handle
 	ctx          *Context // the primary context, which it retains
 	sms          int
-	orderedAfter *task // task that all later work comes after; nil: none
+	orderedAfter *task // task before all later work; nil: none
 }
 
 // resources is a CUdevResourceDesc: the number of multiprocessors for a green context.
@@ -65,7 +65,7 @@ func (t *Thread) StreamGetMultiprocessors(h Handle) (Multiprocessors, error) {
 	return t.d.multiprocessors(n), err
 }
 
-// multiprocessors returns the number of multiprocessors that the stream may use.
+// multiprocessors returns the number of multiprocessors available to the stream.
 func (s *Stream) multiprocessors() int {
 	if s.green != nil {
 		return s.green.sms
@@ -249,7 +249,7 @@ func (t *Thread) GreenCtxRecordEvent(h, event Handle) error {
 	return t.d.recordAll(g.ctx, g, event)
 }
 
-// streamsOf lists the streams of a context, or of its green context g if that is not nil. If a stream is captured, it
+// streamsOf lists the streams of a context, or of its green context g if g is not nil. If a stream is captured, it
 // invalidates the capture and returns an error. The caller must hold d.mu.
 func (c *Context) streamsOf(g *GreenContext) (list []*Stream, err error) {
 	for s := range c.streams {
@@ -338,8 +338,8 @@ func (d *Driver) waitAll(c *Context, g *GreenContext, event Handle) error {
 	return nil
 }
 
-// checkResident checks that all blocks of a cooperative launch are resident at the same time on the multiprocessors of
-// a green context. The caller must not hold d.mu.
+// checkResident returns an error unless all blocks of a cooperative launch are resident at the same time on the
+// multiprocessors of a green context. The caller must not hold d.mu.
 func (t *Thread) checkResident(p *LaunchParams, l *launch, stream Handle) error {
 	if !p.Cooperative {
 		return nil

@@ -47,8 +47,8 @@ func (d *Driver) PrimaryCtxRelease(dev int) error {
 	return nil
 }
 
-// PrimaryCtxReset is cuDevicePrimaryCtxReset: it destroys the state of the primary context. Threads that retain it
-// continue with a new state.
+// PrimaryCtxReset is cuDevicePrimaryCtxReset: it destroys the state of the primary context. Threads with a
+// reference to it continue with a new state.
 func (d *Driver) PrimaryCtxReset(dev int) error {
 	v, err := d.lockedDevice(dev)
 	if err != nil {

@@ -27,7 +27,7 @@ type Device struct {
 // limits returns the limits of the devices' compute capability.
 func (d *Driver) limits() *occupancy.Limits { return occupancy.LimitsOf(d.settings.SM) }
 
-// Limits that all devices share.
+// Limits common to all devices.
 const (
 	warpSize         = occupancy.WarpSize
 	maxThreads       = 1024 // per block
@@ -52,7 +52,7 @@ const (
 // DeviceAttribute is a CUdevice_attribute.
 type DeviceAttribute int32
 
-// attributeCount is the first number that is not an attribute in this version.
+// attributeCount is the first number past the attributes of this version.
 const attributeCount DeviceAttribute = 162
 
 // attributes returns the attributes with a value other than 0.
@@ -175,7 +175,7 @@ func (d *Driver) device(ordinal int) (*Device, error) {
 	return d.devices[ordinal], nil
 }
 
-// lockedDevice is device for callers that do not hold d.mu.
+// lockedDevice is device for callers without d.mu.
 func (d *Driver) lockedDevice(ordinal int) (*Device, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -270,7 +270,7 @@ func (d *Driver) DeviceGetByPCIBusID(id string) (int, error) {
 }
 
 // DeviceCanAccessPeer is cuDeviceCanAccessPeer: every device can access all devices except itself, because they share
-// one memory.
+// a memory.
 func (d *Driver) DeviceCanAccessPeer(dev, peer int) (bool, error) {
 	_, err := d.lockedDevice(dev)
 	if err == nil {

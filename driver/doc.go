@@ -2,7 +2,7 @@
 // modules, streams, events, graphs and memory, with the rules and result codes of the API. The shared libraries under
 // cmd are thin C layers around it.
 //
-// A Driver is one emulated driver. A Thread is the view of one host thread: the API keeps a stack of current contexts
+// A Driver is an emulated driver. A Thread is the view of one host thread: the API keeps a stack of current contexts
 // for each thread. So most calls are methods of Thread. They have the name of the C function without "cu", and return
 // results as Go values. Objects are referred to by a Handle, as in C: a wrong handle is an error, not a crash. An error
 // carries a Result (see ResultOf).
@@ -21,15 +21,15 @@
 //	non-blocking stream   F ---> G ---> H               ordered with the streams above by events alone
 //
 // Work is asynchronous. Each operation is a task with a goroutine: it waits for the previous task of its stream, for
-// the tasks that the default stream orders before it, and for the events that the stream waits for (stream_task.go).
-// The first fault of a kernel is the result of every later call in its context, unless Settings.ContinueOnFault is set.
+// the tasks ordered before it by the default stream, and for the awaited events of the stream (stream_task.go). The
+// first fault of a kernel is the result of every later call in its context, unless Settings.ContinueOnFault is set.
 //
 // Device memory lies outside the Go heap. Its addresses lie above every address of the host, so the two cannot be
-// confused. Host memory that the driver allocates or registers has the same address on host and device.
+// confused. Host memory allocated or registered by the driver has the same address on host and device.
 //
 // RunHost is a second entry point for clients without the driver API: it runs a kernel on memory of the host.
 //
-// One mutex, Driver.mu, guards the objects. A call locks it (Thread.enter, enterStream, enterQueue, enterWork) and
+// A single mutex, Driver.mu, guards the objects. A call locks it (Thread.enter, enterStream, enterQueue, enterWork) and
 // releases it while it waits for tasks. A Driver is safe for concurrent use, a Thread must be used by one goroutine at
 // a time.
 //
@@ -59,5 +59,5 @@
 // Observers of all launches: observe_statistics.go, observe_log.go, observe_accelsim.go, observe_sanitize.go,
 // observe_debug.go.
 //
-// Packages below: internal/sharedmem (memory that processes share), internal/linker (merging PTX).
+// Packages below: internal/sharedmem (memory shared by processes), internal/linker (merging PTX).
 package driver

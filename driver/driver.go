@@ -1,6 +1,6 @@
 package driver
 
-// This file holds the Driver, its table of objects by handle, and Thread, the view of one host thread.
+// This file holds the Driver, its table of objects by handle, and Thread, the view of a host thread.
 
 import (
 	"bytes"
@@ -33,14 +33,14 @@ const firstAddress = 1 << 48
 // Driver is an emulated CUDA driver. Its methods and the methods of its threads are safe for concurrent use.
 type Driver struct {
 	settings Settings
-	gpu      *interp.Device // shared by all devices, which have one address space
+	gpu      *interp.Device // shared by all devices, which have the same address space
 	pages    sharedmem.Allocator
 	parsed   parseCache
 	stats    *statistics
 	stderr   output
 
-	exportTables sync.Map // names of files that have asked for an export table
-	notNative    sync.Map // reasons for execution in Go that a message has already named
+	exportTables sync.Map // names of files whose code has asked for an export table
+	notNative    sync.Map // reasons for execution in Go already named in a message
 
 	sanitizer *sanitize.Sanitizer
 	unended   unendedLaunches
@@ -56,7 +56,7 @@ type Driver struct {
 	devices          []*Device
 	objects          map[Handle]any
 	ordering         ordering
-	paused           *task // the task that all newly submitted work waits for; see pause
+	paused           *task // the task before all newly submitted work; see pause
 	queues           queues
 	lastHandle       Handle
 	regions          regions
@@ -103,7 +103,7 @@ func New(s Settings) *Driver {
 	}
 	d.ordering.enabled = slices.ContainsFunc(ordered, func(p probe.Probe) bool { return p.Subscription().InOrder })
 	patience := memoryWaitGrace
-	if d.ordering.enabled { // the host and other launches change nothing during a launch
+	if d.ordering.enabled { // the host and parallel launches change nothing during a launch
 		patience = 0
 	}
 	d.gpu = interp.NewDevice(interp.Config{
@@ -152,10 +152,10 @@ func (d *Driver) Close() error {
 }
 
 // Exit prints the remaining output of kernels and the findings of sanitizers, and writes the statistics. The libraries
-// call it when the process ends. If sanitizers, statistics, logs or probes need launches that have not ended, Exit
-// waits for them for at most Settings.ExitWait, and then stops them. Otherwise it does not wait, as with any driver.
-// inStream reports that a function called from a stream ends the process. The error is or wraps a *Found if the process
-// must end with a status other than its own.
+// call it when the process ends. If sanitizers, statistics, logs or probes need unended launches, Exit waits for them
+// for at most Settings.ExitWait, and then stops them. Otherwise it does not wait, as with any driver. inStream must be
+// true if a function called from a stream ends the process. The error is or wraps a *Found if the process must end with
+// a status of the driver's.
 func (d *Driver) Exit(inStream bool) error {
 	d.awaitLaunches(inStream)
 	d.stderr.flush()
@@ -212,7 +212,7 @@ func object[T any](d *Driver, h Handle) (T, error) {
 	return o, nil
 }
 
-// kindName returns the name that messages use for an object of type T.
+// kindName returns the name of an object of type T in messages.
 func kindName[T any]() string {
 	switch any(*new(T)).(type) {
 	case *Context:
@@ -305,7 +305,7 @@ type Thread struct {
 	streams map[*Context]*Stream // the default streams of this thread
 }
 
-// NewThread makes the view of a host thread that has not called the driver yet.
+// NewThread makes the view of a host thread before its first call of the driver.
 func (d *Driver) NewThread() *Thread {
 	return &Thread{d: d, streams: map[*Context]*Stream{}}
 }
@@ -318,7 +318,7 @@ func (t *Thread) top() *Context {
 	return nil
 }
 
-// current returns the current context for a call that needs a usable one. The error may be an earlier fault in the
+// current returns the current context for a call that needs a usable context. The error may be an earlier fault in the
 // context. The caller must hold d.mu.
 func (t *Thread) current() (*Context, error) {
 	if !t.d.ready {
@@ -358,18 +358,18 @@ func (d *Driver) Trace(call string, err error) Result {
 	return r
 }
 
-// Unsupported returns the result of a function that the driver does not have.
+// Unsupported returns the result of a function missing in the driver.
 func (d *Driver) Unsupported(call string) Result {
 	return d.Trace(call, fail(NotSupported, "gemu does not have this function"))
 }
 
-// withoutTables lists prefixes of the file names of NVIDIA's libraries that request private functions and work without
-// them.
+// withoutTables lists prefixes of the file names of NVIDIA's libraries whose requests for private functions are
+// optional.
 var withoutTables = []string{"libnvrtc.", "libnvrtc-", "libnvJitLink."}
 
 // ExportTable is cuGetExportTable. No header documents it, and the driver does not have it. Programs with NVIDIA's
 // runtime end at this call. So the first call from each file prints a message, whatever Settings.Trace is; caller is
-// the name of the file. Libraries that work without the table get no message.
+// the name of the file. Libraries for which the table is optional get no message.
 func (d *Driver) ExportTable(caller string) Result {
 	works := slices.ContainsFunc(withoutTables, func(name string) bool { return strings.HasPrefix(filepath.Base(caller), name) })
 	if _, reported := d.exportTables.LoadOrStore(caller, true); !reported && !works {

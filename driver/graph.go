@@ -15,7 +15,7 @@ type Graph struct {
 	conditions []*condition
 }
 
-// Node is one unit of work of a graph.
+// Node is a unit of work of a graph.
 type Node struct {
 	handle Handle
 	graph  *Graph
@@ -27,7 +27,7 @@ type Node struct {
 	original *Node // in a clone: the cloned node; nil otherwise
 }
 
-// NodeKind is a kind of node; the numbers are those of CUgraphNodeType.
+// NodeKind is a kind of node; the numbers are the values of CUgraphNodeType.
 type NodeKind int32
 
 // The supported kinds of node.
@@ -279,7 +279,7 @@ func (t *Thread) GraphNodeGetID(h Handle) (uint32, error) {
 	return h.id(), err
 }
 
-// order returns the nodes in an order that respects the dependencies. The caller must hold d.mu.
+// order returns the nodes in an order compatible with the dependencies. The caller must hold d.mu.
 func (g *Graph) order() ([]*Node, error) {
 	done := map[*Node]bool{}
 	var list []*Node

@@ -1,7 +1,7 @@
 package driver
 
 // This file implements conditional nodes (driver API, "Graph Management"; programming guide, "Conditional Graph
-// Nodes"): they run graphs once, several times or not at all, depending on a value that kernels set.
+// Nodes"): they run graphs once, several times or not at all, depending on a value set by kernels.
 
 import (
 	"encoding/binary"
@@ -11,7 +11,7 @@ import (
 	"gemu/probe"
 )
 
-// condition is the value that controls a conditional node. Its handle is its address in device memory, where
+// condition is the value for the control of a conditional node. Its handle is its address in device memory, where
 // cudaGraphSetConditional of the device runtime writes it.
 type condition struct {
 	memory *interp.Buffer
@@ -107,13 +107,14 @@ func (b *branch) start(d *Driver) (func(*probe.HostOrder) error, error) {
 	}, nil
 }
 
-// maxRounds is the maximum number of repetitions of a WHILE node: a node whose condition never becomes 0 must end, too.
+// maxRounds is the maximum number of repetitions of a WHILE node: a node must end even if its condition never becomes
+// 0.
 const maxRounds = 1 << 20
 
-// choose returns the body for the current value, if there is one.
+// choose returns the body for the current value, or nil.
 func (b *branch) choose() ([]execNode, bool) {
 	at := uint64(b.condition.value())
-	if b.kind != ConditionalSwitch { // body 0 is for values other than 0, body 1 for 0
+	if b.kind != ConditionalSwitch { // body 0 is for nonzero values, body 1 for 0
 		if at == 0 {
 			at = 1
 		} else {

@@ -1,7 +1,7 @@
 package driver
 
-// This file implements nodes that record events or wait for them (driver API, "Graph Management"). Each launch of the
-// graph records its events anew. A node waits for the recording that its event has when the graph is launched.
+// This file implements nodes for recordings of events and for waits (driver API, "Graph Management"). Each launch of
+// the graph records its events anew. A node waits for the recording of its event at the launch of the graph.
 
 import (
 	"time"
@@ -43,7 +43,7 @@ func taskOf(w work) *task {
 	return nil
 }
 
-// end ends a task that is not in a stream's queue, unless it has ended.
+// end ends a task outside a stream's queue, unless it has ended.
 func (t *task) end() {
 	if !t.ended() {
 		t.endedAt = time.Now()

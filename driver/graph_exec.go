@@ -9,10 +9,10 @@ import (
 
 // GraphExec is an executable graph.
 type GraphExec struct {
-	nodes            []execNode // in an order that respects the dependencies
+	nodes            []execNode // in an order compatible with the dependencies
 	chains           int        // number of chains of the nodes
 	orderLines       []int      // line of each chain, see ordering; nil before the first launch
-	last             *task      // the last launch: launches of the graph run one after the other
+	last             *task      // the last launch: launches of the graph run in sequence
 	objectReferences objectReferences
 	childReferences  map[Handle]objectReferences // references of child graphs set by GraphExecChildGraphNodeSetParams, by child node
 
@@ -32,8 +32,8 @@ type execNode struct {
 	disabled bool
 }
 
-// autoFreeOnLaunch is CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH: a launch first frees the allocations that the
-// previous launch left.
+// autoFreeOnLaunch is CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH: a launch first frees the remaining allocations
+// of the previous launch.
 const autoFreeOnLaunch uint64 = 1
 
 // GraphInstantiate is cuGraphInstantiate. Only the flag autoFreeOnLaunch has an effect.
@@ -77,8 +77,8 @@ func (t *Thread) GraphExecGetFlags(exec Handle) (uint64, error) {
 }
 
 // flat appends the graph's nodes to list, and replaces each child node by the nodes of the child. Nodes without
-// predecessors come after the nodes with indices before. ends are the indices of the last nodes, which come before
-// everything that follows the graph. The caller must hold d.mu.
+// predecessors come after the nodes with indices before. ends are the indices of the last nodes; everything after the
+// graph comes after them. The caller must hold d.mu.
 func (g *Graph) flat(list []execNode, before []int) (all []execNode, ends []int, err error) {
 	nodes, err := g.order()
 	if err != nil {
@@ -125,8 +125,8 @@ func (g *Graph) flat(list []execNode, before []int) (all []execNode, ends []int,
 	return list, ends, nil
 }
 
-// waitLate reorders the list so that each node that waits for an event comes as late as its successors allow. Nodes run
-// one after the other, and another branch of the graph may be needed to complete the event.
+// waitLate reorders the list so that each node with a wait for an event comes as late as its successors allow. Nodes
+// run in sequence, and the event may depend on a further branch of the graph.
 func waitLate(nodes []execNode) []execNode {
 	list := make([]execNode, 0, len(nodes))
 	at := make([]int, len(nodes)) // 1 + the new index of each node; 0: not placed yet
@@ -148,7 +148,7 @@ func waitLate(nodes []execNode) []execNode {
 		}
 	}
 	for len(list) < len(nodes) {
-		take(false) // one pass is enough: the nodes are in dependency order
+		take(false) // a single pass is enough: the nodes are in dependency order
 		take(true)
 	}
 	return list
@@ -226,8 +226,8 @@ func (x *GraphExec) orders(s *Stream, t *task, events []*task) []*probe.HostOrde
 // nodeNames are the names of operations for probes.
 var nodeNames = map[NodeKind]string{KernelNode: "a launch", MemcpyNode: "a copy", MemsetNode: "a fill"}
 
-// GraphLaunch is cuGraphLaunch: the nodes run one after the other, as one operation of the stream, after earlier
-// launches of the graph.
+// GraphLaunch is cuGraphLaunch: the nodes run in sequence, as a single operation of the stream, after earlier launches
+// of the graph.
 func (t *Thread) GraphLaunch(exec, stream Handle) error {
 	s, err := t.enterWork(stream)
 	if err != nil {

@@ -1,6 +1,6 @@
 package driver
 
-// This file implements memory that graphs allocate and free (driver API, "Graph Management"; programming guide, "Graph
+// This file implements memory allocated and freed by graphs (driver API, "Graph Management"; programming guide, "Graph
 // Memory Nodes"). An allocation node has a fixed address and fixed pages for as long as its graph, or an executable
 // graph made from it, exists. In a launch, kernels can access the memory after the node has run, and until a free node,
 // a stream or cuMemFree frees it. The memory then stays reserved for the next launch.
@@ -20,13 +20,13 @@ type allocWork struct {
 	pages        func()     // releases the region's pages
 	exec         *GraphExec // the executable graph of the node; nil: none
 	orphaned     bool       // no graph refers to the memory
-	pendingFrees int        // number of frees that were submitted and have not ended
+	pendingFrees int        // number of frees submitted but not ended
 }
 
 // freeWork is the work of a free node.
 type freeWork struct{ region *region }
 
-// graphMemory counts the bytes that a device has for graphs.
+// graphMemory counts the bytes of a device for graphs.
 type graphMemory struct {
 	used, usedHigh         uint64 // allocated by launches
 	reserved, reservedHigh uint64 // maximum of used since the last trim
@@ -173,7 +173,7 @@ func (x *GraphExec) releaseMemory() {
 	}
 }
 
-// freeLeft frees the allocations that the last launch left. The caller must hold d.mu.
+// freeLeft frees the remaining allocations of the last launch. The caller must hold d.mu.
 func (x *GraphExec) freeLeft(s *Stream) {
 	d := s.ctx.dev.d
 	for _, n := range x.nodes {
@@ -186,7 +186,7 @@ func (x *GraphExec) freeLeft(s *Stream) {
 	}
 }
 
-// freedNode makes the work of a node that frees the memory at addr. The caller must hold d.mu.
+// freedNode makes the work of a node for freeing the memory at addr. The caller must hold d.mu.
 func (g *Graph) freedNode(d *Driver, addr uint64) (*freeWork, error) {
 	r := d.freeGraphRegions.find(addr)
 	if r == nil {

@@ -62,7 +62,7 @@ func (t *Thread) GraphExecChildGraphNodeSetParams(exec, node, child Handle) erro
 	return nil
 }
 
-// switchable returns a node of an executable graph that can be disabled. The caller must hold d.mu.
+// switchable returns a node of an executable graph if it can be disabled. The caller must hold d.mu.
 func (t *Thread) switchable(exec, node Handle) (*execNode, error) {
 	x, err := object[*GraphExec](t.d, exec)
 	if err != nil {
@@ -108,7 +108,7 @@ const (
 )
 
 // GraphExecUpdate is cuGraphExecUpdate: the executable graph takes the work of another graph. Both graphs must have
-// nodes of the same kinds with the same dependencies. node is the first node that differs.
+// nodes of the same kinds with the same dependencies. node is the first node with a difference.
 func (t *Thread) GraphExecUpdate(exec, graph Handle) (update GraphUpdate, node Handle, err error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()

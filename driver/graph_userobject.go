@@ -1,7 +1,7 @@
 package driver
 
-// This file implements user objects (driver API, "Graph Management"): objects of the client that live as long as graphs
-// refer to them.
+// This file implements user objects (driver API, "Graph Management"): objects of the client with a lifetime up to the
+// last reference from a graph.
 
 import "maps"
 
@@ -13,7 +13,7 @@ type UserObject struct {
 	references uint
 }
 
-// objectReferences counts the references to user objects that an owner has.
+// objectReferences counts an owner's references to user objects.
 type objectReferences map[*UserObject]uint
 
 // release removes n references. The caller must hold d.mu.

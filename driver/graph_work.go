@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// work is the operation of a node. start checks it and returns the function that runs it; the caller must hold d.mu.
+// work is the operation of a node. start checks it and returns the function to run it; the caller must hold d.mu.
 type work interface {
 	start(d *Driver) (run func(*probe.HostOrder) error, err error)
 }

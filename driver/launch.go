@@ -19,9 +19,10 @@ type LaunchParams struct {
 	Shared      uint32 // dynamic shared memory, in bytes
 
 	Cooperative bool     // the blocks may wait for each other
-	Cluster     ptx.Dim3 // cluster size in blocks; zero: the size that the kernel requires, if any
+	Cluster     ptx.Dim3 // cluster size in blocks; zero: the size required by the kernel, if any
 
-	// The arguments: an array of pointers to them, an "extra" array that describes a buffer, or the buffer itself.
+	// The arguments: an array of pointers to them, an "extra" array with a description of a buffer, or the buffer
+	// itself.
 	Params, Extra unsafe.Pointer
 	Buffer        []byte
 
@@ -43,8 +44,8 @@ type launch struct {
 	clientArguments *ClientMemory // its arguments in C memory; nil unless a client asked for them
 }
 
-// extents checks the extents of a launch and returns the cluster size. It uses no other parameters. The caller must not
-// hold d.mu.
+// extents checks the extents of a launch and returns the cluster size. It uses no further parameters. The caller must
+// not hold d.mu.
 func (f *Function) extents(d *Driver, p *LaunchParams) (cluster ptx.Dim3, err error) {
 	d.mu.Lock()
 	maximum := f.dynamicLimit()
@@ -140,7 +141,7 @@ func (p *LaunchParams) arguments(kernel string, info *interp.KernelInfo) (args [
 	return args, err
 }
 
-// extraBuffer returns the buffer that the extra array of a launch describes.
+// extraBuffer returns the buffer described by the extra array of a launch.
 func extraBuffer(extra unsafe.Pointer) ([]byte, error) {
 	var ptr unsafe.Pointer
 	size, sized := uint64(0), false
@@ -197,7 +198,7 @@ func (t *Thread) LaunchKernel(p *LaunchParams, stream Handle) error {
 	return s.finish(s.submitLaunch(l, l.run), t.d.settings.Blocking)
 }
 
-// submitLaunch submits a launch that run executes. The caller must hold d.mu.
+// submitLaunch submits a launch, executed by run. The caller must hold d.mu.
 func (s *Stream) submitLaunch(l *launch, run func(*probe.HostOrder) error) *task {
 	d := s.ctx.dev.d
 	var t *task
@@ -286,7 +287,7 @@ func (d *Driver) reportEngine(l *interp.Launch) {
 	}
 }
 
-// run is execute for a client that does not wait: it prints the complete fault on the driver's standard error.
+// run is execute for a client without a wait: it prints the complete fault on the driver's standard error.
 func (l *launch) run(o *probe.HostOrder) error {
 	_, err := l.execute(o)
 	if err != nil {
@@ -316,7 +317,7 @@ var faults = map[error]Result{
 	probe.ErrMismatch:      Unknown,
 }
 
-// faultResult returns the result of a launch that has failed.
+// faultResult returns the result of a failed launch.
 func faultResult(err error) Result {
 	var trap *probe.Trap
 	var refused *interp.LaunchError

@@ -17,7 +17,7 @@ import (
 // HostLaunch is a launch on memory of the host.
 type HostLaunch struct {
 	PTX         []byte
-	Args        []uint64 // one per parameter, which takes its low bytes
+	Args        []uint64 // a number per parameter, which takes its low bytes
 	Grid, Block ptx.Dim3
 	Shared      int // dynamic shared memory, in bytes
 }
@@ -35,7 +35,7 @@ const hostModules = 1024
 
 // RunHost runs the first kernel of a module and waits for it. Addresses of global memory are addresses of the host. An
 // access to an address without memory is a trap. The module's variables have their initial values in every launch.
-// Concurrent calls run one after the other.
+// Concurrent calls run in sequence.
 func (d *Driver) RunHost(l *HostLaunch) error {
 	kernel, err := d.runHost(l)
 	d.stderr.flush()
@@ -51,7 +51,7 @@ func (d *Driver) RunHost(l *HostLaunch) error {
 	return nil
 }
 
-// hostResult returns the result code of a launch that failed or did not start.
+// hostResult returns the result code of a failed or unstarted launch.
 func hostResult(err error) Result {
 	if _, ok := err.(ptx.ErrorList); ok {
 		return InvalidPTX
@@ -131,7 +131,7 @@ func hostEnd() uint64 {
 	return 1<<48 - 1<<12
 }
 
-// start makes the device. All addresses of the host are one allocation; each access finds out whether the address has
+// start makes the device. All addresses of the host form an allocation; each access finds out whether the address has
 // memory.
 func (h *host) start(d *Driver) error {
 	dev := interp.NewDevice(interp.Config{

@@ -9,7 +9,7 @@ import (
 	"gemu/ptx"
 )
 
-// launchSetup holds the parameters that earlier calls have set for launches of a function.
+// launchSetup holds the parameters set by earlier calls for launches of a function.
 type launchSetup struct {
 	block  ptx.Dim3
 	shared uint32 // dynamic shared memory, in bytes
@@ -49,7 +49,7 @@ func (t *Thread) FuncSetSharedSize(h Handle, size uint32) error {
 	})
 }
 
-// ParamSetSize is cuParamSetSize: it sets the size of the arguments in bytes. Bytes that were not set are 0.
+// ParamSetSize is cuParamSetSize: it sets the size of the arguments in bytes. Unset bytes are 0.
 func (t *Thread) ParamSetSize(h Handle, size uint32) error {
 	return t.setUp(h, func(s *launchSetup) error { return s.resize(int64(size)) })
 }
@@ -93,7 +93,7 @@ func (t *Thread) ParamSetTexRef(h Handle, unit int, reference Handle) error {
 	})
 }
 
-// LaunchGrid is cuLaunchGridAsync: it launches a kernel with the parameters that were set.
+// LaunchGrid is cuLaunchGridAsync: it launches a kernel with the parameters set before.
 func (t *Thread) LaunchGrid(h Handle, width, height int, stream Handle) error {
 	p := LaunchParams{Func: h, Grid: ptx.Dim3{X: width, Y: height, Z: 1}}
 	err := t.setUp(h, func(s *launchSetup) error {

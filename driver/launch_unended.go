@@ -1,6 +1,6 @@
 package driver
 
-// This file handles launches that have not ended when the process ends. Sanitizers, statistics and logs need complete
+// This file handles launches unended at the end of the process. Sanitizers, statistics and logs need complete
 // launches: Exit waits for a limited time, then stops the rest and reports them.
 
 import (
@@ -15,27 +15,27 @@ import (
 
 // pending holds the launches of a task. The driver's mutex guards it.
 type pending struct {
-	waiting []string // kernels that have not begun
+	waiting []string // kernels before their begin
 	running string   // the running kernel; "": none
 }
 
 // conditionalKernels stands for the kernels of a conditional node: their number is not known in advance.
 const conditionalKernels = "kernels of a conditional node"
 
-// unendedLaunches tracks the launches that have not ended. The driver's mutex guards all fields except ctx and stop.
+// unendedLaunches tracks the unended launches. The driver's mutex guards all fields except ctx and stop.
 type unendedLaunches struct {
 	ctx     context.Context // context of all launches
 	stop    context.CancelCauseFunc
 	tasks   map[*task]bool // tasks with launches; nil if Exit does not wait for launches
 	refusal error          // error of every further launch; nil: launches may begin
 
-	notBegun string // with refusal: the reason why launches that have not begun are not judged
+	notBegun string // with refusal: the reason why unbegun launches are not judged
 }
 
 // errProcessEnds is the cause for which launches are stopped at the end of the process.
 var errProcessEnds = errors.New("the process has ended and did not wait for it")
 
-// stopTimeout is the time for which Exit waits for launches that it has stopped.
+// stopTimeout is the time for which Exit waits for stopped launches.
 const stopTimeout = 2 * time.Second
 
 // watched reports whether all launches should end before the process does.
@@ -51,7 +51,7 @@ func newUnendedLaunches(s *Settings) unendedLaunches {
 	return unendedLaunches{ctx: ctx, stop: stop, tasks: map[*task]bool{}}
 }
 
-// expectLaunches records the kernels that a task will launch, in order. The task must not have begun. The caller must
+// expectLaunches records the future kernel launches of a task, in order. The task must not have begun. The caller must
 // hold d.mu.
 func (d *Driver) expectLaunches(t *task, kernels ...string) {
 	if d.unended.tasks == nil || len(kernels) == 0 {
@@ -61,7 +61,7 @@ func (d *Driver) expectLaunches(t *task, kernels ...string) {
 	d.unended.tasks[t] = true
 }
 
-// noteLaunch records that the next launch of the task begins. It returns an error if no launch may begin any more.
+// noteLaunch records the begin of the next launch of the task. It returns an error if no launch may begin any more.
 func (t *task) noteLaunch(d *Driver) error {
 	if d.unended.tasks == nil {
 		return nil
@@ -77,7 +77,7 @@ func (t *task) noteLaunch(d *Driver) error {
 	return nil
 }
 
-// noteEnd records that a task has ended, and reports launches that it did not begin. The caller must hold d.mu.
+// noteEnd records the end of a task, and reports its unbegun launches. The caller must hold d.mu.
 func (t *task) noteEnd(d *Driver) {
 	if t.launches == nil || !d.unended.tasks[t] {
 		return
@@ -92,8 +92,8 @@ func (t *task) noteEnd(d *Driver) {
 	}
 }
 
-// reportNotJudged reports a launch that sanitizers have not seen. It is an error, or a notice after an earlier error,
-// because it may be a consequence of that. The caller must hold d.mu.
+// reportNotJudged reports a launch not seen by sanitizers. It is an error; after an earlier error it is a notice,
+// because it may be a consequence of the earlier error. The caller must hold d.mu.
 func (d *Driver) reportNotJudged(kernel, reason string) {
 	severity := finding.Error
 	if d.sanitizer.Errors() > 0 && d.unended.refusal == nil {
@@ -107,9 +107,9 @@ func (d *Driver) notEndedReason() string {
 	return fmt.Sprintf("it had not ended %v after the end of the process (GEMU_EXIT_WAIT)", d.settings.ExitWait)
 }
 
-// awaitLaunches waits until all launches have ended, for at most Settings.ExitWait. inStream reports that a function
-// called from a stream ends the process: that stream makes no progress, so awaitLaunches gives up as soon as nothing
-// runs.
+// awaitLaunches waits until all launches have ended, for at most Settings.ExitWait. inStream must be true if a
+// function called from a stream ends the process: this stream makes no progress, so awaitLaunches gives up as soon as
+// nothing runs.
 func (d *Driver) awaitLaunches(inStream bool) {
 	if d.unended.tasks == nil {
 		return
@@ -172,7 +172,7 @@ func (d *Driver) awaitLaunches(inStream bool) {
 // idlePollInterval is the time without a running launch after which awaitLaunches gives up.
 const idlePollInterval = 200 * time.Millisecond
 
-// nextUnendedLaunch returns a task whose launches have not ended, preferably a running one; nil if all have ended.
+// nextUnendedLaunch returns a task with unended launches, preferably a running task; nil if all have ended.
 func (d *Driver) nextUnendedLaunch() (next *task, runs bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -185,8 +185,8 @@ func (d *Driver) nextUnendedLaunch() (next *task, runs bool) {
 	return next, false
 }
 
-// refused reports a launch that the driver has refused, and returns the error. After a fault of the context, a refusal
-// is only a consequence.
+// refused reports a launch refused by the driver, and returns the error. After a fault of the context, a refusal is
+// only a consequence.
 func (t *Thread) refused(kernel Handle, err error) error {
 	d := t.d
 	if len(d.settings.Sanitize) == 0 {
@@ -205,7 +205,7 @@ func (t *Thread) refused(kernel Handle, err error) error {
 	return err
 }
 
-// LaunchRefused reports a launch that a client's library refused before it called the driver.
+// LaunchRefused reports a launch refused by a client's library before it called the driver.
 func (t *Thread) LaunchRefused(kernel, reason string) {
 	if len(t.d.settings.Sanitize) > 0 {
 		t.launchRefused(kernel, &interp.LaunchError{Msg: reason})
@@ -223,7 +223,7 @@ func (t *Thread) launchRefused(kernel string, err error) {
 	d.sanitizer.Fail(kernel, err)
 }
 
-// graphRefused reports the kernels of a graph whose launch the driver has refused.
+// graphRefused reports the kernels of a graph after the driver has refused its launch.
 func (t *Thread) graphRefused(exec Handle, err error) {
 	d := t.d
 	if len(d.settings.Sanitize) == 0 {

@@ -30,8 +30,8 @@ func (v *Device) reserve(size uint64) error {
 	return nil
 }
 
-// reserve begins an allocation of size bytes that uses charge bytes of the device. It locks the driver unless it
-// returns an error.
+// reserve begins an allocation of size bytes, which uses charge bytes of the device. It locks the driver unless
+// it returns an error.
 func (t *Thread) reserve(size, charge uint64) (*Context, error) {
 	c, err := t.enter()
 	if err != nil {
@@ -248,7 +248,7 @@ func (t *Thread) MemHostGetFlags(p unsafe.Pointer) (uint32, error) {
 	return r.flags | 2, nil // all host memory is mapped
 }
 
-// MemGetAddressRange is cuMemGetAddressRange: it returns the allocation that contains an address.
+// MemGetAddressRange is cuMemGetAddressRange: it returns the allocation at an address.
 func (t *Thread) MemGetAddressRange(addr uint64) (base, size uint64, err error) {
 	if _, err := t.enter(); err != nil {
 		return 0, 0, err

@@ -36,7 +36,7 @@ const (
 	RangeLastPrefetchID
 )
 
-// Locations other than devices, by the numbers of CUdevice.
+// Locations in addition to devices, by the numbers of CUdevice.
 const (
 	hostOrdinal int32 = -1
 	noPlace     int32 = -2
@@ -55,8 +55,8 @@ func (h *hints) alike(o *hints) bool {
 	return h.readMostly == o.readMostly && h.preferred == o.preferred && h.prefetched == o.prefetched && slices.Equal(h.accessedBy, o.accessedBy)
 }
 
-// managed returns the region that contains a range of managed memory, and the range as offsets in the region. The range
-// is extended to whole pages, counted from the start of the region and cut at its end. The caller must hold d.mu.
+// managed returns the region with a range of managed memory, and the range as offsets in the region. The range is
+// extended to whole pages, counted from the start of the region and cut at its end. The caller must hold d.mu.
 func (d *Driver) managed(addr, size uint64) (r *region, from, to uint64, err error) {
 	r = d.regions.find(addr)
 	if r == nil || r.kind != managedRegion || size == 0 || size > r.size-(addr-r.addr) {
@@ -175,7 +175,7 @@ func (t *Thread) StreamAttachMem(stream Handle, addr, size uint64) error {
 	return err
 }
 
-// MemRangeGetAttribute is cuMemRangeGetAttribute. It returns one number, or a list for RangeAccessedBy. The number is
+// MemRangeGetAttribute is cuMemRangeGetAttribute. It returns a number, or a list for RangeAccessedBy. The number is
 // noPlace if the hints of the range differ.
 func (t *Thread) MemRangeGetAttribute(a RangeAttribute, addr, size uint64) ([]int32, error) {
 	if _, err := t.enter(); err != nil {

@@ -17,7 +17,7 @@ type Place struct {
 	Array  Handle         // handle of an ArrayPlace
 }
 
-// PlaceKind is a kind of memory; the numbers are those of CUmemorytype.
+// PlaceKind is a kind of memory; the numbers are the values of CUmemorytype.
 type PlaceKind uint32
 
 // The kinds of place.
@@ -73,7 +73,7 @@ func (d *Driver) locate(p *Place) error {
 	return err
 }
 
-// reportHostAccess reports to the device's probes that the host reads, or has written, n bytes at an offset from a
+// reportHostAccess reports to the device's probes a read, or a finished write, by the host: n bytes at an offset from a
 // place, if kernels can access it.
 func (d *Driver) reportHostAccess(o *probe.HostOrder, p *Place, offset, n uint64, written bool) {
 	addr := p.Device
@@ -87,7 +87,7 @@ func (d *Driver) reportHostAccess(o *probe.HostOrder, p *Place, offset, n uint64
 	}
 }
 
-// copyKnowledge is the knowledge of the host when a call returns that copies memory.
+// copyKnowledge is the knowledge of the host at the return of a copying call.
 type copyKnowledge uint8
 
 const (
@@ -123,8 +123,8 @@ func (d *Driver) knownAfter(dst, src *Place, async Async) copyKnowledge {
 	return knowsNothing
 }
 
-// deviceOf returns the device that owns the memory at a place; nil for host memory and managed memory. The caller must
-// hold d.mu.
+// deviceOf returns the device with the memory at a place; nil for host memory and managed memory. The caller must hold
+// d.mu.
 func (d *Driver) deviceOf(p *Place) *Device {
 	switch p.Kind {
 	case ArrayPlace:
@@ -281,7 +281,7 @@ type Copy3D struct {
 	Height, Depth uint64
 }
 
-// Side is one side of a Copy3D: its start in a block of memory with a pitch.
+// Side is a side of a Copy3D: its start in a block of memory with a pitch.
 type Side struct {
 	Place
 	X, Y, Z       uint64 // X in bytes, Y in rows, Z in slices
@@ -378,7 +378,7 @@ func (d *Driver) plan(c *Copy3D) (work func(*probe.HostOrder), asynchronous bool
 	}, stays1 && stays2, nil
 }
 
-// Memcpy3D is cuMemcpy3D, and cuMemcpy2D with one slice.
+// Memcpy3D is cuMemcpy3D, and cuMemcpy2D with a single slice.
 func (t *Thread) Memcpy3D(c *Copy3D, stream Handle, async Async) error {
 	s, err := t.enterWork(stream)
 	if err != nil {
@@ -395,7 +395,7 @@ func (t *Thread) Memcpy3D(c *Copy3D, stream Handle, async Async) error {
 	return t.transfer(s, "a copy", s.contextsBetween(&c.Dst.Place, &c.Src.Place), bool(async) && asynchronous, t.d.knownAfter(&c.Dst.Place, &c.Src.Place, async), work)
 }
 
-// Fill2D is a fill of Height rows of Width elements of Size bytes (1, 2 or 4) with one value. Pitch is in bytes.
+// Fill2D is a fill of Height rows of Width elements of Size bytes (1, 2 or 4) with the same value. Pitch is in bytes.
 type Fill2D struct {
 	Dst           uint64
 	Pitch         uint64

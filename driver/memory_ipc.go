@@ -1,8 +1,8 @@
 package driver
 
-// This file implements memory that processes of one machine share by handles (driver API, "Memory Management", cuIpc…).
-// A plain allocation becomes a file without a name when its handle is first requested. A handle holds a process and its
-// descriptor of the file; the opening process finds that descriptor in /proc.
+// This file implements memory shared between processes of a machine by handles (driver API, "Memory Management",
+// cuIpc…). A plain allocation becomes a file without a name when its handle is first requested. A handle holds a
+// process and its descriptor of the file; the opening process finds the descriptor in /proc.
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"gemu/driver/internal/sharedmem"
 )
 
-// Names of the files in memory, one for each use, so that a file of one use is never taken for another.
+// Names of the files in memory, by use: a file of one use is never taken for a file of another.
 const (
 	createdFile    = "gemu-memory"
 	allocationFile = "gemu-allocation"
@@ -107,7 +107,7 @@ type openedMemory struct {
 // isPlain reports whether the region is memory of cuMemAlloc: only such memory has handles.
 func (r *region) isPlain() bool { return r.kind == deviceRegion && r.pool == nil && r.graph == nil }
 
-// plainAllocation returns the plain allocation that contains an address. The caller must hold d.mu.
+// plainAllocation returns the plain allocation at an address. The caller must hold d.mu.
 func (d *Driver) plainAllocation(addr uint64) (*region, error) {
 	r := d.regions.find(addr)
 	switch {
@@ -119,8 +119,8 @@ func (d *Driver) plainAllocation(addr uint64) (*region, error) {
 	return r, nil
 }
 
-// IPCGetMemHandle is cuIpcGetMemHandle: it returns the handle of the allocation that contains an address. The first
-// call for an allocation waits for all work.
+// IPCGetMemHandle is cuIpcGetMemHandle: it returns the handle of the allocation at an address. The first call for an
+// allocation waits for all work.
 func (t *Thread) IPCGetMemHandle(addr uint64) (h IPCHandle, err error) {
 	if _, err = t.enter(); err != nil {
 		return h, err
@@ -145,11 +145,11 @@ func (t *Thread) IPCGetMemHandle(addr uint64) (h IPCHandle, err error) {
 	return o.handle(file)
 }
 
-// lazyPeerAccess is CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, a flag that every call must set.
+// lazyPeerAccess is CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, a flag required in every call.
 const lazyPeerAccess = 1
 
-// find returns the region as which memory of another process is open in a context, or nil. It fails if another context
-// of the device has opened memory of the same device of that process. The caller must hold d.mu.
+// find returns the region as which memory of another process is open in a context, or nil. It fails if a second context
+// of the device has opened memory of the same device of the other process. The caller must hold d.mu.
 func (c *Context) find(o *origin) (*region, error) {
 	for _, r := range c.dev.d.regions {
 		switch {
@@ -165,7 +165,7 @@ func (c *Context) find(o *origin) (*region, error) {
 
 // IPCOpenMemHandle is cuIpcOpenMemHandle: it returns the address in this process of the start of the other process's
 // allocation. If it is open already, the address is the same, and it must be closed as many times as it was opened. The
-// memory stays valid whatever the other process does, and counts as used there.
+// memory stays valid in any case, and counts as used there.
 func (t *Thread) IPCOpenMemHandle(h IPCHandle, flags uint32) (uint64, error) {
 	d := t.d
 	d.openMu.Lock()
@@ -240,8 +240,8 @@ func (t *Thread) IPCCloseMemHandle(addr uint64) error {
 // userCount counts the users of a resource. The zero value has no users.
 type userCount struct{ n atomic.Int64 }
 
-// add counts one more user.
+// add adds a user.
 func (u *userCount) add() { u.n.Add(1) }
 
-// release counts one user less, and reports whether it was the last.
+// release removes a user, and reports whether it was the last.
 func (u *userCount) release() bool { return u.n.Add(-1) == 0 }

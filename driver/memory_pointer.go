@@ -34,7 +34,7 @@ const (
 	PointerMemoryBlockID PointerAttribute = 20
 )
 
-// errNoPointer is the error for an address that the driver does not know.
+// errNoPointer is the error for an address unknown to the driver.
 var errNoPointer = errors.New("unknown pointer")
 
 // PointerGetAttribute is cuPointerGetAttribute. It returns the value as a number of the width of the attribute's C
@@ -73,7 +73,7 @@ func (t *Thread) PointerGetAttributes(list []PointerAttribute, addr uint64) ([]u
 	return values, nil
 }
 
-// pointerAttribute returns the value of one attribute. The caller must hold d.mu.
+// pointerAttribute returns the value of an attribute. The caller must hold d.mu.
 func (d *Driver) pointerAttribute(a PointerAttribute, addr uint64) (uint64, error) {
 	if a < PointerContext || a > PointerMemoryBlockID || a == 5 {
 		return 0, fail(InvalidValue, "pointer attribute %d", a)

@@ -23,12 +23,12 @@ type Pool struct {
 	place  poolPlace
 	limit  uint64 // limit on used, in bytes; 0: the device's memory
 	used   uint64
-	memory *poolMemory              // of a pool that is shared with other processes; nil otherwise
-	values map[PoolAttribute]uint64 // values that were set; high water marks count since their last reset
+	memory *poolMemory              // of a pool shared between processes; nil otherwise
+	values map[PoolAttribute]uint64 // set values; high water marks count since their last reset
 	access map[int]MemoryAccess     // by ordinal, for devices without access by default
 }
 
-// poolPlace is the memory that a pool allocates from.
+// poolPlace is the memory from which a pool allocates.
 type poolPlace struct {
 	kind regionKind // deviceRegion, hostRegion or managedRegion
 	dev  *Device    // nil for host memory, and for managed memory without a preferred location
@@ -69,7 +69,7 @@ func (d *Driver) poolPlace(location Location, kind MemoryType) (poolPlace, error
 	return poolPlace{}, fail(NotSupported, "pools at a location of type %d", location.Type)
 }
 
-// device returns the device that counts the pool's memory. The caller must hold d.mu.
+// device returns the device for which the pool's memory is counted. The caller must hold d.mu.
 func (p *Pool) device() *Device {
 	if p.place.dev != nil {
 		return p.place.dev
@@ -141,7 +141,7 @@ func (d *Driver) MemGetDefaultMemPool(location Location, kind MemoryType) (Handl
 	return d.poolsOf(place).standard.handle, nil
 }
 
-// MemGetMemPool is cuMemGetMemPool and cuDeviceGetMemPool: it returns the pool that MemAllocAsync uses by default.
+// MemGetMemPool is cuMemGetMemPool and cuDeviceGetMemPool: it returns the default pool of MemAllocAsync.
 func (d *Driver) MemGetMemPool(location Location, kind MemoryType) (Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -175,7 +175,7 @@ func (d *Driver) MemSetMemPool(location Location, kind MemoryType, h Handle) err
 }
 
 // MemPoolCreate is cuMemPoolCreate. limit is the maximum number of bytes in use; 0: no limit. If types is not 0, the
-// pool can be shared with other processes.
+// pool can be shared between processes.
 func (d *Driver) MemPoolCreate(location Location, kind MemoryType, types HandleTypes, limit uint64) (Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -287,7 +287,8 @@ func (p *Pool) reads(dev int) bool {
 	return p.place.kind == managedRegion || p.place.dev != nil && dev == p.place.dev.ordinal
 }
 
-// MemPoolSetAccess is cuMemPoolSetAccess for one device. All memory is accessible anyway; the value is only stored.
+// MemPoolSetAccess is cuMemPoolSetAccess for a single device. All memory is accessible anyway; the value is only
+// stored.
 func (d *Driver) MemPoolSetAccess(h Handle, location Location, access MemoryAccess) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -417,8 +418,8 @@ func (d *Driver) poolAddress(size uint64) uint64 {
 	return addr
 }
 
-// MemFreeAsync is cuMemFreeAsync, for any memory that MemFree frees. The free comes after the allocation, even if that
-// is on another stream.
+// MemFreeAsync is cuMemFreeAsync, for any memory accepted by MemFree. The free comes after the allocation, even if
+// they are on different streams.
 func (t *Thread) MemFreeAsync(addr uint64, stream Handle) error {
 	s, err := t.enterWork(stream)
 	if err != nil {

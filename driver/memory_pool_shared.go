@@ -1,6 +1,6 @@
 package driver
 
-// This file implements memory pools that several processes share. Such a pool is a file without a name. Each allocation
+// This file implements memory pools shared by several processes. Such a pool is a file without a name. Each allocation
 // is a range of it, and no range is used twice: a process with the file and the range can access the memory.
 
 import (
@@ -53,19 +53,19 @@ func (m *poolMemory) allocate(size uint64) (data []byte, release func(), from ui
 	m.add()
 	return mem[:size:size], func() {
 		sharedmem.FreeAddresses(mem)
-		sharedmem.Empty(m.file, from, n) // for all processes that map it
+		sharedmem.Empty(m.file, from, n) // for all processes with a mapping
 		m.drop()
 	}, from, nil
 }
 
-// drop ends one use of the file.
+// drop ends a use of the file.
 func (m *poolMemory) drop() {
 	if m.release() {
 		m.file.Close()
 	}
 }
 
-// own returns an error if the pool belongs to another process: only that process allocates from it.
+// own returns an error if the pool belongs to a different process: only its owner allocates from it.
 func (p *Pool) own() error {
 	if p.memory != nil && p.memory.imported {
 		return fail(InvalidValue, "the pool is of another process, which alone allocates from it")
@@ -73,7 +73,7 @@ func (p *Pool) own() error {
 	return nil
 }
 
-// handleTypes returns the types of handles that the pool can be exported as.
+// handleTypes returns the types of handles for the export of the pool.
 func (p *Pool) handleTypes() HandleTypes {
 	if p.memory != nil {
 		return FileDescriptor
@@ -81,7 +81,7 @@ func (p *Pool) handleTypes() HandleTypes {
 	return 0
 }
 
-// share makes a new pool shareable with other processes. The caller must hold d.mu.
+// share makes a new pool shareable between processes. The caller must hold d.mu.
 func (p *Pool) share(types HandleTypes) error {
 	switch {
 	case types&^FileDescriptor != 0:

@@ -1,6 +1,6 @@
 package driver
 
-// This file holds the map of the memory that kernels can access.
+// This file holds the map of the memory accessible to kernels.
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ const (
 	openedRegion                       // cuIpcOpenMemHandle
 )
 
-// region is a range of memory that kernels can access.
+// region is a range of memory accessible to kernels.
 type region struct {
 	addr       uint64
 	size       uint64
@@ -34,9 +34,9 @@ type region struct {
 	module     *Module        // of a variable; nil otherwise
 	flags      uint32         // of host memory
 	pool       *Pool          // of stream-ordered memory; nil otherwise
-	fileOffset uint64         // offset in the file of the pool, if it has one
+	fileOffset uint64         // offset in the file of the pool, if any
 	mapping    *mapping       // of mapped memory; nil otherwise
-	graph      *allocWork     // of memory that a graph allocates; nil otherwise
+	graph      *allocWork     // of memory allocated by a graph; nil otherwise
 	opened     *openedMemory  // of memory of another process; nil otherwise
 	charge     uint64         // bytes counted as used on the device
 	buf        *interp.Buffer // nil of a variable, which belongs to its module, and until a stream-ordered allocation has executed
@@ -81,7 +81,7 @@ func (r *region) freeable() bool {
 	return r.kind == deviceRegion || r.pool != nil || r.kind == managedRegion && r.module == nil
 }
 
-// device returns the device that owns the region's memory. The caller must hold d.mu.
+// device returns the device with the region's memory. The caller must hold d.mu.
 func (r *region) device(d *Driver) *Device {
 	if r.mapping != nil {
 		return d.devices[r.mapping.memory.properties.Location.ID]
@@ -89,7 +89,7 @@ func (r *region) device(d *Driver) *Device {
 	return r.ctx.dev
 }
 
-// extent returns the allocation or reservation that contains the region.
+// extent returns the allocation or reservation around the region.
 func (r *region) extent() (addr, size uint64) {
 	if r.mapping != nil {
 		return r.mapping.reservation.addr, r.mapping.reservation.size
@@ -97,14 +97,14 @@ func (r *region) extent() (addr, size uint64) {
 	return r.addr, r.size
 }
 
-// regions holds the memory that kernels can access, in order of addresses.
+// regions holds the memory accessible to kernels, in order of addresses.
 type regions []*region
 
 func (l regions) after(addr uint64) int {
 	return sort.Search(len(l), func(i int) bool { return l[i].addr > addr })
 }
 
-// find returns the region that contains addr, or nil.
+// find returns the region at addr, or nil.
 func (l regions) find(addr uint64) *region {
 	if i := l.after(addr); i > 0 && addr-l[i-1].addr < l[i-1].size {
 		return l[i-1]
@@ -112,7 +112,7 @@ func (l regions) find(addr uint64) *region {
 	return nil
 }
 
-// joined returns a region that spans r and the mappings that follow it without a gap in the same reservation.
+// joined returns a region of r and the mappings after it without a gap in the same reservation.
 func (l regions) joined(r *region) *region {
 	in, end := r.mapping.reservation, r.addr+r.size
 	for _, next := range l[l.after(r.addr):] {
@@ -152,8 +152,8 @@ func (d *Driver) addRegion(r *region) {
 	d.regions.insert(r)
 }
 
-// deviceBytes returns n bytes of memory that kernels can access: in one allocation, or in mapped memory without a gap.
-// The caller must hold d.mu.
+// deviceBytes returns n bytes of memory accessible to kernels: in a single allocation, or in mapped memory without a
+// gap. The caller must hold d.mu.
 func (d *Driver) deviceBytes(addr, n uint64) ([]byte, error) {
 	r := d.regions.find(addr)
 	if r != nil && r.mapping != nil {

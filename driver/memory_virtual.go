@@ -4,7 +4,7 @@ package driver
 // memory is created, and memory is mapped at reserved addresses.
 //
 // A reservation is a range of host addresses, too: so a copy can cross the borders of mappings. Created memory is a
-// file without a name: so it can be mapped several times, and in other processes.
+// file without a name: so it can be mapped several times, and in several processes.
 
 import (
 	"fmt"
@@ -46,7 +46,7 @@ type reservation struct {
 	mappings   []*mapping // in order of addresses
 }
 
-// mapping is memory that is mapped at a range of addresses.
+// mapping is memory mapped at a range of addresses.
 type mapping struct {
 	reservation *reservation
 	addr, size  uint64
@@ -156,12 +156,12 @@ func (v *virtual) begin(d *Driver) error {
 
 func (v *virtual) end() { v.mu.Unlock() }
 
-// after returns the index of the first reservation that begins after an address.
+// after returns the index of the first reservation with its begin after an address.
 func (v *virtual) after(addr uint64) int {
 	return sort.Search(len(v.reservations), func(i int) bool { return v.reservations[i].addr > addr })
 }
 
-// find returns the reservation that contains n bytes at an address.
+// find returns the reservation of n bytes at an address.
 func (v *virtual) find(addr, n uint64) (*reservation, error) {
 	if i := v.after(addr); i > 0 {
 		if r := v.reservations[i-1]; addr-r.addr < r.size && n <= r.size-(addr-r.addr) {
@@ -171,7 +171,7 @@ func (v *virtual) find(addr, n uint64) (*reservation, error) {
 	return nil, fail(InvalidValue, "%d bytes at %#x are not reserved", n, addr)
 }
 
-// place chooses the address of a reservation of size bytes: the hint, if that range is free.
+// place chooses the address of a reservation of size bytes: the hint, if its range is free.
 func (v *virtual) place(size, alignment, hint uint64) (uint64, error) {
 	if hint >= virtualAddress && hint%alignment == 0 && hint <= virtualEnd-size {
 		i := v.after(hint)
@@ -343,7 +343,7 @@ func (d *Driver) MemRetainAllocationHandle(addr uint64) (Handle, error) {
 	return p.memory.handle, nil
 }
 
-// mappingAt returns the mapping that contains an address, or nil.
+// mappingAt returns the mapping at an address, or nil.
 func (v *virtual) mappingAt(addr uint64) *mapping {
 	r, err := v.find(addr, 1)
 	if err != nil {
@@ -417,7 +417,7 @@ func (v *virtual) whole(addr, size uint64) ([]*mapping, error) {
 // pause waits until no work runs on any device. Work submitted later runs after resume, so no work sees the state
 // between pause and resume. The caller must hold d.mu; pause releases it while it waits.
 func (d *Driver) pause() *task {
-	// Running work may wait for work that is submitted later. So later work is held back only if the rounds do not end.
+	// Running work may wait for work submitted later. So later work is held back only if the rounds do not end.
 	tasks := append(d.pending(), d.paused)
 	for range 100 {
 		if !slices.ContainsFunc(tasks, func(t *task) bool { return !t.ended() }) {
@@ -524,7 +524,7 @@ func (p *mapping) show(d *Driver) error {
 	return nil
 }
 
-// MemSetAccess is cuMemSetAccess. Devices share one address space: kernels on every device have the union of all
+// MemSetAccess is cuMemSetAccess. Devices share an address space: kernels on every device have the union of all
 // devices' access.
 func (d *Driver) MemSetAccess(addr, size uint64, list []AccessOf) error {
 	v := &d.virtual
@@ -582,7 +582,7 @@ func (d *Driver) MemGetAccess(location Location, addr uint64) (MemoryAccess, err
 	return p.access[dev.ordinal], nil
 }
 
-// descriptor checks the type and flags of a handle that must be a file descriptor.
+// descriptor checks the type and flags of a handle; it must be a file descriptor.
 func descriptor(kind HandleTypes, flags uint64) error {
 	switch {
 	case flags != 0:
@@ -614,7 +614,7 @@ func (d *Driver) MemExport(h Handle, kind HandleTypes, flags uint64) (fd int, er
 }
 
 // MemImport is cuMemImportFromShareableHandle for file descriptors. The client keeps its descriptor. The memory is on
-// the current device, or on device 0; it counts as used in the process that created it.
+// the current device, or on device 0; it counts as used in the process of its creation.
 func (t *Thread) MemImport(fd int, kind HandleTypes) (Handle, error) {
 	d := t.d
 	d.mu.Lock()

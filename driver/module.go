@@ -21,7 +21,7 @@ import (
 // parseCacheSize is the limit of the parse cache, in bytes of PTX text.
 const parseCacheSize = 64 << 20
 
-// parseCache holds parsed modules by content, so that a module is parsed once.
+// parseCache holds parsed modules by content, to parse a module once.
 type parseCache struct {
 	mu    sync.Mutex
 	limit int
@@ -72,7 +72,7 @@ func (d *Driver) parse(name string, src []byte) (*ptx.Module, error) {
 	return mod, nil
 }
 
-// explain returns the full text of an error, with its place in the source if it has one.
+// explain returns the full text of an error, with its place in the source, if known.
 func explain(err error) string {
 	var list ptx.ErrorList
 	var unsupported *ptx.Unsupported
@@ -119,9 +119,9 @@ type Module struct {
 	ctx       *Context
 	mod       *interp.Module
 	functions map[string]*Function
-	library   *Library // the library that loaded it; nil otherwise
+	library   *Library // the library of the module; nil otherwise
 
-	references map[string]*Reference // references that the client asked for
+	references map[string]*Reference // references requested by the client
 }
 
 // ModuleLoadData is cuModuleLoadData. size is the size of the image in bytes, or 0 if it is unknown. The detail of the

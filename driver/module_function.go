@@ -56,7 +56,7 @@ func (t *Thread) prepared(h Handle) (*Function, *interp.KernelInfo, error) {
 }
 
 // prepared returns the properties of a kernel. The first call lowers the kernel and waits for a running launch. The
-// error reports PTX that gemu does not run.
+// error reports unsupported PTX.
 func (f *Function) prepared() (*interp.KernelInfo, error) {
 	f.once.Do(func() {
 		d := f.module.ctx.dev.d
@@ -158,8 +158,8 @@ func number(b bool) int {
 	return 0
 }
 
-// required returns the cluster size that the kernel requires, by a directive or by attributes; zero if it requires
-// none. explicit reports that the source requires clusters. The caller must hold d.mu.
+// required returns the cluster size required by the kernel, by a directive or by attributes; zero if there is no
+// requirement. explicit reports whether the source requires clusters. The caller must hold d.mu.
 func (f *Function) required() (cluster ptx.Dim3, explicit bool) {
 	cluster, err := f.module.mod.Cluster(f.kernel.Name, ptx.Dim3{})
 	if err != nil {
@@ -187,7 +187,7 @@ func (f *Function) clusterOf(asked ptx.Dim3) (ptx.Dim3, error) {
 	return cluster, nil
 }
 
-// requireCluster sets one dimension of the required cluster size. The caller must hold d.mu.
+// requireCluster sets a dimension of the required cluster size. The caller must hold d.mu.
 func (f *Function) requireCluster(extent *int, value int) error {
 	if _, explicit := f.required(); explicit {
 		return fail(NotPermitted, "kernel %s says itself what clusters it has", f.kernel.Name)
@@ -199,7 +199,7 @@ func (f *Function) requireCluster(extent *int, value int) error {
 	return nil
 }
 
-// portableCluster is the maximum cluster size, in blocks, that every device supports.
+// portableCluster is the maximum cluster size, in blocks, supported by every device.
 const portableCluster = 8
 
 // mostCluster returns the maximum cluster size of the kernel, in blocks. The caller must hold d.mu.

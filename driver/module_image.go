@@ -9,7 +9,7 @@ package driver
 //	entry    0 kind u16  4 size of the entry's header u32  8 size with padding u64
 //	        16 size u32  28 compute capability u32  40 flags u64  56 size uncompressed u64
 //
-// Compilers add a wrapper that points to the fat binary: magic u32, version u32, pointer u64.
+// Compilers add a wrapper with a pointer to the fat binary: magic u32, version u32, pointer u64.
 
 import (
 	"bytes"
@@ -43,7 +43,7 @@ const (
 // maxImage is the maximum size of an image in bytes.
 const maxImage = 1 << 30
 
-// source returns the PTX of an image in client memory, in any form that cuModuleLoadData accepts. size is 0 if it is
+// source returns the PTX of an image in client memory, in any form accepted by cuModuleLoadData. size is 0 if it is
 // unknown.
 func (d *Driver) source(p unsafe.Pointer, size uint64) (src []byte, err error) {
 	switch {

@@ -1,6 +1,6 @@
 package driver
 
-// This file implements libraries: modules that belong to no context, and are loaded into each context that uses them.
+// This file implements libraries: modules outside contexts, loaded into each context in which they are used.
 
 import (
 	"unsafe"

@@ -1,7 +1,7 @@
 package driver
 
-// This file implements the linker. It merges PTX modules into one module and packs it into a container, because there
-// is no machine code to link. The only known library is CUDA's device runtime, for which gemu has its own PTX.
+// This file implements the linker. It merges PTX modules into a single module and packs it into a container, because
+// there is no machine code to link. The only known library is CUDA's device runtime, for which gemu has its own PTX.
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ type Link struct {
 	free   func()         // releases image; may be nil
 }
 
-// LinkInput is a kind of linker input; the numbers are those of CUjitInputType.
+// LinkInput is a kind of linker input; the numbers are the values of CUjitInputType.
 type LinkInput int32
 
 // The kinds of input.
@@ -113,7 +113,7 @@ func (t *Thread) linkLibrary(h Handle, name string, archive []byte) error {
 	return t.linkSource(h, "libcudadevrt_graph.ptx", linker.DeviceGraphs, (*Link).addLib)
 }
 
-// addInput adds a module that is always linked.
+// addInput adds a module to be linked in any case.
 func (l *Link) addInput(in linker.Input) { l.inputs = append(l.inputs, in) }
 
 // addLib adds a library, once.

@@ -7,7 +7,7 @@ import (
 	"gemu/interp"
 )
 
-// residency returns the number of blocks that a multiprocessor can hold at once, by threads, blocks, shared memory and
+// residency returns the number of blocks possible at once on a multiprocessor, by threads, blocks, shared memory and
 // registers. threads is the block size, dynamic its dynamic shared memory in bytes.
 func (f *Function) residency(threads, dynamic int) (int, error) {
 	info, err := f.prepared()
@@ -40,7 +40,7 @@ func (t *Thread) OccupancyMaxActiveBlocks(h Handle, threads int, dynamic uint64)
 	return n, err
 }
 
-// OccupancyMaxActiveClusters is cuOccupancyMaxActiveClusters: the number of clusters that the device can hold at once.
+// OccupancyMaxActiveClusters is cuOccupancyMaxActiveClusters: the number of clusters possible at once on the device.
 func (t *Thread) OccupancyMaxActiveClusters(p *LaunchParams) (int, error) {
 	f, n, err := t.residency(p.Func, p.Block.Count(), uint64(p.Shared))
 	if err != nil {
@@ -68,8 +68,8 @@ func (t *Thread) OccupancyMaxPotentialClusterSize(p *LaunchParams) (int, error) 
 }
 
 // OccupancyMaxPotentialBlockSize is cuOccupancyMaxPotentialBlockSize: the largest block size with the maximum number of
-// resident threads, and the number of blocks that fill the device. dynamicFor returns the dynamic shared memory for a
-// block size. limit bounds the block size; 0: no limit.
+// resident threads, and the number of blocks in a full device. dynamicFor returns the dynamic shared memory for a block
+// size. limit bounds the block size; 0: no limit.
 func (t *Thread) OccupancyMaxPotentialBlockSize(h Handle, dynamicFor func(threads int) uint64, limit int) (grid, block int, err error) {
 	f, info, err := t.prepared(h)
 	if err != nil {
@@ -96,8 +96,8 @@ func (t *Thread) OccupancyMaxPotentialBlockSize(h Handle, dynamicFor func(thread
 	return blocks * interp.Multiprocessors, block, nil
 }
 
-// OccupancyAvailableDynamicShared is cuOccupancyAvailableDynamicSMemPerBlock: the dynamic shared memory in bytes that
-// each block can have if the given number of blocks share a multiprocessor.
+// OccupancyAvailableDynamicShared is cuOccupancyAvailableDynamicSMemPerBlock: the dynamic shared memory in bytes
+// available to each block if the given number of blocks share a multiprocessor.
 func (t *Thread) OccupancyAvailableDynamicShared(h Handle, blocks, threads int) (uint64, error) {
 	f, err := t.function(h)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"gemu/accelsim"
 )
 
-// packedTraces is the prefix of GEMU_ACCELSIM that selects .tracez files.
+// packedTraces is the prefix of GEMU_ACCELSIM for .tracez files.
 const packedTraces = "tracez:"
 
-// accelsimTraces are traces under construction, in a directory of the process below that of GEMU_ACCELSIM.
+// accelsimTraces are traces under construction, in a directory of the process below the directory of GEMU_ACCELSIM.
 type accelsimTraces struct {
 	setting  string
 	dir      string

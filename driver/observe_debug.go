@@ -18,7 +18,7 @@ import (
 	"gemu/interp"
 )
 
-// Debugging selects the launches that stop before their first instruction, and the front end that controls them.
+// Debugging selects the launches to stop before their first instruction, and the controlling front end.
 type Debugging struct {
 	Kernel string // kernel whose launches stop; "": all kernels
 	Port   int    // TCP port for a client of the Debug Adapter Protocol; 0: use the terminal of the process
@@ -43,7 +43,7 @@ func parseDebugging(v string) (*Debugging, error) {
 	return d, nil
 }
 
-// debugger debugs one launch at a time; launches on further streams wait.
+// debugger debugs a single launch at a time; launches on further streams wait.
 type debugger struct {
 	*Debugging
 	d  *Driver

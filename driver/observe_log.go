@@ -35,7 +35,7 @@ func newCommitLog(name string) *commitLog {
 	return l
 }
 
-// probes returns the probe that writes the log; none if the log could not be created.
+// probes returns the probe of the log; none if the log could not be created.
 func (l *commitLog) probes() []probe.Probe {
 	if l.recorder == nil {
 		return nil

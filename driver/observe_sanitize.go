@@ -17,8 +17,7 @@ import (
 	"gemu/sanitize"
 )
 
-// Found reports that sanitizers have found errors, or that their report could not be written, so that the process must
-// end with Status.
+// Found reports errors found by sanitizers, or a failed write of their report: the process must end with Status.
 type Found struct {
 	Errors int // number of errors
 	Status int // exit status of the process
@@ -42,8 +41,8 @@ func (s *Settings) logFile() string {
 // unfinishedNote is the content of the file for the findings until the process ends.
 const unfinishedNote = "========= The process has not ended, or it ended without its exit handlers (_exit, exec, a signal): nothing was judged.\n"
 
-// announceFindings writes unfinishedNote to the file for the findings, so that a process that ends without its exit
-// handlers does not leave the report of an earlier process. An error is ignored here: printFindings will report it.
+// announceFindings writes unfinishedNote to the file for the findings, to replace the report of an earlier process
+// even if this process ends without its exit handlers. An error is ignored here: printFindings will report it.
 func (d *Driver) announceFindings() {
 	s := &d.settings
 	if len(s.Sanitize) == 0 || s.SanitizeLog == "" {
@@ -59,7 +58,7 @@ func (d *Driver) announceFindings() {
 	})
 }
 
-// printFindings writes the findings to the file that the settings name, or to the driver's standard error. If the file
+// printFindings writes the findings to the file named in the settings, or to the driver's standard error. If the file
 // cannot be written, the findings go to standard error, too.
 func (d *Driver) printFindings() error {
 	d.sanitizer.Finish()

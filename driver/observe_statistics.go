@@ -64,7 +64,7 @@ func (c *LaunchCounts) add(r *interp.Result) {
 	}
 }
 
-// finish computes the fields that are derived from the sums.
+// finish computes the fields derived from the sums.
 func (c *LaunchCounts) finish() {
 	if c.WarpInstructions > 0 {
 		c.ActiveLanesMean = float64(c.laneSlots) / float64(c.WarpInstructions)

@@ -13,7 +13,7 @@ import (
 // Result is a CUresult.
 type Result int32
 
-// The results that this driver returns.
+// The results returned by this driver.
 const (
 	Success                      Result = 0
 	InvalidValue                 Result = 1
@@ -203,7 +203,7 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Name(), e.Detail) }
 
-// Unwrap returns the result, and the error of package interp or ptx that caused it, if any.
+// Unwrap returns the result, and its cause, an error of package interp or ptx, if any.
 func (e *Error) Unwrap() []error {
 	if e.cause == nil {
 		return []error{e.Result}
@@ -220,7 +220,7 @@ func failBy(r Result, cause error) error {
 	return &Error{Result: r, Detail: explain(cause), cause: cause}
 }
 
-// shortError returns the first line of an error. It is for errors that were already reported in full.
+// shortError returns the first line of an error. It is for errors already reported in full.
 func shortError(err error) error {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return fail(ResultOf(err), "%s", strings.TrimPrefix(line, ResultOf(err).Name()+": "))

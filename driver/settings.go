@@ -1,6 +1,6 @@
 package driver
 
-// This file holds the settings of a driver and the environment variables that change them.
+// This file holds the settings of a driver and the environment variables for them.
 
 import (
 	"fmt"
@@ -34,17 +34,17 @@ type Settings struct {
 	Backend    interp.Backend      // nil: portable
 	Native     bool                // the user asked for machine code: a message names each reason for execution in Go
 	Reconverge *interp.Reconverger // nil: the first of interp.Reconvergers
-	Workers    int                 // host threads that run CTAs; 0: one per core
-	Steps      int64               // step limit: instructions that a warp may execute; 0: the default of package interp
-	TimeLimit  time.Duration       // for one launch; 0: no limit
+	Workers    int                 // host threads for CTAs; 0: as many as cores
+	Steps      int64               // step limit: instructions permitted to a warp; 0: the default of package interp
+	TimeLimit  time.Duration       // for a launch; 0: no limit
 	Tolerate   probe.Tolerance     // faults after which kernels continue
-	Host       uint64              // bytes of host memory that CTAs in flight may take; 0: the default of package interp
+	Host       uint64              // bytes of host memory for CTAs in flight; 0: the default of package interp
 
 	Stats  string          // file for the statistics, which Close writes; "": none
-	Models []catalog.Entry // models of register files that observe all launches; their reports are in the statistics
+	Models []catalog.Entry // models of register files for all launches; their reports are in the statistics
 
 	Dump  string // directory for the PTX of loaded modules; "": none
-	Trace int    // 0: silent; 1: calls that fail or are not supported; 2: all calls
+	Trace int    // 0: silent; 1: failed or unsupported calls; 2: all calls
 
 	Log string // file for the log of all launches, in text, or in binary if the name ends in .gtr; "": none
 
@@ -52,25 +52,25 @@ type Settings struct {
 	// "tracez:" selects .tracez files. "" writes none.
 	Accelsim string
 
-	// Sanitize lists the sanitizers that observe all launches. Their findings are written to SanitizeLog when the
-	// driver ends, as JSON if the name ends in .json; "" is Stderr. SanitizeExit is the exit status of the process if
-	// there are errors among the findings; 0 leaves the status unchanged.
+	// Sanitize lists the sanitizers for all launches. Their findings are written to SanitizeLog when the driver ends,
+	// as JSON if the name ends in .json; "" is Stderr. SanitizeExit is the exit status of the process if there are
+	// errors among the findings; 0 leaves the status unchanged.
 	Sanitize     []*sanitize.Tool
 	SanitizeLog  string
 	SanitizeExit int
 
 	Source []string // directories of source files for the debugger, in addition to the directory of the PTX
 
-	// ExitWait is the time for which Exit waits for launches that have not ended, if Sanitize, Stats, Log, Models or
-	// Probes need them.
+	// ExitWait is the time for which Exit waits for unended launches, if Sanitize, Stats, Log, Models or Probes need
+	// them.
 	ExitWait time.Duration
 
-	Debug *Debugging // the debugger and the launches that it controls; nil: none. It implies Blocking
+	Debug *Debugging // the debugger and the launches under its control; nil: none. It implies Blocking
 
 	Blocking bool // a launch call returns when the kernel has ended
 
-	// ContinueOnFault lets a context continue after a fault: the next call that waits for its work returns the fault,
-	// and later calls do not. Memory stays as the fault left it.
+	// ContinueOnFault lets a context continue after a fault: the next call with a wait for its work returns the
+	// fault, and later calls do not. Memory stays as the fault left it.
 	ContinueOnFault bool
 
 	Probes []probe.Probe // observers of all launches and of the host's accesses to memory
@@ -79,14 +79,14 @@ type Settings struct {
 	Stderr io.Writer // messages; nil: discarded
 }
 
-// DefaultSettings returns the settings without any variable set. The version is that of the newest runtime library: a
-// driver must not be older than the runtime.
+// DefaultSettings returns the settings without any variable set. The version is the version of the newest runtime
+// library: a driver must not be older than the runtime.
 func DefaultSettings() Settings {
 	auto, _ := interp.EngineNamed("auto") // "auto" always exists
 	return Settings{SM: interp.DefaultSM, Version: 13050, Devices: 1, Memory: 16 << 30, Mode: interp.Vector, Backend: auto, ExitWait: time.Minute}
 }
 
-// Variable is an environment variable that changes the settings.
+// Variable is an environment variable for a setting.
 type Variable struct {
 	Name    string
 	Values  string // allowed values
@@ -248,7 +248,7 @@ var Variables = []Variable{
 	}},
 }
 
-// tolerables returns the names of the faults that can be tolerated.
+// tolerables returns the names of the tolerable faults.
 func tolerables() string {
 	var names []string
 	for _, t := range probe.Tolerances() {

@@ -17,13 +17,13 @@ type Stream struct {
 	priority    int
 	line        int           // see ordering
 	last        *task         // the last task submitted; nil at first
-	queued      int           // number of tasks that have not ended
+	queued      int           // number of unended tasks
 	green       *GreenContext // nil: none
 
-	attributes  map[StreamAttribute]AttributeValue // attributes that were set
+	attributes  map[StreamAttribute]AttributeValue // set attributes
 	capture     *capture                           // nil while the stream is not captured
 	captureTips []*Node                            // predecessors of the next captured node
-	clientTips  *ClientMemory                      // the copy of captureTips that the client received last
+	clientTips  *ClientMemory                      // the client's last copy of captureTips
 }
 
 // Reserved handles of streams.
@@ -126,7 +126,7 @@ func (s *Stream) retire() {
 		s.remove()
 		return
 	}
-	// Until the work has ended, calls that wait for the context or the default stream wait for it.
+	// Until the work has ended, waits for the context or the default stream include it.
 	go func() {
 		<-s.last.done
 		d.mu.Lock()
@@ -156,7 +156,7 @@ func (t *Thread) StreamQuery(h Handle) error {
 	return s.ctx.outcome()
 }
 
-// waitedTasks lists the tasks that a wait for the stream waits for: for the default stream, the tasks of all blocking
+// waitedTasks lists the tasks awaited by a wait for the stream: for the default stream, the tasks of all blocking
 // streams, too. The caller must hold d.mu.
 func (s *Stream) waitedTasks() []*task {
 	list := []*task{s.last}

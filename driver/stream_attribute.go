@@ -76,7 +76,7 @@ func (t *Thread) StreamSetAttribute(h Handle, a StreamAttribute, v AttributeValu
 	return nil
 }
 
-// StreamGetAttribute is cuStreamGetAttribute. An attribute that was not set is zero.
+// StreamGetAttribute is cuStreamGetAttribute. An unset attribute is zero.
 func (t *Thread) StreamGetAttribute(h Handle, a StreamAttribute) (v AttributeValue, err error) {
 	s, err := t.enterStream(h)
 	if err != nil {

@@ -3,17 +3,17 @@ package driver
 // This file implements stream capture (driver API, "Stream Management", "Graph Management"): work submitted to a
 // captured stream becomes a node of a graph, and does not run.
 //
-// A captured stream holds the predecessors of its next node. An event recorded on it holds the same nodes; another
-// stream that waits for the event joins the capture. A call that cannot be captured invalidates the capture: it can
-// then only be ended.
+// A captured stream holds the predecessors of its next node. An event recorded on it holds the same nodes; a stream
+// joins the capture by a wait for the event. A call that cannot be captured invalidates the capture: it can then only
+// be ended.
 
 import (
 	"cmp"
 	"slices"
 )
 
-// CaptureMode is a CUstreamCaptureMode. It selects the threads that may end a capture. On a GPU it also forbids calls
-// that do not concern streams; here those calls are harmless.
+// CaptureMode is a CUstreamCaptureMode. It selects the threads permitted to end a capture. On a GPU it also forbids
+// calls unrelated to streams; here those calls are harmless.
 type CaptureMode int32
 
 // The modes.
@@ -33,13 +33,13 @@ const (
 	CaptureInvalid
 )
 
-// capture is a set of streams that are captured into one graph.
+// capture is a set of streams captured into the same graph.
 type capture struct {
 	id            uint64
 	graph         *Graph
 	ownedByClient bool // the client made the graph
 	origin        *Stream
-	thread        *Thread // the thread that may end it; nil: any
+	thread        *Thread // the thread permitted to end it; nil: any
 	streams       []*Stream
 	invalid       bool
 	ended         bool
@@ -66,13 +66,13 @@ func (t *Thread) enterQueue(h Handle) (*Stream, error) {
 	return t.lockedWork(t.queue(h))
 }
 
-// enterStreamWork is enterStream for a call that concerns the work of a stream.
+// enterStreamWork is enterStream for a call about the work of a stream.
 func (t *Thread) enterStreamWork(h Handle) (*Stream, error) {
 	t.d.mu.Lock()
 	return t.lockedWork(t.stream(h))
 }
 
-// lockedWork checks that a stream accepts work, and unlocks the driver if it does not. The caller must hold d.mu.
+// lockedWork checks whether a stream accepts work, and unlocks the driver if it does not. The caller must hold d.mu.
 func (t *Thread) lockedWork(s *Stream, err error) (*Stream, error) {
 	if err != nil {
 		t.d.mu.Unlock()
@@ -96,7 +96,7 @@ func (s *Stream) submittable() error {
 	return implicitError(captured)
 }
 
-// implicitStreams lists the captured streams that the default stream would wait for; none if s is not the default
+// implicitStreams lists the captured streams for which the default stream would wait; none if s is not the default
 // stream. The caller must hold d.mu.
 func (s *Stream) implicitStreams() []*Stream {
 	if s != s.ctx.legacy {
@@ -332,7 +332,7 @@ func (s *Stream) waitCaptured(e *Event) error {
 	return nil
 }
 
-// captured returns the error of a call that needs the time of an event last recorded in a capture. The caller must hold
+// captured returns the error of a call about the time of an event last recorded in a capture. The caller must hold
 // d.mu.
 func (e *Event) captured() error {
 	return e.capture.invalidate(CapturedEvent, "the event was recorded in a capture")

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// eventExternal is CU_EVENT_RECORD_EXTERNAL and CU_EVENT_WAIT_EXTERNAL: in a capture, the call becomes a node that
+// eventExternal is CU_EVENT_RECORD_EXTERNAL and CU_EVENT_WAIT_EXTERNAL: in a capture, the call becomes a node; it
 // records the event, or waits for it, in every launch of the graph.
 const eventExternal uint32 = 1
 
@@ -47,13 +47,13 @@ func (t *Thread) StreamWaitEvent(h, event Handle, flags uint32) error {
 type Event struct {
 	ctx      *Context
 	noTiming bool
-	shared   *sharedEvent // nil unless other processes can open the event
+	shared   *sharedEvent // nil unless the event can be opened in other processes
 	recorded
 }
 
 // recorded is the last recording of an event.
 type recorded struct {
-	task    *task    // nil until it is recorded on a stream that is not captured
+	task    *task    // nil until it is recorded on a stream outside captures
 	capture *capture // nil unless it was last recorded on a captured stream
 	tips    []*Node  // predecessors of the recording in the capture
 }

@@ -1,8 +1,8 @@
 package driver
 
-// This file implements events that several processes share (CU_EVENT_INTERPROCESS). The processes share a page of
-// memory, the board. A process that records the event writes the record to the board, and later its end. A process that
-// waits sleeps on a word of the board.
+// This file implements events shared by several processes (CU_EVENT_INTERPROCESS). The processes share a page of
+// memory, the board. The recording process writes the record to the board, and later its end. A waiting process sleeps
+// on a word of the board.
 
 import (
 	"os"
@@ -14,8 +14,8 @@ import (
 	"gemu/probe"
 )
 
-// eventBoard is the shared state of an event. Records of one stream end in the order of recording. So they share a
-// queue, which only counts them. A queue whose records have all ended may be reused by another stream of any process.
+// eventBoard is the shared state of an event. Records of a stream end in the order of recording. So they share a queue,
+// which only counts them. A queue whose records have all ended may be reused by any stream of any process.
 type eventBoard struct {
 	newest recordID // the newest record; 0: none
 	_      [24]byte
@@ -24,7 +24,7 @@ type eventBoard struct {
 
 const boardQueues = 127 // as many as fit in a page of 4096 bytes
 
-// recordQueue is a sequence of records that end in order.
+// recordQueue is a sequence of records with ordered ends.
 type recordQueue struct {
 	pid     int32  // the recording process
 	changed uint32 // number of changes of ended; processes sleep on this word
@@ -44,7 +44,7 @@ const queueShift = 48
 func (m recordID) queue() int    { return int(m >> queueShift) }
 func (m recordID) count() uint64 { return uint64(m) & (1<<queueShift - 1) }
 
-// sharedEvent is the view of a shared event in one process.
+// sharedEvent is the view of a shared event in a process.
 type sharedEvent struct {
 	file     *os.File
 	mem      []byte
@@ -74,7 +74,7 @@ func newSharedEvent(file *os.File, imported bool) (*sharedEvent, error) {
 	return e, nil
 }
 
-// drop ends one use of the event.
+// drop ends a use of the event.
 func (e *sharedEvent) drop() {
 	if e.release() {
 		sharedmem.FreeAddresses(e.mem)
@@ -121,8 +121,8 @@ func (e *sharedEvent) newRecord(s *Stream) (recordID, error) {
 	return e.lastOwn, nil
 }
 
-// end publishes that a record of this process has ended. If success is false, the record and all later records of its
-// queue never end.
+// end publishes the end of a record of this process. If success is false, the record and all later records of its queue
+// never end.
 func (e *sharedEvent) end(m recordID, whether bool) {
 	l := &e.board.queues[m.queue()]
 	if whether {
@@ -139,7 +139,7 @@ func (e *sharedEvent) endReported(m recordID) bool {
 	return atomic.LoadUint64(&e.board.queues[m.queue()].ended)&^failed >= m.count()
 }
 
-// ended reports whether a record has ended. The error says that it never will.
+// ended reports whether a record has ended. The error says so.
 func (e *sharedEvent) ended(m recordID) (bool, error) {
 	if m == 0 {
 		return true, nil
@@ -159,8 +159,8 @@ func (e *sharedEvent) ended(m recordID) (bool, error) {
 	return false, nil
 }
 
-// processPollInterval is the time for which a waiting process sleeps before it checks that the recording process still
-// runs.
+// processPollInterval is the time for which a waiting process sleeps before it checks whether the recording process
+// still runs.
 const processPollInterval = 100 * time.Millisecond
 
 // wait waits until a record has ended.
@@ -183,7 +183,7 @@ func (e *Event) foreign() bool { return e.shared != nil && e.shared.newest() != 
 // another process before the task of the record has ended. The caller must hold d.mu.
 func (e *Event) recordEnded() bool { return e.shared != nil && e.shared.endReported(e.shared.lastOwn) }
 
-// record is EventRecord on a stream that is not captured. The caller must hold d.mu.
+// record is EventRecord on a stream outside captures. The caller must hold d.mu.
 func (e *Event) record(s *Stream) error {
 	if e.shared == nil {
 		e.task = s.submit("", noOperation)

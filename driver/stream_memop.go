@@ -96,8 +96,8 @@ func (w *operationWord) conditionHolds() bool {
 	return int64((now-value)<<unused) >= 0
 }
 
-// StreamMemoryOps is cuStreamBatchMemOp: the operations run one after the other, in the order of the stream. A wait
-// ends at the latest with its context.
+// StreamMemoryOps is cuStreamBatchMemOp: the operations run in sequence, in the order of the stream. A wait ends at
+// the latest with its context.
 func (t *Thread) StreamMemoryOps(h Handle, ops []MemoryOp, flags uint32) error {
 	s, err := t.enterQueue(h)
 	if err != nil {
@@ -169,8 +169,8 @@ const (
 )
 
 // waitFor waits until the condition holds or the context is destroyed. It returns an error if an operation of the
-// context has failed since the wait was submitted (faults is the number before), because that may have been the
-// operation that writes the word.
+// context has failed since the wait was submitted (faults is the number before), because the failed operation may have
+// been the expected writer of the word.
 func (c *Context) waitFor(w *operationWord, faults int) error {
 	d := c.dev.d
 	for interval := minPollInterval; !w.conditionHolds(); interval = min(2*interval, maxPollInterval) {

@@ -1,15 +1,15 @@
 package driver
 
-// This file computes, for probes, the order of operations that a program enforces. Race detection uses this order, not
+// This file computes, for probes, the order of operations enforced by a program. Race detection uses this order, not
 // the order in which operations happened to run (PTX manual 8.9.4, "CUDA API synchronization").
 //
 // Each stream is a line of operations, and so is each chain of nodes of a graph. An operation comes after the previous
-// operation of its line, after the events that its stream waits for, and after all operations whose end the host knew
-// when it submitted the operation. Host threads count as ordered among themselves, because gemu does not see their
+// operation of its line, after the awaited events of its stream, and after all operations whose end the host knew when
+// it submitted the operation. Host threads count as ordered among themselves, because gemu does not see their
 // synchronisation.
 //
-// If a probe requires events in one order, operations also run in the order of submission. This is legal: streams may
-// run concurrently, but need not.
+// If a probe requires events in a single order, operations also run in the order of submission. This is legal: streams
+// may run concurrently, but need not.
 
 import (
 	"fmt"
@@ -18,8 +18,7 @@ import (
 	"gemu/probe"
 )
 
-// clock holds, for each line, the number of operations at its start that have ended, or that come before some
-// operation.
+// clock holds, for each line, the number of operations at its start, ended or before some operation.
 type clock []uint64
 
 // union returns the element-wise maximum.
@@ -59,12 +58,12 @@ func (c clock) upTo(line int, at uint64) clock {
 type ordering struct {
 	enabled   bool     // a probe needs the order
 	lines     []uint64 // number of operations ever submitted on each line
-	freeLines []int    // lines that take no more operations
+	freeLines []int    // lines closed for operations
 	known     clock    // operations whose end the host knows
 	last      *task    // the last task submitted
 }
 
-// newLine returns an unused line, or a free line of which the host knows that all operations have ended.
+// newLine returns an unused line, or a free line whose operations have all ended, as the host knows.
 func (o *ordering) newLine() int {
 	for i, l := range o.freeLines {
 		if l < len(o.known) && o.lines[l] <= o.known[l] || o.lines[l] == 0 {
@@ -79,7 +78,7 @@ func (o *ordering) newLine() int {
 // releaseLines frees lines that take no more operations.
 func (o *ordering) releaseLines(lines ...int) { o.freeLines = append(o.freeLines, lines...) }
 
-// newOrder returns the order of an operation that is submitted after the given clock.
+// newOrder returns the order of an operation submitted after the given clock.
 func (o *ordering) newOrder(line int, name, stream string, after clock) *probe.HostOrder {
 	o.lines[line]++
 	at := o.lines[line]
@@ -102,7 +101,7 @@ func (o *ordering) learnBefore(x *probe.HostOrder) {
 	}
 }
 
-// hostKnows records, for a host function that runs in a stream, that the host knows the end of all its predecessors.
+// hostKnows records, for a host function in a stream, that the host knows the end of all its predecessors.
 func (d *Driver) hostKnows(x *probe.HostOrder) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -135,7 +134,7 @@ func (s *Stream) remove() {
 	c.dev.d.ordering.releaseLines(s.line)
 }
 
-// learnPredecessors records the knowledge of a host that waits for the stream: a wait for the default stream covers
+// learnPredecessors records the knowledge of a host after a wait for the stream: a wait for the default stream covers
 // destroyed blocking streams, too. The caller must hold d.mu.
 func (s *Stream) learnPredecessors() {
 	if o := &s.ctx.dev.d.ordering; s == s.ctx.legacy {
@@ -143,7 +142,7 @@ func (s *Stream) learnPredecessors() {
 	}
 }
 
-// chains assigns the nodes of a graph to lines, so that the nodes of a line follow each other. after lists the
+// chains assigns the nodes of a graph to lines, in which the nodes of a line are in sequence. after lists the
 // predecessors of each node, which must have lower indices. n is the number of lines.
 func chains(after [][]int) (lines []int, n int) {
 	continues := make([]bool, len(after))

@@ -2,24 +2,24 @@ package driver
 
 // This file bounds the queue of a stream.
 //
-// A task takes memory until it ends, so a stream accepts maxQueued tasks, as the launch queue of a GPU does. A call
-// that would add one more waits until a task of the stream has ended. On a GPU, a program hangs if the thread that
-// waits for room is the thread that must release a task of the full queue. Here it does not: while any task waits for
-// the host, calls do not wait for room.
+// A task takes memory until it ends, so a stream accepts maxQueued tasks, as the launch queue of a GPU does. At the
+// maximum, a call that adds a task waits until a task of the stream has ended. On a GPU, a program hangs if the thread
+// waiting for room is the thread expected to release a task of the full queue. Here it does not: while any task waits
+// for the host, calls do not wait for room.
 
 import "sync"
 
-// maxQueued is the maximum number of tasks of a stream that have not ended.
+// maxQueued is the maximum number of unended tasks of a stream.
 const maxQueued = 1024
 
-// queues holds the state of calls that wait for room in a queue. The driver's mutex guards it.
+// queues holds the state of calls waiting for room in a queue. The driver's mutex guards it.
 type queues struct {
 	room    *sync.Cond // signalled when a queue has room, and when a task begins to wait for the host
-	waiting int        // number of calls that wait for room
-	hosts   int        // number of tasks that wait for the host: for a host function, a value written by the host, or another process
+	waiting int        // number of calls waiting for room
+	hosts   int        // number of tasks waiting for the host: for a host function, a value written by the host, or a further process
 }
 
-// changed wakes the calls that wait for room.
+// changed wakes the calls waiting for room.
 func (q *queues) changed() {
 	if q.waiting > 0 {
 		q.room.Broadcast()
@@ -40,8 +40,8 @@ func (t *Thread) queue(h Handle) (*Stream, error) {
 	return s, err
 }
 
-// awaitHost runs wait, in which a task waits for the host. Meanwhile no call waits for room, because the waiting thread
-// may be the one that the task needs.
+// awaitHost runs wait, in which a task waits for the host. Meanwhile no call waits for room, because the task may
+// depend on the waiting thread.
 func (d *Driver) awaitHost(wait func()) {
 	change := func(n int) {
 		d.mu.Lock()

@@ -2,18 +2,17 @@ package driver
 
 // This file holds tasks, the operations of streams, and their order.
 //
-// Every operation is a task with its own goroutine. The goroutine first waits for the tasks that must come before: the
-// previous task of its stream. A task on the default stream also waits for the last task of every blocking stream of
-// the context, and a task on a blocking stream waits for the last task of the default stream (manual of the driver API,
-// "Stream synchronization behavior"). A task waits only for tasks submitted before it, so no two tasks wait for each
-// other.
+// Every operation is a task with its own goroutine. The goroutine first waits for its predecessors: the previous task
+// of its stream. A task on the default stream also waits for the last task of every blocking stream of the context, and
+// a task on a blocking stream waits for the last task of the default stream (manual of the driver API, "Stream
+// synchronization behavior"). A task waits only for tasks submitted before it, so waits have no cycles.
 
 import (
 	"gemu/probe"
 	"time"
 )
 
-// task is an operation that was submitted.
+// task is a submitted operation.
 type task struct {
 	done    chan struct{}    // closed when it ends
 	endedAt time.Time        // set when it ends
@@ -31,8 +30,8 @@ func (s *Stream) submit(name string, run func(*probe.HostOrder) error, after ...
 	return t
 }
 
-// submitToAll submits an operation to a default stream and orders it on the default streams of other contexts, too, as
-// if it were in each of their queues. The caller must hold d.mu.
+// submitToAll submits an operation to a default stream and orders it on the default streams of all further contexts,
+// too, as if it were in each of their queues. The caller must hold d.mu.
 func (s *Stream) submitToAll(contexts []*Context, name string, run func(*probe.HostOrder) error) *task {
 	var after []*task
 	for _, c := range contexts {
@@ -178,7 +177,7 @@ func (c *Context) settle(tasks []*task) error {
 	return c.outcome()
 }
 
-// finish ends a call that has submitted a task: it unlocks the driver, and waits for the task if blocking.
+// finish ends a call after the submission of a task: it unlocks the driver, and waits for the task if blocking.
 func (s *Stream) finish(t *task, blocking bool) error {
 	s.ctx.dev.d.mu.Unlock()
 	if !blocking {

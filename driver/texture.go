@@ -180,8 +180,8 @@ var viewFormats = []struct {
 // blockFormats is the number of block compressed formats.
 const blockFormats = 10
 
-// check checks that a view is supported: it must have the format of the array, all layers, and either all levels or
-// one.
+// check returns an error for unsupported views: a view must have the format of the array, all layers, and either all
+// levels or a single level.
 func (v *ViewDesc) check(of any) error {
 	var image interp.Image
 	normalized := false

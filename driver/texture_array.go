@@ -1,7 +1,7 @@
 package driver
 
-// This file implements arrays and mipmapped arrays: memory that consists of texels, which kernels access through
-// textures and surfaces.
+// This file implements arrays and mipmapped arrays: memory of texels, which kernels access through textures and
+// surfaces.
 
 import (
 	"fmt"
@@ -93,7 +93,7 @@ func (a *ArrayDesc) image(levels int) (m interp.Image, normalized bool, err erro
 	return m, normalized, nil
 }
 
-// array is an array, or one level of a mipmapped array.
+// array is an array, or a level of a mipmapped array.
 type array struct {
 	handle     Handle
 	ctx        *Context
@@ -122,7 +122,7 @@ func (t *Thread) ArrayElementSize(h Handle) (uint64, error) {
 type mipmap struct {
 	handle Handle
 	array
-	levels []*array // the levels; nil until a client asks for one
+	levels []*array // the levels; nil until a client asks for a level
 }
 
 // image returns the shape of the array, or of its level.
@@ -296,7 +296,7 @@ func (t *Thread) MipmappedArrayDestroy(h Handle) error {
 	return nil
 }
 
-// layout returns the layout of one side of a copy in the array. The caller must hold d.mu.
+// layout returns the layout of a side of a copy in the array. The caller must hold d.mu.
 func (a *array) layout(s *Side, c *Copy3D) (l layout, err error) {
 	m := a.image()
 	row := uint64(m.Width * m.Format.Bytes())

@@ -9,13 +9,13 @@ import (
 // TensorMap holds the bytes of a CUtensorMap.
 type TensorMap [tensormap.Size]byte
 
-// Tensor holds the common parameters of the functions that make tensor maps. Enumerations have the API's numbers. The
-// first dimension is the innermost.
+// Tensor holds the common parameters of the functions for tensor maps. Enumerations have the API's numbers. The first
+// dimension is the innermost.
 type Tensor struct {
 	Type                         uint32 // CUtensorMapDataType
 	Address                      uint64
-	Dims                         []uint64 // in elements, one for each dimension
-	Strides                      []uint64 // in bytes, one for each dimension except the innermost
+	Dims                         []uint64 // in elements, for each dimension
+	Strides                      []uint64 // in bytes, for each dimension except the innermost
 	Steps                        []uint32 // elementStrides
 	Interleave, Swizzle, L2, OOB uint32
 }

@@ -81,7 +81,7 @@ func (b *funcBuilder) build(body *syntax.Body) {
 	}
 }
 
-// startBlock begins a new block, which becomes the current one.
+// startBlock begins a new block, which becomes the current block.
 func (b *funcBuilder) startBlock() {
 	b.cur = &Block{Index: len(b.fn.Blocks)}
 	b.fn.Blocks = append(b.fn.Blocks, b.cur)

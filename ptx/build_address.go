@@ -102,7 +102,7 @@ func (b *funcBuilder) resolveAddress(o *Operand, w *syntax.Operand, instr *Instr
 	return ok
 }
 
-// resolveAddressRegister finds a register that can hold an address.
+// resolveAddressRegister finds a register for an address.
 func (b *funcBuilder) resolveAddressRegister(name string, instr *Instr, pos Pos) (RegID, bool) {
 	e, found := b.scope.lookup(name)
 	switch {

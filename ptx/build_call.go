@@ -39,7 +39,7 @@ func (b *funcBuilder) resolveCall(instr *Instr, s *syntax.Instr) bool {
 		}
 		ops = ops[1:]
 	}
-	var heads []*Func // the signatures that arguments and results must match
+	var heads []*Func // the required signatures of arguments and results
 	switch call.Target.Kind {
 	case SymOperand:
 		f, isFunc := call.Target.Sym().(*Func)

@@ -52,7 +52,7 @@ func (b *funcBuilder) addInstr(s *syntax.Instr) {
 	}
 }
 
-// emit adds an instruction that does part of instr, with the guard of instr.
+// emit adds an instruction for a part of instr, with the guard of instr.
 func (b *funcBuilder) emit(instr *Instr, opcode string, ops ...Operand) {
 	v, err := lookupVariant(opcode)
 	if err != nil {
@@ -68,7 +68,7 @@ func (b *funcBuilder) emit(instr *Instr, opcode string, ops ...Operand) {
 func (b *funcBuilder) moveVector(instr *Instr) {
 	opcode, t := "mov"+instr.Type().String(), instr.Type()
 	d, a := instr.Ops[0].Elems(), instr.Ops[1].Elems()
-	if a == nil { // a constant or an address: the other elements are zero
+	if a == nil { // a constant or an address: the remaining elements are zero
 		a = make([]Operand, len(d))
 		zero := Imm{Kind: IntImm}.convert(t)
 		for i := range a {
@@ -93,8 +93,8 @@ func (b *funcBuilder) moveVector(instr *Instr) {
 	}
 }
 
-// replaceComplements replaces each negated predicate operand (!p) by a new register that holds the complement. Callers
-// use it for logic on predicates and for selections by a predicate.
+// replaceComplements replaces each negated predicate operand (!p) by a new register with the complement. Callers use
+// it for logic on predicates and for selections by a predicate.
 func (b *funcBuilder) replaceComplements(instr *Instr) {
 	for i := range instr.Ops {
 		o := &instr.Ops[i]
@@ -107,8 +107,8 @@ func (b *funcBuilder) replaceComplements(instr *Instr) {
 	}
 }
 
-// addOffset replaces a register by a new register that holds its sum with a constant: ptxas accepts %r+4 wherever it
-// accepts %r.
+// addOffset replaces a register by a new register with the sum of the register and a constant: ptxas accepts %r+4
+// wherever it accepts %r.
 func (b *funcBuilder) addOffset(o *Operand, instr *Instr, offset int64) bool {
 	t := b.fn.Regs[o.Reg].Type
 	sum := map[int]Type{16: U16, 32: U32, 64: U64}[t.Bits()]

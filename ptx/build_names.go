@@ -13,7 +13,7 @@ type entity struct {
 	typ   Type   // of a register
 	reg   RegID  // first register
 	count int    // N of a register range %r<N>
-	vec   int    // number of components of a vector register (reg, reg+1 …); 1 for any other
+	vec   int    // number of components of a vector register (reg, reg+1 …); 1 for any other register
 	v     *Var   // variable or parameter
 	table *Table // label of a list of targets or of a prototype
 	block *Block // label
@@ -40,7 +40,7 @@ func newScope(parent *nameScope) *nameScope {
 	return &nameScope{parent: parent, names: map[string]entity{}, ranges: map[string]entity{}}
 }
 
-// lookup finds a name in the scope or an enclosing one; a member of a register range is found by its number.
+// lookup finds a name in the scope or an enclosing scope; a member of a register range is found by its number.
 func (s *nameScope) lookup(name string) (entity, bool) {
 	prefix, n, isRange := splitRange(name)
 	for ; s != nil; s = s.parent {
@@ -156,7 +156,7 @@ func (b *funcBuilder) newRange(prefix string, n int, t Type) {
 	}
 }
 
-// nearestName returns the visible name that is most similar to name, "" if none is.
+// nearestName returns the visible name most similar to name, "" if none is.
 func (b *funcBuilder) nearestName(name string) string {
 	var names []string
 	for s := b.scope; s != nil; s = s.parent {

@@ -78,9 +78,9 @@ func bracketed(specs []OperandSpec, written []*syntax.Operand) []*syntax.Operand
 }
 
 // place returns for each operand of specs the index of its written operand, or -1 if it is optional and left out. It
-// returns nil if too few or too many are written. An operand that belongs to a modifier is present exactly if the
-// modifier is. Other optional operands are filled from the left; as long as some are left out, a vector is placed only
-// at a vector operand.
+// returns nil if too few or too many are written. The operand of a modifier is present exactly if the modifier is.
+// Further optional operands are filled from the left; as long as some are left out, a vector is placed only at a vector
+// operand.
 func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
 	spare := len(written)
 	for i := range specs {
@@ -230,8 +230,8 @@ func (b *funcBuilder) startsWithWidth(w *syntax.Operand, t Type) bool {
 	return found && e.kind == entReg && e.typ.Bits() == t.Bits()
 }
 
-// omitsType reports whether elements of a source may be the sink _. A 256-bit store such as st.v8 leaves those bytes of
-// memory unchanged. mov.b32 writes zeros there: ptxas accepts it, and the manual does not mention it.
+// omitsType reports whether elements of a source may be the sink _. A 256-bit store such as st.v8 leaves the bytes of
+// such an element unchanged. mov.b32 writes zeros there: ptxas accepts it, and the manual does not mention it.
 func (v *Variant) omitsType(element Type) bool {
 	return v.Form.Effects.HasAll(Writes) && v.VecLen()*element.Bits() == 256 || v.Form.Family == FamilyMove && v.Type() == B32
 }
@@ -354,7 +354,7 @@ func (b *funcBuilder) resolveName(o *Operand, w *syntax.Operand, instr *Instr, s
 func (b *funcBuilder) resolveSpecial(o *Operand, r SpecialReg, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
 	o.Kind, o.SReg = SRegOperand, r
 	t := r.Type()
-	// In PTX 1.x some special registers had 16 bits that have 32 today.
+	// In PTX 1.x some special registers of 32 bits had 16 bits.
 	narrow := want.Bits() == 16 && t == U32 || want.Bits() == 32 && r == GridID
 	switch {
 	case spec.Writes():
@@ -388,7 +388,7 @@ func (b *funcBuilder) resolveSpecialVector(o *Operand, x SpecialReg, instr *Inst
 	return true
 }
 
-// resolveRegister resolves a register, a vector register, or a component or selector comp of one.
+// resolveRegister resolves a register, a vector register, or its component or selector comp.
 func (b *funcBuilder) resolveRegister(o *Operand, name, comp string, e entity, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
 	reg := e.reg
 	switch {
@@ -448,7 +448,7 @@ func isSelector(s string) bool {
 	return len(s) >= 2 && (s[0] == 'b' || s[0] == 'h') && strings.Trim(s[1:], "01234567") == ""
 }
 
-// wanted returns the text of a message that says which registers the operand accepts.
+// wanted returns the text of a message about the registers accepted by the operand.
 func (v *Variant) wanted(o *OperandSpec, want Type) string {
 	switch t := v.fragmentType(o); {
 	case o.Integer:

@@ -61,9 +61,9 @@ func (b *funcBuilder) checkVectorLength(n int, instr *Instr, spec *OperandSpec, 
 }
 
 // checkElementTypes checks the types of the registers in a vector. Together they have one type: the common type of all, or
-// the untyped type of their width. That type must agree with want. The manual does not define this; the rule is that of
-// ptxas, which also moves integers as floats, except as .bf16. A number is an integer or a float, as written. Numbers
-// alone are rejected in a fragment and in other untyped registers of tensor instructions.
+// the untyped type of their width. The common type must agree with want. The manual does not define this; the rule is
+// taken from ptxas, which also moves integers as floats, except as .bf16. A number is an integer or a float, as written.
+// Numbers alone are rejected in a fragment and in further untyped registers of tensor instructions.
 func (b *funcBuilder) checkElementTypes(elems []Operand, written []syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
 	bits := 0 // width of the registers
 	for i := range elems {

@@ -34,7 +34,7 @@ func (f *Func) connect() {
 	}
 }
 
-// Terminator returns the branch, return or exit that ends the block, nil if control only falls through.
+// Terminator returns the branch, return or exit at the end of the block, nil if control only falls through.
 func (b *Block) Terminator() *Instr {
 	if n := len(b.Instrs); n > 0 && b.Instrs[n-1].EndsBlock() {
 		return b.Instrs[n-1]
@@ -42,7 +42,7 @@ func (b *Block) Terminator() *Instr {
 	return nil
 }
 
-// Targets returns the blocks that the instruction may jump to.
+// Targets returns the possible targets of the instruction's jump.
 func (instr *Instr) Targets() []*Block {
 	for i := range instr.Ops {
 		switch o := &instr.Ops[i]; {
@@ -69,7 +69,7 @@ func (f *Func) mayLeave(b *Block) bool {
 // to the function's exit reconverge, or -1 if they reconverge only at the exit.
 //
 // An infinite loop has no path to the exit. It gets an artificial edge to the exit from the last block (in reverse
-// postorder) of each region that cannot leave. So the answer is defined for every block, and the paths of a branch
+// postorder) of each region without a way out. So the answer is defined for every block, and the paths of a branch
 // within the loop reconverge before the next iteration. Execution never takes the edge.
 //
 // The algorithm is Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001), on the reversed graph.
@@ -90,7 +90,7 @@ func (f *Func) ImmediatePostDominators() []int {
 			edge(i, exit)
 		}
 	}
-	// Find the blocks that cannot reach the exit.
+	// Find the blocks from which the exit cannot be reached.
 	reach := make([]bool, n+1)
 	mark := func(list []int) {
 		for len(list) > 0 {
@@ -183,11 +183,11 @@ func (f *Func) ImmediatePostDominators() []int {
 	return ipdom[:n]
 }
 
-// Endless reports for each block whether it is part of a loop that control never leaves and from which only pure
-// computation is reachable: no memory access, call, barrier or trap.
+// Endless reports for each block whether it is part of an endless loop from which only pure computation is reachable:
+// no memory access, call, barrier or trap.
 func (f *Func) Endless() []bool {
 	n := len(f.Blocks)
-	// Search backwards from the blocks that have an effect or leave the function.
+	// Search backwards from the blocks with an effect or an exit of the function.
 	out := make([]bool, n)
 	var work []*Block
 	for _, b := range f.Blocks {
@@ -219,9 +219,9 @@ func (f *Func) Endless() []bool {
 	return endless
 }
 
-// MayWait reports for each block whether it is part of a loop that may wait for another thread: a loop with an atomic,
-// with a strong load, or with a load together with a fence, a barrier or nanosleep. calls says whether a called
-// function may contain such an instruction, so that a loop around a call may wait, too.
+// MayWait reports for each block whether it is part of a possible spin-wait for another thread: a loop with an atomic,
+// with a strong load, or with a load together with a fence, a barrier or nanosleep. calls must be true if a called
+// function may contain such an instruction: a loop around a call may then wait, too.
 func (f *Func) MayWait(calls bool) []bool {
 	waits := make([]bool, len(f.Blocks))
 	for _, loop := range f.loops(func(*Block) bool { return true }) {
@@ -256,14 +256,14 @@ func (f *Func) ReversePostorder() []int {
 	return order
 }
 
-// loops returns the cycles among the blocks for which in returns true; cycles that share blocks are merged. They are
+// loops returns the cycles among the blocks for which in returns true; cycles with common blocks are merged. They are
 // the strongly connected components by Tarjan's algorithm ("Depth-first search and linear graph algorithms", 1972).
 func (f *Func) loops(in func(b *Block) bool) [][]*Block {
 	n := len(f.Blocks)
 	var list [][]*Block
 	cyclic := make([]bool, n) // blocks that are their own successor
 	number := make([]int, n)  // order of the visit, from 1
-	low := make([]int, n)     // the lowest number that is reachable from the block
+	low := make([]int, n)     // the lowest number reachable from the block
 	onStack := make([]bool, n)
 	var stack []*Block
 	type frame struct {
@@ -350,8 +350,8 @@ func (f *Func) reversePostorder() []int {
 	return post
 }
 
-// Uses iterates over the registers that the instruction reads: its guard first, and last the registers of the
-// asynchronous operations it may complete.
+// Uses iterates over the registers read by the instruction: its guard first, and last the registers of asynchronous
+// operations completed by it.
 func (instr *Instr) Uses() iter.Seq[RegID] {
 	return func(yield func(RegID) bool) {
 		if instr.Guard.Reg == NoReg || yield(instr.Guard.Reg) {
@@ -362,7 +362,7 @@ func (instr *Instr) Uses() iter.Seq[RegID] {
 	}
 }
 
-// Defs iterates over the registers that the instruction writes; the registers of the asynchronous operations it may
+// Defs iterates over the registers written by the instruction; the registers of the asynchronous operations it may
 // complete come last.
 func (instr *Instr) Defs() iter.Seq[RegID] {
 	return func(yield func(RegID) bool) {
@@ -380,7 +380,7 @@ func each(list []RegID, yield func(RegID) bool) {
 	}
 }
 
-// eachRegister iterates over the registers that are accessed in the given mode, according to the operands of the form.
+// eachRegister iterates over the registers accessed in the given mode, according to the operands of the form.
 func (instr *Instr) eachRegister(accessMode Access, yield func(RegID) bool) bool {
 	for i := range instr.Ops {
 		if o := &instr.Ops[i]; !o.eachRegister(instr.Form.Operands[i].Access, accessMode, yield) {

@@ -74,7 +74,7 @@ func (c *checker) variable(d *syntax.Var, i int, link Linkage) *Var {
 	return v
 }
 
-// pointedTo lists the state spaces that may follow .ptr (manual 6.4.2.1).
+// pointedTo lists the state spaces permitted after .ptr (manual 6.4.2.1).
 var pointedTo = []string{"const", "global", "local", "shared"}
 
 // The order of the words in a declaration: a space, .align and .attribute in any order, then a vector length and the
@@ -301,8 +301,8 @@ func (c *checker) initialiser(v *Var, init *syntax.Value, scope *nameScope) {
 }
 
 // fill stores a value of the given shape, starting with element number *at of the variable, and advances *at past it.
-// Braces group values without placing them: the values after a row that is too short continue that row, as in NVIDIA's
-// assembler. It returns the number of elements that the value lists.
+// Braces group values without placing them: the values after an incomplete row continue the row, as in NVIDIA's
+// assembler. It returns the number of elements in the value.
 func (c *checker) fill(v *Var, val *syntax.Value, shape []int, at *int, scope *nameScope) (n int) {
 	switch {
 	case !val.IsList() && len(shape) > 0:
@@ -386,7 +386,7 @@ func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *nameScope) 
 	v.Init = append(v.Init, e)
 }
 
-// number stores the bits of element number at. Consecutive numbers share one Init.
+// number stores the bits of element number at. Consecutive numbers share an Init.
 func (v *Var) number(at int, bits uint64) {
 	size := v.Type.Size()
 	n := len(v.Init)

@@ -1,5 +1,5 @@
-// Package ptx reads, checks, analyses and prints PTX modules. It contains the instruction table, the only place that
-// defines the instructions of PTX.
+// Package ptx reads, checks, analyses and prints PTX modules. It contains the instruction table, the only definition
+// of the instructions of PTX.
 //
 //	source text
 //	   │  ptx/internal/syntax: lexer, grammar, constant expressions

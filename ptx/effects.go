@@ -8,7 +8,7 @@ type Effects uint32
 
 // The effects.
 const (
-	Pure       Effects = 1 << iota // computes destinations from sources, lane by lane, without any other effect
+	Pure       Effects = 1 << iota // computes destinations from sources, lane by lane, without any further effect
 	CarryIn                        // reads the carry flag CC.CF
 	CarryOut                       // writes the carry flag CC.CF
 	Jumps                          // jumps to the label of its operand, or to a label of the list
@@ -25,7 +25,7 @@ const (
 	Commutes                       // commutes with instructions of the same operation and type: memory does not show their order
 	Strong                         // a volatile, relaxed, acquire or release operation (manual 8.3): can observe other threads and be observed by them
 	Fences                         // orders memory accesses
-	Async                          // starts an operation that continues after the next instruction
+	Async                          // starts an operation which continues after the next instruction
 	Yields                         // gives other threads time to run
 	MayTrap                        // can fail: a bad address, lane mask or barrier, or trap itself
 	Stack                          // moves the stack pointer
@@ -35,7 +35,7 @@ const (
 	effectsEnd
 )
 
-// endsBlock contains the effects of instructions that end a basic block.
+// endsBlock contains the effects at which a basic block ends.
 const endsBlock = Jumps | Returns | Exits
 
 var effectNames = []string{
@@ -69,8 +69,8 @@ func (instr *Instr) GlobalOnly() bool {
 	return instr.Op.Name == "multimem" || instr.Form.Effects.HasAll(Atomic) && instr.Form.HasSlot("vec")
 }
 
-// MayTouchGlobal reports whether the instruction accesses memory that is visible to other CTAs: it names global memory,
-// or no state space. Mbarriers are in shared memory.
+// MayTouchGlobal reports whether the instruction accesses memory visible to several CTAs: it names global memory, or no
+// state space. Mbarriers are in shared memory.
 func (instr *Instr) MayTouchGlobal() bool {
 	s, _ := instr.Space()
 	return instr.Form.Effects.Any(Reads|Writes) && instr.Form.Class != ClassBarrier && (s == Global || s == Generic)

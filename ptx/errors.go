@@ -72,8 +72,8 @@ func (l ErrorList) Error() string {
 	return fmt.Sprintf("%s (and %d more)", l[0], len(l)-1)
 }
 
-// Unsupported is legal PTX that gemu does not run. Preparing a kernel that uses it for a launch fails with this error;
-// other kernels of the module run.
+// Unsupported is legal PTX that gemu does not run. Preparing a kernel for a launch fails with this error if the kernel
+// uses it; the module's remaining kernels run.
 type Unsupported struct {
 	File    string
 	Pos     Pos

@@ -32,10 +32,10 @@ func exampleModule(version, sm string, decls []string, text string) string {
 type Writing struct {
 	Optional       bool // include optional operands
 	NoPair         bool // leave out the optional part of a pair
-	AlternateShape bool // use the second shape of operands that have two shapes
+	AlternateShape bool // use the second shape of operands with two shapes
 	Length         int  // number of coordinates in vectors of coordinates; 0 for the shortest
 	Operand        int  // number, from 1, of the operand whose registers have the type Type
-	Type           Type // type of the registers of that operand
+	Type           Type // type of the registers of this operand
 }
 
 // Write writes the variant with operands of the right types, for the kernel of Example. It returns the declarations of
@@ -74,7 +74,7 @@ type exampleWriter struct {
 	nth   int // number of the operand being written
 }
 
-// isTypedOperand reports whether the current operand is the operand that Writing.Operand selects.
+// isTypedOperand reports whether the current operand is the operand selected by Writing.Operand.
 func (e *exampleWriter) isTypedOperand() bool { return e.Type != NoType && e.nth == e.Operand }
 
 // reg declares a register and returns its name.
@@ -98,7 +98,8 @@ func (e *exampleWriter) addressParts(specs []OperandSpec) string {
 	return e.list(specs)
 }
 
-// list writes operands. Of the optional operands it writes those that belong to a modifier and those that make a pair.
+// list writes operands. Of the optional operands it writes the operands of a modifier and the second operands of a
+// pair.
 func (e *exampleWriter) list(specs []OperandSpec) string {
 	var s strings.Builder
 	either := slices.ContainsFunc(specs, func(o OperandSpec) bool { return o.Alt != nil })

@@ -30,17 +30,17 @@ type Form struct {
 	Effects Effects
 	MinPTX  Version // first .version with the form; zero if all have it
 	MinSM   int     // number of the first sm_NN with the form; zero if all have it
-	MaxPTX  Version // for an abolished form, the last .version that has it for all targets; else zero
-	MaxSM   int     // for an abolished form, the last sm_NN that has it in every .version
+	MaxPTX  Version // for an abolished form, the last .version with the form for all targets; else zero
+	MaxSM   int     // for an abolished form, the last sm_NN with the form in every .version
 
-	// Newer lists the constants that later versions and targets added to an operand.
+	// Newer lists the constants added to an operand by later versions and targets.
 	Newer []NewerConstants
 
 	// Undocumented forms are missing in the manual, but NVIDIA's assembler accepts them.
 	Undocumented bool
 
 	mods     []modSpec
-	named    int // number of leading mods that belong to the instruction's name
+	named    int // number of leading mods in the instruction's name
 	Operands []OperandSpec
 }
 
@@ -57,7 +57,7 @@ func (f *Form) NotRun() string {
 	return notRun[f.Op.Name]
 }
 
-// NewerConstants states that constants from Least on need a newer .version and sm_NN as an operand.
+// NewerConstants states the .version and sm_NN required by constants from Least on as an operand.
 type NewerConstants struct {
 	Operand string
 	Least   int64
@@ -65,7 +65,7 @@ type NewerConstants struct {
 	MinSM   int
 }
 
-// Since returns the first .version and the first sm_NN that have the instruction with its constants.
+// Since returns the first .version and the first sm_NN with the instruction and its constants.
 func (instr *Instr) Since() (Version, int) {
 	version, sm := instr.Form.MinPTX, instr.Form.MinSM
 	for _, n := range instr.Form.Newer {
@@ -131,7 +131,7 @@ func (v *Variant) Slot(name string) string {
 // SlotType returns the type in the named slot ("type", "dtype", "atype" …).
 func (v *Variant) SlotType(name string) Type { return TypeByName(v.Slot(name)) }
 
-// Type returns the instruction type: the "type" slot, else the last modifier that is a type, else NoType.
+// Type returns the instruction type: the "type" slot, else the last modifier with a type, else NoType.
 func (v *Variant) Type() Type {
 	if t := v.SlotType("type"); t != NoType {
 		return t
@@ -144,7 +144,7 @@ func (v *Variant) Type() Type {
 	return NoType
 }
 
-// Types returns the modifiers that are types, in the order of the form; for mma the types of D, A, B and C.
+// Types returns the modifiers with a type, in the order of the form; for mma the types of D, A, B and C.
 func (v *Variant) Types() (list []Type) {
 	for _, s := range v.slots {
 		if t := TypeByName(s); t != NoType {
@@ -154,7 +154,7 @@ func (v *Variant) Types() (list []Type) {
 	return list
 }
 
-// Conversion returns the types that cvt converts to and from: the last two of Types.
+// Conversion returns the types to and from which cvt converts: the last two of Types.
 func (v *Variant) Conversion() (to, from Type) {
 	list := v.Types()
 	return list[len(list)-2], list[len(list)-1]
@@ -191,7 +191,7 @@ func (v *Variant) VecLen() int {
 	return 1
 }
 
-// commonSlots are the modifier sets that many forms share. A form may define its own slot of the same name.
+// commonSlots are the modifier sets shared by many forms. A form may define its own slot of the same name.
 var commonSlots = map[string]string{
 	"rnd":   "rn rz rm rp",
 	"scope": "cta cluster gpu sys",
@@ -218,9 +218,9 @@ var commonSlots = map[string]string{
 // In the last line the constants of b from 13 on need a newer version and target.
 //
 // The opcode lists modifiers in the manual's order. Braces enclose optional modifiers; modifiers in the same braces are
-// present together or not at all ({.sem.scope}). A name that is defined by a ".name = values" part or by commonSlots is
-// a slot, any other name is literal. Modifiers up to a "!" belong to the instruction's name, and keep their order
-// before the other modifiers (mul.lo!.type).
+// present together or not at all ({.sem.scope}). A name defined by a ".name = values" part or by commonSlots is a slot,
+// any further name is literal. Modifiers up to a "!" belong to the instruction's name, and keep their order before the
+// remaining modifiers (mul.lo!.type).
 //
 // The operands:
 //
@@ -353,7 +353,7 @@ func (f *Form) HasSlot(name string) bool {
 	return slices.ContainsFunc(f.mods, func(m modSpec) bool { return m.slot == name })
 }
 
-// Operand returns the index of the operand of that name, -1 if the form has none.
+// Operand returns the index of the operand with this name, -1 if the form has none.
 func (f *Form) Operand(name string) int {
 	return slices.IndexFunc(f.Operands, func(o OperandSpec) bool { return o.Name == name })
 }
@@ -361,17 +361,17 @@ func (f *Form) Operand(name string) int {
 // Abolished reports whether only modules of old versions or targets have the form.
 func (f *Form) Abolished() bool { return f.MaxPTX != Version{} }
 
-// supports reports whether a module may use the form. Only abolished forms are rejected: a form that is too new for the
+// supports reports whether a module may use the form. Only abolished forms are rejected: a form too new for the
 // module's .version or .target is accepted.
 func (m *Module) supports(f *Form) bool {
 	return !f.Abolished() || !f.MaxPTX.Less(m.Version) || m.SM() <= f.MaxSM
 }
 
-// repeatable lists the modifiers that may occur more than once: NVIDIA's assembler accepts shfl.sync.sync.
+// repeatable lists the modifiers with possible repetitions: NVIDIA's assembler accepts shfl.sync.sync.
 var repeatable = []string{"NaN", "approx", "cc", "relu", "sat", "satfinite", "shiftamt", "sync", "uni"}
 
 // kindOf returns the kind of a modifier: type, state space, matrix layout or bit operation. Modifiers of one kind keep
-// their order. It returns 0 for all other modifiers.
+// their order. It returns 0 for all further modifiers.
 func kindOf(mod string) int {
 	_, _, isSpace := spaceByName(mod)
 	switch {
@@ -387,10 +387,10 @@ func kindOf(mod string) int {
 	return 0
 }
 
-// match tries to place the modifiers in the form. Modifiers of the name come first. Every other modifier takes the
-// first free place that allows it, so modifiers may come in any order, as in the manual's own examples; only modifiers
-// of one kind keep their order. It returns the placed modifiers, and the index of the first modifier without a place,
-// or len(mods) if a required modifier is missing instead.
+// match tries to place the modifiers in the form. Modifiers of the name come first. Every further modifier takes the
+// first permitted free place, so modifiers may come in any order, as in the manual's own examples; only modifiers of
+// one kind keep their order. It returns the placed modifiers, and the index of the first modifier without a place, or
+// len(mods) if a required modifier is missing instead.
 func (f *Form) match(mods []string) (slots []string, invalid int, ok bool) {
 	slots = make([]string, len(f.mods))
 	named := 0
@@ -400,7 +400,7 @@ func (f *Form) match(mods []string) (slots []string, invalid int, ok bool) {
 			named++
 		}
 	}
-	next := [5]int{} // for each kind, the place after the last modifier of that kind
+	next := [5]int{} // for each kind, the place after the last modifier of this kind
 	for i := named; i < len(mods); i++ {
 		m := mods[i]
 		kind := kindOf(m)
@@ -493,7 +493,7 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 	// words.
 	bestBad, bestScore := 0, math.MinInt
 	var bestLacks []string // candidates for the first missing modifier
-	var oneShort []string  // candidates that complete the forms with a single missing modifier
+	var oneShort []string  // candidates to complete the forms with a single missing modifier
 	for _, f := range op.Forms {
 		if !allow(f) {
 			continue
@@ -536,7 +536,7 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 		}
 		return nil, &opcodeError{msg: fmt.Sprintf("%s: missing %s", text, oneOf(bestLacks))}
 	}
-	// List the modifiers that would be possible instead of the first modifier without a place.
+	// List the modifiers possible instead of the first modifier without a place.
 	var candidates []string
 	for _, f := range op.Forms {
 		slots, invalid, _ := f.match(mods[:bestBad])
@@ -591,7 +591,7 @@ func oneOf(values []string) string {
 }
 
 // Variants lists variants of the form: every choice of each slot at least once, and every combination of its type
-// slots; optional modifiers are first left out and then added one at a time. Coverage is counted and printed with it.
+// slots; optional modifiers are first left out and then added separately. Coverage is counted and printed with it.
 func (f *Form) Variants() []*Variant {
 	var texts []string
 	var build func(i int, text string, free int)
@@ -637,8 +637,8 @@ func (f *Form) Variants() []*Variant {
 	return out
 }
 
-// FormsOf returns the forms of a complete or partial opcode: "ld.global.v4.f32" has the one form that matches it,
-// "cp.async.bulk" all forms with these modifiers. The error names the unknown word and the nearest known one.
+// FormsOf returns the forms of a complete or partial opcode: "ld.global.v4.f32" has the single matching form,
+// "cp.async.bulk" all forms with these modifiers. The error names the unknown word and the nearest known word.
 func FormsOf(opcode string) ([]*Form, error) {
 	name, rest, modified := strings.Cut(opcode, ".")
 	op := opByName[name]

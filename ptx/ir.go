@@ -99,7 +99,7 @@ type Sources struct {
 	Blocks []SourceBlock
 }
 
-// SourceBlock is one text of Sources.
+// SourceBlock is a text of Sources.
 type SourceBlock struct {
 	Name string // name of the language, such as "tile ir"
 	File int    // index of the .file to which .loc_intermediate refers
@@ -135,7 +135,7 @@ func (m *Module) Kernels() []*Func {
 	return k
 }
 
-// Lookup finds a module-scope variable or function. For a function that is both declared and defined it returns the
+// Lookup finds a module-scope variable or function. If a function is both declared and defined, it returns the
 // definition. Aliases are followed.
 func (m *Module) Lookup(name string) Symbol { return m.symbols[name] }
 
@@ -190,7 +190,7 @@ type Var struct {
 	Attributes []string // .attribute(…), as written
 }
 
-// Managed reports whether the variable is in memory that the host can access, too (manual 5.4, ".attribute").
+// Managed reports whether the variable is in memory with access from the host, too (manual 5.4, ".attribute").
 func (v *Var) Managed() bool { return slices.Contains(v.Attributes, ".managed") }
 
 // Size returns the size of the variable in bytes; 0 for an array without a bound ("[]").
@@ -205,7 +205,7 @@ func (v *Var) Size() int {
 	return n
 }
 
-// ElemSize returns the size of one array element in bytes.
+// ElemSize returns the size of an array element in bytes.
 func (v *Var) ElemSize() int { return v.Type.Size() * max(v.Vec, 1) }
 
 // Unbounded reports whether the variable is an array without a bound, such as dynamic shared memory.
@@ -218,7 +218,7 @@ func (v *Var) Unbounded() bool {
 	return false
 }
 
-// Alignment returns the alignment in bytes: the declared one, else the natural one.
+// Alignment returns the alignment in bytes: the declared alignment, else the natural alignment.
 func (v *Var) Alignment() int {
 	if v.Align > 0 {
 		return v.Align
@@ -261,7 +261,7 @@ type Func struct {
 	End     Pos   // place of the closing brace
 
 	module     *Module
-	vectors    []*Var  // parameters and results that are vectors in registers
+	vectors    []*Var  // parameters and results in vectors of registers
 	staticRegs []RegID // registers of the module's statics; they follow the registers of parameters
 	staticVars int     // number of the module's statics at the start of Vars
 	ctaGroup   string  // .cta_group of the function's tcgen05 instructions; "" before the first
@@ -297,8 +297,8 @@ func (f *Func) has(name string) bool {
 	return ok
 }
 
-// PerCTAMemory returns the minimum size in bytes of the per-CTA memory that the kernel requests with .minperctamemory,
-// 0 without the directive.
+// PerCTAMemory returns the minimum size in bytes of the per-CTA memory requested by the kernel with .minperctamemory, 0
+// without the directive.
 func (f *Func) PerCTAMemory() (n uint64) {
 	for _, d := range f.Directives {
 		if d.Name == ".minperctamemory" {
@@ -412,14 +412,14 @@ func (instr *Instr) Arg(name string) *Operand {
 	return &instr.Ops[i]
 }
 
-// IsSource reports whether operand i is a value that the instruction reads: it is present, no destination, and no
-// constant of the encoding.
+// IsSource reports whether operand i is a value read by the instruction: it is present, no destination, and no constant
+// of the encoding.
 func (instr *Instr) IsSource(i int) bool {
 	spec := &instr.Form.Operands[i]
 	return spec.Reads() && !spec.Writes() && instr.Ops[i].Kind != NoOperand
 }
 
-// Sources returns the number of operands that are values the instruction reads.
+// Sources returns the number of operands whose values are read by the instruction.
 func (instr *Instr) Sources() int {
 	n := 0
 	for i := range instr.Form.Operands {
@@ -516,7 +516,7 @@ func (o *Operand) Elems() []Operand {
 	return o.more.elems
 }
 
-// Block returns the block of a LabelOperand that names a label, else nil.
+// Block returns the block of a LabelOperand with a label, else nil.
 func (o *Operand) Block() *Block {
 	if o.more == nil {
 		return nil
@@ -524,7 +524,7 @@ func (o *Operand) Block() *Block {
 	return o.more.block
 }
 
-// Table returns the table of a LabelOperand that names a table, else nil.
+// Table returns the table of a LabelOperand with a table, else nil.
 func (o *Operand) Table() *Table {
 	if o.more == nil {
 		return nil
@@ -625,7 +625,7 @@ func (f *Func) EachInstr(do func(instr *Instr)) {
 	}
 }
 
-// EachSymbol calls do with every variable and function that the instruction names.
+// EachSymbol calls do with every variable and function named by the instruction.
 func (instr *Instr) EachSymbol(do func(s Symbol)) {
 	var visit func(ops []Operand)
 	visit = func(ops []Operand) {

@@ -3,9 +3,9 @@ package ptx
 // This file computes live registers.
 //
 // A function can have a million registers, so a table of blocks by registers would be too large. Most registers are
-// live within one block only, and take no part in the data flow. The other registers cross blocks. They are processed
-// 64 at a time: the usual backward data flow over the blocks that they reach, with one bit for each register. The
-// result is kept as spans of blocks.
+// live within a single block, and take no part in the data flow. The remaining registers cross blocks. They are
+// processed 64 at a time: the usual backward data flow over the blocks reached by them, with a bit for each register.
+// The result is kept as spans of blocks.
 
 import (
 	"iter"
@@ -14,12 +14,12 @@ import (
 	"sort"
 )
 
-// Liveness contains the registers live at the start and end of blocks. A guarded instruction does not end the
-// life of its destination: the lanes that it skips keep their value.
+// Liveness contains the registers live at the start and end of blocks. A guarded instruction does not end the life of
+// its destination: skipped lanes keep their value.
 type Liveness struct {
 	f        *Func
 	place    []int32    // for each register, its index in regs if it crosses blocks, else -1
-	regs     []RegID    // the registers that cross blocks
+	regs     []RegID    // the block-crossing registers
 	spans    [][]span   // for each of regs: the blocks on whose entry it is live, in order
 	extents  [][2]int32 // for each of regs: first and last place where it is live
 	returned []bool     // for each of regs: whether it is read when the function ends
@@ -61,7 +61,7 @@ func (l *Liveness) EachLiveIn(b int) iter.Seq[RegID] {
 }
 
 // LiveAfter iterates over the instructions of a block from the last to the first. For each instruction it yields its
-// index and a function that reports whether a register is live after it. That function is valid only during this step
+// index and a function that reports whether a register is live after it. The function is valid only during this step
 // of the iteration.
 func (l *Liveness) LiveAfter(b *Block) iter.Seq2[int, func(RegID) bool] {
 	return func(yield func(int, func(RegID) bool) bool) {
@@ -89,7 +89,7 @@ func (l *Liveness) LiveAfter(b *Block) iter.Seq2[int, func(RegID) bool] {
 }
 
 // Extent returns the first and the last place between blocks where the register is live: place b is the start of block
-// b, place b+1 its end. ok is false if the register is live only within one block.
+// b, place b+1 its end. ok is false if the register is live only within a single block.
 func (l *Liveness) Extent(r RegID) (first, last int, ok bool) {
 	p := l.place[r]
 	if p < 0 || l.extents[p][1] < 0 {
@@ -146,12 +146,12 @@ func (f *Func) results() iter.Seq[RegID] {
 	}
 }
 
-// findCrossing finds the registers that may be live across blocks: registers that several blocks name, and registers
-// that a block may read before it writes them.
+// findCrossing finds the registers possibly live across blocks: registers named in several blocks, and registers
+// possibly read by a block before they are written.
 func (l *Liveness) findCrossing() {
 	const none, crossing = -1, -2
-	home := make([]int32, len(l.f.Regs)) // the only block so far that names the register
-	written := make([]int32, len(home))  // the last block that certainly wrote the register
+	home := make([]int32, len(l.f.Regs)) // the only block so far with the register
+	written := make([]int32, len(home))  // the last block with a certain write of the register
 	for r := range home {
 		home[r], written[r] = none, none
 	}
@@ -195,7 +195,7 @@ type event struct {
 	kills bool // writes it in all lanes
 }
 
-// events lists the events of the registers that cross blocks. The events of the register at place p are
+// events lists the events of the block-crossing registers. The events of the register at place p are
 // list[first[p]:first[p+1]].
 func (l *Liveness) events() (first []int32, list []event) {
 	n := len(l.regs)
@@ -245,7 +245,7 @@ func (l *Liveness) events() (first []int32, list []event) {
 	return first, list
 }
 
-// livenessFlow is the data flow of up to 64 registers, with one bit for each.
+// livenessFlow is the data flow of up to 64 registers, with a bit for each.
 type livenessFlow struct {
 	f          *Func
 	blocks     []flowBlock
@@ -388,9 +388,9 @@ func (w *livenessFlow) order() {
 	}
 }
 
-// Pressure returns the maximum size of the registers live at the same time, in words of 4 bytes: a machine
-// without spare registers would have to save that much at a call. Predicates count 0. A register live in
-// several blocks counts from the first to the last of them, in source order.
+// Pressure returns the maximum size of the registers live at the same time, in words of 4 bytes: a machine without
+// spare registers would have to save as much at a call. Predicates count 0. A register live in several blocks counts
+// from the first to the last of them, in source order.
 func (l *Liveness) Pressure() int {
 	words := func(r RegID) int {
 		if l.f.Regs[r].Type == Pred {
@@ -398,7 +398,7 @@ func (l *Liveness) Pressure() int {
 		}
 		return (l.f.Regs[r].Type.Bits() + 31) / 32
 	}
-	crossing := make([]int, len(l.f.Blocks)+2) // for each place between blocks: first the words that begin there minus the words that ended, then their sum
+	crossing := make([]int, len(l.f.Blocks)+2) // for each place between blocks: first the words beginning there minus the words ended, then their sum
 	for p, r := range l.regs {
 		if e := l.extents[p]; e[1] >= 0 {
 			crossing[e[0]] += words(r)
@@ -409,7 +409,7 @@ func (l *Liveness) Pressure() int {
 		crossing[i+1] += crossing[i]
 	}
 	maximum := 0
-	live := make([]bool, len(l.f.Regs)) // registers live within one block
+	live := make([]bool, len(l.f.Regs)) // registers live within a single block
 	for i, b := range l.f.Blocks {
 		ownSet, inside := 0, 0
 		set := func(r RegID, to bool) {

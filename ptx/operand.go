@@ -21,7 +21,7 @@ const (
 	Write
 )
 
-// OperandSpec describes one operand of a form.
+// OperandSpec describes an operand of a form.
 type OperandSpec struct {
 	Name         string
 	Access       Access
@@ -47,7 +47,7 @@ type OperandSpec struct {
 	Integer      bool         // a register is an integer or untyped one of 32 or 64 bits
 	NoFloat      bool         // an integer must not be in a register of floats or halves
 	Untyped      bool         // a register must have a .b type
-	Base         Type         // register type of an address that must be in a register and must not be a variable's; else NoType
+	Base         Type         // register type of an address for which only a register is permitted, no variable; else NoType
 	requires     string       // the slot or modifier on which the operand depends
 	count        count
 	typ          Type // fixed type, or NoType
@@ -123,7 +123,7 @@ func parseOperands(f *Form, text string) ([]OperandSpec, error) {
 	return list, nil
 }
 
-// parseOperand reads one operand.
+// parseOperand reads an operand.
 func parseOperand(f *Form, text string) (o OperandSpec, err error) {
 	s, typ := text, ""
 	if parts := brackets.Split(text, ":"); len(parts) == 2 {
@@ -220,7 +220,7 @@ type count struct {
 	factor int
 	slot   string // of countSlot
 	dims   string // of countFragment: the dimensions of the matrix, among m, n and k
-	div    int    // of countFragment: only one of div elements is stored; of countSlot: the number is divided by div and rounded up
+	div    int    // of countFragment: only every div-th element is stored; of countSlot: the number is divided by div and rounded up
 }
 
 type countKind uint8
@@ -230,7 +230,7 @@ const (
 	countAny                       // any number
 	countSlot                      // factor times the number in a slot
 	countSpatial                   // the spatial coordinates of slot geom
-	countImage                     // two less than the dimensions of slot dim: the spatial ones
+	countImage                     // two less than the dimensions of slot dim: the spatial dimensions
 	countStride                    // one less than the dimensions of slot dim
 	countFragment                  // factor × dims ÷ div elements, distributed to 32 lanes
 )
@@ -373,8 +373,8 @@ func (v *Variant) indices(o *OperandSpec) int {
 	return g.all - g.spatial
 }
 
-// coordinates returns the number of elements of a vector of n that are coordinates: all of them, unless the vector is
-// longer than its geometry needs.
+// coordinates returns the number of coordinates in a vector of n elements: all of them, unless the vector is longer
+// than its geometry needs.
 func (v *Variant) coordinates(o *OperandSpec, n int) int {
 	g := geometries[v.Slot("geom")]
 	switch {

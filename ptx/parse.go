@@ -13,7 +13,7 @@ import (
 	"gemu/ptx/internal/syntax"
 )
 
-// maxErrors bounds the number of problems reported for one source.
+// maxErrors bounds the number of problems reported for a source.
 const maxErrors = 50
 
 // Parse reads and checks a PTX source; messages use name for it. The error is an ErrorList of the problems found, at
@@ -85,7 +85,7 @@ func (c *checker) unknown(pos Pos, noun, name, hint string) {
 
 func (c *checker) module(tree *syntax.File) {
 	m := c.mod
-	// Declare all names first, so that bodies can use them in any order.
+	// Declare all names first: bodies can use them in any order.
 	type pending struct {
 		fn   *Func
 		body *syntax.Body
@@ -246,7 +246,7 @@ func (c *checker) section(name string, lines []syntax.SectionLine) {
 	c.mod.Decls = append(c.mod.Decls, s)
 }
 
-// dwarf adds a line "@@DWARF …" to the debug section that an earlier line began. PTX 2.0 removed these lines.
+// dwarf adds a line "@@DWARF …" to the debug section begun by an earlier line. PTX 2.0 removed these lines.
 func (c *checker) dwarf(d *syntax.Dwarf) {
 	switch {
 	case c.mod.Version.Major >= 2:
@@ -445,7 +445,7 @@ func (c *checker) directive(f *Func, d *syntax.Directive) {
 	}
 }
 
-// funcDirective is a directive that may follow a function's parameters.
+// funcDirective is a directive permitted after a function's parameters.
 type funcDirective struct {
 	name           string
 	kernel, device bool // allowed for kernels, for device functions

@@ -1,6 +1,6 @@
 package ptx
 
-// This file finds the asynchronous multiplications (manual 9.7.15) that may be pending at each instruction.
+// This file finds the possibly pending asynchronous multiplications (manual 9.7.15) at each instruction.
 // wgmma.mma_async reads and writes registers until its group is waited for, and the wait names none of these registers.
 
 import (
@@ -9,16 +9,16 @@ import (
 	"slices"
 )
 
-// Pending is an instruction's relation to multiplications that may be pending.
+// Pending is an instruction's relation to possibly pending multiplications.
 type Pending struct {
-	Completes []*Instr // the multiplications that wgmma.wait_group may complete; a call of a function with wgmma may complete all
-	Disturbs  []*Instr // the multiplications that must be waited for before the instruction, because it writes their registers or reads their results
+	Completes []*Instr // the multiplications possibly completed by wgmma.wait_group; a call of a function with wgmma may complete all
+	Disturbs  []*Instr // multiplications to wait for before the instruction, because it writes their registers or reads their results
 
 	Reads, Writes []RegID // the registers of the completed multiplications
 }
 
-// IsMultiply reports whether the instruction is a multiplication that continues after the next instruction:
-// wgmma.mma_async.
+// IsMultiply reports whether the instruction is an asynchronous multiplication, which continues after the next
+// instruction: wgmma.mma_async.
 func (instr *Instr) IsMultiply() bool { return instr.Form.Family == FamilyWgmma }
 
 // Fragment returns the registers of operand "d" or "a" of a multiplication; nil if "a" is a descriptor.
@@ -72,7 +72,7 @@ func (m *Module) findPending(funcs []*Func) {
 // age is the number of groups committed since a multiplication was issued.
 type age uint8
 
-// maxAge is the greatest age that is distinguished.
+// maxAge is the greatest distinguished age.
 const maxAge age = 254
 
 // multiplyFlow is the data flow of pending multiplications in a function. Multiplications, accumulators and A matrices
@@ -95,7 +95,7 @@ type pendingMultiply struct {
 type fragmentTable struct {
 	number     map[string]int
 	list       [][]RegID       // registers of each fragment
-	byRegister map[RegID][]int // fragments that contain the register
+	byRegister map[RegID][]int // fragments with the register
 }
 
 // numberOf returns the number of a fragment of type t; a new fragment gets a new number.
@@ -124,7 +124,7 @@ func (f *fragmentTable) numberOf(t Type, operands []Operand) int {
 	return n
 }
 
-// multiplyState contains the multiplications that may be pending. groups gives for each the greatest possible number of
+// multiplyState contains the possibly pending multiplications. groups gives for each the greatest possible number of
 // groups committed before it. accumulators and sources count the pending multiplications of each accumulator and A.
 type multiplyState struct {
 	groups                map[int]int
@@ -296,7 +296,7 @@ func (instr *Instr) pend() *Pending {
 	return instr.Pending
 }
 
-// completes records that an instruction may complete all pending multiplications.
+// completes records the possible completion of all pending multiplications by an instruction.
 func (p *multiplyFlow) completes(n *Pending, state *multiplyState) {
 	for _, i := range slices.Sorted(maps.Keys(state.groups)) {
 		n.Completes = append(n.Completes, p.list[i].instr)

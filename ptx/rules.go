@@ -1,6 +1,6 @@
 package ptx
 
-// This file contains the rules of single instructions that the table's notation cannot express.
+// This file contains the rules of single instructions beyond the table's notation.
 
 import (
 	"fmt"
@@ -49,7 +49,7 @@ func checkRules(f *Func, instr *Instr) string {
 	return ""
 }
 
-// ruleMov: one operand may be a vector, whose elements together are as wide as the type (manual 9.7.9.4).
+// ruleMov: an operand may be a vector, whose elements together are as wide as the type (manual 9.7.9.4).
 func ruleMov(f *Func, instr *Instr) string {
 	d, a := &instr.Ops[0], &instr.Ops[1]
 	t := instr.Type()
@@ -121,7 +121,7 @@ func ruleBarrier(f *Func, instr *Instr) string {
 	return ""
 }
 
-// ruleCvt: rounding modifiers are required in some conversions and allowed in others (manual 9.7.9.21).
+// ruleCvt: rounding modifiers are required in some conversions and allowed in further conversions (manual 9.7.9.21).
 func ruleCvt(f *Func, instr *Instr) string {
 	if instr.Has("pack") {
 		return ""
@@ -251,7 +251,7 @@ func ruleAtomic(f *Func, instr *Instr) string {
 }
 
 // ruleCopy: cp.async copies 4, 8 or 16 bytes. An operand may give the number of bytes to read from the source, or a
-// predicate that reads none (manual 9.7.9.25.3).
+// predicate under which nothing is read (manual 9.7.9.25.3).
 func ruleCopy(f *Func, instr *Instr) string {
 	i := instr.Form.Operand("e")
 	if i < 0 || !instr.Form.Operands[i].Negate { // a different copy instruction
@@ -385,7 +385,7 @@ func ruleTensor(f *Func, instr *Instr) string {
 	return ""
 }
 
-// tensorScales lists the allowed scale vector sizes of each kind; "" means that the modifier may be omitted.
+// tensorScales lists the allowed scale vector sizes of each kind; "" permits the omission of the modifier.
 var tensorScales = map[string][]string{
 	"kind::mxf8f6f4": {"", "scale_vec::1X", "block32"},
 	"kind::mxf4":     {"", "scale_vec::2X", "block32"},

@@ -79,7 +79,7 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// Targets returns the functions that a call through an address may reach, from its list of targets or its call table.
+// Targets returns the possible functions of a call through an address, from its list of targets or its call table.
 // known is false for a direct call, and for a call with a prototype, which may reach any function.
 func (c *Call) Targets() (list []*Func, known bool) {
 	switch {

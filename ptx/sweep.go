@@ -11,7 +11,8 @@ import (
 // close to them.
 
 // Combinations returns the opcodes of the form with every combination of its modifiers. If there are more than limit,
-// it returns about limit of them, with every possible pair of modifiers in at least one. The choice is deterministic.
+// it returns about limit of them, with every possible pair of modifiers in at least one variant. The choice is
+// deterministic.
 func (f *Form) Combinations(limit int) (list []string, all bool) {
 	choices := make([][]string, len(f.mods))
 	total := 1
@@ -94,8 +95,8 @@ func (f *Form) Combinations(limit int) (list []string, all bool) {
 	return slices.Compact(list), false
 }
 
-// Altered returns the variant with its i-th modifier replaced by another, which need not be one of the form's. Its
-// operands have the resulting types. It returns nil if the modifier determines the operands.
+// Altered returns the variant with its i-th modifier replaced by another modifier, which need not belong to the form.
+// Its operands have the resulting types. It returns nil if the modifier determines the operands.
 func (v *Variant) Altered(i int, mod string) *Variant {
 	old := v.mods[i]
 	var m, n, k int

@@ -1,10 +1,10 @@
 package ptx
 
-// This file and table_*.go are the instruction table: the only place that defines the instructions of PTX. The checker,
-// the lowering, the affine rules, the statistics, the coverage listing of "gemu isa" and the documentation are driven
-// by it or tested against it.
+// This file and table_*.go are the instruction table: the only definition of the instructions of PTX. The checker, the
+// lowering, the affine rules, the statistics, the coverage listing of "gemu isa" and the documentation are driven by it
+// or tested against it.
 //
-// A row gives the forms of one mnemonic that share a section of the manual (PTX ISA 8.8), in the manual's own notation;
+// A row gives the forms of a mnemonic in the same section of the manual (PTX ISA 8.8), in the manual's own notation;
 // see parseForm.
 
 import (
@@ -46,8 +46,8 @@ func (c Class) LongLatency() bool { return c == ClassMul || c == ClassFP || c ==
 // are in package affinetrack.
 type Affine uint8
 
-// The affine rules. Every rule but AffineNone also covers the case that all operands are uniform: the instruction then
-// executes once.
+// The affine rules. Every rule but AffineNone also covers the case of uniform operands: the instruction then executes
+// once.
 const (
 	AffineNone    Affine = iota // never compact
 	AffineUniform               // compact on uniform operands only
@@ -66,9 +66,9 @@ const (
 	AffineAbs                   // if the sign is the same in every lane
 	AffineMin                   // if the same side is the smaller in every lane
 	AffineMax                   // if the same side is the larger in every lane
-	AffineAnd                   // with a uniform mask that keeps or clears the varying bits
-	AffineOr                    // with a uniform value that sets none or all of the varying bits
-	AffineXor                   // with a uniform value that flips none or all of the varying bits
+	AffineAnd                   // with a uniform mask, by which all varying bits are kept or cleared
+	AffineOr                    // with a uniform value, by which none or all of the varying bits are set
+	AffineXor                   // with a uniform value, by which none or all of the varying bits are flipped
 	AffineSelect                // by a uniform predicate
 	AffineConvert               // if no lane wraps
 	AffineCompare               // decided at the end points
@@ -76,7 +76,7 @@ const (
 	AffineLoad                  // uniform address: the loaded value is uniform; affine address: a vector access
 	AffineStore                 // uniform or affine address
 	AffineBranch                // uniform predicate
-	AffineWarp                  // one result for the whole warp
+	AffineWarp                  // a single result for the whole warp
 	// AffineCount is the number of rules.
 	AffineCount
 )
@@ -88,7 +88,7 @@ var affineNames = [AffineCount]string{
 
 func (a Affine) String() string { return affineNames[a] }
 
-// Family selects the function of package lower that lowers an instruction.
+// Family selects the lowering function of an instruction in package lower.
 type Family uint8
 
 // The families. A family of a single instruction has the name of the instruction:
@@ -104,13 +104,13 @@ const (
 	FamilySetp
 	FamilySet
 	FamilySlct
-	FamilyLop3 // with a predicate; lop3 without one is in FamilyCompute
+	FamilyLop3 // with a predicate; lop3 without a predicate is in FamilyCompute
 	FamilyMapa
 	FamilyGetctarank
 	FamilyLoad
 	FamilyStore
 	FamilyAtomic
-	FamilyHint // an address that is not used
+	FamilyHint // an unused address
 	FamilyCreatepolicy
 	FamilyStacksave
 	FamilyStackrestore
@@ -168,7 +168,7 @@ const (
 	FamilyCount
 )
 
-// row is one entry of the table.
+// row is an entry of the table.
 type row struct {
 	name    string
 	section string

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// This file generates rows of forms that differ in one modifier or one number: the additions of PTX 9.4 to tensor
+// This file generates rows of forms with a difference in one modifier or one number: the additions of PTX 9.4 to tensor
 // copies, and the compression of sparse data.
 
 // tensorMode is the coordinate mode of a tensor copy.
@@ -29,7 +29,7 @@ var (
 	storeW     = tensorMode{".dim", ".im2col_no_offs::w", "*dim>:s32", "", ".dim = 3d 4d 5d", 107}
 )
 
-// override is a modifier with operands that replace parts of the tensor map (manual of PTX 9.4, 9.7.10.28.5.2).
+// override is a modifier whose operands replace parts of the tensor map (manual of PTX 9.4, 9.7.10.28.5.2).
 type override struct {
 	modifier string
 	operands string // operands within the address of the map, each after a comma
@@ -100,8 +100,8 @@ func tensorLoads(narrow bool) (forms string) {
 	return forms
 }
 
-// tensorStores returns the forms of cp.async.bulk.tensor or cp.reduce.async.bulk.tensor to global memory that sm_107
-// adds.
+// tensorStores returns the forms of cp.async.bulk.tensor or cp.reduce.async.bulk.tensor to global memory added by
+// sm_107.
 func tensorStores(reduce bool) (forms string) {
 	name, slots := "cp.async.bulk.tensor!DIM.global.shared::ctaMODE.bulk_group", ""
 	if reduce {
@@ -123,7 +123,7 @@ func tensorStores(reduce bool) (forms string) {
 	return forms
 }
 
-// tensorHints returns the forms of tensor prefetches that sm_107 adds.
+// tensorHints returns the forms of tensor prefetches added by sm_107.
 func tensorHints() (forms string) {
 	for _, h := range []struct{ name, mods, after, slots string }{
 		{"cp.async.bulk.prefetch.tensor!DIM.L2.globalMODE", "{.hint}", ", h?hint:b64-", ""},
@@ -156,7 +156,7 @@ func hints(name, mods, after string) (forms string) {
 }
 
 // sparseForms returns the forms of spcompress or spdecompress (manual of PTX 9.4, 9.7.10.30 and 9.7.10.31). .b2 and .b4
-// are the sizes of indices; there is one index for each element.
+// are the sizes of indices; there is an index for each element.
 func sparseForms(decompress bool) (forms string) {
 	for _, elem := range []int{8, 16} {
 		for _, index := range []int{2, 4} {
@@ -183,7 +183,7 @@ func sparseForms(decompress bool) (forms string) {
 	return forms
 }
 
-// newerRows contains forms of PTX 9.4 and 9.5. Forms of FamilyNone have the section of that manual.
+// newerRows contains forms of PTX 9.4 and 9.5. Forms of FamilyNone have the section of the newer manual.
 var newerRows = []row{
 	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Async | MayTrap, tensorLoads(true) + tensorLoads(false) + tensorStores(false)},
 	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Atomic | Async | MayTrap, tensorStores(true) + `
@@ -231,7 +231,7 @@ var newerRows = []row{
 
 // fabricTensors returns the forms of an operation between devices on a tensor. The map contains an endpoint and an
 // offset instead of the address of its memory. A variable with the map must be in shared memory: NVIDIA's assembler
-// accepts no other space.
+// accepts no further space.
 func fabricTensors(name, completion, before, after, counter, op string) (forms string) {
 	slots, multimem := "", ""
 	if strings.Contains(completion, "counted") {
@@ -274,7 +274,7 @@ func fabricReductions(syntax, kind, halves string) (forms string) {
 	return forms
 }
 
-// tensorMultiplications returns the forms of tcgen05.mma that sm_107 adds: .kind::ti16, the collectors of B, and a B of
+// tensorMultiplications returns the forms of tcgen05.mma added by sm_107: .kind::ti16, the collectors of B, and a B of
 // indices into a table.
 func tensorMultiplications() (forms string) {
 	const (

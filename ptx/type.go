@@ -8,8 +8,7 @@ import (
 // Type is a PTX type: the type of a register, a variable or an instruction (manual section 5.2).
 type Type uint8
 
-// The types, each with its width in bits. Packed types (U16x2 …) are bit
-// containers of that width.
+// The types, each with its width in bits. Packed types (U16x2 …) are bit containers of the same width.
 const (
 	NoType Type = iota
 	Pred        // 1 bit
@@ -190,8 +189,8 @@ func (t Type) String() string {
 }
 
 // IsFundamental reports whether variables can be declared with the type, in registers and, except .pred, in memory
-// (manual 5.2.1). The other types are formats that some instructions read and write in registers of a .b type (5.2.3,
-// 5.2.5).
+// (manual 5.2.1). The remaining types are formats for registers of a .b type, read and written by some instructions
+// (5.2.3, 5.2.5).
 func (t Type) IsFundamental() bool {
 	switch t {
 	case Pred, B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F16, F16x2, F32, F64:
@@ -200,8 +199,8 @@ func (t Type) IsFundamental() bool {
 	return false
 }
 
-// Elements returns the element type and number of elements of a packed type such as .e4m3x2; t and 1 for any other
-// type. Each element of .e2m1p4x4 has four zero bits above it.
+// Elements returns the element type and number of elements of a packed type such as .e4m3x2; t and 1 for any type that
+// is not packed. Each element of .e2m1p4x4 has four zero bits above it.
 func (t Type) Elements() (Type, int) {
 	name := typeInfo[t].name
 	if i := strings.LastIndexByte(name, 'x'); i > 0 && i == len(name)-2 {
@@ -265,7 +264,7 @@ func (t Type) agrees(r Type, wider bool) bool {
 }
 
 // passesTo reports whether a call may pass a value of type t to a parameter of type p of the same size. A float cannot
-// be passed as an integer, nor the other way round. The manual does not say so; NVIDIA's assembler checks it, and
+// be passed as an integer, nor an integer as a float. The manual does not say so; NVIDIA's assembler checks it, and
 // treats .f16x2 as untyped.
 func (t Type) passesTo(p Type) bool {
 	float := func(t Type) bool { return t.Kind() == Float && t != F16x2 }
@@ -273,7 +272,7 @@ func (t Type) passesTo(p Type) bool {
 }
 
 // overlaps reports whether registers of types t and r may be in the same vector: they have the same width, and the same
-// kind unless one is untyped. .f16x2 is a kind of its own.
+// kind unless either is untyped. .f16x2 is a kind of its own.
 func (t Type) overlaps(r Type) bool {
 	switch {
 	case t.Bits() != r.Bits() || t == Pred || r == Pred:
@@ -293,8 +292,8 @@ func (t Type) holdsAddress() bool {
 // Space is a state space (manual section 5.1).
 type Space uint8
 
-// The state spaces. Generic is the space of an address without one. Param has several meanings, which depend on the
-// function it appears in.
+// The state spaces. Generic is the space of an address without a space in its syntax. Param has several meanings, which
+// depend on the function it appears in.
 const (
 	Generic Space = iota
 	RegSpace

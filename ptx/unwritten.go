@@ -1,13 +1,13 @@
 package ptx
 
-// This file finds reads of values that may never have been written.
+// This file finds reads of possibly unwritten values.
 
 import (
 	"fmt"
 	"slices"
 )
 
-// UnwrittenRead is a read of a value that the function may not have written: a path without a write leads from the
+// UnwrittenRead is a read of a value possibly not written by the function: a path without a write leads from the
 // function's first instruction to the read. PTX leaves such a value undefined.
 type UnwrittenRead struct {
 	Instr *Instr // the reading instruction; nil if the function's caller reads the value as a result
@@ -23,15 +23,15 @@ func (u UnwrittenRead) String() string {
 	return fmt.Sprintf("%s: %s: %s", u.Instr.Pos, u.Instr.Text, u.Value)
 }
 
-// UnwrittenReads returns reads of registers, of the carry flag and of parameters in memory that are not preceded by a
-// write on every path of the control-flow graph. For each register, flag or parameter it returns the first such read in
-// each block.
+// UnwrittenReads returns reads of registers, of the carry flag and of parameters in memory without a preceding write on
+// every path of the control-flow graph. For each register, flag or parameter it returns the first such read in each
+// block.
 //
-// A guarded instruction does not count as a write, because the lanes that it skips keep the old value. A call leaves
-// the carry flag unwritten (manual 9.7.2). Parameters are tracked byte by byte where instructions name them: parameters
-// of calls from st.param to the call, results from the call to ld.param and from st.param to the return. Kernel
-// parameters, parameters of the function and the registers that the module declares count as written. Other memory is
-// not tracked: an address is known only as the program runs.
+// A guarded instruction does not count as a write, because skipped lanes keep the old value. A call leaves the carry
+// flag unwritten (manual 9.7.2). Parameters are tracked byte by byte where instructions name them: parameters of calls
+// from st.param to the call, results from the call to ld.param and from st.param to the return. Kernel parameters,
+// parameters of the function and the module's registers count as written. Further memory is not tracked: an address is
+// known only as the program runs.
 func (f *Func) UnwrittenReads() []UnwrittenRead {
 	if len(f.Blocks) == 0 {
 		return nil
@@ -65,7 +65,7 @@ func (f *Func) isSetOnEntry(r RegID) bool {
 	return slices.ContainsFunc(f.Params, isSet) || slices.Contains(f.staticRegs, r)
 }
 
-// memoryResults returns the results of the function that it stores to parameters in memory.
+// memoryResults returns the results of the function stored to parameters in memory.
 func (f *Func) memoryResults() (list []*Var) {
 	for _, v := range f.Rets {
 		if v.Reg == NoReg {
@@ -213,8 +213,8 @@ func (d *definiteAssignment) walk(b *Block, written []bool, report func(instr *I
 	}
 }
 
-// eachParam iterates over the bytes of parameters in memory that an instruction names and reads or writes. It omits the
-// parameters of kernels and the parameters with which the function is called.
+// eachParam iterates over the bytes of parameters in memory read or written by an instruction through their name. It
+// omits the parameters of kernels and the parameters with which the function is called.
 func (d *definiteAssignment) eachParam(instr *Instr, do func(p storedValue, accessMode Access)) {
 	bytes := func(o *Operand, from, n int, accessMode Access) {
 		v, ok := o.Sym().(*Var)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// VideoLanes returns the number of results that a video instruction computes at once.
+// VideoLanes returns the number of results computed at once by a video instruction.
 func (v *Variant) VideoLanes() int {
 	switch v.Form.Family {
 	case FamilyVideo2:
@@ -27,8 +27,8 @@ func init() {
 // selectors lists the selectors of scalar instructions.
 var selectors = []string{"b0", "b1", "b2", "b3", "h0", "h1"}
 
-// ruleVideo: the number of lanes determines the allowed selectors, and at most one operand of vmad is negated. A
-// constant has no selector.
+// ruleVideo: the number of lanes determines the allowed selectors, and at most a single operand of vmad is
+// negated. A constant has no selector.
 func ruleVideo(f *Func, instr *Instr) string {
 	lanes := instr.VideoLanes()
 	for i := range instr.Ops {

@@ -1,6 +1,6 @@
 package linker
 
-// This file holds the libraries that gemu knows, and reads the tables of contents of archives.
+// This file holds the libraries known to gemu, and reads the tables of contents of archives.
 
 import (
 	"bytes"

@@ -21,7 +21,7 @@ type Input struct {
 // headers matches the directives at the beginning of a module.
 var headers = regexp.MustCompile(`(?m)^[ \t]*\.(version|target|address_size)\b[^\n]*$`)
 
-// definition returns the function that the input defines under a name, or nil.
+// definition returns the function defined by the input under a name, or nil.
 func (in *Input) definition(name string) *ptx.Func {
 	if f, ok := in.Module.Lookup(name).(*ptx.Func); ok && f.Defined {
 		return f
@@ -29,7 +29,7 @@ func (in *Input) definition(name string) *ptx.Func {
 	return nil
 }
 
-// missing lists the functions that the input declares and does not define.
+// missing lists the functions declared but not defined by the input.
 func (in *Input) missing() []*ptx.Func {
 	var list []*ptx.Func
 	for _, d := range in.Module.Decls {
@@ -40,7 +40,7 @@ func (in *Input) missing() []*ptx.Func {
 	return list
 }
 
-// CompletesAny reports whether the library defines a function that the inputs miss.
+// CompletesAny reports whether the library defines a missing function of the inputs.
 func (in *Input) CompletesAny(inputs []Input) bool {
 	for _, o := range inputs {
 		for _, f := range o.missing() {
@@ -52,11 +52,11 @@ func (in *Input) CompletesAny(inputs []Input) bool {
 	return false
 }
 
-// Merge merges several modules into one: their texts in sequence, under headers that satisfy all of them, each after a
-// directive for its own target (manual 11.1.2). A declaration gets the linkage of the definition in another input, and
-// then resolves as within one module. Of several definitions of a function, at most one of which may be non-weak, one
-// is kept. Internal symbols with a name used in several inputs are renamed. Any other duplicate is an error when the
-// result is parsed.
+// Merge merges several modules: their texts in sequence, under headers sufficient for all of them, each after a
+// directive for its own target (manual 11.1.2). A declaration gets the linkage of the definition in a different input,
+// and then resolves as within a module. Of several definitions of a function a single one is kept; at most one may be
+// non-weak. Internal symbols with a name used in several inputs are renamed. Any further duplicate is an error when
+// the result is parsed.
 func Merge(inputs []Input) []byte {
 	var version ptx.Version
 	sm, size := 0, 0
@@ -99,15 +99,14 @@ func Merge(inputs []Input) []byte {
 	return b.Bytes()
 }
 
-// inputFunc is a function of one input. The index is needed because inputs with the same text share their parsed
+// inputFunc is a function of an input. The index is needed because inputs with the same text share their parsed
 // module.
 type inputFunc struct {
 	input int
 	f     *ptx.Func
 }
 
-// definitions returns the definitions of external functions that are kept, by name: the first that is not weak, or the
-// first.
+// definitions returns the kept definitions of external functions, by name: the first without .weak, or the first.
 func definitions(inputs []Input) map[string]inputFunc {
 	kept := map[string]inputFunc{}
 	for i, in := range inputs {
@@ -140,7 +139,7 @@ func offset(text []byte, pos ptx.Pos) int {
 	return at + int(pos.Col) - 1
 }
 
-// ownNames returns new names for the internal symbols of input i whose names other inputs use, too.
+// ownNames returns new names for the internal symbols of input i whose names occur in further inputs, too.
 func ownNames(inputs []Input, i int) map[string]string {
 	taken := func(name string, except int) bool {
 		for j, in := range inputs {
@@ -176,7 +175,7 @@ func ownNames(inputs []Input, i int) map[string]string {
 	return names
 }
 
-// namePattern matches names, and the strings and comments that may contain names.
+// namePattern matches names, and strings and comments, in which names may occur.
 var namePattern = regexp.MustCompile(`"[^"\n]*"|//[^\n]*|(?s:/\*.*?\*/)|\.?[\w$%]+`)
 
 // rename replaces names in a text.
@@ -201,8 +200,8 @@ func ownLinkage(text []byte, def *ptx.Func) []byte {
 	return declaration.ReplaceAll(text, []byte(def.Linkage.String()+"${1}"))
 }
 
-// ignoreResults adapts a text that declares a function without its results: the declaration gets the results of the
-// definition, and calls ignore them. A language that does not use a result may declare the function without it.
+// ignoreResults adapts a text in which a function is declared without its results: the declaration gets the results of
+// the definition, and calls ignore them. A language may declare a function without an unused result.
 func ignoreResults(text []byte, def *ptx.Func) []byte {
 	name := regexp.QuoteMeta(def.Name)
 	declaration := regexp.MustCompile(`(\.func\s+)(` + name + `\s*[(;])`)
@@ -216,8 +215,8 @@ func ignoreResults(text []byte, def *ptx.Func) []byte {
 	return call.ReplaceAll(text, []byte("${1}("+none+"), ${2}"))
 }
 
-// noResults adapts a text that declares results of a function that has none: the declaration and the calls lose the
-// results. The variables for the results keep their values.
+// noResults adapts a text in which a function without results is declared with results: the declaration and the calls
+// lose the results. The variables for the results keep their values.
 func noResults(text []byte, def *ptx.Func) []byte {
 	name := regexp.QuoteMeta(def.Name)
 	declaration := regexp.MustCompile(`(\.func\s+)\([^)]*\)\s*(` + name + `\s*[(;])`)

@@ -17,15 +17,15 @@ const (
 	chunkSize  = 1 << 20
 )
 
-// Allocator hands out zeroed memory outside the Go heap. No two blocks share a page, so that a block can be shared with
-// other processes.
+// Allocator hands out zeroed memory outside the Go heap. No two blocks share a page: a block can be shared between
+// processes.
 type Allocator struct {
 	mu     sync.Mutex
 	open   *chunk             // source of small blocks; nil at first
-	shared map[*byte]*os.File // blocks that are files, by their first byte
+	shared map[*byte]*os.File // blocks in files, by their first byte
 }
 
-// chunk holds small blocks, one after the other.
+// chunk holds small blocks in sequence.
 type chunk struct {
 	mem  []byte
 	used int // in bytes
@@ -108,7 +108,7 @@ func (p *Allocator) File(block []byte) *os.File {
 }
 
 // Share turns a block into the memory of a file, until the block is released. No work may use the block during the
-// call. Every process that maps the file has the same memory, for as long as it is mapped.
+// call. Every process with a mapping of the file has the same memory, until it unmaps the file.
 func (p *Allocator) Share(block []byte, name string) (*os.File, error) {
 	if file := p.File(block); file != nil {
 		return file, nil
@@ -126,7 +126,7 @@ func (p *Allocator) Share(block []byte, name string) (*os.File, error) {
 	return file, nil
 }
 
-// unshare detaches a block from its file, if it has one. The block is then zero; processes that map the file keep its
+// unshare detaches a block from its file, if any. The block is then zero; processes with a mapping of the file keep its
 // memory.
 func (p *Allocator) unshare(block []byte) {
 	p.mu.Lock()

@@ -1,7 +1,7 @@
-// Package sharedmem provides memory that processes of one machine can share.
+// Package sharedmem provides shared memory for the processes of a machine.
 //
 // An Allocator hands out blocks of zeroed memory outside the Go heap. A block starts as private memory and can become a
-// file in memory; a process that has a descriptor of the file can map it:
+// file in memory; a process with a descriptor of the file can map it:
 //
 //	         Share                        Open, OpenOf, Map (in any process)
 //	block ----------> block = file <------------------------------------------ memory = file
@@ -9,13 +9,13 @@
 //	  |      release       |
 //	  +--------------------+   the block is private and zero again; the file lives while a process maps it
 //
-// Files can also be made directly (Create), and mapped at addresses that were reserved before (ReserveAddresses, MapAt).
+// Files can also be made directly (Create), and mapped at addresses reserved before (ReserveAddresses, MapAt).
 //
-// Processes identify each other by number and start time (ProcessStart), exclude each other by the lock of a file
-// (Lock), and wait for each other on a word of shared memory (Sleep, Wake).
+// Processes identify each other by number and start time (ProcessStart), lock a file against concurrent use (Lock), and
+// wait on a word of shared memory (Sleep, Wake).
 //
 // Sharing exists on Linux only: elsewhere Supported is false, and only Allocate, Close and WholePages work.
 //
-// Files in reading order: allocator.go, file_linux.go, process_linux.go; other.go holds the
-// functions of other systems, which are never called.
+// Files in reading order: allocator.go, file_linux.go, process_linux.go; other.go holds the functions of all further
+// systems, which are never called.
 package sharedmem

@@ -45,7 +45,7 @@ func Create(name string, size uint64) (*os.File, error) {
 	return file, nil
 }
 
-// Open opens the memory of a descriptor that Create made, in this or another process.
+// Open opens the memory of a descriptor made by Create, in any process.
 func Open(name string, fd int) (*os.File, uint64, error) {
 	own, err := Duplicate(fd)
 	if err != nil {
@@ -54,7 +54,7 @@ func Open(name string, fd int) (*os.File, uint64, error) {
 	return fileWithSize(name, own)
 }
 
-// checkName returns an error unless path, a descriptor in /proc, is a file that Create made with the name.
+// checkName returns an error unless path, a descriptor in /proc, is a file made by Create with the name.
 func checkName(name, path string) error {
 	kind, err := os.Readlink(path)
 	if err == nil && kind != "/memfd:"+name+" (deleted)" {
@@ -63,8 +63,8 @@ func checkName(name, path string) error {
 	return err
 }
 
-// fileWithSize returns a file that Create made, and its size. It takes ownership of the descriptor, which may be
-// of any file.
+// fileWithSize returns a file made by Create, and its size. It takes ownership of the descriptor, which may be of
+// any file.
 func fileWithSize(name string, fd int) (*os.File, uint64, error) {
 	file := os.NewFile(uintptr(fd), name)
 	err := checkName(name, fmt.Sprintf("/proc/self/fd/%d", fd))
@@ -139,7 +139,7 @@ func Empty(file *os.File, from, size uint64) error {
 	return unix.Fallocate(int(file.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, int64(from), int64(size))
 }
 
-// FileID returns a number that no other file of Create has at the same time.
+// FileID returns a number, unique among the files of Create that exist at the same time.
 func FileID(file *os.File) (uint64, error) {
 	var s unix.Stat_t
 	err := unix.Fstat(int(file.Fd()), &s)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Processes share memory on Linux only. These functions are not called on other systems.
+// Processes share memory on Linux only. These functions are never called on systems without an implementation.
 
 // Supported reports whether processes can share memory on this system.
 const Supported = false

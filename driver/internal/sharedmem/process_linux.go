@@ -1,6 +1,6 @@
 package sharedmem
 
-// This file holds the system calls for processes that wait for each other.
+// This file holds the system calls for waits between processes.
 
 import (
 	"bytes"

@@ -10,7 +10,7 @@ import (
 // functions.
 type checkingBackend interface{ NewCheckRunner() machine.Runner }
 
-// compiler is a backend with compilation of a launch's code before the first use.
+// compiler is a backend that compiles a launch's code before the first use.
 type compiler interface{ Compile(g *machine.Grid) }
 
 // CompileNative compiles the code needed first by the backend.

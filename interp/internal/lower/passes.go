@@ -167,7 +167,7 @@ type block struct {
 type virtual struct {
 	residence   []code.Storage // planned storage of each row
 	temporaryOf []int32        // for each row, the PTX instruction using it as a temporary, counted from 1; 0 if it is no temporary
-	zero        []int32        // rows with a possible read before the first write
+	zero        []int32        // rows that may be read before they are written
 	globals     []int32        // rows whose value must be kept during the whole function
 }
 

@@ -206,8 +206,8 @@ func cleanShadow(w *machine.Warp, h int, fr *machine.Frame, m uint32) {
 	}
 }
 
-// cleanWindow prepares the window of a function for the lanes of m of half h: it clears rows with a possible read before
-// the first write, and drops compact copies. Lanes of other have registers in the same rows.
+// cleanWindow prepares the window of a function for the lanes of m of half h: it clears rows that may be read before
+// they are written, and drops compact copies. Lanes of other have registers in the same rows.
 func cleanWindow(w *machine.Warp, h int, fn *code.Func, m, other uint32) {
 	f := &w.Files[h]
 	if other == 0 {
@@ -260,7 +260,7 @@ func lanesAbove(w *machine.Warp, base regfile.Size, top func(fr *machine.Frame) 
 	return m
 }
 
-// ZeroFrame clears the rows of a function with a possible read before the first write.
+// ZeroFrame clears the rows of a function that may be read before they are written.
 func ZeroFrame(fn *code.Func, f *regfile.File) {
 	for _, r := range fn.Zero {
 		switch r.Slot {

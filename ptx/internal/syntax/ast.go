@@ -30,7 +30,7 @@ type Item struct {
 	Decl        *Decl        `parser:"| @@ )"`
 }
 
-// names returns the names that a declaration declares, as far as it was read.
+// names returns the names declared by a declaration, as far as it was read.
 func (item *Item) names() []string {
 	switch {
 	case item == nil || item.Decl == nil:
@@ -49,7 +49,7 @@ func (item *Item) names() []string {
 	return nil
 }
 
-// body returns the body that the statement defines, nil if it defines none.
+// body returns the body defined by the statement, nil if there is none.
 func (item *Item) body() *Body {
 	switch d := item.Decl; {
 	case d == nil:
@@ -143,7 +143,7 @@ type SourceBlock struct {
 // or "@@DWARF .byte 0x01", which contains data. It parses itself.
 type Dwarf struct {
 	Pos     Pos
-	Section string       // name of a section that begins; else ""
+	Section string       // name of a beginning section; else ""
 	Line    *SectionLine // data; nil if a section begins
 }
 

@@ -95,7 +95,7 @@ func (b *Body) read(r *reader, do func(Stmt)) (errs []*Error) {
 	}
 }
 
-// newInstr returns an instruction to fill in. If the reader reuses statements, it overwrites the previous one.
+// newInstr returns an instruction to fill in. If the reader reuses statements, it overwrites the previous statement.
 func (r *reader) newInstr(in Instr) *Instr {
 	if !r.reuse {
 		return &in

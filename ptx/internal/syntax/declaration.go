@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// Parse implements participle.Parseable. A prototype may end without a semicolon, so a directive that begins a
+// Parse implements participle.Parseable. A prototype may end without a semicolon, so the first directive of a next
 // statement ends it.
 func (d *Directive) Parse(lex *lexer.PeekingLexer) error {
 	if t := lex.Peek(); t.Type != tokDot || slices.Contains(directives, t.Value) {
@@ -61,8 +61,8 @@ func (r *reader) directive(d *Directive) *Error {
 	return nil
 }
 
-// parenthesised reads the words up to the matching closing parenthesis, including nested parentheses. The opening one
-// must have been read.
+// parenthesised reads the words up to the matching closing parenthesis, including nested parentheses. The opening
+// parenthesis must have been read.
 func (r *reader) parenthesised() (words []string, err *Error) {
 	for depth := 1; ; {
 		t := r.next()
@@ -217,7 +217,7 @@ func (r *reader) declarator() (d Declarator, err *Error) {
 	return d, nil
 }
 
-// maxNesting bounds the depth of nested lists, scopes and expressions, so that no input exhausts the stack.
+// maxNesting bounds the depth of nested lists, scopes and expressions: no input may exhaust the stack.
 const maxNesting = 200
 
 // value reads an initialiser.

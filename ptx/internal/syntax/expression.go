@@ -22,7 +22,7 @@ func (r *reader) expr(depth int) (Expr, *Error) {
 	return Expr{Const: c}, err
 }
 
-// symbol reads an expression that begins with a name: the name plus a constant, name[…], or generic(name) plus a
+// symbol reads an expression with a name at its beginning: the name plus a constant, name[…], or generic(name) plus a
 // constant.
 func (r *reader) symbol(depth int) (e Expr, err *Error) {
 	e.Sym = r.next().text
@@ -229,7 +229,7 @@ func truth(b bool) Const {
 }
 
 // integer reads an integer literal. It is truncated to 64 bits, silently as in NVIDIA's assembler. ok is false if a
-// digit follows a number that has 64 bits already.
+// digit follows a number of 64 bits.
 func integer(s string) (c Const, ok bool) {
 	if strings.HasSuffix(s, "U") {
 		c.Kind, s = Unsigned, s[:len(s)-1]
@@ -299,7 +299,7 @@ func fold(op string, x, y Const, pos Pos) (Const, *Error) {
 		switch {
 		case q == 0:
 			return x, &Error{Pos: pos, Msg: "division by zero"}
-		case op == "%": // computed on unsigned numbers, whatever the operands are
+		case op == "%": // always computed on unsigned numbers
 			v, kind = p%q, Signed
 		case signed && int64(q) == -1:
 			v = -p
@@ -343,8 +343,8 @@ func fold(op string, x, y Const, pos Pos) (Const, *Error) {
 	return Const{kind, v}, nil
 }
 
-// common returns the kind to which two operands are converted: unsigned if one is unsigned. Integers and floats do not
-// mix, and 0f constants are not allowed (manual 4.5.2, 4.5.4).
+// common returns the kind to which two operands are converted: unsigned if either is unsigned. Integers and floats do
+// not mix, and 0f constants are not allowed (manual 4.5.2, 4.5.4).
 func common(op string, x, y Const, pos Pos) (ConstKind, *Error) {
 	switch {
 	case x.Kind == F32 || y.Kind == F32:

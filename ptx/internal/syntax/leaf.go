@@ -1,7 +1,8 @@
 package syntax
 
 // This file contains the leaves of the module-level grammar. Each takes one token, and reports the expected token if it
-// finds another. Messages about module-level statements are made here and in the nodes that parse themselves.
+// finds a different token. Messages about module-level statements are made here and in the nodes with a parser of their
+// own.
 
 import (
 	"fmt"
@@ -48,7 +49,7 @@ func (d *Decimal) Parse(lex *lexer.PeekingLexer) error {
 	return leaf(d, lex, "a number", tokInt, tokFloat)
 }
 
-// leaf takes a token of one of the kinds.
+// leaf takes a token of any of the kinds.
 func leaf[T ~string](to *T, lex *lexer.PeekingLexer, want string, kinds ...lexer.TokenType) error {
 	r := fromStream(lex)
 	if !slices.Contains(kinds, r.peek().typ) {

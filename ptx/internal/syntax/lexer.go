@@ -61,10 +61,10 @@ type token struct {
 
 // scanner is the lexer.
 //
-// For participle it splits a file into chunks: the stream ends (EOF) after each module-level statement, so that an
-// error in one statement does not hide errors in the next. The text in braces (a body, an initialiser, a section) is a
-// single token for participle, which the nodes that parse themselves scan again. So participle never sees most of a
-// file.
+// For participle it splits a file into chunks: the stream ends (EOF) after each module-level statement, to keep an
+// error in a statement from hiding errors in the next. The text in braces (a body, an initialiser, a section) is a
+// single token for participle, scanned again by the nodes with a parser of their own. So participle never sees most of
+// a file.
 type scanner struct {
 	file      string
 	src       string
@@ -74,7 +74,7 @@ type scanner struct {
 	atEnd     bool // the chunk is complete
 	equals    bool // the chunk has an initialiser, whose braces do not end it
 	function  bool // the chunk has an .entry or .func
-	pragma    bool // in a .pragma of that function, whose semicolon does not end the chunk
+	pragma    bool // in a .pragma of this function, whose semicolon does not end the chunk
 	sources   bool // the chunk is a .nv_intermediate_source_section, whose texts contain no tokens
 	fileName  bool // after .file: its string may span several lines
 	operand   bool // the previous token ends a constant, so % is the modulus
@@ -85,7 +85,7 @@ func newScanner(filename, src string) *scanner {
 	return &scanner{file: filename, src: src, line: 1}
 }
 
-// rescan returns a scanner of a part of a source that begins at pos.
+// rescan returns a scanner of a part of a source from pos on.
 func rescan(text string, pos Pos) *scanner {
 	return &scanner{src: text, line: int(pos.Line), lineStart: 1 - int(pos.Col)}
 }
@@ -141,8 +141,8 @@ func (s *scanner) Next() (lexer.Token, error) {
 	return lexer.Token{Type: t.typ, Value: t.text, Pos: position(t.pos)}, nil
 }
 
-// braces moves past the brace that matches the one just read, and returns the text from one to the other. Without a
-// matching brace it returns the rest of the source, and ok is false.
+// braces moves past the closing brace of the brace just read, and returns the text between the two. Without a matching
+// brace it returns the rest of the source, and ok is false.
 func (s *scanner) braces() (text string, ok bool) {
 	start := s.offset - 1
 	src := s.src
@@ -224,7 +224,7 @@ func closed(text string) bool {
 	return ok
 }
 
-// skip moves past n bytes that contain no tokens.
+// skip moves past n bytes without tokens.
 func (s *scanner) skip(n int) {
 	text := s.src[s.offset : s.offset+n]
 	if last := strings.LastIndexByte(text, '\n'); last >= 0 {
@@ -286,7 +286,7 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Pos, e.Msg) }
 
-// bad records an error and returns the invalid text as a token, so that the parser gives up the statement, not the
+// bad records an error and returns the invalid text as a token, by which the parser gives up the statement, not the
 // file.
 func (s *scanner) bad(start, end int, format string, args ...any) token {
 	if len(s.errs) < maxErrors {
@@ -434,8 +434,8 @@ func pair(src string, i int, c byte) int {
 	return i
 }
 
-// identEnd returns the end of an identifier that began before i. Dotted parts belong to it, so that an opcode or a
-// special register is one token, and so do "::" qualifiers after a dot, with a ratio such as .sp::2:4.
+// identEnd returns the end of an identifier begun before i. Dotted parts belong to it (an opcode or a special register
+// is one token), and so do "::" qualifiers after a dot, with a ratio such as .sp::2:4.
 func identEnd(src string, i int) int {
 	dotted, qualified := false, false // after a dot, after "::"
 	for i < len(src) {
@@ -467,7 +467,7 @@ func leadsFraction(src string, i int) bool {
 	return end >= len(src) || class[src[end]]&cIdent == 0
 }
 
-// digits returns the end of the run of bytes of a class that begins at i.
+// digits returns the end of the run of bytes of a class from i on.
 func digits(src string, i int, cls uint8) int {
 	for i < len(src) && class[src[i]]&cls != 0 {
 		i++

@@ -12,7 +12,7 @@ import (
 // needs no lookahead.
 var parser = participle.MustBuild[Item](participle.Lexer(Definition{}), participle.UseLookahead(0))
 
-// maxErrors bounds the number of problems reported for one file.
+// maxErrors bounds the number of problems reported for a file.
 const maxErrors = 50
 
 // Parse reads a whole source except function bodies. It continues after a bad statement, so the returned file contains
@@ -70,7 +70,7 @@ func (v *Var) load() (errs []*Error) {
 	return errs
 }
 
-// resync skips a bad statement that begins at an offset: it moves to the next word that can only begin a statement.
+// resync skips a bad statement at an offset: it moves to the next word permitted only at the beginning of a statement.
 func resync(lex *lexer.PeekingLexer, start int) {
 	for t := lex.Peek(); !t.EOF(); t = lex.Peek() {
 		if t.Pos.Offset > start && t.Type == tokDot && slices.Contains(leaders, t.Value) {
@@ -80,7 +80,7 @@ func resync(lex *lexer.PeekingLexer, start int) {
 	}
 }
 
-// leaders are the directives that can only be at the beginning of a module-level statement.
+// leaders are the directives permitted only at the beginning of a module-level statement.
 var leaders = []string{".version", ".target", ".address_size", ".file", ".section", ".nv_intermediate_source_section", ".alias", ".extern", ".visible", ".weak", ".common", ".entry", ".func"}
 
 // directives may begin a module-level statement.
@@ -90,7 +90,7 @@ var directives = []string{
 	".global", ".const", ".shared", ".tex", ".local", ".param", ".reg", ".align", ".attribute",
 }
 
-// asError returns an error of the parser as an Error. Only nodes that parse themselves produce errors.
+// asError returns an error of the parser as an Error. Only nodes with a parser of their own produce errors.
 func asError(err error) *Error {
 	var e *Error
 	if !errors.As(err, &e) {
