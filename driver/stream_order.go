@@ -58,7 +58,7 @@ func (c clock) upTo(line int, at uint64) clock {
 type ordering struct {
 	enabled   bool     // a probe needs the order
 	lines     []uint64 // number of operations ever submitted on each line
-	freeLines []int    // lines closed for operations
+	freeLines []int    // lines that take no more operations
 	known     clock    // operations whose end the host knows
 	last      *task    // the last task submitted
 }

@@ -1,4 +1,4 @@
-// Package brackets splits texts at what stands outside brackets.
+// Package brackets splits texts at separators outside brackets.
 package brackets
 
 import (
@@ -22,7 +22,7 @@ func Cut(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// Split is strings.Split at those separators.
+// Split is strings.Split at the separators outside of brackets.
 func Split(s, sep string) []string {
 	var list []string
 	for {
@@ -35,7 +35,7 @@ func Split(s, sep string) []string {
 	}
 }
 
-// Fields are the parts between commas, without the space around them and without empty ones.
+// Fields are the parts between commas, without the space around them; empty parts are left out.
 func Fields(s string) []string {
 	var list []string
 	for _, part := range Split(s, ",") {
@@ -75,8 +75,8 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the error without its place.
 func (e *Error) Unwrap() error { return e.Err }
 
-// At places an error of a part of a text that begins at offset: the place that the error has in the part, or the beginning of the
-// part. It returns nil for nil.
+// At gives an error of a part of a text its place in the text: the error's place in the part, or the beginning of the part.
+// The part begins at offset. It returns nil for nil.
 func At(offset int, err error) error {
 	if err == nil {
 		return nil

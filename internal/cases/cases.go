@@ -337,8 +337,7 @@ func (c *Case) Arguments(params []*ptx.Var, buffer func(data []byte) (any, error
 	return args, result, nil
 }
 
-// tensorMap returns the memory of a parameter that is a tensor map over one of the buffers. An invalid map is made as
-// well.
+// tensorMap returns the memory of a parameter that is a tensor map over a buffer. An invalid map is made as well.
 func tensorMap(text string, args []any) ([]byte, error) {
 	name, rest, _ := tensormap.Cut(text)
 	i, err := strconv.Atoi(name)

@@ -25,7 +25,7 @@ type compiled struct {
 	run     func(c *call)
 }
 
-// compiledKernels are the launches by file, or by kernel for kernels that several files have.
+// compiledKernels are the launches by file, or by kernel for kernels in several files.
 var compiledKernels = map[string]compiled{
 	"corpus/triton_softmax_80.ptx":     {grid: []int{3}, shared: 16, run: softmax},
 	"corpus/triton_layernorm_90.ptx":   {grid: []int{3}, shared: 16, run: layernorm},
@@ -231,7 +231,7 @@ func spread(c *call) {
 	expectExact(c, bins, func(i int) int32 { return want[i] })
 }
 
-// running computes running sums in one cluster.
+// running computes running sums in a cluster.
 func running(c *call) {
 	const n = 250
 	x, want, sum := make([]int32, n), make([]int32, n), int32(0)
@@ -245,8 +245,8 @@ func running(c *call) {
 	c.args = append(c.args, n)
 }
 
-// transpose makes its tensor maps in memory that it receives: 256 bytes for each CTA. Tiles are 32×32, so all CTAs
-// except one have tiles that are partly outside.
+// transpose makes its tensor maps in memory that it receives: 256 bytes for each CTA. Tiles are 32×32, so all CTAs but
+// the first have tiles partly outside.
 func transpose(c *call) {
 	const rows, columns = 40, 44
 	x := c.floats(rows*columns, -4, 4)
@@ -454,7 +454,7 @@ func tiles(c *call) {
 	c.args = append(c.args, k)
 }
 
-// attention is softmax(q·kᵀ)·v for one head. Weights are rounded to half precision before the multiplication.
+// attention is softmax(q·kᵀ)·v for a single head. Weights are rounded to half precision before the multiplication.
 func attention(c *call) {
 	const n, d = 64, 64
 	integers := func(limit int) []int {

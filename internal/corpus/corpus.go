@@ -19,7 +19,7 @@ import (
 	"gemu/ptx"
 )
 
-// Program is a program and its inputs, at one extent.
+// Program is a program and its inputs, at a certain extent.
 type Program struct {
 	File  string // in testdata: "insn/add.ptx"; or "@saxpy"
 	Line  int    // of the case; 0 without a case
@@ -70,8 +70,8 @@ type memory interface{ Bytes() []byte }
 // maxSteps is the step limit: no program executes as many instructions in a warp.
 const maxSteps = 1 << 22
 
-// Run runs a program on a new device with one worker. prepare may change a launch before it begins, for example its
-// mode.
+// Run runs a program on a new device with a single worker. prepare may change a launch before it begins, for
+// example its mode.
 func (p *Program) Run(prepare func(l *interp.Launch)) *Outcome {
 	return p.RunModule(func(_ *interp.Module, l *interp.Launch) { prepare(l) })
 }
@@ -143,7 +143,7 @@ func (r *run) launch(m *ptx.Module, l *interp.Launch, arguments func(*interp.Dev
 	return check()
 }
 
-// Programs lists the programs in a fixed order; testdata is the path of that directory.
+// Programs lists the programs in a fixed order; testdata is the path of the directory testdata.
 func Programs(testdata string) ([]*Program, error) {
 	files, err := Files(testdata)
 	if err != nil {
@@ -259,7 +259,8 @@ func (r *run) object(c cases.Object) (any, error) {
 	return o, err
 }
 
-// runWithDefaults runs a kernel without a case: parameters that may be addresses are buffers, the rest are ones.
+// runWithDefaults runs a kernel without a case: parameters that may be addresses are buffers, all further
+// parameters are 1.
 func (r *run) runWithDefaults(m *ptx.Module, k *ptx.Func) error {
 	l := &interp.Launch{Kernel: k.Name, Grid: ptx.Dim(2)}
 	return r.launch(m, l, func(dev *interp.Device, k *ptx.Func) ([]any, func() error, error) {
@@ -283,7 +284,7 @@ func (r *run) runWithDefaults(m *ptx.Module, k *ptx.Func) error {
 	})
 }
 
-// requiredBlock returns the block size that a kernel requires; a warp if it requires none.
+// requiredBlock returns the block size that a kernel requires; a warp if there is no requirement.
 func requiredBlock(k *ptx.Func) cases.Extent {
 	e := cases.Extent{32, 1, 1}
 	if args, ok := k.Directive(".reqntid"); ok {
@@ -295,7 +296,7 @@ func requiredBlock(k *ptx.Func) cases.Extent {
 	return e
 }
 
-// workloadPrograms lists the runs of a workload: one for each width, at a size that leaves half-empty warps.
+// workloadPrograms lists the runs of a workload: a run for each width, at a size with half-empty warps.
 func workloadPrograms(w *kernels.Workload) []*Program {
 	n := min(33, 1+w.N/16) // small if an element needs much work
 	var list []*Program

@@ -114,7 +114,7 @@ type LaunchOutput struct {
 	Name    string   `json:"name"`
 	Buffers []string `json:"buffers,omitempty"` // first 8 bytes of the SHA-256 of each, in hexadecimal
 	Data    [][]byte `json:"data,omitempty"`    // the contents, compressed by zlib
-	Header  string   `json:"as,omitempty"`      // the version, the target, or both, that replaced those of the module's header
+	Header  string   `json:"as,omitempty"`      // the version, the target, or both, in place of the module header's
 	Error   string   `json:"error,omitempty"`   // error of the launch, instead of the buffers
 }
 
@@ -253,14 +253,14 @@ func splitModule(source string) (list []textSegment) {
 	return list
 }
 
-// identifier computes the IDs of launches. It caches the last module, because many launches share one.
+// identifier computes the IDs of launches. It caches the last module, because many launches share a module.
 type identifier struct {
 	source   string
 	segments []textSegment
 }
 
-// identify sets the ID of a launch whose other fields are set. Of its module, the kernel and the text between kernels
-// count; comments and blanks do not.
+// identify sets the ID of a launch; its remaining fields must be set. Of its module, the kernel and the text between
+// kernels count; comments and blanks do not.
 func (id *identifier) identify(l *Launch) error {
 	if id.source != l.Source {
 		id.source, id.segments = l.Source, splitModule(l.Source)
@@ -276,10 +276,10 @@ func (id *identifier) identify(l *Launch) error {
 	return err
 }
 
-// Identify sets the ID of the launch. All other fields must be set.
+// Identify sets the ID of the launch. All remaining fields must be set.
 func (l *Launch) Identify() error { return new(identifier).identify(l) }
 
-// changedVars returns the variables of a workload's module whose values differ from the initial ones.
+// changedVars returns the variables of a workload's module whose values differ from the initial values.
 func changedVars(p *Program, m *interp.Module) (map[string][]byte, error) {
 	if !strings.HasPrefix(p.File, "@") {
 		return nil, nil // only workloads write to variables; variables elsewhere may hold addresses
@@ -302,7 +302,7 @@ func changedVars(p *Program, m *interp.Module) (map[string][]byte, error) {
 	return vars, nil
 }
 
-// decodeMap decodes a tensor map; nil if the bytes are not one.
+// decodeMap decodes a tensor map; nil if the bytes are no tensor map.
 func decodeMap(bytes []byte) *tensormap.Map {
 	if len(bytes) != tensormap.Size {
 		return nil

@@ -60,7 +60,7 @@ type randomProgram struct {
 	triedOnce sync.Once
 }
 
-// slot is eight bytes of a parameter that may be an address.
+// slot is eight bytes of a parameter, possibly an address.
 type slot struct {
 	param, offset int
 	address       bool

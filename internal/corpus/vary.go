@@ -13,8 +13,8 @@ import (
 )
 
 // VaryLaunches lists n variations of each launch whose kernel derives its operands from a seed, as matrix kernels do.
-// In a third of them, all bits of factors are random; in a further third, those of the accumulator, too; in the rest,
-// they are masked as in the original.
+// In a third of them, all bits of factors are random; in a further third, the bits of the accumulator, too; in the
+// last third, the bits are masked as in the original.
 func VaryLaunches(list []*Launch, n int) (varied []*Launch, err error) {
 	random := rand.New(rand.NewPCG(1, 0))
 	var id identifier

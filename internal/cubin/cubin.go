@@ -25,7 +25,7 @@ const (
 	section = ".gemu.ptx"
 
 	osABI      = 0x33 // of CUDA
-	abiVersion = 7    // of CUDA: compute capabilities of one byte
+	abiVersion = 7    // of CUDA: compute capabilities of a byte
 	bits64     = 0x400
 
 	headerSize  = 64

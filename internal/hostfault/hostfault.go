@@ -3,8 +3,8 @@ package hostfault
 
 import "runtime/debug"
 
-// Catch runs f. If f ends with such an access in this goroutine, Catch reports it with its address. Other panics
-// propagate.
+// Catch runs f. If f ends with such an access in this goroutine, Catch reports it with its address. All further
+// panics propagate.
 func Catch(f func()) (addr uint64, faulted bool) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -29,7 +29,7 @@ func Watch(ctx context.Context, low func(error)) {
 }
 
 // margin is the minimum distance to a limit, in bytes, for a small heap: Go maps 64 MiB at a time. A large heap has
-// large slices, which grow by copies in one piece, and its free memory is in many pieces.
+// large slices, which grow by copies of the whole slice, and its free memory is in many pieces.
 const margin = 96 << 20
 
 // CheckLow returns an error that wraps ErrNoMemory if the process is close to a memory limit.

@@ -14,7 +14,7 @@ import (
 const MaxSource = 16 << 20
 
 // Sources reads the source files of compiled PTX. Their names come from .file directives, which are untrusted input:
-// Sources only opens regular files below the directory of the PTX or below a directory that the user has allowed, after
+// Sources only opens regular files below the directory of the PTX or below a directory allowed by the user, after
 // symbolic links are resolved. Below these, files and directories whose names begin with a dot are excluded.
 type Sources struct {
 	roots   []root
@@ -46,7 +46,7 @@ func NewSources(ptx string, dirs ...string) *Sources {
 	return s
 }
 
-// CheckDirs returns an error if one of the directories that a user allows does not exist or is not a directory.
+// CheckDirs returns an error if a directory allowed by a user does not exist or is no directory.
 func CheckDirs(dirs []string) error {
 	for _, dir := range dirs {
 		if st, err := os.Stat(dir); err != nil {

@@ -2,7 +2,7 @@
 // kernel that can be resident.
 package occupancy
 
-// Limits has the resources of a multiprocessor of one compute capability: CUDA C++ Programming Guide, "Technical
+// Limits has the resources of a multiprocessor of a compute capability: CUDA C++ Programming Guide, "Technical
 // Specifications per Compute Capability". Registers and shared memory are rounded as in NVIDIA's occupancy calculator,
 // cuda_occupancy.h of CUDA 13.5.
 type Limits struct {
@@ -51,8 +51,8 @@ var Generations = []Limits{
 	{121, 48, 24, 100 * kib, 99 * kib, kib, 128, 64 * kib, 4},
 }
 
-// LimitsOf returns the limits of a compute capability: of the last of the Generations up to it, or of the first for an older
-// one.
+// LimitsOf returns the limits of a compute capability: of the last of the Generations up to it, or of the first for an
+// older capability.
 func LimitsOf(sm int) *Limits {
 	l := &Generations[0]
 	for i := range Generations {
@@ -87,8 +87,9 @@ type Block struct {
 // Warps returns the number of warps of the block.
 func (b Block) Warps() int { return (b.Threads + WarpSize - 1) / WarpSize }
 
-// Resident returns the number of blocks that can be resident, 0 if the multiprocessor cannot hold one, and the resource that
-// limits it: the first in the order above if there are several. It does not check the limit of 1024 threads per block.
+// Resident returns the number of blocks that can be resident, 0 if a single block does not fit on the multiprocessor, and
+// the resource that limits it: the first in the order above if there are several. It does not check the limit of 1024
+// threads per block.
 func (l *Limits) Resident(b Block) (n int, limiter Limit) {
 	n, limiter = l.Blocks, LimitedByBlocks
 	limit := func(m int, reason Limit) {

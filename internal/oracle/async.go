@@ -26,7 +26,7 @@ type task struct {
 	readTensorMap func() // reads the tensor map of a copy that notifies an mbarrier; may be nil
 	readSource    func() // reads the source once; may be nil
 	execute       func()
-	tensorCore    bool   // a task of the tensor cores: earlier ones of the CTA pair run first
+	tensorCore    bool   // a task of the tensor cores: earlier tasks of the CTA pair run first
 	readA         func() // reads matrix A in shared memory once; may be nil
 	onlyA         bool   // only matrix A of earlier tensor-core tasks is read first; they do not run
 	done          bool
@@ -299,7 +299,7 @@ func (t *thread) bulkCopy() {
 	if t.hasOperand("f") && !notifies {
 		mask16 = t.operandValue("f")
 	}
-	// copyTo copies to one CTA. mapAddr maps an address to the address in this CTA.
+	// copyTo copies to a single CTA. mapAddr maps an address to the address in this CTA.
 	copyTo := func(mapAddr func(addr uint64) uint64) {
 		k := &task{bulk: true}
 		target := func() []byte { return t.asyncBytes(ts, mapAddr(to), n, alignment, writeAccess) }
@@ -370,7 +370,7 @@ func (t *thread) checkReport(n mbarrierState) {
 }
 
 // matchesReport reports whether the source of a copy has the pattern of its instruction (manual of PTX 9.4, report
-// mechanisms): a byte of ones anywhere, or a negative zero as the first element of 16 bytes.
+// mechanisms): a byte 0xff anywhere, or a negative zero as the first element of 16 bytes.
 func matchesReport(instr *ptx.Instr, data []byte) bool {
 	_, pattern, ok := strings.Cut(instr.Slot("report"), "::report::validity::")
 	switch {
@@ -401,7 +401,7 @@ func (t *thread) checkMulticastSource(space ptx.Space, addr uint64) {
 	}
 }
 
-// checkSameCTA traps unless the written bytes and the notified mbarrier are in the shared memory of one CTA.
+// checkSameCTA traps unless the written bytes and the notified mbarrier are in the shared memory of the same CTA.
 func (t *thread) checkSameCTA(to, bar uint64, n int) {
 	if n > 0 && rankOf(to) != rankOf(bar) {
 		t.trap(KindMemory, "%#x is in shared memory of cta %d, the mbarrier in that of cta %d", to, rankOf(to), rankOf(bar))

@@ -74,7 +74,7 @@ func (t *thread) combineHalves(typ ptx.Type, old, b uint64) uint64 {
 }
 
 // modify computes op(old, b). Additions of .f32 flush subnormal operands and results in global memory, but not in
-// shared memory. A NaN of .f64 is unchanged in global memory, and b's NaN is preferred to that in memory; in shared
+// shared memory. A NaN of .f64 is unchanged in global memory, and b's NaN is preferred to memory's NaN; in shared
 // memory the NaN is made quiet, and the NaN in memory is preferred (an H200).
 func (t *thread) modify(space ptx.Space, typ ptx.Type, old, b value) value {
 	r, s := integer(old.lo, typ.Bits(), typ.IsSigned()), integer(b.lo, typ.Bits(), typ.IsSigned())

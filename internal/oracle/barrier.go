@@ -3,7 +3,7 @@ package oracle
 // This file executes barriers of a CTA (manual 9.7.13.1). A barrier counts warps: a warp arrives when all its threads
 // that have not exited are at the barrier, and counts as warp-size threads.
 
-// barrier is the state of one of the sixteen barriers of a CTA between two completions.
+// barrier is the state of a barrier of a CTA (of sixteen) between two completions.
 type barrier struct {
 	expected int // expected arrivals in threads; 0 before the first arrival
 	wholeCTA bool

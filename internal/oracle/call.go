@@ -54,7 +54,7 @@ func (t *thread) pushFrame(fn *ptx.Func, args [][]byte) {
 	}
 }
 
-// copyModuleRegs copies the module's registers from one function's frame to another's.
+// copyModuleRegs copies the module's registers from a function's frame to the frame of another function.
 func (t *thread) copyModuleRegs(to, from *frame) {
 	moduleRegs, _ := to.fn.Statics()
 	regs, _ := from.fn.Statics()

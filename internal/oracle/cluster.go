@@ -20,8 +20,8 @@ type cluster struct {
 	phase    int // number of completions of the barrier
 }
 
-// clusterDim returns the extents of a cluster: those of the launch, or those that the kernel requires (manual 11.7.1),
-// or one CTA.
+// clusterDim returns the extents of a cluster: given by the launch, or required by the kernel (manual 11.7.1), or a
+// single CTA.
 func (l *Launch) clusterDim(k *ptx.Func) [3]int {
 	n := l.Cluster
 	if args, ok := k.Directive(".reqnctapercluster"); ok && n == [3]int{} {
@@ -37,7 +37,7 @@ func (l *Launch) clusterDim(k *ptx.Func) [3]int {
 }
 
 // withGridInCTAs returns the launch with its grid in CTAs: a kernel with .blocksareclusters is launched with a grid of
-// clusters (manual 11.8.1). A tile kernel that is launched with one thread gets the threads that it requires.
+// clusters (manual 11.8.1). A tile kernel, launched with a single thread, gets the threads it requires.
 func (l *Launch) withGridInCTAs(k *ptx.Func) *Launch {
 	if k == nil {
 		return l
@@ -160,7 +160,7 @@ func (t *thread) ctaOfShared(addr uint64, cluster bool) *cta {
 	return c
 }
 
-// reachesCluster reports whether the current instruction may access shared memory of other CTAs.
+// reachesCluster reports whether the current instruction may access shared memory of the whole cluster.
 func (t *thread) reachesCluster() bool {
 	space, _ := t.instr.Space()
 	return space == ptx.Generic || t.hasModifier("shared::cluster")

@@ -9,7 +9,7 @@ import (
 )
 
 // compareBits applies the comparison of the current instruction (9.3.1) to the bits a and b of type typ. Operands are
-// unordered if one is NaN: then eq to ge are false, equ to geu true.
+// unordered if either is NaN: then eq to ge are false, equ to geu true.
 func (t *thread) compareBits(typ ptx.Type, a, b uint64) bool {
 	op := t.instr.Slot("cmp")
 	if !typ.IsFloat() {
@@ -84,7 +84,7 @@ func (t *thread) comparisons() []bool {
 	return []bool{t.compareBits(elemType, low(a, 16), low(b, 16)), t.compareBits(elemType, a>>16, b>>16)}
 }
 
-// set (9.7.6.1, 9.7.7.1): all ones, or 1.0, if the comparison is true; in each half of d, if halves are compared.
+// set (9.7.6.1, 9.7.7.1): all bits set, or 1.0, if the comparison is true; in each half of d, if halves are compared.
 func set(t *thread) {
 	if !t.instr.Form.HasSlot("dtype") {
 		setPacked(t)

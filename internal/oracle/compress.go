@@ -100,7 +100,7 @@ func (s selection) before(x, y uint64) int {
 }
 
 // compressed returns two of each four elements, in their order, with their indices. The manual does not specify the
-// choice among equal elements, and among three NaNs: here it is the first ones.
+// choice among equal elements, and among three NaNs: here the first elements are chosen.
 func (s selection) compressed(all []uint64) (kept, indices []uint64) {
 	for ; len(all) > 0; all = all[4:] {
 		selected := []int{0, 1, 2, 3}

@@ -47,8 +47,8 @@ func (t *thread) convert(a uint64, from, to ptx.Type) uint64 {
 	return t.toFloat(n, to)
 }
 
-// convertNaN converts a NaN between floating-point types. It keeps the payload if one type is .f64, and all bits in a
-// conversion that changes no number: between the same types, or from .bf16 to .f32.
+// convertNaN converts a NaN between floating-point types. It keeps the payload if either type is .f64, and all bits in
+// a conversion that changes no number: between the same types, or from .bf16 to .f32.
 func (t *thread) convertNaN(a uint64, from, to ptx.Type) uint64 {
 	f, g := formatOf(from), formatOf(to)
 	switch unchanged := from == to && t.integral() == "" && from.Bits() >= 32; {

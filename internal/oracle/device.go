@@ -29,7 +29,7 @@ const (
 	page         = 2 << 20 // allocations of half a page or more begin at multiples of it
 )
 
-// Config is the configuration of a device. The zero value is that of interp.Config.
+// Config is the configuration of a device. The zero value is the same as interp.Config's.
 type Config struct {
 	Memory uint64    // bytes that may be allocated; 0 means 16 GiB
 	Heap   uint64    // bytes of Memory for malloc; 0 means 256 MiB

@@ -225,8 +225,8 @@ func fneg(t *thread) {
 	t.signOp(func(f format, bits uint64) uint64 { return bits ^ f.sign() })
 }
 
-// signOp changes the sign bit of a. A NaN of .f64 keeps its sign; for other types it is unspecified, and becomes the
-// canonical NaN.
+// signOp changes the sign bit of a. A NaN of .f64 keeps its sign; for all further types it is unspecified, and becomes
+// the canonical NaN.
 func (t *thread) signOp(op func(f format, bits uint64) uint64) {
 	t.applyUnary(func(f format, a uint64) uint64 {
 		switch a = t.ftz(f, a); {
@@ -416,7 +416,7 @@ func (t *thread) approximated(y float64) uint64 {
 }
 
 // approxUpper executes rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64: the lower 32 bits of the operand are ignored, and
-// those of the result are zero.
+// the lower 32 bits of the result are zero.
 func (t *thread) approxUpper(f func(x number) number) {
 	a := upper.decode(upper.flush(t.operandValue("a") >> 32))
 	t.setOperand("d", upper.flush(upper.round(f(a), "rn"))<<32)

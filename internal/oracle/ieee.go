@@ -209,7 +209,7 @@ func (f format) round(n number, rnd string) uint64 {
 	case zero:
 		return f.signed(n.neg, 0)
 	}
-	// The quantum is a unit in the last place at the number's magnitude, and at least that of the subnormals.
+	// The quantum is a unit in the last place at the number's magnitude, and at least the quantum of the subnormals.
 	emin := 1 - f.bias()
 	e := max(n.mant.BitLen()-1+n.exp, emin)
 	m := n.quantise(e-f.frac, rnd)

@@ -177,8 +177,7 @@ func sad(t *thread) {
 	t.setInt("d", d.Abs(d).Add(d, t.intOperand("c")))
 }
 
-// div (9.7.1.8): d = a / b, towards zero. A division by zero gives a
-// machine-specific value; here all ones.
+// div (9.7.1.8): d = a / b, towards zero. A division by zero gives a machine-specific value; here all bits are set.
 func div(t *thread) {
 	a, b := t.intOperand("a"), t.intOperand("b")
 	if b.Sign() == 0 {
@@ -188,7 +187,7 @@ func div(t *thread) {
 	t.setInt("d", new(big.Int).Quo(a, b))
 }
 
-// rem (9.7.1.9): d = a % b, with the sign of a. For b = 0 it is all ones, as for div.
+// rem (9.7.1.9): d = a % b, with the sign of a. For b = 0 all bits are set, as for div.
 func rem(t *thread) {
 	a, b := t.intOperand("a"), t.intOperand("b")
 	if b.Sign() == 0 {
@@ -243,7 +242,7 @@ func (t *thread) selectOperand(first func(a, b *big.Int) bool) {
 	t.setInt("d", op(t.intOperand("a"), t.intOperand("b")))
 }
 
-// popc (9.7.1.14): the number of one bits.
+// popc (9.7.1.14): the number of set bits.
 func popc(t *thread) {
 	d := uint64(0)
 	for a := t.operandValue("a"); a != 0; a >>= 1 {

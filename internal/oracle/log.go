@@ -20,7 +20,7 @@ type Step struct {
 	Accesses []Access // memory accesses, in order
 }
 
-// Write is a register write. A call writes registers of the called function, a return those of the caller.
+// Write is a register write. A call writes registers of the called function, a return writes registers of the caller.
 type Write struct {
 	Func      *ptx.Func
 	Reg       ptx.RegID

@@ -15,8 +15,8 @@ import (
 )
 
 // A warp runs threadSlice instructions for each thread that can run, unless all threads wait before. Then the next warp
-// of its CTA runs, and after roundsPerCluster rounds the next cluster. So threads and CTAs may spin on one another,
-// while clusters that finish within their rounds run strictly one after another.
+// of its CTA runs, and after roundsPerCluster rounds the next cluster. So threads and CTAs may spin on each other, while
+// clusters run strictly in sequence if they finish within their rounds.
 const (
 	threadSlice      = 2000
 	roundsPerCluster = 10
@@ -139,7 +139,7 @@ func (m *machine) run() error {
 			}
 		}
 		unfinished = remaining
-		// Begin new clusters until one does not finish within its rounds.
+		// Begin new clusters until a cluster does not finish within its rounds.
 		for m.nextCluster < total {
 			g := m.newCluster(m.nextCluster)
 			m.nextCluster++
@@ -349,7 +349,7 @@ func (t *thread) runSlice(n int) int {
 	return executed
 }
 
-// step executes one instruction.
+// step executes an instruction.
 func (t *thread) step() {
 	f := t.currentFrame()
 	for f.index == len(f.block.Instrs) { // falls through

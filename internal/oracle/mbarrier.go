@@ -94,7 +94,7 @@ func (t *thread) checkCounts(n mbarrierState) mbarrierState {
 }
 
 // mbarrierAt returns the bytes of the mbarrier at the address of an operand. A Step lists neither these accesses nor
-// those of asynchronous operations.
+// accesses of asynchronous operations.
 func (t *thread) mbarrierAt(name string) []byte {
 	space, addr := t.address(name)
 	if space == ptx.Generic {

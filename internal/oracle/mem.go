@@ -285,7 +285,7 @@ func (t *thread) storeBulk() {
 }
 
 // multimem (9.7.9.14): a multicast address stands for a single place here, so that reducing is loading, storing is
-// storing, and an update of all copies is an update of one.
+// storing, and an update of all copies is an update of a single copy.
 func multimem(t *thread) {
 	switch {
 	case t.hasModifier("bulk"):

@@ -62,7 +62,7 @@ func fmaFours(t *thread) { t.packedMixed(exactFma, "a", "b", "c") }
 // mulMixed (9.7.5.4): d = a * c.
 func mulMixed(t *thread) { t.packedMixed(exactProduct, "a", "c") }
 
-// setPacked (9.7.7.1): all ones in each integer of d if the comparison of its sources is true.
+// setPacked (9.7.7.1): all bits set in each integer of d if the comparison of its sources is true.
 func setPacked(t *thread) {
 	elem, count := t.instr.Type().Elements()
 	width, d := t.instr.Type().Bits()/count, uint64(0)

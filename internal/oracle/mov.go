@@ -6,7 +6,7 @@ import (
 	"gemu/ptx"
 )
 
-// mov (9.7.9.3, 9.7.9.4): d = a. A vector on one side is packed or unpacked, its first element lowest.
+// mov (9.7.9.3, 9.7.9.4): d = a. A vector on either side is packed or unpacked, its first element lowest.
 func mov(t *thread) {
 	d, typ := t.operand("d")
 	a, _ := t.operand("a")

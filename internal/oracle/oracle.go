@@ -7,11 +7,11 @@ import (
 	"gemu/ptx"
 )
 
-// Launch is one launch of a kernel.
+// Launch is a launch of a kernel.
 type Launch struct {
 	Kernel      string
 	Grid, Block [3]int
-	Args        [][]byte // one per parameter, of the parameter's size
+	Args        [][]byte // an element per parameter, of the parameter's size
 	Shared      int      // bytes of dynamic shared memory
 	Cooperative bool     // provides a workspace for a grid barrier
 	Cluster     [3]int   // CTAs of a cluster; zero: as the kernel requires
@@ -30,7 +30,7 @@ type Stats struct {
 
 // Kinds of Trap.
 const (
-	KindMemory     = "memory"          // an access outside memory, or one that the memory does not allow
+	KindMemory     = "memory"          // an access outside memory, or not allowed by the memory
 	KindMisaligned = "misaligned"      // an address that is no multiple of the access size
 	KindStack      = "stack overflow"  // local memory or call depth exhausted
 	KindCall       = "bad call"        // a call of a value that is not such a function

@@ -1,8 +1,8 @@
 package oracle
 
 // This file has the orders in which the threads of a warp run. The manual prescribes none: threads are independent of
-// each other (manual 3.1). The result of some programs depends on the order, so that the oracle can also run them in
-// the order of a machine.
+// each other (manual 3.1). The result of some programs depends on the order; therefore the oracle can also run in the
+// order of a machine.
 
 import (
 	"math/rand/v2"
@@ -11,7 +11,7 @@ import (
 )
 
 // Order chooses the next lane of a warp. Each warp has an Order of its own, which is called until no lane can run.
-// Lanes that wait at a barrier or a collective give way to other lanes under every order. A lane can wait for another
+// Lanes that wait at a barrier or a collective give way to further lanes under every order. A lane can wait for another
 // lane by polling memory only if the order leaves no lane out for ever.
 type Order interface {
 	// Next returns a lane that can run, and the number of instructions that it may execute before the next call.
@@ -42,14 +42,13 @@ func (w *Warp) Places(lane int) []Place {
 }
 
 // Compare orders lanes by their places: outer frames first, in the order of the source. At the same call, a lane in the
-// called function comes before a lane that has returned.
+// called function comes before a returned lane.
 func (w *Warp) Compare(lane, other int) int { return w.threads[lane].compare(w.threads[other]) }
 
 // sequential is the order of Sequential.
 type sequential struct{ next int }
 
-// Sequential runs one lane after the other, each as far as it can, but no further than its slice if other lanes can
-// run.
+// Sequential runs the lanes in sequence, each as far as possible, but at most for its slice if more lanes can run.
 func Sequential() Order { return &sequential{} }
 
 func (o *sequential) Next(w *Warp) (lane, limit int) {
@@ -63,7 +62,7 @@ func (o *sequential) Next(w *Warp) (lane, limit int) {
 
 // lockstep is the order of Lockstep.
 type lockstep struct {
-	group []int   // lanes at one place that have still to execute its instruction
+	group []int   // lanes at the same place that have still to execute its instruction
 	age   [64]int // rounds since the lane was in a group
 }
 
@@ -74,7 +73,7 @@ const (
 	favouredRounds   = 100
 )
 
-// Lockstep runs the lanes at the earliest place, one instruction each, so that the lanes of an if reconverge after it.
+// Lockstep runs the lanes at the earliest place, an instruction each: thus the lanes of an if reconverge after it.
 // Later lanes are left out while earlier lanes loop, but not for ever.
 func Lockstep() Order { return &lockstep{} }
 

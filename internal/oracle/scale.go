@@ -90,7 +90,7 @@ func (t *thread) scaledDot(a, b []uint64, c uint64, ta, tb ptx.Type, bits int, s
 		}
 		return h.sum(terms, exps, ptx.F32)
 	}
-	// Sixteen products of .e2m1 are one term.
+	// Sixteen products of .e2m1 form a single term.
 	for k := 0; k < len(a); k += 16 {
 		n, any := number{}, false
 		for i := k; i < k+16; i++ {

@@ -2,8 +2,8 @@ package oracle
 
 // This file executes the tensor cores of the fifth generation and their memory (manual 9.7.16). A load of a warp takes
 // effect at once; every use of the loaded registers requires a wait (9.7.16.6.4.5). A store takes effect at
-// tcgen05.wait::st. Instructions that one thread issues for the tensor cores are tasks. They run, in the order of both
-// CTAs of the pair, with the first later tcgen05.commit that completes the phase of an mbarrier.
+// tcgen05.wait::st. Instructions issued by a single thread for the tensor cores are tasks. They run, in the order of
+// both CTAs of the pair, with the first later tcgen05.commit that completes the phase of an mbarrier.
 
 import (
 	"math/bits"
@@ -79,7 +79,7 @@ func (t *thread) ctaPair() []*cta {
 	return list
 }
 
-// tcgen05 executes instructions of a single thread; for the others it begins to wait for the warp.
+// tcgen05 executes instructions of a single thread; all further instructions begin to wait for the warp.
 func tcgen05(t *thread) {
 	switch {
 	case t.instr.Form.Family == ptx.FamilyNone:
@@ -97,7 +97,7 @@ func tcgen05(t *thread) {
 	}
 }
 
-// uniformOperand returns an operand that must be the same in all threads.
+// uniformOperand returns an operand, which must be the same in all threads.
 func (g group) uniformOperand(name string) uint64 {
 	get := func(t *thread) uint64 {
 		if o, _ := t.operand(name); o.Kind == ptx.AddrOperand {
@@ -161,7 +161,7 @@ func (g group) columnCount() int {
 }
 
 // freeColumns finds columns that are free in all CTAs of the list, or -1. An exclusive allocation (alone) requires that
-// no column is allocated, and prevents other allocations.
+// no column is allocated, and prevents further allocations.
 func freeColumns(list []*cta, n int, alone bool) int {
 	for _, c := range list {
 		if m := c.tensorMemory(); m.alone != 0 || alone && len(m.size) > 0 {
@@ -416,7 +416,7 @@ func (g group) storeTensor(m *tensorMemory) {
 }
 
 // commitTensor (9.7.16.12): the mbarrier is notified when all earlier operations are complete; with .multicast::cluster
-// also the mbarriers at the same offset in other CTAs.
+// also the mbarriers at the same offset in further CTAs.
 func (t *thread) commitTensor() {
 	t.ctaPair()
 	onlyA := t.hasModifier("sync_restrict::shared::read::mma::a")

@@ -20,7 +20,7 @@ type tcgen05Mma struct {
 	td, ta, tb         ptx.Type
 	negate, transposed [2]bool
 	saturate           bool
-	long               bool // K is twice that of PTX before 9.4
+	long               bool // K is twice the K of PTX before 9.4
 	scaleVectorSize    int
 	scaleType          string
 	scaleOffset        [2]int // first byte of the scales in a word
@@ -194,7 +194,7 @@ func (x *tcgen05Mma) fromShared(t *thread, c *cta, operand, row, col int) uint64
 		}
 		return v
 	}
-	if x.transposed[operand] { // 9.7.16.3.3: rows next to each other
+	if x.transposed[operand] { // 9.7.16.3.3: adjacent rows
 		perUnit := 128 / x.bits
 		lead, stride := int(desc>>16&0x3fff)<<4, int(desc>>32&0x3fff)<<4
 		addr := int(desc&0x3fff) << 4
@@ -527,8 +527,8 @@ func (x *tcgen05Mma) scalesAt(t *thread, m *tensorMemory, lane, operand, i int) 
 	return list
 }
 
-// isZero reports whether the zero-column mask selects a column: in each part of the lanes, runs of zeros and ones
-// alternate (9.7.16.4.3, whose examples have Use Span + 1 zeros and Skip Span + 1 ones).
+// isZero reports whether the zero-column mask selects a column: in each part of the lanes, runs of 0 and 1 alternate
+// (9.7.16.4.3, whose examples have Use Span + 1 times 0 and Skip Span + 1 times 1).
 func (x *tcgen05Mma) isZero(col int) bool {
 	span := x.n * x.m / 128
 	i, position := col/span, col%span

@@ -15,7 +15,7 @@ import (
 // tensorLanes is the number of threads that share a matrix.
 const tensorLanes = 32
 
-// tensor begins to wait for the other threads.
+// tensor begins to wait for the remaining threads.
 func tensor(t *thread) {
 	if t.machine.warpSize%tensorLanes != 0 {
 		t.unsupported()
@@ -311,7 +311,7 @@ func adderFor(sm int, t ptx.Type) adder {
 	return adder{16, 13, 13, minExponentsTuring}
 }
 
-// deviceWith returns the compute capability of the device, or the first one with all of the types.
+// deviceWith returns the compute capability of the device, or the first capability with all of the types.
 func (t *thread) deviceWith(types ...ptx.Type) int {
 	sm := t.machine.dev.cfg.SM
 	for _, typ := range types {
@@ -397,7 +397,7 @@ func (h adder) chain(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) uint64 {
 	return c
 }
 
-// add adds one block: every term is cut to the adder's bits after the point of the largest, and the sum is rounded.
+// add adds a block: every term is cut to the adder's bits after the point of the largest, and the sum is rounded.
 func (h adder) add(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) uint64 {
 	acc, exp := factor(c, tc)
 	terms, exps := []number{acc}, []int{exp}
@@ -453,7 +453,8 @@ func (h adder) sum(terms []number, exps []int, td ptx.Type) uint64 {
 	return v
 }
 
-// factor decodes a factor or an accumulator, with its exponent; a subnormal has that of the least normal number.
+// factor decodes a factor or an accumulator, with its exponent; a subnormal has the exponent of the least normal
+// number.
 func factor(v uint64, t ptx.Type) (number, int) {
 	f, noSpecial := format{}, false
 	switch t {
@@ -476,7 +477,7 @@ func factor(v uint64, t ptx.Type) (number, int) {
 		f, noSpecial, v = format{2, 1, 0}, true, low(v>>2, 4)
 	}
 	field := int(v >> f.frac & (1<<f.exp - 1))
-	if noSpecial && field == 1<<f.exp-1 { // an ordinary number, in a format with one more bit of exponent
+	if noSpecial && field == 1<<f.exp-1 { // an ordinary number, in a format with an additional bit of exponent
 		n := number{class: finite, neg: v&f.sign() != 0, mant: new(big.Int).SetUint64(1<<f.frac | v&(1<<f.frac-1)), exp: field - f.bias() - f.frac}
 		return n, field - f.bias()
 	}

@@ -1,8 +1,8 @@
 package oracle
 
 // This file executes textures and surfaces (manual 9.7.10, 9.7.11). Coordinates, weights and texels are rational
-// numbers, and a result is rounded once. The formulas are those of the CUDA C++ Programming Guide, "Texture Fetching";
-// docs/textures.md has the rules for cases that the guide and the manual leave undefined.
+// numbers, and a result is rounded once. The formulas are taken from the CUDA C++ Programming Guide, "Texture
+// Fetching"; docs/textures.md has the rules for cases that the guide and the manual leave undefined.
 
 import (
 	"math"
@@ -17,13 +17,13 @@ import (
 type Object struct {
 	Type ptx.Type // .texref, .surfref, .samplerref
 
-	// Texels begin at Addr: levels follow each other at multiples of 16 bytes; a level consists of layers, a layer of
-	// slices, a slice of rows.
+	// Texels begin at Addr: levels begin at multiples of 16 bytes; a level consists of layers, a layer of slices, a
+	// slice of rows.
 	Geometry                    string // in the notation of modifiers: "a2d"
 	Addr                        uint64
 	Width, Height, Depth        int
 	Layers, Levels, Samples     int
-	Pitch                       int  // bytes from row to row; 0: rows follow each other
+	Pitch                       int  // bytes from row to row; 0: rows are contiguous
 	Linear                      bool // memory without a shape
 	Channels, Bits              int
 	Signed, Float               bool
@@ -35,7 +35,7 @@ type Object struct {
 	Bias, MinLevel, MaxLevel    float32
 }
 
-// Bind assigns an object to a handle that has none.
+// Bind assigns an object to a handle without an object.
 func (d *Device) Bind(handle uint64, o Object) {
 	if d.objects == nil {
 		d.objects = map[uint64]*Object{}
@@ -189,8 +189,8 @@ func (o *Object) setSampler(s *Object) {
 	o.MipFilter, o.Bias, o.MinLevel, o.MaxLevel = s.MipFilter, s.Bias, s.MinLevel, s.MaxLevel
 }
 
-// texelNeighbours returns the one or two texels at coordinate u, for an extent of n texels, with their weights; -1 is
-// outside.
+// texelNeighbours returns the texel or both texels at coordinate u, for an extent of n texels, with their weights; -1
+// is outside.
 func (o *Object) texelNeighbours(i int, u *big.Rat, n int, scaled, filter bool) (indices []int, weights []*big.Rat) {
 	mode := o.Address[i]
 	size := ratio(int64(n), 1)

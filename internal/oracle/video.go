@@ -178,8 +178,8 @@ func videoVector(t *thread) {
 	lanes := t.instr.VideoLanes()
 	n := 32 / lanes
 	a, b, c := t.operandValue("a"), t.operandValue("b"), t.operandValue("c")
-	// extract returns lane i's element of a and b. A selector of the operand changes the source: its last digit is that
-	// of lane 0.
+	// extract returns lane i's element of a and b. A selector of the operand changes the source: its last digit stands
+	// for lane 0.
 	extract := func(name string, i int) *big.Int {
 		o, typ := t.operand(name)
 		k := i

@@ -4,9 +4,9 @@ package oracle
 // 9.7.13.2, 9.7.13.8 to 9.7.13.14).
 //
 // A thread that reaches a collective waits. With .sync, it waits until all threads in membermask that have not exited
-// have reached a matching instruction, at the same or another place. Without .sync the instruction completes when no
-// thread of the warp can run: then the threads at the earliest place in the program take part, as in a machine that
-// reconverges its threads as far as it can.
+// have reached a matching instruction, at any place. Without .sync the instruction completes when no thread of the warp
+// can run: then the threads at the earliest place in the program take part, as in a machine that reconverges its
+// threads as far as it can.
 
 import (
 	"math/bits"
@@ -59,7 +59,8 @@ func (t *thread) membermask() uint64 {
 	return t.operandValue("b")
 }
 
-// completeSync completes a collective with .sync that all its members have reached. It reports whether it found one.
+// completeSync completes a collective with .sync that all its members have reached. It reports whether it found such a
+// collective.
 func (w *Warp) completeSync() bool {
 	for _, first := range w.threads {
 		if first.state != atCollective || !first.hasModifier("sync") {
@@ -84,14 +85,14 @@ func (w *Warp) completeSync() bool {
 	return false
 }
 
-// matchesCollective reports whether two collectives with .sync wait for each other: any two bar.warp.sync, other
+// matchesCollective reports whether two collectives with .sync wait for each other: any two bar.warp.sync, further
 // instructions if they have the same text.
 func (t *thread) matchesCollective(o *thread) bool {
 	return t.instr.Text == o.instr.Text || t.instr.Mnemonic() == "bar" && o.instr.Mnemonic() == "bar"
 }
 
 // completeEarliest completes the collective without .sync that is earliest in the program, for the threads that have
-// reached it. It reports whether it found one.
+// reached it. It reports whether it found such a collective.
 func (w *Warp) completeEarliest() bool {
 	var g group
 	for _, t := range w.threads {
@@ -265,7 +266,7 @@ func redux(g group) {
 	}
 }
 
-// reduce is one step of redux.
+// reduce is a step of redux.
 func (t *thread) reduce(x, y uint64) uint64 {
 	typ := t.instr.Type()
 	switch t.instr.Slot("op") {

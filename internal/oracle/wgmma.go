@@ -118,7 +118,7 @@ func wgmma(g group) {
 	}
 }
 
-// completeOtherWarps lets other warps complete waits for instructions that this warp has issued.
+// completeOtherWarps lets the warpgroup's other warps complete waits for instructions issued by this warp.
 func (g group) completeOtherWarps() {
 	for _, c := range g[0].cta.cluster.ctas {
 		for _, w := range c.warps {
@@ -130,8 +130,8 @@ func (g group) completeOtherWarps() {
 }
 
 // column returns the column of the i-th stored element in a row of a sparse A (9.7.15.6.1, 9.7.15.6.2). Each chunk of
-// four has two stored elements, with an index of two bits each; each chunk of two of .tf32 has one, with an index of
-// four bits.
+// four has two stored elements, with an index of two bits each; each chunk of two of .tf32 has a single stored element,
+// with an index of four bits.
 func (p *multiplication) column(t *thread, row, i int) int {
 	types, k := p.instr.Types(), p.instr.Extent('k')
 	bits, sel := types[1].Bits(), int(p.instr.Arg("f").Imm.Bits)
@@ -182,7 +182,7 @@ func (g group) descriptors() (d [2]uint64) {
 	return d
 }
 
-// waitsForWarps reports whether the threads wait for instructions that another warp has yet to issue.
+// waitsForWarps reports whether the threads wait for instructions not yet issued by a warp.
 func (g group) waitsForWarps() bool {
 	t := g[0]
 	if t.instr.Mnemonic() != "wgmma" || !t.instr.Has("wait_group") {
@@ -334,7 +334,7 @@ func (g group) product(p *multiplication, warp int) {
 	t, types := g[0], p.instr.Types()
 	d, a, b := types[0], types[1], types[2]
 	n, k := p.instr.Extent('n'), p.instr.Extent('k')
-	if p.meta != nil { // one product for each stored element of A
+	if p.meta != nil { // a product for each stored element of A
 		k /= 2
 	}
 	t.cta.loadOperands(p, warp)

@@ -1,8 +1,8 @@
 package oracle
 
 // This file executes wmma (manual 9.7.14.4). The manual does not specify the positions of elements in threads;
-// docs/tensor.md describes them. From sm_75 on a matrix consists of the fragments of mma, on Volta of those of
-// mma.m8n8k4.
+// docs/tensor.md describes them. From sm_75 on a matrix consists of the fragments of mma, on Volta of the fragments
+// of mma.m8n8k4.
 
 import (
 	"fmt"
@@ -105,8 +105,8 @@ func wmma(g group) {
 	}
 }
 
-// wmmaSegment returns the largest size in bytes of adjacent elements in a row of memory that one lane has, for a
-// fragment of perLane elements.
+// wmmaSegment returns the largest size in bytes of adjacent elements in a row of memory of a lane, for a fragment of
+// perLane elements.
 func wmmaSegment(pos position, perLane, bits int, col bool) int {
 	limit := 1
 	for l := range tensorLanes {

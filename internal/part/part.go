@@ -46,7 +46,7 @@ func SkipShort(t testing.TB) {
 }
 
 // Seed returns the seed with which a test that tries a part begins, and logs it: GEMU_SEED; or 1 if CI is set, so that a
-// failure there is due to the change; or else another one each time.
+// failure there is due to the change; or else a new seed each time.
 func Seed(t testing.TB) uint64 {
 	t.Helper()
 	seed := rand.Uint64()

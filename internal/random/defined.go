@@ -5,12 +5,12 @@ package random
 //
 //   - a register, or local or shared memory, that is read before it is written;
 //   - integer division by zero, or with overflow;
-//   - the bits of a NaN that an instruction has made: each NaN is replaced by a fixed one before use, and none is
+//   - the bits of a NaN that an instruction has made: each NaN is replaced by a fixed NaN before use, and none is
 //     converted to an integer;
 //   - the sign of a zero where the manual is unclear, .ftz, approximations;
 //   - floating-point operations without a rounding mode, which may be contracted;
 //   - a carry flag that does not come from the previous instruction;
-//   - access to memory that another thread writes, except after a barrier, or by atomic operations that commute and whose
+//   - access to memory written by a second thread, except after a barrier, or by atomic operations that commute and whose
 //     result is unused;
 //   - a barrier, or an instruction of a whole warp, where threads may be diverged.
 
@@ -54,7 +54,7 @@ const (
 // FeatureNames are the names of the features, in their order.
 var FeatureNames = []string{"arith", "carry", "float", "double", "half", "video", "memory", "local", "generic", "divergence", "indirect", "shared", "calls", "atomics", "warp", "variables", "convert"}
 
-// typeFeatures has the features that instructions on a type require; other types are not used.
+// typeFeatures has the features that instructions on a type require; all further types are unused.
 var typeFeatures = map[ptx.Type]Features{
 	ptx.Pred: 0, ptx.F32: Float, ptx.F64: Double, ptx.F16: Half, ptx.BF16: Half, ptx.F16x2: Half, ptx.BF16x2: Half, ptx.U16x2: Video, ptx.S16x2: Video,
 	ptx.B8: 0, ptx.B16: 0, ptx.B32: 0, ptx.B64: 0, ptx.U8: 0, ptx.U16: 0, ptx.U32: 0, ptx.U64: 0, ptx.S8: 0, ptx.S16: 0, ptx.S32: 0, ptx.S64: 0,
@@ -406,7 +406,7 @@ func (p *defined) writeUniformLoop(depth int) {
 	p.printf("\tadd.u32 %%c%d, %%c%d, -1;\n\tsetp.gt.s32 %%q, %%c%d, 0;\n\t@%%q bra LOOP%d;\n", c, c, c, n)
 }
 
-// writeStatement writes an instruction with one of the opcodes, in a line with code that makes its result defined.
+// writeStatement writes an instruction with some opcode of the list, in a line with code for a defined result.
 func (p *defined) writeStatement(instructions [][]*ptx.Variant) {
 	if len(instructions) == 0 {
 		return
@@ -522,7 +522,7 @@ func (f *float) clearSign(reg string) string {
 	return fmt.Sprintf(" and.b%d %s, %s, %d;", f.bits, reg, reg, f.magnitude())
 }
 
-// writeCarryPair writes an instruction that sets the carry flag, and one that reads it.
+// writeCarryPair writes an instruction that sets the carry flag, and a reader of the flag.
 func (p *defined) writeCarryPair() {
 	a := pickOne(p.r, p.first...)
 	var readers []*ptx.Variant
@@ -567,7 +567,7 @@ func (p *defined) writeAccess(depth int) {
 	}
 	switch kind := pickOne(p.r, kinds...); {
 	case kind == 14:
-		// Operations in one cell commute.
+		// Operations in a cell commute.
 		i := p.r.IntN(cells)
 		p.printf("\t%sred.global.%s [%%cells+%d], %s;\n", p.guard(), []string{"add.u32", "max.u32", "min.s32", "max.s32", "or.b32", "xor.b32", "add.u64", "max.s64"}[i], 8*i, []string{p.wordReg(), p.wideReg()}[i/6])
 	case p.has(Generic):

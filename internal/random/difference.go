@@ -14,7 +14,7 @@ import (
 type Semantics int
 
 const (
-	// Manual programs avoid every difference: their results are those of the manual and of GPUs.
+	// Manual programs avoid every difference: their results agree with the manual and with GPUs.
 	Manual Semantics = iota
 	// Hardware programs have instructions with differences, too. Their results are gemu's, which follows GPUs where
 	// Difference.Gemu names them.

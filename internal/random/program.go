@@ -98,7 +98,7 @@ func (p *program) value() uint64 {
 	return v
 }
 
-// writeInstr writes an instruction with one of the opcodes.
+// writeInstr writes an instruction with some opcode of the list.
 func (p *program) writeInstr(variants []*ptx.Variant) {
 	v := variants[p.r.IntN(len(variants))]
 	if ops := p.operands(v); ops != nil {
@@ -116,7 +116,8 @@ func (p *program) guard(n int) string {
 
 func pickOne[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 
-// operands chooses random operands, and joins those of a pair; it returns nil if there are no suitable registers.
+// operands chooses random operands, and joins the operands of a pair; it returns nil if there are no suitable
+// registers.
 func (p *program) operands(v *ptx.Variant) (ops []string) {
 	for i, o := range v.Form.Operands {
 		t := v.OperandType(i)
@@ -163,7 +164,7 @@ func (p *program) operands(v *ptx.Variant) (ops []string) {
 		}
 		if o.Pair {
 			if text == ops[len(ops)-1] {
-				text = "_" // writing one register twice has no defined order
+				text = "_" // two writes of the same register have no defined order
 			}
 			ops[len(ops)-1] += "|" + text
 		} else {
@@ -220,7 +221,7 @@ func (p *program) writeBranch(depth int, negation, pred string, block func(depth
 	p.printf("END%d:\n", n)
 }
 
-// writeLoop writes a loop that runs one to three times, by the last two bits of count.
+// writeLoop writes a loop of up to three iterations, by the last two bits of count.
 func (p *program) writeLoop(depth int, count string, block func(depth int)) {
 	n, c := p.labels, p.loops
 	p.labels++

@@ -17,14 +17,14 @@ type structured struct {
 	program
 	inFunc     bool // writes the body of a function, not of the kernel
 	warps      bool // allows instructions that lanes of a warp execute together: for warps of 32
-	lanesEnded bool // some lanes may have ended, and others may be diverged until the end
+	lanesEnded bool // some lanes may have ended, and some may be diverged until the end
 
 	unshared    bool // no shared memory
 	unnamed     bool // no variables of the module
 	unconverted bool // no cvt; %hx is a free register
 
-	// mostlyAffine programs seldom make generic values. The plan of affine mode has one class for a register, from all
-	// instructions that write it; in other programs hardly any register stays compact.
+	// mostlyAffine programs seldom make generic values. The plan of affine mode has a single class for a register,
+	// from all its writers; in programs without structure hardly any register stays compact.
 	mostlyAffine bool
 }
 
@@ -101,7 +101,7 @@ func (s *structured) lowHalf(half, word string) string {
 	return fmt.Sprintf("cvt.u16.u32 %s, %s;", half, word)
 }
 
-// writeMemoryAccess writes an access to memory that no other thread writes.
+// writeMemoryAccess writes an access to memory written by no further thread.
 func (s *structured) writeMemoryAccess() {
 	kind := s.r.IntN(14)
 	if s.mostlyAffine {
@@ -110,7 +110,7 @@ func (s *structured) writeMemoryAccess() {
 	s.writeAccess(kind, ".global", ".global", "", ".global.nc", ".volatile.global")
 }
 
-// writeAccess writes an access of a kind; the table may be read through one of the spaces.
+// writeAccess writes an access of a kind; the table may be read through several spaces.
 func (s *structured) writeAccess(kind int, spaces ...string) {
 	offset := 4 * s.r.IntN(scratchBytes/4)
 	switch kind {

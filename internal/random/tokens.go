@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// tokenKind groups tokens that can replace each other.
+// tokenKind groups mutually replaceable tokens.
 type tokenKind int
 
 const (
@@ -18,7 +18,7 @@ const (
 	dottedToken                  // a directive or a type
 	numberToken
 	textToken // in quotes
-	markToken // one character
+	markToken // a single character
 	tokenKinds
 )
 
@@ -74,7 +74,7 @@ var unusualValues = []string{
 	strings.Repeat("x", 5000), "%" + strings.Repeat("r", 70000), strings.Repeat("{", 3000), strings.Repeat("(", 3000), strings.Repeat("-", 3000), strings.Repeat("[", 3000), strings.Repeat(".v4", 1000),
 }
 
-// Mutant returns one of the modules with some changed tokens, and its index.
+// Mutant returns a module of the list with some changed tokens, and its index.
 func (m *Mutator) Mutant(seed uint64) (src string, module int) {
 	r := rand.New(rand.NewPCG(seed, 0x70c3))
 	module = r.IntN(len(m.modules))
@@ -89,7 +89,7 @@ func (m *Mutator) Mutant(seed uint64) (src string, module int) {
 	return b.String(), module
 }
 
-// change changes one token, or one statement.
+// change changes a token or a statement.
 func (m *Mutator) change(r *rand.Rand, list []token) []token {
 	var solid []int // tokens except blanks
 	for i, t := range list {

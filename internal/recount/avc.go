@@ -61,7 +61,7 @@ func (w *Word) class() string {
 }
 
 // hasStride reports whether the lanes are affine modulo 2^32, for any base and stride. It finds the stride bit by bit:
-// from the strides that fit modulo 2^b, it keeps the ones that fit modulo 2^(b+1), with or without bit b.
+// from the strides that fit modulo 2^b, it keeps the strides that fit modulo 2^(b+1), with or without bit b.
 func (w *Word) hasStride() bool {
 	list := w.lanes()
 	strides := []int64{0}
@@ -142,7 +142,7 @@ type PrivateKernel struct {
 	launches []*privateLaunch
 }
 
-// privateLaunch is one launch of a kernel.
+// privateLaunch is a launch of a kernel.
 type privateLaunch struct {
 	id     uint64
 	perCTA int
@@ -286,7 +286,8 @@ func (p *Private) OnEvent(e *probe.Event) {
 	}
 }
 
-// storedBytes returns the bytes that a lane stores: the low bytes of each element of the operand other than the address.
+// storedBytes returns the bytes that a lane stores: the low bytes of each element of the operand that is not the
+// address.
 func storedBytes(e *probe.Event, lane, size int) (list []byte) {
 	var elems []ptx.Operand
 	for _, o := range e.Instr.Ops {
@@ -316,7 +317,7 @@ type CacheSetup struct {
 	LRU                           bool
 	Regs                          int
 	Greedy, WarpByWarp, WholeCTAs bool
-	Warps                         int // warps of a launch that use the caches: the first ones, in whole CTAs
+	Warps                         int // warps of a launch that use the caches: the first warps, in whole CTAs
 }
 
 // CacheCounts counts the events of the caches.

@@ -1,8 +1,8 @@
 package recount
 
-// This file has the machine of Kim et al. 2013, tables 1 and 3, by docs/kim2013.md. Lists of mnemonics of the
-// PTX manual decide which instructions can execute compactly. Whether a result can be stored compactly is tested on the
-// lanes, one after the other.
+// This file has the machine of Kim et al. 2013, tables 1 and 3, by docs/kim2013.md. Lists of mnemonics of the PTX
+// manual decide which instructions can execute compactly. Whether a result can be stored compactly is tested on the
+// lanes, in sequence.
 
 import (
 	"fmt"
@@ -59,8 +59,7 @@ func (m *Machine) Total() (n MachineCounts) {
 	return n
 }
 
-// Differences lists lines whose counts differ from those of a Structure, and places where lanes differ from the stored
-// value.
+// Differences lists lines whose counts differ from a Structure's, and places where lanes differ from the stored value.
 func (m *Machine) Differences(s *interp.Structure) (list []string) {
 	for _, instr := range s.Instrs {
 		line := MachineCounts{}
@@ -88,7 +87,7 @@ type machineWarp struct {
 }
 
 // predicateOrigin describes a lane's predicate: it is known if it comes from a comparison of compact values, and affine
-// if one of them was affine.
+// if either was affine.
 type predicateOrigin struct{ known, affine, value bool }
 
 // compact is the content of a compact register: base + lane·stride modulo 2^bits.

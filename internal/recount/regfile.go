@@ -89,7 +89,7 @@ func (b *MachineAndWrites) OnEvent(e *probe.Event) {
 				w.Present[lane], w.Value[lane] = e.Lanes>>lane&1 != 0, uint32(v.Low[lane]>>(32*k))
 			}
 			name := fmt.Sprint(e.Depth, " ", e.Func.Name, " ", v.Reg, " ", k)
-			whole := b.lanesWritten[warp][name] // with the values of the other lanes
+			whole := b.lanesWritten[warp][name] // with the values of the remaining lanes
 			if whole == nil {
 				whole = &Word{}
 				b.lanesWritten[warp][name] = whole

@@ -1,8 +1,8 @@
 // Package spell finds the name that was probably meant.
 package spell
 
-// Nearest returns the candidate closest to name by edit distance, "" if none
-// is near enough to be what was meant.
+// Nearest returns the candidate closest to name by edit distance, "" if none is near enough to be
+// the intended name.
 func Nearest(name string, candidates []string) string {
 	best, bestDist := "", 1+len(name)/3
 	if bestDist > 3 {

@@ -5,7 +5,7 @@
 //
 //	  0  8 bytes  "gemu.tma"
 //	  8  u64      address of the tensor
-//	 16  5 × u32  its extents in elements, modulo 2^32; dimension 0 is the one without a stride
+//	 16  5 × u32  its extents in elements, modulo 2^32; dimension 0 has no stride
 //	 36  u32      set of the required fields that are present
 //	 40  4 × u64  its strides in bytes, of dimensions 1 to 4
 //	 72  5 × u16  extents of the box in elements; for im2col channels, then pixels

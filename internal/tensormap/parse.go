@@ -35,7 +35,7 @@ func Cut(text string) (buffer, rest string, ok bool) {
 //	box=8x32       elements of the box
 //	strides=64     bytes, of all dimensions except the innermost; default: no gaps
 //	steps=1x1      traversal strides
-//	swizzle=128    bytes: 32, 64, 96 or 128; 128/32, 128/64 and 128/32/8 with other atomicities
+//	swizzle=128    bytes: 32, 64, 96 or 128; 128/32, 128/64 and 128/32/8 with further atomicities
 //	interleave=16  bytes: 16 or 32
 //	fill=nan       elements outside of the tensor are NaN
 //	offset=128     bytes from the start of the buffer to the tensor
@@ -104,7 +104,7 @@ var swizzles = map[string]Swizzle{
 	"128/32": {Swizzle128, Atom32}, "128/32/8": {Swizzle128, Atom32Flip8}, "128/64": {Swizzle128, Atom64},
 }
 
-// option parses one option.
+// option parses an option.
 func (m *Map) option(s string) error {
 	key, value, _ := strings.Cut(s, "=")
 	each := func(n int, set func(i int, v int64)) error {

@@ -48,7 +48,7 @@ type Mode uint8
 const (
 	Tiled      Mode = iota
 	Im2col          // pixels in a bounding box, row by row
-	Im2colW         // pixels in a bounding box of one row
+	Im2colW         // pixels in a bounding box with a single row
 	Im2colW128      // like Im2colW, with 128 pixels
 	modeCount
 )

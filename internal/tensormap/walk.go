@@ -15,7 +15,7 @@ type Copy struct {
 	Store bool // direction: to the tensor
 	Reset bool // the instruction sets the extents: coordinates are zero
 
-	// Coordinates, the innermost first. With Rows, the coordinate of the columns, then those of four rows.
+	// Coordinates, the innermost first. With Rows, the coordinate of the columns, then the coordinates of four rows.
 	Position [Rank]int32
 
 	// For Im2col the offsets of W, H and D; for Im2colW and Im2colW128 the halo and the offset of W.
@@ -86,7 +86,7 @@ var ErrInterleaved = errors.New("interleaved layouts do not run: nothing says wh
 // SharedAlign is the required alignment of the address in shared memory.
 const SharedAlign = 128
 
-// Fits returns an error if the map and the copy do not fit each other.
+// Fits returns an error if the map does not fit the copy.
 func (m *Map) Fits(c *Copy) error {
 	switch {
 	case m.Interleave != NoInterleave:
@@ -171,7 +171,7 @@ func (m *Map) rows(c *Copy) int {
 	return n
 }
 
-// steps returns the number of elements of the box in a dimension other than the first.
+// steps returns the number of elements of the box in a dimension after the first.
 func (m *Map) steps(i int) int { return int((m.Box[i] + m.Step[i] - 1) / m.Step[i]) }
 
 // Bytes returns the number of bytes of a copy that an mbarrier counts: elements without padding.
@@ -227,7 +227,7 @@ func (m *Map) boxStarts(c *Copy) func(yield func(int, [Rank]int64) bool) {
 }
 
 // pixels yields the starts of im2col modes (manual 5.5.4, 5.5.5): along W, H and D inside the bounding box, then on to
-// the next image. In the modes of one row only W and the image change; the halo is the pixels that follow. After each
+// the next image. In the single-row modes only W and the image change; the halo is the pixels that follow. After each
 // 32 pixels of Im2colW128 comes the halo, and the next 32 begin with it, too.
 func (m *Map) pixels(c *Copy, yield func(int, [Rank]int64) bool) {
 	var from, to, pos, offset [3]int64

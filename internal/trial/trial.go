@@ -36,7 +36,7 @@ type Kind uint8
 const (
 	Check    Kind = iota // the run compares, and may report a mismatch
 	Targeted             // like Check, and made for a certain fault: it runs for all mutants that it reaches
-	Fallback             // like Check, for mutants that survive the others
+	Fallback             // like Check, for mutants that survive all further inputs
 	Output               // the run has results, which a mutant may change
 	KindCount
 )
@@ -95,8 +95,8 @@ const (
 )
 
 // Main is the process. With the arguments "cover I/N" it runs the inputs of each Nth group from the Ith on without a
-// mutant and writes Baselines; the first one has the mutants that are reached before any input. With "try" it reads
-// Orders and writes Reports, up to the first mismatch.
+// mutant and writes Baselines; the first has the mutants reached before any input. With "try" it reads Orders and
+// writes Reports, up to the first mismatch.
 func Main(c *Corpus) {
 	out := json.NewEncoder(os.Stdout)
 	var err error

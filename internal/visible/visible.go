@@ -1,8 +1,8 @@
 // Package visible makes control characters visible in text for a terminal. A file name, a source line or the output of
 // a kernel may contain escape sequences that move the cursor, rewrite lines or make the terminal send input.
 //
-// A character that is not graphic (Unicode categories L, M, N, P, S and Zs), other than newline and tab, is written as
-// a Go escape: \x1b, \u202e. So is a byte that is not UTF-8. A carriage return is kept only before a newline.
+// A character that is not graphic (Unicode categories L, M, N, P, S and Zs), except newline and tab, is written as a Go
+// escape: \x1b, \u202e. So is a byte that is not UTF-8. A carriage return is kept only before a newline.
 package visible
 
 import (
@@ -70,8 +70,8 @@ func appendVisible(b, text []byte, keep []string) (out, pending []byte) {
 	return b, nil
 }
 
-// allowedPrefix returns the length of the sequence of keep at the beginning of text. incomplete reports that more text
-// may complete one.
+// allowedPrefix returns the length of the sequence of keep at the beginning of text. incomplete reports whether more
+// text may complete the sequence.
 func allowedPrefix(text []byte, keep []string) (n int, incomplete bool) {
 	for _, k := range keep {
 		switch {
@@ -103,7 +103,7 @@ type Writer struct {
 // of a text that ends within a character.
 func NewWriter(dst io.Writer, keep ...string) *Writer { return &Writer{w: dst, allowed: keep} }
 
-// Write writes text. The error is that of the underlying writer.
+// Write writes text. The error comes from the underlying writer.
 func (w *Writer) Write(text []byte) (int, error) {
 	out, pending := appendVisible(make([]byte, 0, len(w.pending)+len(text)), append(w.pending, text...), w.allowed)
 	w.pending = append([]byte(nil), pending...)

@@ -36,5 +36,5 @@ func descriptor(name string) *os.File {
 	return os.NewFile(uintptr(copied), name)
 }
 
-// readOnly reports whether an error is that of a read-only file system.
+// readOnly reports whether an error comes from a read-only file system.
 func readOnly(err error) bool { return errors.Is(err, unix.EROFS) }

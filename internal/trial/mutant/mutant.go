@@ -70,7 +70,7 @@ func Reached() []byte {
 	return set
 }
 
-// Integer is a type whose values can be changed by one and masked.
+// Integer is a type whose values can be masked and changed by 1.
 type Integer interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr
 }

@@ -36,8 +36,8 @@ func lowerSetp(l *lowerer, instr *ptx.Instr) {
 	}
 }
 
-// lowerSet writes, where the comparison holds, 1.0 for a float type or −1 for an integer type; packed halves are
-// compared separately.
+// lowerSet writes, where the comparison holds, 1.0 for a float type or all bits set for an integer type; packed
+// halves are compared separately.
 func lowerSet(l *lowerer, instr *ptx.Instr) {
 	if !instr.Form.HasSlot("dtype") {
 		l.setPacked(instr)

@@ -25,7 +25,7 @@ type SplitWait struct {
 	Reference  *code.Instr     // the instruction of check mode's reference
 	ID         int             // number of the barrier
 	Expected   int             // as CTABarrier.Expected
-	Arrived    bool            // the warp has arrived and waits for further warps
+	Arrived    bool            // the warp has arrived and waits for other warps
 	Instr      *code.Instr     // the instruction
 	Membermask uint32          // membermask of the instruction or of bar.warp.sync
 

@@ -75,7 +75,7 @@ type warpState uint8
 
 const (
 	ReadyToRun warpState = iota
-	AtBarrier            // waits for further warps
+	AtBarrier            // waits for other warps
 	AtOrdered            // before a globally ordered instruction, until the ordered half of a round
 	AtGroup              // before a wait for instructions not yet issued by its warpgroup, or for tensor memory
 	HasEnded
