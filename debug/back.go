@@ -19,9 +19,8 @@ type checkpoint struct {
 	state *interp.State
 }
 
-// Checkpoints are so far apart that running from one to the next takes interval, or as much longer
-// as it takes for saving to have a share of 1/saveShare of it all: but at most longest, for that is what
-// going back takes, twice.
+// Running from a checkpoint to the next takes interval, or longer if saving would otherwise exceed a share of
+// 1/saveShare of the whole time. It takes at most longest, because going back runs up to this time twice.
 const (
 	interval  = 100 * time.Millisecond
 	maxReplay = 300 * time.Millisecond
@@ -88,8 +87,8 @@ func compare(a, b int64) int {
 	return 0
 }
 
-// thinCheckpoints drops checkpoints until the rest fits the budget: each time the one whose neighbours are
-// closest relative to their age. The first and the last stay.
+// thinCheckpoints drops checkpoints until the rest fits the budget: each time the checkpoint whose neighbours
+// are closest relative to their age. The first and the last stay.
 func (s *Session) thinCheckpoints() {
 	for len(s.checkpoints) > 2 && s.exec.StateBytes() > s.first+s.options.Budget {
 		last := s.checkpoints[len(s.checkpoints)-1].step
@@ -241,7 +240,7 @@ func (s *Session) refocusOnLast(ctx context.Context) error {
 	return s.seekStep(ctx, last)
 }
 
-// depthOrAny returns the call depth of the thread in focus; without one, a larger number than any depth.
+// depthOrAny returns the call depth of the thread in focus; without a focus, a larger number than any depth.
 func (s *Session) depthOrAny() int {
 	if d, err := s.depth(); err == nil {
 		return d
@@ -300,7 +299,7 @@ type threadHistory struct {
 	begin                 int64 // of the last line begun after the first instruction; -1: none
 }
 
-// search returns a search for the instructions of the thread, with few events of other threads.
+// search returns a search for the instructions of the thread, with few events of further threads.
 func (p *threadHistory) search() *search {
 	p.began, p.begin = false, -1
 	return &search{onEvent: func(e *probe.Event) bool {
@@ -322,10 +321,10 @@ func (p *threadHistory) search() *search {
 	}}
 }
 
-// searchPast shows what a thread has done, from now on backwards, a part after the other, until see has seen
-// enough. A part may be shown twice: its end, then, as a whole, all from the checkpoint before. Where the
-// thread has done nothing nothing is executed, nor is it where skip, which may be nil, finds it enough to
-// know which instructions somebody may have begun there.
+// searchPast passes the history of a thread to see, part by part, from now on backwards, until see returns
+// true. A part may be passed twice: first its end, then the whole part from the checkpoint before. A part is
+// not executed if the thread has done nothing in it, or if skip (may be nil) decides from the instructions
+// possibly begun there.
 func (s *Session) searchPast(ctx context.Context, f Focus, depth int, see func(p *threadHistory) bool, skip func(s *Session, visited []bool, from, to int64) bool) error {
 	for l, ok := s.latest(f); ok && l.Step >= 0; {
 		i := s.before(l.Step)
@@ -351,7 +350,7 @@ func (s *Session) searchPast(ctx context.Context, f Focus, depth int, see func(p
 	return nil
 }
 
-// anyInstrOf reports whether any visited instruction belongs to one of the functions.
+// anyInstrOf reports whether any visited instruction belongs to a function of the list.
 func (s *Session) anyInstrOf(visited []bool, list []*ptx.Func) bool {
 	for i, v := range visited {
 		if v {
@@ -366,7 +365,7 @@ func (s *Session) anyInstrOf(visited []bool, list []*ptx.Func) bool {
 // lineBegin is a search for the beginning of a line.
 type lineBegin struct {
 	at   int64       // the result; -1: not found yet
-	next *beganInstr // the earliest instruction seen; it begins a line if the one before it is of another line
+	next *beganInstr // the earliest instruction seen; it begins a line if the instruction before it is of a different line
 	in   *span       // the span of which only the line of next is known
 }
 

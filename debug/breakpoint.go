@@ -31,7 +31,8 @@ type Breakpoint struct {
 	err    error        // reason for no places
 }
 
-// Err returns the reason why the launch has no place for the breakpoint, or nil. A later launch may have one.
+// Err returns the reason why the launch has no place for the breakpoint, or nil. A later launch may have such
+// an instruction.
 func (b *Breakpoint) Err() error { return b.err }
 
 // NoPlaceError is the error for a place that the launch does not have.
@@ -86,8 +87,8 @@ func (b *Breakpoint) bind(s *Session) {
 //	*INDEX        an instruction of the program, by number
 //	""            where the thread in focus is
 //
-// The error says what is wrong with it; one of the condition is a *ConditionError, that of a place that the
-// launch has not a NoPlaceError.
+// The error says what is wrong with it; an error of the condition is a *ConditionError, a place outside the
+// launch is a NoPlaceError.
 func (s *Session) Break(spec, condition string) (*Breakpoint, error) {
 	return s.setBreak(spec, condition, false)
 }
@@ -272,8 +273,8 @@ func (s *Session) runs(f *ptx.Func) bool {
 	return false
 }
 
-// SameFile reports whether two names may denote the same file: they are equal, or one is the end of the other's
-// path.
+// SameFile reports whether two names may denote the same file: they are equal, or either is the end of the
+// other's path.
 func SameFile(a, b string) bool {
 	if x, err := filepath.Abs(a); err == nil {
 		if y, err := filepath.Abs(b); err == nil && x == y {
@@ -373,8 +374,8 @@ func (s *Session) Watch(text string, a Access) (*Watch, error) {
 	return w, nil
 }
 
-// Rewatch watches the memory of an existing or deleted watch for some accesses. It returns an equal watch if
-// there is one.
+// Rewatch watches the memory of an existing or deleted watch for some accesses. It returns an equal watch, if
+// any.
 func (s *Session) Rewatch(w *Watch, a Access) *Watch {
 	for _, o := range s.watches {
 		if o.location == w.location && o.Access == a && o.Text == w.Text {
@@ -494,7 +495,7 @@ func (h *hitFinder) breaks(e *probe.Event) bool {
 	return true
 }
 
-// focusOn returns the focus for an event: the current thread if it is one of the lanes, else the first of them.
+// focusOn returns the focus for an event: the current thread if it is in the lanes, else the first lane.
 func (s *Session) focusOn(e *probe.Event, lanes uint64) Focus {
 	if f := s.focus; f.CTA == e.CTA && f.Warp == e.Warp && lanes>>f.Lane&1 != 0 {
 		return f

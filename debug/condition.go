@@ -29,8 +29,8 @@ import (
 //	-a !a ~a          and * / % + - << >> < <= > >= == != & ^ | && || as in C, and brackets
 //	any(a) all(a)     whether it holds for any, for all of the lanes that are together
 //
-// Integers are numbers, signed or not as their type is, of 64 bits; comparisons are those of
-// numbers. "%" before a blank is the remainder.
+// Integers have 64 bits, signed or unsigned by their type; comparisons compare their mathematical
+// values. "%" before a blank is the remainder.
 type Condition struct {
 	Text string
 	root *node

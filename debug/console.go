@@ -1,6 +1,6 @@
 package debug
 
-// This file has the console of a session, with the commands of cuda-gdb that apply to one launch.
+// This file has the console of a session, with the commands of cuda-gdb that apply to a launch.
 
 import (
 	"context"

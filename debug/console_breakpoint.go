@@ -67,7 +67,7 @@ func (c *Console) linesOf(b *Breakpoint) string {
 	return fmt.Sprintf("%s: lines %s", name, strings.Trim(strings.Join(strings.Fields(fmt.Sprint(lines)), ", "), "[]"))
 }
 
-// originOf returns the source line of a breakpoint with one instruction.
+// originOf returns the source line of a breakpoint with a single instruction.
 func (c *Console) originOf(b *Breakpoint) string {
 	for i := range b.places {
 		instr, f := c.info.Program.At(i)

@@ -14,10 +14,10 @@
 // of them; without a hit it tries the checkpoint before. It skips parts of the past without candidates
 // (past.go).
 //
-// A stopped launch is shown as contexts, i.e. warp splits. One lane has the focus, and steps are steps of
-// that thread. Breakpoints have conditions (condition.go has the grammar), evaluated lane by lane. A Console
-// is a session with the commands of cuda-gdb; package gemu/debug/dap is a session with the Debug Adapter
-// Protocol, package gemu/debug/tui one with a full screen.
+// A stopped launch is shown as contexts, i.e. warp splits. A lane has the focus, and steps are steps of that
+// thread. Breakpoints have conditions (condition.go has the grammar), evaluated lane by lane. A Console is a
+// session with the commands of cuda-gdb; package gemu/debug/dap is a session with the Debug Adapter Protocol,
+// package gemu/debug/tui is a session with a full screen.
 //
 // Read the files in this order: session.go, back.go and past.go (time), look.go (display), breakpoint.go,
 // condition.go, scope.go, evaluate.go and location.go (breakpoints and expressions), console*.go and lines.go
@@ -27,7 +27,7 @@
 // fault of the guest, *probe.Trap match with errors.As.
 //
 // Concurrency: Session.Interrupt is safe for concurrent use. All other methods of a session, its breakpoints
-// and its watches must be called from one goroutine at a time.
+// and its watches must not be called concurrently.
 //
 // Between versions, texts of the console may change, and commands and kinds of stops may be added.
 package debug

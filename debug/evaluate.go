@@ -263,7 +263,7 @@ var orders = map[string][4]bool{
 	"<": {true, false, false, false}, "<=": {true, true, false, false}, ">": {false, false, true, false}, ">=": {false, true, true, false},
 }
 
-// binary returns the function of an operator other than && and ||.
+// binary returns the function of an operator except && and ||.
 func (c *Condition) binary(n *node) func(a, b value) (value, error) {
 	if holds, ok := orders[n.op]; ok {
 		return func(a, b value) (value, error) {

@@ -48,7 +48,7 @@ func (s *Session) Drive(l *interp.Launch, f Front) {
 // errQuitSession is the reason for no checkpoints after the user has left a launch.
 var errQuitSession = errors.New("the launch is not debugged any more")
 
-// Lines is a front end that reads commands, one per line.
+// Lines is a front end that reads commands, line by line.
 type Lines struct {
 	in     *bufio.Scanner
 	out    io.Writer
@@ -67,7 +67,7 @@ func NewLines(in io.Reader, out io.Writer, name string, more bool) *Lines {
 	return &Lines{in: bufio.NewScanner(in), out: out, name: name, prompt: "(gemu) ", more: more}
 }
 
-// Debug executes commands until there are no more. The error of one in a file has its place.
+// Debug executes commands until there are no more. The error of a command in a file has its place.
 func (f *Lines) Debug(ctx context.Context, s *Session) error {
 	c := NewConsole(s, f.out)
 	c.More = f.more
@@ -109,7 +109,7 @@ func (f *Lines) Debug(ctx context.Context, s *Session) error {
 	}
 }
 
-// setWaiting notes that it waits for a command, and asks for one; or that it does no more.
+// setWaiting notes whether the front end waits for a command. If so, it prints the prompt.
 func (f *Lines) setWaiting(s *Session, asks bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -120,8 +120,8 @@ func (f *Lines) setWaiting(s *Session, asks bool) {
 	}
 }
 
-// handleInterrupts has the user's interrupt (Ctrl-C) stop what the session does; where it does nothing he is asked anew. What it
-// gives ends that.
+// handleInterrupts makes the user's interrupt (Ctrl-C) stop the session's current command; while the session waits for a
+// command, it prints the prompt again. stop ends this.
 func (f *Lines) handleInterrupts(s *Session) (stop func()) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt)

@@ -17,14 +17,14 @@ type Location struct {
 	Space ptx.Space // Global for all device memory; Shared; Param
 	Local bool      // local memory of a lane
 	CTA   int       // for shared memory
-	Addr  uint64    // address in global memory, offset in other spaces
+	Addr  uint64    // address in global memory, offset in all further spaces
 	Type  ptx.Type
 }
 
 // size returns the size in bytes.
 func (l *Location) size() int { return max(l.Type.Size(), 1) }
 
-// location compiles a node that names memory: by address, or as a parameter, a variable, or an element of one.
+// location compiles a node that names memory: by address, or as a parameter, a variable, or an element of a variable.
 func (b *builder) location(n *node) func(sc *scope, lane int) (Location, error) {
 	c := b.c
 	index := func(*scope, int) (value, error) { return value{}, nil }

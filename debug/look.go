@@ -74,8 +74,8 @@ func (s *Session) SetFocus(f Focus) error {
 	return fmt.Errorf("lane %d of warp %d of CTA %d is not there: it has ended, or not begun", f.Lane, f.Warp, f.CTA)
 }
 
-// refocus chooses another thread if the one in focus has ended: a running one, if possible of the same warp or
-// CTA.
+// refocus chooses another thread if the thread in focus has ended: a running one, if possible of the same warp
+// or CTA.
 func (s *Session) refocus() {
 	best, score := -1, 0
 	list := s.Contexts()
@@ -210,7 +210,7 @@ func (c *Context) Registers() []Register {
 	return list
 }
 
-// Text formats the register in one line: its form, or its lanes.
+// Text formats the register in a line: its form, or its lanes.
 func (r *Register) Text(lanes uint64) string {
 	if !r.Live {
 		return "(not live here)"

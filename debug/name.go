@@ -108,7 +108,7 @@ func (sc *scope) register(name string) (ptx.RegID, bool) {
 	return found, found != ptx.NoReg
 }
 
-// specialRegister is a special register, or one of this package's names for the position of a lane.
+// specialRegister is a special register, or a name of this package for the position of a lane.
 type specialRegister struct {
 	extent
 	value func(sc *scope, lane int) int

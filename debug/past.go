@@ -43,7 +43,7 @@ func (s *Session) addCheckpoint() {
 	}
 }
 
-// mergeSpans merges a span with the next one.
+// mergeSpans merges a span with the next span.
 func (s *Session) mergeSpans(i int) {
 	a, b := &s.spans[i], &s.spans[i+1]
 	for k, v := range b.visited {

@@ -19,8 +19,9 @@ import (
 
 // Options configure a session. The zero value is ready to use.
 type Options struct {
-	// Budget limits the host memory of checkpoints in bytes, without the one of the launch's begin; 0 means
-	// DefaultBudget. Beyond the limit, checkpoints are thinned out, old ones more than recent ones.
+	// Budget limits the host memory of checkpoints in bytes, without the checkpoint of the launch's begin; 0
+	// means DefaultBudget. Beyond the limit, checkpoints are thinned out, old checkpoints more than recent
+	// checkpoints.
 	Budget uint64
 
 	// Output, if set, is the device's output: see NewOutput.
@@ -37,8 +38,8 @@ type Options struct {
 // DefaultBudget is 256 MiB.
 const DefaultBudget = 256 << 20
 
-// Session is a launch under the debugger. Only Interrupt is safe for concurrent use; all other methods must be
-// called from one goroutine at a time.
+// Session is a launch under the debugger. Only Interrupt is safe for concurrent use; all further methods must
+// not be called concurrently.
 type Session struct {
 	options Options
 	sources *input.Sources // nil until first use
@@ -88,7 +89,7 @@ const (
 	AtInterrupt                // by Interrupt
 )
 
-// String returns the reason's name in the Debug Adapter Protocol, where it has one.
+// String returns the reason's name in the Debug Adapter Protocol, if any.
 func (r Reason) String() string {
 	return [...]string{"step", "breakpoint", "data breakpoint", "exception", "end", "entry", "exit", "pause"}[r]
 }
@@ -114,7 +115,7 @@ var ErrNoLaunch = errors.New("no thread is there: the launch has not begun, or h
 // ErrEnded is returned by attempts to go on after the end of a launch.
 var ErrEnded = errors.New("the launch has ended: reverse commands go back, run begins it again")
 
-// Start starts a launch and stops before its first instruction. The errors are those of Module.Start.
+// Start starts a launch and stops before its first instruction. The errors are the same as Module.Start's.
 func Start(ctx context.Context, m *interp.Module, l *interp.Launch, o Options) (*Session, error) {
 	s := New(o)
 	s.Prepare(l)
@@ -579,7 +580,7 @@ func (s *Session) UntilReconverge(ctx context.Context) (*Stop, error) {
 	})
 }
 
-// Until runs until the thread in focus reaches one of the places in its function.
+// Until runs until the thread in focus reaches any of the places in its function.
 func (s *Session) Until(ctx context.Context, places map[int]bool) (*Stop, error) {
 	if _, err := s.depth(); err != nil {
 		return nil, err

@@ -1,6 +1,6 @@
 package debug
 
-// This file has the values of conditions in one lane.
+// This file has the values of conditions in a lane.
 
 import (
 	"fmt"

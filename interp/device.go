@@ -73,7 +73,7 @@ type Config struct {
 // DefaultSM is the compute capability of a device without Config.SM: 8.6.
 const DefaultSM = 86
 
-// Device is an emulated GPU: memory and the modules loaded into it. Launches on one device run one after the other.
+// Device is an emulated GPU: memory and the modules loaded into it. Launches on a device run in sequence.
 type Device struct {
 	cfg Config
 	mu  deviceLock
@@ -263,8 +263,9 @@ func (b *Buffer) Read(offset int, data []byte) {
 	b.dev.HostRead(b.Addr()+uint64(offset), copy(data, b.alloc.Data[offset:]), nil)
 }
 
-// HostWrite reports to the device's probes a write by the host; order is Event.Order. It waits for a launch of another goroutine,
-// since probes receive one event after the other. From a probe it does nothing: what a probe does is no part of the program.
+// HostWrite reports to the device's probes a write by the host; order is Event.Order. It waits for a launch of another
+// goroutine, because probes receive their events in sequence. From a probe it does nothing: actions of a probe are no part
+// of the program.
 func (d *Device) HostWrite(addr uint64, bytes int, order *probe.HostOrder) {
 	d.emit(probe.OnHostWrite, addr, bytes, order)
 }
@@ -288,8 +289,8 @@ func (d *Device) emit(kind probe.Events, addr uint64, bytes int, order *probe.Ho
 	}
 }
 
-// Find returns the allocation at an address, which may be freed; nil if there is none. It can be called at any time, from a probe
-// and from other goroutines during a launch. The allocation's fields change when it is freed.
+// Find returns the allocation at an address, which may be freed; nil if there is none. It can be called at any time, from a
+// probe and from any goroutine during a launch. The allocation's fields change when it is freed.
 func (d *Device) Find(addr uint64) *probe.Allocation { return d.mem.Lookup(addr).Public() }
 
 // Element is a type that buffers can hold.

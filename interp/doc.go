@@ -1,8 +1,7 @@
 // Package interp runs PTX kernels: it is the SIMT machine.
 //
-// A Device owns memory: buffers that the caller allocates, the variables of the
-// modules loaded into it, the heap of device-side malloc. A Module is a checked
-// PTX source loaded into a device. A launch runs one kernel of it over a grid of
+// A Device owns memory: buffers that the caller allocates, the variables of the modules loaded into it, the heap of
+// device-side malloc. A Module is a checked PTX source loaded into a device. A launch runs a kernel of it over a grid of
 // CTAs:
 //
 //	Launch ─ is checked; its arguments go to the parameter block (launch.go)

@@ -11,8 +11,8 @@ import (
 	"gemu/ptx"
 )
 
-// FprintLowered writes the lowered code of a kernel, as affine mode runs it in blocks of
-// one dimension: see Print of package code.
+// FprintLowered writes the lowered code of a kernel, as affine mode runs it in one-dimensional
+// blocks: see Print of package code.
 func (m *Module) FprintLowered(w io.Writer, k *ptx.Func) error {
 	if err := m.dev.lock(); err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 
 // Execution is a launch that pauses when a probe requests it (Event.Pause). The device runs no other launch until the
 // execution has ended or is closed. Memory may be read and changed while it pauses. It must not be used by several
-// goroutines at the same time. From a probe of its device, Continue, ContinueTo, WarpSplits, WaitingSplits, InFlight, Visited, Save,
-// Restore, Release and Close return ErrInProbe; the other methods answer.
+// goroutines at the same time. From a probe of its device, Continue, ContinueTo, WarpSplits, WaitingSplits, InFlight,
+// Visited, Save, Restore, Release and Close return ErrInProbe; all further methods answer.
 type Execution struct {
 	*launched
 	ended bool
@@ -57,7 +57,7 @@ func (m *Module) Start(l *Launch) (*Execution, error) {
 	return e, nil
 }
 
-// Continue runs the launch until it ends or pauses. The errors are the ones of Module.Launch; an error ends the launch.
+// Continue runs the launch until it ends or pauses. The errors are the same as Module.Launch's; an error ends the launch.
 func (e *Execution) Continue(ctx context.Context) (ended bool, err error) {
 	if err := e.dev.mu.acquire(true); err != nil {
 		return false, err
@@ -74,7 +74,7 @@ func (e *Execution) Continue(ctx context.Context) (ended bool, err error) {
 }
 
 // ContinueTo is like Continue, and also pauses when step instructions have begun (Event.Step). A probe must subscribe to
-// all events in one order.
+// all events in a single order.
 func (e *Execution) ContinueTo(ctx context.Context, step int64) (ended bool, err error) {
 	if err := e.dev.mu.acquire(false); err != nil {
 		return false, err
@@ -84,7 +84,7 @@ func (e *Execution) ContinueTo(ctx context.Context, step int64) (ended bool, err
 	return e.Continue(ctx)
 }
 
-// Steps returns the number of instructions that have begun: the Event.Step of the next one.
+// Steps returns the number of instructions that have begun: the Event.Step of the next instruction.
 func (e *Execution) Steps() int64 { return grid.Steps(e.grid) }
 
 // Info returns the description of the launch that probes receive.
@@ -125,8 +125,8 @@ func (e *Execution) WarpSplits() ([]probe.WarpSplit, error) {
 	return grid.WarpSplits(e.grid), nil
 }
 
-// WaitingSplits returns the lanes of the CTAs in flight that are in no warp split: each group waits at a reconvergence point
-// for other lanes.
+// WaitingSplits returns the lanes of the CTAs in flight that are in no warp split: each group waits at a reconvergence
+// point for missing lanes.
 func (e *Execution) WaitingSplits() ([]probe.WarpSplit, error) {
 	if err := e.dev.mu.acquire(true); err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (e *Execution) WaitingSplits() ([]probe.WarpSplit, error) {
 }
 
 // Latest returns the latest instruction of a lane; ok is false if its CTA is not in flight. State.Latest returns the same
-// for a saved state. A probe must subscribe to all events in one order.
+// for a saved state. A probe must subscribe to all events in a single order.
 func (e *Execution) Latest(cta, index, lane int) (Latest, bool) {
 	if e.dev.mu.acquire(false) == nil {
 		defer e.dev.mu.release()
@@ -180,7 +180,7 @@ func (e *Execution) Save() (*State, error) {
 	return grid.Save(e.grid)
 }
 
-// Restore returns the launch, even if it has ended, to one of its saved states; it continues from there as it did before.
+// Restore returns the launch, even if it has ended, to a state saved by it; it continues from there as it did before.
 // Output that kernels have printed since stays printed. Probes receive the events after the state again, including the
 // launch's end (OnLaunchEnd) if it had ended, but not its begin. The error is a *LaunchError if another launch is in
 // progress, or the error of an allocation.

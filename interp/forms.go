@@ -20,7 +20,7 @@ type MachineCodeForms struct {
 	Compact   bool // once, on the bases and strides of compact operands
 }
 
-// MachineCodeOf returns the forms of a variant, in vector mode. They are those of the native engine's tables. On a host
+// MachineCodeOf returns the forms of a variant, in vector mode. They are taken from the native engine's tables. On a host
 // without machine code, and for a variant that does not run, they are the zero value.
 func MachineCodeOf(v *ptx.Variant) MachineCodeForms {
 	if Native == nil {

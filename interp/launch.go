@@ -50,10 +50,10 @@ func launchErrorf(format string, args ...any) error {
 
 // Launch describes a launch of a kernel.
 type Launch struct {
-	Kernel string // kernel name; may be empty if the module has one kernel
+	Kernel string // kernel name; may be empty if the module has a single kernel
 	Grid   ptx.Dim3
 	Block  ptx.Dim3
-	Args   []any // one for each parameter: see Module.Launch
+	Args   []any // as many as parameters: see Module.Launch
 	Shared int   // bytes of dynamic shared memory
 
 	// Objects binds .texref, .samplerref and .surfref variables of the module, by name, from this launch on: see Module.Bind.
@@ -96,7 +96,7 @@ type Launch struct {
 	Seed uint64
 
 	// Drive, if set, runs the launch in Module.Run, which returns its error. It must Continue the execution until it has
-	// ended, or return an error to end it. It must not use the device for other launches.
+	// ended, or return an error to end it. It must not use the device for further launches.
 	Drive func(ctx context.Context, e *Execution) error
 
 	rules        *affinetrack.Table // faulty rules of tests; nil means affinetrack.Rules
@@ -124,9 +124,9 @@ type Result struct {
 	Structure *Structure // with Launch.Structure
 }
 
-// Launch runs a kernel over grid×block threads and waits for its end. args has one argument for each parameter, converted to
-// the parameter's type: Go integers and floats, *Buffer (its address), *Object (its handle), or []byte for an aggregate. The
-// error is a *LaunchError, a *ptx.Unsupported, a *Trap or the error of the context.
+// Launch runs a kernel over grid×block threads and waits for its end. args has an argument for each parameter, converted to
+// the parameter's type: Go integers and floats, *Buffer (its address), *Object (its handle), or []byte for an aggregate.
+// The error is a *LaunchError, a *ptx.Unsupported, a *Trap or the error of the context.
 func (m *Module) Launch(ctx context.Context, kernel string, grid, block ptx.Dim3, args ...any) (*Result, error) {
 	return m.Run(ctx, &Launch{Kernel: kernel, Grid: grid, Block: block, Args: args})
 }
@@ -384,8 +384,8 @@ func (m *Module) Cluster(kernel string, cluster ptx.Dim3) (ptx.Dim3, error) {
 }
 
 // Block returns the block of a launch of the kernel with the given Launch.Block. They differ for a tile kernel: a program
-// launches it with blocks of one thread (CUDA Tile C++ API Reference, "General Operations": <<<blocks, 1>>>), because it does
-// not know how many threads run a tile. The compiler states the number with .reqntid. The error is a *LaunchError.
+// launches it with single-thread blocks (CUDA Tile C++ API Reference, "General Operations": <<<blocks, 1>>>), because it
+// does not know how many threads run a tile. The compiler states the number with .reqntid. The error is a *LaunchError.
 func (m *Module) Block(kernel string, block ptx.Dim3) (ptx.Dim3, error) {
 	fn, err := m.Kernel(kernel)
 	if err != nil {

@@ -48,7 +48,7 @@ func (l *deviceLock) release() {
 	l.mu.Unlock()
 }
 
-// enter makes the calling goroutine one of the holders, until it calls the result.
+// enter adds the calling goroutine to the holders, until it calls the result.
 func (l *deviceLock) enter() (leave func()) {
 	id := goroutine.ID()
 	l.holders.Store(id, true)

@@ -44,7 +44,7 @@ func (m *Module) checkParams(k *ptx.Func) error {
 	return nil
 }
 
-// lowerFault is the mismatch that a kernel's code is not what it should be.
+// lowerFault is the error of a kernel whose code differs from the expected code.
 func (m *Module) lowerFault(k *ptx.Func, fault *lower.VerifyError) *probe.Trap {
 	t := &probe.Trap{Kind: probe.ErrMismatch, Msg: fmt.Sprintf("%v: %v", probe.ErrMismatch, fault), Kernel: k.Name, File: m.Name, Pos: fault.Func.Pos, Func: fault.Func.Name, Index: -1, Warp: -1}
 	var wrong *code.Fault

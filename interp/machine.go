@@ -39,8 +39,8 @@ var Modes = map[string]Mode{"check": Check, "affine": Affine, "vector": Vector}
 // Backend executes the code of warps. All backends give the same results and counts.
 type Backend = machine.Backend
 
-// Portable is the backend in Go, for every host. Native is the backend in machine code; nil unless the host has an x86-64
-// processor with AVX2 or an arm64 one, and Linux.
+// Portable is the backend in Go, for every host. Native is the backend in machine code; nil unless the host has Linux and
+// an arm64 processor, or an x86-64 processor with AVX2.
 var (
 	Portable = warp.Portable
 	Native   = exchange.Native
@@ -100,10 +100,10 @@ var Reconvergers = warp.Reconvergers
 // SplitPlace is a warp split that can run next: see NewReconverger.
 type SplitPlace = warp.SplitPlace
 
-// NewReconverger makes a reconvergence policy for Launch.Reconverge. When a warp has diverged, the first warp split by the order
-// runs up to its next basic block. Warp splits at the same block in the same calls become one. Deeper calls run before
-// shallower ones. The order alone decides how many lanes execute together, and whether lanes can wait for each other. A kernel
-// without races between the lanes of a warp has the same result under every order.
+// NewReconverger makes a reconvergence policy for Launch.Reconverge. When a warp has diverged, the first warp split by the
+// order runs up to its next basic block. Warp splits at the same block in the same calls become one. Deeper calls run
+// before shallower ones. The order alone decides how many lanes execute together, and whether lanes can wait for other
+// lanes. A kernel without races between the lanes of a warp has the same result under every order.
 //
 // before reports whether a runs before b. It must be a strict weak order that depends on its arguments alone. It is called from
 // several goroutines at the same time. NewReconverger panics if before is nil.
@@ -123,8 +123,8 @@ type (
 	EngineCounts = machine.EngineCounts
 )
 
-// Structure is the value structure of one launch or several: the results of its instructions under a policy. InstrStructure is
-// the structure of one instruction. Summary and Breakdown are the tables of the papers.
+// Structure is the value structure of any number of launches: the results of its instructions under a policy.
+// InstrStructure is the structure of an instruction. Summary and Breakdown are the tables of the papers.
 type (
 	Structure      = structure.Structure
 	InstrStructure = structure.InstrStructure

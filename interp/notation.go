@@ -20,11 +20,10 @@ import (
 //	surf.1d(u32[16])
 //	sampler(filter=linear, address=mirror:clamp)
 //
-// What it is comes first, with the geometry that the modifiers of instructions name; "linear"
-// is linear memory, and without one it is 2d. The texels follow: how many bits a channel has,
-// of unsigned or signed integers or floats, and how many channels, 1 if that is left out; the
-// extents, the slowest first, layers or cubes before all; and what is in them, which is the
-// reader's business. Options are
+// The kind of object comes first, with the geometry named in the modifiers of instructions; "linear" is linear memory, and
+// the default is 2d. The texels follow: the bits of a channel, of unsigned or signed integers or floats, and the number of
+// channels, by default 1; the extents, the slowest first, layers or cubes before all; and the contents, which the reader
+// interprets. Options are
 //
 //	filter=linear               else nearest
 //	address=wrap:clamp:border   by dimension, or one for all: wrap mirror clamp border ogl; clamp is the default
@@ -227,7 +226,7 @@ func (o *ObjectText) option(text string) (err error) {
 	return err
 }
 
-// Bytes returns the size of all texels in bytes, with levels and rows one after the other and no gaps.
+// Bytes returns the size of all texels in bytes, with levels and rows in sequence and without gaps.
 func (o *ObjectText) Bytes() (n int) {
 	o.spread(func(_, _, size int) { n += size })
 	return n

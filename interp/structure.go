@@ -7,7 +7,7 @@ import (
 	"gemu/interp/internal/structure"
 )
 
-// StructureProbe counts the value structure of one launch under a policy, as Launch.Structure does. Its sinks are
+// StructureProbe counts the value structure of a launch under a policy, as Launch.Structure does. Its sinks are
 // ResultSinks. Each launch needs a probe of its own.
 type StructureProbe = structure.Probe
 
@@ -15,7 +15,7 @@ type StructureProbe = structure.Probe
 // and the policy's result.
 type ResultSink = structure.Results
 
-// StructureStep is the result of a policy for one execution of an instruction.
+// StructureStep is the result of a policy for an execution of an instruction.
 type StructureStep = structure.Step
 
 // NewStructureProbe makes a probe of a launch.

@@ -27,7 +27,7 @@ func (k AccessKind) String() string { return [...]string{"load", "store", "atomi
 type Request struct {
 	// Space is the state space that the instruction names; ptx.Generic if it names none.
 	Space ptx.Space
-	// Bytes is the number of bytes of one lane, a power of two. The address must be a multiple of it.
+	// Bytes is the number of bytes of a lane, a power of two. The address must be a multiple of it.
 	Bytes int
 	// Align is a smaller alignment in bytes that is enough; 0 requires Bytes.
 	Align int
@@ -40,7 +40,7 @@ type Request struct {
 	// Cluster means that a generic address must be an address of shared memory of a CTA of the cluster.
 	Cluster bool
 
-	// Surface means an access through a surface: to arrays, which other accesses do not reach.
+	// Surface means an access through a surface: to arrays, which are out of reach of ordinary accesses.
 	Surface bool
 }
 
@@ -60,10 +60,11 @@ type Access struct {
 	Request
 	// Addr has the address of each lane, in the space of the request; nil without Subscription.Addresses.
 	Addr []uint64
-	// Lanes is the set of lanes that access memory. It is smaller than Event.Lanes where a lane accesses memory for others, as in
-	// ldmatrix.
+	// Lanes is the set of lanes that access memory. It is smaller than Event.Lanes where a lane accesses memory for several
+	// lanes, as in ldmatrix.
 	Lanes uint64
-	// Lengths has the number of bytes of each lane, for accesses to regions of different lengths (st.bulk); nil for other accesses.
+	// Lengths has the number of bytes of each lane, for accesses to regions of different lengths (st.bulk); nil for
+	// accesses of equal length.
 	Lengths []uint64
 	// Machine answers the questions of the methods of Access about the machine. It is valid during the call of Sink.OnEvent only.
 	Machine AccessMachine
@@ -105,8 +106,8 @@ func (a *Access) Reserve(n int) {
 // maxAddressRuns is the largest number of runs that Access.Runs returns.
 const maxAddressRuns = 4
 
-// AddressRun is a set of lanes whose addresses have equal distances: lane i accesses Addr + (i-f)·Stride, modulo 2^64, where f is
-// the first lane. A run of one lane has Stride 0.
+// AddressRun is a set of lanes whose addresses have equal distances: lane i accesses Addr + (i-f)·Stride, modulo 2^64,
+// where f is the first lane. A run of a single lane has Stride 0.
 type AddressRun struct {
 	// Lanes is the set of lanes; it is not empty.
 	Lanes uint64

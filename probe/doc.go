@@ -30,13 +30,13 @@
 //
 // # Errors
 //
-// A *Trap is a fault of the guest program: find it with errors.As. Its kind is one of the Err variables of this package: test
-// it with errors.Is.
+// A *Trap is a fault of the guest program: find it with errors.As. Its kind is an Err variable of this package: test it
+// with errors.Is.
 //
 // # Concurrency
 //
 // The sinks of different CTAs are called from several goroutines at a time, and so is Probe.CTA, unless the subscription is
-// InOrder. Calls for one sink, and calls of Probe.OnEvent, do not overlap. A probe must not change an event. A probe must not
+// InOrder. Calls for a sink, and calls of Probe.OnEvent, do not overlap. A probe must not change an event. A probe must not
 // call methods of the device of its launch: they wait for the launch to end. The methods of Event answer in their place.
 //
 // # Compatibility

@@ -1,16 +1,16 @@
 package probe
 
-// Effect is a stage of an asynchronous operation of one thread: cp.async, cp.async.bulk, copies of tensors, st.async, red.async,
-// clusterlaunchcontrol.try_cancel, operations of tensor cores, and cp.async.mbarrier.arrive, which copies nothing. With multicast
-// each receiving CTA has its own effect.
+// Effect is a stage of an asynchronous operation of a thread: cp.async, cp.async.bulk, copies of tensors, st.async,
+// red.async, clusterlaunchcontrol.try_cancel, operations of tensor cores, and cp.async.mbarrier.arrive, which copies
+// nothing. With multicast each receiving CTA has its own effect.
 type Effect struct {
 	// Number identifies the effect among the effects that the CTA of the event has issued: all its stages have the same number.
 	Number int64
 
 	// Issued means the first stage: the instruction issues the operation.
 	Issued bool
-	// Reads means that the operation reads its source now. An operation that copies registers has no such stage. Mostly reading
-	// and writing are one stage; an operation whose source wait_group.read has waited for reads first.
+	// Reads means that the operation reads its source now. An operation that copies registers has no such stage. Mostly
+	// reading and writing are a single stage; an operation whose source wait_group.read has waited for reads first.
 	Reads bool
 	// Writes means that the operation writes its destination now.
 	Writes bool

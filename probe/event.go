@@ -7,7 +7,7 @@ import (
 	"gemu/ptx"
 )
 
-// Event is one fact of a launch. The comments of the kinds (OnLaunch …) name the fields that belong to each kind. All other
+// Event is a fact of a launch. The comments of the kinds (OnLaunch …) name the fields that belong to each kind. All further
 // fields are zero, or -1 for indices. The event is valid during the call of Sink.OnEvent only.
 type Event struct {
 	// Kind is the kind of the event: exactly one element of the set.
@@ -39,8 +39,8 @@ type Event struct {
 
 	// Active is the active mask: the lanes of the running warp split.
 	Active uint64
-	// Reconverge is the index in Launch.Program of the reconvergence point where the active lanes wait for others; -1 if none is
-	// known.
+	// Reconverge is the index in Launch.Program of the reconvergence point where the active lanes wait for missing lanes;
+	// -1 if none is known.
 	Reconverge int
 	// Depth is the number of calls that the active lanes are in.
 	Depth int
@@ -116,8 +116,8 @@ type Machine interface {
 	Pause()
 }
 
-// Read reads a register of the function of the event, lanes and tags, whatever the subscription. ok is false where the register
-// is dead.
+// Read reads a register of the function of the event, lanes and tags, independently of the subscription. ok is false where
+// the register is dead.
 func (e *Event) Read(r ptx.RegID) (v Value, ok bool) {
 	ok = e.ReadTo(&v, r)
 	return v, ok
@@ -208,7 +208,7 @@ type Value struct {
 	// Low has the register of each lane, bits 0 to 63; nil without Subscription.Values. Lanes that do not execute the instruction
 	// have unspecified values.
 	Low []uint64
-	// High has bits 64 to 127 of a register of type .b128; nil for other types.
+	// High has bits 64 to 127 of a register of type .b128; nil for all further types.
 	High []uint64
 
 	// Tags has the compact copies of the register: of lanes 0 to 31, and of lanes 32 to 63.
@@ -267,7 +267,7 @@ type WaitState struct {
 	Generation int
 }
 
-// Texel is a texel that is read for a lane. A filtering lookup reads several texels, perhaps one of them twice.
+// Texel is a texel that is read for a lane. A filtering lookup reads several texels, perhaps a texel twice.
 type Texel struct {
 	// Lane is the lane.
 	Lane int

@@ -30,7 +30,7 @@ const (
 	// memory several times.
 	OnAccess
 
-	// OnOperation reports that the machine is about to execute one of the operations of the instruction: Operation, whose operands
+	// OnOperation reports that the machine is about to execute an operation of the instruction: Operation, whose operands
 	// Event.Source and Event.Result locate. There is none for instructions that lanes at different places execute together.
 	OnOperation
 	// OnResult reports that the machine has executed the operation.
@@ -45,9 +45,9 @@ const (
 	// (OnWait reports them). A new OnBefore reports its execution.
 	OnUndo
 
-	// OnBranch reports that lanes branch: Groups, with one element if the lanes stay together.
+	// OnBranch reports that lanes branch: Groups, with a single element if the lanes stay together.
 	OnBranch
-	// OnSplit reports that lanes diverge: Groups. The running warp split continues with one of the groups.
+	// OnSplit reports that lanes diverge: Groups. The running warp split continues with exactly one group.
 	OnSplit
 	// OnReconverge reports that the lanes of Lanes are together again.
 	OnReconverge
@@ -72,9 +72,9 @@ const (
 	// OnTexels reports that an instruction of the texture unit is about to read texels for the lanes of Lanes: Texels.
 	OnTexels
 
-	// OnEffect reports a stage of an asynchronous operation: Effect, and the CTA, Warp, Lanes and Instr that issued it. The stage
-	// Issued arrives between OnBefore and OnAfter of the instruction. The other stages arrive when the operation is about to read
-	// or write memory, at any point of its CTA or of another CTA of the cluster.
+	// OnEffect reports a stage of an asynchronous operation: Effect, and the CTA, Warp, Lanes and Instr that issued it. The
+	// stage Issued arrives between OnBefore and OnAfter of the instruction. The remaining stages arrive when the operation
+	// is about to read or write memory, at any point of its CTA or of another CTA of the cluster.
 	OnEffect
 
 	// OnPrint reports that the lane of Lanes is about to print an argument of vprintf: Memory (nil for local memory), Offset, Bytes.

@@ -14,7 +14,7 @@ type LaunchInfo struct {
 	Grid ptx.Dim3
 	// Block is the number of threads of a CTA.
 	Block ptx.Dim3
-	// Cluster is the number of CTAs of a cluster: one without clusters.
+	// Cluster is the number of CTAs of a cluster: 1 without clusters.
 	Cluster ptx.Dim3
 	// WarpSize is the number of lanes of a warp.
 	WarpSize int
@@ -39,29 +39,29 @@ type LaunchInfo struct {
 type ReconvergencePolicy struct {
 	// Name selects the policy (interp.Launch.Reconverge).
 	Name string
-	// Doc is a description of one line.
+	// Doc is a one-line description.
 	Doc string
 	// LanesMayWait means that lanes of a warp can wait for each other, as in a spin lock.
 	LanesMayWait bool
-	// WaitsAtExit means that lanes wait at the kernel's end for the other lanes of the warp.
+	// WaitsAtExit means that lanes wait at the kernel's end for the remaining lanes of the warp.
 	WaitsAtExit bool
 	// AtPostDominators means that lanes reconverge at the immediate post-dominator of the branch where they diverged.
 	AtPostDominators bool
 }
 
-// HostOrder is the place of a launch, or of a host operation, among the operations of a device. The device runs them one after
-// the other; HostOrder tells which of them the program has ordered. Each operation belongs to a line, such as a stream, whose
-// operations follow each other.
+// HostOrder is the place of a launch, or of a host operation, among the operations of a device. The device runs them in
+// sequence; HostOrder states which of them the program has ordered. Each operation belongs to a line, such as a stream,
+// whose operations are in sequence.
 type HostOrder struct {
 	// Line is the line of the operation, from 0 on.
 	Line int
 	// Clock is the number of the operation on its line, from 1 on.
 	Clock uint64
-	// Before has, for each line, the clock of the last operation that precedes this one. Missing lines count as 0.
+	// Before has, for each line, the clock of the last preceding operation. Missing lines count as 0.
 	Before []uint64
 
-	// Ended has, for each line, the clock of the last operation that was known to have ended when this one was submitted. Such
-	// operations also precede all operations that are submitted later, and later events.
+	// Ended has, for each line, the clock of the last operation that was known to have ended when this operation was
+	// submitted. Such operations also precede all operations that are submitted later, and later events.
 	Ended []uint64
 
 	// Name is the kind of operation for messages, such as "a copy".
@@ -70,10 +70,10 @@ type HostOrder struct {
 	Stream string
 }
 
-// IsAfter reports whether the program orders another operation of the device before this one.
+// IsAfter reports whether the program orders a given operation of the device before this operation.
 func (o *HostOrder) IsAfter(other *HostOrder) bool { return other.isCovered(o.Before) }
 
-// EndedBefore reports whether another operation was known to have ended when this one was submitted.
+// EndedBefore reports whether a given operation was known to have ended when this operation was submitted.
 func (o *HostOrder) EndedBefore(other *HostOrder) bool { return other.isCovered(o.Ended) }
 
 func (o *HostOrder) isCovered(upTo []uint64) bool {
@@ -133,6 +133,6 @@ const (
 	NoLocation LocationKind = iota
 	// RowLocation is a row of the register file. In affine mode the row may hold only a compact copy.
 	RowLocation
-	// ConstantLocation means that the register has one value during the whole launch.
+	// ConstantLocation means that the register has a single value during the whole launch.
 	ConstantLocation
 )

@@ -61,7 +61,7 @@ const (
 	SurfRefMemory
 )
 
-// Opaque returns the description of memory that loads and stores do not reach, "" for other memory.
+// Opaque returns the description of memory that loads and stores do not reach, "" for ordinary memory.
 func (k AllocationKind) Opaque() string {
 	switch k {
 	case ArrayMemory:

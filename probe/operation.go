@@ -49,9 +49,9 @@ type Operation struct {
 	// Not means that the comparison is combined with the complement of the predicate.
 	Not bool
 
-	// Compute returns the results of an operation of kind OperationCompute for one lane; nil for other kinds. Missing sources are
-	// 0, predicates 0 or 1. The second result is a carry. For a comparison, Compute returns its result before the combination
-	// with a predicate.
+	// Compute returns the results of an operation of kind OperationCompute for a lane; nil for all further kinds. Missing
+	// sources are 0, predicates 0 or 1. The second result is a carry. For a comparison, Compute returns its result before
+	// the combination with a predicate.
 	Compute func(a, b, c, e uint64) (d, second uint64)
 }
 
@@ -70,7 +70,7 @@ const (
 	OperationLoad
 	// OperationStore stores to memory.
 	OperationStore
-	// OperationWarp computes one result for the lanes of a membermask, or for all lanes.
+	// OperationWarp computes a single result for the lanes of a membermask, or for all lanes.
 	OperationWarp
 )
 

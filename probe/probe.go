@@ -2,7 +2,7 @@ package probe
 
 import "gemu/ptx"
 
-// Probe is a subscriber to the events of launches. Several probes can watch one launch.
+// Probe is a subscriber to the events of launches. Several probes can watch the same launch.
 type Probe interface {
 	// Subscription returns the events and values that the probe receives. It must return the same at every call.
 	Subscription() Subscription
@@ -17,7 +17,7 @@ type Probe interface {
 	Sink
 }
 
-// Sink receives events, one at a time.
+// Sink receives events, never concurrently.
 type Sink interface {
 	// OnEvent receives an event. The event is valid during the call only.
 	OnEvent(e *Event)
@@ -26,10 +26,10 @@ type Sink interface {
 // EventSelector is a probe that filters events by instruction. An instruction without selected events costs about as much as in
 // an unobserved launch.
 type EventSelector interface {
-	// SelectEvents returns the selected events of each instruction, indexed as Event.Index; nil selects all events. It filters
-	// OnBefore, OnAccess, OnTexels, OnOperation, OnResult, OnAfter and OnUndo. All other subscribed events arrive in any case. It
-	// is called when a CTA begins, and for CTAs in flight when a paused launch continues. The caller keeps the slice: the probe
-	// must not change it.
+	// SelectEvents returns the selected events of each instruction, indexed as Event.Index; nil selects all events. It
+	// filters OnBefore, OnAccess, OnTexels, OnOperation, OnResult, OnAfter and OnUndo. All further subscribed events arrive
+	// in any case. It is called when a CTA begins, and for CTAs in flight when a paused launch continues. The caller keeps
+	// the slice: the probe must not change it.
 	SelectEvents(l *LaunchInfo) []Events
 }
 
@@ -63,9 +63,10 @@ type Subscription struct {
 	// Addresses requests the addresses of accesses: Access.Addr.
 	Addresses bool
 
-	// InOrder runs the launch on one goroutine, so that the events of all CTAs arrive in one order: the order of the schedule, the
-	// same on every host. Only probes with InOrder can pause a launch (Event.Pause) and receive Event.Step. The CUDA driver then
-	// runs one operation after the other, in the order of submission; HostOrder describes the dependences between them.
+	// InOrder runs the launch on a single goroutine: the events of all CTAs then arrive in a single order: the order of the
+	// schedule, the same on every host. Only probes with InOrder can pause a launch (Event.Pause) and receive Event.Step.
+	// The CUDA driver then runs operations in sequence, in the order of submission; HostOrder describes the dependences
+	// between them.
 	InOrder bool
 }
 

@@ -26,7 +26,7 @@ type ToleranceInfo struct {
 	Tolerance
 	// Name is the name on command lines.
 	Name string
-	// Doc is a description of one sentence.
+	// Doc is a one-sentence description.
 	Doc string
 	// Source is the rule that makes it a fault, and the reason that GPUs continue.
 	Source string
@@ -77,7 +77,7 @@ next:
 	return t, nil
 }
 
-// Tolerated is a fault that was tolerated at one instruction of a launch.
+// Tolerated is a fault that was tolerated at an instruction of a launch.
 type Tolerated struct {
 	// First is the trap that strict execution would report: of the first CTA, and of its warp with the lowest index.
 	First *Trap

@@ -71,7 +71,7 @@ var (
 
 // Trap is a fault of the guest: its kind, its lanes and its place. Unwrap returns its kind, for errors.Is.
 type Trap struct {
-	// Kind is one of the Err variables of this package.
+	// Kind is an Err variable of this package.
 	Kind error
 	// Msg is the kind with its particulars.
 	Msg string
@@ -121,7 +121,7 @@ type Trap struct {
 	Notes []string
 }
 
-// Error returns the trap in one line.
+// Error returns the trap in a line.
 func (t *Trap) Error() string {
 	s := fmt.Sprintf("%s:%s: trap in kernel %s: %s", t.File, t.Pos, t.Kernel, t.Msg)
 	if t.Warp >= 0 {

@@ -11,7 +11,7 @@ const (
 	BankBytes   = 4
 )
 
-// Counts holds the counters of one or more instructions.
+// Counts holds the counters of a set of instructions.
 type Counts struct {
 	Execs    int64 `json:"execs"`    // executions by warps
 	Active   int64 `json:"active"`   // lanes that were there, added up over executions

@@ -21,7 +21,7 @@ type Loop struct {
 // MeanIterations returns the mean number of iterations of an entering lane.
 func (l *Loop) MeanIterations() float64 { return mean(l.Iterations, l.Entries) }
 
-// Loops returns the executed loops by function, outer loops before inner ones.
+// Loops returns the executed loops by function, outer loops before inner loops.
 func (p *Profile) Loops() (list []*Loop) {
 	for _, f := range p.Functions() {
 		flow := newFlow(f)

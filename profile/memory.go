@@ -187,8 +187,8 @@ func (l *lines) local(addr uint64, n, lane, width int) {
 	}
 }
 
-// issued counts the global memory accesses of an issued asynchronous copy. The copies of a warp's lanes are one
-// request; a bulk copy is a request of its own.
+// issued counts the global memory accesses of an issued asynchronous copy. The copies of a warp's lanes are a
+// single request; a bulk copy is a request of its own.
 func (c *cta) issued(n *Counts, f *probe.Effect) {
 	var bulk Traffic
 	var end uint64 // of the last segment
@@ -207,7 +207,7 @@ func (c *cta) issued(n *Counts, f *probe.Effect) {
 		}
 		before := bulk
 		bulk.region(addr, uint64(bytes))
-		if end != 0 && bytes > 0 { // a segment may begin where the last one ended
+		if end != 0 && bytes > 0 { // a segment may begin where the last segment ended
 			if addr/SectorBytes == (end-1)/SectorBytes {
 				bulk.Sectors--
 			}

@@ -27,8 +27,8 @@ func New() *Probe {
 }
 
 // Profile returns a copy of the counts so far. A running launch contributes the CTAs before which all CTAs have
-// ended. A trapped launch contributes the CTAs up to the one that trapped, without the trapped instruction. So
-// the result does not depend on the number of host cores.
+// ended. A trapped launch contributes the CTAs up to the trapped CTA, without the trapped instruction. So the
+// result does not depend on the number of host cores.
 func (p *Probe) Profile() *Profile {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,7 +61,7 @@ type run struct {
 	texture    []bool
 	tables     []bool // branches with a list of targets
 	functions  map[*ptx.Func]*function
-	begun      []*cta // running CTAs, and ended CTAs after a running one, sorted by index
+	begun      []*cta // running CTAs, and ended CTAs after a running CTA, sorted by index
 	spare      []*cta
 }
 
@@ -115,7 +115,7 @@ func (p *Probe) OnEvent(e *probe.Event) {
 	p.profile.launched(l)
 }
 
-// CTA returns the sink for a CTA, a reused one if possible.
+// CTA returns the sink for a CTA, a reused sink if possible.
 func (p *Probe) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -160,7 +160,7 @@ func (r *run) merge(i int) {
 	r.begun = slices.Delete(r.begun, i+1, i+2)
 }
 
-// stopped adds the counts of the CTAs of a failed launch. CTAs after the trapped one may or may not have run,
+// stopped adds the counts of the CTAs of a failed launch. CTAs after the trapped CTA may or may not have run,
 // so they are left out.
 func (r *run) stopped(t *probe.Trap) {
 	for _, c := range r.begun {
@@ -185,7 +185,7 @@ func (r *run) add(c *cta) {
 	c.spare = append(c.spare, c)
 }
 
-// cta counts the work of one CTA.
+// cta counts the work of a CTA.
 type cta struct {
 	*run
 	index    int
@@ -332,7 +332,7 @@ func (c *cta) effect(e *probe.Event) {
 		before := c.last
 		c.last = now
 		if before.lanes == now.lanes && before.segment.From == now.segment.From && before.segment.FromOffset == now.segment.FromOffset && before.segment.To != now.segment.To {
-			return // a multicast copy has one event for each destination CTA
+			return // a multicast copy has an event for each destination CTA
 		}
 	}
 	c.issued(c.countsAt(e), f)
@@ -341,7 +341,7 @@ func (c *cta) effect(e *probe.Event) {
 // global reports whether an allocation is in global memory.
 func global(a *probe.Allocation) bool { return a.Space() == ptx.Global }
 
-// access counts a memory access. One with generic addresses may be several requests.
+// access counts a memory access. An access with generic addresses may be several requests.
 func (c *cta) access(n *Counts, e *probe.Event, a *probe.Access, lanes uint64) {
 	if a.Space != ptx.Generic && a.Space != ptx.Param {
 		c.request(n, e, a, a.Space, lanes)
@@ -371,7 +371,7 @@ func (c *cta) access(n *Counts, e *probe.Event, a *probe.Access, lanes uint64) {
 	}
 }
 
-// request counts a request to one state space.
+// request counts a request to a state space.
 func (c *cta) request(n *Counts, e *probe.Event, a *probe.Access, space ptx.Space, lanes uint64) {
 	var atomics, maximum int64
 	if a.Kind == probe.AccessAtomic {

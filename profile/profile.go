@@ -44,8 +44,8 @@ func (p *Profile) launched(l *probe.LaunchInfo) {
 	p.Launches = append(p.Launches, n)
 }
 
-// Node is a function at one place of the call tree. A recursive call leads back to the node of the earlier
-// call, so recursion takes one node.
+// Node is a function at a place of the call tree. A recursive call leads back to the node of the earlier
+// call, so recursion takes a single node.
 type Node struct {
 	Func     *ptx.Func
 	Site     *ptx.Instr // the call in the parent's function; nil for a kernel

@@ -28,7 +28,7 @@ const (
 
 // Timeline is a probe that records launches over time. The unit of time is an instruction executed by the warps
 // of a CTA, counted for each CTA alone; there are no cycles. A diverged warp is at the place of its running
-// split. Launches follow each other. It is safe for concurrent launches, and cannot step back with a restored
+// split. Launches are in sequence. It is safe for concurrent launches, and cannot step back with a restored
 // launch.
 type Timeline struct {
 	mu       sync.Mutex
@@ -116,7 +116,7 @@ type track struct {
 	omitted  int   // number of dropped spans and changes
 }
 
-// place is a function or a loop of a lane. Recursion takes one place.
+// place is a function or a loop of a lane. Recursion takes a single place.
 type place struct {
 	parent   *place // the enclosing place
 	key      any
@@ -277,7 +277,7 @@ func (c *track) waited(warp int, w *timedWarp) {
 	w.wait = ""
 }
 
-// move ends the left places of a warp and begins the new ones.
+// move ends the left places of a warp and begins the new places.
 func (c *track) move(warp int, w *timedWarp, to *place) {
 	var path []*place
 	for p := to; p != nil; p = p.parent {

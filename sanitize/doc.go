@@ -16,7 +16,7 @@
 // error for people. Print returns the error of the writer. Errors of launches come from interp.Module.Run;
 // pass the error of a launch that could not begin to Sanitizer.Fail.
 //
-// Concurrency: a Sanitizer and the log in it may be used by concurrent launches of one device. Tools and the
+// Concurrency: a Sanitizer and the log in it may be used by concurrent launches of a device. Tools and the
 // Tool values are read-only.
 //
 // Between versions, tools, kinds of findings and their messages may change, and tools may find more. The

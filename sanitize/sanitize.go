@@ -55,7 +55,7 @@ type Tool struct {
 	Doc     string   // description of its findings
 	Rare    bool     // of occasional use: not in "all"
 
-	// New returns the probe for one device. It adds its findings to log. If the probe has a method Finish(), it
+	// New returns the probe for a device. It adds its findings to log. If the probe has a method Finish(), it
 	// is called at the end of the program and can add findings.
 	New func(log *finding.Log, o Options) probe.Probe
 }
@@ -93,7 +93,7 @@ func Names(further ...*Tool) string {
 	return strings.Join(names, ", ")
 }
 
-// Parse reads a list of tools, from Tools and further ones: "race,init". "all" stands for all tools that are
+// Parse reads a list of tools, from Tools and further tools: "race,init". "all" stands for all tools that are
 // not Rare. An unknown name is an error.
 func Parse(list string, further ...*Tool) ([]*Tool, error) {
 	known := slices.Concat(Tools, further)
@@ -118,7 +118,7 @@ func Parse(list string, further ...*Tool) ([]*Tool, error) {
 	return slices.Compact(tools), nil
 }
 
-// Sanitizer is a set of tools for one device. It is safe for concurrent launches of that device.
+// Sanitizer is a set of tools for a device. It is safe for concurrent launches of that device.
 type Sanitizer struct {
 	finding.Log
 	Probes []probe.Probe // for interp.Config.Probes of the device
@@ -134,7 +134,7 @@ func New(tools []*Tool, o Options) *Sanitizer {
 		s.tools = append(s.tools, t.Name)
 		s.Probes = append(s.Probes, t.New(&s.Log, o))
 	}
-	if len(tools) > 0 { // last: its findings follow the other tools' findings at the end of a launch
+	if len(tools) > 0 { // last: its findings follow the findings of the remaining tools at the end of a launch
 		s.launches = outcome.New(&s.Log)
 		s.Probes = append(s.Probes, s.launches)
 	}

@@ -1,7 +1,7 @@
 package trace
 
-// This file compares asynchronous operations: the n-th operation that a thread issues in one log with its n-th
-// in the other. It compares the bytes read and written, but not the times.
+// This file compares asynchronous operations: the n-th operation that a thread issues in the first log with
+// its n-th in the second. It compares the bytes read and written, but not the times.
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"math/bits"
 )
 
-// asyncOperations holds the asynchronous operations of a CTA in one log.
+// asyncOperations holds the asynchronous operations of a CTA in a log.
 type asyncOperations struct {
 	which  map[uint64]asyncOrigin // issued operations, by number
 	counts map[int]uint64         // number of issued operations, by thread
@@ -35,7 +35,8 @@ func (s *asyncOperations) clear() {
 	s.which, s.counts, s.waits, s.order = map[uint64]asyncOrigin{}, map[int]uint64{}, map[asyncStep]*Record{}, nil
 }
 
-// effect compares an effect with the same effect in the other log. If that has not come yet, the effect waits.
+// effect compares an effect with the same effect in the second log. If that has not come yet, the effect
+// waits.
 func (c *comparison) effect(i int, r *Record) {
 	number, _, reads, writes, _ := r.effect()
 	s, other := &c.async[i], &c.async[1-i]
@@ -96,7 +97,7 @@ func (s *asyncOperations) forget() {
 	s.order = s.order[:n]
 }
 
-// effects compares one effect of an operation in both logs.
+// effects compares an effect of an operation in both logs.
 func (c *comparison) effects(x, y *Record) *Difference {
 	differ := func(name, a, b, format string, args ...any) *Difference {
 		d := c.difference("of an asynchronous operation: "+format, args...)
@@ -161,7 +162,7 @@ func hexBytes(b []byte) string {
 	return fmt.Sprintf("%#x", v)
 }
 
-// unmatched returns the first effect that occurs in one log only, or nil.
+// unmatched returns the first effect that occurs in a single log, or nil.
 func (c *comparison) unmatched() *Difference {
 	for i := range c.async {
 		s := &c.async[i]

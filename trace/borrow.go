@@ -1,6 +1,6 @@
 package trace
 
-// This file takes the code of a log without code lines from the other log.
+// This file takes the code of a log without code lines from the second log.
 
 import (
 	"slices"
@@ -12,8 +12,8 @@ import (
 // codeByLine is the code of a launch by line.
 type codeByLine map[uint64][]*Code
 
-// borrowCode reads the code of the other log's launches up to number last. It reports whether launch last has
-// code.
+// borrowCode reads the code of the second log's launches up to number last. It reports whether launch last
+// has code.
 func (s *slicer) borrowCode(otherLog Source, last uint64) (known bool, err error) {
 	c, err := otherLog.open()
 	if err != nil {

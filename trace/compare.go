@@ -37,9 +37,9 @@ type Difference struct {
 	Value  [2]string
 }
 
-// Compare returns the first difference, or nil if there is none. It skips parts that one log lacks or has
-// filtered out, clocks, and the times of asynchronous effects. The summary counts up to the difference. Errors
-// of a log are of type *Error; this includes a register name, in a log without code lines, that the other log's
+// Compare returns the first difference, or nil if there is none. It skips parts missing or filtered out in
+// either log, clocks, and the times of asynchronous effects. The summary counts up to the difference. Errors of
+// a log are of type *Error; this includes a register name, in a log without code lines, that the other log's
 // instruction does not write.
 func Compare(a, b Source, o Options) (*Difference, *Summary, error) {
 	c := &comparison{Options: o}
@@ -89,14 +89,14 @@ func (c *comparison) room(i, threads int) {
 	}
 }
 
-// step is a record as one thread executes it.
+// step is a record as a thread executes it.
 type step struct {
 	*Record
 	lane   int
 	number uint64
 }
 
-// isMissing reports whether one of the logs lacks a part.
+// isMissing reports whether either log lacks a part.
 func (c *comparison) isMissing(part string) bool {
 	return c.logs[0].isMissing(part) || c.logs[1].isMissing(part)
 }
@@ -153,7 +153,7 @@ func (c *comparison) difference(format string, args ...any) *Difference {
 	return d
 }
 
-// onlyInOne returns the difference that only one log has a part.
+// onlyInOne returns the difference that only a single log has a part.
 func (c *comparison) onlyInOne(second bool, part string) *Difference {
 	return c.difference("only the %s log has this %s", ordinal(second), part)
 }
@@ -207,7 +207,7 @@ func (c *comparison) ctas() (*Difference, error) {
 	}
 }
 
-// filter prepares the filters for the launch. In a log without code, lines get the classes of the other log's
+// filter prepares the filters for the launch. In a log without code, lines get the classes of the second log's
 // code.
 func (c *comparison) filter() error {
 	for i, l := range c.logs {
@@ -355,7 +355,7 @@ func (c *comparison) count(i int, r *Record) {
 	}
 }
 
-// countLane counts an instruction for one lane of a record.
+// countLane counts an instruction for a lane of a record.
 func (c *comparison) countLane(i int, r *Record, lane int) {
 	if r.Kind != Instruction {
 		return
@@ -504,7 +504,7 @@ func (c *comparison) steps(x step, y *step) *Difference {
 
 type differFunc func(name, a, b, format string, args ...any) *Difference
 
-// results compares registers by name, or by position in instructions with other register names.
+// results compares registers by name, or by position in instructions with different register names.
 func (c *comparison) results(x step, y *step, differ differFunc) *Difference {
 	partial := c.isMissing("results")
 	count := &c.summary.Results
@@ -620,7 +620,7 @@ func (c *comparison) accesses(x step, y *step, differ differFunc) *Difference {
 		}
 		p, from := x.location(a[i])
 		q, to := y.location(b[i])
-		if p == "param" && q == p && c.logs[0].Header.Simulator != c.logs[1].Header.Simulator { // parameters may have other addresses in each simulator
+		if p == "param" && q == p && c.logs[0].Header.Simulator != c.logs[1].Header.Simulator { // parameters may have different addresses in each simulator
 			from = to
 			c.summary.Addresses.Skipped++
 		} else {
@@ -703,7 +703,7 @@ func (x step) location(a *Access) (space string, addr uint64) {
 	return space, addr
 }
 
-// ownSpaces are the spaces whose addresses have another meaning in each CTA or thread.
+// ownSpaces are the spaces whose addresses have a different meaning in each CTA or thread.
 var ownSpaces = []string{"shared", "local", "param"}
 
 // String describes the difference in several lines. The logs are called first and second.
@@ -739,7 +739,7 @@ func (d *Difference) String() string {
 	return b.String()
 }
 
-// instruction describes the instruction of one log with its line.
+// instruction describes the instruction of a log with its line.
 func (d *Difference) instruction(i int) string {
 	r, c := d.Record[i], d.Code[i]
 	switch {

@@ -1,5 +1,5 @@
-// Package trace reads, writes and compares logs of launches. A log has one entry for each warp instruction.
-// It serves to compare runs of gemu with each other and with other simulators.
+// Package trace reads, writes and compares logs of launches. A log has an entry for each warp instruction. It
+// serves to compare runs of gemu mutually and with further simulators.
 //
 // A log is a stream of entries:
 //
@@ -11,8 +11,8 @@
 //	  End
 //	Finish
 //
-// It is text, one line per entry, or protocol buffers (trace.proto), each after its length, in zstd frames
-// or uncompressed. Text and compressed logs end with an index. docs/trace.md describes the fields.
+// It is text, a line per entry, or protocol buffers (trace.proto), each after its length, in zstd frames or
+// uncompressed. Text and compressed logs end with an index. docs/trace.md describes the fields.
 //
 // A Recorder is the probe that records a log. A Writer writes entries of any origin. A Reader reads all
 // formats. Compare returns the first difference of two logs. It compares the actions of each thread, so logs
@@ -27,7 +27,7 @@
 // log (errors.Is). Errors of the underlying reader or writer are returned unchanged.
 //
 // Concurrency: a Recorder is safe for concurrent launches. A Source is safe for concurrent use if its Open is.
-// A Reader, a Writer and an Accesses belong to one goroutine.
+// A Reader, a Writer and an Accesses belong to a single goroutine.
 //
 // Between versions, fields and entry types may be added, and texts of differences may change. A Reader reads
 // all older versions of the format; Version changes as described there.

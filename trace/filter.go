@@ -38,12 +38,12 @@ func (f *Filter) String() string {
 // launches reports whether the filter may select launches of a kernel.
 func (f *Filter) launches(kernel string) bool { return f.Kernel == "" || f.Kernel == kernel }
 
-// instructions reports whether the filter selects instructions of a line and one of several classes.
+// instructions reports whether the filter selects instructions of a line and of any of several classes.
 func (f *Filter) instructions(line uint64, classes ...string) bool {
 	return f.Lines.Has(line) && (len(f.Classes) == 0 || slices.ContainsFunc(classes, func(c string) bool { return slices.Contains(f.Classes, c) }))
 }
 
-// filters selects what each of its filters selects.
+// filters selects the entries selected by all its filters.
 type filters []Filter
 
 func (list filters) all(passes func(f *Filter) bool) bool {
@@ -69,7 +69,7 @@ func (list filters) after(cta uint64) uint64 {
 }
 
 // filteredEntries selects records of a log, as if the log had been recorded with the filters. It numbers
-// records where earlier ones of a thread are left out.
+// records where earlier records of a thread are left out.
 type filteredEntries struct {
 	filters
 	classes map[uint64][]string // by line, for a log without code
@@ -127,8 +127,8 @@ func (f *filteredEntries) passes(r *Record, code *Code, warpSize uint64) bool {
 	return passes
 }
 
-// Restricted describes in one line the compared part of two logs, if their filters differ or the comparison has
-// a filter by; otherwise it returns "".
+// Restricted describes in a line the compared part of two logs, if their filters differ or the comparison has a
+// filter by; otherwise it returns "".
 func Restricted(a, b Source, by Filter) (string, error) {
 	var of [2]Filter
 	for i, s := range []Source{a, b} {

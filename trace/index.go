@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// index holds the places of launches, their ends, and about one CTA per megabyte.
+// index holds the places of launches, their ends, and about a CTA per megabyte.
 type index struct{ places []Place }
 
 // PlaceKind is the kind of entry at a Place.
@@ -51,7 +51,7 @@ func (p *Place) appendLine(b []byte) []byte {
 // indexWord begins the lines of an index.
 const indexWord = "index"
 
-// parseLine parses a line of an index. ok is false for other lines, and for version 1.
+// parseLine parses a line of an index. ok is false for all further lines, and for version 1.
 func (p *Place) parseLine(line string) (ok bool) {
 	w := strings.Fields(line)
 	if len(w) != 5 || w[0] != indexWord {
@@ -130,7 +130,7 @@ func textIndex(r io.ReaderAt, size int64) ([]Place, error) {
 }
 
 // checked returns the places if they are plausible: valid kinds, ascending, beginning with a launch. The
-// indices of version 1 do not begin with one.
+// indices of version 1 do not begin with a launch.
 func (x *index) checked() []Place {
 	for i, p := range x.places {
 		if p.Kind >= placeKinds || i == 0 && p.Kind != LaunchPlace || i > 0 && (p.Position <= x.places[i-1].Position || p.Records < x.places[i-1].Records || p.Offset < x.places[i-1].Offset) {

@@ -10,13 +10,13 @@ import (
 	"gemu/internal/spell"
 )
 
-// names holds the registers that the code of the other log writes.
+// names holds the registers written by the code of the second log.
 type names struct {
 	byLine map[uint64][]string
 	all    []string
 }
 
-// checkNames makes the cursor check the following records of the launch against the code of the other log.
+// checkNames makes the cursor check the following records of the launch against the code of the second log.
 func (c *cursor) checkNames(otherLog *cursor) {
 	if len(otherLog.code) == 0 {
 		return
@@ -87,8 +87,8 @@ func didYouMean(name string, list []string) string {
 	return ""
 }
 
-// foreignName returns a difference if a log without code has a result that the other log's instruction does not
-// write, because the line has several instructions.
+// foreignName returns a difference if a log without code has a result that the second log's instruction does
+// not write, because the line has several instructions.
 func (c *comparison) foreignName(x step, y *step, differ differFunc) *Difference {
 	for i, r := range []*Record{x.Record, y.Record} {
 		other := c.code(1-i, []*Record{y.Record, x.Record}[i])

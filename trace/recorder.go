@@ -112,7 +112,7 @@ func (r *Recorder) end(e *probe.Event) {
 		return
 	}
 	defer delete(r.running, e.Launch)
-	// CTAs after a trapped one may or may not have run.
+	// CTAs after a trapped CTA may or may not have run.
 	last := ^uint64(0)
 	end := &End{Number: c.w.launch}
 	if e.Err != nil {
@@ -186,7 +186,7 @@ func (r *Recorder) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 type warp struct {
 	seq     uint64
 	numbers [64]uint64 // executed instructions, by lane
-	written [64]uint64 // up to and including the last recorded one, by lane
+	written [64]uint64 // up to and including the last recorded instruction, by lane
 }
 
 // sink records a CTA.

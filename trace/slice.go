@@ -40,8 +40,8 @@ type Origin struct {
 }
 
 // Slice returns the origin of the value of a difference, from the first log with the registers that
-// instructions read. It begins at the instruction itself, or at the preceding one if the threads diverge there.
-// It reads the log several times; with an index in a file, only the necessary parts.
+// instructions read. It begins at the instruction itself, or at the preceding instruction if the threads
+// diverge there. It reads the log several times; with an index in a file, only the necessary parts.
 func (d *Difference) Slice(logs [2]Source) ([]Origin, error) {
 	for i, r := range d.Record {
 		if r != nil && d.Code[i] != nil && d.Thread >= 0 {
@@ -52,7 +52,7 @@ func (d *Difference) Slice(logs [2]Source) ([]Origin, error) {
 }
 
 // SliceOf returns the origin of the value of a difference in log i, 0 or 1. A log without code lines uses the
-// other log's code, by line. The result is nil if the log lacks the instruction, or neither log has code.
+// second log's code, by line. The result is nil if the log lacks the instruction, or neither log has code.
 func (d *Difference) SliceOf(i int, logs [2]Source) ([]Origin, error) {
 	r := d.Record[i]
 	if r == nil || d.Thread < 0 {
@@ -88,7 +88,7 @@ type sliceTarget struct {
 	record      *Record
 	launch      uint64
 	lane        int
-	instrItself bool          // start at the instruction, not at the one before it
+	instrItself bool          // start at the instruction, not at the instruction before it
 	ranges      []memoryRange // written bytes of interest of an asynchronous operation; nil: all
 
 	history      []threadRecord // of the thread, up to the target; for an asynchronous operation up to its issue
@@ -230,7 +230,7 @@ func (l *load) firstUnwritten() uint64 {
 	return l.addr + uint64(slices.IndexFunc(l.writers, func(w byteWriter) bool { return w.Record == nil }))
 }
 
-// laneRecord returns a record reduced to one lane.
+// laneRecord returns a record reduced to a lane.
 func laneRecord(r *Record, lane int) *Record {
 	x := &Record{Kind: r.Kind, CTA: r.CTA, Warp: r.Warp, Seq: r.Seq, Code: r.Code, Line: r.Line, Name: r.Name, Lanes: r.Lanes & (1 << lane), Active: 1 << lane, Depth: r.Depth, Note: r.Note, ordinal: r.ordinal}
 	laneValue := func(v *Value, lanes uint64) Value {
@@ -812,7 +812,7 @@ func (s *slicer) list(goal *sliceTarget) (list []Origin) {
 	return list
 }
 
-// describeStored describes the values that a thread stores, for a record of one lane.
+// describeStored describes the values that a thread stores, for a record of a single lane.
 func (a *Access) describeStored() (list []string) {
 	verb := "stores "
 	if a.Kind == Atomic {
@@ -838,7 +838,7 @@ func (a *Access) describeStored() (list []string) {
 	return list
 }
 
-// String describes the instruction in one line, without its thread.
+// String describes the instruction in a line, without its thread.
 func (o Origin) String() string {
 	s := fmt.Sprintf("%d line %d: %s", o.Number, o.Line, o.Text)
 	if len(o.Values) > 0 {

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// Tally counts items of one kind.
+// Tally counts items of a kind.
 type Tally struct {
 	Compared uint64 // compared in both logs
 	Skipped  uint64 // present in at least one log, but not compared
 }
 
 // Summary counts the compared items of two logs. All but launches, their extents and CTAs count by thread: a
-// warp instruction of 32 lanes with one result is 32 instructions, masks and results.
+// warp instruction of 32 lanes with a single result is 32 instructions, masks and results.
 type Summary struct {
 	Names   [2]string   // of the logs
 	Missing [2][]string // by log, from MissingParts

@@ -1,6 +1,6 @@
 package trace
 
-// This file implements the text format: one line per entry, words separated by one blank.
+// This file implements the text format: a line per entry, words separated by a blank.
 
 import (
 	"encoding/hex"
@@ -61,7 +61,7 @@ func (textual) append(b []byte, e Entry, code *Code) []byte {
 	return append(b, '\n')
 }
 
-// quoted returns a text as one word, in quotes if necessary.
+// quoted returns a text as a single word, in quotes if necessary.
 func quoted(s string) string {
 	if s == "" || strings.ContainsAny(s, " \"\\\t\r\n") || strconv.Quote(s) != `"`+s+`"` {
 		return strconv.Quote(s)
@@ -514,7 +514,7 @@ func (p *textParser) record(r *Record) {
 	}
 }
 
-// field parses a field of a record other than a register.
+// field parses a field of a record that is no register.
 func (p *textParser) field(r *Record, name, value string) {
 	switch name {
 	case "number":

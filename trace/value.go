@@ -15,7 +15,7 @@ type Structure uint64
 const (
 	Uniform Structure = iota // all lanes have Base
 	Affine                   // lane i has Base + i·Stride, modulo two to the width
-	Generic                  // List has the lanes' values; for predicates, one mask of lanes
+	Generic                  // List has the lanes' values; for predicates, a mask of lanes
 	NoValue                  // an element of a vector that is not stored
 	structures
 )
@@ -24,8 +24,8 @@ var structureLetters = [structures]string{"u", "a", "g", "_"}
 
 // Value is a register, an address or an element, over the lanes of a warp. Its structure follows from the
 // lanes' values alone, by affinetrack.Describe, independent of a machine's representation: of several
-// descriptions, the one with the stride nearest to zero. Lanes 0 to 31 and 32 to 63 are described separately
-// and must agree.
+// descriptions, the description with the stride nearest to zero. Lanes 0 to 31 and 32 to 63 are described
+// separately and must agree.
 type Value struct {
 	Name string // of a register
 	Bits uint64 // width; 1 for predicates

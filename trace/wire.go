@@ -1,7 +1,7 @@
 package trace
 
 // This file implements the binary format: the fields of the messages and their encoding. trace.proto describes
-// the same for other programs.
+// the same for programs outside gemu.
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ type field[T any] struct {
 	typ    string // type in the .proto file
 	wire   protowire.Type
 	append func(b []byte, f *field[T], t *T) []byte
-	take   func(t *T, n uint64, b []byte) error // n for varints and fixed-size fields, b for length-delimited ones
+	take   func(t *T, n uint64, b []byte) error // n for varints and fixed-size fields, b for length-delimited fields
 }
 
 // message is a list of fields, numbered from 1.
@@ -213,7 +213,7 @@ func appendMessage[T any](b []byte, n protowire.Number, m message[T], t *T) []by
 // delimited appends the output of do after its length.
 func delimited(b []byte, do func(b []byte) []byte) []byte {
 	from := len(b)
-	b = do(append(b, 0)) // most lengths take one byte
+	b = do(append(b, 0)) // most lengths take a byte
 	n := len(b) - from - 1
 	if extra := protowire.SizeVarint(uint64(n)) - 1; extra > 0 {
 		b = append(b, make([]byte, extra)...)

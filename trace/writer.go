@@ -16,7 +16,7 @@ type Format int
 
 // The formats.
 const (
-	Text   Format = iota // text, one line per entry
+	Text   Format = iota // text, a line per entry
 	Binary               // protocol buffers in zstd frames
 	Bare                 // protocol buffers without compression
 )

@@ -26,7 +26,7 @@ import (
 // Launch runs the launch of a client's launch request to its end, under front end f. Kernels print to stdout.
 type Launch func(ctx context.Context, arguments json.RawMessage, f debug.Front, stdout io.Writer) error
 
-// Server serves one client. It is a front end for launches.
+// Server serves a client. It is a front end for launches.
 type Server struct {
 	in     *bufio.Reader
 	mu     sync.Mutex // guards out and seq

@@ -502,7 +502,7 @@ func (m *model) wrapped() (rows []string) {
 	return rows
 }
 
-// plain replaces tabs by blanks and other control characters by visible signs.
+// plain replaces tabs by blanks and further control characters by visible signs.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsGraphic(r) || r == utf8.RuneError {

@@ -18,7 +18,7 @@ const Name = "sync"
 // The kinds of findings.
 const (
 	Divergent  = "divergent barrier"       // only some lanes execute an instruction that all lanes must execute together
-	Exited     = "exit before a barrier"   // lanes execute a barrier after other lanes of their warp have exited
+	Exited     = "exit before a barrier"   // lanes execute a barrier after lanes of their warp have exited
 	Count      = "barrier count"           // the arrivals do not match the barrier's thread count
 	Membermask = "membermask"              // lanes that execute an instruction together have different membermasks
 	Source     = "shuffle source"          // a shuffle reads the value of a lane that does not take part
@@ -70,7 +70,7 @@ func (p *tool) CTA(l *probe.LaunchInfo, _ int, id ptx.Dim3) probe.Sink {
 	return c
 }
 
-// cta is the state of one CTA.
+// cta is the state of a CTA.
 type cta struct {
 	log   *finding.Log
 	plan  *plan
@@ -86,7 +86,7 @@ type cta struct {
 	values [3]probe.Value // scratch space
 }
 
-// warp is the state of one warp.
+// warp is the state of a warp.
 type warp struct {
 	lanes      uint64          // its lanes at the beginning
 	live       uint64          // lanes that have not exited
@@ -143,7 +143,7 @@ func (c *cta) Save() any {
 	return &s
 }
 
-// Restore sets the state to one from Save.
+// Restore sets the state to a state from Save.
 func (c *cta) Restore(state any) { *c = *state.(*cta).Save().(*cta) }
 
 // warp returns the state of a warp, and creates it if necessary.

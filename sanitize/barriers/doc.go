@@ -1,6 +1,5 @@
 // Package barriers finds misuses of synchronisation: of barriers, membermasks, asynchronous copies and their
-// waits, and mbarriers. It reports only misuses that do not trap, and that work on other machines only by
-// chance.
+// waits, and mbarriers. It reports only misuses that do not trap, and that work elsewhere only by chance.
 //
 // newPlan determines the checks of each instruction before a launch. A cta then follows the events:
 //

@@ -46,8 +46,8 @@ func (c *cta) members(e *probe.Event, a *action) {
 	}
 }
 
-// describeSources says why lanes cannot supply the value that a shuffle reads from them. The text fits a taker
-// whose membermask names either all of the lanes or none.
+// describeSources says why lanes cannot supply the value that a shuffle reads from them. The text fits a
+// lane whose membermask names either all of the lanes or none.
 func (w *warp) describeSources(taker int) string {
 	switch member := w.member[taker]; {
 	case w.sources&^w.lanes != 0:

@@ -24,7 +24,7 @@ type pendingCopy struct {
 }
 
 // offset returns the offset of an address in shared memory, and the rank of the CTA. ok is false for addresses
-// of other memory.
+// outside it.
 func offset(addr uint64, space ptx.Space) (offset uint64, rank int, ok bool) {
 	if space == ptx.Generic {
 		addr -= probe.SharedWindow
@@ -233,8 +233,8 @@ func (c *cta) object(e *probe.Event, offset, n uint64, lane int, how string) {
 	}
 }
 
-// unfinished checks the mbarriers at the end of the CTA: an incomplete phase has lost an arrival, or has one
-// too many.
+// unfinished checks the mbarriers at the end of the CTA: an incomplete phase has lost an arrival, or has an
+// arrival too many.
 func (c *cta) unfinished(e *probe.Event) {
 	shared := e.Shared()
 	for _, o := range c.objects {

@@ -73,7 +73,7 @@ func (c *cta) completes(e *probe.Event, w *warp) {
 	}
 }
 
-// noteArrival removes lanes that have come to a barrier from the missing ones.
+// noteArrival removes lanes that have come to a barrier from the missing lanes.
 func (w *warp) noteArrival(lanes uint64) {
 	rest := w.missed[:0]
 	for _, m := range w.missed {
@@ -84,7 +84,7 @@ func (w *warp) noteArrival(lanes uint64) {
 	w.missed = rest
 }
 
-// exits handles lanes that end while other lanes of their warp live.
+// exits handles lanes that end while lanes of their warp live.
 func (c *cta) exits(e *probe.Event, w *warp) {
 	exited := group{e.Index, e.Lanes}
 	w.exited = add(w.exited, e.Index, e.Lanes)
@@ -108,7 +108,7 @@ func (c *cta) waitAtBarrier(e *probe.Event, w *warp) {
 	}
 }
 
-// reportPassed reports lanes that wait at a barrier after other lanes of the warp have exited.
+// reportPassed reports lanes that wait at a barrier after lanes of the warp have exited.
 func (c *cta) reportPassed(e *probe.Event, waiting, exited group) {
 	instr, _ := e.Launch.Program.At(waiting.index)
 	f := finding.Finding{
@@ -171,7 +171,8 @@ func blockOf(f *ptx.Func, instr *ptx.Instr) *ptx.Block {
 	return nil
 }
 
-// reached returns the blocks reachable from a set of blocks, including the set, on paths that avoid one block.
+// reached returns the blocks reachable from a set of blocks, including the set, on paths that avoid a given
+// block.
 func reached(from []*ptx.Block, except *ptx.Block) map[*ptx.Block]bool {
 	seen := map[*ptx.Block]bool{}
 	for work := append([]*ptx.Block(nil), from...); len(work) > 0; {

@@ -94,7 +94,7 @@ func (p *tool) CTA(l *probe.LaunchInfo, _ int, _ ptx.Dim3) probe.Sink {
 	return c
 }
 
-// cta tracks one CTA.
+// cta tracks a CTA.
 type cta struct {
 	log   *finding.Log
 	plan  *plan
@@ -117,7 +117,7 @@ type warp struct {
 	caller int // where the frame of the latest calling instruction begins in local memory
 }
 
-// frame describes the lanes at one call depth.
+// frame describes the lanes at a call depth.
 type frame struct {
 	call      [64]uint32 // by lane: the number of the call
 	base      [64]uint32 // by lane: where the frame begins in local memory, in bytes
@@ -136,7 +136,7 @@ func (c *cta) Save() any {
 	return s
 }
 
-// Restore sets the state to one from Save.
+// Restore sets the state to a state from Save.
 func (c *cta) Restore(state any) {
 	s := state.(*cta).Save().(*cta)
 	c.plan, c.warps, c.bases, c.buffers = s.plan, s.warps, s.bases, s.buffers
@@ -241,7 +241,7 @@ func (c *cta) origin(e *probe.Event, id uint32) origin {
 // result sets the origins of a result row by the instruction's rule.
 func (c *cta) result(e *probe.Event, w *warp, rows []row, a *action, d *row) {
 	lanes := e.Lanes
-	// Mostly at most one source has an origin.
+	// Mostly at most a single source has an origin.
 	var src *row
 	which, n := 0, 0
 	for i := range a.sources {
@@ -470,7 +470,7 @@ func (f *function) argumentPlace(o *ptx.Operand, rows []row, base uint64) place 
 	return place{}
 }
 
-// hand copies the origins of lanes from one place to another.
+// hand copies the origins of lanes from a place to another.
 func (w *warp) hand(to, from place, lanes uint64) {
 	if !w.plan.spills && (to.size > 0 || from.size > 0) {
 		if to.row != nil {

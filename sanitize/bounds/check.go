@@ -62,7 +62,7 @@ func spanned(runs []probe.AddressRun, base, last, mask uint64) bool {
 	return len(runs) > 0
 }
 
-// check checks the accesses of an instruction through one address operand.
+// check checks the accesses of an instruction through an address operand.
 func (c *cta) check(e *probe.Event, w *warp, rows []row, a *address) {
 	var from *row
 	m := e.Lanes
@@ -166,8 +166,8 @@ func (c *cta) extent(o origin, space ptx.Space) (base, size, mask uint64, ok boo
 	return base, size, mask, true
 }
 
-// compare checks an access of lanes. The origins of the addresses are those of the row from, combined with the
-// variable that the instruction names.
+// compare checks an access of lanes. The origins of the addresses are the origins of the row from, combined
+// with the variable that the instruction names.
 func (c *cta) compare(e *probe.Event, w *warp, a *address, from *row, addr []uint64, m uint64, space ptx.Space, x *probe.Access) {
 	if m == 0 || addr == nil {
 		return

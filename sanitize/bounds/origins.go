@@ -35,7 +35,7 @@ func (p *plan) either(x, y origin) origin {
 	return origin{id: unknownBase}
 }
 
-// mergeOrigins returns the origin of a value that is one of two values, or is composed of both.
+// mergeOrigins returns the origin of a value that is either of two values, or is composed of both.
 func (p *plan) mergeOrigins(x, y origin) origin {
 	if x == y {
 		return x
@@ -59,7 +59,7 @@ func (p *plan) combineOrigins(x, y origin) origin {
 	return origin{id: id}
 }
 
-// addSource extends the result of derive by one more source.
+// addSource extends the result of derive by a further source.
 func (p *plan) addSource(r rule, o, x origin) origin {
 	if r == ruleCopy || r == pack {
 		return p.mergeOrigins(o, x)

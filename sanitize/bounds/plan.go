@@ -36,10 +36,10 @@ type rule uint8
 
 const (
 	noRule      rule = iota
-	ruleCopy         // the common origin of all sources that have one
+	ruleCopy         // the common origin of all sources with an origin
 	pack             // the same, for the halves of an address, which have no origin by their width
-	sum              // the origin of the only source that has one
-	diff             // the same, but the difference of two pointers to one variable has none
+	sum              // the origin of the only source with an origin
+	diff             // the same, but the difference of two pointers to the same variable has no origin
 	ruleIfEqual      // the origin of both sources, if equal
 	addend           // the origin of the third source, to which a product of the first two is added
 	ruleSelect       // the origin of the first or second source, by a predicate
@@ -235,7 +235,7 @@ func newPlan(l *probe.LaunchInfo, bufferOf []int) *plan {
 	return p
 }
 
-// onlyAccesses reports whether the instruction consists of one access that has an event.
+// onlyAccesses reports whether the instruction consists of a single access that has an event.
 func (a *action) onlyAccesses(instr *ptx.Instr) bool {
 	switch instr.Form.Family {
 	case ptx.FamilyLoad, ptx.FamilyStore, ptx.FamilyAtomic:

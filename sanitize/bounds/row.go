@@ -4,7 +4,8 @@ package bounds
 
 import "math/bits"
 
-// origin identifies what a value is derived from: an id, and for a variable in local memory its frame.
+// origin identifies the buffer or variable from which a value is derived: an id, and for a variable in local memory its
+// frame.
 type origin struct {
 	id    uint32
 	base  uint32 // start of the frame in local memory, in bytes
@@ -14,7 +15,7 @@ type origin struct {
 
 // row holds the origins of a register, or of a word of local memory.
 type row struct {
-	lanes   uint64 // lanes with an origin; all other lanes are notPointer
+	lanes   uint64 // lanes with an origin; all further lanes are notPointer
 	origin  origin // of all lanes, unless perLane is set
 	perLane bool   // each has the origins
 	each    *[64]origin

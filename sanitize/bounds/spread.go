@@ -17,7 +17,7 @@ func (p *plan) point(l *probe.LaunchInfo, bufferOf []int) {
 	}
 	p.slots, p.word = map[int]uint32{}, l.Module.AddressSize/8
 	for i, pointer := range l.Pointers {
-		id := uint32(maybePointer) // points between buffers, perhaps to the end of one
+		id := uint32(maybePointer) // points between buffers, perhaps to the end of a buffer
 		if bufferOf[i] >= 0 {
 			id = p.buffers + uint32(bufferOf[i])
 			for uint32(len(p.vars)) <= id {
@@ -49,17 +49,17 @@ func (p *plan) element(f *function, instr *ptx.Instr, k int) uint32 {
 	return p.unknownOrigin(size)
 }
 
-// derived reports whether an operand, or one of its elements, can have an origin.
+// derived reports whether an operand, or an element of it, can have an origin.
 func (p *plan) derived(f *function, o *ptx.Operand) bool {
 	return p.anyOperand(f, o, func(id uint32) bool { return id != notPointer })
 }
 
-// mayBePointer reports whether an operand, or one of its elements, can be a tracked pointer.
+// mayBePointer reports whether an operand, or an element of it, can be a tracked pointer.
 func (p *plan) mayBePointer(f *function, o *ptx.Operand) bool {
 	return p.anyOperand(f, o, func(id uint32) bool { return id >= firstID })
 }
 
-// anyOperand reports whether an operand, or one of its elements, has a row or a constant origin that matches.
+// anyOperand reports whether an operand, or an element of it, has a row or a constant origin that matches.
 func (p *plan) anyOperand(f *function, o *ptx.Operand, matches func(id uint32) bool) bool {
 	switch o.Kind {
 	case ptx.RegOperand:
@@ -82,9 +82,9 @@ func (f *function) isTracked(r ptx.RegID) bool {
 	return r != ptx.NoReg && f.Regs[r].Type != ptx.Pred && f.Regs[r].Type.Bits() >= 32
 }
 
-// set notes that an instruction gives a register the origin id. The register gets a row if other instructions
-// give it another origin, or if it points to a variable and may be read before it is written. set reports
-// whether anything changed.
+// set notes that an instruction gives a register the origin id. The register gets a row if further
+// instructions give it a different origin, or if it points to a variable and may be read before it is
+// written. set reports whether anything changed.
 func (p *plan) set(f *function, r ptx.RegID, id uint32) bool {
 	switch {
 	case id == unset || !f.isTracked(r) || f.rows[r] >= 0 || f.fixedOrigin[r] == id:

@@ -1,8 +1,9 @@
 // Package finding defines the findings of sanitizers: an error or notice, its places in the program, and its
 // printed form. finding.go has the types and the log, print.go the printed form.
 //
-// A Log is safe for concurrent use; all other types are plain data. The JSON form is described in docs/json.md
-// and has a schema version in sanitize.Report; fields may be added to the Go types between versions.
+// A Log is safe for concurrent use; all further types are plain data. The JSON form is described in
+// docs/json.md and has a schema version in sanitize.Report; fields may be added to the Go types between
+// versions.
 package finding
 
 import (
@@ -53,7 +54,7 @@ type Finding struct {
 	Notes      []string `json:"notes,omitempty"`  // further lines
 
 	// Count is the number of findings of the same tool, kind and places, of which this is the first. Log.Add
-	// adds up the counts; 0 counts as one. An exit before barriers counts once for each barrier, and Place is
+	// adds up the counts; 0 counts as 1. An exit before barriers counts once for each barrier, and Place is
 	// the first of them.
 	Count int `json:"count"`
 
@@ -106,7 +107,7 @@ func (o order) compare(p order) int {
 	return cmp.Or(cmp.Compare(o.launch, p.launch), cmp.Compare(o.cta, p.cta), cmp.Compare(o.nth, p.nth))
 }
 
-// PlaceOf returns the place of an event's instruction for one lane.
+// PlaceOf returns the place of an event's instruction for a lane.
 func PlaceOf(e *probe.Event, role string, lane int) Place {
 	p := Place{Role: role, CTA: dims(e.ID), Warp: e.Warp, Lane: lane}
 	if e.Launch != nil {

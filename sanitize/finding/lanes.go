@@ -6,7 +6,7 @@ import (
 	"gemu/probe"
 )
 
-// Lanes formats a set of lanes for Place.Lanes: "0-3,7"; "" for one lane or none.
+// Lanes formats a set of lanes for Place.Lanes: "0-3,7"; "" for fewer than two lanes.
 func Lanes(m uint64) string {
 	if bits.OnesCount64(m) < 2 {
 		return ""

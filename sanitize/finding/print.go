@@ -119,7 +119,7 @@ func (p *Place) print(line func(format string, args ...any)) {
 }
 
 // written returns the position in the user's source, if the PTX was compiled from a source for this run:
-// k.cu.ptx from k.cu. It returns "" for other PTX and unknown positions.
+// k.cu.ptx from k.cu. It returns "" for PTX without it and for unknown positions.
 func (p *Place) written() string {
 	cu, shown := strings.CutSuffix(p.File, ".ptx")
 	if !shown || filepath.Ext(cu) != ".cu" || p.Source == "" {

@@ -90,7 +90,7 @@ func (p *Probe) Save() any {
 	return append([]leak(nil), p.live...)
 }
 
-// Restore sets the state to one from Save.
+// Restore sets the state to a state from Save.
 func (p *Probe) Restore(state any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -26,8 +26,8 @@ const (
 	NotJudged   = "launch not judged"         // the tools did not watch the launch
 )
 
-// Probe reports failed launches. It is safe for concurrent launches. A launch that is restored and ends again counts once, if no
-// other launch has ended meanwhile.
+// Probe reports failed launches. It is safe for concurrent launches. A launch that is restored and ends again counts once,
+// if no further launch has ended meanwhile.
 type Probe struct {
 	log *finding.Log
 
@@ -67,7 +67,7 @@ func (p *Probe) OnEvent(e *probe.Event) {
 	} else {
 		p.count(1, 0)
 	}
-	// Errors of the other tools in this launch come first.
+	// Errors of all further tools in this launch come first.
 	p.log.Add(&probe.Event{Launch: e.Launch, CTA: math.MaxInt}, f)
 }
 

@@ -3,7 +3,7 @@ package race
 // This file defers the recording of accesses.
 //
 // An access that cannot be in a race now matters only for later, unordered accesses. So accesses are first kept
-// in a list, one entry per warp access. They are recorded word by word, in their order, only when a conflict is
+// in a list, an entry per warp access. They are recorded word by word, in their order, only when a conflict is
 // possible: a second access to written bytes, or a write to read bytes. This never happens for memory that a
 // launch only reads, writes once, or changes by atomic operations alone, nor for shared memory with a barrier
 // of the whole CTA between writes and reads.
@@ -18,7 +18,7 @@ import (
 	"gemu/ptx"
 )
 
-// backlog holds the deferred accesses to one allocation.
+// backlog holds the deferred accesses to an allocation.
 type backlog struct {
 	closed  bool // accesses are no longer deferred; in shared memory, until the next barrier of the whole CTA
 	list    []deferredAccess
@@ -72,7 +72,7 @@ const mostReads = 16
 // neverMoment is later than the moments of all clocks.
 const neverMoment = ^moment(0)
 
-// marks holds the accessed bytes of a page, one bit per byte.
+// marks holds the accessed bytes of a page, a bit per byte.
 type marks struct {
 	written, read, atomic [markBytes / 64]uint64
 }
@@ -142,7 +142,7 @@ func (r *run) renew(b *backlog, k *clock, cta int32) {
 	}
 }
 
-// ownMemory reports whether the memory is accessible to one CTA alone.
+// ownMemory reports whether the memory is accessible to a single CTA.
 func (r *run) ownMemory(shared bool) bool { return shared && r.perCTAs <= 1 }
 
 // mayPutOff reports whether an access can be deferred: it must not order threads. It is weak, or a relaxed
@@ -332,7 +332,7 @@ func (b *backlog) markAll(size uint64) {
 }
 
 // enter marks an access that follows the list. It returns false if the access conflicts, so that the list must
-// be recorded: an access to written bytes, a write to read bytes, or a mix of atomic operations and other
+// be recorded: an access to written bytes, a write to read bytes, or a mix of atomic operations and ordinary
 // accesses. Allowed are, if repeat is possible (anew), accesses by exactly the lanes that made all earlier
 // accesses to these bytes.
 func (b *backlog) enter(t *deferredAccess, offs []uint32, anew bool) bool {
@@ -415,7 +415,7 @@ func (r *run) catchUpAll() {
 	}
 }
 
-// catchUp records the deferred accesses of one allocation.
+// catchUp records the deferred accesses of an allocation.
 func (r *run) catchUp(s *shadow, alloc *probe.Allocation) {
 	b := &s.backlog
 	offs := b.offsets
@@ -439,14 +439,14 @@ func (r *run) catchUp(s *shadow, alloc *probe.Allocation) {
 	b.empty()
 }
 
-// compact drops reads and atomic operations on words with many later ones. Of each word it keeps the last
-// mostReads and one of another CTA. In the shared memory of a CTA, warps is its number of warps, and this holds
-// for each word and warp; else warps is 0.
+// compact drops reads and atomic operations on words with many later accesses. Of each word it keeps the last
+// mostReads and an access of another CTA. In the shared memory of a CTA, warps is its number of warps, and this
+// holds for each word and warp; else warps is 0.
 func (b *backlog) compact(words uint64, warps int) {
 	type seen struct {
 		cta   int32 // of the latest access
 		count uint8
-		far   bool // one of another CTA is kept
+		far   bool // an access of another CTA is kept
 	}
 	accesses := make([]seen, words*uint64(max(1, warps)))
 	ends := make([]int, len(b.list)) // start of each entry's offsets

@@ -3,8 +3,8 @@ package race
 // This file implements the vector clocks of threads.
 //
 // A run counts moments; every synchronisation begins the next. Each access bears its moment. The clock of a
-// thread says, for every other thread, up to which moment that thread's accesses happened before now. Clocks
-// are immutable: threads that synchronised share one clock, and similar clocks share most of their structure.
+// thread states, for every other thread, up to which moment its accesses happened before now. Clocks are
+// immutable: synchronised threads share a clock, and similar clocks share most of their structure.
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 
 type moment uint32
 
-// agent is the author of an access: a thread, a set of lanes of one warp, or a channel.
+// agent is the author of an access: a thread, a set of lanes of a warp, or a channel.
 type agent uint32
 
 // Layout of an agent: the lane in the lower bits (from maxWidth on: the number of a set of lanes), the warp
@@ -29,7 +29,7 @@ func threadIndex(warp, lane int) agent { return agent(warp<<laneBits | lane) }
 func (a agent) warp() int { return int(a >> laneBits) }
 func (a agent) lane() int { return int(a & (1<<laneBits - 1)) }
 
-// agentMoments holds, for one CTA, the known moment of each thread and channel. Lists of lanes are shared and
+// agentMoments holds, for a CTA, the known moment of each thread and channel. Lists of lanes are shared and
 // immutable.
 type agentMoments struct {
 	all      moment          // known of all threads
@@ -162,7 +162,7 @@ func (c *clock) withKnown(cta int32, k *agentMoments) *clock {
 // proxyFence returns the clock after a proxy fence.
 func (c *clock) proxyFence() *clock { return &clock{c.all, mergeTrees(c.fenced, c.all, true)} }
 
-// knowsSince reports whether the clock knows a moment at or after when of any CTA except one.
+// knowsSince reports whether the clock knows a moment at or after when of any CTA except a given CTA.
 func (c *clock) knowsSince(when moment, except int32) bool {
 	return c != nil && c.all.knowsSince(when, except)
 }
@@ -172,7 +172,7 @@ func (c *clock) before(cta int32, f func(cta int32) bool) bool {
 	return c != nil && c.all.before(cta, f)
 }
 
-// joinClocks returns the union of two clocks: a or b itself if it includes the other.
+// joinClocks returns the union of two clocks: a or b itself if it includes both.
 func joinClocks(a, b *clock) *clock {
 	switch {
 	case a == b || b == nil:
@@ -191,7 +191,7 @@ func joinClocks(a, b *clock) *clock {
 }
 
 // clockTree maps CTAs to known moments: a Patricia tree over the bits of the CTA's number (Okasaki and Gill
-// 1998, "Fast Mergeable Integer Maps"). Clocks that derive from each other share all but a few branches.
+// 1998, "Fast Mergeable Integer Maps"). Derived clocks share all but a few branches.
 type clockTree struct {
 	cta                 int32         // of a leaf; of a branch: any CTA below it
 	bit                 uint32        // the bit that divides the CTAs below a branch; 0: a leaf
@@ -229,7 +229,7 @@ func (c *clockTree) find(cta int32) *agentMoments {
 	return c.known
 }
 
-// knowsSince reports whether a moment at or after when is known of any CTA except one.
+// knowsSince reports whether a moment at or after when is known of any CTA except a given CTA.
 func (c *clockTree) knowsSince(when moment, except int32) bool {
 	if c == nil || c.latest < when {
 		return false
@@ -305,7 +305,7 @@ func pick(bit uint32, left, right, a, b *clockTree) *clockTree {
 	return branch(bit, left, right)
 }
 
-// joinMoments returns the union of a and b: a or b itself if it includes the other.
+// joinMoments returns the union of a and b: a or b itself if it includes both.
 func joinMoments(a, b *agentMoments) *agentMoments {
 	switch {
 	case a == b || b.isWithin(a):

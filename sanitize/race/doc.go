@@ -5,7 +5,7 @@
 // Threads are ordered by: barriers of CTAs, warps and clusters; release and acquire, as fences or as
 // qualifiers of accesses, within the scopes of both sides; mbarriers; the completion of asynchronous
 // operations; the beginning and the end of launches. Two unordered accesses are no race if both are
-// strong and within each other's scope (manual 8.8). The tool checks one execution, byte by byte.
+// strong and within each other's scope (manual 8.8). The tool checks a single execution, byte by byte.
 //
 // The method is that of happens-before detectors with vector clocks and shadow memory:
 //

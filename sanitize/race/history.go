@@ -1,6 +1,6 @@
 package race
 
-// This file keeps accesses from one operation of a device to the next.
+// This file keeps accesses from an operation of a device to the next.
 
 import (
 	"math"
@@ -11,9 +11,9 @@ import (
 )
 
 // operation is a launch or a memory operation of the host. Its CTAs are numbered from first on, unique in the
-// history; a memory operation counts as one CTA.
+// history; a memory operation counts as a CTA.
 type operation struct {
-	order   *probe.HostOrder // nil: ordered after all earlier operations and before all later ones
+	order   *probe.HostOrder // nil: ordered after all earlier operations and before all later operations
 	first   int32
 	ctas    int32
 	launch  *probe.LaunchInfo // nil for a memory operation of the host
@@ -27,7 +27,8 @@ func (o *operation) id(cta int32) ptx.Dim3 {
 }
 
 // history holds the accesses to memory of all operations that may still be in a race. Between operations it
-// keeps the operations whose end the host has not observed; all others happened before the next operation.
+// keeps the operations whose end the host has not observed; all further operations happened before the next
+// operation.
 type history struct {
 	now                     moment
 	next                    int32         // of the next CTA
@@ -46,7 +47,7 @@ type history struct {
 	numbers                 map[uint64]int // index in sets, by set of lanes
 }
 
-// line is a sequence of ordered operations, the first one first.
+// line is a sequence of ordered operations, the first operation first.
 type line struct{ list []*operation }
 
 // newHistory returns an empty history.
@@ -58,7 +59,7 @@ func newHistory() *history {
 }
 
 // begin returns the history for a new operation with ctas CTAs: h if an earlier operation may overlap with it,
-// else a new one.
+// else a new history.
 func (h *history) begin(order *probe.HostOrder, ctas int) *history {
 	if order == nil || h == nil || int(h.next)+ctas > math.MaxInt32 || h.now > math.MaxUint32/2 {
 		return newHistory() // CTA numbers or moments are used up after some thousand million
@@ -130,7 +131,7 @@ func (h *history) operationOf(cta int32) *operation {
 	return h.operations[i]
 }
 
-// allBefore returns the number below which all CTAs belong to operations ordered before this one.
+// allBefore returns the number below which all CTAs belong to operations ordered before this operation.
 func (h *history) allBefore(order *probe.HostOrder, first int32) int32 {
 	if order == nil {
 		return first

@@ -84,7 +84,7 @@ func (p *Probe) OnEvent(e *probe.Event) {
 // operation begins an operation with ctas CTAs. The caller must hold p.mu.
 func (p *Probe) operation(order *probe.HostOrder, l *probe.LaunchInfo, ctas int) *run {
 	h := p.history.begin(order, ctas)
-	if h == p.history && p.before != nil { // the new operation may overlap with deferred accesses of the last one
+	if h == p.history && p.before != nil { // the new operation may overlap with deferred accesses of the last operation
 		p.before.catchUpAll()
 	}
 	p.history = h
@@ -123,7 +123,7 @@ func (p *Probe) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	return &sink{r, c}
 }
 
-// sink receives the events of one CTA.
+// sink receives the events of a CTA.
 type sink struct {
 	run *run
 	c   *cta
@@ -158,7 +158,7 @@ type shadowLookup struct {
 	*shadow
 }
 
-// place is the address of one byte.
+// place is the address of a byte.
 type place struct {
 	alloc  *probe.Allocation
 	offset uint64
@@ -213,7 +213,7 @@ func (p *Probe) begin(l *probe.LaunchInfo) *run {
 	return r
 }
 
-// cluster returns a number that exactly the CTAs of one cluster share.
+// cluster returns a number shared by exactly the CTAs of a cluster.
 func (r *run) cluster(cta int32) int32 {
 	switch {
 	case r.perCTAs <= 1:
@@ -282,7 +282,7 @@ func (c *cta) view(warp, lane int, now moment) view {
 	return view{c.warps[warp].clocks[lane], c.number, threadIndex(warp, lane), now}
 }
 
-// access handles a memory access of one warp instruction.
+// access handles a memory access of a warp instruction.
 func (r *run) access(c *cta, e *probe.Event) {
 	a := &e.Accesses[len(e.Accesses)-1]
 	role := &r.roles[e.Index]
@@ -442,7 +442,7 @@ func (r *run) touchUniform(c *cta, e *probe.Event, a *probe.Access, x *access, a
 		}
 		if o := &cell.read; o.moment != 0 && !o.isOf(&rec) {
 			if o.kind&(listedReaders|coarse|proxy) != 0 || !(o.cta < r.priorCTAs || o.cta == rec.cta && (o.moment <= all || o.agent == rec.agent && o.kind&others == 0) || single && o.cta != rec.cta) {
-				if !x.writes && o.cta == rec.cta && o.moment > all && o.kind&coarse == 0 { // one more reader
+				if !x.writes && o.cta == rec.cta && o.moment > all && o.kind&coarse == 0 { // a further reader
 					x.record, x.view, x.shared = rec, c.view(e.Warp, lane, r.now), shared
 					r.add(x, o)
 					continue
@@ -484,7 +484,7 @@ func (r *run) haveSameClock(w *warp, lanes uint64) bool {
 	return true
 }
 
-// numbered reports whether this set of lanes has a number or can get one.
+// numbered reports whether this set of lanes has a number or can get a number.
 func (r *run) numbered(lanes uint64) bool {
 	if len(r.sets) < 1<<laneBits-maxWidth {
 		return true
@@ -493,7 +493,7 @@ func (r *run) numbered(lanes uint64) bool {
 	return ok
 }
 
-// asSet makes x one common access of several lanes with the same clock k.
+// asSet makes x a common access of several lanes with the same clock k.
 func (r *run) asSet(x *access, k *clock, warp int, lanes uint64) {
 	x.agent = agent(warp<<laneBits | maxWidth + r.number(lanes))
 	// Each lane's own latest accesses are unknown to the rest of the set.
@@ -534,7 +534,7 @@ func (r *run) touchWords(a *access, s *shadow, alloc *probe.Allocation, offset u
 	}
 }
 
-// raceKey groups races into one finding.
+// raceKey groups races into a finding.
 type raceKey struct {
 	kind              string
 	index, otherIndex int
@@ -580,7 +580,7 @@ func (r *run) reportRace(a *access, o *record, alloc *probe.Allocation, offset u
 		f.Count++
 		return
 	}
-	// Of a set of lanes, report a lane that is really unordered to the other access.
+	// Of a set of lanes, report a lane that is really unordered to the second access.
 	lane := func(target *record, byAgent agent) int {
 		if l := byAgent.lane(); l < maxWidth {
 			return l

@@ -9,7 +9,7 @@ import (
 	"gemu/probe"
 )
 
-// record is one access, or the head of a list of concurrent accesses.
+// record is an access, or the head of a list of concurrent accesses.
 type record struct {
 	moment moment // 0: no access
 	cta    int32
@@ -23,7 +23,7 @@ type accessKind uint32
 const (
 	scopeMask     accessKind = 3      // the scope of a strong access
 	strong        accessKind = 1 << 2 // volatile, relaxed, acquire, release or atomic (manual 8.3)
-	atomic        accessKind = 1 << 3 // a read and a write in one
+	atomic        accessKind = 1 << 3 // a read and a write at once
 	listedReaders accessKind = 1 << 4 // head of a list: agent is the index of the first link
 	coarse        accessKind = 1 << 5 // represents the accesses of many CTAs
 	split         accessKind = 1 << 6 // the bytes of the word have cells of their own: agent is the index in shadow.bytes
@@ -37,7 +37,7 @@ func sizeOf(n int) accessKind { return accessKind(bits.Len(uint(n))-1) << 8 & si
 
 func (r *record) index() int { return int(r.kind >> indexBits) }
 
-// cell holds the recorded accesses to one word (4 bytes) or one byte.
+// cell holds the recorded accesses to a word (4 bytes) or a byte.
 type cell struct {
 	written, read record
 }
@@ -62,10 +62,10 @@ const (
 	pageBytes = 4 * pageWords
 )
 
-// shadow holds the accesses to one allocation: 32 bytes for each word of an accessed page.
+// shadow holds the accesses to an allocation: 32 bytes for each word of an accessed page.
 type shadow struct {
 	pages [][]cell
-	whole []cell // one cell for a whole page that has no cells of its own, for accesses of the host
+	whole []cell // a cell for a whole page without cells of its own, for accesses of the host
 	words uint64
 	bytes [][4]cell // cells of the bytes of split words
 
@@ -138,7 +138,7 @@ func (r *run) splitAt(s *shadow, c *cell) *[4]cell {
 	return &s.bytes[c.written.agent]
 }
 
-// touchPart records an access to n bytes inside one word.
+// touchPart records an access to n bytes inside a word.
 func (r *run) touchPart(a *access, s *shadow, alloc *probe.Allocation, offset uint64, n int) {
 	c := r.cellAt(s, offset/4)
 	if n == 4 && c.written.kind&split == 0 {
@@ -525,8 +525,8 @@ func (r *run) copy(c *cell) cell {
 
 // shorten reduces a list of records. It drops records that the access covers. Of the access's own CTA it keeps,
 // for each kind of access, the latest records of two agents (in shared memory: of two agents of each warp): the
-// next thread differs from at least one of them, so a race is still found. Of other CTAs it keeps one record of
-// each operation: the latest of the narrowest scope.
+// next thread differs from at least one of them, so a race is still found. Of all further CTAs it keeps a
+// record of each operation: the latest of the narrowest scope.
 func (r *run) shorten(a *access, head int32) int32 {
 	kept, fars := r.keptRecords[:0], r.farRecords[:0]
 	width := func(o *record) accessKind { return o.kind & (strong | scopeMask) }

@@ -43,12 +43,12 @@ const (
 	proxies   // a proxy fence: the asynchronous proxy sees all that the thread knows
 )
 
-// role describes the synchronisation of one instruction.
+// role describes the synchronisation of an instruction.
 type role struct {
 	kind     accessKind // strong, and its scope
 	sync     order
 	elements int   // of an accessed vector
-	skipped  uint8 // vector elements without an access, one bit each
+	skipped  uint8 // vector elements without an access, a bit each
 	instr    *ptx.Instr
 }
 
@@ -264,7 +264,7 @@ func (r *run) before(c *cta, e *probe.Event, o *role, target place, writes, read
 		}
 	}
 	if len(v.releases) >= 8 && len(v.releases) >= 2*v.droppedReleases {
-		v.releases = slices.DeleteFunc(v.releases, func(y *release) bool { return r.runningCTAs[r.cluster(y.cta)] == 0 }) // deviceClock has them for other CTAs
+		v.releases = slices.DeleteFunc(v.releases, func(y *release) bool { return r.runningCTAs[r.cluster(y.cta)] == 0 }) // deviceClock has them for further CTAs
 		v.droppedReleases = len(v.releases)
 	}
 	v.releases = append(v.releases, &x)
@@ -477,8 +477,8 @@ type channelKey struct {
 	core  bool // by the tensor cores
 }
 
-// warpgroup returns the channel of the matrix multiplications of a warpgroup (128 threads): a wait by one warp
-// covers the reads of all its warps.
+// warpgroup returns the channel of the matrix multiplications of a warpgroup (128 threads): a wait by a single
+// warp covers the reads of all its warps.
 func (r *run) warpgroup(warp int) channelKey {
 	n := max(1, 128/r.WarpSize)
 	return channelKey{agent: threadIndex(warp/n*n, 0), core: true}
@@ -526,7 +526,7 @@ func (q *queue) waitAll(n int) (last moment) {
 	for ; k < len(q.completed) && q.completed[k].group < q.committed-n; k++ {
 		last = max(last, q.completed[k].moment)
 	}
-	if k > 1 { // treat these groups as one from now on
+	if k > 1 { // treat these groups as a single group from now on
 		q.completed[k-1].moment = last
 		q.completed = slices.Delete(q.completed, 0, k-1)
 	}
@@ -599,7 +599,7 @@ func (r *run) effect(c *cta, e *probe.Event) {
 	r.now++
 }
 
-// barrierKey is one generation of a barrier of a CTA.
+// barrierKey is a generation of a barrier of a CTA.
 type barrierKey struct{ barrier, generation int }
 
 // clusterBarrier holds the released clocks at a cluster's barrier, by generation.
@@ -607,7 +607,7 @@ type clusterBarrier struct {
 	arrived map[int]*clock
 }
 
-// batch collects the lanes that meet at a barrier; their events arrive one after the other.
+// batch collects the lanes that meet at a barrier; their events arrive in sequence.
 type batch struct {
 	key   batchKey
 	lanes []batchMember
@@ -760,7 +760,7 @@ func (r *run) completeBatch() {
 	switch b.key.barrier {
 	case noSync:
 		return
-	case tentative: // one group per membermask
+	case tentative: // a group per membermask
 		for i := range b.lanes {
 			r.shareKnowledge(b.lanes[i : i+1])
 		}

@@ -46,7 +46,7 @@ func (c *cta) place(index int, a *probe.Access, lane int) (m *memory, offset uin
 	return m, offset, true
 }
 
-// clean reports whether all bytes that the lanes access are valid and in one allocation.
+// clean reports whether all bytes that the lanes access are valid and in the same allocation.
 //
 //go:norace
 func (c *cta) clean(w *warp, index int, a *probe.Access, lanes uint64) bool {
@@ -122,7 +122,7 @@ func accessed(e *probe.Event) *probe.Access {
 	return &e.Accesses[len(e.Accesses)-1]
 }
 
-// elements returns the size in bytes of an element of the access. rows holds one row for each element.
+// elements returns the size in bytes of an element of the access. rows holds a row for each element.
 func elements(rows []int, a *probe.Access) (size int) {
 	if len(rows) == 0 {
 		return 0
@@ -401,7 +401,7 @@ func (c *cta) tile(e *probe.Event, w *warp, f *frame, a *action) {
 	}
 }
 
-// anyInvalid reports whether a source has invalid bits in one of the lanes, and the first origin.
+// anyInvalid reports whether a source has invalid bits in any of the lanes, and the first origin.
 func (c *cta) anyInvalid(e *probe.Event, f *frame, a *action, lanes uint64) (origin uint32, any bool) {
 	return c.invalidBut(e, f, a, lanes, nil)
 }
@@ -448,7 +448,7 @@ type effect struct {
 	segments []heldBits
 }
 
-// heldBits holds the invalid bits of one segment's data.
+// heldBits holds the invalid bits of a segment's data.
 type heldBits struct {
 	bits   []byte
 	origin uint32

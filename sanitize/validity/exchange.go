@@ -135,7 +135,7 @@ func source(instr *ptx.Instr, lane int, b, c uint32) int {
 	return width + int(to&31)
 }
 
-// exchange handles an operation whose results depend on several lanes, one of them with invalid bits.
+// exchange handles an operation whose results depend on several lanes, with invalid bits in at least one.
 func (c *cta) exchange(e *probe.Event, f *frame, a *action) {
 	lanes := e.Lanes
 	switch a.behavior {

@@ -14,7 +14,7 @@ import (
 	"gemu/probe"
 )
 
-// blockShift is the binary logarithm of the block size in bytes. Each block has one flag.
+// blockShift is the binary logarithm of the block size in bytes. Each block has a flag.
 const blockShift = 6
 
 // memory holds the invalid bits of an allocation. All its slices are zero at first, for valid and invalid
@@ -23,8 +23,8 @@ const blockShift = 6
 type memory struct {
 	alloc  *probe.Allocation
 	bits   []byte          // invalid bits by byte, XOR flip; padded to whole blocks with valid bytes
-	flip   uint64          // all ones if the memory was invalid at first, else 0
-	blocks []atomic.Uint32 // settled(): the whole block is valid; the other value: perhaps not
+	flip   uint64          // all bits set if the memory was invalid at first, else 0
+	blocks []atomic.Uint32 // settled(): the whole block is valid; any further value: perhaps not
 	dirty  atomic.Int64    // number of blocks that are not settled
 	origin []atomic.Uint32 // origin of stored invalid values, by word of four bytes; 0: unwritten
 

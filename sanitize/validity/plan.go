@@ -59,7 +59,7 @@ type step struct {
 	call            *probe.Operations // operands of a call; else nil
 	readsUnsetCarry bool              // may read an unwritten carry flag
 	crossesPlaces   bool              // lanes at different places may execute it together
-	singleAccess    bool              // consists of one access to memory
+	singleAccess    bool              // consists of a single access to memory
 
 	register, load atomic.Uint32 // origins: the first read of an unwritten register here, and a read of unwritten local memory here
 }

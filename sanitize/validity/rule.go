@@ -16,7 +16,7 @@ type dependence uint8
 const (
 	unknown    dependence = iota // not determined yet
 	anyToAll                     // each bit on all bits
-	positional                   // each bit on at most one bit of each source, for known values of the rule.control sources: logic, shifts, moves
+	positional                   // each bit on at most a single bit of each source, for known values of the rule.control sources: logic, shifts, moves
 	fromBelow                    // each bit on the bits at its position and below: sums, products
 	inBlocks                     // each bit on the bits of its block of rule.block bits: packed arithmetic
 )

@@ -48,7 +48,7 @@ var kinds = [...]struct {
 // Name is the name of this tool in findings.
 const Name = "init"
 
-// Tool finds uses of uninitialised values. It watches the launches of one device, and is safe for concurrent
+// Tool finds uses of uninitialised values. It watches the launches of a device, and is safe for concurrent
 // launches.
 type Tool struct {
 	log *finding.Log
@@ -81,8 +81,8 @@ func (t *Tool) SelectEvents(l *probe.LaunchInfo) []probe.Events {
 	return t.plans.Get(l, newPlan).events
 }
 
-// ReducedEvents selects the events for a warp with only valid registers. Only instructions with sources other
-// than registers can make a register invalid then.
+// ReducedEvents selects the events for a warp with only valid registers. Only instructions with sources outside
+// registers can make a register invalid then.
 func (t *Tool) ReducedEvents(l *probe.LaunchInfo) []probe.Events {
 	return t.plans.Get(l, newPlan).easedEvents
 }
@@ -214,7 +214,7 @@ func notes(text string) []string {
 	return []string{text}
 }
 
-// cta tracks one CTA: the registers and local memory of its threads, and its shared memory.
+// cta tracks a CTA: the registers and local memory of its threads, and its shared memory.
 type cta struct {
 	tool    *Tool
 	plan    *plan
@@ -246,7 +246,7 @@ type warp struct {
 	sinceCheck int  // instructions since the last test for this state
 }
 
-// frame holds the registers of the lanes at one call depth. The lanes may be in different functions.
+// frame holds the registers of the lanes at a call depth. The lanes may be in different functions.
 type frame struct {
 	dirty []uint64 // by row, the lanes with invalid bits
 	rows  []*row
@@ -421,7 +421,7 @@ func (c *cta) enter(w *warp, depth int, f *function, lanes uint64, bit int) {
 		}
 		fr.dirty[r] |= lanes
 		fr.some = true
-		all := uint64(1) // the carry flag is one bit
+		all := uint64(1) // the carry flag is a single bit
 		if o.Reg != ptx.NoReg {
 			all = lowBits(bitsOf(f.fn.Regs[o.Reg].Type))
 		}

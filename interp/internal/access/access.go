@@ -2,11 +2,10 @@ package access
 
 // This file executes memory instructions.
 //
-// An access in the plain case is one pass over the lanes: add, compare against
-// the bounds of the allocation this instruction hit last time, load or store.
-// The comparison also checks alignment: rotating the offset moves the bits that
-// must be zero to the top. Lanes that fail it are resolved one by one, which
-// finds the right allocation or the fault.
+// An access in the plain case is a single pass over the lanes: add, compare against the bounds of the allocation this
+// instruction hit last time, load or store. The comparison also checks alignment: rotating the offset moves the bits that
+// must be zero to the top. Lanes outside these bounds are resolved separately, which finds the right allocation or the
+// fault.
 //
 // Functions that touch the guest's memory are marked go:norace: races between
 // CTAs belong to the guest program, and Go's race detector must not report them.
@@ -58,7 +57,7 @@ func LastHit(w *machine.Warp, a *code.Access, size int) (p unsafe.Pointer, base,
 	return m.Ptr, base, (m.Size - uint64(size)) / uint64(size), true
 }
 
-// AccessOne executes a load or store of one element at per-lane addresses.
+// AccessOne executes a load or store of an element at per-lane addresses.
 func AccessOne[E mem.Elem, A, D mem.Slot](w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := w.AccessOf(instr)
 	if a.Pattern != code.AnyPattern && w.CTA.Grid.VerifyProofs {
@@ -80,7 +79,7 @@ func AccessOne[E mem.Elem, A, D mem.Slot](w *machine.Warp, h int, f *regfile.Fil
 		if m == 0 {
 			return
 		}
-		// The first lane accesses other memory; the remaining lanes may access the same.
+		// The first lane accesses a different allocation; the remaining lanes may access the same allocation.
 		m = uniformAccess(w, h, f, instr, m)
 	}
 }
@@ -138,7 +137,7 @@ func Addresses(f *regfile.File, instr *code.Instr, a *code.Access, dst *regfile.
 	}
 }
 
-// address returns the address of one lane.
+// address returns the address of a lane.
 func address(f *regfile.File, instr *code.Instr, a *code.Access, lane int) uint64 {
 	v := uint64(0)
 	switch a.Addr {
@@ -311,9 +310,8 @@ func LocalRange(w *machine.Warp) (from, to uint64) {
 	return 4 * machine.KernelFrame, 4 * uint64(w.LocalTop())
 }
 
-// LocalRow executes an access to local memory at an address, in bytes, that is the
-// same in all lanes: word i of all lanes is one row, so nothing is computed per lane.
-// It reports whether it has executed the access.
+// LocalRow executes an access to local memory at an address, in bytes, that is the same in all lanes: word i of all lanes
+// is a row, so nothing is computed per lane. It reports whether it has executed the access.
 func LocalRow(w *machine.Warp, h int, f *regfile.File, a *code.Access, addr uint64, m uint32) bool {
 	from, to := LocalRange(w)
 	if addr < from || addr > to || uint64(a.Bytes) > to-addr || addr%uint64(a.Bytes) != 0 || a.Size > 8 {
@@ -396,7 +394,7 @@ func accessEachLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, 
 }
 
 // StoreBulk executes st.bulk (manual 9.7.9.13), which writes zeros to shared memory. It traps where the manual leaves the
-// behaviour undefined: for other memory, and for a number of bytes that is not a multiple of 8.
+// behaviour undefined: outside shared memory, and for a number of bytes that is not a multiple of 8.
 func StoreBulk(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := w.AccessOf(instr)
 	w.CTA.Changed = true
@@ -436,9 +434,8 @@ func View(w *machine.Warp) mem.View {
 	return mem.View{Map: c.Grid.Device.Memory, Shared: c.SharedMem, Cluster: c.Cluster.Shared, LocalBegin: from, LocalEnd: top}
 }
 
-// ResolveLane finds the memory of one lane's access: a pointer, or for local memory
-// nil and the byte offset. It traps if there is none; the trap names all lanes of m
-// that fail too.
+// ResolveLane finds the memory of a lane's access: a pointer, or for local memory nil and the byte offset. It traps if
+// there is none; the trap names all lanes of m that fail too.
 func ResolveLane(w *machine.Warp, instr *code.Instr, h, lane int, addr uint64, m uint32) (p unsafe.Pointer, local, room uint64) {
 	a := w.AccessOf(instr)
 	view, request := View(w), w.RequestOf(a)
@@ -602,7 +599,7 @@ func UsesHostAtomics(c *machine.CTA) bool {
 }
 
 // applyHostReduction applies the operation with host atomics. A value of less than 4 bytes is changed as part of an aligned
-// word of 4 bytes, which is in one page and in one allocation.
+// word of 4 bytes, which lies within a page and an allocation.
 func applyHostReduction(t code.Reduction, mask uint64, p unsafe.Pointer, size int, b, c uint64) (old, now uint64) {
 	if size == 8 {
 		q := (*uint64)(p)
@@ -700,7 +697,7 @@ func Isspacep(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
 		space := view.SpaceOf(a[i], instr.Imm>>8 != 0)
-		// The parameter window is part of the global one.
+		// The parameter window is part of the global window.
 		if space == want || space == ptx.Param && want == ptx.Global {
 			t |= 1 << i
 		}

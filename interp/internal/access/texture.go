@@ -74,7 +74,7 @@ func OpaqueKind(t ptx.Type) probe.AllocationKind {
 	panic("no opaque type: " + t.String())
 }
 
-// failObject stops the warp with a trap for the instruction of a lane and of other lanes with the same fault.
+// failObject stops the warp with a trap for the instruction of all lanes with the same fault as a given lane.
 func failObject(w *machine.Warp, h int, instr *code.Instr, lane int, kind error, obj *machine.Object, msg string, others ...int) {
 	near := ""
 	if obj != nil {
@@ -140,7 +140,7 @@ func (x *objectFinder) find(h int, f *regfile.File, instr *code.Instr, s *code.T
 	return true
 }
 
-// typedTexture finds an object of a type, or traps for the lane and other lanes with the same value.
+// typedTexture finds an object of a type, or traps for all lanes with the same value as the lane.
 func typedTexture(w *machine.Warp, h int, instr *code.Instr, lane int, value uint64, t ptx.Type, kind error, others func() []int) (*machine.Object, bool) {
 	obj, ref, bad := ObjectOf(w, value)
 	switch {

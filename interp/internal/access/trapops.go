@@ -49,7 +49,7 @@ func TrapLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint
 // NoOp executes an instruction without any effect beyond the evaluation of its guard.
 func NoOp(*machine.Warp, int, *regfile.File, *code.Instr, uint32) {}
 
-// SleepLane yields to other warps and advances the clock by the longest sleep of the lanes, exactly (manual 9.7.19.2 allows
+// SleepLane lets other warps run and advances the clock by the longest sleep of the lanes, exactly (manual 9.7.19.2 allows
 // from zero to twice the time).
 func SleepLane(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	w.Yields = true

@@ -1,4 +1,4 @@
-// Package alu holds the semantics of the instructions that only compute: a short function for one lane, next to its manual
+// Package alu holds the semantics of the instructions that only compute: a short function for a lane, next to its manual
 // section, and a kernel for a row of lanes that is generated from it.
 //
 // A function's //gemu:kernel directive names the opcodes that it implements (package directive describes the syntax). The

@@ -53,7 +53,7 @@ func (h *halfFormat) computeBoth(op floatOp, a, b, c uint32, s Modifiers) uint32
 	return pack2(uint32(lo), uint32(hi))
 }
 
-// compute computes an operation on one number of the format.
+// compute computes an operation on a number of the format.
 func (h *halfFormat) compute(op floatOp, a, b, c uint16, s Modifiers) uint16 {
 	if s.OutOfBounds && (a&0x7fff == outOfBoundsNaN || b&0x7fff == outOfBoundsNaN) {
 		return 0

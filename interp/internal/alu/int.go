@@ -121,7 +121,7 @@ func sad[T constraints.Integer](a, b, c T) T {
 	return c + (a - b)
 }
 
-// Manual 9.7.1.8 and 9.7.1.9. Division by zero is undefined; on GPUs quotient and remainder are all ones:
+// Manual 9.7.1.8 and 9.7.1.9. Division by zero is undefined; on GPUs quotient and remainder have all bits set:
 // docs/design/arithmetic.md.
 //
 //gemu:kernel div.$T; T = u16 u32 u64 s16 s32 s64; takes = 7

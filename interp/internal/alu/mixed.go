@@ -117,7 +117,7 @@ const (
 var packedComparisons = [...]func(x, y int64) bool{eq[int64], ne[int64], lt[int64], le[int64], gt[int64], ge[int64]}
 
 // setPacked is set on packed integers (manual of PTX 9.4, section 9.7.7.1): if the comparison is true, the integer of
-// the result is all ones.
+// the result has all bits set.
 //
 //gemu:kernel set.packed slow
 func setPacked(a, b uint32, imm uint64) (d uint32) {

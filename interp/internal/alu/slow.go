@@ -246,7 +246,7 @@ func convertSecond(x uint64, b uint32, imm uint64) uint64 {
 		return narrow(v, s)
 	}
 	plain := ConvertSpec{Dst: ptx.F32, Src: s.Src, Rnd: s.Rnd}
-	switch { // all bits are kept, also those of a NaN
+	switch { // all bits are kept, also of a NaN
 	case s == plain && s.Src == ptx.F32:
 		return x
 	case s == plain && s.Src == ptx.BF16:

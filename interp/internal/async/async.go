@@ -137,7 +137,7 @@ func dropEffects(cl *machine.Cluster, match func(*machine.AsyncEffect) bool) {
 	}
 }
 
-// dropEffectsAt drops matching effects that complete at one mbarrier.
+// dropEffectsAt drops matching effects that complete at an mbarrier.
 func dropEffectsAt(cl *machine.Cluster, addr uint64, match func(*machine.AsyncEffect) bool) {
 	if cl.Pending[addr] = slices.DeleteFunc(cl.Pending[addr], match); len(cl.Pending[addr]) == 0 {
 		delete(cl.Pending, addr)
@@ -670,7 +670,7 @@ func AsyncCancel(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 			return
 		}
 		e.Data, e.Persistent = w.CTA.Grid.Cancel(), true
-		w.CTA.Ordered = false // other CTAs execute globally ordered instructions before the next one of this CTA
+		w.CTA.Ordered = false // other CTAs execute globally ordered instructions before this CTA's next
 		list := []*machine.AsyncEffect{e}
 		if op.All {
 			list = multicastEffect(w, e, 1<<w.CTA.Grid.ClusterSize-1)

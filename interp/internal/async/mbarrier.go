@@ -109,7 +109,7 @@ func MbarrierCounts(word uint64) (pending, expected uint64, tx int64) {
 	return b.pending(), b.expected(), b.tx()
 }
 
-// complete begins the next phase if the current one has completed (manual 9.7.13.15.6).
+// complete begins the next phase if the current phase has completed (manual 9.7.13.15.6).
 func (b mbarrier) complete() mbarrier {
 	if b.pending() != 0 || b.tx() != 0 {
 		return b
@@ -134,7 +134,7 @@ func (b mbarrier) arrive(n uint64) (mbarrier, string) {
 	return (b - mbarrier(n)).complete(), ""
 }
 
-// increase adds one expected arrival to the current phase.
+// increase adds an expected arrival to the current phase.
 func (b mbarrier) increase() (mbarrier, string) {
 	if maxAddr := b.maxArrivals(); b.pending() == maxAddr {
 		return b, fmt.Sprintf("more than %d pending arrivals", maxAddr)
@@ -320,7 +320,8 @@ func MbarrierLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 	}
 }
 
-// arrival executes mbarrier.arrive and .arrive_drop. With .expect_tx both are one operation, which checks the counts once.
+// arrival executes mbarrier.arrive and .arrive_drop. With .expect_tx both are a single operation, which checks the counts
+// once.
 func (b mbarrier) arrival(op code.Mbarrier, n uint64) (after mbarrier, bad string) {
 	after = b
 	if op.Expect {
@@ -412,7 +413,7 @@ func MbarrierLayout(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, 
 }
 
 // MbarrierWait executes test_wait and try_wait. try_wait does not suspend either: lanes that wait test again. After a
-// failed test the warp yields to the other warps.
+// failed test the warp lets other warps run.
 func MbarrierWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op, c := code.MbarrierOf(instr.Imm), w.CTA
 	done, failedWaits := uint32(0), []uint64(nil) // failedWaits: addresses of mbarriers with an incomplete phase

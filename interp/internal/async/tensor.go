@@ -186,7 +186,7 @@ func TensorAlloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 		return
 	}
 	issued := issueOrigin(w, h, instr, m)
-	fromPair := imm.Pair && len(c.AsyncState.Tensor.FromPair) > 0 // the other has allocated for both, and may have exited since
+	fromPair := imm.Pair && len(c.AsyncState.Tensor.FromPair) > 0 // its partner has allocated for both, and may have exited since
 	ctas, bad := pairIndex(c, imm.Pair && !fromPair)
 	switch {
 	case place.Alloc == nil || place.Alloc != c.SharedMem:
@@ -236,8 +236,8 @@ func TensorAlloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	c.Changed = true
 }
 
-// freeColumns finds neighbouring columns that are free in all given CTAs. An exclusive allocation needs CTAs without other
-// allocations, and excludes further ones while it lasts (manual of PTX 9.4, 9.7.18.7.1).
+// freeColumns finds neighbouring columns that are free in all given CTAs. An exclusive allocation needs CTAs without
+// allocations, and excludes further allocations while it lasts (manual of PTX 9.4, 9.7.18.7.1).
 func freeColumns(ctas []*machine.CTA, n int, exclusive bool) (machine.TensorBlock, bool) {
 	if exclusive {
 		free := !slices.ContainsFunc(ctas, func(c *machine.CTA) bool { return len(c.AsyncState.Tensor.Blocks) > 0 })
@@ -332,7 +332,7 @@ func TensorDealloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 		t := &c.AsyncState.Tensor
 		t.Blocks = slices.DeleteFunc(t.Blocks, func(b machine.TensorBlock) bool { return b.Column == column })
 		for k := range c.Warps {
-			if other := &c.Warps[k]; other.State == machine.AtGroup { // it may have waited for this
+			if other := &c.Warps[k]; other.State == machine.AtGroup { // it may have waited for free columns
 				other.State = machine.ReadyToRun
 			}
 		}
@@ -618,12 +618,12 @@ func checkPipeOp(e *machine.AsyncEffect) error {
 	return nil
 }
 
-// isPipeOp reports whether the effect is a tensor-core operation or a commit of earlier ones.
+// isPipeOp reports whether the effect is a tensor-core operation or a commit of earlier operations.
 func isPipeOp(e *machine.AsyncEffect) bool { return e.PipeOp != nil || e.Commits }
 
-// runPipe executes the tensor-core effects of both CTAs of a pair up to and including one, in the order of issue. Arrivals
-// at mbarriers happen in the same order. A commit with ReadsA executes alone: earlier multiplications only read their
-// matrices A.
+// runPipe executes the tensor-core effects of both CTAs of a pair up to and including the given effect, in the order of
+// issue. Arrivals at mbarriers happen in the same order. A commit with ReadsA executes alone: earlier multiplications only
+// read their matrices A.
 func runPipe(cl *machine.Cluster, upTo *machine.AsyncEffect) error {
 	run := []*machine.AsyncEffect{upTo}
 	if pair := upTo.CTA.Rank / 2; cl.Pipes != nil {

@@ -280,8 +280,8 @@ func writeTensor(e *machine.AsyncEffect) (err error) {
 	return err
 }
 
-// fillOf returns the fill value of elements outside a tensor. The NaN of half precision is the NaN of fma.oob; for other
-// types no source documents the NaN.
+// fillOf returns the fill value of elements outside a tensor. The NaN of half precision is the NaN of fma.oob; for all
+// further types no source documents the NaN.
 func fillOf(m *tensormap.Map) []byte {
 	if !m.NaN {
 		return make([]byte, 16)

@@ -42,7 +42,7 @@ func warpgroupOf(w *machine.Warp, h int, instr *code.Instr, m uint32) (g *machin
 	return &c.AsyncState.Warpgroups[rank/matrix.Warps], rank % matrix.Warps, true
 }
 
-// issueInGroup records that a warp executes an instruction of its warpgroup. The other warps must execute the same
+// issueInGroup records that a warp executes an instruction of its warpgroup. The remaining warps must execute the same
 // instruction at this position, with the same matrices.
 func issueInGroup(w *machine.Warp, h int, instr *code.Instr, m uint32, a, b matrix.Descriptor) (g *machine.Warpgroup, member *machine.WarpgroupWarp, j *machine.GroupInstr, ok bool) {
 	g, i, ok := warpgroupOf(w, h, instr, m)
@@ -209,7 +209,7 @@ func readOperands(c *machine.CTA, i int, p *machine.PendingProduct) {
 	}
 }
 
-// multiplyProduct multiplies for a warp. It may overwrite the matrices, which have no other use.
+// multiplyProduct multiplies for a warp. It may overwrite the matrices, which have no further use.
 func multiplyProduct(w *machine.Warp, h int, f *regfile.File, p *machine.PendingProduct) {
 	readOperands(w.CTA, rankInWarpgroup(w, h)%matrix.Warps, p)
 	frags := &w.CTA.Code.Fragments[p.Side]
@@ -260,7 +260,7 @@ func WgmmaWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 	member.Pending = member.Pending[len(list):]
 }
 
-// readOperandsOf reads the operands of a multiplication in shared memory for all warps, after a wait of one warp.
+// readOperandsOf reads the operands of a multiplication in shared memory for all warps, after a wait of a warp.
 func readOperandsOf(c *machine.CTA, g *machine.Warpgroup, p *machine.PendingProduct) {
 	for i := range g.Warps {
 		for _, other := range g.Warps[i].Pending {
@@ -286,8 +286,8 @@ func productGroup(w *machine.Warp, h int) (*machine.Warpgroup, int) {
 // multiplications of the wait.
 func IsGrouped(w *machine.Warp, b *code.Block) bool { return unissuedProduct(w, b) == nil }
 
-// unissuedProduct returns a multiplication of the wait at the beginning of a block that other warps of the warpgroup have
-// yet to issue; nil if there is none.
+// unissuedProduct returns a multiplication of the wait at the beginning of a block not yet issued by all warps of the
+// warpgroup; nil if there is none.
 func unissuedProduct(w *machine.Warp, b *code.Block) *machine.PendingProduct {
 	k := slices.IndexFunc(b.Body, func(instr code.Instr) bool { return instr.Op == code.WgmmaWait })
 	instr := &b.Body[k]

@@ -94,7 +94,7 @@ func checkHalf(w *machine.Warp, h int, m uint32, r *machine.InstrRun) {
 	}
 }
 
-// checkRun is one step: it prepares, runs the code that is checked, runs the reference, and compares.
+// checkRun executes a step: it prepares, runs the checked code, runs the reference, and compares.
 func checkRun(w *machine.Warp, r *machine.InstrRun) {
 	k := w.Check
 	if prepare(w, r); w.Err != nil {
@@ -137,7 +137,7 @@ func compareGuards(w *machine.Warp, p *machine.InstrPair) (guardedOff uint32) {
 	return guardedOff
 }
 
-// prepare compares operands before the run changes them, and saves what it overwrites.
+// prepare compares operands before the run changes them, and saves overwritten operands.
 func prepare(w *machine.Warp, r *machine.InstrRun) {
 	k := w.Check
 	if k.OnLanes {
@@ -166,7 +166,7 @@ func prepare(w *machine.Warp, r *machine.InstrRun) {
 	}
 }
 
-// MayRepeatLoad reports whether an instruction is a load whose memory another CTA may change meanwhile.
+// MayRepeatLoad reports whether an instruction is a load whose memory a second CTA may change meanwhile.
 func MayRepeatLoad(w *machine.Warp, p *machine.InstrPair) bool {
 	return p.Reference.Op.Signature().Kind == code.Load && w.CTA.Grid.HostAtomics
 }
@@ -207,9 +207,9 @@ func compareTrap(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// runReference gives the reference its results. Instructions that only compute, and loads, run again. Stores, atomics and
-// other operations happen once: the reference gets a copy of their results. It reports whether results of a run on the lanes are
-// in shadows, too, which must be compared.
+// runReference gives the reference its results. Instructions that only compute, and loads, run again. All further
+// operations, such as stores and atomics, happen once: the reference gets a copy of their results. It reports whether
+// results of a run on the lanes are in shadows, too, which must be compared.
 func runReference(w *machine.Warp, r *machine.InstrRun) (inShadows bool) {
 	k, p := w.Check, &r.Pairs[0]
 	s := p.Reference.Op.Signature()
@@ -241,7 +241,7 @@ func FailReferenceTrap(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// compareRun compares what the run has left: results, memory, claims of the plan, and the state of lanes that do not execute it.
+// compareRun compares the state after the run: results, memory, claims of the plan, and the state of idle lanes.
 func compareRun(w *machine.Warp, r *machine.InstrRun, inShadows bool) {
 	k, p := w.Check, &r.Pairs[0]
 	switch {
@@ -276,8 +276,8 @@ func compareRun(w *machine.Warp, r *machine.InstrRun, inShadows bool) {
 // maxLoadRepeats is how often a load with different results is repeated.
 const maxLoadRepeats = 8
 
-// RepeatRacingLoad repeats a load whose results differ, which w.Err says, until they agree: another CTA may have stored in between,
-// which is a race of the guest. It reports whether it has repeated the load.
+// RepeatRacingLoad repeats a load whose results differ (w.Err) until they agree: a store of another CTA may have come in
+// between, which is a race of the guest. It reports whether it has repeated the load.
 func RepeatRacingLoad(w *machine.Warp, p *machine.InstrPair) (repeated bool) {
 	for n := 0; n < maxLoadRepeats && w.Err != nil; n++ {
 		w.Err = nil
@@ -287,8 +287,8 @@ func RepeatRacingLoad(w *machine.Warp, p *machine.InstrPair) (repeated bool) {
 	return repeated
 }
 
-// guardLanes is the lanes where a guard of the reference lets an instruction run: it has
-// this function of its own, for guards are among what is checked.
+// guardLanes returns the lanes for which a guard of the reference is true. It is a separate function, because guards are
+// checked, too.
 func guardLanes(k *machine.WarpCheck, h int, guard int32) uint32 {
 	if guard < 0 {
 		return ^k.Files[h].Pred(-1 - guard)
@@ -296,7 +296,7 @@ func guardLanes(k *machine.WarpCheck, h int, guard int32) uint32 {
 	return k.Files[h].Pred(guard - 1)
 }
 
-// countExecuted is how many of a run have executed until one of them has trapped, which counts.
+// countExecuted returns the number of executed instructions of a run, up to and including the trapped instruction.
 func countExecuted(w *machine.Warp, list []machine.InstrPair) int64 {
 	trap, _ := w.Err.(*probe.Trap)
 	for i := range list {
@@ -305,7 +305,7 @@ func countExecuted(w *machine.Warp, list []machine.InstrPair) int64 {
 			return int64(i + 1)
 		}
 	}
-	return 1 // what has not accessed memory was alone in its run
+	return 1 // an instruction without a memory access is alone in its run
 }
 
 // saveOverwritten saves the operands that the run overwrites, and its results for idle lanes.
@@ -392,8 +392,7 @@ func RunReferenceInstr(w *machine.Warp, p *machine.InstrPair) {
 	k.Phase = phase
 }
 
-// saveIdle notes what registers hold that an instruction writes, for the lanes that do
-// not execute it.
+// saveIdle saves the values of an instruction's result registers in idle lanes.
 func saveIdle(k *machine.WarpCheck, p *machine.InstrPair) {
 	f := k.EngineFile
 	for len(k.Saved) < int(p.ResultIndex)+len(p.Writes) {
@@ -412,7 +411,7 @@ func saveIdle(k *machine.WarpCheck, p *machine.InstrPair) {
 	}
 }
 
-// compareIdle compares what saveIdle has noted with what is there now.
+// compareIdle compares the present values with the values saved by saveIdle.
 func compareIdle(w *machine.Warp, p *machine.InstrPair) {
 	k, f, idle := w.Check, w.Check.EngineFile, w.Check.Idle
 	for i := range p.Writes {
@@ -476,8 +475,8 @@ func SaveAddress(k *machine.WarpCheck, p *machine.InstrPair) {
 	}
 }
 
-// repeatLoad repeats a load whose results differ, in both ways: at the addresses that it
-// had, which are again in its address register.
+// repeatLoad repeats a load whose results differ, in the engine and in the reference, at the same addresses: it restores
+// the address register.
 func repeatLoad(w *machine.Warp, p *machine.InstrPair) {
 	k, f, m := w.Check, w.Check.EngineFile, w.Check.Lanes
 	if len(p.Reads) > 0 {
@@ -506,7 +505,7 @@ func repeatLoad(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// compareAccessTrap compares a trap of a compact access with what the lanes would do.
+// compareAccessTrap compares a trap of a compact access with the effect of the access on the lanes.
 func compareAccessTrap(w *machine.Warp, p *machine.InstrPair, t *probe.Trap) {
 	switch {
 	case p.Reference.Op.Signature().Side != code.AccessSide:
@@ -533,7 +532,7 @@ func referenceAddresses(w *machine.Warp, p *machine.InstrPair) {
 	w.SwitchToReference()
 }
 
-// CheckEnd compares what decides how a block ends.
+// CheckEnd compares the operands of a block's end.
 func CheckEnd(w *machine.Warp, b *code.Block) {
 	lanes, end := w.Mask, &w.Check.CheckedBlocks[b.Index]
 	if end.EndGuard != 0 {
@@ -553,7 +552,7 @@ func CheckEnd(w *machine.Warp, b *code.Block) {
 	}
 }
 
-// engineEndLanes is the lanes for which the end of a block applies, by the code that is checked.
+// engineEndLanes returns the lanes for which the end of a block applies, according to the checked code.
 func engineEndLanes(w *machine.Warp, b *code.Block) uint64 {
 	k := w.Check
 	k.Run, k.Phase = nil, machine.EngineRuns
@@ -562,7 +561,7 @@ func engineEndLanes(w *machine.Warp, b *code.Block) uint64 {
 	return lanes
 }
 
-// endInstr is the instruction that ends a block, and what to call it.
+// endInstr returns the instruction at a block's end, and its name in messages.
 func endInstr(w *machine.Warp, b *code.Block) (*code.Source, string) {
 	if end := w.CTA.Code.End(b); end.Src >= 0 {
 		src := w.SourceOf(end)
@@ -571,7 +570,7 @@ func endInstr(w *machine.Warp, b *code.Block) (*code.Source, string) {
 	return nil, "the function's end"
 }
 
-// compareEnd compares what the end of a block reads for the lanes it is for.
+// compareEnd compares the registers read at a block's end, for the lanes to which the end applies.
 func compareEnd(w *machine.Warp, b *code.Block, list []machine.RowPair, lanes uint64) {
 	for h := range w.Files {
 		m := uint32(lanes >> (32 * h))

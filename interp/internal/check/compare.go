@@ -1,6 +1,6 @@
 package check
 
-// This file compares registers of the engine, in rows or in shadows, with those of the reference.
+// This file compares registers of the engine, in rows or in shadows, with the registers of the reference.
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ import (
 	"gemu/regfile"
 )
 
-// compareSources compares rows that instructions of the step read on the lanes with those of the reference. The
-// instructions then need not run a second time. It looks at rows only, not at shadows.
+// compareSources compares the rows read on the lanes by the step with the rows of the reference. The instructions then
+// need not run a second time. It looks at rows only, not at shadows.
 func compareSources(w *machine.Warp, list []machine.RowPair) {
 	k := w.Check
 	f, g, m := k.EngineFile, k.ReferenceFile, k.Lanes
@@ -204,7 +204,7 @@ func shadowLanes(k *machine.WarpCheck, list []machine.RowPair) (m uint32) {
 func copyToReference(k *machine.WarpCheck, list []machine.RowPair) {
 	f, g, m := k.EngineFile, k.ReferenceFile, k.Lanes
 	if k.Idle == 0 {
-		m = regfile.Full // nobody has the other lanes
+		m = regfile.Full // no lane is idle
 	}
 	for i := range list {
 		switch rows := &list[i]; rows.Reference.Slot {
@@ -255,7 +255,7 @@ func CompareResults(w *machine.Warp, list []machine.RowPair) {
 }
 
 // differences returns the lanes of m in which a register differs from the reference: in its shadow for the lanes of the
-// shadow, and in its row for all other lanes and for materialised ones.
+// shadow, and in its row for all further lanes and for materialised lanes.
 func differences(f, g *regfile.File, rows *machine.RowPair, m uint32) uint32 {
 	switch rows.Reference.Slot {
 	case code.P:
@@ -266,7 +266,7 @@ func differences(f, g *regfile.File, rows *machine.RowPair, m uint32) uint32 {
 	return lanesUnlikeFile(f.Src64(rows.Row.Row), g.Row64(rows.Reference.Row), f.Shadow64(rows.Row.Row), m)
 }
 
-// lanesUnlikeFile is differences for one row and its shadow.
+// lanesUnlikeFile is differences for a row and its shadow.
 func lanesUnlikeFile[T mem.Slot](row, want *[regfile.Lanes]T, c *regfile.Compact, m uint32) (bad uint32) {
 	held := c.Mask & m
 	if held != 0 {
@@ -278,7 +278,7 @@ func lanesUnlikeFile[T mem.Slot](row, want *[regfile.Lanes]T, c *regfile.Compact
 	return bad
 }
 
-// isUniformRow reports whether a row holds one value.
+// isUniformRow reports whether a row holds the same value in all lanes.
 func isUniformRow[T mem.Slot](row *[regfile.Lanes]T, v T) bool {
 	diff := uint64(0)
 	if unsafe.Sizeof(v) == 8 {
@@ -306,7 +306,7 @@ func isAffineRow[T mem.Slot](row *[regfile.Lanes]T, v, s T) bool {
 	return diff == 0
 }
 
-// lanePair returns two 32-bit lanes as one word of a row.
+// lanePair returns two 32-bit lanes as a word of a row.
 func lanePair[T mem.Slot](a, b T) uint64 {
 	return (uint64(a)<<32|uint64(a))&twoLanes[1] | (uint64(b)<<32|uint64(b))&twoLanes[2]
 }

@@ -1,6 +1,6 @@
 package check
 
-// This file pairs the instructions of the engine with those of the reference.
+// This file pairs the instructions of the engine with the instructions of the reference.
 
 import (
 	"slices"
@@ -116,7 +116,7 @@ func findUncheckedReads(pairs []machine.InstrPair) {
 	for i := range pairs {
 		p := &pairs[i]
 		p.Guarded = p.Reference.Guard != 0 || p.Instr != nil && p.Instr.Guard != 0
-		if p.Reference.Op.Collective() { // other lanes may go on from here
+		if p.Reference.Op.Collective() { // waiting lanes may continue from here
 			rows.clear()
 			compact.clear()
 			p.UncheckedReads = p.Reads
@@ -137,7 +137,7 @@ func findUncheckedReads(pairs []machine.InstrPair) {
 			if !p.Guarded {
 				rows.add(p.Writes)
 			}
-		default: // it may expand what it reads
+		default: // it may materialise its operands
 			rows.remove(p.Reads)
 			rows.remove(p.Writes)
 			if !p.Guarded {
@@ -150,7 +150,7 @@ func findUncheckedReads(pairs []machine.InstrPair) {
 // pairSet is a set of registers.
 type pairSet struct {
 	members map[machine.RowPair]bool
-	rows    [2]map[code.Row][]machine.RowPair // in each way, what is or has been in the set, by row
+	rows    [2]map[code.Row][]machine.RowPair // by row, for the engine and the reference: present and former members of the set
 }
 
 func newPairSet() *pairSet {
@@ -213,7 +213,7 @@ const maxRunLength = 32
 // divideIntoRuns divides a block into runs: neighbouring instructions without guards, none of which can block, that all
 // execute on the lanes, once for engine and reference, or all otherwise. (In a mixed run, both would read a row that a
 // wrong compact instruction has spoiled.) Operands are compared before a run and results after it. So a run writes no
-// row twice, and no instruction of it writes an operand that must be compared for a later one.
+// row twice, and no instruction of it writes an operand that must be compared for a later instruction.
 func divideIntoRuns(pairs []machine.InstrPair, instrs []code.Instr) (runs []machine.InstrRun) {
 	for rest := pairs; len(rest) > 0; {
 		first := &rest[0]

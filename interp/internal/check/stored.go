@@ -28,16 +28,16 @@ func beforeStore(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// storeTarget is the memory that a store goes to.
+// storeTarget is the memory of a store.
 type storeTarget struct {
 	w          *machine.Warp
 	access     *code.Access
-	compact    *regfile.Compact // the compact address of those that execute it; nil if they have none
+	compact    *regfile.Compact // the compact address of the executing lanes; nil if there is none
 	f          *regfile.File
 	addressRow code.Row // the address register
 
-	// pointer, base and last are the memory that the engine can store to without resolving addresses, other than local
-	// memory: the allocation of the instruction's last access. See access.LastHit.
+	// pointer, base and last are the memory for stores of the engine without resolving addresses, except local memory:
+	// the allocation of the instruction's last access. See access.LastHit.
 	pointer    unsafe.Pointer
 	base, last uint64
 }
@@ -56,8 +56,8 @@ func targetOfStore(w *machine.Warp, p *machine.InstrPair) storeTarget {
 	return t
 }
 
-// address returns the address of a lane's store: by the compact address if the executing lanes have one, otherwise by
-// the lane's own address register.
+// address returns the address of a lane's store: by the compact address if the executing lanes have a compact address,
+// otherwise by the lane's own address register.
 func (t *storeTarget) address(lane int) uint64 {
 	switch {
 	case t.compact != nil:
@@ -79,8 +79,8 @@ func (t *storeTarget) resolved(addr uint64) unsafe.Pointer {
 }
 
 // memory returns the bytes at a lane's address, if the engine can store there without resolving it; otherwise nothing.
-// It returns a copy of local memory, and other memory itself, which another CTA may write meanwhile: only functions
-// without race detection may use it.
+// It returns a copy of local memory, and all further memory itself, which another CTA may write meanwhile: only
+// functions without race detection may use it.
 func (t *storeTarget) memory(lane int, addr uint64) (b []byte) {
 	if t.access.Space != ptx.Local {
 		if p := t.resolved(addr); p != nil {
@@ -123,7 +123,7 @@ func AfterStore(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// storesToSharedMemory reports whether lanes have stored to memory that other threads can read.
+// storesToSharedMemory reports whether lanes have stored to memory readable by other threads.
 func storesToSharedMemory(w *machine.Warp, p *machine.InstrPair, m uint32) bool {
 	a, t := w.AccessOf(p.Instr), targetOfStore(w, p)
 	if a.Space != ptx.Generic {
@@ -225,7 +225,7 @@ func storedAs[D mem.Slot](row *[regfile.Lanes]D, size int, p unsafe.Pointer, fir
 	return mem.HoldsRow[uint64](row, p, first, step, m)
 }
 
-// compareStored compares memory at the addresses of the reference's lanes, one by one.
+// compareStored compares memory at the addresses of the reference's lanes, lane by lane.
 func compareStored(w *machine.Warp, p *machine.InstrPair) {
 	k, m := w.Check, w.Check.Lanes
 	g, a := k.ReferenceFile, &k.Access[p.Reference.Side]
@@ -280,7 +280,8 @@ func compareUnstored(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// storesByte reports whether a lane of m stores the byte at an address. Local memory of other lanes is never meant.
+// storesByte reports whether a lane of m stores the byte at an address. It returns false for local memory, which lanes
+// do not share.
 func storesByte(k *machine.WarpCheck, addr uint64, m uint32, a *code.Access) bool {
 	if a.Space == ptx.Local {
 		return false

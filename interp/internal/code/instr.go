@@ -3,7 +3,7 @@ package code
 // This file defines the instruction. It is data of a fixed size without pointers, which can be printed, compared,
 // verified and translated; data of variable size is in a side table.
 
-// Instr is an instruction of lowered code. A PTX instruction becomes none, one or several.
+// Instr is an instruction of lowered code. A PTX instruction becomes any number of instructions.
 //
 // Operands are rows of the register file: of 32-bit slots, of 64-bit slots or of predicates, as the signature of Op
 // says. A negative operand is a constant: the complement of an index into the constants of its slot. D and F are
@@ -55,7 +55,7 @@ type Exec uint8
 const (
 	OnLanes        Exec = iota // as in vector mode
 	Materialised               // on the lanes, after materialising compact operands
-	CompactOne                 // a kernel with one source, on a compact operand if it is compact
+	CompactOne                 // a kernel with a single source, on a compact operand if it is compact
 	CompactTwo                 // a kernel with two sources
 	CompactThree               // a kernel with three sources
 	CompactMixed               // a kernel with any sources, including predicates
@@ -64,7 +64,7 @@ const (
 	CompactLoad                // load at a compact address
 	CompactStore
 	CompactLocal // access to local memory at a uniform address
-	ProvedOne    // a kernel with one source; source and result are proved uniform
+	ProvedOne    // a kernel with a single source; source and result are proved uniform
 	ProvedTwo
 	ProvedThree
 	ProvedFour

@@ -56,7 +56,7 @@ const (
 	Read                   // reads a special register or the address of a local variable
 	Load
 	Store
-	Warp    // computes one result for all lanes from their values
+	Warp    // computes a single result for all lanes from their values
 	Control // ends a block
 )
 
@@ -106,7 +106,7 @@ func (s *Signature) Sources() int {
 	return n
 }
 
-// The operations other than kernels.
+// The operations that are no kernels.
 const (
 	Invalid Op = iota
 
@@ -193,8 +193,8 @@ const (
 	WgmmaFence   // makes the values of registers visible to multiplications
 	WgmmaIssue   // issues a multiplication: descriptors A and B, metadata C; D is added if E is set
 	WgmmaCommit  // commits the group
-	WgmmaWait    // completes the warp's multiplications, except those of the last groups (see WaitGroups)
-	WgmmaDisturb // traps if one of Fragments.Pending is pending
+	WgmmaWait    // completes the warp's multiplications, except the multiplications of the last groups (see WaitGroups)
+	WgmmaDisturb // traps if any of Fragments.Pending is pending
 
 	TensorAlloc      // allocates B columns of tensor memory and writes their address to A. Imm of all tensor memory operations: see TensorImm
 	TensorDealloc    // frees B columns at A
@@ -218,7 +218,7 @@ const (
 	NoOp      // counts the lanes in which its guard does not hold
 
 	Jump        // continues with the next block
-	Branch      // lanes of the guard go to the target, all others to the next block
+	Branch      // lanes of the guard go to the target, all further lanes to the next block
 	BranchIndex // each lane goes to the target with index A
 	Return      // lanes of the guard go to the function's exit
 	Pop         // at the function's exit: returns to the caller
@@ -232,7 +232,7 @@ const (
 	BarrierCluster
 	BarrierWarp // bar.warp.sync with membermask A
 
-	loads  // loads of one element (see LoadOp)
+	loads  // loads of an element (see LoadOp)
 	stores = loads + 4*2*2*2
 	kernel = stores + 4*2*2 // first kernel of package alu
 )
@@ -392,7 +392,7 @@ func init() {
 	}
 }
 
-// LoadOp returns the operation that loads one element of size bytes (1, 2, 4 or 8) from addresses in slot addr to a row
+// LoadOp returns the operation that loads an element of size bytes (1, 2, 4 or 8) from addresses in slot addr to a row
 // of slot data, sign-extended if signed.
 func LoadOp(size int, signed bool, addr, data Slot) Op {
 	op := loads + Op(bits.TrailingZeros(uint(size)))*8 + Op(addr-R)*4 + Op(data-R)*2
@@ -402,7 +402,7 @@ func LoadOp(size int, signed bool, addr, data Slot) Op {
 	return op
 }
 
-// StoreOp returns the operation that stores one element; see LoadOp.
+// StoreOp returns the operation that stores an element; see LoadOp.
 func StoreOp(size int, addr, data Slot) Op {
 	return stores + Op(bits.TrailingZeros(uint(size)))*4 + Op(addr-R)*2 + Op(data-R)
 }

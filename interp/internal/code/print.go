@@ -14,7 +14,7 @@ import (
 // Print writes the program as a listing: the instructions that a launch computes before it begins, then the functions,
 // each with the storage of its registers and its blocks, where each PTX instruction is followed by its lowered
 // instructions. The text after a semicolon says how an instruction may execute on compact operands (compact, proved, or
-// after materialising them), and what is proved of the addresses of an access: all lanes at one place, or at
+// after materialising them), and the proved facts about the addresses of an access: all lanes at the same place, or at
 // consecutive places.
 //
 // PTX registers have their names. r, q and p are temporaries: rows of 32-bit and 64-bit slots, and predicates.

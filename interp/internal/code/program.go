@@ -29,7 +29,7 @@ type Program struct {
 
 	Params    []probe.Variable // variables in the parameter block
 	ParamLen  int              // size in bytes
-	Shared    []probe.Variable // variables in shared memory, with the dynamic ones last
+	Shared    []probe.Variable // variables in shared memory, with dynamic shared memory last
 	SharedLen uint64           // size of static shared variables in bytes
 	SharedDyn uint64           // offset of dynamic shared memory in bytes
 
@@ -139,7 +139,7 @@ const (
 	StorageShadow Storage = 1 << iota // in its shadow, in the lanes of the shadow's mask
 	StorageBoth                       // in its shadow and also in its row, because its readers need the lanes about as often
 	StorageProved                     // in its shadow, whose mask always includes the executing lanes
-	StorageFixed                      // among the constants: it has one value in the whole launch
+	StorageFixed                      // among the constants: it has the same value in the whole launch
 )
 
 // Link assigns blocks to the program's instructions and instructions to its blocks. All functions must have been
@@ -169,7 +169,7 @@ func (s *CallSite) Refusal(f *ptx.Func) string {
 	if targets, known := s.Call.Targets(); known {
 		var names []string
 		for _, g := range targets {
-			if g.Name == f.Name { // one of the two may be a declaration
+			if g.Name == f.Name { // either may be a declaration
 				return ""
 			}
 			names = append(names, g.Name)

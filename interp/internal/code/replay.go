@@ -8,7 +8,8 @@ import (
 )
 
 // Replay compares a function with its form before register allocation, selected in program q. It tracks the register in
-// each row, and reports operands whose row contains a different register, or a register with a different storage.
+// each row, and reports operands whose row contains a different register, or the right register with a different
+// storage.
 func (p *Program) Replay(f *Func, q *Program, selected *Func) error {
 	v := newVerifier(p, f)
 	if len(p.Instrs) != len(q.Instrs) || len(p.Fixed) != len(q.Fixed) {

@@ -46,7 +46,7 @@ type Access struct {
 	Fixed      *mem.Allocation // the allocation of a fixed address in device memory
 	Strided    *mem.Strided    // functions that copy rows of elements; nil for 128 bits
 	Store      bool
-	SingleLane bool // all lanes store the same value to the same place, so one store suffices
+	SingleLane bool // all lanes store the same value to the same place, so a single store suffices
 	Atom       *Atom
 	Pattern    Pattern
 	Stride     int          // for AnyStride: distance of the lanes' addresses in bytes, a multiple of Bytes
@@ -207,10 +207,10 @@ const (
 type Mbarrier struct {
 	Space      ptx.Space // space of the address: shared or generic
 	Drop       bool      // of an arrival: the next phases expect fewer arrivals
-	Expect     bool      // of a tx operation: the count is added to the tx-count; of an arrival: the same, followed by one arrival
+	Expect     bool      // of a tx operation: the count is added to the tx-count; of an arrival: the same, followed by an arrival
 	NoComplete bool      // of an arrival: it must not complete the phase
 	V1         bool      // of an initialisation or a layout query: .layout::v1
-	Condition  bool      // of a phase query: it is the conditional one
+	Condition  bool      // of a phase query: it is the conditional query
 	Arrives    bool      // of a multicast: it is an arrival
 }
 
@@ -254,7 +254,7 @@ type TensorAccess struct {
 	Mma  *matrix.TensorMma // E has the operands from TensorD to TensorE
 
 	Reduce   *TensorReduction   // of TensorLoad: the last register of D is the combination of all that a lane has loaded
-	Compress *TensorCompression // of TensorLoad: the other registers of D are the indices and the kept elements
+	Compress *TensorCompression // of TensorLoad: the remaining registers of D are the indices and the kept elements
 }
 
 // TensorReduction combines values with Float or, if its operation is Invalid, with Integer.
@@ -289,7 +289,7 @@ type TensorImm struct {
 	Multicast bool
 	Wide      bool // the CTA mask has 32 bits instead of 16
 	Store     bool // of a wait: for stores instead of loads
-	Exclusive bool // of an allocation: no other columns are allocated meanwhile
+	Exclusive bool // of an allocation: no further columns are allocated meanwhile
 	ReadA     bool // of tcgen05.commit: it arrives when matrices A in shared memory have been read
 	Columns   int  // of an allocation: the maximum number of columns
 }
@@ -345,7 +345,7 @@ type Async struct {
 	NotifiesMbarrier  bool      // it notifies an mbarrier by complete-tx
 	Read              bool      // of a wait: only until the sources have been read
 	All               bool      // of a wait: also for operations that are not yet in a group; of AsyncCancel: all CTAs of the cluster are notified
-	NoInc             bool      // the arrival is one that the mbarrier already expects
+	NoInc             bool      // the arrival is already expected by the mbarrier
 	Reduces           bool      // it combines values by Reduction
 	Reduction         Reduction
 	IgnoreOutOfBounds bool         // up to 15 bytes at each end of the source are neither read nor written
@@ -445,7 +445,7 @@ func AsyncOf(imm uint64) Async {
 
 // WaitGroups selects the multiplications that a wait completes, for Instr.Imm.
 type WaitGroups struct {
-	All  bool // include the multiplications that other warps of the warpgroup have not issued yet
+	All  bool // include the multiplications not yet issued by all warps of the warpgroup
 	Last int  // number of most recent groups that stay pending
 }
 

@@ -11,9 +11,9 @@ import (
 	"gemu/ptx"
 )
 
-// Verify returns the faults of a function, as one error each: operands whose types and rows disagree, control that
-// leaves the function, blocks without an end, unexpected reads of unwritten registers, and plan decisions that do not
-// fit the operands.
+// Verify returns the faults of a function, with an error for each: operands whose types and rows disagree, control
+// that leaves the function, blocks without an end, unexpected reads of unwritten registers, and plan decisions that do
+// not fit the operands.
 func (p *Program) Verify(f *Func) error {
 	v := newVerifier(p, f)
 	v.shape()
@@ -66,8 +66,8 @@ func (v *verifier) shape() {
 	v.places()
 }
 
-// constants checks that the instructions executed before a launch depend only on constants, and give each constant one
-// value.
+// constants checks that the instructions executed before a launch depend only on constants, and give each constant a
+// single value.
 func (v *verifier) constants() {
 	computed := map[Row]bool{}
 	for i := range v.Fixed {
@@ -159,7 +159,7 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("%s, instruction %d (%s): %s", f.Func.Name, f.PC, f.Op, f.Msg)
 }
 
-// maxFaults bounds the number of reported faults: the first are the informative ones.
+// maxFaults bounds the number of reported faults: the first faults are the informative faults.
 const maxFaults = 8
 
 func (v *verifier) fault(pc int32, format string, args ...any) {
@@ -429,7 +429,7 @@ type rowSet map[Row]bool
 
 func (s rowSet) clone() rowSet { return maps.Clone(s) }
 
-// intersect removes the rows that are not in other, and reports whether the set changed.
+// intersect removes the rows missing in other, and reports whether the set changed.
 func (s rowSet) intersect(other rowSet) bool {
 	n := len(s)
 	for r := range s {

@@ -316,8 +316,8 @@ func EmitTrap(c *machine.CTA, t *probe.Trap) {
 
 // BeginStep fills in the event of an instruction that lanes of the running warp split are about to execute.
 func BeginStep(s *machine.EventStream, w *machine.Warp, src *code.Source, lanes uint64) {
-	// Sets the same fields as FillEvent. Most fields of the event are zero for every instruction; to clear the event
-	// each time would take as long as all other work for it.
+	// Sets the same fields as FillEvent. Most fields of the event are zero for every instruction; to clear the event each
+	// time would take as long as the whole remaining work for it.
 	e, c := &s.Step, s.CTA
 	s.ReducedSinks = w.ReducedSinks
 	e.Launch, e.Step, e.CTA, e.ID, e.Warp, e.Reconverge, e.Active, e.Lanes = c.Grid.Info, c.Grid.Steps, c.Index, c.ID, w.ID, -1, w.Mask, lanes
@@ -535,9 +535,9 @@ func emitMaterialise(w *machine.Warp, h, width int, row int32, lanes uint32) {
 	Emit(s, &s.Event, probe.OnMaterialise)
 }
 
-// registerIn returns the register that a row of the function holds at an instruction: a register that the instruction
-// names, if there is one, else a live register. With src nil the place is the function's end. It returns no register if
-// the row holds a temporary.
+// registerIn returns the register that a row of the function holds at an instruction: a register named by the instruction,
+// if possible, else a live register. With src nil the place is the function's end. It returns no register if the row holds
+// a temporary.
 func registerIn(fn *code.Func, row code.Row, src *code.Source) ptx.RegID {
 	in := func(loc *code.Location) bool {
 		return loc.Slot == row.Slot && (loc.Row == row.Row || loc.Wide && loc.High == row.Row)

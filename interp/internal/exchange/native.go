@@ -1,6 +1,7 @@
 package exchange
 
-// This file is the native engine: package native executes instructions as machine code, and Go executes those without.
+// This file is the native engine: package native executes instructions as machine code, and Go executes instructions
+// without machine code.
 
 import (
 	"slices"

@@ -1,7 +1,7 @@
 package exchange
 
-// This file runs check mode in machine code: package native executes the instructions that it has, for the engine and
-// for the reference, and Go executes the others and reports differences.
+// This file runs check mode in machine code: package native executes the instructions with machine code, for the engine and
+// for the reference, and Go executes the remaining instructions and reports differences.
 
 import (
 	"math/bits"
@@ -128,8 +128,8 @@ func filesAdjoin(w *machine.Warp) bool {
 	return w.Files[0].IsFollowedBy(&w.Check.Files[0], w.CTA.Code.Entry.Frame)
 }
 
-// setCheckBuffers sets the buffers of machine code for counts and for saved values. Values are needed within a step only, so
-// all warps of a CTA share one buffer.
+// setCheckBuffers sets the buffers of machine code for counts and for saved values. Values are needed within a step only,
+// so all warps of a CTA share a buffer.
 func setCheckBuffers(w *machine.Warp) {
 	k := w.CTA.Warps[0].Check
 	if k.NativeNotes == nil {

@@ -51,7 +51,8 @@ func exportReconvergences(w *machine.Warp, l *machine.ExportedReconvergences) {
 	for i, j := range l.ByNumber {
 		n.Reconvergences[depth-1-i] = native.Reconvergence{PC: j.PC, Lanes: uint32(j.Lanes), Arrived: uint32(j.Arrived), Arrivals: uint32(j.Arrivals), Number: uint32(1 + i)}
 	}
-	// The last warp split runs next, and warp splits of inner reconvergences run before those of outer ones.
+	// The last warp split runs next, and warp splits of inner reconvergences run before warp splits of outer
+	// reconvergences.
 	first, at := len(w.WaitingSplits), 0
 	for first > 0 && len(w.WaitingSplits)-first < native.MaxSplits {
 		c := &w.WaitingSplits[first-1]

@@ -51,8 +51,8 @@ func enterScheduler(w *machine.Warp, budget int) {
 	prepareNextCTAs(c)
 }
 
-// prepareNextCTAs allows machine code to begin the next CTAs after all warps of this one have ended, if Go has nothing to do
-// between them.
+// prepareNextCTAs allows machine code to begin the next CTAs after all warps of this CTA have ended, if Go has nothing to
+// do between them.
 func prepareNextCTAs(c *machine.CTA) {
 	t := &c.Native.Scheduler
 	usual, last := uint32(c.Warps[0].AllLanes()), uint32(c.Warps[len(c.Warps)-1].AllLanes())
@@ -108,7 +108,7 @@ func syncEndedCTAs(c *machine.CTA) {
 	c.CompletedCTAs += int(f.Completed)
 	c.Grid.Finished.Add(int64(f.Completed))
 	c.SetIndex(c.Index + int(f.Completed))
-	if int64(c.Index) > c.Grid.LowestFailed.Load() { // what comes behind does not count
+	if int64(c.Index) > c.Grid.LowestFailed.Load() { // CTAs after the failed CTA do not count
 		c.NextFlights, f.Remaining = c.NextFlights[:c.CompletedCTAs], 0
 	}
 	n.SourceCount = 1 + c.Index
@@ -142,11 +142,11 @@ func prepareWarp(c *machine.CTA, other, w *machine.Warp) bool {
 	if l.InNative {
 		return true
 	}
-	l.Count = other.Count.WarpInstructions // also of one that has ended in Go
+	l.Count = other.Count.WarpInstructions // also for a warp that has ended in Go
 	switch l.State = native.NotRunning; {
 	case other.State == machine.AtGroup:
-		return false // what others execute may wake it
-	case other.State == machine.AtBarrier: // perhaps that of the cluster, which the end of any warp may complete
+		return false // an instruction of another warp may wake it
+	case other.State == machine.AtBarrier: // or at the cluster's barrier, which may be completed by the end of any warp
 		t.WaitersInGo = 1
 	case other.State != machine.ReadyToRun:
 	case !fitsNative(other) || other.Check != nil && !filesAdjoin(other):

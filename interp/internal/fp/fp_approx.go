@@ -3,7 +3,7 @@
 // For each of them PTX documents a table of special values and a bound on the error, and leaves the rest to the
 // hardware. Here each is computed in float64 to 40 bits or more and rounded once to f32, so the error is barely above
 // half an ulp, inside every bound; it is not the bit pattern of any particular GPU. The kernels below replace package
-// math, which has assembly for some hosts and fused products on others: the same input must give the same bits
+// math, which has assembly for some hosts and fused products for further hosts: the same input must give the same bits
 // everywhere.
 //
 // Subnormal operands and results are supported, as in the forms without .ftz.
@@ -177,7 +177,7 @@ func Ex2Approx32(x float32) float32 {
 	return float32(exp2(float64(x)))
 }
 
-// TanhApprox32 is tanh.approx.f32. Bound: 2^-11 relative; here as accurate as the other functions.
+// TanhApprox32 is tanh.approx.f32. Bound: 2^-11 relative; here as accurate as the remaining functions.
 //
 //	-Inf: -1   -0: -0   +0: +0   +Inf: +1
 //
@@ -299,7 +299,7 @@ func horner(c []float64, x float64) float64 {
 	return p
 }
 
-// twoOverPi is 2/pi in fixed point: the first word is the integer part, the others the fraction.
+// twoOverPi is 2/pi in fixed point: the first word is the integer part, the remaining words are the fraction.
 var twoOverPi = [...]uint64{
 	0,
 	0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0,

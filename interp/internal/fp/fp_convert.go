@@ -48,8 +48,8 @@ func F64ToF32FTZ(x float64, r Rounding) float32 {
 	return F64ToF32(x, r)
 }
 
-// narrow32 is F64ToF32: it rounds x to nearest and takes the neighbour if mode r asks for it. An overflow
-// to Inf and an underflow to zero are neighbours of finite numbers like all others.
+// narrow32 is F64ToF32: it rounds x to nearest and takes the neighbour if mode r asks for it. An overflow to Inf and an
+// underflow to zero are ordinary neighbours of finite numbers.
 func narrow32(x float64, r Rounding) float32 {
 	if x != x {
 		return math.Float32frombits(NaN32)

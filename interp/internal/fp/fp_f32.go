@@ -49,8 +49,8 @@ func Fma32(a, b, c float32, r Rounding) float32 {
 // The product of two float32 is exact in float64, so s is a*b+c rounded to 53 bits. Rounding s again is a wrong double
 // rounding only if s is the midpoint of two neighbouring float32, because a sum a little off the midpoint may have been
 // rounded to it; the low 29 bits of s are then 0x10000000. Below the normal range midpoints look different, so the slow
-// path takes these numbers, and with them zeros, overflows, Inf and NaN, because one comparison of the exponent field
-// finds all of them.
+// path takes these numbers, and with them zeros, overflows, Inf and NaN, because a single comparison of the exponent
+// field finds all of them.
 //
 // The slow path, also of a zero sum, takes about 10 ns, the fast path 2 ns.
 func FmaRN32(a, b, c float32) float32 {
@@ -88,7 +88,7 @@ func sumHard32(x uint64, y float64) float32 {
 // Div32 returns a / b rounded once in mode r (div.rnd.f32, IEEE 754 division).
 //
 // Rounding the float64 quotient is enough, without a residual: if a/b is not itself a float32 y, or a midpoint of two,
-// then a - y*b is at least one unit of a product of 24 and 25 bits, so a/b and y differ by 2^-49 of their size or more,
+// then a - y*b is at least a unit of a product of 24 and 25 bits, so a/b and y differ by 2^-49 of their size or more,
 // and the float64 quotient stays on the same side of y as a/b.
 func Div32(a, b float32, r Rounding) (q float32) {
 	if q = a / b; r != RN || q != q {
@@ -102,11 +102,11 @@ func div32(a, b float32, r Rounding) float32 {
 	return narrow32(float64(a)/float64(b), r)
 }
 
-// Sqrt32 returns the square root of a rounded once in mode r (sqrt.rnd.f32, IEEE 754 squareRoot).
-// The root of -0 is -0, of any other negative number NaN.
+// Sqrt32 returns the square root of a rounded once in mode r (sqrt.rnd.f32, IEEE 754 squareRoot). The root of -0 is -0,
+// of any further negative number NaN.
 //
-// One rounding of the float64 root is enough for the reason given at [Div32]: a and y*y differ by at least
-// one unit of 50 bits.
+// A single rounding of the float64 root is enough for the reason given at [Div32]: a and y*y differ by at least one
+// unit of 50 bits.
 func Sqrt32(a float32, r Rounding) float32 {
 	return narrow32(math.Sqrt(float64(a)), r)
 }

@@ -96,8 +96,8 @@ func div64(a, b float64, r Rounding) float64 {
 	return adjust64(q, rem, r)
 }
 
-// Sqrt64 returns the square root of a rounded once in mode r (sqrt.rnd.f64, IEEE 754 squareRoot).
-// The root of -0 is -0, of any other negative number NaN.
+// Sqrt64 returns the square root of a rounded once in mode r (sqrt.rnd.f64, IEEE 754 squareRoot). The
+// root of -0 is -0, of any further negative number NaN.
 func Sqrt64(a float64, r Rounding) float64 {
 	s := math.Sqrt(a)
 	if r == RN || !(a > 0) || !finite64(a) {
@@ -133,8 +133,8 @@ func FmaRN64(a, b, c float64) float64 {
 }
 
 // adjust64 returns exact rounded in mode r, where s is exact rounded to nearest and e has the sign of
-// exact - s. An s of ±Inf with an e of the other sign is an overflow: its neighbour is the largest finite
-// number. An s of ±0 with an e of its sign is an underflow.
+// exact - s. An s of ±Inf with an e of the opposite sign is an overflow: its neighbour is the largest
+// finite number. An s of ±0 with an e of its sign is an underflow.
 func adjust64(s, e float64, r Rounding) float64 {
 	u := math.Float64bits(s)
 	negative := u>>63 == 1
@@ -157,7 +157,7 @@ func adjust64(s, e float64, r Rounding) float64 {
 // Product and addend are held as 128-bit significands with the top bit set, hi:lo / 2^127 * 2^exp. The
 // smaller is shifted to the exponent of the larger, and the bits that fall off are kept as a sticky last
 // bit. The product has at least 22 zero bits at its end and the addend 75, so bits fall off only where
-// the exponents differ by more than 22, and there a difference loses at most one leading bit: the sticky
+// the exponents differ by more than 22, and there a difference loses at most a leading bit: the sticky
 // bit stays below the bits that decide the rounding.
 func fmaBits64(a, b, c float64, r Rounding) float64 {
 	ea, ma := unpack64(a)

@@ -5,7 +5,7 @@ package fp
 import "math"
 
 // Min32 returns the lesser of a and b as min.f32 does: -0 is less than +0, and a NaN loses to a number.
-// Two NaNs give the canonical one.
+// Two NaNs give the canonical NaN.
 func Min32(a, b float32) float32 {
 	switch {
 	case a < b || b != b:

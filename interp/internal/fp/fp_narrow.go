@@ -1,4 +1,4 @@
-// This file holds the formats other than f64, as data.
+// This file holds the formats except f64, as data.
 
 package fp
 
@@ -20,8 +20,8 @@ type Format struct {
 	plain bool   // no sign, but zero and subnormals: sign is the bit above the format
 }
 
-// Formats. F16 and BF16 are those of [F32ToF16] and [F32ToBF16]; a TF32 is the upper 19 bits of an f32. E4M3 has NaN
-// but no infinity; E3M2, E2M3, E2M1 and S2F6 have neither.
+// Formats. F16 and BF16 are the formats of [F32ToF16] and [F32ToBF16]; a TF32 is the upper 19 bits of an f32. E4M3 has
+// NaN but no infinity; E3M2, E2M3, E2M1 and S2F6 have neither.
 var (
 	F16   = Format{format: f16, max: 0x7bff, nan: uint64(NaN16), sign: 1 << 15}
 	BF16  = Format{format: bf16, max: 0x7f7f, nan: uint64(NaNBF16), sign: 1 << 15}
@@ -43,7 +43,7 @@ var narrow = [...]*Format{
 	ptx.E2M1: &E2M1, ptx.UE8M0: &UE8M0, ptx.S2F6: &S2F6, ptx.UE5M3: &UE5M3,
 }
 
-// FormatOf returns the format of a type of at most 19 bits; nil for other types.
+// FormatOf returns the format of a type of at most 19 bits; nil for wider types.
 func FormatOf(t ptx.Type) *Format {
 	if int(t) < len(narrow) {
 		return narrow[t]

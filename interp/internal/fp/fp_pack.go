@@ -66,7 +66,7 @@ func (f format) pack(neg bool, exp int, m uint64, r Rounding) uint64 {
 	return u
 }
 
-// unpack64 returns exp and m with |x| = m/2^63 * 2^exp and the top bit of m set, for finite x other than 0.
+// unpack64 returns exp and m with |x| = m/2^63 * 2^exp and the top bit of m set, for finite, nonzero x.
 func unpack64(x float64) (exp int, m uint64) {
 	u := math.Float64bits(x)
 	exp = int(u >> 52 & 0x7ff)

@@ -104,9 +104,8 @@ func readString(w *machine.Warp, h, lane int, addr uint64) (string, bool) {
 	}
 }
 
-// vprintf prints like CUDA's printf: arguments lie in a buffer, each at its
-// natural alignment. What a CTA prints appears in lane order, and the CTAs' in
-// the order of their index.
+// vprintf prints like CUDA's printf: arguments lie in a buffer, each at its natural alignment. The output of a CTA
+// appears in lane order, and the output of the CTAs in the order of their index.
 func vprintf(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
@@ -127,8 +126,8 @@ func vprintf(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint3
 	}
 }
 
-// formatPrintf formats into the CTA's output. It returns the number of arguments, and
-// the address of one that could not be read.
+// formatPrintf formats into the CTA's output. It returns the number of arguments, and the address of an unreadable
+// argument.
 func formatPrintf(w *machine.Warp, h, lane int, format string, args uint64) (n int, bad uint64) {
 	out := &w.CTA.Output
 	offset := uint64(0)

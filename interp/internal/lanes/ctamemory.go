@@ -18,7 +18,7 @@ import (
 // errSliceSize is the error of a slice whose size, rounded up, the register %perctamemorysize (.u32) cannot hold.
 var errSliceSize = errors.New("the size does not fit %perctamemorysize, which has 32 bits")
 
-// OpenCTAMemory allocates the per-CTA memory of a launch whose kernel asks for some. The end of the launch frees it.
+// OpenCTAMemory allocates the per-CTA memory of a launch, if its kernel requests it. The end of the launch frees it.
 // The error names the size.
 func OpenCTAMemory(g *machine.Grid) (err error) {
 	size := g.Kernel.SliceSize()

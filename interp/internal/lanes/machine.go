@@ -16,7 +16,7 @@ import (
 // LaneFuncs has the function of each operation on lanes; nil for the kernels of package alu.
 var LaneFuncs [code.Count]machine.LaneFunc
 
-// execFuncs has the function of each execution of the plan other than on lanes.
+// execFuncs has the function of each execution of the plan, except on lanes.
 var execFuncs = [code.ExecCount]machine.LaneFunc{
 	code.Materialised:   affineGeneric,
 	code.CompactOne:     affineUnary,
@@ -83,7 +83,7 @@ func init() {
 	}
 }
 
-// accesses adds the loads and stores of one element, with addresses of type A and data of type D, to LaneFuncs.
+// accesses adds the loads and stores of an element, with addresses of type A and data of type D, to LaneFuncs.
 func accesses[A, D mem.Slot](addr, data code.Slot) {
 	LaneFuncs[code.LoadOp(1, false, addr, data)] = access.AccessOne[uint8, A, D]
 	LaneFuncs[code.LoadOp(1, true, addr, data)] = access.AccessOne[int8, A, D]

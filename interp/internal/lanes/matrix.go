@@ -24,7 +24,7 @@ func matrixRows(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, to *
 	providers, view := ProvidingLanes(a), access.View(w)
 	for lane := range a.Tile.Addresses() {
 		at := addr[lane]
-		space := a.Space // a variable's, whatever the instruction says
+		space := a.Space // a variable's space has precedence over the instruction's
 		if space == ptx.Generic {
 			space = view.SpaceOf(at, false)
 		}
@@ -95,7 +95,7 @@ func executeMultiply(w *machine.Warp, h int, f *regfile.File, instr *code.Instr,
 	}
 	frags := &w.CTA.Code.Fragments[instr.Side]
 	var d, a, b, c, e matrix.Registers
-	for i, list := range [...][]code.Elem{frags.D, frags.A, frags.B, frags.C, frags.E} { // those of D are no constants
+	for i, list := range [...][]code.Elem{frags.D, frags.A, frags.B, frags.C, frags.E} { // the registers of D are no constants
 		to := [...]*matrix.Registers{&d, &a, &b, &c, &e}[i]
 		for k, e := range list {
 			if e.Slot == code.Q {

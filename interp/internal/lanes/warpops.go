@@ -15,8 +15,8 @@ import (
 	"gemu/regfile"
 )
 
-// shfl follows the pseudo-code of the manual. If the source lane is not active, whose value the manual leaves
-// undefined, a lane gets its own value.
+// shfl follows the pseudo-code of the manual. If the source lane is not active, a lane gets its own value; the manual
+// leaves it undefined.
 func shfl(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if instr.Op == code.ShflSync && !w.MembersPresent(instr, f.Src32(instr.E), m) {
 		return

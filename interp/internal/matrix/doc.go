@@ -10,6 +10,6 @@
 //	row·column → Numerics adds the products as a generation of tensor cores does (numerics.go)
 //	sums       → Layout scatters the elements of D to registers
 //
-// Read layout.go, then mma.go (one warp), wgmma.go (a warpgroup, with operands in shared memory), tensor.go and
-// tensormma.go (tensor memory of sm_100). compress.go has sparse vectors in the registers of one thread.
+// Read layout.go, then mma.go (a warp), wgmma.go (a warpgroup, with operands in shared memory), tensor.go and
+// tensormma.go (tensor memory of sm_100). compress.go has sparse vectors in the registers of a thread.
 package matrix

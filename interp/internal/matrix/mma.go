@@ -29,8 +29,8 @@ type Operand struct {
 	Type     ptx.Type
 	Bits     int      // size of an element in its register: 32 for b1
 	indices  []uint16 // number of the element, by lane and position in the lane
-	perLane  int      // elements that one lane holds
-	elements int      // number of elements; wmma may hold one element in several lanes
+	perLane  int      // elements held by a lane
+	elements int      // number of elements; wmma may hold an element in several lanes
 }
 
 // elementFormat is the position of a number in an element.
@@ -45,7 +45,7 @@ func (o *Operand) elementFormat() format {
 // Registers is the number of registers of a lane that hold the matrix.
 func (o *Operand) Registers() int { return o.perLane * o.Bits / max(o.Bits, 32) }
 
-// newOperand numbers the elements of a matrix by rows (B: by columns), after those of earlier matrices.
+// newOperand numbers the elements of a matrix by rows (B: by columns), after the elements of earlier matrices.
 func newOperand(t ptx.Type, width int, l Layout, rows, cols int) Operand {
 	o := Operand{Type: t, Bits: width, perLane: l.Len()}
 	for lane := range Lanes {
@@ -102,8 +102,8 @@ func (x *Mma) Multiply() *Multiply {
 	return o
 }
 
-// Extra is the number of registers of a lane that hold no matrix: one for metadata; for A and B each one for scales and
-// two that select them.
+// Extra is the number of registers of a lane that hold no matrix: a register for metadata; for A and B each a register
+// for scales and two for their selection.
 func (o *Multiply) Extra() int {
 	n := 0
 	if o.Sparse != nil {
@@ -115,7 +115,7 @@ func (o *Multiply) Extra() int {
 	return n
 }
 
-// maxRegisters is the maximum number of registers of a lane that hold one matrix.
+// maxRegisters is the maximum number of registers of a lane for a matrix.
 const maxRegisters = 8
 
 // Registers are the rows of the registers that hold a matrix: R of 32 bits, or Q of 64 bits for f64.
@@ -168,7 +168,7 @@ func (o *Operand) scatter(r *Registers, from []uint64) {
 	}
 }
 
-// Execute multiplies the matrices in registers on a device of compute capability sm. d may overlap the other operands.
+// Execute multiplies the matrices in registers on a device of compute capability sm. d may overlap the source operands.
 // If the manual leaves the result undefined, Execute writes nothing and returns the reason.
 func (o *Multiply) Execute(sm int, d, a, b, c, e *Registers) *Undefined {
 	w := multiplication{Multiply: o, scratch: scratchPool.Get().(*scratch)}
@@ -201,7 +201,7 @@ func (o *Multiply) Execute(sm int, d, a, b, c, e *Registers) *Undefined {
 	return nil
 }
 
-// multiplication is a Multiply with the state of one execution.
+// multiplication is a Multiply with the state of an execution.
 type multiplication struct {
 	*Multiply
 	*scratch
@@ -298,7 +298,7 @@ func sumInF32(sum summation, sm int) summation {
 	}
 }
 
-// multiplyDoubles adds the products in the order of k by fused multiply-adds, with no other rounding (manual
+// multiplyDoubles adds the products in the order of k by fused multiply-adds, with no further rounding (manual
 // 9.7.14.5.14).
 func (o *multiplication) multiplyDoubles(a, b, c []uint64) {
 	forEachElement(o, a, b, c, func(_ int, a, b []uint64, c uint64) uint64 {

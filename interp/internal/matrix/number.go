@@ -15,7 +15,7 @@ type format struct {
 
 // shifts holds the position of the lowest bit, for types where it is not 0.
 var shifts = map[ptx.Type]int{
-	ptx.TF32: 13, // the upper 19 bits of a register; the other bits are ignored
+	ptx.TF32: 13, // the upper 19 bits of a register; the remaining bits are ignored
 	ptx.E2M1: 2,  // the middle of a byte
 }
 

@@ -18,7 +18,7 @@ const (
 	UnitWarpgroup             // wgmma
 	UnitFours                 // wmma with tf32, whose machine instructions have k = 4
 	UnitTensor                // tcgen05.mma
-	UnitGroups                // mma and tcgen05.mma with scales and 4-bit factors: 16 products and their scales are one term
+	UnitGroups                // mma and tcgen05.mma with scales and 4-bit factors: 16 products and their scales form a single term
 )
 
 // Method is the way in which a row of A times a column of B is summed.
@@ -27,7 +27,7 @@ type Method uint8
 const (
 	Blocks Method = iota // adds a block of products at once, then the next block
 	Halves               // in f16, from zero: first the products of k = 4i and 4i+1, then the rest; then adds C
-	Fmas                 // in f32, one product after the other; then adds C
+	Fmas                 // in f32, product after product; then adds C
 )
 
 // Numerics is the summation of floating-point products by a unit, a generation of devices and a type of factors.
@@ -144,8 +144,8 @@ func (f *format) add(x, y uint64) uint64 {
 	return uint64(math.Float32bits(fp.Add32(math.Float32frombits(uint32(x)), math.Float32frombits(uint32(y)), fp.RN)))
 }
 
-// dotFmas computes the method Fmas, for f16. With a result of f16 it adds the two halves of the row to c one after the
-// other. half says which of c and the result are f16.
+// dotFmas computes the method Fmas, for f16. With a result of f16 it adds the two halves of the row to c in sequence.
+// half says which of c and the result are f16.
 func dotFmas(a, b []uint64, c uint64, half struct{ c, d bool }) uint64 {
 	f32 := func(v uint64) float32 { return fp.F16ToF32(uint16(v)) }
 	start := math.Float32frombits(uint32(c))

@@ -10,7 +10,7 @@ import (
 
 // Scales describes the scales of mma with .block_scale.
 type Scales struct {
-	PerRow int  // scales for one row of A, and for one column of B: 1, 2 or 4
+	PerRow int  // scales for a row of A, and for a column of B: 1, 2 or 4
 	UE4M3  bool // their type is .ue4m3; else .ue8m0
 }
 
@@ -67,7 +67,7 @@ func (s *Scales) selectedScales(e *Registers, regs selectors, limit int, matrix 
 }
 
 // read returns the scales of the rows of A and of the columns of B, PerRow of each. Of four lanes, two hold the scales
-// of a row of A and of the row eight below it, and one holds those of a column of B.
+// of a row of A and of the row eight below it, and a single lane holds the scales of a column of B.
 func (s *Scales) read(e *Registers, extra int) (a, b []number, u *Undefined) {
 	scales := func(register, lane, first int) (list []number) {
 		for i := range s.PerRow {
@@ -92,7 +92,7 @@ func (s *Scales) read(e *Registers, extra int) (a, b []number, u *Undefined) {
 }
 
 // exactGroup is the number of products of 4-bit .e2m1 elements that are added exactly. Their sum, times the scales, is
-// one term. Its exponent is the sum of the scales' exponents, even if the products add up to zero.
+// a term. Its exponent is the sum of the scales' exponents, even if the products add up to zero.
 const exactGroup = 16
 
 // applyScales multiplies numbers by scales of .ue8m0, which change only exponents. Each scale applies to a block of

@@ -1,8 +1,8 @@
 package matrix
 
-// This file has tcgen05.mma (manual 9.7.16.10): one thread starts a multiplication by a CTA or a pair of CTAs. Each
-// lane of tensor memory has a row of D, or a part of a row. All other operands of this row in tensor memory lie in the
-// same quarter of the lanes.
+// This file has tcgen05.mma (manual 9.7.16.10): a single thread starts a multiplication by a CTA or a pair of CTAs.
+// Each lane of tensor memory has a row of D, or a part of a row. All further operands of this row in tensor memory lie
+// in the same quarter of the lanes.
 
 import (
 	"fmt"
@@ -37,7 +37,7 @@ type TensorMma struct {
 	Sparse             bool // A is sparse
 	Stationary         bool // .ws
 	InTensor           bool // A is in tensor memory
-	Shifted            bool // rows of A in tensor memory are shifted down by one: .ashift
+	Shifted            bool // rows of A in tensor memory are shifted down by a row: .ashift
 	Table              bool // B holds indices into tables in tensor memory: .decompress::lut::b
 	Newer              bool // allows instruction descriptors of sm_107
 	ScalesPerRow       int  // scales for a row; 0: none
@@ -74,7 +74,7 @@ type TensorProduct struct {
 	UE4M3                    bool // type of the scales
 
 	long       bool // K is twice that of the kind
-	rowsPerCTA int  // rows of D of one CTA
+	rowsPerCTA int  // rows of D of a CTA
 	laneParts  int  // number of parts of N, which lie in as many parts of the lanes
 	halfLanes  bool // of each 32 lanes, 16 hold rows: layouts C and F
 }
@@ -285,7 +285,7 @@ func (p *TensorProduct) storedK() int {
 	return p.K
 }
 
-// columnsB is the number of columns of B in one CTA.
+// columnsB is the number of columns of B in a CTA.
 func (p *TensorProduct) columnsB() int {
 	if p.Pair {
 		return p.N / 2
@@ -293,7 +293,7 @@ func (p *TensorProduct) columnsB() int {
 	return p.N
 }
 
-// packedBits is the size of elements of less than a byte. In shared memory they are followed by padding where other
+// packedBits is the size of elements of less than a byte. In shared memory they are followed by padding where wider
 // elements fill a byte each (manual 9.7.16.10.4.4).
 var packedBits = map[ptx.Type]int{ptx.E2M1: 4, ptx.E3M2: 6, ptx.E2M3: 6}
 
@@ -338,8 +338,8 @@ type TensorOperands struct {
 }
 
 // ZeroMask is the zero-column mask descriptor, which selects columns of B that are replaced by zeros (manual
-// 9.7.16.4.3). In the manual's examples the runs of ones and zeros of the mask are as long as the skip and use spans of
-// its table, plus one.
+// 9.7.16.4.3). In the manual's examples the runs of 1 and 0 of the mask are as long as the skip and use spans of its
+// table, plus one.
 type ZeroMask uint64
 
 // Shift is the number of the first column of B.
@@ -423,7 +423,7 @@ func (p *TensorProduct) descB(x *TensorOperands) TensorDescriptor {
 	return x.DescB
 }
 
-// extraColumns is the number of columns of B that are loaded for the shift, in addition to those that are used.
+// extraColumns is the number of columns of B that are loaded for the shift, in addition to the used columns.
 func (p *TensorProduct) extraColumns(x *TensorOperands) int {
 	n := 8
 	if p.TransposedB {
@@ -617,7 +617,7 @@ func (p *TensorProduct) Execute(ctas []TensorCTA, x *TensorOperands) *Undefined 
 	return nil
 }
 
-// indices unpacks the table indices in one half of each row.
+// indices unpacks the table indices in a half of each row.
 func (p *TensorProduct) indices(rows []uint32, half int) (list []uint32) {
 	for ; len(rows) > 0; rows = rows[tableRow:] {
 		for k := range p.K {
@@ -743,7 +743,7 @@ func unpackElements(words []uint32, n, bits int) []uint32 {
 	return list
 }
 
-// tensorMultiplication is the multiplication of one lane's row.
+// tensorMultiplication is the multiplication of a lane's row.
 type tensorMultiplication struct {
 	*TensorProduct
 	a, b             factorLists // row of A, all columns of B

@@ -11,7 +11,7 @@ import (
 // Tile is a group of matrices in memory whose rows lie at addresses from the lanes: lane i has the address of row
 // i%Rows of matrix i/Rows. Tiles of ldmatrix and stmatrix lie in shared memory (manual 9.7.14.5.15, 9.7.14.5.16).
 type Tile struct {
-	Rows   int  // of one matrix, in memory
+	Rows   int  // of a matrix, in memory
 	Count  int  // number of matrices
 	Bits   int  // size of an element in a register
 	Packed int  // size of an element in memory, in bits
@@ -89,8 +89,8 @@ func (t *Tile) elemsPerRegister() int { return max(32/t.Bits, 1) }
 // Addresses is the number of lanes that provide an address.
 func (t *Tile) Addresses() int { return t.Rows * t.Count }
 
-// widestAccess returns the largest number of adjacent bytes in a row that one lane holds: machine code accesses no more
-// at once.
+// widestAccess returns the largest number of adjacent bytes in a row held by a lane: machine code accesses no more at
+// once.
 func (t *Tile) widestAccess() int {
 	n := 1
 	for lane := range Lanes {
@@ -178,7 +178,7 @@ func unpackElement(row []byte, bits, i int) uint32 {
 
 var plainTile, transposedTile = NewTile("m8n8", false, 1, 0), NewTile("m8n8", true, 1, 0)
 
-// Transpose exchanges rows and columns of the 8×8 matrix of 16-bit elements that the lanes hold in one register (manual
+// Transpose exchanges rows and columns of the 8×8 matrix of 16-bit elements that the lanes hold in a register (manual
 // 9.7.14.5.17).
 func Transpose(a *[Lanes]uint32) (d [Lanes]uint32) {
 	var memory [8][RowBytes]byte

@@ -162,12 +162,12 @@ type Wgmma struct {
 	A, D             Operand // as the lanes of a warp hold their rows
 	SharedA, SharedB Shared  // A and B in shared memory; SharedA is unused if registers hold A
 	B                ptx.Type
-	Negate           bool // negates the products, by negating one factor
+	Negate           bool // negates the products, by negating a factor
 	Saturate         bool // clamps integer results
 
 	numerics *Numerics // numerics of floats
 	formats  [3]format // formats of A, B and D
-	Sparse   *Sparse   // metadata of A, of which half is stored; nil: A is dense (manual 9.7.15.6, whose figures are those of mma.sp)
+	Sparse   *Sparse   // metadata of A, of which half is stored; nil: A is dense (manual 9.7.15.6, whose figures are the same as for mma.sp)
 }
 
 // NewWgmma returns the multiplication of wgmma.mma_async with the given shape and types, and for .sp the sparsity

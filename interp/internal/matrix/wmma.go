@@ -54,7 +54,7 @@ func (w *Wmma) fragment(m WmmaMatrix, t ptx.Type) Layout {
 	return l
 }
 
-// turingLayout returns the fragments from sm_75 on. They are those of mma, for one or several matrices of mma in turn.
+// turingLayout returns the fragments from sm_75 on. They are the fragments of mma, for all matrices of mma in turn.
 // m8n32 is m32n8 with A and B exchanged and all matrices transposed.
 func (w *Wmma) turingLayout(m WmmaMatrix, t ptx.Type) Layout {
 	if w.N > w.M && m == WmmaC && t == ptx.S32 && w.SM < 80 {
@@ -91,8 +91,8 @@ func (w *Wmma) turingLayout(m WmmaMatrix, t ptx.Type) Layout {
 	return l
 }
 
-// voltaLayout returns the fragments of Volta: those of mma.m8n8k4, whose four multiplications cover the rows and
-// columns of a larger matrix.
+// voltaLayout returns the fragments of Volta: the fragments of mma.m8n8k4, whose four multiplications cover the rows
+// and columns of a larger matrix.
 func (w *Wmma) voltaLayout(m WmmaMatrix, t ptx.Type) Layout {
 	part := [2]Step{{Row: 8}, {Col: 8}}
 	switch {

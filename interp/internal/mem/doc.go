@@ -1,10 +1,10 @@
 // Package mem is the memory of a device: the map of its allocations, the meaning of an address, and the accesses of
 // a row of lanes.
 //
-// Global and constant variables, buffers, the device heap and the parameter block are allocations in one address map.
-// An address in .global, .const or .param space is the same number as the generic address. Host memory can be mapped
-// at an address of the caller's choice. Shared and local memory are windows of the generic address space. From low
-// to high addresses (docs/addresses.md has all ranges):
+// Global and constant variables, buffers, the device heap and the parameter block are allocations in a single address
+// map. An address in .global, .const or .param space is the same number as the generic address. Host memory can be
+// mapped at an address of the caller's choice. Shared and local memory are windows of the generic address space. From
+// low to high addresses (docs/addresses.md has all ranges):
 //
 //	WorkspaceBase  workspace of a cooperative launch
 //	ParamBase      kernel parameters
@@ -14,7 +14,7 @@
 //	HandleBase     handles of textures, surfaces and samplers
 //	FirstAddress   allocations, by default
 //
-// Read map.go (allocations), window.go (fixed addresses), resolve.go (the one place that decides which memory an
+// Read map.go (allocations), window.go (fixed addresses), resolve.go (the only place that decides which memory an
 // access reaches, or why it faults), then row.go (loops over rows of lanes) and local.go (layout of local memory).
 // tolerance.go lists the faults that a launch may tolerate; save.go saves and restores a map.
 //

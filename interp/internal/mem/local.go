@@ -2,11 +2,11 @@ package mem
 
 import "math/bits"
 
-// Local is the local memory of 32 lanes. Row i holds word i (4 bytes) of each lane, so that an access to one address in
-// all lanes is a row.
+// Local is the local memory of 32 lanes. Row i holds word i (4 bytes) of each lane, thus an access to the same address
+// in all lanes is a row.
 type Local []([Lanes]uint32)
 
-// Load reads size bytes (at most 8) of one lane at a byte offset that is a multiple of size.
+// Load reads size bytes (at most 8) of a lane at a byte offset that is a multiple of size.
 func (l Local) Load(offset, lane, size int) uint64 {
 	i, lane := uint(offset)/4, lane&(Lanes-1)
 	v := uint64(l[i][lane])
@@ -19,7 +19,7 @@ func (l Local) Load(offset, lane, size int) uint64 {
 	return v >> (8 * (offset & 3)) & (1<<(8*size) - 1)
 }
 
-// Store writes size bytes of one lane, under the conditions of Load.
+// Store writes size bytes of a lane, under the conditions of Load.
 func (l Local) Store(offset, lane, size int, v uint64) {
 	i, lane := uint(offset)/4, lane&(Lanes-1)
 	switch size {

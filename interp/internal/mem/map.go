@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// allocGap is the distance between allocations in bytes, so that an access past the end of one does not reach the
-	// next.
+	// allocGap is the distance between allocations in bytes, to keep an access past the end of an allocation from reaching
+	// the next.
 	allocGap = 256
 
-	// Allocations begin at multiples of allocAlign, large ones (largeAlloc bytes or more) at multiples of largeAlign,
-	// as on a GPU, which gives large allocations whole pages.
+	// Allocations begin at multiples of allocAlign, large allocations (largeAlloc bytes or more) at multiples of
+	// largeAlign, as on a GPU, which gives large allocations whole pages.
 	allocAlign = 512
 	largeAlloc = 1 << 20
 	largeAlign = 2 << 20
@@ -96,12 +96,12 @@ type Map struct {
 	// ShadowBytes is the number of shadow bytes for each byte of an allocation that is made from now on.
 	ShadowBytes int
 
-	// changes is held while the fields below, up to mayFaultCount, and the ranges of allocations change. Changes, and readers of
-	// the device's own goroutines, are ordered by the device's lock and the schedule of launches; other readers (Lookup, Used,
-	// MayFault) take it for reading.
+	// changes is held while the fields below, up to mayFaultCount, and the ranges of allocations change. Changes, and
+	// readers of the device's own goroutines, are ordered by the device's lock and the schedule of launches; readers on
+	// further goroutines (Lookup, Used, MayFault) take it for reading.
 	changes sync.RWMutex
 
-	allocs        []*Allocation // by base, freed ones included
+	allocs        []*Allocation // by base, including freed allocations
 	next          uint64
 	used          uint64 // live bytes, without mapped memory
 	limit         uint64
@@ -191,10 +191,10 @@ func (m *Map) MayFault() bool {
 	return m.mayFaultCount > 0
 }
 
-// Len is the number of known allocations, freed ones included.
+// Len is the number of known allocations, including freed allocations.
 func (m *Map) Len() int { return len(m.allocs) }
 
-// Each calls visit for every known allocation, freed ones included, by base.
+// Each calls visit for every known allocation, including freed allocations, by base.
 func (m *Map) Each(visit func(a *Allocation)) {
 	for _, a := range m.allocs {
 		visit(a)
@@ -389,7 +389,7 @@ func (m *Map) Free(a *Allocation) {
 	a.releaseMemory()
 }
 
-// markFreed makes an allocation a freed one.
+// markFreed marks an allocation as freed.
 func (m *Map) markFreed(a *Allocation) {
 	m.changes.Lock()
 	defer m.changes.Unlock()

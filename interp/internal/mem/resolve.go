@@ -31,7 +31,7 @@ func (a *Access) Allowed(m *Allocation) bool {
 	case ptx.Const:
 		return m.Kind == probe.ConstantMemory
 	case ptx.Global:
-		// The parameter window is part of the global one (manual 9.7.9.19).
+		// The parameter window is part of the global window (manual 9.7.9.19).
 		return m.Kind != probe.ConstantMemory && m.Kind < probe.ArrayMemory
 	}
 	return m.Kind < probe.ArrayMemory
@@ -46,7 +46,7 @@ func (m *Allocation) ReadOnly() bool {
 type View struct {
 	Map                  *Map
 	Shared               *Allocation
-	Cluster              []*Allocation // shared memory of the cluster's CTAs, by rank; nil for a cluster of one CTA
+	Cluster              []*Allocation // shared memory of the cluster's CTAs, by rank; nil for a cluster with a single CTA
 	LocalBegin, LocalEnd uint64        // bytes of local memory in use: LocalBegin ≤ offset < LocalEnd
 }
 
@@ -76,7 +76,7 @@ type Fault struct {
 	Near string // nearest allocation; "" if it does not help
 }
 
-// Find returns the memory that a lane's access to an address reaches. The error is one of the faults above, such as
+// Find returns the memory that a lane's access to an address reaches. The error is a fault of the list above, such as
 // probe.ErrMisaligned.
 func (v *View) Find(a *Access, addr uint64) (Location, error) {
 	whole, n, tolerated := uint64(a.Bytes), uint64(a.Bytes-a.SpareBytes), probe.Strict

@@ -1,6 +1,6 @@
 package mem
 
-// This file has the accesses of a row of lanes to one block of memory: gathered (an address per lane), strided
+// This file has the accesses of a row of lanes to a block of memory: gathered (an address per lane), strided
 // (contiguous if the stride is the element's size) or uniform.
 //
 // Functions that touch guest memory are marked go:norace: races between CTAs belong to the guest, and Go's race
@@ -22,11 +22,11 @@ type Elem interface {
 	uint8 | int8 | uint16 | int16 | uint32 | int32 | uint64
 }
 
-// Slot is the type of one lane in a register row.
+// Slot is the type of a lane in a register row.
 type Slot interface{ uint32 | uint64 }
 
 // Gather loads an element from p + a[i] + offset for each lane i of m. The sum a[i] + offset must lie in [0, last·size]
-// and be a multiple of size: a rotation moves the bits that must be zero to the top, so that one comparison checks
+// and be a multiple of size: a rotation moves the bits that must be zero to the top, thus a single comparison checks
 // both. Gather stops at the first lane that fails, and returns the mask of this lane and the following lanes of m.
 //
 //go:norace
@@ -54,7 +54,7 @@ func Gather[E Elem, A, D Slot](d *[Lanes]D, a *[Lanes]A, offset uint64, p unsafe
 	return 0
 }
 
-// Scatter stores elements; its arguments and result are those of Gather.
+// Scatter stores elements; its arguments and result are the same as Gather's.
 //
 //go:norace
 func Scatter[E Elem, A, D Slot](d *[Lanes]D, a *[Lanes]A, offset uint64, p unsafe.Pointer, last uint64, m uint32) uint32 {
@@ -94,7 +94,7 @@ func LanesInRange(addr *[Lanes]uint64, base, last uint64, bytes int, m uint32) (
 	return m &^ rest, rest
 }
 
-// Strided holds the functions that copy between a row and memory for one element type. Lane i is at p + (i −
+// Strided holds the functions that copy between a row and memory for an element type. Lane i is at p + (i −
 // first)·step.
 type Strided struct {
 	Load32, Store32 func(row *[Lanes]uint32, p unsafe.Pointer, first, step int, m uint32)
@@ -105,7 +105,7 @@ var unsigned = [...]*Strided{stridedOf[uint8](), stridedOf[uint16](), stridedOf[
 var signed = [...]*Strided{stridedOf[int8](), stridedOf[int16](), stridedOf[int32](), stridedOf[uint64]()}
 
 // StridedOf returns the functions for elements of size bytes (1, 2, 4 or 8), sign-extended to the slot if sign is set;
-// nil for other sizes.
+// nil for all further sizes.
 func StridedOf(size int, sign bool) *Strided {
 	i := bits.TrailingZeros(uint(size))
 	if i >= len(unsigned) {
@@ -219,7 +219,7 @@ func CopyRow[D Slot](d, s *[Lanes]D, m uint32) {
 	}
 }
 
-// FillRow writes one value to the lanes of m.
+// FillRow writes the same value to the lanes of m.
 func FillRow[D Slot](d *[Lanes]D, v D, m uint32) {
 	if m == fullMask {
 		for i := 0; i < len(d); i += 4 {

@@ -38,8 +38,7 @@ func Window(addr uint64) (ptx.Space, uint64) {
 // SharedAddress is the generic address of the shared memory of the CTA with the given rank in its cluster.
 func SharedAddress(rank int) uint64 { return probe.SharedWindow + uint64(rank)<<probe.RankShift }
 
-// InShared reports whether a generic address lies in the window of shared memory of one of the
-// n CTAs of a cluster.
+// InShared reports whether a generic address lies in a window of shared memory of the n CTAs of a cluster.
 func InShared(addr uint64, n int) bool {
 	offset := addr - probe.SharedWindow
 	return offset>>probe.RankShift < uint64(n) && offset&(1<<probe.RankShift-1) < probe.WindowSize

@@ -38,8 +38,8 @@ func blockObserved(w *machine.Warp, _ []code.Instr) machine.Reason {
 	if g.Visited != nil {
 		g.Visited[b.Index] = true
 	}
-	// Instructions without events, or with an access event only, are not executed at once: they execute together before
-	// the next other event.
+	// Instructions without events, or with an access event only, are not executed at once: they execute together before the
+	// next event of another kind.
 	counted := first
 	for i := first; i < b.Sources.End; i++ {
 		if g.InOrder && g.Steps+int64(i-counted) >= g.PauseStep {
@@ -171,7 +171,7 @@ func countReached(w *machine.Warp, from, to int32) int64 {
 	return int64(to - from)
 }
 
-// executeOperation executes an instruction that is paired with one of the reference.
+// executeOperation executes an instruction that is paired with an instruction of the reference.
 func executeOperation(w *machine.Warp, single []machine.InstrPair) {
 	s, p := w.CTA.Stream, &single[0]
 	if s.Subscription.Events&machine.OperationKinds != 0 {

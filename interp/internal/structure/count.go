@@ -14,7 +14,7 @@ import (
 // step is the state of the current PTX instruction; it covers both halves of the warp.
 type step struct {
 	active     uint64
-	counted    bool              // its operations are counted; false if its lanes execute it together with other lanes
+	counted    bool              // its operations are counted; false for a collective instruction of several splits
 	compact    bool              // every operation so far was compact
 	suppressed bool              // every operation so far was compact, and its results were kept compact
 	class      affinetrack.Class // the least structured operand or result
@@ -119,7 +119,7 @@ func (t *tracker) end(e *probe.Event) {
 func (t *tracker) branch(e *probe.Event) {
 	guard := e.Instr.Guard
 	if guard.Reg == ptx.NoReg || e.Instr.Form.Effects != ptx.Jumps {
-		return // no conditional branch: a return, or a branch to one of a list of labels
+		return // no conditional branch: a return, or a branch with a list of labels
 	}
 	n := &t.counts[e.Index]
 	n.Branches++

@@ -1,6 +1,6 @@
 package structure
 
-// This file gives the state of a policy's registers to other probes.
+// This file gives the state of a policy's registers to further probes.
 
 import (
 	"gemu/affinetrack"
@@ -41,7 +41,7 @@ func (t *tracker) Result(e *probe.Event, i int) affinetrack.Class {
 // Operand uses the tags; an ideal policy compares the lanes.
 func (t *tracker) Operand(e *probe.Event, i int) affinetrack.Class {
 	var v []probe.Value
-	if t.Ideal { // other policies need no values, and may not have them
+	if t.Ideal { // all further policies need no values, and may not have them
 		v = e.Reads[i : i+1]
 	}
 	return t.register(e, e.Launch.Program.Operations(e.Index).Reads[i:i+1], v)
@@ -58,7 +58,7 @@ func (t *tracker) Step(e *probe.Event) Step {
 	return s
 }
 
-// register returns the class of one register.
+// register returns the class of a register.
 func (t *tracker) register(e *probe.Event, operands []probe.Operand, v []probe.Value) affinetrack.Class {
 	var n affinetrack.ClassCounts
 	t.countRegisters(&n, e, operands, v)

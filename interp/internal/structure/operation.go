@@ -205,8 +205,8 @@ func (x *half) storeResult(i int, v affinetrack.Value, ok bool) {
 	}
 }
 
-// isInexact reports whether the instruction computes a floating-point number. Only uniform ones are compact: "expanding
-// a floating-point affine value would result in an unacceptable loss of precision" (Kim et al. 4.1).
+// isInexact reports whether the instruction computes a floating-point number. Only uniform values are compact:
+// "expanding a floating-point affine value would result in an unacceptable loss of precision" (Kim et al. 4.1).
 func (x *half) isInexact() bool {
 	instr := x.event.Instr
 	return (instr.Form.Class == ptx.ClassFP || instr.Form.Class == ptx.ClassSFU) && !instr.OperandType(0).IsInt()
@@ -245,7 +245,7 @@ func (x *half) arithmetic() {
 // execute executes the operation on the unit.
 func (x *half) execute(src []affinetrack.Operand) (affinetrack.Value, affinetrack.Execution) {
 	m := x.mask
-	if !x.tracker.Masked { // an entry applies to the whole warp, whatever lanes execute: "all elements in the affine sequence" (Kim et al. 4.2)
+	if !x.tracker.Masked { // an entry applies to the whole warp, not only to executing lanes: "all elements in the affine sequence" (Kim et al. 4.2)
 		m = x.live
 		for i := range src {
 			if src[i].Lanes == x.mask {
@@ -462,7 +462,7 @@ func (x *half) store() {
 	}
 }
 
-// warp tracks an operation with one result for all lanes that have the same membermask.
+// warp tracks an operation with the same result for all lanes that have the same membermask.
 func (x *half) warp() {
 	form := x.event.Instr.Form
 	ok := x.tracker.AllowsScalar(form.Affine, form.Class)

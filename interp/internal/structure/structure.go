@@ -1,7 +1,7 @@
 // Package structure measures the value structure of a launch under a policy: the values that a machine with a shadow
 // affine register file would hold compactly. It is an ordinary probe, and has no access to the engine beyond events.
 //
-//	events of a CTA ──► tracker ── tags: one for each register, what the policy's machine holds
+//	events of a CTA ──► tracker ── tags: for each register, its form in the policy's machine
 //	                       │       half: the operation in half a warp (32 lanes)
 //	                       │       step: the PTX instruction
 //	                       ▼
@@ -17,7 +17,7 @@ import (
 	"gemu/ptx"
 )
 
-// Structure is the value structure of one or several launches under a policy.
+// Structure is the value structure of any number of launches under a policy.
 type Structure struct {
 	Policy *affinetrack.Policy
 	Instrs []InstrStructure // the PTX instructions of the kernel and of all functions it can call, in source order

@@ -4,10 +4,10 @@ package structure
 // independent of the engine's compact copies. Each register has a row of its own, even if affine mode folds, packs or
 // moves it.
 //
-// It follows Kim et al. 2013, section 4, with two schemes for divergence. The paper's scheme has one entry per register
-// for the whole warp: results under divergence or a guard are written to the lanes, and if the register was compact
-// before, its old value is first materialised for the other lanes (section 4.3). With a masked policy the entry also
-// records its lanes, and results stay compact.
+// It follows Kim et al. 2013, section 4, with two schemes for divergence. The paper's scheme has a single entry per
+// register for the whole warp: results under divergence or a guard are written to the lanes, and if the register was
+// compact before, its old value is first materialised for the remaining lanes (section 4.3). With a masked policy the
+// entry also records its lanes, and results stay compact.
 
 import (
 	"math/bits"
@@ -59,7 +59,7 @@ type tags struct {
 	p    []predicateTag
 }
 
-// tag is the compact value of a register in the lanes of mask; nothing is known of other lanes.
+// tag is the compact value of a register in the lanes of mask; nothing is known of further lanes.
 type tag struct {
 	affinetrack.Value
 	mask uint32
@@ -92,7 +92,7 @@ type frame struct {
 	last      *frame // the frame called last from here
 }
 
-// call returns the frame of a function that is called from this one.
+// call returns the frame of a function that is called from this function.
 func (f *frame) call(callee *ptx.Func, n regfile.Size) *frame {
 	if f.last == nil || f.last.callee != callee {
 		f.last = &frame{caller: f, callee: callee, base: f.end, end: f.end.Add(n)}
@@ -311,7 +311,7 @@ func (x *half) overwrite(operand *probe.Operand) {
 	default:
 		c := x.tag(operand.Bits, operand.Row)
 		if c.mask != 0 && !x.checksValues {
-			x.tracker.step.expand++ // lazy expansion: the old value stays in the other lanes
+			x.tracker.step.expand++ // lazy expansion: the old value stays in the remaining lanes
 		}
 		*c = tag{}
 	}

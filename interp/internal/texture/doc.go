@@ -1,9 +1,8 @@
 // Package texture has textures and surfaces: the layout of images in memory, and the result of a texture instruction.
 //
 // An Image is texels in one, two or three dimensions, in layers, in the faces of cubes and in mipmap levels; a texel has
-// one, two or four channels. A Texture is an image with a Sampler, which defines the meaning of coordinates and the
-// filter. Texture.Fetch executes tex and tld4, Image.Place finds the bytes of a surface access, and Query answers txq
-// and suq.
+// 1, 2 or 4 channels. A Texture is an image with a Sampler, which defines the meaning of coordinates and the filter.
+// Texture.Fetch executes tex and tld4, Image.Place finds the bytes of a surface access, and Query answers txq and suq.
 //
 // A lookup runs in these steps (lookup.go):
 //

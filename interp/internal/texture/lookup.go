@@ -33,7 +33,7 @@ type Lookup struct {
 	Packed    bool // .f16 results, two in a register
 }
 
-// Args are the operands of one lane, as in its registers.
+// Args are the operands of a lane, as in its registers.
 type Args struct {
 	Coord   [4]uint32
 	Level   uint32
@@ -56,7 +56,7 @@ type tap struct {
 // maxTaps is the maximum number of texels of a lookup: two levels, with two texels in each dimension.
 const maxTaps = 16
 
-// Fetch returns the registers that the instruction writes for one lane. data begins with the image. problem describes
+// Fetch returns the registers written by the instruction for a lane. data begins with the image. problem describes
 // operands that cannot be executed; else it is "".
 func (t *Texture) Fetch(data []byte, l *Lookup, a *Args) (out [4]uint32, problem string) {
 	p, problem := t.decodePoint(l, a)
@@ -86,8 +86,8 @@ func (t *Texture) Fetch(data []byte, l *Lookup, a *Args) (out [4]uint32, problem
 	return out, ""
 }
 
-// Texels appends the byte offsets of the texels that a lookup reads for one lane. Border texels are not read, and a
-// lookup that cannot be executed reads none.
+// Texels appends the byte offsets of the texels read by a lookup for a lane. Border texels are not read, and a lookup
+// that cannot be executed reads none.
 func (t *Texture) Texels(list []uint64, l *Lookup, a *Args) []uint64 {
 	p, problem := t.decodePoint(l, a)
 	if problem != "" {
@@ -293,13 +293,13 @@ func (t *Texture) appendTaps(list []tap, p *point) []tap {
 	return list
 }
 
-// edge is the pair of texels around a coordinate in one dimension.
+// edge is the pair of texels around a coordinate in a dimension.
 type edge struct {
 	texels  [2]int // -1: outside
 	weights [2]int64
 }
 
-// appendLevelTaps appends the texels of one level.
+// appendLevelTaps appends the texels of a level.
 func (t *Texture) appendLevelTaps(list []tap, p *point, level int, weight int64) []tap {
 	var edges [3]edge
 	size := t.Extent(level)
@@ -374,8 +374,8 @@ func (t *Texture) addressMode(i int, scaled bool) AddressMode {
 	return Clamp
 }
 
-// wrapCoordinate maps a coordinate into a repeated image: frac(x), and 1-frac(x) in every other repetition if the image
-// is mirrored (CUDA C++ Programming Guide, Texture Memory).
+// wrapCoordinate maps a coordinate into a repeated image: frac(x), and 1-frac(x) in every second repetition if the
+// image is mirrored (CUDA C++ Programming Guide, Texture Memory).
 func wrapCoordinate(u float64, n int, m AddressMode) float64 {
 	size := float64(n)
 	switch m {

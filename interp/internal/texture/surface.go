@@ -46,7 +46,7 @@ const (
 	BadShape
 )
 
-// Place returns the offset of the bytes that an access reaches in a surface of one level.
+// Place returns the offset of the bytes that an access reaches in a surface with a single level.
 func (m *Image) Place(a *Access, coord [4]uint32) (offset uint64, result PlaceResult) {
 	if !m.Fits(a.Geometry) {
 		return 0, BadShape

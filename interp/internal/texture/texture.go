@@ -28,7 +28,7 @@ var geometryNames = [...]string{"?", "1d", "2d", "3d", "a1d", "a2d", "cube", "ac
 
 func (g Geometry) String() string { return geometryNames[g] }
 
-// GeometryNamed returns the geometry of a modifier such as "a2d"; NoGeometry for other names.
+// GeometryNamed returns the geometry of a modifier such as "a2d"; NoGeometry for all further names.
 func GeometryNamed(name string) Geometry {
 	for g, n := range geometryNames {
 		if n == name {
@@ -106,7 +106,7 @@ type Image struct {
 	Layers   int // number of layers, for cubes of faces (six per cube); 1 without layers
 	Levels   int // mipmap levels; 1 without mipmap
 	Samples  int // samples per texel
-	Pitch    int // bytes from row to row in pitched memory; 0: rows follow each other
+	Pitch    int // bytes from row to row in pitched memory; 0: rows are contiguous
 	// LinearMemory makes texels outside 0, and disables filtering.
 	LinearMemory bool
 }
@@ -187,7 +187,7 @@ func (m *Image) layerBytes(level int) uint64 {
 	return m.strideBytes(level)[2] * uint64(m.Extent(level)[2])
 }
 
-// LevelOffset returns the offset of a level in bytes. Levels follow each other; a level consists of layers, a layer of
+// LevelOffset returns the offset of a level in bytes. Levels are contiguous; a level consists of layers, a layer of
 // slices, a slice of rows, a row of texels, a texel of samples.
 func (m *Image) LevelOffset(level int) (offset uint64) {
 	for i := range level {

@@ -59,7 +59,7 @@ func Files(t *testing.T, pattern string, tool Tool) {
 	}
 }
 
-// setting is one way to run a case.
+// setting is a way to run a case.
 type setting struct {
 	mode       interp.Mode
 	reconverge *interp.Reconverger

@@ -338,7 +338,7 @@ func (k *kernel) write(w *bytes.Buffer) {
 	k.writeOne(w)
 }
 
-// iteration begins the loop for full masks. It returns the indices of the lanes in one iteration, whose predicates are
+// iteration begins the loop for full masks. It returns the indices of the lanes in an iteration, whose predicates are
 // then in the lowest bits. Short functions take several lanes, because the loop itself would cost as much again.
 func (k *kernel) iteration(w *bytes.Buffer, predicates []string) []string {
 	at := []string{"i"}

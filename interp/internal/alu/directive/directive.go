@@ -3,14 +3,15 @@
 //
 //	//gemu:kernel KEY; VAR = CHOICE …; … {slow}
 //
-// $VAR in KEY stands for each choice in turn. A choice "u32|s32" gives two keys one kernel; "u32:u64" sets two type
-// parameters ("T:W = …"). {ftz} in KEY makes two kernels, the second flushing subnormals. "slow" omits the loop for
-// full masks. A function parameter that is not an operand takes its value from the directive: a string named m from $M,
-// a floatOp named op from $OP, and imm from Instr.Imm.
+// $VAR in KEY stands for each choice in turn. A choice "u32|s32" gives two keys the same kernel; "u32:u64" sets two
+// type parameters ("T:W = …"). {ftz} in KEY makes two kernels, the second flushing subnormals. "slow" omits the loop
+// for full masks. A function parameter that is not an operand takes its value from the directive: a string named m from
+// $M, a floatOp named op from $OP, and imm from Instr.Imm.
 //
 // The signature is that of the function, with the types in KEY. The affine rule is that of the PTX instruction KEY. An
 // operation that is only a step of an instruction has "rule = NAME"; without it, it executes once for uniform operands.
-// "takes = N" marks operations whose machine code is long (25 ns or more for a row): each counts as N more operations.
+// "takes = N" marks operations whose machine code is long (25 ns or more for a row): each counts as N additional
+// operations.
 package directive
 
 import (
@@ -252,7 +253,7 @@ func instance(fset *token.FileSet, fn *ast.FuncDecl, key string, bound map[strin
 	for _, f := range fn.Type.Results.List {
 		k.Results = append(k.Results, resolve(f.Type, first))
 	}
-	// One operation for each combination of aliases.
+	// An operation for each combination of aliases.
 	names := slices.Sorted(maps.Keys(bound))
 	var rec func(i int, key string, alias map[string]string)
 	rec = func(i int, key string, alias map[string]string) {
@@ -263,7 +264,7 @@ func instance(fset *token.FileSet, fn *ast.FuncDecl, key string, bound map[strin
 		}
 		choices := strings.Split(bound[names[i]], "|")
 		for _, c := range choices {
-			// One kernel can serve several types only if they have the same width.
+			// A kernel can serve several types only if they have the same width.
 			if typed[names[i]] && strings.TrimLeft(choices[0], "usbf") != strings.TrimLeft(c, "usbf") {
 				log.Fatalf("%s: %s and %s differ in width", fn.Name.Name, choices[0], c)
 			}
