@@ -3,8 +3,8 @@
 //	go run -C tools ./mutate                        all mutants of tools/mutate/scope.txt
 //	go run -C tools ./mutate -seed 7 -sample 100    a sample
 //	go run -C tools ./mutate -list -only 'interp.*' list without running
-//	go run -C tools ./mutate -recorded tools/mutate/outcomes.tsv
-//	                                                outcomes of the last full run
+//	go run -C tools ./mutate -expect tools/mutate/sample.tsv
+//	                                                a fixed sample, with the outcomes that it must have
 //
 // It prints a line for each mutant, in the order of the code: place, function, operator, the code and its
 // replacement, the ordinal among equal mutants, the outcome, and the deciding input. A mutant is killed if a run in
@@ -23,9 +23,14 @@
 // (swap); make a mask all lanes, or no lanes where it removes lanes (widen); remove a statement, an early return, a
 // break or continue (drop, return, control).
 //
-// tools/mutate/outcomes.tsv has the outcomes of all mutants; its first line is the command. tools/mutate/argued.txt
-// has a line for each survivor that no check can notice: the columns from function to ordinal, and the reason. An
-// argued mutant that is killed or no longer exists is an error; -arguments tries the argued mutants alone.
+// tools/mutate/argued.txt has a line for each survivor that no check can notice: the columns from function to ordinal,
+// and the reason. An argued mutant that is killed or no longer exists is an error; -arguments tries the argued mutants
+// alone.
+//
+// A sample (-expect) is a list of mutants: the columns from function to ordinal, the outcome, the input or test that
+// kills the mutant, which is tried first, and the reason of each survivor without an argument. The run fails if a
+// mutant no longer exists or has another outcome. -update writes the outcomes, replaces mutants that no longer exist
+// by random ones, and adds mutants up to the number of -sample. The first lines of a sample have its command.
 //
 // The engine of machine code has inputs of its own, which also run in Go, and tests that reach a mutant. There a
 // crash or a hang counts as noticed, as in a test. tools/mutate/native.txt has the command. The same holds for
@@ -44,7 +49,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path"
@@ -70,8 +74,8 @@ func main() {
 	flag.IntVar(&c.sample, "sample", 0, "try this many mutants only; 0: all")
 	flag.BoolVar(&c.checkEquivalent, "arguments", false, "try the argued mutants only: whether the arguments hold")
 	flag.BoolVar(&c.list, "list", false, "list the mutants, and run nothing")
-	flag.StringVar(&c.recorded, "recorded", "", "`file` with a list made before: take outcomes from there")
-	flag.BoolVar(&c.retry, "again", false, "try those again that are in -recorded, and are neither killed nor slower")
+	flag.StringVar(&c.expect, "expect", "", "try the mutants of the sample in `file`, which must have the outcomes recorded there")
+	flag.BoolVar(&c.rewrite, "update", false, "write the outcomes to the file of -expect, without mutants that no longer exist, and with as many others as -sample needs")
 	flag.IntVar(&c.workers, "j", runtime.GOMAXPROCS(0), "processes at a time")
 	flag.IntVar(&c.limits.inputs, "inputs", 500, "inputs in check mode to try a mutant on, at most, beside those made for a certain fault")
 	flag.IntVar(&c.limits.others, "others", 40, "inputs of each other kind: with statistics, and in affine mode")
@@ -95,8 +99,8 @@ func main() {
 // config is the command's flags.
 type config struct {
 	command                                    string // first line of lists; "" for none
-	recorded                                   string
-	retry                                      bool
+	expect                                     string
+	rewrite                                    bool
 	root, scope, equivalentFile, program, only string
 	seed                                       uint64
 	sample, workers                            int
@@ -119,6 +123,9 @@ func (c *config) runInRoot(w io.Writer) (good bool, err error) {
 		return false, err
 	}
 	c.root = "."
+	if c.rewrite && c.expect == "" {
+		return false, errors.New("-update needs -expect")
+	}
 	return c.run(w)
 }
 
@@ -152,7 +159,7 @@ func (c *config) run(w io.Writer) (good bool, err error) {
 	if c.checkEquivalent {
 		all = slices.DeleteFunc(all, func(m *Mutant) bool { return argued[m.row()] == "" })
 	}
-	chosen, err := c.choose(all)
+	chosen, sample, err := c.choose(all)
 	if err != nil {
 		return false, err
 	}
@@ -162,23 +169,24 @@ func (c *config) run(w io.Writer) (good bool, err error) {
 		}
 		return true, nil
 	}
-	verdicts := map[*Mutant]Verdict{}
-	if c.recorded != "" {
-		if verdicts, err = readVerdicts(c.recorded, chosen, !c.retry); err != nil {
-			return false, err
-		}
-	}
-	var open []*Mutant
-	for _, m := range chosen {
-		if v := verdicts[m]; c.recorded == "" || c.retry && v.Outcome != Killed && v.Outcome != Slower {
-			open = append(open, m)
-		}
-	}
-	if err := c.try(files, open, verdicts); err != nil {
+	verdicts, err := c.try(files, chosen, sample)
+	if err != nil {
 		return false, err
 	}
 	c.print(w, chosen, verdicts)
-	return c.summary(w, chosen, verdicts, argued)
+	return c.report(w, chosen, verdicts, argued, sample, func(m *Mutant) string { return m.Func })
+}
+
+// report prints a summary by group, and compares outcomes with a sample, if any, or with -at-least.
+func (c *config) report(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdict, argued equivalentMutants, s *sample, group func(*Mutant) string) (good bool, err error) {
+	good, err = c.summary(w, list, verdicts, argued, group)
+	switch {
+	case err != nil || s == nil:
+		return good, err
+	case c.rewrite:
+		return c.update(w, s, list, verdicts, argued)
+	}
+	return c.compare(w, s, list, verdicts, argued), nil
 }
 
 // print prints the mutants with their outcomes.
@@ -188,18 +196,15 @@ func (c *config) print(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdict
 	}
 	for _, m := range list {
 		v := verdicts[m]
-		fmt.Fprintf(w, "%s:%d\t%s\t%s\t%s\n", m.File, m.Line, m.row(), v.Outcome, v.Input)
+		fmt.Fprintf(w, "%s:%d\t%s\t%s\t%s\n", m.File, m.Line, m.row(), v.Outcome, v.text())
 	}
 }
 
-// try tries mutants and adds their outcomes to verdicts.
-func (c *config) try(files []*instrumented, list []*Mutant, verdicts map[*Mutant]Verdict) error {
-	if len(list) == 0 {
-		return nil
-	}
+// try tries mutants. The inputs and tests that killed them when the sample was recorded come first.
+func (c *config) try(files []*instrumented, list []*Mutant, s *sample) (map[*Mutant]Verdict, error) {
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	chosen := map[*Mutant]bool{}
@@ -208,81 +213,56 @@ func (c *config) try(files []*instrumented, list []*Mutant, verdicts map[*Mutant
 	}
 	binary, err := build(c.root, c.program, dir, files, chosen)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	t := &runner{root: c.root, binary: binary, exitIsKill: c.exitIsKill, limits: c.limits}
+	t := &runner{root: c.root, binary: binary, exitIsKill: c.exitIsKill, limits: c.limits, killer: s.killer}
 	if c.tests != "" {
 		if t.tests, err = findTests(c.root, c.tests, dir); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := t.cover(c.workers); err != nil {
-		return err
-	}
-	tried, err := t.tryAll(list, c.workers)
-	maps.Copy(verdicts, tried)
-	return err
-}
-
-// readVerdicts reads the outcomes of mutants from a list. Without all, some may be missing.
-func readVerdicts(name string, list []*Mutant, all bool) (map[*Mutant]Verdict, error) {
-	data, err := os.ReadFile(name)
-	if err != nil {
 		return nil, err
 	}
-	rows := map[string]Verdict{}
-	for _, line := range strings.Split(string(data), "\n") {
-		f := strings.Split(line, "\t")
-		if len(f) != 7 || line[0] == '#' {
-			continue
-		}
-		i := slices.IndexFunc(outcomeNames[:], func(s string) bool { return s == f[5] })
-		if i < 0 {
-			return nil, fmt.Errorf("%s: no outcome is %q", name, f[5])
-		}
-		rows[strings.Join(f[1:5], "\t")] = Verdict{Outcome(i), f[6]}
-	}
-	verdicts := map[*Mutant]Verdict{}
-	for _, m := range list {
-		v, ok := rows[m.row()]
-		if !ok && all {
-			return nil, fmt.Errorf("%s does not have %s", name, m.row())
-		}
-		if ok {
-			verdicts[m] = v
-		}
-	}
-	return verdicts, nil
+	return t.tryAll(list, c.workers)
 }
 
 // row returns the mutant as it stands in lists and arguments.
 func (m *Mutant) row() string { return fmt.Sprintf("%s\t%d", m.key(), m.Ordinal) }
 
-// choose selects the mutants to try.
-func (c *config) choose(all []*Mutant) ([]*Mutant, error) {
+// choose selects the mutants to try, and returns the sample of -expect, if any.
+func (c *config) choose(all []*Mutant) ([]*Mutant, *sample, error) {
 	var list []*Mutant
 	for _, m := range all {
 		ok, err := path.Match(c.only, m.Func)
 		if err != nil {
-			return nil, fmt.Errorf("-only %s: %w", c.only, err)
+			return nil, nil, fmt.Errorf("-only %s: %w", c.only, err)
 		}
 		if ok {
 			list = append(list, m)
 		}
 	}
 	if len(list) == 0 {
-		return nil, errors.New("there are no such mutants")
+		return nil, nil, errors.New("there are no such mutants")
+	}
+	if c.expect != "" {
+		s, err := readSample(c.expect, c.rewrite)
+		if err != nil {
+			return nil, nil, err
+		}
+		list, err = s.pick(list, c.rewrite, c.sample, c.seed)
+		return list, s, err
 	}
 	if c.sample <= 0 || c.sample >= len(list) {
-		return list, nil
+		return list, nil, nil
 	}
 	picked := rand.New(rand.NewPCG(c.seed, 0)).Perm(len(list))[:c.sample]
 	sort.Ints(picked)
-	var sample []*Mutant
+	var chosen []*Mutant
 	for _, i := range picked {
-		sample = append(sample, list[i])
+		chosen = append(chosen, list[i])
 	}
-	return sample, nil
+	return chosen, nil, nil
 }
 
 // tryAll tries mutants. Mutants of different functions run concurrently.
@@ -329,31 +309,32 @@ func (t *runner) tryAll(list []*Mutant, workers int) (map[*Mutant]Verdict, error
 	return verdicts, firstErr
 }
 
-// isNoticed reports whether an outcome counts as killed.
-func (c *config) isNoticed(o Outcome) bool {
-	return o == Killed || c.exitIsKill && (o == Crash || o == Hang)
+// isNoticed reports whether an outcome counts as killed; exitIsKill says that a crash or a hang does.
+func isNoticed(o Outcome, exitIsKill bool) bool {
+	return o == Killed || exitIsKill && (o == Crash || o == Hang)
 }
 
-// summary prints the number of killed mutants of each function, and the survivors if too few are killed.
-func (c *config) summary(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdict, argued equivalentMutants) (good bool, err error) {
+// summary prints the number of killed mutants of each group, and the survivors if too few are killed.
+func (c *config) summary(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdict, argued equivalentMutants, group func(*Mutant) string) (good bool, err error) {
 	const isArgued = Killed + 1
 	tally := map[string]*[isArgued + 1]int{}
 	var total [isArgued + 1]int
 	var order []string
 	var wrong []error
 	for _, m := range list {
-		if tally[m.Func] == nil {
-			tally[m.Func] = &[isArgued + 1]int{}
-			order = append(order, m.Func)
+		name := group(m)
+		if tally[name] == nil {
+			tally[name] = &[isArgued + 1]int{}
+			order = append(order, name)
 		}
 		o := verdicts[m].Outcome
 		if reason, ok := argued[m.row()]; ok {
-			if c.isNoticed(o) {
-				wrong = append(wrong, fmt.Errorf("%s: argued (%s), but killed by %s", m.row(), reason, verdicts[m].Input))
+			if isNoticed(o, c.exitIsKill) {
+				wrong = append(wrong, fmt.Errorf("%s: argued (%s), but killed by %s", m.row(), reason, verdicts[m].text()))
 			}
 			o = isArgued
 		}
-		tally[m.Func][o]++
+		tally[name][o]++
 		total[o]++
 	}
 	if len(wrong) > 0 {
@@ -370,7 +351,7 @@ func (c *config) summary(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdi
 		if total := all - n[Slower] - n[isArgued]; total > 0 {
 			killed := 0
 			for o, k := range n {
-				if c.isNoticed(Outcome(o)) {
+				if isNoticed(Outcome(o), c.exitIsKill) {
 					killed += k
 				}
 			}
@@ -390,7 +371,7 @@ func (c *config) summary(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdi
 	fmt.Fprintf(w, "\n%.1f %% of the mutants that are neither slower nor argued are killed, at least %.1f %% should be. These are not:\n", percent, c.atLeast)
 	for _, m := range list {
 		o := verdicts[m].Outcome
-		if argued[m.row()] == "" && o != Slower && !c.isNoticed(o) {
+		if argued[m.row()] == "" && o != Slower && !isNoticed(o, c.exitIsKill) {
 			fmt.Fprintf(w, "%s:%d\t%s\t%s\n", m.File, m.Line, m.row(), o)
 		}
 	}

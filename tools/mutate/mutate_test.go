@@ -48,40 +48,82 @@ func TestToy(t *testing.T) {
 	}
 }
 
-// TestRecorded: outcomes are taken from a list, without those that are tried again.
-func TestRecorded(t *testing.T) {
-	c := toyConfig(t, toy+"/engine/*.go Sum", "")
-	var want bytes.Buffer
-	if _, err := c.run(&want); err != nil {
-		t.Fatal(err)
+// TestSampleIsExact shows that -update records outcomes, that -expect then passes, and that each other outcome, each
+// mutant that no longer exists and each survivor without a reason is an error. The outcomes of Sum are those of testdata/toy.txt, which was checked by hand.
+func TestSampleIsExact(t *testing.T) {
+	c := toyConfig(t, toy+"/engine/*.go Sum", "engine.Sum\tpart\tm == 0 || x >= 40: x >= 40 → nothing\t1\tno x is so large\n")
+	c.expect = filepath.Join(t.TempDir(), "sample.tsv")
+	const comment = "# The command.\n"
+	run := func(rewrite bool) (out string, good bool, err error) {
+		c.rewrite = rewrite
+		var w bytes.Buffer
+		good, err = c.run(&w)
+		return w.String(), good, err
 	}
-	// Recorded as killed: it is not tried again. Recorded as survived: it is.
-	spoilt := strings.Replace(want.String(), "\tunreached\t", "\tkilled\t", 1)
-	spoilt = strings.Replace(spoilt, "\tkilled\tsum is 17", "\tsurvived\t", 1)
-	c.recorded = filepath.Join(t.TempDir(), "list")
-	if err := os.WriteFile(c.recorded, []byte(spoilt), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	lines := func(again bool) string {
-		c.retry = again
-		var got bytes.Buffer
-		if _, err := c.run(&got); err != nil {
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(c.expect, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		list, _, _ := strings.Cut(got.String(), "\n\n")
-		return list
 	}
-	if list, _, _ := strings.Cut(spoilt, "\n\n"); lines(false) != list {
-		t.Errorf("the list is not the recorded one:\n%s", lines(false))
+	read := func() string {
+		t.Helper()
+		text, err := os.ReadFile(c.expect)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
 	}
-	again, _, _ := strings.Cut(strings.Replace(want.String(), "\tunreached\t", "\tkilled\t", 1), "\n\n")
-	if got := lines(true); got != again {
-		t.Errorf("tried again:\n%s", got)
+	const (
+		killed   = "engine.Sum\tcontrol\tcontinue → nothing\t1\tkilled\tsum is 17\t\n"
+		survived = "engine.Sum\tconst\tx >= 40: 40 → 40 + 1\t1\tsurvived\t\t"
+	)
+	write(comment + "engine.Sum\tcontrol\tbreak → nothing\t1\tkilled\tsum is 17\t\n")
+	c.sample = 24
+	if out, good, err := run(true); good || err != nil || !strings.Contains(out, "40 + 1\t1\tsurvived: no reason in ") {
+		t.Fatalf("recorded without reasons: %v, %v\n%s", good, err, out)
 	}
-	c.scope = toyConfig(t, toy+"/engine/*.go Odd", "").scope
-	c.retry = false
-	if _, err := c.run(&bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "does not have engine.Odd") {
-		t.Errorf("another function: %v", err)
+	recorded := read()
+	if !strings.HasPrefix(recorded, comment) || strings.Contains(recorded, "break") || !strings.Contains(recorded, killed) || !strings.Contains(recorded, survived+"\n") {
+		t.Fatalf("recorded:\n%s", recorded)
+	}
+	if _, _, err := run(false); err == nil || !strings.Contains(err.Error(), "must have a reason") {
+		t.Errorf("survivors without a reason: %v", err)
+	}
+	for _, line := range strings.Split(recorded, "\n") {
+		if f := strings.Split(line, "\t"); len(f) == 7 && needsReason(f[4]) {
+			recorded = strings.Replace(recorded, line, line+"no x is so large", 1)
+		}
+	}
+	write(recorded)
+	if out, good, err := run(false); !good || err != nil {
+		t.Errorf("as recorded: %v, %v\n%s", good, err, out)
+	}
+	if _, good, err := run(true); !good || err != nil || read() != recorded {
+		t.Errorf("recorded again: %v, %v\n%s", good, err, read())
+	}
+	write(strings.Replace(recorded, killed, "engine.Sum\tcontrol\tcontinue → nothing\t1\tsurvived\t\tno reason holds\n", 1))
+	if out, good, err := run(false); good || err != nil || !strings.Contains(out, "killed, recorded as survived\tsum is 17\n") {
+		t.Errorf("another outcome: %v, %v\n%s", good, err, out)
+	}
+	write(strings.Replace(recorded, "continue → nothing", "goto → nothing", 1))
+	if _, _, err := run(false); err == nil || !strings.Contains(err.Error(), "no longer mutants (-update replaces them by others):\nengine.Sum\tcontrol\tgoto → nothing\t1") {
+		t.Errorf("a missing mutant: %v", err)
+	}
+	write(strings.Replace(recorded, "sum is 17", "a removed input", -1))
+	if out, good, err := run(false); !good || err != nil {
+		t.Errorf("with killers that no longer exist: %v, %v\n%s", good, err, out)
+	}
+	for text, want := range map[string]string{
+		"a\tb\tc\t1\tkilled\n":                             ":1: 5 columns",
+		"#\na\tb\tc\t1\tdead\t\t\n":                        `:2: no outcome is "dead"`,
+		"a\tb\tc\t1\tkilled\t\ta reason\n":                 ":1: a survivor, and no other mutant, must have a reason",
+		"a\tb\tc\t1\tkilled\t\t\na\tb\tc\t1\tkilled\t\t\n": ":2: the mutant is listed twice",
+	} {
+		write(text)
+		if _, _, err := run(false); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
 	}
 }
 

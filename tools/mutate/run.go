@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -42,10 +41,19 @@ func (o Outcome) String() string { return outcomeNames[o] }
 
 var outcomeNames = [...]string{"unreached", "survived", "slower", "counted", "hang", "crash", "wrong", "killed"}
 
-// Verdict is the outcome of a mutant, and the deciding input.
+// Verdict is the outcome of a mutant.
 type Verdict struct {
 	Outcome Outcome
-	Input   string
+	Input   string // the input or test that decided
+	Detail  string // the text of a crash or a mismatch, or the different counts
+}
+
+// text returns the deciding input with the detail.
+func (v Verdict) text() string {
+	if v.Input == "" || v.Detail == "" {
+		return v.Input + v.Detail
+	}
+	return v.Input + ": " + v.Detail
 }
 
 // runner runs mutants.
@@ -56,7 +64,8 @@ type runner struct {
 	exitIsKill   bool    // a crash or a hang counts as noticed and ends the trial
 	limits       limits
 	inputs       []trial.Baseline
-	reachedEarly []byte // mutants that are reached before any input
+	reachedEarly []byte               // mutants that are reached before any input
+	killer       func(*Mutant) string // the input or test to try first, if it has the mutant
 }
 
 // limits bound the trials of one mutant.
@@ -114,7 +123,8 @@ func (t *runner) cover(workers int) error {
 	for _, p := range parts {
 		t.inputs = append(t.inputs, p[1:]...)
 	}
-	sort.SliceStable(t.inputs, func(i, j int) bool { return t.inputs[i].Group < t.inputs[j].Group })
+	// The order must not depend on the number of workers: outcomes may depend on the choice of inputs.
+	slices.SortFunc(t.inputs, func(a, b trial.Baseline) int { return cmp.Or(cmp.Compare(a.Group, b.Group), a.Index-b.Index) })
 	return nil
 }
 
@@ -193,6 +203,15 @@ func (t *runner) tryFunction(list []*Mutant, done func(*Mutant, Verdict)) error 
 		for kind := range trial.KindCount {
 			inputs = append(inputs, t.choose(m.ID, kind, killers)...)
 		}
+		killer := t.killer(m)
+		if i := slices.IndexFunc(t.inputs, func(b trial.Baseline) bool { return b.Name == killer }); i >= 0 {
+			inputs = append([]int{i}, slices.DeleteFunc(inputs, func(k int) bool { return k == i })...)
+		} else if killer != "" {
+			if v := t.tryOnTests(m, killer); isNoticed(v.Outcome, t.exitIsKill) {
+				done(m, v)
+				continue
+			}
+		}
 		v, inputIndex, err := t.tryMutant(m, inputs)
 		if err != nil {
 			return err
@@ -202,7 +221,7 @@ func (t *runner) tryFunction(list []*Mutant, done func(*Mutant, Verdict)) error 
 			killers = slices.Insert(killers, 0, inputIndex)
 		}
 		if len(t.tests) > 0 && v.Outcome != Killed && v.Outcome != Crash && v.Outcome != Hang {
-			if w := t.tryOnTests(m); w.Outcome > v.Outcome {
+			if w := t.tryOnTests(m, ""); w.Outcome > v.Outcome {
 				v = w
 			}
 		}
@@ -213,13 +232,13 @@ func (t *runner) tryFunction(list []*Mutant, done func(*Mutant, Verdict)) error 
 
 // tryMutant runs a mutant on inputs, one after the other. inputIndex is the input that kills it.
 func (t *runner) tryMutant(m *Mutant, inputs []int) (v Verdict, inputIndex int, err error) {
-	worse := func(o Outcome, input string) {
+	worse := func(o Outcome, input, detail string) {
 		if o > v.Outcome {
-			v = Verdict{o, input}
+			v = Verdict{o, input, detail}
 		}
 	}
 	for failed := 0; len(inputs) > 0 && failed < timeFactor && (!t.exitIsKill || v.Outcome != Crash && v.Outcome != Hang); failed++ {
-		worse(Survived, "")
+		worse(Survived, "", "")
 		ctx, cancel := context.WithCancel(context.Background())
 		cmd := exec.CommandContext(ctx, t.binary, "try")
 		cmd.Dir = t.root
@@ -256,28 +275,29 @@ func (t *runner) tryMutant(m *Mutant, inputs []int) (v Verdict, inputIndex int, 
 				inputs = inputs[1:]
 				continue
 			case r.Mismatch:
-				return Verdict{Killed, name}, r.Input, nil
+				return Verdict{Killed, name, ""}, r.Input, nil
 			case r.Hang:
-				worse(Hang, name)
+				worse(Hang, name, "")
 			case r.Memory:
-				worse(Hang, name+": takes all memory")
+				worse(Hang, name, "takes all memory")
 			case r.Digest != t.inputs[r.Input].Digest:
-				worse(Wrong, name)
+				worse(Wrong, name, "")
 			default:
 				b := &t.inputs[r.Input]
 				o := classifyCounts(&r, b, m.CostOnly)
+				detail := ""
 				if o == CountsDiffer {
-					name = fmt.Sprintf("%s: saved %d, not %d; spent %d, not %d", name, r.Saved, b.Saved, r.Spent, b.Spent)
+					detail = fmt.Sprintf("saved %d, not %d; spent %d, not %d", r.Saved, b.Saved, r.Spent, b.Spent)
 				}
-				worse(o, name)
+				worse(o, name, detail)
 			}
 			input = -1
 		}
 		switch {
 		case stuck && input >= 0:
-			worse(Hang, t.inputs[input].Name)
+			worse(Hang, t.inputs[input].Name, "")
 		case runErr != nil && input >= 0:
-			worse(Crash, t.inputs[input].Name+": "+reason(stderr.String()))
+			worse(Crash, t.inputs[input].Name, reason(stderr.String()))
 		case runErr != nil && exit.ExitCode() != trial.ExitLimit:
 			return v, 0, fmt.Errorf("mutant %d: %w: %s", m.ID, runErr, stderr.String())
 		case runErr == nil:

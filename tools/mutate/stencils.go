@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -346,8 +347,97 @@ func (c *config) mutants(lines []*stencilLine, n int) (list []*Mutant, text map[
 		m := &Mutant{ID: len(list) + 1, File: s.file, Line: s.number, Func: s.name, Op: op.name, Text: opName, Ordinal: 1}
 		list, text[m] = append(list, m), s.String()
 	}
-	slices.SortStableFunc(list, func(a, b *Mutant) int { return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line) })
+	sortStencils(list)
 	return list, text, nil
+}
+
+// chooseStencils returns the mutants to try with their lines, and the sample of -expect, if any.
+func (c *config) chooseStencils(lines []*stencilLine) (list []*Mutant, text map[*Mutant]string, s *sample, err error) {
+	if c.expect == "" {
+		n := c.sample
+		if n <= 0 {
+			n = 1000
+		}
+		list, text, err = c.mutants(lines, n)
+		return list, text, nil, err
+	}
+	if s, err = readSample(c.expect, c.rewrite); err != nil {
+		return nil, nil, nil, err
+	}
+	byName := map[string]*stencilLine{}
+	for _, l := range lines {
+		if byName[l.name] != nil {
+			return nil, nil, nil, fmt.Errorf("-expect: the files of -stencils must be of one level of processors: both %s and %s have %s", byName[l.name].file, l.file, l.name)
+		}
+		byName[l.name] = l
+	}
+	text = map[*Mutant]string{}
+	var missing []string
+	for _, row := range slices.Sorted(maps.Keys(s.rows)) {
+		f := strings.Split(row, "\t")
+		changed := byName[f[0]].changed(f[1], f[2])
+		if changed == nil {
+			missing = append(missing, row)
+			continue
+		}
+		m := &Mutant{ID: len(list) + 1, File: changed.file, Line: changed.number, Func: f[0], Op: f[1], Text: f[2], Ordinal: 1}
+		list, text[m] = append(list, m), changed.String()
+	}
+	if !c.rewrite {
+		if err := s.missing(missing); err != nil {
+			return nil, nil, nil, err
+		}
+	} else if n := max(c.sample, len(s.rows)); n > len(list) {
+		drawn, line, err := c.mutants(lines, n)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		for _, m := range drawn {
+			if len(list) < n && s.rows[m.row()] == nil {
+				list, text[m] = append(list, m), line[m]
+			}
+		}
+	}
+	sortStencils(list)
+	return list, text, s, nil
+}
+
+// bitText matches the description of a mutant of the operator bit.
+var bitText = regexp.MustCompile(`^byte (\d+) of (\d+): bit ([0-7])$`)
+
+// changed returns a copy of the line with the change that a mutant describes; nil if the line lacks its subject.
+func (s *stencilLine) changed(op, text string) *stencilLine {
+	if s == nil {
+		return nil
+	}
+	c := &stencilLine{file: s.file, number: s.number, name: s.name, code: slices.Clone(s.code), holes: slices.Clone(s.holes)}
+	if op == "bit" {
+		m := bitText.FindStringSubmatch(text)
+		if m == nil {
+			return nil
+		}
+		at, _ := strconv.Atoi(m[1])
+		bit, _ := strconv.Atoi(m[3])
+		if m[2] != strconv.Itoa(len(c.code)) || at >= len(c.code) {
+			return nil
+		}
+		c.code[at] ^= 1 << bit
+		return c
+	}
+	from, to, _ := strings.Cut(text, " → ")
+	i := slices.Index(c.holes, from)
+	if i < 0 || to == "" {
+		return nil
+	}
+	if c.holes[i] = to; to == "nothing" {
+		c.holes = slices.Delete(c.holes, i, i+1)
+	}
+	return c
+}
+
+// sortStencils sorts mutants by table and line.
+func sortStencils(list []*Mutant) {
+	slices.SortStableFunc(list, func(a, b *Mutant) int { return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line) })
 }
 
 // matches reports whether a name matches a pattern.
@@ -425,10 +515,7 @@ func (c *config) runStencils(w io.Writer) (good bool, err error) {
 	if len(lines) == 0 {
 		return false, errors.New("there are no such mutants")
 	}
-	if c.sample <= 0 {
-		c.sample = 1000
-	}
-	list, text, err := c.mutants(lines, c.sample)
+	list, text, sample, err := c.chooseStencils(lines)
 	if err != nil {
 		return false, err
 	}
@@ -450,11 +537,12 @@ func (c *config) runStencils(w io.Writer) (good bool, err error) {
 	if c.list {
 		return true, nil
 	}
-	for _, m := range list {
-		m.Func, m.Text = "stencils, "+m.Op, m.Func+": "+m.Text // by which they are summed up
+	byOp := slices.Clone(list)
+	slices.SortStableFunc(byOp, func(a, b *Mutant) int { return strings.Compare(a.Op, b.Op) })
+	if c.rewrite {
+		byOp = list // the order of the file
 	}
-	slices.SortStableFunc(list, func(a, b *Mutant) int { return strings.Compare(a.Func, b.Func) })
-	return c.summary(w, list, verdicts, nil)
+	return c.report(w, byOp, verdicts, nil, sample, func(m *Mutant) string { return "stencils, " + m.Op })
 }
 
 // unchanged returns an error if a stencil fails without a mutant, because then all its mutants would count as
@@ -601,16 +689,19 @@ func (p *stencilPrograms) runTests(t *stencilTester, m *Mutant, line string) (Ve
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		return Verdict{Survived, ""}, nil
+		return Verdict{Outcome: Survived}, nil
 	case ctx.Err() != nil:
-		return Verdict{Hang, t.Run}, nil
+		return Verdict{Hang, t.Run, ""}, nil
 	case !errors.As(err, &exit):
 		return Verdict{}, err
 	case exit.ExitCode() == 1:
-		return Verdict{Killed, t.Run}, nil
+		return Verdict{Killed, t.Run, ""}, nil
 	}
-	return Verdict{Crash, t.Run + ": " + reason(string(out))}, nil
+	return Verdict{Crash, t.Run, reason(string(out))}, nil
 }
+
+// suites is the deciding input of a mutant that suites of package harness try; the detail has the rest.
+const suites = "suites"
 
 // runSubjects runs suites with a changed line.
 func (p *stencilPrograms) runSubjects(line, mark string, subjects []string) (Verdict, error) {
@@ -623,13 +714,13 @@ func (p *stencilPrograms) runSubjects(line, mark string, subjects []string) (Ver
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		return Verdict{Survived, ""}, nil
+		return Verdict{Outcome: Survived}, nil
 	case ctx.Err() != nil:
-		return Verdict{Hang, subjects[0]}, nil
+		return Verdict{Hang, suites, ""}, nil
 	case !errors.As(err, &exit):
 		return Verdict{}, err
 	case exit.ExitCode() == 1:
-		return Verdict{Killed, snippet(stdout.String())}, nil
+		return Verdict{Killed, suites, snippet(stdout.String())}, nil
 	}
-	return Verdict{Crash, reason(stderr.String())}, nil
+	return Verdict{Crash, suites, reason(stderr.String())}, nil
 }

@@ -41,6 +41,35 @@ func TestStencilMutants(t *testing.T) {
 	}
 }
 
+// TestStencilMutantFromText shows that the text of each mutant, as it stands in a sample, makes the same mutant again,
+// and that a text whose subject is missing makes none.
+func TestStencilMutantFromText(t *testing.T) {
+	lines, err := readStencils("table", toyStencil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, text, err := (&config{seed: 1}).mutants(lines, 150)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range list {
+		if got := lines[0].changed(m.Op, m.Text); got == nil || got.String() != text[m] {
+			t.Errorf("%s makes %v, want %s", m.row(), got, text[m])
+		}
+	}
+	for text, op := range map[string]string{
+		"byte 8 of 30: bit 1":  "bit", // the code has 27 bytes
+		"byte 27 of 27: bit 1": "bit",
+		"byte 8 of 27: bit 8":  "bit",
+		"A11 → A12":            "place",
+		"A10+4":                "drop",
+	} {
+		if got := lines[0].changed(op, text); got != nil {
+			t.Errorf("%s, %s makes %v", op, text, got)
+		}
+	}
+}
+
 // TestStencilBits: bits that are flipped are neither in holes nor of instructions that do nothing.
 func TestStencilBits(t *testing.T) {
 	lines, err := readStencils("table", toyStencil)

@@ -87,11 +87,11 @@ func (t *test) cover(file string) error {
 	return nil
 }
 
-// tryOnTests runs the tests that reach a mutant, up to the first that notices it.
-func (t *runner) tryOnTests(m *Mutant) Verdict {
-	v := Verdict{Unreached, ""}
+// tryOnTests runs the tests that reach a mutant, up to the first that notices it; with a name, this test alone.
+func (t *runner) tryOnTests(m *Mutant, name string) Verdict {
+	v := Verdict{Outcome: Unreached}
 	for _, test := range t.tests {
-		if !containsID(test.reached, m.ID) {
+		if name != "" && name != test.name || !containsID(test.reached, m.ID) {
 			continue
 		}
 		if v = test.try(m); v.Outcome != Survived {
@@ -110,9 +110,9 @@ func (t *test) try(m *Mutant) Verdict {
 	defer cancel()
 	switch err := t.command(ctx, fmt.Sprintf("%s=%d", mutant.Variable, m.ID)).Run(); {
 	case err == nil:
-		return Verdict{Survived, ""}
+		return Verdict{Outcome: Survived}
 	case ctx.Err() != nil:
-		return Verdict{Hang, t.name}
+		return Verdict{Hang, t.name, ""}
 	}
-	return Verdict{Killed, t.name}
+	return Verdict{Killed, t.name, ""}
 }
