@@ -20,8 +20,8 @@ import (
 	"gemu/ptx"
 )
 
-// TestTable: every mnemonic has a row, and its opcodes are known in every version.
-func TestTable(t *testing.T) {
+// TestEveryMnemonicHasSASS: every mnemonic has a row, and its opcodes are known in every version.
+func TestEveryMnemonicHasSASS(t *testing.T) {
 	names := map[string]bool{}
 	for _, op := range ptx.Ops() {
 		names[op.Name] = true
@@ -61,8 +61,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestChoices: rows select by type, space and modifiers.
-func TestChoices(t *testing.T) {
+// TestSASSByModifiers: rows select by type, space and modifiers.
+func TestSASSByModifiers(t *testing.T) {
 	for _, c := range []struct {
 		text    string
 		version int
@@ -91,8 +91,8 @@ func TestChoices(t *testing.T) {
 
 var update = flag.Bool("update", false, "rewrite the table in docs/accelsim.md")
 
-// TestDocs: docs/accelsim.md has the table.
-func TestDocs(t *testing.T) {
+// TestTableIsDocumented: docs/accelsim.md has the table.
+func TestTableIsDocumented(t *testing.T) {
 	const file, mark = "../docs/accelsim.md", "## Which SASS does each instruction become?\n"
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -113,7 +113,7 @@ func TestDocs(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if b.String() != string(text) {
-		t.Errorf("%s is not what the source says: go test ./accelsim -run Docs -update", file)
+		t.Errorf("%s is not what the source says: go test ./accelsim -run Documented -update", file)
 	}
 }
 
@@ -183,9 +183,9 @@ func affordable(t *testing.T, w *kernels.Workload) int {
 	return 0
 }
 
-// TestWorkloads: traces of the workloads are read back by the format's grammar. Every lane ends, opcodes are known, and
-// addresses are those that the kernels have accessed.
-func TestWorkloads(t *testing.T) {
+// TestTracesOfWorkloads: traces of the workloads are read back by the format's grammar. Every lane ends, opcodes are
+// known, and addresses are those that the kernels have accessed.
+func TestTracesOfWorkloads(t *testing.T) {
 	for i, w := range kernels.All() {
 		t.Run(w.Name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -290,8 +290,8 @@ func export(t *testing.T, dir string, body string, l *interp.Launch) (run, expor
 	return run, x.Close()
 }
 
-// TestKernel: the trace of a small kernel, line by line.
-func TestKernel(t *testing.T) {
+// TestTraceOfSmallKernel: the trace of a small kernel, line by line.
+func TestTraceOfSmallKernel(t *testing.T) {
 	dir := t.TempDir()
 	run, err := export(t, dir, `.entry k(.param .u64 p)
 {
@@ -355,8 +355,8 @@ L:
 	}
 }
 
-// TestAddresses: addresses are written in the shortest form that reads back the same.
-func TestAddresses(t *testing.T) {
+// TestAddressEncodings: addresses are written in the shortest form that reads back the same.
+func TestAddressEncodings(t *testing.T) {
 	for _, c := range []struct {
 		lanes uint32
 		addr  func(lane int) uint64
@@ -382,8 +382,8 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestFailures: a failed export returns an error, and leaves no partial trace.
-func TestFailures(t *testing.T) {
+// TestFailedExportLeavesNothing: a failed export returns an error, and leaves no partial trace.
+func TestFailedExportLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	run, err := export(t, dir, ".entry k(.param .u64 p) { trap; }", &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1)})
 	if run == nil || err == nil || !strings.Contains(err.Error(), "did not come to its end") {
@@ -404,8 +404,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestEarlier: a failed export leaves an earlier export unchanged, and no further file.
-func TestEarlier(t *testing.T) {
+// TestFailedExportKeepsEarlier: a failed export leaves an earlier export unchanged, and no further file.
+func TestFailedExportKeepsEarlier(t *testing.T) {
 	dir := t.TempDir()
 	launch := func() *interp.Launch { return &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1)} }
 	if run, err := export(t, dir, ".entry k(.param .u64 p) { ret; }", launch()); run != nil || err != nil {
@@ -438,8 +438,8 @@ func TestEarlier(t *testing.T) {
 	}
 }
 
-// TestSpill: traces include the text of CTAs that was moved to the file.
-func TestSpill(t *testing.T) {
+// TestTracesMovedToFile: traces include the text of CTAs that was moved to the file.
+func TestTracesMovedToFile(t *testing.T) {
 	const body = `.entry k(.param .u64 p) {
 	.reg .u64 %p, %q; .reg .u32 %t, %i; .reg .pred %d;
 	ld.param.u64 %p, [p]; mov.u32 %t, %tid.x; mul.wide.u32 %q, %t, 4; add.u64 %p, %p, %q; mov.u32 %i, 0;

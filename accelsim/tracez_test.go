@@ -93,9 +93,9 @@ func unpacked(b []byte) (text []byte, places map[[3]int][7]int, err error) {
 	return out.Bytes(), places, nil
 }
 
-// TestPacked: a .tracez has the content of the .traceg, in chunks, even for CTAs that were moved to the file; and the
-// place of each CTA in its cluster.
-func TestPacked(t *testing.T) {
+// TestPackedTraces: a .tracez has the content of the .traceg, in chunks, even for CTAs that were moved to the file; and
+// the place of each CTA in its cluster.
+func TestPackedTraces(t *testing.T) {
 	const body = `.entry k(.param .u64 p) {
 	.reg .u64 %p, %q; .reg .u32 %t, %i; .reg .pred %d;
 	ld.param.u64 %p, [p]; mov.u32 %t, %tid.x; mul.wide.u32 %q, %t, 4; add.u64 %p, %p, %q; mov.u32 %i, 0;
@@ -150,9 +150,9 @@ L:	st.global.u32 [%p], %i; add.u32 %i, %i, 1; setp.lt.u32 %d, %i, 2000; @%d bra 
 	}
 }
 
-// TestDirectory: an export removes the traces of earlier exports, in either format, and nothing else. An export that
-// would overwrite a foreign file changes nothing.
-func TestDirectory(t *testing.T) {
+// TestExportReplacesEarlierTraces: an export removes the traces of earlier exports, in either format, and nothing else.
+// An export that would overwrite a foreign file changes nothing.
+func TestExportReplacesEarlierTraces(t *testing.T) {
 	dir := t.TempDir()
 	foreign := map[string]string{
 		"notes.txt": "mine", "kernel-7.traceg": "-kernel name = k\n-nvbit version = 1.7\n\n#traces\n" + madeBy + "\n", "kernel-x.traceg": "\n" + madeBy + "\n", "kernel-9.traceg.xz": "xz",
@@ -219,8 +219,8 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
-// TestPartial: launches that trap are omitted and reported.
-func TestPartial(t *testing.T) {
+// TestTrappedLaunchesAreOmitted: launches that trap are omitted and reported.
+func TestTrappedLaunchesAreOmitted(t *testing.T) {
 	dir := t.TempDir()
 	x, err := New(dir, 80)
 	if err != nil {

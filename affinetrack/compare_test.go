@@ -57,6 +57,7 @@ func checkCompare(a *Args) (decided bool, err error) {
 	return ok, nil
 }
 
+// TestCompareExhaustively shows on all operands of tiny types that a decided comparison is that of every lane.
 func TestCompareExhaustively(t *testing.T) {
 	for _, s := range []tinyShape{{shape{3, 3, false}, 3}, {shape{3, 3, true}, 3}, {shape{2, 2, false}, 3}, {shape{2, 2, true}, 3}} {
 		for op := Eq; op <= Ge; op++ {
@@ -84,7 +85,8 @@ func TestCompareExhaustively(t *testing.T) {
 	}
 }
 
-func TestCompare(t *testing.T) {
+// TestCompareRandomly shows on random operands of PTX's types that a decided comparison is that of every lane.
+func TestCompareRandomly(t *testing.T) {
 	for _, s := range plainTypes {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()

@@ -40,8 +40,8 @@ func quick(u *Unit, op *Operation, src []Operand, m uint32) (Value, Execution) {
 	return u.Ternary(op, src[0].Value, src[1].Value, src[2].Value, lanes, m)
 }
 
-// TestFast compares fast forms with the rules under every policy, for every operation and any operands.
-func TestFast(t *testing.T) {
+// TestFastFormsEqualRules compares fast forms with the rules under every policy, for every operation and any operands.
+func TestFastFormsEqualRules(t *testing.T) {
 	forms := map[*FastForm]int{} // number of results by form
 	for _, p := range Policies {
 		u := NewUnit(p, Rules)
@@ -104,8 +104,8 @@ func TestFast(t *testing.T) {
 	}
 }
 
-// TestWiden compares the widening of an address register with the addresses of the lanes.
-func TestWiden(t *testing.T) {
+// TestWidenedAddresses compares the widening of an address register with the addresses of the lanes.
+func TestWidenedAddresses(t *testing.T) {
 	widened := 0
 	rapid.Check(t, func(t *rapid.T) {
 		v, lanes := drawValue(t, 32, "address"), drawLanes(t, "lanes")

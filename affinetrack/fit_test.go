@@ -8,8 +8,9 @@ import (
 	. "gemu/affinetrack"
 )
 
-// TestFit compares Fit with Describe, which sees all 32 places at once: any places, in any order, of any width.
-func TestFit(t *testing.T) {
+// TestFitFindsProgression compares Fit with Describe, which sees all 32 places at once: any places, in any order, of
+// any width.
+func TestFitFindsProgression(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.SampledFrom([]int{8, 16, 32, 64}).Draw(t, "width")
 		m := ^uint64(0) >> (64 - width)

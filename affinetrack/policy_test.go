@@ -16,7 +16,8 @@ import (
 	"gemu/ptx"
 )
 
-func TestPolicies(t *testing.T) {
+// TestPoliciesByName shows that each policy is found by its name and has a description.
+func TestPoliciesByName(t *testing.T) {
 	var names []string
 	for _, p := range Policies {
 		names = append(names, p.Name)
@@ -35,6 +36,7 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
+// TestRuleSet shows that a set has exactly the rules from which it was made.
 func TestRuleSet(t *testing.T) {
 	s := NewRuleSet(ptx.AffineAdd, ptx.AffineWarp)
 	for r := range ptx.AffineCount {
@@ -44,8 +46,8 @@ func TestRuleSet(t *testing.T) {
 	}
 }
 
-// TestPolicyNamesEveryRule checks that a policy either has a rule or excludes it by its name, so that a new rule needs a
-// decision for each machine. AffineNone is no rule.
+// TestPolicyNamesEveryRule checks that a policy either has a rule or excludes it by its name, so that a new rule needs
+// a decision for each machine. AffineNone is no rule.
 func TestPolicyNamesEveryRule(t *testing.T) {
 	for _, p := range slices.Concat(Policies, Variants) {
 		for r := ptx.AffineNone + 1; r < ptx.AffineCount; r++ {
@@ -56,8 +58,8 @@ func TestPolicyNamesEveryRule(t *testing.T) {
 	}
 }
 
-// TestPolicyRules checks the compact operations of each machine against its paper.
-func TestPolicyRules(t *testing.T) {
+// TestRulesOfMachines checks the compact operations of each machine against its paper.
+func TestRulesOfMachines(t *testing.T) {
 	// Kim et al. 4.2: "addition, subtraction, multiplication, and shifts"; mad consists of them, and so do conversions
 	// of 64-bit addresses. Figure 1: moves. Affine branches, and memory operations, which "are load instructions".
 	kim := map[ptx.Affine]bool{
@@ -80,9 +82,9 @@ func TestPolicyRules(t *testing.T) {
 	}
 }
 
-// TestOnce checks the instructions that execute once on uniform operands. Kim et al. 4.2 list addition, subtraction,
-// multiplication and shifts, of integers and floats; branches need comparisons.
-func TestOnce(t *testing.T) {
+// TestInstructionsExecutedOnce checks the instructions that execute once on uniform operands. Kim et al. 4.2 list
+// addition, subtraction, multiplication and shifts, of integers and floats; branches need comparisons.
+func TestInstructionsExecutedOnce(t *testing.T) {
 	for _, c := range []struct {
 		rule              ptx.Affine
 		class             ptx.Class
@@ -106,8 +108,8 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestSources checks the sources of structure: loads and special registers.
-func TestSources(t *testing.T) {
+// TestSourcesOfStructure checks the sources of structure: loads and special registers.
+func TestSourcesOfStructure(t *testing.T) {
 	for _, c := range []struct {
 		space            ptx.Space
 		kim, konst, gemu bool
@@ -128,8 +130,9 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestVector: FG-SIMT requires "s = {1,2,4} for byte, halfword, and word accesses respectively", for loads.
-func TestVector(t *testing.T) {
+// TestAffineLoadsOfFGSIMT: FG-SIMT requires "s = {1,2,4} for byte, halfword, and word accesses respectively", for
+// loads.
+func TestAffineLoadsOfFGSIMT(t *testing.T) {
 	for _, c := range []struct {
 		rule   ptx.Affine
 		stride uint64
@@ -148,7 +151,9 @@ func TestVector(t *testing.T) {
 	}
 }
 
-func TestAllows(t *testing.T) {
+// TestValuesThatAPolicyHolds shows which progressions the policies kim and collange can hold. The limits are those of
+// the papers.
+func TestValuesThatAPolicyHolds(t *testing.T) {
 	for _, c := range []struct {
 		v    Value
 		slot int
@@ -221,9 +226,10 @@ func executeLanes(u *Unit, a *Args, n int) (Value, Execution) {
 	return u.Execute(&a.Operation, operandsOf(a, n), lanesOf(a.First, a.Last))
 }
 
-// TestUnit checks under every policy that instructions on uniform operands execute once, and that instructions on
-// affine operands have a result exactly if the policy has the rule, the rule has a result, and the policy can hold it.
-func TestUnit(t *testing.T) {
+// TestUnitUnderEveryPolicy checks under every policy that instructions on uniform operands execute once, and that
+// instructions on affine operands have a result exactly if the policy has the rule, the rule has a result, and the
+// policy can hold it.
+func TestUnitUnderEveryPolicy(t *testing.T) {
 	for _, p := range Policies {
 		t.Run(p.Name, func(t *testing.T) {
 			u := NewUnit(p, Rules)
@@ -299,10 +305,10 @@ func TestUnitWithoutRules(t *testing.T) {
 	}
 }
 
-// TestShiftRight: "shift operations correspond to affine multiplication or division" (Kim et al. 4.2), so they keep a
-// progression if the stride divides. For other strides gemu recognises a progression that results from rounding; that
-// machine does not.
-func TestShiftRight(t *testing.T) {
+// TestShiftRightKeepsProgressions: "shift operations correspond to affine multiplication or division" (Kim et al. 4.2),
+// so they keep a progression if the stride divides. For other strides gemu recognises a progression that results from
+// rounding; that machine does not.
+func TestShiftRightKeepsProgressions(t *testing.T) {
 	for _, c := range []struct {
 		v         Value
 		by        uint64
@@ -325,6 +331,8 @@ func TestShiftRight(t *testing.T) {
 	}
 }
 
+// TestUnitCompares shows that comparisons execute once on uniform operands, and on affine operands only if the policy
+// has the rule.
 func TestUnitCompares(t *testing.T) {
 	for _, p := range slices.Concat(Policies, Variants) {
 		u := NewUnit(p, Rules)
@@ -367,8 +375,8 @@ func TestUnitCompares(t *testing.T) {
 	}
 }
 
-// TestUnitUsesTable checks that the unit uses the given table, even a broken one.
-func TestUnitUsesTable(t *testing.T) {
+// TestUnitUsesGivenRules checks that the unit uses the given table, even a broken one.
+func TestUnitUsesGivenRules(t *testing.T) {
 	broken := *Rules
 	broken[ptx.AffineAdd].Apply = func(*Args) (Value, bool) { return Value{7, 7}, true }
 	u := NewUnit(Policies[0], &broken)
@@ -383,7 +391,8 @@ func TestUnitUsesTable(t *testing.T) {
 	}
 }
 
-func TestShares(t *testing.T) {
+// TestClassCounts shows the sums of counted classes.
+func TestClassCounts(t *testing.T) {
 	var s ClassCounts
 	for _, c := range []Class{Uniform, Affine, Affine, Generic, Generic, Generic, Unknown} {
 		s.Count(c)
@@ -393,8 +402,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestCountsAdd fills every field with a different number and adds, so that a missing field is detected.
-func TestCountsAdd(t *testing.T) {
+// TestAddedCounts fills every field with a different number and adds, so that a missing field is detected.
+func TestAddedCounts(t *testing.T) {
 	var a, want Counts
 	fill(reflect.ValueOf(&a).Elem(), 1, new(int64))
 	fill(reflect.ValueOf(&want).Elem(), 3, new(int64))

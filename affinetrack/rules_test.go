@@ -15,7 +15,7 @@ import (
 
 // TestRulesHaveModels checks that every rule has a model.
 func TestRulesHaveModels(t *testing.T) {
-	have := map[ptx.Affine]bool{ptx.AffineCompare: true} // see TestCompare
+	have := map[ptx.Affine]bool{ptx.AffineCompare: true} // see TestCompareRandomly
 	for _, m := range models {
 		have[m.rule] = true
 	}
@@ -104,8 +104,8 @@ func operands(a *Args, n int, f func()) {
 	}
 }
 
-// TestRules runs every rule on operands of PTX's types, mostly near the numbers where they wrap.
-func TestRules(t *testing.T) {
+// TestRulesNearWrapping runs every rule on operands of PTX's types, mostly near the numbers where they wrap.
+func TestRulesNearWrapping(t *testing.T) {
 	for _, m := range models {
 		for _, s := range m.types {
 			t.Run(fmt.Sprintf("%s/%s", m.rule, s), func(t *testing.T) {

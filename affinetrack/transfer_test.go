@@ -66,9 +66,9 @@ func checkTransfer(t *testing.T, rule ptx.Affine, n int, found map[[3]Class]exec
 	}
 }
 
-// TestTransfer checks for every rule that Transfer returns Generic if no operands of the classes have a compact result,
-// Uniform if all have a uniform result, and Affine otherwise.
-func TestTransfer(t *testing.T) {
+// TestTransferOfClasses checks for every rule that Transfer returns Generic if no operands of the classes have a
+// compact result, Uniform if all have a uniform result, and Affine otherwise.
+func TestTransferOfClasses(t *testing.T) {
 	u := NewUnit(Policies[0], Rules)
 	for _, m := range models {
 		checkTransfer(t, m.rule, m.n, classesOf(m, func(a *Args) (Value, bool) {
@@ -89,8 +89,8 @@ func TestTransfer(t *testing.T) {
 	}))
 }
 
-// TestTransferWithoutRules checks that rules other than arithmetic have a result only for uniform operands.
-func TestTransferWithoutRules(t *testing.T) {
+// TestTransferOfUniformOnly checks that rules other than arithmetic have a result only for uniform operands.
+func TestTransferOfUniformOnly(t *testing.T) {
 	for _, c := range []struct {
 		rule     ptx.Affine
 		operands []Class

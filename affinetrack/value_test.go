@@ -25,7 +25,8 @@ func matchesLanes(v Value, mask uint32, width int, at func(i int) uint64) bool {
 	return true
 }
 
-func TestValue(t *testing.T) {
+// TestValueTextAndClass shows the text, the class and the lanes of compact values.
+func TestValueTextAndClass(t *testing.T) {
 	for _, c := range []struct {
 		v       Value
 		text    string
@@ -47,8 +48,8 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// TestOrder checks uniform ⊑ affine ⊑ generic for the classes.
-func TestOrder(t *testing.T) {
+// TestOrderOfClasses checks uniform ⊑ affine ⊑ generic for the classes.
+func TestOrderOfClasses(t *testing.T) {
 	if !(Unknown < Uniform && Uniform < Affine && Affine < Generic) {
 		t.Error("classes are not ordered by structure")
 	}

@@ -10,7 +10,8 @@ import (
 	"gemu/ptx"
 )
 
-func TestParse(t *testing.T) {
+// TestParseArguments shows the value of each form of an argument.
+func TestParseArguments(t *testing.T) {
 	for text, want := range map[string]Value{
 		"8":                Number("8"),
 		"-1.5":             Number("-1.5"),
@@ -134,7 +135,8 @@ func load(t *testing.T, kernel string) (*interp.Module, *ptx.Func) {
 	return m, k
 }
 
-func TestBind(t *testing.T) {
+// TestBindArguments shows that arguments become buffers, numbers and references of a launch.
+func TestBindArguments(t *testing.T) {
 	m, k := load(t, "k")
 	l, err := Bind(t.Context(), m, k, []string{"u16[3]=iota", "1", "bytes:0102030405060708", "&0"})
 	if err != nil {
@@ -154,6 +156,7 @@ func TestBind(t *testing.T) {
 	}
 }
 
+// TestBindErrors shows the place and the text of the error for each argument that does not fit its parameter.
 func TestBindErrors(t *testing.T) {
 	for _, c := range []struct {
 		kernel string

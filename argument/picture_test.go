@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestPictureTooLarge: a small file whose header promises a huge picture is refused before it is decoded.
-func TestPictureTooLarge(t *testing.T) {
+// TestHugePicture: a small file whose header promises a huge picture is refused before it is decoded.
+func TestHugePicture(t *testing.T) {
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
 		t.Fatal(err)
@@ -29,8 +29,8 @@ func TestPictureTooLarge(t *testing.T) {
 	}
 }
 
-// TestDeepGray: gray pictures of 16 bits are read and written without loss.
-func TestDeepGray(t *testing.T) {
+// TestGrayOf16Bits: gray pictures of 16 bits are read and written without loss.
+func TestGrayOf16Bits(t *testing.T) {
 	img := image.NewGray16(image.Rect(0, 0, 3, 2))
 	want := []uint64{0, 1, 255, 256, 0x1234, 65535}
 	for i, v := range want {

@@ -9,7 +9,7 @@ import (
 )
 
 // However much lives, there may be 64 MiB of garbage, and as much as lives, and a percentage is one that Go takes.
-func TestGrowth(t *testing.T) {
+func TestGarbageLimit(t *testing.T) {
 	for live := uint64(1); live < 1<<40; live *= 3 {
 		p := growth(live)
 		if got := max(live, 1<<20) * uint64(p) / 100; got < min(live, gcThreshold) || live >= gcThreshold && p != 100 || live < gcThreshold && got < gcThreshold*99/100 || p > math.MaxInt32 {
@@ -19,7 +19,7 @@ func TestGrowth(t *testing.T) {
 }
 
 // Once much lives, garbage is collected as Go does it.
-func TestRelax(t *testing.T) {
+func TestGarbageLimitWithMuchMemory(t *testing.T) {
 	t.Setenv("GOGC", "")
 	relax()
 	defer collectAt(100)

@@ -38,8 +38,8 @@ func madeUpTable() *papers.Table {
 	return table
 }
 
-// TestCompare prints a made-up table as text, page, pictures and CSV files.
-func TestCompare(t *testing.T) {
+// TestComparisonOutput prints a made-up table as text, page, pictures and CSV files.
+func TestComparisonOutput(t *testing.T) {
 	table := madeUpTable()
 	m := papers.NewMeter(t.Context(), 2, 0, []*papers.Table{table})
 	defer m.Close()
@@ -83,7 +83,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestPictureFiles: every interpretation of a table has a file name of its own, and a name that can stand in a list of the command line.
+// TestPictureFiles: every interpretation of a table has a file name of its own, and a name that can stand in a list of
+// the command line.
 func TestPictureFiles(t *testing.T) {
 	for _, p := range papers.All() {
 		for _, table := range p.Tables {

@@ -20,12 +20,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the outputs in the documentation that have changed")
 
-// TestDocs runs the commands of the documentation's console blocks and compares
-// what they print. In a block a line "$ gemu …" is a command and what follows its
-// output, both streams together; a line "…" stands for any lines. Commands run in
-// a directory with kernels and docs of the repository and the files of
-// testdata/docs, on a screen of 80 columns. GEMU_TEST=ci and -update run the commands of all documents; without them, those
-// of the README run.
+// TestDocs runs the commands of the documentation's console blocks and compares what they print. In a block a line "$
+// gemu …" is a command and what follows its output, both streams together; a line "…" stands for any lines. Commands
+// run in a directory with kernels and docs of the repository and the files of testdata/docs, on a screen of 80 columns.
+// GEMU_TEST=ci and -update run the commands of all documents; without them, those of the README run.
 func TestDocs(t *testing.T) {
 	files, err := filepath.Glob("../docs/*.md")
 	if err != nil {
@@ -194,6 +192,7 @@ func shellWords(s string) ([]string, error) {
 	return words, nil
 }
 
+// TestMatchOutput shows which outputs match a documented output in which … stands for any text.
 func TestMatchOutput(t *testing.T) {
 	for _, c := range []struct {
 		want, got string

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestGrammar: the command that arguments begin with has its flags, and where they begin with none all do.
-func TestGrammar(t *testing.T) {
+// TestFlagsAtAnyPlace: the command that arguments begin with has its flags, and where they begin with none all do.
+func TestFlagsAtAnyPlace(t *testing.T) {
 	all := reflect.TypeFor[cli]()
 	for _, args := range [][]string{nil, {"--help"}, {"--help", "run"}, {"ru"}, {"gemu", "run"}} {
 		if _, ok := grammar(args).(*cli); !ok {

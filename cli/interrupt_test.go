@@ -44,8 +44,9 @@ const trapping = `.version 7.0
 }
 `
 
-// TestSourceIsPipe runs a kernel whose source is a pipe that nobody writes to, on which every command would wait.
-func TestSourceIsPipe(t *testing.T) {
+// TestSourceFromUnwrittenPipe runs a kernel whose source is a pipe that nobody writes to, on which every command would
+// wait.
+func TestSourceFromUnwrittenPipe(t *testing.T) {
 	dir := t.TempDir()
 	pipe, file := filepath.Join(dir, "pipe"), filepath.Join(dir, "k.ptx")
 	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.WriteFile(file, []byte(strings.Replace(trapping, "NAME", pipe, 1)), 0o600), os.WriteFile(filepath.Join(dir, "commands"), []byte("list pipe:1\n"), 0o600)); err != nil {
@@ -62,9 +63,9 @@ func TestSourceIsPipe(t *testing.T) {
 	}
 }
 
-// TestInterruptInput ends the context of commands that wait for their input: a pipe without a
+// TestInterruptWhileReading ends the context of commands that wait for their input: a pipe without a
 // writer, a pipe with an idle writer, and standard input. A command that ignores the context hangs the test.
-func TestInterruptInput(t *testing.T) {
+func TestInterruptWhileReading(t *testing.T) {
 	dir := t.TempDir()
 	pipe, open := filepath.Join(dir, "pipe.ptx"), filepath.Join(dir, "open.ptx")
 	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), syscall.Mkfifo(open, 0o600)); err != nil {

@@ -19,6 +19,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"gemu": func() { restrict(); Main(Extensions{}) }, "ptxas": func() { Main(Extensions{}) }})
 }
 
+// TestScript runs the scripts of testdata/script, each of which states its output and exit status.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:  "testdata/script",

@@ -33,8 +33,8 @@ const addresses = 3000000
 
 const emptyKernel = ".visible .entry k() { ret; }\n"
 
-// TestOutOfMemory runs what takes more memory than the process may have. It ends with a message that names what it is, and
-// never with Go's trace.
+// TestOutOfMemory runs what takes more memory than the process may have. It ends with a message that names what it is,
+// and never with Go's trace.
 func TestOutOfMemory(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -97,8 +97,8 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
-// TestFewAddresses: where ulimit -v leaves less than Go maps for itself, each command ends with a message and status 2. Below
-// about 1.7 GB Go's runtime may fail before any code of the program runs: it places its heap at random.
+// TestFewAddresses: where ulimit -v leaves less than Go maps for itself, each command ends with a message and status 2.
+// Below about 1.7 GB Go's runtime may fail before any code of the program runs: it places its heap at random.
 func TestFewAddresses(t *testing.T) {
 	for _, kib := range []int{1800000, 2000000} {
 		for _, args := range [][]string{{"check", "../kernels/cuda/saxpy.ptx"}, {"run", "@saxpy"}, {"run", "@saxpy", "--sanitize", "all"}, {"help"}} {
@@ -112,9 +112,9 @@ func TestFewAddresses(t *testing.T) {
 	}
 }
 
-// TestUntouched runs a kernel with a variable of 16 GB, whose two ends it changes, in every mode: the process may take no more
-// memory than for a small variable.
-func TestUntouched(t *testing.T) {
+// TestUntouchedMemoryIsFree runs a kernel with a variable of 16 GB, whose two ends it changes, in every mode: the
+// process may take no more memory than for a small variable.
+func TestUntouchedMemoryIsFree(t *testing.T) {
 	const size = 16000000000
 	file := filepath.Join(t.TempDir(), "k.ptx")
 	text := fmt.Sprintf(`.version 7.0

@@ -132,9 +132,9 @@ func (d *drawn) inside(t *testing.T) {
 	}
 }
 
-// TestPictures draws a made-up table: bars are as long as what they mean, the paper's beside ours; what is not
+// TestBarsOfTable draws a made-up table: bars are as long as what they mean, the paper's beside ours; what is not
 // there has none; a stack is its parts on end of each other.
-func TestPictures(t *testing.T) {
+func TestBarsOfTable(t *testing.T) {
 	table := &papers.Table{Name: "t", Title: "made up & <odd>", Columns: []papers.Column{
 		{Name: "a", Head: [2]string{"", "a"}, Digits: 1, Doc: strings.Repeat("what is counted here ", 6)},
 		{Name: "u", Head: [2]string{"", "u"}, Doc: "part", Stack: "both", Series: "uniform"},
@@ -200,8 +200,8 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// TestPlots draws tables of models: of values that are all 0, that are none, and of none.
-func TestPlots(t *testing.T) {
+// TestPlotsOfEmptyTables draws tables of models: of values that are all 0, that are none, and of none.
+func TestPlotsOfEmptyTables(t *testing.T) {
 	table := &models.Table{Title: "t", Unit: "%", Plot: models.Stacked, Columns: []string{"a", "b"}, Rows: []models.Row{{Name: "r", Values: []float64{0, 0}}, {Name: "s", Values: []float64{25, 75}}}}
 	d := readPicture(t, plot(table))
 	d.inside(t)
@@ -218,8 +218,8 @@ func TestPlots(t *testing.T) {
 	}
 }
 
-// TestTicks: axes have 1 to 5 steps, of 1, 2 or 5 times a power of ten.
-func TestTicks(t *testing.T) {
+// TestAxisTicks: axes have 1 to 5 steps, of 1, 2 or 5 times a power of ten.
+func TestAxisTicks(t *testing.T) {
 	for _, size := range []float64{1e-9, 0.3, 1, 1.01, 4, 4.1, 9.99, 30, 100, 128, 54321, 3e12} {
 		step := tickStep(size)
 		lead := step / math.Pow(10, math.Floor(math.Log10(step)+1e-9))

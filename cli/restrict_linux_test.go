@@ -26,8 +26,9 @@ func restrict() {
 	}
 }
 
-// TestNativeNotice: machine code that was asked for and is not what executes is told, once, with why; and nothing else is.
-func TestNativeNotice(t *testing.T) {
+// TestNoticeWithoutMachineCode: machine code that was asked for and is not what executes is told, once, with why; and
+// nothing else is.
+func TestNoticeWithoutMachineCode(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("there is no machine code for this host")
 	}

@@ -13,7 +13,9 @@ import (
 	"gemu/internal/part"
 )
 
-func TestCells(t *testing.T) {
+// TestBarCells shows how a bar's cells are shared among its parts: the sum is the width, and a part that is not 0 has a
+// cell.
+func TestBarCells(t *testing.T) {
 	for _, c := range []struct {
 		width int
 		parts []int64
@@ -33,7 +35,8 @@ func TestCells(t *testing.T) {
 	}
 }
 
-func TestColumns(t *testing.T) {
+// TestColumnChart shows the characters of a chart with columns of eighths.
+func TestColumnChart(t *testing.T) {
 	got := columns([]int64{8, 0, 4, 1, 1000000}, 1, 2)
 	if want := []string{"    █", "▁ ▁▁█"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -47,6 +50,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
+// TestCountText shows counts with three digits and a unit from a million on.
 func TestCountText(t *testing.T) {
 	for n, want := range map[int64]string{
 		0: "0", 999_999: "999999", 1_000_000: "1.00M", 1_234_567: "1.23M", 12_345_678: "12.3M", 123_456_789: "123M",
@@ -58,6 +62,7 @@ func TestCountText(t *testing.T) {
 	}
 }
 
+// TestPercentText shows percentages with a number of decimals; only 0 and 100 are printed as such.
 func TestPercentText(t *testing.T) {
 	for _, c := range []struct {
 		v        float64
@@ -73,7 +78,8 @@ func TestPercentText(t *testing.T) {
 	}
 }
 
-func TestWrap(t *testing.T) {
+// TestWrapText shows where text is broken into lines.
+func TestWrapText(t *testing.T) {
 	for _, c := range []struct {
 		text    string
 		columns int
@@ -93,9 +99,9 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-// TestScreen checks that what is no terminal gets no colours, and has a width
+// TestColoursAndWidth checks that what is no terminal gets no colours, and has a width
 // only if COLUMNS gives one.
-func TestScreen(t *testing.T) {
+func TestColoursAndWidth(t *testing.T) {
 	var out bytes.Buffer
 	for columns, want := range map[string]int{"": 0, "72": 72, "-3": 0, "wide": 0} {
 		t.Setenv("COLUMNS", columns)
@@ -112,8 +118,9 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// TestPercentNearest: what is printed is as near as its decimals let it be, and nothing that is not is printed as 0 or 100.
-func TestPercentNearest(t *testing.T) {
+// TestPercentIsNearest: what is printed is as near as its decimals let it be, and nothing that is not is printed as 0
+// or 100.
+func TestPercentIsNearest(t *testing.T) {
 	r := rand.New(rand.NewPCG(part.Seed(t), 4))
 	for range 2000 {
 		decimals := r.IntN(3)

@@ -66,9 +66,9 @@ func ended(t *testing.T, cmd interface {
 	}
 }
 
-// TestInterruptParsing: an interrupt ends commands that only parse and print, with a message and status 1. The first module comes
-// through a pipe: when gemu has taken it, gemu handles signals. Without the interrupt, check would go on for minutes, and dump would
-// wait for ever for a reader of its output.
+// TestInterruptParsing: an interrupt ends commands that only parse and print, with a message and status 1. The first
+// module comes through a pipe: when gemu has taken it, gemu handles signals. Without the interrupt, check would go on
+// for minutes, and dump would wait for ever for a reader of its output.
 func TestInterruptParsing(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString(".version 8.0\n.target sm_80\n.address_size 64\n")
@@ -118,8 +118,8 @@ func TestInterruptParsing(t *testing.T) {
 	}
 }
 
-// TestInterruptCompiler: a compiler ends with its children, and its temporary directory goes, however gemu is ended. The
-// compiler ignores interrupts.
+// TestInterruptCompiler: a compiler ends with its children, and its temporary directory goes, however gemu is ended.
+// The compiler ignores interrupts.
 func TestInterruptCompiler(t *testing.T) {
 	for name, signals := range map[string][]os.Signal{
 		"interrupt": {os.Interrupt}, "two interrupts": {os.Interrupt, os.Interrupt}, "termination": {syscall.SIGTERM}, "hangup": {syscall.SIGHUP},
@@ -168,9 +168,9 @@ func TestInterruptCompiler(t *testing.T) {
 	}
 }
 
-// TestInterrupts: the first interrupt cancels the context; the second, or time without a launch, ends the process; a
-// debugging session has its interrupts for itself.
-func TestInterrupts(t *testing.T) {
+// TestFirstAndSecondInterrupt: the first interrupt cancels the context; the second, or time without a launch, ends the
+// process; a debugging session has its interrupts for itself.
+func TestFirstAndSecondInterrupt(t *testing.T) {
 	var cancelled, busy atomic.Bool
 	busy.Store(true)
 	status := make(chan int, 1)

@@ -44,8 +44,8 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
-// TestEndless: what has no end, or too much, is refused.
-func TestEndless(t *testing.T) {
+// TestEndlessInput: what has no end, or too much, is refused.
+func TestEndlessInput(t *testing.T) {
 	if runtime.GOOS != "linux" || testing.Short() {
 		t.Skip("reads /dev/zero to the limit")
 	}

@@ -34,10 +34,10 @@ func structureOf(t *testing.T, args ...string) *structureJSON {
 	return &s
 }
 
-// TestFigure1 compares the labels of the paper's example with those that its
+// TestLabelsOfKimsFigure1 compares the labels of the paper's example with those that its
 // authors put by hand in figure 1(c). They call %ctaid.x affine; within a warp it
 // is uniform.
-func TestFigure1(t *testing.T) {
+func TestLabelsOfKimsFigure1(t *testing.T) {
 	s := structureOf(t, "../kernels/cuda/threshold.ptx", "-g", "4", "-b", "128", "-a", "u32[512]=rand:1", "3")
 	labels := ""
 	for _, in := range s.Instructions {
@@ -172,7 +172,8 @@ TWO:
 }
 `
 
-func TestListing(t *testing.T) {
+// TestListingWithSource shows a report with source lines whose control characters and tabs are made visible.
+func TestListingWithSource(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"k.ptx": locPTX, "code.cu": "line one\n\tif (a <b>&& \"c\")\x1b[31m  x\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -230,9 +231,9 @@ line  class  execs lanes
 	}
 }
 
-// TestWidths prints a report on screens of several widths: lines fit, but those
+// TestReportFitsScreen prints a report on screens of several widths: lines fit, but those
 // of the narrowest.
-func TestWidths(t *testing.T) {
+func TestReportFitsScreen(t *testing.T) {
 	const narrowest = 70 // numbers, control flow, and a little for text and bars
 	for _, columns := range []int{1, 20, 70, 80, 120, 300} {
 		t.Setenv("COLUMNS", strconv.Itoa(columns))
@@ -249,6 +250,7 @@ func TestWidths(t *testing.T) {
 	}
 }
 
+// TestClassText shows the letter of an instruction's classes and its most frequent class.
 func TestClassText(t *testing.T) {
 	for _, c := range []struct {
 		shares affinetrack.ClassCounts
@@ -270,7 +272,8 @@ func TestClassText(t *testing.T) {
 	}
 }
 
-func TestFlow(t *testing.T) {
+// TestJumpLines shows the lines drawn between branches and their targets.
+func TestJumpLines(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		rows  int

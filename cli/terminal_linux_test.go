@@ -44,9 +44,10 @@ func onTerminal(t *testing.T, args ...string) string {
 	return strings.ReplaceAll(string(text), "\r\n", "\n")
 }
 
-// TestTerminal has control characters come to a terminal from all that is input: what a kernel prints, a line and a comment
-// of the PTX, the name of a source, a line of the source, the command line. None of them may reach the terminal as it is.
-func TestTerminal(t *testing.T) {
+// TestControlCharactersAreVisible has control characters come to a terminal from all that is input: what a kernel
+// prints, a line and a comment of the PTX, the name of a source, a line of the source, the command line. None of them
+// may reach the terminal as it is.
+func TestControlCharactersAreVisible(t *testing.T) {
 	const hostile = "\x1b]0;title\a\x1b[2J\u009b2J\u202e"
 	shown := `\x1b]0;title\x07\x1b[2J\u009b2J\u202e`
 	dir := t.TempDir()

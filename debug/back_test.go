@@ -16,9 +16,9 @@ import (
 	"gemu/ptx"
 )
 
-// TestHits goes forward and back between breakpoints and a watch, some of which are disabled at times, and by steps: each time
-// to the next or previous hit in a probe's complete record.
-func TestHits(t *testing.T) {
+// TestHitsForwardAndBack goes forward and back between breakpoints and a watch, some of which are disabled at times,
+// and by steps: each time to the next or previous hit in a probe's complete record.
+func TestHitsForwardAndBack(t *testing.T) {
 	random := rand.New(rand.NewPCG(part.Seed(t), 2))
 	s, _, seen, _ := begin(t, interp.Vector, 2, Options{})
 	s.pace.fixedSteps = 50
@@ -95,9 +95,9 @@ func TestHits(t *testing.T) {
 	}
 }
 
-// TestOfCTA goes back from hit to hit of breakpoints that are set only at the end. Their conditions can be excluded by the CTA
-// alone. The hits are the same as on the way forward. The same holds for a watch of shared memory.
-func TestOfCTA(t *testing.T) {
+// TestBackToHitsOfOneCTA goes back from hit to hit of breakpoints that are set only at the end. Their conditions can be
+// excluded by the CTA alone. The hits are the same as on the way forward. The same holds for a watch of shared memory.
+func TestBackToHitsOfOneCTA(t *testing.T) {
 	for _, cluster := range []ptx.Dim3{ptx.Dim(1), {X: 1, Y: 5, Z: 1}} {
 		src := strings.NewReplacer("sm_80", "sm_90", "8.0", "8.6", "mov.u32 %t, %tid.x;", "mov.u32 %t, %tid.x;\nst.shared.u32 [box], %t;\nld.volatile.global.u32 %c, [%p];").Replace(longKernel)
 		mod, err := interp.NewDevice(interp.Config{}).Load("long.ptx", []byte(src))
@@ -206,8 +206,8 @@ func flights(t *testing.T, s *Session) {
 	}
 }
 
-// TestOver goes back over calls, and compares with a probe's record of the thread.
-func TestOver(t *testing.T) {
+// TestBackOverCalls goes back over calls, and compares with a probe's record of the thread.
+func TestBackOverCalls(t *testing.T) {
 	s, _, seen, _ := begin(t, interp.Vector, 1, Options{})
 	s.pace.fixedSteps = 9
 	f := Focus{CTA: 1, Warp: 1, Lane: 1}
@@ -403,8 +403,9 @@ func wander(tb testing.TB, ctas, rounds int) (forth time.Duration, back map[stri
 	return forth, back
 }
 
-// TestWays: each command of going back ends at the right place, with as many checkpoints as a long launch has.
-func TestWays(t *testing.T) { wander(t, 3, 20_000) }
+// TestEveryCommandGoesBack: each command of going back ends at the right place, with as many checkpoints as a long
+// launch has.
+func TestEveryCommandGoesBack(t *testing.T) { wander(t, 3, 20_000) }
 
 // BenchmarkBack measures going back in launches that take ten seconds and more: of one CTA, and of many.
 func BenchmarkBack(b *testing.B) {
@@ -422,8 +423,8 @@ func BenchmarkBack(b *testing.B) {
 	}
 }
 
-// BenchmarkCondition measures the time of a launch with a breakpoint on a line that is executed all the time and whose condition
-// never holds, relative to the time without the breakpoint: s/base.
+// BenchmarkCondition measures the time of a launch with a breakpoint on a line that is executed all the time and whose
+// condition never holds, relative to the time without the breakpoint: s/base.
 func BenchmarkCondition(b *testing.B) {
 	took := func(cond string) time.Duration {
 		s := long(b, 1, 100_000)

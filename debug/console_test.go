@@ -17,8 +17,8 @@ import (
 	"gemu/ptx"
 )
 
-// TestAbsurd: numbers that are none of anything, and words that mean nothing, are errors.
-func TestAbsurd(t *testing.T) {
+// TestMeaninglessInput: numbers that are none of anything, and words that mean nothing, are errors.
+func TestMeaninglessInput(t *testing.T) {
 	var out bytes.Buffer
 	s := session(t, read(t, "../docs/wrong.ptx"), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32)}, &out, iota32(32), make([]uint32, 32))
 	story(t, s, `
@@ -59,8 +59,8 @@ bad breakpoint number "x"
 `)
 }
 
-// TestAfterTheEnd: memory is there when the launch has ended, and it can go back.
-func TestAfterTheEnd(t *testing.T) {
+// TestInspectAfterTheEnd: memory is there when the launch has ended, and it can go back.
+func TestInspectAfterTheEnd(t *testing.T) {
 	var out bytes.Buffer
 	s := session(t, read(t, "../docs/wrong.ptx"), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32)}, &out, iota32(32), make([]uint32, 32))
 	story(t, s, `
@@ -108,8 +108,8 @@ kernel blend, block (0,0,0), thread (0,0,0), warp 0 lane 0; lanes 0-31
 `)
 }
 
-// TestWide: registers and variables of 128 bits are shown whole.
-func TestWide(t *testing.T) {
+// TestValuesOf128Bits: registers and variables of 128 bits are shown whole.
+func TestValuesOf128Bits(t *testing.T) {
 	var out bytes.Buffer
 	s := session(t, `.version 8.3
 .target sm_80
@@ -151,8 +151,8 @@ $2 = 0x1122334455667788
 	}
 }
 
-// TestNested: any and all are computed once for a moment, however deep they are in each other.
-func TestNested(t *testing.T) {
+// TestNestedAnyAndAll: any and all are computed once for a moment, however deep they are in each other.
+func TestNestedAnyAndAll(t *testing.T) {
 	var out bytes.Buffer
 	s := session(t, read(t, "../docs/wrong.ptx"), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32)}, &out, iota32(32), make([]uint32, 32))
 	said := make(chan []string)
@@ -169,8 +169,8 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// TestSources: lines of a source are found beside the PTX, too.
-func TestSources(t *testing.T) {
+// TestListSource: lines of a source are found beside the PTX, too.
+func TestListSource(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "own.cu"), []byte("one\n  two\nthree\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -190,8 +190,8 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestNoReturn: a launch that is watched by what cannot go back says so, and does not.
-func TestNoReturn(t *testing.T) {
+// TestFinishWithoutReturn: a launch that is watched by what cannot go back says so, and does not.
+func TestFinishWithoutReturn(t *testing.T) {
 	dev := interp.NewDevice(interp.Config{})
 	mod, err := dev.Load("test.ptx", []byte(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n"))
 	if err != nil {
@@ -242,8 +242,8 @@ func (y *typist) waitFor(want string) {
 	}
 }
 
-// TestInterrupt: in lines Ctrl-C stops what runs, and asks anew where nothing does; the session goes on.
-func TestInterrupt(t *testing.T) {
+// TestInterruptInLines: in lines Ctrl-C stops what runs, and asks anew where nothing does; the session goes on.
+func TestInterruptInLines(t *testing.T) {
 	var out bytes.Buffer
 	s := session(t, ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\t.reg .u32 %i;\n\t.reg .pred %q;\n\tmov.u32 %i, 0;\nLOOP:\n\tadd.u32 %i, %i, 1;\n\tsetp.ne.u32 %q, %i, 0;\n\t@%q bra LOOP;\n\tret;\n}\n",
 		&interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1), MaxSteps: 1 << 40}, &out)

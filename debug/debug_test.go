@@ -89,7 +89,8 @@ func read(t *testing.T, name string) string {
 	return string(b)
 }
 
-func TestStory(t *testing.T) {
+// TestSessionInLines finds the wrong mad of docs/wrong.ptx with the commands of docs/debugging.md, line by line.
+func TestSessionInLines(t *testing.T) {
 	var out bytes.Buffer
 	s := session(t, read(t, "../docs/wrong.ptx"), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32)}, &out, iota32(32), make([]uint32, 32))
 	story(t, s, `

@@ -147,9 +147,9 @@ func begin(t *testing.T, mode interp.Mode, rounds int, o Options) (*Session, *by
 	return s, &out, r.list, b
 }
 
-// TestMoments: wherever a session goes, forward or back, it stops before the next instruction at that moment, and continues as
-// the launch does.
-func TestMoments(t *testing.T) {
+// TestStopsMatchTheLaunch: wherever a session goes, forward or back, it stops before the next instruction at that
+// moment, and continues as the launch does.
+func TestStopsMatchTheLaunch(t *testing.T) {
 	random := rand.New(rand.NewPCG(part.Seed(t), 1))
 	for name, mode := range interp.Modes {
 		s, out, seen, b := begin(t, mode, 3, Options{})
@@ -186,9 +186,9 @@ func TestMoments(t *testing.T) {
 	}
 }
 
-// TestThread follows a thread forward to its end and back to its beginning: both ways it passes the instructions that a probe
-// has recorded.
-func TestThread(t *testing.T) {
+// TestFollowOneThread follows a thread forward to its end and back to its beginning: both ways it passes the
+// instructions that a probe has recorded.
+func TestFollowOneThread(t *testing.T) {
 	s, _, seen, _ := begin(t, interp.Vector, 1, Options{})
 	s.pace.fixedSteps = 7
 	f := Focus{CTA: 0, Warp: 1, Lane: 3}
@@ -250,8 +250,9 @@ func TestThread(t *testing.T) {
 	backwards("lines", s.BackLine, begins)
 }
 
-// TestBudget: within a small budget, checkpoints get further apart with their age, and still lead to the recorded states.
-func TestBudget(t *testing.T) {
+// TestCheckpointsWithinBudget: within a small budget, checkpoints get further apart with their age, and still lead to
+// the recorded states.
+func TestCheckpointsWithinBudget(t *testing.T) {
 	s, _, seen, _ := begin(t, interp.Vector, 2_000, Options{Budget: 1 << 17})
 	s.pace.fixedSteps = minPace
 	for {
@@ -291,9 +292,9 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestBackIsQuick goes back one instruction from the end of a launch, and to its beginning: each takes a few checkpoint
-// intervals, however long the launch was.
-func TestBackIsQuick(t *testing.T) {
+// TestBackTakesFewCheckpoints goes back one instruction from the end of a launch, and to its beginning: each takes a
+// few checkpoint intervals, however long the launch was.
+func TestBackTakesFewCheckpoints(t *testing.T) {
 	dev := interp.NewDevice(interp.Config{})
 	mod, err := dev.Load("mixed.ptx", []byte(mixedKernel))
 	if err != nil {
@@ -331,8 +332,9 @@ func TestBackIsQuick(t *testing.T) {
 	}
 }
 
-// TestTrapped: a launch that traps stops before the trapping instruction, with the registers unchanged, and can go back.
-func TestTrapped(t *testing.T) {
+// TestStopBeforeTrap: a launch that traps stops before the trapping instruction, with the registers unchanged, and can
+// go back.
+func TestStopBeforeTrap(t *testing.T) {
 	dev := interp.NewDevice(interp.Config{})
 	mod, err := dev.Load("trap.ptx", []byte(`.version 8.0
 .target sm_80
@@ -384,8 +386,8 @@ func TestTrapped(t *testing.T) {
 	}
 }
 
-// TestDeadlock: in a deadlock, the waiting lanes can be inspected.
-func TestDeadlock(t *testing.T) {
+// TestInspectDeadlock: in a deadlock, the waiting lanes can be inspected.
+func TestInspectDeadlock(t *testing.T) {
 	dev := interp.NewDevice(interp.Config{})
 	mod, err := dev.Load("dead.ptx", []byte(`.version 8.0
 .target sm_80
@@ -426,8 +428,8 @@ HERE:
 	}
 }
 
-// TestConditions evaluates expressions in a thread of the kernel, whose registers are known.
-func TestConditions(t *testing.T) {
+// TestConditionExpressions evaluates expressions in a thread of the kernel, whose registers are known.
+func TestConditionExpressions(t *testing.T) {
 	s, _, _, b := begin(t, interp.Vector, 2, Options{})
 	if _, err := s.Break("DONE", "%t == 5 && cta == 1"); err != nil {
 		t.Fatal(err)
@@ -493,8 +495,9 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestReady: an interrupt stops the command in progress or the next one; an interrupt that comes too late has no effect.
-func TestReady(t *testing.T) {
+// TestInterruptedCommand: an interrupt stops the command in progress or the next one; an interrupt that comes too late
+// has no effect.
+func TestInterruptedCommand(t *testing.T) {
 	s, _, _, _ := begin(t, interp.Vector, 1, Options{})
 	for _, late := range []bool{false, true} {
 		want := AtInterrupt
@@ -508,8 +511,8 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// TestPlaces: specifications of breakpoints and their places.
-func TestPlaces(t *testing.T) {
+// TestBreakpointPlaces: specifications of breakpoints and their places.
+func TestBreakpointPlaces(t *testing.T) {
 	s, _, _, _ := begin(t, interp.Vector, 1, Options{})
 	for place, want := range map[string]string{
 		"27": "[27]", "mixed.ptx:27": "[27]", "24": "[25]", "LOOP": "[25]", "k": "[18]", "twice": "[9]", "opcode:call": "[31 59]", "opcode:st.shared": "[34]", "*0": "[18]",

@@ -17,9 +17,10 @@ import (
 
 const module = "gemu"
 
-// TestLayers holds the packages to the table of docs/design/packages.md: each package stands in one row, each row names packages that
-// exist, and each import points to a row above its own in the table. Files of all hosts count; tests do not.
-func TestLayers(t *testing.T) {
+// TestImportsFollowLayers holds the packages to the table of docs/design/packages.md: each package stands in one row,
+// each row names packages that exist, and each import points to a row above its own in the table. Files of all hosts
+// count; tests do not.
+func TestImportsFollowLayers(t *testing.T) {
 	const page = "design/packages.md"
 	text, err := os.ReadFile(page)
 	if err != nil {

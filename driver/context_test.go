@@ -10,6 +10,7 @@ import (
 	"time"
 )
 
+// TestContexts shows the results of calls without, in and after a context, and the stack of contexts of a thread.
 func TestContexts(t *testing.T) {
 	d := New(DefaultSettings())
 	th := d.NewThread()
@@ -101,7 +102,8 @@ func TestRetainWhileReleasing(t *testing.T) {
 	c.ok(c.d.PrimaryCtxRelease(0))
 }
 
-func TestDevices(t *testing.T) {
+// TestTwoDevices shows that devices have their own memory and contexts.
+func TestTwoDevices(t *testing.T) {
 	s := DefaultSettings()
 	s.SM, s.Devices = 90, 2
 	d := New(s)
@@ -141,7 +143,8 @@ func TestDevices(t *testing.T) {
 	c.expect(x, 5)
 }
 
-func TestManyThreads(t *testing.T) {
+// TestOneContextInManyThreads shows that threads use one context at the same time.
+func TestOneContextInManyThreads(t *testing.T) {
 	c := newClient(t, nil)
 	var wg sync.WaitGroup
 	for i := range 8 {

@@ -14,7 +14,7 @@ import (
 
 // The first fault of a context is the result of every later call in it, and is reported once in full. A second context
 // is not affected.
-func TestFault(t *testing.T) {
+func TestFaultIsSticky(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(256)
 	p := launchParams(c.function("add"), 1, 65, x, 1)
@@ -170,7 +170,8 @@ func TestEachFaultCounts(t *testing.T) {
 	}
 }
 
-func TestFaultResults(t *testing.T) {
+// TestResultsOfTraps shows the result code of each kind of trap (cuda.h, CUresult).
+func TestResultsOfTraps(t *testing.T) {
 	for _, k := range []struct {
 		body string
 		want Result
@@ -206,9 +207,9 @@ func TestFaultResults(t *testing.T) {
 	c.want(IllegalAddress, "has been freed", c.StreamSynchronize(0))
 }
 
-// TestTolerate: a kernel continues after a tolerated fault, and standard error has a notice; otherwise the message
-// names the setting.
-func TestTolerate(t *testing.T) {
+// TestToleratedFault: a kernel continues after a tolerated fault, and standard error has a notice; otherwise the
+// message names the setting.
+func TestToleratedFault(t *testing.T) {
 	for _, k := range []struct {
 		by   probe.Tolerance
 		want Result

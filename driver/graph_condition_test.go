@@ -47,6 +47,7 @@ const conditionsPTX = `
 }
 `
 
+// TestConditionalNodes shows that conditional nodes run their body as often as their value says.
 func TestConditionalNodes(t *testing.T) {
 	c := newClient(t, nil)
 	link := must(c.LinkCreate())(t)
@@ -139,7 +140,7 @@ func TestConditionalNodes(t *testing.T) {
 }
 
 // Destroying a node that a capture would continue from invalidates the capture.
-func TestDestroyedWhileCaptured(t *testing.T) {
+func TestNodeDestroyedWhileCaptured(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(4)
 	s := c.capturing()
@@ -150,7 +151,8 @@ func TestDestroyedWhileCaptured(t *testing.T) {
 	c.endInvalid([]Handle{s})
 }
 
-func TestGraphDot(t *testing.T) {
+// TestGraphAsDot shows the DOT text of a graph with a child graph.
+func TestGraphAsDot(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(16)
 	g, child := must(c.GraphCreate(0))(t), must(c.GraphCreate(0))(t)

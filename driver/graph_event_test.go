@@ -176,7 +176,7 @@ func TestGraphWaitsLast(t *testing.T) {
 }
 
 // A child node keeps its new work.
-func TestChildParamsReferences(t *testing.T) {
+func TestChildNodeKeepsItsWork(t *testing.T) {
 	c := newClient(t, nil)
 	g := must(c.GraphCreate(0))(t)
 	plain := must(c.GraphCreate(0))(t)

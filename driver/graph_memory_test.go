@@ -35,7 +35,8 @@ func (c *client) memoryGraph(s Handle, to uint64, value uint32, free bool) (grap
 	return must(c.StreamEndCapture(s))(c.T), addr
 }
 
-func TestGraphMemory(t *testing.T) {
+// TestGraphAllocatesMemory shows that nodes allocate memory when the graph runs, use it, and free it.
+func TestGraphAllocatesMemory(t *testing.T) {
 	c := newClient(t, nil)
 	s := must(c.StreamCreate(flagNonBlocking, 0))(t)
 	to := c.alloc(8)
@@ -75,7 +76,7 @@ func TestGraphMemory(t *testing.T) {
 
 // Memory that a graph leaves allocated is freed by a call, by a stream, by a second graph, or by the graph's next
 // launch.
-func TestGraphMemoryLeft(t *testing.T) {
+func TestGraphMemoryFreedLater(t *testing.T) {
 	c := newClient(t, nil)
 	s := must(c.StreamCreate(0, 0))(t)
 	to := c.alloc(8)
@@ -118,7 +119,7 @@ func TestGraphMemoryLeft(t *testing.T) {
 }
 
 // A failed launch does not change the allocated memory.
-func TestGraphMemoryUndone(t *testing.T) {
+func TestGraphMemoryAfterFailure(t *testing.T) {
 	c := newClient(t, nil)
 	s := must(c.StreamCreate(0, 0))(t)
 	x := c.alloc(16)
@@ -142,7 +143,7 @@ func TestGraphMemoryUndone(t *testing.T) {
 }
 
 // Memory with a pending free stays even if its graph is destroyed: kernels and copies before the free use it.
-func TestGraphGoesBeforeFree(t *testing.T) {
+func TestGraphDestroyedBeforeFree(t *testing.T) {
 	for _, freed := range []string{"by a stream", "by another graph"} {
 		c := newClient(t, nil)
 		s, other := must(c.StreamCreate(flagNonBlocking, 0))(t), must(c.StreamCreate(flagNonBlocking, 0))(t)

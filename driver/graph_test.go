@@ -7,7 +7,9 @@ import (
 	"testing"
 )
 
-func TestGraph(t *testing.T) {
+// TestGraphRunsItsNodes shows that nodes of each kind run in the order of their edges, and that the parameters of an
+// executable graph can be changed.
+func TestGraphRunsItsNodes(t *testing.T) {
 	c := newClient(t, nil)
 	x, y := c.alloc(16), c.alloc(16)
 	g := must(c.GraphCreate(0))(t)

@@ -454,15 +454,15 @@ func hostileCalls(t *testing.T, seed uint64, calls int) {
 	}
 }
 
-// TestHostileCalls: random programs get results.
-func TestHostileCalls(t *testing.T) {
+// TestRandomCallsReturn: random programs get results.
+func TestRandomCallsReturn(t *testing.T) {
 	seed := part.Seed(t)
 	for i := range uint64(part.Count(10, 100, 20000)) {
 		hostileCalls(t, seed+i, 300)
 	}
 }
 
-// FuzzCalls is TestHostileCalls for more programs.
+// FuzzCalls is TestRandomCallsReturn for more programs.
 func FuzzCalls(f *testing.F) {
 	for i := range uint64(8) {
 		f.Add(i)
@@ -473,8 +473,8 @@ func FuzzCalls(f *testing.F) {
 // cut shortens a text.
 func cut(s string) string { return s[:min(len(s), 120)] }
 
-// TestHostileArguments: calls that hostile programs have found.
-func TestHostileArguments(t *testing.T) {
+// TestArgumentsFoundByFuzzing: calls that hostile programs have found.
+func TestArgumentsFoundByFuzzing(t *testing.T) {
 	c := newClient(t, nil)
 	c.want(InvalidValue, "at offset", c.ParamSet(c.function("add"), math.MaxInt64, []byte{1, 2}))
 	graph := must(c.GraphCreate(0))(t)

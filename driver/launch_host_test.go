@@ -31,7 +31,9 @@ func hostLaunch(block int, args ...uint64) *HostLaunch {
 	return &HostLaunch{PTX: []byte(kernels), Args: args, Grid: ptx.Dim(1), Block: ptx.Dim(block)}
 }
 
-func TestRunHost(t *testing.T) {
+// TestHostMemoryInKernels shows that a kernel reads and writes memory of the process at its host addresses, in every
+// mode.
+func TestHostMemoryInKernels(t *testing.T) {
 	for _, mode := range interp.Modes {
 		s := DefaultSettings()
 		s.Mode = mode
@@ -71,7 +73,7 @@ func TestRunHost(t *testing.T) {
 }
 
 // Variables have their initial values in every launch.
-func TestHostVariables(t *testing.T) {
+func TestVariablesBeginAnew(t *testing.T) {
 	const src = `.version 7.8 .target sm_80 .address_size 64 .global .u32 n = 5;
 	.entry k(.param .u64 x) { .reg .u64 %rd; .reg .u32 %r; ld.param.u64 %rd, [x]; atom.global.add.u32 %r, [n], 1; st.global.u32 [%rd], %r; ret; }`
 	d := New(DefaultSettings())
@@ -84,7 +86,8 @@ func TestHostVariables(t *testing.T) {
 	}
 }
 
-func TestHostThreads(t *testing.T) {
+// TestLaunchesFromManyThreads shows that threads launch at the same time, each on its own memory.
+func TestLaunchesFromManyThreads(t *testing.T) {
 	d := New(DefaultSettings())
 	defer d.Close()
 	mem := pagesOf(t, 8*1024)
@@ -109,7 +112,7 @@ func TestHostThreads(t *testing.T) {
 }
 
 // The statistics of a program are the sums over its launches.
-func TestStatistics(t *testing.T) {
+func TestStatisticsAddUp(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "stats.json")
 	s := DefaultSettings()
 	if err := s.Environment(func(name string) string {
@@ -155,7 +158,8 @@ func TestStatistics(t *testing.T) {
 	}
 }
 
-func TestEnvironment(t *testing.T) {
+// TestInvalidEnvironment shows the message for each invalid value of an environment variable.
+func TestInvalidEnvironment(t *testing.T) {
 	for _, k := range []struct{ env, want string }{
 		{"GEMU_SM=8", "GEMU_SM=8: want a compute capability"},
 		{"GEMU_DRIVER=13", "GEMU_DRIVER=13: want a version of CUDA"},

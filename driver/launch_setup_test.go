@@ -9,7 +9,7 @@ import (
 )
 
 // A kernel that is set up call by call runs like one launched by cuLaunchKernel.
-func TestSetup(t *testing.T) {
+func TestLaunchSetUpCallByCall(t *testing.T) {
 	c := newClient(t, nil)
 	f, x := c.function("add"), c.alloc(256)
 	word := func(v uint32) []byte { return binary.LittleEndian.AppendUint32(nil, v) }
@@ -46,7 +46,7 @@ func TestSetup(t *testing.T) {
 }
 
 // A context lives until its last user detaches.
-func TestAttach(t *testing.T) {
+func TestContextLivesUntilDetached(t *testing.T) {
 	c := newClient(t, nil)
 	h, err := c.CtxCreate(0, 0)
 	c.ok(err)
@@ -76,7 +76,7 @@ func TestAttach(t *testing.T) {
 
 // The first call of cuGetExportTable from each file prints a message, except from libraries that work without the
 // table.
-func TestExportTable(t *testing.T) {
+func TestExportTableIsReportedOnce(t *testing.T) {
 	var messages bytes.Buffer
 	d := New(Settings{Devices: 1, Stderr: &messages})
 	defer d.Close()
@@ -98,7 +98,7 @@ func TestExportTable(t *testing.T) {
 }
 
 // All limits of a device of 8.6 have values, and hints are clamped.
-func TestLimits(t *testing.T) {
+func TestLimitsOfDevice(t *testing.T) {
 	c := newClient(t, func(s *Settings) { s.SM = 86 })
 	for limit, want := range map[int]uint64{limitSyncDepth: 2, limitPendingLaunches: 2048, limitPersistingL2: 0, limitCIG: 0} {
 		if got := must(c.CtxGetLimit(limit))(t); got != want {

@@ -38,7 +38,8 @@ func TestTileKernel(t *testing.T) {
 	c.want(InvalidValue, "requires blocks of (4,1,1)", c.launch("fill", 1, 2, x))
 }
 
-func TestLaunch(t *testing.T) {
+// TestKernelLaunch shows that a launch computes, and that launches with invalid arguments are refused.
+func TestKernelLaunch(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(256)
 	c.ok(c.Memset(&Fill2D{Dst: x, Value: 7, Size: 4, Width: 64, Height: 1}, 0, false))
@@ -70,7 +71,9 @@ func TestLaunch(t *testing.T) {
 	c.want(InvalidHandle, "no function", c.LaunchKernel(launchParams(c.mod, 1, 1, x), 0))
 }
 
-func TestDynamicShared(t *testing.T) {
+// TestDynamicSharedMemory shows that 48 KiB of shared memory are the limit without an attribute (CUDA C++ Programming
+// Guide, compute capabilities), and that the attribute raises the limit.
+func TestDynamicSharedMemory(t *testing.T) {
 	c := newClient(t, nil)
 	f := c.function("scratch")
 	p := launchParams(f, 1, 1, 0)
@@ -110,6 +113,8 @@ L:	ld.acquire.gpu.u32 %r4, [%rd1+4];
 }
 `
 
+// TestCooperativeLaunch shows that a cooperative grid waits at a grid barrier, and is refused if it does not fit the
+// device.
 func TestCooperativeLaunch(t *testing.T) {
 	c := newClient(t, nil)
 	if got := must(c.d.DeviceGetAttribute(95, 0))(t); got != 1 {
@@ -160,7 +165,7 @@ L:	sub.u32 %r1, %r1, 1;
 `
 
 // CUfunction_attribute in cuda.h documents which attributes can be read and set.
-func TestClusters(t *testing.T) {
+func TestClusterAttributes(t *testing.T) {
 	c := newClient(t, func(s *Settings) { s.SM = 90 })
 	if got := must(c.d.DeviceGetAttribute(120, 0))(t); got != 1 {
 		t.Errorf("CLUSTER_LAUNCH is %d", got)

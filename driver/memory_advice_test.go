@@ -5,7 +5,9 @@ import (
 	"testing"
 )
 
-func TestAdvice(t *testing.T) {
+// TestMemoryAdvice shows that attributes of ranges of managed memory are those that cuMemAdvise and cuMemPrefetchAsync
+// have set.
+func TestMemoryAdvice(t *testing.T) {
 	c := newClient(t, func(s *Settings) { s.Devices = 2 })
 	const size = 1 << 16
 	p := must(c.MemAllocManaged(size, 1))(t)

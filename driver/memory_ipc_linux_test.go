@@ -11,7 +11,7 @@ import (
 )
 
 // The first handle of an allocation waits for running work; other streams do not wait for that.
-func TestHandleWaits(t *testing.T) {
+func TestFirstHandleWaitsForWork(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(64)
 	s, other := must(c.StreamCreate(flagNonBlocking, 0))(t), must(c.StreamCreate(flagNonBlocking, 0))(t)
@@ -46,7 +46,7 @@ func TestHandleWaits(t *testing.T) {
 }
 
 // Records of one stream share a queue; records of further streams use free queues.
-func TestEventBoard(t *testing.T) {
+func TestRecordsShareQueues(t *testing.T) {
 	e := must(createShared())(t)
 	defer e.drop()
 	a, b, c := &Stream{}, &Stream{}, &Stream{}
@@ -118,7 +118,7 @@ func TestEventBoard(t *testing.T) {
 }
 
 // Another process may publish the end of an event before the task here has ended: then the event has ended.
-func TestEventToldFirst(t *testing.T) {
+func TestEventEndPublishedEarly(t *testing.T) {
 	c := newClient(t, nil)
 	f, release := held()
 	s := must(c.StreamCreate(flagNonBlocking, 0))(t)
@@ -144,7 +144,7 @@ func TestEventToldFirst(t *testing.T) {
 }
 
 // A process has one start time. A process that has ended has none, before and after its parent has waited for it.
-func TestStartOf(t *testing.T) {
+func TestStartTimeOfProcess(t *testing.T) {
 	own := must(sharedmem.ProcessStart(os.Getpid()))(t)
 	child := exec.Command("sleep", "100")
 	if err := child.Start(); err != nil {
@@ -169,7 +169,7 @@ func TestStartOf(t *testing.T) {
 }
 
 // A changed handle, or a handle of a different kind, is refused.
-func TestBadHandles(t *testing.T) {
+func TestChangedHandles(t *testing.T) {
 	c := newClient(t, nil)
 	h := must(c.IPCGetMemHandle(c.alloc(100)))(t)
 	_, err := c.IPCOpenMemHandle(h, lazyPeerAccess)
@@ -196,7 +196,7 @@ func TestBadHandles(t *testing.T) {
 }
 
 // A destroyed context has no open descriptors.
-func TestDestroyCloses(t *testing.T) {
+func TestDestroyedContextClosesFiles(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(100)
 	if _, err := c.IPCGetMemHandle(x); err != nil {
@@ -214,7 +214,7 @@ func TestDestroyCloses(t *testing.T) {
 }
 
 // A handle of memory waits for work, but not for later work on which that work waits.
-func TestHandleWaitsForReleased(t *testing.T) {
+func TestHandleDoesNotWaitForLaterWork(t *testing.T) {
 	c := newClient(t, nil)
 	x, flag := c.alloc(64), c.alloc(64)
 	s, other := must(c.StreamCreate(flagNonBlocking, 0))(t), must(c.StreamCreate(flagNonBlocking, 0))(t)

@@ -10,7 +10,9 @@ import (
 	"gemu/driver/internal/sharedmem"
 )
 
-func TestMemory(t *testing.T) {
+// TestAllocateAndCopy shows that allocations, copies and fills change memory and the free bytes as asked, and that
+// invalid ranges are refused.
+func TestAllocateAndCopy(t *testing.T) {
 	c := newClient(t, nil)
 	free, total, err := c.MemGetInfo()
 	if err != nil || total != 64<<20 {
@@ -62,7 +64,7 @@ func TestMemory(t *testing.T) {
 }
 
 // Memory is aligned for textures (attribute 14), and large allocations are aligned to 2 MiB, the page size of a GPU.
-func TestAlignment(t *testing.T) {
+func TestAlignmentOfAllocations(t *testing.T) {
 	c := newClient(t, nil)
 	texture := must(c.d.DeviceGetAttribute(14, 0))(t)
 	for _, size := range []uint64{1, 300, 4096, 1 << 20, 5, 3 << 20} {

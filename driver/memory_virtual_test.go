@@ -157,6 +157,7 @@ func TestVirtualMemoryHandle(t *testing.T) {
 	c.want(InvalidValue, "without handles", err)
 }
 
+// TestVirtualMemoryErrors shows the results of invalid reservations, handles and mappings.
 func TestVirtualMemoryErrors(t *testing.T) {
 	c := virtualClient(t)
 	at := must(c.d.MemAddressReserve(granularity, 0, 0, 0))(t)

@@ -66,7 +66,9 @@ func compressZstd(t *testing.T, src []byte) []byte {
 	return w.EncodeAll(src, nil)
 }
 
-func TestFatbin(t *testing.T) {
+// TestFatBinary shows that a fat binary is loaded by its PTX, also if that is compressed, and that damaged images are
+// refused.
+func TestFatBinary(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(4)
 	run := func(image unsafe.Pointer, want uint32) {
@@ -133,9 +135,9 @@ func TestFatbin(t *testing.T) {
 	c.want(InvalidValue, "no memory of the host", err)
 }
 
-// TestCubin loads what gemu's assembler makes: by itself, where its size is not known, and in a fat
+// TestCubinOfGemu loads what gemu's assembler makes: by itself, where its size is not known, and in a fat
 // binary, where it counts as PTX for its device.
-func TestCubin(t *testing.T) {
+func TestCubinOfGemu(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(4)
 	run := func(image []byte, size int, want uint32) {

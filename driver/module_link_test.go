@@ -14,7 +14,9 @@ import (
 	"gemu/internal/cubin"
 )
 
-func TestLink(t *testing.T) {
+// TestLinkModules shows that linked modules call each other's functions, and that missing and duplicate functions are
+// errors.
+func TestLinkModules(t *testing.T) {
 	c := newClient(t, nil)
 	const head = ".version 7.8\n.target sm_80\n.address_size 64\n"
 	main := head + ".extern .func (.param .u32 r) seven(); .visible .entry k(.param .u64 x) { .reg .u64 %rd; .reg .u32 %r; ld.param.u64 %rd, [x]; { .param .u32 p; call (p), seven, (); ld.param.u32 %r, [p]; } st.global.u32 [%rd], %r; ret; }"

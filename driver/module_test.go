@@ -10,7 +10,9 @@ import (
 	"gemu/interp"
 )
 
-func TestModule(t *testing.T) {
+// TestModuleVariablesAndFunctions shows that the variables and functions of a module are found by name, and that
+// invalid modules are refused.
+func TestModuleVariablesAndFunctions(t *testing.T) {
 	c := newClient(t, nil)
 	v, size, err := c.ModuleGetGlobal(c.mod, "v")
 	if err != nil || size != 16 {
@@ -91,7 +93,8 @@ func TestUnloadWhileLaunching(t *testing.T) {
 	c.ok(c.CtxSynchronize(0))
 }
 
-func TestLibrary(t *testing.T) {
+// TestLibraryKernels shows that kernels of a library load in the current context and have the attributes of functions.
+func TestLibraryKernels(t *testing.T) {
 	c := newClient(t, nil)
 	l := must(c.LibraryLoadData(cString(kernels)))(t)
 	k := must(c.LibraryGetKernel(l, "poke"))(t)
@@ -109,7 +112,9 @@ func TestLibrary(t *testing.T) {
 	c.want(InvalidHandle, "", c.LaunchKernel(launchParams(k, 1, 1, x, 9), 0))
 }
 
-func TestOccupancy(t *testing.T) {
+// TestOccupancyOfKernel shows the number of blocks that a multiprocessor holds. The numbers follow from the limits of
+// compute capability 8.6.
+func TestOccupancyOfKernel(t *testing.T) {
 	c := newClient(t, nil)
 	f := c.function("scratch")
 	// Compute capability 8.6 has 100 KiB of shared memory, of which the system takes 1 KiB per block, and 1536 threads

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestAccelsim: each process has its own directory with traces of its launches and copies. A launch that traps is
-// omitted and reported; a process without launches leaves no directory.
-func TestAccelsim(t *testing.T) {
+// TestAccelsimTracesOfProcess: each process has its own directory with traces of its launches and copies. A launch that
+// traps is omitted and reported; a process without launches leaves no directory.
+func TestAccelsimTracesOfProcess(t *testing.T) {
 	root := t.TempDir()
 	for i, setting := range []string{root, packedTraces + root} {
 		c := &client{T: t}

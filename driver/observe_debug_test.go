@@ -17,8 +17,9 @@ import (
 	"gemu/sanitize"
 )
 
-// TestDebug: launches stop as GEMU_DEBUG demands and continue at the user's command; their results do not change.
-func TestDebug(t *testing.T) {
+// TestLaunchesStopInDebugger: launches stop as GEMU_DEBUG demands and continue at the user's command; their results do
+// not change.
+func TestLaunchesStopInDebugger(t *testing.T) {
 	var messages bytes.Buffer
 	script := "break opcode:st\nrun\nprint r4\nreverse-stepi\ncontinue\ndelete\ncontinue\ncontinue\nrun\nquit\n"
 	front := debug.NewLines(strings.NewReader(script), &messages, "script", true)
@@ -40,8 +41,8 @@ func TestDebug(t *testing.T) {
 	}
 }
 
-// TestDebugPending: a breakpoint is hit in a kernel that is launched later.
-func TestDebugPending(t *testing.T) {
+// TestBreakpointInLaterKernel: a breakpoint is hit in a kernel that is launched later.
+func TestBreakpointInLaterKernel(t *testing.T) {
 	var messages bytes.Buffer
 	front := debug.NewLines(strings.NewReader("break poke\ncontinue\ncontinue\nrun\ninfo breakpoints\nquit\n"), &messages, "script", true)
 	c := newClient(t, func(s *Settings) { s.Debug = &Debugging{Front: front} })
@@ -55,9 +56,9 @@ func TestDebugPending(t *testing.T) {
 	}
 }
 
-// TestDebugWatched: launches with a log or sanitizers can be debugged forwards. Log and findings are those of a launch
-// without debugger, and going back is refused with the reason.
-func TestDebugWatched(t *testing.T) {
+// TestDebugWithLogAndSanitizers: launches with a log or sanitizers can be debugged forwards. Log and findings are those
+// of a launch without debugger, and going back is refused with the reason.
+func TestDebugWithLogAndSanitizers(t *testing.T) {
 	tools, err := sanitize.Parse("all")
 	if err != nil {
 		t.Fatal(err)
@@ -149,8 +150,8 @@ func attach(port int) error {
 	return in.until(func(m dap.Message) bool { _, ok := m.(*dap.DisconnectResponse); return ok })
 }
 
-// TestDebugSetting: valid and invalid values of GEMU_DEBUG.
-func TestDebugSetting(t *testing.T) {
+// TestValuesOfGEMUDebug: valid and invalid values of GEMU_DEBUG.
+func TestValuesOfGEMUDebug(t *testing.T) {
 	for v, want := range map[string]Debugging{"1": {}, "add": {Kernel: "add"}, "dap:4711": {Port: 4711}, "dap:4711,add": {Port: 4711, Kernel: "add"}} {
 		if d, err := parseDebugging(v); err != nil || *d != want {
 			t.Errorf("%s: %+v, %v", v, d, err)

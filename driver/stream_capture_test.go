@@ -40,7 +40,9 @@ func (c *client) endInvalid(streams []Handle) {
 	}
 }
 
-func TestCapture(t *testing.T) {
+// TestCaptureOfForkedStreams shows that a capture follows events to other streams, and that the graph runs what was
+// captured.
+func TestCaptureOfForkedStreams(t *testing.T) {
 	c := newClient(t, nil)
 	x, y := c.alloc(16), c.alloc(16)
 	s, other := must(c.StreamCreate(0, 0))(t), must(c.StreamCreate(flagNonBlocking, 0))(t)
@@ -109,7 +111,7 @@ func TestCapture(t *testing.T) {
 }
 
 // Threads capture their own streams in parallel.
-func TestCaptureThreads(t *testing.T) {
+func TestCaptureInManyThreads(t *testing.T) {
 	c := newClient(t, nil)
 	f := c.function("add")
 	var wg sync.WaitGroup
@@ -155,6 +157,7 @@ func TestCaptureThreads(t *testing.T) {
 	wg.Wait()
 }
 
+// TestCaptureToGraph shows that a capture adds its nodes to an existing graph, after given nodes.
 func TestCaptureToGraph(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(16)
@@ -177,7 +180,7 @@ func TestCaptureToGraph(t *testing.T) {
 }
 
 // A call that cannot be captured returns the reason, and the capture can only be ended.
-func TestCaptureInvalid(t *testing.T) {
+func TestInvalidatedCapture(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(16)
 	free := must(c.StreamCreate(flagNonBlocking, 0))(t)
@@ -316,7 +319,7 @@ func TestCaptureInvalid(t *testing.T) {
 
 // Client memory of a node is valid until the node changes or is destroyed; client memory of a stream is valid until the
 // next query. Each thread has its own default stream.
-func TestLoan(t *testing.T) {
+func TestLifetimeOfReturnedArrays(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(16)
 	freed := make(chan string, 10)
@@ -374,7 +377,8 @@ func TestLoan(t *testing.T) {
 	gone("thread 0")
 }
 
-func TestGraphEdit(t *testing.T) {
+// TestEditedGraph shows that clones are independent, and that added and removed edges and nodes change what runs.
+func TestEditedGraph(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(16)
 	g := must(c.GraphCreate(0))(t)
@@ -477,7 +481,7 @@ func TestGraphEdit(t *testing.T) {
 }
 
 // A user object lives as long as the client, a graph, or an executable graph refers to it.
-func TestUserObject(t *testing.T) {
+func TestLifetimeOfUserObject(t *testing.T) {
 	c := newClient(t, nil)
 	gone := make(chan bool, 1)
 	alive := func() {

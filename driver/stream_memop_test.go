@@ -8,7 +8,7 @@ import (
 )
 
 // A stream waits for a word that a second stream, a kernel or the host writes.
-func TestMemoryOps(t *testing.T) {
+func TestStreamWaitsForWord(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(64)
 	a, b := must(c.StreamCreate(1, 0))(t), must(c.StreamCreate(1, 0))(t)
@@ -56,7 +56,7 @@ func TestMemoryOps(t *testing.T) {
 }
 
 // A wait ends with its context, and invalid operations are refused.
-func TestMemoryOpErrors(t *testing.T) {
+func TestInvalidWaits(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(64)
 	for _, bad := range []struct {
@@ -83,7 +83,7 @@ func TestMemoryOpErrors(t *testing.T) {
 }
 
 // With race detection, work runs in the order of the calls, so waits are refused.
-func TestMemoryOpRace(t *testing.T) {
+func TestWaitsWithRaceDetection(t *testing.T) {
 	tools := must(sanitize.Parse("race"))(t)
 	c := newClient(t, func(s *Settings) { s.Sanitize = tools })
 	x := c.alloc(4)

@@ -654,9 +654,9 @@ var streamPrograms = []struct {
 // hostAddress matches addresses of the host, which differ between runs.
 var hostAddress = regexp.MustCompile(`0x[0-9a-f]{9,}`)
 
-// TestStreamRaces: accesses that streams, events, graphs and the host do not order are races, ordered accesses are not,
-// with any number of host threads.
-func TestStreamRaces(t *testing.T) {
+// TestRacesBetweenStreams: accesses that streams, events, graphs and the host do not order are races, ordered accesses
+// are not, with any number of host threads.
+func TestRacesBetweenStreams(t *testing.T) {
 	for _, p := range streamPrograms {
 		t.Run(p.name, func(t *testing.T) {
 			var first string
@@ -686,8 +686,8 @@ func TestStreamRaces(t *testing.T) {
 	}
 }
 
-// TestStreamRacesTold: both places are named, with their launches and streams.
-func TestStreamRacesTold(t *testing.T) {
+// TestRaceNamesBothLaunches: both places are named, with their launches and streams.
+func TestRaceNamesBothLaunches(t *testing.T) {
 	s := newStreams(t, 1)
 	s.on(s.a, "write", s.x, 1)
 	s.on(s.b, "read", s.x, s.y)

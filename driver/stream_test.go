@@ -192,7 +192,7 @@ func TestFreeBeforeAllocation(t *testing.T) {
 }
 
 // Streams run in parallel, each in order; events and the default stream order them.
-func TestStreams(t *testing.T) {
+func TestStreamsRunInParallel(t *testing.T) {
 	c := newClient(t, nil)
 	flag := must(c.MemHostAlloc(4, 0))(t)
 	a := must(c.StreamCreate(flagNonBlocking, 0))(t)

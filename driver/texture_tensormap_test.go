@@ -31,9 +31,9 @@ L:	mbarrier.try_wait.parity.shared.b64 %p, [full], 0;
 }
 `
 
-// TestTensorMap: a kernel moves a box with maps made by the driver, one of them with a replaced address; invalid maps
-// are refused.
-func TestTensorMap(t *testing.T) {
+// TestTensorMapsInKernels: a kernel moves a box with maps made by the driver, one of them with a replaced address;
+// invalid maps are refused.
+func TestTensorMapsInKernels(t *testing.T) {
 	c := newClient(t, nil)
 	c.mod = c.load(moves)
 	const rows, columns = 20, 12 // in words

@@ -312,7 +312,7 @@ func TestTextureReferencesOfOtherMemory(t *testing.T) {
 }
 
 // A mipmapped array, level by level.
-func TestMipmappedArray(t *testing.T) {
+func TestLevelsOfMipmappedArray(t *testing.T) {
 	c := newClient(t, nil)
 	c.mod = c.load(texturePTX)
 	m := must(c.MipmappedArrayCreate(&ArrayDesc{Width: 4, Height: 2, Format: 0x20, Channels: 1}, 9))(t)

@@ -12,8 +12,9 @@ import (
 	"gemu/ptx"
 )
 
-// TestAssembler: NVIDIA's assembler takes all programs, for targets and versions that just suffice. GEMU_PTXAS is its path.
-func TestAssembler(t *testing.T) {
+// TestAssemblerTakesPrograms: NVIDIA's assembler takes all programs, for targets and versions that just suffice.
+// GEMU_PTXAS is its path.
+func TestAssemblerTakesPrograms(t *testing.T) {
 	assembler := os.Getenv("GEMU_PTXAS")
 	if assembler == "" {
 		t.Skip("GEMU_PTXAS does not say where ptxas is")

@@ -13,8 +13,8 @@ func defaultOptions(f Features) Options {
 	return Options{Features: f, Version: ptx.Version{Major: 7}, SM: 80, Grid: 2, Block: ptx.Dim(40), Length: 60}
 }
 
-// TestDefined: programs of every feature alone, and of all, are defined.
-func TestDefined(t *testing.T) {
+// TestProgramsAreDefined: programs of every feature alone, and of all, are defined.
+func TestProgramsAreDefined(t *testing.T) {
 	part.SkipShort(t)
 	first := part.Seed(t)
 	lists := []Features{0, random.AllFeatures, random.AllFeatures}
@@ -40,8 +40,8 @@ func TestDefined(t *testing.T) {
 	}
 }
 
-// TestShuffles: a shuffle is found wherever it is, and not in a comment.
-func TestShuffles(t *testing.T) {
+// TestFindShuffles: a shuffle is found wherever it is, and not in a comment.
+func TestFindShuffles(t *testing.T) {
 	const head = ".version 7.0\n.target sm_80\n.address_size 64\n"
 	const body = "{ .reg .b32 %a; mov.b32 %a, 1; shfl.sync.idx.b32 %a, %a, 0, 31, -1; ret; }\n"
 	for source, want := range map[string]bool{

@@ -109,8 +109,8 @@ func instructions(p *Program) (list []string) {
 	return list
 }
 
-// TestRivals: failures of each kind are found and reduced to the few instructions they need.
-func TestRivals(t *testing.T) {
+// TestFailuresAreReduced: failures of each kind are found and reduced to the few instructions they need.
+func TestFailuresAreReduced(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -214,8 +214,9 @@ func reduced(t *testing.T, r *Rival, p *Program, first *Outcome) (*Program, *Out
 	return small, o
 }
 
-// TestTimeout: a rival that does not end is stopped, together with its child processes, and its program is reduced.
-func TestTimeout(t *testing.T) {
+// TestRivalThatDoesNotEnd: a rival that does not end is stopped, together with its child processes, and its program is
+// reduced.
+func TestRivalThatDoesNotEnd(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	r := &Rival{Command: "if grep -q brev.b32 {ptx}; then sleep 600 & echo $! >" + pid + "; wait; fi; : {out}", Timeout: 200 * time.Millisecond, RefusalStatus: 3}
 	o := defaultOptions(random.Arith)
@@ -247,9 +248,9 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// TestCrashes: a crash is reduced to the same crash, and not to a different crash of a smaller program: a different status, or
-// a message that differs in more than numbers.
-func TestCrashes(t *testing.T) {
+// TestCrashIsReducedToTheSame: a crash is reduced to the same crash, and not to a different crash of a smaller program:
+// a different status, or a message that differs in more than numbers.
+func TestCrashIsReducedToTheSame(t *testing.T) {
 	for _, c := range []struct{ say, other, status, otherStatus string }{
 		{"brev: assertion failed at 0x$$", "parse error in line 3", "7", "7"},
 		{"bad", "bad", "7", "8"},
@@ -277,7 +278,8 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
-// TestChangingCrash: a crash is the same if its first line differs only in addresses, process numbers, paths and words that change in each run.
+// TestChangingCrash: a crash is the same if its first line differs only in addresses, process numbers, paths and words
+// that change in each run.
 func TestChangingCrash(t *testing.T) {
 	command := "if grep -q brev.b32 {ptx}; then w=$(od -An -N3 -tx1 /dev/urandom | tr -d ' 0-9\\n')x; " +
 		"echo \"$(date +%T.%N) [$$] worker-$w 7ffe$$ab: brev failed in /tmp/$w/k\" >&2; exit 7; fi; exit 0 # {json} {out}"
@@ -310,8 +312,8 @@ func TestChangingCrash(t *testing.T) {
 	}
 }
 
-// TestPlaceholders: the command has the numbers of the program.
-func TestPlaceholders(t *testing.T) {
+// TestPlaceholdersOfCommand: the command has the numbers of the program.
+func TestPlaceholdersOfCommand(t *testing.T) {
 	g, err := New(defaultOptions(random.Arith))
 	if err != nil {
 		t.Fatal(err)
@@ -327,8 +329,8 @@ func TestPlaceholders(t *testing.T) {
 	}
 }
 
-// TestNoRival: a missing command is not a failure of a program.
-func TestNoRival(t *testing.T) {
+// TestMissingCommand: a missing command is not a failure of a program.
+func TestMissingCommand(t *testing.T) {
 	p := &Program{}
 	if _, err := (&Rival{Command: "no-such-command {ptx} {out}", Timeout: time.Minute}).Run(t.Context(), p, nil, t.TempDir()); !errors.Is(err, ErrNoRival) {
 		t.Errorf("error %v", err)
@@ -340,8 +342,8 @@ func TestNoRival(t *testing.T) {
 	}
 }
 
-// TestUndefined: a reduced program with an undefined result is not accepted.
-func TestUndefined(t *testing.T) {
+// TestReducedProgramStaysDefined: a reduced program with an undefined result is not accepted.
+func TestReducedProgramStaysDefined(t *testing.T) {
 	g, err := New(defaultOptions(random.Shared))
 	if err != nil {
 		t.Fatal(err)
@@ -373,8 +375,8 @@ func TestUndefined(t *testing.T) {
 	}
 }
 
-// TestRepeats: a seed always makes the same program, and another seed another.
-func TestRepeats(t *testing.T) {
+// TestSeedsRepeat: a seed always makes the same program, and another seed another.
+func TestSeedsRepeat(t *testing.T) {
 	make := func(seed uint64) *Program {
 		g, err := New(defaultOptions(random.AllFeatures))
 		if err != nil {
@@ -388,8 +390,8 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// TestOptions: options without possible programs are refused.
-func TestOptions(t *testing.T) {
+// TestImpossibleOptions: options without possible programs are refused.
+func TestImpossibleOptions(t *testing.T) {
 	for name, change := range map[string]func(o *Options){
 		"an old machine":  func(o *Options) { o.SM = 35 },
 		"no machine":      func(o *Options) { o.SM = 1000 },

@@ -59,8 +59,8 @@ var manualDiffers = map[string]*regexp.Regexp{
 // always are the ones that programs of --semantics hardware do not have either.
 var always = map[string]bool{"negation beyond the manual": true, "form that the manual has not": true, "result that is left open": true, "constant where a register is": true}
 
-// TestSemantics: programs have no place where the manual and GPUs differ; with Hardware they have.
-func TestSemantics(t *testing.T) {
+// TestManualSemantics: programs have no place where the manual and GPUs differ; with Hardware they have.
+func TestManualSemantics(t *testing.T) {
 	part.SkipShort(t)
 	for _, semantics := range []Semantics{Manual, Hardware} {
 		seen := map[string]bool{}
@@ -99,8 +99,8 @@ func TestSemantics(t *testing.T) {
 	}
 }
 
-// TestHardwareDefined: gemu's engines agree about programs of --semantics hardware.
-func TestHardwareDefined(t *testing.T) {
+// TestEnginesAgreeOnHardwareSemantics: gemu's engines agree about programs of --semantics hardware.
+func TestEnginesAgreeOnHardwareSemantics(t *testing.T) {
 	o := defaultOptions(random.AllFeatures)
 	o.Semantics = Hardware
 	g, err := New(o)
@@ -114,8 +114,8 @@ func TestHardwareDefined(t *testing.T) {
 	}
 }
 
-// TestBitFields: with amounts of 8 bits, bfe and bfi on 64 bits give the manual's results. The expected values come from the
-// manual's pseudocode (9.7.1.19, 9.7.1.20).
+// TestBitFields: with amounts of 8 bits, bfe and bfi on 64 bits give the manual's results. The expected values come
+// from the manual's pseudocode (9.7.1.19, 9.7.1.20).
 func TestBitFields(t *testing.T) {
 	const a, b = 0x8123456789abcdef, 0x0fedcba987654321
 	p := &Program{SM: 80, Grid: ptx.Dim(256), Block: ptx.Dim(256), Input: make([]byte, 8), OutBytes: 256 * 256 * 24, Source: `.version 7.0
@@ -177,8 +177,8 @@ func TestBitFields(t *testing.T) {
 	}
 }
 
-// TestFewFeatures: programs without variables or conversions have none.
-func TestFewFeatures(t *testing.T) {
+// TestProgramsWithoutVariables: programs without variables or conversions have none.
+func TestProgramsWithoutVariables(t *testing.T) {
 	part.SkipShort(t)
 	variable := regexp.MustCompile(`(?m)^\.(global|const|shared)`)
 	for _, c := range []struct {

@@ -15,9 +15,9 @@ import (
 	"gemu/ptx"
 )
 
-// TestAddresses loads all modules there are, one after the other, into a device of each,
+// TestAddressesOfAllModules loads all modules there are, one after the other, into a device of each,
 // with buffers, mapped memory and gaps between them.
-func TestAddresses(t *testing.T) {
+func TestAddressesOfAllModules(t *testing.T) {
 	dev, other := NewDevice(Config{}), oracle.NewDevice(oracle.Config{})
 	alloc := func(size int) uint64 {
 		t.Helper()

@@ -10,9 +10,10 @@ import (
 	"gemu/ptx"
 )
 
-// TestAfterTrap: of a store that traps in a lane, the lanes before it have stored and those behind it have not, whatever memory
-// the instruction has hit before, in all modes and on both engines. Lanes store to two allocations in turn.
-func TestAfterTrap(t *testing.T) {
+// TestMemoryAfterTrap: of a store that traps in a lane, the lanes before it have stored and those behind it have not,
+// whatever memory the instruction has hit before, in all modes and on both engines. Lanes store to two allocations in
+// turn.
+func TestMemoryAfterTrap(t *testing.T) {
 	const lanes, bad = 32, 13
 	backends := []Backend{Portable}
 	if Native != nil {

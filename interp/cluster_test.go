@@ -114,7 +114,8 @@ WAIT:
 }
 `
 
-func TestClusterRefused(t *testing.T) {
+// TestImpossibleClusters shows the reason for which each impossible launch of clusters is refused.
+func TestImpossibleClusters(t *testing.T) {
 	dev := NewDevice(Config{HostMemory: 3 << 20})
 	m, err := dev.Load("clusters.ptx", []byte(clusterKernels))
 	if err != nil {
@@ -180,9 +181,9 @@ func TestClusterRefused(t *testing.T) {
 	}
 }
 
-// TestClusterWorkers: the same comes of clusters with any number of workers, and in every mode;
+// TestClustersDoNotDependOnWorkers: the same comes of clusters with any number of workers, and in every mode;
 // what CTAs of one hand on is what it should be.
-func TestClusterWorkers(t *testing.T) {
+func TestClustersDoNotDependOnWorkers(t *testing.T) {
 	const ctas = 80
 	var first []uint32
 	for _, workers := range []int{1, 2, 3, 8} {
@@ -220,9 +221,9 @@ func TestClusterWorkers(t *testing.T) {
 	}
 }
 
-// TestCancelled: which CTA takes over whose work depends on neither the mode nor the number of
+// TestCancelledCTAs: which CTA takes over whose work depends on neither the mode nor the number of
 // workers; each cluster is worked for, and some by others.
-func TestCancelled(t *testing.T) {
+func TestCancelledCTAs(t *testing.T) {
 	for _, size := range []int{1, 2} {
 		var first []uint32
 		for _, workers := range []int{1, 2, 8} {

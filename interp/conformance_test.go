@@ -122,6 +122,8 @@ func inMode(name string, launch Launch) engine {
 	}}
 }
 
+// TestConformance runs the cases of testdata: every case in every mode, on the oracle, and in a part of all widths and
+// blocks.
 func TestConformance(t *testing.T) {
 	var files []string
 	for _, dir := range []string{"insn", "control", "nvcc"} {

@@ -37,6 +37,7 @@ func alloc(t testing.TB, m *Module, size int) *Buffer {
 	return b
 }
 
+// TestUseAfterFree shows that a launch with a freed buffer is refused, and an access to freed memory traps.
 func TestUseAfterFree(t *testing.T) {
 	m := module(t, Config{}, "", "ld.global.u32 %r1, [%rd0]; st.global.u32 [%rd0], %r1; ret;")
 	b := alloc(t, m, 4)
@@ -55,6 +56,8 @@ func TestUseAfterFree(t *testing.T) {
 	}
 }
 
+// TestOutOfMemory shows that allocations beyond Config.Memory return ErrOutOfMemory, and that freed memory can be
+// allocated again.
 func TestOutOfMemory(t *testing.T) {
 	d := NewDevice(Config{Memory: 1000})
 	if _, err := d.Alloc(1001); !errors.Is(err, ErrOutOfMemory) {
@@ -107,7 +110,8 @@ END:
 	}
 }
 
-// TestWarpSyncDeadlock: two lanes that wait with different membermasks wait at different barriers, and neither continues.
+// TestWarpSyncDeadlock: two lanes that wait with different membermasks wait at different barriers, and neither
+// continues.
 func TestWarpSyncDeadlock(t *testing.T) {
 	m := module(t, Config{}, "", "mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; @%p1 bra one; bar.warp.sync 0xffffffff; ret; one: bar.warp.sync 3; ret;")
 	_, err := m.Launch(context.Background(), "k", ptx.Dim(1), ptx.Dim(32), uint64(0))
@@ -120,7 +124,9 @@ func TestWarpSyncDeadlock(t *testing.T) {
 	}
 }
 
-func TestDeterminism(t *testing.T) {
+// TestOutputDoesNotDependOnWorkers shows that tickets of CTAs, printed text and memory are the same for any number of
+// workers and in every mode.
+func TestOutputDoesNotDependOnWorkers(t *testing.T) {
 	decls := `.global .u32 ticket; .extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
 	.global .b8 fmt[8] = {99, 116, 97, 32, 37, 117, 10, 0};`
 	body := `
@@ -195,7 +201,8 @@ SET:
 	}
 }
 
-func TestCancel(t *testing.T) {
+// TestCancelledLaunch shows that the end of the context ends an endless launch with the context's error.
+func TestCancelledLaunch(t *testing.T) {
 	m := module(t, Config{}, "", `
 L:
 	st.global.u32 [%rd0], %r1;
@@ -209,8 +216,8 @@ L:
 	}
 }
 
-// TestFirstTrap: a launch reports the trap of the first CTA that fails, whichever CTAs run at the same time. This CTA and the
-// CTAs before it count, and their output is written.
+// TestFirstTrap: a launch reports the trap of the first CTA that fails, whichever CTAs run at the same time. This CTA
+// and the CTAs before it count, and their output is written.
 func TestFirstTrap(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		var out strings.Builder
@@ -243,6 +250,7 @@ func TestFirstTrap(t *testing.T) {
 	}
 }
 
+// TestTrapReport shows that a trap has the instruction, the source line, the lanes and the address.
 func TestTrapReport(t *testing.T) {
 	m := module(t, Config{}, ".file 1 \"k.cu\"", `
 	mov.u32 %r1, %tid.x;
@@ -271,7 +279,8 @@ func TestTrapReport(t *testing.T) {
 	}
 }
 
-func TestHeap(t *testing.T) {
+// TestDeviceHeap shows that blocks of malloc are apart and can be freed, and that wrong frees and accesses trap.
+func TestDeviceHeap(t *testing.T) {
 	decls := `.extern .func (.param .b64 r) malloc (.param .b64 n);
 	.extern .func free (.param .b64 p);`
 	call := `
@@ -360,7 +369,8 @@ func TestPrintf(t *testing.T) {
 	}
 }
 
-func TestArguments(t *testing.T) {
+// TestKernelArguments shows which Go values are accepted for parameters of each type.
+func TestKernelArguments(t *testing.T) {
 	src := `.version 7.0
 .target sm_80
 .address_size 64
@@ -388,9 +398,9 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestCooperativeGridFits: a cooperative grid is in flight as a whole or refused. Each of the 16 multiprocessors holds 32
-// CTAs, 2048 threads and 228 KiB of shared memory, of which the system reserves 1 KiB per CTA (CUDA C++ Programming Guide,
-// technical specifications).
+// TestCooperativeGridFits: a cooperative grid is in flight as a whole or refused. Each of the 16 multiprocessors holds
+// 32 CTAs, 2048 threads and 228 KiB of shared memory, of which the system reserves 1 KiB per CTA (CUDA C++ Programming
+// Guide, technical specifications).
 func TestCooperativeGridFits(t *testing.T) {
 	dev := NewDevice(Config{})
 	m, err := dev.Load("k.ptx", []byte(".version 7.8\n.target sm_80\n.address_size 64\n.entry k() { ret; }"))
@@ -408,9 +418,9 @@ func TestCooperativeGridFits(t *testing.T) {
 	}
 }
 
-// TestNarrowTiles: lanes that do not store have addresses to which other CTAs store at the same time. Check mode must not
-// report a mismatch.
-func TestNarrowTiles(t *testing.T) {
+// TestStoresOfNeighbourCTAs: lanes that do not store have addresses to which other CTAs store at the same time. Check
+// mode must not report a mismatch.
+func TestStoresOfNeighbourCTAs(t *testing.T) {
 	dev := NewDevice(Config{Workers: 4})
 	m, err := dev.Load("tiles.ptx", []byte(`.version 7.0
 .target sm_80

@@ -194,8 +194,8 @@ func again(t *testing.T, m *interp.Module, l interp.Launch, seed uint64, hash ma
 	return e.Restore(begin)
 }
 
-// TestSaved: each program, paused and saved at any instruction, continues as without the pause.
-func TestSaved(t *testing.T) {
+// TestSavedAtAnyInstruction: each program, paused and saved at any instruction, continues as without the pause.
+func TestSavedAtAnyInstruction(t *testing.T) {
 	part.SkipShort(t)
 	share, seed, hash := uint64(part.Count(160, 60, 1)), part.Seed(t), maphash.MakeSeed()
 	for i, p := range programs(t, 4, 32, 64) {
@@ -277,9 +277,9 @@ MEET:
 }
 `
 
-// TestPaused inspects a launch that pauses in a divergent branch: the places of its warp splits and their registers. Then it
-// saves the launch and lets it print twice.
-func TestPaused(t *testing.T) {
+// TestPausedInDivergentBranch inspects a launch that pauses in a divergent branch: the places of its warp splits and
+// their registers. Then it saves the launch and lets it print twice.
+func TestPausedInDivergentBranch(t *testing.T) {
 	for _, mode := range interp.Modes {
 		var out bytes.Buffer
 		mod, b := linker(t, interp.Config{Stdout: &out}, pausedKernel, 128)
@@ -365,9 +365,9 @@ func (p *nobody) SelectEvents(l *probe.LaunchInfo) []probe.Events {
 	return make([]probe.Events, l.Program.Len())
 }
 
-// TestStates: states share their common pages and CTAs, also after a restore, and releasing a state frees only the parts without
-// another user. A launch pauses at a step even if no probe receives its event.
-func TestStates(t *testing.T) {
+// TestStatesShareMemory: states share their common pages and CTAs, also after a restore, and releasing a state frees
+// only the parts without another user. A launch pauses at a step even if no probe receives its event.
+func TestStatesShareMemory(t *testing.T) {
 	const size = 1 << 20
 	mod, b := linker(t, interp.Config{}, pausedKernel, size)
 	for words := interp.Slice[uint32](b); len(words) > 0; words = words[1:] {
@@ -430,8 +430,8 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestStopped: a probe ends a launch with an error of its own; a closed launch leaves its device free.
-func TestStopped(t *testing.T) {
+// TestProbeEndsLaunch: a probe ends a launch with an error of its own; a closed launch leaves its device free.
+func TestProbeEndsLaunch(t *testing.T) {
 	mod, b := linker(t, interp.Config{}, pausedKernel, 128)
 	errEnough := errors.New("enough")
 	p := &at{line: 31, event: func(e *probe.Event) {
@@ -499,9 +499,9 @@ func (p *ends) OnEvent(e *probe.Event) {
 	}
 }
 
-// TestEnds: everything that begins ends once. The end of a launch reports its outcome: normal, by a trap, by a probe at the very
-// last event. A refused launch does not begin.
-func TestEnds(t *testing.T) {
+// TestEverythingEndsOnce: everything that begins ends once. The end of a launch reports its outcome: normal, by a trap,
+// by a probe at the very last event. A refused launch does not begin.
+func TestEverythingEndsOnce(t *testing.T) {
 	errEnough := errors.New("enough")
 	for _, mode := range interp.Modes {
 		run := func(src string, grid int, at probe.Events) (*ends, *interp.Buffer, error) {
@@ -564,7 +564,8 @@ func (m *memories) OnEvent(e *probe.Event) {
 	*m = append(*m, fmt.Sprintf("%s %d %d", e.Kind, e.Offset, e.Bytes))
 }
 
-func TestHostMemory(t *testing.T) {
+// TestHostMemoryEvents shows that a probe of the device receives the host's allocations, writes, reads and frees.
+func TestHostMemoryEvents(t *testing.T) {
 	var m memories
 	dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{&m}})
 	b, err := interp.NewBuffer(dev, []uint32{1, 2, 3, 4})

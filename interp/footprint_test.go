@@ -77,7 +77,7 @@ func TestMemoryOfDeepRecursion(t *testing.T) {
 }
 
 // A CTA that waits for one that is kept out is told so.
-func TestCTAKeptOut(t *testing.T) {
+func TestWaitForCTAKeptOut(t *testing.T) {
 	const src = `.version 8.0
 .target sm_80
 .address_size 64

@@ -437,8 +437,8 @@ func FuzzHostile(f *testing.F) {
 	})
 }
 
-// TestHostile tries some kernels on all engines.
-func TestHostile(t *testing.T) {
+// TestHostileKernels tries some kernels on all engines.
+func TestHostileKernels(t *testing.T) {
 	part.SkipShort(t)
 	seed := part.Seed(t)
 	traps := 0

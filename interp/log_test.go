@@ -84,8 +84,8 @@ func logPrograms(t *testing.T, share uint64, widths ...int) (list []*corpus.Prog
 	return list
 }
 
-// TestLogModes: the log of a program under a policy is the same in every mode, and on every engine.
-func TestLogModes(t *testing.T) {
+// TestLogDoesNotDependOnMode: the log of a program under a policy is the same in every mode, and on every engine.
+func TestLogDoesNotDependOnMode(t *testing.T) {
 	for i, p := range logPrograms(t, uint64(part.Count(120, 40, 1)), 32, 8, 64) {
 		policy := interp.Reconvergers[i%len(interp.Reconvergers)]
 		t.Run(p.String()+" "+policy.Name, func(t *testing.T) {
@@ -106,8 +106,9 @@ func TestLogModes(t *testing.T) {
 	}
 }
 
-// TestLogPolicies: each thread executes the same under every policy, in programs that do not observe the order of threads.
-func TestLogPolicies(t *testing.T) {
+// TestLogOfThreadsUnderPolicies: each thread executes the same under every policy, in programs that do not observe the
+// order of threads.
+func TestLogOfThreadsUnderPolicies(t *testing.T) {
 	for _, p := range logPrograms(t, uint64(part.Count(120, 50, 1)), 32, 8) {
 		if slices.Contains(inTurns, p.File) || looking.MatchString(p.File) || slices.Contains(races, p.Name) {
 			continue
@@ -136,9 +137,9 @@ func TestLogPolicies(t *testing.T) {
 // oracleLog has the steps of the threads on the oracle, launch by launch.
 type oracleLog []map[[2]int][]*oracle.Step
 
-// TestLogOracle: the log of a program stays the same in every byte if its values, addresses and stores are replaced by the
-// oracle's. The policy alone decides which lanes execute together.
-func TestLogOracle(t *testing.T) {
+// TestLogWithValuesOfOracle: the log of a program stays the same in every byte if its values, addresses and stores are
+// replaced by the oracle's. The policy alone decides which lanes execute together.
+func TestLogWithValuesOfOracle(t *testing.T) {
 	for i, p := range logPrograms(t, uint64(part.Count(100, 30, 1)), 32, 8) {
 		if slices.Contains(inTurns, p.File) || looking.MatchString(p.File) {
 			continue
@@ -333,9 +334,9 @@ func rewriteElements(list []tracelog.Value, lanes uint64, data *[64][]byte) {
 	}
 }
 
-// TestLogWarpgroup: the log has the result of a warpgroup's multiplication where its registers are written, and not where it is
-// issued.
-func TestLogWarpgroup(t *testing.T) {
+// TestLogOfWarpgroup: the log has the result of a warpgroup's multiplication where its registers are written, and not
+// where it is issued.
+func TestLogOfWarpgroup(t *testing.T) {
 	all := programs(t, 32)
 	i := slices.IndexFunc(all, func(p *corpus.Program) bool { return p.File == "insn/wgmma.ptx" && !strings.Contains(p.Name, "trap") })
 	b, o := logged(t, all[i], tracelog.Bare, func(_ *interp.Module, l *interp.Launch) { l.Mode = interp.Vector })

@@ -168,8 +168,8 @@ func machineCodeProgram(seed uint64) error {
 	return machineCodeAgrees(src, in, block, structuredGrid, uint32(12), uint64(1)<<40)
 }
 
-// TestMachineCode: random programs do the same as machine code, as far as one can tell.
-func TestMachineCode(t *testing.T) {
+// TestMachineCodeOnRandomPrograms: random programs do the same as machine code, as far as one can tell.
+func TestMachineCodeOnRandomPrograms(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
@@ -181,8 +181,8 @@ func TestMachineCode(t *testing.T) {
 	}
 }
 
-// TestMachineCodeStack: local memory is where it is after alloca has moved it, for stores and loads in the same block (manual
-// 9.7.17). Values are loaded, so that they are on the lanes.
+// TestMachineCodeStack: local memory is where it is after alloca has moved it, for stores and loads in the same block
+// (manual 9.7.17). Values are loaded, so that they are on the lanes.
 func TestMachineCodeStack(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
@@ -222,7 +222,7 @@ func TestMachineCodeStack(t *testing.T) {
 	}
 }
 
-// FuzzMachineCode is TestMachineCode by an input.
+// FuzzMachineCode is TestMachineCodeOnRandomPrograms by an input.
 func FuzzMachineCode(f *testing.F) {
 	if Native == nil {
 		f.Skip("no machine code for this host")

@@ -240,7 +240,7 @@ func TestAllocateHook(t *testing.T) {
 }
 
 // Freed allocations are remembered, but not for ever.
-func TestDeadAllocations(t *testing.T) {
+func TestFreedAllocationsAreRemembered(t *testing.T) {
 	d := NewDevice(Config{})
 	var last *Buffer
 	for range 3 * mem.MaxFreed {
@@ -259,6 +259,7 @@ func TestDeadAllocations(t *testing.T) {
 	}
 }
 
+// TestKernelInfo shows the parameters, memory and registers that a kernel reports.
 func TestKernelInfo(t *testing.T) {
 	d := NewDevice(Config{})
 	m, err := d.Load("k.ptx", []byte(`.version 7.8 .target sm_80 .address_size 64

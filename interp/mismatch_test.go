@@ -230,9 +230,9 @@ func spoil(t *testing.T, mod *Module, spoil func(c *machine.Kernel, f *regfile.F
 	t.Cleanup(func() { alu.Vec[code.PopcB32] = popc })
 }
 
-// TestBrokenShadow: compact addresses and predicates are compared with the lanes
+// TestBrokenCompactCopies: compact addresses and predicates are compared with the lanes
 // where they are used, too.
-func TestBrokenShadow(t *testing.T) {
+func TestBrokenCompactCopies(t *testing.T) {
 	const addr = "\tcvt.u64.u32 %l, %t;\n\tshl.b64 %l, %l, 2;\n\tmov.u64 %addr, buf;\n\tadd.u64 %addr, %addr, %l;\n\t@!%q popc.b32 %d, %t;\n"
 	later := func(c *machine.Kernel, f *regfile.File) { // the address, by four bytes
 		for _, instr := range c.Instrs {
@@ -308,9 +308,9 @@ func TestBrokenShadow(t *testing.T) {
 	}
 }
 
-// TestSoundRuns: instructions that check mode could execute together, and must not, or must
+// TestNoFalseMismatch: instructions that check mode could execute together, and must not, or must
 // execute in step, run without a mismatch and right.
-func TestSoundRuns(t *testing.T) {
+func TestNoFalseMismatch(t *testing.T) {
 	const scattered = `
 	mov.u32 %r1, %tid.x;
 	mul.lo.u32 %r2, %r1, 5;
@@ -422,9 +422,9 @@ func TestBrokenPolicy(t *testing.T) {
 	wantReport(t, err, "body.ptx:11", "rule shl of shl.b32", "the compact result is affine(0x0, 0x7), but lane 1 has 0x8", "operand 0: "+tidText)
 }
 
-// TestTwoAccesses: an instruction that accesses memory twice, as one that copies memory
+// TestInstructionWithTwoAccesses: an instruction that accesses memory twice, as one that copies memory
 // would, is told of each. There is none yet, so a load and a store are made one.
-func TestTwoAccesses(t *testing.T) {
+func TestInstructionWithTwoAccesses(t *testing.T) {
 	for name, mode := range Modes {
 		mod := loadBody(t, "\tmov.u64 %addr, buf;\n\tld.global.b32 %d, [%addr+8];\n\tst.global.b32 [%addr+16], %d;\n")
 		var reports []string

@@ -20,9 +20,9 @@ import (
 	"gemu/ptx"
 )
 
-// TestPauses: while machine code runs the world can be stopped and profiled, soon and as often as one likes, and it
-// computes what it should.
-func TestPauses(t *testing.T) {
+// TestStopTheWorldInMachineCode: while machine code runs the world can be stopped and profiled, soon and as often as
+// one likes, and it computes what it should.
+func TestStopTheWorldInMachineCode(t *testing.T) {
 	if Native == nil {
 		t.Skip("this host executes no machine code of ours")
 	}
@@ -169,9 +169,10 @@ func float32s(t *testing.T, op string, a, b, c []float32, want func(a, b, c floa
 	}
 }
 
-// TestRsqrt: the machine code of rsqrt.approx.f32, which does not divide, has what Go has, which does: of all numbers from 1 to below 4, and of some
-// of each other exponent and sign. Those of another exponent have the same fraction divided or multiplied by a power of two all the way.
-func TestRsqrt(t *testing.T) {
+// TestRsqrtWithoutDivision: the machine code of rsqrt.approx.f32, which does not divide, has what Go has, which does:
+// of all numbers from 1 to below 4, and of some of each other exponent and sign. Those of another exponent have the
+// same fraction divided or multiplied by a power of two all the way.
+func TestRsqrtWithoutDivision(t *testing.T) {
 	var a []float32
 	for i := range uint32(1 << 24) {
 		a = append(a, math.Float32frombits(0x3f800000+i))
@@ -182,9 +183,9 @@ func TestRsqrt(t *testing.T) {
 	float32s(t, "rsqrt.approx.f32 %f4, %f1", a, a, a, func(a, _, _ float32) float32 { return fp.RsqrtApprox32(a) })
 }
 
-// TestFlushed: where .ftz flushes results, the machine code of products, quotients and sums does, which looks at them times a power of two: of operands
-// of all kinds, whose results are about the least normal number.
-func TestFlushed(t *testing.T) {
+// TestFlushedResultsInMachineCode: where .ftz flushes results, the machine code of products, quotients and sums does,
+// which looks at them times a power of two: of operands of all kinds, whose results are about the least normal number.
+func TestFlushedResultsInMachineCode(t *testing.T) {
 	rng := rand.New(rand.NewPCG(part.Seed(t), 1))
 	const least = 0x1p-126
 	any := func() float32 { return math.Float32frombits(rng.Uint32()) }

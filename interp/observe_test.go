@@ -161,9 +161,9 @@ var watchedEvents = map[int][]string{
 	},
 }
 
-// TestEvents compares the events of every CTA, warp by warp, with those derived
+// TestEventsOfWarps compares the events of every CTA, warp by warp, with those derived
 // by hand, in every mode.
-func TestEvents(t *testing.T) {
+func TestEventsOfWarps(t *testing.T) {
 	type group struct {
 		mode   Mode
 		policy *affinetrack.Policy

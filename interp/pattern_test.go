@@ -107,8 +107,8 @@ var patterns = []struct{ body, want string }{
 	{"mov.u32 %u, 0; mov.u32 %w, 0; O: mov.u32 %i, 0; L: mad.wide.u32 %a, %u, 4, %b; ld.global.u32 %x, [%a]; add.u32 %u, %u, 1; add.u32 %i, %i, 1; setp.le.u32 %p, %i, %t; @%p bra L; add.u32 %w, %w, 1; setp.lt.u32 %q, %w, 3; @%q bra O", ""},
 }
 
-// TestPatterns: lowering proves that much, and what it has proved is so.
-func TestPatterns(t *testing.T) {
+// TestProvedAddressPatterns: lowering proves that much, and what it has proved is so.
+func TestProvedAddressPatterns(t *testing.T) {
 	load := regexp.MustCompile(`(?m)^ +load\S+ .*, %[xc]\b.*$`)
 	for _, p := range patterns {
 		body := "\t" + strings.ReplaceAll(p.body, "; ", ";\n\t") + ";\n"
@@ -285,9 +285,9 @@ func (p *patternProgram) block(depth int) {
 	fmt.Fprintf(p, "E%d:\n", end)
 }
 
-// TestPatternsHold: what is proved of addresses holds in random programs, whatever the policy, in blocks of all shapes; and machine code
-// that is made of it leaves what Go does.
-func TestPatternsHold(t *testing.T) {
+// TestAddressPatternsHold: what is proved of addresses holds in random programs, whatever the policy, in blocks of all
+// shapes; and machine code that is made of it leaves what Go does.
+func TestAddressPatternsHold(t *testing.T) {
 	looked, seed := 0, part.Seed(t)
 	for i := range part.Count(400, 2000, 50000) {
 		p := &patternProgram{Rand: rand.New(rand.NewPCG(seed, uint64(i)))}
@@ -347,9 +347,9 @@ func TestPatternsHold(t *testing.T) {
 	}
 }
 
-// TestPatternsMix: where lanes wait for others in shfl.sync, warp splits become one that stand at the same place, also those that
-// have come there by ways of different lengths and have not waited.
-func TestPatternsMix(t *testing.T) {
+// TestAddressPatternsAfterShuffle: where lanes wait for others in shfl.sync, warp splits become one that stand at the
+// same place, also those that have come there by ways of different lengths and have not waited.
+func TestAddressPatternsAfterShuffle(t *testing.T) {
 	m, err := ptx.Parse("mix.ptx", []byte(patternHead+`	ld.param.u64 %c, [out];
 	mov.u32 %u, 3;
 	mov.u32 %x, 1;

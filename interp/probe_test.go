@@ -251,9 +251,9 @@ END:
 }
 `
 
-// TestEffects: in every mode, asynchronous operations have events with the memory they read and write, both when they are issued
-// and when their effects happen.
-func TestEffects(t *testing.T) {
+// TestAsynchronousEffectEvents: in every mode, asynchronous operations have events with the memory they read and write,
+// both when they are issued and when their effects happen.
+func TestAsynchronousEffectEvents(t *testing.T) {
 	// The issued operations of asyncKernel, by number, and the order of their effects.
 	what := []string{
 		"line 18 lane 0", "line 18 lane 1", "line 23 lane 0", "line 24 lane 0", "line 28 lane 0", "line 29 lane 0",
@@ -321,9 +321,9 @@ const passingKernel = `.version 8.0
 }
 `
 
-// TestPassed: the event of a CTA's begin has its shared memory; the event of a call has the places of the parameters on both
-// sides; vprintf has an event for each printed argument.
-func TestPassed(t *testing.T) {
+// TestEventsOfCallsAndCTAs: the event of a CTA's begin has its shared memory; the event of a call has the places of the
+// parameters on both sides; vprintf has an event for each printed argument.
+func TestEventsOfCallsAndCTAs(t *testing.T) {
 	for name, mode := range interp.Modes {
 		var got []string
 		mod, _ := linker(t, interp.Config{}, passingKernel, 128)
@@ -505,9 +505,9 @@ func (s *script) expanded() (n int64) {
 	return n
 }
 
-// TestStream: the events of each program are the same in every mode and agree with its counts. The exceptions are
-// materialisations, which depend on the mode; check mode counts the same ones.
-func TestStream(t *testing.T) {
+// TestStreamDoesNotDependOnMode: the events of each program are the same in every mode and agree with its counts. The
+// exceptions are materialisations, which depend on the mode; check mode counts the same ones.
+func TestStreamDoesNotDependOnMode(t *testing.T) {
 	part.SkipShort(t)
 	share, seed, hash := uint64(part.Count(128, 96, 1)), part.Seed(t), maphash.MakeSeed()
 	var expanded [interp.Vector + 1]atomic.Int64
@@ -594,8 +594,9 @@ MEET2:
 }
 `
 
-// TestThreadInstructions: an instruction counts for the lanes with a true guard, however it is lowered; a branch, return or exit
-// counts for all lanes that reach it. This holds in every mode, with and without probes, and on the oracle.
+// TestThreadInstructions: an instruction counts for the lanes with a true guard, however it is lowered; a branch,
+// return or exit counts for all lanes that reach it. This holds in every mode, with and without probes, and on the
+// oracle.
 func TestThreadInstructions(t *testing.T) {
 	// By hand. By 5 lanes each: the first setp with a guard, membar, call, ret, bar.arrive, and bar.warp.sync.
 	want := map[int]int64{
@@ -722,9 +723,9 @@ func (p mayEase) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	return p.easing(p.script.CTA(l, index, id), false)
 }
 
-// TestChosen: a probe that chooses instructions, or eases warps, is told the same of what is left as
+// TestChosenInstructions: a probe that chooses instructions, or eases warps, is told the same of what is left as
 // one that does not, alone and beside others, with the events in between and without.
-func TestChosen(t *testing.T) {
+func TestChosenInstructions(t *testing.T) {
 	share, seed, hash := uint64(part.Count(1024, 1024, 16)), part.Seed(t), maphash.MakeSeed()
 	for i, p := range programs(t, 4, 32, 64) {
 		if (uint64(i)+seed)%share > 0 {
@@ -785,9 +786,9 @@ func (o *order) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink {
 	return sink(func(e *probe.Event) { *o = append(*o, fmt.Sprint(e.CTA, e.Warp, e.Kind, e.Index)) })
 }
 
-// TestOrder: a probe with one order over all CTAs receives the same on any number of cores. Probes without this order receive
-// the same of each CTA, with and without it.
-func TestOrder(t *testing.T) {
+// TestProbeWithOneOrder: a probe with one order over all CTAs receives the same on any number of cores. Probes without
+// this order receive the same of each CTA, with and without it.
+func TestProbeWithOneOrder(t *testing.T) {
 	var first order
 	var alone *script
 	for _, workers := range []int{1, 4} {
@@ -828,8 +829,8 @@ func (b *busy) OnEvent(*probe.Event) { b.n++ }
 
 func (b *busy) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return b }
 
-// TestNoGarbage: events allocate no memory beyond the memory of the launch.
-func TestNoGarbage(t *testing.T) {
+// TestEventsAllocateNothing: events allocate no memory beyond the memory of the launch.
+func TestEventsAllocateNothing(t *testing.T) {
 	for name, mode := range interp.Modes {
 		run := func(size uint32, watched bool) (events int, allocs float64) {
 			mod, b := linker(t, interp.Config{}, loopKernel, 256)
@@ -1006,8 +1007,8 @@ END:
 }
 `
 
-// TestExpansions: each materialisation has an event, with the register.
-func TestExpansions(t *testing.T) {
+// TestMaterialisationEvents: each materialisation has an event, with the register.
+func TestMaterialisationEvents(t *testing.T) {
 	for name, mode := range interp.Modes {
 		mod, b := linker(t, interp.Config{}, expandedKernel, 4)
 		lanes := map[string]uint64{}
@@ -1125,9 +1126,9 @@ func (p *fresh) Restore(state any) {
 	p.lanes, p.met = maps.Clone(s[0].(map[string]uint64)), maps.Clone(s[1].(map[[2]int][]int))
 }
 
-// TestShadow: shadow bytes of all state spaces begin as zero, for each CTA and each call, and are restored with a launch; events
-// of barriers have the lanes that have met.
-func TestShadow(t *testing.T) {
+// TestShadowBytes: shadow bytes of all state spaces begin as zero, for each CTA and each call, and are restored with a
+// launch; events of barriers have the lanes that have met.
+func TestShadowBytes(t *testing.T) {
 	for name, mode := range interp.Modes {
 		mod, b := linker(t, interp.Config{ShadowBytes: 1}, shadowKernel, 8)
 		p := &fresh{lanes: map[string]uint64{}, met: map[[2]int][]int{}}
@@ -1212,8 +1213,9 @@ const variablesKernel = `.version 8.0
 }
 `
 
-// TestVariables: the offset of an access is an offset in the variable that the instruction names, and identifies the element.
-func TestVariables(t *testing.T) {
+// TestVariableOfAccess: the offset of an access is an offset in the variable that the instruction names, and identifies
+// the element.
+func TestVariableOfAccess(t *testing.T) {
 	for name, mode := range interp.Modes {
 		mod, _ := linker(t, interp.Config{}, variablesKernel, 4)
 		var got []string
@@ -1265,8 +1267,9 @@ const lookKernel = `.version 8.0
 }
 `
 
-// TestLook: a probe can read registers into its own memory, and read shared memory; the event of malloc has the allocating lane.
-func TestLook(t *testing.T) {
+// TestProbeReadsRegisters: a probe can read registers into its own memory, and read shared memory; the event of malloc
+// has the allocating lane.
+func TestProbeReadsRegisters(t *testing.T) {
 	for name, mode := range interp.Modes {
 		mod, b := linker(t, interp.Config{}, lookKernel, 4)
 		var room probe.Value

@@ -83,6 +83,7 @@ func shrink(src string, in []byte, threads int, widths []int) string {
 	return strings.Join(lines, "\n")
 }
 
+// TestRandomPrograms compares the engines and the oracle on random straight-line programs.
 func TestRandomPrograms(t *testing.T) {
 	part.SkipShort(t)
 	first := part.Seed(t)

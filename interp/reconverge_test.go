@@ -61,9 +61,9 @@ func TestDeadlockUnderPolicies(t *testing.T) {
 	}
 }
 
-// TestLock: a lock within a warp is a deadlock under the stack, and runs under the policies
+// TestLockWithinWarp: a lock within a warp is a deadlock under the stack, and runs under the policies
 // that its report names.
-func TestLock(t *testing.T) {
+func TestLockWithinWarp(t *testing.T) {
 	src := source(t, "../docs/lock.ptx")
 	for _, r := range Reconvergers {
 		_, out, err := launchUnder(t, src, r, 1)
@@ -81,9 +81,9 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// TestSplits: the counts of a branch whose ways have 2 and 3 instructions, in which all but
+// TestCountsOfBranch: the counts of a branch whose ways have 2 and 3 instructions, in which all but
 // the last lane go the first; of 32 lanes, 31 and 1.
-func TestSplits(t *testing.T) {
+func TestCountsOfBranch(t *testing.T) {
 	const src = `.version 7.0
 .target sm_80
 .address_size 64
@@ -119,9 +119,9 @@ meet:
 	}
 }
 
-// TestLivelock: warps that wait for each other and change memory all the time end at the
+// TestLivelockEndsAtLimit: warps that wait for each other and change memory all the time end at the
 // limit, and the report says where they do it.
-func TestLivelock(t *testing.T) {
+func TestLivelockEndsAtLimit(t *testing.T) {
 	const src = `.version 7.0
 .target sm_80
 .address_size 64
@@ -167,9 +167,9 @@ second:
 	}
 }
 
-// TestCallsApart: a call whose lanes go to two functions is executed twice, once by each of
+// TestCallOfTwoFunctions: a call whose lanes go to two functions is executed twice, once by each of
 // the two, under each policy. It is no branch.
-func TestCallsApart(t *testing.T) {
+func TestCallOfTwoFunctions(t *testing.T) {
 	const src = `.version 7.0
 .target sm_80
 .address_size 64
@@ -255,10 +255,10 @@ over:
 	}
 }
 
-// TestWaitAtEnd: lanes that branch to the kernel's end leave the warp at once, or wait there for the others
+// TestLanesWaitAtKernelEnd: lanes that branch to the kernel's end leave the warp at once, or wait there for the others
 // and end with them. Nobody waits for them: neither a barrier, nor instructions that lanes execute
 // together, before they come there or after.
-func TestWaitAtEnd(t *testing.T) {
+func TestLanesWaitAtKernelEnd(t *testing.T) {
 	const head = `.version 7.0
 .target sm_80
 .address_size 64

@@ -122,6 +122,7 @@ func leastRegs(m *ptx.Module) (least int, err error) {
 	return max(least, 1), nil
 }
 
+// TestSpilledPrograms shows that random programs rewritten to few registers leave the same memory.
 func TestSpilledPrograms(t *testing.T) {
 	first := part.Seed(t)
 	for i := range part.Count(6, 20, 500) {

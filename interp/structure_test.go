@@ -224,8 +224,8 @@ func memoryArgs(d *Device) []any {
 	return []any{b, 32}
 }
 
-// TestStructure compares the counts with counts derived by hand.
-func TestStructure(t *testing.T) {
+// TestStructureCounts compares the counts with counts derived by hand.
+func TestStructureCounts(t *testing.T) {
 	for _, c := range []struct {
 		name, src string
 		args      func(d *Device) []any
@@ -259,9 +259,9 @@ func TestStructure(t *testing.T) {
 	}
 }
 
-// TestSummary derives the columns of table 1 for lazyKernel under Kim's policy, from
+// TestStructureSummary derives the columns of table 1 for lazyKernel under Kim's policy, from
 // lazyCounts.
-func TestSummary(t *testing.T) {
+func TestStructureSummary(t *testing.T) {
 	l := &Launch{Policy: affinetrack.PolicyByName("kim"), Grid: ptx.Dim(1), Block: ptx.Dim(32)}
 	s := structureOf(t, lazyKernel, Config{}, l, lazyArgs)
 	want := Summary{
@@ -298,8 +298,9 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestStructureAdd: Add sums the counts of two launches of one kernel and appends the counts of another kernel.
-func TestStructureAdd(t *testing.T) {
+// TestStructureOfTwoLaunches: Add sums the counts of two launches of one kernel and appends the counts of another
+// kernel.
+func TestStructureOfTwoLaunches(t *testing.T) {
 	one := func(src string, args func(d *Device) []any) *Structure {
 		return structureOf(t, src, Config{}, &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32)}, args)
 	}
@@ -328,9 +329,9 @@ func TestStructureAdd(t *testing.T) {
 	}
 }
 
-// TestTextureStructure: textures are read-only, so a read at uniform coordinates is uniform under policies with uniform loads;
-// a read of a surface is not.
-func TestTextureStructure(t *testing.T) {
+// TestStructureOfTextureReads: textures are read-only, so a read at uniform coordinates is uniform under policies with
+// uniform loads; a read of a surface is not.
+func TestStructureOfTextureReads(t *testing.T) {
 	const src = `.version 8.0
 .target sm_80
 .address_size 64
@@ -391,10 +392,10 @@ func TestTextureStructure(t *testing.T) {
 	}
 }
 
-// TestIdealTypes: the ideal policy classifies results. Integer division runs on the unit of special functions and still gives
-// affine integers. Floats can only be uniform, even if their bits are affine. Registers of 16 bits wrap, as tid + 65520 does
-// in lane 16.
-func TestIdealTypes(t *testing.T) {
+// TestIdealPolicyByType: the ideal policy classifies results. Integer division runs on the unit of special functions
+// and still gives affine integers. Floats can only be uniform, even if their bits are affine. Registers of 16 bits
+// wrap, as tid + 65520 does in lane 16.
+func TestIdealPolicyByType(t *testing.T) {
 	const src = `.version 8.0
 .target sm_80
 .address_size 64
@@ -435,9 +436,9 @@ func TestIdealTypes(t *testing.T) {
 	}
 }
 
-// TestReadings: the interpretations of the FG-SIMT machine differ in the instructions that execute on uniform operands and in
-// the instructions with uniform results.
-func TestReadings(t *testing.T) {
+// TestInterpretationsOfFGMachine: the interpretations of the FG-SIMT machine differ in the instructions that execute on
+// uniform operands and in the instructions with uniform results.
+func TestInterpretationsOfFGMachine(t *testing.T) {
 	const src = `.version 8.0
 .target sm_80
 .address_size 64

@@ -11,9 +11,9 @@ import (
 	"gemu/ptx"
 )
 
-// TestTensorGenerations: engine and oracle add as the same generation of tensor cores does; and
+// TestTensorCoresOfGenerations: engine and oracle add as the same generation of tensor cores does; and
 // not all generations alike.
-func TestTensorGenerations(t *testing.T) {
+func TestTensorCoresOfGenerations(t *testing.T) {
 	part.SkipShort(t)
 	for _, name := range []string{"mma_half", "mma_narrow", "wmma", "mma_sparse", "mma_scale"} {
 		src, err := os.ReadFile("../testdata/insn/" + name + ".ptx")

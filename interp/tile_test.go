@@ -10,9 +10,9 @@ import (
 	"gemu/ptx"
 )
 
-// A tile kernel that is launched with one thread has the block of its .reqntid. Other kernels, tile kernels without that
-// directive, and launches with other blocks have the block of the launch.
-func TestTileBlock(t *testing.T) {
+// A tile kernel that is launched with one thread has the block of its .reqntid. Other kernels, tile kernels without
+// that directive, and launches with other blocks have the block of the launch.
+func TestBlockOfTileKernel(t *testing.T) {
 	one := ptx.Dim(1)
 	for _, c := range []struct {
 		directives  string

@@ -281,9 +281,9 @@ var (
 	endless = []string{"short", "starved"} // these wait in vain, which the oracle detects only by the limit of steps
 )
 
-// TestTraces: in each program, every thread executes the same on the engine and on the oracle (instructions, addresses,
-// results) and leaves the same memory.
-func TestTraces(t *testing.T) {
+// TestThreadsMatchOracle: in each program, every thread executes the same on the engine and on the oracle
+// (instructions, addresses, results) and leaves the same memory.
+func TestThreadsMatchOracle(t *testing.T) {
 	part.SkipShort(t)
 	seed := part.Seed(t)
 	for i, p := range programs(t, 32, 8) {
@@ -343,9 +343,9 @@ func (w writers) add(s *oracle.Step) {
 	}
 }
 
-// TestOrders: the final memory does not depend on the order in which threads run, except for bytes to which several threads
-// store: each has one of the stored values.
-func TestOrders(t *testing.T) {
+// TestMemoryDoesNotDependOnOrder: the final memory does not depend on the order in which threads run, except for bytes
+// to which several threads store: each has one of the stored values.
+func TestMemoryDoesNotDependOnOrder(t *testing.T) {
 	part.SkipShort(t)
 	seed, share := part.Seed(t), uint64(part.Count(192, 48, 1))
 	for i, p := range programs(t, 32) {

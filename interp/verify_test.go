@@ -28,9 +28,9 @@ func eager() lower.Options {
 	return grid.Lowering(&launch)
 }
 
-// TestVerified lowers all kernels there are, with one of four options each, in the sample of .ci/run with every option;
-// init has them verified.
-func TestVerified(t *testing.T) {
+// TestLoweredKernelsVerify lowers all kernels there are, with one of four options each, in the sample of .ci/run with
+// every option; init has them verified.
+func TestLoweredKernelsVerify(t *testing.T) {
 	part.SkipShort(t)
 	files, err := filepath.Glob("../testdata/*/*.ptx")
 	if err != nil {
@@ -71,8 +71,8 @@ func TestVerified(t *testing.T) {
 	}
 }
 
-// TestVerifier: what is wrong with a program is found.
-func TestVerifier(t *testing.T) {
+// TestVerifierFindsFaults: what is wrong with a program is found.
+func TestVerifierFindsFaults(t *testing.T) {
 	const src = `.version 8.0
 .target sm_80
 .address_size 64
@@ -164,8 +164,8 @@ END:
 	}
 }
 
-// TestReplay: a row that does not hold the register that an instruction reads is found.
-func TestReplay(t *testing.T) {
+// TestVerifierFindsWrongRows: a row that does not hold the register that an instruction reads is found.
+func TestVerifierFindsWrongRows(t *testing.T) {
 	const src = `.version 8.0
 .target sm_80
 .address_size 64

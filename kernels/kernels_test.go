@@ -34,9 +34,9 @@ func start(t testing.TB, name string, cfg interp.Config, n int) *Session {
 	return s
 }
 
-// TestWorkloads compares every workload with its reference at small and odd sizes, and with GEMU_TEST=ci at the default
-// size, too.
-func TestWorkloads(t *testing.T) {
+// TestWorkloadsMatchReferences compares every workload with its reference at small and odd sizes, and with GEMU_TEST=ci
+// at the default size, too.
+func TestWorkloadsMatchReferences(t *testing.T) {
 	for _, w := range All() {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
@@ -96,10 +96,10 @@ func engines() []engine {
 	return list
 }
 
-// TestEngines compares every workload with its reference in every mode, under every policy, in warps of every width:
-// only reduce relies on 32, and documents it. Each mode and policy uses two of the widths, in turn; with GEMU_TEST=all,
-// all of them.
-func TestEngines(t *testing.T) {
+// TestWorkloadsOnEveryEngine compares every workload with its reference in every mode, under every policy, in warps of
+// every width: only reduce relies on 32, and documents it. Each mode and policy uses two of the widths, in turn; with
+// GEMU_TEST=all, all of them.
+func TestWorkloadsOnEveryEngine(t *testing.T) {
 	part.SkipShort(t)
 	n, widths := part.Count(9, 33, 33), []int{1, 4, 8, 16, 32, 64}
 	each, first := part.Count(2, 2, len(widths)), int(part.Seed(t)%uint64(len(widths)))
@@ -132,8 +132,9 @@ func TestEngines(t *testing.T) {
 	}
 }
 
-// TestWorkers: the counts of a launch do not depend on the number of workers, so no kernel has a harmful race.
-func TestWorkers(t *testing.T) {
+// TestCountsDoNotDependOnWorkers: the counts of a launch do not depend on the number of workers, so no kernel has a
+// harmful race.
+func TestCountsDoNotDependOnWorkers(t *testing.T) {
 	for _, w := range All() {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
@@ -159,8 +160,8 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// TestErrors uses a device without memory, and a context that has ended.
-func TestErrors(t *testing.T) {
+// TestFailingRuns uses a device without memory, and a context that has ended.
+func TestFailingRuns(t *testing.T) {
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, w := range All() {
@@ -182,7 +183,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestAll(t *testing.T) {
+// TestListOfWorkloads shows that every workload has a description, an origin and sizes, and is found by its name.
+func TestListOfWorkloads(t *testing.T) {
 	all := All()
 	var names []string
 	for _, w := range all {
@@ -242,8 +244,9 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// TestTable: docs/workloads.md lists the workloads of its studies, with their kernels, default sizes and studies.
-func TestTable(t *testing.T) {
+// TestWorkloadsAreDocumented: docs/workloads.md lists the workloads of its studies, with their kernels, default sizes
+// and studies.
+func TestWorkloadsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../docs/workloads.md")
 	if err != nil {
 		t.Fatal(err)
@@ -290,8 +293,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestGenerated: the committed PTX is the compiler's output for the sources.
-func TestGenerated(t *testing.T) {
+// TestPTXIsCurrent: the committed PTX is the compiler's output for the sources.
+func TestPTXIsCurrent(t *testing.T) {
 	if _, err := exec.LookPath("clang-19"); err != nil {
 		t.Skip("no compiler to compare with: ", err)
 	}
@@ -327,7 +330,8 @@ func TestWrongResult(t *testing.T) {
 	}
 }
 
-func TestEqual(t *testing.T) {
+// TestEqualReportsFirstDifference shows the report of elements that differ from a reference.
+func TestEqualReportsFirstDifference(t *testing.T) {
 	want := []int32{1, 2, 3, 4}
 	if err := Equal("x", slices.Clone(want), want); err != nil {
 		t.Error(err)
@@ -341,7 +345,8 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-func TestClose(t *testing.T) {
+// TestCloseTolerance shows which floats count as close: within a thousandth, relative or absolute.
+func TestCloseTolerance(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct {
 		got, want float64
@@ -359,7 +364,8 @@ func TestClose(t *testing.T) {
 	}
 }
 
-func TestFMA32(t *testing.T) {
+// TestFMA32RoundsOnce compares the fused multiply-add of references with exact arithmetic of math/big, rounded once.
+func TestFMA32RoundsOnce(t *testing.T) {
 	check := func(a, b, c float32) {
 		t.Helper()
 		exact := new(big.Float).SetPrec(400).SetFloat64(float64(a))
@@ -382,6 +388,7 @@ func TestFMA32(t *testing.T) {
 	}
 }
 
+// BenchmarkWorkloads measures the threads per second of each workload in each mode.
 func BenchmarkWorkloads(b *testing.B) {
 	for _, w := range All() {
 		for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
@@ -404,9 +411,9 @@ func BenchmarkWorkloads(b *testing.B) {
 	}
 }
 
-// TestVersions: workloads in other versions have the same source and references, and differ from the library's own
-// version as documented.
-func TestVersions(t *testing.T) {
+// TestVersionsOfWorkloads: workloads in other versions have the same source and references, and differ from the
+// library's own version as documented.
+func TestVersionsOfWorkloads(t *testing.T) {
 	ways, wide := map[string]bool{}, 0
 	for _, own := range All() {
 		for _, w := range own.Versions() {

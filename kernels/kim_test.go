@@ -268,8 +268,9 @@ func farApart(e *probe.Event, instr *ptx.Instr) bool {
 	return (below || above) && (constant[0] || constant[1])
 }
 
-// TestKim compares the counts of the policies of the paper's two machines, instruction by instruction.
-func TestKim(t *testing.T) {
+// TestPoliciesOfKimsMachines compares the counts of the policies of the paper's two machines, instruction by
+// instruction.
+func TestPoliciesOfKimsMachines(t *testing.T) {
 	for policy, reconverge := range map[string]string{"kim": "stack-wait", "fgsimt": "pc2-wait"} {
 		t.Run(policy, func(t *testing.T) { testKim(t, policy, reconverge) })
 	}

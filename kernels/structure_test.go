@@ -55,10 +55,10 @@ func TestStructureAgrees(t *testing.T) {
 	}
 }
 
-// TestIdealBounds: the ideal policy is compact wherever any policy is, instruction by instruction. It detects an ideal
-// policy that judges results modulo a power of two other than their width. The types of results, which no workload
-// shows, are TestIdealTypes of interp. Random programs are TestIdealBoundsRandom there.
-func TestIdealBounds(t *testing.T) {
+// TestIdealPolicyIsCompactMost: the ideal policy is compact wherever any policy is, instruction by instruction. It
+// detects an ideal policy that judges results modulo a power of two other than their width. The types of results, which
+// no workload shows, are TestIdealPolicyByType of interp. Random programs are TestIdealPolicyOnRandomPrograms there.
+func TestIdealPolicyIsCompactMost(t *testing.T) {
 	n := part.Count(9, 17, 33)
 	for _, w := range All() {
 		t.Run(w.Name, func(t *testing.T) {

@@ -32,12 +32,12 @@ func TestSpearman(t *testing.T) {
 	}
 }
 
-// TestChance: of five rows 2 of 120 orders have a correlation of 1 or -1, of which
+// TestProbabilityOfRanks: of five rows 2 of 120 orders have a correlation of 1 or -1, of which
 // Zar, Significance testing of the Spearman rank correlation coefficient (1972), has the
 // half; of 14 rows 0.538 is what 5 % of orders exceed on either side. With ties: three zeros
 // and a one have four places of the one, in two of which (first and last of 1, 2, 2, 4) it
 // is as far off.
-func TestChance(t *testing.T) {
+func TestProbabilityOfRanks(t *testing.T) {
 	up := make([]float64, 14)
 	for i := range up {
 		up[i] = float64(i)
@@ -63,9 +63,9 @@ func TestChance(t *testing.T) {
 	}
 }
 
-// TestHolm: the largest of three probabilities stays, the least is taken three times, and the
+// TestHolmCorrection: the largest of three probabilities stays, the least is taken three times, and the
 // order is kept.
-func TestHolm(t *testing.T) {
+func TestHolmCorrection(t *testing.T) {
 	var tests []*Agreement
 	for _, p := range []float64{0.04, 0.01, 0.03} {
 		tests = append(tests, &Agreement{P: &p})
@@ -78,8 +78,8 @@ func TestHolm(t *testing.T) {
 	}
 }
 
-// TestAgreementByDefinition compares columns at random, with ties, with what the definitions give: ranks by counting what
-// is less and what is the same, all orders one by one, Holm's method test by test.
+// TestAgreementByDefinition compares columns at random, with ties, with what the definitions give: ranks by counting
+// what is less and what is the same, all orders one by one, Holm's method test by test.
 func TestAgreementByDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(part.Seed(t), 3))
 	rank := func(x []float64, i int) float64 {

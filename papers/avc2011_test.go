@@ -9,9 +9,9 @@ import (
 	"gemu/kernels"
 )
 
-// TestAVCCapacity takes the paper's table 4 for ours: by application and by kernel it gives the means that
+// TestAVCTable4 takes the paper's table 4 for ours: by application and by kernel it gives the means that
 // the table of capacities has for it, worked by hand.
-func TestAVCCapacity(t *testing.T) {
+func TestAVCTable4(t *testing.T) {
 	results := map[string]map[string]*avcResult{}
 	for _, row := range readRows(avc2011Table4, nil) {
 		for _, k := range avcKernels {
@@ -57,8 +57,8 @@ func TestAVCCapacity(t *testing.T) {
 	}
 }
 
-// TestAVCShares: r is rounded half up, and no less than the least.
-func TestAVCShares(t *testing.T) {
+// TestAVCRegisterCounts: r is rounded half up, and no less than the least.
+func TestAVCRegisterCounts(t *testing.T) {
 	for _, c := range []struct {
 		base, minRegs int
 		share         float64
@@ -71,9 +71,9 @@ func TestAVCShares(t *testing.T) {
 	}
 }
 
-// TestAVCLetter: r_cache wants all greater numbers of registers to have little traffic, and to the letter
+// TestAVCToTheLetter: r_cache wants all greater numbers of registers to have little traffic, and to the letter
 // the text does not.
-func TestAVCLetter(t *testing.T) {
+func TestAVCToTheLetter(t *testing.T) {
 	r := &avcResult{base: 8, minRegs: 3, cached: [][]int{{0, 0}, {0, 0}}, literal: []int{0, 0}}
 	for i, traffic := range []float64{0, 0.5e-4, 1e-3, 0, 1e-4, 1e-3} { // of 8, 7 … 3 registers
 		p := &avcPoint{traffic: make([]float64, 2)}
@@ -93,8 +93,8 @@ func TestAVCLetter(t *testing.T) {
 	}
 }
 
-// TestAVCWide: the text has three applications in wider blocks, with five kernels.
-func TestAVCWide(t *testing.T) {
+// TestAVCWideBlocks: the text has three applications in wider blocks, with five kernels.
+func TestAVCWideBlocks(t *testing.T) {
 	var names []string
 	for _, k := range avcWide {
 		if w := kernels.Lookup(k.workload); w == nil || w.Block != 32 || avcSizes[k.workload] == 0 {
@@ -119,9 +119,9 @@ func TestAVCWide(t *testing.T) {
 	}
 }
 
-// TestAVCPoints runs a workload that is quick: what figures look at has been measured, and nothing is with
+// TestAVCMeasuredPoints runs a workload that is quick: what figures look at has been measured, and nothing is with
 // fewer registers than can be allocated.
-func TestAVCPoints(t *testing.T) {
+func TestAVCMeasuredPoints(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a workload with many numbers of registers")
 	}

@@ -7,9 +7,9 @@ import (
 	"gemu/kernels"
 )
 
-// TestTimes: readings of tables are of machines that there are, for columns that there are; what is left out for its
-// length is of the library.
-func TestTimes(t *testing.T) {
+// TestKimTables: readings of tables are of machines that there are, for columns that there are; what is left out for
+// its length is of the library.
+func TestKimTables(t *testing.T) {
 	tables := Named("kim2013").Tables
 	used := map[string]bool{}
 	for name, readings := range gpInterpretations {

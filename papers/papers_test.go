@@ -13,9 +13,9 @@ import (
 	"gemu/kernels"
 )
 
-// TestPapers checks that tables are whole: rows are workloads that name the paper, or say why
+// TestTablesAreComplete checks that tables are whole: rows are workloads that name the paper, or say why
 // there is none; columns are of the paper, and say what they count.
-func TestPapers(t *testing.T) {
+func TestTablesAreComplete(t *testing.T) {
 	for _, p := range All() {
 		study := p.Study
 		if study == "" {
@@ -62,9 +62,9 @@ func TestPapers(t *testing.T) {
 	}
 }
 
-// TestCompare puts a made-up table side by side: values that one side lacks, another reading of a
+// TestCompareTable puts a made-up table side by side: values that one side lacks, another reading of a
 // column, a column that is not ranked, a row that is not there, one that is about the others and so not ranked.
-func TestCompare(t *testing.T) {
+func TestCompareTable(t *testing.T) {
 	row := func(name string, a, b float64) Row {
 		return Row{Name: name, Workload: name, Values: map[string]float64{"a": a, "b": b}}
 	}
@@ -128,9 +128,9 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestOnce: what rows of several tables need is measured once, never more at a time than there are host
+// TestRowsAreMeasuredOnce: what rows of several tables need is measured once, never more at a time than there are host
 // threads; a failure is that of the first row in order that fails, and ends what is not done yet.
-func TestOnce(t *testing.T) {
+func TestRowsAreMeasuredOnce(t *testing.T) {
 	var running, most, runs atomic.Int32
 	broken := errors.New("broken")
 	table := &Table{
@@ -186,8 +186,8 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestUnasked: what takes long is left out of tables, and theirs stay as they are.
-func TestUnasked(t *testing.T) {
+// TestSlowColumnsAreOmitted: what takes long is left out of tables, and theirs stay as they are.
+func TestSlowColumnsAreOmitted(t *testing.T) {
 	readings := []Interpretation{{"head", ""}, {"slow", ""}, {"other", ""}}
 	tables := []*Table{{Name: "a", Interpretations: readings, LongInterpretations: []string{"slow"}}, {Name: "b", Interpretations: readings, OnlyIfNamed: true}, {Name: "c", Interpretations: readings}}
 	var got []string

@@ -42,9 +42,9 @@ func sameValues(t *testing.T, noun string, got, want map[string]float64) {
 	}
 }
 
-// TestAVCRecount has figures 1, 2 and 6 and table 4 of one workload as printed, and again: for each number of registers
-// from r_base down the spilled module is run and its warps go through other caches.
-func TestAVCRecount(t *testing.T) {
+// TestRecountOfAVCTables has figures 1, 2 and 6 and table 4 of one workload as printed, and again: for each number of
+// registers from r_base down the spilled module is run and its warps go through other caches.
+func TestRecountOfAVCTables(t *testing.T) {
 	const name, size = "srad", 48
 	defer func(n int) { avcSizes[name] = n }(avcSizes[name])
 	avcSizes[name] = size
@@ -191,8 +191,8 @@ type kimRun struct {
 	size                            int
 }
 
-// TestKimRecount has the columns of tables 1 and 3 of small runs, and again; and what each instruction counts.
-func TestKimRecount(t *testing.T) {
+// TestRecountOfKimTables has the columns of tables 1 and 3 of small runs, and again; and what each instruction counts.
+func TestRecountOfKimTables(t *testing.T) {
 	runs := []kimRun{
 		{"table1", "kim", "bfs", 80}, {"table1", "kim", "nqueens", 5}, {"table1", "kim", "bsearch", 64}, {"table1", "kim", "lps", 20}, {"table1", "kim", "cp", 16},
 		{"table1", "kim", "kmeansum", 60}, {"table1", "kim-leaves", "bfs", 80}, {"table1", "kim-leaves", "lps", 20}, {"table3", "fgsimt", "sgemm", 16},

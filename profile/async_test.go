@@ -49,8 +49,8 @@ func alloc(t *testing.T, dev *interp.Device, bytes int) *interp.Buffer {
 	return b
 }
 
-// TestMulticast: what several CTAs get is read once.
-func TestMulticast(t *testing.T) {
+// TestMulticastIsReadOnce: what several CTAs get is read once.
+func TestMulticastIsReadOnce(t *testing.T) {
 	list := ofFile(t, "testdata/control/clusters_async.ptx", ".multicast", func(dev *interp.Device, _ *interp.Module) *interp.Launch {
 		return &interp.Launch{Kernel: "multicast", Grid: ptx.Dim(4), Block: ptx.Dim(32), Cluster: ptx.Dim(4), Args: []any{alloc(t, dev, 32), 11, alloc(t, dev, 48)}}
 	})
@@ -64,8 +64,8 @@ func TestMulticast(t *testing.T) {
 	}
 }
 
-// TestLanesCopy: lanes that copy the same by bulk copies of their own are as many requests.
-func TestLanesCopy(t *testing.T) {
+// TestBulkCopiesOfLanes: lanes that copy the same by bulk copies of their own are as many requests.
+func TestBulkCopiesOfLanes(t *testing.T) {
 	p := profiled(t, kernel(`
 	.reg .u64 %m;
 	.shared .align 8 .u64 full;

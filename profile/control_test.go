@@ -16,8 +16,8 @@ import (
 	"gemu/ptx"
 )
 
-// TestDivergence: half of the lanes branch; each side runs with 16 lanes, apart from the others.
-func TestDivergence(t *testing.T) {
+// TestBothSidesOfABranch: half of the lanes branch; each side runs with 16 lanes, apart from the others.
+func TestBothSidesOfABranch(t *testing.T) {
 	p := profiled(t, kernel(`
 	setp.lt.u32 %q, %t, 16;
 	@%q bra LOW;	// branch
@@ -54,8 +54,8 @@ NEXT:
 	}
 }
 
-// TestCTAs: CTAs add up, whoever has counted for others before.
-func TestCTAs(t *testing.T) {
+// TestCTAsAddUp: CTAs add up, whoever has counted for others before.
+func TestCTAsAddUp(t *testing.T) {
 	p := profiled(t, kernel("call inner, (%t);"), func(l *interp.Launch) { l.Grid, l.Block = ptx.Dim(5), ptx.Dim(64) })
 	if n := marked(p)["inner"]; n != (Counts{Execs: 10, Active: 320, Lanes: 320}) {
 		t.Errorf("%+v, want 10 executions by 320 lanes", n)
@@ -98,8 +98,8 @@ HEAD:
 OUT:
 `
 
-// TestLoops: rounds of loops, counted by lanes.
-func TestLoops(t *testing.T) {
+// TestLoopIterations: rounds of loops, counted by lanes.
+func TestLoopIterations(t *testing.T) {
 	for _, r := range interp.Reconvergers {
 		p := profiled(t, kernel(nest), func(l *interp.Launch) { l.Reconverge = r })
 		var got []string
@@ -157,8 +157,8 @@ const calls = `.version 8.0
 }
 `
 
-// TestCalls: functions by the calls that lead to them, what recurs as one.
-func TestCalls(t *testing.T) {
+// TestCallTree: functions by the calls that lead to them, what recurs as one.
+func TestCallTree(t *testing.T) {
 	p := profiled(t, calls, nil)
 	var got []string
 	for _, r := range p.Roots {
@@ -209,8 +209,8 @@ $twice:
 }
 `
 
-// TestFrames: where instructions come from.
-func TestFrames(t *testing.T) {
+// TestSourceFrames: where instructions come from.
+func TestSourceFrames(t *testing.T) {
 	m, err := ptx.ParseString("k.ptx", inlined)
 	if err != nil {
 		t.Fatal(err)
@@ -247,8 +247,8 @@ func write(t *testing.T, p *profile.Profile) string {
 	return name
 }
 
-// TestPprof: what the library and the program read.
-func TestPprof(t *testing.T) {
+// TestPprofFile: what the library and the program read.
+func TestPprofFile(t *testing.T) {
 	p := profiled(t, calls, nil)
 	out := p.Pprof(false)
 	total := p.Total()

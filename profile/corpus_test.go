@@ -41,9 +41,9 @@ func tree(p *Profile) string {
 	return b.String()
 }
 
-// TestAddsUp: for programs of the corpus, counts add up to those of the launches, and are the same in every
-// mode.
-func TestAddsUp(t *testing.T) {
+// TestProfileAddsUpToCounts: for programs of the corpus, counts add up to those of the launches, and are the same in
+// every mode.
+func TestProfileAddsUpToCounts(t *testing.T) {
 	list, err := corpus.Programs("../testdata")
 	if err != nil {
 		t.Fatal(err)
@@ -109,8 +109,8 @@ func conserved(p *Profile) error {
 	return nil
 }
 
-// TestWorkers: counts do not depend on how many cores the host has.
-func TestWorkers(t *testing.T) {
+// TestProfileDoesNotDependOnWorkers: counts do not depend on how many cores the host has.
+func TestProfileDoesNotDependOnWorkers(t *testing.T) {
 	for _, name := range []string{"bfs", "nqueens", "transpose", "histogram"} {
 		var want string
 		for workers := 1; workers <= 2; workers++ {

@@ -209,10 +209,10 @@ HERE:
 	call (), inner, (%t);
 `
 
-// TestNaive: each column of each instruction, for programs of the corpus, is what a count without any of the
-// profile's shortcuts comes to. Left out are what branches are told by themselves, which TestAddsUp compares, and
-// asynchronous and bulk copies, which TestAsync does.
-func TestNaive(t *testing.T) {
+// TestProfileEqualsNaiveCount: each column of each instruction, for programs of the corpus, is what a count without any
+// of the profile's shortcuts comes to. Left out are what branches are told by themselves, which
+// TestProfileAddsUpToCounts compares, and asynchronous and bulk copies, which async_test.go does.
+func TestProfileEqualsNaiveCount(t *testing.T) {
 	list, err := corpus.Programs("../testdata")
 	if err != nil {
 		t.Fatal(err)

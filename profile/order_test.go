@@ -76,9 +76,9 @@ type sinkFunc func(*probe.Event)
 
 func (f sinkFunc) OnEvent(e *probe.Event) { f(e) }
 
-// TestEnds: CTAs that end before those of lower numbers count once each, and are kept together meanwhile; of a
-// launch that traps those behind the one that did are left out, though they have ended.
-func TestEnds(t *testing.T) {
+// TestCTAsThatEndOutOfOrder: CTAs that end before those of lower numbers count once each, and are kept together
+// meanwhile; of a launch that traps those behind the one that did are left out, though they have ended.
+func TestCTAsThatEndOutOfOrder(t *testing.T) {
 	const never, many = 100, 50 // more than are in flight at a time
 	var sameAddress []uint32
 	var ended []int

@@ -76,9 +76,9 @@ func marked(p *Profile) map[string]Counts {
 	return out
 }
 
-// TestSectors: requests of known shapes to global memory. What they touch follows from the addresses:
+// TestSectorsOfRequests: requests of known shapes to global memory. What they touch follows from the addresses:
 // buffers are aligned to 256 bytes.
-func TestSectors(t *testing.T) {
+func TestSectorsOfRequests(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		want       Traffic
@@ -109,8 +109,8 @@ func TestSectors(t *testing.T) {
 	}
 }
 
-// TestLocal: the word that lanes have at the same place is together.
-func TestLocal(t *testing.T) {
+// TestLocalMemoryIsInterleaved: the word that lanes have at the same place is together.
+func TestLocalMemoryIsInterleaved(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		want       Traffic
@@ -127,8 +127,8 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-// TestBanks: requests of known shapes to shared memory, of 32 banks of 4 bytes.
-func TestBanks(t *testing.T) {
+// TestBankConflicts: requests of known shapes to shared memory, of 32 banks of 4 bytes.
+func TestBankConflicts(t *testing.T) {
 	stride := func(bytes int, access string) string {
 		return fmt.Sprintf("mad.lo.u32 %%i, %%t, %d, %%s; %s", bytes, access)
 	}
@@ -170,8 +170,8 @@ func TestBanks(t *testing.T) {
 	}
 }
 
-// TestConstant: as many passes as different words.
-func TestConstant(t *testing.T) {
+// TestPassesOfConstantLoads: as many passes as different words.
+func TestPassesOfConstantLoads(t *testing.T) {
 	for text, want := range map[string]int64{
 		"ld.const.u32 %x, [table];": 1,
 		"shl.b32 %i, %t, 2; mov.u32 %j, table; add.u32 %i, %i, %j; ld.const.u32 %x, [%i];":                    32,

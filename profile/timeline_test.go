@@ -74,8 +74,8 @@ func (n *trace) nested(t *testing.T) {
 	}
 }
 
-// TestTimeline: one warp, a loop with a call, and a diverged tail.
-func TestTimeline(t *testing.T) {
+// TestTimelineOfOneWarp: one warp, a loop with a call, and a diverged tail.
+func TestTimelineOfOneWarp(t *testing.T) {
 	n, line := drawn(t, kernel(`
 	mov.u32 %i, 0;
 AGAIN:
@@ -117,8 +117,8 @@ END:
 	}
 }
 
-// TestTimelineWaits: the first of two warps waits at a barrier while the other has yet to come.
-func TestTimelineWaits(t *testing.T) {
+// TestTimelineOfABarrier: the first of two warps waits at a barrier while the other has yet to come.
+func TestTimelineOfABarrier(t *testing.T) {
 	n, _ := drawn(t, kernel("bar.sync 3;\n"), func(l *interp.Launch) { l.Block = ptx.Dim(64) })
 	n.nested(t)
 	var waits []string
@@ -133,8 +133,8 @@ func TestTimelineWaits(t *testing.T) {
 	}
 }
 
-// TestTimelineBounds: what is too much is left out, and said.
-func TestTimelineBounds(t *testing.T) {
+// TestTimelineIsBounded: what is too much is left out, and said.
+func TestTimelineIsBounded(t *testing.T) {
 	n, line := drawn(t, kernel(`
 	mov.u32 %i, 0;
 AGAIN:
@@ -160,8 +160,8 @@ AGAIN:
 	}
 }
 
-// TestTimelineWorkers: a timeline does not depend on how many cores the host has.
-func TestTimelineWorkers(t *testing.T) {
+// TestTimelineDoesNotDependOnWorkers: a timeline does not depend on how many cores the host has.
+func TestTimelineDoesNotDependOnWorkers(t *testing.T) {
 	var want string
 	for workers := 1; workers <= 2; workers++ {
 		line := NewTimeline()

@@ -11,9 +11,9 @@ import (
 	"gemu/ptx"
 )
 
-// TestTrap: a launch that traps leaves what the CTAs up to the one that trapped have done, whatever the number of
-// workers, and the profile says how it ended.
-func TestTrap(t *testing.T) {
+// TestProfileOfTrappedLaunch: a launch that traps leaves what the CTAs up to the one that trapped have done, whatever
+// the number of workers, and the profile says how it ended.
+func TestProfileOfTrappedLaunch(t *testing.T) {
 	const src = `.version 8.0
 .target sm_90
 .address_size 64
@@ -66,8 +66,8 @@ func TestTrap(t *testing.T) {
 	}
 }
 
-// TestShapes: launches of a kernel with other blocks or dynamic shared memory are others.
-func TestShapes(t *testing.T) {
+// TestLaunchesOfDifferentShapes: launches of a kernel with other blocks or dynamic shared memory are others.
+func TestLaunchesOfDifferentShapes(t *testing.T) {
 	p := New()
 	dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{p}})
 	mod, err := dev.Load("k.ptx", []byte(kernel("")))

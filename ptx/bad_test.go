@@ -10,8 +10,9 @@ import (
 
 var expectation = regexp.MustCompile(`// ERROR "((?:[^"\\]|\\.)+)"`)
 
-// TestBad parses every file of testdata/bad. Problems must be reported on exactly the lines marked with ERROR comments.
-func TestBad(t *testing.T) {
+// TestErrorsOnMarkedLines parses every file of testdata/bad. Problems must be reported on exactly the lines marked with
+// ERROR comments.
+func TestErrorsOnMarkedLines(t *testing.T) {
 	files, err := filepath.Glob("../testdata/bad/*.ptx")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no files: %v", err)

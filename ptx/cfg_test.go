@@ -56,6 +56,8 @@ func postDominators(f *Func) [][]bool {
 	return pdom
 }
 
+// TestImmediatePostDominatorsByDefinition shows that immediate post-dominators of random graphs are those of the
+// definition: the nearest block on every path to the exit.
 func TestImmediatePostDominatorsByDefinition(t *testing.T) {
 	seed := part.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -119,6 +121,7 @@ func TestImmediatePostDominatorsByDefinition(t *testing.T) {
 	}
 }
 
+// TestPostDominatorsOfInfiniteLoops shows that branches within a loop without an exit reconverge within the loop.
 func TestPostDominatorsOfInfiniteLoops(t *testing.T) {
 	// L1 and L2 loop forever; L0 also reaches the exit.
 	f := function(t, "@%p1 bra L1;\nret;\nL1:\n@%p2 bra L2;\nadd.u32 %r1, %r1, 1;\nL2:\nbra L1;")
@@ -132,6 +135,7 @@ func TestPostDominatorsOfInfiniteLoops(t *testing.T) {
 	}
 }
 
+// TestLiveness shows which registers are live into each block of a function worked out by hand.
 func TestLiveness(t *testing.T) {
 	f := function(t, `
 	mov.u32 %r1, 1;
@@ -305,7 +309,9 @@ func TestLivenessOfManyRegisters(t *testing.T) {
 	}
 }
 
-func TestMayWait(t *testing.T) {
+// TestLoopsThatMayWait shows which loops count as possible spin-waits: loops with atomics, volatile loads, fences or
+// calls.
+func TestLoopsThatMayWait(t *testing.T) {
 	// A loop with an atomic; a loop with a plain load and a fence; a loop with a plain load; a block that is its own
 	// successor, with a volatile load; a loop with a call.
 	f := function(t, `
@@ -338,6 +344,8 @@ E:
 	}
 }
 
+// TestReversePostorder shows that a block is numbered after its predecessors, and that a block without a path to it
+// comes last.
 func TestReversePostorder(t *testing.T) {
 	// The last block in the text precedes the common successor of both paths. One block is dead.
 	f := function(t, "@%p1 bra L1;\nbra L2;\nL3:\nret;\nL1:\nbra L2;\nL2:\nret;")

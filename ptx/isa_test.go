@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestFormsOf checks that FormsOf finds the form of every opcode from the whole opcode, and from each part that ends
-// before a dot.
-func TestFormsOf(t *testing.T) {
+// TestFormsOfOpcodeParts checks that FormsOf finds the form of every opcode from the whole opcode, and from each part
+// that ends before a dot.
+func TestFormsOfOpcodeParts(t *testing.T) {
 	for _, op := range Ops() {
 		for _, f := range op.Forms {
 			variants := f.Variants()

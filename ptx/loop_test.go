@@ -26,7 +26,8 @@ func loopsText(f *Func) (list []string) {
 	return list
 }
 
-func TestLoops(t *testing.T) {
+// TestLoopsOfSmallFunctions shows the loops, headers and nesting of functions worked out by hand.
+func TestLoopsOfSmallFunctions(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
 		want       []string
@@ -123,8 +124,8 @@ func reachable(f *Func, b *Block) bool {
 	return b.Index == 0 || reaches(f.Blocks[0], b, func(*Block) bool { return true })
 }
 
-// TestDebugString looks up texts at places of .loc directives.
-func TestDebugString(t *testing.T) {
+// TestDebugStringOfLoc looks up texts at places of .loc directives.
+func TestDebugStringOfLoc(t *testing.T) {
 	m, err := ParseString("k.ptx", ".version 7.2\n.target sm_80\n.address_size 64\n.section .debug_str\n{\n.b8 120, 0\nname:\n.b8 97, 98\n.b8 0\nlast:\n.b8 99\n}\n")
 	if err != nil {
 		t.Fatal(err)

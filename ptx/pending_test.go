@@ -27,9 +27,9 @@ func group(n int, of func(i int) (accumulator, a int)) string {
 	return b.String()
 }
 
-// TestManyPending checks that the time to find pending multiplications grows linearly with the module. If each
-// multiplication were compared with all earlier ones, this would take minutes.
-func TestManyPending(t *testing.T) {
+// TestManyPendingMultiplications checks that the time to find pending multiplications grows linearly with the module.
+// If each multiplication were compared with all earlier ones, this would take minutes.
+func TestManyPendingMultiplications(t *testing.T) {
 	const n = 4096
 	m, err := ptx.ParseString("many.ptx", group(n, func(i int) (int, int) { return i % 4, i % 16 }))
 	if err != nil {

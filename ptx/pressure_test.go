@@ -2,8 +2,8 @@ package ptx
 
 import "testing"
 
-// TestPressure compares with pressures counted by hand.
-func TestPressure(t *testing.T) {
+// TestRegisterPressure compares with pressures counted by hand.
+func TestRegisterPressure(t *testing.T) {
 	for _, c := range []struct {
 		body string
 		want int

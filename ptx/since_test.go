@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestConstantsSince checks that the constants of tensormap.replace have the version and target in the notes of the
-// manual (section "tensormap.replace"), and that a module of an older target may use them.
-func TestConstantsSince(t *testing.T) {
+// TestVersionsOfTensormapConstants checks that the constants of tensormap.replace have the version and target in the
+// notes of the manual (section "tensormap.replace"), and that a module of an older target may use them.
+func TestVersionsOfTensormapConstants(t *testing.T) {
 	for _, c := range []struct {
 		field    string
 		constant int

@@ -48,7 +48,9 @@ func TestCombinationsHavePairs(t *testing.T) {
 	}
 }
 
-func TestAltered(t *testing.T) {
+// TestOpcodeWithAlteredModifier shows that the opcode with one modifier replaced is that of the table, or nil if the
+// modifier is not allowed there.
+func TestOpcodeWithAlteredModifier(t *testing.T) {
 	for _, c := range []struct {
 		opcode string
 		i      int // modifier

@@ -58,8 +58,8 @@ func TestUnwrittenReads(t *testing.T) {
 	}
 }
 
-// TestUnwrittenResults: a function's results must be written before it returns.
-func TestUnwrittenResults(t *testing.T) {
+// TestUnwrittenFunctionResults: a function's results must be written before it returns.
+func TestUnwrittenFunctionResults(t *testing.T) {
 	for _, c := range []struct{ function, want string }{
 		{"(.param .b32 z) f(.param .b16 x) { ret; }", "4:42: ret: byte 0 of parameter z"},
 		{"(.param .b32 z) f() { .reg .b32 %a; }", "where the function ends: byte 0 of parameter z"},

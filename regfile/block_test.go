@@ -10,8 +10,8 @@ func blockOf(f *File) (start unsafe.Pointer, l layout) {
 	return unsafe.Pointer(f.block.active), layoutOf(f.block.size(), f.block.tracked)
 }
 
-// TestLayout checks the layout in the package comment.
-func TestLayout(t *testing.T) {
+// TestRowLayout checks the layout in the package comment.
+func TestRowLayout(t *testing.T) {
 	if n := unsafe.Sizeof(Compact{}); n != 24 {
 		t.Errorf("a shadow has %d bytes", n)
 	}

@@ -30,9 +30,9 @@ type model struct {
 	q [][]Row64
 }
 
-// TestShadow calls and returns, writes registers compactly or to the lanes, and materialises them, in any order. A lane
-// must keep its last value, and after materialising the row must contain it.
-func TestShadow(t *testing.T) {
+// TestRandomShadowAccesses calls and returns, writes registers compactly or to the lanes, and materialises them, in any
+// order. A lane must keep its last value, and after materialising the row must contain it.
+func TestRandomShadowAccesses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		frames, base := []Size{{R: 3, Q: 2, P: 1}}, []Size{{}}
 		f := New(&Constants{}, true)
@@ -145,8 +145,8 @@ func TestShadow(t *testing.T) {
 	})
 }
 
-// TestFill compares fills with base + i·stride lane by lane.
-func TestFill(t *testing.T) {
+// TestFillRows compares fills with base + i·stride lane by lane.
+func TestFillRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lanes := rapid.OneOf(rapid.Just(uint32(Full)), rapid.Just(uint32(0)), rapid.Uint32()).Draw(t, "lanes")
 		base, stride := rapid.Uint64().Draw(t, "base"), rapid.Uint64().Draw(t, "stride")
@@ -170,7 +170,9 @@ func TestFill(t *testing.T) {
 	})
 }
 
-func TestCompact(t *testing.T) {
+// TestCompactHoldsLanes shows for which lanes a compact copy holds the value, and the value of a lane: base +
+// lane·stride.
+func TestCompactHoldsLanes(t *testing.T) {
 	c := Compact{Base: 10, Stride: 3, Mask: 0b1101}
 	for m, want := range map[uint32]bool{0: true, 0b1: true, 0b1100: true, 0b1101: true, 0b10: false, 0b1111: false} {
 		if c.Holds(m) != want {
@@ -182,8 +184,8 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// TestConstants checks that constants are uniform and need no materialising.
-func TestConstants(t *testing.T) {
+// TestConstantRows checks that constants are uniform and need no materialising.
+func TestConstantRows(t *testing.T) {
 	k := &Constants{}
 	k.Add32(0)
 	k.Add32(7)

@@ -33,9 +33,9 @@ var compiledRaces = map[string]string{
 	"corpus/triton_layernorm_90.ptx:110": "all lanes write the sum that they have got by exchanges in a butterfly, one step of it by fma: their last bits differ",
 }
 
-// TestCompiled checks that correct kernels of compilers have no other races. Same-value writes by several lanes
-// are usual there.
-func TestCompiled(t *testing.T) {
+// TestCompiledKernelsHaveNoRaces checks that correct kernels of compilers have no other races. Same-value writes by
+// several lanes are usual there.
+func TestCompiledKernelsHaveNoRaces(t *testing.T) {
 	paths, _ := filepath.Glob("../testdata/corpus/*.ptx")
 	if len(paths) == 0 {
 		t.Fatal("no files")
@@ -201,9 +201,9 @@ func mutants(t *testing.T) (list []mutant) {
 	return list
 }
 
-// TestWithoutBarrier removes the barriers of kernels one at a time. Each time there must be a race, a trap, or
+// TestRemovedBarrierIsFound removes the barriers of kernels one at a time. Each time there must be a race, a trap, or
 // a known reason.
-func TestWithoutBarrier(t *testing.T) {
+func TestRemovedBarrierIsFound(t *testing.T) {
 	list := mutants(t)
 	random := rand.New(rand.NewPCG(part.Seed(t), 0))
 	random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })

@@ -40,11 +40,11 @@ var explained = map[string]map[string]string{
 	},
 }
 
-// TestCorpus checks that tools find nothing in any program of the test data, except in deliberately wrong ones.
-// All run in vector mode with warps of 32 lanes, and a part of them as written, watched by init: barriers
-// written for 32 lanes need not suit 64. Races are left out: tests of instructions let many threads write one
-// word (but see TestCompiled).
-func TestCorpus(t *testing.T) {
+// TestNoFindingsInTestPrograms checks that tools find nothing in any program of the test data, except in deliberately
+// wrong ones. All run in vector mode with warps of 32 lanes, and a part of them as written, watched by init: barriers
+// written for 32 lanes need not suit 64. Races are left out: tests of instructions let many threads write one word (but
+// see TestCompiledKernelsHaveNoRaces).
+func TestNoFindingsInTestPrograms(t *testing.T) {
 	var tools []*sanitize.Tool
 	for _, tool := range sanitize.Tools {
 		if tool.Name != race.Name {

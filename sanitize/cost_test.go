@@ -19,10 +19,10 @@ import (
 // counts, because other load on the host only lengthens a run.
 const costRounds = 3
 
-// BenchmarkCost reports the processor time of a workload's launches with a tool, and with all tools of "all",
+// BenchmarkCostOfTools reports the processor time of a workload's launches with a tool, and with all tools of "all",
 // relative to the time without, in vector mode on one core. "mean" is the geometric mean over the workloads
 // before it. The runs with and without tools alternate.
-func BenchmarkCost(b *testing.B) {
+func BenchmarkCostOfTools(b *testing.B) {
 	all, err := Parse("all")
 	if err != nil {
 		b.Fatal(err)

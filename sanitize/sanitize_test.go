@@ -8,8 +8,8 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// TestParse checks the names and aliases of tools, and "all".
-func TestParse(t *testing.T) {
+// TestParseToolNames checks the names and aliases of tools, and "all".
+func TestParseToolNames(t *testing.T) {
 	names := func(list string) (names []string) {
 		tools, err := sanitize.Parse(list)
 		if err != nil {
@@ -34,8 +34,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestLanes checks the format of sets of lanes.
-func TestLanes(t *testing.T) {
+// TestLaneSetText checks the format of sets of lanes.
+func TestLaneSetText(t *testing.T) {
 	for m, want := range map[uint64]string{0: "", 1 << 5: "", 3: "0-1", 0x8f: "0-3,7", 1<<63 | 1: "0,63", ^uint64(0): "0-63", 0xffff_ffff: "0-31"} {
 		if got := finding.Lanes(m); got != want {
 			t.Errorf("lanes %#x are %q, want %q", m, got, want)

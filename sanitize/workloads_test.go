@@ -9,8 +9,8 @@ import (
 	"gemu/kernels"
 )
 
-// TestWorkloads checks that the workload library has no findings, with each tool and with all together.
-func TestWorkloads(t *testing.T) {
+// TestNoFindingsInWorkloads checks that the workload library has no findings, with each tool and with all together.
+func TestNoFindingsInWorkloads(t *testing.T) {
 	for _, w := range kernels.All() {
 		t.Run(w.Name, func(t *testing.T) {
 			clean := func(n int, tools ...*Tool) {

@@ -168,9 +168,9 @@ func random(seed uint64) (*writer, string) {
 	return w, w.kernel()
 }
 
-// TestRandom rewrites random kernels to few registers and compares their results. A guarded write must not be stored in
-// lanes where the guard does not hold.
-func TestRandom(t *testing.T) {
+// TestRandomKernels rewrites random kernels to few registers and compares their results. A guarded write must not be
+// stored in lanes where the guard does not hold.
+func TestRandomKernels(t *testing.T) {
 	spilled := 0
 	for seed := range uint64(part.Count(10, 40, 3000)) {
 		w, src := random(seed)
@@ -278,9 +278,9 @@ func guarded(src string) error {
 	return nil
 }
 
-// TestPlacement checks that the variables live in registers at the start and end of each block are among the
+// TestPlacementFits checks that the variables live in registers at the start and end of each block are among the
 // placement's, and fit. Results alone do not show it: an excess is only noticed when a variable finds no colour.
-func TestPlacement(t *testing.T) {
+func TestPlacementFits(t *testing.T) {
 	for seed := range uint64(part.Count(20, 100, 3000)) {
 		_, src := random(seed)
 		m, err := ptx.ParseString("k.ptx", src)
@@ -336,8 +336,8 @@ func sorted(list []int32) (s set) {
 	return s
 }
 
-// TestStack compares the colouring order with one that recomputes all costs for each variable.
-func TestStack(t *testing.T) {
+// TestColouringOrder compares the colouring order with one that recomputes all costs for each variable.
+func TestColouringOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 200 {
 		n, regs := 1+r.IntN(60), 1+r.IntN(12)
@@ -386,8 +386,8 @@ func TestStack(t *testing.T) {
 	}
 }
 
-// BenchmarkModule rewrites straight-line code of several lengths: the time for each instruction should not grow.
-func BenchmarkModule(b *testing.B) {
+// BenchmarkStraightLine rewrites straight-line code of several lengths: the time for each instruction should not grow.
+func BenchmarkStraightLine(b *testing.B) {
 	for _, n := range []int{4000, 16000, 64000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			var src strings.Builder

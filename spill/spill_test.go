@@ -30,9 +30,9 @@ func run(t *testing.T, w *kernels.Workload, src string, n int, mode interp.Mode)
 	return w.Run(s)
 }
 
-// TestWorkloads rewrites every workload to several numbers of registers, down to the minimum of its instructions, and
-// compares the results with the host's reference.
-func TestWorkloads(t *testing.T) {
+// TestSpilledWorkloads rewrites every workload to several numbers of registers, down to the minimum of its
+// instructions, and compares the results with the host's reference.
+func TestSpilledWorkloads(t *testing.T) {
 	for _, w := range kernels.All() {
 		t.Run(w.Name, func(t *testing.T) {
 			m, err := ptx.ParseString(w.Name+".ptx", w.PTX())
@@ -150,8 +150,8 @@ func disjoint(src string, regs int) error {
 	return nil
 }
 
-// TestRefused checks that unsupported functions are rejected with their place.
-func TestRefused(t *testing.T) {
+// TestUnsupportedFunctions checks that unsupported functions are rejected with their place.
+func TestUnsupportedFunctions(t *testing.T) {
 	const head = ".version 8.0\n.target sm_90a\n.address_size 64\n"
 	for _, c := range []struct{ src, want string }{
 		{".entry k()\n{\n\t.reg .u64 %a, %b, %c;\n\tadd.u64 %a, %b, %c;\n}\n", "k.ptx:7:2: k: this instruction needs 4 registers of 32 bits, and there are 3"},
@@ -176,9 +176,9 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestGuards checks that the result of a guarded instruction is stored in the lanes that it writes, even if it writes
-// its guard, and that other lanes keep their values.
-func TestGuards(t *testing.T) {
+// TestGuardedResults checks that the result of a guarded instruction is stored in the lanes that it writes, even if it
+// writes its guard, and that other lanes keep their values.
+func TestGuardedResults(t *testing.T) {
 	const src = `.version 8.0
 .target sm_80
 .address_size 64
@@ -247,8 +247,8 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// TestStopped checks that cancelling the context stops the work.
-func TestStopped(t *testing.T) {
+// TestCancelledRewrite checks that cancelling the context stops the work.
+func TestCancelledRewrite(t *testing.T) {
 	m, err := ptx.ParseString("sgemm.ptx", kernels.Lookup("sgemm").PTX())
 	if err != nil {
 		t.Fatal(err)

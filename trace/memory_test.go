@@ -52,9 +52,9 @@ const accesses = `.version 8.5
 	ret;
 }`
 
-// TestGiven: a log has the operands of atomics, of .cas apart what it compares with, and the rows of
-// matrices that are stored, which are made of the registers of other lanes.
-func TestGiven(t *testing.T) {
+// TestOperandsOfAtomicsAreLogged: a log has the operands of atomics, of .cas apart what it compares with, and the rows
+// of matrices that are stored, which are made of the registers of other lanes.
+func TestOperandsOfAtomicsAreLogged(t *testing.T) {
 	for _, f := range []Format{Text, Binary} {
 		list, _ := entriesOf(t, logOf(t, accesses, 1, 0, f, Filter{}))
 		text := func(v []Value) string {
@@ -119,8 +119,8 @@ const copies = `.version 8.0
 	ret;
 }`
 
-// TestEffects: a log has what asynchronous operations write.
-func TestEffects(t *testing.T) {
+// TestAsynchronousWritesAreLogged: a log has what asynchronous operations write.
+func TestAsynchronousWritesAreLogged(t *testing.T) {
 	for _, f := range []Format{Text, Binary, Bare} {
 		list, _ := entriesOf(t, logOf(t, copies, 1, 0, f, Filter{}))
 		seen := 0
@@ -196,8 +196,8 @@ func checkLines(t *testing.T, lines []string, want ...string) {
 	}
 }
 
-// TestSliceMemory: a slice goes from what is loaded to what has written it.
-func TestSliceMemory(t *testing.T) {
+// TestSliceThroughMemory: a slice goes from what is loaded to what has written it.
+func TestSliceThroughMemory(t *testing.T) {
 	log := logOf(t, copies, 1, 0, Binary, Filter{})
 	from := func(line uint64, lane int) []string {
 		return sliceOf(t, memory("log", log), memory("other", changed(t, log, Instruction, line, other(lane))))
@@ -217,8 +217,8 @@ func TestSliceMemory(t *testing.T) {
 	}
 }
 
-// TestSliceFails: a compare-and-swap that has found something else has written nothing.
-func TestSliceFails(t *testing.T) {
+// TestSliceSkipsFailedCompareAndSwap: a compare-and-swap that has found something else has written nothing.
+func TestSliceSkipsFailedCompareAndSwap(t *testing.T) {
 	src := strings.NewReplacer("atom.global.add.u32 %b, [%q], 2", "atom.global.cas.b32 %b, [%q], 1000, 2").Replace(copies)
 	log := logOf(t, src, 1, 0, Binary, Filter{})
 	lines := sliceOf(t, memory("log", log), memory("other", changed(t, log, Instruction, 20, other(7))))
@@ -228,8 +228,8 @@ func TestSliceFails(t *testing.T) {
 	}
 }
 
-// TestSliceBound: what a slice keeps of threads has a bound.
-func TestSliceBound(t *testing.T) {
+// TestSliceMemoryIsBounded: what a slice keeps of threads has a bound.
+func TestSliceMemoryIsBounded(t *testing.T) {
 	log := logOf(t, copies, 1, 0, Binary, Filter{})
 	damaged := changed(t, log, Instruction, 15, func(r *Record) { r.Accesses[0].Store[0].Base ^= 1 })
 	checkLines(t, sliceOf(t, memory("log", log), memory("other", damaged)), "line 15", "line 11: mov.u32 %t, %tid.x", "line 14: mad.lo.u32 %v, %t, 3, 5: %v = 0x5")
@@ -238,8 +238,8 @@ func TestSliceBound(t *testing.T) {
 	checkLines(t, sliceOf(t, memory("log", log), memory("other", damaged)), "line 15", "line 14: mad.lo.u32 %v, %t, 3, 5: %v = 0x5 (%t was not written before, or too long ago)")
 }
 
-// TestMemoryDifferences: operands of atomics and what asynchronous operations write are compared.
-func TestMemoryDifferences(t *testing.T) {
+// TestDifferencesInMemory: operands of atomics and what asynchronous operations write are compared.
+func TestDifferencesInMemory(t *testing.T) {
 	log := logOf(t, copies, 1, 0, Binary, Filter{})
 	for _, c := range []struct{ from, to, what, says string }{
 		{"ret;", "ret ;", "", ""},

@@ -67,9 +67,9 @@ func recounted(t *testing.T, log []byte) (s Summary) {
 	return s
 }
 
-// TestSummary: everything that a log has is compared with itself, whether records come in the same order or
-// not, and nothing is counted twice.
-func TestSummary(t *testing.T) {
+// TestSummaryCountsEverythingOnce: everything that a log has is compared with itself, whether records come in the same
+// order or not, and nothing is counted twice.
+func TestSummaryCountsEverythingOnce(t *testing.T) {
 	log := logOf(t, sample, 3, 0, Text, Filter{})
 	want := recounted(t, log)
 	list, h, err := read(log)
@@ -108,8 +108,8 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestSkipped: items that one log lacks are counted as not compared.
-func TestSkipped(t *testing.T) {
+// TestMissingItemsAreCounted: items that one log lacks are counted as not compared.
+func TestMissingItemsAreCounted(t *testing.T) {
 	log := logOf(t, sample, 2, 0, Text, Filter{})
 	whole := recounted(t, log)
 	list, h, err := read(log)
@@ -199,9 +199,9 @@ func foreign(header string, results ...string) []byte {
 	return b.Bytes()
 }
 
-// TestNames: a result of a register that the instruction does not write is an error with its place, on either side and
-// whatever the log lacks; of several instructions on a line it is a difference.
-func TestNames(t *testing.T) {
+// TestResultOfWrongRegister: a result of a register that the instruction does not write is an error with its place, on
+// either side and whatever the log lacks; of several instructions on a line it is a difference.
+func TestResultOfWrongRegister(t *testing.T) {
 	run := logOf(t, plain, 1, 0, Binary, Filter{})
 	for _, c := range []struct {
 		missing string
@@ -238,9 +238,9 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestSliceOf: a log without code lines is sliced by the code of the other, also where a line has several instructions, and says
-// what it lacks.
-func TestSliceOf(t *testing.T) {
+// TestSliceByCodeOfOtherLog: a log without code lines is sliced by the code of the other, also where a line has several
+// instructions, and says what it lacks.
+func TestSliceByCodeOfOtherLog(t *testing.T) {
 	run := memory("run", logOf(t, plain, 1, 0, Binary, Filter{}))
 	otherLog := memory("x.log", foreign("results,addresses,wake", "", "%first.32=u:0x1", "%second.32=u:0x2", "%first.32=u:0x4"))
 	for i, logs := range [][2]Source{{otherLog, run}, {run, otherLog}} {

@@ -141,8 +141,8 @@ func write(t *testing.T, f Format, h Header, list []Entry) []byte {
 	return b.Bytes()
 }
 
-// TestFormats: what is read is the same in all formats, and is written again as it was in text.
-func TestFormats(t *testing.T) {
+// TestFormatsReadTheSame: what is read is the same in all formats, and is written again as it was in text.
+func TestFormatsReadTheSame(t *testing.T) {
 	logs := map[Format][]byte{}
 	for _, f := range []Format{Text, Binary, Bare} {
 		logs[f] = logOf(t, sample, 3, 0, f, Filter{})
@@ -184,8 +184,9 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestShared: PTX before 3.0 has registers that all functions of a module share. A call gives back those, which it does not name.
-func TestShared(t *testing.T) {
+// TestRegistersSharedByFunctions: PTX before 3.0 has registers that all functions of a module share. A call gives back
+// those, which it does not name.
+func TestRegistersSharedByFunctions(t *testing.T) {
 	const src = `
 .version 2.3
 .target sm_20
@@ -242,8 +243,8 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestProto: trace.proto has the fields that are written.
-func TestProto(t *testing.T) {
+// TestProtoFileHasAllFields: trace.proto has the fields that are written.
+func TestProtoFileHasAllFields(t *testing.T) {
 	b, err := os.ReadFile("trace.proto")
 	if err != nil {
 		t.Fatal(err)
@@ -278,9 +279,9 @@ func fields[T any](m message[T]) (list []string) {
 	return list
 }
 
-// TestTruncated: a log that ends anywhere is an error with the place, and no log that is wrong
+// TestTruncatedLog: a log that ends anywhere is an error with the place, and no log that is wrong
 // anywhere does worse.
-func TestTruncated(t *testing.T) {
+func TestTruncatedLog(t *testing.T) {
 	for _, f := range []Format{Text, Bare, Binary} {
 		log := logOf(t, sample, 1, 0, f, Filter{})
 		whole := len(log)
@@ -315,8 +316,8 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestForeign: what is no log, or of another version, says so.
-func TestForeign(t *testing.T) {
+// TestForeignFile: what is no log, or of another version, says so.
+func TestForeignFile(t *testing.T) {
 	for log, want := range map[string]string{
 		"":                                     "log: at byte 0: the file is empty",
 		"gemu-trace 3\n":                       "log:1: at byte 0: version 3 of the format; known are 1 to 2",
@@ -343,9 +344,9 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestOrder: CTAs that wait for each other to be written go through memory and disk, and come out in
+// TestCTAsAreWrittenInOrder: CTAs that wait for each other to be written go through memory and disk, and come out in
 // order.
-func TestOrder(t *testing.T) {
+func TestCTAsAreWrittenInOrder(t *testing.T) {
 	want := logOf(t, sample, 70, 1, Text, Filter{})
 	defer func(c, w int) { chunkBytes, maxWaitingBytes = c, w }(chunkBytes, maxWaitingBytes)
 	for _, room := range []int{0, 100, 5000} {
@@ -356,8 +357,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestInterleaved: records of a log without CTAs come in any order of them.
-func TestInterleaved(t *testing.T) {
+// TestInterleavedCTAs: records of a log without CTAs come in any order of them.
+func TestInterleavedCTAs(t *testing.T) {
 	log := logOf(t, sample, 9, 0, Text, Filter{})
 	list, h, err := read(log)
 	if err != nil {
@@ -396,8 +397,8 @@ func TestInterleaved(t *testing.T) {
 	}
 }
 
-// TestFilter: what is filtered has the numbers that it has in the whole log.
-func TestFilter(t *testing.T) {
+// TestFilterKeepsNumbers: what is filtered has the numbers that it has in the whole log.
+func TestFilterKeepsNumbers(t *testing.T) {
 	numbers := func(b []byte, keep func(r *Record, c *Code) bool) (list []string) {
 		counts := map[[2]uint64]uint64{}
 		code := map[uint64]*Code{}
@@ -446,8 +447,8 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// TestModifiers: a kernel that was edited in one modifier differs there first.
-func TestModifiers(t *testing.T) {
+// TestChangedModifierDiffersFirst: a kernel that was edited in one modifier differs there first.
+func TestChangedModifierDiffersFirst(t *testing.T) {
 	whole := logOf(t, sample, 2, 0, Binary, Filter{})
 	for _, c := range []struct{ from, to, line, what string }{
 		{"mul.lo.u32 %n", "mul.hi.u32 %n", "line 19:", "the result %n"},
@@ -489,8 +490,8 @@ const adds = `.version 8.0
 	ret;
 }`
 
-// TestAtomicModifiers: another operation on memory is a difference, though no value says so.
-func TestAtomicModifiers(t *testing.T) {
+// TestChangedAtomicOperationDiffers: another operation on memory is a difference, though no value says so.
+func TestChangedAtomicOperationDiffers(t *testing.T) {
 	whole := logOf(t, adds, 1, 0, Binary, Filter{})
 	for from, part := range map[string]string{".add.": "the operation on memory", ".zzz.": ""} {
 		other := strings.Replace(adds, from, ".max.", 1)
@@ -521,8 +522,9 @@ M:
 	ret;
 }`
 
-// TestUndone: what a warp tries to execute and has to wait with is not in the log until it has happened.
-func TestUndone(t *testing.T) {
+// TestWaitingInstructionIsNotLogged: what a warp tries to execute and has to wait with is not in the log until it has
+// happened.
+func TestWaitingInstructionIsNotLogged(t *testing.T) {
 	list, _, err := read(logOf(t, undoneSource, 1, 0, Text, Filter{Warps: Ranges{{1, 1}}}))
 	if err != nil {
 		t.Fatal(err)
@@ -552,8 +554,8 @@ func TestUndone(t *testing.T) {
 	}
 }
 
-// TestSinks: of a vector of which elements are left out, the log says which.
-func TestSinks(t *testing.T) {
+// TestSkippedVectorElements: of a vector of which elements are left out, the log says which.
+func TestSkippedVectorElements(t *testing.T) {
 	log := string(logOf(t, `.version 8.8
 .target sm_100
 .address_size 64
@@ -569,8 +571,8 @@ func TestSinks(t *testing.T) {
 	}
 }
 
-// TestIndex: at the places of an index CTAs begin.
-func TestIndex(t *testing.T) {
+// TestIndexPointsToCTAs: at the places of an index CTAs begin.
+func TestIndexPointsToCTAs(t *testing.T) {
 	// Incompressible: 1500 records of 32 random values take more than a frame.
 	var list []Entry
 	r := rand.New(rand.NewPCG(3, 4))
@@ -626,8 +628,8 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestValues: how values are described.
-func TestValues(t *testing.T) {
+// TestValueText: how values are described.
+func TestValueText(t *testing.T) {
 	of := func(list ...uint64) []uint64 { return append(list, make([]uint64, 64-len(list))...) }
 	wide := make([]uint64, 64) // -1, -3 … of 64 lanes
 	for i := range wide {
@@ -690,8 +692,8 @@ func (f *full) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// TestFull: a log that cannot be written ends the launch.
-func TestFull(t *testing.T) {
+// TestUnwritableLogEndsLaunch: a log that cannot be written ends the launch.
+func TestUnwritableLogEndsLaunch(t *testing.T) {
 	for _, f := range []Format{Text, Binary, Bare} {
 		w, err := NewWriter(&full{1000}, f, &Header{Version: Version})
 		if err != nil {
@@ -714,8 +716,8 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestULP: approximate results may be some units apart.
-func TestULP(t *testing.T) {
+// TestToleranceInULPs: approximate results may be some units apart.
+func TestToleranceInULPs(t *testing.T) {
 	a := logOf(t, sample, 1, 0, Text, Filter{})
 	list, h, err := read(a)
 	if err != nil {
@@ -762,6 +764,7 @@ L:	ld.global.u32 %v, [%p];
 	ret;
 }`
 
+// BenchmarkWrite measures the records per second of a log in each format.
 func BenchmarkWrite(b *testing.B) {
 	for f, name := range []string{"text", "binary", "bare"} {
 		b.Run(name, func(b *testing.B) {
@@ -776,6 +779,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
+// BenchmarkCompare measures the comparison of two equal logs in each format.
 func BenchmarkCompare(b *testing.B) {
 	for f, name := range []string{"text", "binary", "bare"} {
 		b.Run(name, func(b *testing.B) {

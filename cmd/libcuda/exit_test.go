@@ -17,7 +17,7 @@ import (
 
 // A failed launch is an error for every sanitizer. At the end of the process, launches that have not ended are awaited,
 // or counted as not judged: a run that no sanitizer has judged is never clean.
-func TestExit(t *testing.T) {
+func TestLaunchesAtExitAreJudged(t *testing.T) {
 	program := libtest.Client(t, "testdata/exit.c", "libcuda.so.1")
 	const race = "write after write" // 64 threads write different values to a word
 	reasons := map[string]string{    // reasons why launches were not judged

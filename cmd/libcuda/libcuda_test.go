@@ -21,7 +21,7 @@ import (
 )
 
 // A C program with the usual calls of clients runs on the library.
-func TestClient(t *testing.T) {
+func TestCProgram(t *testing.T) {
 	program := libtest.Client(t, "testdata/driver.c", "libcuda.so.1")
 	stats := filepath.Join(t.TempDir(), "stats.json")
 	for _, env := range [][]string{nil, {"GEMU_MODE=affine"}, {"GEMU_STATS=" + stats}, {"CUDA_LAUNCH_BLOCKING=1", "GEMU_TRACE=1"}} {
@@ -71,7 +71,7 @@ func TestNewerFunctions(t *testing.T) {
 }
 
 // Impossible counts and sizes are refused, and leave nothing behind.
-func TestBounds(t *testing.T) {
+func TestImpossibleSizes(t *testing.T) {
 	out, err := exec.Command(libtest.Client(t, "testdata/bounds.c", "libcuda.so.1")).Output()
 	if err != nil || string(out) != "ok\n" {
 		t.Errorf("%v\n%.4000s", err, out)
@@ -79,7 +79,7 @@ func TestBounds(t *testing.T) {
 }
 
 // Calls with wrong handles, addresses and counts return results, and the process continues.
-func TestHostileCalls(t *testing.T) {
+func TestWrongHandlesAndAddresses(t *testing.T) {
 	program := libtest.Client(t, "testdata/hostile.c", "libcuda.so.1", "-rdynamic")
 	seed := part.Seed(t)
 	for i := range uint64(part.Count(3, 10, 1000)) {
@@ -96,7 +96,7 @@ func TestHostileCalls(t *testing.T) {
 }
 
 // Two processes share memory, events and pools.
-func TestProcesses(t *testing.T) {
+func TestTwoProcessesShareMemory(t *testing.T) {
 	program := libtest.Client(t, "testdata/ipc.c", "libcuda.so.1")
 	for _, env := range []string{"GEMU_MODE=vector", "GEMU_MODE=affine"} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -118,7 +118,7 @@ func TestProcesses(t *testing.T) {
 }
 
 // A thread may lose its alternate signal stack between two calls.
-func TestSignalStack(t *testing.T) {
+func TestAlternateSignalStackMayVanish(t *testing.T) {
 	cmd := exec.Command(libtest.Client(t, "testdata/sigstack.c", "libcuda.so.1"))
 	cmd.Env = append(os.Environ(), "GOGC=1")
 	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "ok\n" {
@@ -127,7 +127,7 @@ func TestSignalStack(t *testing.T) {
 }
 
 // The output of a kernel comes after earlier output of C, even if that is buffered, and before later output.
-func TestPrint(t *testing.T) {
+func TestOrderOfOutput(t *testing.T) {
 	out, err := exec.Command(libtest.Client(t, "testdata/print.c", "libcuda.so.1")).CombinedOutput()
 	if err != nil || string(out) != "before\nkernel\nbehind\n" {
 		t.Errorf("%v\n%s", err, out)
@@ -224,7 +224,7 @@ func firstFields(text []byte) []string {
 }
 
 // The library exports the functions of names.txt, and no further name with the same prefix.
-func TestNames(t *testing.T) {
+func TestExportedNames(t *testing.T) {
 	text, err := os.ReadFile("names.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -262,7 +262,7 @@ func TestNamesOfHeaders(t *testing.T) {
 }
 
 // Findings of sanitizers are reported at the end of the process, and can set its exit status.
-func TestSanitize(t *testing.T) {
+func TestFindingsAtExit(t *testing.T) {
 	program := libtest.Client(t, "testdata/race.c", "libcuda.so.1")
 	dir := t.TempDir()
 	text, report := filepath.Join(dir, "log"), filepath.Join(dir, "log.json")

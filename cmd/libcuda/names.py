@@ -6,7 +6,7 @@
 Each INCLUDE is a directory with cuda.h of some version. A line is the name of a function, the version of CUDA that
 cuGetProcAddress knows it from (12030 is 12.3), and the name that cuGetProcAddress takes, where that is another than the
 name without suffixes. The versions are those of the types of function pointers (cudaTypedefs.h), or else the version of the
-oldest header that declares the function. names.txt is the list for the headers of CUDA 11.8 to 13.5; TestNames compares.
+oldest header that declares the function. names.txt is the list for the headers of CUDA 11.8 to 13.5; TestNamesOfHeaders compares.
 """
 import collections
 import os

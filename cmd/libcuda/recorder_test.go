@@ -17,9 +17,9 @@ import (
 
 const recorder = "../../tools/hardware/record.py"
 
-// TestRecorder: the recorder for launches on GPUs records the same on this library: with tensor maps, with variables
-// written by the host, and after a launch that breaks its process.
-func TestRecorder(t *testing.T) {
+// TestRecorderOfGPULaunches: the recorder for launches on GPUs records the same on this library: with tensor maps, with
+// variables written by the host, and after a launch that breaks its process.
+func TestRecorderOfGPULaunches(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("there is no python3")

@@ -91,7 +91,7 @@ func listed(t *testing.T, file, major string) []string {
 }
 
 // A C program with the calls of generated code runs with either library.
-func TestClient(t *testing.T) {
+func TestGeneratedCode(t *testing.T) {
 	for _, major := range majors {
 		program := link(t, major, "testdata/client.c")
 		out, messages := run(t, []string{"GEMU_TRACE=1"}, program)
@@ -115,7 +115,7 @@ func TestClient(t *testing.T) {
 }
 
 // Two processes share memory, events and pools through the runtime API.
-func TestProcesses(t *testing.T) {
+func TestTwoProcessesShareMemory(t *testing.T) {
 	for _, major := range majors {
 		if out, messages := run(t, nil, link(t, major, "testdata/ipc.c")); out != "ok\n" {
 			t.Errorf("%s: printed %q\n%s", major, out, messages)
@@ -124,7 +124,7 @@ func TestProcesses(t *testing.T) {
 }
 
 // Functions that need no kernel work with either library.
-func TestCalls(t *testing.T) {
+func TestCallsWithoutKernels(t *testing.T) {
 	for _, major := range majors {
 		if out, messages := run(t, nil, link(t, major, "testdata/calls.c")); out != "ok\n" {
 			t.Errorf("%s: printed %q\n%s", major, out, messages)
@@ -133,7 +133,7 @@ func TestCalls(t *testing.T) {
 }
 
 // Each missing function returns an error that names it; refused.txt lists them, and the documentation has their number.
-func TestRefused(t *testing.T) {
+func TestMissingFunctions(t *testing.T) {
 	dir := libraries(t)
 	docs, err := os.ReadFile("../../docs/libraries.md")
 	if err != nil {
@@ -187,7 +187,7 @@ func toolkit(t *testing.T, major string) string {
 }
 
 // names.txt has the functions of CUDA's headers.
-func TestNames(t *testing.T) {
+func TestNamesOfHeaders(t *testing.T) {
 	for _, major := range majors {
 		out, _ := run(t, nil, "./names.py", filepath.Join(toolkit(t, major), "include"))
 		want := strings.Fields(out)
@@ -199,7 +199,7 @@ func TestNames(t *testing.T) {
 }
 
 // Structures have the layout of CUDA's headers.
-func TestLayout(t *testing.T) {
+func TestLayoutOfStructures(t *testing.T) {
 	cc, _ := run(t, nil, "go", "env", "CC")
 	for _, major := range majors {
 		dir := toolkit(t, major)
@@ -222,7 +222,7 @@ func TestLayout(t *testing.T) {
 }
 
 // Errors have the numbers of CUDA's headers.
-func TestErrors(t *testing.T) {
+func TestErrorNumbers(t *testing.T) {
 	enum := regexp.MustCompile(`(?s)enum __device_builtin__ cudaError\s*\{.*?\};`)
 	enumerator := regexp.MustCompile(`\b(cudaError\w+|cudaSuccess)\s*=\s*(\d+)`)
 	comment := regexp.MustCompile(`(?s)/\*.*?\*/`)
@@ -256,7 +256,7 @@ func TestErrors(t *testing.T) {
 }
 
 // Programs in CUDA C++, compiled by nvcc, run with the library. With -short only some do.
-func TestPrograms(t *testing.T) {
+func TestProgramsOfNVCC(t *testing.T) {
 	type variant struct {
 		name    string
 		sources []string
@@ -311,7 +311,7 @@ func compiled(t *testing.T, dir, nvcc string, sources, flags []string) {
 }
 
 // Programs that nvcc has assembled with gemu run, although they contain no machine code.
-func TestAssembler(t *testing.T) {
+func TestProgramsAssembledWithGemu(t *testing.T) {
 	for _, major := range majors {
 		cuda, here := toolkit(t, major), t.TempDir()
 		run(t, nil, "cp", "-rsT", cuda, here)

@@ -5,7 +5,7 @@
 
 Those are the functions declared with CUDARTAPI, what the code calls that nvcc generates among them,
 and the variants that macros rename functions to. names.txt is what it gives for the headers of both
-majors; TestNames compares.
+majors; TestNamesOfHeaders compares.
 """
 import pathlib
 import re

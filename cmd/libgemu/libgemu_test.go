@@ -41,7 +41,7 @@ func TestExamplePython(t *testing.T) {
 }
 
 // A C program calls the library from many threads, with errors, and on missing memory.
-func TestClient(t *testing.T) {
+func TestCProgram(t *testing.T) {
 	program := libtest.Client(t, "testdata/client.c", "libgemu.so", "-I", ".")
 	for _, mode := range []string{"vector", "affine", "check"} {
 		cmd := exec.Command(program)

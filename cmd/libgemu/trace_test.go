@@ -28,7 +28,7 @@ import (
 
 // A C program writes a log with gemu_trace.h from the events of its observer. It is the log that the library itself
 // writes, and that is, byte by byte, the log of package interp.
-func TestTraceHeader(t *testing.T) {
+func TestLogWrittenInC(t *testing.T) {
 	program := libtest.Client(t, "testdata/trace.c", "libgemu.so", "-I", ".", "-Wall", "-Wextra", "-Werror")
 	dir := t.TempDir()
 	file := func(name string) trace.Source {
@@ -89,7 +89,7 @@ func logOf(t *testing.T, dir string) []byte {
 }
 
 // A C program requests steps.
-func TestPull(t *testing.T) {
+func TestStepsRequestedFromC(t *testing.T) {
 	program := libtest.Client(t, "testdata/pull.c", "libgemu.so", "-I", ".", "-Wall", "-Wextra", "-Werror")
 	for _, mode := range []string{"vector", "check"} {
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
@@ -102,9 +102,9 @@ func TestPull(t *testing.T) {
 	}
 }
 
-// TestPullLog: a C program writes a log from the steps that it requests. It is the log that the library itself writes,
-// and that is, byte by byte, the log of package interp, for a part of the conformance cases.
-func TestPullLog(t *testing.T) {
+// TestLogOfRequestedSteps: a C program writes a log from the steps that it requests. It is the log that the library
+// itself writes, and that is, byte by byte, the log of package interp, for a part of the conformance cases.
+func TestLogOfRequestedSteps(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/*/*.ptx")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)

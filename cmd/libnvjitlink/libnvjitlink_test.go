@@ -12,7 +12,7 @@ import (
 )
 
 // A C program with the calls of NVIDIA's header links and runs with either library.
-func TestClient(t *testing.T) {
+func TestCProgramLinksAndRuns(t *testing.T) {
 	dir := t.TempDir()
 	libtest.Driver(t, dir)
 	for _, major := range []string{"12", "13"} {

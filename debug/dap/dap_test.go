@@ -227,9 +227,9 @@ func (c *client) scopes(frame int) map[string]int {
 	return out
 }
 
-// TestStory finds the wrong mad of docs/wrong.ptx: it breaks in the divergent branch, looks at lane 5,
+// TestSessionByDAP finds the wrong mad of docs/wrong.ptx: it breaks in the divergent branch, looks at lane 5,
 // goes on, and back.
-func TestStory(t *testing.T) {
+func TestSessionByDAP(t *testing.T) {
 	c := serve(t, runs(t, "../../docs/wrong.ptx", 32))
 	hello(t, c, "LOWER", "x == 5", "{}")
 	stop := event[*protocol.StoppedEvent](c)
@@ -310,8 +310,8 @@ MEET:
 }
 `
 
-// TestAskedMeanwhile: who asks for threads and sets breakpoints during a step does not make it another.
-func TestAskedMeanwhile(t *testing.T) {
+// TestRequestsDuringAStep: who asks for threads and sets breakpoints during a step does not make it another.
+func TestRequestsDuringAStep(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "awaited.ptx")
 	if err := os.WriteFile(file, []byte(awaited), 0o666); err != nil {
 		t.Fatal(err)
@@ -337,8 +337,8 @@ func TestAskedMeanwhile(t *testing.T) {
 	<-c.served
 }
 
-// TestRequests: watches, memory, code, places that are wrong, and going back to the begin.
-func TestRequests(t *testing.T) {
+// TestRequestsOfClients: watches, memory, code, places that are wrong, and going back to the begin.
+func TestRequestsOfClients(t *testing.T) {
 	c := serve(t, runs(t, "../../docs/wrong.ptx", 32))
 	hello(t, c, "", "", `{"stopOnEntry": true, "stopAtEnd": true}`)
 	stop := event[*protocol.StoppedEvent](c)
@@ -467,8 +467,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestEnds: a launch that ends says so, with what it comes to; one that traps stops first.
-func TestEnds(t *testing.T) {
+// TestEndOfLaunch: a launch that ends says so, with what it comes to; one that traps stops first.
+func TestEndOfLaunch(t *testing.T) {
 	c := serve(t, runs(t, "../../docs/wrong.ptx", 32))
 	hello(t, c, "", "", "{}")
 	if e := event[*protocol.ExitedEvent](c); e.Body.ExitCode != 0 {
@@ -525,10 +525,10 @@ const twoKernels = `.version 8.0
 }
 `
 
-// TestAttach: breakpoints of a kernel that is launched later are told as such, and again when there is a
+// TestAttachBeforeLaunch: breakpoints of a kernel that is launched later are told as such, and again when there is a
 // place for them; one that is set while no launch is under way is set when the next is. A client that asks for the
 // program's end is told that the session has ended, and the program goes on.
-func TestAttach(t *testing.T) {
+func TestAttachBeforeLaunch(t *testing.T) {
 	in, out := io.Pipe()
 	from, to := io.Pipe()
 	server := dap.New(in, to)

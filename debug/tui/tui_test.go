@@ -68,8 +68,8 @@ func (m *model) keys(list ...tea.KeyType) {
 	}
 }
 
-// TestScreen: what is shown fits at any size, and scrolls to where the rest is.
-func TestScreen(t *testing.T) {
+// TestScreenFitsAnySize: what is shown fits at any size, and scrolls to where the rest is.
+func TestScreenFitsAnySize(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {40, 12}, {20, 6}, {7, 3}} {
 		m := open(t)
 		m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
@@ -146,8 +146,8 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// TestPlain: what would move the cursor does not come through.
-func TestPlain(t *testing.T) {
+// TestCursorSequencesAreRemoved: what would move the cursor does not come through.
+func TestCursorSequencesAreRemoved(t *testing.T) {
 	if got := plain("a\tb\x1b[2J\x07\xff"); got != "a    b·[2J··" {
 		t.Errorf("%q", got)
 	}

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-func TestSplit(t *testing.T) {
+// TestSplitOutsideBrackets shows that commas within brackets do not split.
+func TestSplitOutsideBrackets(t *testing.T) {
 	for s, want := range map[string][]string{
 		"":                    {""},
 		"a, b":                {"a", "b"},
@@ -20,7 +21,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-func TestFields(t *testing.T) {
+// TestFieldsOutsideBrackets shows that spaces and empty fields are dropped.
+func TestFieldsOutsideBrackets(t *testing.T) {
 	if got, want := Fields(" a,, [b,c] ,\td, "), []string{"a", "[b,c]", "d"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -29,7 +31,8 @@ func TestFields(t *testing.T) {
 	}
 }
 
-func TestCut(t *testing.T) {
+// TestCutOutsideBrackets shows that a separator within brackets does not count.
+func TestCutOutsideBrackets(t *testing.T) {
 	if a, b, ok := Cut("x[1:2]:y:z", ":"); a != "x[1:2]" || b != "y:z" || !ok {
 		t.Errorf("got %q, %q, %t", a, b, ok)
 	}

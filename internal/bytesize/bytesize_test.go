@@ -2,7 +2,8 @@ package bytesize
 
 import "testing"
 
-func TestParse(t *testing.T) {
+// TestParseSizes shows the sizes that are accepted, in bytes, and the texts that are refused.
+func TestParseSizes(t *testing.T) {
 	for text, want := range map[string]uint64{"1": 1, "4096": 4096, "3K": 3 << 10, "512M": 512 << 20, "16G": 16 << 30, "64T": 64 << 40} {
 		if n, err := Parse(text); err != nil || n != want {
 			t.Errorf("%s: %d, %v", text, n, err)

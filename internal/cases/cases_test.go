@@ -13,8 +13,8 @@ import (
 	"gemu/ptx"
 )
 
-// TestHalf: conversions from and to binary16 are inverse, for all values.
-func TestHalf(t *testing.T) {
+// TestBinary16RoundTrip: conversions from and to binary16 are inverse, for all values.
+func TestBinary16RoundTrip(t *testing.T) {
 	for b := range uint64(1 << 16) {
 		v := halfValue(b)
 		got, err := halfBits(v)
@@ -29,7 +29,8 @@ func TestHalf(t *testing.T) {
 	}
 }
 
-func TestRead(t *testing.T) {
+// TestReadCases shows the cases that comments of a PTX file describe.
+func TestReadCases(t *testing.T) {
 	got, err := Read("// run block=8x4 grid=2 shared=64 warp=16: k(u8{1..3 7*2}, -1) == s32 0 0x10\n\n  // trap: k$(nan) \"text\"\n")
 	if err != nil {
 		t.Fatal(err)
@@ -58,8 +59,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestArguments: buffers and numbers become memory, and differences of a result are reported.
-func TestArguments(t *testing.T) {
+// TestArgumentsOfCases: buffers and numbers become memory, and differences of a result are reported.
+func TestArgumentsOfCases(t *testing.T) {
 	list, err := Read("// run: k(u16{1..2}, 1.5, -2) == u16 7 nan\n// run: k(1, 2, 3, 4) == u8 1\n// run: k(u8{x}, 0, 0) == u8 1\n")
 	if err != nil {
 		t.Fatal(err)
@@ -85,9 +86,9 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestShapes: cases of single instructions begin at the width for which they are written, and together have all pairs
-// of block and width.
-func TestShapes(t *testing.T) {
+// TestBlocksAndWidths: cases of single instructions begin at the width for which they are written, and together have
+// all pairs of block and width.
+func TestBlocksAndWidths(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/insn/*.ptx")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no cases", err)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRun: actions that were not removed run.
-func TestRun(t *testing.T) {
+// TestActionsRunAtExit: actions that were not removed run.
+func TestActionsRunAtExit(t *testing.T) {
 	parent := t.TempDir()
 	exists := func(name string) bool {
 		_, err := os.Stat(name)

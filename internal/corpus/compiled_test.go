@@ -8,9 +8,10 @@ import (
 	"gemu/interp"
 )
 
-// TestCompiled runs compiler-made kernels in every mode, under every policy, and with early asynchronous effects: their
-// results are those of the references. Without the sample of .ci/run, policies are tried in vector mode alone.
-func TestCompiled(t *testing.T) {
+// TestCompiledKernels runs compiler-made kernels in every mode, under every policy, and with early asynchronous
+// effects: their results are those of the references. Without the sample of .ci/run, policies are tried in vector mode
+// alone.
+func TestCompiledKernels(t *testing.T) {
 	part.SkipShort(t)
 	paths, err := filepath.Glob("../../testdata/corpus/*.ptx")
 	if err != nil || len(paths) == 0 {

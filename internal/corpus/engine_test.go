@@ -15,14 +15,14 @@ import (
 const engineHead = `# How the compact engine executes the programs of each file, at all their extents, in check
 # mode: as it pays, and eagerly. A change that leaves results as they are may still make
 # execution less compact, or materialise more; here it is seen. "GEMU_TEST=ci go test
-# ./internal/corpus -run TestEngine$ -update" writes this file; the commit must say why.
+# ./internal/corpus -run TestEngineCounts$ -update" writes this file; the commit must say why.
 #
 # FILE: fixed, proved, compact, of these by fast forms, lanes kept; on the lanes, lanes
 # materialised, bytes of frames, claims of the plan. See interp.EngineCounts.
 `
 
-// TestEngine compares the statistics of the compact engine with testdata/engine.txt.
-func TestEngine(t *testing.T) {
+// TestEngineCounts compares the statistics of the compact engine with testdata/engine.txt.
+func TestEngineCounts(t *testing.T) {
 	part.SkipLong(t)
 	files, err := Files("../../testdata")
 	if err != nil {

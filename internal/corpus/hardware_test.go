@@ -15,8 +15,8 @@ import (
 	"gemu/interp"
 )
 
-// TestHardware compares the results of launches with those of GPUs: testdata/hw/*.jsonl.
-func TestHardware(t *testing.T) {
+// TestResultsOfGPUs compares the results of launches with those of GPUs: testdata/hw/*.jsonl.
+func TestResultsOfGPUs(t *testing.T) {
 	part.SkipLong(t)
 	files, err := filepath.Glob("../../testdata/hw/*.jsonl")
 	if err != nil {
@@ -73,8 +73,8 @@ func launchesOf(t *testing.T, file string) []*Launch {
 	return list
 }
 
-// TestCompare: every change of a record is noticed, and the device's generation is used.
-func TestCompare(t *testing.T) {
+// TestCompareRecords: every change of a record is noticed, and the device's generation is used.
+func TestCompareRecords(t *testing.T) {
 	list := launchesOf(t, "insn/mma_half.ptx")
 	record := func(sm int) string {
 		lines := fmt.Sprintf(`{"device": "this one", "sm": %d}`, sm)
@@ -122,9 +122,9 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestIdentify: the ID of a launch depends on its kernel, functions and variables, and not on comments and other
+// TestLaunchID: the ID of a launch depends on its kernel, functions and variables, and not on comments and other
 // kernels.
-func TestIdentify(t *testing.T) {
+func TestLaunchID(t *testing.T) {
 	const source = ".version 8.0\n.target sm_90\n.func f() { ret; }\n.global .u32 v[2] = {1, 2};\n.visible .entry k(.param .u64 p)\n{\n\t{ call f, (); }\n\tret;\n}\n// run: k()\n.entry other() { { ret; } }\n.entry k2() { exit; }\n"
 	id := func(source, kernel string) string {
 		l := &Launch{Source: source, Kernel: kernel}
@@ -156,8 +156,8 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-// TestKnown: a known difference is counted and not reported; a launch that fails here is reported anyway.
-func TestKnown(t *testing.T) {
+// TestKnownDifferences: a known difference is counted and not reported; a launch that fails here is reported anyway.
+func TestKnownDifferences(t *testing.T) {
 	list := launchesOf(t, "insn/mma_half.ptx")[:1]
 	l := list[0]
 	broken := *l
@@ -193,9 +193,9 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestLaunches: a launch that is extracted from its program, written and read, gives the same results. One has tensor
-// maps, and one has variables that the host has written.
-func TestLaunches(t *testing.T) {
+// TestLaunchesRoundTrip: a launch that is extracted from its program, written and read, gives the same results. One has
+// tensor maps, and one has variables that the host has written.
+func TestLaunchesRoundTrip(t *testing.T) {
 	for _, file := range []string{"@saxpy", "@cfd", "insn/tensor_load.ptx", "insn/tensor_store.ptx", "insn/tensor_im2col.ptx"} {
 		programs, err := ProgramsOf("../../testdata", file)
 		if err != nil {
@@ -275,8 +275,8 @@ func resultsOf(p *Program) (list []string) {
 	return list
 }
 
-// TestReadLaunches: errors in the input are reported.
-func TestReadLaunches(t *testing.T) {
+// TestMalformedLaunches: errors in the input are reported.
+func TestMalformedLaunches(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"source":`:                "unexpected EOF",
 		`{"name":"x","module":"m"}`: "x: there is no source of \"m\"",
@@ -303,8 +303,8 @@ func TestReadLaunches(t *testing.T) {
 	}
 }
 
-// TestVary: variations have different operands, and all of them run.
-func TestVary(t *testing.T) {
+// TestVariedOperands: variations have different operands, and all of them run.
+func TestVariedOperands(t *testing.T) {
 	list := launchesOf(t, "insn/mma_half.ptx")[:1]
 	varied, err := VaryLaunches(list, 6)
 	if err != nil || len(varied) != 6*len(list) {

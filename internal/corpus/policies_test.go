@@ -12,9 +12,9 @@ import (
 	"gemu/probe"
 )
 
-// TestPolicies runs half of all programs under every reconvergence policy. The final memory is the same whenever they
-// finish, and auto has the counts of stack whenever stack finishes.
-func TestPolicies(t *testing.T) {
+// TestMemoryUnderPolicies runs half of all programs under every reconvergence policy. The final memory is the same
+// whenever they finish, and auto has the counts of stack whenever stack finishes.
+func TestMemoryUnderPolicies(t *testing.T) {
 	part.SkipLong(t)
 	programs, err := Programs("../../testdata")
 	if err != nil {

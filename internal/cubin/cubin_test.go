@@ -12,8 +12,8 @@ import (
 
 const module = ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
 
-// TestPack reads containers with the ELF reader of the standard library, which is independent of this package.
-func TestPack(t *testing.T) {
+// TestPackedELF reads containers with the ELF reader of the standard library, which is independent of this package.
+func TestPackedELF(t *testing.T) {
 	for _, text := range []string{"", module, strings.Repeat(module, 1000)} {
 		for _, relocatable := range []bool{false, true} {
 			file := Pack([]byte(text), 86, relocatable)
@@ -54,8 +54,8 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// TestSizeLinked: NVIDIA's nvlink adds program headers after the section headers.
-func TestSizeLinked(t *testing.T) {
+// TestSizeAfterNvlink: NVIDIA's nvlink adds program headers after the section headers.
+func TestSizeAfterNvlink(t *testing.T) {
 	file := Pack([]byte(module), 86, true)
 	le := binary.LittleEndian
 	le.PutUint64(file[32:], uint64(len(file))) // offset of the program headers
@@ -70,8 +70,8 @@ func TestSizeLinked(t *testing.T) {
 	}
 }
 
-// TestBroken: a damaged file gives an error or the same text; a file without PTX gives ErrNoPTX.
-func TestBroken(t *testing.T) {
+// TestDamagedFiles: a damaged file gives an error or the same text; a file without PTX gives ErrNoPTX.
+func TestDamagedFiles(t *testing.T) {
 	for _, text := range []string{module, strings.Repeat(module, 100)} {
 		file := Pack([]byte(text), 86, false)
 		if _, err := Unpack(file, len(text)-1); err == nil || !strings.Contains(err.Error(), "bytes of PTX") {

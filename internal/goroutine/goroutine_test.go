@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestID: a goroutine has one number, and goroutines that run at the same time have different numbers.
-func TestID(t *testing.T) {
+// TestNumberOfGoroutine: a goroutine has one number, and goroutines that run at the same time have different numbers.
+func TestNumberOfGoroutine(t *testing.T) {
 	const n = 8
 	var ids [n]uint64
 	var started, ended sync.WaitGroup

@@ -9,7 +9,8 @@ import (
 	"unsafe"
 )
 
-func TestCatch(t *testing.T) {
+// TestCatchFaults shows that a fault is returned with its address, and that other panics pass.
+func TestCatchFaults(t *testing.T) {
 	p, err := syscall.Mmap(-1, 0, os.Getpagesize(), syscall.PROT_READ, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		t.Fatal(err)

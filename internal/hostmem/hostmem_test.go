@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestReserve reserves more than a host has, touches a little of it, zeroes it, and releases it.
-func TestReserve(t *testing.T) {
+// TestReserveMoreThanHostHas reserves more than a host has, touches a little of it, zeroes it, and releases it.
+func TestReserveMoreThanHostHas(t *testing.T) {
 	const size = 1<<36 + 5
 	for range 3 {
 		b, err := Reserve(size)
@@ -29,7 +29,8 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-func TestRefuse(t *testing.T) {
+// TestImpossibleReservations shows that impossible amounts are refused with ErrNoMemory.
+func TestImpossibleReservations(t *testing.T) {
 	for _, n := range []uint64{1 << 62, math.MaxUint64} {
 		if _, err := Reserve(n); !errors.Is(err, ErrNoMemory) {
 			t.Errorf("reserve %d: %v", n, err)
@@ -53,6 +54,7 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
+// TestZeroTouched shows that memory is zero after ZeroTouched, also at the ends of pages.
 func TestZeroTouched(t *testing.T) {
 	b := make([]byte, 3*pageSize+7)
 	for _, i := range []int{0, pageSize - 1, 3*pageSize + 6} {

@@ -9,8 +9,8 @@ import (
 	"testing/fstest"
 )
 
-// TestGroupLimits uses files as in cgroups(7) and the kernel's cgroup-v1/memory.rst and cgroup-v2.rst.
-func TestGroupLimits(t *testing.T) {
+// TestCgroupLimits uses files as in cgroups(7) and the kernel's cgroup-v1/memory.rst and cgroup-v2.rst.
+func TestCgroupLimits(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		files map[string]string
@@ -40,8 +40,8 @@ func TestGroupLimits(t *testing.T) {
 	}
 }
 
-// TestUntouched: reserved memory takes no memory of the host, and touched memory does.
-func TestUntouched(t *testing.T) {
+// TestUntouchedMemoryIsFree: reserved memory takes no memory of the host, and touched memory does.
+func TestUntouchedMemoryIsFree(t *testing.T) {
 	mapped, touched := used()
 	b, err := Reserve(1 << 32)
 	if err != nil {

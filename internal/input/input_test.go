@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-func TestReadFile(t *testing.T) {
+// TestReadFileUpToLimit shows that a file is read up to a limit, and that a longer file is refused.
+func TestReadFileUpToLimit(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f")
 	text := strings.Repeat("x", 1<<20)
 	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
@@ -24,8 +25,8 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// TestRead reads files that are longer than their stated size, and files without an end.
-func TestRead(t *testing.T) {
+// TestReadMoreThanStated reads files that are longer than their stated size, and files without an end.
+func TestReadMoreThanStated(t *testing.T) {
 	if b, err := Read(strings.NewReader("four"), 4, 1); err != nil || string(b) != "four" {
 		t.Errorf("%q, %v", b, err)
 	}

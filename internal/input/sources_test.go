@@ -24,8 +24,8 @@ func tree(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// TestSources requests files by names that a PTX file may contain.
-func TestSources(t *testing.T) {
+// TestSourcesBelowAllowedDirectories requests files by names that a PTX file may contain.
+func TestSourcesBelowAllowedDirectories(t *testing.T) {
 	dir := tree(t, map[string]string{
 		"k/a.cu": "one\r\ntwo \x1b[2J\n", "k/src/b.h": "b", "k/.ssh/key": "k", "kk/c.cu": "c", "other/d.cu": "d", "other/deep/e.cu": "e", "k/large.cu": strings.Repeat("x", MaxSource+1),
 	})

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestReference compares with the results of NVIDIA's occupancy calculator: testdata/reference.c, with cuda_occupancy.h of CUDA
-// 13.5.
-func TestReference(t *testing.T) {
+// TestResultsOfCalculator compares with the results of NVIDIA's occupancy calculator: testdata/reference.c, with
+// cuda_occupancy.h of CUDA 13.5.
+func TestResultsOfCalculator(t *testing.T) {
 	f, err := os.Open("testdata/reference.tsv")
 	if err != nil {
 		t.Fatal(err)
@@ -46,8 +46,8 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// TestLimit: the reported limit.
-func TestLimit(t *testing.T) {
+// TestLimitingResource: the reported limit.
+func TestLimitingResource(t *testing.T) {
 	for _, c := range []struct {
 		Block
 		blocks int

@@ -10,8 +10,8 @@ import (
 	"gemu/ptx"
 )
 
-// TestLoop runs a loop whose trip count differs by thread: Collatz steps.
-func TestLoop(t *testing.T) {
+// TestLoopsOfDifferentLength runs a loop whose trip count differs by thread: Collatz steps.
+func TestLoopsOfDifferentLength(t *testing.T) {
 	r := newHarness(t, `
 .visible .entry k(.param .u64 out) {
 	.reg .b64 %o;
@@ -132,6 +132,7 @@ small:
 	checkWords(t, r, o, 0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
 }
 
+// TestEndlessRecursion shows that endless recursion traps with the depth of the calls.
 func TestEndlessRecursion(t *testing.T) {
 	r := newHarness(t, `
 .func f() { call f; ret; }
@@ -279,8 +280,8 @@ L:	@%p add.u32 %r, %r, 1;
 	}
 }
 
-// TestCancel: a cancelled context ends an endless loop, and an invalid launch is refused.
-func TestCancel(t *testing.T) {
+// TestCancelledOracle: a cancelled context ends an endless loop, and an invalid launch is refused.
+func TestCancelledOracle(t *testing.T) {
 	r := newHarness(t, `
 .visible .entry k() { L: bra L; }
 .func f() { ret; }`)
@@ -305,8 +306,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestGuards: an instruction with a false guard does nothing, and is not counted, unless it is a return.
-func TestGuards(t *testing.T) {
+// TestFalseGuards: an instruction with a false guard does nothing, and is not counted, unless it is a return.
+func TestFalseGuards(t *testing.T) {
 	r := newHarness(t, `
 .visible .entry k(.param .u64 out) {
 	.reg .b64 %o;
@@ -329,8 +330,8 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// TestUnsupported: an unsupported instruction fails when a thread reaches it, not before.
-func TestUnsupported(t *testing.T) {
+// TestUnsupportedInstruction: an unsupported instruction fails when a thread reaches it, not before.
+func TestUnsupportedInstruction(t *testing.T) {
 	for _, code := range []string{
 		"call unknown;",
 		"fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.b128 [%r], [%r, %d], %r, [%r];",
@@ -367,8 +368,8 @@ var notRun = map[string]bool{
 	"fabric 9.7.11":     true,
 }
 
-// TestCoverage checks that every form of the instruction table has a function or is listed in notRun.
-func TestCoverage(t *testing.T) {
+// TestEveryFormHasAFunction checks that every form of the instruction table has a function or is listed in notRun.
+func TestEveryFormHasAFunction(t *testing.T) {
 	known, refused := map[string]bool{}, map[string]bool{}
 	for _, op := range ptx.Ops() {
 		for _, f := range op.Forms {

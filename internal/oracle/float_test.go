@@ -94,9 +94,9 @@ func big64(b uint64) *big.Float {
 	return new(big.Float).SetPrec(5000).SetFloat64(math.Float64frombits(b))
 }
 
-// TestRounding compares add, sub, mul, fma, div, rcp and sqrt in every rounding mode with math/big, where operands and
-// result are finite and not zero. TestFloatSpecials has the special results.
-func TestRounding(t *testing.T) {
+// TestRoundedResults compares add, sub, mul, fma, div, rcp and sqrt in every rounding mode with math/big, where
+// operands and result are finite and not zero. TestFloatSpecials has the special results.
+func TestRoundedResults(t *testing.T) {
 	type operation struct {
 		name string
 		n    int
@@ -158,8 +158,8 @@ func TestRounding(t *testing.T) {
 	}
 }
 
-// TestAgainstHost compares round-to-nearest with the host's arithmetic, for random operands.
-func TestAgainstHost(t *testing.T) {
+// TestFloatAgainstHost compares round-to-nearest with the host's arithmetic, for random operands.
+func TestFloatAgainstHost(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var c32, c64 [][]uint64
 	for range 1000 {
@@ -356,6 +356,7 @@ func TestFloatMinMax(t *testing.T) {
 	})
 }
 
+// TestTestpCopysign compares testp and copysign with the manual's definitions (9.7.3.1, 9.7.3.2).
 func TestTestpCopysign(t *testing.T) {
 	checkAll(t, []want{
 		{"testp.finite.f32", u(fMax), u(1)},
@@ -379,9 +380,9 @@ func TestTestpCopysign(t *testing.T) {
 	})
 }
 
-// TestApprox has special values from the manual's tables, exact results at powers of two, and the documented error
-// elsewhere.
-func TestApprox(t *testing.T) {
+// TestApproximations has special values from the manual's tables, exact results at powers of two, and the documented
+// error elsewhere.
+func TestApproximations(t *testing.T) {
 	checkAll(t, []want{
 		{"rcp.approx.f32", u(fTwo), u(fHalf)},
 		{"rcp.approx.f32", u(fNeg0), u(fNInf)},
@@ -502,6 +503,7 @@ func TestFloatCompare(t *testing.T) {
 	})
 }
 
+// TestIntCompare compares setp on integers with Go's comparisons; hi and ls are the unsigned names (9.3.1).
 func TestIntCompare(t *testing.T) {
 	pairs := combine(2, cornerValues)
 	checkFunc(t, "setp.lt.s32", pairs, func(x []uint64) uint64 { return bit(int32(x[0]) < int32(x[1])) })

@@ -14,8 +14,8 @@ var cornerValues = []uint64{
 	0x7fffffffffffffff, 0x8000000000000000, 0xfffffffffffffffe, 0xffffffffffffffff,
 }
 
-// TestIntManual has the manual's own examples (9.7.1), and values computed by hand from its pseudo-code.
-func TestIntManual(t *testing.T) {
+// TestIntExamplesOfManual has the manual's own examples (9.7.1), and values computed by hand from its pseudo-code.
+func TestIntExamplesOfManual(t *testing.T) {
 	checkAll(t, []want{
 		{"fns.b32", u(0xaaaaaaaa, 3, 1), u(3)},
 		{"fns.b32", u(0xaaaaaaaa, 3, 0xffffffff), u(3)},
@@ -96,8 +96,8 @@ func TestIntManual(t *testing.T) {
 	})
 }
 
-// TestIntCorners compares the common operations with Go's arithmetic for all pairs of cornerValues.
-func TestIntCorners(t *testing.T) {
+// TestIntCornerValues compares the common operations with Go's arithmetic for all pairs of cornerValues.
+func TestIntCornerValues(t *testing.T) {
 	// f gets values extended to 64 bits; its result is cut.
 	type binary struct {
 		op string
@@ -150,6 +150,7 @@ func TestIntCorners(t *testing.T) {
 	}
 }
 
+// TestMulHiWide compares the high half and the wide form of products with math/bits and math/big.
 func TestMulHiWide(t *testing.T) {
 	pairs := combine(2, cornerValues)
 	hiS := func(a, b uint64) uint64 { // Hacker's Delight, from the unsigned product
@@ -190,6 +191,7 @@ func TestMulHiWide(t *testing.T) {
 	})
 }
 
+// TestBitOperations compares bit operations with math/bits, and with shifts written out.
 func TestBitOperations(t *testing.T) {
 	var ones [][]uint64
 	for _, c := range cornerValues {

@@ -30,9 +30,9 @@ func checkWords(t *testing.T, r *harness, addr uint64, want ...uint32) {
 	}
 }
 
-// TestSpaces reads and writes every space by its own addresses, by generic addresses, and by the name of a variable
-// without a space.
-func TestSpaces(t *testing.T) {
+// TestStateSpaces reads and writes every space by its own addresses, by generic addresses, and by the name of a
+// variable without a space.
+func TestStateSpaces(t *testing.T) {
 	r := newHarness(t, `
 .global .align 8 .u32 g[4] = {1, 2, 3, 4};
 .const .u32 c[2] = {0xc0, 0xc1};
@@ -105,8 +105,8 @@ func TestSpaces(t *testing.T) {
 	checkWords(t, r, o, 2, 3, 4, 0xc1, 77, 78, 78, 0, 79, 79, 3, 2, 1, 1|2|8|16|32|64)
 }
 
-// TestVectors: elements in order, _ skipped, .v8 and .b128.
-func TestVectors(t *testing.T) {
+// TestVectorAccesses: elements in order, _ skipped, .v8 and .b128.
+func TestVectorAccesses(t *testing.T) {
 	r := newHarness(t, `
 .visible .entry k(.param .u64 in, .param .u64 out) {
 	.reg .b64 %i, %o;
@@ -132,8 +132,8 @@ func TestVectors(t *testing.T) {
 	checkWords(t, r, o, 7, 6, 5, 9, 4, 3, 0x04030201, 0, 0x01020304, 42, 3, 2, 4, 5, 6, 7)
 }
 
-// TestFaults has accesses that must trap, with a part of the message.
-func TestFaults(t *testing.T) {
+// TestFaultingAccesses has accesses that must trap, with a part of the message.
+func TestFaultingAccesses(t *testing.T) {
 	for _, c := range []struct{ code, kind, text string }{
 		{"ld.global.u32 %r, [%p+2];", KindMisaligned, "test.ptx:22:2: trap: misaligned: global address"},
 		{"ld.global.v2.u32 {%r, _}, [%p+4];", KindMisaligned, "multiple of 8"},
@@ -296,8 +296,8 @@ func TestAtomics128(t *testing.T) {
 	checkWords(t, r, p, 1, 2, 3, 4, 1, 2, 3, 5, 1, 2, 3, 4, 1, 2, 3, 5)
 }
 
-// TestHistogram counts with shared and global atomics from many CTAs.
-func TestHistogram(t *testing.T) {
+// TestHistogramOfManyCTAs counts with shared and global atomics from many CTAs.
+func TestHistogramOfManyCTAs(t *testing.T) {
 	r := newHarness(t, `
 .visible .entry k(.param .u64 in, .param .u64 out) {
 	.reg .b64 %i, %o, %a;
@@ -341,8 +341,8 @@ func TestHistogram(t *testing.T) {
 	checkWords(t, r, o, bins[:]...)
 }
 
-// TestHints has instructions without an effect, and cache policies.
-func TestHints(t *testing.T) {
+// TestInstructionsWithoutEffect has instructions without an effect, and cache policies.
+func TestInstructionsWithoutEffect(t *testing.T) {
 	r := newHarness(t, `
 .visible .entry k(.param .u64 p) {
 	.reg .b64 %p, %c;
@@ -373,8 +373,8 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// TestStack: alloca, stacksave and stackrestore (9.7.17).
-func TestStack(t *testing.T) {
+// TestAllocaAndStacksave: alloca, stacksave and stackrestore (9.7.17).
+func TestAllocaAndStacksave(t *testing.T) {
 	r := newHarness(t, `
 .visible .entry k(.param .u64 out, .param .u64 n) {
 	.reg .b64 %o, %n, %a, %b, %c, %s, %t;

@@ -28,8 +28,8 @@ func TestPrmt(t *testing.T) {
 	})
 }
 
-// TestMov packs and unpacks, and reads addresses.
-func TestMov(t *testing.T) {
+// TestMovPacksAndUnpacks packs and unpacks, and reads addresses.
+func TestMovPacksAndUnpacks(t *testing.T) {
 	r := newHarness(t, `
 .global .u32 g[4];
 .shared .align 16 .b8 s[64];

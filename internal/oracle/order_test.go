@@ -69,7 +69,8 @@ join:
 	bar.sync 0;`},
 }
 
-func TestWaiting(t *testing.T) {
+// TestThreadsThatWait shows that threads which wait for other threads, lanes or CTAs end in every order.
+func TestThreadsThatWait(t *testing.T) {
 	for _, c := range waiting {
 		r := newHarness(t, `
 .visible .entry k(.param .u64 out) {
@@ -95,8 +96,8 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// TestTogether: lanes that diverge at a branch reconverge after it, also if one side calls a function.
-func TestTogether(t *testing.T) {
+// TestLanesReconverge: lanes that diverge at a branch reconverge after it, also if one side calls a function.
+func TestLanesReconverge(t *testing.T) {
 	r := newHarness(t, `
 .func (.reg .b32 %r) f(.reg .b32 %x) {
 	activemask.b32 %r;
@@ -129,8 +130,8 @@ join:
 	checkWords(t, r, o, want...)
 }
 
-// TestLog checks the log of a guard, a vector, a call, an atomic and a barrier.
-func TestLog(t *testing.T) {
+// TestLogOfThreads checks the log of a guard, a vector, a call, an atomic and a barrier.
+func TestLogOfThreads(t *testing.T) {
 	r := newHarness(t, `
 .func (.reg .b32 %r) twice(.reg .b32 %x) {
 	add.u32 %r, %x, %x;

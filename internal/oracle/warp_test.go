@@ -48,9 +48,9 @@ func checkThreads(t *testing.T, n int, code string, want func(i int) []uint32) {
 	}
 }
 
-// TestScan runs the manual's inclusive plus scan, its reverse, and the butterfly reduction (9.7.9.5), in both forms of
-// shfl.
-func TestScan(t *testing.T) {
+// TestScanByShuffles runs the manual's inclusive plus scan, its reverse, and the butterfly reduction (9.7.9.5), in both
+// forms of shfl.
+func TestScanByShuffles(t *testing.T) {
 	for _, form := range []struct{ name, mask string }{{"shfl", ""}, {"shfl.sync", ", -1"}} {
 		step := func(mode string, by int, clamp string) string {
 			return fmt.Sprintf("%s.%s.b32 %%f1|%%p0, %%f0, %d, %s%s;\n@%%p0 add.f32 %%f0, %%f1, %%f0;\n", form.name, mode, by, clamp, form.mask)
@@ -69,8 +69,8 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// TestShfl checks segments of eight lanes, and the predicate.
-func TestShfl(t *testing.T) {
+// TestShuffleSegments checks segments of eight lanes, and the predicate.
+func TestShuffleSegments(t *testing.T) {
 	const seg8 = 0x1807 // mask 0x18, clamp 7
 	code := func(mode string, b string, c int) string {
 		return fmt.Sprintf("mul.lo.u32 %%r4, %%l, 10;\nshfl.sync.%s.b32 %%r0|%%p0, %%r4, %s, %d, 0xffffffff;\nselp.u32 %%r1, 1, 0, %%p0;", mode, b, c)
@@ -89,8 +89,8 @@ func TestShfl(t *testing.T) {
 	checkThreads(t, 32, code("idx", "31", 20), func(i int) []uint32 { return result(i, 31, false) })
 }
 
-// TestVote votes in a diverged warp: odd lanes vote at another place than even lanes.
-func TestVote(t *testing.T) {
+// TestVoteOfDivergedLanes votes in a diverged warp: odd lanes vote at another place than even lanes.
+func TestVoteOfDivergedLanes(t *testing.T) {
 	code := `
 	and.b32 %r4, %l, 1;
 	setp.eq.u32 %p0, %r4, 1;
@@ -225,6 +225,7 @@ join:
 	wantTrap(t, r.tryRun("k", 1, 32), KindDeadlock, "20 at vote.sync.ballot.b32 (11:2), 12 at vote.sync.any.pred (14:2)")
 }
 
+// TestMatch shows the masks of match.any and match.all. They follow from the lanes' values.
 func TestMatch(t *testing.T) {
 	checkThreads(t, 32, `
 	and.b32 %r4, %l, 3;
@@ -237,6 +238,7 @@ func TestMatch(t *testing.T) {
 `, func(i int) []uint32 { return []uint32{0x11111111 << (i & 3), 0, 0, 0xffffffff} })
 }
 
+// TestRedux shows reductions of all lanes; the sums and extremes follow from the values lane - 5.
 func TestRedux(t *testing.T) {
 	checkThreads(t, 32, `
 	sub.u32 %r4, %l, 5;
@@ -274,6 +276,7 @@ func TestRedux(t *testing.T) {
 `, func(int) []uint32 { return []uint32{0xc0200000, fHalf, fHalf, fNaN} })
 }
 
+// TestElect shows that the lowest lane of the mask is elected.
 func TestElect(t *testing.T) {
 	checkThreads(t, 32, `
 	setp.ge.u32 %p0, %l, 6;
@@ -316,8 +319,8 @@ first:
 	checkWords(t, r, o, 1)
 }
 
-// TestBarrier reverses an array through shared memory, with warps of several widths.
-func TestBarrier(t *testing.T) {
+// TestBarrierOfWarps reverses an array through shared memory, with warps of several widths.
+func TestBarrierOfWarps(t *testing.T) {
 	for _, width := range []int{1, 2, 4, 8, 16, 32, 64} {
 		r := newHarness(t, `
 .visible .entry k(.param .u64 out) {
@@ -465,6 +468,7 @@ join:
 `, func(i int) []uint32 { return []uint32{2 - uint32(i%2)} })
 }
 
+// TestBarrierFaults shows the trap of each misuse of a barrier.
 func TestBarrierFaults(t *testing.T) {
 	for _, c := range []struct{ code, kind, text string }{
 		{"mov.u32 %r0, 16; bar.sync %r0;", KindBarrier, "not in 0..15"},

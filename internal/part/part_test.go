@@ -2,8 +2,8 @@ package part
 
 import "testing"
 
-// TestCount: GEMU_TEST alone chooses the amount, and no other text of it is accepted.
-func TestCount(t *testing.T) {
+// TestAmountFromEnvironment: GEMU_TEST alone chooses the amount, and no other text of it is accepted.
+func TestAmountFromEnvironment(t *testing.T) {
 	for value, want := range map[string]int{"": 1, "ci": 2, "all": 3} {
 		t.Setenv("GEMU_TEST", value)
 		if got := Count(1, 2, 3); got != want || TryAll() != (value == "all") || TrySample() != (value != "") {

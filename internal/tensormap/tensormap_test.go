@@ -14,8 +14,8 @@ func full() *Map {
 	}
 }
 
-// TestEncode: an encoded map is decoded, and tensormap.replace makes the same map from zeros.
-func TestEncode(t *testing.T) {
+// TestEncodeAndDecode: an encoded map is decoded, and tensormap.replace makes the same map from zeros.
+func TestEncodeAndDecode(t *testing.T) {
 	im2col := full()
 	im2col.Mode, im2col.Lower, im2col.Upper, im2col.Box = Im2col, [3]int32{-16, 3, 15}, [3]int32{0, -1, -2}, [Rank]uint32{64, 1024}
 	im2col.Dim = [Rank]uint64{64, 40, 40, 40, 5}
@@ -59,8 +59,8 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// TestNone: arbitrary bytes are not a map.
-func TestNone(t *testing.T) {
+// TestArbitraryBytes: arbitrary bytes are not a map.
+func TestArbitraryBytes(t *testing.T) {
 	m := full().Encode()
 	for _, b := range [][]byte{make([]byte, Size), []byte(strings.Repeat("\xff", Size)), append([]byte("gemu.tm?"), m[8:]...)} {
 		if _, err := Decode(b); !errors.Is(err, ErrNone) {
@@ -79,8 +79,8 @@ func TestNone(t *testing.T) {
 	}
 }
 
-// TestCheck: each limit of the driver API, from both sides.
-func TestCheck(t *testing.T) {
+// TestLimitsOfMaps: each limit of the driver API, from both sides.
+func TestLimitsOfMaps(t *testing.T) {
 	tiled := "f16[4x4x64],box=2x2x64"
 	for _, c := range []struct{ good, bad, what string }{
 		{tiled, "f16[4x4x64],box=2x2x64,strides=512x120", "a stride of 120 bytes"},
@@ -122,8 +122,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestParse: errors give the reason.
-func TestParse(t *testing.T) {
+// TestParseErrors: errors give the reason.
+func TestParseErrors(t *testing.T) {
 	for spec, text := range map[string]string{
 		"":                        "is no TYPE[N]; want tma(",
 		"u33[4],box=4":            "is no TYPE[N]",

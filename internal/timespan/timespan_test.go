@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-func TestParse(t *testing.T) {
+// TestParseDurations shows the durations that are accepted, and the texts that are refused.
+func TestParseDurations(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"0": 0, "90": 90 * time.Second, "90s": 90 * time.Second, "1m30s": 90 * time.Second, "1.5": 1500 * time.Millisecond, "500ms": 500 * time.Millisecond, "2h": 2 * time.Hour,
 	} {

@@ -24,7 +24,8 @@ var texts = []struct{ text, want string }{
 	{"end\x1b", `end\x1b`},
 }
 
-func TestText(t *testing.T) {
+// TestControlCharactersInText shows how control characters and invalid text are shown.
+func TestControlCharactersInText(t *testing.T) {
 	for _, c := range texts {
 		if got := Text(c.text); got != c.want {
 			t.Errorf("%q is shown as %q, want %q", c.text, got, c.want)
@@ -32,8 +33,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestWriter writes each text in pieces of every size.
-func TestWriter(t *testing.T) {
+// TestControlCharactersInPieces writes each text in pieces of every size.
+func TestControlCharactersInPieces(t *testing.T) {
 	for _, c := range texts {
 		for size := 1; size <= len(c.text); size++ {
 			var b strings.Builder
@@ -53,8 +54,8 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// TestKeep: only the sequences in keep are unchanged.
-func TestKeep(t *testing.T) {
+// TestKeptSequences: only the sequences in keep are unchanged.
+func TestKeptSequences(t *testing.T) {
 	const text = "\x1b[1mbold\x1b[0m \x1b[31mred\x1b[0m\x1b[1"
 	for size := 1; size <= len(text); size++ {
 		var b strings.Builder

@@ -48,7 +48,9 @@ func mode(t *testing.T, name string) fs.FileMode {
 	return st.Mode()
 }
 
-func TestWrite(t *testing.T) {
+// TestWriteReplaces shows that a written file has the content and the permissions of a new file, or those of the
+// replaced file.
+func TestWriteReplaces(t *testing.T) {
 	dir := t.TempDir()
 	a := filepath.Join(dir, "a")
 	before := syscall.Umask(0o027)
@@ -91,9 +93,9 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestFailedWrite: a write that fails in the middle, by a limit on the size of files, and a discarded file leave the
-// previous files and nothing else.
-func TestFailedWrite(t *testing.T) {
+// TestFailedWriteKeepsFile: a write that fails in the middle, by a limit on the size of files, and a discarded file
+// leave the previous files and nothing else.
+func TestFailedWriteKeepsFile(t *testing.T) {
 	dir := t.TempDir()
 	a := filepath.Join(dir, "a")
 	write(t, a, "old")
@@ -124,8 +126,8 @@ func TestFailedWrite(t *testing.T) {
 	}
 }
 
-// TestPipe writes to a pipe, and gives up on a pipe without a reader.
-func TestPipe(t *testing.T) {
+// TestWriteToPipe writes to a pipe, and gives up on a pipe without a reader.
+func TestWriteToPipe(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(name, 0o600); err != nil {
 		t.Fatal(err)
@@ -150,8 +152,8 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// TestNoDirectory writes a file in a directory in which no file can be made.
-func TestNoDirectory(t *testing.T) {
+// TestUnwritableDirectory writes a file in a directory in which no file can be made.
+func TestUnwritableDirectory(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may make files anywhere")
 	}
@@ -164,8 +166,8 @@ func TestNoDirectory(t *testing.T) {
 	checkContent(t, a, "new")
 }
 
-// TestDescriptor writes to names of open files: after earlier output, and without replacing them.
-func TestDescriptor(t *testing.T) {
+// TestWriteToOpenFiles writes to names of open files: after earlier output, and without replacing them.
+func TestWriteToOpenFiles(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "out")
 	f, err := os.Create(name)
 	if err != nil {
@@ -189,9 +191,9 @@ func TestDescriptor(t *testing.T) {
 	}
 }
 
-// TestOthers: a file that the user may not write stays, a further hard link keeps the old contents, and a file in a
-// directory without permission is written in place.
-func TestOthers(t *testing.T) {
+// TestFilesWithLinksOrPermissions: a file that the user may not write stays, a further hard link keeps the old
+// contents, and a file in a directory without permission is written in place.
+func TestFilesWithLinksOrPermissions(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
 	write(t, a, "old")

@@ -22,8 +22,9 @@ func lanes(f func(i uint32) uint32) (d Vector) {
 	return d
 }
 
-// TestClasses has the examples of sections 2.3 and 3: listing 1's variables, 16-wide blocks, the valid strides and bases.
-func TestClasses(t *testing.T) {
+// TestClassesOfThePaper has the examples of sections 2.3 and 3: listing 1's variables, 16-wide blocks, the valid
+// strides and bases.
+func TestClassesOfThePaper(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		f    func(i uint32) uint32
@@ -58,8 +59,8 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestEncode compares the encoder with trying all strides.
-func TestEncode(t *testing.T) {
+// TestEncoderTriesAllStrides compares the encoder with trying all strides.
+func TestEncoderTriesAllStrides(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20000 {
 		m := r.Uint32() & r.Uint32()
@@ -106,8 +107,8 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// TestLine: a line of any stride and base is found from any lanes, and returns the lanes' values.
-func TestLine(t *testing.T) {
+// TestLineOfAnyStride: a line of any stride and base is found from any lanes, and returns the lanes' values.
+func TestLineOfAnyStride(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for k := range 20000 {
 		m, from, step := r.Uint32()&r.Uint32()&r.Uint32(), r.Uint32(), r.Uint32()
@@ -130,8 +131,9 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// TestTree has the choices of the tree for 3, 5 and 6 ways, worked out by hand: the halves are 2+1, 3+2 and 3+3.
-func TestTree(t *testing.T) {
+// TestReplacementTree has the choices of the tree for 3, 5 and 6 ways, worked out by hand: the halves are 2+1, 3+2 and
+// 3+3.
+func TestReplacementTree(t *testing.T) {
 	for _, c := range []struct {
 		ways int
 		uses []int
@@ -161,8 +163,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestProtocol follows algorithms 1 and 2 through the cases of section 4.3, by hand.
-func TestProtocol(t *testing.T) {
+// TestCacheProtocol follows algorithms 1 and 2 through the cases of section 4.3, by hand.
+func TestCacheProtocol(t *testing.T) {
 	tid, twice, generic := lanes(func(i uint32) uint32 { return i }), lanes(func(i uint32) uint32 { return 2 * i }), lanes(func(i uint32) uint32 { return i * i * i })
 	const low, high = 0xffff, 0xffff0000
 	for _, c := range []struct {
@@ -211,8 +213,8 @@ func TestProtocol(t *testing.T) {
 	}
 }
 
-// TestMoved: a dirty word of L1 that becomes affine together with a word from memory is dirty in the AVC.
-func TestMoved(t *testing.T) {
+// TestDirtyWordMovesToAVC: a dirty word of L1 that becomes affine together with a word from memory is dirty in the AVC.
+func TestDirtyWordMovesToAVC(t *testing.T) {
 	c := NewCaches(Configs[2])
 	c.Write(0, 0b1011, &Vector{9, 7, 0, 5})
 	for k := range uint64(4) { // other blocks of its set
@@ -226,9 +228,9 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// TestTurns has the order in which warps of 5, 2 and 3 instructions run on two slots: the numbers are
+// TestOrderOfWarps has the order in which warps of 5, 2 and 3 instructions run on two slots: the numbers are
 // slot, warp and step.
-func TestTurns(t *testing.T) {
+func TestOrderOfWarps(t *testing.T) {
 	var warps []*Warp
 	for i, n := range []int64{5, 2, 3} {
 		w := &Warp{Instructions: n, index: i}
@@ -260,9 +262,9 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestLossless stores and loads at random and compares with a plain memory; counters add up, and no
+// TestCachesKeepMemory stores and loads at random and compares with a plain memory; counters add up, and no
 // word is valid in both caches.
-func TestLossless(t *testing.T) {
+func TestCachesKeepMemory(t *testing.T) {
 	configs := append([]Config{}, Configs...)
 	for _, c := range Configs {
 		c.LRU = true
@@ -308,8 +310,9 @@ func TestLossless(t *testing.T) {
 	}
 }
 
-// TestBytes: lanes that access several bytes of a word make one transaction; lanes that access two words make two.
-func TestBytes(t *testing.T) {
+// TestTransactionsOfBytes: lanes that access several bytes of a word make one transaction; lanes that access two words
+// make two.
+func TestTransactionsOfBytes(t *testing.T) {
 	const kernel = `.version 8.0
 .target sm_80
 .address_size 64
@@ -373,10 +376,10 @@ const kernel = `.version 8.0
 }
 `
 
-// TestRecorder compares counts with those worked by hand: of each warp, %t is affine, its square generic,
+// TestCountsOfRecorder compares counts with those worked by hand: of each warp, %t is affine, its square generic,
 // the address of 64 bits two words of which the low one is uniform and the high one zero;
 // the last load has even lanes load %t, which the xor encoder does not find, and odd ones squares.
-func TestRecorder(t *testing.T) {
+func TestCountsOfRecorder(t *testing.T) {
 	dev := interp.NewDevice(interp.Config{})
 	mod, err := dev.Load("k.ptx", []byte(kernel))
 	if err != nil {
@@ -431,9 +434,9 @@ func TestRecorder(t *testing.T) {
 	}
 }
 
-// TestWorking counts by hand: %b, %c and %d are wanted at once and generic, %a is not wanted then and
+// TestWorkingSet counts by hand: %b, %c and %d are wanted at once and generic, %a is not wanted then and
 // %e uniform again. Where one lane goes nothing is generic.
-func TestWorking(t *testing.T) {
+func TestWorkingSet(t *testing.T) {
 	const kernel = `.version 8.0
 .target sm_80
 .address_size 64

@@ -17,9 +17,10 @@ import (
 	"gemu/spill"
 )
 
-// TestRecount runs spilled workloads through the caches and through the caches of package recount, which follow only the
-// paper's text and docs/avc.md. All counts are the same, under every configuration and every row of the page.
-func TestRecount(t *testing.T) {
+// TestRecountOfWorkloads runs spilled workloads through the caches and through the caches of package recount, which
+// follow only the paper's text and docs/avc.md. All counts are the same, under every configuration and every row of the
+// page.
+func TestRecountOfWorkloads(t *testing.T) {
 	list := []struct {
 		name       string
 		size, regs int
@@ -129,9 +130,9 @@ func counts(s *avc.Stats, instructions int64) recount.CacheCounts {
 	}
 }
 
-// TestRecountRandom sends random requests to both, for few sets, with all kinds of vectors and masks: after each request, the
-// counts and the returned words are the same.
-func TestRecountRandom(t *testing.T) {
+// TestRecountOfRandomRequests sends random requests to both, for few sets, with all kinds of vectors and masks: after
+// each request, the counts and the returned words are the same.
+func TestRecountOfRandomRequests(t *testing.T) {
 	r := rand.New(rand.NewPCG(part.Seed(t), 1))
 	for _, c := range avc.Configs {
 		for _, lru := range []bool{false, true} {

@@ -38,8 +38,9 @@ func runWith(t *testing.T, name string, size int, list string) (*models.Comparis
 	return side, s.Results
 }
 
-// TestBeside: the counts by instruction add up to each model's totals, and a model counts the same with other models as alone.
-func TestBeside(t *testing.T) {
+// TestModelsCountAsAlone: the counts by instruction add up to each model's totals, and a model counts the same with
+// other models as alone.
+func TestModelsCountAsAlone(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		size int
@@ -89,8 +90,8 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// TestWho has, for each model, a value that only this model compresses.
-func TestWho(t *testing.T) {
+// TestValueOfEachModel has, for each model, a value that only this model compresses.
+func TestValueOfEachModel(t *testing.T) {
 	const kernel = `.version 8.0
 .target sm_80
 .address_size 64
@@ -156,8 +157,8 @@ func TestWho(t *testing.T) {
 	}
 }
 
-// TestWhole: all models charge a write of some lanes together with the values of the remaining lanes.
-func TestWhole(t *testing.T) {
+// TestPartialWritesAreWhole: all models charge a write of some lanes together with the values of the remaining lanes.
+func TestPartialWritesAreWhole(t *testing.T) {
 	const kernel = `.version 8.0
 .target sm_80
 .address_size 64
@@ -229,8 +230,8 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestGoBack: after a restore, a CTA of the cache has its earlier knowledge of the registers.
-func TestGoBack(t *testing.T) {
+// TestCacheAfterRestore: after a restore, a CTA of the cache has its earlier knowledge of the registers.
+func TestCacheAfterRestore(t *testing.T) {
 	s := &cacheSink{frames: map[frame]map[ptx.RegID]*register{}}
 	write := func(lanes uint64, value uint64) int {
 		v := probe.Value{Type: ptx.U32, Low: make([]uint64, 32)}
@@ -252,8 +253,9 @@ func TestGoBack(t *testing.T) {
 	}
 }
 
-// TestFor: the cache supports warps of 32 lanes only, the other models all widths; the empty list omits unsupported models.
-func TestFor(t *testing.T) {
+// TestModelsForWarpWidth: the cache supports warps of 32 lanes only, the other models all widths; the empty list omits
+// unsupported models.
+func TestModelsForWarpWidth(t *testing.T) {
 	for _, e := range Known {
 		for _, lanes := range []int{1, 16, 32, 64} {
 			entries, err := Select(e.Name, lanes)
@@ -273,8 +275,8 @@ func TestFor(t *testing.T) {
 	}
 }
 
-// TestParse: faulty lists of models give errors.
-func TestParse(t *testing.T) {
+// TestFaultyListsOfModels: faulty lists of models give errors.
+func TestFaultyListsOfModels(t *testing.T) {
 	for list, want := range map[string]string{
 		"":                `no model ""`,
 		"kim,nobody":      `no model "nobody": there are kim, avc, gscalar`,

@@ -63,9 +63,9 @@ func (order) Subscription() probe.Subscription {
 func (order) OnEvent(*probe.Event)                            {}
 func (order) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return order{} }
 
-// TestSaved: models that are saved and restored with a launch, at any steps, end with the counts of an uninterrupted launch,
-// after every restore.
-func TestSaved(t *testing.T) {
+// TestModelsOfSavedLaunch: models that are saved and restored with a launch, at any steps, end with the counts of an
+// uninterrupted launch, after every restore.
+func TestModelsOfSavedLaunch(t *testing.T) {
 	for _, ctas := range []int{3, 40} {
 		t.Run(fmt.Sprint(ctas), func(t *testing.T) { saved(t, ctas) })
 	}

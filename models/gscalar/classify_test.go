@@ -360,9 +360,9 @@ func (c *classifier) eligible(e *probe.Event, reading Interpretation, lanes uint
 	}
 }
 
-// TestClassifier runs kernels of the library with the model and the classifier, and compares all counts, under each
-// interpretation.
-func TestClassifier(t *testing.T) {
+// TestModelEqualsClassifier runs kernels of the library with the model and the classifier, and compares all counts,
+// under each interpretation.
+func TestModelEqualsClassifier(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		size int

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestEncodings has the examples of the paper (sections 2.2, 3.1 and 3.2) and examples that follow from its definitions.
-func TestEncodings(t *testing.T) {
+// TestEncodingsOfThePaper has the examples of the paper (sections 2.2, 3.1 and 3.2) and examples that follow from its
+// definitions.
+func TestEncodingsOfThePaper(t *testing.T) {
 	example := make([]uint32, 8) // section 2.2: C04039C0, C04039C8, …, C04039F8
 	for i := range example {
 		example[i] = 0xc04039c0 + 8*uint32(i)
@@ -59,8 +60,8 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// TestHalves has section 4.3: halves of 1100 and 1111, and two scalar halves of different values.
-func TestHalves(t *testing.T) {
+// TestScalarHalves has section 4.3: halves of 1100 and 1111, and two scalar halves of different values.
+func TestScalarHalves(t *testing.T) {
 	var v vector
 	for i := range 16 {
 		v[i], v[16+i] = 0x12340000+uint32(i)*0x101, 9
@@ -83,8 +84,8 @@ func TestHalves(t *testing.T) {
 	}
 }
 
-// TestDifference: how many bytes signed differences take, at their limits.
-func TestDifference(t *testing.T) {
+// TestBytesOfDifferences: how many bytes signed differences take, at their limits.
+func TestBytesOfDifferences(t *testing.T) {
 	for d, want := range map[int32]int{
 		0: 0, 1: 1, -1: 1, 127: 1, -128: 1, 128: 2, -129: 2, 1<<15 - 1: 2, -1 << 15: 2, 1 << 15: 3, -1<<15 - 1: 3,
 		1<<23 - 1: 3, -1 << 23: 3, 1 << 23: 4, -1<<23 - 1: 4, 1<<31 - 1: 4, -1 << 31: 4,
@@ -95,8 +96,9 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-// TestLossless: every scheme returns the compressed values unchanged, for all widths, and needs no more bytes than the lanes.
-func TestLossless(t *testing.T) {
+// TestCompressionIsLossless: every scheme returns the compressed values unchanged, for all widths, and needs no more
+// bytes than the lanes.
+func TestCompressionIsLossless(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := 1; n <= Lanes; n *= 2 {
 		for range 3000 {

@@ -65,9 +65,9 @@ func differenceOf(t *testing.T, before, body string, width int) (Eligible, Count
 	return Eligible{y.ALU - x.ALU, y.SFU - x.SFU, y.Memory - x.Memory, y.Half - x.Half, y.Divergent - x.Divergent}, b
 }
 
-// TestDivergentScalar has the examples of section 4.2, on warps of 8 lanes: figure 6, AAABAABC with
+// TestScalarUnderDivergence has the examples of section 4.2, on warps of 8 lanes: figure 6, AAABAABC with
 // the mask 10101100, and figure 7, registers of one path that are read on the other.
-func TestDivergentScalar(t *testing.T) {
+func TestScalarUnderDivergence(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		body string
@@ -94,8 +94,8 @@ func TestDivergentScalar(t *testing.T) {
 	}
 }
 
-// TestUnits: the eligibility of instructions, by unit, in a warp that does not diverge.
-func TestUnits(t *testing.T) {
+// TestEligibilityByUnit: the eligibility of instructions, by unit, in a warp that does not diverge.
+func TestEligibilityByUnit(t *testing.T) {
 	const before = load + "\tmov.u32 %r3, 5;\n\tmov.u32 %r5, 6;\n\t.shared .u32 s;\n\t.local .u32 l;\n"
 	for _, c := range []struct {
 		body string
@@ -136,8 +136,8 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestReadings: the differences between the interpretations.
-func TestReadings(t *testing.T) {
+// TestInterpretationsDiffer: the differences between the interpretations.
+func TestInterpretationsDiffer(t *testing.T) {
 	for _, c := range []struct {
 		body string
 		want [InterpretationCount]int64
@@ -159,8 +159,8 @@ func TestReadings(t *testing.T) {
 	}
 }
 
-// TestAccesses: arrays, small arrays and moves of a few instructions, by hand.
-func TestAccesses(t *testing.T) {
+// TestArrayAccesses: arrays, small arrays and moves of a few instructions, by hand.
+func TestArrayAccesses(t *testing.T) {
 	type counts struct{ arrays, banks, small, moves int64 }
 	const before = load + "\tmov.u32 %r3, 5;\n\tsetp.lt.u32 %q, %t, 6;\n"
 	for _, c := range []struct {
@@ -188,8 +188,8 @@ func TestAccesses(t *testing.T) {
 	}
 }
 
-// TestCalls: each call of a function has its own registers, which are not written at its beginning.
-func TestCalls(t *testing.T) {
+// TestRegistersOfCalls: each call of a function has its own registers, which are not written at its beginning.
+func TestRegistersOfCalls(t *testing.T) {
 	const module = `.version 8.0
 .target sm_80
 .address_size 64

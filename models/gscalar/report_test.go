@@ -7,8 +7,8 @@ import (
 	"gemu/models"
 )
 
-// TestFigures derives the figures of a few counts by hand.
-func TestFigures(t *testing.T) {
+// TestFiguresFromCounts derives the figures of a few counts by hand.
+func TestFiguresFromCounts(t *testing.T) {
 	c := Counts{Instructions: 200, Divergent: 50, ByValue: 20}
 	c.Eligible[Headline] = Eligible{ALU: 40, SFU: 4, Memory: 16, Half: 2, Divergent: 10}
 	c.Reads = [2]Accesses{{ScalarValue: 3, DivergentAccess: 1}, {ScalarValue: 4}}
@@ -53,8 +53,8 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestReport: tables have a value for each column.
-func TestReport(t *testing.T) {
+// TestReportHasAllColumns: tables have a value for each column.
+func TestReportHasAllColumns(t *testing.T) {
 	for _, m := range []*Model{{}, {File: Affine}} {
 		m.byWidth = map[int]*Counts{32: {Instructions: 1}, 64: {}}
 		for _, table := range m.Report().Tables {

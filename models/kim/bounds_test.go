@@ -12,8 +12,8 @@ import (
 	"gemu/ptx"
 )
 
-// TestBounds has cycles worked out by hand.
-func TestBounds(t *testing.T) {
+// TestCycleBounds has cycles worked out by hand.
+func TestCycleBounds(t *testing.T) {
 	// 100 instructions: 60 on the arithmetic units, of which 30 affine and 10 decided comparisons, 2
 	// special functions, 20 loads of which 15 with unit stride, 5 stores, 10 branches, all decided; 4
 	// expansions.
@@ -42,10 +42,10 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestUse counts the paper's example (figure 1) by hand: 16 warps, no value of y above the threshold, so
-// that the last three instructions are not executed. Under kim what computes the address is affine
-// (cvta, mov three times, mad, shl, add), the load of y too; the product and its comparison are not.
-func TestUse(t *testing.T) {
+// TestUseOfThePapersExample counts the paper's example (figure 1) by hand: 16 warps, no value of y above the threshold,
+// so that the last three instructions are not executed. Under kim what computes the address is affine (cvta, mov three
+// times, mad, shl, add), the load of y too; the product and its comparison are not.
+func TestUseOfThePapersExample(t *testing.T) {
 	const warps = 16
 	dev := interp.NewDevice(interp.Config{})
 	b, err := interp.NewBuffer(dev, make([]uint32, 32*warps))

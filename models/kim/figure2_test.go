@@ -18,10 +18,10 @@ import (
 
 type classShares = affinetrack.ClassCounts
 
-// TestThreshold has the classes of the paper's example (figure 1) derived by hand, for a warp of all 512 threads. %ctaid.x and
-// %tid.x are no progressions over four blocks, and mad uses them; its result, the index of the thread, is a progression. y is
-// random.
-func TestThreshold(t *testing.T) {
+// TestClassesOfThePapersExample has the classes of the paper's example (figure 1) derived by hand, for a warp of all
+// 512 threads. %ctaid.x and %tid.x are no progressions over four blocks, and mad uses them; its result, the index of
+// the thread, is a progression. y is random.
+func TestClassesOfThePapersExample(t *testing.T) {
 	const ctas, threads = 4, 128
 	var f kim.Figure2
 	dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{&f}})
@@ -251,8 +251,8 @@ func (r *record) groups(threads int) (n kim.Groups) {
 	return n
 }
 
-// TestAgainstRecord compares with a classification of all recorded values of a launch.
-func TestAgainstRecord(t *testing.T) {
+// TestClassesFromRecordedValues compares with a classification of all recorded values of a launch.
+func TestClassesFromRecordedValues(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		size int

@@ -122,10 +122,10 @@ func gp(c GPConfig, ctas ...*ctaRecord) Time {
 	return m.Time()
 }
 
-// TestGPMachine: an instruction issues in cycle t, reads in t+1, starts in t+2; 16 lanes take it in two
+// TestCyclesOfGPMachine: an instruction issues in cycle t, reads in t+1, starts in t+2; 16 lanes take it in two
 // cycles, t+2 and t+3, and an addition is written 4 later, in t+7, when the next may issue. Time
 // ends with the last cycle in which something is written.
-func TestGPMachine(t *testing.T) {
+func TestCyclesOfGPMachine(t *testing.T) {
 	l16, l8 := NewGPConfig(16, false), NewGPConfig(8, false)
 	affine16, affine8 := NewGPConfig(16, true), NewGPConfig(8, true)
 	change := func(c GPConfig, f func(c *GPConfig)) GPConfig { f(&c); return c }
@@ -220,8 +220,8 @@ func TestGPMachine(t *testing.T) {
 	}
 }
 
-// TestUses: the counts of banks and caches.
-func TestUses(t *testing.T) {
+// TestUsesOfBanksAndCaches: the counts of banks and caches.
+func TestUsesOfBanksAndCaches(t *testing.T) {
 	c := NewGPConfig(16, false)
 	c.Memory = true
 	for _, w := range []struct {
@@ -246,9 +246,10 @@ func TestUses(t *testing.T) {
 	}
 }
 
-// TestRates: what rates of issue are made of. Of two CTAs one takes 8 cycles on its multiprocessor and the other 15; two
-// multiprocessors have none. A front end of half the speed has 16 units' cycles for the other, which are 8 of its own.
-func TestRates(t *testing.T) {
+// TestIssueRates: what rates of issue are made of. Of two CTAs one takes 8 cycles on its multiprocessor and the other
+// 15; two multiprocessors have none. A front end of half the speed has 16 units' cycles for the other, which are 8 of
+// its own.
+func TestIssueRates(t *testing.T) {
 	for _, frontEnd := range []int64{1, 2} {
 		c := NewGPConfig(16, false)
 		c.FrontEnd = frontEnd
@@ -273,9 +274,9 @@ func fg(c FGConfig, ctas ...*ctaRecord) Time {
 	return m.Time()
 }
 
-// TestFGMachine: what is fetched in cycle t issues in t+1, and takes a unit four cycles; the first lanes of
+// TestCyclesOfFGMachine: what is fetched in cycle t issues in t+1, and takes a unit four cycles; the first lanes of
 // an addition are there a cycle later, and the last after four. Time ends when units have been left.
-func TestFGMachine(t *testing.T) {
+func TestCyclesOfFGMachine(t *testing.T) {
 	base, a := NewFGConfig(FGSIMT{}), NewFGConfig(FGSIMT{Arithmetic: true})
 	ab, abm := NewFGConfig(FGSIMT{Arithmetic: true, Branches: true}), NewFGConfig(FGSIMT{Arithmetic: true, Branches: true, Memory: true})
 	queue, refetch := a, base
@@ -343,9 +344,9 @@ func TestFGMachine(t *testing.T) {
 	}
 }
 
-// TestLaunches: shared loads are cached in a launch, and not beyond it: the first is there in 2, and fetched behind it is the next
-// in 3; the second launch begins with that.
-func TestLaunches(t *testing.T) {
+// TestCachesAcrossLaunches: shared loads are cached in a launch, and not beyond it: the first is there in 2, and
+// fetched behind it is the next in 3; the second launch begins with that.
+func TestCachesAcrossLaunches(t *testing.T) {
 	m := NewFGMachine(NewFGConfig(FGSIMT{Arithmetic: true}))
 	for launch := range int64(2) {
 		m.runCTA(inCTA(withFlags(isCompact, executions(paramR9))))

@@ -15,10 +15,10 @@ import (
 	"gemu/ptx"
 )
 
-// TestRecountRandom compares the policies' counts of each instruction with a machine written from the page alone. The programs
-// are random: guards and branches between arithmetic on uniform, affine and generic values, in 16, 32 and 64 bits, with a last
-// warp that is not full.
-func TestRecountRandom(t *testing.T) {
+// TestRecountOfRandomPrograms compares the policies' counts of each instruction with a machine written from the page
+// alone. The programs are random: guards and branches between arithmetic on uniform, affine and generic values, in 16,
+// 32 and 64 bits, with a last warp that is not full.
+func TestRecountOfRandomPrograms(t *testing.T) {
 	r := rand.New(rand.NewPCG(part.Seed(t), 2))
 	for range part.Count(10, 40, 2000) {
 		var b strings.Builder

@@ -92,8 +92,8 @@ func run(t *testing.T, r *Replay, text, kernel string, workers int, grid, block 
 	return result
 }
 
-// TestRecords: the records of accesses, as counted by hand.
-func TestRecords(t *testing.T) {
+// TestAccessRecords: the records of accesses, as counted by hand.
+func TestAccessRecords(t *testing.T) {
 	type access struct{ lines, bankCycles, bytes int }
 	// Loads: a parameter; 32 words that fill a line of 128 bytes; 32 from the second on; 32 lines; one word.
 	// Then an atomic on that; stores to 32 words, two of each of 16 banks; to 32 of one bank; a word of all; an
@@ -152,9 +152,9 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// TestFlags: what the policy makes of threshold.ptx (docs/value-structure.md walks through it), and
+// TestFlagsOfThreshold: what the policy makes of threshold.ptx (docs/value-structure.md walks through it), and
 // that operands are told apart: the product is of what was loaded and a parameter.
-func TestFlags(t *testing.T) {
+func TestFlagsOfThreshold(t *testing.T) {
 	r, k := newReplay(affinetrack.PolicyByName("kim"), gpLine), &recordingMachine{}
 	r.machines = []machine{k}
 	run(t, r, kernels.Lookup("threshold").PTX(), "ex_gpsimt_kernel", 1, ptx.Dim(1), ptx.Dim(32), make([]uint32, 32), 3)
@@ -201,10 +201,10 @@ func replayed(t *testing.T, r *Replay, name string, size int, reconverge string,
 	return r.Structure()
 }
 
-// TestInvariants: machines execute all instructions; they take no less than their busiest unit does; affine
+// TestInvariantsOfMachines: machines execute all instructions; they take no less than their busiest unit does; affine
 // execution takes no more of the units than what it expands, and reads and writes no more banks; caches
 // miss no more than they are asked. Their policy has nothing else to do with what they execute.
-func TestInvariants(t *testing.T) {
+func TestInvariantsOfMachines(t *testing.T) {
 	for _, w := range small {
 		t.Run(w.name, func(t *testing.T) {
 			var machines []*GPMachine
@@ -285,8 +285,8 @@ func TestInvariants(t *testing.T) {
 	}
 }
 
-// TestCounts: the records of instructions add up to the policy's counts.
-func TestCounts(t *testing.T) {
+// TestRecordsAddUp: the records of instructions add up to the policy's counts.
+func TestRecordsAddUp(t *testing.T) {
 	type counts struct{ execs, compact, suppressed, expansions, decided, vectors int64 }
 	seen := counts{}
 	for _, policy := range []string{"kim", "fgsimt"} {
@@ -328,9 +328,9 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestMeetings: warps that meet at two barriers in opposite orders, and lanes of a warp that wait at one barrier twice, which a
-// program may have, do not keep each other waiting.
-func TestMeetings(t *testing.T) {
+// TestCrossedBarriers: warps that meet at two barriers in opposite orders, and lanes of a warp that wait at one barrier
+// twice, which a program may have, do not keep each other waiting.
+func TestCrossedBarriers(t *testing.T) {
 	c := &recorder{cta: ctaRecord{warps: make([]warp, 2)}, last: make([]int, 2)}
 	for _, w := range []struct{ warp, barrier int }{{0, 0}, {0, 0}, {0, 1}, {1, 1}, {1, 0}, {1, -1}, {1, clusterBarrier}} {
 		c.recordBarrier(&probe.Event{Warp: w.warp, Wait: probe.WaitState{Barrier: w.barrier}})
@@ -343,8 +343,9 @@ func TestMeetings(t *testing.T) {
 	}
 }
 
-// TestWorkers: times do not depend on the threads of the host, because machines receive CTAs in one order.
-func TestWorkers(t *testing.T) {
+// TestTimesDoNotDependOnWorkers: times do not depend on the threads of the host, because machines receive CTAs in one
+// order.
+func TestTimesDoNotDependOnWorkers(t *testing.T) {
 	if !GPReplay(affinetrack.PolicyByName("kim")).Subscription().InOrder {
 		t.Error("CTAs may end in any order")
 	}
@@ -362,8 +363,9 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// TestHeld: a launch of many CTAs never keeps more records than a machine has room for, and none at its end.
-func TestHeld(t *testing.T) {
+// TestRecordsHeldAreBounded: a launch of many CTAs never keeps more records than a machine has room for, and none at
+// its end.
+func TestRecordsHeldAreBounded(t *testing.T) {
 	m, one := NewGPMachine(NewGPConfig(16, false)), NewGPMachine(func() GPConfig { c := NewGPConfig(8, true); c.CTAs = 1; return c }())
 	r := GPReplay(affinetrack.PolicyByName("kim"), m, one)
 	const ctas, room = 3000, gpSMs * gpWarps / 2
@@ -388,9 +390,10 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// TestHidden: 48 warps load a line each and use it. Loads start in cycles 2, 4 … 96; the data are there 140 later; the last is used
-// at 236, read in 237, its lanes in 238 and 239, written in 243. A warp alone takes 2 + 140 + 8.
-func TestHidden(t *testing.T) {
+// TestLatencyIsHidden: 48 warps load a line each and use it. Loads start in cycles 2, 4 … 96; the data are there 140
+// later; the last is used at 236, read in 237, its lanes in 238 and 239, written in 243. A warp alone takes 2 + 140 +
+// 8.
+func TestLatencyIsHidden(t *testing.T) {
 	c := NewGPConfig(16, false)
 	c.Memory, c.LineCycles = true, 0
 	load := executions(loadR7, useR7)
@@ -413,8 +416,9 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// TestFar: a warp wakes beyond the horizon of a wheel, while a warp on another multiprocessor issues all the time.
-func TestFar(t *testing.T) {
+// TestWakeBeyondTheWheel: a warp wakes beyond the horizon of a wheel, while a warp on another multiprocessor issues all
+// the time.
+func TestWakeBeyondTheWheel(t *testing.T) {
 	for _, frontEnd := range []int64{1, 2, 4} {
 		c := NewGPConfig(16, false)
 		c.Memory, c.DRAM, c.FrontEnd = true, 5000, frontEnd
@@ -430,8 +434,8 @@ func TestFar(t *testing.T) {
 	}
 }
 
-// TestPorts compares banks with a list of the cycles in which each was taken.
-func TestPorts(t *testing.T) {
+// TestPortsOfBanks compares banks with a list of the cycles in which each was taken.
+func TestPortsOfBanks(t *testing.T) {
 	var p ports
 	taken := map[[2]int64]bool{}
 	state := uint32(1)
@@ -455,8 +459,9 @@ func TestPorts(t *testing.T) {
 	}
 }
 
-// TestCaches: with five lines in a set of four, the least recently used line is evicted; a written line is dirty at its eviction.
-func TestCaches(t *testing.T) {
+// TestCacheEviction: with five lines in a set of four, the least recently used line is evicted; a written line is dirty
+// at its eviction.
+func TestCacheEviction(t *testing.T) {
 	c := newCache(2, 4)
 	for _, l := range []uint32{0, 2, 4, 6, 0} {
 		if e, _, hit := c.find(l); hit != (l == 0 && c.clock > 1) {

@@ -57,10 +57,10 @@ func count(t *testing.T, mode interp.Mode) Counts {
 	return c.Counts()
 }
 
-// TestCounts compares the counts of vector mode with counts derived by hand. A warp reads 1 register by mad, 2 by mul, 1 by
-// setp, 2 each by mad.wide and st, and writes one by each of five instructions; the add, which only the first warp executes,
-// reads 2 and writes 1.
-func TestCounts(t *testing.T) {
+// TestRegisterAccesses compares the counts of vector mode with counts derived by hand. A warp reads 1 register by mad,
+// 2 by mul, 1 by setp, 2 each by mad.wide and st, and writes one by each of five instructions; the add, which only the
+// first warp executes, reads 2 and writes 1.
+func TestRegisterAccesses(t *testing.T) {
 	got := count(t, interp.Vector)
 	reads, writes := int64(0), int64(0)
 	for _, b := range got.Banks {
@@ -79,8 +79,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestModes: the form of a register changes the class of an access, not the number of accesses.
-func TestModes(t *testing.T) {
+// TestAccessesDoNotDependOnMode: the form of a register changes the class of an access, not the number of accesses.
+func TestAccessesDoNotDependOnMode(t *testing.T) {
 	total := map[interp.Mode]int64{}
 	for _, mode := range interp.Modes {
 		n := count(t, mode)
@@ -109,8 +109,8 @@ func (pauser) OnEvent(e *probe.Event) {
 	}
 }
 
-// TestRestored: a launch that is saved at any point and continues from there counts the same.
-func TestRestored(t *testing.T) {
+// TestAccessesOfRestoredLaunch: a launch that is saved at any point and continues from there counts the same.
+func TestAccessesOfRestoredLaunch(t *testing.T) {
 	for _, mode := range interp.Modes {
 		c := &Counter{}
 		mod, l := launch(t, 3, mode, c, pauser{})

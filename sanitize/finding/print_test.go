@@ -7,9 +7,9 @@ import (
 	"gemu/probe"
 )
 
-// TestNames checks that names are demangled, and that the PTX of a source compiled for the run is not
+// TestNamesInFindings checks that names are demangled, and that the PTX of a source compiled for the run is not
 // mentioned.
-func TestNames(t *testing.T) {
+func TestNamesInFindings(t *testing.T) {
 	f := Finding{
 		Tool: "race", Message: "…", Place: Place{
 			Role: "write", Kernel: "_Z4histPKiPi", Function: "_ZN4tile3addILi4EEEvi", File: "a/hist.cu.ptx", Line: 71, Column: 2, Instr: "st.shared.u32 [%r], %r;", Source: "./a/hist.cu:4:26",
@@ -49,9 +49,9 @@ func TestNames(t *testing.T) {
 	has(got, "from hist.cu:4:26\n")
 }
 
-// TestByOther checks that findings merged by their other place become one, with the first place and the number
-// of places.
-func TestByOther(t *testing.T) {
+// TestFindingsMergedByOtherPlace checks that findings merged by their other place become one, with the first place and
+// the number of places.
+func TestFindingsMergedByOtherPlace(t *testing.T) {
 	var l Log
 	at := func(line int) Place { return Place{Role: "executed", File: "k.ptx", Line: line} }
 	exit := at(3)

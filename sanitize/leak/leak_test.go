@@ -46,8 +46,8 @@ const kernel = `.version 8.0
 }
 `
 
-// TestLeak frees memory in the same kernel, in a later kernel, or not at all.
-func TestLeak(t *testing.T) {
+// TestDeviceHeapLeaks frees memory in the same kernel, in a later kernel, or not at all.
+func TestDeviceHeapLeaks(t *testing.T) {
 	for _, c := range []struct {
 		n     uint32
 		later bool
@@ -90,8 +90,8 @@ func TestLeak(t *testing.T) {
 	}
 }
 
-// TestHost checks that buffers not freed by the host are found.
-func TestHost(t *testing.T) {
+// TestHostBufferLeaks checks that buffers not freed by the host are found.
+func TestHostBufferLeaks(t *testing.T) {
 	var log finding.Log
 	p := New(&log, true)
 	dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{p}})

@@ -11,10 +11,10 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// TestBacklog compares deferred with immediate recording over all programs of the test data; both must find the
-// same. In most of the programs, threads race with each other. The number of bytes in a finding may differ: a
-// word with a single-byte access is reported by bytes from then on, unless a barrier has cleared it.
-func TestBacklog(t *testing.T) {
+// TestDeferredRecordingFindsTheSame compares deferred with immediate recording over all programs of the test data; both
+// must find the same. In most of the programs, threads race with each other. The number of bytes in a finding may
+// differ: a word with a single-byte access is reported by bytes from then on, unless a barrier has cleared it.
+func TestDeferredRecordingFindsTheSame(t *testing.T) {
 	list, err := corpus.Programs("../../testdata")
 	if err != nil {
 		t.Fatal(err)

@@ -111,8 +111,8 @@ func grown(t *testing.T, src string, ctas int) (bytes uint64, entries int) {
 	return after.TotalAlloc - before.TotalAlloc, entries
 }
 
-// TestMemoryGrows checks that memory use is linear in the number of CTAs.
-func TestMemoryGrows(t *testing.T) {
+// TestMemoryGrowsLinearly checks that memory use is linear in the number of CTAs.
+func TestMemoryGrowsLinearly(t *testing.T) {
 	for name, r := range map[string]*strings.Replacer{
 		"fences":  strings.NewReplacer("FENCE", "fence.acq_rel.gpu;", "ATOM", "atom.relaxed.gpu.global.add"),
 		"acq_rel": strings.NewReplacer("FENCE", "", "ATOM", "atom.acq_rel.gpu.global.add"),
@@ -149,8 +149,8 @@ const readers = `.version 7.0
 }
 `
 
-// TestHistory checks that accesses are kept exactly as long as they may matter.
-func TestHistory(t *testing.T) {
+// TestHistoryOfAccesses checks that accesses are kept exactly as long as they may matter.
+func TestHistoryOfAccesses(t *testing.T) {
 	var log finding.Log
 	p := New(&log, 0)
 	dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []probe.Probe{p}})
@@ -224,8 +224,8 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestClock compares the clock tree with a plain map.
-func TestClock(t *testing.T) {
+// TestClockTree compares the clock tree with a plain map.
+func TestClockTree(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	model := func(c *clock) map[int32]moment {
 		m := map[int32]moment{}

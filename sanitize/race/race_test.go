@@ -8,6 +8,7 @@ import (
 	"gemu/sanitize/internal/planted"
 )
 
-func TestPlanted(t *testing.T) {
+// TestPlantedRaces runs kernels with planted races, and correct kernels.
+func TestPlantedRaces(t *testing.T) {
 	planted.Files(t, "../../testdata/sanitize/race/*.ptx", func(log *finding.Log) probe.Probe { return New(log, 0) })
 }

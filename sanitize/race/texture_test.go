@@ -51,9 +51,9 @@ const textureKernel = `.version 8.6
 }
 `
 
-// TestTextures checks that a texture read races with a write to each texel that the filter combines, and with
-// no other texel, in every mode.
-func TestTextures(t *testing.T) {
+// TestRacesWithTextureReads checks that a texture read races with a write to each texel that the filter combines, and
+// with no other texel, in every mode.
+func TestRacesWithTextureReads(t *testing.T) {
 	for _, c := range []struct {
 		kernel string
 		linear bool

@@ -84,10 +84,10 @@ var operations = sync.OnceValue(func() map[string]probe.Operation {
 	return few
 })
 
-// TestRules compares each rule with the operation itself. It gives some invalid source bits all values (or
+// TestValidityRules compares each rule with the operation itself. It gives some invalid source bits all values (or
 // many): a result bit that changes must be invalid. For positional rules, a bit that never changes must be
 // valid.
-func TestRules(t *testing.T) {
+func TestValidityRules(t *testing.T) {
 	ops := operations()
 	if len(ops) < 400 {
 		t.Fatalf("only %d operations", len(ops))
@@ -157,8 +157,8 @@ func TestRules(t *testing.T) {
 	t.Logf("%d operations: %v", len(ops), kinds)
 }
 
-// TestDependence checks the rules of the operations with a rule more precise than anyToAll.
-func TestDependence(t *testing.T) {
+// TestPreciseValidityRules checks the rules of the operations with a rule more precise than anyToAll.
+func TestPreciseValidityRules(t *testing.T) {
 	want := []struct{ name, says string }{
 		{`^(and|or|xor|not)\.(b16|b32|b64|pred)$`, "positional, control 0"},
 		{`^lop3\.b32$`, "positional, control 0"},

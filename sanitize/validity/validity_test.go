@@ -14,8 +14,8 @@ import (
 	"gemu/sanitize/internal/planted"
 )
 
-// TestPlanted runs kernels with planted uses of uninitialised values, and similar correct kernels.
-func TestPlanted(t *testing.T) {
+// TestPlantedUsesOfUninitialised runs kernels with planted uses of uninitialised values, and similar correct kernels.
+func TestPlantedUsesOfUninitialised(t *testing.T) {
 	planted.Files(t, "../../testdata/sanitize/init/*.ptx", func(log *finding.Log) probe.Probe { return New(log) })
 }
 
@@ -61,8 +61,9 @@ func found(t *testing.T, src string, l interp.Launch, after func(dev *interp.Dev
 // header begins the modules.
 const header = ".version 8.6\n.target sm_90\n.address_size 64\n"
 
-// TestApart has lanes at different places execute a shuffle together. Not all policies allow this.
-func TestApart(t *testing.T) {
+// TestShuffleOfLanesAtDifferentPlaces has lanes at different places execute a shuffle together. Not all policies allow
+// this.
+func TestShuffleOfLanesAtDifferentPlaces(t *testing.T) {
 	const kernel = header + `.entry k()
 {
 	.reg .pred %p, %q;
@@ -105,9 +106,9 @@ END:
 	}
 }
 
-// TestHost checks that a copy to the host is reported for values computed from uninitialised values, but not
+// TestCopiesToTheHost checks that a copy to the host is reported for values computed from uninitialised values, but not
 // for plain copies or unwritten memory. The store is a notice, unless it copies memory.
-func TestHost(t *testing.T) {
+func TestCopiesToTheHost(t *testing.T) {
 	const kernel = header + `.entry k(.param .u64 data)
 {
 	.reg .u32 %x, %y;
@@ -147,8 +148,8 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// TestHostWrites checks that memory written by the host is valid, and memory only allocated is not.
-func TestHostWrites(t *testing.T) {
+// TestMemoryWrittenByTheHost checks that memory written by the host is valid, and memory only allocated is not.
+func TestMemoryWrittenByTheHost(t *testing.T) {
 	const kernel = header + `.entry k(.param .u64 data)
 {
 	.reg .pred %p;
@@ -190,8 +191,8 @@ END:
 	}
 }
 
-// TestMessage checks that a finding names the use, the threads, and the origin of the value.
-func TestMessage(t *testing.T) {
+// TestFindingText checks that a finding names the use, the threads, and the origin of the value.
+func TestFindingText(t *testing.T) {
 	_, text := found(t, header+`.entry k()
 {
 	.reg .pred %p, %q;

@@ -27,7 +27,7 @@ load and run, and those that wait for instructions or functions that are not the
 (--match PATTERN: only of sources whose names have it).
 --judge N has the assembler judge N of the modules, where all are too many.
 --sample N has gemu run kernels of N of the modules in every mode and under every policy, and the
-oracle beside it: interp/unseen_test.go says how.
+oracle beside it: interp/made_up_arguments_test.go says how.
 """
 
 import argparse
@@ -385,7 +385,7 @@ def main():
         status |= report(part, files, outcomes, said) > 0
         if args.sample:
             chosen = random.Random(1).sample(files, min(args.sample, len(files)))
-            status |= subprocess.run(["go", "test", "./interp", "-run", "Unseen", "-count=1", "-timeout=2h"], env=os.environ | {"GEMU_UNSEEN": ":".join(map(str, chosen))}, cwd=ROOT).returncode > 0
+            status |= subprocess.run(["go", "test", "./interp", "-run", "MadeUp", "-count=1", "-timeout=2h"], env=os.environ | {"GEMU_UNSEEN": ":".join(map(str, chosen))}, cwd=ROOT).returncode > 0
     sys.exit(status)
 
 

@@ -32,9 +32,9 @@ func toyConfig(t *testing.T, scope, argued string) *config {
 	}
 }
 
-// TestToy: the mutants of a small package, and what becomes of each. The list was checked
+// TestOutcomesOfToy: the mutants of a small package, and what becomes of each. The list was checked
 // by hand, mutant by mutant.
-func TestToy(t *testing.T) {
+func TestOutcomesOfToy(t *testing.T) {
 	want, err := os.ReadFile("testdata/toy.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,8 @@ func TestToy(t *testing.T) {
 }
 
 // TestSampleIsExact shows that -update records outcomes, that -expect then passes, and that each other outcome, each
-// mutant that no longer exists and each survivor without a reason is an error. The outcomes of Sum are those of testdata/toy.txt, which was checked by hand.
+// mutant that no longer exists and each survivor without a reason is an error. The outcomes of Sum are those of
+// testdata/toy.txt, which was checked by hand.
 func TestSampleIsExact(t *testing.T) {
 	c := toyConfig(t, toy+"/engine/*.go Sum", "engine.Sum\tpart\tm == 0 || x >= 40: x >= 40 → nothing\t1\tno x is so large\n")
 	c.expect = filepath.Join(t.TempDir(), "sample.tsv")
@@ -127,9 +128,9 @@ func TestSampleIsExact(t *testing.T) {
 	}
 }
 
-// TestThreshold: too few killed mutants are a failure, and arguments take survivors out of
+// TestTooFewKilled: too few killed mutants are a failure, and arguments take survivors out of
 // the count.
-func TestThreshold(t *testing.T) {
+func TestTooFewKilled(t *testing.T) {
 	const (
 		scope  = toy + "/engine/*.go Sum"
 		first  = "engine.Sum\tpart\tm == 0 || x >= 40: x >= 40 → nothing\t1"
@@ -153,8 +154,9 @@ func TestThreshold(t *testing.T) {
 	}
 }
 
-// TestArguments: with -arguments the argued mutants are tried and no others, and each of which the argument does not hold is named.
-func TestArguments(t *testing.T) {
+// TestArgumentsAreTried: with -arguments the argued mutants are tried and no others, and each of which the argument
+// does not hold is named.
+func TestArgumentsAreTried(t *testing.T) {
 	const holds, refuted = "engine.Sum\tpart\tm == 0 || x >= 40: x >= 40 → nothing\t1", "engine.minus\tswap\ta - b → b - a\t1"
 	c := toyConfig(t, toy+"/engine/*.go", holds+"\tno x is so large\n")
 	c.checkEquivalent = true
@@ -174,7 +176,8 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-func TestErrors(t *testing.T) {
+// TestBadScopeAndArguments shows the message for each error in a scope or in the arguments.
+func TestBadScopeAndArguments(t *testing.T) {
 	for _, c := range []struct{ scope, argued, want string }{
 		{toy + "/engine/none.go", "", "scope, line 1: no file is " + toy + "/engine/none.go"},
 		{"\n" + toy + "/engine/*.go Nobody", "", "scope, line 2: no function of " + toy + "/engine/*.go is Nobody"},
@@ -189,8 +192,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestSample: a seed always picks the same mutants.
-func TestSample(t *testing.T) {
+// TestSeedChoosesSample: a seed always picks the same mutants.
+func TestSeedChoosesSample(t *testing.T) {
 	list := func(seed uint64) string {
 		c := toyConfig(t, toy+"/engine/*.go", "")
 		c.list, c.seed, c.sample = true, seed, 10
@@ -206,8 +209,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestScope: what the scope of this module names is there, and, with GEMU_TEST=ci, all of its mutants compile.
-func TestScope(t *testing.T) {
+// TestScopeExists: what the scope of this module names is there, and, with GEMU_TEST=ci, all of its mutants compile.
+func TestScopeExists(t *testing.T) {
 	scope, err := readScope("scope.txt")
 	if err != nil {
 		t.Fatal(err)

@@ -70,8 +70,8 @@ func TestStencilMutantFromText(t *testing.T) {
 	}
 }
 
-// TestStencilBits: bits that are flipped are neither in holes nor of instructions that do nothing.
-func TestStencilBits(t *testing.T) {
+// TestFlippedBits: bits that are flipped are neither in holes nor of instructions that do nothing.
+func TestFlippedBits(t *testing.T) {
 	lines, err := readStencils("table", toyStencil)
 	if err != nil {
 		t.Fatal(err)
@@ -96,9 +96,10 @@ func TestStencilBits(t *testing.T) {
 	}
 }
 
-// TestStencilConstants: bits of constants that are changed are among those that the instruction reads: here vmovq xmm0, [constant], the second half of
-// a constant, and vpblendd ymm0, ymm0, [constant], 5, whose number is behind the address.
-func TestStencilConstants(t *testing.T) {
+// TestChangedConstants: bits of constants that are changed are among those that the instruction reads: here vmovq xmm0,
+// [constant], the second half of a constant, and vpblendd ymm0, ymm0, [constant], 5, whose number is behind the
+// address.
+func TestChangedConstants(t *testing.T) {
 	if _, err := exec.LookPath("objdump"); err != nil {
 		t.Skip("there is no objdump")
 	}
@@ -176,8 +177,8 @@ func TestSameInstructions(t *testing.T) {
 	}
 }
 
-// TestMeaning: instructions mean the same if they do the same whatever is in registers and memory.
-func TestMeaning(t *testing.T) {
+// TestSameMeaning: instructions mean the same if they do the same whatever is in registers and memory.
+func TestSameMeaning(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		same bool
@@ -197,8 +198,8 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
-// TestNoSameMutants: what is the same instruction is not among the mutants that are drawn.
-func TestNoSameMutants(t *testing.T) {
+// TestMutantsDiffer: what is the same instruction is not among the mutants that are drawn.
+func TestMutantsDiffer(t *testing.T) {
 	if _, err := exec.LookPath("objdump"); err != nil {
 		t.Skip("there is no objdump")
 	}

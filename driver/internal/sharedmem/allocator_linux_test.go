@@ -7,7 +7,7 @@ import (
 
 // A block that becomes a file keeps its content and its neighbours. A process that maps the file keeps the memory when
 // the block is released.
-func TestSharedPages(t *testing.T) {
+func TestSharedBlockKeepsContent(t *testing.T) {
 	for _, size := range []uint64{100, 5000, 3 * SmallBlock} {
 		p := &Allocator{}
 		a, release, err := p.Allocate(size)

@@ -31,9 +31,9 @@ func onLanes(d machine.RowPair, reads ...machine.RowPair) machine.InstrPair {
 // voting is a collective.
 var voting = machine.InstrPair{Instr: &code.Instr{Op: code.VoteSync}, Reference: &code.Instr{Op: code.VoteSync}, OnLanes: true}
 
-// TestSettle: what an instruction on the lanes reads is compared, but for rows that have
+// TestComparedRows: what an instruction on the lanes reads is compared, but for rows that have
 // been compared or copied in the block and are what they were.
-func TestSettle(t *testing.T) {
+func TestComparedRows(t *testing.T) {
 	moved := machine.RowPair{Row: reg(1).Row, Reference: reg(7).Reference} // another register in the row of register 1
 	a, b, c, d := reg(1), reg(2), reg(3), reg(4)
 	for _, e := range []struct {
@@ -62,9 +62,9 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestRuns: instructions execute together as far as what each reads and writes can be looked
+// TestInstructionsThatRunTogether: instructions execute together as far as what each reads and writes can be looked
 // at before the first or behind the last.
-func TestRuns(t *testing.T) {
+func TestInstructionsThatRunTogether(t *testing.T) {
 	compact := func(d machine.RowPair, reads ...machine.RowPair) machine.InstrPair {
 		return madeOf(code.CompactTwo, 0, d, reads...)
 	}
@@ -123,9 +123,9 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestUnwanted: the reference need not have what is computed and read on the lanes alone, in one
+// TestValuesTheReferenceNeedNotHave: the reference need not have what is computed and read on the lanes alone, in one
 // block, without a comparison.
-func TestUnwanted(t *testing.T) {
+func TestValuesTheReferenceNeedNotHave(t *testing.T) {
 	a, b, c := reg(1), reg(2), reg(3)
 	for _, x := range []struct {
 		name   string
@@ -157,9 +157,9 @@ func TestUnwanted(t *testing.T) {
 	}
 }
 
-// TestKnown: the address of an access is known where an instruction that does not run on the
+// TestKnownAddresses: the address of an access is known where an instruction that does not run on the
 // lanes has left it for all of them, and nothing has changed it since.
-func TestKnown(t *testing.T) {
+func TestKnownAddresses(t *testing.T) {
 	a, b, c := reg(1), reg(2), reg(3)
 	load := madeOf(code.CompactLoad, 0, c, a)
 	for _, x := range []struct {
@@ -186,8 +186,8 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestStill: lanes next to each other tell whether a compact register is what the reference has.
-func TestStill(t *testing.T) {
+// TestCompactRegisterByNeighbours: lanes next to each other tell whether a compact register is what the reference has.
+func TestCompactRegisterByNeighbours(t *testing.T) {
 	rows := machine.RowPair{Row: code.Row{Slot: code.R, Row: 0}, Reference: code.Row{Slot: code.R, Row: 0}}
 	for _, x := range []struct {
 		name         string
@@ -219,9 +219,9 @@ func TestStill(t *testing.T) {
 	}
 }
 
-// TestLanesDiffer: what compares rows, several lanes at a time, finds the same lanes as a look
+// TestDifferingLanes: what compares rows, several lanes at a time, finds the same lanes as a look
 // at each.
-func TestLanesDiffer(t *testing.T) {
+func TestDifferingLanes(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	lanesDiffer[uint32](t, random)
 	lanesDiffer[uint64](t, random)

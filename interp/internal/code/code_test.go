@@ -7,8 +7,8 @@ import (
 	"gemu/ptx"
 )
 
-// TestInstr checks that an instruction is small, of a fixed size, and without pointers.
-func TestInstr(t *testing.T) {
+// TestInstructionIsSmall checks that an instruction is small, of a fixed size, and without pointers.
+func TestInstructionIsSmall(t *testing.T) {
 	in := reflect.TypeFor[Instr]()
 	if in.Size() > 56 {
 		t.Errorf("%d bytes, want at most 56", in.Size())
@@ -27,8 +27,8 @@ func TestInstr(t *testing.T) {
 	visit("Instr", in)
 }
 
-// TestSignatures checks that every operation has a signature and a unique name.
-func TestSignatures(t *testing.T) {
+// TestSignaturesAndNames checks that every operation has a signature and a unique name.
+func TestSignaturesAndNames(t *testing.T) {
 	for op := Invalid; op < Count; op++ {
 		s := op.Signature()
 		switch {
@@ -42,8 +42,9 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
-// TestRules checks that an operation that is a whole PTX instruction has the affine rule of the instruction table.
-func TestRules(t *testing.T) {
+// TestRulesOfWholeInstructions checks that an operation that is a whole PTX instruction has the affine rule of the
+// instruction table.
+func TestRulesOfWholeInstructions(t *testing.T) {
 	n := 0
 	for _, family := range ptx.Ops() {
 		for _, f := range family.Forms {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestApproxSpecial has the special values of the manual, and subnormals, on which it is silent.
-func TestApproxSpecial(t *testing.T) {
+// TestApproxSpecialValues has the special values of the manual, and subnormals, on which it is silent.
+func TestApproxSpecialValues(t *testing.T) {
 	const (
 		negInf, negZero, posZero, posInf = 0xff800000, 0x80000000, 0, 0x7f800000
 		one, negOne, nan                 = 0x3f800000, 0xbf800000, 0x7fffffff
@@ -47,7 +47,9 @@ func TestApproxSpecial(t *testing.T) {
 	}
 }
 
-func TestApproxSpecial64(t *testing.T) {
+// TestApproxSpecialValues64 has the special values of rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 in the manual's
+// tables.
+func TestApproxSpecialValues64(t *testing.T) {
 	const (
 		negInf, negZero, posZero, posInf = 0xfff << 52, 1 << 63, 0, 0x7ff << 52
 		nan                              = 0x7fffffff00000000
@@ -233,6 +235,8 @@ func TestReducePiOver2(t *testing.T) {
 	}
 }
 
+// TestDivApprox32 compares div.approx.f32 with the exact quotient: 2 ulp, and the manual's special results for large
+// divisors.
 func TestDivApprox32(t *testing.T) {
 	const inf, nan = 0x7f800000, 0x7fffffff
 	for _, a := range lay32.grid() {
@@ -251,6 +255,7 @@ func TestDivApprox32(t *testing.T) {
 	}
 }
 
+// TestApprox64 compares the approximations of float64 with math's functions, on the upper 32 bits that they use.
 func TestApprox64(t *testing.T) {
 	rnd := source(t)
 	for range count(100000) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 )
 
+// TestRoundingString shows the names of rounding modes.
 func TestRoundingString(t *testing.T) {
 	for r, want := range map[Rounding]string{RN: "rn", RZ: "rz", RM: "rm", RP: "rp", 7: "Rounding(7)"} {
 		if got := r.String(); got != want {
@@ -16,8 +17,9 @@ func TestRoundingString(t *testing.T) {
 	}
 }
 
-// TestOracle compares the oracle with known answers, because the oracle and the package could share a mistake.
-func TestOracle(t *testing.T) {
+// TestReferenceArithmetic compares the oracle with known answers, because the oracle and the package could share a
+// mistake.
+func TestReferenceArithmetic(t *testing.T) {
 	tests := []struct {
 		x    float64
 		want [4]uint64
@@ -51,6 +53,7 @@ func TestFma32DoubleRounding(t *testing.T) {
 	}
 }
 
+// TestArith32 compares the operations of float32 with exact arithmetic, in every rounding mode.
 func TestArith32(t *testing.T) {
 	pair := func(a, b uint64) {
 		x, y := float32Of(a), float32Of(b)
@@ -84,6 +87,7 @@ func TestArith32(t *testing.T) {
 	}
 }
 
+// TestArith64 compares the operations of float64 with exact arithmetic, in every rounding mode.
 func TestArith64(t *testing.T) {
 	pair := func(a, b uint64) {
 		x, y := math.Float64frombits(a), math.Float64frombits(b)
@@ -131,6 +135,7 @@ func TestArith64(t *testing.T) {
 	}
 }
 
+// TestFma32 compares fused multiply-adds of float32 with exact arithmetic, in every rounding mode.
 func TestFma32(t *testing.T) {
 	triple := func(a, b, c uint64) {
 		x, y, z := float32Of(a), float32Of(b), float32Of(c)
@@ -176,6 +181,7 @@ func nearProduct(above int, l *testFormat, p float64, c uint64) uint64 {
 	return l.signed(p < 0, u)
 }
 
+// TestFma64 compares fused multiply-adds of float64 with exact arithmetic, in every rounding mode.
 func TestFma64(t *testing.T) {
 	triple := func(a, b, c uint64) {
 		x, y, z := math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c)
@@ -200,7 +206,9 @@ func TestFma64(t *testing.T) {
 	}
 }
 
-func TestSmallRules(t *testing.T) {
+// TestCanonicalNaNFlushAndSaturate compares canonical NaNs, flushing and saturation with their definitions, on a grid
+// of all kinds of numbers.
+func TestCanonicalNaNFlushAndSaturate(t *testing.T) {
 	inf := math.Inf(1)
 	negZero := math.Copysign(0, -1)
 	for _, u := range lay32.grid() {
@@ -240,6 +248,7 @@ func order(l *testFormat, u uint64) int64 {
 	return int64(u)
 }
 
+// TestMinMax compares minimum and maximum with the manual's rules for NaN and for zeros of both signs.
 func TestMinMax(t *testing.T) {
 	want := func(l *testFormat, a, b uint64, max bool) uint64 {
 		aNaN, bNaN := a&^l.sign() > l.inf(), b&^l.sign() > l.inf()

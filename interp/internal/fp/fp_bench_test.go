@@ -22,6 +22,7 @@ func benchLanes(b *testing.B, f func(d, x, y, z *lanes)) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(d)), "ns/lane")
 }
 
+// BenchmarkAddRN32 measures additions of 32 lanes.
 func BenchmarkAddRN32(b *testing.B) {
 	benchLanes(b, func(d, x, y, z *lanes) {
 		for i := range d {
@@ -30,6 +31,7 @@ func BenchmarkAddRN32(b *testing.B) {
 	})
 }
 
+// BenchmarkFmaRN32 measures fused multiply-adds of 32 lanes, rounded to nearest.
 func BenchmarkFmaRN32(b *testing.B) {
 	benchLanes(b, func(d, x, y, z *lanes) {
 		for i := range d {
@@ -38,6 +40,7 @@ func BenchmarkFmaRN32(b *testing.B) {
 	})
 }
 
+// BenchmarkSumHard32 measures the sums of fused multiply-adds that need the slow path.
 func BenchmarkSumHard32(b *testing.B) { // the slow path alone
 	benchLanes(b, func(d, x, y, z *lanes) {
 		for i := range d {
@@ -46,6 +49,7 @@ func BenchmarkSumHard32(b *testing.B) { // the slow path alone
 	})
 }
 
+// BenchmarkFma32RZ measures fused multiply-adds of 32 lanes, rounded toward zero.
 func BenchmarkFma32RZ(b *testing.B) {
 	benchLanes(b, func(d, x, y, z *lanes) {
 		for i := range d {
@@ -54,6 +58,7 @@ func BenchmarkFma32RZ(b *testing.B) {
 	})
 }
 
+// BenchmarkFma64RZ measures fused multiply-adds of float64, rounded toward zero.
 func BenchmarkFma64RZ(b *testing.B) {
 	benchLanes(b, func(d, x, y, z *lanes) {
 		for i := range d {
@@ -62,6 +67,7 @@ func BenchmarkFma64RZ(b *testing.B) {
 	})
 }
 
+// BenchmarkF32ToF16 measures conversions from float32 to binary16.
 func BenchmarkF32ToF16(b *testing.B) {
 	var h [32]uint16
 	benchLanes(b, func(d, x, y, z *lanes) {
@@ -71,6 +77,7 @@ func BenchmarkF32ToF16(b *testing.B) {
 	})
 }
 
+// BenchmarkF16ToF32 measures conversions from binary16 to float32.
 func BenchmarkF16ToF32(b *testing.B) {
 	benchLanes(b, func(d, x, y, z *lanes) {
 		for i := range d {
@@ -79,6 +86,7 @@ func BenchmarkF16ToF32(b *testing.B) {
 	})
 }
 
+// BenchmarkSinApprox32 measures sin.approx.f32 of 32 lanes.
 func BenchmarkSinApprox32(b *testing.B) {
 	benchLanes(b, func(d, x, y, z *lanes) {
 		for i := range d {
@@ -87,6 +95,7 @@ func BenchmarkSinApprox32(b *testing.B) {
 	})
 }
 
+// BenchmarkEx2Approx32 measures ex2.approx.f32 of 32 lanes.
 func BenchmarkEx2Approx32(b *testing.B) {
 	benchLanes(b, func(d, x, y, z *lanes) {
 		for i := range d {
@@ -95,6 +104,7 @@ func BenchmarkEx2Approx32(b *testing.B) {
 	})
 }
 
+// BenchmarkLg2Approx32 measures lg2.approx.f32 of 32 lanes.
 func BenchmarkLg2Approx32(b *testing.B) {
 	benchLanes(b, func(d, x, y, z *lanes) {
 		for i := range d {

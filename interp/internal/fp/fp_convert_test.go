@@ -44,6 +44,7 @@ func TestWiden16(t *testing.T) {
 	}
 }
 
+// TestNarrow16 compares the rounding of all midpoints and neighbours of 16-bit numbers with exact arithmetic.
 func TestNarrow16(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -94,6 +95,7 @@ func TestNarrow16(t *testing.T) {
 	}
 }
 
+// TestConvertFloat compares conversions between floating-point formats with exact arithmetic, in every rounding mode.
 func TestConvertFloat(t *testing.T) {
 	from64 := func(u uint64) {
 		x := math.Float64frombits(u)
@@ -130,6 +132,7 @@ func TestConvertFloat(t *testing.T) {
 	}
 }
 
+// TestConvertInt compares conversions of integers with exact arithmetic, in every rounding mode.
 func TestConvertInt(t *testing.T) {
 	one := func(u uint64) {
 		s, unsigned := new(big.Int).SetInt64(int64(u)), new(big.Int).SetUint64(u)
@@ -206,6 +209,7 @@ func integralInputs(t *testing.T) []float64 {
 	return xs
 }
 
+// TestRoundIntegral compares rounding to integral values with exact arithmetic, in every rounding mode.
 func TestRoundIntegral(t *testing.T) {
 	for _, x := range integralInputs(t) {
 		for r := RN; r <= RP; r++ {
@@ -227,7 +231,8 @@ func TestRoundIntegral(t *testing.T) {
 	}
 }
 
-func TestToInt(t *testing.T) {
+// TestConvertToInt compares conversions to integers with exact arithmetic, clamped to the type's range.
+func TestConvertToInt(t *testing.T) {
 	for _, width := range []int{8, 16, 32, 64} {
 		for _, signed := range []bool{false, true} {
 			lo, hi := new(big.Int), new(big.Int).Lsh(big.NewInt(1), uint(width))

@@ -53,9 +53,9 @@ func (p *hashed) OnEvent(e *probe.Event) {
 	}
 }
 
-// TestBackends: on a backend that has few instructions, and hands back the others, and as machine code, all
+// TestBackendsAgree: on a backend that has few instructions, and hands back the others, and as machine code, all
 // programs do and count the same as on the portable one, in all modes, also watched. Traps are the same in every word.
-func TestBackends(t *testing.T) {
+func TestBackendsAgree(t *testing.T) {
 	t.Parallel()
 	n, seed := 0, maphash.MakeSeed()
 	checks := []interp.Launch{{Mode: interp.Check}, {Mode: interp.Check, CompileEagerly: true}, {Mode: interp.Affine, Structure: true}, {Mode: interp.Affine, CompileEagerly: true}}
@@ -96,9 +96,9 @@ func TestBackends(t *testing.T) {
 	}
 }
 
-// TestHandBack: what has been executed is counted when a warp split is handed back, and it stands
+// TestWarpSplitHandedBack: what has been executed is counted when a warp split is handed back, and it stands
 // where it goes on, also at a collective instruction that has found lanes elsewhere.
-func TestHandBack(t *testing.T) {
+func TestWarpSplitHandedBack(t *testing.T) {
 	t.Parallel()
 	audit := new(grid.Audit)
 	for _, p := range programs(t) {
@@ -109,8 +109,8 @@ func TestHandBack(t *testing.T) {
 	}
 }
 
-// TestWrongBackends: check mode finds what a backend does wrong.
-func TestWrongBackends(t *testing.T) {
+// TestWrongBackendsAreFound: check mode finds what a backend does wrong.
+func TestWrongBackendsAreFound(t *testing.T) {
 	t.Parallel()
 	for name, b := range grid.Wrong {
 		found := 0
@@ -131,9 +131,9 @@ func TestWrongBackends(t *testing.T) {
 	}
 }
 
-// TestStoresOnce: where CTAs run in parallel, check mode does not take what another has
+// TestCheckModeStoresOnce: where CTAs run in parallel, check mode does not take what another has
 // stored for a fault of its own, and does not store again; a fault is one all the same.
-func TestStoresOnce(t *testing.T) {
+func TestCheckModeStoresOnce(t *testing.T) {
 	run := func(store func(stores int, memory []byte)) ([]uint32, error) {
 		dev, stores := interp.NewDevice(interp.Config{Workers: 2}), 0
 		m, err := dev.Load("k.ptx", []byte(`.version 8.0

@@ -339,9 +339,9 @@ func (g *testWarp) before() string {
 	return text
 }
 
-// TestCompact: machine code does compactly what the portable backend does, and no stencil of compact execution is left
-// out.
-func TestCompact(t *testing.T) {
+// TestCompactInMachineCode: machine code does compactly what the portable backend does, and no stencil of compact
+// execution is left out.
+func TestCompactInMachineCode(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
 	}
@@ -613,8 +613,8 @@ func (r *programGenerator) compactAccesses(t *testing.T) {
 	r.covered(t, 100)
 }
 
-// TestCompactRules: a launch of other rules than those that stencils are made of is Go's.
-func TestCompactRules(t *testing.T) {
+// TestCompactWithOtherRules: a launch of other rules than those that stencils are made of is Go's.
+func TestCompactWithOtherRules(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
 	}

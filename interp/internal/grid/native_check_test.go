@@ -211,8 +211,9 @@ func (r *programGenerator) compareChecked(t *testing.T, g *checkHarness) bool {
 	return true
 }
 
-// TestCheckedEnds: where what decides how a block ends is not as the reference has it, machine code finds it as Go does.
-func TestCheckedEnds(t *testing.T) {
+// TestCheckedBlockEnds: where what decides how a block ends is not as the reference has it, machine code finds it as Go
+// does.
+func TestCheckedBlockEnds(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
 	}
@@ -302,9 +303,10 @@ func another(name, by string) *native.Library {
 	panic("no stencil " + by)
 }
 
-// TestCheckedAlarms: where machine code says that something differs and it does not, that is what is said; a load goes on, for
-// memory may have changed in between. Here the comparison of lanes that do not execute is a look whether memory is changed.
-func TestCheckedAlarms(t *testing.T) {
+// TestCheckedFalseAlarms: where machine code says that something differs and it does not, that is what is said; a load
+// goes on, for memory may have changed in between. Here the comparison of lanes that do not execute is a look whether
+// memory is changed.
+func TestCheckedFalseAlarms(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
 	}
@@ -327,9 +329,9 @@ func TestCheckedAlarms(t *testing.T) {
 	}
 }
 
-// TestCheckedTold: a store that does not say that memory is changed is found. Here what says so looks whether lanes live that
-// do not execute.
-func TestCheckedTold(t *testing.T) {
+// TestCheckedStoreIsReported: a store that does not say that memory is changed is found. Here what says so looks
+// whether lanes live that do not execute.
+func TestCheckedStoreIsReported(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
 	}
@@ -395,8 +397,8 @@ func (g *checkHarness) stores(rng *rand.Rand) code.Elem {
 	return code.Elem{}
 }
 
-// TestCheckedKernels: operations that compute are checked by machine code as by Go: with the same results and counts, and
-// the same found where something is wrong.
+// TestCheckedKernels: operations that compute are checked by machine code as by Go: with the same results and counts,
+// and the same found where something is wrong.
 func TestCheckedKernels(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
@@ -519,9 +521,9 @@ func mistaken(prefixes ...string) *native.Library {
 	return native.HostLevel().Library(wrong)
 }
 
-// TestCheckedIdle: a store by machine code that also stores for lanes that do not execute it is found. Here the stencils of
-// stores for some lanes are those of stores for all.
-func TestCheckedIdle(t *testing.T) {
+// TestCheckedStoresOfIdleLanes: a store by machine code that also stores for lanes that do not execute it is found.
+// Here the stencils of stores for some lanes are those of stores for all.
+func TestCheckedStoresOfIdleLanes(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
 	}
@@ -563,9 +565,10 @@ func TestCheckedIdle(t *testing.T) {
 	}
 }
 
-// TestCheckedIdleLanes: a result that is written for too many lanes is found, in shadows and in rows, whichever lane it is that does not
-// execute. Here the stencils that have results for some lanes are those that have them for all.
-func TestCheckedIdleLanes(t *testing.T) {
+// TestCheckedResultsOfIdleLanes: a result that is written for too many lanes is found, in shadows and in rows,
+// whichever lane it is that does not execute. Here the stencils that have results for some lanes are those that have
+// them for all.
+func TestCheckedResultsOfIdleLanes(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
 	}
@@ -612,8 +615,9 @@ func TestCheckedIdleLanes(t *testing.T) {
 	}
 }
 
-// TestCheckedIdlePredicates: so is the outcome of a comparison. Here the stencils that write predicates of some lanes are those of all.
-func TestCheckedIdlePredicates(t *testing.T) {
+// TestCheckedPredicatesOfIdleLanes: so is the outcome of a comparison. Here the stencils that write predicates of some
+// lanes are those of all.
+func TestCheckedPredicatesOfIdleLanes(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
 	}
@@ -671,9 +675,9 @@ func (r *programGenerator) sharedStore(lanes uint32) *testWarp {
 	return g
 }
 
-// TestCheckedKnown: an address that has been compared in its block is looked at in two lanes: that tells where another base or
-// stride is by now, whichever lanes execute.
-func TestCheckedKnown(t *testing.T) {
+// TestCheckedKnownAddress: an address that has been compared in its block is looked at in two lanes: that tells where
+// another base or stride is by now, whichever lanes execute.
+func TestCheckedKnownAddress(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
 	}
@@ -715,8 +719,9 @@ func TestCheckedKnown(t *testing.T) {
 	}
 }
 
-// TestCheckedAgreement: where a register is not what the reference has, it does not matter in which of its places, nor in which bits.
-func TestCheckedAgreement(t *testing.T) {
+// TestCheckedRegistersByPlace: where a register is not what the reference has, it does not matter in which of its
+// places, nor in which bits.
+func TestCheckedRegistersByPlace(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
 	}

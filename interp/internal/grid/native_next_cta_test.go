@@ -196,9 +196,9 @@ func nextCTASource(body string) string {
 }`
 }
 
-// TestNextCTAs: CTAs that follow each other in machine code do and count what those do that Go begins, in all modes and on
-// several threads; and they do follow each other.
-func TestNextCTAs(t *testing.T) {
+// TestNextCTAsInMachineCode: CTAs that follow each other in machine code do and count what those do that Go begins, in
+// all modes and on several threads; and they do follow each other.
+func TestNextCTAsInMachineCode(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
 	}
@@ -235,8 +235,8 @@ func TestNextCTAs(t *testing.T) {
 	}
 }
 
-// TestNextCTAsCancelled: where a launch is cancelled, machine code does not go on from CTA to CTA: neither if it is before it is
-// entered, nor while it executes.
+// TestNextCTAsCancelled: where a launch is cancelled, machine code does not go on from CTA to CTA: neither if it is
+// before it is entered, nor while it executes.
 func TestNextCTAsCancelled(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")

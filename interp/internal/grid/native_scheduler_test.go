@@ -294,8 +294,9 @@ X:	exit;
 }`
 }
 
-// TestScheduler: warps that take turns in machine code do and count what they do in Go, and trap with the same words.
-func TestScheduler(t *testing.T) {
+// TestSchedulerAgreesWithGo: warps that take turns in machine code do and count what they do in Go, and trap with the
+// same words.
+func TestSchedulerAgreesWithGo(t *testing.T) {
 	t.Parallel()
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
@@ -363,8 +364,8 @@ L:	red.global.add.u32 [%%o], 1;
 	}
 }
 
-// TestSchedulerNearStepLimit: a warp is given its turn by machine code as long as it may execute a whole one, and stops where it would in Go, whatever
-// it may execute.
+// TestSchedulerNearStepLimit: a warp is given its turn by machine code as long as it may execute a whole one, and stops
+// where it would in Go, whatever it may execute.
 func TestSchedulerNearStepLimit(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
@@ -387,8 +388,8 @@ L:	add.u32 %t, %t, 1;
 	}
 }
 
-// TestSchedulerAtSliceEnds: CTAs with so many warps that they come back before they have ended, of which lanes have diverged, or left,
-// follow others that are short: in the order of Go.
+// TestSchedulerAtSliceEnds: CTAs with so many warps that they come back before they have ended, of which lanes have
+// diverged, or left, follow others that are short: in the order of Go.
 func TestSchedulerAtSliceEnds(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
@@ -475,8 +476,8 @@ func (p *pauser) OnEvent(e *probe.Event) {
 	}
 }
 
-// TestRestored: a warp that was in machine code when a launch was saved goes on there when it is restored.
-func TestRestored(t *testing.T) {
+// TestRestoredInMachineCode: a warp that was in machine code when a launch was saved goes on there when it is restored.
+func TestRestoredInMachineCode(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
 	}

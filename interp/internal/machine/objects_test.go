@@ -9,7 +9,7 @@ import (
 
 // Objects keep their handles however many there are; of those that are freed the last ones are
 // known by name, all by their handles, and memory is taken by few.
-func TestObjects(t *testing.T) {
+func TestManyObjects(t *testing.T) {
 	const n = 20000
 	var l Objects
 	var handles []uint64
@@ -46,6 +46,7 @@ func TestObjects(t *testing.T) {
 	}
 }
 
+// BenchmarkObjects measures adding, finding and removing objects.
 func BenchmarkObjects(b *testing.B) {
 	var l Objects
 	h := l.Add(&Object{})

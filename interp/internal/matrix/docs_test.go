@@ -9,9 +9,9 @@ import (
 	"gemu/ptx"
 )
 
-// TestDocumented checks that the tables of docs/tensor.md have exactly the entries of Generations. The table of wgmma
-// names no generation and no exponents of zeros, which are those of sm_90.
-func TestDocumented(t *testing.T) {
+// TestGenerationsAreDocumented checks that the tables of docs/tensor.md have exactly the entries of Generations. The
+// table of wgmma names no generation and no exponents of zeros, which are those of sm_90.
+func TestGenerationsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/tensor.md")
 	if err != nil {
 		t.Fatal(err)

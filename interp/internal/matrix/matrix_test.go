@@ -48,8 +48,9 @@ func shapes() (list []shape) {
 	return append(list, shape{16, 8, 32, ptx.E2M1, ptx.F32, 8, false, false})
 }
 
-// TestFragments checks that the fragments of every operand hold each element of its matrices once, and nothing else.
-func TestFragments(t *testing.T) {
+// TestFragmentsHoldMatrices checks that the fragments of every operand hold each element of its matrices once, and
+// nothing else.
+func TestFragmentsHoldMatrices(t *testing.T) {
 	for _, s := range shapes() {
 		o := (&Mma{M: s.m, N: s.n, K: s.k, D: s.d, A: s.a, B: s.a, C: s.d, Container: s.container, ACol: s.aCol, BRow: s.bRow}).Multiply()
 		k := s.k
@@ -79,8 +80,8 @@ func TestFragments(t *testing.T) {
 	}
 }
 
-// TestTiles checks the same for the rows of ldmatrix and stmatrix.
-func TestTiles(t *testing.T) {
+// TestRowsOfLdmatrix checks the same for the rows of ldmatrix and stmatrix.
+func TestRowsOfLdmatrix(t *testing.T) {
 	for name := range tiles {
 		shape, transposed := strings.CutSuffix(name, ".trans")
 		tile := NewTile(shape, transposed, 1, 0)
@@ -98,8 +99,8 @@ func TestTiles(t *testing.T) {
 	}
 }
 
-// TestFigures compares positions with the manual's figures, "T3:{a0,a1}" and so on.
-func TestFigures(t *testing.T) {
+// TestFragmentsOfManualFigures compares positions with the manual's figures, "T3:{a0,a1}" and so on.
+func TestFragmentsOfManualFigures(t *testing.T) {
 	for _, c := range []struct {
 		figure   string
 		layout   Layout
@@ -136,9 +137,9 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestGenerations has sums that distinguish generations, units and methods. They were computed by hand from the sources
-// of docs/tensor.md: the published models, and the instructions that ptxas generates.
-func TestGenerations(t *testing.T) {
+// TestSumsOfGenerations has sums that distinguish generations, units and methods. They were computed by hand from the
+// sources of docs/tensor.md: the published models, and the instructions that ptxas generates.
+func TestSumsOfGenerations(t *testing.T) {
 	type term struct {
 		k    int
 		a, b float64

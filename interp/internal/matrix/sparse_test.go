@@ -107,8 +107,8 @@ func TestSparseFragments(t *testing.T) {
 	}
 }
 
-// TestChosen checks all defined metadata (manual 9.7.14.6.1).
-func TestChosen(t *testing.T) {
+// TestSparseMetadata checks all defined metadata (manual 9.7.14.6.1).
+func TestSparseMetadata(t *testing.T) {
 	pairs := map[uint32][2]uint8{0b0100: {0, 1}, 0b1000: {0, 2}, 0b1001: {1, 2}, 0b1100: {0, 3}, 0b1101: {1, 3}, 0b1110: {2, 3}}
 	for meta := range uint32(16) {
 		p, meant := pairs[meta]
@@ -130,8 +130,9 @@ func TestChosen(t *testing.T) {
 	}
 }
 
-// TestPacked checks that sums of groups of e2m1 keep 35 bits after the point of the scales, and are then cut to f32.
-func TestPacked(t *testing.T) {
+// TestSumsOfE2M1 checks that sums of groups of e2m1 keep 35 bits after the point of the scales, and are then cut to
+// f32.
+func TestSumsOfE2M1(t *testing.T) {
 	scale := func(exp int32) number { return number{1, exp} }
 	const cancel = 99 // 1 and -1
 	run := func(c float32, values []float64, exps []int32) float32 {

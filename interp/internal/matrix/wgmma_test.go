@@ -23,10 +23,10 @@ func (l cute) at(row, col int) (offset int) {
 	return offset
 }
 
-// TestShared places matrices of 16 rows by descriptors: in the example layouts of the manual (figures 166 to 170), and
-// in the layouts that its table gives for the other cases. It compares them with Swizzle<B,4,3> of CuTe's definition of
-// a layout.
-func TestShared(t *testing.T) {
+// TestSharedMemoryLayouts places matrices of 16 rows by descriptors: in the example layouts of the manual (figures 166
+// to 170), and in the layouts that its table gives for the other cases. It compares them with Swizzle<B,4,3> of CuTe's
+// definition of a layout.
+func TestSharedMemoryLayouts(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		bits        int
@@ -80,9 +80,9 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestGroupFragments checks that lanes hold each element of D, and of A in registers, once, at the place in the
+// TestWarpgroupFragments checks that lanes hold each element of D, and of A in registers, once, at the place in the
 // figures.
-func TestGroupFragments(t *testing.T) {
+func TestWarpgroupFragments(t *testing.T) {
 	for n := 8; n <= 256; n += 8 {
 		for _, c := range []struct {
 			k    int
@@ -123,9 +123,9 @@ func TestGroupFragments(t *testing.T) {
 	}
 }
 
-// TestGroupNumerics checks that sums of 8-bit factors keep 13 bits after the point of the largest term, and that 32
+// TestWarpgroupSums checks that sums of 8-bit factors keep 13 bits after the point of the largest term, and that 32
 // products are one block (DeepSeek-V3, section 3.5.2: "the highest 14 bits").
-func TestGroupNumerics(t *testing.T) {
+func TestWarpgroupSums(t *testing.T) {
 	n, f, to := NumericsFor(UnitWarpgroup, 90, ptx.E4M3, ptx.E4M3), formatOf(ptx.E4M3), formatOf(ptx.F32)
 	for _, c := range []struct {
 		what     string
@@ -152,9 +152,9 @@ func TestGroupNumerics(t *testing.T) {
 	}
 }
 
-// TestGroupLeast checks that terms are cut at 2^-158 at least, and for sums in f16 at 2^-46: 25 bits below the
-// exponents -133 and -21 of zeros.
-func TestGroupLeast(t *testing.T) {
+// TestWarpgroupSmallestTerms checks that terms are cut at 2^-158 at least, and for sums in f16 at 2^-46: 25 bits below
+// the exponents -133 and -21 of zeros.
+func TestWarpgroupSmallestTerms(t *testing.T) {
 	type term struct{ a, b float64 }
 	for _, c := range []struct {
 		k        int

@@ -52,8 +52,8 @@ func TestWmmaFragments(t *testing.T) {
 	}
 }
 
-// TestWmmaTiles checks that loaded rows hold every element, and that stores of C write each element once.
-func TestWmmaTiles(t *testing.T) {
+// TestRowsOfWmma checks that loaded rows hold every element, and that stores of C write each element once.
+func TestRowsOfWmma(t *testing.T) {
 	for _, sm := range []int{70, 75, 80} {
 		for _, shape := range []string{"m16n16k16", "m8n32k16", "m32n8k16"} {
 			for _, m := range []WmmaMatrix{WmmaA, WmmaB, WmmaC} {

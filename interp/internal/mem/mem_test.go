@@ -24,9 +24,9 @@ func alloc(t *testing.T, m *Map, size uint64, k probe.AllocationKind, name strin
 	return a
 }
 
-// TestResolve has an access for every meaning of an address, and every fault; the rules are in the manual, section
-// 9.7.9 (state spaces, generic addressing, alignment).
-func TestResolve(t *testing.T) {
+// TestMeaningOfAddresses has an access for every meaning of an address, and every fault; the rules are in the manual,
+// section 9.7.9 (state spaces, generic addressing, alignment).
+func TestMeaningOfAddresses(t *testing.T) {
 	m := NewMap(probe.FirstAddress, 1<<20, nil)
 	buf := alloc(t, m, 100, probe.BufferMemory, "x")
 	con := alloc(t, m, 16, probe.ConstantMemory, "c")
@@ -87,8 +87,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestRows compares row accesses with an access per lane, for elements in bounds and out of bounds.
-func TestRows(t *testing.T) {
+// TestRowAccesses compares row accesses with an access per lane, for elements in bounds and out of bounds.
+func TestRowAccesses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const elems = 40
 		var memory, want [elems]uint16
@@ -145,9 +145,9 @@ func TestRows(t *testing.T) {
 	})
 }
 
-// TestHolds compares the bounds check of a strided access with checks of its elements. For a single element Holds also
-// looks at the stride, and may refuse a valid access.
-func TestHolds(t *testing.T) {
+// TestBoundsOfStridedAccess compares the bounds check of a strided access with checks of its elements. For a single
+// element Holds also looks at the stride, and may refuse a valid access.
+func TestBoundsOfStridedAccess(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := &Allocation{Allocation: probe.Allocation{Size: uint64(rapid.IntRange(0, 200).Draw(t, "size"))}}
 		bytes := 1 << rapid.IntRange(0, 4).Draw(t, "log bytes")
@@ -165,8 +165,8 @@ func TestHolds(t *testing.T) {
 	})
 }
 
-// TestLocal stores to local memory lane by lane and by rows, in all sizes.
-func TestLocal(t *testing.T) {
+// TestLocalMemory stores to local memory lane by lane and by rows, in all sizes.
+func TestLocalMemory(t *testing.T) {
 	l := make(Local, 4)
 	l.Store(8, 3, 8, 0x1122334455667788)
 	for _, c := range []struct {
@@ -192,8 +192,8 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-// TestShadow checks that shadow bytes live as long as the allocation, and begin as zero.
-func TestShadow(t *testing.T) {
+// TestShadowBytesOfAllocation checks that shadow bytes live as long as the allocation, and begin as zero.
+func TestShadowBytesOfAllocation(t *testing.T) {
 	m := NewMap(probe.FirstAddress, 1<<20, nil)
 	before := alloc(t, m, 8, probe.BufferMemory, "")
 	m.ShadowBytes = 2
@@ -206,9 +206,9 @@ func TestShadow(t *testing.T) {
 	}
 }
 
-// TestPlaces checks the addresses of docs/addresses.md: 256 bytes after the end of the previous allocation, at a
-// multiple of 512, or of 2 MiB from 1 MiB on; after mapped memory in the way.
-func TestPlaces(t *testing.T) {
+// TestAddressesOfAllocations checks the addresses of docs/addresses.md: 256 bytes after the end of the previous
+// allocation, at a multiple of 512, or of 2 MiB from 1 MiB on; after mapped memory in the way.
+func TestAddressesOfAllocations(t *testing.T) {
 	m := NewMap(probe.FirstAddress, 1<<30, nil)
 	if _, err := m.Attach(0x1090_0800, AlignedBytes(64), "", 0); err != nil {
 		t.Fatal(err)
@@ -231,8 +231,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestHoldsRow stores a row lane by lane and finds it, until a byte of an active lane changes.
-func TestHoldsRow(t *testing.T) {
+// TestMemoryHoldsRow stores a row lane by lane and finds it, until a byte of an active lane changes.
+func TestMemoryHoldsRow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.SampledFrom([]int{1, 2, 4, 8}).Draw(t, "size")
 		m := rapid.OneOf(rapid.Just(uint32(fullMask)), rapid.Uint32Range(1, fullMask)).Draw(t, "lanes")
@@ -274,8 +274,8 @@ func TestHoldsRow(t *testing.T) {
 	})
 }
 
-// TestMayFault: only host memory without Permanent can fault while it is mapped.
-func TestMayFault(t *testing.T) {
+// TestHostMemoryThatMayFault: only host memory without Permanent can fault while it is mapped.
+func TestHostMemoryThatMayFault(t *testing.T) {
 	m := NewMap(probe.FirstAddress, 1<<20, nil)
 	alloc(t, m, 16, probe.BufferMemory, "")
 	if _, err := m.AllocOnHost(16, "managed"); err != nil {
@@ -298,9 +298,9 @@ func TestMayFault(t *testing.T) {
 	}
 }
 
-// TestPointers: parameter words with addresses of device memory, and their allocations. Adjoining mapped memory is one
-// block; freed memory, texels and the gaps between allocations are none.
-func TestPointers(t *testing.T) {
+// TestPointersInParameters: parameter words with addresses of device memory, and their allocations. Adjoining mapped
+// memory is one block; freed memory, texels and the gaps between allocations are none.
+func TestPointersInParameters(t *testing.T) {
 	m := NewMap(probe.FirstAddress, 1<<30, nil)
 	if list := m.Pointers(8); list != nil {
 		t.Errorf("without memory there is %v", list)

@@ -57,4 +57,4 @@ for kernel in saxpy nqueens; do # in the second, lanes part
 done
 tests interp/internal/native . TestStencils
 tests interp/internal/grid '^Test(Backends|Compact|Checked)' TestCheckedKernels
-tests interp MachineCode TestMachineCode
+tests interp '^TestMachineCode' TestMachineCodeOnRandomPrograms

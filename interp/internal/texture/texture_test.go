@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestLimits: an image that is too large, or whose rows are too far apart, is refused; the largest allowed image does
-// not overflow.
-func TestLimits(t *testing.T) {
+// TestLimitsOfImages: an image that is too large, or whose rows are too far apart, is refused; the largest allowed
+// image does not overflow.
+func TestLimitsOfImages(t *testing.T) {
 	bytes := func(m Image) Image {
 		m.Format = Format{Channels: 1, Bits: 8}
 		m.Depth, m.Layers, m.Levels, m.Samples = 1, max(m.Layers, 1), 1, 1

@@ -8,9 +8,9 @@ import (
 	"gemu/interp/internal/machine"
 )
 
-// TestReconvergence sends lanes along random paths. Diverged lanes must reconverge at their reconvergence point, without the
-// lanes that have ended, and warp splits must be disjoint and not empty.
-func TestReconvergence(t *testing.T) {
+// TestReconvergenceOnRandomPaths sends lanes along random paths. Diverged lanes must reconverge at their reconvergence
+// point, without the lanes that have ended, and warp splits must be disjoint and not empty.
+func TestReconvergenceOnRandomPaths(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		const exit = 1000

@@ -124,15 +124,15 @@ func notation(t *testing.T, e *participle.Expression) string {
 	return strings.Join(alternatives, " | ")
 }
 
-// TestGrammar checks that each production is defined and used.
-func TestGrammar(t *testing.T) {
+// TestProductionsAreDefinedAndUsed checks that each production is defined and used.
+func TestProductionsAreDefinedAndUsed(t *testing.T) {
 	if err := ebnf.Verify(grammar(t), "Item"); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestSentences checks that every sentence of the grammar is read without an error.
-func TestSentences(t *testing.T) {
+// TestSentencesOfTheGrammarParse checks that every sentence of the grammar is read without an error.
+func TestSentencesOfTheGrammarParse(t *testing.T) {
 	g := grammar(t)
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))

@@ -25,8 +25,9 @@ func TestUnclosedString(t *testing.T) {
 	}
 }
 
-// TestUnexpected checks that messages quote invalid input as written: a character of any number of bytes, or a byte// that is not valid UTF-8.
-func TestUnexpected(t *testing.T) {
+// TestUnexpectedCharacters checks that messages quote invalid input as written: a character of any number of bytes, or
+// a byte// that is not valid UTF-8.
+func TestUnexpectedCharacters(t *testing.T) {
 	for src, want := range map[string]string{
 		".version 7.8\n é":           "2:2: unexpected character 'é'",
 		".version 7.8\n \xe9":        "2:2: unexpected byte 0xe9",

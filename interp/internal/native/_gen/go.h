@@ -193,7 +193,7 @@ GO f32 go_fp_DivFTZ32RN(f32 a, f32 b)
 
 // RsqrtApprox32 divides by a root in Go. Newton's method does not divide: the first estimate, of the halved exponent, is within 3.5
 // percent, e is how far x·y·y is from 1, and two steps of the series of (1-e) to the power -1/2 have so small an error that no float32
-// comes out another: TestRsqrt tries all fractions, and exponents that are even and odd.
+// comes out another: TestRsqrtWithoutDivision tries all fractions, and exponents that are even and odd.
 GO f32 go_fp_RsqrtApprox32(f32 a)
 {
 	f64 x = a, y = go_Float64frombits(0x5fe6eb50c7b537a9 - (go_Float64bits(x) >> 1));

@@ -2,8 +2,8 @@ package main
 
 import "testing"
 
-// TestSignificant checks that comments and empty lines do not change the checksum, and that tokens do.
-func TestSignificant(t *testing.T) {
+// TestChecksumOfTokens checks that comments and empty lines do not change the checksum, and that tokens do.
+func TestChecksumOfTokens(t *testing.T) {
 	const c = "#define A(x) \\\n\tx + 1\nint f(void) { return A(2); }\n"
 	same := "// a comment\n#define A(x) \\\n\tx  + 1\n\n/* two\nlines */\nint f(void) { /* here */ return A(2); } // there\n"
 	if a, b := significant(c), significant(same); a != b {

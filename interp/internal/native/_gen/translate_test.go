@@ -52,6 +52,7 @@ func translated(t *testing.T) ([]directive.Kernel, *translator) {
 	return kernels, tr
 }
 
+// TestTranslationIsDeterministic shows that two translations of package alu are the same text.
 func TestTranslationIsDeterministic(t *testing.T) {
 	_, a := translated(t)
 	_, b := translated(t)
@@ -402,8 +403,9 @@ func random(t string, rnd *rand.Rand) uint64 {
 	return rnd.Uint64()
 }
 
-// TestReads checks constantBytes: the number of bytes that an instruction reads of a constant in a section of several sizes.
-func TestReads(t *testing.T) {
+// TestBytesReadOfConstant checks constantBytes: the number of bytes that an instruction reads of a constant in a
+// section of several sizes.
+func TestBytesReadOfConstant(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		code []byte // up to the address

@@ -53,7 +53,7 @@ func Suites() iter.Seq[Suite] {
 	}
 }
 
-// compactNames matches the names of the stencils of compact execution covered by TestCompact.
+// compactNames matches the names of the stencils of compact execution covered by TestCompactInMachineCode.
 var compactNames = regexp.MustCompile(`^(scalar|affine|compact|uniform|keep|materialise|uncompact|proved|row|one)_|^reach_(q|r|none|fixed)|^(alike|changes)$`)
 
 // unused matches the unused stencils of compact execution: comparisons of 32 bits and selections, for which affinetrack has
@@ -63,7 +63,7 @@ var unused = regexp.MustCompile(`^(scalar_(cmp_(eq|ne|lt|le|gt|ge|lo|ls|hi|hs)_[
 // IsUnused reports whether no program uses a stencil.
 func IsUnused(stencil string) bool { return unused.MatchString(stencil) }
 
-// IsCompact reports whether TestCompact covers a stencil of compact execution.
+// IsCompact reports whether TestCompactInMachineCode covers a stencil of compact execution.
 func IsCompact(stencil string) bool { return compactNames.MatchString(stencil) }
 
 // Tests selects tests of a package for comparing stencils with Go.
@@ -82,7 +82,7 @@ var otherTests = []struct {
 	names *regexp.Regexp
 }{
 	{Tests{"interp/internal/grid", "^Test(SchedulerOnRandomPrograms|Scheduler|NextCTAs)$"}, schedulerStencils},
-	{Tests{"interp/internal/grid", "^TestCompact$"}, compactNames},
+	{Tests{"interp/internal/grid", "^TestCompactInMachineCode$"}, compactNames},
 	{Tests{"interp/internal/grid", "^TestCompactSources$"}, regexp.MustCompile(`^source_`)},
 	{Tests{"interp/internal/grid", "^TestChecked"}, regexp.MustCompile(`_agreed$|^(call|agree|agreed|still|same|copy|holds|idle|idled|generic|note|before|after|as_proved)_|^(tally|tally_uniform|memory_changed|all_active)$`)},
 	{Tests{"interp/internal/native", "^TestAccesses$"}, regexp.MustCompile(`^(load|store)_(element|fixed|frame|local|shared)_|^(atom|red|recall)_|^reach_[0-9]`)},

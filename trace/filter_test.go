@@ -21,8 +21,8 @@ var filtersOfAll = []Filter{
 	{CTAs: Ranges{{3, 3}}, Lines: Ranges{{20, 36}}, Classes: []string{"memory"}}, {Kernel: "sample"}, {Kernel: "other"},
 }
 
-// TestFilters: a log says what it was filtered by, and of two one is compared with what the other has.
-func TestFilters(t *testing.T) {
+// TestComparedUnderBothFilters: a log says what it was filtered by, and of two one is compared with what the other has.
+func TestComparedUnderBothFilters(t *testing.T) {
 	whole := logOf(t, sample, 6, 0, Binary, Filter{})
 	for _, f := range filtersOfAll {
 		for _, format := range []Format{Text, Binary, Bare} {
@@ -51,9 +51,9 @@ func filteredLog(t *testing.T, format Format, f Filter) []byte {
 	return write(t, format, Header{Version: Version, Filter: f}, list)
 }
 
-// TestFilteredDifference: what filters do not let through is no difference, also not of two whole logs;
+// TestFilteredRecordsDoNotDiffer: what filters do not let through is no difference, also not of two whole logs;
 // of the rest the first is the same.
-func TestFilteredDifference(t *testing.T) {
+func TestFilteredRecordsDoNotDiffer(t *testing.T) {
 	whole := logOf(t, sample, 6, 0, Binary, Filter{})
 	list, h := entriesOf(t, whole)
 	for _, r := range at(list, Instruction, 19) { // mul.lo.u32 %n
@@ -83,9 +83,9 @@ func TestFilteredDifference(t *testing.T) {
 	}
 }
 
-// TestFilterByOther: where a log does not say which instructions it has, their classes are those of the
+// TestFilterByCodeOfOtherLog: where a log does not say which instructions it has, their classes are those of the
 // other log's lines.
-func TestFilterByOther(t *testing.T) {
+func TestFilterByCodeOfOtherLog(t *testing.T) {
 	list, h := entriesOf(t, logOf(t, sample, 1, 0, Text, Filter{}))
 	var bare []Entry
 	for _, e := range list {
@@ -154,9 +154,9 @@ L:	mad.lo.u32 %v, %v, 1664525, 1013904223;
 	ret;
 }`
 
-// TestSeek: who wants a CTA reads it and little else of a log with an index, and finds the same as who
+// TestSeekReadsOneCTA: who wants a CTA reads it and little else of a log with an index, and finds the same as who
 // reads all.
-func TestSeek(t *testing.T) {
+func TestSeekReadsOneCTA(t *testing.T) {
 	defer func(n int) { frameBytes = n }(frameBytes)
 	frameBytes = 1 << 13
 	for _, format := range []Format{Text, Binary} {
@@ -224,8 +224,8 @@ func TestWrongIndex(t *testing.T) {
 	}
 }
 
-// TestPartOfIndex: a slice of a log whose index lacks a launch goes through all of it.
-func TestPartOfIndex(t *testing.T) {
+// TestIndexThatLacksALaunch: a slice of a log whose index lacks a launch goes through all of it.
+func TestIndexThatLacksALaunch(t *testing.T) {
 	one, h := entriesOf(t, logOf(t, copies, 1, 1, Text, Filter{}))
 	var list []Entry
 	for n := range uint64(2) {
@@ -268,8 +268,8 @@ func TestPartOfIndex(t *testing.T) {
 	}
 }
 
-// TestBehind: what is behind the end of a log is an error with its place.
-func TestBehind(t *testing.T) {
+// TestDataAfterTheEnd: what is behind the end of a log is an error with its place.
+func TestDataAfterTheEnd(t *testing.T) {
 	for _, f := range []Format{Text, Bare, Binary} {
 		log := logOf(t, adds, 1, 0, f, Filter{})
 		for _, more := range []string{"0 0 0 @3 1 add\n", "gemu-trace 2\n", "\x00", "index", string(log)} {
@@ -311,9 +311,9 @@ func turned(t *testing.T, log []byte) []byte {
 	return write(t, Binary, h, out)
 }
 
-// TestWaiting: logs whose warps come in another order are compared in little memory, and what differs
+// TestLogsInAnotherOrder: logs whose warps come in another order are compared in little memory, and what differs
 // is found in the same place.
-func TestWaiting(t *testing.T) {
+func TestLogsInAnotherOrder(t *testing.T) {
 	log := logOf(t, sample, 3, 0, Binary, Filter{})
 	back := turned(t, log)
 	damaged := turned(t, changed(t, log, Instruction, 38, other(3)))
@@ -330,8 +330,8 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// TestWaitingBound: of records that wait, what is not on disk stays within its bounds.
-func TestWaitingBound(t *testing.T) {
+// TestWaitingRecordsAreBounded: of records that wait, what is not on disk stays within its bounds.
+func TestWaitingRecordsAreBounded(t *testing.T) {
 	defer func(n int) { maxWaitingBytes = n }(maxWaitingBytes)
 	maxWaitingBytes = 1 << 12
 	list, _ := entriesOf(t, logOf(t, sample, 1, 0, Text, Filter{}))
@@ -384,8 +384,8 @@ func TestWaitingBound(t *testing.T) {
 	}
 }
 
-// BenchmarkOrder compares logs whose warps come in another order.
-func BenchmarkOrder(b *testing.B) {
+// BenchmarkCompareInAnotherOrder compares logs whose warps come in another order.
+func BenchmarkCompareInAnotherOrder(b *testing.B) {
 	log := logOf(b, strings.Replace(loop, "3300", "1000", 1), 1, 1, Binary, Filter{})
 	back := turned(&testing.T{}, log)
 	for b.Loop() {

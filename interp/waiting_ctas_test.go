@@ -211,9 +211,9 @@ func (p *trail) Restore(state any) {
 	p.trailed = p.Save().(trailed)
 }
 
-// TestSavedTurns: a launch whose CTAs wait for each other continues identically from every saved state, even if another
-// launch has run in between.
-func TestSavedTurns(t *testing.T) {
+// TestSavedWhileCTAsWait: a launch whose CTAs wait for each other continues identically from every saved state, even if
+// another launch has run in between.
+func TestSavedWhileCTAsWait(t *testing.T) {
 	seed := part.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, c := range []struct {
@@ -350,8 +350,9 @@ WAIT:
 }
 `
 
-// TestPausedAnywhere: a pause before any instruction of warp splits or CTAs that take turns does not change their time slices.
-func TestPausedAnywhere(t *testing.T) {
+// TestPausesKeepTimeSlices: a pause before any instruction of warp splits or CTAs that take turns does not change their
+// time slices.
+func TestPausesKeepTimeSlices(t *testing.T) {
 	part.SkipShort(t)
 	for _, c := range []struct {
 		src, kernel string
@@ -388,9 +389,9 @@ func TestPausedAnywhere(t *testing.T) {
 	}
 }
 
-// TestSeed: a seed chooses a schedule of a launch's warps, the same with any number of workers
+// TestScheduleSeed: a seed chooses a schedule of a launch's warps, the same with any number of workers
 // and in every mode, and schedules differ.
-func TestSeed(t *testing.T) {
+func TestScheduleSeed(t *testing.T) {
 	memories := map[string]bool{}
 	for seed := range uint64(6) {
 		var first []byte

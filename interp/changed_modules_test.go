@@ -130,8 +130,9 @@ func answered(err error) error {
 	return fmt.Errorf("neither a result nor a trap nor a refusal: %T: %w", err, err)
 }
 
-// FuzzTokens: modules whose tokens were changed end in an error with its place, or survive printing and do the same in two modes.
-func FuzzTokens(f *testing.F) {
+// FuzzChangedModules: modules whose tokens were changed end in an error with its place, or survive printing and do the
+// same in two modes.
+func FuzzChangedModules(f *testing.F) {
 	mutator := tokensModules()
 	for i := range uint64(8) {
 		f.Add(i)
@@ -144,8 +145,9 @@ func FuzzTokens(f *testing.F) {
 	})
 }
 
-// TestTokens tries modules that FuzzTokens has found faults with once: in testdata/tokens, in every pair of modes.
-func TestTokens(t *testing.T) {
+// TestModulesFoundByFuzzing tries modules that FuzzChangedModules has found faults with once: in testdata/tokens, in
+// every pair of modes.
+func TestModulesFoundByFuzzing(t *testing.T) {
 	files, err := filepath.Glob("testdata/tokens/*.ptx")
 	if err != nil {
 		t.Fatal(err)

@@ -41,9 +41,9 @@ func underPolicies(t *testing.T, mod *Module, l *Launch) {
 	}
 }
 
-// TestIdealBoundsRandom: straight programs on values of all kinds, programs with branches and calls on
+// TestIdealPolicyOnRandomPrograms: straight programs on values of all kinds, programs with branches and calls on
 // values with structure, and every instruction on affine operands.
-func TestIdealBoundsRandom(t *testing.T) {
+func TestIdealPolicyOnRandomPrograms(t *testing.T) {
 	part.SkipShort(t)
 	first := part.Seed(t)
 	load := func(t *testing.T, src string) *Module {

@@ -10,9 +10,9 @@ import (
 	"gemu/ptx"
 )
 
-// TestAgain: a launch finds nothing of those before it, whose contexts of CTAs it has: shared and local memory are
-// zero, barriers have met nobody, and memory that has been freed since is gone.
-func TestAgain(t *testing.T) {
+// TestRepeatedLaunchBeginsClean: a launch finds nothing of those before it, whose contexts of CTAs it has: shared and
+// local memory are zero, barriers have met nobody, and memory that has been freed since is gone.
+func TestRepeatedLaunchBeginsClean(t *testing.T) {
 	decls := `.extern .shared .align 4 .b8 dynamic[];`
 	body := `
 	.shared .align 4 .b8 own[128];

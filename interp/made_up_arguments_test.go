@@ -31,11 +31,11 @@ const (
 // unseen is what came of kernels, counted.
 type unseen struct{ kernels, finished, trapped, beside, ordered, timed, refused, endless int }
 
-// TestUnseen runs kernels with arguments that are made up. Under each policy they do the same
+// TestMadeUpArguments runs kernels with arguments that are made up. Under each policy they do the same
 // in every mode, traps included; and unless it depends on the order of threads, which three
 // orders of the oracle show, they leave the memory that the oracle does, under every policy.
 // GEMU_UNSEEN names files of modules, with colons between; tools/assembler/unseen.py makes thousands.
-func TestUnseen(t *testing.T) {
+func TestMadeUpArguments(t *testing.T) {
 	seed := part.Seed(t)
 	files := strings.Split(os.Getenv("GEMU_UNSEEN"), ":")
 	if files[0] == "" {
@@ -91,7 +91,7 @@ func (c *unseen) run(t *testing.T, p *corpus.Program, seed uint64, timed bool) {
 	}
 	ordered, judged := timed, false                                                             // it depends on the order of threads; the oracle says whether it does
 	if !timed && first.Results[0].ThreadInstructions < int64(part.Count(1<<16, 1<<18, 1<<20)) { // not too many for the oracle
-		var besides besideUnseen
+		var besides orderProbe
 		again := p.RunModule(func(m *interp.Module, l *interp.Launch) { besides.launch(t, m, l, seed) })
 		if judged = besides.runs; judged {
 			c.beside++
@@ -136,8 +136,8 @@ func stuck(err error) bool {
 	return errors.Is(err, probe.ErrDeadlock) || errors.Is(err, probe.ErrStepLimit)
 }
 
-// besideUnseen is a program that the oracle runs beside the engine, in several orders.
-type besideUnseen struct {
+// orderProbe is a program that the oracle runs beside the engine, in several orders.
+type orderProbe struct {
 	runs    bool  // the oracle has what it needs
 	ordered bool  // what it leaves is not the same in all orders, of its lanes or of its warps
 	trap    error // of the oracle
@@ -145,7 +145,7 @@ type besideUnseen struct {
 }
 
 // launch readies a launch.
-func (b *besideUnseen) launch(t *testing.T, m *interp.Module, l *interp.Launch, seed uint64) {
+func (b *orderProbe) launch(t *testing.T, m *interp.Module, l *interp.Launch, seed uint64) {
 	l.Mode, l.MaxSteps = interp.Vector, unseenSteps
 	l.Progress = func(func() (int64, int64)) func() {
 		var twin *interp.Twin
