@@ -19,12 +19,13 @@ type FastForm struct {
 // Widths selects operations by the widths of their operands and results.
 type Widths uint8
 
-// The widths of fast forms.
+// The widths.
 const (
 	FullWidth Widths = iota // operands and result are as wide as the slot of the result
 	Narrowing               // from 64 to 32 bits
 	Widening                // from 32 to 64 bits
 	Numbers32               // from 32 bits to any result
+	AnyWidth                // any widths
 )
 
 // Match reports whether an operation has these widths.
@@ -36,8 +37,10 @@ func (w Widths) Match(op *Operation) bool {
 		return op.Width == 64 && op.Out == 32 && op.Slot == 32
 	case Widening:
 		return op.Width == 32 && op.Out == 64
+	case Numbers32:
+		return op.Width == 32
 	}
-	return op.Width == 32
+	return true
 }
 
 // FindFast returns the fast form of an operation; nil if its rule has none for the operation's widths.

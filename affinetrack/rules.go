@@ -27,7 +27,8 @@ type Args struct {
 	Last   int
 }
 
-// Rule executes instructions on compact operands, some of which are affine.
+// Rule states what an instruction does in both domains: Apply executes it on compact operands, some of which are affine;
+// Spacing gives the spacing of its result, some of whose operands are not uniform.
 type Rule struct {
 	AffineOperands Shape
 
@@ -35,7 +36,8 @@ type Rule struct {
 	// active lane gives 1 if it holds and 0 if not.
 	Apply func(a *Args) (Value, bool)
 
-	Fast []FastForm // fast forms, each for other widths
+	Fast    []FastForm    // fast forms, each for other widths
+	Spacing []SpacingForm // transfers on spacings, each for other widths; without one nothing is known of the result
 }
 
 // Shape states which operands of an instruction may be affine; all others must be uniform.
@@ -82,36 +84,53 @@ type Table [ptx.AffineCount]Rule
 
 // Rules is the table of sound rules. An instruction executes once if all its operands are uniform, whatever its rule.
 var Rules = &Table{
-	ptx.AffineMove: {AffineOperands: AnyOperand, Apply: convert, Fast: []FastForm{{"move", FullWidth, false, fastMove}}},
-	ptx.AffineAdd:  {AffineOperands: AnyOperand, Apply: add, Fast: []FastForm{{"add", FullWidth, false, fastAdd}}},
-	ptx.AffineSub:  {AffineOperands: AnyOperand, Apply: sub, Fast: []FastForm{{"sub", FullWidth, false, fastSub}}},
-	ptx.AffineMul: {AffineOperands: OneFactor, Apply: mul, Fast: []FastForm{
-		{"mul", FullWidth, false, fastMul},
-		{"mulwide", Widening, true, fastMulWide},
-	}},
-	ptx.AffineMad: {AffineOperands: OneFactor, Apply: mad, Fast: []FastForm{
-		{"mad", FullWidth, false, fastMad},
-		{"madwide", Widening, true, fastMadWide},
-	}},
-	ptx.AffineShl:    {AffineOperands: FirstOperand, Apply: shl, Fast: []FastForm{{"shl", FullWidth, false, fastShl}}},
-	ptx.AffineShr:    {AffineOperands: FirstOperand, Apply: shr},
-	ptx.AffineDiv:    {AffineOperands: FirstOperand, Apply: div},
-	ptx.AffineRem:    {AffineOperands: FirstOperand, Apply: rem},
-	ptx.AffineBfe:    {AffineOperands: FirstOperand, Apply: bfe},
-	ptx.AffineNeg:    {AffineOperands: AnyOperand, Apply: neg, Fast: []FastForm{{"neg", FullWidth, false, fastNeg}}},
-	ptx.AffineNot:    {AffineOperands: AnyOperand, Apply: not, Fast: []FastForm{{"not", FullWidth, false, fastNot}}},
+	ptx.AffineMove: {AffineOperands: AnyOperand, Apply: convert,
+		Fast:    []FastForm{{"move", FullWidth, false, fastMove}},
+		Spacing: []SpacingForm{{FullWidth, moveSpacing}},
+	},
+	ptx.AffineAdd: {AffineOperands: AnyOperand, Apply: add,
+		Fast:    []FastForm{{"add", FullWidth, false, fastAdd}},
+		Spacing: []SpacingForm{{FullWidth, addSpacing}},
+	},
+	ptx.AffineSub: {AffineOperands: AnyOperand, Apply: sub,
+		Fast:    []FastForm{{"sub", FullWidth, false, fastSub}},
+		Spacing: []SpacingForm{{FullWidth, subSpacing}},
+	},
+	ptx.AffineMul: {AffineOperands: OneFactor, Apply: mul,
+		Fast:    []FastForm{{"mul", FullWidth, false, fastMul}, {"mulwide", Widening, true, fastMulWide}},
+		Spacing: []SpacingForm{{FullWidth, mulSpacing}, {Widening, mulWideSpacing}},
+	},
+	ptx.AffineMad: {AffineOperands: OneFactor, Apply: mad,
+		Fast:    []FastForm{{"mad", FullWidth, false, fastMad}, {"madwide", Widening, true, fastMadWide}},
+		Spacing: []SpacingForm{{FullWidth, madSpacing}, {Widening, madWideSpacing}},
+	},
+	ptx.AffineShl: {AffineOperands: FirstOperand, Apply: shl,
+		Fast:    []FastForm{{"shl", FullWidth, false, fastShl}},
+		Spacing: []SpacingForm{{FullWidth, shlSpacing}},
+	},
+	ptx.AffineShr: {AffineOperands: FirstOperand, Apply: shr},
+	ptx.AffineDiv: {AffineOperands: FirstOperand, Apply: div},
+	ptx.AffineRem: {AffineOperands: FirstOperand, Apply: rem},
+	ptx.AffineBfe: {AffineOperands: FirstOperand, Apply: bfe},
+	ptx.AffineNeg: {AffineOperands: AnyOperand, Apply: neg,
+		Fast:    []FastForm{{"neg", FullWidth, false, fastNeg}},
+		Spacing: []SpacingForm{{FullWidth, negSpacing}},
+	},
+	ptx.AffineNot: {AffineOperands: AnyOperand, Apply: not,
+		Fast:    []FastForm{{"not", FullWidth, false, fastNot}},
+		Spacing: []SpacingForm{{FullWidth, negSpacing}},
+	},
 	ptx.AffineAbs:    {AffineOperands: AnyOperand, Apply: abs},
-	ptx.AffineMin:    {AffineOperands: AnyOperand, Apply: minimum},
-	ptx.AffineMax:    {AffineOperands: AnyOperand, Apply: maximum},
+	ptx.AffineMin:    {AffineOperands: AnyOperand, Apply: minimum, Spacing: []SpacingForm{{FullWidth, minSpacing}}},
+	ptx.AffineMax:    {AffineOperands: AnyOperand, Apply: maximum, Spacing: []SpacingForm{{FullWidth, maxSpacing}}},
 	ptx.AffineAnd:    {AffineOperands: OneFactor, Apply: and},
 	ptx.AffineOr:     {AffineOperands: OneFactor, Apply: or},
 	ptx.AffineXor:    {AffineOperands: OneFactor, Apply: xor},
-	ptx.AffineSelect: {AffineOperands: AnyOperand, Apply: selectOne},
-	ptx.AffineConvert: {AffineOperands: AnyOperand, Apply: convert, Fast: []FastForm{
-		{"move", FullWidth, false, fastMove},
-		{"narrow", Narrowing, false, fastMove},
-		{"widen", Widening, true, fastWiden},
-	}},
+	ptx.AffineSelect: {AffineOperands: AnyOperand, Apply: selectOne, Spacing: []SpacingForm{{AnyWidth, selectSpacing}}},
+	ptx.AffineConvert: {AffineOperands: AnyOperand, Apply: convert,
+		Fast:    []FastForm{{"move", FullWidth, false, fastMove}, {"narrow", Narrowing, false, fastMove}, {"widen", Widening, true, fastWiden}},
+		Spacing: []SpacingForm{{FullWidth, moveSpacing}, {Narrowing, narrowSpacing}, {Widening, widenSpacing}},
+	},
 	ptx.AffineCompare: {AffineOperands: AnyOperand, Apply: compare, Fast: []FastForm{{"compare", Numbers32, true, fastCompare}}},
 }
 

@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/bits"
 
+	"gemu/affinetrack"
 	"gemu/interp/internal/code"
-	"gemu/interp/internal/lower"
 	"gemu/interp/internal/machine"
 	"gemu/probe"
 	"gemu/regfile"
@@ -20,7 +20,7 @@ func comparePattern(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, 
 	if a.Addr == code.R {
 		width = math.MaxUint32
 	}
-	for _, lanes := range []uint32{m & (1<<lower.HalfRow - 1), m &^ (1<<lower.HalfRow - 1)} {
+	for _, lanes := range []uint32{m & (1<<affinetrack.HalfRow - 1), m &^ (1<<affinetrack.HalfRow - 1)} {
 		if lanes == 0 {
 			continue
 		}

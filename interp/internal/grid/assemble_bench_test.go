@@ -3,6 +3,7 @@ package grid_test
 import (
 	"testing"
 
+	"gemu/affinetrack"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/exchange"
 	"gemu/interp/internal/grid"
@@ -36,7 +37,7 @@ func BenchmarkAssemble(b *testing.B) {
 	if exchange.Native == nil {
 		b.Skip("this host executes no machine code of ours")
 	}
-	linear := [3]lower.Spacing{{Stride: 1, Group: lower.WholeRow}, {Group: lower.WholeRow}, {Group: lower.WholeRow}}
+	linear := [3]affinetrack.Spacing{{Stride: 1, Group: affinetrack.WholeRow}, {Group: affinetrack.WholeRow}, {Group: affinetrack.WholeRow}}
 	for _, mode := range []struct {
 		name string
 		opt  lower.Options

@@ -14,7 +14,6 @@ import (
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/exchange"
-	"gemu/interp/internal/lanes"
 	"gemu/interp/internal/machine"
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/native"
@@ -652,7 +651,7 @@ func TestCompactSources(t *testing.T) {
 		instr.Plan = code.ExecPlan{Exec: code.CompactSource, LeavesStale: true, WritesBoth: r.IntN(4) == 0}
 		g := r.new(p)
 		g.block = []ptx.Dim3{{X: 32, Y: 1, Z: 1}, {X: 64, Y: 2, Z: 2}, {X: 1, Y: 32, Z: 2}, {X: 128, Y: 1, Z: 1}, {X: 20, Y: 1, Z: 1}, {X: 32, Y: 1, Z: 3}, {X: 33, Y: 1, Z: 1}}[r.IntN(7)]
-		if spacing := lanes.ThreadSpacing(g.block, regfile.Lanes); ptx.SpecialReg(instr.Imm) <= ptx.TidZ && spacing[instr.Imm-uint64(ptx.TidX)].Class() == affinetrack.Generic {
+		if spacing := affinetrack.ThreadSpacing(g.block.Dims(), regfile.Lanes); ptx.SpecialReg(instr.Imm) <= ptx.TidZ && spacing[instr.Imm-uint64(ptx.TidX)].Class() == affinetrack.Generic {
 			continue
 		}
 		warps := (g.block.Count() + regfile.Lanes - 1) / regfile.Lanes

@@ -1,8 +1,8 @@
 package grid
 
 import (
+	"gemu/affinetrack"
 	"gemu/interp/internal/event"
-	"gemu/interp/internal/lanes"
 	"gemu/interp/internal/lower"
 	"gemu/interp/internal/machine"
 	"gemu/ptx"
@@ -14,7 +14,7 @@ func Lowering(l *machine.Launch) lower.Options {
 	opt := lower.Options{
 		Width: l.WarpSize, Pack: true, Reference: l.Mode == machine.Check || event.SubscribesToOperations(l.Probes),
 		ExplicitCluster: l.Cluster != ptx.Dim3{}, Cluster: l.Cluster.Count() > 1,
-		TID: lanes.ThreadSpacing(l.Block, l.WarpSize), Reconvergence: l.Reconverge.Reconvergence,
+		TID: affinetrack.ThreadSpacing(l.Block.Dims(), l.WarpSize), Reconvergence: l.Reconverge.Reconvergence,
 	}
 	if l.Mode != machine.Vector && (min(l.WarpSize, l.Block.Count()) > machine.FewLanes || l.CompileEagerly) {
 		opt.Affine, opt.Eager = true, l.CompileEagerly

@@ -8,7 +8,6 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/code"
-	"gemu/interp/internal/lower"
 	"gemu/interp/internal/machine"
 	"gemu/interp/internal/mem"
 	"gemu/ptx"
@@ -48,28 +47,6 @@ func SregSource(w *machine.Warp, h int, instr *code.Instr, m uint32) affinetrack
 	first := bits.TrailingZeros32(m)
 	v, _ := affinetrack.ThreadIndex(w.CTA.Grid.Block.Dims(), int(r-ptx.TidX), w.ThreadIndex(32*h+first), first, bits.Len32(m)-1-first)
 	return v
-}
-
-// ThreadSpacing returns the spacing of each dimension of the thread index, in the worst warp of a block.
-func ThreadSpacing(block ptx.Dim3, width int) (worst [3]lower.Spacing) {
-	row := min(width, regfile.Lanes)
-	weight := 1 // of the digit
-	for d := range worst {
-		n := block.Dims()[d]
-		for _, over := range []int{lower.WholeRow, lower.HalfRow} {
-			lanes := min(row, over)
-			s := &worst[d]
-			switch {
-			case s.Group != 0:
-			case n == 1 || weight%lanes == 0: // it changes between rows at most
-				*s = lower.Spacing{Group: uint8(over)}
-			case weight == 1 && (n%lanes == 0 || n == block.Count()): // it carries between rows at most
-				*s = lower.Spacing{Stride: 1, Group: uint8(over)}
-			}
-		}
-		weight *= n
-	}
-	return worst
 }
 
 // SregRow reads the special register of an instruction for the lanes of m.

@@ -2,7 +2,10 @@ package lower
 
 // This file prepares selected code for analyses: its instructions with the rows they read and write.
 
-import "gemu/interp/internal/code"
+import (
+	"gemu/affinetrack"
+	"gemu/interp/internal/code"
+)
 
 // node is an instruction of a block with the rows it reads and writes.
 type node struct {
@@ -10,7 +13,7 @@ type node struct {
 	sig           *code.Signature
 	block         int
 	reads, writes []code.Row
-	spacing       Spacing // spacing of its results
+	spacing       affinetrack.Spacing // spacing of its results
 }
 
 // collectNodes collects the instructions of all blocks, in order.

@@ -19,6 +19,7 @@ package lower
 import (
 	"fmt"
 
+	"gemu/affinetrack"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/ptx"
@@ -36,8 +37,8 @@ type Options struct {
 	// (code.Program.Reference). The code is then verified: the error may be a VerifyError.
 	Reference bool
 
-	TID           [3]Spacing    // spacing of the thread index in the least regular warp of the launch
-	Reconvergence Reconvergence // when diverged lanes reconverge
+	TID           [3]affinetrack.Spacing // spacing of the thread index in the least regular warp of the launch
+	Reconvergence Reconvergence          // when diverged lanes reconverge
 
 	Affine bool // lower for affine mode
 	Eager  bool // keep values compact wherever possible, regardless of cost

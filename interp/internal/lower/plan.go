@@ -402,7 +402,7 @@ func (a *analysis) chooseBoth() (cost float64, saved [code.P + 1][]float64) {
 			if s.Kind == code.Arithmetic && a.isSpecial(instr) {
 				compact = costCompactSpecial
 			}
-			if instr.spacing.Group < WholeRow && !a.unspaced && len(e.dropsShadow) > 0 { // it often cannot be compact: diverged lanes have written an operand, or it is loaded
+			if instr.spacing.Group < affinetrack.WholeRow && !a.unspaced && len(e.dropsShadow) > 0 { // it often cannot be compact: diverged lanes have written an operand, or it is loaded
 				compact += costTag + costFill(e.dropsShadow[0].Slot) + lanes
 			}
 			cost += w * compact
@@ -538,7 +538,7 @@ func (a *analysis) proveUniform() {
 	holds := func(o code.Row) bool { return a.launchConstant[o.Slot][o.Row] || a.proved[o.Slot][o.Row] }
 	a.untilStable(func() (changed bool) {
 		a.each(func(instr *node) {
-			if instr.Guard == 0 && !a.mayBeDivergent[instr.block] && instr.spacing.uniform() && !slices.ContainsFunc(instr.reads, func(o code.Row) bool { return !holds(o) }) {
+			if instr.Guard == 0 && !a.mayBeDivergent[instr.block] && instr.spacing.IsUniform() && !slices.ContainsFunc(instr.reads, func(o code.Row) bool { return !holds(o) }) {
 				return
 			}
 			for _, o := range instr.writes {

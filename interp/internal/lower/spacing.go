@@ -1,8 +1,8 @@
 package lower
 
-// This file computes spacings: the distances of values from lane to lane, where they are constant. It follows the thread
-// index through additions and products with constants to the addresses of memory accesses. An access need not compare
-// addresses if its lanes are proved to be at the same place or at consecutive places.
+// This file walks over a function with the domain of spacings (affinetrack/spacing.go): the distances of values from lane
+// to lane, where they are constant. It follows the thread index through arithmetic to the addresses of memory accesses.
+// An access whose lanes are proved to be at the same place or at consecutive places need not compare addresses.
 //
 // A spacing applies to the lanes of one execution of an instruction, and changes along their path. Lanes diverged by a
 // branch continue separately, and the spacing applies to the lanes on the same path. Where paths reconverge, nothing is
@@ -15,147 +15,7 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp/internal/code"
 	"gemu/ptx"
-	"gemu/regfile"
 )
-
-// Spacing describes the values of a warp's lanes in groups of neighbours: each lane has Stride more than the lane
-// before, modulo 2^w with the width w. In the zero value nothing is known.
-type Spacing struct {
-	Stride int64
-	Group  uint8 // lanes in a group: HalfRow or WholeRow
-
-	// Wraps records the widening of a 32-bit number after a possible wrap between two lanes of a group. The difference of
-	// two lanes is then Stride times their distance plus a multiple of 2³², which is nonzero if the wrap is observable at
-	// all.
-	Wraps bool
-
-	Bound Bound
-}
-
-// Groups of lanes.
-const (
-	HalfRow  = regfile.Lanes / 2 // either half of the warp or, in a warp of 64 lanes, of one of its two rows
-	WholeRow = regfile.Lanes     // all lanes or, in a warp of 64 lanes, one of its two rows
-)
-
-// Bound records the clamping of numbers to bounds common to all lanes. The distance from one lane to the next is then at
-// most Stride, and smaller only if the outermost lanes of a group are closer, too. For this to hold for 32-bit differences,
-// the numbers must have a lower bound of zero or more.
-type Bound uint8
-
-// The kinds of bounds.
-const (
-	Unbound      Bound = iota
-	BoundAbove         // not bound from below
-	BoundBetween       // also bound from below, not negative, and by the same bound in all lanes
-	Shifted            // BoundBetween, plus the same number in all lanes
-)
-
-// unwritten is the spacing of a row before its first write: any spacing.
-var unwritten = Spacing{Group: 2 * WholeRow}
-
-// Class returns the class of such values.
-func (s Spacing) Class() affinetrack.Class {
-	switch {
-	case s.Group < WholeRow || s.Wraps || s.Bound != Unbound:
-		return affinetrack.Generic
-	case s.Stride == 0:
-		return affinetrack.Uniform
-	}
-	return affinetrack.Affine
-}
-
-// uniform reports whether all lanes have the same value.
-func (s Spacing) uniform() bool { return s.Class() == affinetrack.Uniform }
-
-// knownUniform reports whether all lanes have the same value according to the analysis so far.
-func (s Spacing) knownUniform() bool { return s == unwritten || s.uniform() }
-
-// uniformInGroup reports whether the lanes of a group have the same value.
-func (s Spacing) uniformInGroup() bool { return s.Group >= HalfRow && s == Spacing{Group: s.Group} }
-
-// merge returns the spacing of values equal to s in all lanes or t in all lanes.
-func (s Spacing) merge(t Spacing) Spacing {
-	switch {
-	case s == unwritten:
-		return t
-	case t == unwritten:
-		return s
-	case s.Stride != t.Stride || s.Bound != t.Bound:
-		return Spacing{}
-	}
-	return Spacing{Stride: s.Stride, Group: min(s.Group, t.Group), Wraps: s.Wraps || t.Wraps, Bound: s.Bound}
-}
-
-// add returns the spacing of a sum. Nothing is known if both numbers may have wrapped in different lanes, or are bound
-// in different lanes.
-func (s Spacing) add(t Spacing) Spacing {
-	sum := Spacing{Stride: s.Stride + t.Stride, Group: min(s.Group, t.Group), Wraps: s.Wraps || t.Wraps}
-	if s.Bound != Unbound || t.Bound != Unbound {
-		sum.Bound = Shifted
-		if !s.uniformInGroup() && !t.uniformInGroup() {
-			return Spacing{}
-		}
-	}
-	if sum.Group < HalfRow || s.Wraps && t.Wraps {
-		return Spacing{}
-	}
-	return sum
-}
-
-// maxBound limits the stride of bound numbers, to keep 32-bit differences from being a multiple of 2^w.
-const maxBound = 1 << 31
-
-// scale returns the spacing of a multiple.
-func (s Spacing) scale(n int64) Spacing {
-	by := s.Stride * n
-	if s.Group < HalfRow || s.Bound != Unbound && (n < 1 || n > maxBound || by > maxBound) {
-		return Spacing{}
-	}
-	s.Stride = by
-	return s
-}
-
-// widen returns the spacing of 32-bit numbers extended to 64 bits. Within a group they may wrap at most once.
-func (s Spacing) widen() Spacing {
-	if !s.wrapsOnce() {
-		return Spacing{}
-	}
-	s.Wraps = s.Stride != 0
-	return s
-}
-
-// wrapsOnce reports whether 32-bit numbers wrap at most once from the first lane of a group to the last.
-func (s Spacing) wrapsOnce() bool {
-	const limit = 1 << 31 / WholeRow
-	return s.Group >= HalfRow && -limit <= s.Stride && s.Stride <= limit
-}
-
-// narrow returns the spacing of numbers truncated to, or computed with, 32 bits, where multiples of 2³² vanish. multiplied
-// records a multiplication of bound numbers.
-func (s Spacing) narrow(multiplied bool) Spacing {
-	if s.Bound != Unbound && (multiplied || s.Stride != int64(int32(s.Stride))) {
-		return Spacing{}
-	}
-	s.Stride, s.Wraps = int64(int32(s.Stride)), false
-	return s
-}
-
-// clamp returns the spacing of the minimum or maximum of each number and a number of b, as signed numbers. atLeast is a
-// lower limit of b if b is a constant, else negative.
-func (s Spacing) clamp(b Spacing, below bool, atLeast int64) Spacing {
-	switch {
-	case !b.uniformInGroup() || !s.wrapsOnce() || s.Stride <= 0 || s.Bound == Shifted:
-		return Spacing{}
-	case s.Bound == BoundBetween:
-	case below && atLeast >= 0:
-		s.Bound = BoundBetween
-	default:
-		s.Bound = BoundAbove
-	}
-	s.Group = min(s.Group, b.Group)
-	return s
-}
 
 // spacer is the analysis of a function.
 type spacer struct {
@@ -175,13 +35,14 @@ type spacer struct {
 	// at its start, the rows it writes, and the rows with an unknown spacing at its start because lanes reconverge there.
 	rowIndex  [code.P + 1][]int32
 	rows      []code.Row
-	atBlock   [][]Spacing
+	atBlock   [][]affinetrack.Spacing
 	written   [][]bool
 	forgotten [][]bool
 
 	inBlock [code.P + 1][]knownSpacing // spacings within the current block
 	epoch   int32                      // epoch of the valid entries in inBlock
 	block   int                        // the current block
+	args    affinetrack.SpacingArgs    // arguments of the current transfer
 
 	queued  []bool  // blocks in queue
 	queue   []int32 // work list of markDivergent
@@ -190,7 +51,7 @@ type spacer struct {
 
 // knownSpacing is the spacing of a row in an epoch.
 type knownSpacing struct {
-	Spacing
+	affinetrack.Spacing
 	epoch int32
 }
 
@@ -209,7 +70,7 @@ func (l *lowerer) findSpacings() {
 	l.collectNodes()
 	s := l.findSpacing(false)
 	for b := range l.blocks {
-		s.visitBlock(b, func(instr *node, _ Spacing) {
+		s.visitBlock(b, func(instr *node, _ affinetrack.Spacing) {
 			if instr.sig.Side == code.AccessSide {
 				m := s.nodeAccess(instr)
 				m.Pattern, m.Stride = patternOf(m, s.spacingOf(code.Row{Slot: m.Addr, Row: instr.A}))
@@ -223,7 +84,7 @@ func (l *lowerer) findSpacings() {
 		s = l.findSpacing(true)
 	}
 	for b := range l.blocks {
-		s.visitBlock(b, func(instr *node, result Spacing) { instr.spacing = result })
+		s.visitBlock(b, func(instr *node, result affinetrack.Spacing) { instr.spacing = result })
 	}
 	l.mayBeDivergent, l.unspaced = s.mayBeDivergent, s.unspaced
 }
@@ -252,11 +113,11 @@ func (l *lowerer) findSpacing(waiting bool) *spacer {
 }
 
 // patternOf returns the pattern of an access with the given spacing of addresses.
-func patternOf(m *code.Access, spacing Spacing) (p code.Pattern, distance int) {
+func patternOf(m *code.Access, spacing affinetrack.Spacing) (p code.Pattern, distance int) {
 	const limit = 1 << 20
 	switch {
-	case spacing.Bound == BoundAbove || m.Addr == code.NoSlot || m.Atom != nil || m.Tile != nil || len(m.Elems) != 1 || spacing == unwritten || spacing.Group < HalfRow:
-	case spacing.uniformInGroup():
+	case spacing.Bound == affinetrack.BoundAbove || m.Addr == code.NoSlot || m.Atom != nil || m.Tile != nil || len(m.Elems) != 1 || spacing.IsUnwritten() || spacing.Group < affinetrack.HalfRow:
+	case spacing.IsUniformInGroup():
 		return code.SameAddress, 0
 	case spacing.Stride == int64(m.Bytes):
 		return code.Contiguous, 0
@@ -320,7 +181,7 @@ func (s *spacer) forgetAll() {
 // initBlocks initialises the state of blocks.
 func (s *spacer) initBlocks() {
 	for b := range s.blocks {
-		s.atBlock = append(s.atBlock, slices.Repeat([]Spacing{unwritten}, len(s.rows)))
+		s.atBlock = append(s.atBlock, slices.Repeat([]affinetrack.Spacing{affinetrack.Unwritten()}, len(s.rows)))
 		s.written = append(s.written, make([]bool, len(s.rows)))
 		s.forgotten = append(s.forgotten, make([]bool, len(s.rows)))
 		for k := range s.nodesOf(b) {
@@ -332,7 +193,7 @@ func (s *spacer) initBlocks() {
 	first := s.atBlock[0]
 	nothing := func(o code.Row) {
 		if i := s.rowIndex[o.Slot][o.Row]; i != noIndex {
-			first[i] = Spacing{}
+			first[i] = affinetrack.Spacing{}
 		}
 	}
 	s.eachOtherWrite(nothing)
@@ -365,16 +226,16 @@ func (s *spacer) propagate() (changed bool) {
 			continue
 		}
 		s.changed[b], changed = false, true
-		s.visitBlock(b, func(*node, Spacing) {})
+		s.visitBlock(b, func(*node, affinetrack.Spacing) {})
 		s.separateAfter(b)
-		after := func(i int) Spacing { return s.spacingOf(s.rows[i]) }
+		after := func(i int) affinetrack.Spacing { return s.spacingOf(s.rows[i]) }
 		results := s.tables.Writes(nil, &s.blocks[b].end)
 		for _, to := range s.successors(b) {
 			known := s.atBlock[to]
 			for i := range known {
-				now := known[i].merge(after(i))
+				now := known[i].Merge(after(i))
 				if s.forgotten[to][i] || slices.Contains(results, s.rows[i]) {
-					now = Spacing{}
+					now = affinetrack.Spacing{}
 				}
 				if now != known[i] {
 					known[i], s.changed[to] = now, true
@@ -387,7 +248,7 @@ func (s *spacer) propagate() (changed bool) {
 
 // visitBlock calls visit for every instruction of a block with the spacing of its result. During the call the spacings
 // from before the instruction are valid.
-func (s *spacer) visitBlock(b int, visit func(instr *node, result Spacing)) {
+func (s *spacer) visitBlock(b int, visit func(instr *node, result affinetrack.Spacing)) {
 	s.block = b
 	s.epoch++
 	for k := range s.nodesOf(b) {
@@ -396,7 +257,7 @@ func (s *spacer) visitBlock(b int, visit func(instr *node, result Spacing)) {
 			s.epoch++
 			s.block = noBlock
 		}
-		var result Spacing
+		var result affinetrack.Spacing
 		if len(instr.writes) > 0 && !s.mayVary(instr.Guard) {
 			result = s.transfer(instr)
 		}
@@ -404,7 +265,7 @@ func (s *spacer) visitBlock(b int, visit func(instr *node, result Spacing)) {
 		for _, o := range instr.writes {
 			now := result
 			if instr.Guard != 0 {
-				now = now.merge(s.spacingOf(o))
+				now = now.Merge(s.spacingOf(o))
 			}
 			s.inBlock[o.Slot][o.Row] = knownSpacing{now, s.epoch}
 		}
@@ -412,9 +273,9 @@ func (s *spacer) visitBlock(b int, visit func(instr *node, result Spacing)) {
 }
 
 // spacingOf returns the spacing of an operand at the current instruction.
-func (s *spacer) spacingOf(o code.Row) Spacing {
+func (s *spacer) spacingOf(o code.Row) affinetrack.Spacing {
 	if o.Slot == code.NoSlot || o.Row < 0 {
-		return Spacing{Group: WholeRow}
+		return affinetrack.Spacing{Group: affinetrack.WholeRow}
 	}
 	if h := s.inBlock[o.Slot][o.Row]; h.epoch == s.epoch {
 		return h.Spacing
@@ -422,170 +283,76 @@ func (s *spacer) spacingOf(o code.Row) Spacing {
 	if i := s.rowIndex[o.Slot][o.Row]; i != noIndex && s.block != noBlock && !s.untracked[s.block] {
 		return s.atBlock[s.block][i]
 	}
-	return Spacing{}
+	return affinetrack.Spacing{}
 }
 
 // mayVary reports whether a guard may differ between lanes.
 func (s *spacer) mayVary(guard int32) bool {
-	return guard != 0 && !s.spacingOf(guardOf(guard)).knownUniform()
+	return guard != 0 && !s.spacingOf(guardOf(guard)).IsUniform()
 }
 
 // transfer returns the spacing of an instruction's result.
-func (s *spacer) transfer(instr *node) Spacing {
-	same := Spacing{Group: WholeRow} // the spacing of the result if each operand is uniform
+func (s *spacer) transfer(instr *node) affinetrack.Spacing {
 	for _, o := range instr.reads {
-		switch k := s.spacingOf(o); {
-		case k == unwritten:
-			return unwritten // until the operand is written
-		case !k.uniformInGroup():
-			same = Spacing{}
-		default:
-			same.Group = min(same.Group, k.Group)
+		if s.spacingOf(o).IsUnwritten() {
+			return affinetrack.Unwritten() // until the operand is written
 		}
 	}
 	switch instr.sig.Kind {
 	case code.Arithmetic:
-		if !same.uniformInGroup() {
-			return s.arithmetic(instr)
+		a := &s.args
+		a.Operation = instr.sig.Operation
+		for i, row := range instr.Sources() {
+			a.Spacings[i] = s.spacingOf(code.Row{Slot: instr.sig.Src[i], Row: row})
+			a.Constants[i] = s.constantOperand(instr, i)
 		}
-		return same
+		return affinetrack.Rules.TransferSpacing(a)
 	case code.Read:
 		return s.readSpacing(instr)
 	case code.Load:
-		if m := s.nodeAccess(instr); m.Space != ptx.Generic && m.Space != ptx.Local && same.uniformInGroup() { // each thread has its own local memory
-			return same
-		}
+		return s.loadSpacing(instr)
 	}
-	return Spacing{}
+	return affinetrack.Spacing{}
 }
 
-// arithmetic is transfer for an operation with an operand that is not uniform.
-func (s *spacer) arithmetic(instr *node) (sum Spacing) {
-	operand := func(i int) Spacing {
-		k := s.spacingOf(code.Row{Slot: instr.sig.Src[i], Row: instr.Sources()[i]})
-		if k.Bound == BoundAbove && instr.sig.Fast != nil {
-			return Spacing{} // only numbers bound from below, too, are useful
-		}
-		return k
+// loadSpacing returns the spacing of a loaded value: if the address is the same in all lanes of a group, so is the value,
+// except in local memory, because each thread has its own.
+func (s *spacer) loadSpacing(instr *node) affinetrack.Spacing {
+	m := s.nodeAccess(instr)
+	addr := s.spacingOf(code.Row{Slot: m.Addr, Row: instr.A})
+	if m.Space != ptx.Generic && m.Space != ptx.Local && addr.IsUniformInGroup() {
+		return addr
 	}
-	var multiplied bool
-	if a := operand(0); instr.sig.Fast == nil {
-		sum = s.selectSpacing(instr, a, operand(1))
-	} else {
-		sum, multiplied = s.fastSpacing(instr, a, operand)
-	}
-	if instr.sig.Slot == 32 {
-		return sum.narrow(multiplied)
-	}
-	return sum
-}
-
-// fastSpacing returns the spacing of an operation with a fast form, and whether a result of 32 bits may have wrapped: it is
-// a multiple of an operand, or the low half of a multiple.
-func (s *spacer) fastSpacing(instr *node, a Spacing, operand func(i int) Spacing) (sum Spacing, mayWrap bool) {
-	widths := instr.sig.Fast.Widths
-	switch instr.sig.Rule {
-	case ptx.AffineMove, ptx.AffineConvert:
-		if widths == affinetrack.Widening {
-			return a.widen(), false
-		}
-		return a, widths == affinetrack.Narrowing
-	case ptx.AffineAdd:
-		return a.add(operand(1)), false
-	case ptx.AffineSub:
-		return a.add(operand(1).scale(-1)), false
-	case ptx.AffineNeg, ptx.AffineNot:
-		return a.scale(-1), false
-	case ptx.AffineMul, ptx.AffineMad:
-		if widths == affinetrack.Widening {
-			sum, _ = s.productSpacing(instr, a.widen(), operand(1).widen())
-		} else {
-			sum, mayWrap = s.productSpacing(instr, a, operand(1))
-		}
-		if instr.sig.Rule == ptx.AffineMad {
-			sum = sum.add(operand(2))
-		}
-		return sum, mayWrap
-	case ptx.AffineShl:
-		if n, ok := s.constantOperand(instr, 1); ok && 0 <= n && n < int64(instr.sig.Slot) {
-			return a.scale(1 << n), true
-		}
-	}
-	return Spacing{}, false
-}
-
-// selectSpacing returns the spacing of a selection between its first two operands.
-func (s *spacer) selectSpacing(instr *node, a, b Spacing) Spacing {
-	below := false
-	switch instr.sig.Rule {
-	case ptx.AffineSelect:
-		if s.spacingOf(code.Row{Slot: instr.sig.Src[2], Row: instr.C}).knownUniform() {
-			return a.merge(b)
-		}
-		return Spacing{}
-	case ptx.AffineMax:
-		below = true
-	case ptx.AffineMin:
-	default:
-		return Spacing{}
-	}
-	if !instr.sig.Signed || instr.sig.Width != 32 || instr.sig.Out != 32 {
-		return Spacing{}
-	}
-	bound := 1 // index of the uniform operand
-	if a.uniformInGroup() {
-		a, b, bound = b, a, 0
-	}
-	n, ok := s.constantOperand(instr, bound)
-	if !ok {
-		n = -1
-	}
-	return a.clamp(b, below, n)
-}
-
-// productSpacing returns the spacing of the product of the first two operands, with spacings a and b, and whether the
-// product is a multiple of either operand.
-func (s *spacer) productSpacing(instr *node, a, b Spacing) (product Spacing, multiple bool) {
-	if a.uniformInGroup() && b.uniformInGroup() {
-		return Spacing{Group: min(a.Group, b.Group)}, false
-	}
-	if n, ok := s.constantOperand(instr, 1); ok {
-		return a.scale(n), true
-	}
-	if n, ok := s.constantOperand(instr, 0); ok {
-		return b.scale(n), true
-	}
-	return Spacing{}, false
+	return affinetrack.Spacing{}
 }
 
 // constantOperand returns the value of a constant operand as the operation reads it.
-func (s *spacer) constantOperand(instr *node, i int) (int64, bool) {
+func (s *spacer) constantOperand(instr *node, i int) affinetrack.Constant {
 	row := instr.Sources()[i]
 	switch slot := instr.sig.Src[i]; {
 	case row >= 0 || row == code.NoRow:
-		return 0, false
 	case slot == code.Q:
-		return int64(s.prog.Consts.Value64(row)), true
+		return affinetrack.Constant{Value: int64(s.prog.Consts.Value64(row)), Known: true}
 	case slot == code.R && instr.sig.Signed:
-		return int64(int32(s.prog.Consts.Value32(row))), true
+		return affinetrack.Constant{Value: int64(int32(s.prog.Consts.Value32(row))), Known: true}
 	case slot == code.R:
-		return int64(s.prog.Consts.Value32(row)), true
+		return affinetrack.Constant{Value: int64(s.prog.Consts.Value32(row)), Known: true}
 	}
-	return 0, false
+	return affinetrack.Constant{}
 }
 
 // readSpacing returns the spacing of a special register or of the address of a local variable.
-func (l *lowerer) readSpacing(instr *node) Spacing {
+func (l *lowerer) readSpacing(instr *node) affinetrack.Spacing {
 	r := ptx.SpecialReg(instr.Imm)
 	switch {
 	case !instr.Op.Special() || !r.PerLane():
-		return Spacing{Group: WholeRow}
+		return affinetrack.Spacing{Group: affinetrack.WholeRow}
 	case r == ptx.LaneID:
-		return Spacing{Stride: 1, Group: WholeRow}
+		return affinetrack.Spacing{Stride: 1, Group: affinetrack.WholeRow}
 	case r <= ptx.TidZ:
 		return l.opt.TID[r-ptx.TidX]
 	}
-	return Spacing{}
+	return affinetrack.Spacing{}
 }
 
 // noBlock means no block.
@@ -691,8 +458,8 @@ func (s *spacer) forget(b int, rows []bool) {
 		if !forgotten || s.forgotten[b][i] {
 			continue
 		}
-		if s.forgotten[b][i] = true; s.atBlock[b][i] != unwritten && s.atBlock[b][i] != (Spacing{}) {
-			s.atBlock[b][i], s.changed[b] = Spacing{}, true
+		if s.forgotten[b][i] = true; s.atBlock[b][i] != affinetrack.Unwritten() && s.atBlock[b][i] != (affinetrack.Spacing{}) {
+			s.atBlock[b][i], s.changed[b] = affinetrack.Spacing{}, true
 		}
 	}
 }
