@@ -15,14 +15,14 @@ import (
 	"gemu/ptx"
 )
 
-// asyncTwin is a job that is as the main one but in when its asynchronous effects happen.
+// asyncTwin is a second job, equal to the main job except for the time of its asynchronous effects.
 type asyncTwin struct {
 	*job
-	err error // of its launches
+	err error // error of its launches
 }
 
-// early runs what the flags ask for once, on a device of its own, with asynchronous effects
-// where they are issued. What its kernels print nobody sees.
+// early runs the job of the flags once, on a device of its own, with asynchronous effects at the
+// issue. The output of its kernels is discarded.
 func (c *runCmd) early(a *app, prepare func(l *interp.Launch)) (*asyncTwin, error) {
 	if c.File == "-" {
 		return nil, errors.New("--async=both reads the file twice, which standard input cannot be")
@@ -42,9 +42,9 @@ func (c *runCmd) early(a *app, prepare func(l *interp.Launch)) (*asyncTwin, erro
 	return t, nil
 }
 
-// compare returns what the command ends with: err, which has come of the launches or of what
-// they left, unless what they do depends on when effects happen. ran is the launches' error.
-// A fault that one of the two has is that of both; which of them has it is noted.
+// compare returns the error of the command: err (from the launches or their results), unless the
+// results depend on the time of effects. ran is the error of the launches. A fault of either job is
+// an error of the command; a note names the job.
 func (t *asyncTwin) compare(a *app, j *job, ran, err error) error {
 	note := func(format string, args ...any) {
 		fmt.Fprintf(a.stderr, "gemu: --async=both: "+format+"\n", args...)
@@ -61,7 +61,7 @@ func (t *asyncTwin) compare(a *app, j *job, ran, err error) error {
 			note("it fails with asynchronous effects where they are issued, too: %v", t.err)
 		}
 		return err
-	case j.workload != nil: // it has compared its results
+	case j.workload != nil: // a workload compares its own results
 		return err
 	}
 	msg := differences(t.defaultFlags(), j.defaultFlags(), func(name string) string {
@@ -79,7 +79,7 @@ func (t *asyncTwin) compare(a *app, j *job, ran, err error) error {
 	return &failure{errors.New(msg), exitFailed}
 }
 
-// differences says which arrays have other bytes; "" if none has.
+// differences names the arrays with different bytes; "" if there are none.
 func differences(early, late map[string]*argument.Array, title func(name string) string) string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(late)) {
@@ -96,7 +96,7 @@ func differences(early, late map[string]*argument.Array, title func(name string)
 			continue
 		}
 		now, then := got.Format(first), want.Format(first)
-		if now == then { // NaNs
+		if now == then { // equal NaNs
 			now, then = fmt.Sprintf("%s (%#x)", now, got.Bits(first)), fmt.Sprintf("%s (%#x)", then, want.Bits(first))
 		}
 		list = append(list, fmt.Sprintf("--async=both: %s: %d of %d elements depend on when asynchronous effects happen\n   [%d] is %s with them as late as may be, %s where they are issued", title(name), n, got.Len(), first, now, then))
@@ -104,8 +104,8 @@ func differences(early, late map[string]*argument.Array, title func(name string)
 	return strings.Join(list, "\n")
 }
 
-// defaultFlags is what a launch has left: in the buffers of its arguments, and in the variables
-// of the module.
+// defaultFlags returns the memory after the launches: the buffers of the arguments and the
+// variables of the module.
 func (j *job) defaultFlags() map[string]*argument.Array {
 	all := map[string]*argument.Array{}
 	for _, d := range j.module.Decls {

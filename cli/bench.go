@@ -1,6 +1,6 @@
 package cli
 
-// This file is "gemu bench": how fast the modes are.
+// This file is "gemu bench", which measures the speed of the modes.
 
 import (
 	"fmt"
@@ -30,8 +30,8 @@ type benchCmd struct {
 	JSON string `name:"json" help:"Write JSON to FILE (- for standard output, instead of the table)." placeholder:"FILE"`
 }
 
-// benchJSON is what --json writes. Rates are thread instructions per second, of
-// launches alone.
+// benchJSON is the report of --json. Rates are thread instructions per second, without the time
+// outside launches.
 type benchJSON struct {
 	Schema    string      `json:"schema"`         // "gemu-bench/1"
 	Repeat    int         `json:"repeat"`         // runs of each mode, the median of which counts
@@ -44,7 +44,7 @@ type benchJSON struct {
 	Unstructured *benchRates `json:"geometric_mean_unstructured,omitempty"` // with --structure: workloads with less than 25 percent compact results
 }
 
-// benchRow is a workload.
+// benchRow is the result of a workload.
 type benchRow struct {
 	Name               string `json:"name"`                // of the workload
 	Size               int    `json:"size"`                // of its input
@@ -54,10 +54,10 @@ type benchRow struct {
 	Compact *float64 `json:"compact_percent,omitempty"` // with --structure: warp instructions whose results gemu structure has compact
 }
 
-// structured is the percentage of compact results from which on a workload has structure.
+// structured is the minimum percentage of compact results of a workload with structure.
 const structured = 25
 
-// benchRates are the speed of vector mode, and what is relative to it; 0: it has not been measured.
+// benchRates are the speed of vector mode, and speeds relative to it; 0: not measured.
 type benchRates struct {
 	Vector   float64 `json:"vector_per_second"`         // thread instructions
 	Portable float64 `json:"vector_portable,omitempty"` // over that of the portable engine, if the engine is another
@@ -149,13 +149,13 @@ func (c *benchCmd) Run(a *app) error {
 	return nil
 }
 
-// setting is one that a workload is measured in.
+// setting is a configuration of a measurement.
 type setting struct {
 	engine string
 	mode   interp.Mode
 }
 
-// settings are those that are measured: in vector mode of the engine first.
+// settings returns the configurations to measure: first vector mode on the engine.
 func (c *benchCmd) settings() []setting {
 	list := []setting{{c.Engine, interp.Vector}}
 	if c.Engine != "portable" {
@@ -169,8 +169,8 @@ func (c *benchCmd) settings() []setting {
 	return list
 }
 
-// measure runs a workload in each setting in turn, so that what happens to the host
-// meanwhile happens to all.
+// measure runs a workload in each setting in turn: changes of the host's speed then affect all
+// settings.
 func (c *benchCmd) measure(a *app, w *kernels.Workload) (*benchRow, error) {
 	row := &benchRow{Name: w.Name}
 	seconds := map[setting][]float64{}
@@ -214,20 +214,20 @@ func (c *benchCmd) measure(a *app, w *kernels.Workload) (*benchRow, error) {
 	return row, nil
 }
 
-// once runs a workload in a setting, and counts the structure of its values if that is wanted.
+// once runs a workload in a setting, and counts the structure of its values if structure is set.
 func (c *benchCmd) once(a *app, w *kernels.Workload, in setting, structure bool) (*job, error) {
 	f := launchFlags{sourceArg: sourceArg{"@" + w.Name}, kernelFlags: kernelFlags{Size: c.Size, Warp: 32, Workers: c.Workers, Engine: in.engine, TimeLimit: c.TimeLimit}}
 	j, err := f.open(a, a.stderr)
 	if err != nil {
 		return nil, err
 	}
-	runtime.GC() // of what came before, not while the clock runs
+	runtime.GC() // collects the garbage of earlier runs before the clock starts
 	return j, j.run(a, func(l *interp.Launch) {
 		l.Mode, l.Reconverge, l.Structure = in.mode, a.reconverger(c.Reconverge), structure
 	})
 }
 
-// median is that of numbers; 0 of none. It changes their order.
+// median returns the median of a list, 0 for an empty list. It changes the order of the list.
 func median(list []float64) float64 {
 	if len(list) == 0 {
 		return 0
@@ -237,7 +237,7 @@ func median(list []float64) float64 {
 	return (list[(n-1)/2] + list[n/2]) / 2
 }
 
-// geomean is the geometric mean of each rate.
+// geomean returns the geometric mean of each rate.
 func geomean(rows []benchRow) *benchRates {
 	mean := func(of func(r *benchRow) float64) float64 {
 		sum := 0.0
@@ -254,7 +254,7 @@ func geomean(rows []benchRow) *benchRates {
 	}
 }
 
-// benchColumns are those of rates that are relative to another.
+// benchColumns are the columns of relative rates.
 var benchColumns = []struct {
 	head  string
 	value func(*benchRates) float64

@@ -1,6 +1,6 @@
 package cli
 
-// This file is when garbage is collected.
+// This file controls garbage collection.
 
 import (
 	"os"
@@ -10,23 +10,24 @@ import (
 	"sync"
 )
 
-// gcThreshold is how many bytes of garbage there may be at least. A command often lives for a tenth of a second, in which Go would
-// collect some megabytes a dozen times.
+// gcThreshold is the minimum amount of garbage, in bytes, before a collection. A command often takes a tenth of a second,
+// in which Go would collect some megabytes a dozen times.
 const gcThreshold = 64 << 20
 
-// relaxed reports whether relax has its way; settings is held to change that, and what garbage there may be.
+// relaxed reports whether the threshold of relax is in effect. The caller must hold settings to change it or the garbage
+// collector's percentage.
 var (
 	settings sync.Mutex
 	relaxed  bool
 )
 
-// relax has garbage be collected when there is as much as lives, as Go does, but not before there are roomy bytes. GOGC in the
-// environment counts more.
+// relax makes Go collect garbage when there is as much garbage as live memory, as by default, but at least gcThreshold
+// bytes. The environment variable GOGC has precedence.
 func relax() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
-	const heapFrom = 4 << 20 // Go takes so much for live at least, by 100 percent
+	const heapFrom = 4 << 20 // Go's minimum for the live heap at 100 percent
 	settings.Lock()
 	defer settings.Unlock()
 	debug.SetGCPercent(100 * gcThreshold / heapFrom)
@@ -34,7 +35,7 @@ func relax() {
 	runtime.SetFinalizer(new(cycle), (*cycle).ended)
 }
 
-// collectAt has garbage be collected when there is so much, in percent of what lives, and gives what was set before.
+// collectAt makes Go collect at this percentage of garbage to live memory, and returns the previous percentage.
 func collectAt(percent int) int {
 	settings.Lock()
 	defer settings.Unlock()
@@ -42,10 +43,10 @@ func collectAt(percent int) int {
 	return debug.SetGCPercent(percent)
 }
 
-// cycle is garbage that is found in each collection.
-type cycle struct{ _ *cycle } // a pointer keeps it out of Go's blocks of tiny objects, which live longer
+// cycle is an object that is garbage in every collection: its finalizer runs at the end of each.
+type cycle struct{ _ *cycle } // the pointer keeps it out of Go's blocks of tiny objects, which live longer
 
-// ended is the end of a collection.
+// ended runs at the end of a collection and adjusts the percentage to the live memory.
 func (c *cycle) ended() {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
@@ -57,5 +58,5 @@ func (c *cycle) ended() {
 	}
 }
 
-// growth is how much garbage there may be, in percent of so many bytes that live.
+// growth returns the permitted garbage, in percent of the live bytes.
 func growth(live uint64) int { return int(max(100, 100*gcThreshold/max(live, 1<<20))) }

@@ -32,7 +32,7 @@ type diffCmd struct {
 	compareFlags
 }
 
-// compareFlags say how logs are compared.
+// compareFlags control the comparison of logs.
 type compareFlags struct {
 	ULP uint64 `name:"ulp" help:"How many units of the last place results of .approx instructions may be apart." placeholder:"N"`
 
@@ -40,12 +40,12 @@ type compareFlags struct {
 	NoSlice bool   `help:"Do not look for where the value comes from: --slice none."`
 }
 
-// isRun reports whether a name is of what is run, and not of a log.
+// isRun reports whether a name is a source to run, not a log.
 func isRun(name string) bool {
 	return strings.HasPrefix(name, "@") || slices.Contains([]string{".ptx", ".cu"}, filepath.Ext(name))
 }
 
-// logFile is a log that is there: a regular file, for it is read several times.
+// logFile opens an existing log. It must be a regular file, because it is read several times.
 func logFile(name string) trace.Source {
 	return trace.Source{Name: name, Open: func() (io.ReadCloser, error) {
 		f, err := input.OpenRegular(name)
@@ -56,7 +56,7 @@ func logFile(name string) trace.Source {
 	}}
 }
 
-// live runs, and gives the log of that, in a file of a directory.
+// live runs a source and writes its log to a file in a directory.
 func (c *traceCmd) live(a *app, dir, name string, filter trace.Filter) (trace.Source, error) {
 	file := filepath.Join(dir, name)
 	f, err := os.Create(file)
@@ -71,7 +71,7 @@ func (c *traceCmd) live(a *app, dir, name string, filter trace.Filter) (trace.So
 	switch {
 	case wrote != nil:
 		return s, input.FileError("write", file, wrote)
-	case errors.As(run, &trap): // which is in the log
+	case errors.As(run, &trap): // the log contains the trap
 		fmt.Fprintf(a.stderr, "gemu: %s: %v\n", name, run)
 		return s, nil
 	}
@@ -97,7 +97,7 @@ func (c *diffCmd) Run(a *app) error {
 	for _, r := range a.reconvergers() {
 		policies = append(policies, r.Name)
 	}
-	var runs [2]*traceCmd // nil of a log
+	var runs [2]*traceCmd // nil for a log
 	for i, name := range names {
 		mode, err := choice("--mode", c.Mode, i, "check", "affine", "vector")
 		if err != nil {
@@ -137,7 +137,7 @@ func (c *diffCmd) Run(a *app) error {
 	return c.compare(a, logs[0], logs[1], filter)
 }
 
-// choice is what a flag says for A or for B.
+// choice returns the value of a flag for A or for B.
 func choice(flag string, list []string, i int, names ...string) (string, error) {
 	if len(list) == 0 || len(list) > 2 {
 		return "", fmt.Errorf("%s wants one for both, or two", flag)
@@ -149,7 +149,7 @@ func choice(flag string, list []string, i int, names ...string) (string, error) 
 	return s, nil
 }
 
-// compare prints the first difference of what a filter lets through of two logs.
+// compare prints the first difference between the filtered entries of two logs.
 func (c *compareFlags) compare(a *app, x, y trace.Source, filter trace.Filter) error {
 	option, err := trace.Restricted(x, y, filter)
 	if err != nil {
@@ -198,7 +198,7 @@ func (c *compareFlags) compare(a *app, x, y trace.Source, filter trace.Filter) e
 	return &failure{errors.New("the logs differ"), exitFailed}
 }
 
-// printSlice prints where the value of a difference comes from.
+// printSlice prints the origin of the value at a difference.
 func printSlice(a *app, d *trace.Difference, list []trace.Origin, place string) {
 	for i, o := range list {
 		if i == 0 {

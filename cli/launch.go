@@ -1,7 +1,7 @@
 package cli
 
-// This file is what the commands that launch have in common: the flags that say
-// what to launch, and the launch itself.
+// This file has the common parts of the commands that launch kernels: the flags that select the
+// launch, and the launch itself.
 
 import (
 	"errors"
@@ -27,12 +27,12 @@ import (
 	"gemu/ptx"
 )
 
-// sourceArg is the module that a command is about.
+// sourceArg is the module argument of a command.
 type sourceArg struct {
 	File string `arg:"" predictor:"source" help:"PTX file (- for standard input), CUDA C++ (.cu, with a compiler that is on the path), or @NAME of a workload."`
 }
 
-// launchFlags say what to launch, on which machine.
+// launchFlags select the launch and the machine.
 type launchFlags struct {
 	sourceArg
 	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
@@ -40,7 +40,7 @@ type launchFlags struct {
 	kernelFlags
 }
 
-// kernelFlags say which kernel to launch, with what, of whatever file.
+// kernelFlags select the kernel and its arguments, for any source.
 type kernelFlags struct {
 	Kernel  string   `short:"k" help:"Kernel to run; may be left out if the file has just one."`
 	Grid    string   `short:"g" help:"CTAs of the grid: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
@@ -73,28 +73,28 @@ type policyFlag struct {
 	Reconverge string `default:"auto" enum:"${reconvergers}" help:"The reconvergence policy: which warp split runs next, and where warp splits reconverge: ${reconvergence}." placeholder:"POLICY"`
 }
 
-// job is what launchFlags ask for, ready to run: the launch of a kernel, or those
-// of a workload.
+// job is a prepared launch of a kernel, or the prepared launches of a workload, as selected by
+// launchFlags.
 type job struct {
 	flags          *launchFlags
 	device         *interp.Device
-	engineReported bool             // the user knows that Go executes what was meant for machine code
-	sources        *input.Sources   // that the PTX was compiled from
-	results        []*interp.Result // of the launches so far
+	engineReported bool             // the user knows that Go executes a launch meant for machine code
+	sources        *input.Sources   // sources of the PTX's compilation
+	results        []*interp.Result // results of the launches so far
 
-	tolerated []*probe.Tolerated // faults after which launches have gone on
+	tolerated []*probe.Tolerated // faults after which launches have continued
 
-	// Of a kernel:
+	// For a kernel:
 	module    *interp.Module
 	launch    *interp.Launch
-	arguments *argument.List // of the launch, and the variables that are set
+	arguments *argument.List // arguments of the launch, and values of variables
 
-	// Of a workload:
+	// For a workload:
 	workload *kernels.Workload
 	session  *kernels.Session
 }
 
-// open readies a job on a device that probes watch. What its kernels print goes to stdout.
+// open prepares a job on a device with the given probes. Output of its kernels goes to stdout.
 func (c *launchFlags) open(a *app, stdout io.Writer, probes ...probe.Probe) (*job, error) {
 	if c.SM != 0 && c.SM < 30 {
 		return nil, errors.New("--sm wants a compute capability such as 90")
@@ -134,7 +134,7 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...probe.Probe) (*jo
 	return j, j.open(a, dev)
 }
 
-// tolerables lists the faults that may be tolerated, for --help.
+// tolerables lists the tolerable faults, for --help.
 func tolerables() string {
 	var list []string
 	for _, t := range probe.Tolerances() {
@@ -143,7 +143,7 @@ func tolerables() string {
 	return strings.Join(list, ", ")
 }
 
-// tolerates is the function that reports faults as they are tolerated, and keeps them for reports.
+// tolerates returns a function that reports tolerated faults, and collects them for reports.
 func (j *job) tolerates(a *app) func(*probe.Tolerated) {
 	return func(t *probe.Tolerated) {
 		j.tolerated = append(j.tolerated, t)
@@ -151,7 +151,7 @@ func (j *job) tolerates(a *app) func(*probe.Tolerated) {
 	}
 }
 
-// base is the address of the first buffer; 0 is the usual one.
+// base returns the address of the first buffer; 0 selects the default.
 func (c *kernelFlags) base() (uint64, error) {
 	if c.Base == "" {
 		return 0, nil
@@ -163,12 +163,12 @@ func (c *kernelFlags) base() (uint64, error) {
 	return v, nil
 }
 
-// ownLaunches is the error of flags about a kernel that are given for a workload.
+// ownLaunches returns the error for kernel flags that are given together with a workload.
 func ownLaunches(name string) error {
 	return fmt.Errorf("a workload chooses its own launches: the flags about kernels, arguments and results do not apply to @%s", name)
 }
 
-// open readies the launch of a kernel.
+// open prepares the launch of a kernel.
 func (j *job) open(a *app, dev *interp.Device) error {
 	c := j.flags
 	grid, err := parseDim("-g", c.Grid)
@@ -215,13 +215,13 @@ func (j *job) open(a *app, dev *interp.Device) error {
 	return nil
 }
 
-// run launches, each launch prepared by prepare, and compares a workload with its
-// reference. The launches that were begun are in j.results even if it fails.
+// run executes the launches, each prepared by prepare, and compares the result of a workload with
+// its reference. j.results has all begun launches, even if run fails.
 func (j *job) run(a *app, prepare func(l *interp.Launch)) error {
 	ready := func(l *interp.Launch) {
 		l.WarpSize, l.MaxSteps, l.Seed = j.flags.Warp, j.flags.Steps, j.flags.Seed
 		if l.WarpSize == 0 {
-			l.WarpSize = -1 // refused with a message, not taken as the default
+			l.WarpSize = -1 // makes the launch fail with a message instead of using the default
 		}
 		if f, ok := terminal(a.stderr); ok {
 			l.Progress = func(poll func() (int64, int64)) func() { return showProgress(f, l.Kernel, poll) }
@@ -247,7 +247,7 @@ func (j *job) run(a *app, prepare func(l *interp.Launch)) error {
 	return err
 }
 
-// reportEngine says once where machine code was asked for and Go executes.
+// reportEngine reports once if Go executes a launch for which machine code was requested.
 func (j *job) reportEngine(a *app, l *interp.Launch) {
 	if j.engineReported || j.flags.Engine != "native" {
 		return
@@ -258,14 +258,14 @@ func (j *job) reportEngine(a *app, l *interp.Launch) {
 	}
 }
 
-// structure finds out what structure the values have.
+// structure runs the job and returns the structure of its values.
 func (j *job) structure(a *app, policy *affinetrack.Policy, reconverge *interp.Reconverger) error {
 	return j.run(a, func(l *interp.Launch) {
 		l.Mode, l.Policy, l.Reconverge, l.Structure = interp.Vector, policy, reconverge, true
 	})
 }
 
-// total adds up the launches of a job.
+// total returns the sums over the launches of a job.
 func (j *job) total() *interp.Result {
 	last := j.results[len(j.results)-1]
 	if len(j.results) == 1 {
@@ -291,8 +291,8 @@ func (j *job) total() *interp.Result {
 	return t
 }
 
-// launchJSON is what every report in JSON says of the launches; of several, kernel
-// and extents are those of the last.
+// launchJSON is the common part of all reports in JSON. For several launches, kernel and extents
+// are from the last launch.
 type launchJSON struct {
 	File       string `json:"file"`             // as the command line has it
 	Kernel     string `json:"kernel"`           // of the last launch
@@ -308,7 +308,7 @@ type launchJSON struct {
 
 func dims(d ptx.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }
 
-// facts describes the launches of a job that has run.
+// facts describes the finished launches of a job.
 func (j *job) facts() launchJSON {
 	r := j.results[len(j.results)-1]
 	f := launchJSON{File: j.flags.File, Kernel: r.Kernel, Grid: dims(r.Grid), Block: dims(r.Block), Cluster: dims(r.Cluster), Warp: r.WarpSize, Mode: r.Mode.String(), Reconverge: r.Reconverge.Name, Launches: len(j.results)}
@@ -318,7 +318,7 @@ func (j *job) facts() launchJSON {
 	return f
 }
 
-// parsePolicy finds a policy by name; "" is the default one.
+// parsePolicy returns the policy with a name; "" selects the default.
 func parsePolicy(name string) (*affinetrack.Policy, error) {
 	if name == "" {
 		return affinetrack.Policies[0], nil
@@ -354,7 +354,7 @@ func nearestWorkload(name string) string {
 	return ""
 }
 
-// parseDim reads X[,Y[,Z]].
+// parseDim reads an extent X[,Y[,Z]].
 func parseDim(flag, s string) (ptx.Dim3, error) {
 	if s == "" {
 		return ptx.Dim3{}, fmt.Errorf("%s X[,Y[,Z]] is missing", flag)
@@ -373,7 +373,7 @@ func parseDim(flag, s string) (ptx.Dim3, error) {
 	return ptx.Dim(n...), nil
 }
 
-// terminal is the file behind a writer if it is a terminal.
+// terminal returns the file of a writer if it is a terminal.
 func terminal(w io.Writer) (*os.File, bool) {
 	if o, ok := w.(*output); ok {
 		return o.file, o.file != nil
@@ -382,7 +382,7 @@ func terminal(w io.Writer) (*os.File, bool) {
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
-// showProgress draws a bar once a launch has taken a second, until stopped.
+// showProgress draws a progress bar if a launch takes longer than a second, until stop is called.
 func showProgress(w io.Writer, kernel string, poll func() (int64, int64)) (stop func()) {
 	quit, gone := make(chan struct{}), make(chan struct{})
 	go func() {

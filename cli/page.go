@@ -1,7 +1,7 @@
 package cli
 
-// This file makes the page of "gemu structure --html" and "gemu profile --html": one file, without
-// anything from elsewhere. Its form is page.html.
+// This file makes the page of "gemu structure --html" and "gemu profile --html": a single file that needs no
+// further files. Its template is page.html.
 
 import (
 	"bytes"
@@ -19,13 +19,13 @@ var pageHTML string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
-// pageData is what page.html is filled with.
+// pageData is the data for the template page.html.
 type pageData struct {
 	*structureReport
 	Title     string
 	PolicyDoc string
-	Sources   []pageSource // of a profile, first on the page
-	Columns   []pageHead   // that a profile has besides those of the structure
+	Sources   []pageSource // for a profile, shown first on the page
+	Columns   []pageHead   // columns of a profile in addition to the columns of value structure
 	Launches  []string
 	Summary   []summaryRow
 	Bars      []pageBar
@@ -33,17 +33,17 @@ type pageData struct {
 	Listings  []pageListing
 }
 
-// pageHead is the name of a column, and what it means.
+// pageHead is the name and the description of a column.
 type pageHead struct{ Name, Title string }
 
-// pageSource is a file that the PTX was compiled from.
+// pageSource is a source file of the PTX's compilation.
 type pageSource struct {
 	Name string
 	Rows []pageLine
 }
 
-// pageLine is a line of it, what its instructions did, and where they are in the listings. Execs is "" if it
-// has none.
+// pageLine is a line of a source file, with counts of its instructions and links to the listings. Execs is
+// "" for a line without instructions.
 type pageLine struct {
 	Line                int
 	Text                string
@@ -51,7 +51,7 @@ type pageLine struct {
 	Width               float64 // Share, in percent
 	Class, Label        string
 	Parts               []pagePart
-	More                []string // by Columns
+	More                []string // cells of pageData.Columns
 	Title               string
 }
 
@@ -74,7 +74,7 @@ type pagePart struct {
 type pageHistogram struct {
 	Width, Height, Base int // Base is the y of the axis
 	Bars                []pageColumn
-	Top                 string // what the height of the axis means
+	Top                 string // label of the axis' maximum
 }
 
 // pageColumn is a column of the histogram.
@@ -84,11 +84,11 @@ type pageColumn struct {
 	Title      string
 }
 
-// pageListing is a function.
+// pageListing is the listing of a function.
 type pageListing struct {
 	Title string
 	Depth int // columns of control flow
-	Width int // of their pictures: two per column
+	Width int // width of the pictures of control flow: two units per column
 	Rows  []pageRow
 }
 
@@ -96,26 +96,26 @@ type pageListing struct {
 type pageRow struct {
 	Kind                    string // "instruction", "label" or "source"
 	Line                    int
-	Guard, Opcode, Operands string // of an instruction
-	Text                    string // of the others
+	Guard, Opcode, Operands string // for an instruction
+	Text                    string // for a label or source line
 	Class, Label, Title     string
 	Parts                   []pagePart
 	Execs                   string
 	Lanes                   string
 	LanesWidth              float64  // percent of the warp
 	Flow                    string   // SVG path in cells of 2×2
-	Arrow                   bool     // a line ends here
-	More                    []string // by pageData.Columns
+	Arrow                   bool     // a line of control flow ends at this row
+	More                    []string // cells of pageData.Columns
 
-	in *ptx.Instr // of an instruction
+	in *ptx.Instr // for an instruction
 }
 
-// page makes the page.
+// page returns the page as HTML.
 func (r *structureReport) page() ([]byte, error) {
 	return r.pageData("Value structure of " + r.File).html()
 }
 
-// html fills in the form.
+// html executes the template.
 func (d *pageData) html() ([]byte, error) {
 	var b bytes.Buffer
 	if err := pageTemplate.Execute(&b, d); err != nil {
@@ -124,7 +124,7 @@ func (d *pageData) html() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// pageData is what the page says of the structure.
+// pageData returns the data of the page about value structure.
 func (r *structureReport) pageData(title string) *pageData {
 	d := &pageData{structureReport: r, Title: title, PolicyDoc: r.structure.Policy.Doc, Summary: summaryRows(r.structure), Lanes: r.pageLanes()}
 	for _, g := range r.groups {
@@ -205,7 +205,7 @@ func (r *structureReport) pageListing(l *listing) pageListing {
 	return page
 }
 
-// splitInstruction cuts a line of PTX into its guard, opcode and operands.
+// splitInstruction splits a line of PTX into its guard, opcode and operands.
 func splitInstruction(text string) (guard, opcode, operands string) {
 	if strings.HasPrefix(text, "@") {
 		guard, text, _ = strings.Cut(text, " ")
@@ -217,7 +217,7 @@ func splitInstruction(text string) (guard, opcode, operands string) {
 	return guard, opcode, operands
 }
 
-// path is the lines of a row as an SVG path, in cells of 2×2.
+// path returns the control-flow lines of a row as an SVG path, in cells of 2×2.
 func (f *flow) path(row int) string {
 	var b strings.Builder
 	for i, c := range f.cells[row] {

@@ -1,7 +1,7 @@
 package cli
 
-// This file draws tables as SVG pictures: horizontal bars, in panels side by side. Pictures need nothing
-// from elsewhere, stand for themselves as files and in pages, and are dark where the page is.
+// This file draws tables as SVG pictures: horizontal bars, in panels side by side. Pictures need no further
+// files, are complete as files and in pages, and are dark if the page is dark.
 
 import (
 	"fmt"
@@ -13,73 +13,73 @@ import (
 	"gemu/models"
 )
 
-// picture is what is drawn.
+// picture is the content of a picture.
 type picture struct {
 	title  string
-	series []string // what the colours mean; of none, bars are ours
-	paper  bool     // some bars are a paper's
+	series []string // meanings of the colours; if empty, every bar is gemu's
+	paper  bool     // some bars have values of a paper
 	panels []panel
 }
 
 // panel is a chart of a picture, with an axis of its own.
 type panel struct {
 	title  string
-	notes  []string // below the title, in lines that are broken
+	notes  []string // lines below the title
 	groups []barGroup
 }
 
-// barGroup is the bars of a row.
+// barGroup is the bars of a row of the table.
 type barGroup struct {
 	name string
 	bars []bar
 }
 
-// bar is parts on end of each other.
+// bar is a bar: parts placed end to end.
 type bar struct {
-	paper bool   // or ours
-	text  string // its value
+	paper bool   // the value is a paper's, not gemu's
+	text  string // its value, formatted
 	parts []barPart
 }
 
 // barPart is a part of a bar.
 type barPart struct {
-	series int // of the picture's; -1: none
+	series int // index in the picture's series; -1: none
 	value  float64
 	text   string
 }
 
-// plotColours are those of series, in turn, on light and on dark, and of letters on the former; they differ in
-// lightness, too. Those of a paper are the same, paler.
+// plotColours has the colours of series, in order: on a light page, on a dark page, and of letters on light
+// bars. They also differ in lightness. Bars of a paper have the same colours, paler.
 var plotColours = []struct{ light, dark, letters string }{
 	{"#1f5f99", "#5aa7e6", "on"}, {"#d98032", "#f0a060", "over"}, {"#4f9460", "#6fc48a", "on"}, {"#8f4a8a", "#c78bc3", "on"},
 	{"#c9b458", "#d8c878", "over"}, {"#7f8c98", "#9aa7b3", "over"}, {"#b33a3a", "#ea8080", "on"}, {"#6fb7c9", "#8fd3e3", "over"},
 }
 
-// plotInks are the colours of letters by class, on light: of what is read first, of what is not, and of those on bars.
+// plotInks has the colours of letters by class, on a light page: main text, secondary text, and text on bars.
 var plotInks = map[string]string{"ink": "#1d232b", "soft": "#5a6570", "on": "#fff", "over": "#1d232b"}
 
-// The colours of bars that are of no series: of the paper where ours have the first, and of panels beside
-// those that have some.
+// The colours of bars without a series: bars of a paper if gemu's bars have the first colour, and bars of
+// panels without series next to panels with series.
 const (
 	paperSeries = 1
 	plainSeries = 5
 )
 
-// The measures of a picture, in its own units, which are pixels unless it is scaled. Letters are as
-// wide as those of usual fonts, about.
+// The measures of a picture, in its own units: pixels, unless it is scaled. Widths of letters are approximate,
+// as in usual fonts.
 const (
 	plotMargin             = 12
-	plotLetter, plotSmall  = 7, 5.7 // letters of 12 and of 10 pixels
-	plotLine, plotNote     = 18, 13 // lines of these
-	plotBar, plotGap       = 12, 7  // a bar; between rows
+	plotLetter, plotSmall  = 7, 5.7 // widths of letters of 12 and of 10 pixels
+	plotLine, plotNote     = 18, 13 // heights of lines of both sizes
+	plotBar, plotGap       = 12, 7  // height of a bar; gap between rows
 	plotAxis               = 20
-	plotPanels             = 3        // side by side
-	plotWide, plotNarrow   = 440, 170 // the longest bar, of one panel and of several
-	plotApart              = 26       // panels
-	plotNumber, plotNameTo = 46, 190  // behind bars; the longest name
+	plotPanels             = 3        // panels side by side
+	plotWide, plotNarrow   = 440, 170 // longest bar with a single panel, and with several
+	plotApart              = 26       // gap between panels
+	plotNumber, plotNameTo = 46, 190  // room for a value after a bar; the longest name
 )
 
-// svg draws the picture, nothing if there is nothing to draw.
+// svg returns the picture as SVG, or "" if it has no bars.
 func (p *picture) svg() string {
 	if len(p.panels) == 0 {
 		return ""
@@ -124,7 +124,7 @@ func (p *picture) svg() string {
 		plotStyle + fmt.Sprintf(`<rect class="card" width="%.0f" height="%.0f" fill="#fff"/>`+"\n", width, height) + d.String() + "</svg>\n"
 }
 
-// plotStyle is what is otherwise on dark.
+// plotStyle is the style sheet with the colours on a dark page.
 var plotStyle = func() string {
 	var b strings.Builder
 	b.WriteString("<style>@media (prefers-color-scheme: dark) { .plot .card { fill: #1b2027; } .plot .ink { fill: #e4e8ec; } .plot .soft { fill: #9aa5b1; } .plot .grid { stroke: #333b45; } .plot .zero { stroke: #9aa5b1; } .plot .on, .plot .over { fill: #10151a; }")
@@ -135,11 +135,11 @@ var plotStyle = func() string {
 	return b.String()
 }()
 
-// drawing is a picture as far as it is drawn.
+// drawing is a picture under construction.
 type drawing struct {
 	strings.Builder
 	bars, across   int
-	names, numbers float64 // the widths before and behind bars
+	names, numbers float64 // widths before and after the bars
 }
 
 func (d *drawing) text(x, y float64, anchor, class, more, s string) {
@@ -163,7 +163,7 @@ func (d *drawing) rect(series int, paper bool, x, y, width, height float64, titl
 	fmt.Fprintf(d, `<rect class="s%d" x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s" stroke="%s"%s>%s</rect>`+"\n", series, x, y, width, height, colour, colour, more, title)
 }
 
-// legend says what colours mean, from y on, and gives where it ends.
+// legend writes the meanings of the colours from y on, and returns the y of its end.
 func (d *drawing) legend(p *picture, y, width float64) float64 {
 	x := 0.0
 	entry := func(series int, paper bool, name string) {
@@ -189,7 +189,7 @@ func (d *drawing) legend(p *picture, y, width float64) float64 {
 	return y + plotGap
 }
 
-// head writes what is above a chart, from y on, and gives where that ends.
+// head writes the title and notes of a chart from y on, and returns the y of its end.
 func (d *drawing) head(n *panel, x, y, width float64) float64 {
 	for _, line := range wrap(n.title, int(width/plotLetter)) {
 		if line != "" {
@@ -206,7 +206,7 @@ func (d *drawing) head(n *panel, x, y, width float64) float64 {
 	return y + 4
 }
 
-// panel draws a chart with its upper left corner at x, y, and gives where it ends.
+// panel draws a chart with its upper left corner at x, y, and returns the y of its end.
 func (d *drawing) panel(p *picture, n *panel, x, y float64) float64 {
 	low, high := n.extent()
 	step := tickStep(high - low)
@@ -246,7 +246,7 @@ func (d *drawing) panel(p *picture, n *panel, x, y float64) float64 {
 
 // bar draws a bar.
 func (d *drawing) bar(p *picture, g *barGroup, b *bar, at func(v float64) float64, y float64) {
-	up, down := 0.0, 0.0 // parts below 0 go the other way
+	up, down := 0.0, 0.0 // negative parts extend in the opposite direction
 	for _, segment := range b.parts {
 		from := &up
 		if segment.value < 0 {
@@ -281,7 +281,7 @@ func (d *drawing) bar(p *picture, g *barGroup, b *bar, at func(v float64) float6
 	d.text(max(at(up), at(0))+4, y+plotBar-2, "start", "ink", `font-size="11"`, b.text)
 }
 
-// extent is from where to where bars go: 0 is among it.
+// extent returns the range of values of the bars, including 0.
 func (n *panel) extent() (low, high float64) {
 	for i := range n.groups {
 		for _, b := range n.groups[i].bars {
@@ -298,7 +298,8 @@ func (n *panel) extent() (low, high float64) {
 	return low, high
 }
 
-// tickStep is how far apart the ticks of an axis are: 1, 2 or 5 times a power of ten, up to five of them.
+// tickStep returns the distance of the ticks of an axis: 1, 2 or 5 times a power of ten, for at most five
+// ticks.
 func tickStep(size float64) float64 {
 	step := math.Pow(10, math.Floor(math.Log10(size/4)))
 	for _, by := range []float64{1, 2, 5} {
@@ -322,7 +323,7 @@ func textWidth(s string) float64 { return plotLetter * float64(utf8.RuneCountInS
 // finite reports whether a value can be drawn.
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// plot draws a table of a model, nothing if it is not one to be drawn.
+// plot draws a table of a model; it returns "" for a table without bars.
 func plot(t *models.Table) string {
 	if t.Plot == models.NoPlot || len(t.Rows) == 0 {
 		return ""
@@ -351,7 +352,7 @@ func plot(t *models.Table) string {
 	return (&picture{title: t.Title + ", " + t.Unit, series: t.Columns, panels: []panel{n}}).svg()
 }
 
-// valueText writes a value of a table: whole ones as they are, others with up to two decimals.
+// valueText formats a value of a table: integers as they are, fractions with up to two decimals.
 func valueText(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return fmt.Sprintf("%.0f", v)

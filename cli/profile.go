@@ -1,7 +1,7 @@
 package cli
 
-// This file is "gemu profile": what the instructions of a kernel do, by line, by loop and by function, as
-// text, as JSON and for pprof.
+// This file is "gemu profile": counts of a kernel's instructions by line, by loop and by function, as text, as
+// JSON and for pprof.
 
 import (
 	"bytes"
@@ -40,7 +40,7 @@ func (c *profileCmd) outputs() outputs {
 	return append(c.reportFlags.outputs(), outputs{{"--pprof", c.Pprof}, {"--timeline", c.Timeline}}...)
 }
 
-// profileOrders are what lines can be sorted by.
+// profileOrders are the sort orders of lines.
 var profileOrders = []struct {
 	name  string
 	value func(c *profile.Counts) int64
@@ -79,7 +79,7 @@ func (c *profileCmd) Run(a *app) error {
 		timeline = profile.NewTimeline()
 		probes = append(probes, timeline)
 	}
-	j, err := c.open(a, a.stderr, probes...) // standard output is for the report
+	j, err := c.open(a, a.stderr, probes...) // standard output is reserved for the report
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (c *profileCmd) Run(a *app) error {
 		if len(j.results) == 0 || !errors.As(p.Err, &trap) {
 			return runErr
 		}
-		// Of a launch that traps there is a profile, and then the error; its structure was not counted.
+		// A trapped launch has a profile, too, and then the error; its structure was not counted.
 		if last := j.results[len(j.results)-1]; last.Structure == nil {
 			last.Structure = &interp.Structure{Policy: policy, Lanes: make([]int64, last.WarpSize+1)}
 		}
@@ -116,7 +116,7 @@ func (c *profileCmd) Run(a *app) error {
 	return all(runErr, err)
 }
 
-// pprof is the profile for pprof, with files where they are found.
+// pprof returns the profile in pprof's format, with the paths of the source files that were found.
 func (r *profileReport) pprof() ([]byte, error) {
 	out := r.profile.Pprof(r.flags.PTX)
 	for _, f := range out.Function {
@@ -127,7 +127,7 @@ func (r *profileReport) pprof() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// draw is the timeline; what it leaves out is said.
+// draw draws the timeline, and reports omitted parts.
 func draw(a *app, t *profile.Timeline) ([]byte, error) {
 	if left := t.Omitted(); left != "" {
 		fmt.Fprintf(a.stderr, "gemu: of the timeline, %s\n", left)
@@ -137,21 +137,21 @@ func draw(a *app, t *profile.Timeline) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// profileReport is what "gemu profile" has to tell.
+// profileReport is the content of a report.
 type profileReport struct {
 	launchJSON
 	flags   *profileCmd
 	groups  []launchGroup
 	profile *profile.Profile
 	total   profile.Counts
-	classes map[*ptx.Instr]affinetrack.ClassCounts // what their results were
+	classes map[*ptx.Instr]affinetrack.ClassCounts // classes of the results of each instruction
 	lines   []*profile.Line
 	loops   []*profile.Loop
 	blocks  []profileBlock
 	sources sourceFiles
 }
 
-// profileBlock is the block of a kernel as it was launched, for its occupancy.
+// profileBlock is the block of a launched kernel, for its occupancy.
 type profileBlock struct {
 	kernel *ptx.Func
 	occupancy.Block
@@ -180,7 +180,7 @@ func newProfileReport(c *profileCmd, j *job, p *profile.Profile) *profileReport 
 	return r
 }
 
-// order is what lines and loops are sorted by.
+// order returns the count by which lines and loops are sorted.
 func (r *profileReport) order(c *profile.Counts) int64 {
 	for _, o := range profileOrders {
 		if o.name == r.flags.Sort {
@@ -190,7 +190,7 @@ func (r *profileReport) order(c *profile.Counts) int64 {
 	panic("BUG: sorted by " + r.flags.Sort)
 }
 
-// hottest are the first of a list by the order, without those that have nothing of it.
+// hottest returns the first elements of a list by the order, without elements whose count is 0.
 func hottest[T any](r *profileReport, list []T, of func(T) *profile.Counts) []T {
 	var out []T
 	for _, l := range list {
@@ -202,7 +202,7 @@ func hottest[T any](r *profileReport, list []T, of func(T) *profile.Counts) []T 
 	return out[:min(len(out), r.flags.Top)]
 }
 
-// trappedText marks a report of launches the last of which has trapped.
+// trappedText marks a report if the last launch has trapped.
 const trappedText = "as of the launch that trapped: up to the instruction that did, without value structure"
 
 // print writes the parts of the report to a screen.
@@ -230,7 +230,7 @@ func (r *profileReport) print(s *screen) {
 	}
 }
 
-// printSummary prints what the launches did in all.
+// printSummary prints totals of the launches.
 func (r *profileReport) printSummary(s *screen) {
 	row := func(name, format string, args ...any) {
 		s.printf("%s%s\n", fitted(name, 18), fmt.Sprintf(format, args...))
@@ -263,10 +263,10 @@ func (r *profileReport) printSummary(s *screen) {
 	}
 }
 
-// requests counts requests to memory.
+// requests formats a number of memory requests.
 func requests(n int64) string { return countText(n) + " request" + plural(int(min(n, 2))) }
 
-// profileColumn is a column of what a line or loop has done.
+// profileColumn is a column of counts of a line or loop.
 type profileColumn struct {
 	name  string
 	width int
@@ -274,8 +274,7 @@ type profileColumn struct {
 	text  func(c *profile.Counts, total *profile.Counts) string
 }
 
-// profileColumns are the columns; the first three are about executions, the others about where warps diverge and
-// about memory.
+// profileColumns are the columns: first three about executions, then columns about divergence and memory.
 var profileColumns = []profileColumn{
 	{"execs", 7, "executions by warps", func(c, _ *profile.Counts) string { return countText(c.Execs) }},
 	{"share", 8, "of all", func(c, t *profile.Counts) string { return percentText(share(c.Execs, t.Execs), 1) + " %" }},
@@ -294,7 +293,7 @@ var profileColumns = []profileColumn{
 	}},
 }
 
-// profileWidth is that of all of them.
+// profileWidth is the width of all columns together.
 var profileWidth = func() (n int) {
 	for _, c := range profileColumns {
 		n += c.width
@@ -302,7 +301,7 @@ var profileWidth = func() (n int) {
 	return n
 }()
 
-// cutToFit cuts a text to what a line has left behind so many columns, but not to less than 40.
+// cutToFit cuts a text to the remaining width of a line after a number of columns, but not below 40.
 func (s *screen) cutToFit(text string, columns int) string {
 	if s.width == 0 {
 		return text
@@ -310,7 +309,7 @@ func (s *screen) cutToFit(text string, columns int) string {
 	return cut(text, max(s.width-columns, 40))
 }
 
-// countOrDash is a text, or "-" of nothing.
+// countOrDash returns the text, or "-" if the count is 0.
 func countOrDash(n int64, text string) string {
 	if n == 0 {
 		return "-"
@@ -318,7 +317,7 @@ func countOrDash(n int64, text string) string {
 	return text
 }
 
-// columns writes the columns of what was done.
+// columns formats the counts as columns.
 func (r *profileReport) columns(c *profile.Counts) string {
 	var b strings.Builder
 	for _, col := range profileColumns {
@@ -336,7 +335,7 @@ func (r *profileReport) head(s *screen, more string) {
 	s.printf("%s\n", s.paint(dim, b.String()+more))
 }
 
-// class is the structure of the results of a line.
+// class returns the classes of the results of a line.
 func (r *profileReport) class(l *profile.Line) (shares affinetrack.ClassCounts) {
 	for i := range l.Instrs {
 		shares.Add(r.classes[l.Instrs[i].Instr])
@@ -344,7 +343,7 @@ func (r *profileReport) class(l *profile.Line) (shares affinetrack.ClassCounts) 
 	return shares
 }
 
-// text is what a line has: of the source, or of the PTX.
+// text returns the text of a line of the source, or of the PTX.
 func (r *profileReport) text(l *profile.Line) string {
 	if m := l.Instrs[0].Func.Module(); l.File == m.Name {
 		return strings.Join(strings.Fields(m.Line(l.Line)), " ")
@@ -352,7 +351,7 @@ func (r *profileReport) text(l *profile.Line) string {
 	return r.sources.text(l.File, l.Line)
 }
 
-// printLines prints lines with what they did.
+// printLines prints lines with their counts.
 func (r *profileReport) printLines(s *screen) {
 	list := r.lines
 	if r.flags.Lines {
@@ -365,7 +364,7 @@ func (r *profileReport) printLines(s *screen) {
 		s.printf("none\n")
 		return
 	}
-	// If they are all in one file its name is said once.
+	// If all lines are in the same file, its name is printed once.
 	several := slices.ContainsFunc(list, func(l *profile.Line) bool { return l.File != list[0].File })
 	place := func(l *profile.Line) string {
 		if several {
@@ -388,7 +387,7 @@ func (r *profileReport) printLines(s *screen) {
 			style = dim
 		}
 		c := mainClass(r.class(l))
-		pad := width // numbers to the right, names to the left
+		pad := width // numbers are aligned to the right, names to the left
 		if !several {
 			pad = -width
 		}
@@ -400,7 +399,7 @@ func (r *profileReport) printLines(s *screen) {
 	}
 }
 
-// printLoops prints loops: how many lanes entered, how often each went round, and what was done there.
+// printLoops prints loops: entering lanes, iterations, and counts of the body.
 func (r *profileReport) printLoops(s *screen) {
 	if len(r.loops) == 0 {
 		return
@@ -421,13 +420,13 @@ func (r *profileReport) printLoops(s *screen) {
 	}
 }
 
-// place is where an instruction comes from, as lines have it.
+// place returns the source position of an instruction, in the form of lines.
 func (r *profileReport) place(f *ptx.Func, instr *ptx.Instr) string {
 	frame := profile.Frames(f, instr, r.flags.PTX)[0]
 	return fmt.Sprintf("%s:%d", filepath.Base(frame.File), frame.Line)
 }
 
-// loopText says where a loop is.
+// loopText returns the position of a loop.
 func (r *profileReport) loopText(l *profile.Loop) string {
 	text := l.Func.Name
 	if instr := firstOf(l.Headers[0]); instr != nil {
@@ -439,7 +438,7 @@ func (r *profileReport) loopText(l *profile.Loop) string {
 	return text
 }
 
-// firstOf is the first instruction of a block, nil if it has none.
+// firstOf returns the first instruction of a block, nil for an empty block.
 func firstOf(b *ptx.Block) *ptx.Instr {
 	if len(b.Instrs) == 0 {
 		return nil
@@ -447,7 +446,7 @@ func firstOf(b *ptx.Block) *ptx.Instr {
 	return b.Instrs[0]
 }
 
-// printCalls prints the functions as they were called, if any was.
+// printCalls prints the call tree, if there were calls.
 func (r *profileReport) printCalls(s *screen) {
 	if !slices.ContainsFunc(r.profile.Roots, func(n *profile.Node) bool { return len(n.Children) > 0 }) {
 		return
@@ -475,10 +474,10 @@ func (r *profileReport) printCalls(s *screen) {
 	}
 }
 
-// registerSteps are the numbers of registers that occupancy is told for, where the kernel's is not known.
+// registerSteps are the numbers of registers for which occupancy is printed if the kernel's number is unknown.
 var registerSteps = []int{32, 40, 48, 64, 80, 96, 128, 168, 255}
 
-// printOccupancy prints how many blocks multiprocessors hold, by generation.
+// printOccupancy prints the number of resident blocks per multiprocessor, by generation.
 func (r *profileReport) printOccupancy(s *screen) {
 	for _, b := range r.blocks {
 		s.heading("occupancy of " + b.kernel.Name)
@@ -499,7 +498,7 @@ func (r *profileReport) printOccupancy(s *screen) {
 			head += " registers"
 		}
 		s.printf("%s\n", s.paint(dim, head+"  sm"))
-		var rows []string // that generations have in common
+		var rows []string // rows common to several generations
 		var columns [][]string
 		for i := range occupancy.Generations {
 			g := &occupancy.Generations[i]
@@ -521,7 +520,7 @@ func (r *profileReport) printOccupancy(s *screen) {
 	}
 }
 
-// occupancyRow is a row of it, without the generation.
+// occupancyRow returns a row of the table, without the generation.
 func (r *profileReport) occupancyRow(g *occupancy.Limits, b occupancy.Block) string {
 	n, limit := g.Resident(b)
 	row := fitted(fmt.Sprint(n), -7) + fitted(fmt.Sprintf("%d/%d", n*b.Warps(), g.Warps), -8) + fitted(percentText(100*g.Occupancy(b, n), 0)+" %", -8) + "  " + fitted(string(limit), 15)
@@ -538,7 +537,7 @@ func (r *profileReport) occupancyRow(g *occupancy.Limits, b occupancy.Block) str
 	return row + fitted("", len(" registers"))
 }
 
-// profileJSON is what --json writes. Names and meaning do not change.
+// profileJSON is the report of --json. Names and meanings do not change.
 type profileJSON struct {
 	Schema string `json:"schema"` // "gemu-profile/2"
 	launchJSON
@@ -551,7 +550,7 @@ type profileJSON struct {
 	Occupancy []profileOccupantJSON `json:"occupancy"`         // of each kernel and generation
 }
 
-// profileLineJSON is a line.
+// profileLineJSON is a line of the source or of the PTX.
 type profileLineJSON struct {
 	File   string         `json:"file"`   // as .file has it
 	Line   int            `json:"line"`   // from 1 on
@@ -573,7 +572,7 @@ type profileLoopJSON struct {
 	Counts     profile.Counts `json:"counts"`     // counts of its instructions, including inner loops
 }
 
-// profileCallJSON is a function where a sequence of calls leads to it.
+// profileCallJSON is a function at a node of the call tree.
 type profileCallJSON struct {
 	Func   string `json:"func"`             // its name
 	Parent int    `json:"parent"`           // index of the caller; -1: it is a kernel

@@ -1,9 +1,8 @@
 package cli
 
-// This file is "gemu ptxas", which stands where hosts that assemble first look for NVIDIA's
-// assembler: it takes that program's command line, checks the PTX, says what is wrong with it and
-// what it takes in that program's words, which hosts read, and packs it for a driver that runs PTX
-// (package cubin). The words and statuses are those of releases 12.9 and 13.4.
+// This file is "gemu ptxas", a stand-in for NVIDIA's assembler. It has that program's command line, checks the
+// PTX, and reports errors and, with -v, resources in that program's words, because hosts parse them. It packs the
+// PTX for a driver that runs PTX (package cubin). The words and statuses are from releases 12.9 and 13.4.
 
 import (
 	"context"
@@ -24,14 +23,14 @@ import (
 	"gemu/ptx"
 )
 
-// ptxasName is the name of NVIDIA's program. Who calls gemu by it gets "gemu ptxas".
+// ptxasName is the name of NVIDIA's program. A process with this name runs "gemu ptxas".
 const ptxasName = "ptxas"
 
-// exitRefused is what ptxas ends with where it does not take a module.
+// exitRefused is the exit status of ptxas for a module that it refuses.
 const exitRefused = 255
 
-// cudaRelease is the release of CUDA whose PTX the command takes: hosts ask for it, and write
-// PTX of its version.
+// cudaRelease is the release of CUDA whose PTX the command accepts. Hosts ask for the release, and write PTX of
+// its version.
 const cudaRelease = "13.5"
 
 type ptxasCmd struct {
@@ -41,26 +40,25 @@ type ptxasCmd struct {
 // assembly is a command line of ptxas.
 type assembly struct {
 	file, out, arch string
-	text            *string // what --input-as-string gives; nil: there is a file
+	text            *string // the value of --input-as-string; nil: the input is a file
 	verbose         bool
 	relocatable     bool
 	quiet, strict   bool // no warnings; warnings are errors
 	warnLocal       bool
 	version, help   bool
-	idle            []string // options that were given and change nothing
+	idle            []string // given options without an effect
 }
 
-// ptxasOption is an option of ptxas. Hosts give it as --long or -short, with its value behind "=" or as
-// the next argument.
+// ptxasOption is an option of ptxas: --long or -short, with its value after "=" or as the next argument.
 type ptxasOption struct {
 	long, short string
-	value       string                        // what its value is, in words; "" if it has none
-	set         func(*assembly, string) error // nil: it changes nothing here
+	value       string                        // kind of value, in words; "" if the option has no value
+	set         func(*assembly, string) error // nil: the option has no effect here
 	doc         string
 }
 
-// ptxasOptions is a list by what they do: what has no set and is a matter of machine code, or a
-// check that gemu makes in any case, is taken and changes nothing.
+// ptxasOptions is the list of options, in groups by purpose. An option without set is accepted and ignored: it
+// concerns machine code, or a check that gemu always makes.
 var ptxasOptions = []ptxasOption{
 	{"output-file", "o", "FILE", func(a *assembly, v string) error { a.out = v; return nil }, "Write the container to FILE (default elf.o)."},
 	{"gpu-name", "arch", "sm_NN|compute_NN", (*assembly).setArch, "What to assemble for (default sm_75). The container says so; it runs on any device. For a compute_NN the PTX is checked and nothing is written."},
@@ -104,7 +102,7 @@ var ptxasOptions = []ptxasOption{
 	{"position-independent-code", "pic", "true|false", boolean, ""},
 	{"preserve-relocs", "preserve-relocs", "", nil, ""},
 	{"compiler-annotations", "annotate", "", nil, ""},
-	{"warn-on-spills", "warn-spills", "", nil, ""}, // there are none
+	{"warn-on-spills", "warn-spills", "", nil, ""}, // gemu never spills
 	{"warn-on-double-precision-use", "warn-double-usage", "", nil, ""},
 	{"enable-extended-smem", "enable-extended-smem", "true|false", boolean, ""},
 	{"nv-host", "nv-host", "FILE", readable, ""},
@@ -115,10 +113,10 @@ var ptxasOptions = []ptxasOption{
 	{"suppress-sparse-mma-advisory-info", "suppress-sparse-mma-advisory-info", "", nil, ""},
 }
 
-// idle reports whether an option changes nothing: it may have a check of its value.
+// idle reports whether an option has no effect, except for a check of its value.
 func (o *ptxasOption) idle() bool { return o.doc == "" }
 
-// ptxasError is what ptxas says where it ends without a result.
+// ptxasError is the message and exit status of a run without a result.
 type ptxasError struct {
 	text   string // lines of messages
 	status int
@@ -126,17 +124,17 @@ type ptxasError struct {
 
 func (e *ptxasError) Error() string { return e.text }
 
-// fatal is for a command line that is bad, or a file.
+// fatal returns the error of a bad command line, or of a file that cannot be opened.
 func fatal(format string, args ...any) error {
 	return &ptxasError{fatalLine(format, args...), exitBad}
 }
 
-// targetMismatch is for a module that is for another target.
+// targetMismatch returns the error of a module for a different target.
 func targetMismatch(format string, args ...any) error {
 	return &ptxasError{fatalLine(format, args...), exitRefused}
 }
 
-// refused is for a module that is wrong: messages say where.
+// refused returns the error of an invalid module; the messages have their places.
 func refused(messages ...string) error {
 	var b strings.Builder
 	for _, m := range messages {
@@ -150,7 +148,7 @@ func fatalLine(format string, args ...any) string {
 	return ptxasName + " fatal   : " + fmt.Sprintf(format, args...) + "\n"
 }
 
-// checkChoice wants a value of an option to be one of some.
+// checkChoice returns an error unless the value of an option is in the list.
 func checkChoice(option, value string, of ...string) error {
 	if !slices.Contains(of, value) {
 		return fatal("Value '%s' is not defined for option '%s'", value, option)
@@ -158,7 +156,7 @@ func checkChoice(option, value string, of ...string) error {
 	return nil
 }
 
-// boolean checks the value of an option that changes nothing.
+// boolean checks the value of a boolean option without an effect.
 func boolean(_ *assembly, v string) error {
 	if v != "true" && v != "false" {
 		return fatal("'%s': expected true or false", v)
@@ -166,7 +164,7 @@ func boolean(_ *assembly, v string) error {
 	return nil
 }
 
-// readable checks that a file can be read, which NVIDIA's program opens and gemu needs for nothing.
+// readable checks that a file can be read: NVIDIA's program opens it, and gemu does not need it.
 func readable(_ *assembly, v string) error {
 	f, err := os.Open(v)
 	if err != nil {
@@ -175,7 +173,7 @@ func readable(_ *assembly, v string) error {
 	return f.Close()
 }
 
-// registers checks a number of registers.
+// registers returns the check of an option whose value is a number of registers.
 func registers(option string) func(*assembly, string) error {
 	return func(_ *assembly, v string) error {
 		if _, err := strconv.ParseUint(v, 10, 32); err != nil && v != "archmax" && v != "archmin" {
@@ -185,11 +183,11 @@ func registers(option string) func(*assembly, string) error {
 	}
 }
 
-// architectures are the numbers of sm_NN and compute_NN that can be asked for.
+// architectures lists the numbers of the supported sm_NN and compute_NN.
 var architectures = []int{50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 107, 110, 120, 121}
 
-// architecture takes sm_90a apart: the number and what is behind it, "a", "f" or nothing. virtual says that it is
-// a compute_NN.
+// architecture splits a name such as sm_90a into its number and its suffix: "a", "f" or "". virtual reports
+// whether the name is a compute_NN.
 func architecture(name string) (sm int, kind string, virtual, ok bool) {
 	number, real := strings.CutPrefix(name, "sm_")
 	if !real {
@@ -209,7 +207,7 @@ func (a *assembly) setArch(name string) error {
 	return nil
 }
 
-// option finds the option that an argument is, with the value that stands in it.
+// option finds the option named by an argument, and the value inside the argument.
 func option(arg string) (o *ptxasOption, value string, found bool) {
 	name, value, found := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
 	long, isLong := strings.CutPrefix(name, "-")
@@ -230,7 +228,7 @@ func isNumber(s string) bool {
 	return err == nil
 }
 
-// read takes the arguments in. depth is how many options files they are in.
+// read reads the arguments. depth is the nesting depth of option files.
 func (a *assembly) read(ctx context.Context, args []string, depth int) error {
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
@@ -276,7 +274,7 @@ func (a *assembly) read(ctx context.Context, args []string, depth int) error {
 	return nil
 }
 
-// Run assembles.
+// Run assembles a module.
 func (c *ptxasCmd) Run(a *app) error {
 	options := assembly{out: "elf.o", arch: "sm_75"}
 	if err := options.read(a.ctx, c.Args, 0); err != nil {
@@ -318,7 +316,7 @@ func (c *ptxasCmd) Run(a *app) error {
 	return nil
 }
 
-// source is the text to assemble, and what messages call it.
+// source returns the text to assemble, and its name in messages.
 func (options *assembly) source(a *app) (name, text string, err error) {
 	if options.text != nil {
 		return "application ptx input", *options.text, nil
@@ -338,7 +336,7 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// places are errors in the form of ptxas.
+// places formats errors in the form of ptxas.
 func places(list ptx.ErrorList) []string {
 	var lines []string
 	for _, e := range list {
@@ -351,13 +349,13 @@ func places(list ptx.ErrorList) []string {
 	return lines
 }
 
-// suits checks that what the PTX is for includes what it is assembled for (manual 11.1.2).
+// suits checks that the targets of the PTX include the architecture of the command line (manual 11.1.2).
 func (options *assembly) suits(target []string) error {
 	arch, archKind, _, _ := architecture(options.arch)
 	for _, t := range target {
 		sm, kind, _, ok := architecture(t)
 		switch {
-		case !ok: // texmode_independent and the like
+		case !ok: // a target without a number, such as texmode_independent
 		case kind == "a" && (sm != arch || archKind != "a"):
 			return targetMismatch("PTX with .target '%s' cannot be compiled for architecture '%s'", t, options.arch)
 		case sm > arch:
@@ -369,7 +367,7 @@ func (options *assembly) suits(target []string) error {
 	return nil
 }
 
-// describe warns of what will not run, and says with -v what the kernels take.
+// describe warns of legal PTX that gemu does not run, and prints with -v the resources of the kernels.
 func (options *assembly) describe(a *app, m *ptx.Module) error {
 	warned := false
 	warn := func(format string, args ...any) {
@@ -404,7 +402,7 @@ func (options *assembly) describe(a *app, m *ptx.Module) error {
 		needs, err := mod.Info(k.Name, interp.Vector)
 		var unsupported *ptx.Unsupported
 		switch {
-		case errors.As(err, &unsupported) && options.relocatable: // it may call what it is to be linked with
+		case errors.As(err, &unsupported) && options.relocatable: // the linker may supply the missing function
 			continue
 		case errors.As(err, &unsupported):
 			warn("%s will not run: %v", k.Name, err)
@@ -452,7 +450,7 @@ func printPtxasHelp(a *app) error {
 	return err
 }
 
-// commandLine is what the process was called with, as arguments of gemu.
+// commandLine returns the arguments of gemu for the arguments of the process.
 func commandLine(args []string) []string {
 	if len(args) > 0 && filepath.Base(args[0]) == ptxasName {
 		return append([]string{ptxasName}, args[1:]...)

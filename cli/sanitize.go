@@ -1,6 +1,6 @@
 package cli
 
-// This file is what sanitizers add to "gemu run".
+// This file adds sanitizers to "gemu run".
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// sanitizeFlags say what faults to look for that do not stop a kernel.
+// sanitizeFlags select the sanitizers, which find faults that do not stop a kernel.
 type sanitizeFlags struct {
 	Sanitize      *string `help:"Look for faults that do not stop a kernel: some of ${sanitizers}, or all; see docs/sanitizers.md. Errors among them make the exit status 1." placeholder:"TOOL,…"`
 	SanitizeLimit int     `default:"100" help:"Print at most N findings of --sanitize (0: all)." placeholder:"N"`
@@ -22,7 +22,7 @@ type sanitizeFlags struct {
 	WarpSync      int     `help:"Lanes of a warp that --sanitize=race takes to be ordered by executing one instruction after the other (default: those of a warp before sm_70, else none)." placeholder:"N"`
 }
 
-// sanitizers makes those that the flags ask for.
+// sanitizers returns the sanitizers selected by the flags.
 func (c *sanitizeFlags) sanitizers(a *app) (*sanitize.Sanitizer, error) {
 	switch {
 	case c.SanitizeLimit < 0:
@@ -45,8 +45,8 @@ func (c *sanitizeFlags) sanitizers(a *app) (*sanitize.Sanitizer, error) {
 	return sanitize.New(tools, sanitize.Options{WarpSync: c.WarpSync}), nil
 }
 
-// findings prints what sanitizers have found, and what they find under other schedules. It is
-// nil if there are no sanitizers.
+// findings prints the findings of the sanitizers, and their findings under further schedules. It
+// returns nil without sanitizers.
 func (c *runCmd) findings(a *app, watch *sanitize.Sanitizer, j *job, prepare func(l *interp.Launch)) (*sanitize.Report, error) {
 	if c.Sanitize == nil {
 		return nil, nil
@@ -90,8 +90,8 @@ func (c *runCmd) findings(a *app, watch *sanitize.Sanitizer, j *job, prepare fun
 	return sanitize.NewReport(list, coverage), nil
 }
 
-// copyBack copies the buffers to the host, as a program does that wants its results: sanitizers
-// look at what is copied.
+// copyBack copies the buffers to the host, as a program that reads its results would: sanitizers
+// check copied memory.
 func (j *job) copyBack() {
 	for _, name := range slices.Sorted(maps.Keys(j.arguments.Bindings)) {
 		if b := j.arguments.Bindings[name].Buffer; b != nil {

@@ -1,7 +1,6 @@
 package cli
 
-// This file is what goes on a terminal: its width, colours, bars and charts made
-// of characters.
+// This file writes to terminals: width, colours, bars and charts made of characters.
 
 import (
 	"fmt"
@@ -18,19 +17,19 @@ import (
 	"gemu/affinetrack"
 )
 
-// screen is where text is shown.
+// screen is the destination of text.
 type screen struct {
 	io.Writer
-	width int  // columns; 0 if lines may be of any length
-	color bool // it shows colours
+	width int  // columns; 0: lines of any length
+	color bool // colours are supported
 }
 
-// chartWidth is the width of charts where a screen has none of its own.
+// chartWidth is the width of charts on a screen without a width.
 const chartWidth = 80
 
-// newScreen finds out about a writer. Colours are for terminals, but not where
-// NO_COLOR is set (https://no-color.org) or the terminal is dumb. The width is the
-// terminal's; COLUMNS gives one to what is no terminal.
+// newScreen returns the screen of a writer. Terminals have colours, unless NO_COLOR is set
+// (https://no-color.org) or the terminal is dumb. The width is the terminal's; for a writer that is
+// no terminal it is COLUMNS.
 func newScreen(w io.Writer) *screen {
 	s := &screen{Writer: w}
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
@@ -45,7 +44,7 @@ func newScreen(w io.Writer) *screen {
 	return s
 }
 
-// chart is the width charts may take.
+// chart returns the width available to charts.
 func (s *screen) chart() int {
 	if s.width == 0 {
 		return chartWidth
@@ -55,7 +54,7 @@ func (s *screen) chart() int {
 
 func (s *screen) printf(format string, args ...any) { fmt.Fprintf(s, format, args...) }
 
-// paint is how text is shown.
+// paint is the appearance of text.
 type paint string
 
 // The paints, as parameters of the terminal's "select graphic rendition".
@@ -68,7 +67,7 @@ const (
 	magenta paint = "35"
 )
 
-// classGlyphs fill bars, where there are no colours to tell the classes by.
+// classGlyphs fill bars on screens without colours.
 var classGlyphs = [3]rune{'█', '▓', '░'}
 
 // classPaints are the colours of uniform, affine and generic.
@@ -82,7 +81,7 @@ func (s *screen) paint(p paint, text string) string {
 	return p.sequence() + text + plain.sequence()
 }
 
-// sequence begins the paint on a terminal.
+// sequence returns the escape sequence at the beginning of the paint.
 func (p paint) sequence() string {
 	if p == plain {
 		return "\x1b[0m"
@@ -90,7 +89,7 @@ func (p paint) sequence() string {
 	return "\x1b[" + string(p) + "m"
 }
 
-// styles are the escape sequences that gemu itself sends to terminals.
+// styles lists the escape sequences sent by gemu itself.
 func styles() (list []string) {
 	for _, p := range []paint{plain, bold, dim, cyan, green, magenta} {
 		list = append(list, p.sequence())
@@ -101,8 +100,8 @@ func styles() (list []string) {
 // heading prints the title of a section.
 func (s *screen) heading(text string) { s.printf("\n%s\n", s.paint(bold, text)) }
 
-// fitted pads a text to a number of columns, on the right, or on the left if it
-// is negative.
+// fitted pads a text to a number of columns: on the right, or on the left if the number is
+// negative.
 func fitted(text string, columns int) string {
 	n := utf8.RuneCountInString(text)
 	if columns < 0 {
@@ -111,7 +110,7 @@ func fitted(text string, columns int) string {
 	return text + strings.Repeat(" ", max(columns-n, 0))
 }
 
-// cut shortens a text to so many columns; 0 is any number.
+// cut shortens a text to a number of columns; 0 means no limit.
 func cut(text string, columns int) string {
 	if r := []rune(text); columns > 0 && len(r) > columns {
 		return string(r[:columns-1]) + "…"
@@ -119,8 +118,8 @@ func cut(text string, columns int) string {
 	return text
 }
 
-// wrap breaks a text at blanks into lines of at most so many columns; 0 is any
-// number. Words are not broken.
+// wrap breaks a text at blanks into lines of at most the given number of columns; 0 means no limit.
+// It does not break words.
 func wrap(text string, columns int) []string {
 	if columns <= 0 {
 		return []string{text}
@@ -141,7 +140,7 @@ func wrap(text string, columns int) []string {
 	return append(lines, line)
 }
 
-// countText writes a number in at most six characters: 999999, 1.23M, 45.6G.
+// countText formats a number in at most six characters: 999999, 1.23M, 45.6G.
 func countText(n int64) string {
 	if n < 1_000_000 {
 		return strconv.FormatInt(n, 10)
@@ -156,8 +155,8 @@ func countText(n int64) string {
 	panic("BUG: a count beyond 64 bits")
 }
 
-// percentText writes a percentage with so many decimals. What would be rounded to
-// 0 or 100 but is not says so: "<0.1", ">99.9".
+// percentText formats a percentage with a number of decimals. A value that would be rounded to 0 or
+// 100 without being equal is "<0.1" or ">99.9".
 func percentText(v float64, decimals int) string {
 	step := math.Pow(10, -float64(decimals))
 	switch {
@@ -169,7 +168,7 @@ func percentText(v float64, decimals int) string {
 	return fmt.Sprintf("%.*f", decimals, v)
 }
 
-// bar draws shares of a whole with so many cells. What is not nothing has a cell.
+// bar draws shares of a whole with a number of cells. Each nonzero share has at least a cell.
 func (s *screen) bar(width int, shares affinetrack.ClassCounts) string {
 	var b strings.Builder
 	for i, n := range cells(width, classShares(shares)) {
@@ -178,8 +177,8 @@ func (s *screen) bar(width int, shares affinetrack.ClassCounts) string {
 	return b.String()
 }
 
-// cells divides a number of cells in proportion, by largest remainders, but with
-// at least one for what is not nothing.
+// cells divides a number of cells in proportion, by largest remainders, with at least a cell for
+// each nonzero part.
 func cells(width int, parts []int64) []int {
 	total := int64(0)
 	for _, p := range parts {
@@ -210,9 +209,9 @@ func cells(width int, parts []int64) []int {
 	return out
 }
 
-// columns draws a chart of values, each a column of so many characters (a blank
-// among them, if there is more than one), in so many lines, top first. The largest
-// value is as high as the chart; what is not nothing is seen.
+// columns draws a chart of values: each is a column of width characters (including a blank, if
+// there is more than one character), in height lines, top first. The largest value is as high as
+// the chart; every nonzero value is visible.
 func columns(values []int64, width, height int) []string {
 	lines := make([]string, height)
 	top := max(slices.Max(values), 1)

@@ -29,8 +29,7 @@ func readFile(ctx context.Context, name string, limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// readSource reads a PTX file, or makes PTX of CUDA C++; "-" is standard input. What it has is
-// called name.ptx in messages if it was made of name.
+// readSource reads a PTX file, or compiles CUDA C++ to PTX; "-" is standard input. Messages call compiled PTX name.ptx.
 func (a *app) readSource(name string) (string, error) {
 	if filepath.Ext(name) == ".cu" {
 		return a.compile(name)
@@ -42,7 +41,7 @@ func (a *app) readSource(name string) (string, error) {
 	} else if b, err = input.ReadStream(a.ctx, a.stdin); err != nil {
 		err = input.FileError("read", "standard input", err)
 	}
-	// Nobody else has the bytes: the text need not be there twice.
+	// No further reference to the bytes exists: the conversion needs no copy.
 	return unsafe.String(unsafe.SliceData(b), len(b)), err
 }
 
@@ -58,10 +57,10 @@ func writeOutput(a *app, name string, b []byte) error {
 	return nil
 }
 
-// outputs are the files that a command is asked for, by flag; no name is no file.
+// outputs lists the output files of a command, by flag; an empty name is no file.
 type outputs []struct{ flag, name string }
 
-// check finds out early what cannot be written, and what would be written over each other.
+// check returns an error, before any work, if an output cannot be written or two outputs are the same file.
 func (o outputs) check() error {
 	seen := map[string]string{}
 	for _, f := range o {
@@ -77,7 +76,7 @@ func (o outputs) check() error {
 		case other == "":
 		case name == "-":
 			return fmt.Errorf("%s - and %s -: only one fits on standard output", other, f.flag)
-		case err != nil || st.Mode().IsRegular(): // a device or a pipe takes both
+		case err != nil || st.Mode().IsRegular(): // two outputs may go to the same device or pipe
 			return fmt.Errorf("%s and %s are the same file, %s", other, f.flag, f.name)
 		}
 		seen[name] = f.flag
@@ -85,7 +84,7 @@ func (o outputs) check() error {
 	return nil
 }
 
-// stdout reports whether one of them is standard output, which then has nothing else.
+// stdout reports whether any output is standard output; then nothing else may be printed there.
 func (o outputs) stdout() bool {
 	for _, f := range o {
 		if f.name == "-" {
@@ -95,7 +94,7 @@ func (o outputs) stdout() bool {
 	return false
 }
 
-// reportFlags say where a report goes besides, or instead of, the text.
+// reportFlags select the destinations of a report, in addition to the text or in place of it.
 type reportFlags struct {
 	HTML string `name:"html" help:"Write a page to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
 	JSON string `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
@@ -103,7 +102,7 @@ type reportFlags struct {
 
 func (f *reportFlags) outputs() outputs { return outputs{{"--html", f.HTML}, {"--json", f.JSON}} }
 
-// write writes the page and the JSON that are asked for. A failure of one leaves the other.
+// write writes the requested page and JSON. It tries both, even if the first fails.
 func (f *reportFlags) write(a *app, page func() ([]byte, error), value func() any) (err error) {
 	if f.HTML != "" {
 		b, failed := page()
@@ -118,7 +117,7 @@ func (f *reportFlags) write(a *app, page func() ([]byte, error), value func() an
 	return err
 }
 
-// tablesFlag has tables written to a directory.
+// tablesFlag selects a directory for tables.
 type tablesFlag struct {
 	Tables string `help:"Write each table as CSV, and as SVG those that can be drawn, to the directory DIR, which is made if it is not there." placeholder:"DIR"`
 }
@@ -130,13 +129,13 @@ func (f *tablesFlag) check() error {
 	return nil
 }
 
-// namedFile is a file of a directory.
+// namedFile is the name and content of a file in a directory.
 type namedFile struct {
 	name string
 	data []byte
 }
 
-// write writes files to the directory, if one is asked for.
+// write writes files to the directory, if the flag is set.
 func (f *tablesFlag) write(a *app, files []namedFile) error {
 	if f.Tables == "" {
 		return nil
@@ -153,7 +152,7 @@ func (f *tablesFlag) write(a *app, files []namedFile) error {
 	return nil
 }
 
-// checkOutput finds out early whether a file can be written; no name is no file.
+// checkOutput returns an error, before any work, if a file cannot be written; an empty name is no file.
 func checkOutput(name string) error {
 	if name == "" || name == "-" {
 		return nil
@@ -168,7 +167,7 @@ func checkOutput(name string) error {
 		return checkWritable(filepath.Dir(name))
 	case st.IsDir():
 		return fmt.Errorf("%s is a directory", name)
-	case !st.Mode().IsRegular(): // a pipe may wait for who reads it
+	case !st.Mode().IsRegular(): // opening a pipe may wait for its reader
 		return nil
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
@@ -178,7 +177,8 @@ func checkOutput(name string) error {
 	return f.Close()
 }
 
-// checkDirectory finds out early whether a directory can be written to, or made; no name is none.
+// checkDirectory returns an error, before any work, if a directory can be neither written nor made; an empty name is no
+// directory.
 func checkDirectory(name string) error {
 	if name == "" {
 		return nil
@@ -196,7 +196,7 @@ func checkDirectory(name string) error {
 	return checkWritable(parent)
 }
 
-// checkWritable finds out whether files can be made in a directory, by making one.
+// checkWritable returns an error if no file can be made in a directory; it tries by making a file.
 func checkWritable(dir string) error {
 	f, err := os.CreateTemp(dir, ".gemu-*")
 	if err != nil {
@@ -206,14 +206,14 @@ func checkWritable(dir string) error {
 	return os.Remove(f.Name())
 }
 
-// joinedErrors is errors of which each is reported by itself.
+// joinedErrors is a list of errors, each with a message of its own.
 type joinedErrors []error
 
 func (t joinedErrors) Error() string { return errors.Join(t...).Error() }
 
 func (t joinedErrors) Unwrap() []error { return t }
 
-// all is errors together, those that are any; nil of none.
+// all joins the errors that are not nil; it returns nil if there are none.
 func all(errs ...error) error {
 	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 	switch len(errs) {
@@ -225,13 +225,13 @@ func all(errs ...error) error {
 	return joinedErrors(errs)
 }
 
-// output is standard output or standard error. It keeps the first error of writing and writes nothing more after it, so
-// callers need not check for errors. A terminal gets text with its control characters made
-// visible; a file or a pipe gets each byte as it is.
+// output is standard output or standard error. It keeps the first write error and writes nothing after it; callers need
+// not check errors. A terminal gets text with its control characters made visible; a file or a pipe gets each byte as
+// it is.
 type output struct {
 	io.Writer
-	shown *visible.Writer // nil: it is no terminal
-	file  *os.File        // the terminal
+	shown *visible.Writer // nil if the output is not a terminal
+	file  *os.File        // the terminal, if any
 	err   error
 }
 
@@ -243,13 +243,13 @@ func newOutput(w io.Writer) *output {
 	return o
 }
 
-// show has the output go to a terminal.
+// show makes the output a terminal.
 func (o *output) show(f *os.File) {
 	o.file, o.shown = f, visible.NewWriter(o.Writer, styles()...)
 	o.Writer = o.shown
 }
 
-// close writes the end of what was printed.
+// close flushes the remaining text.
 func (o *output) close() {
 	if o.shown != nil && o.err == nil {
 		o.shown.Close()
