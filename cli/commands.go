@@ -1,7 +1,6 @@
 package cli
 
-// This file is the commands that do not run anything: check, dump, isa and
-// kernels.
+// This file has the commands that execute no kernels: check, dump, isa and kernels.
 
 import (
 	"encoding/json"
@@ -24,10 +23,10 @@ type checkCmd struct {
 	Files []string `arg:"" predictor:"source" help:"PTX files (- for standard input)."`
 }
 
-// Run checks every file, and goes on after one that is bad.
+// Run checks every file, and continues after an invalid file.
 func (c *checkCmd) Run(a *app) error {
-	// What a check makes of a large file is needed until its end. To collect garbage
-	// more often than when the memory has doubled costs little.
+	// The data of a large file is needed until the end of its check. Collecting garbage before the
+	// memory has doubled costs little.
 	defer collectAt(collectAt(15))
 	failures := 0
 	for _, name := range c.Files {
@@ -50,14 +49,15 @@ func (c *checkCmd) Run(a *app) error {
 	return nil
 }
 
-// unboundedDevice makes a device for modules that are looked at and not run: its memory bounds none of their variables.
+// unboundedDevice makes a device for modules that are only inspected: its memory does not bound the
+// size of variables.
 func unboundedDevice() *interp.Device { return interp.NewDevice(interp.Config{Memory: math.MaxInt64}) }
 
-// coverage notes the kernels that would not run.
+// coverage reports the kernels that gemu does not run.
 func (c *checkCmd) coverage(a *app, m *ptx.Module) {
 	mod, err := unboundedDevice().LoadModule(m)
 	if err != nil {
-		if !errors.As(err, new(*interp.MemoryError)) { // which names the file
+		if !errors.As(err, new(*interp.MemoryError)) { // a memory error names the file already
 			err = fmt.Errorf("%s: %w", m.Name, err)
 		}
 		fmt.Fprintf(a.stderr, "note: %v\n", err)
@@ -141,7 +141,7 @@ type isaCmd struct {
 	JSON   bool   `name:"json" help:"Write JSON."`
 }
 
-// isaJSON is what --json writes.
+// isaJSON is the report of --json.
 type isaJSON struct {
 	Schema string     `json:"schema"` // "gemu-isa/1"
 	Forms  []formJSON `json:"forms"`  // of all instructions, or that which was asked for
@@ -164,7 +164,7 @@ type formJSON struct {
 	MachineCode machineCodeJSON `json:"machine_code"` // the variants in machine code of this host; the portable engine executes others
 }
 
-// machineCodeJSON counts the variants of a form that the native engine has, by form of machine code.
+// machineCodeJSON counts the variants of a form in the native engine, by form of machine code.
 type machineCodeJSON struct {
 	AllLanes  int      `json:"all_lanes"`  // variants for warps with all lanes
 	SomeLanes int      `json:"some_lanes"` // variants for some lanes of a warp: under a guard, or in a warp split
@@ -199,7 +199,7 @@ func machineCode(f *ptx.Form) machineCodeJSON {
 	return m
 }
 
-// text describes the counts of a form of which n variants run.
+// text describes the counts of a form with n supported variants.
 func (m *machineCodeJSON) text(n int) string {
 	has := max(m.AllLanes, m.SomeLanes)
 	switch {
@@ -212,7 +212,7 @@ func (m *machineCodeJSON) text(n int) string {
 	if len(m.Types) > 0 {
 		text += " (" + strings.Join(m.Types, " ") + ")"
 	}
-	// part says how many of all variants have a property.
+	// part describes the share of variants with a property.
 	part := func(n, all int, every, some, none string) {
 		switch {
 		case all == 0:
@@ -230,7 +230,7 @@ func (m *machineCodeJSON) text(n int) string {
 	return text
 }
 
-// newerJSON says from which constant on an operand needs a newer .version and sm_NN.
+// newerJSON is the smallest constant of an operand with a newer required .version and sm_NN.
 type newerJSON struct {
 	Operand string `json:"operand"` // the name in the syntax
 	Least   int64  `json:"least"`   // the least constant that came later
@@ -238,7 +238,7 @@ type newerJSON struct {
 	MinSM   int    `json:"min_sm"`  // first sm_NN that has it
 }
 
-// since says which PTX and which machine a form wants, if not all have it.
+// since returns the .version and sm_NN required by a form, "" if every version has it.
 func (f *formJSON) since() string {
 	var parts []string
 	if f.MinPTX != "" {
@@ -254,7 +254,7 @@ func (f *formJSON) since() string {
 	return since
 }
 
-// runs counts the legal variants of a form, and those of them that gemu runs.
+// runs counts the legal variants of a form, and the supported variants among them.
 func runs(f *ptx.Form) (run, all int) {
 	for _, v := range f.Variants() {
 		legal, runs := interp.SupportsVariant(v)
@@ -354,7 +354,7 @@ func (c *isaCmd) Run(a *app) error {
 	return nil
 }
 
-// distinct lists the different words, sorted.
+// distinct returns the different words, sorted.
 func distinct(words []string) string {
 	slices.Sort(words)
 	return strings.Join(slices.Compact(words), " ")

@@ -35,7 +35,7 @@ func eachPaper(namesOf func(p *papers.Paper) []string) string {
 	return strings.Join(list, "; ")
 }
 
-// namesForShells lists names of all papers, without names that a shell would want in quotes.
+// namesForShells lists names of all papers, without names that need quotes in a shell.
 func namesForShells(namesOf func(p *papers.Paper) []string) (list []string) {
 	for _, p := range papers.All() {
 		for _, name := range namesOf(p) {
@@ -77,7 +77,7 @@ func (c *compareCmd) Run(a *app) error {
 	return err
 }
 
-// tables returns the tables of a paper that the flags name, with their interpretations.
+// tables returns the tables of a paper selected by the flags, with their interpretations.
 func (c *compareCmd) tables(p *papers.Paper) ([]*papers.Table, error) {
 	tables := p.Tables
 	if len(c.Table) > 0 {

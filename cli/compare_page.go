@@ -60,7 +60,8 @@ func comparisonPicture(t *papers.Table, title string, r *papers.ComparisonInterp
 	return p
 }
 
-// columnBar returns the bar of one column, or of the columns of a stack. It has no parts if no column has a value.
+// columnBar returns the bar of a single column, or of the columns of a stack. It has no parts if no column has a
+// value.
 func columnBar(columns []papers.Column, values map[string]float64, series []string) (b bar) {
 	sum, missing := 0.0, []string{}
 	for i := range columns {
@@ -88,7 +89,7 @@ func columnBar(columns []papers.Column, values map[string]float64, series []stri
 }
 
 // comparisonFiles returns the tables as files: TABLE.csv with all interpretations, TABLE-agreement.csv if rows are
-// ranked, TABLE.svg of the headline, and TABLE-READING.svg of each other interpretation.
+// ranked, TABLE.svg of the headline, and TABLE-READING.svg of each further interpretation.
 func comparisonFiles(c *papers.Comparison, tables []*papers.Table) (list []namedFile) {
 	for i, t := range tables {
 		table := &c.Tables[i]

@@ -1,6 +1,6 @@
 package cli
 
-// This file makes PTX of CUDA C++, with a compiler that is on the machine.
+// This file compiles CUDA C++ to PTX, with a compiler of the host.
 
 import (
 	"bytes"
@@ -19,14 +19,14 @@ import (
 	"gemu/ptx"
 )
 
-// A compiler is a program that makes PTX, and its arguments before the name of the source.
+// A compiler is a program that compiles to PTX, and its arguments before the name of the source.
 type compiler struct {
 	program string
 	args    func(sm int, headers string) []string
 }
 
-// compilers are those that are looked for, the first first. nvcc comes with CUDA's headers; clang
-// gets the small one of the workload library instead, which has device code only.
+// compilers lists the supported compilers in the order of preference. nvcc comes with CUDA's
+// headers; clang gets the small header of the workload library instead, which has device code only.
 var compilers = []compiler{
 	{"nvcc", nvccArgs},
 	{"clang-19", clangArgs}, {"clang-20", clangArgs}, {"clang-21", clangArgs}, {"clang-18", clangArgs}, {"clang", clangArgs},
@@ -43,8 +43,8 @@ func clangArgs(sm int, headers string) []string {
 	}
 }
 
-// defaultArch is the compute capability that CUDA C++ is compiled for: what runs on the default
-// device and needs no newer one.
+// defaultArch is the compute capability of compiled CUDA C++: old enough for every supported
+// device, new enough for the default device.
 const defaultArch = 80
 
 // compile makes PTX of a file of CUDA C++.
@@ -69,7 +69,7 @@ func (a *app) compile(name string) (string, error) {
 		return "", err
 	}
 	defer remove()
-	// Sources that include CUDA's headers get the small one, which they have already.
+	// Sources that include CUDA's headers get the small header, which is included already.
 	for _, h := range []string{"gemu.h", "cuda_runtime.h", "cuda.h", "device_launch_parameters.h"} {
 		text := kernels.Header
 		if h != "gemu.h" {
@@ -80,14 +80,14 @@ func (a *app) compile(name string) (string, error) {
 		}
 	}
 	source := name
-	if strings.HasPrefix(source, "-") { // which a compiler takes for an option
+	if strings.HasPrefix(source, "-") { // a compiler would read the name as an option
 		source = "./" + source
 	}
 	cmd := exec.CommandContext(a.ctx, program, append(c.args(defaultArch, dir), source)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = runGroup(cmd)
-	a.stderr.Write(stderr.Bytes()) // warnings, too
+	a.stderr.Write(stderr.Bytes()) // includes warnings
 	if a.ctx.Err() != nil {
 		return "", fmt.Errorf("%s: %s stopped: %w", name, c.program, context.Cause(a.ctx))
 	}
@@ -97,7 +97,7 @@ func (a *app) compile(name string) (string, error) {
 	return stdout.String(), nil
 }
 
-// sourceName is what messages call the PTX of a file.
+// sourceName returns the name of a file's PTX in messages.
 func sourceName(file string) string {
 	if filepath.Ext(file) == ".cu" {
 		return file + ".ptx"
@@ -105,7 +105,7 @@ func sourceName(file string) string {
 	return file
 }
 
-// origin is the line of the source that PTX says an instruction comes from, "" if it is not read.
+// origin returns the source line of a place in the PTX, "" if the source is not read.
 func (a *app) origin(place string) string {
 	parts := strings.Split(place, ":")
 	if len(parts) < 3 || a.sources == nil {

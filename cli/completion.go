@@ -1,6 +1,6 @@
 package cli
 
-// This file completes command lines, for bash, zsh and fish, out of the command's own grammar.
+// This file completes command lines for bash, zsh and fish, by the command's own grammar.
 
 import (
 	"fmt"
@@ -14,20 +14,21 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// completionCmd prints how a shell completes command lines.
+// completionCmd prints the code by which a shell completes command lines.
 type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"The shell: bash, zsh or fish."`
 	Code  bool   `short:"c" help:"Print the code for the shell, not how to use it."`
 }
 
-// A shell calls the command with the line in COMP_LINE, and reads the words that it may go on with, a line each.
+// completionCode is the code by shell. A shell runs the command with the line in COMP_LINE, and reads the possible next
+// words, a word in each line.
 var completionCode = map[string]string{
 	"bash": "complete -C %[2]s %[1]s\n",
 	"zsh":  "autoload -U +X bashcompinit && bashcompinit\ncomplete -C %[2]s %[1]s\n",
 	"fish": "function __complete_%[1]s\n    set -lx COMP_LINE (commandline -cp)\n    test -z (commandline -ct)\n    and set COMP_LINE \"$COMP_LINE \"\n    %[2]s\nend\ncomplete -f -c %[1]s -a \"(__complete_%[1]s)\"\n",
 }
 
-// completionUse says where the code goes.
+// completionUse states the place of the code, by shell.
 var completionUse = map[string]string{
 	"bash": "To complete command lines in bash, add this line to ~/.bashrc:\n\n    source <(%[1]s completion -c bash)\n",
 	"zsh":  "To complete command lines in zsh, add this line to ~/.zshrc:\n\n    source <(%[1]s completion -c zsh)\n",
@@ -47,10 +48,10 @@ func (c *completionCmd) Run(a *app, k *kong.Kong) error {
 	return err
 }
 
-// predictor gives the words that may stand for one that has been begun.
+// predictor returns the possible words with a given beginning.
 type predictor func(begun string) []string
 
-// completing reports whether a shell asks how a line may go on, and gives the line up to the cursor.
+// completing reports whether a shell asks for completions, and returns the line up to the cursor.
 func completing() (line string, ok bool) {
 	line, ok = os.LookupEnv("COMP_LINE")
 	if n, err := strconv.Atoi(os.Getenv("COMP_POINT")); err == nil && n >= 0 && n < len(line) {
@@ -59,15 +60,15 @@ func completing() (line string, ok bool) {
 	return line, ok
 }
 
-// complete is what the last word of a line may be.
+// complete returns the completions of the last word of a line.
 func complete(root *kong.Node, line string, predictors map[string]predictor) []string {
 	words := strings.Fields(line)
 	last := ""
 	if len(words) > 0 && !strings.HasSuffix(line, " ") {
 		words, last = words[:len(words)-1], words[len(words)-1]
 	}
-	node, at := root, 0 // the command, and how many arguments it has
-	var open *kong.Flag // wants the next word for its value
+	node, at := root, 0 // the command, and the number of its arguments so far
+	var open *kong.Flag // flag whose value is the next word
 	for i, word := range words {
 		switch {
 		case i == 0: // the program
@@ -109,7 +110,7 @@ func complete(root *kong.Node, line string, predictors map[string]predictor) []s
 	return slices.Compact(list)
 }
 
-// predict is what a value may be.
+// predict returns the completions of a value.
 func predict(v *kong.Value, begun string, predictors map[string]predictor) []string {
 	if p := predictors[v.Tag.Get("predictor")]; p != nil {
 		return p(begun)
@@ -120,7 +121,7 @@ func predict(v *kong.Value, begun string, predictors map[string]predictor) []str
 	return files("*")(begun)
 }
 
-// files gives files whose names match a pattern, and directories.
+// files returns a predictor of directories, and of files with names that match a pattern.
 func files(pattern string) predictor {
 	return func(begun string) (list []string) {
 		dir, base := filepath.Split(begun)
@@ -149,7 +150,7 @@ func files(pattern string) predictor {
 	}
 }
 
-// words gives words.
+// words returns a predictor of fixed words.
 func words(list ...string) predictor { return func(string) []string { return list } }
 
 func childOf(n *kong.Node, name string) *kong.Node {
@@ -161,7 +162,7 @@ func childOf(n *kong.Node, name string) *kong.Node {
 	return nil
 }
 
-// flagsOf are the flags that a command may have.
+// flagsOf returns the flags of a command.
 func flagsOf(n *kong.Node) (list []*kong.Flag) {
 	for _, group := range n.AllFlags(true) {
 		list = append(list, group...)
@@ -169,7 +170,8 @@ func flagsOf(n *kong.Node) (list []*kong.Flag) {
 	return list
 }
 
-// flagWanting is the flag that a word begins whose value is the next word; nil if it has none, or has it already.
+// flagWanting returns the flag of a word if its value is the next word; nil if the flag has no value, or has it in the
+// word.
 func flagWanting(n *kong.Node, word string) *kong.Flag {
 	for _, f := range flagsOf(n) {
 		if (word == "--"+f.Name || f.Short != 0 && word == "-"+string(f.Short)) && !f.IsBool() && !f.IsCounter() {

@@ -56,7 +56,7 @@ func (c *debugCmd) Run(a *app) error {
 // maxCommands bounds a file of commands, in bytes.
 const maxCommands = 1 << 20
 
-// front is what talks to the user, and where kernels print.
+// front returns the front end, and the writer for the output of kernels.
 func (c *debugCmd) front(a *app) (debug.Front, io.Writer, error) {
 	more := strings.HasPrefix(c.File, "@")
 	if c.Commands != "" {
@@ -80,14 +80,15 @@ func (c *debugCmd) front(a *app) (debug.Front, io.Writer, error) {
 	return f, f, nil
 }
 
-// isTerminal reports whether somebody types what is read.
+// isTerminal reports whether a reader is a terminal.
 func isTerminal(r io.Reader) bool {
 	f, ok := r.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// debug runs what the flags say under a front end. The user has heard of traps already; what they leave
-// is the exit status. Interrupts are for the session, where it hears of them, once the kernel is there.
+// debug runs the launch of the flags under a front end. The front end has reported traps already; debug
+// returns their exit status. If interrupts is set, the session handles interrupts after the kernel is
+// prepared.
 func (c *debugCmd) debug(a *app, stdout io.Writer, front debug.Front, interrupts bool) error {
 	out := debug.NewOutput(stdout)
 	flags := &launchFlags{sourceArg: sourceArg{c.File}, Extra: c.Extra, kernelFlags: c.kernelFlags}
@@ -120,7 +121,7 @@ func (c *debugCmd) debug(a *app, stdout io.Writer, front debug.Front, interrupts
 	return err
 }
 
-// dapArguments are those of a client's launch request: the flags of "gemu debug".
+// dapArguments are the arguments of a client's launch request: the flags of "gemu debug".
 type dapArguments struct {
 	Program     string   `json:"program"`
 	Kernel      string   `json:"kernel"`
@@ -151,7 +152,7 @@ func (d *dapDim) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// serve speaks the Debug Adapter Protocol with one client.
+// serve speaks the Debug Adapter Protocol with a client.
 func (c *debugCmd) serve(a *app) error {
 	if c.DAP == "-" {
 		return dap.New(a.stdin, a.stdout).Serve(a.ctx, c.launch(a))
@@ -172,7 +173,7 @@ func (c *debugCmd) serve(a *app) error {
 	return dap.New(conn, conn).Serve(a.ctx, c.launch(a))
 }
 
-// local is an address to listen at: of this machine, unless it names another.
+// local returns an address to listen at: on this machine, unless the address names a host.
 func local(address string) string {
 	if strings.HasPrefix(address, ":") {
 		return "localhost" + address
@@ -180,7 +181,7 @@ func local(address string) string {
 	return address
 }
 
-// launch begins what a client asks for.
+// launch returns the function that starts the launch of a client's request.
 func (c *debugCmd) launch(a *app) dap.Launch {
 	return func(ctx context.Context, arguments json.RawMessage, front debug.Front, stdout io.Writer) error {
 		d := dapArguments{Warp: c.Warp, Mode: c.Mode, Async: c.Async, Reconverge: c.Reconverge}

@@ -6,7 +6,7 @@ import (
 	"gemu/argument"
 )
 
-// difference is where two arrays differ.
+// difference is an element that differs between two arrays.
 type difference struct {
 	index     int
 	got, want string

@@ -18,12 +18,12 @@ import (
 	"gemu/sanitize"
 )
 
-// Extensions are additions to the command gemu. Each has a name, by which command lines choose it: a word without spaces and
-// commas that no other of its kind has, in gemu itself or here. The zero value adds nothing.
+// Extensions are additions to the command gemu. Each has a name, by which command lines choose it: a word without spaces
+// and commas. The name must be unique among extensions of its kind, including gemu's own. The zero value adds nothing.
 type Extensions struct {
 	// Models of register files: gemu regfile --model NAME. A model with Default runs if the command line names none.
 	Models []catalog.Entry
-	// Sanitizers: gemu run --sanitize NAME. One that is not Rare is part of --sanitize=all.
+	// Sanitizers: gemu run --sanitize NAME. A sanitizer that is not Rare is part of --sanitize=all.
 	Sanitizers []*sanitize.Tool
 	// Probes: gemu run --probe NAME.
 	Probes []Probe
@@ -35,8 +35,8 @@ type Extensions struct {
 // Probe is a probe for gemu run --probe.
 type Probe struct {
 	Name string
-	Doc  string          // one line for --help
-	New  func() Reporter // makes the probe of one run; must not return nil
+	Doc  string          // a line for --help
+	New  func() Reporter // makes the probe of a run; must not return nil
 }
 
 // Reporter is a probe that prints a report.
@@ -72,7 +72,7 @@ func (x *Extensions) check() error {
 	)
 }
 
-// checkNames returns an error if a name is no word, or stands for two things of a kind.
+// checkNames returns an error if a name is no word, or is used twice in a kind.
 func checkNames(kind string, names []string) error {
 	for i, name := range names {
 		if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r == ',' || unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
@@ -85,8 +85,8 @@ func checkNames(kind string, names []string) error {
 	return nil
 }
 
-// checkDocs returns an error if a line for --help has a variable of kong's: texts of flags are expanded more than once, so that no
-// escape is left of it.
+// checkDocs returns an error if a line for --help has a variable of kong: kong expands the texts of flags more than once,
+// and would remove any escape.
 func (x *Extensions) checkDocs() error {
 	docs := map[string]string{}
 	for _, p := range x.Probes {
@@ -175,7 +175,7 @@ func (x *Extensions) probeDocs() string {
 	return strings.Join(list, ", ")
 }
 
-// vars are the lists of names in the help of flags.
+// vars returns the lists of names in the help of flags.
 func (x *Extensions) vars() kong.Vars {
 	var reconvergence []string
 	for _, r := range x.reconvergers() {
@@ -199,7 +199,7 @@ func (x *Extensions) vars() kong.Vars {
 	}
 }
 
-// predictors complete arguments and flags.
+// predictors returns the completions of arguments and flags.
 func (x *Extensions) predictors() map[string]predictor {
 	return map[string]predictor{
 		"source":  func(begun string) []string { return append(files("*.ptx")(begun), workloadNames()...) },

@@ -1,7 +1,7 @@
 package cli
 
-// This file draws the control flow of a listing: lines from branches to where
-// they go, beside the rows.
+// This file draws the control flow of a listing: lines from branches to their targets, next to the
+// rows.
 
 import (
 	"cmp"
@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// jump is a branch of a listing, from a row to another.
+// jump is a branch of a listing, from a row to a row.
 type jump struct{ from, to int }
 
-// cell is a piece of a line: the sides of a character cell that it touches.
+// cell is a piece of a line: the touched sides of a character cell.
 type cell uint8
 
 // The sides.
@@ -23,18 +23,18 @@ const (
 	rightward
 )
 
-// flow is the lines of a listing: cells by row, the outermost column first.
+// flow is the drawing of a listing: cells by row, the outermost column first.
 type flow struct {
 	cells [][]cell
-	from  []bool // rows at which a line begins
-	to    []bool // rows at which a line ends
+	from  []bool // rows with the beginning of a line
+	to    []bool // rows with the end of a line
 }
 
-// maxFlow is the most columns lines take; jumps that would need more have none.
+// maxFlow is the maximum number of columns of lines; jumps beyond it are not drawn.
 const maxFlow = 8
 
-// newFlow lays out the jumps of a listing of so many rows. Jumps to the same row
-// share a line; short ones are close to the text.
+// newFlow lays out the jumps of a listing with the given number of rows. Jumps to the same row
+// share a line; short jumps are close to the text.
 func newFlow(rows int, jumps []jump) *flow {
 	type line struct{ first, last, to int }
 	byTarget := map[int]*line{}
@@ -95,7 +95,7 @@ func newFlow(rows int, jumps []jump) *flow {
 	return f
 }
 
-// depth is the number of columns.
+// depth returns the number of columns.
 func (f *flow) depth() int {
 	if len(f.cells) == 0 {
 		return 0
@@ -103,14 +103,14 @@ func (f *flow) depth() int {
 	return len(f.cells[0])
 }
 
-// lines are the box-drawing characters by the sides they touch.
+// lines are the box-drawing characters by their touched sides.
 var lines = [16]rune{
 	0: ' ', upward | downward: '│', leftward | rightward: '─', downward | rightward: '╭', upward | rightward: '╰',
 	upward | downward | rightward: '├', downward | leftward | rightward: '┬', upward | leftward | rightward: '┴', upward | downward | leftward | rightward: '┼',
 }
 
-// text is the lines of a row as characters, and of a further line of the row's
-// text what goes down from it.
+// text returns the lines of a row as characters: for the first line of the row's text, and for its
+// further lines.
 func (f *flow) text(row int) (first, further string) {
 	var a, b strings.Builder
 	for _, c := range f.cells[row] {

@@ -1,6 +1,6 @@
 package cli
 
-// This file is "gemu fuzz": random programs for other implementations of PTX.
+// This file is "gemu fuzz": random programs for foreign implementations of PTX.
 
 import (
 	"context"
@@ -48,22 +48,22 @@ type fuzzCmd struct {
 	Keep    bool           `name:"keep-going" help:"Go on after a failure, and reduce the first one of each culprit."`
 	Reduce  *timespan.Span `name:"reduce-time" help:"What reducing may take (default 5m)." placeholder:"TIME"`
 
-	skip  []*regexp.Regexp  // of Skip
-	known []knownFailureKey // those that have been reduced
+	skip  []*regexp.Regexp  // compiled regular expressions of Skip
+	known []knownFailureKey // reduced failures
 }
 
-// knownFailureKey is a failure that has been reduced.
+// knownFailureKey identifies a reduced failure.
 type knownFailureKey struct {
 	seed    uint64
 	outcome *fuzz.Outcome
 }
 
-// reduceTime is what reducing may take.
+// reduceTime returns the maximum time of a reduction.
 func (c *fuzzCmd) reduceTime() time.Duration {
 	return time.Duration(flagOr(c.Reduce, timespan.Span(5*time.Minute)))
 }
 
-// flagOr is what a flag says, or what holds without.
+// flagOr returns the value of a flag, or otherwise if the flag is not set.
 func flagOr[T any](flag *T, otherwise T) T {
 	if flag == nil {
 		return otherwise
@@ -71,7 +71,7 @@ func flagOr[T any](flag *T, otherwise T) T {
 	return *flag
 }
 
-// options are what programs are to be like.
+// options returns the options of the generator.
 func (c *fuzzCmd) options() (fuzz.Options, error) {
 	features, err := fuzz.ParseFeatures(c.Features)
 	if err != nil {
@@ -98,7 +98,7 @@ func (c *fuzzCmd) options() (fuzz.Options, error) {
 	return fuzz.Options{Features: features, Version: version, SM: c.SM, Grid: c.Grid, Block: block, Length: c.Length, Semantics: semantics, TimeLimit: time.Duration(c.TimeLimit)}, nil
 }
 
-// rival is the other implementation; nil if there is none.
+// rival returns the implementation under test; nil if there is none.
 func (c *fuzzCmd) rival() (*fuzz.Rival, error) {
 	if c.Against == "" {
 		for _, flag := range []struct {
@@ -238,13 +238,14 @@ func (c *fuzzCmd) Run(a *app) error {
 	return nil
 }
 
-// isFailure reports whether an error is a failure of the rival, and not of the search.
+// isFailure reports whether an error is a failure of the rival, as opposed to a failure of the
+// search.
 func isFailure(err error) bool {
 	var f *failure
 	return errors.As(err, &f) && f.status == exitFailed
 }
 
-// reducedName is the name of the files of a reduced program.
+// reducedName returns the name of the files of a reduced program.
 func (c *fuzzCmd) reducedName(p *fuzz.Program) string {
 	if c.Keep {
 		return fmt.Sprintf("reduced-%d", p.Seed)
@@ -252,7 +253,7 @@ func (c *fuzzCmd) reducedName(p *fuzz.Program) string {
 	return "reduced"
 }
 
-// progress shows how far something is, if standard error is a terminal, until stopped.
+// progress shows the progress of work if standard error is a terminal, until stop is called.
 func (a *app) progress(noun string, poll func() (done, total int64)) (stop func()) {
 	if f, ok := terminal(a.stderr); ok {
 		return showProgress(f, noun, poll)
@@ -260,8 +261,8 @@ func (a *app) progress(noun string, poll func() (done, total int64)) (stop func(
 	return func() {}
 }
 
-// found writes a program that fails, reduces it, and reports what is left. The error has the exit
-// status.
+// found writes a failing program, reduces it, and reports the reduced program. The error has the
+// exit status.
 func (c *fuzzCmd) found(a *app, rival *fuzz.Rival, p *fuzz.Program, want []byte, outcome *fuzz.Outcome, work string) error {
 	if err := p.Write(a.ctx, c.Out, fmt.Sprint(p.Seed), want); err != nil {
 		return err
@@ -320,10 +321,10 @@ func (c *fuzzCmd) found(a *app, rival *fuzz.Rival, p *fuzz.Program, want []byte,
 	return &failure{fmt.Errorf("--against: %s in the program of seed %d", outcome.Kind, p.Seed), exitFailed}
 }
 
-// repeats is how often a failure has to happen again before its program is reduced.
+// repeats is the number of times that a failure must recur before its program is reduced.
 const repeats = 2
 
-// flaky reports a failure that has not happened again. The error has the exit status.
+// flaky reports a failure that does not recur. The error has the exit status.
 func (c *fuzzCmd) flaky(a *app, p *fuzz.Program, first, again *fuzz.Outcome, noun string) error {
 	describe := func(o *fuzz.Outcome) string {
 		if o.Reason == "" {
@@ -336,7 +337,7 @@ func (c *fuzzCmd) flaky(a *app, p *fuzz.Program, first, again *fuzz.Outcome, nou
 	return &failure{fmt.Errorf("--against: a flaky %s in the program of seed %d", first.Kind, p.Seed), exitFailed}
 }
 
-// describe is the report about a reduced program.
+// describe returns the report about a reduced program.
 func (c *fuzzCmd) describe(p *fuzz.Program, o *fuzz.Outcome, all int, stopped bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "reduced from %d lines to %d, grid %s of blocks %s: %s\n", all, strings.Count(p.Source, "\n"), p.Grid, p.Block, filepath.Join(c.Out, c.reducedName(p)+".ptx"))

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// grammar is what kong reads the arguments by. Where they begin with a command, the others are there by their names and
-// lines of help alone: it takes kong half of the time of a short run to read all their flags.
+// grammar returns the grammar of the arguments for kong. If the arguments begin with a command, all further commands
+// have only a name and a line of help: kong needs half of the time of a short run to read all their flags.
 func grammar(args []string) any {
 	if _, completing := os.LookupEnv("COMP_LINE"); len(args) == 0 || completing {
 		return new(cli)
@@ -23,7 +23,7 @@ func grammar(args []string) any {
 		if _, command := f.Tag.Lookup("cmd"); !command {
 		} else if name == args[0] {
 			found = true
-		} else if _, passes := f.Tag.Lookup("passthrough"); !passes { // it has an argument, which kong wants to see, and no flags
+		} else if _, passes := f.Tag.Lookup("passthrough"); !passes { // kong must see the argument of a passthrough command
 			f.Type = reflect.TypeFor[struct{}]()
 		}
 		fields = append(fields, f)

@@ -13,7 +13,7 @@ type helpCmd struct {
 	Topic []string `arg:"" optional:"" help:"A command; or terms, which prints the glossary; or terms TERM, which prints its entries."`
 }
 
-// helpArgs rewrites "help COMMAND" to "COMMAND --help", and "help" to "--help". Other arguments stay.
+// helpArgs rewrites "help COMMAND" to "COMMAND --help", and "help" to "--help". It returns further arguments unchanged.
 func helpArgs(args []string) []string {
 	switch {
 	case len(args) == 0 || args[0] != "help":
@@ -38,13 +38,13 @@ func (c *helpCmd) Run(a *app) error {
 	return printTerms(a.stdout, entries, newScreen(a.stdout).chart())
 }
 
-// A glossaryEntry is one row of a table of the glossary.
+// A glossaryEntry is a row of a table of the glossary.
 type glossaryEntry struct {
 	section string // the heading of the table
 	term    string
 	meaning string
 	inGo    string // Go types, functions and packages; may be empty
-	also    string // terms of other texts; may be empty
+	also    string // terms of the literature; may be empty
 }
 
 // glossary reads the rows of the tables of a document in Markdown whose columns are term, meaning, in Go, also called.
@@ -67,7 +67,8 @@ func glossary(markdown string) (entries []glossaryEntry) {
 	return entries
 }
 
-// findTerms returns the entries whose term, or another text's word for it, contains the text asked for; if a term is equal to it, that entry alone.
+// findTerms returns the entries whose term, or the literature's word for it, contains the text asked for; if a term is
+// equal to the text, only its entry.
 func findTerms(entries []glossaryEntry, asked string) (found []glossaryEntry) {
 	asked = strings.ToLower(asked)
 	for _, e := range entries {

@@ -1,6 +1,6 @@
 package cli
 
-// This file ends the command when the user interrupts it.
+// This file ends the command after an interrupt by the user.
 
 import (
 	"context"
@@ -16,15 +16,15 @@ import (
 	"gemu/interp"
 )
 
-// exitGrace is how long a command may take to end after an interrupt while no launch runs. Reading, parsing and
-// lowering do not look at the context of the command, and are cut off then.
+// exitGrace is the time for a command to end after an interrupt while no launch runs. Reading, parsing and lowering do
+// not check the context of the command; they are cut off after this time.
 const exitGrace = 700 * time.Millisecond
 
 // sessions counts the debugging sessions that handle interrupts themselves.
 var sessions atomic.Int32
 
-// interrupts is what follows from interrupts of the user. The first cancels the context: launches and compilers stop,
-// and the command ends with what they leave. The second ends the process at once.
+// interrupts handles interrupts by the user. The first cancels the context: launches and compilers stop, and the
+// command ends with their results so far. The second ends the process at once.
 type interrupts struct {
 	cancel   context.CancelFunc
 	settling time.Duration
@@ -33,12 +33,13 @@ type interrupts struct {
 	messages io.Writer
 }
 
-// newInterrupts is that of the process.
+// newInterrupts returns the handler of the process.
 func newInterrupts(cancel context.CancelFunc) *interrupts {
 	return &interrupts{cancel, exitGrace, func() bool { return interp.RunningLaunches() > 0 }, cleanup.Exit, os.Stderr}
 }
 
-// ending are the signals that end the command. A signal that the process was started without, as by nohup, stays ignored.
+// ending returns the signals that end the command. A signal ignored at the start of the process, as by nohup, stays
+// ignored.
 func ending() (list []os.Signal) {
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(s) {
@@ -48,8 +49,8 @@ func ending() (list []os.Signal) {
 	return list
 }
 
-// handle handles signals until the channel is closed. Signals that ask the process to end are no concern of a debugging
-// session.
+// handle handles signals until the channel is closed. During a debugging session it leaves interrupts to the session,
+// but handles the signals that end the process.
 func (i *interrupts) handle(signals <-chan os.Signal) {
 	for s := range signals {
 		if s == os.Interrupt && sessions.Load() > 0 {
@@ -61,7 +62,7 @@ func (i *interrupts) handle(signals <-chan os.Signal) {
 	}
 }
 
-// await ends the process by the next signal, or when no launch has run for long enough.
+// await ends the process at the next signal, or when no launch has run for exitGrace.
 func (i *interrupts) await(signals <-chan os.Signal) {
 	tick := time.NewTicker(max(i.settling/7, 1))
 	defer tick.Stop()

@@ -1,7 +1,7 @@
 package cli
 
-// This file is the listing of "gemu structure": the instructions of a function
-// with what they did, the source they come from, and the control flow.
+// This file is the listing of "gemu structure": the instructions of a function with their counts,
+// their source lines, and the control flow.
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ import (
 	"gemu/ptx"
 )
 
-// listing is a function, row by row.
+// listing is the listing of a function, row by row.
 type listing struct {
 	fn    *ptx.Func
 	place string // file:line
@@ -25,18 +25,17 @@ type listing struct {
 	flow  *flow
 }
 
-// listingRow is an instruction, a label or a line of the source that the PTX was
-// compiled from.
+// listingRow is an instruction, a label or a source line of the PTX's compilation.
 type listingRow struct {
-	line   int    // of the PTX; 0 of labels and source lines
+	line   int    // line of the PTX; 0 for labels and source lines
 	text   string // the instruction, the label with its colon, or the source line
 	source bool
-	place  string              // file:line that an instruction was compiled from, "" if unknown
-	counts *affinetrack.Counts // of an instruction
-	in     *ptx.Instr          // likewise
+	place  string              // file:line of an instruction's source, "" if unknown
+	counts *affinetrack.Counts // for an instruction
+	in     *ptx.Instr          // for an instruction
 }
 
-// lanes is the mean number of active lanes.
+// lanes returns the mean number of active lanes.
 func (r *listingRow) lanes() float64 {
 	if r.counts.Execs == 0 {
 		return 0
@@ -77,7 +76,7 @@ func (l *listing) fill(counts map[*ptx.Instr]*affinetrack.Counts, sources *sourc
 	shown := ""                             // place of the source line shown last
 	for i, b := range l.fn.Blocks {
 		starts[i] = len(l.rows)
-		if targets[b] { // others are of debug information
+		if targets[b] { // further labels belong to debug information
 			for _, label := range b.Labels {
 				l.rows = append(l.rows, listingRow{text: label + ":"})
 			}
@@ -108,7 +107,7 @@ func (l *listing) fill(counts map[*ptx.Instr]*affinetrack.Counts, sources *sourc
 	l.flow = newFlow(len(l.rows), jumps)
 }
 
-// title names the function.
+// title returns the name of the function in the listing.
 func (l *listing) title() string {
 	noun := "function"
 	if l.fn.Entry {
@@ -157,7 +156,7 @@ func (l *listing) print(s *screen) {
 			lead = "── "
 		}
 		first, further := l.flow.text(i)
-		room := 0 // as much as there is
+		room := 0 // no limit
 		if s.width > 0 {
 			room = max(s.width-len(empty)-1-l.flow.depth()-utf8.RuneCountInString(lead), 24)
 		}
@@ -175,16 +174,16 @@ func (l *listing) print(s *screen) {
 	}
 }
 
-// classes is the label of an instruction, padded to a number of columns.
+// classes returns the label of an instruction, padded to a number of columns.
 func (s *screen) classes(shares affinetrack.ClassCounts, columns int) string {
 	text := fitted(classText(shares), columns)
 	return s.paint(classPaints[mainClass(shares)], text)
 }
 
-// sourceFiles are the files that .file directives name.
+// sourceFiles are the files named in .file directives.
 type sourceFiles struct{ *input.Sources }
 
-// text is that of a line of a file, with single blanks; "" if it cannot be had.
+// text returns a line of a file, with single blanks; "" if the file is not available.
 func (s *sourceFiles) text(name string, n int) string {
 	lines := s.Lines(name)
 	if n < 1 || n > len(lines) {
@@ -193,8 +192,7 @@ func (s *sourceFiles) text(name string, n int) string {
 	return strings.Join(strings.FieldsFunc(lines[n-1], func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }), " ")
 }
 
-// row is the row for a line of a file: its text, or where it is if it cannot be
-// had.
+// row returns the row for a line of a file: its text, or its place if the file is not available.
 func (s *sourceFiles) row(name string, n int) listingRow {
 	row := listingRow{source: true, text: fmt.Sprintf("%s:%d", visible.Text(name), n)}
 	if text := s.text(name, n); text != "" {

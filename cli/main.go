@@ -15,7 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"gemu/argument"
-	_ "gemu/cli/internal/addresses" // refuses a limit that Go's runtime does not live with
+	_ "gemu/cli/internal/addresses" // refuses a limit too low for Go's runtime
 	"gemu/internal/cleanup"
 	"gemu/internal/hostmem"
 	"gemu/internal/input"
@@ -60,7 +60,7 @@ type cli struct {
 	Man     manFlag          `help:"Print the manual page."`
 }
 
-// app is what commands work with.
+// app is the common state of commands.
 type app struct {
 	*Extensions
 	ctx    context.Context
@@ -68,7 +68,7 @@ type app struct {
 	stdout io.Writer
 	stderr io.Writer
 
-	sources *input.Sources // of the PTX that was opened last; nil: none was
+	sources *input.Sources // sources of the PTX opened last; nil: none
 }
 
 // Main executes the command line of the process with the extended command gemu, and ends the process with the exit status. It
@@ -125,7 +125,7 @@ func execute(ctx context.Context, x *Extensions, args []string, stdin io.Reader,
 		}
 	}()
 	exited, help := -1, io.Writer(stdout)
-	if _, asked := completing(); len(args) == 0 && !asked { // nothing was asked for: that is no result
+	if _, asked := completing(); len(args) == 0 && !asked { // without arguments there is no result
 		args, help = []string{"--help"}, stderr
 		defer func() { status = exitBad }()
 	}
@@ -165,7 +165,7 @@ func execute(ctx context.Context, x *Extensions, args []string, stdin io.Reader,
 	if exited >= 0 {
 		return exited
 	}
-	if err != nil && !errors.Is(err, stdout.err) { // run reports those of writing
+	if err != nil && !errors.Is(err, stdout.err) { // run reports write errors
 		status = a.report(err)
 	}
 	if a.sources != nil {
@@ -176,7 +176,7 @@ func execute(ctx context.Context, x *Extensions, args []string, stdin io.Reader,
 	return status
 }
 
-// version describes the build of gemu. In a command of another module, gemu is one of the dependencies.
+// version describes the build of gemu. In a command of a foreign module, gemu is a dependency of this module.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -185,7 +185,7 @@ func version() string {
 	gemu, settings := &info.Main, info.Settings
 	for _, m := range info.Deps {
 		if m.Path == "gemu" {
-			gemu, settings = m, nil // the settings describe the main module
+			gemu, settings = m, nil // the build settings describe the main module
 		}
 	}
 	s := fmt.Sprintf("gemu %s", gemu.Version)
@@ -202,7 +202,7 @@ func version() string {
 	return fmt.Sprintf("%s, %s %s/%s", s, info.GoVersion, runtime.GOOS, runtime.GOARCH)
 }
 
-// workloadNames completes "@".
+// workloadNames returns the completions of "@".
 func workloadNames() (list []string) {
 	for _, w := range kernels.All() {
 		list = append(list, "@"+w.Name)
@@ -210,7 +210,7 @@ func workloadNames() (list []string) {
 	return list
 }
 
-// exitPanic carries kong's exit out of its parser.
+// exitPanic carries kong's exit status out of its parser.
 type exitPanic struct{}
 
 // gatherArgs lets -a take several values: "-a 1 2 3" is "-a=1 -a=2 -a=3". It
@@ -222,7 +222,7 @@ func gatherArgs(args []string) []string {
 		if a == "--" {
 			return append(out, args[i:]...)
 		}
-		if a == "--dap" { // --dap=:PORT is the other way
+		if a == "--dap" { // --dap=:PORT is the form with a value
 			a = "--dap=-"
 		}
 		if a != "-a" && a != "--arg" {
@@ -247,7 +247,7 @@ func isFlag(s string) bool {
 	return len(s) > 1 && s[0] == '-' && !(s[1] >= '0' && s[1] <= '9' || s[1] == '.' || strings.HasPrefix(s, "-inf") || strings.HasPrefix(s, "-nan"))
 }
 
-// failure is an error with the exit status it leads to.
+// failure is an error with its exit status.
 type failure struct {
 	error
 	status int
@@ -255,7 +255,7 @@ type failure struct {
 
 func (f *failure) Unwrap() error { return f.error }
 
-// report prints an error the way its kind wants, and returns the exit status.
+// report prints an error in the form for its kind, and returns the exit status.
 func (a *app) report(err error) int {
 	var list ptx.ErrorList
 	var beyond *interp.MemoryError
@@ -328,7 +328,7 @@ func (a *app) report(err error) int {
 	return exitBad
 }
 
-// adviseMemory says what to do about memory that is not there.
+// adviseMemory prints advice for an error about missing memory.
 func (a *app) adviseMemory(err error) {
 	switch {
 	case errors.Is(err, interp.ErrNoHostMemory):

@@ -1,6 +1,6 @@
 package cli
 
-// This file is the manual page, in roff, out of the command's own grammar.
+// This file makes the manual page, in roff, from the command's own grammar.
 
 import (
 	"fmt"
@@ -12,14 +12,14 @@ import (
 // manFlag prints the manual page.
 type manFlag bool
 
-// BeforeReset prints the page before anything else of the command line counts.
+// BeforeReset prints the page before the rest of the command line is checked.
 func (manFlag) BeforeReset(k *kong.Kong) error {
 	fmt.Fprint(k.Stdout, manual(k.Model))
 	k.Exit(0)
 	return nil
 }
 
-// manual is the page (man(7)).
+// manual returns the page (man(7)).
 func manual(m *kong.Application) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH %s 1\n.SH NAME\n%s \\- %s\n", strings.ToUpper(m.Name), m.Name, roff(m.Help))
@@ -36,7 +36,7 @@ func manual(m *kong.Application) string {
 	return b.String()
 }
 
-// manFlags lists the flags of a command itself.
+// manFlags lists the flags of a command.
 func manFlags(b *strings.Builder, n *kong.Node) {
 	for _, f := range n.Flags {
 		if !f.Hidden {
@@ -45,8 +45,7 @@ func manFlags(b *strings.Builder, n *kong.Node) {
 	}
 }
 
-// roff is a text without what roff takes for its own: a backslash, a dash that may become another, and a line that begins like a
-// request.
+// roff escapes a text for roff: backslashes, dashes, and lines with a dot or quote at the beginning.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
 	var lines []string

@@ -4,5 +4,5 @@ package cli
 
 import "os/exec"
 
-// runGroup runs a program. Its children are left alone when the context ends.
+// runGroup runs a program. It does not stop the program's children when the context ends.
 func runGroup(cmd *exec.Cmd) error { return cmd.Run() }

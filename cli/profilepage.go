@@ -1,6 +1,6 @@
 package cli
 
-// This file is what the page of "gemu profile --html" has that that of "gemu structure" has not.
+// This file adds the parts of a profile to the page of "gemu structure".
 
 import (
 	"fmt"
@@ -10,11 +10,11 @@ import (
 	"gemu/ptx"
 )
 
-// maxPageLines is how long a file may be that is shown whole: of longer ones the lines that have
-// instructions are.
+// maxPageLines is the maximum number of lines of a file that is shown as a whole. Of longer files
+// only the lines with instructions are shown.
 const maxPageLines = 5000
 
-// page makes the page.
+// page returns the page as HTML.
 func (r *profileReport) page(structure *structureReport) ([]byte, error) {
 	title := "Profile of " + r.File
 	if r.profile.Err != nil {
@@ -35,7 +35,7 @@ func (r *profileReport) page(structure *structureReport) ([]byte, error) {
 		for i := range l.Rows {
 			if row := &l.Rows[i]; row.in != nil {
 				c := counts[row.in]
-				if c == nil { // its function was not reached
+				if c == nil { // the function of the instruction was not reached
 					c = &profile.Counts{}
 				}
 				row.More = r.memory(c)
@@ -45,10 +45,11 @@ func (r *profileReport) page(structure *structureReport) ([]byte, error) {
 	return d.html()
 }
 
-// memoryColumns are those of profileColumns that the listing of "gemu structure" has not.
+// memoryColumns are the columns of profileColumns that are missing in the listing of "gemu
+// structure".
 func memoryColumns() []profileColumn { return profileColumns[3:] }
 
-// memory is what they have.
+// memory returns the cells of these columns.
 func (r *profileReport) memory(c *profile.Counts) (cells []string) {
 	for _, col := range memoryColumns() {
 		cells = append(cells, col.text(c, &r.total))
@@ -56,12 +57,12 @@ func (r *profileReport) memory(c *profile.Counts) (cells []string) {
 	return cells
 }
 
-// pageSources are the files that the PTX was compiled from.
+// pageSources returns the source files of the PTX's compilation.
 func (r *profileReport) pageSources() (list []pageSource) {
 	files := map[string]map[int]*profile.Line{}
 	var names []string
 	for _, l := range r.lines {
-		if l.File == l.Instrs[0].Func.Module().Name && r.profile.Err == nil { // the listing has it; after a trap there is none
+		if l.File == l.Instrs[0].Func.Module().Name && r.profile.Err == nil { // the listing has it; after a trap there is no listing
 			continue
 		}
 		if files[l.File] == nil {
@@ -79,7 +80,7 @@ func (r *profileReport) pageSources() (list []pageSource) {
 				delete(files[name], i+1)
 			}
 		}
-		var rest []int // all, or those that the file has not
+		var rest []int // instructions outside the file, or all instructions if there is no file
 		for n := range files[name] {
 			rest = append(rest, n)
 		}
@@ -98,7 +99,8 @@ func (r *profileReport) pageSources() (list []pageSource) {
 	return list
 }
 
-// pageLine is a line and what its instructions did; l is nil if it has none.
+// pageLine returns a line with the counts of its instructions; l is nil for a line without
+// instructions.
 func (r *profileReport) pageLine(n int, text string, l *profile.Line) pageLine {
 	p := pageLine{Line: n, Text: text}
 	if l == nil {

@@ -1,7 +1,7 @@
 package cli
 
-// This file is "gemu reconverge": what a kernel executes under each reconvergence
-// policy, side by side.
+// This file is "gemu reconverge": the execution of a kernel under each reconvergence policy, side
+// by side.
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ type reconvergeCmd struct {
 	JSON string `name:"json" help:"Write JSON to FILE (- for standard output, instead of the table)." placeholder:"FILE"`
 }
 
-// reconvergeJSON is what --json writes.
+// reconvergeJSON is the report of --json.
 type reconvergeJSON struct {
 	Schema     string          `json:"schema"`      // "gemu-reconverge/1"
 	File       string          `json:"file"`        // as the command line has it
@@ -28,7 +28,7 @@ type reconvergeJSON struct {
 	SameMemory bool            `json:"same_memory"` // wherever the kernel finished
 }
 
-// reconvergeRow is the kernel under a policy.
+// reconvergeRow is the result of the kernel under a policy.
 type reconvergeRow struct {
 	Policy string `json:"policy"`         // its name
 	Trap   string `json:"trap,omitempty"` // the kernel did not finish, and the counts are 0
@@ -39,7 +39,7 @@ type reconvergeRow struct {
 	Splits            int64   `json:"splits"`             // as in gemu-run
 	Reconvergences    int64   `json:"reconvergences"`     // as in gemu-run
 
-	memory [][]byte // of the buffers
+	memory [][]byte // contents of the buffers
 }
 
 func (c *reconvergeCmd) Run(a *app) error {

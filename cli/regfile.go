@@ -1,7 +1,7 @@
 package cli
 
-// This file is "gemu regfile": models of register files, side by side on the same execution, as
-// text, as JSON, as a page, and as tables and plots in a directory.
+// This file is "gemu regfile": models of register files, compared on the same execution, as text,
+// as JSON, as a page, and as tables and plots in a directory.
 
 import (
 	"bytes"
@@ -43,7 +43,7 @@ func (c *regfileCmd) Run(a *app) error {
 		return err
 	}
 	side := catalog.Watch(list)
-	j, err := c.open(a, a.stderr, side) // standard output is for the report
+	j, err := c.open(a, a.stderr, side) // standard output is reserved for the report
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (c *regfileCmd) Run(a *app) error {
 	return err
 }
 
-// regfileReport is what the models have made of a run; --json writes it.
+// regfileReport is the report of the models; --json writes it.
 type regfileReport struct {
 	Schema string `json:"schema"` // "gemu-regfile/2"
 	launchJSON
@@ -70,7 +70,7 @@ type regfileReport struct {
 	Models []*models.Report `json:"models"`  // in the order of --model
 }
 
-// storageCounts is what models keep of the registers that were written, by warps and without
+// storageCounts is the storage of written registers by model, counted by warps and without
 // predicates.
 type storageCounts struct {
 	Writes  int64                   `json:"writes"`   // of registers
@@ -79,20 +79,20 @@ type storageCounts struct {
 	Sets    []regfileSet            `json:"sets"`     // by which of the models kept them together, the most frequent first
 }
 
-// modelStorage is what a model keeps.
+// modelStorage is the storage of a model.
 type modelStorage struct {
 	Compact  int64 `json:"compact_writes"`  // writes that it stores in less than a vector
 	OnlyThis int64 `json:"only_this_model"` // compact writes of this model alone
 	Bytes    int64 `json:"bytes"`           // that all take
 }
 
-// regfileSet is writes that the same models have kept.
+// regfileSet is the number of writes kept compactly by exactly the same models.
 type regfileSet struct {
 	Models []string `json:"models"` // that kept them; none: all stored vectors
 	Writes int64    `json:"writes"` // how many
 }
 
-// regfileLine is an instruction.
+// regfileLine is an instruction of the report.
 type regfileLine struct {
 	File   string `json:"file"`             // of the PTX
 	Line   int    `json:"line"`             // in it
@@ -101,7 +101,7 @@ type regfileLine struct {
 	Source string `json:"source,omitempty"` // file:line of .loc
 	storageCounts
 
-	names []string // of the models
+	names []string // names of the models
 }
 
 func newRegfileReport(j *job, side *models.Comparison) *regfileReport {
@@ -122,7 +122,7 @@ func newRegfileReport(j *job, side *models.Comparison) *regfileReport {
 	return r
 }
 
-// placeOf is file:line of the .loc in force, "" if there is none.
+// placeOf returns file:line of the .loc in force, "" if there is none.
 func placeOf(f *ptx.Func, instr *ptx.Instr) string {
 	if instr.Loc < 0 || f.Locs[instr.Loc].Line <= 0 {
 		return ""
@@ -131,7 +131,7 @@ func placeOf(f *ptx.Func, instr *ptx.Instr) string {
 	return fmt.Sprintf("%s:%d", f.Module().FileName(loc.File), loc.Line)
 }
 
-// keptBy makes counts of models with these names.
+// keptBy returns the storage counts of an instruction, by the names of the models.
 func keptBy(n *models.Instr, names []string) storageCounts {
 	k := storageCounts{Writes: n.Writes, Bytes: n.Bytes, ByModel: map[string]modelStorage{}, Sets: []regfileSet{}}
 	for i, name := range names {
@@ -149,7 +149,7 @@ func keptBy(n *models.Instr, names []string) storageCounts {
 	return k
 }
 
-// Models says which models kept what: those that kept all, or shares of sets.
+// Models lists the models that kept all writes, or the shares of sets of models.
 func (k *storageCounts) Models() string {
 	var parts []string
 	for _, s := range k.Sets {
@@ -165,7 +165,7 @@ func (k *storageCounts) Models() string {
 	return strings.Join(parts, ", ")
 }
 
-// Row is the cells of a line: what each model stores, in percent of vectors.
+// Row returns the cells of a line: the storage of each model, in percent of vectors.
 func (k *regfileLine) Row() (cells []string) {
 	for _, name := range k.names {
 		cells = append(cells, percentText(share(k.ByModel[name].Bytes, k.Bytes), 0))
@@ -277,7 +277,7 @@ func printModel(s *screen, m *models.Report) {
 
 func tableColumn(name string) int { return max(8, utf8.RuneCountInString(name)+2) }
 
-// files are the tables: MODEL-TABLE.csv and .svg, and lines.csv.
+// files returns the tables as files: MODEL-TABLE.csv and .svg, and lines.csv.
 func (r *regfileReport) files() (list []namedFile) {
 	for _, m := range r.Models {
 		for i := range m.Tables {
@@ -292,7 +292,7 @@ func (r *regfileReport) files() (list []namedFile) {
 	return append(list, namedFile{"lines.csv", r.linesCSV()})
 }
 
-// tableCSV is a table with a line for its columns and one for each row.
+// tableCSV formats a table: a line with the names of the columns, then a line for each row.
 func tableCSV(t *models.Table) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
@@ -308,7 +308,8 @@ func tableCSV(t *models.Table) []byte {
 	return b.Bytes()
 }
 
-// linesCSV is the instructions: what each model keeps of how many writes, alone, in how many bytes.
+// linesCSV formats the instructions: for each model its compact writes of all writes, its own
+// compact writes, and bytes.
 func (r *regfileReport) linesCSV() []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
@@ -336,7 +337,8 @@ var reportHTML string
 //go:embed regfile.html
 var regfileHTML string
 
-// reportPage begins the page of a report: its head with the style, before the form of its own.
+// reportPage returns the template of a report's page: the common head with the style, then the
+// template form.
 func reportPage(name, form string, funcs template.FuncMap) *template.Template {
 	t := template.Must(template.New("report").Parse(reportHTML))
 	return template.Must(t.New(name).Funcs(funcs).Parse(form))

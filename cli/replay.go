@@ -51,7 +51,7 @@ func (c *replayCmd) Run(a *app) error {
 	return c.compare(a, otherLog, run, filter)
 }
 
-// matchLaunch has a launch be like one of a log, in what the flags leave open.
+// matchLaunch sets the options of a launch from a launch of a log, except options set by flags.
 func (c *traceCmd) matchLaunch(l *trace.Launch) {
 	set := func(flag *string, d []uint64) {
 		if *flag == "" && len(d) == 3 {

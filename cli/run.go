@@ -45,7 +45,7 @@ func (c *runCmd) Run(a *app) (failed error) {
 	if err != nil {
 		return err
 	}
-	if !(c.Rtol >= 0 && c.Atol >= 0) { // NaN is neither
+	if !(c.Rtol >= 0 && c.Atol >= 0) { // also refuses NaN
 		return errors.New("--rtol and --atol want numbers from 0 on")
 	}
 	watch, err := c.sanitizers(a)
@@ -64,8 +64,7 @@ func (c *runCmd) Run(a *app) (failed error) {
 	if err != nil {
 		return err
 	}
-	// Outputs and expectations are looked up before the launch, so that a typing
-	// error does not cost its results.
+	// Outputs and expectations are checked before the launch: a typing error must not cost the results.
 	if j.workload != nil && len(c.Out)+len(c.Expect) > 0 {
 		return ownLaunches(j.workload.Name)
 	}
@@ -115,7 +114,7 @@ func (c *runCmd) Run(a *app) (failed error) {
 	runErr := ran
 	c.statistics(a, j, registers.Counts())
 	reported := c.reports(a, reporters)
-	defer func() { failed = all(failed, reported) }() // a report that fails costs no other result
+	defer func() { failed = all(failed, reported) }() // a failed report must not cost further results
 	if runErr == nil {
 		for _, o := range outs {
 			if err := o.write(a, j.arguments.Bindings); err != nil {
@@ -163,8 +162,8 @@ func plural(n int) string {
 	return "s"
 }
 
-// reports prints the reports of all probes of --probe: to standard output, unless it has the JSON. It returns the errors of those
-// that fail.
+// reports prints the reports of all probes of --probe: to standard output, or to standard error if standard output has the
+// JSON. It returns the errors of failed reports.
 func (c *runCmd) reports(a *app, reporters []Reporter) error {
 	w := a.stdout
 	if c.JSON == "-" {
@@ -179,7 +178,7 @@ func (c *runCmd) reports(a *app, reporters []Reporter) error {
 	return all(errs...)
 }
 
-// statistics prints --stats.
+// statistics prints the report of --stats.
 func (c *runCmd) statistics(a *app, j *job, registers traffic.Counts) {
 	if !c.Stats {
 		return
@@ -210,7 +209,7 @@ func (c *runCmd) statistics(a *app, j *job, registers traffic.Counts) {
 	}
 }
 
-// runJSON is what --json writes.
+// runJSON is the report of --json.
 type runJSON struct {
 	Schema string `json:"schema"` // "gemu-run/2"
 	launchJSON
@@ -246,7 +245,7 @@ type trapJSON struct {
 	Tolerable string `json:"tolerable,omitempty"`          // names for --tolerate with which the kernel goes on
 }
 
-// toleratedJSON is a fault after which kernels have gone on.
+// toleratedJSON is a fault after which kernels have continued.
 type toleratedJSON struct {
 	Severity string   `json:"severity"` // "notice"
 	Names    string   `json:"names"`    // the names that --tolerate has for it
@@ -269,7 +268,7 @@ func newTrapJSON(t *probe.Trap) *trapJSON {
 	return n
 }
 
-// newReport describes a job that has run, and ended with err.
+// newReport returns the report of a finished job, whose error is err.
 func newReport(j *job, err error) *runJSON {
 	r := j.total()
 	rep := &runJSON{
@@ -307,7 +306,7 @@ func writeJSON(a *app, name string, v any) error {
 	return writeOutput(a, name, append(b, '\n'))
 }
 
-// target is an --out or --expect.
+// target is the buffer of an --out or --expect flag.
 type target struct {
 	*argument.Binding
 	name, value string
@@ -365,8 +364,8 @@ func (t *target) write(a *app, bindings map[string]*argument.Binding) error {
 	return writeOutput(a, name, arr.Data)
 }
 
-// pictureShape is the shape of a buffer as a picture: as given, its own, or that
-// of an input picture with as many elements.
+// pictureShape returns the shape of a buffer as a picture: as given, its own, or the shape of an input picture with as many
+// elements.
 func pictureShape(arr *argument.Array, w, h int, bindings map[string]*argument.Binding) []int {
 	n := arr.Len()
 	switch {

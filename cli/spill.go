@@ -21,7 +21,7 @@ type spillCmd struct {
 	JSON  string   `name:"json" help:"Write what became of each function to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
 }
 
-// spillJSON is what "gemu spill" says of a module, as JSON.
+// spillJSON is the report of --json about a module.
 type spillJSON struct {
 	Schema    string       `json:"schema"`              // "gemu-spill/2"
 	File      string       `json:"file"`                // as messages call it
@@ -30,7 +30,7 @@ type spillJSON struct {
 	Ranges    []spillRange `json:"ranges,omitempty"`    // by --range: how many registers each can make use of
 }
 
-// spillRange is what --range says of a function.
+// spillRange is the report of --range about a function.
 type spillRange struct {
 	Name     string `json:"name"`     // of the function
 	Line     int    `json:"line"`     // where it begins
@@ -63,7 +63,7 @@ func (c *spillCmd) Run(a *app) error {
 		}
 	}
 	files := outputs{{"--json", c.JSON}}
-	if c.Out != "-" { // JSON on standard output is instead of the PTX there
+	if c.Out != "-" { // JSON on standard output replaces the PTX there
 		files = append(files, outputs{{"--out", c.Out}}...)
 	}
 	if err := files.check(); err != nil {
@@ -85,7 +85,7 @@ func (c *spillCmd) Run(a *app) error {
 	return all(err, writeOutput(a, c.Out, []byte(out)))
 }
 
-// explained is an error with the line of the source that it is about.
+// explained returns an error with the source line it is about.
 func explained(err error) error {
 	var e *spill.Error
 	if errors.As(err, &e) && e.Line != "" {
@@ -107,7 +107,7 @@ func (c *spillCmd) source(a *app) (name, src string, err error) {
 	return c.File, src, err
 }
 
-// printRange prints what --range says.
+// printRange prints the report of --range.
 func (c *spillCmd) printRange(a *app, m *ptx.Module) error {
 	var list []spillRange
 	for _, d := range m.Decls {

@@ -1,7 +1,7 @@
 package cli
 
-// This file is "gemu structure": what structure the values of a kernel have, by
-// instruction and over all, as text and as JSON. The page is in page.go.
+// This file is "gemu structure": the structure of the values of a kernel, by instruction and in
+// total, as text and as JSON. The page is in page.go.
 
 import (
 	"fmt"
@@ -31,7 +31,7 @@ func (c *structureCmd) Run(a *app) error {
 	if err := c.outputs().check(); err != nil {
 		return err
 	}
-	j, err := c.open(a, a.stderr) // standard output is for the report
+	j, err := c.open(a, a.stderr) // standard output is reserved for the report
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (c *structureCmd) Run(a *app) error {
 	return err
 }
 
-// structureReport is what "gemu structure" has to tell.
+// structureReport is the content of a report.
 type structureReport struct {
 	launchJSON
 	groups    []launchGroup
@@ -55,7 +55,7 @@ type structureReport struct {
 	listings  []*listing
 }
 
-// launchGroup is launches of the same kernel and extent.
+// launchGroup is the launches with the same kernel and extent.
 type launchGroup struct {
 	Kernel string `json:"kernel"` // its name
 	Grid   [3]int `json:"grid"`   // CTAs: x, y, z
@@ -63,7 +63,7 @@ type launchGroup struct {
 	Count  int    `json:"count"`  // launches
 }
 
-// groups are the launches of a job.
+// groups returns the launches of a job, grouped.
 func (j *job) groups() (list []launchGroup) {
 	for _, l := range j.results {
 		g := launchGroup{l.Kernel, dims(l.Grid), dims(l.Block), 0}
@@ -79,12 +79,12 @@ func (j *job) groups() (list []launchGroup) {
 
 // structureBar is a bar of figure 2.
 type structureBar struct {
-	Name, key string // for people and for JSON
+	Name, key string // names in text and in JSON
 	Kinds     [3]string
 	Shares    affinetrack.ClassCounts
 }
 
-// What the paper calls uniform, affine and generic values and addresses.
+// The paper's words for uniform, affine and generic values and addresses.
 var (
 	valueKinds   = [3]string{"uniform", "affine", "generic"}
 	addressKinds = [3]string{"shared", "strided", "indexed"}
@@ -106,14 +106,14 @@ func newStructureReport(j *job) *structureReport {
 	return r
 }
 
-// classes are the classes by structure, the most first.
+// classes lists the classes, the most structured first.
 var classes = [3]affinetrack.Class{affinetrack.Uniform, affinetrack.Affine, affinetrack.Generic}
 
-// classShares are the counts in the order of classes.
+// classShares returns the counts in the order of classes.
 func classShares(s affinetrack.ClassCounts) []int64 { return []int64{s.Uniform, s.Affine, s.Generic} }
 
-// classText is the label of an instruction as in figure 1: a letter, or the shares
-// of several, or "-" if there is none.
+// classText returns the label of an instruction as in figure 1: a letter, or the shares of several
+// classes, or "-" without counts.
 func classText(s affinetrack.ClassCounts) string {
 	if s.Total() == 0 {
 		return affinetrack.Unknown.String()
@@ -131,7 +131,7 @@ func classText(s affinetrack.ClassCounts) string {
 	return strings.Join(parts, " ")
 }
 
-// mainClass is the most frequent class.
+// mainClass returns the most frequent class.
 func mainClass(s affinetrack.ClassCounts) affinetrack.Class {
 	if s.Total() == 0 {
 		return affinetrack.Unknown
@@ -140,7 +140,7 @@ func mainClass(s affinetrack.ClassCounts) affinetrack.Class {
 	return classes[slices.Index(list, slices.Max(list))]
 }
 
-// share is a part in percent.
+// share returns a part in percent.
 func share(n, of int64) float64 { return percent.Percentage(n, of) }
 
 func extentText(d [3]int) string { return fmt.Sprintf("(%d,%d,%d)", d[0], d[1], d[2]) }
@@ -204,8 +204,8 @@ func (r *structureReport) printBars(s *screen) {
 	}
 }
 
-// printLanes draws the histogram of figure 2: how many lanes of a warp are active
-// when an instruction executes.
+// printLanes draws the histogram of figure 2: the number of active lanes at the execution of an
+// instruction.
 func (r *structureReport) printLanes(s *screen) {
 	const axis, height = 8, 6
 	counts := r.structure.Lanes[1:]
@@ -231,8 +231,8 @@ func (r *structureReport) printLanes(s *screen) {
 	s.printf("%s%s\n", fitted("", axis), strings.TrimRight(string(ticks), " "))
 }
 
-// structureJSON is what --json writes. Names and meaning do not change; counts are
-// of warp instructions.
+// structureJSON is the report of --json. Names and meanings do not change; counts are of warp
+// instructions.
 type structureJSON struct {
 	Schema string `json:"schema"` // "gemu-structure/2"
 	launchJSON
@@ -243,16 +243,15 @@ type structureJSON struct {
 	Instructions []instructionJSON     `json:"instructions"` // executed instructions, in the order of the source
 }
 
-// sharesJSON counts by class.
+// sharesJSON has counts by class.
 type sharesJSON struct {
 	Uniform int64 `json:"uniform"` // warp instructions
 	Affine  int64 `json:"affine"`  // affine warp instructions
 	Generic int64 `json:"generic"` // generic warp instructions
 }
 
-// instructionJSON is an instruction of the listing. U, A and G are how often it
-// executed as uniform, affine and generic; Class is the most frequent, "-" if it
-// never did.
+// instructionJSON is an instruction of the listing. U, A and G are its numbers of uniform, affine
+// and generic executions; Class is the most frequent, "-" without executions.
 type instructionJSON struct {
 	Kernel string  `json:"kernel,omitempty"` // it is in a kernel
 	Func   string  `json:"func,omitempty"`   // it is in a device function
@@ -300,7 +299,7 @@ type summaryRow struct {
 	Doc   string
 }
 
-// summaryRows are the columns that a functional run can give.
+// summaryRows are the columns that a functional run can compute.
 func summaryRows(s *interp.Structure) []summaryRow {
 	t, all, b := s.Summary(), s.Total(), s.Breakdown()
 	rows := []summaryRow{
@@ -335,7 +334,7 @@ func summaryRows(s *interp.Structure) []summaryRow {
 	return rows
 }
 
-// printSummary prints the summary a row a line.
+// printSummary prints the summary, a row in each line.
 func printSummary(w io.Writer, s *interp.Structure) {
 	for _, r := range summaryRows(s) {
 		fmt.Fprintf(w, "%s%s  %s\n", fitted(r.Name, 22), fitted(r.Value, -9), r.Doc)

@@ -20,7 +20,7 @@ import (
 	"gemu/trace"
 )
 
-// machineFlags say how a run that is logged executes.
+// machineFlags set the execution of a logged run.
 type machineFlags struct {
 	policyFlag
 	Mode  string `default:"check" enum:"check,affine,vector" help:"How instructions execute, as in gemu run; the log is the same."`
@@ -34,7 +34,7 @@ func (c *machineFlags) prepare(a *app) func(l *interp.Launch) {
 	}
 }
 
-// filterFlags say what of a run is logged.
+// filterFlags select the logged part of a run.
 type filterFlags struct {
 	OnlyKernel string       `help:"Log the launches of this kernel only, of a workload that has several." placeholder:"NAME"`
 	CTA        trace.Ranges `name:"cta" help:"Log these CTAs only, by linear index: 0-3,7." placeholder:"N,…"`
@@ -61,7 +61,7 @@ type traceCmd struct {
 	Format string `enum:"auto,text,binary,bare,accelsim,accelsim-tracez" default:"auto" help:"How to write it: text; binary (protocol buffers, compressed); bare (protocol buffers); auto is binary for a FILE.gtr, else text; accelsim writes traces for Accel-Sim to the directory -o, accelsim-tracez those with each warp compressed by itself, see docs/accelsim.md."`
 }
 
-// formats are those of logs, by the names that --format has for them.
+// formats are the formats of logs, by their names in --format.
 var formats = map[string]trace.Format{"text": trace.Text, "binary": trace.Binary, "bare": trace.Bare}
 
 func (c *traceCmd) Run(a *app) error {
@@ -92,14 +92,14 @@ func (c *traceCmd) Run(a *app) error {
 	switch {
 	case wrote == nil:
 		return run
-	case c.Out == "-": // which has said so
+	case c.Out == "-": // standard output has reported the error
 		return wrote
 	}
 	return &failure{input.FileError("write", c.Out, wrote), exitBad}
 }
 
-// lateFile is a file that comes to be when something is written to it: a typing error in what follows
-// costs no earlier log.
+// lateFile is a file that is created at the first write: after a typing error in the command line an
+// earlier log still exists.
 type lateFile struct {
 	ctx  context.Context
 	name string
@@ -115,7 +115,8 @@ func (f *lateFile) Write(b []byte) (n int, err error) {
 	return f.file.Write(b)
 }
 
-// commit gives the file its name, if it is whole; after an error of writing, which it returns, the log before stays.
+// commit gives the complete file its name. After a write error, which it returns, the earlier log
+// stays.
 func (f *lateFile) commit(wrote error) error {
 	switch {
 	case f.file == nil:
@@ -170,7 +171,8 @@ func (c *traceCmd) accelsim(a *app) error {
 	return nil
 }
 
-// record logs a run. The first error is that of the run, the second that of writing the log.
+// record logs a run. The first error is the error of the run, the second the error of writing the
+// log.
 func (c *traceCmd) record(a *app, to io.Writer, format trace.Format, filter trace.Filter, stdout io.Writer) (run, wrote error) {
 	w, err := trace.NewWriter(to, format, &trace.Header{Version: trace.Version, Filter: filter})
 	if err != nil {
@@ -188,7 +190,7 @@ func (c *traceCmd) record(a *app, to io.Writer, format trace.Format, filter trac
 	return run, wrote
 }
 
-// checkClass tells whether instructions have a class of that name.
+// checkClass returns an error if instructions have no class with this name.
 func checkClass(name string) error {
 	var names []string
 	for _, op := range ptx.Ops() {
