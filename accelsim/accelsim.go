@@ -62,9 +62,9 @@ func New(dir string, version int) (*Exporter, error) {
 }
 
 // Close writes kernelslist.g and moves it and the traces to the directory. It removes the traces of earlier exports.
-// Files that gemu has not written stay: if one is in the way, that is an error. After an error, nothing is moved. The
-// error is the first: of a file, of an instruction without a row, of a launch that did not end or whose warps do not
-// have 32 lanes.
+// Files not written by gemu stay; a file of this kind under the name of a new file is an error. After an error, nothing
+// is moved. The error is the first of these: a file that cannot be written, an instruction without a row, a launch that
+// did not end, warps without 32 lanes.
 func (x *Exporter) Close() error {
 	defer x.Discard()
 	if x.err == nil {
@@ -120,7 +120,7 @@ const (
 	memcpy   = "MemcpyHtoD,"
 )
 
-// Subscription requests executed instructions with addresses, CTA by CTA in one order.
+// Subscription requests executed instructions with addresses, CTA by CTA in a single order.
 func (x *Exporter) Subscription() probe.Subscription {
 	return probe.Subscription{
 		Events:    probe.OnLaunch | probe.OnLaunchEnd | probe.OnCTA | probe.OnCTAEnd | probe.OnBefore | probe.OnAfter | probe.OnUndo | probe.OnExit | probe.OnEffect | probe.OnHostWrite,
@@ -185,8 +185,8 @@ type instr struct {
 	exits   bool
 }
 
-// count returns the number of addresses of the last opcode of an instruction: one for each 128 bits of an access; for
-// copies and fragments, as many as a loop over them may have.
+// count returns the number of addresses of the last opcode of an instruction: a number of 128-bit parts for an access;
+// for copies and fragments, the maximum of a loop over them.
 func (op *instr) count(in *ptx.Instr) int {
 	if !addressOpcodes[stem(op.opcodes[len(op.opcodes)-1])] {
 		return 1
@@ -403,7 +403,7 @@ func (c *cta) spillWarp(w *warp) {
 	w.text = w.text[:0]
 }
 
-// effect is one side of an asynchronous copy: bytes of global memory.
+// effect is a side of an asynchronous copy: bytes of global memory.
 type effect struct {
 	lanes uint64
 	addr  uint64

@@ -46,7 +46,7 @@ func isTrace(name string) bool {
 }
 
 // earlier lists the traces of earlier exports in the directory. It is an error if kernelslist.g names a file that gemu
-// has not written, or if such a file has one of the names.
+// has not written, or if a file of this kind has a name of the trace.
 func (x *Exporter) earlier(names []string) (list []string, err error) {
 	entries, err := os.ReadDir(x.dir)
 	if err != nil {
@@ -91,8 +91,8 @@ func (x *Exporter) checkName(name string) error {
 	return fmt.Errorf("%s has %s, which gemu has not written: choose another directory", x.dir, name)
 }
 
-// install moves the files to the directory and removes those of earlier exports. The list is removed first and written
-// last: a directory with a list has all files of the list, and no further traces of gemu.
+// install moves the files to the directory and removes the files of earlier exports. The list is removed first and
+// written last: a directory with a list has all files of the list, and no further traces of gemu.
 func (x *Exporter) install(names []string) error {
 	old, err := x.earlier(names)
 	if err != nil {

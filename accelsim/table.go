@@ -11,11 +11,11 @@ import (
 )
 
 // table has a row for every mnemonic of PTX: choices separated by semicolons, of which the first that applies counts. A
-// choice is a selector, a colon, and the opcodes that the instruction becomes, one after the other. Of opcodes joined
-// by |, the first that the binary version has is used. A selector is a kind of type (see kind), a state space, a
-// modifier with its dot, or *.
+// choice is a selector, a colon, and the opcodes for the instruction, in order. Of opcodes joined by |, the first that
+// the binary version has is used. A selector is a kind of type (see kind), a state space, a modifier with its dot, or
+// *.
 //
-// If ptxas makes one instruction, the row has that instruction. An inline expansion or a call (division, roots, 64-bit
+// If ptxas makes a single instruction, the row has its opcode. An inline expansion or a call (division, roots, 64-bit
 // arithmetic) is a sequence on the same units with about the same length; docs/accelsim.md lists the approximations.
 const table = `
 abs           f64: DADD; f32: FADD; half: HADD2; long: ISETP IADD3 IADD3.X SEL SEL; *: IABS

@@ -80,7 +80,7 @@ func (p *packer) cta(info *probe.LaunchInfo, id ptx.Dim3, warps int) {
 	}
 }
 
-// warp writes the instructions of a warp, one line each.
+// warp writes the instructions of a warp, a line each.
 func (p *packer) warp(instrs int, text io.Reader) error {
 	chunks := (instrs + chunkInstrs - 1) / chunkInstrs
 	p.index = binary.LittleEndian.AppendUint32(p.index, uint32(instrs))

@@ -14,7 +14,7 @@ import (
 	"gemu/ptx"
 )
 
-// addressOpcodes are the opcodes that need addresses; a simulator stops at one without.
+// addressOpcodes are the opcodes that need addresses; a simulator stops at such an opcode without addresses.
 var addressOpcodes = set("LDG LD LDS LDL LDSM LDGSTS STG ST STS STL ATOMG ATOM ATOMS RED")
 
 // operations are the modifiers that name the operation of an atomic.
@@ -101,8 +101,8 @@ func shared(addr uint64) bool {
 	return addr >= probe.SharedWindow && addr < probe.SharedWindow+probe.WindowSize
 }
 
-// copies writes asynchronous copies. Copies of single lanes, of up to 16 bytes each, are one line; a larger copy is
-// written as if all lanes copied 16 bytes each until it is complete.
+// copies writes asynchronous copies. Copies of single lanes, of up to 16 bytes each, take a single line; a larger
+// copy is written as if all lanes copied 16 bytes each until it is complete.
 func (c *cta) copies(instr *ptx.Instr, opcode string, list []effect, line func(opcode string, lanes uint32, bytes int, addr func(lane int) uint64)) {
 	var lanes uint32
 	var addr [warpSize]uint64

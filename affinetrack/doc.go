@@ -25,10 +25,10 @@
 // uniform value are always sound modulo 2^w, as Z/2^w is a ring. Operations that interpret a value as a number
 // (comparison, shifting right, widening, minimum) are sound only if the progression does not wrap; each rule states its
 // condition. Tests compare the rules with lane-by-lane execution (rules_test.go), and every compact result of a launch
-// in check mode is compared with the vector one.
+// in check mode is compared with the vector result.
 //
 // A Unit decides how an instruction executes, by the rules of a Policy. Affine mode and the statistics under a policy
-// use one. A Shape states which operands may be affine, so that Transfer can derive the class of a result before
+// use a Unit. A Shape states which operands may be affine, so that Transfer can derive the class of a result before
 // execution. A rule also lists its fast forms, for operands of certain widths; the tests compare them with the rule.
 //
 // Read the files in this order: value.go (descriptions), rules.go (the rules), policy.go, unit.go, fast.go (fast

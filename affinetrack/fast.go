@@ -54,7 +54,7 @@ func FindFast(op *Operation) *FastForm {
 	return nil
 }
 
-// Unary is Unit.Execute for one operand, which is compact in lanes. The operation must have a rule.
+// Unary is Unit.Execute for a single operand, which must be compact in lanes. The operation must have a rule.
 func (u *Unit) Unary(op *Operation, a Value, lanes, m uint32) (Value, Execution) {
 	switch {
 	case lanes&m != m:
@@ -153,7 +153,7 @@ func fastCompare(op *Operation, a, b, _ Value, m uint32) (Value, bool) {
 	return compare32(op.Cmp, a, b, op.Signed, m)
 }
 
-// ringProduct multiplies modulo a power of two. It fails unless one side is uniform.
+// ringProduct multiplies modulo a power of two. It fails unless either side is uniform.
 func ringProduct(a, b Value) (Value, bool) {
 	return Value{a.Base * b.Base, a.Stride*b.Base + a.Base*b.Stride}, a.Stride == 0 || b.Stride == 0
 }
@@ -173,7 +173,7 @@ func Widen(v Value, signed bool, m uint32) (Value, bool) {
 	return Value{uint64(x - int64(first)*s), uint64(s)}, end == int64(uint32(end))
 }
 
-// mulWide multiplies two 32-bit numbers, one of which must be uniform.
+// mulWide multiplies two 32-bit numbers, at least one must be uniform.
 func mulWide(a, b Value, signed bool, m uint32) (Value, bool) {
 	if b.Stride != 0 {
 		a, b = b, a

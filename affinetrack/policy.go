@@ -99,8 +99,8 @@ func (s ClassSet) Has(c ptx.Class) bool { return s>>c&1 != 0 }
 var (
 	kimRules = NewRuleSet(ptx.AffineMove, ptx.AffineAdd, ptx.AffineSub, ptx.AffineMul, ptx.AffineMad, ptx.AffineShl, ptx.AffineShr,
 		ptx.AffineConvert, ptx.AffineAddress, ptx.AffineBranch, ptx.AffineLoad)
-	// Other arithmetic, logic, selections, stores, and operations of the whole warp are not eligible. The policies differ
-	// in comparisons.
+	// Further arithmetic, logic, selections, stores, and operations of the whole warp are not eligible. The policies
+	// differ in comparisons.
 	kimExcluded = NewRuleSet(ptx.AffineUniform, ptx.AffineDiv, ptx.AffineRem, ptx.AffineNeg, ptx.AffineAbs, ptx.AffineMin, ptx.AffineMax,
 		ptx.AffineBfe, ptx.AffineNot, ptx.AffineAnd, ptx.AffineOr, ptx.AffineXor, ptx.AffineSelect, ptx.AffineStore, ptx.AffineWarp)
 	compareRule = NewRuleSet(ptx.AffineCompare)
@@ -135,7 +135,7 @@ var Policies = []*Policy{
 	},
 }
 
-// Variants lists other interpretations of the papers' machines.
+// Variants lists further interpretations of the papers' machines.
 var Variants = []*Policy{
 	{
 		Name: "kim-wide", Doc: "as kim, with any arithmetic on uniform operands",

@@ -13,7 +13,7 @@ type Operation struct {
 	Signed bool  // the operands are read as two's complement
 	Out    uint8 // width of the result's type in bits
 	Slot   uint8 // width of the result's slot in bits: 32 or 64
-	Cmp    Cmp   // comparison operator; NoCmp for other instructions
+	Cmp    Cmp   // comparison operator; NoCmp unless the instruction compares
 
 	// Fast is the fast form of the rule for these widths, as found by FindFast; nil if there is none.
 	Fast *FastForm
@@ -27,8 +27,8 @@ type Args struct {
 	Last   int
 }
 
-// Rule states what an instruction does in both domains: Apply executes it on compact operands, some of which are affine;
-// Spacing gives the spacing of its result, some of whose operands are not uniform.
+// Rule states what an instruction does in both domains: Apply executes it on compact operands, at least one of them
+// affine; Spacing computes the spacing of its result if an operand is not uniform.
 type Rule struct {
 	AffineOperands Shape
 
@@ -36,11 +36,11 @@ type Rule struct {
 	// active lane gives 1 if it holds and 0 if not.
 	Apply func(a *Args) (Value, bool)
 
-	Fast    []FastForm    // fast forms, each for other widths
-	Spacing []SpacingForm // transfers on spacings, each for other widths; without one nothing is known of the result
+	Fast    []FastForm    // fast forms, by widths
+	Spacing []SpacingForm // transfers on spacings, by widths; without a form nothing is known of the result
 }
 
-// Shape states which operands of an instruction may be affine; all others must be uniform.
+// Shape states which operands of an instruction may be affine; the remaining operands must be uniform.
 type Shape uint8
 
 // The shapes.
@@ -82,7 +82,7 @@ func (r *Rule) Execute(a *Args) (Value, bool) {
 // faults.
 type Table [ptx.AffineCount]Rule
 
-// Rules is the table of sound rules. An instruction executes once if all its operands are uniform, whatever its rule.
+// Rules is the table of sound rules. An instruction executes once if all its operands are uniform, under every rule.
 var Rules = &Table{
 	ptx.AffineMove: {AffineOperands: AnyOperand, Apply: convert,
 		Fast:    []FastForm{{"move", FullWidth, false, fastMove}},
@@ -155,8 +155,8 @@ func sub(a *Args) (Value, bool) {
 	return a.resultValue(Value{a.Values[0].Base - a.Values[1].Base, a.Values[0].Stride - a.Values[1].Stride})
 }
 
-// (b + i·s)·u = b·u + i·(s·u): one side must be uniform. The wide form multiplies numbers of twice the width, so the
-// other side must not wrap.
+// (b + i·s)·u = b·u + i·(s·u): either side must be uniform. The wide form multiplies numbers of twice the width, so the
+// affine side must not wrap.
 func mul(a *Args) (Value, bool) {
 	v, ok := product(a)
 	if !ok {
@@ -268,7 +268,7 @@ func rem(a *Args) (Value, bool) {
 	return Value{}, false
 }
 
-// A bit field of unsigned numbers at a uniform position: shr, then and with as many ones as the field has bits.
+// A bit field of unsigned numbers at a uniform position: shr, then and with a mask of as many set bits as the field has.
 func bfe(a *Args) (Value, bool) {
 	if a.Signed {
 		return Value{}, false
@@ -465,7 +465,7 @@ const (
 	Ge
 )
 
-// CmpByName returns the comparison of integers with the name of a PTX operator; NoCmp for other operators.
+// CmpByName returns the comparison of integers with the name of a PTX operator; NoCmp for unknown operators.
 func CmpByName(name string) Cmp {
 	switch name {
 	case "eq":
@@ -508,7 +508,7 @@ func compare(a *Args) (Value, bool) {
 	case Le:
 		return predicateValue(!gt0), gt0 == gt1
 	case Eq, Ne:
-		// Unequal in every lane if one side stays below the other.
+		// Unequal in every lane if either side stays below the other.
 		return predicateValue(a.Cmp == Ne), lt0 && lt1 || gt0 && gt1
 	}
 	return Value{}, false

@@ -20,8 +20,8 @@ type Spacing struct {
 
 // Groups of lanes.
 const (
-	HalfRow  = WholeRow / 2 // either half of the warp or, in a warp of 64 lanes, of one of its two rows
-	WholeRow = 32           // all lanes or, in a warp of 64 lanes, one of its two rows
+	HalfRow  = WholeRow / 2 // half of the warp or, in a warp of 64 lanes, half of a row of 32
+	WholeRow = 32           // the whole warp or, in a warp of 64 lanes, a row of 32
 )
 
 // Bound records the clamping of numbers to bounds common to all lanes. The distance from one lane to the next is then at
@@ -103,8 +103,8 @@ type SpacingForm struct {
 	Transfer func(a *SpacingArgs) Spacing
 }
 
-// TransferSpacing returns the spacing of an instruction's result. If all operands are the same in the lanes of a group,
-// the result is, too, whatever the rule.
+// TransferSpacing returns the spacing of an instruction's result. If all operands are the same in the lanes of a group, the
+// result is, too, under every rule.
 func (t *Table) TransferSpacing(a *SpacingArgs) Spacing {
 	uniform := constantSpacing // the spacing of the result if each operand is uniform
 	for _, s := range a.Spacings {

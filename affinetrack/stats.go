@@ -24,7 +24,7 @@ func (v Value) Class() Class {
 // ClassCounts contains a count for each class.
 type ClassCounts struct{ Uniform, Affine, Generic int64 }
 
-// Count adds one to the count of c.
+// Count increments the count of c.
 func (s *ClassCounts) Count(c Class) {
 	switch c {
 	case Uniform:
@@ -49,8 +49,8 @@ func (s *ClassCounts) Add(o ClassCounts) {
 	s.Generic += o.Generic
 }
 
-// Counts contains the counts of one instruction, or of all, in a launch under a policy. An execution is the execution
-// of an instruction by a warp.
+// Counts contains the counts of an instruction, or of all instructions, in a launch under a policy. An execution is the
+// execution of an instruction by a warp.
 type Counts struct {
 	Execs    int64 // executions, including executions whose guard holds in no lane
 	Lanes    int64 // active lanes, summed over the executions

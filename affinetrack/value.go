@@ -111,7 +111,7 @@ func ThreadIndex(extent [3]int, d, i, first, span int) (Value, bool) {
 }
 
 // Describe returns the least description of lanes, with the stride nearest to zero if there are several. The ideal
-// policy classifies with it. mask selects the lanes, at least one; at(i) is the value of lane i, of width bits.
+// policy classifies with it. mask selects the lanes and must not be 0; at(i) is the value of lane i, of width bits.
 func Describe(mask uint32, width int, at func(i int) uint64) (Value, bool) {
 	first := bits.TrailingZeros32(mask)
 	remaining := mask & (mask - 1)
@@ -119,8 +119,8 @@ func Describe(mask uint32, width int, at func(i int) uint64) (Value, bool) {
 		return Value{Base: at(first)}, true
 	}
 	// Two lanes n·2^k apart, with n odd, determine the stride modulo 2^(width−k), because odd numbers have inverses.
-	// The bits that the pair with the smallest k does not determine make no difference to other lanes: 2^k divides
-	// their distances, too.
+	// The bits that the pair with the smallest k does not determine make no difference to the remaining lanes: 2^k
+	// divides their distances, too.
 	second := bits.TrailingZeros32(remaining)
 	k := bits.TrailingZeros(uint(second - first))
 	for r := remaining; k > 0 && r != 0; r &= r - 1 {

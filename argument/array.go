@@ -108,7 +108,8 @@ func (a *Array) Format(i int) string {
 	return strconv.FormatUint(a.Bits(i), 10)
 }
 
-// Print writes the elements as text. A line has a row of the last dimension; an array of one dimension has 16 elements on a line.
+// Print writes the elements as text. A line has a row of the last dimension; a one-dimensional array has 16 elements on
+// a line.
 func (a *Array) Print(w io.Writer) error {
 	row := 16
 	if n := len(a.Shape); n > 1 && a.Shape[n-1] > 0 {

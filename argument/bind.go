@@ -13,9 +13,9 @@ import (
 	"gemu/ptx"
 )
 
-// List is the arguments of one launch of a kernel, made on the device of its module. It is not safe for concurrent use.
+// List is the arguments of a launch of a kernel, made on the device of its module. It is not safe for concurrent use.
 type List struct {
-	// Values are the arguments for interp.Launch.Args, one for each parameter.
+	// Values are the arguments for interp.Launch.Args, in the order of the parameters.
 	Values []any
 
 	// Bindings are the memory and the samplers that the texts name: by the number of the argument ("0", "1", …), and by the name of
@@ -60,8 +60,8 @@ func (b *Binding) value() any {
 	return b.Buffer
 }
 
-// Bind reads the arguments of a kernel, one text for each parameter, and makes them on the device of the module. Traps call the
-// buffers "of argument 0" and so on. Reading a pipe ends with ctx. The error is an *Error or a *CountError.
+// Bind reads the arguments of a kernel, a text for each parameter, and makes them on the device of the module. Traps call
+// the buffers "of argument 0" and so on. Reading a pipe ends with ctx. The error is an *Error or a *CountError.
 func Bind(ctx context.Context, m *interp.Module, kernel *ptx.Func, texts []string) (*List, error) {
 	if len(texts) != len(kernel.Params) {
 		return nil, &CountError{kernel, len(texts)}
@@ -197,7 +197,7 @@ func (l *List) buffer(ctx context.Context, i int, v Value) (*Binding, error) {
 	return &Binding{Buffer: buf, Type: a.Type, Shape: a.Shape}, nil
 }
 
-// tensorMap makes a tensor map over the buffer of another argument, or over a new one, which is the argument's then.
+// tensorMap makes a tensor map over the buffer of another argument, or over a new buffer, owned by this argument.
 func (l *List) tensorMap(ctx context.Context, p *ptx.Var, i int, t TensorMap) (any, *Binding, error) {
 	if p.Size() != tensormap.Size {
 		return nil, nil, fmt.Errorf("a tensor map has %d bytes, the parameter %d", tensormap.Size, p.Size())
@@ -219,9 +219,10 @@ func (l *List) tensorMap(ctx context.Context, p *ptx.Var, i int, t TensorMap) (a
 	return data, b, t.place(text, err)
 }
 
-// Set sets a variable of the module by a text NAME=ARGUMENT. The argument is an array or a file, whose elements the variable gets
-// from the first on; or a number, for the first element, with the others set to 0; or a texture, surface or sampler, to which a
-// .texref, .surfref or .samplerref is bound. Reading a pipe ends with ctx. An error of the argument is an *Error.
+// Set sets a variable of the module by a text NAME=ARGUMENT. The argument is one of three: an array or a file, for the
+// variable's elements from the first on; a number, for the first element (the remaining elements become 0); or a texture,
+// surface or sampler, for a .texref, .surfref or .samplerref. Reading a pipe ends with ctx. An error of the argument is an
+// *Error.
 func (l *List) Set(ctx context.Context, text string) error {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok {

@@ -24,17 +24,18 @@
 // An array without a fill is zero. The fill iota counts from 0, a number stands in each element, and rand:SEED gives
 // reproducible random elements: integers uniform over their type, floats uniform from 0 to 1.
 //
-// A file NAME.npy is an array of NumPy, NAME.png a picture: a byte for each pixel if the picture is gray, else four (red, green,
-// blue, alpha); a gray picture of 16 bits gives u16. The views gray and rgba choose. Any other file is its bytes, of the type that
-// the view names, or else u8.
+// A file NAME.npy is an array of NumPy, NAME.png a picture: a byte for each pixel if the picture is gray, else four (red,
+// green, blue, alpha); a gray picture of 16 bits gives u16. The views gray and rgba choose. Any other file is its bytes, of
+// the view's type, or else u8.
 //
-// Geometries and options of textures are those of [gemu/interp.ObjectText]; docs/textures.md explains them, docs/async.md
+// For geometries and options of textures see [gemu/interp.ObjectText]; docs/textures.md explains them, docs/async.md
 // explains tensor maps.
 //
 // # Use
 //
-// [Parse] reads one argument and needs no device. [Bind] reads all arguments of a kernel and makes their values on the device of
-// its module; [List.Set] sets a variable of the module. After the launch, [List.Lookup] gives the buffers for reading.
+// [Parse] reads an argument and needs no device. [Bind] reads all arguments of a kernel and makes their values on the
+// device of its module; [List.Set] sets a variable of the module. After the launch, [List.Lookup] gives the buffers for
+// reading.
 //
 // Errors of writing are of type [*Error] and have their place.
 package argument

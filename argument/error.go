@@ -13,7 +13,7 @@ import (
 type Error struct {
 	Text   string   // the argument as written
 	Offset int      // byte of Text where the error lies; 0 if it concerns the whole argument
-	Index  int      // number of the argument among those of the kernel, from 0; -1 for another text
+	Index  int      // index of the kernel's argument, from 0; -1 for a text that is no argument
 	Param  *ptx.Var // the kernel parameter; nil if Index is -1
 	Err    error    // the cause
 }

@@ -14,9 +14,9 @@ import (
 // maxPixels is the limit of a decoded picture: a small file can expand to any size.
 const maxPixels = 1 << 27
 
-// DecodePNG decodes a picture. A view "gray" gives one byte for each pixel, with shape h×w; "rgba" gives four (red, green, blue
-// and alpha, not premultiplied), with shape h×w×4. Without a view (""), gray pictures are gray, of u16 if they have 16 bits, and
-// all others rgba.
+// DecodePNG decodes a picture. A view "gray" gives a byte for each pixel, with shape h×w; "rgba" gives four (red, green,
+// blue and alpha, not premultiplied), with shape h×w×4. Without a view (""), gray pictures are gray, of u16 if they have 16
+// bits, and all further pictures rgba.
 func DecodePNG(b []byte, view string) (*Array, error) {
 	head, err := png.DecodeConfig(bytes.NewReader(b))
 	if err != nil {

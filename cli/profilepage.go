@@ -80,7 +80,7 @@ func (r *profileReport) pageSources() (list []pageSource) {
 				delete(files[name], i+1)
 			}
 		}
-		var rest []int // instructions outside the file, or all instructions if there is no file
+		var rest []int // lines missing in the file, or all lines
 		for n := range files[name] {
 			rest = append(rest, n)
 		}

@@ -34,7 +34,7 @@ func (p Place) String() string {
 	return fmt.Sprintf("line %d, %s, in cta %d, warp %d, lane %d", p.Instr.Pos.Line, p.Instr.Text, p.CTA, p.Warp, p.Lane)
 }
 
-// String describes the culprit in one or more lines.
+// String describes the culprit in several lines.
 func (c *Culprit) String() string {
 	switch {
 	case c == nil:
@@ -104,7 +104,7 @@ type valueNode struct {
 	fn        *ptx.Func
 	reg       ptx.RegID    // NoReg: the value is in memory
 	order     int          // number of its instruction in the launch
-	isAddress bool         // the value is an address, or computed from one: other implementations have other addresses
+	isAddress bool         // the value is an address, or computed from an address: addresses differ between implementations
 	sources   []*valueNode // values from which it is made; the values that decide whether it is made come last
 	seen      bool
 }
@@ -311,7 +311,7 @@ func (s *slicer) followLane(e *probe.Event, lane int, collective []*valueNode) {
 			s.used[at-s.outAddr] = true
 		}
 		if from < s.word+4 && s.word < to {
-			n.sources = append(n.sources, nonNil(s.writer)...) // the word's other bytes
+			n.sources = append(n.sources, nonNil(s.writer)...) // the word's remaining bytes
 			s.writer = n
 		}
 	}

@@ -64,7 +64,7 @@ type Options struct {
 	Features Features
 	Version  ptx.Version // .version of the modules
 	SM       int         // .target
-	Grid     int         // CTAs, in one dimension
+	Grid     int         // CTAs, in a single dimension
 	Block    ptx.Dim3    // threads of a CTA
 	Length   int         // approximate number of statements
 

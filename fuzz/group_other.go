@@ -4,6 +4,6 @@ package fuzz
 
 import "os/exec"
 
-// setProcessGroup does nothing where there are no groups of processes: what a command has started may go on
-// when it is stopped.
+// setProcessGroup does nothing: the system has no process groups. Children of a stopped command may
+// continue.
 func setProcessGroup(*exec.Cmd) {}

@@ -122,7 +122,7 @@ func (r *reducer) reduceExtents() {
 	}
 }
 
-// shuffles reports whether lanes read values of other lanes.
+// shuffles reports whether lanes exchange values.
 func (p *Program) shuffles() (any bool) {
 	m, err := ptx.ParseString("program.ptx", p.Source)
 	if err != nil {
@@ -186,11 +186,11 @@ func (r *reducer) removeLines() {
 	}
 }
 
-// statement matches a line with one instruction and its guard.
+// statement matches a line with a single instruction and its guard.
 var statement = regexp.MustCompile(`^\t(@!?%\w+ )?([a-z][\w.:]*) ([^;{}]*);$`)
 
-// simplifyWords tries to remove guards, and constants for operands. It skips lines with several statements: some of
-// these define the result of others.
+// simplifyWords tries to remove guards, and constants for operands. It skips lines with several statements: a
+// statement may define the result of the next.
 func (r *reducer) simplifyWords() {
 	for i := range r.source() {
 		line := r.source()[i]

@@ -1,6 +1,6 @@
 package fuzz
 
-// This file runs other implementations.
+// This file runs rivals.
 
 import (
 	"bytes"
@@ -33,7 +33,7 @@ type Kind string
 const (
 	Same       Kind = "same"       // the expected result
 	Difference Kind = "difference" // another result
-	Crash      Kind = "crash"      // exit status other than 0, or no result
+	Crash      Kind = "crash"      // nonzero exit status, or no result
 	Timeout    Kind = "timeout"    // stopped after the time limit
 	Refusal    Kind = "refusal"    // the rival reports that it does not run the program
 )
@@ -304,7 +304,7 @@ func extent(d ptx.Dim3) string { return fmt.Sprintf("%d,%d,%d", d.X, d.Y, d.Z) }
 // quote quotes a word for the shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// Description is the launch of a program, for other programs.
+// Description is the launch of a program, for programs that read it.
 type Description struct {
 	Schema    string   `json:"schema"`    // "gemu-fuzz/1"
 	Seed      uint64   `json:"seed"`      // that the program is made of
@@ -320,7 +320,7 @@ type Description struct {
 	Log       string   `json:"log"`       // the file with the commit log of the launch
 }
 
-// Arg is an argument of a kernel. A pointer is to memory of so many bytes.
+// Arg is an argument of a kernel. A pointer is to memory of Bytes bytes.
 type Arg struct {
 	Name   string `json:"name"`             // of the parameter
 	Type   string `json:"type"`             // "pointer", "u32" or "u64"

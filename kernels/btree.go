@@ -97,7 +97,7 @@ func plantMatches(r *rng, order int, keys []int32) (key, child []int32, height i
 			children[i] = int32(i)
 		}
 	}
-	// The levels follow each other, from the root on.
+	// The levels are contiguous, from the root on.
 	height = len(levels) - 1
 	nodes := 0
 	for l := height; l >= 0; l-- {

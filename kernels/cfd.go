@@ -72,7 +72,7 @@ func cfd(s *Session) error {
 				neighbour[f*n+i] = far
 			default:
 				neighbour[f*n+i] = int32(number[q])
-				if f >= 2 { // the normal of the face points to the other side
+				if f >= 2 { // the normal of the face points to the opposite side
 					for d := range along {
 						along[d] = -normal[(3*(f-2)+d)*n+number[q]]
 					}

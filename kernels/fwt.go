@@ -57,7 +57,7 @@ func fwt(s *Session) error {
 	return Equal("convolution", interp.Slice[float32](data), a)
 }
 
-// walsh transforms a power of two of elements, one distance after the other.
+// walsh transforms a power of two of elements, distance by distance.
 func walsh(d []float32) {
 	for h := len(d) / 2; h > 0; h /= 2 {
 		for i := range d {

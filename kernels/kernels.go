@@ -23,10 +23,10 @@ var files embed.FS
 //go:embed cuda/gemu.h
 var Header string
 
-// Workload is a program of one or several kernels with inputs and a reference.
+// Workload is a program of kernels with inputs and a reference.
 type Workload struct {
 	Name string
-	Doc  string // one line
+	Doc  string // a line
 	// N is the default size, Max the maximum, and SizeDoc the unit of both.
 	N, Max  int
 	SizeDoc string
@@ -134,7 +134,7 @@ func Start(ctx context.Context, w *Workload, dev *interp.Device, n int) (*Sessio
 	return &Session{Context: ctx, Module: m, N: n, Block: w.Block}, nil
 }
 
-// Launch runs a kernel of the module. It returns an earlier error of upload instead, if there is one.
+// Launch runs a kernel of the module. It returns an earlier error of upload instead, if any.
 func (s *Session) Launch(kernel string, grid, block ptx.Dim3, args ...any) error {
 	return s.LaunchShared(kernel, grid, block, 0, args...)
 }

@@ -60,7 +60,7 @@ func iterations(s *Session, k, dims, rounds, copies int, round func(object, cent
 // clusters makes n objects close to k places and the initial centres, and assigns no object.
 func clusters(n, k, dims int) (object []int32, centre []float32, cluster []int32) {
 	r := newRNG(1)
-	object = make([]int32, dims*n) // close to one of k places
+	object = make([]int32, dims*n) // close to any of k places
 	for i := range n {
 		place := newRNG(uint64(i%k) + 100)
 		for d := range dims {

@@ -41,8 +41,8 @@ func lud(s *Session) error {
 			return err
 		}
 	}
-	// Element by element: subtract the products with each earlier tile, each summed first, and then those with the
-	// preceding elements of its own tile.
+	// Element by element: subtract the products with each earlier tile, each summed first, and then the products
+	// with the preceding elements of its own tile.
 	for k := range n {
 		factor := func(y, x int) {
 			v, own := a[y*n+x], k/tile*tile

@@ -24,7 +24,7 @@ var queens = [...]int32{1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 737
 type board struct{ cols, remaining, right uint32 }
 
 func nqueens(s *Session) error {
-	// The host places queens in the first rows: one board for each thread.
+	// The host places queens in the first rows: a board for each thread.
 	n := s.N
 	placed := max(0, min(n-1, 4))
 	boards := []board{{}}

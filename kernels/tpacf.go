@@ -35,7 +35,7 @@ func tpacf(s *Session) error {
 		}
 	}
 	bound := slices.Repeat([]float32{-2}, bounds)
-	for k := range bins - 1 { // five bins per factor of ten, from one minute of arc
+	for k := range bins - 1 { // five bins per factor of ten, from a minute of arc
 		bound[k] = float32(math.Cos(math.Pi / 180 / 60 * math.Pow(10, float64(k)/5)))
 	}
 	setVar(s, "bound", bound)

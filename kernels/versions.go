@@ -1,7 +1,7 @@
 package kernels
 
 // This file holds further versions of workloads: from the same sources and with the same host references, but compiled
-// with fewer optimisations, or with other block sizes.
+// with fewer optimisations, or with different block sizes.
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Compilation is a way to compile a workload other than the library's own, clang's -O2.
+// Compilation is an alternative compilation of a workload; the library's own is clang's -O2.
 type Compilation struct {
 	Name string // after the workload's name and a slash, as in "aes/rolled"
 	Doc  string
@@ -24,8 +24,8 @@ var Compilations = []Compilation{
 	{"plain", "compiled without if-conversion and unrolling"},
 }
 
-// Versions lists the versions of a workload besides its own, which All omits: those of Compilations that the library
-// has, such as "aes/rolled", and those with other Blocks, such as "hotspot32".
+// Versions lists the further versions of a workload, which All omits: the library's Compilations, such as
+// "aes/rolled", and versions with different Blocks, such as "hotspot32".
 func (w *Workload) Versions() []*Workload { return slices.Clone(w.versions) }
 
 // addVersions fills in the versions of the workload.

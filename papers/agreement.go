@@ -82,7 +82,7 @@ const (
 
 // chance returns the probability that the rank correlation of x and y in a random order is as far from 0 as in the
 // given order. It is a two-sided permutation test, which keeps ties. It is exact for up to exactRows rows; for more
-// rows it counts random orders, always the same, and the given one.
+// rows it counts random orders, always the same, and the given order.
 func chance(x, y []float64) float64 {
 	// Doubled ranks are integers, so the sums of their products are exact. A correlation is such a sum minus the
 	// product of the means.
@@ -136,8 +136,8 @@ func permute(b []int, n int, visit func()) {
 }
 
 // holm corrects the probabilities of several tests for their number (Holm, A simple sequentially rejective multiple
-// test procedure, 1979). The lowest is multiplied by the number of tests, the next by one less, and none becomes
-// lower than its predecessor.
+// test procedure, 1979). The lowest is multiplied by the number of tests, the next by 1 less, and none becomes lower
+// than its predecessor.
 func holm(tests []*Agreement) {
 	order := slices.Clone(tests)
 	slices.SortStableFunc(order, func(a, b *Agreement) int {

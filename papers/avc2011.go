@@ -232,13 +232,13 @@ func avcRun(m *Meter, w *kernels.Workload, module *ptx.Module, regs int, out map
 	return nil
 }
 
-// avcWatch runs a workload with other PTX, watched by a probe.
+// avcWatch runs a workload with given PTX, watched by a probe.
 func avcWatch(m *Meter, w *kernels.Workload, src string, p probe.Probe) error {
 	return m.runModule(w, src, avcSizes[w.Name], func(l *interp.Launch) { l.Reconverge = interp.ReconvergerNamed("stack") }, p)
 }
 
-// replay runs a kernel's warps through caches: always for the headline, and for other interpretations as long as
-// their r_cache is unknown. Interpretations with the same schedule share one pass.
+// replay runs a kernel's warps through caches: always for the headline, and for further interpretations as long as
+// their r_cache is unknown. Interpretations with the same schedule share a pass.
 func (r *avcResult) replay(k *avc.Kernel, regs int, p *avcPoint) error {
 	type cache struct{ interpretation, config int }
 	var schedules []avc.Schedule

@@ -57,7 +57,7 @@ type Measurement struct {
 // pendingRow waits for the values of a row.
 type pendingRow func() (map[string]float64, error)
 
-// Start starts the measurement of the table's rows. The table must be one of the meter's.
+// Start starts the measurement of the table's rows. The table must belong to the meter.
 func (t *Table) Start(m *Meter) *Measurement {
 	list := make([][]pendingRow, len(t.Interpretations))
 	for i := range list {

@@ -128,7 +128,7 @@ func (t *ComparisonTable) AgreementCSV() []byte {
 	return b.Bytes()
 }
 
-// BoundMark returns the mark of a value that is the lowest possible one: "*", or "".
+// BoundMark returns the mark of a value that is the lowest possible value: "*", or "".
 func BoundMark(bound bool) string {
 	if bound {
 		return "*"

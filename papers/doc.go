@@ -9,6 +9,6 @@
 //	defer m.Close()
 //	table, err := paper.Tables[0].Start(m).Compare(nil)
 //
-// Read paper.go, meter.go and comparison.go first, then agreement.go (statistics) and csv.go. The other files describe one paper each; the
-// pages docs/avc.md, docs/gscalar.md, docs/kim2013.md and docs/kim2013-time.md define their columns.
+// Read paper.go, meter.go and comparison.go first, then agreement.go (statistics) and csv.go. The remaining files describe
+// a paper each; the pages docs/avc.md, docs/gscalar.md, docs/kim2013.md and docs/kim2013-time.md define their columns.
 package papers

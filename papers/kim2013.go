@@ -69,7 +69,7 @@ func kim2013() *Paper {
 type modelMachine struct {
 	policy     string // of affinetrack
 	reconverge string // reconvergence policy
-	compiled   string // one of kernels.Compilations; "": the library's own
+	compiled   string // an element of kernels.Compilations; "": the library's own
 }
 
 // kimMachines are the machines of interpretations, by the interpretations' names.

@@ -88,7 +88,7 @@ type gpTimes struct {
 	structure *interp.Structure
 }
 
-// gpHeadline is the headline of the GP-SIMT tables. Its machine (in kimMachines) is the one whose cycles are counted.
+// gpHeadline is the headline of the GP-SIMT tables. The cycles of its machine (in kimMachines) are counted.
 const gpHeadline = "kim"
 
 // gpKey identifies a replay.
@@ -195,7 +195,7 @@ func timedTable1(t *Table) *Table {
 	return t
 }
 
-// issueTable returns the rates of issue under the other interpretations.
+// issueTable returns the rates of issue under the further interpretations.
 func issueTable() *Table {
 	return &Table{
 		Name: "issue", Title: "the columns of table 1 that are rates of issue", Columns: issueColumns(), Rows: kimTable1Rows(),
@@ -374,7 +374,7 @@ var fgInterpretations = []fgInterpretation{
 	{Interpretation{"skips", "as fgsimt, units skip groups of eight without active lanes"}, func(c *kim.FGConfig) { c.SkipsIssue = true }},
 }
 
-// figure9Interpretations returns the interpretations of table 3, and the others with cycles.
+// figure9Interpretations returns the interpretations of table 3, and the further interpretations with cycles.
 func figure9Interpretations() []Interpretation {
 	list := fgsimt()
 	for _, r := range fgInterpretations[1:] {

@@ -13,21 +13,22 @@ import (
 	"gemu/probe"
 )
 
-// Meter runs workloads for the tables of a paper, each on one host thread and as many at a time as it was made for. Runs that
-// several tables need are made once. Call Close when the values are no longer needed.
+// Meter runs workloads for the tables of a paper, each on a host thread, up to a fixed number at a time. Runs that several
+// tables need are made once. Call Close when the values are no longer needed.
 type Meter struct {
 	tables []*Table      // under measurement: they decide which machines a replay needs
 	limit  time.Duration // of a launch; 0: no limit
 	ctx    context.Context
 	cancel func()
 	rows   sync.WaitGroup
-	slots  chan struct{} // one for each host thread
+	slots  chan struct{} // a slot for each host thread
 
 	mu      sync.Mutex
 	results map[any]any // by key: func() (T, error) of measureOnce
 }
 
-// NewMeter returns a meter for tables. It runs at most workers workloads at a time (0: one for each host thread), and each launch at most for limit (0: any time).
+// NewMeter returns a meter for tables. It runs at most workers workloads at a time (0: as many as host threads), and each
+// launch at most for limit (0: any time).
 func NewMeter(ctx context.Context, workers int, limit time.Duration, tables []*Table) *Meter {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -70,7 +71,7 @@ func (m *Meter) run(workload string, size int, prepare func(l *interp.Launch), p
 	return m.runModule(w, w.PTX(), size, prepare, probes...)
 }
 
-// runModule is run with other PTX of the workload.
+// runModule is run with given PTX of the workload.
 func (m *Meter) runModule(w *kernels.Workload, src string, size int, prepare func(l *interp.Launch), probes ...probe.Probe) error {
 	dev := interp.NewDevice(interp.Config{Workers: 1, Probes: probes, TimeLimit: m.limit})
 	s, err := kernels.Start(m.ctx, w, dev, size)

@@ -28,18 +28,19 @@ type Table struct {
 	Columns []Column
 	Rows    []Row
 
-	// Interpretations are the ways of measuring that the paper's text leaves open. The first is the headline, chosen from the text;
-	// the others are rows of a sensitivity table.
+	// Interpretations are the ways of measuring that the paper's text leaves open. The first is the headline, chosen from
+	// the text; all further interpretations are rows of a sensitivity table.
 	Interpretations     []Interpretation
 	PrintRows           bool     // the text shows the rows of every interpretation, not only their agreement
-	OnlyIfNamed         bool     // the table takes long and is measured only if the user names it or one of its interpretations
+	OnlyIfNamed         bool     // the table takes long and is measured only if the user names it or an interpretation of it
 	LongInterpretations []string // names of interpretations that take long, likewise
 
-	// Measure returns the values of a row by column name, under one interpretation. A column without a value is left out.
+	// Measure returns the values of a row by column name, under an interpretation. A column without a value is left out.
 	// Rows are measured concurrently; a Meter bounds the number of runs at a time.
 	Measure func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error)
 
-	// Bound, if set, names the column with the lowest possible value of the others. Values that reach it are marked with a *.
+	// Bound, if set, names the column with the lowest possible value of the remaining columns. Values that reach it are
+	// marked with a *.
 	Bound string
 }
 
@@ -67,7 +68,7 @@ func (c *Column) Key() string {
 	return c.Name
 }
 
-// Label returns the heading in one line.
+// Label returns the heading in a line.
 func (c *Column) Label() string {
 	if first, broken := strings.CutSuffix(c.Head[0], "-"); broken {
 		return first + c.Head[1]

@@ -45,7 +45,7 @@ type rows struct {
 
 func (r *rows) size() Size { return Size{len(r.r), len(r.q), len(r.p)} }
 
-// block contains rows in one piece of memory with a layout.
+// block contains rows in a single piece of memory with a layout.
 type block struct {
 	rows
 	active  *uint32

@@ -3,8 +3,8 @@ package regfile
 import "unsafe"
 
 // Constants contains the rows that no instruction writes: immediate operands, and values that are the same in a whole
-// launch. Each has one value in all lanes. All warps of a launch share them. As operands they have the numbers -1, -2
-// and so on, which the Add functions return.
+// launch. Each has the same value in all lanes. All warps of a launch share them. As operands they have the numbers
+// -1, -2 and so on, which the Add functions return.
 type Constants struct {
 	rows
 }

@@ -1,15 +1,15 @@
 // Package regfile is the register storage of a warp.
 //
-// Storage is register-major: a register is a row with one element for each lane, so an instruction works on whole rows.
-// A register of up to 32 bits takes a row of 32-bit slots, a wider one a row of 64-bit slots (two rows for 128 bits).
-// Predicates are bit masks with bit i for lane i. Values narrower than their slot are zero-extended.
+// Storage is register-major: a register is a row with an element for each lane, so an instruction works on whole rows.
+// A register of up to 32 bits takes a row of 32-bit slots, a wider register takes a row of 64-bit slots (two rows for
+// 128 bits). Predicates are bit masks with bit i for lane i. Values narrower than their slot are zero-extended.
 //
 // A row has 32 lanes. A warp of 64 lanes has two Files; a narrower warp leaves lanes of its File unused.
 //
 // # Layout
 //
-// The rows of a File are in one block of memory. A block with room for P predicates, R 32-bit rows and Q 64-bit rows
-// begins at a multiple of 64 bytes, and so does each of its regions, which follow each other in this order:
+// The rows of a File are in a single block of memory. A block with room for P predicates, R 32-bit rows and Q 64-bit
+// rows begins at a multiple of 64 bytes, and so does each of its regions, in this order:
 //
 //	region          bytes of an entry   entries
 //	active lanes    4                   1
@@ -22,8 +22,8 @@
 //	shadows         24                  R: base 8, stride 8, mask 4, materialised 4
 //	shadows         24                  Q
 //
-// So machine code can find everything from one pointer. The registers of a function are a window: in each region, the
-// entries from the window's first on. The windows of a caller and its callee follow each other. The windows of two
+// So machine code can find everything from a single pointer. The registers of a function are a window: in each region,
+// the entries from the window's first on. The windows of a caller and its callee are adjacent. The windows of two
 // functions with the same caller overlap, because each lane has its own column. Therefore kinds must not share a
 // region: the columns of lanes would differ.
 //
@@ -31,7 +31,7 @@
 // by negative numbers.
 //
 // Read the files in this order: regfile.go, block.go, constants.go and shadow.go. Package traffic, below, counts the
-// reads and writes of instructions. Models of other register files are packages there, too: probes of launches.
+// reads and writes of instructions. Models of register files are packages there, too: probes of launches.
 package regfile
 
 import (
@@ -45,10 +45,10 @@ const Lanes = 32
 // Full is the mask of a row with every lane active.
 const Full = 1<<Lanes - 1
 
-// Row32 is a register of up to 32 bits, one slot per lane.
+// Row32 is a register of up to 32 bits, a slot per lane.
 type Row32 = [Lanes]uint32
 
-// Row64 is a register of 64 bits, one slot per lane.
+// Row64 is a register of 64 bits, a slot per lane.
 type Row64 = [Lanes]uint64
 
 // Size is a number of rows of each kind.
@@ -110,8 +110,8 @@ func (f *File) Reset(frame Size) {
 	f.ClearShadows()
 }
 
-// Open makes the rows from base on the window. It changes no values: a new window may overlap the windows of other
-// lanes, because a lane's registers are a column of it.
+// Open makes the rows from base on the window. It changes no values: a new window may overlap the windows of lanes
+// elsewhere, because a lane's registers are a column of it.
 func (f *File) Open(base, frame Size) {
 	if base == f.base && frame == f.size() { // the usual case when one CTA follows another
 		return

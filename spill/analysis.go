@@ -31,7 +31,7 @@ type analysis struct {
 // exitDistance is added to the distance of a use after a loop. It exceeds all distances within a loop.
 const exitDistance = 1 << 20
 
-// noNextUse is the position of the next use of a variable without one.
+// noNextUse is the position of a missing next use.
 const noNextUse = math.MaxInt
 
 func newAnalysis(ctx context.Context, f *ptx.Func) (*analysis, error) {
@@ -137,7 +137,7 @@ func (a *analysis) isParameter(instr *ptx.Instr) bool {
 	return false
 }
 
-// isConstant reports whether a special register keeps one value in each thread.
+// isConstant reports whether a special register keeps a single value in each thread.
 func isConstant(r ptx.SpecialReg) bool {
 	return r.PerLane() || r.Fixed() || r >= ptx.CtaidX && r <= ptx.CtaidZ || r >= ptx.ClusterIDX && r <= ptx.ClusterNctarank
 }

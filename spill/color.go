@@ -83,7 +83,7 @@ func newColoring(p *program, depth []int) *coloring {
 	return c
 }
 
-// move reports whether an operation only copies one variable to another of the same width, and returns both.
+// move reports whether an operation only copies a variable to another of the same width, and returns both.
 func (o *op) move(p *program) (to, from int32, ok bool) {
 	if o.instr == nil || !o.unguarded || !isMove(o.instr) || len(o.refs) != 2 || len(o.reads) != 1 || len(o.defs) != 1 {
 		return 0, 0, false
@@ -106,8 +106,8 @@ func (c *coloring) color(regs int) (failed []int32) {
 	return failed
 }
 
-// stack orders variables: variables with few neighbours come last; among the others, variables with a higher cost
-// relative to their use of registers come last.
+// stack orders variables: variables with few neighbours come last; among the remaining variables, variables with a
+// higher cost relative to their use of registers come last.
 func (c *coloring) stack(regs int) []int32 {
 	width := slices.Clone(c.width)
 	removed, waits := make([]bool, c.n), make([]bool, c.n)
@@ -184,7 +184,7 @@ func (h *costHeap) Pop() any {
 	return w
 }
 
-// give assigns to each variable, in order, the registers of one of its copies, or the lowest free registers.
+// give assigns to each variable, in order, the registers of any of its copies, or the lowest free registers.
 func (c *coloring) give(order []int32, regs int) (failed []int32) {
 	c.units = make([][]int, c.n)
 	taken := make([]bool, regs)

@@ -2,9 +2,9 @@
 // assembler of a compiler (nvcc's -maxrregcount, ptxas's --maxrregcount): it allocates registers, and keeps the
 // remaining variables in local memory.
 //
-// A physical register has 32 bits. A virtual register of 8, 16 or 32 bits takes one, a register of 64 bits two and a
-// register of 128 bits four, which need not be consecutive: vectors and pairs consist of any registers. Predicates are
-// not counted; they have registers of their own, as on the hardware.
+// A physical register has 32 bits. A virtual register of 8, 16 or 32 bits takes a single register, a register of 64 bits
+// two and a register of 128 bits four, which need not be consecutive: vectors and pairs consist of any registers.
+// Predicates are not counted; they have registers of their own, as on the hardware.
 //
 // Each step has a file:
 //

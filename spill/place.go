@@ -227,7 +227,7 @@ func (p *placement) loadForLoop(b int, h *heldRegisters) {
 	}
 }
 
-// bound reports whether reloads at the end of a block are impossible: it has other successors, or its last operation
+// bound reports whether reloads at the end of a block are impossible: it has further successors, or its last operation
 // uses registers.
 func (p *placement) bound(b int) bool {
 	src := &p.program.blocks[b]

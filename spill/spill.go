@@ -11,7 +11,7 @@ import (
 // MaxRegs is the maximum number of registers of a thread: more than any machine has.
 const MaxRegs = 4096
 
-// Func is the result for one function.
+// Func is the result for a function.
 type Func struct {
 	Name string `json:"name"` // name of the function
 	Line int    `json:"line"` // line of its beginning in the source

@@ -2,7 +2,7 @@
 //
 //	go build -buildmode=c-shared -o libcuda.so.1 ./cmd/libcuda
 //
-// Each file has the functions of one part of the API. They are thin: they convert C types to Go types and back. A
+// Each file has the functions of a part of the API. They are thin: they convert C types to Go types and back. A
 // function of the API that this library does not have is in zsymbols.c, which is generated from the list of all names
 // (see _gen). docs/libraries.md is the documentation for users.
 //

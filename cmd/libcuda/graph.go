@@ -66,8 +66,8 @@ func cuGraphAddKernelNode_v2(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgr
 	return addKernelNode("cuGraphAddKernelNode_v2", node, graph, after, n, p, 2)
 }
 
-// The supported attributes of kernel nodes are those of driver.KernelAttributes, as CUlaunchAttributeValue. Further
-// attributes do not change results: they are accepted, and read as zero.
+// The supported attributes of kernel nodes are driver.KernelAttributes, as CUlaunchAttributeValue. Further attributes
+// do not change results: they are accepted, and read as zero.
 
 //export cuGraphKernelNodeGetAttribute
 func cuGraphKernelNodeGetAttribute(node C.CUgraphNode, id C.int, value *C.CUlaunchAttributeValue) C.CUresult {

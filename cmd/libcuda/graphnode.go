@@ -1,7 +1,7 @@
 package main
 
-// This file exports event nodes, memory nodes, conditional nodes, and the calls that describe nodes of any kind by one
-// structure.
+// This file exports event nodes, memory nodes, conditional nodes, and the calls that describe nodes of any kind by a
+// common structure.
 
 /*
 #include <stdlib.h>
@@ -16,7 +16,7 @@ import (
 	"gemu/driver"
 )
 
-// Event nodes: of each call there is one for nodes that record, and one for nodes that wait.
+// Event nodes: each call exists twice, for nodes that record and for nodes that wait.
 
 //export cuGraphAddEventRecordNode
 func cuGraphAddEventRecordNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, n C.size_t, event C.CUevent) C.CUresult {

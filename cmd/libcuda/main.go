@@ -51,7 +51,7 @@ func store[C, G number](to *C, value G) error {
 	return nil
 }
 
-// get runs a call of a thread with one result.
+// get runs a call of a thread with a single result.
 func get[C, G number](call string, to *C, f func(*driver.Thread) (G, error)) C_result {
 	return do(call, func(t *driver.Thread) error {
 		if to == nil {
@@ -65,7 +65,7 @@ func get[C, G number](call string, to *C, f func(*driver.Thread) (G, error)) C_r
 	})
 }
 
-// ask runs a call of the driver with one result.
+// ask runs a call of the driver with a single result.
 func ask[C, G number](call string, to *C, f func(*driver.Driver) (G, error)) C_result {
 	return result(call, func(d *driver.Driver) error {
 		if to == nil {

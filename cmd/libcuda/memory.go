@@ -151,7 +151,7 @@ func cuStreamAttachMemAsync(stream C.CUstream, addr C.CUdeviceptr, size C.size_t
 	})
 }
 
-// rangeAttribute stores an attribute of a range of managed memory: one number, or the list of devices that access it,
+// rangeAttribute stores an attribute of a range of managed memory: a number, or the list of devices that access it,
 // filled up with -2.
 func rangeAttribute(t *driver.Thread, to unsafe.Pointer, n C.size_t, a C.int, addr C.CUdeviceptr, size C.size_t) error {
 	attribute := driver.RangeAttribute(a)
@@ -191,7 +191,7 @@ func cuMemRangeGetAttributes(data *unsafe.Pointer, sizes *C.size_t, attributes *
 	})
 }
 
-// pointerSizes are the sizes in bytes of attributes whose C type does not have eight bytes.
+// pointerSizes are the sizes in bytes of attributes with a C type that does not have eight bytes.
 var pointerSizes = map[driver.PointerAttribute]int{
 	driver.PointerMemoryType: 4, driver.PointerIsManaged: 1, driver.PointerDeviceOrdinal: 4, driver.PointerSyncMemops: 1,
 	driver.PointerIPCCapable: 1, driver.PointerMapped: 1, driver.PointerRDMACapable: 1, driver.PointerAccessFlags: 4,
@@ -279,8 +279,8 @@ const (
 	readAnyTime    = 3
 )
 
-// batch makes count copies, one after the other. Attribute k applies to the copies from indices[k] up to indices[k+1].
-// If failed is not null, it receives the index of the failed copy, or a value that no copy has.
+// batch makes count copies in sequence. Attribute k applies to the copies from indices[k] up to indices[k+1]. If failed
+// is not null, it receives the index of the failed copy, or a value that no copy has.
 func batch(call string, dsts, srcs *C.CUdeviceptr, sizes *C.size_t, count C.size_t, attributes *C.CUmemcpyAttributes, indices *C.size_t, n C.size_t, failed *C.size_t, stream C.CUstream) C.CUresult {
 	return do(call, func(t *driver.Thread) error {
 		none := ^C.size_t(0)
@@ -397,8 +397,8 @@ func copyOf(t *driver.Thread, op *C.CUDA_MEMCPY3D_BATCH_OP) (*driver.Copy3D, err
 	return &driver.Copy3D{Src: src, Dst: dst, Width: width * element, Height: height, Depth: depth}, nil
 }
 
-// batch3D makes copies, one after the other. If failed is not null, it receives the index of the failed copy, or a
-// value that no copy has. If a source must be read during the call, the call waits for the copy.
+// batch3D makes copies in sequence. If failed is not null, it receives the index of the failed copy, or a value that no
+// copy has. If a source must be read during the call, the call waits for the copy.
 func batch3D(call string, n C.size_t, list *C.CUDA_MEMCPY3D_BATCH_OP, failed *C.size_t, flags C.ulonglong, stream C.CUstream) C.CUresult {
 	return do(call, func(t *driver.Thread) error {
 		if failed == nil {
@@ -479,7 +479,7 @@ func cuMemcpyDtoDAsync_v2(dst, src C.CUdeviceptr, n C.size_t, stream C.CUstream)
 	return move("cuMemcpyDtoDAsync_v2", device(dst), device(src), n, stream, true)
 }
 
-// All devices have one address space: the contexts of a copy add no information.
+// All devices have a common address space: the contexts of a copy add no information.
 
 //export cuMemcpyPeer
 func cuMemcpyPeer(dst C.CUdeviceptr, dstContext C.CUcontext, src C.CUdeviceptr, srcContext C.CUcontext, n C.size_t) C.CUresult {
@@ -491,7 +491,7 @@ func cuMemcpyPeerAsync(dst C.CUdeviceptr, dstContext C.CUcontext, src C.CUdevice
 	return move("cuMemcpyPeerAsync", device(dst), device(src), n, stream, true)
 }
 
-// place converts one side of a structured copy.
+// place converts a side of a structured copy.
 func place(kind C.uint, p unsafe.Pointer, addr C.CUdeviceptr, array C.uint64_t) driver.Place {
 	if driver.PlaceKind(kind) == driver.ArrayPlace {
 		return driver.Place{Kind: driver.ArrayPlace, Array: driver.Handle(array)}

@@ -173,7 +173,7 @@ func cuEventElapsedTime(ms *C.float, start, end C.CUevent) C.CUresult {
 	})
 }
 
-// memoryOp implements batches of one operation.
+// memoryOp implements batches of a single operation.
 func memoryOp(call string, stream C.CUstream, op driver.MemoryOp) C.CUresult {
 	return do(call, func(t *driver.Thread) error {
 		return t.StreamMemoryOps(driver.Handle(stream), []driver.MemoryOp{op}, 0)

@@ -102,7 +102,7 @@ func do(f func(*client) error) C.int {
 	return c.failed(err)
 }
 
-// maxArguments is the maximum number of arguments of a kernel: each has at least one byte of parameters (PTX ISA,
+// maxArguments is the maximum number of arguments of a kernel: each has at least a byte of parameters (PTX ISA,
 // "Kernel Function Parameters").
 const maxArguments = 32764
 

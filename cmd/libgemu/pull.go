@@ -24,7 +24,7 @@ import (
 	"gemu/trace"
 )
 
-// pulling is the launch that advances by steps; there is at most one, because it occupies the device.
+// pulling is the launch that advances by steps; at most one exists, because it occupies the device.
 var pulling atomic.Pointer[pull]
 
 // errStopped ends a launch for gemu_stop.
@@ -225,7 +225,7 @@ func (p *pull) values(f *ptx.Func, list []probe.Value) (first *C.gemu_value, n C
 	return &room[0], C.uint32_t(len(list))
 }
 
-// lanes copies one word for each lane to C memory; NULL if there are none.
+// lanes copies a word for each lane to C memory; NULL if there are none.
 func (p *pull) lanes(v []uint64) *C.uint64_t {
 	if v == nil {
 		return nil

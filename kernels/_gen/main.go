@@ -1,8 +1,8 @@
 // Command _gen compiles kernels/cuda/*.cu to PTX with Debian's clang-19 (packages clang-19 and libclang-common-19-dev)
-// and writes the command into the first line of each file. A .ptx file whose first line marks it as hand-written is not
-// changed. Some sources have further versions: compiled with other flags, in cuda/compiled; and sources with a BLOCK,
-// the side of the thread blocks, with blocks of 32 as NAME32.ptx. Run it by "go generate ./kernels", or in kernels/ by
-// "go run ./_gen NAME …" to compile only the named sources.
+// and writes the command into the first line of each file. A .ptx file marked as hand-written in its first line is not
+// changed. Some sources have further versions: compiled with different flags, in cuda/compiled; and sources with a
+// BLOCK, the side of the thread blocks, with blocks of 32 as NAME32.ptx. Run it by "go generate ./kernels", or in
+// kernels/ by "go run ./_gen NAME …" to compile only the named sources.
 package main
 
 import (

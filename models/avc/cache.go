@@ -188,8 +188,8 @@ func (c *Caches) insert(block uint64, m uint32, code Code, dirty bool) {
 	v.dirty = v.dirty || dirty
 }
 
-// evict removes a vector from the AVC, and L1's part of the block with it. Both together are one write-back if either
-// is dirty.
+// evict removes a vector from the AVC, and L1's part of the block with it. Both together are a single write-back if
+// either is dirty.
 func (c *Caches) evict(block uint64, v *avcVector) {
 	if v.valid == 0 {
 		return
@@ -329,8 +329,8 @@ func (a *array[L]) remove(tag uint64) {
 	}
 }
 
-// replace makes room for a line that is absent, in an invalid way if there is one. It calls evicted for a valid line
-// that it replaces.
+// replace makes room for a line that is absent, in an invalid way, if any. It calls evicted for a valid line that it
+// replaces.
 func (a *array[L]) replace(tag uint64, evicted func(tag uint64, line *L)) *L {
 	s := &a.sets[tag%Sets]
 	way := -1
@@ -357,10 +357,10 @@ func (a *array[L]) replace(tag uint64, evicted func(tag uint64, line *L)) *L {
 }
 
 // A tree over n ways has a bit for each node. The children of node i are nodes 2i and 2i+1, from node 1 on. A clear
-// bit selects the left half for replacement, a set bit the right half. The left half is the larger one: 3 ways are
+// bit selects the left half for replacement, a set bit the right half. The left half is the larger half: 3 ways are
 // 2+1, 5 are 3+2, 6 are 3+3.
 
-// markTreeUsed points the nodes above a way to the other half.
+// markTreeUsed points the nodes above a way to the opposite half.
 func markTreeUsed(tree uint32, n, way int) uint32 {
 	node, from := 1, 0
 	for n > 1 {

@@ -14,7 +14,7 @@ type Code struct {
 	Shift uint8 // 0: the stride is 0; n from 1 to Strides: the stride is 2^(n-1)
 }
 
-// Strides is the number of strides other than 0: three bits encode eight strides (section 4.2).
+// Strides is the number of nonzero strides: three bits encode eight strides (section 4.2).
 const Strides = 7
 
 func (c Code) stride() uint32 { return uint32(1) << c.Shift >> 1 }
@@ -29,8 +29,8 @@ func (c Code) Decode() (d Vector) {
 	return d
 }
 
-// Encode returns the code of a vector's lanes in m; ok is false if it has none. The stride is 0 if m has at most one
-// lane. The base must be a multiple of the stride (section 2.3).
+// Encode returns the code of a vector's lanes in m; ok is false if it has none. The stride is 0 if m has fewer than
+// two lanes. The base must be a multiple of the stride (section 2.3).
 func Encode(d *Vector, m uint32) (c Code, ok bool) {
 	if m == 0 {
 		return c, true
@@ -61,7 +61,7 @@ func line(d *Vector, m uint32) (base, step uint32, ok bool) {
 	others := m & (m - 1)
 	if others != 0 {
 		// Lanes n·2^k apart differ by n·2^k·step. The difference gives the step modulo 2^(32-k), so the lane with the
-		// least k gives most bits. All other lanes are multiples of that 2^k away, where the missing bits have no
+		// least k gives most bits. All remaining lanes are multiples of this 2^k away, where the missing bits have no
 		// effect.
 		distance, k := 0, Lanes
 		for remaining := others; remaining != 0; remaining &= remaining - 1 {

@@ -90,8 +90,8 @@ func (w *Warp) Vector(a *Access) Vector {
 
 // Recorder is a probe that records launches. It records warps of 32 lanes only.
 type Recorder struct {
-	// Warps is the number of warps of each launch that are recorded for Replay, the first ones. All warps are
-	// counted.
+	// Warps is the number of warps of each launch that are recorded for Replay, from the first on. All warps
+	// are counted.
 	Warps int
 	// CompressedOnly leaves out CTAs without a recorded warp.
 	CompressedOnly bool
@@ -185,7 +185,7 @@ func (c *cta) Save() any {
 	return &s
 }
 
-// Restore sets the state that Save returned. It copies the warps, because the present ones may be part of a
+// Restore sets the state that Save returned. It copies the warps, because the present warps may be part of a
 // recording.
 func (c *cta) Restore(state any) { *c = *state.(*cta).Save().(*cta) }
 
@@ -238,7 +238,8 @@ func (c *cta) recordPrivate(e *probe.Event, w *Warp, a *probe.Access, lanes uint
 			remaining &^= 1 << first
 			continue
 		}
-		// All lanes at the first lane's word form one transaction. Where a register is spilled, these are all lanes.
+		// All lanes at the first lane's word form a single transaction. Where a register is spilled, these
+		// are all lanes.
 		mask, words := uint64(0), 0
 		for m := remaining; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)

@@ -9,9 +9,9 @@ import (
 // Schedule is the interleaving of warps and the placement of their words.
 type Schedule struct {
 	Regs       int  // registers of a thread, which determine the number of resident warps
-	Greedy     bool // run one warp until it ends, in place of one instruction of each warp in turn
-	WarpByWarp bool // place the words of a warp next to each other, in place of the same word of all warps
-	WholeCTAs  bool // make only whole CTAs resident, at least one
+	Greedy     bool // run each warp until it ends, in place of an instruction of each warp in turn
+	WarpByWarp bool // place the words of a warp side by side, in place of the same word of all warps
+	WholeCTAs  bool // make only whole CTAs resident (at least 1)
 }
 
 // The multiprocessor of table 2.
@@ -20,7 +20,7 @@ const (
 	Registers = 512 // each is a vector
 )
 
-// Resident returns the number of resident warps with regs registers a thread: at least one.
+// Resident returns the number of resident warps with regs registers a thread, at least 1.
 func Resident(regs int) int { return max(1, min(MaxWarps, Registers/max(regs, 1))) }
 
 // Outcome is the counts of a replay.
@@ -55,7 +55,7 @@ func Replay(k *Kernel, c Config, s Schedule) (*Outcome, error) {
 	return &list[0], nil
 }
 
-// ReplayAll is Replay through several independent caches in one pass.
+// ReplayAll is Replay through several independent caches in a single pass.
 func ReplayAll(k *Kernel, s Schedule, configs ...Config) ([]Outcome, error) {
 	r := &replay{schedule: s}
 	for _, c := range configs {
@@ -91,8 +91,8 @@ type replay struct {
 	instructions int64
 }
 
-// runLaunch runs the warps of a launch. When a resident warp ends, the next one takes its slot. It calls access for
-// each access in order.
+// runLaunch runs the warps of a launch. When a resident warp ends, the next warp takes its slot. It calls access
+// for each access in order.
 func (r *replay) runLaunch(l *Recording, access func(slotIndex int, s *slot) error) error {
 	n := Resident(r.schedule.Regs)
 	if r.schedule.WholeCTAs && l.PerCTA > 0 {

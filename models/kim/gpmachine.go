@@ -160,7 +160,7 @@ func (m *GPMachine) endLaunch() {
 }
 
 // placeCTA puts the CTA on a multiprocessor with enough room. A CTA that is too large for a multiprocessor is put on
-// an empty one.
+// an empty multiprocessor.
 func (m *GPMachine) placeCTA(c *ctaRecord) bool {
 	for i := range gpSMs {
 		s := &m.sms[(m.nextSM+i)%gpSMs]
@@ -460,8 +460,8 @@ func (s *sm) retire(at int) {
 	}
 }
 
-// access sends lines through the caches, one in a cycle from start on, and returns the cycle in which the last data
-// is available.
+// access sends lines through the caches, a line in a cycle from start on, and returns the cycle in which the last
+// data is available.
 func (s *sm) access(in *instr, lines []uint32, start int64) (done int64) {
 	for i, l := range lines {
 		cycle := start + int64(i)

@@ -23,8 +23,8 @@ type machine interface {
 }
 
 // Replay is a probe that runs the CTAs of launches on machines, in the order in which the CTAs end. It holds only the
-// CTAs that some machine has not run yet: at most the number of CTAs that a machine holds at a time, and the running
-// one. It requires warps of 32 lanes.
+// CTAs not yet run by all machines: at most the number of CTAs that a machine holds at a time, and the running one.
+// It requires warps of 32 lanes.
 type Replay struct {
 	policy   *affinetrack.Policy
 	line     uint64 // bytes of a line of the machines' memory
@@ -207,7 +207,7 @@ func sharedBytes(l *probe.LaunchInfo) int {
 }
 
 // instructions returns the instructions of a program for machines, and the number of registers of all its functions.
-// Functions number their registers one after the other.
+// The registers of the functions are numbered in sequence.
 func instructions(l *probe.LaunchInfo) (list []instr, registers int) {
 	base := map[*ptx.Func]int{}
 	for i := range l.Program.Len() {
@@ -252,7 +252,7 @@ func newInstr(in *ptx.Instr, operations *probe.Operations, base int) instr {
 	return n
 }
 
-// bankAccesses returns the banks of register operands. Predicates and other operands take no bank.
+// bankAccesses returns the banks of register operands. Predicates and further operands take no bank.
 func bankAccesses(operands []probe.Operand) (list []bankAccess) {
 	for i := range operands {
 		o := &operands[i]
@@ -367,9 +367,8 @@ func (c *recorder) after(e *probe.Event) {
 	}
 }
 
-// recordBarrier records that a warp has passed a barrier. Barriers of a warp must have ascending numbers, so that
-// warps cannot wait for each other in a cycle. If lanes of a warp wait at different barriers, a barrier with a lower
-// number is left out.
+// recordBarrier records that a warp has passed a barrier. Barriers of a warp must have ascending numbers, so waits of
+// warps have no cycle. If lanes of a warp wait at different barriers, a barrier with a lower number is left out.
 func (c *recorder) recordBarrier(e *probe.Event) {
 	if b := e.Wait.Barrier; b < 0 || b >= clusterBarrier {
 		return
@@ -425,7 +424,7 @@ func (c *recorder) recordGP(w *warp, r *record, a *probe.Access, warp uint32) {
 			first, last := a.Addr[lane]/gpLine, (a.Addr[lane]+uint64(max(a.Length(lane), 1))-1)/gpLine
 			for l := first; l <= last && l < first+4; l++ {
 				if a.Kind == probe.AccessAtomic {
-					w.lines = append(w.lines, uint32(l)&(1<<31-1)) // one for each lane
+					w.lines = append(w.lines, uint32(l)&(1<<31-1)) // a line for each lane
 				} else {
 					w.line(from, uint32(l)&(1<<31-1))
 				}
@@ -451,11 +450,11 @@ func (c *recorder) addKnown(v uint64) bool {
 	return true
 }
 
-// countPasses returns the cycles that the banks of shared memory need. A bank serves one of its words in a cycle.
-// With merge, all lanes with the same word are served together.
+// countPasses returns the cycles that the banks of shared memory need. A bank serves a single word in a cycle. With
+// merge, all lanes with the same word are served together.
 func (c *recorder) countPasses(a *probe.Access, merge bool) (maxCount int) {
 	var load [gpBanks]int
-	var last [gpBanks]uint64 // last word of each bank, plus one: lanes with the same word are often neighbours
+	var last [gpBanks]uint64 // last word of each bank, plus 1: lanes with the same word are often neighbours
 	c.known = c.known[:0]
 	for m := a.Lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
@@ -503,7 +502,7 @@ func (c *recorder) recordFG(r *record, a *probe.Access) {
 	}
 }
 
-// countConflicts returns the largest number of requests to one bank.
+// countConflicts returns the largest number of requests to a bank.
 func (c *recorder) countConflicts(a *probe.Access, lanes uint64) (maxCount int) {
 	var load [fgBanks]int
 	for m := lanes; m != 0; m &= m - 1 {
@@ -526,7 +525,7 @@ func isSameAddress(a *probe.Access, lanes uint64) bool {
 }
 
 // isConsecutive reports whether lanes of the group that begins at lane g access consecutive elements. The group must
-// begin at a line, or lie within one if its elements are small.
+// begin at a line, or lie within a line if its elements are small.
 func isConsecutive(a *probe.Access, lanes uint64, g int) bool {
 	n := uint64(a.Bytes)
 	first := bits.TrailingZeros64(lanes)

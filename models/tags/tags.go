@@ -1,4 +1,4 @@
-// Package tags models register files with a tag for base and stride next to each vector, one for each policy of
+// Package tags models register files with a tag for base and stride next to each vector, a model for each policy of
 // package affinetrack. The affine shadow register file of Kim et al. 2013 is one of them. Package interp computes the
 // compact values under a policy, as for "gemu structure"; this package reports them as a model.
 package tags

@@ -1,6 +1,6 @@
 // Package traffic is a probe that counts accesses to the register file of a warp: reads and writes of compact values
 // and of vectors, bank by bank. It sees the rows and the tags that the engine has in the launch's mode. It also
-// serves as an example of a probe in one file.
+// serves as an example of a probe in a single file.
 package traffic
 
 import (
@@ -21,7 +21,7 @@ type Counts struct {
 	Reads, Writes affinetrack.ClassCounts // of registers, without predicates and constants
 
 	PredicateReads, PredicateWrites int64 // guards included
-	Constants                       int64 // reads of registers with one value for the whole launch, which take no row
+	Constants                       int64 // reads of registers with a single value for the whole launch, which take no row
 	Materialisations                int64 // rows written because lanes need a value that only the compact copy has
 
 	Banks [Banks]Bank

@@ -1,7 +1,7 @@
 package main
 
 // This file finds the mutants of a function, and the change of the text for each. A mutant only inserts text around
-// or next to a piece of the source, so one text can contain many mutants: "a < b" becomes "mutant.Up(1, a) <
+// or next to a piece of the source, so a text can contain many mutants: "a < b" becomes "mutant.Up(1, a) <
 // mutant.Down(2, b) != mutant.On(3)".
 
 import (
@@ -40,16 +40,16 @@ type insertion struct {
 // masks are the names of variables and fields with lane sets; a mutant makes them all lanes.
 var masks = regexp.MustCompile(`^(m|n|mask|Mask|lanes|live|Live|Clean|Materialised|need|missing|rest|others|remaining|pending|active|taken|takenLanes)$`)
 
-// messages are calls whose arguments are parts of messages.
+// messages lists functions whose arguments are parts of messages.
 var messages = regexp.MustCompile(`^(panic|fmt\..*|errors\..*|(.*\.)?(fail|mismatch|refuse))$`)
 
-// commutative are functions whose arguments commute.
+// commutative lists functions whose arguments commute.
 var commutative = map[string]bool{"bits.Mul64": true, "bits.Mul32": true, "bits.Add64": true, "bits.Add32": true}
 
 // hook is the name under which instrumented code imports package mutant.
 const hook = "mutant__"
 
-// finder finds the mutants of one function.
+// finder finds the mutants of a function.
 type finder struct {
 	pkg       *packages.Package
 	src       []byte // of the file
@@ -67,7 +67,7 @@ func (f *finder) text(from, to token.Pos) string {
 
 func (f *finder) describe(n ast.Node) string { return f.text(n.Pos(), n.End()) }
 
-// snippet returns source as one line of limited length.
+// snippet returns source as a line of limited length.
 func snippet(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > 90 {
@@ -214,7 +214,7 @@ func (f *finder) stmt(s ast.Stmt) {
 	}
 }
 
-// returnsError reports whether the last value of a return is false, which makes its other values meaningless.
+// returnsError reports whether the last value of a return is false, which makes its remaining values meaningless.
 func (f *finder) returnsError(s *ast.ReturnStmt) bool {
 	last := f.constant(s.Results[len(s.Results)-1])
 	return last != nil && last.Kind() == constant.Bool && !constant.BoolVal(last)
@@ -282,7 +282,7 @@ func (f *finder) conditional(s *ast.IfStmt) {
 	}
 }
 
-// dropsAlone reports whether a body is one statement, which another mutant removes.
+// dropsAlone reports whether a body is a single statement, which a further mutant removes.
 func (f *finder) dropsAlone(body []ast.Stmt) bool {
 	if len(body) != 1 {
 		return len(body) == 0
@@ -339,7 +339,7 @@ func (f *finder) typeOf(e ast.Expr) types.Type {
 	return tv.Type
 }
 
-// basic returns the basic type of an expression; nil for other types and for type parameters.
+// basic returns the basic type of an expression; nil for all further types and for type parameters.
 func (f *finder) basic(e ast.Expr) *types.Basic {
 	t := f.typeOf(e)
 	if t == nil {
@@ -439,7 +439,7 @@ func (f *finder) number(e ast.Expr) {
 		return
 	}
 	f.add("const", e, f.describe(e), f.describe(e)+" + 1", f.call(e, "Up"))
-	if _, enum := types.Unalias(f.typeOf(e)).(*types.Named); !enum { // one other name is enough
+	if _, enum := types.Unalias(f.typeOf(e)).(*types.Named); !enum { // a single further name is enough
 		f.add("const", e, f.describe(e), f.describe(e)+" - 1", f.call(e, "Down"))
 	}
 }
@@ -546,7 +546,7 @@ func (f *finder) mutateParts(e ast.Expr) {
 	}
 }
 
-// binary finds the mutants of an operator other than && and ||.
+// binary finds the mutants of an operator except && and ||.
 func (f *finder) binary(x *ast.BinaryExpr) {
 	a, b := f.describe(x.X), f.describe(x.Y)
 	switch x.Op {
@@ -611,7 +611,7 @@ func (f *finder) swap(x *ast.BinaryExpr) {
 	f.exchange(x, x.X, x.Y)
 }
 
-// exchange records that two operands of e are exchanged. Operands without side effects are selected one by one;
+// exchange records that two operands of e are exchanged. Operands without side effects are selected separately;
 // otherwise the expression is written twice.
 func (f *finder) exchange(e, a, b ast.Expr) {
 	to := f.text(e.Pos(), a.Pos()) + f.describe(b) + f.text(a.End(), b.Pos()) + f.describe(a) + f.text(b.End(), e.End())

@@ -1,4 +1,4 @@
-// Command mutate tests checks: it makes mutants of the code, each with one small fault, and runs them on inputs.
+// Command mutate tests checks: it makes mutants of the code, each with a small fault, and runs them on inputs.
 //
 //	go run -C tools ./mutate                        all mutants of tools/mutate/scope.txt
 //	go run -C tools ./mutate -seed 7 -sample 100    a sample
@@ -17,11 +17,11 @@
 // A summary by function follows. If fewer than -at-least percent are killed, it lists the survivors that are not
 // argued, and the exit status is 1. Slower and argued mutants do not count.
 //
-// The operators: negate a condition or a part of it (negate), exchange && and || (logic), remove a part of a
-// condition (part); change the right side of an ordered comparison or a constant by one (bound, const); exchange
-// addition and subtraction (sign); exchange operands that do not commute, or neighbouring arguments of one type
-// (swap); make a mask all lanes, or no lanes where it removes lanes (widen); remove a statement, an early return, a
-// break or continue (drop, return, control).
+// The operators: negate a condition or a part of it (negate), exchange && and || (logic), remove a part of a condition
+// (part); change the right side of an ordered comparison or a constant by 1 (bound, const); exchange addition and
+// subtraction (sign); exchange operands that do not commute, or neighbouring arguments of the same type (swap); make a
+// mask all lanes, or no lanes where it removes lanes (widen); remove a statement, an early return, a break or continue
+// (drop, return, control).
 //
 // tools/mutate/argued.txt has a line for each survivor that no check can notice: the columns from function to ordinal,
 // and the reason. An argued mutant that is killed or no longer exists is an error; -arguments tries the argued mutants
@@ -30,7 +30,7 @@
 // A sample (-expect) is a list of mutants: the columns from function to ordinal, the outcome, the input or test that
 // kills the mutant, which is tried first, and the reason of each survivor without an argument. The run fails if a
 // mutant no longer exists or has another outcome. -update writes the outcomes, replaces mutants that no longer exist
-// by random ones, and adds mutants up to the number of -sample. The first lines of a sample have its command.
+// by random mutants, and adds mutants up to the number of -sample. The first lines of a sample have its command.
 //
 // The engine of machine code has inputs of its own, which also run in Go, and tests that reach a mutant. There a
 // crash or a hang counts as noticed, as in a test. tools/mutate/native.txt has the command. The same holds for
@@ -39,8 +39,8 @@
 //
 //	go run -C tools ./mutate -stencils 'interp/internal/native/*_amd64.txt'
 //
-// All mutants are compiled into one program (mutant schemata, Untch et al. 1993), by "go build -overlay"; an
-// environment variable selects one. A first run without a mutant finds the inputs that reach each mutant.
+// All mutants are compiled into a single program (mutant schemata, Untch et al. 1993), by "go build -overlay"; an
+// environment variable selects a mutant. A first run without a mutant finds the inputs that reach each mutant.
 package main
 
 import (

@@ -25,7 +25,7 @@ import (
 // Outcome is the result of a mutant.
 type Outcome uint8
 
-// The outcomes. Only Killed counts: a check is worth what it notices itself.
+// The outcomes. Only Killed counts: checks must notice the mutant.
 const (
 	Unreached    Outcome = iota // no input executes the place
 	Survived                    // all inputs have the same results
@@ -33,7 +33,7 @@ const (
 	CountsDiffer                // the same results, but counts differ in another way
 	Hang                        // a run does not end, or takes all memory
 	Crash                       // a run ends in a panic of the program
-	Wrong                       // a run has other results, and no check reports it
+	Wrong                       // a run has different results, and no check reports it
 	Killed                      // a check reports a fault
 )
 
@@ -68,10 +68,10 @@ type runner struct {
 	killer       func(*Mutant) string // the input or test to try first, if it has the mutant
 }
 
-// limits bound the trials of one mutant.
+// limits bound the trials of a mutant.
 type limits struct {
 	inputs int   // inputs of kind Check
-	others int   // inputs of each other kind
+	others int   // inputs of each further kind
 	cost   int64 // total cost of the inputs of a kind; the cheapest few always run
 }
 
@@ -230,7 +230,7 @@ func (t *runner) tryFunction(list []*Mutant, done func(*Mutant, Verdict)) error 
 	return nil
 }
 
-// tryMutant runs a mutant on inputs, one after the other. inputIndex is the input that kills it.
+// tryMutant runs a mutant on inputs, in sequence. inputIndex is the input that kills it.
 func (t *runner) tryMutant(m *Mutant, inputs []int) (v Verdict, inputIndex int, err error) {
 	worse := func(o Outcome, input, detail string) {
 		if o > v.Outcome {

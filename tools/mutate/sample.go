@@ -126,7 +126,7 @@ func (c *config) outcomeIn(m *Mutant, v Verdict, argued equivalentMutants) strin
 	return v.Outcome.String()
 }
 
-// compare prints the mutants with other outcomes than recorded; good is false if there are any.
+// compare prints the mutants with outcomes different from the record; good is false if there are any.
 func (c *config) compare(w io.Writer, s *sample, list []*Mutant, verdicts map[*Mutant]Verdict, argued equivalentMutants) (good bool) {
 	var different []string
 	for _, m := range list {
@@ -143,7 +143,8 @@ func (c *config) compare(w io.Writer, s *sample, list []*Mutant, verdicts map[*M
 	return false
 }
 
-// update writes the outcomes to the file of the sample. Reasons of survivors stay. good is false if one has none.
+// update writes the outcomes to the file of the sample. Reasons of survivors stay. good is false if a mutant has no
+// outcome.
 func (c *config) update(w io.Writer, s *sample, list []*Mutant, verdicts map[*Mutant]Verdict, argued equivalentMutants) (good bool, err error) {
 	var out bytes.Buffer
 	out.WriteString(s.comment)

@@ -67,7 +67,7 @@ func readScope(name string) ([]*scopeLine, error) {
 	return list, s.Err()
 }
 
-// matches reports whether a function in one of the line's files is included, and whether it affects costs only.
+// matches reports whether a function in a file of the line is included, and whether it affects costs only.
 func (l *scopeLine) matches(fn string) (included, free bool) {
 	match := func(list []string) bool {
 		found := false

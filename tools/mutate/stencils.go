@@ -67,7 +67,7 @@ var stencilOps = []struct {
 	{"drop", func(s *stencilLine, r *rand.Rand) string { // a hole is not filled, a flip not made, a constant allowed
 		return s.hole(r, regexp.MustCompile(""), func([]string) string { return "" })
 	}},
-	{"place", func(s *stencilLine, r *rand.Rand) string { // of a hole or a flip, by one byte
+	{"place", func(s *stencilLine, r *rand.Rand) string { // of a hole or a flip, by a byte
 		return s.hole(r, regexp.MustCompile(`^(_?[A-Za-z01])(\d+)(.*)$`), func(m []string) string {
 			n, _ := strconv.Atoi(m[2])
 			if n += 2*r.IntN(2) - 1; n < 0 || n+4 > len(s.code) && !strings.Contains(m[3], "^") || n >= len(s.code) {
@@ -76,13 +76,13 @@ var stencilOps = []struct {
 			return m[1] + strconv.Itoa(n) + m[3]
 		})
 	}},
-	{"addend", func(s *stencilLine, r *rand.Rand) string { // one more, or the next lane
+	{"addend", func(s *stencilLine, r *rand.Rand) string { // 1 more, or the next lane
 		return s.hole(r, regexp.MustCompile(`^(_?[A-Z01nolp]\d+)([+-]\d+)?(:.*)?$`), func(m []string) string {
 			n, _ := strconv.Atoi(cmp.Or(m[2], "0"))
 			return fmt.Sprintf("%s%+d%s", m[1], n+[]int{1, 4, -4}[r.IntN(3)], m[3])
 		})
 	}},
-	{"operand", func(s *stencilLine, r *rand.Rand) string { // another one
+	{"operand", func(s *stencilLine, r *rand.Rand) string { // another operand
 		return s.hole(r, regexp.MustCompile(`^([A-F01])(\d.*)$`), func(m []string) string {
 			return string("DFABCE01"[r.IntN(8)]) + m[2]
 		})
@@ -92,7 +92,7 @@ var stencilOps = []struct {
 			return "_" + string("nol"[r.IntN(3)]) + m[2]
 		})
 	}},
-	{"constant", func(s *stencilLine, r *rand.Rand) string { // a bit of what is read of it
+	{"constant", func(s *stencilLine, r *rand.Rand) string { // a bit of the part that is read
 		return s.hole(r, regexp.MustCompile(`^_p\d+([+-]\d+)?:[0-9a-f]+$`), func(m []string) string {
 			head, digits, _ := strings.Cut(m[0], ":")
 			from, to, err := s.reads(head, len(digits)/2)
@@ -130,7 +130,7 @@ func isPadding(code []byte, at int) bool {
 // holeAt matches a hole in the table: its contents, its offset, and the rest.
 var holeAt = regexp.MustCompile(`^(?:[A-F01]|_[nolp])(\d+)(?:[+-]\d+)?(?::.*)?$`)
 
-// offset returns the offset of a hole of four bytes; ok is false for other entries.
+// offset returns the offset of a hole of four bytes; ok is false for all further entries.
 func offset(hole string) (o int, ok bool) {
 	m := holeAt.FindStringSubmatch(hole)
 	if m == nil {
@@ -247,7 +247,7 @@ func sameInstructions(a, b *stencilLine) (bool, error) {
 // operandSizes matches the size of an operand in memory, in Intel's syntax.
 var operandSizes = regexp.MustCompile(`\b(BYTE|WORD|DWORD|QWORD|XMMWORD|YMMWORD|ZMMWORD) (?:PTR|BCST) \[rip`)
 
-// reads returns the range of bytes of a constant that the instruction with the hole reads. On other hosts it is the
+// reads returns the range of bytes of a constant that the instruction with the hole reads. On all further hosts it is the
 // whole constant.
 func (s *stencilLine) reads(hole string, size int) (from, to int, err error) {
 	if !strings.Contains(s.file, "_amd64") {
@@ -678,7 +678,7 @@ func (p *stencilPrograms) try(t *stencilTester, m *Mutant, line string) (Verdict
 	return p.runTests(t, m, line)
 }
 
-// runTests runs the stencil's tests with a changed line, with one seed.
+// runTests runs the stencil's tests with a changed line, with a seed.
 func (p *stencilPrograms) runTests(t *stencilTester, m *Mutant, line string) (Verdict, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), stencilTestTimeout)
 	defer cancel()

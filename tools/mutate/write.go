@@ -18,7 +18,7 @@ import (
 )
 
 // insertedText is text to insert at an offset. At the same offset, ends of earlier insertions come first, from the
-// inner to the outer ones, then beginnings, from the outer to the inner ones.
+// inner to the outer insertions, then beginnings, from the outer to the inner insertions.
 type insertedText struct {
 	offset int
 	rank   int

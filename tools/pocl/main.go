@@ -1,6 +1,6 @@
 // Command pocl compares the speed of launches with pocl, which compiles OpenCL C for the CPU. It runs the same
-// kernels on the same data, on one core, in alternation. It prints the median times and their ratio for each engine,
-// and compares the results bit by bit. run.sh calls it.
+// kernels on the same data, on a single core, in alternation. It prints the median times and their ratio for each
+// engine, and compares the results bit by bit. run.sh calls it.
 package main
 
 import (
@@ -100,7 +100,7 @@ func measure(in *input, ptx string) error {
 	}
 	defer pocl.close()
 	var engines []*engine
-	for _, name := range interp.Engines[1:] { // without auto, which is one of the others
+	for _, name := range interp.Engines[1:] { // without auto, which stands for an engine of the list
 		backend, err := interp.EngineNamed(name)
 		if err != nil {
 			fmt.Printf("%s: %v\n", name, err)

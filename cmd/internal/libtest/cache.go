@@ -22,7 +22,7 @@ const (
 )
 
 // build returns the path of a library of a package, by its name in the cache, and builds it if it is not there. inputs are
-// files besides those of Go packages that the result depends on. Where the cache cannot be written, each test builds the
+// files, in addition to Go packages, on which the result depends. Where the cache cannot be written, each test builds the
 // library in a directory of its own.
 func build(t *testing.T, pkg, name string, inputs []string, flags ...string) string {
 	t.Helper()
@@ -117,8 +117,8 @@ func writable(dir string) error {
 }
 
 // cached returns the path of the file of a name under a key. If it is missing, make must write it at the path that it
-// gets; files next to it are kept, too. Of several processes that ask at the same time, one makes the file and the others
-// wait. A file appears whole or not at all.
+// gets; files next to it are kept, too. Of several processes that ask at the same time, the first makes the file and the
+// rest wait. A file appears whole or not at all.
 func cached(cache, key, name string, make func(path string) error) (path string, err error) {
 	unlock, err := lock(filepath.Join(cache, "lock"))
 	if err != nil {
@@ -153,7 +153,7 @@ func removeUnused(cache string) error {
 	}
 	var entries []os.FileInfo
 	for _, file := range files {
-		if info, err := file.Info(); err == nil && info.IsDir() { // other files are the lock and those of writable
+		if info, err := file.Info(); err == nil && info.IsDir() { // the directory also has the lock and the files of writable
 			entries = append(entries, info)
 		}
 	}
@@ -169,7 +169,7 @@ func removeUnused(cache string) error {
 	return nil
 }
 
-// lock locks a file, which it makes if it is missing, against other processes and other callers of lock.
+// lock locks a file, which it makes if it is missing, against further processes and callers of lock.
 func lock(name string) (unlock func() error, err error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package libtest builds the shared libraries and their C clients for tests. It needs Go and a C compiler. All tests of
-// all processes share one build of a library (cache.go).
+// all processes share a single build of a library (cache.go).
 package libtest
 
 import (

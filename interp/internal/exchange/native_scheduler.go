@@ -42,7 +42,7 @@ func enterScheduler(w *machine.Warp, budget int) {
 		}
 	}
 	for i := range c.Barriers {
-		if c.BarrierUsed && c.Barriers[i].Arrived > 0 { // perhaps of a warp that has gone on
+		if c.BarrierUsed && c.Barriers[i].Arrived > 0 { // perhaps of a warp that has continued
 			t.WaitersInGo = 1
 		}
 	}

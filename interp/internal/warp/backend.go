@@ -100,7 +100,7 @@ func StopReason(w *machine.Warp, b *code.Block) machine.Reason {
 // instructions without the block's end. It counts before they execute: the clock includes them.
 func chargeBlock(w *machine.Warp, b *code.Block) []code.Instr {
 	n, instrs := int32(b.Sources.Len()), b.Body
-	if w.Uncounted != 0 { // it goes on in the middle
+	if w.Uncounted != 0 { // it continues in the middle
 		n, instrs = w.Uncounted, instrs[w.PC-b.First:]
 	}
 	w.Count.WarpInstructions += int64(n)

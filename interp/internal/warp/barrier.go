@@ -77,7 +77,7 @@ func arriveLanes(w *machine.Warp, b *code.Block, lanes uint64, request machine.S
 	}
 	alone := lanes == w.Live && len(w.WaitingSplits) == 0
 	leaveWaitingSplit(w, lanes, b.Next, request)
-	if alone { // nobody is to run first
+	if alone { // no other warp split must run first
 		w.State = machine.AtBarrier
 		arriveAtBarrier(w, request.ID)
 		return

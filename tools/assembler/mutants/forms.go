@@ -13,7 +13,7 @@ import (
 // contains every pair of modifiers.
 const maxCombinations = 20000
 
-// sample returns at most n mutants, always the same ones.
+// sample returns at most n mutants, always the same mutants.
 func sample(list []mutant, n int) []mutant {
 	if len(list) <= n {
 		return list
@@ -38,7 +38,7 @@ func types() (list []ptx.Type) {
 }
 
 // forms passes the instructions of a form to emit: every combination of its modifiers, then instructions that differ
-// from them in one modifier or in the type of a register; at most about limit of each kind.
+// from them in a modifier or in the type of a register; at most about limit of each kind.
 func forms(f *ptx.Form, limit int, emit func(mutant)) {
 	var list []mutant
 	flush := func() {

@@ -9,14 +9,14 @@ import (
 	"gemu/ptx"
 )
 
-// listedModule is a module with one listed instruction. Package ptx accepts a form that is newer than the module's
+// listedModule is a module with a listed instruction. Package ptx accepts a form that is newer than the module's
 // .version.
 const listedModule = ".version 9.5\n.target sm_100a\n.address_size 64\n.entry listed() {\n%s\n%s\nret;\n}\n"
 
 // A listed instruction comes from a list that was not made from the instruction table.
 type listedInstruction struct {
 	Decls string // the registers that Text names
-	Text  string // one instruction, or a block of several
+	Text  string // an instruction, or a block of instructions
 }
 
 // A verdict is the answer of package ptx to a listed instruction.

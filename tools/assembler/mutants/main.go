@@ -1,13 +1,13 @@
-// Command mutants writes small modules, one JSON object on each line, with the verdict of package ptx: a correct
-// instruction of each form of the table, then the same with reordered or doubled modifiers, and with operands of other
-// kinds or in another number. testdata/ptxas.py compares the verdicts with NVIDIA's assembler.
+// Command mutants writes small modules, a JSON object on each line, with the verdict of package ptx: a correct
+// instruction of each form of the table, then the same with reordered or doubled modifiers, and with operands of
+// different kinds or numbers. testdata/ptxas.py compares the verdicts with NVIDIA's assembler.
 //
 //	mutants [OPCODE ...]
 //	mutants -forms [N] [OPCODE ...]
 //	mutants -list <instructions, one JSON object on each line
 //
 // With -forms it writes each form with every combination of its modifiers, and instructions that differ from these in
-// one modifier or in the type of a register; with N, about N of each kind for a form.
+// a modifier or in the type of a register; with N, about N of each kind for a form.
 //
 // With -list it reads instructions, and writes for each the verdict of package ptx, and the .version and target in the
 // table.
@@ -25,7 +25,7 @@ import (
 	"gemu/ptx"
 )
 
-// A mutant is a module that differs from a valid one in one instruction.
+// A mutant is a module that differs from a valid module in a single instruction.
 type mutant struct {
 	Base  string // the changed opcode
 	Kind  string // kind of change, "" if unchanged

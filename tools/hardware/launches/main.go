@@ -4,7 +4,7 @@
 //	go run -C tools ./hardware/launches | tools/hardware/record.py
 //
 // Without flags it writes the launches whose results the repository's tests compare. -vary writes
-// launches of tensor cores with other operands, and -random launches of random programs. -against
+// launches of tensor cores with varied operands, and -random launches of random programs. -against
 // reads launches, runs them on gemu, and reports the differences from a record; -run writes the
 // results, as record.py --keep does.
 //

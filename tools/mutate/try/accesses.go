@@ -1,8 +1,8 @@
 package main
 
-// This file makes inputs of accesses at compact addresses, of all sizes and with strides of
-// both signs. They end at the end of an allocation, or one element after it, or are misaligned
-// in one lane only.
+// This file makes inputs of accesses at compact addresses, of all sizes and with strides of both
+// signs. They end at the end of an allocation, or an element after it, or are misaligned in a
+// single lane.
 
 import (
 	"fmt"
@@ -77,7 +77,7 @@ const bufferSize = 1<<12 + 3
 const (
 	strided   = iota
 	uniform   // the address is known to be uniform when the kernel is lowered
-	divergent // lanes have one of two uniform addresses
+	divergent // lanes have either of two uniform addresses
 	patterns  // number of patterns
 )
 
@@ -186,7 +186,7 @@ func accessInputs(name, space string, bits int) ([]trial.Input, error) {
 			lo := pick(0, 0, 0, 3, 9, 31)
 			hi := max(lo+1, pick(32, 32, 32, 20, 31))
 			step := pick(a.bytes, a.bytes, 0, -a.bytes, 2*a.bytes, -2*a.bytes, 4, a.bytes/2, 64, 3)
-			// Offsets of the lowest and the highest executing lane: one of them is at an end.
+			// Offsets of the lowest and the highest executing lane: either of them is at an end.
 			from := 0
 			end := bufferSize &^ (min(a.bytes, 16) - 1)
 			ends := []int{0, end - a.bytes, -a.bytes, end, -1, 1, end - a.bytes + 1, a.bytes, bufferSize, bufferSize - a.bytes}

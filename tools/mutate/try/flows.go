@@ -1,8 +1,8 @@
 package main
 
-// This file makes inputs of control flow: random programs in which lanes diverge and
-// reconverge, exit, call functions and wait for each other. They compute uniform values before,
-// between and after these statements. The proofs of a plan depend on the lanes at each place.
+// This file makes inputs of control flow: random programs in which lanes diverge and reconverge,
+// exit, call functions and wait for further lanes. They compute uniform values before, between and
+// after these statements. The proofs of a plan depend on the lanes at each place.
 
 import (
 	"fmt"
@@ -24,13 +24,13 @@ type flow struct {
 	strings.Builder
 	labels      int
 	loops       int // number of loops around the current statement
-	divergence  int // number of statements around the current one that only some lanes execute
+	divergence  int // number of statements around the current statement that only some lanes execute
 	inCall      bool
 	flags       int
-	writtenOnce int  // number of used registers that are written in one place only
+	writtenOnce int  // number of used registers that are written in a single place
 	wide        bool // warps have 64 lanes, without collective instructions
 	exits       bool // lanes may exit early
-	waits       bool // diverged lanes may wait for other lanes
+	waits       bool // diverged lanes may wait for lanes elsewhere
 	mayDeadlock bool // the awaited lanes may never come
 }
 
@@ -83,7 +83,7 @@ func (f *flow) uniformPred() string {
 func (f *flow) uniformReg() string { return fmt.Sprintf("%%s%d", f.IntN(4)) }
 
 // uniformInstr writes an instruction with a result that can be proved uniform if all lanes are
-// together. Where they have diverged it uses other result registers.
+// together. Where they have diverged it uses different result registers.
 func (f *flow) uniformInstr() {
 	d := f.uniformReg()
 	if f.divergence > 0 {
@@ -198,7 +198,7 @@ func (f *flow) statement(depth int) {
 		f.line("@%s bra %s", f.uniformPred(), end)
 		f.block(depth)
 		fmt.Fprintf(f, "%s:\n", end)
-	case 6, 7: // a loop that lanes leave together or one after another
+	case 6, 7: // a loop that lanes leave together or in sequence
 		if f.loops == 2 {
 			f.compute()
 			return
@@ -263,7 +263,7 @@ func (f *flow) statement(depth int) {
 			f.line("activemask.b32 %%w; vote.sync.ballot.b32 %%e, %%p, %%w; @%%p shfl.sync.idx.b32 %%w, %%t, 0, 31, %%e")
 		}
 		f.line("add.u32 %%g, %%g, %%e")
-	case 12: // some lanes spin for a store that other lanes execute after the reconvergence point
+	case 12: // some lanes spin for a store that further lanes execute after the reconvergence point
 		if !f.waits || f.flags == 8 {
 			return
 		}
@@ -362,7 +362,7 @@ AGAIN:
 	f.inCall = false
 	f.flags, f.writtenOnce = 0, 0
 	f.WriteString(".entry k(.param .align 8 .b8 par[16], .param .u32 n)\n{\n\t.reg .u32 %f<10>, %y<5>;\n\t.reg .b64 %m, %n;\n\t.reg .b128 %b;\n" + head)
-	// Constants of the launch, and values that look like one and are not.
+	// Constants of the launch, and values that only look like such a constant.
 	f.line("ld.param.u32 %%f0, [n]; ld.param.u32 %%f1, [par+4]; add.u32 %%f2, %%f0, %%f1; mov.u32 %%f3, %%nctaid.x; mad.lo.u32 %%f4, %%f3, %%f2, %%f0")
 	f.line("ld.global.u32 %%y3, [buf+16]; add.u32 %%u1, %%u1, %%y3; st.global.u32 [buf+16], %%u3; mov.u64 %%n, mine; st.local.u32 [%%n], %%t; mov.u32 %%f9, %%clock; add.u32 %%f9, %%f9, 1")
 	f.line("mov.u32 %%k0, 10")

@@ -1,6 +1,6 @@
 package main
 
-// This file runs the kernels of the other files. The kernels of a module are k0, k1 and so on.
+// This file runs the kernels of the remaining files. The kernels of a module are k0, k1 and so on.
 
 import (
 	"context"
@@ -18,7 +18,7 @@ func load(name, text string) (*interp.Module, error) {
 	return interp.NewDevice(interp.Config{Workers: 1}).Load(name, []byte(text))
 }
 
-// warp returns a launch of kernel n of a module, with one warp.
+// warp returns a launch of kernel n of a module, with a single warp.
 func warp(n int, eager bool, args ...any) *interp.Launch {
 	return &interp.Launch{Kernel: fmt.Sprintf("k%d", n), Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: args, CompileEagerly: eager}
 }

@@ -1,9 +1,9 @@
-// Command try runs inputs for package mutate: the programs of package corpus, and kernels of
-// its own. They run in check mode, which must notice mutants of the compact engine: with the
-// usual choice of compact instructions, and eagerly, with all possible ones. They also run
-// with statistics under a policy with rules of its own (kim), and in affine mode, which shows
-// the effect of mutants that check mode does not notice. The counts of compact execution show
-// mutants that only make gemu slower.
+// Command try runs inputs for package mutate: the programs of package corpus, and kernels of its
+// own. They run in check mode, which must notice mutants of the compact engine: with the usual
+// choice of compact instructions, and eagerly, with all possible instructions. They also run with
+// statistics under a policy with rules of its own (kim), and in affine mode, which shows the effect
+// of mutants that check mode does not notice. The counts of compact execution show mutants that
+// only make gemu slower.
 package main
 
 import (
@@ -79,8 +79,8 @@ func inputs(file string) ([]trial.Input, error) {
 	return list, nil
 }
 
-// isUsed reports whether a program is an input: all programs without a case, and the
-// cases with warps of at least 32 lanes and blocks of more than one thread in x.
+// isUsed reports whether a program is an input: all programs without a case, and the cases with
+// warps of at least 32 lanes and blocks of several threads in x.
 func isUsed(p *corpus.Program) bool {
 	return p.Line == 0 || p.Width >= 32 && p.Block[0] > 1
 }
@@ -105,9 +105,9 @@ func result(err error, results []*interp.Result, o *corpus.Outcome) trial.Result
 		}
 	}
 	r.Cost = n.WarpInstructions
-	// A plan that claims less is slower. The other numbers are cumulative, because an
-	// instruction that is no longer proved may still execute compactly: each adds up one kind
-	// of execution and all better ones.
+	// A plan that claims less is slower. The remaining numbers are cumulative, because an
+	// instruction that is no longer proved may still execute compactly: each adds up a kind of
+	// execution and all better kinds.
 	e := &n.Engine
 	proved := e.Fixed + e.Proved
 	r.Saved = []int64{e.Claims, e.Fixed, proved, proved + e.FastForm, proved + e.Compact}

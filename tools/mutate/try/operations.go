@@ -13,7 +13,7 @@ import (
 	"gemu/internal/trial"
 )
 
-// bodies has the groups of these inputs, one for each width of operands in bits.
+// bodies has the groups of these inputs, a group for each width of operands in bits.
 var bodies = []string{"operations 16", "operations 32", "operations 64"}
 
 // variants has the kinds of kernels: the lanes that execute the operations, and how they are chosen.

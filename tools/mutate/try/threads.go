@@ -26,7 +26,7 @@ func threadInputs() ([]trial.Input, error) {
 				continue // only warps of 32 lanes have lane masks
 			}
 			size := "u32"
-			d := "%x" // one register for each: a register with some generic value is generic
+			d := "%x" // a register for each: a register with some generic value is generic
 			if r == "%gridid" {
 				size, d = "u64", "%l"
 			}

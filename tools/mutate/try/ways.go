@@ -1,9 +1,8 @@
 package main
 
-// This file makes inputs of the claims that a plan may and may not make about control flow:
-// a kernel for each way in which lanes diverge and wait for each other, or only seem to. The
-// kernels compute values that are uniform if all lanes are together, where they are together
-// and where they are not.
+// This file makes inputs of the claims that a plan may and may not make about control flow: a
+// kernel for each kind of divergence and wait, real and apparent. The kernels compute values that
+// are uniform if all lanes are together, where they are together and where they are not.
 
 import (
 	"fmt"
@@ -15,9 +14,8 @@ import (
 
 const pathGroup = "ways"
 
-// pathHead is the beginning of the kernels: %p holds in four lanes, %q in none, which a plan
-// cannot prove, and %c is uniform. Registers %s are for uniform results, each written in one
-// place only.
+// pathHead is the beginning of the kernels: %p holds in four lanes, %q in none, which a plan cannot
+// prove, and %c is uniform. Registers %s are for uniform results, each written in a single place.
 const pathHead = `	mov.u32 %t, %tid.x;
 	mov.u32 %c, %ctaid.x;
 	setp.lt.u32 %p, %t, 4;
