@@ -8,29 +8,29 @@ import (
 	"gemu/interp/internal/machine"
 )
 
-// Asked is the backend of machine code, of which it counts how often Go asks it to run a warp, and how often it is entered for
-// that. It is for launches on one thread.
+// Asked is the backend of machine code with counters: how often Go asks it to run a warp, and how often these runs enter
+// machine code. It is for launches on a single thread.
 var Asked = new(recordingBackend)
 
 type recordingBackend struct {
 	exchange.MachineCode
 	Times, Entered int
 
-	Cancel context.CancelFunc // called when it is asked the At-th time
+	Cancel context.CancelFunc // called when Times reaches Inner
 	Inner  int
 }
 
-// asks is told before each time.
+// asks is called before each run.
 func (a *recordingBackend) asks(w *machine.Warp) {
 	a.Times++
 	if a.Times == a.Inner {
 		for a.Cancel(); !w.CTA.Grid.Cancelled.Load(); {
-			runtime.Gosched() // the launch is told by another goroutine
+			runtime.Gosched() // the launch learns of it on another goroutine
 		}
 	}
 }
 
-// ran is told behind it how often machine code had been entered.
+// ran is called after each run, with the number of entries before it.
 func (a *recordingBackend) ran(w *machine.Warp, before int64) {
 	a.Entered += int(w.CTA.Native.EnterCount - before)
 }
@@ -43,7 +43,7 @@ func (a *recordingBackend) Run(w *machine.Warp, budget int) machine.Reason {
 
 func (a *recordingBackend) NewCheckRunner() machine.Runner { return &recordingCheckBackend{by: a} }
 
-// recordingCheckBackend is it in check mode.
+// recordingCheckBackend is recordingBackend in check mode.
 type recordingCheckBackend struct {
 	exchange.NativeCheckRunner
 	by *recordingBackend

@@ -15,7 +15,7 @@ import (
 	"gemu/ptx"
 )
 
-// place is where variables of modules lie: all in one allocation.
+// place contains the variables of modules: all are in a single allocation.
 type place struct{ mem.Allocation }
 
 func (p *place) Address(s ptx.Symbol) (uint64, bool) {
@@ -31,8 +31,8 @@ func (*place) SM() int { return 90 }
 
 func (p *place) Memory(uint64) *mem.Allocation { return &p.Allocation }
 
-// BenchmarkAssemble counts what it costs to make the machine code of the workload library, in the modes: anew, and where
-// the library keeps it.
+// BenchmarkAssemble measures the time to make the machine code of the workload library, by mode: without and with the
+// library's cache.
 func BenchmarkAssemble(b *testing.B) {
 	if exchange.Native == nil {
 		b.Skip("this host executes no machine code of ours")

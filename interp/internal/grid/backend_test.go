@@ -17,7 +17,7 @@ import (
 	"gemu/ptx"
 )
 
-// programs are those of testdata/control, and a part of the others.
+// programs returns the programs of testdata/control, and a part of the remaining programs.
 func programs(t *testing.T) []*corpus.Program {
 	t.Helper()
 	all, err := corpus.Programs("../../../testdata")
@@ -34,8 +34,7 @@ func programs(t *testing.T) []*corpus.Program {
 	return list
 }
 
-// hashed is a probe that hashes which instructions it is told have executed, with what they
-// have written.
+// hashed is a probe that hashes the events of executed instructions, with their results.
 type hashed struct{ maphash.Hash }
 
 func (*hashed) Subscription() probe.Subscription {
@@ -53,8 +52,9 @@ func (p *hashed) OnEvent(e *probe.Event) {
 	}
 }
 
-// TestBackendsAgree: on a backend that has few instructions, and hands back the others, and as machine code, all
-// programs do and count the same as on the portable one, in all modes, also watched. Traps are the same in every word.
+// TestBackendsAgree: a backend with few instructions, which returns the rest to Go, and machine code have the same
+// results and counts as the portable backend, on all programs, in all modes, with and without a probe. Texts of traps
+// are equal, too.
 func TestBackendsAgree(t *testing.T) {
 	t.Parallel()
 	n, seed := 0, maphash.MakeSeed()
@@ -96,8 +96,8 @@ func TestBackendsAgree(t *testing.T) {
 	}
 }
 
-// TestWarpSplitHandedBack: what has been executed is counted when a warp split is handed back, and it stands
-// where it goes on, also at a collective instruction that has found lanes elsewhere.
+// TestWarpSplitHandedBack: when a backend returns a warp split, its executed instructions are counted, and its pc is
+// the next instruction, also at a collective instruction with absent lanes.
 func TestWarpSplitHandedBack(t *testing.T) {
 	t.Parallel()
 	audit := new(grid.Audit)
@@ -109,7 +109,7 @@ func TestWarpSplitHandedBack(t *testing.T) {
 	}
 }
 
-// TestWrongBackendsAreFound: check mode finds what a backend does wrong.
+// TestWrongBackendsAreFound: check mode finds the faults of a backend.
 func TestWrongBackendsAreFound(t *testing.T) {
 	t.Parallel()
 	for name, b := range grid.Wrong {
@@ -131,8 +131,8 @@ func TestWrongBackendsAreFound(t *testing.T) {
 	}
 }
 
-// TestCheckModeStoresOnce: where CTAs run in parallel, check mode does not take what another has
-// stored for a fault of its own, and does not store again; a fault is one all the same.
+// TestCheckModeStoresOnce: with CTAs in parallel, check mode does not report a store of another CTA as a fault of its
+// own, and does not repeat a store; it still reports its own faults.
 func TestCheckModeStoresOnce(t *testing.T) {
 	run := func(store func(stores int, memory []byte)) ([]uint32, error) {
 		dev, stores := interp.NewDevice(interp.Config{Workers: 2}), 0
@@ -172,7 +172,7 @@ AGAIN: // the first time the addresses are resolved
 		})
 		return interp.Slice[uint32](output), err
 	}
-	for _, lane := range []int{3, 14} { // of which one stores
+	for _, lane := range []int{3, 14} { // exactly one of them stores
 		got, err := run(func(stores int, memory []byte) {
 			if stores == 2 {
 				memory[4*lane] = 9

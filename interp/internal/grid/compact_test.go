@@ -25,26 +25,26 @@ import (
 	"gemu/regfile"
 )
 
-// testWarp is a warp before a program of one instruction, with registers and memory.
+// testWarp is a warp before a program with a single instruction, with registers and memory.
 type testWarp struct {
 	*programGenerator
 	prog   *code.Program
-	sum    code.Instr // of constants: for the reference
+	sum    code.Instr // a sum of constants, for the reference
 	file   *regfile.File
 	mask   uint32
 	live   uint32
 	memory []byte
-	since  int // behind how many that an access remembers first its memory is
+	since  int // number of places in the access's hit list before the memory
 	rules  *affinetrack.Table
 	block  ptx.Dim3
 	warp   int
 	cta    ptx.Dim3
 }
 
-// testFrame is the registers of the programs. The last of each kind are those of the tail.
+// testFrame is the size of the programs' registers. The last register of each kind belongs to the epilogue.
 var testFrame = regfile.Size{R: 7, Q: 7, P: 5}
 
-// followed is a program of one instruction, which is yet to be drawn, and the tail.
+// followed returns a program of an instruction still to draw, and the epilogue.
 func (r *programGenerator) followed() *code.Program {
 	p := &code.Program{Instrs: make([]code.Instr, 1)}
 	p.Instrs = append(p.Instrs, epilogue.Instrs(r.Rand, &p.Consts, testFrame)...)
@@ -53,15 +53,15 @@ func (r *programGenerator) followed() *code.Program {
 	return p
 }
 
-// programGenerator draws programs of one instruction.
+// programGenerator draws programs with a single instruction.
 type programGenerator struct {
 	harness.Values
-	drawn, native int // programs, and those of them that are machine code
-	many          int // of these are enough, to try one stencil; 0: 1000
-	late          int // mismatches that were found behind other instructions
+	drawn, native int // programs, and programs with machine code
+	many          int // number of programs with machine code that suffices for a stencil; 0: 1000
+	late          int // mismatches found only after further instructions
 }
 
-// value is one that rules may have something to say of, or the operation.
+// value draws a value that is often a special case of a rule or of the operation.
 func (r *programGenerator) value() uint64 {
 	switch r.IntN(8) {
 	case 0, 1:
@@ -74,7 +74,7 @@ func (r *programGenerator) value() uint64 {
 	return r.Uint64() >> r.IntN(64)
 }
 
-// stride is that of a register: often none.
+// stride draws the stride of a register, often 0.
 func (r *programGenerator) stride() uint64 {
 	switch r.IntN(4) {
 	case 0, 1:
@@ -85,7 +85,7 @@ func (r *programGenerator) stride() uint64 {
 	return r.value()
 }
 
-// lanes is some of a warp, often all, or those side by side in each half.
+// lanes draws lanes of a warp: often all, or consecutive lanes in each half.
 func (r *programGenerator) lanes() uint32 {
 	switch r.IntN(9) {
 	case 0, 1, 2:
@@ -99,7 +99,7 @@ func (r *programGenerator) lanes() uint32 {
 	return r.Uint32() | 1<<r.IntN(32)
 }
 
-// source is a register, or a constant.
+// source draws a register or a constant.
 func (r *programGenerator) source(k *regfile.Constants, slot code.Slot) int32 {
 	if r.IntN(5) != 0 {
 		return r.Int32N(map[code.Slot]int32{code.R: int32(testFrame.R) - 1, code.Q: int32(testFrame.Q) - 1, code.P: int32(testFrame.P) - 1}[slot])
@@ -107,7 +107,7 @@ func (r *programGenerator) source(k *regfile.Constants, slot code.Slot) int32 {
 	return r.constant(k, slot)
 }
 
-// constant is one.
+// constant draws a constant.
 func (r *programGenerator) constant(k *regfile.Constants, slot code.Slot) int32 {
 	switch slot {
 	case code.R:
@@ -118,7 +118,7 @@ func (r *programGenerator) constant(k *regfile.Constants, slot code.Slot) int32 
 	return k.AddP(-(r.Uint32() & 1))
 }
 
-// shadowed gives registers shadows, so that rows say the same where these are clean.
+// shadowed gives registers random shadows. Materialised lanes have the same value in the row.
 func (r *programGenerator) shadowed(f *regfile.File, all uint32) {
 	for i := range testFrame.R {
 		f.Row32(int32(i))[0] = 0
@@ -148,7 +148,7 @@ func (r *programGenerator) shadowed(f *regfile.File, all uint32) {
 	}
 }
 
-// held is the lanes that a shadow speaks for: often all that execute.
+// held draws the lanes covered by a shadow, often all executing lanes.
 func (r *programGenerator) held(m uint32) uint32 {
 	switch r.IntN(6) {
 	case 0:
@@ -161,7 +161,7 @@ func (r *programGenerator) held(m uint32) uint32 {
 	return regfile.Full
 }
 
-// new is a warp before the instruction, once its operands have been drawn.
+// new returns a warp before the instruction, after its operands have been drawn.
 func (r *programGenerator) new(p *code.Program) *testWarp {
 	if instr := &p.Instrs[0]; r.IntN(4) == 0 {
 		instr.Guard = code.Guard(r.Int32N(int32(testFrame.P)-1), r.IntN(2) == 0)
@@ -187,7 +187,7 @@ func (r *programGenerator) new(p *code.Program) *testWarp {
 	return g
 }
 
-// testModule is what the instruction stands in for.
+// testModule is the module of the tested instruction.
 var testModule = func() *ptx.Module {
 	m, err := ptx.ParseString("rig.ptx", ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n\tret;\n}\n")
 	if err != nil {
@@ -196,10 +196,10 @@ var testModule = func() *ptx.Module {
 	return m
 }()
 
-// testBase is where the first allocation is.
+// testBase is the address of the first allocation.
 const testBase = 1 << 32
 
-// runOn executes the instruction on a backend, and says what becomes of the registers, their shadows, and memory.
+// runOn executes the instruction on a backend, and describes the registers, their shadows, and memory afterwards.
 func (g *testWarp) runOn(b machine.Backend) (outcome string) {
 	f := regfile.New(&g.prog.Consts, true)
 	f.CopyFrom(g.file)
@@ -250,7 +250,8 @@ func (g *testWarp) runOn(b machine.Backend) (outcome string) {
 	return outcome + fmt.Sprintf("\nshared %x", c.SharedMem.Data)
 }
 
-// hits are allocations that instructions remember: this one's is remembered where it looks for it.
+// hits returns the remembered allocations of the program's accesses: the given allocation is at the place where this warp's
+// access finds it.
 func (g *testWarp) hits(one *mem.Allocation) []*mem.Allocation {
 	list := make([]*mem.Allocation, g.prog.NumHits)
 	for i := range g.prog.Access {
@@ -259,7 +260,7 @@ func (g *testWarp) hits(one *mem.Allocation) []*mem.Allocation {
 	return list
 }
 
-// compare executes an instruction on both backends.
+// compare executes an instruction on both backends and compares the outcomes.
 func (g *testWarp) compare(t *testing.T) (same bool) {
 	t.Helper()
 	if !g.wanted() {
@@ -270,7 +271,7 @@ func (g *testWarp) compare(t *testing.T) (same bool) {
 		g.native++
 	}
 	sources, s := instr.Sources(), instr.Op.Signature()
-	if s.Compares() && is == leavesToGo(instr) || s.Kind == code.Arithmetic && !s.Compares() && !is && slices.Min(sources[:]) >= 0 { // some operations have none for constants
+	if s.Compares() && is == leavesToGo(instr) || s.Kind == code.Arithmetic && !s.Compares() && !is && slices.Min(sources[:]) >= 0 { // some operations have no kernel for constants
 		t.Errorf("%+v is machine code: %v", instr, is)
 		return false
 	}
@@ -281,7 +282,7 @@ func (g *testWarp) compare(t *testing.T) (same bool) {
 	return got == want
 }
 
-// wanted reports whether the program is one of those to try: if its machine code is made of the stencil that tests are to try.
+// wanted reports whether the program is to be tried: if GEMU_STENCIL is set, its machine code must contain that stencil.
 func (g *testWarp) wanted() bool {
 	one := part.Stencil()
 	if one == "" {
@@ -292,8 +293,9 @@ func (g *testWarp) wanted() bool {
 	return slices.Contains(native.HostLibrary().TakeUsed(), one)
 }
 
-// often calls a function that tries a program drawn so many times, as long as it can. Of one stencil it does so more often, unless
-// few programs show that they do not want it, or many have. If the stencil has the operation's name, few are more.
+// often calls try, which draws and tries a program, up to the given number of times, until it fails. For a single stencil
+// it calls try more often, unless the first programs do not use the stencil, or enough programs have used it. If the
+// stencil has the operation's name, it waits longer for the first use.
 func (r *programGenerator) often(times int, name string, try func() bool) bool {
 	few, many := 20, cmp.Or(r.many, 1000)
 	if name != "" && strings.Contains(part.Stencil(), strings.ReplaceAll(name, ".", "_")) {
@@ -314,7 +316,7 @@ func (r *programGenerator) often(times int, name string, try func() bool) bool {
 	return true
 }
 
-// linesOf is what registers were, and the lines of two outcomes that are not the same.
+// linesOf returns the registers before the instruction, and the differing lines of two outcomes.
 func linesOf(before, native, portable string) string {
 	a, b := strings.Split(native, "\n"), strings.Split(portable, "\n")
 	text := "\nbefore" + before
@@ -326,7 +328,7 @@ func linesOf(before, native, portable string) string {
 	return text
 }
 
-// before is the registers before the instruction.
+// before describes the registers before the instruction.
 func (g *testWarp) before() string {
 	text := ""
 	for i := range int32(testFrame.R) {
@@ -338,8 +340,8 @@ func (g *testWarp) before() string {
 	return text
 }
 
-// TestCompactInMachineCode: machine code does compactly what the portable backend does, and no stencil of compact
-// execution is left out.
+// TestCompactInMachineCode: compact execution in machine code has the results of the portable backend, and every stencil of
+// compact execution is used.
 func TestCompactInMachineCode(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
@@ -364,7 +366,7 @@ func TestCompactInMachineCode(t *testing.T) {
 	}
 }
 
-// waysOf are the ways to execute a kernel.
+// waysOf returns the possible executions of a kernel.
 func waysOf(s *code.Signature) []code.Exec {
 	mixed := s.Dst2 != code.NoSlot || slices.Contains(s.Src[:], code.P)
 	switch {
@@ -378,12 +380,12 @@ func waysOf(s *code.Signature) []code.Exec {
 	return []code.Exec{code.ProvedOne + code.Exec(s.Sources()-1), code.CompactOne + code.Exec(s.Sources()-1), code.Materialised}
 }
 
-// ruled reports whether a way to execute an operation asks a rule.
+// ruled reports whether an execution of an operation uses an affine rule.
 func ruled(s *code.Signature, target code.Exec) bool {
 	return target != code.OnLanes && target != code.Materialised && target < code.ProvedOne && affinetrack.Rules[s.Rule].Apply != nil
 }
 
-// kernel is a warp before an operation that computes, executed in a way.
+// kernel returns a warp before a computing operation with the given execution.
 func (r *programGenerator) kernel(op code.Op, target code.Exec) *testWarp {
 	s := op.Signature()
 	r.SetOperation(op)
@@ -399,7 +401,7 @@ func (r *programGenerator) kernel(op code.Op, target code.Exec) *testWarp {
 	if s.Dst2 == code.P {
 		instr.F = (instr.D + 1) % int32(testFrame.P-1)
 	}
-	instr.Imm = uint64(r.IntN(256)) // a table, of some
+	instr.Imm = uint64(r.IntN(256)) // a truth table, for some operations
 	if s.Compares() {
 		instr.Imm = []uint64{alu.BoolNone, alu.BoolAnd, alu.BoolOr, alu.BoolXor}[r.IntN(4)] | uint64(r.IntN(2))*alu.ComplementC
 		if instr.Imm == alu.ComplementC {
@@ -411,16 +413,16 @@ func (r *programGenerator) kernel(op code.Op, target code.Exec) *testWarp {
 	}
 	g := r.new(p)
 	g.narrow(instr)
-	asks := ruled(s, target) && r.IntN(4) > 0 // often for a progression and a small number
+	asks := ruled(s, target) && r.IntN(4) > 0 // often a progression and a small number
 	for i, row := range instr.Sources() {
 		switch {
 		case s.Src[i] == code.NoSlot || s.Src[i] == code.P || row < 0:
 		case asks:
 			r.forRule(g, instr, i)
-		case target >= code.ProvedOne: // what it reads is proved
+		case target >= code.ProvedOne: // the plan has proved the operands
 			c := machine.ShadowAt(g.file, s.Src[i], row)
 			c.Stride, c.Mask, c.Materialised = 0, regfile.Full, 0
-		case target == code.OnLanes: // … and is in rows
+		case target == code.OnLanes: // and they are in rows
 			machine.ShadowAt(g.file, s.Src[i], row).Mask = 0
 			machine.ShadowAt(g.file, s.Src[i], row).Materialised = 0
 		}
@@ -435,8 +437,8 @@ func (r *programGenerator) kernel(op code.Op, target code.Exec) *testWarp {
 	return g
 }
 
-// forRule draws a source of an instruction as rules have something to say of: a small number, a progression, or what the first source
-// has, the same way or the other.
+// forRule draws a source that often satisfies a rule: a small number, a progression, or the value of the first source, with
+// the same or the opposite stride.
 func (r *programGenerator) forRule(g *testWarp, instr *code.Instr, i int) {
 	s, rows := instr.Op.Signature(), instr.Sources()
 	c := machine.ShadowAt(g.file, s.Src[i], rows[i])
@@ -454,8 +456,8 @@ func (r *programGenerator) forRule(g *testWarp, instr *code.Instr, i int) {
 	}
 }
 
-// compactKernels: operations that compute do to registers and their shadows what the portable backend does, in each
-// way that they can execute.
+// compactKernels: in each execution, computing operations have the results of the portable backend, in registers and in
+// their shadows.
 func (r *programGenerator) compactKernels(t *testing.T) {
 	for op := code.Op(0); op < code.Count; op++ {
 		s := op.Signature()
@@ -475,12 +477,13 @@ func (r *programGenerator) compactKernels(t *testing.T) {
 	r.covered(t, 97)
 }
 
-// leavesToGo reports whether a comparison is Go's: its first result overwrites what is combined with the second.
+// leavesToGo reports whether a comparison is left to Go: its first result overwrites the operand of the combination for the
+// second.
 func leavesToGo(instr *code.Instr) bool {
 	return instr.F != code.NoRow && instr.C == instr.D && instr.Imm&^alu.ComplementC != alu.BoolNone
 }
 
-// covered says how many of the programs were machine code: a part of them that there should be.
+// covered checks the share of programs with machine code.
 func (r *programGenerator) covered(t *testing.T, percent int) {
 	t.Helper()
 	t.Logf("%d programs of %d are machine code", r.native, r.drawn)
@@ -489,7 +492,7 @@ func (r *programGenerator) covered(t *testing.T, percent int) {
 	}
 }
 
-// narrow cuts sources to their widths.
+// narrow truncates sources to their widths.
 func (g *testWarp) narrow(instr *code.Instr) {
 	s := instr.Op.Signature()
 	if s.Width != 16 && s.Width != 8 {
@@ -508,7 +511,7 @@ func (g *testWarp) narrow(instr *code.Instr) {
 	}
 }
 
-// access is a warp before a load or store at an address that may be compact.
+// access returns a warp before a load or store, often at a compact address.
 func (r *programGenerator) access() *testWarp {
 	p := r.followed()
 	instr := &p.Instrs[0]
@@ -569,31 +572,31 @@ func (r *programGenerator) access() *testWarp {
 	}
 	a.Offset = uint64(r.IntN(64)) * uint64(a.Bytes)
 	shadow.Base = base + uint64(r.IntN(int(room)))&^uint64(a.Bytes-1) - a.Offset
-	if r.IntN(4) == 0 { // at an end
+	if r.IntN(4) == 0 { // at an end of the memory
 		shadow.Base = base + []uint64{0, room - uint64(a.Bytes)}[r.IntN(2)] - a.Offset + uint64(r.IntN(3)) - 1
 	}
 	if a.Addr == code.R {
 		shadow.Base, shadow.Stride = uint64(uint32(shadow.Base)), uint64(uint32(shadow.Stride))
 	}
 	if instr.Plan.LeavesStale && shadow.Stride != 0 {
-		shadow.Mask = 0 // the plan has such addresses compact only where they are uniform
+		shadow.Mask = 0 // the plan keeps such addresses compact only if they are uniform
 	}
 	shadow.Materialised = 0
-	for lane := range regfile.Lanes { // the lanes' own addresses are in reach, too
+	for lane := range regfile.Lanes { // the lanes' own addresses are in bounds, too
 		v := base + uint64(lane)*uint64(a.Bytes) - a.Offset
 		g.file.Row32(instr.A)[lane] = uint32(v)
 		if a.Addr == code.Q {
 			g.file.Row64(instr.A)[lane] = v
 		}
 	}
-	if a.Space == ptx.Shared && n == 1 && instr.Plan.LeavesStale && r.IntN(2) == 0 { // a variable, or what lies behind memory
+	if a.Space == ptx.Shared && n == 1 && instr.Plan.LeavesStale && r.IntN(2) == 0 { // a variable, or an address beyond the memory
 		instr.Op, a.Addr, a.Offset = code.LoadFixed, code.NoSlot, uint64(r.IntN(256/size)*size)
 		if r.IntN(4) == 0 {
 			a.Offset = uint64(256 + r.IntN(3)*size)
 		}
 		instr.Plan.Materialise = 0
 	}
-	p.NumHits = 3 * code.HitsPerAccess // those of instructions before it and behind
+	p.NumHits = 3 * code.HitsPerAccess // hits of this instruction, and of an instruction before and after it
 	a.HitIndex = r.IntN(3) * code.HitsPerAccess
 	if r.IntN(4) == 0 {
 		g.since = r.IntN(code.HitsPerAccess)
@@ -602,7 +605,7 @@ func (r *programGenerator) access() *testWarp {
 	return g
 }
 
-// compactAccesses: so do loads and stores.
+// compactAccesses: loads and stores have the results of the portable backend.
 func (r *programGenerator) compactAccesses(t *testing.T) {
 	for range part.Count(1000, 3000, 400000) {
 		if !r.often(1, "", func() bool { return r.access().compare(t) }) {
@@ -612,7 +615,7 @@ func (r *programGenerator) compactAccesses(t *testing.T) {
 	r.covered(t, 100)
 }
 
-// TestCompactWithOtherRules: a launch of other rules than those that stencils are made of is Go's.
+// TestCompactWithOtherRules: Go executes a launch whose affine rules differ from the rules of the stencils.
 func TestCompactWithOtherRules(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
@@ -636,7 +639,7 @@ func TestCompactWithOtherRules(t *testing.T) {
 	}
 }
 
-// TestCompactSources: so do reads of special registers that the plan has uniform or affine.
+// TestCompactSources: reads of uniform or affine special registers have the results of the portable backend.
 func TestCompactSources(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
@@ -656,13 +659,13 @@ func TestCompactSources(t *testing.T) {
 		}
 		warps := (g.block.Count() + regfile.Lanes - 1) / regfile.Lanes
 		g.warp, g.cta = r.IntN(warps), ptx.Dim3{X: r.IntN(5) << r.IntN(17), Y: r.IntN(3)}
-		if n := g.block.Count() - regfile.Lanes*g.warp; n < regfile.Lanes { // threads that there are
+		if n := g.block.Count() - regfile.Lanes*g.warp; n < regfile.Lanes { // existing threads
 			present := uint32(1)<<n - 1
 			g.mask, g.live = g.mask&present|1, g.live&present|1
 		}
 		if narrow, before := instr.Op == code.Sreg16, r.native; !g.compare(t) {
 			return
-		} else if part.Stencil() == "" && narrow == (r.native > before) { // of 32 bits it reads the lower half
+		} else if part.Stencil() == "" && narrow == (r.native > before) { // a 32-bit read takes the lower half
 			t.Fatalf("%v has machine code: %v", instr.Op, narrow)
 		}
 	}

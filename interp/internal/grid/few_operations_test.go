@@ -11,8 +11,8 @@ import (
 	"gemu/regfile"
 )
 
-// few is a backend that has little: instructions that compute on the lanes of a warp of up
-// to 32, by a function. Everything else it hands back.
+// few is a backend with few instructions: lane-by-lane operations of warps of up to 32 lanes,
+// executed by a function. It returns all further instructions to Go.
 type few struct {
 	exec func(w *machine.Warp, instr *code.Instr)
 }
@@ -44,17 +44,17 @@ func (b *few) Span(w *machine.Warp, from, to int32) int32 {
 
 func (*few) ImportAll(*machine.CTA) {}
 
-// Few is one that is right.
+// Few is a correct few backend.
 var Few machine.Backend = &few{func(w *machine.Warp, instr *code.Instr) {
 	if m := lanes.ExecutingLanes(w, 0, instr); m != 0 {
 		alu.Vec[instr.Op](&w.Files[0], instr, m)
 	}
 }}
 
-// FewExecuted is how many instructions they have executed.
+// FewExecuted is the number of instructions executed by few backends.
 var FewExecuted int
 
-// Wrong are those that are not.
+// Wrong has faulty few backends, by their fault.
 var Wrong = map[string]machine.Backend{
 	"add.u32 adds one more": &few{func(w *machine.Warp, instr *code.Instr) {
 		f, m := &w.Files[0], lanes.ExecutingLanes(w, 0, instr)
@@ -77,8 +77,8 @@ var Wrong = map[string]machine.Backend{
 	}},
 }
 
-// Meddler is a backend that lets somebody else store behind each store of CTA 0, in
-// what it has stored to, but stores itself as the portable one does.
+// Meddler is the portable backend with a foreign store: after each store of CTA 0 it calls Store
+// with the stored memory.
 type Meddler struct {
 	warp.PortableBackend
 	Store func(memory []byte)
@@ -94,12 +94,12 @@ func (b *Meddler) Span(w *machine.Warp, from, to int32) int32 {
 	return to
 }
 
-// Audit is the portable backend, and looks at what that hands back.
+// Audit is the portable backend with a check of each warp split that it returns.
 type Audit struct {
 	warp.PortableBackend
 	mu          sync.Mutex
 	Runs, Aways int
-	Wrong       int // of them those whose place, or what is yet to count, is not the instruction's
+	Wrong       int // returned splits with a wrong pc or a wrong number of uncounted instructions
 }
 
 func (b *Audit) Run(w *machine.Warp, budget int) machine.Reason {

@@ -12,20 +12,20 @@ import (
 	"gemu/probe"
 )
 
-// modes are those of launches, in the order in which launched has them.
+// modes are the modes of launches, in the order of launched's counts.
 var modes = []interp.Mode{interp.Vector, interp.Affine, interp.Check}
 
-// launched is a kernel of which there is the body.
+// launched is a kernel, given by its body.
 type launched struct {
 	body  string
 	traps bool
 
-	// On one thread, by mode.
-	asked   [3]int // how often Go has a warp run
-	entered [3]int // how often machine code is entered for that
+	// Counts on a single thread, by mode.
+	asked   [3]int // calls of the backend's Run
+	entered [3]int // entries into machine code in these calls
 }
 
-// often compares how often machine code was asked and entered, in a mode.
+// often compares the counts of calls and entries in a mode.
 func (k *launched) often(t *testing.T, what string, mode int) {
 	t.Helper()
 	if a := grid.Asked; a.Times != k.asked[mode] || a.Entered != k.entered[mode] {
@@ -33,14 +33,14 @@ func (k *launched) often(t *testing.T, what string, mode int) {
 	}
 }
 
-// ran launches the kernel of a source so many times, with the address of so many words of memory, on so many threads: what
-// comes of it as text, errors, counts and what is printed, and the words.
+// ran launches the kernel of a source the given number of times, with the address of words words of memory, on workers
+// threads. It returns errors, counts and printed output as text, and the words.
 func ran(t *testing.T, source string, l interp.Launch, words, times, workers int) (text string, out []uint32) {
 	t.Helper()
 	return ranUntil(t.Context(), t, source, l, words, times, workers)
 }
 
-// ranUntil is ran of launches that a context may cancel.
+// ranUntil is ran with a context for cancelling.
 func ranUntil(ctx context.Context, t *testing.T, source string, l interp.Launch, words, times, workers int) (text string, out []uint32) {
 	t.Helper()
 	printed := new(strings.Builder)

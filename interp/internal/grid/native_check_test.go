@@ -25,18 +25,18 @@ import (
 	"gemu/regfile"
 )
 
-// checkHarness is a rig beside its reference, in which something may be wrong.
+// checkHarness is a testWarp with a reference, and with an optional fault.
 type checkHarness struct {
 	*testWarp
 	wrong func(f, ref *regfile.File, memory []byte)
-	known bool            // the address was compared before
-	lib   *native.Library // of stencils, some of which may be wrong; nil: the one of this host
+	known bool            // the address was compared earlier in the block
+	lib   *native.Library // stencils, possibly with faults; nil: the host's library
 }
 
-// refFrame is the registers of references: one more.
+// refFrame is the size of the reference's registers: one 32-bit row more.
 var refFrame = regfile.Size{R: testFrame.R + 1, Q: testFrame.Q, P: testFrame.P}
 
-// newCheckHarness gives the program of a rig a reference, of the same instruction.
+// newCheckHarness gives the program a reference with the same instruction.
 func (g *testWarp) newCheckHarness() *checkHarness {
 	p := g.prog
 	ref := &code.Program{Width: p.Width, Instrs: append([]code.Instr(nil), p.Instrs...), Blocks: append([]code.Block(nil), p.Blocks...), Sources: p.Sources, Tables: p.Tables}
@@ -45,7 +45,7 @@ func (g *testWarp) newCheckHarness() *checkHarness {
 	for i := range ref.Access {
 		ref.Access[i].Pattern, ref.Access[i].Stride = code.AnyPattern, 0
 	}
-	if p.Fixed = nil; g.IntN(2) == 0 { // a sum that the launch knows, so that steps are not numbered as instructions
+	if p.Fixed = nil; g.IntN(2) == 0 { // sometimes with a launch constant: then steps and instructions have different numbers
 		sum := g.sum
 		p.Fixed = []code.FixedInstr{{Instr: sum}}
 		sum.D = int32(testFrame.R)
@@ -58,7 +58,7 @@ func (g *testWarp) newCheckHarness() *checkHarness {
 	return &checkHarness{testWarp: g}
 }
 
-// runOn executes the instruction in both ways on a backend, and says what becomes of all.
+// runOn executes the instruction in check mode on a backend, and describes registers, shadows and memory afterwards.
 func (g *checkHarness) runOn(b machine.Backend) (outcome string) {
 	device := &machine.Device{Memory: mem.NewMap(testBase, 1<<20, func(n uint64) ([]byte, func(), error) { return make([]byte, n), func() {}, nil })}
 	hit, err := device.Memory.Alloc(uint64(len(g.memory)), probe.BufferMemory, "")
@@ -98,11 +98,11 @@ func (g *checkHarness) runOn(b machine.Backend) (outcome string) {
 		g.wrong(f, ref, hit.Data)
 	}
 	event.SetOnMaterialise(w)
-	grid.Seed = 1 // so that the warp goes on alone
+	grid.Seed = 1 // makes the launch run in check mode alone
 	reason := runnerOf(c).Run(w, 1)
 	outcome = fmt.Sprintf("why %v at %d, error %v, changed %v", reason, w.PC, w.Err, c.Changed)
 	if t, ok := w.Err.(*probe.Trap); ok {
-		if at := slices.Index(t.Notes, check.LateNote); at >= 0 { // machine code looks at each by itself
+		if at := slices.Index(t.Notes, check.LateNote); at >= 0 { // machine code compares each instruction separately
 			t.Notes = slices.Delete(t.Notes, at, at+1)
 			g.late++
 		}
@@ -131,7 +131,7 @@ func (g *checkHarness) runOn(b machine.Backend) (outcome string) {
 	return outcome + fmt.Sprintf("\nmemory %x\nshared %x", hit.Data, c.SharedMem.Data)
 }
 
-// kernel is the program with its reference.
+// kernel returns the program and its reference as a kernel.
 func (g *checkHarness) kernel() *machine.Kernel {
 	k := NewKernel(testModule, testModule.Kernels()[0], g.prog)
 	if k.CheckReference.Pairs[0][0].AddressChecked = g.known; g.lib != nil {
@@ -140,7 +140,7 @@ func (g *checkHarness) kernel() *machine.Kernel {
 	return k
 }
 
-// wanted is wanted of a rig, for the code of check mode.
+// wanted is testWarp.wanted for the code of check mode.
 func (g *checkHarness) wanted() bool {
 	one := part.Stencil()
 	if one == "" {
@@ -151,7 +151,8 @@ func (g *checkHarness) wanted() bool {
 	return slices.Contains(native.HostLibrary().TakeUsed(), one)
 }
 
-// compareChecked executes the instruction in check mode on both backends, as it is and with faults: both find the same.
+// compareChecked executes the instruction in check mode on both backends, without and with faults: both must find the
+// same.
 func (r *programGenerator) compareChecked(t *testing.T, g *checkHarness) bool {
 	t.Helper()
 	if !g.wanted() {
@@ -168,18 +169,18 @@ func (r *programGenerator) compareChecked(t *testing.T, g *checkHarness) bool {
 			t.Errorf("%+v\nlanes %#x of %#x%s", g.prog.Instrs[0], g.mask, g.live, linesOf(g.before(), got, want))
 			return false
 		}
-		lane, row, which, offset := r.IntN(32), r.Int32N(6), r.IntN(6), uint64(0x1_0000_0001)<<r.IntN(32) // in one bit of each half
+		lane, row, which, offset := r.IntN(32), r.Int32N(6), r.IntN(6), uint64(0x1_0000_0001)<<r.IntN(32) // a fault in a bit of each half
 		if r.IntN(2) == 0 {
-			offset &= 1<<63 | 1<<32 - 1 // … or of the lower, and perhaps the sign
+			offset &= 1<<63 | 1<<32 - 1 // or of the lower half only, perhaps with the sign
 		}
-		if o := g.read(r.Rand); o.Row >= 0 && r.IntN(2) == 0 { // an operand
+		if o := g.read(r.Rand); o.Row >= 0 && r.IntN(2) == 0 { // the fault is in an operand
 			where := map[code.Slot][]int{code.R: {0, 2}, code.Q: {1, 3, 4}, code.P: {5}}[o.Slot]
 			row, which = o.Row, where[r.IntN(len(where))]
 		}
-		if o := g.writes(r.Rand); (o.Slot == code.R || o.Slot == code.Q) && r.IntN(8) == 0 { // that of a result may say that it is compact
+		if o := g.writes(r.Rand); (o.Slot == code.R || o.Slot == code.Q) && r.IntN(8) == 0 { // the fault is in the mask of a result's shadow
 			row, which = o.Row, map[code.Slot]int{code.R: 6, code.Q: 7}[o.Slot]
 		}
-		if e := g.stores(r.Rand); e.Slot != code.NoSlot && r.IntN(2) == 0 { // what memory is compared with
+		if e := g.stores(r.Rand); e.Slot != code.NoSlot && r.IntN(2) == 0 { // the fault is in a stored value
 			row, which = e.Row, map[code.Slot]int{code.R: 0, code.Q: 1}[e.Slot]
 		}
 		if r.IntN(20) == 0 {
@@ -201,7 +202,7 @@ func (r *programGenerator) compareChecked(t *testing.T, g *checkHarness) bool {
 				f.Shadow32(row).Mask ^= 1 << lane
 			case 7:
 				f.Shadow64(row).Mask ^= 1 << lane
-			case 8: // what the launch has computed
+			case 8: // the fault is in a launch constant
 				g.prog.Consts.Set32(g.sum.D, 13)
 			default:
 				f.SetP(row%int32(testFrame.P), 1<<lane, ^f.Pred(row%int32(testFrame.P)))
@@ -211,8 +212,7 @@ func (r *programGenerator) compareChecked(t *testing.T, g *checkHarness) bool {
 	return true
 }
 
-// TestCheckedBlockEnds: where what decides how a block ends is not as the reference has it, machine code finds it as Go
-// does.
+// TestCheckedBlockEnds: machine code finds differences in the operands of a block's end, as Go does.
 func TestCheckedBlockEnds(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
@@ -239,25 +239,25 @@ func TestCheckedBlockEnds(t *testing.T) {
 		g := r.new(p)
 		g.prog.Instrs[0].Guard, g.prog.Instrs[0].CountsSkipped = 0, false
 		known := op == code.Barrier && row != 0 && r.IntN(2) == 0
-		if known { // the launch knows its number
+		if known { // the number is a launch constant
 			p.Instrs[last].A = g.sum.D
 		}
 		c, lane := g.newCheckHarness(), r.IntN(regfile.Lanes)
 		c.prog.Reference.Instrs[last].A = row
 		guard, negated := code.GuardRow(p.Instrs[last].Guard)
-		holds := -uint32(guard & 1) // of the reference's lanes
+		holds := -uint32(guard & 1) // lanes of the reference for which the guard holds
 		if negated {
 			holds = ^holds
 		}
 		holds ^= 1 << lane
 		guarded := p.Instrs[last].Guard != 0
-		if guarded && r.IntN(4) == 0 { // the launch knows that it holds
+		if guarded && r.IntN(4) == 0 { // the guard is a launch constant and holds
 			p.Instrs[last].Guard = 0
 		} else {
-			holds = ^(1 << lane) // as the program has it
+			holds = ^(1 << lane) // lanes of the program
 		}
 		c.wrong = func(f, ref *regfile.File, _ []byte) {
-			for i := range int32(testFrame.P) { // of which many hold in all lanes, or in none
+			for i := range int32(testFrame.P) { // many predicates hold in all lanes, or in none
 				all := -uint32(i & 1)
 				f.SetP(i, regfile.Full, all)
 				ref.SetP(i, regfile.Full, all)
@@ -277,7 +277,7 @@ func TestCheckedBlockEnds(t *testing.T) {
 		if got != want {
 			t.Fatalf("%v, lanes %#x of %#x%s", p.Instrs[last], g.mask, g.live, linesOf("", got, want))
 		}
-		if strings.Contains(got, "error <nil>") != (g.mask&^holds == 0) && (guarded || row != 0) { // the addition has compared row 0 before
+		if strings.Contains(got, "error <nil>") != (g.mask&^holds == 0) && (guarded || row != 0) { // the addition has already compared row 0
 			t.Fatalf("%v, lanes %#x, lane %d is wrong: %.300s", p.Instrs[last], g.mask, lane, got)
 		}
 		if strings.Contains(got, "error <nil>") {
@@ -291,7 +291,7 @@ func TestCheckedBlockEnds(t *testing.T) {
 	}
 }
 
-// another is the host's stencils, of which one is another.
+// another returns the host's stencils with the code of stencil name replaced by the code of stencil by.
 func another(name, by string) *native.Library {
 	for _, table := range native.HostLevel().Tables {
 		for line := range strings.Lines(table) {
@@ -303,9 +303,9 @@ func another(name, by string) *native.Library {
 	panic("no stencil " + by)
 }
 
-// TestCheckedFalseAlarms: where machine code says that something differs and it does not, that is what is said; a load
-// goes on, for memory may have changed in between. Here the comparison of lanes that do not execute is a look whether
-// memory is changed.
+// TestCheckedFalseAlarms: if machine code reports a difference that Go does not find, this is an error of its own; only
+// a load continues, because memory may have changed in between. The comparison of idle lanes is replaced by the check
+// for changed memory.
 func TestCheckedFalseAlarms(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
@@ -329,8 +329,8 @@ func TestCheckedFalseAlarms(t *testing.T) {
 	}
 }
 
-// TestCheckedStoreIsReported: a store that does not say that memory is changed is found. Here what says so looks
-// whether lanes live that do not execute.
+// TestCheckedStoreIsReported: a store that does not set the flag for changed memory is found. The stencil that sets the
+// flag is replaced by a check of the active lanes.
 func TestCheckedStoreIsReported(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
@@ -346,14 +346,14 @@ func TestCheckedStoreIsReported(t *testing.T) {
 	}
 }
 
-// TestCheckedPanics: where what is Go's fails in the program's code, the kernel traps, as without machine code.
+// TestCheckedPanics: if an instruction of the program panics in Go, the kernel traps, as without machine code.
 func TestCheckedPanics(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
 	}
 	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(14, part.Seed(t)))}}
 	p := r.followed()
-	p.Instrs[0] = code.Instr{Op: code.Sreg32, D: 1000, F: code.NoRow, Imm: uint64(ptx.Clock)} // there is no such row
+	p.Instrs[0] = code.Instr{Op: code.Sreg32, D: 1000, F: code.NoRow, Imm: uint64(ptx.Clock)} // a row that does not exist
 	g := r.new(p)
 	p.Instrs[0].Guard, p.Instrs[0].CountsSkipped = 0, false
 	c := g.newCheckHarness()
@@ -365,7 +365,7 @@ func TestCheckedPanics(t *testing.T) {
 	}
 }
 
-// read draws an operand of the instruction, which may be a constant.
+// read draws an operand of the instruction, possibly a constant.
 func (g *checkHarness) read(rng *rand.Rand) code.Row {
 	instr := &g.prog.Instrs[0]
 	i := rng.IntN(max(1, instr.Op.Signature().Sources()))
@@ -376,7 +376,7 @@ func (g *checkHarness) read(rng *rand.Rand) code.Row {
 	return row
 }
 
-// writes draws a result of it.
+// writes draws a result of the instruction.
 func (g *checkHarness) writes(rng *rand.Rand) code.Row {
 	list := g.prog.Results(nil, &g.prog.Instrs[0])
 	if len(list) == 0 {
@@ -385,7 +385,7 @@ func (g *checkHarness) writes(rng *rand.Rand) code.Row {
 	return list[rng.IntN(len(list))]
 }
 
-// stores draws a register that the instruction stores, if it does.
+// stores draws a stored register of the instruction, if it is a store.
 func (g *checkHarness) stores(rng *rand.Rand) code.Elem {
 	if len(g.prog.Access) == 0 || !g.prog.Access[0].Store {
 		return code.Elem{}
@@ -397,20 +397,20 @@ func (g *checkHarness) stores(rng *rand.Rand) code.Elem {
 	return code.Elem{}
 }
 
-// TestCheckedKernels: operations that compute are checked by machine code as by Go: with the same results and counts,
-// and the same found where something is wrong.
+// TestCheckedKernels: machine code checks computing operations as Go does: with the same results, counts and reported
+// differences.
 func TestCheckedKernels(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(5, part.Seed(t)))}, many: 250} // each with twenty faults
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(5, part.Seed(t)))}, many: 250} // each with twenty faults if a stencil is given
 	for op := code.Op(0); op < code.Count; op++ {
 		s := op.Signature()
 		if alu.Vec[op] == nil || s.Sources() == 0 || !native.HasKernel(op) {
 			continue
 		}
 		rounds := part.Count(1, 2, 50)
-		if s.Rule == ptx.AffineSelect { // which are counted in a way of their own
+		if s.Rule == ptx.AffineSelect { // selections have counters of their own
 			rounds = part.Count(20, 40, 50)
 		} else if part.Stencil() == "" && r.IntN(part.Count(12, 4, 1)) > 0 {
 			continue
@@ -426,20 +426,20 @@ func TestCheckedKernels(t *testing.T) {
 	}
 }
 
-// proves draws whether the results are taken to be uniform, which they need not be. Where operands are, they are.
+// proves draws whether the plan claims uniform results, truly or not. Operands of such a result are uniform.
 func (r *programGenerator) proves(g *testWarp) *testWarp {
 	instr := &g.prog.Instrs[0]
 	if instr.Plan.LeavesStale && (instr.Plan.Exec >= code.ProvedOne || r.IntN(4) == 0) {
 		f := g.prog.Funcs[0]
 		for _, row := range g.prog.Results(nil, instr) {
-			if row.Slot != code.P && row.Row >= 0 && (instr.Plan.Exec >= code.ProvedOne || r.IntN(4) > 0) { // or of some
+			if row.Slot != code.P && row.Row >= 0 && (instr.Plan.Exec >= code.ProvedOne || r.IntN(4) > 0) { // or of a part of them
 				if f.Keeping[row.Slot] == nil {
 					f.Keeping[row.Slot] = make([]code.Storage, testFrame.R)
 				}
 				f.Keeping[row.Slot][row.Row] = code.StorageShadow | code.StorageProved
 			}
 		}
-		g.mask = g.live // unless lanes are elsewhere
+		g.mask = g.live // unless lanes diverged
 		if r.IntN(8) == 0 {
 			g.mask = r.lanes()
 			g.live |= g.mask
@@ -448,7 +448,7 @@ func (r *programGenerator) proves(g *testWarp) *testWarp {
 	return g
 }
 
-// takeFor draws how the lanes of an access are taken to lie, which may be true.
+// takeFor draws the claimed pattern of an access, true or not.
 func (r *programGenerator) takeFor(g *testWarp) {
 	a := &g.prog.Access[0]
 	if len(a.Elems) != 1 || a.Addr == code.NoSlot {
@@ -472,7 +472,7 @@ func (r *programGenerator) takeFor(g *testWarp) {
 	}
 }
 
-// overwrites draws whether a load overwrites its address: as a program, as its reference, or as both.
+// overwrites draws whether a load overwrites its address register: in the program, in the reference, or in both.
 func (r *programGenerator) overwrites(c *checkHarness) {
 	a, ref := &c.prog.Access[0], &c.prog.Reference.Access[0]
 	if a.Store || len(a.Elems) != 1 || a.Addr != a.Elems[0].Slot || r.IntN(3) > 0 {
@@ -487,12 +487,12 @@ func (r *programGenerator) overwrites(c *checkHarness) {
 	}
 }
 
-// TestCheckedAccesses: so are loads and stores, and what is taken to be proved of their addresses.
+// TestCheckedAccesses: machine code checks loads and stores, and the claims about their addresses, as Go does.
 func TestCheckedAccesses(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(6, part.Seed(t)))}, many: 250} // each with twenty faults
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(6, part.Seed(t)))}, many: 250} // each with twenty faults if a stencil is given
 	for range part.Count(200, 600, 100000) {
 		if !r.often(1, "", func() bool {
 			g := r.access()
@@ -507,7 +507,8 @@ func TestCheckedAccesses(t *testing.T) {
 	}
 }
 
-// mistaken is the host's stencils, of which those for some lanes whose names begin so are those for all.
+// mistaken returns the host's stencils with a fault: the masked stencils with one of the name prefixes have the code
+// for all lanes.
 func mistaken(prefixes ...string) *native.Library {
 	wrong := ""
 	for _, table := range native.HostLevel().Tables {
@@ -521,8 +522,8 @@ func mistaken(prefixes ...string) *native.Library {
 	return native.HostLevel().Library(wrong)
 }
 
-// TestCheckedStoresOfIdleLanes: a store by machine code that also stores for lanes that do not execute it is found.
-// Here the stencils of stores for some lanes are those of stores for all.
+// TestCheckedStoresOfIdleLanes: a store of machine code that also stores for idle lanes is found. The masked stencils
+// of stores have the code for all lanes.
 func TestCheckedStoresOfIdleLanes(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
@@ -534,7 +535,7 @@ func TestCheckedStoresOfIdleLanes(t *testing.T) {
 		for size := 1; size <= 8; size *= 2 {
 			for _, n := range []int{1, 2} {
 				if space == ptx.Shared && n*size > 8 {
-					continue // it has 256 bytes
+					continue // the memory has 256 bytes
 				}
 				p := r.followed()
 				a := code.Access{Space: space, Addr: code.Q, Size: size, Bytes: size * n, Store: true, Strided: mem.StridedOf(size, false)}
@@ -565,22 +566,21 @@ func TestCheckedStoresOfIdleLanes(t *testing.T) {
 	}
 }
 
-// TestCheckedResultsOfIdleLanes: a result that is written for too many lanes is found, in shadows and in rows,
-// whichever lane it is that does not execute. Here the stencils that have results for some lanes are those that have
-// them for all.
+// TestCheckedResultsOfIdleLanes: a result written for idle lanes is found, in shadows and in rows, for every idle lane.
+// The masked stencils of results have the code for all lanes.
 func TestCheckedResultsOfIdleLanes(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
 	}
 	ways := []struct {
 		exec code.Exec
-		held uint32 // by the shadow of the result, before
+		held uint32 // lanes of the result's shadow before the instruction
 		lib  *native.Library
 	}{
 		{code.CompactTwo, 0, mistaken("keep_")}, {code.CompactTwo, regfile.Full, mistaken("keep_")}, {code.Materialised, 0, mistaken("mul_hi_")},
 	}
 	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(10, part.Seed(t)))}}
-	for _, op := range []code.Op{code.OpNamed("mul.hi.u32"), code.OpNamed("mul.hi.u64")} { // of which single values are computed
+	for _, op := range []code.Op{code.OpNamed("mul.hi.u32"), code.OpNamed("mul.hi.u64")} { // some compute single values
 		for lane := range regfile.Lanes {
 			for _, target := range ways {
 				p := r.followed()
@@ -594,10 +594,10 @@ func TestCheckedResultsOfIdleLanes(t *testing.T) {
 					*machine.ShadowAt(g.file, slot, row) = regfile.Compact{Base: uint64(1)<<(slot.Bits()-1) + uint64(r.IntN(1000)), Mask: regfile.Full}
 				}
 				*machine.ShadowAt(g.file, slot, 0) = regfile.Compact{Base: uint64(r.IntN(1000)), Mask: target.held}
-				g.file.Row32(0)[lane], g.file.Row64(0)[lane] = 0x1234567, 0x123456789abcdef // no product
+				g.file.Row32(0)[lane], g.file.Row64(0)[lane] = 0x1234567, 0x123456789abcdef // lanes without a product
 				good, bad, worse := g.newCheckHarness(), g.newCheckHarness(), g.newCheckHarness()
 				bad.lib, worse.lib = target.lib, target.lib
-				worse.wrong = func(_, ref *regfile.File, _ []byte) { // for a lane that executes, which is what is told
+				worse.wrong = func(_, ref *regfile.File, _ []byte) { // for an executing lane, which the message must name
 					other := (lane + 1) % regfile.Lanes
 					ref.Row32(1)[other], ref.Row64(1)[other] = 0, 0
 				}
@@ -615,8 +615,8 @@ func TestCheckedResultsOfIdleLanes(t *testing.T) {
 	}
 }
 
-// TestCheckedPredicatesOfIdleLanes: so is the outcome of a comparison. Here the stencils that write predicates of some
-// lanes are those of all.
+// TestCheckedPredicatesOfIdleLanes: a predicate written for idle lanes is found. The masked stencils of predicates have
+// the code for all lanes.
 func TestCheckedPredicatesOfIdleLanes(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
@@ -637,10 +637,10 @@ func TestCheckedPredicatesOfIdleLanes(t *testing.T) {
 			}
 			*g.file.Shadow32(1) = regfile.Compact{Base: base, Mask: regfile.Full}
 			*g.file.Shadow32(2) = regfile.Compact{Base: 500, Mask: regfile.Full}
-			for other := range regfile.Lanes { // what the comparison gives, but in the idle lane
+			for other := range regfile.Lanes { // the result of the comparison, except in the idle lane
 				is := reduce == (other != lane)
 				g.file.SetP(1, 1<<other, uint32(machine.BoolBit(is))<<other)
-				g.file.SetP(2, 1<<other, uint32(machine.BoolBit(!is))<<other) // … the second
+				g.file.SetP(2, 1<<other, uint32(machine.BoolBit(!is))<<other) // and the second result
 			}
 			good, bad := g.newCheckHarness(), g.newCheckHarness()
 			bad.lib = lib
@@ -654,7 +654,7 @@ func TestCheckedPredicatesOfIdleLanes(t *testing.T) {
 	}
 }
 
-// sharedLoad is a compact load, for some lanes, of words side by side from address 16 of shared memory on.
+// sharedLoad returns a compact load for the given lanes, of adjacent words from address 16 of shared memory on.
 func (r *programGenerator) sharedLoad(slot code.Slot, lanes uint32) *testWarp {
 	p := r.followed()
 	p.NumHits, p.Access = code.HitsPerAccess, []code.Access{{Space: ptx.Shared, Addr: slot, Size: 4, Bytes: 4, Strided: mem.StridedOf(4, false), Elems: []code.Elem{{Slot: code.R}}}}
@@ -667,7 +667,7 @@ func (r *programGenerator) sharedLoad(slot code.Slot, lanes uint32) *testWarp {
 	return g
 }
 
-// sharedStore is a compact store, for some lanes, of words side by side from address 16 of shared memory on.
+// sharedStore returns a compact store for the given lanes, of adjacent words from address 16 of shared memory on.
 func (r *programGenerator) sharedStore(lanes uint32) *testWarp {
 	g := r.sharedLoad(code.Q, lanes)
 	instr, a := &g.prog.Instrs[0], &g.prog.Access[0]
@@ -675,8 +675,8 @@ func (r *programGenerator) sharedStore(lanes uint32) *testWarp {
 	return g
 }
 
-// TestCheckedKnownAddress: an address that has been compared in its block is looked at in two lanes: that tells where
-// another base or stride is by now, whichever lanes execute.
+// TestCheckedKnownAddress: an address already compared in its block is compared in two lanes. This finds a changed base
+// or stride, for every set of executing lanes.
 func TestCheckedKnownAddress(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
@@ -696,8 +696,8 @@ func TestCheckedKnownAddress(t *testing.T) {
 				c := g.newCheckHarness()
 				c.known = true
 				c.wrong = func(f, ref *regfile.File, _ []byte) {
-					*machine.ShadowAt(f, slot, at), *machine.ShadowAt(f, slot, 0) = now, before // and no other register's tells
-					for lane := range regfile.Lanes {                                           // nor does what idle lanes have
+					*machine.ShadowAt(f, slot, at), *machine.ShadowAt(f, slot, 0) = now, before // and no difference in another register
+					for lane := range regfile.Lanes {                                           // and no difference in idle lanes
 						f.Row32(0)[lane], f.Row64(0)[lane] = uint32(now.At(lane)), now.At(lane)
 						if m>>lane&1 == 0 {
 							ref.Row32(at)[lane], ref.Row64(at)[lane] = uint32(now.At(lane)), now.At(lane)
@@ -719,8 +719,8 @@ func TestCheckedKnownAddress(t *testing.T) {
 	}
 }
 
-// TestCheckedRegistersByPlace: where a register is not what the reference has, it does not matter in which of its
-// places, nor in which bits.
+// TestCheckedRegistersByPlace: a register that differs from the reference is found in each of its places and in every
+// bit.
 func TestCheckedRegistersByPlace(t *testing.T) {
 	if exchange.Native == nil {
 		t.Skip("no machine code for this host")
@@ -731,7 +731,7 @@ func TestCheckedRegistersByPlace(t *testing.T) {
 		for _, slot := range []code.Slot{code.R, code.Q} {
 			cases := map[string]struct {
 				shadow  regfile.Compact
-				row     bool // has something else in lane 9
+				row     bool // the row differs in lane 9
 				differs bool
 			}{
 				"right":                        {regfile.Compact{Base: 16, Stride: 4, Mask: full}, false, false},

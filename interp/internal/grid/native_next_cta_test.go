@@ -12,8 +12,8 @@ import (
 	"gemu/ptx"
 )
 
-// nextCTAKernels are kernels of 3·2·20 CTAs of 80 threads, which follow each other in machine code. %n is the number of the
-// thread among all, %i of the one in its CTA; %a is the address of the thread's element of out.
+// nextCTAKernels are kernels of 3·2·20 CTAs of 80 threads, which machine code executes without an exit in between. %n is
+// the index of the thread in the grid, %i its index in its CTA; %a is the address of the thread's element of out.
 var nextCTAKernels = map[string]launched{
 	"memory and registers that begin as zeros": {asked: [3]int{5, 5, 5}, entered: [3]int{11, 11, 25}, body: `
 	shl.b32 %x, %i, 2;
@@ -166,7 +166,7 @@ L:	@%p bra L;
 	st.global.u32 [%a], %n;`},
 }
 
-// nextCTASource is the kernel of a body.
+// nextCTASource returns the kernel of a body.
 func nextCTASource(body string) string {
 	return `.version 8.0
 .target sm_90
@@ -196,13 +196,13 @@ func nextCTASource(body string) string {
 }`
 }
 
-// TestNextCTAsInMachineCode: CTAs that follow each other in machine code do and count what those do that Go begins, in
-// all modes and on several threads; and they do follow each other.
+// TestNextCTAsInMachineCode: CTAs begun by machine code have the results and counts of CTAs begun by Go, in all modes and
+// on several threads; and machine code does begin them.
 func TestNextCTAsInMachineCode(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
 	}
-	limits := []int64{500, 2047, 2048, 1 << 14} // a turn is 2048
+	limits := []int64{500, 2047, 2048, 1 << 14} // a slice has 2048 instructions
 	if testing.Short() {
 		limits = limits[2:]
 	}
@@ -210,9 +210,9 @@ func TestNextCTAsInMachineCode(t *testing.T) {
 		for i, mode := range modes {
 			for _, most := range limits {
 				outcome := func(b interp.Backend, workers int) string {
-					// Twice, once in contexts that a launch has left.
+					// Twice, the second time in pooled contexts.
 					text, out := ran(t, nextCTASource(k.body), interp.Launch{Grid: ptx.Dim(3, 2, 20), Block: ptx.Dim(80), MaxSteps: most, Mode: mode, Backend: b}, 2+120*80, 2, workers)
-					if !strings.Contains(text, "trap:") { // what CTAs behind it have done is anybody's guess
+					if !strings.Contains(text, "trap:") { // the results of CTAs after a trapped CTA are undefined
 						text += fmt.Sprint(out)
 					}
 					return text
@@ -235,13 +235,13 @@ func TestNextCTAsInMachineCode(t *testing.T) {
 	}
 }
 
-// TestNextCTAsCancelled: where a launch is cancelled, machine code does not go on from CTA to CTA: neither if it is
-// before it is entered, nor while it executes.
+// TestNextCTAsCancelled: after a launch is cancelled, machine code begins no further CTA: neither if the launch is
+// cancelled before the entry, nor during execution.
 func TestNextCTAsCancelled(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
 	}
-	const ctas = 996 // of 60 instructions at least: together many times what machine code executes before it comes back
+	const ctas = 996 // each with at least 60 instructions: together many times the instructions of an entry
 	ended := func(body string, mode interp.Mode, cancelled func(context.CancelFunc)) (n int, stopped bool) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -255,14 +255,14 @@ func TestNextCTAsCancelled(t *testing.T) {
 	}
 	for _, mode := range modes {
 		n, stopped := ended("", mode, func(cancel context.CancelFunc) {
-			grid.Asked.Cancel, grid.Asked.Times, grid.Asked.Inner = cancel, 0, 3 // when it has all warps, and goes on with all CTAs
+			grid.Asked.Cancel, grid.Asked.Times, grid.Asked.Inner = cancel, 0, 3 // when it has all warps, and may continue with all CTAs
 		})
 		if grid.Asked.Inner = 0; !stopped || n == 0 || n > ctas/5 {
 			t.Errorf("%v mode: %d CTAs of %d have ended; the launch is stopped: %v", mode, n, ctas, stopped)
 		}
 	}
 	delay := time.Millisecond
-	for range 30 { // until it is cancelled neither before it begins nor when it is over
+	for range 30 { // until the cancellation comes neither before the beginning nor after the end
 		n, stopped := ended(`
 	mov.u32 %x, 600; // its turn does not end before
 L:	sub.u32 %x, %x, 1;

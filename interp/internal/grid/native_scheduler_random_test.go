@@ -65,7 +65,7 @@ func schedulerProgram(r *rand.Rand) string {
 			condition()
 			line("@%%q add.u32 %%t, %%t, %d;", r.IntN(9))
 		case 3:
-			line("call f, (%%k);") // which exits in one round of the loop
+			line("call f, (%%k);") // which exits in some iteration of the loop
 		}
 		line("add.u32 %%k, %%k, 1;")
 		line("setp.gt.u32 %%q, %%k, %d;", limit)
@@ -94,7 +94,7 @@ func schedulerProgram(r *rand.Rand) string {
 			}
 		}
 	}
-	// Each thread leaves its sum, and the order in which warps came here.
+	// Each thread stores its sum, and the order in which warps arrive here.
 	b.WriteString("\nDONE:")
 	line("ld.volatile.shared.u32 %%j, [block];")
 	line("mad.lo.u32 %%j, %%j, 5, %%t;")

@@ -11,8 +11,8 @@ import (
 	"gemu/ptx"
 )
 
-// schedulerKernels are kernels of three warps, whose turns machine code and Go have to give in the same order. %p holds in warp 0,
-// %w is the warp's number.
+// schedulerKernels are kernels of three warps, which machine code and Go must schedule in the same order. %p holds in warp
+// 0, %w is the warp's number.
 var schedulerKernels = map[string]launched{
 	"a barrier between the halves of that of the cluster": {asked: [3]int{33, 33, 33}, entered: [3]int{33, 33, 33}, body: `
 	barrier.cluster.arrive.aligned;
@@ -255,7 +255,7 @@ E:`},
 E:`},
 }
 
-// execFuncs are so many of a text in which a number stands.
+// execFuncs repeats a text with a number in it n times.
 func execFuncs(n int, text, between string) string {
 	list := make([]string, n)
 	for i := range list {
@@ -264,7 +264,7 @@ func execFuncs(n int, text, between string) string {
 	return strings.Join(list, between)
 }
 
-// schedulerSource is the kernel of a body.
+// schedulerSource returns the kernel of a body.
 func schedulerSource(body string) string {
 	return `.version 8.0
 .target sm_90
@@ -294,8 +294,8 @@ X:	exit;
 }`
 }
 
-// TestSchedulerAgreesWithGo: warps that take turns in machine code do and count what they do in Go, and trap with the
-// same words.
+// TestSchedulerAgreesWithGo: warps scheduled by machine code have the results, counts and trap texts of warps scheduled by
+// Go.
 func TestSchedulerAgreesWithGo(t *testing.T) {
 	t.Parallel()
 	if interp.Native == nil {
@@ -326,7 +326,7 @@ func TestSchedulerAgreesWithGo(t *testing.T) {
 	}
 }
 
-// TestSchedulerOfConvergedWarps: where lanes stay together, no policy looks at each block that they come to.
+// TestSchedulerOfConvergedWarps: while lanes stay together, no policy is notified of every block.
 func TestSchedulerOfConvergedWarps(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
@@ -346,7 +346,7 @@ L:	add.u32 %i, %i, 1;
 	}
 }
 
-// TestSchedulerOnSeveralThreads: sums that CTAs form on several threads are whole.
+// TestSchedulerOnSeveralThreads: sums formed by CTAs on several threads are complete.
 func TestSchedulerOnSeveralThreads(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
@@ -364,20 +364,20 @@ L:	red.global.add.u32 [%%o], 1;
 	}
 }
 
-// TestSchedulerNearStepLimit: a warp is given its turn by machine code as long as it may execute a whole one, and stops
-// where it would in Go, whatever it may execute.
+// TestSchedulerNearStepLimit: machine code gives a warp a slice only if the step limit permits a whole slice, and stops
+// where Go would stop, for every limit.
 func TestSchedulerNearStepLimit(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
 	}
-	for before := range 3 { // which has blocks end elsewhere
+	for before := range 3 { // which moves the ends of blocks
 		source := schedulerSource(`
 	bar.sync 0;
 	bar.sync 0; // before which two of them get their turn once more` + execFuncs(before, "\n\tadd.u32 %%t, %%t, %d;", "") + `
 L:	add.u32 %t, %t, 1;
 	setp.eq.u32 %q, %w, 5;
 	@!%q bra L;`)
-		for most := range int64(24) { // a turn is 2048, and begins between the barriers
+		for most := range int64(24) { // a slice has 2048 instructions, and begins between the barriers
 			launch := interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(96), MaxSteps: 2048 + most, Mode: interp.Vector, Backend: interp.Portable}
 			want, _ := ran(t, source, launch, 1, 1, 1)
 			grid.Asked.Entered, launch.Backend = 0, grid.Asked
@@ -388,8 +388,8 @@ L:	add.u32 %t, %t, 1;
 	}
 }
 
-// TestSchedulerAtSliceEnds: CTAs with so many warps that they come back before they have ended, of which lanes have
-// diverged, or left, follow others that are short: in the order of Go.
+// TestSchedulerAtSliceEnds: CTAs with many warps, whose slice ends before they do, with diverged or exited lanes, alternate
+// with short CTAs in the order of Go.
 func TestSchedulerAtSliceEnds(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
@@ -433,7 +433,7 @@ Z:`)
 	}
 }
 
-// TestSchedulerOfClusters: clusters stay together, on one thread as on several.
+// TestSchedulerOfClusters: the CTAs of a cluster stay together, on any number of threads.
 func TestSchedulerOfClusters(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
@@ -456,7 +456,7 @@ func TestSchedulerOfClusters(t *testing.T) {
 	}
 }
 
-// pauser pauses a launch once, in the second CTA; the first is not watched.
+// pauser pauses a launch once, in the second CTA; the first CTA has no probe.
 type pauser struct{ numEvents int }
 
 func (*pauser) Subscription() probe.Subscription {
@@ -476,7 +476,8 @@ func (p *pauser) OnEvent(e *probe.Event) {
 	}
 }
 
-// TestRestoredInMachineCode: a warp that was in machine code when a launch was saved goes on there when it is restored.
+// TestRestoredInMachineCode: a warp that was in machine code when the launch was saved continues there after the launch is
+// restored.
 func TestRestoredInMachineCode(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
