@@ -1,8 +1,8 @@
 package interp
 
-// This file compares the addresses of docs/addresses.md between the engine and the oracle,
-// which have them in code of their own. Those that only a thread sees (in frames, in shared
-// memory, of what malloc gives) are in the traces of trace_test.go.
+// This file compares the addresses of docs/addresses.md between the engine and the oracle, which
+// compute them in separate code. Addresses visible only to a thread (in frames, in shared memory,
+// from malloc) are in the traces of trace_test.go.
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"gemu/ptx"
 )
 
-// TestAddressesOfAllModules loads all modules there are, one after the other, into a device of each,
+// TestAddressesOfAllModules loads all modules in sequence into an engine's and an oracle's device,
 // with buffers, mapped memory and gaps between them.
 func TestAddressesOfAllModules(t *testing.T) {
 	dev, other := NewDevice(Config{}), oracle.NewDevice(oracle.Config{})
@@ -57,7 +57,7 @@ func TestAddressesOfAllModules(t *testing.T) {
 		compareSymbols(t, mod, twin, other)
 
 		switch i % 5 {
-		case 0: // memory of the host, where the next allocations would be
+		case 0: // host memory at the place of the next allocations
 			addr := alloc(100) + 512 + 64*uint64(i)
 			if _, err := dev.Map(addr, make([]byte, 1000), "", 0); err != nil {
 				t.Fatal(err)
@@ -77,7 +77,7 @@ func TestAddressesOfAllModules(t *testing.T) {
 	}
 }
 
-// compareSymbols compares what a module has at which address.
+// compareSymbols compares the addresses of a module's symbols.
 func compareSymbols(t *testing.T, m *Module, o *oracle.Module, dev *oracle.Device) {
 	t.Helper()
 	compare := func(s ptx.Symbol) {

@@ -10,8 +10,8 @@ import (
 	"gemu/ptx"
 )
 
-// TestMemoryAfterTrap: of a store that traps in a lane, the lanes before it have stored and those behind it have not,
-// whatever memory the instruction has hit before, in all modes and on both engines. Lanes store to two allocations in
+// TestMemoryAfterTrap: if a store traps in a lane, lower lanes have stored and higher lanes have not. This holds for
+// every history of the instruction's accesses, in all modes and on both engines. Lanes store to two allocations in
 // turn.
 func TestMemoryAfterTrap(t *testing.T) {
 	const lanes, bad = 32, 13
@@ -21,7 +21,7 @@ func TestMemoryAfterTrap(t *testing.T) {
 	}
 	for _, store := range []string{"st.global.u32 [%rd3], %r4", "st.global.v2.u32 [%rd3], {%r4, %r4}"} {
 		vector := strings.Contains(store, ".v2")
-		for hit := range 3 { // the buffer, the variable, or both
+		for hit := range 3 { // earlier accesses: to the buffer, to the variable, to both
 			decls := fmt.Sprintf(".global .align 8 .b64 other[%d];", lanes)
 			body := fmt.Sprintf(`
 	mov.u32 %%r0, %%tid.x;
@@ -57,7 +57,7 @@ HIT:	setp.eq.u32 %%p1, %%r3, 2;
 						switch {
 						case lane < bad:
 							want = uint32(100 + lane)
-						case hit == 2 || hit == lane%2: // of the first round
+						case hit == 2 || hit == lane%2: // values of the first iteration
 							want = uint32(lane)
 						}
 						if first, second := binary.LittleEndian.Uint32(got), binary.LittleEndian.Uint32(got[4:]); first != want || vector && second != want {

@@ -9,8 +9,8 @@ import (
 	"gemu/ptx"
 )
 
-// TestBuiltinSignatures: functions of the device runtime that are declared with other parameters than they have do not
-// run, and neither does taking the address of a function without a body, which NVIDIA's assembler refuses.
+// TestBuiltinSignatures: gemu does not run a module that declares a function of the device runtime with wrong
+// parameters, or takes the address of a function without a body, which NVIDIA's assembler refuses.
 func TestBuiltinSignatures(t *testing.T) {
 	for _, c := range []struct{ decls, body, want string }{
 		{".extern .func (.param .b64 r) malloc(.param .b32 n);", "{ .param .b64 r; .param .b32 n; st.param.b32 [n], 4; call (r), malloc, (n); }", "malloc"},
@@ -48,8 +48,8 @@ func TestBuiltinSignatures(t *testing.T) {
 	}
 }
 
-// TestHeapCountsBlocks: the heap of 64 KiB holds as many blocks of a byte as it has room for with their bookkeeping, and
-// freeing them makes the room again.
+// TestHeapCountsBlocks: a heap of 64 KiB holds as many blocks of a byte as fit with their headers, and freed blocks make
+// room again.
 func TestHeapCountsBlocks(t *testing.T) {
 	const src = `.version 8.0
 .target sm_80

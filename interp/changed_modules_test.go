@@ -1,7 +1,6 @@
 package interp_test
 
-// This file runs modules whose tokens were changed: whatever is written, the answer is a result, a trap or an error with
-// its place.
+// This file runs modules with changed tokens: the outcome must be a result, a trap, or an error with its place.
 
 import (
 	"bytes"
@@ -21,12 +20,12 @@ import (
 )
 
 const (
-	tokensSource = 12 << 10 // bytes of the modules that are changed
-	tokensSteps  = 1 << 10  // instructions that a warp may execute
-	tokensMemory = 32 << 20 // bytes of the device
+	tokensSource = 12 << 10 // maximum size of a changed module, in bytes
+	tokensSteps  = 1 << 10  // step limit
+	tokensMemory = 32 << 20 // memory of the device, in bytes
 )
 
-// tokensModules are the modules that are changed.
+// tokensModules are the modules to change.
 var tokensModules = sync.OnceValue(func() *random.Mutator {
 	var list []string
 	for _, pattern := range []string{"../testdata/*/*.ptx", "../kernels/cuda/*.ptx", "../docs/*.ptx", "testdata/tokens/*.ptx"} {
@@ -40,8 +39,8 @@ var tokensModules = sync.OnceValue(func() *random.Mutator {
 	return random.NewMutator(list)
 })
 
-// outcomeOfTokens checks all that is done with a module, and is an error if something is wrong. seed chooses the modes and the
-// arguments of kernels.
+// outcomeOfTokens checks the whole processing of a module, and returns an error if a check fails. seed chooses the modes
+// and the arguments of kernels.
 func outcomeOfTokens(src string, seed uint64) error {
 	m, err := ptx.Parse("tokens.ptx", []byte(src))
 	if err != nil {
@@ -76,7 +75,7 @@ func outcomeOfTokens(src string, seed uint64) error {
 	return nil
 }
 
-// agreeOnTokens runs a kernel in vector mode on the portable engine, and in another mode, maybe on another engine.
+// agreeOnTokens compares a kernel in vector mode on the portable engine with a further mode, on a random engine.
 func agreeOnTokens(p *corpus.Program, seed uint64, timed bool) error {
 	var messages [2]string
 	var errs [2]error
@@ -105,8 +104,8 @@ func agreeOnTokens(p *corpus.Program, seed uint64, timed bool) error {
 	return nil
 }
 
-// answered is an error if a launch did not end in one of the ways that there are: a result, a trap, a refusal, legal PTX that does not
-// run, no memory.
+// answered returns an error unless a launch ended in a valid way: with a result, a trap, a refusal, unsupported PTX, or
+// without memory.
 func answered(err error) error {
 	var trap *probe.Trap
 	var refused *interp.LaunchError
@@ -130,8 +129,8 @@ func answered(err error) error {
 	return fmt.Errorf("neither a result nor a trap nor a refusal: %T: %w", err, err)
 }
 
-// FuzzChangedModules: modules whose tokens were changed end in an error with its place, or survive printing and do the
-// same in two modes.
+// FuzzChangedModules: a module with changed tokens is an error with its place, or it survives printing and has the same
+// result in two modes.
 func FuzzChangedModules(f *testing.F) {
 	mutator := tokensModules()
 	for i := range uint64(8) {
@@ -145,8 +144,7 @@ func FuzzChangedModules(f *testing.F) {
 	})
 }
 
-// TestModulesFoundByFuzzing tries modules that FuzzChangedModules has found faults with once: in testdata/tokens, in
-// every pair of modes.
+// TestModulesFoundByFuzzing runs earlier findings of FuzzChangedModules, from testdata/tokens, in every pair of modes.
 func TestModulesFoundByFuzzing(t *testing.T) {
 	files, err := filepath.Glob("testdata/tokens/*.ptx")
 	if err != nil {

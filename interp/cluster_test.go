@@ -1,7 +1,7 @@
 package interp
 
-// This file checks launches of clusters as a whole: which are refused, and that nothing depends
-// on the host's cores.
+// This file checks launches of clusters as a whole: their refusals, and their independence of the host's
+// cores.
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"gemu/ptx"
 )
 
-// clusterKernels: passed hands a number on from CTA to CTA of a cluster, by shared memory of the
-// next one, and draws a ticket of the grid; the others say what clusters they want.
+// clusterKernels: passed hands a number on from CTA to CTA of a cluster, through shared memory of the next
+// CTA, and draws a ticket of the grid; the remaining kernels state their required clusters.
 const clusterKernels = `.version 9.0
 .target sm_90
 .address_size 64
@@ -124,7 +124,7 @@ func TestImpossibleClusters(t *testing.T) {
 	for _, c := range []struct {
 		kernel        string
 		grid, cluster ptx.Dim3
-		text          string // of the refusal; none: "" runs
+		text          string // part of the refusal's text; "": the launch runs
 	}{
 		{"two", ptx.Dim(4), ptx.Dim3{}, ""},
 		{"two", ptx.Dim(4), ptx.Dim(2), ""},
@@ -154,14 +154,14 @@ func TestImpossibleClusters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A cluster is admitted whole.
+	// All CTAs of a cluster are admitted together.
 	if _, err := m.Run(context.Background(), &Launch{Kernel: "large", Grid: ptx.Dim(16), Block: ptx.Dim(1), Cluster: ptx.Dim(16), Args: []any{output}}); err == nil || !strings.Contains(err.Error(), "a cluster of 16 CTAs: each can take") {
 		t.Errorf("16 CTAs of 200000 bytes in 3 MiB: %v", err)
 	}
 	if _, err := m.Run(context.Background(), &Launch{Kernel: "large", Grid: ptx.Dim(16), Block: ptx.Dim(1), Cluster: ptx.Dim(8), Args: []any{output}}); err != nil {
 		t.Error(err)
 	}
-	// The grid of one whose blocks are clusters is of clusters.
+	// If blocks are clusters, the grid is a grid of clusters.
 	r, err := m.Run(context.Background(), &Launch{Kernel: "blocks", Grid: ptx.Dim(3, 2), Block: ptx.Dim(2), Args: []any{output}})
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +169,7 @@ func TestImpossibleClusters(t *testing.T) {
 	if n := Slice[uint32](output)[0]; n != 3*2*4*2 || r.Grid != ptx.Dim(6, 4) || r.Cluster != ptx.Dim(2, 2) {
 		t.Errorf("%d threads in %v, clusters of %v", n, r.Grid, r.Cluster)
 	}
-	// Memory of the host may lie where shared memory of rank 1 would.
+	// Host memory may lie at the address of rank 1's shared memory.
 	if _, err := dev.Map(mem.SharedAddress(1)+64, make([]byte, 64), "", 0); err != nil {
 		t.Fatal(err)
 	}
@@ -181,8 +181,8 @@ func TestImpossibleClusters(t *testing.T) {
 	}
 }
 
-// TestClustersDoNotDependOnWorkers: the same comes of clusters with any number of workers, and in every mode;
-// what CTAs of one hand on is what it should be.
+// TestClustersDoNotDependOnWorkers: clusters have the same results with any number of workers, and in every
+// mode; the CTAs of a cluster hand on the expected numbers.
 func TestClustersDoNotDependOnWorkers(t *testing.T) {
 	const ctas = 80
 	var first []uint32
@@ -221,8 +221,8 @@ func TestClustersDoNotDependOnWorkers(t *testing.T) {
 	}
 }
 
-// TestCancelledCTAs: which CTA takes over whose work depends on neither the mode nor the number of
-// workers; each cluster is worked for, and some by others.
+// TestCancelledCTAs: the CTA that takes over the work of a cancelled cluster depends on neither the mode nor
+// the number of workers; the work of each cluster is done, some of it by further clusters.
 func TestCancelledCTAs(t *testing.T) {
 	for _, size := range []int{1, 2} {
 		var first []uint32

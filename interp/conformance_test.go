@@ -159,7 +159,7 @@ func TestConformance(t *testing.T) {
 			}
 			loaded := loads(t, mod)
 			for i, c := range list {
-				var machine error // what the case ends with there
+				var machine error // the machine's error in this case
 				for k, e := range append(engines(), earlyEngines(mod)...) {
 					if e.reconverge != nil && strings.Contains(file, "/insn/") {
 						continue // its cases are about single instructions
@@ -208,7 +208,7 @@ func runCase(t *testing.T, loaded func(sm int, e engine) *Module, c *cases.Case,
 	}
 	var refused *LaunchError
 	if e.name == "oracle" && errors.As(*machine, &refused) {
-		return // the machine is asked what may be launched
+		return // only the machine decides about legal launches
 	}
 	for i, s := range c.Shapes(part.TryAll()) {
 		if i > 0 && (e.name == "oracle" && !part.TryAll() || e.reconverge != nil && s.Width != 64 || e.seldom > 0 && !part.TryAll()) {
@@ -247,8 +247,8 @@ var oracleKinds = map[string][]error{
 	oracle.KindHeap: {probe.ErrHeap}, oracle.KindAssert: {probe.ErrAssert}, oracle.KindTrap: {probe.ErrTrap}, oracle.KindBreak: {probe.ErrBreakpoint},
 }
 
-// checkTrap compares a trap of the oracle, which has its own wording, with the machine's. The places may differ, because the
-// oracle runs one thread after the other.
+// checkTrap compares a trap of the oracle, which has its own wording, with the machine's. The places may differ, because
+// the oracle runs the threads in sequence.
 func checkTrap(t *testing.T, name string, got *oracle.Trap, machine error) {
 	t.Helper()
 	var want *probe.Trap

@@ -45,7 +45,7 @@ func TestUseAfterFree(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Free()
-	b.Free() // twice is once
+	b.Free() // a second Free has no effect
 	_, err := m.Launch(context.Background(), "k", ptx.Dim(1), ptx.Dim(1), b)
 	var trap *probe.Trap
 	if !errors.Is(err, probe.ErrUseAfterFree) || !errors.As(err, &trap) {
@@ -216,8 +216,8 @@ L:
 	}
 }
 
-// TestFirstTrap: a launch reports the trap of the first CTA that fails, whichever CTAs run at the same time. This CTA
-// and the CTAs before it count, and their output is written.
+// TestFirstTrap: a launch reports the trap of the first CTA that fails, independently of the CTAs that run in
+// parallel. This CTA and the CTAs before it count, and their output is written.
 func TestFirstTrap(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		var out strings.Builder
@@ -243,7 +243,7 @@ func TestFirstTrap(t *testing.T) {
 		if got, want := out.String(), strings.Repeat(".", 21); got != want {
 			t.Errorf("%d workers: printed %q, want %q", workers, got, want)
 		}
-		// Eight to the ret; and the trap.
+		// Eight lanes up to the ret; and the trap.
 		if r.WarpInstructions != 20*8+9 {
 			t.Errorf("%d workers: %d warp instructions, want %d", workers, r.WarpInstructions, 20*8+9)
 		}

@@ -19,8 +19,8 @@ import (
 	"gemu/ptx"
 )
 
-// Save and Restore let a script go back with its launch; its scenes of CTAs that have not
-// ended do so themselves.
+// Save and Restore restore the script's list of CTAs with its launch; scenes of running CTAs have a Save and Restore of
+// their own.
 func (s *script) Save() any { return maps.Clone(s.ctas) }
 
 func (s *script) Restore(state any) { s.ctas = maps.Clone(state.(map[int]*scene)) }
@@ -134,12 +134,12 @@ func again(t *testing.T, m *interp.Module, l interp.Launch, seed uint64, hash ma
 	l.Probes, l.MaxSteps = []probe.Probe{first}, 1<<11
 	e, err := m.Start(&l)
 	if err != nil {
-		return nil // of no interest here
+		return nil // not tested here
 	}
 	defer e.Close()
 	begin, err := e.Save()
 	if err != nil {
-		return nil // memory of the host
+		return nil // host memory
 	}
 	trap := finish(t, e)
 	memory, counts := memoryOf(m, &l), e.Result().Counts
@@ -213,7 +213,7 @@ func TestSavedAtAnyInstruction(t *testing.T) {
 					t.Errorf("seed %#x: %v", seed, err)
 				}
 			})
-			if o.WrongResult != nil && o.WrongResult.Error() != "no trap" { // as is the case under this policy
+			if o.WrongResult != nil && o.WrongResult.Error() != "no trap" { // expected under this policy
 				t.Error(o.WrongResult)
 			}
 		})
@@ -350,7 +350,7 @@ func TestPausedInDivergentBranch(t *testing.T) {
 	}
 }
 
-// nobody is a probe that subscribes in one order, to no instruction.
+// nobody is a probe with a single order of events that subscribes to no instruction.
 type nobody struct{}
 
 func (p *nobody) Subscription() probe.Subscription {
@@ -371,7 +371,7 @@ func TestStatesShareMemory(t *testing.T) {
 	const size = 1 << 20
 	mod, b := linker(t, interp.Config{}, pausedKernel, size)
 	for words := interp.Slice[uint32](b); len(words) > 0; words = words[1:] {
-		words[0] = 7 // states share one page of zeros, so pages must hold something else
+		words[0] = 7 // all pages of zeros are shared, so the pages must differ from zero
 	}
 	for _, p := range []probe.Probe{&nobody{}, &at{event: func(*probe.Event) {}}} {
 		l := &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{b}, Mode: interp.Vector, Probes: []probe.Probe{p}}
@@ -399,7 +399,7 @@ func TestStatesShareMemory(t *testing.T) {
 			t.Errorf("the first state takes %d bytes of %d", all, size)
 		}
 		first := to(2)
-		one := e.StateBytes() - all // the CTA, and no page
+		one := e.StateBytes() - all // size of the CTA, without pages
 		if one == 0 || one > 1<<17 {
 			t.Errorf("the second state takes %d bytes more", one)
 		}
@@ -413,7 +413,7 @@ func TestStatesShareMemory(t *testing.T) {
 		}
 		b.Bytes()[size/2] = 1
 		kept := e.StateBytes()
-		third, err := e.Save() // the CTA is that of the first, a page has changed
+		third, err := e.Save() // the CTA is shared with the first state, a page has changed
 		if n := e.StateBytes() - kept; err != nil || n == 0 || n > 1<<12 {
 			t.Errorf("a page that has changed takes %d bytes: %v", n, err)
 		}
@@ -475,7 +475,7 @@ type ends struct {
 	trap    *probe.Trap
 	at      probe.Events // where to stop
 	stop    error
-	address uint64 // what the trapping instruction's address was in lane 5
+	address uint64 // address of the trapping instruction in lane 5
 }
 
 func (p *ends) Subscription() probe.Subscription {

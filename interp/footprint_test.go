@@ -14,8 +14,8 @@ import (
 	"gemu/ptx"
 )
 
-// recursive calls itself to the depth of its argument, each time with 64 bytes of local
-// memory, and then looks at memory that other CTAs could have changed.
+// recursive calls itself to the depth of its argument, each time with 64 bytes of local memory, and
+// then reads memory that further CTAs could have changed.
 const recursive = `.version 8.0
 .target sm_80
 .address_size 64
@@ -49,11 +49,11 @@ bottom:
 }
 `
 
-// What 64 CTAs take that recurse deep is bounded by the setting: they are in flight one
-// after another. Without it they would all be at once, before the instruction at the
-// bottom.
+// TestMemoryOfDeepRecursion: the setting bounds the memory of 64 CTAs with deep recursion: they are
+// in flight in sequence. Without the setting all would be in flight at once, before the instruction
+// at the bottom.
 func TestMemoryOfDeepRecursion(t *testing.T) {
-	const depth = 2000 // of 64 bytes and some registers: 128 KiB and more a thread
+	const depth = 2000 // frames of 64 bytes and some registers: at least 128 KiB for a thread
 	allocated := func(host uint64) uint64 {
 		dev := NewDevice(Config{HostMemory: host, Workers: 1})
 		m, err := dev.Load("recursive.ptx", []byte(recursive))
@@ -68,15 +68,15 @@ func TestMemoryOfDeepRecursion(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		return after.TotalAlloc - before.TotalAlloc
 	}
-	// A thread's stack has 512 KiB, twice that with room to grow: 64 MiB for a CTA of two
-	// warps, of which two fit.
+	// A thread's stack has 512 KiB, and twice as much with room for growth: 64 MiB for a CTA of two
+	// warps; two CTAs fit.
 	few, many := allocated(160<<20), allocated(16<<30)
 	if few > 160<<20 || many < 4*few {
 		t.Errorf("%d MiB with room for two CTAs, %d with room for all", few>>20, many>>20)
 	}
 }
 
-// A CTA that waits for one that is kept out is told so.
+// TestWaitForCTAKeptOut: if a CTA waits for a CTA that the bound keeps out, the message says so.
 func TestWaitForCTAKeptOut(t *testing.T) {
 	const src = `.version 8.0
 .target sm_80
@@ -125,7 +125,8 @@ set:
 	}
 }
 
-// Atomics of different widths do not commute: added in another order, a carry is lost.
+// TestOrderOfAtomicsOfDifferentWidths: atomics of different widths do not commute: in a different
+// order, a carry is lost.
 func TestOrderOfAtomicsOfDifferentWidths(t *testing.T) {
 	for types, ordered := range map[[2]string]bool{{"u32", "u32"}: false, {"u32", "s32"}: false, {"u32", "u64"}: true} {
 		src := ".version 8.0\n.target sm_80\n.address_size 64\n.global .u64 x;\n.entry k()\n{\n" +
@@ -144,9 +145,9 @@ func TestOrderOfAtomicsOfDifferentWidths(t *testing.T) {
 	}
 }
 
-// What asynchronous effects to come take is bounded, in time too: of many stores the first
-// ones have happened before somebody waits for them, and the last ones have not. It counts
-// against the setting.
+// TestMemoryOfAsynchronousEffects: the memory of pending asynchronous effects is bounded, also over
+// time: of many stores, the first have happened before a thread waits for them, and the last have
+// not. The memory counts against the setting.
 func TestMemoryOfAsynchronousEffects(t *testing.T) {
 	const src = `.version 8.0
 .target sm_90
@@ -226,8 +227,8 @@ func (p *heap) OnEvent(*probe.Event) {
 	}
 }
 
-// Where effects are early, a multiplication that nobody has waited for keeps no matrices: B has
-// 16 KiB here.
+// TestMemoryOfEarlyProducts: with early effects, a multiplication without a wait keeps no matrices:
+// B has 16 KiB here.
 func TestMemoryOfEarlyProducts(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(".version 8.0\n.target sm_90a\n.address_size 64\n.shared .align 128 .b8 s[16384];\n.entry k()\n{\n.reg .f32 %d<128>;\n.reg .u32 %i;\n.reg .pred %p;\n")

@@ -11,8 +11,8 @@ import (
 	"gemu/ptx"
 )
 
-// TestMachineCodeForms: the forms that MachineCodeOf reads from the tables are those that the native engine executes: the
-// assembler has code for the variant's instructions exactly where they say so, for all lanes and for some.
+// TestMachineCodeForms: the forms returned by MachineCodeOf agree with the native engine: the assembler has code for a
+// variant's instructions exactly if the forms say so, for all lanes and for the lanes of a mask.
 func TestMachineCodeForms(t *testing.T) {
 	t.Parallel()
 	if Native == nil {

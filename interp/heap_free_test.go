@@ -11,8 +11,8 @@ import (
 	"gemu/ptx"
 )
 
-// heapFree has CTA 0 allocate a block of 64 MB, whose memory lies outside Go's heap, and free it while the other CTAs and the other
-// warp of its own read the block and a small one beside it.
+// heapFree: CTA 0 allocates a block of 64 MB, whose memory lies outside Go's heap, and frees it while the remaining CTAs
+// and the second warp of CTA 0 read this block and a small adjacent block.
 const heapFree = `.version 8.0
 .target sm_80
 .address_size 64
@@ -55,8 +55,8 @@ END:	ret;
 }
 `
 
-// TestFreeLargeBlock: an access to a large block of the heap that another warp or CTA has freed meanwhile is a trap, on every
-// backend, in every mode and for any number of host threads. The process goes on.
+// TestFreeLargeBlock: an access to a large heap block is a trap if another warp or CTA has freed the block meanwhile, on
+// every backend, in every mode and for any number of host threads. The process continues.
 func TestFreeLargeBlock(t *testing.T) {
 	run := func(name string, l Launch, workers int) {
 		t.Run(name, func(t *testing.T) {

@@ -1,7 +1,7 @@
 package interp
 
-// This file runs kernels with one access to memory that may be wrong in any way: each state space, each kind of address, each
-// shape over lanes. Every engine and the oracle give the same result or trap, and memory of the host stays as it is.
+// This file runs kernels with a possibly invalid access to memory: each state space, each kind of address, each shape over
+// lanes. Every engine and the oracle must give the same result or trap, and host memory must not change.
 
 import (
 	"bytes"
@@ -18,25 +18,25 @@ import (
 	"gemu/ptx"
 )
 
-// hostile writes a kernel with an access that may be wrong.
+// hostile writes a kernel with a possibly invalid access.
 type hostile struct {
 	strings.Builder
 	r        *rand.Rand
-	diverged bool // not all threads of a warp come to the access
+	diverged bool // only a part of a warp's threads executes the access
 }
 
 func (h *hostile) f(format string, args ...any) { fmt.Fprintf(h, "\t"+format+"\n", args...) }
 
 func oneOf[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 
-// Sizes that hostile kernels are about.
+// Sizes in hostile kernels.
 const (
-	hostileBytes   = 1040 // of buffers
+	hostileBytes   = 1040 // size of a buffer
 	hostileShared  = 336
 	hostileLocal   = 80
-	hostileThreads = 40       // of a CTA
-	hostileGap     = 40_000   // before the results, which no address is near
-	hostileMargin  = 64 << 10 // around an allocation, in the host's memory
+	hostileThreads = 40       // threads of a CTA
+	hostileGap     = 40_000   // distance to the results, out of reach of the access
+	hostileMargin  = 64 << 10 // margin around an allocation, in host memory
 )
 
 // base writes a 64-bit address to a register: generic, or the offset in a space.
@@ -101,15 +101,15 @@ func (h *hostile) address(space string) {
 	case 0, 1: // uniform
 	case 2, 3: // affine
 		h.f("mad.lo.s64 %%a, %%t, %d, %%a;", stride)
-	case 4: // of lanes by turns
+	case 4: // alternating between lanes
 		h.base("%b", space)
 		h.f("and.b32 %%w, %%tid, %d; setp.eq.u32 %%p, %%w, 0; selp.b64 %%a, %%a, %%b, %%p;", oneOf(h.r, 1, 2, 16))
-	case 5: // one lane alone
+	case 5: // a single lane differs
 		h.base("%b", space)
 		h.f("setp.eq.u32 %%p, %%tid, %d; selp.b64 %%a, %%b, %%a, %%p;", h.r.IntN(hostileThreads))
 	case 6: // generic
 		h.f("mul.lo.u64 %%b, %%t, 2654435761; and.b64 %%b, %%b, %d; add.u64 %%a, %%a, %%b;", oneOf(h.r, 0x3c, 0x3ff, 0x3fc, 0xff8))
-	case 7: // affine, of some lanes
+	case 7: // affine in a part of the lanes
 		h.f("setp.lt.u32 %%p, %%tid, %d; @%%p mad.lo.s64 %%a, %%t, %d, %%a;", h.r.IntN(hostileThreads), stride)
 	}
 }
@@ -191,7 +191,7 @@ func (h *hostile) access(space string) {
 			h.f("@%%q cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%%a], [%%v], %d, [%%b];", oneOf(h.r, 16, 64, 1024, 1048560, 0))
 		})
 	}
-	if space == ".shared" || space == ".local" { // by an address of 32 bits
+	if space == ".shared" || space == ".local" { // by a 32-bit address
 		add(2, func() {
 			t := typ()
 			h.f("cvt.u32.u64 %%w3, %%a; @%%q ld%s.%s %s, [%%w3%s];", space, t, reg(t), offset())
@@ -286,7 +286,7 @@ func hostileKernel(seed uint64) string {
 		h.f("setp.lt.u32 %%p, %%tid, %d; @%%p bra skip;", h.r.IntN(hostileThreads))
 	}
 	loops := h.r.IntN(4) == 0
-	if loops { // the second time through the loop is the first that is wrong
+	if loops { // the second iteration of the loop is the first invalid one
 		h.f("mov.u32 %%w3, 0;\nloop:")
 	}
 	h.access(space)
@@ -424,7 +424,7 @@ func sameFault(kind string, machine error) bool {
 	return slices.Contains(kinds, machine)
 }
 
-// FuzzHostile: kernels with an access that may be wrong do the same on every engine.
+// FuzzHostile: kernels with a possibly invalid access have the same outcome on every engine.
 func FuzzHostile(f *testing.F) {
 	for i := range uint64(8) {
 		f.Add(i)
@@ -437,7 +437,7 @@ func FuzzHostile(f *testing.F) {
 	})
 }
 
-// TestHostileKernels tries some kernels on all engines.
+// TestHostileKernels runs some kernels on all engines.
 func TestHostileKernels(t *testing.T) {
 	part.SkipShort(t)
 	seed := part.Seed(t)

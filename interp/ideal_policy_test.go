@@ -1,7 +1,7 @@
 package interp
 
-// This file holds the ideal policy to being an upper bound: whatever a policy has compact of an instruction
-// of a random program, the ideal one has.
+// This file tests that the ideal policy is an upper bound: every count of compact values of an instruction of a
+// random program is at least as high as under any policy.
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 	"gemu/ptx"
 )
 
-// underPolicies runs a launch once, watched under every policy, and complains of what the ideal one has less
-// of than another.
+// underPolicies runs a launch once, with a probe for every policy, and reports counts of the ideal policy below
+// the counts of another policy.
 func underPolicies(t *testing.T, mod *Module, l *Launch) {
 	t.Helper()
 	var probes []*StructureProbe

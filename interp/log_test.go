@@ -120,7 +120,7 @@ func TestLogOfThreadsUnderPolicies(t *testing.T) {
 				b, o := logged(t, p, tracelog.Bare, func(_ *interp.Module, l *interp.Launch) { l.Mode, l.Reconverge = interp.Vector, policy })
 				switch {
 				case o.Err != nil:
-					continue // a policy under which lanes cannot wait for each other
+					continue // lanes cannot wait for other lanes under this policy
 				case first == nil:
 					first = b
 					continue
@@ -191,7 +191,7 @@ func (o oracleLog) rewrite(log []byte) ([]byte, error) {
 	}
 	var launch *tracelog.Launch
 	code := map[uint64]*tracelog.Code{}
-	late := map[[2]int][]oracle.Write{} // what threads have got that comes in a later record
+	late := map[[2]int][]oracle.Write{} // values of threads that the log has in a later record
 	for {
 		e, err := r.Next()
 		if err != nil {

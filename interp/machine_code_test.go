@@ -1,7 +1,7 @@
 package interp
 
-// This file runs random programs on the portable engine and as machine code: accesses of all sizes at and
-// beyond the ends of memory, misaligned, by lanes that have diverged, in loops. Memory, counts and traps are to be the same.
+// This file compares random programs on the portable engine and in machine code: accesses of all sizes at and beyond the
+// ends of memory, misaligned, by diverged lanes, in loops. Memory, counts and traps must be equal.
 
 import (
 	"context"
@@ -17,11 +17,11 @@ import (
 	"gemu/ptx"
 )
 
-// accessBytes are the sizes of memory that these programs access.
+// accessBytes is the size of the memory accessed by these programs.
 const accessBytes = 1 << 10
 
-// accessProgram makes a program: each thread goes round a loop, in which it computes a byte's number from its own index and
-// that of the round, and loads or stores there, or does not.
+// accessProgram makes a program: in each iteration of a loop, each thread computes a byte's number from its own index and
+// the iteration's, and possibly loads or stores there.
 func accessProgram(r *rand.Rand) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `.version 8.0
@@ -57,7 +57,7 @@ AGAIN:
 			from++
 		}
 		fmt.Fprintf(&b, "\tmad.lo.s32 %%n, %%t, %d, %d;\n\tmad.lo.s32 %%n, %%k, %d, %%n;\n", step, from, round)
-		if r.IntN(3) > 0 { // in bounds, whatever it is
+		if r.IntN(3) > 0 { // in bounds for every value
 			fmt.Fprintf(&b, "\tand.b32 %%n, %%n, %d;\n", accessBytes-size)
 		}
 		fmt.Fprintf(&b, "\txor.b32 %%x, %%t, %%k;\n\tand.b32 %%x, %%x, %d;\n\tsetp.ne.u32 %%p, %%x, 0;\n", []int{0, 1, 3, 16, 31, 64}[r.IntN(6)])
@@ -152,8 +152,8 @@ func machineCodeAgrees(src string, in []byte, block ptx.Dim3, grid int, args ...
 	return nil
 }
 
-// machineCodeProgram makes a program of a seed, and runs it on both engines: one of accesses, or one whose values have
-// structure and whose lanes part.
+// machineCodeProgram makes a program from a seed, and runs it on both engines: a program of accesses, or a program with
+// structured values and diverging lanes.
 func machineCodeProgram(seed uint64) error {
 	r := rand.New(rand.NewPCG(seed, 0))
 	if seed%2 == 0 {
@@ -168,7 +168,7 @@ func machineCodeProgram(seed uint64) error {
 	return machineCodeAgrees(src, in, block, structuredGrid, uint32(12), uint64(1)<<40)
 }
 
-// TestMachineCodeOnRandomPrograms: random programs do the same as machine code, as far as one can tell.
+// TestMachineCodeOnRandomPrograms: random programs have the same outcome in machine code and in Go.
 func TestMachineCodeOnRandomPrograms(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
@@ -181,8 +181,8 @@ func TestMachineCodeOnRandomPrograms(t *testing.T) {
 	}
 }
 
-// TestMachineCodeStack: local memory is where it is after alloca has moved it, for stores and loads in the same block
-// (manual 9.7.17). Values are loaded, so that they are on the lanes.
+// TestMachineCodeStack: after alloca has moved local memory, stores and loads in the same block use its new place (manual
+// 9.7.17). Values are loaded, and therefore on the lanes.
 func TestMachineCodeStack(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
@@ -222,7 +222,7 @@ func TestMachineCodeStack(t *testing.T) {
 	}
 }
 
-// FuzzMachineCode is TestMachineCodeOnRandomPrograms by an input.
+// FuzzMachineCode is TestMachineCodeOnRandomPrograms with a seed from the fuzzer.
 func FuzzMachineCode(f *testing.F) {
 	if Native == nil {
 		f.Skip("no machine code for this host")

@@ -1,7 +1,7 @@
 package interp_test
 
-// This file runs kernels that no host is known for, in all the ways there are, and compares
-// what they do in each.
+// This file runs kernels without a known host, with made-up arguments, on every engine, in every mode
+// and under every policy, and compares the outcomes.
 
 import (
 	"bytes"
@@ -24,17 +24,17 @@ import (
 )
 
 const (
-	unseenSteps   = 1 << 14 // instructions that a warp may execute
-	unseenKernels = 3       // of a module
+	unseenSteps   = 1 << 14 // step limit
+	unseenKernels = 3       // maximum number of kernels of a module
 )
 
-// unseen is what came of kernels, counted.
+// unseen counts kernels by outcome.
 type unseen struct{ kernels, finished, trapped, beside, ordered, timed, refused, endless int }
 
-// TestMadeUpArguments runs kernels with arguments that are made up. Under each policy they do the same
-// in every mode, traps included; and unless it depends on the order of threads, which three
-// orders of the oracle show, they leave the memory that the oracle does, under every policy.
-// GEMU_UNSEEN names files of modules, with colons between; tools/assembler/unseen.py makes thousands.
+// TestMadeUpArguments runs kernels with made-up arguments. Under each policy, every mode has the same
+// outcome, traps included. Unless the outcome depends on the order of threads, as three orders of the
+// oracle show, the memory is the oracle's under every policy. GEMU_UNSEEN names files of modules,
+// separated by colons; tools/assembler/unseen.py makes thousands.
 func TestMadeUpArguments(t *testing.T) {
 	seed := part.Seed(t)
 	files := strings.Split(os.Getenv("GEMU_UNSEEN"), ":")
@@ -54,7 +54,7 @@ func TestMadeUpArguments(t *testing.T) {
 		}
 		m, err := ptx.Parse(filepath.Base(file), src)
 		if err != nil {
-			continue // is it PTX? asks unseen.py
+			continue // unseen.py only asks whether the text is PTX
 		}
 		programs := corpus.RandomPrograms(file, m, seed)
 		rand.New(rand.NewPCG(seed, 2)).Shuffle(len(programs), func(i, j int) { programs[i], programs[j] = programs[j], programs[i] })
@@ -66,8 +66,8 @@ func TestMadeUpArguments(t *testing.T) {
 	t.Logf("%d kernels: %d finish and %d trap, %d of all beside the oracle, %d depend on the order of threads, %d of the others on when asynchronous effects happen; %d do not run, %d do not end", count.kernels, count.finished, count.trapped, count.beside, count.ordered, count.timed, count.refused, count.endless)
 }
 
-// run runs a program in all ways. One that is timed may see what time it is, which depends on the
-// order of threads.
+// run runs a program on all engines, in all modes and under all policies. A program that reads clocks
+// is timed: its outcome may depend on the order of threads.
 func (c *unseen) run(t *testing.T, p *corpus.Program, seed uint64, timed bool) {
 	describe := func(o *corpus.Outcome) string {
 		var b strings.Builder
@@ -89,8 +89,8 @@ func (c *unseen) run(t *testing.T, p *corpus.Program, seed uint64, timed bool) {
 	default:
 		c.finished++
 	}
-	ordered, judged := timed, false                                                             // it depends on the order of threads; the oracle says whether it does
-	if !timed && first.Results[0].ThreadInstructions < int64(part.Count(1<<16, 1<<18, 1<<20)) { // not too many for the oracle
+	ordered, judged := timed, false                                                             // whether the outcome depends on the order of threads, and whether the oracle has decided this
+	if !timed && first.Results[0].ThreadInstructions < int64(part.Count(1<<16, 1<<18, 1<<20)) { // few enough instructions for the oracle
 		var besides orderProbe
 		again := p.RunModule(func(m *interp.Module, l *interp.Launch) { besides.launch(t, m, l, seed) })
 		if judged = besides.runs; judged {
@@ -131,20 +131,20 @@ func (c *unseen) run(t *testing.T, p *corpus.Program, seed uint64, timed bool) {
 	}
 }
 
-// stuck reports whether a launch did not end by itself.
+// stuck reports whether a launch was stopped by a limit.
 func stuck(err error) bool {
 	return errors.Is(err, probe.ErrDeadlock) || errors.Is(err, probe.ErrStepLimit)
 }
 
-// orderProbe is a program that the oracle runs beside the engine, in several orders.
+// orderProbe is a program that runs on the oracle, in several orders, next to the engine.
 type orderProbe struct {
-	runs    bool  // the oracle has what it needs
-	ordered bool  // what it leaves is not the same in all orders, of its lanes or of its warps
-	trap    error // of the oracle
-	err     error // how the engine's memory differs
+	runs    bool  // the oracle supports the program
+	ordered bool  // its memory differs between orders of lanes or warps
+	trap    error // error of the oracle
+	err     error // difference to the engine's memory
 }
 
-// launch readies a launch.
+// launch prepares a launch.
 func (b *orderProbe) launch(t *testing.T, m *interp.Module, l *interp.Launch, seed uint64) {
 	l.Mode, l.MaxSteps = interp.Vector, unseenSteps
 	l.Progress = func(func() (int64, int64)) func() {
@@ -165,7 +165,7 @@ func (b *orderProbe) launch(t *testing.T, m *interp.Module, l *interp.Launch, se
 			}
 			left := fnv.New64a()
 			if b.trap != nil {
-				fmt.Fprint(left, "trap") // how far others have come is left open
+				fmt.Fprint(left, "trap") // the progress of further threads is undefined
 			} else {
 				twin.Each(func(_ *mem.Allocation, _, oracle []byte) { left.Write(oracle) })
 			}
@@ -183,7 +183,7 @@ func (b *orderProbe) launch(t *testing.T, m *interp.Module, l *interp.Launch, se
 						continue
 					}
 					if at := stores[a.Base+uint64(i)]; at != nil && at.race && at.has(engine[i]) && at.has(oracle[i]) {
-						b.ordered = true // it is another of the values that threads store there
+						b.ordered = true // a different value of the values stored there by threads
 					} else {
 						b.err = fmt.Errorf("%s differs: byte %d is %#x on the engine, on the oracle %#x", a, i, engine[i], oracle[i])
 					}

@@ -31,8 +31,8 @@ func hostPages(t *testing.T, size int) []byte {
 
 func address(p []byte) uint64 { return uint64(uintptr(unsafe.Pointer(&p[0]))) }
 
-// Kernels reach mapped memory at the address of the host, and what they may do
-// there is checked as anywhere, whether or not it is sure to stay.
+// TestMappedMemory: kernels access mapped memory at its host address, with the usual checks,
+// whether or not it is sure to stay mapped.
 func TestMappedMemory(t *testing.T) {
 	for _, mapping := range []Mapping{0, Permanent} {
 		testMappedMemory(t, mapping)
@@ -92,7 +92,8 @@ func testMappedMemory(t *testing.T, mapping Mapping) {
 	}
 }
 
-// Atomics are atomic to the host's, also where CTAs take turns: a 32-bit sum, and a 16-bit counter in half of a word.
+// TestAtomicsBesideHost: atomics of kernels are atomic relative to the host's, also if CTAs
+// alternate: a 32-bit sum, and a 16-bit counter in half of a word.
 func TestAtomicsBesideHost(t *testing.T) {
 	const threads, rounds = 32, 1000
 	m := module(t, Config{HostGrace: time.Second, Workers: 1}, "", `.reg .b16 %h<3>;
@@ -159,8 +160,8 @@ func TestAtomicsBesideHost(t *testing.T) {
 	}
 }
 
-// Memory that the host takes away under the kernel is a trap, in every mode, and
-// the device works on.
+// TestMappedMemoryVanishes: if the host unmaps memory during a kernel, the access is a trap, in
+// every mode, and the device continues.
 func TestMappedMemoryVanishes(t *testing.T) {
 	m := module(t, Config{}, "", "mov.u32 %r1, %tid.x; mul.wide.u32 %rd1, %r1, 4; add.u64 %rd1, %rd1, %rd0; ld.global.u32 %r2, [%rd1]; st.global.u32 [%rd1], %r2; ret;")
 	try := func(mode Mode) {
@@ -193,8 +194,8 @@ func TestMappedMemoryVanishes(t *testing.T) {
 	}
 }
 
-// Allocations come from where the configuration says, at addresses from its base
-// on, and go back there.
+// TestAllocateHook: allocations come from the configured allocator, at addresses from the
+// configured base on, and return there.
 func TestAllocateHook(t *testing.T) {
 	live := map[*byte]int{}
 	cfg := Config{Base: 1 << 48, Allocate: func(size uint64) ([]byte, func(), error) {
@@ -239,7 +240,7 @@ func TestAllocateHook(t *testing.T) {
 	}
 }
 
-// Freed allocations are remembered, but not for ever.
+// TestFreedAllocationsAreRemembered: freed allocations are remembered, up to a limit.
 func TestFreedAllocationsAreRemembered(t *testing.T) {
 	d := NewDevice(Config{})
 	var last *Buffer

@@ -1,7 +1,7 @@
 package interp
 
-// This file breaks compact execution in every way there is, one after the other:
-// check mode must notice, and say what and where.
+// This file breaks compact execution in every possible place: check mode must find each fault and
+// report it completely.
 
 import (
 	"bytes"
@@ -26,10 +26,10 @@ import (
 // the thread index, %n minus the thread index, %q false. A warp has 32 lanes.
 type mutation struct {
 	rule   ptx.Affine
-	instr  string            // its last line is the one that executes by the rule
-	v      affinetrack.Value // its result, by hand
+	instr  string            // its last line executes by the rule
+	v      affinetrack.Value // expected result, derived by hand
 	inputs []string          // operands as the report has them
-	wide   bool              // the result is one of 64 bits
+	wide   bool              // the result has 64 bits
 }
 
 const (
@@ -74,8 +74,8 @@ func (m *mutation) run(t *testing.T, table *affinetrack.Table) error {
 	return checkedKernel(t, "\t"+strings.ReplaceAll(m.instr, "; ", ";\n\t")+";\n", &Launch{rules: table})
 }
 
-// checkedKernel runs a kernel of a warp in check mode. Its body has the registers
-// of a mutation.
+// checkedKernel runs a kernel with a single warp in check mode. Its body has the registers of a
+// mutation.
 func checkedKernel(t *testing.T, body string, l *Launch) error {
 	t.Helper()
 	mod := loadBody(t, body)
@@ -84,8 +84,8 @@ func checkedKernel(t *testing.T, body string, l *Launch) error {
 	return err
 }
 
-// loadBody loads a kernel with the body, behind instructions that set those
-// registers of a mutation that it names.
+// loadBody loads a kernel with the body. Before the body it sets the registers of a mutation that the
+// body uses.
 func loadBody(t *testing.T, body string) *Module {
 	t.Helper()
 	src := `.version 8.0
@@ -112,7 +112,7 @@ func loadBody(t *testing.T, body string) *Module {
 	return mod
 }
 
-// breakRule makes a table whose rule r gives another result than it should.
+// breakRule makes a table with a wrong result of rule r.
 func breakRule(r ptx.Affine, change func(v affinetrack.Value) affinetrack.Value) (table *affinetrack.Table, used *int) {
 	broken, n := *affinetrack.Rules, 0
 	rule := broken[r].Apply
@@ -127,8 +127,7 @@ func breakRule(r ptx.Affine, change func(v affinetrack.Value) affinetrack.Value)
 	return &broken, &n
 }
 
-// wantReport checks that an error is the report of a mismatch which says all there
-// is to say.
+// wantReport checks that an error is a complete report of a mismatch.
 func wantReport(t *testing.T, err error, parts ...string) {
 	t.Helper()
 	var trap *probe.Trap
@@ -162,7 +161,7 @@ func TestBrokenRules(t *testing.T) {
 				return affinetrack.Value{Base: v.Base & mask, Stride: v.Stride & mask}
 			}
 			for _, c := range []struct {
-				lane   int // the first that has another value
+				lane   int // first lane with a different value
 				change func(v affinetrack.Value) affinetrack.Value
 			}{
 				{0, func(v affinetrack.Value) affinetrack.Value { v.Base++; return reduce(v) }},
@@ -207,8 +206,8 @@ func TestBrokenComparison(t *testing.T) {
 		"rule compare of setp.lt.u32:", body[:len(body)-1], "the predicate is false in lanes 0-31, where it should be true", "operand 0: "+tidText)
 }
 
-// spoil makes the kernel's popc instruction break something of the shadow register
-// file besides. It has a guard, which always holds, so that it executes by itself.
+// spoil makes the kernel's popc instruction corrupt the shadow register file. The instruction has a
+// guard that always holds; therefore it executes separately.
 func spoil(t *testing.T, mod *Module, spoil func(c *machine.Kernel, f *regfile.File)) {
 	t.Helper()
 	fn, err := mod.Kernel("k")
@@ -230,11 +229,11 @@ func spoil(t *testing.T, mod *Module, spoil func(c *machine.Kernel, f *regfile.F
 	t.Cleanup(func() { alu.Vec[code.PopcB32] = popc })
 }
 
-// TestBrokenCompactCopies: compact addresses and predicates are compared with the lanes
-// where they are used, too.
+// TestBrokenCompactCopies: compact addresses and predicates are compared with the lanes at their use,
+// too.
 func TestBrokenCompactCopies(t *testing.T) {
 	const addr = "\tcvt.u64.u32 %l, %t;\n\tshl.b64 %l, %l, 2;\n\tmov.u64 %addr, buf;\n\tadd.u64 %addr, %addr, %l;\n\t@!%q popc.b32 %d, %t;\n"
-	later := func(c *machine.Kernel, f *regfile.File) { // the address, by four bytes
+	later := func(c *machine.Kernel, f *regfile.File) { // adds four bytes to the address
 		for _, instr := range c.Instrs {
 			if instr.Op.Signature().Side == code.AccessSide && c.Access[instr.Side].Addr == code.Q {
 				f.Shadow64(instr.A).Base += 4
@@ -284,7 +283,8 @@ func TestBrokenCompactCopies(t *testing.T) {
 				f.Shadow32(i).Mask &= 0xff
 			}
 		}, []string{"rule add of add.u32:", "operand 0 is taken to be uniform, and is uniform(0x0) for lanes 0-7"}},
-		// In one run with others, the fault is noticed too, where its value is wrong.
+		// In a run with further instructions, the fault is found at the instruction with the wrong
+		// value.
 		{"load at once", strings.ReplaceAll(addr, "@!%q ", "") + "\tld.global.u32 %d, [%addr];\n", later, []string{"of add.u64:", "the compact result is affine(", "behind it have executed"}},
 		{"a row that is read", square + "\t@!%q popc.b32 %x, %t;\n\tmul.lo.u32 %n, %d, %d;\n", rows, []string{"of mul.lo.u32:", "it reads 0x49 in lane 3, which holds 0x9"}},
 		{"a row that is read and overwritten", square + "\t@!%q popc.b32 %x, %t;\n\tmul.lo.u32 %d, %d, %d;\n", rows, []string{"of mul.lo.u32:", "it reads 0x49 in lane 3, which holds 0x9"}},
@@ -308,8 +308,8 @@ func TestBrokenCompactCopies(t *testing.T) {
 	}
 }
 
-// TestNoFalseMismatch: instructions that check mode could execute together, and must not, or must
-// execute in step, run without a mismatch and right.
+// TestNoFalseMismatch: no mismatch is reported for instructions that check mode must not execute
+// together, or must execute in step.
 func TestNoFalseMismatch(t *testing.T) {
 	const scattered = `
 	mov.u32 %r1, %tid.x;
@@ -325,7 +325,7 @@ func TestNoFalseMismatch(t *testing.T) {
 	and.b32 %r2, %r2, 127;
 	add.u32 %r2, %r2, %r7;
 `
-	at := func(t int) int { return 5 * t & 31 } // where thread t has stored 13·t
+	at := func(t int) int { return 5 * t & 31 } // thread t has stored 13·t here
 	for _, c := range []struct {
 		name  string
 		block int
@@ -376,7 +376,7 @@ func TestNoFalseMismatch(t *testing.T) {
 		}
 		for _, width := range []int{32, 64} {
 			if c.block > width {
-				continue // what lanes of several warps do is a race
+				continue // several warps would race
 			}
 			for _, mode := range []Mode{Vector, Affine, Check} {
 				for _, eager := range []bool{false, true} {
@@ -397,7 +397,7 @@ func TestNoFalseMismatch(t *testing.T) {
 	}
 }
 
-// TestBrokenLowering: code that does not fit its operations is no code to run.
+// TestBrokenLowering: lowered code that does not fit its operations is refused.
 func TestBrokenLowering(t *testing.T) {
 	mod := loadBody(t, "\tadd.u32 %x, %t, 5;\n")
 	add := &code.Signatures[code.AddU32]
@@ -407,8 +407,7 @@ func TestBrokenLowering(t *testing.T) {
 	wantReport(t, err, "the lowered code is not what was selected: after pass ", "(add.u32): ", "add.u32 %x, %t, 5;", "body.ptx:11:2")
 }
 
-// TestBrokenPolicy: check mode compares what a policy would hold with the lanes, too, where
-// the policy has a rule of its own.
+// TestBrokenPolicy: check mode also compares the compact values of a policy with rules of its own.
 func TestBrokenPolicy(t *testing.T) {
 	broken := *affinetrack.PolicyByName("kim")
 	broken.NarrowRules = map[ptx.Affine]affinetrack.Rule{ptx.AffineShl: {AffineOperands: affinetrack.FirstOperand, Apply: func(a *affinetrack.Args) (affinetrack.Value, bool) {
@@ -422,8 +421,8 @@ func TestBrokenPolicy(t *testing.T) {
 	wantReport(t, err, "body.ptx:11", "rule shl of shl.b32", "the compact result is affine(0x0, 0x7), but lane 1 has 0x8", "operand 0: "+tidText)
 }
 
-// TestInstructionWithTwoAccesses: an instruction that accesses memory twice, as one that copies memory
-// would, is told of each. There is none yet, so a load and a store are made one.
+// TestInstructionWithTwoAccesses: an instruction with two memory accesses, such as a future copy
+// instruction, has an event for each. No instruction has two yet; the test merges a load and a store.
 func TestInstructionWithTwoAccesses(t *testing.T) {
 	for name, mode := range Modes {
 		mod := loadBody(t, "\tmov.u64 %addr, buf;\n\tld.global.b32 %d, [%addr+8];\n\tst.global.b32 [%addr+16], %d;\n")

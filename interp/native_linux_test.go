@@ -20,8 +20,8 @@ import (
 	"gemu/ptx"
 )
 
-// TestStopTheWorldInMachineCode: while machine code runs the world can be stopped and profiled, soon and as often as
-// one likes, and it computes what it should.
+// TestStopTheWorldInMachineCode: while machine code runs, Go can stop the world and profile, soon and often, and the
+// results are right.
 func TestStopTheWorldInMachineCode(t *testing.T) {
 	if Native == nil {
 		t.Skip("this host executes no machine code of ours")
@@ -30,17 +30,17 @@ func TestStopTheWorldInMachineCode(t *testing.T) {
 		t.Skip("what stops the world would not run beside machine code")
 	}
 	const mul, add = 1664525, 1013904223
-	const words = 1 << 22 // of memory that no cache holds
+	const words = 1 << 22 // more memory than any cache
 	launches := 0
-	if pprof.StartCPUProfile(io.Discard) == nil { // unless somebody else profiles
+	if pprof.StartCPUProfile(io.Discard) == nil { // unless a profile is running
 		defer pprof.StopCPUProfile()
 	}
 	step := fmt.Sprintf("mad.lo.u32 %%r1, %%r1, %d, %d;\n", mul, add)
 	for _, c := range []struct {
 		name  string
-		n     int    // times
-		body  string // of a loop
-		steps int    // in it
+		n     int    // number of launches
+		body  string // body of the loop
+		steps int    // instructions of the body
 	}{
 		{"loop", 4e6, step, 1},
 		{"straight", 1000, strings.Repeat(step, 3000), 3000},
@@ -62,8 +62,8 @@ L:	%s
 	ret;`, c.body, c.n))
 		b := alloc(t, m, 4*words)
 		data := Slice[uint32](b)
-		// A host that is busy elsewhere makes most pauses long, and sometimes all of those of a launch; but machine code
-		// that does not come back is stopped once in each.
+		// On a busy host most pauses are long, sometimes all pauses of a launch; but machine code that did not return
+		// would be stopped at most once per launch.
 		var pauses []time.Duration
 		for len(pauses) < 3 || pauses[len(pauses)/4] > 10*time.Millisecond {
 			if len(pauses) > 0 {
@@ -96,7 +96,7 @@ L:	%s
 	}
 }
 
-// pausesOf launches a kernel and stops the world while it runs: for how long, in ascending order.
+// pausesOf launches a kernel, stops the world while it runs, and returns the durations in ascending order.
 func pausesOf(m *Module, b *Buffer) (pauses []time.Duration, err error) {
 	ended := make(chan error)
 	go func() {
@@ -117,7 +117,8 @@ func pausesOf(m *Module, b *Buffer) (pauses []time.Duration, err error) {
 	}
 }
 
-// float32s has machine code compute f4 of f1, f2 and f3, in all lanes and in those of odd numbers, and compares it with a function.
+// float32s computes f4 from f1, f2 and f3 in machine code, in all lanes and in the odd lanes, and compares it with a
+// function.
 func float32s(t *testing.T, op string, a, b, c []float32, want func(a, b, c float32) float32) {
 	t.Helper()
 	if Native == nil {
@@ -169,9 +170,9 @@ func float32s(t *testing.T, op string, a, b, c []float32, want func(a, b, c floa
 	}
 }
 
-// TestRsqrtWithoutDivision: the machine code of rsqrt.approx.f32, which does not divide, has what Go has, which does:
-// of all numbers from 1 to below 4, and of some of each other exponent and sign. Those of another exponent have the
-// same fraction divided or multiplied by a power of two all the way.
+// TestRsqrtWithoutDivision: the machine code of rsqrt.approx.f32, without a division, has the results of Go's function,
+// which divides: for all numbers from 1 to below 4, and for samples of all further exponents and signs. With a different
+// exponent the same fraction is only scaled by a power of two.
 func TestRsqrtWithoutDivision(t *testing.T) {
 	var a []float32
 	for i := range uint32(1 << 24) {
@@ -183,22 +184,23 @@ func TestRsqrtWithoutDivision(t *testing.T) {
 	float32s(t, "rsqrt.approx.f32 %f4, %f1", a, a, a, func(a, _, _ float32) float32 { return fp.RsqrtApprox32(a) })
 }
 
-// TestFlushedResultsInMachineCode: where .ftz flushes results, the machine code of products, quotients and sums does,
-// which looks at them times a power of two: of operands of all kinds, whose results are about the least normal number.
+// TestFlushedResultsInMachineCode: machine code flushes results under .ftz exactly as Go does, although it compares
+// products, quotients and sums scaled by a power of two: for operands of all kinds with results near the least normal
+// number.
 func TestFlushedResultsInMachineCode(t *testing.T) {
 	rng := rand.New(rand.NewPCG(part.Seed(t), 1))
 	const least = 0x1p-126
 	any := func() float32 { return math.Float32frombits(rng.Uint32()) }
-	near := func() float64 { // the bound, or a little less
+	near := func() float64 { // the bound, or slightly less
 		return math.Copysign(least*(1-float64(rng.IntN(6))*0x1p-26), float64(rng.IntN(2))-0.5)
 	}
 	var a, b, products, quotients, sums []float32
 	for range 1 << 20 {
 		x, y := any(), any()
-		if rng.IntN(8) > 0 { // so that the other one is a number, too
+		if rng.IntN(8) > 0 { // keeps the second operand finite
 			x = math.Float32frombits(rng.Uint32()&0x807fffff | uint32(64+rng.IntN(100))<<23)
 		}
-		if rng.IntN(16) == 0 { // the only quotients that are rounded up to the bound are of these
+		if rng.IntN(16) == 0 { // only these quotients are rounded up to the bound
 			x = math.Float32frombits(math.Float32bits(x) | 0x7fffff)
 		}
 		a, b = append(a, x), append(b, y)

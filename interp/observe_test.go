@@ -1,6 +1,6 @@
 package interp_test
 
-// This file checks what probes are told of a kernel, by hand.
+// This file compares the events of a kernel with events derived by hand.
 
 import (
 	"fmt"
@@ -16,9 +16,9 @@ import (
 	"gemu/ptx"
 )
 
-// recorder writes down what it is told, by CTA.
+// recorder records events by CTA.
 type recorder struct {
-	buf   uint64 // address of the buffer, which texts leave out
+	buf   uint64 // address of the buffer, which the texts omit
 	skip  func(index int) bool
 	mu    sync.Mutex
 	texts map[int][]string
@@ -43,8 +43,8 @@ type watcher struct {
 	lines []string
 }
 
-// OnEvent writes the warp, the line, the active lanes and those that execute,
-// lane 0 first; then registers before, addresses, registers after.
+// OnEvent writes the warp, the line, the active lanes and the executing lanes, lane 0 first; then
+// registers before, addresses, registers after.
 func (w *watcher) OnEvent(e *probe.Event) {
 	if e.Kind == probe.OnCTAEnd {
 		w.mu.Lock()
@@ -128,9 +128,8 @@ MEET:
 }
 `
 
-// watchedEvents are what happens to a block of six threads in warps of four, the
-// buffer being 0, 10, 20, …: where the first warp splits, the lanes that do not take
-// the branch go first.
+// watchedEvents are the expected events of a block of six threads in warps of four; the buffer has
+// 0, 10, 20, …. Where the first warp diverges, the lanes that do not take the branch run first.
 var watchedEvents = map[int][]string{
 	0: {
 		"w0 line 9 xxxx xxxx -> %t 0 1 2 3",

@@ -1,7 +1,7 @@
 package interp
 
-// This file runs launches on the oracle: on a device of its own, which has come about in
-// the same way as the engine's.
+// This file runs launches on the oracle: on a device of its own, with the same history as the
+// engine's.
 
 import (
 	"context"
@@ -15,20 +15,18 @@ import (
 	"gemu/probe"
 )
 
-// Twin is a device of the oracle that has what an engine's device had when it was made:
-// the module, and the same allocations with the same content. Its addresses are the
-// oracle's own.
+// Twin is a device of the oracle with the content of an engine's device at a moment: the module,
+// and the same allocations with the same content. It computes addresses by the oracle's own code.
 type Twin struct {
 	Dev    *oracle.Device
 	Mod    *oracle.Module
 	engine *Module
 
-	Tolerated int64 // accesses of the last run that were let go on
+	Tolerated int64 // tolerated accesses of the last run
 }
 
-// NewTwin makes a twin of the device that a module is loaded into, and of no other. The
-// device must not be in use, but a launch may be about to begin. Addresses that differ are
-// an error.
+// NewTwin makes a twin of a device with a single module. The device must not be in use; a prepared
+// launch is allowed. Different addresses are an error.
 func NewTwin(m *Module) (*Twin, error) {
 	cfg := m.dev.cfg
 	config := oracle.Config{Memory: cfg.Memory, Heap: cfg.Heap, Stack: cfg.Stack, Base: cfg.Base, SM: cfg.SM, Stdout: cfg.Stdout, WMMAAlignment: cfg.Tolerance.Has(probe.WMMAAlignment)}
@@ -56,7 +54,7 @@ func NewTwin(m *Module) (*Twin, error) {
 			addr, err = t.Dev.AllocArray(a.Span)
 		case probe.PerCTAMemory:
 			if !a.Freed {
-				return // of the launch that runs: the oracle's launch allocates its own
+				return // belongs to the running launch: the oracle's launch allocates its own
 			}
 			addr, err = t.Dev.Alloc(a.Span)
 		case probe.BufferMemory:
@@ -85,7 +83,7 @@ func NewTwin(m *Module) (*Twin, error) {
 	return t, errors.Join(errs...)
 }
 
-// described is an object of the engine in the oracle's words.
+// described returns an object of the engine in the oracle's types.
 func described(o *machine.Object) oracle.Object {
 	x := &o.Texture
 	n := oracle.Object{
@@ -103,7 +101,7 @@ func described(o *machine.Object) oracle.Object {
 	return n
 }
 
-// Run runs a launch on the oracle, and gives how many instructions its threads have executed;
+// Run runs a launch on the oracle, and returns the number of executed instructions of threads;
 // order and log may be nil.
 func (t *Twin) Run(ctx context.Context, l *Launch, order func() oracle.Order, log func(*oracle.Step)) (int64, error) {
 	k, err := t.engine.Kernel(l.Kernel)
@@ -129,7 +127,7 @@ func (t *Twin) Run(ctx context.Context, l *Launch, order func() oracle.Order, lo
 	return stats.ThreadInstructions, err
 }
 
-// Each calls do with the memory of every live allocation that both devices have.
+// Each calls visit with the memory of every live allocation of both devices.
 func (t *Twin) Each(visit func(a *mem.Allocation, engine, oracle []byte)) {
 	t.engine.dev.mem.Each(func(a *mem.Allocation) {
 		if b := t.Dev.Bytes(a.Base); a.Kind != probe.ParameterMemory && !a.Freed && b != nil {

@@ -1,6 +1,6 @@
 package interp
 
-// This file is about what is proved of the addresses of memory accesses: what lowering finds, and that it is so.
+// This file tests the proofs about addresses of memory accesses: the results of lowering, and their truth.
 
 import (
 	"bytes"
@@ -35,7 +35,7 @@ const patternHead = `.version 8.0
 	ld.param.u32 %n, [n];
 `
 
-// patterns are bodies of kernels, which load by %a, in blocks of 32 threads, and what is to be proved of that. By hand.
+// patterns are bodies of kernels, which load by %a, in blocks of 32 threads, and the expected proofs, derived by hand.
 var patterns = []struct{ body, want string }{
 	// The thread index through rules.
 	{"mul.wide.u32 %a, %t, 4; add.s64 %a, %a, %b; ld.global.u32 %x, [%a]", "side by side"},
@@ -44,7 +44,7 @@ var patterns = []struct{ body, want string }{
 	{"sub.u32 %u, 31, %t; mad.wide.u32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},
 	{"sub.u32 %u, 0, %t; neg.s32 %u, %u; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "side by side"},
 	{"mad.lo.u32 %u, %t, 3, %n; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "spread"},
-	{"mad.lo.u32 %u, %t, %n, 5; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""}, // by how much nobody knows
+	{"mad.lo.u32 %u, %t, %n, 5; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""}, // with an unknown distance
 	{"mad.wide.s32 %a, %n, 4, %b; ld.global.u32 %x, [%a]", "one place"},
 	{"mad.lo.u32 %u, %n, %n, %t; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "side by side"},
 	{"add.u32 %u, %n, %t; sub.u32 %u, %u, %t; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "one place"},
@@ -52,25 +52,25 @@ var patterns = []struct{ body, want string }{
 	{"and.b32 %u, %t, 7; mad.wide.u32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},
 	{"shl.b32 %u, %t, 2; ld.shared.u32 %x, [%u]", "side by side"},
 	{"shl.b32 %u, %t, 1; ld.shared.u8 %x, [%u]", "spread"},
-	{"mad.wide.u32 %a, %t, 6, %b; ld.global.u32 %x, [%a]", ""}, // no multiple of what is loaded
+	{"mad.wide.u32 %a, %t, 6, %b; ld.global.u32 %x, [%a]", ""}, // no multiple of the element size
 	{"mov.u32 %u, %laneid; mad.wide.u32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "side by side"},
-	{"ld.global.u32 %u, [%b]; mad.wide.u32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "one place"}, // what all load from one place
+	{"ld.global.u32 %u, [%b]; mad.wide.u32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "one place"}, // loaded by all lanes from the same place
 	{"mad.wide.u32 %a, %t, 4, %b; ld.global.u32 %u, [%a]; mad.wide.u32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},
 
-	// Numbers of 32 bits that wrap round: side by side only if the outermost lanes are, which stencils look at; but two of
-	// them may make up for each other.
+	// 32-bit numbers that wrap: adjacent only if the outermost lanes are adjacent, which stencils check; but two such
+	// numbers may cancel out.
 	{"add.u32 %u, %t, %n; cvt.u64.u32 %a, %u; add.s64 %a, %a, %b; ld.global.u8 %x, [%a]", "side by side"},
 	{"add.u32 %u, %t, %n; sub.u32 %v, %t, %n; cvt.u64.u32 %a, %u; cvt.u64.u32 %c, %v; sub.s64 %a, %a, %c; add.s64 %a, %a, %b; ld.global.u8 %x, [%a]", ""},
-	{"shl.b32 %u, %t, 28; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},                                                                // more than once
-	{"add.u32 %u, %t, %n; cvt.u64.u32 %a, %u; cvt.u32.u64 %v, %a; cvt.u64.u32 %a, %v; add.s64 %a, %a, %b; ld.global.u8 %x, [%a]", "side by side"}, // cut again
+	{"shl.b32 %u, %t, 28; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},                                                                // wraps several times
+	{"add.u32 %u, %t, %n; cvt.u64.u32 %a, %u; cvt.u32.u64 %v, %a; cvt.u64.u32 %a, %v; add.s64 %a, %a, %b; ld.global.u8 %x, [%a]", "side by side"}, // truncated again
 
 	{"mad.lo.u32 %u, %t, 2, %n; sub.u32 %v, %t, %n; cvt.u64.u32 %a, %u; cvt.u64.u32 %c, %v; sub.s64 %a, %a, %c; add.s64 %a, %a, %b; ld.global.u8 %x, [%a]", ""},
 
-	// Numbers that are kept between bounds.
+	// Numbers clamped to bounds.
 	{"min.s32 %u, %t, %n; max.s32 %u, %u, 0; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "side by side"},
 	{"max.s32 %u, %t, 1; min.s32 %u, %u, %n; add.s32 %u, %u, %n; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "side by side"},
-	{"min.s32 %u, %t, %n; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},                               // from above only
-	{"min.s32 %u, %t, %n; max.s32 %u, %u, -1; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},           // or to a negative number
+	{"min.s32 %u, %t, %n; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},                               // with an upper bound only
+	{"min.s32 %u, %t, %n; max.s32 %u, %u, -1; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},           // or with a negative bound
 	{"max.s32 %u, %t, 1; shl.b32 %u, %u, 2; cvt.s64.s32 %a, %u; add.s64 %a, %a, %b; ld.global.u32 %x, [%a]", ""}, // multiplied in 32 bits
 	{"max.s32 %u, %t, 1; add.s32 %u, %u, %t; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},
 	{"max.s32 %u, %t, 1; add.s32 %u, %u, -5; max.s32 %u, %u, 0; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},
@@ -81,10 +81,10 @@ var patterns = []struct{ body, want string }{
 	{"min.s32 %u, %t, %n; add.s32 %u, %u, %n; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},
 	{"min.s32 %u, %t, %n; cvt.s64.s32 %a, %u; add.s64 %a, %a, %b; ld.global.u8 %x, [%a]", ""},
 	{"min.s32 %u, %t, %n; ld.shared.u8 %x, [%u]", ""},
-	{"mul.lo.s32 %u, %t, 3; sub.s32 %v, 40, %t; min.s32 %u, %u, %v; max.s32 %u, %u, 0; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""}, // not the same for all
+	{"mul.lo.s32 %u, %t, 3; sub.s32 %v, 40, %t; min.s32 %u, %u, %v; max.s32 %u, %u, 0; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""}, // different bounds in the lanes
 	{"max.s32 %u, %t, 1; setp.gt.u32 %p, %n, 5; selp.u32 %u, %u, %t, %p; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},
 
-	// Memory that is not everybody's.
+	// Memory that is not shared by all threads.
 	{"st.local.u32 [mine], %t; ld.local.u32 %u, [mine]; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},
 	{"mov.u64 %a, mine; cvta.local.u64 %a, %a; st.u32 [%a], %t; ld.u32 %u, [%a]; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},
 
@@ -92,22 +92,22 @@ var patterns = []struct{ body, want string }{
 	{"mov.u32 %u, 0; setp.gt.u32 %p, %n, 5; bra.uni ON; ON: @%p mov.u32 %u, 1; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "one place"},
 	{"mov.u32 %u, 0; setp.gt.u32 %p, %t, 5; @%p mov.u32 %u, 1; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},
 	{"mov.u32 %u, 0; setp.gt.u32 %p, %n, 5; @%p mov.u32 %u, 1; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "one place"},
-	{"setp.gt.u32 %p, %n, 5; selp.u32 %u, %t, %n, %p; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""}, // the one or the other
+	{"setp.gt.u32 %p, %n, 5; selp.u32 %u, %t, %n, %p; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""}, // one of two values
 	{"add.u32 %v, %t, 1; setp.gt.u32 %p, %n, 5; selp.u32 %u, %t, %v, %p; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "side by side"},
 	{"add.u32 %v, %t, 1; setp.gt.u32 %p, %t, 5; selp.u32 %u, %t, %v, %p; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},
-	{"mov.u32 %u, %t; setp.gt.u32 %p, %t, 5; @%p bra ON; add.u32 %u, %t, 1; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]; ON: mov.u32 %v, 1", "side by side"}, // on its way
-	{"mov.u32 %u, %t; setp.gt.u32 %p, %t, 5; @%p bra ON; add.u32 %u, %t, 1; ON: mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},                            // where the ways meet
+	{"mov.u32 %u, %t; setp.gt.u32 %p, %t, 5; @%p bra ON; add.u32 %u, %t, 1; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]; ON: mov.u32 %v, 1", "side by side"}, // before the paths merge
+	{"mov.u32 %u, %t; setp.gt.u32 %p, %t, 5; @%p bra ON; add.u32 %u, %t, 1; ON: mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},                            // where the paths merge
 	{"mov.u32 %u, %t; setp.gt.u32 %p, %n, 5; @%p bra ON; add.u32 %u, %t, 1; ON: mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "side by side"},
 	{"setp.gt.u32 %p, %t, 5; @%p bra END; mad.wide.s32 %a, %t, 4, %b; ld.global.u32 %x, [%a]; END: ret", "side by side"},
-	// A loop that lanes leave one after the other: those still in it have gone round as often.
+	// A loop that lanes leave in sequence: the lanes still inside have made the same number of iterations.
 	{"mov.u32 %u, %t; mov.u32 %i, 0; L: mad.wide.u32 %a, %u, 4, %b; ld.global.u32 %x, [%a]; add.u32 %u, %u, 32; add.u32 %i, %i, 1; setp.le.u32 %p, %i, %t; @%p bra L", "side by side"},
-	// … behind it they have not.
+	// After the loop they have not.
 	{"mov.u32 %u, %t; mov.u32 %i, 0; L: add.u32 %u, %u, 32; add.u32 %i, %i, 1; setp.le.u32 %p, %i, %t; @%p bra L; mad.wide.u32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},
-	// A loop within a loop: what lanes have when they come in again they have from different rounds.
+	// A loop within a loop: when lanes enter again, their values come from different iterations.
 	{"mov.u32 %u, 0; mov.u32 %w, 0; O: mov.u32 %i, 0; L: mad.wide.u32 %a, %u, 4, %b; ld.global.u32 %x, [%a]; add.u32 %u, %u, 1; add.u32 %i, %i, 1; setp.le.u32 %p, %i, %t; @%p bra L; add.u32 %w, %w, 1; setp.lt.u32 %q, %w, 3; @%q bra O", ""},
 }
 
-// TestProvedAddressPatterns: lowering proves that much, and what it has proved is so.
+// TestProvedAddressPatterns: lowering proves the expected patterns, and they are true.
 func TestProvedAddressPatterns(t *testing.T) {
 	load := regexp.MustCompile(`(?m)^ +load\S+ .*, %[xc]\b.*$`)
 	for _, p := range patterns {
@@ -118,7 +118,7 @@ func TestProvedAddressPatterns(t *testing.T) {
 		}
 		for _, n := range []int64{0, 3, 20, -16, 1<<31 - 16, -1 << 31} {
 			l := Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(32), Mode: Vector, Backend: Portable, verifyProofs: true}
-			if _, err := patternRun(m, &l, n); errors.Is(err, probe.ErrMismatch) { // not if it is nowhere: that is found later
+			if _, err := patternRun(m, &l, n); errors.Is(err, probe.ErrMismatch) { // no error if the address is invalid: a later run finds this
 				t.Errorf("n = %d: %v\n%s", n, err, body)
 			}
 		}
@@ -143,16 +143,16 @@ func TestProvedAddressPatterns(t *testing.T) {
 	}
 }
 
-// patternRoom is how many bytes lie on each side of the middle of the buffer.
+// patternRoom is the number of bytes on each side of the middle of the buffer.
 const patternRoom = 1 << 13
 
-// patternProgram writes kernels that add up and part their lanes in all ways that lowering follows, and load on the way.
+// patternProgram writes kernels that compute sums and diverge in all ways supported by the proofs, with loads in between.
 type patternProgram struct {
 	strings.Builder
 	*rand.Rand
 	labels int
-	ends   []int // labels behind the blocks that are under way
-	far    bool  // constants are near where numbers of 32 bits wrap round, and few loads are in memory
+	ends   []int // labels after the open blocks
+	far    bool  // constants are close to the wrap of 32-bit numbers, and few loads are in bounds
 }
 
 func (p *patternProgram) reg() string { return fmt.Sprintf("%%r%d", p.IntN(6)) }
@@ -176,7 +176,7 @@ func (p *patternProgram) value() string {
 	return p.reg()
 }
 
-// statement writes one, of which a block inside has less depth.
+// statement writes a statement; a block inside has less depth.
 func (p *patternProgram) statement(depth int) {
 	guard := ""
 	if p.IntN(6) == 0 {
@@ -205,7 +205,7 @@ func (p *patternProgram) statement(depth int) {
 	case 11, 12:
 		f("setp.%s.s32 %s, %s, %s", []string{"lt", "ge", "eq"}[p.IntN(3)], p.pred(), p.value(), []string{"%t", "%n", "%y", "3", p.reg()}[p.IntN(5)])
 	case 13:
-		f("and.b32 %s, %s, 15", r, p.value()) // of which nothing is known
+		f("and.b32 %s, %s, 15", r, p.value()) // without known spacing
 	case 14, 15, 16, 17:
 		p.load(f, r)
 	case 18, 19:
@@ -223,7 +223,7 @@ func (p *patternProgram) statement(depth int) {
 			}
 		}
 	case 20:
-		if depth > 0 { // a loop of as many rounds for all, or not
+		if depth > 0 { // a loop, with or without the same number of iterations for all lanes
 			p.labels++
 			l := p.labels
 			fmt.Fprintf(p, "\tmov.b32 %%i%d, %s;\n\tand.b32 %%i%d, %%i%d, 3;\nL%d:\n", depth, p.value(), depth, depth, l)
@@ -251,7 +251,7 @@ func (p *patternProgram) statement(depth int) {
 	}
 }
 
-// load writes a load by a number that has become an address in one of several ways.
+// load writes a load, by a number converted to an address in any of several ways.
 func (p *patternProgram) load(f func(format string, args ...any), r string) {
 	size := p.IntN(3)
 	switch p.IntN(4) {
@@ -273,7 +273,7 @@ func (p *patternProgram) load(f func(format string, args ...any), r string) {
 	f("ld.global.u%d %s, [%%a]", 8<<size, map[bool]string{true: r, false: "%none"}[p.IntN(3) == 0])
 }
 
-// block writes some statements, and a label behind them, that any of them goes to.
+// block writes some statements, and a label after them, to which any of them may jump.
 func (p *patternProgram) block(depth int) {
 	p.labels++
 	end := p.labels
@@ -285,8 +285,8 @@ func (p *patternProgram) block(depth int) {
 	fmt.Fprintf(p, "E%d:\n", end)
 }
 
-// TestAddressPatternsHold: what is proved of addresses holds in random programs, whatever the policy, in blocks of all
-// shapes; and machine code that is made of it leaves what Go does.
+// TestAddressPatternsHold: proofs about addresses are true in random programs, under every policy, in blocks of all
+// shapes; and machine code based on them has the memory of Go.
 func TestAddressPatternsHold(t *testing.T) {
 	looked, seed := 0, part.Seed(t)
 	for i := range part.Count(400, 2000, 50000) {
@@ -347,8 +347,8 @@ func TestAddressPatternsHold(t *testing.T) {
 	}
 }
 
-// TestAddressPatternsAfterShuffle: where lanes wait for others in shfl.sync, warp splits become one that stand at the
-// same place, also those that have come there by ways of different lengths and have not waited.
+// TestAddressPatternsAfterShuffle: after a wait in shfl.sync, all warp splits at the same place merge, also splits that
+// arrived by paths of different lengths and have not waited.
 func TestAddressPatternsAfterShuffle(t *testing.T) {
 	m, err := ptx.Parse("mix.ptx", []byte(patternHead+`	ld.param.u64 %c, [out];
 	mov.u32 %u, 3;
@@ -379,7 +379,7 @@ DONE:
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := func(i int) uint32 { return uint32(byte((patternRoom + 4*i) * (patternRoom + 4*i) >> 4)) } // as patternRun has it
+	at := func(i int) uint32 { return uint32(byte((patternRoom + 4*i) * (patternRoom + 4*i) >> 4)) } // as in patternRun
 	var want []byte
 	for i := range 32 {
 		v := uint32(1)
@@ -391,7 +391,7 @@ DONE:
 		want = binary.LittleEndian.AppendUint32(want, v)
 	}
 	for _, policy := range Reconvergers {
-		if strings.HasPrefix(policy.Name, "stack") { // whose lanes do not wait for others
+		if strings.HasPrefix(policy.Name, "stack") { // lanes do not wait for other lanes
 			continue
 		}
 		for _, mode := range []Mode{Vector, Affine, Check} {
@@ -405,7 +405,7 @@ DONE:
 	}
 }
 
-// patternRun runs a kernel of this file, and gives what it has left in its output.
+// patternRun runs a kernel of this file, and returns its output.
 func patternRun(module *ptx.Module, l *Launch, n int64) ([]byte, error) {
 	m, err := NewDevice(Config{Workers: 1}).LoadModule(module)
 	if err != nil {

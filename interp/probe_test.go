@@ -28,7 +28,7 @@ import (
 type script struct {
 	wants probe.Subscription
 	seed  maphash.Seed
-	some  bool // it may be told some of an instruction's events, and not the others
+	some  bool // the probe may receive only a part of an instruction's events
 
 	mu     sync.Mutex
 	ctas   map[int]*scene
@@ -56,14 +56,14 @@ func (s *script) CTA(_ *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
 // scene has the events of a CTA.
 type scene struct {
 	*script
-	sums  []uint64 // of each event
-	texts []string // … the first few, written out
+	sums  []uint64 // hash after each event
+	texts []string // text of the first few events
 	kinds map[probe.Events]int
-	ways  int // of splits, without one of each
+	ways  int // number of splits, minus 1 each
 	lanes int64
-	did   int64              // instructions of threads
-	wrote int64              // lanes that have been expanded
-	open  map[int]*ptx.Instr // by warp: the instruction told of before, and not after
+	did   int64              // thread instructions
+	wrote int64              // materialised lanes
+	open  map[int]*ptx.Instr // by warp: the instruction with an event before it, and none after it yet
 	errs  []error
 }
 
@@ -88,7 +88,7 @@ func values(b *strings.Builder, list []probe.Value, m uint64) {
 
 func (c *scene) OnEvent(e *probe.Event) {
 	c.kinds[e.Kind]++
-	if e.Kind == probe.OnMaterialise { // which the mode has, and not the program
+	if e.Kind == probe.OnMaterialise { // of the mode, not of the program
 		c.wrote += int64(bits.OnesCount64(e.Lanes))
 		if t := e.Materialised.Tags; e.Lanes == 0 || e.Lanes&^(uint64(t[0].Mask)|uint64(t[1].Mask)<<32) != 0 {
 			c.errs = append(c.errs, fmt.Errorf("register %d of tags %+v is expanded for lanes %#x", e.Materialised.Reg, t, e.Lanes))
@@ -149,7 +149,7 @@ func (c *scene) OnEvent(e *probe.Event) {
 	}
 }
 
-// part writes an operation and the values that it reads or has written.
+// part writes an operation and its operands or results.
 func (c *scene) part(b *strings.Builder, e *probe.Event) {
 	o := e.Operation
 	list, cell := o.Sources, e.Source
@@ -407,7 +407,7 @@ func (c *scene) follow(e *probe.Event) {
 		bad = open != e.Instr
 		c.open[e.Warp] = nil
 		c.lanes += int64(bits.OnesCount64(e.Active))
-		if e.Instr.Form.Effects.Any(ptx.Jumps | ptx.Returns | ptx.Exits) { // whatever its guard is
+		if e.Instr.Form.Effects.Any(ptx.Jumps | ptx.Returns | ptx.Exits) { // under every guard
 			c.did += int64(bits.OnesCount64(e.Active))
 		} else {
 			c.did += int64(bits.OnesCount64(e.Lanes))
@@ -666,7 +666,7 @@ func (p every) SelectEvents(l *probe.LaunchInfo) []probe.Events {
 	return list
 }
 
-// listens is a probe that passes on the events that a selecting probe would receive.
+// listens is a probe that filters all events down to the selection of a selecting probe.
 type listens struct{ every }
 
 func (p listens) SelectEvents(*probe.LaunchInfo) []probe.Events { return nil }
@@ -681,10 +681,10 @@ func (p listens) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	})
 }
 
-// easing is a sink for which each warp is eased now and then, for as long as two of the instructions
-// that are told nevertheless. With ease it has that done, else it passes on what would be told.
+// easing returns a sink that now and then eases a warp, until two instructions have had events of the reduced set. With
+// ease it calls Ease; otherwise it passes on only the events that would arrive.
 func (p every) easing(to probe.Sink, ease bool) probe.Sink {
-	count, eased := map[int]int{}, map[int]bool{} // eased: as the instruction began
+	count, eased := map[int]int{}, map[int]bool{} // eased: since the instruction's begin
 	less := func(e *probe.Event) bool { return count[e.Warp]/2%2 == 1 }
 	return sink(func(e *probe.Event) {
 		const chosen = probe.OnBefore | probe.OnAccess | probe.OnTexels | probe.OnOperation | probe.OnResult | probe.OnAfter | probe.OnUndo
@@ -716,15 +716,15 @@ func (p eases) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	return p.easing(p.script.CTA(l, index, id), true)
 }
 
-// mayEase is a probe that passes on what one would be told that eases warps.
+// mayEase is a probe that passes on the events of a probe that eases warps.
 type mayEase struct{ listens }
 
 func (p mayEase) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	return p.easing(p.script.CTA(l, index, id), false)
 }
 
-// TestChosenInstructions: a probe that chooses instructions, or eases warps, is told the same of what is left as
-// one that does not, alone and beside others, with the events in between and without.
+// TestChosenInstructions: a probe that selects instructions, or eases warps, receives exactly the selected part of all
+// events, alone and together with further probes, with and without the events in between.
 func TestChosenInstructions(t *testing.T) {
 	share, seed, hash := uint64(part.Count(1024, 1024, 16)), part.Seed(t), maphash.MakeSeed()
 	for i, p := range programs(t, 4, 32, 64) {
@@ -773,7 +773,7 @@ func TestChosenInstructions(t *testing.T) {
 	}
 }
 
-// order is a probe that subscribes to the events of all CTAs in one order.
+// order is a probe that subscribes to the events of all CTAs in a single order.
 type order []string
 
 func (o *order) Subscription() probe.Subscription {
@@ -888,9 +888,8 @@ EVEN:
 }
 `
 
-// meetKernel has lanes 16 to 31 go elsewhere, and lanes 0 to 7 and 8 to 15 come to a shuffle
-// behind a fence, which takes no code: the first shuffle among themselves, the others with
-// those that are elsewhere.
+// meetKernel: lanes 16 to 31 go elsewhere, and lanes 0 to 7 and 8 to 15 reach a shuffle after a fence, which takes no code.
+// The first shuffle is among themselves, the second with the lanes elsewhere.
 const meetKernel = `.version 8.0
 .target sm_80
 .address_size 64
@@ -914,8 +913,8 @@ END:
 }
 `
 
-// TestSplitAtCollective: lanes that part at an instruction, because some have to wait there,
-// have that one next, and not one before it in its block; so it says where they stand.
+// TestSplitAtCollective: if lanes diverge at an instruction because a part of them must wait there, their next instruction
+// is this instruction, not an earlier one of its block; the places of warp splits show this.
 func TestSplitAtCollective(t *testing.T) {
 	for name, mode := range interp.Modes {
 		mod, b := linker(t, interp.Config{}, meetKernel, 4)
@@ -952,7 +951,7 @@ func TestSplitAtCollective(t *testing.T) {
 		for _, s := range splits {
 			stand[s.Lanes] = int(s.Instr.Pos.Line)
 		}
-		if stand[0xff] != shuffle || stand[0xff00] != shuffle+2 { // those have met the lanes that came first
+		if stand[0xff] != shuffle || stand[0xff00] != shuffle+2 { // these lanes have merged with the lanes that came first
 			t.Errorf("%s: lanes stand at lines %v", name, stand)
 		}
 		if err := finish(t, e); err != nil || diverged != 1 {
@@ -1031,8 +1030,8 @@ func TestMaterialisationEvents(t *testing.T) {
 	}
 }
 
-// shadowKernel reads memory of every space that it has not written: in shared memory half of
-// the array, in local memory what another call has left, of the buffer the second word.
+// shadowKernel reads unwritten memory of every space: half of an array in shared memory, the local memory of an earlier
+// call, and the second word of the buffer.
 const shadowKernel = `.version 8.0
 .target sm_80
 .address_size 64

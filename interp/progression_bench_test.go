@@ -8,9 +8,9 @@ import (
 	"gemu/ptx"
 )
 
-// BenchmarkProgressions adds progressions: on the lanes in vector mode, compactly in affine mode, in both ways in check mode. Each of
-// the additions needs the one before it (chained), or the one before the last three (free). It prints ns per instruction of a warp;
-// the costs in lower/plan.go are from it.
+// BenchmarkProgressions adds progressions: on the lanes in vector mode, compactly in affine mode, in both ways in check
+// mode. Each addition depends on the previous addition (chained), or on the addition three before it (free). It prints ns
+// per instruction of a warp; the costs in lower/plan.go come from it.
 func BenchmarkProgressions(b *testing.B) {
 	const turns, added = 20000, 16
 	for _, bits := range []int{32, 64} {

@@ -1,7 +1,6 @@
 package interp
 
-// This file runs random programs on every engine and compares what they leave
-// in memory.
+// This file runs random programs on every engine and compares the final memory.
 
 import (
 	"bytes"

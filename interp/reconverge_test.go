@@ -11,7 +11,7 @@ import (
 	"gemu/ptx"
 )
 
-// launchUnder runs the only kernel of a source in one CTA of 32 threads.
+// launchUnder runs the only kernel of a source in a CTA of 32 threads.
 func launchUnder(t *testing.T, src string, r *Reconverger, args ...int) (*Result, []uint32, error) {
 	t.Helper()
 	dev := NewDevice(Config{})
@@ -43,8 +43,8 @@ func source(t *testing.T, name string) string {
 	return string(src)
 }
 
-// A deadlock that no order of lanes avoids is found under every policy, before the limit.
-// Where lanes are elsewhere, policies that do not let them wait for each other say which do.
+// TestDeadlockUnderPolicies: a deadlock under every order of lanes is found under every policy, before the step limit.
+// If lanes are absent, a policy under which lanes cannot wait for them names the policies under which they can.
 func TestDeadlockUnderPolicies(t *testing.T) {
 	src := source(t, "../docs/deadlock.ptx")
 	for _, r := range Reconvergers {
@@ -61,8 +61,8 @@ func TestDeadlockUnderPolicies(t *testing.T) {
 	}
 }
 
-// TestLockWithinWarp: a lock within a warp is a deadlock under the stack, and runs under the policies
-// that its report names.
+// TestLockWithinWarp: a lock within a warp is a deadlock under the stack, and runs under the policies named in its
+// report.
 func TestLockWithinWarp(t *testing.T) {
 	src := source(t, "../docs/lock.ptx")
 	for _, r := range Reconvergers {
@@ -81,8 +81,8 @@ func TestLockWithinWarp(t *testing.T) {
 	}
 }
 
-// TestCountsOfBranch: the counts of a branch whose ways have 2 and 3 instructions, in which all but
-// the last lane go the first; of 32 lanes, 31 and 1.
+// TestCountsOfBranch: the counts of a branch whose paths have 2 and 3 instructions; 31 of 32 lanes take the first
+// path.
 func TestCountsOfBranch(t *testing.T) {
 	const src = `.version 7.0
 .target sm_80
@@ -119,8 +119,8 @@ meet:
 	}
 }
 
-// TestLivelockEndsAtLimit: warps that wait for each other and change memory all the time end at the
-// limit, and the report says where they do it.
+// TestLivelockEndsAtLimit: warps that wait for each other and keep changing memory end at the step limit, and the
+// report names their places.
 func TestLivelockEndsAtLimit(t *testing.T) {
 	const src = `.version 7.0
 .target sm_80
@@ -167,8 +167,8 @@ second:
 	}
 }
 
-// TestCallOfTwoFunctions: a call whose lanes go to two functions is executed twice, once by each of
-// the two, under each policy. It is no branch.
+// TestCallOfTwoFunctions: a call with two target functions is executed twice, once for each group of lanes, under each
+// policy. It is no branch.
 func TestCallOfTwoFunctions(t *testing.T) {
 	const src = `.version 7.0
 .target sm_80
@@ -194,15 +194,15 @@ to: .callprototype _ ();
 			t.Fatal(err)
 		}
 		got := [...]int64{res.WarpInstructions, res.LaneSlots, res.ThreadInstructions, res.DivergentBranches, res.Splits, res.Reconvergences}
-		// four instructions, of which 24 lanes skip one, two calls and returns, the end
+		// four instructions (24 lanes skip one of them), two calls and returns, the end
 		if want := [...]int64{4 + 2 + 2 + 1, 7 * 32, 7*32 - 24, 0, 1, 1}; got != want {
 			t.Errorf("%s: got %v, want %v", r.Name, got, want)
 		}
 	}
 }
 
-// TestSpinsForOtherWarps: a lane that spins for another warp while its own warp waits behind
-// the loop is no reason to leave the order of the stack: the counts are the same.
+// TestSpinsForOtherWarps: if a lane spins for another warp while its own warp waits after the loop, the order of the
+// stack is kept: the counts are the same.
 func TestSpinsForOtherWarps(t *testing.T) {
 	const src = `.version 7.0
 .target sm_80
@@ -255,9 +255,9 @@ over:
 	}
 }
 
-// TestLanesWaitAtKernelEnd: lanes that branch to the kernel's end leave the warp at once, or wait there for the others
-// and end with them. Nobody waits for them: neither a barrier, nor instructions that lanes execute
-// together, before they come there or after.
+// TestLanesWaitAtKernelEnd: lanes that branch to the kernel's end leave the warp at once, or wait there for the
+// remaining lanes and end with them. Neither barriers nor collective instructions wait for them, before they arrive
+// there or after.
 func TestLanesWaitAtKernelEnd(t *testing.T) {
 	const head = `.version 7.0
 .target sm_80
@@ -274,7 +274,7 @@ func TestLanesWaitAtKernelEnd(t *testing.T) {
 	@%p bra end;
 `
 	type counts struct {
-		Warp, Lanes, Branches, Splits, Joins int64 // as Counts has them
+		Warp, Lanes, Branches, Splits, Joins int64 // in the order of Counts
 		Diverged                             int64
 	}
 	for _, c := range []struct {
@@ -297,9 +297,10 @@ late:
 end:
 	ret;
 }`, map[string]counts{
-			// 4 instructions of 32 lanes, 2 of 24, 5 of 16, 3 and 1 of 8, and the ends: of 8 lanes four times, or
-			// of all. Under the stack the last to come let those go on by ending that wait for them, and are then
-			// alone. Under pc2-wait, which has no joins, lanes rest until the others are at a barrier.
+			// 4 instructions of 32 lanes, 2 of 24, 5 of 16, 3 and 1 of 8, and the ends: of 8 lanes four times, or of
+			// all. Under the stack, the end of the last lanes releases the lanes waiting for them, which are then
+			// alone. Under pc2-wait, which has no reconvergence points, lanes wait until the remaining lanes are at a
+			// barrier.
 			"stack":      {15 + 4, 4*32 + 2*24 + 5*16 + 4*8 + 32, 3, 2, 0, 1 + 1 + 1 + 2},
 			"stack-wait": {15 + 1, 4*32 + 2*24 + 5*16 + 4*8 + 32, 3, 3, 1, 11},
 			"pc2-wait":   {15 + 2, 4*32 + 2*24 + 5*16 + 4*8 + 32, 3, 3, 2, 11 + 2},
@@ -325,7 +326,7 @@ end:
 	ret;
 }`, map[string]counts{
 			"stack":      {4 + 2 + 1, 4*32 + 2*24 + 8, 1, 0, 0, 1},
-			"stack-wait": {4 + 2 + 1, 4*32 + 2*24 + 8, 1, 0, 0, 3}, // there is no place where they meet
+			"stack-wait": {4 + 2 + 1, 4*32 + 2*24 + 8, 1, 0, 0, 3}, // without a reconvergence point
 			"pc2":        {4 + 2 + 1, 4*32 + 2*24 + 8, 1, 0, 0, 1},
 			"pc2-wait":   {4 + 2 + 1, 4*32 + 2*24 + 8, 1, 1, 0, 3},
 		}},

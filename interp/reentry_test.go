@@ -228,8 +228,8 @@ func check(t *testing.T, where string, list []call) {
 	}
 }
 
-// TestCallsFromProbe: each method that is called from a probe of a launch answers or returns ErrInProbe, in the goroutine of the
-// launch and in others, and the launch is as without.
+// TestCallsFromProbe: each method called from a probe of a launch answers or returns ErrInProbe, in the goroutine of the
+// launch and elsewhere, and the launch has the same result as without the calls.
 func TestCallsFromProbe(t *testing.T) {
 	for _, workers := range []int{1, 2} {
 		called, once := false, make(chan bool, 1)

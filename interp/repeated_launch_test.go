@@ -10,8 +10,8 @@ import (
 	"gemu/ptx"
 )
 
-// TestRepeatedLaunchBeginsClean: a launch finds nothing of those before it, whose contexts of CTAs it has: shared and
-// local memory are zero, barriers have met nobody, and memory that has been freed since is gone.
+// TestRepeatedLaunchBeginsClean: a launch in pooled contexts of CTAs finds nothing of earlier launches: shared and
+// local memory are zero, barriers are empty, and memory freed since then is gone.
 func TestRepeatedLaunchBeginsClean(t *testing.T) {
 	decls := `.extern .shared .align 4 .b8 dynamic[];`
 	body := `
@@ -46,10 +46,10 @@ END:
 	st.global.u32 [%rd1], %r5;
 	ret;`
 	for _, mode := range []Mode{Vector, Affine, Check} {
-		for _, name := range Engines[1:] { // but auto, which is one of the others
+		for _, name := range Engines[1:] { // without auto, which stands for another engine of the list
 			engine, err := EngineNamed(name)
 			if err != nil {
-				continue // not on this host
+				continue // not supported on this host
 			}
 			m := module(t, Config{Workers: 2}, decls, body)
 			var buffer *Buffer

@@ -1,7 +1,7 @@
 package interp
 
-// This file runs random programs with few registers: what package spill makes of
-// them leaves the same in memory.
+// This file runs random programs with few registers: after package spill has rewritten them, they
+// have the same final memory.
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ import (
 	"gemu/spill"
 )
 
-// straight is what a program of random.Straight leaves in its output.
+// straight returns the output of a program of random.Straight.
 func straight(src string, in []byte, threads int, mode Mode) ([]byte, error) {
 	m, err := ptx.ParseString("random.ptx", src)
 	if err != nil {
@@ -42,7 +42,7 @@ func straight(src string, in []byte, threads int, mode Mode) ([]byte, error) {
 }
 
 // TestSpilledCases runs the cases of testdata with the fewest registers that their instructions
-// need. What is refused says so with its place.
+// need. A refusal has its place.
 func TestSpilledCases(t *testing.T) {
 	var files []string
 	for _, dir := range []string{"insn", "control", "nvcc"} {
@@ -108,7 +108,7 @@ func TestSpilledCases(t *testing.T) {
 	t.Logf("%d files, %d stores; refused: %v", spilled, stores, slices.Sorted(maps.Keys(refused)))
 }
 
-// leastRegs is the fewest registers that all functions of a module can do with.
+// leastRegs returns the minimum number of registers for all functions of a module.
 func leastRegs(m *ptx.Module) (least int, err error) {
 	for _, d := range m.Decls {
 		if f, ok := d.(*ptx.Func); ok && f.Defined {

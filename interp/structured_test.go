@@ -1,10 +1,9 @@
 package interp
 
-// This file runs random programs whose values have structure: what lies in a
-// thread's registers comes from its index, from parameters and constants as
-// often as from memory. Compact execution must leave the same in memory as the
-// vectors, and show probes the same values on the way: concrete ∈ γ(shadow),
-// whenever somebody looks.
+// This file runs random programs with structured values: registers have values from the thread's
+// index, from parameters and constants as often as from memory. Compact execution must have the
+// final memory of vector execution, and probes must see the same values: concrete ∈ γ(shadow), at
+// every moment.
 
 import (
 	"bytes"
@@ -21,18 +20,18 @@ import (
 	"gemu/ptx"
 )
 
-// digest condenses what a watcher of a CTA has seen: instructions, lanes, operands
-// and addresses of those that execute.
+// digest is a hash of the events of a CTA: instructions, lanes, operands and addresses of
+// executions.
 type digest struct {
 	hash   maphash.Hash
 	events int
-	stop   int      // write down event number stop
-	text   []string // … here
+	stop   int      // index of the event to write as text
+	text   []string // the text
 	all    *digests
 	index  int
 }
 
-// digests are those of a launch, by CTA.
+// digests are the digests of a launch, by CTA.
 type digests struct {
 	seed maphash.Seed
 	stop map[int]int // by CTA
@@ -103,7 +102,7 @@ func (d *digest) OnEvent(e *probe.Event) {
 	d.all.sums[d.index] = append(d.all.sums[d.index], d.hash.Sum64())
 }
 
-// structuredRun is a launch of a structured program and what came of it.
+// structuredRun is a launch of a structured program and its outcome.
 type structuredRun struct {
 	name   string
 	memory []byte // output and scratch
@@ -130,15 +129,14 @@ func runStructured(m *ptx.Module, in []byte, block ptx.Dim3, e engine, width int
 	}
 	scratch := mod.Var("scratch")
 	if scratch == nil {
-		return nil, errors.New("no scratch memory") // shrunk too far
+		return nil, errors.New("no scratch memory") // reduced too far
 	}
 	return &structuredRun{name, slices.Concat(bout.Bytes(), scratch.Bytes()), observe}, nil
 }
 
 const structuredGrid = 2
 
-// structuredBlocks are blocks that do not fill their warps, and whose warps hold
-// several rows.
+// structuredBlocks are blocks that do not fill their warps, and blocks with several rows in a warp.
 var structuredBlocks = []ptx.Dim3{ptx.Dim(40), ptx.Dim(7), ptx.Dim(64), ptx.Dim(5, 3), ptx.Dim(33, 2), ptx.Dim(4, 4, 3), ptx.Dim(1, 9, 2), ptx.Dim(16, 3), ptx.Dim(2, 2, 9), ptx.Dim(8, 5)}
 
 // same compares a run with the first.
@@ -153,15 +151,15 @@ func (r *structuredRun) same(want *structuredRun) error {
 	return fmt.Errorf("%w: memory at %d (thread %d offset %d): %s has %#x, %s %#x", errDisagree, i, i/random.Stride, i%random.Stride, r.name, r.memory[i], want.name, want.memory[i])
 }
 
-// agreeStructured runs a program on all engines and reports the first difference.
-// What probes see it compares for warps of the first width.
+// agreeStructured runs a program on all engines and reports the first difference. For the first
+// width it also compares the events.
 func agreeStructured(src string, in []byte, block ptx.Dim3, widths []int, skip func(engine) bool) error {
 	m, err := ptx.Parse("structured.ptx", []byte(src))
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, err.(ptx.ErrorList)[0].Snippet())
 	}
 	for _, width := range widths {
-		var want *structuredRun // what lanes and warps are, programs see
+		var want *structuredRun // programs can observe lanes and warps, so each width has its own result
 		for _, e := range engines() {
 			if skip(e) {
 				continue
@@ -181,8 +179,8 @@ func agreeStructured(src string, in []byte, block ptx.Dim3, widths []int, skip f
 	return agreeEvents(m, in, block, widths[0])
 }
 
-// agreeEvents compares what a probe sees of a program in compact execution
-// with what it sees in vector execution.
+// agreeEvents compares the events of a program in compact execution with its events in vector
+// execution.
 func agreeEvents(m *ptx.Module, in []byte, block ptx.Dim3, width int) error {
 	want := newDigests()
 	if _, err := runStructured(m, in, block, inMode("vector", Launch{Mode: Vector}), width, want); err != nil {
@@ -231,7 +229,7 @@ func shrinkStructured(src string, fails func(src string) bool) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestStructuredPrograms: compact execution of random programs is vector execution,
+// TestStructuredPrograms: compact execution of random programs has the results of vector execution,
 // under every policy and for warps of every width.
 func TestStructuredPrograms(t *testing.T) {
 	part.SkipShort(t)
@@ -243,7 +241,8 @@ func TestStructuredPrograms(t *testing.T) {
 		skip   func(engine) bool
 	}{
 		{"alone", false, []int{32, 4, 8, 16, 64}, func(e engine) bool { return false }},
-		// Programs that tell where lanes meet: not the same on the oracle and under all policies.
+		// Programs whose results depend on reconvergence: they differ on the oracle and between
+		// policies.
 		{"together", true, []int{32}, func(e engine) bool {
 			return e.name == "oracle" || e.reconverge != nil && !e.reconverge.Policy().AtPostDominators
 		}},

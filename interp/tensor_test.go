@@ -11,8 +11,8 @@ import (
 	"gemu/ptx"
 )
 
-// TestTensorCoresOfGenerations: engine and oracle add as the same generation of tensor cores does; and
-// not all generations alike.
+// TestTensorCoresOfGenerations: engine and oracle add as the same generation of tensor cores, and
+// generations differ.
 func TestTensorCoresOfGenerations(t *testing.T) {
 	part.SkipShort(t)
 	for _, name := range []string{"mma_half", "mma_narrow", "wmma", "mma_sparse", "mma_scale"} {

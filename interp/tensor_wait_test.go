@@ -11,7 +11,8 @@ import (
 	"gemu/ptx"
 )
 
-// A warp that waits for tensor memory is said to, with who has it, also where another loops.
+// TestTensorMemoryAwaited: the message about a warp that waits for tensor memory names the CTAs
+// that have it, also if another warp loops.
 func TestTensorMemoryAwaited(t *testing.T) {
 	const src = `.version 8.8
 .target sm_100a
@@ -56,8 +57,8 @@ other:
 	}
 }
 
-// BenchmarkCommits counts tcgen05.commit that nobody waits for: each takes as long however many
-// there are.
+// BenchmarkCommits measures tcgen05.commit without a wait: its time must not grow with their
+// number.
 func BenchmarkCommits(b *testing.B) {
 	const src = `.version 8.8
 .target sm_100a

@@ -9,8 +9,8 @@ import (
 	"gemu/ptx"
 )
 
-// BenchmarkTexture counts lanes of tex.2d: a kernel that does little else, on textures of 64×48
-// texels, which each lane looks up near the one beside it.
+// BenchmarkTexture measures lanes of tex.2d per second: a kernel that does little else, on textures
+// of 64×48 texels; lanes look up adjacent places.
 func BenchmarkTexture(b *testing.B) {
 	const src = `.version 8.0
 .target sm_80

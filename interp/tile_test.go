@@ -10,8 +10,8 @@ import (
 	"gemu/ptx"
 )
 
-// A tile kernel that is launched with one thread has the block of its .reqntid. Other kernels, tile kernels without
-// that directive, and launches with other blocks have the block of the launch.
+// TestBlockOfTileKernel: a tile kernel launched with a single thread has the block of its .reqntid. Ordinary
+// kernels, tile kernels without this directive, and launches with larger blocks have the block of the launch.
 func TestBlockOfTileKernel(t *testing.T) {
 	one := ptx.Dim(1)
 	for _, c := range []struct {
@@ -45,7 +45,8 @@ func TestBlockOfTileKernel(t *testing.T) {
 	}
 }
 
-// A launch whose CTAs want more per-CTA memory than the device has is refused; one that ends gives its memory back.
+// TestPerCTAMemory: a launch whose CTAs need more per-CTA memory than the device has is refused; a launch returns
+// its memory at its end.
 func TestPerCTAMemory(t *testing.T) {
 	d := NewDevice(Config{Memory: 64 << 10})
 	m, err := d.Load("cta.ptx", []byte(".version 9.4 .target sm_80 .address_size 64 .entry k() .minperctamemory 5000 { ret; }"))
@@ -67,7 +68,7 @@ func TestPerCTAMemory(t *testing.T) {
 			t.Errorf("a grid of %v: %v", grid, err)
 		}
 	}
-	// 2^32 bytes after rounding up to 1024: a size that %perctamemorysize cannot hold.
+	// 2^32 bytes after rounding up to 1024: too large for %perctamemorysize.
 	d = NewDevice(Config{})
 	if m, err = d.Load("cta.ptx", []byte(".version 9.4 .target sm_80 .address_size 64 .entry k() .minperctamemory 4294966273 { ret; }")); err != nil {
 		t.Fatal(err)

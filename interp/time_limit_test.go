@@ -12,8 +12,8 @@ import (
 	"gemu/ptx"
 )
 
-// TestTimeLimit: a loop that counts without end is stopped in every mode, in machine code and in Go, and in a launch that
-// probes watch or that is driven; the trap says where the warps of all CTAs in flight are.
+// TestTimeLimit: an endless loop is stopped in every mode, in machine code and in Go, with probes and in a driven
+// execution; the trap has the places of the warps of all CTAs in flight.
 func TestTimeLimit(t *testing.T) {
 	const src = `.version 8.0
 .target sm_80
@@ -54,7 +54,7 @@ L:	add.u64 %a, %a, 1;
 				t.Errorf("%v, stats %t: %v", l.Mode, l.Structure, bad)
 				continue
 			}
-			// The device runs on: the next launch has a limit of its own.
+			// The device continues: the next launch has a limit of its own.
 			if ok, err := dev.Load("ok.ptx", []byte(".version 8.0\n.target sm_80\n.visible .entry k() { ret; }")); err != nil {
 				t.Error(err)
 			} else if _, err := ok.Launch(context.Background(), "k", ptx.Dim(1), ptx.Dim(1)); err != nil {
@@ -64,8 +64,8 @@ L:	add.u64 %a, %a, 1;
 	}
 }
 
-// stoppedInTime runs a kernel that does not end, and returns an error unless the limit stops it with a report of the warps of
-// all three CTAs.
+// stoppedInTime runs an endless kernel, and returns an error unless the limit stops it with a report of the warps of all
+// three CTAs.
 func stoppedInTime(t *testing.T, dev *Device, src string, l Launch, limit time.Duration) error {
 	m, err := dev.Load("count.ptx", []byte(src))
 	if err != nil {

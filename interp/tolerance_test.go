@@ -13,15 +13,15 @@ import (
 	"gemu/ptx"
 )
 
-// tolerating are kernels with faults that GPUs ignore. Each gets a buffer of 1024 words, word i of which is i. The expected
-// values follow from the layout of memory.
+// tolerating are kernels with faults that GPUs ignore. Each gets a buffer of 1024 words; word i is i. The expected values
+// follow from the layout of memory.
 var tolerating = []struct {
 	name, decl, body string
 	grid, block      int
 	sm               int
-	shared           int             // bytes, dynamic
-	by               probe.Tolerance // without which it traps
-	times            int64           // accesses of lanes; 0: it traps all the same
+	shared           int             // dynamic shared memory, in bytes
+	by               probe.Tolerance // tolerance needed to avoid the trap
+	times            int64           // tolerated accesses of lanes; 0: it traps in any case
 	want             func(i int) uint32
 }{
 	{"a load past the unit in the second warp", ".shared .align 4 .b8 s[8];", "mov.u32 %x, s; mad.lo.u32 %x, %i, 4, %x; ld.shared.u32 %v, [%x];", 3, 40, 86, 0, probe.SharedUnit, 0, nil},
@@ -49,7 +49,7 @@ var tolerating = []struct {
 	{"wmma.load of pairs", "", "add.u64 %b, %a, 4; wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%h0,%h1,%h2,%h3,%h4,%h5,%h6,%h7}, [%b], 16; shl.b32 %y, %i, 2; cvt.u64.u32 %b, %y; add.u64 %b, %b, %a; st.global.u32 [%b], %h0;",
 		1, 32, 86, 0, probe.WMMAAlignment, 16, func(i int) uint32 { return uint32(1 + i/4*8 + i%4) }}, // row i/4 of 8 words begins at word 1
 	{"wmma.store of pairs", "", "mov.u32 %h0, %i; mov.b32 %h1, 0; mov.b32 %h2, 0; mov.b32 %h3, 0; add.u64 %b, %a, 4; wmma.store.d.sync.aligned.row.m16n16k16.global.f16 [%b], {%h0,%h1,%h2,%h3}, 16;",
-		1, 32, 86, 0, probe.WMMAAlignment, 16, func(i int) uint32 { // a row has 8 words: 4 of matrix piece 0, whose lane 4·row + word it is, and 4 zeros
+		1, 32, 86, 0, probe.WMMAAlignment, 16, func(i int) uint32 { // a row has 8 words: 4 words of matrix piece 0, from lane 4·row + word, and 4 zeros
 			if i == 0 || (i-1)%8 >= 4 {
 				return 0
 			}
@@ -66,7 +66,7 @@ var tolerating = []struct {
 	{"a misaligned load", "", "ld.global.u32 %v, [%a+2];", 1, 32, 86, 0, probe.WMMAAlignment, 0, nil},
 }
 
-// tolerance is what a launch of a kernel of tolerating has told, and its memory.
+// tolerance returns the notices of a launch of a kernel of tolerating, and its memory.
 func tolerance(t *testing.T, src string, k int, l Launch, cfg Config) (reports []string, times int64, words []uint32, err error) {
 	c := &tolerating[k]
 	cfg.SM = c.sm
@@ -109,8 +109,8 @@ func tolerance(t *testing.T, src string, k int, l Launch, cfg Config) (reports [
 // oracleMode stands for the oracle.
 const oracleMode Mode = 255
 
-// TestTolerance: kernels go on after tolerated faults, with the same results and notices in every mode, on every backend, for
-// every number of host threads, and on the oracle; and trap without.
+// TestTolerance: kernels continue after tolerated faults, with the same results and notices in every mode, on every
+// backend, for every number of host threads, and on the oracle; without the tolerance they trap.
 func TestTolerance(t *testing.T) {
 	launches := map[string]Launch{"oracle": {Mode: oracleMode}}
 	for i, b := range []Backend{Portable, Native} {
@@ -140,7 +140,7 @@ func TestTolerance(t *testing.T) {
 							}
 							if trap != nil && by == probe.Strict {
 								want := probe.Strict
-								if c.times > 0 || k == 0 { // of the first, warp 0 stays in the unit, and warp 1 does not
+								if c.times > 0 || k == 0 { // in the first kernel, warp 0 stays in the unit, and warp 1 does not
 									want = c.by
 								}
 								if trap.Tolerable != want {
@@ -180,7 +180,7 @@ func TestTolerance(t *testing.T) {
 	}
 }
 
-// resultsOf is how many words of the buffer a kernel of tolerating sets.
+// resultsOf returns the number of words of the buffer that a kernel of tolerating sets.
 func resultsOf(name string) int {
 	switch {
 	case strings.Contains(name, "fixed"), strings.Contains(name, "loop"), strings.Contains(name, "dynamic"), strings.HasPrefix(name, "ldmatrix"):

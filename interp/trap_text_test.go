@@ -11,7 +11,7 @@ import (
 	"gemu/ptx"
 )
 
-// trapping are kernels that end with a trap, by the kind that its text begins with. Each gets a buffer of zeros.
+// trapping are kernels that end with a trap, by the kind at the beginning of its text. Each gets a buffer of zeros.
 var trapping = []struct {
 	name string
 	kind error
@@ -60,8 +60,8 @@ var trapping = []struct {
 	{"a target", probe.ErrBadTarget, ".func f() { ret; }", "P: .callprototype _ (.reg .u32 _); mov.u64 %a, f; call %a, (%i), P;"},
 }
 
-// TestTrapTexts: what a trap says, with its place and notes, is the same in every mode, on machine code and on Go, for
-// every number of host threads. It may depend on the width of warps and on the block.
+// TestTrapTexts: the text of a trap, with its place and notes, is the same in every mode, in machine code and in Go,
+// for every number of host threads. It may depend on the width of warps and on the block.
 func TestTrapTexts(t *testing.T) {
 	type setting struct {
 		name   string

@@ -22,14 +22,14 @@ func init() {
 	debug.SetGCPercent(400) // many small programs
 }
 
-// eager is the options for as much compact execution as there can be, and a reference.
+// eager returns the options for the maximum of compact execution, with a reference.
 func eager() lower.Options {
 	launch := machine.Launch{Block: ptx.Dim(32), WarpSize: 32, Mode: Check, CompileEagerly: true, Reconverge: ReconvergerNamed("stack")}
 	return grid.Lowering(&launch)
 }
 
-// TestLoweredKernelsVerify lowers all kernels there are, with one of four options each, in the sample of .ci/run with
-// every option; init has them verified.
+// TestLoweredKernelsVerify lowers all kernels with one of four options each, with GEMU_TEST=ci with every option;
+// init enables the verification.
 func TestLoweredKernelsVerify(t *testing.T) {
 	part.SkipShort(t)
 	files, err := filepath.Glob("../testdata/*/*.ptx")
@@ -48,7 +48,7 @@ func TestLoweredKernelsVerify(t *testing.T) {
 		}
 		m, err := NewDevice(Config{}).Load(name, src)
 		if err != nil {
-			continue // bad ones are among them
+			continue // some kernels are invalid on purpose
 		}
 		costly := eager()
 		costly.Eager = false
@@ -71,7 +71,7 @@ func TestLoweredKernelsVerify(t *testing.T) {
 	}
 }
 
-// TestVerifierFindsFaults: what is wrong with a program is found.
+// TestVerifierFindsFaults: the verifier finds faults of a program.
 func TestVerifierFindsFaults(t *testing.T) {
 	const src = `.version 8.0
 .target sm_80

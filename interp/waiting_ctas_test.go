@@ -230,7 +230,7 @@ func TestSavedWhileCTAsWait(t *testing.T) {
 	} {
 		for _, policy := range interp.Reconvergers {
 			if c.kernel == "wait_last" && policy.Name == "its" {
-				continue // the remaining time slices make states recur late: the same result, after millions of events
+				continue // the remaining time slices make states recur late: same result, after millions of events
 			}
 			for name, mode := range interp.Modes {
 				if r.IntN(part.Count(4, 2, 1)) > 0 {
