@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// However much lives, there may be 64 MiB of garbage, and as much as lives, and a percentage is one that Go takes.
+// TestGarbageLimit: for any amount of live memory, 64 MiB of garbage are permitted, and as much as is live, and the
+// percentage is valid for Go.
 func TestGarbageLimit(t *testing.T) {
 	for live := uint64(1); live < 1<<40; live *= 3 {
 		p := growth(live)
@@ -18,7 +19,7 @@ func TestGarbageLimit(t *testing.T) {
 	}
 }
 
-// Once much lives, garbage is collected as Go does it.
+// TestGarbageLimitWithMuchMemory: with much live memory, garbage is collected at Go's default.
 func TestGarbageLimitWithMuchMemory(t *testing.T) {
 	t.Setenv("GOGC", "")
 	relax()
@@ -28,7 +29,7 @@ func TestGarbageLimitWithMuchMemory(t *testing.T) {
 		t.Errorf("%d percent at the beginning", percent[0].Value.Uint64())
 	}
 	big := make([]byte, 2*gcThreshold)
-	for range 100 { // the end of a collection is told by and by
+	for range 100 { // the end of a collection is reported with a delay
 		if runtime.GC(); percent[0].Value.Uint64() == 100 {
 			break
 		}

@@ -12,8 +12,8 @@ import (
 	"gemu/papers"
 )
 
-// madeUpTable has values that one side lacks, another interpretation of a column, a column that is not ranked, an absent row, and a row about the
-// others.
+// madeUpTable has values missing on either side, a second interpretation of a column, a column without ranks, an absent
+// row, and a row about the remaining rows.
 func madeUpTable() *papers.Table {
 	row := func(name string, a, b float64) papers.Row {
 		return papers.Row{Name: name, Workload: name, Values: map[string]float64{"a": a, "b": b}}
@@ -83,8 +83,8 @@ func TestComparisonOutput(t *testing.T) {
 	}
 }
 
-// TestPictureFiles: every interpretation of a table has a file name of its own, and a name that can stand in a list of
-// the command line.
+// TestPictureFiles: every interpretation of a table has a file name of its own, and a name that is valid in a list of the
+// command line.
 func TestPictureFiles(t *testing.T) {
 	for _, p := range papers.All() {
 		for _, table := range p.Tables {

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-dap"
 )
 
-// TestDebugOnTerminal finds the wrong mad of docs/wrong.ptx on a terminal, which tmux gives: it
-// breaks in the divergent branch, looks at lane 5, goes on, and back.
+// TestDebugOnTerminal finds the wrong mad of docs/wrong.ptx on a terminal of tmux: it breaks in the divergent
+// branch, inspects lane 5, continues, and goes back.
 func TestDebugOnTerminal(t *testing.T) {
 	tmux, err := exec.LookPath("tmux")
 	if err != nil {
@@ -27,7 +27,7 @@ func TestDebugOnTerminal(t *testing.T) {
 	}
 	dir := t.TempDir()
 	gemu := filepath.Join(dir, "gemu")
-	if err := os.Symlink(self, gemu); err != nil { // by this name it is the command: see TestMain
+	if err := os.Symlink(self, gemu); err != nil { // under this name it is the command: see TestMain
 		t.Fatal(err)
 	}
 	do := func(args ...string) string {
@@ -83,8 +83,8 @@ func TestDebugOnTerminal(t *testing.T) {
 	shows("status 0")
 }
 
-// TestDebugByDAP launches as a client's request says, on standard input and output; stops a kernel that runs,
-// by a pause and by a breakpoint that is set meanwhile; and leaves while it runs.
+// TestDebugByDAP starts the launch of a client's request, on standard input and output; stops a running
+// kernel by a pause and by a breakpoint set meanwhile; and disconnects while it runs.
 func TestDebugByDAP(t *testing.T) {
 	dir := t.TempDir()
 	const long = `.version 8.0

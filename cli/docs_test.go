@@ -20,10 +20,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the outputs in the documentation that have changed")
 
-// TestDocs runs the commands of the documentation's console blocks and compares what they print. In a block a line "$
-// gemu …" is a command and what follows its output, both streams together; a line "…" stands for any lines. Commands
-// run in a directory with kernels and docs of the repository and the files of testdata/docs, on a screen of 80 columns.
-// GEMU_TEST=ci and -update run the commands of all documents; without them, those of the README run.
+// TestDocs runs the commands of the documentation's console blocks and compares their output. In a block a line "$ gemu
+// …" is a command, followed by its output, both streams together; a line "…" stands for any lines. Commands run in a
+// directory with kernels and docs of the repository and the files of testdata/docs, on a screen of 80 columns.
+// GEMU_TEST=ci and -update run the commands of all documents; without them, only the commands of the README run.
 func TestDocs(t *testing.T) {
 	files, err := filepath.Glob("../docs/*.md")
 	if err != nil {
@@ -105,7 +105,7 @@ func writeDocsPicture(t *testing.T, name string) {
 	}
 }
 
-// consoleBlocks are the contents of the fenced blocks marked "console".
+// consoleBlocks returns the contents of the fenced blocks marked "console".
 func consoleBlocks(text string) []string {
 	var blocks []string
 	for {
@@ -122,7 +122,7 @@ func consoleBlocks(text string) []string {
 	}
 }
 
-// runConsole runs the commands of a block and gives the block as it should be.
+// runConsole runs the commands of a block and returns the expected block.
 func runConsole(t *testing.T, block string) string {
 	t.Helper()
 	var out bytes.Buffer

@@ -66,7 +66,7 @@ type failingReport struct{ launchCount }
 
 func (*failingReport) Report(io.Writer) error { return errors.New("the disk is full") }
 
-// TestFailingReport: a report that fails costs neither the trap of the kernel nor the reports of other probes.
+// TestFailingReport: a failed report costs neither the trap of the kernel nor the reports of further probes.
 func TestFailingReport(t *testing.T) {
 	x := Extensions{Probes: []Probe{
 		{"bad", "is broken", func() Reporter { return new(failingReport) }},
@@ -83,7 +83,7 @@ func TestFailingReport(t *testing.T) {
 	}
 }
 
-// TestExtensionNames: each command line of a command whose extensions have bad names fails with the reason.
+// TestExtensionNames: every command line of a command with badly named extensions fails with the reason.
 func TestExtensionNames(t *testing.T) {
 	policy := func(name string) *interp.Reconverger {
 		return interp.NewReconverger(name, "", func(a, b interp.SplitPlace) bool { return a.Block < b.Block })
@@ -112,7 +112,7 @@ func TestExtensionNames(t *testing.T) {
 	}
 }
 
-// TestOutside builds the command of another module, testdata/outside, and uses each of its extensions.
+// TestOutside builds the command of a separate module, testdata/outside, and uses each of its extensions.
 func TestOutside(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a command")

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestFlagsAtAnyPlace: the command that arguments begin with has its flags, and where they begin with none all do.
+// TestFlagsAtAnyPlace: the command at the beginning of the arguments has its flags; if there is none, all commands have
+// their flags.
 func TestFlagsAtAnyPlace(t *testing.T) {
 	all := reflect.TypeFor[cli]()
 	for _, args := range [][]string{nil, {"--help"}, {"--help", "run"}, {"ru"}, {"gemu", "run"}} {

@@ -14,7 +14,7 @@ import (
 	"gemu/docs"
 )
 
-// TestHelp shows that help of a command is that of its --help, and that unknown topics are bad usage.
+// TestHelp shows that the help of a command is the text of its --help, and that unknown topics are bad usage.
 func TestHelp(t *testing.T) {
 	run := func(args ...string) (string, int) {
 		var out bytes.Buffer
@@ -67,7 +67,7 @@ func TestGlossary(t *testing.T) {
 	}
 }
 
-// declaredNames are the names of packages, and of their types, functions, constants and variables as package.Name.
+// declaredNames returns the names of packages, and of their types, functions, constants and variables as package.Name.
 func declaredNames(t *testing.T) map[string]bool {
 	t.Helper()
 	names := map[string]bool{}

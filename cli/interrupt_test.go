@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// command is gemu as a process of its own.
+// command returns gemu as a process of its own.
 func command(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	cmd := exec.Command("gemu", args...)
 	var messages bytes.Buffer
@@ -44,8 +44,7 @@ const trapping = `.version 7.0
 }
 `
 
-// TestSourceFromUnwrittenPipe runs a kernel whose source is a pipe that nobody writes to, on which every command would
-// wait.
+// TestSourceFromUnwrittenPipe runs a kernel whose source is a pipe without a writer, on which a read would wait.
 func TestSourceFromUnwrittenPipe(t *testing.T) {
 	dir := t.TempDir()
 	pipe, file := filepath.Join(dir, "pipe"), filepath.Join(dir, "k.ptx")
@@ -87,7 +86,7 @@ func TestInterruptWhileReading(t *testing.T) {
 		{"run", "../kernels/cuda/saxpy.ptx", "-g", "1", "-b", "1", "-a", "1", "1", "@" + pipe, "f32[1]"},
 	} {
 		ctx, stop := context.WithCancel(t.Context())
-		time.AfterFunc(20*time.Millisecond, stop) // before or after the command waits: both have to end it
+		time.AfterFunc(20*time.Millisecond, stop) // before or after the command waits: both must end it
 		var messages bytes.Buffer
 		if status := run(ctx, args, input, &messages, &messages); status < 1 {
 			t.Errorf("%q: status %d: %s", args, status, &messages)

@@ -20,13 +20,13 @@ import (
 	"gemu/sanitize"
 )
 
-// report is a type that is written as JSON.
+// report is a type of JSON output.
 type report struct {
 	schema, byCommand string
 	value             any
 }
 
-// reports are what is written as JSON, by schema.
+// reports lists the JSON output, by schema.
 var reports = []report{
 	{"gemu-run/2", "`gemu run --json`", runJSON{}},
 	{"gemu-findings/1", "`GEMU_SANITIZE_LOG=FILE.json`", sanitize.Report{}},
@@ -55,7 +55,7 @@ Terms are in the [glossary](glossary.md).
 ` + "```console\n$ gemu isa trap --json\n{\n  \"schema\": \"gemu-isa/1\",\n  \"forms\": [\n…\n```" + `
 `
 
-// TestJSONFields: docs/json.md has every field of what is written as JSON.
+// TestJSONFields: docs/json.md has every field of the JSON output.
 func TestJSONFields(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(jsonHead)
@@ -105,13 +105,13 @@ func fieldsOf(t *testing.T, b *strings.Builder, comments map[string]map[string]s
 		}
 		inner, kind := elements(f.Type)
 		fmt.Fprintf(b, "| `%s%s`%s | %s | %s |\n", prefix, name, optional, kind, strings.ReplaceAll(noun, "|", "\\|"))
-		if inner != nil && !slices.ContainsFunc(reports, func(r report) bool { return inner == reflect.TypeOf(r.value) }) { // it has no table of its own
+		if inner != nil && !slices.ContainsFunc(reports, func(r report) bool { return inner == reflect.TypeOf(r.value) }) { // the inner type has no table of its own
 			fieldsOf(t, b, comments, inner, prefix+name+strings.Repeat("[]", strings.Count(kind, " of "))+".", schema)
 		}
 	}
 }
 
-// elements is what a type is in JSON, and the struct that it has in it, if it has one.
+// elements returns the JSON type of a Go type, and the struct inside it, if any.
 func elements(typ reflect.Type) (inner reflect.Type, kind string) {
 	if m, ok := typ.MethodByName("MarshalText"); ok && m.Type.NumIn() == 1 {
 		return nil, "string"
@@ -135,7 +135,7 @@ func elements(typ reflect.Type) (inner reflect.Type, kind string) {
 	return nil, "number"
 }
 
-// commentOf is the comment of a field of a type of this module.
+// commentOf returns the comment of a field of a type of this module.
 func commentOf(t *testing.T, comments map[string]map[string]string, typ reflect.Type, field string) string {
 	pkg := typ.PkgPath()
 	if comments[pkg] == nil {

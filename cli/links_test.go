@@ -40,10 +40,10 @@ var (
 	anchorless   = regexp.MustCompile(`[^\pL\pN _-]`)
 )
 
-// prose is a Markdown text without its fenced blocks.
+// prose returns a Markdown text without its fenced blocks.
 func prose(text string) string { return fencedBlock.ReplaceAllString(text, "") }
 
-// anchor is the fragment by which a link names a heading, as GitHub derives it.
+// anchor returns the fragment for links to a heading, as GitHub derives it.
 func anchor(heading string) string {
 	return strings.ReplaceAll(anchorless.ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
 }
@@ -81,8 +81,7 @@ func TestDocsLinks(t *testing.T) {
 	}
 }
 
-// TestDocsIndex holds RATIONALE.md to its promise: it lists every question of docs/design under the name of its page,
-// and each page is short enough to read.
+// TestDocsIndex: RATIONALE.md lists every question of docs/design under the name of its page, and each page is short.
 func TestDocsIndex(t *testing.T) {
 	texts := markdownFiles(t)
 	index := strings.Join(strings.Fields(texts["RATIONALE.md"]), " ")
@@ -113,7 +112,7 @@ func TestDocsIndex(t *testing.T) {
 	}
 }
 
-// TestReadmeSize keeps README.md to the beginning; more text belongs into docs.
+// TestReadmeSize limits README.md to an introduction; more text belongs into docs.
 func TestReadmeSize(t *testing.T) {
 	if n := len(markdownFiles(t)["README.md"]); n > 6<<10 {
 		t.Errorf("README.md has %d bytes; it must have at most 6 KB", n)

@@ -38,8 +38,8 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// exits is the script command "exits STATUS COMMAND…": exec of a command that must
-// fail with that status.
+// exits is the script command "exits STATUS COMMAND…": exec of a command that must fail with this
+// status.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits STATUS COMMAND...")

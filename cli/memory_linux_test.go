@@ -17,7 +17,7 @@ import (
 	"testing"
 )
 
-// limited is gemu as a process that may map so many KiB of addresses.
+// limited runs gemu as a process with a limit of kib KiB of addresses.
 func limited(kib int, args ...string) (messages string, status int) {
 	script := fmt.Sprintf(`ulimit -v %d && exec gemu "$@"`, kib)
 	cmd := exec.Command("sh", append([]string{"-c", script, "gemu"}, args...)...)
@@ -28,13 +28,13 @@ func limited(kib int, args ...string) (messages string, status int) {
 	return out.String(), cmd.ProcessState.ExitCode()
 }
 
-// addresses are how many KiB of addresses the processes may map: Go takes more than 1 GiB of them for itself.
+// addresses is the limit in KiB: Go takes more than 1 GiB of addresses for itself.
 const addresses = 3000000
 
 const emptyKernel = ".visible .entry k() { ret; }\n"
 
-// TestOutOfMemory runs what takes more memory than the process may have. It ends with a message that names what it is,
-// and never with Go's trace.
+// TestOutOfMemory runs commands that need more memory than the limit. Each must end with a message that names the
+// memory, and never with Go's trace.
 func TestOutOfMemory(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -58,7 +58,7 @@ func TestOutOfMemory(t *testing.T) {
 	deep := kernel("deep.ptx", recursion)
 	for _, c := range []struct {
 		args   []string
-		want   string // is said
+		want   string // part of the message
 		status int
 	}{
 		{[]string{"check", global}, "note: " + global + ":4:22: variable a of 16000000000 bytes: out of device memory", 0},
@@ -88,7 +88,7 @@ func TestOutOfMemory(t *testing.T) {
 	} {
 		kib := addresses
 		if slices.Contains(c.args, large) {
-			kib = 2200000 // a CTA fits in more
+			kib = 2200000 // a CTA fits into a larger limit
 		}
 		messages, status := limited(kib, c.args...)
 		if !strings.Contains(messages, c.want) || status != c.status || strings.Contains(messages, "goroutine") || strings.Contains(messages, "runtime:") {

@@ -14,7 +14,7 @@ import (
 	"gemu/papers"
 )
 
-// drawn is what a picture has in it: attributes and text of its elements, by name.
+// drawn is the content of a picture: attributes and text of its elements, by name.
 type drawn struct {
 	width, height float64
 	rects, texts  []drawnElement
@@ -97,7 +97,7 @@ func readPicture(t *testing.T, svg string) *drawn {
 	}
 }
 
-// bars are the rectangles that are values, with what they say they are.
+// bars returns the rectangles that stand for values, by their titles.
 func (d *drawn) bars() map[string]drawnElement {
 	m := map[string]drawnElement{}
 	for _, r := range d.rects {
@@ -108,7 +108,7 @@ func (d *drawn) bars() map[string]drawnElement {
 	return m
 }
 
-// tick is where the axis of the panel that x is in has a value.
+// tick returns the position of a value on the axis of the panel at x.
 func (d *drawn) tick(t *testing.T, text string, x float64) float64 {
 	t.Helper()
 	at := math.Inf(1)
@@ -120,7 +120,7 @@ func (d *drawn) tick(t *testing.T, text string, x float64) float64 {
 	return at
 }
 
-// inside checks that all is in the picture: letters as wide as they are on most screens.
+// inside checks that everything is inside the picture, with the usual widths of letters.
 func (d *drawn) inside(t *testing.T) {
 	t.Helper()
 	for _, e := range d.texts {
@@ -132,8 +132,8 @@ func (d *drawn) inside(t *testing.T) {
 	}
 }
 
-// TestBarsOfTable draws a made-up table: bars are as long as what they mean, the paper's beside ours; what is not
-// there has none; a stack is its parts on end of each other.
+// TestBarsOfTable draws a made-up table: lengths of bars are proportional to values, the paper's next to ours;
+// missing values have no bar; a stack consists of its parts, placed end to end.
 func TestBarsOfTable(t *testing.T) {
 	table := &papers.Table{Name: "t", Title: "made up & <odd>", Columns: []papers.Column{
 		{Name: "a", Head: [2]string{"", "a"}, Digits: 1, Doc: strings.Repeat("what is counted here ", 6)},
@@ -160,7 +160,7 @@ func TestBarsOfTable(t *testing.T) {
 		return b.w
 	}
 	about := func(noun string, got, want float64) {
-		if !(math.Abs(got-want) <= 0.3) { // or one of them is none
+		if !(math.Abs(got-want) <= 0.3) { // or either is missing
 			t.Errorf("%s is %.1f, want %.1f", noun, got, want)
 		}
 	}
@@ -200,7 +200,7 @@ func TestBarsOfTable(t *testing.T) {
 	}
 }
 
-// TestPlotsOfEmptyTables draws tables of models: of values that are all 0, that are none, and of none.
+// TestPlotsOfEmptyTables draws tables of models: with zeros only, with missing values only, and without rows.
 func TestPlotsOfEmptyTables(t *testing.T) {
 	table := &models.Table{Title: "t", Unit: "%", Plot: models.Stacked, Columns: []string{"a", "b"}, Rows: []models.Row{{Name: "r", Values: []float64{0, 0}}, {Name: "s", Values: []float64{25, 75}}}}
 	d := readPicture(t, plot(table))

@@ -43,7 +43,8 @@ func profileOf(t *testing.T, args ...string) (*profileJSON, []byte, *profile.Pro
 	return &j, read("h"), p
 }
 
-// TestProfileAddsUp: the parts of a profile agree with each other and with those of "gemu structure".
+// TestProfileAddsUp: the parts of a profile agree with each other and with the output of "gemu
+// structure".
 func TestProfileAddsUp(t *testing.T) {
 	for _, w := range []struct{ Name, size string }{{"bfs", "256"}, {"histogram", "256"}, {"rsort", "64"}, {"transpose", "64"}} {
 		args := []string{"@" + w.Name, "--size", w.size}
@@ -123,8 +124,8 @@ func wellFormed(t *testing.T, page []byte) map[string]int {
 	return rows
 }
 
-// TestProfilePage: the source comes first, all lines of it, with columns about memory in it and in the
-// listing.
+// TestProfilePage: the source comes first, with all its lines; it and the listing have columns about
+// memory.
 func TestProfilePage(t *testing.T) {
 	_, page, p := profileOf(t, "../docs/transposes.ptx", "-k", "tiled", "-g", "2,2", "-b", "32,32", "-a", "f32[64x64]", "f32[4096]", "64")
 	b, err := os.ReadFile("../docs/transposes.cu")
@@ -139,7 +140,7 @@ func TestProfilePage(t *testing.T) {
 	if source < 0 || source > listing {
 		t.Error("the source is not first")
 	}
-	// Of 128 warps each reads a column: 31 conflicts.
+	// Each of 128 warps reads a column: 31 conflicts.
 	const conflicts = `<td class="number">4.0</td><td class="number">100 %</td><td class="number">3968</td><td class="text code">  out[at(y, x, n)]`
 	if !strings.Contains(text[source:listing], conflicts) {
 		t.Errorf("the page has no conflicts where the tile is read")

@@ -17,8 +17,8 @@ import (
 	"gemu/probe"
 )
 
-// TestRegfileRecount has what "gemu regfile" says of models, and again: bytes, writes that are kept, and by whom, by line
-// and in all, as JSON and as text.
+// TestRegfileRecount recounts the output of "gemu regfile": bytes, and compact writes by model, by line and in total, as
+// JSON and as text.
 func TestRegfileRecount(t *testing.T) {
 	names := []string{"kim", "avc", "gscalar", "combined"}
 	for _, c := range []struct {

@@ -12,10 +12,11 @@ import (
 	"gemu/interp"
 )
 
-// noExecution is the variable that has gemu run as on a host that refuses executable memory.
+// noExecution is the variable that makes gemu run as on a host that refuses executable memory.
 const noExecution = "GEMU_TEST_NO_EXECUTION"
 
-// restrict has the kernel refuse to make memory executable that was not, as hardened systems do (PR_SET_MDWE of prctl(2), Linux 6.3).
+// restrict makes the kernel refuse executable memory that was writable, as hardened systems do (PR_SET_MDWE of
+// prctl(2), Linux 6.3).
 func restrict() {
 	if os.Getenv(noExecution) == "" {
 		return
@@ -26,8 +27,8 @@ func restrict() {
 	}
 }
 
-// TestNoticeWithoutMachineCode: machine code that was asked for and is not what executes is told, once, with why; and
-// nothing else is.
+// TestNoticeWithoutMachineCode: if machine code was requested and Go executes, this is reported once, with the
+// reason, and not otherwise.
 func TestNoticeWithoutMachineCode(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("there is no machine code for this host")
@@ -36,7 +37,7 @@ func TestNoticeWithoutMachineCode(t *testing.T) {
 	for _, c := range []struct {
 		args    []string
 		refuse  bool
-		notices string // "": none
+		notices string // "": no notice
 	}{
 		{append([]string{"run"}, saxpy...), false, ""},
 		{append([]string{"run", "--engine", "native"}, saxpy...), false, ""},

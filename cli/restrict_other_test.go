@@ -2,5 +2,5 @@
 
 package cli
 
-// restrict: other systems have no machine code.
+// restrict does nothing: systems without an implementation have no machine code.
 func restrict() {}

@@ -13,8 +13,7 @@ import (
 	"gemu/internal/part"
 )
 
-// TestBarCells shows how a bar's cells are shared among its parts: the sum is the width, and a part that is not 0 has a
-// cell.
+// TestBarCells shows the distribution of a bar's cells: the sum is the width, and each nonzero part has a cell.
 func TestBarCells(t *testing.T) {
 	for _, c := range []struct {
 		width int
@@ -99,8 +98,7 @@ func TestWrapText(t *testing.T) {
 	}
 }
 
-// TestColoursAndWidth checks that what is no terminal gets no colours, and has a width
-// only if COLUMNS gives one.
+// TestColoursAndWidth: a writer that is no terminal has no colours, and has a width only if COLUMNS is set.
 func TestColoursAndWidth(t *testing.T) {
 	var out bytes.Buffer
 	for columns, want := range map[string]int{"": 0, "72": 72, "-3": 0, "wide": 0} {
@@ -118,8 +116,7 @@ func TestColoursAndWidth(t *testing.T) {
 	}
 }
 
-// TestPercentIsNearest: what is printed is as near as its decimals let it be, and nothing that is not is printed as 0
-// or 100.
+// TestPercentIsNearest: printed percentages are correctly rounded, and only 0 and 100 are printed as such.
 func TestPercentIsNearest(t *testing.T) {
 	r := rand.New(rand.NewPCG(part.Seed(t), 4))
 	for range 2000 {

@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// patience bounds waits of tests for other processes, which is far more than they take.
+// patience is the maximum wait of a test for a process, far more than it takes.
 const patience = time.Minute
 
-// hasExited reports whether a process has ended, even if nobody has waited for it.
+// hasExited reports whether a process has ended, even before a wait for it.
 func hasExited(pid int) bool {
 	if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
 		return true
@@ -39,7 +39,7 @@ func eventually(t *testing.T, noun string, holds func() bool) {
 	}
 }
 
-// interrupted sends a process an interrupt and gives its exit status.
+// interrupted sends a process an interrupt and returns its exit status.
 func interrupted(t *testing.T, cmd interface {
 	Wait() error
 }, process *os.Process, status func() int) int {
@@ -47,7 +47,7 @@ func interrupted(t *testing.T, cmd interface {
 	return ended(t, cmd, process, os.Interrupt, status)
 }
 
-// ended sends a process a signal that ends it and gives its exit status.
+// ended sends a process a termination signal and returns its exit status.
 func ended(t *testing.T, cmd interface {
 	Wait() error
 }, process *os.Process, signal os.Signal, status func() int) int {
@@ -118,8 +118,8 @@ func TestInterruptParsing(t *testing.T) {
 	}
 }
 
-// TestInterruptCompiler: a compiler ends with its children, and its temporary directory goes, however gemu is ended.
-// The compiler ignores interrupts.
+// TestInterruptCompiler: however gemu is ended, a compiler ends with its children, and its temporary directory is
+// removed. The compiler ignores interrupts.
 func TestInterruptCompiler(t *testing.T) {
 	for name, signals := range map[string][]os.Signal{
 		"interrupt": {os.Interrupt}, "two interrupts": {os.Interrupt, os.Interrupt}, "termination": {syscall.SIGTERM}, "hangup": {syscall.SIGHUP},
@@ -153,7 +153,7 @@ func TestInterruptCompiler(t *testing.T) {
 			})
 			for _, s := range signals[1:] {
 				cmd.Process.Signal(s)
-				time.Sleep(20 * time.Millisecond) // two pending signals of a kind are one
+				time.Sleep(20 * time.Millisecond) // two pending signals of a kind are merged
 			}
 			if status := ended(t, cmd, cmd.Process, signals[0], func() int { return cmd.ProcessState.ExitCode() }); status < 1 {
 				t.Errorf("status %d: %s", status, messages)
@@ -168,8 +168,8 @@ func TestInterruptCompiler(t *testing.T) {
 	}
 }
 
-// TestFirstAndSecondInterrupt: the first interrupt cancels the context; the second, or time without a launch, ends the
-// process; a debugging session has its interrupts for itself.
+// TestFirstAndSecondInterrupt: the first interrupt cancels the context; the second, or some time without a launch,
+// ends the process; a debugging session handles interrupts itself.
 func TestFirstAndSecondInterrupt(t *testing.T) {
 	var cancelled, busy atomic.Bool
 	busy.Store(true)

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// fullDevice takes some bytes, and no more.
+// fullDevice accepts a limited number of bytes.
 type fullDevice struct{ remaining int }
 
 func (d *fullDevice) Write(b []byte) (int, error) {
@@ -23,7 +23,7 @@ func (d *fullDevice) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// TestWriteErrors: what every command prints may fail to be written.
+// TestWriteErrors: a failed write of its output makes every command fail.
 func TestWriteErrors(t *testing.T) {
 	const saxpy = "../kernels/cuda/saxpy.ptx"
 	launch := []string{saxpy, "-g", "1", "-b", "8", "-a", "8", "2.0", "f32[8]", "f32[8]"}
@@ -44,7 +44,7 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
-// TestEndlessInput: what has no end, or too much, is refused.
+// TestEndlessInput: endless or too large input is refused.
 func TestEndlessInput(t *testing.T) {
 	if runtime.GOOS != "linux" || testing.Short() {
 		t.Skip("reads /dev/zero to the limit")

@@ -34,9 +34,8 @@ func structureOf(t *testing.T, args ...string) *structureJSON {
 	return &s
 }
 
-// TestLabelsOfKimsFigure1 compares the labels of the paper's example with those that its
-// authors put by hand in figure 1(c). They call %ctaid.x affine; within a warp it
-// is uniform.
+// TestLabelsOfKimsFigure1 compares the labels of the paper's example with its authors' labels in
+// figure 1(c). They call %ctaid.x affine; within a warp it is uniform.
 func TestLabelsOfKimsFigure1(t *testing.T) {
 	s := structureOf(t, "../kernels/cuda/threshold.ptx", "-g", "4", "-b", "128", "-a", "u32[512]=rand:1", "3")
 	labels := ""
@@ -50,8 +49,8 @@ func TestLabelsOfKimsFigure1(t *testing.T) {
 	if want := strings.Replace(figure, "uuuua", "uuuuu", 1); labels != want {
 		t.Errorf("labels %s, want %s", labels, want)
 	}
-	// Each load and store of y has an affine address; what is loaded is random, what
-	// is stored is that times 3, or the constant.
+	// Each load and store of y has an affine address; the loaded value is random, the stored value
+	// is 3 times it, or the constant.
 	const warps = 16
 	want := map[string]sharesJSON{
 		"load_addresses": {Affine: warps}, "store_addresses": {Affine: 2 * warps},
@@ -65,8 +64,8 @@ func TestLabelsOfKimsFigure1(t *testing.T) {
 	}
 }
 
-// TestStructureAddsUp checks, for every workload, that the parts of a report agree
-// with each other and with what the launches counted.
+// TestStructureAddsUp checks, for every workload, that the parts of a report agree with each other
+// and with the counts of the launches.
 func TestStructureAddsUp(t *testing.T) {
 	for _, w := range kernels.All() {
 		t.Run(w.Name, func(t *testing.T) {
@@ -93,7 +92,7 @@ func TestStructureAddsUp(t *testing.T) {
 			for _, in := range s.Instructions {
 				execs += in.Execs
 				lanes += int64(in.Lanes*float64(in.Execs) + 0.5)
-				// Guards may keep all lanes back, but branches are uniform whatever they do.
+				// A guard may be false in all lanes, but branches are uniform in any case.
 				guard, opcode, _ := splitInstruction(in.Text)
 				sum, branch := in.U+in.A+in.G, strings.HasPrefix(opcode, "bra")
 				if sum > in.Execs || sum < in.Execs && guard == "" || branch && in.U < in.Execs || (sum == 0) != (in.Class == "-") {
@@ -231,8 +230,8 @@ line  class  execs lanes
 	}
 }
 
-// TestReportFitsScreen prints a report on screens of several widths: lines fit, but those
-// of the narrowest.
+// TestReportFitsScreen prints a report on screens of several widths: lines fit, except on the
+// narrowest.
 func TestReportFitsScreen(t *testing.T) {
 	const narrowest = 70 // numbers, control flow, and a little for text and bars
 	for _, columns := range []int{1, 20, 70, 80, 120, 300} {
@@ -300,7 +299,7 @@ func TestJumpLines(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", c.name, strings.Join(rows, "\n"), strings.ReplaceAll(c.want, "|", "\n"))
 		}
 	}
-	// More than fits is left out, and the rest stays.
+	// Lines beyond the limit are left out, and the rest stays.
 	var jumps []jump
 	for i := range 20 {
 		jumps = append(jumps, jump{i, 40 - i})

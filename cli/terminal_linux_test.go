@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onTerminal runs gemu on a terminal of its own, and gives all that it writes there.
+// onTerminal runs gemu on a terminal of its own, and returns its output.
 func onTerminal(t *testing.T, args ...string) string {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -39,14 +39,14 @@ func onTerminal(t *testing.T, args ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, _ := io.ReadAll(screen) // ends with an error when nobody has the terminal open
+	text, _ := io.ReadAll(screen) // ends with an error when no process has the terminal open
 	cmd.Wait()
 	return strings.ReplaceAll(string(text), "\r\n", "\n")
 }
 
-// TestControlCharactersAreVisible has control characters come to a terminal from all that is input: what a kernel
-// prints, a line and a comment of the PTX, the name of a source, a line of the source, the command line. None of them
-// may reach the terminal as it is.
+// TestControlCharactersAreVisible puts control characters into all input: output of a kernel, a line and a comment of
+// the PTX, the name of a source, a line of the source, the command line. None of them may reach the terminal
+// unchanged.
 func TestControlCharactersAreVisible(t *testing.T) {
 	const hostile = "\x1b]0;title\a\x1b[2J\u009b2J\u202e"
 	shown := `\x1b]0;title\x07\x1b[2J\u009b2J\u202e`

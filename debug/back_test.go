@@ -42,7 +42,7 @@ func TestHitsForwardAndBack(t *testing.T) {
 		instr, _ := s.info.Program.At(seen[stepAt].index)
 		return instr.Text == "atom.global.add.u32"
 	}
-	unseen := false // breakpoints where it stands
+	unseen := false // breakpoints at the current place
 	for range 300 {
 		now := s.Step()
 		if now == end {
@@ -155,7 +155,7 @@ func TestBackToHitsOfOneCTA(t *testing.T) {
 				}
 				stepAt := s.Step()
 				if cond == "" {
-					stepAt++ // behind what has changed it
+					stepAt++ // after the instruction that changed it
 				}
 				back = append(back, stepAt)
 			}
@@ -174,7 +174,7 @@ func TestBackToHitsOfOneCTA(t *testing.T) {
 // flights checks that every CTA that executes an instruction between two checkpoints is reported as in flight there.
 func flights(t *testing.T, s *Session) {
 	t.Helper()
-	var who []int // by step
+	var who []int // by step: the thread
 	if err := s.searchSpan(t.Context(), 0, 0, neverStep, &search{onEvent: func(e *probe.Event) bool {
 		if e.Kind == probe.OnBefore && e.Step == int64(len(who)) {
 			who = append(who, e.CTA)
@@ -333,7 +333,8 @@ func long(tb testing.TB, ctas, rounds int) *Session {
 	return s
 }
 
-// backCommands go back from the last line but one of the kernel, in the last CTA; each has the line of long.cu where it ends.
+// backCommands go back from the last line but one of the kernel, in the last CTA; each has the line of long.cu where it
+// must end.
 var backCommands = []struct {
 	name   string
 	thread int // of the CTA
@@ -369,7 +370,7 @@ func wander(tb testing.TB, ctas, rounds int) (forth time.Duration, back map[stri
 	do("break long.cu:12 if ctaid.x == 0")
 	do("watch out[0].u32")
 	begun := time.Now()
-	for range 4 { // two warps come by the breakpoint, and one changes what is watched
+	for range 4 { // two warps pass the breakpoint, and one of them changes the watched memory
 		do("continue")
 	}
 	forth, back = time.Since(begun), map[string]time.Duration{}
@@ -407,7 +408,7 @@ func wander(tb testing.TB, ctas, rounds int) (forth time.Duration, back map[stri
 // launch has.
 func TestEveryCommandGoesBack(t *testing.T) { wander(t, 3, 20_000) }
 
-// BenchmarkBack measures going back in launches that take ten seconds and more: of one CTA, and of many.
+// BenchmarkBack measures going back in launches of at least ten seconds: with a single CTA, and with many.
 func BenchmarkBack(b *testing.B) {
 	for _, size := range []struct{ ctas, rounds int }{{1, 3_000_000}, {2000, 1_500}} {
 		b.Run(fmt.Sprintf("%d CTAs", size.ctas), func(b *testing.B) {

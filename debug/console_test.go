@@ -17,7 +17,7 @@ import (
 	"gemu/ptx"
 )
 
-// TestMeaninglessInput: numbers that are none of anything, and words that mean nothing, are errors.
+// TestMeaninglessInput: numbers out of range and unknown words are errors.
 func TestMeaninglessInput(t *testing.T) {
 	var out bytes.Buffer
 	s := session(t, read(t, "../docs/wrong.ptx"), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32)}, &out, iota32(32), make([]uint32, 32))
@@ -59,7 +59,7 @@ bad breakpoint number "x"
 `)
 }
 
-// TestInspectAfterTheEnd: memory is there when the launch has ended, and it can go back.
+// TestInspectAfterTheEnd: after the end of the launch memory can be inspected, and the session can go back.
 func TestInspectAfterTheEnd(t *testing.T) {
 	var out bytes.Buffer
 	s := session(t, read(t, "../docs/wrong.ptx"), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32)}, &out, iota32(32), make([]uint32, 32))
@@ -108,7 +108,7 @@ kernel blend, block (0,0,0), thread (0,0,0), warp 0 lane 0; lanes 0-31
 `)
 }
 
-// TestValuesOf128Bits: registers and variables of 128 bits are shown whole.
+// TestValuesOf128Bits: registers and variables of 128 bits are printed completely.
 func TestValuesOf128Bits(t *testing.T) {
 	var out bytes.Buffer
 	s := session(t, `.version 8.3
@@ -151,7 +151,7 @@ $2 = 0x1122334455667788
 	}
 }
 
-// TestNestedAnyAndAll: any and all are computed once for a moment, however deep they are in each other.
+// TestNestedAnyAndAll: any and all are computed once for a moment, however deep they are nested.
 func TestNestedAnyAndAll(t *testing.T) {
 	var out bytes.Buffer
 	s := session(t, read(t, "../docs/wrong.ptx"), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32)}, &out, iota32(32), make([]uint32, 32))
@@ -169,7 +169,7 @@ func TestNestedAnyAndAll(t *testing.T) {
 	}
 }
 
-// TestListSource: lines of a source are found beside the PTX, too.
+// TestListSource: lines of a source next to the PTX are found, too.
 func TestListSource(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "own.cu"), []byte("one\n  two\nthree\n"), 0o644); err != nil {
@@ -190,7 +190,7 @@ func TestListSource(t *testing.T) {
 	}
 }
 
-// TestFinishWithoutReturn: a launch that is watched by what cannot go back says so, and does not.
+// TestFinishWithoutReturn: if a probe of the launch cannot be restored, going back is an error with the reason.
 func TestFinishWithoutReturn(t *testing.T) {
 	dev := interp.NewDevice(interp.Config{})
 	mod, err := dev.Load("test.ptx", []byte(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n"))
@@ -210,7 +210,7 @@ func TestFinishWithoutReturn(t *testing.T) {
 	}
 }
 
-// typist is somebody who types, and reads what is said.
+// typist is a user who types commands and reads the output.
 type typist struct {
 	t      *testing.T
 	in     *io.PipeWriter
@@ -224,7 +224,7 @@ func (y *typist) Write(p []byte) (int, error) {
 	return y.output.Write(p)
 }
 
-// waitFor waits until something was said, and forgets what was said up to there.
+// waitFor waits for a text in the output, and discards the output up to it.
 func (y *typist) waitFor(want string) {
 	y.t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
@@ -242,7 +242,8 @@ func (y *typist) waitFor(want string) {
 	}
 }
 
-// TestInterruptInLines: in lines Ctrl-C stops what runs, and asks anew where nothing does; the session goes on.
+// TestInterruptInLines: Ctrl-C stops the running command, and prints the prompt again if none runs; the session
+// continues.
 func TestInterruptInLines(t *testing.T) {
 	var out bytes.Buffer
 	s := session(t, ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\t.reg .u32 %i;\n\t.reg .pred %q;\n\tmov.u32 %i, 0;\nLOOP:\n\tadd.u32 %i, %i, 1;\n\tsetp.ne.u32 %q, %i, 0;\n\t@%q bra LOOP;\n\tret;\n}\n",

@@ -40,7 +40,7 @@ func session(t *testing.T, src string, l *interp.Launch, out *bytes.Buffer, args
 	return s
 }
 
-// iota is 0, 1, 2 …
+// iota32 returns 0, 1, 2 …
 func iota32(n int) []uint32 {
 	list := make([]uint32, n)
 	for i := range list {
@@ -49,7 +49,7 @@ func iota32(n int) []uint32 {
 	return list
 }
 
-// talk has a console execute commands, and gives what it says to each.
+// talk executes commands in a console, and returns the output of each.
 func talk(t *testing.T, s *debug.Session, commands ...string) []string {
 	t.Helper()
 	var out bytes.Buffer
@@ -65,7 +65,7 @@ func talk(t *testing.T, s *debug.Session, commands ...string) []string {
 	return output
 }
 
-// story is a session on a kernel and what it says.
+// story compares the output of a session's commands with a script.
 func story(t *testing.T, s *debug.Session, script string) {
 	t.Helper()
 	var commands, want []string

@@ -108,7 +108,7 @@ func (r *recorder) Subscription() probe.Subscription {
 func (r *recorder) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return r }
 
 func (r *recorder) OnEvent(e *probe.Event) {
-	if e.Kind == probe.OnBefore && e.Step >= 0 { // one that is told twice, after it was undone, counts once more
+	if e.Kind == probe.OnBefore && e.Step >= 0 { // an event repeated after a restore counts again
 		r.list[e.Step] = moment{e.CTA, e.Warp, e.Index, e.Depth, e.Active}
 	}
 }
@@ -441,13 +441,13 @@ func TestConditionExpressions(t *testing.T) {
 		t.Fatalf("the focus is on %+v", f)
 	}
 	for text, want := range map[string]string{
-		// Lane 5 goes round 1 + 2·1 times: x is ((0·3 + 0)·3 + 1)·3 + 2.
+		// Lane 5 makes 1 + 2·1 iterations: x is ((0·3 + 0)·3 + 1)·3 + 2.
 		"x": "5", "x[lane]": "5", "%x + 1 == 6": "1", "x[0]": "0", "x-6": "-1", "-x": "-5", "~x & 0xf": "10",
 		"%tid.x": "5", "tid.x": "5", "%ctaid.x": "1", "ctaid.y": "0", "laneid": "5", "warpid": "0", "%ntid.x": "64", "nctaid.x": "4", "nwarpid": "2",
 		"any(t == 9)": "1", "any(t == 40)": "0", "all(t < 32)": "1", "all(t == 5)": "0", "!(t == 5) || 1 > 2": "0",
 		"2 + 3 * 4": "14", "2 * 3 + 4": "10", "(2 + 3) * 4": "20", "20 - 8 - 2": "10", "1 << 2 + 1": "8", "7 & 3 == 3": "1", "17 % 5": "2", "7 / 2": "3",
 		"1.5 * 2": "3", "x < 5.5": "1", "-1 < x": "1", "0xffffffffffffffff > -1": "1", "x.f32 == 0": "0", "loops": "2",
-		// All threads of CTA 0 have ended: thread 0 has added to twice 0 what thread 1 has, twice ((0·3 + 0)·3 + 1)·3 + 2,
+		// All threads of CTA 0 have ended: thread 0 has added to twice 0 thread 1's value, twice ((0·3 + 0)·3 + 1)·3 + 2,
 		// and the vote of the lanes 4, 6, 12, 14 ….
 		"total": "64", "out[0].u32 - 0x50505050": "10", "box[3]": "0",
 	} {
@@ -455,7 +455,7 @@ func TestConditionExpressions(t *testing.T) {
 			t.Errorf("%s is %s, want %s; %v", text, got, want, err)
 		}
 	}
-	// All lanes at once it is what it is lane by lane.
+	// The values of all lanes at once equal the values lane by lane.
 	for _, text := range []string{"x == 5", "t < 9", "lane < 3 || tid.x == 7", "any(t == 9) && t > 4", "x[3] == x", "t[lane] == 6", "1", "any(any(t == 40))", "cta == 1", "out[lane].u32 > 20", "[out + 4*t].u32 == 1 / (t - 5)", "box[t] == 0"} {
 		c, err := ParseCondition(text)
 		if err != nil {

@@ -32,11 +32,10 @@ func TestSpearman(t *testing.T) {
 	}
 }
 
-// TestProbabilityOfRanks: of five rows 2 of 120 orders have a correlation of 1 or -1, of which
-// Zar, Significance testing of the Spearman rank correlation coefficient (1972), has the
-// half; of 14 rows 0.538 is what 5 % of orders exceed on either side. With ties: three zeros
-// and a one have four places of the one, in two of which (first and last of 1, 2, 2, 4) it
-// is as far off.
+// TestProbabilityOfRanks: with five rows 2 of 120 orders have a correlation of 1 or -1 (Zar, Significance testing of
+// the Spearman rank correlation coefficient, 1972, has half of this); with 14 rows 5 % of orders exceed 0.538 on
+// either side. With ties: a 1 among three zeros has four places, of which two (first and last of 1, 2, 2, 4) are as
+// extreme.
 func TestProbabilityOfRanks(t *testing.T) {
 	up := make([]float64, 14)
 	for i := range up {
@@ -63,8 +62,8 @@ func TestProbabilityOfRanks(t *testing.T) {
 	}
 }
 
-// TestHolmCorrection: the largest of three probabilities stays, the least is taken three times, and the
-// order is kept.
+// TestHolmCorrection: the largest of three probabilities stays, the least is multiplied by three, and the order is
+// kept.
 func TestHolmCorrection(t *testing.T) {
 	var tests []*Agreement
 	for _, p := range []float64{0.04, 0.01, 0.03} {
@@ -78,8 +77,8 @@ func TestHolmCorrection(t *testing.T) {
 	}
 }
 
-// TestAgreementByDefinition compares columns at random, with ties, with what the definitions give: ranks by counting
-// what is less and what is the same, all orders one by one, Holm's method test by test.
+// TestAgreementByDefinition compares random columns, with ties, with the definitions: ranks by counting smaller and
+// equal values, all orders, Holm's method test by test.
 func TestAgreementByDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(part.Seed(t), 3))
 	rank := func(x []float64, i int) float64 {
@@ -165,13 +164,13 @@ func TestAgreementByDefinition(t *testing.T) {
 	for _, tests := range lists {
 		holm(tests)
 		for _, a := range tests {
-			// The greatest of what those before it, and it, are taken times.
+			// The maximum of its own and all earlier products.
 			want := 0.0
 			for _, o := range tests {
 				if *o.P > *a.P {
 					continue
 				}
-				left := 0 // tests that are no less than it
+				left := 0 // number of tests that are not smaller
 				for _, other := range tests {
 					if *other.P >= *o.P {
 						left++

@@ -9,8 +9,8 @@ import (
 	"gemu/kernels"
 )
 
-// TestAVCTable4 takes the paper's table 4 for ours: by application and by kernel it gives the means that
-// the table of capacities has for it, worked by hand.
+// TestAVCTable4 uses the paper's table 4 as our values: the means by application and by kernel equal the means of
+// the table of capacities, computed by hand.
 func TestAVCTable4(t *testing.T) {
 	results := map[string]map[string]*avcResult{}
 	for _, row := range readRows(avc2011Table4, nil) {
@@ -57,7 +57,7 @@ func TestAVCTable4(t *testing.T) {
 	}
 }
 
-// TestAVCRegisterCounts: r is rounded half up, and no less than the least.
+// TestAVCRegisterCounts: r is rounded to the nearest number, a half upwards, and is at least the minimum.
 func TestAVCRegisterCounts(t *testing.T) {
 	for _, c := range []struct {
 		base, minRegs int
@@ -71,8 +71,8 @@ func TestAVCRegisterCounts(t *testing.T) {
 	}
 }
 
-// TestAVCToTheLetter: r_cache wants all greater numbers of registers to have little traffic, and to the letter
-// the text does not.
+// TestAVCToTheLetter: r_cache requires little traffic for all greater numbers of registers; r_cache to the letter
+// does not.
 func TestAVCToTheLetter(t *testing.T) {
 	r := &avcResult{base: 8, minRegs: 3, cached: [][]int{{0, 0}, {0, 0}}, literal: []int{0, 0}}
 	for i, traffic := range []float64{0, 0.5e-4, 1e-3, 0, 1e-4, 1e-3} { // of 8, 7 … 3 registers
@@ -93,7 +93,7 @@ func TestAVCToTheLetter(t *testing.T) {
 	}
 }
 
-// TestAVCWideBlocks: the text has three applications in wider blocks, with five kernels.
+// TestAVCWideBlocks: the paper has three applications with wider blocks, with five kernels.
 func TestAVCWideBlocks(t *testing.T) {
 	var names []string
 	for _, k := range avcWide {
@@ -119,8 +119,8 @@ func TestAVCWideBlocks(t *testing.T) {
 	}
 }
 
-// TestAVCMeasuredPoints runs a workload that is quick: what figures look at has been measured, and nothing is with
-// fewer registers than can be allocated.
+// TestAVCMeasuredPoints runs a quick workload: the points of the figures are measured, and no point with fewer
+// registers than can be allocated.
 func TestAVCMeasuredPoints(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a workload with many numbers of registers")

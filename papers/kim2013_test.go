@@ -7,8 +7,8 @@ import (
 	"gemu/kernels"
 )
 
-// TestKimTables: readings of tables are of machines that there are, for columns that there are; what is left out for
-// its length is of the library.
+// TestKimTables: interpretations of tables name existing machines and columns; rows omitted for their time are
+// workloads of the library.
 func TestKimTables(t *testing.T) {
 	tables := Named("kim2013").Tables
 	used := map[string]bool{}

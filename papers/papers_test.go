@@ -13,8 +13,8 @@ import (
 	"gemu/kernels"
 )
 
-// TestTablesAreComplete checks that tables are whole: rows are workloads that name the paper, or say why
-// there is none; columns are of the paper, and say what they count.
+// TestTablesAreComplete: rows are workloads that name the paper, or have a reason for their absence; columns belong to
+// the paper, and have a description.
 func TestTablesAreComplete(t *testing.T) {
 	for _, p := range All() {
 		study := p.Study
@@ -62,8 +62,8 @@ func TestTablesAreComplete(t *testing.T) {
 	}
 }
 
-// TestCompareTable puts a made-up table side by side: values that one side lacks, another reading of a
-// column, a column that is not ranked, a row that is not there, one that is about the others and so not ranked.
+// TestCompareTable compares a made-up table: values missing on either side, a second interpretation of a column, a
+// column without ranks, an absent row, and a row about the remaining rows, which is not ranked.
 func TestCompareTable(t *testing.T) {
 	row := func(name string, a, b float64) Row {
 		return Row{Name: name, Workload: name, Values: map[string]float64{"a": a, "b": b}}
@@ -102,8 +102,8 @@ func TestCompareTable(t *testing.T) {
 	if diff := cmp.Diff(want, got.Interpretations[0].Rows[1]); diff != "" {
 		t.Errorf("row (-want +got):\n%s", diff)
 	}
-	one, minus, four, p := 1.0, -1.0, 4.0, 2./6 // 2 of 6 orders are that or its reverse
-	first := got.Interpretations[0].Rows[0]     // its a is 2, as b is
+	one, minus, four, p := 1.0, -1.0, 4.0, 2./6 // 2 of 6 orders are this order or its reverse
+	first := got.Interpretations[0].Rows[0]     // its a is 2, like b
 	if diff := cmp.Diff([][]string{{"a"}, {"a", "a2"}}, [][]string{first.OurBounds, first.PaperBounds}); diff != "" {
 		t.Errorf("what is marked (-want +got):\n%s", diff)
 	}
@@ -128,8 +128,9 @@ func TestCompareTable(t *testing.T) {
 	}
 }
 
-// TestRowsAreMeasuredOnce: what rows of several tables need is measured once, never more at a time than there are host
-// threads; a failure is that of the first row in order that fails, and ends what is not done yet.
+// TestRowsAreMeasuredOnce: a workload for rows of several tables is measured once, and at most as many run at a time
+// as there are host threads; the error is the error of the first failed row in order, and stops the remaining
+// measurements.
 func TestRowsAreMeasuredOnce(t *testing.T) {
 	var running, most, runs atomic.Int32
 	broken := errors.New("broken")
@@ -186,7 +187,7 @@ func TestRowsAreMeasuredOnce(t *testing.T) {
 	}
 }
 
-// TestSlowColumnsAreOmitted: what takes long is left out of tables, and theirs stay as they are.
+// TestSlowColumnsAreOmitted: columns that take long are omitted from tables; the declared tables are unchanged.
 func TestSlowColumnsAreOmitted(t *testing.T) {
 	readings := []Interpretation{{"head", ""}, {"slow", ""}, {"other", ""}}
 	tables := []*Table{{Name: "a", Interpretations: readings, LongInterpretations: []string{"slow"}}, {Name: "b", Interpretations: readings, OnlyIfNamed: true}, {Name: "c", Interpretations: readings}}

@@ -1,6 +1,6 @@
 package papers
 
-// This file counts again, with package recount, the values that the tables of papers have.
+// This file recounts, with package recount, the values in the tables of papers.
 
 import (
 	"maps"
@@ -17,7 +17,7 @@ import (
 	"gemu/spill"
 )
 
-// tableOf finds a table of a paper.
+// tableOf returns a table of a paper.
 func tableOf(t *testing.T, paper, name string) *Table {
 	t.Helper()
 	table := Named(paper).Table(name)
@@ -27,7 +27,7 @@ func tableOf(t *testing.T, paper, name string) *Table {
 	return table
 }
 
-// sameValues compares what a table has of a row with what was counted again.
+// sameValues compares the values of a row with recounted values.
 func sameValues(t *testing.T, noun string, got, want map[string]float64) {
 	t.Helper()
 	for name, v := range want {
@@ -42,8 +42,8 @@ func sameValues(t *testing.T, noun string, got, want map[string]float64) {
 	}
 }
 
-// TestRecountOfAVCTables has figures 1, 2 and 6 and table 4 of one workload as printed, and again: for each number of
-// registers from r_base down the spilled module is run and its warps go through other caches.
+// TestRecountOfAVCTables recounts figures 1, 2 and 6 and table 4 for a single workload: for each number of registers
+// from r_base down, the spilled module is run and its warps are replayed through the caches of package recount.
 func TestRecountOfAVCTables(t *testing.T) {
 	const name, size = "srad", 48
 	defer func(n int) { avcSizes[name] = n }(avcSizes[name])
@@ -89,7 +89,7 @@ func TestRecountOfAVCTables(t *testing.T) {
 		}
 		return v
 	}
-	// Rows of table 3; of the page.
+	// Rows of table 3 on the page.
 	configs := []struct {
 		name    string
 		l1, avc int
@@ -185,13 +185,13 @@ func TestRecountOfAVCTables(t *testing.T) {
 	}
 }
 
-// kimRun is a small run under a reading of tables 1 or 3.
+// kimRun is a small run under an interpretation of tables 1 or 3.
 type kimRun struct {
 	table, interpretation, workload string
 	size                            int
 }
 
-// TestRecountOfKimTables has the columns of tables 1 and 3 of small runs, and again; and what each instruction counts.
+// TestRecountOfKimTables recounts the columns of tables 1 and 3 for small runs, and the counts of each instruction.
 func TestRecountOfKimTables(t *testing.T) {
 	runs := []kimRun{
 		{"table1", "kim", "bfs", 80}, {"table1", "kim", "nqueens", 5}, {"table1", "kim", "bsearch", 64}, {"table1", "kim", "lps", 20}, {"table1", "kim", "cp", 16},
@@ -268,7 +268,7 @@ func (c kimRun) check(t *testing.T) {
 		}
 	}
 	columns := map[string][]kimColumn{"table1": kimTable1, "table3": kimTable3}[c.table]
-	maps.DeleteFunc(got, func(name string, _ float64) bool { // what has to do with time is not counted
+	maps.DeleteFunc(got, func(name string, _ float64) bool { // columns about time are not recounted
 		return !slices.ContainsFunc(columns, func(k kimColumn) bool { return k.Name == name })
 	})
 	sameValues(t, c.table, got, want)

@@ -12,8 +12,8 @@ import (
 	"gemu/ptx"
 )
 
-// ofFile runs a kernel of a file of the repository, and gives the counts of instructions whose opcode has a
-// part, one behind the other.
+// ofFile runs a kernel of a file of the repository, and returns the counts of the instructions whose opcode
+// contains part, in order.
 func ofFile(t *testing.T, name, part string, launch func(dev *interp.Device, mod *interp.Module) *interp.Launch) (list []Counts) {
 	t.Helper()
 	src, err := os.ReadFile("../" + name)
@@ -39,7 +39,7 @@ func ofFile(t *testing.T, name, part string, launch func(dev *interp.Device, mod
 	return list
 }
 
-// alloc is memory of a device.
+// alloc allocates memory of a device.
 func alloc(t *testing.T, dev *interp.Device, bytes int) *interp.Buffer {
 	t.Helper()
 	b, err := dev.Alloc(bytes)
@@ -49,7 +49,7 @@ func alloc(t *testing.T, dev *interp.Device, bytes int) *interp.Buffer {
 	return b
 }
 
-// TestMulticastIsReadOnce: what several CTAs get is read once.
+// TestMulticastIsReadOnce: a multicast copy is read once.
 func TestMulticastIsReadOnce(t *testing.T) {
 	list := ofFile(t, "testdata/control/clusters_async.ptx", ".multicast", func(dev *interp.Device, _ *interp.Module) *interp.Launch {
 		return &interp.Launch{Kernel: "multicast", Grid: ptx.Dim(4), Block: ptx.Dim(32), Cluster: ptx.Dim(4), Args: []any{alloc(t, dev, 32), 11, alloc(t, dev, 48)}}
@@ -64,7 +64,7 @@ func TestMulticastIsReadOnce(t *testing.T) {
 	}
 }
 
-// TestBulkCopiesOfLanes: lanes that copy the same by bulk copies of their own are as many requests.
+// TestBulkCopiesOfLanes: equal bulk copies of several lanes are separate requests.
 func TestBulkCopiesOfLanes(t *testing.T) {
 	p := profiled(t, kernel(`
 	.reg .u64 %m;

@@ -16,7 +16,7 @@ import (
 	"gemu/ptx"
 )
 
-// TestBothSidesOfABranch: half of the lanes branch; each side runs with 16 lanes, apart from the others.
+// TestBothSidesOfABranch: half of the lanes branch; each side runs with 16 lanes.
 func TestBothSidesOfABranch(t *testing.T) {
 	p := profiled(t, kernel(`
 	setp.lt.u32 %q, %t, 16;
@@ -44,7 +44,7 @@ NEXT:
 		"after":    {Execs: 1, Active: 32, Lanes: 32},
 		"together": {Execs: 1, Active: 32, Lanes: 32, Branches: 1, Taken: 32},
 		"never":    {},
-		// Lanes that go the same way do not part, and those that have ended are nowhere.
+		// Lanes that go the same way do not diverge, and ended lanes are not counted.
 		"to the next": {Execs: 1, Active: 32, Lanes: 32, Branches: 1, Taken: 4},
 		"exit":        {Execs: 1, Active: 32, Lanes: 32, Taken: 4},
 		"the others":  {Execs: 1, Active: 28, Lanes: 28},
@@ -54,7 +54,7 @@ NEXT:
 	}
 }
 
-// TestCTAsAddUp: CTAs add up, whoever has counted for others before.
+// TestCTAsAddUp: counts of CTAs are added, also with reused sinks.
 func TestCTAsAddUp(t *testing.T) {
 	p := profiled(t, kernel("call inner, (%t);"), func(l *interp.Launch) { l.Grid, l.Block = ptx.Dim(5), ptx.Dim(64) })
 	if n := marked(p)["inner"]; n != (Counts{Execs: 10, Active: 320, Lanes: 320}) {
@@ -65,8 +65,8 @@ func TestCTAsAddUp(t *testing.T) {
 	}
 }
 
-// nest has a loop in which lane i goes round i+1 times, a loop of four rounds within it, and a loop over a
-// list of labels, and one that goes round to the instruction behind.
+// nest has a loop with i+1 iterations for lane i, an inner loop of four iterations, a loop through a list
+// of labels, and a loop whose exit is the next instruction.
 const nest = `
 	mov.u32 %i, 0;
 OUTER:
@@ -98,7 +98,7 @@ HEAD:
 OUT:
 `
 
-// TestLoopIterations: rounds of loops, counted by lanes.
+// TestLoopIterations: iterations of loops, counted by lanes.
 func TestLoopIterations(t *testing.T) {
 	for _, r := range interp.Reconvergers {
 		p := profiled(t, kernel(nest), func(l *interp.Launch) { l.Reconverge = r })
@@ -106,7 +106,7 @@ func TestLoopIterations(t *testing.T) {
 		for _, l := range p.Loops() {
 			got = append(got, fmt.Sprintf("depth %d: %d lanes enter, %d go round", l.Depth, l.Entries, l.Iterations))
 		}
-		// Lanes go round 1, 2 … 32 times: 528 in all.
+		// Lanes make 1, 2 … 32 iterations: 528 in total.
 		want := []string{
 			"depth 1: 32 lanes enter, 528 go round",
 			"depth 2: 528 lanes enter, 2112 go round",
@@ -116,7 +116,8 @@ func TestLoopIterations(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", r.Name, diff)
 		}
-		// How lanes are together is the policy's; how often each lane executes what is not.
+		// The policy decides which lanes are together; the number of executions of each lane does not
+		// depend on it.
 		for name, lanes := range map[string]int64{"inner loop": 2112, "outer loop": 528, "by list": 96} {
 			if n := marked(p)[name].Lanes; n != lanes {
 				t.Errorf("%s: %s is executed by %d lanes, want %d", r.Name, name, n, lanes)
@@ -125,7 +126,7 @@ func TestLoopIterations(t *testing.T) {
 	}
 }
 
-// calls has a function that calls itself, and another from two places.
+// calls has a recursive function, and a function with two callers.
 const calls = `.version 8.0
 .target sm_90
 .address_size 64
@@ -157,7 +158,7 @@ const calls = `.version 8.0
 }
 `
 
-// TestCallTree: functions by the calls that lead to them, what recurs as one.
+// TestCallTree: functions by their calls; a recursive function has a single node.
 func TestCallTree(t *testing.T) {
 	p := profiled(t, calls, nil)
 	var got []string
@@ -170,8 +171,8 @@ func TestCallTree(t *testing.T) {
 			got = append(got, fmt.Sprintf("%s%s: %d calls, %d own, %d in all", n.Func.Name, from, n.Calls, own.Execs, all.Execs))
 		})
 	}
-	// down(5) … down(1) execute 6 instructions each, down(0) two; each but the last calls leaf.
-	// The kernel's call of down and down's own are different ones.
+	// down(5) … down(1) execute 6 instructions each, down(0) two; each but the last calls leaf. The
+	// kernel's call of down and down's own calls are different nodes.
 	want := []string{
 		"k: 1 calls, 4 own, 54 in all",
 		"down from k: 1 calls, 6 own, 47 in all",
@@ -185,7 +186,7 @@ func TestCallTree(t *testing.T) {
 	}
 }
 
-// inlined is as nvcc -lineinfo has functions that were inlined: twice is in k, and add in twice.
+// inlined has inlined functions in the form of nvcc -lineinfo: twice is in k, and add in twice.
 const inlined = `.version 8.0
 .target sm_90
 .address_size 64
@@ -209,7 +210,7 @@ $twice:
 }
 `
 
-// TestSourceFrames: where instructions come from.
+// TestSourceFrames: source positions of instructions.
 func TestSourceFrames(t *testing.T) {
 	m, err := ptx.ParseString("k.ptx", inlined)
 	if err != nil {
@@ -247,7 +248,7 @@ func write(t *testing.T, p *profile.Profile) string {
 	return name
 }
 
-// TestPprofFile: what the library and the program read.
+// TestPprofFile: the file is readable by the pprof library and program.
 func TestPprofFile(t *testing.T) {
 	p := profiled(t, calls, nil)
 	out := p.Pprof(false)

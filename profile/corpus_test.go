@@ -15,7 +15,7 @@ import (
 	"gemu/probe"
 )
 
-// tree is all that a profile has, as text.
+// tree returns the whole profile as text.
 func tree(p *Profile) string {
 	var b strings.Builder
 	for _, l := range p.Launches {
@@ -41,8 +41,8 @@ func tree(p *Profile) string {
 	return b.String()
 }
 
-// TestProfileAddsUpToCounts: for programs of the corpus, counts add up to those of the launches, and are the same in
-// every mode.
+// TestProfileAddsUpToCounts: for programs of the corpus, the counts add up to the counts of the launches, and are
+// the same in every mode.
 func TestProfileAddsUpToCounts(t *testing.T) {
 	list, err := corpus.Programs("../testdata")
 	if err != nil {
@@ -87,8 +87,8 @@ func TestProfileAddsUpToCounts(t *testing.T) {
 	}
 }
 
-// conserved checks that as many lanes come to a block as go there from others; fewer, if calls may be the
-// last that lanes do.
+// conserved checks that the lanes entering a block equal the lanes leaving its predecessors for it; fewer are
+// allowed after calls in which lanes may end.
 func conserved(p *Profile) error {
 	for _, f := range p.Functions() {
 		flow := newFlow(f)
@@ -109,7 +109,7 @@ func conserved(p *Profile) error {
 	return nil
 }
 
-// TestProfileDoesNotDependOnWorkers: counts do not depend on how many cores the host has.
+// TestProfileDoesNotDependOnWorkers: counts do not depend on the number of the host's cores.
 func TestProfileDoesNotDependOnWorkers(t *testing.T) {
 	for _, name := range []string{"bfs", "nqueens", "transpose", "histogram"} {
 		var want string

@@ -1,6 +1,6 @@
 package profile
 
-// This file counts once more, byte by byte and lane by lane, as docs/profile.md says it: in sets, by event.
+// This file recounts, byte by byte and lane by lane, by the text of docs/profile.md: in sets, by event.
 
 import (
 	"sync"
@@ -15,7 +15,7 @@ import (
 	"gemu/ptx"
 )
 
-// naive is a probe that counts by instruction. It does not tell branches and calls.
+// naive is a probe that counts by instruction, without branches and calls.
 type naive struct {
 	mu     sync.Mutex
 	counts map[*ptx.Instr]*Counts
@@ -32,14 +32,14 @@ func (p *naive) CTA(l *probe.LaunchInfo, _ int, _ ptx.Dim3) probe.Sink {
 	return &naiveCTA{p, l.WarpSize, map[int]map[int]bool{}}
 }
 
-// naiveCTA is a CTA: the lanes that have not ended, by warp.
+// naiveCTA is a CTA: its live lanes, by warp.
 type naiveCTA struct {
 	*naive
 	width int
 	live  map[int]map[int]bool
 }
 
-// set is the lanes of a mask.
+// set returns the lanes of a mask.
 func set(m uint64) map[int]bool {
 	s := map[int]bool{}
 	for lane := range 64 {
@@ -129,10 +129,10 @@ func (c *naiveCTA) request(n *Counts, a *probe.Access, space ptx.Space, lanes []
 	bytes, sectors, lines := map[uint64]bool{}, map[uint64]bool{}, map[uint64]bool{}
 	type bankWord struct {
 		bank, word  uint64
-		sameAddress int // of an atomic operation, 1 + the lane
+		sameAddress int // for an atomic operation, 1 + the lane
 	}
 	groups := map[int]map[bankWord]bool{}
-	words := map[uint64]bool{} // that lanes begin with
+	words := map[uint64]bool{} // first words of the lanes
 	for _, lane := range lanes {
 		words[a.Addr[lane]/4] = true
 		group := lane / min(32, 128/max(a.Bytes, 1))
@@ -179,7 +179,7 @@ func newNaive() *naive {
 	return &naive{counts: map[*ptx.Instr]*Counts{}, bulk: map[*ptx.Instr]bool{}}
 }
 
-// wide is accesses of all widths, in strides that conflict and with lanes that agree.
+// wide has accesses of all widths, with conflicting strides and with equal addresses.
 const wide = `
 	mul.lo.u32 %i, %t, 48;
 	add.u32 %s, %s, %i;
@@ -209,9 +209,9 @@ HERE:
 	call (), inner, (%t);
 `
 
-// TestProfileEqualsNaiveCount: each column of each instruction, for programs of the corpus, is what a count without any
-// of the profile's shortcuts comes to. Left out are what branches are told by themselves, which
-// TestProfileAddsUpToCounts compares, and asynchronous and bulk copies, which async_test.go does.
+// TestProfileEqualsNaiveCount: each column of each instruction, for programs of the corpus, equals a count without the
+// shortcuts of the profile. It leaves out counts of branches, which TestProfileAddsUpToCounts compares, and
+// asynchronous and bulk copies, which async_test.go compares.
 func TestProfileEqualsNaiveCount(t *testing.T) {
 	list, err := corpus.Programs("../testdata")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"gemu/ptx"
 )
 
-// orderKernel has CTAs take turns: word 0 of the buffer counts the turns, word 1 + i is that of CTA i. CTA i
-// executes what is marked i+1 times in its turn, and the one whose turn is "trap" traps there.
+// orderKernel: CTAs execute in a given order. Word 0 of the buffer counts turns, word 1 + i is the turn of CTA
+// i. CTA i executes the marked instruction i+1 times in its turn; the CTA of turn "trap" traps there.
 const orderKernel = `.version 8.0
 .target sm_90
 .address_size 64
@@ -42,12 +42,12 @@ LOOP:
 }
 `
 
-// neighbours is a probe that looks at a profile's CTAs as one has ended.
+// neighbours is a probe that inspects the CTAs of a profile when a CTA has ended.
 type neighbours struct {
 	t     *testing.T
 	p     *Probe
 	ended []int
-	max   int // that have ended, and wait for one before them
+	max   int // maximum number of ended CTAs that wait for an earlier CTA
 }
 
 func (n *neighbours) Subscription() probe.Subscription {
@@ -76,10 +76,10 @@ type sinkFunc func(*probe.Event)
 
 func (f sinkFunc) OnEvent(e *probe.Event) { f(e) }
 
-// TestCTAsThatEndOutOfOrder: CTAs that end before those of lower numbers count once each, and are kept together
-// meanwhile; of a launch that traps those behind the one that did are left out, though they have ended.
+// TestCTAsThatEndOutOfOrder: CTAs that end before earlier CTAs count once each, and adjacent ended CTAs are
+// merged; after a trap, CTAs after the trapped CTA are left out, even if they have ended.
 func TestCTAsThatEndOutOfOrder(t *testing.T) {
-	const never, many = 100, 50 // more than are in flight at a time
+	const never, many = 100, 50 // more than the CTAs in flight
 	var sameAddress []uint32
 	var ended []int
 	for i := range many {
@@ -88,17 +88,17 @@ func TestCTAsThatEndOutOfOrder(t *testing.T) {
 	for _, c := range []struct {
 		sameAddress []uint32 // by CTA
 		trap        uint32
-		ended       []int // in which order
-		want        int64 // how often what is marked is executed
+		ended       []int // order of the ends
+		want        int64 // executions of the marked instruction
 		maximum     int
 	}{
 		{[]uint32{0, 1, 2, 3, 4, 5}, never, []int{0, 1, 2, 3, 4, 5}, 1 + 2 + 3 + 4 + 5 + 6, 0},
 		{[]uint32{5, 4, 3, 2, 1, 0}, never, []int{5, 4, 3, 2, 1, 0}, 1 + 2 + 3 + 4 + 5 + 6, 1},
 		{[]uint32{6, 2, 0, 3, 1, 4, 5}, never, []int{2, 4, 1, 3, 5, 6, 0}, 1 + 2 + 3 + 4 + 5 + 6 + 7, 2}, // 3 joins 1 and 2 with 4
 		{[]uint32{5, 1, 3, 0, 2, 4}, never, []int{3, 1, 4, 2, 5, 0}, 1 + 2 + 3 + 4 + 5 + 6, 2},
-		{sameAddress, never, ended, many * (many + 1) / 2, 1},   // the first waits for all others
-		{[]uint32{2, 1, 3, 0}, 3, []int{3, 1, 0}, 1 + 2 + 3, 2}, // CTA 3 had ended, and is behind CTA 2, which traps
-		{[]uint32{2, 3, 1, 0, 9}, 3, []int{3, 2, 0}, 1 + 2, 1},  // … CTAs 2 and 3 had, as one
+		{sameAddress, never, ended, many * (many + 1) / 2, 1},   // the first waits for all CTAs
+		{[]uint32{2, 1, 3, 0}, 3, []int{3, 1, 0}, 1 + 2 + 3, 2}, // CTA 3 has ended; CTA 2, before it, traps
+		{[]uint32{2, 3, 1, 0, 9}, 3, []int{3, 2, 0}, 1 + 2, 1},  // CTAs 2 and 3 have ended and were merged
 	} {
 		p := New()
 		observer := &neighbours{t: t, p: p}

@@ -12,8 +12,8 @@ import (
 	"gemu/ptx"
 )
 
-// kernel wraps a body that has %t, the lane, %p, the address of the buffer of 64 KiB, and tile, of as many
-// bytes of shared memory. Measured instructions are those with a comment, whose text is the name.
+// kernel wraps a body with %t, the lane, %p, the address of a buffer of 64 KiB, and tile, 64 KiB of shared
+// memory. Measured instructions have a comment with their name.
 func kernel(body string) string {
 	return `.version 8.0
 .target sm_90
@@ -42,7 +42,7 @@ func kernel(body string) string {
 `
 }
 
-// profiled runs a kernel in one warp, or as the launch says.
+// profiled runs a kernel in a single warp, or as set by prepare.
 func profiled(t *testing.T, src string, prepare func(l *interp.Launch)) *Profile {
 	t.Helper()
 	p := New()
@@ -65,7 +65,7 @@ func profiled(t *testing.T, src string, prepare func(l *interp.Launch)) *Profile
 	return p.Profile()
 }
 
-// marked is the counts of the instructions with a comment, by its text.
+// marked returns the counts of the instructions with a comment, by its text.
 func marked(p *Profile) map[string]Counts {
 	out := map[string]Counts{}
 	for _, l := range p.Lines(true) {
@@ -76,8 +76,8 @@ func marked(p *Profile) map[string]Counts {
 	return out
 }
 
-// TestSectorsOfRequests: requests of known shapes to global memory. What they touch follows from the addresses:
-// buffers are aligned to 256 bytes.
+// TestSectorsOfRequests: requests of known shapes to global memory. The touched sectors follow from the
+// addresses: buffers are aligned to 256 bytes.
 func TestSectorsOfRequests(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
@@ -109,7 +109,7 @@ func TestSectorsOfRequests(t *testing.T) {
 	}
 }
 
-// TestLocalMemoryIsInterleaved: the word that lanes have at the same place is together.
+// TestLocalMemoryIsInterleaved: the words of all lanes at the same place are adjacent.
 func TestLocalMemoryIsInterleaved(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
@@ -170,7 +170,7 @@ func TestBankConflicts(t *testing.T) {
 	}
 }
 
-// TestPassesOfConstantLoads: as many passes as different words.
+// TestPassesOfConstantLoads: a pass for each different word.
 func TestPassesOfConstantLoads(t *testing.T) {
 	for text, want := range map[string]int64{
 		"ld.const.u32 %x, [table];": 1,

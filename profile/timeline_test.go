@@ -15,7 +15,7 @@ import (
 	"gemu/ptx"
 )
 
-// trace is a timeline as it is read back.
+// trace is a timeline read from its file.
 type trace struct {
 	Other  map[string]string `json:"otherData"`
 	Events []traceEvent      `json:"traceEvents"`
@@ -47,8 +47,7 @@ func readBack(t *testing.T, line *Timeline) *trace {
 	return &n
 }
 
-// nested checks that spans of a thread lie within each other, or apart, and come in the order of their
-// times.
+// nested checks that spans of a thread are nested or disjoint, and in the order of their times.
 func (n *trace) nested(t *testing.T) {
 	t.Helper()
 	type thread struct{ pid, tid int }
@@ -74,7 +73,7 @@ func (n *trace) nested(t *testing.T) {
 	}
 }
 
-// TestTimelineOfOneWarp: one warp, a loop with a call, and a diverged tail.
+// TestTimelineOfOneWarp: a single warp, a loop with a call, and a diverged tail.
 func TestTimelineOfOneWarp(t *testing.T) {
 	n, line := drawn(t, kernel(`
 	mov.u32 %i, 0;
@@ -98,8 +97,8 @@ END:
 		got = append(got, fmt.Sprint(e.Phase, " ", e.PID, " ", e.TID, " ", e.Name, " ", e.Time, "+", e.Dur, " ", e.Args))
 	}
 	// Three instructions before the loop and one to begin it; in it a call, inner's add and ret, and three
-	// more, twice; setp and bra by 32 lanes. The eight that branch to the end have ended then, and 24 go on
-	// to it.
+	// more, twice; setp and bra by 32 lanes. The eight lanes that branch to the end have ended then, and 24
+	// lanes continue.
 	want := []string{
 		"M 1 0 process_name 0+0 map[name:launch 1 k cta (0,0,0)]",
 		"M 1 1 thread_name 0+0 map[name:warp 0]",
@@ -117,7 +116,7 @@ END:
 	}
 }
 
-// TestTimelineOfABarrier: the first of two warps waits at a barrier while the other has yet to come.
+// TestTimelineOfABarrier: the first of two warps waits at a barrier for the second.
 func TestTimelineOfABarrier(t *testing.T) {
 	n, _ := drawn(t, kernel("bar.sync 3;\n"), func(l *interp.Launch) { l.Block = ptx.Dim(64) })
 	n.nested(t)
@@ -127,13 +126,13 @@ func TestTimelineOfABarrier(t *testing.T) {
 			waits = append(waits, fmt.Sprintf("%s, thread %d: %d+%d", e.Name, e.TID, e.Time, e.Dur))
 		}
 	}
-	// Each executes four instructions up to the barrier. The last one does not wait.
+	// Each warp executes four instructions up to the barrier. The last warp does not wait.
 	if want := []string{"wait for barrier 3, thread 1: 4+4"}; !cmp.Equal(want, waits) {
 		t.Errorf("%q, want %q", waits, want)
 	}
 }
 
-// TestTimelineIsBounded: what is too much is left out, and said.
+// TestTimelineIsBounded: a timeline beyond its bound is shortened, and reports this.
 func TestTimelineIsBounded(t *testing.T) {
 	n, line := drawn(t, kernel(`
 	mov.u32 %i, 0;
@@ -160,7 +159,7 @@ AGAIN:
 	}
 }
 
-// TestTimelineDoesNotDependOnWorkers: a timeline does not depend on how many cores the host has.
+// TestTimelineDoesNotDependOnWorkers: a timeline does not depend on the number of the host's cores.
 func TestTimelineDoesNotDependOnWorkers(t *testing.T) {
 	var want string
 	for workers := 1; workers <= 2; workers++ {

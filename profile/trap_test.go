@@ -11,8 +11,8 @@ import (
 	"gemu/ptx"
 )
 
-// TestProfileOfTrappedLaunch: a launch that traps leaves what the CTAs up to the one that trapped have done, whatever
-// the number of workers, and the profile says how it ended.
+// TestProfileOfTrappedLaunch: the profile of a trapped launch has the counts of the CTAs up to the trapped CTA, for
+// any number of workers, and reports the trap.
 func TestProfileOfTrappedLaunch(t *testing.T) {
 	const src = `.version 8.0
 .target sm_90
@@ -66,7 +66,7 @@ func TestProfileOfTrappedLaunch(t *testing.T) {
 	}
 }
 
-// TestLaunchesOfDifferentShapes: launches of a kernel with other blocks or dynamic shared memory are others.
+// TestLaunchesOfDifferentShapes: launches of a kernel with different blocks or dynamic shared memory are separate.
 func TestLaunchesOfDifferentShapes(t *testing.T) {
 	p := New()
 	dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{p}})

@@ -1,6 +1,6 @@
 package trace
 
-// This file tests what reads a part of a log: filters, the index, and records that wait on disk.
+// This file tests partial reading of logs: filters, the index, and records that wait on disk.
 
 import (
 	"bytes"
@@ -15,13 +15,14 @@ import (
 	"testing"
 )
 
-// filtersOfAll are filters of each kind, and some of several.
+// filtersOfAll are filters of each kind, and combinations.
 var filtersOfAll = []Filter{
 	{CTAs: Ranges{{1, 2}, {5, 9}}}, {Warps: Ranges{{1, 1}}}, {Lines: Ranges{{15, 21}, {30, 40}}}, {Classes: []string{"memory", "control"}},
 	{CTAs: Ranges{{3, 3}}, Lines: Ranges{{20, 36}}, Classes: []string{"memory"}}, {Kernel: "sample"}, {Kernel: "other"},
 }
 
-// TestComparedUnderBothFilters: a log says what it was filtered by, and of two one is compared with what the other has.
+// TestComparedUnderBothFilters: a log states its filter, and a comparison is limited to the entries that pass
+// both filters.
 func TestComparedUnderBothFilters(t *testing.T) {
 	whole := logOf(t, sample, 6, 0, Binary, Filter{})
 	for _, f := range filtersOfAll {
@@ -51,8 +52,8 @@ func filteredLog(t *testing.T, format Format, f Filter) []byte {
 	return write(t, format, Header{Version: Version, Filter: f}, list)
 }
 
-// TestFilteredRecordsDoNotDiffer: what filters do not let through is no difference, also not of two whole logs;
-// of the rest the first is the same.
+// TestFilteredRecordsDoNotDiffer: filtered entries make no difference, also between unfiltered logs; the first
+// difference is the first among the remaining entries.
 func TestFilteredRecordsDoNotDiffer(t *testing.T) {
 	whole := logOf(t, sample, 6, 0, Binary, Filter{})
 	list, h := entriesOf(t, whole)
@@ -83,8 +84,8 @@ func TestFilteredRecordsDoNotDiffer(t *testing.T) {
 	}
 }
 
-// TestFilterByCodeOfOtherLog: where a log does not say which instructions it has, their classes are those of the
-// other log's lines.
+// TestFilterByCodeOfOtherLog: a log without code lines takes the classes of instructions from the lines of the
+// second log.
 func TestFilterByCodeOfOtherLog(t *testing.T) {
 	list, h := entriesOf(t, logOf(t, sample, 1, 0, Text, Filter{}))
 	var bare []Entry
@@ -111,7 +112,7 @@ func TestFilterByCodeOfOtherLog(t *testing.T) {
 	}
 }
 
-// counted is a log in a file, that counts what is read of it.
+// counted is a log in a file with a count of the bytes read.
 type counted struct {
 	*bytes.Reader
 	read *int
@@ -129,7 +130,7 @@ func inFile(name string, b []byte, read *int) Source {
 	return Source{name, func() (io.ReadCloser, error) { return counted{bytes.NewReader(b), read}, nil }}
 }
 
-// passes is a kernel whose CTAs load what the first launch's have stored, of a log of some megabytes.
+// passes is a kernel whose CTAs load values stored by the first launch; its log has some megabytes.
 const passes = `.version 8.0
 .target sm_80
 .address_size 64
@@ -154,8 +155,8 @@ L:	mad.lo.u32 %v, %v, 1664525, 1013904223;
 	ret;
 }`
 
-// TestSeekReadsOneCTA: who wants a CTA reads it and little else of a log with an index, and finds the same as who
-// reads all.
+// TestSeekReadsOneCTA: reading a single CTA of a log with an index reads little else, and gives the same as
+// reading the whole log.
 func TestSeekReadsOneCTA(t *testing.T) {
 	defer func(n int) { frameBytes = n }(frameBytes)
 	frameBytes = 1 << 13
@@ -195,7 +196,7 @@ func TestSeekReadsOneCTA(t *testing.T) {
 	}
 }
 
-// TestWrongIndex: an index that leads elsewhere is an error, and one that is none is not used.
+// TestWrongIndex: an index with wrong places is an error; an invalid index is not used.
 func TestWrongIndex(t *testing.T) {
 	defer func(n int) { frameBytes = n }(frameBytes)
 	frameBytes = 1 << 13
@@ -216,7 +217,7 @@ func TestWrongIndex(t *testing.T) {
 	if _, _, err := Compare(inFile("wrong", wrong, new(int)), inFile("log", log, new(int)), o); err == nil {
 		t.Error("a wrong index is no error")
 	}
-	for _, line := range []string{"index 0 41 99999999", "index 1 2 3", "index launch"} { // as in version 1; not in order; none
+	for _, line := range []string{"index 0 41 99999999", "index 1 2 3", "index launch"} { // as in version 1; not in order; no index
 		none := append(bytes.Clone(log), line+"\n"...)
 		if d, _, err := Compare(inFile("none", none, new(int)), inFile("log", log, new(int)), o); d != nil || err != nil {
 			t.Errorf("%s: %v %v", line, d, err)
@@ -224,7 +225,7 @@ func TestWrongIndex(t *testing.T) {
 	}
 }
 
-// TestIndexThatLacksALaunch: a slice of a log whose index lacks a launch goes through all of it.
+// TestIndexThatLacksALaunch: if the index lacks a launch, a slice reads the whole log.
 func TestIndexThatLacksALaunch(t *testing.T) {
 	one, h := entriesOf(t, logOf(t, copies, 1, 1, Text, Filter{}))
 	var list []Entry
@@ -253,7 +254,7 @@ func TestIndexThatLacksALaunch(t *testing.T) {
 	again.Results = []Value{last.Results[0]}
 	other(bits.TrailingZeros64(last.Lanes))(&again)
 	position := slices.IndexFunc(list, func(e Entry) bool { return e == Entry(last) })
-	position += 1 + slices.IndexFunc(list[position+1:], func(e Entry) bool { return e == Entry(last) }) // of the second launch
+	position += 1 + slices.IndexFunc(list[position+1:], func(e Entry) bool { return e == Entry(last) }) // in the second launch
 	list[position] = &again
 	damaged := write(t, Text, h, list)
 	want := sliceOf(t, memory("log", log), memory("bad", damaged))
@@ -268,7 +269,7 @@ func TestIndexThatLacksALaunch(t *testing.T) {
 	}
 }
 
-// TestDataAfterTheEnd: what is behind the end of a log is an error with its place.
+// TestDataAfterTheEnd: data after the end of a log is an error with its place.
 func TestDataAfterTheEnd(t *testing.T) {
 	for _, f := range []Format{Text, Bare, Binary} {
 		log := logOf(t, adds, 1, 0, f, Filter{})
@@ -285,7 +286,7 @@ func TestDataAfterTheEnd(t *testing.T) {
 	}
 }
 
-// turned is a log whose warps come in another order: the last first.
+// turned returns the log with the order of its warps reversed.
 func turned(t *testing.T, log []byte) []byte {
 	t.Helper()
 	list, h := entriesOf(t, log)
@@ -311,8 +312,8 @@ func turned(t *testing.T, log []byte) []byte {
 	return write(t, Binary, h, out)
 }
 
-// TestLogsInAnotherOrder: logs whose warps come in another order are compared in little memory, and what differs
-// is found in the same place.
+// TestLogsInAnotherOrder: logs with different orders of warps are compared in little memory, and a difference is
+// found in the same place.
 func TestLogsInAnotherOrder(t *testing.T) {
 	log := logOf(t, sample, 3, 0, Binary, Filter{})
 	back := turned(t, log)
@@ -330,7 +331,7 @@ func TestLogsInAnotherOrder(t *testing.T) {
 	}
 }
 
-// TestWaitingRecordsAreBounded: of records that wait, what is not on disk stays within its bounds.
+// TestWaitingRecordsAreBounded: waiting records in memory stay within the bound; further records are on disk.
 func TestWaitingRecordsAreBounded(t *testing.T) {
 	defer func(n int) { maxWaitingBytes = n }(maxWaitingBytes)
 	maxWaitingBytes = 1 << 12
@@ -339,7 +340,7 @@ func TestWaitingRecordsAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for r.cta == nil { // to have the code
+	for r.cta == nil { // reads the code
 		if _, err := r.Next(); err != nil {
 			t.Fatal(err)
 		}
@@ -364,7 +365,7 @@ func TestWaitingRecordsAreBounded(t *testing.T) {
 			}
 		}
 	}
-	// All threads go through them, each on its own, and then nothing is kept.
+	// All threads read their records, each separately; then no record is kept.
 	for lane := range 32 {
 		for range times {
 			for _, want := range records {
@@ -384,7 +385,7 @@ func TestWaitingRecordsAreBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkCompareInAnotherOrder compares logs whose warps come in another order.
+// BenchmarkCompareInAnotherOrder compares logs with different orders of warps.
 func BenchmarkCompareInAnotherOrder(b *testing.B) {
 	log := logOf(b, strings.Replace(loop, "3300", "1000", 1), 1, 1, Binary, Filter{})
 	back := turned(&testing.T{}, log)

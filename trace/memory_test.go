@@ -1,7 +1,6 @@
 package trace
 
-// This file tests what logs say of memory: operands, what asynchronous operations write, and where what
-// is there comes from.
+// This file tests the contents of logs about memory: operands, asynchronous writes, and the origins of loaded values.
 
 import (
 	"bytes"
@@ -21,7 +20,7 @@ func entriesOf(t *testing.T, b []byte) ([]Entry, Header) {
 	return list, h
 }
 
-// at is the records of a line of the PTX, of a kind.
+// at returns the records of a line of the PTX, of a kind.
 func at(list []Entry, kind Kind, line uint64) (found []*Record) {
 	for _, e := range list {
 		if r, ok := e.(*Record); ok && r.Kind == kind && r.Line == line {
@@ -31,7 +30,7 @@ func at(list []Entry, kind Kind, line uint64) (found []*Record) {
 	return found
 }
 
-// accesses has what gives something to memory, on lines of which the test knows the numbers.
+// accesses has instructions that write memory, on lines whose numbers the test knows.
 const accesses = `.version 8.5
 .target sm_90
 .address_size 64
@@ -52,8 +51,8 @@ const accesses = `.version 8.5
 	ret;
 }`
 
-// TestOperandsOfAtomicsAreLogged: a log has the operands of atomics, of .cas apart what it compares with, and the rows
-// of matrices that are stored, which are made of the registers of other lanes.
+// TestOperandsOfAtomicsAreLogged: a log has the operands of atomics, for .cas also the comparison value, and the rows
+// of stored matrices, composed from registers of several lanes.
 func TestOperandsOfAtomicsAreLogged(t *testing.T) {
 	for _, f := range []Format{Text, Binary} {
 		list, _ := entriesOf(t, logOf(t, accesses, 1, 0, f, Filter{}))
@@ -77,7 +76,7 @@ func TestOperandsOfAtomicsAreLogged(t *testing.T) {
 				t.Errorf("line %d: %s, compared %s; want %s, %s", c.line, text(a.Store), text(a.Compare), c.store, c.compare)
 			}
 		}
-		// Lane i has two elements, of 32 bits together, of row i/4 (manual, figure of stmatrix .m8n8).
+		// Lane i stores two elements, of 32 bits together, of row i/4 (manual, figure of stmatrix .m8n8).
 		r := at(list, Instruction, 17)[0]
 		for row := range 8 {
 			for k := range 2 {
@@ -90,7 +89,7 @@ func TestOperandsOfAtomicsAreLogged(t *testing.T) {
 	}
 }
 
-// copies has a value that comes by an atomic, a copy, and bytes one by one.
+// copies has a value that passes through an atomic, a copy, and single bytes.
 const copies = `.version 8.0
 .target sm_90
 .address_size 64
@@ -119,7 +118,7 @@ const copies = `.version 8.0
 	ret;
 }`
 
-// TestAsynchronousWritesAreLogged: a log has what asynchronous operations write.
+// TestAsynchronousWritesAreLogged: a log has the bytes written by asynchronous operations.
 func TestAsynchronousWritesAreLogged(t *testing.T) {
 	for _, f := range []Format{Text, Binary, Bare} {
 		list, _ := entriesOf(t, logOf(t, copies, 1, 0, f, Filter{}))
@@ -142,7 +141,7 @@ func TestAsynchronousWritesAreLogged(t *testing.T) {
 	}
 }
 
-// changed is a log in which the first record of a line, of a kind, is another.
+// changed returns a log in which the first record of a line, of a kind, is changed.
 func changed(t *testing.T, log []byte, kind Kind, line uint64, change func(r *Record)) []byte {
 	t.Helper()
 	list, h := entriesOf(t, log)
@@ -150,7 +149,7 @@ func changed(t *testing.T, log []byte, kind Kind, line uint64, change func(r *Re
 	return write(t, Text, h, list)
 }
 
-// other has a lane of a result be something else.
+// other returns a change of a lane's result.
 func other(lane int) func(r *Record) {
 	return func(r *Record) {
 		v := &r.Results[0]
@@ -165,7 +164,7 @@ func other(lane int) func(r *Record) {
 	}
 }
 
-// sliceOf is the slice of the difference of logs, without what instructions read that has no part in it.
+// sliceOf returns the slice of the first difference of two logs, without irrelevant operands.
 func sliceOf(t *testing.T, a, b Source) (lines []string) {
 	t.Helper()
 	d, _, err := Compare(a, b, Options{})
@@ -182,7 +181,7 @@ func sliceOf(t *testing.T, a, b Source) (lines []string) {
 	return lines
 }
 
-// checkLines tells which of some texts are not in lines, in their order.
+// checkLines reports the texts that are missing in lines, in order.
 func checkLines(t *testing.T, lines []string, want ...string) {
 	t.Helper()
 	n := 0
@@ -196,7 +195,7 @@ func checkLines(t *testing.T, lines []string, want ...string) {
 	}
 }
 
-// TestSliceThroughMemory: a slice goes from what is loaded to what has written it.
+// TestSliceThroughMemory: a slice continues from a load to the writers of its value.
 func TestSliceThroughMemory(t *testing.T) {
 	log := logOf(t, copies, 1, 0, Binary, Filter{})
 	from := func(line uint64, lane int) []string {
@@ -205,19 +204,19 @@ func TestSliceThroughMemory(t *testing.T) {
 	// By a copy, from an atomic, from a store.
 	checkLines(t, from(20, 7), "0 cta 0 thread 7 12 line 20: ld.shared.u32 %v, [%s]: %v = 0x1c", "1 cta 0 thread 7 10 line 18: cp.async.ca.shared.global [%s], [%q], 4: stores 0x1c (asynchronous)",
 		"2 cta 0 thread 7 7 line 16: atom.global.add.u32 %b, [%q], 2: %b = 0x1a, gives 0x2", "3 cta 0 thread 7 6 line 15: st.global.u32 [%q], %v: stores 0x1a", "line 14: mad.lo.u32 %v, %t, 3, 5: %v = 0x1a")
-	// All stores that have made a value.
+	// All stores that contribute to the value.
 	lines := from(24, 3)
 	checkLines(t, lines, "line 24", "line 21: st.shared.u8 [%s+8]")
 	checkLines(t, lines, "line 24", "line 22: st.shared.u8 [%s+9]")
 	checkLines(t, lines, "line 24", "line 23: st.shared.u16 [%s+10]")
-	// Atomics of one warp, lane by lane.
+	// Atomics of a single warp, lane by lane.
 	lines = from(25, 9)
 	for lane := 9; lane >= 5; lane-- {
 		checkLines(t, lines, fmt.Sprintf("%d cta 0 thread %d 17 line 25: atom.shared.add.u32 %%v, [tile+1000], 1: %%v = %#x", 9-lane, lane, lane))
 	}
 }
 
-// TestSliceSkipsFailedCompareAndSwap: a compare-and-swap that has found something else has written nothing.
+// TestSliceSkipsFailedCompareAndSwap: a failed compare-and-swap is no writer.
 func TestSliceSkipsFailedCompareAndSwap(t *testing.T) {
 	src := strings.NewReplacer("atom.global.add.u32 %b, [%q], 2", "atom.global.cas.b32 %b, [%q], 1000, 2").Replace(copies)
 	log := logOf(t, src, 1, 0, Binary, Filter{})
@@ -228,7 +227,7 @@ func TestSliceSkipsFailedCompareAndSwap(t *testing.T) {
 	}
 }
 
-// TestSliceMemoryIsBounded: what a slice keeps of threads has a bound.
+// TestSliceMemoryIsBounded: the memory of a slice is bounded.
 func TestSliceMemoryIsBounded(t *testing.T) {
 	log := logOf(t, copies, 1, 0, Binary, Filter{})
 	damaged := changed(t, log, Instruction, 15, func(r *Record) { r.Accesses[0].Store[0].Base ^= 1 })
@@ -238,7 +237,7 @@ func TestSliceMemoryIsBounded(t *testing.T) {
 	checkLines(t, sliceOf(t, memory("log", log), memory("other", damaged)), "line 15", "line 14: mad.lo.u32 %v, %t, 3, 5: %v = 0x5 (%t was not written before, or too long ago)")
 }
 
-// TestDifferencesInMemory: operands of atomics and what asynchronous operations write are compared.
+// TestDifferencesInMemory: operands of atomics and asynchronous writes are compared.
 func TestDifferencesInMemory(t *testing.T) {
 	log := logOf(t, copies, 1, 0, Binary, Filter{})
 	for _, c := range []struct{ from, to, what, says string }{
@@ -268,7 +267,7 @@ func TestDifferencesInMemory(t *testing.T) {
 	}
 	checkLines(t, sliceOf(t, memory("log", log), memory("bad", damaged)), "0 cta 0 thread 5 10 line 18: cp.async", "line 16: atom.global.add", "line 15: st.global")
 
-	// What one log lacks is not compared: of version 1 all of this.
+	// Parts missing in a log are not compared: in version 1 all of these.
 	for _, missing := range [][]string{{"operands", "effects"}, nil} {
 		old := h
 		if old.Missing = missing; missing == nil {

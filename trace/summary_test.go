@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// recounted is what a log has, recounted from its records: by thread, as Summary counts.
+// recounted returns the counts of a log's records, by thread, as Summary counts.
 func recounted(t *testing.T, log []byte) (s Summary) {
 	t.Helper()
 	list, _, err := read(log)
@@ -67,8 +67,8 @@ func recounted(t *testing.T, log []byte) (s Summary) {
 	return s
 }
 
-// TestSummaryCountsEverythingOnce: everything that a log has is compared with itself, whether records come in the same
-// order or not, and nothing is counted twice.
+// TestSummaryCountsEverythingOnce: every item of a log is compared once with the same log, with records in the same or
+// in a different order.
 func TestSummaryCountsEverythingOnce(t *testing.T) {
 	log := logOf(t, sample, 3, 0, Text, Filter{})
 	want := recounted(t, log)
@@ -76,7 +76,7 @@ func TestSummaryCountsEverythingOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Warp 1 of each CTA before warp 0: no record comes in step.
+	// Warp 1 of each CTA before warp 0: no record is at the same position.
 	var turned []Entry
 	for warp := range uint64(2) {
 		for _, e := range list {
@@ -108,7 +108,7 @@ func TestSummaryCountsEverythingOnce(t *testing.T) {
 	}
 }
 
-// TestMissingItemsAreCounted: items that one log lacks are counted as not compared.
+// TestMissingItemsAreCounted: items missing in a log are counted as not compared.
 func TestMissingItemsAreCounted(t *testing.T) {
 	log := logOf(t, sample, 2, 0, Text, Filter{})
 	whole := recounted(t, log)
@@ -139,7 +139,7 @@ func TestMissingItemsAreCounted(t *testing.T) {
 		t.Errorf("%+v and %+v, want those of %+v", s.Instructions, s.Masks, whole)
 	}
 	effects := Tally{}
-	async := Summary{} // what asynchronous operations access is not counted but by them
+	async := Summary{} // accesses of asynchronous operations count for the operations only
 	for _, e := range list {
 		if r, ok := e.(*Record); ok && r.Kind == Effect {
 			effects.Skipped++
@@ -180,7 +180,7 @@ const plain = `.version 8.0
 	ret;
 }`
 
-// foreign is a log of plain that another simulator may write.
+// foreign returns a log of plain in the form of a foreign simulator.
 func foreign(header string, results ...string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "gemu-trace 2 by=x lacks=%s\nlaunch 0 kernel=k grid=1,1,1 block=40,1,1 warp=32\n", header)
@@ -199,15 +199,15 @@ func foreign(header string, results ...string) []byte {
 	return b.Bytes()
 }
 
-// TestResultOfWrongRegister: a result of a register that the instruction does not write is an error with its place, on
-// either side and whatever the log lacks; of several instructions on a line it is a difference.
+// TestResultOfWrongRegister: a result of a register that the instruction does not write is an error with its place, in
+// either log and with any missing parts; if the line has several instructions it is a difference.
 func TestResultOfWrongRegister(t *testing.T) {
 	run := logOf(t, plain, 1, 0, Binary, Filter{})
 	for _, c := range []struct {
 		missing string
 		results []string
-		want    string // of the error
-		differs string // or of the difference
+		want    string // expected error
+		differs string // or expected difference
 	}{
 		{"results,addresses,wake", []string{"", "%first.32=u:0x1", "%second.32=u:0x2", "%first.32=u:0x3"}, "", ""},
 		{"results,addresses,wake", []string{"", "first.32=u:0x1"}, `:4: at byte 117: the result first: line 9 of the PTX writes %first, %second (did you mean %first?)`, ""},
@@ -238,8 +238,8 @@ func TestResultOfWrongRegister(t *testing.T) {
 	}
 }
 
-// TestSliceByCodeOfOtherLog: a log without code lines is sliced by the code of the other, also where a line has several
-// instructions, and says what it lacks.
+// TestSliceByCodeOfOtherLog: a log without code lines is sliced by the code of the second log, also on a line with
+// several instructions, and the slice states the missing parts.
 func TestSliceByCodeOfOtherLog(t *testing.T) {
 	run := memory("run", logOf(t, plain, 1, 0, Binary, Filter{}))
 	otherLog := memory("x.log", foreign("results,addresses,wake", "", "%first.32=u:0x1", "%second.32=u:0x2", "%first.32=u:0x4"))
@@ -265,7 +265,7 @@ func TestSliceByCodeOfOtherLog(t *testing.T) {
 			}
 		}
 	}
-	// Without results of the movs the log does not say which of the line they are.
+	// Without results, a log does not identify the movs of the line.
 	bare := memory("x.log", foreign("results,addresses,wake", "", "", "", "%first.32=u:0x4"))
 	logs := [2]Source{bare, run}
 	d, _, err := Compare(logs[0], logs[1], Options{})

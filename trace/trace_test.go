@@ -26,8 +26,8 @@ import (
 	"gemu/ptx"
 )
 
-// sample has what records can have: lanes that part, held-back lanes, calls with results, barriers with
-// results, vector stores, atomics, registers of 128 bits, asynchronous copies, a clock.
+// sample has every kind of record: diverged lanes, idle lanes, calls with results, barriers with results, vector
+// stores, atomics, registers of 128 bits, asynchronous copies, a clock.
 const sample = `.version 8.5
 .target sm_90
 .address_size 64
@@ -70,7 +70,7 @@ M:	atom.global.add.u32 %w, [%p], 1;
 	ret;
 }`
 
-// logOf is the log of a kernel in CTAs of 40 threads on a buffer.
+// logOf returns the log of a kernel in CTAs of 40 threads on a buffer.
 func logOf(t testing.TB, src string, ctas, workers int, f Format, filter Filter) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -141,7 +141,7 @@ func write(t *testing.T, f Format, h Header, list []Entry) []byte {
 	return b.Bytes()
 }
 
-// TestFormatsReadTheSame: what is read is the same in all formats, and is written again as it was in text.
+// TestFormatsReadTheSame: all formats give the same entries, and writing them as text gives the original text.
 func TestFormatsReadTheSame(t *testing.T) {
 	logs := map[Format][]byte{}
 	for _, f := range []Format{Text, Binary, Bare} {
@@ -184,8 +184,8 @@ func TestFormatsReadTheSame(t *testing.T) {
 	}
 }
 
-// TestRegistersSharedByFunctions: PTX before 3.0 has registers that all functions of a module share. A call gives back
-// those, which it does not name.
+// TestRegistersSharedByFunctions: before PTX 3.0, a module can have registers shared by all functions. The record of a
+// call has them as results, although the call does not name them.
 func TestRegistersSharedByFunctions(t *testing.T) {
 	const src = `
 .version 2.3
@@ -243,7 +243,7 @@ func TestRegistersSharedByFunctions(t *testing.T) {
 	}
 }
 
-// TestProtoFileHasAllFields: trace.proto has the fields that are written.
+// TestProtoFileHasAllFields: trace.proto has all written fields.
 func TestProtoFileHasAllFields(t *testing.T) {
 	b, err := os.ReadFile("trace.proto")
 	if err != nil {
@@ -279,8 +279,7 @@ func fields[T any](m message[T]) (list []string) {
 	return list
 }
 
-// TestTruncatedLog: a log that ends anywhere is an error with the place, and no log that is wrong
-// anywhere does worse.
+// TestTruncatedLog: a truncated log is an error with its place, and a corrupted log is at worst an error.
 func TestTruncatedLog(t *testing.T) {
 	for _, f := range []Format{Text, Bare, Binary} {
 		log := logOf(t, sample, 1, 0, f, Filter{})
@@ -316,7 +315,7 @@ func TestTruncatedLog(t *testing.T) {
 	}
 }
 
-// TestForeignFile: what is no log, or of another version, says so.
+// TestForeignFile: a file that is no log, or a log of another version, is an error that says so.
 func TestForeignFile(t *testing.T) {
 	for log, want := range map[string]string{
 		"":                                     "log: at byte 0: the file is empty",
@@ -344,8 +343,7 @@ func TestForeignFile(t *testing.T) {
 	}
 }
 
-// TestCTAsAreWrittenInOrder: CTAs that wait for each other to be written go through memory and disk, and come out in
-// order.
+// TestCTAsAreWrittenInOrder: CTAs that wait for earlier CTAs are kept in memory and on disk, and are written in order.
 func TestCTAsAreWrittenInOrder(t *testing.T) {
 	want := logOf(t, sample, 70, 1, Text, Filter{})
 	defer func(c, w int) { chunkBytes, maxWaitingBytes = c, w }(chunkBytes, maxWaitingBytes)
@@ -357,7 +355,7 @@ func TestCTAsAreWrittenInOrder(t *testing.T) {
 	}
 }
 
-// TestInterleavedCTAs: records of a log without CTAs come in any order of them.
+// TestInterleavedCTAs: in a log without CTA entries, records of different CTAs may be interleaved.
 func TestInterleavedCTAs(t *testing.T) {
 	log := logOf(t, sample, 9, 0, Text, Filter{})
 	list, h, err := read(log)
@@ -397,7 +395,7 @@ func TestInterleavedCTAs(t *testing.T) {
 	}
 }
 
-// TestFilterKeepsNumbers: what is filtered has the numbers that it has in the whole log.
+// TestFilterKeepsNumbers: filtered records keep their numbers of the whole log.
 func TestFilterKeepsNumbers(t *testing.T) {
 	numbers := func(b []byte, keep func(r *Record, c *Code) bool) (list []string) {
 		counts := map[[2]uint64]uint64{}
@@ -447,7 +445,8 @@ func TestFilterKeepsNumbers(t *testing.T) {
 	}
 }
 
-// TestChangedModifierDiffersFirst: a kernel that was edited in one modifier differs there first.
+// TestChangedModifierDiffersFirst: for a kernel with a changed modifier, the changed instruction is the first
+// difference.
 func TestChangedModifierDiffersFirst(t *testing.T) {
 	whole := logOf(t, sample, 2, 0, Binary, Filter{})
 	for _, c := range []struct{ from, to, line, what string }{
@@ -478,7 +477,7 @@ func TestChangedModifierDiffersFirst(t *testing.T) {
 	}
 }
 
-// adds has an atomic operation, whose operands and result are in no log.
+// adds has an atomic operation without operands and results in the log.
 const adds = `.version 8.0
 .target sm_80
 .address_size 64
@@ -490,7 +489,7 @@ const adds = `.version 8.0
 	ret;
 }`
 
-// TestChangedAtomicOperationDiffers: another operation on memory is a difference, though no value says so.
+// TestChangedAtomicOperationDiffers: a different operation on memory is a difference, even without different values.
 func TestChangedAtomicOperationDiffers(t *testing.T) {
 	whole := logOf(t, adds, 1, 0, Binary, Filter{})
 	for from, part := range map[string]string{".add.": "the operation on memory", ".zzz.": ""} {
@@ -502,7 +501,7 @@ func TestChangedAtomicOperationDiffers(t *testing.T) {
 	}
 }
 
-// undoneSource has lanes that wait for others to shuffle with them, at two places.
+// undoneSource has lanes that wait for further lanes of a shuffle, at two places.
 const undoneSource = `.version 8.0
 .target sm_80
 .address_size 64
@@ -522,8 +521,7 @@ M:
 	ret;
 }`
 
-// TestWaitingInstructionIsNotLogged: what a warp tries to execute and has to wait with is not in the log until it has
-// happened.
+// TestWaitingInstructionIsNotLogged: an instruction that must wait is not in the log until it has executed.
 func TestWaitingInstructionIsNotLogged(t *testing.T) {
 	list, _, err := read(logOf(t, undoneSource, 1, 0, Text, Filter{Warps: Ranges{{1, 1}}}))
 	if err != nil {
@@ -554,7 +552,7 @@ func TestWaitingInstructionIsNotLogged(t *testing.T) {
 	}
 }
 
-// TestSkippedVectorElements: of a vector of which elements are left out, the log says which.
+// TestSkippedVectorElements: the log names the skipped elements of a vector.
 func TestSkippedVectorElements(t *testing.T) {
 	log := string(logOf(t, `.version 8.8
 .target sm_100
@@ -571,7 +569,7 @@ func TestSkippedVectorElements(t *testing.T) {
 	}
 }
 
-// TestIndexPointsToCTAs: at the places of an index CTAs begin.
+// TestIndexPointsToCTAs: each place of an index is the beginning of a CTA.
 func TestIndexPointsToCTAs(t *testing.T) {
 	// Incompressible: 1500 records of 32 random values take more than a frame.
 	var list []Entry
@@ -628,7 +626,7 @@ func TestIndexPointsToCTAs(t *testing.T) {
 	}
 }
 
-// TestValueText: how values are described.
+// TestValueText: descriptions of values.
 func TestValueText(t *testing.T) {
 	of := func(list ...uint64) []uint64 { return append(list, make([]uint64, 64-len(list))...) }
 	wide := make([]uint64, 64) // -1, -3 … of 64 lanes
@@ -716,7 +714,7 @@ func TestUnwritableLogEndsLaunch(t *testing.T) {
 	}
 }
 
-// TestToleranceInULPs: approximate results may be some units apart.
+// TestToleranceInULPs: approximate results may differ by some units in the last place.
 func TestToleranceInULPs(t *testing.T) {
 	a := logOf(t, sample, 1, 0, Text, Filter{})
 	list, h, err := read(a)

@@ -29,7 +29,7 @@ type client struct {
 	out    io.WriteCloser
 	seq    int
 	heard  chan protocol.Message
-	events []protocol.Message // that nobody has waited for yet
+	events []protocol.Message // events received without a wait for them
 	served chan error
 }
 
@@ -72,7 +72,7 @@ func (c *client) next() protocol.Message {
 	panic("not reached")
 }
 
-// ask makes a request and gives the response to it. Events that come in between are kept.
+// ask makes a request and returns its response. Events that arrive in between are kept.
 func ask[R protocol.Message](c *client, r protocol.RequestMessage) R {
 	c.t.Helper()
 	m := c.asked(r)
@@ -84,7 +84,7 @@ func ask[R protocol.Message](c *client, r protocol.RequestMessage) R {
 	return response
 }
 
-// refused makes a request that cannot be done, and gives what is said about it.
+// refused makes an invalid request, and returns the error message.
 func (c *client) refused(r protocol.RequestMessage) string {
 	c.t.Helper()
 	m, ok := c.asked(r).(*protocol.ErrorResponse)
@@ -126,7 +126,7 @@ func (c *client) send(r protocol.RequestMessage) {
 	}
 }
 
-// event waits for the next event of a type, and forgets those before it.
+// event waits for the next event of a type, and discards earlier events.
 func event[E protocol.Message](c *client) E {
 	c.t.Helper()
 	for {
@@ -142,7 +142,8 @@ func event[E protocol.Message](c *client) E {
 	}
 }
 
-// runs is a launch of a kernel of a file on u32 buffers: iota, and one of so many elements.
+// runs returns a launch of a kernel of a file on two u32 buffers of the given number of elements, the first with
+// iota.
 func runs(t *testing.T, file string, elements int) dap.Launch {
 	return func(ctx context.Context, _ json.RawMessage, f debug.Front, stdout io.Writer) error {
 		src, err := input.ReadFile(t.Context(), file, 1<<20)
@@ -168,7 +169,7 @@ func runs(t *testing.T, file string, elements int) dap.Launch {
 	}
 }
 
-// hello begins a session: a client that sets a breakpoint.
+// hello begins a session with a breakpoint.
 func hello(t *testing.T, c *client, place, condition string, args string) {
 	t.Helper()
 	can := ask[*protocol.InitializeResponse](c, &protocol.InitializeRequest{Arguments: protocol.InitializeRequestArguments{ClientID: "test", LinesStartAt1: true, ColumnsStartAt1: true}})
@@ -188,7 +189,7 @@ func hello(t *testing.T, c *client, place, condition string, args string) {
 	ask[*protocol.ConfigurationDoneResponse](c, &protocol.ConfigurationDoneRequest{})
 }
 
-// inner is the innermost frame of a thread.
+// inner returns the innermost frame of a thread.
 func (c *client) inner(thread int) protocol.StackFrame {
 	c.t.Helper()
 	s := ask[*protocol.StackTraceResponse](c, &protocol.StackTraceRequest{Arguments: protocol.StackTraceArguments{ThreadId: thread}})
@@ -198,13 +199,13 @@ func (c *client) inner(thread int) protocol.StackFrame {
 	return s.Body.StackFrames[0]
 }
 
-// evaluate is an expression in a frame.
+// evaluate returns the value of an expression in a frame.
 func (c *client) evaluate(frame int, text, context string) string {
 	c.t.Helper()
 	return ask[*protocol.EvaluateResponse](c, &protocol.EvaluateRequest{Arguments: protocol.EvaluateArguments{Expression: text, FrameId: frame, Context: context}}).Body.Result
 }
 
-// variable finds one by name.
+// variable returns a variable by name.
 func (c *client) variable(reference int, name string) protocol.Variable {
 	c.t.Helper()
 	list := ask[*protocol.VariablesResponse](c, &protocol.VariablesRequest{Arguments: protocol.VariablesArguments{VariablesReference: reference}}).Body.Variables
@@ -217,7 +218,7 @@ func (c *client) variable(reference int, name string) protocol.Variable {
 	return protocol.Variable{}
 }
 
-// scopes are those of a frame, by name.
+// scopes returns the scopes of a frame, by name.
 func (c *client) scopes(frame int) map[string]int {
 	c.t.Helper()
 	out := map[string]int{}
@@ -227,8 +228,8 @@ func (c *client) scopes(frame int) map[string]int {
 	return out
 }
 
-// TestSessionByDAP finds the wrong mad of docs/wrong.ptx: it breaks in the divergent branch, looks at lane 5,
-// goes on, and back.
+// TestSessionByDAP finds the wrong mad of docs/wrong.ptx: it breaks in the divergent branch, inspects lane 5,
+// continues, and goes back.
 func TestSessionByDAP(t *testing.T) {
 	c := serve(t, runs(t, "../../docs/wrong.ptx", 32))
 	hello(t, c, "LOWER", "x == 5", "{}")
@@ -287,7 +288,7 @@ func TestSessionByDAP(t *testing.T) {
 	}
 }
 
-// awaited has its second warp be late at a barrier.
+// awaited: the second warp is late at a barrier.
 const awaited = `.version 8.0
 .target sm_80
 .address_size 64
@@ -310,7 +311,7 @@ MEET:
 }
 `
 
-// TestRequestsDuringAStep: who asks for threads and sets breakpoints during a step does not make it another.
+// TestRequestsDuringAStep: requests for threads and breakpoints during a step do not change the step.
 func TestRequestsDuringAStep(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "awaited.ptx")
 	if err := os.WriteFile(file, []byte(awaited), 0o666); err != nil {
@@ -337,7 +338,7 @@ func TestRequestsDuringAStep(t *testing.T) {
 	<-c.served
 }
 
-// TestRequestsOfClients: watches, memory, code, places that are wrong, and going back to the begin.
+// TestRequestsOfClients: watches, memory, code, invalid places, and going back to the beginning.
 func TestRequestsOfClients(t *testing.T) {
 	c := serve(t, runs(t, "../../docs/wrong.ptx", 32))
 	hello(t, c, "", "", `{"stopOnEntry": true, "stopAtEnd": true}`)
@@ -404,7 +405,7 @@ func TestRequestsOfClients(t *testing.T) {
 	if got, err := base64.StdEncoding.DecodeString(memory.Data); err != nil || !slices.Equal(got, []byte{41, 0, 0, 0}) {
 		t.Errorf("memory has %v, %v", got, err)
 	}
-	// What a client names by a register is watched where it is for the thread that was in focus then.
+	// A register in a watch belongs to the thread that was in focus when the watch was set.
 	own := ask[*protocol.DataBreakpointInfoResponse](c, &protocol.DataBreakpointInfoRequest{Arguments: protocol.DataBreakpointInfoArguments{Name: "out[laneid].u32"}}).Body.DataId.(string)
 	first := watch(id, own)
 	c.evaluate(f.Id, "cuda lane 9", "repl")
@@ -412,12 +413,12 @@ func TestRequestsOfClients(t *testing.T) {
 		t.Errorf("watches are %+v, and set again %+v", first, again)
 	}
 	watch(id)
-	stop = event[*protocol.StoppedEvent](c) // by the focus
+	stop = event[*protocol.StoppedEvent](c) // by the thread in focus
 	code := ask[*protocol.DisassembleResponse](c, &protocol.DisassembleRequest{Arguments: protocol.DisassembleArguments{MemoryReference: f.InstructionPointerReference, InstructionOffset: -1, InstructionCount: 3}}).Body.Instructions
 	if len(code) != 3 || !strings.HasPrefix(code[0].Instruction, "st.global.u32") || code[1].Line != 27 || code[2].Instruction != "(none)" {
 		t.Errorf("code is %+v", code)
 	}
-	goOn("pause", 0) // the end, at which the session stays
+	goOn("pause", 0) // the end, where the session stays
 	if stop.Body.Description != "The launch has ended" {
 		t.Errorf("it says %q", stop.Body.Description)
 	}
@@ -467,7 +468,7 @@ func TestRequestsOfClients(t *testing.T) {
 	}
 }
 
-// TestEndOfLaunch: a launch that ends says so, with what it comes to; one that traps stops first.
+// TestEndOfLaunch: the end of a launch is reported with its outcome; a launch that traps stops first.
 func TestEndOfLaunch(t *testing.T) {
 	c := serve(t, runs(t, "../../docs/wrong.ptx", 32))
 	hello(t, c, "", "", "{}")
@@ -493,7 +494,7 @@ func TestEndOfLaunch(t *testing.T) {
 	if !strings.Contains(about.Body.Description, "29 of 32 active lanes faulted") {
 		t.Errorf("it is told as %+v", about.Body)
 	}
-	c.out.Close() // the client goes without a word
+	c.out.Close() // the client disconnects without a request
 	if err := <-c.served; err != nil {
 		t.Error(err)
 	}
@@ -509,7 +510,7 @@ func TestEndOfLaunch(t *testing.T) {
 	}
 }
 
-// twoKernels are launched one after the other.
+// twoKernels are launched in sequence.
 const twoKernels = `.version 8.0
 .target sm_80
 .address_size 64
@@ -525,9 +526,9 @@ const twoKernels = `.version 8.0
 }
 `
 
-// TestAttachBeforeLaunch: breakpoints of a kernel that is launched later are told as such, and again when there is a
-// place for them; one that is set while no launch is under way is set when the next is. A client that asks for the
-// program's end is told that the session has ended, and the program goes on.
+// TestAttachBeforeLaunch: breakpoints of a kernel that is not launched yet are reported as unverified, and as
+// verified once they have a place; a breakpoint set between launches is set in the next launch. After a client's
+// request for the program's end, the session ends, and the program continues.
 func TestAttachBeforeLaunch(t *testing.T) {
 	in, out := io.Pipe()
 	from, to := io.Pipe()
@@ -598,7 +599,7 @@ func TestAttachBeforeLaunch(t *testing.T) {
 	if err := <-ran; err != nil {
 		t.Error(err)
 	}
-	next <- "second" // it is nobody's any more
+	next <- "second" // no client is attached any more
 	if err := <-ran; err != nil {
 		t.Error(err)
 	}

@@ -61,14 +61,14 @@ func (m *model) do(text string) {
 	m.Update(cmd())
 }
 
-// keys are some.
+// keys presses keys.
 func (m *model) keys(list ...tea.KeyType) {
 	for _, k := range list {
 		m.Update(tea.KeyMsg{Type: k})
 	}
 }
 
-// TestScreenFitsAnySize: what is shown fits at any size, and scrolls to where the rest is.
+// TestScreenFitsAnySize: the screen fits at any size, and scrolls to the hidden part.
 func TestScreenFitsAnySize(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {40, 12}, {20, 6}, {7, 3}} {
 		m := open(t)
@@ -111,7 +111,7 @@ func TestScreenFitsAnySize(t *testing.T) {
 		m.keys(tea.KeyShiftUp)
 		shows("71  ")
 		m.do("info breakpoints")
-		shows("●▶   39") // back to where it stands
+		shows("●▶   39") // back to the current place
 		m.do("start")
 		for range 60 {
 			m.keys(tea.KeyShiftRight)
@@ -146,7 +146,7 @@ func TestScreenFitsAnySize(t *testing.T) {
 	}
 }
 
-// TestCursorSequencesAreRemoved: what would move the cursor does not come through.
+// TestCursorSequencesAreRemoved: text with cursor sequences does not move the cursor.
 func TestCursorSequencesAreRemoved(t *testing.T) {
 	if got := plain("a\tb\x1b[2J\x07\xff"); got != "a    b·[2J··" {
 		t.Errorf("%q", got)

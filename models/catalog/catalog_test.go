@@ -209,10 +209,10 @@ func TestPartialWritesAreWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[int]int64{ // bytes, by line
-		10: 2 * 8,   // nothing else has a value: in the second call what the first left is gone
+		10: 2 * 8,   // no further value: in the second call the first call's values are gone
 		11: 2 * 128, // 5 and 6
 		22: 8,       // as on line 10
-		23: 8,       // the same in the others: one code again
+		23: 8,       // the same in the remaining lanes: a single code again
 		24: 128,     // 10 and 9
 		25: 8,
 		26: 128, // thread indices and tens

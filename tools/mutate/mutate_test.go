@@ -15,7 +15,7 @@ import (
 
 const toy = "tools/mutate/testdata/toy"
 
-// toyConfig is a run on the toy, whose scope and arguments are these.
+// toyConfig returns a run on the toy, with the given scope and arguments.
 func toyConfig(t *testing.T, scope, argued string) *config {
 	t.Helper()
 	dir := t.TempDir()
@@ -32,8 +32,8 @@ func toyConfig(t *testing.T, scope, argued string) *config {
 	}
 }
 
-// TestOutcomesOfToy: the mutants of a small package, and what becomes of each. The list was checked
-// by hand, mutant by mutant.
+// TestOutcomesOfToy: the mutants of a small package, and their outcomes. The list was checked by hand, mutant by
+// mutant.
 func TestOutcomesOfToy(t *testing.T) {
 	want, err := os.ReadFile("testdata/toy.txt")
 	if err != nil {
@@ -48,9 +48,9 @@ func TestOutcomesOfToy(t *testing.T) {
 	}
 }
 
-// TestSampleIsExact shows that -update records outcomes, that -expect then passes, and that each other outcome, each
-// mutant that no longer exists and each survivor without a reason is an error. The outcomes of Sum are those of
-// testdata/toy.txt, which was checked by hand.
+// TestSampleIsExact shows that -update records outcomes, that -expect then passes, and that each different outcome,
+// each mutant that no longer exists and each survivor without a reason is an error. The outcomes of Sum are the
+// outcomes of testdata/toy.txt, which was checked by hand.
 func TestSampleIsExact(t *testing.T) {
 	c := toyConfig(t, toy+"/engine/*.go Sum", "engine.Sum\tpart\tm == 0 || x >= 40: x >= 40 → nothing\t1\tno x is so large\n")
 	c.expect = filepath.Join(t.TempDir(), "sample.tsv")
@@ -154,8 +154,8 @@ func TestTooFewKilled(t *testing.T) {
 	}
 }
 
-// TestArgumentsAreTried: with -arguments the argued mutants are tried and no others, and each of which the argument
-// does not hold is named.
+// TestArgumentsAreTried: with -arguments only the argued mutants are tried, and each mutant with a wrong argument is
+// named.
 func TestArgumentsAreTried(t *testing.T) {
 	const holds, refuted = "engine.Sum\tpart\tm == 0 || x >= 40: x >= 40 → nothing\t1", "engine.minus\tswap\ta - b → b - a\t1"
 	c := toyConfig(t, toy+"/engine/*.go", holds+"\tno x is so large\n")
@@ -209,7 +209,7 @@ func TestSeedChoosesSample(t *testing.T) {
 	}
 }
 
-// TestScopeExists: what the scope of this module names is there, and, with GEMU_TEST=ci, all of its mutants compile.
+// TestScopeExists: the names in the scope of this module exist, and, with GEMU_TEST=ci, all of its mutants compile.
 func TestScopeExists(t *testing.T) {
 	scope, err := readScope("scope.txt")
 	if err != nil {
@@ -223,7 +223,7 @@ func TestScopeExists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if runtime.GOOS == "linux" && runtime.GOARCH == "amd64" { // where there is machine code
+	if runtime.GOOS == "linux" && runtime.GOARCH == "amd64" { // on hosts with machine code
 		scope, err := readScope("native.txt")
 		if err != nil {
 			t.Fatal(err)
@@ -235,7 +235,7 @@ func TestScopeExists(t *testing.T) {
 	if !part.TrySample() {
 		return // each build takes half a minute
 	}
-	// Two builds, so that each has mutants whose neighbours are left alone.
+	// Two builds: in each, mutants have unchanged neighbours.
 	for half := range 2 {
 		some := map[*Mutant]bool{}
 		for _, f := range files {

@@ -11,7 +11,8 @@ import (
 // toyStencil is nop of 8 bytes; mov eax, [HA+4]; vpaddd ymm0, ymm0, [constant]; jump to other.
 const toyStencil = "toy\tDx+EAAAAAACLhwAAAADF/f4FAAAAAOkAAAAA\tA10+4 _p18:01000000 _o23 a9^6 B!no"
 
-// TestStencilMutants: mutants are of all kinds, change nothing but what they say, and are the same for a seed.
+// TestStencilMutants: there are mutants of all kinds; each changes only the stated part, and a seed always gives the
+// same mutants.
 func TestStencilMutants(t *testing.T) {
 	lines, err := readStencils("table", "# a comment\n=add\ttoy\n"+toyStencil+"\n")
 	if err != nil || len(lines) != 1 || lines[0].String() != toyStencil || lines[0].number != 3 {
@@ -41,7 +42,7 @@ func TestStencilMutants(t *testing.T) {
 	}
 }
 
-// TestStencilMutantFromText shows that the text of each mutant, as it stands in a sample, makes the same mutant again,
+// TestStencilMutantFromText shows that the text of each mutant, as recorded in a sample, makes the same mutant again,
 // and that a text whose subject is missing makes none.
 func TestStencilMutantFromText(t *testing.T) {
 	lines, err := readStencils("table", toyStencil)
@@ -70,7 +71,7 @@ func TestStencilMutantFromText(t *testing.T) {
 	}
 }
 
-// TestFlippedBits: bits that are flipped are neither in holes nor of instructions that do nothing.
+// TestFlippedBits: flipped bits are neither in holes nor in instructions without an effect.
 func TestFlippedBits(t *testing.T) {
 	lines, err := readStencils("table", toyStencil)
 	if err != nil {
@@ -96,9 +97,8 @@ func TestFlippedBits(t *testing.T) {
 	}
 }
 
-// TestChangedConstants: bits of constants that are changed are among those that the instruction reads: here vmovq xmm0,
-// [constant], the second half of a constant, and vpblendd ymm0, ymm0, [constant], 5, whose number is behind the
-// address.
+// TestChangedConstants: changed bits of constants are bits that the instruction reads: here vmovq xmm0, [constant], the
+// second half of a constant, and vpblendd ymm0, ymm0, [constant], 5, whose number is after the address.
 func TestChangedConstants(t *testing.T) {
 	if _, err := exec.LookPath("objdump"); err != nil {
 		t.Skip("there is no objdump")
@@ -115,7 +115,7 @@ func TestChangedConstants(t *testing.T) {
 		code     []byte
 		hole     string
 		size     int
-		from, to int // read, in bytes
+		from, to int // bytes read
 	}{
 		{[]byte{0xc5, 0xfa, 0x7e, 0x05, 0, 0, 0, 0}, "_p4:", 16, 0, 8},
 		{[]byte{0xc5, 0xfa, 0x7e, 0x05, 0, 0, 0, 0}, "_p4+8:", 16, 8, 16},
@@ -137,7 +137,7 @@ func TestChangedConstants(t *testing.T) {
 	}
 }
 
-// TestBadTable: a line that is none is an error with its place.
+// TestBadTable: an invalid line is an error with its place.
 func TestBadTable(t *testing.T) {
 	for text, want := range map[string]string{"\ntoy\tAA": "table:2: 2 columns", "toy\t!\t": "table:1: illegal base64"} {
 		if _, err := readStencils("table", text); err == nil || !strings.Contains(err.Error(), want) {
@@ -146,7 +146,7 @@ func TestBadTable(t *testing.T) {
 	}
 }
 
-// TestSameInstructions: bits that instructions do not read make no mutants, and those that they read do.
+// TestSameInstructions: bits ignored by an instruction make no mutants, and bits used by it do.
 func TestSameInstructions(t *testing.T) {
 	if _, err := exec.LookPath("objdump"); err != nil {
 		t.Skip("there is no objdump")
@@ -160,15 +160,15 @@ func TestSameInstructions(t *testing.T) {
 	}{
 		{lea, code(0x4e, 0x8d, 0x8e, 0, 0, 0, 0), true},                    // REX.X, without an index
 		{lea, code(0x48, 0x8d, 0x8e, 0, 0, 0, 0), false},                   // rcx
-		{lea, code(0x4c, 0x8d, 0x8e, 0, 0, 0, 1), false},                   // another address
+		{lea, code(0x4c, 0x8d, 0x8e, 0, 0, 0, 1), false},                   // a different address
 		{lea, code(0x44, 0x8d, 0x8e, 0, 0, 0, 0), false},                   // r9d
 		{lea, code(0x4c, 0x8d, 0x8c, 0x26, 0, 0, 0), false},                // with an index, and shorter
-		{and(0xf5, 0x48), and(0x75, 0x48), true},                           // of elements of 64 bits, or of 32
-		{and(0xf5, 0x49), and(0x75, 0x49), false},                          // … of those that a mask has
-		{and(0xf5, 0x58), and(0x75, 0x58), false},                          // … one for all
-		{code(0x90, 0x85, 0xc0), code(0x64, 0x85, 0xc0), false},            // nop, and a segment instead
-		{code(0x2e, 0x85, 0xc0), code(0x64, 0x85, 0xc0), true},             // segments of test eax, eax
-		{code(0x2e, 0x8b, 0x00), code(0x64, 0x8b, 0x00), false},            // … of mov eax, [rax]
+		{and(0xf5, 0x48), and(0x75, 0x48), true},                           // with elements of 64 or of 32 bits
+		{and(0xf5, 0x49), and(0x75, 0x49), false},                          // with a mask of elements
+		{and(0xf5, 0x58), and(0x75, 0x58), false},                          // with an element for all
+		{code(0x90, 0x85, 0xc0), code(0x64, 0x85, 0xc0), false},            // nop, and a segment prefix in its place
+		{code(0x2e, 0x85, 0xc0), code(0x64, 0x85, 0xc0), true},             // segment prefixes of test eax, eax
+		{code(0x2e, 0x8b, 0x00), code(0x64, 0x8b, 0x00), false},            // segment prefix of mov eax, [rax]
 		{code(0xc5, 0xfd, 0x10, 0x00), code(0xc5, 0xfc, 0x10, 0x00), true}, // vmovupd, vmovups
 	} {
 		if same, err := sameInstructions(c.one, c.other); same != c.same || err != nil {
@@ -177,14 +177,15 @@ func TestSameInstructions(t *testing.T) {
 	}
 }
 
-// TestSameMeaning: instructions mean the same if they do the same whatever is in registers and memory.
+// TestSameMeaning: instructions have the same meaning if they have the same effect for all contents of registers and
+// memory.
 func TestSameMeaning(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		same bool
 	}{
 		{"vmovups %ymm3,(%r9)", "vmovdqu  %ymm3,(%r9)", true},
-		{"vmovaps %ymm3,(%r9)", "vmovups %ymm3,(%r9)", false}, // wants it aligned
+		{"vmovaps %ymm3,(%r9)", "vmovups %ymm3,(%r9)", false}, // requires alignment
 		{"vpand %ymm1,%ymm2,%ymm3", "vandpd %ymm1,%ymm2,%ymm3", true},
 		{"vpand %ymm1,%ymm2,%ymm3", "vpandn %ymm1,%ymm2,%ymm3", false},
 		{"vpermd (%r8),%ymm1,%ymm2", "vpermps (%r8),%ymm1,%ymm2", true},
@@ -198,7 +199,7 @@ func TestSameMeaning(t *testing.T) {
 	}
 }
 
-// TestMutantsDiffer: what is the same instruction is not among the mutants that are drawn.
+// TestMutantsDiffer: an equal instruction is never drawn as a mutant.
 func TestMutantsDiffer(t *testing.T) {
 	if _, err := exec.LookPath("objdump"); err != nil {
 		t.Skip("there is no objdump")

@@ -17,13 +17,13 @@ func reg(i int32) machine.RowPair {
 	return machine.RowPair{Row: code.Row{Slot: code.R, Row: i}, Reference: code.Row{Slot: code.R, Row: 10 + i}}
 }
 
-// madeOf is an addition.
+// madeOf returns an addition.
 func madeOf(exec code.Exec, guard int32, d machine.RowPair, reads ...machine.RowPair) machine.InstrPair {
 	instr := &code.Instr{Op: code.OpNamed("add.s32"), Plan: code.ExecPlan{Exec: exec}, Guard: guard}
 	return machine.InstrPair{Instr: instr, Reference: instr, Computes: exec != code.OnLanes, Combinable: true, OnLanes: exec == code.OnLanes, Reads: reads, Writes: []machine.RowPair{d}}
 }
 
-// onLanes is one that runs on the lanes.
+// onLanes returns an addition on the lanes.
 func onLanes(d machine.RowPair, reads ...machine.RowPair) machine.InstrPair {
 	return madeOf(code.OnLanes, 0, d, reads...)
 }
@@ -31,14 +31,14 @@ func onLanes(d machine.RowPair, reads ...machine.RowPair) machine.InstrPair {
 // voting is a collective.
 var voting = machine.InstrPair{Instr: &code.Instr{Op: code.VoteSync}, Reference: &code.Instr{Op: code.VoteSync}, OnLanes: true}
 
-// TestComparedRows: what an instruction on the lanes reads is compared, but for rows that have
-// been compared or copied in the block and are what they were.
+// TestComparedRows: operands of an instruction on the lanes are compared, except rows that were compared or copied in
+// the block and are unchanged since.
 func TestComparedRows(t *testing.T) {
 	moved := machine.RowPair{Row: reg(1).Row, Reference: reg(7).Reference} // another register in the row of register 1
 	a, b, c, d := reg(1), reg(2), reg(3), reg(4)
 	for _, e := range []struct {
 		name  string
-		block []machine.InstrPair // the last one is looked at
+		block []machine.InstrPair // the last instruction is tested
 		fresh []machine.RowPair
 	}{
 		{"first", []machine.InstrPair{onLanes(d, a, b)}, []machine.RowPair{a, b}},
@@ -62,8 +62,8 @@ func TestComparedRows(t *testing.T) {
 	}
 }
 
-// TestInstructionsThatRunTogether: instructions execute together as far as what each reads and writes can be looked
-// at before the first or behind the last.
+// TestInstructionsThatRunTogether: instructions form a run if all their operands can be compared before the first
+// instruction and all their results after the last.
 func TestInstructionsThatRunTogether(t *testing.T) {
 	compact := func(d machine.RowPair, reads ...machine.RowPair) machine.InstrPair {
 		return madeOf(code.CompactTwo, 0, d, reads...)
@@ -85,7 +85,7 @@ func TestInstructionsThatRunTogether(t *testing.T) {
 		{"a chain of compact ones", []machine.InstrPair{compact(c, a, b), compact(d, c, b), compact(e, d, c)}, []int{3}},
 		{"a chain on the lanes", []machine.InstrPair{onLanes(c, a, b), onLanes(d, c, b), onLanes(e, d, c)}, []int{3}},
 		{"read behind in the row of another", []machine.InstrPair{onLanes(d, a, b), onLanes(a, b, machine.RowPair{Row: d.Row, Reference: e.Reference})}, []int{1, 1}},
-		{"folded", []machine.InstrPair{folded, compact(c, a, b), folded, compact(d, a, b)}, []int{2, 2}}, // the same is written
+		{"folded", []machine.InstrPair{folded, compact(c, a, b), folded, compact(d, a, b)}, []int{2, 2}}, // both write the same register
 		{"folded, then on the lanes", []machine.InstrPair{folded, onLanes(c, a, b)}, []int{1, 1}},
 		{"written twice", []machine.InstrPair{compact(d, a, b), compact(d, a, d)}, []int{1, 1}},
 		{"a row written twice", []machine.InstrPair{compact(d, a, b), compact(sameRow, a, b)}, []int{1, 1}},
@@ -104,7 +104,7 @@ func TestInstructionsThatRunTogether(t *testing.T) {
 		}
 	}
 
-	// What is kept, and what is compared.
+	// The saved registers and the compared registers.
 	block := []machine.InstrPair{compact(c, a, b), compact(d, c, b), compact(a, d, a), onLanes(e, a, b), onLanes(d, e, c)}
 	findUncheckedReads(block)
 	runs := divideIntoRuns(block, nil)
@@ -123,15 +123,15 @@ func TestInstructionsThatRunTogether(t *testing.T) {
 	}
 }
 
-// TestValuesTheReferenceNeedNotHave: the reference need not have what is computed and read on the lanes alone, in one
-// block, without a comparison.
+// TestValuesTheReferenceNeedNotHave: the reference need not have values that a single block computes and reads on the
+// lanes, without a comparison.
 func TestValuesTheReferenceNeedNotHave(t *testing.T) {
 	a, b, c := reg(1), reg(2), reg(3)
 	for _, x := range []struct {
 		name   string
-		blocks [][]machine.InstrPair // the first instruction is looked at
+		blocks [][]machine.InstrPair // the first instruction is tested
 		ends   []machine.RowPair
-		want   bool // unwanted
+		want   bool // the reference does not need the result
 	}{
 		{"read on the lanes", [][]machine.InstrPair{{onLanes(c, a, b), onLanes(a, c, b)}}, nil, true},
 		{"read by nobody", [][]machine.InstrPair{{onLanes(c, a, b)}}, nil, true},
@@ -157,8 +157,8 @@ func TestValuesTheReferenceNeedNotHave(t *testing.T) {
 	}
 }
 
-// TestKnownAddresses: the address of an access is known where an instruction that does not run on the
-// lanes has left it for all of them, and nothing has changed it since.
+// TestKnownAddresses: the address of an access is known if an instruction that does not run on the lanes has computed
+// it for all of them, and it is unchanged since.
 func TestKnownAddresses(t *testing.T) {
 	a, b, c := reg(1), reg(2), reg(3)
 	load := madeOf(code.CompactLoad, 0, c, a)
@@ -186,7 +186,7 @@ func TestKnownAddresses(t *testing.T) {
 	}
 }
 
-// TestCompactRegisterByNeighbours: lanes next to each other tell whether a compact register is what the reference has.
+// TestCompactRegisterByNeighbours: two neighbouring lanes suffice to compare a compact register with the reference.
 func TestCompactRegisterByNeighbours(t *testing.T) {
 	rows := machine.RowPair{Row: code.Row{Slot: code.R, Row: 0}, Reference: code.Row{Slot: code.R, Row: 0}}
 	for _, x := range []struct {
@@ -201,7 +201,7 @@ func TestCompactRegisterByNeighbours(t *testing.T) {
 		{"a lane is not held", regfile.Full, regfile.Full &^ 8, 0xfffffff0, 4, false},
 		{"one lane", 8, regfile.Full, 0xfffffff0, 4, true},
 		{"one lane, another stride", 8, regfile.Full, 0xfffffff0, 8, false},
-		{"lanes apart", 5, regfile.Full, 0xfffffff0, 4, false}, // these two would not tell
+		{"lanes apart", 5, regfile.Full, 0xfffffff0, 4, false}, // these two lanes would not show the difference
 		{"the last two", 3 << 30, regfile.Full, 0xfffffff0, 4, true},
 		{"the last", 1 << 31, regfile.Full, 0xfffffff0, 4, true},
 	} {
@@ -219,8 +219,8 @@ func TestCompactRegisterByNeighbours(t *testing.T) {
 	}
 }
 
-// TestDifferingLanes: what compares rows, several lanes at a time, finds the same lanes as a look
-// at each.
+// TestDifferingLanes: the comparison of rows, several lanes at a time, finds the same lanes as a comparison lane by
+// lane.
 func TestDifferingLanes(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	lanesDiffer[uint32](t, random)
