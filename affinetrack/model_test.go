@@ -24,7 +24,7 @@ type ruleModel struct {
 	promise func(c *instance) bool
 
 	second func(width int) *rapid.Generator[uint64] // interesting values of a uniform second operand
-	amount bool                                     // the second operand is a .u32, whatever the type
+	amount bool                                     // the second operand is always a .u32
 	types  []shape
 }
 

@@ -191,7 +191,7 @@ func edges(width int) *rapid.Generator[uint64] {
 	})
 }
 
-// strides draws strides: zero, one, powers of two and their negatives, numbers that wrap.
+// strides draws strides: 0, 1, powers of two and their negatives, numbers that wrap.
 func strides(width int) *rapid.Generator[uint64] {
 	return rapid.Custom(func(t *rapid.T) uint64 {
 		s := uint64(0)

@@ -109,8 +109,8 @@ func TestDescribeExhaustively(t *testing.T) {
 	}
 }
 
-// TestDescribe checks that Describe finds the least description of the lanes of a description, and another one or none
-// if a lane is changed.
+// TestDescribe checks that Describe finds the least description of the lanes of a description, and a different
+// description or none if a lane is changed.
 func TestDescribe(t *testing.T) {
 	for _, width := range []int{32, 64} {
 		rapid.Check(t, func(t *rapid.T) {

@@ -6,7 +6,8 @@ import (
 	"unsafe"
 )
 
-// conditionsPTX is kernels of which one sets conditions, as CUDA C++ does by cudaGraphSetConditional of the device runtime.
+// conditionsPTX has kernels, one of which sets conditions as CUDA C++ does by cudaGraphSetConditional of the device
+// runtime.
 const conditionsPTX = `
 .version 7.0
 .target sm_70

@@ -1,7 +1,7 @@
 package driver
 
 // This file calls the driver's functions in any order with any handles, addresses and counts: each call must return,
-// whatever was called before.
+// after any earlier calls.
 
 import (
 	"fmt"

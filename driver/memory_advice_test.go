@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestMemoryAdvice shows that attributes of ranges of managed memory are those that cuMemAdvise and cuMemPrefetchAsync
-// have set.
+// TestMemoryAdvice shows that cuMemAdvise and cuMemPrefetchAsync set the attributes of ranges of managed memory.
 func TestMemoryAdvice(t *testing.T) {
 	c := newClient(t, func(s *Settings) { s.Devices = 2 })
 	const size = 1 << 16

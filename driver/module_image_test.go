@@ -44,7 +44,7 @@ func fatbin(entries ...[]byte) []byte {
 	return append(h, body...)
 }
 
-// answer is PTX whose kernel says which of several it is.
+// answer returns PTX whose kernel stores n.
 func answer(n string) []byte {
 	return []byte(".version 7.8\n.target sm_50\n.address_size 64\n.visible .entry k(.param .u64 x) { .reg .u64 %rd; ld.param.u64 %rd, [x]; st.global.u32 [%rd], " + n + "; ret; }\n")
 }
@@ -135,8 +135,8 @@ func TestFatBinary(t *testing.T) {
 	c.want(InvalidValue, "no memory of the host", err)
 }
 
-// TestCubinOfGemu loads what gemu's assembler makes: by itself, where its size is not known, and in a fat
-// binary, where it counts as PTX for its device.
+// TestCubinOfGemu loads output of gemu's assembler: as it is, with an unknown size, and in a fat binary, where it
+// counts as PTX for its device.
 func TestCubinOfGemu(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(4)

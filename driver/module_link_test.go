@@ -107,7 +107,7 @@ func TestLinkModules(t *testing.T) {
 	c.ok(c.launch("other", 1, 1, x))
 	c.expect(x, 12)
 	c.ok(c.LinkDestroy(l))
-	// What an assembler or a linker has made is linked as the PTX that it has.
+	// Output of gemu's assembler or linker is linked as the PTX in it.
 	packed := cubin.Pack([]byte(main), 80, true)
 	file := filepath.Join(t.TempDir(), "other.cubin")
 	if err := os.WriteFile(file, cubin.Pack([]byte(other), 80, true), 0o666); err != nil {
@@ -197,7 +197,7 @@ const groups = `.version 7.8
 `
 
 // The linker accepts CUDA's device runtime for cooperative groups, and links it with modules that need it. Numbers of
-// threads and ranks are those of CUDA C++'s grid_group; an invalid group has none, and returns cudaErrorUnknown.
+// threads and ranks follow CUDA C++'s grid_group; an invalid group has none, and returns cudaErrorUnknown.
 func TestDeviceRuntime(t *testing.T) {
 	c := newClient(t, nil)
 	lib := archive("cuda_device_runtime.o", "\x7fELF machine code")

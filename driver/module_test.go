@@ -46,9 +46,8 @@ func TestModuleVariablesAndFunctions(t *testing.T) {
 	c.want(InvalidImage, "/dev/zero: more than 256 MiB", err)
 }
 
-// A module for a newer device than this one claims to be runs. The version of PTX that
-// a function has is that of the virtual architecture it was compiled for (driver API,
-// CU_FUNC_ATTRIBUTE_PTX_VERSION); the text says PTX 7.8.
+// A module for a newer device than this one claims to be runs. The PTX version of a function is the version of its
+// virtual architecture (driver API, CU_FUNC_ATTRIBUTE_PTX_VERSION); the text says PTX 7.8.
 func TestNewerTarget(t *testing.T) {
 	c := newClient(t, nil)
 	for target, want := range map[string]int{"sm_70": 70, "sm_80": 80, "sm_90a": 90, "sm_120": 120} {

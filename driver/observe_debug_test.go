@@ -56,8 +56,8 @@ func TestBreakpointInLaterKernel(t *testing.T) {
 	}
 }
 
-// TestDebugWithLogAndSanitizers: launches with a log or sanitizers can be debugged forwards. Log and findings are those
-// of a launch without debugger, and going back is refused with the reason.
+// TestDebugWithLogAndSanitizers: launches with a log or sanitizers can be debugged forwards. Log and findings are the
+// same as without a debugger, and going back is refused with the reason.
 func TestDebugWithLogAndSanitizers(t *testing.T) {
 	tools, err := sanitize.Parse("all")
 	if err != nil {
@@ -123,7 +123,7 @@ func TestDebugByDAP(t *testing.T) {
 	c.expect(at, 21)
 }
 
-// attach connects as a client, looks at the first instruction of a launch, and disconnects.
+// attach connects as a client, inspects the first instruction of a launch, and disconnects.
 func attach(port int) error {
 	var conn net.Conn
 	var err error

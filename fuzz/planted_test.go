@@ -16,8 +16,8 @@ import (
 // bug is a fault of a simulator: one opcode is executed wrongly.
 type bug struct {
 	features string
-	opcode   string // what it is in
-	becomes  string // what it does: $g is the guard, $0 the first operand …; %zz, %zzd are registers to spare
+	opcode   string // opcode with the bug
+	becomes  string // effect: $g is the guard, $0 the first operand …; %zz, %zzd are spare registers
 	culprit  string // if the first wrong value is another instruction's
 }
 
@@ -83,7 +83,7 @@ func planted(name string, src []byte) ([]byte, error) {
 		head := strings.Index(text, map[bool]string{true: ".entry ", false: ") "}[f.Entry]+f.Name+"(")
 		body := head + strings.Index(text[head:], "{\n") + 1
 		length := strings.Index(text[body:], "\n}")
-		at := body // behind the declarations
+		at := body // after the declarations
 		for _, m := range regexp.MustCompile(`(?m)^\t\.(reg|local|shared)[^\n]*$`).FindAllStringIndex(text[body:body+length], -1) {
 			at = body + m[1]
 		}

@@ -81,7 +81,7 @@ func rival(bug, description, result string) error {
 	if err != nil {
 		return err
 	}
-	// Buffers are at other addresses than in gemu fuzz.
+	// Buffers have different addresses than in gemu fuzz.
 	_, err1 = interp.NewBuffer(dev, make([]byte, 12345))
 	input, err2 := interp.NewBuffer(dev, in)
 	output, err3 := interp.NewBuffer(dev, make([]byte, d.Args[1].Bytes))
@@ -123,8 +123,8 @@ func TestFailuresAreReduced(t *testing.T) {
 		bug  string
 		kind Kind
 		why  string // the outcome's
-		has  string // what is left in the program
-		most int    // instructions that are left; 0: it is not reduced
+		has  string // text that must remain in the program
+		most int    // maximum number of remaining instructions; 0: not reduced
 	}{
 		{"popc.b32=clz.b32", Difference, `word at byte \d+ is 0x\w+, want 0x\w+`, "popc.b32", 10},
 		{"crash", Crash, "signal: killed", "bfi.b32", 2},

@@ -40,7 +40,7 @@ func TestDifferencesDocumented(t *testing.T) {
 }
 
 // manualDiffers are lines of programs whose result depends on whether an implementation follows the manual or GPUs.
-// They are written here anew, from docs/design/arithmetic.md and testdata/hw/known.txt.
+// They are written separately here, from docs/design/arithmetic.md and testdata/hw/known.txt.
 var manualDiffers = map[string]*regexp.Regexp{
 	"carry flag of a subtraction":  regexp.MustCompile(`sub(c)?\.cc\S* [^;]*; (addc|madc)`),
 	"carry flag of an addition":    regexp.MustCompile(`(add|addc|mad\.(lo|hi)|madc\.(lo|hi))\.cc\S* [^;]*; subc`),
@@ -56,7 +56,7 @@ var manualDiffers = map[string]*regexp.Regexp{
 	"constant where a register is": regexp.MustCompile(`\bcvt\.\S+ %\w+, [\d-]`),
 }
 
-// always are the ones that programs of --semantics hardware do not have either.
+// always are patterns that must also be absent from programs of --semantics hardware.
 var always = map[string]bool{"negation beyond the manual": true, "form that the manual has not": true, "result that is left open": true, "constant where a register is": true}
 
 // TestManualSemantics: programs have no place where the manual and GPUs differ; with Hardware they have.

@@ -84,7 +84,7 @@ func (e engine) String() string {
 	return s
 }
 
-// engines lists all of them: affine mode has an additional one for launches without probes.
+// engines lists all engines; affine mode has an additional engine for launches without probes.
 func engines() []engine {
 	list := []engine{{mode: interp.Vector}, {mode: interp.Affine}}
 	for _, p := range affinetrack.Policies {

@@ -13,7 +13,7 @@ import (
 // instructions. Memory and code are those of the previous launch.
 func BenchmarkLaunch(b *testing.B) {
 	w := Lookup("saxpy")
-	for _, e := range interp.Engines[1:] { // except auto, which is one of the others
+	for _, e := range interp.Engines[1:] { // except auto, which stands for another engine of the list
 		backend, err := interp.EngineNamed(e)
 		if err != nil {
 			continue // not on this host
@@ -50,7 +50,7 @@ func BenchmarkLaunchFirst(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		for _, e := range interp.Engines[1:] { // except auto, which is one of the others
+		for _, e := range interp.Engines[1:] { // except auto, which stands for another engine of the list
 			backend, err := interp.EngineNamed(e)
 			if err != nil {
 				continue // not on this host

@@ -56,8 +56,8 @@ func postDominators(f *Func) [][]bool {
 	return pdom
 }
 
-// TestImmediatePostDominatorsByDefinition shows that immediate post-dominators of random graphs are those of the
-// definition: the nearest block on every path to the exit.
+// TestImmediatePostDominatorsByDefinition shows that immediate post-dominators of random graphs follow the definition:
+// the nearest block on every path to the exit.
 func TestImmediatePostDominatorsByDefinition(t *testing.T) {
 	seed := part.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))

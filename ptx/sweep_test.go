@@ -48,7 +48,7 @@ func TestCombinationsHavePairs(t *testing.T) {
 	}
 }
 
-// TestOpcodeWithAlteredModifier shows that the opcode with one modifier replaced is that of the table, or nil if the
+// TestOpcodeWithAlteredModifier shows that the opcode with a replaced modifier is an opcode of the table, or nil if the
 // modifier is not allowed there.
 func TestOpcodeWithAlteredModifier(t *testing.T) {
 	for _, c := range []struct {

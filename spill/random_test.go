@@ -248,7 +248,7 @@ func physical(src string, regs int) string {
 	return b.String()
 }
 
-// guarded checks that a guarded instruction's result is stored under the same guard, so that the memory of other lanes
+// guarded checks that a guarded instruction's result is stored under the same guard, so that the memory of idle lanes
 // stays unchanged, unless the instruction also writes its guard.
 func guarded(src string) error {
 	m, err := ptx.ParseString("spilled.ptx", src)

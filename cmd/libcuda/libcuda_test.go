@@ -70,7 +70,7 @@ func TestNewerFunctions(t *testing.T) {
 	}
 }
 
-// Impossible counts and sizes are refused, and leave nothing behind.
+// TestImpossibleSizes: impossible counts and sizes are refused, and leave no allocations.
 func TestImpossibleSizes(t *testing.T) {
 	out, err := exec.Command(libtest.Client(t, "testdata/bounds.c", "libcuda.so.1")).Output()
 	if err != nil || string(out) != "ok\n" {

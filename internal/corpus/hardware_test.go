@@ -15,7 +15,7 @@ import (
 	"gemu/interp"
 )
 
-// TestResultsOfGPUs compares the results of launches with those of GPUs: testdata/hw/*.jsonl.
+// TestResultsOfGPUs compares the results of launches with results of GPUs: testdata/hw/*.jsonl.
 func TestResultsOfGPUs(t *testing.T) {
 	part.SkipLong(t)
 	files, err := filepath.Glob("../../testdata/hw/*.jsonl")

@@ -290,7 +290,7 @@ func TestElect(t *testing.T) {
 	})
 }
 
-// TestSpinBesideCollective: lanes spin until a lane that waits at activemask goes on. The wait must end.
+// TestSpinBesideCollective: lanes spin until a lane that waits at activemask continues. The wait must end.
 func TestSpinBesideCollective(t *testing.T) {
 	r := newHarness(t, `
 .global .u32 flag;
@@ -355,8 +355,8 @@ func TestBarrierOfWarps(t *testing.T) {
 	}
 }
 
-// TestProducerConsumer is the manual's example: the producer warp arrives and goes on, the consumer waits; for the way
-// back they exchange roles (9.7.13.1).
+// TestProducerConsumer is the manual's example: the producer warp arrives and continues, the consumer waits; then they
+// exchange roles (9.7.13.1).
 func TestProducerConsumer(t *testing.T) {
 	r := newHarness(t, `
 .visible .entry k(.param .u64 in, .param .u64 out) {
@@ -452,7 +452,7 @@ stay:
 	})
 }
 
-// TestDivergedBarrier: the same barrier at two places is one barrier.
+// TestDivergedBarrier: the same barrier at two places counts as a single barrier.
 func TestDivergedBarrier(t *testing.T) {
 	checkThreads(t, 64, `
 	and.b32 %r4, %t, 1;

@@ -48,8 +48,8 @@ func mode(t *testing.T, name string) fs.FileMode {
 	return st.Mode()
 }
 
-// TestWriteReplaces shows that a written file has the content and the permissions of a new file, or those of the
-// replaced file.
+// TestWriteReplaces shows that a written file has the content and the permissions of a new file, or the permissions
+// of the replaced file.
 func TestWriteReplaces(t *testing.T) {
 	dir := t.TempDir()
 	a := filepath.Join(dir, "a")

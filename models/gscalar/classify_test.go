@@ -1,7 +1,7 @@
 package gscalar
 
-// This file recounts everything in another way: registers are lists of hexadecimal digits, and the effect of an access is
-// derived from the digits of the last write. It shares with the model only the names of its counters.
+// This file recounts everything by a different method: registers are lists of hexadecimal digits, and the effect of an
+// access is derived from the digits of the last write. It shares with the model only the names of its counters.
 
 import (
 	"fmt"
@@ -162,8 +162,8 @@ func (c *classifier) OnEvent(e *probe.Event) {
 		key := fmt.Sprint(e.Launch.ID, " ", e.CTA, " ", e.Warp, " ", e.Depth, " ", e.Func.Name, " ", r, " ", k)
 		return key, c.regs[key]
 	}
-	// account counts an access by a scheme to a register in so many arrays; small is whether it is
-	// in a small array, too.
+	// account counts an access by a scheme to a register in a number of arrays; small reports an access to a small array,
+	// too.
 	account := func(s *Scheme, i, arrays int, scalar, move bool) {
 		small := int64(0)
 		if i >= Bytewise || i == ScalarFile && scalar {

@@ -38,7 +38,7 @@ func TestEncodingsOfThePaper(t *testing.T) {
 		// "especially when the hexadecimal representation of two similar values differs widely"
 		{"similar", spread(32, func(i uint32) uint32 { return 0x00ffffff + i%2 }), "0000", 128, 4 + 32, 8, 3},
 		{"around zero", spread(32, func(i uint32) uint32 { return i - 1 }), "0000", 128, 4 + 32, 8, 3},
-		// Bytes below one that differs are stored, even if lanes share them.
+		// Bytes below a differing byte are stored, even if lanes share them.
 		{"stride", spread(32, func(i uint32) uint32 { return i << 16 }), "1000", 1 + 96, 4 + 96, 6, 7},
 	} {
 		var v vector

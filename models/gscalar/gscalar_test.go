@@ -167,13 +167,14 @@ func TestArrayAccesses(t *testing.T) {
 		body string
 		want [schemeCount]counts
 	}{
-		// %r3 is scalar: no array of the compressed files; BDI has it in one. So is the result.
+		// %r3 is scalar: no array in the compressed files; BDI has it in one array. The same holds for
+		// the result.
 		{"not.b32 %r4, %r3;", [schemeCount]counts{{16, 2, 0, 0}, {0, 0, 2, 0}, {2, 2, 0, 0}, {2, 2, 0, 0}, {0, 0, 2, 0}, {0, 0, 2, 0}, {0, 0, 2, 0}}},
 		// %t shares three bytes and is affine, its complement too.
 		{"not.b32 %r4, %t;", [schemeCount]counts{{16, 2, 0, 0}, {16, 2, 0, 0}, {6, 2, 0, 0}, {6, 2, 0, 0}, {4, 2, 2, 0}, {4, 2, 2, 0}, {0, 0, 2, 0}}},
 		// A write of lanes 0 to 5, in two arrays of four lanes, to a register that was never written.
 		{"@%q mov.u32 %r4, 1;", [schemeCount]counts{{2, 1, 0, 0}, {2, 1, 0, 0}, {2, 1, 0, 0}, {2, 1, 0, 0}, {8, 1, 1, 0}, {8, 1, 1, 0}, {8, 1, 1, 0}}},
-		// … to one that is scalar: a move reads it and writes all arrays first.
+		// To a scalar register: a move first reads it and writes all arrays.
 		{"@%q mov.u32 %r3, 1;", [schemeCount]counts{{2, 1, 0, 0}, {10, 2, 1, 1}, {11, 3, 0, 1}, {11, 3, 0, 1}, {16, 2, 3, 1}, {16, 2, 3, 1}, {16, 2, 3, 1}}},
 		// … once.
 		{"@%q mov.u32 %r3, 1;\n@%q mov.u32 %r3, 1;", [schemeCount]counts{{4, 2, 0, 0}, {12, 3, 1, 1}, {13, 4, 0, 1}, {13, 4, 0, 1}, {24, 3, 4, 1}, {24, 3, 4, 1}, {24, 3, 4, 1}}},
@@ -248,7 +249,7 @@ L:
 	call := func(f string, n int) string {
 		return fmt.Sprintf("{ .param .u32 a%[2]d, b%[2]d; mov.u32 %%r, %[2]d; st.param.u32 [a%[2]d], %%r; call %[1]s; }\n", fmt.Sprintf(f, n), n)
 	}
-	// The sum from 3 down: %x of each call is what it was, or the model would have stopped.
+	// The sum from 3 down: the model checks that %x of each call is unchanged after the return.
 	if n := count(call("(b%[1]d), down, (a%[1]d)", 3)); n.Divergent != 0 || n.Instructions < 30 {
 		t.Errorf("%d of %d instructions are divergent", n.Divergent, n.Instructions)
 	}

@@ -43,8 +43,8 @@ func TestCycleBounds(t *testing.T) {
 }
 
 // TestUseOfThePapersExample counts the paper's example (figure 1) by hand: 16 warps, no value of y above the threshold,
-// so that the last three instructions are not executed. Under kim what computes the address is affine (cvta, mov three
-// times, mad, shl, add), the load of y too; the product and its comparison are not.
+// so that the last three instructions are not executed. Under kim the computation of the address is affine (cvta, mov
+// three times, mad, shl, add), and so is the load of y; the product and its comparison are not.
 func TestUseOfThePapersExample(t *testing.T) {
 	const warps = 16
 	dev := interp.NewDevice(interp.Config{})

@@ -152,7 +152,7 @@ func TestCyclesOfGPMachine(t *testing.T) {
 	real := change(l16, func(c *GPConfig) { c.Memory = true })
 	dirty := executions(storeR8, loadR7)
 	dirty[0].lines = 8
-	const set = l2Banks * (l2Lines / l2Ways) // lines at this distance are in one set of the L2, and of one controller
+	const set = l2Banks * (l2Lines / l2Ways) // lines at this distance are in the same set of the L2, and of the same controller
 	three := func() *ctaRecord { return inCTA(executions(addR1, addR1, addR1)) }
 	for _, c := range []struct {
 		name   string
@@ -174,18 +174,18 @@ func TestCyclesOfGPMachine(t *testing.T) {
 		{"a bank conflict", l16, []*ctaRecord{inCTA(executions(addBanks))}, 9},                                                                                 // read in 1 and 2
 		{"a bank conflict with compact operands", affine16, []*ctaRecord{inCTA([]record{{instr: addBanks, compact: 3}})}, 8},
 		{"… one of them", affine16, []*ctaRecord{inCTA([]record{{instr: addBanks, compact: 1}})}, 8},
-		{"six warps, affine", affine16, []*ctaRecord{inCTA(repeatWarps(6, withFlags(isCompact, executions(addR1)))...)}, 3 + 1}, // an even and an odd one in each of 0, 1, 2
+		{"six warps, affine", affine16, []*ctaRecord{inCTA(repeatWarps(6, withFlags(isCompact, executions(addR1)))...)}, 3 + 1}, // an even and an odd warp in each of the cycles 0, 1, 2
 		{"jumps", l16, []*ctaRecord{inCTA(repeatWarps(6, executions(jumpInstr))...)}, 3},                                        // two in each of 0, 1, 2, and nothing is written
 		{"a warp by itself does not issue twice", l16, []*ctaRecord{inCTA(executions(jumpInstr, jumpInstr, jumpInstr))}, 3},
-		{"one memory unit", l16, []*ctaRecord{inCTA(repeatWarps(2, executions(storeR8))...)}, 10}, // 4 turns each, from 2 and 6 on, the second until 9
+		{"one memory unit", l16, []*ctaRecord{inCTA(repeatWarps(2, executions(storeR8))...)}, 10}, // 4 cycles each, from 2 and 6 on, the second until 9
 		{"a branch", l16, []*ctaRecord{inCTA(executions(compareP, branchP, jumpInstr))}, 9},       // written in 7, when it issues; 8
 		{"a decided one", affine16, []*ctaRecord{inCTA(append(withFlags(isCompact, executions(compareP)), executions(branchP, jumpInstr)...))}, 3},
 		{"suppressed, with an expansion", affine16, []*ctaRecord{inCTA(slices.Clone(suppressed))}, 10}, // a unit in 2 to 5, written in 9
 		{"the same in gpsimt", l16, []*ctaRecord{inCTA(slices.Clone(suppressed))}, 8},
-		{"a warm load and its use", l16, []*ctaRecord{inCTA(executions(loadR7, useR7))}, 1 + 9 + 7},                                                                  // four turns: lanes in 2 to 5, there in 9
+		{"a warm load and its use", l16, []*ctaRecord{inCTA(executions(loadR7, useR7))}, 1 + 9 + 7},                                                                  // four cycles: lanes in 2 to 5, data in 9
 		{"a real one", change(l16, func(c *GPConfig) { c.Memory = true }), []*ctaRecord{inCTA(executions(loadR7, useR7))}, 1 + 142 + 7},                              // asked for in 2, 20 + 120 later there
 		{"the same line again", change(l16, func(c *GPConfig) { c.Memory = true }), []*ctaRecord{inCTA(executions(loadR7)), inCTA(executions(loadR7))}, 1 + 2 + 140}, // on another SM: in the L2, on its way
-		{"two lines", change(l16, func(c *GPConfig) { c.Memory = true }), []*ctaRecord{inCTA(two)}, 1 + 3 + 140 + 5},                                                 // asked for in 2 and 3, of one controller that is free in 8
+		{"two lines", change(l16, func(c *GPConfig) { c.Memory = true }), []*ctaRecord{inCTA(two)}, 1 + 3 + 140 + 5},                                                 // requested in 2 and 3, from a controller that is free in 8
 		{"… without a limit", change(l16, func(c *GPConfig) { c.Memory, c.LineCycles = true, 0 }), []*ctaRecord{inCTA(slices.Clone(two))}, 1 + 3 + 140},
 		{"a conflict in shared memory", l16, []*ctaRecord{inCTA(bankConflict)}, 1 + 2 + 31 + 4},
 		{"slow: dependent, affine", change(affine16, slow(2)), []*ctaRecord{inCTA(withFlags(isCompact, executions(addR1, addR2)))}, 6}, // in 0 and 2; there in 4
@@ -207,9 +207,9 @@ func TestCyclesOfGPMachine(t *testing.T) {
 		{"two special functions", l16, []*ctaRecord{inCTA(repeatWarps(2, executions(sinR6))...)}, 45},                                                    // the second issues in 2, lanes in 4 and 5
 		{"five lines", l16, []*ctaRecord{inCTA(five)}, 11},                                                                                               // 2 to 6, there in 10
 		{"two loads to one register", l16, []*ctaRecord{inCTA(executions(loadR7, loadR7))}, 19},                                                          // there in 9, which the second waits for; 11 to 14, there in 18
-		{"a bank of the L2", real, []*ctaRecord{at([]uint32{0}, executions(loadR7)), at([]uint32{4}, executions(loadR7))}, 144},                          // both ask in 2, one is served in 3
+		{"a bank of the L2", real, []*ctaRecord{at([]uint32{0}, executions(loadR7)), at([]uint32{4}, executions(loadR7))}, 144},                          // both request in 2, the second is served in 3
 		{"two banks", real, []*ctaRecord{at([]uint32{0}, executions(loadR7)), at([]uint32{5}, executions(loadR7))}, 143},                                 // of two controllers, too
-		{"what was written goes", real, []*ctaRecord{at([]uint32{0, set, 2 * set, 3 * set, 4 * set, 5 * set, 6 * set, 7 * set, 8 * set}, dirty)}, 157},   // stored in 2 to 9; asked for in 10, when one of them goes, until 16
+		{"what was written goes", real, []*ctaRecord{at([]uint32{0, set, 2 * set, 3 * set, 4 * set, 5 * set, 6 * set, 7 * set, 8 * set}, dirty)}, 157},   // stored in 2 to 9; requested in 10, when a line is evicted, until 16
 		{"shared memory is full", l16, sharing(gpShared, inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1))), 17},
 		// Two have room in each multiprocessor. The second of each, reading bank 0 in 2, ends in 9; the ninth begins in 10, and issues in 10, 17 and 24.
 		{"… and is free again", l16, sharing(gpShared/2, three(), three(), three(), three(), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), three()), 32},
@@ -246,9 +246,9 @@ func TestUsesOfBanksAndCaches(t *testing.T) {
 	}
 }
 
-// TestIssueRates: what rates of issue are made of. Of two CTAs one takes 8 cycles on its multiprocessor and the other
-// 15; two multiprocessors have none. A front end of half the speed has 16 units' cycles for the other, which are 8 of
-// its own.
+// TestIssueRates computes rates of issue by hand. Of two CTAs the first takes 8 cycles on its multiprocessor and the
+// second 15; two multiprocessors have no CTA. A front end at half speed takes 16 cycles of the units for the second
+// CTA: 8 of its own.
 func TestIssueRates(t *testing.T) {
 	for _, frontEnd := range []int64{1, 2} {
 		c := NewGPConfig(16, false)
@@ -274,8 +274,8 @@ func fg(c FGConfig, ctas ...*ctaRecord) Time {
 	return m.Time()
 }
 
-// TestCyclesOfFGMachine: what is fetched in cycle t issues in t+1, and takes a unit four cycles; the first lanes of
-// an addition are there a cycle later, and the last after four. Time ends when units have been left.
+// TestCyclesOfFGMachine: an instruction fetched in cycle t issues in t+1, and takes a unit for four cycles; the first
+// lanes of an addition are ready a cycle later, and the last after four. The time ends when the units are free.
 func TestCyclesOfFGMachine(t *testing.T) {
 	base, a := NewFGConfig(FGSIMT{}), NewFGConfig(FGSIMT{Arithmetic: true})
 	ab, abm := NewFGConfig(FGSIMT{Arithmetic: true, Branches: true}), NewFGConfig(FGSIMT{Arithmetic: true, Branches: true, Memory: true})
@@ -336,7 +336,7 @@ func TestCyclesOfFGMachine(t *testing.T) {
 		{"shared loads of another warp", a, []*ctaRecord{inCTA(repeatWarps(2, shared)...)}, 6},
 		{"shared loads in fgsimt", base, []*ctaRecord{inCTA(slices.Clone(shared))}, 15},
 		{"two warps", base, []*ctaRecord{inCTA(repeatWarps(2, executions(addR1))...)}, 10},                                                               // the second is fetched in 5
-		{"a barrier", base, []*ctaRecord{inCTA(repeatWarps(2, slices.Concat(executions(addR1, barrier), barrierRecords(0), executions(addR1)))...)}, 17}, // until 5, until 10; the second goes on, fetched in 7, until 12; the first, until 17
+		{"a barrier", base, []*ctaRecord{inCTA(repeatWarps(2, slices.Concat(executions(addR1, barrier), barrierRecords(0), executions(addR1)))...)}, 17}, // until 5, until 10; the second continues, fetched in 7, until 12; the first, until 17
 	} {
 		if got := fg(c.config, c.ctas...); got.Cycles != c.want {
 			t.Errorf("%s: %d cycles, want %d", c.name, got.Cycles, c.want)
@@ -344,8 +344,8 @@ func TestCyclesOfFGMachine(t *testing.T) {
 	}
 }
 
-// TestCachesAcrossLaunches: shared loads are cached in a launch, and not beyond it: the first is there in 2, and
-// fetched behind it is the next in 3; the second launch begins with that.
+// TestCachesAcrossLaunches: shared loads are cached within a launch, but not beyond it: the first data is ready in 2,
+// and the next, fetched after it, in 3; the second launch begins again.
 func TestCachesAcrossLaunches(t *testing.T) {
 	m := NewFGMachine(NewFGConfig(FGSIMT{Arithmetic: true}))
 	for launch := range int64(2) {

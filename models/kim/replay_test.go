@@ -95,18 +95,18 @@ func run(t *testing.T, r *Replay, text, kernel string, workers int, grid, block 
 // TestAccessRecords: the records of accesses, as counted by hand.
 func TestAccessRecords(t *testing.T) {
 	type access struct{ lines, bankCycles, bytes int }
-	// Loads: a parameter; 32 words that fill a line of 128 bytes; 32 from the second on; 32 lines; one word.
-	// Then an atomic on that; stores to 32 words, two of each of 16 banks; to 32 of one bank; a word of all; an
-	// atomic on it; a constant.
+	// Loads: a parameter; 32 words of a whole line of 128 bytes; 32 words from the second on; 32 lines; a single word. Then
+	// an atomic on this word; stores to 32 words, two in each of 16 banks; to 32 words of a single bank; of all lanes to a
+	// word; an atomic on it; a constant.
 	for _, c := range []struct {
 		name string
 		line uint64
 		want []access
 	}{
 		{"GP-SIMT", gpLine, []access{{0, 1, 256}, {1, 0, 128}, {2, 0, 128}, {32, 0, 128}, {1, 0, 128}, {32, 0, 128}, {0, 2, 128}, {0, 32, 128}, {0, 1, 128}, {0, 32, 128}, {0, 1, 128}}},
-		// Eight lanes at a time: two words of each of one parameter; a line; seven words of a line and one of the next, in
-		// banks that serve one each; addresses that are 4 lines apart, in two of the 8 banks; a word for all; an atomic
-		// for each; lines; addresses that are two lines apart, in four banks; a word; an atomic for each; a word.
+		// Eight lanes at a time: two of a parameter's words for each; a line; seven words of a line and one of the next, in
+		// banks that serve one each; addresses 4 lines apart, in two of the 8 banks; a word for all; an atomic for each;
+		// lines; addresses two lines apart, in four banks; a word; an atomic for each; a word.
 		{"FG-SIMT", fgLine, []access{{1, 8, 256}, {4, 4, 128}, {5, 28, 128}, {32, 16, 128}, {1, 4, 128}, {1, 32, 128}, {4, 4, 128}, {32, 8, 128}, {1, 4, 128}, {1, 32, 128}, {1, 4, 128}}},
 	} {
 		r, k := newReplay(affinetrack.PolicyByName("kim"), c.line), &recordingMachine{}
@@ -116,7 +116,8 @@ func TestAccessRecords(t *testing.T) {
 			t.Fatalf("%s: %d CTAs, %d launches", c.name, len(k.ctas), k.endedLaunches)
 		}
 		cta := k.ctas[0]
-		// mul.wide.u32 %q, %i, 4: a register of 32 bits, and one of 64 in the bank behind it, too; tile and nothing dynamic.
+		// mul.wide.u32 %q, %i, 4: a 32-bit register, and a 64-bit register, also in the next bank; tile and no dynamic
+		// shared memory.
 		if instr := &cta.program[2]; len(instr.reads) != 1 || instr.reads[0].banks != 1 || len(instr.writes) != 1 || instr.writes[0].banks != 2 || instr.latency != longLatency || instr.unit != arithmeticUnit {
 			t.Errorf("%s: mul.wide is %+v", c.name, instr)
 		}
@@ -152,8 +153,8 @@ func TestAccessRecords(t *testing.T) {
 	}
 }
 
-// TestFlagsOfThreshold: what the policy makes of threshold.ptx (docs/value-structure.md walks through it), and
-// that operands are told apart: the product is of what was loaded and a parameter.
+// TestFlagsOfThreshold: the affine results of the policy in threshold.ptx (docs/value-structure.md walks through it), and
+// the origins of operands: the product has a loaded value and a parameter.
 func TestFlagsOfThreshold(t *testing.T) {
 	r, k := newReplay(affinetrack.PolicyByName("kim"), gpLine), &recordingMachine{}
 	r.machines = []machine{k}
@@ -201,9 +202,9 @@ func replayed(t *testing.T, r *Replay, name string, size int, reconverge string,
 	return r.Structure()
 }
 
-// TestInvariantsOfMachines: machines execute all instructions; they take no less than their busiest unit does; affine
-// execution takes no more of the units than what it expands, and reads and writes no more banks; caches
-// miss no more than they are asked. Their policy has nothing else to do with what they execute.
+// TestInvariantsOfMachines: machines execute all instructions; they take at least the cycles of their busiest unit; affine
+// execution takes at most its materialisations more of the units, and reads and writes no more banks; caches have no more
+// misses than requests. The policy changes nothing else in the execution.
 func TestInvariantsOfMachines(t *testing.T) {
 	for _, w := range small {
 		t.Run(w.name, func(t *testing.T) {
@@ -328,8 +329,8 @@ func TestRecordsAddUp(t *testing.T) {
 	}
 }
 
-// TestCrossedBarriers: warps that meet at two barriers in opposite orders, and lanes of a warp that wait at one barrier
-// twice, which a program may have, do not keep each other waiting.
+// TestCrossedBarriers: warps that meet at two barriers in opposite orders, and lanes of a warp that wait at a barrier
+// twice, as a program may, do not deadlock.
 func TestCrossedBarriers(t *testing.T) {
 	c := &recorder{cta: ctaRecord{warps: make([]warp, 2)}, last: make([]int, 2)}
 	for _, w := range []struct{ warp, barrier int }{{0, 0}, {0, 0}, {0, 1}, {1, 1}, {1, 0}, {1, -1}, {1, clusterBarrier}} {
@@ -343,7 +344,7 @@ func TestCrossedBarriers(t *testing.T) {
 	}
 }
 
-// TestTimesDoNotDependOnWorkers: times do not depend on the threads of the host, because machines receive CTAs in one
+// TestTimesDoNotDependOnWorkers: times do not depend on the threads of the host, because machines receive CTAs in a single
 // order.
 func TestTimesDoNotDependOnWorkers(t *testing.T) {
 	if !GPReplay(affinetrack.PolicyByName("kim")).Subscription().InOrder {
@@ -408,8 +409,9 @@ func TestLatencyIsHidden(t *testing.T) {
 	if n := gp(c, inCTA(slices.Clone(load))).Cycles; n != 150 {
 		t.Errorf("a warp takes %d cycles, want 150", n)
 	}
-	// Two controllers that transfer a line in 6 cycles: four lines are those of one, and the next four of the other. The first asks at 2; the 24 of each are transferred at
-	// 2, 8 …, and the other's from 10 on; it has its last at 10 + 23·6 = 148, there at 288, written at 295.
+	// Two controllers that transfer a line in 6 cycles: four lines belong to the first, and the next four to the second.
+	// The first request is in cycle 2; the 24 lines of the first are transferred in 2, 8 …, and the second's from 10 on;
+	// its last transfer is in 10 + 23·6 = 148, ready in 288, written in 295.
 	c.LineCycles = 6
 	if n := gp(c, warps).Cycles; n != 296 {
 		t.Errorf("48 warps take %d cycles with a limit of bandwidth, want 296", n)

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// TestCachedBuildsOnce: of many callers with one key, one makes the file; another key is another file.
+// TestCachedBuildsOnce: of many callers with the same key, a single caller makes the file; a different key gives a
+// different file.
 func TestCachedBuildsOnce(t *testing.T) {
 	cache := t.TempDir()
 	var made atomic.Int32
@@ -57,7 +58,7 @@ func TestCachedFailure(t *testing.T) {
 	}
 }
 
-// TestCachedRemovesUnused: a new library takes the place of libraries that nobody has asked for in a day.
+// TestCachedRemovesUnused: a new library replaces the libraries that were unused for a day.
 func TestCachedRemovesUnused(t *testing.T) {
 	cache := t.TempDir()
 	write := func(path string) error { return os.WriteFile(path, nil, 0o666) }
@@ -85,7 +86,7 @@ func TestCachedRemovesUnused(t *testing.T) {
 	}
 }
 
-// TestCachedIsBounded: of many libraries the ones asked for last are kept.
+// TestCachedIsBounded: of many libraries the most recently used are kept.
 func TestCachedIsBounded(t *testing.T) {
 	cache := t.TempDir()
 	for i := range 3 * maxEntries {

@@ -280,8 +280,8 @@ func TestConvertToInt(t *testing.T) {
 	}
 }
 
-// TestNarrowNaN: a NaN keeps its sign and the upper bits of its payload, and becomes quiet. The results are those of
-// cvt on an H200.
+// TestNarrowNaN: a NaN keeps its sign and the upper bits of its payload, and becomes quiet. The results equal cvt on an
+// H200.
 func TestNarrowNaN(t *testing.T) {
 	for _, tt := range []struct {
 		x    uint64

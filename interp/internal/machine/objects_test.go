@@ -7,8 +7,8 @@ import (
 	"gemu/interp/internal/mem"
 )
 
-// Objects keep their handles however many there are; of those that are freed the last ones are
-// known by name, all by their handles, and memory is taken by few.
+// TestManyObjects: objects keep their handles however many there are. The most recently freed
+// objects are known by name, all freed objects by their handles, and their memory is small.
 func TestManyObjects(t *testing.T) {
 	const n = 20000
 	var l Objects

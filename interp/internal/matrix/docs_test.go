@@ -10,7 +10,7 @@ import (
 )
 
 // TestGenerationsAreDocumented checks that the tables of docs/tensor.md have exactly the entries of Generations. The
-// table of wgmma names no generation and no exponents of zeros, which are those of sm_90.
+// table of wgmma names no generation and no exponents of zeros, which are the same as for sm_90.
 func TestGenerationsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/tensor.md")
 	if err != nil {
