@@ -1,5 +1,5 @@
-// Stencils of atomic operations, one lane after the other. If CTAs run in parallel, operations on global memory use
-// atomic instructions of the host.
+// Stencils of atomic operations, lane by lane. If CTAs run in parallel, operations on global memory use atomic
+// instructions of the host.
 
 #include "rows.h"
 
@@ -18,7 +18,7 @@
 	} \
 	changed |= now != old;
 
-// ATOMIC_AT is an operation of whoever executes it, on memory in reach at AT.
+// ATOMIC_AT is an operation of each executing lane, on valid memory at AT.
 #define ATOMIC_AT(T, at, value, parallel, result) \
 	u64 changed = 0; \
 	EVERY(i) { \
@@ -43,7 +43,7 @@
 		ATOMIC_AT(T, p + (a[i] + off), value, parallel, result) \
 	}
 
-// ATOMIC_FIXED is at an address that is the same in all lanes.
+// ATOMIC_FIXED is an operation at the same address in all lanes.
 #define ATOMIC_FIXED(kind, name, T, ds, space, value, result) \
 	STENCIL(FORM(kind##_##name##_##space)) { \
 		AT_##space(sizeof(T)) \
@@ -89,6 +89,7 @@ static inline u64 global64(u64 a, u64 b) { // a NaN is not made quiet
 INTEGERS(u32, s32, r) INTEGERS(u64, s64, q)
 ATOMIC(inc_u32, u32, r, old >= b[i] ? 0 : old + 1)
 ATOMIC(dec_u32, u32, r, old == 0 || old > b[i] ? b[i] : old - 1)
-// Sums of .f32 are flushed in global memory, and not in shared memory; of two NaNs of .f64 the operand's stays there, here the one in memory.
+// Sums of .f32 are flushed in global memory, and not in shared memory. Of two NaNs of .f64, the operand's is kept
+// in global memory, memory's in shared memory.
 ATOMIC_SHARED(add_f32, u32, r, sum32(old, b[i])) ATOMIC_GLOBAL(addglobal_f32, u32, r, flushed32(old, b[i]))
 ATOMIC_SHARED(add_f64, u64, q, sum64(old, b[i])) ATOMIC_GLOBAL(addglobal_f64, u64, q, global64(old, b[i]))

@@ -44,7 +44,7 @@ typedef FUNCTION(q, function_q);
 UNLIKE(r) UNLIKE(q)
 
 // call_differs reports whether a register, with shadow c and a row, differs from the wanted row in some of the lanes. It
-// compares the shadow for lanes that it covers, and the row for the other lanes and those that are in both.
+// compares the shadow for lanes that it covers, and the row for all further lanes and for materialised lanes.
 #define DIFFERS(s) \
 	FUNCTION(s, call_differs_##s) { \
 		u64 held = c->mask & lanes, rows = lanes & ~(held & ~(u64)c->clean); \
@@ -104,8 +104,9 @@ NOTED(r) NOTED(q)
 AGREE(r) AGREE(q)
 
 #ifndef MASKED
-// agreed is agree for a register whose shadow covers all lanes, agreed_both for one that is in shadow and row for all lanes.
-// They are short and call no function. For other registers they jump to OTHER. H0 is the number of lanes to count.
+// agreed is agree for a register whose shadow covers all lanes, agreed_both for one that is in shadow and row for all
+// lanes. They are short and call no function. For all further registers they jump to OTHER. H0 is the number of lanes to
+// count.
 #define AGREED(name, s, has, ...) \
 	STENCIL(name##_##s) { \
 		const struct compact *c = SHADOW(A, s##_shadows); \
@@ -199,7 +200,7 @@ COPY(r, u32) COPY(q, u64)
 HOLDS(u8, r) HOLDS(u16, r) HOLDS(u32, r) HOLDS(u8, q) HOLDS(u16, q) HOLDS(u32, q) HOLDS(u64, q)
 
 #ifndef MASKED
-// same_p leaves unless predicate B equals predicate C, or its complement if H0 is all ones.
+// same_p leaves unless predicate B equals predicate C, or its complement if all bits of H0 are set.
 STENCIL(same_p) {
 	if ((PREDICATE(B) ^ PREDICATE(C) ^ (u32)NUMBER(H0)) & (u32)m)
 		LEAVE;
@@ -277,7 +278,7 @@ STENCIL(all_active) {
 IDLE(r) IDLE(q)
 // before notes, at offset H0 of the notes, the memory at which live lanes that do not execute a store would store by the
 // affine address that reach has found: the mask of these lanes, and HE bytes for each. It omits bytes outside of the
-// allocation. after leaves unless the memory is unchanged. If all lanes store to one place there is nothing to note.
+// allocation. after leaves unless the memory is unchanged. If all lanes store to the same place, no note is needed.
 #define EACH_IDLE(al) \
 	const char *from = (al)->ptr; \
 	u64 bytes = (u32)NUMBER(HE), size = (al)->size; \

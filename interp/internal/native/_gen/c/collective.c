@@ -34,7 +34,7 @@ SPECIAL(r) SPECIAL(q) SPECIAL_ROW(tid, r) SPECIAL_ROW(tid, q) SPECIAL_ROW(lanes,
 ADDRESS(frame, r, MACHINE->frame + (u64)NUMBER(H0)) ADDRESS(frame, q, MACHINE->frame + (u64)NUMBER(H0))
 ADDRESS(shared, r, ctx->shared->base - SHARED_WINDOW + (u64)NUMBER(H0)) ADDRESS(shared, q, ctx->shared->base - SHARED_WINDOW + (u64)NUMBER(H0))
 
-// joined precedes an instruction with membermask A and leaves if lanes are missing. alike also leaves unless all
+// joined precedes an instruction with membermask A and exits if lanes are missing. alike also exits unless all
 // executing lanes have the same membermask: then all active lanes take part.
 static inline u64 missing(const u32 *member, u64 m, u32 live) {
 	vector_r bad = {0};
@@ -68,7 +68,7 @@ typedef signed_r vector_signed;
 #define PICK(a, j) (vector_r)_mm256_i32gather_epi32((const int *)(a), (__m256i)(j), 4)
 #endif
 
-// shfl: the outcome is the predicate. A lane whose source takes no part gets its own value.
+// shfl: the outcome is the predicate. A lane without an active source lane gets its own value.
 #define SHFL(name, source, ok) \
 	STENCIL(FORM(shfl_##name)) { \
 		const u32 *a = ROW(u32, A), *b = ROW(u32, B), *c = ROW(u32, C); \

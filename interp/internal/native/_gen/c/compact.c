@@ -1,11 +1,11 @@
-// Stencils of compact execution: on shadows of registers, which speak for the lanes of their masks. A result
-// under way is outcome, its base, and spare, its stride. Where shadows do not have what an instruction
-// wants, it goes to other, the stencils that do it on the lanes.
+// Stencils of compact execution: on shadows of registers, which cover the lanes of their masks. An intermediate result is
+// outcome (its base) and spare (its stride). If the shadows do not suffice for an instruction, the stencil jumps to OTHER,
+// the stencils of execution on the lanes.
 
 #include "stencil.h"
 #include "vector.h"
 
-// The lanes that execute, and whether there are some that a shadow with a mask does not speak for.
+// The executing lanes, and whether a mask lacks some of them.
 #ifdef MASKED
 #define EXECUTING ((u32)m)
 #else
@@ -16,8 +16,8 @@
 static inline u32 lowest(u32 m) { return __builtin_ctz(m); }
 static inline u32 highest(u32 m) { return 31 - __builtin_clz(m); }
 
-// filled writes base + i·stride to lanes of a row. It is not unrolled: there are many such places in the code of a program,
-// and few of them are ever come to.
+// filled writes base + i·stride to lanes of a row. It is not unrolled: a program's code has many such places, and few of
+// them are ever executed.
 #define FILLED(s) \
 	static inline void filled_##s(element_##s *d, element_##s base, element_##s stride, u32 lanes) { \
 		vector_##s v = base + MULTIPLES_##s((vector_##s)stride), step = (vector_##s)(stride * LANES_##s); \
@@ -35,20 +35,20 @@ static inline u32 highest(u32 m) { return 31 - __builtin_clz(m); }
 	}
 FILLED(r) FILLED(q) ALL_FILLED(r) ALL_FILLED(q)
 
-// A progression is read and written as one vector: two numbers that are stored apart and read as one do not come from the store
-// buffer. Of 32 bits, the upper half of each is zero and stays so.
+// Base and stride are read and written as one vector: two numbers that are stored separately and read together cannot be
+// read from the store buffer. Of 32-bit values the upper halves are always zero.
 typedef u64 pair_q __attribute__((ext_vector_type(2), aligned(8)));
 typedef u32 pair_r __attribute__((ext_vector_type(4), aligned(8)));
 #define PAIR(s, c) (*(pair_##s *)&(c)->base)
 
-// set has a shadow speak for lanes, and for no others.
+// set makes a shadow cover exactly the given lanes.
 static inline void set(struct compact *d, u64 base, u64 stride, u32 lanes) {
 	PAIR(q, d) = (pair_q){base, stride};
 	d->both = lanes;
 }
 
-// keep has lanes of m have outcome and spare in the shadow D of row F. Others that the shadow spoke for
-// get what it says in the row, if they live. All lanes' is new, whatever was there; that of some may be what others have.
+// keep stores outcome and spare in the shadow D of row F for the lanes of m. Further live lanes covered by the shadow are
+// materialised first. For all lanes the shadow is replaced; for a part of the lanes, equal values extend the old mask.
 #ifdef MASKED
 #define KEEP_IN(s, T) \
 	STENCIL(keep_##s##_masked) { \
@@ -81,7 +81,7 @@ KEEP_IN(r, u32)
 KEEP_IN(q, u64)
 
 #ifndef MASKED
-// held: all lanes that execute have A in its shadow.
+// held jumps to OTHER unless shadow A covers all executing lanes.
 #define HELD(s) \
 	STENCIL(compact_##s) { \
 		if ((u32)m & ~SHADOW(A, s##_shadows)->mask) \
@@ -90,7 +90,7 @@ KEEP_IN(q, u64)
 	}
 HELD(r) HELD(q)
 
-// level: A, which is held, is the same in all lanes.
+// level jumps to OTHER unless A, which is held, is the same in all lanes.
 #define LEVEL(s) \
 	STENCIL(uniform_##s) { \
 		if (SHADOW(A, s##_shadows)->stride) \
@@ -99,7 +99,7 @@ HELD(r) HELD(q)
 	}
 LEVEL(r) LEVEL(q)
 
-// alike: predicate A is the same in all lanes that execute.
+// alike jumps to OTHER unless predicate A is the same in all executing lanes.
 STENCIL(alike) {
 	u32 p = PREDICATE(A) & (u32)m;
 	if (p && p != (u32)m)
@@ -107,7 +107,7 @@ STENCIL(alike) {
 	NEXT;
 }
 
-// proved has all lanes there are have outcome in the shadow D.
+// proved stores outcome in the shadow D for all lanes.
 #define PROVED(s, T) \
 	STENCIL(proved_##s) { \
 		set(SHADOW(D, s##_shadows), (T)outcome, 0, 0xffffffff); \
@@ -115,7 +115,7 @@ STENCIL(alike) {
 	}
 PROVED(r, u32) PROVED(q, u64)
 
-// materialise writes what the shadow A has for lanes that execute to the row D.
+// materialise writes the values of shadow A for executing lanes to the row D.
 #define EXPAND(s, T, row) \
 	STENCIL(materialise_##s) { \
 		struct compact *a = SHADOW(A, s##_shadows); \
@@ -143,9 +143,9 @@ UNCOMPACT(r) UNCOMPACT(q)
 
 #endif
 
-// What follows is the fast forms of affinetrack (fast.go there), which compute with progressions modulo the width of
-// the slot. They look whether their operands are compact. If all lanes execute, they keep their results in the shadow
-// D; if some do, keep is behind them.
+// The fast forms of affinetrack (fast.go there) follow. They compute with base and stride modulo the width of the slot, and
+// check whether their operands are compact. For all lanes they store the result in the shadow D; for a part of the lanes,
+// keep follows them.
 #ifdef MASKED
 #define RESULT(s, base_of, stride_of) \
 	{ \
@@ -190,7 +190,7 @@ static inline int widened(u64 *base, u64 *stride, const struct compact *v, int i
 	if (NOT_COMPACT(a->mask & b->mask)) \
 		OTHER;
 
-// What does the same to base and stride is one operation on both.
+// Operations that do the same to base and stride are a single vector operation.
 #ifdef MASKED
 #define RESULT_OF(s, of) \
 	{ \
@@ -248,7 +248,7 @@ SUM(add, +, r) SUM(add, +, q) SUM(sub, -, r) SUM(sub, -, q)
 	}
 PRODUCT(r) PRODUCT(q)
 
-// A shift by the width and more gives 0.
+// A shift by at least the width gives 0.
 #define SHIFT(s) \
 	STENCIL(FORM(affine_shl_##s)) { \
 		HELD_AB(s, r) \
@@ -269,7 +269,7 @@ SHIFT(r) SHIFT(q)
 	}
 WIDEN(s, 1) WIDEN(u, 0)
 
-// WIDE_PRODUCT has base and stride be those of A·B, one of which is the same in all lanes.
+// WIDE_PRODUCT computes base and stride of A·B, one of which must be the same in all lanes.
 #define WIDE_PRODUCT(is_signed) \
 	HELD_AB(r, r) \
 	if (b->stride) { \
@@ -296,8 +296,8 @@ WIDEN(s, 1) WIDEN(u, 0)
 	}
 MUL_WIDE(s, 1) MUL_WIDE(u, 0)
 
-// RULE is a rule on numbers of 32 bits: of A, from x in the lowest lane that executes to end in the highest, step
-// from one to the next. Where both operands are the same in all lanes it leaves, for an operation on single values.
+// RULE is a rule on 32-bit numbers: of A, from x in the lowest executing lane to end in the highest, with distance step
+// from lane to lane. If both operands are the same in all lanes it exits: an operation on single values handles them.
 #define RULE(name, is_signed, ...) \
 	STENCIL(FORM(affine_##name)) { \
 		HELD_AB(r, r) \
@@ -313,8 +313,8 @@ MUL_WIDE(s, 1) MUL_WIDE(u, 0)
 	u64 each = (by); \
 	RESULT(r, (at) - (u64)first * each, each)
 
-// DIVIDED is a quotient rounded down, that of the lowest lane and of the highest: it is the same in all lanes, or the
-// divisor divides the stride.
+// DIVIDED is the result of a division that rounds down, given for the lowest and the highest lane: the results are equal,
+// or the divisor must divide the stride.
 #define DIVIDED(low, high, exact, by) \
 	if ((low) == (high)) \
 		RESULT(r, low, 0) \
@@ -386,7 +386,7 @@ EXTREME(min_s, 1, <=) EXTREME(min_u, 0, <=) EXTREME(max_s, 1, >=) EXTREME(max_u,
 		at = at op u; \
 		__VA_ARGS__ \
 	}
-// The operation leaves all varying bits as they are, if u has none of them (or, for and, all), or has them be alike in all
+// The operation leaves all varying bits unchanged if u has none of them (for and: all of them), or makes them equal in all
 // lanes.
 #define LEAVES_OR_LEVELS(leaves, levels) \
 	if (leaves) { \
@@ -429,7 +429,7 @@ BITWISE(xor, ^,
 	COMPARE(ne_##sign, is_signed, 0, 1, (d0 < 0 && d1 < 0) || (d0 > 0 && d1 > 0))
 ORDER(s, 1) ORDER(u, 0)
 
-// A selection takes A where predicate C holds, else B, and does not look at the other.
+// A selection is A if predicate C holds, else B; it does not read the operand that is not selected.
 #define SELECT(s) \
 	STENCIL(FORM(affine_select_##s)) { \
 		u32 p = PREDICATE(C) & EXECUTING; \
@@ -444,8 +444,8 @@ ORDER(s, 1) ORDER(u, 0)
 	}
 SELECT(r) SELECT(q)
 
-// reach finds the memory of accesses of E bytes at the compact address A + H0: ctx->at is that of the lowest
-// lane, ctx->step from one lane to the next. H1 is the place of the allocation.
+// reach finds the memory of accesses of E bytes at the compact address A + H0: ctx->at is the address of the lowest lane,
+// ctx->step the distance from lane to lane. H1 is the place of the allocation.
 #define AT_q \
 	const struct compact *a = SHADOW(A, q_shadows); \
 	if (NOT_COMPACT(a->mask)) \
@@ -479,7 +479,7 @@ SELECT(r) SELECT(q)
 REACH(q, hit) REACH(q, shared) REACH(r, hit) REACH(r, shared) REACH(none, shared)
 
 #ifndef MASKED
-// reach_fixed is reach at offset H0 of the allocation whose place among those of fixed addresses is H1.
+// reach_fixed is reach at offset H0 of the allocation with place H1 in the list of fixed allocations.
 STENCIL(reach_fixed) {
 	struct allocation *al = *(struct allocation **)((char *)ctx->fixed + PLACE(H1));
 	if (al->size < PLACE(H0) + (u32)NUMBER(HE))
@@ -489,7 +489,7 @@ STENCIL(reach_fixed) {
 	NEXT;
 }
 
-// one loads the element at H0 that all lanes load.
+// one loads the element at H0, which is the same for all lanes.
 #define ONE(E) \
 	STENCIL(one_##E) { \
 		outcome = (u64)*(E##_u *)(ctx->at + PLACE(H0)); \
@@ -502,14 +502,14 @@ struct source { // Source in context.go
 	u64 base, stride;
 };
 
-struct sources { // Context, as far as it is not struct context
+struct sources { // the part of Context after struct context
 	struct context rest;
 	char *r, *q, *p;
 	struct source *sources;
 };
 
-// source reads special register H0 of those in the context. What counts the lanes of a block is the same in
-// all lanes where there is one.
+// source reads special register H0 of the context's list. A thread index (source_thread) is uniform if a single lane
+// executes.
 #define SOURCE(name, alone) \
 	STENCIL(name) { \
 		const struct source *s = (struct source *)((char *)((struct sources *)ctx)->sources + PLACE(H0)); \
@@ -523,7 +523,7 @@ struct sources { // Context, as far as it is not struct context
 	}
 SOURCE(source_thread, 1) SOURCE(source_any, 0)
 
-// changes says that memory is changed.
+// changes sets the flag for changed memory.
 STENCIL(changes) {
 	*ctx->memory_changed = 1;
 	NEXT;

@@ -9,8 +9,8 @@ STENCIL(begin) {
 	NEXT;
 }
 
-// guard sets the active mask of a guarded instruction: the lanes for which predicate A holds, or,
-// if H0 is all ones, does not hold. If there are none it jumps to OTHER, the unguard after the instruction.
+// guard sets the active mask of a guarded instruction: the lanes for which predicate A holds, or does not hold if all bits
+// of H0 are set. If there are none it jumps to OTHER, the unguard after the instruction.
 STENCIL(guard) {
 	m = ctx->mask & (PREDICATE(A) ^ (u32)NUMBER(H0));
 	if ((u32)m == 0)
@@ -32,8 +32,8 @@ STENCIL(unguard_counted) {
 	NEXT;
 }
 
-// branch jumps to OTHER if all lanes take the branch and continues if none does. If lanes diverge it leaves, with the
-// lanes that take it as outcome.
+// branch jumps to OTHER if all lanes take the branch and continues if none does. If lanes diverge it exits, with the
+// taking lanes as outcome.
 STENCIL(branch) {
 	u32 taken = (PREDICATE(A) ^ (u32)NUMBER(H0)) & (u32)m;
 	if (taken == (u32)m)
@@ -45,7 +45,7 @@ STENCIL(branch) {
 	NEXT;
 }
 
-// edge is on the way to block H0. It leaves if H0 is the reconvergence point, or if every block is to be notified. It adds
+// edge is on the way to block H0. It exits if H0 is the reconvergence point, or if every block is to be notified. It adds
 // H1 to the number of executed branches. If the budget is used up, it jumps to OTHER.
 STENCIL(edge) {
 	if (ctx->reconverge_at == (s32)NUMBER(H0) || ctx->notify_every_block)
@@ -63,12 +63,11 @@ STENCIL(out) {
 	ctx->lanes = (u32)m;
 }
 
-// jump goes on elsewhere.
+// jump continues elsewhere.
 STENCIL(jump) { OTHER; }
 #endif
 
-// What becomes of the outcome of a comparison, by itself and combined with predicate C or, H0
-// being all ones, its complement.
+// The outcome of a comparison, by itself and combined with predicate C or, if all bits of H0 are set, with its complement.
 #define COMPARED(name, v) \
 	STENCIL(FORM(name)) { \
 		u32 t = (u32)outcome; \

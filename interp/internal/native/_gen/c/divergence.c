@@ -5,9 +5,8 @@
 #include "warp.h"
 
 #ifndef MASKED
-// diverge_X found the lanes that take a branch, of which outcome says which do, go to block B, and the others to block A;
-// their ways meet at block H0. First exited go on that go to A, but for diverge_target, where A is that block. It leaves if
-// there are too many ways.
+// diverge_X starts a reconvergence at block H0. The lanes of outcome take the branch to block B, and the rest goes to block
+// A. The rest runs first, except under diverge_target, where A is block H0. It exits if there are too many splits.
 #define DIVERGE(name, pushes, ...) \
 	STENCIL(diverge_##name) { \
 		struct warp *w = WARP; \
@@ -41,8 +40,9 @@ DIVERGE(target, 0,
 	m = taken;
 	GO_TO_BLOCK(PLACE(HB));)
 
-// exit_X found the lanes end that a branch takes to an exit, for exit_next exited that it does not take: that is an
-// instruction more. The others go to block A; H0 is the end of the branch's. other is arrive.
+// exit_X ends the lanes that a branch sends to an exit: the lanes of outcome (exit_target) or the rest (exit_next), for
+// which the exit is an additional instruction. The remaining lanes go to block A; H0 is the branch at the block's end.
+// OTHER is arrive.
 #define EXIT(name, exited) \
 	STENCIL(exit_##name) { \
 		struct warp *w = WARP; \
@@ -72,8 +72,8 @@ DIVERGE(target, 0,
 EXIT(target, (u32)outcome)
 EXIT(next, (u32)m & ~(u32)outcome)
 
-// go_to_arrive is at the end of a block from which lanes go to block A, where they meet others. H0 is the block's end, H1 how
-// many branches that is. It goes to other, which is arrive.
+// go_to_arrive is at the end of a block whose lanes go to block A, their reconvergence point. H0 is the block's end, H1 the
+// number of executed branches. It jumps to OTHER, which is arrive.
 STENCIL(go_to_arrive) {
 	ctx->pc = (s32)NUMBER(H0);
 	outcome = PLACE(HA);
@@ -81,13 +81,13 @@ STENCIL(go_to_arrive) {
 	OTHER;
 }
 
-// arrive found the lanes wait that have come to block outcome, and others go on: all of the meeting if they are there, else
-// exited that went another way. If there are none that it knows of, it is Go's.
+// arrive makes the lanes that have come to block outcome wait. Then all lanes of the reconvergence continue if they have
+// arrived; otherwise another split of it runs. If machine code knows no such split, it exits to Go.
 STENCIL(arrive) {
 	struct warp *w = WARP;
 	u64 n = w->num_reconvergences;
 	struct reconvergence *j = w->reconvergences + n - 1;
-	struct split *o = w->splits + (u64)w->num_splits - 1; // the one that goes on
+	struct split *o = w->splits + (u64)w->num_splits - 1; // the split to run next
 	if (n == 0 || !w->full || ((j->arrived | (u32)m) != j->lanes && (w->num_splits == 0 || o->depth != n))) {
 		ctx->reason = RECONVERGES;
 		ctx->lanes = (u32)m;
@@ -99,7 +99,7 @@ STENCIL(arrive) {
 	for (;;) {
 		ARRIVE((u32)m);
 		if (j->arrived != j->lanes) {
-			if (w->num_splits == 0 || o->depth != n) { // it is an outer one, where Go knows of the others
+			if (w->num_splits == 0 || o->depth != n) { // an outer reconvergence, whose remaining lanes only Go knows
 				w->num_reconvergences = n;
 				ctx->mask = 0;
 				ctx->reason = NO_SPLIT;

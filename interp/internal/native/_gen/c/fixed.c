@@ -3,7 +3,7 @@
 #include "rows.h"
 
 #define FILL(ds, v) EACH_KEPT(ds, i) KEEP_##ds(i, (ROW_##ds)(typeof(d[0] + 0u))(v))
-#define LAST_LANE (31 - __builtin_clz((u32)m)) // what it stores, stays
+#define LAST_LANE (31 - __builtin_clz((u32)m)) // the last lane determines the stored value
 
 #define LOAD(E, ds, space) \
 	STENCIL(FORM(load_##space##_##E##_##ds)) { \

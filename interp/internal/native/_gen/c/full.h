@@ -1,4 +1,4 @@
-// Lanes of a row, behind "vector.h", where all execute: see "rows.h".
+// Lanes of a row if all lanes execute: see "rows.h". It needs "vector.h".
 
 #define KEEP_r(i, v) (*(ROW_r *)(d + (i)) = (v))
 #define KEEP_q(i, v) (*(ROW_q *)(d + (i)) = (v))
@@ -7,9 +7,9 @@
 #define OUTERMOST const int f = 0, l = 15, f2 = 16, l2 = 31;
 #define WHOLE(n) 1
 #define PUT(E, ds, i, to) (*(KEPT(E, ds) *)(to) = __builtin_convertvector(*(ROW_##ds *)(d + (i)), KEPT(E, ds)))
-#define SOME_BYTES 1 // the host loads and stores elements of one byte or two
+#define SOME_BYTES 1 // the host loads and stores elements of 1 or 2 bytes
 #define GET(E, ds, i, from) (*(KEPT(E, ds) *)(from))
-// EVERY_SPREAD loads elements that lie apart, those of KEPT lanes to be one vector.
+// EVERY_SPREAD loads elements at a distance; the elements of KEPT lanes form a vector.
 #define SPREAD_AT(E, k) (*(E##_u *)(at + (k) * apart))
 #define SPREAD_8(E, k) SPREAD_AT(E, k), SPREAD_AT(E, k + 1), SPREAD_AT(E, k + 2), SPREAD_AT(E, k + 3), SPREAD_AT(E, k + 4), SPREAD_AT(E, k + 5), SPREAD_AT(E, k + 6), SPREAD_AT(E, k + 7)
 #define EVERY_SPREAD(E, ds) \

@@ -2,7 +2,7 @@
 
 #include "masked.h"
 
-// signs are masks of the lanes from i on, for instructions that look at signs.
+// signs returns masks of the lanes from i on, for instructions that use signs.
 static inline __m256i signs8(u64 m, u32 i) { return _mm256_sllv_epi32(_mm256_set1_epi32((s32)m), (__m256i)((u32x8){31, 30, 29, 28, 27, 26, 25, 24} - i)); }
 static inline __m256i signs4(u64 m, u64 i) { return _mm256_sllv_epi64(_mm256_set1_epi64x((s64)m), (__m256i)((vector_q){63, 62, 61, 60} - i)); }
 static inline void keep_r(u32 *d, u64 m, int i, u32x8 v) {
@@ -37,7 +37,7 @@ static inline u64x8 get_u64(const char *from, u64 m, int i) {
 #define PUT(E, ds, i, to) put_##E(to, m, i, __builtin_convertvector(*(ROW_##ds *)(d + (i)), KEPT(E, ds)))
 #define put_u8(to, m, i, v)
 #define put_u16(to, m, i, v)
-#define SOME_BYTES 0 // the host loads and stores no elements of one byte or two of some lanes only, but where these are neighbours
+#define SOME_BYTES 0 // the host cannot load and store elements of 1 or 2 bytes for a part of the lanes, unless they are contiguous
 #define TOGETHER solid((u32)m)
 #define LOAD_TOGETHER(E, ds, p, p2) { OUTERMOST LOAD_RUN(E, ds, p, f, l) LOAD_RUN(E, ds, p2, f2, l2) }
 #define STORE_TOGETHER(E, ds, p, p2) { OUTERMOST STORE_RUN(E, ds, p, f, l) STORE_RUN(E, ds, p2, f2, l2) }

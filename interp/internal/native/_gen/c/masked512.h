@@ -27,4 +27,4 @@
 #define PUT_u16_q _mm512_mask_cvtepi64_storeu_epi16
 #define PUT_u32_q _mm512_mask_cvtepi64_storeu_epi32
 #define PUT_u64_q _mm512_mask_storeu_epi64
-#define SOME_BYTES 1 // the host loads and stores elements of one byte or two, those of some lanes only
+#define SOME_BYTES 1 // the host loads and stores elements of 1 or 2 bytes, also for a part of the lanes

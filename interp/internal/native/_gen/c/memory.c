@@ -2,7 +2,7 @@
 // the instruction hit last; else it changes nothing and leaves.
 //
 // Lanes often access contiguous elements, or all the same element. In a block of 16 by 16 threads a warp is two rows, and
-// each half of the warp does one or the other. So the stencils test for these patterns first, for each half. Other accesses
+// each half of the warp has either pattern. So the stencils test for these patterns first, for each half. Further accesses
 // use gathers, or go lane by lane.
 
 #include "rows.h"

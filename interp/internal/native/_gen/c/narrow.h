@@ -1,5 +1,5 @@
-// Loops over lanes, of WIDTH at a time: for stencils that have not enough room on the stack for more. The bases of
-// sources are those of rows.h.
+// Loops over lanes, WIDTH at a time, for stencils without enough stack for more. The bases of sources are defined
+// in rows.h.
 
 #if WIDTH < 32
 #undef LANES

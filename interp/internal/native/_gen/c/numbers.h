@@ -1,5 +1,5 @@
-// Sources that are numbers are 0 of lanes that do not execute: what such a lane has may be a denormal, with which a
-// processor takes ten times as long for all lanes.
+// Floating-point sources are 0 in idle lanes: an idle lane may hold a denormal, with which a processor takes ten
+// times as long for all lanes.
 
 #ifdef MASKED
 #define ACTIVE_BITS(f, u, v) __builtin_bit_cast(f, __builtin_bit_cast(u, v) & -(u)ACTIVE_FOR(v, i))

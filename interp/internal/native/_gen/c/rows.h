@@ -10,7 +10,7 @@ struct machine {
 	char *r, *q, *p;     // ARGS have them
 	char *sources;       // special registers that are read compactly
 	char *tid;           // rows: the special registers tid.x, tid.y and tid.z of the warp
-	char *lanes;         // … those that are the same in all warps
+	char *lanes;         // rows that are the same in all warps
 	char *uniform;       // special registers that are the same in all lanes, of 8 bytes, by number
 	char *local;         // local memory: word i of all lanes is row i
 	u64 from, to;        // where it begins and ends for a thread
@@ -69,7 +69,7 @@ ELEMENT(u8, 16) ELEMENT(s8, 16) ELEMENT(u16, 16) ELEMENT(s16, 16) ELEMENT(u32, 1
 #define ROW_q KEPT(u64, q)
 #define EACH_KEPT(ds, i) _Pragma("clang loop unroll(full)") for (int i = 0; i < 32; i += KEPT_##ds)
 #define UNLIKELY(x) __builtin_expect((x) != 0, 0)
-#define AGAIN __asm__("" : "+r"(m)) // what is made of the mask is not kept from before: there are not so many registers
+#define AGAIN __asm__("" : "+r"(m)) // prevents reuse of values computed from the mask: there are too few registers
 
 // Rows of addresses and of registers.
 #define ADDR_r const u32 *a = ROW(u32, A);
@@ -80,7 +80,7 @@ typedef u32 narrow_r __attribute__((ext_vector_type(LANES_q), aligned(1)));
 static inline vector_q offsets_r(const u32 *a) { return __builtin_convertvector(*(const narrow_r *)a, vector_q); }
 static inline vector_q offsets_q(const u64 *a) { return *(const vector_q *)a; }
 
-// EXECUTE is all ones for executing lanes, in the vector of lanes from i on.
+// EXECUTE has all bits set for executing lanes, in the vector of lanes from i on.
 #ifdef MASKED
 #define EXECUTE(s, i) AMONG(s, m, i)
 #else
@@ -88,7 +88,7 @@ static inline vector_q offsets_q(const u64 *a) { return *(const vector_q *)a; }
 #endif
 
 // beside reports whether lane i has address at + i·n in the first half, at2 + i·n in the second: contiguous elements of n
-// bytes or, if n is 0, one element.
+// bytes or, if n is 0, the same element.
 #define BESIDE(s) \
 	static inline int beside_##s(const element_##s *a, u64 m, element_##s at, element_##s at2, element_##s n) { \
 		vector_##s off = {0}; \
@@ -97,8 +97,9 @@ static inline vector_q offsets_q(const u64 *a) { return *(const vector_q *)a; }
 	}
 BESIDE(r) BESIDE(q)
 
-// What stencils for all lanes and those for some do otherwise: KEEP has a vector of results be in a row, from a lane on; GET loads elements, side by side
-// from there on, and PUT stores what a row has; EVERY goes over lanes; OUTERMOST are the first and the last lane of each half, of those that execute.
+// Operations that differ between stencils for all lanes and masked stencils: KEEP stores a vector of results in a row, from
+// a lane on; GET loads contiguous elements from a lane on, and PUT stores the elements of a row; EVERY iterates over lanes;
+// OUTERMOST are the first and the last executing lane of each half.
 #ifndef MASKED
 #include "full.h"
 #elif VECTOR_BYTES == 64
@@ -106,7 +107,7 @@ BESIDE(r) BESIDE(q)
 #else
 #include "masked256.h"
 #endif
-// GETS and PUTS say whether the host can load and store only the elements of executing lanes.
+// GETS and PUTS state whether the host can load and store only the elements of executing lanes.
 #define PUTS_u8 SOME_BYTES
 #define PUTS_u16 SOME_BYTES
 #define PUTS_u32 1
@@ -144,8 +145,8 @@ BESIDE(r) BESIDE(q)
 	u64 off = (u64)NUMBER(H0) - (al->base - SHARED_WINDOW), last = al->size - (n); \
 	char *p = al->ptr;
 
-// AT_fixed is offset H0 of the allocation whose place among those of fixed addresses is H1, AT_shared address H0
-// of shared memory.
+// AT_fixed is offset H0 of the allocation with place H1 in the list of fixed allocations, AT_shared address H0 of shared
+// memory.
 #define AT_fixed(n) \
 	struct allocation *al = *(struct allocation **)((char *)ctx->fixed + PLACE(H1)); \
 	u64 o = PLACE(H0); \
@@ -160,8 +161,8 @@ BESIDE(r) BESIDE(q)
 // outside is not 0 if an access of n bytes at offset o is out of bounds or not aligned.
 static inline u64 outside(u64 o, u64 last, u64 n) { return (o > last) | (o & (n - 1)); }
 
-// past is not 0 where one of two accesses is, or the second is before the first: they are the outermost of
-// several side by side, whose addresses may have wrapped round.
+// past is not 0 if either of two accesses is out of bounds, or the second is before the first: they are the outermost of
+// several contiguous accesses, whose addresses may have wrapped.
 static inline u64 past(u64 o, u64 end, u64 last, u64 n) { return outside(o, last, n) | (end > last) | (end < o); }
 
 // ASTRAY is whether an access of n bytes is outside: an offset o is in [0, last] where neither o nor last - o has a

@@ -4,10 +4,10 @@
 #include "warp.h"
 
 #ifndef MASKED
-// all_lanes_run reports whether the warp takes turns with others and all its lanes are those of m.
+// all_lanes_run reports whether the warp is scheduled together with further warps and all its lanes are in m.
 static inline int all_lanes_run(struct warp *w, u64 m) { return w->scheduler && w->scheduler->size && (u32)m == w->machine.known.live && w->num_splits == 0; }
 
-// stop_warp has the warp not run any more.
+// stop_warp stops the running of the warp in a state.
 static inline void stop_warp(struct warp *w, u64 m, u32 state) {
 	count_lanes(w, m);
 	w->state = state;
@@ -15,9 +15,10 @@ static inline void stop_warp(struct warp *w, u64 m, u32 state) {
 	w->scheduler->dirty = 1;
 }
 
-// wait_at_barrier has the warp wait at barrier A, a constant, behind which it goes on at block H0: H1 is the end of the block
-// before it. If it is the last to come it goes on, and the others are ready; otherwise another has its turn, at other. It
-// leaves if lanes of the warp are elsewhere, if they meet others behind the barrier, or if warps wait elsewhere.
+// wait_at_barrier makes the warp wait at barrier A, a constant. It continues at block H0; H1 is the end of the block before
+// it. The last warp to arrive continues, and the waiting warps become ready; otherwise OTHER switches to another warp. It
+// exits if lanes of the warp are elsewhere, if the block after the barrier is a reconvergence point, or if warps wait at
+// another barrier.
 STENCIL(wait_at_barrier) {
 	struct warp *w = WARP;
 	struct scheduler *t = w->scheduler;
@@ -43,8 +44,8 @@ STENCIL(wait_at_barrier) {
 	NEXT;
 }
 
-// warp_end has the warp end, and another have its turn, at other. It leaves if lanes of the warp are elsewhere, or if warps
-// wait, which may have waited for this one.
+// warp_end ends the warp; OTHER switches to another warp. It exits if lanes of the warp are elsewhere, or if warps wait,
+// possibly for this warp.
 STENCIL(warp_end) {
 	struct warp *w = WARP;
 	if (!all_lanes_run(w, m) || !w->may_exit || w->scheduler->waiters_in_go || w->scheduler->arrived_warps)
@@ -54,8 +55,8 @@ STENCIL(warp_end) {
 	OTHER;
 }
 
-// check_ordered is before a block at H0 that the CTA may only execute in its turn. If it is not, another warp has its turn, at other. It
-// leaves where warps do not take turns.
+// check_ordered precedes the block H0, which begins with a globally ordered instruction. Unless the CTA is in the ordered
+// half of a round, OTHER switches to another warp. It exits if the warp is not scheduled together with further warps.
 STENCIL(check_ordered) {
 	struct warp *w = WARP;
 	if (!w->scheduler || !w->scheduler->size)
@@ -67,14 +68,14 @@ STENCIL(check_ordered) {
 	OTHER;
 }
 
-// add_cost is behind what takes as long as H0 others: machine code comes back so much earlier.
+// add_cost follows an instruction that takes as long as H0 additional instructions: machine code exits earlier by H0.
 STENCIL(add_cost) {
 	u64 n = PLACE(H0);
 	ctx->count_limit = ctx->count_limit > n ? ctx->count_limit - n : 0;
 	NEXT;
 }
 
-// clear clears memory. What is volatile does not become a call.
+// clear clears memory. volatile keeps the compiler from making it a call.
 static inline void clear(char *p, u64 n) {
 	u64 i = 0;
 	for (; i + sizeof(vector_q) <= n; i += sizeof(vector_q))
@@ -146,8 +147,8 @@ static inline void start_next_cta(struct scheduler *t, struct allocation *shared
 	t->warps_visited = -1; // which its first warp, that can run, makes 0
 }
 
-// switch_warp gives the next warp that is ready its turn, if Go need not. Where all have ended it is the first of the CTA that
-// follows, if one may.
+// switch_warp runs the next ready warp, unless Go has work to do. If all warps have ended, it runs the first warp of the
+// next CTA, if permitted.
 STENCIL(switch_warp) {
 	struct scheduler *t = WARP->scheduler;
 	s64 count = (s64)ctx->count;

@@ -11,7 +11,7 @@
 
 #include "go.h"
 
-struct allocation { // mem.Allocation, as far as it is needed
+struct allocation { // the used part of mem.Allocation
 	u64 base, size, span;
 	char *data;
 	u64 len, cap;
@@ -38,13 +38,13 @@ struct context { // Context in context.go
 	u8 *memory_changed; // set where memory is changed
 	char *constants, *r_shadows, *q_shadows;
 	char *at;    // of a compact access: the memory of the lowest lane
-	s64 step;    // … and how far it is from one lane to the next
+	s64 step;    // the distance from lane to lane
 	u64 materialised; // lanes that have been written from shadows to rows
 	u64 compared_compact;     // lanes of results that were compared by shadows
-	char *notes;  // of check mode: what was there before
+	char *notes;  // for check mode: old values
 	u64 *counts;  // of compact execution
 	u32 mask;    // lanes that are active
-	s32 reconverge_at;    // the block where lanes reconverge with others
+	s32 reconverge_at;    // the block of the reconvergence point
 	s32 pc;      // out: where it stopped
 	u32 reason;  // out: why
 	u32 lanes;   // out: that executed
@@ -63,7 +63,7 @@ typedef __attribute__((preserve_none)) void stencil(ARGS);
 extern stencil next, other, leave;
 #define STENCIL(name) __attribute__((preserve_none)) void name(ARGS)
 #define CONTINUE(to) __attribute__((musttail)) return to(ctx, m, outcome, spare, R, Q, P, K)
-#define NEXT CONTINUE(next)   // the instruction behind
+#define NEXT CONTINUE(next)   // the next instruction
 #define OTHER CONTINUE(other) // a place that the stencil's user names
 #define LEAVE CONTINUE(leave) // out of native code
 
@@ -174,7 +174,7 @@ static inline u32 packed(const s8 *t) {
 #ifdef MASKED
 #define FORM(name) name##_masked
 #define ACTIVE(i) (((u32)m & 1u << (i)) != 0)
-#define ACTIVE_FOR(d, i) (sizeof(d) == 8 ? (m & 1ul << (i)) != 0 : ACTIVE(i)) // of the size of what it decides: a vector of lanes need not be made wider
+#define ACTIVE_FOR(d, i) (sizeof(d) == 8 ? (m & 1ul << (i)) != 0 : ACTIVE(i)) // of the size of the affected value: a vector of lanes need not be widened
 #define BLEND(d, v) ((d) ^ (((d) ^ (v)) & -(typeof((d) + 0u))ACTIVE_FOR(d, i))) // both are read: no address is chosen
 #define MERGE(d, v) ((d) & ~(u32)m | (v) & (u32)m)
 #else

@@ -1,4 +1,4 @@
-// What stencils know of the divergence of warps, and of the warp scheduler.
+// The data of stencils about divergence of warps, and about the warp scheduler.
 
 struct reconvergence { // Reconvergence in divergence.go
 	s32 pc;
@@ -12,7 +12,7 @@ struct split { // Split in divergence.go
 
 struct warp { // Context, after struct machine
 	struct machine machine;
-	u64 lane_instrs, counted_up_to; // PTX instructions summed over lanes: those that were executed up to when count was counted_up_to
+	u64 lane_instrs, counted_up_to; // executed PTX instructions, summed over lanes, up to the time when count was counted_up_to
 	u64 divergent_branches, reconverged; // branches at which lanes diverged; warp splits that reconverged
 	u64 exit_branches;      // branches at which lanes have exited
 	stencil **full, **masked; // by pc: the code of the block that begins there, for all lanes, and for some
@@ -23,7 +23,7 @@ struct warp { // Context, after struct machine
 	struct split splits[16];
 	struct scheduler *scheduler; // that schedules the warp; none: Go does
 	u32 state;              // of the warp in it
-	u32 unsynced;           // Go does not know what the warp has done
+	u32 unsynced;           // Go has no current state of the warp
 	s32 barrier_block;      // the end of the block at whose barrier the warp waits
 };
 
@@ -39,20 +39,20 @@ struct zero { // code.Row
 struct scheduler { // Scheduler in scheduler.go
 	struct warp **warps;
 	stencil **full, **masked; // as in struct warp
-	s64 instrs_left;        // PTX instructions that the CTA may still execute, without those of the current slice
+	s64 instrs_left;        // PTX instructions left to the CTA, without the current slice
 	s64 stretch;            // PTX instructions until the exit to Go, as they were when the running warp was entered
-	s64 granted;            // how many of those the running warp may execute
+	s64 granted;            // part of it that the running warp may execute
 	s64 slice_start;        // count of the running warp when its slice began
 	s64 slice_end;          // count of the running warp when its slice is to end
 	s64 slice_length;
 	s64 quantum;            // the largest slice_length
 	s64 max_count;          // a warp that has executed more is not scheduled
-	u32 size, running;      // warps; the one that runs
+	u32 size, running;      // number of warps; index of the running warp
 	u32 live_warps;         // warps that have not ended
 	u32 arrived_warps, barrier; // warps that wait, and at which barrier
 	u32 waiters_in_go;      // Go knows of warps that wait
 	u32 ordered;            // the CTA may execute globally ordered instructions
-	u32 switched;           // other warps than the first have run
+	u32 switched;           // warps after the first have run
 	u32 warps_visited;      // since then, ready or not
 	u32 dirty;              // some warp is unsynced
 
@@ -63,7 +63,7 @@ struct scheduler { // Scheduler in scheduler.go
 	u64 ctaid[3], grid_width[2]; // the CTA that runs; CTAs along x and y
 	s64 instrs_per_cta;     // instrs_left when a CTA begins
 	u64 *ctaid_registers;   // special registers ctaid
-	s64 ctaid_sources[3];   // their places among those that are read compactly, in bytes; below 0: they have none
+	s64 ctaid_sources[3];   // their places among the registers read compactly, in bytes; negative: no place
 	u64 shadow_bytes[2];    // bytes of shadows, of rows and of wide rows
 	struct zero *zero_rows; // rows that are zero when a warp begins
 	u64 num_zero_rows;
@@ -76,14 +76,14 @@ _Static_assert(__builtin_offsetof(struct scheduler, exit_branches) == SCHEDULER_
 _Static_assert(__builtin_offsetof(struct warp, lane_instrs) == CONTEXT_PARALLEL + 8, "Context has another layout");
 #define WARP ((struct warp *)ctx)
 
-// count_lanes counts what the lanes that execute have executed.
+// count_lanes counts the executed instructions for the executing lanes.
 static inline void count_lanes(struct warp *w, u64 m) {
 	u64 count = w->machine.known.count;
 	w->lane_instrs += (count - w->counted_up_to) * (u64)__builtin_popcount((u32)m);
 	w->counted_up_to = count;
 }
 
-// GO_TO_BLOCK has the lanes of m go on at block pc.
+// GO_TO_BLOCK makes the lanes of m continue at block pc.
 #define GO_TO_BLOCK(pc_) \
 	ctx->mask = (u32)m; \
 	if (ctx->count >= ctx->count_limit) { \

@@ -1,5 +1,5 @@
-// What rows.h and those who include it use of Intel's intrinsics, for arm64, where clang has no header of this name: the
-// same operations on clang's vectors of 32 bytes, each of which is two registers there.
+// Intel's intrinsics used by rows.h and its users, for arm64, where clang has no header of this name: the same
+// operations on clang's vectors of 32 bytes, each of which takes two registers.
 
 #ifndef ARM64_IMMINTRIN_H
 #define ARM64_IMMINTRIN_H
@@ -39,7 +39,7 @@ INTRINSIC __m256i _mm256_sllv_epi64(__m256i a, __m256i n)
 	return (__m256i)((uint64x4)a << (by & 63) & (uint64x4)(by < 64));
 }
 
-// The others look at the signs of a mask's elements.
+// The remaining ones use the signs of a mask's elements.
 INTRINSIC __m256 _mm256_blendv_ps(__m256 a, __m256 b, __m256 mask)
 {
 	int32x8 m = (int32x8)mask >> 31;
@@ -56,7 +56,7 @@ INTRINSIC int _mm256_movemask_ps(__m256 a)
 	return (int)__builtin_reduce_add(v.lo | v.hi);
 }
 
-// Other elements of memory than those of the mask are not touched; of what is loaded they are zero.
+// Elements outside the mask are not accessed; loads give 0 for them.
 INTRINSIC void _mm256_maskstore_epi32(int *to, __m256i mask, __m256i v)
 {
 	typedef int any __attribute__((aligned(1)));
