@@ -3,18 +3,18 @@
 #define ROUNDS 10
 #define BLOCK 256
 
-// What the host fills in: the round keys, SubBytes and MixColumns of a byte in row 0
-// as a column (Rijndael's table T0; those of the other rows are its rotations),
-// and SubBytes alone. Words are little-endian: byte r is row r of the state.
+// Set by the host: the round keys; SubBytes and MixColumns of a byte in row 0 as a column
+// (Rijndael's table T0; the tables of further rows are its rotations); and SubBytes alone. Words
+// are little-endian: byte r is row r of the state.
 __constant__ uint keys[4 * (ROUNDS + 1)];
 __constant__ uint table[256];
 __constant__ uchar sbox[256];
 
 GEMU_INLINE uint rotate(uint v, int n) { return v << n | v >> (32 - n); }
 
-// Encrypts n blocks of 16 bytes with AES-128, each by itself (ECB). Four threads per
-// block, each a column of the state; the tables and the state are in shared
-// memory, the state of one round beside that of the next.
+// Encrypts n blocks of 16 bytes with AES-128, each separately (ECB). Four threads per block, each
+// for a column of the state; the tables and the state are in shared memory, with separate states
+// for consecutive rounds.
 extern "C" __global__ void aes(int n, const uint *in, uint *out) {
   __shared__ uint mix[256];
   __shared__ uchar sub[256];

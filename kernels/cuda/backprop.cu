@@ -7,9 +7,9 @@
 // A fully connected layer of a neural network with BLOCK hidden units. in[0] and the weights of
 // row 0 are the bias; weight[i·(BLOCK + 1) + j] leads from unit i to hidden unit j, both from 1.
 
-// Adds up what BLOCK input units contribute to each hidden unit: partial[b·BLOCK + j] is the sum
-// of block b for unit j + 1. The sums are made as a tree, each level of which halves the rows that take
-// part; the distance of the rows that meet there is a power of two, and computed as such.
+// Adds up the contributions of BLOCK input units to each hidden unit: partial[b·BLOCK + j] is the sum
+// of block b for unit j + 1. The sums form a tree; each level halves the participating rows. The
+// distance of the added rows is a power of two, and computed as such.
 extern "C" __global__ void backprop_forward(int levels, const float *in, const float *weight, float *partial) {
   __shared__ float node[BLOCK], product[BLOCK][BLOCK];
   int tx = threadIdx.x, ty = threadIdx.y;
@@ -28,8 +28,8 @@ extern "C" __global__ void backprop_forward(int levels, const float *in, const f
     partial[blockIdx.x * BLOCK + tx] = product[0][tx];
 }
 
-// Changes the weights by the errors of the hidden units, delta[1] … delta[BLOCK], and a part of the
-// change before.
+// Changes the weights by the errors of the hidden units, delta[1] … delta[BLOCK], and by a part of the
+// previous change.
 extern "C" __global__ void backprop_adjust(float rate, float momentum, const float *in, const float *delta, float *weight, float *before) {
   int tx = threadIdx.x, ty = threadIdx.y;
   int unit = blockIdx.x * BLOCK + ty + 1, i = unit * (BLOCK + 1) + tx + 1;

@@ -1,11 +1,11 @@
 #include "gemu.h"
 
-// A breadth-first search goes level by level, each in two launches. The graph has
-// n nodes; those that node v leads to are edges[first[v]] … edges[first[v + 1] - 1].
+// A breadth-first search runs level by level, in two launches each. The graph has n nodes; the
+// successors of node v are edges[first[v]] … edges[first[v + 1] - 1].
 
-// Gives the neighbours of the frontier their distance, which was -1, and empties the
-// frontier. Several threads may find the same node. They write the same, but
-// plain stores would still be a data race: hence the atomics.
+// Sets the distance of the frontier's neighbours, which was -1, and empties the frontier. Several
+// threads may find the same node. They write the same value, but plain stores would still be a data
+// race: hence the atomics.
 extern "C" __global__ void bfs_expand(int n, const int *first, const int *edges, uchar *frontier, const uchar *visited, int *found, int *distance) {
   int v = blockIdx.x * blockDim.x + threadIdx.x;
   if (v >= n || !frontier[v])
@@ -20,7 +20,7 @@ extern "C" __global__ void bfs_expand(int n, const int *first, const int *edges,
   }
 }
 
-// Makes what was found the next frontier; *more says whether there is any.
+// Makes the found nodes the next frontier; *more reports whether there are any.
 extern "C" __global__ void bfs_commit(int n, uchar *frontier, uchar *visited, int *found, int *more) {
   int v = blockIdx.x * blockDim.x + threadIdx.x;
   if (v >= n || !found[v])

@@ -3,7 +3,7 @@
 #define RADIUS 3
 #define SIDE (2 * RADIUS + 1)
 
-// exp(-(dx² + dy²) / 2σ²) for the pixels around one. The host fills it in.
+// exp(-(dx² + dy²) / 2σ²) for the surrounding pixels. Set by the host.
 __constant__ float nearness[SIDE * SIDE];
 
 // e^-t for 0 ≤ t ≤ 4.5: the first terms of the Taylor series for t/8, to the 8th
@@ -16,9 +16,9 @@ GEMU_INLINE float decay(float t) {
   return e * e;
 }
 
-// out = the bilateral filter of in, w×h grey pixels: each the mean of those around
-// it, weighted by their distance in place and in intensity. Pixels that are
-// further than 3σ in intensity do not count; scale is 1/2σ².
+// out = the bilateral filter of in, w×h grey pixels: each the mean of its surrounding pixels,
+// weighted by their distance in place and in intensity. Pixels at more than 3σ in intensity do not
+// count; scale is 1/2σ².
 extern "C" __global__ void bilat(const uchar *in, float *out, int w, int h, int sigma, float scale) {
   int x = blockIdx.x * blockDim.x + threadIdx.x;
   int y = blockIdx.y * blockDim.y + threadIdx.y;

@@ -5,15 +5,15 @@
 #define STEP (CACHE - DELTA) // places that are right afterwards
 
 struct option {
-  float price, strike; // of the share now; what the option's owner pays for it
-  float rise;          // logarithm of what a share is worth more after a step up; down it is as much less
-  float up, down;      // probabilities of the steps, discounted for the length of one
+  float price, strike; // present price of the share; price paid by the option's owner
+  float rise;          // change of the logarithm of the share's price after a step up, and the negative change after a step down
+  float up, down;      // probabilities of the steps, discounted for the time of a step
 };
 
-// What European call options are worth by binomial trees of `steps` steps, a multiple of DELTA: one
-// option per block. tree has, per block, steps + CACHE places: the values after some number of steps,
-// in order. They are brought to shared memory in stretches, which are taken back DELTA
-// steps before they return: the value before a step is what is expected after it.
+// Values of European call options by binomial trees of `steps` steps, a multiple of DELTA: one option
+// per block. tree has, per block, steps + CACHE places: the values after some number of steps, in
+// order. Stretches of them are moved to shared memory, taken back by DELTA steps, and returned: the
+// value before a step is the expected value after it.
 extern "C" __global__ void binomial(int steps, const option *options, float *tree, float *value) {
   __shared__ float after[CACHE], before[CACHE];
   option o = options[blockIdx.x];

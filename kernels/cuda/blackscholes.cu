@@ -7,8 +7,8 @@ GEMU_INLINE float normal(float d) {
   return d > 0 ? 1 - tail : tail;
 }
 
-// What n European options are worth, to call and to put, that are exercised at price strike in a number of
-// years, if the share is worth price now.
+// Values of n European call and put options that are exercised at price strike in a number of years, for a
+// present share price of price.
 extern "C" __global__ void blackscholes(int n, float rate, float volatility, const float *price, const float *strike, const float *years, float *call, float *put) {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
     float s = price[i], x = strike[i], t = years[i];

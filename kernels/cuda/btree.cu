@@ -2,11 +2,11 @@
 
 #define ORDER 256
 
-// Searches in a B+ tree, a block of ORDER threads for each: all keys of a node are compared at once. Node i
-// has the keys key[i·ORDER] …, in order, and where each leads to in child: for height levels
-// from the root, node 0, to the node that has the keys from this one on; in a leaf to a record.
-// Places that are not used have the largest key of all, and the first key of all is
-// the smallest, but in leaves.
+// Searches in a B+ tree, a block of ORDER threads for each: all keys of a node are compared at
+// once. Node i has the keys key[i·ORDER] …, in order, and their targets in child: for height levels
+// from the root, node 0, the node with the keys from this key on; in a leaf a record. Unused places
+// have the largest key of all, and the first key of a node is the smallest of all, except in
+// leaves.
 
 // Goes from node to the leaf where key x is or would be, and then to this thread's place in it.
 GEMU_INLINE int descend(int height, const int *key, const int *child, int x, int *node) {
@@ -23,7 +23,7 @@ GEMU_INLINE int descend(int height, const int *key, const int *child, int x, int
   }
 }
 
-// found[b] becomes what the record of key x[b] holds, and stays what it was if there is none.
+// found[b] becomes the value of the record with key x[b]; it stays unchanged if there is no such record.
 extern "C" __global__ void btree_find(int height, const int *key, const int *child, const int *record, const int *x, int *found) {
   __shared__ int node;
   if (threadIdx.x == 0)
@@ -33,8 +33,8 @@ extern "C" __global__ void btree_find(int height, const int *key, const int *chi
     found[blockIdx.x] = record[child[at]];
 }
 
-// The keys from[b] … to[b]: in place[b] how many are smaller than these, in count[b] how many
-// there are. Records are in the order of their keys.
+// The keys from[b] … to[b]: place[b] is the number of smaller keys, count[b] the number of keys in the
+// range. Records are in the order of their keys.
 extern "C" __global__ void btree_range(int height, const int *key, const int *child, const int *from, const int *to, int *place, int *count) {
   __shared__ int nodes[2], rank[2];
   int t = threadIdx.x;

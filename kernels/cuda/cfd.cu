@@ -4,13 +4,13 @@
 #define WALL -1
 #define FAR -2
 #define GAMMA 1.4f     // ratio of the specific heats
-#define EXCESS 0.4f    // what it is above 1
+#define EXCESS 0.4f    // its excess over 1
 #define SMOOTHING 0.1f // half the factor of the artificial viscosity
 
-// A finite volume solver for the Euler equations of a gas, on a mesh of n cells with four faces
-// each. All arrays are dimension by dimension: density, momentum in three of them and energy of cell i
-// are variables[v·n + i], what is beyond its face f is neighbour[f·n + i], and the normal of
-// the face, as long as its area is large, is normal[(3·f + d)·n + i].
+// A finite volume solver for the Euler equations of a gas, on a mesh of n cells with four faces each. All
+// arrays are dimension by dimension: density, three dimensions of momentum, and energy of cell i are
+// variables[v·n + i], the neighbour at face f is neighbour[f·n + i], and the normal of the face, as long
+// as its area is large, is normal[(3·f + d)·n + i].
 
 // The state of the gas far away, as in variables.
 __constant__ float far[5];
@@ -18,7 +18,7 @@ __constant__ float far[5];
 struct state {
   float density, momentum[3], energy;
   float velocity[3], pressure;
-  float speed; // of what spreads: of the gas and of sound in it
+  float speed; // speed of spreading: of the gas and of its sound
 };
 
 GEMU_INLINE float dot(const float *a, float x, float y, float z) { return fmaf(a[2], z, fmaf(a[1], y, a[0] * x)); }
@@ -45,8 +45,8 @@ extern "C" __global__ void cfd_step(int n, const float *variables, const float *
     step[i] = 0.5f / (sqrtf(area[i]) * gas(variables, i, n).speed);
 }
 
-// What flows out of each cell, of the five variables: through a face the mean of what both sides have, and
-// what viscosity adds; through a wall nothing, but its pressure acts.
+// The outflow of each cell, for the five variables: through a face the mean of both sides, and the
+// contribution of viscosity; through a wall nothing, but its pressure acts.
 extern "C" __global__ void cfd_flux(int n, const int *neighbour, const float *normal, const float *variables, float *flux) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n)
@@ -83,7 +83,7 @@ extern "C" __global__ void cfd_flux(int n, const int *neighbour, const float *no
   flux[4 * n + i] = energy;
 }
 
-// A stage of a Runge-Kutta scheme: goes `part` of a step from the variables before.
+// A stage of a Runge-Kutta scheme: `part` of a step from the old variables.
 extern "C" __global__ void cfd_advance(int n, float part, const float *step, const float *flux, const float *before, float *variables) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n)

@@ -8,10 +8,10 @@ struct atom {
 };
 
 // potential[(z·n + y)·n + x] = Σ q/r·(1 - r²/c²)² over the atoms nearer than the
-// cutoff c = CELL, at the points of an n×n×n lattice of spacing 1. The atoms
-// are sorted into cells³ cubes; places in them that are not used have charge 0. A block
-// of 8×8×4 threads lies in one cell, so all atoms that it needs are in that
-// and the 26 around it.
+// cutoff c = CELL, at the points of an n×n×n lattice of spacing 1. The atoms are
+// sorted into cells³ cubes; unused places in them have charge 0. A block of 8×8×4
+// threads lies in a cell, so all its atoms are in this cell and the 26 cells around
+// it.
 extern "C" __global__ void cutcp(int n, int cells, const atom *atoms, float *potential) {
   __shared__ atom near[ATOMS];
   int x = blockIdx.x * 8 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y, z = blockIdx.z * 4 + threadIdx.z;

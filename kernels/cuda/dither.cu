@@ -1,14 +1,14 @@
 #include "gemu.h"
 
-// out = in in black and white, w×h grey pixels, by Floyd-Steinberg dithering: the
-// error of a pixel goes to those to the right and below that are still to come,
+// out = in in black and white, w×h grey pixels, by Floyd-Steinberg dithering: the error of a pixel
+// goes to later pixels to the right and below,
 //
 //        *  7
 //     3  5  1     sixteenths.
 //
-// A pixel thus waits for its left neighbour and three above: those on a diagonal
-// x + 2y do not wait for each other. One block goes from diagonal to diagonal, its
-// threads share the pixels of each. White pixels stay so and pass on no error.
+// A pixel thus waits for its left neighbour and three above: pixels on a diagonal x + 2y are
+// independent. A block proceeds diagonal by diagonal, its threads share the pixels of each. White
+// pixels stay white and pass on no error.
 extern "C" __global__ void dither(const uchar *in, uchar *out, int *error, int w, int h) {
   for (int d = 0; d < w + 2 * (h - 1); d++) {
     int top = max(0, (d - w + 2) / 2), bottom = min(h - 1, d / 2);

@@ -10,7 +10,7 @@ __constant__ float stencil[RADIUS + 1];
 // for each distance up to RADIUS, stencil[distance] times the sum of the six points that
 // far away along an axis. Around the points are RADIUS more on every side, which stay.
 //
-// A block of BX×BY threads goes up in z. The plane with what is around the tile lies in shared
+// A block of BX×BY threads moves up in z. The plane with the surroundings of the tile is in shared
 // memory; the points of a thread's own column, below and above, move through registers.
 extern "C" __global__ void fdtd3d(int nx, int ny, int nz, const float *in, float *out) {
   __shared__ float plane[BY + 2 * RADIUS][BX + 2 * RADIUS];

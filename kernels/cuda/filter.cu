@@ -1,6 +1,6 @@
 #include "gemu.h"
 
-// The weights of the pixels around one: a Gaussian. They sum to 16.
+// The weights of the surrounding pixels: a Gaussian. They sum to 16.
 __constant__ int weights[9] = {1, 2, 1, 2, 4, 2, 1, 2, 1};
 
 // out = in smoothed, w×h grey pixels. The image is continued beyond its border by

@@ -1,5 +1,4 @@
-// The part of CUDA that the kernels of this library use, for clang without a
-// CUDA toolkit.
+// The used part of CUDA, for the kernels of this library, for clang without a CUDA toolkit.
 #ifndef GEMU_CUDA
 #define GEMU_CUDA
 #define __global__ __attribute__((global))
@@ -16,7 +15,7 @@ typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long long ull;
 
-// Without lines of their own: what is at fault is at the line that calls them.
+// Without lines of their own: a fault is at the line of the call.
 #define GEMU_INLINE static __device__ inline __attribute__((always_inline, nodebug))
 
 GEMU_INLINE int min(int a, int b) { return a < b ? a : b; }
@@ -29,7 +28,7 @@ GEMU_INLINE int __clz(int a) { return a ? __builtin_clz(a) : 32; }
 GEMU_INLINE int __mulhi(int a, int b) { return __nvvm_mulhi_i(a, b); }
 GEMU_INLINE uint __umulhi(uint a, uint b) { return __nvvm_mulhi_ui(a, b); }
 
-// Floats. sqrtf is rounded correctly; rsqrtf, expf, exp2f and those with two underscores are
+// Floats. sqrtf is rounded correctly; rsqrtf, expf, exp2f and functions with two underscores are
 // approximations.
 GEMU_INLINE float fminf(float a, float b) { return __builtin_fminf(a, b); }
 GEMU_INLINE float fmaxf(float a, float b) { return __builtin_fmaxf(a, b); }

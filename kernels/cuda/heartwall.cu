@@ -4,10 +4,10 @@
 #define SEARCH 13   // places along the side of the square that is searched
 #define THREADS 128
 
-// Follows points of the walls of a heart through the frames of an ultrasound recording, a point per
-// block, a frame per launch. A point has a template, what it has looked like; it goes to where what
-// surrounds it in the frame, of cols pixels across, correlates with that best. x and y are the points' places, at
-// least (TEMPLATE + SEARCH)/2 - 1 from the edges. correlation has SEARCH² places per point.
+// Follows points of the walls of a heart through the frames of an ultrasound recording, a point per block, a
+// frame per launch. A point has a template, its past surroundings; it moves to the place in the frame, of cols
+// pixels across, whose surroundings correlate best with the template. x and y are the points' places, at least
+// (TEMPLATE + SEARCH)/2 - 1 from the edges. correlation has SEARCH² places per point.
 extern "C" __global__ void heartwall(int cols, float inertia, const float *frame, int *x, int *y, float *templates, float *correlation) {
   __shared__ float deviation[TEMPLATE * TEMPLATE], column[TEMPLATE], squares[TEMPLATE], best[THREADS];
   __shared__ int place[THREADS];
@@ -82,7 +82,7 @@ extern "C" __global__ void heartwall(int cols, float inertia, const float *frame
   }
   __syncthreads();
 
-  // The template becomes a little like what is there.
+  // The template changes a little towards the present surroundings.
   const float *found = corner + place[0] / SEARCH * cols + place[0] % SEARCH;
 #pragma unroll 1
   for (int i = t; i < TEMPLATE * TEMPLATE; i += THREADS)

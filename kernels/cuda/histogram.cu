@@ -1,7 +1,7 @@
 #include "gemu.h"
 
-// Adds to bins how often each byte occurs in data. A block counts in shared memory
-// first, so that few atomics go to global memory. Blocks of 256 threads, one per
+// Adds the number of occurrences of each byte in data to bins. A block counts in shared
+// memory first: few atomics then go to global memory. Blocks of 256 threads, one per
 // bin.
 extern "C" __global__ void histogram(const uchar *data, int n, uint *bins) {
   __shared__ uint local[256];

@@ -4,13 +4,13 @@
 #define BLOCK 16
 #endif
 
-// Takes steps steps of time of the temperature of a chip of rows×cols cells. In a step each
-// cell is changed by the power that it dissipates, by its four neighbours, and by what is
-// around the chip; the factors have the length of the step and the resistances in them. What
-// would be beyond an edge is as warm as the cell at the edge.
+// Computes steps time steps of the temperature of a chip of rows×cols cells. In a step each cell
+// changes by the power that it dissipates, by its four neighbours, and by the surroundings of the
+// chip; the factors include the length of the step and the resistances. Beyond an edge the
+// temperature is the temperature of the cell at the edge.
 //
-// A block of BLOCK×BLOCK threads has a tile in shared memory, of which a rim is lost in each step: so
-// tiles overlap by 2·steps, and the inner ones of a block's cells are right at the end.
+// A block of BLOCK×BLOCK threads has a tile in shared memory; each step loses a rim of it. Therefore
+// tiles overlap by 2·steps, and the inner cells of a block are right at the end.
 extern "C" __global__ void hotspot(int steps, int rows, int cols, const float *power, const float *in, float *out, float capacity, float acrossX, float acrossY, float outwards, float ambient) {
   __shared__ float tile[BLOCK][BLOCK];
   int tx = threadIdx.x, ty = threadIdx.y;

@@ -1,8 +1,8 @@
 #include "gemu.h"
 
-// Lloyd's iteration: objects go to the nearest centre, then a centre to the mean
-// of its objects. Objects have whole coordinates, stored dimension by dimension;
-// centres lie one after the other.
+// Lloyd's iteration: objects move to the nearest centre, then a centre to the mean of its
+// objects. Objects have integer coordinates, stored dimension by dimension; centres are stored in
+// sequence.
 
 // Assigns the n objects to the k centres. Sums up the coordinates of the objects of
 // each cluster, and how many objects changed theirs.
@@ -33,7 +33,7 @@ extern "C" __global__ void kmeans_assign(int n, int dims, int k, const int *obje
 }
 
 // Moves the centres, one thread each, and clears the sums. A centre without objects
-// stays where it is.
+// stays.
 extern "C" __global__ void kmeans_update(int dims, int k, float *centre, int *sum, int *size) {
   int c = blockIdx.x * blockDim.x + threadIdx.x;
   if (c >= k)

@@ -1,14 +1,14 @@
 #include "gemu.h"
 
-// Lloyd's iteration, with sums of blocks in place of atomics: once a block has assigned its
-// objects, a thread for each coordinate of each centre goes through them and adds up those that
-// are its centre's. Objects have whole coordinates, stored dimension by dimension; centres lie
-// one after the other.
+// Lloyd's iteration, with sums of blocks in place of atomics: after a block has assigned its
+// objects, a thread for each coordinate of each centre visits them and adds up the objects of its
+// centre. Objects have integer coordinates, stored dimension by dimension; centres are stored in
+// sequence.
 
 #define BLOCK 256
 
-// Assigns the n objects to the k centres, k * dims <= BLOCK. Sums up for each block the coordinates of the
-// objects of each cluster, and how many there are, and how many objects changed theirs.
+// Assigns the n objects to the k centres, k * dims <= BLOCK. Sums up, for each block, the coordinates of
+// the objects of each cluster, their number, and the number of objects that changed their cluster.
 extern "C" __global__ void kmeansum_assign(int n, int dims, int k, const int *object, const float *centre, int *cluster, int *sum, int *size, int *changed) {
   __shared__ int mine[BLOCK];
   int t = threadIdx.x;
@@ -51,8 +51,8 @@ extern "C" __global__ void kmeansum_assign(int n, int dims, int k, const int *ob
     size[blockIdx.x * k + c] = count;
 }
 
-// Moves the centres by the sums of so many blocks, a thread for each coordinate. A centre without
-// objects stays where it is.
+// Moves the centres by the sums of all blocks, a thread for each coordinate. A centre without objects
+// stays.
 extern "C" __global__ void kmeansum_update(int blocks, int dims, int k, float *centre, const int *sum, const int *size) {
   int t = threadIdx.x;
   if (t >= k * dims)

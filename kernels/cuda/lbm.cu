@@ -1,12 +1,12 @@
 #include "gemu.h"
 
 #define DIRECTIONS 19
-#define OMEGA 1.25f // what of the way to equilibrium is gone in a step
+#define OMEGA 1.25f // share of the distance to equilibrium that a step removes
 #define OBSTACLE 1
 #define DRIVEN 2
 
-// What direction d of the 19 does: its number, the steps along x, y and z, its weight, and the
-// velocity u along it. Those beyond the first come in pairs that are opposite to each other.
+// Each of the 19 directions: its number d, the steps along x, y and z, its weight, and the velocity
+// u along it. All but the first come in pairs of opposite directions.
 #define ALL(DO) \
   DO(0, 0, 0, 0, 1 / 3.f, 0.f) \
   DO(1, 1, 0, 0, 1 / 18.f, ux) DO(2, -1, 0, 0, 1 / 18.f, -ux) \
@@ -19,10 +19,10 @@
   DO(15, 0, 1, 1, 1 / 36.f, uy + uz) DO(16, 0, -1, -1, 1 / 36.f, -uy - uz) \
   DO(17, 0, 1, -1, 1 / 36.f, uy - uz) DO(18, 0, -1, 1, 1 / 36.f, uz - uy)
 
-// A step of the lattice Boltzmann method on nx×ny×nz sites, one row of them per block, which has as
-// many threads: in[d·n + i] of what is at site i, of n, goes in direction d. It collides there,
-// and moves on to the next sites, those beyond an edge at the other side. Obstacles send back what
-// comes; at driven sites the fluid has a velocity of its own.
+// A step of the lattice Boltzmann method on nx×ny×nz sites, one row of them per block, with as many
+// threads: in[d·n + i] is the fluid at site i, of n, that moves in direction d. It collides there,
+// and moves on to the next sites, beyond an edge to the opposite side. Obstacles reflect the fluid;
+// at driven sites it has a given velocity.
 extern "C" __global__ void lbm(const uchar *kind, const float *in, float *out) {
   int nx = blockDim.x, ny = gridDim.x, nz = gridDim.y;
   int x = threadIdx.x, y = blockIdx.x, z = blockIdx.y;

@@ -3,10 +3,10 @@
 #define BX 32
 #define BY 4
 
-// One Jacobi step for Laplace's equation on a grid of nx×ny×nz points: each becomes
-// the mean of its six neighbours, those on the boundary stay. A block of BX×BY
-// threads goes up in z, a plane at a time; the plane lies in shared memory with
-// a rim of one point, the points below and above a thread's own in registers.
+// One Jacobi step for Laplace's equation on a grid of nx×ny×nz points: each becomes the mean of its
+// six neighbours, points on the boundary stay. A block of BX×BY threads moves up in z, a plane at a
+// time; the plane is in shared memory with a rim of one point, the points below and above a
+// thread's own in registers.
 extern "C" __global__ void lps(int nx, int ny, int nz, const float *in, float *out) {
   __shared__ float plane[BY + 2][BX + 2];
   int tx = threadIdx.x + 1, ty = threadIdx.y + 1;

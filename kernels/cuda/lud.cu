@@ -3,8 +3,8 @@
 #define TILE 16
 
 // Factors a matrix a of n×n elements, n a multiple of TILE, into L·U in its place, without pivots: L is
-// below the diagonal, its own is ones. Step by step along the diagonal, from row and column
-// `from` on, in three kernels.
+// below the diagonal, and 1 on it. Step by step along the diagonal, from row and column `from` on, in
+// three kernels.
 
 // The tile at the diagonal, a thread for each row and column.
 extern "C" __global__ void lud_diagonal(int n, int from, float *a) {
@@ -34,8 +34,8 @@ extern "C" __global__ void lud_diagonal(int n, int from, float *a) {
     a[i * n + t] = tile[i][t];
 }
 
-// A tile to the right of the diagonal and one below it, per block, by 16 threads each: a column of
-// the first is solved for by a thread, a row of the second.
+// A tile to the right of the diagonal and a tile below it, per block, by 16 threads each: a thread
+// solves a column of the first or a row of the second.
 extern "C" __global__ void lud_perimeter(int n, int from, float *a) {
   __shared__ float diagonal[TILE][TILE], right[TILE][TILE], below[TILE][TILE];
   int t = threadIdx.x % TILE, half = threadIdx.x / TILE;
@@ -69,7 +69,7 @@ extern "C" __global__ void lud_perimeter(int n, int from, float *a) {
       a[(far + i) * n + t] = below[i][t];
 }
 
-// What is left, a tile per block of 16×16 threads: takes off the product of the tiles at the perimeter.
+// The remaining tiles, a tile per block of 16×16 threads: subtracts the product of the tiles at the perimeter.
 extern "C" __global__ void lud_internal(int n, int from, float *a) {
   __shared__ float above[TILE][TILE], left[TILE][TILE];
   int tx = threadIdx.x, ty = threadIdx.y;

@@ -1,9 +1,9 @@
 #include "gemu.h"
 
-// out = the median of the 3×3 pixels around each of in, w×h grey pixels, continued
-// beyond the border by the pixels on it. The median is the pixel with four before
-// it in order (of equal ones, that which comes first): the threads of a warp find
-// theirs after 1 … 9 tries.
+// out = the median of the 3×3 pixels around each of in, w×h grey pixels, continued beyond the
+// border by its pixels. The median is the pixel with four pixels before it in order (among
+// equal pixels, the order of places counts): the threads of a warp find theirs after 1 … 9
+// tries.
 extern "C" __global__ void median(const uchar *in, uchar *out, int w, int h) {
   int x = blockIdx.x * blockDim.x + threadIdx.x;
   int y = blockIdx.y * blockDim.y + threadIdx.y;

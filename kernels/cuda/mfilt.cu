@@ -1,7 +1,7 @@
 #include "gemu.h"
 
-// out = in, blurred where the mask is set: there a pixel becomes the mean of the
-// 3×3 around it, those outside the image left out. w×h grey pixels.
+// out = in, blurred where the mask is set: there a pixel becomes the mean of its 3×3 pixels inside
+// the image. w×h grey pixels.
 extern "C" __global__ void mfilt(const uchar *in, const uchar *mask, uchar *out, int w, int h) {
   int x = blockIdx.x * blockDim.x + threadIdx.x;
   int y = blockIdx.y * blockDim.y + threadIdx.y;

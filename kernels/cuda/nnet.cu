@@ -8,10 +8,10 @@ GEMU_INLINE float activation(float x) {
   return 1.7159f * (1 - 2 / (e + 1));
 }
 
-// A convolutional layer: feature maps of side×side neurons, each of which sees 5×5
-// neurons of every map below, two further on for each neuron. One block per
-// map and image, one thread per neuron. The weights of a map are its bias, then
-// those of each map below.
+// A convolutional layer: feature maps of side×side neurons, each connected to 5×5 neurons
+// of every map below, two further on for each neuron. One block per map and image, one
+// thread per neuron. The weights of a map are its bias, then the weights of each map
+// below.
 extern "C" __global__ void nnet_conv(int mapsBelow, int sideBelow, const float *below, const float *weight, float *out) {
   int map = blockIdx.x, maps = gridDim.x, image = blockIdx.y, side = blockDim.x;
   const float *w = weight + map * (1 + mapsBelow * KERNEL * KERNEL);
@@ -24,8 +24,8 @@ extern "C" __global__ void nnet_conv(int mapsBelow, int sideBelow, const float *
   out[((image * maps + map) * side + threadIdx.y) * side + threadIdx.x] = activation(sum);
 }
 
-// A fully connected layer, one block of one thread per neuron and image. The weights
-// of a neuron are its bias, then those of the neurons below.
+// A fully connected layer, one block of one thread per neuron and image. The weights of a neuron
+// are its bias, then the weights of the neurons below.
 extern "C" __global__ void nnet_full(int neuronsBelow, const float *below, const float *weight, float *out) {
   int neuron = blockIdx.x, neurons = gridDim.x, image = blockIdx.y;
   const float *w = weight + neuron * (1 + neuronsBelow);

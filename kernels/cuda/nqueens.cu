@@ -1,7 +1,7 @@
 #include "gemu.h"
 
 #define BLOCK 64
-#define ROWS 17 // one more than a board has
+#define ROWS 17 // the rows of the largest board, plus 1
 
 // A board whose first rows have their queens: the columns and the diagonals that
 // these attack in the next row, as bits.
@@ -9,9 +9,9 @@ struct board {
   uint cols, left, right;
 };
 
-// Adds to *solutions in how many ways the last rows of the boards can be filled,
-// n columns wide. A thread searches below one board, depth first, with its stack
-// in shared memory, and goes back, counts or goes on as its own board has it; a block
+// Adds the number of ways to fill the last rows of the boards to *solutions; the boards
+// are n columns wide. A thread searches below one board, depth first, with its stack in
+// shared memory, and goes back, counts or continues as its own board requires; a block
 // then sums.
 extern "C" __global__ void nqueens(int n, int rows, int boards, const board *start, int *solutions) {
   __shared__ board stack[ROWS][BLOCK];

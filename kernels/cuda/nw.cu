@@ -2,13 +2,13 @@
 
 #define TILE 16
 
-// The best global alignment of two sequences of n letters each, n a multiple of TILE:
-// score[y·(n + 1) + x] is that of the first y letters of one and the first x of the other. It needs
-// the scores in the west, the north and the northwest, so tiles are done diagonal by diagonal, a launch
-// each, and so are the places within a tile, a thread for each column.
+// The best global alignment of two sequences of n letters each, n a multiple of TILE: score[y·(n + 1) + x]
+// is the score of the first y letters of the first and the first x of the second. It depends on the scores
+// in the west, the north and the northwest. So tiles are scored diagonal by diagonal, a launch each, and
+// so are the places within a tile, a thread for each column.
 
-// Scores a tile: similarity[(y - 1)·n + x - 1] is what it is worth to have the letters x and y beside each
-// other, penalty what a gap costs.
+// Scores a tile: similarity[(y - 1)·n + x - 1] is the value of aligning the letters x and y, penalty the
+// cost of a gap.
 GEMU_INLINE void align(int n, int penalty, const int *similarity, int *score, int bx, int by) {
   __shared__ int tile[TILE + 1][TILE + 1], similar[TILE][TILE];
   int tx = threadIdx.x;
@@ -36,7 +36,7 @@ extern "C" __global__ void nw_grow(int n, int penalty, const int *similarity, in
   align(n, penalty, similarity, score, blockIdx.x, gridDim.x - 1 - blockIdx.x);
 }
 
-// The diagonals behind the longest, down to one tile.
+// The diagonals after the longest, down to one tile.
 extern "C" __global__ void nw_shrink(int n, int penalty, const int *similarity, int *score) {
   int last = n / TILE - 1;
   align(n, penalty, similarity, score, last - gridDim.x + 1 + blockIdx.x, last - blockIdx.x);

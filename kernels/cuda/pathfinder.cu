@@ -2,12 +2,12 @@
 
 #define BLOCK 256
 
-// The cheapest ways down a grid, cols cells across, of which each costs something: a way goes from row to row
-// straight down or to a cell beside that. in has the cheapest way to each cell of a row; cost is from the
-// row behind on, and out gets those to the cells `rows` rows further.
+// The cheapest paths down a grid of cols columns, whose cells have costs: a path goes from row to row
+// straight down or to an adjacent column. in has the cost of the cheapest path to each cell of a row; cost
+// begins with the next row, and out gets the costs of the paths to the cells `rows` rows further.
 //
-// A block has a stretch of the row in shared memory, of which a cell is lost on each side in each
-// row: so the stretches overlap by 2·rows, and the inner cells are right at the end.
+// A block has a stretch of the row in shared memory, and loses a cell of it on each side in each row.
+// Therefore the stretches overlap by 2·rows, and the inner cells are right at the end.
 extern "C" __global__ void pathfinder(int rows, int cols, const int *cost, const int *in, int *out) {
   __shared__ int way[BLOCK];
   int t = threadIdx.x, x = blockIdx.x * (BLOCK - 2 * rows) + t - rows;

@@ -1,7 +1,7 @@
 #include "gemu.h"
 
-// Converts n pixels of red, green, blue into cyan, magenta, yellow, black. Black is
-// what the complements have in common; it replaces that much of each.
+// Converts n pixels of red, green, blue into cyan, magenta, yellow, black. Black is the common part
+// of the complements; it replaces this part of each.
 extern "C" __global__ void rgb2cmyk(int n, const uchar *rgb, uchar *cmyk) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n)

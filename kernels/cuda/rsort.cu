@@ -7,7 +7,7 @@
 #define DIGITS (1 << BITS)
 #define BLOCK 64
 
-// Digits compare as the integers do: the sign is turned round.
+// Digits compare as the integers do: the sign bit is inverted.
 GEMU_INLINE int digit(int v, int shift) { return ((uint)v ^ 0x80000000u) >> shift & (DIGITS - 1); }
 
 // Counts the digits of each thread's stretch: count[digit·threads + thread], and of
@@ -26,8 +26,8 @@ extern "C" __global__ void rsort_count(int n, int stretch, int shift, const int 
   }
 }
 
-// Turns the counts into places in the sorted array, one block per digit: a digit
-// begins where the smaller ones end, a thread where those before it end.
+// Turns the counts into places in the sorted array, one block per digit: a digit begins at the end
+// of the smaller digits, a thread at the end of the threads before it.
 extern "C" __global__ void rsort_scan(int threads, int *count, const int *total) {
   __shared__ int sum[BLOCK];
   int t = threadIdx.x, d = blockIdx.x;

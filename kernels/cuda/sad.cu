@@ -3,12 +3,12 @@
 #define SIDE 16 // pixels along the side of a macroblock
 #define SUMS 41 // of a macroblock, for each place
 
-// The search for motion in H.264 video: how much each macroblock of a frame differs from what is in the frame
-// before, at all places around its own that are `reach` pixels away, or less, in x and y: the sums of the
-// absolute differences, of the macroblock and of all the parts that it may be divided into. sad has,
-// for each macroblock, (2·reach + 1)² sums of each part: 16 of 4×4 pixels, then 8 of 8×4, 8 of
-// 4×8, 4 of 8×8, 2 of 16×8, 2 of 8×16, and the whole. One macroblock per block. Threads go through
-// the places.
+// The search for motion in H.264 video: the difference of each macroblock of a frame from the
+// previous frame, at all places that are at most `reach` pixels away from its own in x and y: the
+// sums of the absolute differences, of the macroblock and of all its possible parts. sad has, for
+// each macroblock, (2·reach + 1)² sums of each part: 16 of 4×4 pixels, then 8 of 8×4, 8 of 4×8, 4 of
+// 8×8, 2 of 16×8, 2 of 8×16, and the whole. One macroblock per block. Threads iterate over the
+// places.
 
 // The parts of 4×4 pixels. frame is width pixels across; before has reach more on each side.
 extern "C" __global__ void sad_4(int reach, int width, const uchar *frame, const uchar *before, ushort *sad) {
@@ -33,7 +33,7 @@ extern "C" __global__ void sad_4(int reach, int width, const uchar *frame, const
   }
 }
 
-// Those of 8×4, 4×8 and 8×8, from those of 4×4.
+// The parts of 8×4, 4×8 and 8×8, from 4×4.
 extern "C" __global__ void sad_8(int places, ushort *sad) {
   sad += blockIdx.x * SUMS * places;
 #pragma unroll 1
@@ -50,7 +50,7 @@ extern "C" __global__ void sad_8(int places, ushort *sad) {
     }
 }
 
-// Those of 16×8, 8×16 and 16×16, from those of 8×8.
+// The parts of 16×8, 8×16 and 16×16, from 8×8.
 extern "C" __global__ void sad_16(int places, ushort *sad) {
   sad += blockIdx.x * SUMS * places;
 #pragma unroll 1

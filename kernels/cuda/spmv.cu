@@ -1,9 +1,9 @@
 #include "gemu.h"
 
-// y = A·x for a sparse matrix of n rows in jagged diagonals: the rows are sorted by how many elements
-// they have, the longest first, and the k-th elements of all rows that have so many lie one after the
-// other, from value[first[k]] on, with their columns in column. length says how many elements a sorted row
-// has, row which one it is. A thread for each row.
+// y = A·x for a sparse matrix of n rows in jagged diagonals: the rows are sorted by their numbers of
+// elements, the longest first, and the k-th elements of all rows with at least k elements are consecutive,
+// from value[first[k]] on, with their columns in column. length is the number of elements of a sorted row,
+// row its original index. A thread for each row.
 extern "C" __global__ void spmv(int n, const int *length, const int *row, const int *first, const int *column, const float *value, const float *x, float *y) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n)

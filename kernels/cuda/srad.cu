@@ -4,12 +4,12 @@
 #define BLOCK 16
 #endif
 
-// Anisotropic diffusion that takes speckle out of an image of rows×cols positive intensities. A
-// step is two kernels. Blocks have BLOCK×BLOCK threads, and a tile each in shared memory with what the
-// pixels need of their neighbours; beyond an edge the image is as at the edge.
+// Anisotropic diffusion that removes speckle from an image of rows×cols positive intensities. A step is two
+// kernels. Blocks have BLOCK×BLOCK threads, and a tile each in shared memory with the needed neighbours;
+// beyond an edge the image is as at the edge.
 
-// The coefficient of diffusion of each pixel, in [0, 1], and the differences to its neighbours in the north,
-// south, west and east. speckle is the square of the coefficient of variation of what is only
+// The coefficient of diffusion of each pixel, in [0, 1], and the differences to its neighbours in
+// the north, south, west and east. speckle is the square of the coefficient of variation of pure
 // speckle.
 extern "C" __global__ void srad_coefficient(int rows, int cols, float speckle, const float *image, float *north, float *south, float *west, float *east, float *coefficient) {
   __shared__ float tile[BLOCK + 2][BLOCK + 2];
@@ -48,7 +48,7 @@ extern "C" __global__ void srad_coefficient(int rows, int cols, float speckle, c
 
 // Moves each pixel by a quarter of lambda times the divergence of coefficients and differences.
 extern "C" __global__ void srad_diffuse(int rows, int cols, float lambda, float *image, const float *north, const float *south, const float *west, const float *east, const float *coefficient) {
-  __shared__ float tile[BLOCK + 1][BLOCK + 1]; // with the row and the column behind
+  __shared__ float tile[BLOCK + 1][BLOCK + 1]; // with the next row and column
   int tx = threadIdx.x, ty = threadIdx.y;
   int x = blockIdx.x * BLOCK + tx, y = blockIdx.y * BLOCK + ty, i = y * cols + x;
   bool inside = x < cols && y < rows;

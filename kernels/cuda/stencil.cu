@@ -4,11 +4,11 @@
 #define BY 4
 
 // A step of a 7-point stencil on nx×ny×nz points: neighbours·(the sum of the six) - centre·(the point
-// itself). Those on the boundary stay as they are in out.
+// itself). Points on the boundary of out do not change.
 //
-// A block of BX×BY threads has 2·BX×BY columns, two for each thread, and goes up in z: what a
-// thread's own columns have below and above is in registers, the plane in shared memory; what
-// is beside the tile comes from global memory.
+// A block of BX×BY threads has 2·BX×BY columns, two for each thread, and moves up in z: the points of
+// a thread's own columns below and above are in registers, the plane in shared memory; the
+// surroundings of the tile come from global memory.
 extern "C" __global__ void stencil(int nx, int ny, int nz, float centre, float neighbours, const float *in, float *out) {
   __shared__ float plane[BY][2 * BX];
   int tx = threadIdx.x, ty = threadIdx.y;

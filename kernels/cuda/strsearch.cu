@@ -2,11 +2,11 @@
 
 #define BYTES 256
 
-// Search of several words in many texts with automata (Knuth, Morris and Pratt). The
-// bytes of text t are text[first[t]] … text[first[t + 1] - 1], those of words
-// alike. In state j of a word's automaton its first j bytes have just been seen;
-// states are in rows of BYTES, those of a word follow those of the one before it,
-// and there is one more than it has bytes.
+// Search of several words in many texts with automata (Knuth, Morris and Pratt). The bytes of
+// text t are text[first[t]] … text[first[t + 1] - 1], and likewise for words. In state j of a
+// word's automaton its first j bytes have just been seen; states are rows of BYTES; the
+// states of a word follow the states of the previous word, and a word has one state more than
+// bytes.
 
 // Makes the automata, one thread per word.
 extern "C" __global__ void strsearch_build(int words, const uchar *word, const int *first, uchar *automata) {

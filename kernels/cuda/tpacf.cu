@@ -5,15 +5,15 @@
 #define THREADS 256
 #define COPIES (THREADS / 32)
 
-// bound[k] is the cosine of the angle at which bin k ends and the next begins: they fall. Behind those of all
-// bins but the last, they are less than any cosine.
+// bound[k] is the cosine of the angle at which bin k ends and the next begins: they decrease. After the
+// bounds of all bins but the last, they are less than any cosine.
 __constant__ float bound[BOUNDS];
 
-// How many pairs of points on a sphere there are, by the angle between them: of set 0, of set 0 with each of
-// the sets behind it, and of each of those. Sets have n points each, the unit vectors (x, y, z).
-// A block counts the pairs of one kind: block b < sets those of set 0 and set b, the others those
-// within set b - sets + 1. It goes through one set in tiles of a point for each thread,
-// and through the other in tiles in shared memory. Counts are in several copies, so that few threads meet.
+// Numbers of pairs of points on a sphere, by the angle between them: of set 0, of set 0 with each further
+// set, and of each further set. Sets have n points each, the unit vectors (x, y, z). A block counts the pairs
+// of a kind: block b < sets the pairs of set 0 and set b, the remaining blocks the pairs within set b - sets
+// + 1. It visits a set in tiles of a point for each thread, and the second set in tiles in shared memory.
+// Counts are in several copies to reduce conflicts.
 extern "C" __global__ void tpacf(int n, int sets, const float *x, const float *y, const float *z, uint *count) {
   __shared__ float sx[THREADS], sy[THREADS], sz[THREADS];
   __shared__ uint counts[BINS][COPIES];

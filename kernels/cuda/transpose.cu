@@ -3,9 +3,9 @@
 #define TILE 32
 #define ROWS 8
 
-// out = in transposed; in is h×w, row by row. A block of 32×8 threads moves a tile
-// through shared memory, so that reads and writes both go along rows. The tile
-// is padded by a column: a column of it lies in 32 different banks.
+// out = in transposed; in is h×w, row by row. A block of 32×8 threads moves a tile through shared
+// memory, therefore reads and writes both go along rows. The tile is padded by a column: a column
+// of it lies in 32 different banks.
 extern "C" __global__ void transpose(const float *in, float *out, int w, int h) {
   __shared__ float tile[TILE][TILE + 1];
   int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE + threadIdx.y;

@@ -9,15 +9,15 @@ __constant__ uchar sent[2 * STATES];
 // In how many bits two such pairs differ, by their exclusive or.
 __constant__ uchar differ[4] = {0, 1, 1, 2};
 
-// Decodes frames of steps received pairs of bits: survivor[step][state] of each
-// frame says by which of its two predecessors a state is reached with the fewest
-// errors. Blocks of 32×FRAMES threads: a thread does the butterfly between
-// the states 2t, 2t+1 before and t, t+32 after a step.
+// Decodes frames of steps received pairs of bits: survivor[step][state] of each frame is the
+// predecessor, of two, by which a state is reached with the fewest errors. Blocks of 32×FRAMES
+// threads: a thread does the butterfly between the states 2t, 2t+1 before and t, t+32 after a
+// step.
 extern "C" __global__ void viterbi(int frames, int steps, const uchar *received, uchar *survivor) {
   __shared__ int errors[2][FRAMES][STATES];
   int t = threadIdx.x, f = threadIdx.y;
   int frame = blockIdx.x * FRAMES + f;
-  bool live = frame < frames; // the others only keep step
+  bool live = frame < frames; // the remaining threads only keep step
   errors[0][f][t] = t == 0 ? 0 : 1 << 20; // the encoder starts in state 0
   errors[0][f][t + 32] = 1 << 20;
   for (int step = 0; step < steps; step++) {

@@ -1,9 +1,9 @@
-// What Go's operators and functions of packages math and math/bits mean, for the C that
-// translate.go makes of Go. Compile with -fwrapv and -ffp-contract=off.
+// The meaning of Go's operators and of functions of packages math and math/bits, for the C that translate.go makes of Go.
+// Compile with -fwrapv and -ffp-contract=off.
 //
-// All is without branches, calls and undefined behaviour but one: a float that is converted to an
-// integer must be in its range. Go leaves open what becomes of others, and the packages translated,
-// which are to be the same on every host, convert none.
+// The code has no branches, no calls, and a single case of undefined behaviour: a float that is converted to an integer
+// must be in its range. Go does not define the result out of range, and the translated packages, which must be the same on
+// every host, convert no such float.
 
 #ifndef GO_H
 #define GO_H
@@ -20,11 +20,10 @@ typedef float f32;
 typedef double f64;
 typedef _Bool bool;
 
-// Functions leave no trace but where they are called: a call that is left in a stencil would go nowhere.
+// Functions are always inlined: a call in a stencil would have no target.
 #define GO static inline __attribute__((always_inline, unused))
 
-// Shifts by the width and more shift out all bits. (Go panics if the number is negative, which is not
-// distinguished here from a large one.)
+// Shifts by at least the width shift out all bits. (Go panics if the number is negative; here it is a large number.)
 #define GO_SHIFTS(T, U, N, B)                                                                        \
 	GO T go_shl_##T##_##N(T x, N n) { return n < B ? (T)(U)((U)x << (n & (B - 1))) : (T)0; }          \
 	GO T go_shr_##T##_##N(T x, N n) { return (T)-1 < (T)0 ? (T)(x >> (n < B ? n : B - 1)) : n < B ? (T)(x >> (n & (B - 1))) : (T)0; }
@@ -35,9 +34,9 @@ typedef _Bool bool;
 	GO T go_min_##T(T a, T b) { return a < b ? a : b; }                                              \
 	GO T go_max_##T(T a, T b) { return a > b ? a : b; }
 
-// The least number divided by -1 is itself, and the remainder 0; the host would trap. (The divisor is
-// not 0: Go panics.) So magnitudes are divided. Hosts do not divide vectors of integers: where F is a type of floats that have the numbers
-// exactly, their quotient, rounded, is nearer to the true one than that is to the next integer above, which is 1/b off at least.
+// The least number divided by -1 is itself, and the remainder 0; the host would trap. (The divisor is not 0: Go panics.) So
+// magnitudes are divided. Hosts do not divide vectors of integers. If a type F of floats represents the numbers exactly, F
+// divides: the rounded quotient is nearer to the true quotient than the next integer above it, which is at least 1/b away.
 #define GO_DIV(T, U, F)                                                                             \
 	GO T go_div_##T(T a, T b)                                                                        \
 	{                                                                                                \
@@ -67,9 +66,8 @@ GO_DIV_UNSIGNED(u16, f32)
 GO_DIV_UNSIGNED(u32, f64)
 GO_DIV_UNSIGNED(u64, u64)
 
-// Equality as a comparison of floats, with the numbers as fractions of what is between 1 and 2.
-// Of comparisons of one integer with constants clang makes a switch, and a loop with a switch does not become
-// one of vectors.
+// Equality as a comparison of floats, with the numbers as fractions between 1 and 2. For comparisons of an integer with
+// constants clang makes a switch, and it does not vectorise a loop with a switch.
 GO bool go_equal_u8(u8 x, u8 y) { return __builtin_bit_cast(f32, 0x3f800000u | (u32)(x ^ y)) == 1; }
 GO bool go_equal_u16(u16 x, u16 y) { return __builtin_bit_cast(f32, 0x3f800000u | (u32)(x ^ y)) == 1; }
 GO bool go_equal_u64(u64 x, u64 y)
@@ -138,8 +136,8 @@ GO go_u64_u64 go_Mul64(u64 x, u64 y)
 	return (go_u64_u64){(u64)(p >> 64), (u64)p};
 }
 
-// What the host's instructions do better than a translation of the Go functions, with the same results.
-// The canonical NaN of .f32 has to be put in after each: the host keeps payloads.
+// Operations for which the host has better instructions than a translation of the Go functions, with the same results. The
+// canonical NaN of .f32 is inserted after each: the host keeps payloads.
 GO f32 go_canonical32(f32 x) { return x != x ? go_Float32frombits(0x7fffffff) : x; }
 
 // Result64 without a branch.
@@ -150,19 +148,19 @@ GO f64 go_fp_Result64(f64 r, f64 x, f64 y)
 	return r != r ? go_Float64frombits(u) : r;
 }
 
-// Conversions between .f32 and .f64 keep the sign of a NaN and what there is room for of its payload, and make it quiet.
+// Conversions between .f32 and .f64 keep the sign of a NaN and the part of its payload that fits, and make it quiet.
 GO f64 go_fp_F32ToF64(f32 x) { return x; }
 GO f32 go_fp_NarrowF64(f64 x) { return (f32)x; }
 
-// FmaRN32 takes care in Go that it rounds once, which VFMADD does.
+// FmaRN32 in Go takes care to round once; VFMADD rounds once.
 GO f32 go_fp_FmaRN32(f32 a, f32 b, f32 c) { return go_canonical32(__builtin_fmaf(a, b, c)); }
 
-// SqrtRN32 takes a root in more digits in Go, and rounds it; VSQRTPS rounds once.
+// SqrtRN32 in Go rounds a root of more digits; VSQRTPS rounds once.
 GO f32 go_fp_SqrtRN32(f32 x) { return go_canonical32(__builtin_sqrtf(x)); }
 
-// MulFTZ32, DivFTZ32 and FmaFTZ32 to nearest flush what would stay below the least normal number if the exponent had no lower bound: what
-// is less than that before it is rounded, in the end, may not be so any more. Times 2 to the power 30 it is an exponent that there is. The operand that is
-// multiplied is the smaller one: if it becomes infinite, or the addend, the result is no such number.
+// MulFTZ32, DivFTZ32 and FmaFTZ32 to nearest flush a result that would be below the least normal number if the exponent had
+// no lower bound: such a result may be rounded up to the least normal number. Scaled by 2 to the power 30 its exponent
+// exists. The smaller operand is scaled: if it or the addend becomes infinite, the result is not small.
 GO f32 go_ftz32(f32 x)
 {
 	u32 u = go_Float32bits(x);
@@ -191,9 +189,9 @@ GO f32 go_fp_DivFTZ32RN(f32 a, f32 b)
 	return go_flushed32(a / b, a * 0x1p30f / b);
 }
 
-// RsqrtApprox32 divides by a root in Go. Newton's method does not divide: the first estimate, of the halved exponent, is within 3.5
-// percent, e is how far x·y·y is from 1, and two steps of the series of (1-e) to the power -1/2 have so small an error that no float32
-// comes out another: TestRsqrtWithoutDivision tries all fractions, and exponents that are even and odd.
+// RsqrtApprox32 divides by a root in Go. Newton's method does not divide: the first estimate, from the halved exponent, is
+// within 3.5 percent, e is 1 - x·y·y, and after two steps of the series of (1-e) to the power -1/2 the error is too small
+// to change any float32: TestRsqrtWithoutDivision tries all fractions, with even and odd exponents.
 GO f32 go_fp_RsqrtApprox32(f32 a)
 {
 	f64 x = a, y = go_Float64frombits(0x5fe6eb50c7b537a9 - (go_Float64bits(x) >> 1));
