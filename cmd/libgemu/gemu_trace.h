@@ -1,6 +1,6 @@
 // gemu_trace.h: write a log from C or C++, which gemu compares with its own run (gemu replay). The header needs no
-// library and nothing else of gemu: it is for simulators, and for test benches of hardware. docs/simulators.md has an
-// example, docs/trace.md the meaning of the fields.
+// library and no further file of gemu: it is for simulators, and for test benches of hardware. docs/simulators.md has
+// an example, docs/trace.md the meaning of the fields.
 //
 // A log is written by gemu_trace_begin; for each launch gemu_trace_launch, its records, gemu_trace_end; and
 // gemu_trace_finish, without which the log is incomplete. Records of several CTAs may be interleaved; records of one

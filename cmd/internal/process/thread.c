@@ -50,7 +50,7 @@ void __real_crosscall2(void (*)(void *), void *, int, size_t);
 
 // __wrap_crosscall2 is the function by which cgo enters Go (linker option -wrap). The n bytes at a are the arguments,
 // followed by the result, an int. A child of fork lacks Go's threads, and any lock of the runtime may be held for ever.
-// So in a child a call does not enter Go, and its result, if it has one, is process_forked.
+// So in a child a call does not enter Go, and its result, if any, is process_forked.
 void __wrap_crosscall2(void (*fn)(void *), void *a, int n, size_t context)
 {
 	const int32_t result = process_forked;
@@ -110,7 +110,7 @@ static void run_exit(void)
 	process_exit();
 }
 
-// The process may end by exit and by quick_exit, and each may be called in a handler of the other.
+// The process may end by exit and by quick_exit, and each may be called in a handler of the second.
 static void at_exit(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -32,7 +32,7 @@ static const char *const ptx = ".version 7.0\n.target sm_80\n.address_size 64\n.
 
 static int bad;
 
-// refused says which call was not.
+// refused names a call that was not refused.
 static void refused(const char *call, CUresult r)
 {
 	if (r == 0) {

@@ -1,5 +1,5 @@
-// A client of the driver library: it calls what clients call, from one thread and
-// from many, and checks what comes back. It ends with "ok" and status 0.
+// A client of the driver library: it makes the usual calls, from one thread and from many, and
+// checks their results. It ends with "ok" and status 0.
 
 #include <pthread.h>
 #include <stdio.h>
@@ -110,7 +110,7 @@ static CUresult add(CUfunction f, CUstream s, CUdeviceptr x, unsigned n, unsigne
 	return cuLaunchKernel(f, blocks, 1, 1, 100, 1, 1, 0, s, args, NULL);
 }
 
-// Tensor maps: what is made, and what is refused.
+// Tensor maps: valid and invalid ones.
 static void tensor_maps(void)
 {
 	_Alignas(64) CUtensorMap map, other;
@@ -398,7 +398,7 @@ static void pools(CUdevice dev, CUmodule m)
 	OK(cuStreamDestroy_v2(s));
 }
 
-// virtual_memory writes to memory in this process where it is mapped, and looks at it where it is imported.
+// virtual_memory writes to memory at its mapping, and checks it at its import.
 static void virtual_memory(CUdevice dev)
 {
 	CUmemAllocationProp props = {.type = 1, .requestedHandleTypes = 1, .location = {1, dev}}, read = {0};
@@ -439,7 +439,7 @@ static void virtual_memory(CUdevice dev)
 	OK(cuMemAddressFree(d, 2 * size));
 }
 
-// memory_operations has streams wait for what others write.
+// memory_operations makes streams wait for values written by other streams and the host.
 static void memory_operations(void)
 {
 	CUstream s;
@@ -501,8 +501,8 @@ static void cooperative(CUdevice dev, CUmodule m)
 	EQUAL(can, dev);
 }
 
-// A texture and a surface as objects, and a texture by its name in a module.
-// set_up launches a kernel as it was done before cuLaunchKernel.
+// A texture and a surface as objects, and a texture by its name in a module. set_up launches a
+// kernel by the functions before cuLaunchKernel.
 static void set_up(CUmodule m)
 {
 	CUdeviceptr d;

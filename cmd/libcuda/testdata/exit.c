@@ -1,4 +1,4 @@
-// A client that ends, or fails, as its first argument says. It looks at no result that comes after a launch.
+// A client that ends, or fails, as selected by its first argument. It ignores results after a launch.
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static const char *const ptx =
 
 static atomic_int launched;
 
-// done ends the process, when the launch behind it is submitted.
+// done ends the process after the launch has been submitted.
 static void done(void *unused)
 {
 	(void)unused;
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 		if (cuStreamBeginCapture_v2(a, 0) || launch(a) || cuStreamEndCapture(a, &g) || cuGraphInstantiateWithFlags(&exec, g, 0))
 			return 1;
 		cuGraphLaunch(exec, b);
-	} else if (is("event")) { // behind an event of another stream
+	} else if (is("event")) { // after an event of another stream
 		cuLaunchHostFunc(a, nothing, 0);
 		cuEventRecord(e, a);
 		cuStreamWaitEvent(b, e, 0);

@@ -1,5 +1,5 @@
-// Two processes that share memory, events and pools of the driver library. The first starts the second, which is the same
-// program with an argument, and they talk by a socket: each sends what the other waits for. It ends with "ok" and status 0.
+// Two processes that share memory, events and pools of the driver library. The first starts the second, the same program
+// with an argument, and they synchronise by messages over a socket. It ends with "ok" and status 0.
 
 #include <dirent.h>
 #include <pthread.h>
@@ -65,7 +65,7 @@ static void fail(int line, const char *what, long got, long want)
 #define OK(call) EQUAL(call, 0)
 #define HOLDS(condition) EQUAL(!!(condition), 1)
 
-// message is what is sent, at times with a file descriptor.
+// message is a message, sometimes with a file descriptor.
 typedef struct {
 	CUipcMemHandle small, big;
 	CUipcEventHandle event;
@@ -73,7 +73,7 @@ typedef struct {
 	int value;
 } message;
 
-static message none; // to say only that it is time
+static message none; // only a signal
 
 static void send_with(message *m, int fd)
 {
@@ -206,7 +206,7 @@ static void memory_first(const char *program)
 	fill(next, 6, SMALL / 4);
 	fill(big, 7, BIG / 4);
 	int before = descriptors();
-	OK(plus(0, small, 1, WORDS)); // may be under way yet
+	OK(plus(0, small, 1, WORDS)); // possibly still running
 	OK(cuIpcGetMemHandle(&m.small, small));
 	OK(cuIpcGetMemHandle(&again, small + 4)); // of the whole
 	EQUAL(memcmp(&again, &m.small, sizeof again), 0);
@@ -243,7 +243,7 @@ static void memory_first(const char *program)
 	tell();
 	listen_for(); // the second has seen that
 	OK(cuMemFree_v2(small));
-	OK(cuMemAlloc_v2(&x, SMALL)); // and has nothing of what the second has
+	OK(cuMemAlloc_v2(&x, SMALL)); // it does not count the second process's memory
 	fill(x, 9, SMALL / 4);
 	OK(cuIpcGetMemHandle(&again, x)); // perhaps with a descriptor of the same number
 	tell();
@@ -283,13 +283,13 @@ static void memory_second(void)
 	EQUAL(cuMemFree_v2(small), invalidValue);
 	EQUAL(cuIpcCloseMemHandle(small + 4), invalidValue);
 	OK(cuMemGetInfo_v2(&free_after, &all));
-	EQUAL(free_after, free_before); // it is the first's
+	EQUAL(free_after, free_before); // the memory belongs to the first process
 	EQUAL(word(small, 0), 6);
 	EQUAL(word(small, SMALL / 4 - 1), 5);
 	EQUAL(word(big, BIG / 4 - 1), 7);
 	CUcontext c;
 	OK(cuCtxCreate_v2(&c, 0, 0));
-	EQUAL(cuIpcOpenMemHandle_v2(&x, m.small, 1), invalidContext); // only one context may
+	EQUAL(cuIpcOpenMemHandle_v2(&x, m.small, 1), invalidContext); // at most one context may open it
 	OK(cuCtxDestroy_v2(c));
 	OK(plus(0, small, 10, WORDS));
 	OK(cuCtxSynchronize());
@@ -297,7 +297,7 @@ static void memory_second(void)
 	listen_for(); // the first has added 100
 	EQUAL(word(small, 0), 116);
 	OK(cuIpcCloseMemHandle(small));
-	EQUAL(word(small, WORDS - 1), 116); // as it is open again
+	EQUAL(word(small, WORDS - 1), 116); // because it is open again
 	tell();
 	listen_for(); // the first has freed small
 	OK(cuIpcOpenMemHandle_v2(&again, m.small, 1));
@@ -312,12 +312,12 @@ static void memory_second(void)
 	listen_for();
 	EQUAL(descriptors(), before);
 
-	// A fault names where the memory is from; the context is gone then, and what it has open with it.
+	// A fault names the origin of the memory; the context is then invalid, with its open memory.
 	OK(plus(0, big + BIG - 4 * WORDS, 1, WORDS + 1));
 	EQUAL(cuCtxSynchronize(), illegalAddress);
 }
 
-// Events: both record, and wait for the other.
+// Events: both processes record, and wait for each other.
 
 static void events_first(const char *program)
 {
@@ -351,11 +351,11 @@ static void events_first(const char *program)
 	listen_for(); // the second's stream waits for the event, and adds 1
 	usleep(20000);
 	pthread_mutex_unlock(&gate);
-	listen_for(); // it is over
+	listen_for(); // the work is over
 	OK(cuEventQuery(e));
 	EQUAL(word(x, 0), 2);
 
-	// The second records the event behind what it opens later.
+	// The second process records the event before it opens it.
 	tell();
 	listen_for();
 	EQUAL(cuEventQuery(e), notReady);
@@ -370,13 +370,13 @@ static void events_first(const char *program)
 	OK(cuStreamSynchronize(t));
 	EQUAL(word(x, 0), 13); // 2, and 1 and 10
 
-	// Of many records on two streams the last counts, and this process's own is one.
+	// Of many records on two streams the last counts, including this process's own.
 	for (int i = 0; i < 1000; i++)
 		OK(cuEventRecord(e, i % 2 ? s : t));
 	OK(cuEventSynchronize(e));
 	tell();
 
-	// The second ends before what it has recorded is over: who waits is told.
+	// The second process ends before its record is over: a wait is an error.
 	listen_for();
 	EQUAL(cuEventQuery(e), notReady);
 	tell();
@@ -467,7 +467,7 @@ static void death_first(const char *program)
 	EQUAL(word(x, 3), 8);
 	OK(plus(0, x, 1, WORDS));
 	EQUAL(word(x, 3), 9);
-	OK(cuIpcOpenMemHandle_v2(&y, m.small, 1)); // as it is open
+	OK(cuIpcOpenMemHandle_v2(&y, m.small, 1)); // because it is open
 	OK(cuIpcCloseMemHandle(x));
 	OK(cuIpcCloseMemHandle(x));
 	EQUAL(cuIpcOpenMemHandle_v2(&x, m.small, 1), invalidHandle);
@@ -531,7 +531,7 @@ static void pools_first(const char *program)
 	EQUAL(cuMemPoolExportPointer(&m.pointer, y + 4), invalidValue);
 	EQUAL(cuMemPoolExportPointer(NULL, y), invalidValue);
 	OK(cuMemPoolExportPointer(&m.pointer, y));
-	EQUAL(cuMemPoolImportPointer(&w, pool, &m.pointer), invalidValue); // it is this process's
+	EQUAL(cuMemPoolImportPointer(&w, pool, &m.pointer), invalidValue); // it belongs to this process
 	OK(cuPointerGetAttribute(&used, 14, y));
 	EQUAL(used, 1);
 

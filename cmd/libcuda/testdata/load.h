@@ -1,4 +1,4 @@
-// What clients of one kernel begin with.
+// The common beginning of clients with a single kernel.
 
 #include <stdio.h>
 
@@ -8,7 +8,7 @@ CUresult cuInit(unsigned), cuDeviceGet(CUdevice *, int), cuCtxCreate_v2(CUcontex
 CUresult cuModuleLoadData(CUmodule *, const void *), cuModuleGetFunction(CUfunction *, CUmodule, const char *);
 CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **);
 
-// load is a kernel of some PTX, on the first device; 0 if there is none.
+// load loads a kernel from PTX, on the first device; 0 if there is none.
 static CUfunction load(const char *ptx, const char *name)
 {
 	CUdevice dev;

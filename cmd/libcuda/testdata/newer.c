@@ -125,7 +125,7 @@ static void green(CUcontext primary)
 	OK(cuStreamGetCtx_v2(plain, &ctx, &in));
 	HOLDS(ctx == primary && in == 0);
 
-	// Work runs in it, and events stand for all of it.
+	// Work runs in it, and events cover all of it.
 	set(1);
 	void *args[] = {&x, &(unsigned){5}};
 	OK(cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, s, args, NULL));
@@ -145,7 +145,7 @@ static void green(CUcontext primary)
 	HOLDS(called == 2 && number() == 11);
 	EQUAL(cuGreenCtxRecordEvent(g + 1, e), 201);
 
-	// A cooperative launch has the part only.
+	// A cooperative launch is limited to the part.
 	OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, none, 1024, 0));
 	OK(cuLaunchCooperativeKernel(none, 4 * resident, 1, 1, 1024, 1, 1, 0, s, NULL));
 	EQUAL(cuLaunchCooperativeKernel(none, 4 * resident + 1, 1, 1, 1024, 1, 1, 0, s, NULL), 720);

@@ -1,6 +1,6 @@
-// A program that takes the alternate signal stack of its thread away after it has called the driver
-// library, as the interpreter of Python does as it ends, and then calls it again: for so long that Go's
-// runtime sends the thread signals meanwhile. It ends with "ok" and status 0.
+// A program that removes the alternate signal stack of its thread after a call of the driver library,
+// as Python's interpreter does at its end, and then calls it again, for long enough to receive signals
+// of Go's runtime. It ends with "ok" and status 0.
 
 #include <signal.h>
 #include <stdio.h>

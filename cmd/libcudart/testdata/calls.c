@@ -1,5 +1,5 @@
-// Calls that need no kernel: nodes of graphs that record events and wait for them, what nodes do when it is changed
-// or asked for, things that graphs refer to, copies in batches, hints about managed memory. It needs no CUDA.
+// Calls without a kernel: nodes for recordings and waits, parameters of nodes, user objects of graphs, batches of
+// copies, hints about managed memory. It needs no CUDA.
 
 #include <string.h>
 #include <unistd.h>
@@ -99,12 +99,12 @@ static void events(void)
 	OK(cudaGraphExecEventWaitNodeSetEvent(exec, wait, f)); // which is over
 	OK(cudaGraphExecEventRecordNodeSetEvent(exec, record, e));
 	OK(cudaGraphLaunch(exec, s));
-	OK(cudaEventSynchronize(e)); // the graph's record, not the one before
+	OK(cudaEventSynchronize(e)); // the graph's record, not an earlier record
 	IS(notReady, cudaStreamQuery(other));
 	released = 1;
 	OK(cudaStreamSynchronize(other));
 
-	// By one structure for all kinds.
+	// By the common structure for all kinds.
 	struct cudaGraphNodeParams p = {.type = recordNode, .eventRecord = {f}};
 	OK(ADD_NODE(&held, graph, NULL, 0, &p));
 	OK(cudaGraphEventRecordNodeGetEvent(held, &got));
@@ -150,7 +150,7 @@ static void nodes(void)
 	OK(cudaMemcpy(got, x, 8, copyDefault));
 	HOLDS(called == 1 && got[0] == 5 && got[1] == 5);
 
-	// Of what is executable, the function, the fill and the child.
+	// In an executable graph: the function, the fill and the child.
 	struct cudaGraphNodeParams p = {.type = hostNode, .host = {count, &ten}};
 	OK(cudaGraphExecNodeSetParams(exec, host, &p));
 	word.value = 6;
@@ -173,7 +173,7 @@ static void nodes(void)
 	OK(cudaGraphDestroy(graph));
 }
 
-// A thing lives as long as somebody has references to it.
+// A user object lives as long as there are references to it.
 static void things(void)
 {
 	cudaGraph_t graph;
@@ -220,7 +220,7 @@ static void batches(void)
 	int *dsts[] = {x, x + 2, y}, *srcs[] = {host, host + 2, host};
 	size_t sizes[] = {8, 8, 16}, from[] = {0, 2}, failed = 7;
 	released = 0;
-	OK(cudaLaunchHostFunc(s, hold, NULL)); // what is read during the call waits for nothing
+	OK(cudaLaunchHostFunc(s, hold, NULL)); // memory read during the call needs no wait
 	OK(copies(dsts, srcs, sizes, 2, a, from, 1, &failed, s));
 	released = 1;
 	OK(copies(dsts, srcs, sizes, 3, a, from, 2, &failed, s));

@@ -1,4 +1,4 @@
-// What the test programs check with. A program prints ok at its end, if all was as expected.
+// The checks of the test programs. A program prints ok at its end if all checks held.
 
 #ifndef CHECK_H
 #define CHECK_H

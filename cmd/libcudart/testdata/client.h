@@ -1,4 +1,4 @@
-// What C programs check with that need no CUDA. A program prints ok at its end, if all was as expected.
+// The checks of C programs that need no CUDA. A program prints ok at its end if all checks held.
 
 #ifndef CLIENT_H
 #define CLIENT_H

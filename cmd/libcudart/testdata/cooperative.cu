@@ -8,7 +8,7 @@
 
 namespace cg = cooperative_groups;
 
-// smooth replaces x by the sums of neighbours, rounds times; the grid meets between them.
+// smooth replaces x by the sums of neighbours, rounds times, with a grid barrier in between.
 __global__ void smooth(int *x, int *y, int n, int rounds)
 {
 	cg::grid_group grid = cg::this_grid();
@@ -77,7 +77,7 @@ int main()
 			sum += want[8 * t + i];
 		EXPECT(host[t] == sum);
 	}
-	EXPECT(host[8] == 22); // of 0 .. 63 those that 3 divides
+	EXPECT(host[8] == 22); // the numbers of 0 .. 63 that 3 divides
 
 	cudaLaunchAttribute attribute = {};
 	attribute.id = cudaLaunchAttributeCooperative;

@@ -16,7 +16,7 @@ __global__ void block_sum(const int *x, int *out)
 		out[blockIdx.x] = sum;
 }
 
-// with runs an algorithm, which says how much memory it wants when it is given none.
+// with runs an algorithm twice: without memory it returns the required size.
 template <typename F> static void with(F algorithm)
 {
 	void *memory = nullptr;

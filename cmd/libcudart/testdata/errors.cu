@@ -1,5 +1,5 @@
-// What goes wrong: each misuse gives its error and leaves the program running; a fault of a kernel
-// stays until the device is reset.
+// Misuses: each gives its error and the program continues; a fault of a kernel stays until the
+// device is reset.
 
 #include <climits>
 #include <cstdint>

@@ -148,7 +148,7 @@ static void captured(cudaStream_t s)
 	CHECK(cudaGraphExecDestroy(exec));
 	CHECK(cudaGraphDestroy(graph));
 
-	// What must not happen meanwhile.
+	// Forbidden calls during a capture.
 	FAILS(cudaErrorIllegalState, cudaStreamEndCapture(s, &graph));
 	CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
 	FAILS(cudaErrorIllegalState, cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
@@ -181,7 +181,7 @@ __device__ int symbol[4];
 
 __global__ void sum(int *out) { *out = symbol[0] + symbol[1] + symbol[2] + symbol[3]; }
 
-// edited asks graphs what they are, and changes them.
+// edited queries graphs, and changes them.
 static void edited(cudaStream_t s)
 {
 	const int numbers[] = {1, 2, 3, 4};

@@ -1,4 +1,4 @@
-// Conditional nodes: in graphs that are built, that are captured, and one within another.
+// Conditional nodes: in built graphs, in captured graphs, and nested.
 
 #include "check.h"
 
@@ -73,7 +73,7 @@ int main()
 		CHECK(cudaGraphDestroy(graph));
 	}
 
-	// A loop whose body is captured; in it is a node that does its second graph.
+	// A loop with a captured body, and in it a node that runs its second graph.
 	cudaGraph_t graph;
 	CHECK(cudaGraphCreate(&graph, 0));
 	cudaGraphConditionalHandle loop, last;

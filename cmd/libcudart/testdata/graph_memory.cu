@@ -13,7 +13,7 @@ __global__ void twice(const int *x, int *to, int n)
 
 const int n = 1000, bytes = n * sizeof(int);
 
-// described is a graph that doubles x into memory of its own, and that into y. What it leaves allocated is told.
+// described returns a graph that doubles x into memory of its own, and this into y. left receives the memory left allocated.
 static cudaGraphExec_t described(int *x, int *y, int **left)
 {
 	cudaGraph_t graph;
@@ -91,7 +91,7 @@ int main()
 		CHECK(cudaMemcpy(y.data(), left, bytes, cudaMemcpyDeviceToHost));
 		for (int i = 0; i < n; i++)
 			EXPECT(y[i] == 4 * i);
-		FAILS(cudaErrorInvalidValue, cudaGraphLaunch(exec, stream)); // it is allocated yet
+		FAILS(cudaErrorInvalidValue, cudaGraphLaunch(exec, stream)); // the memory is still allocated
 		if (times == 0)
 			CHECK(cudaFree(left));
 		else

@@ -1,5 +1,5 @@
-// Two processes that share what one of them has, by the runtime's functions: the second is the same program with an
-// argument, and the two talk by a pipe each way. It ends with "ok" and status 0.
+// Two processes that share memory and events by the runtime's functions: the second is the same program with an
+// argument, and they communicate by a pipe each way. It ends with "ok" and status 0.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static void first(const char *program)
 	OK(pipe(back));
 	pid_t pid = fork();
 	if (pid == 0) {
-		IS(3, cudaIpcGetMemHandle(&all.memory, p)); // what is forked has no driver
+		IS(3, cudaIpcGetMemHandle(&all.memory, p)); // a child of fork has no driver
 		dup2(there[0], 0);
 		dup2(back[1], 1);
 		dup2(fd, POOL);

@@ -1,5 +1,4 @@
-// A client whose launches the runtime library refuses, or that fail, and that looks at no result. It ends without
-// waiting for them.
+// A client with refused and failing launches, which ignores results. It ends without waiting for them.
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
-// Prints how the structures of the API are laid out, and values of enums: with HEADERS as CUDA's
-// headers say it, else as the library's types.h does.
+// Prints the layouts of the API's structures, and values of enums: from CUDA's headers if HEADERS
+// is defined, else from the library's types.h.
 
 #include <stddef.h>
 #include <stdio.h>

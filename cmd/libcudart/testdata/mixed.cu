@@ -1,4 +1,4 @@
-// Both APIs in one program: contexts, streams, memory and kernels of either are the other's.
+// Both APIs in the same program share contexts, streams, memory and kernels.
 
 #include <cuda.h>
 
@@ -59,7 +59,7 @@ int main()
 	for (int v : host)
 		EXPECT(v == 13);
 
-	// A kernel of the program is a function of the driver's; a library's is one for <<<>>>.
+	// A kernel of the program is also a function of the driver; a kernel of a library also works with <<<>>>.
 	cudaFunction_t f;
 	CHECK(cudaGetFuncBySymbol(&f, (const void *)add));
 	int value = -13;
@@ -86,7 +86,7 @@ int main()
 	for (int v : host)
 		EXPECT(v == 0);
 
-	// A context of the program's own is the one that the runtime works in while it is current.
+	// While a context of the program is current, the runtime works in it.
 	CUcontext own;
 #if CUDA_VERSION >= 13000
 	DRIVER(cuCtxCreate(&own, nullptr, 0, device));

@@ -1,4 +1,4 @@
-// A program of two objects (nvcc -rdc=true): rdc_device.cu has what this one calls.
+// A program of two objects (nvcc -rdc=true): rdc_device.cu has the functions called here.
 
 #include "check.h"
 

@@ -1,4 +1,4 @@
-// Reductions with static and dynamic shared memory, shuffles, atomics; what occupancy says.
+// Reductions with static and dynamic shared memory, shuffles, atomics; occupancy.
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-// Compiled to machine code only (nvcc -arch=compute_80 -code=sm_80): what is in it cannot run, and says so.
+// Compiled to machine code only (nvcc -arch=compute_80 -code=sm_80): its kernels give an error.
 
 #include "check.h"
 
@@ -14,7 +14,7 @@ int main()
 	FAILS(cudaErrorNoKernelImageForDevice, cudaMemcpyToSymbol(variable, &value, sizeof value));
 	cudaFuncAttributes a;
 	FAILS(cudaErrorNoKernelImageForDevice, cudaFuncGetAttributes(&a, kernel));
-	CHECK(cudaMemset(p, 0, sizeof *p)); // what needs no kernel works on
+	CHECK(cudaMemset(p, 0, sizeof *p)); // calls without a kernel still work
 	CHECK(cudaFree(p));
 	puts("ok");
 }

@@ -1,5 +1,5 @@
-// Streams, events, functions of the host in their turn, stream-ordered memory. Compiled twice:
-// the second time the default stream is the thread's own.
+// Streams, events, ordered functions of the host, stream-ordered memory. Compiled twice: the second
+// time the default stream is the thread's own.
 
 #include <thread>
 #include <vector>
@@ -137,7 +137,7 @@ static void hosts_turn()
 	CHECK(cudaFreeHost(host));
 }
 
-// Work of threads on the default stream, and on one they share.
+// Work of threads on the default stream, and on a common stream.
 static void threads()
 {
 	std::vector<std::thread> list;

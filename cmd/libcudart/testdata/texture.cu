@@ -78,7 +78,7 @@ int main()
 	CHECK(cudaArrayGetInfo(&f2, &e, nullptr, array));
 	EXPECT(f2.x == 32 && f2.y == 0 && f2.f == cudaChannelFormatKindFloat && e.width == w && e.height == h && e.depth == 0);
 
-	// Copies that go on from row to row.
+	// Copies that continue from row to row.
 	std::vector<float> some(40);
 	for (int i = 0; i < 40; i++)
 		some[i] = 1000 + i;
@@ -155,7 +155,7 @@ int main()
 		EXPECT(got[i] == (i < 16 ? 51 : 1) / 255.0f);
 	CHECK(cudaDestroyTextureObject(t));
 
-	// A format whose integers stand for floats.
+	// A format with integers that represent floats.
 	cudaChannelFormatDesc unorm = cudaCreateChannelDesc(8, 8, 8, 8, cudaChannelFormatKindUnsignedNormalized8X4);
 	CHECK(cudaMallocArray(&array, &unorm, 8));
 	CHECK(cudaMemcpy2DToArray(array, 0, 0, numbers, 32, 32, 1, cudaMemcpyDeviceToDevice));

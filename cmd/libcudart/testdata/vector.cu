@@ -34,7 +34,7 @@ template <typename T> static void run_axpy(int n, T a)
 	CHECK(cudaFree(dy));
 }
 
-// weights has 3 floats more than are used at first; of the other symbols each is of another kind.
+// weights has 3 floats more than are used at first; each of the further symbols is of another kind.
 __constant__ float weights[8];
 __constant__ struct {
 	int rows, columns;
@@ -127,7 +127,7 @@ static void run_pitched()
 				EXPECT(back[i] == (x < 2 || y < 1 || z < 1 ? 1 : host[i]));
 			}
 
-	// Between devices, of which there may be one.
+	// Between devices; there may be a single device.
 	cudaPitchedPtr other;
 	CHECK(cudaMalloc3D(&other, extent));
 	cudaMemcpy3DPeerParms peer = {};

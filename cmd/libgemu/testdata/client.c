@@ -1,5 +1,4 @@
-// A client of libgemu: many threads, and what goes wrong. It ends with "ok" and
-// status 0.
+// A client of libgemu: many threads, and invalid calls. It ends with "ok" and status 0.
 
 #include <pthread.h>
 #include <signal.h>

@@ -68,8 +68,8 @@ int main(int argc, char **argv)
 		WANT(gemu_copy_out(result, out, sizeof result) == GEMU_OK && result[40] == 7);
 	}
 
-	// Memory is as the last step has left it: a store is seen behind it, and not before; and steps have all
-	// that the instruction has done to memory.
+	// Memory is in the state after the last step: a store is visible after its step, and not before; and a
+	// step has all effects of its instruction on memory.
 	WANT(gemu_copy_in(out, zeros, sizeof zeros) == GEMU_OK);
 	WANT(gemu_start(&p, &run) == GEMU_OK);
 	WANT(gemu_read(run, result, out, sizeof result) == GEMU_OK && result[0] == 0 && result[40] == 0);
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
 	WANT(gemu_stop(run, NULL) == GEMU_OK);
 	WANT(gemu_read(run, result, out, 4) == GEMU_INVALID_HANDLE);
 
-	// One that is stopped leaves the device to others.
+	// A stopped launch releases the device.
 	WANT(gemu_start(&p, &run) == GEMU_OK);
 	WANT(gemu_next(run, steps, 10, &n) == GEMU_OK && n == 10);
 	WANT(gemu_stop(run, NULL) == GEMU_OK);
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
 	WANT(gemu_next(run, steps, 64, &n) == GEMU_ILLEGAL_ADDRESS && n == 0);
 	WANT(gemu_stop(run, NULL) == GEMU_OK);
 
-	// One that is refused is none.
+	// A refused launch does not occupy the device.
 	p.block[0] = 4000;
 	WANT(gemu_start(&p, &run) == GEMU_INVALID_VALUE);
 	puts("ok");

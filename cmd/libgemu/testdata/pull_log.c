@@ -1,9 +1,9 @@
-// A simulator that drives, and writes a log of all that it is told, with gemu_trace.h. Usage:
+// A simulator that requests steps, and writes a log of them, with gemu_trace.h. Usage:
 //
 //	pull_log FILE.ptx LOG KERNEL GX GY GZ BX BY BZ SHARED ARG …
 //
-// An ARG is b:FILE, a buffer with what is in the file, or v:FILE, the bytes of a parameter. A launch that
-// traps is logged, and no failure.
+// An ARG is b:FILE, a buffer with the contents of the file, or v:FILE, the bytes of a parameter. A launch
+// that traps is logged, and is no failure.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ enum { MOST_WARPS = 1 << 16, STEPS = 37 };
 
 static uint64_t seq[MOST_WARPS]; // of all CTAs
 
-// contents is what is in a file, with a zero behind.
+// contents returns the contents of a file, with a zero at the end.
 static char *contents(const char *name, size_t *size)
 {
 	FILE *f = fopen(name, "rb");

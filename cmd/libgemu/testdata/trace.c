@@ -1,5 +1,5 @@
-// A simulator, as far as gemu_trace.h is concerned: it writes a log of what an observer is told. Usage:
-// trace FILE.ptx LOG.
+// A simulator, as seen by gemu_trace.h: it writes a log of the events of an observer. Usage: trace
+// FILE.ptx LOG.
 
 #include <stdio.h>
 #include <stdlib.h>

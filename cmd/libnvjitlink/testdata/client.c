@@ -1,11 +1,11 @@
-// Links with the library as programs do that include NVIDIA's header, and runs what comes of it. Prints "ok".
+// Links with the library like a program with NVIDIA's header, and runs the result. Prints "ok".
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// Of nvJitLink.h, whose inline functions call those of its version.
+// From nvJitLink.h: its inline functions call the functions of its version.
 #define JOIN_(name, major) __##name##_##major##_0
 #define JOIN(name, major) JOIN_(name, major)
 #define create JOIN(nvJitLinkCreate, MAJOR)
@@ -68,7 +68,7 @@ static const char kernel[] = HEAD ".extern .func (.param .u32 r) seven();\n"
 	".visible .entry k(.param .u64 x) { .reg .u64 %x; .reg .u32 %r; ld.param.u64 %x, [x]; { .param .u32 p; call (p), seven; ld.param.u32 %r, [p]; } st.global.u32 [%x], %r; ret; }\n";
 static const char seven[] = HEAD ".visible .func (.param .u32 r) seven() { st.param.u32 [r], 7; ret; }\n";
 
-// run is what kernel stores when it runs.
+// run returns the value stored by the kernel of an image.
 static uint32_t run(const void *image)
 {
 	CUmodule m;
@@ -118,7 +118,7 @@ static void optimised(void)
 	EQUAL(destroy(&l), success);
 }
 
-// refused checks what options give.
+// refused checks the result and message of invalid options.
 static void refused(int line, int result, const char *text, uint32_t n, const char **with)
 {
 	link_t l = NULL;
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
 	EQUAL(nvJitLinkVersion(&major, &minor), success);
 	EQUAL(major, MAJOR);
 
-	// One module by itself: a container, which is linked like PTX.
+	// A single module: a container, linked like PTX.
 	EQUAL(create(&l, sizeof options / sizeof *options, options), success);
 	EQUAL(cubin_size(l, &n), invalid_input); // not complete
 	EQUAL(add_data(l, PTX, seven, sizeof seven, NULL), success);
@@ -182,7 +182,7 @@ int main(int argc, char **argv)
 	if (*getenv("GEMU_NVJITLINK") != 0)
 		optimised();
 
-	// What is wrong is told by name, with all that came before.
+	// Errors are named in the log, after all earlier messages.
 	EQUAL(create(&l, 1, options), success);
 	EQUAL(add_data(l, PTX, HEAD "bogus", strlen(HEAD "bogus"), "first.ptx"), ptx_compile);
 	LOGS(l, "first.ptx:4:1");

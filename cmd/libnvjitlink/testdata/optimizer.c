@@ -1,5 +1,5 @@
-// What stands for NVIDIA's linker in the tests: its LTO-IR is four bytes with PTX behind them. It makes PTX of
-// the input that was added last, and refuses one that is empty, or none.
+// A substitute for NVIDIA's linker in the tests: its LTO-IR is four bytes followed by PTX. It returns the PTX
+// of the last input, and refuses an empty input, or none.
 
 #include <stdint.h>
 #include <stdio.h>
