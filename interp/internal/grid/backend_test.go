@@ -11,6 +11,7 @@ import (
 	"gemu/internal/corpus"
 	"gemu/internal/part"
 	"gemu/interp"
+	"gemu/interp/internal/code"
 	"gemu/interp/internal/exchange"
 	"gemu/interp/internal/grid"
 	"gemu/probe"
@@ -168,7 +169,7 @@ AGAIN: // the first time the addresses are resolved
 		}
 		_, err = m.Run(t.Context(), &interp.Launch{
 			Grid: ptx.Dim(2), Block: ptx.Dim(16), Args: []any{output}, Mode: interp.Check, CompileEagerly: true,
-			Backend: &grid.Meddler{Store: func(memory []byte) { stores++; store(stores, memory) }},
+			Backend: &grid.Meddler{After: code.Store, Store: func(memory []byte) { stores++; store(stores, memory) }},
 		})
 		return interp.Slice[uint32](output), err
 	}
@@ -183,6 +184,82 @@ AGAIN: // the first time the addresses are resolved
 		}
 		if _, err := run(func(_ int, memory []byte) { memory[4*lane]++ }); !errors.Is(err, probe.ErrMismatch) {
 			t.Errorf("a store that always changes element %d: error %v, want a mismatch", lane, err)
+		}
+	}
+}
+
+// TestRacingLoadIsRepeated shows that check mode repeats a load while another CTA changes its memory between the
+// engine's load and the reference's, and reports a load that differs every time. The address is affine, or it is planned
+// as compact and falls back to the lanes, or it is loaded.
+func TestRacingLoadIsRepeated(t *testing.T) {
+	for name, index := range map[string]string{
+		"affine":    "mov.u32 %i, %t;",
+		"fell back": "xor.b32 %i, %t, %k;", // no progression for k = 5
+		"generic":   "ld.global.u32 %i, [%p+64]; mad.lo.u32 %i, %i, 0, %t; xor.b32 %i, %i, 5;",
+	} {
+		run := func(change func(loads int, memory []byte)) ([]uint32, error) {
+			dev, loads := interp.NewDevice(interp.Config{Workers: 2}), 0
+			m, err := dev.Load("k.ptx", []byte(`.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 data, .param .u64 out, .param .u32 five)
+{
+	.reg .b64 %p, %o, %d;
+	.reg .b32 %t, %i, %v, %n, %k;
+	.reg .pred %more;
+	ld.param.u64 %p, [data];
+	ld.param.u64 %d, [out];
+	ld.param.u32 %k, [five];
+	mov.u32 %t, %tid.x;
+	`+index+`
+	mul.wide.u32 %o, %i, 4;
+	add.u64 %p, %p, %o;
+	mov.u32 %v, %ctaid.x;
+	mad.lo.u32 %v, %v, 16, %i;
+	mul.wide.u32 %o, %v, 4;
+	add.u64 %d, %d, %o;
+	mov.u32 %n, 2;
+AGAIN: // the first time the addresses are resolved
+	ld.global.u32 %v, [%p];
+	st.global.u32 [%d], %v;
+	sub.u32 %n, %n, 1;
+	setp.ne.u32 %more, %n, 0;
+	@%more bra AGAIN;
+	ret;
+}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := interp.NewBuffer(dev, make([]uint32, 32))
+			if err != nil {
+				t.Fatal(err)
+			}
+			output, err := interp.NewBuffer(dev, make([]uint32, 32))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = m.Run(t.Context(), &interp.Launch{
+				Grid: ptx.Dim(2), Block: ptx.Dim(16), Args: []any{data, output, 5}, Mode: interp.Check, CompileEagerly: true,
+				Backend: &grid.Meddler{After: code.Load, Store: func(memory []byte) { loads++; change(loads, memory) }},
+			})
+			return interp.Slice[uint32](output), err
+		}
+		// The last load of CTA 0 and its first two repetitions race.
+		total := 0
+		if _, err := run(func(loads int, _ []byte) { total = loads }); err != nil {
+			t.Fatalf("%s, without a race: %v", name, err)
+		}
+		calls := 0
+		got, err := run(func(loads int, memory []byte) {
+			if calls = loads; loads >= total && loads < total+3 {
+				memory[4*3]++
+			}
+		})
+		if got[3] != 3 || err != nil || calls != total+3 {
+			t.Errorf("%s: the element is %d after 3 foreign stores and %d loads, want 3 after %d, error %v", name, got[3], calls, total+3, err)
+		}
+		if _, err := run(func(_ int, memory []byte) { memory[4*3]++ }); !errors.Is(err, probe.ErrMismatch) {
+			t.Errorf("%s, which races every time: error %v, want a mismatch", name, err)
 		}
 	}
 }

@@ -77,18 +77,22 @@ var Wrong = map[string]machine.Backend{
 	}},
 }
 
-// Meddler is the portable backend with a foreign store: after each store of CTA 0 it calls Store
-// with the stored memory.
+// Meddler is the portable backend with a foreign store: after each instruction of the given kind in CTA 0, it calls
+// Store with the accessed memory.
 type Meddler struct {
 	warp.PortableBackend
+	After code.Kind // code.Load or code.Store
 	Store func(memory []byte)
 }
 
 func (b *Meddler) Span(w *machine.Warp, from, to int32) int32 {
 	b.PortableBackend.Span(w, from, to)
 	for _, instr := range w.CTA.Code.Instrs[from:to] {
-		if instr.Op.Signature().Kind == code.Store && w.CTA.Index == 0 {
-			b.Store(w.CTA.LastHits[w.AccessOf(&instr).HitIndex].Data)
+		if instr.Op.Signature().Kind != b.After || w.CTA.Index != 0 {
+			continue
+		}
+		if hit := w.CTA.LastHits[w.AccessOf(&instr).HitIndex]; hit != nil { // nil: a parameter
+			b.Store(hit.Data)
 		}
 	}
 	return to
