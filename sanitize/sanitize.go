@@ -94,10 +94,11 @@ func Names(further ...*Tool) string {
 }
 
 // Parse reads a list of tools, from Tools and further tools: "race,init". "all" stands for all tools that are
-// not Rare. An unknown name is an error.
+// not Rare. An unknown name is an error, and so is a tool that is named twice.
 func Parse(list string, further ...*Tool) ([]*Tool, error) {
 	known := slices.Concat(Tools, further)
 	var tools []*Tool
+	named := map[*Tool]bool{}
 	for _, name := range strings.Split(list, ",") {
 		name = strings.TrimSpace(name)
 		if name == "all" {
@@ -112,6 +113,10 @@ func Parse(list string, further ...*Tool) ([]*Tool, error) {
 		if i < 0 {
 			return nil, fmt.Errorf("no sanitizer %q: want some of %s, or all", name, Names(further...))
 		}
+		if named[known[i]] {
+			return nil, fmt.Errorf("sanitizer %s is there twice", known[i].Name)
+		}
+		named[known[i]] = true
 		tools = append(tools, known[i])
 	}
 	slices.SortFunc(tools, func(a, b *Tool) int { return slices.Index(known, a) - slices.Index(known, b) })

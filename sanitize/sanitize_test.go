@@ -2,13 +2,14 @@ package sanitize_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"gemu/sanitize"
 	"gemu/sanitize/finding"
 )
 
-// TestParseToolNames checks the names and aliases of tools, and "all".
+// TestParseToolNames checks the names and aliases of tools, and "all". A tool may be named once.
 func TestParseToolNames(t *testing.T) {
 	names := func(list string) (names []string) {
 		tools, err := sanitize.Parse(list)
@@ -20,8 +21,13 @@ func TestParseToolNames(t *testing.T) {
 		}
 		return names
 	}
-	if got := names("synccheck, bounds,sync,memcheck"); !slices.Equal(got, []string{"bounds", "sync"}) {
-		t.Errorf("synccheck, bounds,sync,memcheck are %q", got)
+	if got := names("synccheck, bounds"); !slices.Equal(got, []string{"bounds", "sync"}) {
+		t.Errorf("synccheck, bounds are %q", got)
+	}
+	for _, list := range []string{"race,init,race", "bounds,memcheck"} {
+		if _, err := sanitize.Parse(list); err == nil || !strings.HasSuffix(err.Error(), " is there twice") {
+			t.Errorf("%s: %v", list, err)
+		}
 	}
 	if got := names("all"); slices.Contains(got, "leak") || !slices.Contains(got, "sync") {
 		t.Errorf("all are %q", got)
