@@ -117,35 +117,37 @@ func TestOutside(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a command")
 	}
-	program := filepath.Join(t.TempDir(), "outside")
-	build := exec.Command("go", "build", "-o", filepath.Dir(program)+string(filepath.Separator), "./...")
+	dir := t.TempDir()
+	build := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "./...")
 	build.Dir = "../testdata/outside"
 	if b, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, b)
 	}
 	for _, c := range []struct {
-		args   string
-		status int
-		want   string // a regular expression for part of the output
+		command string
+		status  int
+		want    string // a regular expression for part of the output
 	}{
-		{"--version", 0, `^gemu `},
-		{"regfile --help", 0, `(?s)combined.*narrow`},
-		{"regfile @saxpy --size 1000 --model narrow,gscalar --show models", 0, `(?s)kept by narrow and gscalar.*registers of narrow values in half a row`},
-		{"run @saxpy --size 1000 --probe mix", 0, `(?s)control +\d+\n.*memory +\d+\n`},
-		{"run ../kernels/cuda/saxpy.ptx -g 1 -b 8 -a 8 nan f32[8]=iota f32[8]=1 --sanitize nan", 1, `nan: the result is NaN\n(?s).*lanes 0-7`},
-		{"run ../kernels/cuda/saxpy.ptx -g 1 -b 8 -a 8 2 f32[8]=iota f32[8]=1 --sanitize all", 0, `1 launch judged by race, init, bounds, sync, nan`},
-		{"reconverge @bfs --size 1000", 0, `\nwidest +\d+`},
-		{"run @bfs --size 1000 --reconverge widest", 0, `host reference`},
-		{"run @saxpy --reconverge widening", 2, `"frontier","widest" but got "widening"`},
+		{"outside --version", 0, `^gemu `},
+		{"outside regfile --help", 0, `(?s)combined.*narrow`},
+		{"outside regfile @saxpy --size 1000 --model narrow,gscalar --show models", 0, `(?s)kept by narrow and gscalar.*registers of narrow values in half a row`},
+		{"outside run @saxpy --size 1000 --probe mix", 0, `(?s)control +\d+\n.*memory +\d+\n`},
+		{"outside run ../kernels/cuda/saxpy.ptx -g 1 -b 8 -a 8 nan f32[8]=iota f32[8]=1 --sanitize nan", 1, `nan: the result is NaN\n(?s).*lanes 0-7`},
+		{"outside run ../kernels/cuda/saxpy.ptx -g 1 -b 8 -a 8 2 f32[8]=iota f32[8]=1 --sanitize all", 0, `1 launch judged by race, init, bounds, sync, nan`},
+		{"outside reconverge @bfs --size 1000", 0, `\nwidest +\d+`},
+		{"outside run @bfs --size 1000 --reconverge widest", 0, `host reference`},
+		{"outside run @saxpy --reconverge widening", 2, `"frontier","widest" but got "widening"`},
+		{"saxpy ../kernels/cuda/saxpy.ptx", 0, `^\[1 3 5 7 9 11 13 15\] \d+ warp instructions\n.*1 3 5 7 9 11 13 15`},
 	} {
-		cmd := exec.Command(program, strings.Fields(c.args)...)
+		program, args, _ := strings.Cut(c.command, " ")
+		cmd := exec.Command(filepath.Join(dir, program), strings.Fields(args)...)
 		b, err := cmd.CombinedOutput()
 		var exit *exec.ExitError
 		if err != nil && !errors.As(err, &exit) {
 			t.Fatal(err)
 		}
 		if got := cmd.ProcessState.ExitCode(); got != c.status || !regexp.MustCompile(c.want).Match(b) {
-			t.Errorf("%s: status %d, want %d with %s:\n%s", c.args, got, c.status, c.want, b)
+			t.Errorf("%s: status %d, want %d with %s:\n%s", c.command, got, c.status, c.want, b)
 		}
 	}
 }

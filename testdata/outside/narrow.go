@@ -12,9 +12,12 @@ import (
 // narrow is a model of a register file that keeps a register in half a row if all lanes that were written have at most 16
 // significant bits.
 type narrow struct {
-	mu             sync.Mutex
-	writes, halved int64 // of the CTAs that have ended
+	mu    sync.Mutex
+	total counts // of the CTAs that have ended
 }
+
+// counts is the state that is saved and restored with a launch.
+type counts struct{ writes, halved int64 }
 
 func (n *narrow) Name() string { return "narrow" }
 
@@ -33,23 +36,20 @@ func (n *narrow) Report() *models.Report {
 	defer n.mu.Unlock()
 	return &models.Report{Model: "narrow", Title: "registers of narrow values in half a row", Tables: []models.Table{{
 		Name: "writes", Title: "Writes of registers", Unit: "writes", Columns: []string{"all", "half a row"},
-		Rows: []models.Row{{Name: "registers", Values: []float64{float64(n.writes), float64(n.halved)}}},
+		Rows: []models.Row{{Name: "registers", Values: []float64{float64(n.total.writes), float64(n.total.halved)}}},
 	}}}
 }
-
-// counts is the state that is saved and restored with a launch.
-type counts struct{ writes, halved int64 }
 
 func (n *narrow) Save() any {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return counts{n.writes, n.halved}
+	return n.total
 }
 
 func (n *narrow) Restore(state any) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.writes, n.halved = state.(counts).writes, state.(counts).halved
+	n.total = state.(counts)
 }
 
 // narrowCTA is the register file of one CTA.
@@ -63,8 +63,8 @@ func (c *narrowCTA) OnEvent(e *probe.Event) {
 	if e.Kind == probe.OnCTAEnd {
 		c.model.mu.Lock()
 		defer c.model.mu.Unlock()
-		c.model.writes += c.writes
-		c.model.halved += c.halved
+		c.model.total.writes += c.writes
+		c.model.total.halved += c.halved
 	}
 }
 
