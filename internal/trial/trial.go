@@ -91,7 +91,7 @@ const ExitLimit = 3
 const (
 	memoryLimit = 2 << 30
 	timeFactor  = 20 // limit of a run, as a multiple of its time without a mutant
-	minWait     = 4 * time.Second
+	minWait     = 10 * time.Second
 )
 
 // Main is the process. With the arguments "cover I/N" it runs the inputs of each Nth group from the Ith on without a
