@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the command and the shared libraries and installs them with what goes with them:
+# Builds the command and the shared libraries and installs them with their accompanying files:
 #
 #	cmd/install.sh [PREFIX]        (default /usr/local; DESTDIR goes before it)
 #
@@ -19,7 +19,7 @@ cd "$(dirname "$0")/.."
 library() { # DIRECTORY SONAME FILE
   go build -buildmode=c-shared -trimpath -o "$3" \
     -ldflags "-s -extldflags '-Wl,-soname,$2 -Wl,--version-script=$PWD/cmd/$1/exports.map'" "./cmd/$1"
-  mv -f "${3%.*}.h" "$headers" # what cgo says of it is not for clients
+  mv -f "${3%.*}.h" "$headers" # cgo's declarations are not for clients
 }
 
 headers=$(mktemp -d)

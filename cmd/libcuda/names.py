@@ -21,7 +21,7 @@ FOREIGN = "GL/gl.h EGL/egl.h EGL/eglext.h vdpau/vdpau.h".split()  # headers of g
 MODES = [[], ["-D__CUDA_API_VERSION_INTERNAL"]]
 MODES += [["-DCUDA_API_PER_THREAD_DEFAULT_STREAM", *mode] for mode in MODES]
 
-# The header says that cuGraphInstantiate is this function, which has the older interface of the same name since 12.0.
+# The header defines cuGraphInstantiate as this function, which has the older interface of the same name since 12.0.
 RENAMED = {"cuGraphInstantiateWithFlags": (12000, "cuGraphInstantiate")}
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds libcudart.so.MAJOR beside libcuda.so.1, whose libcuda.so.h (which go build writes) lies
-# in HEADERS. A function of names.txt that no file of src defines is refused by name; LIST gets the
-# names of those.
+# Builds libcudart.so.MAJOR next to libcuda.so.1, whose libcuda.so.h (written by go build) is in
+# HEADERS. A function of names.txt that no file of src defines is refused by name; LIST gets the
+# names of these functions.
 #
 #	cmd/libcudart/build.sh MAJOR DIRECTORY HEADERS [LIST]
 set -euo pipefail

@@ -14,7 +14,7 @@ import sys
 HEADERS = """cuda_runtime_api.h cuda_gl_interop.h cuda_egl_interop.h cuda_vdpau_interop.h
     cuda_profiler_api.h crt/host_runtime.h crt/device_functions.h""".split()
 
-# The first is of Windows, the others of texture references, which went with version 12.
+# The first is for Windows, the rest for texture references, which ended with version 12.
 NOT_EXPORTED = {"cudaWGLGetDevice", "__cudaRegisterTexture", "__cudaRegisterSurface"}
 
 names = set()

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes what the tests compile CUDA C++ with out of NVIDIA's Python packages:
+# Makes the toolkit by which the tests compile CUDA C++ from NVIDIA's Python packages:
 #
 #	cmd/libcudart/toolkit.sh DIRECTORY [SITE]
 #	GEMU_CUDA=DIRECTORY go test ./cmd/libcudart -v
@@ -11,7 +11,7 @@
 #	DIRECTORY/headers/X.Y/include
 #	                the headers of the runtime's package of each version, for go test ./cmd/libcuda -run Names
 #
-# The packages are those in SITE, a folder of Python's, or else they are installed into DIRECTORY.
+# The packages are in SITE, a folder of Python's, or else they are installed into DIRECTORY.
 set -euo pipefail
 mkdir -p "$1"
 cd "$1"
@@ -38,7 +38,7 @@ fi
 for major in 12 13; do
   rm -rf "$major"
   mkdir -p "$major/lib"
-  cp -r "$cuda13/bin" "$major/bin" # it looks for the rest beside itself
+  cp -r "$cuda13/bin" "$major/bin" # it expects the rest in the same folder
   ln -s "$cuda13/nvvm" "$major/nvvm"
 done
 chmod +x 1[23]/bin/* "$cuda13"/nvvm/bin/*

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds libnvJitLink.so.MAJOR beside libcuda.so.1, whose libcuda.so.h (which go build writes) lies
-# in HEADERS.
+# Builds libnvJitLink.so.MAJOR next to libcuda.so.1, whose libcuda.so.h (written by go build) is in
+# HEADERS.
 #
 #	cmd/libnvjitlink/build.sh MAJOR DIRECTORY HEADERS
 set -euo pipefail

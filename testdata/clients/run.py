@@ -43,13 +43,13 @@ class Client:
     """What CLIENT.toml says. In its strings {site} is the environment's folder of packages, {source}
     that of the unpacked source, {gemu} that of gemu's libraries, {here} that of this file."""
 
-    packages: list  # what pip installs, as it wants it
+    packages: list  # requirements for pip
     tests: str  # a folder; names of tests are relative to it
     files: list  # patterns of files in it; each has a process of its own
     versions: list  # distributions that the record names with their versions
-    like: str = ""  # another client: what is not said here is as that says, and this is run in its environment
+    like: str = ""  # another client: it supplies the fields missing here, and its environment
     source: str = ""  # a package whose source distribution is unpacked
-    prepare: str = ""  # commands of bash that make what the tests need of the packages and the source, in the client's folder
+    prepare: str = ""  # bash commands that prepare the tests from the packages and the source, in the client's folder
     source_environment: dict = dataclasses.field(default_factory=dict)  # to have pip unpack it
     environment: dict = dataclasses.field(default_factory=dict)  # of the tests
     runner: str = "pytest"  # or "program": each file is a test, which passes if its exit status is 0
@@ -71,7 +71,7 @@ class Outcome:
     """What became of a test."""
 
     outcome: str  # passed, failed or skipped
-    message: str = ""  # of a failure or a skip: one line
+    message: str = ""  # of a failure or a skip: a line
 
 
 class Workplace:

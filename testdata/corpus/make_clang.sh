@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compiles clang.cu and wmma.cu to the PTX beside them, at several levels and for several GPUs.
+# Compiles clang.cu and wmma.cu to the PTX next to them, at several levels and for several GPUs.
 # Needs clang with its NVPTX target, and no CUDA toolkit.
 set -euo pipefail
 cd "$(dirname "$0")"

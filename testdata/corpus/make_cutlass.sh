@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compiles cutlass_*.cu to the PTX beside them with nvcc, which NVCC names, and the headers of
-# CUDA and CUTLASS:
+# Compiles cutlass_*.cu to the PTX next to them with nvcc (named in NVCC) and the headers of CUDA
+# and CUTLASS:
 #   pip install nvidia-cuda-nvcc nvidia-cuda-runtime nvidia-cuda-cccl nvidia-cutlass
 #   P=$(python3 -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 #   NVCC=$P/nvidia/cu13/bin/nvcc INCLUDE=$P/nvidia/cu13/include CUTLASS=$P/cutlass_library/source/include ./make_cutlass.sh

@@ -15,7 +15,7 @@ import pathlib
 import sys
 
 here = pathlib.Path(__file__).resolve().parent
-os.chdir("/")  # which is in what is made for debuggers
+os.chdir("/")  # which is in the debug information
 folder = importlib.util.find_spec("nvidia").submodule_search_locations[0]
 nvrtc = ctypes.CDLL(glob.glob(f"{folder}/cuda_nvrtc/lib/libnvrtc.so.*")[0])
 

@@ -125,7 +125,7 @@ def sqrt_number(v):
     root of v: the root itself, or one between the same neighbours."""
     if v == 0:
         return v
-    # With 140 bits behind the first the neighbours are closer than any format's.
+    # With 140 bits after the first the neighbours are closer than in any format.
     shift = 2 * (140 - floor_log2(v) // 2)
     scaled = v * Fraction(2) ** shift
     n = isqrt(scaled.numerator // scaled.denominator)
@@ -442,7 +442,7 @@ def gen_integer():
     m.lanes("mad_hi_sat_s32", "s32 s32 s32", "s32", "mad.hi.sat.s32 %d, %a, %b, %c;",
             rowsn(on("s32", lambda a, b, c: clamp((a * b >> 32) + c, "s32")), int_triples(32)), uniform=2)
 
-    # The operands are 24-bit numbers in 32-bit registers: others have no case.
+    # The operands are 24-bit numbers in 32-bit registers: larger numbers have no case.
     def numbers24(t):
         values = [0, 1, 0x7fffff, 0x123456] + ([0xffffffff, 0xff800000, 0xff800001] if t == "s32" else [0xffffff, 0x800000, 0x800001])
         return cross(values, values)
@@ -462,8 +462,8 @@ def gen_integer():
         m.lanes("sad_" + t, " ".join([t] * 3), t, "sad.%s %%d, %%a, %%b, %%c;" % t,
                 rowsn(on(t, lambda a, b, c: c + (b - a if a < b else a - b)), int_triples(width(t))), uniform=2)
 
-    # Division rounds toward zero, as the C that is compiled to it; by zero it is
-    # unspecified, and so is the quotient that does not fit (minimum / -1).
+    # Division rounds toward zero, like the C that is compiled to it; division by zero is unspecified, and so is
+    # the quotient that does not fit (minimum / -1).
     def div(a, b):
         if b == 0:
             raise Unsaid
@@ -645,8 +645,8 @@ def gen_carry():
                 carry = s >> n
             return tuple(out)
 
-        # sub.cc and subc: what is borrowed is the sign of the difference. The flag
-        # is 1 if nothing is: ptxas makes a sum with the complement of them.
+        # sub.cc and subc: the borrow is the sign of the difference. The flag is 1 without a borrow: ptxas adds
+        # the complement.
         def borrow(*parts):
             out, b = [], 0
             for x, y in parts:
@@ -777,9 +777,8 @@ class Arithmetic:
         f = self.f
         r = f.round(v, self.mode, zero_sign)
         if self.ftz and v and r & ~f.sign == f.min_normal:
-            # Flushed if it rounds to less where there are smaller normal numbers
-            # (IEEE 754, 7.5, tininess after rounding), as in the code of ptxas
-            # for div.ftz and cvt.ftz.f32.f64.
+            # Flushed if rounding without the lower bound of the exponent gives less (IEEE 754, 7.5, tininess
+            # after rounding), as in the code of ptxas for div.ftz and cvt.ftz.f32.f64.
             up = 1 << f.bias
             if f.value(f.round(abs(v) * up, self.mode if v > 0 else opposite(self.mode))) < f.value(f.min_normal) * up:
                 return r & f.sign
@@ -926,7 +925,7 @@ def fma_triples(f):
     u = Fraction(2) ** -f.frac
     b = f.of
     out = []
-    # a*b and what is left of it after rounding: exact cancellation.
+    # a*b and its rounding error: exact cancellation.
     for x, y in mul_pairs(f)[26:40]:
         p = Arithmetic(f).mul(x, y)
         out += [(x, y, p ^ f.sign), (x, y, p)]
@@ -941,8 +940,7 @@ def fma_triples(f):
             (f.min_normal, f.min_normal, f.min_normal), (f.min_normal, b(1), 1 | f.sign), (b(2), b(3), b(-6)), (b(-2), b(3), b(6)),
             (0, b(1), f.sign), (f.sign, b(1), f.sign), (0, f.sign, 0), (0, b(5), 0), (f.sign, b(5), 0),
             (f.inf, 0, b(1)), (f.inf, b(1), f.inf | f.sign), (f.inf, b(-1), f.inf | f.sign), (b(1), b(1), f.inf), (f.inf, 0, f.nan), (b(1), f.nan, b(1)), (f.nan, b(1), b(1)), (b(1), b(1), f.nan)]
-    # The sum lies just beside the middle of two neighbours: one rounding after
-    # the other goes wrong.
+    # The sum is just next to the middle of two neighbours: rounding twice is wrong.
     k = f.frac // 2
     out += [(b(1 + Fraction(2) ** -k), b(1 + Fraction(2) ** -(f.frac + 1 - k)), 1), (b(1 + Fraction(2) ** -k), b(1 + Fraction(2) ** -(f.frac + 1 - k)), 1 | f.sign),
             (b(1 + Fraction(2) ** -k), b(1 + Fraction(2) ** -(f.frac + 1 - k)), f.min_normal), (b(1 + Fraction(2) ** -k), b(1 - Fraction(2) ** -(f.frac + 1 - k)), f.min_normal | f.sign)]
@@ -2246,7 +2244,7 @@ def gen_memory():
     def own(space):
         """A variable of the kernel with the eight bytes."""
         return "\n".join(["\t.%s .align 8 .b8 data[8];" % space] + ["\tshr.u64 %%t, %%v, %d;\n\tst.%s.u8 [data+%d], %%t;" % (8 * i, space, i) for i in range(8)])
-    # name: how the eight bytes come to lie at "data", and the space of the loads
+    # name: the way in which the eight bytes reach "data", and the space of the loads
     spaces = [
         ("global", "", "global", "gdata"), ("global_ptr", "\tmov.u64 %b, gdata;", "global", "%b"),
         ("const", "", "const", "cdata"), ("const_ptr", "\tmov.u64 %b, cdata;", "const", "%b"),
@@ -2313,12 +2311,12 @@ def gen_memory():
                     "// run block=%d: ld_%s_%s(%s{%s}) == %s %s" % (n, name, t, t, list_text(data, t), t, list_text([data[f(i)] for i in range(n)], t))]
             m.add("\n".join(text))
             if name in ("uniform", "paired"):
-                continue  # several threads would write one place
+                continue  # several threads would write the same place
             out = [0] * 64
             for i in range(n):
                 if i % 3 != 1:
                     out[f(i)] = data[i]
-            # Scattered places may coincide: those that do are left to no case.
+            # Scattered places may coincide: coinciding places have no case.
             places = [f(i) for i in range(n) if i % 3 != 1]
             if len(set(places)) < len(places):
                 continue
@@ -2527,7 +2525,7 @@ def gen_atomics_half():
     for t, elem, count in ("u32", 4, 1), ("b64", 8, 1), ("f16x2", 4, 4), ("f32", 4, 2), ("bf16", 2, 8):
         vectors(mm, "st_%s_%d" % (t, count), "multimem.st%s.%s $a, $b" % (".v%d" % count if count > 1 else "", t), elem, copies(8 * elem), count, False)
 
-    # What is stored is what was loaded: $d goes to where the value was.
+    # The loaded value is stored: $d goes back to its place.
     for t, elem, count, op in ("u32", 4, 1, "add"), ("b64", 8, 1, "and"), ("s64", 8, 1, "min"), ("f16x2", 4, 2, "add.acc::f32"), ("f32", 4, 4, "add"), ("bf16", 2, 4, "max"):
         vectors(mm, "ld_reduce_%s_%s_%d" % (op.split(".")[0], t, count), "multimem.ld_reduce.acquire.gpu.global.%s%s.%s $d, $a" % (op, ".v%d" % count if count > 1 else "", t), elem,
                 [((a, b), a) for a, b in int_pairs(8 * elem)[::3]], count, True)
@@ -2605,7 +2603,7 @@ def gen_warp():
                 rows += [((x,), out) for x in b]
             code = "setp.ne.u32 %q, %a, 0;\n" + "\n".join("vote%s.%s.pred %%r, %s%%q%s;\nselp.u32 %%d%d, 1, 0, %%r;" % (sync, mode, neg, member, i) for i, mode in enumerate(("all", "any", "uni"))) + "\nvote%s.ballot.b32 %%d3, %s%%q%s;" % (sync, neg, member)
             m.lanes("vote%s%s" % (sync.replace(".", "_"), "_not" if neg else ""), "u32", "u32", code, rows, outs=4, regs="pred %q, %r", options="warp=32")
-    # Twenty threads: those that are not there do not vote.
+    # Twenty threads: absent threads do not vote.
     p = [int(i % 3 != 0) for i in range(20)]
     m.lanes("vote_partial", "u32", "u32", """setp.ne.u32 %q, %a, 0;
         activemask.b32 %d0;
@@ -2656,7 +2654,7 @@ def gen_warp():
     for op, t, f in [(op, t, f) for t in ("u32", "s32") for op, f in (("add", lambda a, b: a + b), ("min", min), ("max", max))] + [
             ("and", "b32", lambda a, b: a & b), ("or", "b32", lambda a, b: a | b), ("xor", "b32", lambda a, b: a ^ b)]:
         for values in sets:
-            # A kernel for each number of threads: the mask says how many.
+            # A kernel for each number of threads, which the mask states.
             n = len(values)
             name = "redux_%s_%s_%d" % (op, t, n)
             rows = [((v,), fold(values, f, t)) for v in values]
@@ -2696,7 +2694,7 @@ def gen_warp():
             want = [v for c in range(grid) for t in range(block) for v in (f(t, c, block, grid),) + rest]
             text.append("// run block=%d grid=%d: %s() == u32 %s" % (block, grid, name, list_text(want, "u32")))
         m.add("\n".join(text))
-    # By the lane: %laneid and the masks, with a warp and a part of one.
+    # By lane: %laneid and the masks, with a whole warp and a part of a warp.
     code = "\n".join("mov.u32 %%d%d, %%%s;" % (i, n) for i, n in enumerate(("laneid", "lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt", "warpid", "nwarpid")))
     for n in 32, 45:
         rows = []
@@ -3040,9 +3038,8 @@ def tensor_block(a, b, c, fraction, result, to, least=None):
     return 0 if v == to.sign else v
 
 
-# How tensor cores add, by compute capability and type: products at once, bits behind the point, bits
-# of the result, and the least exponent of sums of f32 and of f16. Factors of 8 and fewer bits are
-# e4m3.
+# How tensor cores add, by compute capability and type: products in a block, bits after the point, bits of the
+# result, and the least exponent of sums of f32 and of f16. Factors of at most 8 bits are e4m3.
 ADDERS = {
     (70, "f16"): (4, 23, 23, -131, -19), (75, "f16"): (8, 24, 23, -132, -20), (90, "f16"): (16, 25, 23, -133, -21),
     (80, "tf32"): (4, 24, 23, -132, None), (90, "tf32"): (8, 25, 23, -133, None),
@@ -3224,7 +3221,7 @@ class Metadata:
         meant = [0b0100, 0b1110] if t == "tf32" else [0b0100, 0b1000, 0b1001, 0b1100, 0b1101, 0b1110]
         if not ordered and t != "tf32":
             meant += [0b0001, 0b0010, 0b0110, 0b0011, 0b0111, 0b1011]
-        has = lambda lane: lane % 4 // self.sharing == selector  # others hold what means nothing
+        has = lambda lane: lane % 4 // self.sharing == selector  # further lanes hold values without meaning
         self.words = [sum(rng.pick(meant) << 4 * i for i in range(8)) if has(lane) else 0 for lane in range(32)]
 
     def columns(self, row):
@@ -3631,7 +3628,7 @@ def gen_wmma():
         wmma_kernel(m, "b1_" + op, (8, 8, 128), ("s32", "b1", "b1", "s32"), ["row", "col", "row", "col"], (128, None, None, None), [every(1)] * 2 + [every(32)],
                     lambda a, b, c, f=f: unsigned(c + sum(map(f, a, b)), 32), opcode="wmma.mma.%s.popc.sync.aligned" % op)
 
-    # Fragments of sm_80 and later, which are those of mma: see docs/tensor.md.
+    # Fragments of sm_80 and later, which equal the fragments of mma: see docs/tensor.md.
     fragment_kernel(m, "fragment_a", square, "a", "row", "f16", lambda l, i: (l // 4 + i // 2 % 2 * 8, l % 4 * 2 + i % 2 + i // 4 % 2 * 8))
     fragment_kernel(m, "fragment_b", square, "b", "col", "f16", lambda l, i: (l % 4 * 2 + i % 2 + i // 2 % 2 * 8, l // 4 + i // 4 % 2 * 8))
     fragment_kernel(m, "fragment_c", square, "c", "row", "f32", lambda l, i: (l // 4 + i // 2 % 2 * 8, l % 4 * 2 + i % 2 + i // 4 * 8))
@@ -3809,8 +3806,8 @@ def gen_wgmma():
     near = {"f16": (0x8FFF8FFF, 0x30003000), "bf16": (0x81FF81FF, 0x3E003E00), "tf32": (0x81FFFFFF, 0x3E000000), "f32": (0x83FFFFFF, 0x3C000000), "e4m3": (0xBFBFBFBF, 0), "e5m2": (0xBFBFBFBF, 0)}
     m = dense = Module("wgmma", "9.7.15.5.2", "wgmma.mma_async", "8.4", "sm_90a")
     sparse = Module("wgmma_sparse", "9.7.15.6.3", "wgmma.mma_async.sp", "8.4", "sm_90a")
-    # Without swizzling and with each pattern, in rows: strides that tell each other apart, an
-    # atom that begins elsewhere than at a multiple of its size, and a part of it further along k.
+    # Without swizzling and with each pattern, in rows: distinguishable strides, an atom that does not begin at
+    # a multiple of its size, and a part of it further along k.
     rows = [(descriptor(0x100, 0x90, 0x1B0, 16), descriptor(0x2000, 0x210, 0xA0, 16)), (descriptor(0, 0x10, 0x100, 32), descriptor(0x2000, 0x10, 0x300, 32)),
             (descriptor(0x20, 0x10, 0x200, 64), descriptor(0x2800, 0, 0x400, 64)), (descriptor(0x460, 0x10, 0x400, 128), descriptor(0x3000, 0x10, 0x800, 128)),
             (descriptor(0x180, 0x10, 0x400, 128, 3), descriptor(0x3080, 0x10, 0x200, 64, 1))]
@@ -4228,8 +4225,8 @@ def gen_fifth():
         tensor_kernel(m, name, columns, after(text), cases, x.pair, commit)
 
     D = tensor_descriptor
-    # Without swizzling and with each pattern: strides that tell each other apart, an atom that begins
-    # elsewhere than at a multiple of its size, and a part of it further along k.
+    # Without swizzling and with each pattern: distinguishable strides, an atom that does not begin at a
+    # multiple of its size, and a part of it further along k.
     rows = [(D(0x100, 0x90, 0x120, 16), D(0x3000, 0x210, 0xA0, 16)), (D(0, 0x10, 0x100, 32), D(0x3000, 0x10, 0x300, 32)),
             (D(0x20, 0x10, 0x200, 64), D(0x3000, 0, 0x200, 64)), (D(0x460, 0x10, 0x400, 128), D(0x3400, 0x10, 0x400, 128)), (D(0x180, 0x10, 0x300, 128, 3), D(0x3080, 0x10, 0x200, 64, 1))]
     columns = [(D(0x100, 0x410, 0x90, 16), D(0x2800, 0x110, 0xA0, 16)), (D(0, 0x100, 0x600, 32), D(0x3000, 0x300, 0x100, 32)),
@@ -4299,7 +4296,7 @@ def gen_fifth():
     mma(m, "mxf4_256", X("mxf4", 256, 16, ("f32", "e2m1", "e2m1"), pair=True, vec=2, ids=(0, 2)), rows[1:2], extra=".scale_vec::2X", adds=(0,), **scaled)
     mma(m, "mxf8_128", X("mxf8f6f4", 128, 32, ("f32", "e5m2", "e4m3"), pair=True, vec=1, ids=(3, 2)), rows[1:2], extra=".scale_vec::1X", adds=(1,), **scaled)
 
-    # Copies: every row tells every other.
+    # Copies: all rows are different.
     m = new("tcgen05_cp", "9.7.16.9", "tcgen05.cp and tcgen05.shift")
 
     def copy(name, shape, multicast, packed="", desc=None, pair=False, column=4, lane=0):
@@ -4367,7 +4364,7 @@ def gen_fifth_newer(mma, D, rows, columns, long):
     pair = "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster::%db.b64 [bar], %s;"
     for n, mask in ((16, "3"), (32, "%x")):
         mma(m, "mask_%d" % n, X("f16", 256, 16, ("f32", "f16", "f16"), pair=True), rows[1:2], adds=(1,), after=lambda text: text + "\nmov.u32 %x, 3;", commit=pair % (n, mask))
-    # A may change as soon as it has been read; the multiplication is as if it had not.
+    # A may change as soon as it has been read; the multiplication uses the old values.
     def overwritten(text):
         return """{
             .shared .align 8 .b64 read;
@@ -4389,7 +4386,7 @@ def gen_fifth_newer(mma, D, rows, columns, long):
     mma(m, "read_a", X("f16", 64, 8, ("f32", "f16", "f16")), rows[1:2], adds=(1,), after=overwritten)
     mma(m, "read_a_sparse", X("f8f6f4", 128, 8, ("f32", "e4m3", "e5m2"), sparse=True), long[2:3], meta_at=8, adds=(1,), after=overwritten)
 
-    # Rows of A that come from the row above.
+    # Rows of A taken from the row above.
     m = Module("tcgen05_ashift", "9.7.18.10.10.1 of PTX 9.4", "tcgen05.mma with .ashift", "8.8", "sm_100a")
     mma(m, "f16", X("f16", 128, 8, ("f32", "f16", "f16"), shifted=True), rows[1:2], d_at=16, a_at=0, extra=".collector::a::lastuse")
     mma(m, "s8_pair", X("i8", 256, 32, ("s32", "s8", "u8"), pair=True, shifted=True), rows[1:2], a_at=32, adds=(1,))
@@ -4486,7 +4483,7 @@ def gen_fifth_tiles(new):
         text.append("// run block=128: %s() == u32 %s" % (name, list_text(hashes, "u32")))
         m.add("\n".join(text))
 
-    # .red: what a lane has loaded, combined.
+    # .red: the loaded values of a lane, combined.
     for number, (shape, op, mods, typ) in enumerate((("32x32b", "min", "", "u32"), ("16x32bx2", "max", "", "s32"), ("32x32b", "max", ".abs.NaN", "f32"), ("32x32b", "min", ".abs", "f32"), ("16x32bx2", "max", "", "f32"))):
         name = "red_%d_%s_%s" % (number, op, typ)
         values = [1.5, -2.25, 0.0, 3.0, -7.5, float("inf"), -0.5, 100.0]
@@ -4567,7 +4564,7 @@ def gen_tiles():
     """ldmatrix, stmatrix and movmatrix: memory holds numbers that tell every place."""
     m = Module("ldmatrix", "9.7.14.5.15", "ldmatrix", "8.8", "sm_100a")
     memory = [(i * 37 + i // 256 * 101 + 11) % 256 for i in range(32 * 16)]
-    # The addresses are those of rows in the order of 5·i modulo 32, so that a wrong lane shows.
+    # The addresses are the rows in the order of 5·i modulo 32: a wrong lane gives a different result.
     row = lambda i: memory[i * 5 % 32 * 16:][:16]
 
     def packed(r, bits, i):
@@ -4600,7 +4597,7 @@ def gen_tiles():
                     "\tmov.u32 %at, rows;", "\tmad.lo.u32 %at, %lane, 16, %at;", "\tst.shared.v4.b32 [%at], {%v0, %v1, %v2, %v3};", "\tbar.sync 0;",
                     "\tmul.lo.u32 %at, %lane, 5;", "\tand.b32 %at, %at, 31;", "\tmul.lo.u32 %at, %at, 16;", "\tmov.u32 %v0, rows;", "\tadd.u32 %at, %at, %v0;"]
             providers = num * (16 if shape == "m16n16" else 8)
-            if providers < 32:  # the other lanes' addresses are not looked at
+            if providers < 32:  # the remaining lanes' addresses are ignored
                 text += ["\t{", "\t.reg .pred %q;", "\tsetp.ge.u32 %%q, %%lane, %d;" % providers, "\t@%q mov.u32 %at, 0xfffffff1;", "\t}"]
             address = "%at"
             if not space:
@@ -4857,7 +4854,7 @@ def gen_texture():
     line = numbers("0.5", "0.75", "1", "1.501953125", "1.50390625", "1.505859375", "2.3", "3.9", "4.6", "4.99", "5", "7.25", "0", "-0.1", "-0.75", "-3.3", "1e20", "-1e20", "0.499", "2.998046875")
     unit = numbers("0", "0.1", "0.125", "0.3", "0.7", "0.95", "0.999", "1", "1.05", "1.3", "1.95", "2", "2.7", "-0.05", "-0.4", "-1", "-1.7", "-2.3", "7.9", "1e-30")
 
-    # One dimension: the nearest texel, and between two.
+    # One dimension: the nearest texel, and a point between two texels.
     kernel("one", ["f32"], "tex.1d.v4.f32.f32 %s, [%%t, {%%a}];" % four)
     for options in ({}, {"filter": "linear"}, {"filter": "linear", "address": "border", "border": "2:0:0:0"}, {"address": "border"},
                     {"filter": "linear", "address": "ogl", "border": "-3:0:0:0"}, {"filter": "linear", "address": "wrap"}):
@@ -4994,7 +4991,7 @@ def gen_texture():
         rows.append((p, corners_of((0, 0), 1) + corners_of((2, -1), 0)))
     case("gather", image, ["f32", "f32"], rows)
 
-    # What is asked of textures (manual 5.3, tables 12 and 13).
+    # Queries of textures (manual 5.3, tables 12 and 13).
     queries = ["width", "height", "depth", "channel_data_type", "channel_order", "normalized_coords", "array_size", "num_mipmap_levels", "num_samples",
                "filter_mode", "addr_mode_0", "addr_mode_1", "addr_mode_2"]
     code = ["txq.%s.b32 %%d%d, [%%t];" % (q, i) for i, q in enumerate(queries)]
@@ -5019,7 +5016,7 @@ def gen_coordinate_length():
     """Vectors of coordinates that are longer than their geometry needs: "with the extra elements
     being ignored" (manual 9.7.10.3)."""
     m = Module("coordinate_length", "9.7.10, 9.7.11", "vectors of coordinates longer than the geometry.", version="8.0", target="sm_80")
-    # Names of the coordinates in a vector, how many there are, and extents.
+    # Names and numbers of the coordinates in a vector, and extents.
     geometries = {"1d": ("x", "4"), "a1d": ("zx", "2x4"), "2d": ("xy", "3x4"), "3d": ("xyz", "2x3x4"), "a2d": ("zxy", "2x3x4")}
 
     def vectors(names, words, spare):
@@ -5069,7 +5066,7 @@ def gen_coordinate_length():
             texture("tex.level.%s.v4.u32.f32" % geom, at, ", 0f00000000")
             texture("tex.grad.%s.v4.u32.f32" % geom, at, ", %s, %s" % (gradient, gradient))
             if geom in ("2d", "a2d"):
-                texture("tld4.r.%s.v4.u32.f32" % geom, at, register="%d3")  # the texel in the upper left, as the others of these
+                texture("tld4.r.%s.v4.u32.f32" % geom, at, register="%d3")  # the texel in the upper left, as for the texels above
         for register, size in (("%w", 2), ("%v", 4)):
             if size >= len(names):
                 code.extend("mov.u32 %s.%s, %s;" % (register, "xyzw"[i], ([whole[c] for c in names] + ["%e0", "%e1", "%e2"])[i]) for i in range(size))
@@ -5158,7 +5155,7 @@ def gen_surface():
         else:
             m.text.append("// run block=%d: %s(%s) == %s %s" % (len(at), name, args, typ, list_text(want, typ)))
 
-    # Bytes, by the three ways of what is out of bounds.
+    # Bytes, by the three treatments of places out of bounds.
     def load(data, width, at, n, clamp):
         """n bytes of rows of width bytes."""
         x, y, h = at[0], at[1], len(data) // width
@@ -5295,8 +5292,8 @@ def gen_surface():
 TENSOR_BITS = {"u8": 8, "u16": 16, "f16": 16, "bf16": 16, "u32": 32, "s32": 32, "f32": 32, "f32.ftz": 32, "tf32": 32,
                "tf32.ftz": 32, "u64": 64, "s64": 64, "f64": 64, "b4x16": 4, "b4x16_p64": 4, "b6x16_p32": 6}
 
-# Swizzles as CuTe defines them: Swizzle<B, M, S> adds B bits from M + S on, modulo 2, to those
-# from M on, of the address of a byte. The widths are those of spans.
+# Swizzles as CuTe defines them: Swizzle<B, M, S> adds B bits from M + S on, modulo 2, to the bits from M on, of
+# the address of a byte. The widths are the widths of spans.
 SWIZZLES = {"32": (32, 1, 4, 3), "64": (64, 2, 4, 3), "96": (96, 1, 4, 3), "128": (128, 3, 4, 3), "128/32": (128, 2, 5, 2),
             "128/32/8": (128, 2, 5, 2), "128/64": (128, 1, 6, 1)}
 
@@ -5460,8 +5457,8 @@ def bytes_of(words):
     return bytearray(b"".join(w.to_bytes(4, "little") for w in words))
 
 
-# What overrides properties of a tensor map (manual of PTX 9.4, 9.7.10.28.5.2): the address that argument 1 has,
-# 16 times shift bytes further on; then also extents in registers of 16 bits or 8, and strides.
+# Operands that override properties of a tensor map (manual of PTX 9.4, 9.7.10.28.5.2): the address in argument
+# 1, 16 times shift bytes further on; then also extents in registers of 16 bits or 8, and strides.
 OVERRIDE_ADDRESS, OVERRIDE_SHAPE, OVERRIDE_BYTES = "address", "shape", "bytes"
 
 
@@ -5576,7 +5573,7 @@ def gen_tensor_load():
     tensor_load(m, "load_2d", 2, copy % (2, "cluster", "", ""))
     sheet = iota(8 * 64)
     cases = [
-        (Tensor("u32", [4, 12], [3, 8], strides=[64], offset=16), [5, 2], 0, "warp=4"),  # what is there, and what is not
+        (Tensor("u32", [4, 12], [3, 8], strides=[64], offset=16), [5, 2], 0, "warp=4"),  # present and absent parts
         (Tensor("u32", [4, 12], [3, 8], strides=[64], steps=[2, 1]), [-2, -1], 128, "warp=32"),
         (Tensor("u32", [8, 8], [8, 8], swizzle="32"), [0, 0], 0, "warp=64"),
         (Tensor("u32", [8, 8], [4, 8], swizzle="32"), [1, 3], 128, "warp=32"),
@@ -5593,7 +5590,7 @@ def gen_tensor_load():
         pitch = max(4 * t.box[0], SWIZZLES[t.swizzle][0] if t.swizzle else 0) // 4
         rows = -(-t.box[1] // t.steps[1])
         m.text.append(load_case("load_2d", t, at, pitch * rows + 2, sheet[:t.offset // 4 + t.strides[0] * t.dims[1] // 4], dst, options))
-    # Elements of other types.
+    # Elements of further types.
     words = [random32(i) for i in range(64)]
     for typ, dims, box, fill in [("u8", [4, 32], [2, 16], ""), ("u16", [4, 16], [2, 8], ""), ("f16", [2, 16], [3, 8], "nan"), ("bf16", [2, 16], [3, 8], "nan"),
                                  ("u64", [2, 4], [3, 4], ""), ("f64", [2, 4], [3, 4], "nan"), ("f32", [2, 8], [3, 4], "nan"), ("b4x16", [4, 64], [2, 32], "")]:
@@ -5623,7 +5620,7 @@ def gen_tensor_load():
     m.text.append(load_case("gather", t, [2, 5, 0, 9, 12], 18, iota(80), gather=True))
     t = Tensor("u16", [8, 64], [1, 64], swizzle="128")
     m.text.append(load_case("gather", t, [8, 7, 7, 1, -1], 128, iota(256), dst=128, gather=True))
-    # What cannot be.
+    # Impossible maps.
     good = "tma(1,u32[4x8],box=2x4)"
     src = "u32{0..31}"
     for spec, source, at, dst, what in [
@@ -5757,7 +5754,7 @@ def gen_tensor_newer():
     load = "cp.async.bulk.tensor.%dd.shared::%s.global%s.mbarrier::complete_tx::bytes%s"
     sheet = list(range(400))
     address = ".override::global_address"
-    # The map's own address, where it is overridden, is none of a tensor: it lies at the end of the buffer.
+    # The map's own address, if it is overridden, is outside all tensors: at the end of the buffer.
     def map_of(t, dims, box, strides=None, **how):
         return Tensor(t, dims, box, strides=strides, offset=16 * 99, **how).spec
 
@@ -5783,7 +5780,7 @@ def gen_tensor_newer():
             for n in box:
                 words *= n
             m.text.append(load_case(name, t, [0] * dims, words, sheet, spec=map_of("u32", [9] * dims, box, strides=[16] * (dims - 1)), override=kind))
-    # An extent of one has a stride of 2^36 bytes and more, which nothing reaches.
+    # An extent of one has a stride of at least 2^36 bytes, which no access reaches.
     far = Tensor("u32", [1, 1, 6], [1, 1, 8], strides=[48, 48])
     m.text.append(load_case("shape_shape_3", far, [0, 0, 0], 8, sheet, spec=map_of("u32", [9, 9, 9], [1, 1, 8], strides=[16, 16]), override=OVERRIDE_SHAPE).replace(", 3, 3, 0,", ", 3, 3, 0x73,"))
 
@@ -5835,7 +5832,7 @@ def gen_tensor_newer():
     m.text.append(load_case("report_none", Tensor("f32", [2, 8], [2, 8]), [0, 0], 16, [0x80000000] * 16, report=0))
     tensor_load(m, "report_old", 2, load % (2, "cta", "", ".mbarrier::report::validity::per_element::ff"))
 
-    # What has no effect that shows, and what cannot be.
+    # Options without a visible effect, and impossible options.
     m.add("""
 .visible .entry hints(.param .align 64 .b8 map[128], .param .u64 src, .param .u64 out)
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the .ptx of the .cu beside it with nvcc (NVCC names it, INCLUDE where its
-# headers are), and copies the lines that say what its kernels must do.
+# Makes the .ptx of the .cu next to it with nvcc (NVCC names it, INCLUDE the folder of its headers),
+# and copies the lines with the expected results of its kernels.
 set -euo pipefail
 cd "$(dirname "$0")"
 for cu in *.cu; do

@@ -56,8 +56,8 @@ REFUSED = {
     r"lop3.*0\.\.255": "a table of nine bits: the manual has eight",
 }
 
-# Mutants that only one side accepts: the kind of change, the instruction, the other side's
-# message if it matters, and the reason for the difference.
+# Mutants that only gemu or only the assembler accepts: the kind of change, the instruction, the
+# message of the refusal if it matters, and the reason for the difference.
 MUTANTS = [
     (r"operand", r"^(st\.async|red\.async)", "the assembler fails with an internal error"),
     (r"", r"^st\.async\.\S*mbarrier", "a vector without .v2: the assembler guesses, and warns"),
@@ -81,7 +81,7 @@ MUTANTS = [
     (r"", r"", r"requires PTX ISA", "newer than the module's .version, to which it is not held"),
 ]
 
-# Instructions of --forms that only one side accepts, in the same form.
+# Instructions of --forms that only one of them accepts, in the same form.
 FORMS = [
     (r"register \.[bsu](8|16)", r".", r"cannot hold an address", "an address of 8 or 16 bits, where the manual has 32 or 64: the assembler warns, and with optimisation fails with an internal error on some"),
     (r"register \.(f|b128)", r"^(fence|(cp|cp\.reduce|applypriority)\.async\.bulk\S*tensor|fabric\S*tensor|tcgen05)", r"cannot hold an address", "an address in a register of floats or of 128 bits: the assembler does not look"),
@@ -143,7 +143,8 @@ FORMS = [
     (r"register \.[us]32", r"^tex\.grad\.(3d|a?cube)", r"mismatch|different types", "integers as coordinates, which the assembler does not copy"),
 ]
 
-# Messages about modules of --modules that only one side accepts, and the reason for the difference.
+# Messages about modules of --modules that only one of them accepts, and the reason for the
+# difference.
 MODULES = [
     (r"unexpected \";\", want a name", "a declaration of nothing"),
     (r"a float initialises", "a float where an integer is wanted: see docs/design/ptx.md"),
@@ -269,9 +270,9 @@ def compare_files(ptxas, pool):
 
 # Targets of --forms, with .version if it is not the newest, in the order of the attempts: an
 # instruction is accepted if one target accepts it. An instruction that is rejected for a reason
-# other than the target is not tried on the other targets: of 1853 that sm_100a rejects, the 331
-# that another target accepts all have a message with one of TARGETED. A message about 'mov' is
-# about code of the assembler's own, which it has for some targets.
+# other than the target is not tried on further targets: of 1853 that sm_100a rejects, the 331 that
+# another target accepts all have a message with one of TARGETED. A message about 'mov' is about
+# code of the assembler's own, which it has for some targets.
 TARGETS = [("sm_100a", ""), ("sm_120a", ""), ("sm_90a", ""), ("sm_103a", ""), ("sm_101a", ""), ("sm_110a", ""), ("sm_107a", ""), ("sm_75", "6.3")]
 TARGETED = re.compile(r"not supported|Illegal modifier '\.collector::b|PTX ISA|\.target|sm_|Internal compiler error|instruction 'mov'|warning|fails without a message")
 
@@ -312,7 +313,7 @@ def assemble_all(ptxas, version, target, list, arch=None):
         if code == 0:
             said.update((i, "") for i in some)
             continue
-        found = {}  # what names a line of the file, not of <builtin>
+        found = {}  # names a line of the file, not of <builtin>
         for n, message in re.findall(r"line, line (\d+); (?:error|fatal) *: (.*)", output):
             at = (int(n) - first) // 3
             if 0 <= at < len(some):
@@ -435,7 +436,8 @@ def compare_forms(ptxas, pool, args):
     return differences, f"{size} instructions: {n} differences; {judge.known(not args)}"
 
 
-# Instructions of --list that only one side accepts: the instruction, the other side's message, and the reason for the difference.
+# Instructions of --list that only one of them accepts: the instruction, the message of the refusal,
+# and the reason for the difference.
 LISTED = [
 ]
 
@@ -531,7 +533,7 @@ SEEDS = [
     ("", "add.s32 %r1, -5, 3+4*2; mov.f32 %f1, 0f3F800000; mov.b32 %r1, (1<<4)|3; mov.u32 %r2, WARP_SZ; mov.s32 %r3, !0 ? ~5 : 07; mov.u64 %d1, 0xFFFFFFFFFFFFFFFFU;"),
 ]
 
-# Groups of words that may replace each other.
+# Groups of words that are replaced by each other.
 KINDS = [
     ".b8 .b16 .b32 .b64 .b128 .u8 .u16 .u32 .u64 .s8 .s16 .s32 .s64 .f16 .f16x2 .bf16 .f32 .f64 .pred .texref .v2 .v4 .v8".split(),
     ".const .global .local .param .reg .shared .tex .ptr .align".split(),

@@ -101,7 +101,7 @@ def inline(text):
         parts.append(text[last : end - 1])
         code = parts[0].strip()
         if not re.fullmatch(rf"(?:{STRING}\s*)+", code):
-            continue  # what macros and directives make
+            continue  # expansions of macros and directives
         lines = "".join(json.loads(s.replace("\\t", " ").replace("\\'", "'")) for s in re.findall(STRING, code))
         yield lines, [c for part in parts[1:3] for c in re.findall(r'"([^"]*)"\s*\(', part)]
 
@@ -142,7 +142,7 @@ def make_headers(out, args):
 
 # Random programs.
 
-# Options of clang, and of llc, which makes PTX of what it makes.
+# Options of clang, and of llc, which compiles its output to PTX.
 TARGETS = [("-O0", "-O0 -mcpu=sm_50"), ("-O1", "-O1 -mcpu=sm_70"), ("-O2 -ffast-math", "-O3 -mcpu=sm_80"), ("-Os -g", "-O2 -mcpu=sm_86 -mattr=+ptx75")]
 
 
@@ -266,7 +266,7 @@ def make_nvcc(out, args):
 
 
 def make_cuda(out, args):
-    # One folder, as a toolkit has it.
+    # A single folder, as in a toolkit.
     root = out / "toolkit"
     for pattern in "*/include", "cuda_nvcc/*":
         for folder in packaged("nvidia", pattern):
@@ -294,7 +294,7 @@ def make_numba(out, args):
 
 def make_triton(out, args):
     number = args.number or 1000
-    for first in range(0, number, 50):  # a compiler that dies takes no others with it
+    for first in range(0, number, 50):  # a compiler that crashes must not stop the remaining compilations
         yield from listed("triton_kernels.py", out, first, min(first + 50, number))
 
 
@@ -313,7 +313,7 @@ def make_libdevice(out, args):
             listing = subprocess.run(["llvm-nm-19", "--defined-only", bitcode], capture_output=True, text=True).stdout
             for i, name in enumerate(re.findall(r" [Tt] (__nv_\w+)", listing)):
                 path = out / f"{name}.ptx"
-                # The function alone, and what it calls.
+                # The function alone, with its callees.
                 if run(f"llvm-extract-19 --recursive --func={name} {bitcode} | opt-19 -O2 | llc-19 -march=nvptx64 -mcpu=sm_{[50, 70, 80, 90][i % 4]} -o {path}"):
                     yield path
 
@@ -328,7 +328,7 @@ def verdict(ptxas, path, part):
     for target in ["sm_90a", "sm_120a"] if part == "headers" else []:
         if said:
             said = assembler.assemble(ptxas, text.replace("sm_100a", target, 1))
-    # PTX with functions of another module is PTX: the launch is what fails here.
+    # PTX with functions of another module is PTX: only the launch fails.
     return "" if said and all("Unresolved extern" in line for line in said.splitlines()) else said
 
 
@@ -342,7 +342,7 @@ def report(part, files, outcomes, said):
     for path, o, message in zip(files, outcomes, said):
         lowered = o["Kernels"] - len(o["NotLower"] or []) - len(o["NotRun"] or [])
         counts.update(modules=1, kernels=o["Kernels"], loaded=not o["Error"], lowered=lowered, judged=message is not None, agree=message is not None and bool(message) == bool(o["Error"]), refused=bool(message) and bool(o["Error"]))
-        if o["Error"] and not message:  # though it was not asked: what is here should be PTX
+        if o["Error"] and not message:  # not the question here: the text should be PTX
             differ.append(f"{path.name}: does not load: {o['Error'].splitlines()[0]}")
         elif message and not o["Error"]:
             differ.append(f"{path.name}: does not assemble: {message.splitlines()[0]}")

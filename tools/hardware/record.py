@@ -96,7 +96,7 @@ class Driver:
         failed = None
         for header in headers:
             try:
-                text = reheaded(source, header).encode("ascii", "replace")  # in comments, too, drivers want nothing else
+                text = reheaded(source, header).encode("ascii", "replace")  # drivers expect it even in comments
                 self.call("cuModuleLoadData", ctypes.byref(module), text)
                 self.headers[source] = [header]
                 return module, header
@@ -137,7 +137,7 @@ class Driver:
     def run(self, launch, source):
         """Runs a launch, and says what it has left in its buffers, and with which header it ran."""
         function = ctypes.c_void_p()
-        module, header = self.load(source)  # anew: variables have their first values
+        module, header = self.load(source)  # loaded again: variables have their initial values
         self.call("cuModuleGetFunction", ctypes.byref(function), module, launch["kernel"].encode())
         if launch["shared"] > 48 << 10:
             self.call("cuFuncSetAttribute", function, 8, launch["shared"])
@@ -213,7 +213,7 @@ def broken(left):
 def work(keep):
     """Runs launches from standard input, until one fails."""
     out = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what kernels print, and the driver, is no answer
+    os.dup2(2, 1)  # output of kernels and of the driver is no answer
     try:
         driver, sources = Driver(), {}
         print(json.dumps(driver.describe()), file=out, flush=True)
@@ -268,7 +268,7 @@ class Line:
             self.worker.stdin.write(text)
             self.worker.stdin.flush()
             answer = json.loads(self.worker.stdout.readline())
-        except (OSError, ValueError):  # nobody reads, or says anything
+        except (OSError, ValueError):  # the connection is closed
             answer = None
         clock.cancel()
         clock.join()

@@ -66,7 +66,7 @@ N = 100
 x = array.array("f", range(N))
 y = array.array("f", [1.0] * N)
 
-# On the host's own memory: one call. Arguments are values of 64 bits.
+# On the host's own memory: a single call. Arguments are 64-bit values.
 a_bits = struct.unpack("I", struct.pack("f", 2.0))[0]
 values = (ctypes.c_void_p * 4)(N, a_bits, x.buffer_info()[0], y.buffer_info()[0])
 check(gemu.ptx_run(PTX, 4, values, 32, 1, 1, 4, 1, 1, 0))
@@ -86,7 +86,7 @@ check(gemu.gemu_launch(ctypes.byref(launch), None))
 check(gemu.gemu_copy_out(ctypes.c_void_p(y.buffer_info()[0]), dy, size))
 print(f"y[99] = {y[99]:g}")
 
-# What goes wrong is told.
+# Errors have a message.
 args[0].value = N + 1
 if gemu.gemu_launch(ctypes.byref(launch), None) != 700:
     sys.exit("an access out of bounds was not noticed")

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs gemu and the tests of the stencils on processors that this host is not, by qemu-user: on one
-# without AVX2, where there is no machine code and the command has to say so, on one that has no more than
-# the stencils want, and on an arm64 one, there also the tests of machine code beside Go, in part: a quarter of an hour. It
-# runs no other test. What qemu does not show: caches that have old instructions, memory that threads see in different orders.
+# Runs gemu and the tests of the stencils on processors other than the host's, by qemu-user: on a processor without AVX2,
+# where there is no machine code and the command must report this; on a processor with exactly the required extensions; and
+# on arm64, there also a part of the tests that compare machine code with Go: a quarter of an hour. It runs no further test.
+# qemu does not show caches with old instructions, and different orders of memory between threads.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 qemu() { command -v "qemu-$1" || { echo "there is no qemu-$1: apt-get install qemu-user" >&2; exit 2; }; }
@@ -24,7 +24,7 @@ make() {
 make amd64 interp/internal/native
 make arm64 interp/internal/native interp/internal/grid interp
 
-# QEMU CPU STATUS TEXT COMMAND...: the command ends with a status, and says so.
+# QEMU CPU STATUS TEXT COMMAND...: the command must end with the status, and print the text.
 expect() {
   local qemu=$1 cpu=$2 status=$3 text=$4 got=0
   shift 4
@@ -46,11 +46,11 @@ done
 expect "$x86" Haswell 0 '' "$amd64/gemu" run @saxpy --mode vector --engine native
 expect "$x86" Haswell 0 'PASS: TestStencils' "$amd64/native.test" -test.short -test.v -test.run Stencils
 
-# tests PACKAGE PATTERN TEST runs tests in their folder, that one among them.
+# tests PACKAGE PATTERN TEST runs tests in their folder; the named test must be among them.
 tests() {
   (cd "$1" && expect "$arm" cortex-a53 0 "PASS: $3" "$dir/arm64/${1##*/}.test" -test.short -test.v -test.run "$2" -test.timeout 1h)
 }
-for kernel in saxpy nqueens; do # in the second, lanes part
+for kernel in saxpy nqueens; do # in the second, lanes diverge
   for mode in vector affine check; do # cortex-a53 has Armv8.0-A
     expect "$arm" cortex-a53 0 'the result is that of the host reference' "$dir/arm64/gemu" run @$kernel --mode $mode --engine native
   done

@@ -4,7 +4,7 @@ import os
 import pathlib
 import subprocess
 
-CUDA = pathlib.Path(os.environ["GEMU_CUDA"])  # what cmd/libcudart/toolkit.sh has made
+CUDA = pathlib.Path(os.environ["GEMU_CUDA"])  # made by cmd/libcudart/toolkit.sh
 MAJORS = ("12", "13")
 PTX = ("-arch=compute_80", "-code=compute_80")
 

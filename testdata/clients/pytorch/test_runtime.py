@@ -57,4 +57,4 @@ def test_kernels_of_machine_code_are_refused():
     a = torch.ones(10).cuda()
     with pytest.raises(RuntimeError, match="no kernel image is available"):
         a + a
-    assert torch.equal(a.cpu(), torch.ones(10))  # and the context goes on
+    assert torch.equal(a.cpu(), torch.ones(10))  # and the context continues

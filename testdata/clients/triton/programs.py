@@ -13,7 +13,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 MAJOR, MINOR = map(int, os.environ["GEMU_SM"].split("."))  # of the device
 MAPS = MAJOR >= 9  # it has tensor maps
-PRODUCT = {7: "fma.rn.f32", 9: "wgmma.mma_async"}.get(MAJOR, "mma.sync")  # what Triton makes products of
+PRODUCT = {7: "fma.rn.f32", 9: "wgmma.mma_async"}.get(MAJOR, "mma.sync")  # instructions that Triton uses for products
 ROOMY = MAJOR >= 8  # it has more than 64 KiB of shared memory for a block
 
 
@@ -113,7 +113,7 @@ def matmul(a, b, c, m, n, k, a_row, a_column, b_row, b_column, c_row, c_column,
     tl.store(c + c_row * rows[:, None] + c_column * columns[None, :], total.to(tl.float16), mask=(rows[:, None] < m) & (columns[None, :] < n))
 
 
-# The shapes of tiles among which the tutorial lets time decide: rows, columns, inner, stages, warps.
+# The shapes of tiles from which the tutorial chooses by time: rows, columns, inner, stages, warps.
 TILES = [(128, 256, 64, 3, 8), (64, 256, 32, 4, 4), (128, 128, 32, 4, 4), (128, 64, 32, 4, 4), (64, 128, 32, 4, 4), (128, 32, 32, 4, 4), (64, 32, 32, 5, 2), (32, 64, 32, 5, 2)]
 
 
@@ -168,7 +168,7 @@ def test_matmul_by_descriptors(chance):
     numpy.testing.assert_allclose(c.host.astype("f4"), a.host.astype("f4") @ b.host.astype("f4").T, rtol=2e-3, atol=1e-2)
 
 
-# 4: dropout by random numbers that nobody keeps.
+# 4: dropout with random numbers that are not stored.
 
 
 @triton.jit
@@ -293,7 +293,7 @@ def test_layer_norm(chance):
     numpy.testing.assert_allclose(db.host, d.sum(0), rtol=1e-3, atol=1e-2)
 
 
-# 6: attention with a softmax on the way, and its gradient. By descriptors, tensor maps where the device has them.
+# 6: attention with a softmax in between, and its gradient. By descriptors: tensor maps, if the device has them.
 
 
 @triton.jit
@@ -391,7 +391,8 @@ def test_libdevice(chance):
     numpy.testing.assert_allclose(out.host, numpy.arcsin(x.host), rtol=1e-6)
 
 
-# 8: several products in one launch, whose programs take tiles in turn; the matrices are found by addresses in an array.
+# 8: several products in a launch, whose programs alternate between tiles; the addresses of the matrices are in an
+# array.
 
 
 @triton.jit
@@ -437,7 +438,7 @@ def test_grouped_gemm(chance, block, programs):
         numpy.testing.assert_allclose(z.host.astype("f4"), x.host.astype("f4") @ y.host.astype("f4"), rtol=2e-3, atol=1e-2)
 
 
-# What a program says when its code is not right.
+# The message of a program with wrong code.
 
 
 @triton.jit

@@ -30,9 +30,9 @@ def captured(compile_ir, out):
         if digest not in seen and "gen-lto" not in options:
             seen.add(digest)
             pick = int(digest, 16) % len(ARCHES)
-            for arch in {ARCHES[pick], ARCHES[pick - 1]}:  # two of them, in turn
+            for arch in {ARCHES[pick], ARCHES[pick - 1]}:  # two of them, alternating
                 path = out / f"{digest}_{arch}.ptx"
-                with contextlib.suppress(Exception):  # the IR may be for the GPU that there is, and for no other
+                with contextlib.suppress(Exception):  # the IR may be for the present GPU only
                     if not path.exists():
                         path.write_bytes(compile_ir(irs, **options | {"arch": f"compute_{arch}"}).strip(b"\0\n "))
                     print(path, file=sys.__stdout__, flush=True)
@@ -75,7 +75,7 @@ def main(out, *modules):
     every = sorted(".".join(p.relative_to(root).with_suffix("").parts) for d in ("cudapy", "nrt", "doc_examples") for p in (root / d).rglob("test_*.py"))
     with open(pathlib.Path(out) / "tests.log", "w") as log:
         for module in modules or every:
-            # One module of tests for itself: some change what others rely on, or end the process.
+            # A module of tests by itself: some change the environment of the rest, or end the process.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 subprocess.run([sys.executable, "-W", "ignore", __file__, out, module], env=os.environ | {"ONE": "1"}, stderr=log, stdin=subprocess.DEVNULL, timeout=400)
 

@@ -22,7 +22,7 @@ from triton.compiler import ASTSource
 from triton.language.extra import libdevice
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "corpus"))
-import make_triton  # the kernels of testdata/corpus, in other configurations
+import make_triton  # the kernels of testdata/corpus, in further configurations
 
 
 @triton.jit
@@ -270,7 +270,7 @@ def function(text, arguments):
 
 FLOATS, INTS = ["fp16", "bf16", "fp32", "fp64"], ["i8", "i16", "i32", "i64", "u8", "u32", "u64"]
 SMALL = ["fp8e4nv", "fp8e5"]
-ONE = {  # functions of one number, and their types
+ONE = {  # functions of a single number, and their types
     "tl.exp(a) tl.log(a) tl.sin(a) tl.cos(a) tl.sqrt(a) tl.sqrt_rn(a) tl.rsqrt(a) tl.exp2(a) tl.log2(a) tl.erf(a) tl.floor(a) tl.ceil(a) tl.abs(a) tl.sigmoid(a)": ["fp32", "fp64"],
     "-a a*a a+1 a//3 a%5 a<<2 a>>1 ~a a^7 a|12 tl.abs(a) tl.umulhi(a.to(tl.uint32),77)": INTS,
     "a*2.5 -a 1.0/a tl.maximum(a,0.0) tl.clamp(a,-1.0,1.0) tl.where(a>0,a,a*0.1)": FLOATS,
@@ -379,7 +379,7 @@ def main(out, first, last):
         shown = {n: getattr(c, "__name__", c) for n, c in constants.items()}
         try:
             built = triton.compile(ASTSource(fn=kernel, signature=signature, constexprs=constants, attrs=attrs), target=GPUTarget("cuda", sm, 32), options=options)
-        except Exception as e:  # whatever Triton cannot do on this GPU
+        except Exception as e:  # anything that Triton cannot do on this GPU
             failed[f"{type(e).__name__}: {(str(e).splitlines() or [''])[-1][:80]}"] += 1
             continue
         path = pathlib.Path(out) / f"{i:05}_{kernel.__name__}_{sm}.ptx"
