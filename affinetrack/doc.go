@@ -1,7 +1,15 @@
 // Package affinetrack is the theory of value structure in gemu: which values of a warp's lanes can be written
-// compactly, and which instructions can execute on the compact form.
+// compactly, and which instructions can execute on the compact form. It has two domains: values, which a launch
+// computes with, and spacings, which are known before the launch.
 //
-// # The lattice
+//	lane           0       1       2       3    …   31
+//	register    ┌───────┬───────┬───────┬───────┬─ ─┬───────┐
+//	            │   b   │  b+s  │ b+2·s │ b+3·s │ … │b+31·s │
+//	            └───────┴───────┴───────┴───────┴─ ─┴───────┘
+//	value       base b, stride s            Value:   during a launch
+//	spacing     stride s; b is not known    Spacing: before a launch
+//
+// # Values
 //
 // A register of a warp is described by one of
 //
@@ -18,21 +26,41 @@
 // A description applies only to the lanes that are active when it is made; regfile.Compact.Mask records these lanes.
 // The lane number i counts within a row of 32, so lane 0 of the upper half of a 64-lane warp has its own base.
 //
+// # Spacings
+//
+// Where a kernel is translated, the base is not known, and often the stride is. A spacing has the stride, the number of
+// neighbouring lanes for which it holds, and whether wrapping or clamping may have moved lanes closer together:
+//
+//	            nothing is known (the zero Spacing)
+//	          ╱                 │                  ╲
+//	stride 0, HalfRow    stride 4, HalfRow    …  stride 4, clamped, …
+//	       │                    │                   │
+//	stride 0, WholeRow   stride 4, WholeRow   …     …
+//	          ╲                 │                  ╱
+//	               not yet written (Unwritten)
+//
+// Merge is the join. Two strides have nothing in common but the top. The spacings of a whole row without wraps and bounds
+// are the classes of values: stride 0 is uniform, any other is affine (Spacing.Class).
+//
 // # Rules
 //
-// A rule maps descriptions of the sources to a description r of the result. It is sound if executing the instruction on
-// any lanes from the γ of the sources gives lanes in γ(r). Addition, subtraction, negation and multiplication by a
-// uniform value are always sound modulo 2^w, as Z/2^w is a ring. Operations that interpret a value as a number
-// (comparison, shifting right, widening, minimum) are sound only if the progression does not wrap; each rule states its
-// condition. Tests compare the rules with lane-by-lane execution (rules_test.go), and every compact result of a launch
-// in check mode is compared with the vector result.
+// A rule says what an instruction does in both domains. Its field Apply maps values of the sources to a value r of the
+// result. It is sound if executing the instruction on any lanes from the γ of the sources gives lanes in γ(r). Addition,
+// subtraction, negation and multiplication by a uniform value are always sound modulo 2^w, as Z/2^w is a ring. Operations
+// that interpret a value as a number (comparison, shifting right, widening, minimum) are sound only if the progression does
+// not wrap; each rule states its condition. Its fast forms (Fast) are the same for operands of certain widths. Its
+// transfers on spacings (Spacing) map spacings of the sources to one of the result; a rule without them knows nothing
+// unless all sources are uniform.
+//
+// Tests compare both with lane-by-lane execution (rules_test.go, spacing_test.go), and fail for a rule that lacks a part
+// without a reason. Every compact result of a launch in check mode is compared with the vector result.
 //
 // A Unit decides how an instruction executes, by the rules of a Policy. Affine mode and the statistics under a policy
 // use a Unit. A Shape states which operands may be affine, so that Transfer can derive the class of a result before
-// execution. A rule also lists its fast forms, for operands of certain widths; the tests compare them with the rule.
+// execution. Package lower walks over a kernel with TransferSpacing and finds the spacing of each address.
 //
-// Read the files in this order: value.go (descriptions), rules.go (the rules), policy.go, unit.go, fast.go (fast
-// forms), static.go (Transfer), stats.go (classes and counts) and fit.go.
+// Read the files in this order: value.go (values), rules.go (the rules), fast.go (fast forms), spacing.go (the domain of
+// spacings and its transfers), static.go (Transfer), policy.go, unit.go, stats.go (classes and counts) and fit.go.
 //
 // Sources: Kim, Torng, Srinath, Lockhart, Batten, "Microarchitectural Mechanisms to Exploit Value Structure in SIMT
 // Architectures", ISCA 2013 (sections 2 and 4), and Collange, Defour, Zhang, "Dynamic Detection of Uniform and Affine
