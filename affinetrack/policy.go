@@ -135,7 +135,7 @@ var Policies = []*Policy{
 	},
 }
 
-// Variants lists further interpretations of the papers' machines.
+// Variants lists other interpretations of the papers' machines.
 var Variants = []*Policy{
 	{
 		Name: "kim-wide", Doc: "as kim, with any arithmetic on uniform operands",

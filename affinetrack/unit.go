@@ -29,7 +29,7 @@ func NewUnit(p *Policy, t *Table) Unit {
 // Fast reports whether fast forms replace the table's rules, because no policy limits them.
 func (u *Unit) Fast() bool { return u.fast }
 
-// Operand is a register, or a predicate as 0 or 1. The lanes in Lanes hold Value; the values of all further lanes are
+// Operand is a register, or a predicate as 0 or 1. The lanes in Lanes hold Value; the values of all other lanes are
 // unknown.
 type Operand struct {
 	Value

@@ -155,11 +155,11 @@ func agreed(list map[string]*papers.Agreement, text func(c *papers.Column, a *pa
 	}
 }
 
-// agreement prints everything below the rows: their agreement with the paper, further interpretations, notes.
+// agreement prints everything below the rows: their agreement with the paper, other interpretations, notes.
 func (t *tablePrinter) agreement(r *papers.ComparisonTable) {
 	head := r.Interpretations[0].Agreement
 	width := t.s.chart()
-	if len(head) == 0 { // without ranked columns, only the values of further interpretations follow
+	if len(head) == 0 { // without ranked columns, only the values of other interpretations follow
 		for i := range r.Interpretations[1:] {
 			o := &r.Interpretations[i+1]
 			if i == 0 {

@@ -1,6 +1,6 @@
 package cli
 
-// This file is "gemu fuzz": random programs for foreign implementations of PTX.
+// This file is "gemu fuzz": random programs for other implementations of PTX.
 
 import (
 	"context"

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// grammar returns the grammar of the arguments for kong. If the arguments begin with a command, all further commands
+// grammar returns the grammar of the arguments for kong. If the arguments begin with a command, all other commands
 // have only a name and a line of help: kong needs half of the time of a short run to read all their flags.
 func grammar(args []string) any {
 	if _, completing := os.LookupEnv("COMP_LINE"); len(args) == 0 || completing {

@@ -1,7 +1,7 @@
 package cli
 
 // This file makes the page of "gemu structure --html" and "gemu profile --html": a single file that needs no
-// further files. Its template is page.html.
+// other files. Its template is page.html.
 
 import (
 	"bytes"

@@ -1,6 +1,6 @@
 package cli
 
-// This file draws tables as SVG pictures: horizontal bars, in panels side by side. Pictures need no further
+// This file draws tables as SVG pictures: horizontal bars, in panels side by side. Pictures need no other
 // files, are complete as files and in pages, and are dark if the page is dark.
 
 import (

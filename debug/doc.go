@@ -27,7 +27,7 @@
 // fault of the guest, *probe.Trap match with errors.As.
 //
 // Concurrency: Session.Interrupt is safe for concurrent use. All other methods of a session, its breakpoints
-// and its watches must not be called concurrently.
+// and its watches must not be called concurrently with each other.
 //
 // Between versions, texts of the console may change, and commands and kinds of stops may be added.
 package debug

@@ -17,7 +17,7 @@ type Location struct {
 	Space ptx.Space // Global for all device memory; Shared; Param
 	Local bool      // local memory of a lane
 	CTA   int       // for shared memory
-	Addr  uint64    // address in global memory, offset in all further spaces
+	Addr  uint64    // address in global memory, offset in all other spaces
 	Type  ptx.Type
 }
 

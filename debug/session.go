@@ -38,8 +38,8 @@ type Options struct {
 // DefaultBudget is 256 MiB.
 const DefaultBudget = 256 << 20
 
-// Session is a launch under the debugger. Only Interrupt is safe for concurrent use; all further methods must
-// not be called concurrently.
+// Session is a launch under the debugger. Only Interrupt is safe for concurrent use; a session's other methods
+// must not be called concurrently with each other.
 type Session struct {
 	options Options
 	sources *input.Sources // nil until first use

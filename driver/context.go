@@ -395,7 +395,7 @@ func (t *Thread) CtxSynchronize(h Handle) error {
 	return c.settle(tasks)
 }
 
-// Check reports whether a usable context is current. It implements calls without any further effect here.
+// Check reports whether a usable context is current. It implements calls that have no other effect here.
 func (t *Thread) Check() error {
 	if _, err := t.enter(); err != nil {
 		return err

@@ -126,7 +126,7 @@ func (g *Graph) flat(list []execNode, before []int) (all []execNode, ends []int,
 }
 
 // waitLate reorders the list so that each node with a wait for an event comes as late as its successors allow. Nodes
-// run in sequence, and the event may depend on a further branch of the graph.
+// run in sequence, and the event may depend on another branch of the graph.
 func waitLate(nodes []execNode) []execNode {
 	list := make([]execNode, 0, len(nodes))
 	at := make([]int, len(nodes)) // 1 + the new index of each node; 0: not placed yet

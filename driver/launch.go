@@ -44,7 +44,7 @@ type launch struct {
 	clientArguments *ClientMemory // its arguments in C memory; nil unless a client asked for them
 }
 
-// extents checks the extents of a launch and returns the cluster size. It uses no further parameters. The caller must
+// extents checks the extents of a launch and returns the cluster size. It uses no other parameters. The caller must
 // not hold d.mu.
 func (f *Function) extents(d *Driver, p *LaunchParams) (cluster ptx.Dim3, err error) {
 	d.mu.Lock()

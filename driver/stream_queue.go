@@ -16,7 +16,7 @@ const maxQueued = 1024
 type queues struct {
 	room    *sync.Cond // signalled when a queue has room, and when a task begins to wait for the host
 	waiting int        // number of calls waiting for room
-	hosts   int        // number of tasks waiting for the host: for a host function, a value written by the host, or a further process
+	hosts   int        // number of tasks waiting for the host: for a host function, a value written by the host, or another process
 }
 
 // changed wakes the calls waiting for room.

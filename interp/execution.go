@@ -15,7 +15,7 @@ import (
 // Execution is a launch that pauses when a probe requests it (Event.Pause). The device runs no other launch until the
 // execution has ended or is closed. Memory may be read and changed while it pauses. It must not be used by several
 // goroutines at the same time. From a probe of its device, Continue, ContinueTo, WarpSplits, WaitingSplits, InFlight,
-// Visited, Save, Restore, Release and Close return ErrInProbe; all further methods answer.
+// Visited, Save, Restore, Release and Close return ErrInProbe; all other methods answer.
 type Execution struct {
 	*launched
 	ended bool

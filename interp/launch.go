@@ -96,7 +96,7 @@ type Launch struct {
 	Seed uint64
 
 	// Drive, if set, runs the launch in Module.Run, which returns its error. It must Continue the execution until it has
-	// ended, or return an error to end it. It must not use the device for further launches.
+	// ended, or return an error to end it. It must not use the device for other launches.
 	Drive func(ctx context.Context, e *Execution) error
 
 	rules        *affinetrack.Table // faulty rules of tests; nil means affinetrack.Rules

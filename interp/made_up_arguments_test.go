@@ -165,7 +165,7 @@ func (b *orderProbe) launch(t *testing.T, m *interp.Module, l *interp.Launch, se
 			}
 			left := fnv.New64a()
 			if b.trap != nil {
-				fmt.Fprint(left, "trap") // the progress of further threads is undefined
+				fmt.Fprint(left, "trap") // the progress of other threads is undefined
 			} else {
 				twin.Each(func(_ *mem.Allocation, _, oracle []byte) { left.Write(oracle) })
 			}

@@ -283,7 +283,7 @@ func TestBrokenCompactCopies(t *testing.T) {
 				f.Shadow32(i).Mask &= 0xff
 			}
 		}, []string{"rule add of add.u32:", "operand 0 is taken to be uniform, and is uniform(0x0) for lanes 0-7"}},
-		// In a run with further instructions, the fault is found at the instruction with the wrong
+		// In a run with other instructions, the fault is found at the instruction with the wrong
 		// value.
 		{"load at once", strings.ReplaceAll(addr, "@!%q ", "") + "\tld.global.u32 %d, [%addr];\n", later, []string{"of add.u64:", "the compact result is affine(", "behind it have executed"}},
 		{"a row that is read", square + "\t@!%q popc.b32 %x, %t;\n\tmul.lo.u32 %n, %d, %d;\n", rows, []string{"of mul.lo.u32:", "it reads 0x49 in lane 3, which holds 0x9"}},

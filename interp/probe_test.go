@@ -724,7 +724,7 @@ func (p mayEase) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 }
 
 // TestChosenInstructions: a probe that selects instructions, or eases warps, receives exactly the selected part of all
-// events, alone and together with further probes, with and without the events in between.
+// events, alone and together with other probes, with and without the events in between.
 func TestChosenInstructions(t *testing.T) {
 	share, seed, hash := uint64(part.Count(1024, 1024, 16)), part.Seed(t), maphash.MakeSeed()
 	for i, p := range programs(t, 4, 32, 64) {

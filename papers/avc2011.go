@@ -237,7 +237,7 @@ func avcWatch(m *Meter, w *kernels.Workload, src string, p probe.Probe) error {
 	return m.runModule(w, src, avcSizes[w.Name], func(l *interp.Launch) { l.Reconverge = interp.ReconvergerNamed("stack") }, p)
 }
 
-// replay runs a kernel's warps through caches: always for the headline, and for further interpretations as long as
+// replay runs a kernel's warps through caches: always for the headline, and for other interpretations as long as
 // their r_cache is unknown. Interpretations with the same schedule share a pass.
 func (r *avcResult) replay(k *avc.Kernel, regs int, p *avcPoint) error {
 	type cache struct{ interpretation, config int }

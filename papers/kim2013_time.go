@@ -195,7 +195,7 @@ func timedTable1(t *Table) *Table {
 	return t
 }
 
-// issueTable returns the rates of issue under the further interpretations.
+// issueTable returns the rates of issue under the other interpretations.
 func issueTable() *Table {
 	return &Table{
 		Name: "issue", Title: "the columns of table 1 that are rates of issue", Columns: issueColumns(), Rows: kimTable1Rows(),

@@ -29,7 +29,7 @@ type Table struct {
 	Rows    []Row
 
 	// Interpretations are the ways of measuring that the paper's text leaves open. The first is the headline, chosen from
-	// the text; all further interpretations are rows of a sensitivity table.
+	// the text; all other interpretations are rows of a sensitivity table.
 	Interpretations     []Interpretation
 	PrintRows           bool     // the text shows the rows of every interpretation, not only their agreement
 	OnlyIfNamed         bool     // the table takes long and is measured only if the user names it or an interpretation of it

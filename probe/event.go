@@ -7,7 +7,7 @@ import (
 	"gemu/ptx"
 )
 
-// Event is a fact of a launch. The comments of the kinds (OnLaunch …) name the fields that belong to each kind. All further
+// Event is a fact of a launch. The comments of the kinds (OnLaunch …) name the fields that belong to each kind. All other
 // fields are zero, or -1 for indices. The event is valid during the call of Sink.OnEvent only.
 type Event struct {
 	// Kind is the kind of the event: exactly one element of the set.
@@ -208,7 +208,7 @@ type Value struct {
 	// Low has the register of each lane, bits 0 to 63; nil without Subscription.Values. Lanes that do not execute the instruction
 	// have unspecified values.
 	Low []uint64
-	// High has bits 64 to 127 of a register of type .b128; nil for all further types.
+	// High has bits 64 to 127 of a register of type .b128; nil for all other types.
 	High []uint64
 
 	// Tags has the compact copies of the register: of lanes 0 to 31, and of lanes 32 to 63.

@@ -49,7 +49,7 @@ type Operation struct {
 	// Not means that the comparison is combined with the complement of the predicate.
 	Not bool
 
-	// Compute returns the results of an operation of kind OperationCompute for a lane; nil for all further kinds. Missing
+	// Compute returns the results of an operation of kind OperationCompute for a lane; nil for all other kinds. Missing
 	// sources are 0, predicates 0 or 1. The second result is a carry. For a comparison, Compute returns its result before
 	// the combination with a predicate.
 	Compute func(a, b, c, e uint64) (d, second uint64)

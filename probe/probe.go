@@ -27,7 +27,7 @@ type Sink interface {
 // an unobserved launch.
 type EventSelector interface {
 	// SelectEvents returns the selected events of each instruction, indexed as Event.Index; nil selects all events. It
-	// filters OnBefore, OnAccess, OnTexels, OnOperation, OnResult, OnAfter and OnUndo. All further subscribed events arrive
+	// filters OnBefore, OnAccess, OnTexels, OnOperation, OnResult, OnAfter and OnUndo. All other subscribed events arrive
 	// in any case. It is called when a CTA begins, and for CTAs in flight when a paused launch continues. The caller keeps
 	// the slice: the probe must not change it.
 	SelectEvents(l *LaunchInfo) []Events

@@ -12,7 +12,7 @@
 // Errors: Profile.Err is the error of the first failed launch, as from interp.Module.Run, for errors.As and
 // errors.Is. Functions with a writer return its error.
 //
-// Concurrency: a Probe and a Timeline are safe for concurrent launches. All further types are plain data.
+// Concurrency: a Probe and a Timeline are safe for concurrent launches. All other types are plain data.
 //
 // Between versions, counters may be added, and a rule may change where hardware proves it wrong. The names
 // of counters in JSON keep their meaning.

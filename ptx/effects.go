@@ -8,7 +8,7 @@ type Effects uint32
 
 // The effects.
 const (
-	Pure       Effects = 1 << iota // computes destinations from sources, lane by lane, without any further effect
+	Pure       Effects = 1 << iota // computes destinations from sources, lane by lane, without any other effect
 	CarryIn                        // reads the carry flag CC.CF
 	CarryOut                       // writes the carry flag CC.CF
 	Jumps                          // jumps to the label of its operand, or to a label of the list

@@ -219,7 +219,7 @@ var commonSlots = map[string]string{
 //
 // The opcode lists modifiers in the manual's order. Braces enclose optional modifiers; modifiers in the same braces are
 // present together or not at all ({.sem.scope}). A name defined by a ".name = values" part or by commonSlots is a slot,
-// any further name is literal. Modifiers up to a "!" belong to the instruction's name, and keep their order before the
+// any other name is literal. Modifiers up to a "!" belong to the instruction's name, and keep their order before the
 // remaining modifiers (mul.lo!.type).
 //
 // The operands:
@@ -371,7 +371,7 @@ func (m *Module) supports(f *Form) bool {
 var repeatable = []string{"NaN", "approx", "cc", "relu", "sat", "satfinite", "shiftamt", "sync", "uni"}
 
 // kindOf returns the kind of a modifier: type, state space, matrix layout or bit operation. Modifiers of one kind keep
-// their order. It returns 0 for all further modifiers.
+// their order. It returns 0 for all other modifiers.
 func kindOf(mod string) int {
 	_, _, isSpace := spaceByName(mod)
 	switch {

@@ -231,7 +231,7 @@ var newerRows = []row{
 
 // fabricTensors returns the forms of an operation between devices on a tensor. The map contains an endpoint and an
 // offset instead of the address of its memory. A variable with the map must be in shared memory: NVIDIA's assembler
-// accepts no further space.
+// accepts no other space.
 func fabricTensors(name, completion, before, after, counter, op string) (forms string) {
 	slots, multimem := "", ""
 	if strings.Contains(completion, "counted") {

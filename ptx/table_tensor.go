@@ -7,7 +7,7 @@ import (
 
 // Manual sections 9.7.14 to 9.7.16: matrix instructions. The lanes of a warp hold a matrix in fragments: <a*mk> are the
 // registers in which each lane keeps its part of the m×k elements (see count). No matrix instruction computes lane by
-// lane: a result depends on elements in further lanes, so it is never uniform or affine.
+// lane: a result depends on elements in other lanes, so it is never uniform or affine.
 var matrixRows = []row{
 	{"wmma", "9.7.14.4.3", ClassTensor, AffineNone, FamilyFragment, Collective | Aligned | Reads | MayTrap, `
 		wmma.load.m!.sync.aligned.layout.shape{.ss}.f16 <d*8>:f16x2, [a], b?:u32; .m = a b; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared shared::cta; ptx 6.0; sm 70

@@ -7,7 +7,7 @@ import "math/bits"
 
 // Compact is the shadow of a row. In the lanes of Mask the slot's value is Base + i·Stride, where i is the lane's
 // number in the row, modulo 2^w with the slot's width w (32 or 64 bits, even if the register is narrower and
-// zero-extended). The values of all further lanes are in the row. In the lanes of Mask the register is uniform if
+// zero-extended). The values of all other lanes are in the row. In the lanes of Mask the register is uniform if
 // Stride is 0, and affine otherwise; outside Mask it is generic. Base and Stride are truncated to the slot's width.
 type Compact struct {
 	Base, Stride uint64

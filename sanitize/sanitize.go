@@ -93,7 +93,7 @@ func Names(further ...*Tool) string {
 	return strings.Join(names, ", ")
 }
 
-// Parse reads a list of tools, from Tools and further tools: "race,init". "all" stands for all tools that are
+// Parse reads a list of tools, from Tools and other tools: "race,init". "all" stands for all tools that are
 // not Rare. An unknown name is an error, and so is a tool that is named twice.
 func Parse(list string, further ...*Tool) ([]*Tool, error) {
 	known := slices.Concat(Tools, further)

@@ -1,5 +1,5 @@
 // Package trace reads, writes and compares logs of launches. A log has an entry for each warp instruction. It
-// serves to compare runs of gemu mutually and with further simulators.
+// serves to compare runs of gemu with each other and with other simulators.
 //
 // A log is a stream of entries:
 //

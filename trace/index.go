@@ -51,7 +51,7 @@ func (p *Place) appendLine(b []byte) []byte {
 // indexWord begins the lines of an index.
 const indexWord = "index"
 
-// parseLine parses a line of an index. ok is false for all further lines, and for version 1.
+// parseLine parses a line of an index. ok is false for all other lines, and for version 1.
 func (p *Place) parseLine(line string) (ok bool) {
 	w := strings.Fields(line)
 	if len(w) != 5 || w[0] != indexWord {

@@ -180,7 +180,7 @@ const plain = `.version 8.0
 	ret;
 }`
 
-// foreign returns a log of plain in the form of a foreign simulator.
+// foreign returns a log of plain in the form of another simulator.
 func foreign(header string, results ...string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "gemu-trace 2 by=x lacks=%s\nlaunch 0 kernel=k grid=1,1,1 block=40,1,1 warp=32\n", header)

@@ -501,7 +501,7 @@ func TestChangedAtomicOperationDiffers(t *testing.T) {
 	}
 }
 
-// undoneSource has lanes that wait for further lanes of a shuffle, at two places.
+// undoneSource has lanes that wait for other lanes of a shuffle, at two places.
 const undoneSource = `.version 8.0
 .target sm_80
 .address_size 64

@@ -259,7 +259,7 @@ func (r *run) object(c cases.Object) (any, error) {
 	return o, err
 }
 
-// runWithDefaults runs a kernel without a case: parameters that may be addresses are buffers, all further
+// runWithDefaults runs a kernel without a case: parameters that may be addresses are buffers, all other
 // parameters are 1.
 func (r *run) runWithDefaults(m *ptx.Module, k *ptx.Func) error {
 	l := &interp.Launch{Kernel: k.Name, Grid: ptx.Dim(2)}

@@ -3,7 +3,7 @@ package hostfault
 
 import "runtime/debug"
 
-// Catch runs f. If f ends with such an access in this goroutine, Catch reports it with its address. All further
+// Catch runs f. If f ends with such an access in this goroutine, Catch reports it with its address. All other
 // panics propagate.
 func Catch(f func()) (addr uint64, faulted bool) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))

@@ -225,7 +225,7 @@ func fneg(t *thread) {
 	t.signOp(func(f format, bits uint64) uint64 { return bits ^ f.sign() })
 }
 
-// signOp changes the sign bit of a. A NaN of .f64 keeps its sign; for all further types it is unspecified, and becomes
+// signOp changes the sign bit of a. A NaN of .f64 keeps its sign; for all other types it is unspecified, and becomes
 // the canonical NaN.
 func (t *thread) signOp(op func(f format, bits uint64) uint64) {
 	t.applyUnary(func(f format, a uint64) uint64 {

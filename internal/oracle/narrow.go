@@ -183,7 +183,7 @@ func (f *table) round(n number, rnd string, random uint64, satfinite bool) uint6
 		if c := exact.Cmp(half); rnd == "rp" || rnd == "rn" && (c > 0 || c == 0 && largest.bits&1 == 1) {
 			return overflow
 		}
-		return largest.bits // all further modes saturate or cut
+		return largest.bits // all other modes saturate or cut
 	}
 	fraction := new(big.Rat).Sub(exact, low.magnitude)
 	fraction.Quo(fraction, new(big.Rat).Sub(high.magnitude, low.magnitude))

@@ -11,7 +11,7 @@ import (
 )
 
 // Order chooses the next lane of a warp. Each warp has an Order of its own, which is called until no lane can run.
-// Lanes that wait at a barrier or a collective give way to further lanes under every order. A lane can wait for another
+// Lanes that wait at a barrier or a collective give way to other lanes under every order. A lane can wait for another
 // lane by polling memory only if the order leaves no lane out for ever.
 type Order interface {
 	// Next returns a lane that can run, and the number of instructions that it may execute before the next call.

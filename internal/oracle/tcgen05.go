@@ -79,7 +79,7 @@ func (t *thread) ctaPair() []*cta {
 	return list
 }
 
-// tcgen05 executes instructions of a single thread; all further instructions begin to wait for the warp.
+// tcgen05 executes instructions of a single thread; all other instructions begin to wait for the warp.
 func tcgen05(t *thread) {
 	switch {
 	case t.instr.Form.Family == ptx.FamilyNone:

@@ -85,7 +85,7 @@ func (w *Warp) completeSync() bool {
 	return false
 }
 
-// matchesCollective reports whether two collectives with .sync wait for each other: any two bar.warp.sync, further
+// matchesCollective reports whether two collectives with .sync wait for each other: any two bar.warp.sync, other
 // instructions if they have the same text.
 func (t *thread) matchesCollective(o *thread) bool {
 	return t.instr.Text == o.instr.Text || t.instr.Mnemonic() == "bar" && o.instr.Mnemonic() == "bar"

@@ -101,7 +101,7 @@ func (s *structured) lowHalf(half, word string) string {
 	return fmt.Sprintf("cvt.u16.u32 %s, %s;", half, word)
 }
 
-// writeMemoryAccess writes an access to memory written by no further thread.
+// writeMemoryAccess writes an access to memory written by no other thread.
 func (s *structured) writeMemoryAccess() {
 	kind := s.r.IntN(14)
 	if s.mostlyAffine {

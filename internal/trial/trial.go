@@ -36,7 +36,7 @@ type Kind uint8
 const (
 	Check    Kind = iota // the run compares, and may report a mismatch
 	Targeted             // like Check, and made for a certain fault: it runs for all mutants that it reaches
-	Fallback             // like Check, for mutants that survive all further inputs
+	Fallback             // like Check, for mutants that survive all other inputs
 	Output               // the run has results, which a mutant may change
 	KindCount
 )

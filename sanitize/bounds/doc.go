@@ -5,7 +5,7 @@
 //
 // Origins of addresses are tracked through registers. An origin begins where an instruction takes the address
 // of a variable or loads a pointer parameter. Additions, selections, shuffles, calls and local memory pass it
-// on. A value derived from two variables, or by any further operation, has an unknown origin and is never
+// on. A value derived from two variables, or by any other operation, has an unknown origin and is never
 // reported. Neither are addresses loaded from memory, except local memory.
 //
 // Origins are tracked by lane at run time. A register that always points into the buffer of a single

@@ -82,7 +82,7 @@ func (f *function) isTracked(r ptx.RegID) bool {
 	return r != ptx.NoReg && f.Regs[r].Type != ptx.Pred && f.Regs[r].Type.Bits() >= 32
 }
 
-// set notes that an instruction gives a register the origin id. The register gets a row if further
+// set notes that an instruction gives a register the origin id. The register gets a row if other
 // instructions give it a different origin, or if it points to a variable and may be read before it is
 // written. set reports whether anything changed.
 func (p *plan) set(f *function, r ptx.RegID, id uint32) bool {

@@ -1,7 +1,7 @@
 // Package finding defines the findings of sanitizers: an error or notice, its places in the program, and its
 // printed form. finding.go has the types and the log, print.go the printed form.
 //
-// A Log is safe for concurrent use; all further types are plain data. The JSON form is described in
+// A Log is safe for concurrent use; all other types are plain data. The JSON form is described in
 // docs/json.md and has a schema version in sanitize.Report; fields may be added to the Go types between
 // versions.
 package finding

@@ -67,7 +67,7 @@ func (p *Probe) OnEvent(e *probe.Event) {
 	} else {
 		p.count(1, 0)
 	}
-	// Errors of all further tools in this launch come first.
+	// Errors of all other tools in this launch come first.
 	p.log.Add(&probe.Event{Launch: e.Launch, CTA: math.MaxInt}, f)
 }
 

@@ -27,7 +27,7 @@ func (o *operation) id(cta int32) ptx.Dim3 {
 }
 
 // history holds the accesses to memory of all operations that may still be in a race. Between operations it
-// keeps the operations whose end the host has not observed; all further operations happened before the next
+// keeps the operations whose end the host has not observed; all other operations happened before the next
 // operation.
 type history struct {
 	now                     moment

@@ -525,8 +525,8 @@ func (r *run) copy(c *cell) cell {
 
 // shorten reduces a list of records. It drops records that the access covers. Of the access's own CTA it keeps,
 // for each kind of access, the latest records of two agents (in shared memory: of two agents of each warp): the
-// next thread differs from at least one of them, so a race is still found. Of all further CTAs it keeps a
-// record of each operation: the latest of the narrowest scope.
+// next thread differs from at least one of them, so a race is still found. Of all other CTAs it keeps a record
+// of each operation: the latest of the narrowest scope.
 func (r *run) shorten(a *access, head int32) int32 {
 	kept, fars := r.keptRecords[:0], r.farRecords[:0]
 	width := func(o *record) accessKind { return o.kind & (strong | scopeMask) }

@@ -264,7 +264,7 @@ func (r *run) before(c *cta, e *probe.Event, o *role, target place, writes, read
 		}
 	}
 	if len(v.releases) >= 8 && len(v.releases) >= 2*v.droppedReleases {
-		v.releases = slices.DeleteFunc(v.releases, func(y *release) bool { return r.runningCTAs[r.cluster(y.cta)] == 0 }) // deviceClock has them for further CTAs
+		v.releases = slices.DeleteFunc(v.releases, func(y *release) bool { return r.runningCTAs[r.cluster(y.cta)] == 0 }) // deviceClock has them for other CTAs
 		v.droppedReleases = len(v.releases)
 	}
 	v.releases = append(v.releases, &x)

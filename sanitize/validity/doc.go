@@ -3,9 +3,9 @@
 //
 // Each bit of a register's lane and of memory is valid or invalid. Copies keep validity. A computed bit is
 // invalid if it depends on an invalid bit: exactly so for logic, shifts and moves; towards higher bits for
-// sums and products; as a whole for all further operations. Only uses are reported: of branches,
-// addresses, printed values and similar, and of values that were computed from invalid bits and that the
-// host copies. A reported value counts as valid from then on.
+// sums and products; as a whole for all other operations. Only uses are reported: of branches, addresses,
+// printed values and similar, and of values that were computed from invalid bits and that the host copies.
+// A reported value counts as valid from then on.
 //
 //	load, call parameter      compute               store
 //	memory ─────────────► register ──────► register ──────► memory

@@ -24,7 +24,7 @@ type memory struct {
 	alloc  *probe.Allocation
 	bits   []byte          // invalid bits by byte, XOR flip; padded to whole blocks with valid bytes
 	flip   uint64          // all bits set if the memory was invalid at first, else 0
-	blocks []atomic.Uint32 // settled(): the whole block is valid; any further value: perhaps not
+	blocks []atomic.Uint32 // settled(): the whole block is valid; otherwise: perhaps not
 	dirty  atomic.Int64    // number of blocks that are not settled
 	origin []atomic.Uint32 // origin of stored invalid values, by word of four bytes; 0: unwritten
 

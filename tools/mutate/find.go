@@ -339,7 +339,7 @@ func (f *finder) typeOf(e ast.Expr) types.Type {
 	return tv.Type
 }
 
-// basic returns the basic type of an expression; nil for all further types and for type parameters.
+// basic returns the basic type of an expression; nil for all other types and for type parameters.
 func (f *finder) basic(e ast.Expr) *types.Basic {
 	t := f.typeOf(e)
 	if t == nil {

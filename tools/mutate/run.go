@@ -71,7 +71,7 @@ type runner struct {
 // limits bound the trials of a mutant.
 type limits struct {
 	inputs int   // inputs of kind Check
-	others int   // inputs of each further kind
+	others int   // inputs of each other kind
 	cost   int64 // total cost of the inputs of a kind; the cheapest few always run
 }
 

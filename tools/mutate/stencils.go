@@ -130,7 +130,7 @@ func isPadding(code []byte, at int) bool {
 // holeAt matches a hole in the table: its contents, its offset, and the rest.
 var holeAt = regexp.MustCompile(`^(?:[A-F01]|_[nolp])(\d+)(?:[+-]\d+)?(?::.*)?$`)
 
-// offset returns the offset of a hole of four bytes; ok is false for all further entries.
+// offset returns the offset of a hole of four bytes; ok is false for all other entries.
 func offset(hole string) (o int, ok bool) {
 	m := holeAt.FindStringSubmatch(hole)
 	if m == nil {
@@ -247,7 +247,7 @@ func sameInstructions(a, b *stencilLine) (bool, error) {
 // operandSizes matches the size of an operand in memory, in Intel's syntax.
 var operandSizes = regexp.MustCompile(`\b(BYTE|WORD|DWORD|QWORD|XMMWORD|YMMWORD|ZMMWORD) (?:PTR|BCST) \[rip`)
 
-// reads returns the range of bytes of a constant that the instruction with the hole reads. On all further hosts it is the
+// reads returns the range of bytes of a constant that the instruction with the hole reads. On all other hosts it is the
 // whole constant.
 func (s *stencilLine) reads(hole string, size int) (from, to int, err error) {
 	if !strings.Contains(s.file, "_amd64") {

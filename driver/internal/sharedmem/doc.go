@@ -16,6 +16,6 @@
 //
 // Sharing exists on Linux only: elsewhere Supported is false, and only Allocate, Close and WholePages work.
 //
-// Files in reading order: allocator.go, file_linux.go, process_linux.go; other.go holds the functions of all further
+// Files in reading order: allocator.go, file_linux.go, process_linux.go; other.go holds the functions of all other
 // systems, which are never called.
 package sharedmem

@@ -1,6 +1,6 @@
 package alu
 
-// This file holds the conversions that compilers emit (manual section 9.7.9.21). All further conversions use convert
+// This file holds the conversions that compilers emit (manual section 9.7.9.21). All other conversions use convert
 // in slow.go.
 
 import (

@@ -1,7 +1,7 @@
 package alu
 
 // This file holds floating-point arithmetic (manual section 9.7.3) in the forms that compilers emit: rounding to
-// nearest, with or without .ftz. All further roundings, .sat and the rarer modifiers use the functions of slow.go.
+// nearest, with or without .ftz. All other roundings, .sat and the rarer modifiers use the functions of slow.go.
 //
 // {ftz} in a key makes two kernels, without and with flushing of subnormal operands and results. It is correct only if
 // results that round up to the least normal number must not be flushed.

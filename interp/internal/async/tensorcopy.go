@@ -281,7 +281,7 @@ func writeTensor(e *machine.AsyncEffect) (err error) {
 }
 
 // fillOf returns the fill value of elements outside a tensor. The NaN of half precision is the NaN of fma.oob; for all
-// further types no source documents the NaN.
+// other types no source documents the NaN.
 func fillOf(m *tensormap.Map) []byte {
 	if !m.NaN {
 		return make([]byte, 16)

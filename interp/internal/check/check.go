@@ -207,9 +207,9 @@ func compareTrap(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// runReference gives the reference its results. Instructions that only compute, and loads, run again. All further
-// operations, such as stores and atomics, happen once: the reference gets a copy of their results. It reports whether
-// results of a run on the lanes are in shadows, too, which must be compared.
+// runReference gives the reference its results. Instructions that only compute, and loads, run again. All other operations,
+// such as stores and atomics, happen once: the reference gets a copy of their results. It reports whether results of a run
+// on the lanes are in shadows, too, which must be compared.
 func runReference(w *machine.Warp, r *machine.InstrRun) (inShadows bool) {
 	k, p := w.Check, &r.Pairs[0]
 	s := p.Reference.Op.Signature()

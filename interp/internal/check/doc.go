@@ -10,7 +10,7 @@
 //	             runReference   the reference executes it, or gets a copy of the results
 //	             compareRun     results, memory, claims of the plan, idle lanes
 //
-// Instructions that only compute, and loads, run twice. All further operations, such as stores and atomics, happen once, by
+// Instructions that only compute, and loads, run twice. All other operations, such as stores and atomics, happen once, by
 // the engine, after their operands were compared; the reference gets their results. Read check.go, reference.go (pairs of
 // instructions, and runs), compare.go, stored.go (memory), engine.go (counts).
 package check

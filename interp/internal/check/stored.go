@@ -79,7 +79,7 @@ func (t *storeTarget) resolved(addr uint64) unsafe.Pointer {
 }
 
 // memory returns the bytes at a lane's address, if the engine can store there without resolving it; otherwise nothing.
-// It returns a copy of local memory, and all further memory itself, which another CTA may write meanwhile: only
+// It returns a copy of local memory, and all other memory itself, which another CTA may write meanwhile: only
 // functions without race detection may use it.
 func (t *storeTarget) memory(lane int, addr uint64) (b []byte) {
 	if t.access.Space != ptx.Local {

@@ -218,7 +218,7 @@ const (
 	NoOp      // counts the lanes in which its guard does not hold
 
 	Jump        // continues with the next block
-	Branch      // lanes of the guard go to the target, all further lanes to the next block
+	Branch      // lanes of the guard go to the target, all other lanes to the next block
 	BranchIndex // each lane goes to the target with index A
 	Return      // lanes of the guard go to the function's exit
 	Pop         // at the function's exit: returns to the caller

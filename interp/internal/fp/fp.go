@@ -6,7 +6,7 @@ import (
 )
 
 // Rounding is a PTX rounding modifier. For conversions to integral values the same constants stand for .rni, .rzi, .rmi
-// and .rpi. No further value may be passed; some functions then round as [RZ].
+// and .rpi. No other value may be passed; some functions then round as [RZ].
 type Rounding uint8
 
 const (

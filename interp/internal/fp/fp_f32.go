@@ -103,7 +103,7 @@ func div32(a, b float32, r Rounding) float32 {
 }
 
 // Sqrt32 returns the square root of a rounded once in mode r (sqrt.rnd.f32, IEEE 754 squareRoot). The root of -0 is -0,
-// of any further negative number NaN.
+// of any other negative number NaN.
 //
 // A single rounding of the float64 root is enough for the reason given at [Div32]: a and y*y differ by at least one
 // unit of 50 bits.

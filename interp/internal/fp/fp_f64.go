@@ -97,7 +97,7 @@ func div64(a, b float64, r Rounding) float64 {
 }
 
 // Sqrt64 returns the square root of a rounded once in mode r (sqrt.rnd.f64, IEEE 754 squareRoot). The
-// root of -0 is -0, of any further negative number NaN.
+// root of -0 is -0, of any other negative number NaN.
 func Sqrt64(a float64, r Rounding) float64 {
 	s := math.Sqrt(a)
 	if r == RN || !(a > 0) || !finite64(a) {

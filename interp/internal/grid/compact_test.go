@@ -58,7 +58,7 @@ type programGenerator struct {
 	harness.Values
 	drawn, native int // programs, and programs with machine code
 	many          int // number of programs with machine code that suffices for a stencil; 0: 1000
-	late          int // mismatches found only after further instructions
+	late          int // mismatches found only after other instructions
 }
 
 // value draws a value that is often a special case of a rule or of the operation.

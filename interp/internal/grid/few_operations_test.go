@@ -11,8 +11,8 @@ import (
 	"gemu/regfile"
 )
 
-// few is a backend with few instructions: lane-by-lane operations of warps of up to 32 lanes,
-// executed by a function. It returns all further instructions to Go.
+// few is a backend with few instructions: lane-by-lane operations of warps of up to 32 lanes, executed by a
+// function. It returns all other instructions to Go.
 type few struct {
 	exec func(w *machine.Warp, instr *code.Instr)
 }

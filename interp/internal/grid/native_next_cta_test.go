@@ -235,7 +235,7 @@ func TestNextCTAsInMachineCode(t *testing.T) {
 	}
 }
 
-// TestNextCTAsCancelled: after a launch is cancelled, machine code begins no further CTA: neither if the launch is
+// TestNextCTAsCancelled: after a launch is cancelled, machine code begins no other CTA: neither if the launch is
 // cancelled before the entry, nor during execution.
 func TestNextCTAsCancelled(t *testing.T) {
 	if interp.Native == nil {

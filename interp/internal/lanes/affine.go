@@ -4,7 +4,7 @@ package lanes
 // active lanes, otherwise on the lanes, after the operands are materialised.
 //
 // Results stay compact under divergence, for the lanes that computed them. If such a result overwrites a compact value
-// still needed in further lanes, the value is materialised for them first (lazy expansion, Kim et al. 2013, section
+// still needed in other lanes, the value is materialised for them first (lazy expansion, Kim et al. 2013, section
 // 4.3).
 
 import (

@@ -163,7 +163,7 @@ func gridSpecial(g *machine.Grid, r ptx.SpecialReg) uint64 {
 		}
 		return g.Workspace.Base & math.MaxUint32
 	}
-	// All further registers count events that do not happen here, or name resources that are not reserved: 0.
+	// All other registers count events that do not happen here, or name resources that are not reserved: 0.
 	return 0
 }
 

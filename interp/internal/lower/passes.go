@@ -110,7 +110,7 @@ type lowerer struct {
 	constQ          map[uint64]int32
 	constP          map[uint32]int32
 	orderFree       bool // the global atomics of this kernel commute
-	callsMayWait    bool // a loop with a call may wait for further threads
+	callsMayWait    bool // a loop with a call may wait for other threads
 
 	draft
 	referenceDraft   *draft // draft of the reference; nil if there is none

@@ -1,7 +1,7 @@
 package machine
 
 // EngineCounts counts instructions by the way in which they executed, per half warp of 32 lanes. Only check mode
-// counts; elsewhere all counts are 0.
+// counts; in other modes all counts are 0.
 type EngineCounts struct {
 	// Savings of compact execution.
 	Fixed       int64 // executed once for the launch

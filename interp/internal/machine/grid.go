@@ -93,7 +93,7 @@ type Flight struct {
 
 	Tolerated toleratedFaults // set when the CTA has ended
 
-	_ [64 - (6*8+unsafe.Sizeof(Counts{}))%64]byte // fills cache lines: further workers write the neighbours
+	_ [64 - (6*8+unsafe.Sizeof(Counts{}))%64]byte // fills cache lines: other workers write the neighbours
 }
 
 // Clustered reports whether clusters have more than one CTA.

@@ -42,8 +42,8 @@ func (r *Policy) Advice() string {
 }
 
 // Reconverger applies a policy to one warp. It decides which warp split runs next and where diverged lanes reconverge.
-// Its methods are called with the changes of the running warp split. All further warp splits are in w.WaitingSplits,
-// in an order chosen by the policy.
+// Its methods are called with the changes of the running warp split. All other warp splits are in w.WaitingSplits, in
+// an order chosen by the policy.
 type Reconverger interface {
 	// Split divides the running warp split into groups, each with another block of its function; together the groups
 	// have all its lanes. They reconverge at block join. Exactly one group becomes the running split.

@@ -96,7 +96,7 @@ var floats = map[ptx.Type]struct{ sign, last uint32 }{
 }
 
 // Compress stores two of each four elements, in their order, and their indices. The first of equal elements is stored,
-// and NaNs before all further elements. Compress overwrites stored and indices.
+// and NaNs before all other elements. Compress overwrites stored and indices.
 func (c *Compression) Compress(choice Choice, dense, stored, indices []uint32) {
 	clear(stored)
 	clear(indices)
@@ -128,7 +128,7 @@ func (c *Compression) Compress(choice Choice, dense, stored, indices []uint32) {
 }
 
 // Decompress writes each stored element to its index in its group; for equal indices the last element counts. All
-// further elements are 0. It returns the first index beyond a group, or -1.
+// other elements are 0. It returns the first index beyond a group, or -1.
 func (c *Compression) Decompress(dense, stored, indices []uint32) int {
 	clear(dense)
 	for g := range c.groups() {

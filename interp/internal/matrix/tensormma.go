@@ -1,8 +1,8 @@
 package matrix
 
 // This file has tcgen05.mma (manual 9.7.16.10): a single thread starts a multiplication by a CTA or a pair of CTAs.
-// Each lane of tensor memory has a row of D, or a part of a row. All further operands of this row in tensor memory lie
-// in the same quarter of the lanes.
+// Each lane of tensor memory has a row of D, or a part of a row. All other operands of this row in tensor memory lie in
+// the same quarter of the lanes.
 
 import (
 	"fmt"

@@ -98,7 +98,7 @@ type Map struct {
 
 	// changes is held while the fields below, up to mayFaultCount, and the ranges of allocations change. Changes, and
 	// readers of the device's own goroutines, are ordered by the device's lock and the schedule of launches; readers on
-	// further goroutines (Lookup, Used, MayFault) take it for reading.
+	// other goroutines (Lookup, Used, MayFault) take it for reading.
 	changes sync.RWMutex
 
 	allocs        []*Allocation // by base, including freed allocations

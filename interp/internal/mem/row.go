@@ -105,7 +105,7 @@ var unsigned = [...]*Strided{stridedOf[uint8](), stridedOf[uint16](), stridedOf[
 var signed = [...]*Strided{stridedOf[int8](), stridedOf[int16](), stridedOf[int32](), stridedOf[uint64]()}
 
 // StridedOf returns the functions for elements of size bytes (1, 2, 4 or 8), sign-extended to the slot if sign is set;
-// nil for all further sizes.
+// nil for all other sizes.
 func StridedOf(size int, sign bool) *Strided {
 	i := bits.TrailingZeros(uint(size))
 	if i >= len(unsigned) {

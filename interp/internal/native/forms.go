@@ -37,7 +37,7 @@ func (l *Library) OpForms(op code.Op) Forms {
 }
 
 // ProgramForms returns the forms common to all instructions of a program, up to the exits of its threads. Lane-by-lane
-// operations are looked up in the tables. For all further operations the answer depends on their operands: the assembler
+// operations are looked up in the tables. For other operations the answer depends on their operands: the assembler
 // answers for this program.
 func (l *Library) ProgramForms(p *code.Program) Forms {
 	c := l.New(p)

@@ -58,7 +58,7 @@ func (a *assembler) putOperation(pc int32, instr *code.Instr, suffix string) {
 		h.n0 = int64(instr.Imm)
 		a.putOrLeave(name, h)
 		a.addStencilCost(name)
-	case s.Kind == code.Load || s.Kind == code.Store || instr.Op == code.Atomic: // all further memory instructions are left to Go
+	case s.Kind == code.Load || s.Kind == code.Store || instr.Op == code.Atomic: // all other memory instructions are left to Go
 		a.putAccess(pc, instr, suffix)
 	case s.Kind == code.Read:
 		a.putSpecial(instr, suffix)

@@ -1,6 +1,6 @@
 package structure
 
-// This file gives the state of a policy's registers to further probes.
+// This file gives the state of a policy's registers to other probes.
 
 import (
 	"gemu/affinetrack"
@@ -41,7 +41,7 @@ func (t *tracker) Result(e *probe.Event, i int) affinetrack.Class {
 // Operand uses the tags; an ideal policy compares the lanes.
 func (t *tracker) Operand(e *probe.Event, i int) affinetrack.Class {
 	var v []probe.Value
-	if t.Ideal { // all further policies need no values, and may not have them
+	if t.Ideal { // all other policies need no values, and may not have them
 		v = e.Reads[i : i+1]
 	}
 	return t.register(e, e.Launch.Program.Operations(e.Index).Reads[i:i+1], v)

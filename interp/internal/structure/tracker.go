@@ -59,7 +59,7 @@ type tags struct {
 	p    []predicateTag
 }
 
-// tag is the compact value of a register in the lanes of mask; nothing is known of further lanes.
+// tag is the compact value of a register in the lanes of mask; nothing is known of other lanes.
 type tag struct {
 	affinetrack.Value
 	mask uint32

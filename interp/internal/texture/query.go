@@ -32,7 +32,7 @@ var attributeNames = [...]string{
 
 func (a Attribute) String() string { return attributeNames[a] }
 
-// AttributeNamed returns the attribute of a modifier; NoAttribute for all further names.
+// AttributeNamed returns the attribute of a modifier; NoAttribute for all other names.
 func AttributeNamed(name string) Attribute {
 	for a, n := range attributeNames {
 		if n == name {

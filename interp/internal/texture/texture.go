@@ -28,7 +28,7 @@ var geometryNames = [...]string{"?", "1d", "2d", "3d", "a1d", "a2d", "cube", "ac
 
 func (g Geometry) String() string { return geometryNames[g] }
 
-// GeometryNamed returns the geometry of a modifier such as "a2d"; NoGeometry for all further names.
+// GeometryNamed returns the geometry of a modifier such as "a2d"; NoGeometry for all other names.
 func GeometryNamed(name string) Geometry {
 	for g, n := range geometryNames {
 		if n == name {

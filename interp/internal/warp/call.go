@@ -188,7 +188,7 @@ func cleanLocal(w *machine.Warp, h int, fr *machine.Frame, m uint32) {
 	if m == uint32(w.Live>>(32*h)) {
 		clear(local)
 	} else {
-		for i := range local { // where further lanes may have taken memory meanwhile
+		for i := range local { // where other lanes may have taken memory meanwhile
 			mem.FillRow(&local[i], 0, m)
 		}
 	}

@@ -263,7 +263,7 @@ func (f *flow) statement(depth int) {
 			f.line("activemask.b32 %%w; vote.sync.ballot.b32 %%e, %%p, %%w; @%%p shfl.sync.idx.b32 %%w, %%t, 0, 31, %%e")
 		}
 		f.line("add.u32 %%g, %%g, %%e")
-	case 12: // some lanes spin for a store that further lanes execute after the reconvergence point
+	case 12: // some lanes spin for a store that other lanes execute after the reconvergence point
 		if !f.waits || f.flags == 8 {
 			return
 		}

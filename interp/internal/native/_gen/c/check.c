@@ -105,7 +105,7 @@ AGREE(r) AGREE(q)
 
 #ifndef MASKED
 // agreed is agree for a register whose shadow covers all lanes, agreed_both for one that is in shadow and row for all
-// lanes. They are short and call no function. For all further registers they jump to OTHER. H0 is the number of lanes to
+// lanes. They are short and call no function. For all other registers they jump to OTHER. H0 is the number of lanes to
 // count.
 #define AGREED(name, s, has, ...) \
 	STENCIL(name##_##s) { \

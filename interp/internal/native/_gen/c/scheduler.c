@@ -4,7 +4,7 @@
 #include "warp.h"
 
 #ifndef MASKED
-// all_lanes_run reports whether the warp is scheduled together with further warps and all its lanes are in m.
+// all_lanes_run reports whether the warp is scheduled together with other warps and all its lanes are in m.
 static inline int all_lanes_run(struct warp *w, u64 m) { return w->scheduler && w->scheduler->size && (u32)m == w->machine.known.live && w->num_splits == 0; }
 
 // stop_warp stops the running of the warp in a state.
@@ -56,7 +56,7 @@ STENCIL(warp_end) {
 }
 
 // check_ordered precedes the block H0, which begins with a globally ordered instruction. Unless the CTA is in the ordered
-// half of a round, OTHER switches to another warp. It exits if the warp is not scheduled together with further warps.
+// half of a round, OTHER switches to another warp. It exits if the warp is not scheduled together with other warps.
 STENCIL(check_ordered) {
 	struct warp *w = WARP;
 	if (!w->scheduler || !w->scheduler->size)
