@@ -5,6 +5,7 @@ package debug
 import (
 	"context"
 	"fmt"
+	"gemu/probe"
 	"gemu/ptx"
 	"slices"
 	"strconv"
@@ -133,7 +134,7 @@ func (c *Console) cudaWarps() error {
 	}
 	for _, k := range c.Contexts() {
 		if k.CTA == c.focus.CTA {
-			c.printf("%s warp %d lanes %-12s %s\n", c.mark(c.focus.isIn(&k)), k.Warp, LanesText(k.Lanes), c.describeContext(&k))
+			c.printf("%s warp %d %-18s %s\n", c.mark(c.focus.isIn(&k)), k.Warp, probe.LaneText(k.Lanes), c.describeContext(&k))
 		}
 	}
 	return nil
@@ -158,7 +159,7 @@ func (c *Console) cudaLanes() error {
 func (c *Console) cudaThreads() error {
 	for _, k := range c.Contexts() {
 		f := Focus{k.CTA, k.Warp, lowestLane(k.Lanes)}
-		c.printf("%s block %s warp %d lanes %-12s first thread %s %s\n", c.mark(c.focus.isIn(&k)), k.ID, k.Warp, LanesText(k.Lanes), c.Thread(f), c.describeContext(&k))
+		c.printf("%s block %s warp %d %-18s first thread %s %s\n", c.mark(c.focus.isIn(&k)), k.ID, k.Warp, probe.LaneText(k.Lanes), c.Thread(f), c.describeContext(&k))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -42,7 +43,7 @@ func (c *Console) Show(stop *Stop) {
 		ch := stop.Change
 		w := ch.Watch
 		c.printf("%s %d: %s\n%s\n", w.Access, w.Number, w.Text, ch.Text())
-		c.printf("by lanes %s at line %d: %s\n", LanesText(ch.Lanes), ch.Instr.Pos.Line, strings.TrimSpace(c.info.Module.Line(int(ch.Instr.Pos.Line))))
+		c.printf("by %s at line %d: %s\n", probe.LaneText(ch.Lanes), ch.Instr.Pos.Line, strings.TrimSpace(c.info.Module.Line(int(ch.Instr.Pos.Line))))
 		c.printFocus("")
 	case AtTrap:
 		c.printf("%s\n", strings.TrimRight(stop.Trap().Report(), "\n"))
@@ -90,7 +91,7 @@ func (c *Console) printFocus(reason string) {
 		c.printf("%v\n", err)
 		return
 	}
-	c.printf("%skernel %s, block %s, thread %s, warp %d lane %d; lanes %s\n", reason, c.info.Kernel.Name, k.ID, c.Thread(c.focus), k.Warp, c.focus.Lane, LanesText(k.Lanes))
+	c.printf("%skernel %s, block %s, thread %s, warp %d lane %d; %s\n", reason, c.info.Kernel.Name, k.ID, c.Thread(c.focus), k.Warp, c.focus.Lane, probe.LaneText(k.Lanes))
 	c.showLine(k)
 }
 

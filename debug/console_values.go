@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -47,7 +48,7 @@ func (c *Console) cmdPrint(_ context.Context, args string) error {
 			v = formatWide(r.Row[c.focus.Lane], r.high(c.focus.Lane))
 		}
 		c.values++
-		c.printf("$%d = %s   (%s of lanes %s: %s)\n", c.values, v, r.Type, LanesText(k.Lanes), r.Text(k.Lanes))
+		c.printf("$%d = %s   (%s of %s: %s)\n", c.values, v, r.Type, probe.LaneText(k.Lanes), r.Text(k.Lanes))
 		return nil
 	}
 	text, err := c.Evaluate(args)

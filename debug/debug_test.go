@@ -154,7 +154,7 @@ Watchpoint 2: out[5].u32
 Watchpoint 2: out[5].u32
 Old value = 0
 New value = 41
-by lanes 5 at line 26: st.global.u32 [%b], %y;
+by lane 5 at line 26: st.global.u32 [%b], %y;
 kernel blend, block (0,0,0), thread (5,0,0), warp 0 lane 5; lanes 0-31
 27	ret;
 > x/8dw out[0].u32
@@ -164,7 +164,7 @@ kernel blend, block (0,0,0), thread (5,0,0), warp 0 lane 5; lanes 0-31
 Watchpoint 2: out[5].u32
 Old value = 0
 New value = 41
-by lanes 5 at line 26: st.global.u32 [%b], %y;
+by lane 5 at line 26: st.global.u32 [%b], %y;
 kernel blend, block (0,0,0), thread (5,0,0), warp 0 lane 5; lanes 0-31
 26	st.global.u32 [%b], %y;
 > reverse-step

@@ -376,7 +376,7 @@ func (s *Session) BlockedReason() (string, error) {
 	printOthers := func(match func(o *Context) bool) {
 		for _, o := range s.Contexts() {
 			if o.CTA == c.CTA && match(&o) {
-				fmt.Fprintf(&b, "\n   warp %d lanes %s: %s", o.Warp, LanesText(o.Lanes), s.describeContext(&o))
+				fmt.Fprintf(&b, "\n   warp %d %s: %s", o.Warp, probe.LaneText(o.Lanes), s.describeContext(&o))
 			}
 		}
 	}
@@ -386,7 +386,7 @@ func (s *Session) BlockedReason() (string, error) {
 		fmt.Fprintf(&b, "%s waits before line %s, where lanes of its warp reconverge; the others are:", thread, lineText(c))
 		printOthers(isElsewhere)
 	case c.Wait != nil && c.Wait.Barrier < 0:
-		fmt.Fprintf(&b, "%s waits at line %s for the lanes of mask %#x, to execute it together; the others are:", thread, lineText(c), c.Wait.Members)
+		fmt.Fprintf(&b, "%s waits at line %s for %s, to execute it together; the others are:", thread, lineText(c), probe.LaneText(uint64(c.Wait.Members)))
 		printOthers(isElsewhere)
 	case c.Wait != nil:
 		what := fmt.Sprintf("barrier %d of its CTA", c.Wait.Barrier)
@@ -416,7 +416,7 @@ func (s *Session) describeContext(c *Context) string {
 	case c.WaitingToReconverge:
 		return "wait before line " + lineText(c) + " for other lanes to reconverge"
 	case c.Wait != nil && c.Wait.Barrier < 0:
-		return fmt.Sprintf("wait at line %s for the lanes of mask %#x", lineText(c), c.Wait.Members)
+		return fmt.Sprintf("wait at line %s for %s", lineText(c), probe.LaneText(uint64(c.Wait.Members)))
 	case c.Wait != nil && c.Wait.Barrier == clusterBarrier:
 		return "wait at line " + lineText(c) + " at the barrier of the cluster"
 	case c.Wait != nil:
@@ -431,23 +431,4 @@ func lineText(c *Context) string {
 		return fmt.Sprintf("%d, the end of %s", c.Func.End.Line, c.Func.Name)
 	}
 	return fmt.Sprint(c.Instr.Pos.Line)
-}
-
-// LanesText formats lanes as ranges: "0-3,7".
-func LanesText(m uint64) string {
-	var parts []string
-	for m != 0 {
-		first := lowestLane(m)
-		n := bits.TrailingZeros64(^(m >> first))
-		if n > 1 {
-			parts = append(parts, fmt.Sprintf("%d-%d", first, first+n-1))
-		} else {
-			parts = append(parts, fmt.Sprint(first))
-		}
-		if first+n >= 64 {
-			break
-		}
-		m &^= ^uint64(0) >> (64 - first - n)
-	}
-	return strings.Join(parts, ",")
 }

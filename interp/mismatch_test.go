@@ -57,7 +57,7 @@ var mutations = []mutation{
 	{rule: ptx.AffineAnd, instr: "and.b32 %d, %t, 31", v: affinetrack.Value{Stride: 1}, inputs: []string{tidText}},
 	{rule: ptx.AffineOr, instr: "or.b32 %d, %t, 64", v: affinetrack.Value{Base: 64, Stride: 1}, inputs: []string{tidText}},
 	{rule: ptx.AffineXor, instr: "xor.b32 %d, %t, 31", v: affinetrack.Value{Base: 31, Stride: 1<<32 - 1}, inputs: []string{tidText}},
-	{rule: ptx.AffineSelect, instr: "selp.b32 %d, 7, %t, %q", v: affinetrack.Value{Stride: 1}, inputs: []string{tidText, "a predicate, set in no lane"}},
+	{rule: ptx.AffineSelect, instr: "selp.b32 %d, 7, %t, %q", v: affinetrack.Value{Stride: 1}, inputs: []string{tidText, "a predicate, set in no lanes"}},
 	{rule: ptx.AffineConvert, instr: "cvt.s64.s32 %l, %n", v: affinetrack.Value{Stride: 1<<64 - 1}, inputs: []string{minusText}, wide: true},
 }
 

@@ -154,7 +154,10 @@ func (t *Trap) report(severity string) string {
 	}
 	fmt.Fprintf(&b, "\n   grid %s cta %s", t.Grid, t.CTA)
 	if t.Warp >= 0 {
-		fmt.Fprintf(&b, " warp %d lanes %d..0 %s", t.Warp, t.Width-1, lanesString(t.Lanes, t.Width))
+		fmt.Fprintf(&b, " warp %d", t.Warp)
+		if t.Lanes != 0 {
+			fmt.Fprintf(&b, " %s", LaneText(t.Lanes))
+		}
 		if t.Active != 0 {
 			fmt.Fprintf(&b, " (%d of %d active lanes", bits.OnesCount64(t.Lanes), bits.OnesCount64(t.Active))
 			if t.Bytes > 0 { // each lane faulted, not only all of them together
@@ -171,35 +174,4 @@ func (t *Trap) report(severity string) string {
 		fmt.Fprintf(&b, "\n   %s", n)
 	}
 	return b.String()
-}
-
-// lanesString returns a lane mask as groups of four digits, lane 0 last.
-func lanesString(m uint64, width int) string {
-	var b strings.Builder
-	for i := width - 1; i >= 0; i-- {
-		b.WriteByte('0' + byte(m>>i&1))
-		if i > 0 && i%4 == 0 {
-			b.WriteByte('_')
-		}
-	}
-	return b.String()
-}
-
-// LaneList returns a set of lanes as ranges: "0-3,7".
-func LaneList(lanes uint64) string {
-	var parts []string
-	for lanes != 0 {
-		lo := bits.TrailingZeros64(lanes)
-		n := bits.TrailingZeros64(^(lanes >> lo))
-		if n == 1 {
-			parts = append(parts, fmt.Sprint(lo))
-		} else {
-			parts = append(parts, fmt.Sprintf("%d-%d", lo, lo+n-1))
-		}
-		if lo+n >= 64 {
-			break
-		}
-		lanes &^= 1<<(lo+n) - 1
-	}
-	return strings.Join(parts, ",")
 }

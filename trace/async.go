@@ -6,6 +6,7 @@ package trace
 import (
 	"bytes"
 	"fmt"
+	"gemu/probe"
 	"math/bits"
 )
 
@@ -111,7 +112,7 @@ func (c *comparison) effects(x, y *Record) *Difference {
 	for m := x.Lanes; m != 0 && d == nil; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
 		if y.Lanes>>lane&1 == 0 {
-			d = differ("lanes", fmt.Sprintf("%#x", x.Lanes), fmt.Sprintf("%#x", y.Lanes), "its lanes")
+			d = differ("lanes", probe.LaneList(x.Lanes), probe.LaneList(y.Lanes), "its lanes")
 			break
 		}
 		a, b := step{x, lane, 0}, step{y, lane, 0}

@@ -734,7 +734,7 @@ func (d *Difference) String() string {
 		b.WriteString("\n")
 	}
 	if n := bits.OnesCount64(d.Lanes); n > 1 {
-		fmt.Fprintf(&b, "  and so in %d threads of warp %d, lanes %#x\n", n, d.Warp[0], d.Lanes)
+		fmt.Fprintf(&b, "  and so in %d threads of warp %d, %s\n", n, d.Warp[0], probe.LaneText(d.Lanes))
 	}
 	return b.String()
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-dap"
 
 	"gemu/debug"
+	"gemu/probe"
 )
 
 // options are the arguments of launch and attach requests for the server itself.
@@ -407,7 +408,7 @@ func (v *Server) threads() []dap.Thread {
 		if c.WaitingToReconverge || c.Wait != nil {
 			waits = " (waits)"
 		}
-		list = append(list, dap.Thread{Id: v.idOf(first(&c)), Name: fmt.Sprintf("block %s warp %d lanes %s%s", c.ID, c.Warp, debug.LanesText(c.Lanes), waits)})
+		list = append(list, dap.Thread{Id: v.idOf(first(&c)), Name: fmt.Sprintf("block %s warp %d %s%s", c.ID, c.Warp, probe.LaneText(c.Lanes), waits)})
 	}
 	if len(list) == 0 {
 		list = append(list, dap.Thread{Id: endThreadID, Name: "the launch has ended"})

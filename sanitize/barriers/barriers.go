@@ -247,18 +247,11 @@ func (c *cta) diverges(e *probe.Event, w *warp) {
 	f.Place.Lanes = finding.Lanes(e.Lanes)
 	if guardedOff := e.Active &^ e.Lanes; guardedOff != 0 {
 		w.guardedOff = add(w.guardedOff, e.Index, guardedOff)
-		f.Notes = append(f.Notes, fmt.Sprintf("its guard holds back %s, which have not exited", lanesOf(guardedOff)))
+		f.Notes = append(f.Notes, "held back by its guard, not exited: "+probe.LaneText(guardedOff))
 	} else if missing != 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%s, which have not exited, are elsewhere", lanesOf(missing)))
+		f.Notes = append(f.Notes, "elsewhere, not exited: "+probe.LaneText(missing))
 	}
 	c.log.Add(e, f)
-}
-
-func lanesOf(m uint64) string {
-	if s := finding.Lanes(m); s != "" {
-		return "lanes " + s
-	}
-	return fmt.Sprintf("lane %d", bits.TrailingZeros64(m))
 }
 
 // arrive handles lanes that come to a barrier of the CTA or the cluster. The cluster's barrier has no thread

@@ -51,13 +51,13 @@ func (c *cta) members(e *probe.Event, a *action) {
 func (w *warp) describeSources(taker int) string {
 	switch member := w.member[taker]; {
 	case w.sources&^w.lanes != 0:
-		return "whom the warp does not have"
+		return "not in the warp"
 	case w.sources&w.live == 0:
-		return "who have ended"
+		return "ended"
 	case w.sources&member == 0:
-		return "whom its membermask leaves out"
+		return "not in its membermask"
 	}
-	return "whom its membermask leaves out or who have ended"
+	return "ended or not in its membermask"
 }
 
 // checkTogether checks lanes that executed an instruction together.
@@ -66,7 +66,7 @@ func (c *cta) checkTogether(e *probe.Event, a *action, w *warp) {
 		lane := bits.TrailingZeros64(w.takers)
 		f := finding.Finding{
 			Tool: Name, Kind: Source, Severity: finding.Notice, Place: finding.PlaceOf(e, "shuffle", lane),
-			Message: fmt.Sprintf("%s takes the value of %s, %s: it is undefined", e.Instr.Text, lanesOf(w.sources), w.describeSources(lane)),
+			Message: fmt.Sprintf("%s reads an undefined value from %s (%s)", e.Instr.Text, probe.LaneText(w.sources), w.describeSources(lane)),
 		}
 		f.Place.Lanes = finding.Lanes(w.takers)
 		c.log.Add(e, f)

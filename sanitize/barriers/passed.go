@@ -114,7 +114,7 @@ func (c *cta) reportPassed(e *probe.Event, waiting, exited group) {
 	f := finding.Finding{
 		Tool: Name, Kind: Divergent, Place: c.place(e, spot{waiting.index, e.Warp, bits.TrailingZeros64(waiting.lanes)}, "executed"),
 		Message: fmt.Sprintf("%s, which all threads of a warp must execute together, by some of them", instr.Text),
-		Notes:   []string{lanesOf(exited.lanes) + " have gone past it, and exited"},
+		Notes:   []string{probe.LaneText(exited.lanes) + " executed later instructions, and exited"},
 	}
 	if !c.plan.passed(e.Launch.Program, waiting.index, exited.index) {
 		for _, h := range c.warp(e.Warp).guardedOff {
@@ -128,7 +128,7 @@ func (c *cta) reportPassed(e *probe.Event, waiting, exited group) {
 		other := c.place(e, spot{exited.index, e.Warp, bits.TrailingZeros64(exited.lanes)}, "exit")
 		other.Lanes = finding.Lanes(exited.lanes)
 		f.Kind, f.Severity, f.OtherPlace, f.Notes, f.MergeByOther = Exited, finding.Notice, &other, nil, true
-		f.Message = fmt.Sprintf("%s, which all threads of a warp must execute together, where %s have exited", instr.Text, lanesOf(exited.lanes))
+		f.Message = fmt.Sprintf("%s, which all threads of a warp must execute together, after %s exited", instr.Text, probe.LaneText(exited.lanes))
 	}
 	f.Place.Lanes = finding.Lanes(waiting.lanes)
 	c.log.Add(e, f)

@@ -3,9 +3,6 @@ package validity
 // This file handles the exchange of values between the lanes of a warp, and reports findings.
 
 import (
-	"fmt"
-	"strings"
-
 	"gemu/probe"
 	"gemu/ptx"
 	"gemu/sanitize/finding"
@@ -232,29 +229,8 @@ func (f *frame) rowDirty(row, lane int) bool { return row >= 0 && f.dirty[row]>>
 func (c *cta) found(e *probe.Event, k kind, lanes uint64, origin uint32, in *memory) {
 	t := &kinds[k]
 	f := finding.Finding{Tool: Name, Kind: t.name, Severity: t.severity, Message: t.message, Place: finding.PlaceOf(e, t.role, lowest(lanes)), Notes: notes(c.tool.originText(origin))}
-	if lanes&(lanes-1) != 0 {
-		f.Place.Lanes = lanesText(lanes)
-	}
+	f.Place.Lanes = finding.Lanes(lanes)
 	c.tool.log.Add(e, f)
-}
-
-// lanesText formats a set of lanes: "0-3,7".
-func lanesText(lanes uint64) string {
-	var list []string
-	for i := 0; i < 64; i++ {
-		first := i
-		for i < 64 && lanes>>i&1 != 0 {
-			i++
-		}
-		switch {
-		case i == first:
-		case i == first+1:
-			list = append(list, fmt.Sprint(first))
-		default:
-			list = append(list, fmt.Sprintf("%d-%d", first, i-1))
-		}
-	}
-	return strings.Join(list, ",")
 }
 
 // place returns the source position of an instruction, for notes.

@@ -34,7 +34,7 @@ func CheckSame(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 		}
 	}
 	if other != 0 {
-		w.Fail(w.SourceOf(instr), other, probe.ErrMatrix, "%v: %s wants the same address and stride in all lanes, and lanes %s have others", probe.ErrMatrix, w.SourceOf(instr).Text, probe.LaneList(other))
+		w.Fail(w.SourceOf(instr), other, probe.ErrMatrix, "%v: %s needs the same address and stride in all lanes; they differ in %s", probe.ErrMatrix, w.SourceOf(instr).Text, probe.LaneText(other))
 	}
 }
 

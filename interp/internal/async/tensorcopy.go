@@ -453,7 +453,7 @@ func MapLarge(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint
 //go:norace
 func MapCopy(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if absent := uint32(w.Live>>(32*h)) &^ m; absent != 0 {
-		t := w.Fail(w.SourceOf(instr), uint64(m)<<(32*h), probe.ErrDivergent, "%v: %s takes all lanes of a warp together, and not without lanes %s", probe.ErrDivergent, w.SourceOf(instr).Text, probe.LaneList(uint64(absent)<<(32*h)))
+		t := w.Fail(w.SourceOf(instr), uint64(m)<<(32*h), probe.ErrDivergent, "%v: %s takes all lanes of a warp together, and not without %s", probe.ErrDivergent, w.SourceOf(instr).Text, probe.LaneText(uint64(absent)<<(32*h)))
 		t.Notes = append(t.Notes, w.Whereabouts(uint64(absent)<<(32*h))...)
 		return
 	}

@@ -29,7 +29,7 @@ func warpgroupOf(w *machine.Warp, h int, instr *code.Instr, m uint32) (g *machin
 	first, threads := rank/matrix.Warps*matrix.Warps*matrix.Lanes, matrix.Warps*matrix.Lanes
 	switch {
 	case w.Mask != w.Live: // halves of a warp of 64 lanes
-		t := w.Fail(w.SourceOf(instr), w.Mask, probe.ErrDivergent, "%v: %s takes a warpgroup together, and not without lanes %s of warp %d", probe.ErrDivergent, w.SourceOf(instr).Text, probe.LaneList(w.Live&^w.Mask), w.ID)
+		t := w.Fail(w.SourceOf(instr), w.Mask, probe.ErrDivergent, "%v: %s takes a warpgroup together, and not without %s of warp %d", probe.ErrDivergent, w.SourceOf(instr).Text, probe.LaneText(w.Live&^w.Mask), w.ID)
 		t.Notes = append(t.Notes, w.Whereabouts(w.Live&^w.Mask)...)
 		return nil, 0, false
 	case first+threads > c.Grid.Threads:
@@ -395,7 +395,7 @@ func groupDeadlock(c *machine.CTA, w *machine.Warp) *probe.Trap {
 				default:
 					for k := range other.WaitingSplits {
 						if wait := other.WaitingSplits[k].Wait; wait != nil {
-							t.Notes = append(t.Notes, fmt.Sprintf("warp %d, lanes %s, waits at barrier %d, %s:%s", n, probe.LaneList(other.WaitingSplits[k].Mask), wait.ID, c.Code.Module.Name, wait.Src.Pos))
+							t.Notes = append(t.Notes, fmt.Sprintf("warp %d: %s at barrier %d, %s:%s", n, machine.LanesDo(other.WaitingSplits[k].Mask, "wait"), wait.ID, c.Code.Module.Name, wait.Src.Pos))
 						}
 					}
 				}

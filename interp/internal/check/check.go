@@ -132,7 +132,7 @@ func compareGuards(w *machine.Warp, p *machine.InstrPair) (guardedOff uint32) {
 	got := lanes.ExecutingLanes(w, k.Half, p.Instr)
 	w.Count.ThreadInstructions = counted // they are counted when the instruction executes
 	if got != k.Lanes {
-		FailMismatch(w, p, got^k.Lanes, "the guard holds for lanes %s, and not for lanes %s", probe.LaneList(uint64(got)), probe.LaneList(uint64(active&^got)))
+		FailMismatch(w, p, got^k.Lanes, "the guard holds for %s, and not for %s", probe.LaneText(uint64(got)), probe.LaneText(uint64(active&^got)))
 	}
 	return guardedOff
 }
@@ -444,7 +444,7 @@ func compareIdle(w *machine.Warp, p *machine.InstrPair) {
 
 // FailIdle reports that a lane that does not execute an instruction has another value.
 func FailIdle(w *machine.Warp, p *machine.InstrPair, lanes uint32, lane int, old uint64, row code.Row) {
-	FailMismatch(w, p, lanes, "lane %d, which does not execute it, had %#x and has %s", lane, old, machine.LaneText(w.Check.EngineFile, row, lane))
+	FailMismatch(w, p, lanes, "lane %d, which does not execute it, had %#x and has %s", lane, old, machine.ValueText(w.Check.EngineFile, row, lane))
 }
 
 // changedLanes is the lanes of m where a register has another value than it had: of a row and
@@ -544,7 +544,7 @@ func CheckEnd(w *machine.Warp, b *code.Block) {
 	}
 	if got := engineEndLanes(w, b); got != lanes {
 		src, name := endInstr(w, b)
-		w.Fail(src, got^lanes, probe.ErrMismatch, "%v: %s is for lanes [%s], and should be for lanes [%s]", probe.ErrMismatch, name, probe.LaneList(got), probe.LaneList(lanes))
+		w.Fail(src, got^lanes, probe.ErrMismatch, "%v: %s is for %s, and should be for %s", probe.ErrMismatch, name, probe.LaneText(got), probe.LaneText(lanes))
 		return
 	}
 	if len(end.EndReads) > 0 {
@@ -582,7 +582,7 @@ func compareEnd(w *machine.Warp, b *code.Block, list []machine.RowPair, lanes ui
 			if bad := differences(f, g, &list[i], m); bad != 0 {
 				lane := bits.TrailingZeros32(bad)
 				src, name := endInstr(w, b)
-				w.Fail(src, uint64(bad)<<(32*h), probe.ErrMismatch, "%v: %s reads %s in lane %d, which should have %#x", probe.ErrMismatch, name, machine.LaneText(f, list[i].Row, lane), lane, machine.LaneValue(g, list[i].Reference, lane))
+				w.Fail(src, uint64(bad)<<(32*h), probe.ErrMismatch, "%v: %s reads %s in lane %d, which should have %#x", probe.ErrMismatch, name, machine.ValueText(f, list[i].Row, lane), lane, machine.LaneValue(g, list[i].Reference, lane))
 				return
 			}
 		}
@@ -598,7 +598,7 @@ func (CheckRunner) CompareResults(w *machine.Warp, list []machine.RowPair) { Com
 func (CheckRunner) BeforeLanes(w *machine.Warp, m uint32) bool {
 	k := w.Check
 	if m != k.Lanes {
-		FailMismatch(w, &k.Run.Pairs[0], m^k.Lanes, "it runs on lanes %s, and should on lanes %s", probe.LaneList(uint64(m)), probe.LaneList(uint64(k.Lanes)))
+		FailMismatch(w, &k.Run.Pairs[0], m^k.Lanes, "it runs on %s, and should run on %s", probe.LaneText(uint64(m)), probe.LaneText(uint64(k.Lanes)))
 		return false
 	}
 	if k.FellBack++; !k.Run.Pairs[0].Computes {

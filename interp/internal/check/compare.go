@@ -63,7 +63,7 @@ func findPair(k *machine.WarpCheck, match func(*machine.InstrPair) bool) *machin
 // failSource reports an operand that differs from the reference.
 func failSource(w *machine.Warp, p *machine.InstrPair, bad uint32, r *machine.RowPair) {
 	k, lane := w.Check, bits.TrailingZeros32(bad)
-	FailMismatch(w, p, bad, "it reads %s in lane %d, which holds %#x", machine.LaneText(k.EngineFile, r.Row, lane), lane, machine.LaneValue(k.ReferenceFile, r.Reference, lane))
+	FailMismatch(w, p, bad, "it reads %s in lane %d, which holds %#x", machine.ValueText(k.EngineFile, r.Row, lane), lane, machine.LaneValue(k.ReferenceFile, r.Reference, lane))
 }
 
 // compareReads compares the operands of an instruction, in rows and shadows, with the reference.
@@ -84,13 +84,13 @@ func compareReads(w *machine.Warp, p *machine.InstrPair) {
 func CompareProved(w *machine.Warp, p *machine.InstrPair) {
 	k, m := w.Check, w.Check.Lanes
 	if k.Idle != 0 {
-		FailMismatch(w, p, m, "its result is taken to be that of all lanes, but lanes %s do not execute it", probe.LaneList(uint64(k.Idle)<<(32*k.Half)))
+		FailMismatch(w, p, m, "its result is taken to be that of all lanes, but %s", machine.LanesDo(uint64(k.Idle)<<(32*k.Half), "idle"))
 		return
 	}
 	if p.Instr.Plan.Exec >= code.ProvedOne {
 		for i := range p.Reads {
 			if c := operandBefore(k, p, i); c.Stride != 0 || !c.Holds(m) {
-				FailMismatch(w, p, m, "operand %d is taken to be uniform, and is %s for lanes %s", i, machine.ValueOfShadow(c), probe.LaneList(uint64(c.Mask)))
+				FailMismatch(w, p, m, "operand %d is taken to be uniform, and is %s for %s", i, machine.ValueOfShadow(c), probe.LaneText(uint64(c.Mask)))
 				return
 			}
 		}
@@ -101,7 +101,7 @@ func CompareProved(w *machine.Warp, p *machine.InstrPair) {
 			continue
 		}
 		if c := machine.ShadowAt(k.EngineFile, row.Slot, row.Row); c.Stride != 0 || !c.Holds(m) {
-			FailMismatch(w, p, m, "its result is taken to be uniform, and is %s for lanes %s", machine.ValueOfShadow(c), probe.LaneList(uint64(c.Mask)))
+			FailMismatch(w, p, m, "its result is taken to be uniform, and is %s for %s", machine.ValueOfShadow(c), probe.LaneText(uint64(c.Mask)))
 			return
 		}
 	}
@@ -351,13 +351,13 @@ func failResult(w *machine.Warp, p *machine.InstrPair, bad uint32, rows *machine
 	want := machine.RowLane(g, rows.Reference, lane)
 	switch {
 	case rows.Reference.Slot == code.P:
-		FailMismatch(w, p, bad, "the predicate is %v in lanes %s, where it should be %v", want == 0, probe.LaneList(uint64(bad)), want != 0)
+		FailMismatch(w, p, bad, "the predicate is %v in %s, where it should be %v", want == 0, probe.LaneText(uint64(bad)), want != 0)
 	default:
 		if v, ok := shadowValue(w, f, rows.Row, 1<<lane); ok {
 			FailMismatch(w, p, bad, "the compact result is %s, but lane %d has %#x", v, lane, want)
 			return
 		}
-		FailMismatch(w, p, bad, "the result is %s in lane %d, which should have %#x", machine.LaneText(f, rows.Row, lane), lane, want)
+		FailMismatch(w, p, bad, "the result is %s in lane %d, which should have %#x", machine.ValueText(f, rows.Row, lane), lane, want)
 	}
 }
 
@@ -381,11 +381,8 @@ func FailMismatch(w *machine.Warp, p *machine.InstrPair, lanes uint32, format st
 	for i := range p.Reads {
 		rows := &p.Reads[i]
 		if rows.Reference.Slot == code.P {
-			set := "no lane"
-			if m := k.ReferenceFile.Pred(rows.Reference.Row) & uint32(w.Mask>>(32*k.Half)); m != 0 {
-				set = "lanes " + probe.LaneList(uint64(m))
-			}
-			t.Notes = append(t.Notes, fmt.Sprintf("operand %d: a predicate, set in %s", i, set))
+			set := uint64(k.ReferenceFile.Pred(rows.Reference.Row) & uint32(w.Mask>>(32*k.Half)))
+			t.Notes = append(t.Notes, fmt.Sprintf("operand %d: a predicate, set in %s", i, probe.LaneText(set)))
 			continue
 		}
 		if c := operandBefore(k, p, i); c.Holds(lanes) {

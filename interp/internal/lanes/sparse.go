@@ -51,6 +51,6 @@ func sparse(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32
 	}
 	if bad != 0 {
 		lanes := uint64(bad) << (32 * h)
-		w.Fail(w.SourceOf(instr), lanes, probe.ErrMatrix, "%v: %s with %s, in lanes %s", probe.ErrMatrix, w.SourceOf(instr).Text, what, probe.LaneList(lanes))
+		w.Fail(w.SourceOf(instr), lanes, probe.ErrMatrix, "%v: %s with %s, in %s", probe.ErrMatrix, w.SourceOf(instr).Text, what, probe.LaneText(lanes))
 	}
 }

@@ -31,7 +31,7 @@ func RowLane(f *regfile.File, row code.Row, lane int) uint64 {
 	return f.Src64(row.Row)[lane]
 }
 
-// LaneText returns the value of a register in a lane, for messages.
-func LaneText(f *regfile.File, row code.Row, lane int) string {
+// ValueText returns the value of a register in a lane, for messages.
+func ValueText(f *regfile.File, row code.Row, lane int) string {
 	return fmt.Sprintf("%#x", LaneValue(f, row, lane))
 }

@@ -3,6 +3,7 @@ package machine
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 	"strings"
 
 	"gemu/interp/internal/code"
@@ -160,11 +161,19 @@ func (c *CTA) NewTrap(in *code.Source, kind error, format string, args ...any) *
 // ThreadID returns the tid of the thread with a linear index.
 func (c *CTA) ThreadID(i int) ptx.Dim3 { return c.Grid.Block.At(i) }
 
+// LanesDo returns a set of lanes and its verb: "lane 7 waits", "lanes 0-3,7 wait".
+func LanesDo(lanes uint64, verb string) string {
+	if bits.OnesCount64(lanes) == 1 {
+		verb += "s"
+	}
+	return probe.LaneText(lanes) + " " + verb
+}
+
 // Whereabouts returns notes for a trap: the places of the given lanes, which do not execute the present instruction.
 func (w *Warp) Whereabouts(lanes uint64) []string {
 	var notes []string
 	if m := lanes & w.Mask; m != 0 {
-		notes = append(notes, fmt.Sprintf("lanes %s are here, but held back by the instruction's guard", probe.LaneList(m)))
+		notes = append(notes, "the instruction's guard holds back "+probe.LaneText(m)+" here")
 		lanes &^= m
 	}
 	before := func(lanes uint64, pc int32) {
@@ -173,14 +182,14 @@ func (w *Warp) Whereabouts(lanes uint64) []string {
 		if in := w.CTA.Code.FirstSource(b); in != nil {
 			place = fmt.Sprintf("before %s:%s", w.CTA.Code.Module.Name, in.Pos)
 		}
-		notes = append(notes, fmt.Sprintf("lanes %s wait %s", probe.LaneList(lanes), place))
+		notes = append(notes, LanesDo(lanes, "wait")+" "+place)
 	}
 	for i := len(w.WaitingSplits) - 1; i >= 0; i-- {
 		c := &w.WaitingSplits[i]
 		switch m := c.Mask & lanes; {
 		case m == 0:
 		case c.Wait != nil:
-			notes = append(notes, fmt.Sprintf("lanes %s wait at %s:%s", probe.LaneList(m), w.CTA.Code.Module.Name, c.Wait.Src.Pos))
+			notes = append(notes, fmt.Sprintf("%s at %s:%s", LanesDo(m, "wait"), w.CTA.Code.Module.Name, c.Wait.Src.Pos))
 		default:
 			before(m, c.PC)
 		}

@@ -46,7 +46,7 @@ func (w *Warp) IsMember(src *code.Source, lane int, mask uint32) bool {
 
 // MissingMembersTrap stops the warp with a trap: lanes of m wait in vain for absent lanes.
 func (w *Warp) MissingMembersTrap(src *code.Source, m, absent, mask uint32) *probe.Trap {
-	t := w.Fail(src, uint64(m), probe.ErrDeadlock, "%v: %s waits for lanes %s, which its membermask %#x names and which are elsewhere", probe.ErrDeadlock, src.Text, probe.LaneList(uint64(absent)), mask)
+	t := w.Fail(src, uint64(m), probe.ErrDeadlock, "%v: %s with membermask %#x waits for %s, which cannot reach it", probe.ErrDeadlock, src.Text, mask, probe.LaneText(uint64(absent)))
 	t.Notes = append(t.Notes, w.Whereabouts(uint64(absent))...)
 	return t
 }

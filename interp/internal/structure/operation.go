@@ -512,7 +512,7 @@ func (x *half) comparePredicate(i int, value bool) bool {
 	if bad &= x.mask; bad == 0 {
 		return true
 	}
-	x.mismatch(bad, "the compact predicate is %v, but not in lanes %#x", value, bad)
+	x.mismatch(bad, "the compact predicate is %v, but not in %s", value, probe.LaneText(uint64(bad)))
 	return false
 }
 

@@ -196,7 +196,7 @@ func checkAlignedBarrier(w *machine.Warp) {
 		if b.Op.Aligned && lanesAtSource(w, b.Src) != w.Live {
 			ResumeSplit(w, takeSplit(w, i))
 			absent := w.Live &^ w.Mask &^ lanesAtSource(w, b.Src)
-			t := w.Fail(b.Src, w.Mask, probe.ErrDeadlock, "%v: lanes %s of warp %d are at a barrier that lanes %s of the same warp have not reached", probe.ErrDeadlock, probe.LaneList(w.Live&^absent), w.ID, probe.LaneList(absent))
+			t := w.Fail(b.Src, w.Mask, probe.ErrDeadlock, "%v: in warp %d, %s at a barrier without %s", probe.ErrDeadlock, w.ID, machine.LanesDo(w.Live&^absent, "wait"), probe.LaneText(absent))
 			t.Notes = append(t.Notes, w.Whereabouts(absent)...)
 			return
 		}
@@ -385,7 +385,7 @@ func DeadlockTrap(c *machine.CTA) *probe.Trap {
 			if b.Arrived {
 				note(fmt.Sprintf("%s, where %d of %s threads have arrived", place, c.Barriers[b.ID].Arrived*c.Code.Width, expectedThreadsText(c, &c.Barriers[b.ID])), i)
 			} else {
-				note(fmt.Sprintf("with lanes %s %s", probe.LaneList(split.Mask), place), i)
+				note(fmt.Sprintf("with %s %s", probe.LaneText(split.Mask), place), i)
 			}
 		}
 	}

@@ -34,7 +34,7 @@ func (s *StuckWarps) Add(w *machine.Warp) {
 	if s.count++; s.count > MaxStuckWarps || in == nil {
 		return
 	}
-	s.Notes = append(s.Notes, fmt.Sprintf("cta %s warp %d: lanes %s %s at %s:%s%s", w.CTA.ID, w.ID, probe.LaneList(w.Mask), verb, code.Module.Name, in.Pos, why))
+	s.Notes = append(s.Notes, fmt.Sprintf("cta %s warp %d: %s at %s:%s%s", w.CTA.ID, w.ID, machine.LanesDo(w.Mask, verb), code.Module.Name, in.Pos, why))
 	s.Notes = append(s.Notes, w.Whereabouts(w.Live&^w.Mask)...)
 }
 
