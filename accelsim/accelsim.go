@@ -160,7 +160,7 @@ type launch struct {
 	version       int
 	file          *os.File
 	out           *bufio.Writer
-	packer        *packer  // of a .tracez file
+	packer        *packer  // packer of a .tracez file
 	spill         *os.File // overflow of CTAs in flight
 	spilledBytes  int64    // size of spill
 	bytesInMemory int      // size of the warps in memory
@@ -174,12 +174,12 @@ type launch struct {
 
 // instr is a PTX instruction as SASS.
 type instr struct {
-	pc      int // of the first opcode
+	pc      int // pc of the first opcode
 	opcodes []string
 	places  int // number of addresses of the last opcode
 	dest    int // register; -1: none
 	sources []int
-	imm     int64 // of a wait: number of groups that may be pending
+	imm     int64 // for a wait: number of groups that may be pending
 	jumps   bool
 	returns bool // from a function, or from the kernel (which ends it)
 	exits   bool

@@ -292,7 +292,7 @@ func (s Spacing) clamp(b Spacing, notNegative bool) Spacing {
 // block of this extent. width is the number of lanes of a warp.
 func ThreadSpacing(extent [3]int, width int) (worst [3]Spacing) {
 	threads := extent[0] * extent[1] * extent[2]
-	weight := 1 // of the digit: see ThreadIndex
+	weight := 1 // weight of the digit: see ThreadIndex
 	for d := range worst {
 		n := extent[d]
 		for _, group := range []int{WholeRow, HalfRow} {

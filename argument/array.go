@@ -13,7 +13,7 @@ import (
 
 // Array is typed data in memory: elements in little-endian byte order, the last dimension contiguous.
 type Array struct {
-	Type  ptx.Type // of an element: u8, s8, u16, s16, f16, bf16, u32, s32, f32, u64, s64 or f64
+	Type  ptx.Type // type of an element: u8, s8, u16, s16, f16, bf16, u32, s32, f32, u64, s64 or f64
 	Shape []int    // elements of each dimension, the slowest first
 	Data  []byte
 }

@@ -29,7 +29,7 @@ type List struct {
 type Binding struct {
 	Buffer *interp.Buffer // nil for an Object
 	Object *interp.Object // a texture, surface or sampler; nil for a Buffer
-	Type   ptx.Type       // of the elements; NoType for a sampler
+	Type   ptx.Type       // type of the elements; NoType for a sampler
 	Shape  []int          // elements of each dimension, the slowest first; nil for a sampler
 }
 

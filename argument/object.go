@@ -16,7 +16,7 @@ const maxTexels = 4 << 30
 type Object struct {
 	*interp.ObjectText
 	File *File // contents of the texels; nil: Fill
-	Fill Fill  // of the elements of the texels, in the order of memory
+	Fill Fill  // contents of the texels, in the order of memory
 }
 
 // parseObject reads a texture, surface or sampler. Its options change the given sampler.

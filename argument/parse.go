@@ -38,7 +38,7 @@ type TensorMap struct {
 	Buffer Value  // a Reference, or a new buffer: Filled or File
 	Map    string // the tensor and the options; over a new buffer, the tensor may be left out
 
-	offset int // of Map in the text
+	offset int // offset of Map in the text
 }
 
 // errWantObject is the error of another text where a texture, surface or sampler must stand.

@@ -296,7 +296,7 @@ type threadHistory struct {
 
 	first, last           beganInstr
 	began, fromCheckpoint bool  // began: the thread executed an instruction; fromCheckpoint: the part begins at a checkpoint
-	begin                 int64 // of the last line begun after the first instruction; -1: none
+	begin                 int64 // beginning of the last line begun after the first instruction; -1: none
 }
 
 // search returns a search for the instructions of the thread, with few events of further threads.

@@ -110,12 +110,12 @@ func (s *Session) setBreak(spec, condition string, later bool) (*Breakpoint, err
 	}
 	place, kernel := b.Spec, s.info.Kernel
 	switch _, err := strconv.Atoi(place); {
-	case err == nil: // of this file, even if the next launch is of another file
+	case err == nil: // a place in this file, even if the next launch is of another file
 		place = s.info.Module.Name + ":" + place
 		fallthrough
 	default:
 		b.find = func(s *Session) ([]int, error) { return s.find(place) }
-	case strings.HasPrefix(place, "*"): // of this program
+	case strings.HasPrefix(place, "*"): // an instruction of this program
 		b.find = func(s *Session) ([]int, error) {
 			if s.info.Kernel != kernel {
 				return nil, noPlace("%s is an instruction of another kernel", place)
@@ -441,7 +441,7 @@ type hitFinder struct {
 	scope     scope // for conditions
 
 	checkedStep int64     // the last moment checked for breakpoints
-	changes     []*Change // of the current instruction
+	changes     []*Change // changes of the current instruction
 }
 
 func (s *Session) newHits(after int64) *hitFinder {

@@ -93,7 +93,7 @@ type eval func(sc *scope, lane int) (value, error)
 // program is an expression compiled for a function.
 type program struct {
 	eval
-	location   func(sc *scope, lane int) (Location, error) // of an expression that names memory; else nil
+	location   func(sc *scope, lane int) (Location, error) // location of an expression that names memory; else nil
 	regs       []ptx.RegID                                 // registers read, in the order of scope.rows
 	reductions int                                         // number of any and all in it
 }

@@ -52,7 +52,7 @@ var errQuitSession = errors.New("the launch is not debugged any more")
 type Lines struct {
 	in     *bufio.Scanner
 	out    io.Writer
-	name   string // of the input, for messages; "": interactive, where mistakes are reported and forgiven
+	name   string // name of the input, for messages; "": interactive, where mistakes are reported and forgiven
 	prompt string
 	line   int
 	more   bool // more launches may follow

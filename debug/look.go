@@ -262,7 +262,7 @@ func (r *Register) Lane(lane int) string {
 // Variable is a variable in shared or local memory.
 type Variable struct {
 	Name  string
-	Type  ptx.Type // of an element
+	Type  ptx.Type // type of an element
 	Count int      // number of elements
 	Addr  uint64   // generic, in the window of its CTA or lane
 }
@@ -352,7 +352,7 @@ func (s *Session) Register(text string) (*Register, bool) {
 type Frame struct {
 	Func  *ptx.Func
 	Instr *ptx.Instr // the current instruction, a call except in the innermost frame; nil at the end of the function
-	Index int        // of Instr; -1 if it is nil
+	Index int        // index of Instr; -1 if it is nil
 }
 
 // Frames returns the call stack of the context, innermost first.

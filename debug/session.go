@@ -49,7 +49,7 @@ type Session struct {
 
 	breakpoints []*Breakpoint
 	watches     []*Watch
-	lastNumber  int // of breakpoints and watches
+	lastNumber  int // last number of a breakpoint or watch
 
 	checkpoints          []checkpoint // by step
 	first                uint64       // size of the first checkpoint in bytes
@@ -59,9 +59,9 @@ type Session struct {
 	noCheckpoints        error // reason for no checkpoints; nil: there are checkpoints
 
 	ended    bool  // the launch has ended
-	err      error // of the ended launch; nil: success
+	err      error // error of the ended launch; nil: success
 	lastStop *Stop // the last stop, if the launch ended by it
-	fault    error // of the latest end of the launch
+	fault    error // error of the latest end of the launch
 	focus    Focus
 
 	interrupted atomic.Bool

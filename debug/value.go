@@ -14,7 +14,7 @@ import (
 // value is a number or a truth value.
 type value struct {
 	class  class
-	bits   uint64 // of an integer; 0 or 1 for a truth value
+	bits   uint64 // bits of an integer; 0 or 1 for a truth value
 	signed bool   // the integer is int64(bits)
 	f      float64
 	typ    ptx.Type // type of the register or memory; NoType for a computed value

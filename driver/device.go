@@ -46,7 +46,7 @@ const (
 	maxWidth, maxHeight, maxDepth = 131072, 65536, 16384
 	maxLayeredWidth, maxLayers    = 32768, 2048
 	linearTexels                  = 1 << 27
-	pitchAlignment                = 512 // of cuMemAllocPitch, in bytes
+	pitchAlignment                = 512 // alignment of cuMemAllocPitch, in bytes
 )
 
 // DeviceAttribute is a CUdevice_attribute.

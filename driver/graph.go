@@ -22,7 +22,7 @@ type Node struct {
 	kind   NodeKind
 	after  []*Node
 	work   work   // nil for a ChildNode
-	child  *Graph // of a ChildNode; nil otherwise
+	child  *Graph // graph of a ChildNode; nil otherwise
 
 	original *Node // in a clone: the cloned node; nil otherwise
 }

@@ -18,7 +18,7 @@ type GraphExec struct {
 
 	conditions []*condition
 
-	flags uint64 // of GraphInstantiate
+	flags uint64 // flags of GraphInstantiate
 }
 
 // execNode is the state of a node when the graph was instantiated.
@@ -251,7 +251,7 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		x.freeLeft(s)
 	}
 	var runs []func(*probe.HostOrder) error
-	var kernels []string  // of all launches, in order
+	var kernels []string  // kernels of all launches, in order
 	var launches []string // by node: its kernel; "": none
 	var events []*task
 	var back []func() // reverts each start

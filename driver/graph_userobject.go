@@ -75,8 +75,8 @@ func (g *Graph) all() objectReferences {
 
 // Flags of user objects.
 const (
-	noDestructorSync uint32 = 1 // of UserObjectCreate: the destructor runs asynchronously
-	moveReferences   uint32 = 1 // of GraphRetainUserObject: the caller's references move to the graph
+	noDestructorSync uint32 = 1 // flag of UserObjectCreate: the destructor runs asynchronously
+	moveReferences   uint32 = 1 // flag of GraphRetainUserObject: the caller's references move to the graph
 )
 
 // userObject returns the user object with a handle, and checks a number of references. The caller must hold d.mu.

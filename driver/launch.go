@@ -14,7 +14,7 @@ import (
 
 // LaunchParams holds the parameters of a launch, like CUDA_KERNEL_NODE_PARAMS.
 type LaunchParams struct {
-	Func        Handle // of a function or a kernel
+	Func        Handle // handle of a function or a kernel
 	Grid, Block ptx.Dim3
 	Shared      uint32 // dynamic shared memory, in bytes
 

@@ -32,8 +32,8 @@ type origin struct {
 	FD      int32
 	Started uint64 // start time of the process; see sharedmem.ProcessStart
 	File    uint64 // see sharedmem.FileID
-	Size    uint64 // of the allocation, in bytes
-	Addr    uint64 // of the allocation in its process
+	Size    uint64 // size of the allocation, in bytes
+	Addr    uint64 // address of the allocation in its process
 	Device  int32  // ordinal in its process
 	Kind    [12]byte
 }

@@ -23,7 +23,7 @@ type Pool struct {
 	place  poolPlace
 	limit  uint64 // limit on used, in bytes; 0: the device's memory
 	used   uint64
-	memory *poolMemory              // of a pool shared between processes; nil otherwise
+	memory *poolMemory              // memory of a pool shared between processes; nil otherwise
 	values map[PoolAttribute]uint64 // set values; high water marks count since their last reset
 	access map[int]MemoryAccess     // by ordinal, for devices without access by default
 }

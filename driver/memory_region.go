@@ -31,19 +31,19 @@ type region struct {
 	data       []byte
 	kind       regionKind
 	ctx        *Context       // nil of mapped memory, which belongs to no context
-	module     *Module        // of a variable; nil otherwise
-	flags      uint32         // of host memory
-	pool       *Pool          // of stream-ordered memory; nil otherwise
+	module     *Module        // module of a variable; nil otherwise
+	flags      uint32         // flags of host memory
+	pool       *Pool          // pool of stream-ordered memory; nil otherwise
 	fileOffset uint64         // offset in the file of the pool, if any
-	mapping    *mapping       // of mapped memory; nil otherwise
-	graph      *allocWork     // of memory allocated by a graph; nil otherwise
-	opened     *openedMemory  // of memory of another process; nil otherwise
+	mapping    *mapping       // mapping of mapped memory; nil otherwise
+	graph      *allocWork     // graph that allocated the memory; nil otherwise
+	opened     *openedMemory  // opened memory of another process; nil otherwise
 	charge     uint64         // bytes counted as used on the device
 	buf        *interp.Buffer // nil of a variable, which belongs to its module, and until a stream-ordered allocation has executed
 	pages      func()         // releases host memory; may be nil
 	allocTask  *task          // the allocation of stream-ordered memory or of a graph's memory; nil otherwise
 	id         uint64
-	hints      []hints // of managed memory, in order of addresses; nil: no advice was given
+	hints      []hints // hints about managed memory, in order of addresses; nil: no advice was given
 }
 
 // free releases the region's memory. order is the place of the free in the order of tasks; nil if no work can still use

@@ -26,7 +26,7 @@ type Settings struct {
 	SM      int    // compute capability: 86 is 8.6; it selects the arithmetic of tensor cores, too
 	Version int    // CUDA version, as cuDriverGetVersion returns it: 12090 is 12.9
 	Devices int    // number of devices
-	Memory  uint64 // of each device, in bytes
+	Memory  uint64 // memory of each device, in bytes
 
 	Mode       interp.Mode
 	Policy     *affinetrack.Policy // nil: the first of affinetrack.Policies

@@ -4,9 +4,8 @@ package driver
 // the order in which operations happened to run (PTX manual 8.9.4, "CUDA API synchronization").
 //
 // Each stream is a line of operations, and so is each chain of nodes of a graph. An operation comes after the previous
-// operation of its line, after the awaited events of its stream, and after all operations whose end the host knew when
-// it submitted the operation. Host threads count as ordered among themselves, because gemu does not see their
-// synchronisation.
+// operation of its line, after the awaited events of its stream, and after all operations whose end the host knew at
+// the submission. Host threads count as ordered among themselves, because gemu does not see their synchronisation.
 //
 // If a probe requires events in a single order, operations also run in the order of submission. This is legal: streams
 // may run concurrently, but need not.

@@ -24,11 +24,11 @@ const (
 type ResourceDesc struct {
 	Kind                 ResourceKind
 	Array                Handle // array or mipmapped array
-	Addr                 uint64 // of linear and pitched memory
+	Addr                 uint64 // address of linear and pitched memory
 	Format               ArrayFormat
 	Channels             uint32
-	Bytes                uint64 // of linear memory
-	Width, Height, Pitch uint64 // of pitched memory: extents in texels, pitch in bytes
+	Bytes                uint64 // size of linear memory
+	Width, Height, Pitch uint64 // pitched memory: extents in texels, pitch in bytes
 	Flags                uint32
 }
 

@@ -143,8 +143,8 @@ type slicer struct {
 	regs    map[threadRegister]*valueNode
 	memory  map[memoryByte]*valueNode
 	threads map[threadID]*threadState
-	votes   []*valueNode // of barriers with a predicate
-	writer  *valueNode   // of the word
+	votes   []*valueNode // votes of barriers with a predicate
+	writer  *valueNode   // writer of the word
 	order   int
 	used    []bool // bytes of the result that the program writes
 }

@@ -80,15 +80,15 @@ func (r *Rival) knowsSize() bool {
 type Outcome struct {
 	Kind       Kind
 	Reason     string   // in words: "exit status 1", "signal: segmentation fault"
-	Status     string   // of a crash or refusal, without parts that differ between programs
+	Status     string   // status of a crash or refusal, without parts that differ between programs
 	Stderr     string   // end of the rival's standard error
 	firstWords []string // words of its first line, without parts that differ between runs
 
 	Offset    int // Difference: the first byte of the word that differs
 	Got, Want uint32
-	Culprit   *Culprit // of that word, if Find has searched for it
+	Culprit   *Culprit // culprit of that word, if Find has searched for it
 
-	result, want []byte // of a Difference
+	result, want []byte // results of a Difference
 }
 
 // Matches reports whether two outcomes are the same failure: the same kind; differences in the same word, with the

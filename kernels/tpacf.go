@@ -20,7 +20,7 @@ func init() {
 }
 
 func tpacf(s *Session) error {
-	const sets, bins, bounds, threads = 3, 22, 31, 256 // of the sky, and two random sets
+	const sets, bins, bounds, threads = 3, 22, 31, 256 // the sky, and two random sets
 	n := s.N
 	r := newRNG(1)
 	p := make([][3]float32, sets*n)

@@ -109,7 +109,7 @@ type avcResult struct {
 // avcPoint is the measurement of a kernel with a number of registers.
 type avcPoint struct {
 	avc.Counts
-	traffic []float64   // of the headline, by configuration: blocks per instruction
+	traffic []float64   // traffic of the headline, by configuration: blocks per instruction
 	second  avc.Outcome // the headline's result of configuration 2
 }
 

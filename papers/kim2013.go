@@ -67,7 +67,7 @@ func kim2013() *Paper {
 
 // modelMachine is a policy, a reconvergence policy, and a compilation of the benchmarks.
 type modelMachine struct {
-	policy     string // of affinetrack
+	policy     string // policy of package affinetrack
 	reconverge string // reconvergence policy
 	compiled   string // an element of kernels.Compilations; "": the library's own
 }
@@ -306,7 +306,7 @@ func (m *Meter) structure(key structureKey) (map[string]*interp.Structure, error
 		for _, name := range m.policies(key) {
 			sums[name] = &interp.Structure{Policy: affinetrack.PolicyByName(name)}
 		}
-		var probes []*interp.StructureProbe // of the launch in progress
+		var probes []*interp.StructureProbe // probes of the launch in progress
 		end := func() {
 			for _, p := range probes {
 				sums[p.Name].Add(p.Structure())

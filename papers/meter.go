@@ -17,7 +17,7 @@ import (
 // tables need are made once. Call Close when the values are no longer needed.
 type Meter struct {
 	tables []*Table      // under measurement: they decide which machines a replay needs
-	limit  time.Duration // of a launch; 0: no limit
+	limit  time.Duration // time limit of a launch; 0: no limit
 	ctx    context.Context
 	cancel func()
 	rows   sync.WaitGroup

@@ -191,7 +191,7 @@ func (l *lines) local(addr uint64, n, lane, width int) {
 // single request; a bulk copy is a request of its own.
 func (c *cta) issued(n *Counts, f *probe.Effect) {
 	var bulk Traffic
-	var end uint64 // of the last segment
+	var end uint64 // end of the last segment
 	for i := range f.Segments {
 		p := &f.Segments[i]
 		alloc, offset, bytes := p.From, p.FromOffset, p.Read

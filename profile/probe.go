@@ -193,8 +193,8 @@ type cta struct {
 	hasEnded bool // the CTA has ended
 	root     *Node
 	warps    []warp
-	lines    lines // of the current request
-	copies   lines // of the asynchronous copies of the current instruction
+	lines    lines // lines of the current request
+	copies   lines // lines of the asynchronous copies of the current instruction
 	banks    banks
 	last     bulkCopy // the latest copy that the instruction issued
 }

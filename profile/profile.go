@@ -12,10 +12,10 @@ import (
 
 // Profile holds the counts of launches. It is plain data; a Profile from Probe.Profile no longer changes.
 type Profile struct {
-	WarpSize int // of the last launch
+	WarpSize int // warp size of the last launch
 	Launches []Launch
 	Roots    []*Node // the kernels, in the order of their first launches
-	Err      error   // of the first launch that failed; nil: none failed
+	Err      error   // error of the first failed launch; nil: none failed
 }
 
 // Launch stands for all launches with the same kernel, sizes and shared memory.

@@ -155,7 +155,7 @@ type timedWarp struct {
 	callers [64][]*place // its callers
 	open    []span       // the current places, outermost first
 	place   *place       // the innermost place
-	end     int64        // of the last instruction
+	end     int64        // end of the last instruction
 	lanes   int          // number of active lanes
 	since   int64        // time of the last change of lanes
 	wait    string       // reason of the wait since end; "": no wait

@@ -10,7 +10,7 @@ import (
 // entity is the meaning of a name within a function.
 type entity struct {
 	kind  entityKind
-	typ   Type   // of a register
+	typ   Type   // type of a register
 	reg   RegID  // first register
 	count int    // N of a register range %r<N>
 	vec   int    // number of components of a vector register (reg, reg+1 …); 1 for any other register

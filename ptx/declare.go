@@ -407,7 +407,7 @@ func (v *Var) number(at int, bits uint64) {
 // offset returns the distance in bytes of an expression from its symbol.
 func offset(s Symbol, e *syntax.Expr) int64 {
 	if v, ok := s.(*Var); ok && e.Element {
-		return int64(e.Const.Bits) * int64(v.Type.Size()) // of a vector: the index counts its numbers
+		return int64(e.Const.Bits) * int64(v.Type.Size()) // an index into a vector counts its numbers
 	}
 	return int64(e.Const.Bits)
 }

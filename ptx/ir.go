@@ -460,9 +460,9 @@ type Operand struct {
 	Kind    OperandKind
 	Neg     bool       // !%p1, or -%r1 of vmad
 	Unified bool       // [a].unified
-	SReg    SpecialReg // of an SRegOperand
-	Reg     RegID      // of a RegOperand; of an AddrOperand, the register added to the address, or NoReg; with a symbol, an index (see IndexSize)
-	Imm     Imm        // of an ImmOperand
+	SReg    SpecialReg // special register of an SRegOperand
+	Reg     RegID      // register of a RegOperand; in an AddrOperand, the register added to the address, or NoReg; with a symbol, an index (see IndexSize)
+	Imm     Imm        // number of an ImmOperand
 	more    *operandExtra
 }
 

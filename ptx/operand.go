@@ -218,9 +218,9 @@ func parseOperand(f *Form, text string) (o OperandSpec, err error) {
 type count struct {
 	kind   countKind
 	factor int
-	slot   string // of countSlot
-	dims   string // of countFragment: the dimensions of the matrix, among m, n and k
-	div    int    // of countFragment: only every div-th element is stored; of countSlot: the number is divided by div and rounded up
+	slot   string // for countSlot: the slot
+	dims   string // for countFragment: the dimensions of the matrix, among m, n and k
+	div    int    // for countFragment: only every div-th element is stored; for countSlot: the number is divided by div and rounded up
 }
 
 type countKind uint8

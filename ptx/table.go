@@ -132,8 +132,8 @@ const (
 	FamilyRedux
 	FamilyElect
 	FamilyVideo  // scalar
-	FamilyVideo2 // of two lanes
-	FamilyVideo4 // of four lanes
+	FamilyVideo2 // video instructions of two lanes
+	FamilyVideo4 // video instructions of four lanes
 	FamilyVmad
 	FamilyMbarrier // operations on mbarriers, except mbarrier.pending_count
 	FamilyTile     // ldmatrix and stmatrix

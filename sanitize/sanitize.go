@@ -53,7 +53,7 @@ type Tool struct {
 	Name    string
 	Aliases []string // names in NVIDIA's compute-sanitizer
 	Doc     string   // description of its findings
-	Rare    bool     // of occasional use: not in "all"
+	Rare    bool     // for occasional use: not in "all"
 
 	// New returns the probe for a device. It adds its findings to log. If the probe has a method Finish(), it
 	// is called at the end of the program and can add findings.

@@ -32,8 +32,8 @@ type Difference struct {
 
 	Record [2]*Record // nil: no record in this log
 	Code   [2]*Code   // nil: no record, or its instruction is unknown
-	Lane   [2]int     // of the thread, in each record
-	Name   string     // of the register, or of another differing property
+	Lane   [2]int     // lane of the thread, in each record
+	Name   string     // name of the register, or of another differing property
 	Value  [2]string
 }
 

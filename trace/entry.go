@@ -45,7 +45,7 @@ var missingBefore2 = []string{"operands", "effects"}
 type Launch struct {
 	Number     uint64 // in the log, from 0
 	Kernel     string
-	File       string   // of the PTX, as in messages
+	File       string   // name of the PTX file, as in messages
 	Grid       []uint64 // number of CTAs: x, y, z
 	Block      []uint64 // threads per CTA
 	Cluster    []uint64 // CTAs per cluster; nil: no clusters

@@ -15,7 +15,7 @@ type Filter struct {
 	Kernel  string
 	CTAs    Ranges // linear indices
 	Warps   Ranges // indices in the CTA
-	Lines   Ranges // of the PTX
+	Lines   Ranges // lines of the PTX
 	Classes []string
 }
 

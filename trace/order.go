@@ -12,8 +12,8 @@ import (
 
 // Limits for waiting CTAs, in bytes; tests lower them.
 var (
-	chunkBytes      = 1 << 20  // of a CTA, before it goes to the log or to disk
-	maxWaitingBytes = 64 << 20 // of ended CTAs, before they go to disk
+	chunkBytes      = 1 << 20  // bytes of a CTA before it goes to the log or to disk
+	maxWaitingBytes = 64 << 20 // bytes of ended CTAs before they go to disk
 )
 
 // spool is a temporary file of segments.

@@ -21,9 +21,9 @@ import (
 // Error is an error in a log, with its place.
 type Error struct {
 	Name   string
-	Offset int64 // of the entry, in bytes; in a compressed log, of the decompressed data
+	Offset int64 // offset of the entry, in bytes; in a compressed log, in the decompressed data
 	Packed bool  // the log is compressed
-	Line   int64 // of a text log, from 1; else 0
+	Line   int64 // line in a text log, from 1; else 0
 	Err    error
 }
 
@@ -56,13 +56,13 @@ type Reader struct {
 	in     *bufio.Reader
 	zstd   *zstd.Decoder
 	text   bool
-	offset int64 // of the next entry
+	offset int64 // offset of the next entry
 	line   int64 // number of lines before it, in a text log
-	place  Error // of the last entry
+	place  Error // place of the last entry
 	room   []byte
 
 	launch  *Launch
-	code    map[uint64]*Code // of launch
+	code    map[uint64]*Code // code of the launch
 	cta     *CTA
 	records uint64
 	ended   bool // launch has ended

@@ -91,8 +91,8 @@ type sliceTarget struct {
 	instrItself bool          // start at the instruction, not at the instruction before it
 	ranges      []memoryRange // written bytes of interest of an asynchronous operation; nil: all
 
-	history      []threadRecord // of the thread, up to the target; for an asynchronous operation up to its issue
-	limit        int            // of the length of history
+	history      []threadRecord // history of the thread, up to the target; for an asynchronous operation up to its issue
+	limit        int            // limit of the length of history
 	count        uint64         // instructions so far
 	issued       bool           // the operation has been issued
 	wholeHistory bool           // history ends with the issuing instruction

@@ -44,7 +44,7 @@ type cursor struct {
 	peeked Entry // read but not delivered
 	mixed  bool  // the records of the launch are not ordered by CTA, and not sorted yet
 	sorted *sortedRecords
-	end    *End   // of the last launch
+	end    *End   // end of the last launch
 	count  uint64 // number of delivered records
 	filteredEntries
 	index []Place // nil if there is none

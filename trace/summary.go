@@ -18,7 +18,7 @@ type Tally struct {
 // Summary counts the compared items of two logs. All but launches, their extents and CTAs count by thread: a
 // warp instruction of 32 lanes with a single result is 32 instructions, masks and results.
 type Summary struct {
-	Names   [2]string   // of the logs
+	Names   [2]string   // names of the logs
 	Missing [2][]string // by log, from MissingParts
 
 	Launches     Tally
@@ -27,7 +27,7 @@ type Summary struct {
 	Instructions Tally
 	Masks        Tally // whether the guard lets the thread execute the instruction
 	Results      Tally // registers
-	Addresses    Tally // of accesses
+	Addresses    Tally // addresses of accesses
 	Stored       Tally // stored elements, and segments written by asynchronous operations
 	Operands     Tally // operands of atomics
 	Effects      Tally // reads and writes of asynchronous operations

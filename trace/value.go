@@ -27,7 +27,7 @@ var structureLetters = [structures]string{"u", "a", "g", "_"}
 // descriptions, the description with the stride nearest to zero. Lanes 0 to 31 and 32 to 63 are described
 // separately and must agree.
 type Value struct {
-	Name string // of a register
+	Name string // name of the register
 	Bits uint64 // width; 1 for predicates
 	Structure
 	Base, High uint64 // High: bits 64 to 127 of .b128

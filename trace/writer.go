@@ -52,7 +52,7 @@ type Writer struct {
 	plain   uint64 // bytes of entries so far
 	index   index
 	launch  uint64           // number of the current launch
-	code    map[uint64]*Code // of the current launch, by index
+	code    map[uint64]*Code // code of the current launch, by index
 	marked  uint64           // bytes of entries before the latest CTA in the index
 }
 

@@ -128,7 +128,7 @@ func (p *pull) OnEvent(e *probe.Event) {
 				s.effect_now |= now.as
 			}
 		}
-		if len(e.Writes) > 0 { // of all lanes that issued it
+		if len(e.Writes) > 0 { // results of all lanes that issued it
 			s.event.lanes = C.uint64_t(e.Active)
 		}
 	case e.Kind == probe.OnAfter && e.Lanes != 0:

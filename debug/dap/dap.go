@@ -52,7 +52,7 @@ type Server struct {
 	launchRequested bool                    // the client has requested a launch
 	finished        bool                    // debugging has ended
 	disconnected    bool                    // the client has left
-	result          error                   // of the launch
+	result          error                   // result of the launch
 	running         bool                    // the session is executing
 	waiting         []func()                // work to do when the session stops
 	resume          bool                    // go on after that

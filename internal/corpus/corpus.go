@@ -22,11 +22,11 @@ import (
 // Program is a program and its inputs, at a certain extent.
 type Program struct {
 	File  string // in testdata: "insn/add.ptx"; or "@saxpy"
-	Line  int    // of the case; 0 without a case
-	Name  string // of the kernel; the size of a workload
+	Line  int    // line of the case; 0 without a case
+	Name  string // name of the kernel; the size of a workload
 	Block cases.Extent
 	Width int // lanes of a warp
-	SM    int // of the device; 0: the default
+	SM    int // compute capability of the device; 0: the default
 
 	Memory uint64 // memory of the device in bytes; 0: the default
 
@@ -48,7 +48,7 @@ func (p *Program) String() string {
 
 // Outcome is the result of a run of a program.
 type Outcome struct {
-	Results     []*interp.Result // of its launches, including one that trapped
+	Results     []*interp.Result // results of its launches, including one that trapped
 	Memory      uint32           // a hash of the final buffers, variables and printed output
 	Err         error            // error of a launch
 	WrongResult error            // difference from the expected result

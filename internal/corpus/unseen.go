@@ -67,7 +67,7 @@ type slot struct {
 }
 
 const (
-	maxSlots    = 64      // of a parameter
+	maxSlots    = 64      // maximum number of slots of a parameter
 	bufferBytes = 1 << 16 // after an address
 	trySteps    = 1 << 12 // step limit of a trial run
 

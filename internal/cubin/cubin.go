@@ -24,8 +24,8 @@ import (
 const (
 	section = ".gemu.ptx"
 
-	osABI      = 0x33 // of CUDA
-	abiVersion = 7    // of CUDA: compute capabilities of a byte
+	osABI      = 0x33 // CUDA
+	abiVersion = 7    // CUDA's version with compute capabilities of a byte
 	bits64     = 0x400
 
 	headerSize  = 64

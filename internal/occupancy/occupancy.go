@@ -21,7 +21,7 @@ type Limits struct {
 const (
 	WarpSize     = 32
 	FileSize     = 64 << 10 // registers of 32 bits of a multiprocessor
-	MaxRegisters = 255      // of a thread
+	MaxRegisters = 255      // registers of a thread
 	RegisterUnit = 256      // allocation unit of registers of a warp
 )
 
@@ -80,7 +80,7 @@ const (
 // Block has the resources that a block needs.
 type Block struct {
 	Threads   int
-	Registers int // of a thread; 0 means unknown, and no limit
+	Registers int // registers of a thread; 0 means unknown, and no limit
 	Shared    int // bytes, static and dynamic
 }
 

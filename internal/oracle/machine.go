@@ -320,7 +320,7 @@ type thread struct {
 	sleepTime int64 // nanoseconds
 	log       *Step // record of the current instruction; nil without Launch.Log
 
-	arrival        arrival // of a thread at a barrier
+	arrival        arrival // arrival of the thread at a barrier
 	clusterArrival clusterArrival
 }
 

@@ -17,7 +17,7 @@ type mbarrierState struct {
 
 	v1          bool  // has .layout::v1, which uses the fields below
 	conditional int64 // the conditional phase, modulo 4
-	report      int64 // of the current phase: 256 for the predicate, plus the value
+	report      int64 // report of the current phase: 256 for the predicate, plus the value
 	lastReport  int64 // report of the previous phase
 }
 

@@ -23,7 +23,7 @@ type code struct {
 // table is a format as a list of all its numbers.
 type table struct {
 	numbers []number // by code
-	codes   []code   // of finite numbers, by magnitude
+	codes   []code   // codes of finite numbers, by magnitude
 	nan     uint64   // canonical
 	hasNaN  bool
 	inf     [2]uint64 // positive and negative infinity; 0: none

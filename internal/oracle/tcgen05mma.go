@@ -176,7 +176,7 @@ func (x *tcgen05Mma) cellOf(row, col int) (cta int, p cell) {
 		return cta, cell{row + col/span*(128/fold), col % span}
 	}
 	if x.m == 64 || x.pair && x.m == 128 {
-		row = row>>4<<5 | row&15 // of each 32 lanes, 16 hold rows
+		row = row>>4<<5 | row&15 // 16 of each 32 lanes hold rows
 	}
 	return cta, cell{row, col}
 }
@@ -447,7 +447,7 @@ func (x *tcgen05Mma) laneOfA(t *thread, row, lane int) int {
 	if !t.hasModifier("ashift") || own == 0 {
 		return lane
 	}
-	if x.pair && x.m == 128 && x.sparse && own%16 == 0 { // of each 32 lanes, 16 hold rows
+	if x.pair && x.m == 128 && x.sparse && own%16 == 0 { // 16 of each 32 lanes hold rows
 		return lane - 32 + 15
 	}
 	return lane - 1

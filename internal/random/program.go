@@ -29,9 +29,9 @@ type program struct {
 // Numbers of registers of a random program, by width.
 const (
 	nPred = 4
-	nWide = 6  // of 64 bits
-	nWord = 10 // of 32 bits
-	nHalf = 6  // of 16 bits
+	nWide = 6  // registers of 64 bits
+	nWord = 10 // registers of 32 bits
+	nHalf = 6  // registers of 16 bits
 )
 
 // Stride is the number of bytes read and written by a thread: its registers, the predicates last.

@@ -31,8 +31,8 @@ type structured struct {
 // Sizes of a structured program's memory, in bytes.
 const (
 	tableBytes   = 256 // read by all threads
-	scratchBytes = 64  // of each thread
-	sharedBytes  = 16  // of each thread
+	scratchBytes = 64  // bytes of each thread
+	sharedBytes  = 16  // bytes of each thread
 )
 
 // withAffineRule returns the opcodes with an affine rule of their own.

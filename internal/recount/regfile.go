@@ -99,7 +99,7 @@ func (b *MachineAndWrites) OnEvent(e *probe.Event) {
 			}
 			bytes := 128
 			if _, _, ok := whole.findLine(); ok {
-				bytes = 8 // of 128 bytes: an AVC line holds 16 vectors
+				bytes = 8 // instead of 128 bytes: an AVC line holds 16 vectors
 			}
 			stored["avc"] += bytes
 			bytes, combined := 128, 128

@@ -4,7 +4,7 @@ package tensormap
 // boxes.
 type Swizzle struct {
 	Mode      SwizzleMode
-	Atomicity Atomicity // of Swizzle128; otherwise Atom16
+	Atomicity Atomicity // atomicity of Swizzle128; otherwise Atom16
 }
 
 // SwizzleMode is the number of bytes within which pieces are permuted, with the numbers of tensormap.replace.

@@ -141,7 +141,7 @@ type fields uint32
 const (
 	hasAddress fields = 1 << iota
 	hasRank
-	hasBox    // of dimension 0; the bits of further dimensions follow
+	hasBox    // the box of dimension 0; the bits of further dimensions follow
 	hasDim    = hasBox << Rank
 	hasStride = hasDim << Rank
 	hasStep   = hasStride << (Rank - 1)

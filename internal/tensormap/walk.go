@@ -25,7 +25,7 @@ type Copy struct {
 // Override holds the properties that the operands of a copy set instead of its tensor map (manual of PTX 9.4,
 // 9.7.10.28.5.2).
 type Override struct {
-	Address uint64 // of the tensor, in bytes; must be a multiple of 16
+	Address uint64 // address of the tensor, in bytes; must be a multiple of 16
 	Dims    int    // number of extents, as many as the map has dimensions; 0: use those of the map
 	Dim     [Rank]uint16
 	Low     [Rank - 1]uint32 // strides in units of 16 bytes: their lower 32 bits

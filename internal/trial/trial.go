@@ -44,7 +44,7 @@ const (
 // Result is the result of a run.
 type Result struct {
 	Mismatch bool   // the run noticed a fault: the mutant is killed
-	Digest   string // of all results
+	Digest   string // digest of all results
 	Cost     int64  // the same on every host
 
 	// Saved and Spent are counts of the engine's work, the most important first. More saved and less spent is better.

@@ -24,7 +24,7 @@ var Configs = []Config{{Name: "B", L1: 6}, {Name: "1", L1: 5, AVC: 1}, {Name: "2
 // L1Writes.
 type Stats struct {
 	Reads, Writes       int64 // requests
-	Lookups             int64 // of reads
+	Lookups             int64 // lookups of reads
 	Replays             int64 // further lookups for lanes that a hit in the AVC does not have
 	AVCHits, L1Hits     int64
 	AVCWrites, L1Writes int64

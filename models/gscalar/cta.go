@@ -62,7 +62,7 @@ type cta struct {
 	Counts
 	*program
 	width    int
-	allLanes uint64 // of a warp
+	allLanes uint64 // all lanes of a warp
 	warps    [][]frame
 
 	stored []int  // bytes of the registers that the last event has written

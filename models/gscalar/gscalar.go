@@ -161,7 +161,7 @@ type Model struct {
 	File int
 
 	mu       sync.Mutex
-	byWidth  map[int]*Counts // of CTAs that have ended, by lanes of a warp
+	byWidth  map[int]*Counts // counts of ended CTAs, by lanes of a warp
 	programs map[probe.Program]*program
 	free     []*cta
 }
@@ -282,7 +282,7 @@ type instr struct {
 // program is the static facts of a kernel and its callees.
 type program struct {
 	instrs  []instr
-	offsets map[*ptx.Func][]int32 // of registers, in words; the last entry is the number of words
+	offsets map[*ptx.Func][]int32 // offsets of registers, in words; the last entry is the number of words
 }
 
 func newProgram(l *probe.LaunchInfo) *program {

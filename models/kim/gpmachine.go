@@ -11,14 +11,14 @@ const (
 	gpWarps       = 48
 	gpShared      = 48 << 10 // bytes
 	gpIssue       = 2
-	gpBanks       = 16 // of shared memory
+	gpBanks       = 16 // banks of shared memory
 	gpWord        = 4  // bytes of a word of shared memory
 	gpLine        = 128
 	registerBanks = 16
 
 	l1Lines, l1Ways = 16 << 10 / gpLine, 4
 	l2Banks, l2Ways = 4, 8
-	l2Lines         = 786 << 10 / gpLine // of a bank
+	l2Lines         = 786 << 10 / gpLine // lines of a bank of the L2
 	controllers     = 2
 	collectInstr    = 2 // cycles from issue to the first lanes, without bank conflicts
 )
@@ -26,7 +26,7 @@ const (
 // GPConfig is the configuration of a GP-SIMT machine. NewGPConfig has the paper's numbers, and the first choice where
 // the text leaves a number open.
 type GPConfig struct {
-	GPSIMT              // of each multiprocessor
+	GPSIMT              // configuration of each multiprocessor
 	FrontEnd      int64 // cycles of the units in one cycle of the front end
 	CTAs          int   // limit of CTAs on a multiprocessor; 0: limited by the room alone
 	RoundRobin    bool  // warps issue in turn, not in the order of their numbers
@@ -55,7 +55,7 @@ type Time struct {
 
 	Arithmetic, Special, Memory int64 // cycles in which these units are taken, over all multiprocessors
 	Affine                      int64 // instructions that execute compactly
-	BankReads, BankWrites       int64 // of 32-bit registers
+	BankReads, BankWrites       int64 // accesses to banks of 32-bit registers
 	Lines                       int64 // lines that warps access: with GP-SIMT after the L1, with FG-SIMT requests
 	L1Misses, L2Misses          int64
 	Bytes                       int64 // loaded and stored by lanes

@@ -18,7 +18,7 @@ const Banks = 16
 // Counts are accesses by warps. A uniform or affine access goes to the register's base and stride, a generic access
 // to its row in all lanes.
 type Counts struct {
-	Reads, Writes affinetrack.ClassCounts // of registers, without predicates and constants
+	Reads, Writes affinetrack.ClassCounts // accesses to registers, without predicates and constants
 
 	PredicateReads, PredicateWrites int64 // guards included
 	Constants                       int64 // reads of registers with a single value for the whole launch, which take no row
@@ -47,7 +47,7 @@ func (c *Counts) Add(o *Counts) {
 // Counter counts the accesses of the launches that it watches. It is safe for concurrent use.
 type Counter struct {
 	mu    sync.Mutex
-	total Counts // of CTAs that have ended
+	total Counts // counts of ended CTAs
 }
 
 // Counts returns the counts of the CTAs that have ended.

@@ -109,7 +109,7 @@ type barrier struct {
 	generation int
 	arrivals   uint64 // warps that arrived without waiting
 	threads    int    // number of threads that the barrier waits for
-	place      spot   // of the latest arrival
+	place      spot   // place of the latest arrival
 	users      uint64 // warps that used it with the count counted since the last meeting of the whole CTA
 	counted    int    // the thread count of users
 	reported   bool

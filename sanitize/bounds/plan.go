@@ -83,7 +83,7 @@ type action struct {
 	addr    []address
 	elems   []elem // elements of a load or store
 	pred    ptx.RegID
-	size    int  // of an element, in bytes
+	size    int  // size of an element, in bytes
 	builtin bool // a call of a function that the machine provides
 	plain   bool // a single access with an event, through a register that always points into the same variable or buffer
 }
@@ -100,7 +100,7 @@ type function struct {
 	readUnset   []ptx.RegID // registers that may be read before they are written
 	n           int
 	places      map[*ptx.Var]uint64 // offsets of the variables in its frame
-	ids         map[*ptx.Var]uint32 // of its variables
+	ids         map[*ptx.Var]uint32 // ids of the program's variables
 }
 
 func (f *function) row(r ptx.RegID) int32 {

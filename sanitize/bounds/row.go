@@ -16,7 +16,7 @@ type origin struct {
 // row holds the origins of a register, or of a word of local memory.
 type row struct {
 	lanes   uint64 // lanes with an origin; all other lanes are notPointer
-	origin  origin // of all lanes, unless perLane is set
+	origin  origin // origin of all lanes, unless perLane is set
 	perLane bool   // each has the origins
 	each    *[64]origin
 }

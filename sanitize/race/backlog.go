@@ -23,7 +23,7 @@ type backlog struct {
 	closed  bool // accesses are no longer deferred; in shared memory, until the next barrier of the whole CTA
 	list    []deferredAccess
 	offsets []uint32 // lane offsets of the accesses without a stride, in the order of list
-	clocks  []*clock // of the entries of list, by deferredAccess.clock
+	clocks  []*clock // clocks of the entries of list, by deferredAccess.clock
 	bound   int      // size in bytes at which to compact next, if it exceeds maxBytes
 
 	marked bool // marks are valid: from the first write on
@@ -39,7 +39,7 @@ type backlog struct {
 type deferredAccess struct {
 	lanes   uint64
 	clock   uint32 // index in backlog.clocks
-	offset  uint32 // of the first lane
+	offset  uint32 // offset of the first lane
 	stride  int32  // distance of consecutive lanes; notStrided: the offsets are in backlog.offsets
 	moment  moment
 	cta     int32
@@ -444,7 +444,7 @@ func (r *run) catchUp(s *shadow, alloc *probe.Allocation) {
 // holds for each word and warp; else warps is 0.
 func (b *backlog) compact(words uint64, warps int) {
 	type seen struct {
-		cta   int32 // of the latest access
+		cta   int32 // CTA of the latest access
 		count uint8
 		far   bool // an access of another CTA is kept
 	}

@@ -193,11 +193,11 @@ func joinClocks(a, b *clock) *clock {
 // clockTree maps CTAs to known moments: a Patricia tree over the bits of the CTA's number (Okasaki and Gill
 // 1998, "Fast Mergeable Integer Maps"). Derived clocks share all but a few branches.
 type clockTree struct {
-	cta                 int32         // of a leaf; of a branch: any CTA below it
+	cta                 int32         // CTA of a leaf; in a branch: any CTA below it
 	bit                 uint32        // the bit that divides the CTAs below a branch; 0: a leaf
 	latest              moment        // maximum of all moments below
 	withoutBit, withBit *clockTree    // the CTAs with the bit clear, and with the bit set
-	known               *agentMoments // of a leaf
+	known               *agentMoments // moments of a leaf
 }
 
 func leaf(cta int32, k *agentMoments) *clockTree {

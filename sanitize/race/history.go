@@ -31,7 +31,7 @@ func (o *operation) id(cta int32) ptx.Dim3 {
 // operation.
 type history struct {
 	now                     moment
-	next                    int32         // of the next CTA
+	next                    int32         // number of the next CTA
 	operations              []*operation  // ordered operations in order of their beginning: all that may still run, and some that have ended
 	lines                   map[int]*line // the operations that may still run, by line of the host order
 	endedOperations         int           // number of ended operations in operations

@@ -21,7 +21,7 @@ type Probe struct {
 
 	mu      sync.Mutex
 	runs    map[*probe.LaunchInfo]*run
-	history *history          // of operations that may overlap in time; nil before the first
+	history *history          // history of operations that may overlap in time; nil before the first
 	latest  *probe.LaunchInfo // the launch with the latest event
 	host    *run              // the host's operation, if the latest event came from the host
 	before  *run              // the last operation of the history
@@ -219,7 +219,7 @@ func (r *run) cluster(cta int32) int32 {
 	case r.perCTAs <= 1:
 		return cta
 	case cta < r.first:
-		return ^cta // of an earlier launch: shares no cluster with this launch
+		return ^cta // a number of an earlier launch: shares no cluster with this launch
 	}
 	return r.clusterOf(cta - r.first)
 }

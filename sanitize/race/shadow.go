@@ -164,7 +164,7 @@ type access struct {
 	executed uint64
 	stores   []byte // the written bytes, valid if stored is set; nil if unknown
 	stored   bool
-	offset   uint64 // of the first written byte in the allocation
+	offset   uint64 // offset of the first written byte in the allocation
 }
 
 // view is the knowledge of a thread: its clock, and its own actions up to a moment.

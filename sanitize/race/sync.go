@@ -47,7 +47,7 @@ const (
 type role struct {
 	kind     accessKind // strong, and its scope
 	sync     order
-	elements int   // of an accessed vector
+	elements int   // number of elements of an accessed vector
 	skipped  uint8 // vector elements without an access, a bit each
 	instr    *ptx.Instr
 }

@@ -11,7 +11,7 @@ import (
 // exchanged holds the operands of lanes at a collective instruction that lanes at different places may execute
 // together.
 type exchanged struct {
-	text   [64]string // of the instruction; "": none
+	text   [64]string // text of the instruction, by lane; "": none
 	bits   [64]uint64
 	origin [64]uint32
 }
@@ -173,7 +173,7 @@ func (c *cta) exchange(e *probe.Event, f *frame, a *action) {
 			if any && a.replaces(e, lowest(m)) {
 				origin, any = c.invalidBut(e, f, a, m, a.added)
 			}
-			invalidBits := uint64(0) // of the first source
+			invalidBits := uint64(0) // invalid bits of the first source
 			if r := a.sources[0]; r >= 0 {
 				invalidBits = f.dirty[r] & m
 			}
@@ -214,7 +214,7 @@ func (c *cta) decided(e *probe.Event, valid uint64) bool {
 	any, all := e.Instr.Has("any"), e.Instr.Has("all")
 	anyTrue, anyFalse := false, false
 	each(valid, func(lane int) {
-		if e.Source(0).Lane(lane) != 0 { // of !%p: the complement
+		if e.Source(0).Lane(lane) != 0 { // for !%p: the complement
 			anyTrue = true
 		} else {
 			anyFalse = true

@@ -82,7 +82,7 @@ type action struct {
 	added []int // wgmma: indices of the accumulator sources
 
 	once sync.Once
-	rule rule // of behaviorCompute, after once
+	rule rule // rule for behaviorCompute, after once
 }
 
 // behavior is the effect of an operation on valid bits.

@@ -31,7 +31,7 @@ type rule struct {
 // ruleTrial is an operation under trial.
 type ruleTrial struct {
 	o       *probe.Operation
-	inBits  [4]int // of each source
+	inBits  [4]int // bits of each source
 	outBits int
 	rnd     *rand.Rand
 }

@@ -59,7 +59,7 @@ type Tool struct {
 	memory  map[*probe.Allocation]*memory
 	origins []string // texts of origins in findings; numbers begin at 1
 	known   map[string]uint32
-	free    []*cta // of ended CTAs, for reuse
+	free    []*cta // contexts of ended CTAs, for reuse
 }
 
 // New returns a sanitizer that writes its findings to log.
@@ -228,7 +228,7 @@ type cta struct {
 // touchedMemory is the memory of an instruction's latest access.
 type touchedMemory struct {
 	m        *memory
-	space    ptx.Space // of the access
+	space    ptx.Space // state space of the access
 	delta    uint64    // the address of its first byte
 	size     uint64
 	isShared bool // shared memory, whose place differs in the next CTA

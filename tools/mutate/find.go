@@ -52,7 +52,7 @@ const hook = "mutant__"
 // finder finds the mutants of a function.
 type finder struct {
 	pkg       *packages.Package
-	src       []byte // of the file
+	src       []byte // text of the file
 	base      int    // offset of the file in the file set
 	fn        string
 	file      string
@@ -319,7 +319,7 @@ func (f *finder) assign(s *ast.AssignStmt) {
 	for i, r := range s.Rhs {
 		switch {
 		case len(s.Lhs) != len(s.Rhs):
-			f.mutateParts(r) // of several values
+			f.mutateParts(r) // parts of several values
 		case s.Tok == token.AND_ASSIGN || s.Tok == token.AND_NOT_ASSIGN:
 			f.plain(r) // widening the mask is dropping the statement
 		case s.Tok == token.ADD_ASSIGN && f.integer(r):

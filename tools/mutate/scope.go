@@ -90,7 +90,7 @@ type instrumented struct {
 	src     []byte
 	base    int       // offset in the file set
 	clause  int       // offset after "package name"
-	mutants []*Mutant // of functions in scope
+	mutants []*Mutant // mutants of functions in scope
 }
 
 // find loads the packages of a scope and returns all mutants, in the order of files and lines.

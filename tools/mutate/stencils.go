@@ -41,7 +41,7 @@ const maxSubjects = 6
 
 // stencilLine is a line of a table: its place, name, code and holes.
 type stencilLine struct {
-	file   string // of the root
+	file   string // path of the table from the root
 	number int
 	name   string
 	code   []byte
@@ -55,7 +55,7 @@ var stencilOps = []struct {
 	name   string
 	change func(s *stencilLine, r *rand.Rand) string
 }{
-	{"bit", func(s *stencilLine, r *rand.Rand) string { // of the code, not in a hole
+	{"bit", func(s *stencilLine, r *rand.Rand) string { // a bit of the code, not in a hole
 		at := r.IntN(len(s.code))
 		if isPadding(s.code, at) || slices.ContainsFunc(s.holes, func(h string) bool { o, ok := offset(h); return ok && at >= o && at < o+4 }) {
 			return ""
@@ -67,7 +67,7 @@ var stencilOps = []struct {
 	{"drop", func(s *stencilLine, r *rand.Rand) string { // a hole is not filled, a flip not made, a constant allowed
 		return s.hole(r, regexp.MustCompile(""), func([]string) string { return "" })
 	}},
-	{"place", func(s *stencilLine, r *rand.Rand) string { // of a hole or a flip, by a byte
+	{"place", func(s *stencilLine, r *rand.Rand) string { // the place of a hole or a flip, by a byte
 		return s.hole(r, regexp.MustCompile(`^(_?[A-Za-z01])(\d+)(.*)$`), func(m []string) string {
 			n, _ := strconv.Atoi(m[2])
 			if n += 2*r.IntN(2) - 1; n < 0 || n+4 > len(s.code) && !strings.Contains(m[3], "^") || n >= len(s.code) {
@@ -104,7 +104,7 @@ var stencilOps = []struct {
 			return head + ":" + digits[:at] + strconv.FormatUint(v^1<<r.IntN(4), 16) + digits[at+1:]
 		})
 	}},
-	{"flip", func(s *stencilLine, r *rand.Rand) string { // of another bit
+	{"flip", func(s *stencilLine, r *rand.Rand) string { // the flip of another bit
 		return s.hole(r, regexp.MustCompile(`^([a-f]\d+\^)(\d+)$`), func(m []string) string {
 			n, _ := strconv.Atoi(m[2])
 			return m[1] + strconv.Itoa(n^1<<r.IntN(8))

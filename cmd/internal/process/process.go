@@ -29,7 +29,7 @@ var SuppressErrors bool
 var (
 	drv     *driver.Driver
 	drvErr  error
-	threads sync.Map // of *Client, by thread number
+	threads sync.Map // values are *Client, by thread number
 
 	callbacks sync.Map // numbers of the threads that run a function of the process for a stream
 

@@ -206,12 +206,12 @@ const (
 // Mbarrier contains the properties of an operation on an mbarrier, for Instr.Imm.
 type Mbarrier struct {
 	Space      ptx.Space // space of the address: shared or generic
-	Drop       bool      // of an arrival: the next phases expect fewer arrivals
-	Expect     bool      // of a tx operation: the count is added to the tx-count; of an arrival: the same, followed by an arrival
-	NoComplete bool      // of an arrival: it must not complete the phase
-	V1         bool      // of an initialisation or a layout query: .layout::v1
-	Condition  bool      // of a phase query: it is the conditional query
-	Arrives    bool      // of a multicast: it is an arrival
+	Drop       bool      // for an arrival: the next phases expect fewer arrivals
+	Expect     bool      // for a tx operation: the count is added to the tx-count; of an arrival: the same, followed by an arrival
+	NoComplete bool      // for an arrival: it must not complete the phase
+	V1         bool      // for an initialisation or a layout query: .layout::v1
+	Condition  bool      // for a phase query: it is the conditional query
+	Arrives    bool      // for a multicast: it is an arrival
 }
 
 // Imm packs m into an Instr.Imm.
@@ -237,8 +237,8 @@ type Fragments struct {
 	D, A, B, C []Elem
 	E          []Elem // metadata of a sparse A, or scales with their selectors
 	Multiply   *matrix.Multiply
-	Sparse     *matrix.Compression // of Sparse. Compression: D is the indices and the kept elements, A all elements, E the descriptor. Decompression: D is all elements, A the indices, B the elements
-	Wgmma      *matrix.Wgmma       // of wgmma.mma_async: C is D, B is absent, and so is A if it is in shared memory
+	Sparse     *matrix.Compression // for Sparse. Compression: D is the indices and the kept elements, A all elements, E the descriptor. Decompression: D is all elements, A the indices, B the elements
+	Wgmma      *matrix.Wgmma       // for wgmma.mma_async: C is D, B is absent, and so is A if it is in shared memory
 
 	Memory *TensorAccess // of operations on tensor memory
 
@@ -249,12 +249,12 @@ type Fragments struct {
 
 // TensorAccess is the operation on tensor memory; exactly one of Tile, Copy and Mma is set.
 type TensorAccess struct {
-	Tile *matrix.TensorTile // of TensorLoad and TensorStore: D or A are the registers, the first of E is the address
+	Tile *matrix.TensorTile // for TensorLoad and TensorStore: D or A are the registers, the first of E is the address
 	Copy *matrix.TensorCopy
 	Mma  *matrix.TensorMma // E has the operands from TensorD to TensorE
 
-	Reduce   *TensorReduction   // of TensorLoad: the last register of D is the combination of all that a lane has loaded
-	Compress *TensorCompression // of TensorLoad: the remaining registers of D are the indices and the kept elements
+	Reduce   *TensorReduction   // for TensorLoad: the last register of D is the combination of all that a lane has loaded
+	Compress *TensorCompression // for TensorLoad: the remaining registers of D are the indices and the kept elements
 }
 
 // TensorReduction combines values with Float or, if its operation is Invalid, with Integer.
@@ -288,10 +288,10 @@ type TensorImm struct {
 	Pair      bool      // .cta_group::2, a pair of CTAs
 	Multicast bool
 	Wide      bool // the CTA mask has 32 bits instead of 16
-	Store     bool // of a wait: for stores instead of loads
-	Exclusive bool // of an allocation: no further columns are allocated meanwhile
+	Store     bool // for a wait: for stores instead of loads
+	Exclusive bool // for an allocation: no further columns are allocated meanwhile
 	ReadA     bool // of tcgen05.commit: it arrives when matrices A in shared memory have been read
-	Columns   int  // of an allocation: the maximum number of columns
+	Columns   int  // for an allocation: the maximum number of columns
 }
 
 // Imm packs t into an Instr.Imm.
@@ -343,8 +343,8 @@ type Async struct {
 	Bytes             int       // size of a copy or store with a fixed size
 	Bulk              bool      // its groups are the groups of bulk operations
 	NotifiesMbarrier  bool      // it notifies an mbarrier by complete-tx
-	Read              bool      // of a wait: only until the sources have been read
-	All               bool      // of a wait: also for operations that are not yet in a group; of AsyncCancel: all CTAs of the cluster are notified
+	Read              bool      // for a wait: only until the sources have been read
+	All               bool      // for a wait: also for operations that are not yet in a group; of AsyncCancel: all CTAs of the cluster are notified
 	NoInc             bool      // the arrival is already expected by the mbarrier
 	Reduces           bool      // it combines values by Reduction
 	Reduction         Reduction
@@ -474,15 +474,15 @@ type CallSite struct {
 	Target   int32 // index of the function; -1 for a call through a pointer or of a builtin
 	Args     []ParamPlace
 	Rets     []ParamPlace
-	Call     *ptx.Call // of a call through a pointer: its prototype, or its list of targets
-	Callable []bool    // of a call through a pointer: whether it may reach a function, by function index
+	Call     *ptx.Call // for a call through a pointer: its prototype, or its list of targets
+	Callable []bool    // for a call through a pointer: whether it may reach a function, by function index
 }
 
 // BarrierOp is bar or barrier, including bar.warp.sync.
 type BarrierOp struct {
 	Kind    BarrierKind
 	Aligned bool // all lanes of a warp arrive together
-	Neg     bool // of .red: the predicate is negated
+	Neg     bool // for .red: the predicate is negated
 }
 
 // BarrierKind is the operation at a barrier.

@@ -36,7 +36,7 @@ type AsyncEffect struct {
 	PipeOp       *PipeOp     // the operation on tensor cores or tensor memory; nil: none
 	Commits      bool        // it arrives after all earlier operations of the pipeline have happened
 	ReadsA       bool        // it arrives after earlier multiplications have read their matrices A in shared memory
-	FactorA      [][]uint32  // of a multiplication: matrix A of each CTA, if a commit made it be read
+	FactorA      [][]uint32  // for a multiplication: matrix A of each CTA, if a commit made it be read
 	Done         bool
 }
 

@@ -16,7 +16,7 @@ type WarpSplit struct {
 	Reconvergence *Reconvergence // innermost reconvergence of its lanes; nil: none
 	Wait          *SplitWait     // reason to wait; nil: the split can run
 	LoopInstrs    int32          // score of its last time slices in possible spin-waits
-	Deferred      bool           // of policy pc2: the split runs after all splits without this flag
+	Deferred      bool           // for policy pc2: the split runs after all splits without this flag
 }
 
 // Frame is a call in progress, with the places of its registers and local memory. Apart from LastCallee it never

@@ -23,7 +23,7 @@ type TensorBlock struct {
 	Pair            bool // allocated by a pair of CTAs
 	Exclusive       bool // no second block may be allocated at the same time
 	Rank            int  // rank of the allocating CTA
-	DeallocatedHere bool // of a pair: this CTA has deallocated the block, the other CTA has not
+	DeallocatedHere bool // for a pair: this CTA has deallocated the block, the other CTA has not
 	Src             *code.Source
 	Warp            int
 }

@@ -13,7 +13,7 @@ import (
 type Object struct {
 	Type    ptx.Type // .texref, .surfref or .samplerref
 	Name    string
-	Texture texture.Texture // of a surface: its image, with one level; of a sampler: the sampler fields only
+	Texture texture.Texture // for a surface: its image, with one level; for a sampler: the sampler fields only
 	Memory  *mem.Allocation // allocation with the texels
 	Offset  uint64          // offset of the texels in Memory, in bytes
 	Freed   atomic.Bool

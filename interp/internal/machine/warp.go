@@ -91,7 +91,7 @@ type Counts struct {
 	Splits             int64 // warp splits made by divergence
 	Reconvergences     int64 // reconverged warp splits
 
-	Engine EngineCounts // of compact execution, in check mode
+	Engine EngineCounts // counts of compact execution, in check mode
 }
 
 // Add adds the counts of another launch or of another part of the same launch.

@@ -39,7 +39,7 @@ const (
 type Numerics struct {
 	Unit          Unit
 	SM            int      // first compute capability
-	Type          ptx.Type // of the factors; F16 stands for BF16, too, and E4M3 for all types of 8 bits or fewer
+	Type          ptx.Type // type of the factors; F16 stands for BF16, too, and E4M3 for all types of 8 bits or fewer
 	Method        Method
 	Block         int
 	Fraction      int

@@ -8,7 +8,7 @@ type scratch struct {
 	operandWords [2][]uint32 // A and D of a warpgroup
 	factors      [2][]number // A and B
 	integers     [2][]int32
-	formats      [4]format // of A, B, C and D
+	formats      [4]format // formats of A, B, C and D
 }
 
 var scratchPool = sync.Pool{New: func() any { return new(scratch) }}

@@ -14,7 +14,7 @@ import (
 const (
 	TensorLanes   = 128
 	TensorColumns = 512
-	WideColumns   = 576 // of an exclusive allocation on sm_107
+	WideColumns   = 576 // columns of an exclusive allocation on sm_107
 	TensorUnit    = 32  // columns
 	quarterLanes  = TensorLanes / Warps
 )

@@ -65,7 +65,7 @@ var narrowTypes = map[uint32]ptx.Type{0: ptx.E4M3, 1: ptx.E5M2, 3: ptx.E2M3, 4: 
 // TensorProduct is a multiplication as specified by instruction and instruction descriptor (manual 9.7.16.4.2).
 type TensorProduct struct {
 	*TensorMma
-	M, N, K                  int // of all CTAs; K is that of B
+	M, N, K                  int // extents in all CTAs together; K is that of B
 	A, B, D                  ptx.Type
 	NegateA, NegateB         bool
 	TransposedA, TransposedB bool // neighbours in memory are neighbours in a column of A, or in a row of B
@@ -76,7 +76,7 @@ type TensorProduct struct {
 	long       bool // K is twice that of the kind
 	rowsPerCTA int  // rows of D of a CTA
 	laneParts  int  // number of parts of N, which lie in as many parts of the lanes
-	halfLanes  bool // of each 32 lanes, 16 hold rows: layouts C and F
+	halfLanes  bool // only 16 of each 32 lanes hold rows: layouts C and F
 }
 
 // Refusal is the reason why a multiplication cannot run: the manual forbids it, or gemu does not implement it.

@@ -11,7 +11,7 @@ import (
 // Tile is a group of matrices in memory whose rows lie at addresses from the lanes: lane i has the address of row
 // i%Rows of matrix i/Rows. Tiles of ldmatrix and stmatrix lie in shared memory (manual 9.7.14.5.15, 9.7.14.5.16).
 type Tile struct {
-	Rows   int  // of a matrix, in memory
+	Rows   int  // rows of a matrix, in memory
 	Count  int  // number of matrices
 	Bits   int  // size of an element in a register
 	Packed int  // size of an element in memory, in bits

@@ -27,7 +27,7 @@ type bodyCache struct {
 	mu        sync.Mutex
 	capacity  int // in bytes; 0: nothing is cached
 	used      int
-	lru       list.List // of *cachedBody, the most recently used first
+	lru       list.List // elements are *cachedBody, the most recently used first
 	byContent map[content]*list.Element
 }
 

@@ -100,7 +100,7 @@ func (f Format) Valid() bool {
 type Image struct {
 	Geometry Geometry
 	Format   Format
-	Width    int // of level 0, in texels
+	Width    int // width of level 0, in texels
 	Height   int
 	Depth    int
 	Layers   int // number of layers, for cubes of faces (six per cube); 1 without layers

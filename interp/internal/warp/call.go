@@ -147,7 +147,7 @@ func enterFunction(w *machine.Warp, b *code.Block, target *code.Func, m uint64) 
 	}
 	access.GrowLocal(w, fr.Local+target.Local)
 	args, other := savePlaces(w, w.CTA.Code.CallSite(b).Args, m), lanesAbove(w, fr.Base, (*machine.Frame).Top)
-	var copied [2][]machine.RegisterCopy // of the reference
+	var copied [2][]machine.RegisterCopy // copies in the reference
 	var otherLanes uint64
 	if w.Check != nil {
 		w.SwitchToReference()
@@ -196,7 +196,7 @@ func cleanLocal(w *machine.Warp, h int, fr *machine.Frame, m uint32) {
 
 // cleanShadow clears the shadow bytes of the local frame.
 func cleanShadow(w *machine.Warp, h int, fr *machine.Frame, m uint32) {
-	n := 4 * w.CTA.Grid.Device.Memory.ShadowBytes // of a word
+	n := 4 * w.CTA.Grid.Device.Memory.ShadowBytes // shadow bytes of a word
 	if w.Shadow == nil {
 		return
 	}
@@ -283,7 +283,7 @@ func leaveFrame(w *machine.Warp) {
 	}
 	c.Frame, c.PC, c.Deferred = callee.Caller, callee.Call.Next, false
 	rets := savePlaces(w, callee.Func.Results, c.Mask)
-	var copied [2][]machine.RegisterCopy // of the reference
+	var copied [2][]machine.RegisterCopy // copies in the reference
 	if w.Check != nil {
 		w.SwitchToReference()
 		copied = savePlaces(w, callee.Counterpart.Func.Results, c.Mask)

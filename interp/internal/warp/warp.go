@@ -199,7 +199,7 @@ func markAtExit(w *machine.Warp, pc int32, lanes uint64) {
 	w.Live &^= lanes
 	w.AtExit |= lanes
 	if w.NumWaiting > 0 {
-		executeCollectives(w) // of lanes waiting for these
+		executeCollectives(w) // lanes may have waited for these lanes
 	}
 }
 
@@ -251,7 +251,7 @@ func endLanes(w *machine.Warp, src *code.Source, lanes uint64) {
 	w.Mask &^= lanes
 	w.Reconverger.End(w, lanes)
 	if w.NumWaiting > 0 {
-		executeCollectives(w) // of lanes waiting for these
+		executeCollectives(w) // lanes may have waited for these lanes
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 // outcome is the outcome of a file.
 type outcome struct {
 	File        string
-	Error       string   // of the module, "" if it loads
+	Error       string   // error of the module, "" if it loads
 	Kernels     int      // that it has
 	Unsupported []string `json:"NotRun"`   // of kernels with legal instructions that do not run
 	LowerErrors []string `json:"NotLower"` // of kernels that cannot be lowered for other reasons

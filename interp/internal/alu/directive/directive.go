@@ -230,7 +230,7 @@ func instance(fset *token.FileSet, fn *ast.FuncDecl, key string, bound map[strin
 		}
 		k.Fn += "[" + strings.Join(args, ", ") + "]"
 	}
-	var source ast.Expr // of the first operand
+	var source ast.Expr // type of the first operand
 	for _, f := range fn.Type.Params.List {
 		t := resolve(f.Type, first)
 		for _, n := range f.Names {

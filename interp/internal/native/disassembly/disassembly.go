@@ -20,7 +20,7 @@ type Stencil struct {
 	arch string // as Go names it
 	code []byte
 
-	notes  []note // of instructions, by offset
+	notes  []note // notes of instructions, by offset
 	extras []string
 }
 
