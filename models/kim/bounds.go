@@ -15,7 +15,7 @@ type Use struct {
 	Arithmetic   int64 // on arithmetic units: integers, multiplications, floating point
 	Special      int64 // on the unit for special functions
 	Loads        int64
-	Stores       int64 // and atomics
+	Stores       int64 // stores and atomics
 	Branches     int64 // conditional
 
 	// Executed by the affine unit under a policy, in place of the lanes:

@@ -207,7 +207,7 @@ const (
 type Mbarrier struct {
 	Space      ptx.Space // space of the address: shared or generic
 	Drop       bool      // for an arrival: the next phases expect fewer arrivals
-	Expect     bool      // for a tx operation: the count is added to the tx-count; of an arrival: the same, followed by an arrival
+	Expect     bool      // for a tx operation: the count is added to the tx-count; for an arrival: the same, followed by an arrival
 	NoComplete bool      // for an arrival: it must not complete the phase
 	V1         bool      // for an initialisation or a layout query: .layout::v1
 	Condition  bool      // for a phase query: it is the conditional query
@@ -344,7 +344,7 @@ type Async struct {
 	Bulk              bool      // its groups are the groups of bulk operations
 	NotifiesMbarrier  bool      // it notifies an mbarrier by complete-tx
 	Read              bool      // for a wait: only until the sources have been read
-	All               bool      // for a wait: also for operations that are not yet in a group; of AsyncCancel: all CTAs of the cluster are notified
+	All               bool      // for a wait: also for operations that are not yet in a group; for AsyncCancel: all CTAs of the cluster are notified
 	NoInc             bool      // the arrival is already expected by the mbarrier
 	Reduces           bool      // it combines values by Reduction
 	Reduction         Reduction
