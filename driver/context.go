@@ -23,7 +23,7 @@ type Context struct {
 	faults  int   // number of failed operations
 
 	legacy       *Stream // the default stream
-	orderedAfter *task   // task before all later work; nil: none
+	orderedAfter *task   // task that precedes all later work; nil: none
 	streams      map[*Stream]bool
 	endedClocks  [2]clock        // clocks of destroyed streams: [0] of streams awaited by the default stream, [1] of the rest
 	objects      map[Handle]bool // modules, libraries, events, graphs …

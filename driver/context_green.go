@@ -26,7 +26,7 @@ type GreenContext struct {
 	handle       Handle
 	ctx          *Context // the primary context, which it retains
 	sms          int
-	orderedAfter *task // task before all later work; nil: none
+	orderedAfter *task // task that precedes all later work; nil: none
 }
 
 // resources is a CUdevResourceDesc: the number of multiprocessors for a green context.

@@ -20,8 +20,8 @@ const (
 	maxL2Fetch   = 128 // bytes
 )
 
-// defaultLimits returns the limits of a new context. The limits of kernels with launches of kernels are the defaults
-// of the CUDA C++ Programming Guide ("CUDA Dynamic Parallelism"); only devices before 9.0 have the depth (driver API,
+// defaultLimits returns the limits of a new context. The limits of kernels that launch kernels are the defaults of the
+// CUDA C++ Programming Guide ("CUDA Dynamic Parallelism"); only devices before 9.0 have the depth (driver API,
 // cuCtxSetLimit).
 func (v *Device) defaultLimits() map[int]uint64 {
 	limits := map[int]uint64{
@@ -62,9 +62,9 @@ func (t *Thread) CtxSetLimit(limit int, value uint64) error {
 		return fail(UnsupportedLimit, "limit %d can only be queried", limit)
 	case limit == limitSyncDepth && value > maxSyncDepth:
 		return fail(InvalidValue, "a depth of %d, at most %d", value, maxSyncDepth)
-	case limit == limitL2Fetch: // a hint; clamping is permitted
+	case limit == limitL2Fetch: // a hint, which may be clamped
 		value = min(value, maxL2Fetch)
-	case limit == limitPersistingL2: // a hint; clamping is permitted
+	case limit == limitPersistingL2: // a hint, which may be clamped
 		value = 0
 	}
 	c.limits[limit] = value

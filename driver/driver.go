@@ -56,7 +56,7 @@ type Driver struct {
 	devices          []*Device
 	objects          map[Handle]any
 	ordering         ordering
-	paused           *task // the task before all newly submitted work; see pause
+	paused           *task // task that precedes all newly submitted work; see pause
 	queues           queues
 	lastHandle       Handle
 	regions          regions

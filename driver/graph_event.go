@@ -1,6 +1,6 @@
 package driver
 
-// This file implements nodes for recordings of events and for waits (driver API, "Graph Management"). Each launch of
+// This file implements nodes that record events or wait for them (driver API, "Graph Management"). Each launch of
 // the graph records its events anew. A node waits for the recording of its event at the launch of the graph.
 
 import (

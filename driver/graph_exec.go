@@ -125,7 +125,7 @@ func (g *Graph) flat(list []execNode, before []int) (all []execNode, ends []int,
 	return list, ends, nil
 }
 
-// waitLate reorders the list so that each node with a wait for an event comes as late as its successors allow. Nodes
+// waitLate reorders the list so that each node that waits for an event comes as late as its successors allow. Nodes
 // run in sequence, and the event may depend on another branch of the graph.
 func waitLate(nodes []execNode) []execNode {
 	list := make([]execNode, 0, len(nodes))

@@ -186,7 +186,7 @@ func (x *GraphExec) freeLeft(s *Stream) {
 	}
 }
 
-// freedNode makes the work of a node for freeing the memory at addr. The caller must hold d.mu.
+// freedNode makes the work of a node that frees the memory at addr. The caller must hold d.mu.
 func (g *Graph) freedNode(d *Driver, addr uint64) (*freeWork, error) {
 	r := d.freeGraphRegions.find(addr)
 	if r == nil {

@@ -108,7 +108,7 @@ const (
 )
 
 // GraphExecUpdate is cuGraphExecUpdate: the executable graph takes the work of another graph. Both graphs must have
-// nodes of the same kinds with the same dependencies. node is the first node with a difference.
+// nodes of the same kinds with the same dependencies. node is the first node that differs.
 func (t *Thread) GraphExecUpdate(exec, graph Handle) (update GraphUpdate, node Handle, err error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()

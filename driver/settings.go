@@ -35,7 +35,7 @@ type Settings struct {
 	Native     bool                // the user asked for machine code: a message names each reason for execution in Go
 	Reconverge *interp.Reconverger // nil: the first of interp.Reconvergers
 	Workers    int                 // host threads for CTAs; 0: as many as cores
-	Steps      int64               // step limit: instructions permitted to a warp; 0: the default of package interp
+	Steps      int64               // step limit: instructions that a warp may execute; 0: the default of package interp
 	TimeLimit  time.Duration       // for a launch; 0: no limit
 	Tolerate   probe.Tolerance     // faults after which kernels continue
 	Host       uint64              // bytes of host memory for CTAs in flight; 0: the default of package interp
@@ -69,8 +69,8 @@ type Settings struct {
 
 	Blocking bool // a launch call returns when the kernel has ended
 
-	// ContinueOnFault lets a context continue after a fault: the next call with a wait for its work returns the
-	// fault, and later calls do not. Memory stays as the fault left it.
+	// ContinueOnFault lets a context continue after a fault: the next call that waits for its work returns the fault,
+	// and later calls do not. Memory stays as the fault left it.
 	ContinueOnFault bool
 
 	Probes []probe.Probe // observers of all launches and of the host's accesses to memory

@@ -177,7 +177,7 @@ func (c *Context) settle(tasks []*task) error {
 	return c.outcome()
 }
 
-// finish ends a call after the submission of a task: it unlocks the driver, and waits for the task if blocking.
+// finish ends a call that has submitted a task: it unlocks the driver, and waits for the task if blocking.
 func (s *Stream) finish(t *task, blocking bool) error {
 	s.ctx.dev.d.mu.Unlock()
 	if !blocking {

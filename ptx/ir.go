@@ -190,7 +190,7 @@ type Var struct {
 	Attributes []string // .attribute(…), as written
 }
 
-// Managed reports whether the variable is in memory with access from the host, too (manual 5.4, ".attribute").
+// Managed reports whether the variable is in memory that the host can access, too (manual 5.4, ".attribute").
 func (v *Var) Managed() bool { return slices.Contains(v.Attributes, ".managed") }
 
 // Size returns the size of the variable in bytes; 0 for an array without a bound ("[]").

@@ -47,7 +47,7 @@ type OperandSpec struct {
 	Integer      bool         // a register is an integer or untyped one of 32 or 64 bits
 	NoFloat      bool         // an integer must not be in a register of floats or halves
 	Untyped      bool         // a register must have a .b type
-	Base         Type         // register type of an address for which only a register is permitted, no variable; else NoType
+	Base         Type         // register type of an address that must be a register and no variable; else NoType
 	requires     string       // the slot or modifier on which the operand depends
 	count        count
 	typ          Type // fixed type, or NoType

@@ -66,9 +66,9 @@ const (
 	AffineAbs                   // if the sign is the same in every lane
 	AffineMin                   // if the same side is the smaller in every lane
 	AffineMax                   // if the same side is the larger in every lane
-	AffineAnd                   // with a uniform mask, by which all varying bits are kept or cleared
-	AffineOr                    // with a uniform value, by which none or all of the varying bits are set
-	AffineXor                   // with a uniform value, by which none or all of the varying bits are flipped
+	AffineAnd                   // with a uniform mask that keeps or clears all varying bits
+	AffineOr                    // with a uniform value that sets none or all of the varying bits
+	AffineXor                   // with a uniform value that flips none or all of the varying bits
 	AffineSelect                // by a uniform predicate
 	AffineConvert               // if no lane wraps
 	AffineCompare               // decided at the end points

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// This file generates rows of forms with a difference in one modifier or one number: the additions of PTX 9.4 to tensor
+// This file generates rows of forms that differ in one modifier or one number: the additions of PTX 9.4 to tensor
 // copies, and the compression of sparse data.
 
 // tensorMode is the coordinate mode of a tensor copy.

@@ -108,7 +108,7 @@ func (p *Allocator) File(block []byte) *os.File {
 }
 
 // Share turns a block into the memory of a file, until the block is released. No work may use the block during the
-// call. Every process with a mapping of the file has the same memory, until it unmaps the file.
+// call. Every process that maps the file has the same memory, until it unmaps the file.
 func (p *Allocator) Share(block []byte, name string) (*os.File, error) {
 	if file := p.File(block); file != nil {
 		return file, nil
@@ -126,8 +126,7 @@ func (p *Allocator) Share(block []byte, name string) (*os.File, error) {
 	return file, nil
 }
 
-// unshare detaches a block from its file, if any. The block is then zero; processes with a mapping of the file keep its
-// memory.
+// unshare detaches a block from its file, if any. The block is then zero; processes that map the file keep its memory.
 func (p *Allocator) unshare(block []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,6 +1,6 @@
 package sharedmem
 
-// This file holds the system calls for waits between processes.
+// This file holds the system calls by which processes wait for each other.
 
 import (
 	"bytes"

@@ -43,7 +43,7 @@ func emitEffect(e *machine.AsyncEffect, stage machine.EffectStage) {
 	event.Emit(s, v, probe.OnEffect)
 }
 
-// pipedSegments lists the reads of a tensor-core operation from shared memory, in either or both CTAs of a pair. If a
+// pipedSegments lists the reads of a tensor-core operation from shared memory, in one or both CTAs of a pair. If a
 // commit made a multiplication read its matrix A, it reads A before B.
 func pipedSegments(e *machine.AsyncEffect, stage machine.EffectStage) {
 	p := e.PipeOp

@@ -41,7 +41,7 @@ import (
 const (
 	windowUnordered      = 256     // CTAs in flight of a kernel without globally ordered instructions
 	windowSmallCTAs      = 4096    // maximum of CTAs in flight of such a kernel if its CTAs are small
-	windowSmallBytes     = 1 << 26 // host memory in bytes for the bound of small CTAs
+	windowSmallBytes     = 1 << 26 // host memory that bounds the number of small CTAs, in bytes
 	windowOrdered        = 32      // CTAs in flight of a kernel with globally ordered instructions
 	sliceOrdered         = 1 << 12 // instructions of a CTA's slice in the ordered half of a round
 	roundsBeforeWidening = 64      // rounds in which no CTA ends, before more CTAs are admitted
@@ -710,7 +710,7 @@ func fallBack(g *machine.Grid) bool {
 	return true
 }
 
-// hashGrid hashes all state with an effect on the next steps, except memory: place, registers and local memory of each
+// hashGrid hashes all state that determines the next steps, except memory: place, registers and local memory of each
 // thread, waits at barriers, and the next warp of each CTA.
 func hashGrid(g *machine.Grid, seed maphash.Seed) uint64 {
 	var h maphash.Hash

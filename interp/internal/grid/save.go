@@ -1,6 +1,6 @@
 package grid
 
-// This file saves and restores a paused launch: all state with an effect on its continuation.
+// This file saves and restores a paused launch: all state that determines how it continues.
 
 import (
 	"maps"
@@ -91,7 +91,7 @@ func Release(g *machine.Grid, s *machine.State) {
 	s.Flights = nil
 }
 
-// StateBytes returns the number of bytes of all saved states without a release.
+// StateBytes returns the number of bytes of all saved states that were not released.
 func StateBytes(g *machine.Grid) uint64 { return g.StateBytes + g.Device.Memory.StateBytes() }
 
 // reusableFlights returns the CTAs in flight with unchanging contexts: contexts of a state if the CTA has not changed

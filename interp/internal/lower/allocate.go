@@ -12,8 +12,8 @@ import (
 	"gemu/regfile"
 )
 
-// liveRange is a row of selected code with the first and the last PTX instruction with a use of it, counted from 1; 0
-// is the start of the function.
+// liveRange is a row of selected code with the first and the last PTX instruction that needs it, counted from 1; 0 is
+// the start of the function.
 type liveRange struct {
 	code.Row
 	first, last int

@@ -8,7 +8,7 @@ type rowPool struct {
 	free rowHeap
 }
 
-// busyRow is a row and the last instruction with a use of it.
+// busyRow is a row and the last instruction that needs it.
 type busyRow struct {
 	row  int32
 	last int

@@ -14,7 +14,7 @@ func ShadowAt(f *regfile.File, s code.Slot, row int32) *regfile.Compact {
 	return f.Shadow32(row)
 }
 
-// MarkGeneric makes the row of a register, not its shadow, the holder of the values of the lanes of m. The file
+// MarkGeneric records that the row of a register, not its shadow, holds the values of the lanes of m. The file
 // must have shadows; row may be no register.
 func MarkGeneric(f *regfile.File, row code.Row, m uint32) {
 	switch row.Slot {

@@ -47,13 +47,13 @@ type AsyncThread struct {
 	GroupsRead int               // groups of bulk operations whose sources have been read
 }
 
-// AsyncState is the asynchronous work of a CTA's threads, except effects with completion at an mbarrier: see
+// AsyncState is the asynchronous work of a CTA's threads, except effects that complete at mbarriers: see
 // Cluster.Pending.
 type AsyncState struct {
 	KeptBytes uint64        // host bytes taken by pending effects
 	Lanes     []AsyncThread // by thread; empty before the first asynchronous instruction
 
-	Warpgroups []Warpgroup // up to the last warpgroup with an executed wgmma instruction
+	Warpgroups []Warpgroup // up to the last warpgroup that has executed a wgmma instruction
 	Tensor     TensorState // tensor memory
 }
 

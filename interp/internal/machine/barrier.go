@@ -7,8 +7,8 @@ import (
 // CTABarrier is one of the sixteen barriers of a CTA.
 type CTABarrier struct {
 	Arrived       int     // arrived warps
-	Expected      int     // warps due to arrive; 0: all live warps
-	Waiting       []*Warp // arrived warps in wait
+	Expected      int     // warps that must arrive; 0: all live warps
+	Waiting       []*Warp // arrived warps that wait
 	WaitingBuffer []*Warp // buffer for Waiting
 	Popc          int     // count of true predicates, of bar.red
 	AllTrue       bool

@@ -18,7 +18,7 @@ type Cluster struct {
 	Live      int // live warps: they have not ended
 	Completed int // number of completions
 
-	// Pending effects with completion at an mbarrier.
+	// Pending effects that complete at mbarriers.
 	Sequence int64
 	Pending  map[uint64][]*AsyncEffect // by address of the mbarrier in .shared space, in the order of issue
 
@@ -32,7 +32,7 @@ type Cluster struct {
 	AnyProgress  bool  // a CTA has changed memory, or executed instructions outside possible spin-waits, in this pass
 
 	ChangedSinceSave bool // the cluster may have changed since the launch was last saved or restored
-	StateRefs        int  // number of saved states with this context
+	StateRefs        int  // number of saved states that share this context
 }
 
 // ClusterBarrier is the number of the cluster's barrier. The barriers of a CTA have the numbers 0 to 15.

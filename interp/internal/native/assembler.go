@@ -64,7 +64,7 @@ type stub struct {
 	branches int64       // for Reconverges: number of executed branches to count
 }
 
-// hitLookup is a stencil, placed after the block, for the search of an address in the access's remembered allocations.
+// hitLookup is a stencil, placed after the block, that searches an address in the access's remembered allocations.
 type hitLookup struct {
 	label int
 	name  string

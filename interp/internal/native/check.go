@@ -284,7 +284,7 @@ func (a *assembler) putStep(b *code.Block, s *Step) {
 	}
 }
 
-// putStepEnd makes the comparison of the guards at the end of a block. It leaves an end with more operands to Go.
+// putStepEnd makes code that compares the guards at the end of a block. It leaves an end with more operands to Go.
 func (a *assembler) putStepEnd(b *code.Block, s *Step) {
 	switch end := a.prog.End(b); end.Op {
 	case code.Jump, code.Branch, code.Return:
@@ -300,14 +300,14 @@ func (a *assembler) putStepEnd(b *code.Block, s *Step) {
 	}
 }
 
-// compareGuards makes the comparison of a guard with the reference's guard, and the exit with reason if they differ.
+// compareGuards makes code that compares a guard with the reference's guard, and exits with reason if they differ.
 func (a *assembler) compareGuards(guard, ref int32, reason Reason) {
 	p, negated := code.GuardRow(guard)
 	q, refNegated := code.GuardRow(ref)
 	a.put("same_p", holes{b: int64(4 * p), c: int64(4 * q), n0: ones(negated != refNegated), leave: a.exitLabel(a.step, reason)})
 }
 
-// putTally makes the addition of n to the counter at offset at.
+// putTally makes code that adds n to the counter at offset at.
 func (a *assembler) putTally(at uintptr, n int64) { a.put("tally", holes{d: int64(at), n0: n}) }
 
 // tallyCompact makes code to count an instruction executed on shadows. It also counts it as Quick unless it used an affine
@@ -350,7 +350,7 @@ func (s *Step) resultResidence() residence {
 	return inRow
 }
 
-// compareResult makes the comparison of a register with the reference's register, and the exit with reason if they differ.
+// compareResult makes code that compares a register with the reference's register, and exits with reason if they differ.
 // The residence selects the stencil for the common case; counted says whether the compared lanes are counted.
 func (a *assembler) compareResult(pair Pair, residence residence, suffix string, counted bool, reason Reason) {
 	h := holes{leave: a.exitLabel(a.step, reason)}
@@ -390,7 +390,7 @@ func withSuffix(name string, slot code.Slot, suffix string) string {
 	return name + slot.String() + suffix
 }
 
-// compareRows makes the comparison of rows with the reference's rows, and the exit as Unsupported if they differ.
+// compareRows makes code that compares rows with the reference's rows, and exits as Unsupported if they differ.
 func (a *assembler) compareRows(pairs []Pair, suffix string) {
 	for _, pair := range pairs {
 		h := holes{leave: a.exitLabel(a.step, Unsupported)}
@@ -403,7 +403,7 @@ func (a *assembler) compareRows(pairs []Pair, suffix string) {
 	}
 }
 
-// copyRows makes the copy from rows of the program to the reference.
+// copyRows makes code that copies rows of the program to the reference.
 func (a *assembler) copyRows(pairs []Pair, suffix string) {
 	for _, pair := range pairs {
 		var h holes
@@ -450,7 +450,7 @@ func (a *assembler) putNotes(s *Step) {
 	}
 }
 
-// checkUniform makes the exit with reason unless the registers are uniform for the executing lanes.
+// checkUniform makes code that exits with reason unless the registers are uniform for the executing lanes.
 func (a *assembler) checkUniform(pairs []Pair, reason Reason) {
 	for _, pair := range pairs {
 		if pair.Row.Slot == code.P || pair.Row.Row < 0 {
@@ -482,7 +482,7 @@ func (a *assembler) putSeparately(s *Step, suffix string) {
 	a.checkProofs(s, suffix)
 }
 
-// compareWithReference makes the execution of the step's reference and the comparison of the results.
+// compareWithReference makes code that executes the step's reference and compares the results.
 func (a *assembler) compareWithReference(s *Step, suffix string) {
 	if !a.tryCompareInOne(s, suffix) {
 		a.putReferenceAndCompare(s, s.resultResidence(), suffix)
@@ -512,14 +512,14 @@ func (a *assembler) tryCompareInOne(s *Step, suffix string) bool {
 	return true
 }
 
-// compareResults makes the comparison of a step's results with the reference's results.
+// compareResults makes code that compares a step's results with the reference's results.
 func (a *assembler) compareResults(s *Step, residence residence, suffix string) {
 	for _, pair := range s.Writes {
 		a.compareResult(pair, residence, suffix, true, Differs)
 	}
 }
 
-// checkProofs makes the checks of the results proved uniform, and of the values of idle lanes, which must not change.
+// checkProofs makes code that checks the results proved uniform, and the values of idle lanes, which must not change.
 func (a *assembler) checkProofs(s *Step, suffix string) {
 	a.checkUniform(s.UniformResults, Differs)
 	a.putIdle("idled", "call_moved", s, suffix)
@@ -600,7 +600,7 @@ func (a *assembler) putCompactMemory(s *Step, acc *code.Access, suffix string, l
 	a.putStoreNotes("after", s, acc, suffix)
 }
 
-// checkPattern makes the exit to Go unless the addresses of an access on the lanes have the proved pattern.
+// checkPattern makes code that exits to Go unless the addresses of an access on the lanes have the proved pattern.
 func (a *assembler) checkPattern(instr *code.Instr, suffix string) {
 	if instr.Op.Signature().Side != code.AccessSide || a.prog.Access[instr.Side].Pattern == code.AnyPattern {
 		return
@@ -611,7 +611,7 @@ func (a *assembler) checkPattern(instr *code.Instr, suffix string) {
 	a.putOrLeave("as_proved_"+acc.Addr.String()+suffix, h)
 }
 
-// compareAddress makes the comparison of an access's address with the reference's address.
+// compareAddress makes code that compares an access's address with the reference's address.
 func (a *assembler) compareAddress(s *Step, suffix string) {
 	pair, after := s.Reads[0], a.newLabel()
 	if s.AddressCompared {
@@ -634,7 +634,7 @@ func (a *assembler) putStoreNotes(name string, s *Step, acc *code.Access, suffix
 	a.putOrLeave(name+spaceSuffix(acc), holes{n0: note, n1: int64(8 * acc.HitIndex), e: int64(acc.Bytes), leave: a.exitLabel(a.step, Differs)})
 }
 
-// compareStored makes the comparison of the memory after a store at a compact address with the reference's rows.
+// compareStored makes code that compares the memory after a store at a compact address with the reference's rows.
 func (a *assembler) compareStored(ref *code.Access, suffix string) {
 	a.put("memory_changed", holes{leave: a.exitLabel(a.step, Differs)})
 	for i, e := range ref.Elems {

@@ -241,7 +241,7 @@ func (a *assembler) shadowHoles(instr *code.Instr) (h holes) {
 // letters has the letters of the source operands, in order.
 const letters = "ABCE"
 
-// requireCompact makes the jump to the label lanes unless all sources are compact for the executing lanes.
+// requireCompact makes code that jumps to the label lanes unless all sources are compact for the executing lanes.
 func (a *assembler) requireCompact(instr *code.Instr, lanes int) {
 	s := instr.Op.Signature()
 	for i, row := range instr.Sources() {
@@ -256,8 +256,8 @@ func (a *assembler) requireCompact(instr *code.Instr, lanes int) {
 	}
 }
 
-// requireUniform makes the check of compact sources for uniform values, with a jump if a source is not uniform. For an
-// affine source it exits to Go if an affine rule allows the operand to be affine, else it jumps to the label lanes.
+// requireUniform makes code that continues only if all sources, which must be compact, are uniform. For an affine source it
+// exits to Go if an affine rule allows the operand to be affine, else it jumps to the label lanes.
 func (a *assembler) requireUniform(pc int32, instr *code.Instr, lanes int) {
 	s := instr.Op.Signature()
 	for i, row := range instr.Sources() {
@@ -483,7 +483,7 @@ func (a *assembler) putMoves(instr *code.Instr, acc *code.Access, suffix string)
 	}
 }
 
-// putReach makes the search for the memory of an access at a compact address, and the jump to the label lanes if there is
+// putReach makes code that finds the memory of an access at a compact address, and jumps to the label lanes if there is
 // none.
 func (a *assembler) putReach(instr *code.Instr, acc *code.Access, suffix string, lanes int) {
 	h := holes{n0: int64(acc.Offset), n1: int64(8 * acc.HitIndex), e: int64(acc.Bytes), other: lanes}

@@ -147,7 +147,7 @@ func (a *assembler) checkOffset(n int64) {
 	}
 }
 
-// putComparison makes the comparison, without writing a predicate. putCombination must follow.
+// putComparison makes code that compares, without writing a predicate. putCombination must follow.
 func (a *assembler) putComparison(instr *code.Instr) {
 	a.putOrLeave(a.lib.kernels[instr.Op.Signature().Name], a.operandHoles(instr))
 }

@@ -49,8 +49,7 @@ func (t *Reconvergences) NewReconvergence() *machine.Reconvergence {
 }
 
 // Split makes the first group outside the reconvergence point the running warp split. The remaining groups follow in
-// reverse order. With time slices, groups on the way out of a spin-wait loop come first: other lanes may wait for
-// them.
+// reverse order. With time slices, groups that leave a spin-wait loop come first: other lanes may wait for them.
 func (t *Reconvergences) Split(w *machine.Warp, groups []machine.BranchGroup, pc int32) {
 	j, open := w.Reconvergence, w.TimeSliced && w.CTA.ReleasedBlocks[pc]
 	if !open {

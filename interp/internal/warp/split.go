@@ -134,7 +134,7 @@ func WindowSize(w *machine.Warp) (n regfile.Size) {
 	return n
 }
 
-// HashWarp adds the state with an effect on the warp's continuation, without registers and memory, to a hash.
+// HashWarp adds the state that determines how the warp continues, without registers and memory, to a hash.
 func HashWarp(w *machine.Warp, h *maphash.Hash) {
 	for _, c := range w.Splits() {
 		hashSplit(w, h, &c)

@@ -66,8 +66,8 @@ func (t *Reconvergences) release(w *machine.Warp) bool {
 	return true
 }
 
-// urgency orders the warp splits of a branch under time slices: splits on their way to a spin-wait come last; its
-// lanes may wait for the splits before them.
+// urgency orders the warp splits of a branch under time slices: splits that go to a spin-wait come last, because they
+// may wait for the splits before them.
 func urgency(b *code.Block) int {
 	if b.MayWait {
 		return 1

@@ -286,7 +286,7 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Pos, e.Msg) }
 
-// bad records an error and returns the invalid text as a token, by which the parser gives up the statement, not the
+// bad records an error and returns the invalid text as a token, which makes the parser give up the statement, not the
 // file.
 func (s *scanner) bad(start, end int, format string, args ...any) token {
 	if len(s.errs) < maxErrors {

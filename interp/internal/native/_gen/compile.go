@@ -29,8 +29,7 @@ import (
 
 const compiler = "clang-19"
 
-// flags returns the compiler's flags: no jump tables, no libm, and no optimisation with an effect on results of C
-// operations.
+// flags returns the compiler's flags: no jump tables, no libm, and no optimisation that changes results of C operations.
 func (t *target) flags() []string {
 	return slices.Concat([]string{
 		"-O3", t.march, "-std=gnu17", "-fno-pic", t.model, "-ffunction-sections", "-ffreestanding", "-fwrapv",
