@@ -73,7 +73,7 @@ func (c *benchCmd) Run(a *app) error {
 	if err != nil {
 		return fmt.Errorf("--engine: %w", err)
 	}
-	if c.Engine = "portable"; engine == interp.Native {
+	if c.Engine = "portable"; engine != interp.Portable && interp.Native.Available() {
 		c.Engine = "native"
 	}
 	if err := checkOutput(c.JSON); err != nil {

@@ -203,7 +203,7 @@ func machineCode(f *ptx.Form) machineCodeJSON {
 func (m *machineCodeJSON) text(n int) string {
 	has := max(m.AllLanes, m.SomeLanes)
 	switch {
-	case interp.Native == nil:
+	case !interp.Native.Available():
 		return "none on this host"
 	case has == 0:
 		return "no"

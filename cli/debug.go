@@ -103,8 +103,12 @@ func (c *debugCmd) debug(a *app, stdout io.Writer, front debug.Front, interrupts
 		defer sessions.Add(-1)
 	}
 	s := debug.New(debug.Options{Budget: uint64(c.Checkpoints), Output: out, SourceDirs: c.Source})
+	mode, err := interp.ParseMode(c.Mode)
+	if err != nil {
+		return fmt.Errorf("--mode: %w", err)
+	}
 	err = j.run(&sub, func(l *interp.Launch) {
-		l.Mode, l.Reconverge, l.EagerEffects = interp.Modes[c.Mode], a.reconverger(c.Reconverge), c.Async == "early"
+		l.Mode, l.Reconverge, l.EagerEffects = mode, a.reconverger(c.Reconverge), c.Async == "early"
 		l.Progress = nil
 		s.Drive(l, front)
 	})
@@ -188,7 +192,7 @@ func (c *debugCmd) launch(a *app) dap.Launch {
 		if err := json.Unmarshal(arguments, &d); err != nil {
 			return fmt.Errorf("launch: %w", err)
 		}
-		if _, ok := interp.Modes[d.Mode]; !ok || a.reconverger(d.Reconverge) == nil || d.Async != "late" && d.Async != "early" {
+		if _, err := interp.ParseMode(d.Mode); err != nil || a.reconverger(d.Reconverge) == nil || d.Async != "late" && d.Async != "early" {
 			return fmt.Errorf("launch: mode %q, reconverge %q, async %q: see gemu debug --help", d.Mode, d.Reconverge, d.Async)
 		}
 		if d.Program == "" || d.Program == "-" {

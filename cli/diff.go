@@ -95,7 +95,7 @@ func (c *diffCmd) Run(a *app) error {
 	}
 	var policies []string
 	for _, r := range a.reconvergers() {
-		policies = append(policies, r.Name)
+		policies = append(policies, r.Name())
 	}
 	var runs [2]*traceCmd // nil for a log
 	for i, name := range names {

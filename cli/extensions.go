@@ -93,7 +93,7 @@ func (x *Extensions) checkDocs() error {
 		docs["probe "+p.Name] = p.Doc
 	}
 	for _, r := range x.Policies {
-		docs["reconvergence policy "+r.Name] = r.Doc
+		docs["reconvergence policy "+r.Name()] = r.Doc()
 	}
 	for name, doc := range docs {
 		if strings.Contains(doc, "${") {
@@ -115,12 +115,12 @@ func checkNew[T any](kind string, list []T, isComplete func(T) (name string, com
 
 // reconvergers are the reconvergence policies, gemu's own first.
 func (x *Extensions) reconvergers() []*interp.Reconverger {
-	return slices.Concat(interp.Reconvergers, x.Policies)
+	return slices.Concat(interp.Reconvergers(), x.Policies)
 }
 
 func (x *Extensions) reconvergerNames() (names []string) {
 	for _, r := range x.reconvergers() {
-		names = append(names, r.Name)
+		names = append(names, r.Name())
 	}
 	return names
 }
@@ -128,7 +128,7 @@ func (x *Extensions) reconvergerNames() (names []string) {
 // reconverger finds a reconvergence policy by name; nil if there is none.
 func (x *Extensions) reconverger(name string) *interp.Reconverger {
 	for _, r := range x.reconvergers() {
-		if r.Name == name {
+		if r.Name() == name {
 			return r
 		}
 	}
@@ -179,7 +179,7 @@ func (x *Extensions) probeDocs() string {
 func (x *Extensions) vars() kong.Vars {
 	var reconvergence []string
 	for _, r := range x.reconvergers() {
-		reconvergence = append(reconvergence, fmt.Sprintf("%s (%s)", r.Name, r.Doc))
+		reconvergence = append(reconvergence, fmt.Sprintf("%s (%s)", r.Name(), r.Doc()))
 	}
 	return kong.Vars{
 		"version":       version(),

@@ -25,6 +25,7 @@ import (
 	"gemu/kernels"
 	"gemu/probe"
 	"gemu/ptx"
+	"gemu/structure"
 )
 
 // sourceArg is the module argument of a command.
@@ -118,7 +119,7 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...probe.Probe) (*jo
 		return nil, fmt.Errorf("--engine: %w", err)
 	}
 	j := &job{flags: c, sources: input.NewSources(c.File, c.Source...), arguments: &argument.List{}}
-	dev := interp.NewDevice(interp.Config{Base: base, Backend: engine, Stdout: stdout, Workers: c.Workers, HostMemory: uint64(c.Memory), Memory: uint64(c.DeviceMemory), SM: c.SM, TimeLimit: time.Duration(c.TimeLimit), Tolerance: tolerate, OnTolerated: j.tolerates(a), Probes: probes})
+	dev := interp.NewDevice(interp.Config{Base: base, Engine: engine, Stdout: stdout, Workers: c.Workers, HostMemory: uint64(c.Memory), Memory: uint64(c.DeviceMemory), SM: c.SM, TimeLimit: time.Duration(c.TimeLimit), Tolerance: tolerate, OnTolerated: j.tolerates(a), Probes: probes})
 	j.device = dev
 	if name, ok := strings.CutPrefix(c.File, "@"); ok {
 		if c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra)+len(c.Set) > 0 || c.Shared != 0 || c.Coop || c.Cluster != "" {
@@ -275,7 +276,7 @@ func (j *job) total() *interp.Result {
 	for _, r := range j.results {
 		if r.Structure != nil {
 			if t.Structure == nil {
-				t.Structure = &interp.Structure{Policy: r.Structure.Policy}
+				t.Structure = &structure.Structure{Policy: r.Structure.Policy}
 			}
 			t.Structure.Add(r.Structure)
 		}
@@ -311,7 +312,7 @@ func dims(d ptx.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }
 // facts describes the finished launches of a job.
 func (j *job) facts() launchJSON {
 	r := j.results[len(j.results)-1]
-	f := launchJSON{File: j.flags.File, Kernel: r.Kernel, Grid: dims(r.Grid), Block: dims(r.Block), Cluster: dims(r.Cluster), Warp: r.WarpSize, Mode: r.Mode.String(), Reconverge: r.Reconverge.Name, Launches: len(j.results)}
+	f := launchJSON{File: j.flags.File, Kernel: r.Kernel, Grid: dims(r.Grid), Block: dims(r.Block), Cluster: dims(r.Cluster), Warp: r.WarpSize, Mode: r.Mode.String(), Reconverge: r.Reconverge.Name(), Launches: len(j.results)}
 	if r.Structure != nil {
 		f.Policy = r.Structure.Policy.Name
 	}

@@ -13,8 +13,8 @@ import (
 	"gemu/affinetrack"
 	"gemu/internal/input"
 	"gemu/internal/visible"
-	"gemu/interp"
 	"gemu/ptx"
+	"gemu/structure"
 )
 
 // listing is the listing of a function, row by row.
@@ -45,7 +45,7 @@ func (r *listingRow) lanes() float64 {
 
 // newListings lists the functions of a structure, in the order in which launches
 // reached them.
-func newListings(s *interp.Structure, from *input.Sources) []*listing {
+func newListings(s *structure.Structure, from *input.Sources) []*listing {
 	var list []*listing
 	counts := map[*ptx.Func]map[*ptx.Instr]*affinetrack.Counts{}
 	sources := sourceFiles{from}

@@ -28,7 +28,7 @@ func TestScript(t *testing.T) {
 			if name != "native" {
 				return false, fmt.Errorf("no condition %q", name)
 			}
-			return interp.Native != nil, nil
+			return interp.Native.Available(), nil
 		},
 		Setup: func(e *testscript.Env) error {
 			dir, err := os.Getwd()

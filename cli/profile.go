@@ -14,10 +14,10 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/internal/occupancy"
-	"gemu/interp"
 	"gemu/probe"
 	"gemu/profile"
 	"gemu/ptx"
+	"gemu/structure"
 )
 
 type profileCmd struct {
@@ -92,7 +92,7 @@ func (c *profileCmd) Run(a *app) error {
 		}
 		// A trapped launch has a profile, too, and then the error; its structure was not counted.
 		if last := j.results[len(j.results)-1]; last.Structure == nil {
-			last.Structure = &interp.Structure{Policy: policy, Lanes: make([]int64, last.WarpSize+1)}
+			last.Structure = &structure.Structure{Policy: policy, Lanes: make([]int64, last.WarpSize+1)}
 		}
 	}
 	r := newProfileReport(c, j, p)

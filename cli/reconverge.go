@@ -77,7 +77,7 @@ func (c *reconvergeCmd) measure(a *app, r *interp.Reconverger) (*reconvergeRow, 
 	if err != nil {
 		return nil, err
 	}
-	row := &reconvergeRow{Policy: r.Name}
+	row := &reconvergeRow{Policy: r.Name()}
 	var trap *probe.Trap
 	switch err := j.run(a, func(l *interp.Launch) { l.Mode, l.Reconverge = interp.Vector, r }); {
 	case errors.As(err, &trap):

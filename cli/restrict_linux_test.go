@@ -30,7 +30,7 @@ func restrict() {
 // TestNoticeWithoutMachineCode: if machine code was requested and Go executes, this is reported once, with the
 // reason, and not otherwise.
 func TestNoticeWithoutMachineCode(t *testing.T) {
-	if interp.Native == nil {
+	if !interp.Native.Available() {
 		t.Skip("there is no machine code for this host")
 	}
 	saxpy := []string{"../kernels/cuda/saxpy.ptx", "-g", "1", "-b", "8", "-a", "8", "2.0", "f32[8]=iota", "f32[8]=1"}

@@ -17,6 +17,7 @@ import (
 	"gemu/models/traffic"
 	"gemu/probe"
 	"gemu/sanitize"
+	"gemu/structure"
 )
 
 type runCmd struct {
@@ -93,7 +94,10 @@ func (c *runCmd) Run(a *app) (failed error) {
 	if err := checkOutput(c.JSON); err != nil {
 		return fmt.Errorf("--json %s: %w", c.JSON, err)
 	}
-	mode := interp.Modes[c.Mode]
+	mode, err := interp.ParseMode(c.Mode)
+	if err != nil {
+		return fmt.Errorf("--mode: %w", err)
+	}
 	registers := &traffic.Counter{}
 	prepare := func(l *interp.Launch) {
 		if l.Mode, l.Policy, l.Structure = mode, policy, c.Stats; c.Stats {
@@ -225,9 +229,9 @@ type runJSON struct {
 	Splits             int64   `json:"splits"`              // partings of lanes, in branches and elsewhere
 	Reconvergences     int64   `json:"reconvergences"`      // meetings of lanes that had diverged
 
-	Structure *interp.Summary  `json:"structure,omitempty"` // with --stats: the columns of the published tables
-	Tolerated []toleratedJSON  `json:"tolerated,omitempty"` // with --tolerate: instructions that have gone on after a fault
-	Findings  *sanitize.Report `json:"findings,omitempty"`  // with --sanitize
+	Structure *structure.Summary `json:"structure,omitempty"` // with --stats: the columns of the published tables
+	Tolerated []toleratedJSON    `json:"tolerated,omitempty"` // with --tolerate: instructions that have gone on after a fault
+	Findings  *sanitize.Report   `json:"findings,omitempty"`  // with --sanitize
 }
 
 type trapJSON struct {

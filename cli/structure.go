@@ -11,7 +11,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/internal/percent"
-	"gemu/interp"
+	"gemu/structure"
 )
 
 type structureCmd struct {
@@ -50,7 +50,7 @@ func (c *structureCmd) Run(a *app) error {
 type structureReport struct {
 	launchJSON
 	groups    []launchGroup
-	structure *interp.Structure
+	structure *structure.Structure
 	bars      []structureBar
 	listings  []*listing
 }
@@ -237,7 +237,7 @@ type structureJSON struct {
 	Schema string `json:"schema"` // "gemu-structure/2"
 	launchJSON
 	Groups       []launchGroup         `json:"kernels"`      // the launches, by kernel and extent
-	Summary      interp.Summary        `json:"summary"`      // the columns of table 1
+	Summary      structure.Summary     `json:"summary"`      // the columns of table 1
 	Bars         map[string]sharesJSON `json:"bars"`         // figure 2
 	ActiveLanes  []int64               `json:"active_lanes"` // warp instructions by number of active lanes, from 0
 	Instructions []instructionJSON     `json:"instructions"` // executed instructions, in the order of the source
@@ -300,7 +300,7 @@ type summaryRow struct {
 }
 
 // summaryRows are the columns that a functional run can compute.
-func summaryRows(s *interp.Structure) []summaryRow {
+func summaryRows(s *structure.Structure) []summaryRow {
 	t, all, b := s.Summary(), s.Total(), s.Breakdown()
 	rows := []summaryRow{
 		{"dynamic instructions", countText(t.Instructions), "executed by warps"},
@@ -335,7 +335,7 @@ func summaryRows(s *interp.Structure) []summaryRow {
 }
 
 // printSummary prints the summary, a row in each line.
-func printSummary(w io.Writer, s *interp.Structure) {
+func printSummary(w io.Writer, s *structure.Structure) {
 	for _, r := range summaryRows(s) {
 		fmt.Fprintf(w, "%s%s  %s\n", fitted(r.Name, 22), fitted(r.Value, -9), r.Doc)
 	}

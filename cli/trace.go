@@ -29,8 +29,9 @@ type machineFlags struct {
 
 // prepare returns the function that sets the flags in a launch.
 func (c *machineFlags) prepare(a *app) func(l *interp.Launch) {
+	mode, _ := interp.ParseMode(c.Mode) // the flag allows no other name
 	return func(l *interp.Launch) {
-		l.Mode, l.CompileEagerly, l.Reconverge = interp.Modes[c.Mode], c.Eager, a.reconverger(c.Reconverge)
+		l.Mode, l.CompileEagerly, l.Reconverge = mode, c.Eager, a.reconverger(c.Reconverge)
 	}
 }
 

@@ -214,7 +214,7 @@ func (s *Session) BackInstr(ctx context.Context, over bool) (*Stop, error) {
 }
 
 // latest returns the latest instruction of a thread; its Step is -1 if there is none.
-func (s *Session) latest(f Focus) (interp.Latest, bool) {
+func (s *Session) latest(f Focus) (probe.Latest, bool) {
 	l, ok := s.exec.Latest(f.CTA, f.Warp, f.Lane)
 	if !ok {
 		l.Step = -1

@@ -151,7 +151,8 @@ func begin(t *testing.T, mode interp.Mode, rounds int, o Options) (*Session, *by
 // moment, and continues as the launch does.
 func TestStopsMatchTheLaunch(t *testing.T) {
 	random := rand.New(rand.NewPCG(part.Seed(t), 1))
-	for name, mode := range interp.Modes {
+	for _, mode := range interp.Modes() {
+		name := mode.String()
 		s, out, seen, b := begin(t, mode, 3, Options{})
 		s.pace.fixedSteps = 20
 		stop, err := s.Continue(t.Context())

@@ -108,7 +108,7 @@ func New(s Settings) *Driver {
 	}
 	d.gpu = interp.NewDevice(interp.Config{
 		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, HostMemory: s.Host, Stdout: stdout,
-		Base: firstAddress, Allocate: d.pages.Allocate, Managed: true, Probes: probes, Backend: s.Backend,
+		Base: firstAddress, Allocate: d.pages.Allocate, Managed: true, Probes: probes, Engine: s.Engine,
 		SM: s.SM, HostGrace: patience, TimeLimit: s.TimeLimit, Tolerance: s.Tolerate, OnTolerated: d.tolerated,
 	})
 	d.parsed.limit = parseCacheSize

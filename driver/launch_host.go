@@ -136,7 +136,7 @@ func hostEnd() uint64 {
 func (h *host) start(d *Driver) error {
 	dev := interp.NewDevice(interp.Config{
 		Memory: d.settings.Memory, Workers: d.settings.Workers, HostMemory: d.settings.Host, Stdout: &d.stderr,
-		Base: firstAddress, Allocate: d.pages.Allocate, SM: d.settings.SM, Backend: d.settings.Backend, TimeLimit: d.settings.TimeLimit, Tolerance: d.settings.Tolerate, OnTolerated: d.tolerated,
+		Base: firstAddress, Allocate: d.pages.Allocate, SM: d.settings.SM, Engine: d.settings.Engine, TimeLimit: d.settings.TimeLimit, Tolerance: d.settings.Tolerate, OnTolerated: d.tolerated,
 	})
 	all := hostBytes(pointer(hostBegin), hostEnd()-hostBegin)
 	if _, err := dev.Map(hostBegin, all, "memory of the host", 0); err != nil {

@@ -34,7 +34,7 @@ func hostLaunch(block int, args ...uint64) *HostLaunch {
 // TestHostMemoryInKernels shows that a kernel reads and writes memory of the process at its host addresses, in every
 // mode.
 func TestHostMemoryInKernels(t *testing.T) {
-	for _, mode := range interp.Modes {
+	for _, mode := range interp.Modes() {
 		s := DefaultSettings()
 		s.Mode = mode
 		d := New(s)

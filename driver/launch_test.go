@@ -219,7 +219,7 @@ func TestClusterAttributes(t *testing.T) {
 // TestNativeNotice: one message gives the reason if the user asked for machine code and Go executes a launch; otherwise
 // there is no message.
 func TestNativeNotice(t *testing.T) {
-	if interp.Native == nil {
+	if !interp.Native.Available() {
 		t.Skip("there is no machine code for this host")
 	}
 	for _, k := range []struct {

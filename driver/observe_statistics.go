@@ -12,6 +12,7 @@ import (
 	"gemu/interp"
 	"gemu/models"
 	"gemu/ptx"
+	"gemu/structure"
 )
 
 // Statistics are the counts of all launches: the content of the file of GEMU_STATS.
@@ -34,17 +35,17 @@ type KernelStat struct {
 
 // LaunchCounts are sums over launches that did not fail.
 type LaunchCounts struct {
-	Launches           int64           `json:"launches"`            // number of launches
-	Seconds            float64         `json:"seconds"`             // duration of the launches
-	ThreadInstructions int64           `json:"thread_instructions"` // as in gemu-run
-	WarpInstructions   int64           `json:"warp_instructions"`   // as in gemu-run
-	ActiveLanesMean    float64         `json:"active_lanes_mean"`   // as in gemu-run
-	Branches           int64           `json:"branches"`            // as in gemu-run
-	DivergentBranches  int64           `json:"divergent_branches"`  // as in gemu-run
-	Structure          *interp.Summary `json:"structure,omitempty"` // with Settings.Stats
+	Launches           int64              `json:"launches"`            // number of launches
+	Seconds            float64            `json:"seconds"`             // duration of the launches
+	ThreadInstructions int64              `json:"thread_instructions"` // as in gemu-run
+	WarpInstructions   int64              `json:"warp_instructions"`   // as in gemu-run
+	ActiveLanesMean    float64            `json:"active_lanes_mean"`   // as in gemu-run
+	Branches           int64              `json:"branches"`            // as in gemu-run
+	DivergentBranches  int64              `json:"divergent_branches"`  // as in gemu-run
+	Structure          *structure.Summary `json:"structure,omitempty"` // with Settings.Stats
 
 	laneSlots int64
-	structure *interp.Structure
+	structure *structure.Structure
 }
 
 // add adds the counts of a launch.
@@ -58,7 +59,7 @@ func (c *LaunchCounts) add(r *interp.Result) {
 	c.DivergentBranches += r.DivergentBranches
 	if r.Structure != nil {
 		if c.structure == nil {
-			c.structure = &interp.Structure{Policy: r.Structure.Policy}
+			c.structure = &structure.Structure{Policy: r.Structure.Policy}
 		}
 		c.structure.Add(r.Structure)
 	}

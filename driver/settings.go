@@ -31,9 +31,9 @@ type Settings struct {
 	Mode       interp.Mode
 	Policy     *affinetrack.Policy // nil: the first of affinetrack.Policies
 	Early      bool                // asynchronous effects happen at their instruction
-	Backend    interp.Backend      // nil: portable
+	Engine     interp.Engine       // interp.DefaultEngine: portable
 	Native     bool                // the user asked for machine code: a message names each reason for execution in Go
-	Reconverge *interp.Reconverger // nil: the first of interp.Reconvergers
+	Reconverge *interp.Reconverger // nil: the first of interp.Reconvergers()
 	Workers    int                 // host threads for CTAs; 0: as many as cores
 	Steps      int64               // step limit: instructions that a warp may execute; 0: the default of package interp
 	TimeLimit  time.Duration       // for a launch; 0: no limit
@@ -82,8 +82,7 @@ type Settings struct {
 // DefaultSettings returns the settings without any variable set. The version is the version of the newest runtime
 // library: a driver must not be older than the runtime.
 func DefaultSettings() Settings {
-	auto, _ := interp.EngineNamed("auto") // "auto" always exists
-	return Settings{SM: interp.DefaultSM, Version: 13050, Devices: 1, Memory: 16 << 30, Mode: interp.Vector, Backend: auto, ExitWait: time.Minute}
+	return Settings{SM: interp.DefaultSM, Version: 13050, Devices: 1, Memory: 16 << 30, Mode: interp.Vector, Engine: interp.Auto, ExitWait: time.Minute}
 }
 
 // Variable is an environment variable for a setting.
@@ -123,15 +122,15 @@ var Variables = []Variable{
 		return err
 	}},
 	{"GEMU_MODE", "vector, affine or check", "vector", "How instructions execute: on vectors only (vector), compactly where possible (affine), on vectors and compactly, compared (check).", func(s *Settings, v string) error {
-		m, ok := interp.Modes[v]
-		if !ok {
+		m, err := interp.ParseMode(v)
+		if err != nil {
 			return fmt.Errorf("want vector, affine or check")
 		}
 		s.Mode = m
 		return nil
 	}},
 	{"GEMU_ENGINE", "auto, portable or native", "auto", "What executes instructions: Go, or machine code of this host; auto is that where there is some. With native a line on standard error says why Go executes launches, once for each reason.", func(s *Settings, v string) (err error) {
-		s.Backend, err = interp.EngineNamed(v)
+		s.Engine, err = interp.EngineNamed(v)
 		s.Native = v == "native"
 		return err
 	}},
@@ -148,8 +147,8 @@ var Variables = []Variable{
 	{"GEMU_RECONVERGE", "a name of `gemu run --reconverge`", "auto", "The reconvergence policy: which warp split runs next, and where warp splits reconverge.", func(s *Settings, v string) error {
 		if s.Reconverge = interp.ReconvergerNamed(v); s.Reconverge == nil {
 			var names []string
-			for _, r := range interp.Reconvergers {
-				names = append(names, r.Name)
+			for _, r := range interp.Reconvergers() {
+				names = append(names, r.Name())
 			}
 			return fmt.Errorf("want one of %s", strings.Join(names, ", "))
 		}

@@ -15,8 +15,8 @@ import (
 // turn.
 func TestMemoryAfterTrap(t *testing.T) {
 	const lanes, bad = 32, 13
-	backends := []Backend{Portable}
-	if Native != nil {
+	backends := []Engine{Portable}
+	if Native.Available() {
 		backends = append(backends, Native)
 	}
 	for _, store := range []string{"st.global.u32 [%rd3], %r4", "st.global.v2.u32 [%rd3], {%r4, %r4}"} {
@@ -48,7 +48,7 @@ HIT:	setp.eq.u32 %%p1, %%r3, 2;
 				for _, backend := range backends {
 					m := module(t, Config{Workers: 1}, decls, body)
 					b := alloc(t, m, 8*lanes)
-					_, err := m.Run(context.Background(), &Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(lanes), Args: []any{b}, Mode: mode, Backend: backend})
+					_, err := m.Run(context.Background(), &Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(lanes), Args: []any{b}, Mode: mode, Engine: backend})
 					if err == nil {
 						t.Fatal("it does not trap")
 					}

@@ -75,7 +75,7 @@ E:	{ .param .b64 p; st.param.b64 [p], %b; call free, (p); }
 @%p	st.global.u32 [%o], %n;
 	ret;
 }`
-	for _, mode := range Modes {
+	for _, mode := range Modes() {
 		dev := NewDevice(Config{Heap: 64 << 10})
 		m, err := dev.Load("heap.ptx", []byte(src))
 		if err != nil {

@@ -81,13 +81,13 @@ func agreeOnTokens(p *corpus.Program, seed uint64, timed bool) error {
 	var errs [2]error
 	for i := range messages {
 		o := p.Run(func(l *interp.Launch) {
-			l.Mode, l.MaxSteps, l.Backend = interp.Vector, tokensSteps, interp.Portable
+			l.Mode, l.MaxSteps, l.Engine = interp.Vector, tokensSteps, interp.Portable
 			if i == 0 {
 				return
 			}
 			l.Mode = []interp.Mode{interp.Affine, interp.Check, interp.Vector}[seed%3]
-			if interp.Native != nil && (seed/3%2 == 0 || l.Mode == interp.Vector) {
-				l.Backend = interp.Native
+			if interp.Native.Available() && (seed/3%2 == 0 || l.Mode == interp.Vector) {
+				l.Engine = interp.Native
 			}
 			l.CompileEagerly = seed/6%2 == 0 && l.Mode != interp.Vector
 		})

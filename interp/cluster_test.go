@@ -187,7 +187,8 @@ func TestClustersDoNotDependOnWorkers(t *testing.T) {
 	const ctas = 80
 	var first []uint32
 	for _, workers := range []int{1, 2, 3, 8} {
-		for name, mode := range Modes {
+		for _, mode := range Modes() {
+			name := mode.String()
 			t.Run(fmt.Sprintf("%s with %d workers", name, workers), func(t *testing.T) {
 				dev := NewDevice(Config{Workers: workers})
 				m, err := dev.Load("clusters.ptx", []byte(clusterKernels))
@@ -227,7 +228,8 @@ func TestCancelledCTAs(t *testing.T) {
 	for _, size := range []int{1, 2} {
 		var first []uint32
 		for _, workers := range []int{1, 2, 8} {
-			for name, mode := range Modes {
+			for _, mode := range Modes() {
+				name := mode.String()
 				dev := NewDevice(Config{Workers: workers})
 				m, err := dev.Load("clusters.ptx", []byte(clusterKernels))
 				if err != nil {

@@ -41,10 +41,10 @@ func engines() []engine {
 		inMode("affine counted", Launch{Mode: Affine, Structure: true}).seldomBy(3),
 		inMode("check", Launch{Mode: Check}).seldomBy(3), inMode("check eagerly", Launch{Mode: Check, CompileEagerly: true}),
 	}
-	if Native != nil {
-		list = append(list, inMode("vector as machine code", Launch{Mode: Vector, Backend: Native}), inMode("affine as machine code", Launch{Mode: Affine, Backend: Native}),
-			inMode("affine eagerly as machine code", Launch{Mode: Affine, CompileEagerly: true, Backend: Native}).seldomBy(3),
-			inMode("check as machine code", Launch{Mode: Check, CompileEagerly: true, Backend: Native}).seldomBy(9))
+	if Native.Available() {
+		list = append(list, inMode("vector as machine code", Launch{Mode: Vector, Engine: Native}), inMode("affine as machine code", Launch{Mode: Affine, Engine: Native}),
+			inMode("affine eagerly as machine code", Launch{Mode: Affine, CompileEagerly: true, Engine: Native}).seldomBy(3),
+			inMode("check as machine code", Launch{Mode: Check, CompileEagerly: true, Engine: Native}).seldomBy(9))
 	}
 	if testing.Short() && !part.TrySample() {
 		list = slices.DeleteFunc(list, func(e engine) bool {
@@ -54,15 +54,15 @@ func engines() []engine {
 	if !part.TrySample() {
 		return append(list, engine{name: "oracle", run: runOracle})
 	}
-	for i, r := range Reconvergers[1:] {
+	for i, r := range Reconvergers()[1:] {
 		vectors := []engine{inMode("vector", Launch{Mode: Vector}).under(r)}
-		if native := inMode("vector as machine code", Launch{Mode: Vector, Backend: Native}).under(r); Native != nil && part.TryAll() {
+		if native := inMode("vector as machine code", Launch{Mode: Vector, Engine: Native}).under(r); Native.Available() && part.TryAll() {
 			vectors = append(vectors, native)
-		} else if Native != nil && i%2 == 0 {
+		} else if Native.Available() && i%2 == 0 {
 			vectors[0] = native
 		}
 		for _, vector := range vectors {
-			if r.Policy().WaitsAtExit { // it differs from another policy where lanes end
+			if r.Properties().WaitsAtExit { // it differs from another policy where lanes end
 				vector = vector.seldomBy(3)
 			}
 			list = append(list, vector)
@@ -78,7 +78,7 @@ func engines() []engine {
 // under returns the engine with a reconvergence policy.
 func (e engine) under(r *Reconverger) engine {
 	run := e.run
-	return engine{e.name + " under " + r.Name, func(m *Module, l *Launch) error {
+	return engine{e.name + " under " + r.Name(), func(m *Module, l *Launch) error {
 		l.Reconverge = r
 		return run(m, l)
 	}, r, e.early, e.seldom}
@@ -116,7 +116,7 @@ func asynchronous(m *ptx.Module) (any bool) {
 // inMode returns an engine that runs launches in a mode, with the settings of launch.
 func inMode(name string, launch Launch) engine {
 	return engine{name: name, run: func(m *Module, l *Launch) error {
-		l.Mode, l.Policy, l.Structure, l.CompileEagerly, l.EagerEffects, l.Backend = launch.Mode, launch.Policy, launch.Structure, launch.CompileEagerly, launch.EagerEffects, launch.Backend
+		l.Mode, l.Policy, l.Structure, l.CompileEagerly, l.EagerEffects, l.Engine = launch.Mode, launch.Policy, launch.Structure, launch.CompileEagerly, launch.EagerEffects, launch.Engine
 		_, err := m.Run(context.Background(), l)
 		return err
 	}}
@@ -199,11 +199,11 @@ func runCase(t *testing.T, loaded func(sm int, e engine) *Module, c *cases.Case,
 	if e.early && c.LateOnly || !e.early && c.EarlyOnly {
 		return
 	}
-	policy := Reconvergers[0]
+	policy := Reconvergers()[0]
 	if e.reconverge != nil {
 		policy = e.reconverge
 	}
-	if c.Policies != nil && (e.name != "oracle" && !slices.Contains(c.Policies, policy.Name) || e.name == "oracle" && c.Trap != "") {
+	if c.Policies != nil && (e.name != "oracle" && !slices.Contains(c.Policies, policy.Name()) || e.name == "oracle" && c.Trap != "") {
 		return
 	}
 	var refused *LaunchError

@@ -49,8 +49,8 @@ type Config struct {
 	Managed bool
 	// Probes observe all launches and the operations of the host on memory.
 	Probes []probe.Probe
-	// Backend executes the launches without a backend of their own; nil means Portable.
-	Backend Backend
+	// Engine executes the launches without an engine of their own; DefaultEngine means Portable.
+	Engine Engine
 	// SM is the compute capability of the device, 90 for 9.0; 0 means DefaultSM. Tensor cores add as in that generation:
 	// see docs/tensor.md. The .target of a module has no effect.
 	SM int
@@ -63,7 +63,7 @@ type Config struct {
 	// Tolerance selects the faults after which kernels continue, as on a GPU; Strict tolerates none.
 	Tolerance probe.Tolerance
 	// OnTolerated, unless nil, receives each instruction that continued after a fault, at the end of its launch, in the
-	// order of the source. The calls do not depend on the mode, the backend or Workers. It must not use the device.
+	// order of the source. The calls do not depend on the mode, the engine or Workers. It must not use the device.
 	OnTolerated func(*probe.Tolerated)
 	// HostGrace is the time for which a launch may wait for the host to change memory when all its threads wait and none
 	// of them changes memory. After it, the launch is in a deadlock. 0 is for hosts that do not change memory.
@@ -200,7 +200,7 @@ func (d *Device) MapOrdered(addr uint64, data []byte, name string, mapping Mappi
 		return nil, err
 	}
 	defer d.mu.release()
-	a, err := d.mem.Attach(addr, data, name, mapping)
+	a, err := d.mem.Attach(addr, data, name, mem.Mapping(mapping))
 	if err != nil {
 		return nil, err
 	}

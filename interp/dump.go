@@ -18,7 +18,7 @@ func (m *Module) FprintLowered(w io.Writer, k *ptx.Func) error {
 		return err
 	}
 	defer m.dev.mu.release()
-	launch := machine.Launch{Block: ptx.Dim(maxThreadsOf(k)), WarpSize: 32, Mode: Affine, Reconverge: Reconvergers[0]}
+	launch := machine.Launch{Block: ptx.Dim(maxThreadsOf(k)), WarpSize: 32, Mode: machine.Affine, Reconverge: reconvergers[0].policy}
 	c, err := m.lower(k, grid.Lowering(&launch))
 	if err != nil {
 		return err

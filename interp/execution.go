@@ -22,11 +22,14 @@ type Execution struct {
 	err   error
 }
 
-// State is a saved launch, with the memory of its device.
-type State = machine.State
+// State is a saved launch, with the memory of its device. It does not change. It belongs to the Execution that saved it.
+type State struct{ state *machine.State }
 
-// Latest is the latest instruction of a lane of a CTA in flight, and its call stack.
-type Latest = machine.Latest
+// Latest returns the latest instruction of a lane when the state was saved; ok is false if its CTA was not in flight. A probe
+// must subscribe to all events in one order.
+func (s *State) Latest(cta, warp, lane int) (latest probe.Latest, ok bool) {
+	return s.state.Latest(cta, warp, lane)
+}
 
 // ErrEnded is the error of continuing a launch that has ended. ErrClosed is the error that probes receive at the end of a
 // launch that was closed before it had ended.
@@ -137,7 +140,7 @@ func (e *Execution) WaitingSplits() ([]probe.WarpSplit, error) {
 
 // Latest returns the latest instruction of a lane; ok is false if its CTA is not in flight. State.Latest returns the same
 // for a saved state. A probe must subscribe to all events in a single order.
-func (e *Execution) Latest(cta, index, lane int) (Latest, bool) {
+func (e *Execution) Latest(cta, index, lane int) (latest probe.Latest, ok bool) {
 	if e.dev.mu.acquire(false) == nil {
 		defer e.dev.mu.release()
 	}
@@ -151,7 +154,11 @@ func (e *Execution) InFlight(from, to *State, visit func(cta int) bool) error {
 		return err
 	}
 	defer e.dev.mu.release()
-	warp.InFlight(e.grid, from, to, visit)
+	var end *machine.State
+	if to != nil {
+		end = to.state
+	}
+	warp.InFlight(e.grid, from.state, end, visit)
 	return nil
 }
 
@@ -177,7 +184,11 @@ func (e *Execution) Save() (*State, error) {
 		return nil, err
 	}
 	defer e.dev.mu.release()
-	return grid.Save(e.grid)
+	s, err := grid.Save(e.grid)
+	if err != nil {
+		return nil, err
+	}
+	return &State{s}, nil
 }
 
 // Restore returns the launch, even if it has ended, to a state saved by it; it continues from there as it did before.
@@ -194,7 +205,7 @@ func (e *Execution) Restore(s *State) error {
 			return err
 		}
 	}
-	if err := grid.Restore(e.grid, s); err != nil {
+	if err := grid.Restore(e.grid, s.state); err != nil {
 		return err
 	}
 	e.ended, e.err, e.dev.paused = false, nil, e
@@ -207,7 +218,7 @@ func (e *Execution) Release(s *State) error {
 		return err
 	}
 	defer e.dev.mu.release()
-	grid.Release(e.grid, s)
+	grid.Release(e.grid, s.state)
 	return nil
 }
 

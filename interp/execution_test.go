@@ -208,7 +208,7 @@ func TestSavedAtAnyInstruction(t *testing.T) {
 				c := *l
 				c.Mode = interp.Mode(seed / 3 % 3)
 				c.Structure = seed%2 == 0
-				c.Reconverge = interp.Reconvergers[seed/9%uint64(len(interp.Reconvergers))]
+				c.Reconverge = interp.Reconvergers()[seed/9%uint64(len(interp.Reconvergers()))]
 				if err := again(t, m, c, seed+uint64(i), hash); err != nil {
 					t.Errorf("seed %#x: %v", seed, err)
 				}
@@ -280,7 +280,7 @@ MEET:
 // TestPausedInDivergentBranch inspects a launch that pauses in a divergent branch: the places of its warp splits and
 // their registers. Then it saves the launch and lets it print twice.
 func TestPausedInDivergentBranch(t *testing.T) {
-	for _, mode := range interp.Modes {
+	for _, mode := range interp.Modes() {
 		var out bytes.Buffer
 		mod, b := linker(t, interp.Config{Stdout: &out}, pausedKernel, 128)
 		p := &at{line: 18, event: func(e *probe.Event) { e.Pause() }}
@@ -503,7 +503,7 @@ func (p *ends) OnEvent(e *probe.Event) {
 // by a probe at the very last event. A refused launch does not begin.
 func TestEverythingEndsOnce(t *testing.T) {
 	errEnough := errors.New("enough")
-	for _, mode := range interp.Modes {
+	for _, mode := range interp.Modes() {
 		run := func(src string, grid int, at probe.Events) (*ends, *interp.Buffer, error) {
 			mod, b := linker(t, interp.Config{}, src, 128)
 			p := &ends{counts: map[probe.Events]int{}, at: at, stop: errEnough}

@@ -23,14 +23,14 @@ type MachineCodeForms struct {
 // MachineCodeOf returns the forms of a variant, in vector mode. They are taken from the native engine's tables. On a host
 // without machine code, and for a variant that does not run, they are the zero value.
 func MachineCodeOf(v *ptx.Variant) MachineCodeForms {
-	if Native == nil {
+	if !Native.Available() {
 		return MachineCodeForms{}
 	}
 	m, err := NewDevice(Config{}).Load("example.ptx", []byte(v.Example()))
 	if err != nil {
 		return MachineCodeForms{}
 	}
-	launch := machine.Launch{Block: ptx.Dim(1), WarpSize: 32, Mode: Vector, Reconverge: Reconvergers[0]}
+	launch := machine.Launch{Block: ptx.Dim(1), WarpSize: 32, Mode: machine.Vector, Reconverge: reconvergers[0].policy}
 	k, err := m.lower(m.Kernels()[0], grid.Lowering(&launch))
 	if err != nil {
 		return MachineCodeForms{}

@@ -15,7 +15,7 @@ import (
 // variant's instructions exactly if the forms say so, for all lanes and for the lanes of a mask.
 func TestMachineCodeForms(t *testing.T) {
 	t.Parallel()
-	if Native == nil {
+	if !Native.Available() {
 		t.Skip("this host executes no machine code of ours")
 	}
 	lib, compared, has := native.HostLibrary(), 0, 0
@@ -33,7 +33,7 @@ func TestMachineCodeForms(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				launch := machine.Launch{Block: ptx.Dim(1), WarpSize: 32, Mode: Vector, Reconverge: Reconvergers[0]}
+				launch := machine.Launch{Block: ptx.Dim(1), WarpSize: 32, Mode: machine.Vector, Reconverge: Reconvergers()[0].policy}
 				k, err := m.lower(m.Kernels()[0], grid.Lowering(&launch))
 				if err != nil {
 					t.Fatal(err)

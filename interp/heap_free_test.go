@@ -88,13 +88,13 @@ func TestFreeLargeBlock(t *testing.T) {
 			}
 		})
 	}
-	for i, b := range []Backend{Portable, Native} {
-		if b == nil {
+	for i, b := range []Engine{Portable, Native} {
+		if !b.Available() {
 			continue
 		}
 		for _, m := range []Mode{Vector, Affine, Check} {
 			for _, workers := range []int{1, 4} {
-				run(fmt.Sprintf("%v, backend %d, %d workers", m, i, workers), Launch{Mode: m, Backend: b}, workers)
+				run(fmt.Sprintf("%v, backend %d, %d workers", m, i, workers), Launch{Mode: m, Engine: b}, workers)
 			}
 		}
 	}

@@ -12,16 +12,17 @@ import (
 	"gemu/internal/part"
 	"gemu/internal/random"
 	"gemu/ptx"
+	"gemu/structure"
 )
 
 // underPolicies runs a launch once, with a probe for every policy, and reports counts of the ideal policy below
 // the counts of another policy.
 func underPolicies(t *testing.T, mod *Module, l *Launch) {
 	t.Helper()
-	var probes []*StructureProbe
-	var ideal *StructureProbe
+	var probes []*structure.Probe
+	var ideal *structure.Probe
 	for _, p := range slices.Concat(affinetrack.Policies, affinetrack.Variants) {
-		probe := NewStructureProbe(p)
+		probe := structure.NewProbe(p)
 		probes, l.Probes = append(probes, probe), append(l.Probes, probe)
 		if p.Ideal {
 			ideal = probe

@@ -3,6 +3,7 @@ package interp
 // This file has launches: arguments, checks and results.
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -18,9 +19,9 @@ import (
 	"gemu/interp/internal/lanes"
 	"gemu/interp/internal/lower"
 	"gemu/interp/internal/machine"
-	"gemu/interp/internal/structure"
 	"gemu/probe"
 	"gemu/ptx"
+	"gemu/structure"
 )
 
 // Limits of a launch (CUDA C++ Programming Guide, technical specifications).
@@ -72,10 +73,10 @@ type Launch struct {
 
 	Reconverge *Reconverger // nil means the first of Reconvergers
 
-	Mode    Mode
-	Backend Backend          // nil means the device's backend
-	Probes  []probe.Probe    // probes of this launch, in addition to the device's
-	Order   *probe.HostOrder // the order that probes receive; nil: after all earlier launches, before all later ones
+	Mode   Mode
+	Engine Engine           // DefaultEngine means the device's
+	Probes []probe.Probe    // probes of this launch, in addition to the device's
+	Order  *probe.HostOrder // the order that probes receive; nil: after all earlier launches, before all later ones
 
 	// Structure counts value structure for Result.Structure, under the value policy Policy; nil means the first of
 	// affinetrack.Policies. The policy does not change the execution in any mode: affine mode keeps values compact
@@ -116,12 +117,12 @@ type Result struct {
 	WarpSize int
 	Duration time.Duration // time of the execution, without preparation
 
-	Counts
+	probe.Counts
 
 	Reconverge *Reconverger
 
 	Mode      Mode
-	Structure *Structure // with Launch.Structure
+	Structure *structure.Structure // with Launch.Structure
 }
 
 // Launch runs a kernel over grid×block threads and waits for its end. args has an argument for each parameter, converted to
@@ -237,14 +238,11 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	}
 	reconverge := l.Reconverge
 	if reconverge == nil {
-		reconverge = Reconvergers[0]
+		reconverge = reconvergers[0]
 	}
-	backend := l.Backend
-	if backend == nil {
-		backend = d.cfg.Backend
-	}
-	if backend == nil {
-		backend = Portable
+	engine := cmp.Or(l.Engine, d.cfg.Engine, Portable)
+	if err := engine.check(); err != nil {
+		return nil, launchErrorf("%v", err)
 	}
 	rules := l.rules
 	if rules == nil {
@@ -255,11 +253,14 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	}
 	launch := &machine.Launch{
 		Device: &d.simtDevice, Grid: extent, Block: l.Block, Cluster: cluster, WarpSize: width, DynamicShared: uint64(l.Shared), MaxSteps: l.MaxSteps, Seed: l.Seed, Cooperative: l.Cooperative,
-		Mode: l.Mode, Backend: backend, CompileEagerly: l.CompileEagerly, VerifyProofs: l.verifyProofs, EagerEffects: l.EagerEffects, Reconverge: reconverge, Rules: rules, Probes: slices.Concat(d.simtDevice.Probes, l.Probes), Order: l.Order,
+		Mode: machine.Mode(l.Mode), Backend: engine.backend(), CompileEagerly: l.CompileEagerly, VerifyProofs: l.verifyProofs, EagerEffects: l.EagerEffects, Reconverge: reconverge.orDefault(), Rules: rules, Probes: slices.Concat(d.simtDevice.Probes, l.Probes), Order: l.Order,
 	}
 	var values *structure.Probe
 	if l.Structure {
-		values = structure.New(policy, rules, l.Mode == Check)
+		values = structure.NewVerifying(policy, rules)
+		if l.Mode != Check {
+			values = structure.NewProbe(policy)
+		}
 		launch.Probes = append(launch.Probes, values)
 	}
 	code, err := m.lowered(kernelKey{fn, grid.Lowering(launch)})

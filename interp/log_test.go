@@ -87,19 +87,19 @@ func logPrograms(t *testing.T, share uint64, widths ...int) (list []*corpus.Prog
 // TestLogDoesNotDependOnMode: the log of a program under a policy is the same in every mode, and on every engine.
 func TestLogDoesNotDependOnMode(t *testing.T) {
 	for i, p := range logPrograms(t, uint64(part.Count(120, 40, 1)), 32, 8, 64) {
-		policy := interp.Reconvergers[i%len(interp.Reconvergers)]
-		t.Run(p.String()+" "+policy.Name, func(t *testing.T) {
+		policy := interp.Reconvergers()[i%len(interp.Reconvergers())]
+		t.Run(p.String()+" "+policy.Name(), func(t *testing.T) {
 			t.Parallel()
-			run := func(mode interp.Mode, b interp.Backend) []byte {
+			run := func(mode interp.Mode, b interp.Engine) []byte {
 				log, _ := logged(t, p, tracelog.Text, func(_ *interp.Module, l *interp.Launch) {
-					l.Mode, l.Backend, l.Reconverge, l.CompileEagerly, l.MaxSteps = mode, b, policy, mode != interp.Vector, 1<<16
+					l.Mode, l.Engine, l.Reconverge, l.CompileEagerly, l.MaxSteps = mode, b, policy, mode != interp.Vector, 1<<16
 				})
 				return log
 			}
-			want := run(interp.Vector, nil)
-			sameLog(t, "check", run(interp.Check, nil), want)
-			sameLog(t, "affine", run(interp.Affine, nil), want)
-			if other := []interp.Mode{interp.Vector, interp.Affine, interp.Check}[i%3]; interp.Native != nil {
+			want := run(interp.Vector, interp.Portable)
+			sameLog(t, "check", run(interp.Check, interp.Portable), want)
+			sameLog(t, "affine", run(interp.Affine, interp.Portable), want)
+			if other := []interp.Mode{interp.Vector, interp.Affine, interp.Check}[i%3]; interp.Native.Available() {
 				sameLog(t, other.String()+" as machine code", run(other, interp.Native), want)
 			}
 		})
@@ -116,7 +116,7 @@ func TestLogOfThreadsUnderPolicies(t *testing.T) {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
 			var first []byte
-			for _, policy := range interp.Reconvergers {
+			for _, policy := range interp.Reconvergers() {
 				b, o := logged(t, p, tracelog.Bare, func(_ *interp.Module, l *interp.Launch) { l.Mode, l.Reconverge = interp.Vector, policy })
 				switch {
 				case o.Err != nil:
@@ -125,9 +125,9 @@ func TestLogOfThreadsUnderPolicies(t *testing.T) {
 					first = b
 					continue
 				}
-				d, _, err := tracelog.Compare(bytesSource("first", first), bytesSource(policy.Name, b), tracelog.Options{})
+				d, _, err := tracelog.Compare(bytesSource("first", first), bytesSource(policy.Name(), b), tracelog.Options{})
 				if d != nil || err != nil {
-					t.Errorf("%s: %v\n%v", policy.Name, err, d)
+					t.Errorf("%s: %v\n%v", policy.Name(), err, d)
 				}
 			}
 		})
@@ -144,8 +144,8 @@ func TestLogWithValuesOfOracle(t *testing.T) {
 		if slices.Contains(inTurns, p.File) || looking.MatchString(p.File) {
 			continue
 		}
-		policy := interp.Reconvergers[i%len(interp.Reconvergers)]
-		t.Run(p.String()+" "+policy.Name, func(t *testing.T) {
+		policy := interp.Reconvergers()[i%len(interp.Reconvergers())]
+		t.Run(p.String()+" "+policy.Name(), func(t *testing.T) {
 			t.Parallel()
 			var log oracleLog
 			got, o := logged(t, p, tracelog.Text, func(m *interp.Module, l *interp.Launch) {

@@ -117,7 +117,7 @@ func machineCodeAgrees(src string, in []byte, block ptx.Dim3, grid int, args ...
 		return fmt.Errorf("%w\n%s", err, src)
 	}
 	for _, launch := range []Launch{{Mode: Vector}, {Mode: Affine}, {Mode: Affine, CompileEagerly: true}, {Mode: Check, CompileEagerly: true}} {
-		outcome := func(b Backend) (string, error) {
+		outcome := func(b Engine) (string, error) {
 			mod, err := NewDevice(Config{Workers: 1}).LoadModule(m)
 			if err != nil {
 				return "", err
@@ -127,7 +127,7 @@ func machineCodeAgrees(src string, in []byte, block ptx.Dim3, grid int, args ...
 			if err := errors.Join(err1, err2); err != nil {
 				return "", err
 			}
-			result, err := mod.Run(context.Background(), &Launch{Kernel: "k", Grid: ptx.Dim(grid), Block: block, Args: append([]any{bin, bout}, args...), MaxSteps: 1 << 16, Mode: launch.Mode, CompileEagerly: launch.CompileEagerly, Backend: b})
+			result, err := mod.Run(context.Background(), &Launch{Kernel: "k", Grid: ptx.Dim(grid), Block: block, Args: append([]any{bin, bout}, args...), MaxSteps: 1 << 16, Mode: launch.Mode, CompileEagerly: launch.CompileEagerly, Engine: b})
 			text := fmt.Sprintf("%v\nin  %x\nout %x", err, bin.Bytes(), bout.Bytes())
 			if trap := new(probe.Trap); errors.As(err, &trap) {
 				text += "\n" + trap.Report()
@@ -170,7 +170,7 @@ func machineCodeProgram(seed uint64) error {
 
 // TestMachineCodeOnRandomPrograms: random programs have the same outcome in machine code and in Go.
 func TestMachineCodeOnRandomPrograms(t *testing.T) {
-	if Native == nil {
+	if !Native.Available() {
 		t.Skip("no machine code for this host")
 	}
 	first := part.Seed(t)
@@ -184,7 +184,7 @@ func TestMachineCodeOnRandomPrograms(t *testing.T) {
 // TestMachineCodeStack: after alloca has moved local memory, stores and loads in the same block use its new place (manual
 // 9.7.17). Values are loaded, and therefore on the lanes.
 func TestMachineCodeStack(t *testing.T) {
-	if Native == nil {
+	if !Native.Available() {
 		t.Skip("no machine code for this host")
 	}
 	const src = `.version 8.0
@@ -224,7 +224,7 @@ func TestMachineCodeStack(t *testing.T) {
 
 // FuzzMachineCode is TestMachineCodeOnRandomPrograms with a seed from the fuzzer.
 func FuzzMachineCode(f *testing.F) {
-	if Native == nil {
+	if !Native.Available() {
 		f.Skip("no machine code for this host")
 	}
 	for i := range uint64(8) {

@@ -110,7 +110,7 @@ func (c *unseen) run(t *testing.T, p *corpus.Program, seed uint64, timed bool) {
 			t.Error("another memory with asynchronous effects where they are issued than with late ones")
 		}
 	}
-	for _, policy := range interp.Reconvergers {
+	for _, policy := range interp.Reconvergers() {
 		under := map[interp.Mode]*corpus.Outcome{}
 		for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
 			under[mode] = p.Run(func(l *interp.Launch) { l.Mode, l.Reconverge, l.MaxSteps = mode, policy, 8*unseenSteps })
@@ -118,15 +118,15 @@ func (c *unseen) run(t *testing.T, p *corpus.Program, seed uint64, timed bool) {
 		want := describe(under[interp.Vector])
 		for _, mode := range []interp.Mode{interp.Affine, interp.Check} {
 			if got := describe(under[mode]); got != want {
-				t.Errorf("under %s in %v mode\n%v\n%sin vector mode\n%v\n%s", policy.Name, mode, under[mode].Err, got, under[interp.Vector].Err, want)
+				t.Errorf("under %s in %v mode\n%v\n%sin vector mode\n%v\n%s", policy.Name(), mode, under[mode].Err, got, under[interp.Vector].Err, want)
 			}
 		}
 		switch o := under[interp.Vector]; {
 		case ordered || stuck(o.Err):
 		case (o.Err == nil) != (first.Err == nil):
-			t.Errorf("under %s: %v; under %s: %v", policy.Name, o.Err, interp.Reconvergers[0].Name, first.Err)
+			t.Errorf("under %s: %v; under %s: %v", policy.Name(), o.Err, interp.Reconvergers()[0].Name(), first.Err)
 		case o.Err == nil && o.Memory != first.Memory:
-			t.Errorf("another memory under %s than under %s", policy.Name, interp.Reconvergers[0].Name)
+			t.Errorf("another memory under %s than under %s", policy.Name(), interp.Reconvergers()[0].Name())
 		}
 	}
 }

@@ -121,11 +121,11 @@ func TestAtomicsBesideHost(t *testing.T) {
 	}
 	defer b.Free()
 	sum, word := (*uint32)(unsafe.Pointer(&p[0])), (*uint32)(unsafe.Pointer(&p[4]))
-	try := func(engine string, backend Backend, mode Mode) {
+	try := func(engine string, backend Engine, mode Mode) {
 		clear(p)
 		ended := make(chan error)
 		go func() {
-			_, err := m.Run(context.Background(), &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(threads), Args: []any{address(p)}, Backend: backend, Mode: mode})
+			_, err := m.Run(context.Background(), &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(threads), Args: []any{address(p)}, Engine: backend, Mode: mode})
 			ended <- err
 		}()
 		var err error
@@ -154,7 +154,7 @@ func TestAtomicsBesideHost(t *testing.T) {
 	}
 	for _, mode := range []Mode{Vector, Affine} { // check mode loads twice
 		try("portable", Portable, mode)
-		if Native != nil {
+		if Native.Available() {
 			try("native", Native, mode)
 		}
 	}

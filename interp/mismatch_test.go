@@ -214,7 +214,7 @@ func spoil(t *testing.T, mod *Module, spoil func(c *machine.Kernel, f *regfile.F
 	if err != nil {
 		t.Fatal(err)
 	}
-	launch := machine.Launch{Block: ptx.Dim(32), WarpSize: 32, Mode: Check, CompileEagerly: true, Reconverge: Reconvergers[0]}
+	launch := machine.Launch{Block: ptx.Dim(32), WarpSize: 32, Mode: machine.Check, CompileEagerly: true, Reconverge: Reconvergers()[0].policy}
 	c, err := mod.lowered(kernelKey{fn, grid.Lowering(&launch)})
 	if err != nil {
 		t.Fatal(err)
@@ -424,7 +424,8 @@ func TestBrokenPolicy(t *testing.T) {
 // TestInstructionWithTwoAccesses: an instruction with two memory accesses, such as a future copy
 // instruction, has an event for each. No instruction has two yet; the test merges a load and a store.
 func TestInstructionWithTwoAccesses(t *testing.T) {
-	for name, mode := range Modes {
+	for _, mode := range Modes() {
+		name := mode.String()
 		mod := loadBody(t, "\tmov.u64 %addr, buf;\n\tld.global.b32 %d, [%addr+8];\n\tst.global.b32 [%addr+16], %d;\n")
 		var reports []string
 		events := probe.Events(probe.OnAccess | probe.OnAfter)
@@ -447,7 +448,7 @@ func TestInstructionWithTwoAccesses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		launch := machine.Launch{Block: l.Block, WarpSize: 32, Mode: mode, Reconverge: Reconvergers[0], Probes: l.Probes}
+		launch := machine.Launch{Block: l.Block, WarpSize: 32, Mode: machine.Mode(mode), Reconverge: Reconvergers()[0].policy, Probes: l.Probes}
 		k, err := mod.lowered(kernelKey{fn, grid.Lowering(&launch)})
 		if err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ import (
 // TestStopTheWorldInMachineCode: while machine code runs, Go can stop the world and profile, soon and often, and the
 // results are right.
 func TestStopTheWorldInMachineCode(t *testing.T) {
-	if Native == nil {
+	if !Native.Available() {
 		t.Skip("this host executes no machine code of ours")
 	}
 	if runtime.GOMAXPROCS(0) < 2 {
@@ -100,7 +100,7 @@ L:	%s
 func pausesOf(m *Module, b *Buffer) (pauses []time.Duration, err error) {
 	ended := make(chan error)
 	go func() {
-		_, err := m.Run(context.Background(), &Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{b}, Mode: Vector, Backend: Native, MaxSteps: 1 << 40})
+		_, err := m.Run(context.Background(), &Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(32), Args: []any{b}, Mode: Vector, Engine: Native, MaxSteps: 1 << 40})
 		ended <- err
 	}()
 	for {
@@ -121,7 +121,7 @@ func pausesOf(m *Module, b *Buffer) (pauses []time.Duration, err error) {
 // function.
 func float32s(t *testing.T, op string, a, b, c []float32, want func(a, b, c float32) float32) {
 	t.Helper()
-	if Native == nil {
+	if !Native.Available() {
 		t.Skip("this host executes no machine code of ours")
 	}
 	n := len(a)
@@ -149,7 +149,7 @@ func float32s(t *testing.T, op string, a, b, c []float32, want func(a, b, c floa
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Run(context.Background(), &Launch{Kernel: "k", Grid: ptx.Dim(n / 512), Block: ptx.Dim(512), Args: []any{buffer}, Mode: Vector, Backend: Native}); err != nil {
+		if _, err := m.Run(context.Background(), &Launch{Kernel: "k", Grid: ptx.Dim(n / 512), Block: ptx.Dim(512), Args: []any{buffer}, Mode: Vector, Engine: Native}); err != nil {
 			t.Fatal(err)
 		}
 		for i, got := range Slice[float32](buffer)[3*n:] {

@@ -117,7 +117,7 @@ func TestProvedAddressPatterns(t *testing.T) {
 			t.Fatalf("%v\n%s", err, body)
 		}
 		for _, n := range []int64{0, 3, 20, -16, 1<<31 - 16, -1 << 31} {
-			l := Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(32), Mode: Vector, Backend: Portable, verifyProofs: true}
+			l := Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(32), Mode: Vector, Engine: Portable, verifyProofs: true}
 			if _, err := patternRun(m, &l, n); errors.Is(err, probe.ErrMismatch) { // no error if the address is invalid: a later run finds this
 				t.Errorf("n = %d: %v\n%s", n, err, body)
 			}
@@ -320,29 +320,29 @@ func TestAddressPatternsHold(t *testing.T) {
 			t.Fatalf("%v\n%s", err, p)
 		}
 		shape := []ptx.Dim3{ptx.Dim(32), ptx.Dim(64), ptx.Dim(16, 4), ptx.Dim(8, 8), ptx.Dim(20), ptx.Dim(32, 2), ptx.Dim(24, 3)}[p.IntN(7)]
-		l := Launch{Kernel: "k", Grid: ptx.Dim(1 + 2*p.IntN(2)), Block: shape, Reconverge: Reconvergers[p.IntN(len(Reconvergers))], MaxSteps: 1 << 16}
+		l := Launch{Kernel: "k", Grid: ptx.Dim(1 + 2*p.IntN(2)), Block: shape, Reconverge: Reconvergers()[p.IntN(len(Reconvergers()))], MaxSteps: 1 << 16}
 		n := p.number()
 		at, width := l, []int{32, 32, 32, 16, 64}[p.IntN(5)]
-		at.Mode, at.Backend, at.verifyProofs, at.WarpSize = Vector, Portable, true, width
+		at.Mode, at.Engine, at.verifyProofs, at.WarpSize = Vector, Portable, true, width
 		if _, err := patternRun(m, &at, n); errors.Is(err, probe.ErrMismatch) {
-			t.Fatalf("program %d, block %v, warps of %d, %s: %v\n%s", i, shape, width, l.Reconverge.Name, err, p)
+			t.Fatalf("program %d, block %v, warps of %d, %s: %v\n%s", i, shape, width, l.Reconverge.Name(), err, p)
 		}
-		if Native == nil || n < 0 && !p.far {
+		if !Native.Available() || n < 0 && !p.far {
 			continue
 		}
 		looked++
 		for _, mode := range []Mode{Vector, Affine, Check} {
 			at := l
-			at.Mode, at.Backend, at.CompileEagerly = mode, Portable, i%2 == 0 && mode != Vector
+			at.Mode, at.Engine, at.CompileEagerly = mode, Portable, i%2 == 0 && mode != Vector
 			want, err1 := patternRun(m, &at, n)
-			at.Backend = Native
+			at.Engine = Native
 			got, err2 := patternRun(m, &at, n)
 			if fmt.Sprint(err1) != fmt.Sprint(err2) || !bytes.Equal(got, want) {
-				t.Fatalf("program %d, block %v, %v mode, %s: by machine code %.200x, %v; by Go %.200x, %v\n%s", i, shape, mode, l.Reconverge.Name, got, err2, want, err1, p)
+				t.Fatalf("program %d, block %v, %v mode, %s: by machine code %.200x, %v; by Go %.200x, %v\n%s", i, shape, mode, l.Reconverge.Name(), got, err2, want, err1, p)
 			}
 		}
 	}
-	if Native != nil && looked == 0 {
+	if Native.Available() && looked == 0 {
 		t.Error("no program ran as machine code")
 	}
 }
@@ -390,15 +390,15 @@ DONE:
 		}
 		want = binary.LittleEndian.AppendUint32(want, v)
 	}
-	for _, policy := range Reconvergers {
-		if strings.HasPrefix(policy.Name, "stack") { // lanes do not wait for other lanes
+	for _, policy := range Reconvergers() {
+		if strings.HasPrefix(policy.Name(), "stack") { // lanes do not wait for other lanes
 			continue
 		}
 		for _, mode := range []Mode{Vector, Affine, Check} {
-			for _, backend := range []Backend{Portable, Native} {
-				l := Launch{Kernel: "k", Grid: ptx.Dim(4), Block: ptx.Dim(32), Mode: mode, Backend: backend, Reconverge: policy, verifyProofs: mode == Vector && backend == Portable}
+			for _, backend := range []Engine{Portable, Native} {
+				l := Launch{Kernel: "k", Grid: ptx.Dim(4), Block: ptx.Dim(32), Mode: mode, Engine: backend, Reconverge: policy, verifyProofs: mode == Vector && backend == Portable}
 				if got, err := patternRun(m, &l, 0); err != nil || !bytes.Equal(got[:len(want)], want) {
-					t.Errorf("%s, %v mode, machine code %v: %x, %v, want %x", policy.Name, mode, backend != Portable, got[:min(len(got), len(want))], err, want)
+					t.Errorf("%s, %v mode, machine code %v: %x, %v, want %x", policy.Name(), mode, backend != Portable, got[:min(len(got), len(want))], err, want)
 				}
 			}
 		}

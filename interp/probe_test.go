@@ -268,7 +268,8 @@ func TestAsynchronousEffectEvents(t *testing.T) {
 	}
 	late := "0 issued, 1 issued, 0 reads writes, 1 reads writes, 2 issued, 3 issued, 2 reads writes, 3 writes, 4 issued, 5 issued, 5 reads writes, 4 reads, 4 writes"
 	early := "0 issued, 0 reads writes, 1 issued, 1 reads writes, 2 issued, 2 reads writes, 3 issued, 3 writes, 4 issued, 4 reads writes, 5 issued, 5 reads writes"
-	for name, mode := range interp.Modes {
+	for _, mode := range interp.Modes() {
+		name := mode.String()
 		for i, order := range []string{late, early} {
 			var got, want []string
 			for _, what1 := range strings.Split(order, ", ") {
@@ -324,7 +325,8 @@ const passingKernel = `.version 8.0
 // TestEventsOfCallsAndCTAs: the event of a CTA's begin has its shared memory; the event of a call has the places of the
 // parameters on both sides; vprintf has an event for each printed argument.
 func TestEventsOfCallsAndCTAs(t *testing.T) {
-	for name, mode := range interp.Modes {
+	for _, mode := range interp.Modes() {
+		name := mode.String()
 		var got []string
 		mod, _ := linker(t, interp.Config{}, passingKernel, 128)
 		kinds := func(list []probe.Operand) (s string) {
@@ -437,7 +439,7 @@ func (c *scene) follow(e *probe.Event) {
 }
 
 // agrees compares the events with the counts of the launch.
-func (s *script) agrees(n *interp.Counts) error {
+func (s *script) agrees(n *probe.Counts) error {
 	var after, branches, splits, reconvergences int
 	var lanes, executed int64
 	for _, c := range s.ctas {
@@ -450,8 +452,8 @@ func (s *script) agrees(n *interp.Counts) error {
 			return fmt.Errorf("a CTA with %v", c.kinds)
 		}
 	}
-	got := interp.Counts{WarpInstructions: int64(after), ThreadInstructions: executed, LaneSlots: lanes, Branches: int64(branches), Splits: int64(splits), Reconvergences: int64(reconvergences)}
-	want := interp.Counts{WarpInstructions: n.WarpInstructions, ThreadInstructions: n.ThreadInstructions, LaneSlots: n.LaneSlots, Branches: n.Branches, Splits: n.Splits, Reconvergences: n.Reconvergences}
+	got := probe.Counts{WarpInstructions: int64(after), ThreadInstructions: executed, LaneSlots: lanes, Branches: int64(branches), Splits: int64(splits), Reconvergences: int64(reconvergences)}
+	want := probe.Counts{WarpInstructions: n.WarpInstructions, ThreadInstructions: n.ThreadInstructions, LaneSlots: n.LaneSlots, Branches: n.Branches, Splits: n.Splits, Reconvergences: n.Reconvergences}
 	if got != want {
 		return fmt.Errorf("the events add up to %+v, the launch counts %+v", got, want)
 	}
@@ -512,7 +514,8 @@ func TestStreamDoesNotDependOnMode(t *testing.T) {
 	share, seed, hash := uint64(part.Count(128, 96, 1)), part.Seed(t), maphash.MakeSeed()
 	var expanded [interp.Vector + 1]atomic.Int64
 	t.Cleanup(func() {
-		for name, mode := range interp.Modes {
+		for _, mode := range interp.Modes() {
+			name := mode.String()
 			if n := expanded[mode].Load(); (n == 0) != (mode == interp.Vector) {
 				t.Errorf("%s: %d lanes are expanded", name, n)
 			}
@@ -613,9 +616,9 @@ func TestThreadInstructions(t *testing.T) {
 			return &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(width), WarpSize: width, Args: []any{b}}
 		}
 		mod, b := linker(t, interp.Config{}, src, 4)
-		for _, mode := range interp.Modes {
-			for _, r := range interp.Reconvergers {
-				if !r.Policy().LanesMayWait {
+		for _, mode := range interp.Modes() {
+			for _, r := range interp.Reconvergers() {
+				if !r.Properties().LanesMayWait {
 					continue
 				}
 				for _, probes := range [][]probe.Probe{nil, {newScript(probe.Subscription{Events: probe.OnAfter})}} {
@@ -623,10 +626,10 @@ func TestThreadInstructions(t *testing.T) {
 					l.Mode, l.Reconverge, l.Probes = mode, r, probes
 					res, err := mod.Run(t.Context(), l)
 					if err != nil {
-						t.Fatalf("%s: %v", r.Name, err)
+						t.Fatalf("%s: %v", r.Name(), err)
 					}
 					if res.ThreadInstructions != n {
-						t.Errorf("%s, %s, %d probes, warps of %d: %d instructions, want %d", mode, r.Name, len(probes), width, res.ThreadInstructions, n)
+						t.Errorf("%s, %s, %d probes, warps of %d: %d instructions, want %d", mode, r.Name(), len(probes), width, res.ThreadInstructions, n)
 					}
 				}
 			}
@@ -740,7 +743,7 @@ func TestChosenInstructions(t *testing.T) {
 		}
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
-			for _, mode := range interp.Modes {
+			for _, mode := range interp.Modes() {
 				run := func(make func(every) probe.Probe) (list [2][]*script) {
 					p.Run(func(l *interp.Launch) {
 						l.Mode, l.Probes = mode, nil
@@ -831,7 +834,8 @@ func (b *busy) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return b }
 
 // TestEventsAllocateNothing: events allocate no memory beyond the memory of the launch.
 func TestEventsAllocateNothing(t *testing.T) {
-	for name, mode := range interp.Modes {
+	for _, mode := range interp.Modes() {
+		name := mode.String()
 		run := func(size uint32, watched bool) (events int, allocs float64) {
 			mod, b := linker(t, interp.Config{}, loopKernel, 256)
 			allocs = testing.AllocsPerRun(1, func() {
@@ -916,7 +920,8 @@ END:
 // TestSplitAtCollective: if lanes diverge at an instruction because a part of them must wait there, their next instruction
 // is this instruction, not an earlier one of its block; the places of warp splits show this.
 func TestSplitAtCollective(t *testing.T) {
-	for name, mode := range interp.Modes {
+	for _, mode := range interp.Modes() {
+		name := mode.String()
 		mod, b := linker(t, interp.Config{}, meetKernel, 4)
 		const shuffle = 18 // line
 		diverged := 0
@@ -1008,7 +1013,8 @@ END:
 
 // TestMaterialisationEvents: each materialisation has an event, with the register.
 func TestMaterialisationEvents(t *testing.T) {
-	for name, mode := range interp.Modes {
+	for _, mode := range interp.Modes() {
+		name := mode.String()
 		mod, b := linker(t, interp.Config{}, expandedKernel, 4)
 		lanes := map[string]uint64{}
 		p := &told{wants: probe.Subscription{Events: probe.OnMaterialise}}
@@ -1128,7 +1134,8 @@ func (p *fresh) Restore(state any) {
 // TestShadowBytes: shadow bytes of all state spaces begin as zero, for each CTA and each call, and are restored with a
 // launch; events of barriers have the lanes that have met.
 func TestShadowBytes(t *testing.T) {
-	for name, mode := range interp.Modes {
+	for _, mode := range interp.Modes() {
+		name := mode.String()
 		mod, b := linker(t, interp.Config{ShadowBytes: 1}, shadowKernel, 8)
 		p := &fresh{lanes: map[string]uint64{}, met: map[[2]int][]int{}}
 		e, err := mod.Start(&interp.Launch{Kernel: "k", Grid: ptx.Dim(3), Block: ptx.Dim(48), Args: []any{b}, Mode: mode, Probes: []probe.Probe{p}})
@@ -1215,7 +1222,8 @@ const variablesKernel = `.version 8.0
 // TestVariableOfAccess: the offset of an access is an offset in the variable that the instruction names, and identifies
 // the element.
 func TestVariableOfAccess(t *testing.T) {
-	for name, mode := range interp.Modes {
+	for _, mode := range interp.Modes() {
+		name := mode.String()
 		mod, _ := linker(t, interp.Config{}, variablesKernel, 4)
 		var got []string
 		p := &told{wants: probe.Subscription{Events: probe.OnAccess, Addresses: true}}
@@ -1269,7 +1277,8 @@ const lookKernel = `.version 8.0
 // TestProbeReadsRegisters: a probe can read registers into its own memory, and read shared memory; the event of malloc
 // has the allocating lane.
 func TestProbeReadsRegisters(t *testing.T) {
-	for name, mode := range interp.Modes {
+	for _, mode := range interp.Modes() {
+		name := mode.String()
 		mod, b := linker(t, interp.Config{}, lookKernel, 4)
 		var room probe.Value
 		seen, lanes := 0, uint64(0)

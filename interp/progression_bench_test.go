@@ -55,7 +55,7 @@ again:
 			name := map[bool]string{true: "chained", false: "free"}[chained]
 			for _, mode := range []Mode{Vector, Affine, Check} {
 				b.Run(fmt.Sprintf("%d/%s/%v", bits, name, mode), func(b *testing.B) {
-					mod, err := NewDevice(Config{Workers: 1, Backend: Native}).LoadModule(m)
+					mod, err := NewDevice(Config{Workers: 1, Engine: Native}).LoadModule(m)
 					if err != nil {
 						b.Fatal(err)
 					}

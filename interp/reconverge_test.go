@@ -47,16 +47,16 @@ func source(t *testing.T, name string) string {
 // If lanes are absent, a policy under which lanes cannot wait for them names the policies under which they can.
 func TestDeadlockUnderPolicies(t *testing.T) {
 	src := source(t, "../docs/deadlock.ptx")
-	for _, r := range Reconvergers {
+	for _, r := range Reconvergers() {
 		_, _, err := launchUnder(t, src, r)
 		var trap *probe.Trap
 		if !errors.As(err, &trap) || !errors.Is(err, probe.ErrDeadlock) {
-			t.Errorf("%s: %v, want a deadlock", r.Name, err)
+			t.Errorf("%s: %v, want a deadlock", r.Name(), err)
 			continue
 		}
 		named := strings.Contains(trap.Report(), "auto and its")
-		if allows := r.Policy().LanesMayWait; named == allows {
-			t.Errorf("%s: it names policies for lanes that wait for each other: %v\n%s", r.Name, named, trap.Report())
+		if allows := r.Properties().LanesMayWait; named == allows {
+			t.Errorf("%s: it names policies for lanes that wait for each other: %v\n%s", r.Name(), named, trap.Report())
 		}
 	}
 }
@@ -65,14 +65,14 @@ func TestDeadlockUnderPolicies(t *testing.T) {
 // report.
 func TestLockWithinWarp(t *testing.T) {
 	src := source(t, "../docs/lock.ptx")
-	for _, r := range Reconvergers {
+	for _, r := range Reconvergers() {
 		_, out, err := launchUnder(t, src, r, 1)
 		switch {
-		case r.Policy().LanesMayWait:
+		case r.Properties().LanesMayWait:
 			if err != nil || out[0] != 32 {
-				t.Errorf("%s: %v, %d threads were counted, want 32", r.Name, err, out[0])
+				t.Errorf("%s: %v, %d threads were counted, want 32", r.Name(), err, out[0])
 			}
-		case r.Name == "stack":
+		case r.Name() == "stack":
 			var trap *probe.Trap
 			if !errors.Is(err, probe.ErrDeadlock) || !errors.As(err, &trap) || !strings.Contains(trap.Report(), "auto and its") {
 				t.Errorf("stack: %v", err)
@@ -104,17 +104,17 @@ meet:
 	add.u32 %t, %t, 3;
 	ret;
 }`
-	for _, r := range Reconvergers {
+	for _, r := range Reconvergers() {
 		res, _, err := launchUnder(t, src, r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := [...]int64{res.WarpInstructions, res.LaneSlots, res.DivergentBranches, res.Splits, res.Reconvergences}
 		if want := [...]int64{3 + 2 + 3 + 2, 3*32 + 2*31 + 3 + 2*32, 1, 1, 1}; got != want {
-			t.Errorf("%s: got %v, want %v", r.Name, got, want)
+			t.Errorf("%s: got %v, want %v", r.Name(), got, want)
 		}
 		if res.Reconverge != r {
-			t.Errorf("%s: the result says %v", r.Name, res.Reconverge)
+			t.Errorf("%s: the result says %v", r.Name(), res.Reconverge)
 		}
 	}
 }
@@ -153,15 +153,15 @@ second:
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range Reconvergers {
+	for _, r := range Reconvergers() {
 		_, err := mod.Run(t.Context(), &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(64), Reconverge: r, MaxSteps: 1 << 14})
 		var trap *probe.Trap
 		if !errors.Is(err, probe.ErrStepLimit) || !errors.As(err, &trap) {
-			t.Fatalf("%s: error %v, want the step limit", r.Name, err)
+			t.Fatalf("%s: error %v, want the step limit", r.Name(), err)
 		}
 		for _, want := range []string{"t.ptx:2", "the loop may be a spin-wait", "warp 1: lanes 0-31 loop at t.ptx:1"} {
 			if report := trap.Report(); !strings.Contains(report, want) {
-				t.Errorf("%s: want %q in the report:\n%s", r.Name, want, report)
+				t.Errorf("%s: want %q in the report:\n%s", r.Name(), want, report)
 			}
 		}
 	}
@@ -188,7 +188,7 @@ to: .callprototype _ ();
 	call %f, to;
 	ret;
 }`
-	for _, r := range Reconvergers {
+	for _, r := range Reconvergers() {
 		res, _, err := launchUnder(t, src, r)
 		if err != nil {
 			t.Fatal(err)
@@ -196,7 +196,7 @@ to: .callprototype _ ();
 		got := [...]int64{res.WarpInstructions, res.LaneSlots, res.ThreadInstructions, res.DivergentBranches, res.Splits, res.Reconvergences}
 		// four instructions (24 lanes skip one of them), two calls and returns, the end
 		if want := [...]int64{4 + 2 + 2 + 1, 7 * 32, 7*32 - 24, 0, 1, 1}; got != want {
-			t.Errorf("%s: got %v, want %v", r.Name, got, want)
+			t.Errorf("%s: got %v, want %v", r.Name(), got, want)
 		}
 	}
 }
@@ -233,7 +233,7 @@ over:
 	bar.sync 0;
 	ret;
 }`
-	var counts [2]Counts
+	var counts [2]probe.Counts
 	for i, name := range []string{"stack", "auto"} {
 		dev := NewDevice(Config{})
 		mod, err := dev.Load("t.ptx", []byte(src))
@@ -347,7 +347,7 @@ end:
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range Reconvergers {
+		for _, r := range Reconvergers() {
 			for _, mode := range []Mode{Vector, Affine, Check} {
 				output, err := NewBuffer(dev, make([]uint32, 1))
 				if err != nil {
@@ -355,15 +355,15 @@ end:
 				}
 				res, err := mod.Run(t.Context(), &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Mode: mode, CompileEagerly: true, Reconverge: r, Structure: true, Args: []any{output}})
 				if err != nil {
-					t.Errorf("%s, %s, %s mode: %v", c.what, r.Name, mode, err)
+					t.Errorf("%s, %s, %s mode: %v", c.what, r.Name(), mode, err)
 					continue
 				}
 				if got := Slice[uint32](output)[0]; got != 1 {
-					t.Errorf("%s, %s, %s mode: %d is stored, want 1", c.what, r.Name, mode, got)
+					t.Errorf("%s, %s, %s mode: %d is stored, want 1", c.what, r.Name(), mode, got)
 				}
 				got := counts{res.WarpInstructions, res.LaneSlots, res.DivergentBranches, res.Splits, res.Reconvergences, res.Structure.Total().Diverged}
-				if want, ok := c.want[r.Name]; ok && got != want {
-					t.Errorf("%s, %s, %s mode: got %+v, want %+v", c.what, r.Name, mode, got, want)
+				if want, ok := c.want[r.Name()]; ok && got != want {
+					t.Errorf("%s, %s, %s mode: got %+v, want %+v", c.what, r.Name(), mode, got, want)
 				}
 			}
 		}

@@ -46,16 +46,15 @@ END:
 	st.global.u32 [%rd1], %r5;
 	ret;`
 	for _, mode := range []Mode{Vector, Affine, Check} {
-		for _, name := range Engines[1:] { // without auto, which stands for another engine of the list
-			engine, err := EngineNamed(name)
-			if err != nil {
+		for _, engine := range Engines()[1:] { // without auto, which stands for another engine of the list
+			if !engine.Available() {
 				continue // not supported on this host
 			}
 			m := module(t, Config{Workers: 2}, decls, body)
 			var buffer *Buffer
 			for i, launch := range []struct{ block, shared int }{{64, 64}, {64, 64}, {96, 64}, {64, 4}, {64, 128}, {64, 128}, {64, 128}, {1, 0}} {
-				id := fmt.Sprintf("%v mode, %s, launch %d", mode, name, i)
-				l := &Launch{Kernel: "k", Grid: ptx.Dim(40), Block: ptx.Dim(launch.block), Shared: launch.shared, Mode: mode, Backend: engine}
+				id := fmt.Sprintf("%v mode, %v, launch %d", mode, engine, i)
+				l := &Launch{Kernel: "k", Grid: ptx.Dim(40), Block: ptx.Dim(launch.block), Shared: launch.shared, Mode: mode, Engine: engine}
 				run := func(b *Buffer) (*Result, error) {
 					l.Args = []any{b}
 					return m.Run(context.Background(), l)

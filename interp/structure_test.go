@@ -13,6 +13,7 @@ import (
 	"gemu/affinetrack"
 	. "gemu/interp"
 	"gemu/ptx"
+	"gemu/structure"
 )
 
 type (
@@ -186,7 +187,7 @@ func memoryCollange() []counts {
 }
 
 // structureOf runs a kernel with statistics.
-func structureOf(t *testing.T, src string, cfg Config, l *Launch, args func(d *Device) []any) *Structure {
+func structureOf(t *testing.T, src string, cfg Config, l *Launch, args func(d *Device) []any) *structure.Structure {
 	t.Helper()
 	mod, err := NewDevice(cfg).Load("structure.ptx", []byte(src))
 	if err != nil {
@@ -201,7 +202,7 @@ func structureOf(t *testing.T, src string, cfg Config, l *Launch, args func(d *D
 }
 
 // countsOf returns a structure's counts by instruction.
-func countsOf(s *Structure) []counts {
+func countsOf(s *structure.Structure) []counts {
 	var list []counts
 	for i := range s.Instrs {
 		list = append(list, s.Instrs[i].Counts)
@@ -264,7 +265,7 @@ func TestStructureCounts(t *testing.T) {
 func TestStructureSummary(t *testing.T) {
 	l := &Launch{Policy: affinetrack.PolicyByName("kim"), Grid: ptx.Dim(1), Block: ptx.Dim(32)}
 	s := structureOf(t, lazyKernel, Config{}, l, lazyArgs)
-	want := Summary{
+	want := structure.Summary{
 		Instructions: 11,
 		ActiveLanes:  float64(8*32+3*16) / 11,
 		Control:      100 * 2. / 11, // bra, ret
@@ -301,12 +302,12 @@ func TestStructureSummary(t *testing.T) {
 // TestStructureOfTwoLaunches: Add sums the counts of two launches of one kernel and appends the counts of another
 // kernel.
 func TestStructureOfTwoLaunches(t *testing.T) {
-	one := func(src string, args func(d *Device) []any) *Structure {
+	one := func(src string, args func(d *Device) []any) *structure.Structure {
 		return structureOf(t, src, Config{}, &Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32)}, args)
 	}
 	lazy, memory := one(lazyKernel, lazyArgs), one(memoryKernel, memoryArgs)
-	total := &Structure{Policy: lazy.Policy}
-	for _, s := range []*Structure{lazy, memory, lazy} {
+	total := &structure.Structure{Policy: lazy.Policy}
+	for _, s := range []*structure.Structure{lazy, memory, lazy} {
 		total.Add(s)
 	}
 	var want counts

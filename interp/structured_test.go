@@ -244,7 +244,7 @@ func TestStructuredPrograms(t *testing.T) {
 		// Programs whose results depend on reconvergence: they differ on the oracle and between
 		// policies.
 		{"together", true, []int{32}, func(e engine) bool {
-			return e.name == "oracle" || e.reconverge != nil && !e.reconverge.Policy().AtPostDominators
+			return e.name == "oracle" || e.reconverge != nil && !e.reconverge.Properties().AtPostDominators
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -29,8 +29,8 @@ L:	add.u64 %a, %a, 1;
 	st.global.u64 [%o], %a;
 	ret;
 }`
-	backends := []Backend{Portable}
-	if Native != nil {
+	backends := []Engine{Portable}
+	if Native.Available() {
 		backends = append(backends, Native)
 	}
 	for _, b := range backends {
@@ -45,7 +45,7 @@ L:	add.u64 %a, %a, 1;
 			var dev *Device
 			var bad error
 			for limit := 20 * time.Millisecond; limit < time.Minute; limit *= 2 { // a busy host needs longer to begin three CTAs
-				dev = NewDevice(Config{TimeLimit: limit, Backend: b})
+				dev = NewDevice(Config{TimeLimit: limit, Engine: b})
 				if bad = stoppedInTime(t, dev, src, l, limit); bad == nil {
 					break
 				}

@@ -113,13 +113,13 @@ const oracleMode Mode = 255
 // backend, for every number of host threads, and on the oracle; without the tolerance they trap.
 func TestTolerance(t *testing.T) {
 	launches := map[string]Launch{"oracle": {Mode: oracleMode}}
-	for i, b := range []Backend{Portable, Native} {
-		if b == nil {
+	for i, b := range []Engine{Portable, Native} {
+		if !b.Available() {
 			continue
 		}
 		for _, m := range []Mode{Vector, Affine, Check} {
 			for _, eager := range []bool{false, m != Vector} {
-				launches[fmt.Sprintf("%v, eager %t, backend %d", m, eager, i)] = Launch{Mode: m, CompileEagerly: eager, Backend: b}
+				launches[fmt.Sprintf("%v, eager %t, backend %d", m, eager, i)] = Launch{Mode: m, CompileEagerly: eager, Engine: b}
 			}
 		}
 	}

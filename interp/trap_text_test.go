@@ -67,14 +67,14 @@ func TestTrapTexts(t *testing.T) {
 		name   string
 		launch Launch
 	}
-	backends := []Backend{Portable}
-	if Native != nil {
+	backends := []Engine{Portable}
+	if Native.Available() {
 		backends = append(backends, Native)
 	}
 	var settings []setting
 	for i, b := range backends {
 		for _, l := range []Launch{{Mode: Vector}, {Mode: Affine}, {Mode: Affine, CompileEagerly: true}, {Mode: Check}, {Mode: Check, CompileEagerly: true}} {
-			l.Backend = b
+			l.Engine = b
 			settings = append(settings, setting{fmt.Sprintf("%s, eager %t, backend %d", l.Mode, l.CompileEagerly, i), l})
 		}
 	}

@@ -24,7 +24,7 @@ func init() {
 
 // eager returns the options for the maximum of compact execution, with a reference.
 func eager() lower.Options {
-	launch := machine.Launch{Block: ptx.Dim(32), WarpSize: 32, Mode: Check, CompileEagerly: true, Reconverge: ReconvergerNamed("stack")}
+	launch := machine.Launch{Block: ptx.Dim(32), WarpSize: 32, Mode: machine.Check, CompileEagerly: true, Reconverge: ReconvergerNamed("stack").policy}
 	return grid.Lowering(&launch)
 }
 

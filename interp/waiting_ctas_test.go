@@ -228,15 +228,16 @@ func TestSavedWhileCTAsWait(t *testing.T) {
 		{"meet", 5, 1, true, 5, 1024},
 		{"within", 1, 8, false, 1, 16},
 	} {
-		for _, policy := range interp.Reconvergers {
-			if c.kernel == "wait_last" && policy.Name == "its" {
+		for _, policy := range interp.Reconvergers() {
+			if c.kernel == "wait_last" && policy.Name() == "its" {
 				continue // the remaining time slices make states recur late: same result, after millions of events
 			}
-			for name, mode := range interp.Modes {
+			for _, mode := range interp.Modes() {
+				name := mode.String()
 				if r.IntN(part.Count(4, 2, 1)) > 0 {
 					continue
 				}
-				what := fmt.Sprintf("%s under %s, %s", c.kernel, policy.Name, name)
+				what := fmt.Sprintf("%s under %s, %s", c.kernel, policy.Name(), name)
 				mod, b := linker(t, interp.Config{}, turnsKernels, 512)
 				p := &trail{trailed: trailed{instrs: map[[2]int]int{}}}
 				l := &interp.Launch{
@@ -253,7 +254,7 @@ func TestSavedWhileCTAsWait(t *testing.T) {
 				}
 				trap := finish(t, e)
 				// Under a policy that does not promise that lanes of a warp can wait for each other, both outcomes are valid.
-				if trap != nil && (c.kernel != "within" || policy.Policy().LanesMayWait || !errors.Is(trap, probe.ErrDeadlock)) {
+				if trap != nil && (c.kernel != "within" || policy.Properties().LanesMayWait || !errors.Is(trap, probe.ErrDeadlock)) {
 					t.Errorf("%s: %v", what, trap)
 				}
 				memory, want := slices.Clone(b.Bytes()), p.Save().(trailed)
@@ -358,7 +359,7 @@ func TestPausesKeepTimeSlices(t *testing.T) {
 		src, kernel string
 		grid, block int
 	}{{turnsKernels, "apart", 1, 16}, {stealKernel, "steal", 140, 1}} {
-		for _, policy := range interp.Reconvergers {
+		for _, policy := range interp.Reconvergers() {
 			mod, b := linker(t, interp.Config{}, c.src, 1024)
 			run := func(at ...int) trailed {
 				clear(b.Bytes())
@@ -374,7 +375,7 @@ func TestPausesKeepTimeSlices(t *testing.T) {
 				pauses := 0
 				for ended := false; !ended; pauses++ {
 					if ended, _ = e.Continue(t.Context()); pauses > len(at) {
-						t.Fatalf("%s: paused at event %v, it pauses again and again", policy.Name, at)
+						t.Fatalf("%s: paused at event %v, it pauses again and again", policy.Name(), at)
 					}
 				}
 				return p.trailed
@@ -382,7 +383,7 @@ func TestPausesKeepTimeSlices(t *testing.T) {
 			want := run()
 			for at := 1; at <= want.n; at += 1 + want.n/400 {
 				if got := run(at); got.sum != want.sum || got.n != want.n {
-					t.Fatalf("%s: paused at event %d of %d it goes on otherwise", policy.Name, at, want.n)
+					t.Fatalf("%s: paused at event %d of %d it goes on otherwise", policy.Name(), at, want.n)
 				}
 			}
 		}
@@ -396,7 +397,8 @@ func TestScheduleSeed(t *testing.T) {
 	for seed := range uint64(6) {
 		var first []byte
 		for workers := 1; workers <= 3; workers += 2 {
-			for name, mode := range interp.Modes {
+			for _, mode := range interp.Modes() {
+				name := mode.String()
 				mod, b := linker(t, interp.Config{Workers: workers}, turnsKernels, 2048)
 				if _, err := mod.Run(t.Context(), &interp.Launch{Kernel: "count", Grid: ptx.Dim(3), Block: ptx.Dim(100), Args: []any{b}, Mode: mode, Seed: seed}); err != nil {
 					t.Fatal(err)

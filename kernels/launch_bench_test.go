@@ -13,13 +13,12 @@ import (
 // instructions. Memory and code are those of the previous launch.
 func BenchmarkLaunch(b *testing.B) {
 	w := Lookup("saxpy")
-	for _, e := range interp.Engines[1:] { // except auto, which stands for another engine of the list
-		backend, err := interp.EngineNamed(e)
-		if err != nil {
+	for _, e := range interp.Engines()[1:] { // except auto, which stands for another engine of the list
+		if !e.Available() {
 			continue // not on this host
 		}
 		for _, n := range []int{1, 256, 1 << 20} {
-			b.Run(fmt.Sprintf("%s/threads=%d", e, n), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%v/threads=%d", e, n), func(b *testing.B) {
 				d := interp.NewDevice(interp.Config{})
 				m, err := d.Load("saxpy.ptx", []byte(w.PTX()))
 				if err != nil {
@@ -30,7 +29,7 @@ func BenchmarkLaunch(b *testing.B) {
 				if errX != nil || errY != nil {
 					b.Fatal(errX, errY)
 				}
-				l := &interp.Launch{Grid: ptx.Dim(blocks(n, 256)), Block: ptx.Dim(min(n, 256)), Args: []any{n, float32(2), x, y}, Mode: interp.Vector, Backend: backend}
+				l := &interp.Launch{Grid: ptx.Dim(blocks(n, 256)), Block: ptx.Dim(min(n, 256)), Args: []any{n, float32(2), x, y}, Mode: interp.Vector, Engine: e}
 				b.ReportAllocs()
 				for b.Loop() {
 					if _, err := m.Run(context.Background(), l); err != nil {
@@ -50,12 +49,11 @@ func BenchmarkLaunchFirst(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		for _, e := range interp.Engines[1:] { // except auto, which stands for another engine of the list
-			backend, err := interp.EngineNamed(e)
-			if err != nil {
+		for _, e := range interp.Engines()[1:] { // except auto, which stands for another engine of the list
+			if !e.Available() {
 				continue // not on this host
 			}
-			b.Run(name+"/"+e, func(b *testing.B) {
+			b.Run(name+"/"+e.String(), func(b *testing.B) {
 				for b.Loop() {
 					mod, err := interp.NewDevice(interp.Config{}).LoadModule(m)
 					if err != nil {
@@ -66,7 +64,7 @@ func BenchmarkLaunchFirst(b *testing.B) {
 					for _, p := range k.Params {
 						args = append(args, make([]byte, p.Size()))
 					}
-					l := &interp.Launch{Kernel: k.Name, Grid: ptx.Dim(1), Block: ptx.Dim(1), Args: args, Mode: interp.Vector, Backend: backend}
+					l := &interp.Launch{Kernel: k.Name, Grid: ptx.Dim(1), Block: ptx.Dim(1), Args: args, Mode: interp.Vector, Engine: e}
 					mod.Run(context.Background(), l) // may trap: it has no memory
 				}
 			})

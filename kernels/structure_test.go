@@ -10,6 +10,7 @@ import (
 	"gemu/affinetrack"
 	"gemu/internal/part"
 	"gemu/interp"
+	"gemu/structure"
 )
 
 // counts returns the counts of a session's launches, by kernel and instruction.
@@ -41,7 +42,7 @@ func TestStructureAgrees(t *testing.T) {
 					return counts(s)
 				}
 				want, wantLanes := find(interp.Check, 1)
-				for _, mode := range interp.Modes {
+				for _, mode := range interp.Modes() {
 					got, lanes := find(mode, 3)
 					if diff := cmp.Diff(want, got); diff != "" {
 						t.Errorf("policy %s, check mode with one worker and %s mode with three (-one +three):\n%s", p.Name, mode, diff)
@@ -64,7 +65,7 @@ func TestIdealPolicyIsCompactMost(t *testing.T) {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, w.Name, interp.Config{}, min(n, 1+w.N/16))
-			var probes []*interp.StructureProbe // of the previous launch
+			var probes []*structure.Probe // of the previous launch
 			check := func() {
 				for _, ideal := range probes {
 					if !ideal.Ideal {
@@ -85,7 +86,7 @@ func TestIdealPolicyIsCompactMost(t *testing.T) {
 				check()
 				l.Mode = interp.Vector
 				for _, p := range affinetrack.Policies {
-					observer := interp.NewStructureProbe(p)
+					observer := structure.NewProbe(p)
 					probes, l.Probes = append(probes, observer), append(l.Probes, observer)
 				}
 			}

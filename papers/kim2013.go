@@ -11,6 +11,7 @@ import (
 	"gemu/kernels"
 	"gemu/models/kim"
 	"gemu/ptx"
+	"gemu/structure"
 )
 
 //go:embed data/kim2013_table1.csv
@@ -130,52 +131,52 @@ func compilations() []Interpretation {
 // table 1.
 type kimColumn struct {
 	Column
-	ours func(s *interp.Structure) float64
+	ours func(s *structure.Structure) float64
 }
 
 // summaryColumn returns a column of the structure's summary.
-func summaryColumn(of func(t interp.Summary) float64) func(s *interp.Structure) float64 {
-	return func(s *interp.Structure) float64 { return of(s.Summary()) }
+func summaryColumn(of func(t structure.Summary) float64) func(s *structure.Structure) float64 {
+	return func(s *structure.Structure) float64 { return of(s.Summary()) }
 }
 
 var kimTable1 = []kimColumn{
 	// GPGPU-Sim counts instructions of threads.
-	{Column{Name: "dyn_inst_M", Head: [2]string{"dyn", "inst"}, Digits: 1, NotRanked: true, Doc: "instructions of threads, in millions"}, func(s *interp.Structure) float64 { return float64(s.Total().Lanes) / 1e6 }},
-	{Column{Name: "act_thds", Head: [2]string{"act", "thds"}, Digits: 1, Doc: "active lanes of an instruction, in the mean"}, summaryColumn(func(t interp.Summary) float64 { return t.ActiveLanes })},
-	{Column{Name: "ll", Head: [2]string{"", "ll"}, Doc: "multiplications, floating point, special functions and divisions, of instructions"}, summaryColumn(func(t interp.Summary) float64 { return t.LongLatency })},
-	{Column{Name: "ctrl", Head: [2]string{"", "ctrl"}, Doc: "branches, calls, returns and exits, of instructions"}, summaryColumn(func(t interp.Summary) float64 { return t.Control })},
-	{Column{Name: "mem", Head: [2]string{"", "mem"}, Doc: "loads, stores and atomics, of instructions"}, summaryColumn(func(t interp.Summary) float64 { return t.Memory })},
-	{Column{Name: "div", Head: [2]string{"", "div"}, Doc: "executed by part of the warp's threads, of instructions"}, summaryColumn(func(t interp.Summary) float64 { return t.Diverged })},
-	{Column{Name: "aff_inst", Head: [2]string{"aff", "inst"}, Doc: "results that were all written compactly, of instructions"}, summaryColumn(func(t interp.Summary) float64 { return t.Affine })},
-	{Column{Name: "supp_aff", Head: [2]string{"supp", "aff"}, Doc: "suppressed by divergence or a guard, of what could have been written compactly"}, summaryColumn(func(t interp.Summary) float64 { return t.Suppressed })},
-	{Column{Name: "exp_inst", Head: [2]string{"exp", "inst"}, Doc: "lazy expansions, over instructions"}, summaryColumn(func(t interp.Summary) float64 { return t.Expansion })},
-	{Column{Name: "aff_rds", Head: [2]string{"aff", "rds"}, Doc: "compact, of register operands"}, summaryColumn(func(t interp.Summary) float64 { return t.ReadsSaved })},
-	{Column{Name: "aff_wrs", Head: [2]string{"aff", "wrs"}, Doc: "compact, less expansions, of register results"}, summaryColumn(func(t interp.Summary) float64 { return t.WritesSaved })},
-	{Column{Name: "aff_bra", Head: [2]string{"aff", "bra"}, Doc: "decided by compact values, of conditional branches"}, summaryColumn(func(t interp.Summary) float64 { return t.Branches })},
-	{Column{Name: "aff_bra_not_uniform", WholeColumn: "aff_bra", Head: [2]string{"aff", "bra-"}, Doc: "decided by comparing an affine value, of conditional branches"}, func(s *interp.Structure) float64 { t := s.Total(); return share(t.Affine, t.Branches) }},
-	{Column{Name: "aff_mem", Head: [2]string{"aff", "mem"}, Doc: "at compact addresses, of loads not of parameters"}, summaryColumn(func(t interp.Summary) float64 { return t.Loads })},
-	{Column{Name: "aff_mem_not_uniform", WholeColumn: "aff_mem", Head: [2]string{"aff", "mem-"}, Doc: "at affine addresses that are not uniform, of loads not of parameters"}, func(s *interp.Structure) float64 {
+	{Column{Name: "dyn_inst_M", Head: [2]string{"dyn", "inst"}, Digits: 1, NotRanked: true, Doc: "instructions of threads, in millions"}, func(s *structure.Structure) float64 { return float64(s.Total().Lanes) / 1e6 }},
+	{Column{Name: "act_thds", Head: [2]string{"act", "thds"}, Digits: 1, Doc: "active lanes of an instruction, in the mean"}, summaryColumn(func(t structure.Summary) float64 { return t.ActiveLanes })},
+	{Column{Name: "ll", Head: [2]string{"", "ll"}, Doc: "multiplications, floating point, special functions and divisions, of instructions"}, summaryColumn(func(t structure.Summary) float64 { return t.LongLatency })},
+	{Column{Name: "ctrl", Head: [2]string{"", "ctrl"}, Doc: "branches, calls, returns and exits, of instructions"}, summaryColumn(func(t structure.Summary) float64 { return t.Control })},
+	{Column{Name: "mem", Head: [2]string{"", "mem"}, Doc: "loads, stores and atomics, of instructions"}, summaryColumn(func(t structure.Summary) float64 { return t.Memory })},
+	{Column{Name: "div", Head: [2]string{"", "div"}, Doc: "executed by part of the warp's threads, of instructions"}, summaryColumn(func(t structure.Summary) float64 { return t.Diverged })},
+	{Column{Name: "aff_inst", Head: [2]string{"aff", "inst"}, Doc: "results that were all written compactly, of instructions"}, summaryColumn(func(t structure.Summary) float64 { return t.Affine })},
+	{Column{Name: "supp_aff", Head: [2]string{"supp", "aff"}, Doc: "suppressed by divergence or a guard, of what could have been written compactly"}, summaryColumn(func(t structure.Summary) float64 { return t.Suppressed })},
+	{Column{Name: "exp_inst", Head: [2]string{"exp", "inst"}, Doc: "lazy expansions, over instructions"}, summaryColumn(func(t structure.Summary) float64 { return t.Expansion })},
+	{Column{Name: "aff_rds", Head: [2]string{"aff", "rds"}, Doc: "compact, of register operands"}, summaryColumn(func(t structure.Summary) float64 { return t.ReadsSaved })},
+	{Column{Name: "aff_wrs", Head: [2]string{"aff", "wrs"}, Doc: "compact, less expansions, of register results"}, summaryColumn(func(t structure.Summary) float64 { return t.WritesSaved })},
+	{Column{Name: "aff_bra", Head: [2]string{"aff", "bra"}, Doc: "decided by compact values, of conditional branches"}, summaryColumn(func(t structure.Summary) float64 { return t.Branches })},
+	{Column{Name: "aff_bra_not_uniform", WholeColumn: "aff_bra", Head: [2]string{"aff", "bra-"}, Doc: "decided by comparing an affine value, of conditional branches"}, func(s *structure.Structure) float64 { t := s.Total(); return share(t.Affine, t.Branches) }},
+	{Column{Name: "aff_mem", Head: [2]string{"aff", "mem"}, Doc: "at compact addresses, of loads not of parameters"}, summaryColumn(func(t structure.Summary) float64 { return t.Loads })},
+	{Column{Name: "aff_mem_not_uniform", WholeColumn: "aff_mem", Head: [2]string{"aff", "mem-"}, Doc: "at affine addresses that are not uniform, of loads not of parameters"}, func(s *structure.Structure) float64 {
 		b := s.Breakdown()
 		return share(b.LoadAddresses.Affine, b.LoadAddresses.Total())
 	}},
 }
 
 var kimTable3 = []kimColumn{
-	{Column{Name: "act_thds", Head: [2]string{"act", "thds"}, Digits: 1, Doc: "active lanes of an instruction, in the mean"}, summaryColumn(func(t interp.Summary) float64 { return t.ActiveLanes })},
-	{Column{Name: "int", Head: [2]string{"", "int"}, Doc: "what is not floating point, control or memory, of instructions"}, func(s *interp.Structure) float64 { return kimMix(s).share(kimInt) }},
-	{Column{Name: "fp", Head: [2]string{"", "fp"}, Doc: "floating point, of instructions"}, func(s *interp.Structure) float64 { return kimMix(s).share(kimFP) }},
-	{Column{Name: "ctrl", Head: [2]string{"", "ctrl"}, Doc: "branches, calls, returns and exits, of instructions"}, func(s *interp.Structure) float64 { return kimMix(s).share(kimControl) }},
-	{Column{Name: "mem", Head: [2]string{"", "mem"}, Doc: "loads, stores and atomics, of instructions"}, func(s *interp.Structure) float64 { return kimMix(s).share(kimMemory) }},
-	{Column{Name: "shared_loads", Head: [2]string{"SL", "inst"}, Doc: "loads of parameters, of instructions"}, func(s *interp.Structure) float64 { m := kimMix(s); return share(m.params, m.all()) }},
-	{Column{Name: "a_aff_inst", Head: [2]string{"+a", "inst"}, Doc: "results that were all written compactly, of instructions, comparisons left out"}, func(s *interp.Structure) float64 { m := kimMix(s); return share(m.compact-m.compares, m.all()) }},
-	{Column{Name: "a_aff_rds", Head: [2]string{"+a", "rds"}, Doc: "compact, of register operands"}, summaryColumn(func(t interp.Summary) float64 { return t.ReadsSaved })},
-	{Column{Name: "a_aff_wrs", Head: [2]string{"+a", "wrs"}, Doc: "compact, less expansions, of register results"}, summaryColumn(func(t interp.Summary) float64 { return t.WritesSaved })},
-	{Column{Name: "ab_aff_inst", Head: [2]string{"+ab", "inst"}, Doc: "results that were all written compactly, of instructions"}, func(s *interp.Structure) float64 { m := kimMix(s); return share(m.compact, m.all()) }},
-	{Column{Name: "abm_aff_mem", Head: [2]string{"+abm", "mem"}, Doc: "loads with unit stride, of loads and stores not of parameters"}, func(s *interp.Structure) float64 {
+	{Column{Name: "act_thds", Head: [2]string{"act", "thds"}, Digits: 1, Doc: "active lanes of an instruction, in the mean"}, summaryColumn(func(t structure.Summary) float64 { return t.ActiveLanes })},
+	{Column{Name: "int", Head: [2]string{"", "int"}, Doc: "what is not floating point, control or memory, of instructions"}, func(s *structure.Structure) float64 { return kimMix(s).share(kimInt) }},
+	{Column{Name: "fp", Head: [2]string{"", "fp"}, Doc: "floating point, of instructions"}, func(s *structure.Structure) float64 { return kimMix(s).share(kimFP) }},
+	{Column{Name: "ctrl", Head: [2]string{"", "ctrl"}, Doc: "branches, calls, returns and exits, of instructions"}, func(s *structure.Structure) float64 { return kimMix(s).share(kimControl) }},
+	{Column{Name: "mem", Head: [2]string{"", "mem"}, Doc: "loads, stores and atomics, of instructions"}, func(s *structure.Structure) float64 { return kimMix(s).share(kimMemory) }},
+	{Column{Name: "shared_loads", Head: [2]string{"SL", "inst"}, Doc: "loads of parameters, of instructions"}, func(s *structure.Structure) float64 { m := kimMix(s); return share(m.params, m.all()) }},
+	{Column{Name: "a_aff_inst", Head: [2]string{"+a", "inst"}, Doc: "results that were all written compactly, of instructions, comparisons left out"}, func(s *structure.Structure) float64 { m := kimMix(s); return share(m.compact-m.compares, m.all()) }},
+	{Column{Name: "a_aff_rds", Head: [2]string{"+a", "rds"}, Doc: "compact, of register operands"}, summaryColumn(func(t structure.Summary) float64 { return t.ReadsSaved })},
+	{Column{Name: "a_aff_wrs", Head: [2]string{"+a", "wrs"}, Doc: "compact, less expansions, of register results"}, summaryColumn(func(t structure.Summary) float64 { return t.WritesSaved })},
+	{Column{Name: "ab_aff_inst", Head: [2]string{"+ab", "inst"}, Doc: "results that were all written compactly, of instructions"}, func(s *structure.Structure) float64 { m := kimMix(s); return share(m.compact, m.all()) }},
+	{Column{Name: "abm_aff_mem", Head: [2]string{"+abm", "mem"}, Doc: "loads with unit stride, of loads and stores not of parameters"}, func(s *structure.Structure) float64 {
 		b := s.Breakdown()
 		return share(b.LoadAddresses.Affine, b.LoadAddresses.Total()+b.StoreAddresses.Total())
 	}},
-	{Column{Name: "abm_aff_mem_loads", WholeColumn: "abm_aff_mem", Head: [2]string{"+abm", "lds"}, Doc: "with unit stride, of loads not of parameters"}, func(s *interp.Structure) float64 {
+	{Column{Name: "abm_aff_mem_loads", WholeColumn: "abm_aff_mem", Head: [2]string{"+abm", "lds"}, Doc: "with unit stride, of loads not of parameters"}, func(s *structure.Structure) float64 {
 		b := s.Breakdown()
 		return share(b.LoadAddresses.Affine, b.LoadAddresses.Total())
 	}},
@@ -216,7 +217,7 @@ func (m *instructionMix) all() (n int64) {
 func (m *instructionMix) share(k kimKind) float64 { return share(m.kinds[k], m.all()) }
 
 // kimMix counts the instructions of a structure by class.
-func kimMix(s *interp.Structure) *instructionMix {
+func kimMix(s *structure.Structure) *instructionMix {
 	m := &instructionMix{}
 	for i := range s.Instrs {
 		instr := &s.Instrs[i]
@@ -266,7 +267,7 @@ func (m modelMachine) key(row *Row) structureKey {
 }
 
 // structureTable makes a table whose columns ours computes from the structure of a benchmark's values.
-func structureTable(t Table, ours func(s *interp.Structure) map[string]float64) *Table {
+func structureTable(t Table, ours func(s *structure.Structure) map[string]float64) *Table {
 	t.Measure = func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
 		s, err := m.structureOf(row, r.Name)
 		if err != nil {
@@ -279,7 +280,7 @@ func structureTable(t Table, ours func(s *interp.Structure) map[string]float64) 
 
 // structureOf returns the structure of a row's benchmark under an interpretation that is a machine. The headlines use
 // the launches that are replayed for their cycles.
-func (m *Meter) structureOf(row *Row, reading string) (*interp.Structure, error) {
+func (m *Meter) structureOf(row *Row, reading string) (*structure.Structure, error) {
 	switch reading {
 	case gpHeadline:
 		times, err := m.gpTimes(row)
@@ -300,13 +301,13 @@ func (m *Meter) structureOf(row *Row, reading string) (*interp.Structure, error)
 }
 
 // structure returns the structures of a run, by policy. All policies that the tables need watch the same launches.
-func (m *Meter) structure(key structureKey) (map[string]*interp.Structure, error) {
-	return measureOnce(m, key, func() (map[string]*interp.Structure, error) {
-		sums := map[string]*interp.Structure{}
+func (m *Meter) structure(key structureKey) (map[string]*structure.Structure, error) {
+	return measureOnce(m, key, func() (map[string]*structure.Structure, error) {
+		sums := map[string]*structure.Structure{}
 		for _, name := range m.policies(key) {
-			sums[name] = &interp.Structure{Policy: affinetrack.PolicyByName(name)}
+			sums[name] = &structure.Structure{Policy: affinetrack.PolicyByName(name)}
 		}
-		var probes []*interp.StructureProbe // probes of the launch in progress
+		var probes []*structure.Probe // probes of the launch in progress
 		end := func() {
 			for _, p := range probes {
 				sums[p.Name].Add(p.Structure())
@@ -317,7 +318,7 @@ func (m *Meter) structure(key structureKey) (map[string]*interp.Structure, error
 			end()
 			l.Reconverge = interp.ReconvergerNamed(key.reconverge)
 			for _, s := range sums {
-				observer := interp.NewStructureProbe(s.Policy)
+				observer := structure.NewProbe(s.Policy)
 				probes, l.Probes = append(probes, observer), append(l.Probes, observer)
 			}
 		})
@@ -343,8 +344,8 @@ func (m *Meter) policies(key structureKey) (names []string) {
 }
 
 // kimValues returns a function that computes the columns of a table.
-func kimValues(columns []kimColumn) func(s *interp.Structure) map[string]float64 {
-	return func(s *interp.Structure) map[string]float64 {
+func kimValues(columns []kimColumn) func(s *structure.Structure) map[string]float64 {
+	return func(s *structure.Structure) map[string]float64 {
 		measured := map[string]float64{}
 		for i := range columns {
 			measured[columns[i].Name] = columns[i].ours(s)

@@ -9,6 +9,7 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp"
 	"gemu/models/kim"
+	"gemu/structure"
 )
 
 // gpPair is a GP-SIMT machine with and without affine execution.
@@ -85,7 +86,7 @@ type gpTime struct{ base, affine kim.Time }
 // headline.
 type gpTimes struct {
 	pairs     map[string]gpTime
-	structure *interp.Structure
+	structure *structure.Structure
 }
 
 // gpHeadline is the headline of the GP-SIMT tables. The cycles of its machine (in kimMachines) are counted.
@@ -316,7 +317,7 @@ func figure5Table() *Table {
 
 // figure6Table returns speed-ups with warm caches, and lower bounds of the busiest unit.
 func figure6Table() *Table {
-	speedup := func(s *interp.Structure, lanes int) float64 {
+	speedup := func(s *structure.Structure, lanes int) float64 {
 		u := kim.ComputeUse(s)
 		return kim.GPSIMT{Lanes: lanes}.Cycles(u) / kim.GPSIMT{Lanes: lanes, Affine: true}.Cycles(u)
 	}
@@ -401,7 +402,7 @@ type fgKey structureKey
 // values under the headline.
 type fgTimes struct {
 	interpretations map[string]map[string]kim.Time
-	structure       *interp.Structure
+	structure       *structure.Structure
 }
 
 // fgTimes runs a row's benchmark on FG-SIMT machines.

@@ -57,3 +57,11 @@ func (s *WarpSplit) Frame() int { return s.Machine.Frame() }
 func (s *WarpSplit) Local(p []byte, lane int, offset uint64) (n int) {
 	return s.Machine.ReadLocal(p, lane, offset)
 }
+
+// Latest is the latest instruction of a lane of a CTA in flight, and its call stack.
+type Latest struct {
+	// Step is the step (Event.Step) of the instruction that the lane began last; -1 if it has begun none.
+	Step int64
+	// Stack has the functions on the lane's call stack, the kernel first; nil if the lane has ended.
+	Stack []*ptx.Func
+}

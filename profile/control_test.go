@@ -100,7 +100,7 @@ OUT:
 
 // TestLoopIterations: iterations of loops, counted by lanes.
 func TestLoopIterations(t *testing.T) {
-	for _, r := range interp.Reconvergers {
+	for _, r := range interp.Reconvergers() {
 		p := profiled(t, kernel(nest), func(l *interp.Launch) { l.Reconverge = r })
 		var got []string
 		for _, l := range p.Loops() {
@@ -114,13 +114,13 @@ func TestLoopIterations(t *testing.T) {
 			"depth 1: 32 lanes enter, 160 go round",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", r.Name, diff)
+			t.Errorf("%s (-want +got):\n%s", r.Name(), diff)
 		}
 		// The policy decides which lanes are together; the number of executions of each lane does not
 		// depend on it.
 		for name, lanes := range map[string]int64{"inner loop": 2112, "outer loop": 528, "by list": 96} {
 			if n := marked(p)[name].Lanes; n != lanes {
-				t.Errorf("%s: %s is executed by %d lanes, want %d", r.Name, name, n, lanes)
+				t.Errorf("%s: %s is executed by %d lanes, want %d", r.Name(), name, n, lanes)
 			}
 		}
 	}

@@ -61,7 +61,7 @@ func TestProfileAddsUpToCounts(t *testing.T) {
 				break
 			}
 			got := observer.Profile()
-			var n interp.Counts
+			var n probe.Counts
 			for _, r := range o.Results {
 				n.Add(&r.Counts)
 			}

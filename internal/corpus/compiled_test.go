@@ -28,13 +28,13 @@ func TestCompiledKernels(t *testing.T) {
 			}
 			t.Run(filepath.Base(path)+"/"+p.Name, func(t *testing.T) {
 				for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
-					for i, policy := range interp.Reconvergers {
+					for i, policy := range interp.Reconvergers() {
 						if i > 0 && mode != interp.Vector && !part.TrySample() {
 							break
 						}
 						o := p.Run(func(l *interp.Launch) { l.Mode, l.Reconverge = mode, policy })
 						if o.Err != nil || o.WrongResult != nil {
-							t.Errorf("%v mode, %s: %v %v", mode, policy.Name, o.Err, o.WrongResult)
+							t.Errorf("%v mode, %s: %v %v", mode, policy.Name(), o.Err, o.WrongResult)
 						}
 					}
 					if early := p.Run(func(l *interp.Launch) { l.Mode, l.EagerEffects = mode, true }); early.Err != nil || early.WrongResult != nil {

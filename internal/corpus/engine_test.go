@@ -10,6 +10,7 @@ import (
 
 	"gemu/internal/part"
 	"gemu/interp"
+	"gemu/probe"
 )
 
 const engineHead = `# How the compact engine executes the programs of each file, at all their extents, in check
@@ -18,7 +19,7 @@ const engineHead = `# How the compact engine executes the programs of each file,
 # ./internal/corpus -run TestEngineCounts$ -update" writes this file; the commit must say why.
 #
 # FILE: fixed, proved, compact, of these by fast forms, lanes kept; on the lanes, lanes
-# materialised, bytes of frames, claims of the plan. See interp.EngineCounts.
+# materialised, bytes of frames, claims of the plan. See probe.EngineCounts.
 `
 
 // TestEngineCounts compares the statistics of the compact engine with testdata/engine.txt.
@@ -65,7 +66,7 @@ func engineLine(t *testing.T, file string) string {
 	}
 	line := file + ":"
 	for i, prepare := range []func(l *interp.Launch){func(l *interp.Launch) {}, func(l *interp.Launch) { l.CompileEagerly = true }} {
-		var n interp.Counts
+		var n probe.Counts
 		for _, p := range programs {
 			for _, r := range p.Run(prepare).Results {
 				n.Add(&r.Counts)

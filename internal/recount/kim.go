@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"gemu/interp"
 	"gemu/probe"
 	"gemu/ptx"
+	"gemu/structure"
 )
 
 // Machine is a probe that runs the machine.
@@ -60,7 +60,7 @@ func (m *Machine) Total() (n MachineCounts) {
 }
 
 // Differences lists lines whose counts differ from a Structure's, and places where lanes differ from the stored value.
-func (m *Machine) Differences(s *interp.Structure) (list []string) {
+func (m *Machine) Differences(s *structure.Structure) (list []string) {
 	for _, instr := range s.Instrs {
 		line := MachineCounts{}
 		if m.Lines[instr.Pos.Line] != nil {

@@ -13,6 +13,7 @@ import (
 	"gemu/models/gscalar"
 	"gemu/probe"
 	"gemu/ptx"
+	"gemu/structure"
 )
 
 // runWith runs a workload of the library under several models at the same time.
@@ -67,7 +68,7 @@ func TestModelsCountAsAlone(t *testing.T) {
 		}
 
 		// The policy's own counts, of separate launches.
-		var kim interp.Structure
+		var kim structure.Structure
 		for _, r := range results {
 			kim.Add(r.Structure)
 		}

@@ -1,8 +1,8 @@
 package kim
 
 import (
-	"gemu/interp"
 	"gemu/ptx"
+	"gemu/structure"
 )
 
 // This file has lower bounds: the cycles that the units of the paper's machines need at least, from the number of
@@ -29,7 +29,7 @@ type Use struct {
 
 // ComputeUse counts the instructions of launches under their policy. Instructions that are neither arithmetic nor
 // memory take an issue slot but no unit.
-func ComputeUse(s *interp.Structure) (u Use) {
+func ComputeUse(s *structure.Structure) (u Use) {
 	for i := range s.Instrs {
 		instr := &s.Instrs[i]
 		u.Instructions += instr.Execs

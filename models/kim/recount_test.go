@@ -13,6 +13,7 @@ import (
 	"gemu/interp"
 	"gemu/probe"
 	"gemu/ptx"
+	"gemu/structure"
 )
 
 // TestRecountOfRandomPrograms compares the policies' counts of each instruction with a machine written from the page
@@ -92,7 +93,7 @@ func TestRecountOfRandomPrograms(t *testing.T) {
 			t.Fatal(err, b.String())
 		}
 		for _, name := range []string{"kim", "kim-wide", "fgsimt"} {
-			observer := interp.NewStructureProbe(affinetrack.PolicyByName(name))
+			observer := structure.NewProbe(affinetrack.PolicyByName(name))
 			recounted := &recount.Machine{FGSIMT: name == "fgsimt", Wide: name == "kim-wide"}
 			l := &interp.Launch{Grid: ptx.Dim(2), Block: ptx.Dim(40), Args: []any{uint32(3), float32(2)}, Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"), Probes: []probe.Probe{observer, recounted}}
 			if _, err := m.Run(t.Context(), l); err != nil {

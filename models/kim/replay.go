@@ -8,9 +8,9 @@ import (
 	"sync"
 
 	"gemu/affinetrack"
-	"gemu/interp"
 	"gemu/probe"
 	"gemu/ptx"
+	"gemu/structure"
 )
 
 // machine counts the cycles of recorded CTAs. Its clock starts at 0 and continues from launch to launch.
@@ -32,7 +32,7 @@ type Replay struct {
 
 	mu       sync.Mutex
 	launches map[uint64]*launchReplay // in progress
-	total    interp.Structure
+	total    structure.Structure
 	maxCTAs  int // largest number of CTAs that a machine has kept
 }
 
@@ -55,21 +55,21 @@ func FGReplay(p *affinetrack.Policy, machines ...*FGMachine) *Replay {
 }
 
 func newReplay(p *affinetrack.Policy, line uint64) *Replay {
-	return &Replay{policy: p, line: line, launches: map[uint64]*launchReplay{}, total: interp.Structure{Policy: p}}
+	return &Replay{policy: p, line: line, launches: map[uint64]*launchReplay{}, total: structure.Structure{Policy: p}}
 }
 
 // Structure returns the value structure of the ended launches under the policy.
-func (r *Replay) Structure() *interp.Structure {
+func (r *Replay) Structure() *structure.Structure {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := &interp.Structure{Policy: r.policy}
+	s := &structure.Structure{Policy: r.policy}
 	s.Add(&r.total)
 	return s
 }
 
 // launchReplay is a launch in progress.
 type launchReplay struct {
-	structure *interp.StructureProbe
+	structure *structure.Probe
 	program   []instr
 	registers int
 }
@@ -152,7 +152,7 @@ type ctaRecord struct {
 
 // Subscription adds addresses and a fixed order of CTAs to the events of the policy's structure probe.
 func (r *Replay) Subscription() probe.Subscription {
-	w := interp.NewStructureProbe(r.policy).Subscription()
+	w := structure.NewProbe(r.policy).Subscription()
 	w.Events |= probe.OnLaunch | probe.OnLaunchEnd | probe.OnWake
 	w.Addresses, w.InOrder = true, true
 	return w
@@ -164,7 +164,7 @@ func (r *Replay) OnEvent(e *probe.Event) {
 	defer r.mu.Unlock()
 	switch e.Kind {
 	case probe.OnLaunch:
-		l := &launchReplay{structure: interp.NewStructureProbe(r.policy)}
+		l := &launchReplay{structure: structure.NewProbe(r.policy)}
 		l.structure.OnEvent(e)
 		r.launches[e.Launch.ID] = l
 	case probe.OnLaunchEnd:
@@ -191,7 +191,7 @@ func (r *Replay) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	}
 	n := (l.Block.Count() + 31) / 32
 	return &recorder{
-		replay: r, tracker: replay.structure.CTA(l, index, id).(interp.ResultSink), first: uint32(index * n),
+		replay: r, tracker: replay.structure.CTA(l, index, id).(structure.Results), first: uint32(index * n),
 		cta:  ctaRecord{program: replay.program, registers: replay.registers, shared: sharedBytes(l), warps: make([]warp, n)},
 		last: make([]int, n),
 	}
@@ -272,7 +272,7 @@ func bankAccesses(operands []probe.Operand) (list []bankAccess) {
 // recorder records a CTA.
 type recorder struct {
 	replay  *Replay
-	tracker interp.ResultSink
+	tracker structure.Results
 	cta     ctaRecord
 	first   uint32         // index of its first warp in the launch
 	numbers map[[2]int]int // numbers of barriers, by barrier and generation

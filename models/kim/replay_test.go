@@ -14,6 +14,7 @@ import (
 	"gemu/kernels"
 	"gemu/probe"
 	"gemu/ptx"
+	"gemu/structure"
 )
 
 // recordingMachine is a machine that keeps its input.
@@ -186,7 +187,7 @@ var small = []struct {
 }{{"sgemm", 32}, {"bsearch", 64}, {"kmeans", 64}, {"kmeansum", 64}, {"dither", 32}, {"conv", 512}, {"rsort", 256}, {"bfs", 256}}
 
 // replayed runs a workload under a replay.
-func replayed(t *testing.T, r *Replay, name string, size int, reconverge string, workers int) *interp.Structure {
+func replayed(t *testing.T, r *Replay, name string, size int, reconverge string, workers int) *structure.Structure {
 	t.Helper()
 	w := kernels.Lookup(name)
 	s, err := kernels.Start(t.Context(), w, interp.NewDevice(interp.Config{Workers: workers}), size)

@@ -9,10 +9,10 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/internal/percent"
-	"gemu/interp"
 	"gemu/models"
 	"gemu/probe"
 	"gemu/ptx"
+	"gemu/structure"
 )
 
 // Model is the register file of a policy.
@@ -20,13 +20,13 @@ type Model struct {
 	policy *affinetrack.Policy
 
 	mu      sync.Mutex
-	running map[uint64]*interp.StructureProbe // by launch ID
-	total   interp.Structure
+	running map[uint64]*structure.Probe // by launch ID
+	total   structure.Structure
 }
 
 // New returns the model of a policy.
 func New(p *affinetrack.Policy) *Model {
-	return &Model{policy: p, running: map[uint64]*interp.StructureProbe{}, total: interp.Structure{Policy: p}}
+	return &Model{policy: p, running: map[uint64]*structure.Probe{}, total: structure.Structure{Policy: p}}
 }
 
 // Name returns the policy's name.
@@ -34,7 +34,7 @@ func (m *Model) Name() string { return m.policy.Name }
 
 // Subscription adds launches to the events of a structure probe.
 func (m *Model) Subscription() probe.Subscription {
-	w := interp.NewStructureProbe(m.policy).Subscription()
+	w := structure.NewProbe(m.policy).Subscription()
 	w.Events |= probe.OnLaunch | probe.OnLaunchEnd
 	return w
 }
@@ -45,7 +45,7 @@ func (m *Model) OnEvent(e *probe.Event) {
 	defer m.mu.Unlock()
 	switch e.Kind {
 	case probe.OnLaunch:
-		p := interp.NewStructureProbe(m.policy)
+		p := structure.NewProbe(m.policy)
 		p.OnEvent(e)
 		m.running[e.Launch.ID] = p
 	case probe.OnLaunchEnd:
@@ -61,21 +61,21 @@ func (m *Model) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	m.mu.Lock()
 	p := m.running[l.ID]
 	m.mu.Unlock()
-	return &sink{p.CTA(l, index, id).(interp.ResultSink), (m.policy.StrideBits + 7) / 8}
+	return &sink{p.CTA(l, index, id).(structure.Results), (m.policy.StrideBits + 7) / 8}
 }
 
 // state is a saved model: its counts, and the probes of launches in progress with their states.
 type state struct {
-	running map[uint64]*interp.StructureProbe
+	running map[uint64]*structure.Probe
 	probes  map[uint64]any
-	total   interp.Structure
+	total   structure.Structure
 }
 
 // Save returns the counts and the probes' states.
 func (m *Model) Save() any {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := &state{running: maps.Clone(m.running), probes: map[uint64]any{}, total: interp.Structure{Policy: m.policy}}
+	s := &state{running: maps.Clone(m.running), probes: map[uint64]any{}, total: structure.Structure{Policy: m.policy}}
 	for id, p := range m.running {
 		s.probes[id] = p.Save()
 	}
@@ -88,7 +88,7 @@ func (m *Model) Restore(saved any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := saved.(*state)
-	m.running, m.total = maps.Clone(s.running), interp.Structure{Policy: m.policy}
+	m.running, m.total = maps.Clone(s.running), structure.Structure{Policy: m.policy}
 	for id, p := range m.running {
 		p.Restore(s.probes[id])
 	}
@@ -97,15 +97,15 @@ func (m *Model) Restore(saved any) {
 
 // sink gives the sizes in which the policy holds results.
 type sink struct {
-	interp.ResultSink
+	structure.Results
 	stride int // bytes of a stride; 0: as many as the base has
 }
 
 // Save returns the probe's state.
-func (s *sink) Save() any { return s.ResultSink.(probe.Saver).Save() }
+func (s *sink) Save() any { return s.Results.(probe.Saver).Save() }
 
 // Restore sets the state that Save returned.
-func (s *sink) Restore(saved any) { s.ResultSink.(probe.Saver).Restore(saved) }
+func (s *sink) Restore(saved any) { s.Results.(probe.Saver).Restore(saved) }
 
 // baseBytes is the size of a base for each 32-bit word of the register.
 const baseBytes = 4

@@ -81,7 +81,7 @@ func TestRegisterAccesses(t *testing.T) {
 // TestAccessesDoNotDependOnMode: the form of a register changes the class of an access, not the number of accesses.
 func TestAccessesDoNotDependOnMode(t *testing.T) {
 	total := map[interp.Mode]int64{}
-	for _, mode := range interp.Modes {
+	for _, mode := range interp.Modes() {
 		n := count(t, mode)
 		total[mode] = n.Reads.Total() + n.Constants
 		if compact := n.Reads.Compact(); (compact > 0) != (mode != interp.Vector) {
@@ -110,7 +110,7 @@ func (pauser) OnEvent(e *probe.Event) {
 
 // TestAccessesOfRestoredLaunch: a launch that is saved at any point and continues from there counts the same.
 func TestAccessesOfRestoredLaunch(t *testing.T) {
-	for _, mode := range interp.Modes {
+	for _, mode := range interp.Modes() {
 		c := &Counter{}
 		mod, l := launch(t, 3, mode, c, pauser{})
 		e, err := mod.Start(l)

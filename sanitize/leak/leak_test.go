@@ -53,7 +53,8 @@ func TestDeviceHeapLeaks(t *testing.T) {
 		later bool
 		want  int
 	}{{8, false, 0}, {5, false, 3}, {7, true, 0}, {0, true, 7}} {
-		for name, mode := range interp.Modes {
+		for _, mode := range interp.Modes() {
+			name := mode.String()
 			t.Run(fmt.Sprintf("%d,%v,%s", c.n, c.later, name), func(t *testing.T) {
 				var log finding.Log
 				p := New(&log, false)

@@ -75,7 +75,8 @@ func TestRacesWithTextureReads(t *testing.T) {
 		{"gather", false, 4, 3.0, ""},
 		{"met", true, 3, 3.0, ""},
 	} {
-		for name, mode := range interp.Modes {
+		for _, mode := range interp.Modes() {
+			name := mode.String()
 			var log finding.Log
 			dev := interp.NewDevice(interp.Config{Probes: []probe.Probe{New(&log, 0)}})
 			mod, err := dev.Load("texture.ptx", []byte(textureKernel))

@@ -10,7 +10,7 @@
 // replacement, the ordinal among equal mutants, the outcome, and the deciding input. A mutant is killed if a run in
 // check mode reports a mismatch. Unnoticed wrong results, crashes and hangs are outcomes of their own and count as
 // not killed. A mutant is slower if all inputs have the same results, and only the engine's own counts are worse
-// (interp.EngineCounts: fewer claimed or compact instructions, or more materialised values); a test of
+// (probe.EngineCounts: fewer claimed or compact instructions, or more materialised values); a test of
 // internal/corpus pins these counts. If the counts differ in another way, the outcome is counted, which is not killed
 // either. In functions with a tilde in the scope it is slower, because they affect costs only.
 //

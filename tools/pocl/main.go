@@ -100,13 +100,12 @@ func measure(in *input, ptx string) error {
 	}
 	defer pocl.close()
 	var engines []*engine
-	for _, name := range interp.Engines[1:] { // without auto, which stands for an engine of the list
-		backend, err := interp.EngineNamed(name)
-		if err != nil {
-			fmt.Printf("%s: %v\n", name, err)
+	for _, kind := range interp.Engines()[1:] { // without Auto, which stands for another engine of the list
+		if _, err := interp.EngineNamed(kind.String()); err != nil {
+			fmt.Printf("%v: %v\n", kind, err)
 			continue
 		}
-		e, err := newEngine(name, backend, in, ptx)
+		e, err := newEngine(kind, in, ptx)
 		if err != nil {
 			return err
 		}
@@ -161,14 +160,14 @@ type engine struct {
 	times   []float64 // nanoseconds
 }
 
-func newEngine(name string, backend interp.Backend, in *input, ptx string) (*engine, error) {
+func newEngine(kind interp.Engine, in *input, ptx string) (*engine, error) {
 	d := interp.NewDevice(interp.Config{Workers: 1})
 	m, err := d.Load(in.Kernel+".ptx", []byte(ptx))
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{name: name, module: m, launch: in.Launch}
-	e.launch.Mode, e.launch.Backend = interp.Vector, backend
+	e := &engine{name: kind.String(), module: m, launch: in.Launch}
+	e.launch.Mode, e.launch.Engine = interp.Vector, kind
 	for _, a := range in.args {
 		if data, ok := a.([]byte); ok {
 			b, err := d.Alloc(len(data))

@@ -13,6 +13,7 @@ import (
 	"gemu/interp/internal/machine"
 	"gemu/interp/internal/native"
 	"gemu/interp/internal/warp"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -233,7 +234,7 @@ func importCounts(w *machine.Warp) {
 }
 
 // importEngineCounts adds the counts of compact execution, in check mode.
-func importEngineCounts(w *machine.Warp, to *machine.EngineCounts) {
+func importEngineCounts(w *machine.Warp, to *probe.EngineCounts) {
 	if ctx := &w.Exported.Context; w.Check != nil {
 		to.MaterialisedLanes += ctx.Materialised
 		to.ShadowLanes += ctx.ComparedCompact

@@ -13,6 +13,7 @@ import (
 	"gemu/interp/internal/machine"
 	"gemu/interp/internal/native"
 	"gemu/interp/internal/warp"
+	"gemu/probe"
 	"gemu/regfile"
 )
 
@@ -35,7 +36,7 @@ func NativeCheck(c *machine.Kernel) *native.Check {
 		steps[i] = append(steps[i], native.Step{IsEnd: true, Ref: end, Reads: nativePairs(c.CheckReference.CheckedBlocks[i].EndReads)})
 	}
 	return native.NewCheck(c.Native, c.CheckReference.Program, c.Entry.Frame, steps, native.Counts{
-		Compact: unsafe.Offsetof(machine.EngineCounts{}.Compact), Quick: unsafe.Offsetof(machine.EngineCounts{}.FastForm), OnLanes: unsafe.Offsetof(machine.EngineCounts{}.VectorExecuted),
+		Compact: unsafe.Offsetof(probe.EngineCounts{}.Compact), Quick: unsafe.Offsetof(probe.EngineCounts{}.FastForm), OnLanes: unsafe.Offsetof(probe.EngineCounts{}.VectorExecuted),
 	})
 }
 
@@ -57,9 +58,9 @@ func stepOf(c *machine.Kernel, p *machine.InstrPair) native.Step {
 	}
 	switch {
 	case p.Instr == nil:
-		s.Counter = unsafe.Offsetof(machine.EngineCounts{}.Fixed)
+		s.Counter = unsafe.Offsetof(probe.EngineCounts{}.Fixed)
 	case p.Instr.Plan.Exec >= code.ProvedOne:
-		s.Counter = unsafe.Offsetof(machine.EngineCounts{}.Proved)
+		s.Counter = unsafe.Offsetof(probe.EngineCounts{}.Proved)
 	}
 	return s
 }

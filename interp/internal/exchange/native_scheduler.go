@@ -11,6 +11,7 @@ import (
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/native"
 	"gemu/interp/internal/warp"
+	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -101,7 +102,7 @@ func syncEndedCTAs(c *machine.CTA) {
 		importEngineCounts(&c.Warps[i], &b.Engine)
 	}
 	e := &f.EndedCounts
-	b.AddExecuted(&machine.Counts{
+	b.AddExecuted(&probe.Counts{
 		WarpInstructions: e.Count, ThreadInstructions: e.LaneInstrs - e.Skipped, LaneSlots: e.LaneInstrs, Branches: e.Branches,
 		DivergentBranches: e.DivergentBranches, Splits: e.DivergentBranches - e.ExitBranches, Reconvergences: e.Reconverged,
 	})

@@ -11,9 +11,10 @@ import (
 	"gemu/internal/corpus"
 	"gemu/internal/part"
 	"gemu/interp"
+	"gemu/interp/internal/backends"
 	"gemu/interp/internal/code"
-	"gemu/interp/internal/exchange"
 	"gemu/interp/internal/grid"
+	"gemu/interp/internal/machine"
 	"gemu/probe"
 	"gemu/ptx"
 )
@@ -53,6 +54,12 @@ func (p *hashed) OnEvent(e *probe.Event) {
 	}
 }
 
+// engineOf returns an engine of a backend of the tests.
+func engineOf(b machine.Backend) interp.Engine { return interp.Engine(backends.Add(b)) }
+
+// asked is the engine of grid.Asked.
+var asked = engineOf(grid.Asked)
+
 // TestBackendsAgree: a backend with few instructions, which returns the rest to Go, and machine code have the same
 // results and counts as the portable backend, on all programs, in all modes, with and without a probe. Texts of traps
 // are equal, too.
@@ -60,17 +67,17 @@ func TestBackendsAgree(t *testing.T) {
 	t.Parallel()
 	n, seed := 0, maphash.MakeSeed()
 	checks := []interp.Launch{{Mode: interp.Check}, {Mode: interp.Check, CompileEagerly: true}, {Mode: interp.Affine, Structure: true}, {Mode: interp.Affine, CompileEagerly: true}}
-	backends := map[string]interp.Backend{"with few instructions": grid.Few}
-	if exchange.Native != nil {
-		backends["machine code"] = exchange.Native
+	engines := map[string]interp.Engine{"with few instructions": engineOf(grid.Few)}
+	if interp.Native.Available() {
+		engines["machine code"] = interp.Native
 	}
 	for i, p := range programs(t) {
 		for _, launch := range []interp.Launch{{Mode: interp.Vector}, {Mode: interp.Affine}, checks[i%len(checks)]} {
-			outcome := func(b interp.Backend) string {
+			outcome := func(b interp.Engine) string {
 				told := hashed{maphash.Hash{}}
 				told.SetSeed(seed)
 				o := p.Run(func(l *interp.Launch) {
-					if l.Mode, l.CompileEagerly, l.Backend = launch.Mode, launch.CompileEagerly, b; launch.Structure {
+					if l.Mode, l.CompileEagerly, l.Engine = launch.Mode, launch.CompileEagerly, b; launch.Structure {
 						l.Structure, l.Probes = true, []probe.Probe{&told}
 					}
 				})
@@ -84,7 +91,7 @@ func TestBackendsAgree(t *testing.T) {
 				return s
 			}
 			want := outcome(interp.Portable)
-			for name, b := range backends {
+			for name, b := range engines {
 				if got := outcome(b); got != want {
 					t.Errorf("%v, %v mode, eager %v: %s\n%s, portable\n%s", p, launch.Mode, launch.CompileEagerly, name, got, want)
 				}
@@ -102,8 +109,9 @@ func TestBackendsAgree(t *testing.T) {
 func TestWarpSplitHandedBack(t *testing.T) {
 	t.Parallel()
 	audit := new(grid.Audit)
+	engine := engineOf(audit)
 	for _, p := range programs(t) {
-		p.Run(func(l *interp.Launch) { l.Mode, l.Backend = interp.Vector, audit })
+		p.Run(func(l *interp.Launch) { l.Mode, l.Engine = interp.Vector, engine })
 	}
 	if audit.Runs < 1000 || audit.Aways < 10 || audit.Wrong > 0 {
 		t.Errorf("handed back %d times, of them %d with lanes elsewhere: %d wrong", audit.Runs, audit.Aways, audit.Wrong)
@@ -114,12 +122,12 @@ func TestWarpSplitHandedBack(t *testing.T) {
 func TestWrongBackendsAreFound(t *testing.T) {
 	t.Parallel()
 	for name, b := range grid.Wrong {
-		found := 0
+		found, engine := 0, engineOf(b)
 		for i, p := range programs(t) {
 			if i%5 > 0 {
 				continue
 			}
-			if o := p.Run(func(l *interp.Launch) { l.Mode, l.Backend = interp.Check, b }); errors.Is(o.Err, probe.ErrMismatch) {
+			if o := p.Run(func(l *interp.Launch) { l.Mode, l.Engine = interp.Check, engine }); errors.Is(o.Err, probe.ErrMismatch) {
 				found++
 			} else if want := p.Run(func(l *interp.Launch) { l.Mode = interp.Check }); fmt.Sprint(o.Memory, o.Err) != fmt.Sprint(want.Memory, want.Err) {
 				t.Errorf("%v: %s, which is not found: memory %#x, error %v, should be memory %#x, error %v", p, name, o.Memory, o.Err, want.Memory, want.Err)
@@ -169,7 +177,7 @@ AGAIN: // the first time the addresses are resolved
 		}
 		_, err = m.Run(t.Context(), &interp.Launch{
 			Grid: ptx.Dim(2), Block: ptx.Dim(16), Args: []any{output}, Mode: interp.Check, CompileEagerly: true,
-			Backend: &grid.Meddler{After: code.Store, Store: func(memory []byte) { stores++; store(stores, memory) }},
+			Engine: engineOf(&grid.Meddler{After: code.Store, Store: func(memory []byte) { stores++; store(stores, memory) }}),
 		})
 		return interp.Slice[uint32](output), err
 	}
@@ -240,7 +248,7 @@ AGAIN: // the first time the addresses are resolved
 			}
 			_, err = m.Run(t.Context(), &interp.Launch{
 				Grid: ptx.Dim(2), Block: ptx.Dim(16), Args: []any{data, output, 5}, Mode: interp.Check, CompileEagerly: true,
-				Backend: &grid.Meddler{After: code.Load, Store: func(memory []byte) { loads++; change(loads, memory) }},
+				Engine: engineOf(&grid.Meddler{After: code.Load, Store: func(memory []byte) { loads++; change(loads, memory) }}),
 			})
 			return interp.Slice[uint32](output), err
 		}

@@ -453,7 +453,7 @@ func advanceFlight(g *machine.Grid, f *machine.Flight, slice int, ordered bool) 
 		f = &c.NextFlights[passed-1]
 		f.CTA = c
 	}
-	c.NextFlights, c.CompletedCTAs, c.CompletedCounts = nil, 0, machine.Counts{}
+	c.NextFlights, c.CompletedCTAs, c.CompletedCounts = nil, 0, probe.Counts{}
 	switch f.Status = status; status {
 	case machine.CTAEnded:
 		g.Finished.Add(1)
@@ -485,7 +485,7 @@ func recordFailure(g *machine.Grid, f *machine.Flight) {
 }
 
 // addCounts adds the counts of the CTA's warps.
-func addCounts(c *machine.CTA, total *machine.Counts) {
+func addCounts(c *machine.CTA, total *probe.Counts) {
 	for i := range c.Warps {
 		if n := &c.Warps[i].Count; c.Grid.Mode == machine.Check {
 			total.Add(n)
@@ -549,7 +549,7 @@ func putContext(g *machine.Grid, c *machine.CTA) {
 }
 
 // Counts returns the counts of the ended or failed CTAs.
-func Counts(g *machine.Grid) machine.Counts {
+func Counts(g *machine.Grid) probe.Counts {
 	n := g.Count
 	if g.Mode == machine.Check {
 		n.Engine.FrameBytes, n.Engine.Claims = check.FrameBytes(g.Kernel.Program), check.CountClaims(g.Kernel.Program)

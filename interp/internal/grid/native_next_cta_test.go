@@ -199,7 +199,7 @@ func nextCTASource(body string) string {
 // TestNextCTAsInMachineCode: CTAs begun by machine code have the results and counts of CTAs begun by Go, in all modes and
 // on several threads; and machine code does begin them.
 func TestNextCTAsInMachineCode(t *testing.T) {
-	if interp.Native == nil {
+	if !interp.Native.Available() {
 		t.Skip("this host executes no machine code of ours")
 	}
 	limits := []int64{500, 2047, 2048, 1 << 14} // a slice has 2048 instructions
@@ -209,9 +209,9 @@ func TestNextCTAsInMachineCode(t *testing.T) {
 	for name, k := range nextCTAKernels {
 		for i, mode := range modes {
 			for _, most := range limits {
-				outcome := func(b interp.Backend, workers int) string {
+				outcome := func(b interp.Engine, workers int) string {
 					// Twice, the second time in pooled contexts.
-					text, out := ran(t, nextCTASource(k.body), interp.Launch{Grid: ptx.Dim(3, 2, 20), Block: ptx.Dim(80), MaxSteps: most, Mode: mode, Backend: b}, 2+120*80, 2, workers)
+					text, out := ran(t, nextCTASource(k.body), interp.Launch{Grid: ptx.Dim(3, 2, 20), Block: ptx.Dim(80), MaxSteps: most, Mode: mode, Engine: b}, 2+120*80, 2, workers)
 					if !strings.Contains(text, "trap:") { // the results of CTAs after a trapped CTA are undefined
 						text += fmt.Sprint(out)
 					}
@@ -222,7 +222,7 @@ func TestNextCTAsInMachineCode(t *testing.T) {
 					t.Errorf("%s, %v mode: %s", name, mode, want)
 				}
 				grid.Asked.Times, grid.Asked.Entered = 0, 0
-				for workers, got := range []string{outcome(grid.Asked, 1), outcome(interp.Native, 2)} {
+				for workers, got := range []string{outcome(asked, 1), outcome(interp.Native, 2)} {
 					if got != want {
 						t.Errorf("%s, %v mode, at most %d instructions, %d threads: machine code\n%s\nGo\n%s", name, mode, most, 1+workers, got, want)
 					}
@@ -238,7 +238,7 @@ func TestNextCTAsInMachineCode(t *testing.T) {
 // TestNextCTAsCancelled: after a launch is cancelled, machine code begins no other CTA: neither if the launch is
 // cancelled before the entry, nor during execution.
 func TestNextCTAsCancelled(t *testing.T) {
-	if interp.Native == nil {
+	if !interp.Native.Available() {
 		t.Skip("this host executes no machine code of ours")
 	}
 	const ctas = 996 // each with at least 60 instructions: together many times the instructions of an entry
@@ -246,7 +246,7 @@ func TestNextCTAsCancelled(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		cancelled(cancel)
-		launch := interp.Launch{Grid: ptx.Dim(3, 2, ctas/6), Block: ptx.Dim(80), Backend: grid.Asked, Mode: mode}
+		launch := interp.Launch{Grid: ptx.Dim(3, 2, ctas/6), Block: ptx.Dim(80), Engine: asked, Mode: mode}
 		text, out := ranUntil(ctx, t, nextCTASource(body+"\n\tst.global.u32 [%a], 1;"), launch, 2+80*ctas, 1, 1)
 		for _, v := range out {
 			n += int(v)

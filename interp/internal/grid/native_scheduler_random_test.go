@@ -113,7 +113,7 @@ func schedulerProgram(r *rand.Rand) string {
 // mode and under every policy. The reference is the portable engine, whose scheduler is cta.run.
 func TestSchedulerOnRandomPrograms(t *testing.T) {
 	t.Parallel()
-	if interp.Native == nil {
+	if !interp.Native.Available() {
 		t.Skip("this host executes no machine code of ours")
 	}
 	r := rand.New(rand.NewPCG(part.Seed(t), 77))
@@ -121,12 +121,12 @@ func TestSchedulerOnRandomPrograms(t *testing.T) {
 	for n := range count {
 		source := schedulerSource(schedulerProgram(r))
 		ctas, threads := 1+r.IntN(6), []int{32, 64, 80, 96, 160}[r.IntN(5)]
-		launch := interp.Launch{Grid: ptx.Dim(ctas), Block: ptx.Dim(threads), MaxSteps: 1 << (9 + r.IntN(6)), Mode: modes[n%len(modes)], Reconverge: interp.Reconvergers[0]}
+		launch := interp.Launch{Grid: ptx.Dim(ctas), Block: ptx.Dim(threads), MaxSteps: 1 << (9 + r.IntN(6)), Mode: modes[n%len(modes)], Reconverge: interp.Reconvergers()[0]}
 		if r.IntN(4) == 0 {
-			launch.Reconverge = interp.Reconvergers[r.IntN(len(interp.Reconvergers))]
+			launch.Reconverge = interp.Reconvergers()[r.IntN(len(interp.Reconvergers()))]
 		}
-		outcome := func(b interp.Backend) string {
-			launch.Backend = b
+		outcome := func(b interp.Engine) string {
+			launch.Engine = b
 			text, out := ran(t, source, launch, 1+ctas*threads, 1, 1)
 			if strings.Contains(text, "trap:") {
 				return text // CTAs after the one that trapped may have run or not
@@ -138,7 +138,7 @@ func TestSchedulerOnRandomPrograms(t *testing.T) {
 			trapped++
 		}
 		if got := outcome(interp.Native); got != want {
-			t.Fatalf("program %d, %d CTAs of %d threads, %v mode, policy %s, at most %d instructions: machine code\n%s\nGo\n%s\n%s", n, ctas, threads, launch.Mode, launch.Reconverge.Name, launch.MaxSteps, got, want, source)
+			t.Fatalf("program %d, %d CTAs of %d threads, %v mode, policy %s, at most %d instructions: machine code\n%s\nGo\n%s\n%s", n, ctas, threads, launch.Mode, launch.Reconverge.Name(), launch.MaxSteps, got, want, source)
 		}
 	}
 	if trapped > count*2/3 {

@@ -298,28 +298,28 @@ X:	exit;
 // Go.
 func TestSchedulerAgreesWithGo(t *testing.T) {
 	t.Parallel()
-	if interp.Native == nil {
+	if !interp.Native.Available() {
 		t.Skip("this host executes no machine code of ours")
 	}
 	for name, k := range schedulerKernels {
 		for i, mode := range modes {
 			launch := interp.Launch{Grid: ptx.Dim(4), Block: ptx.Dim(96), MaxSteps: 1 << 14, Mode: mode}
-			outcome := func(b interp.Backend) string {
-				launch.Backend = b
+			outcome := func(b interp.Engine) string {
+				launch.Engine = b
 				text, out := ran(t, schedulerSource(k.body), launch, 2, 1, 1)
 				return text + fmt.Sprint(out)
 			}
 			grid.Asked.Times, grid.Asked.Entered = 0, 0
-			got, want := outcome(grid.Asked), outcome(interp.Portable)
+			got, want := outcome(asked), outcome(interp.Portable)
 			if got != want {
 				t.Errorf("%s, %v mode: machine code\n%s\nGo\n%s", name, mode, got, want)
 			} else if traps := strings.Contains(want, "trap:"); traps != k.traps {
 				t.Errorf("%s, %v mode: %s", name, mode, want)
 			}
 			k.often(t, fmt.Sprintf("%s, %v mode", name, mode), i)
-			for _, launch.Reconverge = range interp.Reconvergers {
+			for _, launch.Reconverge = range interp.Reconvergers() {
 				if got, want := outcome(interp.Native), outcome(interp.Portable); got != want {
-					t.Errorf("%s, %v mode, policy %s: machine code\n%s\nGo\n%s", name, mode, launch.Reconverge.Name, got, want)
+					t.Errorf("%s, %v mode, policy %s: machine code\n%s\nGo\n%s", name, mode, launch.Reconverge.Name(), got, want)
 				}
 			}
 		}
@@ -328,7 +328,7 @@ func TestSchedulerAgreesWithGo(t *testing.T) {
 
 // TestSchedulerOfConvergedWarps: while lanes stay together, no policy is notified of every block.
 func TestSchedulerOfConvergedWarps(t *testing.T) {
-	if interp.Native == nil {
+	if !interp.Native.Available() {
 		t.Skip("this host executes no machine code of ours")
 	}
 	source := schedulerSource(`
@@ -336,19 +336,19 @@ func TestSchedulerOfConvergedWarps(t *testing.T) {
 L:	add.u32 %i, %i, 1;
 	setp.ne.u32 %q, %i, 1000;
 	@%q bra L;`)
-	for _, policy := range interp.Reconvergers {
-		launch := interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Mode: interp.Vector, Backend: interp.Portable, Reconverge: policy}
+	for _, policy := range interp.Reconvergers() {
+		launch := interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Mode: interp.Vector, Engine: interp.Portable, Reconverge: policy}
 		want, _ := ran(t, source, launch, 1, 1, 1)
-		grid.Asked.Entered, launch.Backend = 0, grid.Asked
+		grid.Asked.Entered, launch.Engine = 0, asked
 		if text, _ := ran(t, source, launch, 1, 1, 1); text != want || grid.Asked.Entered == 0 || grid.Asked.Entered > 100 {
-			t.Errorf("policy %s enters machine code %d times\n%s\nGo\n%s", policy.Name, grid.Asked.Entered, text, want)
+			t.Errorf("policy %s enters machine code %d times\n%s\nGo\n%s", policy.Name(), grid.Asked.Entered, text, want)
 		}
 	}
 }
 
 // TestSchedulerOnSeveralThreads: sums formed by CTAs on several threads are complete.
 func TestSchedulerOnSeveralThreads(t *testing.T) {
-	if interp.Native == nil {
+	if !interp.Native.Available() {
 		t.Skip("this host executes no machine code of ours")
 	}
 	const ctas, rounds = 64, 2000
@@ -358,7 +358,7 @@ L:	red.global.add.u32 [%%o], 1;
 	add.u32 %%i, %%i, -1;
 	setp.ne.u32 %%q, %%i, 0;
 	@%%q bra L;`, rounds))
-	launch := interp.Launch{Grid: ptx.Dim(ctas), Block: ptx.Dim(96), Mode: interp.Vector, Backend: interp.Native}
+	launch := interp.Launch{Grid: ptx.Dim(ctas), Block: ptx.Dim(96), Mode: interp.Vector, Engine: interp.Native}
 	if text, out := ran(t, source, launch, 1, 1, 2); out[0] != ctas*96*rounds {
 		t.Errorf("%d of %d\n%s", out[0], ctas*96*rounds, text)
 	}
@@ -367,7 +367,7 @@ L:	red.global.add.u32 [%%o], 1;
 // TestSchedulerNearStepLimit: machine code gives a warp a slice only if the step limit permits a whole slice, and stops
 // where Go would stop, for every limit.
 func TestSchedulerNearStepLimit(t *testing.T) {
-	if interp.Native == nil {
+	if !interp.Native.Available() {
 		t.Skip("this host executes no machine code of ours")
 	}
 	for before := range 3 { // which moves the ends of blocks
@@ -378,9 +378,9 @@ L:	add.u32 %t, %t, 1;
 	setp.eq.u32 %q, %w, 5;
 	@!%q bra L;`)
 		for most := range int64(24) { // a slice has 2048 instructions, and begins between the barriers
-			launch := interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(96), MaxSteps: 2048 + most, Mode: interp.Vector, Backend: interp.Portable}
+			launch := interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(96), MaxSteps: 2048 + most, Mode: interp.Vector, Engine: interp.Portable}
 			want, _ := ran(t, source, launch, 1, 1, 1)
-			grid.Asked.Entered, launch.Backend = 0, grid.Asked
+			grid.Asked.Entered, launch.Engine = 0, asked
 			if text, _ := ran(t, source, launch, 1, 1, 1); text != want || grid.Asked.Entered == 0 {
 				t.Errorf("at most %d instructions, %d before the loop: machine code\n%s\nGo\n%s", launch.MaxSteps, before, text, want)
 			}
@@ -391,7 +391,7 @@ L:	add.u32 %t, %t, 1;
 // TestSchedulerAtSliceEnds: CTAs with many warps, whose slice ends before they do, with diverged or exited lanes, alternate
 // with short CTAs in the order of Go.
 func TestSchedulerAtSliceEnds(t *testing.T) {
-	if interp.Native == nil {
+	if !interp.Native.Available() {
 		t.Skip("this host executes no machine code of ours")
 	}
 	source := schedulerSource(`
@@ -424,9 +424,9 @@ J:	ld.global.u32 %l, [%o]; // which of the warps comes first shows
 	bra L;
 Z:`)
 	for _, mode := range modes {
-		launch := interp.Launch{Grid: ptx.Dim(6), Block: ptx.Dim(1024), Mode: mode, Backend: interp.Portable}
+		launch := interp.Launch{Grid: ptx.Dim(6), Block: ptx.Dim(1024), Mode: mode, Engine: interp.Portable}
 		want, sum := ran(t, source, launch, 1, 1, 1)
-		grid.Asked.Entered, launch.Backend = 0, grid.Asked
+		grid.Asked.Entered, launch.Engine = 0, asked
 		if text, out := ran(t, source, launch, 1, 1, 1); text != want || out[0] != sum[0] || grid.Asked.Entered == 0 {
 			t.Errorf("%v mode: machine code\n%s%d\nGo\n%s%d", mode, text, out, want, sum)
 		}
@@ -435,7 +435,7 @@ Z:`)
 
 // TestSchedulerOfClusters: the CTAs of a cluster stay together, on any number of threads.
 func TestSchedulerOfClusters(t *testing.T) {
-	if interp.Native == nil {
+	if !interp.Native.Available() {
 		t.Skip("this host executes no machine code of ours")
 	}
 	source := schedulerSource(`
@@ -445,9 +445,9 @@ func TestSchedulerOfClusters(t *testing.T) {
 	mad.lo.u32 %t, %t, 5, %i;
 	red.global.add.u32 [%o], %t;`)
 	for _, mode := range modes {
-		launch := interp.Launch{Grid: ptx.Dim(15), Cluster: ptx.Dim(3), Block: ptx.Dim(96), Mode: mode, Backend: interp.Portable}
+		launch := interp.Launch{Grid: ptx.Dim(15), Cluster: ptx.Dim(3), Block: ptx.Dim(96), Mode: mode, Engine: interp.Portable}
 		want, sum := ran(t, source, launch, 1, 1, 1)
-		launch.Backend = interp.Native
+		launch.Engine = interp.Native
 		for workers := 1; workers <= 3; workers++ {
 			if text, out := ran(t, source, launch, 1, 1, workers); text != want || out[0] != sum[0] {
 				t.Errorf("%v mode, %d threads: machine code\n%s%d\nGo\n%s%d", mode, workers, text, out, want, sum)
@@ -479,7 +479,7 @@ func (p *pauser) OnEvent(e *probe.Event) {
 // TestRestoredInMachineCode: a warp that was in machine code when the launch was saved continues there after the launch is
 // restored.
 func TestRestoredInMachineCode(t *testing.T) {
-	if interp.Native == nil {
+	if !interp.Native.Available() {
 		t.Skip("this host executes no machine code of ours")
 	}
 	for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
@@ -514,7 +514,7 @@ WAIT:
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := m.Start(&interp.Launch{Grid: ptx.Dim(2), Block: ptx.Dim(32), Args: []any{output}, Mode: mode, CompileEagerly: true, Backend: interp.Native, Probes: []probe.Probe{new(pauser)}})
+		e, err := m.Start(&interp.Launch{Grid: ptx.Dim(2), Block: ptx.Dim(32), Args: []any{output}, Mode: mode, CompileEagerly: true, Engine: interp.Native, Probes: []probe.Probe{new(pauser)}})
 		if err != nil {
 			t.Fatal(err)
 		}

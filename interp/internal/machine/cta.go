@@ -42,7 +42,7 @@ type CTA struct {
 	Native          NativeState  // state for machine code
 	NextFlights     []Flight     // CTAs with which machine code may continue when all warps have ended
 	CompletedCTAs   int          // CTAs ended in machine code
-	CompletedCounts Counts       // counts of CompletedCTAs
+	CompletedCounts probe.Counts // counts of CompletedCTAs
 	Runner          Runner       // runner of its warps
 	Stream          *EventStream // nil: no probe subscribes to events of the CTA
 	IdleStream      *EventStream // kept for a later CTA

@@ -76,7 +76,7 @@ type Grid struct {
 
 	Mutex   sync.Mutex
 	Pool    []*CTA
-	Count   Counts
+	Count   probe.Counts
 	Flights []Flight // by index
 	Next    int      // index of the next CTA to be admitted
 	Schedule
@@ -89,11 +89,11 @@ type Flight struct {
 	Index  int  // position in the order in which CTAs begin; without clusters, the linear index
 	CTA    *CTA // nil before it starts and after it has ended
 	Status CTAStatus
-	Count  Counts // set when the CTA has ended
+	Count  probe.Counts // set when the CTA has ended
 
 	Tolerated toleratedFaults // set when the CTA has ended
 
-	_ [64 - (6*8+unsafe.Sizeof(Counts{}))%64]byte // fills cache lines: other workers write the neighbours
+	_ [64 - (6*8+unsafe.Sizeof(probe.Counts{}))%64]byte // fills cache lines: other workers write the neighbours
 }
 
 // Clustered reports whether clusters have more than one CTA.

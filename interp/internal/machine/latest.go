@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"gemu/probe"
 	"gemu/ptx"
 )
 
@@ -10,22 +11,16 @@ type LatestInstr struct {
 	Step  int64
 }
 
-// Latest is the last instruction of a lane of a CTA in flight, and its call stack.
-type Latest struct {
-	Step  int64       // step of the last instruction begun by the lane (Event.Step); -1: none
-	Stack []*ptx.Func // functions on the lane's call stack, the kernel first; nil: the lane has ended
-}
-
 // Latest returns the last instruction of a lane when the state was saved, or false if its CTA was not in flight.
-func (s *State) Latest(cta, warp, lane int) (Latest, bool) {
+func (s *State) Latest(cta, warp, lane int) (probe.Latest, bool) {
 	return FindLatest(s.Flights, cta, warp, lane)
 }
 
-func FindLatest(flights []Flight, cta, warp, lane int) (Latest, bool) {
+func FindLatest(flights []Flight, cta, warp, lane int) (probe.Latest, bool) {
 	for i := range flights {
 		if c := flights[i].CTA; c != nil && c.Index == cta && flights[i].Status != CTAEnded {
 			w := &c.Warps[warp]
-			l := Latest{Step: -1}
+			l := probe.Latest{Step: -1}
 			for _, p := range w.Latest {
 				if p.Lanes>>lane&1 != 0 {
 					l.Step = p.Step
@@ -40,7 +35,7 @@ func FindLatest(flights []Flight, cta, warp, lane int) (Latest, bool) {
 			return l, true
 		}
 	}
-	return Latest{}, false
+	return probe.Latest{}, false
 }
 
 // frameOf returns the frame of a lane, or nil if the lane has ended.

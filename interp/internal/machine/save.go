@@ -20,7 +20,7 @@ type State struct {
 	Schedule   Schedule
 	FallenBack bool
 	Finished   int64
-	Count      Counts
+	Count      probe.Counts
 	Flights    []Flight // each with a context; contexts must not change
 	Next       int
 	Output     map[int][]byte

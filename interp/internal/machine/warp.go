@@ -64,7 +64,7 @@ type WarpProgress struct {
 	NumWaiting      int    // number of waiting warp splits
 	AwaitedMbarrier uint64 // 1 + address in .shared space of the mbarrier whose phase the warp last tested as incomplete; 0: none
 	ClusterArrival  int    // 1 + completions of the cluster's barrier when the warp arrived there; 0: no wait
-	Count           Counts
+	Count           probe.Counts
 
 	// For a run in which a backend handles divergence and reconvergence itself.
 	CountedUpTo    int64 // value of Count.WarpInstructions up to which the lanes are counted
@@ -80,44 +80,6 @@ const (
 	AtGroup              // before a wait for instructions not yet issued by its warpgroup, or for tensor memory
 	HasEnded
 )
-
-// Counts are the counts of a launch, kept per warp and then summed.
-type Counts struct {
-	WarpInstructions   int64 // instructions issued to warps
-	ThreadInstructions int64 // executed by threads: no skipped instructions, but every branch, return and exit met
-	LaneSlots          int64 // active lanes, summed over WarpInstructions
-	Branches           int64 // executed by warps
-	DivergentBranches  int64 // branches that split a warp
-	Splits             int64 // warp splits made by divergence
-	Reconvergences     int64 // reconverged warp splits
-
-	Engine EngineCounts // counts of compact execution, in check mode
-}
-
-// Add adds the counts of another launch or of another part of the same launch.
-func (c *Counts) Add(other *Counts) {
-	c.AddExecuted(other)
-	c.Engine.add(&other.Engine)
-}
-
-// AddExecuted adds all counts except the counts of check mode.
-func (c *Counts) AddExecuted(other *Counts) {
-	c.WarpInstructions += other.WarpInstructions
-	c.ThreadInstructions += other.ThreadInstructions
-	c.LaneSlots += other.LaneSlots
-	c.Branches += other.Branches
-	c.DivergentBranches += other.DivergentBranches
-	c.Splits += other.Splits
-	c.Reconvergences += other.Reconvergences
-}
-
-// ActiveLanesMean returns the mean number of active lanes per warp instruction.
-func (c *Counts) ActiveLanesMean() float64 {
-	if c.WarpInstructions == 0 {
-		return 0
-	}
-	return float64(c.LaneSlots) / float64(c.WarpInstructions)
-}
 
 // GuardedLanes returns the active lanes for which guard g holds.
 func (w *Warp) GuardedLanes(g int32) uint64 {

@@ -5,6 +5,7 @@ package warp
 
 import (
 	"gemu/interp/internal/machine"
+	"gemu/probe"
 )
 
 // NoteBegun counts instructions begun by the running warp split, in launches with one order of events.
@@ -31,7 +32,7 @@ func NoteBegun(w *machine.Warp, n int64) {
 }
 
 // LatestInGrid returns the last instruction begun by a lane; false if its CTA is not in flight.
-func LatestInGrid(g *machine.Grid, cta, warp, lane int) (machine.Latest, bool) {
+func LatestInGrid(g *machine.Grid, cta, warp, lane int) (probe.Latest, bool) {
 	return machine.FindLatest(g.Flights, cta, warp, lane)
 }
 

@@ -68,7 +68,7 @@ type setting struct {
 
 func settings() []setting {
 	list := []setting{{interp.Affine, nil, 2}, {interp.Check, nil, 1}}
-	for _, r := range interp.Reconvergers {
+	for _, r := range interp.Reconvergers() {
 		list = append(list, setting{interp.Vector, r, 1})
 	}
 	return list
@@ -85,7 +85,7 @@ func runFile(t *testing.T, m *ptx.Module, c *cases.Case, tool Tool) {
 	for _, s := range settings() {
 		name := fmt.Sprintf("line %d, %s in mode %s", c.Line, c.Kernel, s.mode)
 		if s.reconverge != nil {
-			name += " under " + s.reconverge.Name
+			name += " under " + s.reconverge.Name()
 		}
 		found, err := run(m, k, c, s, tool)
 		if err != nil {

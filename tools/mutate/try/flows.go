@@ -395,12 +395,12 @@ func flowInputs() ([]trial.Input, error) {
 			}
 			return mod
 		})
-		for n, rc := range interp.Reconvergers {
+		for n, rc := range interp.Reconvergers() {
 			l := &interp.Launch{Args: []any{make([]byte, 16), uint32(3)}, Grid: ptx.Dim(1), Block: ptx.Dim([]int{32, 20, 64, 40}[(i+n)%4]), Reconverge: rc, CompileEagerly: (i+n)%3 > 0, MaxSteps: 1 << 11}
 			if wide {
 				l.WarpSize = 64
 			}
-			name := fmt.Sprintf("flow %d under %s, block %d", i, rc.Name, l.Block.X)
+			name := fmt.Sprintf("flow %d under %s, block %d", i, rc.Name(), l.Block.X)
 			list = append(list, trial.Input{Name: name, Kind: trial.Check, Run: func() trial.Result { return run(name, module(), l) }})
 		}
 	}

@@ -98,7 +98,7 @@ func result(err error, results []*interp.Result, o *corpus.Outcome) trial.Result
 		o.Describe(h)
 	}
 	r := trial.Result{Mismatch: errors.Is(err, probe.ErrMismatch), Digest: fmt.Sprintf("%x", h.Sum64())}
-	var n interp.Counts
+	var n probe.Counts
 	for _, one := range results {
 		if one != nil {
 			n.Add(&one.Counts)

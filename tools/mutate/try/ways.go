@@ -434,8 +434,8 @@ func pathInputs() ([]trial.Input, error) {
 		if _, err := load(way.name, text); err != nil {
 			return nil, err
 		}
-		for _, rc := range interp.Reconvergers {
-			name := fmt.Sprintf("ways: %s, under %s", way.name, rc.Name)
+		for _, rc := range interp.Reconvergers() {
+			name := fmt.Sprintf("ways: %s, under %s", way.name, rc.Name())
 			list = append(list, trial.Input{Name: name, Kind: trial.Targeted, Run: func() trial.Result {
 				mod, err := load(way.name, text)
 				if err != nil {

@@ -58,11 +58,11 @@ func inputs(group string) (list []trial.Input, err error) {
 			continue
 		}
 		for k, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
-			config := runConfig{mode, interp.Reconvergers[0]}
+			config := runConfig{mode, interp.Reconvergers()[0]}
 			if (i+k)%3 == 0 { // machine code supports most of the first policy
-				config.policy = interp.Reconvergers[(i+k)/3%len(interp.Reconvergers)]
+				config.policy = interp.Reconvergers()[(i+k)/3%len(interp.Reconvergers())]
 			}
-			list = append(list, trial.Input{Name: fmt.Sprintf("%s, %v, %s", p, mode, config.policy.Name), Kind: trial.Check, Run: func() trial.Result { return compareEngines(p, config) }})
+			list = append(list, trial.Input{Name: fmt.Sprintf("%s, %v, %s", p, mode, config.policy.Name()), Kind: trial.Check, Run: func() trial.Result { return compareEngines(p, config) }})
 		}
 	}
 	return list, nil
@@ -80,9 +80,9 @@ var portableOutcomes = map[string]string{}
 // compareEngines runs a program with both engines and compares the outcomes.
 func compareEngines(p *corpus.Program, config runConfig) trial.Result {
 	cost := int64(0)
-	run := func(b interp.Backend) string {
+	run := func(b interp.Engine) string {
 		o := p.Run(func(l *interp.Launch) {
-			l.Mode, l.Reconverge, l.Backend, l.MaxSteps = config.mode, config.policy, b, maxSteps
+			l.Mode, l.Reconverge, l.Engine, l.MaxSteps = config.mode, config.policy, b, maxSteps
 		})
 		h := fnv.New64a()
 		o.Describe(h)
@@ -92,7 +92,7 @@ func compareEngines(p *corpus.Program, config runConfig) trial.Result {
 		}
 		return fmt.Sprintf("%x %v", h.Sum64(), o.Err)
 	}
-	key := fmt.Sprint(p, config.mode, config.policy.Name)
+	key := fmt.Sprint(p, config.mode, config.policy.Name())
 	if portableOutcomes[key] == "" {
 		portableOutcomes[key] = run(interp.Portable)
 	}

@@ -20,12 +20,12 @@ import (
 // Structure is the value structure of any number of launches under a policy.
 type Structure struct {
 	Policy *affinetrack.Policy
-	Instrs []InstrStructure // the PTX instructions of the kernel and of all functions it can call, in source order
-	Lanes  []int64          // number of warp instructions by number of active lanes
+	Instrs []Instr // the PTX instructions of the kernel and of all functions it can call, in source order
+	Lanes  []int64 // number of warp instructions by number of active lanes
 }
 
-// InstrStructure is an instruction and its counts.
-type InstrStructure struct {
+// Instr is an instruction and its counts.
+type Instr struct {
 	*ptx.Instr
 	Func *ptx.Func
 	affinetrack.Counts

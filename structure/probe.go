@@ -31,9 +31,13 @@ type tally struct {
 	lanes  []int64              // number of instructions by number of active lanes
 }
 
-// New returns a probe for a launch. With verify, it stops the launch with a mismatch if the lanes contradict the rules.
-func New(p *affinetrack.Policy, rules *affinetrack.Table, verify bool) *Probe {
-	return &Probe{Policy: p, rules: rules, verify: verify}
+// NewProbe makes a probe that counts the value structure of one launch under a policy. Each launch needs a probe of its own.
+func NewProbe(p *affinetrack.Policy) *Probe { return &Probe{Policy: p, rules: affinetrack.Rules} }
+
+// NewVerifying makes a probe as NewProbe does, by a table of rules, which compares the values of the lanes with the results of
+// the rules. It stops the launch with probe.ErrMismatch if they differ.
+func NewVerifying(p *affinetrack.Policy, rules *affinetrack.Table) *Probe {
+	return &Probe{Policy: p, rules: rules, verify: true}
 }
 
 // Subscription subscribes to operations, and to values of registers if the policy compares lanes. It requests the
@@ -112,7 +116,7 @@ func (p *Probe) Structure() *Structure {
 	s := &Structure{Policy: p.Policy, Lanes: slices.Clone(p.total.lanes)}
 	for i := range p.total.counts {
 		instr, f := p.launch.Program.At(i)
-		s.Instrs = append(s.Instrs, InstrStructure{instr, f, p.total.counts[i]})
+		s.Instrs = append(s.Instrs, Instr{instr, f, p.total.counts[i]})
 	}
 	return s
 }

@@ -1,0 +1,91 @@
+package interp
+
+import (
+	"errors"
+	"fmt"
+
+	"gemu/interp/internal/backends"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/native"
+)
+
+// Engine selects the code that executes instructions. All engines give the same results and counts, in every mode.
+type Engine uint8
+
+const (
+	// DefaultEngine is the engine of the device in a Launch, and Portable in a Config.
+	DefaultEngine = Engine(backends.Default)
+	// Portable is the engine in Go, for every host.
+	Portable = Engine(backends.Portable)
+	// Native is the engine in machine code. It needs Linux, and an x86-64 processor with AVX2, BMI2 and FMA or an arm64 processor.
+	Native = Engine(backends.Native)
+	// Auto is Native on a host that has it, otherwise Portable.
+	Auto = Engine(backends.Auto)
+)
+
+// Engines returns the engines that EngineNamed knows by name, Auto first.
+func Engines() []Engine { return []Engine{Auto, Portable, Native} }
+
+// EngineNamed returns the engine of a name: auto, portable or native; the empty name is Auto. The error means that the name is
+// unknown or the host does not have the engine.
+func EngineNamed(name string) (Engine, error) {
+	if name == "" {
+		return Auto, nil
+	}
+	for _, e := range Engines() {
+		if e.String() == name {
+			return e, e.check()
+		}
+	}
+	return DefaultEngine, fmt.Errorf("want %s", joinNames(Engines()))
+}
+
+// String returns the name of the engine.
+func (e Engine) String() string {
+	if e > Auto {
+		return fmt.Sprintf("engine %d", uint8(e))
+	}
+	return [...]string{"default", "portable", "native", "auto"}[e]
+}
+
+// Available reports whether the host has the engine.
+func (e Engine) Available() bool { return e.check() == nil }
+
+// check returns the reason why the host does not have the engine, or nil.
+func (e Engine) check() error {
+	switch {
+	case e == DefaultEngine || e.backend() != nil:
+		return nil
+	case e == Native:
+		return errors.New("there is no machine code for this host: that takes Linux on x86-64 with AVX2, BMI2 and FMA, or on arm64; the engine portable runs anywhere")
+	}
+	return fmt.Errorf("there is no %v", e)
+}
+
+// backend returns the backend of an engine other than DefaultEngine; nil if the host does not have it.
+func (e Engine) backend() machine.Backend { return backends.Backend(uint8(e)) }
+
+// NativeUnavailable returns the reason why the host refuses to execute the native engine's machine code; nil if it executes
+// it, or if the host has no native engine. Without machine code, launches run in Go.
+func NativeUnavailable() error {
+	if !Native.Available() {
+		return nil
+	}
+	return native.Executable()
+}
+
+// WhyNotNative returns the reason, for users, why Go executes a launch on a device whose engine is Native; "" if machine code
+// executes it. The results are the same. Machine code runs launches without probes, on a host that allows the process to
+// execute it, while no memory is mapped that may fault.
+func (d *Device) WhyNotNative(l *Launch) string {
+	if err := NativeUnavailable(); err != nil {
+		return fmt.Sprintf("the host refuses to execute memory that the process has written (%v)", err)
+	}
+	if len(d.cfg.Probes) > 0 || len(l.Probes) > 0 || l.Structure || l.Drive != nil {
+		return "launches that are watched (by statistics, profiles, traces, sanitizers, models or the debugger) run in Go"
+	}
+	if d.mem.MayFault() {
+		return "launches run in Go while memory is mapped that may fault (registered, created with cuMemCreate, or of another process)"
+	}
+	return ""
+}
