@@ -1,5 +1,6 @@
-"""A plugin of pytest that appends the outcome of each test to the file that $OUTCOMES names, a line of JSON as it
-begins and one as it ends, and leaves out the tests that the file says are known. For run.py."""
+"""A plugin of pytest that appends the outcome of each test to the file that $OUTCOMES names, a line
+of JSON at its beginning and a line at its end, and leaves out the tests that the file says are
+known. For run.py."""
 
 import json
 import os
@@ -15,7 +16,7 @@ def write(**event):
 
 
 def reason(report):
-    """Why a test failed or was skipped: one line."""
+    """The reason why a test failed or was skipped, in a line."""
     text = report.longrepr
     if isinstance(text, tuple):  # of a skip: file, line, reason
         text = text[2].removeprefix("Skipped: ")

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""Runs a client's own tests over gemu's libraries, and compares what they give with what is recorded.
+"""Runs a client's own tests over gemu's libraries, and compares their outcomes with the record.
 
     testdata/clients/run.py CLIENT [--match PATTERN] [--record] [--jobs N] [--work FOLDER]
 
-CLIENT.toml says what the client is; its keys are those of Client below. The packages come from the
-registry that pip is set to, into a virtual environment, and nothing of them is changed. Each file of
-tests has a process of its own, and what takes too long or ends its process is a failure of the test
-that did. CLIENT.txt is the record: each test that fails or is skipped, with a line that says
-why, and how many pass of each file. Prints what differs from it, and ends with status 1 if anything does.
+CLIENT.toml describes the client; its keys are the fields of Client below. The packages come from
+the registry that pip is set to, into a virtual environment, and nothing of them is changed. Each
+file of tests has a process of its own, and a test fails if it takes too long or ends its process.
+CLIENT.txt is the record: each test that fails or is skipped, with its reason, and the number of
+passed tests of each file. Prints the differences from it, and ends with status 1 if there are any.
 
 --match PATTERN runs only the files of tests whose path matches it (a regular expression).
---record writes what the files that ran have given to CLIENT.txt. Explanations stay; failures that are
+--record writes the outcomes of the run files to CLIENT.txt. Explanations stay; failures that are
 new have "?" and the message of the test, to be replaced by hand.
 --jobs N runs N processes at once.
---work FOLDER keeps the environments and logs there, instead of in the user's cache: FOLDER/CLIENT/log has
-a file for each process, with the calls that gemu refuses (GEMU_TRACE=1).
+--work FOLDER keeps the environments and logs there, instead of in the user's cache:
+FOLDER/CLIENT/log has a file for each process, with the calls that gemu refuses (GEMU_TRACE=1).
 """
 
 import argparse
@@ -136,7 +136,7 @@ class Workplace:
         return self.logs / re.sub(r"\W", "_", file)
 
     def forget(self, files):
-        """Removes the logs of these files of tests, and of those that are no more."""
+        """Removes the logs of these files of tests, and of files that no longer exist."""
         kept = {self.log(f).name for f in self.files("") if f not in files}
         for log in self.logs.glob("*"):
             if log.stem not in kept:
@@ -156,8 +156,9 @@ def run(command, environment={}):
 
 
 def run_file(place, file):
-    """What the tests of a file give, by name. When a test fails, takes too long or ends its process, those
-    behind it run in another: a fault stays in the context of a process, and is none of theirs."""
+    """The outcomes of the tests of a file, by name. When a test fails, takes too long or ends its
+    process, the next tests run in a new process: a fault stays in the context of a process, and
+    must not affect them."""
     log = place.log(file)
     events, output = log.with_suffix(".jsonl"), log.with_suffix(".log")
     client, found = place.client, {}
@@ -185,8 +186,8 @@ def run_file(place, file):
 
 
 def wait(process, events, limit):
-    """Waits for a process, and kills it and its children when it writes no event for so many seconds.
-    Reports whether it ended by itself."""
+    """Waits for a process, and kills it and its children when it writes no event for the given
+    number of seconds. Reports whether it ended by itself."""
     written, since = 0, time.monotonic()
     while True:
         try:
@@ -203,7 +204,7 @@ def wait(process, events, limit):
 
 
 def ended(process, by_itself, limit):
-    """The failure that the end of a process is, if it is one."""
+    """The failure of a process by its end; None if it ended well."""
     if not by_itself:
         return Outcome("failed", f"no end within {limit} s")
     if process.returncode < 0:
@@ -212,7 +213,7 @@ def ended(process, by_itself, limit):
 
 
 def read(events):
-    """The test that had begun last and has not ended, or None, and the outcomes of those that have."""
+    """The unfinished test that began last, or None, and the outcomes of the finished tests."""
     began, found = None, {}
     for line in events.read_text().splitlines():
         event = json.loads(line)
@@ -233,8 +234,8 @@ def lacking(place):
 
 
 class Record:
-    """What CLIENT.txt says: a paragraph for the tests that fail or are skipped for one reason, and one that
-    says how many pass of each file."""
+    """The contents of CLIENT.txt: a paragraph for the tests that fail or are skipped for the same
+    reason, and a paragraph with the number of passed tests of each file."""
 
     def __init__(self, path):
         self.path = path
@@ -251,7 +252,7 @@ class Record:
                 self.reasons |= {line.strip(): (kind, why) for line in lines}
 
     def compare(self, files, found):
-        """Lines that say where what was found in the files differs."""
+        """Lines with the differences between the record and the outcomes in the files."""
         for test in sorted(found.keys() | {t for t in self.reasons if file_of(t) in files}):
             was, now = self.reasons.get(test, ("passed",))[0], found.get(test, Outcome("not there"))
             if was != now.outcome and (was, now.outcome) != ("passed", "skipped"):
@@ -265,7 +266,7 @@ class Record:
         return sum(why.startswith("?") for kind, why in self.reasons.values() if kind == "failed")
 
     def update(self, files, found):
-        """Takes what was found in the files, and forgets what was known of them."""
+        """Replaces the record of the files by their outcomes."""
         reasons = {t: r for t, r in self.reasons.items() if file_of(t) not in files}
         for test, now in found.items():
             if now.outcome == "passed":
@@ -279,7 +280,7 @@ class Record:
             self.passes[file] = passing(found)[file]
 
     def write(self, versions, calls):
-        """Writes the record; calls are those that gemu does not have."""
+        """Writes the record; calls are the calls missing in gemu."""
         kinds = collections.Counter(kind for kind, _ in self.reasons.values())
         text = [f"{versions}\n{sum(self.passes.values())} pass, {kinds['failed']} fail, {kinds['skipped']} are skipped\n"]
         by_reason = lambda item: (item[1], item[0])

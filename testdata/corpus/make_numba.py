@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compiles the Numba kernels here to the PTX beside it.
+"""Compiles the Numba kernels here to the PTX next to it.
 
     pip install numba-cuda==0.30.4 nvidia-cuda-nvrtc-cu12==12.9.86 nvidia-cuda-nvcc-cu12==12.9.86
     testdata/corpus/make_numba.py
 
-What they must compute is in internal/corpus/compiled.go. None uses libdevice.
+Their expected results are in internal/corpus/compiled.go. None uses libdevice.
 """
 import pathlib
 import re

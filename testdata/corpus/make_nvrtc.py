@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compiles nvrtc.cu with NVRTC, for several GPUs and with debugging, texture.cu and cluster.cu, to the
-PTX beside them.
+"""Compiles nvrtc.cu with NVRTC, for several GPUs and with debugging, texture.cu and cluster.cu, to
+the PTX next to them.
 
     pip install nvidia-cuda-nvrtc-cu12==12.9.86
     testdata/corpus/make_nvrtc.py
 
-What the kernels must compute is in internal/corpus/compiled.go.
+The expected results of the kernels are in internal/corpus/compiled.go.
 """
 import ctypes
 import glob

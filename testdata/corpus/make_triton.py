@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compiles the Triton kernels here to the PTX beside it, for a GPU that need not be there.
+"""Compiles the Triton kernels here to the PTX next to it, for a GPU that need not be present.
 
     pip install triton==3.9.0
     testdata/corpus/make_triton.py
 
-What they must compute is in internal/corpus/compiled.go.
+Their expected results are in internal/corpus/compiled.go.
 """
 import os
 import pathlib

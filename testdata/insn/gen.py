@@ -4,10 +4,9 @@
     python3 gen.py          writes them
     python3 gen.py --check  says which of them differ, and exits with 1 if any do
 
-Every expected value is computed here, with integers and fractions of unlimited
-size, from the pseudo-code of the PTX manual and from IEEE 754. Where neither
-says what a result is (integer division by zero, which zero .sat gives for -0)
-there is no case.
+Every expected value is computed here, with integers and fractions of unlimited size, from the
+pseudo-code of the PTX manual and from IEEE 754. Where neither defines a result (integer division by
+zero, which zero .sat gives for -0) there is no case.
 
 The parts: numbers, how a module is written, corner values, then a function per
 family of instructions, in the order of the manual.
@@ -104,7 +103,7 @@ NAN = "nan"  # any NaN
 
 
 class Unsaid(Exception):
-    """The manual does not say what the result is."""
+    """The manual does not define the result."""
 
 
 F16 = Float("f16", 16, 10)
@@ -121,8 +120,8 @@ def floor_log2(v):
 
 
 def sqrt_number(v):
-    """A number that every rounding of every format takes where it takes the
-    root of v: the root itself, or one between the same neighbours."""
+    """A number that rounds in every format and mode as the root of v: the root itself, or a number
+    between the same neighbours."""
     if v == 0:
         return v
     # With 140 bits after the first the neighbours are closer than in any format.
@@ -175,7 +174,7 @@ def value_text(v, t):
 
 
 def list_text(values, t):
-    """Values, with what repeats at least three times written once."""
+    """Values, in which a value that repeats at least three times is written once."""
     out, i = [], 0
     while i < len(values):
         j = i
@@ -210,11 +209,10 @@ class Module:
         self.text += ["", text.strip("\n")]
 
     def lanes(self, name, ins, out, code, rows, outs=1, regs="", uniform=0, lanes=LANES, options="", wide=True):
-        """A kernel that computes row i in thread i: from buffers of the input
-        types ("u32 f32": %a, %b, …) it makes %d, or %d0, %d1, … of type out.
-        Rows are (inputs, outputs); those of an output None are left out. With
-        uniform, that many of the rows run also with kernel parameters in place
-        of buffers. Bytes are held in 16-bit registers if wide."""
+        """A kernel that computes row i in thread i: from buffers of the input types ("u32 f32": %a,
+        %b, …) it makes %d, or %d0, %d1, … of type out. Rows are (inputs, outputs); rows with an
+        output None are left out. With uniform, this number of rows also run with kernel parameters
+        in place of buffers. Bytes are held in 16-bit registers if wide."""
         ins = ins.split()
         rows = [(a, r if isinstance(r, tuple) else (r,)) for a, r in rows]
         rows = [(a, r) for a, r in rows if None not in r]
@@ -267,7 +265,7 @@ def rows1(f, values):
 
 
 def rowsn(f, tuples):
-    """Rows of a function of bits; what it leaves unsaid is left out."""
+    """Rows of a function of bits; undefined results are left out."""
     rows = []
     for t in tuples:
         try:
@@ -331,7 +329,7 @@ def float_corners(f):
 
 
 def float_pairs(f):
-    """Pairs near each other in size, of every relation of exponents that rounds."""
+    """Pairs of similar size, with every relation of exponents that leads to rounding."""
     r = Random(f.width)
     out = []
     for gap in list(range(0, f.frac + 4)) + [2 * f.frac, 2 * f.frac + 3]:
@@ -350,12 +348,12 @@ INTS = ("u16", "u32", "u64", "s16", "s32", "s64")
 
 
 def both(f):
-    """A function of two integers as one of the halves of packed words."""
+    """A function of two integers as a function of the halves of packed words."""
     return lambda *args: sum((f(*(a >> i & 0xffff for a in args)) & 0xffff) << i for i in (0, 16))
 
 
 def on(t, f):
-    """A function of integers as one of bits of type t, its result wrapped."""
+    """A function of integers as a function of bits of type t, with a wrapped result."""
     def g(*args):
         r = f(*(integer(a, t) for a in args))
         return None if r is None else unsigned(r, width(t))
@@ -546,8 +544,8 @@ def gen_bits():
                 rows1(lambda a: int("{:0{}b}".format(a, n)[::-1], 2), words(n)), uniform=2)
 
     def field_part(x, n):
-        """A start or length: the low 8 bits, says the manual. For 64 bits ptxas
-        makes shifts that use all 32; what is above n changes nothing."""
+        """A start or length: the low 8 bits, says the manual. For 64 bits ptxas makes shifts that
+        use all 32; bits above n change nothing."""
         return x & 0xff if n == 32 else min(x, n)
 
     def bfe(a, b, c, t):
@@ -637,7 +635,7 @@ def gen_carry():
         n = width(t)
 
         def chain(*parts):
-            """Sums of numbers of n bits, each with the carry of the one before."""
+            """Sums of numbers of n bits, each with the carry of the previous sum."""
             out, carry = [], 0
             for p in parts:
                 s = p + carry
@@ -740,7 +738,7 @@ def opposite(mode):
 
 
 class Arithmetic:
-    """IEEE operations of a format in one rounding mode, with .ftz and .sat."""
+    """IEEE operations of a format in a rounding mode, with .ftz and .sat."""
 
     def __init__(self, f, mode="rn", ftz=False, sat=False):
         self.f, self.mode, self.ftz, self.sat = f, mode, ftz, sat
@@ -765,9 +763,9 @@ class Arithmetic:
         return r
 
     def nan(self, *operands):
-        """Single precision has one NaN as a result, in half it is not said. In
-        double precision it is that of an operand, made quiet: the manual does
-        not say whose, an H200 takes the first of them in this order."""
+        """Single precision has a single NaN as a result, for half precision the manual does not
+        define it. In double precision it is the NaN of an operand, made quiet: the manual does not
+        say which, an H200 takes the first in this order."""
         f = self.f
         if f is F64:
             return next((quiet(f, x) for x in operands if f.is_nan(x)), f.inf | f.sign | 1 << f.frac - 1)
@@ -848,8 +846,8 @@ def quiet(f, x):
 
 
 def convert_nan(src, dst, x, ftz=False):
-    """What a NaN becomes in another format: the manual does not say. An H200 keeps
-    its sign and the upper bits of its payload where one of them is f64."""
+    """A NaN in another format: the manual does not define it. An H200 keeps its sign and the upper
+    bits of its payload if either format is f64."""
     if F64 not in (src, dst):
         return dst.nan if dst is F32 else NAN
     if ftz and src is F32:
@@ -860,7 +858,7 @@ def convert_nan(src, dst, x, ftz=False):
 
 
 def near(f, v, *steps):
-    """Bits of a number and of its neighbours so many steps away."""
+    """Bits of a number and of its neighbours at the given distances."""
     x = f.of(v)
     return [x + s for s in steps]
 
@@ -1277,7 +1275,7 @@ def comparisons(t):
 
 
 def compare(cmp, t, a, b, ftz=False):
-    """a cmp b. Comparisons with a NaN are false, those that end in u true."""
+    """a cmp b. Comparisons with a NaN are false, comparisons that end in u true."""
     if "f" not in t:
         return int(ORDERED[cmp](integer(a, t), integer(b, t)))
     f = BF16 if t == "bf16" else FLOATS[t]
@@ -1645,7 +1643,7 @@ def gen_cvt_float():
         return g
 
     def halfway(src, dst):
-        """Numbers at and beside the middle of neighbours in the narrower format."""
+        """Numbers at and next to the middle of neighbours in the narrower format."""
         out = []
         for low in (dst.one, dst.one + 1, dst.max, 0, 1, dst.min_normal - 1, dst.min_normal, dst.max - 1):
             a = dst.value(low)
@@ -1759,8 +1757,8 @@ def gen_cvt_float():
 # ---------------------------------------------------------------- 9.7.9 memory
 
 class Codes:
-    """A format of a few bits as the list of what its codes stand for: numbers,
-    "inf" and "nan" (manual 5.2.2 to 5.2.4)."""
+    """A format of a few bits as the list of the meanings of its codes: numbers, "inf" and "nan"
+    (manual 5.2.2 to 5.2.4)."""
 
     def __init__(self, name, width, value):
         self.name, self.width = name, width
@@ -1803,7 +1801,7 @@ class Codes:
         return self.code(f.value(x) / Fraction(2) ** scale, mode, f.negative(x), random)
 
     def boundaries(self):
-        """Its numbers, the middles between them, and what is beside those."""
+        """Its numbers, the middles between them, and the numbers next to these."""
         out = []
         numbers = [v for v, _ in self.positive]
         for low, high in zip(numbers, numbers[1:]):
@@ -1915,7 +1913,7 @@ def gen_packed():
     r = Random(975)
 
     def words(t, n):
-        """Pairs of corner values and of others of like magnitude."""
+        """Pairs of corner values and of numbers of similar magnitude."""
         f = t.elem
         corners = float_corners(f)
         one = lambda i: corners[i * 7 % len(corners)] if i % 3 == 0 else f.of(Fraction(r.bits(12) - 2048, 1 << r.bits(4)))
@@ -2329,8 +2327,8 @@ def gen_memory():
 
 
 def gen_reg16():
-    """A 16-bit register holds 16 bits, whatever wrote them: every way to write
-    one, read by every kind of instruction."""
+    """A 16-bit register holds 16 bits after every kind of write: each is read by every kind of
+    instruction."""
     m = Module("reg16", "9.4, 9.7.1", "16-bit registers: each kernel writes one in its way, then reads it as signed, unsigned and untyped.")
     writers = [  # from the 32-bit %a
         ("ld_s16", "st.local.u32 [m], %a;\nld.local.s16 %h, [m];", lambda a: a), ("ld_u16", "st.local.u32 [m], %a;\nld.local.u16 %h, [m];", lambda a: a),
@@ -2357,7 +2355,7 @@ def gen_reg16():
 
 
 def gen_atomics():
-    """Each thread has a place of its own: the old value and what is left."""
+    """Each thread has a place of its own: the old value and the final value."""
     def wrap(t, f):
         return lambda a, b: unsigned(f(integer(a, t), integer(b, t)), width(t))
 
@@ -2445,7 +2443,7 @@ def gen_atomics_half():
         return g
 
     def words(f, op, packed):
-        """Pairs of elements as they lie in memory, of one number or two."""
+        """Pairs of elements as in memory, of one or two numbers."""
         g = combine(f, op)
         rows = rowsn(g, add_pairs(f)[::2] + specials(f)[::9])
         if not packed:
@@ -2473,8 +2471,8 @@ def gen_atomics_half():
         m.lanes("red_add_%s_%s" % (typ, name), b + " " + b, b, place + "red%s%s.add.noftz.%s [%%g], %%b;" % (rsem, dot, typ) + load % "%d", rows, regs="u64 %g, %h")
 
     def vectors(m, name, opcode, elem, rows, count, atom):
-        """A kernel whose thread i runs one instruction on the elements from i * count on:
-        the values before, which also stand in the buffer, and those after."""
+        """A kernel whose thread i runs an instruction on the elements from i * count on: the values
+        before, which are also in the buffer, and the values after."""
         mem = {2: "b16", 4: "b32", 8: "b64"}[elem]
         regs = lambda n: "{" + ", ".join("%%%s%d" % (n, i) for i in range(count)) + "}" if count > 1 else "%%%s0" % n
         text = [".visible .entry %s(.param .u64 b, .param .u64 out)" % name, "{", "\t.reg .%s %%x<8>, %%y<8>;" % mem, "\t.reg .u32 %i;", "\t.reg .u64 %p, %o;",
@@ -3008,9 +3006,9 @@ def toward_zero(v):
 
 
 def tensor_block(a, b, c, fraction, result, to, least=None):
-    """c and the products of a and b, each (value, exponent), as tensor cores add them: cut to
-    that many bits behind the point of the largest, or of one with the exponent least, then
-    rounded, of f32 to so many bits of the result. See docs/tensor.md."""
+    """c and the products of a and b, each (value, exponent), as tensor cores add them: cut to a
+    number of bits after the point of the largest, or of a term with the exponent least, then
+    rounded, for f32 to a number of bits of the result. See docs/tensor.md."""
     terms, infinite = [c], set()
     for (x, ex), (y, ey) in zip(a, b):
         if isinstance(x, str) or isinstance(y, str):
@@ -3061,7 +3059,7 @@ def narrowed(v, t):
 
 def tensor_dot(a, b, c, ta, tb, tc, td, sm=86):
     """A row of A times a column of B plus an element of C, in bits, on a device of compute
-    capability sm: 8.6 is the default. What it does not have is as on the first that has it."""
+    capability sm: 8.6 is the default. A missing feature is as on the first device with it."""
     sm = max(sm, SINCE.get(ta, 0), SINCE.get(tb, 0))
     how = adder_of(sm, ta)
     if how is None:  # halves of f16, and c added to their sum
@@ -3288,11 +3286,10 @@ def scaled_dot(a, b, c, ta, tb, sa, sb, packed):
 
 
 def mma_kernel(module, name, opcode, shape, types, container=0, layouts=("row", "col"), cases=(), dot=None, meta=None, scaling=None, sms=()):
-    """A kernel with one mma, whose registers are mixed of the lane's number and a seed,
-    with some bits cleared (and) and set (or): cases are those pairs, of A, B and C. dot
-    is the function of a row, a column and an element, with scaling also of their scales; meta makes
-    the metadata of a sparse A; sms says on devices of which compute capability the cases are run,
-    and dot is told."""
+    """A kernel with one mma, whose registers are mixed of the lane's number and a seed, with some
+    bits cleared (and) and set (or): cases are those pairs, of A, B and C. dot is the function of a
+    row, a column and an element, with scaling also of their scales; meta makes the metadata of a
+    sparse A; sms lists the compute capabilities of the cases' devices, which dot also gets."""
     m, n, k = shape
     td, ta, tb, tc = types
     bits = container or (1 if ta == "b1" else 32 if ta == "tf32" else int("".join(c for c in ta if c.isdigit())) if ta[0] in "sufb" else 8)
@@ -3513,7 +3510,7 @@ class Stored:
 
 def wmma_kernel(module, name, shape, types, layouts, extras, masks, dot, opcode="wmma.mma.sync.aligned", suffix="", kinds=None, spaces=("", ".global", "", ".global"), scale=False):
     """D = A·B + C by wmma, whose matrices are in memory with the given layouts and extra strides,
-    of the accumulators None for what the default is; dot as in mma_kernel."""
+    None for the default of an accumulator; dot as in mma_kernel."""
     m, n, k = shape
     td, ta, tb, tc = types
     bits = lambda t: 1 if t == "b1" else 32 if t == "tf32" else int(t.lstrip("bfsu"))
@@ -3578,8 +3575,8 @@ def wmma_kernel(module, name, shape, types, layouts, extras, masks, dot, opcode=
 
 
 def fragment_kernel(module, name, shape, matrix, layout, t, at):
-    """The registers of wmma.load: memory holds numbers that tell every place, and element i of a
-    lane is the one in row and column at(lane, i)."""
+    """The registers of wmma.load: memory holds a different number at every place, and element i of
+    a lane is the element in row and column at(lane, i)."""
     m, n, k = shape
     rows, cols = {"a": (m, k), "b": (k, n), "c": (m, n)}[matrix]
     bits = int(t.lstrip("bfsu"))
@@ -3681,7 +3678,7 @@ SHARED_WORDS = 4096
 
 
 class Sparse:
-    """What says which elements of A are stored (manual 9.7.15.6): of a pair of threads, or of all
+    """The metadata of A: the stored elements (manual 9.7.15.6): of a pair of threads, or of all
     four of a group for elements of 8 bits. A chunk has four bits of it: two of two for the first
     and the second of four elements; of tf32 one of two values."""
 
@@ -3706,10 +3703,10 @@ class Sparse:
 
 
 def wgmma_kernel(module, name, opcode, n, k, types, registers=False, trans=(0, 0), signs=None, cases=(), dot=None, sparse=None, unless=False):
-    """A kernel with one wgmma.mma_async, with unless by a negated predicate. Shared memory is full of words that are mixed of their
-    number and a seed, with some bits cleared and set, and so are registers; cases are the
-    descriptors, those pairs for shared memory, A in registers and D, and whether D is added.
-    Each thread leaves a number made of all its registers of D."""
+    """A kernel with a single wgmma.mma_async, with unless by a negated predicate. Shared memory is
+    full of words that are mixed of their number and a seed, with some bits cleared and set, and so
+    are registers; cases are the descriptors, those pairs for shared memory, A in registers and D,
+    and whether D is added. Each thread leaves a number made of all its registers of D."""
     td, ta, tb = types
     bits = 1 if ta == "b1" else 32 if ta == "tf32" else int("".join(c for c in ta if c.isdigit())) if ta[0] in "sufb" else 8
     width_of = int(td[1:])
@@ -3898,7 +3895,7 @@ def tensor_place(desc, row, col, bits, across):
 
 
 class Fifth:
-    """The tensor memory and the shared memory of one CTA or of a pair."""
+    """The tensor memory and the shared memory of a CTA or of a pair."""
 
     def __init__(self, ctas, seed, masks, keep):
         self.shared = [[mixed(w + (r << 16), 1000, seed) & keep[0] | keep[1] for w in range(SHARED_WORDS)] for r in range(ctas)]
@@ -3909,7 +3906,7 @@ class Fifth:
         return self.shared[rank][at // 32] >> at % 32 & (1 << bits) - 1
 
     def narrow(self, rank, desc, row, col, of):
-        """An element of less than 8 bits that has padding behind it: 16 of them in 16 bytes."""
+        """An element of less than 8 bits with padding after it: 16 of them in 16 bytes."""
         at = tensor_place(desc, row, col // 16 * 16, 8, False)
         all = sum(self.shared[rank][at // 32 + i] << 32 * i for i in range(4))
         v = all >> of * (col % 16) & (1 << of) - 1
@@ -3933,7 +3930,7 @@ TENSOR_BITS_OF = {"f16": 16, "tf32": 32, "f8f6f4": 8, "i8": 8, "mxf8f6f4": 8, "m
 
 
 class FifthMma:
-    """A tcgen05.mma: its instruction descriptor (manual 9.7.16.4.2), and what it does."""
+    """A tcgen05.mma: its instruction descriptor (manual 9.7.16.4.2), and its effect."""
 
     def __init__(self, kind, m, n, types, ws=False, sparse=False, pair=False, negate=(0, 0), across=(0, 0), saturate=0, vec=0, scale_type="ue8m0", ids=(0, 0), less=0, long=False, shifted=False, half=None):
         """With long, K is twice that of the kind; with shifted, rows of A come from the row above; half is which half of
@@ -4057,11 +4054,11 @@ class FifthMma:
 
 
 def tensor_kernel(module, name, columns, text_of, cases, pair=False, commit=None):
-    """A kernel of 128 threads, or of a pair of CTAs: shared memory and so many columns of tensor
-    memory are full of words that are mixed, with some bits cleared and set, of tensor memory by four
-    columns; then one thread executes text_of; then each thread makes a number of all words of
-    its lane. cases are descriptors, the instruction descriptor, masks of tensor memory and of
-    shared memory, whether D is added, and a function of what it does to a Fifth."""
+    """A kernel of 128 threads, or of a pair of CTAs: shared memory and a number of columns of
+    tensor memory are full of words that are mixed, with some bits cleared and set, of tensor memory
+    by four columns; then a single thread executes text_of; then each thread combines all words of
+    its lane into a number. cases are descriptors, the instruction descriptor, masks of tensor
+    memory and of shared memory, whether D is added, and a function of what it does to a Fifth."""
     g = 2 if pair else 1
     head = [".visible .entry %s(.param .u32 seed, .param .u64 da, .param .u64 db, .param .u32 idesc, .param .u64 masks, .param .u32 sand, .param .u32 sor, .param .u32 add, .param .u64 out)" % name, "{",
             "\t.shared .align 1024 .b8 s[%d];" % (4 * SHARED_WORDS), "\t.shared .align 8 .b64 bar;", "\t.shared .align 4 .b32 where;",
@@ -4180,8 +4177,8 @@ def gen_fifth():
     new = lambda name, sections, about, target="sm_100a": Module(name, sections, about, "8.8", target)
 
     def mma(m, name, x, pairs, d_at=0, a_at=None, meta_at=None, scales=None, lane=0, disabled=(), zero=None, keep=None, columns=None, extra="", full=False, adds=(1, 0), unless=False, dropped=None, after=lambda text: text, commit=None):
-        """A kernel with one multiplication, D from column d_at on. With unless, the predicate is negated;
-        dropped is a scale-input-d that has no effect."""
+        """A kernel with a single multiplication, D from column d_at on. With unless, the predicate
+        is negated; dropped is a scale-input-d that has no effect."""
         td, ta, tb = x.types
         pair = ".cta_group::%d" % (2 if x.pair else 1)
         at = lambda c, lane=lane: "[%%tm+0x%x]" % (c + (lane << 16))
@@ -4278,7 +4275,7 @@ def gen_fifth():
     mma(m, "e4m3_sparse", X("f8f6f4", 32, 64, ("f32", "e4m3", "e4m3"), ws=True, sparse=True), [(wide[0], D(0x1000, 0x10, 0x200, 64))], meta_at=16, a_at=20, adds=(1,))
 
     def spans(descriptor, n, m):
-        """The mask of the examples of the manual: runs of zeros, use + 1, and of ones, skip + 1."""
+        """The mask of the examples of the manual: runs of use + 1 zero bits and skip + 1 set bits."""
         parts, out = 128 // m, []
         ones, zeros = (descriptor >> 40 & 255) + 1, (descriptor >> 48 & 255) + 1
         for i in range(parts):
@@ -4396,7 +4393,7 @@ def gen_fifth_newer(mma, D, rows, columns, long):
 
 
 def gen_fifth_tiles(new):
-    """tcgen05.ld and .st: a warp stores in one shape, and all is loaded by lanes, or the other way round."""
+    """tcgen05.ld and .st: a warp stores in a shape, and all is loaded by lanes, or vice versa."""
     m = new("tcgen05_ld", "9.7.16.8", "tcgen05.ld and tcgen05.st", "sm_103a")
 
     def at(shape, reg, lane):
@@ -4643,10 +4640,10 @@ def gen_tiles():
 # ---------------------------------------------------------------- textures and surfaces
 
 class Image:
-    """Texels with a sampler, as a case line has them. What is sampled follows the CUDA C++
-    Programming Guide, "Texture Fetching": sums of texels, with weights of 8 fractional bits,
-    exact and rounded once. Where the guide is silent docs/textures.md says what gemu has
-    chosen; there is no case where neither does."""
+    """Texels with a sampler, in the form of a case line. Sampling follows the CUDA C++ Programming
+    Guide, "Texture Fetching": sums of texels, with weights of 8 fractional bits, exact and rounded
+    once. Where the guide is silent docs/textures.md has gemu's choice; there is no case without
+    either."""
 
     def __init__(self, geom, form, *extents, texels=None, seed=1, **options):
         self.geom, self.form, self.options = geom, form, options
@@ -4768,7 +4765,7 @@ class Image:
         return [(None if None in at else tuple(at), Fraction(1))]
 
     def result(self, taps, layer=0, sample=0, level=0, compare=None):
-        """What tex gives for taps of one level, or of (level, tap) pairs."""
+        """The result of tex for taps of a level, or for (level, tap) pairs."""
         out = []
         for channel in range(4):
             v = Fraction(0)
@@ -5417,7 +5414,7 @@ class Tensor:
         return v
 
     def load(self, memory, shared, at, dst, **how):
-        """Loads into shared memory, and gives the bytes that the mbarrier is told of."""
+        """Loads into shared memory, and returns the number of bytes reported to the mbarrier."""
         n = 0
         for where, bit in self.elements(at, dst, **how):
             put_bits(shared, bit, self.bits, self.filled() if where is None else self.loaded(bits_at(memory, where, self.bits)))
@@ -5543,8 +5540,8 @@ def tensor_store(m, name, coordinates, instructions, override=""):
 
 
 def load_case(name, t, at, words, memory, dst=0, options="warp=32", text="", spec="", override="", report=None, **how):
-    """A case line of a load; memory is words of the source, text how it is written. With a spec that is the map,
-    and its properties are overridden to be those of t. A report is 1 or 0."""
+    """A case line of a load; memory is words of the source, text how it is written. A spec is the
+    map's; its properties are then overridden by the properties of t. A report is 1 or 0."""
     shared = bytearray(b"\xee" * 16384)
     bytes_told = t.load(bytes_of(memory), shared, at, dst, **how)
     want = words_of(shared[dst:dst + 4 * words])
@@ -5555,7 +5552,8 @@ def load_case(name, t, at, words, memory, dst=0, options="warp=32", text="", spe
 
 
 def store_case(name, t, at, memory, source, op=0, src=0, options="warp=32", combine=lambda a, b: b, spec="", override="", **how):
-    """A case line of a store or reduction; memory is words of the tensor, source those in shared memory."""
+    """A case line of a store or reduction; memory is words of the tensor, source the words in
+    shared memory."""
     result, shared = bytes_of(memory), bytearray(src) + bytes_of(source)
     t.store(result, shared, at, src, combine, **how)
     numbers = list(at) + override_numbers(override, t) + [op, src]
@@ -5911,7 +5909,7 @@ def hashed(words):
 
 
 def registers_of(values, bits):
-    """Registers with fields of so many bits from the lowest on, the rest zeros."""
+    """Registers with fields of the given numbers of bits from the lowest on, the rest zeros."""
     per = 32 // bits
     return [sum(v << j * bits for j, v in enumerate(values[i:i + per])) for i in range(0, len(values), per)]
 
@@ -5959,7 +5957,8 @@ def load_lines(buffer, prefix, count, stride=0):
 
 
 def gen_sparse():
-    """spcompress and spdecompress: a thread has its own elements, and descriptor; of what each .num gives, a number is made."""
+    """spcompress and spdecompress: a thread has its own elements, and descriptor; the results of
+    each .num are combined into a number."""
     m = Module("spcompress", "of PTX 9.4, 9.7.10.30", "spcompress, where it says what is kept; what is kept is in its order", "9.4", "sm_107a")
     rng = Random(94)
     nums = [1, 2, 4, 8, 16, 32, 64]

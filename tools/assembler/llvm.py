@@ -35,7 +35,7 @@ RUN = re.compile(r"^\s*(?:;|//|#)\s*RUN:\s*(.*)$")
 
 
 def commands(file):
-    """The command lines of llc in a test, without what follows them in a pipe."""
+    """The command lines of llc in a test, without the rest of a pipe."""
     lines, names, joined = [], {}, ""
     for line in file.read_text(errors="replace").split("\n"):
         if d := DEFINES.match(line):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares what gemu takes for PTX with what NVIDIA's assembler takes for it.
+"""Compares the PTX accepted by gemu with the PTX accepted by NVIDIA's assembler.
 
     tools/assembler/ptxas.py PTXAS             (of the Python package nvidia-cuda-nvcc)
     tools/assembler/ptxas.py PTXAS --mutants [N] [OPCODE ...]
@@ -154,14 +154,15 @@ MODULES = [
 
 
 class Judge:
-    """Tells what one side alone takes, of pairs of what the assembler and gemu say."""
+    """Reports texts that only one of the two accepts, from pairs of messages of the assembler and
+    gemu."""
 
     def __init__(self, excuses):
         self.excuses = {e: 0 for e in excuses}  # how often each was needed
 
     def side(self, message, error, *what):
-        """Which side takes it: "" if both do or none, the assembler crashes, or an excuse has a
-        pattern for each of what."""
+        """The side that accepts it: "" if both or neither do, if the assembler crashes, or if an
+        excuse has matching patterns."""
         if message is None or bool(message) == bool(error):
             return ""
         for e in self.excuses:
@@ -171,7 +172,7 @@ class Judge:
         return "taken here, refused by the assembler" if message else "refused here, taken by the assembler"
 
     def known(self, complete):
-        """The part of the summary about known differences; of a complete run with what is stale."""
+        """The part of the summary about known differences; for a complete run with stale entries."""
         stale = [e for e, n in self.excuses.items() if n == 0] if complete else []
         return f"{sum(self.excuses.values())} known ones" + "".join(f"\nnot needed: {e}" for e in stale)
 
@@ -192,15 +193,15 @@ class Progress:
         self.differences += differs
 
     def end(self):
-        """Prints the line of the present mnemonic, if there is one."""
+        """Prints the line of the present mnemonic, if any."""
         if self.mnemonic is not None:
             print(f"{self.mnemonic}: {self.compared} {self.unit}, {self.differences} differences", file=sys.stderr, flush=True)
         self.mnemonic = None
 
 
 def run_ptxas(ptxas, arch, file):
-    """Its exit status and what it says; a negative status if it crashes, or goes on without end, for
-    which it takes memory without end, too."""
+    """Its exit status and messages; a negative status if it crashes, or runs without end, which
+    also takes memory without end."""
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
     try:
         run = subprocess.run([ptxas, "-O0", "-arch=" + arch, "-o", os.devnull, file], capture_output=True, text=True, timeout=20, preexec_fn=limit)
@@ -329,8 +330,8 @@ def assemble_all(ptxas, version, target, list, arch=None):
 
 
 def told(found):
-    """Lines that say what was found, by side, kind of change and mnemonic, and how much it is; all
-    of it goes to the file that $DIFFERENCES names."""
+    """Lines with the findings, by side, kind of change and mnemonic, and their number; all of it
+    goes to the file that $DIFFERENCES names."""
     if log := os.environ.get("DIFFERENCES"):
         with open(log, "w") as f:
             json.dump([[*key, list] for key, list in sorted(found.items())], f, indent=1)
@@ -339,8 +340,8 @@ def told(found):
 
 
 def verdicts_on(ptxas, pool, mutants):
-    """What the assembler says of each of a list of mutants, whose modules differ in a kernel: those
-    of a target are asked about together."""
+    """The assembler's messages about each of a list of mutants, whose modules differ in a kernel:
+    all mutants of a target are assembled together."""
     arches = subprocess.run([ptxas, "--help"], capture_output=True, text=True, check=True).stdout
     said, together = [None] * len(mutants), collections.defaultdict(list)
     for i, m in enumerate(mutants):
@@ -363,8 +364,8 @@ def verdicts_on(ptxas, pool, mutants):
 
 def strange_sum(m):
     """Whether a mutant adds a constant to a register that is no integer of 16 to 64 bits. The
-    manual has no such operand; the assembler takes it, then fails to compile it, or goes on
-    without end."""
+    manual has no such operand; the assembler accepts it, then fails to compile it, or runs without
+    end."""
     x = re.search(r"(%x\d+)\+4", m["Text"])
     return x and m["Kind"] == "operand x+4" and re.search(r"\.(pred|f\d\S*|[bsu]8|b128) " + x[1] + ";", m["Decls"])
 
@@ -443,8 +444,8 @@ LISTED = [
 
 
 def listed(files):
-    """(lowest version, target, instruction) of the lines of files. "<a|b|>" stands for each of what it has
-    between bars."""
+    """(lowest version, target, instruction) of the lines of files. "<a|b|>" stands for each text
+    between its bars."""
     for file in files or sorted(glob.glob("tools/assembler/forms-*.txt")):
         for line in read(file).splitlines():
             if not line.strip() or line.startswith("#"):
@@ -461,9 +462,9 @@ LIST_DECLS = ".reg .pred %p<8>; .reg .b8 %c<8>; .reg .b16 %h<16>; .reg .b32 %r<1
 
 
 def compare_list(ptxas, pool, args):
-    """Lines that say where listed instructions differ, and a summary. The assembler is asked for the
-    target of the list and its newest .version: it does not hold modifiers to an older one. Instructions
-    that are newer than the assembler are left out."""
+    """Lines with the differences in listed instructions, and a summary. The assembler is asked for
+    the target of the list and its newest .version: it does not hold modifiers to an older one.
+    Instructions that are newer than the assembler are left out."""
     version = targets_of(ptxas)[0][1]
     number = lambda version: [int(n) for n in version.split(".")]
     every = list(dict.fromkeys(listed(args)))

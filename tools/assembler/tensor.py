@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Which machine instructions the assembler makes of each tensor instruction, by generation.
+"""Lists the machine instructions that the assembler makes of each tensor instruction, by
+generation.
 
     tools/assembler/tensor.py PTXAS-12 NVDISASM-12 PTXAS-13 NVDISASM-13 >interp/internal/matrix/testdata/machine.txt
 
@@ -28,8 +29,8 @@ FLOATS = r"[A-Z]*MMA|FFMA|FADD|FMUL|HFMA2|HADD2|HMUL2|DFMA|DADD|F2F|F2FP"
 
 
 def instructions():
-    """Names of instructions, their texts, and what comes before. What an instruction reads comes from
-    memory and what it writes goes there, so that it is not left out."""
+    """Names of instructions, their texts, and the texts before them. Operands come from memory and
+    results go there, so that the assembler keeps the instruction."""
     run = subprocess.run(["go", "run", "-C", "tools", "./assembler/mutants", "-forms", "200", "mma", "wmma", "wgmma"], capture_output=True, text=True, check=True)
     for line in run.stdout.splitlines():
         m = json.loads(line)

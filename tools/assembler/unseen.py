@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes modules that no test has seen, and loads each with gemu: does it take them, and run them?
+"""Makes modules that occur in no test, and loads each with gemu, which should accept and run them.
 
     tools/assembler/unseen.py [--ptxas PTXAS] [--out DIR] [--number N] PART ...
 
@@ -54,7 +54,7 @@ ROOT = HERE.parents[1]
 
 
 def folders():
-    """The folders of headers: ours, and those of the Python packages that there are."""
+    """The folders of headers: gemu's, and the folders of installed Python packages."""
     found = [HERE / "unseen"]
     for package, pattern in ("nvidia", "*/include"), ("nvidia", "*/include/cccl"), ("nvidia", "*/nvvm/.."), ("cutlass_library", "source/include"):
         found += [f for f in packaged(package, pattern) if os.path.isdir(f)]
@@ -74,7 +74,7 @@ STRING = r'"(?:[^"\\\n]|\\.)*"'
 
 
 def closing(text, at):
-    """The place behind the parenthesis that closes the one at a place, strings left out."""
+    """The place after the parenthesis that closes the parenthesis at a place; strings are skipped."""
     depth = 0
     for token in re.finditer(STRING + r"|[()]", text[at:]):
         depth += {"(": 1, ")": -1}.get(token.group(), 0)
@@ -194,8 +194,8 @@ class Nvrtc:
 
 
 def sources():
-    """Sources in CUDA C++: name, text, the least compute capability that has it, and the only one
-    if it is for one."""
+    """Sources in CUDA C++: name, text, the least compute capability, and the only compute
+    capability if the source needs a certain one."""
     for file in sorted((HERE / "unseen").glob("*.cu")):
         text = file.read_text()
         # A line "// with NAME = A | B | C" makes a source of each choice.
@@ -214,8 +214,9 @@ def sources():
 
 
 def compile_sources(out, args, targets, compile):
-    """Compiles sources for targets, pairs of an architecture and options: all, or so many. compile
-    gives PTX, or None and messages. Of a source that does not compile the rest is left out."""
+    """Compiles sources for targets, pairs of an architecture and options: all, or up to a number.
+    compile returns PTX, or None and messages. If a source does not compile, its remaining targets
+    are left out."""
     pairs = [(name, text, arch, options) for name, text, least, only in sources() if re.search(args.match, name) for arch, options in targets if (arch == only if only else int(arch.rstrip("a")) >= least)]
     if args.number:
         pairs = random.Random(1).sample(pairs, min(args.number, len(pairs)))
@@ -337,7 +338,7 @@ WAITS = {"another module": r"declared only|not defined|\.extern"}
 
 
 def report(part, files, outcomes, said):
-    """Prints what came of the modules of a part; the result is how many differ."""
+    """Prints the outcomes of the modules of a part, and returns the number of differences."""
     counts, notrun, differ = collections.Counter(), collections.Counter(), []
     for path, o, message in zip(files, outcomes, said):
         lowered = o["Kernels"] - len(o["NotLower"] or []) - len(o["NotRun"] or [])

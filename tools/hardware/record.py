@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Runs launches on an NVIDIA GPU and writes down what they leave in memory.
+"""Runs launches on an NVIDIA GPU and records the final memory.
 
     go run -C tools ./hardware/launches | tools/hardware/record.py >testdata/hw/NAME.jsonl
 
-Needs the driver, and nothing else: LIBCUDA names its library where it is not libcuda.so.1.
-A line for the device, then one for each launch: a hash of each of its buffers, or why it
-failed. Each launch that breaks its context, or has not ended after --limit seconds, costs a
-process, and the next goes on in another. --jobs processes share the GPU: most of the time goes
-into compiling modules.
+Needs the driver, and nothing else: LIBCUDA names its library if it is not libcuda.so.1. A line for
+the device, then one for each launch: a hash of each of its buffers, or why it failed. Each launch
+that breaks its context, or has not ended after --limit seconds, costs a process, and the next goes
+on in another. --jobs processes share the GPU: most of the time goes into compiling modules.
 
 A module whose version or target is newer than the driver or the device is tried with theirs in
 its header instead, and a line says so, "as".
@@ -51,7 +50,7 @@ class Config(ctypes.Structure):
 
 
 def config(launch):
-    """Says what a launch in clusters is like."""
+    """Describes a launch with clusters."""
     list = (Attribute * 2)()
     list[0].id, list[0].value[0:3] = 4, launch["cluster"]  # CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
     list[1].id, list[1].value[0] = 2, launch["cooperative"]  # CU_LAUNCH_ATTRIBUTE_COOPERATIVE
@@ -119,7 +118,7 @@ class Driver:
         return [(newer, target + "a"), (newer, target)]
 
     def tensor_map(self, tensor, address):
-        """Makes a tensor map over what lies at an address."""
+        """Makes a tensor map over the memory at an address."""
         room = ctypes.create_string_buffer(128 + 63)
         at = -ctypes.addressof(room) % 64
         result = (ctypes.c_char * 128).from_buffer(room, at)  # which keeps the room
@@ -135,7 +134,7 @@ class Driver:
         return result
 
     def run(self, launch, source):
-        """Runs a launch, and says what it has left in its buffers, and with which header it ran."""
+        """Runs a launch, and returns the final contents of its buffers, and the header of the run."""
         function = ctypes.c_void_p()
         module, header = self.load(source)  # loaded again: variables have their initial values
         self.call("cuModuleGetFunction", ctypes.byref(function), module, launch["kernel"].encode())
@@ -206,7 +205,7 @@ def reheaded(source, header):
 
 
 def broken(left):
-    """Reports whether the context may be broken after what came of a launch."""
+    """Reports whether the context may be broken after the outcome of a launch."""
     return "error" in left and "cuModule" not in left["error"]
 
 
@@ -240,13 +239,13 @@ def work(keep):
 
 
 class Line:
-    """Launches that run one after the other, and the process that they run in."""
+    """Launches that run in sequence, and their process."""
 
     def __init__(self, options):
         self.options, self.worker, self.sent = options, None, set()
 
     def begin(self):
-        """Starts a process, if there is none, and gives what it says of the device."""
+        """Starts a process, if there is none, and returns its description of the device."""
         if self.worker is not None and self.worker.poll() is None:
             return None
         command = [sys.executable, __file__, "--worker"] + ["--keep"] * self.options.keep
@@ -288,7 +287,7 @@ class Line:
             self.worker.communicate()
 
     def run(self, item, line, source):
-        """Runs a launch and gives what came of it."""
+        """Runs a launch and returns its outcome."""
         try:
             self.begin()
             new = item["module"] not in self.sent

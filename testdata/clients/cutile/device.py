@@ -1,4 +1,5 @@
-"""Arrays on the device, over the driver API alone: cuTile takes whatever has the CUDA array interface."""
+"""Arrays on the device, over the driver API alone: cuTile accepts any object with the CUDA array
+interface."""
 
 import ctypes
 

@@ -20,7 +20,7 @@ def run(f, shape, on=None):
 
 
 def source():
-    """The image, as a function that goes on at its edges."""
+    """The image, as a function that continues at its edges."""
     buffer = hl.Buffer(image)
     return hl.BoundaryConditions.repeat_edge(buffer)
 

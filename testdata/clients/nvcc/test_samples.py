@@ -1,5 +1,6 @@
-"""Programs of public repositories, built as they are, from checkouts in the folder that GEMU_SAMPLES names:
-GEMU_SAMPLES/cuda-samples is one of NVIDIA/cuda-samples, and so on. What has no checkout is skipped."""
+"""Programs of public repositories, built as they are, from checkouts in the folder that
+GEMU_SAMPLES names: GEMU_SAMPLES/cuda-samples is one of NVIDIA/cuda-samples, and so on. A repository
+without a checkout is skipped."""
 
 import dataclasses
 import os
@@ -12,7 +13,8 @@ import toolkit
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
-    """A program of a repository: its sources, what it is given, and what it has to print (a regular expression)."""
+    """A program of a repository: its sources, its arguments, and its expected output (a regular
+    expression)."""
 
     repository: str
     sources: str

@@ -1,4 +1,4 @@
-"""What nvcc makes of programs, and what they print over gemu's runtime library."""
+"""Compiles programs with nvcc, and returns their output over gemu's runtime library."""
 
 import os
 import pathlib
@@ -20,7 +20,7 @@ def build(major, folder, sources, *options):
 
 
 def run(program, *arguments):
-    """Runs a program in its folder, and returns what it prints. It has to end with status 0."""
+    """Runs a program in its folder, and returns what it prints. It must end with status 0."""
     done = subprocess.run([program, *arguments], cwd=program.parent, stdout=subprocess.PIPE, text=True, errors="replace")
     print(done.stdout)
     assert done.returncode == 0, f"ends with status {done.returncode}"

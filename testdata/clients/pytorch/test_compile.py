@@ -1,4 +1,4 @@
-"""Functions that torch.compile makes kernels of, compared with what PyTorch computes on the host."""
+"""Functions compiled to kernels by torch.compile, compared with the results of PyTorch on the host."""
 
 import pytest
 import torch

@@ -1,5 +1,5 @@
-"""What PyTorch does by the CUDA runtime alone: devices, memory, copies, streams, events; and what it says of its own
-kernels, which are machine code."""
+"""The functions of PyTorch that need only the CUDA runtime: devices, memory, copies, streams,
+events; and its errors for its own kernels, which are machine code."""
 
 import pytest
 import torch

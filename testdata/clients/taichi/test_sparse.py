@@ -1,4 +1,4 @@
-"""Sparse fields: parts become active as lanes write to them, one lane making each."""
+"""Sparse fields: parts become active as lanes write to them, each by a single lane."""
 
 import numpy as np
 import taichi as ti

@@ -1,4 +1,4 @@
-"""What helps those who write kernels: printing, assertions, times."""
+"""Tools for authors of kernels: printing, assertions, times."""
 
 import pytest
 import taichi as ti

@@ -1,5 +1,6 @@
-"""Arrays on the device for Triton's launcher, which wants of an argument its address and type: PyTorch stands for
-that elsewhere, and is not needed. They lie in managed memory of libcuda.so.1, so that numpy sees them too."""
+"""Arrays on the device for Triton's launcher, which needs only the address and type of an argument;
+usually PyTorch supplies them. The arrays are in managed memory of libcuda.so.1, visible to numpy,
+too."""
 
 import ctypes
 
@@ -35,7 +36,7 @@ NAMES = {t: Type(n) for n, t in TYPES.items()}
 
 
 class Array:
-    """An array on the device with the contents of one of numpy's."""
+    """An array on the device with the contents of a numpy array."""
 
     def __init__(self, values):
         values = numpy.asarray(values)
@@ -64,5 +65,5 @@ class Array:
 
 
 def empty(shape, dtype):
-    """An array that kernels are to fill: what they leave out is no number."""
+    """An array for results of kernels; it is filled with NaN."""
     return Array(numpy.full(shape, numpy.nan if numpy.dtype(dtype).kind == "f" else -1, dtype))

@@ -20,7 +20,7 @@ ARCHES = "75", "80", "89", "90a", "100a", "120a"
 
 
 def captured(compile_ir, out):
-    """compile_ir of numba.cuda.cudadrv.nvvm, which writes what it makes for some GPUs."""
+    """compile_ir of numba.cuda.cudadrv.nvvm, which writes its output for some GPUs."""
     seen = set()
 
     def compile_all(irs, **options):
