@@ -102,6 +102,8 @@ type Machine interface {
 	ReadLocal(p []byte, lane int, offset uint64) int
 	// LocalWords returns a word of the local memory of lanes 0 to 31.
 	LocalWords(i uint64) *[32]uint32
+	// AppendStack appends the reconvergence stack of the warp.
+	AppendStack(to []StackEntry) []StackEntry
 	// Source locates source i of the operation.
 	Source(i int) Cell
 	// Result locates result i of the operation.
@@ -160,6 +162,16 @@ func (e *Event) LocalWords(i uint64) *[32]uint32 {
 		return nil
 	}
 	return e.Machine.LocalWords(i)
+}
+
+// AppendStack appends the reconvergence stack of the warp: the running warp split, the other warp splits with the one that runs
+// next last, and the reconvergence points, the innermost first. It appends nothing for an event that belongs to no warp. The
+// stack is that of the instruction of the event for OnBefore and OnAfter; other events can arrive while the machine changes it.
+func (e *Event) AppendStack(to []StackEntry) []StackEntry {
+	if e.Machine == nil || e.Warp < 0 {
+		return to
+	}
+	return e.Machine.AppendStack(to)
 }
 
 // Source locates source i of the operation of an event of kind OnOperation.

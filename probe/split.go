@@ -65,3 +65,39 @@ type Latest struct {
 	// Stack has the functions on the lane's call stack, the kernel first; nil if the lane has ended.
 	Stack []*ptx.Func
 }
+
+// StackKind is the kind of a StackEntry.
+type StackKind uint8
+
+// The kinds of entry.
+const (
+	// RunningSplit is the warp split that executes the instruction of the event.
+	RunningSplit StackKind = iota
+	// ReadySplit is a warp split that can run.
+	ReadySplit
+	// BlockedSplit is a warp split that waits at a barrier or a collective instruction.
+	BlockedSplit
+	// ReconvergencePoint is a place where lanes wait for other lanes of the warp.
+	ReconvergencePoint
+)
+
+// String returns the name of the kind: "running", "ready", "blocked" or "reconvergence point".
+func (k StackKind) String() string {
+	return [...]string{"running", "ready", "blocked", "reconvergence point"}[k]
+}
+
+// StackEntry is an entry of the reconvergence stack of a warp: a warp split, or a reconvergence point. Under policies without a
+// stack the warp splits are entries all the same.
+type StackEntry struct {
+	// Kind is the kind of the entry.
+	Kind StackKind
+	// Lanes is the set of lanes of the warp split, or the set of live lanes that are to reconverge at the point.
+	Lanes uint64
+	// Arrived is, for a reconvergence point, the part of Lanes that waits there.
+	Arrived uint64
+	// Index is the index in Launch.Program of the next instruction of the warp split, or of the first instruction after the
+	// reconvergence point; -1 is the end of the function.
+	Index int
+	// Depth is the number of reconvergence points that the lanes still reach afterwards: those in which this one is nested.
+	Depth int
+}

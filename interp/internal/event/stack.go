@@ -1,0 +1,56 @@
+package event
+
+// This file shows the reconvergence stack of a warp to probes.
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"gemu/interp/internal/machine"
+	"gemu/probe"
+)
+
+// AppendStack appends the reconvergence stack of the warp of the event.
+func (m *eventMachine) AppendStack(to []probe.StackEntry) []probe.StackEntry {
+	w := m.Warp
+	if w == nil {
+		return to
+	}
+	program := w.CTA.Code
+	var points []*machine.Reconvergence
+	add := func(s *machine.WarpSplit, kind probe.StackKind, index int32) {
+		e := probe.StackEntry{Kind: kind, Lanes: s.Mask, Index: int(index)}
+		if s.Reconvergence != nil {
+			e.Depth = s.Reconvergence.Depth + 1
+		}
+		to = append(to, e)
+		for j := s.Reconvergence; j != nil && !slices.Contains(points, j); j = j.Outer {
+			points = append(points, j)
+		}
+	}
+	if w.Mask != 0 {
+		index := program.NextSource(w.PC, w.Uncounted)
+		if m.SourceInstr != nil {
+			index = m.SourceInstr.Index
+		}
+		add(&w.WarpSplit, probe.RunningSplit, index)
+	}
+	for i := range w.WaitingSplits {
+		switch s := &w.WaitingSplits[i]; {
+		case s.Wait == nil:
+			add(s, probe.ReadySplit, program.NextSource(s.PC, s.Uncounted))
+		case s.Wait.Src == nil:
+			add(s, probe.BlockedSplit, -1)
+		default:
+			add(s, probe.BlockedSplit, s.Wait.Src.Index)
+		}
+	}
+	slices.SortFunc(points, func(a, b *machine.Reconvergence) int {
+		return cmp.Or(cmp.Compare(b.Depth, a.Depth), cmp.Compare(bits.TrailingZeros64(a.Lanes), bits.TrailingZeros64(b.Lanes)))
+	})
+	for _, j := range points {
+		to = append(to, probe.StackEntry{Kind: probe.ReconvergencePoint, Lanes: j.Lanes, Arrived: j.Arrived, Index: int(program.SourceAt(j.PC)), Depth: j.Depth})
+	}
+	return to
+}
