@@ -2,13 +2,15 @@ package profile
 
 // This file defines the counters.
 
+import "gemu/internal/coalesce"
+
 // Units of memory transfer in bytes (CUDA C++ Programming Guide, "Device Memory Accesses"; Nsight Compute,
 // "Memory Tables"), and the banks of shared memory ("Shared Memory" of compute capability 5.x).
 const (
-	SectorBytes = 32
-	LineBytes   = 128
-	Banks       = 32
-	BankBytes   = 4
+	SectorBytes = coalesce.SectorBytes
+	LineBytes   = coalesce.LineBytes
+	Banks       = coalesce.Banks
+	BankBytes   = coalesce.BankBytes
 )
 
 // Counts holds the counters of a set of instructions.

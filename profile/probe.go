@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"gemu/internal/coalesce"
 	"gemu/probe"
 	"gemu/ptx"
 )
@@ -193,9 +194,9 @@ type cta struct {
 	hasEnded bool // the CTA has ended
 	root     *Node
 	warps    []warp
-	lines    lines // lines of the current request
-	copies   lines // lines of the asynchronous copies of the current instruction
-	banks    banks
+	lines    coalesce.Lines // lines of the current request
+	copies   coalesce.Lines // lines of the asynchronous copies of the current instruction
+	banks    coalesce.Conflicts
 	last     bulkCopy // the latest copy that the instruction issued
 }
 
@@ -293,10 +294,10 @@ func (c *cta) instruction(e *probe.Event) {
 			c.access(n, e, a, a.Lanes&e.Lanes)
 		}
 	}
-	if len(c.copies.list) > 0 {
+	if c.copies.Len() > 0 {
 		n.Global.Requests++
-		c.copies.count(&n.Global)
-		c.copies.reset()
+		n.Global.count(&c.copies)
+		c.copies.Reset()
 	}
 	c.last = bulkCopy{}
 }
@@ -375,7 +376,7 @@ func (c *cta) access(n *Counts, e *probe.Event, a *probe.Access, lanes uint64) {
 func (c *cta) request(n *Counts, e *probe.Event, a *probe.Access, space ptx.Space, lanes uint64) {
 	var atomics, maximum int64
 	if a.Kind == probe.AccessAtomic {
-		atomics, maximum = 1, maxSameAddress(a.Addr, lanes)
+		atomics, maximum = 1, coalesce.MaxSameAddress(a.Addr, lanes)
 	}
 	switch space {
 	case ptx.Shared, ptx.Const:
@@ -406,31 +407,32 @@ func (c *cta) banked(t *Banked, a *probe.Access, space ptx.Space, lanes uint64) 
 		return
 	}
 	if space == ptx.Const {
-		t.Passes += distinct(a.Addr, lanes)
+		t.Passes += coalesce.DistinctWords(a.Addr, lanes)
 		t.Ideal++
 	} else {
-		c.banks.banked(t, a.Addr, lanes, a.Bytes, a.Kind == probe.AccessAtomic)
+		passes, ideal := c.banks.Passes(a.Addr, lanes, a.Bytes, a.Kind == probe.AccessAtomic)
+		t.Passes, t.Ideal = t.Passes+passes, t.Ideal+ideal
 	}
-	c.lines.reset()
+	c.lines.Reset()
 	for m := lanes; m != 0; m &= m - 1 {
-		c.lines.touch(a.Addr[bits.TrailingZeros64(m)], a.Bytes)
+		c.lines.Touch(a.Addr[bits.TrailingZeros64(m)], a.Bytes)
 	}
-	t.Bytes += int64(c.lines.bytes())
+	t.Bytes += int64(c.lines.Bytes())
 }
 
 // traffic counts the sectors of a request to global or local memory.
 func (c *cta) traffic(t *Traffic, e *probe.Event, a *probe.Access, space ptx.Space, lanes uint64) {
-	c.lines.reset()
+	c.lines.Reset()
 	for m := lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
 		switch {
 		case space == ptx.Local:
-			c.lines.local(a.Addr[lane], a.Length(lane), lane, e.Launch.WarpSize)
+			c.lines.TouchLocal(a.Addr[lane], a.Length(lane), lane, e.Launch.WarpSize)
 		case a.Bulk():
 			t.region(a.Addr[lane], uint64(a.Length(lane)))
 		default:
-			c.lines.touch(a.Addr[lane], a.Bytes)
+			c.lines.Touch(a.Addr[lane], a.Bytes)
 		}
 	}
-	c.lines.count(t)
+	t.count(&c.lines)
 }
