@@ -15,6 +15,7 @@ import (
 	"gemu/models/catalog"
 	"gemu/papers"
 	"gemu/probe"
+	"gemu/record"
 	"gemu/sanitize"
 )
 
@@ -182,20 +183,21 @@ func (x *Extensions) vars() kong.Vars {
 		reconvergence = append(reconvergence, fmt.Sprintf("%s (%s)", r.Name(), r.Doc()))
 	}
 	return kong.Vars{
-		"version":       version(),
-		"sanitizers":    sanitize.Names(x.Sanitizers...),
-		"probes":        x.probeDocs(),
-		"tolerables":    tolerables(),
-		"features":      strings.Join(fuzz.FeatureNames(), ", "),
-		"profileorders": profileOrderNames(),
-		"policies":      policyNames(),
-		"papers":        strings.Join(papers.Names(), ", "),
-		"papertables":   eachPaper((*papers.Paper).TableNames),
-		"paperreadings": eachPaper((*papers.Paper).InterpretationNames),
-		"models":        catalog.Names(x.Models...),
-		"defaultmodels": catalog.DefaultNames(x.Models...),
-		"reconvergers":  strings.Join(x.reconvergerNames(), ","),
-		"reconvergence": strings.Join(reconvergence, ", "),
+		"version":         version(),
+		"sanitizers":      sanitize.Names(x.Sanitizers...),
+		"probes":          x.probeDocs(),
+		"tolerables":      tolerables(),
+		"recording_parts": strings.Join(record.ContentNames(), ", "),
+		"features":        strings.Join(fuzz.FeatureNames(), ", "),
+		"profileorders":   profileOrderNames(),
+		"policies":        policyNames(),
+		"papers":          strings.Join(papers.Names(), ", "),
+		"papertables":     eachPaper((*papers.Paper).TableNames),
+		"paperreadings":   eachPaper((*papers.Paper).InterpretationNames),
+		"models":          catalog.Names(x.Models...),
+		"defaultmodels":   catalog.DefaultNames(x.Models...),
+		"reconvergers":    strings.Join(x.reconvergerNames(), ","),
+		"reconvergence":   strings.Join(reconvergence, ", "),
 	}
 }
 

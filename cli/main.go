@@ -40,6 +40,7 @@ type cli struct {
 	Reconverge reconvergeCmd `cmd:"" help:"Run a kernel under every reconvergence policy and compare what they execute."`
 	Trace      traceCmd      `cmd:"" help:"Write the commit log of a run: what each warp instruction did."`
 	Diff       diffCmd       `cmd:"" help:"Find the first difference of two commit logs, or of runs: kernels, modes, policies."`
+	Record     recordCmd     `cmd:"" help:"Write a recording of a run for pages, models and other programs: events as columns; or show a recording."`
 	Replay     replayCmd     `cmd:"" help:"Run a kernel and compare it with another simulator's log, up to the first difference."`
 	Compare    compareCmd    `cmd:"" help:"Run the benchmarks of a paper and print its tables next to gemu's."`
 	Bench      benchCmd      `cmd:"" help:"Measure how fast the modes run workloads of the library."`

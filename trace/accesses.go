@@ -37,7 +37,7 @@ func (s *Accesses) Note(e *probe.Event) {
 			}
 			s.lanes = append(s.lanes, uint64(n))
 		}
-		v.describe(lanes, s.lanes, nil)
+		v.Describe(lanes, s.lanes, nil)
 		to.store = []Value{v}
 		return
 	}
@@ -133,7 +133,7 @@ func (s *Accesses) element(list []Value, room int, b []byte, size, lane int) []V
 // finish describes the collected elements.
 func (s *Accesses) finish(list []Value, room int, lanes uint64) {
 	for i := range list {
-		list[i].describe(lanes, s.lanes[64*(room+i):][:64], nil)
+		list[i].Describe(lanes, s.lanes[64*(room+i):][:64], nil)
 	}
 }
 
@@ -149,6 +149,6 @@ func accessOf(e *probe.Event, a *probe.Access, stored storedValues) Access {
 	if a.Bulk() {
 		to.Kind, to.Bytes = Zero, 0
 	}
-	to.Addr.describe(lanes, a.Addr, nil)
+	to.Addr.Describe(lanes, a.Addr, nil)
 	return to
 }

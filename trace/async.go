@@ -39,7 +39,7 @@ func (s *asyncOperations) clear() {
 // effect compares an effect with the same effect in the second log. If that has not come yet, the effect
 // waits.
 func (c *comparison) effect(i int, r *Record) {
-	number, _, reads, writes, _ := r.effect()
+	number, _, reads, writes, _ := r.EffectStage()
 	s, other := &c.async[i], &c.async[1-i]
 	w, ok := s.which[number]
 	if !ok {

@@ -35,11 +35,11 @@ func (f *Filter) String() string {
 	return strings.Join(list, ", ")
 }
 
-// launches reports whether the filter may select launches of a kernel.
-func (f *Filter) launches(kernel string) bool { return f.Kernel == "" || f.Kernel == kernel }
+// SelectsKernel reports whether the filter may select launches of a kernel.
+func (f *Filter) SelectsKernel(kernel string) bool { return f.Kernel == "" || f.Kernel == kernel }
 
-// instructions reports whether the filter selects instructions of a line and of any of several classes.
-func (f *Filter) instructions(line uint64, classes ...string) bool {
+// SelectsInstruction reports whether the filter selects instructions of a line and of any of several classes.
+func (f *Filter) SelectsInstruction(line uint64, classes ...string) bool {
 	return f.Lines.Has(line) && (len(f.Classes) == 0 || slices.ContainsFunc(classes, func(c string) bool { return slices.Contains(f.Classes, c) }))
 }
 
@@ -95,9 +95,9 @@ func (f *filteredEntries) passes(r *Record, code *Code, warpSize uint64) bool {
 		case r.Kind == Trap:
 			return true
 		case code != nil:
-			return x.instructions(r.Line, code.Class)
+			return x.SelectsInstruction(r.Line, code.Class)
 		}
-		return x.instructions(r.Line, f.classes[r.Line]...)
+		return x.SelectsInstruction(r.Line, f.classes[r.Line]...)
 	})
 	if r.Kind != Instruction {
 		return passes
@@ -122,7 +122,7 @@ func (f *filteredEntries) passes(r *Record, code *Code, warpSize uint64) bool {
 	}
 	if passes && missing && r.Numbers == nil {
 		r.Numbers = &Value{Bits: 64}
-		r.Numbers.describe(r.Active, before[:], nil)
+		r.Numbers.Describe(r.Active, before[:], nil)
 	}
 	return passes
 }

@@ -124,7 +124,7 @@ func TestAsynchronousWritesAreLogged(t *testing.T) {
 		list, _ := entriesOf(t, logOf(t, copies, 1, 0, f, Filter{}))
 		seen := 0
 		for _, r := range at(list, Effect, 18) {
-			if _, _, _, writes, _ := r.effect(); !writes {
+			if _, _, _, writes, _ := r.EffectStage(); !writes {
 				continue
 			}
 			seen++

@@ -475,7 +475,7 @@ var spaces = []string{"generic", "global", "shared", "local", "param", "const"}
 
 // doesSomething reports whether the Note of an Effect is valid.
 func (r *Record) doesSomething() bool {
-	_, _, _, _, ok := r.effect()
+	_, _, _, _, ok := r.EffectStage()
 	return ok
 }
 

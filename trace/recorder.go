@@ -80,7 +80,7 @@ func (r *Recorder) begin(l *probe.LaunchInfo) {
 	defer r.mu.Unlock()
 	number := r.launches
 	r.launches++
-	if !r.filter.launches(l.Kernel.Name) {
+	if !r.filter.SelectsKernel(l.Kernel.Name) {
 		return
 	}
 	c := &launchRecording{Recorder: r}
@@ -92,7 +92,7 @@ func (r *Recorder) begin(l *probe.LaunchInfo) {
 		WarpSize: uint64(l.WarpSize), Reconverge: l.Reconverge.Name,
 	}))
 	for i := range l.Program.Len() {
-		c.code = append(c.code, codeOf(uint64(i), l.Program))
+		c.code = append(c.code, CodeOf(uint64(i), l.Program))
 		r.setError(r.w.Write(&c.code[i]))
 	}
 }
@@ -136,8 +136,8 @@ func clusterOf(d ptx.Dim3) []uint64 {
 	return extentOf(d)
 }
 
-// codeOf describes an instruction of a program.
-func codeOf(i uint64, p probe.Program) Code {
+// CodeOf describes an instruction of a program.
+func CodeOf(i uint64, p probe.Program) Code {
 	instr, f := p.At(int(i))
 	c := Code{Index: i, Func: f.Name, Line: uint64(instr.Pos.Line), Column: uint64(instr.Pos.Col), Class: instr.Form.Class.String(), Text: instr.Format(f)}
 	registers := func(list iter.Seq[ptx.RegID]) (out []Register) {
@@ -241,7 +241,7 @@ func (s *sink) passes(e *probe.Event) bool {
 		return true
 	}
 	c := &s.code[e.Index]
-	return f.instructions(c.Line, c.Class)
+	return f.SelectsInstruction(c.Line, c.Class)
 }
 
 // IsDeferred reports whether the results of an instruction come later: for calls, barriers and warpgroup
@@ -277,7 +277,7 @@ func (s *sink) instruction(e *probe.Event) {
 			before[lane] = w.numbers[lane] - 1
 		}
 		r.Numbers = &Value{Bits: 64}
-		r.Numbers.describe(e.Active, before[:], nil)
+		r.Numbers.Describe(e.Active, before[:], nil)
 	}
 	for lane := range 64 {
 		if e.Active>>lane&1 != 0 {
@@ -306,7 +306,7 @@ func (r *Record) results(e *probe.Event, lanes uint64) {
 		}
 		to := &r.Results[len(r.Results)-1]
 		to.Name, to.Bits = e.Func.Regs[v.Reg].Name, bitsOf(v.Type)
-		to.describe(lanes, v.Low, v.High)
+		to.Describe(lanes, v.Low, v.High)
 	}
 }
 

@@ -383,7 +383,7 @@ func (s *slicer) history(g *sliceTarget, r *Record) {
 	async := g.record.Kind == Effect && len(g.record.Results) == 0
 	past := r.ordinal >= g.record.ordinal
 	if async && r.Kind == Effect {
-		if n, issued, reads, _, _ := r.effect(); n == g.number() {
+		if n, issued, reads, _, _ := r.EffectStage(); n == g.number() {
 			g.issued = g.issued || issued
 			if reads {
 				g.reads = r
@@ -410,7 +410,7 @@ func (s *slicer) history(g *sliceTarget, r *Record) {
 
 // number returns the number of the target's asynchronous operation.
 func (g *sliceTarget) number() uint64 {
-	n, _, _, _, _ := g.record.effect()
+	n, _, _, _, _ := g.record.EffectStage()
 	return n
 }
 

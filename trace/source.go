@@ -128,7 +128,7 @@ func (c *cursor) nextLaunch() (*Launch, error) {
 			return nil, err
 		}
 		c.drop()
-		if l, ok := e.(*Launch); ok && !c.all(func(f *Filter) bool { return f.launches(l.Kernel) }) {
+		if l, ok := e.(*Launch); ok && !c.all(func(f *Filter) bool { return f.SelectsKernel(l.Kernel) }) {
 			if err := c.toCTA(^uint64(0)); err != nil {
 				return nil, err
 			}

@@ -31,7 +31,7 @@ func recounted(t *testing.T, log []byte) (s Summary) {
 			results := lanes * uint64(len(e.Results))
 			switch {
 			case e.Kind == Effect:
-				_, _, reads, writes, _ := e.effect()
+				_, _, reads, writes, _ := e.EffectStage()
 				for _, does := range []bool{reads, writes} {
 					if does {
 						s.Effects.Compared++

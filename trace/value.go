@@ -48,13 +48,13 @@ func width(v uint64, n uint64) uint64 {
 // name of a register, or "".
 func NewValue(name string, bits, lanes uint64, low, high []uint64) Value {
 	v := Value{Name: name, Bits: bits}
-	v.describe(lanes, low, high)
+	v.Describe(lanes, low, high)
 	return v
 }
 
-// describe sets v to the description of the lanes' values. high is nil except for 128 bits. It reuses the lists
+// Describe sets v to the description of the lanes' values. high is nil except for 128 bits. It reuses the lists
 // of v.
-func (v *Value) describe(lanes uint64, low, high []uint64) {
+func (v *Value) Describe(lanes uint64, low, high []uint64) {
 	v.Structure, v.Base, v.High, v.Stride, v.List, v.ListHigh = Uniform, 0, 0, 0, v.List[:0], v.ListHigh[:0]
 	if lanes == 0 {
 		return

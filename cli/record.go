@@ -1,0 +1,342 @@
+package cli
+
+// This file is "gemu record".
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"gemu/internal/bytesize"
+	"gemu/internal/input"
+	"gemu/record"
+	"gemu/trace"
+)
+
+type recordCmd struct {
+	File  string   `arg:"" optional:"" predictor:"source" help:"PTX file (- for standard input), CUDA C++ (.cu, with a compiler that is on the path), or @NAME of a workload; or a recording (.gemu), whose tables are shown."`
+	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
+
+	kernelFlags
+	machineFlags
+	filterFlags
+
+	With         []string      `help:"Optional parts of the recording: ${recording_parts}, or all." placeholder:"PART,…"`
+	MaxEvents    int64         `default:"10000000" help:"End the recording after N events (0: no limit); the launch goes on." placeholder:"N"`
+	MaxSize      bytesize.Size `default:"1G" help:"End the recording when the file has this size, with K, M or G; memory images have the same limit." placeholder:"BYTES"`
+	Uncompressed bool          `help:"Do not compress columns, so that programs can map them into memory."`
+	Out          string        `short:"o" help:"Write the recording to FILE (- for standard output)." placeholder:"FILE"`
+
+	From string `help:"Convert the commit log LOG (see gemu trace) instead of running a kernel." placeholder:"LOG"`
+
+	Table string `help:"Of a recording: print the rows of this table as comma-separated values." placeholder:"NAME"`
+	Rows  string `help:"Of a recording: print these rows of the table only, by number: 0-99." placeholder:"FROM-TO"`
+}
+
+func (c *recordCmd) Run(a *app) error {
+	if filepath.Ext(c.File) == ".gemu" {
+		return c.show(a)
+	}
+	switch {
+	case c.Table != "" || c.Rows != "":
+		return errors.New("--table and --rows show a recording: gemu record FILE.gemu --table NAME")
+	case (c.File == "") == (c.From == ""):
+		return errors.New("want the kernel to run (gemu record FILE … -o RECORDING), a log to convert (--from LOG), or a recording to show (FILE.gemu)")
+	case c.Out == "":
+		return errors.New("-o FILE is missing: the recording to write, such as run.gemu")
+	}
+	if err := checkOutput(c.Out); err != nil {
+		return fmt.Errorf("-o %s: %w", c.Out, err)
+	}
+	options, err := c.options()
+	if err != nil {
+		return err
+	}
+	var to io.Writer = a.stdout
+	var late *lateFile
+	if c.Out != "-" {
+		late = &lateFile{ctx: a.ctx, name: c.Out}
+		to = late
+	}
+	ran, wrote := c.write(a, to, options)
+	if late != nil {
+		wrote = late.commit(wrote)
+	}
+	switch {
+	case wrote == nil:
+		return ran
+	case c.Out == "-": // which has said so
+		return wrote
+	}
+	return &failure{input.FileError("write", c.Out, wrote), exitBad}
+}
+
+// options returns the options of the recording.
+func (c *recordCmd) options() (o record.Options, err error) {
+	if o.Contents, err = record.ParseContents(c.With); err != nil {
+		return o, fmt.Errorf("--with: %w", err)
+	}
+	if o.Filter, err = c.filter(); err != nil {
+		return o, err
+	}
+	if c.MaxEvents < 0 {
+		return o, errors.New("--max-events wants a number from 0 on")
+	}
+	o.MaxEvents, o.MaxBytes, o.Uncompressed = c.MaxEvents, int64(c.MaxSize), c.Uncompressed
+	if c.MaxEvents == 0 {
+		o.MaxEvents = -1
+	}
+	return o, nil
+}
+
+// write records a run or converts a log. The first error is that of the run or of reading the log, the second that of writing.
+func (c *recordCmd) write(a *app, to io.Writer, o record.Options) (ran, wrote error) {
+	if c.From != "" {
+		return c.convert(a, to, o)
+	}
+	r, err := record.NewRecorder(to, o)
+	if err != nil {
+		return nil, err
+	}
+	run := traceCmd{launchFlags: launchFlags{sourceArg: sourceArg{c.File}, Extra: c.Extra, kernelFlags: c.kernelFlags}, machineFlags: c.machineFlags}
+	printed := a.stdout
+	if c.Out == "-" {
+		printed = a.stderr
+	}
+	j, err := run.open(a, printed, r)
+	if err != nil {
+		return err, nil
+	}
+	ran = j.run(a, c.prepare(a))
+	if wrote = r.Close(); wrote != nil {
+		return ran, wrote
+	}
+	c.report(a, r.Events(), r.Bytes(), r.Full())
+	if ran == nil && r.Events() == 0 && !o.Filter.IsZero() {
+		ran = errors.New("no event passes the filters --only-kernel, --cta, --warps, --lines and --class")
+	}
+	return ran, nil
+}
+
+// convert converts a log.
+func (c *recordCmd) convert(a *app, to io.Writer, o record.Options) (read, wrote error) {
+	f, err := input.OpenRegular(c.From)
+	if err != nil {
+		return input.FileError("read", c.From, err), nil
+	}
+	defer f.Close()
+	log, err := trace.NewReader(c.From, f)
+	if err != nil {
+		return err, nil
+	}
+	defer log.Close()
+	counting := &countingWriter{to: to}
+	events, full, err := record.FromLog(counting, log, o)
+	if err != nil {
+		if counting.err != nil {
+			return nil, err
+		}
+		return err, errNotWritten
+	}
+	c.report(a, events, counting.n, full)
+	return nil, nil
+}
+
+// errNotWritten keeps a file as it was: its new contents are not complete.
+var errNotWritten = errors.New("nothing is written")
+
+// countingWriter counts the bytes that another writer accepts, and keeps its error.
+type countingWriter struct {
+	to  io.Writer
+	n   uint64
+	err error
+}
+
+func (w *countingWriter) Write(b []byte) (int, error) {
+	n, err := w.to.Write(b)
+	w.n += uint64(n)
+	w.err = err
+	return n, err
+}
+
+// report says what was recorded.
+func (c *recordCmd) report(a *app, events, bytes uint64, full string) {
+	fmt.Fprintf(a.stderr, "%s: %s in %d bytes\n", c.Out, counted(int(events), "event"), bytes)
+	if full != "" {
+		fmt.Fprintf(a.stderr, "%s: the recording ends at its limit of %s; events after it are not recorded (--max-events, --max-size)\n", c.Out, full)
+	}
+}
+
+// show shows a recording: its tables, or the rows of one.
+func (c *recordCmd) show(a *app) error {
+	if c.Out != "" || c.From != "" || len(c.Extra)+len(c.Arg) > 0 {
+		return fmt.Errorf("%s is a recording: only --table and --rows apply to it", c.File)
+	}
+	file, err := input.OpenRegular(c.File)
+	if err != nil {
+		return input.FileError("read", c.File, err)
+	}
+	defer file.Close()
+	st, err := file.Stat()
+	if err != nil {
+		return input.FileError("read", c.File, err)
+	}
+	f, err := record.Open(c.File, file, st.Size())
+	if err != nil {
+		return err
+	}
+	if !f.Complete {
+		fmt.Fprintf(a.stderr, "%s has no end: its writer was stopped; shown is what is whole\n", c.File)
+	}
+	if c.Table == "" {
+		if c.Rows != "" {
+			return errors.New("--rows wants --table NAME")
+		}
+		return c.overview(a, f, st.Size())
+	}
+	return c.rows(a, f)
+}
+
+// overview prints the launches and the sizes of the tables.
+func (c *recordCmd) overview(a *app, f *record.File, size int64) error {
+	about, err := record.Read[record.RecordingRow](f, 0, 1)
+	if err != nil {
+		return err
+	}
+	launches, err := record.Read[record.LaunchRow](f, 0, 1<<32)
+	if err != nil {
+		return err
+	}
+	ends, err := record.Read[record.EndRow](f, 0, 1<<32)
+	if err != nil {
+		return err
+	}
+	for _, r := range about {
+		fmt.Fprintf(a.stdout, "a recording of %s, %d bytes", r.Simulator, size)
+		if r.Contents != "" {
+			fmt.Fprintf(a.stdout, ", with %s", strings.ReplaceAll(r.Contents, ",", ", "))
+		}
+		if r.Filter != "" {
+			fmt.Fprintf(a.stdout, "; only %s", r.Filter)
+		}
+		fmt.Fprintln(a.stdout)
+	}
+	end := map[uint32]record.EndRow{}
+	for _, e := range ends {
+		end[e.Launch] = e
+	}
+	for i, l := range launches {
+		fmt.Fprintf(a.stdout, "launch %d: %s, grid %d,%d,%d, block %d,%d,%d, policy %s", i, l.Kernel, l.GridX, l.GridY, l.GridZ, l.BlockX, l.BlockY, l.BlockZ, l.Reconverge)
+		switch e, ok := end[uint32(i)]; {
+		case !ok:
+			fmt.Fprint(a.stdout, ", without its end")
+		case e.Error != "":
+			fmt.Fprintf(a.stdout, ", ended by an error: %s", e.Error)
+		case e.Complete == 0:
+			fmt.Fprint(a.stdout, ", recorded up to the limit")
+		}
+		fmt.Fprintln(a.stdout)
+	}
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "table\trows\t  columns")
+	for _, t := range f.Tables() {
+		if t.Rows == 0 {
+			continue
+		}
+		var names []string
+		for _, column := range t.Columns {
+			names = append(names, column.Name)
+		}
+		fmt.Fprintf(w, "%s\t%d\t  %s\n", t.Name, t.Rows, strings.Join(names, " "))
+	}
+	return w.Flush()
+}
+
+// rows prints rows of a table.
+func (c *recordCmd) rows(a *app, f *record.File) error {
+	t := f.Table(c.Table)
+	if t == nil {
+		var names []string
+		for _, t := range f.Tables() {
+			names = append(names, t.Name)
+		}
+		return fmt.Errorf("--table %s: the tables are %s", c.Table, strings.Join(names, ", "))
+	}
+	from, to := uint64(0), t.Rows
+	if c.Rows != "" {
+		var r trace.Ranges
+		if err := r.UnmarshalText([]byte(c.Rows)); err != nil || len(r) != 1 {
+			return fmt.Errorf("--rows %s: want numbers such as 0-99", c.Rows)
+		}
+		from, to = r[0].From, min(to, r[0].To+1)
+	}
+	w := csv.NewWriter(a.stdout)
+	header := []string{"row"}
+	for _, column := range t.Columns {
+		header = append(header, column.Name)
+	}
+	w.Write(header)
+	const part = 4096
+	for ; from < to; from += part {
+		n := min(part, to-from)
+		lines := make([][]string, n)
+		for i := range lines {
+			lines[i] = append(lines[i], strconv.FormatUint(from+uint64(i), 10))
+		}
+		for _, column := range t.Columns {
+			values, err := columnTexts(f, t, column, from, n)
+			if err != nil {
+				return err
+			}
+			for i, v := range values {
+				lines[i] = append(lines[i], v)
+			}
+		}
+		w.WriteAll(lines)
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// columnTexts returns the values of a column as texts, with the names of enumerations.
+func columnTexts(f *record.File, t *record.Table, c record.Column, from, n uint64) ([]string, error) {
+	if c.Type == record.Text {
+		return t.ReadTexts(c.Name, from, n)
+	}
+	values, err := t.ReadNumbers(c.Name, from, n)
+	if err != nil {
+		return nil, err
+	}
+	names, err := f.Enumeration(t.Name, c.Name)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]string, len(values))
+	for i, v := range values {
+		switch name, ok := names[uint8(v)]; {
+		case ok:
+			list[i] = name
+		case c.Type.IsSigned():
+			list[i] = strconv.FormatInt(int64(v), 10)
+		case isMask(c.Name):
+			list[i] = fmt.Sprintf("%#x", v)
+		default:
+			list[i] = strconv.FormatUint(v, 10)
+		}
+	}
+	return list, nil
+}
+
+// isMask reports whether the values of a column are better read in hexadecimal.
+func isMask(column string) bool {
+	switch column {
+	case "active", "lanes", "arrived", "members", "base", "high", "low":
+		return true
+	}
+	return false
+}

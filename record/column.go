@@ -1,0 +1,277 @@
+package record
+
+// This file encodes and decodes the columns of a block.
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math/bits"
+
+	"github.com/klauspost/compress/flate"
+)
+
+// encoding is how a block stores the values of a column.
+type encoding uint8
+
+const (
+	constant    encoding = iota // all values are base; nothing is stored
+	plain                       // value i is base + stored value i, which is unsigned
+	differences                 // value i is value i-1 + stored value i, which is signed; base stands before value 0
+	texts                       // the length of each text in 4 bytes, then all texts, in UTF-8
+	encodings
+)
+
+// isDeflated is the flag of a column whose stored bytes are deflated (RFC 1951).
+const isDeflated = 1
+
+// storedColumn is a column of a block, encoded. Its descriptor is the first descriptorBytes of it in the file:
+//
+//	byte 0      encoding
+//	byte 1      bytes of a stored value: 1, 2, 4 or 8; 0 for constant and texts
+//	byte 2, 3   flags
+//	byte 4–7    stored bytes
+//	byte 8–11   stored bytes, inflated
+//	byte 12–15  CRC-32 (IEEE) of the stored bytes
+//	byte 16–23  base
+type storedColumn struct {
+	encoding
+	width  uint8
+	flags  uint16
+	plain  uint32 // bytes before deflation
+	sum    uint32 // CRC-32 of stored
+	base   uint64
+	stored []byte
+}
+
+const descriptorBytes = 24
+
+// appendDescriptor appends the descriptor.
+func (c *storedColumn) appendDescriptor(b []byte) []byte {
+	b = append(b, byte(c.encoding), c.width)
+	b = binary.LittleEndian.AppendUint16(b, c.flags)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(c.stored)))
+	b = binary.LittleEndian.AppendUint32(b, c.plain)
+	b = binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(c.stored))
+	return binary.LittleEndian.AppendUint64(b, c.base)
+}
+
+// parseDescriptor parses a descriptor and returns the number of stored bytes.
+func (c *storedColumn) parseDescriptor(b []byte) (stored uint32) {
+	c.encoding, c.width, c.flags = encoding(b[0]), b[1], binary.LittleEndian.Uint16(b[2:])
+	c.plain, c.sum, c.base = binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:]), binary.LittleEndian.Uint64(b[16:])
+	return binary.LittleEndian.Uint32(b[4:])
+}
+
+// encodeNumbers encodes the values of a column: plain or as differences, whichever takes fewer bytes.
+func encodeNumbers(values []uint64, signed bool) (c storedColumn) {
+	low, high := values[0], values[0]
+	var down, up int64 // largest differences
+	same := true
+	for i, v := range values {
+		if signed && int64(v) < int64(low) || !signed && v < low {
+			low = v
+		}
+		if signed && int64(v) > int64(high) || !signed && v > high {
+			high = v
+		}
+		if i > 0 {
+			d := int64(v - values[i-1])
+			down, up, same = min(down, d), max(up, d), same && d == 0
+		}
+	}
+	switch plainWidth, deltaWidth := widthOf(high-low), max(widthOf(uint64(up)<<1), widthOf(uint64(^down)<<1)); {
+	case same:
+		c = storedColumn{encoding: constant, base: values[0]}
+	case deltaWidth < plainWidth:
+		c = storedColumn{encoding: differences, width: deltaWidth, base: values[0]}
+		c.stored = make([]byte, 0, len(values)*int(deltaWidth))
+		before := values[0]
+		for _, v := range values {
+			c.stored = appendNumber(c.stored, v-before, deltaWidth)
+			before = v
+		}
+	default:
+		c = storedColumn{encoding: plain, width: plainWidth, base: low}
+		c.stored = make([]byte, 0, len(values)*int(plainWidth))
+		for _, v := range values {
+			c.stored = appendNumber(c.stored, v-low, plainWidth)
+		}
+	}
+	c.plain = uint32(len(c.stored))
+	return c
+}
+
+// widthOf returns the number of bytes for an unsigned value: 1, 2, 4 or 8.
+func widthOf(v uint64) uint8 {
+	switch n := bits.Len64(v); {
+	case n <= 8:
+		return 1
+	case n <= 16:
+		return 2
+	case n <= 32:
+		return 4
+	}
+	return 8
+}
+
+func appendNumber(b []byte, v uint64, width uint8) []byte {
+	switch width {
+	case 1:
+		return append(b, byte(v))
+	case 2:
+		return binary.LittleEndian.AppendUint16(b, uint16(v))
+	case 4:
+		return binary.LittleEndian.AppendUint32(b, uint32(v))
+	}
+	return binary.LittleEndian.AppendUint64(b, v)
+}
+
+// encodeTexts encodes the values of a column of texts.
+func encodeTexts(values []string) (c storedColumn) {
+	c.encoding = texts
+	for _, v := range values {
+		c.stored = binary.LittleEndian.AppendUint32(c.stored, uint32(len(v)))
+	}
+	for _, v := range values {
+		c.stored = append(c.stored, v...)
+	}
+	c.plain = uint32(len(c.stored))
+	return c
+}
+
+// smallestDeflated is the number of bytes from which a column is deflated.
+const smallestDeflated = 64
+
+// deflater deflates columns.
+type deflater struct {
+	writer *flate.Writer
+	buffer bytes.Buffer
+}
+
+// deflate deflates a column, unless it grows.
+func (d *deflater) deflate(c *storedColumn) {
+	if len(c.stored) < smallestDeflated {
+		return
+	}
+	d.buffer.Reset()
+	if d.writer == nil {
+		d.writer, _ = flate.NewWriter(nil, flate.DefaultCompression) // fails for unknown levels only
+	}
+	d.writer.Reset(&d.buffer)
+	d.writer.Write(c.stored) // a bytes.Buffer accepts all
+	d.writer.Close()
+	if d.buffer.Len() < len(c.stored) {
+		c.stored = bytes.Clone(d.buffer.Bytes())
+		c.flags |= isDeflated
+	}
+}
+
+// inflated returns the stored bytes of a column, inflated.
+func (c *storedColumn) inflated() ([]byte, error) {
+	if crc32.ChecksumIEEE(c.stored) != c.sum {
+		return nil, errors.New("the checksum of a column does not fit its bytes")
+	}
+	if c.flags&isDeflated == 0 {
+		if uint32(len(c.stored)) != c.plain {
+			return nil, errors.New("the sizes of a column differ")
+		}
+		return c.stored, nil
+	}
+	b := make([]byte, c.plain)
+	r := flate.NewReader(bytes.NewReader(c.stored))
+	defer r.Close()
+	if _, err := io.ReadFull(r, b); err != nil {
+		return nil, fmt.Errorf("a column cannot be inflated: %w", err)
+	}
+	if n, _ := r.Read(make([]byte, 1)); n != 0 {
+		return nil, errors.New("a column is longer than its descriptor says")
+	}
+	return b, nil
+}
+
+// check returns an error if a column cannot have rows values of a type.
+func (c *storedColumn) check(t Type, rows int) error {
+	want := uint64(rows) * uint64(c.width)
+	switch {
+	case c.flags&^isDeflated != 0:
+		return fmt.Errorf("unknown flags %#x of a column", c.flags)
+	case c.encoding >= encodings:
+		return fmt.Errorf("unknown encoding %d of a column", c.encoding)
+	case (c.encoding == texts) != (t == Text):
+		return errors.New("a column has values of another type than its table says")
+	case c.encoding == texts:
+		if uint64(c.plain) < 4*uint64(rows) || c.plain > maxBlockBytes {
+			return errors.New("a column of texts has a wrong size")
+		}
+		return nil
+	case c.encoding == constant:
+		want = 0
+	case c.width != 1 && c.width != 2 && c.width != 4 && c.width != 8:
+		return fmt.Errorf("a column has values of %d bytes", c.width)
+	}
+	if uint64(c.plain) != want {
+		return errors.New("the size of a column does not fit its number of values")
+	}
+	return nil
+}
+
+// numbers decodes a column of numbers, sign-extended for signed types.
+func (c *storedColumn) numbers(t Type, rows int) ([]uint64, error) {
+	if err := c.check(t, rows); err != nil {
+		return nil, err
+	}
+	values := make([]uint64, rows)
+	b, err := c.inflated()
+	if err != nil {
+		return nil, err
+	}
+	v := c.base
+	for i := range values {
+		switch c.encoding {
+		case plain:
+			v = c.base + number(b[i*int(c.width):], c.width)
+		case differences:
+			shift := 64 - 8*c.width
+			v += uint64(int64(number(b[i*int(c.width):], c.width)<<shift) >> shift)
+		}
+		values[i] = v
+	}
+	return values, nil
+}
+
+func number(b []byte, width uint8) uint64 {
+	switch width {
+	case 1:
+		return uint64(b[0])
+	case 2:
+		return uint64(binary.LittleEndian.Uint16(b))
+	case 4:
+		return uint64(binary.LittleEndian.Uint32(b))
+	}
+	return binary.LittleEndian.Uint64(b)
+}
+
+// texts decodes a column of texts.
+func (c *storedColumn) texts(rows int) ([]string, error) {
+	if err := c.check(Text, rows); err != nil {
+		return nil, err
+	}
+	b, err := c.inflated()
+	if err != nil {
+		return nil, err
+	}
+	lengths, all := b[:4*rows], string(b[4*rows:])
+	values := make([]string, rows)
+	for i := range values {
+		n := binary.LittleEndian.Uint32(lengths[4*i:])
+		if uint64(n) > uint64(len(all)) {
+			return nil, errors.New("a text is longer than its column")
+		}
+		values[i], all = all[:n], all[n:]
+	}
+	return values, nil
+}

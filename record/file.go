@@ -1,0 +1,434 @@
+package record
+
+// This file reads recordings.
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"sort"
+	"sync"
+)
+
+// Error is an error in a recording, with its place.
+type Error struct {
+	Name   string
+	Offset uint64 // of the block, in bytes
+	Err    error
+}
+
+// Error returns name, place and reason.
+func (e *Error) Error() string { return fmt.Sprintf("%s: at byte %d: %v", e.Name, e.Offset, e.Err) }
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// ErrNoRecording reports a file that does not begin as a recording does.
+var ErrNoRecording = errors.New("this is not a recording")
+
+// File is a recording that is read.
+type File struct {
+	// Complete reports whether the file has its end. A file without it belongs to a process that has not closed its recording; its
+	// whole blocks are there.
+	Complete bool
+
+	name   string
+	r      io.ReaderAt
+	size   uint64
+	tables []*Table
+
+	mu    sync.Mutex
+	cache [cachedColumns]cachedColumn // the latest decoded columns
+	next  int
+}
+
+// cachedColumns is the number of decoded columns that a File keeps.
+const cachedColumns = 64
+
+type cachedColumn struct {
+	block  *block
+	column int
+	values any // []uint64 or []string
+}
+
+// Table is a table of a recording.
+type Table struct {
+	Name    string
+	Columns []Column
+	Rows    uint64
+
+	file   *File
+	number int
+	blocks []*block
+}
+
+// block is a block of a table.
+type block struct {
+	offset  uint64 // in the file
+	first   uint64
+	rows    int
+	columns []storedColumn // descriptors
+	at      []uint64       // offsets of the stored bytes
+	sizes   []uint32       // stored bytes
+}
+
+// Open reads the directory of a recording. name is its name in errors.
+func Open(name string, r io.ReaderAt, size int64) (*File, error) {
+	f := &File{name: name, r: r, size: uint64(size)}
+	var head [8]byte
+	if size < 8 {
+		return nil, &Error{name, 0, ErrNoRecording}
+	}
+	if _, err := r.ReadAt(head[:], 0); err != nil {
+		return nil, err
+	}
+	if string(head[:7]) != magic {
+		return nil, &Error{name, 0, ErrNoRecording}
+	}
+	if head[7] != Version {
+		return nil, &Error{name, 0, fmt.Errorf("a recording of version %d; this program reads version %d", head[7], Version)}
+	}
+	offsets, err := f.directory()
+	if err != nil {
+		return nil, err
+	}
+	return f, f.open(offsets)
+}
+
+// open reads the headers of all blocks.
+func (f *File) open(offsets []uint64) error {
+	for i, at := range offsets {
+		b, table, err := f.header(at)
+		if err != nil {
+			return &Error{f.name, at, err}
+		}
+		if i == 0 {
+			if table != columnTable {
+				return &Error{f.name, at, errors.New("the first block has no columns of tables")}
+			}
+			if err := f.schema(b); err != nil {
+				return &Error{f.name, at, err}
+			}
+			continue
+		}
+		if table >= len(f.tables) {
+			return &Error{f.name, at, fmt.Errorf("a block of the unknown table %d", table)}
+		}
+		t := f.tables[table]
+		if b.first != t.Rows || len(b.columns) != len(t.Columns) {
+			return &Error{f.name, at, fmt.Errorf("a block of the table %s does not fit the blocks before", t.Name)}
+		}
+		t.Rows += uint64(b.rows)
+		t.blocks = append(t.blocks, b)
+	}
+	if len(offsets) == 0 {
+		return &Error{f.name, 8, errors.New("the recording ends before its first block")}
+	}
+	return nil
+}
+
+// trailerBytes is the size of the end of a file: the offset of the directory, and magic.
+const trailerBytes = 16
+
+// directory returns the offsets of all blocks. If the file has no end, it finds them one after the other.
+func (f *File) directory() (offsets []uint64, err error) {
+	var tail [trailerBytes]byte
+	if f.size >= 8+trailerBytes {
+		if _, err := f.r.ReadAt(tail[:], int64(f.size-trailerBytes)); err != nil {
+			return nil, err
+		}
+	}
+	if string(tail[8:]) != magic+"\n" {
+		for at := uint64(8); ; {
+			b, _, err := f.header(at)
+			if err != nil { // the last block is not whole
+				return offsets, nil
+			}
+			offsets = append(offsets, at)
+			at = b.end()
+		}
+	}
+	f.Complete = true
+	at := binary.LittleEndian.Uint64(tail[:])
+	b, table, err := f.header(at)
+	if err == nil && (table != directoryTable || len(b.columns) != len(Writer{}.directory)) {
+		err = errors.New("the directory is missing where the end of the file says it is")
+	}
+	if err == nil {
+		offsets, err = f.numbersOf(b, 0, U64)
+	}
+	if err != nil {
+		return nil, &Error{f.name, at, err}
+	}
+	return offsets, nil
+}
+
+// end returns the offset of the next block.
+func (b *block) end() uint64 {
+	last := len(b.at) - 1
+	if last < 0 {
+		return b.offset + blockHeaderBytes
+	}
+	return b.at[last] + uint64(b.sizes[last]+7)&^7
+}
+
+// header reads the header and the descriptors of a block.
+func (f *File) header(at uint64) (*block, int, error) {
+	var h [blockHeaderBytes]byte
+	if at > f.size || f.size-at < blockHeaderBytes {
+		return nil, 0, io.ErrUnexpectedEOF
+	}
+	if _, err := f.r.ReadAt(h[:], int64(at)); err != nil {
+		return nil, 0, err
+	}
+	le := binary.LittleEndian
+	size, table, columns := le.Uint32(h[4:]), int(le.Uint16(h[8:])), int(le.Uint16(h[10:]))
+	b := &block{offset: at, first: le.Uint64(h[16:]), rows: int(le.Uint32(h[12:]))}
+	switch {
+	case string(h[:4]) != blockMagic:
+		return nil, 0, errors.New("no block begins here")
+	case size > maxBlockBytes || uint64(size) > f.size-at-blockHeaderBytes:
+		return nil, 0, io.ErrUnexpectedEOF
+	case b.rows > maxBlockRows && table != directoryTable, columns*descriptorBytes > int(size):
+		return nil, 0, errors.New("a block has more rows or columns than its size allows")
+	}
+	descriptors := make([]byte, columns*descriptorBytes)
+	if _, err := f.r.ReadAt(descriptors, int64(at+blockHeaderBytes)); err != nil {
+		return nil, 0, err
+	}
+	if headerSum(h[:24], descriptors) != le.Uint32(h[24:]) {
+		return nil, 0, errors.New("the checksum of a block does not fit its header")
+	}
+	next := uint64(len(descriptors))
+	for i := range columns {
+		var c storedColumn
+		n := c.parseDescriptor(descriptors[i*descriptorBytes:])
+		if next+uint64(n) > uint64(size) || c.plain > maxBlockBytes {
+			return nil, 0, errors.New("a column is longer than its block")
+		}
+		b.columns, b.at, b.sizes = append(b.columns, c), append(b.at, at+blockHeaderBytes+next), append(b.sizes, n)
+		next += uint64(n+7) &^ 7
+	}
+	return b, table, nil
+}
+
+// schema sets the tables by their names, columns and types.
+func (f *File) schema(b *block) error {
+	if len(b.columns) != 3 {
+		return errors.New("the block of columns has another form")
+	}
+	var lists [3][]string
+	for i := range lists {
+		c, err := f.stored(b, i)
+		if err != nil {
+			return err
+		}
+		if lists[i], err = c.texts(b.rows); err != nil {
+			return err
+		}
+	}
+	for i, name := range lists[0] {
+		if len(f.tables) == 0 || f.tables[len(f.tables)-1].Name != name {
+			f.tables = append(f.tables, &Table{Name: name, file: f, number: len(f.tables)})
+		}
+		t, c := f.tables[len(f.tables)-1], Column{lists[1][i], Type(lists[2][i])}
+		if !slices.Contains([]Type{U8, U16, U32, U64, I8, I16, I32, I64, Text}, c.Type) {
+			return fmt.Errorf("column %s of table %s has the unknown type %q", c.Name, name, c.Type)
+		}
+		t.Columns = append(t.Columns, c)
+	}
+	return nil
+}
+
+// stored reads the stored bytes of a column.
+func (f *File) stored(b *block, i int) (*storedColumn, error) {
+	c := b.columns[i]
+	c.stored = make([]byte, b.sizes[i])
+	_, err := f.r.ReadAt(c.stored, int64(b.at[i]))
+	return &c, err
+}
+
+func (f *File) numbersOf(b *block, i int, t Type) ([]uint64, error) {
+	c, err := f.stored(b, i)
+	if err != nil {
+		return nil, err
+	}
+	return c.numbers(t, b.rows)
+}
+
+// decoded returns the values of a column of a block, from the cache if they are there.
+func (f *File) decoded(t *Table, b *block, i int) (any, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for k := range f.cache {
+		if f.cache[k].block == b && f.cache[k].column == i {
+			return f.cache[k].values, nil
+		}
+	}
+	c, err := f.stored(b, i)
+	if err != nil {
+		return nil, err
+	}
+	var values any
+	if t.Columns[i].Type == Text {
+		values, err = c.texts(b.rows)
+	} else {
+		values, err = c.numbers(t.Columns[i].Type, b.rows)
+	}
+	if err != nil {
+		return nil, &Error{f.name, b.offset, fmt.Errorf("column %s of table %s: %w", t.Columns[i].Name, t.Name, err)}
+	}
+	f.cache[f.next] = cachedColumn{b, i, values}
+	f.next = (f.next + 1) % len(f.cache)
+	return values, nil
+}
+
+// Tables returns the tables, in the order of the file.
+func (f *File) Tables() []*Table { return slices.Clone(f.tables) }
+
+// Table returns the table with a name; nil if there is none.
+func (f *File) Table(name string) *Table {
+	for _, t := range f.tables {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// column returns the index of a column; -1 if there is none.
+func (t *Table) column(name string) int {
+	return slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
+}
+
+// ReadNumbers returns the values of a column of numbers for n rows from a row on; fewer at the table's end. Values of signed types
+// are sign-extended to 64 bits.
+func (t *Table) ReadNumbers(column string, from, n uint64) ([]uint64, error) {
+	return read[uint64](t, column, from, n)
+}
+
+// ReadTexts returns the values of a column of texts.
+func (t *Table) ReadTexts(column string, from, n uint64) ([]string, error) {
+	return read[string](t, column, from, n)
+}
+
+func read[V uint64 | string](t *Table, column string, from, n uint64) (list []V, err error) {
+	i := t.column(column)
+	if i < 0 {
+		return nil, fmt.Errorf("table %s has no column %s", t.Name, column)
+	}
+	_, wantText := any(*new(V)).(string)
+	if wantText != (t.Columns[i].Type == Text) {
+		return nil, fmt.Errorf("column %s of table %s has the type %s", column, t.Name, t.Columns[i].Type)
+	}
+	n = min(n, t.Rows-min(from, t.Rows))
+	for k := t.blockOf(from); n > 0; k++ {
+		b := t.blocks[k]
+		all, err := t.file.decoded(t, b, i)
+		if err != nil {
+			return list, err
+		}
+		values := all.([]V)[from-b.first:]
+		values = values[:min(uint64(len(values)), n)]
+		list = append(list, values...)
+		from, n = from+uint64(len(values)), n-uint64(len(values))
+	}
+	return list, nil
+}
+
+// blockOf returns the index of the block that contains a row.
+func (t *Table) blockOf(row uint64) int {
+	return sort.Search(len(t.blocks), func(i int) bool { return t.blocks[i].first+uint64(t.blocks[i].rows) > row })
+}
+
+// Search returns the first row whose value in an ascending column is at least a value; Rows if there is none. The columns event
+// and access ascend in all tables, and step ascends within a launch.
+func (t *Table) Search(column string, value, from, to uint64) (row uint64, err error) {
+	to = min(to, t.Rows)
+	from = min(from, to)
+	n := sort.Search(int(to-from), func(i int) bool {
+		v, e := t.ReadNumbers(column, from+uint64(i), 1)
+		if e != nil && err == nil {
+			err = e
+		}
+		return e == nil && v[0] >= value
+	})
+	return from + uint64(n), err
+}
+
+// Read returns n rows of the table of a type of row, from a row on; fewer at the table's end. Columns that the file lacks are zero.
+func Read[Row any](f *File, from, n uint64) ([]Row, error) {
+	s := schemas[tableNumber[Row]()]
+	t := f.Table(s.name)
+	if t == nil || from >= t.Rows {
+		return nil, nil
+	}
+	list := make([]Row, min(n, t.Rows-from))
+	for i, c := range s.columns {
+		k := t.column(c.Name)
+		if k < 0 {
+			continue
+		}
+		if t.Columns[k].Type == Text != (c.Type == Text) {
+			return nil, &Error{f.name, 0, fmt.Errorf("column %s of table %s has the type %s, not %s", c.Name, t.Name, t.Columns[k].Type, c.Type)}
+		}
+		if c.Type == Text {
+			values, err := t.ReadTexts(c.Name, from, n)
+			if err != nil {
+				return nil, err
+			}
+			for j, v := range values {
+				reflect.ValueOf(&list[j]).Elem().Field(i).SetString(v)
+			}
+			continue
+		}
+		values, err := t.ReadNumbers(c.Name, from, n)
+		if err != nil {
+			return nil, err
+		}
+		for j, v := range values {
+			if field := reflect.ValueOf(&list[j]).Elem().Field(i); c.Type.IsSigned() {
+				field.SetInt(int64(v))
+			} else {
+				field.SetUint(v)
+			}
+		}
+	}
+	return list, nil
+}
+
+// RowsOf returns the rows of a table whose column event, or the given column, has a value: the parts of an event.
+func RowsOf[Row any](f *File, column string, value uint64) ([]Row, error) {
+	t := f.Table(schemas[tableNumber[Row]()].name)
+	if t == nil {
+		return nil, nil
+	}
+	from, err := t.Search(column, value, 0, t.Rows)
+	if err != nil {
+		return nil, err
+	}
+	to, err := t.Search(column, value+1, from, t.Rows)
+	if err != nil {
+		return nil, err
+	}
+	return Read[Row](f, from, to-from)
+}
+
+// Enumeration returns the names of the values of a column; an empty map if they have none.
+func (f *File) Enumeration(table, column string) (map[uint8]string, error) {
+	t := f.Table("enumerations")
+	if t == nil {
+		return nil, nil
+	}
+	list, err := Read[EnumerationRow](f, 0, t.Rows)
+	names := map[uint8]string{}
+	for _, x := range list {
+		if x.Table == table && x.Column == column {
+			names[x.Value] = x.Name
+		}
+	}
+	return names, err
+}

@@ -1,0 +1,257 @@
+package record
+
+// This file converts commit logs to recordings.
+
+import (
+	"io"
+	"strings"
+
+	"gemu/probe"
+	"gemu/trace"
+)
+
+// FromLog writes a recording of the launches of a log, which belong to r until its end. A log has executed instructions, returns,
+// wakes, effects and traps; it has no splits, waits, stacks, allocations and memory, and its order is the order of CTAs. The
+// step of an event is the number of records of its launch before. Full is as Recorder.Full.
+func FromLog(out io.Writer, r *trace.Reader, o Options) (events uint64, full string, err error) {
+	o.Memory, o.Stack = false, false
+	if r.Header.Filter.String() != "" && o.Filter.IsZero() {
+		o.Filter = r.Header.Filter
+	}
+	simulator := r.Header.Simulator
+	if simulator == "" {
+		simulator = "gemu"
+	}
+	t, err := newTables(out, simulator, o)
+	if err != nil {
+		return 0, "", err
+	}
+	l := logConverter{tables: t}
+	for {
+		e, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return 0, "", err
+		}
+		l.add(e)
+		t.check()
+	}
+	return rows[EventRow](t.w), t.full, t.w.Close()
+}
+
+// logConverter converts the entries of a log.
+type logConverter struct {
+	*tables
+	skipped   bool // the filter leaves the launch out
+	launch    uint32
+	warpSize  int
+	pending   *LaunchRow // a launch whose code is not read yet
+	first     int32      // row of the launch's first instruction
+	code      []*trace.Code
+	registers map[[2]string]uint32 // rows, by function and name
+	unknown   map[instructionName]int32
+}
+
+// instructionName identifies an instruction without code.
+type instructionName struct {
+	line uint64
+	name string
+}
+
+func (l *logConverter) add(e trace.Entry) {
+	if c, ok := e.(*trace.Code); ok {
+		if !l.skipped {
+			l.addCode(c)
+		}
+		return
+	}
+	l.finishLaunch()
+	switch e := e.(type) {
+	case *trace.Launch:
+		l.begin(e)
+	case *trace.CTA:
+		if !l.skipped && l.options.Filter.CTAs.Has(e.Number) && l.hasRoom() {
+			addRow(l.w, &EventRow{Kind: CTABegin, Launch: l.launch, Step: l.step, CTA: uint32(e.Number), Warp: -1, Instruction: -1, Reconverge: -1})
+		}
+	case *trace.Record:
+		if !l.skipped {
+			l.record(e)
+			l.step++
+		}
+	case *trace.End:
+		if !l.skipped {
+			l.end(l.launch, e.Error)
+		}
+	}
+}
+
+func (l *logConverter) begin(e *trace.Launch) {
+	if l.skipped = !l.options.Filter.SelectsKernel(e.Kernel); l.skipped {
+		return
+	}
+	grid, block, cluster := extent(e.Grid), extent(e.Block), extent(e.Cluster)
+	l.first = int32(rows[InstructionRow](l.w))
+	l.pending = &LaunchRow{
+		Kernel: e.Kernel, File: e.File, GridX: grid[0], GridY: grid[1], GridZ: grid[2], BlockX: block[0], BlockY: block[1], BlockZ: block[2],
+		ClusterX: cluster[0], ClusterY: cluster[1], ClusterZ: cluster[2], WarpSize: uint8(e.WarpSize), Reconverge: e.Reconverge,
+		FirstEvent: rows[EventRow](l.w), FirstInstruction: uint32(l.first),
+	}
+	l.warpSize, l.step = int(e.WarpSize), 0
+	l.code, l.registers, l.unknown = nil, map[[2]string]uint32{}, map[instructionName]int32{}
+}
+
+// finishLaunch writes the row of a launch whose code is complete.
+func (l *logConverter) finishLaunch() {
+	if l.pending != nil {
+		l.pending.Instructions = uint32(len(l.code))
+		l.launch = uint32(addRow(l.w, l.pending))
+		l.pending = nil
+	}
+}
+
+// extent returns an extent of three dimensions; 1 where the log has none.
+func extent(list []uint64) (d [3]uint32) {
+	d = [3]uint32{1, 1, 1}
+	for i, n := range list[:min(len(list), 3)] {
+		d[i] = uint32(n)
+	}
+	return d
+}
+
+func (l *logConverter) addCode(c *trace.Code) {
+	l.code = append(l.code, c)
+	at := uint32(addRow(l.w, &InstructionRow{Function: c.Func, Line: uint32(c.Line), Column: uint32(c.Column), Class: c.Class, Text: c.Text, Flags: strings.Join(c.Flags, ",")}))
+	for writes, list := range [][]trace.Register{c.Reads, c.Writes} {
+		for i := range list {
+			addRow(l.w, &OperandRow{at, l.register(c.Func, &list[i]), uint8(writes)})
+		}
+	}
+}
+
+// register returns the row of a register, and adds it if necessary.
+func (l *logConverter) register(function string, r *trace.Register) uint32 {
+	key := [2]string{function, r.Name}
+	at, ok := l.registers[key]
+	if !ok {
+		at = uint32(addRow(l.w, &RegisterRow{function, r.Name, r.Type, uint16(r.Bits)}))
+		l.registers[key] = at
+	}
+	return at
+}
+
+// instruction returns the row of the instruction of a record; -1 if it has none.
+func (l *logConverter) instruction(r *trace.Record) (row int32, code *trace.Code) {
+	if r.Code > 0 && r.Code <= uint64(len(l.code)) {
+		return l.first + int32(r.Code) - 1, l.code[r.Code-1]
+	}
+	if r.Line == 0 && r.Name == "" {
+		return -1, nil
+	}
+	key := instructionName{r.Line, r.Name}
+	row, ok := l.unknown[key]
+	if !ok {
+		row = int32(addRow(l.w, &InstructionRow{Line: uint32(r.Line), Text: r.Name}))
+		l.unknown[key] = row
+	}
+	return row, nil
+}
+
+var kindOfRecord = [...]Kind{trace.Instruction: Instruction, trace.Return: Return, trace.Wake: Wake, trace.Effect: Effect, trace.Trap: Trap}
+
+func (l *logConverter) record(r *trace.Record) {
+	at, code := l.instruction(r)
+	f := &l.options.Filter
+	class, function := "", ""
+	if code != nil {
+		class, function = code.Class, code.Func
+	}
+	if !f.CTAs.Has(r.CTA) || !f.Warps.Has(r.Warp) || at >= 0 && !f.SelectsInstruction(r.Line, class) || !l.hasRoom() {
+		return
+	}
+	event := addRow(l.w, &EventRow{
+		Kind: kindOfRecord[r.Kind], Launch: l.launch, Step: l.step, CTA: uint32(r.CTA), Warp: int32(r.Warp), Instruction: at,
+		Active: r.Active, Lanes: r.Lanes, Depth: uint16(r.Depth), Reconverge: -1,
+	})
+	switch r.Kind {
+	case trace.Trap:
+		addRow(l.w, &TrapRow{event, r.Note})
+	case trace.Effect:
+		number, issued, reads, writes, _ := r.EffectStage() // the reader has checked it
+		addRow(l.w, &EffectRow{event, int64(number), flag(issued), flag(reads), flag(writes)})
+	}
+	if l.options.Results {
+		for i := range r.Results {
+			v := &r.Results[i]
+			x := l.value(v)
+			register := l.register(function, &trace.Register{Name: v.Name, Bits: v.Bits})
+			addRow(l.w, &ResultRow{event, register, x.class, x.base, x.high, x.stride, x.values})
+		}
+	}
+	if l.options.Accesses {
+		for i := range r.Accesses {
+			l.logged(event, r.Lanes, &r.Accesses[i], l.warpSize)
+		}
+	}
+}
+
+// logged records an access of a log entry.
+func (t *tables) logged(event, lanes uint64, a *trace.Access, warpSize int) {
+	if a.Lanes != 0 {
+		lanes = a.Lanes
+	}
+	var bySpace [len(spaceNames)]uint64
+	var offsets, lengths [64]uint64
+	for m := lanes; m != 0; m &= m - 1 {
+		lane := lowest(m)
+		addr, _ := a.Addr.At(lanes, lane)
+		space, offset := placeOf(a.Space, addr)
+		offsets[lane], lengths[lane] = offset, a.Bytes
+		if a.Kind == trace.Zero && len(a.Store) > 0 {
+			lengths[lane], _ = a.Store[0].At(lanes, lane)
+		}
+		bySpace[space] |= 1 << lane
+	}
+	for k, m := range bySpace {
+		if m == 0 {
+			continue
+		}
+		var stored *trace.Access
+		if m == lanes {
+			stored = a
+		}
+		t.access(&request{
+			event: event, kind: AccessKind(a.Kind), space: Space(k), bytes: a.Bytes, lanes: m, addr: offsets[:], lengths: lengths[:],
+			bulk: a.Kind == trace.Zero, allocation: -1, warpSize: warpSize,
+		}, stored)
+	}
+}
+
+// placeOf returns the state space of an address of a log, and the address in it.
+func placeOf(space string, addr uint64) (Space, uint64) {
+	switch space {
+	case "shared", "shared::cta", "shared::cluster":
+		return Shared, addr
+	case "local":
+		return Local, addr
+	case "param":
+		if addr >= probe.ParamBase && addr < probe.SharedWindow { // of the kernel
+			addr -= probe.ParamBase
+		}
+		return Param, addr
+	case "const":
+		return Const, addr
+	}
+	const rank = 1<<probe.RankShift - 1
+	switch in := addr & rank; {
+	case addr >= probe.FirstAddress:
+	case in >= probe.SharedWindow && in < probe.SharedWindow+probe.WindowSize:
+		return Shared, addr - probe.SharedWindow
+	case addr >= probe.LocalWindow && addr < probe.LocalWindow+probe.WindowSize:
+		return Local, addr - probe.LocalWindow
+	case addr >= probe.ParamBase && addr < probe.SharedWindow:
+		return Param, addr - probe.ParamBase
+	}
+	return Global, addr
+}

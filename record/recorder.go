@@ -1,0 +1,540 @@
+package record
+
+// This file implements the probe that records.
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"gemu/probe"
+	"gemu/ptx"
+	"gemu/trace"
+)
+
+// Contents selects the optional parts of a recording.
+type Contents struct {
+	Results  bool // tables results and values
+	Accesses bool // tables accesses, stores, writes, values, allocations and frees
+	Memory   bool // tables images, data, allocations and frees
+	Stack    bool // table stack
+}
+
+// ContentNames are the names of the optional parts, for ParseContents.
+func ContentNames() []string { return []string{"results", "accesses", "memory", "stack"} }
+
+// ParseContents sets c to the parts of a list such as "results,stack"; "all" is all parts, "" none.
+func ParseContents(list []string) (c Contents, err error) {
+	for _, name := range list {
+		switch name {
+		case "results":
+			c.Results = true
+		case "accesses":
+			c.Accesses = true
+		case "memory":
+			c.Memory = true
+		case "stack":
+			c.Stack = true
+		case "all":
+			c = Contents{true, true, true, true}
+		default:
+			return c, fmt.Errorf("unknown part %q of a recording: want some of %s, or all", name, strings.Join(ContentNames(), ", "))
+		}
+	}
+	return c, nil
+}
+
+// Limits of Options that are zero.
+const (
+	DefaultMaxEvents = 10_000_000
+	DefaultMaxBytes  = 1 << 30
+)
+
+// Options selects the events of a recording, its size and its encoding. The zero Options records the events of all launches,
+// without optional parts, up to the default limits.
+type Options struct {
+	Contents
+	// Filter selects launches, CTAs, warps and instructions.
+	Filter trace.Filter
+	// MaxEvents is the largest number of events; 0 is DefaultMaxEvents, negative is no limit.
+	MaxEvents int64
+	// MaxBytes is the largest size of the file, apart from the rows that are not written when it is reached (65,536 of each table at
+	// most), and of the memory images in it; 0 is DefaultMaxBytes, negative is no limit.
+	MaxBytes int64
+	// Uncompressed writes columns that readers can map into memory.
+	Uncompressed bool
+}
+
+// limit returns a limit as the recording states it: 0 for none.
+func limit(n, standard int64) uint64 {
+	return uint64(max(cmp.Or(n, standard), 0))
+}
+
+// Recorder is a probe that records launches. When a limit is reached, it records nothing more, and the launches go on.
+type Recorder struct {
+	mu       sync.Mutex
+	tables   *tables
+	running  map[*probe.LaunchInfo]*launchRecording
+	programs map[probe.Program]*program
+	live     map[*probe.Allocation]int32 // rows of the table allocations
+}
+
+// NewRecorder begins a recording.
+func NewRecorder(out io.Writer, o Options) (*Recorder, error) {
+	t, err := newTables(out, "gemu", o)
+	if err != nil {
+		return nil, err
+	}
+	return &Recorder{tables: t, running: map[*probe.LaunchInfo]*launchRecording{}, programs: map[probe.Program]*program{}, live: map[*probe.Allocation]int32{}}, nil
+}
+
+// Close ends the recording. Launches that are still running are recorded up to now. It returns the first error of the underlying
+// writer, which it does not close.
+func (r *Recorder) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tables.w.Close()
+}
+
+// Full returns the reason why the recording is not whole, for messages: a limit; "" if it is whole.
+func (r *Recorder) Full() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tables.full
+}
+
+// Events returns the number of recorded events.
+func (r *Recorder) Events() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return rows[EventRow](r.tables.w)
+}
+
+// Bytes returns the size of the file so far.
+func (r *Recorder) Bytes() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tables.w.Bytes()
+}
+
+// Subscription asks for the events of the table events, in one order.
+func (r *Recorder) Subscription() probe.Subscription {
+	s := probe.Subscription{
+		Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnCTA | probe.OnCTAEnd | probe.OnWarp | probe.OnWarpEnd | probe.OnAfter |
+			probe.OnBranch | probe.OnSplit | probe.OnReconverge | probe.OnCall | probe.OnReturn | probe.OnWait | probe.OnWake |
+			probe.OnExit | probe.OnTrap | probe.OnEffect,
+		InOrder: true,
+	}
+	o := &r.tables.options
+	if o.Results {
+		s.Values = true
+	}
+	if o.Accesses {
+		s.Events |= probe.OnAccess | probe.OnAlloc | probe.OnFree
+		s.Values, s.Addresses = true, true
+	}
+	if o.Memory {
+		s.Events |= probe.OnAlloc | probe.OnFree
+	}
+	return s
+}
+
+// OnEvent handles the beginning and end of launches, and memory of the host.
+func (r *Recorder) OnEvent(e *probe.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch e.Kind {
+	case probe.OnLaunch:
+		r.begin(e.Launch)
+	case probe.OnLaunchEnd:
+		r.end(e)
+	case probe.OnAlloc, probe.OnFree:
+		r.memory(e)
+	}
+}
+
+// memory records an allocation or its end.
+func (r *Recorder) memory(e *probe.Event) {
+	if e.Kind == probe.OnAlloc {
+		r.allocation(e.Memory)
+		return
+	}
+	if at, ok := r.live[e.Memory]; ok {
+		addRow(r.tables.w, &FreeRow{uint32(at), rows[EventRow](r.tables.w)})
+		delete(r.live, e.Memory)
+	}
+}
+
+// allocation returns the row of an allocation, and adds it if necessary.
+func (r *Recorder) allocation(a *probe.Allocation) int32 {
+	at, ok := r.live[a]
+	if !ok {
+		at = int32(addRow(r.tables.w, &AllocationRow{rows[EventRow](r.tables.w), a.Base, a.Span, allocationKinds[a.Kind], a.Name}))
+		r.live[a] = at
+	}
+	return at
+}
+
+var allocationKinds = map[probe.AllocationKind]string{
+	probe.BufferMemory: "buffer", probe.VariableMemory: "variable", probe.ConstantMemory: "constant", probe.ParameterMemory: "parameters",
+	probe.HeapMemory: "heap", probe.SharedMemory: "shared", probe.HostMemory: "host", probe.WorkspaceMemory: "workspace",
+	probe.PerCTAMemory: "per-CTA", probe.ArrayMemory: "array", probe.TexRefMemory: "texref", probe.SamplerRefMemory: "samplerref",
+	probe.SurfRefMemory: "surfref",
+}
+
+// launchRecording is the recording of a running launch.
+type launchRecording struct {
+	*Recorder
+	*program
+	row uint32 // of the table launches
+}
+
+// program is the instructions of a kernel in the tables.
+type program struct {
+	first     int32 // row of the first instruction
+	code      []trace.Code
+	registers map[*ptx.Func][]uint32 // rows of the table registers, by ptx.RegID
+}
+
+// instruction returns the row of an instruction of the launch; -1 for none.
+func (p *program) instruction(index int) int32 {
+	if index < 0 {
+		return -1
+	}
+	return p.first + int32(index)
+}
+
+func (r *Recorder) begin(l *probe.LaunchInfo) {
+	if !r.tables.options.Filter.SelectsKernel(l.Kernel.Name) {
+		return
+	}
+	t := r.tables
+	c := &launchRecording{Recorder: r, program: r.program(l.Program)}
+	cluster := l.Cluster
+	c.row = uint32(addRow(t.w, &LaunchRow{
+		Kernel: l.Kernel.Name, File: l.Module.Name,
+		GridX: uint32(l.Grid.X), GridY: uint32(l.Grid.Y), GridZ: uint32(l.Grid.Z),
+		BlockX: uint32(l.Block.X), BlockY: uint32(l.Block.Y), BlockZ: uint32(l.Block.Z),
+		ClusterX: uint32(max(cluster.X, 1)), ClusterY: uint32(max(cluster.Y, 1)), ClusterZ: uint32(max(cluster.Z, 1)),
+		WarpSize: uint8(l.WarpSize), Reconverge: l.Reconverge.Name, Shared: uint32(l.Shared),
+		FirstEvent: rows[EventRow](t.w), FirstInstruction: uint32(c.first), Instructions: uint32(len(c.code)),
+	}))
+	r.running[l] = c
+	t.step = 0
+	if t.options.Memory {
+		for _, p := range l.Pointers {
+			if p.Memory != nil {
+				r.allocation(p.Memory)
+			}
+		}
+		for _, a := range slices.SortedFunc(maps.Keys(r.live), func(a, b *probe.Allocation) int { return cmp.Compare(r.live[a], r.live[b]) }) {
+			t.image(c.row, uint32(r.live[a]), a.Data)
+		}
+	}
+}
+
+// program returns a program in the tables, and adds it if necessary.
+func (r *Recorder) program(p probe.Program) *program {
+	if known := r.programs[p]; known != nil {
+		return known
+	}
+	w := r.tables.w
+	c := &program{first: int32(rows[InstructionRow](w)), registers: map[*ptx.Func][]uint32{}}
+	r.programs[p] = c
+	for i := range p.Len() {
+		instr, f := p.At(i)
+		if c.registers[f] == nil {
+			list := []uint32{}
+			for k := range f.Regs {
+				reg := &f.Regs[k]
+				list = append(list, uint32(addRow(w, &RegisterRow{f.Name, reg.Name, reg.Type.String(), uint16(registerBits(reg.Type))})))
+			}
+			c.registers[f] = list
+		}
+		code := trace.CodeOf(uint64(i), p)
+		c.code = append(c.code, code)
+		row := InstructionRow{Function: f.Name, Line: uint32(code.Line), Column: uint32(code.Column), Class: code.Class, Text: code.Text, Flags: strings.Join(code.Flags, ",")}
+		if instr.Loc >= 0 && f.Locs[instr.Loc].Line > 0 {
+			l := &f.Locs[instr.Loc]
+			row.SourceFile, row.SourceLine, row.SourceColumn = f.Module().FileName(l.File), uint32(l.Line), uint32(l.Col)
+		}
+		at := uint32(addRow(w, &row))
+		operands := func(list iter.Seq[ptx.RegID], writes uint8) {
+			for reg := range list {
+				addRow(w, &OperandRow{at, c.registers[f][reg], writes})
+			}
+		}
+		operands(instr.Defs(), 1)
+		operands(instr.Uses(), 0)
+	}
+	return c
+}
+
+// registerBits returns the width of a register: 1 for predicates.
+func registerBits(t ptx.Type) int {
+	if t == ptx.Pred {
+		return 1
+	}
+	return t.Bits()
+}
+
+func (r *Recorder) end(e *probe.Event) {
+	c := r.running[e.Launch]
+	if c == nil {
+		return
+	}
+	delete(r.running, e.Launch)
+	text := ""
+	if e.Err != nil {
+		text = e.Err.Error()
+	}
+	r.tables.end(c.row, text)
+}
+
+// CTA returns the sink that records a CTA.
+func (r *Recorder) CTA(l *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.running[l]
+	if c == nil || !r.tables.options.Filter.CTAs.Has(uint64(index)) {
+		return nil
+	}
+	return &sink{launchRecording: c, stacks: map[int][]probe.StackEntry{}}
+}
+
+// sink records a CTA.
+type sink struct {
+	*launchRecording
+
+	accesses trace.Accesses
+	list     []trace.Access             // scratch space
+	stacks   map[int][]probe.StackEntry // the recorded stack of each warp
+	stack    []probe.StackEntry         // scratch space
+}
+
+var kinds = map[probe.Events]Kind{
+	probe.OnAfter: Instruction, probe.OnBranch: Branch, probe.OnSplit: Split, probe.OnReconverge: Reconverge, probe.OnWait: Wait,
+	probe.OnWake: Wake, probe.OnCall: Call, probe.OnReturn: Return, probe.OnExit: Exit, probe.OnCTA: CTABegin, probe.OnCTAEnd: CTAEnd,
+	probe.OnWarp: WarpBegin, probe.OnWarpEnd: WarpEnd, probe.OnEffect: Effect, probe.OnTrap: Trap,
+}
+
+// OnEvent records an event of the CTA.
+func (s *sink) OnEvent(e *probe.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch e.Kind {
+	case probe.OnAccess:
+		s.accesses.Note(e)
+		return
+	case probe.OnAlloc, probe.OnFree:
+		s.memory(e)
+		return
+	}
+	t := s.tables
+	if !s.passes(e) || !t.hasRoom() {
+		return
+	}
+	kind := kinds[e.Kind]
+	row := EventRow{
+		Kind: kind, Launch: s.row, CTA: uint32(e.CTA), Warp: int32(e.Warp), Instruction: s.instruction(e.Index),
+		Active: e.Active, Lanes: e.Lanes, Depth: uint16(e.Depth), Reconverge: s.instruction(e.Reconverge),
+	}
+	if e.Step >= 0 { // it is -1 for instructions that are not counted
+		t.step = uint64(e.Step)
+	}
+	row.Step = t.step
+	at := addRow(t.w, &row)
+	for _, g := range e.Groups {
+		addRow(t.w, &GroupRow{at, g.Lanes, s.instruction(g.To)})
+	}
+	switch kind {
+	case Wait, Wake:
+		addRow(t.w, &WaitRow{at, int8(e.Wait.Barrier), uint32(e.Wait.Threads), e.Wait.Members, uint32(e.Wait.Generation)})
+	case Call:
+		addRow(t.w, &CallRow{at, e.Callee.Name})
+	case Trap:
+		addRow(t.w, &TrapRow{at, e.Trap.Msg})
+	case Effect:
+		s.effect(e, at)
+	case Instruction:
+		s.instructionParts(e, at)
+	case Return:
+		s.results(e, at, e.Lanes, true)
+	}
+	if kind == Wake {
+		s.results(e, at, e.Lanes, true)
+	}
+	// The stack of an instruction that is not counted (Step is -1) is not that of the running warp split.
+	if t.options.Stack && (kind == Instruction && e.Step >= 0 || kind == Trap) {
+		s.recordStack(e, at)
+	}
+	t.check()
+}
+
+// passes reports whether the filter selects an event.
+func (s *sink) passes(e *probe.Event) bool {
+	f := &s.tables.options.Filter
+	if e.Warp >= 0 && !f.Warps.Has(uint64(e.Warp)) {
+		return false
+	}
+	if e.Index < 0 {
+		return true
+	}
+	c := &s.code[e.Index]
+	return f.SelectsInstruction(c.Line, c.Class)
+}
+
+// instructionParts records the results and accesses of an executed instruction.
+func (s *sink) instructionParts(e *probe.Event, at uint64) {
+	if e.Lanes == 0 {
+		return
+	}
+	s.results(e, at, e.Lanes, false)
+	if !s.tables.options.Accesses {
+		return
+	}
+	s.list = s.accesses.Append(s.list[:0], e)
+	k := 0
+	for i := range e.Accesses {
+		a := &e.Accesses[i]
+		if a.Lanes&e.Lanes == 0 {
+			continue
+		}
+		s.access(at, e, a, &s.list[k])
+		k++
+	}
+}
+
+// results records the registers of an event. Results of instructions such as calls and barriers come with a later event, which is
+// deferred.
+func (s *sink) results(e *probe.Event, at, lanes uint64, deferred bool) {
+	if !s.tables.options.Results || lanes == 0 || e.Instr == nil || trace.IsDeferred(e.Instr) != deferred {
+		return
+	}
+	for i := range e.Writes {
+		v := &e.Writes[i]
+		d := trace.Value{Bits: uint64(registerBits(v.Type))}
+		d.Describe(lanes, v.Low, v.High)
+		x := s.tables.value(&d)
+		addRow(s.tables.w, &ResultRow{at, s.registers[e.Func][v.Reg], x.class, x.base, x.high, x.stride, x.values})
+	}
+}
+
+// access records an access of an instruction: one row for each state space that its lanes reach.
+func (s *sink) access(at uint64, e *probe.Event, a *probe.Access, x *trace.Access) {
+	var lanes [len(spaceNames)]uint64
+	var offsets, lengths [64]uint64
+	allocations := [len(spaceNames)]int32{}
+	for m := a.Lanes & e.Lanes; m != 0; m &= m - 1 {
+		lane := lowest(m)
+		space, alloc, offset, ok := a.PlaceOf(lane)
+		if !ok {
+			space, offset = a.Space, a.Addr[lane]
+			alloc = nil
+		}
+		k := spaceOf(space)
+		if offsets[lane] = offset; k == Global || k == Const {
+			offsets[lane] = a.Addr[lane]
+		} else if k == Shared && alloc != nil {
+			offsets[lane] = alloc.Base - probe.SharedWindow + offset // includes the rank of the CTA
+		}
+		lengths[lane] = uint64(a.Length(lane))
+		row := int32(-1)
+		if alloc != nil && k == Global {
+			row = s.allocation(alloc)
+		}
+		if lanes[k] == 0 {
+			allocations[k] = row
+		} else if allocations[k] != row {
+			allocations[k] = -1
+		}
+		lanes[k] |= 1 << lane
+	}
+	for k, m := range lanes {
+		if m == 0 {
+			continue
+		}
+		var stored *trace.Access
+		if m == a.Lanes&e.Lanes {
+			stored = x
+		}
+		s.tables.access(&request{
+			event: at, kind: AccessKind(x.Kind), space: Space(k), bytes: uint64(a.Bytes), lanes: m, addr: offsets[:], lengths: lengths[:], bulk: a.Bulk(),
+			allocation: allocations[k], warpSize: e.Launch.WarpSize,
+		}, stored)
+	}
+}
+
+// spaceOf returns the state space of memory.
+func spaceOf(s ptx.Space) Space {
+	switch s {
+	case ptx.Shared:
+		return Shared
+	case ptx.Local:
+		return Local
+	case ptx.Param:
+		return Param
+	case ptx.Const:
+		return Const
+	}
+	return Global
+}
+
+// effect records a stage of an asynchronous operation.
+func (s *sink) effect(e *probe.Event, at uint64) {
+	x := e.Effect
+	addRow(s.tables.w, &EffectRow{at, x.Number, flag(x.Issued), flag(x.Reads), flag(x.Writes)})
+	if s.tables.options.Results && len(e.Writes) > 0 && e.Active != 0 {
+		s.results(e, at, e.Active, trace.IsDeferred(e.Instr))
+	}
+	if !s.tables.options.Accesses {
+		return
+	}
+	for _, a := range trace.EffectAccesses(x) {
+		s.tables.logged(at, e.Lanes, &a, e.Launch.WarpSize)
+	}
+}
+
+func flag(is bool) uint8 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// recordStack records the reconvergence stack of the warp if it has changed.
+func (s *sink) recordStack(e *probe.Event, at uint64) {
+	s.stack = e.AppendStack(s.stack[:0])
+	// The instruction of the running warp split changes at every step, and is in the event.
+	if before := s.stacks[e.Warp]; slices.EqualFunc(before, s.stack, func(a, b probe.StackEntry) bool {
+		return a.Kind == b.Kind && a.Lanes == b.Lanes && a.Arrived == b.Arrived && a.Depth == b.Depth && (a.Index == b.Index || a.Kind == probe.RunningSplit)
+	}) {
+		return
+	}
+	s.stacks[e.Warp] = append(s.stacks[e.Warp][:0], s.stack...)
+	for _, x := range s.stack {
+		addRow(s.tables.w, &StackRow{at, StackKind(x.Kind), x.Lanes, x.Arrived, s.instruction(x.Index), uint16(x.Depth)})
+	}
+}
+
+// image records the contents of an allocation when a launch begins, as far as the limit allows. Equal contents are recorded once.
+func (t *tables) image(launch, allocation uint32, content []byte) {
+	if room := t.maxBytes - min(t.imageBytes, t.maxBytes); t.maxBytes > 0 && uint64(len(content)) > room {
+		content = content[:room]
+		t.fill(fmt.Sprintf("memory images of %d bytes", t.maxBytes))
+	}
+	sum := sha256.Sum256(content)
+	data, ok := t.images[sum]
+	if !ok {
+		t.imageBytes += uint64(len(content))
+		data = t.w.addData(content)
+		t.images[sum] = data
+	}
+	addRow(t.w, &ImageRow{launch, allocation, uint64(len(content)), data})
+}

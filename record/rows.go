@@ -1,0 +1,172 @@
+package record
+
+// This file adds rows that a Recorder and FromLog have in common: values, accesses, ends of launches; and it holds the limits.
+
+import (
+	"fmt"
+	"io"
+	"math/bits"
+
+	"gemu/internal/coalesce"
+	"gemu/trace"
+)
+
+// tables is a recording under construction.
+type tables struct {
+	w         *Writer
+	options   Options
+	maxEvents uint64 // 0: no limit
+	maxBytes  uint64 // 0: no limit
+	full      string // the limit that was reached; "": none
+	step      uint64 // of the latest event
+
+	images     map[[32]byte]uint64 // rows of the table data, by SHA-256 of the contents
+	imageBytes uint64
+
+	lines     coalesce.Lines
+	conflicts coalesce.Conflicts
+}
+
+func newTables(out io.Writer, simulator string, o Options) (*tables, error) {
+	w, err := NewWriter(out, !o.Uncompressed)
+	if err != nil {
+		return nil, err
+	}
+	t := &tables{w: w, options: o, maxEvents: limit(o.MaxEvents, DefaultMaxEvents), maxBytes: limit(o.MaxBytes, DefaultMaxBytes), images: map[[32]byte]uint64{}}
+	addRow(w, &RecordingRow{simulator, contentsText(o.Contents), o.Filter.String(), t.maxEvents, t.maxBytes})
+	return t, nil
+}
+
+// hasRoom reports whether another event may be recorded.
+func (t *tables) hasRoom() bool {
+	if t.full == "" && t.maxEvents > 0 && rows[EventRow](t.w) >= t.maxEvents {
+		t.fill(fmt.Sprintf("%d events", t.maxEvents))
+	}
+	return t.full == ""
+}
+
+// check ends the recording if the file has reached its limit.
+func (t *tables) check() {
+	if t.maxBytes > 0 && t.w.Bytes() >= t.maxBytes {
+		t.fill(fmt.Sprintf("a file of %d bytes", t.maxBytes))
+	}
+}
+
+// fill notes the limit that ends the recording.
+func (t *tables) fill(limit string) {
+	if t.full == "" {
+		t.full = limit
+	}
+}
+
+// end records the end of a launch.
+func (t *tables) end(launch uint32, text string) {
+	addRow(t.w, &EndRow{launch, rows[EventRow](t.w), flag(t.full == ""), text})
+}
+
+// structured is a value over lanes, as rows have it.
+type structured struct {
+	class      Class
+	base, high uint64
+	stride     int64
+	values     uint64
+}
+
+// value returns the columns of a value, and records the lanes of a generic one.
+func (t *tables) value(v *trace.Value) (x structured) {
+	switch {
+	case v.Structure == trace.NoValue:
+		x.class = NoValue
+	case v.Structure == trace.Uniform:
+		x.class, x.base, x.high = Uniform, v.Base, v.High
+	case v.Structure == trace.Affine:
+		x.class, x.base, x.stride = Affine, v.Base, v.Stride
+	case v.Bits == 1:
+		x.class, x.base = Mask, v.List[0]
+	default:
+		x.class, x.values = Generic, rows[ValueRow](t.w)
+		for i, low := range v.List {
+			row := ValueRow{Low: low}
+			if len(v.ListHigh) > 0 {
+				row.High = v.ListHigh[i]
+			}
+			addRow(t.w, &row)
+		}
+	}
+	return x
+}
+
+// request is an access of lanes to one state space.
+type request struct {
+	event      uint64
+	kind       AccessKind
+	space      Space
+	bytes      uint64   // of a lane
+	lanes      uint64   // not empty
+	addr       []uint64 // of each lane, in the state space
+	lengths    []uint64 // of each lane: fewer bytes at the end of memory, or those of st.bulk
+	bulk       bool
+	allocation int32
+	warpSize   int
+}
+
+// access records an access. stored has the elements that it stores; nil if they belong to several accesses.
+func (t *tables) access(q *request, stored *trace.Access) {
+	addr := trace.NewValue("", 64, q.lanes, q.addr, nil)
+	v := t.value(&addr)
+	row := AccessRow{Event: q.event, Kind: q.kind, Space: q.space, Bytes: uint32(q.bytes), Lanes: q.lanes, Class: v.class, Base: v.base, Stride: v.stride, Values: v.values, Allocation: q.allocation}
+	if q.bulk {
+		row.Bytes = 0
+	}
+	t.count(&row, q)
+	at := addRow(t.w, &row)
+	if stored == nil {
+		return
+	}
+	for compare, list := range [][]trace.Value{stored.Store, stored.Compare} {
+		for i := range list {
+			v := t.value(&list[i])
+			addRow(t.w, &StoreRow{at, uint8(compare), uint8(list[i].Bits), v.class, v.base, v.stride, v.values})
+		}
+	}
+	if len(stored.Data) > 0 {
+		addRow(t.w, &WriteRow{at, uint64(len(stored.Data)), t.w.addData(stored.Data)})
+	}
+}
+
+// count sets the transactions of an access, as package profile counts them.
+func (t *tables) count(row *AccessRow, q *request) {
+	switch q.space {
+	case Shared:
+		passes := int64(0)
+		if q.bulk {
+			for m := q.lanes; m != 0; m &= m - 1 {
+				passes += int64((q.lengths[lowest(m)] + coalesce.LineBytes - 1) / coalesce.LineBytes)
+			}
+		} else {
+			passes, _ = t.conflicts.Passes(q.addr, q.lanes, int(q.bytes), q.kind == Atomic)
+		}
+		row.Passes = uint32(passes)
+	case Const:
+		row.Passes = uint32(coalesce.DistinctWords(q.addr, q.lanes))
+	case Global, Local:
+		t.lines.Reset()
+		regions := uint64(0)
+		for m := q.lanes; m != 0; m &= m - 1 {
+			switch lane := lowest(m); {
+			case q.space == Local:
+				t.lines.TouchLocal(q.addr[lane], int(q.lengths[lane]), lane, q.warpSize)
+			case q.bulk || q.lengths[lane] > coalesce.LineBytes: // a region of its own
+				if n := q.lengths[lane]; n > 0 {
+					regions += (q.addr[lane]+n-1)/coalesce.SectorBytes - q.addr[lane]/coalesce.SectorBytes + 1
+				}
+			default:
+				t.lines.Touch(q.addr[lane], int(q.bytes))
+			}
+		}
+		row.Sectors = uint32(uint64(t.lines.Sectors()) + regions)
+	}
+}
+
+// lowest returns the lowest lane of a set.
+func lowest(lanes uint64) int { return bits.TrailingZeros64(lanes) & 63 }

@@ -1,0 +1,464 @@
+package record
+
+// This file declares the tables: one struct for the rows of each, whose fields are the columns.
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Kind is the kind of an event.
+type Kind uint8
+
+// The kinds of event. Package probe describes them in detail (probe.OnAfter, OnSplit and so on).
+const (
+	Instruction Kind = iota // a warp has executed an instruction
+	Branch                  // lanes branch: groups
+	Split                   // lanes diverge: groups
+	Reconverge              // lanes are together again
+	Wait                    // lanes wait at a barrier or a collective instruction: waits
+	Wake                    // lanes continue after a wait: waits
+	Call                    // lanes are in a called function: calls
+	Return                  // lanes are back from a call
+	Exit                    // lanes have ended
+	CTABegin                // a CTA begins
+	CTAEnd                  // a CTA has ended
+	WarpBegin               // a warp begins
+	WarpEnd                 // a warp has ended
+	Effect                  // a stage of an asynchronous operation: effects
+	Trap                    // a CTA stops with a trap: traps
+)
+
+var kindNames = [...]string{
+	"instruction", "branch", "split", "reconverge", "wait", "wake", "call", "return", "exit", "cta begin", "cta end", "warp begin",
+	"warp end", "effect", "trap",
+}
+
+// String returns the name of the kind.
+func (k Kind) String() string { return nameOf(kindNames[:], int(k)) }
+
+// Class is the structure of a value over lanes.
+type Class uint8
+
+// The classes. Lane i of a uniform or affine value has Base + i·Stride, modulo two to the width of the value.
+const (
+	Uniform Class = iota // all lanes have Base
+	Affine               // lane i has Base + i·Stride
+	Generic              // the lanes have one row each in the table values, the lowest lane first
+	Mask                 // of a predicate that differs between lanes: Base has the lanes where it holds
+	NoValue              // an element of a vector that is not stored
+)
+
+var classNames = [...]string{"uniform", "affine", "generic", "mask", "none"}
+
+// String returns the name of the class.
+func (c Class) String() string { return nameOf(classNames[:], int(c)) }
+
+// AccessKind is the direction of an access.
+type AccessKind uint8
+
+// The directions.
+const (
+	Load AccessKind = iota
+	Store
+	Atomic
+	Zero // writes zeros (st.bulk); the lanes have different lengths
+)
+
+var accessNames = [...]string{"load", "store", "atomic", "zero"}
+
+// String returns the name of the direction.
+func (k AccessKind) String() string { return nameOf(accessNames[:], int(k)) }
+
+// Space is a state space.
+type Space uint8
+
+// The state spaces of accesses.
+const (
+	Global Space = iota
+	Shared
+	Local
+	Param
+	Const
+)
+
+var spaceNames = [...]string{"global", "shared", "local", "param", "const"}
+
+// String returns the name of the state space.
+func (s Space) String() string { return nameOf(spaceNames[:], int(s)) }
+
+// StackKind is the kind of a StackRow.
+type StackKind uint8
+
+// The kinds of entry of a reconvergence stack.
+const (
+	Running StackKind = iota // the warp split that executes
+	Ready                    // a warp split that can run
+	Blocked                  // a warp split that waits at a barrier or a collective instruction
+	Point                    // a reconvergence point
+)
+
+var stackNames = [...]string{"running", "ready", "blocked", "point"}
+
+// String returns the name of the kind.
+func (k StackKind) String() string { return nameOf(stackNames[:], int(k)) }
+
+func nameOf(names []string, i int) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return fmt.Sprintf("unknown (%d)", i)
+}
+
+// RecordingRow is the only row of the table recording: what the file contains.
+type RecordingRow struct {
+	Simulator string // name of the simulator that executed the launches
+	Contents  string // optional parts: results, accesses, memory and stack, separated by commas
+	Filter    string // part of the launches that is recorded; "" is all
+	MaxEvents uint64 // limit of events; 0 is no limit
+	MaxBytes  uint64 // limit of the file and of memory images, in bytes; 0 is no limit
+}
+
+// LaunchRow is a row of the table launches.
+type LaunchRow struct {
+	Kernel           string
+	File             string // of the PTX
+	GridX            uint32 // CTAs
+	GridY            uint32
+	GridZ            uint32
+	BlockX           uint32 // threads of a CTA
+	BlockY           uint32
+	BlockZ           uint32
+	ClusterX         uint32 // CTAs of a cluster; 1 without clusters
+	ClusterY         uint32
+	ClusterZ         uint32
+	WarpSize         uint8
+	Reconverge       string // name of the reconvergence policy
+	Shared           uint32 // dynamic shared memory of a CTA in bytes
+	FirstEvent       uint64 // number of events before the launch
+	FirstInstruction uint32 // row of its first instruction in the table instructions
+	Instructions     uint32 // number of instructions; launches of one kernel share them
+}
+
+// EndRow is a row of the table ends: the end of a launch.
+type EndRow struct {
+	Launch   uint32 // row of the table launches
+	Events   uint64 // number of events before the end of the launch
+	Complete uint8  // 1: the launch is recorded whole; 0: a limit has ended the recording
+	Error    string // that ended the launch; "" for a complete launch
+}
+
+// InstructionRow is a row of the table instructions.
+type InstructionRow struct {
+	Function     string
+	Line         uint32 // in the PTX, from 1; 0 is unknown
+	Column       uint32
+	Class        string // functional unit, as in gemu isa
+	Text         string // PTX without the semicolon
+	Flags        string // "clock": the results are times; "approx.f32" and so on: they are approximate
+	SourceFile   string // by the .loc in force; "" without one
+	SourceLine   uint32
+	SourceColumn uint32
+}
+
+// RegisterRow is a row of the table registers.
+type RegisterRow struct {
+	Function string
+	Name     string
+	Type     string // such as .f32
+	Bits     uint16
+}
+
+// OperandRow is a row of the table operands: a register that an instruction reads or writes.
+type OperandRow struct {
+	Instruction uint32
+	Register    uint32
+	Writes      uint8 // 1: a result; 0: a source
+}
+
+// EventRow is a row of the table events.
+type EventRow struct {
+	Kind        Kind
+	Launch      uint32 // row of the table launches
+	Step        uint64 // number of instructions of the launch that began before; with FromLog the number of records
+	CTA         uint32 // linear index
+	Warp        int32  // in the CTA; -1 for CTA begin and CTA end
+	Instruction int32  // row of the table instructions; -1 is none
+	Active      uint64 // the active mask: lanes of the running warp split
+	Lanes       uint64 // lanes of the event: for an instruction, the active lanes for which its guard holds
+	Depth       uint16 // calls that the active lanes are in
+	Reconverge  int32  // innermost reconvergence point of the active lanes: row of the table instructions; -1 is none
+}
+
+// GroupRow is a row of the table groups: lanes that continue at one place after a branch or split.
+type GroupRow struct {
+	Event       uint64
+	Lanes       uint64
+	Instruction int32 // row of the table instructions; -1 is the end of the function
+}
+
+// WaitRow is a row of the table waits, for events of kind wait and wake.
+type WaitRow struct {
+	Event      uint64
+	Barrier    int8   // of the CTA, 0 to 15; 16 is the barrier of the cluster; -1 waits for lanes of the same warp
+	Threads    uint32 // that the barrier waits for; 0 is all threads of the CTA
+	Members    uint32 // membermask of a collective instruction
+	Generation uint32 // of a wake: number of earlier completions of the barrier
+}
+
+// CallRow is a row of the table calls.
+type CallRow struct {
+	Event    uint64
+	Function string
+}
+
+// EffectRow is a row of the table effects: a stage of an asynchronous operation. Its memory is in accesses.
+type EffectRow struct {
+	Event  uint64
+	Number int64 // of the operation among the operations that the CTA has issued
+	Issued uint8 // 1: the instruction issues the operation
+	Reads  uint8 // 1: the operation reads its source
+	Writes uint8 // 1: the operation writes its destination
+}
+
+// TrapRow is a row of the table traps.
+type TrapRow struct {
+	Event   uint64
+	Message string
+}
+
+// StackRow is a row of the table stack: an entry of the reconvergence stack of the event's warp. The rows of an event are the
+// whole stack, and hold for later events of the warp up to its next rows.
+type StackRow struct {
+	Event       uint64
+	Kind        StackKind
+	Lanes       uint64 // of the warp split; for a point, the live lanes that are to reconverge there
+	Arrived     uint64 // of a point: lanes that wait there
+	Instruction int32  // next instruction of the warp split, or first instruction after the point; -1 is the end of the function
+	Depth       uint16 // number of reconvergence points that the lanes still reach afterwards
+}
+
+// ResultRow is a row of the table results: a register that the lanes of an event have written.
+type ResultRow struct {
+	Event    uint64
+	Register uint32 // row of the table registers
+	Class    Class
+	Base     uint64 // bits 0 to 63
+	High     uint64 // bits 64 to 127 of a uniform .b128
+	Stride   int64
+	Values   uint64 // first row of the table values, for class generic
+}
+
+// AccessRow is a row of the table accesses: memory that lanes of an event access. An instruction has several rows if it accesses
+// memory several times, or if its generic addresses lie in several state spaces.
+type AccessRow struct {
+	Event      uint64
+	Kind       AccessKind
+	Space      Space  // of the memory, also for generic addresses
+	Bytes      uint32 // of a lane; 0 for kind zero
+	Lanes      uint64
+	Class      Class  // of the addresses
+	Base       uint64 // address in the state space: in shared, local and param memory an offset
+	Stride     int64
+	Values     uint64 // first row of the table values, for class generic
+	Sectors    uint32 // distinct sectors of 32 bytes, in global and local memory; else 0
+	Passes     uint32 // passes through the banks of shared memory, or through the constant cache; else 0
+	Allocation int32  // row of the table allocations; -1 if it is unknown, or differs between lanes
+}
+
+// StoreRow is a row of the table stores: an element that an access stores, or the operand of an atomic operation.
+type StoreRow struct {
+	Access  uint64 // row of the table accesses
+	Compare uint8  // 1: the value of .cas that memory is compared with
+	Bits    uint8
+	Class   Class
+	Base    uint64
+	Stride  int64
+	Values  uint64 // first row of the table values, for class generic
+}
+
+// WriteRow is a row of the table writes: the bytes that an access of an asynchronous operation writes.
+type WriteRow struct {
+	Access uint64 // row of the table accesses
+	Bytes  uint64
+	Data   uint64 // first row of the table data
+}
+
+// ValueRow is a row of the table values: the value of one lane.
+type ValueRow struct {
+	Low  uint64 // bits 0 to 63
+	High uint64 // bits 64 to 127
+}
+
+// AllocationRow is a row of the table allocations.
+type AllocationRow struct {
+	Event uint64 // number of events before the allocation became known
+	Base  uint64 // first address
+	Size  uint64 // in bytes
+	Kind  string // buffer, variable, constant, …
+	Name  string
+}
+
+// FreeRow is a row of the table frees.
+type FreeRow struct {
+	Allocation uint32
+	Event      uint64 // number of events before
+}
+
+// ImageRow is a row of the table images: the contents of an allocation when a launch begins.
+type ImageRow struct {
+	Launch     uint32
+	Allocation uint32
+	Bytes      uint64 // recorded bytes; fewer than the allocation has if a limit was reached
+	Data       uint64 // first row of the table data. Equal contents share rows.
+}
+
+// DataRow is a row of the table data: a byte of a memory image, or a byte that an asynchronous operation writes.
+type DataRow struct {
+	Byte uint8
+}
+
+// EnumerationRow is a row of the table enumerations: the name of a value of a column.
+type EnumerationRow struct {
+	Table  string
+	Column string
+	Value  uint8
+	Name   string
+}
+
+// Type is the type of the values of a column.
+type Type string
+
+// The types of columns.
+const (
+	U8   Type = "u8"
+	U16  Type = "u16"
+	U32  Type = "u32"
+	U64  Type = "u64"
+	I8   Type = "i8"
+	I16  Type = "i16"
+	I32  Type = "i32"
+	I64  Type = "i64"
+	Text Type = "text"
+)
+
+// IsSigned reports whether values are sign-extended to 64 bits.
+func (t Type) IsSigned() bool { return t[0] == 'i' }
+
+// typeOf returns the type of a column for a field of a row.
+func typeOf(t reflect.Type) Type {
+	switch t.Kind() {
+	case reflect.Uint8:
+		return U8
+	case reflect.Uint16:
+		return U16
+	case reflect.Uint32:
+		return U32
+	case reflect.Uint64:
+		return U64
+	case reflect.Int8:
+		return I8
+	case reflect.Int32:
+		return I32
+	case reflect.Int64:
+		return I64
+	case reflect.String:
+		return Text
+	}
+	panic("record: a column of type " + t.String())
+}
+
+// Column is a column of a table.
+type Column struct {
+	Name string
+	Type Type
+}
+
+// schema is a table that this package writes: its name and the type of its rows.
+type schema struct {
+	name    string
+	row     reflect.Type
+	columns []Column
+	enums   map[string][]string // names of the values of a column
+}
+
+// schemas are the tables, in the order of their numbers in files.
+var schemas = []*schema{
+	tableOf[RecordingRow]("recording"),
+	tableOf[EnumerationRow]("enumerations"),
+	tableOf[LaunchRow]("launches"),
+	tableOf[EndRow]("ends"),
+	tableOf[InstructionRow]("instructions"),
+	tableOf[RegisterRow]("registers"),
+	tableOf[OperandRow]("operands"),
+	tableOf[EventRow]("events"),
+	tableOf[GroupRow]("groups"),
+	tableOf[WaitRow]("waits"),
+	tableOf[CallRow]("calls"),
+	tableOf[EffectRow]("effects"),
+	tableOf[TrapRow]("traps"),
+	tableOf[StackRow]("stack"),
+	tableOf[ResultRow]("results"),
+	tableOf[AccessRow]("accesses"),
+	tableOf[StoreRow]("stores"),
+	tableOf[WriteRow]("writes"),
+	tableOf[ValueRow]("values"),
+	tableOf[AllocationRow]("allocations"),
+	tableOf[FreeRow]("frees"),
+	tableOf[ImageRow]("images"),
+	tableOf[DataRow]("data"),
+}
+
+// enumerated are the types of columns whose values have names.
+var enumerated = map[reflect.Type][]string{
+	reflect.TypeFor[Kind]():       kindNames[:],
+	reflect.TypeFor[Class]():      classNames[:],
+	reflect.TypeFor[AccessKind](): accessNames[:],
+	reflect.TypeFor[Space]():      spaceNames[:],
+	reflect.TypeFor[StackKind]():  stackNames[:],
+}
+
+func tableOf[Row any](name string) *schema {
+	s := &schema{name: name, row: reflect.TypeFor[Row](), enums: map[string][]string{}}
+	for i := range s.row.NumField() {
+		f := s.row.Field(i)
+		c := Column{columnName(f.Name), typeOf(f.Type)}
+		s.columns = append(s.columns, c)
+		if names := enumerated[f.Type]; names != nil {
+			s.enums[c.Name] = names
+		}
+	}
+	return s
+}
+
+// columnName returns the name of the column of a field: CTA is cta, GridX is grid_x.
+func columnName(field string) string {
+	var b strings.Builder
+	for i, r := range field {
+		upper := 'A' <= r && r <= 'Z'
+		if upper && i > 0 && field[i-1] >= 'a' {
+			b.WriteByte('_')
+		}
+		b.WriteString(strings.ToLower(string(r)))
+	}
+	return b.String()
+}
+
+// numberOf has the number of the table whose rows have a type.
+var numberOf = map[reflect.Type]int{}
+
+func init() {
+	for i, s := range schemas {
+		numberOf[s.row] = i
+	}
+}
+
+// tableNumber returns the number of the table with rows of a type. It panics if there is none.
+func tableNumber[Row any]() int {
+	i, ok := numberOf[reflect.TypeFor[Row]()]
+	if !ok {
+		panic("record: no table has rows of type " + reflect.TypeFor[Row]().String())
+	}
+	return i
+}

@@ -1,0 +1,245 @@
+package record
+
+// This file writes recordings: rows in blocks, and a directory of the blocks.
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"reflect"
+	"strings"
+)
+
+// Version is the version of the format.
+const Version = 1
+
+// magic is the name of the format, at the beginning of a file before the version, and at its end.
+const magic = "gemurec"
+
+// A block is
+//
+//	byte 0–3    blockMagic
+//	byte 4–7    bytes after the 32 of this header
+//	byte 8–9    number of the table
+//	byte 10–11  number of columns
+//	byte 12–15  number of rows
+//	byte 16–23  number of rows of the table in earlier blocks
+//	byte 24–27  CRC-32 (IEEE) of the bytes before, and of the descriptors
+//	byte 28–31  zero
+//	then        the descriptors of all columns
+//	then        the stored bytes of each column, each filled up to a multiple of 8 bytes
+const (
+	blockMagic       = "gblk"
+	blockHeaderBytes = 32
+	maxBlockBytes    = 64 << 20
+	maxBlockRows     = 1 << 20
+)
+
+// Numbers of tables that are part of the layout.
+const (
+	columnTable    = 0xffff // table, column and type of all columns, as three columns of texts
+	directoryTable = 0xfffe // offset in the file, table, first row and rows of each block
+)
+
+// Rows of a block. Tests lower them.
+var (
+	blockRows     = 1 << 16
+	blockDataRows = 1 << 20 // of the table data, whose rows are bytes
+)
+
+// Writer writes tables. After the first error of the underlying writer, every method returns it and writes nothing more.
+type Writer struct {
+	out        io.Writer
+	err        error
+	written    uint64
+	tables     []tableWriter
+	compressed bool
+	deflater   deflater
+
+	directory [4][]uint64 // the columns of the directory
+}
+
+// tableWriter holds the rows of a table that are not written yet.
+type tableWriter struct {
+	first   uint64 // rows in earlier blocks
+	numbers [][]uint64
+	texts   [][]string
+	rows    int
+}
+
+// NewWriter begins a recording. With compressed, columns are deflated; without, readers can map plain columns into memory.
+func NewWriter(out io.Writer, compressed bool) (*Writer, error) {
+	w := &Writer{out: out, compressed: compressed, tables: make([]tableWriter, len(schemas))}
+	for i, s := range schemas {
+		w.tables[i].numbers = make([][]uint64, len(s.columns))
+		w.tables[i].texts = make([][]string, len(s.columns))
+	}
+	w.write(append([]byte(magic), Version))
+	var names [3][]string
+	for _, s := range schemas {
+		for _, c := range s.columns {
+			names[0], names[1], names[2] = append(names[0], s.name), append(names[1], c.Name), append(names[2], string(c.Type))
+		}
+	}
+	w.block(columnTable, 0, len(names[0]), []storedColumn{encodeTexts(names[0]), encodeTexts(names[1]), encodeTexts(names[2])})
+	for _, s := range schemas {
+		for _, c := range s.columns {
+			for v, name := range s.enums[c.Name] {
+				addRow(w, &EnumerationRow{s.name, c.Name, uint8(v), name})
+			}
+		}
+	}
+	return w, w.err
+}
+
+// Bytes returns the number of bytes written so far.
+func (w *Writer) Bytes() uint64 { return w.written }
+
+// rows returns the number of rows of a table so far.
+func rows[Row any](w *Writer) uint64 {
+	t := &w.tables[tableNumber[Row]()]
+	return t.first + uint64(t.rows)
+}
+
+// addRow adds a row to its table and returns its number.
+func addRow[Row any](w *Writer, row *Row) (number uint64) {
+	i := tableNumber[Row]()
+	t := &w.tables[i]
+	v := reflect.ValueOf(row).Elem()
+	for k := range schemas[i].columns {
+		switch f := v.Field(k); {
+		case f.CanUint():
+			t.numbers[k] = append(t.numbers[k], f.Uint())
+		case f.CanInt():
+			t.numbers[k] = append(t.numbers[k], uint64(f.Int()))
+		default:
+			t.texts[k] = append(t.texts[k], f.String())
+		}
+	}
+	number = t.first + uint64(t.rows)
+	if t.rows++; t.rows >= blockRows {
+		w.flush(i)
+	}
+	return number
+}
+
+// addData adds bytes to the table data and returns the number of the first.
+func (w *Writer) addData(b []byte) (first uint64) {
+	i := tableNumber[DataRow]()
+	t := &w.tables[i]
+	first = t.first + uint64(t.rows)
+	for len(b) > 0 {
+		n := min(len(b), blockDataRows-t.rows)
+		for _, x := range b[:n] {
+			t.numbers[0] = append(t.numbers[0], uint64(x))
+		}
+		if t.rows += n; t.rows == blockDataRows {
+			w.flush(i)
+		}
+		b = b[n:]
+	}
+	return first
+}
+
+// flush writes the rows of a table as a block.
+func (w *Writer) flush(i int) {
+	t := &w.tables[i]
+	if t.rows == 0 {
+		return
+	}
+	var columns []storedColumn
+	for k, c := range schemas[i].columns {
+		if c.Type == Text {
+			columns = append(columns, encodeTexts(t.texts[k]))
+			t.texts[k] = t.texts[k][:0]
+		} else {
+			columns = append(columns, encodeNumbers(t.numbers[k], c.Type.IsSigned()))
+			t.numbers[k] = t.numbers[k][:0]
+		}
+	}
+	first, n := t.first, t.rows
+	t.first, t.rows = t.first+uint64(t.rows), 0
+	w.block(i, first, n, columns)
+}
+
+// block writes a block.
+func (w *Writer) block(table int, first uint64, rows int, columns []storedColumn) {
+	if table != directoryTable {
+		for i, v := range []uint64{w.written, uint64(table), first, uint64(rows)} {
+			w.directory[i] = append(w.directory[i], v)
+		}
+	}
+	var descriptors, body []byte
+	for i := range columns {
+		if w.compressed {
+			w.deflater.deflate(&columns[i])
+		}
+		descriptors = columns[i].appendDescriptor(descriptors)
+		body = append(body, columns[i].stored...)
+		body = append(body, make([]byte, -len(columns[i].stored)&7)...)
+	}
+	size := len(descriptors) + len(body)
+	b := append([]byte(nil), blockMagic...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(size))
+	b = binary.LittleEndian.AppendUint16(b, uint16(table))
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(columns)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(rows))
+	b = binary.LittleEndian.AppendUint64(b, first)
+	b = binary.LittleEndian.AppendUint32(b, headerSum(b, descriptors))
+	b = binary.LittleEndian.AppendUint32(b, 0)
+	if size > maxBlockBytes && w.err == nil {
+		w.err = fmt.Errorf("a block of %d bytes is larger than the format allows", size)
+	}
+	w.write(append(b, descriptors...))
+	w.write(body)
+}
+
+// headerSum returns the checksum of the header of a block, up to the checksum itself, and of its descriptors.
+func headerSum(header, descriptors []byte) uint32 {
+	return crc32.Update(crc32.ChecksumIEEE(header), crc32.IEEETable, descriptors)
+}
+
+// write writes bytes to the file.
+func (w *Writer) write(b []byte) {
+	if w.err == nil {
+		_, w.err = w.out.Write(b)
+		w.written += uint64(len(b))
+	}
+}
+
+var errClosed = errors.New("the recording is closed")
+
+// Close writes the remaining rows and the directory. It does not close the underlying writer.
+func (w *Writer) Close() error {
+	for i := range w.tables {
+		w.flush(i)
+	}
+	at := w.written
+	var columns []storedColumn
+	for _, c := range w.directory {
+		columns = append(columns, encodeNumbers(c, false))
+	}
+	w.block(directoryTable, 0, len(w.directory[0]), columns)
+	w.write(append(binary.LittleEndian.AppendUint64(nil, at), magic+"\n"...))
+	err := w.err
+	if err == nil {
+		w.err = errClosed
+	}
+	return err
+}
+
+// contentsText returns the optional contents of a recording as a list.
+func contentsText(c Contents) string {
+	var list []string
+	for _, x := range []struct {
+		is   bool
+		name string
+	}{{c.Results, "results"}, {c.Accesses, "accesses"}, {c.Memory, "memory"}, {c.Stack, "stack"}} {
+		if x.is {
+			list = append(list, x.name)
+		}
+	}
+	return strings.Join(list, ",")
+}
