@@ -44,7 +44,7 @@ type Driver struct {
 
 	sanitizer *sanitize.Sanitizer
 	unended   unendedLaunches
-	log       *commitLog      // nil without GEMU_LOG
+	files     []*launchFile   // log and recording
 	accelsim  *accelsimTraces // nil without GEMU_ACCELSIM
 	debugger  *debugger       // nil without GEMU_DEBUG
 	host      host
@@ -86,11 +86,16 @@ func New(s Settings) *Driver {
 		d.stats.models = catalog.Watch(s.Models)
 		probes = append(probes, d.stats.models)
 	}
-	if s.Log != "" {
-		d.log = newCommitLog(s.Log)
-		probes = append(probes, d.log.probes()...)
-	}
 	ordered := slices.Concat(s.Probes, d.sanitizer.Probes)
+	if s.Log != "" {
+		d.files = append(d.files, newCommitLog(s.Log))
+	}
+	if s.Record != "" {
+		d.files = append(d.files, newRecording(s.Record, s.RecordWith))
+	}
+	for _, f := range d.files {
+		probes, ordered = append(probes, f.probes()...), append(ordered, f.probes()...)
+	}
 	if s.Accelsim != "" {
 		if d.accelsim = newAccelsimTraces(&s); d.accelsim.exporter != nil {
 			probes, ordered = append(probes, d.accelsim.exporter), append(ordered, d.accelsim.exporter)
@@ -167,8 +172,8 @@ func (d *Driver) Exit(inStream bool) error {
 			errs = append(errs, &Found{n, s.SanitizeExit})
 		}
 	}
-	if d.log != nil {
-		errs = append(errs, d.log.close())
+	for _, f := range d.files {
+		errs = append(errs, f.close())
 	}
 	if d.accelsim != nil {
 		errs = append(errs, d.accelsim.close())

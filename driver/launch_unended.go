@@ -40,7 +40,7 @@ const stopTimeout = 2 * time.Second
 
 // watched reports whether all launches should end before the process does.
 func (s *Settings) watched() bool {
-	return len(s.Sanitize) > 0 || s.Stats != "" || s.Log != "" || s.Accelsim != "" || len(s.Models) > 0 || len(s.Probes) > 0
+	return len(s.Sanitize) > 0 || s.Stats != "" || s.Log != "" || s.Record != "" || s.Accelsim != "" || len(s.Models) > 0 || len(s.Probes) > 0
 }
 
 func newUnendedLaunches(s *Settings) unendedLaunches {

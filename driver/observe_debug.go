@@ -135,6 +135,8 @@ func (d *Driver) noReturn() string {
 	switch s := &d.settings; {
 	case s.Log != "":
 		return "the log that GEMU_LOG has asked for has what has happened already"
+	case s.Record != "":
+		return "the recording that GEMU_RECORD has asked for has what has happened already"
 	case s.Accelsim != "":
 		return "the traces that GEMU_ACCELSIM has asked for have what has happened already"
 	case len(s.Sanitize) > 0:

@@ -68,6 +68,7 @@ func TestDebugWithLogAndSanitizers(t *testing.T) {
 		by  func(s *Settings, file string)
 	}{
 		{"GEMU_LOG", func(s *Settings, file string) { s.Log = file }},
+		{"GEMU_RECORD", func(s *Settings, file string) { s.Record = file }},
 		{"GEMU_SANITIZE", func(s *Settings, file string) { s.Sanitize, s.SanitizeLog = tools, file }},
 	} {
 		var messages bytes.Buffer

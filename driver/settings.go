@@ -18,6 +18,7 @@ import (
 	"gemu/interp"
 	"gemu/models/catalog"
 	"gemu/probe"
+	"gemu/record"
 	"gemu/sanitize"
 )
 
@@ -47,6 +48,9 @@ type Settings struct {
 	Trace int    // 0: silent; 1: failed or unsupported calls; 2: all calls
 
 	Log string // file for the log of all launches, in text, or in binary if the name ends in .gtr; "": none
+
+	Record     string          // file for the recording of all launches; "": none
+	RecordWith record.Contents // its optional parts
 
 	// Accelsim is the directory for Accel-Sim traces of all launches; each process makes a directory in it. A prefix
 	// "tracez:" selects .tracez files. "" writes none.
@@ -193,6 +197,14 @@ var Variables = []Variable{
 	{"GEMU_LOG", "FILE", "none", "Write the commit log of all launches to FILE, in text or, if it is a .gtr, in binary: what each warp instruction did. FILE grows as kernels run; after a process that ends without its exit handlers it is not whole, and readers say where it ends.", func(s *Settings, v string) error {
 		s.Log = v
 		return nil
+	}},
+	{"GEMU_RECORD", "FILE", "none", "Write the recording of all launches to FILE, for pages, models and other programs: see docs/recording.md. It ends after 10,000,000 events or 1 GiB.", func(s *Settings, v string) error {
+		s.Record = v
+		return nil
+	}},
+	{"GEMU_RECORD_WITH", "some of results, accesses, memory, stack, or all", "none", "Optional parts of the recording of GEMU_RECORD.", func(s *Settings, v string) (err error) {
+		s.RecordWith, err = record.ParseContents(strings.Split(v, ","))
+		return err
 	}},
 	{"GEMU_ACCELSIM", "DIRECTORY, or tracez:DIRECTORY", "none", "Write traces of all launches for Accel-Sim, in text or with each warp compressed by itself, to a directory of the process in DIRECTORY: see docs/accelsim.md.", func(s *Settings, v string) error {
 		if strings.TrimPrefix(v, packedTraces) == "" && v != "" {

@@ -1,0 +1,82 @@
+package driver
+
+// This file writes the commit log (GEMU_LOG) and the recording (GEMU_RECORD) of all launches of a process.
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"gemu/probe"
+	"gemu/record"
+	"gemu/trace"
+)
+
+// launchFile is a file about all launches, under construction.
+type launchFile struct {
+	variable string // environment variable that asks for it, for messages
+	name     string
+	file     *os.File
+	probe    launchWriter // nil if the file could not be created
+	err      error        // error of creating it
+}
+
+// launchWriter is a probe that writes a file.
+type launchWriter interface {
+	probe.Probe
+	io.Closer
+}
+
+// newLaunchFile creates a file. open returns the probe that writes it.
+func newLaunchFile(variable, name string, open func(w io.Writer) (launchWriter, error)) *launchFile {
+	l := &launchFile{variable: variable, name: name}
+	if l.file, l.err = os.Create(name); l.err == nil {
+		l.probe, l.err = open(l.file)
+	}
+	return l
+}
+
+func newCommitLog(name string) *launchFile {
+	return newLaunchFile("GEMU_LOG", name, func(to io.Writer) (launchWriter, error) {
+		format := trace.Text
+		if filepath.Ext(name) == ".gtr" {
+			format = trace.Binary
+		}
+		w, err := trace.NewWriter(to, format, &trace.Header{Version: trace.Version})
+		if err != nil {
+			return nil, err
+		}
+		return trace.NewRecorder(w, trace.Filter{}), nil
+	})
+}
+
+func newRecording(name string, contents record.Contents) *launchFile {
+	return newLaunchFile("GEMU_RECORD", name, func(to io.Writer) (launchWriter, error) {
+		return record.NewRecorder(to, record.Options{Contents: contents})
+	})
+}
+
+// probes returns the probe that writes the file; none if the file could not be created.
+func (l *launchFile) probes() []probe.Probe {
+	if l.err != nil || l.probe == nil {
+		return nil
+	}
+	return []probe.Probe{l.probe}
+}
+
+// close completes the file and returns the first error of writing it.
+func (l *launchFile) close() error {
+	err := l.err
+	if err == nil && l.probe != nil {
+		err = l.probe.Close()
+		if e := l.file.Close(); err == nil {
+			err = e
+		}
+		l.probe = nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s=%s: %w", l.variable, l.name, err)
+	}
+	return nil
+}

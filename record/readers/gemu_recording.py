@@ -1,0 +1,239 @@
+"""Reads recordings of gemu (docs/recording.md) as NumPy arrays.
+
+    import gemu_recording
+    run = gemu_recording.open("run.gemu")
+    run.events.rows                     # number of rows
+    run.events.lanes                    # a column, as an array; of texts, a list
+    run.events.column("step", 100, 50)  # rows 100 to 149
+    run.names("events", "kind")         # names of the values of a column
+    run.lanes("results", 7)             # value of each lane in row 7 of a table with class, base, stride and values
+
+Columns of an uncompressed recording that are stored as they are stay in the file's memory map. All other columns are decoded, and
+kept. Errors in a file raise RecordingError with the place. The module needs NumPy alone.
+"""
+
+import builtins
+import mmap
+import struct
+import sys
+import zlib
+
+import numpy as np
+
+VERSION = 1
+MAGIC = b"gemurec"
+
+_HEADER = struct.Struct("<4sIHHIQII")  # of a block
+_DESCRIPTOR = struct.Struct("<BBHIIIQ")  # of a column
+_CONSTANT, _PLAIN, _DIFFERENCES, _TEXTS = range(4)
+_DEFLATED = 1
+_COLUMN_TABLE, _DIRECTORY_TABLE = 0xFFFF, 0xFFFE
+_TYPES = {"u8": "u1", "u16": "<u2", "u32": "<u4", "u64": "<u8", "i8": "i1", "i16": "<i2", "i32": "<i4", "i64": "<i8", "text": None}
+
+
+class RecordingError(Exception):
+    """An error in a recording, with its place."""
+
+
+class _Column:
+    """A column of a block: its descriptor, and the place of its stored bytes."""
+
+    def __init__(self, fields, at):
+        self.encoding, self.width, self.flags, self.stored, self.plain, self.sum, self.base = fields
+        self.at = at
+
+
+class _Block:
+    """The header of a block."""
+
+    def __init__(self, data, at):
+        if len(data) - at < _HEADER.size:
+            raise RecordingError(f"at byte {at}: the file ends in the header of a block")
+        magic, size, self.table, columns, self.rows, self.first, check, _ = _HEADER.unpack_from(data, at)
+        descriptors = at + _HEADER.size
+        if magic != b"gblk":
+            raise RecordingError(f"at byte {at}: no block begins here")
+        if size > len(data) - descriptors or columns * _DESCRIPTOR.size > size:
+            raise RecordingError(f"at byte {at}: the file ends in a block")
+        next_at = descriptors + columns * _DESCRIPTOR.size
+        if zlib.crc32(data[descriptors:next_at], zlib.crc32(data[at : at + 24])) != check:
+            raise RecordingError(f"at byte {at}: the checksum of a block does not fit its header")
+        self.at, self.columns = at, []
+        for i in range(columns):
+            c = _Column(_DESCRIPTOR.unpack_from(data, descriptors + i * _DESCRIPTOR.size), next_at)
+            if c.at + c.stored > descriptors + size:
+                raise RecordingError(f"at byte {at}: a column is longer than its block")
+            self.columns.append(c)
+            next_at += (c.stored + 7) & ~7
+        self.end = descriptors + size
+
+
+class Table:
+    """A table of a recording. Its columns are attributes."""
+
+    def __init__(self, recording, name):
+        self._recording, self.name = recording, name
+        self.columns = {}  # types by name, in the order of the file
+        self.rows = 0
+        self._blocks = []
+        self._whole = {}
+
+    def __repr__(self):
+        return f"<table {self.name}: {self.rows} rows, columns {' '.join(self.columns)}>"
+
+    def __len__(self):
+        return self.rows
+
+    def __getattr__(self, name):
+        if name.startswith("_") or name not in self.columns:
+            raise AttributeError(f"table {self.name} has no column {name}")
+        return self[name]
+
+    def __getitem__(self, name):
+        """Returns a whole column."""
+        if name not in self._whole:
+            self._whole[name] = self.column(name)
+        return self._whole[name]
+
+    def column(self, name, start=0, count=None):
+        """Returns count values of a column from row start on: an array, or a list of texts."""
+        if name not in self.columns:
+            raise KeyError(f"table {self.name} has no column {name}")
+        stop = self.rows if count is None else min(self.rows, start + count)
+        index, kind = list(self.columns).index(name), self.columns[name]
+        parts = []
+        for b in self._blocks:
+            if b.first < stop and b.first + b.rows > start:
+                values = self._recording._decode(b, index, kind)
+                parts.append(values[max(start - b.first, 0) : stop - b.first])
+        if kind == "text":
+            return [text for part in parts for text in part]
+        if len(parts) == 1:
+            return parts[0]
+        return np.concatenate(parts) if parts else np.empty(0, _TYPES[kind])
+
+
+class Recording:
+    """A recording. Its tables are attributes."""
+
+    def __init__(self, data):
+        self._data = data
+        if len(data) < 8 or data[:7] != MAGIC:
+            raise RecordingError("this is not a recording")
+        if data[7] != VERSION:
+            raise RecordingError(f"a recording of version {data[7]}; this module reads version {VERSION}")
+        self.tables = {}
+        self.complete, blocks = self._directory()
+        if not blocks:
+            raise RecordingError("the recording ends before its first block")
+        lists = [self._decode(blocks[0], i, "text") for i in range(3)]
+        for table, column, kind in zip(*lists):
+            if kind not in _TYPES:
+                raise RecordingError(f"column {column} of table {table} has the unknown type {kind}")
+            self.tables.setdefault(table, Table(self, table)).columns[column] = kind
+        tables = list(self.tables.values())
+        for b in blocks[1:]:
+            if b.table >= len(tables) or len(b.columns) != len(tables[b.table].columns) or b.first != tables[b.table].rows:
+                raise RecordingError(f"at byte {b.at}: a block does not fit the blocks before")
+            tables[b.table]._blocks.append(b)
+            tables[b.table].rows += b.rows
+
+    def _directory(self):
+        """Returns whether the file has its end, and its blocks."""
+        data = self._data
+        if len(data) >= 24 and data[-8:] == MAGIC + b"\n":
+            directory = _Block(data, struct.unpack_from("<Q", data, len(data) - 16)[0])
+            if directory.table != _DIRECTORY_TABLE:
+                raise RecordingError("the directory is missing where the end of the file says it is")
+            return True, [_Block(data, int(at)) for at in self._decode(directory, 0, "u64")]
+        blocks, at = [], 8
+        while at < len(data):
+            try:
+                blocks.append(_Block(data, at))
+            except RecordingError:  # the last block is not whole
+                break
+            at = blocks[-1].end
+        return False, blocks
+
+    def __getattr__(self, name):
+        if name.startswith("_") or name not in self.tables:
+            raise AttributeError(f"the recording has no table {name}")
+        return self.tables[name]
+
+    def _decode(self, block, index, kind):
+        """Returns the values of a column of a block."""
+        c, rows = block.columns[index], block.rows
+        stored = memoryview(self._data)[c.at : c.at + c.stored]
+        if zlib.crc32(stored) != c.sum:
+            raise RecordingError(f"at byte {block.at}: the checksum of a column does not fit its bytes")
+        if c.flags & _DEFLATED:
+            stored = zlib.decompress(stored, -15)
+        if len(stored) != c.plain:
+            raise RecordingError(f"at byte {block.at}: the sizes of a column differ")
+        if kind == "text":
+            lengths, all_texts, texts, at = np.frombuffer(stored, "<u4", rows), bytes(stored[4 * rows :]), [], 0
+            for n in lengths.tolist():
+                texts.append(all_texts[at : at + n].decode("utf-8", "replace"))
+                at += n
+            return texts
+        to = np.dtype(_TYPES[kind])
+        if c.encoding == _CONSTANT:
+            return np.full(rows, np.uint64(c.base).astype(to), to)
+        if c.encoding == _PLAIN:
+            values = np.frombuffer(stored, f"<u{c.width}", rows)
+            if c.base == 0 and values.dtype.itemsize == to.itemsize:
+                return values.view(to)
+            return (values.astype("<u8") + np.uint64(c.base)).astype(to)
+        if c.encoding == _DIFFERENCES:
+            values = np.frombuffer(stored, f"<i{c.width}", rows).astype("<i8").view("<u8")
+            return (np.cumsum(values, dtype="<u8") + np.uint64(c.base)).astype(to)
+        raise RecordingError(f"at byte {block.at}: unknown encoding {c.encoding} of a column")
+
+    def names(self, table, column):
+        """Returns the names of the values of a column, by value."""
+        e = self.enumerations
+        return {int(v): n for t, c, v, n in zip(e.table, e.column, e.value, e.name) if t == table and c == column}
+
+    def lanes(self, table, row):
+        """Returns the value of each lane in a row of a table with class, base, stride and values, by lane. The lanes are those of
+        the row, or of its event. Values are modulo 2^64: reduce them to the width of the register."""
+        t = self.tables[table]
+        lanes = int(t.lanes[row]) if "lanes" in t.columns else int(self.events.lanes[int(t.event[row])])
+        members = [i for i in range(64) if lanes >> i & 1]
+        kind, base = self.names(table, "class")[int(t["class"][row])], int(t.base[row])
+        if kind == "uniform":
+            return {i: base for i in members}
+        if kind == "affine":
+            return {i: (base + i * int(t.stride[row])) % 2**64 for i in members}
+        if kind == "mask":
+            return {i: base >> i & 1 for i in members}
+        if kind == "generic":
+            return dict(zip(members, self.tables["values"].column("low", int(t["values"][row]), len(members)).tolist()))
+        return {}
+
+
+def open(name):
+    """Maps a recording into memory."""
+    with builtins.open(name, "rb") as file:
+        try:
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except ValueError:  # an empty file
+            data = b""
+    return Recording(data)
+
+
+def _print_all(name):
+    """Prints each value of each table in a line."""
+    for table in open(name).tables.values():
+        for column in table.columns:
+            for row, value in enumerate(table[column]):
+                print(f"{table.name}.{column}[{row}] = {value}")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: gemu_recording.py FILE.gemu")
+    try:
+        _print_all(sys.argv[1])
+    except (RecordingError, OSError) as error:
+        sys.exit(f"{sys.argv[1]}: {error}")
