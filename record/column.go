@@ -83,7 +83,16 @@ func encodeNumbers(values []uint64, signed bool) (c storedColumn) {
 			down, up, same = min(down, d), max(up, d), same && d == 0
 		}
 	}
-	switch plainWidth, deltaWidth := widthOf(high-low), max(widthOf(uint64(up)<<1), widthOf(uint64(^down)<<1)); {
+	// Of n bits, signed numbers reach from -2^(n-1) to 2^(n-1)-1.
+	farthest := max(uint64(up), uint64(-(down + 1)))
+	if down == 0 {
+		farthest = uint64(up)
+	}
+	deltaWidth := uint8(8)
+	if farthest < 1<<62 {
+		deltaWidth = widthOf(farthest << 1)
+	}
+	switch plainWidth := widthOf(high - low); {
 	case same:
 		c = storedColumn{encoding: constant, base: values[0]}
 	case deltaWidth < plainWidth:

@@ -143,8 +143,8 @@ func (f *File) directory() (offsets []uint64, err error) {
 	}
 	if string(tail[8:]) != magic+"\n" {
 		for at := uint64(8); ; {
-			b, _, err := f.header(at)
-			if err != nil { // the last block is not whole
+			b, table, err := f.header(at)
+			if err != nil || table == directoryTable { // the last block is not whole, or the end of the directory is missing
 				return offsets, nil
 			}
 			offsets = append(offsets, at)

@@ -179,7 +179,7 @@ func (l *logConverter) record(r *trace.Record) {
 		addRow(l.w, &TrapRow{event, r.Note})
 	case trace.Effect:
 		number, issued, reads, writes, _ := r.EffectStage() // the reader has checked it
-		addRow(l.w, &EffectRow{event, int64(number), flag(issued), flag(reads), flag(writes)})
+		addRow(l.w, &EffectRow{event, int64(number), oneIf(issued), oneIf(reads), oneIf(writes)})
 	}
 	if l.options.Results {
 		for i := range r.Results {
@@ -203,9 +203,11 @@ func (t *tables) logged(event, lanes uint64, a *trace.Access, warpSize int) {
 	}
 	var bySpace [len(spaceNames)]uint64
 	var offsets, lengths [64]uint64
+	frame := false
 	for m := lanes; m != 0; m &= m - 1 {
 		lane := lowest(m)
 		addr, _ := a.Addr.At(lanes, lane)
+		frame = frame || a.Space == "param" && addr < probe.ParamBase
 		space, offset := placeOf(a.Space, addr)
 		offsets[lane], lengths[lane] = offset, a.Bytes
 		if a.Kind == trace.Zero && len(a.Store) > 0 {
@@ -223,7 +225,7 @@ func (t *tables) logged(event, lanes uint64, a *trace.Access, warpSize int) {
 		}
 		t.access(&request{
 			event: event, kind: AccessKind(a.Kind), space: Space(k), bytes: a.Bytes, lanes: m, addr: offsets[:], lengths: lengths[:],
-			bulk: a.Kind == trace.Zero, allocation: -1, warpSize: warpSize,
+			bulk: a.Kind == trace.Zero, frame: frame, allocation: -1, warpSize: warpSize,
 		}, stored)
 	}
 }

@@ -298,13 +298,14 @@ func (r *Recorder) end(e *probe.Event) {
 }
 
 // CTA returns the sink that records a CTA.
-func (r *Recorder) CTA(l *probe.LaunchInfo, index int, _ ptx.Dim3) probe.Sink {
+func (r *Recorder) CTA(l *probe.LaunchInfo, _ int, _ ptx.Dim3) probe.Sink {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.running[l]
-	if c == nil || !r.tables.options.Filter.CTAs.Has(uint64(index)) {
+	if c == nil {
 		return nil
 	}
+	// The filter of CTAs is in passes: the machine counts the steps of CTAs with a sink.
 	return &sink{launchRecording: c, stacks: map[int][]probe.StackEntry{}}
 }
 
@@ -380,7 +381,7 @@ func (s *sink) OnEvent(e *probe.Event) {
 // passes reports whether the filter selects an event.
 func (s *sink) passes(e *probe.Event) bool {
 	f := &s.tables.options.Filter
-	if e.Warp >= 0 && !f.Warps.Has(uint64(e.Warp)) {
+	if !f.CTAs.Has(uint64(e.CTA)) || e.Warp >= 0 && !f.Warps.Has(uint64(e.Warp)) {
 		return false
 	}
 	if e.Index < 0 {
@@ -429,6 +430,7 @@ func (s *sink) results(e *probe.Event, at, lanes uint64, deferred bool) {
 // access records an access of an instruction: one row for each state space that its lanes reach.
 func (s *sink) access(at uint64, e *probe.Event, a *probe.Access, x *trace.Access) {
 	var lanes [len(spaceNames)]uint64
+	frame := false
 	var offsets, lengths [64]uint64
 	allocations := [len(spaceNames)]int32{}
 	for m := a.Lanes & e.Lanes; m != 0; m &= m - 1 {
@@ -439,6 +441,9 @@ func (s *sink) access(at uint64, e *probe.Event, a *probe.Access, x *trace.Acces
 			alloc = nil
 		}
 		k := spaceOf(space)
+		if a.Space == ptx.Param && k == Local { // parameters of a call
+			k, frame = Param, true
+		}
 		if offsets[lane] = offset; k == Global || k == Const {
 			offsets[lane] = a.Addr[lane]
 		} else if k == Shared && alloc != nil {
@@ -465,7 +470,7 @@ func (s *sink) access(at uint64, e *probe.Event, a *probe.Access, x *trace.Acces
 			stored = x
 		}
 		s.tables.access(&request{
-			event: at, kind: AccessKind(x.Kind), space: Space(k), bytes: uint64(a.Bytes), lanes: m, addr: offsets[:], lengths: lengths[:], bulk: a.Bulk(),
+			event: at, kind: AccessKind(x.Kind), space: Space(k), bytes: uint64(a.Bytes), lanes: m, addr: offsets[:], lengths: lengths[:], bulk: a.Bulk(), frame: frame,
 			allocation: allocations[k], warpSize: e.Launch.WarpSize,
 		}, stored)
 	}
@@ -489,7 +494,7 @@ func spaceOf(s ptx.Space) Space {
 // effect records a stage of an asynchronous operation.
 func (s *sink) effect(e *probe.Event, at uint64) {
 	x := e.Effect
-	addRow(s.tables.w, &EffectRow{at, x.Number, flag(x.Issued), flag(x.Reads), flag(x.Writes)})
+	addRow(s.tables.w, &EffectRow{at, x.Number, oneIf(x.Issued), oneIf(x.Reads), oneIf(x.Writes)})
 	if s.tables.options.Results && len(e.Writes) > 0 && e.Active != 0 {
 		s.results(e, at, e.Active, trace.IsDeferred(e.Instr))
 	}
@@ -501,7 +506,8 @@ func (s *sink) effect(e *probe.Event, at uint64) {
 	}
 }
 
-func flag(is bool) uint8 {
+// oneIf returns 1 if a statement is true, else 0.
+func oneIf(is bool) uint8 {
 	if is {
 		return 1
 	}

@@ -61,7 +61,7 @@ func (t *tables) fill(limit string) {
 
 // end records the end of a launch.
 func (t *tables) end(launch uint32, text string) {
-	addRow(t.w, &EndRow{launch, rows[EventRow](t.w), flag(t.full == ""), text})
+	addRow(t.w, &EndRow{launch, rows[EventRow](t.w), oneIf(t.full == ""), text})
 }
 
 // structured is a value over lanes, as rows have it.
@@ -106,6 +106,7 @@ type request struct {
 	addr       []uint64 // of each lane, in the state space
 	lengths    []uint64 // of each lane: fewer bytes at the end of memory, or those of st.bulk
 	bulk       bool
+	frame      bool // of space Param: parameters of a call
 	allocation int32
 	warpSize   int
 }
@@ -147,7 +148,10 @@ func (t *tables) count(row *AccessRow, q *request) {
 			passes, _ = t.conflicts.Passes(q.addr, q.lanes, int(q.bytes), q.kind == Atomic)
 		}
 		row.Passes = uint32(passes)
-	case Const:
+	case Const, Param: // kernel parameters are in constant memory; parameters of calls are mostly in registers
+		if q.space == Param && q.frame {
+			return
+		}
 		row.Passes = uint32(coalesce.DistinctWords(q.addr, q.lanes))
 	case Global, Local:
 		t.lines.Reset()

@@ -122,18 +122,18 @@ type RecordingRow struct {
 
 // LaunchRow is a row of the table launches.
 type LaunchRow struct {
-	Kernel           string
+	Kernel           string // name of the kernel
 	File             string // of the PTX
-	GridX            uint32 // CTAs
-	GridY            uint32
-	GridZ            uint32
-	BlockX           uint32 // threads of a CTA
-	BlockY           uint32
-	BlockZ           uint32
-	ClusterX         uint32 // CTAs of a cluster; 1 without clusters
-	ClusterY         uint32
-	ClusterZ         uint32
-	WarpSize         uint8
+	GridX            uint32 // CTAs in x
+	GridY            uint32 // CTAs in y
+	GridZ            uint32 // CTAs in z
+	BlockX           uint32 // threads of a CTA in x
+	BlockY           uint32 // threads of a CTA in y
+	BlockZ           uint32 // threads of a CTA in z
+	ClusterX         uint32 // CTAs of a cluster in x; 1 without clusters
+	ClusterY         uint32 // CTAs of a cluster in y
+	ClusterZ         uint32 // CTAs of a cluster in z
+	WarpSize         uint8  // lanes of a warp
 	Reconverge       string // name of the reconvergence policy
 	Shared           uint32 // dynamic shared memory of a CTA in bytes
 	FirstEvent       uint64 // number of events before the launch
@@ -151,35 +151,35 @@ type EndRow struct {
 
 // InstructionRow is a row of the table instructions.
 type InstructionRow struct {
-	Function     string
+	Function     string // function that contains it
 	Line         uint32 // in the PTX, from 1; 0 is unknown
-	Column       uint32
+	Column       uint32 // in the PTX, from 1
 	Class        string // functional unit, as in gemu isa
 	Text         string // PTX without the semicolon
 	Flags        string // "clock": the results are times; "approx.f32" and so on: they are approximate
 	SourceFile   string // by the .loc in force; "" without one
-	SourceLine   uint32
-	SourceColumn uint32
+	SourceLine   uint32 // in the source file, from 1
+	SourceColumn uint32 // in the source file, from 1
 }
 
 // RegisterRow is a row of the table registers.
 type RegisterRow struct {
-	Function string
-	Name     string
+	Function string // function that declares it
+	Name     string // with its %
 	Type     string // such as .f32
-	Bits     uint16
+	Bits     uint16 // width; 1 for predicates
 }
 
 // OperandRow is a row of the table operands: a register that an instruction reads or writes.
 type OperandRow struct {
-	Instruction uint32
-	Register    uint32
-	Writes      uint8 // 1: a result; 0: a source
+	Instruction uint32 // row of the table instructions
+	Register    uint32 // row of the table registers
+	Writes      uint8  // 1: a result; 0: a source
 }
 
 // EventRow is a row of the table events.
 type EventRow struct {
-	Kind        Kind
+	Kind        Kind   // kind of the event
 	Launch      uint32 // row of the table launches
 	Step        uint64 // number of instructions of the launch that began before; with FromLog the number of records
 	CTA         uint32 // linear index
@@ -193,14 +193,14 @@ type EventRow struct {
 
 // GroupRow is a row of the table groups: lanes that continue at one place after a branch or split.
 type GroupRow struct {
-	Event       uint64
-	Lanes       uint64
-	Instruction int32 // row of the table instructions; -1 is the end of the function
+	Event       uint64 // row of the table events
+	Lanes       uint64 // lanes of the group
+	Instruction int32  // row of the table instructions; -1 is the end of the function
 }
 
 // WaitRow is a row of the table waits, for events of kind wait and wake.
 type WaitRow struct {
-	Event      uint64
+	Event      uint64 // row of the table events
 	Barrier    int8   // of the CTA, 0 to 15; 16 is the barrier of the cluster; -1 waits for lanes of the same warp
 	Threads    uint32 // that the barrier waits for; 0 is all threads of the CTA
 	Members    uint32 // membermask of a collective instruction
@@ -209,79 +209,79 @@ type WaitRow struct {
 
 // CallRow is a row of the table calls.
 type CallRow struct {
-	Event    uint64
-	Function string
+	Event    uint64 // row of the table events
+	Function string // called function
 }
 
 // EffectRow is a row of the table effects: a stage of an asynchronous operation. Its memory is in accesses.
 type EffectRow struct {
-	Event  uint64
-	Number int64 // of the operation among the operations that the CTA has issued
-	Issued uint8 // 1: the instruction issues the operation
-	Reads  uint8 // 1: the operation reads its source
-	Writes uint8 // 1: the operation writes its destination
+	Event  uint64 // row of the table events
+	Number int64  // of the operation among the operations that the CTA has issued
+	Issued uint8  // 1: the instruction issues the operation
+	Reads  uint8  // 1: the operation reads its source
+	Writes uint8  // 1: the operation writes its destination
 }
 
 // TrapRow is a row of the table traps.
 type TrapRow struct {
-	Event   uint64
-	Message string
+	Event   uint64 // row of the table events
+	Message string // of the trap
 }
 
 // StackRow is a row of the table stack: an entry of the reconvergence stack of the event's warp. The rows of an event are the
 // whole stack, and hold for later events of the warp up to its next rows.
 type StackRow struct {
-	Event       uint64
-	Kind        StackKind
-	Lanes       uint64 // of the warp split; for a point, the live lanes that are to reconverge there
-	Arrived     uint64 // of a point: lanes that wait there
-	Instruction int32  // next instruction of the warp split, or first instruction after the point; -1 is the end of the function
-	Depth       uint16 // number of reconvergence points that the lanes still reach afterwards
+	Event       uint64    // row of the table events
+	Kind        StackKind // kind of the entry
+	Lanes       uint64    // of the warp split; for a point, the live lanes that are to reconverge there
+	Arrived     uint64    // of a point: lanes that wait there
+	Instruction int32     // next instruction of the warp split, or first instruction after the point; -1 is the end of the function
+	Depth       uint16    // number of reconvergence points that the lanes still reach afterwards
 }
 
 // ResultRow is a row of the table results: a register that the lanes of an event have written.
 type ResultRow struct {
-	Event    uint64
+	Event    uint64 // row of the table events
 	Register uint32 // row of the table registers
-	Class    Class
-	Base     uint64 // bits 0 to 63
+	Class    Class  // class of the value
+	Base     uint64 // of a uniform or affine value: bits 0 to 63 of lane 0; of a mask the lanes
 	High     uint64 // bits 64 to 127 of a uniform .b128
-	Stride   int64
+	Stride   int64  // of an affine value
 	Values   uint64 // first row of the table values, for class generic
 }
 
 // AccessRow is a row of the table accesses: memory that lanes of an event access. An instruction has several rows if it accesses
 // memory several times, or if its generic addresses lie in several state spaces.
 type AccessRow struct {
-	Event      uint64
-	Kind       AccessKind
-	Space      Space  // of the memory, also for generic addresses
-	Bytes      uint32 // of a lane; 0 for kind zero
-	Lanes      uint64
-	Class      Class  // of the addresses
-	Base       uint64 // address in the state space: in shared, local and param memory an offset
-	Stride     int64
-	Values     uint64 // first row of the table values, for class generic
-	Sectors    uint32 // distinct sectors of 32 bytes, in global and local memory; else 0
-	Passes     uint32 // passes through the banks of shared memory, or through the constant cache; else 0
-	Allocation int32  // row of the table allocations; -1 if it is unknown, or differs between lanes
+	Event      uint64     // row of the table events
+	Kind       AccessKind // direction
+	Space      Space      // of the memory, also for generic addresses
+	Bytes      uint32     // of a lane; 0 for kind zero
+	Lanes      uint64     // lanes that access memory in this space
+	Class      Class      // class of the addresses
+	Base       uint64     // address in the state space: in shared, local and param memory an offset
+	Stride     int64      // of affine addresses
+	Values     uint64     // first row of the table values, for class generic
+	Sectors    uint32     // distinct sectors of 32 bytes, in global and local memory; else 0
+	Passes     uint32     // passes through the banks of shared memory, or through the constant cache; else 0
+	Allocation int32      // row of the table allocations; -1 if it is unknown, or differs between lanes
 }
 
 // StoreRow is a row of the table stores: an element that an access stores, or the operand of an atomic operation.
 type StoreRow struct {
 	Access  uint64 // row of the table accesses
 	Compare uint8  // 1: the value of .cas that memory is compared with
-	Bits    uint8
-	Class   Class
-	Base    uint64
-	Stride  int64
+	Bits    uint8  // width of the element
+	Class   Class  // class of the value
+	Base    uint64 // of a uniform or affine value: that of lane 0
+	Stride  int64  // of an affine value
 	Values  uint64 // first row of the table values, for class generic
 }
 
 // WriteRow is a row of the table writes: the bytes that an access of an asynchronous operation writes.
 type WriteRow struct {
 	Access uint64 // row of the table accesses
-	Bytes  uint64
+	Bytes  uint64 // number of bytes
 	Data   uint64 // first row of the table data
 }
 
@@ -297,34 +297,34 @@ type AllocationRow struct {
 	Base  uint64 // first address
 	Size  uint64 // in bytes
 	Kind  string // buffer, variable, constant, …
-	Name  string
+	Name  string // given by the host or the module; may be empty
 }
 
 // FreeRow is a row of the table frees.
 type FreeRow struct {
-	Allocation uint32
+	Allocation uint32 // row of the table allocations
 	Event      uint64 // number of events before
 }
 
 // ImageRow is a row of the table images: the contents of an allocation when a launch begins.
 type ImageRow struct {
-	Launch     uint32
-	Allocation uint32
+	Launch     uint32 // row of the table launches
+	Allocation uint32 // row of the table allocations
 	Bytes      uint64 // recorded bytes; fewer than the allocation has if a limit was reached
 	Data       uint64 // first row of the table data. Equal contents share rows.
 }
 
 // DataRow is a row of the table data: a byte of a memory image, or a byte that an asynchronous operation writes.
 type DataRow struct {
-	Byte uint8
+	Byte uint8 // a byte of memory
 }
 
 // EnumerationRow is a row of the table enumerations: the name of a value of a column.
 type EnumerationRow struct {
-	Table  string
-	Column string
-	Value  uint8
-	Name   string
+	Table  string // table of the column
+	Column string // column of numbers
+	Value  uint8  // value in the column
+	Name   string // name of the value
 }
 
 // Type is the type of the values of a column.

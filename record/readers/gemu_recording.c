@@ -339,7 +339,7 @@ static int read_file(gemu_recording *r) {
 		block b;
 		int status = read_block(r, at, &b);
 		free(b.column);
-		if (status < 0) /* the last block is not whole */
+		if (status < 0 || b.table == directory_table) /* the last block is not whole, or the place of the directory is missing */
 			return n ? (r->error[0] = 0) : fail(r, "the recording ends before its first block");
 		if (add_block(r, at, n == 0) < 0)
 			return -1;

@@ -149,10 +149,13 @@ class Recording:
         blocks, at = [], 8
         while at < len(data):
             try:
-                blocks.append(_Block(data, at))
+                block = _Block(data, at)
             except RecordingError:  # the last block is not whole
                 break
-            at = blocks[-1].end
+            if block.table == _DIRECTORY_TABLE:  # and its place is missing
+                break
+            blocks.append(block)
+            at = block.end
         return False, blocks
 
     def __getattr__(self, name):

@@ -1,0 +1,149 @@
+package record
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gemu/internal/part"
+)
+
+// valueLines returns each value of each table as a line, as the readers in C and Python print them.
+func valueLines(t *testing.T, f *File) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	for _, table := range f.Tables() {
+		for _, c := range table.Columns {
+			if c.Type == Text {
+				list, err := table.ReadTexts(c.Name, 0, math.MaxUint64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, v := range list {
+					fmt.Fprintf(&b, "%s.%s[%d] = %s\n", table.Name, c.Name, i, v)
+				}
+				continue
+			}
+			list, err := table.ReadNumbers(c.Name, 0, math.MaxUint64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range list {
+				if c.Type.IsSigned() {
+					fmt.Fprintf(&b, "%s.%s[%d] = %d\n", table.Name, c.Name, i, int64(v))
+				} else {
+					fmt.Fprintf(&b, "%s.%s[%d] = %d\n", table.Name, c.Name, i, v)
+				}
+			}
+		}
+	}
+	return b.Bytes()
+}
+
+// foreignReaders returns the command lines of the readers in C and Python. It skips the test if the host has no C compiler with
+// zlib, or no Python with NumPy; the sample of CI must have both.
+func foreignReaders(t *testing.T) (commands map[string][]string) {
+	t.Helper()
+	part.SkipShort(t)
+	commands = map[string][]string{}
+	missing := func(what string, err error, out []byte) {
+		if part.TrySample() {
+			t.Errorf("%s: %v\n%s", what, err, out)
+		} else {
+			t.Logf("not tried: %s: %v", what, err)
+		}
+	}
+	program := filepath.Join(t.TempDir(), "print_recording")
+	cc := exec.Command("cc", "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Werror", "-O1", "-fsanitize=address,undefined",
+		"readers/print_recording.c", "readers/gemu_recording.c", "-lz", "-o", program)
+	if out, err := cc.CombinedOutput(); err != nil {
+		missing("the reader in C, which wants cc and zlib", err, out)
+	} else {
+		commands["C"] = []string{program}
+	}
+	python := "python3"
+	if p := os.Getenv("GEMU_TEST_PYTHON"); p != "" {
+		python = p
+	}
+	if out, err := exec.Command(python, "-c", "import numpy").CombinedOutput(); err != nil {
+		missing("the reader in Python, which wants NumPy (GEMU_TEST_PYTHON names a Python that has it)", err, out)
+	} else {
+		commands["Python"] = []string{python, "-B", "readers/gemu_recording.py"}
+	}
+	return commands
+}
+
+// TestReadersAgree: the readers in C and Python give every value that the reader in Go gives: of recordings with all encodings and
+// several blocks, compressed or not, whole or not.
+func TestReadersAgree(t *testing.T) {
+	commands := foreignReaders(t)
+	defer func(n int) { blockRows = n }(blockRows)
+	blockRows = 500
+	files := map[string][]byte{}
+	for _, uncompressed := range []bool{false, true} {
+		o := Options{Contents: Contents{true, true, true, true}, Uncompressed: uncompressed}
+		files[fmt.Sprintf("histogram, uncompressed %v", uncompressed)] = recorded(t, o, workload("histogram", 500, nil))
+		files[fmt.Sprintf("nested, uncompressed %v", uncompressed)] = recorded(t, o, kernel(nested, 32, ""))
+	}
+	whole := files["histogram, uncompressed false"]
+	files["without an end"] = whole[:len(whole)-100]
+	for name, b := range files {
+		file := filepath.Join(t.TempDir(), "run.gemu")
+		if err := os.WriteFile(file, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		want := valueLines(t, opened(t, b))
+		for language, command := range commands {
+			var messages bytes.Buffer
+			c := exec.Command(command[0], append(slices.Clone(command[1:]), file)...)
+			c.Stderr = &messages
+			got, err := c.Output()
+			if err != nil || !bytes.Equal(got, want) {
+				g, w := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
+				i := 0
+				for i < min(len(g), len(w))-1 && g[i] == w[i] {
+					i++
+				}
+				t.Errorf("%s, %s: %v %s; line %d of %d: %q, want %q", name, language, err, &messages, i, len(w), g[i], w[i])
+			}
+		}
+	}
+}
+
+// TestForeignReadersRefuse: the readers in C and Python refuse damaged files with a message, and never crash: the C program is
+// compiled with the address sanitizer, whose status is not 2.
+func TestForeignReadersRefuse(t *testing.T) {
+	commands := foreignReaders(t)
+	b := recorded(t, Options{Contents: Contents{true, true, true, true}}, kernel(nested, 32, ""))
+	newer := bytes.Clone(b)
+	newer[7]++
+	files := map[string][]byte{"empty": nil, "a log": []byte("gemu-trace 2\n"), "newer": newer}
+	for i := 8; i < len(b); i += 1 + len(b)/12 {
+		x := bytes.Clone(b)
+		x[i] ^= 0x81
+		files[fmt.Sprintf("byte %d", i)] = x
+	}
+	for name, b := range files {
+		file := filepath.Join(t.TempDir(), "run.gemu")
+		if err := os.WriteFile(file, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, wantErr := Open(name, bytes.NewReader(b), int64(len(b)))
+		for language, command := range commands {
+			out, err := exec.Command(command[0], append(slices.Clone(command[1:]), file)...).CombinedOutput()
+			status := 0
+			if e, ok := err.(*exec.ExitError); ok {
+				status = e.ExitCode()
+			}
+			if status > 2 || strings.Contains(string(out), "Traceback") || strings.Contains(string(out), "AddressSanitizer") || wantErr != nil && status == 0 {
+				t.Errorf("%s, %s: status %d, Go says %v\n%s", name, language, status, wantErr, out)
+			}
+		}
+	}
+}
