@@ -68,7 +68,7 @@ func (c *recordCmd) Run(a *app) error {
 		wrote = late.commit(wrote)
 	}
 	switch {
-	case wrote == nil:
+	case wrote == nil || errors.Is(wrote, errNotWritten):
 		return ran
 	case c.Out == "-": // which has said so
 		return wrote
@@ -94,7 +94,8 @@ func (c *recordCmd) options() (o record.Options, err error) {
 	return o, nil
 }
 
-// write records a run or converts a log. The first error is that of the run or of reading the log, the second that of writing.
+// write records a run or converts a log. The first error is that of the run or of reading the log, the second that of writing:
+// errNotWritten if there is nothing to keep.
 func (c *recordCmd) write(a *app, to io.Writer, o record.Options) (ran, wrote error) {
 	if c.From != "" {
 		return c.convert(a, to, o)
@@ -116,10 +117,10 @@ func (c *recordCmd) write(a *app, to io.Writer, o record.Options) (ran, wrote er
 	if wrote = r.Close(); wrote != nil {
 		return ran, wrote
 	}
-	c.report(a, r.Events(), r.Bytes(), r.Full())
 	if ran == nil && r.Events() == 0 && !o.Filter.IsZero() {
-		ran = errors.New("no event passes the filters --only-kernel, --cta, --warps, --lines and --class")
+		return errors.New("no event passes the filters --only-kernel, --cta, --warps, --lines and --class"), errNotWritten
 	}
+	c.report(a, r.Events(), r.Bytes(), r.Full())
 	return ran, nil
 }
 

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// recordSaxpy is the command line that records saxpy on 70 of 80 threads.
+func recordSaxpy(extra ...string) []string {
+	return append([]string{"record", "../kernels/cuda/saxpy.ptx", "-g", "2", "-b", "40", "-a", "70", "2.0", "f32[80]=iota", "f32[80]=1"}, extra...)
+}
+
+// TestRecord: a recording is written and shown; a log is converted; a limit is named; and the events before a trap are there.
+func TestRecord(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "run.gemu")
+	out, messages, status := extended(t, Extensions{}, recordSaxpy("--with", "all", "-o", file)...)
+	if status != 0 || out != "" || !strings.Contains(messages, "run.gemu: 90 events in ") {
+		t.Errorf("status %d, %q, %q", status, out, messages)
+	}
+	out, messages, status = extended(t, Extensions{}, "record", file)
+	for _, want := range []string{"a recording of gemu, ", "with results, accesses, memory, stack", "launch 0: saxpy, grid 2,1,1, block 40,1,1, policy auto\n", "accesses    22  event kind space"} {
+		if status != 0 || !strings.Contains(out, want) {
+			t.Errorf("status %d, %s, %s; want %q", status, out, messages, want)
+		}
+	}
+	// The second load of warp 0: 32 elements of y, 128 bytes in four sectors.
+	out, _, _ = extended(t, Extensions{}, "record", file, "--table", "accesses", "--rows", "5-5")
+	if want := "row,event,kind,space,bytes,lanes,class,base,stride,values,sectors,passes,allocation\n5,20,load,global,4,0xffffffff,affine,0x10000400,4,0,4,0,1\n"; out != want {
+		t.Errorf("got\n%swant\n%s", out, want)
+	}
+
+	log, converted := filepath.Join(dir, "run.log"), filepath.Join(dir, "log.gemu")
+	trace := recordSaxpy("-o", log)
+	trace[0] = "trace"
+	extended(t, Extensions{}, trace...)
+	_, messages, status = extended(t, Extensions{}, "record", "--from", log, "--with", "results", "-o", converted)
+	if status != 0 || !strings.Contains(messages, "log.gemu: ") {
+		t.Errorf("status %d, %s", status, messages)
+	}
+	if out, _, _ := extended(t, Extensions{}, "record", converted, "--table", "results", "--rows", "0-40"); !strings.Contains(out, "affine") {
+		t.Error(out)
+	}
+
+	_, messages, status = extended(t, Extensions{}, recordSaxpy("--max-events", "10", "-o", file)...)
+	if status != 0 || !strings.Contains(messages, "run.gemu: 10 events") || !strings.Contains(messages, "the recording ends at its limit of 10 events") {
+		t.Errorf("status %d, %s", status, messages)
+	}
+	if out, _, _ := extended(t, Extensions{}, "record", file); !strings.Contains(out, "recorded up to the limit") {
+		t.Error(out)
+	}
+
+	_, messages, status = extended(t, Extensions{}, "record", "../kernels/cuda/saxpy.ptx", "-g", "1", "-b", "8", "-a", "8", "2.0", "f32[8]", "f32[4]", "-o", file)
+	if status != exitFailed || !strings.Contains(messages, "trap") || !strings.Contains(messages, "run.gemu: ") {
+		t.Errorf("status %d, %s", status, messages)
+	}
+	if out, _, _ := extended(t, Extensions{}, "record", file, "--table", "traps"); !strings.Contains(out, "out-of-bounds global load") {
+		t.Error(out)
+	}
+}
+
+// TestRecordBadInput: a wrong command line is an error with status 2, and leaves an earlier recording as it was.
+func TestRecordBadInput(t *testing.T) {
+	dir := t.TempDir()
+	file, text := filepath.Join(dir, "run.gemu"), filepath.Join(dir, "text.gemu")
+	if _, messages, status := extended(t, Extensions{}, recordSaxpy("-o", file)...); status != 0 {
+		t.Fatal(messages)
+	}
+	before, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(text, []byte("gemu-trace 2\nlaunch 0 kernel=k grid=1,1,1 block=1,1,1 warp=32\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		line []string
+		want string
+	}{
+		{[]string{"record"}, "want the kernel to run"},
+		{recordSaxpy(), "-o FILE is missing"},
+		{recordSaxpy("-o", filepath.Join(dir, "none", "run.gemu")), "no directory"},
+		{recordSaxpy("-o", file, "--with", "colours"), `--with: unknown part "colours" of a recording: want some of results, accesses, memory, stack, or all`},
+		{recordSaxpy("-o", file, "--max-events=-1"), "--max-events wants a number from 0 on"},
+		{recordSaxpy("-o", file, "--class", "colour"), "--class colour"},
+		{recordSaxpy("-o", file, "--table", "events"), "--table and --rows show a recording"},
+		{recordSaxpy("-o", file, "--cta", "9"), "no event passes the filters"},
+		{recordSaxpy("-o", file, "--from", text), "want the kernel to run"},
+		{[]string{"record", "--from", text, "-o", file}, "text.gemu:3: at byte"},
+		{[]string{"record", "--from", filepath.Join(dir, "none"), "-o", file}, "none: no such file"},
+		{[]string{"record", text}, "text.gemu: at byte 0: this is not a recording"},
+		{[]string{"record", filepath.Join(dir, "none.gemu")}, "none.gemu: no such file"},
+		{[]string{"record", file, "--table", "colours"}, "--table colours: the tables are recording, enumerations"},
+		{[]string{"record", file, "--table", "events", "--rows", "x"}, "--rows x: want numbers such as 0-99"},
+		{[]string{"record", file, "--rows", "1"}, "--rows wants --table NAME"},
+		{[]string{"record", file, "-o", text}, "run.gemu is a recording: only --table and --rows apply to it"},
+	} {
+		_, messages, status := extended(t, Extensions{}, c.line...)
+		if status != exitBad || !strings.Contains(messages, c.want) {
+			t.Errorf("%q: status %d, %s; want %s", c.line[1:], status, messages, c.want)
+		}
+		if after, err := os.ReadFile(file); err != nil || string(after) != string(before) {
+			t.Fatalf("%q: the recording before is lost: %v", c.line[1:], err)
+		}
+	}
+}
