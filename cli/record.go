@@ -244,16 +244,11 @@ func (c *recordCmd) overview(a *app, f *record.File, size int64) error {
 		fmt.Fprintln(a.stdout)
 	}
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "table\trows\t  columns")
+	fmt.Fprintln(w, "table\trows\tbytes\t")
 	for _, t := range f.Tables() {
-		if t.Rows == 0 {
-			continue
+		if t.Rows > 0 {
+			fmt.Fprintf(w, "%s\t%d\t%d\t\n", t.Name, t.Rows, t.Bytes)
 		}
-		var names []string
-		for _, column := range t.Columns {
-			names = append(names, column.Name)
-		}
-		fmt.Fprintf(w, "%s\t%d\t  %s\n", t.Name, t.Rows, strings.Join(names, " "))
 	}
 	return w.Flush()
 }

@@ -59,6 +59,7 @@ type Table struct {
 	Name    string
 	Columns []Column
 	Rows    uint64
+	Bytes   uint64 // of its blocks in the file
 
 	file   *File
 	number int
@@ -122,6 +123,7 @@ func (f *File) open(offsets []uint64) error {
 			return &Error{f.name, at, fmt.Errorf("a block of the table %s does not fit the blocks before", t.Name)}
 		}
 		t.Rows += uint64(b.rows)
+		t.Bytes += b.end() - b.offset
 		t.blocks = append(t.blocks, b)
 	}
 	if len(offsets) == 0 {
