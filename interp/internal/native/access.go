@@ -81,7 +81,7 @@ func (a *assembler) putScattered(instr *code.Instr, acc *code.Access, h holes, s
 // tryPattern makes the code of an access whose address pattern is proved and reports whether there is a stencil for it. The
 // code falls back to putScattered where the addresses do not have the pattern.
 func (a *assembler) tryPattern(pc int32, instr *code.Instr, acc *code.Access, suffix string) bool {
-	name := [...]string{code.SameAddress: "_alike", code.Contiguous: "_abreast", code.AnyStride: "_spread"}[acc.Pattern]
+	name := [...]string{code.SameAddress: "_same", code.Contiguous: "_contiguous", code.AnyStride: "_strided"}[acc.Pattern]
 	if name == "" || acc.Space == ptx.Local {
 		return false
 	}
@@ -298,16 +298,16 @@ var (
 // of the membermask does not execute the instruction.
 func (a *assembler) putCollective(pc int32, instr *code.Instr, suffix string) {
 	s := instr.Op.Signature()
-	name, before := "", "joined"
+	name, before := "", "members"
 	switch instr.Op {
 	case code.Shfl, code.ShflSync:
 		if instr.Imm < uint64(len(shuffles)) {
 			name = shuffles[instr.Imm]
 		}
 	case code.Vote, code.VoteSync:
-		name, before = votes[instr.Imm], "alike"
+		name, before = votes[instr.Imm], "equal_members"
 	case code.Ballot, code.BallotSync:
-		name, before = "ballot", "alike"
+		name, before = "ballot", "equal_members"
 	case code.Activemask:
 		name = "activemask"
 	}

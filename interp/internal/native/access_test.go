@@ -599,9 +599,9 @@ func compiled(t *testing.T, instr code.Instr, access ...code.Access) bool {
 	return c.NextSupported(ctx, 0) == 0
 }
 
-// TestOwnMeanings checks the memory instructions that are left to Go: instructions other than loads and stores, elements of
+// TestAccessesLeftToGo checks the memory instructions that are left to Go: instructions other than loads and stores, elements of
 // more than 8 bytes, loads that overwrite an address before its last use, and offsets that do not fit machine code.
-func TestOwnMeanings(t *testing.T) {
+func TestAccessesLeftToGo(t *testing.T) {
 	for _, op := range []code.Op{code.StoreBulk, code.LoadWide, code.StoreWide, code.LoadMatrix, code.StoreMatrix, code.LoadEach, code.StoreEach} {
 		for _, size := range []int{8, 16} {
 			if compiled(t, code.Instr{Op: op, D: code.NoRow, F: code.NoRow}, code.Access{Space: ptx.Shared, Addr: code.R, Size: size, Bytes: size, Elems: []code.Elem{{Slot: code.Q}}, Store: op == code.StoreBulk || op == code.StoreWide || op == code.StoreEach}) {
@@ -622,8 +622,8 @@ func TestOwnMeanings(t *testing.T) {
 	}
 }
 
-// TestUnwantedResults checks that instructions whose result has no register, and reads of clocks, are left to Go.
-func TestUnwantedResults(t *testing.T) {
+// TestInstructionsLeftToGo checks that instructions whose result has no register, and reads of clocks, are left to Go.
+func TestInstructionsLeftToGo(t *testing.T) {
 	second := 0
 	for op := range code.Count {
 		s := op.Signature()

@@ -30,9 +30,9 @@ func fields(v reflect.Value, name string, f func(name string, field reflect.Valu
 	}
 }
 
-// TestContent checks that the cache distinguishes programs: the checksum changes with every field that machine code may depend
+// TestChecksumOfPrograms checks that the cache distinguishes programs: the checksum changes with every field that machine code may depend
 // on. A new field must be part of the checksum, or be listed here as one that machine code does not depend on.
-func TestContent(t *testing.T) {
+func TestChecksumOfPrograms(t *testing.T) {
 	unread := []string{
 		"Instr.Src", "Block.Index", "Block.Func", "Block.MayWait", "Block.Order", "Access.SingleLane", "Access.SpareBytes", "Access.Elem.High", "Atom.Reduction.Float", "Atom.Shared", "Barrier.Aligned", "Barrier.Neg",
 	}
@@ -142,8 +142,8 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// TestContentChecked is TestContent for check mode, whose code also depends on the accesses of the reference.
-func TestContentChecked(t *testing.T) {
+// TestChecksumInCheckMode is TestChecksumOfPrograms for check mode, whose code also depends on the accesses of the reference.
+func TestChecksumInCheckMode(t *testing.T) {
 	load := code.LoadOp(4, false, code.Q, code.R)
 	program := func(row int32) *code.Program {
 		p := &code.Program{
@@ -165,9 +165,9 @@ func TestContentChecked(t *testing.T) {
 	}
 }
 
-// TestKept checks that equal programs are assembled once, also by concurrent callers, that different programs are assembled
+// TestCacheOfBodies checks that equal programs are assembled once, also by concurrent callers, that different programs are assembled
 // separately, and that the least recently used body is dropped when the cache is full.
-func TestKept(t *testing.T) {
+func TestCacheOfBodies(t *testing.T) {
 	if !Supported() {
 		t.Skip("this host executes no machine code of ours")
 	}
@@ -217,8 +217,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestRoom checks that a body takes its size in bytes, and that one body may fill the cache.
-func TestRoom(t *testing.T) {
+// TestCacheSize checks that a body takes its size in bytes, and that one body may fill the cache.
+func TestCacheSize(t *testing.T) {
 	b := &body{
 		text: &text{memory: make([]byte, 7)}, blocks: make([]int32, 1), afterCaution: make([]int32, 2), instrs: make([]int32, 4),
 		steps: make([]int32, 8), ends: make([]int32, 16), addresses: make([]uintptr, 32),

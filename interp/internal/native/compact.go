@@ -249,7 +249,7 @@ func (a *assembler) requireCompact(instr *code.Instr, lanes int) {
 		switch {
 		case row < 0 || s.Compares() && i == 2:
 		case o.Slot == code.P:
-			a.put("alike", holes{a: int64(4 * row), other: lanes})
+			a.put("uniform_p", holes{a: int64(4 * row), other: lanes})
 		case o.Slot != code.NoSlot:
 			a.putOnShadow("compact", 'A', o, lanes)
 		}

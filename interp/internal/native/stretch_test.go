@@ -23,8 +23,8 @@ func TestIslands(t *testing.T) {
 	stretches(t)
 }
 
-// TestFar checks that code with a place beyond the reach of the host's jumps is not executed.
-func TestFar(t *testing.T) {
+// TestUnreachablePlaces checks that code with a place beyond the reach of the host's jumps is not executed.
+func TestUnreachablePlaces(t *testing.T) {
 	if !Supported() {
 		t.Skip("this host executes no machine code of ours")
 	}
@@ -40,8 +40,8 @@ func TestFar(t *testing.T) {
 	}
 }
 
-// TestLong checks that code exits after fewer instructions in a block of slow ones, by their cost.
-func TestLong(t *testing.T) {
+// TestCostOfSlowInstructions checks that code exits after fewer instructions in a block of slow ones, by their cost.
+func TestCostOfSlowInstructions(t *testing.T) {
 	if !Supported() {
 		t.Skip("this host executes no machine code of ours")
 	}

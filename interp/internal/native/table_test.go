@@ -84,8 +84,8 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// TestLets checks which code must exist before lanes may diverge, and before the scheduler switches warps, in machine code.
-func TestLets(t *testing.T) {
+// TestCodeNeededForDivergence checks which code must exist before lanes may diverge, and before the scheduler switches warps, in machine code.
+func TestCodeNeededForDivergence(t *testing.T) {
 	code := func() *body { return &body{text: &text{memory: make([]byte, 1)}, addresses: make([]uintptr, 1)} }
 	full, part := code(), code()
 	none := &body{text: &text{}, addresses: make([]uintptr, 1)} // the host gave no executable memory
@@ -154,9 +154,9 @@ func TestNumbersOfSteps(t *testing.T) {
 	}
 }
 
-// TestTakes checks the cost of starting the next CTA: the bytes that are cleared (shared memory, last hits, each warp's shadows),
+// TestCostOfNextCTA checks the cost of starting the next CTA: the bytes that are cleared (shared memory, last hits, each warp's shadows),
 // one row for each register that begins with zeros, and two rows for each warp.
-func TestTakes(t *testing.T) {
+func TestCostOfNextCTA(t *testing.T) {
 	for _, c := range []struct {
 		warps, shared, hits, zeros int
 		tracked                    bool
@@ -210,8 +210,8 @@ func TestIdleNotes(t *testing.T) {
 	}
 }
 
-// TestRules checks the assumptions of the stencils of affine rules about the operations with these rules.
-func TestRules(t *testing.T) {
+// TestOperationsOfRules checks the assumptions of the stencils of affine rules about the operations with these rules.
+func TestOperationsOfRules(t *testing.T) {
 	selects, ruling := 0, 0
 	for op := code.Op(0); op < code.Count; op++ {
 		s := op.Signature()

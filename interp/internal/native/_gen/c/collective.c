@@ -34,7 +34,7 @@ SPECIAL(r) SPECIAL(q) SPECIAL_ROW(tid, r) SPECIAL_ROW(tid, q) SPECIAL_ROW(lanes,
 ADDRESS(frame, r, MACHINE->frame + (u64)NUMBER(H0)) ADDRESS(frame, q, MACHINE->frame + (u64)NUMBER(H0))
 ADDRESS(shared, r, ctx->shared->base - SHARED_WINDOW + (u64)NUMBER(H0)) ADDRESS(shared, q, ctx->shared->base - SHARED_WINDOW + (u64)NUMBER(H0))
 
-// joined precedes an instruction with membermask A and exits if lanes are missing. alike also exits unless all
+// members precedes an instruction with membermask A and exits if lanes are missing. equal_members also exits unless all
 // executing lanes have the same membermask: then all active lanes take part.
 static inline u64 missing(const u32 *member, u64 m, u32 live) {
 	vector_r bad = {0};
@@ -44,12 +44,12 @@ static inline u64 missing(const u32 *member, u64 m, u32 live) {
 	}
 	return ANY(bad);
 }
-STENCIL(FORM(joined)) {
+STENCIL(FORM(members)) {
 	if (UNLIKELY(missing(ROW(u32, A), m, ctx->live)))
 		LEAVE;
 	NEXT;
 }
-STENCIL(FORM(alike)) {
+STENCIL(FORM(equal_members)) {
 	const u32 *a = ROW(u32, A);
 	u32 first = a[__builtin_ctz((u32)m)];
 	if (UNLIKELY(missing(a, m, ctx->live) || ({ AGAIN; !beside_r(a, m, first, first, 0); })))

@@ -81,26 +81,26 @@ KEEP_IN(r, u32)
 KEEP_IN(q, u64)
 
 #ifndef MASKED
-// held jumps to OTHER unless shadow A covers all executing lanes.
-#define HELD(s) \
+// compact jumps to OTHER unless shadow A covers all executing lanes.
+#define COMPACT(s) \
 	STENCIL(compact_##s) { \
 		if ((u32)m & ~SHADOW(A, s##_shadows)->mask) \
 			OTHER; \
 		NEXT; \
 	}
-HELD(r) HELD(q)
+COMPACT(r) COMPACT(q)
 
-// level jumps to OTHER unless A, which is held, is the same in all lanes.
-#define LEVEL(s) \
+// uniform jumps to OTHER unless A, which is compact, is the same in all lanes.
+#define UNIFORM(s) \
 	STENCIL(uniform_##s) { \
 		if (SHADOW(A, s##_shadows)->stride) \
 			OTHER; \
 		NEXT; \
 	}
-LEVEL(r) LEVEL(q)
+UNIFORM(r) UNIFORM(q)
 
-// alike jumps to OTHER unless predicate A is the same in all executing lanes.
-STENCIL(alike) {
+// uniform_p jumps to OTHER unless predicate A is the same in all executing lanes.
+STENCIL(uniform_p) {
 	u32 p = PREDICATE(A) & (u32)m;
 	if (p && p != (u32)m)
 		OTHER;
@@ -181,11 +181,11 @@ static inline int widened(u64 *base, u64 *stride, const struct compact *v, int i
 	return end == (s64)(u64)(u32)end;
 }
 
-#define HELD_A(s) \
+#define COMPACT_A(s) \
 	const struct compact *a = SHADOW(A, s##_shadows); \
 	if (NOT_COMPACT(a->mask)) \
 		OTHER;
-#define HELD_AB(s, t) \
+#define COMPACT_AB(s, t) \
 	const struct compact *a = SHADOW(A, s##_shadows), *b = SHADOW(B, t##_shadows); \
 	if (NOT_COMPACT(a->mask & b->mask)) \
 		OTHER;
@@ -210,27 +210,27 @@ static inline int widened(u64 *base, u64 *stride, const struct compact *v, int i
 #endif
 #define UNARY(name, s, t, of) \
 	STENCIL(FORM(affine_##name##_##s)) { \
-		HELD_A(t) \
+		COMPACT_A(t) \
 		RESULT_OF(s, of) \
 	}
 #define UNARIES(s) \
 	UNARY(move, s, s, PAIR(s, a)) UNARY(neg, s, s, -PAIR(s, a)) \
 	STENCIL(FORM(affine_not_##s)) { \
-		HELD_A(s) \
+		COMPACT_A(s) \
 		RESULT(s, ~a->base, -a->stride) \
 	}
 UNARIES(r) UNARIES(q) UNARY(narrow, r, q, PAIR(r, a) & ((pair_r){-1, 0, -1, 0}))
 
 #define SUM(name, op, s) \
 	STENCIL(FORM(affine_##name##_##s)) { \
-		HELD_AB(s, s) \
+		COMPACT_AB(s, s) \
 		RESULT_OF(s, PAIR(s, a) op PAIR(s, b)) \
 	}
 SUM(add, +, r) SUM(add, +, q) SUM(sub, -, r) SUM(sub, -, q)
 
 #define PRODUCT(s) \
 	STENCIL(FORM(affine_mul_##s)) { \
-		HELD_AB(s, s) \
+		COMPACT_AB(s, s) \
 		u64 x = a->base, y = b->base, dx = a->stride, dy = b->stride; \
 		if (dx && dy) \
 			OTHER; \
@@ -240,7 +240,7 @@ SUM(add, +, r) SUM(add, +, q) SUM(sub, -, r) SUM(sub, -, q)
 		const struct compact *c = SHADOW(C, s##_shadows); \
 		if (NOT_COMPACT(c->mask)) \
 			OTHER; \
-		HELD_AB(s, s) \
+		COMPACT_AB(s, s) \
 		u64 x = a->base, y = b->base, dx = a->stride, dy = b->stride; \
 		if (dx && dy) \
 			OTHER; \
@@ -251,7 +251,7 @@ PRODUCT(r) PRODUCT(q)
 // A shift by at least the width gives 0.
 #define SHIFT(s) \
 	STENCIL(FORM(affine_shl_##s)) { \
-		HELD_AB(s, r) \
+		COMPACT_AB(s, r) \
 		u32 k = (u32)b->base; \
 		if (b->stride) \
 			OTHER; \
@@ -261,7 +261,7 @@ SHIFT(r) SHIFT(q)
 
 #define WIDEN(name, is_signed) \
 	STENCIL(FORM(affine_widen_##name)) { \
-		HELD_A(r) \
+		COMPACT_A(r) \
 		u64 base, stride; \
 		if (!widened(&base, &stride, a, is_signed, EXECUTING)) \
 			OTHER; \
@@ -271,7 +271,7 @@ WIDEN(s, 1) WIDEN(u, 0)
 
 // WIDE_PRODUCT computes base and stride of A·B, one of which must be the same in all lanes.
 #define WIDE_PRODUCT(is_signed) \
-	HELD_AB(r, r) \
+	COMPACT_AB(r, r) \
 	if (b->stride) { \
 		const struct compact *c = a; \
 		a = b, b = c; \
@@ -300,7 +300,7 @@ MUL_WIDE(s, 1) MUL_WIDE(u, 0)
 // from lane to lane. If both operands are the same in all lanes it exits: an operation on single values handles them.
 #define RULE(name, is_signed, ...) \
 	STENCIL(FORM(affine_##name)) { \
-		HELD_AB(r, r) \
+		COMPACT_AB(r, r) \
 		u64 base, stride; \
 		if (!(a->stride | b->stride)) \
 			LEAVE; \
@@ -366,7 +366,7 @@ EXTREME(min_s, 1, <=) EXTREME(min_u, 0, <=) EXTREME(max_s, 1, >=) EXTREME(max_u,
 // between lanes, below which nothing does, nor above them if the numbers do not wrap.
 #define BITWISE(name, op, ...) \
 	STENCIL(FORM(affine_##name)) { \
-		HELD_AB(r, r) \
+		COMPACT_AB(r, r) \
 		if (!(a->stride | b->stride)) \
 			LEAVE; \
 		if (a->stride && b->stride) \
@@ -388,15 +388,15 @@ EXTREME(min_s, 1, <=) EXTREME(min_u, 0, <=) EXTREME(max_s, 1, >=) EXTREME(max_u,
 	}
 // The operation leaves all varying bits unchanged if u has none of them (for and: all of them), or makes them equal in all
 // lanes.
-#define LEAVES_OR_LEVELS(leaves, levels) \
-	if (leaves) { \
+#define KEEPS_OR_MAKES_UNIFORM(keeps, makes_uniform) \
+	if (keeps) { \
 		ANCHORED(at, by) \
 	} \
-	if (!(levels)) \
+	if (!(makes_uniform)) \
 		OTHER; \
 	RESULT(r, at, 0)
-BITWISE(and, &, LEAVES_OR_LEVELS((u & vary) == vary, !(u & vary)))
-BITWISE(or, |, LEAVES_OR_LEVELS(!(u & vary), (u & vary) == vary))
+BITWISE(and, &, KEEPS_OR_MAKES_UNIFORM((u & vary) == vary, !(u & vary)))
+BITWISE(or, |, KEEPS_OR_MAKES_UNIFORM(!(u & vary), (u & vary) == vary))
 BITWISE(xor, ^,
 	if (u & vary && (u & vary) != vary)
 		OTHER;
@@ -405,7 +405,7 @@ BITWISE(xor, ^,
 // A comparison's outcome is the lanes it holds for: all or none.
 #define COMPARE(name, is_signed, if_same, holds, clear) \
 	STENCIL(FORM(affine_##name)) { \
-		HELD_AB(r, r) \
+		COMPACT_AB(r, r) \
 		u64 x = a->base, y = b->base, dx = a->stride, dy = b->stride; \
 		if (x == y && dx == dy) { \
 			outcome = if_same ? 0xffffffff : 0; \

@@ -16,7 +16,7 @@
 	FIND(E) \
 	EXPECTED(n)
 #define LOAD_ABREAST(E, as, ds, space) \
-	STENCIL(FORM(load_##E##_##as##_##ds##_##space##_abreast)) { \
+	STENCIL(FORM(load_##E##_##as##_##ds##_##space##_contiguous)) { \
 		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(D) \
 		ABREAST(E, as) \
 		if (TOGETHER) { \
@@ -29,7 +29,7 @@
 		NEXT; \
 	}
 #define STORE_ABREAST(E, as, ds, space) \
-	STENCIL(FORM(store_##E##_##as##_##ds##_##space##_abreast)) { \
+	STENCIL(FORM(store_##E##_##as##_##ds##_##space##_contiguous)) { \
 		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(B) \
 		ABREAST(E, as) \
 		const bool together = TOGETHER; \
@@ -44,7 +44,7 @@
 		NEXT; \
 	}
 #define LOAD_ALIKE(E, as, ds, space) \
-	STENCIL(FORM(load_##E##_##as##_##ds##_##space##_alike)) { \
+	STENCIL(FORM(load_##E##_##as##_##ds##_##space##_same)) { \
 		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(D) \
 		OUTERMOST \
 		const u64 n = sizeof(E); \
@@ -65,7 +65,7 @@
 #define AS_SPREAD_r(f, l) (a[l] - a[f] == (u32)(l - f) * (u32)apart)
 #define AS_SPREAD_q(f, l) (a[l] - a[f] == (u64)(l - f) * apart)
 #define LOAD_SPREAD(E, as, ds, space) \
-	STENCIL(FORM(load_##E##_##as##_##ds##_##space##_spread)) { \
+	STENCIL(FORM(load_##E##_##as##_##ds##_##space##_strided)) { \
 		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(D) \
 		SPREAD(E, as) \
 		ADD_COST(GATHER_COST); \
@@ -73,7 +73,7 @@
 		NEXT; \
 	}
 #define STORE_SPREAD(E, as, ds, space) \
-	STENCIL(FORM(store_##E##_##as##_##ds##_##space##_spread)) { \
+	STENCIL(FORM(store_##E##_##as##_##ds##_##space##_strided)) { \
 		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(B) \
 		SPREAD(E, as) \
 		ADD_COST(GATHER_COST); \
