@@ -1,8 +1,11 @@
 package argument
 
 import (
+	"bytes"
 	"errors"
+	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -193,13 +196,70 @@ func TestBindErrors(t *testing.T) {
 	}
 }
 
-// TestNPY: an array survives writing and reading.
-func TestNPY(t *testing.T) {
-	a, err := Filled{ptx.F16, []int{2, 3}, Fill{Random, 5}}.Make()
-	if err != nil {
-		t.Fatal(err)
+// TestNPYFilesOfNumPy reads files that NumPy has written (testdata/npy/make.py has the values), and shows that the header
+// and the data that gemu writes for the same array are NumPy's, up to the padding.
+func TestNPYFilesOfNumPy(t *testing.T) {
+	for _, c := range []struct {
+		file, elements string // elements in decimal
+		typ            ptx.Type
+		shape          []int
+		other          bool // a form that gemu reads and does not write
+	}{
+		{"f2", "1 -2 0.5 65504 +Inf 5.9605e-08", ptx.F16, []int{2, 3}, false}, // the last is 2^-24, 5.96046·10^-8
+		{"f4", "3.25", ptx.F32, nil, false},
+		{"f8", "1e+300 -0.1", ptx.F64, []int{2}, false},
+		{"i1", "-128 127", ptx.S8, []int{2}, false},
+		{"u1", "1 2 3 255", ptx.U8, []int{2, 2, 1}, false},
+		{"i2", "-2 3", ptx.S16, []int{2}, false},
+		{"u2", "65535", ptx.U16, []int{1}, false},
+		{"i4", "-70000 5", ptx.S32, []int{2}, false},
+		{"u4", "4294967295 0", ptx.U32, []int{2}, false},
+		{"i8", "-4611686018427387904 1", ptx.S64, []int{2}, false},
+		{"u8", "18446744073709551615 1", ptx.U64, []int{2}, false},
+		{"b1", "1 0 1", ptx.U8, []int{3}, true},
+		{"empty", "", ptx.F32, []int{0, 3}, false},
+		{"big", "1 -2 3 70000", ptx.S32, []int{2, 2}, true},
+		{"column", "0 1 2", ptx.S32, []int{3}, false},
+		{"version2", "-70000 5", ptx.S32, []int{2}, true},
+		{"version3", "-70000 5", ptx.S32, []int{2}, true},
+	} {
+		file, err := os.ReadFile("testdata/npy/" + c.file + ".npy")
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := DecodeNPY(slices.Clone(file))
+		if err != nil {
+			t.Errorf("%s: %v", c.file, err)
+			continue
+		}
+		var elements []string
+		for i := range a.Len() {
+			elements = append(elements, a.Format(i))
+		}
+		if got := strings.Join(elements, " "); a.Type != c.typ || !slices.Equal(a.Shape, c.shape) || got != c.elements {
+			t.Errorf("%s is %v %v %s, want %v %v %s", c.file, a.Type, a.Shape, got, c.typ, c.shape, c.elements)
+		}
+		written := EncodeNPY(a)
+		if head, wantHead := headerNPY(written), headerNPY(file); !c.other && head != wantHead || len(written)%64 != len(a.Data)%64 {
+			t.Errorf("%s: gemu writes the header %s, NumPy %s", c.file, head, wantHead)
+		}
+		if back, err := DecodeNPY(written); err != nil || !bytes.Equal(back.Data, a.Data) || !c.other && !bytes.HasSuffix(file, back.Data) {
+			t.Errorf("%s is read back as %v, %v", c.file, back, err)
+		}
 	}
-	if back, err := DecodeNPY(EncodeNPY(a)); err != nil || !reflect.DeepEqual(a, back) {
-		t.Errorf("%v is read back as %v, %v", a, back, err)
+	for file, want := range map[string]string{"fortran": "the array is in Fortran order", "complex": "elements of type c8"} {
+		b, err := os.ReadFile("testdata/npy/" + file + ".npy")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := DecodeNPY(b); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", file, err, want)
+		}
 	}
+}
+
+// headerNPY returns the dictionary of a file of version 1, without padding.
+func headerNPY(file []byte) string {
+	head, _, _ := strings.Cut(string(file[10:]), "\n")
+	return strings.TrimRight(head, " ")
 }
