@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"gemu/internal/part"
 )
 
 // limited runs gemu as a process with a limit of kib KiB of addresses.
@@ -36,6 +38,7 @@ const emptyKernel = ".visible .entry k() { ret; }\n"
 // TestOutOfMemory runs commands that need more memory than the limit. Each must end with a message that names the
 // memory, and never with Go's trace.
 func TestOutOfMemory(t *testing.T) {
+	part.SkipShort(t)
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		name = filepath.Join(dir, name)
@@ -115,6 +118,7 @@ func TestFewAddresses(t *testing.T) {
 // TestUntouchedMemoryIsFree runs a kernel with a variable of 16 GB, whose two ends it changes, in every mode: the
 // process may take no more memory than for a small variable.
 func TestUntouchedMemoryIsFree(t *testing.T) {
+	part.SkipShort(t)
 	const size = 16000000000
 	file := filepath.Join(t.TempDir(), "k.ptx")
 	text := fmt.Sprintf(`.version 7.0

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/pprof/profile"
+
+	"gemu/internal/part"
 )
 
 // profileOf runs "gemu profile" with all its outputs: the JSON, the page and the profile.
@@ -46,6 +48,7 @@ func profileOf(t *testing.T, args ...string) (*profileJSON, []byte, *profile.Pro
 // TestProfileAddsUp: the parts of a profile agree with each other and with the output of "gemu
 // structure".
 func TestProfileAddsUp(t *testing.T) {
+	part.SkipShort(t)
 	for _, w := range []struct{ Name, size string }{{"bfs", "256"}, {"histogram", "256"}, {"rsort", "64"}, {"transpose", "64"}} {
 		args := []string{"@" + w.Name, "--size", w.size}
 		j, page, p := profileOf(t, args...)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"gemu/internal/part"
 	"gemu/internal/recount"
 	"gemu/interp"
 	"gemu/kernels"
@@ -20,6 +21,7 @@ import (
 // TestRegfileRecount recounts the output of "gemu regfile": bytes, and compact writes by model, by line and in total, as
 // JSON and as text.
 func TestRegfileRecount(t *testing.T) {
+	part.SkipShort(t)
 	names := []string{"kim", "avc", "gscalar", "combined"}
 	for _, c := range []struct {
 		workload string

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gemu/internal/part"
 )
 
 // patience is the maximum wait of a test for a process, far more than it takes.
@@ -70,6 +72,7 @@ func ended(t *testing.T, cmd interface {
 // module comes through a pipe: when gemu has taken it, gemu handles signals. Without the interrupt, check would go on
 // for minutes, and dump would wait for ever for a reader of its output.
 func TestInterruptParsing(t *testing.T) {
+	part.SkipShort(t)
 	var b bytes.Buffer
 	b.WriteString(".version 8.0\n.target sm_80\n.address_size 64\n")
 	for i := range 2000 {
@@ -121,6 +124,7 @@ func TestInterruptParsing(t *testing.T) {
 // TestInterruptCompiler: however gemu is ended, a compiler ends with its children, and its temporary directory is
 // removed. The compiler ignores interrupts.
 func TestInterruptCompiler(t *testing.T) {
+	part.SkipShort(t)
 	for name, signals := range map[string][]os.Signal{
 		"interrupt": {os.Interrupt}, "two interrupts": {os.Interrupt, os.Interrupt}, "termination": {syscall.SIGTERM}, "hangup": {syscall.SIGHUP},
 	} {

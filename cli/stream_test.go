@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"gemu/internal/part"
 )
 
 // fullDevice accepts a limited number of bytes.
@@ -25,6 +27,7 @@ func (d *fullDevice) Write(b []byte) (int, error) {
 
 // TestWriteErrors: a failed write of its output makes every command fail.
 func TestWriteErrors(t *testing.T) {
+	part.SkipShort(t)
 	const saxpy = "../kernels/cuda/saxpy.ptx"
 	launch := []string{saxpy, "-g", "1", "-b", "8", "-a", "8", "2.0", "f32[8]", "f32[8]"}
 	with := func(command string, args ...string) []string {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gemu/affinetrack"
+	"gemu/internal/part"
 	"gemu/kernels"
 )
 
@@ -67,6 +68,7 @@ func TestLabelsOfKimsFigure1(t *testing.T) {
 // TestStructureAddsUp checks, for every workload, that the parts of a report agree with each other
 // and with the counts of the launches.
 func TestStructureAddsUp(t *testing.T) {
+	part.SkipShort(t)
 	for _, w := range kernels.All() {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()

@@ -5,11 +5,14 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"gemu/internal/part"
 )
 
 // An unloaded module leaves little memory, however long its source was: the names that messages about freed memory use
 // do not refer to the source.
 func TestUnloadedModulesKeepNoSource(t *testing.T) {
+	part.SkipShort(t)
 	c := newClient(t, nil)
 	const loads, comment = 500, 200_000
 	heap := func() uint64 {

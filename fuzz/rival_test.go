@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"gemu/internal/part"
 	"gemu/internal/random"
 	"gemu/interp"
 	"gemu/ptx"
@@ -111,6 +112,7 @@ func instructions(p *Program) (list []string) {
 
 // TestFailuresAreReduced: failures of each kind are found and reduced to the few instructions they need.
 func TestFailuresAreReduced(t *testing.T) {
+	part.SkipShort(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -217,6 +219,7 @@ func reduced(t *testing.T, r *Rival, p *Program, first *Outcome) (*Program, *Out
 // TestRivalThatDoesNotEnd: a rival that does not end is stopped, together with its child processes, and its program is
 // reduced.
 func TestRivalThatDoesNotEnd(t *testing.T) {
+	part.SkipShort(t)
 	pid := filepath.Join(t.TempDir(), "pid")
 	r := &Rival{Command: "if grep -q brev.b32 {ptx}; then sleep 600 & echo $! >" + pid + "; wait; fi; : {out}", Timeout: 200 * time.Millisecond, RefusalStatus: 3}
 	o := defaultOptions(random.Arith)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"gemu/internal/part"
 	"gemu/probe"
 	"gemu/ptx"
 )
@@ -183,6 +184,7 @@ END:
 
 // TestWaitForLaterCTA: a CTA may wait for a CTA that is admitted much later.
 func TestWaitForLaterCTA(t *testing.T) {
+	part.SkipShort(t)
 	m := module(t, Config{}, ".global .u32 flag;", `
 	mov.u64 %rd3, flag;
 	mov.u32 %r1, %ctaid.x;

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"gemu/internal/part"
 	"gemu/interp/internal/lower"
 	"gemu/probe"
 	"gemu/ptx"
@@ -53,6 +54,7 @@ bottom:
 // in flight in sequence. Without the setting all would be in flight at once, before the instruction
 // at the bottom.
 func TestMemoryOfDeepRecursion(t *testing.T) {
+	part.SkipShort(t)
 	const depth = 2000 // frames of 64 bytes and some registers: at least 128 KiB for a thread
 	allocated := func(host uint64) uint64 {
 		dev := NewDevice(Config{HostMemory: host, Workers: 1})
@@ -230,6 +232,7 @@ func (p *heap) OnEvent(*probe.Event) {
 // TestMemoryOfEarlyProducts: with early effects, a multiplication without a wait keeps no matrices:
 // B has 16 KiB here.
 func TestMemoryOfEarlyProducts(t *testing.T) {
+	part.SkipShort(t)
 	var b strings.Builder
 	b.WriteString(".version 8.0\n.target sm_90a\n.address_size 64\n.shared .align 128 .b8 s[16384];\n.entry k()\n{\n.reg .f32 %d<128>;\n.reg .u32 %i;\n.reg .pred %p;\n")
 	b.WriteString("mov.u32 %i, s;\nmov.u32 %i, 0;\nwgmma.fence.sync.aligned;\nmore:\nwgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {%d0")

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"gemu/internal/part"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/grid"
 	"gemu/interp/internal/machine"
@@ -14,6 +15,7 @@ import (
 // TestMachineCodeForms: the forms returned by MachineCodeOf agree with the native engine: the assembler has code for a
 // variant's instructions exactly if the forms say so, for all lanes and for the lanes of a mask.
 func TestMachineCodeForms(t *testing.T) {
+	part.SkipShort(t)
 	t.Parallel()
 	if !Native.Available() {
 		t.Skip("this host executes no machine code of ours")

@@ -170,6 +170,7 @@ func machineCodeProgram(seed uint64) error {
 
 // TestMachineCodeOnRandomPrograms: random programs have the same outcome in machine code and in Go.
 func TestMachineCodeOnRandomPrograms(t *testing.T) {
+	part.SkipShort(t)
 	if !Native.Available() {
 		t.Skip("no machine code for this host")
 	}

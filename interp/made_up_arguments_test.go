@@ -36,6 +36,7 @@ type unseen struct{ kernels, finished, trapped, beside, ordered, timed, refused,
 // oracle show, the memory is the oracle's under every policy. GEMU_UNSEEN names files of modules,
 // separated by colons; tools/assembler/unseen.py makes thousands.
 func TestMadeUpArguments(t *testing.T) {
+	part.SkipShort(t)
 	seed := part.Seed(t)
 	files := strings.Split(os.Getenv("GEMU_UNSEEN"), ":")
 	if files[0] == "" {

@@ -174,6 +174,7 @@ func float32s(t *testing.T, op string, a, b, c []float32, want func(a, b, c floa
 // which divides: for all numbers from 1 to below 4, and for samples of all other exponents and signs. With a different
 // exponent the same fraction is only scaled by a power of two.
 func TestRsqrtWithoutDivision(t *testing.T) {
+	part.SkipShort(t)
 	var a []float32
 	for i := range uint32(1 << 24) {
 		a = append(a, math.Float32frombits(0x3f800000+i))
@@ -188,6 +189,7 @@ func TestRsqrtWithoutDivision(t *testing.T) {
 // products, quotients and sums scaled by a power of two: for operands of all kinds with results near the least normal
 // number.
 func TestFlushedResultsInMachineCode(t *testing.T) {
+	part.SkipShort(t)
 	rng := rand.New(rand.NewPCG(part.Seed(t), 1))
 	const least = 0x1p-126
 	any := func() float32 { return math.Float32frombits(rng.Uint32()) }

@@ -288,6 +288,7 @@ func (p *patternProgram) block(depth int) {
 // TestAddressPatternsHold: proofs about addresses are true in random programs, under every policy, in blocks of all
 // shapes; and machine code based on them has the memory of Go.
 func TestAddressPatternsHold(t *testing.T) {
+	part.SkipShort(t)
 	looked, seed := 0, part.Seed(t)
 	for i := range part.Count(400, 2000, 50000) {
 		p := &patternProgram{Rand: rand.New(rand.NewPCG(seed, uint64(i)))}

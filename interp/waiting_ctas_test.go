@@ -214,6 +214,7 @@ func (p *trail) Restore(state any) {
 // TestSavedWhileCTAsWait: a launch whose CTAs wait for each other continues identically from every saved state, even if
 // another launch has run in between.
 func TestSavedWhileCTAsWait(t *testing.T) {
+	part.SkipShort(t)
 	seed := part.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, c := range []struct {

@@ -37,10 +37,13 @@ func SkipLong(t testing.TB) {
 	}
 }
 
+// Short reports whether tests try the least: -short is set, and GEMU_TEST is empty.
+func Short() bool { return testing.Short() && !TrySample() }
+
 // SkipShort skips a test that takes seconds if -short is set.
 func SkipShort(t testing.TB) {
 	t.Helper()
-	if testing.Short() && !TrySample() {
+	if Short() {
 		t.Skip("this test takes seconds: -short leaves it out")
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 // nextCTAKernels are kernels of 3·2·20 CTAs of 80 threads, which machine code executes without an exit in between. %n is
 // the index of the thread in the grid, %i its index in its CTA; %a is the address of the thread's element of out.
-var nextCTAKernels = map[string]launched{
-	"memory and registers that begin as zeros": {asked: [3]int{5, 5, 5}, entered: [3]int{11, 11, 25}, body: `
+var nextCTAKernels = map[string]countedKernel{
+	"memory and registers that begin as zeros": {runs: [3]int{5, 5, 5}, entries: [3]int{11, 11, 25}, body: `
 	shl.b32 %x, %i, 2;
 	mov.u32 %y, block;
 	add.u32 %x, %x, %y;
@@ -26,12 +26,12 @@ var nextCTAKernels = map[string]launched{
 	mov.u32 %never, %n;
 	bar.sync 0;
 	st.shared.u32 [%x], %never;`},
-	"local memory that begins as zeros": {asked: [3]int{241, 241, 241}, entered: [3]int{243, 243, 243}, body: `
+	"local memory that begins as zeros": {runs: [3]int{241, 241, 241}, entries: [3]int{243, 243, 243}, body: `
 	.local .b32 own[4];
 	ld.local.u32 %x, [own+8];
 	st.local.u32 [own+8], %n;
 	st.global.u32 [%a], %x;`},
-	"lanes that end early": {asked: [3]int{722, 722, 722}, entered: [3]int{724, 724, 724}, body: `
+	"lanes that end early": {runs: [3]int{722, 722, 722}, entries: [3]int{724, 724, 724}, body: `
 	and.b32 %x, %n, 5;
 	setp.eq.u32 %p, %x, 5;
 	@%p exit;
@@ -39,7 +39,7 @@ var nextCTAKernels = map[string]launched{
 	@%p bra Y;
 	mad.lo.u32 %n, %n, 3, 1;
 Y:	st.global.u32 [%a], %n;`},
-	"more instructions in some than Go waits for": {asked: [3]int{1265, 1265, 1265}, entered: [3]int{1387, 1387, 3065}, body: `
+	"more instructions in some than Go waits for": {runs: [3]int{1265, 1265, 1265}, entries: [3]int{1387, 1387, 3065}, body: `
 	and.b32 %x, %c, 3;
 	mul.lo.u32 %x, %x, 700;
 L:	mad.lo.u32 %n, %n, 5, 3;
@@ -47,28 +47,28 @@ L:	mad.lo.u32 %n, %n, 5, 3;
 	sub.u32 %x, %x, 1;
 	@!%p bra L;
 	st.global.u32 [%a], %n;`},
-	"warps that wait, and go on in turn": {asked: [3]int{484, 484, 484}, entered: [3]int{486, 486, 486}, body: `
+	"warps that wait, and go on in turn": {runs: [3]int{484, 484, 484}, entries: [3]int{486, 486, 486}, body: `
 	setp.ge.u32 %p, %i, 64;
 	@%p bra Y;
 	bar.sync 1, 64;
 Y:	bar.sync 0;
 	st.global.u32 [%a], %n;
 	bar.sync 0;`},
-	"what only one CTA may do at a time": {asked: [3]int{481, 481, 1440}, entered: [3]int{609, 609, 1440}, body: `
+	"what only one CTA may do at a time": {runs: [3]int{481, 481, 1440}, entries: [3]int{609, 609, 1440}, body: `
 	atom.global.exch.b32 %x, [%o], %c;
 	st.global.u32 [%a], %n;`},
-	"instructions that are Go's": {asked: [3]int{481, 481, 1440}, entered: [3]int{1265, 1265, 1440}, body: `
+	"instructions that are Go's": {runs: [3]int{481, 481, 1440}, entries: [3]int{1265, 1265, 1440}, body: `
 	cvt.rn.f64.u32 %d, %n;
 	red.global.add.f64 [%o], %d;
 	mov.u32 %x, %clock;
 	st.global.u32 [%a], %n;`},
-	"zeros beside what is the same in all lanes": {asked: [3]int{5, 5, 5}, entered: [3]int{9, 9, 23}, body: `
+	"zeros beside what is the same in all lanes": {runs: [3]int{5, 5, 5}, entries: [3]int{9, 9, 23}, body: `
 	add.u32 %x, %c, %never;
 	st.global.u32 [%a], %x;
 	add.u32 %never, %i, %c;
 	bar.sync 0;
 	st.shared.u32 [block], %never;`},
-	"wide zeros beside what is the same in all lanes": {asked: [3]int{5, 5, 5}, entered: [3]int{11, 11, 25}, body: `
+	"wide zeros beside what is the same in all lanes": {runs: [3]int{5, 5, 5}, entries: [3]int{11, 11, 25}, body: `
 	cvt.u64.u32 %q, %c;
 	add.s64 %q, %q, %wide;
 	cvt.u32.u64 %x, %q;
@@ -78,15 +78,15 @@ Y:	bar.sync 0;
 	bar.sync 0;
 	cvt.u32.u64 %x, %wide;
 	st.shared.u32 [block], %x;`},
-	"the number of the warp": {asked: [3]int{241, 241, 241}, entered: [3]int{243, 243, 243}, body: `
+	"the number of the warp": {runs: [3]int{241, 241, 241}, entries: [3]int{243, 243, 243}, body: `
 	mov.u32 %x, %warpid;
 	st.global.u32 [%a], %x;`},
-	"the multiprocessor": {asked: [3]int{241, 241, 241}, entered: [3]int{243, 243, 243}, body: `
+	"the multiprocessor": {runs: [3]int{241, 241, 241}, entries: [3]int{243, 243, 243}, body: `
 	mov.u32 %x, %smid;
 	mov.u32 %y, %nctaid.y;
 	add.u32 %x, %x, %y;
 	st.global.u32 [%a], %x;`},
-	"effects that come late": {asked: [3]int{241, 241, 241}, entered: [3]int{481, 481, 1441}, body: `
+	"effects that come late": {runs: [3]int{241, 241, 241}, entries: [3]int{481, 481, 1441}, body: `
 	setp.ne.u32 %p, %i, 0;
 	mov.u32 %x, block;
 	st.shared.u32 [%x], %n;
@@ -94,20 +94,20 @@ Y:	bar.sync 0;
 	cp.async.bulk.global.shared::cta.bulk_group [%q], [block], 16;
 	cp.async.bulk.commit_group;
 E:`},
-	"lanes that have parted, and do something together": {asked: [3]int{963, 963, 963}, entered: [3]int{485, 485, 485}, body: `
+	"lanes that have parted, and do something together": {runs: [3]int{963, 963, 963}, entries: [3]int{485, 485, 485}, body: `
 	setp.lt.u32 %p, %i, 50;
 	@%p bra Y;
 	shfl.sync.bfly.b32 %x, %n, 4, 31, -1;
 	ret;
 Y:	shfl.sync.bfly.b32 %x, %n, 4, 31, -1;
 	st.global.u32 [%a], %x;`},
-	"an instruction that is Go's where lanes have parted": {asked: [3]int{5, 5, 5}, entered: [3]int{487, 487, 487}, body: `
+	"an instruction that is Go's where lanes have parted": {runs: [3]int{5, 5, 5}, entries: [3]int{487, 487, 487}, body: `
 	setp.lt.u32 %p, %i, 40;
 	@%p bra Y;
 	mov.u32 %x, %clock;
 	add.u32 %n, %n, 1;
 Y:	st.global.u32 [%a], %n;`},
-	"halves that end early": {asked: [3]int{722, 722, 722}, entered: [3]int{1084, 1084, 1086}, body: `
+	"halves that end early": {runs: [3]int{722, 722, 722}, entries: [3]int{1084, 1084, 1086}, body: `
 	and.b32 %x, %c, 1;
 	setp.eq.u32 %p, %x, 0;
 	@%p exit;
@@ -115,7 +115,7 @@ Y:	st.global.u32 [%a], %n;`},
 	st.global.u32 [%a], %n;
 	mov.u32 %x, %clock;
 	st.global.u32 [%a], %c;`},
-	"lanes that part, in some CTAs deeper than in others": {asked: [3]int{6, 6, 6}, entered: [3]int{728, 728, 728}, body: `
+	"lanes that part, in some CTAs deeper than in others": {runs: [3]int{6, 6, 6}, entries: [3]int{728, 728, 728}, body: `
 	and.b32 %x, %i, 1;
 	setp.eq.u32 %p, %x, 0;
 	@%p bra A;
@@ -131,14 +131,14 @@ B:	bra E;
 G:	mov.u32 %y, %clock;
 E:	add.u32 %n, %n, 1;
 A:	st.global.u32 [%a], %n;`},
-	"a barrier that one comes to in machine code and others in Go": {asked: [3]int{482, 482, 482}, entered: [3]int{484, 484, 484}, body: `
+	"a barrier that one comes to in machine code and others in Go": {runs: [3]int{482, 482, 482}, entries: [3]int{484, 484, 484}, body: `
 	setp.ge.u32 %p, %i, 32;
 	@!%p bra OWN;
 	@%p bar.sync 0;
 	bra Y;
 OWN:	bar.sync 0;
 Y:	st.global.u32 [%a], %n;`},
-	"what some print": {asked: [3]int{21, 21, 21}, entered: [3]int{71, 71, 71}, body: `
+	"what some print": {runs: [3]int{21, 21, 21}, entries: [3]int{71, 71, 71}, body: `
 	and.b32 %x, %c, 15;
 	setp.ne.u32 %p, %x, 3;
 	@%p bra Y;
@@ -146,7 +146,7 @@ Y:	st.global.u32 [%a], %n;`},
 	mov.u64 %wide, 0;
 	call (%x), vprintf, (%q, %wide);
 Y:	st.global.u32 [%a], %n;`},
-	"room that lanes take": {asked: [3]int{241, 241, 241}, entered: [3]int{963, 963, 963}, body: `
+	"room that lanes take": {runs: [3]int{241, 241, 241}, entries: [3]int{963, 963, 963}, body: `
 	and.b32 %x, %i, 16;
 	add.u32 %x, %x, 16;
 	cvt.u64.u32 %q, %x;
@@ -156,11 +156,11 @@ Y:	st.global.u32 [%a], %n;`},
 	cvt.u32.u64 %y, %q;
 	add.u32 %x, %x, %y;
 	st.global.u32 [%a], %x;`},
-	"a trap in one": {asked: [3]int{5, 5, 5}, entered: [3]int{9, 9, 15}, traps: true, body: `
+	"a trap in one": {runs: [3]int{5, 5, 5}, entries: [3]int{9, 9, 15}, traps: true, body: `
 	setp.eq.u32 %p, %c, 77;
 	@%p mov.b64 %a, 16;
 	st.global.u32 [%a], %n;`},
-	"a loop that does not end in one": {asked: [3]int{53, 53, 53}, entered: [3]int{57, 57, 113}, traps: true, body: `
+	"a loop that does not end in one": {runs: [3]int{53, 53, 53}, entries: [3]int{57, 57, 113}, traps: true, body: `
 	setp.eq.u32 %p, %c, 85;
 L:	@%p bra L;
 	st.global.u32 [%a], %n;`},
@@ -221,14 +221,14 @@ func TestNextCTAsInMachineCode(t *testing.T) {
 				if most == 1<<14 && strings.Contains(want, "trap:") != k.traps {
 					t.Errorf("%s, %v mode: %s", name, mode, want)
 				}
-				grid.Asked.Times, grid.Asked.Entered = 0, 0
-				for workers, got := range []string{outcome(asked, 1), outcome(interp.Native, 2)} {
+				grid.Counting.Runs, grid.Counting.Entries = 0, 0
+				for workers, got := range []string{outcome(counting, 1), outcome(interp.Native, 2)} {
 					if got != want {
 						t.Errorf("%s, %v mode, at most %d instructions, %d threads: machine code\n%s\nGo\n%s", name, mode, most, 1+workers, got, want)
 					}
 				}
 				if most == 1<<14 {
-					k.often(t, fmt.Sprintf("%s, %v mode", name, mode), i)
+					k.compareCounts(t, fmt.Sprintf("%s, %v mode", name, mode), i)
 				}
 			}
 		}
@@ -246,7 +246,7 @@ func TestNextCTAsCancelled(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		cancelled(cancel)
-		launch := interp.Launch{Grid: ptx.Dim(3, 2, ctas/6), Block: ptx.Dim(80), Engine: asked, Mode: mode}
+		launch := interp.Launch{Grid: ptx.Dim(3, 2, ctas/6), Block: ptx.Dim(80), Engine: counting, Mode: mode}
 		text, out := ranUntil(ctx, t, nextCTASource(body+"\n\tst.global.u32 [%a], 1;"), launch, 2+80*ctas, 1, 1)
 		for _, v := range out {
 			n += int(v)
@@ -255,9 +255,9 @@ func TestNextCTAsCancelled(t *testing.T) {
 	}
 	for _, mode := range modes {
 		n, stopped := ended("", mode, func(cancel context.CancelFunc) {
-			grid.Asked.Cancel, grid.Asked.Times, grid.Asked.Inner = cancel, 0, 3 // when it has all warps, and may continue with all CTAs
+			grid.Counting.Cancel, grid.Counting.Runs, grid.Counting.CancelAt = cancel, 0, 3 // when it has all warps, and may continue with all CTAs
 		})
-		if grid.Asked.Inner = 0; !stopped || n == 0 || n > ctas/5 {
+		if grid.Counting.CancelAt = 0; !stopped || n == 0 || n > ctas/5 {
 			t.Errorf("%v mode: %d CTAs of %d have ended; the launch is stopped: %v", mode, n, ctas, stopped)
 		}
 	}

@@ -13,12 +13,12 @@ import (
 
 // schedulerKernels are kernels of three warps, which machine code and Go must schedule in the same order. %p holds in warp
 // 0, %w is the warp's number.
-var schedulerKernels = map[string]launched{
-	"a barrier between the halves of that of the cluster": {asked: [3]int{33, 33, 33}, entered: [3]int{33, 33, 33}, body: `
+var schedulerKernels = map[string]countedKernel{
+	"a barrier between the halves of that of the cluster": {runs: [3]int{33, 33, 33}, entries: [3]int{33, 33, 33}, body: `
 	barrier.cluster.arrive.aligned;
 	bar.sync 0;
 	barrier.cluster.wait.aligned;`},
-	"an end beside the barrier of the cluster": {asked: [3]int{25, 25, 25}, entered: [3]int{29, 29, 29}, body: `
+	"an end beside the barrier of the cluster": {runs: [3]int{25, 25, 25}, entries: [3]int{29, 29, 29}, body: `
 	setp.eq.u32 %q, %w, 2;
 	@%q bra X;
 	barrier.cluster.arrive.aligned;
@@ -30,11 +30,11 @@ Y:	bar.sync 0;
 	bra Z;
 X:	bar.sync 1;
 Z:`},
-	"a warp that has arrived goes on": {asked: [3]int{2, 2, 2}, entered: [3]int{2, 2, 2}, traps: true, body: `
+	"a warp that has arrived goes on": {runs: [3]int{2, 2, 2}, entries: [3]int{2, 2, 2}, traps: true, body: `
 	@!%p bra S;
 	bar.arrive 0, 96;
 S:	bar.sync 0;`},
-	"clocks and sums": {asked: [3]int{16, 16, 16}, entered: [3]int{54, 54, 54}, body: `
+	"clocks and sums": {runs: [3]int{16, 16, 16}, entries: [3]int{54, 54, 54}, body: `
 	mov.u32 %i, %clock;
 	bar.sync 0;
 	mov.u32 %t, %clock;
@@ -49,19 +49,19 @@ Y:	bar.sync 4;
 	@%p exit;
 	mov.u32 %i, %clock;
 	atom.global.add.u32 %i, [%o], %i;`},
-	"a deadlock": {asked: [3]int{5, 5, 5}, entered: [3]int{5, 5, 5}, traps: true, body: `
+	"a deadlock": {runs: [3]int{5, 5, 5}, entries: [3]int{5, 5, 5}, traps: true, body: `
 	bar.sync 0;
 	@%p bar.sync 1;
 	setp.eq.u32 %q, %w, 1;
 	@%q bar.sync 2;`},
-	"too many instructions": {asked: [3]int{819, 819, 819}, entered: [3]int{829, 829, 860}, traps: true, body: `
+	"too many instructions": {runs: [3]int{819, 819, 819}, entries: [3]int{829, 829, 860}, traps: true, body: `
 L:	bar.sync 0;
 	setp.eq.u32 %q, %w, 5;
 	@%q bra Z;
 	add.u32 %i, %i, 1;
 	bra L;
 Z:`},
-	"lanes that end in a function that some have called": {asked: [3]int{43, 43, 84}, entered: [3]int{45, 56, 0}, body: `
+	"lanes that end in a function that some have called": {runs: [3]int{43, 43, 84}, entries: [3]int{45, 56, 0}, body: `
 	and.b32 %i, %t, 3;
 	setp.eq.u32 %q, %i, 1;
 	@%q bra E;
@@ -69,7 +69,7 @@ Z:`},
 	atom.global.add.u32 %i, [%o], %i;
 E:	bar.sync 0;
 	atom.global.add.u32 %i, [%o], %t;`},
-	"lanes that others wait for where a share ends": {asked: [3]int{56, 56, 56}, entered: [3]int{34, 34, 47}, body: `
+	"lanes that others wait for where a share ends": {runs: [3]int{56, 56, 56}, entries: [3]int{34, 34, 47}, body: `
 	mov.u32 %i, %ctaid.x;
 	mad.lo.u32 %i, %i, 3, 666;
 	setp.eq.u32 %q, %w, 1;
@@ -90,7 +90,7 @@ E:	ld.global.u32 %i, [%o]; // which of the warps comes first shows
 	mad.lo.u32 %i, %i, 3, %w;
 	st.global.u32 [%o], %i;
 	bar.sync 0;`},
-	"lanes that part while others wait": {asked: [3]int{62, 62, 62}, entered: [3]int{63, 74, 74}, body: `
+	"lanes that part while others wait": {runs: [3]int{62, 62, 62}, entries: [3]int{63, 74, 74}, body: `
 	and.b32 %i, %t, 1;
 	setp.eq.u32 %q, %i, 1;
 	@%q bra ODD;
@@ -107,20 +107,20 @@ TWO:	add.u32 %t, %t, 300;
 F:	add.u32 %t, %t, 1;
 	barrier.sync 0;
 E:	atom.global.add.u32 %i, [%o], %t;`},
-	"lanes that go twenty ways": {asked: [3]int{25, 25, 25}, entered: [3]int{26, 37, 37}, body: `
+	"lanes that go twenty ways": {runs: [3]int{25, 25, 25}, entries: [3]int{26, 37, 37}, body: `
 	and.b32 %i, %t, 31;
 	min.u32 %i, %i, 19;
 ways:	.branchtargets ` + execFuncs(20, "W%d", ", ") + `;
 	brx.idx %i, ways;` + execFuncs(20, "\nW%d:\tmad.lo.u32 %%t, %%t, 3, %[1]d;\n\tand.b32 %%i, %%t, 1;\n\tsetp.eq.u32 %%q, %%i, 0;\n\t@%%q add.u32 %%t, %%t, 1;\n\tbra E;", "") + `
 E:	bar.sync 0;
 	atom.global.add.u32 %i, [%o], %t;`},
-	"as many ways as machine code knows besides": {asked: [3]int{13, 13, 13}, entered: [3]int{14, 25, 25}, body: `
+	"as many ways as machine code knows besides": {runs: [3]int{13, 13, 13}, entries: [3]int{14, 25, 25}, body: `
 	and.b32 %i, %t, 31;
 	min.u32 %i, %i, 16;
 ways:	.branchtargets ` + execFuncs(17, "W%d", ", ") + `;
 	brx.idx %i, ways;` + execFuncs(17, "\nW%d:\tmad.lo.u32 %%t, %%t, 3, %[1]d;\n\tbra E;", "") + `
 E:	atom.global.add.u32 %i, [%o], %t;`},
-	"lanes that end while warps share their time": {asked: [3]int{53, 53, 360}, entered: [3]int{415, 55, 0}, body: `
+	"lanes that end while warps share their time": {runs: [3]int{53, 53, 360}, entries: [3]int{415, 55, 0}, body: `
 	and.b32 %t, %t, 31;
 	mov.u32 %j, 0;
 L:	add.u32 %j, %j, 1;
@@ -136,7 +136,7 @@ M:	add.u32 %j, %j, 1;
 	setp.lt.u32 %q, %j, 700;
 	@%q bra M;
 Z:`},
-	"shares to the last instruction": {asked: [3]int{25, 25, 25}, entered: [3]int{423, 30, 66}, body: `
+	"shares to the last instruction": {runs: [3]int{25, 25, 25}, entries: [3]int{423, 30, 66}, body: `
 	mov.u32 %j, %ctaid.x;
 	bar.sync 0;` + strings.Repeat("\n\tadd.u32 %t, %t, 3;", 5) + execFuncs(3, "\n\tsetp.lt.u32 %%q, %%j, %[1]d;\n\t@%%q bra S%[1]d;\n\tadd.u32 %%t, %%t, 1;\nS%[1]d:", "") + ` // another one in each CTA
 	mov.u32 %j, 0;
@@ -146,7 +146,7 @@ M:	add.u32 %j, %j, 1;
 	st.global.u32 [%o], %i;
 	setp.lt.u32 %q, %j, 900;
 	@%q bra M;`},
-	"a lock that lanes take in turn": {asked: [3]int{951, 951, 50654}, entered: [3]int{56039, 56039, 49898}, body: `
+	"a lock that lanes take in turn": {runs: [3]int{951, 951, 50654}, entries: [3]int{56039, 56039, 49898}, body: `
 L:	atom.global.cas.b32 %i, [%o+4], 0, 1;
 	setp.ne.u32 %q, %i, 0;
 	@%q bra L;
@@ -158,7 +158,7 @@ F:	ld.volatile.global.u32 %i, [%o];
 	mad.lo.u32 %i, %i, 3, %t;
 	st.volatile.global.u32 [%o], %i;
 	atom.global.exch.b32 %i, [%o+4], 0;`},
-	"stores of some lanes to a variable": {asked: [3]int{2, 2, 2}, entered: [3]int{3, 3, 3}, body: `
+	"stores of some lanes to a variable": {runs: [3]int{2, 2, 2}, entries: [3]int{3, 3, 3}, body: `
 	setp.gt.u32 %q, %t, 70;
 	@%q st.global.u32 [there+4], %w;
 	setp.lt.u32 %q, %t, 20;
@@ -168,7 +168,7 @@ F:	ld.volatile.global.u32 %i, [%o];
 	ld.shared.u32 %j, [block+8];
 	mad.lo.u32 %i, %i, 100, %j;
 	atom.global.add.u32 %i, [%o], %i;`},
-	"a branch that the launch decides": {asked: [3]int{2, 2, 2}, entered: [3]int{3, 14, 14}, body: `
+	"a branch that the launch decides": {runs: [3]int{2, 2, 2}, entries: [3]int{3, 14, 14}, body: `
 	mov.u32 %i, %ntid.x;
 	setp.eq.u32 %q, %i, 96;
 	@%q bra X;
@@ -177,11 +177,11 @@ X:	setp.ne.u32 %q, %i, 96;
 	@%q bra Y;
 	add.u32 %t, %t, 2;
 Y:	atom.global.add.u32 %i, [%o], %t;`},
-	"a barrier whose number the launch knows": {asked: [3]int{13, 13, 13}, entered: [3]int{14, 25, 25}, body: `
+	"a barrier whose number the launch knows": {runs: [3]int{13, 13, 13}, entries: [3]int{14, 25, 25}, body: `
 	mov.u32 %i, %nctaid.x;
 	bar.sync %i;
 	atom.global.add.u32 %i, [%o], %t;`},
-	"an end that completes the barrier of the cluster": {asked: [3]int{45, 45, 45}, entered: [3]int{369, 49, 86}, body: `
+	"an end that completes the barrier of the cluster": {runs: [3]int{45, 45, 45}, entries: [3]int{369, 49, 86}, body: `
 	setp.eq.u32 %q, %w, 1;
 	@%q bra ONE;
 	setp.eq.u32 %q, %w, 2;
@@ -207,7 +207,7 @@ M:	add.u32 %j, %j, 1;
 	@%q bra M;
 	barrier.cluster.wait.aligned;
 Z:`},
-	"a pointer to itself": {asked: [3]int{2, 2, 2}, entered: [3]int{6, 17, 39}, body: `
+	"a pointer to itself": {runs: [3]int{2, 2, 2}, entries: [3]int{6, 17, 39}, body: `
 	@%p st.global.u64 [%o], %o;
 	bar.sync 0;
 	ld.global.u64 %o, [%o];
@@ -217,7 +217,7 @@ Z:`},
 	mov.b64 {%i, %j}, %o;
 	add.u32 %t, %t, %j;
 Y:	atom.global.add.u32 %i, [%o], %t;`},
-	"lanes that wait in other depths": {asked: [3]int{133, 133, 133}, entered: [3]int{9, 9, 9}, body: `
+	"lanes that wait in other depths": {runs: [3]int{133, 133, 133}, entries: [3]int{9, 9, 9}, body: `
 	and.b32 %i, %t, 7;
 	setp.eq.u32 %q, %i, 7;
 	@%q bra OUT;
@@ -235,7 +235,7 @@ C:	barrier.sync 0;
 OUT:	ld.volatile.global.u32 %j, [%o];
 	mad.lo.u32 %j, %j, 3, %i;
 	st.volatile.global.u32 [%o], %j;`},
-	"a barrier of fewer than the others'": {asked: [3]int{2, 2, 2}, entered: [3]int{4, 4, 4}, traps: true, body: `
+	"a barrier of fewer than the others'": {runs: [3]int{2, 2, 2}, entries: [3]int{4, 4, 4}, traps: true, body: `
 	@%p bra F;
 	ld.global.u32 %j, [%o];
 	mad.lo.u32 %j, %j, 3, %w;
@@ -244,7 +244,7 @@ OUT:	ld.volatile.global.u32 %j, [%o];
 	bra E;
 F:	bar.sync 0, 64;
 E:`},
-	"lanes that end before others": {asked: [3]int{13, 13, 13}, entered: [3]int{13, 13, 13}, body: `
+	"lanes that end before others": {runs: [3]int{13, 13, 13}, entries: [3]int{13, 13, 13}, body: `
 	and.b32 %i, %t, 3;
 	setp.eq.u32 %q, %i, 1;
 	@%q exit;
@@ -309,14 +309,14 @@ func TestSchedulerAgreesWithGo(t *testing.T) {
 				text, out := ran(t, schedulerSource(k.body), launch, 2, 1, 1)
 				return text + fmt.Sprint(out)
 			}
-			grid.Asked.Times, grid.Asked.Entered = 0, 0
-			got, want := outcome(asked), outcome(interp.Portable)
+			grid.Counting.Runs, grid.Counting.Entries = 0, 0
+			got, want := outcome(counting), outcome(interp.Portable)
 			if got != want {
 				t.Errorf("%s, %v mode: machine code\n%s\nGo\n%s", name, mode, got, want)
 			} else if traps := strings.Contains(want, "trap:"); traps != k.traps {
 				t.Errorf("%s, %v mode: %s", name, mode, want)
 			}
-			k.often(t, fmt.Sprintf("%s, %v mode", name, mode), i)
+			k.compareCounts(t, fmt.Sprintf("%s, %v mode", name, mode), i)
 			for _, launch.Reconverge = range interp.Reconvergers() {
 				if got, want := outcome(interp.Native), outcome(interp.Portable); got != want {
 					t.Errorf("%s, %v mode, policy %s: machine code\n%s\nGo\n%s", name, mode, launch.Reconverge.Name(), got, want)
@@ -339,9 +339,9 @@ L:	add.u32 %i, %i, 1;
 	for _, policy := range interp.Reconvergers() {
 		launch := interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32), Mode: interp.Vector, Engine: interp.Portable, Reconverge: policy}
 		want, _ := ran(t, source, launch, 1, 1, 1)
-		grid.Asked.Entered, launch.Engine = 0, asked
-		if text, _ := ran(t, source, launch, 1, 1, 1); text != want || grid.Asked.Entered == 0 || grid.Asked.Entered > 100 {
-			t.Errorf("policy %s enters machine code %d times\n%s\nGo\n%s", policy.Name(), grid.Asked.Entered, text, want)
+		grid.Counting.Entries, launch.Engine = 0, counting
+		if text, _ := ran(t, source, launch, 1, 1, 1); text != want || grid.Counting.Entries == 0 || grid.Counting.Entries > 100 {
+			t.Errorf("policy %s enters machine code %d times\n%s\nGo\n%s", policy.Name(), grid.Counting.Entries, text, want)
 		}
 	}
 }
@@ -380,8 +380,8 @@ L:	add.u32 %t, %t, 1;
 		for most := range int64(24) { // a slice has 2048 instructions, and begins between the barriers
 			launch := interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(96), MaxSteps: 2048 + most, Mode: interp.Vector, Engine: interp.Portable}
 			want, _ := ran(t, source, launch, 1, 1, 1)
-			grid.Asked.Entered, launch.Engine = 0, asked
-			if text, _ := ran(t, source, launch, 1, 1, 1); text != want || grid.Asked.Entered == 0 {
+			grid.Counting.Entries, launch.Engine = 0, counting
+			if text, _ := ran(t, source, launch, 1, 1, 1); text != want || grid.Counting.Entries == 0 {
 				t.Errorf("at most %d instructions, %d before the loop: machine code\n%s\nGo\n%s", launch.MaxSteps, before, text, want)
 			}
 		}
@@ -426,8 +426,8 @@ Z:`)
 	for _, mode := range modes {
 		launch := interp.Launch{Grid: ptx.Dim(6), Block: ptx.Dim(1024), Mode: mode, Engine: interp.Portable}
 		want, sum := ran(t, source, launch, 1, 1, 1)
-		grid.Asked.Entered, launch.Engine = 0, asked
-		if text, out := ran(t, source, launch, 1, 1, 1); text != want || out[0] != sum[0] || grid.Asked.Entered == 0 {
+		grid.Counting.Entries, launch.Engine = 0, counting
+		if text, out := ran(t, source, launch, 1, 1, 1); text != want || out[0] != sum[0] || grid.Counting.Entries == 0 {
 			t.Errorf("%v mode: machine code\n%s%d\nGo\n%s%d", mode, text, out, want, sum)
 		}
 	}

@@ -12,24 +12,25 @@ import (
 	"gemu/probe"
 )
 
-// modes are the modes of launches, in the order of launched's counts.
+// modes are the modes of launches, in the order of a countedKernel's counts.
 var modes = []interp.Mode{interp.Vector, interp.Affine, interp.Check}
 
-// launched is a kernel, given by its body.
-type launched struct {
+// countedKernel is a kernel, given by its body.
+type countedKernel struct {
 	body  string
 	traps bool
 
-	// Counts on a single thread, by mode.
-	asked   [3]int // calls of the backend's Run
-	entered [3]int // entries into machine code in these calls
+	// Counts on a single thread, by mode. They are gemu's own and have no second source: they pin the cost, because an exit
+	// too many changes no result. The results are compared with Go's.
+	runs    [3]int // calls of the backend's Run
+	entries [3]int // entries into machine code in these calls
 }
 
-// often compares the counts of calls and entries in a mode.
-func (k *launched) often(t *testing.T, what string, mode int) {
+// compareCounts compares the counts of calls and entries in a mode.
+func (k *countedKernel) compareCounts(t *testing.T, what string, mode int) {
 	t.Helper()
-	if a := grid.Asked; a.Times != k.asked[mode] || a.Entered != k.entered[mode] {
-		t.Errorf("%s: Go runs a warp %d times and enters machine code %d times, not %d and %d", what, a.Times, a.Entered, k.asked[mode], k.entered[mode])
+	if a := grid.Counting; a.Runs != k.runs[mode] || a.Entries != k.entries[mode] {
+		t.Errorf("%s: Go runs a warp %d times and enters machine code %d times, not %d and %d", what, a.Runs, a.Entries, k.runs[mode], k.entries[mode])
 	}
 }
 
