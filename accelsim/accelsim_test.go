@@ -186,6 +186,7 @@ func affordable(t *testing.T, w *kernels.Workload) int {
 // TestTracesOfWorkloads: traces of the workloads are read back by the format's grammar. Every lane ends, opcodes are
 // known, and addresses are the addresses that the kernels have accessed.
 func TestTracesOfWorkloads(t *testing.T) {
+	part.SkipShort(t)
 	for i, w := range kernels.All() {
 		t.Run(w.Name, func(t *testing.T) {
 			dir := t.TempDir()

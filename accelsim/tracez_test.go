@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"gemu/internal/part"
 	"gemu/interp"
 	"gemu/probe"
 	"gemu/ptx"
@@ -96,6 +97,7 @@ func unpacked(b []byte) (text []byte, places map[[3]int][7]int, err error) {
 // TestPackedTraces: a .tracez has the content of the .traceg, in chunks, even for CTAs that were moved to the file; and
 // the place of each CTA in its cluster.
 func TestPackedTraces(t *testing.T) {
+	part.SkipShort(t)
 	const body = `.entry k(.param .u64 p) {
 	.reg .u64 %p, %q; .reg .u32 %t, %i; .reg .pred %d;
 	ld.param.u64 %p, [p]; mov.u32 %t, %tid.x; mul.wide.u32 %q, %t, 4; add.u64 %p, %p, %q; mov.u32 %i, 0;

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	. "gemu/affinetrack"
+	"gemu/internal/part"
 	"gemu/ptx"
 )
 
@@ -59,6 +60,7 @@ func checkCompare(a *Args) (decided bool, err error) {
 
 // TestCompareExhaustively shows on all operands of tiny types that a decided comparison is that of every lane.
 func TestCompareExhaustively(t *testing.T) {
+	part.SkipShort(t)
 	for _, s := range []tinyShape{{shape{3, 3, false}, 3}, {shape{3, 3, true}, 3}, {shape{2, 2, false}, 3}, {shape{2, 2, true}, 3}} {
 		for op := Eq; op <= Ge; op++ {
 			a := Args{Operation: s.operation(ptx.AffineCompare, s.slot)}

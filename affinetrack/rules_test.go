@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	. "gemu/affinetrack"
+	"gemu/internal/part"
 	"gemu/ptx"
 )
 
@@ -29,6 +30,7 @@ func TestRulesHaveModels(t *testing.T) {
 // TestRulesExhaustively runs every rule on all operands of tiny types. It proves the rules for these types; as rules
 // depend on a type's width only through 2^width, it is strong evidence for all types.
 func TestRulesExhaustively(t *testing.T) {
+	part.SkipShort(t)
 	for _, m := range models {
 		t.Run(m.rule.String(), func(t *testing.T) {
 			t.Parallel()

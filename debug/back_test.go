@@ -98,6 +98,7 @@ func TestHitsForwardAndBack(t *testing.T) {
 // TestBackToHitsOfOneCTA goes back from hit to hit of breakpoints that are set only at the end. Their conditions can be
 // excluded by the CTA alone. The hits are the same as on the way forward. The same holds for a watch of shared memory.
 func TestBackToHitsOfOneCTA(t *testing.T) {
+	part.SkipShort(t)
 	for _, cluster := range []ptx.Dim3{ptx.Dim(1), {X: 1, Y: 5, Z: 1}} {
 		src := strings.NewReplacer("sm_80", "sm_90", "8.0", "8.6", "mov.u32 %t, %tid.x;", "mov.u32 %t, %tid.x;\nst.shared.u32 [box], %t;\nld.volatile.global.u32 %c, [%p];").Replace(longKernel)
 		mod, err := interp.NewDevice(interp.Config{}).Load("long.ptx", []byte(src))

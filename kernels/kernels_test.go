@@ -162,6 +162,7 @@ func TestCountsDoNotDependOnWorkers(t *testing.T) {
 
 // TestFailingRuns uses a device without memory, and a context that has ended.
 func TestFailingRuns(t *testing.T) {
+	part.SkipShort(t)
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, w := range All() {

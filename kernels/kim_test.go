@@ -271,6 +271,7 @@ func farApart(e *probe.Event, instr *ptx.Instr) bool {
 // TestPoliciesOfKimsMachines compares the counts of the policies of the paper's two machines, instruction by
 // instruction.
 func TestPoliciesOfKimsMachines(t *testing.T) {
+	part.SkipShort(t)
 	for policy, reconverge := range map[string]string{"kim": "stack-wait", "fgsimt": "pc2-wait"} {
 		t.Run(policy, func(t *testing.T) { testKim(t, policy, reconverge) })
 	}

@@ -45,6 +45,7 @@ func sameValues(t *testing.T, noun string, got, want map[string]float64) {
 // TestRecountOfAVCTables recounts figures 1, 2 and 6 and table 4 for a single workload: for each number of registers
 // from r_base down, the spilled module is run and its warps are replayed through the caches of package recount.
 func TestRecountOfAVCTables(t *testing.T) {
+	part.SkipShort(t)
 	const name, size = "srad", 48
 	defer func(n int) { avcSizes[name] = n }(avcSizes[name])
 	avcSizes[name] = size
@@ -193,6 +194,7 @@ type kimRun struct {
 
 // TestRecountOfKimTables recounts the columns of tables 1 and 3 for small runs, and the counts of each instruction.
 func TestRecountOfKimTables(t *testing.T) {
+	part.SkipShort(t)
 	runs := []kimRun{
 		{"table1", "kim", "bfs", 80}, {"table1", "kim", "nqueens", 5}, {"table1", "kim", "bsearch", 64}, {"table1", "kim", "lps", 20}, {"table1", "kim", "cp", 16},
 		{"table1", "kim", "kmeansum", 60}, {"table1", "kim-leaves", "bfs", 80}, {"table1", "kim-leaves", "lps", 20}, {"table3", "fgsimt", "sgemm", 16},

@@ -44,6 +44,7 @@ func tree(p *Profile) string {
 // TestProfileAddsUpToCounts: for programs of the corpus, the counts add up to the counts of the launches, and are
 // the same in every mode.
 func TestProfileAddsUpToCounts(t *testing.T) {
+	part.SkipShort(t)
 	list, err := corpus.Programs("../testdata")
 	if err != nil {
 		t.Fatal(err)

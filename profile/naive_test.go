@@ -213,6 +213,7 @@ HERE:
 // shortcuts of the profile. It leaves out counts of branches, which TestProfileAddsUpToCounts compares, and
 // asynchronous and bulk copies, which async_test.go compares.
 func TestProfileEqualsNaiveCount(t *testing.T) {
+	part.SkipShort(t)
 	list, err := corpus.Programs("../testdata")
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"gemu/internal/part"
 	"gemu/interp"
 	"gemu/kernels"
 	"gemu/probe"
@@ -134,6 +135,7 @@ func TestTimelineOfABarrier(t *testing.T) {
 
 // TestTimelineIsBounded: a timeline beyond its bound is shortened, and reports this.
 func TestTimelineIsBounded(t *testing.T) {
+	part.SkipShort(t)
 	n, line := drawn(t, kernel(`
 	mov.u32 %i, 0;
 AGAIN:

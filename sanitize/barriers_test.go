@@ -36,6 +36,7 @@ var compiledRaces = map[string]string{
 // TestCompiledKernelsHaveNoRaces checks that correct kernels of compilers have no other races. Same-value writes by
 // several lanes are usual there.
 func TestCompiledKernelsHaveNoRaces(t *testing.T) {
+	part.SkipShort(t)
 	paths, _ := filepath.Glob("../testdata/corpus/*.ptx")
 	if len(paths) == 0 {
 		t.Fatal("no files")
@@ -204,6 +205,7 @@ func mutants(t *testing.T) (list []mutant) {
 // TestRemovedBarrierIsFound removes the barriers of kernels one at a time. Each time there must be a race, a trap, or
 // a known reason.
 func TestRemovedBarrierIsFound(t *testing.T) {
+	part.SkipShort(t)
 	list := mutants(t)
 	random := rand.New(rand.NewPCG(part.Seed(t), 0))
 	random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })

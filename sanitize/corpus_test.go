@@ -45,6 +45,7 @@ var explained = map[string]map[string]string{
 // written for 32 lanes need not suit 64. Races are left out: tests of instructions let many threads write one word (but
 // see TestCompiledKernelsHaveNoRaces).
 func TestNoFindingsInTestPrograms(t *testing.T) {
+	part.SkipShort(t)
 	var tools []*sanitize.Tool
 	for _, tool := range sanitize.Tools {
 		if tool.Name != race.Name {

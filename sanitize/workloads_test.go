@@ -11,6 +11,7 @@ import (
 
 // TestNoFindingsInWorkloads checks that the workload library has no findings, with each tool and with all together.
 func TestNoFindingsInWorkloads(t *testing.T) {
+	part.SkipShort(t)
 	for _, w := range kernels.All() {
 		t.Run(w.Name, func(t *testing.T) {
 			clean := func(n int, tools ...*Tool) {

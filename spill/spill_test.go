@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"gemu/internal/part"
 	"gemu/interp"
 	"gemu/kernels"
 	"gemu/ptx"
@@ -33,6 +34,7 @@ func run(t *testing.T, w *kernels.Workload, src string, n int, mode interp.Mode)
 // TestSpilledWorkloads rewrites every workload to several numbers of registers, down to the minimum of its
 // instructions, and compares the results with the host's reference.
 func TestSpilledWorkloads(t *testing.T) {
+	part.SkipShort(t)
 	for _, w := range kernels.All() {
 		t.Run(w.Name, func(t *testing.T) {
 			m, err := ptx.ParseString(w.Name+".ptx", w.PTX())

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gemu/internal/part"
 )
 
 // filtersOfAll are filters of each kind, and combinations.
@@ -24,6 +26,7 @@ var filtersOfAll = []Filter{
 // TestComparedUnderBothFilters: a log states its filter, and a comparison is limited to the entries that pass
 // both filters.
 func TestComparedUnderBothFilters(t *testing.T) {
+	part.SkipShort(t)
 	whole := logOf(t, sample, 6, 0, Binary, Filter{})
 	for _, f := range filtersOfAll {
 		for _, format := range []Format{Text, Binary, Bare} {

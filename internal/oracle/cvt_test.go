@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"gemu/internal/part"
 )
 
 // TestCvtInt converts integers between widths: to the low bits, or with .sat to the nearest value.
@@ -174,6 +176,7 @@ func TestCvtFloat(t *testing.T) {
 // TestHalfExhaustive converts every .f16 and .bf16 to .f32, as the formats define it, and back. The middle of two
 // neighbours is rounded to the even neighbour, all other numbers to the nearest.
 func TestHalfExhaustive(t *testing.T) {
+	part.SkipShort(t)
 	for _, c := range []struct {
 		name      string
 		frac, max uint64

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"gemu/internal/part"
 )
 
 // Bits of some .f32 and .f64 numbers.
@@ -97,6 +99,7 @@ func big64(b uint64) *big.Float {
 // TestRoundedResults compares add, sub, mul, fma, div, rcp and sqrt in every rounding mode with math/big, where
 // operands and result are finite and not zero. TestFloatSpecials has the special results.
 func TestRoundedResults(t *testing.T) {
+	part.SkipShort(t)
 	type operation struct {
 		name string
 		n    int

@@ -3,6 +3,8 @@ package oracle
 import (
 	"fmt"
 	"testing"
+
+	"gemu/internal/part"
 )
 
 // orders has all orders.
@@ -71,6 +73,7 @@ join:
 
 // TestThreadsThatWait shows that threads which wait for other threads, lanes or CTAs end in every order.
 func TestThreadsThatWait(t *testing.T) {
+	part.SkipShort(t)
 	for _, c := range waiting {
 		r := newHarness(t, `
 .visible .entry k(.param .u64 out) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"gemu/internal/part"
 	"gemu/interp"
 	"gemu/kernels"
 	"gemu/probe"
@@ -363,6 +364,7 @@ func (c *classifier) eligible(e *probe.Event, reading Interpretation, lanes uint
 // TestModelEqualsClassifier runs kernels of the library with the model and the classifier, and compares all counts,
 // under each interpretation.
 func TestModelEqualsClassifier(t *testing.T) {
+	part.SkipShort(t)
 	for _, c := range []struct {
 		name string
 		size int

@@ -15,6 +15,7 @@ import (
 // must find the same. In most of the programs, threads race with each other. The number of bytes in a finding may
 // differ: a word with a single-byte access is reported by bytes from then on, unless a barrier has cleared it.
 func TestDeferredRecordingFindsTheSame(t *testing.T) {
+	part.SkipShort(t)
 	list, err := corpus.Programs("../../testdata")
 	if err != nil {
 		t.Fatal(err)

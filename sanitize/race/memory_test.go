@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"gemu/internal/part"
 	"gemu/interp"
 	"gemu/probe"
 	"gemu/ptx"
@@ -113,6 +114,7 @@ func grown(t *testing.T, src string, ctas int) (bytes uint64, entries int) {
 
 // TestMemoryGrowsLinearly checks that memory use is linear in the number of CTAs.
 func TestMemoryGrowsLinearly(t *testing.T) {
+	part.SkipShort(t)
 	for name, r := range map[string]*strings.Replacer{
 		"fences":  strings.NewReplacer("FENCE", "fence.acq_rel.gpu;", "ATOM", "atom.relaxed.gpu.global.add"),
 		"acq_rel": strings.NewReplacer("FENCE", "", "ATOM", "atom.acq_rel.gpu.global.add"),
@@ -226,6 +228,7 @@ func TestHistoryOfAccesses(t *testing.T) {
 
 // TestClockTree compares the clock tree with a plain map.
 func TestClockTree(t *testing.T) {
+	part.SkipShort(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	model := func(c *clock) map[int32]moment {
 		m := map[int32]moment{}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"gemu/internal/part"
 	"gemu/interp"
 	"gemu/probe"
 	"gemu/ptx"
@@ -88,6 +89,7 @@ var operations = sync.OnceValue(func() map[string]probe.Operation {
 // many): a result bit that changes must be invalid. For positional rules, a bit that never changes must be
 // valid.
 func TestValidityRules(t *testing.T) {
+	part.SkipShort(t)
 	ops := operations()
 	if len(ops) < 400 {
 		t.Fatalf("only %d operations", len(ops))
@@ -159,6 +161,7 @@ func TestValidityRules(t *testing.T) {
 
 // TestPreciseValidityRules checks the rules of the operations with a rule more precise than anyToAll.
 func TestPreciseValidityRules(t *testing.T) {
+	part.SkipShort(t)
 	want := []struct{ name, says string }{
 		{`^(and|or|xor|not)\.(b16|b32|b64|pred)$`, "positional, control 0"},
 		{`^lop3\.b32$`, "positional, control 0"},

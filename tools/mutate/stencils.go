@@ -26,13 +26,13 @@ import (
 )
 
 // stencilPackage has the tables, and stencilProgram tries them. stencilTimeout is the limit for a mutant in that
-// program, five to a hundred times the time without a mutant; stencilTestTimeout is the limit for tests, ten times
+// program, twenty to four hundred times the time without a mutant; stencilTestTimeout is the limit for tests, twenty times
 // their time.
 const (
 	stencilPackage     = "interp/internal/native"
 	stencilProgram     = "./interp/internal/native/harness/mutants"
-	stencilTimeout     = 5 * time.Second
-	stencilTestTimeout = 40 * time.Second
+	stencilTimeout     = 20 * time.Second
+	stencilTestTimeout = 80 * time.Second
 )
 
 // maxSubjects is the largest number of suites that try a stencil. Comparisons, for instance, are part of very many

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gemu/internal/part"
 )
 
 // Bounds of the cache: a library that no test has asked for is removed after unusedFor, and of all libraries at most
@@ -25,6 +27,7 @@ const (
 // files, in addition to Go packages, on which the result depends. Where the cache cannot be written, each test builds the
 // library in a directory of its own.
 func build(t *testing.T, pkg, name string, inputs []string, flags ...string) string {
+	part.SkipShort(t) // the linker takes seconds
 	t.Helper()
 	key := sha256.New()
 	fmt.Fprintf(key, "%q %q\n%s", name, flags, environment(t))
