@@ -7,6 +7,7 @@ import (
 
 	"gemu/interp"
 	"gemu/ptx"
+	"gemu/texture"
 )
 
 // maxTexels is the limit of the texels of a new image, in bytes. The memory of the device holds them a second time.
@@ -20,7 +21,7 @@ type Object struct {
 }
 
 // parseObject reads a texture, surface or sampler. Its options change the given sampler.
-func parseObject(text string, sampler interp.Sampler, normalized bool) (Value, error) {
+func parseObject(text string, sampler texture.Sampler, normalized bool) (Value, error) {
 	description, err := interp.ParseObject(text, sampler, normalized)
 	if err != nil {
 		return nil, err
@@ -104,13 +105,13 @@ func (o *Object) readTexels(ctx context.Context) (*Array, error) {
 }
 
 // imageFormat is the format of an image whose channels are the elements of an array.
-func imageFormat(a *Array) interp.Format {
-	f := interp.Format{Channels: 1, Bits: a.Type.Bits()}
+func imageFormat(a *Array) texture.Format {
+	f := texture.Format{Channels: 1, Bits: a.Type.Bits()}
 	switch {
 	case a.Type.IsFloat():
-		f.Kind = interp.Float
+		f.Kind = texture.Float
 	case a.Type.IsSigned():
-		f.Kind = interp.Signed
+		f.Kind = texture.Signed
 	}
 	return f
 }

@@ -11,6 +11,7 @@ import (
 	"gemu/internal/tensormap"
 	"gemu/interp"
 	"gemu/ptx"
+	"gemu/texture"
 )
 
 // Value is an argument in writing: a [Number], [Bytes], [Reference], [Filled], [File], [Object] or [TensorMap].
@@ -62,7 +63,7 @@ func parse(text string) (Value, error) {
 		return Reference(n), nil
 	}
 	if interp.IsObjectText(text) {
-		return parseObject(text, interp.DefaultSampler, false)
+		return parseObject(text, texture.DefaultSampler(), false)
 	}
 	if strings.HasPrefix(text, "tma(") {
 		return parseTensorMap(text)

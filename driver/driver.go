@@ -60,10 +60,10 @@ type Driver struct {
 	queues           queues
 	lastHandle       Handle
 	regions          regions
-	freeGraphRegions regions             // unallocated memory of graphs
-	textures         map[uint64]*texture // texture and surface objects, by handle
-	buffers          int                 // number of buffers ever allocated
-	captures         uint64              // number of captures ever begun
+	freeGraphRegions regions                  // unallocated memory of graphs
+	textures         map[uint64]*boundTexture // texture and surface objects, by handle
+	buffers          int                      // number of buffers ever allocated
+	captures         uint64                   // number of captures ever begun
 
 	pools    map[poolPlace]*pools
 	nextPool uint64 // address of the next stream-ordered allocation

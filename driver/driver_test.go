@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"gemu/ptx"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"unsafe"
+
+	"gemu/ptx"
 )
 
 // kernels are the test kernels: add adds n to x[i] for each thread; poke stores a word at an address; spin ends when a

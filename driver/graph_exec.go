@@ -3,8 +3,9 @@ package driver
 // This file implements executable graphs: instantiation, updates of nodes, and launches.
 
 import (
-	"gemu/probe"
 	"slices"
+
+	"gemu/probe"
 )
 
 // GraphExec is an executable graph.

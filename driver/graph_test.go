@@ -3,8 +3,9 @@ package driver
 // This file tests graphs.
 
 import (
-	"gemu/ptx"
 	"testing"
+
+	"gemu/ptx"
 )
 
 // TestGraphRunsItsNodes shows that nodes of each kind run in the order of their edges, and that the parameters of an

@@ -3,8 +3,9 @@ package driver
 // This file holds the work of nodes.
 
 import (
-	"gemu/probe"
 	"unsafe"
+
+	"gemu/probe"
 )
 
 // work is the operation of a node. start checks it and returns the function to run it; the caller must hold d.mu.

@@ -5,8 +5,9 @@ package driver
 import (
 	"encoding/binary"
 	"errors"
-	"gemu/probe"
 	"unsafe"
+
+	"gemu/probe"
 )
 
 // Place is the source or destination of a copy.

@@ -8,8 +8,9 @@ package driver
 // synchronization behavior"). A task waits only for tasks submitted before it, so waits have no cycles.
 
 import (
-	"gemu/probe"
 	"time"
+
+	"gemu/probe"
 )
 
 // task is a submitted operation.

@@ -7,6 +7,7 @@ import (
 
 	"gemu/interp"
 	"gemu/ptx"
+	"gemu/texture"
 )
 
 // ResourceKind is a CUresourcetype.
@@ -61,8 +62,8 @@ type ViewDesc struct {
 	FirstLayer, LastLayer uint32
 }
 
-// texture is a texture or surface object.
-type texture struct {
+// boundTexture is a texture or surface object.
+type boundTexture struct {
 	object   *interp.Object
 	resource ResourceDesc
 	desc     TextureDesc
@@ -70,12 +71,12 @@ type texture struct {
 }
 
 // sampler converts the descriptor to a sampler.
-func (t *TextureDesc) sampler() (s interp.Sampler, err error) {
+func (t *TextureDesc) sampler() (s texture.Sampler, err error) {
 	for i, m := range t.Address {
 		if m > 3 {
 			return s, fail(InvalidValue, "address mode %d", m)
 		}
-		s.Address[i] = interp.AddressMode(m)
+		s.Address[i] = texture.AddressMode(m)
 	}
 	if t.Filter > 1 || t.MipFilter > 1 {
 		return s, fail(InvalidValue, "filter mode %d", max(t.Filter, t.MipFilter))
@@ -149,7 +150,7 @@ func (d *Driver) makeTexture(name string, r *ResourceDesc, t *TextureDesc, view 
 }
 
 // image returns the shape of linear or pitched memory.
-func (r *ResourceDesc) image() (m interp.Image, normalized bool, err error) {
+func (r *ResourceDesc) image() (m texture.Image, normalized bool, err error) {
 	format, normalized, err := r.Format.format(r.Channels)
 	if err != nil {
 		return m, false, err
@@ -159,22 +160,22 @@ func (r *ResourceDesc) image() (m interp.Image, normalized bool, err error) {
 		if n == 0 || n > linearTexels || r.Addr%textureAlignment != 0 {
 			return m, false, fail(InvalidValue, "linear memory of %d bytes at %#x", r.Bytes, r.Addr)
 		}
-		return interp.Image{Geometry: interp.Image1D, LinearMemory: true, Format: format, Width: int(n)}, normalized, nil
+		return texture.Image{Geometry: texture.Image1D, LinearMemory: true, Format: format, Width: int(n)}, normalized, nil
 	}
 	if r.Width == 0 || r.Height == 0 || r.Width > linearTexels || r.Height > linearTexels || r.Addr%textureAlignment != 0 || r.Pitch%texturePitch != 0 {
 		return m, false, fail(InvalidValue, "memory of %d×%d texels with a pitch of %d at %#x", r.Width, r.Height, r.Pitch, r.Addr)
 	}
-	return interp.Image{Geometry: interp.Image2D, Format: format, Width: int(r.Width), Height: int(r.Height), Pitch: int(r.Pitch)}, normalized, nil
+	return texture.Image{Geometry: texture.Image2D, Format: format, Width: int(r.Width), Height: int(r.Height), Pitch: int(r.Pitch)}, normalized, nil
 }
 
 // viewFormats lists the formats of views in the order of CUresourceViewFormat, from 1 on. Each stands for three
 // formats, with 1, 2 and 4 channels. Block compressed formats follow.
 var viewFormats = []struct {
 	bits int
-	kind interp.ChannelKind
+	kind texture.ChannelKind
 }{
-	{8, interp.Unsigned}, {8, interp.Signed}, {16, interp.Unsigned}, {16, interp.Signed}, {32, interp.Unsigned}, {32, interp.Signed},
-	{16, interp.Float}, {32, interp.Float},
+	{8, texture.Unsigned}, {8, texture.Signed}, {16, texture.Unsigned}, {16, texture.Signed}, {32, texture.Unsigned}, {32, texture.Signed},
+	{16, texture.Float}, {32, texture.Float},
 }
 
 // blockFormats is the number of block compressed formats.
@@ -183,7 +184,7 @@ const blockFormats = 10
 // check returns an error for unsupported views: a view must have the format of the array, all layers, and either all
 // levels or a single level.
 func (v *ViewDesc) check(of any) error {
-	var image interp.Image
+	var image texture.Image
 	normalized := false
 	switch x := of.(type) {
 	case *array:
@@ -211,7 +212,7 @@ func (v *ViewDesc) check(of any) error {
 		case n >= len(viewFormats):
 			return fail(InvalidValue, "view format %d", v.Format)
 		}
-		format := interp.Format{Channels: []int{1, 2, 4}[(v.Format-1)%3], Bits: viewFormats[n].bits, Kind: viewFormats[n].kind}
+		format := texture.Format{Channels: []int{1, 2, 4}[(v.Format-1)%3], Bits: viewFormats[n].bits, Kind: viewFormats[n].kind}
 		if format != image.Format || normalized {
 			return fail(NotSupported, "a view in another format than that of the array")
 		}
@@ -238,20 +239,20 @@ func (t *Thread) TexObjectCreate(r *ResourceDesc, desc *TextureDesc, view *ViewD
 	if err != nil {
 		return 0, err
 	}
-	t.d.trackObject(o, &texture{o, *r, *desc, view})
+	t.d.trackObject(o, &boundTexture{o, *r, *desc, view})
 	return o.Handle(), nil
 }
 
 // trackObject records an object of the client. The caller must hold d.mu.
-func (d *Driver) trackObject(o *interp.Object, x *texture) {
+func (d *Driver) trackObject(o *interp.Object, x *boundTexture) {
 	if d.textures == nil {
-		d.textures = map[uint64]*texture{}
+		d.textures = map[uint64]*boundTexture{}
 	}
 	d.textures[o.Handle()] = x
 }
 
 // texture returns the object with a handle, which must be of the given type. The caller must hold d.mu.
-func (d *Driver) texture(h uint64, typ ptx.Type) (*texture, error) {
+func (d *Driver) texture(h uint64, typ ptx.Type) (*boundTexture, error) {
 	x := d.textures[h]
 	if x == nil || x.object.Type() != typ {
 		return nil, fail(InvalidValue, "%#x is no %s object", h, map[ptx.Type]string{ptx.TexRef: "texture", ptx.SurfRef: "surface"}[typ])
@@ -285,7 +286,7 @@ func (t *Thread) TexObjectDestroy(h uint64) error { return t.destroyTexture(h, p
 func (t *Thread) SurfObjectDestroy(h uint64) error { return t.destroyTexture(h, ptx.SurfRef) }
 
 // lookTexture returns the texture or surface object with a handle.
-func (t *Thread) lookTexture(h uint64, typ ptx.Type) (*texture, error) {
+func (t *Thread) lookTexture(h uint64, typ ptx.Type) (*boundTexture, error) {
 	if _, err := t.enter(); err != nil {
 		return nil, err
 	}
@@ -353,7 +354,7 @@ func (t *Thread) SurfObjectCreate(r *ResourceDesc) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	t.d.trackObject(o, &texture{object: o, resource: *r})
+	t.d.trackObject(o, &boundTexture{object: o, resource: *r})
 	return o.Handle(), nil
 }
 

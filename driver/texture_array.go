@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"gemu/interp"
+	"gemu/texture"
 )
 
 // ArrayFormat is a CUarray_format.
@@ -16,22 +17,22 @@ type ArrayFormat uint32
 // whether integers are read as normalised floats.
 var arrayFormats = map[ArrayFormat]struct {
 	bits, channels int
-	kind           interp.ChannelKind
+	kind           texture.ChannelKind
 	normalized     bool
 }{
-	0x01: {8, 0, interp.Unsigned, false}, 0x02: {16, 0, interp.Unsigned, false}, 0x03: {32, 0, interp.Unsigned, false},
-	0x08: {8, 0, interp.Signed, false}, 0x09: {16, 0, interp.Signed, false}, 0x0a: {32, 0, interp.Signed, false},
-	0x10: {16, 0, interp.Float, false}, 0x20: {32, 0, interp.Float, false},
-	0xc0: {8, 1, interp.Unsigned, true}, 0xc1: {8, 2, interp.Unsigned, true}, 0xc2: {8, 4, interp.Unsigned, true},
-	0xc3: {16, 1, interp.Unsigned, true}, 0xc4: {16, 2, interp.Unsigned, true}, 0xc5: {16, 4, interp.Unsigned, true},
-	0xc6: {8, 1, interp.Signed, true}, 0xc7: {8, 2, interp.Signed, true}, 0xc8: {8, 4, interp.Signed, true},
-	0xc9: {16, 1, interp.Signed, true}, 0xca: {16, 2, interp.Signed, true}, 0xcb: {16, 4, interp.Signed, true},
+	0x01: {8, 0, texture.Unsigned, false}, 0x02: {16, 0, texture.Unsigned, false}, 0x03: {32, 0, texture.Unsigned, false},
+	0x08: {8, 0, texture.Signed, false}, 0x09: {16, 0, texture.Signed, false}, 0x0a: {32, 0, texture.Signed, false},
+	0x10: {16, 0, texture.Float, false}, 0x20: {32, 0, texture.Float, false},
+	0xc0: {8, 1, texture.Unsigned, true}, 0xc1: {8, 2, texture.Unsigned, true}, 0xc2: {8, 4, texture.Unsigned, true},
+	0xc3: {16, 1, texture.Unsigned, true}, 0xc4: {16, 2, texture.Unsigned, true}, 0xc5: {16, 4, texture.Unsigned, true},
+	0xc6: {8, 1, texture.Signed, true}, 0xc7: {8, 2, texture.Signed, true}, 0xc8: {8, 4, texture.Signed, true},
+	0xc9: {16, 1, texture.Signed, true}, 0xca: {16, 2, texture.Signed, true}, 0xcb: {16, 4, texture.Signed, true},
 }
 
 // format returns the texel format of an array format with a number of channels.
-func (f ArrayFormat) format(channels uint32) (format interp.Format, normalized bool, err error) {
+func (f ArrayFormat) format(channels uint32) (format texture.Format, normalized bool, err error) {
 	s, ok := arrayFormats[f]
-	format = interp.Format{Channels: int(channels), Bits: s.bits, Kind: s.kind}
+	format = texture.Format{Channels: int(channels), Bits: s.bits, Kind: s.kind}
 	if !ok || !format.Valid() || s.channels != 0 && s.channels != int(channels) {
 		return format, false, fail(InvalidValue, "array format %#x with %d channels", uint32(f), channels)
 	}
@@ -57,7 +58,7 @@ type ArrayDesc struct {
 }
 
 // image returns the shape of the described array.
-func (a *ArrayDesc) image(levels int) (m interp.Image, normalized bool, err error) {
+func (a *ArrayDesc) image(levels int) (m texture.Image, normalized bool, err error) {
 	if a.Flags&^arrayAllFlags != 0 {
 		return m, false, fail(NotSupported, "array flags %#x", a.Flags)
 	}
@@ -71,21 +72,21 @@ func (a *ArrayDesc) image(levels int) (m interp.Image, normalized bool, err erro
 	m.Width, m.Height, m.Depth, m.Levels = int(a.Width), int(a.Height), int(a.Depth), levels
 	switch layered := a.Flags&ArrayLayered != 0; {
 	case a.Flags&ArrayCubemap != 0:
-		if m.Geometry = interp.ImageCube; layered {
-			m.Geometry = interp.ImageCubes
+		if m.Geometry = texture.ImageCube; layered {
+			m.Geometry = texture.ImageCubes
 		}
 		m.Layers, m.Depth = m.Depth, 0
 	case layered:
-		if m.Geometry = interp.Image2DLayers; m.Height == 0 {
-			m.Geometry = interp.Image1DLayers
+		if m.Geometry = texture.Image2DLayers; m.Height == 0 {
+			m.Geometry = texture.Image1DLayers
 		}
 		m.Layers, m.Depth = m.Depth, 0
 	case m.Depth != 0:
-		m.Geometry = interp.Image3D
+		m.Geometry = texture.Image3D
 	case m.Height != 0:
-		m.Geometry = interp.Image2D
+		m.Geometry = texture.Image2D
 	default:
-		m.Geometry = interp.Image1D
+		m.Geometry = texture.Image1D
 	}
 	if a.Flags&(ArrayLayered|ArrayCubemap) != 0 && m.Layers == 0 {
 		return m, false, fail(InvalidValue, "an array of 0 layers")
@@ -126,7 +127,7 @@ type mipmap struct {
 }
 
 // image returns the shape of the array, or of its level.
-func (a *array) image() interp.Image { return a.mem.Image().AtLevel(a.level) }
+func (a *array) image() texture.Image { return a.mem.Image().AtLevel(a.level) }
 
 // bytes returns the memory of the array, or of its level.
 func (a *array) bytes() []byte {
@@ -147,7 +148,7 @@ func (t *Thread) allocate(desc *ArrayDesc, levels int) (*array, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole, err := interp.CompleteImage(image)
+	whole, err := image.Complete()
 	if err != nil {
 		return nil, fail(InvalidValue, "%v", err)
 	}

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"gemu/internal/brackets"
-	"gemu/interp/internal/texture"
 	"gemu/ptx"
+	"gemu/texture"
 )
 
 // ObjectText is the notation of a texture, surface or sampler:
@@ -36,11 +36,11 @@ import (
 //	samples=N                   of a texel
 //	pitch=N                     bytes from row to row
 type ObjectText struct {
-	Type  ptx.Type // .texref, .surfref or .samplerref
-	Image Image    // with all extents
-	Init  string   // initial texels: "=iota", "{1 2 3}", or a file "@picture.png" without extents
+	Type  ptx.Type      // .texref, .surfref or .samplerref
+	Image texture.Image // with all extents
+	Init  string        // initial texels: "=iota", "{1 2 3}", or a file "@picture.png" without extents
 
-	Sampler
+	texture.Sampler
 	Normalized, ReadFloat, SRGB bool
 }
 
@@ -56,7 +56,7 @@ var objectTypes = map[string]ptx.Type{"tex": ptx.TexRef, "surf": ptx.SurfRef, "s
 var texelPattern = regexp.MustCompile(`^([usf])(8|16|32)(?:x([124]))?\[([0-9x]+)\](.*)$`)
 
 // ParseObject parses an ObjectText. base has the defaults of its options. A syntax error is a *brackets.Error, with its place.
-func ParseObject(text string, base Sampler, normalized bool) (*ObjectText, error) {
+func ParseObject(text string, base texture.Sampler, normalized bool) (*ObjectText, error) {
 	head, rest, _ := strings.Cut(text, "(")
 	kind, geometry, named := strings.Cut(head, ".")
 	o := &ObjectText{Type: objectTypes[kind], Sampler: base, Normalized: normalized}
@@ -64,10 +64,10 @@ func ParseObject(text string, base Sampler, normalized bool) (*ObjectText, error
 		return nil, fmt.Errorf("want tex.GEOMETRY(…), surf.GEOMETRY(…) or sampler(…)")
 	}
 	parts, inside := brackets.FieldsAt(strings.TrimSuffix(rest, ")")), len(head)+len("(")
-	o.Image.Geometry = Image2D
+	o.Image.Geometry = texture.Image2D
 	switch {
 	case geometry == "linear":
-		o.Image.Geometry, o.Image.LinearMemory = Image1D, true
+		o.Image.Geometry, o.Image.LinearMemory = texture.Image1D, true
 	case named:
 		if o.Image.Geometry = texture.GeometryNamed(geometry); o.Image.Geometry == texture.NoGeometry || o.Type == ptx.SamplerRef {
 			return nil, brackets.At(len(kind), fmt.Errorf("%s: want one of 1d 2d 3d a1d a2d cube acube 2dms a2dms linear", head))
@@ -83,7 +83,7 @@ func ParseObject(text string, base Sampler, normalized bool) (*ObjectText, error
 			if m == nil {
 				return nil, brackets.At(inside+parts[0].Offset, fmt.Errorf("%s: want texels such as u8x4[64x48] or f32[16]", o.Init))
 			}
-			o.Image.Format = Format{Channels: 1, Kind: map[string]ChannelKind{"u": Unsigned, "s": Signed, "f": Float}[m[1]]}
+			o.Image.Format = texture.Format{Channels: 1, Kind: map[string]texture.ChannelKind{"u": texture.Unsigned, "s": texture.Signed, "f": texture.Float}[m[1]]}
 			o.Image.Format.Bits, _ = strconv.Atoi(m[2])
 			if m[3] != "" {
 				o.Image.Format.Channels, _ = strconv.Atoi(m[3])
@@ -105,7 +105,7 @@ func ParseObject(text string, base Sampler, normalized bool) (*ObjectText, error
 
 // Describe sets the format and the extents of an image without texels in its notation, for data in an array of this shape. A
 // dimension beyond the geometry's is the number of channels.
-func (o *ObjectText) Describe(f Format, shape []int) error {
+func (o *ObjectText) Describe(f texture.Format, shape []int) error {
 	want := o.Image.Geometry.Dimensions()
 	if o.Image.Geometry.Layered() {
 		want++
@@ -149,11 +149,11 @@ func (o *ObjectText) extents(text string) (err error) {
 			*p = n[len(n)-1-i]
 		}
 	}
-	*m, err = CompleteImage(*m)
+	*m, err = m.Complete()
 	return err
 }
 
-var addressModes = map[string]AddressMode{"wrap": Wrap, "mirror": Mirror, "clamp": ClampToEdge, "border": ClampToBorder, "ogl": ClampOGL}
+var addressModes = map[string]texture.AddressMode{"wrap": texture.Wrap, "mirror": texture.Mirror, "clamp": texture.ClampToEdge, "border": texture.ClampToBorder, "ogl": texture.ClampOGL}
 
 // option parses an option.
 func (o *ObjectText) option(text string) (err error) {
@@ -251,7 +251,7 @@ func (o *ObjectText) spread(visit func(at, from, size int)) {
 // MakeObject makes the object of a text and binds it to the module's variable; the variable "" binds nothing. values returns
 // the texels of the text after the extents.
 func (m *Module) MakeObject(variable, text string, values func(t ptx.Type, text string) ([]byte, error)) (*Object, error) {
-	t, err := ParseObject(text, DefaultSampler, false)
+	t, err := ParseObject(text, texture.DefaultSampler(), false)
 	if err != nil {
 		return nil, err
 	}

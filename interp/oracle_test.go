@@ -13,6 +13,7 @@ import (
 	"gemu/interp/internal/machine"
 	"gemu/interp/internal/mem"
 	"gemu/probe"
+	"gemu/texture"
 )
 
 // Twin is a device of the oracle with the content of an engine's device at a moment: the module,
@@ -88,7 +89,7 @@ func described(o *machine.Object) oracle.Object {
 	x := &o.Texture
 	n := oracle.Object{
 		Type: o.Type, Geometry: x.Geometry.String(), Width: x.Width, Height: x.Height, Depth: x.Depth, Layers: x.Layers, Levels: x.Levels, Samples: x.Samples,
-		Pitch: x.Pitch, Linear: x.LinearMemory, Channels: x.Format.Channels, Bits: x.Format.Bits, Signed: x.Format.Kind == Signed, Float: x.Format.Kind == Float,
+		Pitch: x.Pitch, Linear: x.LinearMemory, Channels: x.Format.Channels, Bits: x.Format.Bits, Signed: x.Format.Kind == texture.Signed, Float: x.Format.Kind == texture.Float,
 		Normalized: x.Normalized, ReadFloat: x.ReadFloat, SRGB: x.SRGB, ForceUnnormalized: x.ForceUnnormalized, Filter: x.Sampler.Linear, Border: x.Border,
 		MipFilter: x.MipLinear, Bias: x.Bias, MinLevel: x.MinLevel, MaxLevel: x.MaxLevel,
 	}
@@ -96,7 +97,7 @@ func described(o *machine.Object) oracle.Object {
 		n.Addr = o.Memory.Base + o.Offset
 	}
 	for i, m := range x.Address {
-		n.Address[i] = map[AddressMode]string{Wrap: "wrap", ClampToEdge: "clamp_to_edge", Mirror: "mirror", ClampToBorder: "clamp_to_border", ClampOGL: "clamp_ogl"}[m]
+		n.Address[i] = map[texture.AddressMode]string{texture.Wrap: "wrap", texture.ClampToEdge: "clamp_to_edge", texture.Mirror: "mirror", texture.ClampToBorder: "clamp_to_border", texture.ClampOGL: "clamp_ogl"}[m]
 	}
 	return n
 }

@@ -16,6 +16,7 @@ import (
 	"gemu/interp"
 	"gemu/probe"
 	"gemu/ptx"
+	"gemu/texture"
 )
 
 // caller is a probe that calls a function once, in the first event of a kind.
@@ -88,11 +89,11 @@ func newReentry(t *testing.T, workers int, probes ...probe.Probe) *reentry {
 	if r.buffer, err = r.dev.AllocNamed("buffer", 64); err != nil {
 		t.Fatal(err)
 	}
-	image := interp.Image{Geometry: interp.Image1D, Format: interp.Format{Channels: 1, Bits: 32}, Width: 4}
+	image := texture.Image{Geometry: texture.Image1D, Format: texture.Format{Channels: 1, Bits: 32}, Width: 4}
 	if r.array, err = r.dev.NewArray("array", image); err != nil {
 		t.Fatal(err)
 	}
-	if r.texture, err = r.dev.NewTexture(interp.TextureDesc{Array: r.array, Sampler: interp.DefaultSampler}); err != nil {
+	if r.texture, err = r.dev.NewTexture(interp.TextureDesc{Array: r.array, Sampler: texture.DefaultSampler()}); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -122,11 +123,11 @@ func (r *reentry) calls(t *testing.T) []call {
 		{"Device.Load", true, func() error { _, err := r.dev.Load("k.ptx", []byte(reentrySource)); return err }},
 		{"Device.LoadModule", true, func() error { _, err := r.dev.LoadModule(r.mod.Module); return err }},
 		{"Device.NewTexture", false, func() error {
-			_, err := r.dev.NewTexture(interp.TextureDesc{Array: r.array, Sampler: interp.DefaultSampler})
+			_, err := r.dev.NewTexture(interp.TextureDesc{Array: r.array, Sampler: texture.DefaultSampler()})
 			return err
 		}},
 		{"Device.NewSurface", false, func() error { _, err := r.dev.NewSurface("s", r.array, 0, false); return err }},
-		{"Device.NewSampler", false, ok(func() { r.dev.NewSampler("s", interp.DefaultSampler) })},
+		{"Device.NewSampler", false, ok(func() { r.dev.NewSampler("s", texture.DefaultSampler()) })},
 		{"Device.Used", false, func() error {
 			if r.dev.Used() == 0 {
 				return errors.New("nothing is used")
@@ -158,7 +159,7 @@ func (r *reentry) calls(t *testing.T) []call {
 		{"Object.Type", false, ok(func() { r.texture.Type() })},
 		{"Object.Image", false, ok(func() { r.texture.Image() })},
 		{"Object.Bytes", false, ok(func() { r.texture.Bytes() })},
-		{"Object.Free", false, ok(func() { r.dev.NewSampler("s", interp.DefaultSampler).Free() })},
+		{"Object.Free", false, ok(func() { r.dev.NewSampler("s", texture.DefaultSampler()).Free() })},
 		{"Module.Launch", true, func() error {
 			_, err := r.mod.Launch(ctx, "k", ptx.Dim(1), ptx.Dim(1), r.buffer)
 			return err

@@ -14,6 +14,7 @@ import (
 	. "gemu/interp"
 	"gemu/ptx"
 	"gemu/structure"
+	"gemu/texture"
 )
 
 type (
@@ -359,7 +360,7 @@ func TestStructureOfTextureReads(t *testing.T) {
 			t.Fatal(err)
 		}
 		line := func(text string) *Object {
-			o, err := ParseObject(text, DefaultSampler, false)
+			o, err := ParseObject(text, texture.DefaultSampler(), false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,97 +3,29 @@ package interp
 // This file has textures, surfaces and samplers of a device (manual 5.3).
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"strconv"
 
 	"gemu/interp/internal/event"
 	"gemu/interp/internal/machine"
 	"gemu/interp/internal/mem"
-	"gemu/interp/internal/texture"
+	"gemu/interp/internal/sampling"
 	"gemu/probe"
 	"gemu/ptx"
+	"gemu/texture"
 )
-
-// Image is the shape of texels in memory: a geometry, a format and extents. An extent of 0 means 1; for the layers of a cube,
-// it means 6.
-type Image = texture.Image
-
-// Geometry is the shape of an image, as the modifiers of instructions name it.
-type Geometry = texture.Geometry
-
-// The geometries.
-const (
-	Image1D            = texture.G1D
-	Image2D            = texture.G2D
-	Image3D            = texture.G3D
-	Image1DLayers      = texture.GA1D
-	Image2DLayers      = texture.GA2D
-	ImageCube          = texture.GCube
-	ImageCubes         = texture.GACube
-	Image2DSamples     = texture.G2DMS
-	Image2DSampleArray = texture.GA2DMS
-)
-
-// Format is the format of a texel: the kind, the number and the bits of its channels. ChannelKind is the kind.
-type (
-	Format      = texture.Format
-	ChannelKind = texture.Kind
-)
-
-// The kinds of channel.
-const (
-	Unsigned = texture.Unsigned
-	Signed   = texture.Signed
-	Float    = texture.Float
-)
-
-// Sampler has the options of sampling a texture.
-type Sampler = texture.Sampler
-
-// AddressMode is the treatment of coordinates outside an image.
-type AddressMode = texture.AddressMode
-
-// The address modes, with the names of the manual (5.3).
-const (
-	Wrap          = texture.Wrap
-	Mirror        = texture.Mirror
-	ClampToEdge   = texture.Clamp
-	ClampToBorder = texture.Border
-	ClampOGL      = texture.ClampOGL
-)
-
-// DefaultSampler is the sampler of a reference without options in its module: the nearest texel, the edge for coordinates
-// outside the image, all levels.
-var DefaultSampler = Sampler{Address: [3]AddressMode{ClampToEdge, ClampToEdge, ClampToEdge}, MaxLevel: math.MaxFloat32}
 
 // Array is device memory with texels, which kernels access through textures and surfaces only.
 type Array struct {
 	dev   *Device
 	alloc *mem.Allocation
-	image Image
-}
-
-// CompleteImage returns the image with its omitted extents filled in.
-func CompleteImage(m Image) (Image, error) {
-	m.Width, m.Height, m.Depth = max(m.Width, 1), cmp.Or(m.Height, 1), cmp.Or(m.Depth, 1)
-	m.Levels, m.Samples = cmp.Or(m.Levels, 1), cmp.Or(m.Samples, 1)
-	if m.Layers == 0 {
-		if m.Layers = 1; m.Geometry.Cube() {
-			m.Layers = 6
-		}
-	}
-	if bad := m.Check(); bad != "" {
-		return m, fmt.Errorf("an image: %s", bad)
-	}
-	return m, nil
+	image texture.Image
 }
 
 // NewArray allocates an array of zeros; name is its name in traps.
-func (d *Device) NewArray(name string, image Image) (*Array, error) {
-	image, err := CompleteImage(image)
+func (d *Device) NewArray(name string, image texture.Image) (*Array, error) {
+	image, err := image.Complete()
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +42,7 @@ func (d *Device) NewArray(name string, image Image) (*Array, error) {
 }
 
 // Image returns the image of the array, with all extents.
-func (a *Array) Image() Image { return a.image }
+func (a *Array) Image() texture.Image { return a.image }
 
 // Addr returns the device address of the texels.
 func (a *Array) Addr() uint64 { return a.alloc.Base }
@@ -136,7 +68,7 @@ func (o *Object) Handle() uint64 { return o.handle }
 func (o *Object) Type() ptx.Type { return o.object.Type }
 
 // Image returns the image of a texture or surface.
-func (o *Object) Image() Image { return o.object.Texture.Image }
+func (o *Object) Image() texture.Image { return o.object.Texture.Image }
 
 // Bytes returns the texels of a texture or surface: see Array.Bytes. A sampler has none.
 func (o *Object) Bytes() []byte {
@@ -159,10 +91,10 @@ type TextureDesc struct {
 	Level  int     // with OneLevel: the only mipmap level of the texture
 	Buffer *Buffer // instead of Array; Image describes its texels
 	Offset int
-	Image  Image
+	Image  texture.Image
 
 	OneLevel bool
-	Sampler
+	texture.Sampler
 	Normalized bool // coordinates go from 0 to 1
 	ReadFloat  bool // integers of 8 and 16 bits are read as floats from 0 or -1 to 1
 	SRGB       bool // channels of unsigned bytes, except alpha, are read as sRGB
@@ -170,7 +102,7 @@ type TextureDesc struct {
 
 // NewTexture makes a texture, like all objects even during a launch. The error describes the fault in desc.
 func (d *Device) NewTexture(desc TextureDesc) (*Object, error) {
-	o := &machine.Object{Type: ptx.TexRef, Name: desc.Name, Texture: texture.Texture{Sampler: desc.Sampler, Normalized: desc.Normalized, ReadFloat: desc.ReadFloat, SRGB: desc.SRGB}}
+	o := &machine.Object{Type: ptx.TexRef, Name: desc.Name, Texture: sampling.Texture{Sampler: desc.Sampler, Normalized: desc.Normalized, ReadFloat: desc.ReadFloat, SRGB: desc.SRGB}}
 	if err := placement(o, desc.Array, desc.Buffer, desc.Offset, desc.Image); err != nil {
 		return nil, err
 	}
@@ -187,7 +119,7 @@ func (d *Device) NewTexture(desc TextureDesc) (*Object, error) {
 }
 
 // placement sets the texels of a texture.
-func placement(o *machine.Object, array *Array, buffer *Buffer, offset int, image Image) error {
+func placement(o *machine.Object, array *Array, buffer *Buffer, offset int, image texture.Image) error {
 	switch {
 	case array != nil && buffer == nil:
 		o.Memory, o.Texture.Image = array.alloc, array.image
@@ -195,7 +127,7 @@ func placement(o *machine.Object, array *Array, buffer *Buffer, offset int, imag
 	case buffer == nil || array != nil:
 		return fmt.Errorf("a texture is of an array, or of a buffer")
 	}
-	image, err := CompleteImage(image)
+	image, err := image.Complete()
 	if err != nil {
 		return err
 	}
@@ -213,13 +145,13 @@ func (d *Device) NewSurface(name string, array *Array, level int, normalized boo
 	if level < 0 || level >= image.Levels {
 		return nil, fmt.Errorf("a surface of level %d of %d", level, image.Levels)
 	}
-	o := &machine.Object{Type: ptx.SurfRef, Name: name, Texture: texture.Texture{Image: image.AtLevel(level), ReadFloat: normalized}, Memory: array.alloc, Offset: image.LevelOffset(level)}
+	o := &machine.Object{Type: ptx.SurfRef, Name: name, Texture: sampling.Texture{Image: image.AtLevel(level), ReadFloat: normalized}, Memory: array.alloc, Offset: image.LevelOffset(level)}
 	return d.add(o), nil
 }
 
 // NewSampler makes a sampler, for modules with separate textures and samplers (.target texmode_independent).
-func (d *Device) NewSampler(name string, s Sampler) *Object {
-	return d.add(&machine.Object{Type: ptx.SamplerRef, Name: name, Texture: texture.Texture{Sampler: s}})
+func (d *Device) NewSampler(name string, s texture.Sampler) *Object {
+	return d.add(&machine.Object{Type: ptx.SamplerRef, Name: name, Texture: sampling.Texture{Sampler: s}})
 }
 
 // reference finds a variable of an opaque type.
@@ -254,7 +186,7 @@ func (m *Module) bind(name string, o *Object) error {
 
 // SamplerOf returns the sampler in the initialiser of a .texref or .samplerref variable (manual 5.3.2), and whether it uses
 // normalised coordinates.
-func (m *Module) SamplerOf(name string) (s Sampler, normalized bool, err error) {
+func (m *Module) SamplerOf(name string) (s texture.Sampler, normalized bool, err error) {
 	v, err := m.reference(name)
 	if err != nil {
 		return s, false, err
@@ -263,9 +195,9 @@ func (m *Module) SamplerOf(name string) (s Sampler, normalized bool, err error) 
 	return s, normalized, nil
 }
 
-func samplerOf(v *ptx.Var) (s Sampler, normalized bool) {
-	s = DefaultSampler
-	modes := map[string]AddressMode{"wrap": Wrap, "mirror": Mirror, "clamp_ogl": ClampOGL, "clamp_to_edge": ClampToEdge, "clamp_to_border": ClampToBorder}
+func samplerOf(v *ptx.Var) (s texture.Sampler, normalized bool) {
+	s = texture.DefaultSampler()
+	modes := map[string]texture.AddressMode{"wrap": texture.Wrap, "mirror": texture.Mirror, "clamp_ogl": texture.ClampOGL, "clamp_to_edge": texture.ClampToEdge, "clamp_to_border": texture.ClampToBorder}
 	for _, f := range v.Fields {
 		n, _ := strconv.ParseUint(f.Value, 0, 64)
 		switch f.Name {
@@ -287,7 +219,7 @@ func (m *Module) defineSamplers() {
 	for _, decl := range m.Decls {
 		if v, ok := decl.(*ptx.Var); ok && v.Type == ptx.SamplerRef && m.vars[v] != nil {
 			s, _ := samplerOf(v)
-			o := m.dev.add(&machine.Object{Type: ptx.SamplerRef, Name: v.Name, Texture: texture.Texture{Sampler: s}})
+			o := m.dev.add(&machine.Object{Type: ptx.SamplerRef, Name: v.Name, Texture: sampling.Texture{Sampler: s}})
 			binary.LittleEndian.PutUint64(m.vars[v].Data, o.handle)
 		}
 	}

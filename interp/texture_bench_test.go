@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gemu/ptx"
+	"gemu/texture"
 )
 
 // BenchmarkTexture measures lanes of tex.2d per second: a kernel that does little else, on textures
@@ -49,14 +50,14 @@ L:	tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%t, {%x, %y}];
 			if err != nil {
 				b.Fatal(err)
 			}
-			o, err := ParseObject(c.texture, DefaultSampler, false)
+			o, err := ParseObject(c.texture, texture.DefaultSampler(), false)
 			if err != nil {
 				b.Fatal(err)
 			}
 			var data []byte
 			for i := range o.Bytes() / 4 {
 				v := uint32(i * 2654435761)
-				if o.Image.Format.Kind == Float {
+				if o.Image.Format.Kind == texture.Float {
 					v = math.Float32bits(float32(v>>20) / 8)
 				}
 				data = binary.LittleEndian.AppendUint32(data, v)

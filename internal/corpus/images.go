@@ -9,11 +9,12 @@ import (
 	"math"
 
 	"gemu/interp"
+	"gemu/texture"
 )
 
 // object adds a texture or surface to the arguments.
 func (c *call) object(text string, data []byte) *interp.Object {
-	t, err := interp.ParseObject(text, interp.DefaultSampler, false)
+	t, err := interp.ParseObject(text, texture.DefaultSampler(), false)
 	var o *interp.Object
 	if err == nil {
 		o, err = t.Make(c.dev, text, data)

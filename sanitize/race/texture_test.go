@@ -9,6 +9,7 @@ import (
 	"gemu/probe"
 	"gemu/ptx"
 	"gemu/sanitize/finding"
+	"gemu/texture"
 )
 
 // textureParams holds the parameters and registers of the kernels of textureKernel.
@@ -83,11 +84,11 @@ func TestRacesWithTextureReads(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			array, err := dev.NewArray("image", interp.Image{Geometry: interp.Image2D, Format: interp.Format{Kind: interp.Float, Bits: 32, Channels: 1}, Width: 8, Height: 2})
+			array, err := dev.NewArray("image", texture.Image{Geometry: texture.Image2D, Format: texture.Format{Kind: texture.Float, Bits: 32, Channels: 1}, Width: 8, Height: 2})
 			if err != nil {
 				t.Fatal(err)
 			}
-			texture, err := dev.NewTexture(interp.TextureDesc{Array: array, Sampler: interp.Sampler{Linear: c.linear, Address: [3]interp.AddressMode{interp.ClampToEdge, interp.ClampToEdge, interp.ClampToEdge}}})
+			texture, err := dev.NewTexture(interp.TextureDesc{Array: array, Sampler: texture.Sampler{Linear: c.linear, Address: [3]texture.AddressMode{texture.ClampToEdge, texture.ClampToEdge, texture.ClampToEdge}}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,10 +12,11 @@ import (
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/machine"
 	"gemu/interp/internal/mem"
-	"gemu/interp/internal/texture"
+	"gemu/interp/internal/sampling"
 	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
+	"gemu/texture"
 )
 
 // ObjectOf returns the object of a value, which is a handle or the address of a variable or parameter with a handle. ref is
@@ -98,7 +99,7 @@ type objectFinder struct {
 	value      uint64
 	sampler    uint64
 	object     *machine.Object
-	texture    texture.Texture // with the sampler
+	texture    sampling.Texture // with the sampler
 }
 
 // find finds a lane's object and its sampler, if there is one. If it finds no object, it traps for all lanes of m with the
@@ -166,7 +167,7 @@ func word(f *regfile.File, list []code.Elem, i, lane int) uint32 {
 }
 
 // LookupArgs returns the operands of a lane's lookup.
-func LookupArgs(f *regfile.File, s *code.Texture, lane int) (a texture.Args) {
+func LookupArgs(f *regfile.File, s *code.Texture, lane int) (a sampling.Args) {
 	for i := range 4 {
 		a.Coord[i] = word(f, s.Sources[code.TextureCoord], i, lane)
 		a.DX[i], a.DY[i] = word(f, s.Sources[code.TextureDX], i, lane), word(f, s.Sources[code.TextureDY], i, lane)
@@ -206,7 +207,7 @@ func TextureFetch(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 
 // TextureQuery executes txq and suq.
 func TextureQuery(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	attribute, surface := texture.Attribute(instr.Imm), instr.Op == code.SurfaceQuery
+	attribute, surface := sampling.Attribute(instr.Imm), instr.Op == code.SurfaceQuery
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
 		obj, _, bad := ObjectOf(w, f.Src64(instr.A)[lane])
@@ -267,9 +268,9 @@ func (x *objectFinder) surfaceAt(h int, f *regfile.File, instr *code.Instr, s *c
 	coord := at(lane)
 	offset, where := x.texture.Place(&s.Access, coord)
 	switch where {
-	case texture.Inside:
+	case sampling.Inside:
 		return unsafe.Add(x.object.Memory.Ptr, x.object.Offset+offset), true
-	case texture.Dropped:
+	case sampling.Dropped:
 		return nil, true
 	}
 	what := fmt.Sprintf("%d bytes", s.Access.Bytes)
@@ -277,10 +278,10 @@ func (x *objectFinder) surfaceAt(h int, f *regfile.File, instr *code.Instr, s *c
 		what = "a texel"
 	}
 	kind, msg := probe.ErrSurface, fmt.Sprintf("a %s instruction on a %s surface", s.Access.Geometry, x.texture.Geometry)
-	if where != texture.BadShape {
+	if where != sampling.BadShape {
 		kind, msg = probe.ErrOutOfBounds, what+" "+s.Access.Describe(coord)
 	}
-	if where == texture.Misaligned {
+	if where == sampling.Misaligned {
 		kind = probe.ErrMisaligned
 	}
 	var others []int
@@ -320,7 +321,7 @@ func DescribeSurface(w *machine.Warp, instr *code.Instr, to *probe.Access, lanes
 				to.Bytes = obj.Texture.Format.Bytes()
 			}
 			offset, where := obj.Texture.Place(&s.Access, [4]uint32{uint32(coords[0][lane]), uint32(coords[1][lane]), uint32(coords[2][lane]), uint32(coords[3][lane])})
-			if where != texture.Inside {
+			if where != sampling.Inside {
 				continue
 			}
 			to.Lanes |= 1 << (32*h + lane)
@@ -385,8 +386,8 @@ func SurfaceStore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 }
 
 // encodeTexel returns the texel of a surface with the given values, in the first bytes.
-func encodeTexel(t *texture.Texture, values []uint32) (texel [16]byte) {
-	t.Format.Encode(texel[:], values, t.ReadFloat)
+func encodeTexel(t *sampling.Texture, values []uint32) (texel [16]byte) {
+	sampling.Encode(t.Format, texel[:], values, t.ReadFloat)
 	return texel
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"gemu/interp/internal/matrix"
 	"gemu/interp/internal/mem"
-	"gemu/interp/internal/texture"
+	"gemu/interp/internal/sampling"
 	"gemu/probe"
 	"gemu/ptx"
 	"gemu/regfile"
@@ -316,10 +316,10 @@ type Texture struct {
 	D       []Elem // results; a predicate tells whether the texels are present
 	Sources [TextureSources][]Elem
 
-	Lookup    texture.Lookup // of tex and tld4
-	Access    texture.Access // of surface instructions
-	Size      int            // size of a data element in bytes
-	Reduction Reduction      // of sured
+	Lookup    sampling.Lookup // of tex and tld4
+	Access    sampling.Access // of surface instructions
+	Size      int             // size of a data element in bytes
+	Reduction Reduction       // of sured
 }
 
 // The sources of an instruction on a texture or a surface; each is a list that may be empty.

@@ -4,8 +4,9 @@ package lower
 
 import (
 	"gemu/interp/internal/code"
-	"gemu/interp/internal/texture"
+	"gemu/interp/internal/sampling"
 	"gemu/ptx"
+	"gemu/texture"
 )
 
 // vector returns the elements of an operand, which may be a single register.
@@ -76,7 +77,7 @@ func (l *lowerer) destinations(instr *ptx.Instr) (list []code.Elem) {
 
 func lowerTexture(l *lowerer, instr *ptx.Instr) {
 	dtype := instr.SlotType("dtype")
-	x := code.Texture{Lookup: texture.Lookup{
+	x := code.Texture{Lookup: sampling.Lookup{
 		Geometry: texture.GeometryNamed(instr.Slot("geom")), Integer: instr.Slot("ctype") == "s32", Gather: instr.Form.HasSlot("comp"),
 		Half: dtype == ptx.F16 || dtype == ptx.F16x2, Packed: dtype == ptx.F16x2,
 	}}
@@ -102,10 +103,10 @@ func lowerTexture(l *lowerer, instr *ptx.Instr) {
 	case k.Gather:
 		k.Component = map[string]int{"r": 0, "g": 1, "b": 2, "a": 3}[instr.Slot("comp")]
 	case instr.Has("level"):
-		k.MipSource = texture.MipOperand
+		k.MipSource = sampling.MipOperand
 		optional("g", code.TextureLevel, t)
 	case instr.Has("grad"):
-		k.MipSource = texture.MipGradient
+		k.MipSource = sampling.MipGradient
 		optional("g", code.TextureDX, ptx.F32)
 		optional("h", code.TextureDY, ptx.F32)
 	}
@@ -119,8 +120,8 @@ func lowerTexture(l *lowerer, instr *ptx.Instr) {
 }
 
 func lowerSurface(l *lowerer, instr *ptx.Instr) {
-	x := code.Texture{Access: texture.Access{Geometry: texture.GeometryNamed(instr.Slot("geom")), Samples: instr.Slot("mode") == "p"}}
-	x.Access.Outside = map[string]texture.OutsideMode{"trap": texture.Trap, "clamp": texture.ToBorder, "zero": texture.Nothing}[instr.Slot("clamp")]
+	x := code.Texture{Access: sampling.Access{Geometry: texture.GeometryNamed(instr.Slot("geom")), Samples: instr.Slot("mode") == "p"}}
+	x.Access.Outside = map[string]sampling.OutsideMode{"trap": sampling.Trap, "clamp": sampling.ToBorder, "zero": sampling.Nothing}[instr.Slot("clamp")]
 	l.lowerObject(instr, &x, x.Access.Geometry, ptx.S32)
 	op, t := code.SurfaceLoad, instr.SlotType("dtype")
 	if !instr.Form.Effects.HasAll(ptx.Writes) {
@@ -160,7 +161,7 @@ func lowerSurfaceQuery(l *lowerer, instr *ptx.Instr) {
 
 // query emits a query of an attribute.
 func (l *lowerer) query(instr *ptx.Instr, o code.Instr) {
-	o.Imm = uint64(texture.AttributeNamed(instr.Slot("query")))
+	o.Imm = uint64(sampling.AttributeNamed(instr.Slot("query")))
 	o.A, _ = l.addressRow(instr, instr.Arg("a"), ptx.Generic)
 	o.D = l.target(instr.Arg("d"), code.R)
 	l.emit(o)

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"gemu/interp/internal/mem"
-	"gemu/interp/internal/texture"
+	"gemu/interp/internal/sampling"
 	"gemu/ptx"
 )
 
@@ -13,9 +13,9 @@ import (
 type Object struct {
 	Type    ptx.Type // .texref, .surfref or .samplerref
 	Name    string
-	Texture texture.Texture // for a surface: its image, with one level; for a sampler: the sampler fields only
-	Memory  *mem.Allocation // allocation with the texels
-	Offset  uint64          // offset of the texels in Memory, in bytes
+	Texture sampling.Texture // for a surface: its image, with one level; for a sampler: the sampler fields only
+	Memory  *mem.Allocation  // allocation with the texels
+	Offset  uint64           // offset of the texels in Memory, in bytes
 	Freed   atomic.Bool
 }
 

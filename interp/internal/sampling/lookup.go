@@ -1,4 +1,4 @@
-package texture
+package sampling
 
 // This file executes tex and tld4: it turns coordinates into texels with weights, and these into a result.
 
@@ -9,6 +9,7 @@ import (
 	"math/big"
 
 	"gemu/interp/internal/fp"
+	"gemu/texture"
 )
 
 // MipSource is the source of the level of detail (manual 9.7.10.2).
@@ -23,7 +24,7 @@ const (
 
 // Lookup is a tex or tld4 instruction.
 type Lookup struct {
-	Geometry  Geometry
+	Geometry  texture.Geometry
 	Integer   bool // coordinates are .s32, else .f32
 	MipSource MipSource
 	Gather    bool // tld4
@@ -125,7 +126,7 @@ type point struct {
 // decodePoint decodes the operands of a lane.
 func (t *Texture) decodePoint(l *Lookup, a *Args) (p point, problem string) {
 	g := l.Geometry
-	if g != t.Geometry && !(g == G1D && t.Geometry == G2D && t.Height == 1) { // Dr.Jit makes one-dimensional textures this way
+	if g != t.Geometry && !(g == texture.Image1D && t.Geometry == texture.Image2D && t.Height == 1) { // Dr.Jit makes one-dimensional textures this way
 		return p, fmt.Sprintf("a %s instruction on a %s texture", g, t.Geometry)
 	}
 	if l.Half && !t.Floats() {
@@ -142,7 +143,7 @@ func (t *Texture) decodePoint(l *Lookup, a *Args) (p point, problem string) {
 	}
 	p.dimensions = g.Dimensions()
 	switch {
-	case g == GACube:
+	case g == texture.ImageCubes:
 		p.layer = 6 * index(t.Layers/6)
 	case g.Layered():
 		p.layer = index(t.Layers)
@@ -315,7 +316,7 @@ func (t *Texture) appendLevelTaps(list []tap, p *point, level int, weight int64)
 			edges[i].texels[0] = t.nearestTexel(i, t.scaledCoordinate(p, i, size[i]), size[i], p.scaled)
 		}
 	}
-	base, strides := t.strides(level, p.layer, p.sample)
+	base, strides := t.Strides(level, p.layer, p.sample)
 	for z := range 2 {
 		for y := range 2 {
 			for x := range 2 {
@@ -345,7 +346,7 @@ func (t *Texture) gatherTaps(p *point) [4]tap {
 	for i := range edges {
 		edges[i] = t.edgeTexels(i, t.scaledCoordinate(p, i, size[i]), size[i], p.scaled)
 	}
-	base, strides := t.strides(0, p.layer, 0)
+	base, strides := t.Strides(0, p.layer, 0)
 	var taps [4]tap
 	for i, corner := range [4][2]int{{0, 1}, {1, 1}, {1, 0}, {0, 0}} {
 		taps[i] = tapAt(base, strides, [3]int{edges[0].texels[corner[0]], edges[1].texels[corner[1]]}, 1)
@@ -367,23 +368,23 @@ func (t *Texture) scaledCoordinate(p *point, i, n int) float64 {
 
 // addressMode returns the address mode of a dimension. Unnormalised coordinates do not repeat: "If the coordinates are
 // not normalized, wrap and mirror are switched to clamp" (CUDA driver API, CUDA_TEXTURE_DESC).
-func (t *Texture) addressMode(i int, scaled bool) AddressMode {
-	if m := t.Address[i]; scaled || m != Wrap && m != Mirror {
+func (t *Texture) addressMode(i int, scaled bool) texture.AddressMode {
+	if m := t.Address[i]; scaled || m != texture.Wrap && m != texture.Mirror {
 		return m
 	}
-	return Clamp
+	return texture.ClampToEdge
 }
 
 // wrapCoordinate maps a coordinate into a repeated image: frac(x), and 1-frac(x) in every second repetition if the
 // image is mirrored (CUDA C++ Programming Guide, Texture Memory).
-func wrapCoordinate(u float64, n int, m AddressMode) float64 {
+func wrapCoordinate(u float64, n int, m texture.AddressMode) float64 {
 	size := float64(n)
 	switch m {
-	case Wrap:
+	case texture.Wrap:
 		if u = math.Mod(u, size); u < 0 {
 			u += size
 		}
-	case Mirror:
+	case texture.Mirror:
 		if u = math.Mod(u, 2*size); u < 0 {
 			u += 2 * size
 		}
@@ -401,7 +402,7 @@ func wrapCoordinate(u float64, n int, m AddressMode) float64 {
 func (t *Texture) nearestTexel(i int, u float64, n int, scaled bool) int {
 	m := t.addressMode(i, scaled)
 	texel := int(math.Floor(wrapCoordinate(u, n, m)))
-	if (texel < 0 || texel >= n) && (m == Border || t.LinearMemory) {
+	if (texel < 0 || texel >= n) && (m == texture.ClampToBorder || t.LinearMemory) {
 		return -1
 	}
 	return min(max(texel, 0), n-1)
@@ -409,7 +410,7 @@ func (t *Texture) nearestTexel(i int, u float64, n int, scaled bool) int {
 
 // integerTexel returns the texel of an integer coordinate; -1 outside.
 func (t *Texture) integerTexel(i, texel, n int) int {
-	if (texel < 0 || texel >= n) && (t.Address[i] == Border || t.LinearMemory) {
+	if (texel < 0 || texel >= n) && (t.Address[i] == texture.ClampToBorder || t.LinearMemory) {
 		return -1
 	}
 	return min(max(texel, 0), n-1)
@@ -418,7 +419,7 @@ func (t *Texture) integerTexel(i, texel, n int) int {
 // edgeTexels returns the two texels with their centres on both sides of a coordinate.
 func (t *Texture) edgeTexels(i int, u float64, n int, scaled bool) (e edge) {
 	m := t.addressMode(i, scaled)
-	if u = wrapCoordinate(u, n, m); m == ClampOGL {
+	if u = wrapCoordinate(u, n, m); m == texture.ClampOGL {
 		u = min(max(u, 0), float64(n))
 	}
 	b := u - 0.5
@@ -429,9 +430,9 @@ func (t *Texture) edgeTexels(i int, u float64, n int, scaled bool) (e edge) {
 		texel := int(first) + k
 		switch inside := texel >= 0 && texel < n; {
 		case inside:
-		case m == Border || m == ClampOGL:
+		case m == texture.ClampToBorder || m == texture.ClampOGL:
 			texel = -1
-		case m == Wrap:
+		case m == texture.Wrap:
 			texel = (texel + n) % n
 		default:
 			texel = min(max(texel, 0), n-1)
@@ -446,7 +447,7 @@ func (t *Texture) weightedSum(data []byte, taps []tap, l *Lookup, a *Args, chann
 	if !t.Floats() {
 		return t.integerChannel(data, taps[0], channel)
 	}
-	if t.Format.Kind != Float && !(t.SRGB && channel < 3) && !l.Compare {
+	if t.Format.Kind != texture.Float && !(t.SRGB && channel < 3) && !l.Compare {
 		return t.normalizedSum(data, taps, channel)
 	}
 	value := func(texel tap) float32 {
@@ -540,12 +541,12 @@ func (t *Texture) integerChannel(data []byte, texel tap, channel int) uint32 {
 		switch {
 		case f != f:
 			return 0
-		case t.Format.Kind == Signed:
+		case t.Format.Kind == texture.Signed:
 			return uint32(int32(min(max(f, math.MinInt32), math.MaxInt32)))
 		}
 		return uint32(min(max(f, 0), math.MaxUint32))
 	}
-	if t.Format.Kind == Signed {
+	if t.Format.Kind == texture.Signed {
 		n := 32 - t.Format.Bits
 		return uint32(int32(v<<n) >> n)
 	}
@@ -559,7 +560,7 @@ func (t *Texture) integerChannel(data []byte, texel tap, channel int) uint32 {
 // value is in the middle.
 func (t *Texture) normalizedSum(data []byte, taps []tap, channel int) uint32 {
 	unit := int64(1)<<t.Format.Bits - 1
-	if t.Format.Kind == Signed {
+	if t.Format.Kind == texture.Signed {
 		unit >>= 1
 	}
 	sum, total, mixed := int64(0), int64(0), false
@@ -568,7 +569,7 @@ func (t *Texture) normalizedSum(data []byte, taps []tap, channel int) uint32 {
 		total += texel.weight
 		v, ok := t.channelBits(data, texel, channel)
 		switch {
-		case ok && t.Format.Kind == Signed:
+		case ok && t.Format.Kind == texture.Signed:
 			n := 32 - t.Format.Bits
 			sum += max(int64(int32(v<<n)>>n), -unit) * texel.weight
 		case ok:
@@ -588,7 +589,7 @@ func (t *Texture) normalizedSum(data []byte, taps []tap, channel int) uint32 {
 		if v, ok := t.channelBits(data, texel, channel); ok {
 			n := 32 - t.Format.Bits
 			s := int64(v)
-			if t.Format.Kind == Signed {
+			if t.Format.Kind == texture.Signed {
 				s = max(int64(int32(v<<n)>>n), -unit)
 			}
 			x.SetFrac64(s, unit)
@@ -607,9 +608,9 @@ func (t *Texture) floatChannel(data []byte, texel tap, channel int) float32 {
 	switch {
 	case !ok:
 		return t.missingValue(texel, channel)
-	case t.Format.Kind == Float && t.Format.Bits == 16:
+	case t.Format.Kind == texture.Float && t.Format.Bits == 16:
 		return fp.F16ToF32(uint16(v))
-	case t.Format.Kind == Float:
+	case t.Format.Kind == texture.Float:
 		return math.Float32frombits(v)
 	case t.SRGB && channel < 3:
 		return linearFromSRGB[v]

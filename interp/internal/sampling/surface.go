@@ -1,4 +1,4 @@
-package texture
+package sampling
 
 // This file has surfaces: the place of an access, and the formats that sust.p writes.
 
@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"gemu/interp/internal/fp"
+	"gemu/texture"
 )
 
 // OutsideMode is the treatment of a surface access out of bounds (manual 9.7.11).
@@ -22,7 +23,7 @@ const (
 
 // Access is an access to a surface.
 type Access struct {
-	Geometry Geometry
+	Geometry texture.Geometry
 	Samples  bool // the lowest coordinate counts texels; else bytes
 	Bytes    int  // accessed bytes; with Samples, 0 stands for a texel
 	Outside  OutsideMode
@@ -30,8 +31,8 @@ type Access struct {
 
 // Fits reports whether instructions of a geometry may access the image as a surface: the faces of a cubemap count as
 // layers.
-func (m *Image) Fits(g Geometry) bool {
-	return m.Geometry == g || m.Geometry.Cube() && g == GA2D
+func (t *Texture) Fits(g texture.Geometry) bool {
+	return t.Geometry == g || t.Geometry.Cube() && g == texture.Image2DLayers
 }
 
 // PlaceResult is the outcome of Place.
@@ -47,8 +48,9 @@ const (
 )
 
 // Place returns the offset of the bytes that an access reaches in a surface with a single level.
-func (m *Image) Place(a *Access, coord [4]uint32) (offset uint64, result PlaceResult) {
-	if !m.Fits(a.Geometry) {
+func (t *Texture) Place(a *Access, coord [4]uint32) (offset uint64, result PlaceResult) {
+	m := &t.Image
+	if !t.Fits(a.Geometry) {
 		return 0, BadShape
 	}
 	c, layer := coord[:], int64(0)
@@ -110,11 +112,11 @@ func (a *Access) Describe(coord [4]uint32) string {
 // Encode writes a texel from the registers of sust.p (manual 9.7.11.2). Integers out of range become the nearest value
 // in range (OpenCL 1.0 6.11.8, convert_uchar_sat); floats are rounded to nearest even. Channels without a register
 // become 0, which the manual leaves undefined.
-func (f Format) Encode(to []byte, values []uint32, normalized bool) {
+func Encode(f texture.Format, to []byte, values []uint32, normalized bool) {
 	for i := range f.Channels {
 		v := uint32(0)
 		if i < len(values) {
-			v = f.encodeChannel(values[i], normalized)
+			v = encodeChannel(f, values[i], normalized)
 		}
 		switch f.Bits {
 		case 8:
@@ -127,17 +129,17 @@ func (f Format) Encode(to []byte, values []uint32, normalized bool) {
 	}
 }
 
-func (f Format) encodeChannel(v uint32, normalized bool) uint32 {
+func encodeChannel(f texture.Format, v uint32, normalized bool) uint32 {
 	upper := int64(1)<<f.Bits - 1
 	lower := int64(0)
-	if f.Kind == Signed {
+	if f.Kind == texture.Signed {
 		upper >>= 1
 		lower = -upper - 1
 	}
 	switch {
-	case f.Kind == Float && f.Bits == 16:
+	case f.Kind == texture.Float && f.Bits == 16:
 		return uint32(fp.F32ToF16(math.Float32frombits(v), fp.RN))
-	case f.Kind == Float:
+	case f.Kind == texture.Float:
 		return v
 	case normalized:
 		x := float64(math.Float32frombits(v))
@@ -148,7 +150,7 @@ func (f Format) encodeChannel(v uint32, normalized bool) uint32 {
 			lower++
 		}
 		return uint32(int64(math.RoundToEven(min(max(x*float64(upper), float64(lower)), float64(upper)))))
-	case f.Kind == Signed:
+	case f.Kind == texture.Signed:
 		return uint32(min(max(int64(int32(v)), lower), upper))
 	}
 	return uint32(min(int64(v), upper))

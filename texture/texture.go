@@ -1,7 +1,18 @@
+// Package texture describes textures and surfaces as plain data: the shape of an image in memory (Image, Geometry, Format), and
+// the options of sampling it (Sampler, AddressMode). Package interp makes arrays, textures, surfaces and samplers of these
+// descriptions (interp.Device.NewArray, NewTexture, NewSurface, NewSampler), and kernels access them.
+//
+// An Image is texels in one, two or three dimensions, in layers, in the faces of cubes and in mipmap levels; a texel has one, two
+// or four channels. docs/textures.md has the rules of sampling.
+//
+// The values are safe for concurrent use as long as nobody changes them. New fields and geometries may be added: name the fields
+// of composite literals.
 package texture
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"math/bits"
 	"strconv"
 	"strings"
@@ -13,15 +24,15 @@ type Geometry uint8
 // Geometries of images; "A" stands for an array of layers.
 const (
 	NoGeometry Geometry = iota
-	G1D
-	G2D
-	G3D
-	GA1D
-	GA2D
-	GCube
-	GACube
-	G2DMS // several samples per texel
-	GA2DMS
+	Image1D
+	Image2D
+	Image3D
+	Image1DLayers
+	Image2DLayers
+	ImageCube
+	ImageCubes
+	Image2DSamples // several samples per texel
+	Image2DSampleArray
 )
 
 var geometryNames = [...]string{"?", "1d", "2d", "3d", "a1d", "a2d", "cube", "acube", "2dms", "a2dms"}
@@ -44,31 +55,33 @@ func (g Geometry) Dimensions() int {
 }
 
 // Layered reports whether coordinates begin with the index of a layer.
-func (g Geometry) Layered() bool { return g == GA1D || g == GA2D || g == GACube || g == GA2DMS }
+func (g Geometry) Layered() bool {
+	return g == Image1DLayers || g == Image2DLayers || g == ImageCubes || g == Image2DSampleArray
+}
 
 // Cube reports whether the layers are faces of cubes.
-func (g Geometry) Cube() bool { return g == GCube || g == GACube }
+func (g Geometry) Cube() bool { return g == ImageCube || g == ImageCubes }
 
 // Multisample reports whether a texel has several samples.
-func (g Geometry) Multisample() bool { return g == G2DMS || g == GA2DMS }
+func (g Geometry) Multisample() bool { return g == Image2DSamples || g == Image2DSampleArray }
 
-// Kind is the kind of number in the channels of a texel.
-type Kind uint8
+// ChannelKind is the kind of number in the channels of a texel.
+type ChannelKind uint8
 
 // Kinds of channels.
 const (
-	Unsigned Kind = iota
+	Unsigned ChannelKind = iota
 	Signed
 	Float
 )
 
-func (k Kind) String() string { return [...]string{"u", "s", "f"}[k] }
+func (k ChannelKind) String() string { return [...]string{"u", "s", "f"}[k] }
 
 // Format is the number, size and kind of a texel's channels.
 type Format struct {
 	Channels int // 1, 2 or 4
 	Bits     int // 8, 16 or 32; for Float 16 or 32
-	Kind     Kind
+	Kind     ChannelKind
 }
 
 // Bytes is the size of a texel.
@@ -121,6 +134,22 @@ const maxExtent = 1 << 27
 // maxPitch is the largest distance of rows in bytes.
 const maxPitch = 1 << 31
 
+// Complete returns the image with its omitted extents filled in: an extent of 0 becomes 1, and the layers of a cube become 6. The
+// error describes an image that cannot exist.
+func (m Image) Complete() (Image, error) {
+	m.Width, m.Height, m.Depth = max(m.Width, 1), cmp.Or(m.Height, 1), cmp.Or(m.Depth, 1)
+	m.Levels, m.Samples = cmp.Or(m.Levels, 1), cmp.Or(m.Samples, 1)
+	if m.Layers == 0 {
+		if m.Layers = 1; m.Geometry.Cube() {
+			m.Layers = 6
+		}
+	}
+	if bad := m.Check(); bad != "" {
+		return m, fmt.Errorf("an image: %s", bad)
+	}
+	return m, nil
+}
+
 // Check describes an error in the image; "" if there is none.
 func (m *Image) Check() string {
 	g := m.Geometry
@@ -138,7 +167,7 @@ func (m *Image) Check() string {
 		return fmt.Sprintf("an extent in a dimension that %s does not have", g)
 	case !g.Layered() && !g.Cube() && m.Layers != 1:
 		return fmt.Sprintf("layers, which %s does not have", g)
-	case g.Cube() && (m.Width != m.Height || m.Layers%6 != 0 || g == GCube && m.Layers != 6):
+	case g.Cube() && (m.Width != m.Height || m.Layers%6 != 0 || g == ImageCube && m.Layers != 6):
 		return "cubes have six square faces"
 	case m.Samples > 1 && (!g.Multisample() || m.Levels > 1):
 		return "several samples"
@@ -146,9 +175,9 @@ func (m *Image) Check() string {
 		return fmt.Sprintf("%d levels of an image of %d×%d×%d", m.Levels, m.Width, m.Height, m.Depth)
 	case m.Pitch > maxPitch:
 		return fmt.Sprintf("a pitch of %d bytes, at most %d", m.Pitch, maxPitch)
-	case m.Pitch != 0 && (g != G2D || m.Levels != 1 || m.Pitch < m.Width*m.Format.Bytes()):
+	case m.Pitch != 0 && (g != Image2D || m.Levels != 1 || m.Pitch < m.Width*m.Format.Bytes()):
 		return fmt.Sprintf("a pitch of %d bytes for rows of %d", m.Pitch, m.Width*m.Format.Bytes())
-	case m.LinearMemory && (g != G1D || m.Levels != 1):
+	case m.LinearMemory && (g != Image1D || m.Levels != 1):
 		return "linear memory has one dimension"
 	}
 	if m.approximateSize() > 1<<40 {
@@ -206,9 +235,9 @@ func (m *Image) Size() uint64 {
 	return n
 }
 
-// strides returns the offset of a sample in the first texel of a layer, and the distances to the next texel, row and
+// Strides returns the offset of a sample in the first texel of a layer, and the distances to the next texel, row and
 // slice, in bytes.
-func (m *Image) strides(level, layer, sample int) (base uint64, strides [3]uint64) {
+func (m *Image) Strides(level, layer, sample int) (base uint64, strides [3]uint64) {
 	strides = m.strideBytes(level)
 	base = m.LevelOffset(level) + uint64(sample*m.Format.Bytes())
 	if layer > 0 {
@@ -219,7 +248,7 @@ func (m *Image) strides(level, layer, sample int) (base uint64, strides [3]uint6
 
 // Offset returns the offset of a sample of a texel in bytes.
 func (m *Image) Offset(level, layer, sample, x, y, z int) uint64 {
-	base, strides := m.strides(level, layer, sample)
+	base, strides := m.Strides(level, layer, sample)
 	return base + uint64(x)*strides[0] + uint64(y)*strides[1] + uint64(z)*strides[2]
 }
 
@@ -260,9 +289,9 @@ type AddressMode uint8
 // Address modes, numbered as CUaddress_mode of the CUDA driver API; the last exists only in PTX.
 const (
 	Wrap AddressMode = iota
-	Clamp
+	ClampToEdge
 	Mirror
-	Border
+	ClampToBorder
 	ClampOGL
 )
 
@@ -271,38 +300,15 @@ type Sampler struct {
 	ForceUnnormalized bool // coordinates count texels, even if the texture is Normalized
 	Linear            bool // linear filter; else the nearest texel
 	Address           [3]AddressMode
-	Border            [4]float32 // value outside with address mode Border
+	Border            [4]float32 // value outside with address mode ClampToBorder
 	MipLinear         bool       // linear filter between levels
 	Bias              float32    // added to the level of detail
 	MinLevel          float32    // lower limit of the level of detail after Bias
 	MaxLevel          float32
 }
 
-// Texture is an image with its sampling.
-type Texture struct {
-	Image
-	Sampler
-	Normalized bool // coordinates go from 0 to 1
-	ReadFloat  bool // 8-bit and 16-bit integers are read as floats up to 1
-	SRGB       bool // 8-bit channels except alpha are read as sRGB
-}
-
-// Floats reports whether results are floats.
-func (t *Texture) Floats() bool {
-	return t.Format.Kind == Float || t.ReadFloat && t.Format.Bits < 32
-}
-
-// CheckSampling describes a combination of image and sampler that cannot be sampled; "" if there is none.
-func (t *Texture) CheckSampling() string {
-	switch {
-	case t.Linear && !t.Floats():
-		return "linear filtering of integers that are not read as floats"
-	case t.SRGB && (t.Format.Kind != Unsigned || t.Format.Bits != 8 || !t.ReadFloat):
-		return "sRGB is a format of unsigned bytes that are read as floats"
-	case t.Geometry.Cube() && !t.Normalized:
-		return "cubes have normalised coordinates"
-	case t.Levels > 1 && !t.Normalized:
-		return "mipmaps have normalised coordinates"
-	}
-	return ""
+// DefaultSampler returns the sampler of a reference without options in its module: the nearest texel, the edge for coordinates
+// outside the image, all levels.
+func DefaultSampler() Sampler {
+	return Sampler{Address: [3]AddressMode{ClampToEdge, ClampToEdge, ClampToEdge}, MaxLevel: math.MaxFloat32}
 }

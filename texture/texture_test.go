@@ -13,7 +13,7 @@ func TestLimitsOfImages(t *testing.T) {
 		m.Format = Format{Channels: 1, Bits: 8}
 		m.Depth, m.Layers, m.Levels, m.Samples = 1, max(m.Layers, 1), 1, 1
 		if m.Geometry == NoGeometry {
-			m.Geometry = G2D
+			m.Geometry = Image2D
 		}
 		return m
 	}
@@ -34,7 +34,7 @@ func TestLimitsOfImages(t *testing.T) {
 		{bytes(Image{Width: 4, Height: 5, Pitch: math.MaxInt}), 0, "pitch"},
 		{bytes(Image{Width: 4, Height: 512, Pitch: maxPitch}), 511*maxPitch + 4, ""},
 		{bytes(Image{Width: 4, Height: 513, Pitch: maxPitch}), 0, "too large"},
-		{bytes(Image{Geometry: GA2D, Width: 1, Height: maxExtent, Layers: maxExtent}), 0, "too large"},
+		{bytes(Image{Geometry: Image2DLayers, Width: 1, Height: maxExtent, Layers: maxExtent}), 0, "too large"},
 	} {
 		problem := c.m.Check()
 		if (problem == "") != (c.bad == "") || !strings.Contains(problem, c.bad) {

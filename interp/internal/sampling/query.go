@@ -1,4 +1,6 @@
-package texture
+package sampling
+
+import "gemu/texture"
 
 // This file answers txq and suq.
 
@@ -45,8 +47,8 @@ func AttributeNamed(name string) Attribute {
 // OfSampler reports whether the attribute belongs to samplers.
 func (a Attribute) OfSampler() bool { return a >= ForceUnnormalizedCoords }
 
-// Query returns an attribute of the image at a level. Missing extents are 0; array sizes count cubes.
-func (m *Image) Query(a Attribute, level int) uint32 {
+// imageAttribute returns an attribute of the image at a level. Missing extents are 0; array sizes count cubes.
+func imageAttribute(m *texture.Image, a Attribute, level int) uint32 {
 	size, d := m.Extent(level), m.Geometry.Dimensions()
 	switch a {
 	case Width:
@@ -81,16 +83,16 @@ func (m *Image) Query(a Attribute, level int) uint32 {
 }
 
 // dataType returns the code in the manual's table 12.
-func (f Format) dataType(normalized bool) uint32 {
+func dataType(f texture.Format, normalized bool) uint32 {
 	index := map[int]uint32{8: 0, 16: 1, 32: 2}[f.Bits]
 	switch {
-	case f.Kind == Float:
+	case f.Kind == texture.Float:
 		return 0x10dd + index - 1
-	case normalized && f.Bits < 32 && f.Kind == Signed:
+	case normalized && f.Bits < 32 && f.Kind == texture.Signed:
 		return 0x10d0 + index
 	case normalized && f.Bits < 32:
 		return 0x10d2 + index
-	case f.Kind == Signed:
+	case f.Kind == texture.Signed:
 		return 0x10d7 + index
 	}
 	return 0x10da + index
@@ -100,17 +102,17 @@ func (f Format) dataType(normalized bool) uint32 {
 func (t *Texture) Query(a Attribute, level int) uint32 {
 	switch {
 	case a.OfSampler():
-		return t.Sampler.Query(a)
+		return samplerAttribute(&t.Sampler, a)
 	case a == ChannelDataType:
-		return t.Format.dataType(t.ReadFloat)
+		return dataType(t.Format, t.ReadFloat)
 	case a == NormalizedCoords:
 		return bit(t.Normalized)
 	}
-	return t.Image.Query(a, level)
+	return imageAttribute(&t.Image, a, level)
 }
 
-// Query returns an attribute of the sampler.
-func (s *Sampler) Query(a Attribute) uint32 {
+// samplerAttribute returns an attribute of the sampler.
+func samplerAttribute(s *texture.Sampler, a Attribute) uint32 {
 	switch a {
 	case ForceUnnormalizedCoords:
 		return bit(s.ForceUnnormalized)
