@@ -569,6 +569,7 @@ func (r *laneRegister) checkLanes(i, j int, at func(i, j int) bool) error {
 // TestSpacings executes random programs on lanes and on spacings. Every transfer must have results, of each kind that it
 // can have.
 func TestSpacings(t *testing.T) {
+	part.SkipShort(t)
 	seen := map[seenResult]int{}
 	if err := runLanePrograms(rand.New(rand.NewPCG(part.Seed(t), 1)), Rules, part.Count(30_000, 200_000, 3_000_000), seen); err != nil {
 		t.Fatal(err)
