@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"gemu/internal/brackets"
+	"gemu/internal/notation"
 	"gemu/ptx"
 )
 
@@ -61,7 +61,7 @@ func (e *CountError) Error() string {
 }
 
 // at returns an error at a byte of the text under way; locate makes an *Error of it.
-func at(offset int, err error) error { return brackets.At(offset, err) }
+func at(offset int, err error) error { return notation.At(offset, err) }
 
 // locate makes an *Error of the error that reading or making text has given. It returns nil for nil.
 func locate(text string, err error) error {
@@ -69,7 +69,7 @@ func locate(text string, err error) error {
 		return err
 	}
 	e := &Error{Text: text, Index: -1, Err: err}
-	var placed *brackets.Error
+	var placed *notation.Error
 	if errors.As(err, &placed) {
 		e.Offset = placed.Offset
 	}

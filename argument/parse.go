@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gemu/internal/brackets"
+	"gemu/internal/notation"
 	"gemu/internal/tensormap"
 	"gemu/interp"
 	"gemu/ptx"
@@ -116,11 +116,11 @@ func (t *TensorMap) over(typ ptx.Type, shape []int) string {
 
 // place gives an error of a text that ends with Map its place in the argument.
 func (t *TensorMap) place(text string, err error) error {
-	var e *brackets.Error
+	var e *notation.Error
 	if !errors.As(err, &e) {
 		return err
 	}
-	return &brackets.Error{Offset: max(t.offset+e.Offset-(len(text)-len(t.Map)), 0), Err: err}
+	return &notation.Error{Offset: max(t.offset+e.Offset-(len(text)-len(t.Map)), 0), Err: err}
 }
 
 // tensorText describes an array as a tensor of a tensor map. Tensor maps have no signed integers of 8 and 16 bits.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"gemu/internal/timespan"
+	"gemu/internal/notation"
 	"gemu/interp"
 	"gemu/kernels"
 )
@@ -23,7 +23,7 @@ type benchCmd struct {
 	Size    int      `help:"Size of the inputs (default each workload's own)."`
 	Workers int      `default:"1" help:"Host threads; 0 means all."`
 
-	TimeLimit timespan.Span `env:"GEMU_TIME_LIMIT" help:"Time that each launch may run before it is stopped (default: no limit)." placeholder:"TIME"`
+	TimeLimit notation.Span `env:"GEMU_TIME_LIMIT" help:"Time that each launch may run before it is stopped (default: no limit)." placeholder:"TIME"`
 
 	Structure bool `help:"Count the instructions whose results have structure (gemu structure), and tell the mean of workloads of which a quarter or more do from that of the others."`
 	policyFlag

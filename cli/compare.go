@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"gemu/internal/timespan"
+	"gemu/internal/notation"
 	"gemu/kernels"
 	"gemu/papers"
 )
@@ -20,7 +20,7 @@ type compareCmd struct {
 	Reading []string `predictor:"reading" help:"Only these ways of measuring, and tables that have them (default: all of tables that are named, else all that do not take long; the first of a table is its headline): ${paperreadings}." placeholder:"NAME"`
 	Workers int      `help:"Host threads (default: all); results do not depend on it."`
 
-	TimeLimit timespan.Span `env:"GEMU_TIME_LIMIT" help:"Time that each launch may run before it is stopped (default: no limit)." placeholder:"TIME"`
+	TimeLimit notation.Span `env:"GEMU_TIME_LIMIT" help:"Time that each launch may run before it is stopped (default: no limit)." placeholder:"TIME"`
 	reportFlags
 	tablesFlag
 	CSV string `name:"csv" help:"Write a line for each value to FILE (- for standard output, instead of the text)." placeholder:"FILE"`

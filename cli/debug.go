@@ -18,7 +18,7 @@ import (
 	"gemu/debug"
 	"gemu/debug/dap"
 	"gemu/debug/tui"
-	"gemu/internal/bytesize"
+	"gemu/internal/notation"
 	"gemu/interp"
 )
 
@@ -33,7 +33,7 @@ type debugCmd struct {
 	Async       string        `default:"late" enum:"late,early" help:"When asynchronous effects happen: as late as may be (late, the default), or where they are issued (early)."`
 	Commands    string        `short:"x" help:"Execute the commands of FILE, a line each, instead of asking for some." placeholder:"FILE"`
 	DAP         string        `name:"dap" help:"Speak the Debug Adapter Protocol, on standard input and output, or with --dap=:PORT to one who connects there." placeholder:":PORT"`
-	Checkpoints bytesize.Size `help:"Memory of the host that going back may take, with K, M or G (default 256M)." placeholder:"BYTES"`
+	Checkpoints notation.Size `help:"Memory of the host that going back may take, with K, M or G (default 256M)." placeholder:"BYTES"`
 }
 
 func (c *debugCmd) Run(a *app) error {

@@ -17,7 +17,7 @@ import (
 
 	"gemu/fuzz"
 	"gemu/internal/cleanup"
-	"gemu/internal/timespan"
+	"gemu/internal/notation"
 	"gemu/internal/wholefile"
 	"gemu/probe"
 	"gemu/ptx"
@@ -37,16 +37,16 @@ type fuzzCmd struct {
 	Block    string `short:"b" default:"64" help:"Threads of a CTA: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
 	Length   int    `default:"60" help:"About so many statements in a program." placeholder:"N"`
 
-	TimeLimit timespan.Span `env:"GEMU_TIME_LIMIT" help:"Time that each launch of a program on gemu may run before it is stopped (default: no limit)." placeholder:"TIME"`
+	TimeLimit notation.Span `env:"GEMU_TIME_LIMIT" help:"Time that each launch of a program on gemu may run before it is stopped (default: no limit)." placeholder:"TIME"`
 
 	Against string         `help:"Run programs on another implementation until one fails, and reduce that: a command of the shell, with {ptx}, {in}, {json} for the files of a program, {grid} and {block} for its extents, {bytes} for the size of the result, {n} and {m} for the last two arguments, and {out} for the file to write the result to; see docs/fuzz.md." placeholder:"COMMAND"`
-	Timeout *timespan.Span `help:"What a program may take there (default 10s)." placeholder:"TIME"`
+	Timeout *notation.Span `help:"What a program may take there (default 10s)." placeholder:"TIME"`
 	Refusal *int           `name:"refusal-status" help:"Exit status by which it refuses a program (default 3)." placeholder:"N"`
 	Refuses string         `name:"refusal-regex" help:"What it says on its standard error if it refuses one and ends with another status; ^ and $ are ends of lines." placeholder:"REGEX"`
 	Ignore  []string       `enum:"difference,crash,timeout,refusal" help:"Count these failures, and go on: ${enum}." placeholder:"KIND,…"`
 	Skip    []string       `sep:"none" help:"Count failures whose report matches, and go on: known bugs. It is the kind, the first wrong word, the culprit, and standard error; ^ and $ are ends of lines. It may be given several times." placeholder:"REGEX"`
 	Keep    bool           `name:"keep-going" help:"Go on after a failure, and reduce the first one of each culprit."`
-	Reduce  *timespan.Span `name:"reduce-time" help:"What reducing may take (default 5m)." placeholder:"TIME"`
+	Reduce  *notation.Span `name:"reduce-time" help:"What reducing may take (default 5m)." placeholder:"TIME"`
 
 	skip  []*regexp.Regexp  // compiled regular expressions of Skip
 	known []knownFailureKey // reduced failures
@@ -60,7 +60,7 @@ type knownFailureKey struct {
 
 // reduceTime returns the maximum time of a reduction.
 func (c *fuzzCmd) reduceTime() time.Duration {
-	return time.Duration(flagOr(c.Reduce, timespan.Span(5*time.Minute)))
+	return time.Duration(flagOr(c.Reduce, notation.Span(5*time.Minute)))
 }
 
 // flagOr returns the value of a flag, or otherwise if the flag is not set.
@@ -114,7 +114,7 @@ func (c *fuzzCmd) rival() (*fuzz.Rival, error) {
 		}
 		return nil, nil
 	}
-	r := &fuzz.Rival{Command: c.Against, Timeout: time.Duration(flagOr(c.Timeout, timespan.Span(10*time.Second))), RefusalStatus: flagOr(c.Refusal, 3)}
+	r := &fuzz.Rival{Command: c.Against, Timeout: time.Duration(flagOr(c.Timeout, notation.Span(10*time.Second))), RefusalStatus: flagOr(c.Refusal, 3)}
 	if c.Refuses != "" {
 		var err error
 		if r.RefusalText, err = regexp.Compile("(?m)" + c.Refuses); err != nil {

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"gemu/internal/bytesize"
 	"gemu/internal/input"
+	"gemu/internal/notation"
 	"gemu/record"
 	"gemu/trace"
 )
@@ -28,7 +28,7 @@ type recordCmd struct {
 
 	With         []string      `help:"Optional parts of the recording: ${recording_parts}, or all." placeholder:"PART,…"`
 	MaxEvents    int64         `default:"10000000" help:"End the recording after N events (0: no limit); the launch goes on." placeholder:"N"`
-	MaxSize      bytesize.Size `default:"1G" help:"End the recording when the file has this size, with K, M or G; memory images have the same limit." placeholder:"BYTES"`
+	MaxSize      notation.Size `default:"1G" help:"End the recording when the file has this size, with K, M or G; memory images have the same limit." placeholder:"BYTES"`
 	Uncompressed bool          `help:"Do not compress columns, so that programs can map them into memory."`
 	Out          string        `short:"o" help:"Write the recording to FILE (- for standard output)." placeholder:"FILE"`
 

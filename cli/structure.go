@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"gemu/affinetrack"
-	"gemu/internal/percent"
+	"gemu/internal/notation"
 	"gemu/structure"
 )
 
@@ -141,7 +141,7 @@ func mainClass(s affinetrack.ClassCounts) affinetrack.Class {
 }
 
 // share returns a part in percent.
-func share(n, of int64) float64 { return percent.Percentage(n, of) }
+func share(n, of int64) float64 { return notation.Percentage(n, of) }
 
 func extentText(d [3]int) string { return fmt.Sprintf("(%d,%d,%d)", d[0], d[1], d[2]) }
 

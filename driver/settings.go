@@ -13,8 +13,7 @@ import (
 	"time"
 
 	"gemu/affinetrack"
-	"gemu/internal/bytesize"
-	"gemu/internal/timespan"
+	"gemu/internal/notation"
 	"gemu/interp"
 	"gemu/models/catalog"
 	"gemu/probe"
@@ -122,7 +121,7 @@ var Variables = []Variable{
 		return err
 	}},
 	{"GEMU_MEMORY", "BYTES, with K, M or G", "16G", "Memory of each device. It bounds allocations; it is taken from the host when it is used.", func(s *Settings, v string) (err error) {
-		s.Memory, err = bytesize.Parse(v)
+		s.Memory, err = notation.ParseSize(v)
 		return err
 	}},
 	{"GEMU_MODE", "vector, affine or check", "vector", "How instructions execute: on vectors only (vector), compactly where possible (affine), on vectors and compactly, compared (check).", func(s *Settings, v string) error {
@@ -175,7 +174,7 @@ var Variables = []Variable{
 		return err
 	}},
 	{"GEMU_TIME_LIMIT", "TIME, such as 90s, 5m or 90 for seconds", "no limit", "Time that a launch may run before it is stopped with CUDA_ERROR_LAUNCH_TIMEOUT.", func(s *Settings, v string) (err error) {
-		s.TimeLimit, err = timespan.Parse(v)
+		s.TimeLimit, err = notation.ParseSpan(v)
 		return err
 	}},
 	{"GEMU_TOLERATE", "some of " + tolerables(), "none", "Let kernels go on after faults that GPUs ignore, and report each on standard error: see \"Faults that GPUs ignore\" in docs/libraries.md.", func(s *Settings, v string) (err error) {
@@ -183,7 +182,7 @@ var Variables = []Variable{
 		return err
 	}},
 	{"GEMU_HOST_MEMORY", "BYTES, with K, M or G", "what the host allows", "Memory of the host that the CTAs in flight may take; further ones wait until some have ended. By default it is three quarters of the physical memory, or less where the process has a limit.", func(s *Settings, v string) (err error) {
-		s.Host, err = bytesize.Parse(v)
+		s.Host, err = notation.ParseSize(v)
 		return err
 	}},
 	{"GEMU_STATS", "FILE", "none are kept", "Write the value-structure statistics of all launches to FILE as JSON when the process ends.", func(s *Settings, v string) error {
@@ -226,7 +225,7 @@ var Variables = []Variable{
 		return err
 	}},
 	{"GEMU_EXIT_WAIT", "TIME, such as 90s, 5m or 90 for seconds", "60s", "How long a process that ends waits for launches that have not ended, if sanitizers, statistics or a log need them; then they are stopped, and counted as not judged.", func(s *Settings, v string) (err error) {
-		s.ExitWait, err = timespan.Parse(v)
+		s.ExitWait, err = notation.ParseSpan(v)
 		return err
 	}},
 	{"GEMU_DEBUG", "1, a kernel, or dap:PORT", "none", "Debug launches, or those of a kernel, on the terminal of the process, or wait at the port for a client of the Debug Adapter Protocol: see docs/debugger.md.", func(s *Settings, v string) (err error) {

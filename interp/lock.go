@@ -5,8 +5,6 @@ package interp
 import (
 	"errors"
 	"sync"
-
-	"gemu/internal/goroutine"
 )
 
 // ErrInProbe is the error of a call that changes a device, from a probe or another callback of the same device: an event handler,
@@ -32,7 +30,7 @@ func (l *deviceLock) acquire(callbacks bool) error {
 		l.mu.Lock()
 	}
 	if callbacks {
-		id := goroutine.ID()
+		id := goroutineID()
 		l.holders.Store(id, true)
 		l.holder = id
 	}
@@ -50,13 +48,13 @@ func (l *deviceLock) release() {
 
 // enter adds the calling goroutine to the holders, until it calls the result.
 func (l *deviceLock) enter() (leave func()) {
-	id := goroutine.ID()
+	id := goroutineID()
 	l.holders.Store(id, true)
 	return func() { l.holders.Delete(id) }
 }
 
 // inCallback reports whether the caller runs a callback of a holder.
 func (l *deviceLock) inCallback() bool {
-	_, ok := l.holders.Load(goroutine.ID())
+	_, ok := l.holders.Load(goroutineID())
 	return ok
 }

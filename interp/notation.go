@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gemu/internal/brackets"
+	"gemu/internal/notation"
 	"gemu/ptx"
 	"gemu/texture"
 )
@@ -55,7 +55,7 @@ var objectTypes = map[string]ptx.Type{"tex": ptx.TexRef, "surf": ptx.SurfRef, "s
 
 var texelPattern = regexp.MustCompile(`^([usf])(8|16|32)(?:x([124]))?\[([0-9x]+)\](.*)$`)
 
-// ParseObject parses an ObjectText. base has the defaults of its options. A syntax error is a *brackets.Error, with its place.
+// ParseObject parses an ObjectText. base has the defaults of its options. A syntax error is a *notation.Error, with its place.
 func ParseObject(text string, base texture.Sampler, normalized bool) (*ObjectText, error) {
 	head, rest, _ := strings.Cut(text, "(")
 	kind, geometry, named := strings.Cut(head, ".")
@@ -63,25 +63,25 @@ func ParseObject(text string, base texture.Sampler, normalized bool) (*ObjectTex
 	if o.Type == ptx.NoType || !strings.HasSuffix(rest, ")") {
 		return nil, fmt.Errorf("want tex.GEOMETRY(…), surf.GEOMETRY(…) or sampler(…)")
 	}
-	parts, inside := brackets.FieldsAt(strings.TrimSuffix(rest, ")")), len(head)+len("(")
+	parts, inside := notation.FieldsAt(strings.TrimSuffix(rest, ")")), len(head)+len("(")
 	o.Image.Geometry = texture.Image2D
 	switch {
 	case geometry == "linear":
 		o.Image.Geometry, o.Image.LinearMemory = texture.Image1D, true
 	case named:
 		if o.Image.Geometry = texture.GeometryNamed(geometry); o.Image.Geometry == texture.NoGeometry || o.Type == ptx.SamplerRef {
-			return nil, brackets.At(len(kind), fmt.Errorf("%s: want one of 1d 2d 3d a1d a2d cube acube 2dms a2dms linear", head))
+			return nil, notation.At(len(kind), fmt.Errorf("%s: want one of 1d 2d 3d a1d a2d cube acube 2dms a2dms linear", head))
 		}
 	}
 	var extents string
 	if o.Type != ptx.SamplerRef {
 		if len(parts) == 0 {
-			return nil, brackets.At(inside, fmt.Errorf("%s: no texels", head))
+			return nil, notation.At(inside, fmt.Errorf("%s: no texels", head))
 		}
 		if o.Init = parts[0].Text; !strings.HasPrefix(o.Init, "@") {
 			m := texelPattern.FindStringSubmatch(o.Init)
 			if m == nil {
-				return nil, brackets.At(inside+parts[0].Offset, fmt.Errorf("%s: want texels such as u8x4[64x48] or f32[16]", o.Init))
+				return nil, notation.At(inside+parts[0].Offset, fmt.Errorf("%s: want texels such as u8x4[64x48] or f32[16]", o.Init))
 			}
 			o.Image.Format = texture.Format{Channels: 1, Kind: map[string]texture.ChannelKind{"u": texture.Unsigned, "s": texture.Signed, "f": texture.Float}[m[1]]}
 			o.Image.Format.Bits, _ = strconv.Atoi(m[2])
@@ -94,13 +94,13 @@ func ParseObject(text string, base texture.Sampler, normalized bool) (*ObjectTex
 	}
 	for _, p := range parts {
 		if err := o.option(p.Text); err != nil {
-			return nil, brackets.At(inside+p.Offset, err)
+			return nil, notation.At(inside+p.Offset, err)
 		}
 	}
 	if extents == "" {
 		return o, nil
 	}
-	return o, brackets.At(strings.IndexByte(text, '[')+len("["), o.extents(extents))
+	return o, notation.At(strings.IndexByte(text, '[')+len("["), o.extents(extents))
 }
 
 // Describe sets the format and the extents of an image without texels in its notation, for data in an array of this shape. A

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"gemu/internal/percent"
+	"gemu/internal/notation"
 )
 
 // Paper is a study whose measurements gemu repeats.
@@ -225,4 +225,4 @@ func readRows(data []byte, workloads map[string]string) []Row {
 }
 
 // share returns a part of a whole in percent, 0 of nothing.
-func share(n, whole int64) float64 { return percent.Percentage(n, whole) }
+func share(n, whole int64) float64 { return notation.Percentage(n, whole) }

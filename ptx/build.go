@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"gemu/internal/spell"
+	"gemu/internal/notation"
 	"gemu/ptx/internal/syntax"
 )
 
@@ -174,7 +174,7 @@ func (b *funcBuilder) declareTargets(s *syntax.Targets) {
 		f, ok := b.mod.symbols[n].(*Func)
 		if !ok {
 			if !b.broken[n] {
-				b.report(Pos(s.Pos), spell.Nearest(n, b.symbolNames()), ".calltargets: %s is not a function", n)
+				b.report(Pos(s.Pos), notation.Nearest(n, b.symbolNames()), ".calltargets: %s is not a function", n)
 			}
 			continue
 		}
@@ -216,7 +216,7 @@ func (b *funcBuilder) resolveLabels() {
 				}
 			}
 			slices.Sort(labels)
-			b.unknown(f.pos, "unknown label", f.name, spell.Nearest(f.name, labels))
+			b.unknown(f.pos, "unknown label", f.name, notation.Nearest(f.name, labels))
 		}
 	}
 }

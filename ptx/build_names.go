@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"gemu/internal/spell"
+	"gemu/internal/notation"
 )
 
 // entity is the meaning of a name within a function.
@@ -173,5 +173,5 @@ func (b *funcBuilder) nearestName(name string) string {
 	}
 	names = append(names, b.symbolNames()...)
 	slices.Sort(names)
-	return spell.Nearest(name, names)
+	return notation.Nearest(name, names)
 }

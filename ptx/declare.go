@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gemu/internal/spell"
+	"gemu/internal/notation"
 	"gemu/ptx/internal/syntax"
 )
 
@@ -170,7 +170,7 @@ func (c *checker) qualify(v *Var, quals []syntax.Qualifier) bool {
 			place(q, atSpace)
 			v.Space, texture = Global, true
 		default:
-			c.report(Pos(q.Pos), spell.Nearest(q.Name, declWords), "unknown word %s in a declaration", q.Name)
+			c.report(Pos(q.Pos), notation.Nearest(q.Name, declWords), "unknown word %s in a declaration", q.Name)
 			valid = false
 		}
 	}
@@ -370,7 +370,7 @@ func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *nameScope) 
 		sym = c.mod.symbols[val.Sym]
 	}
 	if sym == nil {
-		c.unknown(pos, "unknown name", val.Sym, spell.Nearest(val.Sym, c.symbolNames()))
+		c.unknown(pos, "unknown name", val.Sym, notation.Nearest(val.Sym, c.symbolNames()))
 		return
 	}
 	e.Sym, e.Generic, e.Offset = sym, val.Generic, offset(sym, &val.Expr)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"gemu/internal/spell"
+	"gemu/internal/notation"
 )
 
 // Op is one mnemonic of PTX with all its forms in the manual.
@@ -483,7 +483,7 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 	name, rest, _ := strings.Cut(text, ".")
 	op := opByName[name]
 	if op == nil {
-		return nil, &opcodeError{fmt.Sprintf("unknown instruction %q", name), spell.Nearest(name, opNames)}
+		return nil, &opcodeError{fmt.Sprintf("unknown instruction %q", name), notation.Nearest(name, opNames)}
 	}
 	var mods []string
 	if rest != "" {
@@ -560,7 +560,7 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 	if bestBad > 0 {
 		msg += " after " + name + "." + strings.Join(mods[:bestBad], ".")
 	}
-	hint := spell.Nearest(mods[bestBad], candidates)
+	hint := notation.Nearest(mods[bestBad], candidates)
 	if hint != "" {
 		hint = "." + hint
 	} else {
@@ -644,7 +644,7 @@ func FormsOf(opcode string) ([]*Form, error) {
 	op := opByName[name]
 	if op == nil {
 		msg := "PTX has no instruction " + opcode
-		if hint := spell.Nearest(name, opNames); hint != "" {
+		if hint := notation.Nearest(name, opNames); hint != "" {
 			msg += fmt.Sprintf(" (did you mean %s?)", hint)
 		}
 		return nil, errors.New(msg)

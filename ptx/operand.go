@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gemu/internal/brackets"
+	"gemu/internal/notation"
 )
 
 // Access is the use of an operand's registers by an instruction.
@@ -104,9 +104,9 @@ func (o *OperandSpec) Reads() bool { return o.Access&Read != 0 }
 // parseOperands reads a list such as "d|p?:pred, [a, <b*2>], #c".
 func parseOperands(f *Form, text string) ([]OperandSpec, error) {
 	var list []OperandSpec
-	for _, field := range brackets.Split(text, ", ") {
-		for i, s := range brackets.Split(field, "|") {
-			first, other, hasAlt := brackets.Cut(s, " or ")
+	for _, field := range notation.Split(text, ", ") {
+		for i, s := range notation.Split(field, "|") {
+			first, other, hasAlt := notation.Cut(s, " or ")
 			o, err := parseOperand(f, first)
 			if err == nil && hasAlt {
 				var alt OperandSpec
@@ -126,10 +126,10 @@ func parseOperands(f *Form, text string) ([]OperandSpec, error) {
 // parseOperand reads an operand.
 func parseOperand(f *Form, text string) (o OperandSpec, err error) {
 	s, typ := text, ""
-	if parts := brackets.Split(text, ":"); len(parts) == 2 {
+	if parts := notation.Split(text, ":"); len(parts) == 2 {
 		s, typ = parts[0], parts[1]
 	}
-	if parts := brackets.Split(s, "?"); len(parts) == 2 {
+	if parts := notation.Split(s, "?"); len(parts) == 2 {
 		s, o.Optional, o.requires = parts[0], true, parts[1]
 		if o.requires != "" && !f.HasSlot(o.requires) {
 			return o, fmt.Errorf("operand %q: no slot %s", text, o.requires)
@@ -155,7 +155,7 @@ func parseOperand(f *Form, text string) (o OperandSpec, err error) {
 		s, o.Extended = strings.CutPrefix(s[1:], "!")
 	case '[':
 		o.Address = true
-		parts := brackets.Split(s[1:len(s)-1], ", ")
+		parts := notation.Split(s[1:len(s)-1], ", ")
 		s = parts[0]
 		if len(parts) > 1 {
 			o.AddressParts, err = parseOperands(f, strings.Join(parts[1:], ", "))

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gemu/internal/spell"
+	"gemu/internal/notation"
 	"gemu/ptx/internal/syntax"
 )
 
@@ -113,7 +113,7 @@ func (c *checker) module(tree *syntax.File) {
 					m.Target = append(m.Target, t)
 				}
 				if !knownTarget(t) {
-					c.report(pos, spell.Nearest(t, targetWords), "unknown target %q", t)
+					c.report(pos, notation.Nearest(t, targetWords), "unknown target %q", t)
 				}
 				if c.sm == 0 {
 					c.sm = smOf([]string{t})
@@ -155,7 +155,7 @@ func (c *checker) module(tree *syntax.File) {
 					return
 				}
 				if !ok {
-					c.report(pos, spell.Nearest(of, c.symbolNames()), ".alias %s: %s is not a function", a.Name, of)
+					c.report(pos, notation.Nearest(of, c.symbolNames()), ".alias %s: %s is not a function", a.Name, of)
 					return
 				}
 				a.Target = f
@@ -397,7 +397,7 @@ func (c *checker) directive(f *Func, d *syntax.Directive) {
 		for _, k := range funcDirectives {
 			names = append(names, k.name)
 		}
-		c.report(pos, spell.Nearest(d.Name, names), "unknown directive %s of a function", d.Name)
+		c.report(pos, notation.Nearest(d.Name, names), "unknown directive %s of a function", d.Name)
 		return
 	}
 	k := &funcDirectives[i]

@@ -13,7 +13,7 @@ package structure
 
 import (
 	"gemu/affinetrack"
-	"gemu/internal/percent"
+	"gemu/internal/notation"
 	"gemu/ptx"
 )
 
@@ -108,18 +108,18 @@ func (s *Structure) Summary() Summary {
 	if t.Execs > 0 {
 		r.ActiveLanes = float64(t.Lanes) / float64(t.Execs)
 	}
-	r.LongLatency = percent.Percentage(long, t.Execs)
-	r.Control = percent.Percentage(control, t.Execs)
-	r.Memory = percent.Percentage(memory, t.Execs)
-	r.Diverged = percent.Percentage(t.Diverged, t.Execs)
-	r.Affine = percent.Percentage(t.Compact, t.Execs)
-	r.Suppressed = percent.Percentage(t.Suppressed, t.Compact+t.Suppressed)
-	r.Expansion = percent.Percentage(t.Materialisations, t.Execs)
-	r.ReadsSaved = percent.Percentage(t.Reads.Compact(), t.Reads.Total())
-	r.WritesSaved = percent.Percentage(t.Writes.Compact()-t.Materialisations, t.Writes.Total())
-	r.Branches = percent.Percentage(t.Decided, t.Branches)
-	r.MemoryOps = percent.Percentage(ops.Compact(), ops.Total())
-	r.Loads = percent.Percentage(loads.Compact(), loads.Total())
+	r.LongLatency = notation.Percentage(long, t.Execs)
+	r.Control = notation.Percentage(control, t.Execs)
+	r.Memory = notation.Percentage(memory, t.Execs)
+	r.Diverged = notation.Percentage(t.Diverged, t.Execs)
+	r.Affine = notation.Percentage(t.Compact, t.Execs)
+	r.Suppressed = notation.Percentage(t.Suppressed, t.Compact+t.Suppressed)
+	r.Expansion = notation.Percentage(t.Materialisations, t.Execs)
+	r.ReadsSaved = notation.Percentage(t.Reads.Compact(), t.Reads.Total())
+	r.WritesSaved = notation.Percentage(t.Writes.Compact()-t.Materialisations, t.Writes.Total())
+	r.Branches = notation.Percentage(t.Decided, t.Branches)
+	r.MemoryOps = notation.Percentage(ops.Compact(), ops.Total())
+	r.Loads = notation.Percentage(loads.Compact(), loads.Total())
 	return r
 }
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"gemu/internal/spell"
+	"gemu/internal/notation"
 )
 
 // names holds the registers written by the code of the second log.
@@ -81,7 +81,7 @@ func unknownRegister(name, writer string, list []string) error {
 
 // didYouMean returns a suggestion for a name that is not in list, or "".
 func didYouMean(name string, list []string) string {
-	if nearest := spell.Nearest(name, list); nearest != "" {
+	if nearest := notation.Nearest(name, list); nearest != "" {
 		return fmt.Sprintf(" (did you mean %s?)", nearest)
 	}
 	return ""

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gemu/internal/brackets"
+	"gemu/internal/notation"
 	"gemu/internal/tensormap"
 	"gemu/ptx"
 )
@@ -99,7 +99,7 @@ func Read(src string) ([]Case, error) {
 			return nil, fmt.Errorf("line %d: %q should say what comes of it if, and only if, it is a run or a trap", i+1, line)
 		}
 		c := Case{
-			Line: i + 1, Kernel: m[3], Args: brackets.Fields(m[4]), Trap: m[8], Sanitize: m[1] == "sanitize",
+			Line: i + 1, Kernel: m[3], Args: notation.Fields(m[4]), Trap: m[8], Sanitize: m[1] == "sanitize",
 			Blocks: []Extent{{1, 1, 1}, {7, 1, 1}, {32, 1, 1}}, Grid: Extent{1, 1, 1}, Widths: []int{32, 4, 8, 16, 64, 1},
 		}
 		for _, opt := range strings.Fields(m[2]) {

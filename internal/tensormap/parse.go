@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gemu/internal/brackets"
+	"gemu/internal/notation"
 )
 
 // Notation is the notation of a tensor map, for messages.
@@ -21,7 +21,7 @@ func Cut(text string) (buffer, rest string, ok bool) {
 	if !ok || !closed {
 		return "", "", false
 	}
-	buffer, rest, _ = brackets.Cut(inner, ",")
+	buffer, rest, _ = notation.Cut(inner, ",")
 	return strings.TrimSpace(buffer), strings.TrimSpace(rest), true
 }
 
@@ -46,7 +46,7 @@ func Cut(text string) (buffer, rest string, ok bool) {
 //	upper=-1x-1
 //
 // The map's address is the offset. The caller, who knows the address of the buffer, must check the map. The error is a
-// *brackets.Error, which has the place in the text.
+// *notation.Error, which has the place in the text.
 func Parse(text string) (m *Map, err error) {
 	parts := strings.Split(text, ",")
 	tensor := strings.TrimSpace(parts[0])
@@ -55,11 +55,11 @@ func Parse(text string) (m *Map, err error) {
 	size, closed := strings.CutSuffix(size, "]")
 	var ok bool
 	if m.Type, ok = TypeNamed(name); !ok || !closed {
-		return nil, brackets.At(strings.Index(text, tensor), fmt.Errorf("%q is no TYPE[N]; want %s", tensor, Notation))
+		return nil, notation.At(strings.Index(text, tensor), fmt.Errorf("%q is no TYPE[N]; want %s", tensor, Notation))
 	}
 	dims, err := numbers(size, 1, Rank)
 	if err != nil {
-		return nil, brackets.At(strings.Index(text, tensor), fmt.Errorf("%s: %w", tensor, err))
+		return nil, notation.At(strings.Index(text, tensor), fmt.Errorf("%s: %w", tensor, err))
 	}
 	m.Rank = len(dims)
 	for i, d := range dims {
@@ -74,7 +74,7 @@ func Parse(text string) (m *Map, err error) {
 	for i, part := range parts {
 		if option := strings.TrimSpace(part); i > 0 {
 			if err := m.option(option); err != nil {
-				return nil, brackets.At(offset+strings.Index(part, option), fmt.Errorf("%s: %w", option, err))
+				return nil, notation.At(offset+strings.Index(part, option), fmt.Errorf("%s: %w", option, err))
 			}
 		}
 		offset += len(part) + len(",")

@@ -7,14 +7,14 @@ import (
 	"maps"
 	"slices"
 
-	"gemu/internal/percent"
+	"gemu/internal/notation"
 	"gemu/models"
 )
 
 // Divergence returns figure 1, in percent of instructions: divergent instructions, and divergent instructions with
 // scalar sources by value.
 func (c *Counts) Divergence() (divergent, scalar float64) {
-	return percent.Percentage(c.Divergent, c.Instructions), percent.Percentage(c.ByValue, c.Instructions)
+	return notation.Percentage(c.Divergent, c.Instructions), notation.Percentage(c.ByValue, c.Instructions)
 }
 
 // Operands selects the accesses of figure 8.
@@ -43,7 +43,7 @@ func (c *Counts) Similar(operands Operands, low bool) (shares [similarities]floa
 		}
 	}
 	for k, n := range sum {
-		shares[k] = percent.Percentage(n, sum.Total())
+		shares[k] = notation.Percentage(n, sum.Total())
 	}
 	return shares
 }
@@ -52,7 +52,7 @@ func (c *Counts) Similar(operands Operands, low bool) (shares [similarities]floa
 // units, in groups of 16 lanes, and under divergence. Each instruction counts once.
 func (c *Counts) Scalar(r Interpretation) (alu, otherUnits, half, divergent float64) {
 	n, total := &c.Eligible[r], c.Instructions
-	return percent.Percentage(n.ALU, total), percent.Percentage(n.SFU+n.Memory, total), percent.Percentage(n.Half, total), percent.Percentage(n.Divergent, total)
+	return notation.Percentage(n.ALU, total), notation.Percentage(n.SFU+n.Memory, total), notation.Percentage(n.Half, total), notation.Percentage(n.Divergent, total)
 }
 
 // Ratio returns the compression ratio of written registers: bytes as vectors over stored bytes. encodings adds six
@@ -82,13 +82,13 @@ func (c *Counts) Power(scheme int, moves, low bool) float64 {
 // ArrayPower is Power without the accesses to small arrays.
 func (c *Counts) ArrayPower(scheme int) float64 {
 	base, s := c.Scheme(Vectors), c.Scheme(scheme)
-	return percent.Percentage(s.Arrays, base.Arrays)
+	return notation.Percentage(s.Arrays, base.Arrays)
 }
 
 // Moves returns the special moves of the paper's file, in percent of instructions.
 func (c *Counts) Moves() float64 {
 	s := c.Scheme(Bytewise)
-	return percent.Percentage(s.Moves, c.Instructions)
+	return notation.Percentage(s.Moves, c.Instructions)
 }
 
 func (c *Counts) words(scheme int, low bool) Scheme {

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"gemu/affinetrack"
-	"gemu/internal/percent"
+	"gemu/internal/notation"
 	"gemu/models"
 	"gemu/probe"
 	"gemu/ptx"
@@ -139,7 +139,7 @@ func (m *Model) Report() *models.Report {
 		shares affinetrack.ClassCounts
 	}{{"register reads", b.RegisterReads}, {"register writes", b.RegisterWrites}, {"instructions", b.Instructions}} {
 		n := row.shares.Total()
-		values := []float64{percent.Percentage(row.shares.Uniform, n), percent.Percentage(row.shares.Affine, n), percent.Percentage(row.shares.Generic, n)}
+		values := []float64{notation.Percentage(row.shares.Uniform, n), notation.Percentage(row.shares.Affine, n), notation.Percentage(row.shares.Generic, n)}
 		classes.Rows = append(classes.Rows, models.Row{Name: row.name, Values: values})
 	}
 	s := m.total.Summary()

@@ -10,7 +10,7 @@ import (
 
 	"github.com/alecthomas/participle/v2/lexer"
 
-	"gemu/internal/spell"
+	"gemu/internal/notation"
 )
 
 type (
@@ -83,5 +83,5 @@ func (*NoBody) Parse(lex *lexer.PeekingLexer) error {
 }
 
 func unknownDirective(t token) *Error {
-	return &Error{Pos: t.pos, Msg: fmt.Sprintf("unknown directive %s", t.text), Hint: spell.Nearest(t.text, directives)}
+	return &Error{Pos: t.pos, Msg: fmt.Sprintf("unknown directive %s", t.text), Hint: notation.Nearest(t.text, directives)}
 }

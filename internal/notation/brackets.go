@@ -1,5 +1,4 @@
-// Package brackets splits texts at separators outside brackets.
-package brackets
+package notation
 
 import (
 	"errors"

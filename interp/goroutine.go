@@ -1,5 +1,6 @@
-// Package goroutine identifies goroutines, to detect a call from inside a callback.
-package goroutine
+package interp
+
+// This file identifies goroutines, to detect a call from inside a callback.
 
 import (
 	"bytes"
@@ -7,9 +8,9 @@ import (
 	"strconv"
 )
 
-// ID returns the number of the calling goroutine, as stack traces print it ("goroutine 7 [running]:"); 0 if the runtime prints
+// goroutineID returns the number of the calling goroutine, as stack traces print it ("goroutine 7 [running]:"); 0 if the runtime prints
 // something else. It takes about a microsecond.
-func ID() uint64 {
+func goroutineID() uint64 {
 	var buf [64]byte
 	text, ok := bytes.CutPrefix(buf[:runtime.Stack(buf[:], false)], []byte("goroutine "))
 	if !ok {

@@ -1,4 +1,4 @@
-package goroutine
+package interp
 
 import (
 	"sync"
@@ -13,11 +13,11 @@ func TestNumberOfGoroutine(t *testing.T) {
 	started.Add(n)
 	for i := range n {
 		ended.Go(func() {
-			ids[i] = ID()
+			ids[i] = goroutineID()
 			started.Done()
 			started.Wait()
-			if ID() != ids[i] {
-				t.Errorf("goroutine %d is %d, then %d", i, ids[i], ID())
+			if goroutineID() != ids[i] {
+				t.Errorf("goroutine %d is %d, then %d", i, ids[i], goroutineID())
 			}
 		})
 	}

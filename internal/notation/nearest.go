@@ -1,5 +1,4 @@
-// Package spell finds the name that was probably meant.
-package spell
+package notation
 
 // Nearest returns the candidate closest to name by edit distance, "" if none is near enough to be
 // the intended name.

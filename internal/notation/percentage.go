@@ -1,5 +1,4 @@
-// Package percent is shares of counts.
-package percent
+package notation
 
 // Percentage is a part of a whole in percent, 0 of nothing.
 func Percentage(n, whole int64) float64 {

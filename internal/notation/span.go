@@ -1,5 +1,4 @@
-// Package timespan reads spans of time as people write them: 90s, 1m30s, or 90 for seconds.
-package timespan
+package notation
 
 import (
 	"errors"
@@ -12,7 +11,7 @@ type Span time.Duration
 
 // UnmarshalText reads a span like 90s, or 90.
 func (s *Span) UnmarshalText(text []byte) error {
-	d, err := Parse(string(text))
+	d, err := ParseSpan(string(text))
 	*s = Span(d)
 	return err
 }
@@ -20,8 +19,8 @@ func (s *Span) UnmarshalText(text []byte) error {
 // String is the span as time.Duration prints it.
 func (s Span) String() string { return time.Duration(s).String() }
 
-// Parse reads a span: a duration of Go, or a number of seconds.
-func Parse(text string) (time.Duration, error) {
+// ParseSpan reads a span: a duration of Go, or a number of seconds.
+func ParseSpan(text string) (time.Duration, error) {
 	number := text
 	if text != "" && strings.Trim(text, "0123456789.") == "" {
 		number += "s"

@@ -1,5 +1,4 @@
-// Package bytesize reads sizes as people write them: 512M, 16G.
-package bytesize
+package notation
 
 import (
 	"errors"
@@ -12,14 +11,14 @@ type Size uint64
 
 // UnmarshalText reads a size like 512M.
 func (s *Size) UnmarshalText(text []byte) error {
-	n, err := Parse(string(text))
+	n, err := ParseSize(string(text))
 	*s = Size(n)
 	return err
 }
 
-// Parse reads a size like 512M: a number from 1 on, and K, M, G or T for the powers of
+// ParseSize reads a size like 512M: a number from 1 on, and K, M, G or T for the powers of
 // 1024.
-func Parse(text string) (uint64, error) {
+func ParseSize(text string) (uint64, error) {
 	shift := 0
 	digits := strings.TrimRight(text, "KMGT")
 	if len(digits) == len(text)-1 {
