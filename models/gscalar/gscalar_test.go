@@ -176,7 +176,7 @@ func TestArrayAccesses(t *testing.T) {
 		{"@%q mov.u32 %r4, 1;", [schemeCount]counts{{2, 1, 0, 0}, {2, 1, 0, 0}, {2, 1, 0, 0}, {2, 1, 0, 0}, {8, 1, 1, 0}, {8, 1, 1, 0}, {8, 1, 1, 0}}},
 		// To a scalar register: a move first reads it and writes all arrays.
 		{"@%q mov.u32 %r3, 1;", [schemeCount]counts{{2, 1, 0, 0}, {10, 2, 1, 1}, {11, 3, 0, 1}, {11, 3, 0, 1}, {16, 2, 3, 1}, {16, 2, 3, 1}, {16, 2, 3, 1}}},
-		// … once.
+		// Two writes to a scalar register: a move is necessary only before the first.
 		{"@%q mov.u32 %r3, 1;\n@%q mov.u32 %r3, 1;", [schemeCount]counts{{4, 2, 0, 0}, {12, 3, 1, 1}, {13, 4, 0, 1}, {13, 4, 0, 1}, {24, 3, 4, 1}, {24, 3, 4, 1}, {24, 3, 4, 1}}},
 	} {
 		a, b := run(t, before, 32), run(t, before+c.body, 32)
