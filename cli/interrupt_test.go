@@ -56,7 +56,7 @@ func TestSourceFromUnwrittenPipe(t *testing.T) {
 		if cmd.Run(); cmd.ProcessState.ExitCode() < 1 {
 			t.Errorf("%s: %v: %s", args[0], cmd.ProcessState, messages)
 		}
-		if args[0] == "run" && !strings.Contains(messages.String(), "pipe is not shown: it is no regular file") {
+		if args[0] == "run" && !strings.Contains(messages.String(), "pipe is not shown: not a regular file") {
 			t.Errorf("%s says %s", args[0], messages)
 		}
 	}

@@ -80,7 +80,7 @@ func (d *Driver) DevSmResourceSplit(from Multiprocessors, groups, minimum int, f
 	case flags&^(SplitIgnoreCoscheduling|SplitPotentialClusterSize) != 0 || flags&SplitPotentialClusterSize != 0 && d.settings.SM < 90:
 		return part, 0, rest, fail(InvalidValue, "flags %#x", flags)
 	case from.Count < 1 || from.Count > interp.Multiprocessors || minimum < 0 || minimum > from.Count || groups < 0:
-		return part, 0, rest, fail(InvalidValue, "%d parts of at least %d of %d multiprocessors", groups, minimum, from.Count)
+		return part, 0, rest, fail(InvalidValue, "%d groups of at least %d multiprocessors, of %d", groups, minimum, from.Count)
 	}
 	bounds := d.multiprocessors(from.Count)
 	if flags&SplitIgnoreCoscheduling != 0 {

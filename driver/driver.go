@@ -212,7 +212,7 @@ func (d *Driver) add(object any) Handle {
 func object[T any](d *Driver, h Handle) (T, error) {
 	o, ok := d.objects[h].(T)
 	if !ok {
-		return o, fail(InvalidHandle, "%#x is no %s", uint64(h), kindName[T]())
+		return o, fail(InvalidHandle, "%#x is not the handle of a %s", uint64(h), kindName[T]())
 	}
 	return o, nil
 }

@@ -292,7 +292,7 @@ func (g *Graph) order() ([]*Node, error) {
 			}
 		}
 		if len(list) == before {
-			return nil, fail(InvalidValue, "the graph's dependencies go round in a circle")
+			return nil, fail(InvalidValue, "the graph's dependencies form a cycle")
 		}
 	}
 	return list, nil

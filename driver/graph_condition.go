@@ -76,7 +76,7 @@ func (w *conditional) newBranch() (*branch, error) {
 			switch n.kind {
 			case KernelNode, MemcpyNode, MemsetNode, EmptyNode, ConditionalNode:
 			default:
-				return nil, fail(InvalidValue, "node %#x cannot be in the graph of a conditional node", uint64(n.handle))
+				return nil, fail(InvalidValue, "node %#x has a kind that the graph of a conditional node cannot contain", uint64(n.handle))
 			}
 		}
 		b.bodies = append(b.bodies, nodes)

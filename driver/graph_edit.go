@@ -141,9 +141,9 @@ func (k NodeKind) ofMemory() bool { return k == MemAllocNode || k == MemFreeNode
 func (k NodeKind) single() error {
 	switch {
 	case k.ofMemory():
-		return fail(NotSupported, "a graph that allocates or frees memory has no copies")
+		return fail(NotSupported, "a graph that allocates or frees memory cannot be copied")
 	case k == ConditionalNode:
-		return fail(NotSupported, "a graph with conditional nodes has no copies")
+		return fail(NotSupported, "a graph with conditional nodes cannot be copied")
 	}
 	return nil
 }
@@ -252,7 +252,7 @@ func (t *Thread) GraphAddChildGraphNode(graph Handle, after []Handle, child Hand
 func (t *Thread) GraphChildGraphNodeGetGraph(node Handle) (Handle, error) {
 	return nodeValue(t, node, func(n *Node) (Handle, error) {
 		if n.child == nil {
-			return 0, fail(InvalidValue, "node %#x is of no child", uint64(node))
+			return 0, fail(InvalidValue, "node %#x is not a child graph node", uint64(node))
 		}
 		return n.child.handle, nil
 	})

@@ -90,7 +90,7 @@ func (t *Thread) GraphAddEventNode(graph Handle, after []Handle, kind NodeKind, 
 func (t *Thread) GraphEventNodeGetEvent(node Handle, kind NodeKind) (Handle, error) {
 	return nodeValue(t, node, func(n *Node) (Handle, error) {
 		if n.kind != kind {
-			return 0, fail(InvalidValue, "node %#x is of another kind", uint64(node))
+			return 0, fail(InvalidValue, "node %#x has a different kind", uint64(node))
 		}
 		if w, ok := n.work.(*recordWork); ok {
 			return w.handle, nil

@@ -79,10 +79,10 @@ func TestGraphWaitsForEvent(t *testing.T) {
 		t.Errorf("the node's event is %#x, want %#x", got, never)
 	}
 	release()
-	c.want(InvalidValue, "of another kind", c.GraphEventNodeSetEvent(wait, EventRecordNode, e))
+	c.want(InvalidValue, "has a different kind", c.GraphEventNodeSetEvent(wait, EventRecordNode, e))
 	c.want(InvalidValue, "not such a node", c.GraphExecEventNodeSetEvent(exec, wait, EventRecordNode, e))
 	_, err := c.GraphEventNodeGetEvent(wait, EventRecordNode)
-	c.want(InvalidValue, "of another kind", err)
+	c.want(InvalidValue, "has a different kind", err)
 	_, err = c.GraphAddEventNode(g, nil, EventWaitNode, g)
 	c.want(InvalidHandle, "", err)
 	records := must(c.GraphCreate(0))(t)

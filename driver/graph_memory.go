@@ -250,7 +250,7 @@ func (t *Thread) GraphMemAllocNodeGetParams(node Handle) (size uint64, dev int, 
 	r, err := nodeValue(t, node, func(n *Node) (*region, error) {
 		w, ok := n.work.(*allocWork)
 		if !ok {
-			return nil, fail(InvalidValue, "node %#x is of no allocation", uint64(node))
+			return nil, fail(InvalidValue, "node %#x is not an allocation node", uint64(node))
 		}
 		return w.region, nil
 	})
@@ -265,7 +265,7 @@ func (t *Thread) GraphMemFreeNodeGetParams(node Handle) (addr uint64, err error)
 	return nodeValue(t, node, func(n *Node) (uint64, error) {
 		w, ok := n.work.(*freeWork)
 		if !ok {
-			return 0, fail(InvalidValue, "node %#x is of no free", uint64(node))
+			return 0, fail(InvalidValue, "node %#x is not a free node", uint64(node))
 		}
 		return w.region.addr, nil
 	})

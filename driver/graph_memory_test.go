@@ -46,7 +46,7 @@ func TestGraphAllocatesMemory(t *testing.T) {
 	_, err := c.GraphInstantiate(g, 0)
 	c.want(InvalidValue, "has an executable one already", err)
 	_, err = c.GraphClone(g)
-	c.want(NotSupported, "no copies", err)
+	c.want(NotSupported, "cannot be copied", err)
 	for _, n := range must(c.GraphGetNodes(g))(t) {
 		c.want(NotSupported, "nodes of a graph that allocates", c.GraphDestroyNode(n))
 	}

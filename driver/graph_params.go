@@ -23,7 +23,7 @@ func (t *Thread) kernelNode(h Handle) (*Node, *launch, error) {
 	}
 	l, ok := n.work.(*launch)
 	if !ok {
-		return nil, nil, fail(InvalidValue, "node %#x is of no kernel", uint64(h))
+		return nil, nil, fail(InvalidValue, "node %#x is not a kernel node", uint64(h))
 	}
 	return n, l, nil
 }
@@ -64,7 +64,7 @@ func (t *Thread) GraphKernelNodeSetAttributes(node Handle, a KernelAttributes) e
 func (t *Thread) nodeWork(node Handle, kind NodeKind, w work) error {
 	_, err := nodeValue(t, node, func(n *Node) (struct{}, error) {
 		if n.kind != kind {
-			return struct{}{}, fail(InvalidValue, "node %#x is of another kind", uint64(node))
+			return struct{}{}, fail(InvalidValue, "node %#x has a different kind", uint64(node))
 		}
 		n.work = w
 		return struct{}{}, nil
@@ -119,7 +119,7 @@ func (t *Thread) GraphMemcpyNodeGetParams(node Handle) (Copy3D, error) {
 	return nodeValue(t, node, func(n *Node) (Copy3D, error) {
 		w, ok := n.work.(*copyWork)
 		if !ok {
-			return Copy3D{}, fail(InvalidValue, "node %#x is of no copy", uint64(node))
+			return Copy3D{}, fail(InvalidValue, "node %#x is not a copy node", uint64(node))
 		}
 		return w.Copy3D, nil
 	})
@@ -139,7 +139,7 @@ func (t *Thread) GraphMemsetNodeGetParams(node Handle) (Fill2D, error) {
 	return nodeValue(t, node, func(n *Node) (Fill2D, error) {
 		w, ok := n.work.(*fillWork)
 		if !ok {
-			return Fill2D{}, fail(InvalidValue, "node %#x is of no fill", uint64(node))
+			return Fill2D{}, fail(InvalidValue, "node %#x is not a fill node", uint64(node))
 		}
 		return w.Fill2D, nil
 	})
@@ -155,7 +155,7 @@ func (t *Thread) GraphHostNodeGetParams(node Handle) (HostFunc, error) {
 	return nodeValue(t, node, func(n *Node) (HostFunc, error) {
 		w, ok := n.work.(hostWork)
 		if !ok {
-			return HostFunc{}, fail(InvalidValue, "node %#x is of no function", uint64(node))
+			return HostFunc{}, fail(InvalidValue, "node %#x is not a host node", uint64(node))
 		}
 		return w.HostFunc, nil
 	})

@@ -22,7 +22,7 @@ func TestGraphRunsItsNodes(t *testing.T) {
 	cp := must(c.GraphAddMemcpyNode(g, nil, &move))(t) // must come after the kernel
 	k := must(c.GraphAddKernelNode(g, []Handle{fill}, launchParams(c.function("add"), 1, 4, x, 1)))(t)
 	c.ok(c.GraphAddDependencies(g, []Handle{k}, []Handle{cp}))
-	c.want(InvalidValue, "circle", c.GraphAddDependencies(g, []Handle{cp}, []Handle{fill}))
+	c.want(InvalidValue, "cycle", c.GraphAddDependencies(g, []Handle{cp}, []Handle{fill}))
 	exec := must(c.GraphInstantiate(g, 0))(t)
 	c.ok(c.GraphLaunch(exec, 0))
 	c.expect(y, 5, 5, 5, 5)
@@ -55,7 +55,7 @@ func TestGraphOfClusters(t *testing.T) {
 	}
 	c.want(InvalidValue, "", c.GraphKernelNodeSetAttributes(k, KernelAttributes{Cluster: ptx.Dim(3)}))
 	c.want(InvalidClusterSize, "at most 8", c.GraphKernelNodeSetAttributes(k, KernelAttributes{Cluster: ptx.Dim(16)}))
-	c.want(InvalidValue, "is of no kernel", c.GraphKernelNodeSetAttributes(empty, set))
+	c.want(InvalidValue, "is not a kernel node", c.GraphKernelNodeSetAttributes(empty, set))
 	exec := must(c.GraphInstantiate(g, 0))(t)
 	c.want(InvalidValue, "", c.GraphExecKernelNodeSetParams(exec, k, launchParams(c.function("add"), 3, 2, x, 1)))
 	c.ok(c.GraphExecKernelNodeSetParams(exec, other, launchParams(c.function("add"), 3, 2, x, 1)))

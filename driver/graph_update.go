@@ -24,7 +24,7 @@ func (t *Thread) GraphExecChildGraphNodeSetParams(exec, node, child Handle) erro
 	case err != nil:
 		return err
 	case n.child == nil:
-		return fail(InvalidValue, "node %#x is of no child", uint64(node))
+		return fail(InvalidValue, "node %#x is not a child graph node", uint64(node))
 	}
 	if err := c.copyable(); err != nil {
 		return err
@@ -132,9 +132,9 @@ func (t *Thread) GraphExecUpdate(exec, graph Handle) (update GraphUpdate, node H
 		n, previous := &nodes[i], &x.nodes[i]
 		switch {
 		case n.kind != previous.kind:
-			return UpdateNodeTypeChanged, n.handle, fail(GraphExecUpdateFailure, "node %#x is of another kind", uint64(n.handle))
+			return UpdateNodeTypeChanged, n.handle, fail(GraphExecUpdateFailure, "node %#x has a different kind", uint64(n.handle))
 		case !sameNumbers(n.after, previous.after):
-			return UpdateTopologyChanged, n.handle, fail(GraphExecUpdateFailure, "node %#x depends on others", uint64(n.handle))
+			return UpdateTopologyChanged, n.handle, fail(GraphExecUpdateFailure, "node %#x has different dependencies", uint64(n.handle))
 		case n.kind.single() != nil && n.handle != previous.handle:
 			return UpdateNotSupported, n.handle, fail(GraphExecUpdateFailure, "node %#x is of a kind that is not updated", uint64(n.handle))
 		}

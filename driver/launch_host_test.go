@@ -171,7 +171,7 @@ func TestInvalidEnvironment(t *testing.T) {
 		{"GEMU_REGFILE=kim,kim GEMU_STATS=s.json", "model kim is there twice"},
 		{"GEMU_REGFILE=kim", "GEMU_REGFILE=kim: the reports of models go to the file of GEMU_STATS, which is not set"},
 		{"GEMU_WORKERS=0", "want a number from 1"},
-		{"GEMU_TOLERATE=everything", "want some of wmma-alignment,shared-unit"},
+		{"GEMU_TOLERATE=everything", "the faults that can be tolerated are wmma-alignment,shared-unit"},
 		{"GEMU_TIME_LIMIT=soon", "GEMU_TIME_LIMIT=soon: want a time such as 90s, 1m30s or 500ms; a number without a unit is seconds"},
 		{"GEMU_TIME_LIMIT=-1s", "want a time such as 90s"},
 		{"GEMU_EXIT_WAIT=soon", "GEMU_EXIT_WAIT=soon: want a time such as 90s, 1m30s or 500ms; a number without a unit is seconds"},

@@ -41,8 +41,8 @@ func TestLaunchSetUpCallByCall(t *testing.T) {
 	c.want(InvalidValue, "offset -4", c.ParamSet(f, -4, word(1)))
 	c.want(InvalidValue, "at most 32764", c.ParamSet(f, paramLimit-3, word(1)))
 	c.want(InvalidValue, "texture unit 0", c.ParamSetTexRef(f, 0, 0))
-	c.want(InvalidHandle, "no texture or surface reference", c.ParamSetTexRef(f, -1, f))
-	c.want(InvalidHandle, "no function", c.LaunchGrid(c.mod, 1, 1, 0))
+	c.want(InvalidHandle, "not the handle of a texture or surface reference", c.ParamSetTexRef(f, -1, f))
+	c.want(InvalidHandle, "not the handle of a function", c.LaunchGrid(c.mod, 1, 1, 0))
 }
 
 // A context lives until its last user detaches.

@@ -68,7 +68,7 @@ func TestKernelLaunch(t *testing.T) {
 	if _, err := c.ModuleGetFunction(c.mod, "nothing"); ResultOf(err) != NotFound || !strings.Contains(err.Error(), "it has add, poke") {
 		t.Errorf("got %v", err)
 	}
-	c.want(InvalidHandle, "no function", c.LaunchKernel(launchParams(c.mod, 1, 1, x), 0))
+	c.want(InvalidHandle, "not the handle of a function", c.LaunchKernel(launchParams(c.mod, 1, 1, x), 0))
 }
 
 // TestDynamicSharedMemory shows that 48 KiB of shared memory are the limit without an attribute (CUDA C++ Programming

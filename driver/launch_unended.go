@@ -83,7 +83,7 @@ func (t *task) noteEnd(d *Driver) {
 		return
 	}
 	delete(d.unended.tasks, t)
-	reason := "it did not begin, for the context had failed before"
+	reason := "it did not begin, because the context had failed before"
 	if d.unended.refusal != nil {
 		reason = d.unended.notBegun
 	}

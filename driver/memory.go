@@ -148,7 +148,7 @@ func (t *Thread) release(addr uint64, wrong Result, which func(*region) bool) er
 	switch {
 	case r == nil || r.addr != addr || !which(r):
 		if _, err = t.current(); err == nil {
-			err = fail(wrong, "%#x is not the beginning of such memory", addr)
+			err = fail(wrong, "no such memory begins at %#x", addr)
 		}
 	case r.ctx.err != nil:
 		err = r.ctx.err

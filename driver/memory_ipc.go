@@ -45,7 +45,7 @@ var (
 )
 
 // errNoProcesses is the error of all calls on systems where processes cannot share memory.
-var errNoProcesses = fail(NotSupported, "what processes share, on a system that is not Linux")
+var errNoProcesses = fail(NotSupported, "sharing between processes, which works on Linux only")
 
 // ownStart is sharedmem.ProcessStart for this process.
 var ownStart = sync.OnceValues(func() (uint64, error) { return sharedmem.ProcessStart(os.Getpid()) })
@@ -89,11 +89,11 @@ func (o *origin) open(name string) (*os.File, uint64, error) {
 	}
 	file, size, err := sharedmem.OpenOf(int(o.PID), int(o.FD), name)
 	if err != nil {
-		return nil, 0, fail(InvalidHandle, "what the handle of process %d is of was freed: %v", o.PID, err)
+		return nil, 0, fail(InvalidHandle, "the memory or event of the handle of process %d was freed: %v", o.PID, err)
 	}
 	if id, err := sharedmem.FileID(file); err != nil || id != o.File {
 		file.Close()
-		return nil, 0, fail(InvalidHandle, "what the handle of process %d is of was freed", o.PID)
+		return nil, 0, fail(InvalidHandle, "the memory or event of the handle of process %d was freed", o.PID)
 	}
 	return file, size, nil
 }

@@ -165,7 +165,7 @@ func (d *Driver) MemSetMemPool(location Location, kind MemoryType, h Handle) err
 	case err != nil:
 		return err
 	case p.place != place:
-		return fail(InvalidValue, "the pool is of other memory")
+		return fail(InvalidValue, "the pool belongs to a different kind of memory or device")
 	}
 	if err := p.own(); err != nil {
 		return err
@@ -302,7 +302,7 @@ func (d *Driver) MemPoolSetAccess(h Handle, location Location, access MemoryAcce
 	case access != NoAccess && access != Read && access != ReadWrite:
 		return fail(InvalidValue, "access %d", access)
 	case p.reads(v.ordinal) && access != ReadWrite:
-		return fail(InvalidValue, "device %d reads and writes the memory in any case", v.ordinal)
+		return fail(InvalidValue, "device %d always has read and write access to this pool", v.ordinal)
 	default:
 		p.access[v.ordinal] = access
 	}
@@ -433,7 +433,7 @@ func (t *Thread) MemFreeAsync(addr uint64, stream Handle) error {
 	r := d.regions.find(addr)
 	if r == nil || r.addr != addr || !r.freeable() {
 		d.mu.Unlock()
-		return fail(InvalidValue, "%#x is not the beginning of such memory", addr)
+		return fail(InvalidValue, "no such memory begins at %#x", addr)
 	}
 	d.regions.remove(r)
 	r.discharge()

@@ -68,7 +68,7 @@ func (m *poolMemory) drop() {
 // own returns an error if the pool belongs to a different process: only its owner allocates from it.
 func (p *Pool) own() error {
 	if p.memory != nil && p.memory.imported {
-		return fail(InvalidValue, "the pool is of another process, which alone allocates from it")
+		return fail(InvalidValue, "the pool belongs to another process, and only that process can allocate from it")
 	}
 	return nil
 }

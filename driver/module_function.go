@@ -190,7 +190,7 @@ func (f *Function) clusterOf(asked ptx.Dim3) (ptx.Dim3, error) {
 // requireCluster sets a dimension of the required cluster size. The caller must hold d.mu.
 func (f *Function) requireCluster(extent *int, value int) error {
 	if _, explicit := f.required(); explicit {
-		return fail(NotPermitted, "kernel %s says itself what clusters it has", f.kernel.Name)
+		return fail(NotPermitted, "kernel %s fixes its cluster size in the PTX", f.kernel.Name)
 	}
 	if value < 0 {
 		return fail(InvalidValue, "%d blocks of a cluster", value)

@@ -132,7 +132,7 @@ var Variables = []Variable{
 		s.Mode = m
 		return nil
 	}},
-	{"GEMU_ENGINE", "auto, portable or native", "auto", "What executes instructions: Go, or machine code of this host; auto is that where there is some. With native a line on standard error says why Go executes launches, once for each reason.", func(s *Settings, v string) (err error) {
+	{"GEMU_ENGINE", "auto, portable or native", "auto", "What executes instructions: Go, or machine code of this host; auto selects machine code if the host has it. With native a line on standard error says why Go executes launches, once for each reason.", func(s *Settings, v string) (err error) {
 		s.Engine, err = interp.EngineNamed(v)
 		s.Native = v == "native"
 		return err
@@ -189,11 +189,11 @@ var Variables = []Variable{
 		s.Stats = v
 		return nil
 	}},
-	{"GEMU_REGFILE", "some of " + catalog.Names(), "none", "Have models of register files watch all launches, and put their reports into the file of GEMU_STATS: see docs/regfile.md.", func(s *Settings, v string) (err error) {
+	{"GEMU_REGFILE", "some of " + catalog.Names(), "none", "Observe all launches with models of register files, and add their reports to the file of GEMU_STATS: see docs/regfile.md.", func(s *Settings, v string) (err error) {
 		s.Models, err = catalog.Select(v, warpSize)
 		return err
 	}},
-	{"GEMU_LOG", "FILE", "none", "Write the commit log of all launches to FILE, in text or, if it is a .gtr, in binary: what each warp instruction did. FILE grows as kernels run; after a process that ends without its exit handlers it is not whole, and readers say where it ends.", func(s *Settings, v string) error {
+	{"GEMU_LOG", "FILE", "none", "Write the commit log of all launches to FILE, in text or, if it is a .gtr, in binary: one entry for each warp instruction. FILE grows as kernels run; after a process that ends without its exit handlers it is not whole, and readers say where it ends.", func(s *Settings, v string) error {
 		s.Log = v
 		return nil
 	}},
@@ -244,7 +244,7 @@ var Variables = []Variable{
 		s.Trace, err = atoi(v, 0, 2)
 		return err
 	}},
-	{"GEMU_ON_FAULT", "stop or continue", "stop", "What a context does after a fault of a kernel: every later call fails, as on a GPU (stop), or the next call that waits returns the fault and the context goes on (continue).", func(s *Settings, v string) error {
+	{"GEMU_ON_FAULT", "stop or continue", "stop", "Behaviour of a context after a fault of a kernel: every later call fails, as on a GPU (stop), or the next call that waits returns the fault and the context goes on (continue).", func(s *Settings, v string) error {
 		if v != "stop" && v != "continue" {
 			return fmt.Errorf("want stop or continue")
 		}

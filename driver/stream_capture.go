@@ -250,7 +250,7 @@ func (t *Thread) StreamEndCapture(h Handle) (graph Handle, err error) {
 	default:
 		for _, o := range c.streams {
 			if !s.joined(o.captureTips) {
-				err = fail(StreamCaptureUnjoined, "%s does not wait for what was captured on %s", s.name(), o.name())
+				err = fail(StreamCaptureUnjoined, "%s does not wait for the work captured on %s", s.name(), o.name())
 			}
 		}
 	}
@@ -314,7 +314,7 @@ func (s *Stream) waitCaptured(e *Event) error {
 	case c == nil && e.task == nil && !e.foreign(): // never recorded
 		return nil
 	case c == nil:
-		return s.capture.invalidate(StreamCaptureIsolation, "%s would wait for what is not captured", s.name())
+		return s.capture.invalidate(StreamCaptureIsolation, "%s would wait for work that is not captured", s.name())
 	case c.ended:
 		return fail(CapturedEvent, "the event was recorded in a capture that has ended")
 	case c.invalid:

@@ -475,8 +475,8 @@ func TestEditedGraph(t *testing.T) {
 	if calls != 110 {
 		t.Errorf("functions have counted %d, want 110", calls)
 	}
-	c.want(InvalidValue, "of another kind", c.GraphHostNodeSetParams(k, HostFunc{Call: func() {}}))
-	c.want(InvalidValue, "of no copy", func() error { _, err := c.GraphMemcpyNodeGetParams(k); return err }())
+	c.want(InvalidValue, "has a different kind", c.GraphHostNodeSetParams(k, HostFunc{Call: func() {}}))
+	c.want(InvalidValue, "is not a copy node", func() error { _, err := c.GraphMemcpyNodeGetParams(k); return err }())
 	c.want(InvalidValue, "no launch, copy or fill", c.GraphNodeSetEnabled(exec, h, false))
 }
 

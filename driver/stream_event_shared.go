@@ -152,7 +152,7 @@ func (e *sharedEvent) ended(m recordID) (bool, error) {
 	case done&^failed >= m.count():
 		return true, nil
 	case done&failed != 0:
-		return false, fail(ExternalDevice, "the work of process %d that an event is behind has failed", pid)
+		return false, fail(ExternalDevice, "the work of process %d that the event follows has failed", pid)
 	case ended:
 		return false, fail(ExternalDevice, "process %d has ended before the work that the event follows", pid)
 	}

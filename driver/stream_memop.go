@@ -153,7 +153,7 @@ func (d *Driver) word(op MemoryOp) (operationWord, error) {
 		return w, fail(InvalidValue, "%#x is no multiple of %d", op.Addr, op.size())
 	case op.waits() && d.ordering.enabled:
 		// With ordering, work runs in the order of the calls, so a later call could never write the value.
-		return w, fail(NotSupported, "a stream that waits for a value, while races are looked for")
+		return w, fail(NotSupported, "a stream that waits for a value, with race detection (GEMU_SANITIZE=race)")
 	}
 	b, err := d.deviceBytes(op.Addr, op.size())
 	if err == nil {

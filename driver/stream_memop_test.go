@@ -87,7 +87,7 @@ func TestWaitsWithRaceDetection(t *testing.T) {
 	tools := must(sanitize.Parse("race"))(t)
 	c := newClient(t, func(s *Settings) { s.Sanitize = tools })
 	x := c.alloc(4)
-	c.want(NotSupported, "races", c.StreamMemoryOps(0, []MemoryOp{{Kind: WaitValue32, Addr: x}}, 0))
+	c.want(NotSupported, "race detection", c.StreamMemoryOps(0, []MemoryOp{{Kind: WaitValue32, Addr: x}}, 0))
 	c.ok(c.StreamMemoryOps(0, []MemoryOp{{Kind: WriteValue32, Addr: x, Value: 3}}, 0))
 	c.expect(x, 3)
 }

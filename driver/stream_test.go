@@ -59,7 +59,7 @@ func TestStreamsWithoutContext(t *testing.T) {
 	_, err := other.EventCreate(0)
 	c.want(InvalidContext, "no context is current", err)
 	c.ok(other.StreamDestroy(s))
-	c.want(InvalidHandle, "is no stream", other.StreamQuery(s))
+	c.want(InvalidHandle, "is not the handle of a stream", other.StreamQuery(s))
 }
 
 // A stream accepts a limited number of tasks; calls that add more wait for room. They do not wait while a task waits

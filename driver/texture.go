@@ -332,7 +332,7 @@ func (d *Driver) makeSurface(name string, h Handle) (*interp.Object, error) {
 		return nil, err
 	}
 	if a.desc.Flags&ArraySurface == 0 {
-		return nil, fail(InvalidValue, "an array that was not made for surfaces (CUDA_ARRAY3D_SURFACE_LDST)")
+		return nil, fail(InvalidValue, "the array was made without CUDA_ARRAY3D_SURFACE_LDST")
 	}
 	o, err := d.gpu.NewSurface(name, a.mem, a.level, a.normalized)
 	if err != nil {
@@ -455,7 +455,7 @@ func (r *Reference) Set(by ResourceDesc) {
 // CheckBound returns an error unless the reference is bound to a resource of a kind.
 func (r *Reference) CheckBound(kind ResourceKind) error {
 	if !r.set || r.resource.Kind != kind {
-		return fail(InvalidValue, "%s is not set to that", r.name)
+		return fail(InvalidValue, "%s is not bound to a resource of this kind", r.name)
 	}
 	return nil
 }

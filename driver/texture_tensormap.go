@@ -27,7 +27,7 @@ func tensorMap(s *Tensor, mode tensormap.Mode) (*tensormap.Map, error) {
 	case n < 1 || n > tensormap.Rank || len(s.Strides) < n-1 || len(s.Steps) < n:
 		return nil, fail(InvalidValue, "a tensor of %d dimensions, with %d strides and %d traversal strides", n, len(s.Strides), len(s.Steps))
 	case s.Type >= uint32(len(tensormap.Types)) || s.Swizzle >= uint32(len(tensormap.Swizzles)) || s.Interleave >= uint32(tensormap.InterleaveCount) || s.OOB > 1 || s.L2 > 3:
-		return nil, fail(InvalidValue, "type %d, swizzle %d, interleave %d, fill %d, promotion %d of a tensor map: one of them is none", s.Type, s.Swizzle, s.Interleave, s.OOB, s.L2)
+		return nil, fail(InvalidValue, "type %d, swizzle %d, interleave %d, fill %d, promotion %d of a tensor map: one of these numbers is invalid", s.Type, s.Swizzle, s.Interleave, s.OOB, s.L2)
 	}
 	m := &tensormap.Map{
 		Mode: mode, Type: tensormap.Types[s.Type], Rank: n, Address: s.Address, Swizzle: tensormap.Swizzles[s.Swizzle],

@@ -61,8 +61,8 @@ func TestTensorMapsInKernels(t *testing.T) {
 		_, err := c.TensorMapEncodeTiled(&s, []uint32{8, 8})
 		c.want(InvalidValue, what, err)
 	}
-	bad("one of them is none", func(s *Tensor) { s.Type = 16 })
-	bad("one of them is none", func(s *Tensor) { s.Swizzle = 7 })
+	bad("one of these numbers is invalid", func(s *Tensor) { s.Type = 16 })
+	bad("one of these numbers is invalid", func(s *Tensor) { s.Swizzle = 7 })
 	bad("no multiple of 16", func(s *Tensor) { s.Address += 8 })
 	bad("a stride of 24 bytes", func(s *Tensor) { s.Strides = []uint64{24} })
 	bad("a traversal stride of 9", func(s *Tensor) { s.Steps = []uint32{1, 9} })

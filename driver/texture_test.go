@@ -200,7 +200,7 @@ func TestTextureObjects(t *testing.T) {
 	_, err = c.ArrayCreate(&ArrayDesc{Width: 4, Height: 3, Depth: 6, Format: 2, Channels: 1, Flags: ArrayCubemap})
 	c.want(InvalidValue, "square", err)
 	_, err = c.SurfObjectCreate(&ResourceDesc{Array: must(c.ArrayCreate(&ArrayDesc{Width: 4, Format: 2, Channels: 1}))(t)})
-	c.want(InvalidValue, "was not made for surfaces", err)
+	c.want(InvalidValue, "made without CUDA_ARRAY3D_SURFACE_LDST", err)
 	if n := must(c.d.DeviceGetTexture1DLinearMaxWidth(2, 2, 0))(t); n != uint64(must(c.d.DeviceGetAttribute(69, 0))(t)) {
 		t.Errorf("linear memory has up to %d texels", n)
 	}

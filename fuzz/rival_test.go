@@ -359,7 +359,7 @@ func TestReducedProgramStaysDefined(t *testing.T) {
 		return &p
 	}
 	if _, err := kernel("st.global.u32 [%out], %w0;\n").Verify(t.Context()); err == nil {
-		t.Error("all threads write one word, and nothing orders them: that is not found")
+		t.Error("all threads write one word: the accesses are not ordered: that is not found")
 	}
 	if _, err := kernel("mov.u32 %w2, %ctaid.x; or.b32 %w2, %w2, %w0; setp.eq.u32 %p, %w2, 0; @%p st.global.u32 [%out], 1;\n").Verify(t.Context()); err != nil {
 		t.Error(err)

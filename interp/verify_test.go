@@ -146,7 +146,7 @@ END:
 			f := p.Funcs[0]
 			f.Keeping[code.Q][find(p, "mul.wide.u32").D] |= code.StorageProved
 		}, "is proved to be uniform, but not by this"},
-		{"not proved", func(p *code.Program) { find(p, "mul.wide.u32").Plan.Exec = code.ProvedTwo }, "it reads what is not proved to be uniform"},
+		{"not proved", func(p *code.Program) { find(p, "mul.wide.u32").Plan.Exec = code.ProvedTwo }, "an operand is not proved uniform"},
 		{"fixed", func(p *code.Program) { p.Fixed[0].Guard = 1 }, "a constant of the launch has a guard"},
 		{"fixed twice", func(p *code.Program) { p.Fixed = append(p.Fixed, p.Fixed[0]) }, "has another value already"},
 		{"result", func(p *code.Program) { find(p, "add.u32").D = code.NoRow }, "it has no result"},

@@ -72,7 +72,7 @@ next:
 				continue next
 			}
 		}
-		return Strict, fmt.Errorf("no fault %q can be tolerated: want some of %v, separated by commas", name, AllTolerances)
+		return Strict, fmt.Errorf("unknown fault %q: the faults that can be tolerated are %v, separated by commas", name, AllTolerances)
 	}
 	return t, nil
 }

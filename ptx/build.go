@@ -205,7 +205,7 @@ func (b *funcBuilder) resolveLabels() {
 				f.op.extra().block = e.block
 			}
 		case ok && e.kind == entTable:
-			b.errorf(f.pos, "list %s stands behind its use", f.name)
+			b.errorf(f.pos, "list %s must be declared before its use", f.name)
 		default:
 			var labels []string
 			for s := f.scope; s != nil; s = s.parent {

@@ -15,12 +15,12 @@ func (b *funcBuilder) resolveAddress(o *Operand, w *syntax.Operand, instr *Instr
 		return false
 	}
 	if w.Kind == syntax.Address && (w.Element || w.Index != "") {
-		b.errorf(pos, "%s: an element %s[…] is an address without brackets around it", instr.Text, w.Sym)
+		b.errorf(pos, "%s: an array element %s[…] must not be in brackets", instr.Text, w.Sym)
 		return false
 	}
 	space := instr.SpaceOf(spec)
 	if w.Sym == "" && space != Local {
-		b.errorf(pos, "%s: a number is an address only in .local space", instr.Text)
+		b.errorf(pos, "%s: a number can be an address only in .local space", instr.Text)
 		return false
 	}
 	ok := true

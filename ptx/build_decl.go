@@ -56,11 +56,11 @@ func (b *funcBuilder) declareLocal(v *Var, n *syntax.Declarator) {
 		return
 	}
 	if v.Type.Kind() == Opaque {
-		b.errorf(v.Pos, "%s: a %s stands at module level or as a kernel parameter", v.Name, v.Type)
+		b.errorf(v.Pos, "%s: a %s must be declared at module level or as a kernel parameter", v.Name, v.Type)
 		return
 	}
 	if v.Space == Param && v.Unbounded() {
-		b.errorf(v.Pos, "%s: only a parameter of the function can be that", v.Name)
+		b.errorf(v.Pos, "%s: only a parameter of the function can be an array without a size", v.Name)
 		return
 	}
 	b.declareName(v.Pos, v.Name, entity{kind: entVar, v: v})

@@ -19,10 +19,10 @@ func (b *funcBuilder) resolveOperands(instr *Instr, s *syntax.Instr) bool {
 		paired := len(specs) > len(written) && specs[len(written)].Pair
 		switch {
 		case o.PairWith != nil && !paired:
-			b.errorf(Pos(o.PairWith.Pos), "%s: operand %d is no pair", instr.Text, i+1)
+			b.errorf(Pos(o.PairWith.Pos), "%s: operand %d must not be a pair a|b", instr.Text, i+1)
 			return false
 		case o.PairWith != nil && o.Sym == "_" && o.PairWith.Sym == "_":
-			b.errorf(Pos(o.Pos), "%s: one of a pair must be a register", instr.Text)
+			b.errorf(Pos(o.Pos), "%s: at least one operand of a pair must be a register", instr.Text)
 			return false
 		case o.PairWith != nil:
 			written = append(written, o.PairWith)
@@ -180,7 +180,7 @@ func (b *funcBuilder) resolveOperand(o *Operand, w *syntax.Operand, instr *Instr
 	switch {
 	case w.Index != "" || spec.Address && w.Element: // an array element means its address
 		if !spec.Address {
-			return fail("operand %s: %s[%s] stands only where memory is accessed", spec.Name, w.Sym, w.Index)
+			return fail("operand %s: %s[%s] is allowed only as an address", spec.Name, w.Sym, w.Index)
 		}
 		return b.resolveAddress(o, w, instr, spec)
 	case spec.Address:
@@ -249,13 +249,13 @@ func (b *funcBuilder) checkImmediate(o *Operand, instr *Instr, spec *OperandSpec
 		}
 		o.Imm.Bits = min(o.Imm.Bits, 1)
 	case instr.elementType(spec).packed() && !spec.element:
-		b.errorf(pos, "%s: operand %s: a constant is no %s", instr.Text, spec.Name, instr.elementType(spec))
+		b.errorf(pos, "%s: operand %s: a constant cannot have the packed type %s", instr.Text, spec.Name, instr.elementType(spec))
 		return false
 	case !isInt && spec.typ.Kind() == Bits && spec.typ != NoType && !spec.element:
 		b.errorf(pos, "%s: operand %s is a float, want an integer", instr.Text, spec.Name)
 		return false
 	case !isInt && want.Kind() == Bits && want.Bits() >= 32 && want.Bits() != map[ImmKind]int{F32Imm: 32, F64Imm: 64}[o.Imm.Kind]:
-		b.errorf(pos, "%s: operand %s: a float of another width than %s", instr.Text, spec.Name, want)
+		b.errorf(pos, "%s: operand %s: the width of the float differs from %s", instr.Text, spec.Name, want)
 		return false
 	case isInt && want.IsFloat():
 		b.errorf(pos, "%s: operand %s is an integer, want a float such as %d.0", instr.Text, spec.Name, int64(o.Imm.Bits))

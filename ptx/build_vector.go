@@ -27,7 +27,7 @@ func (b *funcBuilder) resolveVector(o *Operand, w *syntax.Operand, instr *Instr,
 	used := instr.coordinates(spec, len(w.Elems))
 	ok := true
 	if !slices.ContainsFunc(w.Elems, func(e syntax.Operand) bool { return e.Kind != syntax.Name || e.Sym != "_" }) {
-		b.errorf(pos, "%s: a vector of nothing but sinks", instr.Text)
+		b.errorf(pos, "%s: at least one element of the vector must not be the sink _", instr.Text)
 		return false
 	}
 	for i := range w.Elems {
@@ -87,7 +87,7 @@ func (b *funcBuilder) checkElementTypes(elems []Operand, written []syntax.Operan
 		case all == NoType:
 			all, first = t, t
 		case !last.overlaps(t):
-			b.errorf(Pos(written[i].Pos), "%s: %s is %s, beside %s", instr.Text, name, t, last)
+			b.errorf(Pos(written[i].Pos), "%s: %s is %s, but the element before it is %s", instr.Text, name, t, last)
 			return false
 		case t != all:
 			all = bitsOf(t.Bits())
@@ -100,7 +100,7 @@ func (b *funcBuilder) checkElementTypes(elems []Operand, written []syntax.Operan
 		inFragment := fragment && (instr.fragmentType(spec) != NoType || want == F32) && slices.ContainsFunc(elems, written)
 		wmma4 := instr.Form.Family == FamilyWmma && instr.elementType(spec).Bits() == 4 // ptxas accepts it
 		if inFragment || integers && want == B32 && instr.Form.Class == ClassTensor && !wmma4 {
-			b.errorf(pos, "%s: operand %s: numbers alone are no %s", instr.Text, spec.Name, instr.elementType(spec))
+			b.errorf(pos, "%s: operand %s: a vector of %s needs at least one register", instr.Text, spec.Name, instr.elementType(spec))
 			return false
 		}
 		return true

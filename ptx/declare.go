@@ -98,7 +98,7 @@ func (c *checker) qualify(v *Var, quals []syntax.Qualifier) bool {
 	}
 	place := func(q *syntax.Qualifier, p int) {
 		if p < at || p == at && p != atSpace {
-			fail(q, "%s: %s stands too late", v.Name, q.Name)
+			fail(q, "%s: %s must come earlier in the declaration", v.Name, q.Name)
 		}
 		at = max(at, p)
 	}

@@ -643,7 +643,7 @@ func FormsOf(opcode string) ([]*Form, error) {
 	name, rest, modified := strings.Cut(opcode, ".")
 	op := opByName[name]
 	if op == nil {
-		msg := "PTX has no instruction " + opcode
+		msg := "unknown instruction " + opcode
 		if hint := notation.Nearest(name, opNames); hint != "" {
 			msg += fmt.Sprintf(" (did you mean %s?)", hint)
 		}
@@ -674,12 +674,12 @@ func FormsOf(opcode string) ([]*Form, error) {
 		for _, m := range f.mods {
 			for _, word := range m.values {
 				if strings.HasPrefix(word, last) && having(append(slices.Clone(before), word)) != nil {
-					return nil, fmt.Errorf("PTX has no instruction %s (did you mean .%s?)", opcode, word)
+					return nil, fmt.Errorf("unknown instruction %s (did you mean .%s?)", opcode, word)
 				}
 			}
 		}
 	}
-	return nil, fmt.Errorf("PTX has no instruction %w", err)
+	return nil, fmt.Errorf("unknown instruction %w", err)
 }
 
 // LookupVariant resolves an opcode text such as "mad.lo.s32". The error is nil exactly if the instruction table has the

@@ -33,11 +33,11 @@ func TestFormsOfOpcodeParts(t *testing.T) {
 		}
 	}
 	for opcode, want := range map[string]string{
-		"ad":          "PTX has no instruction ad (did you mean add?)",
-		"cp.async.bu": "PTX has no instruction cp.async.bu (did you mean .bulk?)",
-		"add.rn.x32":  "PTX has no instruction add.rn.x32: modifier .x32 is not allowed after add.rn",
-		".f32":        "PTX has no instruction .f32",
-		"add.":        "PTX has no instruction add.",
+		"ad":          "unknown instruction ad (did you mean add?)",
+		"cp.async.bu": "unknown instruction cp.async.bu (did you mean .bulk?)",
+		"add.rn.x32":  "unknown instruction add.rn.x32: modifier .x32 is not allowed after add.rn",
+		".f32":        "unknown instruction .f32",
+		"add.":        "unknown instruction add.",
 	} {
 		if _, err := FormsOf(opcode); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", opcode, err, want)

@@ -226,7 +226,7 @@ func (c *checker) sources(blocks []syntax.SourceBlock) {
 	s := &Sources{}
 	for _, b := range blocks {
 		if !slices.ContainsFunc(c.mod.Files, func(f SourceFile) bool { return f.Index == int(b.File) }) {
-			c.errorf(Pos(b.Pos), ".sourceFileName: no .file %d stands before", b.File)
+			c.errorf(Pos(b.Pos), ".sourceFileName: .file %d must be declared before", b.File)
 		}
 		s.Blocks = append(s.Blocks, SourceBlock{unquote(b.Name), int(b.File), b.Text})
 	}
@@ -238,7 +238,7 @@ func (c *checker) section(name string, lines []syntax.SectionLine) {
 	labels := map[string]bool{}
 	for _, l := range lines {
 		if l.Label != "" && labels[l.Label] {
-			c.errorf(Pos(l.Pos), "label %s stands twice in %s", l.Label, name)
+			c.errorf(Pos(l.Pos), "label %s occurs twice in %s", l.Label, name)
 		}
 		labels[l.Label] = true
 		s.Lines = append(s.Lines, SectionLine{l.Label, l.Type, l.Values})
@@ -250,12 +250,12 @@ func (c *checker) section(name string, lines []syntax.SectionLine) {
 func (c *checker) dwarf(d *syntax.Dwarf) {
 	switch {
 	case c.mod.Version.Major >= 2:
-		c.errorf(Pos(d.Pos), "@@DWARF stands only in modules before .version 2.0; want .section")
+		c.errorf(Pos(d.Pos), "@@DWARF is allowed only before .version 2.0; use .section")
 	case d.Section != "":
 		c.debug = &Section{Name: d.Section}
 		c.mod.Decls = append(c.mod.Decls, c.debug)
 	case c.debug == nil:
-		c.errorf(Pos(d.Pos), "@@DWARF %s stands in front of the first @@DWARF .section", d.Line.Type)
+		c.errorf(Pos(d.Pos), "@@DWARF %s must follow an @@DWARF .section", d.Line.Type)
 	default:
 		c.debug.Lines = append(c.debug.Lines, SectionLine{"", d.Line.Type, d.Line.Values})
 	}
@@ -409,7 +409,7 @@ func (c *checker) directive(f *Func, d *syntax.Directive) {
 	case len(d.Args) < k.min || len(d.Args) > k.max:
 		c.errorf(pos, "%s has %d arguments, want %d to %d", d.Name, len(d.Args), k.min, k.max)
 	case k.abolished != (Version{}) && !c.mod.Version.Less(k.abolished):
-		c.errorf(pos, "%s stands only in modules before .version %s", d.Name, k.abolished)
+		c.errorf(pos, "%s is allowed only before .version %s", d.Name, k.abolished)
 	default:
 		args := make([]string, len(d.Args))
 		for i, a := range d.Args {
@@ -481,7 +481,7 @@ func signatureMismatch(a, b *Func) string {
 		return "one is an .entry, the other a .func"
 	}
 	if a.Linkage != b.Linkage {
-		return "one is of another linkage"
+		return "the linkages differ"
 	}
 	if len(a.Params) != len(b.Params) {
 		return fmt.Sprintf("%d parameters against %d", len(a.Params), len(b.Params))

@@ -162,7 +162,7 @@ func ruleCvt(f *Func, instr *Instr) string {
 	switch {
 	case d.IsInt() && a.IsInt():
 		if rnd != "" {
-			return "no rounding between integers"
+			return "a conversion between integers takes no rounding modifier"
 		}
 	case d.IsInt(): // from float
 		if !integral {
@@ -236,7 +236,7 @@ func ruleCached(f *Func, instr *Instr) string {
 	}
 	for _, slot := range []string{"l1", "l2", "hint", "pf"} {
 		if m := instr.Slot(slot); m != "" {
-			return fmt.Sprintf(".%s is not allowed but for .global and generic addresses", m)
+			return fmt.Sprintf(".%s is allowed only for .global and generic addresses", m)
 		}
 	}
 	return ""
@@ -285,7 +285,7 @@ func ruleMultimem(f *Func, instr *Instr) string {
 	case sem == "weak" && scope != "":
 		return ".weak excludes a scope"
 	case sem != "weak" && (sem == "") != (scope == ""):
-		return "an order and a scope stand only together"
+		return "an order requires a scope, and a scope an order"
 	}
 	return ""
 }
@@ -342,7 +342,7 @@ func ruleTensor(f *Func, instr *Instr) string {
 			for _, e := range elems {
 				switch {
 				case e.Kind == SinkOperand:
-					return "what is loaded cannot go to the sink _"
+					return "the destination of the load must not be the sink _"
 				case seen[e.Reg]:
 					return fmt.Sprintf("%s is loaded twice", f.Regs[e.Reg].Name)
 				}
@@ -399,7 +399,7 @@ func ruleMinMax(f *Func, instr *Instr) string {
 	case three && instr.Has("xorsign"):
 		return ".xorsign is not allowed with three operands"
 	case !three && instr.Has("xorsign") != instr.Has("abs"):
-		return ".xorsign and .abs stand only together"
+		return ".xorsign requires .abs, and .abs requires .xorsign"
 	}
 	return ""
 }
@@ -408,7 +408,7 @@ func ruleMinMax(f *Func, instr *Instr) string {
 func ruleMma(f *Func, instr *Instr) string {
 	t := instr.Types()
 	if d, c := t[0], t[3]; d != c && !(instr.Has("m8n8k4") && d == F32) {
-		return fmt.Sprintf("the sum is %s, what it adds to %s", d, c)
+		return fmt.Sprintf("the sum has type %s, the addend has type %s", d, c)
 	}
 	return ""
 }
@@ -425,7 +425,7 @@ func ruleMbarrier(f *Func, instr *Instr) string {
 		report, value := instr.Arg("q").Kind != NoOperand, instr.Arg("d").Kind != NoOperand
 		switch {
 		case value && !report:
-			return "a report value stands only with a report predicate: p|q"
+			return "a report value requires a report predicate: p|q"
 		case report && instr.Has("phase_type::conditional"):
 			return ".phase_type::conditional has no report"
 		}
@@ -452,7 +452,7 @@ func rulePolicy(f *Func, instr *Instr) string {
 		return "the fraction is not above 0.0 and up to 1.0"
 	case j >= 0 && o.Kind == ImmOperand && instr.Ops[j].Kind == ImmOperand:
 		if n, total := o.Imm.Encode(U32), instr.Ops[j].Imm.Encode(U32); n > total {
-			return fmt.Sprintf("the first %d bytes of %d", n, total)
+			return fmt.Sprintf("the primary size %d exceeds the total size %d", n, total)
 		}
 	}
 	return ""

@@ -51,7 +51,7 @@ func ruleVideo(f *Func, instr *Instr) string {
 			valid = len(digits) == lanes && strings.Trim(digits, "01234567"[:2*lanes]) == ""
 		}
 		if !valid {
-			return "operand " + instr.Form.Operands[i].Name + " has no selector ." + s
+			return "operand " + instr.Form.Operands[i].Name + ": selector ." + s + " is not allowed"
 		}
 	}
 	neg := func(name string) bool { return instr.Arg(name).Neg }

@@ -51,12 +51,12 @@ func newAnalysis(ctx context.Context, f *ptx.Func) (*analysis, error) {
 // check rejects functions that are not supported.
 func check(f *ptx.Func) error {
 	if regs, vars := f.Statics(); len(regs)+len(vars) > 0 {
-		return newError(f, f.Pos, "registers and local memory that all functions of the module share are not spilled")
+		return newError(f, f.Pos, "registers and local variables at module level are not supported")
 	}
 	for _, list := range [][]*ptx.Var{f.Rets, f.Params} {
 		for _, v := range list {
 			if v.Reg != ptx.NoReg {
-				return newError(f, v.Pos, "parameters and results in registers are not spilled: want them in .param space")
+				return newError(f, v.Pos, "parameters and results in registers are not supported: use .param space")
 			}
 		}
 	}
@@ -66,7 +66,7 @@ func check(f *ptx.Func) error {
 			return
 		}
 		if instr.Form.Family == ptx.FamilyWgmma || instr.Form.Family == ptx.FamilyTensorLoad || instr.Pending != nil && len(instr.Pending.Reads)+len(instr.Pending.Writes) > 0 {
-			err = newError(f, instr.Pos, "%s goes on behind the next instruction with its registers, which are not spilled", instr.Text)
+			err = newError(f, instr.Pos, "%s uses its registers after the next instruction, which is not supported", instr.Text)
 		}
 	})
 	return err

@@ -150,7 +150,7 @@ func (r *rewriter) writeMemory() error {
 	src.WriteString(body.String() + "}\n")
 	spillCode, err := ptx.ParseString(m.Name, src.String())
 	if err != nil {
-		return fmt.Errorf("BUG: what spills %s is no PTX: %w", r.f.Name, err)
+		return fmt.Errorf("BUG: the spill code of %s is not valid PTX: %w", r.f.Name, err)
 	}
 	k := spillCode.Kernels()[0]
 	r.f.Vars = append(r.f.Vars, k.Vars...)

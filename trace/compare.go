@@ -476,11 +476,11 @@ func (c *comparison) steps(x step, y *step) *Difference {
 	}
 	switch {
 	case y == nil:
-		return c.difference("the thread goes on in the first log only")
+		return c.difference("the thread executes more instructions in the first log")
 	case x.number != y.number && x.Kind == Instruction && y.Kind == Instruction:
 		return differ("number", fmt.Sprint(x.number), fmt.Sprint(y.number), "one of the logs lacks instructions of the thread")
 	case !c.sameInstr(x.Record, y.Record):
-		return c.difference("the thread executes another instruction")
+		return c.difference("the thread executes different instructions")
 	}
 	if x.Kind == Instruction {
 		c.countInstructions(1)

@@ -90,7 +90,7 @@ func NewReader(name string, r io.Reader) (*Reader, error) {
 	case string(head) == magic[:len(head)]:
 		t.text = true
 	case len(head) < 4 || head[1] != headerTag && (head[0] < 0x80 || head[2] != headerTag):
-		return nil, t.fail(errors.New("this is no log"))
+		return nil, t.fail(errors.New("not a gemu log"))
 	}
 	e, err := t.read()
 	if err != nil {
@@ -99,7 +99,7 @@ func NewReader(name string, r io.Reader) (*Reader, error) {
 	h, ok := e.(*Header)
 	switch {
 	case !ok:
-		return nil, t.fail(errors.New("this is no log: it does not begin with a header"))
+		return nil, t.fail(errors.New("not a gemu log: it does not begin with a header"))
 	case h.Version > Version || h.Version == 0:
 		return nil, t.fail(fmt.Errorf("version %d of the format; known are 1 to %d", h.Version, Version))
 	}
@@ -220,7 +220,7 @@ func (t *Reader) checkEnd() error {
 	}
 }
 
-var errDataAfterEnd = errors.New("there is something behind the end of the log")
+var errDataAfterEnd = errors.New("data after the end of the log")
 
 // places returns the index of the log; nil if it is not a seekable file.
 func (t *Reader) places() ([]Place, error) {
@@ -365,7 +365,7 @@ func (t *Reader) checkOrder(e Entry) error {
 		}
 		for _, d := range [][]uint64{e.Grid, e.Block} {
 			if slices.Contains(d, 0) {
-				return errors.New("an extent of nothing")
+				return errors.New("an extent of 0")
 			}
 		}
 		if e.WarpSize > 64 || e.WarpSize&(e.WarpSize-1) != 0 {
@@ -378,7 +378,7 @@ func (t *Reader) checkOrder(e Entry) error {
 		t.code[e.Index] = e
 	case *CTA:
 		if t.ended {
-			return errors.New("a CTA of no launch")
+			return errors.New("a CTA outside a launch")
 		}
 		if len(e.ID) != 0 && len(e.ID) != 3 {
 			return errors.New("an index without three dimensions")

@@ -171,7 +171,7 @@ func (s *slicer) run(goal *sliceTarget) error {
 		}
 		if hop == sliceHops {
 			for _, l := range loads {
-				l.node.note("a slice goes through memory no further")
+				l.node.note("limit of hops through memory reached")
 			}
 			return nil
 		}
@@ -453,7 +453,7 @@ func (s *slicer) walk(g *sliceTarget) (loads []*load) {
 		}
 		s.noteMissing(n)
 		if n.code.Class == ptx.ClassWarp.String() {
-			n.note("other lanes have their part in it")
+			n.note("the result also depends on other lanes")
 		}
 		for _, r := range n.code.Reads {
 			j := g.findDefinition(k, n, r.Name)

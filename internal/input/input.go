@@ -94,7 +94,7 @@ func readAll(f *os.File, limit int64) ([]byte, error) {
 }
 
 // errIrregular is the error for a pipe, a device, a socket or a directory.
-var errIrregular = errors.New("it is no regular file")
+var errIrregular = errors.New("not a regular file")
 
 // openRegular checks a file before it opens it, because opening some devices has side effects, and again afterwards.
 func openRegular(stat func() (os.FileInfo, error), open func(flags int) (*os.File, error)) (*os.File, error) {

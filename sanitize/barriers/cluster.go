@@ -73,6 +73,6 @@ func (l *cluster) laneExits(c *cta, e *probe.Event) {
 	}
 	c.log.Add(e, finding.Finding{
 		Tool: Name, Kind: Cluster, Place: r.place,
-		Message: fmt.Sprintf("shared memory of cta (%d,%d,%d) is accessed by another of its cluster, and nothing keeps that from exiting before", e.ID.X, e.ID.Y, e.ID.Z),
+		Message: fmt.Sprintf("shared memory of cta (%d,%d,%d) is accessed by another of its cluster, and that CTA may exit before the access", e.ID.X, e.ID.Y, e.ID.Z),
 	})
 }

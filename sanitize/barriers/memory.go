@@ -122,7 +122,7 @@ func (c *cta) laneExits(e *probe.Event, w *warp) {
 		lane := bits.TrailingZeros64(m)
 		f := finding.Finding{
 			Tool: Name, Kind: Wait, Severity: finding.Notice, Place: c.place(e, spot{p.index, e.Warp, lane}, "copy"),
-			Message: fmt.Sprintf("a copy of %d bytes to shared memory that its thread has not waited for as it exits", p.bytes),
+			Message: fmt.Sprintf("the thread exits without waiting for its copy of %d bytes to shared memory", p.bytes),
 		}
 		f.Place.Lanes = finding.Lanes(m)
 		c.log.Add(e, f)
@@ -162,7 +162,7 @@ func (c *cta) accesses(e *probe.Event, w *warp, x *probe.Access) {
 				other := c.place(e, spot{p.index, e.Warp, lane}, "copy")
 				c.log.Add(e, finding.Finding{
 					Tool: Name, Kind: Wait, Place: finding.PlaceOf(e, "read", lane), OtherPlace: &other, Memory: c.memory(x.Addr[lane], off, int(n)),
-					Message: fmt.Sprintf("%d bytes are read that a copy of the same thread writes, which it has not waited for", n),
+					Message: fmt.Sprintf("the thread reads %d bytes that its own copy writes, without waiting for the copy", n),
 				})
 				return
 			}
@@ -203,7 +203,7 @@ func (c *cta) initMbarrier(e *probe.Event, a *action) {
 			other := c.place(e, c.objects[i].init, "made")
 			c.log.Add(e, finding.Finding{
 				Tool: Name, Kind: Mbarrier, Place: finding.PlaceOf(e, "made", lane), OtherPlace: &other, Memory: c.memory(addrOf(lane), off, 8),
-				Message: "an mbarrier is made where there is one: mbarrier.inval has to come in between",
+				Message: "mbarrier.init on an mbarrier in use: call mbarrier.inval first",
 			})
 			c.objects[i].init = c.spot(e, 1<<lane)
 		default:

@@ -265,13 +265,13 @@ func (c *cta) report(e *probe.Event, kind string, o origin, m uint64, addr []uin
 	case offset&sign != 0 && -offset&mask >= uint64(bytes):
 		position = fmt.Sprintf("%s before the beginning", byteCount(-offset&mask))
 	case offset == size:
-		position = "right behind the end"
+		position = "right after the end"
 	case offset&sign != 0:
 		position = fmt.Sprintf("beginning %s before the beginning", byteCount(-offset&mask))
 	case offset >= size:
-		position = fmt.Sprintf("%s behind the end", byteCount(offset-size))
+		position = fmt.Sprintf("%s after the end", byteCount(offset-size))
 	default:
-		position = fmt.Sprintf("ending %s behind the end", byteCount(offset+uint64(bytes)-size))
+		position = fmt.Sprintf("ending %s after the end", byteCount(offset+uint64(bytes)-size))
 	}
 	if c.plan.buffer(o.id) {
 		c.reportBuffer(e, o, m, addr[lane], bytes, position, x)

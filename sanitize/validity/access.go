@@ -204,7 +204,7 @@ func (c *cta) unwritten(e *probe.Event, m *memory) uint32 {
 	if n := s.load.Load(); n != 0 && m == nil {
 		return n
 	}
-	n := c.tool.origin("the value is that of " + noun + ", which nothing had written as it was read at " + c.plan.place(e.Index))
+	n := c.tool.origin("the value was read from uninitialised " + noun + " at " + c.plan.place(e.Index))
 	if m == nil {
 		s.load.Store(n)
 	}

@@ -33,14 +33,14 @@ var kinds = [...]struct {
 	name, message, role string
 	severity            finding.Severity
 }{
-	unsetBranch:     {"uninitialized branch", "where control goes depends on a value that nothing has written", "branch", finding.Error},
-	unsetGuard:      {"uninitialized guard", "whether the instruction is executed depends on a value that nothing has written", "guarded instruction", finding.Error},
-	unsetCondition:  {"uninitialized condition", "what is chosen depends on a value that nothing has written", "choice", finding.Error},
+	unsetBranch:     {"uninitialized branch", "the branch depends on an uninitialised value", "branch", finding.Error},
+	unsetGuard:      {"uninitialized guard", "the guard depends on an uninitialised value", "guarded instruction", finding.Error},
+	unsetCondition:  {"uninitialized condition", "the selection depends on an uninitialised value", "choice", finding.Error},
 	unsetAddress:    {"uninitialized address", "the address depends on a value that nothing has written", "access", finding.Error},
 	unsetMembermask: {"uninitialized membermask", "the membermask depends on a value that nothing has written", "instruction", finding.Error},
 	unsetAtomic:     {"uninitialized atomic", "an atomic operation on a value that nothing has written", "atomic operation", finding.Error},
 	unsetPrint:      {"uninitialized print", "an argument of vprintf depends on a value that nothing has written", "call", finding.Error},
-	unsetCopy:       {"uninitialized copy to the host", "the host copies what was computed of values that nothing has written", "copy", finding.Error},
+	unsetCopy:       {"uninitialized copy to the host", "the host copies a value that was computed from uninitialised values", "copy", finding.Error},
 	unsetCarry:      {"uninitialized carry", "the carry flag is read, which no instruction with .cc has written", "instruction", finding.Error},
 	unsetStore:      {"uninitialized store", "a value that nothing has written is stored to memory that outlives the kernel", "store", finding.Notice},
 }
@@ -521,7 +521,7 @@ func (c *cta) origin(index int, origin uint32, reg ptx.RegID) uint32 {
 		if reg != ptx.NoReg {
 			noun = "register " + s.fn.fn.Regs[reg].Name
 		}
-		origin = ofRegister | c.tool.origin("the value is that of "+noun+", which nothing had written as it was read at "+c.plan.place(index))
+		origin = ofRegister | c.tool.origin("the value was read from uninitialised "+noun+" at "+c.plan.place(index))
 		s.register.Store(origin)
 	}
 	return origin

@@ -207,11 +207,11 @@ END:
 	ret;
 }
 `, interp.Launch{Kernel: "k", Grid: ptx.Dim(1), Block: ptx.Dim(32)}, nil)
-	want := `========= Error: init: where control goes depends on a value that nothing has written
+	want := `========= Error: init: the branch depends on an uninitialised value
 =========     branch at k.ptx:13:6 in k
 =========         @%p bra END;
 =========         by thread (3,0,0) in cta (0,0,0): warp 0, lane 3, lanes 3-31
-=========     the value is that of register %x, which nothing had written as it was read at k.ptx:11:2: add.u32 %y, %x, 1;
+=========     the value was read from uninitialised register %x at k.ptx:11:2: add.u32 %y, %x, 1;
 =========
 ========= ERROR SUMMARY: 1 error, 0 notices
 `

@@ -38,10 +38,10 @@ func (p *Program) VerifyReference(f *Func) error {
 	for b := f.Blocks.First; b < f.Blocks.End; b++ {
 		for pc := p.Blocks[b].First; pc <= p.Blocks[b].Last; pc++ {
 			if p.Instrs[pc].Plan != (ExecPlan{}) {
-				v.fault(pc, "it executes otherwise than on the lanes")
+				v.fault(pc, "the plan of the reference must be to execute on lanes")
 			}
 			if instr := &p.Instrs[pc]; instr.Op.Signature().Side == AccessSide && p.Access[instr.Side].Pattern != AnyPattern {
-				v.fault(pc, "something is proved of its addresses")
+				v.fault(pc, "an access of the reference must not have a pattern")
 			}
 		}
 	}
@@ -57,7 +57,7 @@ func (p *Program) VerifyReference(f *Func) error {
 func (v *verifier) shape() {
 	p, f := v.Program, v.fn
 	if !v.starts[f.Begin] || !v.starts[f.Exit] {
-		v.fault(f.Begin, "the function enters at %d and leaves at %d, which begin no blocks", f.Begin, f.Exit)
+		v.fault(f.Begin, "the function's entry %d or exit %d is not the start of a block", f.Begin, f.Exit)
 	}
 	for b := f.Blocks.First; b < f.Blocks.End; b++ {
 		v.block(&p.Blocks[b])
@@ -192,7 +192,7 @@ func (v *verifier) block(b *Block) {
 		}
 		first := pc == b.First || v.Instrs[pc-1].Src != instr.Src
 		if instr.CountsSkipped != (first && instr.Guard != 0 && instr.Src >= 0 && !v.Sources[instr.Src].EndsBlock()) {
-			v.fault(pc, "it is %v that it counts the lanes that its guard holds back", instr.CountsSkipped)
+			v.fault(pc, "its flag CountsSkipped is %v, not as its guard requires", instr.CountsSkipped)
 		}
 		v.operands(pc, instr)
 		v.plan(pc, instr)
@@ -287,11 +287,11 @@ func (v *verifier) storage(pc int32, instr *Instr) {
 			ok = false
 		}
 		if !ok {
-			v.fault(pc, "%s%d is proved to be uniform, but not by this", r.Slot, r.Row)
+			v.fault(pc, "%s%d is proved uniform, but this instruction's result is not", r.Slot, r.Row)
 		}
 	}
 	if instr.Plan.Exec >= ProvedOne && (!all || predicates) {
-		v.fault(pc, "it reads what is not proved to be uniform")
+		v.fault(pc, "an operand is not proved uniform")
 	}
 }
 

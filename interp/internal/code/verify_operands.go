@@ -139,7 +139,7 @@ func (v *verifier) operands(pc int32, instr *Instr) {
 		}
 		for _, e := range f.E {
 			if check("what goes with fragments", e.Slot, e.Row, true); e.Slot != R {
-				v.fault(pc, "what goes with fragments is in row %s%d", e.Slot, e.Row)
+				v.fault(pc, "an additional operand of fragments is in row %s%d", e.Slot, e.Row)
 			}
 		}
 		if len(f.E) != m.Extra() {
@@ -231,7 +231,7 @@ func (v *verifier) pending(pc int32, instr *Instr, f *Fragments, check func(noun
 	}
 	for _, side := range f.Pending {
 		if side < 0 || int(side) >= len(v.Fragments) || v.Fragments[side].Wgmma == nil {
-			v.fault(pc, "it completes what is no multiplication")
+			v.fault(pc, "it completes an instruction other than a multiplication")
 			return
 		}
 		if instr.Op == WgmmaDisturb {

@@ -23,7 +23,7 @@ type VerifyError struct {
 }
 
 func (f *VerifyError) Error() string {
-	return fmt.Sprintf("the lowered code is not what was selected: after pass %s: %v", f.Pass, f.Err)
+	return fmt.Sprintf("the lowered code differs from the selected code: after pass %s: %v", f.Pass, f.Err)
 }
 
 // Unwrap returns the fault.

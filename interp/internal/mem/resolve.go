@@ -232,9 +232,9 @@ func (m *Map) describeNearest(addr uint64) string {
 	}
 	switch d := distance(a, addr); {
 	case addr < a.Base:
-		return fmt.Sprintf("%s, which begins %d bytes behind the address", a, d)
+		return fmt.Sprintf("%s, which begins %d bytes after the address", a, d)
 	case d == 0:
-		return fmt.Sprintf("%s, whose last %d bytes the access begins in", a, a.Base+a.Span-addr)
+		return fmt.Sprintf("%s: the access begins in its last %d bytes", a, a.Base+a.Span-addr)
 	default:
 		return fmt.Sprintf("%s, which ends %d bytes before the address", a, d-1)
 	}
