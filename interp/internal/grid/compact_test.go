@@ -207,8 +207,10 @@ func (g *testWarp) runOn(b machine.Backend) (outcome string) {
 	memory := slices.Clone(g.memory)
 	device := &machine.Device{Memory: mem.NewMap(1<<32, 1<<20, func(n uint64) ([]byte, func(), error) { return make([]byte, n), func() {}, nil })}
 	k := NewKernel(testModule, testModule.Kernels()[0], g.prog)
-	grid := &machine.Grid{Block: g.block, Mode: machine.Affine, Backend: b, Device: device, Rules: g.rules, Kernel: k}
-	c := &machine.CTA{Grid: grid, Code: k, ID: g.cta, Index: g.cta.X, SharedMem: device.Memory.NewShared(256)}
+	grid := &machine.Grid{
+		Kernel: k, Device: device, Extents: machine.Extents{Block: g.block}, Execution: machine.Execution{Mode: machine.Affine, Backend: b, Rules: g.rules},
+	}
+	c := &machine.CTA{Grid: grid, Code: k, ID: g.cta, Index: g.cta.X, CTAShared: machine.CTAShared{SharedMem: device.Memory.NewShared(256)}}
 	copy(c.SharedMem.Data, memory)
 	hit, err := device.Memory.Alloc(uint64(len(memory)), probe.BufferMemory, "")
 	if err != nil || hit.Base != testBase {

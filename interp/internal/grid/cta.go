@@ -22,7 +22,8 @@ import (
 
 // newCTA makes a context for CTAs of the grid.
 func newCTA(g *machine.Grid) *machine.CTA {
-	c := &machine.CTA{ReleasedBlocks: map[int32]bool{}, Grid: g, Code: g.Kernel, Shape: contextShapeOf(g), LastHits: make([]*mem.Allocation, g.Kernel.NumHits)}
+	c := &machine.CTA{Grid: g, Code: g.Kernel, Shape: contextShapeOf(g)}
+	c.ReleasedBlocks, c.LastHits = map[int32]bool{}, make([]*mem.Allocation, g.Kernel.NumHits)
 	c.SharedMem = g.Device.Memory.NewShared(g.SharedLen)
 	c.Shared = c.SharedMem.Data
 	c.OwnCluster.CTAs = []*machine.CTA{c}

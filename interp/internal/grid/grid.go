@@ -53,10 +53,16 @@ func NewGrid(l *machine.Launch) *machine.Grid {
 	d := l.Device
 	d.Grids++
 	g := &machine.Grid{
-		Kernel: l.Kernel, Device: d, Dim: l.Grid, Block: l.Block, NumCTAs: l.Grid.Count(), Threads: l.Block.Count(),
-		SharedLen: l.Shared, SharedUnit: uint64(occupancy.LimitsOf(d.SM).Unit), DynShared: l.DynamicShared, StackWords: d.Stack / 4, MaxSteps: l.MaxSteps, Seed: l.Seed, Cooperative: l.Cooperative,
-		GridID: d.Grids, Stdout: d.Stdout, Workers: d.Workers, HostMayFault: d.Memory.MayFault(),
-		Mode: l.Mode, VerifyProofs: l.VerifyProofs || l.Mode == machine.Check, EagerEffects: l.EagerEffects, Backend: l.Backend, Reconverge: l.Reconverge, Reference: l.Kernel.CheckReference, Rules: l.Rules,
+		Kernel: l.Kernel, Device: d,
+		Extents: machine.Extents{Dim: l.Grid, Block: l.Block, NumCTAs: l.Grid.Count(), Threads: l.Block.Count()},
+		GridMemory: machine.GridMemory{
+			SharedLen: l.Shared, SharedUnit: uint64(occupancy.LimitsOf(d.SM).Unit), DynShared: l.DynamicShared, StackWords: d.Stack / 4,
+		},
+		Execution: machine.Execution{
+			Mode: l.Mode, VerifyProofs: l.VerifyProofs || l.Mode == machine.Check, Backend: l.Backend, Reconverge: l.Reconverge,
+			Reference: l.Kernel.CheckReference, Rules: l.Rules, MaxSteps: l.MaxSteps, Seed: l.Seed, GridID: d.Grids, Cooperative: l.Cooperative,
+			Stdout: d.Stdout, Workers: d.Workers, EagerEffects: l.EagerEffects, HostMayFault: d.Memory.MayFault(),
+		},
 	}
 	if g.ClusterDim = l.Cluster; g.ClusterDim == (ptx.Dim3{}) {
 		g.ClusterDim = ptx.Dim()

@@ -67,7 +67,10 @@ func (g *checkHarness) runOn(b machine.Backend) (outcome string) {
 	}
 	copy(hit.Data, g.memory)
 	k := g.kernel()
-	grid := &machine.Grid{Block: ptx.Dim3{X: 32, Y: 1, Z: 1}, Threads: 32, SharedLen: 256, Mode: machine.Check, VerifyProofs: true, Backend: b, Device: device, Rules: g.rules, Kernel: k, Reference: k.CheckReference, Reconverge: warp.Reconvergers[0]}
+	grid := &machine.Grid{
+		Kernel: k, Device: device, Extents: machine.Extents{Block: ptx.Dim3{X: 32, Y: 1, Z: 1}, Threads: 32}, GridMemory: machine.GridMemory{SharedLen: 256},
+		Execution: machine.Execution{Mode: machine.Check, VerifyProofs: true, Backend: b, Rules: g.rules, Reference: k.CheckReference, Reconverge: warp.Reconvergers[0]},
+	}
 	c := newCTA(grid)
 	copy(c.SharedMem.Data, g.memory)
 	c.LastHits = g.hits(hit)

@@ -25,30 +25,38 @@ type CTA struct {
 	ID    ptx.Dim3
 	Rank  int // rank in its cluster
 	Warps []Warp
+	CTAShared
+	CTASync
+	CTAProgress
+	CTANative
 
-	Shared      []byte
-	SharedMem   *mem.Allocation // shared memory as an allocation, at its generic addresses
-	LastHits    []*mem.Allocation
-	Barriers    [16]CTABarrier
-	BarrierUsed bool // a warp has arrived at a barrier
-	AsyncState  AsyncState
-	Cluster     *Cluster
-	OwnCluster  Cluster // cluster of this CTA alone, in launches without clusters
+	Frame      Frame        // the kernel's frame, shared by all warps
+	Runner     Runner       // runner of its warps
+	Stream     *EventStream // nil: no probe subscribes to events of the CTA
+	IdleStream *EventStream // kept for a later CTA
+	Output     bytes.Buffer // text printed by the CTA
+}
 
-	Frame          Frame          // the kernel's frame, shared by all warps
+// CTAShared is the shared memory of a CTA, and the latest hits of its accesses.
+type CTAShared struct {
+	Shared    []byte
+	SharedMem *mem.Allocation   // shared memory as an allocation, at its generic addresses
+	LastHits  []*mem.Allocation // the allocation that each access found last
+}
+
+// CTASync is how warps of a CTA wait for each other and for asynchronous operations.
+type CTASync struct {
+	Barriers       [16]CTABarrier
+	BarrierUsed    bool // a warp has arrived at a barrier
+	AsyncState     AsyncState
+	Cluster        *Cluster
+	OwnCluster     Cluster        // cluster of this CTA alone, in launches without clusters
 	ReleasedBlocks map[int32]bool // blocks without further waits of diverged lanes
 	ReleasedEarly  bool           // an early release has happened: proved access patterns no longer hold
+}
 
-	Native          NativeState  // state for machine code
-	NextFlights     []Flight     // CTAs with which machine code may continue when all warps have ended
-	CompletedCTAs   int          // CTAs ended in machine code
-	CompletedCounts probe.Counts // counts of CompletedCTAs
-	Runner          Runner       // runner of its warps
-	Stream          *EventStream // nil: no probe subscribes to events of the CTA
-	IdleStream      *EventStream // kept for a later CTA
-
-	Output bytes.Buffer // text printed by the CTA
-
+// CTAProgress is the progress of a CTA in the rounds of its launch.
+type CTAProgress struct {
 	Tolerated     toleratedFaults
 	Changed       bool   // memory has changed since the last call of NoteChange
 	ChangedBefore bool   // memory had changed before the last call of NoteChange
@@ -60,6 +68,14 @@ type CTA struct {
 	CTASlice             // the slice in progress
 	Err           error
 	Done          bool
+}
+
+// CTANative is the state of a CTA for machine code, and the CTAs that machine code has run after it.
+type CTANative struct {
+	Native          NativeState
+	NextFlights     []Flight     // CTAs with which machine code may continue when all warps have ended
+	CompletedCTAs   int          // CTAs ended in machine code
+	CompletedCounts probe.Counts // counts of CompletedCTAs
 }
 
 // SetIndex sets the index and ID of the CTA from its position in the order in which CTAs begin.

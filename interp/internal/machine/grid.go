@@ -17,34 +17,48 @@ import (
 
 const SliceParallel = 1 << 18 // instructions of a CTA's slice in the parallel half of a round
 
-// Grid is a launch under way.
+// Grid is a launch under way. Its groups of fields are embedded, so that each is described and set by itself.
 type Grid struct {
-	Kernel      *Kernel
-	Device      *Device
+	Kernel *Kernel
+	Device *Device
+	Extents
+	GridMemory
+	Execution
+	Observation
+	ContextReuse
+	Ending
+
+	Mutex   sync.Mutex
+	Count   probe.Counts
+	Flights []Flight // by index
+	Next    int      // index of the next CTA to be admitted
+	Schedule
+	Output    map[int][]byte
+	Tolerated toleratedFaults // tolerated faults of ended CTAs outside Flights
+}
+
+// Extents are the extents of a launch.
+type Extents struct {
 	Dim         ptx.Dim3 // CTAs of the grid
 	ClusterDim  ptx.Dim3 // CTAs of a cluster
 	ClusterSize int      // number of CTAs of a cluster
 	Block       ptx.Dim3 // threads of a CTA
 	NumCTAs     int      // number of CTAs of the grid
+	Threads     int      // number of threads of a CTA
+}
 
-	Threads      int // threads of a CTA
-	SharedLen    uint64
-	SharedUnit   uint64 // unit in which the device allocates shared memory, in bytes
-	DynShared    uint64
-	StackWords   int
-	MaxSteps     int64
-	Seed         uint64 // seed of the schedule; 0: the default schedule
-	GridID       uint64
-	Cooperative  bool            // all CTAs are in flight at once: a cooperative launch
-	Workspace    *mem.Allocation // workspace of a cooperative launch; nil otherwise
-	CTAMemory    *mem.Allocation // the slices of all CTAs; nil if the kernel asks for none
-	Stdout       io.Writer
-	Workers      int
-	InOrder      bool // CTAs run in sequence, because a probe needs events in one order
-	EagerEffects bool // asynchronous effects happen where they are issued
-	HostAtomics  bool // atomics on global memory must be host atomics: CTAs run in parallel, or the host changes memory too
-	HostMayFault bool // accesses to memory of the host may fault on the host
+// GridMemory is the memory that a launch has besides that of the device.
+type GridMemory struct {
+	SharedLen  uint64          // shared memory of a CTA in bytes
+	SharedUnit uint64          // unit in which the device allocates shared memory, in bytes
+	DynShared  uint64          // dynamic shared memory of a CTA in bytes
+	StackWords int             // limit of local memory of a thread, in words of 4 bytes
+	Workspace  *mem.Allocation // workspace of a cooperative launch; nil otherwise
+	CTAMemory  *mem.Allocation // the slices of all CTAs; nil if the kernel asks for none
+}
 
+// Execution is how a launch executes.
+type Execution struct {
 	Mode         Mode
 	VerifyProofs bool // check proofs about addresses at run time
 	Backend      Backend
@@ -53,19 +67,41 @@ type Grid struct {
 	Reference    *Reference // for check mode, and for probes with a subscription to operations
 	Rules        *affinetrack.Table
 
-	Info             *probe.LaunchInfo
-	Probes           []ProbeState
-	MayPause         bool       // probes may pause the launch
-	PauseRequested   bool       // a probe has requested a pause
-	Steps            int64      // instructions begun, in an observed launch in order; see Event.Step
-	PauseStep        int64      // the step before which the launch pauses
+	MaxSteps     int64  // instructions that a warp may execute
+	Seed         uint64 // seed of the schedule; 0: the default schedule
+	GridID       uint64 // number of the launch among those of the device
+	Cooperative  bool   // all CTAs are in flight at once: a cooperative launch
+	Stdout       io.Writer
+	Workers      int  // goroutines that run CTAs
+	InOrder      bool // CTAs run in sequence, because a probe needs events in one order
+	EagerEffects bool // asynchronous effects happen where they are issued
+	HostAtomics  bool // atomics on global memory must be host atomics: CTAs run in parallel, or the host changes memory too
+	HostMayFault bool // accesses to memory of the host may fault on the host
+}
+
+// Observation is the state of probes, pauses and saved states.
+type Observation struct {
+	Info           *probe.LaunchInfo
+	Probes         []ProbeState
+	MayPause       bool   // probes may pause the launch
+	PauseRequested bool   // a probe has requested a pause
+	Steps          int64  // instructions begun, in an observed launch in order; see Event.Step
+	PauseStep      int64  // the step before which the launch pauses
+	Visited        []bool // by index: begun blocks; only in a launch that may pause
+	LastState      *State // the state saved or restored last
+	StateBytes     uint64 // bytes of CTAs in saved states
+}
+
+// ContextReuse is how contexts of CTAs are used again.
+type ContextReuse struct {
 	PoolContexts     bool       // contexts of earlier launches may be used again
 	NextCTAsInNative bool       // machine code may continue with the next CTA
 	ZeroRows         []code.Row // rows to zero at the beginning of a warp, for NextCTAsInNative
-	Visited          []bool     // by index: begun blocks; only in a launch that may pause
-	LastState        *State     // the state saved or restored last
-	StateBytes       uint64     // bytes of CTAs in saved states
+	Pool             []*CTA     // contexts without a CTA
+}
 
+// Ending is how a launch ends, and the progress of all workers towards it.
+type Ending struct {
 	Cancelled    atomic.Bool
 	TimedOut     atomic.Bool   // the time limit was reached
 	Elapsed      time.Duration // run time without pauses; counted only with a time limit
@@ -73,15 +109,6 @@ type Grid struct {
 	Finished     atomic.Int64  // ended CTAs
 	_            [64]byte
 	LowestFailed atomic.Int64 // lowest index of a failed CTA
-
-	Mutex   sync.Mutex
-	Pool    []*CTA
-	Count   probe.Counts
-	Flights []Flight // by index
-	Next    int      // index of the next CTA to be admitted
-	Schedule
-	Output    map[int][]byte
-	Tolerated toleratedFaults // tolerated faults of ended CTAs outside Flights
 }
 
 // Flight is a CTA in flight. The CTAs of a cluster are consecutive, by rank.
