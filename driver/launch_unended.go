@@ -217,7 +217,7 @@ func (t *Thread) launchRefused(kernel string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if c := t.top(); c != nil && c.err != nil {
-		d.reportNotJudged(kernel, "it was refused, for the context had failed before")
+		d.reportNotJudged(kernel, "it was refused, because the context had failed before")
 		return
 	}
 	d.sanitizer.Fail(kernel, err)

@@ -36,13 +36,13 @@ var kinds = [...]struct {
 	unsetBranch:     {"uninitialized branch", "the branch depends on an uninitialised value", "branch", finding.Error},
 	unsetGuard:      {"uninitialized guard", "the guard depends on an uninitialised value", "guarded instruction", finding.Error},
 	unsetCondition:  {"uninitialized condition", "the selection depends on an uninitialised value", "choice", finding.Error},
-	unsetAddress:    {"uninitialized address", "the address depends on a value that nothing has written", "access", finding.Error},
-	unsetMembermask: {"uninitialized membermask", "the membermask depends on a value that nothing has written", "instruction", finding.Error},
-	unsetAtomic:     {"uninitialized atomic", "an atomic operation on a value that nothing has written", "atomic operation", finding.Error},
-	unsetPrint:      {"uninitialized print", "an argument of vprintf depends on a value that nothing has written", "call", finding.Error},
+	unsetAddress:    {"uninitialized address", "the address depends on an uninitialised value", "access", finding.Error},
+	unsetMembermask: {"uninitialized membermask", "the membermask depends on an uninitialised value", "instruction", finding.Error},
+	unsetAtomic:     {"uninitialized atomic", "an atomic operation on an uninitialised value", "atomic operation", finding.Error},
+	unsetPrint:      {"uninitialized print", "an argument of vprintf depends on an uninitialised value", "call", finding.Error},
 	unsetCopy:       {"uninitialized copy to the host", "the host copies a value that was computed from uninitialised values", "copy", finding.Error},
 	unsetCarry:      {"uninitialized carry", "the carry flag is read, which no instruction with .cc has written", "instruction", finding.Error},
-	unsetStore:      {"uninitialized store", "a value that nothing has written is stored to memory that outlives the kernel", "store", finding.Notice},
+	unsetStore:      {"uninitialized store", "an uninitialised value is stored to memory that outlives the kernel", "store", finding.Notice},
 }
 
 // Name is the name of this tool in findings.
