@@ -217,7 +217,7 @@ func (c *benchCmd) measure(a *app, w *kernels.Workload) (*benchRow, error) {
 // once runs a workload in a setting, and counts the structure of its values if structure is set.
 func (c *benchCmd) once(a *app, w *kernels.Workload, in setting, structure bool) (*job, error) {
 	f := launchFlags{sourceArg: sourceArg{"@" + w.Name}, kernelFlags: kernelFlags{Size: c.Size, Warp: 32, Workers: c.Workers, Engine: in.engine, TimeLimit: c.TimeLimit}}
-	j, err := f.open(a, a.stderr)
+	j, err := f.open(a, dataOf(a.stderr))
 	if err != nil {
 		return nil, err
 	}

@@ -87,7 +87,7 @@ func (c *dumpCmd) Run(a *app) error {
 		if c.Kernel != "" {
 			return errors.New("-k does not apply to --stage=ast")
 		}
-		return ptx.FprintSyntax(a.stdout, sourceName(c.File), []byte(src))
+		return ptx.FprintSyntax(dataOf(a.stdout), sourceName(c.File), []byte(src))
 	}
 	m, err := ptx.ParseString(sourceName(c.File), src)
 	if err != nil {
@@ -105,9 +105,9 @@ func (c *dumpCmd) Run(a *app) error {
 	switch c.Stage {
 	case "ir":
 		if c.Kernel == "" {
-			return ptx.Fprint(a.stdout, m)
+			return ptx.Fprint(dataOf(a.stdout), m)
 		}
-		_, err := fmt.Fprint(a.stdout, funcs[0])
+		_, err := fmt.Fprint(dataOf(a.stdout), funcs[0])
 		return err
 	case "cfg":
 		for i, f := range funcs {
@@ -312,7 +312,7 @@ func (c *isaCmd) Run(a *app) error {
 	}
 	wg.Wait()
 	if c.JSON {
-		e := json.NewEncoder(a.stdout)
+		e := json.NewEncoder(dataOf(a.stdout))
 		e.SetIndent("", "  ")
 		return e.Encode(isaJSON{"gemu-isa/1", forms})
 	}
@@ -393,9 +393,9 @@ func (c *kernelsCmd) Run(a *app) error {
 	}
 	switch {
 	case c.Source:
-		fmt.Fprint(a.stdout, k.Source())
+		fmt.Fprint(dataOf(a.stdout), k.Source())
 	case c.PTX:
-		fmt.Fprint(a.stdout, k.PTX())
+		fmt.Fprint(dataOf(a.stdout), k.PTX())
 	default:
 		fmt.Fprintf(a.stdout, "@%s: %s\norigin: %s\nsize: %d %s\n", k.Name, k.Doc, k.Origin, k.N, k.SizeDoc)
 		for _, paper := range k.Papers {

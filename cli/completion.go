@@ -44,7 +44,7 @@ func (c *completionCmd) Run(a *app, k *kong.Kong) error {
 	if err != nil {
 		program = k.Model.Name
 	}
-	_, err = fmt.Fprintf(a.stdout, text, k.Model.Name, "'"+strings.ReplaceAll(program, "'", `'\''`)+"'")
+	_, err = fmt.Fprintf(dataOf(a.stdout), text, k.Model.Name, "'"+strings.ReplaceAll(program, "'", `'\''`)+"'")
 	return err
 }
 

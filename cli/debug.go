@@ -159,7 +159,7 @@ func (d *dapDim) UnmarshalJSON(b []byte) error {
 // serve speaks the Debug Adapter Protocol with a client.
 func (c *debugCmd) serve(a *app) error {
 	if c.DAP == "-" {
-		return dap.New(a.stdin, a.stdout).Serve(a.ctx, c.launch(a))
+		return dap.New(a.stdin, dataOf(a.stdout)).Serve(a.ctx, c.launch(a))
 	}
 	l, err := net.Listen("tcp", local(c.DAP))
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -57,6 +58,7 @@ type cli struct {
 
 	HelpOf helpCmd `cmd:"" name:"help" help:"Print the help of a command, or the glossary (help terms)."`
 
+	Plain   bool             `env:"GEMU_PLAIN" help:"Print text without drawing characters, colours and redrawing, and sets of lanes in words, for screen readers and simple terminals. Output files and data on standard output stay as they are."`
 	Version kong.VersionFlag `help:"Print the version."`
 	Man     manFlag          `help:"Print the manual page."`
 }
@@ -103,6 +105,10 @@ func unsetEmptyVariables() {
 // ctx stops launches. Several calls must not run at the same time.
 func Run(ctx context.Context, extensions Extensions, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	out, messages := newOutput(stdout), newOutput(stderr)
+	plain, args := wantsPlain(args)
+	if plain {
+		out, messages = newPlainOutput(stdout), newPlainOutput(stderr)
+	}
 	status := exitBad
 	if err := extensions.check(); err != nil {
 		fmt.Fprintf(messages, "gemu: %v\n", err)
@@ -116,6 +122,23 @@ func Run(ctx context.Context, extensions Extensions, args []string, stdin io.Rea
 	}
 	messages.close()
 	return status
+}
+
+// wantsPlain reports whether the command line or the environment asks for plain text, and returns the arguments without --plain.
+// It is known before the command line is parsed, since errors in it are text, too.
+func wantsPlain(args []string) (plain bool, rest []string) {
+	plain, _ = strconv.ParseBool(os.Getenv("GEMU_PLAIN")) // the parser refuses other values
+	for i, a := range args {
+		if a == "--" {
+			return plain, append(rest, args[i:]...)
+		}
+		if a == "--plain" {
+			plain = true
+		} else {
+			rest = append(rest, a)
+		}
+	}
+	return plain, rest
 }
 
 func execute(ctx context.Context, x *Extensions, args []string, stdin io.Reader, stdout *output, stderr io.Writer) (status int) {

@@ -79,7 +79,7 @@ func (c *profileCmd) Run(a *app) error {
 		timeline = profile.NewTimeline()
 		probes = append(probes, timeline)
 	}
-	j, err := c.open(a, a.stderr, probes...) // standard output is reserved for the report
+	j, err := c.open(a, dataOf(a.stderr), probes...) // standard output is reserved for the report
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func (c *reconvergeCmd) Run(a *app) error {
 
 // measure runs the kernel under a policy, from the beginning.
 func (c *reconvergeCmd) measure(a *app, r *interp.Reconverger) (*reconvergeRow, error) {
-	j, err := c.open(a, a.stderr)
+	j, err := c.open(a, dataOf(a.stderr))
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func (c *recordCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	var to io.Writer = a.stdout
+	to := dataOf(a.stdout)
 	var late *lateFile
 	if c.Out != "-" {
 		late = &lateFile{ctx: a.ctx, name: c.Out}
@@ -271,7 +271,7 @@ func (c *recordCmd) rows(a *app, f *record.File) error {
 		}
 		from, to = r[0].From, min(to, r[0].To+1)
 	}
-	w := csv.NewWriter(a.stdout)
+	w := csv.NewWriter(dataOf(a.stdout))
 	header := []string{"row"}
 	for _, column := range t.Columns {
 		header = append(header, column.Name)

@@ -43,7 +43,7 @@ func (c *regfileCmd) Run(a *app) error {
 		return err
 	}
 	side := catalog.Watch(list)
-	j, err := c.open(a, a.stderr, side) // standard output is reserved for the report
+	j, err := c.open(a, dataOf(a.stderr), side) // standard output is reserved for the report
 	if err != nil {
 		return err
 	}

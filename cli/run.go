@@ -61,7 +61,7 @@ func (c *runCmd) Run(a *app) (failed error) {
 	for _, r := range reporters {
 		probes = append(probes, r)
 	}
-	j, err := c.open(a, a.stdout, probes...)
+	j, err := c.open(a, dataOf(a.stdout), probes...)
 	if err != nil {
 		return err
 	}

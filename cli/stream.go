@@ -48,7 +48,7 @@ func (a *app) readSource(name string) (string, error) {
 // writeOutput writes a file; "-" is standard output.
 func writeOutput(a *app, name string, b []byte) error {
 	if name == "-" {
-		_, err := a.stdout.Write(b)
+		_, err := dataOf(a.stdout).Write(b)
 		return err
 	}
 	if err := wholefile.Write(a.ctx, name, b); err != nil {
@@ -230,18 +230,46 @@ func all(errs ...error) error {
 // it is.
 type output struct {
 	io.Writer
-	shown *visible.Writer // nil if the output is not a terminal
-	file  *os.File        // the terminal, if any
+	shown *visible.Writer      // nil if the output is not a terminal
+	plain *visible.PlainWriter // nil unless the text is plain
+	data  io.Writer            // takes data instead of text
+	file  *os.File             // the terminal, if any
 	err   error
 }
 
 func newOutput(w io.Writer) *output {
-	o := &output{Writer: w}
+	o := &output{Writer: w, data: w}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		o.show(f)
 	}
 	return o
 }
+
+// newPlainOutput returns an output of plain text. It never is a terminal: colours, progress and redrawing are for terminals.
+// Control characters are made visible all the same if it is one.
+func newPlainOutput(w io.Writer) *output {
+	o := newOutput(w)
+	if o.shown != nil {
+		o.file, o.shown = nil, visible.NewWriter(w)
+		o.Writer = o.shown
+	}
+	o.data, o.plain = o.Writer, visible.NewPlainWriter(o.Writer)
+	o.Writer = o.plain
+	return o
+}
+
+// dataOf returns the writer of data, which stays as it is, on standard output.
+func dataOf(w io.Writer) io.Writer {
+	if o, ok := w.(*output); ok && o.plain != nil {
+		return dataWriter{o}
+	}
+	return w
+}
+
+// dataWriter writes data to an output of plain text.
+type dataWriter struct{ *output }
+
+func (w dataWriter) Write(b []byte) (int, error) { return w.writeTo(w.data, b) }
 
 // show makes the output a terminal.
 func (o *output) show(f *os.File) {
@@ -251,16 +279,22 @@ func (o *output) show(f *os.File) {
 
 // close flushes the remaining text.
 func (o *output) close() {
+	if o.plain != nil && o.err == nil {
+		o.plain.Close()
+	}
 	if o.shown != nil && o.err == nil {
 		o.shown.Close()
 	}
 }
 
-func (o *output) Write(b []byte) (int, error) {
+func (o *output) Write(b []byte) (int, error) { return o.writeTo(o.Writer, b) }
+
+// writeTo writes to a writer of the output.
+func (o *output) writeTo(w io.Writer, b []byte) (int, error) {
 	if o.err != nil {
 		return 0, o.err
 	}
-	n, err := o.Writer.Write(b)
+	n, err := w.Write(b)
 	if err != nil {
 		o.err = input.FileError("write", "standard output", err)
 	}

@@ -31,7 +31,7 @@ func (c *structureCmd) Run(a *app) error {
 	if err := c.outputs().check(); err != nil {
 		return err
 	}
-	j, err := c.open(a, a.stderr) // standard output is reserved for the report
+	j, err := c.open(a, dataOf(a.stderr)) // standard output is reserved for the report
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func (c *traceCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	var to io.Writer = a.stdout
+	to := dataOf(a.stdout)
 	var late *lateFile
 	if c.Out != "-" {
 		late = &lateFile{ctx: a.ctx, name: c.Out}
@@ -156,7 +156,7 @@ func (c *traceCmd) accelsim(a *app) error {
 		return err
 	}
 	x.Packed = c.Format == "accelsim-tracez"
-	j, err := c.open(a, a.stderr, x)
+	j, err := c.open(a, dataOf(a.stderr), x)
 	if err != nil {
 		x.Discard()
 		return err

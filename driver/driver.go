@@ -75,6 +75,7 @@ const memoryWaitGrace = 500 * time.Millisecond
 
 // New makes a driver. Close releases its memory.
 func New(s Settings) *Driver {
+	s.Stderr = s.PlainText(s.Stderr)
 	d := &Driver{settings: s, unended: newUnendedLaunches(&s), objects: map[Handle]any{}, pools: map[poolPlace]*pools{}, nextPool: poolAddress}
 	d.queues.room = sync.NewCond(&d.mu)
 	d.stderr.w = s.Stdout

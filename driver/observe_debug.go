@@ -79,7 +79,7 @@ func (g *debugger) open() bool {
 	case g.Port > 0:
 		g.front, err = g.listen()
 	default:
-		g.front, err = onTerminal()
+		g.front, err = g.onTerminal()
 	}
 	if err != nil {
 		g.quit = true
@@ -89,12 +89,12 @@ func (g *debugger) open() bool {
 }
 
 // onTerminal opens a front end on the terminal of the process, even if its standard streams are redirected.
-func onTerminal() (debug.Front, error) {
+func (g *debugger) onTerminal() (debug.Front, error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		return nil, fmt.Errorf("the process has no terminal: %w", err)
 	}
-	return debug.NewLines(tty, visible.NewWriter(tty), "", true), nil
+	return debug.NewLines(tty, g.d.settings.PlainText(visible.NewWriter(tty)), "", true), nil
 }
 
 // listen waits for a client of the Debug Adapter Protocol.

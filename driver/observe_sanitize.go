@@ -3,7 +3,6 @@ package driver
 // This file reports the findings of sanitizers about all launches of a process.
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,7 +68,10 @@ func (d *Driver) printFindings() error {
 			return nil
 		}
 	}
-	to := cmp.Or[io.Writer](d.settings.Stderr, os.Stderr) // findings are printed even if Settings.Stderr is nil
+	to := d.settings.Stderr
+	if to == nil { // findings are printed all the same
+		to = d.settings.PlainText(os.Stderr)
+	}
 	return errors.Join(failed, d.sanitizer.Print(to, sanitize.Limit))
 }
 

@@ -3,6 +3,7 @@ package driver
 // This file holds the settings of a driver and the environment variables for them.
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -14,6 +15,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/internal/notation"
+	"gemu/internal/visible"
 	"gemu/interp"
 	"gemu/models/catalog"
 	"gemu/probe"
@@ -80,6 +82,7 @@ type Settings struct {
 
 	Stdout io.Writer // output of kernels, written at synchronisation; nil: discarded
 	Stderr io.Writer // messages; nil: discarded
+	Plain  bool      // messages, findings and the debugger print plain text: ASCII, with sets of lanes in words
 }
 
 // DefaultSettings returns the settings without any variable set. The version is the version of the newest runtime
@@ -240,6 +243,13 @@ var Variables = []Variable{
 		s.Dump = v
 		return nil
 	}},
+	{"GEMU_PLAIN", "0 or 1", "0", "Print messages, findings and the debugger's text without drawing characters and redrawing, and sets of lanes in words (1).", func(s *Settings, v string) (err error) {
+		s.Plain, err = strconv.ParseBool(v)
+		if err != nil {
+			err = errors.New("want 0 or 1")
+		}
+		return err
+	}},
 	{"GEMU_TRACE", "0, 1 or 2", "0", "Say on standard error which driver calls are not supported or fail (1), or all calls and their results (2).", func(s *Settings, v string) (err error) {
 		s.Trace, err = atoi(v, 0, 2)
 		return err
@@ -285,6 +295,14 @@ func atoi(v string, low, high int) (int, error) {
 		return 0, fmt.Errorf("want a number from %d on", low)
 	}
 	return 0, fmt.Errorf("want a number from %d to %d", low, high)
+}
+
+// PlainText returns a writer of text for the user: w, or a writer of plain text to it if Plain is set.
+func (s *Settings) PlainText(w io.Writer) io.Writer {
+	if !s.Plain || w == nil {
+		return w
+	}
+	return visible.NewPlainWriter(w)
 }
 
 // Environment changes the settings by environment variables. lookup returns the value of a variable, "" if it is not

@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"unsafe"
 
@@ -124,7 +123,7 @@ func ptx_run(source *C.char, n C.int, args *unsafe.Pointer, bx, by, bz, gx, gy, 
 		})
 	}
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "gemu: ptx_run: %v\n", err)
+		fmt.Fprintf(process.Messages, "gemu: ptx_run: %v\n", err)
 	}
 	return c.failed(err)
 }

@@ -14,6 +14,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"sync"
@@ -25,6 +26,9 @@ import (
 // SuppressErrors keeps the driver from printing messages, for a library that reports errors itself. It must be set
 // before the driver is made.
 var SuppressErrors bool
+
+// Messages takes the messages of a library to the user: standard error, as plain text if GEMU_PLAIN asks for it.
+var Messages io.Writer = os.Stderr
 
 var (
 	drv     *driver.Driver
@@ -43,6 +47,7 @@ var (
 			fmt.Fprintf(os.Stderr, "gemu: %v\n", drvErr)
 			return
 		}
+		Messages = s.PlainText(os.Stderr)
 		drv = driver.New(s)
 		C.process_at_exit()
 	})
@@ -117,7 +122,7 @@ func process_exit() {
 	_, inStream := callbacks.Load(uint64(C.process_thread()))
 	err := drv.Exit(inStream)
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "gemu: %v\n", err)
+		fmt.Fprintf(Messages, "gemu: %v\n", err)
 	}
 	var found *driver.Found
 	if errors.As(err, &found) { // exit handlers registered before ours do not run
