@@ -28,7 +28,7 @@ func TestFlagsAtAnyPlace(t *testing.T) {
 			}
 		}
 		full = slices.DeleteFunc(full, func(name string) bool { return name == "Ptxas" }) // has no flags to read
-		if want := []string{field, "Version", "Man"}; !slices.Equal(full, want) {
+		if want := []string{field, "Plain", "Version", "Man"}; !slices.Equal(full, want) {
 			t.Errorf("%s: %v are whole, want %v", name, full, want)
 		}
 	}

@@ -145,7 +145,7 @@ END:
 		{"proved", func(p *code.Program) {
 			f := p.Funcs[0]
 			f.Keeping[code.Q][find(p, "mul.wide.u32").D] |= code.StorageProved
-		}, "is proved to be uniform, but not by this"},
+		}, "is proved uniform, but this instruction's result is not"},
 		{"not proved", func(p *code.Program) { find(p, "mul.wide.u32").Plan.Exec = code.ProvedTwo }, "an operand is not proved uniform"},
 		{"fixed", func(p *code.Program) { p.Fixed[0].Guard = 1 }, "a constant of the launch has a guard"},
 		{"fixed twice", func(p *code.Program) { p.Fixed = append(p.Fixed, p.Fixed[0]) }, "has another value already"},

@@ -83,7 +83,7 @@ func grammar(t *testing.T) ebnf.Grammar {
 	}
 	var text strings.Builder
 	for _, p := range tree.Productions {
-		text.WriteString(p.Production + " = " + ebnf(t, p.Expression) + " .\n")
+		text.WriteString(p.Production + " = " + expressionText(t, p.Expression) + " .\n")
 	}
 	g, err := ebnf.Parse("ptx", strings.NewReader(text.String()+byHand))
 	if err != nil {
@@ -92,8 +92,8 @@ func grammar(t *testing.T) ebnf.Grammar {
 	return g
 }
 
-// ebnf converts an expression of participle to Go's EBNF: [a] for a?, {a} for a*.
-func ebnf(t *testing.T, e *participle.Expression) string {
+// expressionText converts an expression of participle to Go's EBNF: [a] for a?, {a} for a*.
+func expressionText(t *testing.T, e *participle.Expression) string {
 	var alternatives []string
 	for _, seq := range e.Alternatives {
 		var terms []string
@@ -105,7 +105,7 @@ func ebnf(t *testing.T, e *participle.Expression) string {
 			case term.Literal != "":
 				s = term.Literal
 			case term.Group != nil:
-				s = "( " + ebnf(t, term.Group.Expr) + " )"
+				s = "( " + expressionText(t, term.Group.Expr) + " )"
 			default:
 				t.Fatalf("a term %v is left to a token of the lexer", term)
 			}
