@@ -93,11 +93,11 @@ var ErrNoHostMemory = hostmem.ErrNoMemory
 
 // MemoryError is the error of a variable or parameter that is too large.
 type MemoryError struct {
-	File     string
-	Pos      ptx.Pos
-	Line     string // the source line
-	Variable string // the variable or parameter, with its size
-	Err      error
+	File     string  // name of the source file
+	Pos      ptx.Pos // place of the declaration
+	Line     string  // the source line
+	Variable string  // the variable or parameter, with its size
+	Err      error   // ErrOutOfMemory, ErrNoHostMemory, or the limit
 }
 
 func (e *MemoryError) Error() string {

@@ -41,93 +41,109 @@ const MaxCluster = 16
 
 // LaunchError is the error of a launch that was refused before it began: the kernel does not exist, or its arguments or
 // extents do not fit.
-type LaunchError struct{ Msg string }
+type LaunchError struct {
+	// Msg says why the launch was refused.
+	Msg string
+}
 
 func (e *LaunchError) Error() string { return e.Msg }
 
 func launchErrorf(format string, args ...any) error {
-	return &LaunchError{fmt.Sprintf(format, args...)}
+	return &LaunchError{Msg: fmt.Sprintf(format, args...)}
 }
 
-// Launch describes a launch of a kernel.
+// Launch describes a launch of a kernel. The zero value of each field but Grid and Block has a meaning.
 type Launch struct {
-	Kernel string // kernel name; may be empty if the module has a single kernel
-	Grid   ptx.Dim3
-	Block  ptx.Dim3
-	Args   []any // as many as parameters: see Module.Launch
-	Shared int   // bytes of dynamic shared memory
-
+	// Kernel is the name of the kernel; it may be empty if the module has a single kernel.
+	Kernel string
+	// Grid is the number of CTAs in each dimension; of clusters, if the kernel has .blocksareclusters.
+	Grid ptx.Dim3
+	// Block is the number of threads of a CTA in each dimension: see Module.Block.
+	Block ptx.Dim3
+	// Args has an argument for each parameter: see Module.Launch.
+	Args []any
+	// Shared is the size of dynamic shared memory of a CTA in bytes.
+	Shared int
 	// Objects binds .texref, .samplerref and .surfref variables of the module, by name, from this launch on: see Module.Bind.
 	Objects map[string]*Object
 
 	// Cooperative keeps all CTAs in flight at once and provides a workspace for a grid barrier, whose address is in
 	// %envreg1 (high half) and %envreg2. A grid that is too large to be in flight is refused.
 	Cooperative bool
-
 	// Cluster is the number of CTAs of a cluster in each dimension; the grid's extents must be multiples. If it is zero,
 	// .reqnctapercluster applies; without it there are no clusters.
 	Cluster ptx.Dim3
 
-	WarpSize int   // lanes: 1, 2, 4, … 64; 0 means 32
-	MaxSteps int64 // limit of instructions per warp; 0 means 2^27
-
-	Reconverge *Reconverger // nil means the first of Reconvergers
-
-	Mode   Mode
-	Engine Engine           // DefaultEngine means the device's
-	Probes []probe.Probe    // probes of this launch, in addition to the device's
-	Order  *probe.HostOrder // the order that probes receive; nil: after all earlier launches, before all later ones
-
-	// Structure counts value structure for Result.Structure, under the value policy Policy; nil means the first of
-	// affinetrack.Policies. The policy does not change the execution in any mode: affine mode keeps values compact
-	// wherever that is sound and pays.
-	Structure bool
-	Policy    *affinetrack.Policy
-
-	// CompileEagerly keeps values compact wherever that is sound, even where it does not pay: to test compact execution.
-	// It has no effect in vector mode.
-	CompileEagerly bool
-
+	// WarpSize is the number of lanes of a warp: 1, 2, 4, … 64; 0 means 32.
+	WarpSize int
+	// MaxSteps is the limit of instructions per warp, after which the launch traps with probe.ErrStepLimit; 0 means 2^27.
+	MaxSteps int64
+	// Reconverge is the reconvergence policy; nil means the first of Reconvergers.
+	Reconverge *Reconverger
+	// Seed selects another schedule: the first warp of a CTA, and the budget of each warp. A result that depends on it is
+	// the result of a race.
+	Seed uint64
 	// EagerEffects executes asynchronous effects when they are issued, and not as late as possible, at the wait that orders
 	// them. A program with a different result then has a bug.
 	EagerEffects bool
 
-	// Seed selects another schedule: the first warp of a CTA, and the budget of each warp. A result that depends on it is
-	// the result of a race.
-	Seed uint64
+	// Mode is how instructions execute; Check is the default.
+	Mode Mode
+	// Engine is the code that executes them; DefaultEngine means the device's.
+	Engine Engine
+	// CompileEagerly keeps values compact wherever that is sound, even where it does not pay: to test compact execution.
+	// It has no effect in vector mode.
+	CompileEagerly bool
 
+	// Probes observe this launch, in addition to the device's probes.
+	Probes []probe.Probe
+	// Order is the order that probes receive; nil means after all earlier launches, and before all later ones.
+	Order *probe.HostOrder
+	// Structure counts value structure for Result.Structure, under Policy.
+	Structure bool
+	// Policy is the value policy of Structure; nil means the first of affinetrack.Policies. It does not change the execution in any
+	// mode: affine mode keeps values compact wherever that is sound and pays.
+	Policy *affinetrack.Policy
+	// Progress, if set, is called when the launch begins. Its argument poll returns, at any time, the number of CTAs that
+	// have ended and the number of all CTAs. The function that it returns is called when the launch ends.
+	Progress func(poll func() (done, total int64)) (stop func())
 	// Drive, if set, runs the launch in Module.Run, which returns its error. It must Continue the execution until it has
 	// ended, or return an error to end it. It must not use the device for other launches.
 	Drive func(ctx context.Context, e *Execution) error
 
 	rules        *affinetrack.Table // faulty rules of tests; nil means affinetrack.Rules
 	verifyProofs bool               // for tests: see machine.Launch
-
-	// Progress, if set, is called when the launch begins. Its argument poll returns, at any time, the number of CTAs that
-	// have ended and the number of all CTAs. The function that it returns is called when the launch ends.
-	Progress func(poll func() (done, total int64)) (stop func())
 }
 
 // Result has the counts of a launch.
 type Result struct {
-	Kernel   string
-	Grid     ptx.Dim3 // CTAs: more than Launch.Grid if a kernel's blocks are clusters (.blocksareclusters)
-	Block    ptx.Dim3
-	Cluster  ptx.Dim3 // CTAs of a cluster; zero without clusters
+	// Kernel is the name of the kernel.
+	Kernel string
+	// Grid is the number of CTAs in each dimension: more than Launch.Grid if a kernel's blocks are clusters (.blocksareclusters).
+	Grid ptx.Dim3
+	// Block is the number of threads of a CTA in each dimension.
+	Block ptx.Dim3
+	// Cluster is the number of CTAs of a cluster in each dimension; zero without clusters.
+	Cluster ptx.Dim3
+	// WarpSize is the number of lanes of a warp.
 	WarpSize int
-	Duration time.Duration // time of the execution, without preparation
+	// Duration is the time of the execution, without preparation.
+	Duration time.Duration
 
+	// Counts has the counts of the CTAs that have ended.
 	probe.Counts
 
+	// Reconverge is the reconvergence policy of the launch.
 	Reconverge *Reconverger
-
-	Mode      Mode
-	Structure *structure.Structure // with Launch.Structure
+	// Mode is the mode of the launch.
+	Mode Mode
+	// Structure is the value structure with Launch.Structure, if the launch has ended without an error; otherwise nil.
+	Structure *structure.Structure
 }
 
 // Launch runs a kernel over grid×block threads and waits for its end. args has an argument for each parameter, converted to
 // the parameter's type: Go integers and floats, *Buffer (its address), *Object (its handle), or []byte for an aggregate.
-// The error is a *LaunchError, a *ptx.Unsupported, a *Trap or the error of the context.
+// The error is a *LaunchError, a *ptx.Unsupported, a *probe.Trap or the error of the context.
 func (m *Module) Launch(ctx context.Context, kernel string, grid, block ptx.Dim3, args ...any) (*Result, error) {
 	return m.Run(ctx, &Launch{Kernel: kernel, Grid: grid, Block: block, Args: args})
 }
@@ -643,17 +659,20 @@ func (m *Module) Prepare(kernel string) error {
 
 // KernelInfo describes the parameters and resources of a kernel.
 type KernelInfo struct {
-	Params     []ParamInfo
-	ParamBytes int // size of all parameters together
-	Shared     int // bytes of static shared memory, with called functions
-	Local      int // bytes of local memory per thread for the kernel itself
-	Registers  int // 32-bit registers per thread for the kernel itself
-	MaxThreads int // maximum number of threads in a block
+	Params     []ParamInfo // places of the parameters, in order
+	ParamBytes int         // size of all parameters together
+	Shared     int         // bytes of static shared memory, with called functions
+	Local      int         // bytes of local memory per thread for the kernel itself
+	Registers  int         // 32-bit registers per thread for the kernel itself
+	MaxThreads int         // maximum number of threads in a block
 }
 
 // ParamInfo is the place of a parameter among the parameters of a kernel, each at
 // its natural alignment (manual 5.1.6.1).
-type ParamInfo struct{ Offset, Size int }
+type ParamInfo struct {
+	Offset int // bytes from the begin of the parameters
+	Size   int // bytes of the parameter
+}
 
 // Info prepares a kernel for launches in a mode and describes it. The error is a *LaunchError or *ptx.Unsupported.
 func (m *Module) Info(kernel string, mode Mode) (*KernelInfo, error) {

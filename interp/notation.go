@@ -41,7 +41,7 @@ type ObjectText struct {
 	Init  string        // initial texels: "=iota", "{1 2 3}", or a file "@picture.png" without extents
 
 	texture.Sampler
-	Normalized, ReadFloat, SRGB bool
+	Normalized, ReadFloat, SRGB bool // as in TextureDesc
 }
 
 // IsObjectText reports whether a text begins as an ObjectText.

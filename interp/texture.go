@@ -86,18 +86,29 @@ func (d *Device) add(o *machine.Object) *Object { return &Object{d, d.simtDevice
 
 // TextureDesc describes a texture of an array, or of a buffer's memory from an offset on.
 type TextureDesc struct {
-	Name   string // name in traps
-	Array  *Array
-	Level  int     // with OneLevel: the only mipmap level of the texture
-	Buffer *Buffer // instead of Array; Image describes its texels
-	Offset int
-	Image  texture.Image
-
+	// Name is the name of the texture in traps.
+	Name string
+	// Array has the texels; nil if Buffer has them.
+	Array *Array
+	// OneLevel selects a single mipmap level of Array, number Level.
 	OneLevel bool
+	// Level is the level of the texture with OneLevel.
+	Level int
+	// Buffer has the texels, as Image describes them; nil if Array has them.
+	Buffer *Buffer
+	// Offset is the offset of the texels in Buffer, in bytes.
+	Offset int
+	// Image is the shape of the texels in Buffer.
+	Image texture.Image
+
+	// Sampler has the options of sampling.
 	texture.Sampler
-	Normalized bool // coordinates go from 0 to 1
-	ReadFloat  bool // integers of 8 and 16 bits are read as floats from 0 or -1 to 1
-	SRGB       bool // channels of unsigned bytes, except alpha, are read as sRGB
+	// Normalized means that coordinates go from 0 to 1.
+	Normalized bool
+	// ReadFloat means that integers of 8 and 16 bits are read as floats from 0 or -1 to 1.
+	ReadFloat bool
+	// SRGB means that channels of unsigned bytes, except alpha, are read as sRGB.
+	SRGB bool
 }
 
 // NewTexture makes a texture, like all objects even during a launch. The error describes the fault in desc.

@@ -157,12 +157,12 @@ func (s *Session) LaunchShared(kernel string, grid, block ptx.Dim3, shared int, 
 
 // Mismatch is a result that differs from the host reference.
 type Mismatch struct {
-	Values string
-	Index  int
-	Got    any
-	Want   any
-	Count  int // number of differing elements
-	Total  int
+	Values string // name of the compared buffer
+	Index  int    // index of the first wrong element
+	Got    any    // its value
+	Want   any    // the value of the host reference
+	Count  int    // number of differing elements
+	Total  int    // number of elements
 }
 
 func (m *Mismatch) Error() string {

@@ -10,7 +10,7 @@ import "math/bits"
 // zero-extended). The values of all other lanes are in the row. In the lanes of Mask the register is uniform if
 // Stride is 0, and affine otherwise; outside Mask it is generic. Base and Stride are truncated to the slot's width.
 type Compact struct {
-	Base, Stride uint64
+	Base, Stride uint64 // value of lane 0, and difference from lane to lane
 	Mask         uint32 // lanes whose value is in the shadow
 	Materialised uint32 // lanes of Mask whose value is also in the row
 }

@@ -30,11 +30,11 @@ type Func struct {
 
 // Error is a function that cannot be rewritten, with the instruction responsible.
 type Error struct {
-	File string
-	Pos  ptx.Pos
-	Func string
-	Msg  string
-	Line string // the source line
+	File string  // name of the source file
+	Pos  ptx.Pos // place in the source
+	Func string  // name of the function
+	Msg  string  // the reason
+	Line string  // the source line
 }
 
 func (e *Error) Error() string {

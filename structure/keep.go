@@ -26,9 +26,9 @@ type Results interface {
 
 // Step is an execution of an instruction, as counted by affinetrack.Counts.
 type Step struct {
-	Compact, Suppressed bool // its results were all written compactly; could have been compact
-	Decided             bool // a branch that a compact predicate decides; known from OnBranch on
-	Expansions          int
+	Compact, Suppressed bool                    // its results were all written compactly; could have been compact
+	Decided             bool                    // a branch that a compact predicate decides; known from OnBranch on
+	Expansions          int                     // materialisations before or during the instruction
 	Reads               affinetrack.ClassCounts // register operands, without predicates
 	Address             affinetrack.Class       // class of the address of loads and stores
 }

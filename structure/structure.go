@@ -19,15 +19,15 @@ import (
 
 // Structure is the value structure of any number of launches under a policy.
 type Structure struct {
-	Policy *affinetrack.Policy
-	Instrs []Instr // the PTX instructions of the kernel and of all functions it can call, in source order
-	Lanes  []int64 // number of warp instructions by number of active lanes
+	Policy *affinetrack.Policy // the policy whose rules were applied
+	Instrs []Instr             // the PTX instructions of the kernel and of all functions it can call, in source order
+	Lanes  []int64             // number of warp instructions by number of active lanes
 }
 
 // Instr is an instruction and its counts.
 type Instr struct {
 	*ptx.Instr
-	Func *ptx.Func
+	Func *ptx.Func // the function of the instruction
 	affinetrack.Counts
 }
 
@@ -126,8 +126,8 @@ func (s *Structure) Summary() Summary {
 // Breakdown contains the bars of figure 2 of Kim et al. 2013: uniform, affine and generic counts. For addresses the
 // paper's terms are shared, strided and indexed. The first four leave out accesses to parameters.
 type Breakdown struct {
-	LoadAddresses, StoreAddresses affinetrack.ClassCounts
-	LoadData, StoreData           affinetrack.ClassCounts
+	LoadAddresses, StoreAddresses affinetrack.ClassCounts // addresses, by class
+	LoadData, StoreData           affinetrack.ClassCounts // loaded and stored values, by class
 	RegisterReads, RegisterWrites affinetrack.ClassCounts // without predicates
 	Instructions                  affinetrack.ClassCounts // by usable structure, as in figure 1
 }

@@ -79,9 +79,9 @@ func (k ChannelKind) String() string { return [...]string{"u", "s", "f"}[k] }
 
 // Format is the number, size and kind of a texel's channels.
 type Format struct {
-	Channels int // 1, 2 or 4
-	Bits     int // 8, 16 or 32; for Float 16 or 32
-	Kind     ChannelKind
+	Channels int         // 1, 2 or 4
+	Bits     int         // 8, 16 or 32; for Float 16 or 32
+	Kind     ChannelKind // kind of number of every channel
 }
 
 // Bytes is the size of a texel.
@@ -111,15 +111,15 @@ func (f Format) Valid() bool {
 
 // Image is the shape of texels in memory. Extents in dimensions that the geometry lacks are 1.
 type Image struct {
-	Geometry Geometry
-	Format   Format
-	Width    int // width of level 0, in texels
-	Height   int
-	Depth    int
-	Layers   int // number of layers, for cubes of faces (six per cube); 1 without layers
-	Levels   int // mipmap levels; 1 without mipmap
-	Samples  int // samples per texel
-	Pitch    int // bytes from row to row in pitched memory; 0: rows are contiguous
+	Geometry Geometry // dimensions and layers
+	Format   Format   // format of the texels
+	Width    int      // width of level 0, in texels
+	Height   int      // of level 0, in rows
+	Depth    int      // of level 0, in slices
+	Layers   int      // number of layers, for cubes of faces (six per cube); 1 without layers
+	Levels   int      // mipmap levels; 1 without mipmap
+	Samples  int      // samples per texel
+	Pitch    int      // bytes from row to row in pitched memory; 0: rows are contiguous
 	// LinearMemory makes texels outside 0, and disables filtering.
 	LinearMemory bool
 }
@@ -297,14 +297,14 @@ const (
 
 // Sampler describes the sampling of a texture.
 type Sampler struct {
-	ForceUnnormalized bool // coordinates count texels, even if the texture is Normalized
-	Linear            bool // linear filter; else the nearest texel
-	Address           [3]AddressMode
-	Border            [4]float32 // value outside with address mode ClampToBorder
-	MipLinear         bool       // linear filter between levels
-	Bias              float32    // added to the level of detail
-	MinLevel          float32    // lower limit of the level of detail after Bias
-	MaxLevel          float32
+	ForceUnnormalized bool           // coordinates count texels, even if the texture is Normalized
+	Linear            bool           // linear filter; else the nearest texel
+	Address           [3]AddressMode // rule for each dimension
+	Border            [4]float32     // value outside with address mode ClampToBorder
+	MipLinear         bool           // linear filter between levels
+	Bias              float32        // added to the level of detail
+	MinLevel          float32        // lower limit of the level of detail after Bias
+	MaxLevel          float32        // upper limit of the level of detail after Bias
 }
 
 // DefaultSampler returns the sampler of a reference without options in its module: the nearest texel, the edge for coordinates
