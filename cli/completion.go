@@ -20,7 +20,7 @@ type completionCmd struct {
 	Code  bool   `short:"c" help:"Print the code for the shell, not how to use it."`
 }
 
-// completionCode is the code by shell. A shell runs the command with the line in COMP_LINE, and reads the possible next
+// completionCode maps each shell to the code that sets up completion in it; %[1]s is the command's name, %[2]s its quoted path. A shell runs the command with the line in COMP_LINE, and reads the possible next
 // words, a word in each line.
 var completionCode = map[string]string{
 	"bash": "complete -C %[2]s %[1]s\n",
@@ -28,7 +28,7 @@ var completionCode = map[string]string{
 	"fish": "function __complete_%[1]s\n    set -lx COMP_LINE (commandline -cp)\n    test -z (commandline -ct)\n    and set COMP_LINE \"$COMP_LINE \"\n    %[2]s\nend\ncomplete -f -c %[1]s -a \"(__complete_%[1]s)\"\n",
 }
 
-// completionUse states the place of the code, by shell.
+// completionUse maps each shell to the instructions for installing the code.
 var completionUse = map[string]string{
 	"bash": "To complete command lines in bash, add this line to ~/.bashrc:\n\n    source <(%[1]s completion -c bash)\n",
 	"zsh":  "To complete command lines in zsh, add this line to ~/.zshrc:\n\n    source <(%[1]s completion -c zsh)\n",
@@ -49,7 +49,7 @@ func (c *completionCmd) Run(a *app, k *kong.Kong) error {
 }
 
 // predictor returns the possible words with a given beginning.
-type predictor func(begun string) []string
+type predictor func(prefix string) []string
 
 // completing reports whether a shell asks for completions, and returns the line up to the cursor.
 func completing() (line string, ok bool) {
@@ -111,20 +111,20 @@ func complete(root *kong.Node, line string, predictors map[string]predictor) []s
 }
 
 // predict returns the completions of a value.
-func predict(v *kong.Value, begun string, predictors map[string]predictor) []string {
+func predict(v *kong.Value, prefix string, predictors map[string]predictor) []string {
 	if p := predictors[v.Tag.Get("predictor")]; p != nil {
-		return p(begun)
+		return p(prefix)
 	}
 	if v.Enum != "" {
 		return strings.Split(v.Enum, ",")
 	}
-	return files("*")(begun)
+	return files("*")(prefix)
 }
 
 // files returns a predictor of directories, and of files with names that match a pattern.
 func files(pattern string) predictor {
-	return func(begun string) (list []string) {
-		dir, base := filepath.Split(begun)
+	return func(prefix string) (list []string) {
+		dir, base := filepath.Split(prefix)
 		entries, err := fs.ReadDir(os.DirFS(filepath.Join(".", dir)), ".")
 		if filepath.IsAbs(dir) {
 			entries, err = os.ReadDir(dir)
@@ -170,8 +170,8 @@ func flagsOf(n *kong.Node) (list []*kong.Flag) {
 	return list
 }
 
-// flagWanting returns the flag of a word if its value is the next word; nil if the flag has no value, or has it in the
-// word.
+// flagWanting returns the flag that a word names if the flag takes its value from the next word; nil if it takes none, or if the
+// word is --flag=value.
 func flagWanting(n *kong.Node, word string) *kong.Flag {
 	for _, f := range flagsOf(n) {
 		if (word == "--"+f.Name || f.Short != 0 && word == "-"+string(f.Short)) && !f.IsBool() && !f.IsCounter() {

@@ -204,7 +204,7 @@ func (x *Extensions) vars() kong.Vars {
 // predictors returns the completions of arguments and flags.
 func (x *Extensions) predictors() map[string]predictor {
 	return map[string]predictor{
-		"source":  func(begun string) []string { return append(files("*.ptx")(begun), workloadNames()...) },
+		"source":  func(prefix string) []string { return append(files("*.ptx")(prefix), workloadNames()...) },
 		"paper":   words(papers.Names()...),
 		"table":   words(namesForShells((*papers.Paper).TableNames)...),
 		"reading": words(namesForShells((*papers.Paper).InterpretationNames)...),

@@ -303,7 +303,7 @@ func (s *Session) findName(name string) ([]int, error) {
 		}
 	}
 	if len(labels) == 0 {
-		return nil, noPlace("kernel %s, and what it calls, has no function and no label %s", s.info.Kernel.Name, name)
+		return nil, noPlace("there is no function or label %q in kernel %s or the functions that it calls", name, s.info.Kernel.Name)
 	}
 	return labels, nil
 }

@@ -24,7 +24,7 @@ func (c *Console) cmdCuda(_ context.Context, args string) error {
 	for i := 0; i < len(words); i++ {
 		word := words[i]
 		if !slices.Contains([]string{"block", "thread", "warp", "lane"}, word) {
-			return fmt.Errorf("cuda %s: there are block, thread, warp and lane", word)
+			return fmt.Errorf("cuda %s: unknown word; want block, thread, warp or lane", word)
 		}
 		if i+1 == len(words) || words[i+1] != "" && words[i+1][0] >= 'a' && words[i+1][0] <= 'z' { // without an index, the word is a query
 			continue

@@ -35,13 +35,13 @@ there are warps 0 to 0
 > cuda warp 4611686018427387904
 there are warps 0 to 0
 > cuda lane 3 quickly
-cuda quickly: there are block, thread, warp and lane
+cuda quickly: unknown word; want block, thread, warp or lane
 > print out[4611686018427387909].u32
-out[4611686018427387909] is at no address
+the address of out[4611686018427387909] is out of range
    out[4611686018427387909].u32
    ^
 > print out[-9223372036854775807].u32
-out[-9223372036854775807] is at no address
+the address of out[-9223372036854775807] is out of range
    out[-9223372036854775807].u32
    ^
 > continue 5
@@ -51,7 +51,7 @@ info breakpoints takes no arguments: "all"
 > info cuda warps all
 info cuda: kernels, blocks, warps, lanes or threads
 > until join them
-kernel blend, and what it calls, has no function and no label join them
+there is no function or label "join them" in kernel blend or the functions that it calls
 > delete 1 x
 bad breakpoint number "x"
 > stepi 99999999999999999999
@@ -151,7 +151,7 @@ $2 = 0x1122334455667788
 	}
 }
 
-// TestNestedAnyAndAll: any and all are computed once for a moment, however deep they are nested.
+// TestNestedAnyAndAll: any(…) and all(…) are each evaluated once per stop, however deeply they are nested.
 func TestNestedAnyAndAll(t *testing.T) {
 	var out bytes.Buffer
 	s := session(t, read(t, "../docs/wrong.ptx"), &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(32)}, &out, iota32(32), make([]uint32, 32))
@@ -190,8 +190,8 @@ func TestListSource(t *testing.T) {
 	}
 }
 
-// TestFinishWithoutReturn: if a probe of the launch cannot be restored, going back is an error with the reason.
-func TestFinishWithoutReturn(t *testing.T) {
+// TestGoingBackRefused: with NoCheckpoints, each command that goes back fails with its reason.
+func TestGoingBackRefused(t *testing.T) {
 	dev := interp.NewDevice(interp.Config{})
 	mod, err := dev.Load("test.ptx", []byte(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n"))
 	if err != nil {
@@ -242,9 +242,9 @@ func (y *typist) waitFor(want string) {
 	}
 }
 
-// TestInterruptInLines: Ctrl-C stops the running command, and prints the prompt again if none runs; the session
+// TestInterruptLineFrontEnd: in the front end debug.NewLines, Ctrl-C stops the running command, and prints the prompt again if none runs; the session
 // continues.
-func TestInterruptInLines(t *testing.T) {
+func TestInterruptLineFrontEnd(t *testing.T) {
 	var out bytes.Buffer
 	s := session(t, ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\t.reg .u32 %i;\n\t.reg .pred %q;\n\tmov.u32 %i, 0;\nLOOP:\n\tadd.u32 %i, %i, 1;\n\tsetp.ne.u32 %q, %i, 0;\n\t@%q bra LOOP;\n\tret;\n}\n",
 		&interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1), MaxSteps: 1 << 40}, &out)

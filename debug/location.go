@@ -89,7 +89,7 @@ func (b *builder) element(n *node) func(sc *scope, index value, lane int) (Locat
 			}
 			addr, ok := elementAt(base.bits, index, n.typ.Size())
 			if !ok {
-				return param, c.fail(n, "%s[%s] is at no address", n.name, index)
+				return param, c.fail(n, "the address of %s[%s] is out of range", n.name, index)
 			}
 			return sc.place(0, addr, n.typ), nil
 		}
@@ -144,7 +144,7 @@ func (c *Condition) elementLocation(n *node, location Location, v *ptx.Var, inde
 	}
 	addr, ok := elementAt(location.Addr, index, location.size())
 	if !ok {
-		return location, c.fail(n, "%s[%s] is at no address", v.Name, index)
+		return location, c.fail(n, "the address of %s[%s] is out of range", v.Name, index)
 	}
 	location.Addr = addr
 	return location, nil

@@ -517,7 +517,7 @@ func TestBreakpointPlaces(t *testing.T) {
 	s, _, _, _ := begin(t, interp.Vector, 1, Options{})
 	for place, want := range map[string]string{
 		"27": "[27]", "mixed.ptx:27": "[27]", "24": "[25]", "LOOP": "[25]", "k": "[18]", "twice": "[9]", "opcode:call": "[31 59]", "opcode:st.shared": "[34]", "*0": "[18]",
-		"nowhere": "kernel k, and what it calls, has no function and no label nowhere", "999": "no instruction of kernel k is at line 999 of mixed.ptx or behind it",
+		"nowhere": `there is no function or label "nowhere" in kernel k or the functions that it calls`, "999": "no instruction of kernel k is at line 999 of mixed.ptx or behind it",
 		"other.cu:3": "no instruction of kernel k is from a file other.cu", "opcode:sin": "no instruction of kernel k is sin", "*999": "*999: want the number of an instruction, below 43",
 	} {
 		b, err := s.Break(place, "")

@@ -1,6 +1,6 @@
 package driver
 
-// This file writes the commit log (GEMU_LOG) and the recording (GEMU_RECORD) of all launches of a process.
+// This file writes the log (GEMU_LOG) and the recording (GEMU_RECORD) of all launches of a process.
 
 import (
 	"fmt"
@@ -13,13 +13,13 @@ import (
 	"gemu/trace"
 )
 
-// launchFile is a file about all launches, under construction.
+// launchFile is a file that is written with data of all launches.
 type launchFile struct {
 	variable string // environment variable that asks for it, for messages
 	name     string
 	file     *os.File
 	probe    launchWriter // nil if the file could not be created
-	err      error        // error of creating it
+	err      error        // why the file or its probe could not be created
 }
 
 // launchWriter is a probe that writes a file.
@@ -65,7 +65,7 @@ func (l *launchFile) probes() []probe.Probe {
 	return []probe.Probe{l.probe}
 }
 
-// close completes the file and returns the first error of writing it.
+// close completes the file and returns the first error of creating or writing it.
 func (l *launchFile) close() error {
 	err := l.err
 	if err == nil && l.probe != nil {

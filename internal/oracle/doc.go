@@ -1,12 +1,12 @@
 // Package oracle is the slow, clear engine of gemu: it executes checked PTX one thread at a time, straight from the
-// manual, as an independent reference for the fast warp-vector engine. It shares only the IR with that engine: it loads
+// manual, as an independent reference for the fast warp-vector engine. It shares only the checked PTX (package ptx) with that engine: it loads
 // modules itself, and places all memory of a kernel as docs/addresses.md specifies, in code of its own.
 //
 // The mental model is a grid of little computers. A thread is a program counter, a stack of frames with registers and
 // local memory, and a carry flag; it runs alone until it exits, has used up its time slice, or must wait: at a barrier
 // for its CTA, at a collective instruction (shfl, vote, match, redux, elect, activemask, bar.warp.sync) for its warp.
 // There is no SIMT stack and no divergence: a warp is only the set of threads between which collectives exchange values.
-// An Order chooses the next thread; a program can see the choice only where its result depends on order. A Step reports
+// An Order chooses the next thread; the choice changes the result only of programs that depend on the order of threads. A Step reports
 // an executed instruction.
 //
 //	ready ── collective ──→ atCollective ── group complete ──→ ready
@@ -17,7 +17,7 @@
 // (number, in ieee.go) that are rounded once, explicitly, to their format.
 //
 // Read device.go and load.go (the state before a launch), then machine.go and order.go (the launch). The remaining files
-// follow the chapters of the manual, the functions in them its sections: int.go (9.7.1, 9.7.2), float.go (9.7.3), cmp.go
+// follow the chapters of the manual, and their functions follow its sections: int.go (9.7.1, 9.7.2), float.go (9.7.3), cmp.go
 // (9.7.6), logic.go (9.7.8), mov.go, cvt.go and mem.go (9.7.9), texture.go (9.7.10, 9.7.11), ctrl.go and call.go (9.7.12),
 // barrier.go, cluster.go, mbarrier.go, async.go, atom.go and warp.go (9.7.13), tensor.go (9.7.14), wgmma.go (9.7.15),
 // tcgen05.go and tcgen05mma.go (9.7.16), stack.go (9.7.17) and misc.go (9.7.19). An instruction function reads its
@@ -25,19 +25,20 @@
 //
 // The oracle is not fast, and not a model of how warps execute. Programs whose result depends on threads of a warp running
 // in lockstep without synchronisation (an undefined result since sm_70) may have a different result here. It does not run
-// copies of interleaved tensors, .ashift of tcgen05.mma, and exchanges in warps of more than 32 threads: they end the
+// copies of interleaved tensors, .ashift of tcgen05.mma, and shfl, vote, match, redux and elect in warps of more than 32 threads: they end the
 // launch with an *Unsupported error when a thread reaches such an instruction.
 //
 // Where the manual leaves a result undefined, the choices made here are:
 //
 //   - integer division and remainder by zero give all bits set;
-//   - arithmetic on a NaN gives the canonical NaN; on .f64 it gives the NaN of an operand, made quiet: the second, the
-//     third, the first operand, in this order of preference, but the first for a quotient, and the second for min and max;
+//   - arithmetic on a NaN gives the canonical NaN; on .f64 it gives the first NaN among operands b, c, a, made quiet; among a, b
+//     for div, and b, a for min and max;
 //     abs and neg leave its sign; conversions from and to .f64 keep sign and payload, and conversions from .f32 to .f32
 //     and from .bf16 to .f32 keep all bits; atom.add.f64 in global memory leaves a NaN unchanged, the NaN of b before the
-//     NaN in memory (an H200);
+//     NaN in memory, as measured on an H200;
 //   - .sat turns -0 into +0, like any value that is not above zero;
-//   - .ftz flushes results that are subnormal after rounding as though the exponent had no lower bound;
+//   - .ftz first rounds the result as though the exponent had no lower bound, and flushes it if it is then below the least
+//     normal number;
 //   - atom.add.f32 and red.add.f32 flush subnormals in global memory and keep them in shared memory, as the manual says
 //     current hardware does;
 //   - shfl from a lane that does not take part gives the thread its own value;

@@ -2,7 +2,7 @@ package oracle
 
 // This file executes the matrix instructions of a warp (manual 9.7.14). The threads with %laneid 0 to 31, or 32 to 63,
 // wait for each other as at any collective; all must take part. Matrices are collected from the threads by the formulas
-// in the section on the shape, multiplied element by element, and distributed again.
+// in the manual's section for each shape, multiplied element by element, and distributed again.
 
 import (
 	"fmt"
@@ -29,7 +29,7 @@ func (t *thread) isTensor() bool { return t.instr.Form.Class == ptx.ClassTensor 
 // halfMask is the mask of the threads that share a matrix with t.
 func (t *thread) halfMask() uint64 { return 0xffff_ffff << (t.lane / tensorLanes * tensorLanes) }
 
-// checkWholeWarp traps unless all threads take part.
+// checkWholeWarp traps unless all 32 threads that share a matrix take part.
 func (g group) checkWholeWarp() {
 	if len(g) != tensorLanes {
 		g[0].trap(KindDivergent, "%d of 32 threads execute it", len(g))
@@ -47,8 +47,8 @@ func choose[T any](p bool, yes, no T) T {
 	return no
 }
 
-// fragmentsA and fragmentsB have the fragments of sections 9.7.14.5.2 to 9.7.14.5.13, by shape and bits of an element
-// of A and B.
+// fragmentsA and fragmentsB map shape and bits of an element to the position of each element of a fragment of A and B (sections
+// 9.7.14.5.2 to 9.7.14.5.13).
 var fragmentsA = map[string]position{
 	"m8n8k4 64":  func(l, g, t, i int) (int, int) { return l >> 2, l % 4 },
 	"m8n8k16 8":  func(l, g, t, i int) (int, int) { return g, t*4 + i },
@@ -98,12 +98,12 @@ var fragmentsB = map[string]position{
 	"m16n8k256 1": func(l, g, t, i int) (int, int) { return t*32 + i&0x1f + choose(i < 32, 0, 128), g },
 }
 
-// fragmentsC is the fragment of C and D of all shapes: shapes of eight rows have at most two elements.
+// fragmentsC is the fragment of C and D of all shapes. Shapes of eight rows have at most two elements, so i < 2 there.
 func fragmentsC(l, g, t, i int) (int, int) { return choose(i < 2, g, g+8), t*2 + i&1 }
 
 // Fragments of mma.m8n8k4 with f16 (9.7.14.5.1).
 var (
-	smallA = map[bool]position{ // by whether it is stored in columns
+	smallA = map[bool]position{ // by whether the layout is column-major
 		false: func(l, g, t, i int) (int, int) { return choose(l < 16, l%4, l%4+4), i },
 		true:  func(l, g, t, i int) (int, int) { return choose(l < 16, i%4, i%4+4), l % 4 },
 	}
@@ -123,8 +123,8 @@ var (
 // matrix holds elements by matrix, row and column.
 type matrix map[[3]int]uint64
 
-// collectMatrix collects elements of the given number of bits. pos is their position, and lanePart the matrix of a
-// lane.
+// collectMatrix collects elements of the given number of bits. pos is their position. lanePart gives the matrix
+// of a lane: a warp has four for m8n8k4, and otherwise one.
 func (g group) collectMatrix(name string, bits int, pos position, lanePart func(lane int) int) matrix {
 	m := matrix{}
 	g.eachElement(name, bits, pos, lanePart, func(t *thread, e *ptx.Operand, shift int, pos [3]int) {
@@ -192,7 +192,7 @@ func mma(g group) {
 	d, a, b, c := types[0], types[1], types[2], types[3]
 	bits := a.Bits()
 	if instr.Has("kind::f8f6f4") || instr.Has("kind::mxf8f6f4") {
-		bits = 8 // in any type
+		bits = 8 // each element fills 8 bits, whatever its type
 	}
 	key := fmt.Sprintf("%s %d", shape, bits)
 	pa, pb, pc, pd := fragmentsA[key], fragmentsB[key], position(fragmentsC), position(fragmentsC)
@@ -278,8 +278,9 @@ func (t *thread) dotProduct(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) ui
 	return t.blockDot(a, b, c, td, ta, tb, tc)
 }
 
-// adder describes how tensor cores add products (docs/tensor.md): blockSize products at once, cut to fractionBits bits
-// after the point of the largest exponent; a sum in f32 keeps sumBits bits. Terms are aligned at least to minExponents.
+// adder describes how tensor cores add products (docs/tensor.md): blockSize products at once, each
+// aligned to the largest exponent and truncated to fractionBits fraction bits; a sum in f32 keeps sumBits bits. The exponent of
+// the alignment is never below that of minExponents.
 type adder struct {
 	blockSize, fractionBits, sumBits int
 	minExponents                     map[ptx.Type]int // by the type of the sum
@@ -292,7 +293,7 @@ var (
 	minExponentsVolta  = map[ptx.Type]int{ptx.F32: -131, ptx.F16: -19}
 )
 
-// adderFor returns the adder of a device for factors of a type, of 32, 16 and fewer bits.
+// adderFor returns the adder of a device for factors of a type: TF32, a type of 16 bits, or a narrower one.
 func adderFor(sm int, t ptx.Type) adder {
 	switch {
 	case t == ptx.TF32 && sm >= 90:
@@ -311,7 +312,7 @@ func adderFor(sm int, t ptx.Type) adder {
 	return adder{16, 13, 13, minExponentsTuring}
 }
 
-// deviceWith returns the compute capability of the device, or the first capability with all of the types.
+// deviceWith returns the compute capability of the device, raised, if needed, to the first that supports all the types.
 func (t *thread) deviceWith(types ...ptx.Type) int {
 	sm := t.machine.dev.cfg.SM
 	for _, typ := range types {
@@ -336,8 +337,8 @@ func (t *thread) blockDot(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) uint
 	case small && sm >= 80:
 		return sequentialDot(a, b, c, td, tc)
 	case small && sm >= 70:
-		sm = 70 // Turing has Volta's instruction
-	case ta.Bits() == 8 && sm >= 90 && sm < 120:
+		sm = 70 // Turing executes m8n8k4 as Volta does
+	case ta.Bits() == 8 && sm >= 90 && sm < 120: // Hopper converts factors to f16, and sums k%4 = 0 and 1 first, then 2 and 3
 		sum := uint64(0)
 		for _, chosen := range [...]func(k int) bool{func(k int) bool { return k%4 < 2 }, func(k int) bool { return k%4 >= 2 }} {
 			var x, y []uint64
@@ -367,8 +368,8 @@ func (t *thread) blockDot(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) uint
 // nearestSum returns the sum of two numbers, for rounding to nearest.
 func nearestSum(a, b number) number { return sum(a, b, "rn") }
 
-// sequentialDot adds products of f16 all in f32, as the code of newer devices for mma.m8n8k4 does. If D is f16, there
-// are two sums of two products.
+// sequentialDot adds products of f16 all in f32, as the instruction sequence for mma.m8n8k4 on sm_80 and later does.
+// If D is f16, each pair of products is summed, and then added to c.
 func sequentialDot(a, b []uint64, c uint64, td, tc ptx.Type) uint64 {
 	single, half := formatOf(ptx.F32), formatOf(ptx.F16)
 	rounded := func(n number) number { return single.decode(single.round(n, "rn")) }
@@ -443,12 +444,12 @@ func (h adder) sum(terms []number, exps []int, td ptx.Type) uint64 {
 		sumFormat := format{to.exp, h.sumBits, 0}
 		v = sumFormat.round(n, "rz")
 		if n.class == finite && n.mant.BitLen()+n.exp > to.bias()+1 {
-			v = sumFormat.signed(n.neg, sumFormat.inf()) // rounding towards zero would give the largest number
+			v = sumFormat.signed(n.neg, sumFormat.inf()) // an overflow gives infinity here; rz alone would give the largest finite number
 		}
 		v <<= to.frac - h.sumBits
 	}
 	if v == to.sign() {
-		return 0 // a sum that is too small has no sign
+		return 0 // -0 becomes +0
 	}
 	return v
 }
@@ -477,7 +478,7 @@ func factor(v uint64, t ptx.Type) (number, int) {
 		f, noSpecial, v = format{2, 1, 0}, true, low(v>>2, 4)
 	}
 	field := int(v >> f.frac & (1<<f.exp - 1))
-	if noSpecial && field == 1<<f.exp-1 { // an ordinary number, in a format with an additional bit of exponent
+	if noSpecial && field == 1<<f.exp-1 { // an exponent of ones is an ordinary number here, and an infinity or NaN for decode
 		n := number{class: finite, neg: v&f.sign() != 0, mant: new(big.Int).SetUint64(1<<f.frac | v&(1<<f.frac-1)), exp: field - f.bias() - f.frac}
 		return n, field - f.bias()
 	}
@@ -568,7 +569,7 @@ func unpackByte(row []byte, bits, i int) byte {
 	}
 	e := byte(new(big.Int).And(new(big.Int).Rsh(all, uint(bits*i)), big.NewInt(1<<bits-1)).Uint64())
 	if bits == 4 {
-		e <<= 2 // in the middle (9.7.16.9.1.1)
+		e <<= 2 // bits 2 to 5 of the byte (9.7.16.9.1.1)
 	}
 	return e
 }
@@ -587,7 +588,7 @@ func stmatrix(g group) {
 					memory[8*r+lane/4][lane%4*4+k] = b[k]
 				case t.hasModifier("m8n8"):
 					memory[8*r+lane%4*2+k/2][lane/4*2+k%2] = b[k]
-				default: // m16n8: the accumulators of mma, a column in each row
+				default: // m16n8: each stored row is a column of the accumulator of mma
 					memory[8*r+lane%4*2+k%2][lane/4+k/2*8] = b[k]
 				}
 			}

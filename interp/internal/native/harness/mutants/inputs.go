@@ -1,6 +1,6 @@
 package main
 
-// This file makes the inputs for mutants of Go code.
+// This file makes the inputs that test mutants of the Go code of the native engine.
 
 import (
 	"fmt"
@@ -18,14 +18,14 @@ import (
 
 const testdata = "testdata"
 
-// One in sampleEvery programs of a corpus file is an input. A warp traps after maxSteps instructions, on both engines; most
-// programs end before.
+// One in sampleEvery programs of a corpus file is an input, and every second program of control/. A warp traps after maxSteps
+// instructions, on both engines; most programs end sooner.
 const (
 	sampleEvery = 10
 	maxSteps    = 1 << 12
 )
 
-// runGoMutants runs the inputs for package mutate and does not return.
+// runGoMutants runs the inputs for tools/mutate, by the protocol of package trial, and does not return.
 func runGoMutants() {
 	files, err := corpus.Files(testdata)
 	if err != nil {
@@ -35,7 +35,7 @@ func runGoMutants() {
 	trial.Main(&trial.Corpus{Groups: append([]string{stencilGroup}, files...), Load: inputs})
 }
 
-// stencilGroup is the name of the group of package harness's suites.
+// stencilGroup names the group that holds the suites of package harness.
 const stencilGroup = "stencils"
 
 // inputs returns the inputs of a group.
@@ -44,7 +44,7 @@ func inputs(group string) (list []trial.Input, err error) {
 		for s := range harness.Suites() {
 			list = append(list, trial.Input{Name: "stencils: " + s.Name, Kind: trial.Check, Run: func() trial.Result {
 				r := trySuite(&s, native.HostLibrary(), 1)
-				return trial.Result{Mismatch: r.Differs != "", Cost: int64(r.Compared), Saved: []int64{int64(r.Compared)}} // less machine code is slower: Compared counts as saved
+				return trial.Result{Mismatch: r.Differs != "", Cost: int64(r.Compared), Saved: []int64{int64(r.Compared)}} // a mutant that compares less has generated less machine code, so it is slower
 			}})
 		}
 		return list, nil
@@ -59,7 +59,7 @@ func inputs(group string) (list []trial.Input, err error) {
 		}
 		for k, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
 			config := runConfig{mode, interp.Reconvergers()[0]}
-			if (i+k)%3 == 0 { // machine code supports most of the first policy
+			if (i+k)%3 == 0 { // two in three runs use the first policy, for which most instructions have machine code
 				config.policy = interp.Reconvergers()[(i+k)/3%len(interp.Reconvergers())]
 			}
 			list = append(list, trial.Input{Name: fmt.Sprintf("%s, %v, %s", p, mode, config.policy.Name()), Kind: trial.Check, Run: func() trial.Result { return compareEngines(p, config) }})
@@ -74,7 +74,8 @@ type runConfig struct {
 	policy *interp.Reconverger
 }
 
-// portableOutcomes has the outcomes of runs with the portable engine, which mutants do not change, by program and configuration.
+// portableOutcomes has the outcomes of the portable engine, by program and configuration. Mutants do not change the portable
+// engine, so each is computed once.
 var portableOutcomes = map[string]string{}
 
 // compareEngines runs a program with both engines and compares the outcomes.
@@ -99,7 +100,7 @@ func compareEngines(p *corpus.Program, config runConfig) trial.Result {
 	native.HostLibrary().TakeUsed()
 	before := exchange.Entered.Load()
 	got := run(interp.Native)
-	used := native.HostLibrary().TakeUsed()     // fewer used stencils: more runs in Go
-	entered := exchange.Entered.Load() - before // more entries: more exits to Go
+	used := native.HostLibrary().TakeUsed()     // fewer stencils used means that more executes in Go
+	entered := exchange.Entered.Load() - before // each exit to Go needs a further entry
 	return trial.Result{Mismatch: got != portableOutcomes[key], Digest: got, Cost: cost, Saved: []int64{int64(len(used))}, Spent: []int64{entered}}
 }

@@ -1,9 +1,9 @@
-// Command mutants runs the inputs of package mutate for mutants of the native engine: the suites of package harness and the
+// Command mutants runs the test inputs of tools/mutate on a mutant of the native engine: the suites of package harness and the
 // programs of package corpus. Each input runs as machine code and in Go, and the results must be equal.
 //
-// With arguments it serves mutants of stencils. "stencils MARK" writes, in JSON, the suites of package harness or the tests
-// covering each stencil of the level with this mark (native.Level). "stencil MARK SUITE…" reads a line of a table from
-// standard input and runs the suites with it in place of the stencil's own line. Its exit status is 1 if a result differs,
+// With arguments it serves mutants of stencils. "stencils MARK" writes, in JSON, for each stencil of the
+// instruction-set level with this mark (native.Level) the suites of package harness that cover it, or the tests if no suite
+// does. "stencil MARK SUITE…" reads a changed line of the stencil table from standard input and runs the suites with it in place of the stencil's own line. Its exit status is 1 if a result differs,
 // and 0 if none does.
 package main
 
@@ -41,7 +41,7 @@ func runStencilCommand(command, mark string, suites []string) error {
 	level := native.LevelByMark(mark)
 	switch {
 	case level == nil:
-		return fmt.Errorf("this host's processor does not execute tables %s", mark)
+		return fmt.Errorf("the processor of this host cannot execute stencils of level %s", mark)
 	case command == "stencils":
 		return json.NewEncoder(os.Stdout).Encode(testsByStencil(level))
 	}
@@ -76,7 +76,7 @@ func testsByStencil(level *native.Level) map[string]*stencilTests {
 	return by
 }
 
-// rounds is the number of rounds in which a suite shows the faults of a stencil. A round of control flow has more programs.
+// rounds is the number of rounds after which a suite has shown the faults of a stencil. A round of control flow has more programs.
 const rounds, controlRounds = 60, 12
 
 // tryStencil runs suites with a changed line of a stencil, and ends the process with status 1 at the first difference.
