@@ -15,9 +15,9 @@ import (
 
 // Error is an error in a recording, with its place.
 type Error struct {
-	Name   string
-	Offset uint64 // of the block, in bytes
-	Err    error
+	Name   string // name of the file
+	Offset uint64 // offset of the block in bytes
+	Err    error  // reason
 }
 
 // Error returns name, place and reason.
@@ -56,10 +56,10 @@ type cachedColumn struct {
 
 // Table is a table of a recording.
 type Table struct {
-	Name    string
-	Columns []Column
-	Rows    uint64
-	Bytes   uint64 // of its blocks in the file
+	Name    string   // such as events
+	Columns []Column // columns, in the order of the file
+	Rows    uint64   // number of rows
+	Bytes   uint64   // size of its blocks in the file
 
 	file   *File
 	number int

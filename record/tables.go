@@ -63,7 +63,7 @@ const (
 	Load AccessKind = iota
 	Store
 	Atomic
-	Zero // writes zeros (st.bulk); the lanes have different lengths
+	Zero // writes zeros over a region whose length differs between lanes (st.bulk)
 )
 
 var accessNames = [...]string{"load", "store", "atomic", "zero"}
@@ -319,7 +319,7 @@ type DataRow struct {
 	Byte uint8 // a byte of memory
 }
 
-// EnumerationRow is a row of the table enumerations: the name of a value of a column.
+// EnumerationRow is a row of the table enumerations: the name of a number in a column such as kind.
 type EnumerationRow struct {
 	Table  string // table of the column
 	Column string // column of numbers
@@ -371,8 +371,8 @@ func typeOf(t reflect.Type) Type {
 
 // Column is a column of a table.
 type Column struct {
-	Name string
-	Type Type
+	Name string // such as active
+	Type Type   // type of its values
 }
 
 // schema is a table that this package writes: its name and the type of its rows.

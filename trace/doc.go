@@ -1,4 +1,4 @@
-// Package trace reads, writes and compares logs of launches. A log has an entry for each warp instruction. It
+// Package trace reads, writes and compares logs of launches. A log has a record for each warp instruction. It
 // serves to compare runs of gemu with each other and with other simulators.
 //
 // A log is a stream of entries:
@@ -30,5 +30,5 @@
 // A Reader, a Writer and an Accesses belong to a single goroutine.
 //
 // Between versions, fields and entry types may be added, and texts of differences may change. A Reader reads
-// all older versions of the format; Version changes as described there.
+// all older versions of the format; Version describes when it changes.
 package trace

@@ -192,7 +192,7 @@ func (t *ruleTrial) dependsWithin(n, block int, ok func(in, out int) bool) bool 
 	return true
 }
 
-// invalid returns the bits of the result that depend on invalid source bits in a lane, and whether they are
+// invalid returns the bits of the result that depend on invalid (uninitialised) source bits in a lane, and whether they are
 // plain copies of them. At least one source bit must be invalid.
 func (r *rule) invalid(o *probe.Operation, v, inv *[4]uint64) (out uint64, copied bool) {
 	mask := lowBits(outBits(o))

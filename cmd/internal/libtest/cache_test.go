@@ -44,7 +44,7 @@ func TestCachedBuildsOnce(t *testing.T) {
 	}
 }
 
-// TestCachedFailure: a library that could not be built is not in the cache, and leaves nothing there.
+// TestCachedFailure: a library that could not be built is not in the cache, and leaves only the lock file.
 func TestCachedFailure(t *testing.T) {
 	cache := t.TempDir()
 	failure := errors.New("no compiler")
