@@ -6,15 +6,15 @@ import (
 	"gemu/ptx"
 )
 
-// Unit is the affine functional unit of a machine: rules, limited by a policy. For an instruction, its operands and the
-// lanes in which they are compact, it decides how the instruction executes in the lanes of a mask. A Unit must not be
+// Unit is the affine functional unit of a machine: rules, limited by a policy. Given an instruction, its operands and the
+// lanes in which each is compact, a Unit decides how the instruction executes in the lanes of a mask. A Unit must not be
 // used concurrently.
 type Unit struct {
 	*Policy
 	Table *Table
 
-	// Applied counts the results computed by rules of the table: their instructions have no fast form, or it could not
-	// be used.
+	// Applied counts the results that rules of the table have computed, and not their fast forms: the short computations for
+	// frequent rules (Rule.Fast).
 	Applied int64
 
 	fast bool // fast forms replace the table's rules
@@ -26,7 +26,7 @@ func NewUnit(p *Policy, t *Table) Unit {
 	return Unit{Policy: p, Table: t, fast: t == Rules && p.isUnlimited()}
 }
 
-// Fast reports whether fast forms replace the table's rules, because no policy limits them.
+// Fast reports whether fast forms replace the table's rules, which requires a policy without limits.
 func (u *Unit) Fast() bool { return u.fast }
 
 // Operand is a register, or a predicate as 0 or 1. The lanes in Lanes hold Value; the values of all other lanes are
@@ -46,8 +46,9 @@ const (
 	CompactResult                  // not at all: the unit has computed the result
 )
 
-// Execute decides the execution of an instruction on the given operands. The operation must have a rule. A result of
-// the unit must be taken modulo the slot's width; the result of a comparison is 1 or 0.
+// Execute decides the execution of an instruction on the given operands. m is the set of executing
+// lanes. The operation must have a rule in the table; if the policy excludes the rule, the result is PerLane. The caller must
+// truncate the result to the width of the destination. The result of a comparison is 1 or 0.
 func (u *Unit) Execute(op *Operation, src []Operand, m uint32) (Value, Execution) {
 	if !u.HasCompactOperands(op, src, m) {
 		return Value{}, PerLane

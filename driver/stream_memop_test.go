@@ -7,7 +7,7 @@ import (
 	"gemu/sanitize"
 )
 
-// A stream waits for a word that a second stream, a kernel or the host writes.
+// A stream waits until a second stream writes a word; a kernel sees such a write.
 func TestStreamWaitsForWord(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(64)
@@ -21,7 +21,7 @@ func TestStreamWaitsForWord(t *testing.T) {
 		no, yes uint64 // values for which the condition fails and holds
 	}{
 		{"greater or equal", WaitValue32, 0, 5, 4, 5},
-		{"greater or equal, around", WaitValue32, 0, 0xffff_fff0, 0xffff_ffef, 3},
+		{"greater or equal, wrapping around 2^32", WaitValue32, 0, 0xffff_fff0, 0xffff_ffef, 3},
 		{"equal", WaitValue32, 1, 5, 6, 5},
 		{"and", WaitValue32, 2, 6, 9, 4},
 		{"nor", WaitValue32, 3, 0xffff_0000, 0xffff, 0xfffe},

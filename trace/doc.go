@@ -11,8 +11,8 @@
 //	  End
 //	Finish
 //
-// It is text, a line per entry, or protocol buffers (trace.proto), each after its length, in zstd frames or
-// uncompressed. Text and compressed logs end with an index. docs/trace.md describes the fields.
+// It is text, a line per entry; or protocol buffers (trace.proto), each entry after its length, in zstd frames or
+// uncompressed. All logs but uncompressed protocol buffers end with an index. docs/trace.md describes the fields.
 //
 // A Recorder is the probe that records a log. A Writer writes entries of any origin. A Reader reads all
 // formats. Compare returns the first difference of two logs. It compares the actions of each thread, so logs

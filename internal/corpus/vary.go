@@ -1,6 +1,6 @@
 package corpus
 
-// This file makes further launches for GPUs: more than are recorded in the repository.
+// This file makes additional launches to run on a GPU, which are not stored in the repository.
 
 import (
 	"encoding/binary"
@@ -13,8 +13,8 @@ import (
 )
 
 // VaryLaunches lists n variations of each launch whose kernel derives its operands from a seed, as matrix kernels do.
-// In a third of them, all bits of factors are random; in a further third, the bits of the accumulator, too; in the
-// last third, the bits are masked as in the original.
+// Such a kernel masks the random bits of matrix x with its parameters xand and xor. A third of the variations keeps the masks; a
+// third opens those of the factors (a, b and the scales s); a third also those of the accumulator (c or d).
 func VaryLaunches(list []*Launch, n int) (varied []*Launch, err error) {
 	random := rand.New(rand.NewPCG(1, 0))
 	var id identifier

@@ -16,7 +16,7 @@ type dependence uint8
 const (
 	unknown    dependence = iota // not determined yet
 	anyToAll                     // each bit on all bits
-	positional                   // each bit on at most a single bit of each source, for known values of the rule.control sources: logic, shifts, moves
+	positional                   // once the control sources (rule.control), such as a shift's amount, are known, each bit on at most one bit of every other source: logic, shifts, moves
 	fromBelow                    // each bit on the bits at its position and below: sums, products
 	inBlocks                     // each bit on the bits of its block of rule.block bits: packed arithmetic
 )
@@ -160,8 +160,8 @@ func (t *ruleTrial) positional(n int, control uint8) bool {
 	return any
 }
 
-// dependsWithin reports whether each bit of the result depends only on source bits allowed by ok. Each block
-// must depend on some bit: a block that never changed may do so for untried values.
+// dependsWithin reports whether each bit of the result depends only on source bits allowed by ok. A block
+// that never changed fails: it might change for values that were not tried.
 func (t *ruleTrial) dependsWithin(n, block int, ok func(in, out int) bool) bool {
 	var v [4]uint64
 	changed := uint64(0)
@@ -192,13 +192,15 @@ func (t *ruleTrial) dependsWithin(n, block int, ok func(in, out int) bool) bool 
 	return true
 }
 
-// invalid returns the bits of the result that depend on invalid (uninitialised) source bits in a lane, and whether they are
-// plain copies of them. At least one source bit must be invalid.
+// invalid returns the bits of the result that depend on invalid (uninitialised) source bits in a lane, and whether each of
+// them is a copy of such a bit. At least one source bit must be invalid.
 func (r *rule) invalid(o *probe.Operation, v, inv *[4]uint64) (out uint64, copied bool) {
 	mask := lowBits(outBits(o))
 	n := min(len(o.Sources), 4)
 	switch r.dependence {
 	case positional:
+		// The invalid bits of each source are all 0 or all 1, in every combination: bits of the result that change are invalid. They
+		// are copies if all 0 gives 0, and all 1 gives 1.
 		unsure := 0 // number of sources with invalid bits
 		var which [4]int
 		for i := range n {
