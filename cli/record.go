@@ -167,9 +167,13 @@ func (w *countingWriter) Write(b []byte) (int, error) {
 
 // report says what was recorded.
 func (c *recordCmd) report(a *app, events, bytes uint64, full string) {
-	fmt.Fprintf(a.stderr, "%s: %s in %d bytes\n", c.Out, counted(int(events), "event"), bytes)
+	name := c.Out
+	if name == "-" {
+		name = "standard output"
+	}
+	fmt.Fprintf(a.stderr, "%s: %s in %d bytes\n", name, counted(int(events), "event"), bytes)
 	if full != "" {
-		fmt.Fprintf(a.stderr, "%s: the recording ends at its limit of %s; events after it are not recorded (--max-events, --max-size)\n", c.Out, full)
+		fmt.Fprintf(a.stderr, "%s: the recording ends at its limit of %s; events after it are not recorded (--max-events, --max-size)\n", name, full)
 	}
 }
 

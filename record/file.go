@@ -194,7 +194,7 @@ func (f *File) header(at uint64) (*block, int, error) {
 		return nil, 0, errors.New("no block begins here")
 	case size > maxBlockBytes || uint64(size) > f.size-at-blockHeaderBytes:
 		return nil, 0, io.ErrUnexpectedEOF
-	case b.rows > maxBlockRows && table != directoryTable, columns*descriptorBytes > int(size):
+	case b.rows > maxBlockRows && table != directoryTable, b.rows > maxBlocks, columns*descriptorBytes > int(size):
 		return nil, 0, errors.New("a block has more rows or columns than its size allows")
 	}
 	descriptors := make([]byte, columns*descriptorBytes)

@@ -35,6 +35,7 @@ const (
 	blockHeaderBytes = 32
 	maxBlockBytes    = 64 << 20
 	maxBlockRows     = 1 << 20
+	maxBlocks        = 1 << 22 // rows of the directory
 )
 
 // Numbers of tables that are part of the layout.

@@ -15,7 +15,8 @@ enum {
 	descriptor_size = 24,
 	directory_table = 0xfffe,
 	max_block_size = 64 << 20,
-	max_block_rows = 1 << 20
+	max_block_rows = 1 << 20,
+	max_blocks = 1 << 22
 };
 
 /* column is a column of a block: its descriptor, and the offset of its stored bytes. */
@@ -102,7 +103,7 @@ static int read_block(gemu_recording *r, uint64_t at, block *b) {
 	if (memcmp(h, "gblk", 4) != 0)
 		return fail(r, "at byte %llu: no block begins here", (unsigned long long)at);
 	if (size > max_block_size || b->end > r->size || (uint64_t)b->columns * descriptor_size > size ||
-	    (b->rows > max_block_rows && b->table != directory_table))
+	    (b->rows > max_block_rows && b->table != directory_table) || b->rows > max_blocks)
 		return fail(r, "at byte %llu: the block does not fit the file", (unsigned long long)at);
 	size_t n = (size_t)b->columns * descriptor_size;
 	unsigned char *d = malloc(n + 1);

@@ -28,6 +28,7 @@ _DESCRIPTOR = struct.Struct("<BBHIIIQ")  # of a column
 _CONSTANT, _PLAIN, _DIFFERENCES, _TEXTS = range(4)
 _DEFLATED = 1
 _COLUMN_TABLE, _DIRECTORY_TABLE = 0xFFFF, 0xFFFE
+_MAX_BLOCK_ROWS, _MAX_BLOCKS, _MAX_COLUMN_BYTES = 1 << 20, 1 << 22, 64 << 20
 _TYPES = {"u8": "u1", "u16": "<u2", "u32": "<u4", "u64": "<u8", "i8": "i1", "i16": "<i2", "i32": "<i4", "i64": "<i8", "text": None}
 
 
@@ -55,13 +56,15 @@ class _Block:
             raise RecordingError(f"at byte {at}: no block begins here")
         if size > len(data) - descriptors or columns * _DESCRIPTOR.size > size:
             raise RecordingError(f"at byte {at}: the file ends in a block")
+        if self.rows > (_MAX_BLOCKS if self.table == _DIRECTORY_TABLE else _MAX_BLOCK_ROWS):
+            raise RecordingError(f"at byte {at}: a block has more rows than the format allows")
         next_at = descriptors + columns * _DESCRIPTOR.size
         if zlib.crc32(data[descriptors:next_at], zlib.crc32(data[at : at + 24])) != check:
             raise RecordingError(f"at byte {at}: the checksum of a block does not fit its header")
         self.at, self.columns = at, []
         for i in range(columns):
             c = _Column(_DESCRIPTOR.unpack_from(data, descriptors + i * _DESCRIPTOR.size), next_at)
-            if c.at + c.stored > descriptors + size:
+            if c.at + c.stored > descriptors + size or c.plain > _MAX_COLUMN_BYTES:
                 raise RecordingError(f"at byte {at}: a column is longer than its block")
             self.columns.append(c)
             next_at += (c.stored + 7) & ~7
@@ -170,9 +173,17 @@ class Recording:
         if zlib.crc32(stored) != c.sum:
             raise RecordingError(f"at byte {block.at}: the checksum of a column does not fit its bytes")
         if c.flags & _DEFLATED:
-            stored = zlib.decompress(stored, -15)
+            try:
+                stored = zlib.decompressobj(-15).decompress(stored, c.plain + 1)  # no more than it should have
+            except zlib.error as error:
+                raise RecordingError(f"at byte {block.at}: a column cannot be inflated: {error}") from None
         if len(stored) != c.plain:
             raise RecordingError(f"at byte {block.at}: the sizes of a column differ")
+        want = 0 if c.encoding == _CONSTANT else rows * c.width
+        if c.encoding > _TEXTS or (c.encoding == _TEXTS) != (kind == "text") or c.plain < 4 * rows * (kind == "text"):
+            raise RecordingError(f"at byte {block.at}: a column has values of another type than its table says")
+        if kind != "text" and (c.plain != want or c.encoding != _CONSTANT and c.width not in (1, 2, 4, 8)):
+            raise RecordingError(f"at byte {block.at}: the size of a column does not fit its number of values")
         if kind == "text":
             lengths, all_texts, texts, at = np.frombuffer(stored, "<u4", rows), bytes(stored[4 * rows :]), [], 0
             for n in lengths.tolist():
