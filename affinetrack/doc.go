@@ -65,4 +65,10 @@
 // Sources: Kim, Torng, Srinath, Lockhart, Batten, "Microarchitectural Mechanisms to Exploit Value Structure in SIMT
 // Architectures", ISCA 2013 (sections 2 and 4), and Collange, Defour, Zhang, "Dynamic Detection of Uniform and Affine
 // Vectors in GPGPU Computations", 2009.
+//
+// # Errors, concurrency and compatibility
+//
+// The functions return no errors: a rule that does not hold for its operands reports so. Values, rules and policies do not change,
+// and are safe for concurrent use; a Unit belongs to one goroutine. Rules, policies and fields may be added at any time: name the
+// fields of composite literals.
 package affinetrack

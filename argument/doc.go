@@ -37,5 +37,12 @@
 // device of its module; [List.Set] sets a variable of the module. After the launch, [List.Lookup] gives the buffers for
 // reading.
 //
-// Errors of writing are of type [*Error] and have their place.
+// Errors of writing are of type [*Error] and have their place:
+// find it with [errors.As]. Errors of files and of memory wrap the errors of their sources. The end of a context ends the reading of
+// files.
+//
+// # Concurrency and compatibility
+//
+// A parsed argument does not change, and is safe for concurrent use; a List belongs to one goroutine. Notations may be added at any
+// time.
 package argument

@@ -56,8 +56,15 @@
 //
 // Textures: texture_array.go, texture.go, texture_tensormap.go.
 //
-// Observers of all launches: observe_statistics.go, observe_log.go, observe_accelsim.go, observe_sanitize.go,
+// Observers of all launches: observe_statistics.go, observe_file.go, observe_accelsim.go, observe_sanitize.go,
 // observe_debug.go.
 //
 // Packages below: internal/sharedmem (memory shared by processes), internal/linker (merging PTX).
+//
+// # Errors, cancellation, concurrency and compatibility
+//
+// A call that fails gives an *Error with the code of the CUDA driver API (Result): find it with errors.As. A sanitizer's findings
+// that must end the process are a *Found. Functions take no context: Settings.TimeLimit and Settings.Steps bound launches, and Exit
+// ends them. A Driver is safe for concurrent use, as the driver of a process is; a Thread belongs to one goroutine at a time.
+// Functions follow the versions of CUDA; settings and fields may be added at any time.
 package driver

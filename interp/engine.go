@@ -14,13 +14,13 @@ type Engine uint8
 
 const (
 	// DefaultEngine is the engine of the device in a Launch, and Portable in a Config.
-	DefaultEngine = Engine(backends.Default)
+	DefaultEngine Engine = Engine(backends.Default)
 	// Portable is the engine in Go, for every host.
-	Portable = Engine(backends.Portable)
+	Portable Engine = Engine(backends.Portable)
 	// Native is the engine in machine code. It needs Linux, and an x86-64 processor with AVX2, BMI2 and FMA or an arm64 processor.
-	Native = Engine(backends.Native)
+	Native Engine = Engine(backends.Native)
 	// Auto is Native on a host that has it, otherwise Portable.
-	Auto = Engine(backends.Auto)
+	Auto Engine = Engine(backends.Auto)
 )
 
 // Engines returns the engines that EngineNamed knows by name, Auto first.

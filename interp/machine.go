@@ -17,10 +17,10 @@ type Mapping uint8
 // Properties of mapped host memory.
 const (
 	// ReadOnly means that kernels may not write to the memory: they trap.
-	ReadOnly = Mapping(mem.ReadOnly)
+	ReadOnly Mapping = Mapping(mem.ReadOnly)
 	// Permanent means that the host can access the memory while it is mapped, so that no access faults there. Memory without it
 	// keeps launches from running as machine code.
-	Permanent = Mapping(mem.Permanent)
+	Permanent Mapping = Mapping(mem.Permanent)
 )
 
 // MbarrierPhase returns the number of phases that an mbarrier of eight bytes has completed, modulo 4.

@@ -13,11 +13,11 @@ type Mode uint8
 // The modes. All give the same results.
 const (
 	// Check executes as Affine does, and again on vectors, and compares the results.
-	Check = Mode(machine.Check)
+	Check Mode = Mode(machine.Check)
 	// Affine executes on compact operands where the rules of package affinetrack allow it and it pays, and on vectors elsewhere.
-	Affine = Mode(machine.Affine)
+	Affine Mode = Mode(machine.Affine)
 	// Vector executes on vectors only.
-	Vector = Mode(machine.Vector)
+	Vector Mode = Mode(machine.Vector)
 )
 
 // Modes returns all modes, the default first.

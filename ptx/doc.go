@@ -26,4 +26,14 @@
 //   - cfg.go, loop.go, liveness.go, pending.go and unwritten.go: analyses
 //   - signature.go, print.go, dump.go and errors.go: comparison, printing and messages
 //   - example.go and sweep.go: generated instructions for tests and coverage
+//
+// # Errors
+//
+// Parse returns an ErrorList, with the place of every problem: find it with errors.As. An *Unsupported comes from the execution of a
+// module. Errors have no values for errors.Is.
+//
+// # Concurrency and compatibility
+//
+// Parse can be called from several goroutines. A Module does not change after Parse, and may be read by several goroutines. Rows of
+// the instruction table, types, and fields may be added at any time: name the fields of composite literals.
 package ptx

@@ -32,6 +32,11 @@
 //
 // Read the files in this order: regfile.go, block.go, constants.go and shadow.go. Package traffic, below, counts the
 // reads and writes of instructions. Models of register files are packages there, too: probes of launches.
+//
+// # Errors, concurrency and compatibility
+//
+// The functions return no errors; a row outside the window is an error of the caller, and may panic. A File belongs to one goroutine
+// at a time. The layout of a block belongs to one version of gemu: machine code and Go are built for it together.
 package regfile
 
 import (

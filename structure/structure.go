@@ -9,6 +9,11 @@
 //
 // Read the files in this order: structure.go, probe.go, tracker.go (tags), operation.go (rules applied to tags),
 // count.go and keep.go.
+//
+// # Errors, concurrency and compatibility
+//
+// The functions return no errors. A Probe is safe for concurrent launches; a Structure is plain data that no longer changes. Fields
+// may be added at any time: name the fields of composite literals.
 package structure
 
 import (
