@@ -18,14 +18,14 @@ type benchCmd struct {
 	Workloads []string `arg:"" optional:"" name:"@workload" help:"Workloads to run (default all)."`
 
 	Engine  string   `default:"auto" env:"GEMU_ENGINE" help:"What executes instructions: auto, portable or native; see gemu run." placeholder:"ENGINE"`
-	Mode    []string `default:"affine,check" enum:"vector,affine,check" help:"Modes to compare with vector mode." placeholder:"MODE,..."`
+	Mode    []string `default:"affine,check" enum:"vector,affine,check" help:"Modes to compare with vector mode: affine, check; see gemu run." placeholder:"MODE,..."`
 	Repeat  int      `default:"3" help:"Runs of each mode; the median counts."`
 	Size    int      `help:"Size of the inputs (default each workload's own)."`
 	Workers int      `default:"1" help:"Host threads; 0 means all."`
 
 	TimeLimit notation.Span `env:"GEMU_TIME_LIMIT" help:"Time that each launch may run before it is stopped (default: no limit)." placeholder:"TIME"`
 
-	Structure bool `help:"Count the instructions whose results have structure (gemu structure), and tell the mean of workloads of which a quarter or more do from that of the others."`
+	Structure bool `help:"Count the instructions whose results have structure (gemu structure), and print separate means for the workloads where they are a quarter or more, and for the rest."`
 	policyFlag
 	JSON string `name:"json" help:"Write JSON to FILE (- for standard output, instead of the table)." placeholder:"FILE"`
 }

@@ -23,7 +23,7 @@ import (
 )
 
 type debugCmd struct {
-	File  string   `arg:"" optional:"" predictor:"source" help:"PTX file, CUDA C++ (.cu, with a compiler that is on the path), or @NAME of a workload; none with --dap, whose client says it."`
+	File  string   `arg:"" optional:"" predictor:"source" help:"PTX file, CUDA C++ (.cu, with a compiler that is on the path), or @NAME of a workload; left out with --dap, whose client names it."`
 	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
 
 	kernelFlags
@@ -32,8 +32,8 @@ type debugCmd struct {
 	Mode        string        `default:"vector" enum:"check,affine,vector" help:"How instructions execute: as in gemu run, but on vectors only by default."`
 	Async       string        `default:"late" enum:"late,early" help:"When asynchronous effects happen: as late as may be (late, the default), or where they are issued (early)."`
 	Commands    string        `short:"x" help:"Execute the commands of FILE, a line each, instead of asking for some." placeholder:"FILE"`
-	DAP         string        `name:"dap" help:"Speak the Debug Adapter Protocol, on standard input and output, or with --dap=:PORT to one who connects there." placeholder:":PORT"`
-	Checkpoints notation.Size `help:"Memory of the host that going back may take, with K, M or G (default 256M)." placeholder:"BYTES"`
+	DAP         string        `name:"dap" help:"Speak the Debug Adapter Protocol on standard input and output; with --dap=:PORT, listen on that TCP port." placeholder:":PORT"`
+	Checkpoints notation.Size `help:"Host memory for the checkpoints that stepping back uses, with K, M or G (default 256M)." placeholder:"BYTES"`
 }
 
 func (c *debugCmd) Run(a *app) error {

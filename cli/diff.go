@@ -19,12 +19,12 @@ import (
 
 type diffCmd struct {
 	A     string   `arg:"" help:"A log, or what to run: a PTX file, CUDA C++, @NAME of a workload."`
-	B     string   `arg:"" optional:"" help:"Another (default: A is run twice, with what --mode, --reconverge and --seeds say)."`
+	B     string   `arg:"" optional:"" help:"The second log or program. Without it A runs twice: give --mode, --reconverge or --seeds two values."`
 	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
 
 	kernelFlags
-	Reconverge []string `default:"auto" help:"Reconvergence policy of what is run; of A and of B if they differ: stack,its." placeholder:"POLICY"`
-	Mode       []string `default:"check" help:"How instructions execute; of A and of B: check,vector." placeholder:"MODE"`
+	Reconverge []string `default:"auto" help:"Reconvergence policy of the runs: one for both, or two, of A and of B, such as stack,its." placeholder:"POLICY"`
+	Mode       []string `default:"check" help:"How instructions execute: one mode for both, or two, such as check,vector." placeholder:"MODE"`
 	Seeds      []uint64 `help:"Schedules of A and of B, as --seed." placeholder:"N"`
 	Eager      bool     `help:"Execute compactly wherever values are compact."`
 	KernelB    string   `name:"kernel-b" help:"Kernel of B to run, if it is not that of -k." placeholder:"NAME"`
@@ -34,9 +34,9 @@ type diffCmd struct {
 
 // compareFlags control the comparison of logs.
 type compareFlags struct {
-	ULP uint64 `name:"ulp" help:"How many units of the last place results of .approx instructions may be apart." placeholder:"N"`
+	ULP uint64 `name:"ulp" help:"Do not report results of .approx instructions that differ by at most N units in the last place." placeholder:"N"`
 
-	Slice   string `enum:"auto,first,second,both,none" default:"auto" help:"In which log to look for where the value comes from: first, second, both, none; auto is the first that says which registers instructions read." placeholder:"LOG"`
+	Slice   string `enum:"auto,first,second,both,none" default:"auto" help:"After a difference, trace the value back to the instructions that produced it, in this log: first, second, both or none; auto is the first log that records which registers instructions read." placeholder:"LOG"`
 	NoSlice bool   `help:"Do not look for where the value comes from: --slice none."`
 }
 

@@ -30,7 +30,7 @@ type fuzzCmd struct {
 
 	Semantics string `default:"manual" enum:"manual,hardware" help:"Where GPUs are known to do something else than the manual says: manual avoids these places, hardware has them, with the results of GPUs (docs/fuzz.md has the list)." placeholder:"manual|hardware"`
 
-	Features string `default:"all" help:"What programs may be made of: some of ${features}; or none; or all,-NAME,…, all but those." placeholder:"NAME,…"`
+	Features string `default:"all" help:"What programs may be made of: some of ${features}; or none; or all,-NAME,… to leave some out." placeholder:"NAME,…"`
 	PTX      string `name:"ptx" help:"Version of PTX they are in (default 7.0; 8.8 for --sm above 80)." placeholder:"X.Y"`
 	SM       int    `name:"sm" default:"80" help:"Compute capability they are for, 80 for 8.0." placeholder:"NN"`
 	Grid     int    `short:"g" default:"2" help:"CTAs of a launch." placeholder:"N"`
@@ -40,9 +40,9 @@ type fuzzCmd struct {
 	TimeLimit notation.Span `env:"GEMU_TIME_LIMIT" help:"Time that each launch of a program on gemu may run before it is stopped (default: no limit)." placeholder:"TIME"`
 
 	Against string         `help:"Run programs on another implementation until one fails, and reduce that: a command of the shell, with {ptx}, {in}, {json} for the files of a program, {grid} and {block} for its extents, {bytes} for the size of the result, {n} and {m} for the last two arguments, and {out} for the file to write the result to; see docs/fuzz.md." placeholder:"COMMAND"`
-	Timeout *notation.Span `help:"What a program may take there (default 10s)." placeholder:"TIME"`
-	Refusal *int           `name:"refusal-status" help:"Exit status by which it refuses a program (default 3)." placeholder:"N"`
-	Refuses string         `name:"refusal-regex" help:"What it says on its standard error if it refuses one and ends with another status; ^ and $ are ends of lines." placeholder:"REGEX"`
+	Timeout *notation.Span `help:"Time limit of the --against command for a program (default 10s)." placeholder:"TIME"`
+	Refusal *int           `name:"refusal-status" help:"Exit status by which the --against command refuses a program (default 3)." placeholder:"N"`
+	Refuses string         `name:"refusal-regex" help:"Text on the standard error of the --against command that means a refusal, whatever its exit status; ^ and $ are ends of lines." placeholder:"REGEX"`
 	Ignore  []string       `enum:"difference,crash,timeout,refusal" help:"Count these failures, and go on: ${enum}." placeholder:"KIND,…"`
 	Skip    []string       `sep:"none" help:"Count failures whose report matches, and go on: known bugs. It is the kind, the first wrong word, the culprit, and standard error; ^ and $ are ends of lines. It may be given several times." placeholder:"REGEX"`
 	Keep    bool           `name:"keep-going" help:"Go on after a failure, and reduce the first one of each culprit."`

@@ -53,19 +53,19 @@ type kernelFlags struct {
 	Size    int      `help:"Size of a workload's input."`
 
 	Warp      int           `default:"32" help:"Lanes of a warp: 1, 2, 4, 8, 16, 32 or 64."`
-	SM        int           `name:"sm" help:"Compute capability of the device, 90 for 9.0 (default 86): tensor cores add as those of that generation do." placeholder:"NN"`
-	Seed      uint64        `help:"Another schedule of the warps than the usual one (0)." placeholder:"N"`
+	SM        int           `name:"sm" help:"Compute capability of the device, 90 for 9.0 (default 86). It also selects how tensor cores round sums, which differs between generations." placeholder:"NN"`
+	Seed      uint64        `help:"Number of the schedule: another N runs the warps in another order (default 0)." placeholder:"N"`
 	Steps     int64         `help:"Instructions a warp may execute before the launch is stopped (default 134217728)."`
 	TimeLimit notation.Span `env:"GEMU_TIME_LIMIT" help:"Time that each launch may run before it is stopped, such as 90s or 5m; a number without a unit is seconds (default: no limit)." placeholder:"TIME"`
 	Tolerate  string        `env:"GEMU_TOLERATE" help:"Let kernels go on after faults that GPUs ignore, and report each on standard error: some of ${tolerables}." placeholder:"FAULT,…"`
 	Workers   int           `help:"Host threads (default: all); results do not depend on it."`
-	Engine    string        `default:"auto" env:"GEMU_ENGINE" help:"What executes instructions: native (machine code of this host, x86-64 with AVX2 or arm64, under Linux; unsupported operations and observed launches execute in Go), portable (Go), or auto: native where there is that; results do not depend on it." placeholder:"ENGINE"`
+	Engine    string        `default:"auto" env:"GEMU_ENGINE" help:"What executes instructions: native (machine code of this host, x86-64 with AVX2 or arm64, under Linux; unsupported operations and observed launches execute in Go), portable (Go), or auto: native if this host supports it, else portable; results do not depend on it." placeholder:"ENGINE"`
 
-	Base   string        `help:"Address of the first buffer, as another simulator has it: 0xc0000000 (default 0x10000000)." placeholder:"ADDRESS"`
+	Base   string        `help:"Address of the first buffer (default 0x10000000), a multiple of 512: to match the addresses of another simulator, such as 0xc0000000." placeholder:"ADDRESS"`
 	Source []string      `name:"source" sep:"none" type:"path" help:"Also show sources of the PTX that lie below DIR; without it those below the directory of the PTX. May be given several times." placeholder:"DIR"`
-	Memory notation.Size `placeholder:"BYTES" help:"Memory of the host that CTAs in flight may take, with K, M or G; further ones wait until some have ended (default what the host allows: three quarters of the physical memory, or less under a limit of a control group, ulimit -v or GOMEMLIMIT)."`
+	Memory notation.Size `placeholder:"BYTES" help:"Limit of host memory for CTAs that run at once, with K, M or G; further CTAs wait, and the launch does not fail (default what the host allows: three quarters of the physical memory, or less under a limit of a control group, ulimit -v or GOMEMLIMIT)."`
 
-	DeviceMemory notation.Size `name:"device-memory" env:"GEMU_MEMORY" placeholder:"BYTES" help:"Memory of the device, with K, M or G (default 16G): variables, buffers and textures beyond it are refused. A page of it takes memory of the host when it is touched."`
+	DeviceMemory notation.Size `name:"device-memory" env:"GEMU_MEMORY" placeholder:"BYTES" help:"Memory of the device, with K, M or G (default 16G): variables, buffers and textures beyond it are refused. Host memory is used only for pages that are touched."`
 }
 
 // policyFlag chooses a reconvergence policy.

@@ -54,7 +54,7 @@ type cli struct {
 	ISA        isaCmd        `cmd:"" name:"isa" help:"List the instructions of PTX and which of them run."`
 	Kernels    kernelsCmd    `cmd:"" help:"List the workload library, or print a workload's source."`
 
-	Completion completionCmd `cmd:"" help:"Say how to have the shell complete command lines: bash, zsh or fish."`
+	Completion completionCmd `cmd:"" help:"Show how to set up completion of command lines: bash, zsh or fish."`
 
 	HelpOf helpCmd `cmd:"" name:"help" help:"Print the help of a command, or the glossary (help terms)."`
 

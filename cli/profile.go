@@ -28,9 +28,9 @@ type profileCmd struct {
 	Show     []string `default:"summary,lines,loops,calls,occupancy" enum:"summary,lines,loops,calls,occupancy" help:"What to print: summary, lines, loops, calls, occupancy (default all)." placeholder:"PART"`
 	PTX      bool     `name:"ptx" help:"Lines are those of the PTX, also where it says from which source it was compiled."`
 	Lines    bool     `help:"Print all lines, in the order of the source."`
-	Top      int      `default:"10" help:"Print so many lines and loops."`
-	Sort     string   `default:"instructions" enum:"${profileorders}" help:"Which are first: those with the most of ${profileorders}." placeholder:"WHAT"`
-	Regs     int      `help:"Registers of a thread, as ptxas -v tells, for the occupancy: PTX does not say how many there will be."`
+	Top      int      `default:"10" help:"Print the first N lines and the first N loops."`
+	Sort     string   `default:"instructions" enum:"${profileorders}" help:"Sort lines and loops by this count, the largest first: ${profileorders}." placeholder:"WHAT"`
+	Regs     int      `help:"Registers of a thread, for the occupancy. PTX does not contain the number: take it from ptxas -v."`
 	Timeline string   `help:"Write a timeline for Perfetto or chrome://tracing to FILE." placeholder:"FILE"`
 	Pprof    string   `help:"Write a profile for \"go tool pprof\" to FILE." placeholder:"FILE"`
 	reportFlags

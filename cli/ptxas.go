@@ -34,7 +34,7 @@ const exitRefused = 255
 const cudaRelease = "13.5"
 
 type ptxasCmd struct {
-	Args []string `arg:"" optional:"" help:"As ptxas takes them: gemu ptxas --help lists them."`
+	Args []string `arg:"" optional:"" help:"The arguments of the ptxas of NVIDIA: gemu ptxas --help lists those supported."`
 }
 
 // assembly is a command line of ptxas.

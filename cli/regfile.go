@@ -23,7 +23,7 @@ import (
 type regfileCmd struct {
 	launchFlags
 
-	Model      string `predictor:"model" help:"Models, with commas between: ${models} (default ${defaultmodels}, those of them that are for warps of so many lanes)." placeholder:"NAME,…"`
+	Model      string `predictor:"model" help:"Models, with commas between: ${models} (default: those of ${defaultmodels} that support the --warp size)." placeholder:"NAME,…"`
 	Reconverge string `default:"stack" enum:"${reconvergers}" help:"The reconvergence policy: which warp split runs next, and where warp splits reconverge: ${reconvergence} (default here stack, as in the papers)." placeholder:"POLICY"`
 
 	Show []string `default:"lines,models" enum:"lines,models" help:"What to print: lines (what each model keeps, by instruction), models (the tables of each); both without this." placeholder:"PART"`

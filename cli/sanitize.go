@@ -18,8 +18,8 @@ import (
 type sanitizeFlags struct {
 	Sanitize      *string `help:"Look for faults that do not stop a kernel: some of ${sanitizers}, or all; see docs/sanitizers.md. Errors among them make the exit status 1." placeholder:"TOOL,…"`
 	SanitizeLimit int     `default:"100" help:"Print at most N findings of --sanitize (0: all)." placeholder:"N"`
-	SanitizeSeeds int     `default:"1" help:"Run N times, each with another schedule (--seed), and tell what --sanitize finds in any." placeholder:"N"`
-	WarpSync      int     `help:"Lanes of a warp that --sanitize=race takes to be ordered by executing one instruction after the other (default: those of a warp before sm_70, else none)." placeholder:"N"`
+	SanitizeSeeds int     `default:"1" help:"Run N times, each with a different schedule (--seed), and report every finding of any run." placeholder:"N"`
+	WarpSync      int     `help:"For --sanitize=race: groups of N lanes run in lockstep, so that their lanes do not race with each other (default: the whole warp before sm_70, else none)." placeholder:"N"`
 }
 
 // sanitizers returns the sanitizers selected by the flags.
