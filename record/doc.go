@@ -6,9 +6,9 @@
 //	block       the names and types of all columns
 //	block       up to 65,536 rows of one table
 //	  column    constant, plain or differences, 1 to 8 bytes per value, perhaps deflated
-//	  …
+//	  (further columns)
 //	block       rows of another table, or further rows
-//	…
+//	(further blocks)
 //	block       the directory: where the rows of each table are
 //	trailer     16 bytes: where the directory is
 //
