@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -53,6 +54,9 @@ func (c *recordCmd) Run(a *app) error {
 	if err := checkOutput(c.Out); err != nil {
 		return fmt.Errorf("-o %s: %w", c.Out, err)
 	}
+	if c.From != "" && isSameFile(c.From, c.Out) {
+		return errors.New("--from and -o are the same file")
+	}
 	options, err := c.options()
 	if err != nil {
 		return err
@@ -74,6 +78,13 @@ func (c *recordCmd) Run(a *app) error {
 		return wrote
 	}
 	return &failure{input.FileError("write", c.Out, wrote), exitBad}
+}
+
+// isSameFile reports whether two names stand for one file.
+func isSameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(x, y)
 }
 
 // options returns the options of the recording.
@@ -121,6 +132,9 @@ func (c *recordCmd) write(a *app, to io.Writer, o record.Options) (ran, wrote er
 		return errors.New("no event passes the filters --only-kernel, --cta, --warps, --lines and --class"), errNotWritten
 	}
 	c.report(a, r.Events(), r.Bytes(), r.Full())
+	if r.ImagesCut() {
+		fmt.Fprintln(a.stderr, "memory images are cut: all together have at most the size of --max-size")
+	}
 	return ran, nil
 }
 
@@ -268,12 +282,12 @@ func (c *recordCmd) rows(a *app, f *record.File) error {
 		return fmt.Errorf("--table %s: the tables are %s", c.Table, strings.Join(names, ", "))
 	}
 	from, to := uint64(0), t.Rows
-	if c.Rows != "" {
+	if c.Rows != "" && to > 0 {
 		var r trace.Ranges
 		if err := r.UnmarshalText([]byte(c.Rows)); err != nil || len(r) != 1 {
 			return fmt.Errorf("--rows %s: want numbers such as 0-99", c.Rows)
 		}
-		from, to = r[0].From, min(to, r[0].To+1)
+		from, to = r[0].From, min(to-1, r[0].To)+1
 	}
 	w := csv.NewWriter(dataOf(a.stdout))
 	header := []string{"row"}

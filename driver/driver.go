@@ -174,6 +174,9 @@ func (d *Driver) Exit(inStream bool) error {
 		}
 	}
 	for _, f := range d.files {
+		if note := f.note(); note != "" {
+			d.message("%s", note)
+		}
 		errs = append(errs, f.close())
 	}
 	if d.accelsim != nil {

@@ -65,6 +65,14 @@ func (l *launchFile) probes() []probe.Probe {
 	return []probe.Probe{l.probe}
 }
 
+// note returns a message about a file that is not whole; "" for others.
+func (l *launchFile) note() string {
+	if r, ok := l.probe.(*record.Recorder); ok && r.Full() != "" {
+		return fmt.Sprintf("%s=%s: the recording ends at its limit of %s; events after it are not recorded", l.variable, l.name, r.Full())
+	}
+	return ""
+}
+
 // close completes the file and returns the first error of creating or writing it.
 func (l *launchFile) close() error {
 	err := l.err

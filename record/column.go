@@ -247,7 +247,7 @@ func (c *storedColumn) numbers(t Type, rows int) ([]uint64, error) {
 			shift := 64 - 8*c.width
 			v += uint64(int64(number(b[i*int(c.width):], c.width)<<shift) >> shift)
 		}
-		values[i] = v
+		values[i] = t.extend(v)
 	}
 	return values, nil
 }

@@ -35,8 +35,8 @@
 //
 // # Concurrency
 //
-// A Recorder is safe for concurrent launches. A File is safe for concurrent use if its io.ReaderAt is. A Writer belongs to one
-// goroutine. A recorder cannot step back with a restored launch.
+// A Recorder is safe for concurrent launches. A File is safe for concurrent use if its io.ReaderAt is. A recorder
+// belongs to one device, and cannot step back with a restored launch.
 //
 // # Compatibility
 //

@@ -156,7 +156,7 @@ func (f *File) directory() (offsets []uint64, err error) {
 	f.Complete = true
 	at := binary.LittleEndian.Uint64(tail[:])
 	b, table, err := f.header(at)
-	if err == nil && (table != directoryTable || len(b.columns) != len(Writer{}.directory)) {
+	if err == nil && (table != directoryTable || len(b.columns) != len(writer{}.directory)) {
 		err = errors.New("the directory is missing where the end of the file says it is")
 	}
 	if err == nil {
@@ -190,6 +190,8 @@ func (f *File) header(at uint64) (*block, int, error) {
 	size, table, columns := le.Uint32(h[4:]), int(le.Uint16(h[8:])), int(le.Uint16(h[10:]))
 	b := &block{offset: at, first: le.Uint64(h[16:]), rows: int(le.Uint32(h[12:]))}
 	switch {
+	case b.rows == 0:
+		return nil, 0, errors.New("a block has no rows")
 	case string(h[:4]) != blockMagic:
 		return nil, 0, errors.New("no block begins here")
 	case size > maxBlockBytes || uint64(size) > f.size-at-blockHeaderBytes:

@@ -3,7 +3,10 @@ package record
 // This file converts commit logs to recordings.
 
 import (
+	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strings"
 
 	"gemu/probe"
@@ -35,10 +38,12 @@ func FromLog(out io.Writer, r *trace.Reader, o Options) (events uint64, full str
 		if err != nil {
 			return 0, "", err
 		}
-		l.add(e)
+		if err := l.add(e); err != nil {
+			return 0, "", err
+		}
 		t.check()
 	}
-	return rows[EventRow](t.w), t.full, t.w.Close()
+	return rows[EventRow](t.w), t.full, t.w.close()
 }
 
 // logConverter converts the entries of a log.
@@ -60,36 +65,46 @@ type instructionName struct {
 	name string
 }
 
-func (l *logConverter) add(e trace.Entry) {
+func (l *logConverter) add(e trace.Entry) error {
 	if c, ok := e.(*trace.Code); ok {
-		if !l.skipped {
+		if !l.skipped && l.full == "" {
 			l.addCode(c)
 		}
-		return
+		return nil
 	}
 	l.finishLaunch()
 	switch e := e.(type) {
 	case *trace.Launch:
-		l.begin(e)
+		return l.begin(e)
 	case *trace.CTA:
 		if !l.skipped && l.options.Filter.CTAs.Has(e.Number) && l.hasRoom() {
 			addRow(l.w, &EventRow{Kind: CTABegin, Launch: l.launch, Step: l.step, CTA: uint32(e.Number), Warp: -1, Instruction: -1, Reconverge: -1})
 		}
 	case *trace.Record:
 		if !l.skipped {
-			l.record(e)
+			err := l.record(e)
 			l.step++
+			return err
 		}
 	case *trace.End:
 		if !l.skipped {
 			l.end(l.launch, e.Error)
 		}
 	}
+	return nil
 }
 
-func (l *logConverter) begin(e *trace.Launch) {
-	if l.skipped = !l.options.Filter.SelectsKernel(e.Kernel); l.skipped {
-		return
+func (l *logConverter) begin(e *trace.Launch) error {
+	if l.skipped = !l.options.Filter.SelectsKernel(e.Kernel) || l.full != ""; l.skipped {
+		return nil
+	}
+	for _, n := range slices.Concat(e.Grid, e.Block, e.Cluster) {
+		if n > math.MaxUint32 {
+			return fmt.Errorf("launch %d: an extent of %d, which a recording cannot hold", e.Number, n)
+		}
+	}
+	if e.WarpSize == 0 {
+		e.WarpSize = 32
 	}
 	grid, block, cluster := extent(e.Grid), extent(e.Block), extent(e.Cluster)
 	l.first = int32(rows[InstructionRow](l.w))
@@ -100,6 +115,7 @@ func (l *logConverter) begin(e *trace.Launch) {
 	}
 	l.warpSize, l.step = int(e.WarpSize), 0
 	l.code, l.registers, l.unknown = nil, map[[2]string]uint32{}, map[instructionName]int32{}
+	return nil
 }
 
 // finishLaunch writes the row of a launch whose code is complete.
@@ -160,15 +176,24 @@ func (l *logConverter) instruction(r *trace.Record) (row int32, code *trace.Code
 
 var kindOfRecord = [...]Kind{trace.Instruction: Instruction, trace.Return: Return, trace.Wake: Wake, trace.Effect: Effect, trace.Trap: Trap}
 
-func (l *logConverter) record(r *trace.Record) {
+// maxAccess is the largest access of a lane in bytes.
+const maxAccess = 1 << 24
+
+func (l *logConverter) record(r *trace.Record) error {
+	if r.CTA > math.MaxUint32 || r.Warp > math.MaxInt32 || r.Line > math.MaxUint32 {
+		return fmt.Errorf("launch %d: a record of CTA %d, warp %d, line %d, which a recording cannot hold", l.launch, r.CTA, r.Warp, r.Line)
+	}
+	if !l.hasRoom() {
+		return nil
+	}
 	at, code := l.instruction(r)
 	f := &l.options.Filter
 	class, function := "", ""
 	if code != nil {
 		class, function = code.Class, code.Func
 	}
-	if !f.CTAs.Has(r.CTA) || !f.Warps.Has(r.Warp) || at >= 0 && !f.SelectsInstruction(r.Line, class) || !l.hasRoom() {
-		return
+	if !f.CTAs.Has(r.CTA) || !f.Warps.Has(r.Warp) || at >= 0 && !f.SelectsInstruction(r.Line, class) {
+		return nil
 	}
 	event := addRow(l.w, &EventRow{
 		Kind: kindOfRecord[r.Kind], Launch: l.launch, Step: l.step, CTA: uint32(r.CTA), Warp: int32(r.Warp), Instruction: at,
@@ -186,14 +211,18 @@ func (l *logConverter) record(r *trace.Record) {
 			v := &r.Results[i]
 			x := l.value(v)
 			register := l.register(function, &trace.Register{Name: v.Name, Bits: v.Bits})
-			addRow(l.w, &ResultRow{event, register, x.class, x.base, x.high, x.stride, x.values})
+			addRow(l.w, &ResultRow{event, r.Lanes, register, x.class, x.base, x.high, x.stride, x.values})
 		}
 	}
 	if l.options.Accesses {
 		for i := range r.Accesses {
+			if a := &r.Accesses[i]; a.Bytes > maxAccess || a.Bytes == 0 && a.Kind != trace.Zero && len(a.Data) == 0 && r.Kind == trace.Instruction {
+				return fmt.Errorf("launch %d, CTA %d, warp %d, line %d: an access of %d bytes", l.launch, r.CTA, r.Warp, r.Line, a.Bytes)
+			}
 			l.logged(event, r.Lanes, &r.Accesses[i], l.warpSize)
 		}
 	}
+	return nil
 }
 
 // logged records an access of a log entry.

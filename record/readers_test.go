@@ -147,3 +147,32 @@ func TestForeignReadersRefuse(t *testing.T) {
 		}
 	}
 }
+
+// TestPythonNames: the Python reader gives names of values, the lanes of results and of stored values, and columns whose names are
+// also those of its own attributes.
+func TestPythonNames(t *testing.T) {
+	command := foreignReaders(t)["Python"]
+	if command == nil {
+		t.Skip("there is no Python with NumPy")
+	}
+	file := filepath.Join(t.TempDir(), "run.gemu")
+	if err := os.WriteFile(file, recorded(t, Options{Contents: Contents{Results: true, Accesses: true}, Uncompressed: true}, kernel(asynchronous, 1, "")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	const script = `
+import sys
+sys.path.insert(0, "readers")
+import gemu_recording
+run = gemu_recording.open(sys.argv[1])
+names = run.names("events", "kind")
+print(names[0], names[2])
+print(run.registers.name[0], run.instructions.column[0], len(run.registers))
+print(run.lanes("results", 2))
+print(run.events.read("kind", 0, 2).tolist(), run.events.lanes.base is not None)
+`
+	out, err := exec.Command(command[0], "-B", "-c", script, file).CombinedOutput()
+	// The third result is that of ld.shared: word 8 of the buffer, in lane 0.
+	if want := "instruction split\n%p 2 3\n{0: 8}\n[9, 11] True\n"; err != nil || string(out) != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, out, want)
+	}
+}

@@ -300,13 +300,9 @@ func warpRecords(t *testing.T, b []byte) map[string][]string {
 			text.WriteString(" " + instructions[e.Instruction].Text)
 		}
 		parts := false
-		lanes := e.Lanes
-		if e.Kind == Effect {
-			lanes = e.Active
-		}
 		for ; len(results) > 0 && results[0].Event == uint64(i); results = results[1:] {
 			r, reg := &results[0], &registers[results[0].Register]
-			fmt.Fprintf(&text, " %s=%s", reg.Name, laneValues(t, values, r.Class, r.Base, r.High, r.Stride, r.Values, lanes, uint64(reg.Bits)))
+			fmt.Fprintf(&text, " %s=%s", reg.Name, laneValues(t, values, r.Class, r.Base, r.High, r.Stride, r.Values, r.Lanes, uint64(reg.Bits)))
 			parts = true
 		}
 		for n := 0; len(accesses) > 0 && accesses[0].Event == uint64(i); n++ {
@@ -780,6 +776,68 @@ func TestNewerVersion(t *testing.T) {
 	} {
 		if _, err := Open("f", bytes.NewReader(c.file), int64(len(c.file))); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.10q: %v, want %s", c.file, err, c.want)
+		}
+	}
+}
+
+// TestLongTexts: texts of many megabytes are written in blocks that a reader accepts.
+func TestLongTexts(t *testing.T) {
+	var b bytes.Buffer
+	w, err := newWriter(&b, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("x", 4<<20)
+	for range 20 {
+		addRow(w, &TrapRow{Message: long})
+	}
+	if err := w.close(); err != nil {
+		t.Fatal(err)
+	}
+	f := opened(t, b.Bytes())
+	for i := range uint64(20) {
+		if list, err := Read[TrapRow](f, i, 1); err != nil || len(list) != 1 || list[0].Message != long {
+			t.Fatalf("row %d: %v", i, err)
+		}
+	}
+}
+
+// TestImageLimit: memory images over the limit are cut, and events are recorded all the same.
+func TestImageLimit(t *testing.T) {
+	f := opened(t, recorded(t, Options{Contents: Contents{Memory: true}, MaxBytes: 100}, kernel(nested, 4, "")))
+	if images := all[ImageRow](t, f); len(images) != 1 || images[0].Bytes != 100 {
+		t.Errorf("images: %+v, want 100 of 256 bytes", images)
+	}
+	if f.Table("events").Rows < 1 {
+		t.Error("no events")
+	}
+}
+
+// TestLogOfOthers: accesses of a foreign log are counted, or refused with their place, whatever their size.
+func TestLogOfOthers(t *testing.T) {
+	const head = "gemu-trace 2 by=other\nlaunch 0 kernel=k grid=1,1,1 block=32,1,1 warp=32\ncta 0 0,0,0\n"
+	for access, want := range map[string]string{
+		"load:shared:1000000@u:0x0":      "",
+		"load:global:4@a:0x10000000+4":   "",
+		"load:shared:0@u:0x0":            "launch 0, CTA 0, warp 0, line 7: an access of 0 bytes",
+		"load:local:4000000000000@u:0x0": "an access of 4000000000000 bytes",
+	} {
+		r, err := trace.NewReader("log", strings.NewReader(head+"0 0 0 @7 f ld "+access+"\nend 0\nfinish 1\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		_, _, err = FromLog(&b, r, Options{Contents: Contents{Accesses: true}})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", access, err, want)
+			continue
+		}
+		if want != "" {
+			continue
+		}
+		a := all[AccessRow](t, opened(t, b.Bytes()))
+		if len(a) != 1 || a[0].Space == Global && a[0].Sectors != 1 || a[0].Space == Shared && a[0].Passes != 4*7813 { // of 128 bytes, for four lanes
+			t.Errorf("%s: %+v", access, a)
 		}
 	}
 }

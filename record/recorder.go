@@ -64,8 +64,8 @@ type Options struct {
 	Filter trace.Filter
 	// MaxEvents is the largest number of events; 0 is DefaultMaxEvents, negative is no limit.
 	MaxEvents int64
-	// MaxBytes is the largest size of the file, apart from the rows that are not written when it is reached (65,536 of each table at
-	// most), and of the memory images in it; 0 is DefaultMaxBytes, negative is no limit.
+	// MaxBytes is the size of the file at which the recording ends; rows that are not written then (65,536 of each table at most) are
+	// added. It is also the largest sum of all memory images, uncompressed. 0 is DefaultMaxBytes, negative is no limit.
 	MaxBytes int64
 	// Uncompressed writes columns that readers can map into memory.
 	Uncompressed bool
@@ -76,7 +76,7 @@ func limit(n, standard int64) uint64 {
 	return uint64(max(cmp.Or(n, standard), 0))
 }
 
-// Recorder is a probe that records launches. When a limit is reached, it records nothing more, and the launches go on.
+// Recorder is a probe that records the launches of one device. When a limit is reached, it records nothing more, and the launches go on.
 type Recorder struct {
 	mu       sync.Mutex
 	tables   *tables
@@ -99,7 +99,7 @@ func NewRecorder(out io.Writer, o Options) (*Recorder, error) {
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.tables.w.Close()
+	return r.tables.w.close()
 }
 
 // Full returns the reason why the recording is not whole, for messages: a limit; "" if it is whole.
@@ -107,6 +107,13 @@ func (r *Recorder) Full() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.tables.full
+}
+
+// ImagesCut reports whether memory images are not whole, because they have reached Options.MaxBytes.
+func (r *Recorder) ImagesCut() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tables.imagesCut
 }
 
 // Events returns the number of recorded events.
@@ -120,7 +127,7 @@ func (r *Recorder) Events() uint64 {
 func (r *Recorder) Bytes() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.tables.w.Bytes()
+	return r.tables.w.bytes()
 }
 
 // Subscription asks for the events of the table events, in one order.
@@ -161,6 +168,9 @@ func (r *Recorder) OnEvent(e *probe.Event) {
 
 // memory records an allocation or its end.
 func (r *Recorder) memory(e *probe.Event) {
+	if r.tables.full != "" {
+		return
+	}
 	if e.Kind == probe.OnAlloc {
 		r.allocation(e.Memory)
 		return
@@ -211,7 +221,7 @@ func (p *program) instruction(index int) int32 {
 }
 
 func (r *Recorder) begin(l *probe.LaunchInfo) {
-	if !r.tables.options.Filter.SelectsKernel(l.Kernel.Name) {
+	if !r.tables.options.Filter.SelectsKernel(l.Kernel.Name) || r.tables.full != "" {
 		return
 	}
 	t := r.tables
@@ -234,7 +244,9 @@ func (r *Recorder) begin(l *probe.LaunchInfo) {
 			}
 		}
 		for _, a := range slices.SortedFunc(maps.Keys(r.live), func(a, b *probe.Allocation) int { return cmp.Compare(r.live[a], r.live[b]) }) {
-			t.image(c.row, uint32(r.live[a]), a.Data)
+			if a.Kind != probe.HostMemory { // reading it may fault
+				t.image(c.row, uint32(r.live[a]), a.Data)
+			}
 		}
 	}
 }
@@ -423,7 +435,7 @@ func (s *sink) results(e *probe.Event, at, lanes uint64, deferred bool) {
 		d := trace.Value{Bits: uint64(registerBits(v.Type))}
 		d.Describe(lanes, v.Low, v.High)
 		x := s.tables.value(&d)
-		addRow(s.tables.w, &ResultRow{at, s.registers[e.Func][v.Reg], x.class, x.base, x.high, x.stride, x.values})
+		addRow(s.tables.w, &ResultRow{at, lanes, s.registers[e.Func][v.Reg], x.class, x.base, x.high, x.stride, x.values})
 	}
 }
 
@@ -529,11 +541,11 @@ func (s *sink) recordStack(e *probe.Event, at uint64) {
 	}
 }
 
-// image records the contents of an allocation when a launch begins, as far as the limit allows. Equal contents are recorded once.
+// image records the contents of an allocation when a launch begins, as far as the limit of all images allows. Equal contents are recorded once.
 func (t *tables) image(launch, allocation uint32, content []byte) {
 	if room := t.maxBytes - min(t.imageBytes, t.maxBytes); t.maxBytes > 0 && uint64(len(content)) > room {
 		content = content[:room]
-		t.fill(fmt.Sprintf("memory images of %d bytes", t.maxBytes))
+		t.imagesCut = true
 	}
 	sum := sha256.Sum256(content)
 	data, ok := t.images[sum]

@@ -13,7 +13,7 @@ import (
 
 // tables is a recording under construction.
 type tables struct {
-	w         *Writer
+	w         *writer
 	options   Options
 	maxEvents uint64 // 0: no limit
 	maxBytes  uint64 // 0: no limit
@@ -22,13 +22,14 @@ type tables struct {
 
 	images     map[[32]byte]uint64 // rows of the table data, by SHA-256 of the contents
 	imageBytes uint64
+	imagesCut  bool // some image is not whole
 
 	lines     coalesce.Lines
 	conflicts coalesce.Conflicts
 }
 
 func newTables(out io.Writer, simulator string, o Options) (*tables, error) {
-	w, err := NewWriter(out, !o.Uncompressed)
+	w, err := newWriter(out, !o.Uncompressed)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func (t *tables) hasRoom() bool {
 
 // check ends the recording if the file has reached its limit.
 func (t *tables) check() {
-	if t.maxBytes > 0 && t.w.Bytes() >= t.maxBytes {
+	if t.maxBytes > 0 && t.w.bytes() >= t.maxBytes {
 		t.fill(fmt.Sprintf("a file of %d bytes", t.maxBytes))
 	}
 }
@@ -140,11 +141,11 @@ func (t *tables) count(row *AccessRow, q *request) {
 	switch q.space {
 	case Shared:
 		passes := int64(0)
-		if q.bulk {
+		if q.bulk || q.bytes > coalesce.LineBytes { // in units of 128 bytes
 			for m := q.lanes; m != 0; m &= m - 1 {
 				passes += int64((q.lengths[lowest(m)] + coalesce.LineBytes - 1) / coalesce.LineBytes)
 			}
-		} else {
+		} else if q.bytes > 0 {
 			passes, _ = t.conflicts.Passes(q.addr, q.lanes, int(q.bytes), q.kind == Atomic)
 		}
 		row.Passes = uint32(passes)

@@ -138,7 +138,7 @@ type LaunchRow struct {
 	Shared           uint32 // dynamic shared memory of a CTA in bytes
 	FirstEvent       uint64 // number of events before the launch
 	FirstInstruction uint32 // row of its first instruction in the table instructions
-	Instructions     uint32 // number of instructions; launches of one kernel share them
+	Instructions     uint32 // number of instructions; launches of one kernel share them. 0 for a log without code
 }
 
 // EndRow is a row of the table ends: the end of a launch.
@@ -242,6 +242,7 @@ type StackRow struct {
 // ResultRow is a row of the table results: a register that the lanes of an event have written.
 type ResultRow struct {
 	Event    uint64 // row of the table events
+	Lanes    uint64 // lanes that have written the register: those of the event, except for tensor cores
 	Register uint32 // row of the table registers
 	Class    Class  // class of the value
 	Base     uint64 // of a uniform or affine value: bits 0 to 63 of lane 0; of a mask the lanes
@@ -259,7 +260,7 @@ type AccessRow struct {
 	Bytes      uint32     // of a lane; 0 for kind zero
 	Lanes      uint64     // lanes that access memory in this space
 	Class      Class      // class of the addresses
-	Base       uint64     // address in the state space: in shared, local and param memory an offset
+	Base       uint64     // address in the state space: in shared, local and param memory an offset. In a cluster, bits 24 and up of a shared address are the rank of the CTA
 	Stride     int64      // of affine addresses
 	Values     uint64     // first row of the table values, for class generic
 	Sectors    uint32     // distinct sectors of 32 bytes, in global and local memory; else 0
@@ -342,6 +343,28 @@ const (
 	I64  Type = "i64"
 	Text Type = "text"
 )
+
+// bytes returns the size of a value of a type of numbers.
+func (t Type) bytes() uint8 {
+	switch t {
+	case U8, I8:
+		return 1
+	case U16, I16:
+		return 2
+	case U32, I32:
+		return 4
+	}
+	return 8
+}
+
+// extend returns the value that the low bits of a number are in a type, sign-extended for signed types.
+func (t Type) extend(v uint64) uint64 {
+	shift := 64 - 8*t.bytes()
+	if t.IsSigned() {
+		return uint64(int64(v<<shift) >> shift)
+	}
+	return v << shift >> shift
+}
 
 // IsSigned reports whether values are sign-extended to 64 bits.
 func (t Type) IsSigned() bool { return t[0] == 'i' }

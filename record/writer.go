@@ -36,6 +36,7 @@ const (
 	maxBlockBytes    = 64 << 20
 	maxBlockRows     = 1 << 20
 	maxBlocks        = 1 << 22 // rows of the directory
+	maxTextBytes     = 8 << 20 // of the texts of a block, after which it is written
 )
 
 // Numbers of tables that are part of the layout.
@@ -50,8 +51,8 @@ var (
 	blockDataRows = 1 << 20 // of the table data, whose rows are bytes
 )
 
-// Writer writes tables. After the first error of the underlying writer, every method returns it and writes nothing more.
-type Writer struct {
+// writer writes tables. After the first error of the underlying writer, every method returns it and writes nothing more.
+type writer struct {
 	out        io.Writer
 	err        error
 	written    uint64
@@ -68,11 +69,12 @@ type tableWriter struct {
 	numbers [][]uint64
 	texts   [][]string
 	rows    int
+	bytes   int // of texts
 }
 
-// NewWriter begins a recording. With compressed, columns are deflated; without, readers can map plain columns into memory.
-func NewWriter(out io.Writer, compressed bool) (*Writer, error) {
-	w := &Writer{out: out, compressed: compressed, tables: make([]tableWriter, len(schemas))}
+// newWriter begins a recording. With compressed, columns are deflated; without, readers can map plain columns into memory.
+func newWriter(out io.Writer, compressed bool) (*writer, error) {
+	w := &writer{out: out, compressed: compressed, tables: make([]tableWriter, len(schemas))}
 	for i, s := range schemas {
 		w.tables[i].numbers = make([][]uint64, len(s.columns))
 		w.tables[i].texts = make([][]string, len(s.columns))
@@ -95,17 +97,17 @@ func NewWriter(out io.Writer, compressed bool) (*Writer, error) {
 	return w, w.err
 }
 
-// Bytes returns the number of bytes written so far.
-func (w *Writer) Bytes() uint64 { return w.written }
+// bytes returns the number of bytes written so far.
+func (w *writer) bytes() uint64 { return w.written }
 
 // rows returns the number of rows of a table so far.
-func rows[Row any](w *Writer) uint64 {
+func rows[Row any](w *writer) uint64 {
 	t := &w.tables[tableNumber[Row]()]
 	return t.first + uint64(t.rows)
 }
 
 // addRow adds a row to its table and returns its number.
-func addRow[Row any](w *Writer, row *Row) (number uint64) {
+func addRow[Row any](w *writer, row *Row) (number uint64) {
 	i := tableNumber[Row]()
 	t := &w.tables[i]
 	v := reflect.ValueOf(row).Elem()
@@ -117,17 +119,23 @@ func addRow[Row any](w *Writer, row *Row) (number uint64) {
 			t.numbers[k] = append(t.numbers[k], uint64(f.Int()))
 		default:
 			t.texts[k] = append(t.texts[k], f.String())
+			t.bytes += f.Len()
 		}
 	}
 	number = t.first + uint64(t.rows)
-	if t.rows++; t.rows >= blockRows {
+	switch t.rows++; {
+	case t.rows >= blockRows && i == tableNumber[EventRow](): // of a file without its end, all tables are as complete
+		for k := range w.tables {
+			w.flush(k)
+		}
+	case t.rows >= blockRows || t.bytes >= maxTextBytes:
 		w.flush(i)
 	}
 	return number
 }
 
 // addData adds bytes to the table data and returns the number of the first.
-func (w *Writer) addData(b []byte) (first uint64) {
+func (w *writer) addData(b []byte) (first uint64) {
 	i := tableNumber[DataRow]()
 	t := &w.tables[i]
 	first = t.first + uint64(t.rows)
@@ -145,7 +153,7 @@ func (w *Writer) addData(b []byte) (first uint64) {
 }
 
 // flush writes the rows of a table as a block.
-func (w *Writer) flush(i int) {
+func (w *writer) flush(i int) {
 	t := &w.tables[i]
 	if t.rows == 0 {
 		return
@@ -156,17 +164,31 @@ func (w *Writer) flush(i int) {
 			columns = append(columns, encodeTexts(t.texts[k]))
 			t.texts[k] = t.texts[k][:0]
 		} else {
-			columns = append(columns, encodeNumbers(t.numbers[k], c.Type.IsSigned()))
+			columns = append(columns, w.encode(t.numbers[k], c.Type))
 			t.numbers[k] = t.numbers[k][:0]
 		}
 	}
 	first, n := t.first, t.rows
+	t.bytes = 0
 	t.first, t.rows = t.first+uint64(t.rows), 0
 	w.block(i, first, n, columns)
 }
 
+// encode encodes a column: for mapping it is plain, as wide as its type, and without a base.
+func (w *writer) encode(values []uint64, t Type) storedColumn {
+	if w.compressed {
+		return encodeNumbers(values, t.IsSigned())
+	}
+	c := storedColumn{encoding: plain, width: t.bytes()}
+	for _, v := range values {
+		c.stored = appendNumber(c.stored, v, c.width)
+	}
+	c.plain = uint32(len(c.stored))
+	return c
+}
+
 // block writes a block.
-func (w *Writer) block(table int, first uint64, rows int, columns []storedColumn) {
+func (w *writer) block(table int, first uint64, rows int, columns []storedColumn) {
 	if table != directoryTable {
 		for i, v := range []uint64{w.written, uint64(table), first, uint64(rows)} {
 			w.directory[i] = append(w.directory[i], v)
@@ -203,7 +225,7 @@ func headerSum(header, descriptors []byte) uint32 {
 }
 
 // write writes bytes to the file.
-func (w *Writer) write(b []byte) {
+func (w *writer) write(b []byte) {
 	if w.err == nil {
 		_, w.err = w.out.Write(b)
 		w.written += uint64(len(b))
@@ -212,8 +234,8 @@ func (w *Writer) write(b []byte) {
 
 var errClosed = errors.New("the recording is closed")
 
-// Close writes the remaining rows and the directory. It does not close the underlying writer.
-func (w *Writer) Close() error {
+// close writes the remaining rows and the directory. It does not close the underlying writer.
+func (w *writer) close() error {
 	for i := range w.tables {
 		w.flush(i)
 	}

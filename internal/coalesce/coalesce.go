@@ -82,17 +82,17 @@ func (l *Lines) Sectors() (n int) {
 
 // Conflicts holds the words of shared memory that a group of lanes accesses, by bank.
 type Conflicts struct {
-	first [Banks]int16 // 1 + index in words of the bank's first word; 0: none
+	first [Banks]int32 // 1 + index in words of the bank's first word; 0: none
 	count [Banks]int32
 	words []word
 }
 
 type word struct {
 	number uint64
-	next   int16
+	next   int32
 }
 
-func (b *Conflicts) reset() { b.first, b.count, b.words = [Banks]int16{}, [Banks]int32{}, b.words[:0] }
+func (b *Conflicts) reset() { b.first, b.count, b.words = [Banks]int32{}, [Banks]int32{}, b.words[:0] }
 
 // access adds an accessed word. Lanes that access the same word share a pass, unless countSameAddress is set.
 func (b *Conflicts) access(number uint64, countSameAddress bool) {
@@ -105,7 +105,7 @@ func (b *Conflicts) access(number uint64, countSameAddress bool) {
 		}
 	}
 	b.words = append(b.words, word{number, b.first[bank]})
-	b.first[bank] = int16(len(b.words))
+	b.first[bank] = int32(len(b.words))
 	b.count[bank]++
 }
 

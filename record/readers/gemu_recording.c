@@ -103,7 +103,7 @@ static int read_block(gemu_recording *r, uint64_t at, block *b) {
 	if (memcmp(h, "gblk", 4) != 0)
 		return fail(r, "at byte %llu: no block begins here", (unsigned long long)at);
 	if (size > max_block_size || b->end > r->size || (uint64_t)b->columns * descriptor_size > size ||
-	    (b->rows > max_block_rows && b->table != directory_table) || b->rows > max_blocks)
+	    (b->rows > max_block_rows && b->table != directory_table) || b->rows > max_blocks || b->rows == 0)
 		return fail(r, "at byte %llu: the block does not fit the file", (unsigned long long)at);
 	size_t n = (size_t)b->columns * descriptor_size;
 	unsigned char *d = malloc(n + 1);
@@ -175,7 +175,7 @@ done:
 }
 
 /* decode_numbers decodes a column of numbers. */
-static uint64_t *decode_numbers(gemu_recording *r, const block *b, int index) {
+static uint64_t *decode_numbers(gemu_recording *r, const block *b, int index, const char *type) {
 	const column *c = &b->column[index];
 	uint64_t want = c->encoding == constant ? 0 : (uint64_t)b->rows * c->width;
 	if (c->encoding > differences || c->plain != want ||
@@ -186,6 +186,7 @@ static uint64_t *decode_numbers(gemu_recording *r, const block *b, int index) {
 	unsigned char *s = stored_bytes(r, b, c);
 	uint64_t *v = s ? malloc(((size_t)b->rows + 1) * sizeof *v) : NULL;
 	uint64_t before = c->base;
+	int bits = atoi(type + 1), is_signed = type[0] == 'i';
 	for (uint32_t i = 0; v && i < b->rows; i++) {
 		uint64_t x = c->encoding == constant ? 0 : number(s + (size_t)i * c->width, (int)c->width);
 		if (c->encoding == differences) {
@@ -195,6 +196,8 @@ static uint64_t *decode_numbers(gemu_recording *r, const block *b, int index) {
 		} else {
 			v[i] = c->base + x;
 		}
+		v[i] <<= 64 - bits; /* the low bits are the value of the type */
+		v[i] = is_signed ? (uint64_t)((int64_t)v[i] >> (64 - bits)) : v[i] >> (64 - bits);
 	}
 	free(s);
 	return v;
@@ -278,6 +281,10 @@ static int read_schema(gemu_recording *r, const block *b) {
 			break;
 		t->column_names[t->columns] = copy(list[1][i]);
 		t->types[t->columns++] = copy(list[2][i]);
+		static const char *const known[] = {"u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "text"};
+		good = 0;
+		for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+			good |= strcmp(list[2][i], known[k]) == 0;
 	}
 	for (int i = 0; i < 3; i++)
 		free(list[i]);
@@ -327,7 +334,7 @@ static int read_file(gemu_recording *r) {
 			free(directory.column);
 			return fail(r, "the directory is missing where the end of the file says it is");
 		}
-		uint64_t *at = decode_numbers(r, &directory, 0);
+		uint64_t *at = decode_numbers(r, &directory, 0, "u64");
 		int status = at && directory.rows > 0 ? 0 : -1;
 		for (uint32_t i = 0; i < directory.rows && status == 0; i++)
 			status = add_block(r, at[i], i == 0);
@@ -432,17 +439,17 @@ const char *gemu_recording_column_type(const gemu_recording *r, int i, int k) {
 }
 
 /* decode makes a column of a block the latest one. */
-static int decode(gemu_recording *r, const block *b, int k, int is_text) {
+static int decode(gemu_recording *r, const block *b, int k, const char *type) {
 	decoded *d = &r->latest;
 	if (d->block == b && d->column == k)
 		return 0;
 	free(d->numbers);
 	free(d->texts);
 	memset(d, 0, sizeof *d);
-	if (is_text)
+	if (strcmp(type, "text") == 0)
 		d->texts = decode_texts(r, b, k);
 	else
-		d->numbers = decode_numbers(r, b, k);
+		d->numbers = decode_numbers(r, b, k, type);
 	if (!d->texts && !d->numbers)
 		return r->error[0] ? -1 : fail(r, "out of memory");
 	d->block = b;
@@ -461,7 +468,7 @@ static int64_t read_column(gemu_recording *r, int i, int k, uint64_t from, uint6
 	for (int n = 0; n < t->block_count && done < count; n++) {
 		const block *b = &t->blocks[n];
 		while (done < count && from >= b->first && from - b->first < b->rows) {
-			if (decode(r, b, k, list != NULL) < 0)
+			if (decode(r, b, k, type) < 0)
 				return -1;
 			if (list)
 				list[done] = r->latest.texts[from - b->first];

@@ -2,9 +2,9 @@
 
     import gemu_recording
     run = gemu_recording.open("run.gemu")
-    run.events.rows                     # number of rows
+    len(run.events)                     # number of rows
     run.events.lanes                    # a column, as an array; of texts, a list
-    run.events.column("step", 100, 50)  # rows 100 to 149
+    run.events.read("step", 100, 50)    # rows 100 to 149
     run.names("events", "kind")         # names of the values of a column
     run.lanes("results", 7)             # value of each lane in row 7 of a table with class, base, stride and values
 
@@ -56,7 +56,7 @@ class _Block:
             raise RecordingError(f"at byte {at}: no block begins here")
         if size > len(data) - descriptors or columns * _DESCRIPTOR.size > size:
             raise RecordingError(f"at byte {at}: the file ends in a block")
-        if self.rows > (_MAX_BLOCKS if self.table == _DIRECTORY_TABLE else _MAX_BLOCK_ROWS):
+        if self.rows == 0 or self.rows > (_MAX_BLOCKS if self.table == _DIRECTORY_TABLE else _MAX_BLOCK_ROWS):
             raise RecordingError(f"at byte {at}: a block has more rows than the format allows")
         next_at = descriptors + columns * _DESCRIPTOR.size
         if zlib.crc32(data[descriptors:next_at], zlib.crc32(data[at : at + 24])) != check:
@@ -75,35 +75,35 @@ class Table:
     """A table of a recording. Its columns are attributes."""
 
     def __init__(self, recording, name):
-        self._recording, self.name = recording, name
-        self.columns = {}  # types by name, in the order of the file
-        self.rows = 0
+        self._recording, self.label = recording, name
+        self.types = {}  # of columns by name, in the order of the file
+        self._rows = 0
         self._blocks = []
         self._whole = {}
 
     def __repr__(self):
-        return f"<table {self.name}: {self.rows} rows, columns {' '.join(self.columns)}>"
+        return f"<table {self.label}: {self._rows} rows, columns {' '.join(self.types)}>"
 
     def __len__(self):
-        return self.rows
+        return self._rows
 
     def __getattr__(self, name):
-        if name.startswith("_") or name not in self.columns:
-            raise AttributeError(f"table {self.name} has no column {name}")
+        if name.startswith("_") or name not in self.types:
+            raise AttributeError(f"table {self.label} has no column {name}")
         return self[name]
 
     def __getitem__(self, name):
         """Returns a whole column."""
         if name not in self._whole:
-            self._whole[name] = self.column(name)
+            self._whole[name] = self.read(name)
         return self._whole[name]
 
-    def column(self, name, start=0, count=None):
+    def read(self, name, start=0, count=None):
         """Returns count values of a column from row start on: an array, or a list of texts."""
-        if name not in self.columns:
-            raise KeyError(f"table {self.name} has no column {name}")
-        stop = self.rows if count is None else min(self.rows, start + count)
-        index, kind = list(self.columns).index(name), self.columns[name]
+        if name not in self.types:
+            raise KeyError(f"table {self.label} has no column {name}")
+        stop = self._rows if count is None else min(self._rows, start + count)
+        index, kind = list(self.types).index(name), self.types[name]
         parts = []
         for b in self._blocks:
             if b.first < stop and b.first + b.rows > start:
@@ -129,17 +129,19 @@ class Recording:
         self.complete, blocks = self._directory()
         if not blocks:
             raise RecordingError("the recording ends before its first block")
+        if len(blocks[0].columns) != 3:
+            raise RecordingError("the block of columns has another form")
         lists = [self._decode(blocks[0], i, "text") for i in range(3)]
         for table, column, kind in zip(*lists):
             if kind not in _TYPES:
                 raise RecordingError(f"column {column} of table {table} has the unknown type {kind}")
-            self.tables.setdefault(table, Table(self, table)).columns[column] = kind
+            self.tables.setdefault(table, Table(self, table)).types[column] = kind
         tables = list(self.tables.values())
         for b in blocks[1:]:
-            if b.table >= len(tables) or len(b.columns) != len(tables[b.table].columns) or b.first != tables[b.table].rows:
+            if b.table >= len(tables) or len(b.columns) != len(tables[b.table].types) or b.first != tables[b.table]._rows:
                 raise RecordingError(f"at byte {b.at}: a block does not fit the blocks before")
             tables[b.table]._blocks.append(b)
-            tables[b.table].rows += b.rows
+            tables[b.table]._rows += b.rows
 
     def _directory(self):
         """Returns whether the file has its end, and its blocks."""
@@ -186,6 +188,8 @@ class Recording:
             raise RecordingError(f"at byte {block.at}: the size of a column does not fit its number of values")
         if kind == "text":
             lengths, all_texts, texts, at = np.frombuffer(stored, "<u4", rows), bytes(stored[4 * rows :]), [], 0
+            if int(lengths.sum(dtype="u8")) > len(all_texts):
+                raise RecordingError(f"at byte {block.at}: a text is longer than its column")
             for n in lengths.tolist():
                 texts.append(all_texts[at : at + n].decode("utf-8", "replace"))
                 at += n
@@ -206,13 +210,16 @@ class Recording:
     def names(self, table, column):
         """Returns the names of the values of a column, by value."""
         e = self.enumerations
-        return {int(v): n for t, c, v, n in zip(e.table, e.column, e.value, e.name) if t == table and c == column}
+        return {int(v): n for t, c, v, n in zip(e["table"], e["column"], e["value"], e["name"]) if t == table and c == column}
 
     def lanes(self, table, row):
         """Returns the value of each lane in a row of a table with class, base, stride and values, by lane. The lanes are those of
-        the row, or of its event. Values are modulo 2^64: reduce them to the width of the register."""
+        the row, or of its access. Values are modulo 2^64: reduce them to the width of the register."""
         t = self.tables[table]
-        lanes = int(t.lanes[row]) if "lanes" in t.columns else int(self.events.lanes[int(t.event[row])])
+        if "lanes" in t.types:
+            lanes = int(t.lanes[row])
+        else:  # of the access
+            lanes = int(self.accesses.lanes[int(t.access[row])])
         members = [i for i in range(64) if lanes >> i & 1]
         kind, base = self.names(table, "class")[int(t["class"][row])], int(t.base[row])
         if kind == "uniform":
@@ -222,7 +229,7 @@ class Recording:
         if kind == "mask":
             return {i: base >> i & 1 for i in members}
         if kind == "generic":
-            return dict(zip(members, self.tables["values"].column("low", int(t["values"][row]), len(members)).tolist()))
+            return dict(zip(members, self.tables["values"].read("low", int(t["values"][row]), len(members)).tolist()))
         return {}
 
 
@@ -239,9 +246,9 @@ def open(name):
 def _print_all(name):
     """Prints each value of each table in a line."""
     for table in open(name).tables.values():
-        for column in table.columns:
+        for column in table.types:
             for row, value in enumerate(table[column]):
-                print(f"{table.name}.{column}[{row}] = {value}")
+                print(f"{table.label}.{column}[{row}] = {value}")
 
 
 if __name__ == "__main__":
