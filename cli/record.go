@@ -116,9 +116,9 @@ func (c *recordCmd) write(a *app, to io.Writer, o record.Options) (ran, wrote er
 		return nil, err
 	}
 	run := traceCmd{launchFlags: launchFlags{sourceArg: sourceArg{c.File}, Extra: c.Extra, kernelFlags: c.kernelFlags}, machineFlags: c.machineFlags}
-	printed := a.stdout
+	printed := dataOf(a.stdout)
 	if c.Out == "-" {
-		printed = a.stderr
+		printed = dataOf(a.stderr)
 	}
 	j, err := run.open(a, printed, r)
 	if err != nil {
@@ -290,9 +290,13 @@ func (c *recordCmd) rows(a *app, f *record.File) error {
 		from, to = r[0].From, min(to-1, r[0].To)+1
 	}
 	w := csv.NewWriter(dataOf(a.stdout))
-	header := []string{"row"}
-	for _, column := range t.Columns {
+	header, names := []string{"row"}, make([]map[uint8]string, len(t.Columns))
+	for i, column := range t.Columns {
 		header = append(header, column.Name)
+		var err error
+		if names[i], err = f.Enumeration(t.Name, column.Name); err != nil {
+			return err
+		}
 	}
 	w.Write(header)
 	const part = 4096
@@ -302,8 +306,8 @@ func (c *recordCmd) rows(a *app, f *record.File) error {
 		for i := range lines {
 			lines[i] = append(lines[i], strconv.FormatUint(from+uint64(i), 10))
 		}
-		for _, column := range t.Columns {
-			values, err := columnTexts(f, t, column, from, n)
+		for k, column := range t.Columns {
+			values, err := columnTexts(t, column, names[k], from, n)
 			if err != nil {
 				return err
 			}
@@ -317,16 +321,12 @@ func (c *recordCmd) rows(a *app, f *record.File) error {
 	return w.Error()
 }
 
-// columnTexts returns the values of a column as texts, with the names of enumerations.
-func columnTexts(f *record.File, t *record.Table, c record.Column, from, n uint64) ([]string, error) {
+// columnTexts returns the values of a column as texts. names has the names of its values, if they have any.
+func columnTexts(t *record.Table, c record.Column, names map[uint8]string, from, n uint64) ([]string, error) {
 	if c.Type == record.Text {
 		return t.ReadTexts(c.Name, from, n)
 	}
 	values, err := t.ReadNumbers(c.Name, from, n)
-	if err != nil {
-		return nil, err
-	}
-	names, err := f.Enumeration(t.Name, c.Name)
 	if err != nil {
 		return nil, err
 	}

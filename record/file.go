@@ -45,6 +45,9 @@ type File struct {
 	next  int
 }
 
+// maxEnumerations is the number of rows of the table enumerations that are read: a file may claim any number.
+const maxEnumerations = 1 << 16
+
 // cachedColumns is the number of decoded columns that a File keeps.
 const cachedColumns = 64
 
@@ -62,7 +65,6 @@ type Table struct {
 	Bytes   uint64   // size of its blocks in the file
 
 	file   *File
-	number int
 	blocks []*block
 }
 
@@ -92,17 +94,27 @@ func Open(name string, r io.ReaderAt, size int64) (*File, error) {
 	if head[7] != Version {
 		return nil, &Error{name, 0, fmt.Errorf("a recording of version %d; this program reads version %d", head[7], Version)}
 	}
-	offsets, err := f.directory()
+	blocks, err := f.directory()
 	if err != nil {
 		return nil, err
 	}
-	return f, f.open(offsets)
+	if err := f.open(blocks); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
+// listedBlock is a row of the directory.
+type listedBlock struct{ offset, table, first, rows uint64 }
+
 // open reads the headers of all blocks.
-func (f *File) open(offsets []uint64) error {
-	for i, at := range offsets {
+func (f *File) open(blocks []listedBlock) error {
+	for i, listed := range blocks {
+		at := listed.offset
 		b, table, err := f.header(at)
+		if err == nil && listed != b.listed(table) {
+			err = errors.New("a block is another one than the directory says")
+		}
 		if err != nil {
 			return &Error{f.name, at, err}
 		}
@@ -126,7 +138,7 @@ func (f *File) open(offsets []uint64) error {
 		t.Bytes += b.end() - b.offset
 		t.blocks = append(t.blocks, b)
 	}
-	if len(offsets) == 0 {
+	if len(blocks) == 0 {
 		return &Error{f.name, 8, errors.New("the recording ends before its first block")}
 	}
 	return nil
@@ -135,8 +147,13 @@ func (f *File) open(offsets []uint64) error {
 // trailerBytes is the size of the end of a file: the offset of the directory, and magic.
 const trailerBytes = 16
 
-// directory returns the offsets of all blocks. If the file has no end, it finds them one after the other.
-func (f *File) directory() (offsets []uint64, err error) {
+// listed returns the row of the directory for a block.
+func (b *block) listed(table int) listedBlock {
+	return listedBlock{b.offset, uint64(table), b.first, uint64(b.rows)}
+}
+
+// directory returns all blocks. If the file has no end, it finds them one after the other.
+func (f *File) directory() (blocks []listedBlock, err error) {
 	var tail [trailerBytes]byte
 	if f.size >= 8+trailerBytes {
 		if _, err := f.r.ReadAt(tail[:], int64(f.size-trailerBytes)); err != nil {
@@ -147,9 +164,9 @@ func (f *File) directory() (offsets []uint64, err error) {
 		for at := uint64(8); ; {
 			b, table, err := f.header(at)
 			if err != nil || table == directoryTable { // the last block is not whole, or the end of the directory is missing
-				return offsets, nil
+				return blocks, nil
 			}
-			offsets = append(offsets, at)
+			blocks = append(blocks, b.listed(table))
 			at = b.end()
 		}
 	}
@@ -159,13 +176,19 @@ func (f *File) directory() (offsets []uint64, err error) {
 	if err == nil && (table != directoryTable || len(b.columns) != len(writer{}.directory)) {
 		err = errors.New("the directory is missing where the end of the file says it is")
 	}
-	if err == nil {
-		offsets, err = f.numbersOf(b, 0, U64)
+	var columns [len(writer{}.directory)][]uint64
+	for i := range columns {
+		if err == nil {
+			columns[i], err = f.numbersOf(b, i, U64)
+		}
 	}
 	if err != nil {
 		return nil, &Error{f.name, at, err}
 	}
-	return offsets, nil
+	for i, offset := range columns[0] {
+		blocks = append(blocks, listedBlock{offset, columns[1][i], columns[2][i], columns[3][i]})
+	}
+	return blocks, nil
 }
 
 // end returns the offset of the next block.
@@ -190,10 +213,10 @@ func (f *File) header(at uint64) (*block, int, error) {
 	size, table, columns := le.Uint32(h[4:]), int(le.Uint16(h[8:])), int(le.Uint16(h[10:]))
 	b := &block{offset: at, first: le.Uint64(h[16:]), rows: int(le.Uint32(h[12:]))}
 	switch {
-	case b.rows == 0:
-		return nil, 0, errors.New("a block has no rows")
 	case string(h[:4]) != blockMagic:
 		return nil, 0, errors.New("no block begins here")
+	case b.rows == 0:
+		return nil, 0, errors.New("a block has no rows")
 	case size > maxBlockBytes || uint64(size) > f.size-at-blockHeaderBytes:
 		return nil, 0, io.ErrUnexpectedEOF
 	case b.rows > maxBlockRows && table != directoryTable, b.rows > maxBlocks, columns*descriptorBytes > int(size):
@@ -236,7 +259,7 @@ func (f *File) schema(b *block) error {
 	}
 	for i, name := range lists[0] {
 		if len(f.tables) == 0 || f.tables[len(f.tables)-1].Name != name {
-			f.tables = append(f.tables, &Table{Name: name, file: f, number: len(f.tables)})
+			f.tables = append(f.tables, &Table{Name: name, file: f})
 		}
 		t, c := f.tables[len(f.tables)-1], Column{lists[1][i], Type(lists[2][i])}
 		if !slices.Contains([]Type{U8, U16, U32, U64, I8, I16, I32, I64, Text}, c.Type) {
@@ -421,13 +444,9 @@ func RowsOf[Row any](f *File, column string, value uint64) ([]Row, error) {
 	return Read[Row](f, from, to-from)
 }
 
-// Enumeration returns the names of the values of a column; an empty map if they have none.
+// Enumeration returns the names of the values of a column, by value; an empty map if they have none.
 func (f *File) Enumeration(table, column string) (map[uint8]string, error) {
-	t := f.Table("enumerations")
-	if t == nil {
-		return nil, nil
-	}
-	list, err := Read[EnumerationRow](f, 0, t.Rows)
+	list, err := Read[EnumerationRow](f, 0, maxEnumerations)
 	names := map[uint8]string{}
 	for _, x := range list {
 		if x.Table == table && x.Column == column {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"gemu/probe"
+	"gemu/ptx"
 	"gemu/trace"
 )
 
@@ -157,13 +158,13 @@ func (l *logConverter) register(function string, r *trace.Register) uint32 {
 	return at
 }
 
-// instruction returns the row of the instruction of a record; -1 if it has none.
-func (l *logConverter) instruction(r *trace.Record) (row int32, code *trace.Code) {
+// instruction returns the row of the instruction of a record; -1 if it has none. An instruction without code gets a row of its own.
+func (l *logConverter) instruction(r *trace.Record) (row int32) {
 	if r.Code > 0 && r.Code <= uint64(len(l.code)) {
-		return l.first + int32(r.Code) - 1, l.code[r.Code-1]
+		return l.first + int32(r.Code) - 1
 	}
 	if r.Line == 0 && r.Name == "" {
-		return -1, nil
+		return -1
 	}
 	key := instructionName{r.Line, r.Name}
 	row, ok := l.unknown[key]
@@ -171,7 +172,7 @@ func (l *logConverter) instruction(r *trace.Record) (row int32, code *trace.Code
 		row = int32(addRow(l.w, &InstructionRow{Line: uint32(r.Line), Text: r.Name}))
 		l.unknown[key] = row
 	}
-	return row, nil
+	return row
 }
 
 var kindOfRecord = [...]Kind{trace.Instruction: Instruction, trace.Return: Return, trace.Wake: Wake, trace.Effect: Effect, trace.Trap: Trap}
@@ -183,18 +184,14 @@ func (l *logConverter) record(r *trace.Record) error {
 	if r.CTA > math.MaxUint32 || r.Warp > math.MaxInt32 || r.Line > math.MaxUint32 {
 		return fmt.Errorf("launch %d: a record of CTA %d, warp %d, line %d, which a recording cannot hold", l.launch, r.CTA, r.Warp, r.Line)
 	}
-	if !l.hasRoom() {
+	code := &trace.Code{} // without a class and a function if the log has none
+	if r.Code > 0 && r.Code <= uint64(len(l.code)) {
+		code = l.code[r.Code-1]
+	}
+	if f := &l.options.Filter; !f.CTAs.Has(r.CTA) || !f.Warps.Has(r.Warp) || r.Line > 0 && !f.SelectsInstruction(r.Line, code.Class) || !l.hasRoom() {
 		return nil
 	}
-	at, code := l.instruction(r)
-	f := &l.options.Filter
-	class, function := "", ""
-	if code != nil {
-		class, function = code.Class, code.Func
-	}
-	if !f.CTAs.Has(r.CTA) || !f.Warps.Has(r.Warp) || at >= 0 && !f.SelectsInstruction(r.Line, class) {
-		return nil
-	}
+	at := l.instruction(r)
 	event := addRow(l.w, &EventRow{
 		Kind: kindOfRecord[r.Kind], Launch: l.launch, Step: l.step, CTA: uint32(r.CTA), Warp: int32(r.Warp), Instruction: at,
 		Active: r.Active, Lanes: r.Lanes, Depth: uint16(r.Depth), Reconverge: -1,
@@ -210,7 +207,7 @@ func (l *logConverter) record(r *trace.Record) error {
 		for i := range r.Results {
 			v := &r.Results[i]
 			x := l.value(v)
-			register := l.register(function, &trace.Register{Name: v.Name, Bits: v.Bits})
+			register := l.register(code.Func, &trace.Register{Name: v.Name, Bits: v.Bits})
 			addRow(l.w, &ResultRow{event, r.Lanes, register, x.class, x.base, x.high, x.stride, x.values})
 		}
 	}
@@ -219,60 +216,42 @@ func (l *logConverter) record(r *trace.Record) error {
 			if a := &r.Accesses[i]; a.Bytes > maxAccess || a.Bytes == 0 && a.Kind != trace.Zero && len(a.Data) == 0 && r.Kind == trace.Instruction {
 				return fmt.Errorf("launch %d, CTA %d, warp %d, line %d: an access of %d bytes", l.launch, r.CTA, r.Warp, r.Line, a.Bytes)
 			}
-			l.logged(event, r.Lanes, &r.Accesses[i], l.warpSize)
+			l.loggedAccess(event, r.Lanes, &r.Accesses[i], l.warpSize)
 		}
 	}
 	return nil
 }
 
-// logged records an access of a log entry.
-func (t *tables) logged(event, lanes uint64, a *trace.Access, warpSize int) {
+// loggedAccess records an access of a log entry.
+func (t *tables) loggedAccess(event, lanes uint64, a *trace.Access, warpSize int) {
 	if a.Lanes != 0 {
 		lanes = a.Lanes
 	}
-	var bySpace [len(spaceNames)]uint64
-	var offsets, lengths [64]uint64
-	frame := false
+	q := request{event: event, kind: AccessKind(a.Kind), bytes: a.Bytes, bulk: a.Kind == trace.Zero, warpSize: warpSize}
+	var bySpace [len(spaces)]uint64
 	for m := lanes; m != 0; m &= m - 1 {
 		lane := lowest(m)
 		addr, _ := a.Addr.At(lanes, lane)
-		frame = frame || a.Space == "param" && addr < probe.ParamBase
+		q.frame = q.frame || a.Space == ptx.Param.String() && addr < probe.ParamBase
 		space, offset := placeOf(a.Space, addr)
-		offsets[lane], lengths[lane] = offset, a.Bytes
-		if a.Kind == trace.Zero && len(a.Store) > 0 {
-			lengths[lane], _ = a.Store[0].At(lanes, lane)
+		q.addr[lane], q.lengths[lane] = offset, a.Bytes
+		if q.bulk && len(a.Store) > 0 {
+			q.lengths[lane], _ = a.Store[0].At(lanes, lane)
 		}
 		bySpace[space] |= 1 << lane
 	}
-	for k, m := range bySpace {
-		if m == 0 {
-			continue
-		}
-		var stored *trace.Access
-		if m == lanes {
-			stored = a
-		}
-		t.access(&request{
-			event: event, kind: AccessKind(a.Kind), space: Space(k), bytes: a.Bytes, lanes: m, addr: offsets[:], lengths: lengths[:],
-			bulk: a.Kind == trace.Zero, frame: frame, allocation: -1, warpSize: warpSize,
-		}, stored)
-	}
+	t.accesses(&q, bySpace, [len(spaces)]int32{-1, -1, -1, -1, -1}, a)
 }
 
-// placeOf returns the state space of an address of a log, and the address in it.
+// placeOf returns the state space of an address of a log, and the address in it. space is the name in the log.
 func placeOf(space string, addr uint64) (Space, uint64) {
-	switch space {
-	case "shared", "shared::cta", "shared::cluster":
-		return Shared, addr
-	case "local":
-		return Local, addr
-	case "param":
-		if addr >= probe.ParamBase && addr < probe.SharedWindow { // of the kernel
-			addr -= probe.ParamBase
-		}
-		return Param, addr
-	case "const":
-		return Const, addr
+	i := slices.IndexFunc(spaces[:], func(s ptx.Space) bool { return s.String() == space })
+	switch k := Space(i); {
+	case i < 0 || k == Global: // a generic address
+	case k == Param && addr >= probe.ParamBase: // of the kernel
+		return Param, addr - probe.ParamBase
+	default:
+		return k, addr
 	}
 	const rank = 1<<probe.RankShift - 1
 	switch in := addr & rank; {

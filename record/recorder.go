@@ -26,25 +26,46 @@ type Contents struct {
 	Stack    bool // table stack
 }
 
-// ContentNames are the names of the optional parts, for ParseContents.
-func ContentNames() []string { return []string{"results", "accesses", "memory", "stack"} }
+// parts returns the optional parts by name, in the order of the names in recordings and messages.
+func (c *Contents) parts() []contentsPart {
+	return []contentsPart{{"results", &c.Results}, {"accesses", &c.Accesses}, {"memory", &c.Memory}, {"stack", &c.Stack}}
+}
 
-// ParseContents sets c to the parts of a list such as "results,stack"; "all" is all parts, "" none.
+// contentsPart is an optional part of a recording.
+type contentsPart struct {
+	name     string
+	selected *bool
+}
+
+// ContentNames returns the names of the optional parts.
+func ContentNames() (names []string) {
+	for _, p := range new(Contents).parts() {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// String returns the names of the selected parts, separated by commas.
+func (c Contents) String() string {
+	var names []string
+	for _, p := range c.parts() {
+		if *p.selected {
+			names = append(names, p.name)
+		}
+	}
+	return strings.Join(names, ",")
+}
+
+// ParseContents returns the contents with the parts of a list of names; "all" is all parts.
 func ParseContents(list []string) (c Contents, err error) {
+	parts := c.parts()
 	for _, name := range list {
-		switch name {
-		case "results":
-			c.Results = true
-		case "accesses":
-			c.Accesses = true
-		case "memory":
-			c.Memory = true
-		case "stack":
-			c.Stack = true
-		case "all":
-			c = Contents{true, true, true, true}
-		default:
+		i := slices.IndexFunc(parts, func(p contentsPart) bool { return p.name == name })
+		if i < 0 && name != "all" {
 			return c, fmt.Errorf("unknown part %q of a recording: want some of %s, or all", name, strings.Join(ContentNames(), ", "))
+		}
+		for k, p := range parts {
+			*p.selected = *p.selected || k == i || i < 0
 		}
 	}
 	return c, nil
@@ -265,7 +286,7 @@ func (r *Recorder) program(p probe.Program) *program {
 			list := []uint32{}
 			for k := range f.Regs {
 				reg := &f.Regs[k]
-				list = append(list, uint32(addRow(w, &RegisterRow{f.Name, reg.Name, reg.Type.String(), uint16(registerBits(reg.Type))})))
+				list = append(list, uint32(addRow(w, &RegisterRow{f.Name, reg.Name, reg.Type.String(), uint16(trace.BitsOf(reg.Type))})))
 			}
 			c.registers[f] = list
 		}
@@ -286,14 +307,6 @@ func (r *Recorder) program(p probe.Program) *program {
 		operands(instr.Uses(), 0)
 	}
 	return c
-}
-
-// registerBits returns the width of a register: 1 for predicates.
-func registerBits(t ptx.Type) int {
-	if t == ptx.Pred {
-		return 1
-	}
-	return t.Bits()
 }
 
 func (r *Recorder) end(e *probe.Event) {
@@ -367,8 +380,11 @@ func (s *sink) OnEvent(e *probe.Event) {
 		addRow(t.w, &GroupRow{at, g.Lanes, s.instruction(g.To)})
 	}
 	switch kind {
-	case Wait, Wake:
-		addRow(t.w, &WaitRow{at, int8(e.Wait.Barrier), uint32(e.Wait.Threads), e.Wait.Members, uint32(e.Wait.Generation)})
+	case Wait:
+		s.wait(e, at)
+	case Wake:
+		s.wait(e, at)
+		s.results(e, at, e.Lanes, true)
 	case Call:
 		addRow(t.w, &CallRow{at, e.Callee.Name})
 	case Trap:
@@ -380,14 +396,17 @@ func (s *sink) OnEvent(e *probe.Event) {
 	case Return:
 		s.results(e, at, e.Lanes, true)
 	}
-	if kind == Wake {
-		s.results(e, at, e.Lanes, true)
-	}
 	// The stack of an instruction that is not counted (Step is -1) is not that of the running warp split.
 	if t.options.Stack && (kind == Instruction && e.Step >= 0 || kind == Trap) {
 		s.recordStack(e, at)
 	}
 	t.check()
+}
+
+// wait records the wait of an event.
+func (s *sink) wait(e *probe.Event, at uint64) {
+	w := &e.Wait
+	addRow(s.tables.w, &WaitRow{at, int8(w.Barrier), uint32(w.Threads), w.Members, uint32(w.Generation)})
 }
 
 // passes reports whether the filter selects an event.
@@ -432,7 +451,7 @@ func (s *sink) results(e *probe.Event, at, lanes uint64, deferred bool) {
 	}
 	for i := range e.Writes {
 		v := &e.Writes[i]
-		d := trace.Value{Bits: uint64(registerBits(v.Type))}
+		d := trace.Value{Bits: trace.BitsOf(v.Type)}
 		d.Describe(lanes, v.Low, v.High)
 		x := s.tables.value(&d)
 		addRow(s.tables.w, &ResultRow{at, lanes, s.registers[e.Func][v.Reg], x.class, x.base, x.high, x.stride, x.values})
@@ -441,66 +460,50 @@ func (s *sink) results(e *probe.Event, at, lanes uint64, deferred bool) {
 
 // access records an access of an instruction: one row for each state space that its lanes reach.
 func (s *sink) access(at uint64, e *probe.Event, a *probe.Access, x *trace.Access) {
-	var lanes [len(spaceNames)]uint64
-	frame := false
-	var offsets, lengths [64]uint64
-	allocations := [len(spaceNames)]int32{}
+	q := request{event: at, kind: AccessKind(x.Kind), bytes: uint64(a.Bytes), bulk: a.Bulk(), warpSize: e.Launch.WarpSize}
+	var lanes [len(spaces)]uint64
+	var allocations [len(spaces)]int32
+	var last *probe.Allocation // global memory that contains the address of the lane before
 	for m := a.Lanes & e.Lanes; m != 0; m &= m - 1 {
 		lane := lowest(m)
-		space, alloc, offset, ok := a.PlaceOf(lane)
-		if !ok {
-			space, offset = a.Space, a.Addr[lane]
-			alloc = nil
+		addr, space, alloc := a.Addr[lane], Global, last
+		if last == nil || addr-last.Base >= last.Size {
+			space, addr, alloc = place(a, lane)
 		}
-		k := spaceOf(space)
-		if a.Space == ptx.Param && k == Local { // parameters of a call
-			k, frame = Param, true
+		if a.Space == ptx.Param && space == Local { // parameters of a call
+			space, q.frame = Param, true
 		}
-		if offsets[lane] = offset; k == Global || k == Const {
-			offsets[lane] = a.Addr[lane]
-		} else if k == Shared && alloc != nil {
-			offsets[lane] = alloc.Base - probe.SharedWindow + offset // includes the rank of the CTA
-		}
-		lengths[lane] = uint64(a.Length(lane))
 		row := int32(-1)
-		if alloc != nil && k == Global {
-			row = s.allocation(alloc)
+		if last = nil; space == Global && alloc != nil {
+			last, row = alloc, s.allocation(alloc)
 		}
-		if lanes[k] == 0 {
-			allocations[k] = row
-		} else if allocations[k] != row {
-			allocations[k] = -1
+		switch {
+		case lanes[space] == 0:
+			allocations[space] = row
+		case allocations[space] != row:
+			allocations[space] = -1
 		}
-		lanes[k] |= 1 << lane
+		lanes[space] |= 1 << lane
+		q.addr[lane], q.lengths[lane] = addr, uint64(a.Length(lane))
 	}
-	for k, m := range lanes {
-		if m == 0 {
-			continue
-		}
-		var stored *trace.Access
-		if m == a.Lanes&e.Lanes {
-			stored = x
-		}
-		s.tables.access(&request{
-			event: at, kind: AccessKind(x.Kind), space: Space(k), bytes: uint64(a.Bytes), lanes: m, addr: offsets[:], lengths: lengths[:], bulk: a.Bulk(), frame: frame,
-			allocation: allocations[k], warpSize: e.Launch.WarpSize,
-		}, stored)
-	}
+	s.tables.accesses(&q, lanes, allocations, x)
 }
 
-// spaceOf returns the state space of memory.
-func spaceOf(s ptx.Space) Space {
-	switch s {
-	case ptx.Shared:
-		return Shared
-	case ptx.Local:
-		return Local
-	case ptx.Param:
-		return Param
-	case ptx.Const:
-		return Const
+// place returns the state space that a lane accesses, the address in it, and the allocation; nil if it is local memory, or if the
+// access traps.
+func place(a *probe.Access, lane int) (Space, uint64, *probe.Allocation) {
+	space, alloc, offset, ok := a.PlaceOf(lane)
+	if !ok {
+		return spaceOf(a.Space), a.Addr[lane], nil
 	}
-	return Global
+	switch k := spaceOf(space); {
+	case k == Global || k == Const:
+		return k, a.Addr[lane], alloc
+	case k == Shared && alloc != nil:
+		return k, alloc.Base - probe.SharedWindow + offset, alloc // includes the rank of the CTA
+	default:
+		return k, offset, alloc
+	}
 }
 
 // effect records a stage of an asynchronous operation.
@@ -514,7 +517,7 @@ func (s *sink) effect(e *probe.Event, at uint64) {
 		return
 	}
 	for _, a := range trace.EffectAccesses(x) {
-		s.tables.logged(at, e.Lanes, &a, e.Launch.WarpSize)
+		s.tables.loggedAccess(at, e.Lanes, &a, e.Launch.WarpSize)
 	}
 }
 

@@ -34,7 +34,7 @@ func newTables(out io.Writer, simulator string, o Options) (*tables, error) {
 		return nil, err
 	}
 	t := &tables{w: w, options: o, maxEvents: limit(o.MaxEvents, DefaultMaxEvents), maxBytes: limit(o.MaxBytes, DefaultMaxBytes), images: map[[32]byte]uint64{}}
-	addRow(w, &RecordingRow{simulator, contentsText(o.Contents), o.Filter.String(), t.maxEvents, t.maxBytes})
+	addRow(w, &RecordingRow{simulator, o.Contents.String(), o.Filter.String(), t.maxEvents, t.maxBytes})
 	return t, nil
 }
 
@@ -97,24 +97,44 @@ func (t *tables) value(v *trace.Value) (x structured) {
 	return x
 }
 
-// request is an access of lanes to one state space.
+// request is an access of lanes to a state space.
 type request struct {
 	event      uint64
 	kind       AccessKind
 	space      Space
-	bytes      uint64   // of a lane
-	lanes      uint64   // not empty
-	addr       []uint64 // of each lane, in the state space
-	lengths    []uint64 // of each lane: fewer bytes at the end of memory, or those of st.bulk
+	bytes      uint64     // of a lane
+	lanes      uint64     // not empty
+	addr       [64]uint64 // of each lane, in the state space
+	lengths    [64]uint64 // of each lane: fewer bytes at the end of memory, or those of st.bulk
 	bulk       bool
 	frame      bool // of space Param: parameters of a call
 	allocation int32
 	warpSize   int
 }
 
+// accesses records an access of lanes to several state spaces: a row for each. Its stored elements are recorded if all lanes access
+// one state space.
+func (t *tables) accesses(q *request, lanes [len(spaces)]uint64, allocations [len(spaces)]int32, a *trace.Access) {
+	all := uint64(0)
+	for _, m := range lanes {
+		all |= m
+	}
+	for k, m := range lanes {
+		if m == 0 {
+			continue
+		}
+		stored := a
+		if m != all {
+			stored = nil
+		}
+		q.space, q.lanes, q.allocation = Space(k), m, allocations[k]
+		t.access(q, stored)
+	}
+}
+
 // access records an access. stored has the elements that it stores; nil if they belong to several accesses.
 func (t *tables) access(q *request, stored *trace.Access) {
-	addr := trace.NewValue("", 64, q.lanes, q.addr, nil)
+	addr := trace.NewValue("", 64, q.lanes, q.addr[:], nil)
 	v := t.value(&addr)
 	row := AccessRow{Event: q.event, Kind: q.kind, Space: q.space, Bytes: uint32(q.bytes), Lanes: q.lanes, Class: v.class, Base: v.base, Stride: v.stride, Values: v.values, Allocation: q.allocation}
 	if q.bulk {
@@ -146,14 +166,14 @@ func (t *tables) count(row *AccessRow, q *request) {
 				passes += int64((q.lengths[lowest(m)] + coalesce.LineBytes - 1) / coalesce.LineBytes)
 			}
 		} else if q.bytes > 0 {
-			passes, _ = t.conflicts.Passes(q.addr, q.lanes, int(q.bytes), q.kind == Atomic)
+			passes, _ = t.conflicts.Passes(q.addr[:], q.lanes, int(q.bytes), q.kind == Atomic)
 		}
 		row.Passes = uint32(passes)
 	case Const, Param: // kernel parameters are in constant memory; parameters of calls are mostly in registers
 		if q.space == Param && q.frame {
 			return
 		}
-		row.Passes = uint32(coalesce.DistinctWords(q.addr, q.lanes))
+		row.Passes = uint32(coalesce.DistinctWords(q.addr[:], q.lanes))
 	case Global, Local:
 		t.lines.Reset()
 		regions := uint64(0)

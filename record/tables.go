@@ -5,7 +5,10 @@ package record
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
+
+	"gemu/ptx"
 )
 
 // Kind is the kind of an event.
@@ -55,7 +58,7 @@ var classNames = [...]string{"uniform", "affine", "generic", "mask", "none"}
 // String returns the name of the class.
 func (c Class) String() string { return nameOf(classNames[:], int(c)) }
 
-// AccessKind is the direction of an access.
+// AccessKind is the direction of an access. Its values are those of trace.AccessKind.
 type AccessKind uint8
 
 // The directions.
@@ -83,12 +86,25 @@ const (
 	Const
 )
 
-var spaceNames = [...]string{"global", "shared", "local", "param", "const"}
+// spaces are the state spaces of PTX, by Space.
+var spaces = [...]ptx.Space{Global: ptx.Global, Shared: ptx.Shared, Local: ptx.Local, Param: ptx.Param, Const: ptx.Const}
+
+var spaceNames = func() (names []string) {
+	for _, s := range spaces {
+		names = append(names, s.String())
+	}
+	return names
+}()
 
 // String returns the name of the state space.
-func (s Space) String() string { return nameOf(spaceNames[:], int(s)) }
+func (s Space) String() string { return nameOf(spaceNames, int(s)) }
 
-// StackKind is the kind of a StackRow.
+// spaceOf returns the state space of memory; Global for a generic address.
+func spaceOf(s ptx.Space) Space {
+	return Space(max(slices.Index(spaces[:], s), int(Global)))
+}
+
+// StackKind is the kind of a StackRow. Its values are those of probe.StackKind.
 type StackKind uint8
 
 // The kinds of entry of a reconvergence stack.
@@ -438,7 +454,7 @@ var enumerated = map[reflect.Type][]string{
 	reflect.TypeFor[Kind]():       kindNames[:],
 	reflect.TypeFor[Class]():      classNames[:],
 	reflect.TypeFor[AccessKind](): accessNames[:],
-	reflect.TypeFor[Space]():      spaceNames[:],
+	reflect.TypeFor[Space]():      spaceNames,
 	reflect.TypeFor[StackKind]():  stackNames[:],
 }
 

@@ -9,7 +9,6 @@ import (
 	"hash/crc32"
 	"io"
 	"reflect"
-	"strings"
 )
 
 // Version is the version of the format.
@@ -169,8 +168,7 @@ func (w *writer) flush(i int) {
 		}
 	}
 	first, n := t.first, t.rows
-	t.bytes = 0
-	t.first, t.rows = t.first+uint64(t.rows), 0
+	t.first, t.rows, t.bytes = first+uint64(n), 0, 0
 	w.block(i, first, n, columns)
 }
 
@@ -251,18 +249,4 @@ func (w *writer) close() error {
 		w.err = errClosed
 	}
 	return err
-}
-
-// contentsText returns the optional contents of a recording as a list.
-func contentsText(c Contents) string {
-	var list []string
-	for _, x := range []struct {
-		is   bool
-		name string
-	}{{c.Results, "results"}, {c.Accesses, "accesses"}, {c.Memory, "memory"}, {c.Stack, "stack"}} {
-		if x.is {
-			list = append(list, x.name)
-		}
-	}
-	return strings.Join(list, ",")
 }

@@ -142,7 +142,7 @@ func CodeOf(i uint64, p probe.Program) Code {
 	c := Code{Index: i, Func: f.Name, Line: uint64(instr.Pos.Line), Column: uint64(instr.Pos.Col), Class: instr.Form.Class.String(), Text: instr.Format(f)}
 	registers := func(list iter.Seq[ptx.RegID]) (out []Register) {
 		for r := range list {
-			out = append(out, Register{f.Regs[r].Name, bitsOf(f.Regs[r].Type), f.Regs[r].Type.String()})
+			out = append(out, Register{f.Regs[r].Name, BitsOf(f.Regs[r].Type), f.Regs[r].Type.String()})
 		}
 		return out
 	}
@@ -160,8 +160,8 @@ func measures(o ptx.Operand) bool {
 	return o.Kind == ptx.SRegOperand && o.SReg.Measures() || slices.ContainsFunc(o.Elems(), measures)
 }
 
-// bitsOf returns the width of a register type.
-func bitsOf(t ptx.Type) uint64 {
+// BitsOf returns the width of a register type in bits: 1 for predicates.
+func BitsOf(t ptx.Type) uint64 {
 	if t == ptx.Pred {
 		return 1
 	}
@@ -305,7 +305,7 @@ func (r *Record) results(e *probe.Event, lanes uint64) {
 			r.Results = append(r.Results, Value{})
 		}
 		to := &r.Results[len(r.Results)-1]
-		to.Name, to.Bits = e.Func.Regs[v.Reg].Name, bitsOf(v.Type)
+		to.Name, to.Bits = e.Func.Regs[v.Reg].Name, BitsOf(v.Type)
 		to.Describe(lanes, v.Low, v.High)
 	}
 }

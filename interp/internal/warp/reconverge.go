@@ -50,13 +50,3 @@ func withAlternatives(policies []*machine.Policy) []*machine.Policy {
 	}
 	return policies
 }
-
-// ReconvergerNamed returns the policy of a name; nil if there is none.
-func ReconvergerNamed(name string) *machine.Policy {
-	for _, r := range Reconvergers {
-		if r.Name == name {
-			return r
-		}
-	}
-	return nil
-}
