@@ -94,11 +94,11 @@ func Open(name string, r io.ReaderAt, size int64) (*File, error) {
 	if head[7] != Version {
 		return nil, &Error{name, 0, fmt.Errorf("a recording of version %d; this program reads version %d", head[7], Version)}
 	}
-	blocks, err := f.directory()
+	blocks, err := f.readDirectory()
 	if err != nil {
 		return nil, err
 	}
-	if err := f.open(blocks); err != nil {
+	if err := f.readBlocks(blocks); err != nil {
 		return nil, err
 	}
 	return f, nil
@@ -107,11 +107,11 @@ func Open(name string, r io.ReaderAt, size int64) (*File, error) {
 // listedBlock is a row of the directory.
 type listedBlock struct{ offset, table, first, rows uint64 }
 
-// open reads the headers of all blocks.
-func (f *File) open(blocks []listedBlock) error {
+// readBlocks reads the headers of all blocks.
+func (f *File) readBlocks(blocks []listedBlock) error {
 	for i, listed := range blocks {
 		at := listed.offset
-		b, table, err := f.header(at)
+		b, table, err := f.readHeader(at)
 		if err == nil && listed != b.listed(table) {
 			err = errors.New("a block is another one than the directory says")
 		}
@@ -122,7 +122,7 @@ func (f *File) open(blocks []listedBlock) error {
 			if table != columnTable {
 				return &Error{f.name, at, errors.New("the first block has no columns of tables")}
 			}
-			if err := f.schema(b); err != nil {
+			if err := f.readSchema(b); err != nil {
 				return &Error{f.name, at, err}
 			}
 			continue
@@ -152,8 +152,8 @@ func (b *block) listed(table int) listedBlock {
 	return listedBlock{b.offset, uint64(table), b.first, uint64(b.rows)}
 }
 
-// directory returns all blocks. If the file has no end, it finds them one after the other.
-func (f *File) directory() (blocks []listedBlock, err error) {
+// readDirectory returns all blocks. If the file has no end, it finds them one after the other.
+func (f *File) readDirectory() (blocks []listedBlock, err error) {
 	var tail [trailerBytes]byte
 	if f.size >= 8+trailerBytes {
 		if _, err := f.r.ReadAt(tail[:], int64(f.size-trailerBytes)); err != nil {
@@ -162,7 +162,7 @@ func (f *File) directory() (blocks []listedBlock, err error) {
 	}
 	if string(tail[8:]) != magic+"\n" {
 		for at := uint64(8); ; {
-			b, table, err := f.header(at)
+			b, table, err := f.readHeader(at)
 			if err != nil || table == directoryTable { // the last block is not whole, or the end of the directory is missing
 				return blocks, nil
 			}
@@ -172,7 +172,7 @@ func (f *File) directory() (blocks []listedBlock, err error) {
 	}
 	f.Complete = true
 	at := binary.LittleEndian.Uint64(tail[:])
-	b, table, err := f.header(at)
+	b, table, err := f.readHeader(at)
 	if err == nil && (table != directoryTable || len(b.columns) != len(writer{}.directory)) {
 		err = errors.New("the directory is missing where the end of the file says it is")
 	}
@@ -200,8 +200,8 @@ func (b *block) end() uint64 {
 	return b.at[last] + uint64(b.sizes[last]+7)&^7
 }
 
-// header reads the header and the descriptors of a block.
-func (f *File) header(at uint64) (*block, int, error) {
+// readHeader reads the header and the descriptors of a block.
+func (f *File) readHeader(at uint64) (*block, int, error) {
 	var h [blockHeaderBytes]byte
 	if at > f.size || f.size-at < blockHeaderBytes {
 		return nil, 0, io.ErrUnexpectedEOF
@@ -242,14 +242,14 @@ func (f *File) header(at uint64) (*block, int, error) {
 	return b, table, nil
 }
 
-// schema sets the tables by their names, columns and types.
-func (f *File) schema(b *block) error {
+// readSchema sets the tables by their names, columns and types.
+func (f *File) readSchema(b *block) error {
 	if len(b.columns) != 3 {
 		return errors.New("the block of columns has another form")
 	}
 	var lists [3][]string
 	for i := range lists {
-		c, err := f.stored(b, i)
+		c, err := f.readStored(b, i)
 		if err != nil {
 			return err
 		}
@@ -270,8 +270,8 @@ func (f *File) schema(b *block) error {
 	return nil
 }
 
-// stored reads the stored bytes of a column.
-func (f *File) stored(b *block, i int) (*storedColumn, error) {
+// readStored reads the stored bytes of a column.
+func (f *File) readStored(b *block, i int) (*storedColumn, error) {
 	c := b.columns[i]
 	c.stored = make([]byte, b.sizes[i])
 	_, err := f.r.ReadAt(c.stored, int64(b.at[i]))
@@ -279,7 +279,7 @@ func (f *File) stored(b *block, i int) (*storedColumn, error) {
 }
 
 func (f *File) numbersOf(b *block, i int, t Type) ([]uint64, error) {
-	c, err := f.stored(b, i)
+	c, err := f.readStored(b, i)
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +295,7 @@ func (f *File) decoded(t *Table, b *block, i int) (any, error) {
 			return f.cache[k].values, nil
 		}
 	}
-	c, err := f.stored(b, i)
+	c, err := f.readStored(b, i)
 	if err != nil {
 		return nil, err
 	}

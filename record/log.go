@@ -39,10 +39,10 @@ func FromLog(out io.Writer, r *trace.Reader, o Options) (events uint64, full str
 		if err != nil {
 			return 0, "", err
 		}
-		if err := l.add(e); err != nil {
+		if err := l.addEntry(e); err != nil {
 			return 0, "", err
 		}
-		t.check()
+		t.checkSize()
 	}
 	return rows[EventRow](t.w), t.full, t.w.close()
 }
@@ -66,7 +66,7 @@ type instructionName struct {
 	name string
 }
 
-func (l *logConverter) add(e trace.Entry) error {
+func (l *logConverter) addEntry(e trace.Entry) error {
 	if c, ok := e.(*trace.Code); ok {
 		if !l.skipped && l.full == "" {
 			l.addCode(c)
@@ -76,26 +76,26 @@ func (l *logConverter) add(e trace.Entry) error {
 	l.finishLaunch()
 	switch e := e.(type) {
 	case *trace.Launch:
-		return l.begin(e)
+		return l.beginLaunch(e)
 	case *trace.CTA:
 		if !l.skipped && l.options.Filter.CTAs.Has(e.Number) && l.hasRoom() {
 			addRow(l.w, &EventRow{Kind: CTABegin, Launch: l.launch, Step: l.step, CTA: uint32(e.Number), Warp: -1, Instruction: -1, Reconverge: -1})
 		}
 	case *trace.Record:
 		if !l.skipped {
-			err := l.record(e)
+			err := l.addRecord(e)
 			l.step++
 			return err
 		}
 	case *trace.End:
 		if !l.skipped {
-			l.end(l.launch, e.Error)
+			l.addEnd(l.launch, e.Error)
 		}
 	}
 	return nil
 }
 
-func (l *logConverter) begin(e *trace.Launch) error {
+func (l *logConverter) beginLaunch(e *trace.Launch) error {
 	if l.skipped = !l.options.Filter.SelectsKernel(e.Kernel) || l.full != ""; l.skipped {
 		return nil
 	}
@@ -142,13 +142,13 @@ func (l *logConverter) addCode(c *trace.Code) {
 	at := uint32(addRow(l.w, &InstructionRow{Function: c.Func, Line: uint32(c.Line), Column: uint32(c.Column), Class: c.Class, Text: c.Text, Flags: strings.Join(c.Flags, ",")}))
 	for writes, list := range [][]trace.Register{c.Reads, c.Writes} {
 		for i := range list {
-			addRow(l.w, &OperandRow{at, l.register(c.Func, &list[i]), uint8(writes)})
+			addRow(l.w, &OperandRow{at, l.registerRow(c.Func, &list[i]), uint8(writes)})
 		}
 	}
 }
 
-// register returns the row of a register, and adds it if necessary.
-func (l *logConverter) register(function string, r *trace.Register) uint32 {
+// registerRow returns the row of a register, and adds it if necessary.
+func (l *logConverter) registerRow(function string, r *trace.Register) uint32 {
 	key := [2]string{function, r.Name}
 	at, ok := l.registers[key]
 	if !ok {
@@ -158,8 +158,8 @@ func (l *logConverter) register(function string, r *trace.Register) uint32 {
 	return at
 }
 
-// instruction returns the row of the instruction of a record; -1 if it has none. An instruction without code gets a row of its own.
-func (l *logConverter) instruction(r *trace.Record) (row int32) {
+// instructionRow returns the row of the instruction of a record; -1 if it has none. An instruction without code gets a row of its own.
+func (l *logConverter) instructionRow(r *trace.Record) (row int32) {
 	if r.Code > 0 && r.Code <= uint64(len(l.code)) {
 		return l.first + int32(r.Code) - 1
 	}
@@ -180,7 +180,7 @@ var kindOfRecord = [...]Kind{trace.Instruction: Instruction, trace.Return: Retur
 // maxAccess is the largest access of a lane in bytes.
 const maxAccess = 1 << 24
 
-func (l *logConverter) record(r *trace.Record) error {
+func (l *logConverter) addRecord(r *trace.Record) error {
 	if r.CTA > math.MaxUint32 || r.Warp > math.MaxInt32 || r.Line > math.MaxUint32 {
 		return fmt.Errorf("launch %d: a record of CTA %d, warp %d, line %d, which a recording cannot hold", l.launch, r.CTA, r.Warp, r.Line)
 	}
@@ -191,7 +191,7 @@ func (l *logConverter) record(r *trace.Record) error {
 	if f := &l.options.Filter; !f.CTAs.Has(r.CTA) || !f.Warps.Has(r.Warp) || r.Line > 0 && !f.SelectsInstruction(r.Line, code.Class) || !l.hasRoom() {
 		return nil
 	}
-	at := l.instruction(r)
+	at := l.instructionRow(r)
 	event := addRow(l.w, &EventRow{
 		Kind: kindOfRecord[r.Kind], Launch: l.launch, Step: l.step, CTA: uint32(r.CTA), Warp: int32(r.Warp), Instruction: at,
 		Active: r.Active, Lanes: r.Lanes, Depth: uint16(r.Depth), Reconverge: -1,
@@ -206,8 +206,8 @@ func (l *logConverter) record(r *trace.Record) error {
 	if l.options.Results {
 		for i := range r.Results {
 			v := &r.Results[i]
-			x := l.value(v)
-			register := l.register(code.Func, &trace.Register{Name: v.Name, Bits: v.Bits})
+			x := l.addValue(v)
+			register := l.registerRow(code.Func, &trace.Register{Name: v.Name, Bits: v.Bits})
 			addRow(l.w, &ResultRow{event, r.Lanes, register, x.class, x.base, x.high, x.stride, x.values})
 		}
 	}
@@ -216,35 +216,35 @@ func (l *logConverter) record(r *trace.Record) error {
 			if a := &r.Accesses[i]; a.Bytes > maxAccess || a.Bytes == 0 && a.Kind != trace.Zero && len(a.Data) == 0 && r.Kind == trace.Instruction {
 				return fmt.Errorf("launch %d, CTA %d, warp %d, line %d: an access of %d bytes", l.launch, r.CTA, r.Warp, r.Line, a.Bytes)
 			}
-			l.loggedAccess(event, r.Lanes, &r.Accesses[i], l.warpSize)
+			l.addLoggedAccess(event, r.Lanes, &r.Accesses[i], l.warpSize)
 		}
 	}
 	return nil
 }
 
-// loggedAccess records an access of a log entry.
-func (t *tables) loggedAccess(event, lanes uint64, a *trace.Access, warpSize int) {
+// addLoggedAccess records an access of a log entry.
+func (t *tables) addLoggedAccess(event, lanes uint64, a *trace.Access, warpSize int) {
 	if a.Lanes != 0 {
 		lanes = a.Lanes
 	}
-	q := request{event: event, kind: AccessKind(a.Kind), bytes: a.Bytes, bulk: a.Kind == trace.Zero, warpSize: warpSize}
+	q := laneAccess{event: event, kind: AccessKind(a.Kind), bytes: a.Bytes, bulk: a.Kind == trace.Zero, warpSize: warpSize}
 	var bySpace [len(spaces)]uint64
 	for m := lanes; m != 0; m &= m - 1 {
 		lane := lowest(m)
 		addr, _ := a.Addr.At(lanes, lane)
 		q.frame = q.frame || a.Space == ptx.Param.String() && addr < probe.ParamBase
-		space, offset := placeOf(a.Space, addr)
+		space, offset := placeOfAddress(a.Space, addr)
 		q.addr[lane], q.lengths[lane] = offset, a.Bytes
 		if q.bulk && len(a.Store) > 0 {
 			q.lengths[lane], _ = a.Store[0].At(lanes, lane)
 		}
 		bySpace[space] |= 1 << lane
 	}
-	t.accesses(&q, bySpace, [len(spaces)]int32{-1, -1, -1, -1, -1}, a)
+	t.addAccesses(&q, bySpace, [len(spaces)]int32{-1, -1, -1, -1, -1}, a)
 }
 
-// placeOf returns the state space of an address of a log, and the address in it. space is the name in the log.
-func placeOf(space string, addr uint64) (Space, uint64) {
+// placeOfAddress returns the state space of an address of a log, and the address in it. space is the name in the log.
+func placeOfAddress(space string, addr uint64) (Space, uint64) {
 	i := slices.IndexFunc(spaces[:], func(s ptx.Space) bool { return s.String() == space })
 	switch k := Space(i); {
 	case i < 0 || k == Global: // a generic address

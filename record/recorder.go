@@ -179,21 +179,21 @@ func (r *Recorder) OnEvent(e *probe.Event) {
 	defer r.mu.Unlock()
 	switch e.Kind {
 	case probe.OnLaunch:
-		r.begin(e.Launch)
+		r.beginLaunch(e.Launch)
 	case probe.OnLaunchEnd:
-		r.end(e)
+		r.endLaunch(e)
 	case probe.OnAlloc, probe.OnFree:
-		r.memory(e)
+		r.recordMemory(e)
 	}
 }
 
-// memory records an allocation or its end.
-func (r *Recorder) memory(e *probe.Event) {
+// recordMemory records an allocation or its end.
+func (r *Recorder) recordMemory(e *probe.Event) {
 	if r.tables.full != "" {
 		return
 	}
 	if e.Kind == probe.OnAlloc {
-		r.allocation(e.Memory)
+		r.allocationRow(e.Memory)
 		return
 	}
 	if at, ok := r.live[e.Memory]; ok {
@@ -202,8 +202,8 @@ func (r *Recorder) memory(e *probe.Event) {
 	}
 }
 
-// allocation returns the row of an allocation, and adds it if necessary.
-func (r *Recorder) allocation(a *probe.Allocation) int32 {
+// allocationRow returns the row of an allocation, and adds it if necessary.
+func (r *Recorder) allocationRow(a *probe.Allocation) int32 {
 	at, ok := r.live[a]
 	if !ok {
 		at = int32(addRow(r.tables.w, &AllocationRow{rows[EventRow](r.tables.w), a.Base, a.Span, allocationKinds[a.Kind], a.Name}))
@@ -233,20 +233,20 @@ type program struct {
 	registers map[*ptx.Func][]uint32 // rows of the table registers, by ptx.RegID
 }
 
-// instruction returns the row of an instruction of the launch; -1 for none.
-func (p *program) instruction(index int) int32 {
+// instructionRow returns the row of an instruction of the launch; -1 for none.
+func (p *program) instructionRow(index int) int32 {
 	if index < 0 {
 		return -1
 	}
 	return p.first + int32(index)
 }
 
-func (r *Recorder) begin(l *probe.LaunchInfo) {
+func (r *Recorder) beginLaunch(l *probe.LaunchInfo) {
 	if !r.tables.options.Filter.SelectsKernel(l.Kernel.Name) || r.tables.full != "" {
 		return
 	}
 	t := r.tables
-	c := &launchRecording{Recorder: r, program: r.program(l.Program)}
+	c := &launchRecording{Recorder: r, program: r.programRows(l.Program)}
 	cluster := l.Cluster
 	c.row = uint32(addRow(t.w, &LaunchRow{
 		Kernel: l.Kernel.Name, File: l.Module.Name,
@@ -261,19 +261,19 @@ func (r *Recorder) begin(l *probe.LaunchInfo) {
 	if t.options.Memory {
 		for _, p := range l.Pointers {
 			if p.Memory != nil {
-				r.allocation(p.Memory)
+				r.allocationRow(p.Memory)
 			}
 		}
 		for _, a := range slices.SortedFunc(maps.Keys(r.live), func(a, b *probe.Allocation) int { return cmp.Compare(r.live[a], r.live[b]) }) {
 			if a.Kind != probe.HostMemory { // reading it may fault
-				t.image(c.row, uint32(r.live[a]), a.Data)
+				t.addImage(c.row, uint32(r.live[a]), a.Data)
 			}
 		}
 	}
 }
 
-// program returns a program in the tables, and adds it if necessary.
-func (r *Recorder) program(p probe.Program) *program {
+// programRows returns a program in the tables, and adds it if necessary.
+func (r *Recorder) programRows(p probe.Program) *program {
 	if known := r.programs[p]; known != nil {
 		return known
 	}
@@ -309,7 +309,7 @@ func (r *Recorder) program(p probe.Program) *program {
 	return c
 }
 
-func (r *Recorder) end(e *probe.Event) {
+func (r *Recorder) endLaunch(e *probe.Event) {
 	c := r.running[e.Launch]
 	if c == nil {
 		return
@@ -319,7 +319,7 @@ func (r *Recorder) end(e *probe.Event) {
 	if e.Err != nil {
 		text = e.Err.Error()
 	}
-	r.tables.end(c.row, text)
+	r.tables.addEnd(c.row, text)
 }
 
 // CTA returns the sink that records a CTA.
@@ -359,7 +359,7 @@ func (s *sink) OnEvent(e *probe.Event) {
 		s.accesses.Note(e)
 		return
 	case probe.OnAlloc, probe.OnFree:
-		s.memory(e)
+		s.recordMemory(e)
 		return
 	}
 	t := s.tables
@@ -368,8 +368,8 @@ func (s *sink) OnEvent(e *probe.Event) {
 	}
 	kind := kinds[e.Kind]
 	row := EventRow{
-		Kind: kind, Launch: s.row, CTA: uint32(e.CTA), Warp: int32(e.Warp), Instruction: s.instruction(e.Index),
-		Active: e.Active, Lanes: e.Lanes, Depth: uint16(e.Depth), Reconverge: s.instruction(e.Reconverge),
+		Kind: kind, Launch: s.row, CTA: uint32(e.CTA), Warp: int32(e.Warp), Instruction: s.instructionRow(e.Index),
+		Active: e.Active, Lanes: e.Lanes, Depth: uint16(e.Depth), Reconverge: s.instructionRow(e.Reconverge),
 	}
 	if e.Step >= 0 { // it is -1 for instructions that are not counted
 		t.step = uint64(e.Step)
@@ -377,34 +377,34 @@ func (s *sink) OnEvent(e *probe.Event) {
 	row.Step = t.step
 	at := addRow(t.w, &row)
 	for _, g := range e.Groups {
-		addRow(t.w, &GroupRow{at, g.Lanes, s.instruction(g.To)})
+		addRow(t.w, &GroupRow{at, g.Lanes, s.instructionRow(g.To)})
 	}
 	switch kind {
 	case Wait:
-		s.wait(e, at)
+		s.recordWait(e, at)
 	case Wake:
-		s.wait(e, at)
-		s.results(e, at, e.Lanes, true)
+		s.recordWait(e, at)
+		s.recordResults(e, at, e.Lanes, true)
 	case Call:
 		addRow(t.w, &CallRow{at, e.Callee.Name})
 	case Trap:
 		addRow(t.w, &TrapRow{at, e.Trap.Msg})
 	case Effect:
-		s.effect(e, at)
+		s.recordEffect(e, at)
 	case Instruction:
-		s.instructionParts(e, at)
+		s.recordInstruction(e, at)
 	case Return:
-		s.results(e, at, e.Lanes, true)
+		s.recordResults(e, at, e.Lanes, true)
 	}
 	// The stack of an instruction that is not counted (Step is -1) is not that of the running warp split.
 	if t.options.Stack && (kind == Instruction && e.Step >= 0 || kind == Trap) {
 		s.recordStack(e, at)
 	}
-	t.check()
+	t.checkSize()
 }
 
-// wait records the wait of an event.
-func (s *sink) wait(e *probe.Event, at uint64) {
+// recordWait records the wait of an event.
+func (s *sink) recordWait(e *probe.Event, at uint64) {
 	w := &e.Wait
 	addRow(s.tables.w, &WaitRow{at, int8(w.Barrier), uint32(w.Threads), w.Members, uint32(w.Generation)})
 }
@@ -422,12 +422,12 @@ func (s *sink) passes(e *probe.Event) bool {
 	return f.SelectsInstruction(c.Line, c.Class)
 }
 
-// instructionParts records the results and accesses of an executed instruction.
-func (s *sink) instructionParts(e *probe.Event, at uint64) {
+// recordInstruction records the results and accesses of an executed instruction.
+func (s *sink) recordInstruction(e *probe.Event, at uint64) {
 	if e.Lanes == 0 {
 		return
 	}
-	s.results(e, at, e.Lanes, false)
+	s.recordResults(e, at, e.Lanes, false)
 	if !s.tables.options.Accesses {
 		return
 	}
@@ -438,14 +438,14 @@ func (s *sink) instructionParts(e *probe.Event, at uint64) {
 		if a.Lanes&e.Lanes == 0 {
 			continue
 		}
-		s.access(at, e, a, &s.list[k])
+		s.recordAccess(at, e, a, &s.list[k])
 		k++
 	}
 }
 
-// results records the registers of an event. Results of instructions such as calls and barriers come with a later event, which is
+// recordResults records the registers of an event. Results of instructions such as calls and barriers come with a later event, which is
 // deferred.
-func (s *sink) results(e *probe.Event, at, lanes uint64, deferred bool) {
+func (s *sink) recordResults(e *probe.Event, at, lanes uint64, deferred bool) {
 	if !s.tables.options.Results || lanes == 0 || e.Instr == nil || trace.IsDeferred(e.Instr) != deferred {
 		return
 	}
@@ -453,14 +453,14 @@ func (s *sink) results(e *probe.Event, at, lanes uint64, deferred bool) {
 		v := &e.Writes[i]
 		d := trace.Value{Bits: trace.BitsOf(v.Type)}
 		d.Describe(lanes, v.Low, v.High)
-		x := s.tables.value(&d)
+		x := s.tables.addValue(&d)
 		addRow(s.tables.w, &ResultRow{at, lanes, s.registers[e.Func][v.Reg], x.class, x.base, x.high, x.stride, x.values})
 	}
 }
 
-// access records an access of an instruction: one row for each state space that its lanes reach.
-func (s *sink) access(at uint64, e *probe.Event, a *probe.Access, x *trace.Access) {
-	q := request{event: at, kind: AccessKind(x.Kind), bytes: uint64(a.Bytes), bulk: a.Bulk(), warpSize: e.Launch.WarpSize}
+// recordAccess records an access of an instruction: one row for each state space that its lanes reach.
+func (s *sink) recordAccess(at uint64, e *probe.Event, a *probe.Access, x *trace.Access) {
+	q := laneAccess{event: at, kind: AccessKind(x.Kind), bytes: uint64(a.Bytes), bulk: a.Bulk(), warpSize: e.Launch.WarpSize}
 	var lanes [len(spaces)]uint64
 	var allocations [len(spaces)]int32
 	var last *probe.Allocation // global memory that contains the address of the lane before
@@ -468,14 +468,14 @@ func (s *sink) access(at uint64, e *probe.Event, a *probe.Access, x *trace.Acces
 		lane := lowest(m)
 		addr, space, alloc := a.Addr[lane], Global, last
 		if last == nil || addr-last.Base >= last.Size {
-			space, addr, alloc = place(a, lane)
+			space, addr, alloc = placeOfLane(a, lane)
 		}
 		if a.Space == ptx.Param && space == Local { // parameters of a call
 			space, q.frame = Param, true
 		}
 		row := int32(-1)
 		if last = nil; space == Global && alloc != nil {
-			last, row = alloc, s.allocation(alloc)
+			last, row = alloc, s.allocationRow(alloc)
 		}
 		switch {
 		case lanes[space] == 0:
@@ -486,12 +486,12 @@ func (s *sink) access(at uint64, e *probe.Event, a *probe.Access, x *trace.Acces
 		lanes[space] |= 1 << lane
 		q.addr[lane], q.lengths[lane] = addr, uint64(a.Length(lane))
 	}
-	s.tables.accesses(&q, lanes, allocations, x)
+	s.tables.addAccesses(&q, lanes, allocations, x)
 }
 
-// place returns the state space that a lane accesses, the address in it, and the allocation; nil if it is local memory, or if the
+// placeOfLane returns the state space that a lane accesses, the address in it, and the allocation; nil if it is local memory, or if the
 // access traps.
-func place(a *probe.Access, lane int) (Space, uint64, *probe.Allocation) {
+func placeOfLane(a *probe.Access, lane int) (Space, uint64, *probe.Allocation) {
 	space, alloc, offset, ok := a.PlaceOf(lane)
 	if !ok {
 		return spaceOf(a.Space), a.Addr[lane], nil
@@ -506,18 +506,18 @@ func place(a *probe.Access, lane int) (Space, uint64, *probe.Allocation) {
 	}
 }
 
-// effect records a stage of an asynchronous operation.
-func (s *sink) effect(e *probe.Event, at uint64) {
+// recordEffect records a stage of an asynchronous operation.
+func (s *sink) recordEffect(e *probe.Event, at uint64) {
 	x := e.Effect
 	addRow(s.tables.w, &EffectRow{at, x.Number, oneIf(x.Issued), oneIf(x.Reads), oneIf(x.Writes)})
 	if s.tables.options.Results && len(e.Writes) > 0 && e.Active != 0 {
-		s.results(e, at, e.Active, trace.IsDeferred(e.Instr))
+		s.recordResults(e, at, e.Active, trace.IsDeferred(e.Instr))
 	}
 	if !s.tables.options.Accesses {
 		return
 	}
 	for _, a := range trace.EffectAccesses(x) {
-		s.tables.loggedAccess(at, e.Lanes, &a, e.Launch.WarpSize)
+		s.tables.addLoggedAccess(at, e.Lanes, &a, e.Launch.WarpSize)
 	}
 }
 
@@ -540,12 +540,12 @@ func (s *sink) recordStack(e *probe.Event, at uint64) {
 	}
 	s.stacks[e.Warp] = append(s.stacks[e.Warp][:0], s.stack...)
 	for _, x := range s.stack {
-		addRow(s.tables.w, &StackRow{at, StackKind(x.Kind), x.Lanes, x.Arrived, s.instruction(x.Index), uint16(x.Depth)})
+		addRow(s.tables.w, &StackRow{at, StackKind(x.Kind), x.Lanes, x.Arrived, s.instructionRow(x.Index), uint16(x.Depth)})
 	}
 }
 
-// image records the contents of an allocation when a launch begins, as far as the limit of all images allows. Equal contents are recorded once.
-func (t *tables) image(launch, allocation uint32, content []byte) {
+// addImage records the contents of an allocation when a launch begins, as far as the limit of all images allows. Equal contents are recorded once.
+func (t *tables) addImage(launch, allocation uint32, content []byte) {
 	if room := t.maxBytes - min(t.imageBytes, t.maxBytes); t.maxBytes > 0 && uint64(len(content)) > room {
 		content = content[:room]
 		t.imagesCut = true

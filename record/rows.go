@@ -41,40 +41,40 @@ func newTables(out io.Writer, simulator string, o Options) (*tables, error) {
 // hasRoom reports whether another event may be recorded.
 func (t *tables) hasRoom() bool {
 	if t.full == "" && t.maxEvents > 0 && rows[EventRow](t.w) >= t.maxEvents {
-		t.fill(fmt.Sprintf("%d events", t.maxEvents))
+		t.setFull(fmt.Sprintf("%d events", t.maxEvents))
 	}
 	return t.full == ""
 }
 
-// check ends the recording if the file has reached its limit.
-func (t *tables) check() {
+// checkSize ends the recording if the file has reached its limit.
+func (t *tables) checkSize() {
 	if t.maxBytes > 0 && t.w.bytes() >= t.maxBytes {
-		t.fill(fmt.Sprintf("a file of %d bytes", t.maxBytes))
+		t.setFull(fmt.Sprintf("a file of %d bytes", t.maxBytes))
 	}
 }
 
-// fill notes the limit that ends the recording.
-func (t *tables) fill(limit string) {
+// setFull notes the limit that ends the recording.
+func (t *tables) setFull(limit string) {
 	if t.full == "" {
 		t.full = limit
 	}
 }
 
-// end records the end of a launch.
-func (t *tables) end(launch uint32, text string) {
+// addEnd records the end of a launch.
+func (t *tables) addEnd(launch uint32, text string) {
 	addRow(t.w, &EndRow{launch, rows[EventRow](t.w), oneIf(t.full == ""), text})
 }
 
-// structured is a value over lanes, as rows have it.
-type structured struct {
+// laneValue is a value over lanes, as rows have it.
+type laneValue struct {
 	class      Class
 	base, high uint64
 	stride     int64
 	values     uint64
 }
 
-// value returns the columns of a value, and records the lanes of a generic one.
-func (t *tables) value(v *trace.Value) (x structured) {
+// addValue returns the columns of a value, and records the lanes of a generic one.
+func (t *tables) addValue(v *trace.Value) (x laneValue) {
 	switch {
 	case v.Structure == trace.NoValue:
 		x.class = NoValue
@@ -97,8 +97,8 @@ func (t *tables) value(v *trace.Value) (x structured) {
 	return x
 }
 
-// request is an access of lanes to a state space.
-type request struct {
+// laneAccess is an access of lanes to a state space.
+type laneAccess struct {
 	event      uint64
 	kind       AccessKind
 	space      Space
@@ -112,9 +112,9 @@ type request struct {
 	warpSize   int
 }
 
-// accesses records an access of lanes to several state spaces: a row for each. Its stored elements are recorded if all lanes access
+// addAccesses records an access of lanes to several state spaces: a row for each. Its stored elements are recorded if all lanes access
 // one state space.
-func (t *tables) accesses(q *request, lanes [len(spaces)]uint64, allocations [len(spaces)]int32, a *trace.Access) {
+func (t *tables) addAccesses(q *laneAccess, lanes [len(spaces)]uint64, allocations [len(spaces)]int32, a *trace.Access) {
 	all := uint64(0)
 	for _, m := range lanes {
 		all |= m
@@ -128,26 +128,26 @@ func (t *tables) accesses(q *request, lanes [len(spaces)]uint64, allocations [le
 			stored = nil
 		}
 		q.space, q.lanes, q.allocation = Space(k), m, allocations[k]
-		t.access(q, stored)
+		t.addAccess(q, stored)
 	}
 }
 
-// access records an access. stored has the elements that it stores; nil if they belong to several accesses.
-func (t *tables) access(q *request, stored *trace.Access) {
+// addAccess records an access. stored has the elements that it stores; nil if they belong to several accesses.
+func (t *tables) addAccess(q *laneAccess, stored *trace.Access) {
 	addr := trace.NewValue("", 64, q.lanes, q.addr[:], nil)
-	v := t.value(&addr)
+	v := t.addValue(&addr)
 	row := AccessRow{Event: q.event, Kind: q.kind, Space: q.space, Bytes: uint32(q.bytes), Lanes: q.lanes, Class: v.class, Base: v.base, Stride: v.stride, Values: v.values, Allocation: q.allocation}
 	if q.bulk {
 		row.Bytes = 0
 	}
-	t.count(&row, q)
+	t.countTransactions(&row, q)
 	at := addRow(t.w, &row)
 	if stored == nil {
 		return
 	}
 	for compare, list := range [][]trace.Value{stored.Store, stored.Compare} {
 		for i := range list {
-			v := t.value(&list[i])
+			v := t.addValue(&list[i])
 			addRow(t.w, &StoreRow{at, uint8(compare), uint8(list[i].Bits), v.class, v.base, v.stride, v.values})
 		}
 	}
@@ -156,8 +156,8 @@ func (t *tables) access(q *request, stored *trace.Access) {
 	}
 }
 
-// count sets the transactions of an access, as package profile counts them.
-func (t *tables) count(row *AccessRow, q *request) {
+// countTransactions sets the transactions of an access, as package profile counts them.
+func (t *tables) countTransactions(row *AccessRow, q *laneAccess) {
 	switch q.space {
 	case Shared:
 		passes := int64(0)

@@ -85,7 +85,7 @@ func newWriter(out io.Writer, compressed bool) (*writer, error) {
 			names[0], names[1], names[2] = append(names[0], s.name), append(names[1], c.Name), append(names[2], string(c.Type))
 		}
 	}
-	w.block(columnTable, 0, len(names[0]), []storedColumn{encodeTexts(names[0]), encodeTexts(names[1]), encodeTexts(names[2])})
+	w.writeBlock(columnTable, 0, len(names[0]), []storedColumn{encodeTexts(names[0]), encodeTexts(names[1]), encodeTexts(names[2])})
 	for _, s := range schemas {
 		for _, c := range s.columns {
 			for v, name := range s.enums[c.Name] {
@@ -169,7 +169,7 @@ func (w *writer) flush(i int) {
 	}
 	first, n := t.first, t.rows
 	t.first, t.rows, t.bytes = first+uint64(n), 0, 0
-	w.block(i, first, n, columns)
+	w.writeBlock(i, first, n, columns)
 }
 
 // encode encodes a column: for mapping it is plain, as wide as its type, and without a base.
@@ -185,8 +185,8 @@ func (w *writer) encode(values []uint64, t Type) storedColumn {
 	return c
 }
 
-// block writes a block.
-func (w *writer) block(table int, first uint64, rows int, columns []storedColumn) {
+// writeBlock writes a block.
+func (w *writer) writeBlock(table int, first uint64, rows int, columns []storedColumn) {
 	if table != directoryTable {
 		for i, v := range []uint64{w.written, uint64(table), first, uint64(rows)} {
 			w.directory[i] = append(w.directory[i], v)
@@ -242,7 +242,7 @@ func (w *writer) close() error {
 	for _, c := range w.directory {
 		columns = append(columns, encodeNumbers(c, false))
 	}
-	w.block(directoryTable, 0, len(w.directory[0]), columns)
+	w.writeBlock(directoryTable, 0, len(w.directory[0]), columns)
 	w.write(append(binary.LittleEndian.AppendUint64(nil, at), magic+"\n"...))
 	err := w.err
 	if err == nil {

@@ -9,9 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
 
 	"gemu/internal/part"
 )
@@ -123,11 +124,11 @@ func writable(dir string) error {
 // gets; files next to it are kept, too. Of several processes that ask at the same time, the first makes the file and the
 // rest wait. A file appears whole or not at all.
 func cached(cache, key, name string, make func(path string) error) (path string, err error) {
-	unlock, err := lock(filepath.Join(cache, "lock"))
+	unlock, err := lockedfile.MutexAt(filepath.Join(cache, "lock")).Lock()
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, unlock()) }()
+	defer unlock()
 	entry := filepath.Join(cache, key)
 	if _, err := os.Stat(entry); err == nil {
 		now := time.Now()
@@ -170,17 +171,4 @@ func removeUnused(cache string) error {
 		}
 	}
 	return nil
-}
-
-// lock locks a file, which it makes if it is missing, against further processes and callers of lock.
-func lock(name string) (unlock func() error, err error) {
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o666)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f.Close, nil
 }
