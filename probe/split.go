@@ -98,6 +98,6 @@ type StackEntry struct {
 	// Index is the index in Launch.Program of the next instruction of the warp split, or of the first instruction after the
 	// reconvergence point; -1 is the end of the function.
 	Index int
-	// Depth is the number of reconvergence points that the lanes still reach afterwards: those in which this one is nested.
+	// Depth is the number of reconvergence points that enclose the entry.
 	Depth int
 }

@@ -193,9 +193,9 @@ OUTER:
 	ret;
 }`
 
-// TestDivergence: the events of two nested branches, which follow from the program: lanes 0 and 2 of four jump to OUTER (instruction 11), and lane 1
-// of the others to INNER (10). The stack is that of Fung et al. 2007: a group runs while the others wait for it at the immediate
-// post-dominator of their branch.
+// TestDivergence: the events of two nested branches, which follow from the program. Lanes 0 and 2 of four jump to OUTER
+// (instruction 11). Of lanes 1 and 3, lane 1 jumps to INNER (10). The stack is that of Fung et al. 2007: one group of lanes runs, and
+// lanes that have arrived wait at the immediate post-dominator of their branch.
 func TestDivergence(t *testing.T) {
 	f := opened(t, recorded(t, Options{Contents: Contents{Stack: true}}, kernel(nested, 4, "stack")))
 	name := func(i int32) string { return fmt.Sprint(i + 1) } // the first instruction is 1

@@ -252,7 +252,7 @@ type StackRow struct {
 	Lanes       uint64    // of the warp split; for a point, the live lanes that are to reconverge there
 	Arrived     uint64    // of a point: lanes that wait there
 	Instruction int32     // next instruction of the warp split, or first instruction after the point; -1 is the end of the function
-	Depth       uint16    // number of reconvergence points that the lanes still reach afterwards
+	Depth       uint16    // number of reconvergence points that enclose the entry
 }
 
 // ResultRow is a row of the table results: a register that the lanes of an event have written.

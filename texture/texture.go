@@ -2,8 +2,8 @@
 // the options of sampling it (Sampler, AddressMode). Package interp makes arrays, textures, surfaces and samplers of these
 // descriptions (interp.Device.NewArray, NewTexture, NewSurface, NewSampler), and kernels access them.
 //
-// An Image is texels in one, two or three dimensions, in layers, in the faces of cubes and in mipmap levels; a texel has one, two
-// or four channels. docs/textures.md has the rules of sampling.
+// An Image has texels in one, two or three dimensions. It may have layers, the six faces of cubes, and mipmap levels. A texel has
+// one, two or four channels. docs/textures.md has the rules of sampling.
 //
 // The values are safe for concurrent use as long as nobody changes them. New fields and geometries may be added: name the fields
 // of composite literals.

@@ -30,8 +30,8 @@ const recordHead = `# What every program of package corpus gives, in a line each
 # all blocks and widths, in vector, affine and check mode.
 `
 
-// TestRecordedOutcomes compares the outcomes of all programs with the record; without -update and the sample of
-// .ci/run, those of one case of three.
+// TestRecordedOutcomes compares the outcomes of all programs with the record. Without -update and GEMU_TEST it tries every third
+// case.
 func TestRecordedOutcomes(t *testing.T) {
 	part.SkipShort(t)
 	share, seed := uint64(part.Count(3, 1, 1)), part.Seed(t)

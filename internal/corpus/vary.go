@@ -13,8 +13,8 @@ import (
 )
 
 // VaryLaunches lists n variations of each launch whose kernel derives its operands from a seed, as matrix kernels do.
-// Such a kernel masks the random bits of matrix x with its parameters xand and xor. A third of the variations keeps the masks; a
-// third opens those of the factors (a, b and the scales s); a third also those of the accumulator (c or d).
+// Such a kernel masks the random bits of matrix x with its parameters xand and xor. A third of the variations keeps the masks. A
+// third has no masks for the factors (a, b and the scales s). The last third has none for the accumulator (c or d), either.
 func VaryLaunches(list []*Launch, n int) (varied []*Launch, err error) {
 	random := rand.New(rand.NewPCG(1, 0))
 	var id identifier

@@ -66,7 +66,7 @@ func TestRegisterAccesses(t *testing.T) {
 	for _, b := range got.Banks {
 		reads, writes = reads+b.Reads, writes+b.Writes
 	}
-	// Of 64 bits, and so in two banks: mad.wide reads one register and writes one, ld.param writes one, st reads one.
+	// A register of 64 bits counts in two banks: mad.wide reads and writes one, ld.param writes one, st reads one.
 	if reads != 18+2*2 || writes != 11+2*2 {
 		t.Errorf("%d reads and %d writes of banks", reads, writes)
 	}

@@ -54,8 +54,8 @@ func (in *Input) CompletesAny(inputs []Input) bool {
 
 // Merge merges several modules: their texts in sequence, under headers sufficient for all of them, each after a
 // directive for its own target (manual 11.1.2). A declaration gets the linkage of the definition in a different input,
-// and then resolves as within a module. Of several definitions of a function a single one is kept; at most one may be
-// non-weak. Internal symbols with a name used in several inputs are renamed. Any other duplicate is an error when the
+// and then resolves as within a module. If several modules define a function, the first definition without .weak is kept, or
+// else the first. Internal symbols with a name used in several inputs are renamed. Any other duplicate is an error when the
 // result is parsed.
 func Merge(inputs []Input) []byte {
 	var version ptx.Version

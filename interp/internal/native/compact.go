@@ -59,8 +59,8 @@ func (a *assembler) setRegisterShadow(h *holes, letter byte, o code.Row) {
 	a.setHole(h.operand(letter), compactSize*int64(o.Row))
 }
 
-// putOnShadow puts a stencil with one operand, a shadow. The stencil may jump to the label in others, if others is not
-// empty.
+// putOnShadow puts a stencil whose only operand is the shadow of o. The stencil may jump to the label others[0], if there is
+// one.
 func (a *assembler) putOnShadow(name string, letter byte, o code.Row, others ...int) {
 	var h holes
 	if len(others) > 0 {

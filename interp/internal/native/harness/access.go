@@ -131,21 +131,21 @@ var addressings = []func(t *tester, lane, n int) (element, bytes int){
 	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 15-lane, lane), 0 },
 	func(t *tester, lane, n int) (int, int) { return byHalf(lane, lane, t.IntN(n)), 0 }, // anywhere
 	func(t *tester, lane, n int) (int, int) { return byHalf(lane, t.IntN(n), lane), 0 },
-	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, lane, n-31+lane), 0 }, // one too far
+	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, lane, n-31+lane), 0 }, // ends one element too far
 	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, n-15+lane, lane), 0 },
-	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, lane, lane-17), 0 }, // from one too early
+	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, lane, lane-17), 0 }, // begins one element too early
 	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, lane-1, lane), 0 },
 	func(_ *tester, lane, _ int) (int, int) { return lane, byHalf(lane, 0, 1) }, // misaligned
 	func(_ *tester, lane, _ int) (int, int) { return lane, byHalf(lane, 1, 0) },
-	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, 2*lane, n-62+2*lane), 0 }, // one too far
+	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, 2*lane, n-62+2*lane), 0 }, // ends one element too far
 	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, n-30+2*lane, 2*lane-32), 0 },
 	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 2*lane, 62-2*lane), 0 }, // descending
 	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 30-2*lane, 2*lane-32), 0 },
-	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 2*lane, 2*lane-34), 0 }, // from one too early
+	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 2*lane, 2*lane-34), 0 }, // begins one element too early
 	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 2*lane-1, 2*lane-32), 0 },
 	func(_ *tester, lane, _ int) (int, int) { return 2 * (lane % 16), byHalf(lane, 0, 1) }, // misaligned
 	func(_ *tester, lane, _ int) (int, int) { return 2 * (lane % 16), byHalf(lane, 1, 0) },
-	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, 0, n), 0 }, // all one, one too far
+	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, 0, n), 0 }, // all at one element, which is one too far
 	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, n, 0), 0 },
 }
 
