@@ -105,7 +105,7 @@ func unsetEmptyVariables() {
 // ctx stops launches. Several calls must not run at the same time.
 func Run(ctx context.Context, extensions Extensions, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	out, messages := newOutput(stdout), newOutput(stderr)
-	plain, args := wantsPlain(args)
+	args, plain := cutPlainFlag(args)
 	if plain {
 		out, messages = newPlainOutput(stdout), newPlainOutput(stderr)
 	}
@@ -124,21 +124,21 @@ func Run(ctx context.Context, extensions Extensions, args []string, stdin io.Rea
 	return status
 }
 
-// wantsPlain reports whether the command line or the environment asks for plain text, and returns the arguments without --plain.
-// It is known before the command line is parsed, since errors in it are text, too.
-func wantsPlain(args []string) (plain bool, rest []string) {
+// cutPlainFlag returns the arguments without --plain, and reports whether they or the environment ask for plain text. It precedes the
+// parser, whose errors are text, too.
+func cutPlainFlag(args []string) (rest []string, plain bool) {
 	plain, _ = strconv.ParseBool(os.Getenv("GEMU_PLAIN")) // the parser refuses other values
 	for i, a := range args {
-		if a == "--" {
-			return plain, append(rest, args[i:]...)
-		}
-		if a == "--plain" {
+		switch a {
+		case "--":
+			return append(rest, args[i:]...), plain
+		case "--plain":
 			plain = true
-		} else {
+		default:
 			rest = append(rest, a)
 		}
 	}
-	return plain, rest
+	return rest, plain
 }
 
 func execute(ctx context.Context, x *Extensions, args []string, stdin io.Reader, stdout *output, stderr io.Writer) (status int) {
