@@ -69,7 +69,7 @@ func (c *traceCmd) live(a *app, dir, name string, filter trace.Filter) (trace.So
 	s.Name = "the log of " + c.File
 	var trap *probe.Trap
 	switch {
-	case wrote != nil:
+	case wrote != nil && !errors.Is(wrote, errNotWritten):
 		return s, input.FileError("write", file, wrote)
 	case errors.As(run, &trap): // the log contains the trap
 		fmt.Fprintf(a.stderr, "gemu: %s: %v\n", name, run)

@@ -61,23 +61,7 @@ func (c *recordCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	to := dataOf(a.stdout)
-	var late *lateFile
-	if c.Out != "-" {
-		late = &lateFile{ctx: a.ctx, name: c.Out}
-		to = late
-	}
-	ran, wrote := c.write(a, to, options)
-	if late != nil {
-		wrote = late.commit(wrote)
-	}
-	switch {
-	case wrote == nil || errors.Is(wrote, errNotWritten):
-		return ran
-	case c.Out == "-": // which has said so
-		return wrote
-	}
-	return &failure{input.FileError("write", c.Out, wrote), exitBad}
+	return a.writeLate(c.Out, func(to io.Writer) (ran, wrote error) { return c.write(a, to, options) })
 }
 
 // isSameFile reports whether two names stand for one file.
@@ -122,14 +106,17 @@ func (c *recordCmd) write(a *app, to io.Writer, o record.Options) (ran, wrote er
 	}
 	j, err := run.open(a, printed, r)
 	if err != nil {
-		return err, nil
+		return err, errNotWritten
 	}
 	ran = j.run(a, c.prepare(a))
 	if wrote = r.Close(); wrote != nil {
 		return ran, wrote
 	}
-	if ran == nil && r.Events() == 0 && !o.Filter.IsZero() {
-		return errors.New("no event passes the filters --only-kernel, --cta, --warps, --lines and --class"), errNotWritten
+	if r.Events() == 0 && ran == nil && !o.Filter.IsZero() {
+		ran = errors.New("no event passes the filters --only-kernel, --cta, --warps, --lines and --class")
+	}
+	if r.Events() == 0 && ran != nil { // also of a launch that was refused
+		return ran, errNotWritten
 	}
 	c.report(a, r.Events(), r.Bytes(), r.Full())
 	if r.ImagesCut() {
@@ -161,9 +148,6 @@ func (c *recordCmd) convert(a *app, to io.Writer, o record.Options) (read, wrote
 	c.report(a, events, counting.n, full)
 	return nil, nil
 }
-
-// errNotWritten keeps a file as it was: its new contents are not complete.
-var errNotWritten = errors.New("nothing is written")
 
 // countingWriter counts the bytes that another writer accepts, and keeps its error.
 type countingWriter struct {

@@ -86,12 +86,20 @@ func TestRecordBadInput(t *testing.T) {
 	if err := os.WriteFile(text, []byte("gemu-trace 2\nlaunch 0 kernel=k grid=1,1,1 block=1,1,1 warp=32\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	broken := filepath.Join(dir, "broken.ptx")
+	if err := os.WriteFile(broken, []byte("no PTX"), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		line []string
 		want string
 	}{
 		{[]string{"record"}, "want the kernel to run"},
 		{recordSaxpy(), "-o FILE is missing"},
+		{[]string{"record", broken, "-g", "1", "-b", "1", "-o", file}, "broken.ptx:1:1"},
+		{[]string{"record", "../kernels/cuda/saxpy.ptx", "-g", "1", "-o", file}, "-b X[,Y[,Z]] is missing"},
+		{recordSaxpy("-o", file, "--shared", "99999999"), "shared memory"},
+		{[]string{"record", "--from", file, "-o", file}, "--from and -o are the same file"},
 		{recordSaxpy("-o", filepath.Join(dir, "none", "run.gemu")), "no directory"},
 		{recordSaxpy("-o", file, "--with", "colours"), `--with: unknown part "colours" of a recording: want some of results, accesses, memory, stack, or all`},
 		{recordSaxpy("-o", file, "--max-events=-1"), "--max-events wants a number from 0 on"},

@@ -80,23 +80,28 @@ func (c *traceCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	to := dataOf(a.stdout)
-	var late *lateFile
-	if c.Out != "-" {
-		late = &lateFile{ctx: a.ctx, name: c.Out}
-		to = late
+	return a.writeLate(c.Out, func(to io.Writer) (ran, wrote error) { return c.record(a, to, format, filter, a.stderr) })
+}
+
+// errNotWritten is the write error of an output with nothing to keep.
+var errNotWritten = errors.New("nothing is written")
+
+// writeLate calls write with a writer to the file of a name, or to standard output for "-". write returns the error of the run, and
+// that of writing. The file gets its name when it is complete: after a write error, also errNotWritten, an earlier file stays.
+func (a *app) writeLate(name string, write func(to io.Writer) (ran, wrote error)) error {
+	to, commit := dataOf(a.stdout), func(wrote error) error { return wrote }
+	if name != "-" {
+		file := &lateFile{ctx: a.ctx, name: name}
+		to, commit = file, file.commit
 	}
-	run, wrote := c.record(a, to, format, filter, a.stderr)
-	if late != nil {
-		wrote = late.commit(wrote)
-	}
-	switch {
-	case wrote == nil:
-		return run
-	case c.Out == "-": // standard output has reported the error
+	ran, wrote := write(to)
+	switch wrote = commit(wrote); {
+	case wrote == nil || errors.Is(wrote, errNotWritten):
+		return ran
+	case name == "-": // standard output has reported the error
 		return wrote
 	}
-	return &failure{input.FileError("write", c.Out, wrote), exitBad}
+	return &failure{input.FileError("write", name, wrote), exitBad}
 }
 
 // lateFile is a file that is created at the first write: after a typing error in the command line an
@@ -182,11 +187,17 @@ func (c *traceCmd) record(a *app, to io.Writer, format trace.Format, filter trac
 	r := trace.NewRecorder(w, filter)
 	j, err := c.open(a, stdout, r)
 	if err != nil {
-		return err, nil
+		return err, errNotWritten
 	}
 	run = j.run(a, c.prepare(a))
-	if wrote = r.Close(); run == nil && wrote == nil && w.Records() == 0 && !filter.IsZero() {
-		run = errors.New("nothing in the run is what --only-kernel, --cta, --warps, --lines and --class let through")
+	if wrote = r.Close(); wrote != nil || w.Records() > 0 {
+		return run, wrote
+	}
+	if run == nil && !filter.IsZero() {
+		run = errors.New("no instruction passes the filters --only-kernel, --cta, --warps, --lines and --class")
+	}
+	if run != nil { // also of a launch that was refused
+		wrote = errNotWritten
 	}
 	return run, wrote
 }
