@@ -136,8 +136,8 @@ func tensorText(typ ptx.Type, shape []int) string {
 	return fmt.Sprintf("%s[%s]", name, strings.Join(extents, "x"))
 }
 
-// Bits returns the number as the bits of a type, zero-extended to 64. Floats are rounded to f64, then to the type. A type of bits, such as b32,
-// takes integers, and floats of its size.
+// Bits returns the number as the bits of a type, zero-extended to 64. Floats are rounded to f64, then to the type. A type of bits,
+// such as b32, takes integers, and floats of its size.
 func (n Number) Bits(typ ptx.Type) (uint64, error) {
 	typ = n.typeFor(typ)
 	if typ.IsFloat() {

@@ -20,8 +20,8 @@ type completionCmd struct {
 	Code  bool   `short:"c" help:"Print the code for the shell, not how to use it."`
 }
 
-// completionCode maps each shell to the code that sets up completion in it; %[1]s is the command's name, %[2]s its quoted path. A shell runs the command with the line in COMP_LINE, and reads the possible next
-// words, a word in each line.
+// completionCode maps each shell to the code that sets up completion in it; %[1]s is the command's name, %[2]s its quoted path. A
+// shell runs the command with the line in COMP_LINE, and reads the possible next words, a word in each line.
 var completionCode = map[string]string{
 	"bash": "complete -C %[2]s %[1]s\n",
 	"zsh":  "autoload -U +X bashcompinit && bashcompinit\ncomplete -C %[2]s %[1]s\n",

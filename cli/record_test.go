@@ -19,8 +19,8 @@ func recordSaxpy(extra ...string) []string {
 // except for those of the third warp, which exit twice (5).
 const saxpyEvents = 12 + 4 + 20 + 20 + 21 + 8 + 5
 
-// saxpyAccesses is the number of its accesses: 4 parameters, x, y and the store of y in each warp that continues, and a parameter in the
-// fourth.
+// saxpyAccesses is the number of its accesses: 4 parameters, x, y and the store of y in each warp that continues, and a parameter
+// in the fourth.
 const saxpyAccesses = 3*(4+2+1) + 1
 
 // TestRecord: a recording is written and shown; a log is converted; a limit is named; and the events before a trap are there.

@@ -242,8 +242,8 @@ func (y *typist) waitFor(want string) {
 	}
 }
 
-// TestInterruptLineFrontEnd: in the front end debug.NewLines, Ctrl-C stops the running command, and prints the prompt again if none runs; the session
-// continues.
+// TestInterruptLineFrontEnd: in the front end debug.NewLines, Ctrl-C stops the running command, and prints the prompt again if
+// none runs; the session continues.
 func TestInterruptLineFrontEnd(t *testing.T) {
 	var out bytes.Buffer
 	s := session(t, ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\t.reg .u32 %i;\n\t.reg .pred %q;\n\tmov.u32 %i, 0;\nLOOP:\n\tadd.u32 %i, %i, 1;\n\tsetp.ne.u32 %q, %i, 0;\n\t@%q bra LOOP;\n\tret;\n}\n",

@@ -74,8 +74,8 @@ func (t *Table) Start(m *Meter) *Measurement {
 	return &Measurement{t, list}
 }
 
-// Compare waits for the measurement and returns its results next to the paper's values. It calls show, if that is not nil, with each row of the headline as
-// soon as its values are known. The error is that of the first row, in the table's order, that fails.
+// Compare waits for the measurement and returns its results next to the paper's values. It calls show, if that is not nil, with
+// each row of the headline as soon as its values are known. The error is that of the first row, in the table's order, that fails.
 func (started *Measurement) Compare(show func(r *ComparisonRow)) (*ComparisonTable, error) {
 	t := started.table
 	output := &ComparisonTable{Name: t.Name, Title: t.Title, Note: t.Note, Absent: map[string]string{}}

@@ -7,7 +7,8 @@ import (
 	"strconv"
 )
 
-// CSV returns a line for each value: its table, interpretation, row and column, the paper's value and ours. A field without a value is empty.
+// CSV returns a line for each value: its table, interpretation, row and column, the paper's value and ours. A field without a
+// value is empty.
 func (c *Comparison) CSV() []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
@@ -37,8 +38,8 @@ func csvValue(values map[string]float64, name string) string {
 	return ""
 }
 
-// CSV returns the table with a line for each row of each interpretation. Each column has our value, then the paper's and the difference if the paper has
-// values, then the marks of bounds if either side has them.
+// CSV returns the table with a line for each row of each interpretation. Each column has our value, then the paper's and the
+// difference if the paper has values, then the marks of bounds if either side has them.
 func (t *ComparisonTable) CSV() []byte {
 	compared := func(name string) bool {
 		return slices.ContainsFunc(t.Interpretations, func(r ComparisonInterpretation) bool {

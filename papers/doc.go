@@ -1,8 +1,8 @@
 // Package papers repeats the measurements of papers on workloads of the library and compares them with the printed values.
 //
 // A [Paper] has tables and figures ([Table]): columns, rows with the printed values, and interpretations, which are the ways of
-// measuring that the paper's text leaves open. The first interpretation is the headline. A [Meter] runs the workloads; several tables share
-// its runs. [Table.Start] starts the measurements of a table, and [Measurement.Compare] puts the results next to the
+// measuring that the paper's text leaves open. The first interpretation is the headline. A [Meter] runs the workloads; several
+// tables share its runs. [Table.Start] starts the measurements of a table, and [Measurement.Compare] puts the results next to the
 // paper's values, with rank correlations ([Agreement]).
 //
 //	m := papers.NewMeter(ctx, 0, 0, paper.Tables)

@@ -97,8 +97,8 @@ func policyInterpretation(name string) Interpretation {
 	return Interpretation{name, affinetrack.PolicyByName(name).Doc}
 }
 
-// gpsimt returns interpretations on the GP-SIMT machine (section 3.1) by name. Each is a policy, on a reconvergence stack on which exited
-// lanes wait at the kernel's end. "kim-leaves" is the policy kim on a stack that they leave.
+// gpsimt returns interpretations on the GP-SIMT machine (section 3.1) by name. Each is a policy, on a reconvergence stack on which
+// exited lanes wait at the kernel's end. "kim-leaves" is the policy kim on a stack that they leave.
 func gpsimt(names ...string) (list []Interpretation) {
 	for _, name := range names {
 		if name == "kim-leaves" {

@@ -64,8 +64,8 @@ func measureOnce[T any](m *Meter, key any, measure func() (T, error)) (T, error)
 	return compute()
 }
 
-// run runs a workload at a size (0: its own), watched by probes; prepare may change each launch. Warps have 32 lanes unless prepare says otherwise.
-// A wrong result is a *kernels.Mismatch.
+// run runs a workload at a size (0: its own), watched by probes; prepare may change each launch. Warps have 32 lanes unless
+// prepare says otherwise. A wrong result is a *kernels.Mismatch.
 func (m *Meter) run(workload string, size int, prepare func(l *interp.Launch), probes ...probe.Probe) error {
 	w := kernels.Lookup(workload)
 	return m.runModule(w, w.PTX(), size, prepare, probes...)

@@ -56,7 +56,8 @@ type Column struct {
 	// Stack and Series describe the column in plots: it is part Series of the stacked bar Stack, or has bars of its own if both are "".
 	Stack, Series string
 
-	// NotRanked reports that the order of the rows is not compared: the paper does not determine the column, for instance the size of an input.
+	// NotRanked reports that the order of the rows is not compared: the paper does not determine the column, for instance the size
+	// of an input.
 	NotRanked bool
 }
 
@@ -158,8 +159,8 @@ func DefaultTables(tables []*Table) (list []*Table) {
 	return list
 }
 
-// SelectInterpretations returns copies of the tables that have some of the named interpretations, with these interpretations alone. Without names it returns all
-// tables. A name that no table has is an error.
+// SelectInterpretations returns copies of the tables that have some of the named interpretations, with these interpretations
+// alone. Without names it returns all tables. A name that no table has is an error.
 func SelectInterpretations(tables []*Table, names []string) ([]*Table, error) {
 	if len(names) == 0 {
 		return tables, nil
@@ -187,8 +188,8 @@ func SelectInterpretations(tables []*Table, names []string) ([]*Table, error) {
 	return list, nil
 }
 
-// readRows reads the rows of a table from CSV. The first line has the names of the columns, the first column the name of the row. That is also the
-// name of the workload, unless workloads has another one. Empty fields are values that the paper does not have.
+// readRows reads the rows of a table from CSV. The first line has the names of the columns, the first column the name of the row.
+// That is also the name of the workload, unless workloads has another one. Empty fields are values that the paper does not have.
 func readRows(data []byte, workloads map[string]string) []Row {
 	r := csv.NewReader(bytes.NewReader(data))
 	r.Comment = '#'

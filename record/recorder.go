@@ -97,7 +97,8 @@ func limit(n, standard int64) uint64 {
 	return uint64(max(cmp.Or(n, standard), 0))
 }
 
-// Recorder is a probe that records the launches of one device. When a limit is reached, it records nothing more, and the launches go on.
+// Recorder is a probe that records the launches of one device. When a limit is reached, it records nothing more, and the launches
+// go on.
 type Recorder struct {
 	mu       sync.Mutex
 	tables   *tables
@@ -544,7 +545,8 @@ func (s *sink) recordStack(e *probe.Event, at uint64) {
 	}
 }
 
-// addImage records the contents of an allocation when a launch begins, as far as the limit of all images allows. Equal contents are recorded once.
+// addImage records the contents of an allocation when a launch begins, as far as the limit of all images allows. Equal contents
+// are recorded once.
 func (t *tables) addImage(launch, allocation uint32, content []byte) {
 	if room := t.maxBytes - min(t.imageBytes, t.maxBytes); t.maxBytes > 0 && uint64(len(content)) > room {
 		content = content[:room]

@@ -220,8 +220,8 @@ func effectNote(number int64, issued, reads, writes bool) string {
 	return fmt.Sprintf("%d %s", number, strings.Join(moments, ","))
 }
 
-// EffectStage returns the number of the asynchronous operation of a record of kind Effect, and the stages that the record reports. ok is
-// false if its Note is malformed.
+// EffectStage returns the number of the asynchronous operation of a record of kind Effect, and the stages that the record reports.
+// ok is false if its Note is malformed.
 func (r *Record) EffectStage() (number uint64, issued, reads, writes, ok bool) {
 	first, rest, _ := strings.Cut(r.Note, " ")
 	number, err := strconv.ParseUint(first, 10, 64)

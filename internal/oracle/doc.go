@@ -1,5 +1,5 @@
-// Package oracle is the slow, clear engine of gemu: it executes checked PTX one thread at a time, straight from the
-// manual, as an independent reference for the fast warp-vector engine. It shares only the checked PTX (package ptx) with that engine: it loads
+// Package oracle is the slow, clear engine of gemu: it executes checked PTX one thread at a time, straight from the manual, as an
+// independent reference for the fast warp-vector engine. It shares only the checked PTX (package ptx) with that engine: it loads
 // modules itself, and places all memory of a kernel as docs/addresses.md specifies, in code of its own.
 //
 // The mental model is a grid of little computers. A thread is a program counter, a stack of frames with registers and
@@ -23,10 +23,10 @@
 // tcgen05.go and tcgen05mma.go (9.7.16), stack.go (9.7.17) and misc.go (9.7.19). An instruction function reads its
 // operands by their names in the instruction table.
 //
-// The oracle is not fast, and not a model of how warps execute. Programs whose result depends on threads of a warp running
-// in lockstep without synchronisation (an undefined result since sm_70) may have a different result here. It does not run
-// copies of interleaved tensors, .ashift of tcgen05.mma, and shfl, vote, match, redux and elect in warps of more than 32 threads: they end the
-// launch with an *Unsupported error when a thread reaches such an instruction.
+// The oracle is not fast, and not a model of how warps execute. Programs whose result depends on threads of a warp running in
+// lockstep without synchronisation (an undefined result since sm_70) may have a different result here. It does not run copies of
+// interleaved tensors, .ashift of tcgen05.mma, and shfl, vote, match, redux and elect in warps of more than 32 threads: they end
+// the launch with an *Unsupported error when a thread reaches such an instruction.
 //
 // Where the manual leaves a result undefined, the choices made here are:
 //

@@ -10,6 +10,6 @@
 //
 // Every replay compares the loaded values with the stored values.
 //
-// Read classify.go (codes and classes), record.go, cache.go, replay.go. working.go is a separate probe: the registers that hold generic values
-// at once before anything is spilled.
+// Read classify.go (codes and classes), record.go, cache.go, replay.go. working.go is a separate probe: the registers that hold
+// generic values at once before anything is spilled.
 package avc

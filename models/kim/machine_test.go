@@ -211,7 +211,8 @@ func TestCyclesOfGPMachine(t *testing.T) {
 		{"two banks", real, []*ctaRecord{at([]uint32{0}, executions(loadR7)), at([]uint32{5}, executions(loadR7))}, 143},                                 // of two controllers, too
 		{"what was written goes", real, []*ctaRecord{at([]uint32{0, set, 2 * set, 3 * set, 4 * set, 5 * set, 6 * set, 7 * set, 8 * set}, dirty)}, 157},   // stored in 2 to 9; requested in 10, when a line is evicted, until 16
 		{"shared memory is full", l16, sharing(gpShared, inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1))), 17},
-		// Two have room in each multiprocessor. The second of each, reading bank 0 in 2, ends in 9; the ninth begins in 10, and issues in 10, 17 and 24.
+		// Two have room in each multiprocessor. The second of each, reading bank 0 in 2, ends in 9; the ninth begins in 10, and
+		// issues in 10, 17 and 24.
 		{"… and is free again", l16, sharing(gpShared/2, three(), three(), three(), three(), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), three()), 32},
 	} {
 		if got := gp(c.config, c.ctas...); got.Cycles != c.want {

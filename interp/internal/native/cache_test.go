@@ -30,8 +30,8 @@ func fields(v reflect.Value, name string, f func(name string, field reflect.Valu
 	}
 }
 
-// TestChecksumOfPrograms checks that the cache distinguishes programs: the checksum changes with every field that machine code may depend
-// on. A new field must be part of the checksum, or be listed here as one that machine code does not depend on.
+// TestChecksumOfPrograms checks that the cache distinguishes programs: the checksum changes with every field that machine code may
+// depend on. A new field must be part of the checksum, or be listed here as one that machine code does not depend on.
 func TestChecksumOfPrograms(t *testing.T) {
 	unread := []string{
 		"Instr.Src", "Block.Index", "Block.Func", "Block.MayWait", "Block.Order", "Access.SingleLane", "Access.SpareBytes", "Access.Elem.High", "Atom.Reduction.Float", "Atom.Shared", "Barrier.Aligned", "Barrier.Neg",

@@ -84,7 +84,8 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// TestCodeNeededForDivergence checks which code must exist before lanes may diverge, and before the scheduler switches warps, in machine code.
+// TestCodeNeededForDivergence checks which code must exist before lanes may diverge, and before the scheduler switches warps, in
+// machine code.
 func TestCodeNeededForDivergence(t *testing.T) {
 	code := func() *body { return &body{text: &text{memory: make([]byte, 1)}, addresses: make([]uintptr, 1)} }
 	full, part := code(), code()
@@ -154,8 +155,8 @@ func TestNumbersOfSteps(t *testing.T) {
 	}
 }
 
-// TestCostOfNextCTA checks the cost of starting the next CTA: the bytes that are cleared (shared memory, last hits, each warp's shadows),
-// one row for each register that begins with zeros, and two rows for each warp.
+// TestCostOfNextCTA checks the cost of starting the next CTA: the bytes that are cleared (shared memory, last hits, each warp's
+// shadows), one row for each register that begins with zeros, and two rows for each warp.
 func TestCostOfNextCTA(t *testing.T) {
 	for _, c := range []struct {
 		warps, shared, hits, zeros int

@@ -1,10 +1,10 @@
 // Command mutants runs the test inputs of tools/mutate on a mutant of the native engine: the suites of package harness and the
 // programs of package corpus. Each input runs as machine code and in Go, and the results must be equal.
 //
-// With arguments it serves mutants of stencils. "stencils MARK" writes, in JSON, for each stencil of the
-// instruction-set level with this mark (native.Level) the suites of package harness that cover it, or the tests if no suite
-// does. "stencil MARK SUITE…" reads a changed line of the stencil table from standard input and runs the suites with it in place of the stencil's own line. Its exit status is 1 if a result differs,
-// and 0 if none does.
+// With arguments it serves mutants of stencils. "stencils MARK" writes, in JSON, for each stencil of the instruction-set level
+// with this mark (native.Level) the suites of package harness that cover it, or the tests if no suite does. "stencil MARK SUITE…"
+// reads a changed line of the stencil table from standard input and runs the suites with it in place of the stencil's own line.
+// Its exit status is 1 if a result differs, and 0 if none does.
 package main
 
 import (
