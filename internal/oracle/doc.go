@@ -25,8 +25,8 @@
 //
 // The oracle is not fast, and not a model of how warps execute. Programs whose result depends on threads of a warp running in
 // lockstep without synchronisation (an undefined result since sm_70) may have a different result here. It does not run copies of
-// interleaved tensors, .ashift of tcgen05.mma, and shfl, vote, match, redux and elect in warps of more than 32 threads: they end
-// the launch with an *Unsupported error when a thread reaches such an instruction.
+// interleaved tensors, .ashift of tcgen05.mma, and collective instructions in warps of more than 32 threads: they end the
+// launch with an *Unsupported error when a thread reaches such an instruction.
 //
 // Where the manual leaves a result undefined, the choices made here are:
 //
