@@ -18,14 +18,11 @@ func (t *Traffic) count(l *coalesce.Lines) {
 
 // region counts the sectors and lines of a contiguous range, which may be large.
 func (t *Traffic) region(addr uint64, n uint64) {
-	if n == 0 {
-		return
-	}
-	last := addr + n - 1
+	sectors, lines := coalesce.Range(addr, n)
 	t.Bytes += int64(n)
-	t.Sectors += int64(last/SectorBytes - addr/SectorBytes + 1)
+	t.Sectors += sectors
 	t.Ideal += int64((n + SectorBytes - 1) / SectorBytes)
-	t.Lines += int64(last/LineBytes - addr/LineBytes + 1)
+	t.Lines += lines
 }
 
 // issued counts the global memory accesses of an issued asynchronous copy. The copies of a warp's lanes are a single

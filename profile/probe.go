@@ -400,9 +400,9 @@ func (c *cta) request(n *Counts, e *probe.Event, a *probe.Access, space ptx.Spac
 func (c *cta) banked(t *Banked, a *probe.Access, space ptx.Space, lanes uint64) {
 	if a.Bulk() { // in units of 128 bytes
 		for m := lanes; m != 0; m &= m - 1 {
-			n := int64(a.Length(bits.TrailingZeros64(m)))
-			passes := (n + Banks*BankBytes - 1) / (Banks * BankBytes)
-			t.Bytes, t.Passes, t.Ideal = t.Bytes+n, t.Passes+passes, t.Ideal+passes
+			n := uint64(a.Length(bits.TrailingZeros64(m)))
+			passes := coalesce.RangePasses(n)
+			t.Bytes, t.Passes, t.Ideal = t.Bytes+int64(n), t.Passes+passes, t.Ideal+passes
 		}
 		return
 	}

@@ -161,9 +161,9 @@ func (t *tables) countTransactions(row *AccessRow, q *laneAccess) {
 	switch q.space {
 	case Shared:
 		passes := int64(0)
-		if q.bulk || q.bytes > coalesce.LineBytes { // in units of 128 bytes
+		if q.bulk || q.bytes > coalesce.LineBytes {
 			for m := q.lanes; m != 0; m &= m - 1 {
-				passes += int64((q.lengths[lowest(m)] + coalesce.LineBytes - 1) / coalesce.LineBytes)
+				passes += coalesce.RangePasses(q.lengths[lowest(m)])
 			}
 		} else if q.bytes > 0 {
 			passes, _ = t.conflicts.Passes(q.addr[:], q.lanes, int(q.bytes), q.kind == Atomic)
@@ -176,20 +176,19 @@ func (t *tables) countTransactions(row *AccessRow, q *laneAccess) {
 		row.Passes = uint32(coalesce.DistinctWords(q.addr[:], q.lanes))
 	case Global, Local:
 		t.lines.Reset()
-		regions := uint64(0)
+		ranges := int64(0)
 		for m := q.lanes; m != 0; m &= m - 1 {
 			switch lane := lowest(m); {
 			case q.space == Local:
 				t.lines.TouchLocal(q.addr[lane], int(q.lengths[lane]), lane, q.warpSize)
-			case q.bulk || q.lengths[lane] > coalesce.LineBytes: // a region of its own
-				if n := q.lengths[lane]; n > 0 {
-					regions += (q.addr[lane]+n-1)/coalesce.SectorBytes - q.addr[lane]/coalesce.SectorBytes + 1
-				}
+			case q.bulk || q.lengths[lane] > coalesce.LineBytes: // a range of its own
+				sectors, _ := coalesce.Range(q.addr[lane], q.lengths[lane])
+				ranges += sectors
 			default:
 				t.lines.Touch(q.addr[lane], int(q.bytes))
 			}
 		}
-		row.Sectors = uint32(uint64(t.lines.Sectors()) + regions)
+		row.Sectors = uint32(int64(t.lines.Sectors()) + ranges)
 	}
 }
 

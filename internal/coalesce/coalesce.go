@@ -182,3 +182,15 @@ func (l *Lines) TouchLocal(addr uint64, n, lane, width int) {
 		addr, n = addr+uint64(k), n-k
 	}
 }
+
+// Range returns the number of sectors and lines that a contiguous range of n bytes touches.
+func Range(addr, n uint64) (sectors, lines int64) {
+	if n == 0 {
+		return 0, 0
+	}
+	last := addr + n - 1
+	return int64(last/SectorBytes - addr/SectorBytes + 1), int64(last/LineBytes - addr/LineBytes + 1)
+}
+
+// RangePasses returns the number of passes for a contiguous range of n bytes of shared memory: all banks take part in each.
+func RangePasses(n uint64) int64 { return int64((n + Banks*BankBytes - 1) / (Banks * BankBytes)) }
