@@ -177,6 +177,25 @@ func TestSameInstructions(t *testing.T) {
 	}
 }
 
+// TestForeignStack: a mutant whose operand moves to or from the host's stack is recognised; an operand that stays there is no difference.
+func TestForeignStack(t *testing.T) {
+	if _, err := exec.LookPath("objdump"); err != nil {
+		t.Skip("no objdump")
+	}
+	code := func(b ...byte) *stencilLine { return &stencilLine{file: "x_amd64.txt", code: b} }
+	state := code(0x49, 0x8b, 0x84, 0x24, 0x38, 1, 0, 0) // mov rax, [r12+0x138]
+	stack := code(0x48, 0x8b, 0x84, 0x24, 0x38, 1, 0, 0) // mov rax, [rsp+0x138]
+	next := code(0x48, 0x8b, 0x84, 0x24, 0x39, 1, 0, 0)  // mov rax, [rsp+0x139]
+	for _, c := range []struct {
+		from, mutant *stencilLine
+		foreign      bool
+	}{{state, stack, true}, {stack, state, true}, {stack, next, false}, {state, state, false}} {
+		if got, err := readsForeignStack(c.from, c.mutant); got != c.foreign || err != nil {
+			t.Errorf("% x, % x: %v, %v", c.from.code, c.mutant.code, got, err)
+		}
+	}
+}
+
 // TestSameMeaning: instructions have the same meaning if they have the same effect for all contents of registers and
 // memory.
 func TestSameMeaning(t *testing.T) {
