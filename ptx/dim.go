@@ -4,7 +4,7 @@ import "fmt"
 
 // Dim3 is the extent of a grid, cluster or block in three dimensions, or an index into one (%ntid and %tid).
 type Dim3 struct {
-	X, Y, Z int
+	X, Y, Z int // extents from 1, or indices from 0; consecutive elements differ in X
 }
 
 // Dim returns the extent with the given dimensions, X first; missing dimensions are 1.

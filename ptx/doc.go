@@ -29,11 +29,11 @@
 //
 // # Errors
 //
-// Parse returns an ErrorList, with the place of every problem: find it with errors.As. An *Unsupported comes from the execution of a
-// module. Errors have no values for errors.Is.
+// Parse returns an ErrorList, with the place of every problem: find it with errors.As. An *Unsupported comes from the execution
+// of a module. Errors have no values for errors.Is.
 //
 // # Concurrency and compatibility
 //
-// Parse can be called from several goroutines. A Module does not change after Parse, and may be read by several goroutines. Rows of
-// the instruction table, types, and fields may be added at any time: name the fields of composite literals.
+// Parse can be called from several goroutines. A Module does not change after Parse, and may be read by several goroutines.
+// Rows of the instruction table, types, and fields may be added at any time: name the fields of composite literals.
 package ptx

@@ -22,8 +22,8 @@ const (
 	Reads                          // reads memory
 	Writes                         // writes memory
 	Atomic                         // reads and writes memory as one operation
-	Commutes                       // commutes with instructions of the same operation and type: memory does not show their order
-	Strong                         // a volatile, relaxed, acquire or release operation (manual 8.3): can observe other threads and be observed by them
+	Commutes                       // commutes with the same operation and type: memory does not show the order
+	Strong                         // volatile, relaxed, acquire or release (manual 8.3): can observe other threads and be observed
 	Fences                         // orders memory accesses
 	Async                          // starts an operation which continues after the next instruction
 	Yields                         // gives other threads time to run

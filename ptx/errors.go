@@ -7,9 +7,9 @@ import (
 
 // Error is a problem that makes a source invalid PTX. Its one-line form is "file:line:col: message".
 type Error struct {
-	File string
-	Pos  Pos
-	Msg  string
+	File string // name given to Parse
+	Pos  Pos    // place of the problem in the source
+	Msg  string // the problem, without its place
 	Hint string // the probably intended word, "" if unknown
 	Line string // the source line
 }
@@ -75,12 +75,12 @@ func (l ErrorList) Error() string {
 // Unsupported is legal PTX that gemu does not run. Preparing a kernel for a launch fails with this error if the kernel
 // uses it; the module's remaining kernels run.
 type Unsupported struct {
-	File    string
-	Pos     Pos
+	File    string // name of the module, as given to Parse
+	Pos     Pos    // place of the instruction or declaration
 	Feature string // name of the instruction or feature
 	Why     string // the reason, as a sentence without its full stop; may be ""
 	Line    string // the source line
-	Kernel  string
+	Kernel  string // name of the kernel that cannot run; the place may be in a function that it calls
 }
 
 func (e *Unsupported) Error() string {

@@ -15,19 +15,19 @@ import (
 
 // Op is one mnemonic of PTX with all its forms in the manual.
 type Op struct {
-	Name  string
-	Forms []*Form
+	Name  string  // mnemonic without modifiers, such as "add"
+	Forms []*Form // in the order of the instruction table; an opcode belongs to the first form that matches it
 }
 
 // Form is one line of manual syntax of a mnemonic: its modifiers with their slots, and its operands.
 type Form struct {
-	Op      *Op
-	Syntax  string // in the table's notation
-	Section string // section of the manual
-	Class   Class
-	Affine  Affine
-	Family  Family
-	Effects Effects
+	Op      *Op     // mnemonic of the form
+	Syntax  string  // in the table's notation
+	Section string  // section of the manual
+	Class   Class   // functional unit
+	Affine  Affine  // affine rule; AffineNone if it never executes compactly
+	Family  Family  // lowering function; FamilyNone if gemu does not run the form
+	Effects Effects // effects apart from writing destinations
 	MinPTX  Version // first .version with the form; zero if all have it
 	MinSM   int     // number of the first sm_NN with the form; zero if all have it
 	MaxPTX  Version // for an abolished form, the last .version with the form for all targets; else zero
@@ -39,8 +39,10 @@ type Form struct {
 	// Undocumented forms are missing in the manual, but NVIDIA's assembler accepts them.
 	Undocumented bool
 
-	mods     []modSpec
-	named    int // number of leading mods in the instruction's name
+	mods  []modSpec
+	named int // number of leading mods in the instruction's name
+	// Operands follow the order of the syntax. Each half of a pair d|p is an operand; an address of several parts is one.
+	// nil: none.
 	Operands []OperandSpec
 }
 
@@ -59,10 +61,10 @@ func (f *Form) NotRun() string {
 
 // NewerConstants states the .version and sm_NN required by constants from Least on as an operand.
 type NewerConstants struct {
-	Operand string
-	Least   int64
-	MinPTX  Version
-	MinSM   int
+	Operand string  // name of the operand in the form
+	Least   int64   // smallest of the newer constants; each larger constant is newer, too
+	MinPTX  Version // first .version with these constants
+	MinSM   int     // number of the first sm_NN with these constants
 }
 
 // Since returns the first .version and the first sm_NN with the instruction and its constants.
@@ -91,9 +93,9 @@ type modSpec struct {
 // Variant is one written opcode, a mnemonic with its modifiers such as "ld.global.nc.v4.f32", matched with its form.
 // Variants are shared: equal texts give the same *Variant.
 type Variant struct {
-	Text  string
-	Op    *Op
-	Form  *Form
+	Text  string   // opcode as written, without guard and operands
+	Op    *Op      // mnemonic
+	Form  *Form    // form of the mnemonic that the modifiers select
 	mods  []string // as written
 	slots []string // one for each modSpec; "" if an optional modifier is absent
 	types []Type   // one for each operand

@@ -12,19 +12,19 @@ import (
 	"gemu/ptx/internal/syntax"
 )
 
-// Pos is a place in the PTX source: line and column (in bytes), both from 1.
+// Pos is a place in the PTX source: line and column (in bytes), both from 1. The zero Pos means no place.
 type Pos struct{ Line, Col int32 }
 
 func (p Pos) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Col) }
 
 // Module is a checked PTX module.
 type Module struct {
-	Name        string // name of the source, for messages
-	Version     Version
-	Target      []string // as written: sm_80, texmode_independent, debug …
-	AddressSize int      // 32 or 64 bits
-	Files       []SourceFile
-	Decls       []Decl // all module-level declarations, in order
+	Name        string       // name of the source, for messages
+	Version     Version      // number in the .version directive: the PTX ISA that the module needs
+	Target      []string     // as written: sm_80, texmode_independent, debug …
+	AddressSize int          // 32 or 64 bits; 32 without an .address_size directive
+	Files       []SourceFile // .file directives, in order
+	Decls       []Decl       // all module-level declarations, in order
 
 	symbols map[string]Symbol // variables and functions by name; a definition replaces its prototypes
 	statics []static
@@ -53,9 +53,9 @@ func smOf(targets []string) int {
 
 // SourceFile is a ".file" directive; .loc directives refer to it by its number.
 type SourceFile struct {
-	Index int
-	Name  string
-	Stamp []string // modification time and size, as written
+	Index int      // number in the directive, to which Loc.File refers
+	Name  string   // path of the file as the compiler wrote it, unquoted
+	Stamp []string // modification time and size in bytes, as written; nil or shorter if not written
 }
 
 // FileName returns the name of .file number index, "" if there is none.
@@ -80,9 +80,9 @@ func (Pragma) decl()   {}
 
 // Alias is the directive ".alias Name, Target;".
 type Alias struct {
-	Pos    Pos
-	Name   string
-	Target *Func
+	Pos    Pos    // place of the directive
+	Name   string // further name of the function; Module.Lookup finds the function by it
+	Target *Func  // definition of the function, or its prototype if the module does not define it
 }
 
 // Pragma is the directive ".pragma": its strings, unquoted.
@@ -90,13 +90,13 @@ type Pragma []string
 
 // Section is a debug section, kept as written.
 type Section struct {
-	Name  string
-	Lines []SectionLine
+	Name  string        // name, with its dot: ".debug_info"
+	Lines []SectionLine // in order
 }
 
 // Sources is a section of the texts from which the PTX was generated, kept as written.
 type Sources struct {
-	Blocks []SourceBlock
+	Blocks []SourceBlock // in order
 }
 
 // SourceBlock is a text of Sources.
@@ -108,9 +108,9 @@ type SourceBlock struct {
 
 // SectionLine is a label or a data directive with its values.
 type SectionLine struct {
-	Label  string
-	Type   string
-	Values []string
+	Label  string   // label without its colon; "" for a data directive
+	Type   string   // ".b8", ".b16", ".b32" or ".b64", the type of each value; "" for a label
+	Values []string // integers as written, or one address such as ".debug_info+12" or "end-begin"; nil for a label
 }
 
 // Vars returns the module-scope variables.
@@ -141,7 +141,7 @@ func (m *Module) Lookup(name string) Symbol { return m.symbols[name] }
 
 // Symbol is the target of an operand's name: *Var or *Func.
 type Symbol interface {
-	SymbolName() string
+	SymbolName() string // name in the module, as PTX writes it
 }
 
 // SymbolName returns the variable's name.
@@ -168,24 +168,24 @@ func (l Linkage) String() string { return linkageNames[l] }
 
 // Var is a variable, or a parameter or return value of a function.
 type Var struct {
-	Pos     Pos
-	Name    string
-	Linkage Linkage
-	Space   Space
-	Type    Type // type of an element
-	Vec     int  // elements of a vector variable (.v2 .v4), else 1
-	Dims    []int
-	Align   int // alignment in bytes, as declared; 0 if not declared
-	Init    []Init
+	Pos     Pos     // place of the name in its declaration
+	Name    string  // name; a local variable whose name is taken in the function has a suffix: x$1
+	Linkage Linkage // visibility outside the module; Internal for a local variable or a parameter
+	Space   Space   // state space; Param or RegSpace for a parameter
+	Type    Type    // type of an element
+	Vec     int     // elements of a vector variable (.v2 .v4), else 1
+	Dims    []int   // extents of an array in elements, outermost first; the first is -1 for "[]" without initialiser; else nil
+	Align   int     // alignment in bytes, as declared; 0 if not declared
+	Init    []Init  // initialiser, in memory order; nil if there is none, or if all elements are zero
 	Fields  []Field // initial properties of a texture, sampler or surface
-	HasInit bool
-	Reg     RegID // the register of a parameter in .reg space; else NoReg
+	HasInit bool    // an initialiser is written, which may be empty
+	Reg     RegID   // the register of a parameter in .reg space; else NoReg
 
 	// The .ptr attribute of a kernel parameter.
 	IsPtr    bool
-	PtrSpace Space
-	PtrType  Type // .texref, .samplerref or .surfref instead of a space; else NoType
-	PtrAlign int
+	PtrSpace Space // state space of the pointed-to memory; Generic if not declared
+	PtrType  Type  // .texref, .samplerref or .surfref instead of a space; else NoType
+	PtrAlign int   // alignment of the pointed-to memory in bytes; 0 if not declared
 
 	Attributes []string // .attribute(…), as written
 }
@@ -226,39 +226,39 @@ func (v *Var) Alignment() int {
 	return max(v.ElemSize(), 1)
 }
 
-// Field is an initial property of a texture, sampler or surface, as written:
-// "filter_mode = nearest" (manual 5.3).
+// Field is an initial property of a texture, sampler or surface, as written: "filter_mode = nearest" (manual 5.3). A
+// number as Value is decimal.
 type Field struct{ Name, Value string }
 
 // Init is part of an initialiser, in memory order: numbers, or an address. Elements without an Init are zero.
 type Init struct {
-	Elem    int    // index of the first element
+	Elem    int    // index of the first element, counted in numbers of Var.Type: components of a vector count one by one
 	Data    []byte // the numbers as bytes in memory, unless Sym is set
 	Sym     Symbol // the address of a variable or function, plus Offset
-	Offset  int64
+	Offset  int64  // distance from Sym in bytes
 	Generic bool   // generic(sym): the generic address
 	Mask    uint64 // 0xff(sym): the masked byte of the address; 0 if whole
 }
 
 // Func is a kernel (.entry) or device function (.func).
 type Func struct {
-	Pos        Pos
-	Name       string
-	Linkage    Linkage
-	Entry      bool
-	Defined    bool // has a body
-	SM         int  // sm_NN of the preceding .target; a linked module has several
-	Rets       []*Var
-	Params     []*Var
-	Directives []FuncDirective
+	Pos        Pos             // place of the name in its declaration
+	Name       string          // name; "_" for a prototype of an indirect call
+	Linkage    Linkage         // visibility outside the module
+	Entry      bool            // a kernel
+	Defined    bool            // has a body
+	SM         int             // sm_NN of the preceding .target; a linked module has several; 0 if there is none
+	Rets       []*Var          // return values, in .param or .reg space; nil for a kernel
+	Params     []*Var          // parameters, in .param or .reg space; a vector in .reg space is a parameter for each component
+	Directives []FuncDirective // directives and attributes, in order; .pragma of the body is in Pragmas
 
-	Regs    []Reg
+	Regs    []Reg    // by RegID: results and parameters in .reg space, the module's statics, then registers of the body
 	Vars    []*Var   // declared in the body: .local, .shared, .param …
 	Tables  []*Table // .branchtargets, .calltargets, .callprototype
 	Blocks  []*Block // in source order; Blocks[0] is the entry
-	Pragmas []Pragma
-	Locs    []Loc // the places to which Instr.Loc refers
-	End     Pos   // place of the closing brace
+	Pragmas []Pragma // .pragma directives of the body, in order
+	Locs    []Loc    // the places to which Instr.Loc refers
+	End     Pos      // place of the closing brace
 
 	module     *Module
 	vectors    []*Var  // parameters and results in vectors of registers
@@ -353,14 +353,14 @@ const NoReg RegID = -1
 
 // Reg is a virtual register.
 type Reg struct {
-	Name string
-	Type Type
+	Name string // name, unique in the function: a name declared in several scopes gets a suffix, as in %r1$1
+	Type Type   // type as declared, of 1 to 128 bits; a component has the type of its vector register
 }
 
 // Table is a list of branch or call targets, or a prototype.
 type Table struct {
-	Pos    Pos
-	Name   string
+	Pos    Pos      // place of the directive
+	Name   string   // label of the directive, unique in the function
 	Blocks []*Block // .branchtargets
 	Funcs  []*Func  // .calltargets
 	Proto  *Func    // .callprototype; only Rets, Params and Directives are set
@@ -368,7 +368,7 @@ type Table struct {
 
 // Loc is a ".loc" directive: a place in the source from which the PTX was compiled.
 type Loc struct {
-	File, Line, Col       int32
+	File, Line, Col       int32  // number of the .file, line and column as written
 	Function              string // label of the inlined function's name, "" if not inlined
 	AtFile, AtLine, AtCol int32  // place where the function was inlined; zero if not inlined
 
@@ -378,19 +378,19 @@ type Loc struct {
 
 // Block is a basic block: control enters at the first instruction and leaves after the last.
 type Block struct {
-	Index  int
-	Labels []string
-	Instrs []*Instr
+	Index  int      // position in Func.Blocks
+	Labels []string // labels of the first instruction, unique in the function; nil for a block without a label
+	Instrs []*Instr // in order; only the last may jump, return or exit; empty if only the function's end follows the labels
 	Succs  []*Block // successors; the next block comes first if control can fall through to it
-	Preds  []*Block
+	Preds  []*Block // predecessors, each once, in source order
 }
 
 // Instr is an instruction. Printed form: "@%p1 add.s32 %r1, %r2, 4;".
 type Instr struct {
 	*Variant
-	Pos   Pos
-	Loc   int32 // index into Func.Locs, -1 if there is none
-	Guard Guard
+	Pos   Pos       // place of the opcode
+	Loc   int32     // index into Func.Locs, -1 if there is none
+	Guard Guard     // predicate that decides which lanes execute the instruction
 	Ops   []Operand // one for each operand of the form, NoOperand if absent; nil for a call
 	Call  *Call     // nil unless it is a call
 
@@ -399,8 +399,8 @@ type Instr struct {
 
 // Guard is the predicate of an instruction; Reg is NoReg if there is none.
 type Guard struct {
-	Reg RegID
-	Neg bool
+	Reg RegID // predicate register
+	Neg bool  // @!p: lanes execute the instruction if the predicate is false
 }
 
 // Arg returns the operand of the given name in the form ("d", "a" …).
@@ -432,11 +432,11 @@ func (instr *Instr) Sources() int {
 
 // Call is the target, the arguments and the results of a call.
 type Call struct {
-	Rets   []Operand
-	Target Operand // a function, or the register with its address
-	Args   []Operand
-	List   *Table // targets or prototype of an indirect call
-	Var    *Var   // call table of an indirect call, instead of List
+	Rets   []Operand // destinations of the results, one for each of the callee's; nil if none is written
+	Target Operand   // a function, or the register with its address
+	Args   []Operand // arguments, a component each of a vector register; nil if none is written
+	List   *Table    // targets or prototype of an indirect call
+	Var    *Var      // call table of an indirect call, instead of List
 }
 
 // OperandKind is the kind of an operand.
@@ -457,13 +457,15 @@ const (
 
 // Operand is an operand of an instruction. A module has millions of them, so rarely used fields are in operandExtra.
 type Operand struct {
-	Kind    OperandKind
-	Neg     bool       // !%p1, or -%r1 of vmad
-	Unified bool       // [a].unified
-	SReg    SpecialReg // special register of an SRegOperand
-	Reg     RegID      // register of a RegOperand; in an AddrOperand, the register added to the address, or NoReg; with a symbol, an index (see IndexSize)
-	Imm     Imm        // number of an ImmOperand
-	more    *operandExtra
+	Kind    OperandKind // decides which of the fields and methods have a meaning
+	Neg     bool        // !%p1, or -%r1 of vmad
+	Unified bool        // [a].unified
+	SReg    SpecialReg  // special register of an SRegOperand
+	// Reg is the register of a RegOperand. In an AddrOperand it is the register added to the address, or NoReg; with a
+	// symbol, it is an index (see IndexSize).
+	Reg  RegID
+	Imm  Imm // number of an ImmOperand
+	more *operandExtra
 }
 
 // operandExtra contains the rarely used fields of an operand.
@@ -550,8 +552,8 @@ func (o *Operand) extra() *operandExtra {
 
 // Imm is a constant: an integer of 64 bits, or a float.
 type Imm struct {
-	Kind ImmKind
-	Bits uint64
+	Kind ImmKind // format of Bits
+	Bits uint64  // the integer, or the bits of the float: of an F32Imm the low 32
 }
 
 // ImmKind is the notation of a constant.

@@ -23,32 +23,32 @@ const (
 
 // OperandSpec describes an operand of a form.
 type OperandSpec struct {
-	Name         string
-	Access       Access
-	Optional     bool
+	Name         string        // name in the manual's syntax, such as "d" or "a"; the key of Instr.Arg
+	Access       Access        // use of the operand's registers; 0 for a label or a constant of the encoding
+	Optional     bool          // may be left out; if it belongs to a slot, it is present exactly if the slot is filled
 	Pair         bool          // joined with "|" to the operand before
 	Address      bool          // [a]
 	AddressParts []OperandSpec // the parts of an address after its base
 	Label        bool          // a label; with Targets, the name of a list
-	Targets      bool
-	Const        bool         // an integer constant
-	Only         *Constants   // the allowed integer constants; nil if all are allowed
-	Register     bool         // must not be a constant
-	NoSum        bool         // must not be the sum of a register and a constant
-	List         bool         // (a, b, …): arguments and results of a call
-	Negate       bool         // may be written !p or -a
-	Extended     bool         // Negate comes from NVIDIA's assembler; the manual does not mention it
-	Selector     bool         // may select bytes or halves of a register: a.b0, a.h10
-	Sink         bool         // may be _, which discards the result
-	Symbol       bool         // may be the address of a variable or function
-	Vector       bool         // {a, b, …}, with Variant.Count registers
-	Alt          *OperandSpec // alternative shape of the operand
-	Wider        bool         // a register may be wider than the type
-	Integer      bool         // a register is an integer or untyped one of 32 or 64 bits
-	NoFloat      bool         // an integer must not be in a register of floats or halves
-	Untyped      bool         // a register must have a .b type
-	Base         Type         // register type of an address that must be a register and no variable; else NoType
-	requires     string       // the slot or modifier on which the operand depends
+	Targets      bool          // a label that names a list: .branchtargets, or targets or prototype of a call
+	Const        bool          // an integer constant
+	Only         *Constants    // the allowed integer constants; nil if all are allowed
+	Register     bool          // must not be a constant
+	NoSum        bool          // must not be the sum of a register and a constant
+	List         bool          // (a, b, …): arguments and results of a call
+	Negate       bool          // may be written !p or -a
+	Extended     bool          // Negate comes from NVIDIA's assembler; the manual does not mention it
+	Selector     bool          // may select bytes or halves of a register: a.b0, a.h10
+	Sink         bool          // may be _, which discards the result
+	Symbol       bool          // may be the address of a variable or function
+	Vector       bool          // {a, b, …}, with Variant.Count registers
+	Alt          *OperandSpec  // alternative shape of the operand
+	Wider        bool          // a register may be wider than the type
+	Integer      bool          // a register is an integer or untyped one of 32 or 64 bits
+	NoFloat      bool          // an integer must not be in a register of floats or halves
+	Untyped      bool          // a register must have a .b type
+	Base         Type          // register type of an address that must be a register and no variable; else NoType
+	requires     string        // the slot or modifier on which the operand depends
 	count        count
 	typ          Type // fixed type, or NoType
 	slot         string
@@ -56,7 +56,7 @@ type OperandSpec struct {
 	element      bool // element of a vector or a list
 }
 
-// Constants are the integers from Min to Max with the distance Step.
+// Constants are the integers from Min to Max, both included, with the distance Step, which is at least 1.
 type Constants struct{ Min, Max, Step int64 }
 
 // parseConstants reads constants such as 128, 0..1 and 0..64/8.
@@ -220,7 +220,9 @@ type count struct {
 	factor int
 	slot   string // for countSlot: the slot
 	dims   string // for countFragment: the dimensions of the matrix, among m, n and k
-	div    int    // for countFragment: only every div-th element is stored; for countSlot: the number is divided by div and rounded up
+	// div divides: for countFragment, only every div-th element is stored; for countSlot, the number is divided by div
+	// and rounded up.
+	div int
 }
 
 type countKind uint8

@@ -11,8 +11,8 @@ import (
 
 // Pending is an instruction's relation to possibly pending multiplications.
 type Pending struct {
-	Completes []*Instr // the multiplications possibly completed by wgmma.wait_group; a call of a function with wgmma may complete all
-	Disturbs  []*Instr // multiplications to wait for before the instruction, because it writes their registers or reads their results
+	Completes []*Instr // multiplications possibly completed by wgmma.wait_group; by a call of a function with wgmma: all
+	Disturbs  []*Instr // multiplications to wait for before it, because it writes their registers or reads their results
 
 	Reads, Writes []RegID // the registers of the completed multiplications
 }

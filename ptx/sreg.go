@@ -5,7 +5,7 @@ import "fmt"
 // SpecialReg is a special register (manual chapter 10).
 type SpecialReg uint8
 
-// The special registers.
+// The special registers. A constant has the name of its register: TidX is %tid.x, LanemaskEq is %lanemask_eq. NoSReg is none.
 const (
 	NoSReg SpecialReg = iota
 	TidX
@@ -65,9 +65,9 @@ const (
 	PerCTAMemorySize
 	LocalityDomainID
 	LocalityDomainSupplementalSM
-	PM0      // %pm0 … %pm7
-	PM0x64   = PM0 + 8
-	EnvReg0  = PM0x64 + 8
+	PM0                     // %pm0; %pm1 … %pm7 follow it
+	PM0x64   = PM0 + 8      // %pm0_64; %pm1_64 … %pm7_64 follow it
+	EnvReg0  = PM0x64 + 8   // %envreg0; %envreg1 … %envreg31 follow it
 	ZeroReg  = EnvReg0 + 32 // fourth component of vector special registers: always 0
 	sregStop = ZeroReg + 1
 )

@@ -8,7 +8,10 @@ import (
 // Type is a PTX type: the type of a register, a variable or an instruction (manual section 5.2).
 type Type uint8
 
-// The types, each with its width in bits. Packed types (U16x2 …) are bit containers of the same width.
+// The types. The number in a name is the width in bits; Pred has 1 bit. The names of narrow floats such as E4M3 give
+// the bits of exponent and fraction (manual 5.2.3); S2F6 is a fixed-point number (5.2.4). They have 8 bits, except E2M1
+// with 4; E3M2 and E2M3 use 6 of the 8. A name with xN is a packed type, N numbers in a bit container (5.2.5). TexRef,
+// SamplerRef and SurfRef are references of 64 bits (5.3).
 const (
 	NoType Type = iota
 	Pred        // 1 bit
@@ -292,8 +295,8 @@ func (t Type) holdsAddress() bool {
 // Space is a state space (manual section 5.1).
 type Space uint8
 
-// The state spaces. Generic is the space of an address without a space in its syntax. Param has several meanings, which
-// depend on the function it appears in.
+// The state spaces. Generic is the space of an address without a space in its syntax. RegSpace is .reg, and SReg are
+// the special registers. Param is the memory of parameters: of the kernel, or of a call in a device function.
 const (
 	Generic Space = iota
 	RegSpace
@@ -328,7 +331,7 @@ func spaceByName(name string) (s Space, sub string, ok bool) {
 	return 0, "", false
 }
 
-// Version is a PTX ISA version, as in ".version 8.5".
+// Version is a PTX ISA version, as in ".version 8.5": Major is 8, Minor is 5. The zero Version means none.
 type Version struct{ Major, Minor int }
 
 // Less reports whether v is an earlier version than w.
