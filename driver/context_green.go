@@ -17,8 +17,8 @@ type Multiprocessors struct {
 
 // Flags of DevSmResourceSplit.
 const (
-	SplitIgnoreCoscheduling   uint32 = 1
-	SplitPotentialClusterSize uint32 = 2
+	SplitIgnoreCoscheduling   uint32 = 1 // groups may have any even size (CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING)
+	SplitPotentialClusterSize uint32 = 2 // groups can hold the largest clusters; from sm_90 on
 )
 
 // GreenContext is a subset of a device's multiprocessors with streams.

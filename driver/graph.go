@@ -32,20 +32,20 @@ type NodeKind int32
 
 // The supported kinds of node.
 const (
-	KernelNode NodeKind = 0
-	MemcpyNode NodeKind = 1
-	MemsetNode NodeKind = 2
-	HostNode   NodeKind = 3
-	ChildNode  NodeKind = 4
-	EmptyNode  NodeKind = 5
+	KernelNode NodeKind = 0 // launches a kernel
+	MemcpyNode NodeKind = 1 // copies memory
+	MemsetNode NodeKind = 2 // fills memory
+	HostNode   NodeKind = 3 // calls a function of the client
+	ChildNode  NodeKind = 4 // runs another graph
+	EmptyNode  NodeKind = 5 // does nothing; joins dependencies
 
-	EventWaitNode   NodeKind = 6
-	EventRecordNode NodeKind = 7
+	EventWaitNode   NodeKind = 6 // waits for an event
+	EventRecordNode NodeKind = 7 // records an event
 
-	MemAllocNode NodeKind = 10
-	MemFreeNode  NodeKind = 11
+	MemAllocNode NodeKind = 10 // allocates memory
+	MemFreeNode  NodeKind = 11 // frees memory
 
-	ConditionalNode NodeKind = 13
+	ConditionalNode NodeKind = 13 // runs a graph depending on a value that kernels set
 )
 
 // GraphCreate is cuGraphCreate.

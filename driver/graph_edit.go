@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Edge is a dependency: From runs before To.
+// Edge is a dependency between two nodes of a graph, given by their handles: From runs before To.
 type Edge struct{ From, To Handle }
 
 // graphValue returns a value computed from a graph.

@@ -37,10 +37,10 @@ type GraphMemoryAttribute int32
 
 // The attributes of a device's memory for graphs.
 const (
-	GraphMemoryUsed GraphMemoryAttribute = iota
-	GraphMemoryUsedHigh
-	GraphMemoryReserved
-	GraphMemoryReservedHigh
+	GraphMemoryUsed         GraphMemoryAttribute = iota // bytes allocated by launched graphs now
+	GraphMemoryUsedHigh                                 // maximum of GraphMemoryUsed since its last reset; can be set to 0
+	GraphMemoryReserved                                 // maximum of GraphMemoryUsed since the last trim
+	GraphMemoryReservedHigh                             // maximum of GraphMemoryReserved since its last reset; can be set to 0
 )
 
 // newAllocation makes the work of an allocation node. The graph keeps the memory. The caller must hold d.mu.

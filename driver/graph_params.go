@@ -6,8 +6,8 @@ import "gemu/ptx"
 
 // KernelAttributes are the attributes of a kernel node: see LaunchParams.
 type KernelAttributes struct {
-	Cooperative bool
-	Cluster     ptx.Dim3
+	Cooperative bool     // the CTAs may wait for each other
+	Cluster     ptx.Dim3 // cluster size in CTAs; zero: no clusters
 }
 
 // attributes returns the attributes of a launch.

@@ -100,11 +100,11 @@ type GraphUpdate int32
 
 // The outcomes of an update.
 const (
-	UpdateSuccess         GraphUpdate = 0
-	UpdateError           GraphUpdate = 1
-	UpdateTopologyChanged GraphUpdate = 2
-	UpdateNodeTypeChanged GraphUpdate = 3
-	UpdateNotSupported    GraphUpdate = 6
+	UpdateSuccess         GraphUpdate = 0 // the executable graph has the new work
+	UpdateError           GraphUpdate = 1 // a handle is invalid
+	UpdateTopologyChanged GraphUpdate = 2 // the number of nodes or a dependency differs
+	UpdateNodeTypeChanged GraphUpdate = 3 // the kind of a node differs
+	UpdateNotSupported    GraphUpdate = 6 // a node has a kind that must stay the same node
 )
 
 // GraphExecUpdate is cuGraphExecUpdate: the executable graph takes the work of another graph. Both graphs must have

@@ -54,7 +54,7 @@ func (noWork) start(*Driver) (func(*probe.HostOrder) error, error) { return noOp
 
 // HostFunc is a function of the client.
 type HostFunc struct {
-	Call           func()
+	Call           func()         // runs on the host when its predecessors have ended
 	Function, Data unsafe.Pointer // the client's values, for queries
 }
 

@@ -14,9 +14,9 @@ import (
 
 // LaunchParams holds the parameters of a launch, like CUDA_KERNEL_NODE_PARAMS.
 type LaunchParams struct {
-	Func        Handle // handle of a function or a kernel
-	Grid, Block ptx.Dim3
-	Shared      uint32 // dynamic shared memory, in bytes
+	Func        Handle   // handle of a function or a kernel
+	Grid, Block ptx.Dim3 // extents of the grid in CTAs, and of a CTA in threads
+	Shared      uint32   // dynamic shared memory, in bytes
 
 	Cooperative bool     // the blocks may wait for each other
 	Cluster     ptx.Dim3 // cluster size in blocks; zero: the size required by the kernel, if any
@@ -24,7 +24,7 @@ type LaunchParams struct {
 	// The arguments: an array of pointers to them, an "extra" array with a description of a buffer, or the buffer
 	// itself.
 	Params, Extra unsafe.Pointer
-	Buffer        []byte
+	Buffer        []byte // the arguments at the offsets of the kernel's parameters; nil: not used
 
 	Probes []probe.Probe // observers of this launch
 }

@@ -16,10 +16,10 @@ import (
 
 // HostLaunch is a launch on memory of the host.
 type HostLaunch struct {
-	PTX         []byte
+	PTX         []byte   // text of the module
 	Args        []uint64 // a number per parameter, which takes its low bytes
-	Grid, Block ptx.Dim3
-	Shared      int // dynamic shared memory, in bytes
+	Grid, Block ptx.Dim3 // extents of the grid in CTAs, and of a CTA in threads
+	Shared      int      // dynamic shared memory, in bytes
 }
 
 // host is a device whose memory is the memory of the host.

@@ -13,12 +13,12 @@ type Advice int32
 
 // The kinds of advice.
 const (
-	SetReadMostly Advice = 1 + iota
-	UnsetReadMostly
-	SetPreferredLocation
-	UnsetPreferredLocation
-	SetAccessedBy
-	UnsetAccessedBy
+	SetReadMostly          Advice = 1 + iota // the range is mostly read
+	UnsetReadMostly                          // reverts SetReadMostly
+	SetPreferredLocation                     // the range is best on the given device or on the host
+	UnsetPreferredLocation                   // reverts SetPreferredLocation
+	SetAccessedBy                            // the given device, or the host, accesses the range
+	UnsetAccessedBy                          // reverts SetAccessedBy
 )
 
 // RangeAttribute is a CUmem_range_attribute.
@@ -26,14 +26,14 @@ type RangeAttribute int32
 
 // The attributes of ranges of managed memory.
 const (
-	RangeReadMostly RangeAttribute = 1 + iota
-	RangePreferredLocation
-	RangeAccessedBy
-	RangeLastPrefetch
-	RangePreferredLocationType
-	RangePreferredLocationID
-	RangeLastPrefetchType
-	RangeLastPrefetchID
+	RangeReadMostly            RangeAttribute = 1 + iota // 1 if the whole range has the advice SetReadMostly, else 0
+	RangePreferredLocation                               // ordinal of the preferred device; -1: the host; -2: none, or it differs
+	RangeAccessedBy                                      // ordinals with the advice SetAccessedBy in the whole range
+	RangeLastPrefetch                                    // as RangePreferredLocation, of the last prefetch
+	RangePreferredLocationType                           // type of the preferred Location
+	RangePreferredLocationID                             // ID of the preferred Location; 0 for the host
+	RangeLastPrefetchType                                // type of the Location of the last prefetch
+	RangeLastPrefetchID                                  // ID of the Location of the last prefetch; 0 for the host
 )
 
 // Locations in addition to devices, by the numbers of CUdevice.

@@ -12,7 +12,7 @@ import (
 
 // Place is the source or destination of a copy.
 type Place struct {
-	Kind   PlaceKind
+	Kind   PlaceKind      // decides which of the other fields are used
 	Device uint64         // address of a DevicePlace; offset of an ArrayPlace in bytes
 	Host   unsafe.Pointer // pointer of a HostPlace
 	Array  Handle         // handle of an ArrayPlace
@@ -23,9 +23,9 @@ type PlaceKind uint32
 
 // The kinds of place.
 const (
-	HostPlace    PlaceKind = 1
-	DevicePlace  PlaceKind = 2
-	ArrayPlace   PlaceKind = 3
+	HostPlace    PlaceKind = 1 // memory of the host
+	DevicePlace  PlaceKind = 2 // memory of a device, by address
+	ArrayPlace   PlaceKind = 3 // an array of texels, by handle
 	UnifiedPlace PlaceKind = 4 // Device is an address on the host or on a device
 )
 
@@ -277,16 +277,16 @@ func (t *Thread) transfer(s *Stream, name string, contexts []*Context, async boo
 // Copy3D is a copy of Depth slices of Height rows of Width bytes, as in CUDA_MEMCPY3D. Pitches are in bytes, heights in
 // rows; 0 means no gaps.
 type Copy3D struct {
-	Src, Dst      Side
+	Src, Dst      Side   // source and destination
 	Width         uint64 // in bytes
-	Height, Depth uint64
+	Height, Depth uint64 // in rows and slices; 0: nothing is copied
 }
 
 // Side is a side of a Copy3D: its start in a block of memory with a pitch.
 type Side struct {
 	Place
 	X, Y, Z       uint64 // X in bytes, Y in rows, Z in slices
-	Pitch, Height uint64
+	Pitch, Height uint64 // distance of rows in bytes, and of slices in rows; 0: no gaps; unused for an ArrayPlace
 }
 
 // layout is a side with resolved gaps: row y of slice z is at start + y·pitch + z·slice.
@@ -398,11 +398,11 @@ func (t *Thread) Memcpy3D(c *Copy3D, stream Handle, async Async) error {
 
 // Fill2D is a fill of Height rows of Width elements of Size bytes (1, 2 or 4) with the same value. Pitch is in bytes.
 type Fill2D struct {
-	Dst           uint64
-	Pitch         uint64
-	Value         uint32
-	Size          uint32
-	Width, Height uint64
+	Dst           uint64 // device address, aligned to Size
+	Pitch         uint64 // distance of rows in bytes, a multiple of Size; unused for a single row
+	Value         uint32 // the low Size bytes are the value of each element
+	Size          uint32 // bytes of an element: 1, 2 or 4
+	Width, Height uint64 // in elements and in rows; 0: nothing is filled
 }
 
 // fill checks a fill and returns its work. The caller must hold d.mu.

@@ -13,25 +13,25 @@ type PointerAttribute int32
 
 // The attributes of a pointer.
 const (
-	PointerContext       PointerAttribute = 1
-	PointerMemoryType    PointerAttribute = 2
-	PointerDevicePointer PointerAttribute = 3
-	PointerHostPointer   PointerAttribute = 4
-	PointerSyncMemops    PointerAttribute = 6
-	PointerBufferID      PointerAttribute = 7
-	PointerIsManaged     PointerAttribute = 8
-	PointerDeviceOrdinal PointerAttribute = 9
-	PointerIPCCapable    PointerAttribute = 10
-	PointerRangeStart    PointerAttribute = 11
-	PointerRangeSize     PointerAttribute = 12
-	PointerMapped        PointerAttribute = 13
-	PointerHandleTypes   PointerAttribute = 14
-	PointerRDMACapable   PointerAttribute = 15
-	PointerAccessFlags   PointerAttribute = 16
-	PointerMemPool       PointerAttribute = 17
-	PointerMappingSize   PointerAttribute = 18
-	PointerMappingStart  PointerAttribute = 19
-	PointerMemoryBlockID PointerAttribute = 20
+	PointerContext       PointerAttribute = 1  // handle of the context of the allocation; 0: none
+	PointerMemoryType    PointerAttribute = 2  // HostPlace or DevicePlace
+	PointerDevicePointer PointerAttribute = 3  // address for kernels
+	PointerHostPointer   PointerAttribute = 4  // address for the host; an error for device memory
+	PointerSyncMemops    PointerAttribute = 6  // always 0
+	PointerBufferID      PointerAttribute = 7  // number of the allocation, unique in the process
+	PointerIsManaged     PointerAttribute = 8  // 1 for managed memory, else 0
+	PointerDeviceOrdinal PointerAttribute = 9  // ordinal of the device
+	PointerIPCCapable    PointerAttribute = 10 // 1 if other processes can open the memory, else 0
+	PointerRangeStart    PointerAttribute = 11 // first address of the allocation or reservation
+	PointerRangeSize     PointerAttribute = 12 // size of the allocation or reservation in bytes
+	PointerMapped        PointerAttribute = 13 // always 1: kernels can access the memory
+	PointerHandleTypes   PointerAttribute = 14 // HandleTypes by which the memory can leave the process
+	PointerRDMACapable   PointerAttribute = 15 // always 0
+	PointerAccessFlags   PointerAttribute = 16 // MemoryAccess of devices
+	PointerMemPool       PointerAttribute = 17 // handle of the pool; 0: none
+	PointerMappingSize   PointerAttribute = 18 // size of the mapping in bytes
+	PointerMappingStart  PointerAttribute = 19 // first address of the mapping
+	PointerMemoryBlockID PointerAttribute = 20 // number of the created memory or of the allocation
 )
 
 // errNoPointer is the error for an address unknown to the driver.

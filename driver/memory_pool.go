@@ -82,21 +82,21 @@ type PoolAttribute int32
 
 // The attributes of a pool.
 const (
-	PoolReuseFollowEvents PoolAttribute = iota + 1
-	PoolReuseOpportunistic
-	PoolReuseInternal
-	PoolReleaseThreshold
-	PoolReserved
-	PoolReservedHigh
-	PoolUsed
-	PoolUsedHigh
-	PoolMemoryType
-	PoolHandleTypes
-	PoolLocationID
-	PoolLocationType
-	PoolLimit
-	PoolDecompression
-	PoolLocality
+	PoolReuseFollowEvents  PoolAttribute = iota + 1 // permissions to reuse freed memory, 1 by default; only stored
+	PoolReuseOpportunistic                          // as PoolReuseFollowEvents
+	PoolReuseInternal                               // as PoolReuseFollowEvents
+	PoolReleaseThreshold                            // bytes that a pool may keep after a free; only stored
+	PoolReserved                                    // bytes taken from the device: as PoolUsed
+	PoolReservedHigh                                // maximum of PoolReserved since its last reset; can be set to 0
+	PoolUsed                                        // bytes allocated from the pool
+	PoolUsedHigh                                    // maximum of PoolUsed since its last reset; can be set to 0
+	PoolMemoryType                                  // MemoryType of the pool
+	PoolHandleTypes                                 // HandleTypes by which the pool can leave the process
+	PoolLocationID                                  // ID of the pool's Location
+	PoolLocationType                                // type of the pool's Location
+	PoolLimit                                       // maximum number of bytes in use; 0: no limit
+	PoolDecompression                               // always 0
+	PoolLocality                                    // always -1: none
 )
 
 // MemoryAccess is a CUmemAccess_flags.
@@ -104,9 +104,9 @@ type MemoryAccess int32
 
 // The access of a device to the memory of a pool or of a mapping.
 const (
-	NoAccess  MemoryAccess = 0
-	Read      MemoryAccess = 1
-	ReadWrite MemoryAccess = 3
+	NoAccess  MemoryAccess = 0 // neither read nor write
+	Read      MemoryAccess = 1 // read, and no write
+	ReadWrite MemoryAccess = 3 // read and write
 )
 
 // newPool makes a pool. The caller must hold d.mu.

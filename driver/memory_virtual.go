@@ -69,11 +69,11 @@ type Memory struct {
 
 // MemoryProperties is a CUmemAllocationProp.
 type MemoryProperties struct {
-	Type        MemoryType
-	HandleTypes HandleTypes
-	Location    Location
-	Usage       uint16
-	RDMA        bool
+	Type        MemoryType  // must be PinnedMemory
+	HandleTypes HandleTypes // handles by which the memory can leave the process: 0 or FileDescriptor
+	Location    Location    // device of the memory
+	Usage       uint16      // CU_MEM_CREATE_USAGE flags; must be 0
+	RDMA        bool        // suitable for GPUDirect RDMA; must be false
 }
 
 // MemoryType is a CUmemAllocationType.
@@ -81,8 +81,8 @@ type MemoryType int32
 
 // The types of memory. MemCreate makes pinned memory.
 const (
-	PinnedMemory  MemoryType = 1
-	ManagedMemory MemoryType = 2
+	PinnedMemory  MemoryType = 1 // memory of one place, which does not move
+	ManagedMemory MemoryType = 2 // memory that host and devices share; for pools
 )
 
 // HandleTypes is a set of CUmemAllocationHandleType.
@@ -91,22 +91,22 @@ type HandleTypes int32
 // FileDescriptor is the only supported type of handle that can leave the process.
 const FileDescriptor HandleTypes = 1
 
-// Location is a CUmemLocation.
+// Location is a CUmemLocation, a place for memory: the ID of a location of type OnDevice is the ordinal of the device.
 type Location struct{ Type, ID int32 }
 
 // The types of location. The ID of a location on a device is its ordinal. onAnyNode to onThisNode are NUMA nodes of the
 // host, which are all the same here.
 const (
 	nowhere    = 0
-	OnDevice   = 1
+	OnDevice   = 1 // a device (CU_MEM_LOCATION_TYPE_DEVICE)
 	onAnyNode  = 2
 	onThisNode = 4
 )
 
 // AccessOf is a CUmemAccessDesc.
 type AccessOf struct {
-	Location Location
-	Access   MemoryAccess
+	Location Location     // must be a device
+	Access   MemoryAccess // access of kernels on the device
 }
 
 // errNoVirtual is the error of all calls on systems without virtual memory management.

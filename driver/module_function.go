@@ -77,24 +77,24 @@ type FunctionAttribute int32
 
 // The attributes of a function.
 const (
-	FuncMaxThreadsPerBlock FunctionAttribute = iota
-	FuncSharedSize
-	FuncConstSize
-	FuncLocalSize
-	FuncNumRegs
-	FuncPTXVersion
-	FuncBinaryVersion
-	FuncCacheModeCA
-	FuncMaxDynamicShared
-	FuncCarveout
-	FuncClusterMustBeSet
-	FuncClusterWidth
-	FuncClusterHeight
-	FuncClusterDepth
-	FuncNonPortableCluster
-	FuncClusterPolicy
-	FuncDeviceNodeUpdate
-	FuncSharedMemoryMode
+	FuncMaxThreadsPerBlock FunctionAttribute = iota // maximum number of threads of a CTA
+	FuncSharedSize                                  // static shared memory, in bytes
+	FuncConstSize                                   // constant memory of the module, in bytes
+	FuncLocalSize                                   // local memory of a thread, in bytes
+	FuncNumRegs                                     // 32-bit registers of a thread, at most 255
+	FuncPTXVersion                                  // sm_NN of the PTX: 86 is 8.6
+	FuncBinaryVersion                               // compute capability of the device: 86 is 8.6
+	FuncCacheModeCA                                 // always 0
+	FuncMaxDynamicShared                            // maximum dynamic shared memory of a launch, in bytes; can be set
+	FuncCarveout                                    // preferred share of shared memory in percent; -1: none; can be set, only stored
+	FuncClusterMustBeSet                            // 1 if the kernel needs clusters, else 0
+	FuncClusterWidth                                // required cluster size in CTAs, X; 0: none; can be set
+	FuncClusterHeight                               // as FuncClusterWidth, Y
+	FuncClusterDepth                                // as FuncClusterWidth, Z
+	FuncNonPortableCluster                          // 1 if clusters of more than 8 CTAs are permitted, else 0; can be set
+	FuncClusterPolicy                               // CUclusterSchedulingPolicy, 0 to 2; can be set, and is only stored
+	FuncDeviceNodeUpdate                            // always 0
+	FuncSharedMemoryMode                            // always 0
 	funcAttributes
 )
 

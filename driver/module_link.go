@@ -30,12 +30,12 @@ type LinkInput int32
 
 // The kinds of input.
 const (
-	LinkCubin LinkInput = iota
-	LinkPTX
-	LinkFatbin
-	LinkObject
-	LinkLibrary
-	LinkNVVM
+	LinkCubin   LinkInput = iota // cubin with PTX
+	LinkPTX                      // text of PTX
+	LinkFatbin                   // fatbinary
+	LinkObject                   // object file of the host with device code
+	LinkLibrary                  // archive of object files: its members are linked if they define a missing function
+	LinkNVVM                     // NVVM code; not supported
 )
 
 // LinkCreate is cuLinkCreate.

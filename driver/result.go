@@ -13,7 +13,8 @@ import (
 // Result is a CUresult.
 type Result int32
 
-// The results returned by this driver.
+// The results returned by this driver. A constant has the name of its CUresult: InvalidValue is
+// CUDA_ERROR_INVALID_VALUE, and Success is CUDA_SUCCESS. Result.Description has the meaning of each.
 const (
 	Success                      Result = 0
 	InvalidValue                 Result = 1
@@ -196,7 +197,7 @@ func (r Result) Error() string { return fmt.Sprintf("%s: %s", r.Name(), r.Descri
 // Error is a result with its reason.
 type Error struct {
 	Result
-	Detail string
+	Detail string // reason, with names and numbers, for messages
 
 	cause error // may be nil
 }

@@ -30,7 +30,7 @@ type Settings struct {
 	Devices int    // number of devices
 	Memory  uint64 // memory of each device, in bytes
 
-	Mode       interp.Mode
+	Mode       interp.Mode         // vector, affine or check
 	Policy     *affinetrack.Policy // nil: the first of affinetrack.Policies
 	Early      bool                // asynchronous effects happen at their instruction
 	Engine     interp.Engine       // interp.DefaultEngine: portable
@@ -61,8 +61,8 @@ type Settings struct {
 	// as JSON if the name ends in .json; "" is Stderr. SanitizeExit is the exit status of the process if there are
 	// errors among the findings; 0 leaves the status unchanged.
 	Sanitize     []*sanitize.Tool
-	SanitizeLog  string
-	SanitizeExit int
+	SanitizeLog  string // see Sanitize
+	SanitizeExit int    // see Sanitize
 
 	Source []string // directories of source files for the debugger, in addition to the directory of the PTX
 
@@ -93,10 +93,10 @@ func DefaultSettings() Settings {
 
 // Variable is an environment variable for a setting.
 type Variable struct {
-	Name    string
+	Name    string // such as "GEMU_SM"
 	Values  string // allowed values
 	Default string // effect of an unset or empty variable, in words
-	Doc     string
+	Doc     string // meaning, in sentences for documents
 
 	set func(s *Settings, value string) error
 }

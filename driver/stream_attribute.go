@@ -37,11 +37,11 @@ type StreamAttribute int32
 
 // The attributes of a stream. All except the priority are hints: they are only stored.
 const (
-	StreamAccessPolicyWindow    StreamAttribute = 1
-	StreamSynchronizationPolicy StreamAttribute = 3
-	StreamPriority              StreamAttribute = 8
-	StreamMemSyncDomainMap      StreamAttribute = 9
-	StreamMemSyncDomain         StreamAttribute = 10
+	StreamAccessPolicyWindow    StreamAttribute = 1  // range of addresses for the L2 cache
+	StreamSynchronizationPolicy StreamAttribute = 3  // kind of waiting of the host
+	StreamPriority              StreamAttribute = 8  // priority: lower numbers are more urgent
+	StreamMemSyncDomainMap      StreamAttribute = 9  // numbers of the domains in which fences order memory
+	StreamMemSyncDomain         StreamAttribute = 10 // domain of the stream's kernels
 )
 
 // AttributeValue is a CUlaunchAttributeValue.

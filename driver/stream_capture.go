@@ -18,9 +18,9 @@ type CaptureMode int32
 
 // The modes.
 const (
-	CaptureGlobal CaptureMode = iota
-	CaptureThreadLocal
-	CaptureRelaxed
+	CaptureGlobal      CaptureMode = iota // only the thread that began the capture may end it
+	CaptureThreadLocal                    // as CaptureGlobal
+	CaptureRelaxed                        // every thread may end the capture
 )
 
 // CaptureStatus is a CUstreamCaptureStatus.
@@ -28,9 +28,9 @@ type CaptureStatus int32
 
 // The capture states of a stream.
 const (
-	NotCaptured CaptureStatus = iota
-	Captured
-	CaptureInvalid
+	NotCaptured    CaptureStatus = iota // work runs
+	Captured                            // work becomes nodes
+	CaptureInvalid                      // the capture has failed, and must be ended
 )
 
 // capture is a set of streams captured into the same graph.
@@ -351,9 +351,9 @@ func union(a, b []*Node) []*Node {
 
 // CaptureInfo is the result of StreamGetCaptureInfo. All fields except Status are set only for a captured stream.
 type CaptureInfo struct {
-	Status       CaptureStatus
-	ID           uint64
-	Graph        Handle
+	Status       CaptureStatus // state of the stream
+	ID           uint64        // number of the capture, unique in the process
+	Graph        Handle        // graph of the capture
 	After        []Handle      // predecessors of the stream's next node
 	ClientMemory *ClientMemory // for a C copy of After, valid until the next query of the stream
 }

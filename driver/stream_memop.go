@@ -13,10 +13,10 @@ import (
 
 // MemoryOp is a memory operation of a stream.
 type MemoryOp struct {
-	Kind  MemoryOpKind
-	Addr  uint64
-	Value uint64
-	Flags uint32
+	Kind  MemoryOpKind // decides about the size of the word: 32 or 64 bits
+	Addr  uint64       // device address of the word, aligned to its size; unused by MemoryBarrier
+	Value uint64       // value to write or to compare; the low bits for a word of 32
+	Flags uint32       // condition of a wait: 0 is ≥, 1 is ==, 2 is &, 3 is nor (see CUstreamWaitValue_flags); else 0 or 1
 }
 
 // MemoryOpKind is a CUstreamBatchMemOpType.
@@ -24,10 +24,10 @@ type MemoryOpKind int32
 
 // The kinds of operation.
 const (
-	WaitValue32   MemoryOpKind = 1
-	WriteValue32  MemoryOpKind = 2
-	WaitValue64   MemoryOpKind = 4
-	WriteValue64  MemoryOpKind = 5
+	WaitValue32   MemoryOpKind = 1 // waits until a word of 32 bits satisfies the condition
+	WriteValue32  MemoryOpKind = 2 // writes a word of 32 bits
+	WaitValue64   MemoryOpKind = 4 // waits until a word of 64 bits satisfies the condition
+	WriteValue64  MemoryOpKind = 5 // writes a word of 64 bits
 	MemoryBarrier MemoryOpKind = 6 // no effect: operations are in order anyway
 )
 

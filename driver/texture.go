@@ -15,51 +15,51 @@ type ResourceKind uint32
 
 // The kinds of resource.
 const (
-	ArrayResource  ResourceKind = 0
-	MipmapResource ResourceKind = 1
-	LinearResource ResourceKind = 2
-	PitchResource  ResourceKind = 3
+	ArrayResource  ResourceKind = 0 // an array, or a level of a mipmapped array
+	MipmapResource ResourceKind = 1 // a mipmapped array with its levels
+	LinearResource ResourceKind = 2 // a row of texels in device memory
+	PitchResource  ResourceKind = 3 // rows of texels in device memory
 )
 
 // ResourceDesc is a CUDA_RESOURCE_DESC: the memory of a texture or surface.
 type ResourceDesc struct {
-	Kind                 ResourceKind
-	Array                Handle // array or mipmapped array
-	Addr                 uint64 // address of linear and pitched memory
-	Format               ArrayFormat
-	Channels             uint32
-	Bytes                uint64 // size of linear memory
-	Width, Height, Pitch uint64 // pitched memory: extents in texels, pitch in bytes
-	Flags                uint32
+	Kind                 ResourceKind // decides which of the other fields are used
+	Array                Handle       // array or mipmapped array
+	Addr                 uint64       // address of linear and pitched memory
+	Format               ArrayFormat  // format of a channel; unused for arrays, which have their own
+	Channels             uint32       // channels of a texel: 1, 2 or 4; unused for arrays
+	Bytes                uint64       // size of linear memory
+	Width, Height, Pitch uint64       // pitched memory: extents in texels, pitch in bytes
+	Flags                uint32       // as the client passed them; without effect
 }
 
 // Flags of textures.
 const (
 	TextureAsIntegers      = 0x01 // CU_TRSF_READ_AS_INTEGER
-	TextureNormalized      = 0x02
-	TextureSRGB            = 0x10
+	TextureNormalized      = 0x02 // CU_TRSF_NORMALIZED_COORDINATES: coordinates are fractions of the extents
+	TextureSRGB            = 0x10 // CU_TRSF_SRGB: texels are sRGB, and are read as linear values
 	textureNoOptimization  = 0x20
 	textureSeamlessCubemap = 0x40
 )
 
 // TextureDesc is a CUDA_TEXTURE_DESC.
 type TextureDesc struct {
-	Address            [3]uint32 // CUaddress_mode
-	Filter             uint32    // CUfilter_mode
-	Flags              uint32
-	Anisotropy         uint32
-	MipFilter          uint32
-	Bias               float32
-	MinLevel, MaxLevel float32
-	Border             [4]float32
+	Address            [3]uint32  // CUaddress_mode
+	Filter             uint32     // CUfilter_mode
+	Flags              uint32     // set of TextureAsIntegers, TextureNormalized, TextureSRGB
+	Anisotropy         uint32     // maximum ratio of anisotropic filtering; only stored
+	MipFilter          uint32     // CUfilter_mode between levels
+	Bias               float32    // added to the level of detail
+	MinLevel, MaxLevel float32    // bounds of the level of detail
+	Border             [4]float32 // texel outside of the extents, in the address mode border
 }
 
 // ViewDesc is a CUDA_RESOURCE_VIEW_DESC.
 type ViewDesc struct {
-	Format                uint32
-	Width, Height, Depth  uint64
-	FirstLevel, LastLevel uint32
-	FirstLayer, LastLayer uint32
+	Format                uint32 // CUresourceViewFormat; must be that of the array; 0: none
+	Width, Height, Depth  uint64 // extents in texels; must be those of the array
+	FirstLevel, LastLevel uint32 // levels of a mipmapped array: one or all; else 0
+	FirstLayer, LastLayer uint32 // layers of a layered array: all, or both 0
 }
 
 // boundTexture is a texture or surface object.

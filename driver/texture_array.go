@@ -41,20 +41,20 @@ func (f ArrayFormat) format(channels uint32) (format texture.Format, normalized 
 
 // Flags of an array.
 const (
-	ArrayLayered  = 0x01
+	ArrayLayered  = 0x01 // Depth is a number of layers
 	ArraySurface  = 0x02 // CUDA_ARRAY3D_SURFACE_LDST
-	ArrayCubemap  = 0x04
-	ArrayGather   = 0x08
+	ArrayCubemap  = 0x04 // Depth is a number of faces, six for a cube
+	ArrayGather   = 0x08 // textures of the array permit tld4; without effect, because all do
 	arrayAllFlags = ArrayLayered | ArraySurface | ArrayCubemap | ArrayGather
 )
 
 // ArrayDesc is a CUDA_ARRAY3D_DESCRIPTOR. Unused extents are 0. Depth is the number of layers of a layered array, and
 // six times the number of cubes of a cubemap.
 type ArrayDesc struct {
-	Width, Height, Depth uint64
-	Format               ArrayFormat
-	Channels             uint32
-	Flags                uint32
+	Width, Height, Depth uint64      // in texels
+	Format               ArrayFormat // format of a channel
+	Channels             uint32      // channels of a texel: 1, 2 or 4
+	Flags                uint32      // set of ArrayLayered, ArraySurface, ArrayCubemap, ArrayGather
 }
 
 // image returns the shape of the described array.

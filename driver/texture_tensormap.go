@@ -12,11 +12,13 @@ type TensorMap [tensormap.Size]byte
 // Tensor holds the common parameters of the functions for tensor maps. Enumerations have the API's numbers. The first
 // dimension is the innermost.
 type Tensor struct {
-	Type                         uint32 // CUtensorMapDataType
-	Address                      uint64
-	Dims                         []uint64 // in elements, for each dimension
-	Strides                      []uint64 // in bytes, for each dimension except the innermost
-	Steps                        []uint32 // elementStrides
+	Type    uint32   // CUtensorMapDataType
+	Address uint64   // device address of the first element
+	Dims    []uint64 // in elements, for each dimension
+	Strides []uint64 // in bytes, for each dimension except the innermost
+	Steps   []uint32 // elementStrides
+	// Interleave, Swizzle, L2 and OOB are a CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, which has
+	// no effect, and CUtensorMapFloatOOBfill: 1 fills with NaN, 0 with zero.
 	Interleave, Swizzle, L2, OOB uint32
 }
 
