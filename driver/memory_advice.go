@@ -27,7 +27,7 @@ type RangeAttribute int32
 // The attributes of ranges of managed memory.
 const (
 	RangeReadMostly            RangeAttribute = 1 + iota // 1 if the whole range has the advice SetReadMostly, else 0
-	RangePreferredLocation                               // ordinal of the preferred device; -1: the host; -2: none, or it differs
+	RangePreferredLocation                               // ordinal of the preferred device; -1: the host; -2: none or several
 	RangeAccessedBy                                      // ordinals with the advice SetAccessedBy in the whole range
 	RangeLastPrefetch                                    // as RangePreferredLocation, of the last prefetch
 	RangePreferredLocationType                           // type of the preferred Location

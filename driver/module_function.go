@@ -86,7 +86,7 @@ const (
 	FuncBinaryVersion                               // compute capability of the device: 86 is 8.6
 	FuncCacheModeCA                                 // always 0
 	FuncMaxDynamicShared                            // maximum dynamic shared memory of a launch, in bytes; can be set
-	FuncCarveout                                    // preferred share of shared memory in percent; -1: none; can be set, only stored
+	FuncCarveout                                    // preferred share of shared memory in percent; -1: none; only stored
 	FuncClusterMustBeSet                            // 1 if the kernel needs clusters, else 0
 	FuncClusterWidth                                // required cluster size in CTAs, X; 0: none; can be set
 	FuncClusterHeight                               // as FuncClusterWidth, Y

@@ -21,20 +21,20 @@ type Options struct {
 // Difference is the first difference of two logs in the order of the first log: of the lowest CTA with a
 // difference, the earliest instruction.
 type Difference struct {
-	Text   string // description without the values
-	Launch uint64
-	Kernel [2]string
-	CTA    *CTA // nil if it is not of a CTA
-	Thread int  // index in the CTA; -1 if it is not of a thread
-	Warp   [2]uint64
-	Number uint64 // number of instructions that the thread executed before
-	Lanes  uint64 // differing lanes of the first log's record
+	Text   string    // description without the values
+	Launch uint64    // number of the launch in its log, from 0
+	Kernel [2]string // name of the kernel in each log; "" if the log lacks the launch
+	CTA    *CTA      // nil if it is not of a CTA
+	Thread int       // index in the CTA; -1 if it is not of a thread
+	Warp   [2]uint64 // index of the warp in the CTA, in each log; it differs if the widths of warps differ
+	Number uint64    // number of instructions that the thread executed before
+	Lanes  uint64    // differing lanes of the first log's record
 
 	Record [2]*Record // nil: no record in this log
 	Code   [2]*Code   // nil: no record, or its instruction is unknown
 	Lane   [2]int     // lane of the thread, in each record
 	Name   string     // name of the register, or of another differing property
-	Value  [2]string
+	Value  [2]string  // value of Name in each log, as text; "" without a Name
 }
 
 // Compare returns the first difference, or nil if there is none. It skips parts missing or filtered out in

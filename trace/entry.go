@@ -28,7 +28,7 @@ func (*Finish) entry() {}
 
 // Header is the first entry of a log.
 type Header struct {
-	Version   uint64
+	Version   uint64   // version of the format, from 1 to the constant Version
 	Simulator string   // "" is gemu
 	Missing   []string // parts that the records lack, from MissingParts
 	Filter    Filter   // the recorded part of the launches
@@ -43,26 +43,26 @@ var missingBefore2 = []string{"operands", "effects"}
 
 // Launch begins a launch.
 type Launch struct {
-	Number     uint64 // in the log, from 0
-	Kernel     string
+	Number     uint64   // in the log, from 0
+	Kernel     string   // name of the kernel
 	File       string   // name of the PTX file, as in messages
 	Grid       []uint64 // number of CTAs: x, y, z
 	Block      []uint64 // threads per CTA
 	Cluster    []uint64 // CTAs per cluster; nil: no clusters
-	WarpSize   uint64
-	Reconverge string // name of the reconvergence policy
+	WarpSize   uint64   // lanes of a warp, at most 64; 0 means 32
+	Reconverge string   // name of the reconvergence policy
 }
 
 // Code is an instruction of the launch's kernel, or of a function that it can call.
 type Code struct {
-	Index        uint64
-	Func         string // its function
-	Line, Column uint64 // in the PTX, from 1
-	Class        string // functional unit, as in gemu isa
-	Text         string // PTX without the semicolon
-	Writes       []Register
-	Reads        []Register
-	Flags        []string // "clock": the results are times; "approx.f32", "approx.f16x2" and so on: the results are approximate, of that type
+	Index        uint64     // number of the instruction in the launch, to which Record.Code refers
+	Func         string     // its function
+	Line, Column uint64     // in the PTX, from 1
+	Class        string     // functional unit, as in gemu isa
+	Text         string     // PTX without the semicolon
+	Writes       []Register // destinations, in order
+	Reads        []Register // sources: the guard first, then in order
+	Flags        []string   // "clock": the results are times; "approx.f32", "approx.f16x2" …: approximate, of this type
 }
 
 // clock reports whether the results are times.
@@ -105,8 +105,8 @@ func (c *Code) name() string {
 
 // Register is a register operand of an instruction.
 type Register struct {
-	Name string
-	Bits uint64
+	Name string // as in PTX: "%r1"
+	Bits uint64 // width; 1 for predicates
 	Type string // such as ".f32"
 }
 
@@ -124,7 +124,7 @@ const (
 	Instruction Kind = iota // a warp executed an instruction
 	Return                  // lanes returned from the call Code, with Results
 	Wake                    // lanes passed the barrier Code, with Results
-	Effect                  // an effect of an asynchronous operation: Note has its number and kind, Accesses the memory, Results the registers written by tensor cores
+	Effect                  // an effect of an asynchronous operation; Results are registers written by tensor cores
 	Trap                    // the instruction trapped: Note
 	kinds
 )
@@ -135,7 +135,7 @@ func (k Kind) String() string { return kindNames[k] }
 
 // Record is an action of a warp.
 type Record struct {
-	Kind Kind
+	Kind Kind   // meaning of the record
 	CTA  uint64 // linear index in the grid
 	Warp uint64 // index in the CTA
 	Seq  uint64 // number of instructions that the warp executed before
@@ -151,10 +151,10 @@ type Record struct {
 	// more than in the thread's previous record, or 0, as in a log without omissions.
 	Numbers *Value
 
-	Depth    uint64 // call depth of the lanes
-	Results  []Value
-	Accesses []Access
-	Note     string
+	Depth    uint64   // call depth of the lanes
+	Results  []Value  // registers that the lanes have written
+	Accesses []Access // accesses to memory, in order
+	Note     string   // of a Trap its reason; of an Effect its number and stages (see EffectStage); else ""
 
 	ordinal uint64 // number of records that the cursor delivered before
 }
@@ -164,10 +164,10 @@ type AccessKind uint64
 
 // The kinds of access.
 const (
-	Load AccessKind = iota
-	Store
-	Atomic
-	Zero // writes zeros; lengths differ by lane and are in Stored
+	Load   AccessKind = iota // reads memory
+	Store                    // writes memory
+	Atomic                   // reads and writes memory
+	Zero                     // writes zeros; lengths differ by lane and are in Access.Store
 	accessKinds
 )
 
@@ -177,26 +177,26 @@ func (k AccessKind) String() string { return accessNames[k] }
 
 // Access is a memory access of an instruction.
 type Access struct {
-	Kind  AccessKind
-	Space string // state space in the instruction; may be "generic"
-	Bytes uint64 // per lane; 0 for Zero
-	Lanes uint64 // subset of the record's lanes; 0: all of them
-	Addr  Value  // offset in .shared, .local and .param, else generic address
+	Kind  AccessKind // direction
+	Space string     // state space in the instruction; may be "generic"
+	Bytes uint64     // per lane; 0 for Zero
+	Lanes uint64     // subset of the record's lanes; 0: all of them
+	Addr  Value      // offset in .shared, .local and .param, else generic address
 
 	// Store holds the stored elements; 128-bit elements take two entries. For atomics it holds the operand, for
 	// .cas the new value, with the expected value in Compare.
 	Store   []Value
-	Compare []Value
-	Data    []byte // bytes written by an asynchronous operation, instead of Store
+	Compare []Value // expected values of .cas, as Store; nil for other operations
+	Data    []byte  // bytes written by an asynchronous operation, instead of Store
 }
 
 // End ends a launch.
 type End struct {
-	Number uint64
-	Error  string // reason of failure
+	Number uint64 // number of the launch, as in Launch
+	Error  string // reason of failure; "" if the launch has succeeded
 }
 
-// Finish is the last entry of a log. A log without it is incomplete.
+// Finish is the last entry of a log, with the number of records in the whole log. A log without it is incomplete.
 type Finish struct{ Records uint64 }
 
 // Effects of an asynchronous operation in a Note.

@@ -12,11 +12,11 @@ import (
 
 // Filter selects a part of launches to record or compare. The zero Filter selects everything.
 type Filter struct {
-	Kernel  string
-	CTAs    Ranges // linear indices
-	Warps   Ranges // indices in the CTA
-	Lines   Ranges // lines of the PTX
-	Classes []string
+	Kernel  string   // name of the kernel; "" selects all
+	CTAs    Ranges   // linear indices
+	Warps   Ranges   // indices in the CTA
+	Lines   Ranges   // lines of the PTX
+	Classes []string // names of functional units, as in Code.Class; nil selects all
 }
 
 // IsZero reports whether the filter selects everything.

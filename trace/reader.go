@@ -20,11 +20,11 @@ import (
 
 // Error is an error in a log, with its place.
 type Error struct {
-	Name   string
-	Offset int64 // offset of the entry, in bytes; in a compressed log, in the decompressed data
-	Packed bool  // the log is compressed
-	Line   int64 // line in a text log, from 1; else 0
-	Err    error
+	Name   string // name of the log
+	Offset int64  // offset of the entry, in bytes; in a compressed log, in the decompressed data
+	Packed bool   // the log is compressed
+	Line   int64  // line in a text log, from 1; else 0
+	Err    error  // reason
 }
 
 func (e *Error) Error() string {
@@ -49,7 +49,7 @@ const maxEntry = 64 << 20
 
 // Reader reads a log. It is not safe for concurrent use.
 type Reader struct {
-	Header Header
+	Header Header // first entry of the log, which NewReader has read
 
 	name   string
 	src    io.Reader // the file

@@ -28,13 +28,13 @@ const sliceBytes = 64
 
 // Origin is an instruction in a slice.
 type Origin struct {
-	Depth  int // 1 for the direct operands of the difference
-	Launch uint64
-	CTA    uint64
-	Thread int
-	Number uint64
-	Line   uint64
-	Text   string
+	Depth  int      // 1 for the direct operands of the difference
+	Launch uint64   // number of the launch, from 0
+	CTA    uint64   // linear index in the grid
+	Thread int      // index in the CTA
+	Number uint64   // number of instructions that the thread executed before
+	Line   uint64   // in the PTX, from 1
+	Text   string   // PTX without the semicolon; the opcode if the log has no code
 	Values []string // results and stored values of the thread
 	Note   string   // reason why the slice ends here
 }

@@ -15,8 +15,8 @@ import (
 
 // Source is a log that can be read several times. Open returns a reader at its beginning.
 type Source struct {
-	Name string
-	Open func() (io.ReadCloser, error)
+	Name string                        // name for messages, such as the file's
+	Open func() (io.ReadCloser, error) // new reader at the beginning; the index needs ReadAt and Seek, as of a file
 }
 
 // First returns the first launch of the log, or nil.

@@ -21,17 +21,17 @@ type Summary struct {
 	Names   [2]string   // names of the logs
 	Missing [2][]string // by log, from MissingParts
 
-	Launches     Tally
-	Extents      Tally // grid, block and cluster of a launch
-	CTAs         Tally
-	Instructions Tally
-	Masks        Tally // whether the guard lets the thread execute the instruction
-	Results      Tally // registers
-	Addresses    Tally // addresses of accesses
-	Stored       Tally // stored elements, and segments written by asynchronous operations
-	Operands     Tally // operands of atomics
-	Effects      Tally // reads and writes of asynchronous operations
-	Clocks       uint64
+	Launches     Tally  // launches
+	Extents      Tally  // grid, block and cluster of a launch
+	CTAs         Tally  // CTAs
+	Instructions Tally  // instructions of threads
+	Masks        Tally  // whether the guard lets the thread execute the instruction
+	Results      Tally  // registers
+	Addresses    Tally  // addresses of accesses
+	Stored       Tally  // stored elements, and segments written by asynchronous operations
+	Operands     Tally  // operands of atomics
+	Effects      Tally  // reads and writes of asynchronous operations
+	Clocks       uint64 // results that are times, which are not compared
 }
 
 // elements returns the tally for the values given to an access.

@@ -30,10 +30,10 @@ type Value struct {
 	Name string // name of the register
 	Bits uint64 // width; 1 for predicates
 	Structure
-	Base, High uint64 // High: bits 64 to 127 of .b128
-	Stride     int64
+	Base, High uint64   // High: bits 64 to 127 of .b128
+	Stride     int64    // of an Affine value: distance from lane to lane; else 0
 	List       []uint64 // by lane of the mask, the lowest first
-	ListHigh   []uint64
+	ListHigh   []uint64 // bits 64 to 127 of List for .b128; else nil
 }
 
 // width truncates v to n bits.
