@@ -8,8 +8,8 @@ package affinetrack
 // if the rule gives none.
 type FastForm struct {
 	Name   string // name of the form in stencils of machine code
-	Widths Widths
-	Signed bool // the result depends on whether the operands are read as two's complement
+	Widths Widths // operations for which the form computes the rule
+	Signed bool   // the result depends on whether the operands are read as two's complement
 
 	// Apply computes the result for operands that are compact in all lanes of m, and are not all uniform. Operands that
 	// the instruction does not have are zero.

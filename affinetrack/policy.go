@@ -8,8 +8,8 @@ import (
 
 // Policy models a machine: the compact values that it can hold, and the operations on them that it supports.
 type Policy struct {
-	Name string
-	Doc  string
+	Name string // name on the command line (--policy)
+	Doc  string // a line about the machine and its source
 
 	Rules       RuleSet             // the affine rules of the machine
 	Excluded    RuleSet             // the affine rules that the machine lacks: every rule is in Rules or here
@@ -18,11 +18,11 @@ type Policy struct {
 	// Instructions execute once on uniform operands if their rule is in Rules or Uniform, or their class in
 	// UniformClasses.
 	Uniform        RuleSet
-	UniformClasses ClassSet
+	UniformClasses ClassSet // see Uniform
 
-	StrideBits int  // width of strides in bits; 0 means any stride
-	PowerOfTwo bool // strides must be powers of two and divide the base
-	Loads      Loads
+	StrideBits int   // width of strides in bits; 0 means any stride
+	PowerOfTwo bool  // strides must be powers of two and divide the base
+	Loads      Loads // loads with a uniform result
 
 	// IndexOnly limits compact special registers to the indices and extents of blocks and threads.
 	IndexOnly bool

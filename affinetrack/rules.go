@@ -8,12 +8,12 @@ import (
 
 // Operation contains the properties of an instruction that do not depend on its operands.
 type Operation struct {
-	Rule   ptx.Affine
-	Width  uint8 // width in bits of the type as which the operands are read
-	Signed bool  // the operands are read as two's complement
-	Out    uint8 // width of the result's type in bits
-	Slot   uint8 // width of the result's slot in bits: 32 or 64
-	Cmp    Cmp   // comparison operator; NoCmp unless the instruction compares
+	Rule   ptx.Affine // affine rule of the instruction's form
+	Width  uint8      // width in bits of the type as which the operands are read
+	Signed bool       // the operands are read as two's complement
+	Out    uint8      // width of the result's type in bits
+	Slot   uint8      // width of the result's slot in bits: 32 or 64
+	Cmp    Cmp        // comparison operator; NoCmp unless the instruction compares
 
 	// Fast is the fast form of the rule for these widths, as found by FindFast; nil if there is none.
 	Fast *FastForm
@@ -22,15 +22,15 @@ type Operation struct {
 // Args is an instruction with compact operands, as values of their slots. A predicate is the number 0 or 1.
 type Args struct {
 	Operation
-	Values [4]Value
-	First  int // the lowest active lane; Last is the highest
-	Last   int
+	Values [4]Value // operands in the order of the instruction; zero for an absent operand
+	First  int      // lowest active lane
+	Last   int      // highest active lane
 }
 
 // Rule states what an instruction does in both domains: Apply executes it on compact operands, at least one of them
 // affine; Spacing computes the spacing of its result if an operand is not uniform.
 type Rule struct {
-	AffineOperands Shape
+	AffineOperands Shape // the operands that may be affine
 
 	// Apply computes the compact result, or reports that there is none. A comparison with the same outcome in every
 	// active lane gives 1 if it holds and 0 if not.
@@ -45,10 +45,10 @@ type Shape uint8
 
 // The shapes.
 const (
-	NoOperand    Shape = iota
-	AnyOperand         // all of them
-	OneFactor          // the first or the second, but not both; and all later operands
-	FirstOperand       // the first
+	NoOperand    Shape = iota // no operand may be affine
+	AnyOperand                // all of them
+	OneFactor                 // the first or the second, but not both; and all later operands
+	FirstOperand              // the first
 )
 
 // Allows reports whether the operands whose bits are set may be affine.
@@ -454,7 +454,8 @@ func convert(a *Args) (Value, bool) {
 // Cmp is a comparison of integers.
 type Cmp uint8
 
-// The comparisons; the manual's lo, ls, hi and hs are Lt, Le, Gt and Ge of unsigned types.
+// The comparisons by the names of PTX (.eq, .ne …); NoCmp is none. The manual's lo, ls, hi and hs are Lt, Le, Gt and Ge of
+// unsigned types.
 const (
 	NoCmp Cmp = iota
 	Eq

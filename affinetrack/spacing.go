@@ -7,15 +7,15 @@ package affinetrack
 // Spacing describes the values of a warp's lanes in groups of neighbours: each lane has Stride more than the lane
 // before, modulo 2^w with the width w of the register. In the zero value nothing is known.
 type Spacing struct {
-	Stride int64
-	Group  uint8 // lanes in a group: HalfRow or WholeRow
+	Stride int64 // distance of neighbouring lanes, in two's complement; 0 if nothing is known
+	Group  uint8 // lanes in a group: HalfRow or WholeRow; 0 if nothing is known
 
 	// Wraps records the widening of a 32-bit number after a possible wrap between two lanes of a group. The difference of
 	// two lanes is then Stride times their distance plus a multiple of 2³², which is nonzero if the wrap is observable at
 	// all.
 	Wraps bool
 
-	Bound Bound
+	Bound Bound // clamping of the values after the stride was formed; Unbound if there is none
 }
 
 // Groups of lanes.
@@ -31,10 +31,10 @@ type Bound uint8
 
 // The kinds of bounds.
 const (
-	Unbound      Bound = iota
-	BoundAbove         // not bound from below; nothing is known of the distances
-	BoundBetween       // also bound from below, not negative, and by the same bound in all lanes
-	Shifted            // BoundBetween, plus the same number in all lanes
+	Unbound      Bound = iota // not clamped
+	BoundAbove                // not bound from below; nothing is known of the distances
+	BoundBetween              // also bound from below, not negative, and by the same bound in all lanes
+	Shifted                   // BoundBetween, plus the same number in all lanes
 )
 
 // unwritten is the least element of the domain.
@@ -80,15 +80,15 @@ func (s Spacing) Merge(t Spacing) Spacing {
 // SpacingArgs is an instruction with the spacings of its operands. An absent operand has the spacing of a constant.
 type SpacingArgs struct {
 	Operation
-	Spacings  [4]Spacing
-	Constants [4]Constant
+	Spacings  [4]Spacing  // spacings of the operands, in the order of the instruction
+	Constants [4]Constant // values of constant operands
 }
 
 // Constant is the value of a constant operand as the operation reads it: 32 bits are sign-extended if the operation is
 // signed, otherwise zero-extended.
 type Constant struct {
-	Value int64
-	Known bool // the operand is a constant
+	Value int64 // 0 if the operand is no constant
+	Known bool  // the operand is a constant
 }
 
 // constantSpacing is the spacing of a constant.
@@ -96,7 +96,7 @@ var constantSpacing = Spacing{Group: WholeRow}
 
 // SpacingForm is the transfer of a rule on spacings, for operands and results of certain widths.
 type SpacingForm struct {
-	Widths Widths
+	Widths Widths // operations to which the form applies
 
 	// Transfer returns the spacing of the result before it is truncated to its slot. Some operand is not uniform in its
 	// group, and none is unwritten.

@@ -5,10 +5,10 @@ type Class uint8
 
 // The classes, from most to least structure; Unknown if there is nothing to classify.
 const (
-	Unknown Class = iota
-	Uniform
-	Affine
-	Generic
+	Unknown Class = iota // nothing to classify
+	Uniform              // every lane holds the same value
+	Affine               // lane i holds base + i·stride, with a nonzero stride
+	Generic              // neither uniform nor affine
 )
 
 func (c Class) String() string { return [...]string{"-", "u", "a", "g"}[c] }

@@ -11,7 +11,7 @@ import (
 // used concurrently.
 type Unit struct {
 	*Policy
-	Table *Table
+	Table *Table // rules, of which the policy excludes some
 
 	// Applied counts the results that rules of the table have computed, and not their fast forms: the short computations for
 	// frequent rules (Rule.Fast).
@@ -33,7 +33,7 @@ func (u *Unit) Fast() bool { return u.fast }
 // unknown.
 type Operand struct {
 	Value
-	Lanes uint32
+	Lanes uint32 // set of lanes: bit i is lane i
 }
 
 // Execution is the way an instruction executes.

@@ -15,7 +15,7 @@ import (
 type Array struct {
 	Type  ptx.Type // type of an element: u8, s8, u16, s16, f16, bf16, u32, s32, f32, u64, s64 or f64
 	Shape []int    // elements of each dimension, the slowest first
-	Data  []byte
+	Data  []byte   // elements; its length is the product of Shape and the size of Type
 }
 
 // elementTypes are the element types of arrays, by name.

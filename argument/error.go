@@ -40,8 +40,8 @@ func (e *Error) Snippet() string {
 
 // CountError is a list of arguments that is too long or too short for its kernel.
 type CountError struct {
-	Kernel *ptx.Func
-	Given  int // arguments
+	Kernel *ptx.Func // kernel with its parameters
+	Given  int       // number of arguments
 }
 
 // Error lists the parameters.

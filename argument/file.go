@@ -16,7 +16,7 @@ const maxFile = 16 << 30
 
 // File is an array in a file.
 type File struct {
-	Name string
+	Name string // path
 	View string // how to read it: an element type of a raw file; gray or rgba of a picture; "" for the default
 }
 

@@ -16,15 +16,15 @@ const maxArray = 1 << 46
 
 // Filled is a new array with elements by a rule: f32[4x8]=rand:1.
 type Filled struct {
-	Type  ptx.Type
-	Shape []int // elements of each dimension, the slowest first
-	Fill  Fill
+	Type  ptx.Type // type of an element: see Array.Type
+	Shape []int    // elements of each dimension, the slowest first
+	Fill  Fill     // rule for the elements
 }
 
 // Fill is the rule for the elements of a new array.
 type Fill struct {
-	Kind FillKind
-	Bits uint64 // the element of Constant; the seed of Random
+	Kind FillKind // Zero, Iota, Constant or Random
+	Bits uint64   // the element of Constant; the seed of Random
 }
 
 // FillKind is a kind of rule.
@@ -32,10 +32,10 @@ type FillKind uint8
 
 // The kinds of rule.
 const (
-	Zero     FillKind = iota
-	Iota              // 0, 1, 2, …
-	Constant          // the same number everywhere
-	Random            // integers uniform over their type, floats uniform from 0 to 1
+	Zero     FillKind = iota // every element is 0
+	Iota                     // 0, 1, 2, …
+	Constant                 // the same number everywhere
+	Random                   // integers uniform over their type, floats uniform from 0 to 1
 )
 
 // parseFilled reads TYPE[SHAPE] with a fill.

@@ -35,7 +35,7 @@ type Extensions struct {
 
 // Probe is a probe for gemu run --probe.
 type Probe struct {
-	Name string
+	Name string          // name on the command line: see Extensions
 	Doc  string          // a line for --help
 	New  func() Reporter // makes the probe of a run; must not return nil
 }

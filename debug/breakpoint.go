@@ -18,12 +18,12 @@ import (
 
 // Breakpoint stops threads before instructions.
 type Breakpoint struct {
-	Number    int
-	Spec      string // text from the user
-	Condition *Condition
-	Temporary bool // deleted at its first hit
-	Disabled  bool
-	Hits      int
+	Number    int        // number by which the user names it; breakpoints and watches of a session count from 1 together
+	Spec      string     // text from the user
+	Condition *Condition // must hold in a lane that stops; nil: every lane stops
+	Temporary bool       // deleted at its first hit
+	Disabled  bool       // no thread stops
+	Hits      int        // stops by it; commands that run backwards do not count
 
 	find   func(s *Session) ([]int, error)
 	places map[int]bool // indices of instructions
@@ -334,11 +334,11 @@ func (c *Change) Text() string {
 
 // Watch stops after an instruction that accesses its memory.
 type Watch struct {
-	Number int
-	Text   string // text from the user
-	Type   ptx.Type
-	Access Access
-	Hits   int
+	Number int      // as Breakpoint.Number
+	Text   string   // text from the user
+	Type   ptx.Type // type of the watched value, which decides the number of bytes and their printed form
+	Access Access   // accesses that stop
+	Hits   int      // stops by it; commands that run backwards do not count
 
 	location Location
 	notHit   ranges // parts of the past without a hit
@@ -346,10 +346,10 @@ type Watch struct {
 
 // Change is a hit of a watch.
 type Change struct {
-	Watch    *Watch
-	Old, New []byte // bytes before and after
-	Instr    *ptx.Instr
-	Lanes    uint64 // accessing lanes
+	Watch    *Watch     // watch with the hit
+	Old, New []byte     // bytes before and after
+	Instr    *ptx.Instr // accessing instruction
+	Lanes    uint64     // accessing lanes
 
 	alloc *probe.Allocation // the accessed allocation, during the instruction
 }

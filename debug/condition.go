@@ -32,7 +32,7 @@ import (
 // Integers have 64 bits, signed or unsigned by their type; comparisons compare their mathematical
 // values. "%" before a blank is the remainder.
 type Condition struct {
-	Text string
+	Text string // as written
 	root *node
 
 	launch   *probe.LaunchInfo // the launch of the programs
@@ -43,7 +43,7 @@ type Condition struct {
 type ConditionError struct {
 	Text   string // the condition
 	Column int    // from 1
-	Msg    string
+	Msg    string // the problem, without its place
 }
 
 // Error returns the message with its column.

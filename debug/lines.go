@@ -17,7 +17,7 @@ import (
 
 // Front is a front end. Debug returns when the user lets the launch run to its end, or with ErrQuit.
 type Front interface {
-	Debug(ctx context.Context, s *Session) error
+	Debug(ctx context.Context, s *Session) error // lets the user control s; an error ends the launch, as ErrQuit does
 }
 
 // Drive lets a front end debug a launch that interp.Module.Run will run. If the front end returns early, the
@@ -144,9 +144,9 @@ func (f *Lines) handleInterrupts(s *Session) (stop func()) {
 
 // ScriptError is a command of a file that is wrong.
 type ScriptError struct {
-	File string
-	Line int
-	Err  error
+	File string // name of the file
+	Line int    // line of the command, from 1
+	Err  error  // problem of the command
 }
 
 func (e *ScriptError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, Explain(e.Err)) }

@@ -18,7 +18,7 @@ type Location struct {
 	Local bool      // local memory of a lane
 	CTA   int       // for shared memory
 	Addr  uint64    // address in global memory, offset in all other spaces
-	Type  ptx.Type
+	Type  ptx.Type  // type of the value, which has its size
 }
 
 // size returns the size in bytes.

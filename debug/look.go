@@ -119,10 +119,10 @@ func (s *Session) FocusOn(cta, thread ptx.Dim3) (Focus, bool) {
 
 // Register is a register of a context.
 type Register struct {
-	Name string
-	Type ptx.Type
-	Live bool // its value may still be read
-	Form Form
+	Name string   // as in PTX: "%r1"
+	Type ptx.Type // type in the declaration
+	Live bool     // its value may still be read
+	Form Form     // value structure over the context's lanes
 
 	// By lane of the warp: bits 0 to 63, and bits 64 to 127 of .b128. Only the context's lanes are valid.
 	Row, High []uint64
@@ -261,7 +261,7 @@ func (r *Register) Lane(lane int) string {
 
 // Variable is a variable in shared or local memory.
 type Variable struct {
-	Name  string
+	Name  string   // name in the PTX
 	Type  ptx.Type // type of an element
 	Count int      // number of elements
 	Addr  uint64   // generic, in the window of its CTA or lane
@@ -350,7 +350,7 @@ func (s *Session) Register(text string) (*Register, bool) {
 
 // Frame is a function on the call stack of a context.
 type Frame struct {
-	Func  *ptx.Func
+	Func  *ptx.Func  // function of the frame
 	Instr *ptx.Instr // the current instruction, a call except in the innermost frame; nil at the end of the function
 	Index int        // index of Instr; -1 if it is nil
 }

@@ -96,11 +96,11 @@ func (r Reason) String() string {
 
 // Stop is the result of a command that runs the launch.
 type Stop struct {
-	Reason      Reason
-	Breakpoints []*Breakpoint
-	Change      *Change
-	Note        string // error of a condition that caused the stop
-	Err         error  // error that ends the launch; a *probe.Trap for a fault of the guest
+	Reason      Reason        // decides which of the other fields are set
+	Breakpoints []*Breakpoint // for AtBreakpoint: the breakpoints at the instruction, at least one
+	Change      *Change       // for AtWatch: the access to watched memory
+	Note        string        // error of a condition that caused the stop
+	Err         error         // error that ends the launch; a *probe.Trap for a fault of the guest
 }
 
 // Trap returns the trap that ends the launch, or nil.

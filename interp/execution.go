@@ -31,10 +31,10 @@ func (s *State) Latest(cta, warp, lane int) (latest probe.Latest, ok bool) {
 	return s.state.Latest(cta, warp, lane)
 }
 
-// ErrEnded is the error of continuing a launch that has ended. ErrClosed is the error that probes receive at the end of a
-// launch that was closed before it had ended.
 var (
-	ErrEnded  = errors.New("the launch has ended")
+	// ErrEnded is the error of continuing a launch that has ended.
+	ErrEnded = errors.New("the launch has ended")
+	// ErrClosed is the error that probes receive at the end of a launch that was closed before it had ended.
 	ErrClosed = errors.New("the launch was closed before it had ended")
 )
 

@@ -25,11 +25,11 @@ var Header string
 
 // Workload is a program of kernels with inputs and a reference.
 type Workload struct {
-	Name string
+	Name string // unique name without spaces; of a version with a slash or a number: "aes/rolled", "hotspot32"
 	Doc  string // a line
 	// N is the default size, Max the maximum, and SizeDoc the unit of both.
 	N, Max  int
-	SizeDoc string
+	SizeDoc string // unit of N and Max, as a plural: "nodes"
 	// Origin is the source of the algorithm or benchmark.
 	Origin string
 	// Papers lists the studies of value structure that measured it, or the benchmark that it is named after: keys of
@@ -38,11 +38,11 @@ type Workload struct {
 	// Blocks lists the sides of the thread blocks for which there are versions, its own first; empty: the kernels fix
 	// their blocks. Block is the side of this version.
 	Blocks []int
-	Block  int
+	Block  int // side of the blocks of this version, in threads; 0: the kernels fix it
 	// Version is the difference from the library's own version, as "compiled without unrolling"; "": it is the own
 	// version.
 	Version string
-	Run     func(s *Session) error
+	Run     func(s *Session) error // launches the kernels on inputs of size s.N, and compares the results with a reference
 
 	source, ptx string      // files in cuda/, without suffix
 	versions    []*Workload // further versions
@@ -104,10 +104,10 @@ func file(name string) string {
 
 // Session is a run of a workload: a device with the workload's module, and the caller's options for launches.
 type Session struct {
-	Context context.Context
-	Module  *interp.Module
-	N       int // size
-	Block   int // side of the blocks, for workloads with versions
+	Context context.Context // ends the launches when it is done
+	Module  *interp.Module  // loaded PTX of the workload
+	N       int             // size
+	Block   int             // side of the blocks, for workloads with versions
 
 	// Prepare, if not nil, is called before every launch and may change it: warp width, step limit …
 	Prepare func(l *interp.Launch)

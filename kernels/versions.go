@@ -12,7 +12,7 @@ import (
 // Compilation is an alternative compilation of a workload; the library's own is clang's -O2.
 type Compilation struct {
 	Name string // after the workload's name and a slash, as in "aes/rolled"
-	Doc  string
+	Doc  string // difference from the library's compilation, as the end of a sentence
 }
 
 // Compilations lists them, for the workloads of table 1 of Kim et al. 2013. The flags are in the first lines of

@@ -56,11 +56,11 @@ type CompressedWrites []int64
 // Instr is the counts of an instruction's results.
 type Instr struct {
 	*ptx.Instr
-	Func       *ptx.Func
-	Writes     int64   // registers written by warps, without predicates
-	Bytes      int64   // size of these registers as vectors
-	Stored     []int64 // bytes by model; a model whose sinks are no Sizers stores vectors
-	Compressed CompressedWrites
+	Func       *ptx.Func        // function of the instruction
+	Writes     int64            // registers written by warps, without predicates
+	Bytes      int64            // size of these registers as vectors
+	Stored     []int64          // bytes by model; a model whose sinks are no Sizers stores vectors
+	Compressed CompressedWrites // of Writes, by the set of models
 }
 
 // Add adds the counts of o.

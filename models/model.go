@@ -57,7 +57,7 @@ type Plot string
 
 // The kinds of plot.
 const (
-	NoPlot  Plot = ""
+	NoPlot  Plot = ""        // no picture
 	Bars    Plot = "bars"    // a bar for each value, in groups by row
 	Stacked Plot = "stacked" // a bar for each row, with its values stacked
 )

@@ -14,19 +14,19 @@ import (
 
 // Paper is a study whose measurements gemu repeats.
 type Paper struct {
-	Name   string // on the command line
-	Study  string // its key in kernels.Studies; "" if that is Name
-	Title  string
-	Tables []*Table
+	Name   string   // on the command line
+	Study  string   // its key in kernels.Studies; "" if that is Name
+	Title  string   // authors and year
+	Tables []*Table // in the order of the paper
 }
 
 // Table is a table or a figure of a paper, as far as gemu can measure it.
 type Table struct {
-	Name    string // on the command line: "table1"
-	Title   string // its subject
-	Note    string // further facts, printed below the table: for instance results that the paper states in words only
-	Columns []Column
-	Rows    []Row
+	Name    string   // on the command line: "table1"
+	Title   string   // its subject
+	Note    string   // further facts, printed below the table: for instance results that the paper states in words only
+	Columns []Column // in the order of the paper
+	Rows    []Row    // in the order of the paper
 
 	// Interpretations are the ways of measuring that the paper's text leaves open. The first is the headline, chosen from
 	// the text; all other interpretations are rows of a sensitivity table.
@@ -90,7 +90,7 @@ type Row struct {
 
 // Interpretation is a way of measuring.
 type Interpretation struct {
-	Name, Doc string
+	Name, Doc string // name on the command line, unique in the table; the choice that it makes, in a few words
 }
 
 // All returns the papers. The caller must not change them.

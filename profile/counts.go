@@ -7,10 +7,10 @@ import "gemu/internal/coalesce"
 // Units of memory transfer in bytes (CUDA C++ Programming Guide, "Device Memory Accesses"; Nsight Compute,
 // "Memory Tables"), and the banks of shared memory ("Shared Memory" of compute capability 5.x).
 const (
-	SectorBytes = coalesce.SectorBytes
-	LineBytes   = coalesce.LineBytes
-	Banks       = coalesce.Banks
-	BankBytes   = coalesce.BankBytes
+	SectorBytes = coalesce.SectorBytes // 32 bytes of global memory
+	LineBytes   = coalesce.LineBytes   // 128 bytes of global memory: four sectors
+	Banks       = coalesce.Banks       // 32 banks of shared memory
+	BankBytes   = coalesce.BankBytes   // 4 bytes: the width of a bank
 )
 
 // Counts holds the counters of a set of instructions.

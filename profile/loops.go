@@ -11,7 +11,7 @@ import (
 // Loop is an executed loop with the counts of its instructions, including inner loops but not called functions.
 type Loop struct {
 	*ptx.Loop
-	Func *ptx.Func
+	Func *ptx.Func // function of the loop
 	Counts
 
 	Entries    int64 // lanes that entered from outside

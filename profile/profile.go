@@ -12,19 +12,19 @@ import (
 
 // Profile holds the counts of launches. It is plain data; a Profile from Probe.Profile no longer changes.
 type Profile struct {
-	WarpSize int // warp size of the last launch
-	Launches []Launch
-	Roots    []*Node // the kernels, in the order of their first launches
-	Err      error   // error of the first failed launch; nil: none failed
+	WarpSize int      // warp size of the last launch
+	Launches []Launch // in the order of their first launches
+	Roots    []*Node  // the kernels, in the order of their first launches
+	Err      error    // error of the first failed launch; nil: none failed
 }
 
 // Launch stands for all launches with the same kernel, sizes and shared memory.
 type Launch struct {
-	Kernel               *ptx.Func
-	Grid, Block, Cluster ptx.Dim3
-	WarpSize             int
-	Shared               int // static and dynamic shared memory of a CTA, in bytes
-	Count                int
+	Kernel               *ptx.Func // launched kernel
+	Grid, Block, Cluster ptx.Dim3  // CTAs of the grid, threads of a CTA, CTAs of a cluster (1 without clusters)
+	WarpSize             int       // lanes of a warp
+	Shared               int       // static and dynamic shared memory of a CTA, in bytes
+	Count                int       // number of such launches, at least 1
 }
 
 // launched adds a launch.
@@ -47,12 +47,12 @@ func (p *Profile) launched(l *probe.LaunchInfo) {
 // Node is a function at a place of the call tree. A recursive call leads back to the node of the earlier
 // call, so recursion takes a single node.
 type Node struct {
-	Func     *ptx.Func
+	Func     *ptx.Func  // kernel or device function
 	Site     *ptx.Instr // the call in the parent's function; nil for a kernel
 	Parent   *Node      // the caller; nil for a kernel
 	Calls    int64      // calls by warps; for a kernel, warps
 	Counts   []Counts   // by instruction of the function in source order, without called functions
-	Children []*Node
+	Children []*Node    // called functions, in the order of their first calls
 
 	fn       *function
 	branches map[branchEdge]int64 // lanes by branch edge
@@ -173,7 +173,7 @@ type Function struct {
 // Instr is an instruction with its counts.
 type Instr struct {
 	*ptx.Instr
-	Func *ptx.Func
+	Func *ptx.Func // function of the instruction
 	Counts
 }
 

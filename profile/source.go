@@ -12,9 +12,9 @@ import (
 // Frame is a position in a function of the source, or of the PTX if there is no .loc.
 type Frame struct {
 	Function string // linker name; for an inlined function, the name in .loc
-	File     string
-	Line     int
-	Column   int
+	File     string // source file in .file, or name of the module; "" if .file is missing
+	Line     int    // from 1
+	Column   int    // from 1; 0 if .loc does not know it
 }
 
 // Frames returns the positions of an instruction, innermost first: the inlined function, its inlining position
@@ -49,8 +49,8 @@ func Frames(f *ptx.Func, instr *ptx.Instr, listing bool) []Frame {
 
 // Line holds the counts of a source line.
 type Line struct {
-	File string
-	Line int
+	File string // as Frame.File
+	Line int    // from 1
 	Counts
 	Instrs []Instr // in the order of functions and of the source
 }

@@ -73,8 +73,8 @@ func ParseContents(list []string) (c Contents, err error) {
 
 // Limits of Options that are zero.
 const (
-	DefaultMaxEvents = 10_000_000
-	DefaultMaxBytes  = 1 << 30
+	DefaultMaxEvents = 10_000_000 // for Options.MaxEvents
+	DefaultMaxBytes  = 1 << 30    // for Options.MaxBytes: 1 GiB
 )
 
 // Options selects the events of a recording, its size and its encoding. The zero Options records the events of all launches,

@@ -63,10 +63,10 @@ type AccessKind uint8
 
 // The directions.
 const (
-	Load AccessKind = iota
-	Store
-	Atomic
-	Zero // writes zeros over a region whose length differs between lanes (st.bulk)
+	Load   AccessKind = iota // reads memory
+	Store                    // writes memory
+	Atomic                   // reads and writes memory
+	Zero                     // writes zeros over a region whose length differs between lanes (st.bulk)
 )
 
 var accessNames = [...]string{"load", "store", "atomic", "zero"}
@@ -347,7 +347,7 @@ type EnumerationRow struct {
 // Type is the type of the values of a column.
 type Type string
 
-// The types of columns.
+// The types of columns: unsigned (U) and signed (I) integers with their width in bits, and text.
 const (
 	U8   Type = "u8"
 	U16  Type = "u16"

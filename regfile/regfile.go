@@ -56,7 +56,7 @@ type Row32 = [Lanes]uint32
 // Row64 is a register of 64 bits, a slot per lane.
 type Row64 = [Lanes]uint64
 
-// Size is a number of rows of each kind.
+// Size is a number of rows of each kind: R of up to 32 bits, Q of 64 bits, P of predicates.
 type Size struct{ R, Q, P int }
 
 // Add returns the sum of two sizes.

@@ -50,7 +50,7 @@ type Options struct {
 
 // Tool is a sanitizer that users can select.
 type Tool struct {
-	Name    string
+	Name    string   // unique name without spaces and commas, as in --sanitize=race
 	Aliases []string // names in NVIDIA's compute-sanitizer
 	Doc     string   // description of its findings
 	Rare    bool     // for occasional use: not in "all"

@@ -23,16 +23,16 @@ type Geometry uint8
 
 // Geometries of images; "A" stands for an array of layers.
 const (
-	NoGeometry Geometry = iota
-	Image1D
-	Image2D
-	Image3D
-	Image1DLayers
-	Image2DLayers
-	ImageCube
-	ImageCubes
-	Image2DSamples // several samples per texel
-	Image2DSampleArray
+	NoGeometry         Geometry = iota // no image; the zero value
+	Image1D                            // a row of texels
+	Image2D                            // rows of texels
+	Image3D                            // slices of rows
+	Image1DLayers                      // an array of rows
+	Image2DLayers                      // an array of layers with rows
+	ImageCube                          // the six faces of a cube
+	ImageCubes                         // an array of cubes
+	Image2DSamples                     // several samples per texel
+	Image2DSampleArray                 // an array of layers with several samples per texel
 )
 
 var geometryNames = [...]string{"?", "1d", "2d", "3d", "a1d", "a2d", "cube", "acube", "2dms", "a2dms"}
@@ -70,9 +70,9 @@ type ChannelKind uint8
 
 // Kinds of channels.
 const (
-	Unsigned ChannelKind = iota
-	Signed
-	Float
+	Unsigned ChannelKind = iota // unsigned integers
+	Signed                      // signed integers, two's complement
+	Float                       // floating-point numbers
 )
 
 func (k ChannelKind) String() string { return [...]string{"u", "s", "f"}[k] }
@@ -288,11 +288,11 @@ type AddressMode uint8
 
 // Address modes, numbered as CUaddress_mode of the CUDA driver API; the last exists only in PTX.
 const (
-	Wrap AddressMode = iota
-	ClampToEdge
-	Mirror
-	ClampToBorder
-	ClampOGL
+	Wrap          AddressMode = iota // the image repeats
+	ClampToEdge                      // the nearest texel of the image
+	Mirror                           // the image repeats, every second time mirrored
+	ClampToBorder                    // Sampler.Border
+	ClampOGL                         // clamp_ogl: as ClampToEdge, but a linear filter mixes in Sampler.Border
 )
 
 // Sampler describes the sampling of a texture.

@@ -124,8 +124,10 @@ const (
 	Instruction Kind = iota // a warp executed an instruction
 	Return                  // lanes returned from the call Code, with Results
 	Wake                    // lanes passed the barrier Code, with Results
-	Effect                  // an effect of an asynchronous operation; Results are registers written by tensor cores
-	Trap                    // the instruction trapped: Note
+	// Effect is an effect of an asynchronous operation: Note has its number and stages, Accesses the memory, and Results
+	// the registers written by tensor cores.
+	Effect
+	Trap // the instruction trapped: Note
 	kinds
 )
 
@@ -220,8 +222,8 @@ func effectNote(number int64, issued, reads, writes bool) string {
 	return fmt.Sprintf("%d %s", number, strings.Join(moments, ","))
 }
 
-// EffectStage returns the number of the asynchronous operation of a record of kind Effect, and the stages that the record reports.
-// ok is false if its Note is malformed.
+// EffectStage returns the number of the asynchronous operation of a record of kind Effect, and the stages that the
+// record reports. ok is false if its Note is malformed.
 func (r *Record) EffectStage() (number uint64, issued, reads, writes, ok bool) {
 	first, rest, _ := strings.Cut(r.Note, " ")
 	number, err := strconv.ParseUint(first, 10, 64)

@@ -15,10 +15,10 @@ import (
 
 // Entry is a model that can be chosen by name.
 type Entry struct {
-	Name, Doc string
-	New       func() models.Model
-	Warp      int  // required number of lanes in a warp; 0: any
-	Default   bool // chosen if the user names no models
+	Name, Doc string              // unique name without spaces and commas, and a line about the model
+	New       func() models.Model // makes a model for one device; must not return nil
+	Warp      int                 // required number of lanes in a warp; 0: any
+	Default   bool                // chosen if the user names no models
 }
 
 // Known are the models: first the models of papers, then the other policies of package affinetrack.

@@ -23,8 +23,8 @@ type Severity uint8
 
 // The severities.
 const (
-	Error  Severity = iota
-	Notice          // may be wrong, but does not make a run fail
+	Error  Severity = iota // makes a run fail
+	Notice                 // may be wrong, but does not make a run fail
 )
 
 func (s Severity) String() string { return [...]string{"error", "notice"}[s] }
