@@ -12,8 +12,8 @@ import (
 
 // publicPackages are the packages for other modules.
 var publicPackages = []string{
-	"accelsim", "affinetrack", "argument", "cli", "debug", "driver", "interp", "kernels", "models", "models/catalog", "papers", "probe",
-	"profile", "ptx", "record", "regfile", "sanitize", "sanitize/finding", "structure", "texture", "trace",
+	"accelsim", "affinetrack", "argument", "cli", "debug", "driver", "interp", "kernels", "models", "models/catalog", "papers",
+	"probe", "profile", "ptx", "record", "regfile", "sanitize", "sanitize/finding", "structure", "texture", "trace",
 }
 
 // variables are the exported variables that are no errors, each with a reason.
@@ -31,11 +31,13 @@ var variables = map[string]string{
 	"trace.MissingParts":   "a list of names",
 }
 
-// TestPublicAPI: a public package exports no alias of an internal type, and no variable but errors; and the comments of packages
-// interp, probe, record, structure and texture describe every exported type, function and field.
+// selfEvident are the methods of the interfaces error and fmt.Stringer, which need no comment.
+var selfEvident = map[string]bool{"Error": true, "Unwrap": true, "String": true}
+
+// TestPublicAPI: a public package exports no alias of an internal type, and no variable but errors; and every exported
+// type, function, method, field, constant and variable of it has a comment.
 func TestPublicAPI(t *testing.T) {
-	documented := map[string]bool{"interp": true, "probe": true, "record": true, "structure": true, "texture": true}
-	types, fields := 0, 0
+	found := map[string]int{}
 	for _, pkg := range publicPackages {
 		files, err := filepath.Glob(filepath.Join("..", pkg, "*.go"))
 		if err != nil || len(files) == 0 {
@@ -54,59 +56,139 @@ func TestPublicAPI(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			internal := map[string]bool{} // names of imported internal packages
-			for _, i := range parsed.Imports {
-				if path := strings.Trim(i.Path.Value, `"`); strings.Contains(path, "internal/") {
-					internal[path[strings.LastIndex(path, "/")+1:]] = true
-				}
-			}
 			fail := func(n ast.Node, format string, args ...any) {
 				t.Errorf("%s: "+format, append([]any{set.Position(n.Pos())}, args...)...)
 			}
-			for _, d := range parsed.Decls {
-				if f, ok := d.(*ast.FuncDecl); ok && documented[pkg] && f.Name.IsExported() && f.Recv == nil && f.Doc == nil {
-					fail(f, "function %s has no comment", f.Name.Name)
+			checkExports(pkg, parsed, fail)
+			forEachExported(set, parsed, func(n ast.Node, kind, name string, commented bool) {
+				found[kind]++
+				if !commented {
+					fail(n, "%s %s has no comment", kind, name)
 				}
-				g, ok := d.(*ast.GenDecl)
-				if !ok {
-					continue
+			})
+		}
+	}
+	for _, kind := range []string{"type", "function", "method", "field", "constant", "variable"} {
+		if found[kind] < 10 {
+			t.Errorf("%d exported declarations of kind %s: the test does not find them", found[kind], kind)
+		}
+	}
+}
+
+// checkExports fails for an alias of an internal type, and for an exported variable that is neither an error nor in
+// variables.
+func checkExports(pkg string, file *ast.File, fail func(n ast.Node, format string, args ...any)) {
+	internal := map[string]bool{} // names of imported internal packages
+	for _, i := range file.Imports {
+		if path := strings.Trim(i.Path.Value, `"`); strings.Contains(path, "internal/") {
+			internal[path[strings.LastIndex(path, "/")+1:]] = true
+		}
+	}
+	for _, d := range file.Decls {
+		g, ok := d.(*ast.GenDecl)
+		if !ok {
+			continue
+		}
+		for _, spec := range g.Specs {
+			switch s := spec.(type) {
+			case *ast.TypeSpec:
+				if x, ok := s.Type.(*ast.SelectorExpr); ok && s.Name.IsExported() && s.Assign != 0 && internal[x.X.(*ast.Ident).Name] {
+					fail(s, "%s is an alias of an internal type", s.Name.Name)
 				}
-				for _, spec := range g.Specs {
-					switch s := spec.(type) {
-					case *ast.TypeSpec:
-						if !s.Name.IsExported() {
-							continue
-						}
-						types++
-						if x, ok := s.Type.(*ast.SelectorExpr); ok && s.Assign != 0 && internal[x.X.(*ast.Ident).Name] {
-							fail(s, "%s is an alias of an internal type", s.Name.Name)
-						}
-						if documented[pkg] && g.Doc == nil && s.Doc == nil {
-							fail(s, "type %s has no comment", s.Name.Name)
-						}
-						if x, ok := s.Type.(*ast.StructType); ok && documented[pkg] {
-							for _, f := range x.Fields.List {
-								if len(f.Names) > 0 && f.Names[0].IsExported() {
-									fields++
-									if f.Doc == nil && f.Comment == nil {
-										fail(f, "field %s.%s has no comment", s.Name.Name, f.Names[0].Name)
-									}
-								}
-							}
-						}
-					case *ast.ValueSpec:
-						for _, n := range s.Names {
-							name := pkg + "." + n.Name
-							if g.Tok == token.VAR && n.IsExported() && !strings.HasPrefix(n.Name, "Err") && variables[name] == "" {
-								fail(n, "%s is an exported variable", name)
-							}
+			case *ast.ValueSpec:
+				for _, n := range s.Names {
+					name := pkg + "." + n.Name
+					if g.Tok == token.VAR && n.IsExported() && !strings.HasPrefix(n.Name, "Err") && variables[name] == "" {
+						fail(n, "%s is an exported variable", name)
+					}
+				}
+			}
+		}
+	}
+}
+
+// forEachExported calls visit for every exported declaration of a file: types with their fields and methods, functions,
+// constants and variables. A comment above a group of constants is a comment of each, and the comment of a type in a single
+// line is a comment of its fields; of all else, each line needs a comment of its own.
+func forEachExported(set *token.FileSet, file *ast.File, visit func(n ast.Node, kind, name string, commented bool)) {
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if !d.Name.IsExported() {
+				continue
+			}
+			if d.Recv == nil {
+				visit(d, "function", d.Name.Name, d.Doc != nil)
+			} else if receiver := receiverType(d); ast.IsExported(receiver) {
+				visit(d, "method", receiver+"."+d.Name.Name, d.Doc != nil || selfEvident[d.Name.Name])
+			}
+		case *ast.GenDecl:
+			alone := d.Doc != nil && !d.Lparen.IsValid() // its comment is the comment of its only line
+			for _, spec := range d.Specs {
+				switch s := spec.(type) {
+				case *ast.TypeSpec:
+					if s.Name.IsExported() {
+						visit(s, "type", s.Name.Name, alone || s.Doc != nil || s.Comment != nil)
+						oneLine := set.Position(s.Pos()).Line == set.Position(s.End()).Line
+						forEachField(s.Name.Name, s.Type, oneLine, visit)
+					}
+				case *ast.ValueSpec:
+					kind, commented := "variable", alone || s.Doc != nil || s.Comment != nil
+					if d.Tok == token.CONST {
+						kind, commented = "constant", commented || d.Doc != nil
+					}
+					for _, n := range s.Names {
+						if n.IsExported() {
+							visit(n, kind, n.Name, commented)
 						}
 					}
 				}
 			}
 		}
 	}
-	if types < 100 || fields < 100 {
-		t.Errorf("%d types and %d fields: the test does not find them", types, fields)
+}
+
+// forEachField calls visit for the exported fields of a struct, the methods of an interface, and the fields of unnamed
+// structs in them. If described is set, the comment of the type describes them, too.
+func forEachField(owner string, t ast.Expr, described bool, visit func(n ast.Node, kind, name string, commented bool)) {
+	ast.Inspect(t, func(n ast.Node) bool {
+		fields, kind := (*ast.FieldList)(nil), ""
+		switch x := n.(type) {
+		case *ast.StructType:
+			fields, kind = x.Fields, "field"
+		case *ast.InterfaceType:
+			fields, kind = x.Methods, "method"
+		case *ast.FuncType:
+			return false
+		default:
+			return true
+		}
+		for _, f := range fields.List {
+			for _, n := range f.Names {
+				if n.IsExported() {
+					visit(n, kind, owner+"."+n.Name, described || f.Doc != nil || f.Comment != nil || kind == "method" && selfEvident[n.Name])
+				}
+			}
+		}
+		return true
+	})
+}
+
+// receiverType is the name of a method's type, without its star and type parameters.
+func receiverType(d *ast.FuncDecl) string {
+	t := d.Recv.List[0].Type
+	for {
+		switch x := t.(type) {
+		case *ast.StarExpr:
+			t = x.X
+		case *ast.IndexExpr:
+			t = x.X
+		case *ast.IndexListExpr:
+			t = x.X
+		case *ast.Ident:
+			return x.Name
+		default:
+			return ""
+		}
 	}
 }
