@@ -26,8 +26,8 @@ type Culprit struct {
 
 // Place is an instruction as a thread executes it.
 type Place struct {
-	Instr           *ptx.Instr
-	CTA, Warp, Lane int // index of the CTA in the grid, of the warp in it, of the lane in the warp
+	Instr           *ptx.Instr // the instruction
+	CTA, Warp, Lane int        // index of the CTA in the grid, of the warp in it, of the lane in the warp
 }
 
 func (p Place) String() string {

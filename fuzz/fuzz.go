@@ -61,14 +61,14 @@ func names(f Features) (list []string) {
 
 // Options describe the programs of a Generator.
 type Options struct {
-	Features Features
+	Features Features    // optional parts of the programs
 	Version  ptx.Version // .version of the modules
 	SM       int         // .target
 	Grid     int         // CTAs, in a single dimension
 	Block    ptx.Dim3    // threads of a CTA
 	Length   int         // approximate number of statements
 
-	Semantics Semantics
+	Semantics Semantics // whether the programs may depend on Differences
 
 	TimeLimit time.Duration // limit of each launch in Verify; 0: no limit
 }
@@ -161,23 +161,23 @@ func supported(v *ptx.Variant) bool {
 // Program is a kernel and its input. The kernel has the name Kernel and the parameters in, out, n and m: two
 // pointers, ArgN and ArgM.
 type Program struct {
-	Seed        uint64
-	Features    Features
-	Semantics   Semantics
-	Source      string
-	SM          int
-	Grid, Block ptx.Dim3
-	Input       []byte
-	OutBytes    int // all 0 before the launch
+	Seed        uint64    // seed of the generator; equal Options and seeds give equal programs
+	Features    Features  // as in the Options
+	Semantics   Semantics // as in the Options
+	Source      string    // text of the module
+	SM          int       // number of the .target: 86 is sm_86
+	Grid, Block ptx.Dim3  // extents of the grid in CTAs, and of a CTA in threads
+	Input       []byte    // contents of the buffer in before the launch
+	OutBytes    int       // all 0 before the launch
 
 	TimeLimit time.Duration // limit of each launch in Verify; 0: no limit
 }
 
 // Kernel is the name of the kernels, and ArgN and ArgM their last arguments.
 const (
-	Kernel = "k"
-	ArgN   = random.ArgN
-	ArgM   = random.ArgM
+	Kernel = "k"         // name of the kernel of every Program
+	ArgN   = random.ArgN // argument n, of 32 bits
+	ArgM   = random.ArgM // argument m, of 64 bits
 )
 
 // Program returns the program of a seed, always the same.

@@ -45,8 +45,8 @@ var Failures = []Kind{Difference, Crash, Timeout, Refusal}
 // files: the files of Program.Write, and the result to write. {grid} and {block} are the extents, X,Y,Z; {bytes} is
 // the size of the result; {n} and {m} are the last arguments.
 type Rival struct {
-	Command       string
-	Timeout       time.Duration
+	Command       string         // command line for the shell, with placeholders
+	Timeout       time.Duration  // time limit of a program; must be positive
 	RefusalStatus int            // exit status of a refusal
 	RefusalText   *regexp.Regexp // text on standard error that must come with that status; nil: any
 }
@@ -78,14 +78,14 @@ func (r *Rival) knowsSize() bool {
 
 // Outcome is the result of a program on a rival.
 type Outcome struct {
-	Kind       Kind
+	Kind       Kind     // decides which of the other fields are set
 	Reason     string   // in words: "exit status 1", "signal: segmentation fault"
 	Status     string   // status of a crash or refusal, without parts that differ between programs
 	Stderr     string   // end of the rival's standard error
 	firstWords []string // words of its first line, without parts that differ between runs
 
-	Offset    int // Difference: the first byte of the word that differs
-	Got, Want uint32
+	Offset    int      // Difference: the first byte of the word that differs
+	Got, Want uint32   // Difference: the rival's word, and the expected word
 	Culprit   *Culprit // culprit of that word, if Find has searched for it
 
 	result, want []byte // results of a Difference

@@ -12,9 +12,9 @@ const LineVectors = 16
 
 // Config is the caches of a multiprocessor.
 type Config struct {
-	Name    string
-	L1, AVC int  // ways; a way of L1 has 8 KB. AVC 0: no AVC
-	LRU     bool // exact replacement in place of the tree
+	Name    string // configuration in table 3: "B", "1", "2" or "3"
+	L1, AVC int    // ways; a way of L1 has 8 KB. AVC 0: no AVC
+	LRU     bool   // exact replacement in place of the tree
 }
 
 // Configs are the configurations of table 3: the baseline, and three that give 8, 16 and 24 of its 48 KB to the AVC.
@@ -26,8 +26,8 @@ type Stats struct {
 	Reads, Writes       int64 // requests
 	Lookups             int64 // lookups of reads
 	Replays             int64 // further lookups for lanes that a hit in the AVC does not have
-	AVCHits, L1Hits     int64
-	AVCWrites, L1Writes int64
+	AVCHits, L1Hits     int64 // lookups with at least one lane in the AVC; other lookups with all lanes in L1
+	AVCWrites, L1Writes int64 // writes that went to the AVC, and to L1
 	Conflicts           int64 // vectors of the AVC that are replaced by another code
 	Fills, WriteBacks   int64 // blocks of 128 bytes
 }

@@ -10,8 +10,8 @@ type Vector [Lanes]uint32
 
 // Code is a compressed vector: lane i has Base + i·stride, modulo 2^32.
 type Code struct {
-	Base  uint32
-	Shift uint8 // 0: the stride is 0; n from 1 to Strides: the stride is 2^(n-1)
+	Base  uint32 // value of lane 0, also if lane 0 is not valid
+	Shift uint8  // 0: the stride is 0; n from 1 to Strides: the stride is 2^(n-1)
 }
 
 // Strides is the number of nonzero strides: three bits encode eight strides (section 4.2).

@@ -14,7 +14,7 @@ import (
 type Counts struct {
 	Instructions int64          // executed by warps
 	Loads        [Classes]int64 // transactions, by class
-	Stores       [Classes]int64
+	Stores       [Classes]int64 // as Loads
 	First        [Classes]int64 // loads and stores, the first word of each access only
 
 	AnyStride int64 // generic by the paper's rules, but affine with another stride or base
@@ -50,7 +50,7 @@ func (c *Counts) Add(o *Counts) {
 
 // Kernel is the recorded launches of a kernel.
 type Kernel struct {
-	Name     string
+	Name     string       // name of the kernel
 	Launches []*Recording // in order
 	Counts
 }
@@ -64,8 +64,8 @@ type Recording struct {
 
 // Warp is the accesses of a warp to private memory.
 type Warp struct {
-	Instructions int64
-	Accesses     []Access
+	Instructions int64    // executed by the warp
+	Accesses     []Access // in order
 	cta, index   int
 	generic      []Vector
 }
@@ -74,8 +74,8 @@ type Warp struct {
 type Access struct {
 	Step      int64  // number of the instruction, from 0
 	Word      uint32 // private address divided by 4
-	Mask      uint32
-	Store     bool
+	Mask      uint32 // set of lanes: bit i is lane i
+	Store     bool   // a store, else a load
 	code      Code
 	codeIndex int32 // index in Warp.generic; -1: the vector is code
 }

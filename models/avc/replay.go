@@ -16,7 +16,7 @@ type Schedule struct {
 
 // The multiprocessor of table 2.
 const (
-	MaxWarps  = 48
+	MaxWarps  = 48  // resident warps
 	Registers = 512 // each is a vector
 )
 

@@ -14,12 +14,12 @@ type SimilarityClass int
 
 // The classes, from the fewest shared bytes on, in the order of SharedBytes.
 const (
-	Other SimilarityClass = iota
-	OneByte
-	TwoBytes
-	ThreeBytes
-	ScalarValue
-	DivergentAccess
+	Other           SimilarityClass = iota // the lanes share no byte
+	OneByte                                // the lanes share the highest byte
+	TwoBytes                               // the lanes share the two highest bytes
+	ThreeBytes                             // the lanes share the three highest bytes
+	ScalarValue                            // the lanes share all four bytes
+	DivergentAccess                        // the instruction is divergent
 	similarities
 )
 
@@ -45,7 +45,7 @@ type Scheme struct {
 	Bytes      int64 // stored by writes; divergent writes count as whole registers
 	FullWrites int64 // bytes of these writes as vectors
 	Reads      int64 // accesses to registers
-	Writes     int64
+	Writes     int64 // writes of registers, without moves
 	Moves      int64 // decompressions of a register before a divergent write to it
 
 	// The first name counts all accesses, the second the accesses of moves alone.
@@ -107,14 +107,14 @@ func (r Interpretation) String() string {
 
 // Counts are the counts of launches with warps of one width.
 type Counts struct {
-	Instructions int64 // executed by warps
-	Divergent    int64 // instructions that not all lanes execute
-	ByValue      int64 // divergent instructions whose sources are the same in the active lanes (figure 1)
-	Eligible     [InterpretationCount]Eligible
+	Instructions int64                         // executed by warps
+	Divergent    int64                         // instructions that not all lanes execute
+	ByValue      int64                         // divergent instructions whose sources are the same in the active lanes (figure 1)
+	Eligible     [InterpretationCount]Eligible // instructions that may execute as scalars, by interpretation
 
 	// Index 0: low words and 32-bit registers. Index 1: high words of wider registers.
 	Reads, Writes [2]Accesses
-	Schemes       [schemeCount][2]Scheme
+	Schemes       [schemeCount][2]Scheme // by scheme; the second index as for Reads
 }
 
 // Add adds the counts of o.

@@ -22,9 +22,9 @@ type Operands int
 
 // The choices.
 const (
-	ReadsAndWrites Operands = iota
-	OnlyReads
-	OnlyWrites
+	ReadsAndWrites Operands = iota // both together
+	OnlyReads                      // reads of vector registers
+	OnlyWrites                     // writes of vector registers
 )
 
 // Similar returns figure 8: accesses to vector registers by class, in percent. low leaves out the high words of wider

@@ -11,17 +11,17 @@ import (
 
 // Use counts the uses of a machine's units by warps.
 type Use struct {
-	Instructions int64
+	Instructions int64 // all instructions
 	Arithmetic   int64 // on arithmetic units: integers, multiplications, floating point
 	Special      int64 // on the unit for special functions
-	Loads        int64
+	Loads        int64 // loads, and texture accesses with the rule of loads
 	Stores       int64 // stores and atomics
 	Branches     int64 // conditional
 
 	// Executed by the affine unit under a policy, in place of the lanes:
 	AffineArithmetic int64 // without comparisons
-	AffineSpecial    int64
-	Comparisons      int64
+	AffineSpecial    int64 // of Special
+	Comparisons      int64 // of Arithmetic: comparisons
 	Decided          int64 // conditional branches
 	UnitStride       int64 // loads at addresses that are affine and not uniform under the policy
 	Materialisations int64 // additional instructions of the lanes
@@ -91,7 +91,7 @@ func (m FGSIMT) Cycles(u Use) float64 {
 // and one for loads and stores, each taken for 32/Lanes cycles. Affine execution adds two affine units, one for each
 // half of the warps, taken for one cycle.
 type GPSIMT struct {
-	Lanes  int
+	Lanes  int  // lanes of a unit; must divide 32
 	Affine bool // gpsimt+abm
 }
 

@@ -15,11 +15,11 @@ const (
 // where the text leaves a number open.
 type FGConfig struct {
 	FGSIMT
-	Queue      int   // instructions between control processor and issue
-	Refetch    int64 // cycles from a resolved branch to the next instruction
-	SkipsIssue bool  // units skip groups without active lanes
-	Results    [latencyCount]int64
-	Hit        int64 // cycles from the last request to the data
+	Queue      int                 // instructions between control processor and issue
+	Refetch    int64               // cycles from a resolved branch to the next instruction
+	SkipsIssue bool                // units skip groups without active lanes
+	Results    [latencyCount]int64 // cycles to a result: integers; multiplications and floating point; special functions
+	Hit        int64               // cycles from the last request to the data
 }
 
 // NewFGConfig returns the configuration of a machine with affine execution of the given instructions.

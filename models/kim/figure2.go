@@ -30,7 +30,7 @@ type Figure2 struct {
 // Groups counts instructions of the infinitely long warp by class.
 type Groups struct {
 	LoadAddresses, StoreAddresses affinetrack.ClassCounts // without parameters
-	LoadData, StoreData           affinetrack.ClassCounts
+	LoadData, StoreData           affinetrack.ClassCounts // loaded and stored values, without parameters
 	RegisterReads, RegisterWrites affinetrack.ClassCounts // without predicates
 	Instructions                  affinetrack.ClassCounts // by possible compact execution, as in figure 1
 

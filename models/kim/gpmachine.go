@@ -26,16 +26,16 @@ const (
 // GPConfig is the configuration of a GP-SIMT machine. NewGPConfig has the paper's numbers, and the first choice where
 // the text leaves a number open.
 type GPConfig struct {
-	GPSIMT              // configuration of each multiprocessor
-	FrontEnd      int64 // cycles of the units in one cycle of the front end
-	CTAs          int   // limit of CTAs on a multiprocessor; 0: limited by the room alone
-	RoundRobin    bool  // warps issue in turn, not in the order of their numbers
-	BankConflicts bool  // accesses to registers of one bank take one cycle each
-	Results       [latencyCount]int64
-	Hit           int64 // cycles from the last line to the data, in the L1 and in shared memory
-	Memory        bool  // model a memory hierarchy; false: the L1 has all data
-	L2, DRAM      int64 // cycles to the L2 and back; cycles of memory
-	LineCycles    int64 // in which a controller transfers a line; 0: no limit
+	GPSIMT                            // configuration of each multiprocessor
+	FrontEnd      int64               // cycles of the units in one cycle of the front end
+	CTAs          int                 // limit of CTAs on a multiprocessor; 0: limited by the room alone
+	RoundRobin    bool                // warps issue in turn, not in the order of their numbers
+	BankConflicts bool                // accesses to registers of one bank take one cycle each
+	Results       [latencyCount]int64 // as FGConfig.Results
+	Hit           int64               // cycles from the last line to the data, in the L1 and in shared memory
+	Memory        bool                // model a memory hierarchy; false: the L1 has all data
+	L2, DRAM      int64               // cycles to the L2 and back; cycles of memory
+	LineCycles    int64               // in which a controller transfers a line; 0: no limit
 }
 
 // NewGPConfig returns the configuration with the given lanes, warm caches, and a front end as fast as the units.
@@ -57,7 +57,7 @@ type Time struct {
 	Affine                      int64 // instructions that execute compactly
 	BankReads, BankWrites       int64 // accesses to banks of 32-bit registers
 	Lines                       int64 // lines that warps access: with GP-SIMT after the L1, with FG-SIMT requests
-	L1Misses, L2Misses          int64
+	L1Misses, L2Misses          int64 // lines that the L1 and the L2 lacked
 	Bytes                       int64 // loaded and stored by lanes
 }
 

@@ -24,7 +24,7 @@ type Counts struct {
 	Constants                       int64 // reads of registers with a single value for the whole launch, which take no row
 	Materialisations                int64 // rows written because lanes need a value that only the compact copy has
 
-	Banks [Banks]Bank
+	Banks [Banks]Bank // accesses to rows, by bank
 }
 
 // Bank is the accesses to rows in a bank.

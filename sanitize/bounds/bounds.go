@@ -17,9 +17,9 @@ const Name = "bounds"
 
 // The kinds of findings.
 const (
-	Outside = "out of variable bounds"
-	Beyond  = "out of buffer bounds"
-	Stale   = "stale pointer"
+	Outside = "out of variable bounds" // the address left the variable from which it was derived
+	Beyond  = "out of buffer bounds"   // the address left the buffer from which it was derived
+	Stale   = "stale pointer"          // the variable belongs to a call that has returned
 )
 
 // tool is the bounds checker.
