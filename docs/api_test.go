@@ -35,8 +35,8 @@ var variables = map[string]string{
 // selfEvident are the methods of the interfaces error and fmt.Stringer, which need no comment.
 var selfEvident = map[string]bool{"Error": true, "Unwrap": true, "String": true}
 
-// importablePackages returns the directories of the packages that other modules can import: publicPackages, and packages for single
-// tasks such as sanitize/race and fuzz, which promise less.
+// importablePackages returns the directories of the packages that other modules can import: publicPackages, and packages
+// for single tasks such as sanitize/race and fuzz, which promise less.
 func importablePackages(t *testing.T) (list []string) {
 	t.Helper()
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
@@ -63,8 +63,8 @@ func importablePackages(t *testing.T) (list []string) {
 	return list
 }
 
-// TestPublicAPI: a public package exports no alias of an internal type, and no variable but errors. In every importable package, every
-// exported type, function, method, field, constant and variable has a comment.
+// TestPublicAPI: a public package exports no alias of an internal type, and no variable but errors. In every importable
+// package, every exported type, function, method, field, constant and variable has a comment.
 func TestPublicAPI(t *testing.T) {
 	found := map[string]int{}
 	for _, pkg := range importablePackages(t) {

@@ -18,7 +18,7 @@ import (
 type Culprit struct {
 	Place
 	Register  string // register with the wrong value; "" if Instr stored a correct value wrongly, or branched wrongly
-	Got, Want uint64 // its values
+	Got, Want uint64 // value of Register in the rival, and the expected value
 	Measured  bool   // Got and Want are valid: the rival ran a program that stores the values on the way to the word
 
 	Writer *Place // the last instruction that wrote the word; nil if none did
@@ -26,7 +26,7 @@ type Culprit struct {
 
 // Place is an instruction as a thread executes it.
 type Place struct {
-	Instr           *ptx.Instr // the instruction
+	Instr           *ptx.Instr // instruction of the program
 	CTA, Warp, Lane int        // index of the CTA in the grid, of the warp in it, of the lane in the warp
 }
 

@@ -63,7 +63,7 @@ func names(f Features) (list []string) {
 type Options struct {
 	Features Features    // optional parts of the programs
 	Version  ptx.Version // .version of the modules
-	SM       int         // .target
+	SM       int         // number of the .target: 86 is sm_86
 	Grid     int         // CTAs, in a single dimension
 	Block    ptx.Dim3    // threads of a CTA
 	Length   int         // approximate number of statements

@@ -95,7 +95,7 @@ var ErrNoHostMemory = hostmem.ErrNoMemory
 type MemoryError struct {
 	File     string  // name of the source file
 	Pos      ptx.Pos // place of the declaration
-	Line     string  // the source line
+	Line     string  // text of the source line at Pos
 	Variable string  // the variable or parameter, with its size
 	Err      error   // ErrOutOfMemory, ErrNoHostMemory, or the limit
 }

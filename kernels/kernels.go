@@ -26,7 +26,7 @@ var Header string
 // Workload is a program of kernels with inputs and a reference.
 type Workload struct {
 	Name string // unique name without spaces; of a version with a slash or a number: "aes/rolled", "hotspot32"
-	Doc  string // a line
+	Doc  string // a line about the program
 	// N is the default size, Max the maximum, and SizeDoc the unit of both.
 	N, Max  int
 	SizeDoc string // unit of N and Max, as a plural: "nodes"
@@ -106,7 +106,7 @@ func file(name string) string {
 type Session struct {
 	Context context.Context // ends the launches when it is done
 	Module  *interp.Module  // loaded PTX of the workload
-	N       int             // size
+	N       int             // size, in units of Workload.SizeDoc
 	Block   int             // side of the blocks, for workloads with versions
 
 	// Prepare, if not nil, is called before every launch and may change it: warp width, step limit …

@@ -11,7 +11,7 @@ type Error struct {
 	Pos  Pos    // place of the problem in the source
 	Msg  string // the problem, without its place
 	Hint string // the probably intended word, "" if unknown
-	Line string // the source line
+	Line string // text of the source line at Pos; "" if the source has no such line
 }
 
 func (e *Error) Error() string {
@@ -77,9 +77,9 @@ func (l ErrorList) Error() string {
 type Unsupported struct {
 	File    string // name of the module, as given to Parse
 	Pos     Pos    // place of the instruction or declaration
-	Feature string // name of the instruction or feature
+	Feature string // name of the instruction or feature, as in messages
 	Why     string // the reason, as a sentence without its full stop; may be ""
-	Line    string // the source line
+	Line    string // text of the source line at Pos
 	Kernel  string // name of the kernel that cannot run; the place may be in a function that it calls
 }
 

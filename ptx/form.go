@@ -23,7 +23,7 @@ type Op struct {
 type Form struct {
 	Op      *Op     // mnemonic of the form
 	Syntax  string  // in the table's notation
-	Section string  // section of the manual
+	Section string  // section of the manual, such as "9.7.9.8"
 	Class   Class   // functional unit
 	Affine  Affine  // affine rule; AffineNone if it never executes compactly
 	Family  Family  // lowering function; FamilyNone if gemu does not run the form
@@ -94,7 +94,7 @@ type modSpec struct {
 // Variants are shared: equal texts give the same *Variant.
 type Variant struct {
 	Text  string   // opcode as written, without guard and operands
-	Op    *Op      // mnemonic
+	Op    *Op      // mnemonic with all its forms
 	Form  *Form    // form of the mnemonic that the modifiers select
 	mods  []string // as written
 	slots []string // one for each modSpec; "" if an optional modifier is absent

@@ -91,12 +91,12 @@ type Pragma []string
 // Section is a debug section, kept as written.
 type Section struct {
 	Name  string        // name, with its dot: ".debug_info"
-	Lines []SectionLine // in order
+	Lines []SectionLine // labels and data, in order
 }
 
 // Sources is a section of the texts from which the PTX was generated, kept as written.
 type Sources struct {
-	Blocks []SourceBlock // in order
+	Blocks []SourceBlock // texts, in order
 }
 
 // SourceBlock is a text of Sources.
@@ -155,11 +155,11 @@ type Linkage uint8
 
 // The linkages; Internal means no directive.
 const (
-	Internal Linkage = iota
-	Extern
-	Visible
-	Weak
-	Common
+	Internal Linkage = iota // visible in the module only
+	Extern                  // .extern: defined in another module
+	Visible                 // .visible: other modules may refer to it
+	Weak                    // .weak: as Visible, and other modules may define it, too
+	Common                  // .common: a .global variable, merged with variables of the same name in other modules
 )
 
 var linkageNames = [...]string{"", ".extern", ".visible", ".weak", ".common"}
@@ -245,7 +245,7 @@ type Func struct {
 	Pos        Pos             // place of the name in its declaration
 	Name       string          // name; "_" for a prototype of an indirect call
 	Linkage    Linkage         // visibility outside the module
-	Entry      bool            // a kernel
+	Entry      bool            // the function is a kernel (.entry)
 	Defined    bool            // has a body
 	SM         int             // sm_NN of the preceding .target; a linked module has several; 0 if there is none
 	Rets       []*Var          // return values, in .param or .reg space; nil for a kernel

@@ -17,8 +17,8 @@ type Access uint8
 
 // The kinds of access. An operand without registers, a label or a constant of the encoding, has neither.
 const (
-	Read Access = 1 << iota
-	Write
+	Read  Access = 1 << iota // the instruction reads the registers
+	Write                    // the instruction writes the registers
 )
 
 // OperandSpec describes an operand of a form.

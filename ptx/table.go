@@ -16,21 +16,21 @@ import (
 // Class is the functional unit of an instruction.
 type Class uint8
 
-// The classes, with the manual sections they cover.
+// The classes, with their instructions.
 const (
-	NoClass      Class = iota
-	ClassInt           // integer, logic, comparison, move and conversion between integers: the integer pipeline
-	ClassMul           // integer multiplication: the integer pipeline, with a longer latency
-	ClassFP            // floating-point arithmetic, comparison and conversion
-	ClassSFU           // special functions: rcp, sqrt, rsqrt, sin, cos, lg2, ex2, tanh, and divisions
-	ClassMemory        // loads, stores, atomics, prefetches, address policies
-	ClassControl       // branches, calls, returns, exits, traps
-	ClassBarrier       // barriers, fences and waits for them
-	ClassWarp          // exchange between the lanes of a warp: shfl, vote, match, redux, activemask, elect
-	ClassTensor        // matrix instructions
-	ClassTexture       // textures and surfaces
-	ClassVideo         // video instructions
-	ClassMisc          // hints and events without a result
+	NoClass      Class = iota // no form has it
+	ClassInt                  // integer, logic, comparison, move and conversion between integers: the integer pipeline
+	ClassMul                  // integer multiplication: the integer pipeline, with a longer latency
+	ClassFP                   // floating-point arithmetic, comparison and conversion
+	ClassSFU                  // special functions: rcp, sqrt, rsqrt, sin, cos, lg2, ex2, tanh, and divisions
+	ClassMemory               // loads, stores, atomics, prefetches, address policies
+	ClassControl              // branches, calls, returns, exits, traps
+	ClassBarrier              // barriers, fences and waits for them
+	ClassWarp                 // exchange between the lanes of a warp: shfl, vote, match, redux, activemask, elect
+	ClassTensor               // matrix instructions: wmma, mma, wgmma, tcgen05, ldmatrix, stmatrix, movmatrix
+	ClassTexture              // textures and surfaces: tex, tld4, txq, istypep, suld, sust, sured, suq
+	ClassVideo                // video instructions: vadd, vmad, vset …, on scalars, pairs and quadruples
+	ClassMisc                 // hints and events without a result
 	classCount
 )
 

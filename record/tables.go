@@ -77,7 +77,7 @@ func (k AccessKind) String() string { return nameOf(accessNames[:], int(k)) }
 // Space is a state space.
 type Space uint8
 
-// The state spaces of accesses.
+// The state spaces of accesses: .global, .shared, .local, .param and .const of PTX.
 const (
 	Global Space = iota
 	Shared

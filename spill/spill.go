@@ -33,8 +33,8 @@ type Error struct {
 	File string  // name of the source file
 	Pos  ptx.Pos // place in the source
 	Func string  // name of the function
-	Msg  string  // the reason
-	Line string  // the source line
+	Msg  string  // reason
+	Line string  // text of the source line at Pos
 }
 
 func (e *Error) Error() string {

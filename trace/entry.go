@@ -56,7 +56,7 @@ type Launch struct {
 // Code is an instruction of the launch's kernel, or of a function that it can call.
 type Code struct {
 	Index        uint64     // number of the instruction in the launch, to which Record.Code refers
-	Func         string     // its function
+	Func         string     // name of its function
 	Line, Column uint64     // in the PTX, from 1
 	Class        string     // functional unit, as in gemu isa
 	Text         string     // PTX without the semicolon

@@ -21,10 +21,10 @@ type Summary struct {
 	Names   [2]string   // names of the logs
 	Missing [2][]string // by log, from MissingParts
 
-	Launches     Tally  // launches
+	Launches     Tally  // launches that both logs have
 	Extents      Tally  // grid, block and cluster of a launch
-	CTAs         Tally  // CTAs
-	Instructions Tally  // instructions of threads
+	CTAs         Tally  // CTAs that both logs have
+	Instructions Tally  // instructions that threads execute in both logs
 	Masks        Tally  // whether the guard lets the thread execute the instruction
 	Results      Tally  // registers
 	Addresses    Tally  // addresses of accesses

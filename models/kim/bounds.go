@@ -11,7 +11,7 @@ import (
 
 // Use counts the uses of a machine's units by warps.
 type Use struct {
-	Instructions int64 // all instructions
+	Instructions int64 // instructions, each of which takes an issue slot
 	Arithmetic   int64 // on arithmetic units: integers, multiplications, floating point
 	Special      int64 // on the unit for special functions
 	Loads        int64 // loads, and texture accesses with the rule of loads
@@ -20,8 +20,8 @@ type Use struct {
 
 	// Executed by the affine unit under a policy, in place of the lanes:
 	AffineArithmetic int64 // without comparisons
-	AffineSpecial    int64 // of Special
-	Comparisons      int64 // of Arithmetic: comparisons
+	AffineSpecial    int64 // special functions
+	Comparisons      int64 // comparisons, not in AffineArithmetic
 	Decided          int64 // conditional branches
 	UnitStride       int64 // loads at addresses that are affine and not uniform under the policy
 	Materialisations int64 // additional instructions of the lanes
