@@ -62,8 +62,8 @@ func TestParseArguments(t *testing.T) {
 // TestErrorPlaces: the caret of an error stands under the mark ^ of each case, which is no part of the text.
 func TestErrorPlaces(t *testing.T) {
 	for marked, want := range map[string]string{
-		"^&x":                                "& wants the number",
-		"^&-1":                               "& wants the number",
+		"^&x":                                "& must be followed by the number",
+		"^&-1":                               "& must be followed by the number",
 		"bytes:^0":                           "two hexadecimal digits",
 		"@^":                                 "name of a file",
 		"^f33[4]":                            "want TYPE[N]",
@@ -84,8 +84,8 @@ func TestErrorPlaces(t *testing.T) {
 		"tex.1d(u8[4],norm, ^filter=cubic)":  "want nearest or linear",
 		"sampler(^size=2)":                   "no option size",
 		"^tma(1":                             "want tma(",
-		"tma(^missing,u8[4],box=4)":          "no buffer",
-		"tma(^-1,u8[4],box=4)":               "no buffer",
+		"tma(^missing,u8[4],box=4)":          "is not a buffer",
+		"tma(^-1,u8[4],box=4)":               "is not a buffer",
 		"^tex(":                              "want tex.GEOMETRY",
 		"^sampler(":                          "want tex.GEOMETRY",
 		"f32[^4,,2]":                         "bad size",
@@ -170,13 +170,13 @@ func TestBindErrors(t *testing.T) {
 	}{
 		{"k", []string{"1"}, -1, 0, "kernel k has 4 parameters, 1 given\n   0: .u64 p\n   1: .f32 x\n   2: .b8 pair[8]\n   3: .u64 q"},
 		{"k", []string{"u8[1]", "u8[1]", "bytes:0102030405060708", "&0"}, 1, 0, `argument 1 (.f32 x) "u8[1]": the address of a buffer does not fit in this parameter`},
-		{"k", []string{"u8[1]", "1", "3", "&0"}, 2, 0, "an aggregate of 8 bytes is written bytes:HEX"},
-		{"k", []string{"u8[1]", "1", "bytes:01", "&0"}, 2, 0, "1 bytes for a parameter of 8"},
-		{"k", []string{"u8[1]", "1", "bytes:0102030405060708", "&3"}, 3, 0, "& wants the number"},
-		{"k", []string{"u8[1]", "1", "bytes:0102030405060708", "&1"}, 3, 0, "argument 1 is no buffer"},
+		{"k", []string{"u8[1]", "1", "3", "&0"}, 2, 0, "a parameter of 8 bytes with several elements must be given as bytes:HEX"},
+		{"k", []string{"u8[1]", "1", "bytes:01", "&0"}, 2, 0, "1 bytes given for a parameter of 8 bytes"},
+		{"k", []string{"u8[1]", "1", "bytes:0102030405060708", "&3"}, 3, 0, "& must be followed by the number"},
+		{"k", []string{"u8[1]", "1", "bytes:0102030405060708", "&1"}, 3, 0, "argument 1 is not a buffer"},
 		{"k", []string{"@missing.npy", "1", "bytes:0102030405060708", "&0"}, 0, 0, "cannot read missing.npy: no such file"},
-		{"k", []string{"tma(u8[16],box=16)", "1", "bytes:0102030405060708", "u8[1]"}, 0, 0, "a tensor map has 128 bytes, the parameter 8"},
-		{"map", []string{"tma(1,u8[16],box=16)", "tex.1d(u8[16])"}, 0, 0, "argument 1 is no buffer"},
+		{"k", []string{"tma(u8[16],box=16)", "1", "bytes:0102030405060708", "u8[1]"}, 0, 0, "a tensor map has 128 bytes, but the parameter has 8"},
+		{"map", []string{"tma(1,u8[16],box=16)", "tex.1d(u8[16])"}, 0, 0, "argument 1 is not a buffer"},
 		{"map", []string{"tma(1,u8[16],hox=16)", "u8[16]"}, 0, 13, "hox=16: unknown"},
 	} {
 		m, k := load(t, c.kernel)

@@ -113,7 +113,7 @@ func (l *List) make(ctx context.Context, p *ptx.Var, i int, v Value) (any, *Bind
 		return l.tensorMap(ctx, p, i, v)
 	case Bytes:
 		if len(v) != p.Size() {
-			return nil, nil, fmt.Errorf("%d bytes for a parameter of %d", len(v), p.Size())
+			return nil, nil, fmt.Errorf("%d bytes given for a parameter of %d bytes", len(v), p.Size())
 		}
 		return []byte(v), nil, nil
 	case Number:
@@ -133,11 +133,11 @@ func (l *List) make(ctx context.Context, p *ptx.Var, i int, v Value) (any, *Bind
 // reference is the memory of an earlier argument.
 func (l *List) reference(i int, r Reference) (any, *Binding, error) {
 	if int(r) >= i {
-		return nil, nil, errors.New("& wants the number of an argument before this one")
+		return nil, nil, errors.New("& must be followed by the number of an earlier argument")
 	}
 	b := l.Bindings[strconv.Itoa(int(r))]
 	if b == nil {
-		return nil, nil, fmt.Errorf("argument %d is no buffer", r)
+		return nil, nil, fmt.Errorf("argument %d is not a buffer", r)
 	}
 	return b.value(), b, nil
 }
@@ -148,7 +148,7 @@ func (l *List) object(ctx context.Context, p *ptx.Var, i int, o Object) (any, *B
 		return nil, nil, errors.New("a handle does not fit in this parameter")
 	}
 	if p.Type.Kind() == ptx.Opaque && p.Type != o.Type {
-		return nil, nil, fmt.Errorf("a %s for a %s", o.Type, p.Type)
+		return nil, nil, fmt.Errorf("a %s is given for a parameter of type %s", o.Type, p.Type)
 	}
 	b, err := o.make(ctx, l.module, fmt.Sprintf("of argument %d", i))
 	if err != nil {
@@ -160,7 +160,7 @@ func (l *List) object(ctx context.Context, p *ptx.Var, i int, o Object) (any, *B
 // numberBytes is a number as it lies in the parameter.
 func numberBytes(p *ptx.Var, n Number) ([]byte, error) {
 	if len(p.Dims) > 0 || p.Vec > 1 {
-		return nil, fmt.Errorf("an aggregate of %d bytes is written bytes:HEX", p.Size())
+		return nil, fmt.Errorf("a parameter of %d bytes with several elements must be given as bytes:HEX", p.Size())
 	}
 	bits, err := n.Bits(p.Type)
 	if err != nil {
@@ -200,12 +200,12 @@ func (l *List) buffer(ctx context.Context, i int, v Value) (*Binding, error) {
 // tensorMap makes a tensor map over the buffer of another argument, or over a new buffer, owned by this argument.
 func (l *List) tensorMap(ctx context.Context, p *ptx.Var, i int, t TensorMap) (any, *Binding, error) {
 	if p.Size() != tensormap.Size {
-		return nil, nil, fmt.Errorf("a tensor map has %d bytes, the parameter %d", tensormap.Size, p.Size())
+		return nil, nil, fmt.Errorf("a tensor map has %d bytes, but the parameter has %d", tensormap.Size, p.Size())
 	}
 	if r, ok := t.Buffer.(Reference); ok {
 		b := l.Bindings[strconv.Itoa(int(r))]
 		if b == nil || b.Buffer == nil {
-			return nil, nil, fmt.Errorf("argument %d is no buffer", r)
+			return nil, nil, fmt.Errorf("argument %d is not a buffer", r)
 		}
 		data, err := b.Buffer.TensorMap(t.Map)
 		return data, nil, t.place(t.Map, err)
@@ -256,7 +256,7 @@ func (l *List) setVariable(ctx context.Context, name, text string, b *Binding) e
 		return err
 	}
 	if len(a.Data) > b.Buffer.Size() {
-		return fmt.Errorf("%d bytes for a variable of %d", len(a.Data), b.Buffer.Size())
+		return fmt.Errorf("%d bytes given for a variable of %d bytes", len(a.Data), b.Buffer.Size())
 	}
 	b.Buffer.Write(0, a.Data)
 	l.Bindings[name] = &Binding{Buffer: b.Buffer, Type: a.Type, Shape: []int{b.Buffer.Size() / a.Type.Size()}}
@@ -295,7 +295,7 @@ func (l *List) Lookup(name string) (*Binding, error) {
 		return b, nil
 	}
 	if i, err := strconv.Atoi(name); err == nil {
-		return nil, fmt.Errorf("argument %d is no buffer", i)
+		return nil, fmt.Errorf("argument %d is not a buffer", i)
 	}
 	return l.variable(name)
 }
@@ -304,7 +304,7 @@ func (l *List) Lookup(name string) (*Binding, error) {
 func (l *List) variable(name string) (*Binding, error) {
 	m := l.module
 	if v, ok := m.Lookup(name).(*ptx.Var); ok && v.Type.Kind() == ptx.Opaque {
-		return nil, fmt.Errorf("%s is a %s that --set binds to nothing", name, v.Type)
+		return nil, fmt.Errorf("the %[2]s variable %[1]s is not bound: bind it with --set", name, v.Type)
 	}
 	buf := m.Var(name)
 	if buf == nil {

@@ -23,7 +23,7 @@ type File struct {
 // parseFile reads NAME[:VIEW].
 func parseFile(text string) (File, error) {
 	if text == "" {
-		return File{}, errors.New("@ wants the name of a file")
+		return File{}, errors.New("@ must be followed by the name of a file")
 	}
 	if i := strings.LastIndexByte(text, ':'); i > 0 {
 		if view := text[i+1:]; elementTypes[view] != ptx.NoType || view == "gray" || view == "rgba" {
@@ -43,15 +43,15 @@ func (f File) Read(ctx context.Context) (*Array, error) {
 	picture := f.View == "gray" || f.View == "rgba"
 	switch kind := strings.ToLower(filepath.Ext(f.Name)); {
 	case kind == ".npy" && f.View != "":
-		err = fmt.Errorf("view %s: the file itself says its type", f.View)
+		err = fmt.Errorf(":%s does not apply: a .npy file contains its element type", f.View)
 	case kind == ".npy":
 		a, err = DecodeNPY(b)
 	case kind == ".png" && f.View != "" && !picture:
-		err = fmt.Errorf("view %s: a picture is read as gray or rgba", f.View)
+		err = fmt.Errorf(":%s does not apply to a picture; use :gray or :rgba", f.View)
 	case kind == ".png":
 		a, err = DecodePNG(b, f.View)
 	case picture:
-		err = fmt.Errorf("view %s: it is for pictures (.png), other files take an element type", f.View)
+		err = fmt.Errorf(":%s applies to pictures (.png) only; other files take an element type, such as :f32", f.View)
 	default:
 		a, err = rawArray(b, f.View)
 	}
@@ -68,7 +68,7 @@ func rawArray(b []byte, view string) (*Array, error) {
 		typ = t
 	}
 	if len(b)%typ.Size() != 0 {
-		return nil, fmt.Errorf("%d bytes are no whole number of %s elements", len(b), typ)
+		return nil, fmt.Errorf("the size of %d bytes is not a multiple of the element size (%s)", len(b), typ)
 	}
 	return &Array{typ, []int{len(b) / typ.Size()}, b}, nil
 }

@@ -79,7 +79,7 @@ func checkSize(typ ptx.Type, shape []int) error {
 	n := typ.Size()
 	for _, d := range shape {
 		if d > 0 && n > maxArray/d {
-			return fmt.Errorf("a buffer of that size is too large: at most %d bytes are made", maxArray)
+			return fmt.Errorf("the buffer is too large: at most %d bytes", maxArray)
 		}
 		n *= d
 	}

@@ -30,7 +30,7 @@ var (
 // DecodeNPY decodes a file of NumPy. The array shares the memory of b, which it may change.
 func DecodeNPY(b []byte) (*Array, error) {
 	if !bytes.HasPrefix(b, npyMagic) || len(b) < 10 {
-		return nil, fmt.Errorf("not a .npy file")
+		return nil, fmt.Errorf("this is not a .npy file")
 	}
 	head, start := 0, 0
 	switch b[6] {
@@ -38,23 +38,23 @@ func DecodeNPY(b []byte) (*Array, error) {
 		head, start = int(binary.LittleEndian.Uint16(b[8:])), 10
 	case 2, 3:
 		if len(b) < 12 {
-			return nil, fmt.Errorf("the header is cut off")
+			return nil, fmt.Errorf("the .npy file ends inside its header")
 		}
 		head, start = int(binary.LittleEndian.Uint32(b[8:])), 12
 	default:
-		return nil, fmt.Errorf("version %d of the .npy format", b[6])
+		return nil, fmt.Errorf("version %d of the .npy format is not supported; versions 1 to 3 are", b[6])
 	}
 	if head > len(b)-start {
-		return nil, fmt.Errorf("the header is cut off")
+		return nil, fmt.Errorf("the .npy file ends inside its header")
 	}
 	text := string(b[start : start+head])
 	descr, order, shape := npyDescr.FindStringSubmatch(text), npyOrder.FindStringSubmatch(text), npyShape.FindStringSubmatch(text)
 	if descr == nil || order == nil || shape == nil {
-		return nil, fmt.Errorf("cannot read the header %q", strings.TrimSpace(text))
+		return nil, fmt.Errorf("the .npy header is invalid: %q", strings.TrimSpace(text))
 	}
 	a := &Array{Type: npyTypes[descr[2]], Data: b[start+head:]}
 	if a.Type == ptx.NoType {
-		return nil, fmt.Errorf("elements of type %s", descr[2])
+		return nil, fmt.Errorf("elements of type %s are not supported", descr[2])
 	}
 	n := a.Type.Size()
 	for _, s := range strings.Split(shape[1], ",") {
@@ -63,7 +63,7 @@ func DecodeNPY(b []byte) (*Array, error) {
 		}
 		d, err := strconv.Atoi(s)
 		if err != nil || d < 0 || d > 0 && n > 1<<40/d {
-			return nil, fmt.Errorf("shape (%s)", shape[1])
+			return nil, fmt.Errorf("the shape (%s) is invalid or too large", shape[1])
 		}
 		a.Shape = append(a.Shape, d)
 		n *= d
@@ -72,7 +72,7 @@ func DecodeNPY(b []byte) (*Array, error) {
 		return nil, fmt.Errorf("the array is in Fortran order; save it with numpy.ascontiguousarray")
 	}
 	if len(a.Data) < n {
-		return nil, fmt.Errorf("%d bytes of data, the header promises %d", len(a.Data), n)
+		return nil, fmt.Errorf("the .npy file has %d bytes of data, but its header says %d", len(a.Data), n)
 	}
 	a.Data = a.Data[:n:n]
 	if descr[1] == ">" {

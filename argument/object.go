@@ -82,7 +82,7 @@ func (o *Object) texels(ctx context.Context) (*Array, error) {
 		}
 	}
 	if size := o.Image.Size(); size > maxTexels {
-		return nil, fmt.Errorf("texels in %d bytes are too many: at most %d bytes are made", size, maxTexels)
+		return nil, fmt.Errorf("the image has %d bytes of texels; at most %d bytes are allowed", size, maxTexels)
 	}
 	if a != nil {
 		return a, nil
@@ -99,7 +99,7 @@ func (o *Object) readTexels(ctx context.Context) (*Array, error) {
 	case !described:
 		return a, o.Describe(imageFormat(a), a.Shape)
 	case len(a.Data) != o.Bytes():
-		return nil, fmt.Errorf("%s: %d bytes for texels of %d", o.File.Name, len(a.Data), o.Bytes())
+		return nil, fmt.Errorf("%s has %d bytes, but the texels need %d", o.File.Name, len(a.Data), o.Bytes())
 	}
 	return &Array{Type: o.elementType(), Data: a.Data}, nil
 }

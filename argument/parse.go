@@ -58,7 +58,7 @@ func parse(text string) (Value, error) {
 	if number, ok := strings.CutPrefix(text, "&"); ok {
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 0 {
-			return nil, errors.New("& wants the number of an argument before this one")
+			return nil, errors.New("& must be followed by the number of an earlier argument")
 		}
 		return Reference(n), nil
 	}
@@ -71,7 +71,7 @@ func parse(text string) (Value, error) {
 	if digits, ok := strings.CutPrefix(text, "bytes:"); ok {
 		b, err := hex.DecodeString(digits)
 		if err != nil {
-			return nil, at(len("bytes:"), errors.New("bytes: wants two hexadecimal digits for each byte"))
+			return nil, at(len("bytes:"), errors.New("bytes: must be followed by two hexadecimal digits for each byte"))
 		}
 		return Bytes(b), nil
 	}
@@ -92,7 +92,7 @@ func parseTensorMap(text string) (Value, error) {
 	case err == nil && n >= 0:
 		t.Buffer = Reference(n)
 	case !strings.HasPrefix(buffer, "@") && !strings.Contains(buffer, "["):
-		return nil, at(len("tma("), fmt.Errorf("%q is no buffer; want %s", buffer, tensormap.Notation))
+		return nil, at(len("tma("), fmt.Errorf("%q is not a buffer; want %s", buffer, tensormap.Notation))
 	default:
 		if t.Buffer, err = parseContents(buffer); err != nil {
 			return nil, at(strings.Index(text, buffer), err)

@@ -23,7 +23,7 @@ func DecodePNG(b []byte, view string) (*Array, error) {
 		return nil, err
 	}
 	if int64(head.Width)*int64(head.Height) > maxPixels {
-		return nil, fmt.Errorf("a picture of %d×%d pixels; at most %d pixels are read", head.Width, head.Height, maxPixels)
+		return nil, fmt.Errorf("the picture has %d×%d pixels; at most %d pixels are supported", head.Width, head.Height, maxPixels)
 	}
 	if err := hostmem.Check(16 * uint64(head.Width) * uint64(head.Height)); err != nil { // 8 bytes of the picture, and copies
 		return nil, err
@@ -72,13 +72,13 @@ func EncodePNG(a *Array) ([]byte, error) {
 		}
 		img = gray
 	case a.Type != ptx.U8:
-		return nil, fmt.Errorf("a picture is made of u8, or of u16 if it is gray, not %s", a.Type)
+		return nil, fmt.Errorf("a picture needs elements of type u8, or u16 if it is gray, not %s", a.Type)
 	case len(a.Shape) == 2:
 		img = &image.Gray{Pix: a.Data, Stride: a.Shape[1], Rect: image.Rect(0, 0, a.Shape[1], a.Shape[0])}
 	case len(a.Shape) == 3 && a.Shape[2] == 4:
 		img = &image.NRGBA{Pix: a.Data, Stride: 4 * a.Shape[1], Rect: image.Rect(0, 0, a.Shape[1], a.Shape[0])}
 	default:
-		return nil, fmt.Errorf("the size of the picture is unknown: say FILE.png:WIDTHxHEIGHT")
+		return nil, fmt.Errorf("the size of the picture is unknown: use FILE.png:WIDTHxHEIGHT")
 	}
 	var b bytes.Buffer
 	if err := png.Encode(&b, img); err != nil {

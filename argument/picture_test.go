@@ -24,7 +24,7 @@ func TestHugePicture(t *testing.T) {
 	binary.BigEndian.PutUint32(head[8:], 100000)
 	binary.BigEndian.PutUint32(bomb[29:], crc32.ChecksumIEEE(head))
 	_, err := DecodePNG(bomb, "")
-	if err == nil || !strings.Contains(err.Error(), "a picture of 100000×100000 pixels") {
+	if err == nil || !strings.Contains(err.Error(), "the picture has 100000×100000 pixels") {
 		t.Errorf("got %v", err)
 	}
 }

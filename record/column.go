@@ -182,11 +182,11 @@ func (d *deflater) deflate(c *storedColumn) {
 // inflated returns the stored bytes of a column, inflated.
 func (c *storedColumn) inflated() ([]byte, error) {
 	if crc32.ChecksumIEEE(c.stored) != c.sum {
-		return nil, errors.New("the checksum of a column does not fit its bytes")
+		return nil, errors.New("a column is damaged: its checksum is wrong")
 	}
 	if c.flags&isDeflated == 0 {
 		if uint32(len(c.stored)) != c.plain {
-			return nil, errors.New("the sizes of a column differ")
+			return nil, errors.New("the stored size of an uncompressed column differs from its size")
 		}
 		return c.stored, nil
 	}
@@ -194,10 +194,10 @@ func (c *storedColumn) inflated() ([]byte, error) {
 	r := flate.NewReader(bytes.NewReader(c.stored))
 	defer r.Close()
 	if _, err := io.ReadFull(r, b); err != nil {
-		return nil, fmt.Errorf("a column cannot be inflated: %w", err)
+		return nil, fmt.Errorf("a column cannot be decompressed: %w", err)
 	}
 	if n, _ := r.Read(make([]byte, 1)); n != 0 {
-		return nil, errors.New("a column is longer than its descriptor says")
+		return nil, errors.New("a column is longer than its descriptor states")
 	}
 	return b, nil
 }
@@ -211,19 +211,19 @@ func (c *storedColumn) check(t Type, rows int) error {
 	case c.encoding >= encodings:
 		return fmt.Errorf("unknown encoding %d of a column", c.encoding)
 	case (c.encoding == texts) != (t == Text):
-		return errors.New("a column has values of another type than its table says")
+		return errors.New("a column has values of another type than the schema states")
 	case c.encoding == texts:
 		if uint64(c.plain) < 4*uint64(rows) || c.plain > maxBlockBytes {
-			return errors.New("a column of texts has a wrong size")
+			return errors.New("the size of a column of texts is wrong")
 		}
 		return nil
 	case c.encoding == constant:
 		want = 0
 	case c.width != 1 && c.width != 2 && c.width != 4 && c.width != 8:
-		return fmt.Errorf("a column has values of %d bytes", c.width)
+		return fmt.Errorf("a column has values of %d bytes; want 1, 2, 4 or 8", c.width)
 	}
 	if uint64(c.plain) != want {
-		return errors.New("the size of a column does not fit its number of values")
+		return errors.New("the size of a column does not match its number of values")
 	}
 	return nil
 }

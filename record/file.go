@@ -92,7 +92,7 @@ func Open(name string, r io.ReaderAt, size int64) (*File, error) {
 		return nil, &Error{name, 0, ErrNoRecording}
 	}
 	if head[7] != Version {
-		return nil, &Error{name, 0, fmt.Errorf("a recording of version %d; this program reads version %d", head[7], Version)}
+		return nil, &Error{name, 0, fmt.Errorf("the recording has format version %d; this gemu reads version %d", head[7], Version)}
 	}
 	blocks, err := f.readDirectory()
 	if err != nil {
@@ -113,14 +113,14 @@ func (f *File) readBlocks(blocks []listedBlock) error {
 		at := listed.offset
 		b, table, err := f.readHeader(at)
 		if err == nil && listed != b.listed(table) {
-			err = errors.New("a block is another one than the directory says")
+			err = errors.New("the header of a block differs from its entry in the directory")
 		}
 		if err != nil {
 			return &Error{f.name, at, err}
 		}
 		if i == 0 {
 			if table != columnTable {
-				return &Error{f.name, at, errors.New("the first block has no columns of tables")}
+				return &Error{f.name, at, errors.New("the first block must list the columns of the tables")}
 			}
 			if err := f.readSchema(b); err != nil {
 				return &Error{f.name, at, err}
@@ -128,11 +128,11 @@ func (f *File) readBlocks(blocks []listedBlock) error {
 			continue
 		}
 		if table >= len(f.tables) {
-			return &Error{f.name, at, fmt.Errorf("a block of the unknown table %d", table)}
+			return &Error{f.name, at, fmt.Errorf("a block belongs to the unknown table %d", table)}
 		}
 		t := f.tables[table]
 		if b.first != t.Rows || len(b.columns) != len(t.Columns) {
-			return &Error{f.name, at, fmt.Errorf("a block of the table %s does not fit the blocks before", t.Name)}
+			return &Error{f.name, at, fmt.Errorf("a block of the table %s does not continue the blocks before it", t.Name)}
 		}
 		t.Rows += uint64(b.rows)
 		t.Bytes += b.end() - b.offset
@@ -174,7 +174,7 @@ func (f *File) readDirectory() (blocks []listedBlock, err error) {
 	at := binary.LittleEndian.Uint64(tail[:])
 	b, table, err := f.readHeader(at)
 	if err == nil && (table != directoryTable || len(b.columns) != len(writer{}.directory)) {
-		err = errors.New("the directory is missing where the end of the file says it is")
+		err = errors.New("the directory is missing at the place that the end of the file states")
 	}
 	var columns [len(writer{}.directory)][]uint64
 	for i := range columns {
@@ -214,7 +214,7 @@ func (f *File) readHeader(at uint64) (*block, int, error) {
 	b := &block{offset: at, first: le.Uint64(h[16:]), rows: int(le.Uint32(h[12:]))}
 	switch {
 	case string(h[:4]) != blockMagic:
-		return nil, 0, errors.New("no block begins here")
+		return nil, 0, errors.New("no block header at this place")
 	case b.rows == 0:
 		return nil, 0, errors.New("a block has no rows")
 	case size > maxBlockBytes || uint64(size) > f.size-at-blockHeaderBytes:
@@ -227,7 +227,7 @@ func (f *File) readHeader(at uint64) (*block, int, error) {
 		return nil, 0, err
 	}
 	if headerSum(h[:24], descriptors) != le.Uint32(h[24:]) {
-		return nil, 0, errors.New("the checksum of a block does not fit its header")
+		return nil, 0, errors.New("the header of a block is damaged: its checksum is wrong")
 	}
 	next := uint64(len(descriptors))
 	for i := range columns {
@@ -245,7 +245,7 @@ func (f *File) readHeader(at uint64) (*block, int, error) {
 // readSchema sets the tables by their names, columns and types.
 func (f *File) readSchema(b *block) error {
 	if len(b.columns) != 3 {
-		return errors.New("the block of columns has another form")
+		return errors.New("the block of columns must have 3 columns")
 	}
 	var lists [3][]string
 	for i := range lists {

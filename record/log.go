@@ -101,7 +101,7 @@ func (l *logConverter) beginLaunch(e *trace.Launch) error {
 	}
 	for _, n := range slices.Concat(e.Grid, e.Block, e.Cluster) {
 		if n > math.MaxUint32 {
-			return fmt.Errorf("launch %d: an extent of %d, which a recording cannot hold", e.Number, n)
+			return fmt.Errorf("launch %d: an extent of %d is too large for a recording", e.Number, n)
 		}
 	}
 	if e.WarpSize == 0 {
@@ -182,7 +182,7 @@ const maxAccess = 1 << 24
 
 func (l *logConverter) addRecord(r *trace.Record) error {
 	if r.CTA > math.MaxUint32 || r.Warp > math.MaxInt32 || r.Line > math.MaxUint32 {
-		return fmt.Errorf("launch %d: a record of CTA %d, warp %d, line %d, which a recording cannot hold", l.launch, r.CTA, r.Warp, r.Line)
+		return fmt.Errorf("launch %d: the numbers of CTA %d, warp %d, line %d are too large for a recording", l.launch, r.CTA, r.Warp, r.Line)
 	}
 	code := &trace.Code{} // without a class and a function if the log has none
 	if r.Code > 0 && r.Code <= uint64(len(l.code)) {
@@ -214,7 +214,7 @@ func (l *logConverter) addRecord(r *trace.Record) error {
 	if l.options.Accesses {
 		for i := range r.Accesses {
 			if a := &r.Accesses[i]; a.Bytes > maxAccess || a.Bytes == 0 && a.Kind != trace.Zero && len(a.Data) == 0 && r.Kind == trace.Instruction {
-				return fmt.Errorf("launch %d, CTA %d, warp %d, line %d: an access of %d bytes", l.launch, r.CTA, r.Warp, r.Line, a.Bytes)
+				return fmt.Errorf("launch %d, CTA %d, warp %d, line %d: an access of %d bytes is not supported", l.launch, r.CTA, r.Warp, r.Line, a.Bytes)
 			}
 			l.addLoggedAccess(event, r.Lanes, &r.Accesses[i], l.warpSize)
 		}

@@ -101,18 +101,18 @@ func (s *asyncOperations) forget() {
 // effects compares an effect of an operation in both logs.
 func (c *comparison) effects(x, y *Record) *Difference {
 	differ := func(name, a, b, format string, args ...any) *Difference {
-		d := c.difference("of an asynchronous operation: "+format, args...)
+		d := c.difference("in an asynchronous operation: "+format, args...)
 		d.Name, d.Value = name, [2]string{a, b}
 		return d
 	}
 	d := (*Difference)(nil)
 	if !c.sameInstr(x, y) {
-		d = c.difference("the thread issues another asynchronous operation")
+		d = c.difference("the thread issues different asynchronous operations")
 	}
 	for m := x.Lanes; m != 0 && d == nil; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
 		if y.Lanes>>lane&1 == 0 {
-			d = differ("lanes", probe.LaneList(x.Lanes), probe.LaneList(y.Lanes), "its lanes")
+			d = differ("lanes", probe.LaneList(x.Lanes), probe.LaneList(y.Lanes), "the lanes")
 			break
 		}
 		a, b := step{x, lane, 0}, step{y, lane, 0}
@@ -143,7 +143,7 @@ func (c *comparison) written(a, b *Access, differ differFunc) *Difference {
 		return nil
 	}
 	if len(a.Data) != len(b.Data) {
-		return differ("written", fmt.Sprint(len(a.Data)), fmt.Sprint(len(b.Data)), "how many bytes it writes")
+		return differ("written", fmt.Sprint(len(a.Data)), fmt.Sprint(len(b.Data)), "the number of written bytes")
 	}
 	position := 0
 	for a.Data[position] == b.Data[position] {
@@ -151,7 +151,7 @@ func (c *comparison) written(a, b *Access, differ differFunc) *Difference {
 	}
 	position &^= 3
 	end := min(position+4, len(a.Data))
-	return differ("written", hexBytes(a.Data[position:end]), hexBytes(b.Data[position:end]), "what it writes, from byte %d of %d on", position, len(a.Data))
+	return differ("written", hexBytes(a.Data[position:end]), hexBytes(b.Data[position:end]), "the written bytes, from byte %d of %d on", position, len(a.Data))
 }
 
 // hexBytes formats bytes as a little-endian number.
@@ -172,7 +172,7 @@ func (c *comparison) unmatched() *Difference {
 			if r == nil {
 				continue
 			}
-			d := c.difference("only in the %s log the asynchronous operation does this", ordinal(i > 0))
+			d := c.difference("only the %s log has this effect of the asynchronous operation", ordinal(i > 0))
 			d.Thread, d.Record[i], d.Code[i], d.Lane[i], d.Warp = asyncStep.thread, r, c.code(i, r), bits.TrailingZeros64(r.Lanes|1<<63), [2]uint64{r.Warp, r.Warp}
 			if asyncStep.thread < len(c.counts[i]) {
 				d.Number = c.counts[i][asyncStep.thread]

@@ -74,9 +74,9 @@ func (s *slicer) noteMissing(n *node) {
 		return
 	}
 	if n.incomplete && len(n.Results) < len(n.code.Writes) {
-		n.note("the log does not have its result")
+		n.note("the log lacks its result")
 	}
 	if len(n.Accesses) == 0 && n.code.Class == ptx.ClassMemory.String() && s.c.isMissing("addresses") {
-		n.note("the log does not say where it goes in memory")
+		n.note("the log lacks its addresses")
 	}
 }

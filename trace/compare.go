@@ -177,7 +177,7 @@ func (c *comparison) extents() *Difference {
 		of   func(l *Launch) []uint64
 	}{{"grid", func(l *Launch) []uint64 { return l.Grid }}, {"block", func(l *Launch) []uint64 { return l.Block }}, {"cluster", func(l *Launch) []uint64 { return l.Cluster }}} {
 		if a, b := x.of(c.launch[0]), x.of(c.launch[1]); !slices.Equal(a, b) {
-			d := c.difference("the launches have another %s", x.name)
+			d := c.difference("the launches differ in their %s", x.name)
 			d.Name, d.Value = x.name, [2]string{cmp.Or(extent(a), "none"), cmp.Or(extent(b), "none")}
 			return d
 		}
@@ -214,11 +214,11 @@ func (c *comparison) filter() error {
 		for _, f := range l.filters {
 			switch {
 			case len(f.Warps) > 0 && c.launch[0].WarpSize != c.launch[1].WarpSize:
-				return fmt.Errorf("compared are to be warps %s, and those of the logs have %d and %d lanes", f.Warps, c.launch[0].WarpSize, c.launch[1].WarpSize)
+				return fmt.Errorf("cannot compare warps %s: the warps of the logs have %d and %d lanes", f.Warps, c.launch[0].WarpSize, c.launch[1].WarpSize)
 			case len(f.Classes) == 0 || len(l.code) > 0:
 				continue
 			case len(c.logs[1-i].code) == 0:
-				return fmt.Errorf("compared are to be instructions of classes %s, and no log says which those are", strings.Join(f.Classes, ","))
+				return fmt.Errorf("cannot compare the classes %s: neither log records the class of an instruction", strings.Join(f.Classes, ","))
 			}
 			l.classes = map[uint64][]string{}
 			for _, code := range c.logs[1-i].code {
@@ -275,7 +275,7 @@ func (c *comparison) records() (*Difference, error) {
 	if x, thread, err := c.firstWaiting(); err != nil {
 		return nil, err
 	} else if x != nil {
-		d := c.difference("the thread goes on in the second log only")
+		d := c.difference("the thread executes more instructions in the second log")
 		d.Thread, d.Number, d.Record[1], d.Lane[1], d.Warp = thread, x.number, x.Record, x.lane, [2]uint64{x.Warp, x.Warp}
 		d.Code[1] = c.code(1, x.Record)
 		return d, nil
@@ -305,7 +305,7 @@ func (c *comparison) next(i int) (*Record, error) {
 			return nil, err
 		}
 		if c.thread(i, r, 64) > maxThreads {
-			return nil, c.logs[i].fail(fmt.Errorf("warp %d of a CTA", r.Warp))
+			return nil, c.logs[i].fail(fmt.Errorf("warp number %d is too large for a CTA", r.Warp))
 		}
 		switch r.Kind {
 		case Effect:
@@ -641,9 +641,9 @@ func (c *comparison) accesses(x step, y *step, differ differFunc) *Difference {
 
 // compareStored compares the values that a thread gives to an access.
 func (c *comparison) compareStored(x step, y *step, a, b *Access, differ differFunc) *Difference {
-	missingPart, words := "stored", [...]string{"what is stored", "the number of elements that are stored", "what is there in that case"}
+	missingPart, words := "stored", [...]string{"the stored value", "the number of stored elements", "the compared value"}
 	if a.Kind == Atomic {
-		missingPart, words = "operands", [...]string{"the operand on memory", "the number of operands on memory", "what is compared with memory"}
+		missingPart, words = "operands", [...]string{"the operand of the atomic", "the number of operands of the atomic", "the compared operand of the atomic"}
 	}
 	for i, list := range [][2][]Value{{a.Store, b.Store}, {a.Compare, b.Compare}} {
 		name, part := "stored", words[0]
@@ -661,7 +661,7 @@ func (c *comparison) compareStored(x step, y *step, a, b *Access, differ differF
 			v, w := &list[0][k], &list[1][k]
 			if (v.Structure == NoValue) != (w.Structure == NoValue) {
 				verb := map[bool]string{true: "left out", false: "stored"}
-				return differ(name, verb[v.Structure == NoValue], verb[w.Structure == NoValue], "which elements are stored")
+				return differ(name, verb[v.Structure == NoValue], verb[w.Structure == NoValue], "the choice of stored elements")
 			}
 			p, _ := v.At(x.lanes(a), x.lane)
 			q, _ := w.At(y.lanes(b), y.lane)
@@ -734,7 +734,7 @@ func (d *Difference) String() string {
 		b.WriteString("\n")
 	}
 	if n := bits.OnesCount64(d.Lanes); n > 1 {
-		fmt.Fprintf(&b, "  and so in %d threads of warp %d, %s\n", n, d.Warp[0], probe.LaneText(d.Lanes))
+		fmt.Fprintf(&b, "  the same in %d threads of warp %d, %s\n", n, d.Warp[0], probe.LaneText(d.Lanes))
 	}
 	return b.String()
 }

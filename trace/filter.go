@@ -148,5 +148,5 @@ func Restricted(a, b Source, by Filter) (string, error) {
 			list = append(list, s)
 		}
 	}
-	return fmt.Sprintf("compared is what both logs have: %s", strings.Join(list, "; and of that ")), nil
+	return fmt.Sprintf("only parts that both logs have are compared: %s", strings.Join(list, "; and of these ")), nil
 }

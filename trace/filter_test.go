@@ -41,7 +41,7 @@ func TestComparedUnderBothFilters(t *testing.T) {
 					t.Errorf("%s: %v %v", &f, d, err)
 				}
 				says, err := Restricted(a, b, Filter{})
-				if want := "compared is what both logs have: " + f.String(); err != nil || (says == want) == bytes.Equal(logs[0], logs[1]) {
+				if want := "only parts that both logs have are compared: " + f.String(); err != nil || (says == want) == bytes.Equal(logs[0], logs[1]) {
 					t.Errorf("%q %v, want %q", says, err, want)
 				}
 			}
@@ -110,7 +110,7 @@ func TestFilterByCodeOfOtherLog(t *testing.T) {
 	if d, _, err := Compare(otherLog, whole, o); d != nil || err != nil {
 		t.Errorf("%v %v", d, err)
 	}
-	if _, _, err := Compare(otherLog, otherLog, o); err == nil || !strings.Contains(err.Error(), "no log says which those are") {
+	if _, _, err := Compare(otherLog, otherLog, o); err == nil || !strings.Contains(err.Error(), "neither log records the class of an instruction") {
 		t.Error(err)
 	}
 }

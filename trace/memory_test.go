@@ -203,7 +203,7 @@ func TestSliceThroughMemory(t *testing.T) {
 	}
 	// By a copy, from an atomic, from a store.
 	checkLines(t, from(20, 7), "0 cta 0 thread 7 12 line 20: ld.shared.u32 %v, [%s]: %v = 0x1c", "1 cta 0 thread 7 10 line 18: cp.async.ca.shared.global [%s], [%q], 4: stores 0x1c (asynchronous)",
-		"2 cta 0 thread 7 7 line 16: atom.global.add.u32 %b, [%q], 2: %b = 0x1a, gives 0x2", "3 cta 0 thread 7 6 line 15: st.global.u32 [%q], %v: stores 0x1a", "line 14: mad.lo.u32 %v, %t, 3, 5: %v = 0x1a")
+		"2 cta 0 thread 7 7 line 16: atom.global.add.u32 %b, [%q], 2: %b = 0x1a, operand 0x2", "3 cta 0 thread 7 6 line 15: st.global.u32 [%q], %v: stores 0x1a", "line 14: mad.lo.u32 %v, %t, 3, 5: %v = 0x1a")
 	// All stores that contribute to the value.
 	lines := from(24, 3)
 	checkLines(t, lines, "line 24", "line 21: st.shared.u8 [%s+8]")
@@ -234,7 +234,7 @@ func TestSliceMemoryIsBounded(t *testing.T) {
 	checkLines(t, sliceOf(t, memory("log", log), memory("other", damaged)), "line 15", "line 11: mov.u32 %t, %tid.x", "line 14: mad.lo.u32 %v, %t, 3, 5: %v = 0x5")
 	defer func(n int) { sliceHistory = n }(sliceHistory)
 	sliceHistory = 2
-	checkLines(t, sliceOf(t, memory("log", log), memory("other", damaged)), "line 15", "line 14: mad.lo.u32 %v, %t, 3, 5: %v = 0x5 (%t was not written before, or too long ago)")
+	checkLines(t, sliceOf(t, memory("log", log), memory("other", damaged)), "line 15", "line 14: mad.lo.u32 %v, %t, 3, 5: %v = 0x5 (no earlier write of %t is known)")
 }
 
 // TestDifferencesInMemory: operands of atomics and asynchronous writes are compared.
@@ -242,9 +242,9 @@ func TestDifferencesInMemory(t *testing.T) {
 	log := logOf(t, copies, 1, 0, Binary, Filter{})
 	for _, c := range []struct{ from, to, what, says string }{
 		{"ret;", "ret ;", "", ""},
-		{"atom.global.add.u32 %b, [%q], 2", "atom.global.add.u32 %b, [%q], 3", "the operand on memory", "stored is 0x2"},
-		{"[%q], 4;", "[%q], 8;", "of an asynchronous operation: the kind of access", "access is load of 4 bytes"},
-		{"[%s], [%q], 4;", "[%s+4], [%q], 4;", "of an asynchronous operation: the address", "address is shared 0x0"},
+		{"atom.global.add.u32 %b, [%q], 2", "atom.global.add.u32 %b, [%q], 3", "the operand of the atomic", "stored is 0x2"},
+		{"[%q], 4;", "[%q], 8;", "in an asynchronous operation: the kind of access", "access is load of 4 bytes"},
+		{"[%s], [%q], 4;", "[%s+4], [%q], 4;", "in an asynchronous operation: the address", "address is shared 0x0"},
 	} {
 		b := logOf(t, strings.Replace(copies, c.from, c.to, 1), 1, 0, Text, Filter{})
 		d, _, err := Compare(memory("log", log), memory("edited", b), Options{})
@@ -262,7 +262,7 @@ func TestDifferencesInMemory(t *testing.T) {
 	}
 	damaged = write(t, Bare, h, list)
 	d, _, err := Compare(memory("log", log), memory("bad", damaged), Options{})
-	if err != nil || d == nil || d.Text != "of an asynchronous operation: what it writes, from byte 0 of 4 on" || d.Thread != 5 || d.Value != [2]string{"0x16", "0x100016"} || d.Number != 10 {
+	if err != nil || d == nil || d.Text != "in an asynchronous operation: the written bytes, from byte 0 of 4 on" || d.Thread != 5 || d.Value != [2]string{"0x16", "0x100016"} || d.Number != 10 {
 		t.Errorf("%v %+v", err, d)
 	}
 	checkLines(t, sliceOf(t, memory("log", log), memory("bad", damaged)), "0 cta 0 thread 5 10 line 18: cp.async", "line 16: atom.global.add", "line 15: st.global")
@@ -287,7 +287,7 @@ func TestDifferencesInMemory(t *testing.T) {
 		}
 	}
 	h.Missing = nil
-	if d, _, err := Compare(memory("log", log), memory("old", write(t, Text, h, list)), Options{}); d == nil || err != nil || d.Text != "the number of operands on memory" {
+	if d, _, err := Compare(memory("log", log), memory("old", write(t, Text, h, list)), Options{}); d == nil || err != nil || d.Text != "the number of operands of the atomic" {
 		t.Errorf("%v %v", d, err)
 	}
 }

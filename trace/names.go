@@ -76,7 +76,7 @@ func unknownRegister(name, writer string, list []string) error {
 			writes += fmt.Sprintf(" and %d more", n-8)
 		}
 	}
-	return fmt.Errorf("the result %s: %s writes %s%s", quoted(name), writer, writes, didYouMean(name, list))
+	return fmt.Errorf("%s has no result %s; it writes %s%s", writer, quoted(name), writes, didYouMean(name, list))
 }
 
 // didYouMean returns a suggestion for a name that is not in list, or "".
@@ -111,7 +111,7 @@ func (c *comparison) foreignName(x step, y *step, differ differFunc) *Difference
 			if i == 1 {
 				texts[0], texts[1] = texts[1], texts[0]
 			}
-			return differ("register", texts[0], texts[1], "the register that it writes")
+			return differ("register", texts[0], texts[1], "the written register")
 		}
 	}
 	return nil

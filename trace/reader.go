@@ -31,7 +31,7 @@ func (e *Error) Error() string {
 	at := fmt.Sprintf("%s: at byte %d", e.Name, e.Offset)
 	switch {
 	case e.Packed:
-		at += " of what is compressed"
+		at += " of the decompressed data"
 	case e.Line > 0:
 		at = fmt.Sprintf("%s:%d: at byte %d", e.Name, e.Line, e.Offset)
 	}
@@ -42,7 +42,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // ErrTruncated reports a log without Finish.
-var ErrTruncated = errors.New("the log ends here, and is not whole")
+var ErrTruncated = errors.New("the log is incomplete: it ends here, without a finish entry")
 
 // maxEntry is the largest size of an entry in bytes.
 const maxEntry = 64 << 20
@@ -101,11 +101,11 @@ func NewReader(name string, r io.Reader) (*Reader, error) {
 	case !ok:
 		return nil, t.fail(errors.New("not a gemu log: it does not begin with a header"))
 	case h.Version > Version || h.Version == 0:
-		return nil, t.fail(fmt.Errorf("version %d of the format; known are 1 to %d", h.Version, Version))
+		return nil, t.fail(fmt.Errorf("the log has format version %d; this gemu reads versions 1 to %d", h.Version, Version))
 	}
 	for _, s := range h.Missing {
 		if !slices.Contains(MissingParts, s) {
-			return nil, t.fail(fmt.Errorf("it lacks %q, which is none of %v%s", s, MissingParts, didYouMean(s, MissingParts)))
+			return nil, t.fail(fmt.Errorf("unknown part %q in the header's list of missing parts: want some of %v%s", s, MissingParts, didYouMean(s, MissingParts)))
 		}
 	}
 	t.Header = *h
@@ -280,7 +280,7 @@ func (t *Reader) seek(p Place) error {
 		t.ended, t.cta = false, nil
 	}
 	if !ok {
-		return t.fail(errors.New("the index of the log is wrong: something else is here"))
+		return t.fail(errors.New("the index of the log is wrong: this place has another entry"))
 	}
 	t.unread, t.done = e, false
 	return nil
@@ -352,64 +352,64 @@ func (t *Reader) readText() (Entry, error) {
 func (t *Reader) checkOrder(e Entry) error {
 	switch e := e.(type) {
 	case *Header:
-		return errors.New("a second header")
+		return errors.New("the log has a second header")
 	case *Launch:
 		if !t.ended {
-			return errors.New("a launch begins before another has ended")
+			return errors.New("a launch begins before the previous launch has ended")
 		}
 		t.launch, t.code, t.cta, t.ended = e, map[uint64]*Code{}, nil, false
 		for _, d := range [][]uint64{e.Grid, e.Block, e.Cluster} {
 			if len(d) != 0 && len(d) != 3 {
-				return errors.New("an extent without three dimensions")
+				return fmt.Errorf("an extent of the launch has %d dimensions; want 3", len(d))
 			}
 		}
 		for _, d := range [][]uint64{e.Grid, e.Block} {
 			if slices.Contains(d, 0) {
-				return errors.New("an extent of 0")
+				return errors.New("the grid or block of the launch has an extent of 0")
 			}
 		}
 		if e.WarpSize > 64 || e.WarpSize&(e.WarpSize-1) != 0 {
-			return fmt.Errorf("warps of %d lanes", e.WarpSize)
+			return fmt.Errorf("the launch has warps of %d lanes; want a power of two up to 64", e.WarpSize)
 		}
 	case *Code:
 		if t.ended || t.cta != nil {
-			return errors.New("code that is not behind its launch")
+			return errors.New("a code entry must come after its launch entry and before the first CTA")
 		}
 		t.code[e.Index] = e
 	case *CTA:
 		if t.ended {
-			return errors.New("a CTA outside a launch")
+			return errors.New("a CTA entry outside a launch")
 		}
 		if len(e.ID) != 0 && len(e.ID) != 3 {
-			return errors.New("an index without three dimensions")
+			return fmt.Errorf("the index of CTA %d has %d dimensions; want 3", e.Number, len(e.ID))
 		}
 		if t.cta != nil && t.cta.Number >= e.Number {
-			return fmt.Errorf("CTA %d is behind CTA %d", e.Number, t.cta.Number)
+			return fmt.Errorf("CTA %d comes after CTA %d; CTAs must be in ascending order", e.Number, t.cta.Number)
 		}
 		t.cta = e
 	case *Record:
 		t.records++
 		if t.ended {
-			return errors.New("a record of no launch")
+			return errors.New("a record outside a launch")
 		}
 		if t.cta != nil && t.cta.Number != e.CTA {
-			return fmt.Errorf("a record of CTA %d among those of CTA %d", e.CTA, t.cta.Number)
+			return fmt.Errorf("a record of CTA %d among the records of CTA %d", e.CTA, t.cta.Number)
 		}
 		return t.complete(e)
 	case *End:
 		if t.ended {
-			return errors.New("no launch ends here")
+			return errors.New("an end entry outside a launch")
 		}
 		if e.Number != t.launch.Number {
-			return fmt.Errorf("launch %d ends in launch %d", e.Number, t.launch.Number)
+			return fmt.Errorf("an end entry of launch %d inside launch %d", e.Number, t.launch.Number)
 		}
 		t.ended = true
 	case *Finish:
 		if !t.ended {
-			return errors.New("the log ends in a launch")
+			return fmt.Errorf("the end entry of launch %d is missing", t.launch.Number)
 		}
 		if e.Records != t.records {
-			return fmt.Errorf("the log had %d records, %d are here", e.Records, t.records)
+			return fmt.Errorf("the finish entry counts %d records, but the log has %d", e.Records, t.records)
 		}
 	}
 	return nil
@@ -418,24 +418,24 @@ func (t *Reader) checkOrder(e Entry) error {
 // complete fills in the omitted parts of a record, and checks it.
 func (t *Reader) complete(r *Record) error {
 	if r.Kind >= kinds {
-		return fmt.Errorf("%d is no kind of record", r.Kind)
+		return fmt.Errorf("unknown kind of record %d", r.Kind)
 	}
 	if r.Active == 0 {
 		r.Active = r.Lanes
 	}
 	if r.Kind == Effect && !r.doesSomething() {
-		return fmt.Errorf("what an asynchronous operation does, %q: want a number, and some of %s, %s and %s", r.Note, noteIssued, noteReads, noteWrites)
+		return fmt.Errorf("bad note %q of an asynchronous effect: want the number of the operation, and some of %s, %s and %s", r.Note, noteIssued, noteReads, noteWrites)
 	}
 	if r.Lanes&^r.Active != 0 {
-		return errors.New("lanes execute that are not active")
+		return errors.New("the record has executing lanes that are not active")
 	}
 	if width := cmp.Or(t.launch.WarpSize, 32); uint64(bits.Len64(r.Active)) > width {
-		return fmt.Errorf("lane %d of a warp of %d", bits.Len64(r.Active)-1, width)
+		return fmt.Errorf("lane %d is active, but the warps of the launch have %d lanes", bits.Len64(r.Active)-1, width)
 	}
 	var code *Code
 	if r.Code > 0 {
 		if code = t.code[r.Code-1]; code == nil {
-			return fmt.Errorf("no code %d", r.Code-1)
+			return fmt.Errorf("the launch has no code entry %d", r.Code-1)
 		}
 		if r.Line == 0 {
 			r.Line = code.Line
@@ -482,13 +482,13 @@ func (r *Record) doesSomething() bool {
 func (r *Record) completeAccess(a *Access) error {
 	lanes := r.lanes(a)
 	if a.Kind >= accessKinds {
-		return fmt.Errorf("%d is no kind of access", a.Kind)
+		return fmt.Errorf("unknown kind of access %d", a.Kind)
 	}
 	if !slices.Contains(spaces, a.Space) {
-		return fmt.Errorf("%s is no state space that can be accessed: they are %s%s", quoted(a.Space), strings.Join(spaces, ", "), didYouMean(a.Space, spaces))
+		return fmt.Errorf("%s is not a state space of an access: want one of %s%s", quoted(a.Space), strings.Join(spaces, ", "), didYouMean(a.Space, spaces))
 	}
 	if lanes&^r.Lanes != 0 {
-		return errors.New("lanes access memory that do not execute the instruction")
+		return errors.New("the access has lanes that do not execute the instruction")
 	}
 	a.Addr.Bits = 64
 	if wrong := a.Addr.check(lanes); wrong != "" {
@@ -501,15 +501,15 @@ func (r *Record) completeAccess(a *Access) error {
 				v.Bits = 8 * a.Bytes / uint64(len(list))
 			}
 			if v.Bits > 64 {
-				return fmt.Errorf("what is stored: an element of %d bits", v.Bits)
+				return fmt.Errorf("a stored element has %d bits; want at most 64", v.Bits)
 			}
 			if wrong := v.check(lanes); wrong != "" {
-				return fmt.Errorf("what is stored: %s", wrong)
+				return fmt.Errorf("stored values: %s", wrong)
 			}
 		}
 	}
 	if n := uint64(len(a.Data)); n > 0 && n != a.Bytes {
-		return fmt.Errorf("what is written: %d bytes of %d", n, a.Bytes)
+		return fmt.Errorf("the access has %d bytes of data, but its size is %d bytes", n, a.Bytes)
 	}
 	return nil
 }

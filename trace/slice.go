@@ -197,14 +197,14 @@ func (s *slicer) written(loads []*load) (goals []*sliceTarget) {
 		for i := range l.writers {
 			w := &l.writers[i]
 			if w.Record == nil {
-				l.node.note("what is at %s %#x was there before the log", l.space, l.firstUnwritten())
+				l.node.note("%s memory at %#x was written before the log begins", l.space, l.firstUnwritten())
 				continue
 			}
 			k := key{w.ordinal, w.lane}
 			g := known[k]
 			if g == nil {
 				if s.nodes++; s.nodes > sliceNodes {
-					l.node.note("the slice goes on")
+					l.node.note("further sources are not shown")
 					continue
 				}
 				n := &node{threadRecord: threadRecord{Record: laneRecord(w.Record, w.lane), code: w.code}, launch: w.launch, lane: w.lane}
@@ -295,7 +295,7 @@ func (s *slicer) begin(launch uint64) error {
 			return err
 		}
 		if l == nil {
-			return s.c.fail(fmt.Errorf("launch %d is not in the log any more", launch))
+			return s.c.fail(fmt.Errorf("launch %d is missing: the log has changed since it was compared", launch))
 		}
 		if l.Number == launch {
 			s.width = int(cmp.Or(l.WarpSize, 32))
@@ -448,7 +448,7 @@ func (s *slicer) walk(g *sliceTarget) (loads []*load) {
 		queue = queue[1:]
 		loads = append(loads, s.loaded(n)...)
 		if n.code == nil {
-			n.note("the log does not say what it reads")
+			n.note("the log does not record the registers that it reads")
 			continue
 		}
 		s.noteMissing(n)
@@ -459,14 +459,14 @@ func (s *slicer) walk(g *sliceTarget) (loads []*load) {
 			j := g.findDefinition(k, n, r.Name)
 			switch {
 			case j < 0:
-				n.note("%s was not written before, or too long ago", r.Name)
+				n.note("no earlier write of %s is known", r.Name)
 			case seen[j] != nil:
 				if !slices.Contains(n.sources, seen[j]) {
 					n.sources = append(n.sources, seen[j])
 				}
 			default:
 				if s.nodes++; s.nodes > sliceNodes {
-					n.note("the slice goes on")
+					n.note("further sources are not shown")
 					continue
 				}
 				m := &node{threadRecord: g.history[j], launch: g.launch, lane: g.lane}
@@ -483,7 +483,7 @@ func (s *slicer) walk(g *sliceTarget) (loads []*load) {
 func (s *slicer) loaded(n *node) (loads []*load) {
 	if n.Kind == Effect {
 		if len(n.Results) > 0 {
-			n.note("what it has read of shared memory is not followed")
+			n.note("its reads of shared memory are not traced")
 		}
 		return nil
 	}
@@ -524,7 +524,7 @@ func (s *slicer) moved(g *sliceTarget, n *node) (loads []*load) {
 		}
 	}
 	if len(from) > 0 && len(to) > 0 && len(from) != len(to) { // some written segments are fill values
-		n.note("which of what it has read it is, the log does not say")
+		n.note("the log does not record which of its reads gave the value")
 		return nil
 	}
 	if len(to) == 0 { // the difference is in the read
@@ -816,14 +816,14 @@ func (s *slicer) list(goal *sliceTarget) (list []Origin) {
 func (a *Access) describeStored() (list []string) {
 	verb := "stores "
 	if a.Kind == Atomic {
-		verb = "gives "
+		verb = "operand "
 	}
 	for i := range a.Store {
 		switch v := &a.Store[i]; {
 		case v.Structure == NoValue:
-			list = append(list, "leaves an element out")
+			list = append(list, "stores no element")
 		case i < len(a.Compare):
-			list = append(list, fmt.Sprintf("%s%#x where %#x is", verb, v.Base, a.Compare[i].Base))
+			list = append(list, fmt.Sprintf("%s%#x if memory holds %#x", verb, v.Base, a.Compare[i].Base))
 		default:
 			list = append(list, verb+formatWide(v.Base, 0))
 		}

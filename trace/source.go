@@ -214,7 +214,7 @@ func (c *cursor) nextRecord() (*Record, error) {
 		}
 		r.ordinal = c.count
 		if c.count++; r.Warp > maxThreads {
-			return nil, c.fail(fmt.Errorf("warp %d of a CTA", r.Warp))
+			return nil, c.fail(fmt.Errorf("warp number %d is too large for a CTA", r.Warp))
 		}
 		if c.passes(r, c.codeOf(r), cmp.Or(c.launch.WarpSize, 32)) {
 			return r, nil
@@ -271,7 +271,7 @@ func (c *cursor) sort() error {
 		r, ok := e.(*Record)
 		if !ok {
 			if _, ok := e.(*CTA); ok {
-				return c.fail(errors.New("records without a CTA come before it"))
+				return c.fail(errors.New("the launch has records before this first CTA entry"))
 			}
 			break
 		}

@@ -210,12 +210,12 @@ func TestResultOfWrongRegister(t *testing.T) {
 		differs string // or expected difference
 	}{
 		{"results,addresses,wake", []string{"", "%first.32=u:0x1", "%second.32=u:0x2", "%first.32=u:0x3"}, "", ""},
-		{"results,addresses,wake", []string{"", "first.32=u:0x1"}, `:4: at byte 117: the result first: line 9 of the PTX writes %first, %second (did you mean %first?)`, ""},
-		{"results,addresses,wake", []string{"", "", "", "%third.32=u:0x3"}, `:6: at byte 157: the result %third: line 10 of the PTX writes %first`, ""},
-		{"results,addresses,wake", []string{"", "", "", "", "%first.32=u:0x3"}, `the result %first: line 11 of the PTX writes no register`, ""},
-		{"addresses,wake", []string{"%p=u:0x10000000", "%first.32=u:0x1", "%second.32=u:0x2", "%second.32=u:0x3"}, "the result %second: line 10 of the PTX writes %first", ""},
-		{"addresses,wake", []string{"%p=u:0x10000000", "%second.32=u:0x1", "%second.32=u:0x2", "%first.32=u:0x3"}, "", "the register that it writes"},
-		{"results,addresses,wake", []string{"", "%second.32=u:0x1"}, "", "the register that it writes"},
+		{"results,addresses,wake", []string{"", "first.32=u:0x1"}, `:4: at byte 117: line 9 of the PTX has no result first; it writes %first, %second (did you mean %first?)`, ""},
+		{"results,addresses,wake", []string{"", "", "", "%third.32=u:0x3"}, `:6: at byte 157: line 10 of the PTX has no result %third; it writes %first`, ""},
+		{"results,addresses,wake", []string{"", "", "", "", "%first.32=u:0x3"}, `line 11 of the PTX has no result %first; it writes no register`, ""},
+		{"addresses,wake", []string{"%p=u:0x10000000", "%first.32=u:0x1", "%second.32=u:0x2", "%second.32=u:0x3"}, "line 10 of the PTX has no result %second; it writes %first", ""},
+		{"addresses,wake", []string{"%p=u:0x10000000", "%second.32=u:0x1", "%second.32=u:0x2", "%first.32=u:0x3"}, "", "the written register"},
+		{"results,addresses,wake", []string{"", "%second.32=u:0x1"}, "", "the written register"},
 		{"results,addresses,wake", []string{"", "=u:0x1"}, "", ""},
 		{"results,addresses,wake", []string{"", "=u:0x1", "", "%first.32=u:0x4"}, "", "the result %first"},
 	} {
@@ -273,7 +273,7 @@ func TestSliceByCodeOfOtherLog(t *testing.T) {
 		t.Fatal(d, err)
 	}
 	list, err := d.SliceOf(0, logs)
-	if err != nil || len(list) != 1 || !strings.Contains(list[0].Note, "%second was not written before") {
+	if err != nil || len(list) != 1 || !strings.Contains(list[0].Note, "no earlier write of %second is known") {
 		t.Errorf("%v %v", list, err)
 	}
 	if list, err := d.SliceOf(0, [2]Source{bare, bare}); list != nil || err != nil {

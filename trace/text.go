@@ -196,7 +196,7 @@ func words(line string) (list []string, err error) {
 		for end >= 0 && line[end] == '"' {
 			q, err := strconv.QuotedPrefix(line[end:])
 			if err != nil {
-				return nil, errors.New("a quote is open")
+				return nil, errors.New("a quoted text is invalid, or its closing quote is missing")
 			}
 			next := strings.IndexAny(line[end+len(q):], " \"")
 			if next < 0 {
@@ -223,7 +223,7 @@ func unquoted(s string) (string, error) {
 	}
 	t, err := strconv.Unquote(s)
 	if err != nil {
-		return "", fmt.Errorf("%s: a wrong text in quotes", s)
+		return "", fmt.Errorf("%s is not a valid quoted text", s)
 	}
 	return t, nil
 }
@@ -314,14 +314,14 @@ func (t textual) parse(line []byte) (Entry, error) {
 		return nil, nil
 	default:
 		if word == "" || word[0] < '0' || word[0] > '9' {
-			return nil, fmt.Errorf("%s begins no entry", quoted(word))
+			return nil, fmt.Errorf("unknown entry %s: want launch, code, cta, end, finish or the number of a CTA", quoted(word))
 		}
 		r := &Record{CTA: p.uint(word, 10)}
 		p.record(r)
 		e = r
 	}
 	if p.err == nil && len(p.words) > 0 {
-		p.fail("%s is one word too many", quoted(p.words[0]))
+		p.fail("unexpected word %s at the end of the line", quoted(p.words[0]))
 	}
 	return e, p.err
 }
@@ -340,7 +340,7 @@ func (p *textParser) fail(format string, args ...any) {
 
 func (p *textParser) next() string {
 	if len(p.words) == 0 {
-		p.fail("the line ends too early")
+		p.fail("the line is incomplete")
 		return ""
 	}
 	w := p.words[0]
@@ -351,7 +351,7 @@ func (p *textParser) next() string {
 func (p *textParser) uint(s string, base int) uint64 {
 	v, err := strconv.ParseUint(s, base, 64)
 	if err != nil {
-		p.fail("%s is no number", quoted(s))
+		p.fail("%s is not a number", quoted(s))
 	}
 	return v
 }
@@ -415,7 +415,7 @@ func (p *textParser) registers(s string) (list []Register) {
 func (p *textParser) hex(s string) (low, high uint64) {
 	digits, ok := strings.CutPrefix(s, "0x")
 	if !ok || digits == "" || len(digits) > 32 {
-		p.fail("%s is no number in hexadecimal", quoted(s))
+		p.fail("%s is not a hexadecimal number such as 0x1f", quoted(s))
 		return 0, 0
 	}
 	if n := len(digits) - 16; n > 0 {
@@ -439,7 +439,7 @@ func (p *textParser) value(s string) (v Value) {
 		v.Base, _ = p.hex(rest[:position])
 		n, err := strconv.ParseInt(rest[position:], 10, 64)
 		if err != nil {
-			p.fail("%s is no stride", quoted(rest[position:]))
+			p.fail("%s is not a stride", quoted(rest[position:]))
 		}
 		v.Stride = n
 	case Generic:
@@ -456,11 +456,11 @@ func (p *textParser) value(s string) (v Value) {
 	case NoValue:
 		v.Structure = NoValue
 		if rest != "" {
-			p.fail("%s is one value too many", quoted(s))
+			p.fail("%s: _ takes no value", quoted(s))
 		}
 	default:
 		if i < 0 {
-			p.fail("%s: want u:, a: or g:", quoted(s))
+			p.fail("%s: want u:VALUE, a:BASE+STRIDE, g:VALUE,… or _", quoted(s))
 			return v
 		}
 		v.Base, v.High = p.hex(rest)
@@ -488,7 +488,7 @@ func (p *textParser) record(r *Record) {
 	case strings.HasPrefix(name, "+"):
 		k := slices.Index(kindNames[:], name[1:])
 		if k < 0 {
-			p.fail("%s is no kind of record", quoted(name))
+			p.fail("unknown kind of record %s", quoted(name))
 			return
 		}
 		r.Kind = Kind(k)
@@ -549,7 +549,7 @@ func (p *textParser) field(r *Record, name, value string) {
 		if digits, ok := strings.CutPrefix(s, "x:"); ok {
 			var err error
 			if a.Data, err = hex.DecodeString(digits); err != nil {
-				p.fail("what is written: %v", err)
+				p.fail("written bytes: %v", err)
 			}
 			continue
 		}

@@ -319,22 +319,22 @@ func TestTruncatedLog(t *testing.T) {
 func TestForeignFile(t *testing.T) {
 	for log, want := range map[string]string{
 		"":                                     "log: at byte 0: the file is empty",
-		"gemu-trace 3\n":                       "log:1: at byte 0: version 3 of the format; known are 1 to 2",
-		"gemu-trace 1 lacks=sun\n":             `log:1: at byte 0: it lacks "sun", which is none of`,
+		"gemu-trace 3\n":                       "log:1: at byte 0: the log has format version 3; this gemu reads versions 1 to 2",
+		"gemu-trace 1 lacks=sun\n":             `log:1: at byte 0: unknown part "sun" in the header's list of missing parts: want some of`,
 		"hello\n":                              "log: at byte 0: not a gemu log",
 		"\x7fELF\x02\x01\x01":                  "log: at byte 0: not a gemu log",
 		"gemu-trace 1\nlaunch 0 grid=1,1\n":    "log:2: at byte 13: 1,1: want X,Y,Z",
-		"gemu-trace 1\nlaunch 0 block=0,0,0\n": "log:2: at byte 13: an extent of 0",
-		"gemu-trace 1\nlaunch 0 warp=7\n":      "log:2: at byte 13: warps of 7 lanes",
-		"gemu-trace 1\nlaunch 0\n0 0 0 @3 fffffffff add\n":                                           "log:3: at byte 22: lane 35 of a warp of 32",
-		"gemu-trace 1\nlaunch 0\n0 0 0 @3 1 add %r=u:0x1\nend 0\n":                                   "log:5: at byte 52: the log ends here, and is not whole",
-		"gemu-trace 1\nlaunch 0\n0 0 0 @3 1 add %r=u:12\n":                                           " 12 is no number in hexadecimal",
-		"gemu-trace 1\nlaunch 0\n0 0 0 @3 3 add %r=g:0x1,0x2,0x3\n":                                  "log:3: at byte 22: %r: the number of its values is not that of the lanes",
+		"gemu-trace 1\nlaunch 0 block=0,0,0\n": "log:2: at byte 13: the grid or block of the launch has an extent of 0",
+		"gemu-trace 1\nlaunch 0 warp=7\n":      "log:2: at byte 13: the launch has warps of 7 lanes; want a power of two up to 64",
+		"gemu-trace 1\nlaunch 0\n0 0 0 @3 fffffffff add\n":                                           "log:3: at byte 22: lane 35 is active, but the warps of the launch have 32 lanes",
+		"gemu-trace 1\nlaunch 0\n0 0 0 @3 1 add %r=u:0x1\nend 0\n":                                   "log:5: at byte 52: the log is incomplete: it ends here, without a finish entry",
+		"gemu-trace 1\nlaunch 0\n0 0 0 @3 1 add %r=u:12\n":                                           " 12 is not a hexadecimal number such as 0x1f",
+		"gemu-trace 1\nlaunch 0\n0 0 0 @3 3 add %r=g:0x1,0x2,0x3\n":                                  "log:3: at byte 22: %r: 3 values instead of 2",
 		"gemu-trace 1\nlaunch 0\n0 0 0 @3 1 add load:global\n":                                       "want an access",
-		"gemu-trace 1\nlaunch 0\ncta 1 1,0,0\ncta 0 0,0,0\n":                                         "log:4: at byte 34: CTA 0 is behind CTA 1",
-		"gemu-trace 1\nlaunch 0\n0 99999999 0 @3 1 add\nend 0\nfinish 1\n":                           "warp 99999999 of a CTA",
-		"gemu-trace 1\nlaunch 0\nend 0\nfinish 7\n":                                                  "log:4: at byte 28: the log had 7 records, 0 are here",
-		"gemu-trace 1\nlaunch 0 warp=32\n0 0 0 @3 3 st store:global:16@u:0x1=u:0x1\nend 0\nfinish 1": "an element of 128 bits",
+		"gemu-trace 1\nlaunch 0\ncta 1 1,0,0\ncta 0 0,0,0\n":                                         "log:4: at byte 34: CTA 0 comes after CTA 1; CTAs must be in ascending order",
+		"gemu-trace 1\nlaunch 0\n0 99999999 0 @3 1 add\nend 0\nfinish 1\n":                           "warp number 99999999 is too large for a CTA",
+		"gemu-trace 1\nlaunch 0\nend 0\nfinish 7\n":                                                  "log:4: at byte 28: the finish entry counts 7 records, but the log has 0",
+		"gemu-trace 1\nlaunch 0 warp=32\n0 0 0 @3 3 st store:global:16@u:0x1=u:0x1\nend 0\nfinish 1": "a stored element has 128 bits; want at most 64",
 	} {
 		_, _, err := Compare(memory("log", []byte(log)), memory("log", []byte(log)), Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -458,7 +458,7 @@ func TestChangedModifierDiffersFirst(t *testing.T) {
 		{"barrier.red.popc.u32 %w, 0, %d", "barrier.red.popc.u32 %w, 0, !%d", "line 32:", "the result %w"},
 		{"st.shared.u8", "st.shared.u16", "line 36:", "the kind of access"},
 		{"[%p+4], %f", "[%p+8], %f", "line 39:", "the address"},
-		{"st.global.v2.u32 [%p], {%t, %n}", "st.global.v2.u32 [%p], {%n, %n}", "line 23:", "what is stored"},
+		{"st.global.v2.u32 [%p], {%t, %n}", "st.global.v2.u32 [%p], {%n, %n}", "line 23:", "the stored value"},
 		{"rsqrt.approx.f32", "rsqrt.approx.ftz.f32", "", ""},
 		{"%clock;", "%clock_hi;", "", ""},
 	} {

@@ -3,6 +3,7 @@ package trace
 // This file describes the values of a warp's lanes by their structure.
 
 import (
+	"fmt"
 	"math/bits"
 
 	"gemu/affinetrack"
@@ -137,18 +138,18 @@ func (v *Value) check(lanes uint64) string {
 	n := bits.OnesCount64(lanes)
 	switch {
 	case v.Bits == 0 || v.Bits > 64 && v.Bits != 128:
-		return "its width is not known"
+		return "unknown or unsupported width"
 	case v.Structure >= structures:
-		return "its structure is none of u, a, g and _"
+		return "unknown structure; want u, a, g or _"
 	case v.Structure == Affine && v.Bits > 64:
-		return "128 bits are not affine"
+		return "a value of 128 bits cannot be affine"
 	case v.Structure != Generic:
 		return ""
 	case v.Bits == 1:
 		n = 1
 	}
 	if len(v.List) != n || len(v.ListHigh) != 0 && len(v.ListHigh) != n {
-		return "the number of its values is not that of the lanes"
+		return fmt.Sprintf("%d values instead of %d", len(v.List), n)
 	}
 	return ""
 }

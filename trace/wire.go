@@ -66,7 +66,7 @@ func (m message[T]) parse(b []byte, t *T) error {
 				}
 				continue
 			}
-			return fmt.Errorf("field %s has another type", f.name)
+			return fmt.Errorf("field %s has the wrong type", f.name)
 		}
 		if err := f.take(t, v, data); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
@@ -454,7 +454,7 @@ func (protobuf) parse(b []byte) (Entry, error) {
 		}
 	}
 	if n != 1 {
-		return nil, fmt.Errorf("an entry of %d kinds", n)
+		return nil, fmt.Errorf("an entry must have one kind, but has %d", n)
 	}
 	return found, nil
 }

@@ -101,7 +101,7 @@ static int read_block(gemu_recording *r, uint64_t at, block *b) {
 	b->first = number(h + 16, 8);
 	b->end = at + header_size + size;
 	if (memcmp(h, "gblk", 4) != 0)
-		return fail(r, "at byte %llu: no block begins here", (unsigned long long)at);
+		return fail(r, "at byte %llu: no block header at this place", (unsigned long long)at);
 	if (size > max_block_size || b->end > r->size || (uint64_t)b->columns * descriptor_size > size ||
 	    (b->rows > max_block_rows && b->table != directory_table) || b->rows > max_blocks || b->rows == 0)
 		return fail(r, "at byte %llu: the block does not fit the file", (unsigned long long)at);
@@ -141,13 +141,13 @@ static unsigned char *stored_bytes(gemu_recording *r, const block *b, const colu
 		goto done;
 	in[c->stored] = 0;
 	if (crc32(0, in, c->stored) != c->sum) {
-		fail(r, "at byte %llu: the checksum of a column does not fit its bytes", (unsigned long long)b->at);
+		fail(r, "at byte %llu: a column is damaged: its checksum is wrong", (unsigned long long)b->at);
 		goto done;
 	}
 	if (!(c->flags & deflated)) {
 		if (c->stored == c->plain)
 			return in;
-		fail(r, "at byte %llu: the sizes of a column differ", (unsigned long long)b->at);
+		fail(r, "at byte %llu: the stored size of an uncompressed column differs from its size", (unsigned long long)b->at);
 		goto done;
 	}
 	out = malloc((size_t)c->plain + 1);
@@ -163,7 +163,7 @@ static unsigned char *stored_bytes(gemu_recording *r, const block *b, const colu
 	uLong n = z.total_out;
 	inflateEnd(&z);
 	if (status != Z_STREAM_END || n != c->plain) {
-		fail(r, "at byte %llu: a column cannot be inflated", (unsigned long long)b->at);
+		fail(r, "at byte %llu: a column cannot be decompressed", (unsigned long long)b->at);
 		free(out);
 		out = NULL;
 		goto done;
@@ -180,7 +180,7 @@ static uint64_t *decode_numbers(gemu_recording *r, const block *b, int index, co
 	uint64_t want = c->encoding == constant ? 0 : (uint64_t)b->rows * c->width;
 	if (c->encoding > differences || c->plain != want ||
 	    (c->encoding != constant && c->width != 1 && c->width != 2 && c->width != 4 && c->width != 8)) {
-		fail(r, "at byte %llu: a column has an unknown form", (unsigned long long)b->at);
+		fail(r, "at byte %llu: a column has an unknown encoding, or its size is wrong", (unsigned long long)b->at);
 		return NULL;
 	}
 	unsigned char *s = stored_bytes(r, b, c);
@@ -217,7 +217,7 @@ static int keep(gemu_recording *r, char *memory) {
 static const char **decode_texts(gemu_recording *r, const block *b, int index) {
 	const column *c = &b->column[index];
 	if (c->encoding != texts || c->plain < 4 * (uint64_t)b->rows) {
-		fail(r, "at byte %llu: a column of texts has an unknown form", (unsigned long long)b->at);
+		fail(r, "at byte %llu: a column of texts has an unknown encoding, or its size is wrong", (unsigned long long)b->at);
 		return NULL;
 	}
 	unsigned char *s = stored_bytes(r, b, c);
@@ -302,7 +302,7 @@ static int add_block(gemu_recording *r, uint64_t at, int first) {
 		return status;
 	}
 	if (b.table >= (unsigned)r->table_count || b.columns != r->tables[b.table].columns || b.first != r->tables[b.table].rows) {
-		fail(r, "at byte %llu: a block does not fit the blocks before", (unsigned long long)at);
+		fail(r, "at byte %llu: a block does not continue the blocks before it", (unsigned long long)at);
 		goto bad;
 	}
 	table *t = &r->tables[b.table];
@@ -326,13 +326,13 @@ static int read_file(gemu_recording *r) {
 	if (r->size < 8 || read_at(r, 0, head, 8) < 0 || memcmp(head, "gemurec", 7) != 0)
 		return fail(r, "this is not a recording");
 	if (head[7] != 1)
-		return fail(r, "a recording of version %d; this program reads version 1", head[7]);
+		return fail(r, "the recording has format version %d; this program reads version 1", head[7]);
 	if (r->size >= 24 && read_at(r, r->size - 16, tail, 16) == 0 && memcmp(tail + 8, "gemurec\n", 8) == 0) {
 		block directory;
 		r->complete = 1;
 		if (read_block(r, number(tail, 8), &directory) < 0 || directory.table != directory_table || directory.columns < 1) {
 			free(directory.column);
-			return fail(r, "the directory is missing where the end of the file says it is");
+			return fail(r, "the directory is missing at the place that the end of the file states");
 		}
 		uint64_t *at = decode_numbers(r, &directory, 0, "u64");
 		int status = at && directory.rows > 0 ? 0 : -1;

@@ -53,14 +53,14 @@ class _Block:
         magic, size, self.table, columns, self.rows, self.first, check, _ = _HEADER.unpack_from(data, at)
         descriptors = at + _HEADER.size
         if magic != b"gblk":
-            raise RecordingError(f"at byte {at}: no block begins here")
+            raise RecordingError(f"at byte {at}: no block header at this place")
         if size > len(data) - descriptors or columns * _DESCRIPTOR.size > size:
             raise RecordingError(f"at byte {at}: the file ends in a block")
         if self.rows == 0 or self.rows > (_MAX_BLOCKS if self.table == _DIRECTORY_TABLE else _MAX_BLOCK_ROWS):
             raise RecordingError(f"at byte {at}: a block has more rows than the format allows")
         next_at = descriptors + columns * _DESCRIPTOR.size
         if zlib.crc32(data[descriptors:next_at], zlib.crc32(data[at : at + 24])) != check:
-            raise RecordingError(f"at byte {at}: the checksum of a block does not fit its header")
+            raise RecordingError(f"at byte {at}: the header of a block is damaged: its checksum is wrong")
         self.at, self.columns = at, []
         for i in range(columns):
             c = _Column(_DESCRIPTOR.unpack_from(data, descriptors + i * _DESCRIPTOR.size), next_at)
@@ -124,13 +124,13 @@ class Recording:
         if len(data) < 8 or data[:7] != MAGIC:
             raise RecordingError("this is not a recording")
         if data[7] != VERSION:
-            raise RecordingError(f"a recording of version {data[7]}; this module reads version {VERSION}")
+            raise RecordingError(f"the recording has format version {data[7]}; this module reads version {VERSION}")
         self.tables = {}
         self.complete, blocks = self._directory()
         if not blocks:
             raise RecordingError("the recording ends before its first block")
         if len(blocks[0].columns) != 3:
-            raise RecordingError("the block of columns has another form")
+            raise RecordingError("the block of columns must have 3 columns")
         lists = [self._decode(blocks[0], i, "text") for i in range(3)]
         for table, column, kind in zip(*lists):
             if kind not in _TYPES:
@@ -139,7 +139,7 @@ class Recording:
         tables = list(self.tables.values())
         for b in blocks[1:]:
             if b.table >= len(tables) or len(b.columns) != len(tables[b.table].types) or b.first != tables[b.table]._rows:
-                raise RecordingError(f"at byte {b.at}: a block does not fit the blocks before")
+                raise RecordingError(f"at byte {b.at}: a block does not continue the blocks before it")
             tables[b.table]._blocks.append(b)
             tables[b.table]._rows += b.rows
 
@@ -149,7 +149,7 @@ class Recording:
         if len(data) >= 24 and data[-8:] == MAGIC + b"\n":
             directory = _Block(data, struct.unpack_from("<Q", data, len(data) - 16)[0])
             if directory.table != _DIRECTORY_TABLE:
-                raise RecordingError("the directory is missing where the end of the file says it is")
+                raise RecordingError("the directory is missing at the place that the end of the file states")
             return True, [_Block(data, int(at)) for at in self._decode(directory, 0, "u64")]
         blocks, at = [], 8
         while at < len(data):
@@ -173,19 +173,19 @@ class Recording:
         c, rows = block.columns[index], block.rows
         stored = memoryview(self._data)[c.at : c.at + c.stored]
         if zlib.crc32(stored) != c.sum:
-            raise RecordingError(f"at byte {block.at}: the checksum of a column does not fit its bytes")
+            raise RecordingError(f"at byte {block.at}: a column is damaged: its checksum is wrong")
         if c.flags & _DEFLATED:
             try:
                 stored = zlib.decompressobj(-15).decompress(stored, c.plain + 1)  # no more than it should have
             except zlib.error as error:
-                raise RecordingError(f"at byte {block.at}: a column cannot be inflated: {error}") from None
+                raise RecordingError(f"at byte {block.at}: a column cannot be decompressed: {error}") from None
         if len(stored) != c.plain:
-            raise RecordingError(f"at byte {block.at}: the sizes of a column differ")
+            raise RecordingError(f"at byte {block.at}: the stored size of an uncompressed column differs from its size")
         want = 0 if c.encoding == _CONSTANT else rows * c.width
         if c.encoding > _TEXTS or (c.encoding == _TEXTS) != (kind == "text") or c.plain < 4 * rows * (kind == "text"):
-            raise RecordingError(f"at byte {block.at}: a column has values of another type than its table says")
+            raise RecordingError(f"at byte {block.at}: a column has values of another type than the schema states")
         if kind != "text" and (c.plain != want or c.encoding != _CONSTANT and c.width not in (1, 2, 4, 8)):
-            raise RecordingError(f"at byte {block.at}: the size of a column does not fit its number of values")
+            raise RecordingError(f"at byte {block.at}: the size of a column does not match its number of values")
         if kind == "text":
             lengths, all_texts, texts, at = np.frombuffer(stored, "<u4", rows), bytes(stored[4 * rows :]), [], 0
             if int(lengths.sum(dtype="u8")) > len(all_texts):
