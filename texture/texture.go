@@ -145,7 +145,7 @@ func (m Image) Complete() (Image, error) {
 		}
 	}
 	if bad := m.Check(); bad != "" {
-		return m, fmt.Errorf("an image: %s", bad)
+		return m, fmt.Errorf("invalid image: %s", bad)
 	}
 	return m, nil
 }
@@ -155,33 +155,33 @@ func (m *Image) Check() string {
 	g := m.Geometry
 	for _, n := range []int{m.Width, m.Height, m.Depth, m.Layers, m.Levels, m.Samples} {
 		if n < 1 || n > maxExtent {
-			return fmt.Sprintf("an extent of %d", n)
+			return fmt.Sprintf("%d is not an extent or count from 1 to %d", n, maxExtent)
 		}
 	}
 	switch d := g.Dimensions(); {
 	case d == 0:
-		return "no geometry"
+		return "unknown geometry"
 	case !m.Format.Valid():
-		return fmt.Sprintf("no format of %d channels of %d bits of kind %s", m.Format.Channels, m.Format.Bits, m.Format.Kind)
+		return fmt.Sprintf("no texel format has %d channels of %d bits of kind %s", m.Format.Channels, m.Format.Bits, m.Format.Kind)
 	case d < 2 && m.Height != 1 || d < 3 && m.Depth != 1:
-		return fmt.Sprintf("an extent in a dimension that %s does not have", g)
+		return fmt.Sprintf("%s has fewer dimensions", g)
 	case !g.Layered() && !g.Cube() && m.Layers != 1:
-		return fmt.Sprintf("layers, which %s does not have", g)
+		return fmt.Sprintf("%s has no layers", g)
 	case g.Cube() && (m.Width != m.Height || m.Layers%6 != 0 || g == ImageCube && m.Layers != 6):
-		return "cubes have six square faces"
+		return "a cube must have six square faces"
 	case m.Samples > 1 && (!g.Multisample() || m.Levels > 1):
-		return "several samples"
+		return "several samples per texel need a multisampled geometry and one level"
 	case m.Levels > bits.Len(uint(max(m.Width, m.Height, m.Depth))):
-		return fmt.Sprintf("%d levels of an image of %d×%d×%d", m.Levels, m.Width, m.Height, m.Depth)
+		return fmt.Sprintf("%d levels are too many for an image of %d×%d×%d texels", m.Levels, m.Width, m.Height, m.Depth)
 	case m.Pitch > maxPitch:
-		return fmt.Sprintf("a pitch of %d bytes, at most %d", m.Pitch, maxPitch)
+		return fmt.Sprintf("a pitch of %d bytes is too large: at most %d", m.Pitch, maxPitch)
 	case m.Pitch != 0 && (g != Image2D || m.Levels != 1 || m.Pitch < m.Width*m.Format.Bytes()):
-		return fmt.Sprintf("a pitch of %d bytes for rows of %d", m.Pitch, m.Width*m.Format.Bytes())
+		return fmt.Sprintf("a pitch of %d bytes does not fit rows of %d bytes, or the image is not 2d with one level", m.Pitch, m.Width*m.Format.Bytes())
 	case m.LinearMemory && (g != Image1D || m.Levels != 1):
-		return "linear memory has one dimension"
+		return "linear memory needs the geometry 1d and one level"
 	}
 	if m.approximateSize() > 1<<40 {
-		return "it is too large"
+		return "the image is too large"
 	}
 	return ""
 }

@@ -105,7 +105,7 @@ func NewReader(name string, r io.Reader) (*Reader, error) {
 	}
 	for _, s := range h.Missing {
 		if !slices.Contains(MissingParts, s) {
-			return nil, t.fail(fmt.Errorf("unknown part %q in the header's list of missing parts: want some of %v%s", s, MissingParts, didYouMean(s, MissingParts)))
+			return nil, t.fail(fmt.Errorf("unknown part %q in the header's list of missing parts: want some of %s%s", s, strings.Join(MissingParts, ", "), didYouMean(s, MissingParts)))
 		}
 	}
 	t.Header = *h
