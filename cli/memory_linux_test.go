@@ -82,7 +82,7 @@ func TestOutOfMemory(t *testing.T) {
 		{append(saxpy, "f32[1000000x1000000x1000000x1000000]"), "too large", 2},
 		{append(saxpy, "u8[4000000000]"), "the host has no more memory: 4000000000 bytes wanted", 2},
 		{append(saxpy, "@"+sparse), "the host has no more memory: 16106127360 bytes wanted", 2},
-		{append(saxpy, "tex.3d(f32x4[100000x100000x100000])"), "it is too large", 2},
+		{append(saxpy, "tex.3d(f32x4[100000x100000x100000])"), "the image is too large", 2},
 		{append(saxpy, "tex.2d(f32x4[10000x10000])"), "the host has no more memory", 2},
 		{append(saxpy, "@"+write("huge.npy", npyText("{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000,), }"))), "shape (1000000000000,)", 2},
 		{append(saxpy, "@"+write("bomb.png", blankPNG(t, 11000, 12000))), "the host has no more memory", 2},
