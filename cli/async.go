@@ -25,7 +25,7 @@ type asyncTwin struct {
 // issue. The output of its kernels is discarded.
 func (c *runCmd) early(a *app, prepare func(l *interp.Launch)) (*asyncTwin, error) {
 	if c.File == "-" {
-		return nil, errors.New("--async=both reads the file twice, which standard input cannot be")
+		return nil, errors.New("--async=both reads the file twice: the file cannot be standard input")
 	}
 	j, err := c.open(a, io.Discard)
 	if err != nil {
@@ -51,14 +51,14 @@ func (t *asyncTwin) compare(a *app, j *job, ran, err error) error {
 	}
 	switch {
 	case t.err != nil && ran == nil:
-		note("it fails with asynchronous effects where they are issued; as late as may be it does not")
+		note("the launch fails with early asynchronous effects, but not with late effects")
 		return t.err
 	case t.err == nil && ran != nil:
-		note("it fails with asynchronous effects as late as may be; where they are issued it does not")
+		note("the launch fails with late asynchronous effects, but not with early effects")
 		return err
 	case ran != nil:
 		if ran.Error() != t.err.Error() {
-			note("it fails with asynchronous effects where they are issued, too: %v", t.err)
+			note("the launch also fails with early asynchronous effects: %v", t.err)
 		}
 		return err
 	case j.workload != nil: // a workload compares its own results
@@ -99,7 +99,7 @@ func differences(early, late map[string]*argument.Array, title func(name string)
 		if now == then { // equal NaNs
 			now, then = fmt.Sprintf("%s (%#x)", now, got.Bits(first)), fmt.Sprintf("%s (%#x)", then, want.Bits(first))
 		}
-		list = append(list, fmt.Sprintf("--async=both: %s: %d of %d elements depend on when asynchronous effects happen\n   [%d] is %s with them as late as may be, %s where they are issued", title(name), n, got.Len(), first, now, then))
+		list = append(list, fmt.Sprintf("--async=both: %s: %d of %d elements depend on the time of asynchronous effects\n   [%d] is %s with late effects, %s with early effects", title(name), n, got.Len(), first, now, then))
 	}
 	return strings.Join(list, "\n")
 }

@@ -17,15 +17,15 @@ import (
 type benchCmd struct {
 	Workloads []string `arg:"" optional:"" name:"@workload" help:"Workloads to run (default all)."`
 
-	Engine  string   `default:"auto" env:"GEMU_ENGINE" help:"What executes instructions: auto, portable or native; see gemu run." placeholder:"ENGINE"`
-	Mode    []string `default:"affine,check" enum:"vector,affine,check" help:"Modes to compare with vector mode: affine, check; see gemu run." placeholder:"MODE,..."`
-	Repeat  int      `default:"3" help:"Runs of each mode; the median counts."`
-	Size    int      `help:"Size of the inputs (default each workload's own)."`
+	Engine  string   `default:"auto" env:"GEMU_ENGINE" help:"Engine that executes instructions: auto, portable or native; see gemu run." placeholder:"ENGINE"`
+	Mode    []string `default:"affine,check" enum:"vector,affine,check" help:"Modes to compare with vector mode: affine, check; see gemu run." placeholder:"MODE"`
+	Repeat  int      `default:"3" help:"Runs of each mode; the result is their median."`
+	Size    int      `help:"Size of the inputs (default: the own size of each workload)." placeholder:"N"`
 	Workers int      `default:"1" help:"Host threads; 0 means all."`
 
-	TimeLimit notation.Span `env:"GEMU_TIME_LIMIT" help:"Time that each launch may run before it is stopped (default: no limit)." placeholder:"TIME"`
+	TimeLimit notation.Span `env:"GEMU_TIME_LIMIT" help:"Time limit of each launch (default: no limit)." placeholder:"TIME"`
 
-	Structure bool `help:"Count the instructions whose results have structure (gemu structure), and print separate means for the workloads where they are a quarter or more, and for the rest."`
+	Structure bool `help:"Count instructions with compact results (see gemu structure), and print two means: of the workloads where they are 25 percent or more, and of all others."`
 	policyFlag
 	JSON string `name:"json" help:"Write JSON to FILE (- for standard output, instead of the table)." placeholder:"FILE"`
 }
@@ -67,7 +67,7 @@ type benchRates struct {
 
 func (c *benchCmd) Run(a *app) error {
 	if c.Repeat < 1 || c.Size < 0 || c.Workers < 0 {
-		return fmt.Errorf("--repeat wants a number from 1 on, --size and --workers from 0 on")
+		return fmt.Errorf("--repeat must be at least 1, --size and --workers at least 0")
 	}
 	engine, err := interp.EngineNamed(c.Engine)
 	if err != nil {
@@ -135,9 +135,9 @@ func (c *benchCmd) Run(a *app) error {
 				c.printRow(s, o.name, o.mean, nil)
 			}
 		}
-		s.printf("\nThread instructions per second in vector mode, median of %d; above 1, a mode is\nfaster than that, and the engine than the portable one.\n", c.Repeat)
+		s.printf("\nThread instructions per second in vector mode, median of %d runs. A ratio above 1:\nthe mode is faster than vector mode, or the engine than the portable engine.\n", c.Repeat)
 		if c.Structure {
-			s.printf("Structured are workloads of whose instructions %d percent have compact results, or more.\n", structured)
+			s.printf("Structured: workloads with compact results of %d percent of the instructions or more.\n", structured)
 		}
 		if c.Engine == "native" {
 			s.printf("The engine is native.\n")

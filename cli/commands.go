@@ -44,7 +44,7 @@ func (c *checkCmd) Run(a *app) error {
 		c.coverage(a, m)
 	}
 	if failures > 0 {
-		return &failure{fmt.Errorf("%d of %s bad", failures, counted(len(c.Files), "file")), exitBad}
+		return &failure{fmt.Errorf("%d of %s with errors", failures, counted(len(c.Files), "file")), exitBad}
 	}
 	return nil
 }
@@ -74,8 +74,8 @@ func counted(n int, noun string) string { return fmt.Sprintf("%d %s%s", n, noun,
 
 type dumpCmd struct {
 	File   string `arg:"" predictor:"source" help:"PTX file (- for standard input)."`
-	Stage  string `default:"ir" enum:"ast,ir,cfg,lowered" help:"What to print: ast (what was written), ir (what it means, as PTX), cfg (control flow), lowered (what runs)."`
-	Kernel string `short:"k" help:"Print only this function (ir, cfg) or kernel (lowered)."`
+	Stage  string `default:"ir" enum:"ast,ir,cfg,lowered" help:"Stage to print: ast (syntax tree), ir (checked program, as PTX), cfg (control flow), lowered (code that the engines execute)."`
+	Kernel string `short:"k" help:"Print only this function (ir, cfg) or kernel (lowered)." placeholder:"NAME"`
 }
 
 func (c *dumpCmd) Run(a *app) error {
@@ -125,7 +125,7 @@ func (c *dumpCmd) Run(a *app) error {
 	for _, f := range funcs {
 		if !f.Entry {
 			if c.Kernel != "" {
-				return fmt.Errorf("%s is no kernel: --stage=lowered prints kernels, with what they call", f.Name)
+				return fmt.Errorf("%s is not a kernel: --stage=lowered prints kernels, with the functions that they call", f.Name)
 			}
 			continue
 		}
@@ -137,8 +137,8 @@ func (c *dumpCmd) Run(a *app) error {
 }
 
 type isaCmd struct {
-	Opcode string `arg:"" optional:"" help:"Instruction to describe in full: an opcode or its first words, as mad, cp.async.bulk or ld.global.v4.f32."`
-	JSON   bool   `name:"json" help:"Write JSON."`
+	Opcode string `arg:"" optional:"" help:"Instruction to describe in full: an opcode or its beginning, such as mad, cp.async.bulk or ld.global.v4.f32."`
+	JSON   bool   `name:"json" help:"Print JSON."`
 }
 
 // isaJSON is the report of --json.
@@ -379,7 +379,7 @@ type kernelsCmd struct {
 func (c *kernelsCmd) Run(a *app) error {
 	if c.Name == "" {
 		if c.Source || c.PTX {
-			return errors.New("--source and --ptx want the name of a workload")
+			return errors.New("--source and --ptx need the name of a workload")
 		}
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 		for _, k := range kernels.All() {

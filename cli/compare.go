@@ -16,11 +16,11 @@ import (
 
 type compareCmd struct {
 	Paper   string   `arg:"" predictor:"paper" help:"Paper: ${papers}."`
-	Table   []string `predictor:"table" help:"Only these of its tables and figures (default: all that do not take long): ${papertables}." placeholder:"NAME"`
-	Reading []string `predictor:"reading" help:"Only these ways of measuring, and tables that have them (default: all of tables that are named, else all that do not take long; the first of a table is its headline): ${paperreadings}." placeholder:"NAME"`
-	Workers int      `help:"Host threads (default: all); results do not depend on it."`
+	Table   []string `predictor:"table" help:"Tables and figures of the paper to print (default: all except slow ones): ${papertables}." placeholder:"NAME"`
+	Reading []string `predictor:"reading" help:"Interpretations of the paper to measure; tables without them are left out (default: all interpretations of the tables in --table, or all except slow ones). The first interpretation of a table gives its main values. Names: ${paperreadings}." placeholder:"NAME"`
+	Workers int      `help:"Host threads (default: all cores); results do not depend on their number." placeholder:"N"`
 
-	TimeLimit notation.Span `env:"GEMU_TIME_LIMIT" help:"Time that each launch may run before it is stopped (default: no limit)." placeholder:"TIME"`
+	TimeLimit notation.Span `env:"GEMU_TIME_LIMIT" help:"Time limit of each launch (default: no limit)." placeholder:"TIME"`
 	reportFlags
 	tablesFlag
 	CSV string `name:"csv" help:"Write a line for each value to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
@@ -50,14 +50,14 @@ func namesForShells(namesOf func(p *papers.Paper) []string) (list []string) {
 func (c *compareCmd) Run(a *app) error {
 	p := papers.Named(c.Paper)
 	if p == nil {
-		return fmt.Errorf("no paper %s: there are %s", c.Paper, strings.Join(papers.Names(), ", "))
+		return fmt.Errorf("unknown paper %s: want one of %s", c.Paper, strings.Join(papers.Names(), ", "))
 	}
 	tables, err := c.tables(p)
 	switch {
 	case err != nil:
 		return err
 	case c.Workers < 0:
-		return fmt.Errorf("--workers wants a number from 0 on")
+		return fmt.Errorf("--workers must be at least 0")
 	}
 	files := append(c.outputs(), outputs{{"--csv", c.CSV}}...)
 	if err := files.check(); err != nil {
@@ -85,7 +85,7 @@ func (c *compareCmd) tables(p *papers.Paper) ([]*papers.Table, error) {
 		for _, name := range c.Table {
 			t := p.Table(name)
 			if t == nil {
-				return nil, fmt.Errorf("--table %s: %s has %s", name, p.Name, strings.Join(p.TableNames(), ", "))
+				return nil, fmt.Errorf("--table %s: the tables of %s are %s", name, p.Name, strings.Join(p.TableNames(), ", "))
 			}
 			if !slices.Contains(tables, t) {
 				tables = append(tables, t)

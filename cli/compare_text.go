@@ -124,11 +124,11 @@ var agreementLines = []struct {
 	{"order", "rho", "rho, rank correlation", bold, rhoText},
 	{"", "p", "p, by chance", plain, func(_ *papers.Column, a *papers.Agreement) string { return optionalText(a.P, probabilityText) }},
 	{"", "Holm", "p, corrected (Holm)", plain, func(_ *papers.Column, a *papers.Agreement) string { return optionalText(a.Holm, probabilityText) }},
-	{"distance", "", "distance, in the mean", plain, distanceText},
+	{"distance", "", "mean distance", plain, distanceText},
 }
 
 // statisticsDoc explains these lines. Its arguments are the number of tests and further results.
-const statisticsDoc = "rho is Spearman's rank correlation of our rows and the paper's; p how often chance alone gives one so far from 0, with the ties there are; Holm the same, corrected for %s.%s distance is the mean of the differences without their signs."
+const statisticsDoc = "rho is Spearman's rank correlation of gemu's rows and the paper's rows. p is the probability of a rho at least as far from 0 by chance, with the same ties. Holm is p, corrected for %s.%s distance is the mean of the absolute differences."
 
 func optionalText(v *float64, text func(v float64) string) string {
 	if v == nil {
@@ -163,7 +163,7 @@ func (t *tablePrinter) agreement(r *papers.ComparisonTable) {
 		for i := range r.Interpretations[1:] {
 			o := &r.Interpretations[i+1]
 			if i == 0 {
-				t.s.printf("\nother readings\n")
+				t.s.printf("\nother interpretations\n")
 			}
 			for _, line := range wrap(o.Name+": "+o.Doc, width) {
 				t.s.printf("%s\n", line)
@@ -189,7 +189,7 @@ func (t *tablePrinter) agreement(r *papers.ComparisonTable) {
 	for i := range r.Interpretations[1:] {
 		o := &r.Interpretations[i+1]
 		if i == 0 {
-			t.s.printf("\nother readings\n")
+			t.s.printf("\nother interpretations\n")
 		}
 		t.line(plain, o.Name, "", func(*papers.Column) string { return "" })
 		if compared {

@@ -61,7 +61,7 @@ func (a *app) compile(name string) (string, error) {
 		}
 	}
 	if c == nil {
-		return "", fmt.Errorf("%s: no compiler for CUDA C++ is on the path (nvcc, clang). Where there is one, this makes PTX, with gemu.h from kernels/cuda:\n   clang-19 %s %s", name,
+		return "", fmt.Errorf("%s: no compiler for CUDA C++ (nvcc, clang) is on the path. Install one, or compile to PTX on another machine, with gemu.h from kernels/cuda:\n   clang-19 %s %s", name,
 			strings.Replace(strings.Join(clangArgs(defaultArch, "kernels/cuda"), " "), "-o -", "-o "+strings.TrimSuffix(filepath.Base(name), ".cu")+".ptx", 1), name)
 	}
 	dir, remove, err := cleanup.Dir("", "gemu-*")

@@ -23,15 +23,15 @@ import (
 )
 
 type debugCmd struct {
-	File  string   `arg:"" optional:"" predictor:"source" help:"PTX file, CUDA C++ (.cu, with a compiler that is on the path), or @NAME of a workload; left out with --dap, whose client names it."`
+	File  string   `arg:"" optional:"" predictor:"source" help:"PTX file, CUDA C++ (.cu; needs nvcc or clang), or @NAME of a workload. With --dap, the client names the program."`
 	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
 
 	kernelFlags
 	policyFlag
 
-	Mode        string        `default:"vector" enum:"check,affine,vector" help:"How instructions execute: as in gemu run, but on vectors only by default."`
-	Async       string        `default:"late" enum:"late,early" help:"When asynchronous effects happen: as late as may be (late, the default), or where they are issued (early)."`
-	Commands    string        `short:"x" help:"Execute the commands of FILE, a line each, instead of asking for some." placeholder:"FILE"`
+	Mode        string        `default:"vector" enum:"check,affine,vector" help:"Mode of execution: check, affine or vector (the default here); see gemu run."`
+	Async       string        `default:"late" enum:"late,early" help:"Time of asynchronous effects: late (the default; at the wait that orders them) or early (where they are issued)."`
+	Commands    string        `short:"x" help:"Execute the commands of FILE, one per line, instead of prompting for commands." placeholder:"FILE"`
 	DAP         string        `name:"dap" help:"Speak the Debug Adapter Protocol on standard input and output; with --dap=:PORT, listen on that TCP port." placeholder:":PORT"`
 	Checkpoints notation.Size `help:"Host memory for the checkpoints that stepping back uses, with K, M or G (default 256M)." placeholder:"BYTES"`
 }
@@ -39,12 +39,12 @@ type debugCmd struct {
 func (c *debugCmd) Run(a *app) error {
 	if c.DAP != "" {
 		if c.File != "" || c.Commands != "" {
-			return errors.New("--dap: the client says what to launch, and what to do")
+			return errors.New("--dap takes no program and no -x FILE: the client chooses the program and sends the commands")
 		}
 		return c.serve(a)
 	}
 	if c.File == "" {
-		return errors.New("what is to be debugged? A PTX file, CUDA C++, or @NAME")
+		return errors.New("the program is missing: a PTX file, CUDA C++, or @NAME")
 	}
 	front, stdout, err := c.front(a)
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *debugCmd) front(a *app) (debug.Front, io.Writer, error) {
 		return debug.NewLines(strings.NewReader(string(b)), a.stdout, c.Commands, more), a.stdout, nil
 	}
 	if c.File == "-" {
-		return nil, nil, errors.New("standard input has the commands, unless -x FILE has them: it cannot have the kernel")
+		return nil, nil, errors.New("standard input cannot contain both the kernel and the commands: use a file for the kernel")
 	}
 	if !isTerminal(a.stdin) {
 		return debug.NewLines(a.stdin, a.stdout, "standard input", more), a.stdout, nil
@@ -193,7 +193,7 @@ func (c *debugCmd) launch(a *app) dap.Launch {
 			return fmt.Errorf("launch: %w", err)
 		}
 		if _, err := interp.ParseMode(d.Mode); err != nil || a.reconverger(d.Reconverge) == nil || d.Async != "late" && d.Async != "early" {
-			return fmt.Errorf("launch: mode %q, reconverge %q, async %q: see gemu debug --help", d.Mode, d.Reconverge, d.Async)
+			return fmt.Errorf("launch: unknown mode %q, reconverge %q or async %q: gemu debug --help lists the values", d.Mode, d.Reconverge, d.Async)
 		}
 		if d.Program == "" || d.Program == "-" {
 			return errors.New("launch: program is missing: a PTX file, CUDA C++, or @NAME")

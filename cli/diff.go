@@ -18,16 +18,16 @@ import (
 )
 
 type diffCmd struct {
-	A     string   `arg:"" help:"A log, or what to run: a PTX file, CUDA C++, @NAME of a workload."`
-	B     string   `arg:"" optional:"" help:"The second log or program. Without it A runs twice: give --mode, --reconverge or --seeds two values."`
+	A     string   `arg:"" help:"A log, or a program to run: PTX file, CUDA C++, or @NAME of a workload."`
+	B     string   `arg:"" optional:"" help:"The second log or program. Without it, A runs twice: give two values to --mode, --reconverge or --seeds."`
 	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
 
 	kernelFlags
-	Reconverge []string `default:"auto" help:"Reconvergence policy of the runs: one for both, or two, of A and of B, such as stack,its." placeholder:"POLICY"`
-	Mode       []string `default:"check" help:"How instructions execute: one mode for both, or two, such as check,vector." placeholder:"MODE"`
-	Seeds      []uint64 `help:"Schedules of A and of B, as --seed." placeholder:"N"`
+	Reconverge []string `default:"auto" help:"Reconvergence policy: one for both runs, or one each for A and B, such as stack,its." placeholder:"POLICY"`
+	Mode       []string `default:"check" help:"Mode of execution: one for both runs, or one each for A and B, such as check,vector." placeholder:"MODE"`
+	Seeds      []uint64 `help:"Number of the schedule (see --seed): one for both runs, or one each for A and B, such as 0,1." placeholder:"N"`
 	Eager      bool     `help:"Execute compactly wherever values are compact."`
-	KernelB    string   `name:"kernel-b" help:"Kernel of B to run, if it is not that of -k." placeholder:"NAME"`
+	KernelB    string   `name:"kernel-b" help:"Kernel of B to run (default: the kernel of -k)." placeholder:"NAME"`
 	filterFlags
 	compareFlags
 }
@@ -36,8 +36,8 @@ type diffCmd struct {
 type compareFlags struct {
 	ULP uint64 `name:"ulp" help:"Do not report results of .approx instructions that differ by at most N units in the last place." placeholder:"N"`
 
-	Slice   string `enum:"auto,first,second,both,none" default:"auto" help:"After a difference, trace the value back to the instructions that produced it, in this log: first, second, both or none; auto is the first log that records which registers instructions read." placeholder:"LOG"`
-	NoSlice bool   `help:"Do not look for where the value comes from: --slice none."`
+	Slice   string `enum:"auto,first,second,both,none" default:"auto" help:"Log in which a different value is traced back to the instructions that produced it: first, second, both or none; auto is the first log that records the registers that instructions read." placeholder:"LOG"`
+	NoSlice bool   `help:"Do not trace a different value back, as with --slice none."`
 }
 
 // isRun reports whether a name is a source to run, not a log.
@@ -88,7 +88,7 @@ func (c *diffCmd) Run(a *app) error {
 	}
 	names := [2]string{c.A, c.B}
 	if slices.Contains(names[:], "-") {
-		return errors.New("logs are read several times, which standard input cannot be")
+		return errors.New("logs are read several times: a log cannot be standard input")
 	}
 	if !isRun(c.A) && !isRun(c.B) && (c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra) > 0 || c.KernelB != "" || len(c.Seeds) > 0 || c.Size > 0) {
 		return fmt.Errorf("%s and %s are logs: the flags about kernels do not apply", c.A, c.B)
@@ -140,11 +140,11 @@ func (c *diffCmd) Run(a *app) error {
 // choice returns the value of a flag for A or for B.
 func choice(flag string, list []string, i int, names ...string) (string, error) {
 	if len(list) == 0 || len(list) > 2 {
-		return "", fmt.Errorf("%s wants one for both, or two", flag)
+		return "", fmt.Errorf("%s must have one value for both runs, or two values", flag)
 	}
 	s := list[min(i, len(list)-1)]
 	if !slices.Contains(names, s) {
-		return "", fmt.Errorf("%s %s: there are %s", flag, s, strings.Join(names, ", "))
+		return "", fmt.Errorf("%s %s: want one of %s", flag, s, strings.Join(names, ", "))
 	}
 	return s, nil
 }
@@ -164,7 +164,7 @@ func (c *compareFlags) compare(a *app, x, y trace.Source, filter trace.Filter) e
 	}
 	if d == nil {
 		if summary.Empty() {
-			return fmt.Errorf("nothing was compared: %s and %s have no instruction that both let through", x.Name, y.Name)
+			return fmt.Errorf("nothing was compared: no instruction of %s and %s passes the filters of both", x.Name, y.Name)
 		}
 		fmt.Fprintf(a.stdout, "no difference\n%s", summary)
 		return nil
@@ -191,7 +191,7 @@ func (c *compareFlags) compare(a *app, x, y trace.Source, filter trace.Filter) e
 				return err
 			}
 			if printSlice(a, d, list, " in the "+name+" log"); len(list) == 0 {
-				fmt.Fprintf(a.stdout, "where it comes from in the %s log is not known\n", name)
+				fmt.Fprintf(a.stdout, "the origin of the value in the %s log is unknown\n", name)
 			}
 		}
 	}
@@ -202,7 +202,7 @@ func (c *compareFlags) compare(a *app, x, y trace.Source, filter trace.Filter) e
 func printSlice(a *app, d *trace.Difference, list []trace.Origin, place string) {
 	for i, o := range list {
 		if i == 0 {
-			fmt.Fprintf(a.stdout, "where it comes from%s, with what thread %d has there:\n", place, d.Thread)
+			fmt.Fprintf(a.stdout, "origin of the value%s, with the values of thread %d:\n", place, d.Thread)
 		}
 		source := ""
 		if o.Thread != d.Thread || o.CTA != d.CTA.Number || o.Launch != d.Launch {

@@ -80,7 +80,7 @@ func checkNames(kind string, names []string) error {
 			return fmt.Errorf("this command has a %s with the name %q: want a word without spaces and commas", kind, name)
 		}
 		if slices.Contains(names[:i], name) {
-			return fmt.Errorf("this command has two of the name %s %s: rename the one that was added", kind, name)
+			return fmt.Errorf("this command has the %s %s twice: rename the added one", kind, name)
 		}
 	}
 	return nil
@@ -98,7 +98,7 @@ func (x *Extensions) checkDocs() error {
 	}
 	for name, doc := range docs {
 		if strings.Contains(doc, "${") {
-			return fmt.Errorf("this command has a %s whose line of help has \"${\": write it in another way", name)
+			return fmt.Errorf("the help text of the %s contains \"${\", which is reserved: change the text", name)
 		}
 	}
 	return nil
@@ -142,15 +142,15 @@ func (x *Extensions) probes(names []string) (list []Reporter, err error) {
 		at := slices.IndexFunc(x.Probes, func(p Probe) bool { return p.Name == name })
 		switch {
 		case len(x.Probes) == 0:
-			return nil, fmt.Errorf("no probe %q: this command has none; docs/go.md shows how another module adds some", name)
+			return nil, fmt.Errorf("unknown probe %q: this command has no probes; docs/go.md shows how another module adds some", name)
 		case at < 0:
-			return nil, fmt.Errorf("no probe %q: want some of %s", name, strings.Join(x.probeNames(), ", "))
+			return nil, fmt.Errorf("unknown probe %q: want some of %s", name, strings.Join(x.probeNames(), ", "))
 		case slices.Contains(names[:i], name):
-			return nil, fmt.Errorf("probe %s is there twice", name)
+			return nil, fmt.Errorf("probe %s is given twice", name)
 		}
 		r := x.Probes[at].New()
 		if r == nil {
-			return nil, fmt.Errorf("its function New has returned nil for %s", name)
+			return nil, fmt.Errorf("the function New of probe %s has returned nil", name)
 		}
 		list = append(list, r)
 	}

@@ -51,7 +51,7 @@ func TestProbeReport(t *testing.T) {
 	if out, messages, status := extended(t, x, append(saxpy, "f32[4]")...); status != exitFailed || out != "launch\n" || !strings.Contains(messages, "trap") {
 		t.Errorf("status %d, %q, %s", status, out, messages)
 	}
-	for name, want := range map[string]string{"lunches": `--probe: no probe "lunches": want some of launches`, "launches,launches": "probe launches is there twice"} {
+	for name, want := range map[string]string{"lunches": `--probe: unknown probe "lunches": want some of launches`, "launches,launches": "probe launches is given twice"} {
 		if _, messages, status := extended(t, x, "run", "@saxpy", "--probe", name); status != exitBad || !strings.Contains(messages, want) {
 			t.Errorf("status %d, %s; want %s", status, messages, want)
 		}
@@ -93,16 +93,16 @@ func TestExtensionNames(t *testing.T) {
 		x    Extensions
 		want string
 	}{
-		{Extensions{Policies: []*interp.Reconverger{policy("stack")}}, "two of the name reconvergence policy stack"},
+		{Extensions{Policies: []*interp.Reconverger{policy("stack")}}, "has the reconvergence policy stack twice"},
 		{Extensions{Policies: []*interp.Reconverger{policy("a,b")}}, `a reconvergence policy with the name "a,b"`},
-		{Extensions{Probes: []Probe{probe, probe}}, "two of the name probe p"},
+		{Extensions{Probes: []Probe{probe, probe}}, "has the probe p twice"},
 		{Extensions{Probes: []Probe{{Name: "p"}}}, "a probe p without a function New"},
-		{Extensions{Models: []catalog.Entry{{Name: "kim"}}}, "two of the name model kim"},
-		{Extensions{Sanitizers: []*sanitize.Tool{{Name: "racecheck"}}}, "two of the name sanitizer racecheck"},
+		{Extensions{Models: []catalog.Entry{{Name: "kim"}}}, "has the model kim twice"},
+		{Extensions{Sanitizers: []*sanitize.Tool{{Name: "racecheck"}}}, "has the sanitizer racecheck twice"},
 		{Extensions{Sanitizers: []*sanitize.Tool{{Name: ""}}}, `a sanitizer with the name ""`},
 		{Extensions{Models: []catalog.Entry{{Name: "a, b"}}}, `a model with the name "a, b"`},
 		{Extensions{Models: []catalog.Entry{{Name: "a\r"}}}, `a model with the name "a\r"`},
-		{Extensions{Probes: []Probe{{"p", "costs ${dollars}", probe.New}}}, `a probe p whose line of help has "${"`},
+		{Extensions{Probes: []Probe{{"p", "costs ${dollars}", probe.New}}}, `the help text of the probe p contains "${"`},
 		{Extensions{Sanitizers: []*sanitize.Tool{nil}}, "that is nil"},
 		{Extensions{Policies: []*interp.Reconverger{nil}}, "that is nil"},
 	} {

@@ -24,29 +24,29 @@ import (
 )
 
 type fuzzCmd struct {
-	Out      string `required:"" help:"Directory to write to; it is made if it is not there." placeholder:"DIR"`
-	Programs int    `short:"n" default:"10" help:"How many programs." placeholder:"N"`
-	Seed     uint64 `default:"1" help:"Seed of the first program; each further one has the next." placeholder:"N"`
+	Out      string `required:"" help:"Directory to write to; it is created if it does not exist." placeholder:"DIR"`
+	Programs int    `short:"n" default:"10" help:"Number of programs." placeholder:"N"`
+	Seed     uint64 `default:"1" help:"Seed of the first program; each further program has the next seed." placeholder:"N"`
 
-	Semantics string `default:"manual" enum:"manual,hardware" help:"Where GPUs are known to do something else than the manual says: manual avoids these places, hardware has them, with the results of GPUs (docs/fuzz.md has the list)." placeholder:"manual|hardware"`
+	Semantics string `default:"manual" enum:"manual,hardware" help:"Instructions whose results on GPUs are known to differ from the manual (list in docs/fuzz.md): manual avoids them, hardware uses them and expects the results of GPUs." placeholder:"manual|hardware"`
 
-	Features string `default:"all" help:"What programs may be made of: some of ${features}; or none; or all,-NAME,… to leave some out." placeholder:"NAME,…"`
-	PTX      string `name:"ptx" help:"Version of PTX they are in (default 7.0; 8.8 for --sm above 80)." placeholder:"X.Y"`
-	SM       int    `name:"sm" default:"80" help:"Compute capability they are for, 80 for 8.0." placeholder:"NN"`
+	Features string `default:"all" help:"Features of the programs: some of ${features}; or none; or all,-NAME,… to leave some out." placeholder:"NAME,…"`
+	PTX      string `name:"ptx" help:"PTX version of the programs (default 7.0; 8.8 for --sm above 80)." placeholder:"X.Y"`
+	SM       int    `name:"sm" default:"80" help:"Compute capability of the programs, 80 for 8.0." placeholder:"NN"`
 	Grid     int    `short:"g" default:"2" help:"CTAs of a launch." placeholder:"N"`
 	Block    string `short:"b" default:"64" help:"Threads of a CTA: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
-	Length   int    `default:"60" help:"About so many statements in a program." placeholder:"N"`
+	Length   int    `default:"60" help:"Approximate number of statements in a program." placeholder:"N"`
 
-	TimeLimit notation.Span `env:"GEMU_TIME_LIMIT" help:"Time that each launch of a program on gemu may run before it is stopped (default: no limit)." placeholder:"TIME"`
+	TimeLimit notation.Span `env:"GEMU_TIME_LIMIT" help:"Time limit of each launch on gemu (default: no limit)." placeholder:"TIME"`
 
-	Against string         `help:"Run programs on another implementation until one fails, and reduce that: a command of the shell, with {ptx}, {in}, {json} for the files of a program, {grid} and {block} for its extents, {bytes} for the size of the result, {n} and {m} for the last two arguments, and {out} for the file to write the result to; see docs/fuzz.md." placeholder:"COMMAND"`
-	Timeout *notation.Span `help:"Time limit of the --against command for a program (default 10s)." placeholder:"TIME"`
+	Against string         `help:"Run programs on another implementation until one fails, and reduce that program. COMMAND is a shell command; in it, {ptx}, {in} and {json} are the files of a program, {grid} and {block} its extents, {bytes} the size of its result, {n} and {m} its last two arguments, and {out} the file for the result; see docs/fuzz.md." placeholder:"COMMAND"`
+	Timeout *notation.Span `help:"Time limit of the --against command for each program (default 10s)." placeholder:"TIME"`
 	Refusal *int           `name:"refusal-status" help:"Exit status by which the --against command refuses a program (default 3)." placeholder:"N"`
-	Refuses string         `name:"refusal-regex" help:"Text on the standard error of the --against command that means a refusal, whatever its exit status; ^ and $ are ends of lines." placeholder:"REGEX"`
-	Ignore  []string       `enum:"difference,crash,timeout,refusal" help:"Count these failures, and go on: ${enum}." placeholder:"KIND,…"`
-	Skip    []string       `sep:"none" help:"Count failures whose report matches, and go on: known bugs. It is the kind, the first wrong word, the culprit, and standard error; ^ and $ are ends of lines. It may be given several times." placeholder:"REGEX"`
-	Keep    bool           `name:"keep-going" help:"Go on after a failure, and reduce the first one of each culprit."`
-	Reduce  *notation.Span `name:"reduce-time" help:"What reducing may take (default 5m)." placeholder:"TIME"`
+	Refuses string         `name:"refusal-regex" help:"The --against command refuses a program if its standard error matches, with any exit status; ^ and $ match at line ends." placeholder:"REGEX"`
+	Ignore  []string       `enum:"difference,crash,timeout,refusal" help:"Count failures of these kinds, and continue: ${enum}." placeholder:"KIND"`
+	Skip    []string       `sep:"none" help:"Count failures whose report matches, and continue: for known bugs. A report has the kind of failure, the first wrong word, the culprit, and standard error; ^ and $ match at line ends. May be given several times." placeholder:"REGEX"`
+	Keep    bool           `name:"keep-going" help:"Continue after a failure, and reduce the first failure of each culprit."`
+	Reduce  *notation.Span `name:"reduce-time" help:"Time limit of the reduction of a program (default 5m)." placeholder:"TIME"`
 
 	skip  []*regexp.Regexp  // compiled regular expressions of Skip
 	known []knownFailureKey // reduced failures
@@ -109,7 +109,7 @@ func (c *fuzzCmd) rival() (*fuzz.Rival, error) {
 			{"--timeout", c.Timeout != nil}, {"--reduce-time", c.Reduce != nil}, {"--skip", len(c.Skip) > 0}, {"--keep-going", c.Keep},
 		} {
 			if flag.is {
-				return nil, fmt.Errorf("%s is about --against, which is not there", flag.name)
+				return nil, fmt.Errorf("%s needs --against", flag.name)
 			}
 		}
 		return nil, nil
@@ -134,7 +134,7 @@ func (c *fuzzCmd) rival() (*fuzz.Rival, error) {
 	case r.RefusalStatus < 1 || r.RefusalStatus > 255:
 		return nil, fmt.Errorf("--refusal-status %d: want 1 to 255", r.RefusalStatus)
 	case c.reduceTime() <= 0:
-		return nil, errors.New("--reduce-time wants more than no time")
+		return nil, errors.New("--reduce-time must be above 0")
 	}
 	return r, nil
 }
@@ -185,7 +185,7 @@ func (c *fuzzCmd) Run(a *app) error {
 			outcome, err = rival.Find(a.ctx, p, want, -1, work)
 		}
 		if errors.Is(err, fuzz.ErrUndefined) {
-			err = fmt.Errorf("a program that should be defined is not, please report it: %w", err)
+			err = fmt.Errorf("a program does not have a defined result, please report it: %w", err)
 		}
 		if err != nil {
 			err = fmt.Errorf("seed %d: %w", p.Seed, err)
@@ -309,7 +309,7 @@ func (c *fuzzCmd) found(a *app, rival *fuzz.Rival, p *fuzz.Program, want []byte,
 	case err != nil:
 		return err
 	case !again.Matches(outcome):
-		return c.flaky(a, p, outcome, again, "what is left of it in "+filepath.Join(c.Out, name+".ptx"))
+		return c.flaky(a, p, outcome, again, "the reduced program in "+filepath.Join(c.Out, name+".ptx"))
 	}
 	outcome = again
 	c.known = append(c.known, knownFailureKey{p.Seed, outcome})
@@ -332,7 +332,7 @@ func (c *fuzzCmd) flaky(a *app, p *fuzz.Program, first, again *fuzz.Outcome, nou
 		}
 		return fmt.Sprintf("%s, %s", o.Kind, o.Reason)
 	}
-	fmt.Fprintf(a.stdout, "flaky: %s has come to another end when it ran again: first %s; then %s\nit is that of --seed %d, in %s; the command: %s\n",
+	fmt.Fprintf(a.stdout, "flaky: %s had another outcome when it ran again: first %s; then %s\nthe program has --seed %d and is in %s; the command: %s\n",
 		noun, describe(first), describe(again), p.Seed, filepath.Join(c.Out, fmt.Sprint(p.Seed)+".ptx"), c.Against)
 	return &failure{fmt.Errorf("--against: a flaky %s in the program of seed %d", first.Kind, p.Seed), exitFailed}
 }
@@ -342,14 +342,14 @@ func (c *fuzzCmd) describe(p *fuzz.Program, o *fuzz.Outcome, all int, stopped bo
 	var b strings.Builder
 	fmt.Fprintf(&b, "reduced from %d lines to %d, grid %s of blocks %s: %s\n", all, strings.Count(p.Source, "\n"), p.Grid, p.Block, filepath.Join(c.Out, c.reducedName(p)+".ptx"))
 	if stopped {
-		fmt.Fprintf(&b, "reducing was stopped after %v: --reduce-time allows more\n", c.reduceTime())
+		fmt.Fprintf(&b, "the reduction was stopped after %v; --reduce-time raises the limit\n", c.reduceTime())
 	}
 	fmt.Fprintf(&b, "%s: %s\n", o.Kind, o.Reason)
 	if o.Kind == fuzz.Difference {
 		fmt.Fprintln(&b, o.Culprit)
 	}
 	if s := strings.TrimSpace(o.Stderr); s != "" {
-		fmt.Fprintf(&b, "it said:\n%s\n", s)
+		fmt.Fprintf(&b, "standard error:\n%s\n", s)
 	}
 	fmt.Fprintf(&b, "the command: %s\n", c.Against)
 	return b.String()

@@ -29,7 +29,7 @@ import (
 
 // sourceArg is the module argument of a command.
 type sourceArg struct {
-	File string `arg:"" predictor:"source" help:"PTX file (- for standard input), CUDA C++ (.cu, with a compiler that is on the path), or @NAME of a workload."`
+	File string `arg:"" predictor:"source" help:"PTX file (- for standard input), CUDA C++ (.cu; needs nvcc or clang), or @NAME of a workload."`
 }
 
 // launchFlags select the launch and the machine.
@@ -42,35 +42,35 @@ type launchFlags struct {
 
 // kernelFlags select the kernel and its arguments, for any source.
 type kernelFlags struct {
-	Kernel  string   `short:"k" help:"Kernel to run; may be left out if the file has just one."`
+	Kernel  string   `short:"k" help:"Kernel to run; optional if the file has only one." placeholder:"NAME"`
 	Grid    string   `short:"g" help:"CTAs of the grid: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
 	Block   string   `short:"b" help:"Threads of a CTA: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
-	Cluster string   `help:"CTAs of a cluster: X[,Y[,Z]] (default: as the kernel requires by .reqnctapercluster, else none)." placeholder:"X[,Y[,Z]]"`
-	Arg     []string `short:"a" sep:"none" help:"Kernel arguments, one per parameter: a number, @FILE (.npy .png .bin), TYPE[N], TYPE[N]=iota|VALUE|rand:SEED, &I (the buffer of argument I), bytes:HEX, tma(I,TYPE[N],box=N…) (a tensor map over that buffer) or tma(TYPE[N],box=N…) (over one of its own): see docs/async.md, tex.2d(u8x4[HxW]=…,OPTION,…), surf.…, sampler(…): see docs/textures.md." placeholder:"ARG"`
-	Set     []string `sep:"none" help:"Set a .global or .const variable before the launch, or bind a .texref, .surfref or .samplerref, NAME=ARG." placeholder:"NAME=ARG"`
-	Shared  int      `help:"Bytes of dynamic shared memory."`
-	Coop    bool     `name:"cooperative" help:"Launch the grid as one whose CTAs may wait for each other (grid.sync() of cooperative groups)."`
-	Size    int      `help:"Size of a workload's input."`
+	Cluster string   `help:"CTAs of a cluster: X[,Y[,Z]] (default: .reqnctapercluster of the kernel, else no clusters)." placeholder:"X[,Y[,Z]]"`
+	Arg     []string `short:"a" sep:"none" help:"Kernel arguments, one per parameter. A number, or the bytes of a struct: bytes:HEX. A buffer: TYPE[N] (zeros), TYPE[N]=iota|VALUE|rand:SEED, @FILE (.npy .png .bin), or &I, the buffer of argument I. A tensor map (docs/async.md): tma(I,TYPE[N],box=N…) over the buffer of argument I, or tma(TYPE[N],box=N…) over a new buffer. A texture, surface or sampler (docs/textures.md): tex.2d(u8x4[HxW]=…,OPTION,…), surf.…, sampler(…)." placeholder:"ARG"`
+	Set     []string `sep:"none" help:"Set a .global or .const variable before the launch, or bind a .texref, .surfref or .samplerref; ARG as for -a." placeholder:"NAME=ARG"`
+	Shared  int      `help:"Bytes of dynamic shared memory." placeholder:"BYTES"`
+	Coop    bool     `name:"cooperative" help:"Cooperative launch: the CTAs of the grid may wait for each other (grid.sync() of cooperative groups)."`
+	Size    int      `help:"Size of a workload's input." placeholder:"N"`
 
 	Warp      int           `default:"32" help:"Lanes of a warp: 1, 2, 4, 8, 16, 32 or 64."`
 	SM        int           `name:"sm" help:"Compute capability of the device, 90 for 9.0 (default 86). It also selects how tensor cores round sums, which differs between generations." placeholder:"NN"`
-	Seed      uint64        `help:"Number of the schedule: another N runs the warps in another order (default 0)." placeholder:"N"`
-	Steps     int64         `help:"Instructions a warp may execute before the launch is stopped (default 134217728)."`
-	TimeLimit notation.Span `env:"GEMU_TIME_LIMIT" help:"Time that each launch may run before it is stopped, such as 90s or 5m; a number without a unit is seconds (default: no limit)." placeholder:"TIME"`
-	Tolerate  string        `env:"GEMU_TOLERATE" help:"Let kernels go on after faults that GPUs ignore, and report each on standard error: some of ${tolerables}." placeholder:"FAULT,…"`
-	Workers   int           `help:"Host threads (default: all); results do not depend on it."`
-	Engine    string        `default:"auto" env:"GEMU_ENGINE" help:"What executes instructions: native (machine code of this host, x86-64 with AVX2 or arm64, under Linux; unsupported operations and observed launches execute in Go), portable (Go), or auto: native if this host supports it, else portable; results do not depend on it." placeholder:"ENGINE"`
+	Seed      uint64        `help:"Number of the schedule: each N runs the warps in a different order (default 0)." placeholder:"N"`
+	Steps     int64         `help:"Step limit: a warp traps after this number of instructions (default 134217728)." placeholder:"N"`
+	TimeLimit notation.Span `env:"GEMU_TIME_LIMIT" help:"Time limit of each launch, such as 90s or 5m; a number without a unit is seconds (default: no limit)." placeholder:"TIME"`
+	Tolerate  string        `env:"GEMU_TOLERATE" help:"Faults that GPUs ignore and that do not stop a kernel here either; each is reported on standard error. Some of: ${tolerables}." placeholder:"FAULT,…"`
+	Workers   int           `help:"Host threads (default: all cores); results do not depend on their number." placeholder:"N"`
+	Engine    string        `default:"auto" env:"GEMU_ENGINE" help:"Engine that executes instructions: native (machine code; needs Linux on arm64, or on x86-64 with AVX2; unsupported operations and observed launches execute in Go), portable (Go), or auto (native if this host supports it, else portable). Results do not depend on the engine." placeholder:"ENGINE"`
 
-	Base   string        `help:"Address of the first buffer (default 0x10000000), a multiple of 512: to match the addresses of another simulator, such as 0xc0000000." placeholder:"ADDRESS"`
-	Source []string      `name:"source" sep:"none" type:"path" help:"Also show sources of the PTX that lie below DIR; without it those below the directory of the PTX. May be given several times." placeholder:"DIR"`
-	Memory notation.Size `placeholder:"BYTES" help:"Limit of host memory for CTAs that run at once, with K, M or G; further CTAs wait, and the launch does not fail (default what the host allows: three quarters of the physical memory, or less under a limit of a control group, ulimit -v or GOMEMLIMIT)."`
+	Base   string        `help:"Address of the first buffer, a multiple of 512 (default 0x10000000). Another address, such as 0xc0000000, matches the addresses of another simulator." placeholder:"ADDRESS"`
+	Source []string      `name:"source" sep:"none" type:"path" help:"Show source files that the PTX names if they are below DIR (default: below the directory of the PTX). May be given several times." placeholder:"DIR"`
+	Memory notation.Size `placeholder:"BYTES" help:"Limit of host memory for CTAs in flight, with K, M or G; further CTAs wait, and the launch does not fail (default: three quarters of the physical memory, or less if a control group, ulimit -v or GOMEMLIMIT sets a limit)."`
 
-	DeviceMemory notation.Size `name:"device-memory" env:"GEMU_MEMORY" placeholder:"BYTES" help:"Memory of the device, with K, M or G (default 16G): variables, buffers and textures beyond it are refused. Host memory is used only for pages that are touched."`
+	DeviceMemory notation.Size `name:"device-memory" env:"GEMU_MEMORY" placeholder:"BYTES" help:"Memory of the device for variables, buffers and textures, with K, M or G (default 16G). Only accessed pages take memory of the host."`
 }
 
 // policyFlag chooses a reconvergence policy.
 type policyFlag struct {
-	Reconverge string `default:"auto" enum:"${reconvergers}" help:"The reconvergence policy: which warp split runs next, and where warp splits reconverge: ${reconvergence}." placeholder:"POLICY"`
+	Reconverge string `default:"auto" enum:"${reconvergers}" help:"Reconvergence policy: the rule that decides which warp split of a warp runs next, and where warp splits reconverge. One of: ${reconvergence}." placeholder:"POLICY"`
 }
 
 // job is a prepared launch of a kernel, or the prepared launches of a workload, as selected by
@@ -97,10 +97,10 @@ type job struct {
 // open prepares a job on a device with the given probes. Output of its kernels goes to stdout.
 func (c *launchFlags) open(a *app, stdout io.Writer, probes ...probe.Probe) (*job, error) {
 	if c.SM != 0 && c.SM < 30 {
-		return nil, errors.New("--sm wants a compute capability such as 90")
+		return nil, errors.New("--sm must be a compute capability such as 90")
 	}
 	if c.Steps < 0 || c.Shared < 0 || c.Workers < 0 || c.Size < 0 {
-		return nil, errors.New("--steps, --shared, --workers and --size want numbers from 0 on")
+		return nil, errors.New("--steps, --shared, --workers and --size must be at least 0")
 	}
 	tolerate, err := probe.ParseTolerance(c.Tolerate)
 	if err != nil {
@@ -185,7 +185,7 @@ func (j *job) open(a *app, dev *interp.Device) error {
 			return err
 		}
 		if cluster == (ptx.Dim3{}) {
-			return fmt.Errorf("--cluster %s: a cluster of no CTAs", c.Cluster)
+			return fmt.Errorf("--cluster %s: a cluster must have at least one CTA", c.Cluster)
 		}
 	}
 	src, err := a.readSource(c.File)
@@ -254,7 +254,7 @@ func (j *job) reportEngine(a *app, l *interp.Launch) {
 	}
 	if reason := j.device.WhyNotNative(l); reason != "" {
 		j.engineReported = true
-		fmt.Fprintf(a.stderr, "gemu: --engine native: %s; the results are the same, the time is not. --engine auto says nothing\n", reason)
+		fmt.Fprintf(a.stderr, "gemu: --engine native: %s. The results are the same, but the launch is slower; --engine auto does not print this message\n", reason)
 	}
 }
 
@@ -326,7 +326,7 @@ func parsePolicy(name string) (*affinetrack.Policy, error) {
 	if p := affinetrack.PolicyByName(name); p != nil {
 		return p, nil
 	}
-	return nil, fmt.Errorf("no policy %s: there are %s", name, policyNames())
+	return nil, fmt.Errorf("unknown policy %s: want one of %s", name, policyNames())
 }
 
 func policyNames() string {
@@ -340,7 +340,7 @@ func policyNames() string {
 func lookupWorkload(name string) (*kernels.Workload, error) {
 	w := kernels.Lookup(name)
 	if w == nil {
-		return nil, fmt.Errorf("no workload @%s; \"gemu kernels\" lists them%s", name, nearestWorkload(name))
+		return nil, fmt.Errorf("unknown workload @%s; \"gemu kernels\" lists all%s", name, nearestWorkload(name))
 	}
 	return w, nil
 }

@@ -35,21 +35,21 @@ const (
 
 type cli struct {
 	Run        runCmd        `cmd:"" help:"Run a kernel of a PTX file, or a workload of the library (@NAME)."`
-	Profile    profileCmd    `cmd:"" help:"Show what the lines of a kernel do: executions, divergence, coalescing, bank conflicts, loops, occupancy."`
-	Structure  structureCmd  `cmd:"" help:"Show what structure the values of a kernel have: uniform, affine or generic."`
-	Regfile    regfileCmd    `cmd:"" help:"Show what models of register files make of a kernel, side by side."`
-	Reconverge reconvergeCmd `cmd:"" help:"Run a kernel under every reconvergence policy and compare what they execute."`
-	Trace      traceCmd      `cmd:"" help:"Write the commit log of a run: what each warp instruction did."`
-	Diff       diffCmd       `cmd:"" help:"Find the first difference of two commit logs, or of runs: kernels, modes, policies."`
-	Record     recordCmd     `cmd:"" help:"Write a recording of a run for pages, models and other programs: events as columns; or show a recording."`
+	Profile    profileCmd    `cmd:"" help:"Profile a kernel by line: executions, divergence, coalescing, bank conflicts, loops, occupancy."`
+	Structure  structureCmd  `cmd:"" help:"Show the structure of the values of a kernel: uniform, affine or generic."`
+	Regfile    regfileCmd    `cmd:"" help:"Compare models of register files on a kernel."`
+	Reconverge reconvergeCmd `cmd:"" help:"Run a kernel under every reconvergence policy, and compare the executed instructions."`
+	Trace      traceCmd      `cmd:"" help:"Write the commit log of a run: an entry for each warp instruction, with its results and accesses."`
+	Diff       diffCmd       `cmd:"" help:"Find the first difference of two commit logs, or of two runs with different kernels, modes or policies."`
+	Record     recordCmd     `cmd:"" help:"Write a recording of a run: its events as tables, for other programs. Or show a recording."`
 	Replay     replayCmd     `cmd:"" help:"Run a kernel and compare it with another simulator's log, up to the first difference."`
 	Compare    compareCmd    `cmd:"" help:"Run the benchmarks of a paper and print its tables next to gemu's."`
-	Bench      benchCmd      `cmd:"" help:"Measure how fast the modes run workloads of the library."`
-	Fuzz       fuzzCmd       `cmd:"" help:"Write random programs with their results, and try them on another implementation."`
-	Debug      debugCmd      `cmd:"" help:"Debug a kernel: stop it anywhere, look at its threads, go on and back."`
+	Bench      benchCmd      `cmd:"" help:"Measure the speed of the modes on workloads of the library."`
+	Fuzz       fuzzCmd       `cmd:"" help:"Write random programs with their results, and test another implementation with them."`
+	Debug      debugCmd      `cmd:"" help:"Debug a kernel: breakpoints, state of its threads, steps forward and back."`
 	Check      checkCmd      `cmd:"" help:"Parse and check PTX files."`
 	Dump       dumpCmd       `cmd:"" help:"Print a stage of a PTX file: ast, ir, cfg or lowered."`
-	Spill      spillCmd      `cmd:"" help:"Rewrite PTX to a number of registers a thread: allocate them, and spill what does not fit to local memory."`
+	Spill      spillCmd      `cmd:"" help:"Rewrite PTX for a number of registers per thread: allocate registers, and spill the rest to local memory."`
 	Ptxas      ptxasCmd      `cmd:"" passthrough:"" help:"Check PTX and pack it for gemu's driver, with the command line and the messages of NVIDIA's assembler."`
 	ISA        isaCmd        `cmd:"" name:"isa" help:"List the instructions of PTX and which of them run."`
 	Kernels    kernelsCmd    `cmd:"" help:"List the workload library, or print a workload's source."`
@@ -58,7 +58,7 @@ type cli struct {
 
 	HelpOf helpCmd `cmd:"" name:"help" help:"Print the help of a command, or the glossary (help terms)."`
 
-	Plain   bool             `env:"GEMU_PLAIN" help:"Print text without drawing characters, colours and redrawing, and sets of lanes in words, for screen readers and simple terminals. Output files and data on standard output stay as they are."`
+	Plain   bool             `env:"GEMU_PLAIN" help:"For screen readers and simple terminals: print text without drawing characters, colours and redrawing, and sets of lanes in words. Output files and data on standard output do not change."`
 	Version kong.VersionFlag `help:"Print the version."`
 	Man     manFlag          `help:"Print the manual page."`
 }
@@ -325,7 +325,7 @@ func (a *app) report(err error) int {
 			fmt.Fprintf(a.stderr, "   %s:\n%s\n", trap.Source, s)
 		}
 		if trap.Tolerable != probe.Strict {
-			fmt.Fprintf(a.stderr, "   --tolerate %v (or GEMU_TOLERATE) lets the kernel go on, as GPUs do\n", trap.Tolerable)
+			fmt.Fprintf(a.stderr, "   --tolerate %v (or GEMU_TOLERATE) lets the kernel continue, as GPUs do\n", trap.Tolerable)
 		}
 		switch trap.Kind {
 		case probe.ErrStepLimit:

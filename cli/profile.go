@@ -24,13 +24,13 @@ type profileCmd struct {
 	launchFlags
 	policyFlag
 
-	Policy   string   `default:"ideal" help:"Which values are compact: ${policies} (default ideal: whatever structure the lanes have)." placeholder:"NAME"`
-	Show     []string `default:"summary,lines,loops,calls,occupancy" enum:"summary,lines,loops,calls,occupancy" help:"What to print: summary, lines, loops, calls, occupancy (default all)." placeholder:"PART"`
-	PTX      bool     `name:"ptx" help:"Lines are those of the PTX, also where it says from which source it was compiled."`
+	Policy   string   `default:"ideal" help:"Value policy, which decides which values are compact: ${policies} (default ideal: every uniform or affine value)." placeholder:"NAME"`
+	Show     []string `default:"summary,lines,loops,calls,occupancy" enum:"summary,lines,loops,calls,occupancy" help:"Parts to print: summary, lines, loops, calls, occupancy (default all)." placeholder:"PART"`
+	PTX      bool     `name:"ptx" help:"Show lines of the PTX, even if it names the source that it was compiled from."`
 	Lines    bool     `help:"Print all lines, in the order of the source."`
-	Top      int      `default:"10" help:"Print the first N lines and the first N loops."`
-	Sort     string   `default:"instructions" enum:"${profileorders}" help:"Sort lines and loops by this count, the largest first: ${profileorders}." placeholder:"WHAT"`
-	Regs     int      `help:"Registers of a thread, for the occupancy. PTX does not contain the number: take it from ptxas -v."`
+	Top      int      `default:"10" help:"Number of lines and of loops to print."`
+	Sort     string   `default:"instructions" enum:"${profileorders}" help:"Sort lines and loops by this count, the largest first: ${profileorders}." placeholder:"COUNT"`
+	Regs     int      `help:"Registers of a thread, for the occupancy. PTX does not contain the number; ptxas -v prints it." placeholder:"N"`
 	Timeline string   `help:"Write a timeline for Perfetto or chrome://tracing to FILE." placeholder:"FILE"`
 	Pprof    string   `help:"Write a profile for \"go tool pprof\" to FILE." placeholder:"FILE"`
 	reportFlags
@@ -67,7 +67,7 @@ func (c *profileCmd) Run(a *app) error {
 		return err
 	}
 	if c.Top < 0 || c.Regs < 0 || c.Regs > occupancy.MaxRegisters {
-		return fmt.Errorf("--top wants a number from 0 on, --regs one from 1 to %d", occupancy.MaxRegisters)
+		return fmt.Errorf("--top must be at least 0, --regs 1 to %d", occupancy.MaxRegisters)
 	}
 	if err := c.outputs().check(); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (r *profileReport) pprof() ([]byte, error) {
 // draw draws the timeline, and reports omitted parts.
 func draw(a *app, t *profile.Timeline) ([]byte, error) {
 	if left := t.Omitted(); left != "" {
-		fmt.Fprintf(a.stderr, "gemu: of the timeline, %s\n", left)
+		fmt.Fprintf(a.stderr, "gemu: --timeline: %s\n", left)
 	}
 	var b bytes.Buffer
 	err := t.Write(&b)
@@ -203,7 +203,7 @@ func hottest[T any](r *profileReport, list []T, of func(T) *profile.Counts) []T 
 }
 
 // trappedText marks a report if the last launch has trapped.
-const trappedText = "as of the launch that trapped: up to the instruction that did, without value structure"
+const trappedText = "the launch trapped: counts up to the trap, without value structure"
 
 // print writes the parts of the report to a screen.
 func (r *profileReport) print(s *screen) {
@@ -238,7 +238,7 @@ func (r *profileReport) printSummary(s *screen) {
 	t := &r.total
 	s.heading("summary")
 	row("instructions", "%s by warps, %s by threads, %.1f of %d lanes", countText(t.Execs), countText(t.Lanes), t.MeanLanes(), r.Warp)
-	row("branches", "%s, %s divergent; %s %% of instructions while lanes are elsewhere", countText(t.Branches), countText(t.Divergent), percentText(share(t.Diverged, t.Execs), 1))
+	row("branches", "%s, %s divergent; %s %% of instructions while the warp was diverged", countText(t.Branches), countText(t.Divergent), percentText(share(t.Diverged, t.Execs), 1))
 	for _, m := range []struct {
 		name string
 		*profile.Traffic
@@ -256,7 +256,7 @@ func (r *profileReport) printSummary(s *screen) {
 		}
 	}
 	if n := t.Global.Atomics + t.Shared.Atomics; n > 0 {
-		row("atomics", "%s, %.1f lanes at the same address at most in the mean", requests(n), float64(t.Global.SameAddress+t.Shared.SameAddress)/float64(n))
+		row("atomics", "%s, %.1f lanes at the most common address on average", requests(n), float64(t.Global.SameAddress+t.Shared.SameAddress)/float64(n))
 	}
 	if t.Texture > 0 {
 		row("textures", "%s", requests(t.Texture))
@@ -276,19 +276,19 @@ type profileColumn struct {
 
 // profileColumns are the columns: first three about executions, then columns about divergence and memory.
 var profileColumns = []profileColumn{
-	{"execs", 7, "executions by warps", func(c, _ *profile.Counts) string { return countText(c.Execs) }},
-	{"share", 8, "of all", func(c, t *profile.Counts) string { return percentText(share(c.Execs, t.Execs), 1) + " %" }},
-	{"lanes", 6, "that execute it, in the mean", func(c, _ *profile.Counts) string { return fmt.Sprintf("%.1f", c.MeanLanes()) }},
-	{"splits", 7, "branches after which lanes were at several places", func(c, _ *profile.Counts) string { return countOrDash(c.Branches, countText(c.Divergent)) }},
-	{"sect/req", 9, "sectors of 32 bytes of a request to global or local memory", func(c, _ *profile.Counts) string {
+	{"execs", 7, "number of executions by warps", func(c, _ *profile.Counts) string { return countText(c.Execs) }},
+	{"share", 8, "share of all executions", func(c, t *profile.Counts) string { return percentText(share(c.Execs, t.Execs), 1) + " %" }},
+	{"lanes", 6, "mean number of executing lanes", func(c, _ *profile.Counts) string { return fmt.Sprintf("%.1f", c.MeanLanes()) }},
+	{"splits", 7, "executions of branches that diverged", func(c, _ *profile.Counts) string { return countOrDash(c.Branches, countText(c.Divergent)) }},
+	{"sect/req", 9, "mean sectors of 32 bytes for a request to global or local memory", func(c, _ *profile.Counts) string {
 		m := c.Device()
 		return countOrDash(m.Requests, fmt.Sprintf("%.1f", m.SectorsPerRequest()))
 	}},
-	{"effic", 7, "sectors that would do, of those that requests touch", func(c, _ *profile.Counts) string {
+	{"effic", 7, "least number of sectors for the accessed bytes, in percent of the accessed sectors", func(c, _ *profile.Counts) string {
 		m := c.Device()
 		return countOrDash(m.Requests, percentText(100*m.Efficiency(), 0)+" %")
 	}},
-	{"conflicts", 10, "passes over the banks of shared or constant memory in excess of those without conflicts", func(c, _ *profile.Counts) string {
+	{"conflicts", 10, "additional passes over the banks of shared or constant memory because of conflicts", func(c, _ *profile.Counts) string {
 		return countOrDash(c.Shared.Requests+c.Constant.Requests, countText(c.Conflicts()))
 	}},
 }
@@ -481,7 +481,7 @@ var registerSteps = []int{32, 40, 48, 64, 80, 96, 128, 168, 255}
 func (r *profileReport) printOccupancy(s *screen) {
 	for _, b := range r.blocks {
 		s.heading("occupancy of " + b.kernel.Name)
-		known := "registers are not known from PTX (--regs says how many)"
+		known := "number of registers unknown (set it with --regs)"
 		switch {
 		case r.flags.Regs > 0:
 			known = counted(b.Registers, "register")

@@ -34,7 +34,7 @@ const exitRefused = 255
 const cudaRelease = "13.5"
 
 type ptxasCmd struct {
-	Args []string `arg:"" optional:"" help:"The arguments of the ptxas of NVIDIA: gemu ptxas --help lists those supported."`
+	Args []string `arg:"" optional:"" help:"Arguments of NVIDIA's ptxas; gemu ptxas --help lists the supported ones."`
 }
 
 // assembly is a command line of ptxas.
@@ -61,17 +61,17 @@ type ptxasOption struct {
 // concerns machine code, or a check that gemu always makes.
 var ptxasOptions = []ptxasOption{
 	{"output-file", "o", "FILE", func(a *assembly, v string) error { a.out = v; return nil }, "Write the container to FILE (default elf.o)."},
-	{"gpu-name", "arch", "sm_NN|compute_NN", (*assembly).setArch, "What to assemble for (default sm_75). The container says so; it runs on any device. For a compute_NN the PTX is checked and nothing is written."},
+	{"gpu-name", "arch", "sm_NN|compute_NN", (*assembly).setArch, "Target (default sm_75), noted in the container, which runs on any device. For compute_NN the PTX is checked and nothing is written."},
 	{"input-as-string", "ias", "PTX", func(a *assembly, v string) error { a.text = &v; return nil }, "Assemble this text."},
-	{"compile-only", "c", "", func(a *assembly, _ string) error { a.relocatable = true; return nil }, "Make a container that is to be linked."},
-	{"verbose", "v", "", func(a *assembly, _ string) error { a.verbose = true; return nil }, "Say what kernels take: registers as gemu packs them, memory, and which options changed nothing."},
-	{"disable-warnings", "w", "", func(a *assembly, _ string) error { a.quiet = true; return nil }, "No warnings."},
-	{"warning-as-error", "Werror", "", func(a *assembly, _ string) error { a.strict = true; return nil }, "Warnings are errors."},
-	{"warn-on-local-memory-usage", "warn-lmem-usage", "", func(a *assembly, _ string) error { a.warnLocal = true; return nil }, "Warn of kernels that use local memory."},
-	{"machine", "m", "64", func(_ *assembly, v string) error { return checkChoice("machine", v, "64") }, "The host's bits."},
-	{"options-file", "optf", "FILE", nil, "Take options from FILE, where white space parts them."}, // expanded before they are set
+	{"compile-only", "c", "", func(a *assembly, _ string) error { a.relocatable = true; return nil }, "Write a container for the linker."},
+	{"verbose", "v", "", func(a *assembly, _ string) error { a.verbose = true; return nil }, "Print the registers (as gemu allocates them) and the memory of kernels, and options without effect."},
+	{"disable-warnings", "w", "", func(a *assembly, _ string) error { a.quiet = true; return nil }, "Print no warnings."},
+	{"warning-as-error", "Werror", "", func(a *assembly, _ string) error { a.strict = true; return nil }, "Treat warnings as errors."},
+	{"warn-on-local-memory-usage", "warn-lmem-usage", "", func(a *assembly, _ string) error { a.warnLocal = true; return nil }, "Warn about kernels that use local memory."},
+	{"machine", "m", "64", func(_ *assembly, v string) error { return checkChoice("machine", v, "64") }, "Size of addresses on the host, in bits."},
+	{"options-file", "optf", "FILE", nil, "Read options from FILE, separated by white space."}, // expanded before they are set
 	{"version", "V", "", func(a *assembly, _ string) error { a.version = true; return nil }, "Print the version."},
-	{"help", "h", "", func(a *assembly, _ string) error { a.help = true; return nil }, "Print this."},
+	{"help", "h", "", func(a *assembly, _ string) error { a.help = true; return nil }, "Print this help."},
 
 	{"opt-level", "O", "N", nil, ""},
 	{"Ofast-compile", "Ofc", "LEVEL", nil, ""},
@@ -234,7 +234,7 @@ func (a *assembly) read(ctx context.Context, args []string, depth int) error {
 		arg := args[i]
 		if arg == "-" || !strings.HasPrefix(arg, "-") {
 			if a.file != "" {
-				return fatal("gemu assembles one input file at a time, and here are %s and %s", a.file, arg)
+				return fatal("gemu assembles one input file at a time, but two are given: %s and %s", a.file, arg)
 			}
 			a.file = arg
 			continue
@@ -254,7 +254,7 @@ func (a *assembly) read(ctx context.Context, args []string, depth int) error {
 		var err error
 		switch {
 		case o.long == "options-file" && depth > 0:
-			err = fatal("an options file within an options file: %s", value)
+			err = fatal("an options file must not name another options file: %s", value)
 		case o.long == "options-file":
 			var text []byte
 			if text, err = input.ReadFile(ctx, value, input.MaxText); err != nil {
@@ -289,7 +289,7 @@ func (c *ptxasCmd) Run(a *app) error {
 	case options.file == "" && options.text == nil:
 		return fatal("No input file specified")
 	case options.file != "" && options.text != nil:
-		return fatal("gemu assembles one input at a time, and here are %s and a text", options.file)
+		return fatal("gemu assembles one input at a time, but a file and a text are given: %s", options.file)
 	}
 	name, text, err := options.source(a)
 	if err != nil {
@@ -446,7 +446,7 @@ func printPtxasHelp(a *app) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.stdout, "\nTaken, and without effect on what runs:\n  %s\n", strings.Join(idle, "\n  "))
+	_, err := fmt.Fprintf(a.stdout, "\nAccepted, without effect on execution:\n  %s\n", strings.Join(idle, "\n  "))
 	return err
 }
 

@@ -106,6 +106,6 @@ func (r *reconvergeJSON) print(s *screen) {
 			fitted(countText(p.DivergentBranches), -12), fitted(countText(p.Splits), -12), fitted(countText(p.Reconvergences), -13))
 	}
 	if !r.SameMemory {
-		s.printf("\nThe buffers differ: the result depends on the order in which lanes run.\n")
+		s.printf("\nThe buffers differ: the result depends on the order in which lanes execute.\n")
 	}
 }

@@ -20,23 +20,23 @@ import (
 )
 
 type recordCmd struct {
-	File  string   `arg:"" optional:"" predictor:"source" help:"PTX file (- for standard input), CUDA C++ (.cu, with a compiler that is on the path), or @NAME of a workload; or a recording (.gemu), whose tables are shown."`
+	File  string   `arg:"" optional:"" predictor:"source" help:"PTX file (- for standard input), CUDA C++ (.cu; needs nvcc or clang), or @NAME of a workload; or a recording (.gemu) to show."`
 	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
 
 	kernelFlags
 	machineFlags
 	filterFlags
 
-	With         []string      `help:"Optional parts of the recording: ${recording_parts}, or all." placeholder:"PART,…"`
-	MaxEvents    int64         `default:"10000000" help:"End the recording after N events (0: no limit); the launch goes on." placeholder:"N"`
+	With         []string      `help:"Optional parts of the recording: ${recording_parts}, or all." placeholder:"PART"`
+	MaxEvents    int64         `default:"10000000" help:"End the recording after N events (0: no limit); the launch continues." placeholder:"N"`
 	MaxSize      notation.Size `default:"1G" help:"End the recording when the file has this size, with K, M or G; memory images have the same limit." placeholder:"BYTES"`
 	Uncompressed bool          `help:"Do not compress columns, so that programs can map them into memory."`
 	Out          string        `short:"o" help:"Write the recording to FILE (- for standard output)." placeholder:"FILE"`
 
 	From string `help:"Convert the commit log LOG (see gemu trace) instead of running a kernel." placeholder:"LOG"`
 
-	Table string `help:"Of a recording: print the rows of this table as comma-separated values." placeholder:"NAME"`
-	Rows  string `help:"Of a recording: print these rows of the table only, by number: 0-99." placeholder:"FROM-TO"`
+	Table string `help:"Print the rows of this table of a recording as comma-separated values." placeholder:"NAME"`
+	Rows  string `help:"With --table: print only these rows, by number: 0-99." placeholder:"FROM-TO"`
 }
 
 func (c *recordCmd) Run(a *app) error {
@@ -47,7 +47,7 @@ func (c *recordCmd) Run(a *app) error {
 	case c.Table != "" || c.Rows != "":
 		return errors.New("--table and --rows show a recording: gemu record FILE.gemu --table NAME")
 	case (c.File == "") == (c.From == ""):
-		return errors.New("want the kernel to run (gemu record FILE … -o RECORDING), a log to convert (--from LOG), or a recording to show (FILE.gemu)")
+		return errors.New("give one input: a kernel to run (gemu record FILE … -o RECORDING), a log to convert (--from LOG), or a recording to show (FILE.gemu)")
 	case c.Out == "":
 		return errors.New("-o FILE is missing: the recording to write, such as run.gemu")
 	}
@@ -80,7 +80,7 @@ func (c *recordCmd) options() (o record.Options, err error) {
 		return o, err
 	}
 	if c.MaxEvents < 0 {
-		return o, errors.New("--max-events wants a number from 0 on")
+		return o, errors.New("--max-events must be at least 0")
 	}
 	o.MaxEvents, o.MaxBytes, o.Uncompressed = c.MaxEvents, int64(c.MaxSize), c.Uncompressed
 	if c.MaxEvents == 0 {
@@ -120,7 +120,7 @@ func (c *recordCmd) write(a *app, to io.Writer, o record.Options) (ran, wrote er
 	}
 	c.report(a, r.Events(), r.Bytes(), r.Full())
 	if r.ImagesCut() {
-		fmt.Fprintln(a.stderr, "memory images are cut: all together have at most the size of --max-size")
+		fmt.Fprintln(a.stderr, "memory images are cut off: their total size has the limit --max-size")
 	}
 	return ran, nil
 }
@@ -171,7 +171,7 @@ func (c *recordCmd) report(a *app, events, bytes uint64, full string) {
 	}
 	fmt.Fprintf(a.stderr, "%s: %s in %d bytes\n", name, counted(int(events), "event"), bytes)
 	if full != "" {
-		fmt.Fprintf(a.stderr, "%s: the recording ends at its limit of %s; events after it are not recorded (--max-events, --max-size)\n", name, full)
+		fmt.Fprintf(a.stderr, "%s: the recording ends at its limit of %s (--max-events, --max-size); later events are not recorded\n", name, full)
 	}
 }
 
@@ -194,11 +194,11 @@ func (c *recordCmd) show(a *app) error {
 		return err
 	}
 	if !f.Complete {
-		fmt.Fprintf(a.stderr, "%s has no end: its writer was stopped; shown is what is whole\n", c.File)
+		fmt.Fprintf(a.stderr, "%s is incomplete: its writer was stopped. Only its complete blocks are shown\n", c.File)
 	}
 	if c.Table == "" {
 		if c.Rows != "" {
-			return errors.New("--rows wants --table NAME")
+			return errors.New("--rows needs --table NAME")
 		}
 		return c.overview(a, f, st.Size())
 	}
@@ -237,7 +237,7 @@ func (c *recordCmd) overview(a *app, f *record.File, size int64) error {
 		fmt.Fprintf(a.stdout, "launch %d: %s, grid %d,%d,%d, block %d,%d,%d, policy %s", i, l.Kernel, l.GridX, l.GridY, l.GridZ, l.BlockX, l.BlockY, l.BlockZ, l.Reconverge)
 		switch e, ok := end[uint32(i)]; {
 		case !ok:
-			fmt.Fprint(a.stdout, ", without its end")
+			fmt.Fprint(a.stdout, ", incomplete")
 		case e.Error != "":
 			fmt.Fprintf(a.stdout, ", ended by an error: %s", e.Error)
 		case e.Complete == 0:

@@ -94,7 +94,7 @@ func TestRecordBadInput(t *testing.T) {
 		line []string
 		want string
 	}{
-		{[]string{"record"}, "want the kernel to run"},
+		{[]string{"record"}, "give one input: a kernel to run"},
 		{recordSaxpy(), "-o FILE is missing"},
 		{[]string{"record", broken, "-g", "1", "-b", "1", "-o", file}, "broken.ptx:1:1"},
 		{[]string{"record", "../kernels/cuda/saxpy.ptx", "-g", "1", "-o", file}, "-b X[,Y[,Z]] is missing"},
@@ -102,18 +102,18 @@ func TestRecordBadInput(t *testing.T) {
 		{[]string{"record", "--from", file, "-o", file}, "--from and -o are the same file"},
 		{recordSaxpy("-o", filepath.Join(dir, "none", "run.gemu")), "no directory"},
 		{recordSaxpy("-o", file, "--with", "colours"), `--with: unknown part "colours" of a recording: want some of results, accesses, memory, stack, or all`},
-		{recordSaxpy("-o", file, "--max-events=-1"), "--max-events wants a number from 0 on"},
+		{recordSaxpy("-o", file, "--max-events=-1"), "--max-events must be at least 0"},
 		{recordSaxpy("-o", file, "--class", "colour"), "--class colour"},
 		{recordSaxpy("-o", file, "--table", "events"), "--table and --rows show a recording"},
 		{recordSaxpy("-o", file, "--cta", "9"), "no event passes the filters"},
-		{recordSaxpy("-o", file, "--from", text), "want the kernel to run"},
+		{recordSaxpy("-o", file, "--from", text), "give one input: a kernel to run"},
 		{[]string{"record", "--from", text, "-o", file}, "text.gemu:3: at byte"},
 		{[]string{"record", "--from", filepath.Join(dir, "none"), "-o", file}, "none: no such file"},
 		{[]string{"record", text}, "text.gemu: at byte 0: this is not a recording"},
 		{[]string{"record", filepath.Join(dir, "none.gemu")}, "none.gemu: no such file"},
 		{[]string{"record", file, "--table", "colours"}, "--table colours: the tables are recording, enumerations"},
 		{[]string{"record", file, "--table", "events", "--rows", "x"}, "--rows x: want numbers such as 0-99"},
-		{[]string{"record", file, "--rows", "1"}, "--rows wants --table NAME"},
+		{[]string{"record", file, "--rows", "1"}, "--rows needs --table NAME"},
 		{[]string{"record", file, "-o", text}, "run.gemu is a recording: only --table and --rows apply to it"},
 	} {
 		_, messages, status := extended(t, Extensions{}, c.line...)

@@ -23,10 +23,10 @@ import (
 type regfileCmd struct {
 	launchFlags
 
-	Model      string `predictor:"model" help:"Models, with commas between: ${models} (default: those of ${defaultmodels} that support the --warp size)." placeholder:"NAME,…"`
-	Reconverge string `default:"stack" enum:"${reconvergers}" help:"The reconvergence policy: which warp split runs next, and where warp splits reconverge: ${reconvergence} (default here stack, as in the papers)." placeholder:"POLICY"`
+	Model      string `predictor:"model" help:"Models, separated by commas: ${models} (default: those of ${defaultmodels} that support the --warp size)." placeholder:"NAME,…"`
+	Reconverge string `default:"stack" enum:"${reconvergers}" help:"Reconvergence policy: the rule that decides which warp split of a warp runs next, and where warp splits reconverge. One of: ${reconvergence} (default: stack, as in the papers)." placeholder:"POLICY"`
 
-	Show []string `default:"lines,models" enum:"lines,models" help:"What to print: lines (what each model keeps, by instruction), models (the tables of each); both without this." placeholder:"PART"`
+	Show []string `default:"lines,models" enum:"lines,models" help:"Parts to print: lines (compact writes of each model, by instruction), models (tables of each model); default both." placeholder:"PART"`
 	reportFlags
 	tablesFlag
 }
@@ -220,7 +220,7 @@ func (r *regfileReport) printKept(s *screen) {
 }
 
 func (r *regfileReport) printLines(s *screen) {
-	s.heading("what models store, in percent of vectors, and which models store it compactly")
+	s.heading("stored bytes in percent of vectors, and the models that store the result compactly")
 	text := fitted("line", -5) + fitted("writes", -9)
 	for _, m := range r.Models {
 		text += fitted(m.Model, -lineColumn(m.Model))

@@ -12,8 +12,8 @@ import (
 )
 
 type replayCmd struct {
-	Log   string   `arg:"" help:"The log of another simulator, or run."`
-	File  string   `arg:"" predictor:"source" help:"What to run beside it: a PTX file, CUDA C++, @NAME of a workload."`
+	Log   string   `arg:"" help:"The log of another simulator, or of another run."`
+	File  string   `arg:"" predictor:"source" help:"Program to run for comparison: PTX file, CUDA C++, or @NAME of a workload."`
 	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
 
 	kernelFlags
@@ -24,7 +24,7 @@ type replayCmd struct {
 
 func (c *replayCmd) Run(a *app) error {
 	if c.Log == "-" || c.File == "-" {
-		return errors.New("a log is read several times, which standard input cannot be")
+		return errors.New("a log is read several times: it cannot be standard input")
 	}
 	filter, err := c.filter()
 	if err != nil {

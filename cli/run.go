@@ -25,19 +25,19 @@ type runCmd struct {
 	policyFlag
 	sanitizeFlags
 
-	Out    []string `sep:"none" help:"Write the buffer of argument I (or variable NAME) after the launch: I=FILE (.npy .png .bin, - prints)." placeholder:"I=FILE"`
-	Expect []string `sep:"none" help:"Compare the buffer of argument I (or variable NAME) with a file or made buffer: I=ARG." placeholder:"I=ARG"`
-	Rtol   float64  `help:"Relative tolerance of --expect for floats."`
-	Atol   float64  `help:"Absolute tolerance of --expect for floats."`
+	Out    []string `sep:"none" help:"After the launch, write the buffer of argument I (or the variable NAME) to FILE (.npy .png .bin; - prints it)." placeholder:"I=FILE"`
+	Expect []string `sep:"none" help:"After the launch, compare the buffer of argument I (or the variable NAME) with ARG, a buffer as for -a." placeholder:"I=ARG"`
+	Rtol   float64  `help:"Relative tolerance of --expect for floats." placeholder:"X"`
+	Atol   float64  `help:"Absolute tolerance of --expect for floats." placeholder:"X"`
 
-	Mode   string `default:"check" enum:"check,affine,vector" help:"How instructions execute: on vectors and compactly, with every compact result compared (check, the default); compactly where possible (affine); on vectors only (vector)."`
-	Eager  bool   `help:"Execute compactly wherever values are compact, not only where it pays: to try compact execution out."`
-	Policy string `help:"Which values are compact, for --stats: ${policies} (default gemu)." placeholder:"NAME"`
+	Mode   string `default:"check" enum:"check,affine,vector" help:"Mode of execution: check (the default; compactly and on vectors, with every compact result compared), affine (compactly where possible), vector (on vectors only)."`
+	Eager  bool   `help:"Execute compactly wherever operands are compact, even where this is slower; for tests of compact execution."`
+	Policy string `help:"Value policy for --stats, which decides which values are compact: ${policies} (default gemu)." placeholder:"NAME"`
 
-	Async string `default:"late" enum:"late,early,both" help:"When asynchronous effects happen: as late as may be, at the wait that orders them (late, the default); where they are issued (early); run both ways, and report what differs (both)."`
+	Async string `default:"late" enum:"late,early,both" help:"Time of asynchronous effects: late (the default; at the wait that orders them), early (where they are issued), or both (run both ways, and report differences)."`
 
-	Probe []string `predictor:"probe" help:"Watch the launch with probes that another module has added to the command, and print their reports: ${probes}; see docs/go.md." placeholder:"NAME"`
-	Stats bool     `help:"Print what the launch counted, and what structure its values had."`
+	Probe []string `predictor:"probe" help:"Observe the launch with probes that another module has added to the command, and print their reports: ${probes}; see docs/go.md." placeholder:"NAME"`
+	Stats bool     `help:"Print the counts of the launch, and the structure of its values."`
 	JSON  string   `name:"json" help:"Write the launch as JSON to FILE (- for standard output)." placeholder:"FILE"`
 }
 
@@ -47,7 +47,7 @@ func (c *runCmd) Run(a *app) (failed error) {
 		return err
 	}
 	if !(c.Rtol >= 0 && c.Atol >= 0) { // also refuses NaN
-		return errors.New("--rtol and --atol want numbers from 0 on")
+		return errors.New("--rtol and --atol must be at least 0")
 	}
 	watch, err := c.sanitizers(a)
 	if err != nil {
@@ -83,7 +83,7 @@ func (c *runCmd) Run(a *app) (failed error) {
 			return fmt.Errorf("--expect %s=%s: %w", e.name, e.value, err)
 		}
 		if got := e.Array(); got.Len() != expected[i].Len() {
-			return fmt.Errorf("--expect %s=%s: %d elements, the buffer has %d", e.name, e.value, expected[i].Len(), got.Len())
+			return fmt.Errorf("--expect %s=%s: it has %d elements, but the buffer has %d", e.name, e.value, expected[i].Len(), got.Len())
 		}
 	}
 	for _, o := range outs {
@@ -225,7 +225,7 @@ type runJSON struct {
 	WarpInstructions   int64   `json:"warp_instructions"`   // executed by warps, counted once per warp
 	ActiveLanesMean    float64 `json:"active_lanes_mean"`   // of a warp instruction
 	Branches           int64   `json:"branches"`            // warp instructions that branch
-	DivergentBranches  int64   `json:"divergent_branches"`  // conditional branches after which lanes were at several places
+	DivergentBranches  int64   `json:"divergent_branches"`  // conditional branches that diverged
 	Splits             int64   `json:"splits"`              // partings of lanes, in branches and elsewhere
 	Reconvergences     int64   `json:"reconvergences"`      // meetings of lanes that had diverged
 

@@ -16,25 +16,25 @@ import (
 
 // sanitizeFlags select the sanitizers, which find faults that do not stop a kernel.
 type sanitizeFlags struct {
-	Sanitize      *string `help:"Look for faults that do not stop a kernel: some of ${sanitizers}, or all; see docs/sanitizers.md. Errors among them make the exit status 1." placeholder:"TOOL,…"`
+	Sanitize      *string `help:"Find errors that do not trap, with some of ${sanitizers}, or all; see docs/sanitizers.md. An error makes the exit status 1." placeholder:"TOOL,…"`
 	SanitizeLimit int     `default:"100" help:"Print at most N findings of --sanitize (0: all)." placeholder:"N"`
 	SanitizeSeeds int     `default:"1" help:"Run N times, each with a different schedule (--seed), and report every finding of any run." placeholder:"N"`
-	WarpSync      int     `help:"For --sanitize=race: groups of N lanes run in lockstep, so that their lanes do not race with each other (default: the whole warp before sm_70, else none)." placeholder:"N"`
+	WarpSync      int     `help:"For --sanitize=race: assume that groups of N lanes run in lockstep, so that lanes of a group do not race with each other (default: the whole warp before sm_70, else no groups)." placeholder:"N"`
 }
 
 // sanitizers returns the sanitizers selected by the flags.
 func (c *sanitizeFlags) sanitizers(a *app) (*sanitize.Sanitizer, error) {
 	switch {
 	case c.SanitizeLimit < 0:
-		return nil, errors.New("--sanitize-limit wants a number from 0 on")
+		return nil, errors.New("--sanitize-limit must be at least 0")
 	case c.SanitizeSeeds < 1:
-		return nil, errors.New("--sanitize-seeds wants a number from 1 on")
+		return nil, errors.New("--sanitize-seeds must be at least 1")
 	case c.WarpSync < 0 || c.WarpSync > 64 || c.WarpSync&(c.WarpSync-1) != 0:
-		return nil, errors.New("--warp-sync wants 0, or what a warp may have: 1, 2, 4 … 64")
+		return nil, errors.New("--warp-sync must be 0 or a number of lanes: 1, 2, 4, 8, 16, 32 or 64")
 	}
 	if c.Sanitize == nil {
 		if c.SanitizeSeeds > 1 || c.WarpSync > 0 {
-			return nil, errors.New("--sanitize-seeds and --warp-sync are about --sanitize, which is not there")
+			return nil, errors.New("--sanitize-seeds and --warp-sync need --sanitize")
 		}
 		return &sanitize.Sanitizer{}, nil
 	}
@@ -56,7 +56,7 @@ func (c *runCmd) findings(a *app, watch *sanitize.Sanitizer, j *job, prepare fun
 	list, coverage := watch.Findings(), watch.Coverage()
 	for i := 1; i < c.SanitizeSeeds; i++ {
 		if c.File == "-" {
-			return nil, errors.New("--sanitize-seeds reads the file several times, which standard input cannot be")
+			return nil, errors.New("--sanitize-seeds reads the file several times: the file cannot be standard input")
 		}
 		seed := c.Seed + uint64(i)
 		s, err := c.sanitizers(a)

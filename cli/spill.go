@@ -15,10 +15,10 @@ import (
 type spillCmd struct {
 	sourceArg
 	Only  []string `short:"k" name:"kernel" help:"Rewrite these functions only (default all)." placeholder:"NAME"`
-	Regs  int      `help:"Registers of 32 bits that a thread has." placeholder:"N"`
+	Regs  int      `help:"Number of 32-bit registers per thread." placeholder:"N"`
 	Out   string   `short:"o" default:"-" help:"Write the PTX to FILE (default: standard output)." placeholder:"FILE"`
-	Range bool     `help:"Print instead how many registers each function can make use of: the fewest that it runs with, the fewest without spills (r_base), and what it needs at once."`
-	JSON  string   `name:"json" help:"Write what became of each function to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
+	Range bool     `help:"Print the register counts of each function instead: the fewest that it runs with, the fewest without spills (r_base), and the most that are live at once."`
+	JSON  string   `name:"json" help:"Write the counts of each function as JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
 }
 
 // spillJSON is the report of --json about a module.
@@ -41,13 +41,13 @@ type spillRange struct {
 
 func (c *spillCmd) Run(a *app) error {
 	if (c.Regs != 0) == c.Range {
-		return errors.New("want --regs N, or --range")
+		return errors.New("--regs N or --range is missing")
 	}
 	if c.Range && c.Out != "-" {
-		return errors.New("--range writes no PTX: it has no use for --out")
+		return errors.New("--out does not apply: --range writes no PTX")
 	}
 	if c.Regs < 0 || c.Regs > spill.MaxRegs {
-		return fmt.Errorf("--regs wants 1 to %d", spill.MaxRegs)
+		return fmt.Errorf("--regs must be 1 to %d", spill.MaxRegs)
 	}
 	name, src, err := c.source(a)
 	if err != nil {

@@ -75,7 +75,7 @@ func (o outputs) check() error {
 		switch other := seen[name]; {
 		case other == "":
 		case name == "-":
-			return fmt.Errorf("%s - and %s -: only one fits on standard output", other, f.flag)
+			return fmt.Errorf("%s - and %s -: only one of them can write to standard output", other, f.flag)
 		case err != nil || st.Mode().IsRegular(): // two outputs may go to the same device or pipe
 			return fmt.Errorf("%s and %s are the same file, %s", other, f.flag, f.name)
 		}
@@ -119,7 +119,7 @@ func (f *reportFlags) write(a *app, page func() ([]byte, error), value func() an
 
 // tablesFlag selects a directory for tables.
 type tablesFlag struct {
-	Tables string `help:"Write each table as CSV, and as SVG those that can be drawn, to the directory DIR, which is made if it is not there." placeholder:"DIR"`
+	Tables string `help:"Write each table as CSV, and its chart as SVG if it has one, to the directory DIR; it is created if it does not exist." placeholder:"DIR"`
 }
 
 func (f *tablesFlag) check() error {

@@ -18,8 +18,8 @@ type structureCmd struct {
 	launchFlags
 	policyFlag
 
-	Policy string   `default:"ideal" help:"Which values are compact: ${policies} (default ideal: whatever structure the lanes have)." placeholder:"NAME"`
-	Show   []string `default:"listing,bars,lanes,summary" enum:"listing,bars,lanes,summary" help:"What to print: listing, bars, lanes (how many are active), summary (default all)." placeholder:"PART"`
+	Policy string   `default:"ideal" help:"Value policy, which decides which values are compact: ${policies} (default ideal: every uniform or affine value)." placeholder:"NAME"`
+	Show   []string `default:"listing,bars,lanes,summary" enum:"listing,bars,lanes,summary" help:"Parts to print: listing, bars, lanes (numbers of active lanes), summary (default all)." placeholder:"PART"`
 	reportFlags
 }
 
@@ -304,7 +304,7 @@ func summaryRows(s *structure.Structure) []summaryRow {
 	t, all, b := s.Summary(), s.Total(), s.Breakdown()
 	rows := []summaryRow{
 		{"dynamic instructions", countText(t.Instructions), "executed by warps"},
-		{"active lanes", fmt.Sprintf("%.1f", t.ActiveLanes), "in the mean"},
+		{"active lanes", fmt.Sprintf("%.1f", t.ActiveLanes), "mean"},
 	}
 	for _, p := range []struct {
 		name  string
@@ -315,15 +315,15 @@ func summaryRows(s *structure.Structure) []summaryRow {
 		{"long latency", t.LongLatency, all.Execs, "multiplications, floats, special functions"},
 		{"control", t.Control, all.Execs, "branches, calls, returns and exits"},
 		{"memory", t.Memory, all.Execs, "loads, stores and atomics"},
-		{"under divergence", t.Diverged, all.Execs, "with lanes of the warp elsewhere"},
-		{"affine instructions", t.Affine, all.Execs, "had results that stayed compact"},
-		{"suppressed", t.Suppressed, all.Compact + all.Suppressed, "of those that could: divergence, or a guard"},
-		{"expansion overhead", t.Expansion, all.Execs, "made a compact register be written out"},
-		{"register reads saved", t.ReadsSaved, all.Reads.Total(), "were of compact registers"},
-		{"register writes saved", t.WritesSaved, all.Writes.Total(), "likewise, less the expansions"},
-		{"affine branches", t.Branches, all.Branches, "of the conditional, decided without lanes"},
-		{"affine memory", t.MemoryOps, b.LoadAddresses.Total() + b.StoreAddresses.Total(), "of loads and stores, not of parameters"},
-		{"affine loads", t.Loads, b.LoadAddresses.Total(), "of loads likewise"},
+		{"under divergence", t.Diverged, all.Execs, "executed while the warp was diverged"},
+		{"affine instructions", t.Affine, all.Execs, "had compact results only"},
+		{"suppressed", t.Suppressed, all.Compact + all.Suppressed, "would be affine without divergence or a guard"},
+		{"materialisation", t.Expansion, all.Execs, "wrote a compact register to its lanes"},
+		{"register reads saved", t.ReadsSaved, all.Reads.Total(), "read compact registers"},
+		{"register writes saved", t.WritesSaved, all.Writes.Total(), "wrote compact registers, less materialisations"},
+		{"affine branches", t.Branches, all.Branches, "of conditional branches, with a uniform condition"},
+		{"affine memory", t.MemoryOps, b.LoadAddresses.Total() + b.StoreAddresses.Total(), "loads and stores at compact addresses, without parameters"},
+		{"affine loads", t.Loads, b.LoadAddresses.Total(), "loads at compact addresses, without parameters"},
 	} {
 		value := "none"
 		if p.of > 0 {

@@ -23,8 +23,8 @@ import (
 // machineFlags set the execution of a logged run.
 type machineFlags struct {
 	policyFlag
-	Mode  string `default:"check" enum:"check,affine,vector" help:"How instructions execute, as in gemu run; the log is the same."`
-	Eager bool   `help:"Execute compactly wherever values are compact, as in gemu run; the log is the same."`
+	Mode  string `default:"check" enum:"check,affine,vector" help:"Mode of execution, as in gemu run; the log is the same in every mode."`
+	Eager bool   `help:"Execute compactly wherever operands are compact, as in gemu run; the log is the same."`
 }
 
 // prepare returns the function that sets the flags in a launch.
@@ -37,11 +37,11 @@ func (c *machineFlags) prepare(a *app) func(l *interp.Launch) {
 
 // filterFlags select the logged part of a run.
 type filterFlags struct {
-	OnlyKernel string       `help:"Log the launches of this kernel only, of a workload that has several." placeholder:"NAME"`
+	OnlyKernel string       `help:"Log only the launches of this kernel, for workloads with several kernels." placeholder:"NAME"`
 	CTA        trace.Ranges `name:"cta" help:"Log these CTAs only, by linear index: 0-3,7." placeholder:"N,…"`
 	Warps      trace.Ranges `help:"Log these warps of a CTA only." placeholder:"N,…"`
 	Lines      trace.Ranges `help:"Log the instructions of these lines of the PTX only." placeholder:"N,…"`
-	Class      []string     `help:"Log the instructions of these classes only, as gemu isa names them: memory,control." placeholder:"CLASS,…"`
+	Class      []string     `help:"Log the instructions of these classes only, as gemu isa names them: memory,control." placeholder:"CLASS"`
 }
 
 func (c *filterFlags) filter() (trace.Filter, error) {
@@ -59,7 +59,7 @@ type traceCmd struct {
 	filterFlags
 
 	Out    string `short:"o" default:"-" help:"Write the log to FILE (- for standard output)." placeholder:"FILE"`
-	Format string `enum:"auto,text,binary,bare,accelsim,accelsim-tracez" default:"auto" help:"How to write it: text; binary (protocol buffers, compressed); bare (protocol buffers); auto is binary for a FILE.gtr, else text; accelsim writes traces for Accel-Sim to the directory -o, accelsim-tracez those with each warp compressed by itself, see docs/accelsim.md."`
+	Format string `enum:"auto,text,binary,bare,accelsim,accelsim-tracez" default:"auto" help:"Format: text, binary (compressed protocol buffers), bare (protocol buffers), or auto (binary for FILE.gtr, else text); accelsim (traces for Accel-Sim, in the directory of -o) or accelsim-tracez (with each warp compressed by itself), see docs/accelsim.md."`
 }
 
 // formats are the formats of logs, by their names in --format.
@@ -141,7 +141,7 @@ func (c *traceCmd) accelsim(a *app) error {
 	case err != nil:
 		return err
 	case !filter.IsZero():
-		return fmt.Errorf("--format %s has whole launches: it cannot be filtered", c.Format)
+		return fmt.Errorf("--format %s writes whole launches: filters do not apply", c.Format)
 	case c.Out == "-":
 		return fmt.Errorf("--format %s writes a directory: -o DIR is missing", c.Format)
 	}
@@ -151,7 +151,7 @@ func (c *traceCmd) accelsim(a *app) error {
 	}
 	version := accelsim.VersionFor(sm)
 	if version == 0 {
-		return fmt.Errorf("--sm %d: Accel-Sim has traces of sm_%d and later", sm, accelsim.Versions()[0])
+		return fmt.Errorf("--sm %d: Accel-Sim supports sm_%d and later", sm, accelsim.Versions()[0])
 	}
 	if err := os.MkdirAll(c.Out, 0o777); err != nil {
 		return input.FileError("write", c.Out, err)
@@ -214,5 +214,5 @@ func checkClass(name string) error {
 		return nil
 	}
 	slices.Sort(names)
-	return fmt.Errorf("--class %s: there are %s", name, strings.Join(slices.Compact(names), ", "))
+	return fmt.Errorf("--class %s: want some of %s", name, strings.Join(slices.Compact(names), ", "))
 }

@@ -215,7 +215,7 @@ func TestToleratedFault(t *testing.T) {
 		want Result
 		text string
 	}{
-		{probe.Strict, IllegalAddress, "GEMU_TOLERATE=shared-unit lets the kernel go on"},
+		{probe.Strict, IllegalAddress, "GEMU_TOLERATE=shared-unit lets the kernel continue"},
 		{probe.SharedUnit, Success, "notice: out-of-bounds shared load of 4 bytes at 0x8 "},
 	} {
 		c := newClient(t, func(s *Settings) { s.Tolerate = k.by })

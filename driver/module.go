@@ -97,7 +97,7 @@ func explain(err error) string {
 	case errors.As(err, &trap):
 		b.WriteString(trap.Report())
 		if trap.Tolerable != probe.Strict {
-			b.WriteString("\n   GEMU_TOLERATE=" + trap.Tolerable.String() + " lets the kernel go on, as GPUs do")
+			b.WriteString("\n   GEMU_TOLERATE=" + trap.Tolerable.String() + " lets the kernel continue, as GPUs do")
 		}
 		switch trap.Kind {
 		case probe.ErrStepLimit:

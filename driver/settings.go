@@ -140,7 +140,7 @@ var Variables = []Variable{
 		s.Native = v == "native"
 		return err
 	}},
-	{"GEMU_POLICY", "a name of `gemu run --policy`", "gemu", "Which values are compact.", func(s *Settings, v string) error {
+	{"GEMU_POLICY", "a name of `gemu run --policy`", "gemu", "The value policy, which decides which values are compact.", func(s *Settings, v string) error {
 		if s.Policy = affinetrack.PolicyByName(v); s.Policy == nil {
 			var names []string
 			for _, p := range slices.Concat(affinetrack.Policies, affinetrack.Variants) {
@@ -150,7 +150,7 @@ var Variables = []Variable{
 		}
 		return nil
 	}},
-	{"GEMU_RECONVERGE", "a name of `gemu run --reconverge`", "auto", "The reconvergence policy: which warp split runs next, and where warp splits reconverge.", func(s *Settings, v string) error {
+	{"GEMU_RECONVERGE", "a name of `gemu run --reconverge`", "auto", "The rule that decides which warp split of a warp runs next, and where warp splits reconverge.", func(s *Settings, v string) error {
 		if s.Reconverge = interp.ReconvergerNamed(v); s.Reconverge == nil {
 			var names []string
 			for _, r := range interp.Reconvergers() {
@@ -160,7 +160,7 @@ var Variables = []Variable{
 		}
 		return nil
 	}},
-	{"GEMU_ASYNC", "late or early", "late", "When asynchronous effects happen: as late as may be, at the wait that orders them (late), or where they are issued (early).", func(s *Settings, v string) error {
+	{"GEMU_ASYNC", "late or early", "late", "Time of asynchronous effects: late (at the wait that orders them) or early (where they are issued).", func(s *Settings, v string) error {
 		if v != "late" && v != "early" {
 			return fmt.Errorf("want late or early")
 		}

@@ -39,7 +39,7 @@ func ParseFeatures(list string) (f Features, err error) {
 		case bare == "none" && !minus:
 			feature = 0
 		case bare != "all" || minus:
-			return 0, fmt.Errorf("no feature %q: there are %s; none, or all", bare, strings.Join(random.FeatureNames, ", "))
+			return 0, fmt.Errorf("unknown feature %q: want some of %s, or none, or all", bare, strings.Join(random.FeatureNames, ", "))
 		}
 		if f |= feature; minus {
 			f &^= feature
@@ -86,7 +86,7 @@ const (
 func ParseSemantics(name string) (Semantics, error) {
 	i := slices.Index(random.SemanticsNames, name)
 	if i < 0 {
-		return 0, fmt.Errorf("no semantics %q: want %s", name, strings.Join(random.SemanticsNames, " or "))
+		return 0, fmt.Errorf("unknown semantics %q: want %s", name, strings.Join(random.SemanticsNames, " or "))
 	}
 	return Semantics(i), nil
 }

@@ -182,7 +182,7 @@ func SelectInterpretations(tables []*Table, names []string) ([]*Table, error) {
 	}
 	for _, name := range names {
 		if !found[name] {
-			return nil, fmt.Errorf("%s: there are %s", name, strings.Join(interpretationNames(tables), ", "))
+			return nil, fmt.Errorf("%s: want some of %s", name, strings.Join(interpretationNames(tables), ", "))
 		}
 	}
 	return list, nil

@@ -22,7 +22,7 @@ type Counts struct {
 
 	Branches  int64 `json:"branches"`  // executions of branches
 	Taken     int64 `json:"taken"`     // lanes that branches, returns and exits sent elsewhere
-	Divergent int64 `json:"divergent"` // branches after which lanes were at several places
+	Divergent int64 `json:"divergent"` // executions of branches that diverged
 
 	Texture int64 `json:"texture"` // requests to the texture unit: fetches, and accesses to surfaces
 

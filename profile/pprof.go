@@ -27,7 +27,7 @@ var sampleTypes = []struct {
 // Pprof is the profile as pprof has it. A sample is an instruction where a sequence of calls leads to it, a
 // location an instruction of the PTX with its line of the source, and the lines where that was inlined;
 // with listing, its line of the PTX. The values are counts: instructions of warps, lanes that executed
-// them, branches after which lanes were at several places, requests to memory, sectors, sectors in excess
+// them, executions of branches that diverged, requests to memory, sectors, sectors in excess
 // of the necessary number, conflicts.
 func (p *Profile) Pprof(listing bool) *profile.Profile {
 	b := pprofBuilder{listing: listing, out: &profile.Profile{PeriodType: &profile.ValueType{Type: "instructions", Unit: "count"}, Period: 1}, functions: map[Frame]*profile.Function{}, locations: map[*ptx.Instr]*profile.Location{}}

@@ -28,7 +28,7 @@ func (a *analysis) allocate(regs int) (*plan, error) {
 	for b := range a.program.blocks {
 		for i := range a.program.blocks[b].ops {
 			if o := &a.program.blocks[b].ops[i]; o.registersNeeded(a.program) > regs {
-				return nil, newError(a.f, o.instr.Pos, "this instruction needs %d registers of 32 bits, and there are %d", o.registersNeeded(a.program), regs)
+				return nil, newError(a.f, o.instr.Pos, "this instruction needs %d registers of 32 bits, but only %d are available", o.registersNeeded(a.program), regs)
 			}
 		}
 	}

@@ -156,7 +156,7 @@ func disjoint(src string, regs int) error {
 func TestUnsupportedFunctions(t *testing.T) {
 	const head = ".version 8.0\n.target sm_90a\n.address_size 64\n"
 	for _, c := range []struct{ src, want string }{
-		{".entry k()\n{\n\t.reg .u64 %a, %b, %c;\n\tadd.u64 %a, %b, %c;\n}\n", "k.ptx:7:2: k: this instruction needs 4 registers of 32 bits, and there are 3"},
+		{".entry k()\n{\n\t.reg .u64 %a, %b, %c;\n\tadd.u64 %a, %b, %c;\n}\n", "k.ptx:7:2: k: this instruction needs 4 registers of 32 bits, but only 3 are available"},
 		{".reg .u32 %a;\n.entry k()\n{\n\tmov.u32 %a, 1;\n}\n", "k: registers and local variables at module level"},
 		{".func f(.reg .u32 %a)\n{\n\tret;\n}\n", "k.ptx:4:19: f: parameters and results in registers"},
 		{".entry k()\n{\n\t.reg .b32 %r<4>;\n\twgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r0, %r1, %r2, %r3}, 0, 0, 1, 1, 1, 0, 0;\n}\n", "uses its registers after the next instruction"},

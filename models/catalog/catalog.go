@@ -78,9 +78,9 @@ func Parse(list string, further ...Entry) (entries []Entry, err error) {
 		i := slices.IndexFunc(known, func(e Entry) bool { return e.Name == name })
 		switch {
 		case i < 0:
-			return nil, fmt.Errorf("no model %q: there are %s", name, Names(further...))
+			return nil, fmt.Errorf("unknown model %q: want some of %s", name, Names(further...))
 		case seen[name]:
-			return nil, fmt.Errorf("model %s is there twice", name)
+			return nil, fmt.Errorf("model %s is given twice", name)
 		case len(entries) == maxModels:
 			return nil, fmt.Errorf("at most %d models at a time", maxModels)
 		}
@@ -112,7 +112,7 @@ func Select(list string, lanes int, further ...Entry) ([]Entry, error) {
 	}
 	for _, e := range entries {
 		if !e.fits(lanes) {
-			return nil, fmt.Errorf("model %s is for warps of %d lanes, not of %d: leave it out", e.Name, e.Warp, lanes)
+			return nil, fmt.Errorf("model %s supports warps of %d lanes, not of %d: leave it out", e.Name, e.Warp, lanes)
 		}
 	}
 	return entries, nil

@@ -280,8 +280,8 @@ func TestModelsForWarpWidth(t *testing.T) {
 func TestFaultyListsOfModels(t *testing.T) {
 	for list, want := range map[string]string{
 		"":                `no model ""`,
-		"kim,nobody":      `no model "nobody": there are kim, avc, gscalar`,
-		"gscalar,gscalar": "model gscalar is there twice",
+		"kim,nobody":      `unknown model "nobody": want some of kim, avc, gscalar`,
+		"gscalar,gscalar": "model gscalar is given twice",
 	} {
 		if _, err := Parse(list); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", list, err, want)
