@@ -304,7 +304,7 @@ func summaryRows(s *structure.Structure) []summaryRow {
 	t, all, b := s.Summary(), s.Total(), s.Breakdown()
 	rows := []summaryRow{
 		{"dynamic instructions", countText(t.Instructions), "executed by warps"},
-		{"active lanes", fmt.Sprintf("%.1f", t.ActiveLanes), "mean"},
+		{"active lanes", fmt.Sprintf("%.1f", t.ActiveLanes), "on average"},
 	}
 	for _, p := range []struct {
 		name  string
@@ -315,15 +315,15 @@ func summaryRows(s *structure.Structure) []summaryRow {
 		{"long latency", t.LongLatency, all.Execs, "multiplications, floats, special functions"},
 		{"control", t.Control, all.Execs, "branches, calls, returns and exits"},
 		{"memory", t.Memory, all.Execs, "loads, stores and atomics"},
-		{"under divergence", t.Diverged, all.Execs, "executed while the warp was diverged"},
-		{"affine instructions", t.Affine, all.Execs, "had compact results only"},
-		{"suppressed", t.Suppressed, all.Compact + all.Suppressed, "would be affine without divergence or a guard"},
-		{"materialisation", t.Expansion, all.Execs, "wrote a compact register to its lanes"},
-		{"register reads saved", t.ReadsSaved, all.Reads.Total(), "read compact registers"},
-		{"register writes saved", t.WritesSaved, all.Writes.Total(), "wrote compact registers, less materialisations"},
-		{"affine branches", t.Branches, all.Branches, "of conditional branches, with a uniform condition"},
-		{"affine memory", t.MemoryOps, b.LoadAddresses.Total() + b.StoreAddresses.Total(), "loads and stores at compact addresses, without parameters"},
-		{"affine loads", t.Loads, b.LoadAddresses.Total(), "loads at compact addresses, without parameters"},
+		{"under divergence", t.Diverged, all.Execs, "of instructions, while the warp was diverged"},
+		{"affine instructions", t.Affine, all.Execs, "of instructions, with compact results only"},
+		{"suppressed", t.Suppressed, all.Compact + all.Suppressed, "of possible affine instructions, by divergence or a guard"},
+		{"materialisation", t.Expansion, all.Execs, "of instructions, which wrote a compact register to its lanes"},
+		{"register reads saved", t.ReadsSaved, all.Reads.Total(), "of register reads, from compact registers"},
+		{"register writes saved", t.WritesSaved, all.Writes.Total(), "of register writes, to compact registers, less materialisations"},
+		{"affine branches", t.Branches, all.Branches, "of conditional branches, decided by compact values"},
+		{"affine memory", t.MemoryOps, b.LoadAddresses.Total() + b.StoreAddresses.Total(), "of loads and stores (not of parameters), at compact addresses"},
+		{"affine loads", t.Loads, b.LoadAddresses.Total(), "of loads (not of parameters), at compact addresses"},
 	} {
 		value := "none"
 		if p.of > 0 {

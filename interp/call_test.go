@@ -14,10 +14,10 @@ import (
 func TestBuiltinSignatures(t *testing.T) {
 	for _, c := range []struct{ decls, body, want string }{
 		{".extern .func (.param .b64 r) malloc(.param .b32 n);", "{ .param .b64 r; .param .b32 n; st.param.b32 [n], 4; call (r), malloc, (n); }", "malloc"},
-		{".extern .func (.param .b32 r) malloc(.param .b64 n);", "{ .param .b32 r; .param .b64 n; st.param.b64 [n], 4; call (r), malloc, (n); }", "result 1 has 8 bytes against 4"},
-		{".extern .func (.param .b32 r) vprintf(.param .b64 f);", "{ .param .b32 r; .param .b64 f; call (r), vprintf, (f); }", "2 parameters against 1"},
-		{".extern .func (.param .b32 r) free(.param .b64 p);", "{ .param .b32 r; .param .b64 p; call (r), free, (p); }", "0 results against 1"},
-		{".extern .func __assertfail(.param .b64 m);", "{ .param .b64 m; call __assertfail, (m); }", "5 parameters against 1"},
+		{".extern .func (.param .b32 r) malloc(.param .b64 n);", "{ .param .b32 r; .param .b64 n; st.param.b64 [n], 4; call (r), malloc, (n); }", "result 1 has 4 bytes instead of 8"},
+		{".extern .func (.param .b32 r) vprintf(.param .b64 f);", "{ .param .b32 r; .param .b64 f; call (r), vprintf, (f); }", "1 parameter instead of 2"},
+		{".extern .func (.param .b32 r) free(.param .b64 p);", "{ .param .b32 r; .param .b64 p; call (r), free, (p); }", "1 result instead of 0"},
+		{".extern .func __assertfail(.param .b64 m);", "{ .param .b64 m; call __assertfail, (m); }", "1 parameter instead of 5"},
 		{".extern .func free(.param .b64 p);", "mov.u64 %a, free; st.global.u64 [%o], %a;", "the address of free"},
 		{".extern .func free(.param .b64 p);", "{ .param .b64 p; st.param.b64 [p], 0; call free, (p); }", ""},
 		{".extern .func malloc(.param .b64 n);", "{ .param .b64 n; st.param.b64 [n], 4; call malloc, (n); }", ""}, // its result is ignored

@@ -44,7 +44,7 @@ func TestFabricIsNamed(t *testing.T) {
 		switch {
 		case !errors.As(err, &unsupported):
 			t.Errorf("%s: %v, want a *ptx.Unsupported", text, err)
-		case unsupported.Pos.Line != 9, !strings.HasPrefix(text, unsupported.Feature), !strings.HasSuffix(err.Error(), ": gemu has no logical endpoints"):
+		case unsupported.Pos.Line != 9, !strings.HasPrefix(text, unsupported.Feature), !strings.HasSuffix(err.Error(), ": gemu does not support logical endpoints"):
 			t.Errorf("%s: line %d: %v", text, unsupported.Pos.Line, err)
 		}
 	}

@@ -48,7 +48,7 @@ func (b *funcBuilder) resolveAddress(o *Operand, w *syntax.Operand, instr *Instr
 		case !found && b.mod.symbols[w.Sym] != nil:
 			o.extra().sym = b.mod.symbols[w.Sym]
 		case found:
-			b.errorf(pos, "%s: %s is no variable", instr.Text, w.Sym)
+			b.errorf(pos, "%s: %s is not a variable", instr.Text, w.Sym)
 			return false
 		default:
 			b.unknown(pos, instr.Text+": unknown name", w.Sym, b.nearestName(w.Sym))
@@ -56,7 +56,7 @@ func (b *funcBuilder) resolveAddress(o *Operand, w *syntax.Operand, instr *Instr
 		}
 		v, isVar := o.Sym().(*Var)
 		if !isVar && (w.Element || w.Index != "") {
-			b.errorf(pos, "%s: %s is no array", instr.Text, w.Sym)
+			b.errorf(pos, "%s: %s is not an array", instr.Text, w.Sym)
 			return false
 		}
 		if _, isFunc := o.Sym().(*Func); isFunc {
@@ -64,7 +64,7 @@ func (b *funcBuilder) resolveAddress(o *Operand, w *syntax.Operand, instr *Instr
 			return false
 		}
 		if isVar && instr.Form.Class == ClassTexture && v.Type.Kind() != Opaque {
-			b.errorf(pos, "%s: %s is no texture, sampler or surface", instr.Text, w.Sym)
+			b.errorf(pos, "%s: %s is not a texture, sampler or surface", instr.Text, w.Sym)
 			return false
 		}
 		if isVar {
@@ -88,7 +88,7 @@ func (b *funcBuilder) resolveAddress(o *Operand, w *syntax.Operand, instr *Instr
 	}
 	places := instr.place(spec.AddressParts, parts)
 	if places == nil {
-		b.errorf(pos, "%s: an address of %d parts, want %s", instr.Text, 1+len(parts), spec)
+		b.errorf(pos, "%s: the address has %d parts, want %s", instr.Text, 1+len(parts), spec)
 		return false
 	}
 	elems := b.newOps(len(parts))
@@ -109,7 +109,7 @@ func (b *funcBuilder) resolveAddressRegister(name string, instr *Instr, pos Pos)
 	case !found && b.mod.symbols[name] == nil:
 		b.unknown(pos, instr.Text+": unknown name", name, b.nearestName(name))
 	case e.kind != entReg:
-		b.errorf(pos, "%s: %s is no register", instr.Text, name)
+		b.errorf(pos, "%s: %s is not a register", instr.Text, name)
 	case e.vec > 1 || !e.typ.holdsAddress():
 		b.errorf(pos, "%s: %s (%s) cannot hold an address", instr.Text, name, e.typ)
 	case instr.Form.Class == ClassTexture && e.typ.Bits() != 64:

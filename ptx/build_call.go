@@ -53,7 +53,7 @@ func (b *funcBuilder) resolveCall(instr *Instr, s *syntax.Instr) bool {
 			return false
 		}
 		if len(ops) > 0 {
-			b.errorf(Pos(ops[0].Pos), "%s: %s is a function: a prototype or a list of targets goes with a register that holds an address", instr.Text, target.Sym)
+			b.errorf(Pos(ops[0].Pos), "%s: a prototype or a list of targets is allowed only for a call through a register; %s is a function", instr.Text, target.Sym)
 			return false
 		}
 	case RegOperand:
@@ -62,7 +62,7 @@ func (b *funcBuilder) resolveCall(instr *Instr, s *syntax.Instr) bool {
 			return false
 		}
 		if len(ops) == 0 {
-			b.errorf(Pos(s.Pos), "%s: an indirect call needs its prototype or list of targets", instr.Text)
+			b.errorf(Pos(s.Pos), "%s: a call through a register needs a prototype or a list of targets", instr.Text)
 			return false
 		}
 	default:
@@ -85,7 +85,7 @@ func (b *funcBuilder) resolveCall(instr *Instr, s *syntax.Instr) bool {
 		case b.mod.symbols[w.Sym] != nil:
 			v, isVar := b.mod.symbols[w.Sym].(*Var)
 			if !isVar {
-				b.errorf(Pos(w.Pos), "%s: %s is no call table", instr.Text, w.Sym)
+				b.errorf(Pos(w.Pos), "%s: %s is not a call table", instr.Text, w.Sym)
 				return false
 			}
 			call.Var = v
@@ -101,7 +101,7 @@ func (b *funcBuilder) resolveCall(instr *Instr, s *syntax.Instr) bool {
 	}
 	if targets, known := call.Targets(); known {
 		if heads = targets; len(heads) == 0 {
-			b.errorf(Pos(listed.Pos), "%s: %s names no function", instr.Text, listed.Sym)
+			b.errorf(Pos(listed.Pos), "%s: %s contains no function", instr.Text, listed.Sym)
 			return false
 		}
 	}
@@ -129,7 +129,7 @@ func passedOperands(list []Operand, o Operand) []Operand {
 // resolveArgument resolves an argument of a call.
 func (b *funcBuilder) resolveArgument(o *Operand, w *syntax.Operand, instr *Instr) bool {
 	if w.Kind == syntax.Vector {
-		b.errorf(Pos(w.Pos), "%s: a vector goes in a vector register", instr.Text)
+		b.errorf(Pos(w.Pos), "%s: a vector argument must be in a vector register", instr.Text)
 		return false
 	}
 	return b.resolveOperand(o, w, instr, &callOperand, NoType)
@@ -146,7 +146,7 @@ func (b *funcBuilder) resolveResult(o *Operand, w *syntax.Operand, instr *Instr)
 	}
 	v, _ := o.Sym().(*Var)
 	if o.Kind != RegOperand && o.Kind != VecOperand && (v == nil || v.Space != Param || o.Offset() != 0) {
-		b.errorf(Pos(w.Pos), "%s: a result goes to a register, to a .param variable or to _", instr.Text)
+		b.errorf(Pos(w.Pos), "%s: a result must be a register, a .param variable or _", instr.Text)
 		return false
 	}
 	return true
@@ -158,7 +158,7 @@ func (b *funcBuilder) checkCallTypes(instr *Instr, head *Func, pos Pos) bool {
 	check := func(noun string, ops []Operand, vars []*Var) bool {
 		variadic := len(vars) > 0 && vars[len(vars)-1].Unbounded()
 		if len(ops) != len(vars) && !(variadic && len(ops) >= len(vars)-1) {
-			b.errorf(pos, "%s: %d %ss, %s has %d", instr.Text, len(ops), noun, head.Name, len(vars))
+			b.errorf(pos, "%s: the call has %d %ss, but %s has %d", instr.Text, len(ops), noun, head.Name, len(vars))
 			return false
 		}
 		for i := range ops {
@@ -190,15 +190,15 @@ func (b *funcBuilder) checkCallTypes(instr *Instr, head *Func, pos Pos) bool {
 				continue
 			}
 			if got != size {
-				b.errorf(pos, "%s: %s %d has %d bytes, %s wants %d", instr.Text, noun, i+1, got, head.Name, size)
+				b.errorf(pos, "%s: %s %d has %d bytes, but %s declares %d", instr.Text, noun, i+1, got, head.Name, size)
 				return false
 			}
 			if aligned != alignment {
-				b.errorf(pos, "%s: %s %d is aligned to %s, %s wants %d", instr.Text, noun, i+1, counted(aligned, "byte"), head.Name, alignment)
+				b.errorf(pos, "%s: %s %d is aligned to %s, but %s declares %d", instr.Text, noun, i+1, counted(aligned, "byte"), head.Name, alignment)
 				return false
 			}
 			if !typ.passesTo(vars[i].Type) {
-				b.errorf(pos, "%s: %s %d is of type %s, %s wants %s", instr.Text, noun, i+1, typ, head.Name, vars[i].Type)
+				b.errorf(pos, "%s: %s %d has type %s, but %s declares %s", instr.Text, noun, i+1, typ, head.Name, vars[i].Type)
 				return false
 			}
 		}

@@ -12,7 +12,7 @@ func (b *funcBuilder) copyStatics() {
 	b.scope = inner.parent
 	for _, s := range b.mod.statics {
 		if _, dup := inner.names[s.v.Name]; dup {
-			b.errorf(s.v.Pos, "%s is a parameter of %s, too", s.v.Name, b.fn.Name)
+			b.errorf(s.v.Pos, "%s is declared twice: as a parameter of %s, and here", s.v.Name, b.fn.Name)
 			continue
 		}
 		v := *s.v
@@ -82,7 +82,7 @@ const maxRegs = 1 << 20
 func (b *funcBuilder) declareRegisters(v *Var, n *syntax.Declarator) {
 	switch {
 	case n.Init != nil:
-		b.errorf(v.Pos, "%s: a register has no initialiser", v.Name)
+		b.errorf(v.Pos, "%s: a register cannot have an initialiser", v.Name)
 		return
 	case len(b.fn.Regs)+max(n.Count, 1)*v.Vec > maxRegs:
 		b.errorf(v.Pos, "%s: more than %d registers in a function", v.Name, maxRegs)
@@ -101,7 +101,7 @@ func (b *funcBuilder) declareRegisters(v *Var, n *syntax.Declarator) {
 	}
 	for name := range b.scope.names {
 		if prefix, i, ok := splitRange(name); ok && prefix == v.Name && i < n.Count {
-			b.errorf(v.Pos, "%s<%d> has %s, which is declared in this scope", v.Name, n.Count, name)
+			b.errorf(v.Pos, "%s<%d> contains %s, which is already declared in this scope", v.Name, n.Count, name)
 			return
 		}
 	}

@@ -180,7 +180,7 @@ func (b *funcBuilder) resolveOperand(o *Operand, w *syntax.Operand, instr *Instr
 	switch {
 	case w.Index != "" || spec.Address && w.Element: // an array element means its address
 		if !spec.Address {
-			return fail("operand %s: %s[%s] is allowed only as an address", spec.Name, w.Sym, w.Index)
+			return fail("operand %s: %s[%s] is allowed only in an address", spec.Name, w.Sym, w.Index)
 		}
 		return b.resolveAddress(o, w, instr, spec)
 	case spec.Address:
@@ -279,7 +279,7 @@ func (b *funcBuilder) resolveName(o *Operand, w *syntax.Operand, instr *Instr, s
 	if !ok {
 		if sr, isSreg := sregByName[name]; isSreg {
 			if w.Const.Bits != 0 {
-				b.errorf(pos, "%s: a special register takes no offset", instr.Text)
+				b.errorf(pos, "%s: a special register cannot have an offset", instr.Text)
 				return false
 			}
 			return b.resolveSpecial(o, sr, instr, spec, want, pos)
@@ -298,7 +298,7 @@ func (b *funcBuilder) resolveName(o *Operand, w *syntax.Operand, instr *Instr, s
 			return false
 		}
 		if w.Element || w.Const.Bits != 0 && (comp != "" || spec.element || spec.NoSum || spec.Writes() || o.Kind != RegOperand || !b.addOffset(o, instr, int64(w.Const.Bits))) {
-			b.errorf(pos, "%s: %s takes no offset here", instr.Text, name)
+			b.errorf(pos, "%s: %s cannot have an offset here", instr.Text, name)
 			return false
 		}
 		return true
@@ -322,7 +322,7 @@ func (b *funcBuilder) resolveName(o *Operand, w *syntax.Operand, instr *Instr, s
 		return false
 	}
 	if spec.Writes() {
-		b.errorf(pos, "%s: operand %s is a destination, %s is not a register", instr.Text, spec.Name, name)
+		b.errorf(pos, "%s: operand %s is a destination, but %s is not a register", instr.Text, spec.Name, name)
 		return false
 	}
 	// The address of a variable or function.
@@ -336,13 +336,13 @@ func (b *funcBuilder) resolveName(o *Operand, w *syntax.Operand, instr *Instr, s
 	}
 	switch _, isVar := sym.(*Var); {
 	case w.Element && !isVar:
-		b.errorf(pos, "%s: %s is no array", instr.Text, name)
+		b.errorf(pos, "%s: %s is not an array", instr.Text, name)
 		return false
 	case w.Const.Bits != 0 && !isVar:
-		b.errorf(pos, "%s: the address of function %s takes no offset", instr.Text, name)
+		b.errorf(pos, "%s: the address of function %s cannot have an offset", instr.Text, name)
 		return false
 	case spec.element && spec != &callOperand:
-		b.errorf(pos, "%s: an element of a vector is a register or a number, not the address of %s", instr.Text, name)
+		b.errorf(pos, "%s: an element of a vector must be a register or a number, not the address of %s", instr.Text, name)
 		return false
 	}
 	o.Kind, o.Imm.Bits = SymOperand, uint64(offset(sym, &w.Expr))
@@ -374,7 +374,7 @@ func (b *funcBuilder) resolveSpecial(o *Operand, r SpecialReg, instr *Instr, spe
 // resolveSpecialVector resolves a whole special vector such as %tid, the source of a mov.v4.
 func (b *funcBuilder) resolveSpecialVector(o *Operand, x SpecialReg, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
 	if instr.Form.Family != FamilyMove || instr.VecLen() != 4 {
-		b.errorf(pos, "%s: a special register of four components, want one of them or mov.v4", instr.Text)
+		b.errorf(pos, "%s: the special register has four components: use one of them, or mov.v4", instr.Text)
 		return false
 	}
 	o.Kind = VecOperand
@@ -394,7 +394,7 @@ func (b *funcBuilder) resolveRegister(o *Operand, name, comp string, e entity, i
 	switch {
 	case e.vec > 1 && comp == "":
 		if !spec.Vector {
-			b.errorf(pos, "%s: %s is a vector register, want one of its components", instr.Text, name)
+			b.errorf(pos, "%s: %s is a vector register: use one of its components", instr.Text, name)
 			return false
 		}
 		if spec.count.kind == countVec && want != NoType && !want.agrees(e.typ, spec.Wider) {

@@ -24,7 +24,7 @@ func (c *checker) variables(d *syntax.Var, i int, link Linkage) []*Var {
 	}
 	switch {
 	case len(n.Dims) > 0 || n.Init != nil:
-		c.errorf(v.Pos, "%s<%d>: a range of names has no array size and no initialiser", v.Name, n.Count)
+		c.errorf(v.Pos, "%s<%d>: a range of names cannot have an array size or an initialiser", v.Name, n.Count)
 		return nil
 	case n.Count > syntax.MaxRange:
 		c.errorf(v.Pos, "%s<%d>: a range of variables has at most %d names", v.Name, n.Count, syntax.MaxRange)
@@ -67,7 +67,7 @@ func (c *checker) variable(d *syntax.Var, i int, link Linkage) *Var {
 		size *= n
 	}
 	if v.Unbounded() && n.Init == nil && link != Extern && v.Space != Param {
-		c.errorf(v.Pos, "%s: an array without an initialiser needs its size", v.Name)
+		c.errorf(v.Pos, "%s: an array without an initialiser must have a size", v.Name)
 		c.broken[v.Name] = true
 		return nil
 	}
@@ -206,7 +206,7 @@ func badType(v *Var) string {
 	case v.Space == RegSpace && !v.Type.IsFundamental():
 		return v.Type.String() + " is not a register type"
 	case v.Space == RegSpace && len(v.Dims) > 0:
-		return "a register has no array size"
+		return "a register cannot have an array size"
 	case v.Space != RegSpace && v.Type == Pred:
 		return "a .pred variable can only be a register"
 	case v.Linkage == Common && v.Space != Global:
@@ -214,9 +214,9 @@ func badType(v *Var) string {
 	case v.Type.Kind() == Opaque && v.Space != Global && v.Space != Param:
 		return "a " + v.Type.String() + " can only be a .global variable or a kernel parameter"
 	case v.Type.Kind() != Opaque && !v.Type.IsFundamental():
-		return v.Type.String() + " is a format of instructions, not a type of variables"
+		return v.Type.String() + " is a data format of instructions, not a type of variables"
 	case v.Vec > 1 && (v.Type == Pred || v.Type.Kind() == Opaque):
-		return "a vector of " + v.Type.String()
+		return "vectors of " + v.Type.String() + " do not exist"
 	case v.Vec > 1 && bits > 128:
 		return "a vector of " + strconv.Itoa(bits) + " bits, more than 128 bits"
 	}
@@ -237,17 +237,17 @@ func (c *checker) params(f *Func, list []*syntax.Param) []*Var {
 		case v.Space != RegSpace && v.Space != Param:
 			c.errorf(v.Pos, "parameter %s: must be in .param or .reg space", v.Name)
 		case n.Range || n.Init != nil:
-			c.errorf(v.Pos, "parameter %s: neither a range of names nor an initialiser", v.Name)
+			c.errorf(v.Pos, "parameter %s: a range of names or an initialiser is not allowed", v.Name)
 		case v.Space == Param && v.Vec > 1:
-			c.errorf(v.Pos, "parameter %s: a vector in .param space", v.Name)
+			c.errorf(v.Pos, "parameter %s: a vector is not allowed in .param space", v.Name)
 		case v.IsPtr && !f.Entry:
-			c.errorf(v.Pos, "parameter %s: .ptr is for kernel parameters", v.Name)
+			c.errorf(v.Pos, "parameter %s: .ptr is allowed only for kernel parameters", v.Name)
 		case v.Name == "_" && f.Name != "_":
-			c.errorf(v.Pos, "a parameter wants a name: _ stands only in a .callprototype")
+			c.errorf(v.Pos, "a parameter must have a name: _ is allowed only in a .callprototype")
 		case v.Type.Kind() == Opaque && !f.Entry:
 			c.errorf(v.Pos, "parameter %s: a %s can only be a parameter of a kernel", v.Name, v.Type)
 		case v.Unbounded() && (f.Entry || i < len(list)-1):
-			c.errorf(v.Pos, "parameter %s: only the last of a .func may be an array without a size", v.Name)
+			c.errorf(v.Pos, "parameter %s: only the last parameter of a .func may be an array without a size", v.Name)
 		}
 		if v.Space != RegSpace || v.Vec == 1 {
 			vars = append(vars, v)
@@ -293,7 +293,7 @@ func (c *checker) initialiser(v *Var, init *syntax.Value, scope *nameScope) {
 	}
 	// The initialiser determines the size of an array "[]".
 	if init.IsList() && n == 0 {
-		c.errorf(pos, "%s: an array without elements", v.Name)
+		c.errorf(pos, "%s: an array must have at least one element", v.Name)
 		return
 	}
 	v.Dims = slices.Clone(v.Dims)
@@ -306,7 +306,7 @@ func (c *checker) initialiser(v *Var, init *syntax.Value, scope *nameScope) {
 func (c *checker) fill(v *Var, val *syntax.Value, shape []int, at *int, scope *nameScope) (n int) {
 	switch {
 	case !val.IsList() && len(shape) > 0:
-		c.errorf(Pos(val.Pos), "%s: an array wants a list { … }", v.Name)
+		c.errorf(Pos(val.Pos), "%s: the initialiser of an array must be a list { … }", v.Name)
 		return 0
 	case !val.IsList():
 		c.initElem(v, val, *at, scope)
@@ -321,7 +321,7 @@ func (c *checker) fill(v *Var, val *syntax.Value, shape []int, at *int, scope *n
 		case shape[0] < 0 || n < shape[0]:
 			c.fill(v, e, shape[1:], at, scope)
 		case n == shape[0]:
-			c.errorf(Pos(e.Pos), "%s: more than %d elements", v.Name, shape[0])
+			c.errorf(Pos(e.Pos), "%s: the initialiser has more than %d elements", v.Name, shape[0])
 		}
 		n++
 	})
@@ -329,7 +329,7 @@ func (c *checker) fill(v *Var, val *syntax.Value, shape []int, at *int, scope *n
 		c.report(Pos(e.Pos), e.Hint, "%s", e.Msg)
 	}
 	if v.Vec > 1 && len(shape) == 1 && n < shape[0] {
-		c.errorf(Pos(val.Pos), "%s: want %d elements of a vector, not %d", v.Name, v.Vec, n)
+		c.errorf(Pos(val.Pos), "%s: a vector has %d elements, but its initialiser has %d", v.Name, v.Vec, n)
 	}
 	return n
 }
@@ -353,9 +353,9 @@ func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *nameScope) 
 		}
 		switch {
 		case imm.Kind == IntImm && v.Type.IsFloat():
-			c.errorf(pos, "%s: an integer initialises %s, want a float such as %d.0", v.Name, v.Type, int64(imm.Bits))
+			c.errorf(pos, "%s: the initial value of %s is an integer, want a float such as %d.0", v.Name, v.Type, int64(imm.Bits))
 		case imm.Kind != IntImm && (v.Type.IsInt() || v.Type.Bits() < 32):
-			c.errorf(pos, "%s: a float initialises %s, want an integer", v.Name, v.Type)
+			c.errorf(pos, "%s: the initial value of %s is a float, want an integer", v.Name, v.Type)
 		}
 		v.number(at, imm.Encode(v.Type))
 		return
@@ -377,7 +377,7 @@ func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *nameScope) 
 	target, isVar := sym.(*Var)
 	switch {
 	case isVar && target.Space != Global && target.Space != Const:
-		c.errorf(pos, "%s: the address of %s, which is in .%s space, is no constant", v.Name, target.Name, target.Space)
+		c.errorf(pos, "%s: the address of %s is not a constant, because it is in .%s space", v.Name, target.Name, target.Space)
 	case val.Index != "":
 		c.errorf(pos, "%s: the index %s of %s is not a constant", v.Name, val.Index, val.Sym)
 	case v.Type.Bits() > 64 || v.Type.IsFloat() || e.Mask == 0 && v.Type.Size() < c.mod.AddressSize/8 && v.Type.Size() != 4:
@@ -425,7 +425,7 @@ func byteMask(m uint64) bool {
 // fields checks the initial values of the properties of a texture, sampler or surface (manual 5.3).
 func (c *checker) fields(v *Var, init *syntax.Value) {
 	if !init.IsList() || len(v.Dims) > 0 {
-		c.errorf(Pos(init.Pos), "%s: a %s wants a list of properties { name = value, … }", v.Name, v.Type)
+		c.errorf(Pos(init.Pos), "%s: a %s needs a list of properties { name = value, … }", v.Name, v.Type)
 		return
 	}
 	errs := init.Each(func(f *syntax.Value) {

@@ -48,7 +48,7 @@ type Form struct {
 
 // notRun maps a mnemonic to the reason why gemu runs none of its FamilyNone forms.
 var notRun = map[string]string{
-	"fabric": "gemu has no logical endpoints",
+	"fabric": "gemu does not support logical endpoints",
 }
 
 // NotRun returns the reason why gemu does not run the form. It is "" if gemu runs the form, or if the name explains it.

@@ -97,13 +97,13 @@ func (c *checker) module(tree *syntax.File) {
 		switch {
 		case item.Version != nil:
 			if m.Version != (Version{}) {
-				c.errorf(pos, "a second .version: a module has one")
+				c.errorf(pos, "a second .version: a module has only one")
 			}
 			major, minor, whole := strings.Cut(string(item.Version.Number), ".")
 			m.Version.Major, _ = strconv.Atoi(major)
 			m.Version.Minor, _ = strconv.Atoi(minor)
 			if !whole || m.Version.Major < 1 || m.Version.Major > 99 {
-				c.errorf(pos, ".version %s is no PTX ISA version: want MAJOR.MINOR", item.Version.Number)
+				c.errorf(pos, ".version %s is not a PTX ISA version: want MAJOR.MINOR", item.Version.Number)
 			}
 		case item.Target != nil:
 			c.sm = 0
@@ -189,7 +189,7 @@ func (c *checker) module(tree *syntax.File) {
 						c.static(v, d)
 						continue
 					case Param:
-						c.errorf(v.Pos, ".param variable %s at module level", v.Name)
+						c.errorf(v.Pos, ".param variable %s is not allowed at module level", v.Name)
 						continue
 					default:
 						c.errorf(v.Pos, "%s: want a state space (.global, .const or .shared)", v.Name)
@@ -337,7 +337,7 @@ func (c *checker) linkage(d *syntax.Decl) Linkage {
 // static adds a module-level variable in .local or .reg space, which exist in PTX before 3.0. Each thread has its own.
 func (c *checker) static(v *Var, d *syntax.Declarator) {
 	if !c.mod.Version.Less(Version{3, 0}) {
-		c.errorf(v.Pos, ".%s variable %s at module level", v.Space, v.Name)
+		c.errorf(v.Pos, ".%s variable %s is not allowed at module level", v.Space, v.Name)
 		return
 	}
 	c.mod.statics = append(c.mod.statics, static{v, d})
@@ -363,10 +363,10 @@ func (c *checker) function(t *syntax.Func, link Linkage) *Func {
 		c.directive(f, d)
 	}
 	if link == Common || link == Extern && f.Defined {
-		c.errorf(f.Pos, "%s: an .extern function has no body, and no function is .common", f.Name)
+		c.errorf(f.Pos, "%s: an .extern function cannot have a body, and a function cannot be .common", f.Name)
 	}
 	if _, never := f.Directive(".noreturn"); never && len(t.Rets) > 0 {
-		c.errorf(f.Pos, "%s: a .noreturn function has no return value", f.Name)
+		c.errorf(f.Pos, "%s: a .noreturn function cannot have a return value", f.Name)
 	}
 	c.head(f, t.Rets, t.Params)
 	return f
@@ -403,9 +403,9 @@ func (c *checker) directive(f *Func, d *syntax.Directive) {
 	k := &funcDirectives[i]
 	switch {
 	case f.Entry && !k.kernel:
-		c.errorf(pos, "%s is no directive of a kernel", d.Name)
+		c.errorf(pos, "directive %s is not allowed for a kernel", d.Name)
 	case !f.Entry && !k.device:
-		c.errorf(pos, "%s is a directive of kernels", d.Name)
+		c.errorf(pos, "directive %s is allowed only for kernels", d.Name)
 	case len(d.Args) < k.min || len(d.Args) > k.max:
 		c.errorf(pos, "%s has %d arguments, want %d to %d", d.Name, len(d.Args), k.min, k.max)
 	case k.abolished != (Version{}) && !c.mod.Version.Less(k.abolished):
@@ -484,28 +484,28 @@ func signatureMismatch(a, b *Func) string {
 		return "the linkages differ"
 	}
 	if len(a.Params) != len(b.Params) {
-		return fmt.Sprintf("%d parameters against %d", len(a.Params), len(b.Params))
+		return fmt.Sprintf("%d parameters there, %d here", len(a.Params), len(b.Params))
 	}
 	if len(a.Rets) != len(b.Rets) {
-		return fmt.Sprintf("%d return values against %d", len(a.Rets), len(b.Rets))
+		return fmt.Sprintf("%d return values there, %d here", len(a.Rets), len(b.Rets))
 	}
 	for i := range a.Params {
 		if a.Params[i].Space != b.Params[i].Space {
-			return fmt.Sprintf("parameter %d is in .%s space against .%s", i, a.Params[i].Space, b.Params[i].Space)
+			return fmt.Sprintf("parameter %d is in .%s space there, .%s here", i, a.Params[i].Space, b.Params[i].Space)
 		}
 		if a.Params[i].Size() != b.Params[i].Size() {
-			return fmt.Sprintf("parameter %d has %d bytes against %d", i, a.Params[i].Size(), b.Params[i].Size())
+			return fmt.Sprintf("parameter %d has %d bytes there, %d here", i, a.Params[i].Size(), b.Params[i].Size())
 		}
 		if a.Params[i].Alignment() != b.Params[i].Alignment() {
-			return fmt.Sprintf("parameter %d is aligned to %s against %d", i, counted(a.Params[i].Alignment(), "byte"), b.Params[i].Alignment())
+			return fmt.Sprintf("parameter %d is aligned to %s there, %d here", i, counted(a.Params[i].Alignment(), "byte"), b.Params[i].Alignment())
 		}
 	}
 	for i := range a.Rets {
 		if a.Rets[i].Size() != b.Rets[i].Size() {
-			return fmt.Sprintf("the return value has %d bytes against %d", a.Rets[i].Size(), b.Rets[i].Size())
+			return fmt.Sprintf("the return value has %d bytes there, %d here", a.Rets[i].Size(), b.Rets[i].Size())
 		}
 		if a.Rets[i].Alignment() != b.Rets[i].Alignment() {
-			return fmt.Sprintf("the return value is aligned to %s against %d", counted(a.Rets[i].Alignment(), "byte"), b.Rets[i].Alignment())
+			return fmt.Sprintf("the return value is aligned to %s there, %d here", counted(a.Rets[i].Alignment(), "byte"), b.Rets[i].Alignment())
 		}
 	}
 	return ""

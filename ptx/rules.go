@@ -70,7 +70,7 @@ func ruleMov(f *Func, instr *Instr) string {
 			continue
 		}
 		if t.Kind() != Bits {
-			return fmt.Sprintf("packing wants a .b type, not %s", t)
+			return fmt.Sprintf("packing needs a .b type, not %s", t)
 		}
 		bits := 0
 		for _, e := range o.Elems() {
@@ -82,7 +82,7 @@ func ruleMov(f *Func, instr *Instr) string {
 			}
 		}
 		if bits != t.Bits() {
-			return fmt.Sprintf("a vector of %d bits does not make %s", bits, t)
+			return fmt.Sprintf("a vector of %d bits does not fit %s", bits, t)
 		}
 		if len(o.Elems()) == 1 {
 			*o = o.Elems()[0] // {a} means a
@@ -114,9 +114,9 @@ func ruleBarrier(f *Func, instr *Instr) string {
 	}
 	switch n := instr.Ops[i].Imm.Bits; {
 	case n%32 != 0:
-		return fmt.Sprintf("%d threads are no whole warps of 32", n)
+		return fmt.Sprintf("the number of threads must be a multiple of 32, not %d", n)
 	case n == 0 && !instr.Form.Operands[i].Optional:
-		return "a barrier of no threads"
+		return "the number of threads must be above 0"
 	}
 	return ""
 }
@@ -162,15 +162,15 @@ func ruleCvt(f *Func, instr *Instr) string {
 	switch {
 	case d.IsInt() && a.IsInt():
 		if rnd != "" {
-			return "a conversion between integers takes no rounding modifier"
+			return "a conversion between integers cannot have a rounding modifier"
 		}
 	case d.IsInt(): // from float
 		if !integral {
-			return "a conversion to an integer wants .rni, .rzi, .rmi or .rpi"
+			return "a conversion to an integer needs .rni, .rzi, .rmi or .rpi"
 		}
 	case a.IsInt(): // to float
 		if rnd == "" || integral {
-			return "a conversion from an integer wants .rn, .rz, .rm or .rp"
+			return "a conversion from an integer needs .rn, .rz, .rm or .rp"
 		}
 	case d.Bits() == a.Bits() && d != a: // .f16 and .bf16: round to nearest even without a modifier
 		if integral {
@@ -178,7 +178,7 @@ func ruleCvt(f *Func, instr *Instr) string {
 		}
 	case d.Bits() < a.Bits():
 		if rnd == "" || integral {
-			return "a conversion to a narrower float wants .rn, .rz, .rm or .rp"
+			return "a conversion to a narrower float needs .rn, .rz, .rm or .rp"
 		}
 	case d == a:
 		if rnd != "" && !integral {
@@ -186,7 +186,7 @@ func ruleCvt(f *Func, instr *Instr) string {
 		}
 	default:
 		if rnd != "" && a != BF16 || integral {
-			return "a conversion to a wider float is exact, without rounding"
+			return "a conversion to a wider float is exact and cannot have a rounding modifier"
 		}
 	}
 	if instr.Has("ftz") && d != F32 && a != F32 {
@@ -222,9 +222,9 @@ func ruleAccess(f *Func, instr *Instr) string {
 	case n > 1 && (n*size > 16 || n == 8) && !wide:
 		return fmt.Sprintf("a vector of %d × %s is not allowed here", n, instr.Type())
 	case l1 != "" && (instr.Slot("cop") != "" || instr.Has("cv")):
-		return fmt.Sprintf(".%s excludes an operator of the cache", l1)
+		return fmt.Sprintf(".%s is not allowed with a cache operator", l1)
 	case l2 != "" && !wide:
-		return fmt.Sprintf(".%s wants .v8 of 32 bits or .v4 of 64 bits", l2)
+		return fmt.Sprintf(".%s needs .v8 of 32 bits or .v4 of 64 bits", l2)
 	}
 	return ruleCached(f, instr)
 }
@@ -260,16 +260,16 @@ func ruleCopy(f *Func, instr *Instr) string {
 	o, n, t := &instr.Ops[i], instr.Arg("c").Imm.Bits, registerOf(f, &instr.Ops[i])
 	switch {
 	case n == 12:
-		return "12 bytes are not 4, 8 or 16"
+		return "the number of bytes must be 4, 8 or 16, not 12"
 	case o.Neg && t != Pred:
-		return "operand e cannot be negated, for it is no predicate"
+		return "operand e cannot be negated: it is not a predicate"
 	case t != NoType && t != Pred && !U32.agrees(t, false):
 		return fmt.Sprintf("operand e is %s, want .u32 or .pred", t)
 	case o.Kind != ImmOperand:
 	case o.Imm.Kind != IntImm:
 		return "operand e is a float, want .u32 or .pred"
 	case o.Imm.Bits > n:
-		return fmt.Sprintf("%d bytes for a copy of %d", int64(o.Imm.Bits), n)
+		return fmt.Sprintf("the source size of %d bytes exceeds the copy of %d bytes", int64(o.Imm.Bits), n)
 	}
 	return ""
 }
@@ -283,9 +283,9 @@ func ruleMultimem(f *Func, instr *Instr) string {
 	switch sem, scope := instr.Slot("sem"), instr.Slot("scope"); {
 	case !instr.Form.HasSlot("sem"): // the table defines where a scope is allowed
 	case sem == "weak" && scope != "":
-		return ".weak excludes a scope"
+		return ".weak is not allowed with a scope"
 	case sem != "weak" && (sem == "") != (scope == ""):
-		return "an order requires a scope, and a scope an order"
+		return "an order requires a scope, and a scope requires an order"
 	}
 	return ""
 }
@@ -298,9 +298,9 @@ func ruleWgmma(f *Func, instr *Instr) string {
 	}
 	switch registers, two := instr.Arg("a").Kind == VecOperand, instr.Ops[j].Kind != NoOperand; {
 	case !two && !registers:
-		return "want the transposition of each matrix in shared memory: of A and of B"
+		return "two transpositions are needed, of A and of B: both are in shared memory"
 	case two && registers:
-		return "want one transposition, that of B: A is in registers"
+		return "only the transposition of B is allowed: A is in registers"
 	}
 	return ""
 }
@@ -311,7 +311,7 @@ func ruleTensor(f *Func, instr *Instr) string {
 	for _, group := range []string{"cta_group::1", "cta_group::2"} {
 		if instr.Has(group) {
 			if f.ctaGroup != "" && f.ctaGroup != group {
-				return fmt.Sprintf(".%s in a function that has .%s", group, f.ctaGroup)
+				return fmt.Sprintf(".%s is not allowed in a function that uses .%s", group, f.ctaGroup)
 			}
 			f.ctaGroup = group
 		}
@@ -328,7 +328,7 @@ func ruleTensor(f *Func, instr *Instr) string {
 		}
 		elems := instr.Arg(registers).Elems()
 		if len(elems) > 128 {
-			return fmt.Sprintf("%d registers, of at most 128", len(elems))
+			return fmt.Sprintf("%d registers, but at most 128 are allowed", len(elems))
 		}
 		if registers == "d" {
 			elems = slices.Clip(elems)
@@ -350,18 +350,18 @@ func ruleTensor(f *Func, instr *Instr) string {
 			}
 		}
 		if instr.Has("red") && instr.Has("x1") {
-			return ".red wants .x2 at least"
+			return ".red needs .x2 or more"
 		}
 		if instr.Has("red") && instr.Type() != F32 && (instr.Has("abs") || instr.Has("NaN")) {
-			return ".abs and .NaN are of .f32"
+			return ".abs and .NaN are allowed only with .f32"
 		}
 	case FamilyTensorCopy:
 		want := map[string]string{"64x128b": "warpx2", "32x128b": "warpx4"}[instr.Slot("shape")]
 		if cast := instr.Slot("multicast"); !strings.HasPrefix(cast, want) || want == "" && cast != "" {
-			return ".64x128b wants .warpx2, .32x128b .warpx4, and the others none"
+			return ".64x128b needs .warpx2, .32x128b needs .warpx4, and other shapes allow neither"
 		}
 		if (instr.Slot("dfmt") == "") != (instr.Slot("sfmt") == "") {
-			return "the formats of destination and source stand only together"
+			return "the formats of destination and source must be given together"
 		}
 	case FamilyTensorMma:
 		kind, scale := instr.Slot("kind"), instr.Slot("scale")
@@ -372,9 +372,9 @@ func ruleTensor(f *Func, instr *Instr) string {
 			case less && kind == "kind::i8" && !(instr.Has("sp") && instr.Arg("f").Kind != NoOperand):
 				// The manual allows none here; NVIDIA's assembler accepts any, and drops it.
 			case less && kind != "kind::f16" && kind != "kind::tf32":
-				return "scale-input-d is of .kind::f16 and .kind::tf32"
+				return "scale-input-d is allowed only with .kind::f16 and .kind::tf32"
 			case less && instr.Ops[i].Imm.Encode(U32) > 15:
-				return "scale-input-d is from 0 to 15"
+				return "scale-input-d must be 0 to 15"
 			}
 			return ""
 		}
@@ -432,7 +432,7 @@ func ruleMbarrier(f *Func, instr *Instr) string {
 		return ""
 	}
 	if i := instr.Form.Operand("d"); i >= 0 && instr.Has("shared::cluster") && instr.Ops[i].Kind != SinkOperand {
-		return "want _ as the destination, for .shared::cluster has no result"
+		return "the destination must be _, because .shared::cluster has no result"
 	}
 	return ""
 }
@@ -449,7 +449,7 @@ func rulePolicy(f *Func, instr *Instr) string {
 	case j < 0 && t != NoType && !F32.agrees(t, false):
 		return fmt.Sprintf("the fraction is %s, want .f32", t)
 	case j < 0 && o.Kind == ImmOperand && !fraction(o.Imm):
-		return "the fraction is not above 0.0 and up to 1.0"
+		return "the fraction must be above 0.0 and at most 1.0"
 	case j >= 0 && o.Kind == ImmOperand && instr.Ops[j].Kind == ImmOperand:
 		if n, total := o.Imm.Encode(U32), instr.Ops[j].Imm.Encode(U32); n > total {
 			return fmt.Sprintf("the primary size %d exceeds the total size %d", n, total)

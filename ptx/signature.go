@@ -41,7 +41,7 @@ func (f *Func) Signature() string {
 func (f *Func) Mismatch(proto *Func) string {
 	compare := func(noun string, want, have []*Var) string {
 		if len(want) != len(have) {
-			return fmt.Sprintf("%s against %d", counted(len(want), noun), len(have))
+			return fmt.Sprintf("%s instead of %d", counted(len(have), noun), len(want))
 		}
 		for i := range want {
 			if msg := parameterMismatch(want[i], have[i]); msg != "" {
@@ -60,13 +60,13 @@ func (f *Func) Mismatch(proto *Func) string {
 func parameterMismatch(want, have *Var) string {
 	switch {
 	case want.Unbounded() != have.Unbounded():
-		return "is an array without a bound in one of them only"
+		return "is an array without a size in only one of them"
 	case want.Size() != have.Size():
-		return fmt.Sprintf("has %d bytes against %d", want.Size(), have.Size())
+		return fmt.Sprintf("has %d bytes instead of %d", have.Size(), want.Size())
 	case want.Alignment() != have.Alignment():
-		return fmt.Sprintf("is aligned to %s against %d", counted(want.Alignment(), "byte"), have.Alignment())
+		return fmt.Sprintf("is aligned to %s instead of %d", counted(have.Alignment(), "byte"), want.Alignment())
 	case (want.Type == Pred) != (have.Type == Pred):
-		return "is a predicate in one of them only"
+		return "is a predicate in only one of them"
 	}
 	return ""
 }

@@ -182,7 +182,7 @@ func (r *reader) declarator() (d Declarator, err *Error) {
 		return d, err
 	}
 	if strings.Contains(d.Name, ".") {
-		return d, &Error{Pos: d.Pos, Msg: fmt.Sprintf("%s: a name has no dot", d.Name)}
+		return d, &Error{Pos: d.Pos, Msg: fmt.Sprintf("%s: a name cannot contain a dot", d.Name)}
 	}
 	if d.Range = r.isNext("<"); d.Range {
 		if d.Count, err = r.count(d.Name, d.Pos, math.MaxInt32); err != nil {

@@ -43,7 +43,7 @@ func (r *reader) symbol(depth int) (e Expr, err *Error) {
 	}
 	switch {
 	case r.isNext("-"):
-		return e, r.unexpected(fmt.Sprintf(`"+" behind %s, as in %s+-4`, e.Sym, e.Sym))
+		return e, r.unexpected(fmt.Sprintf(`"+" after %s, as in %s+-4`, e.Sym, e.Sym))
 	case r.accept("+"):
 		e.Const, err = r.offset(depth)
 	}
@@ -69,7 +69,7 @@ func (r *reader) element(e *Expr, depth int) *Error {
 	case err != nil:
 		return err
 	case i.Const.Kind >= F32 || i.Generic || i.Element || i.Index != "":
-		return &Error{Pos: pos, Msg: "an index is an integer, or a register plus an integer"}
+		return &Error{Pos: pos, Msg: "an index must be an integer, or a register plus an integer"}
 	}
 	e.Element, e.Index, e.Const = i.Sym == "", i.Sym, i.Const
 	return r.expect("]")
@@ -133,7 +133,7 @@ func (r *reader) choice(cond Const, pos Pos, depth int) (Const, *Error) {
 	case err != nil:
 		return b, err
 	case cond.Kind >= F32:
-		return a, &Error{Pos: pos, Msg: "operator ? wants an integer"}
+		return a, &Error{Pos: pos, Msg: "operator ? needs an integer"}
 	}
 	kind, err := common("?", a, b, pos)
 	if cond.Bits == 0 {
@@ -208,7 +208,7 @@ func (c *Const) apply(op string, pos Pos) *Error {
 	case op == "-":
 		c.Bits = -c.Bits
 	case c.Kind >= F32 && op != "+":
-		return &Error{Pos: pos, Msg: fmt.Sprintf("operator %s wants an integer", op)}
+		return &Error{Pos: pos, Msg: fmt.Sprintf("operator %s needs an integer", op)}
 	case op == "!":
 		*c = truth(c.Bits == 0)
 	case op == "~":
@@ -350,7 +350,7 @@ func common(op string, x, y Const, pos Pos) (ConstKind, *Error) {
 	case x.Kind == F32 || y.Kind == F32:
 		return F64, &Error{Pos: pos, Msg: fmt.Sprintf("operator %s does not apply to a 0f constant", op)}
 	case (x.Kind == F64) != (y.Kind == F64):
-		return F64, &Error{Pos: pos, Msg: fmt.Sprintf("operator %s wants two integers or two floats", op)}
+		return F64, &Error{Pos: pos, Msg: fmt.Sprintf("operator %s needs two integers or two floats", op)}
 	}
 	return max(x.Kind, y.Kind), nil
 }
@@ -380,7 +380,7 @@ func foldFloat(op string, x, y Const, pos Pos) (Const, *Error) {
 	case ">=":
 		return truth(p >= q), nil
 	default:
-		return Const{}, &Error{Pos: pos, Msg: fmt.Sprintf("operator %s wants integers", op)}
+		return Const{}, &Error{Pos: pos, Msg: fmt.Sprintf("operator %s needs integers", op)}
 	}
 	return Const{F64, math.Float64bits(v)}, nil
 }

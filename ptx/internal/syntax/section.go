@@ -45,7 +45,7 @@ func (r *reader) data(l *SectionLine) *Error {
 	l.Type = t.text
 	bits, ok := dataBits[l.Type]
 	if !ok {
-		return &Error{Pos: t.pos, Msg: fmt.Sprintf("%s is no type of debug data, want .b8, .b16, .b32 or .b64", l.Type)}
+		return &Error{Pos: t.pos, Msg: fmt.Sprintf("%s is not a type of debug data, want .b8, .b16, .b32 or .b64", l.Type)}
 	}
 	if first := r.peek(); first.typ == tokIdent || first.typ == tokDot {
 		if bits < 32 {
@@ -118,7 +118,7 @@ func (d *Dwarf) Parse(lex *lexer.PeekingLexer) error {
 		}
 		for _, v := range d.Line.Values {
 			if strings.ContainsAny(v, "+-") {
-				return &Error{Pos: t.pos, Msg: fmt.Sprintf("%s: @@DWARF has no signs", v)}
+				return &Error{Pos: t.pos, Msg: fmt.Sprintf("%s: a number of @@DWARF cannot have a sign", v)}
 			}
 		}
 		return nil
@@ -183,7 +183,7 @@ func (r *reader) sourceBlock(b *SourceBlock) *Error {
 	r.next()
 	c, ok := integer(n.text)
 	if b.File = int32(c.Bits); !ok || c.Bits > math.MaxInt32 {
-		return &Error{Pos: n.pos, Msg: fmt.Sprintf("%s is no index of a .file", n.text)}
+		return &Error{Pos: n.pos, Msg: fmt.Sprintf("%s is not the index of a .file", n.text)}
 	}
 	const begin = ".source_begin"
 	if !r.isNext(begin) {
