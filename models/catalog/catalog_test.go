@@ -279,7 +279,7 @@ func TestModelsForWarpWidth(t *testing.T) {
 // TestFaultyListsOfModels: faulty lists of models give errors.
 func TestFaultyListsOfModels(t *testing.T) {
 	for list, want := range map[string]string{
-		"":                `no model ""`,
+		"":                `unknown model ""`,
 		"kim,nobody":      `unknown model "nobody": want some of kim, avc, gscalar`,
 		"gscalar,gscalar": "model gscalar is given twice",
 	} {
