@@ -23,7 +23,7 @@ func TestPlainText(t *testing.T) {
 		return append(append([]string{command}, saxpy...), extra...)
 	}
 	lines := [][]string{
-		{"help"}, {"help", "terms"}, {"--man"}, {"isa", "lop3"}, {"isa"}, {"kernels"}, {"kernels", "bfs"}, {"dump", "--stage=cfg", "../kernels/cuda/saxpy.ptx"},
+		{"help"}, {"help", "terms"}, {"--man"}, {"isa", "lop3"}, {"kernels"}, {"kernels", "bfs"}, {"dump", "--stage=cfg", "../kernels/cuda/saxpy.ptx"},
 		with("structure", "--show", "all"), with("profile", "--show", "all"), with("regfile"), with("reconverge"), with("diff"), with("run", "--stats", "--sanitize=all"),
 		with("record", "--with", "all", "-o", recording), {"record", recording}, with("debug", "-x", script),
 		{"profile", "@nqueens", "--size", "5"}, {"structure", "@bfs", "--size", "300"}, {"compare", "kim2013", "--list"}, {"spill", "../kernels/cuda/saxpy.ptx"},

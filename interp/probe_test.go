@@ -511,7 +511,7 @@ func (s *script) expanded() (n int64) {
 // exceptions are materialisations, which depend on the mode; check mode counts the same ones.
 func TestStreamDoesNotDependOnMode(t *testing.T) {
 	part.SkipShort(t)
-	share, seed, hash := uint64(part.Count(128, 96, 1)), part.Seed(t), maphash.MakeSeed()
+	share, seed, hash := uint64(part.Count(384, 96, 1)), part.Seed(t), maphash.MakeSeed()
 	var expanded [interp.Vector + 1]atomic.Int64
 	t.Cleanup(func() {
 		for _, mode := range interp.Modes() {
@@ -522,7 +522,7 @@ func TestStreamDoesNotDependOnMode(t *testing.T) {
 		}
 	})
 	for i, p := range programs(t, 4, 32, 64) {
-		if (uint64(i)+seed)%share > 0 || strings.HasPrefix(p.File, "@") && uint64(i)%2 > 0 {
+		if (uint64(i)+seed)%share > 0 || strings.HasPrefix(p.File, "@") && (uint64(i)%2 > 0 || !part.TrySample()) {
 			continue
 		}
 		events := probe.AllEvents
@@ -731,7 +731,7 @@ func (p mayEase) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 func TestChosenInstructions(t *testing.T) {
 	share, seed, hash := uint64(part.Count(1024, 1024, 16)), part.Seed(t), maphash.MakeSeed()
 	for i, p := range programs(t, 4, 32, 64) {
-		if (uint64(i)+seed)%share > 0 {
+		if (uint64(i)+seed)%share > 0 || strings.HasPrefix(p.File, "@") && !part.TrySample() {
 			continue
 		}
 		sub := probe.Subscription{Events: probe.AllEvents &^ probe.OnMaterialise, Values: true, Addresses: true}

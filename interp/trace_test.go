@@ -347,7 +347,7 @@ func (w writers) add(s *oracle.Step) {
 // to which several threads store: each has one of the stored values.
 func TestMemoryDoesNotDependOnOrder(t *testing.T) {
 	part.SkipShort(t)
-	seed, share := part.Seed(t), uint64(part.Count(192, 48, 1))
+	seed, share := part.Seed(t), uint64(part.Count(384, 48, 1))
 	for i, p := range programs(t, 32) {
 		if p.Name == "rotate" && !part.TryAll() { // 200,000 instructions of waiting
 			continue
