@@ -64,7 +64,7 @@ func TestDebugOnTerminal(t *testing.T) {
 		do("send-keys", "-l", text)
 		do("send-keys", "Enter")
 	}
-	shows("(gemu)", "it has not begun", "blend  block (0,0,0)")
+	shows("(gemu)", "not started", "blend  block (0,0,0)")
 	say("break LOWER if x == 5")
 	shows("●    21", "Breakpoint 1 at")
 	say("run")

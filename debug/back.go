@@ -69,7 +69,7 @@ func (s *Session) checkpoint() {
 	begin := time.Now()
 	state, err := s.exec.Save()
 	if err != nil {
-		s.noCheckpoints = errors.New("there is no going back: " + err.Error())
+		s.noCheckpoints = errors.New("cannot go back: " + err.Error())
 		return
 	}
 	s.pace.saving = time.Since(begin)

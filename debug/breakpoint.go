@@ -202,7 +202,7 @@ func (s *Session) find(place string) ([]int, error) {
 			}
 		}
 		if len(list) == 0 {
-			return nil, noPlace("no instruction of kernel %s is %s", s.info.Kernel.Name, text)
+			return nil, noPlace("kernel %s has no instruction %s", s.info.Kernel.Name, text)
 		}
 		return list, nil
 	}
@@ -221,7 +221,7 @@ func (s *Session) findLine(file string, number int) ([]int, error) {
 	p, ptxFile := s.info.Program, SameFile(file, s.info.Module.Name)
 	if ptxFile {
 		if f := s.functionAt(number); f != nil && !s.runs(f) {
-			return nil, noPlace("line %d is of %s, which kernel %s does not call", number, f.Name, s.info.Kernel.Name)
+			return nil, noPlace("line %d belongs to %s, which kernel %s does not call", number, f.Name, s.info.Kernel.Name)
 		}
 	}
 	best, list, known := 0, []int(nil), ptxFile
@@ -246,9 +246,9 @@ func (s *Session) findLine(file string, number int) ([]int, error) {
 	}
 	switch {
 	case !known:
-		return nil, noPlace("no instruction of kernel %s is from a file %s", s.info.Kernel.Name, file)
+		return nil, noPlace("kernel %s has no instruction from file %s", s.info.Kernel.Name, file)
 	case best == 0:
-		return nil, noPlace("no instruction of kernel %s is at line %d of %s or behind it", s.info.Kernel.Name, number, file)
+		return nil, noPlace("kernel %s has no instruction at or after line %d of %s", s.info.Kernel.Name, number, file)
 	}
 	return list, nil
 }

@@ -96,7 +96,7 @@ const maxConditionBytes = 1 << 12
 // ParseCondition parses a condition. The error is a *ConditionError.
 func ParseCondition(text string) (*Condition, error) {
 	if len(text) > maxConditionBytes {
-		return nil, &ConditionError{text[:60], 1, fmt.Sprintf("it has %d bytes, at most %d are read", len(text), maxConditionBytes)}
+		return nil, &ConditionError{text[:60], 1, fmt.Sprintf("the condition has %d bytes; at most %d are allowed", len(text), maxConditionBytes)}
 	}
 	tree, err := conditionParser.ParseString("", text)
 	if err != nil {
@@ -106,7 +106,7 @@ func ParseCondition(text string) (*Condition, error) {
 		case errors.As(err, &token) && token.Unexpected.EOF():
 			return nil, &ConditionError{text, len(text) + 1, "a term is missing"}
 		case errors.As(err, &token):
-			return nil, &ConditionError{text, token.Unexpected.Pos.Column, fmt.Sprintf("%q does not belong here", token.Unexpected.Value)}
+			return nil, &ConditionError{text, token.Unexpected.Pos.Column, fmt.Sprintf("unexpected %q", token.Unexpected.Value)}
 		case errors.As(err, &at):
 			return nil, &ConditionError{text, at.Position().Column, at.Message()}
 		}
@@ -213,7 +213,7 @@ func (r *reader) term(t *term) (n *node, err error) {
 	case t.Args != nil && t.Name == "all":
 		n.kind, n.left = allNode, inner(t.Args)
 	case t.Args != nil:
-		return nil, r.fail(t.Pos, "there is no %s(…): any(…) and all(…) are", t.Name)
+		return nil, r.fail(t.Pos, "unknown function %s(…): want any(…) or all(…)", t.Name)
 	case t.Index != nil && memorySpaces[t.Name] != 0:
 		n.kind, n.name, n.left = memoryNode, t.Name, inner(t.Index)
 	default:
@@ -227,12 +227,12 @@ func (r *reader) term(t *term) (n *node, err error) {
 	}
 	if t.Type != "" {
 		if n.kind != nameNode && n.kind != memoryNode {
-			return nil, r.fail(t.Pos, "%s is for registers and memory", t.Type)
+			return nil, r.fail(t.Pos, "%s applies only to registers and memory", t.Type)
 		}
 		n.typ = ptx.TypeByName(t.Type[1:])
 	}
 	if n.kind == memoryNode && n.typ == ptx.NoType {
-		return nil, r.fail(t.Pos, "say what is there, as in [%%rd1].u32")
+		return nil, r.fail(t.Pos, "the type of the memory is missing, as in [%%rd1].u32")
 	}
 	for i := len(t.Signs) - 1; i >= 0; i-- {
 		n = &node{kind: signNode, column: t.Pos.Column + i, op: t.Signs[i], left: n}

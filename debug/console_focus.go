@@ -42,13 +42,13 @@ func (c *Console) cmdCuda(_ context.Context, args string) error {
 			thread = d
 		case "warp":
 			if warps := (c.info.Block.Count() + c.info.WarpSize - 1) / c.info.WarpSize; d.X >= warps {
-				return fmt.Errorf("there are warps 0 to %d", warps-1)
+				return fmt.Errorf("want a warp from 0 to %d", warps-1)
 			}
 			f.Warp, f.Lane = d.X, 0
 			thread = c.Thread(f)
 		case "lane":
 			if d.X >= c.info.WarpSize {
-				return fmt.Errorf("there are lanes 0 to %d", c.info.WarpSize-1)
+				return fmt.Errorf("want a lane from 0 to %d", c.info.WarpSize-1)
 			}
 			f.Lane = d.X
 			n := linear(thread, c.info.Block)
@@ -62,7 +62,7 @@ func (c *Console) cmdCuda(_ context.Context, args string) error {
 	}
 	to, ok := c.FocusOn(cta, thread)
 	if !ok {
-		return fmt.Errorf("block %s thread %s: the grid is %s, a block %s", cta, thread, c.info.Grid, c.info.Block)
+		return fmt.Errorf("block %s thread %s does not exist: the grid is %s, and a block is %s", cta, thread, c.info.Grid, c.info.Block)
 	}
 	if err := c.SetFocus(to); err != nil {
 		return err

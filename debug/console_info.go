@@ -24,7 +24,7 @@ func (c *Console) cmdInfo(_ context.Context, args string) error {
 				return cudaLists[i].do(c)
 			}
 		}
-		return errors.New("info cuda: kernels, blocks, warps, lanes or threads")
+		return errors.New("info cuda needs kernels, blocks, warps, lanes or threads")
 	}
 	for i := range infoLists {
 		if what != "" && strings.HasPrefix(infoLists[i].name, what) {
@@ -34,7 +34,7 @@ func (c *Console) cmdInfo(_ context.Context, args string) error {
 			return infoLists[i].do(c, strings.Fields(rest))
 		}
 	}
-	return errors.New("info: breakpoints, cuda …, registers, locals, shared or checkpoints")
+	return errors.New("info needs breakpoints, cuda …, registers, locals, shared or checkpoints")
 }
 
 var infoLists = []struct {
@@ -138,6 +138,6 @@ func (c *Console) infoCheckpoints([]string) error {
 	if c.noCheckpoints != nil {
 		return c.noCheckpoints
 	}
-	c.printf("%d checkpoints, %d bytes beside the first of %d; the session is %s\n", len(c.checkpoints), c.exec.StateBytes()-c.first, c.first, c.moment())
+	c.printf("%d checkpoints, %d bytes in addition to the first with %d; the session is %s\n", len(c.checkpoints), c.exec.StateBytes()-c.first, c.first, c.moment())
 	return nil
 }

@@ -73,7 +73,7 @@ func (c *Console) cmdUntil(ctx context.Context, args string) error {
 		return c.arrive(c.UntilReconverge(ctx))
 	}
 	if args == "" {
-		return errors.New("until what? reconverge, or a place")
+		return errors.New("until needs reconverge, or a place")
 	}
 	list, err := c.find(args)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 // Greet describes the launch.
 func (c *Console) Greet() {
-	c.printf("kernel %s of %s, grid %s, block %s: it has not begun\n", c.info.Kernel.Name, c.info.Module.Name, c.info.Grid, c.info.Block)
+	c.printf("kernel %s of %s, grid %s, block %s: not started\n", c.info.Kernel.Name, c.info.Module.Name, c.info.Grid, c.info.Block)
 }
 
 // Stopped returns the last stop shown since its last call; nil if there was none.
@@ -195,7 +195,7 @@ func (c *Console) cmdList(_ context.Context, args string) error {
 	if at.file != 0 {
 		name := c.info.Module.FileName(at.file - 1)
 		if err := c.files.Err(name); err != nil {
-			return fmt.Errorf("%s is not read: %w", name, err)
+			return fmt.Errorf("cannot read %s: %w", name, err)
 		}
 	}
 	shown := 0

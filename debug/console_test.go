@@ -31,9 +31,9 @@ there is no line 0
 > cuda warp -1
 -1: want N or (X,Y,Z)
 > cuda warp 1
-there are warps 0 to 0
+want a warp from 0 to 0
 > cuda warp 4611686018427387904
-there are warps 0 to 0
+want a warp from 0 to 0
 > cuda lane 3 quickly
 cuda quickly: unknown word; want block, thread, warp or lane
 > print out[4611686018427387909].u32
@@ -49,7 +49,7 @@ continue takes no arguments: "5"
 > info breakpoints all
 info breakpoints takes no arguments: "all"
 > info cuda warps all
-info cuda: kernels, blocks, warps, lanes or threads
+info cuda needs kernels, blocks, warps, lanes or threads
 > until join them
 there is no function or label "join them" in kernel blend or the functions that it calls
 > delete 1 x
@@ -76,23 +76,23 @@ $1 = 73
 > x/4dw out[4].u32
 0x10000210:	29	41	55	71
 > print y
-no thread is there: the launch has not begun, or has ended
+there is no thread: the launch has not begun, or has ended
    y
    ^
 > print laneid
-no thread is there: the launch has not begun, or has ended
+there is no thread: the launch has not begun, or has ended
    laneid
    ^
 > print any(1)
-no thread is there: the launch has not begun, or has ended
+there is no thread: the launch has not begun, or has ended
    any(1)
    ^
 > print local[0].u32
-no thread is there: the launch has not begun, or has ended
+there is no thread: the launch has not begun, or has ended
    local[0].u32
    ^
 > print shared[0].u32
-no thread is there: the launch has not begun, or has ended
+there is no thread: the launch has not begun, or has ended
    shared[0].u32
    ^
 > reverse-continue
@@ -140,7 +140,7 @@ Breakpoint 1, kernel k, block (0,0,0), thread (0,0,0), warp 0 lane 0; lanes 0-31
 > print w[2..3]
 $1 = {2:0x21122334455667788 3:0x31122334455667788}
 > print w == 0
-register %w has 128 bits, and numbers have 64: w.b64 is the lower half
+register %w has 128 bits, but numbers have 64: w.b64 is the lower half
    w == 0
    ^
 > print/x w.b64
@@ -202,7 +202,7 @@ func TestGoingBackRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	const refused = "there is no going back: somebody counts"
+	const refused = "cannot go back: somebody counts"
 	for i, got := range talk(t, s, "continue", "reverse-stepi", "reverse-next", "reverse-continue", "run", "info checkpoints") {
 		if i > 0 && got != refused {
 			t.Errorf("command %d: %s", i, got)

@@ -20,7 +20,7 @@ func (c *Console) cmdPrint(_ context.Context, args string) error {
 		hex, args = true, strings.TrimSpace(rest)
 	}
 	if args == "" {
-		return errors.New("print what?")
+		return errors.New("print needs an expression")
 	}
 	if name, from, to, ok := laneRange(args); ok {
 		r, ok := c.Register(name)
@@ -28,7 +28,7 @@ func (c *Console) cmdPrint(_ context.Context, args string) error {
 			return fmt.Errorf("no register %s", name)
 		}
 		if from > to || to >= c.info.WarpSize {
-			return fmt.Errorf("%s: there are lanes 0 to %d", args, c.info.WarpSize-1)
+			return fmt.Errorf("%s: want lanes from 0 to %d", args, c.info.WarpSize-1)
 		}
 		lanes := ^uint64(0) >> (63 - to) &^ (1<<from - 1)
 		c.values++
@@ -107,7 +107,7 @@ func (c *Console) cmdExamine(_ context.Context, args string) error {
 		}
 	}
 	if args == "" {
-		return errors.New("x what? an address, or memory such as out[0].f32")
+		return errors.New("x needs an address, or memory such as out[0].f32")
 	}
 	cond, err := ParseCondition(args)
 	if err != nil {

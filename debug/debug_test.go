@@ -103,7 +103,7 @@ a term is missing
    x == 5 &&
             ^
 > break LOWER if x == == 5
-"==" does not belong here
+unexpected "=="
    x == == 5
         ^
 > break LOWER if x[lane] == 5
@@ -143,7 +143,7 @@ $5 = 41
 [Switching focus] kernel blend, block (0,0,0), thread (20,0,0), warp 0 lane 20; lanes 16-31
 24	ld.param.u64 %b, [out];   (waits: see why)
 > why
-lane 20 of warp 0 of CTA (0,0,0) waits before line 24, where lanes of its warp reconverge; the others are:
+lane 20 of warp 0 of CTA (0,0,0) waits before line 24 to reconverge; the other lanes of its warp:
    warp 0 lanes 0-15: before line 22
 > until reconverge
 kernel blend, block (0,0,0), thread (20,0,0), warp 0 lane 20; lanes 0-31
@@ -192,7 +192,7 @@ Breakpoint 3, kernel blend, block (0,0,0), thread (31,0,0), warp 0 lane 31; lane
 > continue
 The launch has ended, after 15 instructions.
 > continue
-the launch has ended: reverse commands go back, run begins it again
+the launch has ended: reverse commands go back, run starts it again
 > reverse-stepi
 kernel blend, block (0,0,0), thread (0,0,0), warp 0 lane 0; lanes 0-31
 27	ret;

@@ -46,7 +46,7 @@ func (s *Session) Drive(l *interp.Launch, f Front) {
 }
 
 // errQuitSession is the reason for no checkpoints after the user has left a launch.
-var errQuitSession = errors.New("the launch is not debugged any more")
+var errQuitSession = errors.New("the debugger has left this launch")
 
 // Lines is a front end that reads commands, line by line.
 type Lines struct {

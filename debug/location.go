@@ -80,7 +80,7 @@ func (b *builder) element(n *node) func(sc *scope, index value, lane int) (Locat
 			return func(_ *scope, index value, _ int) (Location, error) { return c.elementLocation(n, param, p.Var, index) }
 		}
 		if n.typ == ptx.NoType {
-			b.fail(n, "say what is behind the parameter %s, as in %s[0].f32", n.name, n.name)
+			b.fail(n, "the element type of parameter %s is missing, as in %s[0].f32", n.name, n.name)
 		}
 		return func(sc *scope, index value, lane int) (Location, error) {
 			base, err := sc.load(c, n, param, lane)
@@ -111,7 +111,7 @@ func (b *builder) element(n *node) func(sc *scope, index value, lane int) (Locat
 	v, _ := s.info.Module.Lookup(n.name).(*ptx.Var)
 	memory := s.exec.Module().Var(n.name)
 	if v == nil || memory == nil {
-		b.fail(n, "%s is no variable", n.name)
+		b.fail(n, "%s is not a variable", n.name)
 		return nil
 	}
 	return func(_ *scope, index value, _ int) (Location, error) {
@@ -137,7 +137,7 @@ func (c *Condition) elementLocation(n *node, location Location, v *ptx.Var, inde
 	}
 	size := uint64(location.size())
 	if n.left == nil && uint64(v.Size()) > size {
-		return location, c.fail(n, "%s has %d bytes: say which element, as in %s[0]", v.Name, v.Size(), v.Name)
+		return location, c.fail(n, "%s has %d bytes: choose an element, as in %s[0]", v.Name, v.Size(), v.Name)
 	}
 	if v.Size() > 0 && index.bits >= uint64(v.Size())/size {
 		return location, c.fail(n, "%s has %d elements", v.Name, uint64(v.Size())/size)
@@ -153,7 +153,7 @@ func (c *Condition) elementLocation(n *node, location Location, v *ptx.Var, inde
 // load reads a value from memory.
 func (sc *scope) load(c *Condition, n *node, location Location, lane int) (value, error) {
 	if location.size() > 8 {
-		return value{}, c.fail(n, "%d bits are there, and numbers have 64: say which, as .b64", 8*location.size())
+		return value{}, c.fail(n, "the value has %d bits, but numbers have 64: choose a part, as .b64", 8*location.size())
 	}
 	p, err := sc.bytes(location, lane, location.size())
 	if err != nil {
@@ -181,7 +181,7 @@ func (sc *scope) bytes(location Location, lane, n int) ([]byte, error) {
 	}
 	a := sc.find(location.Addr)
 	if a == nil {
-		return nil, fmt.Errorf("nothing is at address %#x", location.Addr)
+		return nil, fmt.Errorf("there is no memory at address %#x", location.Addr)
 	}
 	return bytesOf(a, location.Addr-a.Base, n)
 }

@@ -71,7 +71,7 @@ func (s *Session) SetFocus(f Focus) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("lane %d of warp %d of CTA %d is not there: it has ended, or not begun", f.Lane, f.Warp, f.CTA)
+	return fmt.Errorf("lane %d of warp %d of CTA %d does not exist: it has ended, or not begun", f.Lane, f.Warp, f.CTA)
 }
 
 // refocus chooses another thread if the thread in focus has ended: a running one, if possible of the same warp
@@ -302,7 +302,7 @@ func (s *Session) locate(c *Condition) (Location, error) {
 		return Location{}, err
 	}
 	if p.location == nil {
-		return Location{}, c.fail(c.root, "%s is no memory: want [%%rd1].u32, out[5].f32 or a variable", c.Text)
+		return Location{}, c.fail(c.root, "%s is not memory: want [%%rd1].u32, out[5].f32 or a variable", c.Text)
 	}
 	sc.prepare(p)
 	l, err := p.location(sc, s.focus.Lane)
@@ -383,10 +383,10 @@ func (s *Session) BlockedReason() (string, error) {
 	isElsewhere := func(o *Context) bool { return o.Warp == c.Warp && o.Lanes&c.Lanes == 0 }
 	switch {
 	case c.WaitingToReconverge:
-		fmt.Fprintf(&b, "%s waits before line %s, where lanes of its warp reconverge; the others are:", thread, lineText(c))
+		fmt.Fprintf(&b, "%s waits before line %s to reconverge; the other lanes of its warp:", thread, lineText(c))
 		printOthers(isElsewhere)
 	case c.Wait != nil && c.Wait.Barrier < 0:
-		fmt.Fprintf(&b, "%s waits at line %s for %s, to execute it together; the others are:", thread, lineText(c), probe.LaneText(uint64(c.Wait.Members)))
+		fmt.Fprintf(&b, "%s waits at line %s for %s, to execute the instruction together; the other lanes of its warp:", thread, lineText(c), probe.LaneText(uint64(c.Wait.Members)))
 		printOthers(isElsewhere)
 	case c.Wait != nil:
 		what := fmt.Sprintf("barrier %d of its CTA", c.Wait.Barrier)
@@ -396,12 +396,12 @@ func (s *Session) BlockedReason() (string, error) {
 		if c.Wait.Threads > 0 {
 			what += fmt.Sprintf(", for %d threads", c.Wait.Threads)
 		}
-		fmt.Fprintf(&b, "%s waits at line %s at %s; not there are:", thread, lineText(c), what)
+		fmt.Fprintf(&b, "%s waits at line %s at %s; not yet there:", thread, lineText(c), what)
 		printOthers(func(o *Context) bool { return o.Wait == nil || o.Wait.Barrier != c.Wait.Barrier })
 	case c.Running:
-		fmt.Fprintf(&b, "%s can run: it stands before line %s", thread, lineText(c))
+		fmt.Fprintf(&b, "%s can run; it is before line %s", thread, lineText(c))
 	default:
-		fmt.Fprintf(&b, "%s can run, and stands before line %s: other lanes of its warp run first:", thread, lineText(c))
+		fmt.Fprintf(&b, "%s can run and is before line %s, but other lanes of its warp run first:", thread, lineText(c))
 		printOthers(func(o *Context) bool { return o.Warp == c.Warp && o.Running })
 	}
 	return b.String(), nil

@@ -33,7 +33,7 @@ func (b *builder) name(n *node) eval {
 		t = n.typ
 	}
 	if t.Bits() > 64 {
-		b.fail(n, "register %s has %d bits, and numbers have 64: %s.b64 is the lower half", reg.Name, t.Bits(), n.name)
+		b.fail(n, "register %s has %d bits, but numbers have 64: %s.b64 is the lower half", reg.Name, t.Bits(), n.name)
 		return nil
 	}
 	var index eval
@@ -51,7 +51,7 @@ func (b *builder) name(n *node) eval {
 				return at, err
 			}
 			if at.class == float || at.bits >= uint64(sc.s.info.WarpSize) {
-				return at, c.fail(n, "%s: there are lanes 0 to %d", at, sc.s.info.WarpSize-1)
+				return at, c.fail(n, "%s: want a lane from 0 to %d", at, sc.s.info.WarpSize-1)
 			}
 			lane = int(at.bits)
 		}

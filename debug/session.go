@@ -110,10 +110,10 @@ func (s *Stop) Trap() *probe.Trap {
 }
 
 // ErrNoLaunch is returned by operations that need threads before the beginning and after the end of a launch.
-var ErrNoLaunch = errors.New("no thread is there: the launch has not begun, or has ended")
+var ErrNoLaunch = errors.New("there is no thread: the launch has not begun, or has ended")
 
 // ErrEnded is returned by attempts to go on after the end of a launch.
-var ErrEnded = errors.New("the launch has ended: reverse commands go back, run begins it again")
+var ErrEnded = errors.New("the launch has ended: reverse commands go back, run starts it again")
 
 // Start starts a launch and stops before its first instruction. The errors are the same as Module.Start's.
 func Start(ctx context.Context, m *interp.Module, l *interp.Launch, o Options) (*Session, error) {
@@ -160,7 +160,7 @@ func (s *Session) Begin(ctx context.Context, e *interp.Execution) error {
 		o.offset, o.shown = 0, 0
 	}
 	if reason := s.options.NoCheckpoints; reason != "" {
-		s.noCheckpoints = errors.New("there is no going back: " + reason)
+		s.noCheckpoints = errors.New("cannot go back: " + reason)
 	}
 	for _, b := range s.breakpoints { // they may come from another module
 		b.bind(s)
@@ -346,7 +346,7 @@ func (s *Session) forward(ctx context.Context, h *search, hits *hitFinder, found
 		if s.lastStop != nil && s.lastStop.Reason == AtEnd {
 			return nil, ErrEnded
 		}
-		return nil, errors.New("nothing gets on any more: reverse commands go back, run begins the launch again")
+		return nil, errors.New("the launch cannot continue: reverse commands go back, run starts it again")
 	}
 	defer s.interrupted.Store(false) // not before the run: the interrupt may be meant for it
 	s.lastStop = nil
@@ -376,7 +376,7 @@ func (s *Session) forward(ctx context.Context, h *search, hits *hitFinder, found
 	for _, b := range stop.Breakpoints {
 		if b.Condition != nil {
 			if _, err := s.Evaluate(b.Condition.Text); err != nil {
-				stop.Note = fmt.Sprintf("The condition of breakpoint %d cannot be told: %s", b.Number, Explain(err))
+				stop.Note = fmt.Sprintf("The condition of breakpoint %d cannot be evaluated: %s", b.Number, Explain(err))
 			}
 		}
 	}

@@ -420,7 +420,7 @@ HERE:
 		t.Fatalf("%+v, %v", stop, err)
 	}
 	got, err := s.BlockedReason()
-	want := "lane 0 of warp 0 of CTA (0,0,0) waits at line 14 at barrier 0 of its CTA; not there are:\n   warp 1 lanes 0-31: wait at line 11 at barrier 1"
+	want := "lane 0 of warp 0 of CTA (0,0,0) waits at line 14 at barrier 0 of its CTA; not yet there:\n   warp 1 lanes 0-31: wait at line 11 at barrier 1"
 	if err != nil || got != want {
 		t.Errorf("%s, %v", got, err)
 	}
@@ -482,12 +482,12 @@ func TestConditionExpressions(t *testing.T) {
 		t.Errorf("out is %s, %v", got, err)
 	}
 	for text, want := range map[string]string{
-		"x[32]": "1: 32: there are lanes 0 to 31", "x[1.5]": "1: 1.5: there are lanes 0 to 31", "nothing": "1: function k has no register nothing, and there is no parameter or variable of that name",
-		"1 / 0": "3: division by zero", "1.5 % 2": "5: % is for integers", "x +": "4: a term is missing", "(x": "3: a term is missing", "x y": `3: "y" does not belong here`,
-		"[x]": "1: say what is there, as in [%rd1].u32", "[16].u32": "1: nothing is at address 0x10", "text": "1: text has 4 bytes: say which element, as in text[0]",
-		"box[64]": "1: box has 64 elements", "out[3]": "1: say what is behind the parameter out, as in out[0].f32", "some(x)": "1: there is no some(…): any(…) and all(…) are",
-		strings.Repeat("(", 1<<22): "1: it has 4194304 bytes, at most 4096 are read",
-		"99999999999999999999":     "1: 99999999999999999999 does not fit in 64 bits", "": "1: a term is missing", "x $": `3: "$" does not belong here`, "old": "1: register %old is not live here",
+		"x[32]": "1: 32: want a lane from 0 to 31", "x[1.5]": "1: 1.5: want a lane from 0 to 31", "nothing": "1: function k has no register nothing, and there is no parameter or variable of that name",
+		"1 / 0": "3: division by zero", "1.5 % 2": "5: % is for integers", "x +": "4: a term is missing", "(x": "3: a term is missing", "x y": `3: unexpected "y"`,
+		"[x]": "1: the type of the memory is missing, as in [%rd1].u32", "[16].u32": "1: there is no memory at address 0x10", "text": "1: text has 4 bytes: choose an element, as in text[0]",
+		"box[64]": "1: box has 64 elements", "out[3]": "1: the element type of parameter out is missing, as in out[0].f32", "some(x)": "1: unknown function some(…): want any(…) or all(…)",
+		strings.Repeat("(", 1<<22): "1: the condition has 4194304 bytes; at most 4096 are allowed",
+		"99999999999999999999":     "1: 99999999999999999999 does not fit in 64 bits", "": "1: a term is missing", "x $": `3: unexpected "$"`, "old": "1: register %old is not live here",
 	} {
 		_, err := s.Evaluate(text)
 		if err == nil || err.Error() != want {
@@ -517,8 +517,8 @@ func TestBreakpointPlaces(t *testing.T) {
 	s, _, _, _ := begin(t, interp.Vector, 1, Options{})
 	for place, want := range map[string]string{
 		"27": "[27]", "mixed.ptx:27": "[27]", "24": "[25]", "LOOP": "[25]", "k": "[18]", "twice": "[9]", "opcode:call": "[31 59]", "opcode:st.shared": "[34]", "*0": "[18]",
-		"nowhere": `there is no function or label "nowhere" in kernel k or the functions that it calls`, "999": "no instruction of kernel k is at line 999 of mixed.ptx or behind it",
-		"other.cu:3": "no instruction of kernel k is from a file other.cu", "opcode:sin": "no instruction of kernel k is sin", "*999": "*999: want the number of an instruction, below 43",
+		"nowhere": `there is no function or label "nowhere" in kernel k or the functions that it calls`, "999": "kernel k has no instruction at or after line 999 of mixed.ptx",
+		"other.cu:3": "kernel k has no instruction from file other.cu", "opcode:sin": "kernel k has no instruction sin", "*999": "*999: want the number of an instruction, below 43",
 	} {
 		b, err := s.Break(place, "")
 		got := fmt.Sprint(err)

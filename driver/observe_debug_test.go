@@ -36,7 +36,7 @@ func TestLaunchesStopInDebugger(t *testing.T) {
 			t.Errorf("it does not say %q:\n%s", want, &messages)
 		}
 	}
-	if n := strings.Count(messages.String(), "it has not begun"); n != 2 {
+	if n := strings.Count(messages.String(), "not started"); n != 2 {
 		t.Errorf("%d launches are debugged:\n%s", n, &messages)
 	}
 }
@@ -93,7 +93,7 @@ func TestDebugWithLogAndSanitizers(t *testing.T) {
 		if logs[0] != logs[1] || logs[0] == "" {
 			t.Errorf("%s: debugged it is\n%s\nand else\n%s", watch.why, logs[1], logs[0])
 		}
-		if want := "there is no going back: "; !strings.Contains(messages.String(), want) || !strings.Contains(messages.String(), watch.why) || !strings.Contains(messages.String(), "The launch has ended") {
+		if want := "cannot go back: "; !strings.Contains(messages.String(), want) || !strings.Contains(messages.String(), watch.why) || !strings.Contains(messages.String(), "The launch has ended") {
 			t.Errorf("%s: it says\n%s", watch.why, &messages)
 		}
 	}

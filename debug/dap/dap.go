@@ -124,7 +124,7 @@ func (v *Server) Serve(ctx context.Context, launch Launch) error {
 			var field *dap.DecodeProtocolMessageFieldError
 			switch {
 			case errors.As(err, &field):
-				v.send(&dap.ErrorResponse{Response: dap.Response{ProtocolMessage: dap.ProtocolMessage{Type: "response"}, RequestSeq: field.Seq, Command: field.FieldValue, Message: "there is no such request here"}})
+				v.send(&dap.ErrorResponse{Response: dap.Response{ProtocolMessage: dap.ProtocolMessage{Type: "response"}, RequestSeq: field.Seq, Command: field.FieldValue, Message: "unknown request"}})
 				continue
 			case err != nil:
 				read <- err
@@ -175,7 +175,7 @@ func (v *Server) Serve(ctx context.Context, launch Launch) error {
 }
 
 // errRuns is the result of a launch that still runs.
-var errRuns = errors.New("it runs")
+var errRuns = errors.New("the launch runs")
 
 // disconnectError returns the result of Debug when the client leaves: an attached launch goes on.
 func (v *Server) disconnectError() error {
@@ -415,4 +415,4 @@ func clean(s dap.Source, module string) string {
 	return s.Path
 }
 
-var errNoSession = fmt.Errorf("no launch is under way")
+var errNoSession = fmt.Errorf("no launch is running")

@@ -447,12 +447,12 @@ func TestRequestsOfClients(t *testing.T) {
 		t.Errorf("continue in the console stops by %+v", stop.Body)
 	}
 	for request, want := range map[protocol.RequestMessage]string{
-		&protocol.ScopesRequest{Arguments: protocol.ScopesArguments{FrameId: 99}}:                            "this frame is gone",
-		&protocol.VariablesRequest{Arguments: protocol.VariablesArguments{VariablesReference: 99}}:           "these variables are gone",
+		&protocol.ScopesRequest{Arguments: protocol.ScopesArguments{FrameId: 99}}:                            "this stack frame is no longer valid",
+		&protocol.VariablesRequest{Arguments: protocol.VariablesArguments{VariablesReference: 99}}:           "these variables are no longer valid",
 		&protocol.EvaluateRequest{Arguments: protocol.EvaluateArguments{Expression: "nothing"}}:              "no register nothing",
 		&protocol.StackTraceRequest{Arguments: protocol.StackTraceArguments{ThreadId: 5}}:                    "no thread 5",
 		&protocol.ReadMemoryRequest{Arguments: protocol.ReadMemoryArguments{MemoryReference: "x", Count: 4}}: "invalid syntax",
-		&protocol.LaunchRequest{Arguments: json.RawMessage(`{}`)}:                                            "asked for already",
+		&protocol.LaunchRequest{Arguments: json.RawMessage(`{}`)}:                                            "already requested",
 		&protocol.GotoRequest{}: "not supported",
 		&protocol.EvaluateRequest{Arguments: protocol.EvaluateArguments{Expression: "bogus", Context: "repl"}}: "undefined command",
 	} {
@@ -569,7 +569,7 @@ func TestAttachBeforeLaunch(t *testing.T) {
 		return &protocol.SetBreakpointsRequest{Arguments: protocol.SetBreakpointsArguments{Source: protocol.Source{Path: "two.ptx"}, Breakpoints: []protocol.SourceBreakpoint{{Line: n}}}}
 	}
 	set := ask[*protocol.SetBreakpointsResponse](c, line(12)).Body.Breakpoints
-	if len(set) != 1 || set[0].Verified || set[0].Id == 0 || !strings.Contains(set[0].Message, "line 12 is of second") {
+	if len(set) != 1 || set[0].Verified || set[0].Id == 0 || !strings.Contains(set[0].Message, "line 12 belongs to second") {
 		t.Errorf("it is set: %+v", set)
 	}
 	ask[*protocol.ConfigurationDoneResponse](c, &protocol.ConfigurationDoneRequest{})

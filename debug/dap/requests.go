@@ -113,14 +113,14 @@ func (v *Server) startLaunch(r *dap.Request, arguments json.RawMessage) {
 		}
 	}
 	if v.launchRequested {
-		v.refuse(r, errors.New("a launch was asked for already"))
+		v.refuse(r, errors.New("a launch was already requested"))
 		return
 	}
 	v.launchRequested, v.stopOnEntry, v.stopAtEnd = true, o.StopOnEntry, o.StopAtEnd
 	head := answer(r)
 	if r.Command == "attach" {
 		if v.launch != nil {
-			v.refuse(r, errors.New("there is nothing to attach to: ask for a launch"))
+			v.refuse(r, errors.New("there is no launch to attach to: send a launch request"))
 			v.launchRequested = false
 			return
 		}
@@ -129,7 +129,7 @@ func (v *Server) startLaunch(r *dap.Request, arguments json.RawMessage) {
 		return
 	}
 	if v.launch == nil {
-		v.refuse(r, errors.New("launches are those of the program: attach to it"))
+		v.refuse(r, errors.New("the program makes its own launches: send an attach request"))
 		v.launchRequested = false
 		return
 	}
@@ -193,7 +193,7 @@ func (v *Server) ofSession(m dap.RequestMessage) {
 	case *dap.VariablesRequest:
 		i := m.Arguments.VariablesReference - 1
 		if i < 0 || i >= len(v.variables) {
-			v.refuse(r, errors.New("these variables are gone: the session has moved"))
+			v.refuse(r, errors.New("these variables are no longer valid: execution has continued"))
 			return
 		}
 		list := v.variables[i]()
@@ -340,7 +340,7 @@ func (v *Server) setData(m *dap.SetDataBreakpointsRequest) {
 	for _, b := range m.Arguments.Breakpoints {
 		w := v.data[b.DataId]
 		if w == nil {
-			set = append(set, dap.Breakpoint{Message: "it is not known which memory that is: set it anew"})
+			set = append(set, dap.Breakpoint{Message: "the memory of this data breakpoint is unknown: set it again"})
 			continue
 		}
 		w = v.session.Rewatch(w, accesses[b.AccessType])
@@ -466,7 +466,7 @@ func (v *Server) newReference(do func() []dap.Variable) int {
 func (v *Server) scopes(m *dap.ScopesRequest) {
 	i := m.Arguments.FrameId - 1
 	if i < 0 || i >= len(v.frames) {
-		v.refuse(&m.Request, errors.New("this frame is gone: the session has moved"))
+		v.refuse(&m.Request, errors.New("this stack frame is no longer valid: execution has continued"))
 		return
 	}
 	f := v.frames[i]
@@ -612,7 +612,7 @@ func (v *Server) evaluate(m *dap.EvaluateRequest) {
 			return
 		}
 		if !v.frames[i].inner && m.Arguments.Context != "repl" { // names would be resolved in the called function
-			v.refuse(r, errors.New("registers of callers are not looked at"))
+			v.refuse(r, errors.New("registers of callers cannot be evaluated"))
 			return
 		}
 	}

@@ -282,9 +282,9 @@ func (m *model) toggle() {
 	m.front.source = !m.front.source
 	m.views[codePane] = view{}
 	if m.front.source && m.source.line == 0 {
-		m.front.addLine("The PTX does not say which line of a source it was made of here.")
+		m.front.addLine("The PTX names no source line here.")
 	} else if m.front.source && len(m.files.Lines(m.source.file)) == 0 {
-		m.front.addLine(fmt.Sprintf("%s cannot be read: %v. The code is the PTX.", m.source.file, m.files.Err(m.source.file)))
+		m.front.addLine(fmt.Sprintf("%s cannot be read: %v. The PTX is shown instead.", m.source.file, m.files.Err(m.source.file)))
 	}
 }
 
