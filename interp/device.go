@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -109,6 +110,9 @@ func (e *MemoryError) Unwrap() error { return e.Err }
 // Snippet returns the source line with a caret under the column, as two lines.
 func (e *MemoryError) Snippet() string { return ptx.Snippet(e.Line, e.Pos) }
 
+// devices is the number of devices that this process has made.
+var devices atomic.Uint64
+
 // NewDevice makes a device.
 func NewDevice(cfg Config) *Device {
 	if cfg.Memory == 0 {
@@ -135,7 +139,7 @@ func NewDevice(cfg Config) *Device {
 	}
 	m := mem.NewMap(cfg.Base, cfg.Memory, cfg.Allocate)
 	m.ShadowBytes = max(cfg.ShadowBytes, 0)
-	d := &Device{cfg: cfg, mem: m, simtDevice: machine.Device{Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, HostMemory: cfg.HostMemory, Workers: cfg.Workers, Stdout: cfg.Stdout, Probes: cfg.Probes, SM: cfg.SM, HostGrace: cfg.HostGrace, TimeLimit: cfg.TimeLimit, Tolerance: cfg.Tolerance, OnTolerated: cfg.OnTolerated}}
+	d := &Device{cfg: cfg, mem: m, simtDevice: machine.Device{Number: devices.Add(1), Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, HostMemory: cfg.HostMemory, Workers: cfg.Workers, Stdout: cfg.Stdout, Probes: cfg.Probes, SM: cfg.SM, HostGrace: cfg.HostGrace, TimeLimit: cfg.TimeLimit, Tolerance: cfg.Tolerance, OnTolerated: cfg.OnTolerated}}
 	d.simtDevice.EnterWorker = d.mu.enter
 	return d
 }

@@ -18,6 +18,9 @@ type Event struct {
 	// precedes all later operations.
 	Order *HostOrder
 
+	// Device is the number of the device of a host operation (LaunchInfo.Device); 0 for events of a launch.
+	Device uint64
+
 	// Step is the number of instructions of the launch that began before, over all warps, subscribed or not. It identifies a
 	// moment of the launch. It counts only if a probe is InOrder. It is -1 for instructions that lanes at different places
 	// execute together, and for exits that a branch takes without leaving its block: they are not counted.

@@ -6,6 +6,10 @@ import "gemu/ptx"
 type LaunchInfo struct {
 	// ID is the number of the launch among the launches of the device.
 	ID uint64
+	// Device is the number of the device among the devices of the process, from 1 on.
+	Device uint64
+	// SM is the compute capability of the device: 90 for 9.0.
+	SM int
 	// Kernel is the kernel.
 	Kernel *ptx.Func
 	// Module is the module of the kernel.
@@ -20,6 +24,16 @@ type LaunchInfo struct {
 	WarpSize int
 	// Shared is the dynamic shared memory of a CTA in bytes.
 	Shared int
+	// SharedBytes is the shared memory of a CTA in bytes: static variables, padding, and then dynamic shared memory.
+	SharedBytes int
+	// Cooperative means that all CTAs are in flight at once.
+	Cooperative bool
+	// Seed selects the schedule.
+	Seed uint64
+	// MaxSteps is the limit of instructions of a warp.
+	MaxSteps int64
+	// EagerEffects means that asynchronous effects happen where they are issued, not as late as possible.
+	EagerEffects bool
 	// Mode is the mode of execution: "check", "affine" or "vector".
 	Mode string
 	// Reconverge is the reconvergence policy.
@@ -30,6 +44,8 @@ type LaunchInfo struct {
 	// all later operations.
 	Order *HostOrder
 
+	// Parameters is the contents of the parameter block: the arguments, at the offsets of Program.Params.
+	Parameters []byte
 	// Pointers has the words of the parameters, as wide as the module's addresses, that hold addresses of device memory when the
 	// launch begins, in the order of their offsets.
 	Pointers []Pointer
@@ -90,6 +106,9 @@ type Program interface {
 	// Shared returns the variables in shared memory that the kernel and its callees name, by offset. Dynamic shared memory comes
 	// last, as variables without a size.
 	Shared() []Variable
+	// Globals returns the variables in global and constant memory, and the references to textures, surfaces and samplers, that the
+	// kernel and its callees name, in the order of declaration. Their offsets are addresses.
+	Globals() []Variable
 	// Params returns the parameters of the kernel, by offset from ParamBase.
 	Params() []Variable
 	// Locals returns the variables, parameters and results in the local frame of a function.

@@ -14,6 +14,9 @@
 //
 // A table refers to rows of another table by their numbers:
 //
+//	arguments ──▶ variables
+//	    │            ▲
+//	    ▼            │
 //	launches ──▶ instructions ──▶ (operands) ──▶ registers
 //	    ▲              ▲
 //	    └── events ────┘
@@ -36,10 +39,11 @@
 // # Concurrency
 //
 // A Recorder is safe for concurrent launches. A File is safe for concurrent use if its io.ReaderAt is. A recorder
-// belongs to one device, and cannot step back with a restored launch.
+// cannot step back with a restored launch.
 //
 // # Compatibility
 //
 // Tables and columns may be added at any time: readers find columns by name, ignore unknown ones, and read a missing column as
-// zeros. Version grows when a column changes its meaning, or when the layout of blocks changes; a reader refuses a newer version.
+// zeros. Version grows when a column changes its meaning, or when the layout of blocks changes; a reader refuses a newer version, and
+// reads older versions.
 package record

@@ -31,6 +31,8 @@ var ErrNoRecording = errors.New("this is not a recording")
 
 // File is a recording that is read.
 type File struct {
+	// Version is the version of the format in which the file is written.
+	Version int
 	// Complete reports whether the file has its end. A file without it belongs to a process that has not closed its recording; its
 	// whole blocks are there.
 	Complete bool
@@ -91,8 +93,8 @@ func Open(name string, r io.ReaderAt, size int64) (*File, error) {
 	if string(head[:7]) != magic {
 		return nil, &Error{name, 0, ErrNoRecording}
 	}
-	if head[7] != Version {
-		return nil, &Error{name, 0, fmt.Errorf("the recording has format version %d; this gemu reads version %d", head[7], Version)}
+	if f.Version = int(head[7]); f.Version < oldestVersion || f.Version > Version {
+		return nil, &Error{name, 0, fmt.Errorf("the recording has format version %d; this gemu reads versions %d to %d", head[7], oldestVersion, Version)}
 	}
 	blocks, err := f.readDirectory()
 	if err != nil {

@@ -52,6 +52,7 @@ type logConverter struct {
 	*tables
 	skipped   bool // the filter leaves the launch out
 	launch    uint32
+	step      uint64 // entries of the launch so far
 	warpSize  int
 	pending   *LaunchRow // a launch whose code is not read yet
 	first     int32      // row of the launch's first instruction
@@ -216,19 +217,37 @@ func (l *logConverter) addRecord(r *trace.Record) error {
 			if a := &r.Accesses[i]; a.Bytes > maxAccess || a.Bytes == 0 && a.Kind != trace.Zero && len(a.Data) == 0 && r.Kind == trace.Instruction {
 				return fmt.Errorf("launch %d, CTA %d, warp %d, line %d: an access of %d bytes is not supported", l.launch, r.CTA, r.Warp, r.Line, a.Bytes)
 			}
-			l.addLoggedAccess(event, r.Lanes, &r.Accesses[i], l.warpSize)
+			l.addLoggedAccess(event, r.Lanes, &r.Accesses[i], l.warpSize, accessesSurface(code))
 		}
 	}
 	return nil
 }
 
-// addLoggedAccess records an access of a log entry.
-func (t *tables) addLoggedAccess(event, lanes uint64, a *trace.Access, warpSize int) {
+// accessesSurface reports whether an instruction of a log accesses a surface: the log has its accesses as accesses to global memory.
+func accessesSurface(c *trace.Code) bool {
+	words := strings.Fields(c.Text)
+	if len(words) > 1 && words[0][0] == '@' {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return false
+	}
+	opcode, _, _ := strings.Cut(words[0], ".")
+	forms, err := ptx.FormsOf(opcode)
+	return err == nil && forms[0].Family == ptx.FamilySurface
+}
+
+// addLoggedAccess records an access of a log entry, or of a stage of an asynchronous operation.
+func (t *tables) addLoggedAccess(event, lanes uint64, a *trace.Access, warpSize int, surface bool) {
 	if a.Lanes != 0 {
 		lanes = a.Lanes
 	}
 	q := laneAccess{event: event, kind: AccessKind(a.Kind), bytes: a.Bytes, bulk: a.Kind == trace.Zero, warpSize: warpSize}
-	var bySpace [len(spaces)]uint64
+	var bySpace [spaceCount]uint64
+	var unknown [spaceCount]int32 // the rows of the allocations
+	for i := range unknown {
+		unknown[i] = -1
+	}
 	for m := lanes; m != 0; m &= m - 1 {
 		lane := lowest(m)
 		addr, _ := a.Addr.At(lanes, lane)
@@ -238,9 +257,12 @@ func (t *tables) addLoggedAccess(event, lanes uint64, a *trace.Access, warpSize 
 		if q.bulk && len(a.Store) > 0 {
 			q.lengths[lane], _ = a.Store[0].At(lanes, lane)
 		}
+		if surface {
+			space = Surface
+		}
 		bySpace[space] |= 1 << lane
 	}
-	t.addAccesses(&q, bySpace, [len(spaces)]int32{-1, -1, -1, -1, -1}, a)
+	t.addAccesses(&q, bySpace, unknown, a)
 }
 
 // placeOfAddress returns the state space of an address of a log, and the address in it. space is the name in the log.

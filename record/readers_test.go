@@ -92,6 +92,7 @@ func TestReadersAgree(t *testing.T) {
 		files[fmt.Sprintf("nested, uncompressed %v", uncompressed)] = recorded(t, o, kernel(nested, 32, ""))
 	}
 	whole := files["histogram, uncompressed false"]
+	files["an older version"] = olderFile(t)
 	files["without an end"] = whole[:len(whole)-100]
 	for name, b := range files {
 		file := filepath.Join(t.TempDir(), "run.gemu")

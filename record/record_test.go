@@ -381,8 +381,11 @@ func TestAsynchronousCopy(t *testing.T) {
 // TestLikeLog: the recording of a launch and that of its commit log have the same instructions, results, addresses, stored values
 // and transactions, warp by warp. The log comes from another probe, and FromLog resolves addresses without the machine.
 func TestLikeLog(t *testing.T) {
+	var picture, surface uint64
+	onlySurface := strings.Replace(texels, "tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%t, {%f0}];", "", 1) // a log has no fetches
 	for name, run := range map[string]func(dev *interp.Device) error{
-		"reduce": workload("reduce", 600, nil), "histogram": workload("histogram", 700, nil), "bfs": workload("bfs", 300, nil),
+		"surface": fetchAndStore(onlySurface, &picture, &surface),
+		"reduce":  workload("reduce", 600, nil), "histogram": workload("histogram", 700, nil), "bfs": workload("bfs", 300, nil),
 		"nqueens": workload("nqueens", 6, nil), "an asynchronous copy": kernel(asynchronous, 1, ""),
 	} {
 		var log bytes.Buffer
@@ -464,6 +467,7 @@ func TestSameBytes(t *testing.T) {
 }
 
 // TestMemoryImage: the image has the contents of a buffer when a launch begins; a second launch shares the rows of equal contents.
+// The 8 bytes of the argument precede the images of a launch.
 func TestMemoryImage(t *testing.T) {
 	const increment = `
 .visible .entry k(.param .u64 p)
@@ -510,8 +514,8 @@ func TestMemoryImage(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s from row %d", text, m.Data))
 	}
 	want := []string{
-		"launch 0, 8 bytes: 7 7 from row 0", "launch 0, 12 bytes: 10 20 30 from row 8",
-		"launch 1, 8 bytes: 7 7 from row 0", "launch 1, 12 bytes: 11 21 31 from row 20",
+		"launch 0, 8 bytes: 7 7 from row 8", "launch 0, 12 bytes: 10 20 30 from row 16",
+		"launch 1, 8 bytes: 7 7 from row 8", "launch 1, 12 bytes: 11 21 31 from row 36",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -769,11 +773,38 @@ func TestNewerVersion(t *testing.T) {
 		file []byte
 		want string
 	}{
-		{b, "version 2"}, {[]byte("gemu-trace 2\n"), ErrNoRecording.Error()}, {nil, ErrNoRecording.Error()}, {b[:7], ErrNoRecording.Error()},
+		{b, "version 3; this gemu reads versions 1 to 2"}, {[]byte("gemu-trace 2\n"), ErrNoRecording.Error()}, {nil, ErrNoRecording.Error()}, {b[:7], ErrNoRecording.Error()},
 	} {
 		if _, err := Open("f", bytes.NewReader(c.file), int64(len(c.file))); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.10q: %v, want %s", c.file, err, c.want)
 		}
+	}
+}
+
+// olderFile is a recording of version 1 that has two columns of the table launches.
+func olderFile(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := &writer{out: &b}
+	w.write(append([]byte(magic), 1))
+	w.writeBlock(columnTable, 0, 2, []storedColumn{encodeTexts([]string{"launches", "launches"}), encodeTexts([]string{"kernel", "grid_x"}), encodeTexts([]string{"text", "u32"})})
+	w.writeBlock(0, 0, 1, []storedColumn{encodeTexts([]string{"saxpy"}), encodeNumbers([]uint64{7}, false)})
+	if err := w.close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestOlderVersion: a file of version 1 is read, and columns that it lacks are zero.
+func TestOlderVersion(t *testing.T) {
+	b := olderFile(t)
+	f := opened(t, b)
+	if list := all[LaunchRow](t, f); f.Version != 1 || len(list) != 1 || list[0] != (LaunchRow{Kernel: "saxpy", GridX: 7}) {
+		t.Errorf("version %d: %+v", f.Version, list)
+	}
+	b[7] = 0
+	if _, err := Open("f", bytes.NewReader(b), int64(len(b))); err == nil || !strings.Contains(err.Error(), "version 0") {
+		t.Errorf("version 0: %v", err)
 	}
 }
 

@@ -97,14 +97,21 @@ func limit(n, standard int64) uint64 {
 	return uint64(max(cmp.Or(n, standard), 0))
 }
 
-// Recorder is a probe that records the launches of one device. When a limit is reached, it records nothing more, and the launches
-// go on.
+// Recorder is a probe that records the launches of one device, or of several devices, whose events are then in the order of their
+// arrival. When a limit is reached, it records nothing more, and the launches go on.
 type Recorder struct {
 	mu       sync.Mutex
 	tables   *tables
 	running  map[*probe.LaunchInfo]*launchRecording
 	programs map[probe.Program]*program
-	live     map[*probe.Allocation]int32 // rows of the table allocations
+	live     map[*probe.Allocation]liveAllocation
+	devices  map[uint64]uint32 // numbers in the recording, by LaunchInfo.Device
+}
+
+// liveAllocation is an allocation that is not freed.
+type liveAllocation struct {
+	row    int32 // of the table allocations
+	device uint32
 }
 
 // NewRecorder begins a recording.
@@ -113,7 +120,7 @@ func NewRecorder(out io.Writer, o Options) (*Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Recorder{tables: t, running: map[*probe.LaunchInfo]*launchRecording{}, programs: map[probe.Program]*program{}, live: map[*probe.Allocation]int32{}}, nil
+	return &Recorder{tables: t, running: map[*probe.LaunchInfo]*launchRecording{}, programs: map[probe.Program]*program{}, live: map[*probe.Allocation]liveAllocation{}, devices: map[uint64]uint32{}}, nil
 }
 
 // Close ends the recording. Launches that are still running are recorded up to now. It returns the first error of the underlying
@@ -165,7 +172,7 @@ func (r *Recorder) Subscription() probe.Subscription {
 		s.Values = true
 	}
 	if o.Accesses {
-		s.Events |= probe.OnAccess | probe.OnAlloc | probe.OnFree
+		s.Events |= probe.OnAccess | probe.OnTexels | probe.OnAlloc | probe.OnFree
 		s.Values, s.Addresses = true, true
 	}
 	if o.Memory {
@@ -184,33 +191,44 @@ func (r *Recorder) OnEvent(e *probe.Event) {
 	case probe.OnLaunchEnd:
 		r.endLaunch(e)
 	case probe.OnAlloc, probe.OnFree:
-		r.recordMemory(e)
+		r.recordMemory(e, r.deviceNumber(e.Device))
 	}
 }
 
+// deviceNumber returns the number of a device in the recording: the first device that the recorder sees is 0.
+func (r *Recorder) deviceNumber(device uint64) uint32 {
+	n, ok := r.devices[device]
+	if !ok {
+		n = uint32(len(r.devices))
+		r.devices[device] = n
+	}
+	return n
+}
+
 // recordMemory records an allocation or its end.
-func (r *Recorder) recordMemory(e *probe.Event) {
+func (r *Recorder) recordMemory(e *probe.Event, device uint32) {
 	if r.tables.full != "" {
 		return
 	}
 	if e.Kind == probe.OnAlloc {
-		r.allocationRow(e.Memory)
+		r.allocationRow(e.Memory, device)
 		return
 	}
-	if at, ok := r.live[e.Memory]; ok {
-		addRow(r.tables.w, &FreeRow{uint32(at), rows[EventRow](r.tables.w)})
+	if a, ok := r.live[e.Memory]; ok {
+		addRow(r.tables.w, &FreeRow{uint32(a.row), rows[EventRow](r.tables.w)})
 		delete(r.live, e.Memory)
 	}
 }
 
 // allocationRow returns the row of an allocation, and adds it if necessary.
-func (r *Recorder) allocationRow(a *probe.Allocation) int32 {
-	at, ok := r.live[a]
+func (r *Recorder) allocationRow(a *probe.Allocation, device uint32) int32 {
+	known, ok := r.live[a]
 	if !ok {
-		at = int32(addRow(r.tables.w, &AllocationRow{rows[EventRow](r.tables.w), a.Base, a.Span, allocationKinds[a.Kind], a.Name}))
-		r.live[a] = at
+		row := AllocationRow{device, rows[EventRow](r.tables.w), a.Base, a.Span, allocationKinds[a.Kind], a.Name}
+		known = liveAllocation{int32(addRow(r.tables.w, &row)), device}
+		r.live[a] = known
 	}
-	return at
+	return known.row
 }
 
 var allocationKinds = map[probe.AllocationKind]string{
@@ -224,14 +242,22 @@ var allocationKinds = map[probe.AllocationKind]string{
 type launchRecording struct {
 	*Recorder
 	*program
-	row uint32 // of the table launches
+	row    uint32 // of the table launches
+	device uint32
+	step   uint64 // of the latest event
 }
 
 // program is the instructions of a kernel in the tables.
 type program struct {
 	first     int32 // row of the first instruction
 	code      []trace.Code
+	variables variableRows
 	registers map[*ptx.Func][]uint32 // rows of the table registers, by ptx.RegID
+}
+
+// variableRows is the rows of the table variables of a program.
+type variableRows struct {
+	first, parameters, end uint32 // first row, first row of a parameter of the kernel, and row after the last
 }
 
 // instructionRow returns the row of an instruction of the launch; -1 for none.
@@ -247,7 +273,7 @@ func (r *Recorder) beginLaunch(l *probe.LaunchInfo) {
 		return
 	}
 	t := r.tables
-	c := &launchRecording{Recorder: r, program: r.programRows(l.Program)}
+	c := &launchRecording{Recorder: r, program: r.programRows(l.Program), device: r.deviceNumber(l.Device)}
 	cluster := l.Cluster
 	c.row = uint32(addRow(t.w, &LaunchRow{
 		Kernel: l.Kernel.Name, File: l.Module.Name,
@@ -255,19 +281,31 @@ func (r *Recorder) beginLaunch(l *probe.LaunchInfo) {
 		BlockX: uint32(l.Block.X), BlockY: uint32(l.Block.Y), BlockZ: uint32(l.Block.Z),
 		ClusterX: uint32(max(cluster.X, 1)), ClusterY: uint32(max(cluster.Y, 1)), ClusterZ: uint32(max(cluster.Z, 1)),
 		WarpSize: uint8(l.WarpSize), Reconverge: l.Reconverge.Name, Shared: uint32(l.Shared),
+		SharedBytes: uint32(l.SharedBytes), Device: c.device, SM: uint16(l.SM), Cooperative: oneIf(l.Cooperative), Seed: l.Seed,
+		MaxSteps: uint64(l.MaxSteps), EagerEffects: oneIf(l.EagerEffects),
+		FirstVariable: c.variables.first, Variables: c.variables.end - c.variables.first,
 		FirstEvent: rows[EventRow](t.w), FirstInstruction: uint32(c.first), Instructions: uint32(len(c.code)),
 	}))
 	r.running[l] = c
-	t.step = 0
+	for i, v := range l.Program.Params() {
+		b := l.Parameters[v.Offset : v.Offset+v.Var.Size()]
+		row := ArgumentRow{Launch: c.row, Variable: c.variables.parameters + uint32(i), Data: t.w.addData(b)}
+		if len(b) <= 8 {
+			for k, x := range b {
+				row.Value |= uint64(x) << (8 * k)
+			}
+		}
+		addRow(t.w, &row)
+	}
 	if t.options.Memory {
 		for _, p := range l.Pointers {
 			if p.Memory != nil {
-				r.allocationRow(p.Memory)
+				r.allocationRow(p.Memory, c.device)
 			}
 		}
-		for _, a := range slices.SortedFunc(maps.Keys(r.live), func(a, b *probe.Allocation) int { return cmp.Compare(r.live[a], r.live[b]) }) {
-			if a.Kind != probe.HostMemory { // reading it may fault
-				t.addImage(c.row, uint32(r.live[a]), a.Data)
+		for _, a := range slices.SortedFunc(maps.Keys(r.live), func(a, b *probe.Allocation) int { return cmp.Compare(r.live[a].row, r.live[b].row) }) {
+			if a.Kind != probe.HostMemory && r.live[a].device == c.device { // reading memory of the host may fault
+				t.addImage(c.row, uint32(r.live[a].row), a.Data)
 			}
 		}
 	}
@@ -307,7 +345,48 @@ func (r *Recorder) programRows(p probe.Program) *program {
 		operands(instr.Defs(), 1)
 		operands(instr.Uses(), 0)
 	}
+	c.variables = r.variableRows(p)
 	return c
+}
+
+// variableRows adds the variables of a program: of the module and in shared memory, in the frames of functions, and the parameters
+// of the kernel.
+func (r *Recorder) variableRows(p probe.Program) (x variableRows) {
+	w := r.tables.w
+	add := func(list []probe.Variable, owner func(v *ptx.Var) string) {
+		for _, v := range list {
+			shown := *v.Var
+			shown.Init, shown.HasInit = nil, false
+			addRow(w, &VariableRow{
+				Function: owner(v.Var), Name: v.Var.Name, Space: spaceOf(v.Var.Space), Type: v.Var.Type.String(), Bytes: uint64(v.Var.Size()),
+				Align: uint32(v.Var.Alignment()), Offset: uint64(v.Offset), Declaration: shown.String(),
+			})
+		}
+	}
+	var functions []*ptx.Func
+	for i := range p.Len() {
+		if _, f := p.At(i); !slices.Contains(functions, f) {
+			functions = append(functions, f)
+		}
+	}
+	declaring := func(v *ptx.Var) string {
+		for _, f := range functions {
+			if slices.Contains(f.Vars, v) {
+				return f.Name
+			}
+		}
+		return ""
+	}
+	x.first = uint32(rows[VariableRow](w))
+	add(p.Globals(), declaring)
+	add(p.Shared(), declaring)
+	for _, f := range functions {
+		add(p.Locals(f), func(*ptx.Var) string { return f.Name })
+	}
+	x.parameters = uint32(rows[VariableRow](w))
+	add(p.Params(), func(*ptx.Var) string { return functions[0].Name })
+	x.end = uint32(rows[VariableRow](w))
+	return x
 }
 
 func (r *Recorder) endLaunch(e *probe.Event) {
@@ -341,6 +420,7 @@ type sink struct {
 
 	accesses trace.Accesses
 	list     []trace.Access             // scratch space
+	texels   []probe.Texel              // of the next OnAfter
 	stacks   map[int][]probe.StackEntry // the recorded stack of each warp
 	stack    []probe.StackEntry         // scratch space
 }
@@ -359,8 +439,13 @@ func (s *sink) OnEvent(e *probe.Event) {
 	case probe.OnAccess:
 		s.accesses.Note(e)
 		return
+	case probe.OnTexels:
+		s.texels = append(s.texels, e.Texels...)
+		return
+	case probe.OnAfter:
+		defer func() { s.texels = s.texels[:0] }()
 	case probe.OnAlloc, probe.OnFree:
-		s.recordMemory(e)
+		s.recordMemory(e, s.device)
 		return
 	}
 	t := s.tables
@@ -370,12 +455,12 @@ func (s *sink) OnEvent(e *probe.Event) {
 	kind := kinds[e.Kind]
 	row := EventRow{
 		Kind: kind, Launch: s.row, CTA: uint32(e.CTA), Warp: int32(e.Warp), Instruction: s.instructionRow(e.Index),
-		Active: e.Active, Lanes: e.Lanes, Depth: uint16(e.Depth), Reconverge: s.instructionRow(e.Reconverge),
+		Active: e.Active, Lanes: e.Lanes, Depth: uint16(e.Depth), Frame: uint32(e.Local), Reconverge: s.instructionRow(e.Reconverge),
 	}
 	if e.Step >= 0 { // it is -1 for instructions that are not counted
-		t.step = uint64(e.Step)
+		s.step = uint64(e.Step)
 	}
-	row.Step = t.step
+	row.Step = s.step
 	at := addRow(t.w, &row)
 	for _, g := range e.Groups {
 		addRow(t.w, &GroupRow{at, g.Lanes, s.instructionRow(g.To)})
@@ -442,6 +527,32 @@ func (s *sink) recordInstruction(e *probe.Event, at uint64) {
 		s.recordAccess(at, e, a, &s.list[k])
 		k++
 	}
+	s.recordTexels(at, e)
+}
+
+// recordTexels records the texels that an instruction has read: the first texel of each lane, the second, and so on.
+func (s *sink) recordTexels(at uint64, e *probe.Event) {
+	var list []*laneAccess
+	var count [64]int // texels of each lane so far
+	for i := range s.texels {
+		p := &s.texels[i]
+		k := count[p.Lane]
+		if count[p.Lane]++; k == len(list) {
+			list = append(list, &laneAccess{event: at, kind: Load, space: Texture, bytes: uint64(p.Bytes), warpSize: e.Launch.WarpSize})
+		}
+		a, row := list[k], s.allocationRow(p.Memory, s.device)
+		switch {
+		case a.lanes == 0:
+			a.allocation = row
+		case a.allocation != row:
+			a.allocation = -1
+		}
+		a.lanes |= 1 << p.Lane
+		a.addr[p.Lane], a.lengths[p.Lane] = p.Memory.Base+p.Offset, uint64(p.Bytes)
+	}
+	for _, a := range list {
+		s.tables.addAccess(a, nil)
+	}
 }
 
 // recordResults records the registers of an event. Results of instructions such as calls and barriers come with a later event, which is
@@ -462,8 +573,8 @@ func (s *sink) recordResults(e *probe.Event, at, lanes uint64, deferred bool) {
 // recordAccess records an access of an instruction: one row for each state space that its lanes reach.
 func (s *sink) recordAccess(at uint64, e *probe.Event, a *probe.Access, x *trace.Access) {
 	q := laneAccess{event: at, kind: AccessKind(x.Kind), bytes: uint64(a.Bytes), bulk: a.Bulk(), warpSize: e.Launch.WarpSize}
-	var lanes [len(spaces)]uint64
-	var allocations [len(spaces)]int32
+	var lanes [spaceCount]uint64
+	var allocations [spaceCount]int32
 	var last *probe.Allocation // global memory that contains the address of the lane before
 	for m := a.Lanes & e.Lanes; m != 0; m &= m - 1 {
 		lane := lowest(m)
@@ -476,7 +587,10 @@ func (s *sink) recordAccess(at uint64, e *probe.Event, a *probe.Access, x *trace
 		}
 		row := int32(-1)
 		if last = nil; space == Global && alloc != nil {
-			last, row = alloc, s.allocationRow(alloc)
+			last, row = alloc, s.allocationRow(alloc, s.device)
+		}
+		if a.Surface {
+			space = Surface
 		}
 		switch {
 		case lanes[space] == 0:
@@ -518,7 +632,7 @@ func (s *sink) recordEffect(e *probe.Event, at uint64) {
 		return
 	}
 	for _, a := range trace.EffectAccesses(x) {
-		s.tables.addLoggedAccess(at, e.Lanes, &a, e.Launch.WarpSize)
+		s.tables.addLoggedAccess(at, e.Lanes, &a, e.Launch.WarpSize, false)
 	}
 }
 

@@ -18,7 +18,6 @@ type tables struct {
 	maxEvents uint64 // 0: no limit
 	maxBytes  uint64 // 0: no limit
 	full      string // the limit that was reached; "": none
-	step      uint64 // of the latest event
 
 	images     map[[32]byte]uint64 // rows of the table data, by SHA-256 of the contents
 	imageBytes uint64
@@ -114,7 +113,7 @@ type laneAccess struct {
 
 // addAccesses records an access of lanes to several state spaces: a row for each. Its stored elements are recorded if all lanes access
 // one state space.
-func (t *tables) addAccesses(q *laneAccess, lanes [len(spaces)]uint64, allocations [len(spaces)]int32, a *trace.Access) {
+func (t *tables) addAccesses(q *laneAccess, lanes [spaceCount]uint64, allocations [spaceCount]int32, a *trace.Access) {
 	all := uint64(0)
 	for _, m := range lanes {
 		all |= m

@@ -77,13 +77,17 @@ func (k AccessKind) String() string { return nameOf(accessNames[:], int(k)) }
 // Space is a state space.
 type Space uint8
 
-// The state spaces of accesses: .global, .shared, .local, .param and .const of PTX.
+// The state spaces of accesses: .global, .shared, .local, .param and .const of PTX; and the texels of textures and surfaces,
+// whose addresses are those of global memory. Parameters of calls are in local memory.
 const (
 	Global Space = iota
 	Shared
 	Local
 	Param
 	Const
+	Texture // texels that a fetch of a texture reads
+	Surface // texels of a surface
+	spaceCount
 )
 
 // spaces are the state spaces of PTX, by Space.
@@ -93,7 +97,7 @@ var spaceNames = func() (names []string) {
 	for _, s := range spaces {
 		names = append(names, s.String())
 	}
-	return names
+	return append(names, "texture", "surface")
 }()
 
 // String returns the name of the state space.
@@ -152,6 +156,15 @@ type LaunchRow struct {
 	WarpSize         uint8  // lanes of a warp
 	Reconverge       string // name of the reconvergence policy
 	Shared           uint32 // dynamic shared memory of a CTA in bytes
+	SharedBytes      uint32 // all shared memory of a CTA in bytes: static variables, padding, then dynamic shared memory
+	Device           uint32 // number of the device, from 0 on
+	SM               uint16 // compute capability of the device: 90 for 9.0; 0 for a log
+	Cooperative      uint8  // 1: all CTAs are in flight at once
+	Seed             uint64 // number of the schedule
+	MaxSteps         uint64 // limit of instructions of a warp; 0 for a log
+	EagerEffects     uint8  // 1: asynchronous operations happen where they are issued; 0: as late as possible
+	FirstVariable    uint32 // row of its first variable in the table variables
+	Variables        uint32 // number of variables; launches of one kernel share them. 0 for a log
 	FirstEvent       uint64 // number of events before the launch
 	FirstInstruction uint32 // row of its first instruction in the table instructions
 	Instructions     uint32 // number of instructions; launches of one kernel share them. 0 for a log without code
@@ -193,6 +206,28 @@ type OperandRow struct {
 	Writes      uint8  // 1: a result; 0: a source
 }
 
+// VariableRow is a row of the table variables: a variable or parameter that the kernel of a launch, or a function that it can
+// call, names. Its bytes are in memory images (global and const), in arguments (parameters of the kernel), or zero when a CTA or a
+// call begins (shared and local).
+type VariableRow struct {
+	Function    string // function that declares it; "" for a variable of the module
+	Name        string // name in the PTX
+	Space       Space  // state space
+	Type        string // type of an element, such as .f32
+	Bytes       uint64 // size; 0 is dynamic shared memory, whose size the launch has
+	Align       uint32 // alignment in bytes
+	Offset      uint64 // place in bytes: of global and const the address; of shared the offset in the memory of the CTA; of param in a kernel the offset in its parameters; else the offset in the frame of the function (column frame of events)
+	Declaration string // PTX without initialiser and semicolon
+}
+
+// ArgumentRow is a row of the table arguments: the value of a parameter of a launch.
+type ArgumentRow struct {
+	Launch   uint32 // row of the table launches
+	Variable uint32 // row of the table variables, which has the number of bytes
+	Value    uint64 // bytes as a little-endian number, of a parameter of at most 8 bytes; else 0
+	Data     uint64 // first row of the table data
+}
+
 // EventRow is a row of the table events.
 type EventRow struct {
 	Kind        Kind   // kind of the event
@@ -204,6 +239,7 @@ type EventRow struct {
 	Active      uint64 // the active mask: lanes of the running warp split
 	Lanes       uint64 // lanes of the event: for an instruction, the active lanes for which its guard holds
 	Depth       uint16 // calls that the active lanes are in
+	Frame       uint32 // offset of the function's frame in the local memory of the active lanes, in bytes; 0 for a log
 	Reconverge  int32  // innermost reconvergence point of the active lanes: row of the table instructions; -1 is none
 }
 
@@ -268,7 +304,8 @@ type ResultRow struct {
 }
 
 // AccessRow is a row of the table accesses: memory that lanes of an event access. An instruction has several rows if it accesses
-// memory several times, or if its generic addresses lie in several state spaces.
+// memory several times, or if its generic addresses lie in several state spaces. A fetch of a texture has a row for the first
+// texel of each lane, a row for the second, and so on.
 type AccessRow struct {
 	Event      uint64     // row of the table events
 	Kind       AccessKind // direction
@@ -276,10 +313,10 @@ type AccessRow struct {
 	Bytes      uint32     // of a lane; 0 for kind zero
 	Lanes      uint64     // lanes that access memory in this space
 	Class      Class      // class of the addresses
-	Base       uint64     // address in the state space: in shared, local and param memory an offset. In a cluster, bits 24 and up of a shared address are the rank of the CTA
+	Base       uint64     // address in the state space: in global and const memory and of texels the address; in shared, local and param memory an offset. In a cluster, bits 24 and up of a shared address are the rank of the CTA
 	Stride     int64      // of affine addresses
 	Values     uint64     // first row of the table values, for class generic
-	Sectors    uint32     // distinct sectors of 32 bytes, in global and local memory; else 0
+	Sectors    uint32     // distinct sectors of 32 bytes, in global and local memory; else 0: the layout of texels on GPUs is not documented
 	Passes     uint32     // passes through the banks of shared memory, or through the constant cache; else 0
 	Allocation int32      // row of the table allocations; -1 if it is unknown, or differs between lanes
 }
@@ -310,11 +347,12 @@ type ValueRow struct {
 
 // AllocationRow is a row of the table allocations.
 type AllocationRow struct {
-	Event uint64 // number of events before the allocation became known
-	Base  uint64 // first address
-	Size  uint64 // in bytes
-	Kind  string // buffer, variable, constant, …
-	Name  string // given by the host or the module; may be empty
+	Device uint32 // number of the device, from 0 on
+	Event  uint64 // number of events before the allocation became known
+	Base   uint64 // first address
+	Size   uint64 // in bytes
+	Kind   string // buffer, variable, constant, …
+	Name   string // given by the host or the module; may be empty
 }
 
 // FreeRow is a row of the table frees.
@@ -331,7 +369,7 @@ type ImageRow struct {
 	Data       uint64 // first row of the table data. Equal contents share rows.
 }
 
-// DataRow is a row of the table data: a byte of a memory image, or a byte that an asynchronous operation writes.
+// DataRow is a row of the table data: a byte of a memory image or of an argument, or a byte that an asynchronous operation writes.
 type DataRow struct {
 	Byte uint8 // a byte of memory
 }
@@ -431,6 +469,8 @@ var schemas = []*schema{
 	tableOf[InstructionRow]("instructions"),
 	tableOf[RegisterRow]("registers"),
 	tableOf[OperandRow]("operands"),
+	tableOf[VariableRow]("variables"),
+	tableOf[ArgumentRow]("arguments"),
 	tableOf[EventRow]("events"),
 	tableOf[GroupRow]("groups"),
 	tableOf[WaitRow]("waits"),

@@ -11,8 +11,12 @@ import (
 	"reflect"
 )
 
-// Version is the version of the format.
-const Version = 1
+// Version is the version of the format. In version 1, accesses of surfaces are in the space global and have sectors, and
+// fetches of textures have no accesses.
+const Version = 2
+
+// oldestVersion is the first version that Open reads.
+const oldestVersion = 1
 
 // magic is the name of the format, at the beginning of a file before the version, and at its end.
 const magic = "gemurec"

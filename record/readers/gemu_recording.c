@@ -10,6 +10,8 @@
 enum { constant, plain, differences, texts };
 
 enum {
+	oldest_version = 1,
+	newest_version = 2,
 	deflated = 1,
 	header_size = 32,
 	descriptor_size = 24,
@@ -325,8 +327,8 @@ static int read_file(gemu_recording *r) {
 	r->size = (uint64_t)ftello(r->file);
 	if (r->size < 8 || read_at(r, 0, head, 8) < 0 || memcmp(head, "gemurec", 7) != 0)
 		return fail(r, "this is not a recording");
-	if (head[7] != 1)
-		return fail(r, "the recording has format version %d; this program reads version 1", head[7]);
+	if (head[7] < oldest_version || head[7] > newest_version)
+		return fail(r, "the recording has format version %d; this program reads versions %d to %d", head[7], oldest_version, newest_version);
 	if (r->size >= 24 && read_at(r, r->size - 16, tail, 16) == 0 && memcmp(tail + 8, "gemurec\n", 8) == 0) {
 		block directory;
 		r->complete = 1;

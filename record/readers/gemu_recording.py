@@ -20,7 +20,7 @@ import zlib
 
 import numpy as np
 
-VERSION = 1
+OLDEST_VERSION, VERSION = 1, 2
 MAGIC = b"gemurec"
 
 _HEADER = struct.Struct("<4sIHHIQII")  # of a block
@@ -123,8 +123,9 @@ class Recording:
         self._data = data
         if len(data) < 8 or data[:7] != MAGIC:
             raise RecordingError("this is not a recording")
-        if data[7] != VERSION:
-            raise RecordingError(f"the recording has format version {data[7]}; this module reads version {VERSION}")
+        self.version = data[7]
+        if not OLDEST_VERSION <= self.version <= VERSION:
+            raise RecordingError(f"the recording has format version {self.version}; this module reads versions {OLDEST_VERSION} to {VERSION}")
         self.tables = {}
         self.complete, blocks = self._directory()
         if not blocks:

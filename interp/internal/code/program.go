@@ -27,6 +27,7 @@ type Program struct {
 	HasOrdered      bool // some instruction lets a CTA observe the effects of other CTAs
 	CancelsClusters bool // some instruction removes clusters that have not begun from the launch
 
+	Globals   []probe.Variable // named variables in global and constant memory, by address
 	Params    []probe.Variable // variables in the parameter block
 	ParamLen  int              // size in bytes
 	Shared    []probe.Variable // variables in shared memory, with dynamic shared memory last

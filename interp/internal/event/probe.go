@@ -150,6 +150,9 @@ func (p Program) At(index int) (*ptx.Instr, *ptx.Func) {
 // Shared returns the variables in shared memory.
 func (p Program) Shared() []probe.Variable { return p.K.Shared }
 
+// Globals returns the variables in global and constant memory.
+func (p Program) Globals() []probe.Variable { return p.K.Globals }
+
 // Params returns the parameters of the kernel.
 func (p Program) Params() []probe.Variable { return p.K.Params }
 

@@ -32,7 +32,7 @@ func EmitGrid(g *machine.Grid, kind probe.Events, err error) {
 func EmitHost(d *machine.Device, kind probe.Events, a *mem.Allocation, offset uint64, bytes int, order *probe.HostOrder) {
 	for _, p := range d.Probes {
 		if p.Subscription().Events&kind != 0 {
-			p.OnEvent(&probe.Event{Kind: kind, CTA: -1, Warp: -1, Index: -1, Reconverge: -1, Memory: a.Public(), Offset: offset, Bytes: bytes, Order: order})
+			p.OnEvent(&probe.Event{Kind: kind, Device: d.Number, CTA: -1, Warp: -1, Index: -1, Reconverge: -1, Memory: a.Public(), Offset: offset, Bytes: bytes, Order: order})
 		}
 	}
 }

@@ -69,7 +69,8 @@ func NewGrid(l *machine.Launch) *machine.Grid {
 	}
 	g.ClusterSize = g.ClusterDim.Count()
 	g.Info = &probe.LaunchInfo{
-		ID: d.Grids, Kernel: l.Kernel.Kernel, Module: l.Kernel.Module, Grid: l.Grid, Block: l.Block, Cluster: g.ClusterDim, WarpSize: l.WarpSize, Shared: int(l.DynamicShared),
+		ID: d.Grids, Device: d.Number, SM: d.SM, Kernel: l.Kernel.Kernel, Module: l.Kernel.Module, Grid: l.Grid, Block: l.Block, Cluster: g.ClusterDim, WarpSize: l.WarpSize, Shared: int(l.DynamicShared),
+		SharedBytes: int(l.Shared), Cooperative: l.Cooperative, Seed: l.Seed, MaxSteps: l.MaxSteps, EagerEffects: l.EagerEffects,
 		Mode: l.Mode.String(), Reconverge: l.Reconverge.Policy(), Program: event.Program{K: l.Kernel}, Order: l.Order,
 	}
 	for _, p := range l.Probes {
@@ -84,6 +85,7 @@ func NewGrid(l *machine.Launch) *machine.Grid {
 	}
 	if len(g.Probes) > 0 {
 		g.Kernel.Accesses() // now, for several CTAs will want to know
+		g.Info.Parameters = d.Memory.Parameters()
 		g.Info.Pointers = d.Memory.Pointers(l.Kernel.Module.AddressSize / 8)
 	}
 	return g

@@ -71,6 +71,34 @@ func (l *lowerer) layoutShared(reach []reachedFunc) {
 	}
 }
 
+// listGlobals lists the variables of the device that the reachable functions name, in the order of declaration.
+func (l *lowerer) listGlobals(reach []reachedFunc) {
+	named := map[*ptx.Var]bool{}
+	for _, r := range reach {
+		for v := range r.variables {
+			named[definitionOf(l.module, v)] = true
+		}
+	}
+	list := func(v *ptx.Var) {
+		if !named[v] || v.Space == ptx.Shared {
+			return
+		}
+		if addr, ok := l.env.Address(v); ok {
+			l.prog.Globals = append(l.prog.Globals, probe.Variable{Var: v, Offset: int(addr)})
+		}
+	}
+	for _, d := range l.module.Decls {
+		switch d := d.(type) {
+		case *ptx.Var:
+			list(d)
+		case *ptx.Func:
+			for _, v := range d.Vars {
+				list(v)
+			}
+		}
+	}
+}
+
 // layoutLocals places the function's parameters, results and variables in .local and .param space in its local frame,
 // in the order of declaration.
 func (l *lowerer) layoutLocals() {

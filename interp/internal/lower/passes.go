@@ -193,6 +193,7 @@ func Kernel(m *ptx.Module, k *ptx.Func, env Env, opt Options) (*code.Program, er
 	reach := reachable(m, k, env)
 	l.layoutParams()
 	l.layoutShared(reach)
+	l.listGlobals(reach)
 	for i, r := range reach {
 		l.byFunc[r.fn] = int32(i)
 		addr, _ := env.Address(r.fn)

@@ -14,6 +14,7 @@ import (
 
 // Device is a device as the machine sees it. It runs one grid at a time.
 type Device struct {
+	Number uint64 // number among the devices of the process, from 1 on
 	Memory *mem.Map
 	Heap   uint64 // maximum size of the heap of device-side malloc, in bytes
 	Stack  int    // maximum local memory of a thread, in bytes

@@ -163,6 +163,9 @@ func (m *Map) SizeParams(n int) *Allocation {
 	return a
 }
 
+// Parameters returns a copy of the parameter block.
+func (m *Map) Parameters() []byte { return slices.Clone(m.params.Data) }
+
 // Used is the number of live bytes, without mapped memory.
 func (m *Map) Used() uint64 {
 	m.changes.RLock()
