@@ -9,9 +9,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/alecthomas/kong"
 
 	"gemu/internal/input"
 	"gemu/internal/notation"
@@ -20,7 +23,7 @@ import (
 )
 
 type recordCmd struct {
-	File  string   `arg:"" optional:"" predictor:"source" help:"PTX file (- for standard input), CUDA C++ (.cu; needs nvcc or clang), or @NAME of a workload; or a recording (.gemu) to show."`
+	File  string   `arg:"" optional:"" predictor:"source" help:"PTX file (- for standard input), CUDA C++ (.cu; needs nvcc or clang), or @NAME of a workload; or a recording to show."`
 	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
 
 	kernelFlags
@@ -39,16 +42,34 @@ type recordCmd struct {
 	Rows  string `help:"With --table: print only these rows, by number: 0-99." placeholder:"FROM-TO"`
 }
 
-func (c *recordCmd) Run(a *app) error {
-	if filepath.Ext(c.File) == ".gemu" {
+func (c *recordCmd) Run(a *app, line *kong.Context) error {
+	flags := givenFlags(line)
+	recording, err := isRecording(c.File)
+	if err != nil {
+		return err
+	}
+	if recording {
+		if len(c.Extra) > 0 {
+			return fmt.Errorf("%s is a recording: kernel arguments do not apply to it", c.File)
+		}
+		if err := checkFlags(flags, showFlags, c.File+" is a recording"); err != nil {
+			return err
+		}
 		return c.show(a)
 	}
 	switch {
-	case c.Table != "" || c.Rows != "":
-		return errors.New("--table and --rows show a recording: gemu record FILE.gemu --table NAME")
+	case c.File != "" && (slices.Contains(flags, "table") || slices.Contains(flags, "rows")):
+		return fmt.Errorf("--table and --rows show a recording (gemu record FILE --table NAME), and %s is not a recording", c.File)
 	case (c.File == "") == (c.From == ""):
-		return errors.New("give one input: a kernel to run (gemu record FILE … -o RECORDING), a log to convert (--from LOG), or a recording to show (FILE.gemu)")
-	case c.Out == "":
+		return errors.New("give one input: a kernel to run (gemu record FILE … -o RECORDING), a log to convert (--from LOG), or a recording to show (FILE)")
+	case c.Out == "" && c.From == "" && filepath.Ext(c.File) == ".gemu":
+		return fmt.Errorf("%s is not a recording: it does not begin as recordings do", c.File)
+	case c.From != "":
+		if err := checkFlags(flags, convertFlags, "--from converts a log"); err != nil {
+			return err
+		}
+	}
+	if c.Out == "" {
 		return errors.New("-o FILE is missing: the recording to write, such as run.gemu")
 	}
 	if err := checkOutput(c.Out); err != nil {
@@ -64,6 +85,54 @@ func (c *recordCmd) Run(a *app) error {
 	return a.writeLate(c.Out, func(to io.Writer) (ran, wrote error) { return c.write(a, to, options) })
 }
 
+// showFlags are the flags that apply to a recording to show, and convertFlags those that apply to a log to convert.
+var (
+	showFlags    = []string{"table", "rows"}
+	convertFlags = []string{"from", "out", "with", "max-events", "max-size", "uncompressed", "only-kernel", "cta", "warps", "lines", "class"}
+)
+
+// givenFlags returns the names of the flags of the command on the command line, without flags of environment variables.
+func givenFlags(line *kong.Context) (names []string) {
+	for _, p := range line.Path {
+		if p.Flag != nil && !p.Resolved && slices.Contains(line.Selected().Flags, p.Flag) {
+			names = append(names, p.Flag.Name)
+		}
+	}
+	return names
+}
+
+// checkFlags returns an error for the first given flag that does not apply. why is the reason.
+func checkFlags(given, applying []string, why string) error {
+	for _, name := range given {
+		if !slices.Contains(applying, name) {
+			return fmt.Errorf("%s: --%s does not apply; the flags are --%s", why, name, strings.Join(applying, ", --"))
+		}
+	}
+	return nil
+}
+
+// isRecording reports whether a file begins as a recording does. The error is that of a file that does not exist.
+func isRecording(name string) (bool, error) {
+	if name == "" || name == "-" || name[0] == '@' {
+		return false, nil
+	}
+	st, err := os.Stat(name)
+	if err != nil {
+		return false, input.FileError("read", name, err)
+	}
+	if !st.Mode().IsRegular() { // reading would consume a pipe
+		return false, nil
+	}
+	f, err := input.OpenRegular(name)
+	if err != nil {
+		return false, input.FileError("read", name, err)
+	}
+	defer f.Close()
+	head := make([]byte, 16)
+	n, _ := io.ReadFull(f, head)
+	return record.IsRecording(head[:n]), nil
+}
+
 // isSameFile reports whether two names stand for one file.
 func isSameFile(a, b string) bool {
 	x, err := os.Stat(a)
@@ -75,6 +144,13 @@ func isSameFile(a, b string) bool {
 func (c *recordCmd) options() (o record.Options, err error) {
 	if o.Contents, err = record.ParseContents(c.With); err != nil {
 		return o, fmt.Errorf("--with: %w", err)
+	}
+	if c.From != "" {
+		for _, name := range c.With {
+			if name == "memory" || name == "stack" {
+				return o, fmt.Errorf("--from converts a log, and a log has no %s: use --with results, accesses or all", name)
+			}
+		}
 	}
 	if o.Filter, err = c.filter(); err != nil {
 		return o, err
@@ -88,6 +164,9 @@ func (c *recordCmd) options() (o record.Options, err error) {
 	}
 	return o, nil
 }
+
+// errFilters is the error of filters that exclude everything.
+var errFilters = errors.New("no event passes the filters --only-kernel, --cta, --warps, --lines and --class")
 
 // write records a run or converts a log. The first error is that of the run or of reading the log, the second that of writing:
 // errNotWritten if there is nothing to keep.
@@ -113,7 +192,7 @@ func (c *recordCmd) write(a *app, to io.Writer, o record.Options) (ran, wrote er
 		return ran, wrote
 	}
 	if r.Events() == 0 && ran == nil && !o.Filter.IsZero() {
-		ran = errors.New("no event passes the filters --only-kernel, --cta, --warps, --lines and --class")
+		ran = errFilters
 	}
 	if r.Events() == 0 && ran != nil { // also of a launch that was refused
 		return ran, errNotWritten
@@ -144,6 +223,9 @@ func (c *recordCmd) convert(a *app, to io.Writer, o record.Options) (read, wrote
 			return nil, err
 		}
 		return err, errNotWritten
+	}
+	if events == 0 && !o.Filter.IsZero() {
+		return errFilters, errNotWritten
 	}
 	c.report(a, events, counting.n, full)
 	return nil, nil
@@ -177,9 +259,6 @@ func (c *recordCmd) report(a *app, events, bytes uint64, full string) {
 
 // show shows a recording: its tables, or the rows of one.
 func (c *recordCmd) show(a *app) error {
-	if c.Out != "" || c.From != "" || len(c.Extra)+len(c.Arg) > 0 {
-		return fmt.Errorf("%s is a recording: only --table and --rows apply to it", c.File)
-	}
 	file, err := input.OpenRegular(c.File)
 	if err != nil {
 		return input.FileError("read", c.File, err)
@@ -266,10 +345,13 @@ func (c *recordCmd) rows(a *app, f *record.File) error {
 		return fmt.Errorf("--table %s: the tables are %s", c.Table, strings.Join(names, ", "))
 	}
 	from, to := uint64(0), t.Rows
-	if c.Rows != "" && to > 0 {
+	if c.Rows != "" {
 		var r trace.Ranges
 		if err := r.UnmarshalText([]byte(c.Rows)); err != nil || len(r) != 1 {
 			return fmt.Errorf("--rows %s: want numbers such as 0-99", c.Rows)
+		}
+		if r[0].From >= t.Rows {
+			return fmt.Errorf("--rows %s: the table %s has %s", c.Rows, t.Name, counted(int(t.Rows), "row"))
 		}
 		from, to = r[0].From, min(to-1, r[0].To)+1
 	}

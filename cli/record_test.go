@@ -72,6 +72,31 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// TestRecordAnyName: the first bytes of a file make it a recording, and not its name; a setting in the environment is no flag.
+func TestRecordAnyName(t *testing.T) {
+	dir := t.TempDir()
+	other, kernel := filepath.Join(dir, "recording"), filepath.Join(dir, "saxpy.gemu")
+	if _, messages, status := extended(t, Extensions{}, recordSaxpy("-o", other)...); status != 0 {
+		t.Fatal(messages)
+	}
+	t.Setenv("GEMU_ENGINE", "portable")
+	if out, messages, status := extended(t, Extensions{}, "record", other, "--table", "launches"); status != 0 || !strings.Contains(out, "\n0,saxpy,") {
+		t.Errorf("status %d, %s, %s", status, out, messages)
+	}
+	source, err := os.ReadFile("../kernels/cuda/saxpy.ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(kernel, source, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	line := recordSaxpy("-o", other)
+	line[1] = kernel
+	if _, messages, status := extended(t, Extensions{}, line...); status != 0 || !strings.Contains(messages, fmt.Sprintf("recording: %d events", saxpyEvents)) {
+		t.Errorf("status %d, %s", status, messages)
+	}
+}
+
 // TestRecordBadInput: a wrong command line is an error with status 2, and leaves an earlier recording as it was.
 func TestRecordBadInput(t *testing.T) {
 	dir := t.TempDir()
@@ -85,6 +110,12 @@ func TestRecordBadInput(t *testing.T) {
 	}
 	if err := os.WriteFile(text, []byte("gemu-trace 2\nlaunch 0 kernel=k grid=1,1,1 block=1,1,1 warp=32\n"), 0o666); err != nil {
 		t.Fatal(err)
+	}
+	log := filepath.Join(dir, "run.log")
+	trace := recordSaxpy("-o", log)
+	trace[0] = "trace"
+	if _, messages, status := extended(t, Extensions{}, trace...); status != 0 {
+		t.Fatal(messages)
 	}
 	broken := filepath.Join(dir, "broken.ptx")
 	if err := os.WriteFile(broken, []byte("no PTX"), 0o666); err != nil {
@@ -104,17 +135,37 @@ func TestRecordBadInput(t *testing.T) {
 		{recordSaxpy("-o", file, "--with", "colours"), `--with: unknown part "colours" of a recording: want some of results, accesses, memory, stack, or all`},
 		{recordSaxpy("-o", file, "--max-events=-1"), "--max-events must be at least 0"},
 		{recordSaxpy("-o", file, "--class", "colour"), "--class colour"},
-		{recordSaxpy("-o", file, "--table", "events"), "--table and --rows show a recording"},
+		{recordSaxpy("-o", file, "--table", "events"), "--table and --rows show a recording (gemu record FILE --table NAME), and ../kernels/cuda/saxpy.ptx is not a recording"},
+		{recordSaxpy("-o", file, "--rows", "1"), "--table and --rows show a recording"},
+		{[]string{"record", "--from", log, "-o", file, "--table", "events"}, "--from converts a log: --table does not apply; the flags are --from, --out, --with,"},
+		{[]string{"record", "--from", log, "-o", file, "--rows", "1"}, "--from converts a log: --rows does not apply"},
+		{[]string{"record", "--from", log, "-o", file, "-g", "1"}, "--from converts a log: --grid does not apply"},
+		{[]string{"record", "--from", log, "-o", file, "--warp", "32"}, "--from converts a log: --warp does not apply"}, // also the default
+		{[]string{"record", "--from", log, "-o", file, "--mode", "vector"}, "--from converts a log: --mode does not apply"},
+		{[]string{"record", "--from", log, "-o", file, "-a", "1"}, "--from converts a log: --arg does not apply"},
+		{[]string{"record", "--from", log, "-o", file, "--with", "results,memory"}, "a log has no memory"},
+		{[]string{"record", "--from", log, "-o", file, "--with", "stack"}, "a log has no stack"},
+		{[]string{"record", "--from", log, "-o", file, "--cta", "9"}, "no event passes the filters"},
 		{recordSaxpy("-o", file, "--cta", "9"), "no event passes the filters"},
 		{recordSaxpy("-o", file, "--from", text), "give one input: a kernel to run"},
 		{[]string{"record", "--from", text, "-o", file}, "text.gemu:3: at byte"},
 		{[]string{"record", "--from", filepath.Join(dir, "none"), "-o", file}, "none: no such file"},
-		{[]string{"record", text}, "text.gemu: at byte 0: this is not a recording"},
+		{[]string{"record", text}, "text.gemu is not a recording: it does not begin as recordings do"},
 		{[]string{"record", filepath.Join(dir, "none.gemu")}, "none.gemu: no such file"},
 		{[]string{"record", file, "--table", "colours"}, "--table colours: the tables are recording, enumerations"},
 		{[]string{"record", file, "--table", "events", "--rows", "x"}, "--rows x: want numbers such as 0-99"},
 		{[]string{"record", file, "--rows", "1"}, "--rows needs --table NAME"},
-		{[]string{"record", file, "-o", text}, "run.gemu is a recording: only --table and --rows apply to it"},
+		{[]string{"record", file, "--table", "events", "--rows", "90"}, "--rows 90: the table events has 90 rows"},
+		{[]string{"record", file, "--table", "stack", "--rows", "0"}, "--rows 0: the table stack has 0 rows"},
+		{[]string{"record", file, "--table", "stack", "--rows", "x"}, "--rows x: want numbers such as 0-99"},
+		{[]string{"record", file, "-o", text}, "run.gemu is a recording: --out does not apply; the flags are --table, --rows"},
+		{[]string{"record", file, "--from", log}, "run.gemu is a recording: --from does not apply"},
+		{[]string{"record", file, "--cta", "1"}, "run.gemu is a recording: --cta does not apply"},
+		{[]string{"record", file, "--table", "events", "--only-kernel", "saxpy"}, "run.gemu is a recording: --only-kernel does not apply"},
+		{[]string{"record", file, "--engine", "portable"}, "run.gemu is a recording: --engine does not apply"},
+		{[]string{"record", file, "--max-events", "10000000"}, "run.gemu is a recording: --max-events does not apply"}, // also the default
+		{[]string{"record", file, "--uncompressed"}, "run.gemu is a recording: --uncompressed does not apply"},
+		{[]string{"record", file, "7"}, "run.gemu is a recording: kernel arguments do not apply to it"},
 	} {
 		_, messages, status := extended(t, Extensions{}, c.line...)
 		if status != exitBad || !strings.Contains(messages, c.want) {

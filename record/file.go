@@ -29,6 +29,11 @@ func (e *Error) Unwrap() error { return e.Err }
 // ErrNoRecording reports a file that does not begin as a recording does.
 var ErrNoRecording = errors.New("this is not a recording")
 
+// IsRecording reports whether a file that begins with these bytes is a recording, of any version.
+func IsRecording(head []byte) bool {
+	return len(head) > len(magic) && string(head[:len(magic)]) == magic
+}
+
 // File is a recording that is read.
 type File struct {
 	// Version is the version of the format in which the file is written.
@@ -90,7 +95,7 @@ func Open(name string, r io.ReaderAt, size int64) (*File, error) {
 	if _, err := r.ReadAt(head[:], 0); err != nil {
 		return nil, err
 	}
-	if string(head[:7]) != magic {
+	if !IsRecording(head[:]) {
 		return nil, &Error{name, 0, ErrNoRecording}
 	}
 	if f.Version = int(head[7]); f.Version < oldestVersion || f.Version > Version {

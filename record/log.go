@@ -15,8 +15,9 @@ import (
 )
 
 // FromLog writes a recording of the launches of a log, which belong to r until its end. A log has executed instructions, returns,
-// wakes, effects and traps; it has no splits, waits, stacks, allocations and memory, and its order is the order of CTAs. The
-// step of an event is the number of records of its launch before. Full is as Recorder.Full.
+// wakes, effects and traps; it has no splits, waits, stacks, arguments, variables, allocations and memory, so Contents.Memory
+// and Stack have no effect. Its order is the order of CTAs. The step of an event is the number of records of its launch before. full
+// is as Recorder.Full.
 func FromLog(out io.Writer, r *trace.Reader, o Options) (events uint64, full string, err error) {
 	o.Memory, o.Stack = false, false
 	if r.Header.Filter.String() != "" && o.Filter.IsZero() {
