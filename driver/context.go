@@ -75,7 +75,7 @@ func (c *Context) outcome() error {
 	}
 	err := c.fault
 	if c.further > 0 {
-		err = fmt.Errorf("%w (and %d more since the last call that has waited, each on standard error)", err, c.further)
+		err = fmt.Errorf("%w (the first of %d faults since the last synchronizing call; standard error shows all of them)", err, c.further+1)
 	}
 	c.fault, c.further = nil, 0
 	return err
@@ -189,7 +189,7 @@ func (d *Driver) context(h Handle) (*Context, error) {
 	}
 	c, ok := d.objects[h].(*Context)
 	if !ok || c.dead {
-		return nil, fail(InvalidContext, "%#x is no context", uint64(h))
+		return nil, fail(InvalidContext, "%#x is not the handle of a context", uint64(h))
 	}
 	return c, nil
 }
@@ -203,7 +203,7 @@ func (t *Thread) CtxDestroy(h Handle) error {
 	case err != nil:
 		return err
 	case c.primary:
-		return fail(InvalidContext, "a primary context is released, not destroyed")
+		return fail(InvalidContext, "the primary context cannot be destroyed: use cuDevicePrimaryCtxRelease")
 	}
 	if t.top() == c {
 		t.stack = t.stack[:len(t.stack)-1]
@@ -233,7 +233,7 @@ func (t *Thread) CtxDetach(h Handle) error {
 	c, err := t.d.context(h)
 	switch {
 	case err == nil && c != t.top():
-		err = fail(InvalidContext, "the context to leave is not current")
+		err = fail(InvalidContext, "the context to detach is not current")
 	case err == nil && c.users > 0:
 		c.users--
 		t.d.mu.Unlock()

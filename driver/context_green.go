@@ -80,7 +80,7 @@ func (d *Driver) DevSmResourceSplit(from Multiprocessors, groups, minimum int, f
 	case flags&^(SplitIgnoreCoscheduling|SplitPotentialClusterSize) != 0 || flags&SplitPotentialClusterSize != 0 && d.settings.SM < 90:
 		return part, 0, rest, fail(InvalidValue, "flags %#x", flags)
 	case from.Count < 1 || from.Count > interp.Multiprocessors || minimum < 0 || minimum > from.Count || groups < 0:
-		return part, 0, rest, fail(InvalidValue, "%d groups of at least %d multiprocessors, of %d", groups, minimum, from.Count)
+		return part, 0, rest, fail(InvalidValue, "%d groups of at least %d multiprocessors cannot be made of %d", groups, minimum, from.Count)
 	}
 	bounds := d.multiprocessors(from.Count)
 	if flags&SplitIgnoreCoscheduling != 0 {
@@ -102,11 +102,11 @@ func (d *Driver) DevResourceGenerateDesc(sms []Multiprocessors) (Handle, error) 
 	for _, m := range sms {
 		r.sms += m.Count
 		if m.Count < 1 || r.sms > interp.Multiprocessors {
-			return 0, fail(InvalidResourceConfiguration, "%d multiprocessors of %d", r.sms, interp.Multiprocessors)
+			return 0, fail(InvalidResourceConfiguration, "%d multiprocessors requested, the device has %d", r.sms, interp.Multiprocessors)
 		}
 	}
 	if r.sms == 0 {
-		return 0, fail(InvalidResourceConfiguration, "no multiprocessors")
+		return 0, fail(InvalidResourceConfiguration, "the resources contain no multiprocessors")
 	}
 	return d.add(r), nil
 }
@@ -146,7 +146,7 @@ func (d *Driver) green(h Handle) (*GreenContext, error) {
 	g, ok := d.objects[h].(*GreenContext)
 	switch {
 	case !ok:
-		return nil, fail(InvalidContext, "%#x is no green context", uint64(h))
+		return nil, fail(InvalidContext, "%#x is not the handle of a green context", uint64(h))
 	case g.ctx.dead:
 		return nil, fail(ContextIsDestroyed, "the primary context was destroyed")
 	}
@@ -159,7 +159,7 @@ func (d *Driver) GreenCtxDestroy(h Handle) error {
 	g, ok := d.objects[h].(*GreenContext)
 	if !ok {
 		d.mu.Unlock()
-		return fail(InvalidContext, "%#x is no green context", uint64(h))
+		return fail(InvalidContext, "%#x is not the handle of a green context", uint64(h))
 	}
 	delete(d.objects, h)
 	for s := range g.ctx.streams {
@@ -257,7 +257,7 @@ func (c *Context) streamsOf(g *GreenContext) (list []*Stream, err error) {
 			continue
 		}
 		if s.capture != nil {
-			err = s.capture.invalidate(StreamCaptureUnsupported, "%s is captured", s.name())
+			err = s.capture.invalidate(StreamCaptureUnsupported, "%s is being captured", s.name())
 		}
 		list = append(list, s)
 	}
@@ -271,7 +271,7 @@ func (d *Driver) recordAll(c *Context, g *GreenContext, event Handle) error {
 		return err
 	}
 	if e.ctx != c {
-		return fail(InvalidHandle, "the event and the context do not belong together")
+		return fail(InvalidHandle, "the event belongs to another context")
 	}
 	streams, err := c.streamsOf(g)
 	if err != nil {
@@ -320,7 +320,7 @@ func (d *Driver) waitAll(c *Context, g *GreenContext, event Handle) error {
 		return err
 	}
 	if e.capture != nil {
-		return e.capture.invalidate(StreamCaptureUnsupported, "the event is of a capture")
+		return e.capture.invalidate(StreamCaptureUnsupported, "the event was recorded in a capture")
 	}
 	if _, err := c.streamsOf(g); err != nil {
 		return err
@@ -350,7 +350,7 @@ func (t *Thread) checkResident(p *LaunchParams, l *launch, stream Handle) error 
 	}
 	n, err := l.f.residency(l.l.Block.Count(), l.l.Shared)
 	if err == nil && l.l.Grid.Count() > n*sms {
-		err = t.d.printError(fail(CooperativeLaunchTooLarge, "kernel %s: %d blocks, of which the %d multiprocessors of the green context hold %d at once", l.f.kernel.Name, l.l.Grid.Count(), sms, n*sms))
+		err = t.d.printError(fail(CooperativeLaunchTooLarge, "kernel %s: a cooperative launch of %d blocks: the %d multiprocessors of the green context hold at most %d at once", l.f.kernel.Name, l.l.Grid.Count(), sms, n*sms))
 	}
 	return err
 }

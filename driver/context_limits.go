@@ -61,7 +61,7 @@ func (t *Thread) CtxSetLimit(limit int, value uint64) error {
 	case limit == limitCIG:
 		return fail(UnsupportedLimit, "limit %d can only be queried", limit)
 	case limit == limitSyncDepth && value > maxSyncDepth:
-		return fail(InvalidValue, "a depth of %d, at most %d", value, maxSyncDepth)
+		return fail(InvalidValue, "a synchronization depth of %d, at most %d is allowed", value, maxSyncDepth)
 	case limit == limitL2Fetch: // a hint, which may be clamped
 		value = min(value, maxL2Fetch)
 	case limit == limitPersistingL2: // a hint, which may be clamped
@@ -148,7 +148,7 @@ func (t *Thread) CtxEnablePeerAccess(peer Handle, flags uint32) error {
 	case p.dev == c.dev:
 		return fail(InvalidDevice, "the peer is on the same device")
 	case c.peers[p]:
-		return fail(PeerAccessAlreadyEnabled, "to context %#x", uint64(peer))
+		return fail(PeerAccessAlreadyEnabled, "context %#x", uint64(peer))
 	}
 	c.peers[p] = true
 	return nil
@@ -166,7 +166,7 @@ func (t *Thread) CtxDisablePeerAccess(peer Handle) error {
 	case err != nil:
 		return err
 	case !c.peers[p]:
-		return fail(PeerAccessNotEnabled, "to context %#x", uint64(peer))
+		return fail(PeerAccessNotEnabled, "context %#x", uint64(peer))
 	}
 	delete(c.peers, p)
 	return nil

@@ -170,7 +170,7 @@ func (d *Driver) device(ordinal int) (*Device, error) {
 		return nil, fail(NotInitialized, "cuInit was not called")
 	}
 	if ordinal < 0 || ordinal >= len(d.devices) {
-		return nil, fail(InvalidDevice, "device %d of %d", ordinal, len(d.devices))
+		return nil, fail(InvalidDevice, "no device %d: the number of devices is %d", ordinal, len(d.devices))
 	}
 	return d.devices[ordinal], nil
 }
@@ -286,7 +286,7 @@ func (d *Driver) DeviceGetP2PAttribute(attribute, src, dst int) (int, error) {
 	case err != nil:
 		return 0, err
 	case !ok:
-		return 0, fail(InvalidDevice, "device %d is no peer of itself", src)
+		return 0, fail(InvalidDevice, "device %d cannot be its own peer", src)
 	}
 	switch attribute {
 	case 1: // PERFORMANCE_RANK

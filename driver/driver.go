@@ -382,8 +382,8 @@ var withoutTables = []string{"libnvrtc.", "libnvrtc-", "libnvJitLink."}
 func (d *Driver) ExportTable(caller string) Result {
 	works := slices.ContainsFunc(withoutTables, func(name string) bool { return strings.HasPrefix(filepath.Base(caller), name) })
 	if _, reported := d.exportTables.LoadOrStore(caller, true); !reported && !works {
-		d.message("%s asks for private functions of NVIDIA's driver, as NVIDIA's CUDA runtime does, which is in it or loaded by it: "+
-			"that runtime does not work with gemu. What is built with -cudart shared works with gemu's own (docs/libraries.md)", caller)
+		d.message("%s calls private functions of NVIDIA's driver (cuGetExportTable), as NVIDIA's CUDA runtime does. gemu does not have them. "+
+			"Build the program with -cudart shared and use gemu's libcudart: see docs/libraries.md", caller)
 	}
 	return d.Unsupported("cuGetExportTable")
 }

@@ -126,7 +126,7 @@ func (g *Graph) add(d *Driver, n *Node) {
 func (g *Graph) node(d *Driver, h Handle) (*Node, error) {
 	n, err := object[*Node](d, h)
 	if err == nil && n.graph != g {
-		err = fail(InvalidValue, "node %#x is of another graph", uint64(h))
+		err = fail(InvalidValue, "node %#x belongs to another graph", uint64(h))
 	}
 	return n, err
 }
@@ -141,7 +141,7 @@ func (g *Graph) nodesOf(d *Driver, handles []Handle) ([]*Node, error) {
 		case err != nil:
 			return nil, err
 		case slices.Contains(list, n):
-			return nil, fail(InvalidValue, "node %#x is named twice", uint64(h))
+			return nil, fail(InvalidValue, "node %#x is listed twice", uint64(h))
 		}
 		list = append(list, n)
 	}
@@ -203,7 +203,7 @@ func (t *Thread) GraphAddDependencies(graph Handle, from, to []Handle) error {
 		return err
 	}
 	if len(from) != len(to) {
-		return fail(InvalidValue, "%d nodes before %d nodes", len(from), len(to))
+		return fail(InvalidValue, "the list of sources has %d nodes, the list of targets %d", len(from), len(to))
 	}
 	for i := range from {
 		before, err := g.node(t.d, from[i])
@@ -215,7 +215,7 @@ func (t *Thread) GraphAddDependencies(graph Handle, from, to []Handle) error {
 		case err != nil:
 			return err
 		case slices.Contains(n.after, before):
-			return fail(InvalidValue, "the dependency exists")
+			return fail(InvalidValue, "the dependency exists already")
 		}
 		n.after = append(n.after, before)
 		if _, err := g.order(); err != nil {

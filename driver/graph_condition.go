@@ -103,7 +103,7 @@ func (b *branch) start(d *Driver) (func(*probe.HostOrder) error, error) {
 				return nil
 			}
 		}
-		return fail(LaunchTimeout, "a WHILE node has run its graph %d times, and its condition is %d", maxRounds, b.condition.value())
+		return fail(LaunchTimeout, "the loop of a WHILE node was stopped after %d iterations: its condition is still %d", maxRounds, b.condition.value())
 	}, nil
 }
 
@@ -188,11 +188,11 @@ func (t *Thread) GraphAddConditionalNode(graph Handle, after []Handle, handle ui
 	maximum := map[ConditionalKind]uint32{ConditionalIf: 2, ConditionalWhile: 1, ConditionalSwitch: maxBodies}[kind]
 	switch {
 	case at < 0:
-		return 0, nil, nil, fail(InvalidValue, "%#x is no condition of the graph", handle)
+		return 0, nil, nil, fail(InvalidValue, "%#x is not the handle of a condition of the graph", handle)
 	case g.conditions[at].used:
-		return 0, nil, nil, fail(InvalidValue, "the condition %#x has its node", handle)
+		return 0, nil, nil, fail(InvalidValue, "another node uses condition %#x already", handle)
 	case n == 0 || n > maximum:
-		return 0, nil, nil, fail(InvalidValue, "a conditional node of type %d with %d graphs", kind, n)
+		return 0, nil, nil, fail(InvalidValue, "a conditional node of type %d cannot have %d graphs", kind, n)
 	}
 	g.conditions[at].used = true
 	w := &conditional{condition: g.conditions[at], kind: kind, clientBodies: &ClientMemory{}}

@@ -119,13 +119,13 @@ func TestConditionalNodes(t *testing.T) {
 	other := must(c.GraphCreate(0))(t)
 	handle = must(c.GraphConditionalHandleCreate(g, 0, 0))(t)
 	_, _, _, err := c.GraphAddConditionalNode(other, nil, handle, ConditionalIf, 1)
-	c.want(InvalidValue, "is no condition of the graph", err)
+	c.want(InvalidValue, "is not the handle of a condition of the graph", err)
 	_, _, _, err = c.GraphAddConditionalNode(g, nil, handle, ConditionalWhile, 2)
-	c.want(InvalidValue, "with 2 graphs", err)
+	c.want(InvalidValue, "cannot have 2 graphs", err)
 	_, bodies, _, err = c.GraphAddConditionalNode(g, nil, handle, ConditionalIf, 1)
 	c.ok(err)
 	_, _, _, err = c.GraphAddConditionalNode(g, nil, handle, ConditionalIf, 1)
-	c.want(InvalidValue, "has its node", err)
+	c.want(InvalidValue, "another node uses condition", err)
 	_, err = c.GraphClone(g)
 	c.want(NotSupported, "cannot be copied", err)
 	must(c.GraphAddHostNode(bodies[0], nil, HostFunc{Call: func() {}}))(t)
@@ -137,7 +137,7 @@ func TestConditionalNodes(t *testing.T) {
 
 	_, _, run = build(false, ConditionalWhile, 1) // no kernel ends the loop
 	run()
-	c.want(LaunchTimeout, "run its graph 1048576 times", c.StreamSynchronize(0))
+	c.want(LaunchTimeout, "was stopped after 1048576 iterations", c.StreamSynchronize(0))
 }
 
 // Destroying a node that a capture would continue from invalidates the capture.

@@ -76,7 +76,7 @@ func (t *Thread) GraphNodeGetDependentNodes(node Handle) ([]Handle, error) {
 func (t *Thread) GraphRemoveDependencies(graph Handle, from, to []Handle) error {
 	_, err := graphValue(t, graph, func(g *Graph) (_ struct{}, err error) {
 		if len(from) != len(to) {
-			return struct{}{}, fail(InvalidValue, "%d nodes before %d nodes", len(from), len(to))
+			return struct{}{}, fail(InvalidValue, "the list of sources has %d nodes, the list of targets %d", len(from), len(to))
 		}
 		before := map[*Node][]*Node{} // predecessors before the call, of each changed node
 		defer func() {
@@ -114,7 +114,7 @@ func (t *Thread) GraphDestroyNode(node Handle) error {
 	_, err := nodeValue(t, node, func(n *Node) (struct{}, error) {
 		g := n.graph
 		if slices.ContainsFunc(g.nodes, func(o *Node) bool { return o.kind.ofMemory() }) {
-			return struct{}{}, fail(NotSupported, "nodes of a graph that allocates or frees memory stay")
+			return struct{}{}, fail(NotSupported, "nodes of a graph that allocates or frees memory cannot be removed")
 		}
 		g.nodes = slices.DeleteFunc(g.nodes, func(o *Node) bool { return o == n })
 		for _, o := range g.nodes {
@@ -224,7 +224,7 @@ func (t *Thread) GraphNodeFindInClone(node, clone Handle) (Handle, error) {
 				return n.handle, nil
 			}
 		}
-		return 0, fail(InvalidValue, "no node of the graph was made of %#x", uint64(node))
+		return 0, fail(InvalidValue, "the graph has no clone of node %#x", uint64(node))
 	})
 }
 

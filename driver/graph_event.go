@@ -52,7 +52,7 @@ func (t *task) end() {
 }
 
 // errNoEventNode is the error for a node with an event of several processes.
-var errNoEventNode = &Error{Result: NotSupported, Detail: "a node of a graph with an event of several processes"}
+var errNoEventNode = &Error{Result: NotSupported, Detail: "a graph node with an event that processes share (CU_EVENT_INTERPROCESS)"}
 
 // eventNode makes the work of an event node. The caller must hold d.mu.
 func (d *Driver) eventNode(kind NodeKind, event Handle) (work, error) {

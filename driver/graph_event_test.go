@@ -80,7 +80,7 @@ func TestGraphWaitsForEvent(t *testing.T) {
 	}
 	release()
 	c.want(InvalidValue, "has a different kind", c.GraphEventNodeSetEvent(wait, EventRecordNode, e))
-	c.want(InvalidValue, "not such a node", c.GraphExecEventNodeSetEvent(exec, wait, EventRecordNode, e))
+	c.want(InvalidValue, "of this kind", c.GraphExecEventNodeSetEvent(exec, wait, EventRecordNode, e))
 	_, err := c.GraphEventNodeGetEvent(wait, EventRecordNode)
 	c.want(InvalidValue, "has a different kind", err)
 	_, err = c.GraphAddEventNode(g, nil, EventWaitNode, g)
@@ -136,7 +136,7 @@ func TestGraphRefusedBeforeRecord(t *testing.T) {
 	exec := must(c.GraphInstantiate(g, 0))(t)
 	c.ok(c.GraphLaunch(exec, s))
 	c.ok(c.EventRecord(e, s))
-	c.want(InvalidValue, "was not freed", c.GraphLaunch(exec, s))
+	c.want(InvalidValue, "free it before the next launch", c.GraphLaunch(exec, s))
 	c.ok(c.EventSynchronize(e))
 
 	// Also if the node is in the launch twice.
@@ -149,7 +149,7 @@ func TestGraphRefusedBeforeRecord(t *testing.T) {
 	exec = must(c.GraphInstantiate(g, 0))(t)
 	c.ok(c.GraphLaunch(exec, s))
 	c.ok(c.EventRecord(e, s))
-	c.want(InvalidValue, "was not freed", c.GraphLaunch(exec, s))
+	c.want(InvalidValue, "free it before the next launch", c.GraphLaunch(exec, s))
 	c.ok(c.StreamSynchronize(s))
 	c.ok(c.EventQuery(e))
 }
@@ -211,8 +211,8 @@ func TestCapturesExternalEvents(t *testing.T) {
 	x := c.alloc(8)
 	s, other := must(c.StreamCreate(flagNonBlocking, 0))(t), must(c.StreamCreate(flagNonBlocking, 0))(t)
 	from, to := must(c.EventCreate(0))(t), must(c.EventCreate(0))(t)
-	c.want(InvalidValue, "outside of a capture", c.EventRecordWithFlags(to, s, eventExternal))
-	c.want(InvalidValue, "outside of a capture", c.StreamWaitEvent(s, from, eventExternal))
+	c.want(InvalidValue, "allowed only in a capture", c.EventRecordWithFlags(to, s, eventExternal))
+	c.want(InvalidValue, "allowed only in a capture", c.StreamWaitEvent(s, from, eventExternal))
 	c.ok(c.StreamBeginCapture(s, CaptureThreadLocal))
 	c.ok(c.StreamWaitEvent(s, from, eventExternal))
 	c.ok(c.Memset(fillOf(x, 5, 2), s, true))

@@ -189,7 +189,7 @@ func (t *Thread) nodeOf(exec, node Handle, kind NodeKind) (*execNode, error) {
 	}
 	i := slices.IndexFunc(x.nodes, func(n execNode) bool { return n.handle == node })
 	if i < 0 || x.nodes[i].kind != kind {
-		return nil, fail(InvalidValue, "node %#x is not such a node of the graph", uint64(node))
+		return nil, fail(InvalidValue, "the graph has no node %#x of this kind", uint64(node))
 	}
 	return &x.nodes[i], nil
 }

@@ -50,7 +50,7 @@ func (g *Graph) newAllocation(c *Context, size uint64) (*allocWork, error) {
 		return nil, fail(InvalidValue, "0 bytes")
 	}
 	if total := d.settings.Memory; size > total {
-		return nil, fail(OutOfMemory, "%d bytes wanted of %d", size, total)
+		return nil, fail(OutOfMemory, "%d bytes requested, the device has %d", size, total)
 	}
 	data, release, err := d.pages.Allocate(size)
 	if err != nil {
@@ -91,7 +91,7 @@ func (w *allocWork) noteFreed(d *Driver) {
 func (w *allocWork) start(d *Driver) (func(*probe.HostOrder) error, error) {
 	r := w.region
 	if d.regions.find(r.addr) == r {
-		return nil, fail(InvalidValue, "%s of the last launch was not freed", w.name)
+		return nil, fail(InvalidValue, "%s is still allocated by the last launch: free it before the next launch", w.name)
 	}
 	if err := r.ctx.dev.reserve(r.size); err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (m *graphMemory) use(size uint64) {
 func (x *GraphExec) takeMemory() error {
 	for _, n := range x.nodes {
 		if w, ok := n.work.(*allocWork); ok && w.exec != nil {
-			return fail(InvalidValue, "a graph that allocates memory has an executable one already")
+			return fail(InvalidValue, "a graph that allocates memory can have only one executable graph at a time")
 		}
 	}
 	for _, n := range x.nodes {
@@ -194,9 +194,9 @@ func (g *Graph) freedNode(d *Driver, addr uint64) (*freeWork, error) {
 	}
 	switch {
 	case r == nil || r.addr != addr || r.graph == nil:
-		return nil, fail(InvalidValue, "%#x is not the beginning of memory that a graph allocates", addr)
+		return nil, fail(InvalidValue, "no memory that a graph allocates begins at %#x", addr)
 	case slices.ContainsFunc(g.nodes, func(n *Node) bool { w, ok := n.work.(*freeWork); return ok && w.region == r }):
-		return nil, fail(InvalidValue, "%s is freed by another node of the graph", r.graph.name)
+		return nil, fail(InvalidValue, "another node of the graph frees %s already", r.graph.name)
 	}
 	return &freeWork{r}, nil
 }
@@ -216,7 +216,7 @@ func (t *Thread) GraphAddMemAllocNode(graph Handle, after []Handle, size uint64,
 	case err != nil:
 		return 0, 0, err
 	case dev != c.dev:
-		return 0, 0, fail(NotSupported, "memory of a graph on a device that is not the current one")
+		return 0, 0, fail(NotSupported, "a graph node that allocates memory of another device than the current context's")
 	}
 	w, err := g.newAllocation(c, size)
 	if err != nil {
@@ -332,7 +332,7 @@ func (s *Stream) memAllocCaptured(size uint64, pool Handle) (uint64, error) {
 		case p.own() != nil:
 			return 0, p.own()
 		case p.place != (poolPlace{deviceRegion, s.ctx.dev}):
-			return 0, s.capture.invalidate(NotSupported, "memory of a graph that is not of the stream's device")
+			return 0, s.capture.invalidate(NotSupported, "an allocation in a captured stream from a pool that is not memory of the stream's device")
 		}
 	}
 	w, err := s.capture.graph.newAllocation(s.ctx, size)

@@ -44,7 +44,7 @@ func TestGraphAllocatesMemory(t *testing.T) {
 	g, addr := c.memoryGraph(s, to, 7, true)
 	exec := must(c.GraphInstantiate(g, 0))(t)
 	_, err := c.GraphInstantiate(g, 0)
-	c.want(InvalidValue, "has an executable one already", err)
+	c.want(InvalidValue, "can have only one executable graph", err)
 	_, err = c.GraphClone(g)
 	c.want(NotSupported, "cannot be copied", err)
 	for _, n := range must(c.GraphGetNodes(g))(t) {
@@ -85,7 +85,7 @@ func TestGraphMemoryFreedLater(t *testing.T) {
 	other := must(c.GraphCreate(0))(t)
 	must(c.GraphAddMemFreeNode(other, nil, addr))(t)
 	_, err := c.GraphAddMemFreeNode(other, nil, addr)
-	c.want(InvalidValue, "is freed by another node", err)
+	c.want(InvalidValue, "another node of the graph frees", err)
 	_, err = c.GraphAddMemFreeNode(other, nil, to)
 	c.want(InvalidValue, "that a graph allocates", err)
 	ends := must(c.GraphInstantiate(other, 0))(t)
@@ -95,7 +95,7 @@ func TestGraphMemoryFreedLater(t *testing.T) {
 		func() error { return c.GraphLaunch(ends, s) },
 	} {
 		c.ok(c.GraphLaunch(exec, s))
-		c.want(InvalidValue, "of the last launch was not freed", c.GraphLaunch(exec, s))
+		c.want(InvalidValue, "is still allocated by the last launch", c.GraphLaunch(exec, s))
 		c.ok(c.add(addr, 2, i, s))
 		c.ok(c.StreamSynchronize(s))
 		c.expect(addr, uint32(21+i), uint32(21+i))

@@ -30,9 +30,9 @@ func TestGraphRunsItsNodes(t *testing.T) {
 	c.ok(c.GraphDestroy(g))
 	c.ok(c.GraphLaunch(exec, 0))
 	c.expect(y, 14, 14, 4, 4)
-	c.want(InvalidValue, "not such a node", c.GraphExecMemcpyNodeSetParams(exec, k, &move))
+	c.want(InvalidValue, "of this kind", c.GraphExecMemcpyNodeSetParams(exec, k, &move))
 	c.ok(c.MemFree(y))
-	c.want(InvalidValue, "do not lie in an allocation", c.GraphLaunch(exec, 0))
+	c.want(InvalidValue, "are not inside an allocation", c.GraphLaunch(exec, 0))
 	c.ok(c.GraphExecDestroy(exec))
 	c.want(InvalidHandle, "", c.GraphLaunch(exec, 0))
 }

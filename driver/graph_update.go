@@ -38,16 +38,16 @@ func (t *Thread) GraphExecChildGraphNodeSetParams(exec, node, child Handle) erro
 		return err
 	}
 	if len(now) != len(previous) {
-		return fail(InvalidValue, "%d nodes in place of %d", len(now), len(previous))
+		return fail(InvalidValue, "the new graph has %d nodes, the executable graph %d", len(now), len(previous))
 	}
 	at := make([]int, len(previous))
 	for i := range previous {
 		at[i] = slices.IndexFunc(x.nodes, func(n execNode) bool { return n.handle == previous[i].handle })
 		switch {
 		case at[i] < 0:
-			return fail(InvalidValue, "node %#x is not of the graph", uint64(node))
+			return fail(InvalidValue, "the executable graph has no node for node %#x", uint64(node))
 		case now[i].kind != previous[i].kind || !sameNumbers(now[i].after, previous[i].after):
-			return fail(InvalidValue, "node %#x of the child is of another kind, or depends on others", uint64(now[i].handle))
+			return fail(InvalidValue, "node %#x of the child graph has a different kind or different dependencies", uint64(now[i].handle))
 		}
 	}
 	for i := range now {
@@ -73,7 +73,7 @@ func (t *Thread) switchable(exec, node Handle) (*execNode, error) {
 			return n, nil
 		}
 	}
-	return nil, fail(InvalidValue, "node %#x is no launch, copy or fill of the graph", uint64(node))
+	return nil, fail(InvalidValue, "node %#x is not a kernel, copy or fill node of the graph", uint64(node))
 }
 
 // GraphNodeSetEnabled is cuGraphNodeSetEnabled: a disabled node does no work.
@@ -126,7 +126,7 @@ func (t *Thread) GraphExecUpdate(exec, graph Handle) (update GraphUpdate, node H
 	}
 	nodes = waitLate(nodes)
 	if len(nodes) != len(x.nodes) {
-		return UpdateTopologyChanged, 0, fail(GraphExecUpdateFailure, "%d nodes in place of %d", len(nodes), len(x.nodes))
+		return UpdateTopologyChanged, 0, fail(GraphExecUpdateFailure, "the new graph has %d nodes, the executable graph %d", len(nodes), len(x.nodes))
 	}
 	for i := range nodes {
 		n, previous := &nodes[i], &x.nodes[i]
@@ -136,7 +136,7 @@ func (t *Thread) GraphExecUpdate(exec, graph Handle) (update GraphUpdate, node H
 		case !sameNumbers(n.after, previous.after):
 			return UpdateTopologyChanged, n.handle, fail(GraphExecUpdateFailure, "node %#x has different dependencies", uint64(n.handle))
 		case n.kind.single() != nil && n.handle != previous.handle:
-			return UpdateNotSupported, n.handle, fail(GraphExecUpdateFailure, "node %#x is of a kind that is not updated", uint64(n.handle))
+			return UpdateNotSupported, n.handle, fail(GraphExecUpdateFailure, "node %#x has a kind that cannot be updated", uint64(n.handle))
 		}
 	}
 	for i := range nodes {

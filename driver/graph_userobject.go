@@ -84,7 +84,7 @@ func (d *Driver) userObject(h Handle, n uint32) (*UserObject, error) {
 	o, ok := d.objects[h].(*UserObject)
 	switch {
 	case !ok:
-		return nil, fail(InvalidValue, "%#x is no user object", uint64(h))
+		return nil, fail(InvalidValue, "%#x is not the handle of a user object", uint64(h))
 	case n == 0 || n > 1<<31-1:
 		return nil, fail(InvalidValue, "%d references", n)
 	}
@@ -124,7 +124,7 @@ func (d *Driver) UserObjectRelease(h Handle, n uint32) error {
 	case err != nil:
 		return err
 	case uint(n) > o.references:
-		return fail(InvalidValue, "%d references of %d", n, o.references)
+		return fail(InvalidValue, "%d references to release, only %d are held", n, o.references)
 	}
 	o.release(d, uint(n))
 	return nil
@@ -164,7 +164,7 @@ func (d *Driver) GraphReleaseUserObject(graph, h Handle, n uint32) error {
 	case err != nil:
 		return err
 	case uint(n) > g.objectReferences[o]:
-		return fail(InvalidValue, "%d references of %d", n, g.objectReferences[o])
+		return fail(InvalidValue, "%d references to release, only %d are held", n, g.objectReferences[o])
 	}
 	if g.objectReferences[o] -= uint(n); g.objectReferences[o] == 0 {
 		delete(g.objectReferences, o)

@@ -37,7 +37,7 @@ func hostBytes(p unsafe.Pointer, n uint64) []byte {
 // safely runs f, which accesses memory of the client, and returns a fault as an error.
 func safely(f func()) error {
 	if addr, faulted := hostfault.Catch(f); faulted {
-		return fail(InvalidValue, "no memory of the host at %#x", addr)
+		return fail(InvalidValue, "the host has no memory at %#x", addr)
 	}
 	return nil
 }

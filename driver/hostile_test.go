@@ -479,8 +479,8 @@ func TestArgumentsFoundByFuzzing(t *testing.T) {
 	c.want(InvalidValue, "at offset", c.ParamSet(c.function("add"), math.MaxInt64, []byte{1, 2}))
 	graph := must(c.GraphCreate(0))(t)
 	node := must(c.GraphAddEmptyNode(graph, nil))(t)
-	c.want(InvalidValue, "1 nodes before 0 nodes", c.GraphAddDependencies(graph, []Handle{node}, nil))
+	c.want(InvalidValue, "the list of sources has 1 nodes, the list of targets 0", c.GraphAddDependencies(graph, []Handle{node}, nil))
 	_, err := c.MemHostAlloc(math.MaxUint64-1, 0)
-	c.want(OutOfMemory, "more than a process can have", err)
-	c.want(InvalidValue, "1 nodes before 0 nodes", c.GraphRemoveDependencies(graph, []Handle{node}, nil))
+	c.want(OutOfMemory, "more than the limit of shared memory of a process", err)
+	c.want(InvalidValue, "the list of sources has 1 nodes, the list of targets 0", c.GraphRemoveDependencies(graph, []Handle{node}, nil))
 }

@@ -58,7 +58,7 @@ func (f *Function) extents(d *Driver, p *LaunchParams) (cluster ptx.Dim3, err er
 		return cluster, d.printError(fail(InvalidValue, "%v", err))
 	}
 	if int64(p.Shared) > int64(maximum) {
-		return cluster, d.printError(fail(InvalidValue, "kernel %s: %d bytes of dynamic shared memory, at most %d (cuFuncSetAttribute allows more)", f.kernel.Name, p.Shared, maximum))
+		return cluster, d.printError(fail(InvalidValue, "kernel %s: %d bytes of dynamic shared memory, at most %d are allowed; cuFuncSetAttribute raises the limit", f.kernel.Name, p.Shared, maximum))
 	}
 	if p.Cooperative {
 		n, err := f.residency(p.Block.Count(), int(p.Shared))
@@ -66,7 +66,7 @@ func (f *Function) extents(d *Driver, p *LaunchParams) (cluster ptx.Dim3, err er
 			return cluster, err
 		}
 		if maximum := n * interp.Multiprocessors; p.Grid.Count() > maximum {
-			return cluster, d.printError(fail(CooperativeLaunchTooLarge, "kernel %s: %d blocks, of which the device holds %d at once", f.kernel.Name, p.Grid.Count(), maximum))
+			return cluster, d.printError(fail(CooperativeLaunchTooLarge, "kernel %s: a cooperative launch of %d blocks: the device holds at most %d at once", f.kernel.Name, p.Grid.Count(), maximum))
 		}
 	}
 	return cluster, nil
@@ -105,9 +105,9 @@ func (p *LaunchParams) arguments(kernel string, info *interp.KernelInfo) (args [
 	case len(info.Params) == 0:
 		return nil, nil
 	case p.Params != nil && p.Extra != nil:
-		return nil, fail(InvalidValue, "kernel %s: arguments by pointers and by a buffer", kernel)
+		return nil, fail(InvalidValue, "kernel %s: kernelParams and extra must not both be passed", kernel)
 	case p.Params == nil && p.Extra == nil && p.Buffer == nil:
-		return nil, fail(InvalidValue, "kernel %s: %d arguments wanted, none passed", kernel, len(info.Params))
+		return nil, fail(InvalidValue, "kernel %s: it has %d parameters, no arguments were passed", kernel, len(info.Params))
 	}
 	bad := safely(func() {
 		if p.Params != nil {
@@ -129,7 +129,7 @@ func (p *LaunchParams) arguments(kernel string, info *interp.KernelInfo) (args [
 		}
 		for i, param := range info.Params {
 			if param.Offset+param.Size > len(buffer) {
-				err = fail(InvalidValue, "kernel %s: a buffer of %d bytes for arguments of %d: argument %d is at %d", kernel, len(buffer), info.ParamBytes, i, param.Offset)
+				err = fail(InvalidValue, "kernel %s: the buffer of arguments has %d bytes of %d: it does not contain argument %d at offset %d", kernel, len(buffer), info.ParamBytes, i, param.Offset)
 				return
 			}
 			args = append(args, append([]byte(nil), buffer[param.Offset:param.Offset+param.Size]...))
@@ -151,7 +151,7 @@ func extraBuffer(extra unsafe.Pointer) ([]byte, error) {
 		switch key {
 		case extraEnd:
 			if ptr == nil || !sized || size > 1<<16 {
-				return nil, fail(InvalidValue, "extra launch arguments without a buffer and its size")
+				return nil, fail(InvalidValue, "the extra launch arguments need CU_LAUNCH_PARAM_BUFFER_POINTER and CU_LAUNCH_PARAM_BUFFER_SIZE")
 			}
 			return hostBytes(ptr, size), nil
 		case extraPointer:
@@ -159,7 +159,7 @@ func extraBuffer(extra unsafe.Pointer) ([]byte, error) {
 		case extraSize:
 			size, sized = binary.LittleEndian.Uint64(hostBytes(value, 8)), true
 		default:
-			return nil, fail(InvalidValue, "extra launch argument %d", key)
+			return nil, fail(InvalidValue, "unknown extra launch argument %d", key)
 		}
 	}
 }
@@ -282,7 +282,7 @@ func (d *Driver) reportEngine(l *interp.Launch) {
 	}
 	if reason := d.gpu.WhyNotNative(l); reason != "" {
 		if _, reported := d.notNative.LoadOrStore(reason, true); !reported {
-			d.message("GEMU_ENGINE=native: %s; the results are the same, the time is not. GEMU_ENGINE=auto says nothing", reason)
+			d.message("GEMU_ENGINE=native: %s. The results are the same, but the launch is slower. GEMU_ENGINE=auto hides this message", reason)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func (d *Driver) RunHost(l *HostLaunch) error {
 	case err != nil:
 		d.sanitizer.Fail(kernel, err)
 	case len(d.settings.Sanitize) > 0:
-		d.sanitizer.Miss(kernel, 1, finding.Error, "ptx_run runs kernels on the memory of the process, which sanitizers do not follow")
+		d.sanitizer.Miss(kernel, 1, finding.Error, "ptx_run uses the memory of the process, which sanitizers cannot observe")
 	}
 	if err != nil {
 		return failBy(hostResult(err), err)
@@ -75,7 +75,7 @@ func (d *Driver) runHost(l *HostLaunch) (kernel string, err error) {
 	args := make([]any, len(l.Args))
 	for i, p := range k.Params {
 		if p.Size() > 8 {
-			return k.Name, &interp.LaunchError{Msg: fmt.Sprintf("kernel %s: parameter %d has %d bytes, and arguments here have 8", k.Name, i, p.Size())}
+			return k.Name, &interp.LaunchError{Msg: fmt.Sprintf("kernel %s: parameter %d has %d bytes: ptx_run passes arguments of at most 8 bytes", k.Name, i, p.Size())}
 		}
 		args[i] = binary.LittleEndian.AppendUint64(nil, l.Args[i])[:p.Size()]
 	}

@@ -34,7 +34,7 @@ func (t *Thread) setUp(h Handle, change func(*launchSetup) error) error {
 func (t *Thread) FuncSetBlockShape(h Handle, block ptx.Dim3) error {
 	return t.setUp(h, func(s *launchSetup) error {
 		if min(block.X, block.Y, block.Z) < 1 {
-			return fail(InvalidValue, "a block of %d×%d×%d threads", block.X, block.Y, block.Z)
+			return fail(InvalidValue, "a block of %d×%d×%d threads is empty", block.X, block.Y, block.Z)
 		}
 		s.block = block
 		return nil
@@ -73,7 +73,7 @@ func (t *Thread) ParamSet(h Handle, offset int, value []byte) error {
 // resize sets the size of the arguments in bytes.
 func (s *launchSetup) resize(size int64) error {
 	if size > paramLimit {
-		return fail(InvalidValue, "arguments of %d bytes, at most %d", size, paramLimit)
+		return fail(InvalidValue, "%d bytes of arguments, at most %d are allowed", size, paramLimit)
 	}
 	params := make([]byte, size)
 	copy(params, s.params)

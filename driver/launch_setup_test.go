@@ -16,7 +16,7 @@ func TestLaunchSetUpCallByCall(t *testing.T) {
 
 	c.want(InvalidValue, "block", c.LaunchGrid(f, 1, 1, 0))
 	c.ok(c.FuncSetBlockShape(f, ptx.Dim3{X: 32, Y: 1, Z: 1}))
-	c.want(InvalidValue, "none passed", c.LaunchGrid(f, 1, 1, 0))
+	c.want(InvalidValue, "no arguments were passed", c.LaunchGrid(f, 1, 1, 0))
 	c.ok(c.ParamSet(f, 0, binary.LittleEndian.AppendUint64(nil, x)))
 	c.ok(c.ParamSet(f, 8, word(5)))
 	c.ok(c.LaunchGrid(f, 2, 1, 0))
@@ -26,7 +26,7 @@ func TestLaunchSetUpCallByCall(t *testing.T) {
 	c.ok(c.LaunchGrid(f, 1, 1, 0))
 	c.expect(x, 95, 95)
 	c.ok(c.ParamSetSize(f, 8))
-	c.want(InvalidValue, "a buffer of 8 bytes", c.LaunchGrid(f, 1, 1, 0))
+	c.want(InvalidValue, "the buffer of arguments has 8 bytes", c.LaunchGrid(f, 1, 1, 0))
 	c.ok(c.ParamSetSize(f, 12))
 	c.ok(c.LaunchGrid(f, 1, 1, 0))
 	c.expect(x, 95, 95)
@@ -58,13 +58,13 @@ func TestContextLivesUntilDetached(t *testing.T) {
 	c.ok(c.CtxDetach(h))
 	c.ok(c.CtxSynchronize(h))
 	c.ok(c.CtxDetach(h))
-	c.want(InvalidContext, "is no context", c.CtxSynchronize(h))
-	c.want(InvalidContext, "is no context", c.CtxDetach(h))
+	c.want(InvalidContext, "is not the handle of a context", c.CtxSynchronize(h))
+	c.want(InvalidContext, "is not the handle of a context", c.CtxDetach(h))
 
 	primary, err := c.d.PrimaryCtxRetain(0)
 	c.ok(err)
 	c.ok(c.CtxSetCurrent(primary))
-	c.want(InvalidContext, "a primary context is released", c.CtxDetach(primary))
+	c.want(InvalidContext, "the primary context cannot be destroyed", c.CtxDetach(primary))
 	_, err = c.CtxAttach(1)
 	c.want(InvalidValue, "flags 1", err)
 	other, err := c.CtxCreate(0, 0)
@@ -88,7 +88,7 @@ func TestExportTableIsReportedOnce(t *testing.T) {
 		}
 	}
 	for _, caller := range []string{"/opt/program", "/opt/libother.so"} {
-		if n := bytes.Count(messages.Bytes(), []byte(caller+" asks for private functions")); n != 1 {
+		if n := bytes.Count(messages.Bytes(), []byte(caller+" calls private functions")); n != 1 {
 			t.Errorf("%s is told %d times: %s", caller, n, &messages)
 		}
 	}

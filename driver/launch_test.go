@@ -57,11 +57,11 @@ func TestKernelLaunch(t *testing.T) {
 	c.ok(c.LaunchKernel(p, 0))
 	c.expect(x, 100, 10)
 	size = 8
-	c.want(InvalidValue, "a buffer of 8 bytes", c.LaunchKernel(p, 0))
+	c.want(InvalidValue, "the buffer of arguments has 8 bytes", c.LaunchKernel(p, 0))
 	p.Params = unsafe.Pointer(&extra[0])
-	c.want(InvalidValue, "by pointers and by a buffer", c.LaunchKernel(p, 0))
+	c.want(InvalidValue, "must not both be passed", c.LaunchKernel(p, 0))
 	p.Params, p.Extra = nil, nil
-	c.want(InvalidValue, "2 arguments wanted", c.LaunchKernel(p, 0))
+	c.want(InvalidValue, "no arguments were passed", c.LaunchKernel(p, 0))
 
 	c.want(InvalidValue, "grid", c.launch("add", 0, 1, x, 1))
 	c.want(InvalidValue, "1025", c.launch("add", 1, 1025, x, 1))
@@ -130,7 +130,7 @@ func TestCooperativeLaunch(t *testing.T) {
 	}
 	c.expect(x, 2*16*interp.Multiprocessors)
 	p.Grid.X++
-	c.want(CooperativeLaunchTooLarge, "257 blocks, of which the device holds 256 at once", c.LaunchKernel(p, 0))
+	c.want(CooperativeLaunchTooLarge, "a cooperative launch of 257 blocks: the device holds at most 256 at once", c.LaunchKernel(p, 0))
 	// A launch that is not cooperative has no workspace.
 	p.Cooperative = false
 	c.ok(c.LaunchKernel(p, 0))

@@ -33,7 +33,7 @@ type unendedLaunches struct {
 }
 
 // errProcessEnds is the cause for which launches are stopped at the end of the process.
-var errProcessEnds = errors.New("the process has ended and did not wait for it")
+var errProcessEnds = errors.New("the process ended without waiting for the launch")
 
 // stopTimeout is the time for which Exit waits for stopped launches.
 const stopTimeout = 2 * time.Second
@@ -83,7 +83,7 @@ func (t *task) noteEnd(d *Driver) {
 		return
 	}
 	delete(d.unended.tasks, t)
-	reason := "it did not begin, because the context had failed before"
+	reason := "it did not begin, because an earlier operation of the context failed"
 	if d.unended.refusal != nil {
 		reason = d.unended.notBegun
 	}
@@ -104,7 +104,7 @@ func (d *Driver) reportNotJudged(kernel, reason string) {
 
 // notEndedReason returns the reason why a running launch is not judged at the end of the process.
 func (d *Driver) notEndedReason() string {
-	return fmt.Sprintf("it had not ended %v after the end of the process (GEMU_EXIT_WAIT)", d.settings.ExitWait)
+	return fmt.Sprintf("it was still running %v after the end of the process; GEMU_EXIT_WAIT sets this time", d.settings.ExitWait)
 }
 
 // awaitLaunches waits until all launches have ended, for at most Settings.ExitWait. inStream must be true if a
@@ -116,7 +116,7 @@ func (d *Driver) awaitLaunches(inStream bool) {
 	}
 	deadline := time.NewTimer(d.settings.ExitWait)
 	defer deadline.Stop()
-	reason := fmt.Sprintf("it had not begun %v after the end of the process (GEMU_EXIT_WAIT)", d.settings.ExitWait)
+	reason := fmt.Sprintf("it had not begun %v after the end of the process; GEMU_EXIT_WAIT sets this time", d.settings.ExitWait)
 	for {
 		next, runs := d.nextUnendedLaunch()
 		if next == nil {
@@ -133,7 +133,7 @@ func (d *Driver) awaitLaunches(inStream bool) {
 			if _, runs := d.nextUnendedLaunch(); runs {
 				continue
 			}
-			reason = "it waited for a stream whose function has ended the process"
+			reason = "it waited for a stream whose host function ended the process"
 		case <-deadline.C:
 		}
 		break
@@ -217,7 +217,7 @@ func (t *Thread) launchRefused(kernel string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if c := t.top(); c != nil && c.err != nil {
-		d.reportNotJudged(kernel, "it was refused, because the context had failed before")
+		d.reportNotJudged(kernel, "it was refused, because an earlier operation of the context failed")
 		return
 	}
 	d.sanitizer.Fail(kernel, err)

@@ -24,7 +24,7 @@ func (t *Thread) MemGetInfo() (free, total uint64, err error) {
 func (v *Device) reserve(size uint64) error {
 	total := v.d.settings.Memory
 	if size > total-v.used {
-		return fail(OutOfMemory, "%d bytes wanted, %d of %d in use", size, v.used, total)
+		return fail(OutOfMemory, "%d bytes requested, %d of %d are in use", size, v.used, total)
 	}
 	v.used += size
 	return nil
@@ -230,7 +230,7 @@ func (t *Thread) MemHostGetDevicePointer(p unsafe.Pointer, flags uint32) (uint64
 	}
 	defer t.d.mu.Unlock()
 	if r := t.d.regions.find(address(p)); flags != 0 || r == nil || !r.onHost() {
-		return 0, fail(InvalidValue, "%#x is no page-locked host memory", address(p))
+		return 0, fail(InvalidValue, "%#x is not page-locked host memory", address(p))
 	}
 	return address(p), nil
 }
@@ -243,7 +243,7 @@ func (t *Thread) MemHostGetFlags(p unsafe.Pointer) (uint32, error) {
 	defer t.d.mu.Unlock()
 	r := t.d.regions.find(address(p))
 	if r == nil || !r.onHost() {
-		return 0, fail(InvalidValue, "%#x is no page-locked host memory", address(p))
+		return 0, fail(InvalidValue, "%#x is not page-locked host memory", address(p))
 	}
 	return r.flags | 2, nil // all host memory is mapped
 }
@@ -256,7 +256,7 @@ func (t *Thread) MemGetAddressRange(addr uint64) (base, size uint64, err error) 
 	defer t.d.mu.Unlock()
 	r := t.d.regions.find(addr)
 	if r == nil {
-		return 0, 0, fail(NotFound, "%#x is in no allocation", addr)
+		return 0, 0, fail(NotFound, "no allocation contains %#x", addr)
 	}
 	base, size = r.extent()
 	return base, size, nil

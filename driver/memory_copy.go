@@ -50,11 +50,11 @@ func (d *Driver) bytes(p Place, n uint64) (b []byte, asynchronous bool, err erro
 		if offset := p.Device - a.addr(); offset <= uint64(len(all)) && n <= uint64(len(all))-offset {
 			return all[offset:][:n:n], true, nil
 		}
-		return nil, false, fail(InvalidValue, "%d bytes from %d on in an array of %d", n, p.Device-a.addr(), len(all))
+		return nil, false, fail(InvalidValue, "%d bytes at offset %d do not fit an array of %d bytes", n, p.Device-a.addr(), len(all))
 	case HostPlace:
 		addr := address(p.Host)
 		if addr < noMemoryBelow || addr+n < addr || addr+n > firstAddress {
-			return nil, false, fail(InvalidValue, "%#x is no address of the host", addr)
+			return nil, false, fail(InvalidValue, "%#x is not an address of the host", addr)
 		}
 		r := d.regions.find(addr)
 		return hostBytes(p.Host, n), r != nil && n <= r.size-(addr-r.addr), nil
@@ -307,21 +307,21 @@ func (s *Side) layout(c *Copy3D) (l layout, err error) {
 	}
 	for _, v := range []uint64{s.X, s.Y, s.Z, c.Width, c.Height, c.Depth, l.pitch, rows} {
 		if v > most {
-			return l, fail(InvalidValue, "a copy of %d×%d×%d bytes with a pitch of %d", c.Width, c.Height, c.Depth, s.Pitch)
+			return l, fail(InvalidValue, "a copy of %d×%d×%d bytes with a pitch of %d is too large", c.Width, c.Height, c.Depth, s.Pitch)
 		}
 	}
 	if s.X+c.Width > l.pitch && c.Height*c.Depth > 1 {
-		return l, fail(InvalidValue, "rows of %d bytes from %d on do not fit a pitch of %d", c.Width, s.X, l.pitch)
+		return l, fail(InvalidValue, "rows of %d bytes at offset %d do not fit a pitch of %d", c.Width, s.X, l.pitch)
 	}
 	if c.Depth > 1 && s.Y+c.Height > rows {
-		return l, fail(InvalidValue, "%d rows from %d on do not fit a height of %d", c.Height, s.Y, rows)
+		return l, fail(InvalidValue, "%d rows from row %d do not fit a height of %d", c.Height, s.Y, rows)
 	}
 	if l.pitch > 0 && rows > most/l.pitch {
-		return l, fail(InvalidValue, "%d rows with a pitch of %d", rows, l.pitch)
+		return l, fail(InvalidValue, "%d rows with a pitch of %d bytes are too large", rows, l.pitch)
 	}
 	l.slice = l.pitch * rows
 	if l.slice > 0 && s.Z+c.Depth > most/l.slice {
-		return l, fail(InvalidValue, "%d slices of %d bytes", s.Z+c.Depth, l.slice)
+		return l, fail(InvalidValue, "%d slices of %d bytes are too large", s.Z+c.Depth, l.slice)
 	}
 	l.start = s.X + s.Y*l.pitch + s.Z*l.slice
 	l.bytes = l.start + (c.Height-1)*l.pitch + (c.Depth-1)*l.slice + c.Width

@@ -68,7 +68,7 @@ func (o *origin) handle(file *os.File) (h IPCHandle, err error) {
 // origin decodes a handle of a kind.
 func (h *IPCHandle) origin(kind [12]byte) (o origin, err error) {
 	if _, err := binary.Decode(h[:], binary.LittleEndian, &o); err != nil || o.Kind != kind {
-		return o, fail(InvalidHandle, "%x… is no %sof gemu's", h[:8], bytes.TrimPrefix(kind[:], []byte("gemu ")))
+		return o, fail(InvalidHandle, "the handle, %x…, is not a handle of %sfrom gemu", h[:8], bytes.TrimPrefix(kind[:], []byte("gemu ")))
 	}
 	return o, nil
 }
@@ -83,9 +83,9 @@ func (o *origin) open(name string) (*os.File, uint64, error) {
 	started, err := sharedmem.ProcessStart(int(o.PID))
 	switch {
 	case err != nil || started != o.Started:
-		return nil, 0, fail(InvalidHandle, "the process %d that the handle is of has ended", o.PID)
+		return nil, 0, fail(InvalidHandle, "process %d, which exported the handle, has ended", o.PID)
 	case int(o.PID) == os.Getpid():
-		return nil, 0, fail(InvalidContext, "the handle is of this process")
+		return nil, 0, fail(InvalidContext, "the handle was exported by this process: open it in another process")
 	}
 	file, size, err := sharedmem.OpenOf(int(o.PID), int(o.FD), name)
 	if err != nil {
@@ -114,7 +114,7 @@ func (d *Driver) plainAllocation(addr uint64) (*region, error) {
 	case !sharedmem.Supported:
 		return nil, errNoProcesses
 	case r == nil || !r.isPlain():
-		return nil, fail(InvalidValue, "%#x is in no memory of cuMemAlloc, which alone has such handles", addr)
+		return nil, fail(InvalidValue, "%#x is not in memory of cuMemAlloc: no other memory has handles of this kind", addr)
 	}
 	return r, nil
 }
@@ -203,7 +203,7 @@ func (t *Thread) IPCOpenMemHandle(h IPCHandle, flags uint32) (uint64, error) {
 	}
 	defer file.Close()
 	if o.Size == 0 || o.Size > size {
-		return 0, fail(InvalidHandle, "%d bytes of memory of %d", o.Size, size)
+		return 0, fail(InvalidHandle, "%d bytes requested of memory with %d", o.Size, size)
 	}
 	d.mu.Lock()
 	r.addr = d.poolAddress(o.Size)

@@ -173,7 +173,7 @@ func TestChangedHandles(t *testing.T) {
 	c := newClient(t, nil)
 	h := must(c.IPCGetMemHandle(c.alloc(100)))(t)
 	_, err := c.IPCOpenMemHandle(h, lazyPeerAccess)
-	c.want(InvalidContext, "of this process", err)
+	c.want(InvalidContext, "by this process", err)
 	bad := func(reason string, change func(*origin)) {
 		t.Helper()
 		o := must(h.origin(memoryHandle))(t)
@@ -186,7 +186,7 @@ func TestChangedHandles(t *testing.T) {
 		c.want(InvalidHandle, reason, err)
 	}
 	parent := os.Getppid()
-	bad("is no memory of gemu's", func(o *origin) { o.Kind = eventHandle })
+	bad("is not a handle of memory from gemu", func(o *origin) { o.Kind = eventHandle })
 	bad("has ended", func(o *origin) { o.Started-- })
 	bad("has ended", func(o *origin) { o.PID = 1 << 30 })
 	bad("was freed", func(o *origin) {

@@ -66,7 +66,7 @@ func (d *Driver) poolPlace(location Location, kind MemoryType) (poolPlace, error
 	case kind == PinnedMemory && location.Type >= onAnyNode && location.Type <= onThisNode:
 		return poolPlace{hostRegion, nil}, nil
 	}
-	return poolPlace{}, fail(NotSupported, "pools at a location of type %d", location.Type)
+	return poolPlace{}, fail(NotSupported, "a memory pool at a location of type %d", location.Type)
 }
 
 // device returns the device for which the pool's memory is counted. The caller must hold d.mu.
@@ -124,7 +124,7 @@ func (d *Driver) pool(h Handle) (*Pool, error) {
 	}
 	p, ok := d.objects[h].(*Pool)
 	if !ok {
-		return nil, fail(InvalidValue, "%#x is no memory pool", uint64(h))
+		return nil, fail(InvalidValue, "%#x is not the handle of a memory pool", uint64(h))
 	}
 	return p, nil
 }
@@ -371,7 +371,7 @@ func (s *Stream) allocate(size uint64, pool Handle) (*region, error) {
 	case size == 0:
 		return nil, fail(InvalidValue, "0 bytes")
 	case p.limit > 0 && size > p.limit-p.used:
-		return nil, fail(OutOfMemory, "%d bytes wanted, %d of the pool's %d in use", size, p.used, p.limit)
+		return nil, fail(OutOfMemory, "%d bytes requested, %d of the pool's %d are in use", size, p.used, p.limit)
 	}
 	charge := size
 	if p.place.kind == hostRegion {

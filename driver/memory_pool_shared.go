@@ -89,7 +89,7 @@ func (p *Pool) share(types HandleTypes) error {
 	case !sharedmem.Supported:
 		return errNoProcesses
 	case p.place.kind != deviceRegion:
-		return fail(NotSupported, "pools with handles that are not of a device")
+		return fail(NotSupported, "shareable handles of a pool that is not device memory")
 	}
 	file, err := sharedmem.Create(poolFile, 0)
 	if err == nil {
@@ -179,7 +179,7 @@ func (d *Driver) MemPoolExportPointer(addr uint64) (data PoolPointer, err error)
 	}
 	r := d.regions.find(addr)
 	if r == nil || r.addr != addr || r.pool == nil || r.pool.memory == nil {
-		return data, fail(InvalidValue, "%#x is not the beginning of memory of a pool that has handles", addr)
+		return data, fail(InvalidValue, "no memory of a pool with shareable handles begins at %#x", addr)
 	}
 	if err := r.pool.own(); err != nil {
 		return data, err
@@ -203,11 +203,11 @@ func (t *Thread) MemPoolImportPointer(h Handle, data PoolPointer) (uint64, error
 	switch {
 	case err != nil:
 	case p.memory == nil || !p.memory.imported:
-		err = fail(InvalidValue, "the pool is not of another process")
+		err = fail(InvalidValue, "the pool was not imported from another process")
 	case f.Kind != pointerKind:
-		err = fail(InvalidValue, "%x… is no pointer of gemu's", data[:8])
+		err = fail(InvalidValue, "the pointer data, %x…, were not exported by gemu", data[:8])
 	case f.File != p.memory.id:
-		err = fail(InvalidValue, "the pointer %#x of process %d is of another pool", f.Addr, f.PID)
+		err = fail(InvalidValue, "pointer %#x of process %d belongs to another pool", f.Addr, f.PID)
 	}
 	if err != nil {
 		d.mu.Unlock()
@@ -223,7 +223,7 @@ func (t *Thread) MemPoolImportPointer(h Handle, data PoolPointer) (uint64, error
 	case err != nil:
 		err = fail(OperatingSystem, "%v", err)
 	case f.Size == 0 || f.From > uint64(info.Size()) || f.Size > uint64(info.Size())-f.From:
-		err = fail(InvalidValue, "%d bytes from %d on in a pool of %d", f.Size, f.From, info.Size())
+		err = fail(InvalidValue, "%d bytes at offset %d do not fit a pool of %d bytes", f.Size, f.From, info.Size())
 	default:
 		d.mu.Lock()
 		r.addr = d.poolAddress(f.Size)

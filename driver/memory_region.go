@@ -162,9 +162,9 @@ func (d *Driver) deviceBytes(addr, n uint64) ([]byte, error) {
 	if r == nil || n > r.size-(addr-r.addr) {
 		detail := ""
 		if r != nil {
-			detail = fmt.Sprintf(": it is in memory of %d bytes at %#x", r.size, r.addr)
+			detail = fmt.Sprintf(": the address is in memory of %d bytes at %#x", r.size, r.addr)
 		}
-		return nil, fail(InvalidValue, "%d bytes at %#x do not lie in an allocation%s", n, addr, detail)
+		return nil, fail(InvalidValue, "%d bytes at %#x are not inside an allocation%s", n, addr, detail)
 	}
 	return r.data[addr-r.addr:][:n:n], nil
 }

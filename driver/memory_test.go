@@ -30,8 +30,8 @@ func TestAllocateAndCopy(t *testing.T) {
 	c.write(x, 1, 2, 3, 4, 5, 6)
 	c.ok(c.Memcpy(Place{Kind: DevicePlace, Device: x + 4}, Place{Kind: DevicePlace, Device: x}, 16, 0, false)) // overlaps: behaves like memmove
 	c.expect(x, 1, 1, 2, 3, 4, 6)
-	c.want(InvalidValue, "do not lie in an allocation", c.Memcpy(Place{Kind: DevicePlace, Device: x + 1<<20 - 4}, Place{Kind: DevicePlace, Device: x}, 8, 0, false))
-	c.want(InvalidValue, "no memory of the host", c.Memcpy(Place{Kind: DevicePlace, Device: x}, Place{Kind: HostPlace, Host: pointer(1 << 20)}, 8, 0, false))
+	c.want(InvalidValue, "are not inside an allocation", c.Memcpy(Place{Kind: DevicePlace, Device: x + 1<<20 - 4}, Place{Kind: DevicePlace, Device: x}, 8, 0, false))
+	c.want(InvalidValue, "the host has no memory", c.Memcpy(Place{Kind: DevicePlace, Device: x}, Place{Kind: HostPlace, Host: pointer(1 << 20)}, 8, 0, false))
 	if base, size, err := c.MemGetAddressRange(x + 77); err != nil || base != x || size != 1<<20 {
 		t.Errorf("%#x, %d, %v", base, size, err)
 	}
@@ -132,7 +132,7 @@ func TestStreamOrderedMemory(t *testing.T) {
 		t.Errorf("of pool %#x, want %#x", got, mine)
 	}
 	_, err = c.MemAllocAsync(1001, 0, s)
-	c.want(OutOfMemory, "4000 of the pool's 5000 in use", err)
+	c.want(OutOfMemory, "4000 of the pool's 5000 are in use", err)
 	c.ok(c.d.MemPoolDestroy(mine))
 	c.want(InvalidValue, "", c.d.MemPoolDestroy(mine))
 	c.want(InvalidValue, "default", c.d.MemPoolDestroy(pool))

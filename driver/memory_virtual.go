@@ -115,7 +115,7 @@ var errNoVirtual = fail(NotSupported, "virtual memory management on %s", runtime
 // device returns the device at a location. The caller must hold d.mu.
 func (l Location) device(d *Driver) (*Device, error) {
 	if l.Type != OnDevice {
-		return nil, fail(NotSupported, "memory at a location of type %d, which is no device", l.Type)
+		return nil, fail(NotSupported, "memory at a location of type %d, which is not a device", l.Type)
 	}
 	return d.device(int(l.ID))
 }
@@ -181,7 +181,7 @@ func (v *virtual) place(size, alignment, hint uint64) (uint64, error) {
 	}
 	addr := (max(v.next, virtualAddress) + alignment - 1) / alignment * alignment
 	if addr < virtualAddress || addr > virtualEnd-size {
-		return 0, fail(OutOfMemory, "no addresses are left for %d bytes", size)
+		return 0, fail(OutOfMemory, "no free range of addresses has %d bytes", size)
 	}
 	return addr, nil
 }
@@ -231,9 +231,9 @@ func (d *Driver) MemAddressFree(addr, size uint64) error {
 	case err != nil:
 		return err
 	case r.addr != addr || r.size != size:
-		return fail(InvalidValue, "%d bytes at %#x are a part of the %d reserved at %#x", size, addr, r.size, r.addr)
+		return fail(InvalidValue, "%d bytes at %#x are not a whole reservation: it has %d bytes at %#x", size, addr, r.size, r.addr)
 	case len(r.mappings) > 0:
-		return fail(InvalidValue, "memory is mapped at %#x", r.mappings[0].addr)
+		return fail(InvalidValue, "memory is still mapped at %#x: unmap it first", r.mappings[0].addr)
 	}
 	i := v.after(addr) - 1
 	v.reservations = slices.Delete(v.reservations, i, i+1)
@@ -282,7 +282,7 @@ func (d *Driver) memory(h Handle) (*Memory, error) {
 	}
 	m, ok := d.objects[h].(*Memory)
 	if !ok {
-		return nil, fail(InvalidValue, "%#x is no created memory", uint64(h))
+		return nil, fail(InvalidValue, "%#x is not the handle of memory from cuMemCreate", uint64(h))
 	}
 	return m, nil
 }
@@ -378,13 +378,13 @@ func (d *Driver) MemMap(addr, size, offset uint64, h Handle, flags uint64) error
 	case size == 0 || size%granularity != 0 || addr%granularity != 0:
 		return fail(InvalidValue, "%d bytes at %#x, want multiples of %d", size, addr, granularity)
 	case size > m.size:
-		return fail(InvalidValue, "%d bytes of memory of %d", size, m.size)
+		return fail(InvalidValue, "%d bytes requested of memory with %d", size, m.size)
 	}
 	at := slices.IndexFunc(r.mappings, func(p *mapping) bool { return p.addr+p.size > addr })
 	if at < 0 {
 		at = len(r.mappings)
 	} else if p := r.mappings[at]; p.addr < addr+size {
-		return fail(InvalidValue, "%d bytes at %#x: memory is mapped at %#x", size, addr, p.addr)
+		return fail(InvalidValue, "%d bytes at %#x overlap memory that is mapped at %#x", size, addr, p.addr)
 	}
 	if err := sharedmem.MapAt(r.mem[addr-r.addr:][:size], m.file); err != nil {
 		return fail(OutOfMemory, "%v", err)

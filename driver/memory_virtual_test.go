@@ -38,7 +38,7 @@ func TestVirtualMemory(t *testing.T) {
 	c.ok(c.d.MemMap(at, size, 0, a, 0))
 	c.ok(c.d.MemMap(at+size, size, 0, b, 0))
 	c.ok(c.d.MemMap(at+3*size, size, 0, a, 0)) // a second mapping
-	c.want(InvalidValue, "do not lie in an allocation", c.Memset(&Fill2D{Dst: at, Value: 7, Size: 4, Width: 1, Height: 1}, 0, false))
+	c.want(InvalidValue, "are not inside an allocation", c.Memset(&Fill2D{Dst: at, Value: 7, Size: 4, Width: 1, Height: 1}, 0, false))
 	c.ok(c.access(at, 2*size, ReadWrite))
 	c.ok(c.access(at+3*size, size, Read))
 
@@ -47,7 +47,7 @@ func TestVirtualMemory(t *testing.T) {
 	c.ok(c.launch("add", 1, 4, border, 10))
 	c.expect(border, 11, 12, 13, 14)
 	c.expect(at+4*size-8, 11, 12)
-	c.want(InvalidValue, "do not lie", c.Memset(&Fill2D{Dst: at + 2*size - 4, Value: 7, Size: 4, Width: 2, Height: 1}, 0, false))
+	c.want(InvalidValue, "are not inside", c.Memset(&Fill2D{Dst: at + 2*size - 4, Value: 7, Size: 4, Width: 2, Height: 1}, 0, false))
 
 	for _, want := range []struct {
 		attribute PointerAttribute
@@ -69,14 +69,14 @@ func TestVirtualMemory(t *testing.T) {
 
 	// The memory lives as long as it is mapped; a handle can be retained again.
 	c.ok(c.d.MemRelease(a))
-	c.want(InvalidValue, "no created memory", c.d.MemRelease(a))
+	c.want(InvalidValue, "memory from cuMemCreate", c.d.MemRelease(a))
 	if again := must(c.d.MemRetainAllocationHandle(at + 100))(t); again != a {
 		t.Errorf("the memory is %#x, want %#x", again, a)
 	}
 	c.ok(c.d.MemRelease(a))
 	c.ok(c.d.MemRelease(b))
 	c.want(InvalidValue, "whole mappings", c.d.MemUnmap(at, size/2))
-	c.want(InvalidValue, "is mapped", c.d.MemAddressFree(at, 4*size))
+	c.want(InvalidValue, "is still mapped", c.d.MemAddressFree(at, 4*size))
 	c.ok(c.d.MemUnmap(at, 2*size))
 	c.expect(at+4*size-8, 11, 12)
 	c.ok(c.d.MemUnmap(at+3*size, size))
@@ -151,7 +151,7 @@ func TestVirtualMemoryHandle(t *testing.T) {
 	other.ok(other.CtxSynchronize(0))
 	c.expect(at[0], 5, 6, 7)
 	_, err := c.MemImport(0, FileDescriptor)
-	c.want(InvalidValue, "no memory that was exported", err)
+	c.want(InvalidValue, "not memory that was exported", err)
 	plain := must(c.d.MemCreate(granularity, onDevice0, 0))(t)
 	_, err = c.d.MemExport(plain, FileDescriptor, 0)
 	c.want(InvalidValue, "without handles", err)
@@ -175,7 +175,7 @@ func TestVirtualMemoryErrors(t *testing.T) {
 		change func(*MemoryProperties)
 	}{
 		{InvalidValue, "a multiple of", 4096, func(*MemoryProperties) {}},
-		{OutOfMemory, "wanted", 1 << 30, func(*MemoryProperties) {}},
+		{OutOfMemory, "requested", 1 << 30, func(*MemoryProperties) {}},
 		{InvalidValue, "of type 2", granularity, func(p *MemoryProperties) { p.Type = 2 }},
 		{NotSupported, "handles of type 0x8", granularity, func(p *MemoryProperties) { p.HandleTypes = 8 }},
 		{NotSupported, "location of type 2", granularity, func(p *MemoryProperties) { p.Location.Type = 2 }},
@@ -189,11 +189,11 @@ func TestVirtualMemoryErrors(t *testing.T) {
 	}
 	c.want(InvalidValue, "not reserved", c.d.MemMap(at+granularity, granularity, 0, memory, 0))
 	c.want(InvalidValue, "offset", c.d.MemMap(at, granularity, granularity, memory, 0))
-	c.want(InvalidValue, "no created memory", c.d.MemMap(at, granularity, 0, 12345, 0))
-	c.want(InvalidValue, "a part", c.d.MemAddressFree(at, granularity/2))
+	c.want(InvalidValue, "memory from cuMemCreate", c.d.MemMap(at, granularity, 0, 12345, 0))
+	c.want(InvalidValue, "not a whole reservation", c.d.MemAddressFree(at, granularity/2))
 	c.ok(c.d.MemMap(at, granularity, 0, memory, 0))
-	c.want(InvalidValue, "memory is mapped", c.d.MemMap(at, granularity, 0, memory, 0))
+	c.want(InvalidValue, "overlap memory that is mapped", c.d.MemMap(at, granularity, 0, memory, 0))
 	c.want(InvalidValue, "access 2", c.access(at, granularity, 2))
-	c.want(NotSupported, "no device", c.d.MemSetAccess(at, granularity, []AccessOf{{Location{2, 0}, Read}}))
+	c.want(NotSupported, "is not a device", c.d.MemSetAccess(at, granularity, []AccessOf{{Location{2, 0}, Read}}))
 	c.want(InvalidValue, "no such memory begins", c.MemFree(at))
 }

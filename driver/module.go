@@ -236,7 +236,7 @@ func (t *Thread) ModuleUnload(h Handle) error {
 	}
 	m, err := object[*Module](d, h)
 	if err == nil && m.library != nil {
-		err = fail(NotPermitted, "the module belongs to a library")
+		err = fail(NotPermitted, "the module belongs to a library: use cuLibraryUnload")
 	}
 	if err != nil {
 		d.mu.Unlock()
@@ -297,7 +297,7 @@ func (m *Module) function(name string) (*Function, error) {
 		return f, nil
 	}
 	if name == "" {
-		return nil, fail(InvalidValue, "no name")
+		return nil, fail(InvalidValue, "the name is empty")
 	}
 	k, err := m.mod.Kernel(name)
 	if err != nil {

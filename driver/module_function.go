@@ -182,7 +182,7 @@ func (f *Function) clusterOf(asked ptx.Dim3) (ptx.Dim3, error) {
 		return cluster, fail(InvalidClusterSize, "%v", err)
 	}
 	if n := cluster.Count(); n > f.mostCluster() {
-		return cluster, fail(InvalidClusterSize, "kernel %s: a cluster of %d blocks, at most %d (cuFuncSetAttribute allows more)", f.kernel.Name, n, f.mostCluster())
+		return cluster, fail(InvalidClusterSize, "kernel %s: a cluster of %d blocks, at most %d are allowed; cuFuncSetAttribute raises the limit", f.kernel.Name, n, f.mostCluster())
 	}
 	return cluster, nil
 }
@@ -193,7 +193,7 @@ func (f *Function) requireCluster(extent *int, value int) error {
 		return fail(NotPermitted, "kernel %s fixes its cluster size in the PTX", f.kernel.Name)
 	}
 	if value < 0 {
-		return fail(InvalidValue, "%d blocks of a cluster", value)
+		return fail(InvalidValue, "a cluster of %d blocks", value)
 	}
 	*extent = value
 	return nil
@@ -244,7 +244,7 @@ func (t *Thread) FuncSetAttribute(a FunctionAttribute, value int, h Handle) erro
 	switch a {
 	case FuncMaxDynamicShared:
 		if maximum := t.d.limits().PerBlock - info.Shared; value < 0 || value > maximum {
-			return fail(InvalidValue, "%d bytes of dynamic shared memory, at most %d", value, maximum)
+			return fail(InvalidValue, "%d bytes of dynamic shared memory, at most %d are allowed", value, maximum)
 		}
 		f.maxDynamic = value
 	case FuncCarveout:
@@ -262,7 +262,7 @@ func (t *Thread) FuncSetAttribute(a FunctionAttribute, value int, h Handle) erro
 		f.nonPortable = value != 0
 	case FuncClusterPolicy:
 		if value < 0 || value > 2 {
-			return fail(InvalidValue, "preference %d of scheduling clusters", value)
+			return fail(InvalidValue, "cluster scheduling policy %d", value)
 		}
 		f.scheduling = value
 	default:
@@ -311,7 +311,7 @@ func (t *Thread) FuncGetParamInfo(h Handle, i uint64) (offset, size int, err err
 		return 0, 0, err
 	}
 	if i >= uint64(len(info.Params)) {
-		return 0, 0, fail(InvalidValue, "parameter %d of %d", i, len(info.Params))
+		return 0, 0, fail(InvalidValue, "no parameter %d: the function has %d", i, len(info.Params))
 	}
 	return info.Params[i].Offset, info.Params[i].Size, nil
 }

@@ -48,9 +48,9 @@ const maxImage = 1 << 30
 func (d *Driver) source(p unsafe.Pointer, size uint64) (src []byte, err error) {
 	switch {
 	case p == nil:
-		return nil, fail(InvalidValue, "no image")
+		return nil, fail(InvalidValue, "the image is a null pointer")
 	case size > maxImage:
-		return nil, fail(InvalidValue, "an image of %d bytes, at most %d", size, maxImage)
+		return nil, fail(InvalidValue, "an image of %d bytes, at most %d are allowed", size, maxImage)
 	}
 	var bad error
 	if bad = safely(func() { src, err = d.readImage(p, size) }); bad != nil {
@@ -66,18 +66,18 @@ func (d *Driver) readImage(p unsafe.Pointer, size uint64) ([]byte, error) {
 	if le.Uint32(magic) == wrapperMagic && (size == 0 || size >= wrapperSize) {
 		p, size = pointer(le.Uint64(hostBytes(p, wrapperSize)[8:])), 0
 		if magic = hostBytes(p, 4); le.Uint32(magic) != fatbinMagic {
-			return nil, fail(InvalidImage, "a wrapper of a fat binary that points to something else")
+			return nil, fail(InvalidImage, "the wrapper of a fat binary does not point to a fat binary")
 		}
 	}
 	switch {
 	case size > 0 && size < 4:
 	case le.Uint32(magic) == fatbinMagic && size > 0 && size < fatbinHeader:
-		return nil, fail(InvalidImage, "%d bytes of a fat binary", size)
+		return nil, fail(InvalidImage, "a fat binary of %d bytes is too short", size)
 	case le.Uint32(magic) == fatbinMagic:
 		h := hostBytes(p, fatbinHeader)
 		head, body := uint64(le.Uint16(h[6:])), le.Uint64(h[8:])
 		if head < fatbinHeader || body > maxImage || size > 0 && head+body > size {
-			return nil, fail(InvalidImage, "a fat binary with a header of %d bytes and %d behind it", head, body)
+			return nil, fail(InvalidImage, "a broken fat binary: a header of %d bytes and contents of %d bytes", head, body)
 		}
 		return fatbinPTX(hostBytes(p, head+body)[head:], d.settings.SM)
 	case string(magic) == cubin.Magic:
@@ -87,7 +87,7 @@ func (d *Driver) readImage(p unsafe.Pointer, size uint64) ([]byte, error) {
 		}
 		text, err := cubinPTX(file)
 		if ResultOf(err) == NoBinaryForGPU {
-			return nil, fail(NoBinaryForGPU, "the image is machine code (a cubin), and gemu runs PTX: compile to PTX, as with nvcc -ptx or -gencode arch=compute_%d,code=compute_%[1]d, or assemble with gemu ptxas", d.settings.SM)
+			return nil, fail(NoBinaryForGPU, "the image has machine code (a cubin) but no PTX, and gemu runs only PTX: compile with nvcc -ptx or -gencode arch=compute_%d,code=compute_%[1]d, or assemble with gemu ptxas", d.settings.SM)
 		}
 		return text, err
 	}
@@ -104,11 +104,11 @@ func (d *Driver) readImage(p unsafe.Pointer, size uint64) ([]byte, error) {
 // cubinFile returns the ELF file at p. size is its size in bytes, or 0 if it is unknown.
 func cubinFile(p unsafe.Pointer, size uint64) ([]byte, error) {
 	if size > 0 && size < cubin.HeaderSize {
-		return nil, fail(InvalidImage, "%d bytes of an ELF file", size)
+		return nil, fail(InvalidImage, "an ELF file of %d bytes is too short", size)
 	}
 	expected := cubin.Size(hostBytes(p, cubin.HeaderSize))
 	if expected > maxImage || size > 0 && expected > size {
-		return nil, fail(InvalidImage, "an ELF file of %d bytes, by its header", expected)
+		return nil, fail(InvalidImage, "the header of an ELF file gives it %d bytes: it is cut off or too large", expected)
 	}
 	return hostBytes(p, max(expected, cubin.HeaderSize)), nil
 }
@@ -153,7 +153,7 @@ func entries(rest []byte) ([]fatEntry, error) {
 			size = padded
 		}
 		if head < entryHeader || head > uint64(len(rest)) || padded > uint64(len(rest))-head || size > padded {
-			return nil, fail(InvalidImage, "a broken fat binary: size of an entry")
+			return nil, fail(InvalidImage, "a broken fat binary: the sizes of an entry do not fit")
 		}
 		e.data = rest[head:][:size]
 		list = append(list, e)
@@ -190,7 +190,7 @@ func fatbinPTX(body []byte, device int) ([]byte, error) {
 		if others == nil {
 			others = []string{"nothing"}
 		}
-		return nil, fail(NoBinaryForGPU, "a fat binary without PTX: it has %s", strings.Join(slices.Compact(others), ", "))
+		return nil, fail(NoBinaryForGPU, "gemu runs only PTX, and the fat binary has none: it contains %s", strings.Join(slices.Compact(others), ", "))
 	}
 	return best, nil
 }
@@ -224,7 +224,7 @@ func (e *fatEntry) unpack() ([]byte, error) {
 	var err error
 	switch {
 	case e.plain > maxImage:
-		return nil, fail(InvalidImage, "a fat binary with %d bytes in an entry", e.plain)
+		return nil, fail(InvalidImage, "an entry of a fat binary is too large: %d bytes", e.plain)
 	case e.flags&flagLZ4 != 0:
 		data = make([]byte, e.plain)
 		var n int

@@ -106,10 +106,10 @@ func TestFatBinary(t *testing.T) {
 		_, err := c.ModuleLoadData(unsafe.Pointer(&image[0]), uint64(len(image)))
 		c.want(want, reason, err)
 	}
-	bad(NoBinaryForGPU, "it has machine code for sm_86", fatbin(sass))
-	bad(NoBinaryForGPU, "it has nothing", fatbin())
+	bad(NoBinaryForGPU, "it contains machine code for sm_86", fatbin(sass))
+	bad(NoBinaryForGPU, "it contains nothing", fatbin())
 	bad(NoBinaryForGPU, "a cubin", slices.Concat([]byte("\x7fELF and more"), make([]byte, cubin.HeaderSize)))
-	bad(InvalidImage, "13 bytes of an ELF file", []byte("\x7fELF and more"))
+	bad(InvalidImage, "an ELF file of 13 bytes is too short", []byte("\x7fELF and more"))
 	// A broken fat binary is reported, wherever it is broken.
 	for at := range all {
 		broken := slices.Clone(all)
@@ -120,19 +120,19 @@ func TestFatBinary(t *testing.T) {
 	}
 	truncated := slices.Clone(all)
 	binary.LittleEndian.PutUint64(truncated[8:], uint64(len(all)-fatbinHeader-1))
-	bad(InvalidImage, "size of an entry", truncated)
-	bad(InvalidImage, "14 bytes of a fat binary", all[:14])
+	bad(InvalidImage, "the sizes of an entry", truncated)
+	bad(InvalidImage, "a fat binary of 14 bytes is too short", all[:14])
 	for _, sizes := range [][2]uint64{{0, 4}, {fatbinHeader, 1<<64 - 8}, {fatbinHeader, 1 << 40}} {
 		h := slices.Clone(all)
 		binary.LittleEndian.PutUint16(h[6:], uint16(sizes[0]))
 		binary.LittleEndian.PutUint64(h[8:], sizes[1])
 		_, err := c.ModuleLoadData(unsafe.Pointer(&h[0]), 0) // unknown size
-		c.want(InvalidImage, "a fat binary with a header of", err)
+		c.want(InvalidImage, "a broken fat binary: a header of", err)
 	}
 	binary.LittleEndian.PutUint64(wrapper[8:], uint64(fixed(t, &wrapper[0])))
-	bad(InvalidImage, "points to something else", wrapper)
+	bad(InvalidImage, "does not point to a fat binary", wrapper)
 	_, err := c.ModuleLoadData(pointer(64), 0)
-	c.want(InvalidValue, "no memory of the host", err)
+	c.want(InvalidValue, "the host has no memory", err)
 }
 
 // TestCubinOfGemu loads output of gemu's assembler: as it is, with an unknown size, and in a fat binary, where it
@@ -168,7 +168,7 @@ func TestCubinOfGemu(t *testing.T) {
 
 	short := small[:len(small)-1]
 	_, err := c.ModuleLoadData(unsafe.Pointer(&short[0]), uint64(len(short)))
-	c.want(InvalidImage, "an ELF file of", err)
+	c.want(InvalidImage, "the header of an ELF file gives it", err)
 	broken := slices.Clone(large)
 	broken[bytes.Index(broken, []byte{0x78, 0x9c})+2] ^= 0xff // the first zlib block
 	_, err = c.ModuleLoadData(unsafe.Pointer(&broken[0]), uint64(len(broken)))

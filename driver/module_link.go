@@ -53,7 +53,7 @@ func (t *Thread) LinkAddData(h Handle, kind LinkInput, data unsafe.Pointer, size
 	switch kind {
 	case LinkLibrary:
 		if size > maxImage {
-			return fail(InvalidValue, "a library of %d bytes, at most %d", size, maxImage)
+			return fail(InvalidValue, "a library of %d bytes, at most %d are allowed", size, maxImage)
 		}
 		var archive []byte
 		if err := safely(func() { archive = bytes.Clone(hostBytes(data, size)) }); err != nil {
@@ -62,7 +62,7 @@ func (t *Thread) LinkAddData(h Handle, kind LinkInput, data unsafe.Pointer, size
 		return t.linkLibrary(h, name, archive)
 	case LinkCubin, LinkPTX, LinkFatbin, LinkObject:
 	case LinkNVVM:
-		return t.d.printError(fail(NotSupported, "%s is NVVM code, and gemu links PTX", name))
+		return t.d.printError(fail(NotSupported, "%s is NVVM code (LTO-IR): gemu links only PTX", name))
 	default:
 		return fail(InvalidValue, "link input type %d", kind)
 	}
@@ -104,7 +104,7 @@ func (t *Thread) linkLibrary(h Handle, name string, archive []byte) error {
 	}
 	for _, n := range names {
 		if !strings.HasPrefix(n, "cuda_device_runtime.") {
-			return t.d.printError(fail(NoBinaryForGPU, "%s has machine code, %s, and gemu links PTX; of libraries it knows libcudadevrt", name, n))
+			return t.d.printError(fail(NoBinaryForGPU, "%s contains machine code (%s): gemu links only PTX, and of NVIDIA's libraries only libcudadevrt", name, n))
 		}
 	}
 	if err := t.linkSource(h, "libcudadevrt.ptx", linker.DeviceGroups, (*Link).addLib); err != nil {
@@ -136,7 +136,7 @@ func (t *Thread) linkSource(h Handle, name string, src []byte, add func(*Link, l
 		return err
 	}
 	if l.image != nil {
-		return fail(InvalidHandle, "the link is complete")
+		return fail(InvalidHandle, "the link is already complete")
 	}
 	add(l, linker.Input{Module: mod, Text: src})
 	return nil
@@ -168,7 +168,7 @@ func (t *Thread) LinkComplete(h Handle) ([]byte, error) {
 		}
 	}
 	if len(inputs) == 0 {
-		return nil, fail(InvalidImage, "nothing to link")
+		return nil, fail(InvalidImage, "nothing to link: no PTX was added")
 	}
 	text := inputs[0].Text
 	if len(inputs) > 1 {

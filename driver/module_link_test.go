@@ -127,7 +127,7 @@ func TestLinkModules(t *testing.T) {
 	copy(machine[bytes.Index(machine, []byte(".gemu.ptx")):], ".text.k\x00")
 	c.want(NoBinaryForGPU, "machine code", c.LinkAddData(l, LinkCubin, unsafe.Pointer(&machine[0]), uint64(len(machine)), "x"))
 	_, err = c.LinkComplete(l)
-	c.want(InvalidImage, "nothing to link", err)
+	c.want(InvalidImage, "nothing to link: no PTX was added", err)
 }
 
 // archive makes an ar archive with a long name for its only member.
@@ -235,7 +235,7 @@ func TestDeviceRuntime(t *testing.T) {
 	l = must(c.LinkCreate())(t)
 	c.ok(c.LinkAddFile(l, LinkLibrary, file))
 	_, err := c.LinkComplete(l)
-	c.want(InvalidImage, "nothing to link", err)
+	c.want(InvalidImage, "nothing to link: no PTX was added", err)
 	c.ok(c.LinkAddData(l, LinkPTX, cString(kernels), uint64(len(kernels)), "kernels"))
 	image = must(c.LinkComplete(l))(t)
 	if text, err := cubin.Unpack(image, maxImage); err != nil || string(text) != kernels {
@@ -245,7 +245,7 @@ func TestDeviceRuntime(t *testing.T) {
 	c.want(FileNotFound, "", c.LinkAddFile(l, LinkLibrary, file+".none"))
 	for text, want := range map[string]string{
 		"no archive": "not an archive", lib[:40]: "a broken archive", lib[:len(lib)-2]: "size of member /0",
-		archive("mathematics.o", "x"): "machine code, mathematics.o",
+		archive("mathematics.o", "x"): "machine code (mathematics.o)",
 	} {
 		if err := c.LinkAddData(l, LinkLibrary, cString(text), uint64(len(text)), "lib"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.50q: %v, want %q", text, err, want)

@@ -29,7 +29,7 @@ func newAccelsimTraces(s *Settings) *accelsimTraces {
 	root, packed := strings.CutPrefix(s.Accelsim, packedTraces)
 	version := accelsim.VersionFor(s.SM)
 	if version == 0 {
-		a.err = fmt.Errorf("GEMU_SM is %d.%d: Accel-Sim has traces of %v", s.SM/10, s.SM%10, accelsim.Versions())
+		a.err = fmt.Errorf("no Accel-Sim traces for compute capability %d.%d (GEMU_SM); available: %v", s.SM/10, s.SM%10, accelsim.Versions())
 		return a
 	}
 	if a.err = os.MkdirAll(root, 0o777); a.err != nil {

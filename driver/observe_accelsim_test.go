@@ -67,7 +67,7 @@ func TestAccelsimTracesOfProcess(t *testing.T) {
 		t.Errorf("without launches: %v %v", dirs, err)
 	}
 	s.SM = 52
-	if err := New(s).Close(); err == nil || !strings.Contains(err.Error(), "GEMU_SM is 5.2") {
+	if err := New(s).Close(); err == nil || !strings.Contains(err.Error(), "compute capability 5.2 (GEMU_SM)") {
 		t.Errorf("Maxwell: %v", err)
 	}
 }

@@ -134,15 +134,15 @@ func (g *debugger) Debug(ctx context.Context, s *debug.Session) error {
 func (d *Driver) noReturn() string {
 	switch s := &d.settings; {
 	case s.Log != "":
-		return "the log that GEMU_LOG has asked for has what has happened already"
+		return "the log of GEMU_LOG already contains the executed instructions"
 	case s.Record != "":
-		return "the recording that GEMU_RECORD has asked for has what has happened already"
+		return "the recording of GEMU_RECORD already contains the executed instructions"
 	case s.Accelsim != "":
-		return "the traces that GEMU_ACCELSIM has asked for have what has happened already"
+		return "the traces of GEMU_ACCELSIM already contain the executed instructions"
 	case len(s.Sanitize) > 0:
-		return "the sanitizers that GEMU_SANITIZE has asked for know what has happened already"
+		return "the sanitizers of GEMU_SANITIZE have already observed the executed instructions"
 	case len(s.Probes) > 0:
-		return "probes of the program know what has happened already"
+		return "probes of the program have already observed the executed instructions"
 	}
 	return ""
 }

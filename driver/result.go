@@ -177,7 +177,7 @@ var results = map[Result][2]string{
 	915: {"CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION", "the resource configuration is not valid for the operation"},
 	916: {"CUDA_ERROR_KEY_ROTATION", "the operation was interrupted by a key rotation"},
 	917: {"CUDA_ERROR_STREAM_DETACHED", "the stream was detached from its context"},
-	918: {"CUDA_ERROR_GRAPH_RECAPTURE_FAILURE", "what is captured again differs from the graph"},
+	918: {"CUDA_ERROR_GRAPH_RECAPTURE_FAILURE", "graph recapture failed"},
 	919: {"CUDA_ERROR_FABRIC_NOT_READY", "the fabric is not ready"},
 	999: {"CUDA_ERROR_UNKNOWN", "unknown error"},
 }

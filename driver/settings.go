@@ -292,7 +292,7 @@ func atoi(v string, low, high int) (int, error) {
 	case err == nil && n >= low && n <= high:
 		return n, nil
 	case high == math.MaxInt:
-		return 0, fmt.Errorf("want a number from %d on", low)
+		return 0, fmt.Errorf("want a number of at least %d", low)
 	}
 	return 0, fmt.Errorf("want a number from %d to %d", low, high)
 }

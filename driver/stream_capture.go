@@ -87,7 +87,7 @@ func (t *Thread) lockedWork(s *Stream, err error) (*Stream, error) {
 // submittable returns an error if the stream does not accept work. The caller must hold d.mu.
 func (s *Stream) submittable() error {
 	if s.capture != nil && s.capture.invalid {
-		return fail(StreamCaptureInvalidated, "the capture of %s was invalidated", s.name())
+		return fail(StreamCaptureInvalidated, "the capture of %s is invalid after an earlier error", s.name())
 	}
 	captured := s.implicitStreams()
 	for _, o := range captured {
@@ -111,7 +111,7 @@ func implicitError(captured []*Stream) error {
 	if len(captured) == 0 {
 		return nil
 	}
-	return fail(StreamCaptureImplicit, "the default stream would wait for %s, which is captured", captured[0].name())
+	return fail(StreamCaptureImplicit, "the default stream cannot be used: it would wait for %s, which is being captured", captured[0].name())
 }
 
 // capturing lists the captures into a graph. The caller must hold d.mu.
@@ -143,7 +143,7 @@ func (s *Stream) uncaptured() error {
 	if s.capture == nil {
 		return nil
 	}
-	return s.capture.invalidate(StreamCaptureUnsupported, "%s is captured", s.name())
+	return s.capture.invalidate(StreamCaptureUnsupported, "%s is being captured", s.name())
 }
 
 // uncaptured returns an error, and invalidates all captures, if a stream of the context is captured. It is for calls
@@ -205,7 +205,7 @@ func (t *Thread) beginCapture(h Handle, graph *Handle, after []Handle, mode Capt
 	case s == s.ctx.legacy:
 		return fail(StreamCaptureUnsupported, "the default stream cannot be captured")
 	case s.capture != nil:
-		return fail(IllegalState, "%s is captured already", s.name())
+		return fail(IllegalState, "%s is already being captured", s.name())
 	}
 	t.d.captures++
 	c := &capture{id: t.d.captures, origin: s, streams: []*Stream{s}}
@@ -238,13 +238,13 @@ func (t *Thread) StreamEndCapture(h Handle) (graph Handle, err error) {
 	c := s.capture
 	switch {
 	case c == nil:
-		return 0, fail(IllegalState, "%s is not captured", s.name())
+		return 0, fail(IllegalState, "%s is not being captured", s.name())
 	case c.origin != s:
-		return 0, c.invalidate(StreamCaptureUnmatched, "the capture began on %s", c.origin.name())
+		return 0, c.invalidate(StreamCaptureUnmatched, "the capture must be ended on %s, where it began", c.origin.name())
 	case c.thread != nil && c.thread != t:
-		return 0, fail(StreamCaptureWrongThread, "the capture began in another thread")
+		return 0, fail(StreamCaptureWrongThread, "the capture must be ended in the thread that began it")
 	case c.invalid:
-		err = fail(StreamCaptureInvalidated, "the capture of %s was invalidated", s.name())
+		err = fail(StreamCaptureInvalidated, "the capture of %s is invalid after an earlier error", s.name())
 	case t.d.objects[c.graph.handle] != any(c.graph):
 		err = fail(StreamCaptureInvalidated, "the graph was destroyed")
 	default:
@@ -314,19 +314,19 @@ func (s *Stream) waitCaptured(e *Event) error {
 	case c == nil && e.task == nil && !e.foreign(): // never recorded
 		return nil
 	case c == nil:
-		return s.capture.invalidate(StreamCaptureIsolation, "%s would wait for work that is not captured", s.name())
+		return s.capture.invalidate(StreamCaptureIsolation, "%s is being captured and cannot wait for work outside the capture", s.name())
 	case c.ended:
 		return fail(CapturedEvent, "the event was recorded in a capture that has ended")
 	case c.invalid:
-		return fail(StreamCaptureInvalidated, "the capture of the event was invalidated")
+		return fail(StreamCaptureInvalidated, "the event was recorded in a capture that is invalid after an earlier error")
 	case s == s.ctx.legacy:
-		return c.invalidate(StreamCaptureImplicit, "the default stream would wait for what is captured")
+		return c.invalidate(StreamCaptureImplicit, "the default stream cannot wait for captured work")
 	case s.capture == nil:
 		s.capture, s.captureTips = c, nil
 		c.streams = append(c.streams, s)
 	case s.capture != c:
 		s.capture.invalid = true
-		return c.invalidate(StreamCaptureMerge, "%s is of another capture than the event", s.name())
+		return c.invalidate(StreamCaptureMerge, "%s and the event belong to different captures", s.name())
 	}
 	s.captureTips = union(s.captureTips, e.tips)
 	return nil
@@ -386,7 +386,7 @@ func (t *Thread) StreamUpdateCaptureDependencies(h Handle, after []Handle, only 
 	}
 	defer t.d.mu.Unlock()
 	if s.capture == nil {
-		return fail(IllegalState, "%s is not captured", s.name())
+		return fail(IllegalState, "%s is not being captured", s.name())
 	}
 	nodes, err := s.capture.graph.nodesOf(t.d, after)
 	switch {

@@ -265,7 +265,7 @@ func TestInvalidatedCapture(t *testing.T) {
 	c.want(StreamCaptureWrongThread, "", err)
 	must(c.StreamEndCapture(s))(t)
 	_, err = c.StreamEndCapture(s)
-	c.want(IllegalState, "not captured", err)
+	c.want(IllegalState, "not being captured", err)
 	c.want(StreamCaptureUnsupported, "default stream", c.StreamBeginCapture(0, CaptureGlobal))
 	c.want(InvalidValue, "mode 3", c.StreamBeginCapture(s, 3))
 
@@ -295,8 +295,8 @@ func TestInvalidatedCapture(t *testing.T) {
 	_, err = c.StreamEndCapture(s)
 	c.want(StreamCaptureInvalidated, "destroyed", err)
 
-	c.want(InvalidValue, "outside of a capture", c.EventRecordWithFlags(before, free, 1))
-	c.want(InvalidValue, "outside of a capture", c.StreamWaitEvent(free, before, 1))
+	c.want(InvalidValue, "allowed only in a capture", c.EventRecordWithFlags(before, free, 1))
+	c.want(InvalidValue, "allowed only in a capture", c.StreamWaitEvent(free, before, 1))
 
 	// Work of another stream must be joined, and a capture ends on the stream where it began.
 	s = c.capturing()
@@ -426,11 +426,11 @@ func TestEditedGraph(t *testing.T) {
 		t.Errorf("the last node comes after %v, want the second", after)
 	}
 	update, _, err := c.GraphExecUpdate(whole, g)
-	c.want(GraphExecUpdateFailure, "2 nodes in place of 3", err)
+	c.want(GraphExecUpdateFailure, "the new graph has 2 nodes, the executable graph 3", err)
 	if update != UpdateTopologyChanged {
 		t.Errorf("the update is %d", update)
 	}
-	c.want(InvalidValue, "named twice", func() error {
+	c.want(InvalidValue, "listed twice", func() error {
 		_, err := c.GraphAddEmptyNode(outer, []Handle{last, last})
 		return err
 	}())
@@ -477,7 +477,7 @@ func TestEditedGraph(t *testing.T) {
 	}
 	c.want(InvalidValue, "has a different kind", c.GraphHostNodeSetParams(k, HostFunc{Call: func() {}}))
 	c.want(InvalidValue, "is not a copy node", func() error { _, err := c.GraphMemcpyNodeGetParams(k); return err }())
-	c.want(InvalidValue, "no launch, copy or fill", c.GraphNodeSetEnabled(exec, h, false))
+	c.want(InvalidValue, "not a kernel, copy or fill node", c.GraphNodeSetEnabled(exec, h, false))
 }
 
 // A user object lives as long as the client, a graph, or an executable graph refers to it.
@@ -498,7 +498,7 @@ func TestLifetimeOfUserObject(t *testing.T) {
 	c.ok(c.d.GraphRetainUserObject(g, o, 1, 0))
 	must(c.GraphAddChildGraphNode(parent, nil, g))(t)
 	exec := must(c.GraphInstantiate(parent, 0))(t)
-	c.want(InvalidValue, "4 references of 3", c.d.GraphReleaseUserObject(g, o, 4))
+	c.want(InvalidValue, "4 references to release, only 3 are held", c.d.GraphReleaseUserObject(g, o, 4))
 	c.ok(c.d.GraphReleaseUserObject(g, o, 3))
 	alive()
 	c.ok(c.GraphDestroy(g))
@@ -507,12 +507,12 @@ func TestLifetimeOfUserObject(t *testing.T) {
 	c.ok(c.GraphLaunch(exec, 0))
 	c.ok(c.GraphExecDestroy(exec))
 	<-gone
-	c.want(InvalidValue, "no user object", c.d.UserObjectRetain(o, 1))
+	c.want(InvalidValue, "not the handle of a user object", c.d.UserObjectRetain(o, 1))
 	_, err := c.d.UserObjectCreate(func() {}, 1, 0)
 	c.want(InvalidValue, "flags", err)
 	o = must(c.d.UserObjectCreate(func() { gone <- true }, 1, 1))(t)
 	c.ok(c.d.UserObjectRetain(o, 1))
-	c.want(InvalidValue, "3 references of 2", c.d.UserObjectRelease(o, 3))
+	c.want(InvalidValue, "3 references to release, only 2 are held", c.d.UserObjectRelease(o, 3))
 	c.ok(c.d.UserObjectRelease(o, 2))
 	<-gone
 }

@@ -10,7 +10,7 @@ import (
 // records the event, or waits for it, in every launch of the graph.
 const eventExternal uint32 = 1
 
-var errExternal = fail(InvalidValue, "an external event outside of a capture")
+var errExternal = fail(InvalidValue, "CU_EVENT_RECORD_EXTERNAL and CU_EVENT_WAIT_EXTERNAL are allowed only in a capture")
 
 // StreamWaitEvent is cuStreamWaitEvent: later work on the stream runs after the work recorded by the event.
 func (t *Thread) StreamWaitEvent(h, event Handle, flags uint32) error {
@@ -214,9 +214,9 @@ func (t *Thread) EventElapsedTime(start, end Handle) (float32, error) {
 	case b.capture != nil:
 		return 0, b.captured()
 	case a.task == nil || b.task == nil:
-		return 0, fail(InvalidHandle, "an event that was not recorded")
+		return 0, fail(InvalidHandle, "an event has not been recorded")
 	case a.noTiming || b.noTiming:
-		return 0, fail(InvalidHandle, "an event without timing")
+		return 0, fail(InvalidHandle, "an event was created with CU_EVENT_DISABLE_TIMING")
 	case a.ctx != b.ctx:
 		return 0, fail(InvalidHandle, "the events belong to different contexts")
 	case !a.task.ended() || !b.task.ended():

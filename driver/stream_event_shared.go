@@ -105,7 +105,7 @@ func (e *sharedEvent) newRecord(s *Stream) (recordID, error) {
 		}
 	}
 	if at < 0 {
-		return 0, fail(OutOfMemory, "%d streams have recorded the event and are not so far, or never will be", boardQueues)
+		return 0, fail(OutOfMemory, "too many streams have recorded the event: the records of %d are still pending", boardQueues)
 	}
 	started, err := ownStart()
 	if err != nil {
@@ -239,7 +239,7 @@ func (t *Thread) IPCGetEventHandle(h Handle) (handle IPCHandle, err error) {
 	case e.shared == nil:
 		return handle, fail(InvalidHandle, "the event was created without CU_EVENT_INTERPROCESS")
 	case e.shared.imported:
-		return handle, fail(InvalidHandle, "the event is of another process, which has its handle")
+		return handle, fail(InvalidHandle, "the event was opened from a handle: only the process that created it can export a handle")
 	}
 	o := origin{Kind: eventHandle, Device: int32(c.dev.ordinal)}
 	return o.handle(e.shared.file)
@@ -265,7 +265,7 @@ func (t *Thread) IPCOpenEventHandle(handle IPCHandle) (Handle, error) {
 	}
 	if size < uint64(unsafe.Sizeof(eventBoard{})) {
 		file.Close()
-		return 0, fail(InvalidHandle, "an event of %d bytes", size)
+		return 0, fail(InvalidHandle, "the file of the event is too short: %d bytes", size)
 	}
 	shared, err := newSharedEvent(file, true)
 	if err != nil {

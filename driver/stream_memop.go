@@ -110,7 +110,7 @@ func (t *Thread) StreamMemoryOps(h Handle, ops []MemoryOp, flags uint32) error {
 	case len(ops) == 0 || len(ops) > MaxMemoryOps:
 		return fail(InvalidValue, "%d operations, want 1 to %d", len(ops), MaxMemoryOps)
 	case s.capture != nil:
-		return s.capture.invalidate(NotSupported, "memory operations of a graph")
+		return s.capture.invalidate(NotSupported, "memory operations in a captured stream")
 	}
 	words := make([]operationWord, len(ops))
 	for i, op := range ops {
@@ -146,14 +146,14 @@ func (d *Driver) word(op MemoryOp) (operationWord, error) {
 	case op.size() == 0 && op.Kind != MemoryBarrier:
 		return w, fail(NotSupported, "memory operation %d", op.Kind)
 	case op.waits() && op.Flags&waitFlush != 0:
-		return w, fail(NotSupported, "a flush of remote writes")
+		return w, fail(NotSupported, "CU_STREAM_WAIT_VALUE_FLUSH")
 	case op.waits() && op.Flags > waitNor || !op.waits() && op.Flags > 1:
 		return w, fail(InvalidValue, "flags %#x", op.Flags)
 	case op.Addr%op.size() != 0:
-		return w, fail(InvalidValue, "%#x is no multiple of %d", op.Addr, op.size())
+		return w, fail(InvalidValue, "address %#x is not a multiple of %d", op.Addr, op.size())
 	case op.waits() && d.ordering.enabled:
 		// With ordering, work runs in the order of the calls, so a later call could never write the value.
-		return w, fail(NotSupported, "a stream that waits for a value, with race detection (GEMU_SANITIZE=race)")
+		return w, fail(NotSupported, "cuStreamWaitValue with race detection (GEMU_SANITIZE=race)")
 	}
 	b, err := d.deviceBytes(op.Addr, op.size())
 	if err == nil {
@@ -182,7 +182,7 @@ func (c *Context) waitFor(w *operationWord, faults int) error {
 		case isEnded:
 			return nil
 		case failed:
-			return fail(LaunchFailed, "a stream no longer waits for the value at %#x: an operation of the context has failed", w.Addr)
+			return fail(LaunchFailed, "the wait for the value at %#x was given up: an earlier operation of the context failed", w.Addr)
 		}
 		time.Sleep(interval)
 	}

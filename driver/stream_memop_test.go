@@ -66,13 +66,13 @@ func TestInvalidWaits(t *testing.T) {
 	}{
 		{NotSupported, "memory operation 3", MemoryOp{Kind: 3}},
 		{NotSupported, "memory operation 8", MemoryOp{Kind: 8, Addr: x}},
-		{NotSupported, "flush", MemoryOp{Kind: WaitValue32, Addr: x, Flags: 1 << 30}},
+		{NotSupported, "CU_STREAM_WAIT_VALUE_FLUSH", MemoryOp{Kind: WaitValue32, Addr: x, Flags: 1 << 30}},
 		{InvalidValue, "flags 0x4", MemoryOp{Kind: WaitValue32, Addr: x, Flags: 4}},
 		{InvalidValue, "flags 0x2", MemoryOp{Kind: WriteValue32, Addr: x, Flags: 2}},
 		{InvalidValue, "flags 0x2", MemoryOp{Kind: MemoryBarrier, Flags: 2}},
-		{InvalidValue, "no multiple of 4", MemoryOp{Kind: WriteValue32, Addr: x + 2}},
-		{InvalidValue, "no multiple of 8", MemoryOp{Kind: WaitValue64, Addr: x + 4}},
-		{InvalidValue, "do not lie", MemoryOp{Kind: WriteValue32, Addr: x + 64}},
+		{InvalidValue, "not a multiple of 4", MemoryOp{Kind: WriteValue32, Addr: x + 2}},
+		{InvalidValue, "not a multiple of 8", MemoryOp{Kind: WaitValue64, Addr: x + 4}},
+		{InvalidValue, "are not inside", MemoryOp{Kind: WriteValue32, Addr: x + 64}},
 	} {
 		c.want(bad.result, bad.reason, c.StreamMemoryOps(0, []MemoryOp{bad.op}, 0))
 	}

@@ -103,7 +103,7 @@ func (r *ResourceDesc) memory(d *Driver) (any, error) {
 		if x := d.regions.find(r.Addr); x != nil && x.buf != nil {
 			return x, nil
 		}
-		return nil, fail(InvalidValue, "%#x is no memory of the device", r.Addr)
+		return nil, fail(InvalidValue, "%#x is not device memory", r.Addr)
 	}
 	return nil, fail(InvalidValue, "a resource of kind %d", r.Kind)
 }
@@ -158,12 +158,12 @@ func (r *ResourceDesc) image() (m texture.Image, normalized bool, err error) {
 	if r.Kind == LinearResource {
 		n := r.Bytes / uint64(format.Bytes())
 		if n == 0 || n > linearTexels || r.Addr%textureAlignment != 0 {
-			return m, false, fail(InvalidValue, "linear memory of %d bytes at %#x", r.Bytes, r.Addr)
+			return m, false, fail(InvalidValue, "a texture of %d bytes of linear memory at %#x: bad size or alignment", r.Bytes, r.Addr)
 		}
 		return texture.Image{Geometry: texture.Image1D, LinearMemory: true, Format: format, Width: int(n)}, normalized, nil
 	}
 	if r.Width == 0 || r.Height == 0 || r.Width > linearTexels || r.Height > linearTexels || r.Addr%textureAlignment != 0 || r.Pitch%texturePitch != 0 {
-		return m, false, fail(InvalidValue, "memory of %d×%d texels with a pitch of %d at %#x", r.Width, r.Height, r.Pitch, r.Addr)
+		return m, false, fail(InvalidValue, "a texture of %d×%d texels with a pitch of %d bytes at %#x: bad size, pitch or alignment", r.Width, r.Height, r.Pitch, r.Addr)
 	}
 	return texture.Image{Geometry: texture.Image2D, Format: format, Width: int(r.Width), Height: int(r.Height), Pitch: int(r.Pitch)}, normalized, nil
 }
@@ -192,17 +192,17 @@ func (v *ViewDesc) check(of any) error {
 	case *mipmap:
 		image, normalized = x.mem.Image(), x.normalized
 		if v.FirstLevel > v.LastLevel || int64(v.LastLevel) >= int64(image.Levels) {
-			return fail(InvalidValue, "a view of the levels %d to %d of %d", v.FirstLevel, v.LastLevel, image.Levels)
+			return fail(InvalidValue, "a view of levels %d to %d of an array with %d levels", v.FirstLevel, v.LastLevel, image.Levels)
 		}
 		if n := v.LastLevel - v.FirstLevel; n != 0 && int(n)+1 != image.Levels {
-			return fail(NotSupported, "a view of the levels %d to %d of %d: gemu has views of one level and of all", v.FirstLevel, v.LastLevel, image.Levels)
+			return fail(NotSupported, "a view of levels %d to %d of %d: gemu supports views of one level or of all levels", v.FirstLevel, v.LastLevel, image.Levels)
 		}
 		image = image.AtLevel(0)
 	default:
-		return fail(InvalidValue, "a view of memory that is no array")
+		return fail(InvalidValue, "a resource view of memory that is not an array")
 	}
 	if _, plain := of.(*array); plain && (v.FirstLevel != 0 || v.LastLevel != 0) {
-		return fail(InvalidValue, "a view of the levels %d to %d of an array without levels", v.FirstLevel, v.LastLevel)
+		return fail(InvalidValue, "a view of levels %d to %d of an array without levels", v.FirstLevel, v.LastLevel)
 	}
 	if v.Format != 0 {
 		n := int(v.Format-1) / 3
@@ -214,16 +214,16 @@ func (v *ViewDesc) check(of any) error {
 		}
 		format := texture.Format{Channels: []int{1, 2, 4}[(v.Format-1)%3], Bits: viewFormats[n].bits, Kind: viewFormats[n].kind}
 		if format != image.Format || normalized {
-			return fail(NotSupported, "a view in another format than that of the array")
+			return fail(NotSupported, "the format of the view differs from the format of the array")
 		}
 	}
 	same := func(view uint64, extent int) bool { return max(view, 1) == uint64(max(extent, 1)) }
 	layered := image.Geometry.Layered() || image.Geometry.Cube()
 	if !same(v.Width, image.Width) || !same(v.Height, image.Height) || !layered && !same(v.Depth, image.Depth) {
-		return fail(InvalidValue, "a view of %d×%d×%d texels of %d×%d×%d", v.Width, v.Height, v.Depth, image.Width, image.Height, image.Depth)
+		return fail(InvalidValue, "a view of %d×%d×%d texels of an array of %d×%d×%d", v.Width, v.Height, v.Depth, image.Width, image.Height, image.Depth)
 	}
 	if v.FirstLayer != 0 || v.LastLayer != 0 && int64(v.LastLayer) != int64(image.Layers)-1 {
-		return fail(NotSupported, "a view of the layers %d to %d of %d: gemu has views of all", v.FirstLayer, v.LastLayer, image.Layers)
+		return fail(NotSupported, "a view of layers %d to %d of %d: gemu supports only views of all layers", v.FirstLayer, v.LastLayer, image.Layers)
 	}
 	return nil
 }
@@ -255,7 +255,7 @@ func (d *Driver) trackObject(o *interp.Object, x *boundTexture) {
 func (d *Driver) texture(h uint64, typ ptx.Type) (*boundTexture, error) {
 	x := d.textures[h]
 	if x == nil || x.object.Type() != typ {
-		return nil, fail(InvalidValue, "%#x is no %s object", h, map[ptx.Type]string{ptx.TexRef: "texture", ptx.SurfRef: "surface"}[typ])
+		return nil, fail(InvalidValue, "%#x is not the handle of a %s object", h, map[ptx.Type]string{ptx.TexRef: "texture", ptx.SurfRef: "surface"}[typ])
 	}
 	return x, nil
 }
@@ -348,7 +348,7 @@ func (t *Thread) SurfObjectCreate(r *ResourceDesc) (uint64, error) {
 	}
 	defer t.d.mu.Unlock()
 	if r.Kind != ArrayResource {
-		return 0, fail(InvalidValue, "a surface of a resource of kind %d", r.Kind)
+		return 0, fail(InvalidValue, "a surface needs an array, not a resource of kind %d", r.Kind)
 	}
 	o, err := t.d.makeSurface("", r.Array)
 	if err != nil {
@@ -396,7 +396,7 @@ func (t *Thread) ModuleGetReference(h Handle, name string, typ ptx.Type) (Handle
 	}
 	v, ok := m.mod.Lookup(name).(*ptx.Var)
 	if !ok || v.Type != typ {
-		return 0, fail(NotFound, "%s has no %s variable %s", m.mod.Name, typ, name)
+		return 0, fail(NotFound, "module %s has no %s variable %s", m.mod.Name, typ, name)
 	}
 	r := &Reference{module: m, name: name, typ: typ}
 	if s, normalized, err := m.mod.SamplerOf(name); err == nil {

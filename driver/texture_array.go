@@ -204,7 +204,7 @@ func (t *Thread) ArrayDestroy(h Handle) error {
 	}
 	a, err := object[*array](t.d, h)
 	if err == nil && a.mipmap != nil {
-		err = fail(InvalidValue, "a level of a mipmapped array")
+		err = fail(InvalidValue, "a level of a mipmapped array cannot be destroyed: destroy the mipmapped array")
 	}
 	if err != nil {
 		t.d.mu.Unlock()
@@ -258,7 +258,7 @@ func (t *Thread) MipmappedArrayGetLevel(h Handle, level uint32) (Handle, error) 
 		return 0, err
 	}
 	if uint64(level) >= uint64(len(m.levels)) {
-		return 0, fail(InvalidValue, "level %d of %d", level, len(m.levels))
+		return 0, fail(InvalidValue, "no level %d: the array has %d levels", level, len(m.levels))
 	}
 	if m.levels[level] == nil {
 		a := m.array
@@ -304,7 +304,7 @@ func (a *array) layout(s *Side, c *Copy3D) (l layout, err error) {
 	rows, slices := uint64(m.Height), uint64(m.Depth*m.Layers)
 	for _, v := range [][3]uint64{{s.X, c.Width, row}, {s.Y, c.Height, rows}, {s.Z, c.Depth, slices}} {
 		if v[0] > v[2] || v[1] > v[2]-v[0] {
-			return l, fail(InvalidValue, "%d×%d×%d bytes at %d, %d, %d of an array of %d×%d×%d bytes", c.Width, c.Height, c.Depth, s.X, s.Y, s.Z, row, rows, slices)
+			return l, fail(InvalidValue, "%d×%d×%d bytes at (%d, %d, %d) are outside an array of %d×%d×%d bytes", c.Width, c.Height, c.Depth, s.X, s.Y, s.Z, row, rows, slices)
 		}
 	}
 	l.pitch, l.slice = row, row*rows

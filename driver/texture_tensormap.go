@@ -62,7 +62,7 @@ func (t *Thread) encode(m *tensormap.Map, err error) (TensorMap, error) {
 func (t *Thread) TensorMapEncodeTiled(s *Tensor, box []uint32) (TensorMap, error) {
 	m, err := tensorMap(s, tensormap.Tiled)
 	if err == nil && len(box) < m.Rank {
-		err = fail(InvalidValue, "a box of %d dimensions", len(box))
+		err = fail(InvalidValue, "a box of %d dimensions is too short", len(box))
 	}
 	if err == nil {
 		copy(m.Box[:m.Rank], box)
@@ -74,7 +74,7 @@ func (t *Thread) TensorMapEncodeTiled(s *Tensor, box []uint32) (TensorMap, error
 func (t *Thread) TensorMapEncodeIm2col(s *Tensor, lower, upper []int32, channels, pixels uint32) (TensorMap, error) {
 	m, err := tensorMap(s, tensormap.Im2col)
 	if err == nil && (m.Rank < 3 || len(lower) < m.Rank-2 || len(upper) < m.Rank-2) {
-		err = fail(InvalidValue, "corners of %d and %d dimensions, of a tensor of %d", len(lower), len(upper), m.Rank)
+		err = fail(InvalidValue, "corners of %d and %d dimensions for a tensor of %d dimensions", len(lower), len(upper), m.Rank)
 	}
 	if err == nil {
 		copy(m.Lower[:m.Rank-2], lower)
@@ -87,7 +87,7 @@ func (t *Thread) TensorMapEncodeIm2col(s *Tensor, lower, upper []int32, channels
 // TensorMapEncodeIm2colWide is cuTensorMapEncodeIm2colWide; mode is a CUtensorMapIm2ColWideMode.
 func (t *Thread) TensorMapEncodeIm2colWide(s *Tensor, lower, upper int32, channels, pixels, mode uint32) (TensorMap, error) {
 	if mode > 1 {
-		return TensorMap{}, fail(InvalidValue, "mode %d of a tensor map for im2col", mode)
+		return TensorMap{}, fail(InvalidValue, "CUtensorMapIm2ColWideMode %d", mode)
 	}
 	m, err := tensorMap(s, [...]tensormap.Mode{tensormap.Im2colW, tensormap.Im2colW128}[mode])
 	if err == nil {

@@ -173,7 +173,7 @@ func TestTextureObjects(t *testing.T) {
 	if part != [2]uint16{4, 6} {
 		t.Errorf("got %v", part)
 	}
-	c.want(InvalidValue, "in an array of 24", c.Memcpy(Place{Kind: ArrayPlace, Array: a, Device: 24}, hostPlace(&part), 4, 0, false))
+	c.want(InvalidValue, "do not fit an array of 24", c.Memcpy(Place{Kind: ArrayPlace, Array: a, Device: 24}, hostPlace(&part), 4, 0, false))
 	if got := must(c.TexObjectGetResourceDesc(tex))(t); got != linear {
 		t.Errorf("the resource is %+v", got)
 	}
@@ -205,7 +205,7 @@ func TestTextureObjects(t *testing.T) {
 		t.Errorf("linear memory has up to %d texels", n)
 	}
 	c.ok(c.SurfObjectDestroy(surf))
-	c.want(InvalidValue, "no surface object", c.SurfObjectDestroy(surf))
+	c.want(InvalidValue, "not the handle of a surface object", c.SurfObjectDestroy(surf))
 	c.ok(c.TexObjectDestroy(tex))
 	c.ok(c.ArrayDestroy(a))
 	c.ok(c.MemFree(x))
@@ -282,7 +282,7 @@ func TestTextureReferencesOfOtherMemory(t *testing.T) {
 		c.ok(c.MemHostUnregister(mine))
 	}
 	c.expect(out, 0x40800000, 9, 0x40800000, 9, 0x40800000, 9)
-	c.want(InvalidValue, "no memory of the device", c.launch("names", 1, 1, out))
+	c.want(InvalidValue, "not device memory", c.launch("names", 1, 1, out))
 	c.ok(c.MemHostRegister(mine, 8192, 0))
 	r, err := object[*Reference](c.d, ref)
 	c.ok(err)
@@ -325,7 +325,7 @@ func TestLevelsOfMipmappedArray(t *testing.T) {
 		c.ok(c.Memcpy(Place{Kind: ArrayPlace, Array: level}, hostPlace(&texels[0]), uint64(4*n), 0, false))
 	}
 	_, err := c.MipmappedArrayGetLevel(m, 3)
-	c.want(InvalidValue, "level 3 of 3", err)
+	c.want(InvalidValue, "no level 3: the array has 3 levels", err)
 	tex := must(c.TexObjectCreate(&ResourceDesc{Kind: MipmapResource, Array: m}, &TextureDesc{Flags: TextureNormalized, MipFilter: 1, Filter: 1, MaxLevel: 9}, nil))(t)
 	one := must(c.TexObjectCreate(&ResourceDesc{Array: must(c.MipmappedArrayGetLevel(m, 1))(t)}, &TextureDesc{Flags: TextureNormalized}, nil))(t)
 	out := c.alloc(16)

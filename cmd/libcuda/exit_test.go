@@ -21,7 +21,7 @@ func TestLaunchesAtExitAreJudged(t *testing.T) {
 	program := libtest.Client(t, "testdata/exit.c", "libcuda.so.1")
 	const race = "write after write" // 64 threads write different values to a word
 	reasons := map[string]string{    // reasons why launches were not judged
-		"behind": "it had not begun 1s after the end of the process", "in stream": "a stream whose function has ended the process",
+		"behind": "it had not begun 1s after the end of the process", "in stream": "a stream whose host function ended the process",
 	}
 	for _, c := range []struct {
 		ending, tool string

@@ -38,7 +38,7 @@ func TestCProgram(t *testing.T) {
 			t.Errorf("%v: %d traps are told\n%s", env, n, &stderr)
 		}
 		// A program that requests private functions is named, with and without a trace.
-		if n := strings.Count(stderr.String(), program+" asks for private functions"); n != 1 {
+		if n := strings.Count(stderr.String(), program+" calls private functions"); n != 1 {
 			t.Errorf("%v: it is told %d times\n%s", env, n, &stderr)
 		}
 		traced := strings.Contains(stderr.String(), "gemu: cuArrayGetPlane: CUDA_ERROR_NOT_SUPPORTED")

@@ -112,7 +112,7 @@ static void open_nvidia(void)
 	};
 	const char *file = getenv("GEMU_NVJITLINK");
 	if (file == NULL || *file == 0) {
-		nvidia.missing = "gemu does not compile it: GEMU_NVJITLINK can name NVIDIA's library, which does";
+		nvidia.missing = "gemu does not compile it: set GEMU_NVJITLINK to the file of NVIDIA's libnvJitLink";
 		return;
 	}
 	// The library calls its own functions by names that this library has, too.
@@ -136,7 +136,7 @@ static result optimized(handle h, const char *what, result r)
 			told(h, r, "%s", log);
 		free(log);
 	}
-	return told(h, r, "ERROR: %s: NVIDIA's linker refuses it", what);
+	return told(h, r, "ERROR: %s: NVIDIA's linker rejects it", what);
 }
 
 // has_option reports whether an option was given.
@@ -214,7 +214,7 @@ static result read_options(handle h, uint32_t n, const char **options)
 	for (uint32_t i = 0; i < n; i++) {
 		const char *o = options[i];
 		if (strncmp(o, "-arch=compute_", 14) == 0)
-			return told(h, invalid_input, "ERROR: %s: gemu links to a container that its driver loads, not to PTX", o);
+			return told(h, invalid_input, "ERROR: %s: gemu's linker makes a container for its driver, not PTX", o);
 		if (strcmp(o, "-ptx") == 0)
 			h->to_ptx = true;
 		else if (sscanf(o, "-arch=sm_%u", &sm) == 1)
@@ -339,7 +339,7 @@ result nvJitLinkAddData(handle h, input kind, const void *data, size_t size, con
 	if (kind == input_ltoir)
 		return add_ltoir(h, data, size, name);
 	if (h->to_ptx)
-		return told(h, invalid_input, "ERROR: %s is no LTO-IR: with -ptx there is PTX of nothing else", name);
+		return told(h, invalid_input, "ERROR: %s is not LTO-IR: -ptx accepts only LTO-IR", name);
 	int as = kind_of(h, kind, name);
 	if (as < 0)
 		return invalid_input;
@@ -381,7 +381,7 @@ result nvJitLinkComplete(handle h)
 			return r;
 	}
 	if (h->to_ptx)
-		return h->ptx != NULL ? success : told(h, invalid_input, "ERROR: there is nothing to link");
+		return h->ptx != NULL ? success : told(h, invalid_input, "ERROR: nothing to link: no PTX was added");
 	return outcome(h, "linking", cuLinkComplete(h->link, &h->image, &h->size));
 }
 
@@ -404,7 +404,7 @@ result nvJitLinkGetLinkedCubin(handle h, void *cubin)
 // without returns the result of a query for an output that gemu does not produce.
 static result without(handle h, const char *what)
 {
-	return h == NULL ? invalid_input : told(h, invalid_input, "ERROR: there is no linked %s: gemu links to a container that its driver loads", what);
+	return h == NULL ? invalid_input : told(h, invalid_input, "ERROR: there is no linked %s: gemu's linker makes a container for its driver", what);
 }
 
 result nvJitLinkGetLinkedPtxSize(handle h, size_t *size)

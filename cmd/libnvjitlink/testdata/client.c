@@ -105,7 +105,7 @@ static void optimised(void)
 
 	EQUAL(create(&l, 3, to_ptx), success);
 	EQUAL(add_data(l, PTX, seven, sizeof seven, "text"), invalid_input);
-	LOGS(l, "text is no LTO-IR");
+	LOGS(l, "text is not LTO-IR");
 	EQUAL(ptx_size(l, &n), invalid_input);
 	EQUAL(add_data(l, LTOIR, lto, sizeof lto, "seven"), success);
 	EQUAL(complete(l), success);
@@ -187,7 +187,7 @@ int main(int argc, char **argv)
 	EQUAL(add_data(l, PTX, HEAD "bogus", strlen(HEAD "bogus"), "first.ptx"), ptx_compile);
 	LOGS(l, "first.ptx:4:1");
 	EQUAL(add_data(l, LTOIR, LTO, 4, "second"), invalid_input);
-	LOGS(l, *getenv("GEMU_NVJITLINK") == 0 ? "second is LTO-IR, and gemu does not compile it" : "this is empty\nERROR: second: NVIDIA's linker refuses it");
+	LOGS(l, *getenv("GEMU_NVJITLINK") == 0 ? "second is LTO-IR, and gemu does not compile it" : "this is empty\nERROR: second: NVIDIA's linker rejects it");
 	EQUAL(add_data(l, ANY, LTO, 4, "third"), invalid_input);
 	LOGS(l, "third");
 	static const char machine_code[64] = "\x7f" "ELF";
@@ -200,7 +200,7 @@ int main(int argc, char **argv)
 	LOGS(l, "/none/file cannot be read");
 	LOGS(l, "first.ptx:4:1");
 	EQUAL(complete(l), invalid_input);
-	LOGS(l, *getenv("GEMU_NVJITLINK") == 0 ? "nothing to link" : "ERROR: the LTO-IR");
+	LOGS(l, *getenv("GEMU_NVJITLINK") == 0 ? "nothing to link: no PTX was added" : "ERROR: the LTO-IR");
 	EQUAL(destroy(&l), success);
 
 	REFUSED(missing_arch, "", 1, "-O3");

@@ -38,7 +38,7 @@ const maxPages = 1 << 47
 // Allocate implements interp.Config.Allocate.
 func (p *Allocator) Allocate(size uint64) ([]byte, func(), error) {
 	if size > maxPages {
-		return nil, nil, fmt.Errorf("%d bytes are more than a process can have", size)
+		return nil, nil, fmt.Errorf("%d bytes are more than the limit of shared memory of a process", size)
 	}
 	if size > SmallBlock {
 		mem, err := hostmem.Reserve(WholePages(size))

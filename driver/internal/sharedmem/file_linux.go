@@ -58,7 +58,7 @@ func Open(name string, fd int) (*os.File, uint64, error) {
 func checkName(name, path string) error {
 	kind, err := os.Readlink(path)
 	if err == nil && kind != "/memfd:"+name+" (deleted)" {
-		err = fmt.Errorf("%s is of %s, and of no memory that was exported as %s", path, kind, name)
+		err = fmt.Errorf("%s is %s, not memory that was exported as %s", path, kind, name)
 	}
 	return err
 }

@@ -24,7 +24,7 @@ func ProcessStart(pid int) (uint64, error) {
 	// the number of threads, field 22 the start time. The first thread of a process may end before the rest.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 20 {
-		return 0, fmt.Errorf("/proc/%d/stat is %q", pid, stat)
+		return 0, fmt.Errorf("/proc/%d/stat has an unknown format: %q", pid, stat)
 	}
 	if state := fields[0][0]; (state == 'Z' || state == 'X') && len(fields[17]) == 1 && fields[17][0] <= '1' {
 		return 0, fmt.Errorf("process %d has ended", pid)
