@@ -113,7 +113,7 @@ var (
 // Policies lists the known policies, the default first.
 var Policies = []*Policy{
 	{
-		Name: "gemu", Doc: "the widest that is sound: every rule, any stride, compact values also under divergence, for the lanes that computed them",
+		Name: "gemu", Doc: "the widest sound policy: every rule, any stride; also compact values under divergence, for the lanes that computed them",
 		Rules: allRules, Loads: AnyUniform, Masked: true,
 	},
 	{
@@ -153,7 +153,7 @@ var Variants = []*Policy{
 		StrideBits: 16, Loads: ParamLoads, IndexOnly: true, UnitStride: true,
 	},
 	{
-		Name: "fgsimt-narrow", Doc: "as fgsimt, without floating-point arithmetic, for the control processor has an integer unit alone",
+		Name: "fgsimt-narrow", Doc: "as fgsimt, without floating-point arithmetic, because the control processor has only an integer unit",
 		Rules: kimRules, Excluded: kimExcluded | compareRule, Uniform: compareRule, UniformClasses: NewClassSet(ptx.ClassMul), NarrowRules: kimNarrow,
 		StrideBits: 16, Loads: ParamLoads, IndexOnly: true, UnitStride: true,
 	},

@@ -47,7 +47,7 @@ func (c *Culprit) String() string {
 	if c.Instr.EndsBlock() {
 		return fmt.Sprintf("the first wrong decision: %v\nthe word is written by %v", c.Place, c.Writer)
 	}
-	return fmt.Sprintf("the first wrong value: memory that is stored by %v, though the registers are right\nthe word is written by %v", c.Place, c.Writer)
+	return fmt.Sprintf("the first wrong value: the memory that %v stores, although its registers are right\nthe word is written by %v", c.Place, c.Writer)
 }
 
 // Same reports whether two culprits are the same fault of a rival: the same opcode.

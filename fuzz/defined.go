@@ -26,7 +26,7 @@ func staticFault(m *ptx.Module) (fault error) {
 			return fault
 		}
 		if list := f.UnwrittenReads(); len(list) > 0 {
-			return fmt.Errorf("%v is read, and not written on every path", list[0])
+			return fmt.Errorf("%v is read, but not written on every path", list[0])
 		}
 	}
 	return nil
@@ -38,7 +38,7 @@ func syntaxFault(instr *ptx.Instr) error {
 		return fmt.Errorf("%s: %s: %s", instr.Pos, instr.Text, fmt.Sprintf(format, args...))
 	}
 	if instr.Form.Undocumented {
-		return fault("the manual does not have the instruction")
+		return fault("the instruction is not in the manual")
 	}
 	for i := range instr.Ops {
 		o, spec := &instr.Ops[i], &instr.Form.Operands[i]
@@ -109,7 +109,7 @@ func (w *writtenMemory) OnEvent(e *probe.Event) {
 			}
 			for k, value := range a.Shadow(lane) {
 				if a.Kind != probe.AccessStore && value == 0 {
-					w.fault = fmt.Errorf("%s: %s: byte %d of what it reads is not written", e.Instr.Pos, e.Instr.Text, k)
+					w.fault = fmt.Errorf("%s: %s: it reads memory that is not written, at byte %d", e.Instr.Pos, e.Instr.Text, k)
 					return
 				}
 			}

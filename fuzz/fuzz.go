@@ -125,13 +125,13 @@ func New(o Options) (*Generator, error) {
 	threads := o.Block.X * o.Block.Y * o.Block.Z
 	switch {
 	case o.SM < minSM:
-		return nil, fmt.Errorf("sm_%d: programs want sm_%d or later", o.SM, minSM)
+		return nil, fmt.Errorf("sm_%d: programs need sm_%d or later", o.SM, minSM)
 	case o.SM > lastSM:
-		return nil, fmt.Errorf("sm_%d: the last there is is sm_%d", o.SM, lastSM)
+		return nil, fmt.Errorf("sm_%d: the latest known target is sm_%d", o.SM, lastSM)
 	case o.Version.Less(ptx.Version{Major: 6}):
-		return nil, fmt.Errorf("PTX %s: programs want PTX 6.0 or later", o.Version)
+		return nil, fmt.Errorf("PTX %s: programs need PTX 6.0 or later", o.Version)
 	case lastPTX().Less(o.Version):
-		return nil, fmt.Errorf("PTX %s: programs want at most PTX %s, the last that brought an instruction", o.Version, lastPTX())
+		return nil, fmt.Errorf("PTX %s: the latest known version is %s", o.Version, lastPTX())
 	case o.Grid < 1 || o.Block.X < 1 || o.Block.Y < 1 || o.Block.Z < 1 || o.Block.X > 1024 || o.Block.Y > 1024 || o.Block.Z > 64 || threads > 1024:
 		return nil, fmt.Errorf("a grid of %d blocks of %s threads: want at least one of each, and blocks of at most 1024", o.Grid, o.Block)
 	case o.Grid > maxThreads/threads:

@@ -55,13 +55,13 @@ type Rival struct {
 func (r *Rival) Check() error {
 	switch {
 	case !strings.Contains(r.Command, "{out}"):
-		return fmt.Errorf("%q does not say {out}, the file to write the result to", r.Command)
+		return fmt.Errorf("%q lacks {out}, the file for the result", r.Command)
 	case !strings.Contains(r.Command, "{ptx}") && !strings.Contains(r.Command, "{json}"):
-		return fmt.Errorf("%q says neither {ptx} nor {json}, the program to run", r.Command)
+		return fmt.Errorf("%q lacks {ptx} or {json}, the program to run", r.Command)
 	case !r.KnowsExtents() && (strings.Contains(r.Command, "{grid}") || strings.Contains(r.Command, "{block}")):
-		return fmt.Errorf("%q says one of {grid} and {block}, which go together", r.Command)
+		return fmt.Errorf("%q must contain {grid} and {block} together", r.Command)
 	case r.Timeout <= 0:
-		return errors.New("the time that a program may take has to be more than none")
+		return errors.New("the time limit of a program must be above 0")
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 
 func init() {
 	register(&Workload{
-		Name: "backprop", Doc: "training of a neural network with a layer of hidden units, as many as a block is wide",
+		Name: "backprop", Doc: "training of a neural network with one hidden layer, with as many units as a block is wide",
 		N: 1 << 12, Max: 1 << 20, SizeDoc: "input units",
 		Origin: "Rumelhart, Hinton and Williams, Learning representations by back-propagating errors (Nature 1986); backprop of Rodinia",
 		Papers: []string{"collange2011", "liu2017"},

@@ -54,7 +54,7 @@ func bfs(s *Session) error {
 		}
 	}
 	if leads && levels == 0 {
-		return fmt.Errorf("no level was searched from node %d, which has an edge to another", root)
+		return fmt.Errorf("the search from node %d reached no other node, although it has an edge", root)
 	}
 	reached := 1
 	for queue := []int{root}; len(queue) > 0; queue = queue[1:] {

@@ -11,8 +11,8 @@ import (
 func init() {
 	register(&Workload{
 		Name: "bilat", Doc: "bilateral filter of a grey image",
-		N: 192, Max: 1 << 13, SizeDoc: "pixels across, ¾ of it down",
-		Origin: "Tomasi and Manduchi, Bilateral filtering for gray and color images (ICCV 1998), with a lookup table and a Taylor series as bilat of Kim et al. 2013 has",
+		N: 192, Max: 1 << 13, SizeDoc: "pixels across, ¾ as many down",
+		Origin: "Tomasi and Manduchi, Bilateral filtering for gray and color images (ICCV 1998), with a lookup table and a Taylor series as in bilat of Kim et al. 2013",
 		Papers: []string{"kim2013"},
 		Run:    bilat,
 	})

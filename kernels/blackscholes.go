@@ -39,7 +39,7 @@ func blackscholes(s *Session) error {
 		wantCall[i] = float32(p*normal(d1) - discounted*normal(d1-spread))
 		wantPut[i] = float32(discounted*normal(spread-d1) - p*normal(-d1))
 	}
-	s.Summary = fmt.Sprintf("%d options, to call and to put", s.N)
+	s.Summary = fmt.Sprintf("%d options, as calls and as puts", s.N)
 	if err := Close("call", interp.Slice[float32](call), wantCall, 1e-4); err != nil {
 		return err
 	}

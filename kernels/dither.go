@@ -10,7 +10,7 @@ import (
 func init() {
 	register(&Workload{
 		Name: "dither", Doc: "Floyd-Steinberg dithering, parallel along the diagonals",
-		N: 640, Max: 1 << 13, SizeDoc: "pixels across, ¾ of it down",
+		N: 640, Max: 1 << 13, SizeDoc: "pixels across, ¾ as many down",
 		Origin: "Floyd and Steinberg, An adaptive algorithm for spatial greyscale (1976); dither of Kim et al. 2013",
 		Papers: []string{"kim2013"},
 		Run:    dither,

@@ -10,7 +10,7 @@ import (
 func init() {
 	register(&Workload{
 		Name: "fdtd3d", Doc: "finite differences in three dimensions, of radius 4",
-		N: 64, Max: 1 << 10, SizeDoc: "points along x, ¾ of it along y, ¼ along z",
+		N: 64, Max: 1 << 10, SizeDoc: "points along x, ¾ as many along y, ¼ along z",
 		Origin: "Micikevicius, 3D finite difference computation on GPUs using CUDA (GPGPU-2, 2009); FDTD3d of the CUDA SDK",
 		Papers: []string{"collange2011"},
 		Run:    fdtd3d,

@@ -10,7 +10,7 @@ import (
 func init() {
 	register(&Workload{
 		Name: "filter", Doc: "3×3 Gaussian filter of a grey image",
-		N: 640, Max: 1 << 13, SizeDoc: "pixels across, ¾ of it down",
+		N: 640, Max: 1 << 13, SizeDoc: "pixels across, ¾ as many down",
 		Origin: "the binomial kernel of image processing textbooks",
 		Run:    filter,
 	})

@@ -9,7 +9,7 @@ import (
 
 func init() {
 	register(&Workload{
-		Name: "heartwall", Doc: "points of a heart's walls, followed by the correlation with templates",
+		Name: "heartwall", Doc: "tracking of points on the walls of a heart, by correlation with templates",
 		N: 12, Max: 1 << 12, SizeDoc: "points, and ⅖ as many frames, from 1 up to 20",
 		Origin: "Szafaryn, Skadron and Saucerman, Experiences accelerating MATLAB systems biology applications (2009); heartwall of Rodinia, its tracking without the detection",
 		Papers: []string{"collange2011", "liu2017"},

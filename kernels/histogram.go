@@ -9,7 +9,7 @@ import (
 
 func init() {
 	register(&Workload{
-		Name: "histogram", Doc: "how often each byte occurs, counted in shared memory first",
+		Name: "histogram", Doc: "number of occurrences of each byte, counted in shared memory first",
 		N: 1 << 22, Max: 1 << 30, SizeDoc: "bytes",
 		Origin: "the privatised histogram of CUDA textbooks",
 		Run:    histogram,

@@ -9,9 +9,9 @@ import (
 
 func init() {
 	register(&Workload{
-		Name: "hotspot", Doc: "temperature of a chip, several steps in a tile before it is left",
-		N: 192, Max: 1 << 13, SizeDoc: "cells across, ¾ of it down",
-		Origin: "Huang et al., HotSpot: a compact thermal modeling methodology (IEEE Trans. VLSI 2006), tiles that overlap as Meng and Skadron (ICS 2009) have them; hotspot of Rodinia",
+		Name: "hotspot", Doc: "temperature of a chip, in tiles with several steps for each load",
+		N: 192, Max: 1 << 13, SizeDoc: "cells across, ¾ as many down",
+		Origin: "Huang et al., HotSpot: a compact thermal modeling methodology (IEEE Trans. VLSI 2006), with overlapping tiles as in Meng and Skadron (ICS 2009); hotspot of Rodinia",
 		Papers: []string{"collange2011", "liu2017"},
 		Blocks: []int{16, 32},
 		Run:    hotspot,

@@ -10,7 +10,7 @@ import (
 func init() {
 	register(&Workload{
 		Name: "mandelbrot", Doc: "escape times of the Mandelbrot set",
-		N: 320, Max: 1 << 13, SizeDoc: "pixels across, ¾ of it down",
+		N: 320, Max: 1 << 13, SizeDoc: "pixels across, ¾ as many down",
 		Origin: "the escape-time algorithm",
 		Run:    mandelbrot,
 	})

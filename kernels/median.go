@@ -11,7 +11,7 @@ import (
 func init() {
 	register(&Workload{
 		Name: "median", Doc: "3×3 median filter of a grey image",
-		N: 400, Max: 1 << 13, SizeDoc: "pixels across, ¾ of it down",
+		N: 400, Max: 1 << 13, SizeDoc: "pixels across, ¾ as many down",
 		Origin: "the median filter (Tukey 1971), by rank; median of Kim et al. 2013",
 		Papers: []string{"kim2013"},
 		Run:    median,

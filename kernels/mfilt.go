@@ -9,8 +9,8 @@ import (
 
 func init() {
 	register(&Workload{
-		Name: "mfilt", Doc: "blur of a grey image where a mask says so",
-		N: 640, Max: 1 << 13, SizeDoc: "pixels across, ¾ of it down",
+		Name: "mfilt", Doc: "blur of a grey image where a mask is set",
+		N: 640, Max: 1 << 13, SizeDoc: "pixels across, ¾ as many down",
 		Origin: "mfilt of Kim et al. 2013",
 		Papers: []string{"kim2013"},
 		Run:    mfilt,

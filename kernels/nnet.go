@@ -61,7 +61,7 @@ func nnet(s *Session) error {
 		}
 		votes[best]++
 	}
-	s.Summary = fmt.Sprintf("%d images of 29×29 pixels, taken for 0 … 9: %v", s.N, votes)
+	s.Summary = fmt.Sprintf("%d images of 29×29 pixels, classified as 0 … 9: %v", s.N, votes)
 	// ex2.approx.ftz.f32 has an error of 2^-22.5, and sums have up to 1250 terms.
 	return Close("out", got, want, 1e-5)
 }

@@ -10,9 +10,9 @@ import (
 
 func init() {
 	register(&Workload{
-		Name: "pathfinder", Doc: "cheapest ways down a grid, several rows in a stretch before it is left",
+		Name: "pathfinder", Doc: "cheapest paths down a grid, in stretches with several rows for each load",
 		N: 1 << 12, Max: 1 << 20, SizeDoc: "columns, with 100 rows",
-		Origin: "dynamic programming (Bellman 1957), stretches that overlap as Meng and Skadron (ICS 2009) have them; pathfinder of Rodinia",
+		Origin: "dynamic programming (Bellman 1957), with overlapping stretches as in Meng and Skadron (ICS 2009); pathfinder of Rodinia",
 		Papers: []string{"liu2017"},
 		Run:    pathfinder,
 	})
@@ -42,6 +42,6 @@ func pathfinder(s *Session) error {
 			way[x] = slices.Min(above[max(x-1, 0):min(x+2, cols)]) + grid[row*cols+x]
 		}
 	}
-	s.Summary = fmt.Sprintf("the cheapest way down %d rows of %d columns costs %d", rows, cols, slices.Min(way))
+	s.Summary = fmt.Sprintf("the cheapest path down %d rows of %d columns costs %d", rows, cols, slices.Min(way))
 	return Equal("way", interp.Slice[int32](from), way)
 }

@@ -11,7 +11,7 @@ import (
 func init() {
 	register(&Workload{
 		Name: "sad", Doc: "search for motion in video, by sums of absolute differences",
-		N: 8, Max: 1 << 12, SizeDoc: "macroblocks of 16×16 pixels or a few more, in a reach of twice as many pixels, up to 16",
+		N: 8, Max: 1 << 12, SizeDoc: "macroblocks of 16×16 pixels or a few more, in a search range of twice as many pixels, up to 16",
 		Origin: "full search for the motion of all partitions of H.264 (ITU-T H.264; Richardson 2003); sad of Parboil",
 		Papers: []string{"liu2017"},
 		Run:    sad,

@@ -10,7 +10,7 @@ import (
 func init() {
 	register(&Workload{
 		Name: "sgemm", Doc: "C = α·A·B + β·C through tiles in shared memory",
-		N: 256, Max: 4096, SizeDoc: "rows of A (¾ of it columns of B, ½ in common)",
+		N: 256, Max: 4096, SizeDoc: "rows of A; ¾ as many columns of B, ½ as many in common",
 		Origin: "BLAS level 3, tiled as the CUDA C++ Programming Guide explains; sgemm of Kim et al. 2013",
 		Papers: []string{"kim2013", "liu2017"},
 		Run:    sgemm,

@@ -10,8 +10,8 @@ import (
 
 func init() {
 	register(&Workload{
-		Name: "srad", Doc: "anisotropic diffusion that takes speckle out of an image",
-		N: 256, Max: 1 << 13, SizeDoc: "pixels across, ¾ of it down",
+		Name: "srad", Doc: "anisotropic diffusion that removes speckle from an image",
+		N: 256, Max: 1 << 13, SizeDoc: "pixels across, ¾ as many down",
 		Origin: "Yu and Acton, Speckle reducing anisotropic diffusion (IEEE Trans. Image Processing 2002); srad of Rodinia, version 2",
 		Papers: []string{"collange2011", "liu2017"},
 		Blocks: []int{16, 32},

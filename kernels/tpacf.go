@@ -11,7 +11,7 @@ import (
 
 func init() {
 	register(&Workload{
-		Name: "tpacf", Doc: "how many pairs of points of the sky there are, by their angle",
+		Name: "tpacf", Doc: "number of pairs of points of the sky, by their angle",
 		N: 272, Max: 1 << 15, SizeDoc: "points of each of 3 sets",
 		Origin: "Landy and Szalay, Bias and variance of angular correlation functions (1993); tpacf of Parboil",
 		Papers: []string{"liu2017"},

@@ -10,7 +10,7 @@ import (
 func init() {
 	register(&Workload{
 		Name: "transpose", Doc: "matrix transposition through padded tiles in shared memory",
-		N: 1024, Max: 1 << 13, SizeDoc: "columns, ¾ of it rows",
+		N: 1024, Max: 1 << 13, SizeDoc: "columns, ¾ as many rows",
 		Origin: "the bank-conflict-free transposition of CUDA textbooks",
 		Run:    transpose,
 	})

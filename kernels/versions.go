@@ -19,7 +19,7 @@ type Compilation struct {
 // cuda/compiled/*.ptx. Requests in the sources remain in effect: loops with unroll pragmas, and conditional values
 // written without an if.
 var Compilations = []Compilation{
-	{"branches", "compiled without if-conversion: no way is executed in advance, and no two conditions become one"},
+	{"branches", "compiled without if-conversion: no code is executed before its branch, and conditions are not merged"},
 	{"rolled", "compiled without unrolling"},
 	{"plain", "compiled without if-conversion and unrolling"},
 }

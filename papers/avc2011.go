@@ -68,15 +68,15 @@ var avcInterpretations = []struct {
 	schedule avc.Schedule
 	lru      bool
 }{
-	{Interpretation{"headline", "tree pseudo-LRU, a word's warps side by side, one instruction of each warp in turn"}, avc.Schedule{}, false},
-	{Interpretation{"LRU", "exact, in place of the tree"}, avc.Schedule{}, true},
-	{Interpretation{"warp by warp", "a warp's words side by side, in frames of a power of two"}, avc.Schedule{WarpByWarp: true}, false},
-	{Interpretation{"greedy", "the same warp until it ends"}, avc.Schedule{Greedy: true}, false},
-	{Interpretation{"whole CTAs", "only as many warps resident as make whole CTAs"}, avc.Schedule{WholeCTAs: true}, false},
+	{Interpretation{"headline", "tree pseudo-LRU; a word of all warps is adjacent in memory; warps execute one instruction each in turn"}, avc.Schedule{}, false},
+	{Interpretation{"LRU", "exact LRU instead of the tree"}, avc.Schedule{}, true},
+	{Interpretation{"warp by warp", "all words of a warp are adjacent in memory, in frames of a power of two"}, avc.Schedule{WarpByWarp: true}, false},
+	{Interpretation{"greedy", "each warp executes until it ends"}, avc.Schedule{Greedy: true}, false},
+	{Interpretation{"whole CTAs", "resident warps are those of whole CTAs only"}, avc.Schedule{WholeCTAs: true}, false},
 }
 
 // avcLetter is r_cache as the text words it.
-var avcLetter = Interpretation{"to the letter", "the smallest register count with so little traffic, whatever greater ones have"}
+var avcLetter = Interpretation{"to the letter", "the smallest register count with this little traffic, even if greater counts have more"}
 
 // avcShares are the shares of r_base in figures 1, 2 and 6.
 var avcShares = []float64{0.5, 0.75, 0.25}
@@ -389,25 +389,25 @@ var avcFigure1 = []struct {
 	Column
 	measured func(r *avcResult) (v float64, ok bool)
 }{
-	{Column{Name: "r_base", Head: [2]string{"", "r_base"}, Doc: "fewest registers with which nothing is loaded back"}, func(r *avcResult) (float64, bool) { return float64(r.base), true }},
-	{Column{Name: "zero", Head: [2]string{"", "zero"}, Digits: 1, Doc: "0 in all active lanes, of private transactions at r = 0.5 r_base"}, avcClass(avc.Zero)},
-	{Column{Name: "uniform", Head: [2]string{"uni-", "form"}, Digits: 1, Doc: "the same and not 0, of them"}, avcClass(avc.Uniform)},
-	{Column{Name: "affine", Head: [2]string{"", "affine"}, Digits: 1, Doc: "affine and not uniform, of them"}, avcClass(avc.Affine)},
-	{Column{Name: "ratio", Head: [2]string{"all", "three"}, Digits: 1, Doc: "zero, uniform and affine, of them: the paper's affine ratio"}, avcRatio(0.5)},
-	{Column{Name: "ratio75", Head: [2]string{"three", "at .75"}, Digits: 1, Doc: "the same at r = 0.75 r_base"}, avcRatio(0.75)},
-	{Column{Name: "ratio_low", Head: [2]string{"low", "words"}, Digits: 1, Doc: "the ratio where accesses wider than 32 bits count with their first word", WholeColumn: "ratio"}, func(r *avcResult) (float64, bool) {
+	{Column{Name: "r_base", Head: [2]string{"", "r_base"}, Doc: "fewest registers without loads of spilled values"}, func(r *avcResult) (float64, bool) { return float64(r.base), true }},
+	{Column{Name: "zero", Head: [2]string{"", "zero"}, Digits: 1, Doc: "0 in all active lanes, share of private transactions at r = 0.5 r_base"}, avcClass(avc.Zero)},
+	{Column{Name: "uniform", Head: [2]string{"uni-", "form"}, Digits: 1, Doc: "the same value in all active lanes, not 0, share of these transactions"}, avcClass(avc.Uniform)},
+	{Column{Name: "affine", Head: [2]string{"", "affine"}, Digits: 1, Doc: "affine and not uniform, share of these transactions"}, avcClass(avc.Affine)},
+	{Column{Name: "ratio", Head: [2]string{"all", "three"}, Digits: 1, Doc: "zero, uniform or affine, share of these transactions: the paper's affine ratio"}, avcRatio(0.5)},
+	{Column{Name: "ratio75", Head: [2]string{"three", "at .75"}, Digits: 1, Doc: "the affine ratio at r = 0.75 r_base"}, avcRatio(0.75)},
+	{Column{Name: "ratio_low", Head: [2]string{"low", "words"}, Digits: 1, Doc: "the affine ratio, with only the first word of accesses wider than 32 bits", WholeColumn: "ratio"}, func(r *avcResult) (float64, bool) {
 		n := r.points[r.registersAt(0.5)].First
 		return avcPercent(n[avc.Zero]+n[avc.Uniform]+n[avc.Affine], n[avc.Zero]+n[avc.Uniform]+n[avc.Affine]+n[avc.Generic])
 	}},
-	{Column{Name: "ratio_xor", Head: [2]string{"xor", "encod."}, Digits: 1, Doc: "the ratio as the encoder of section 5.2 finds it, to the letter", WholeColumn: "ratio"}, func(r *avcResult) (float64, bool) {
+	{Column{Name: "ratio_xor", Head: [2]string{"xor", "encod."}, Digits: 1, Doc: "the affine ratio of the encoder of section 5.2, to the letter", WholeColumn: "ratio"}, func(r *avcResult) (float64, bool) {
 		p := r.points[r.registersAt(0.5)]
 		return avcPercent(p.Xor, p.Transactions())
 	}},
-	{Column{Name: "any_stride", Head: [2]string{"other", "stride"}, Digits: 1, Doc: "affine by other strides and bases, of what is zero, uniform or affine by any"}, func(r *avcResult) (float64, bool) {
+	{Column{Name: "any_stride", Head: [2]string{"other", "stride"}, Digits: 1, Doc: "with other strides and bases, share of vectors that are zero, uniform or affine"}, func(r *avcResult) (float64, bool) {
 		p := r.points[r.registersAt(0.5)]
 		return avcPercent(p.AnyStride, p.AnyStride+p.Transactions()-p.Total(avc.Generic))
 	}},
-	{Column{Name: "non_dense", Head: [2]string{"non-", "dense"}, Digits: 1, Doc: "of several lanes that do not lie side by side, of what is zero, uniform or affine"}, func(r *avcResult) (float64, bool) {
+	{Column{Name: "non_dense", Head: [2]string{"non-", "dense"}, Digits: 1, Doc: "with several active lanes that are not adjacent, share of vectors that are zero, uniform or affine"}, func(r *avcResult) (float64, bool) {
 		p := r.points[r.registersAt(0.5)]
 		return avcPercent(p.NonDense, p.Transactions()-p.Total(avc.Generic))
 	}},
@@ -441,22 +441,22 @@ func avc2011() *Paper {
 		figure1 = append(figure1, c)
 	}
 	for k := range avc.Classes {
-		figure2 = append(figure2, Column{Name: k.String(), Head: [2]string{"", k.String()}, Digits: 1, Doc: "private transactions, of 1000 instructions of a warp", NotRanked: true, Stack: "private", Series: k.String()})
+		figure2 = append(figure2, Column{Name: k.String(), Head: [2]string{"", k.String()}, Digits: 1, Doc: "private transactions per 1000 instructions of a warp", NotRanked: true, Stack: "private", Series: k.String()})
 	}
-	figure2 = append(figure2, Column{Name: "global", Head: [2]string{"", "global"}, Digits: 1, Doc: "blocks of 128 bytes of global memory, of 1000 instructions", NotRanked: true})
+	figure2 = append(figure2, Column{Name: "global", Head: [2]string{"", "global"}, Digits: 1, Doc: "blocks of 128 bytes of global memory per 1000 instructions", NotRanked: true})
 	minimumColumn := Column{Name: "least", Head: [2]string{"", "least"}, Doc: "fewest registers that can be allocated", NotRanked: true}
-	registers := []Column{{Name: "r_base", Head: [2]string{"", "r_base"}, Doc: "fewest registers with which nothing is loaded back", NotRanked: true}, minimumColumn}
+	registers := []Column{{Name: "r_base", Head: [2]string{"", "r_base"}, Doc: "fewest registers without loads of spilled values", NotRanked: true}, minimumColumn}
 	capacity := []Column{}
 	for i, c := range avc.Configs {
 		key := c.Name
 		if i > 0 {
 			key = "c" + c.Name
 			capacity = append(capacity,
-				Column{Name: "more_" + key, Head: [2]string{"more", key}, Digits: 1, Doc: "registers more that fit with configuration " + c.Name + " than with the baseline, in the mean", NotRanked: true},
-				Column{Name: "larger_" + key, Head: [2]string{"% more", key}, Digits: 0, Doc: "them, of those that fit with the baseline", NotRanked: true})
+				Column{Name: "more_" + key, Head: [2]string{"more", key}, Digits: 1, Doc: "registers that fit in addition with configuration " + c.Name + ", compared with the baseline, on average", NotRanked: true},
+				Column{Name: "larger_" + key, Head: [2]string{"% more", key}, Digits: 0, Doc: "these registers in percent of the registers that fit with the baseline", NotRanked: true})
 		}
-		registers = append(registers, Column{Name: key, Head: [2]string{"", key}, Doc: "fewest registers with less than 1 block in 10000 instructions filled or written back, configuration " + c.Name})
-		figure6 = append(figure6, Column{Name: key, Head: [2]string{"", fmt.Sprintf("%6s", key)}, Digits: 1, Doc: "blocks filled or written back, of 10000 instructions, configuration " + c.Name, NotRanked: true})
+		registers = append(registers, Column{Name: key, Head: [2]string{"", key}, Doc: "fewest registers with less than 1 block filled or written back per 10000 instructions, configuration " + c.Name})
+		figure6 = append(figure6, Column{Name: key, Head: [2]string{"", fmt.Sprintf("%6s", key)}, Digits: 1, Doc: "blocks filled or written back per 10000 instructions, configuration " + c.Name, NotRanked: true})
 	}
 	var readings, interpretations []Interpretation
 	for _, r := range avcInterpretations {
@@ -464,7 +464,7 @@ func avc2011() *Paper {
 	}
 	readings = append(readings, avcLetter)
 	for _, s := range avcShares {
-		interpretations = append(interpretations, Interpretation{fmt.Sprintf("r = %g r_base", s), "registers, rounded half up, and no less than instructions need"})
+		interpretations = append(interpretations, Interpretation{fmt.Sprintf("r = %g r_base", s), "registers, rounded half up, but at least as many as instructions need"})
 	}
 	var profiled []Interpretation
 	for _, name := range avcProfiled {
@@ -490,41 +490,41 @@ func avc2011() *Paper {
 					Row{Name: "mean", Summary: true, Values: map[string]float64{"ratio": 67, "ratio75": 66, "any_stride": 3, "non_dense": 0.1}},
 					Row{Name: "32 wide", Summary: true, Values: map[string]float64{"ratio": 80}},
 					Row{Name: "only 32", Summary: true, Values: map[string]float64{"ratio": 80}}),
-				Note:            "The means give applications the same weight: as they are, with backprop, hotspot and srad in blocks of 32 × 32 (those with a w), and these three alone. The paper says less than 3 and less than 0.1 of other strides and masks that are not dense.",
-				Interpretations: []Interpretation{{"r = 0.5 r_base", "rounded half up, and no less than instructions need"}},
+				Note:            "All applications have the same weight in the means. The three means are of all applications, of all with backprop, hotspot and srad in blocks of 32 × 32 (names with a w), and of these three alone. The paper says less than 3 for other strides, and less than 0.1 for masks that are not dense.",
+				Interpretations: []Interpretation{{"r = 0.5 r_base", "rounded half up, but at least as many as instructions need"}},
 				Measure:         measureAVCFigure1,
 			},
 			{Name: "figure2", Title: "private and global memory traffic", Columns: figure2, Rows: slices.Concat(avcRows(false), avcWideRows()), Interpretations: interpretations, Measure: measureAVCFigure2},
 			{Name: "figure2-r", Title: "private and global memory traffic over registers", Columns: append([]Column{r}, figure2...), Rows: steps, Interpretations: profiled, Note: "A row is a share of r_base.", Measure: measureAVCSteps((*avcPoint).classes)},
 			{Name: "figure6", Title: "blocks filled and written back", Columns: figure6, Rows: avcRows(false), Interpretations: interpretations, Measure: measureAVCFigure6},
 			{
-				Name: "conflicts", Title: "what the blocks of configuration 2 are", Rows: avcRows(false), Interpretations: interpretations, Measure: measureAVCConflicts,
+				Name: "conflicts", Title: "blocks of configuration 2, by cause", Rows: avcRows(false), Interpretations: interpretations, Measure: measureAVCConflicts,
 				Columns: []Column{
-					{Name: "fills", Head: [2]string{"", "fills"}, Digits: 1, Doc: "blocks filled, of 10000 instructions", NotRanked: true},
-					{Name: "write_backs", Head: [2]string{"write-", "backs"}, Digits: 1, Doc: "blocks written back, of 10000 instructions", NotRanked: true},
-					{Name: "conflicts", Head: [2]string{"con-", "flicts"}, Digits: 1, Doc: "vectors of the AVC that another code takes the place of, of 10000 instructions: a write-back each if they are dirty", NotRanked: true},
+					{Name: "fills", Head: [2]string{"", "fills"}, Digits: 1, Doc: "blocks filled per 10000 instructions", NotRanked: true},
+					{Name: "write_backs", Head: [2]string{"write-", "backs"}, Digits: 1, Doc: "blocks written back per 10000 instructions", NotRanked: true},
+					{Name: "conflicts", Head: [2]string{"con-", "flicts"}, Digits: 1, Doc: "vectors of the AVC that another encoding replaces, per 10000 instructions; a dirty vector costs a write-back", NotRanked: true},
 				},
 			},
 			{Name: "figure6-r", Title: "blocks filled and written back over registers", Columns: append([]Column{r}, figure6...), Rows: steps, Interpretations: profiled, Note: "A row is a share of r_base.", Measure: measureAVCSteps((*avcPoint).blocks)},
 			{Name: "table4", Title: "tolerable register pressure", Columns: registers, Rows: avcRows(true), Interpretations: readings, Measure: measureAVCTable4,
-				Note: "* is the fewest registers that can be allocated, in the paper and here.", Bound: "least"},
+				Note: "* marks the fewest registers that can be allocated, in the paper and here.", Bound: "least"},
 			{
-				Name: "generic", Title: "registers that hold what is generic", Rows: generic,
+				Name: "generic", Title: "registers with generic values", Rows: generic,
 				Columns: []Column{minimumColumn,
-					{Name: "live", Head: [2]string{"at", "once"}, Doc: "the most registers whose values are wanted at once and are generic, before anything is spilled"},
-					{Name: "compact", Head: [2]string{"com-", "pact"}, Doc: "fewest registers, with all greater numbers of them, with which no vector in private memory is generic", WholeColumn: "live"}},
-				Interpretations: []Interpretation{{"kept warps", "those that go through the caches"}},
-				Note:            "* is the fewest registers that can be allocated.", Bound: "least",
+					{Name: "live", Head: [2]string{"at", "once"}, Doc: "the most registers that are live at once with generic values, before spills"},
+					{Name: "compact", Head: [2]string{"com-", "pact"}, Doc: "fewest registers from which on no vector in private memory is generic", WholeColumn: "live"}},
+				Interpretations: []Interpretation{{"kept warps", "only the warps that use the caches"}},
+				Note:            "* marks the fewest registers that can be allocated.", Bound: "least",
 				Measure: measureAVCGeneric,
 			},
 			{
-				Name: "capacity", Title: "what fits besides, by table 4", Columns: capacity,
+				Name: "capacity", Title: "registers that fit in addition, by table 4", Columns: capacity,
 				Rows: []Row{
 					{Name: "by app.", Summary: true, Values: map[string]float64{"more_c1": 3.2, "more_c2": 3.9, "more_c3": 3.3, "larger_c1": 47, "larger_c2": 57, "larger_c3": 49}},
 					{Name: "by kernel", Summary: true, Values: map[string]float64{"more_c1": 2.6, "more_c2": 3.2, "more_c3": 2.7}},
 					{Name: "text", Summary: true, Values: map[string]float64{"more_c1": 3.7, "more_c2": 4.3, "more_c3": 3.7, "larger_c1": 50, "larger_c2": 59, "larger_c3": 50}},
 				},
-				Note:            "By application and by kernel are means of the paper's table 4, text is what section 5.1 says they are; ours beside it is by application.",
+				Note:            "by app. and by kernel are means of the paper's table 4; text is the mean that section 5.1 states, next to gemu's mean by application.",
 				Interpretations: readings, Measure: measureAVCCapacity,
 			},
 		},

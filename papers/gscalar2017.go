@@ -198,12 +198,12 @@ func gscalarTable(t Table, ours func(c *gscalar.Counts, reading int) []float64) 
 func gscalarInterpretations() (list []Interpretation) {
 	for r := range gscalar.InterpretationCount {
 		list = append(list, Interpretation{r.String(), map[gscalar.Interpretation]string{
-			gscalar.Headline:       "64-bit registers are two; branches, %tid and atomics are never scalar; sources that are constants only are",
-			gscalar.WithControl:    "branches and other control instructions are scalar if their predicate is",
-			gscalar.NoConstants:    "instructions without a register as source are not",
-			gscalar.SpecialByValue: "%tid and the like are scalar where the lanes agree",
-			gscalar.NoPredicates:   "predicates as sources are left out of account",
-			gscalar.LowWords:       "of 64-bit registers the low word counts alone",
+			gscalar.Headline:       "a 64-bit register counts as two; branches, %tid and atomics are never scalar; instructions with constant sources only are scalar",
+			gscalar.WithControl:    "branches and other control instructions are scalar if their predicate is scalar",
+			gscalar.NoConstants:    "instructions without a source register are not scalar",
+			gscalar.SpecialByValue: "%tid and similar registers are scalar if all lanes have the same value",
+			gscalar.NoPredicates:   "source predicates do not count",
+			gscalar.LowWords:       "only the low word of a 64-bit register counts",
 		}[r]})
 	}
 	return list
@@ -242,38 +242,38 @@ func gscalarTables() []*Table {
 		return scheme, bdi, low
 	}
 	readings := []Interpretation{
-		whole:    {"headline", "one base value for a register; 64-bit registers are two; differences of up to 3 bytes; special moves counted"},
+		whole:    {"headline", "one base value for a register; a 64-bit register counts as two; differences of up to 3 bytes; special moves count"},
 		halves:   {"halves", "a base value for each 16 lanes"},
-		lowWords: {"low words only", "of 64-bit registers the low word counts alone"},
-		warped:   {"2-byte differences", "BDI as warped compression has it, with differences of up to 2 bytes"},
+		lowWords: {"low words only", "only the low word of a 64-bit register counts"},
+		warped:   {"2-byte differences", "BDI as in warped compression, with differences of up to 2 bytes"},
 	}
 	return []*Table{
 		gscalarTable(Table{
 			Name: "figure1", Title: "divergent instructions, % of instructions",
 			Columns: []Column{
-				gscalarColumn("divergent", "", "divergent", "not executed by all lanes of the warp, of instructions"),
-				gscalarColumn("scalar", "divergent", "scalar", "of them those whose sources are the same in the lanes that execute them, of instructions"),
+				gscalarColumn("divergent", "", "divergent", "not executed by all lanes of the warp, share of instructions"),
+				gscalarColumn("scalar", "divergent", "scalar", "divergent, with the same sources in all executing lanes, share of instructions"),
 			},
-			Interpretations: []Interpretation{{"headline", "by value; a branch goes by the lanes that are together"}},
+			Interpretations: []Interpretation{{"headline", "by value; for a branch, by the lanes of its warp split"}},
 		}, func(c *gscalar.Counts, _ int) []float64 {
 			d, s := c.Divergence()
 			return []float64{d, s}
 		}),
 		gscalarTable(Table{
-			Name: "figure8", Title: "accesses to vector registers by what lanes share, %",
+			Name: "figure8", Title: "accesses to vector registers by the bytes that lanes share, %",
 			Columns: stacked("accesses to vector registers", 6, []Column{
-				gscalarColumn("scalar", "", "scalar", "all lanes have the same, of accesses"),
-				gscalarColumn("3-byte", "3", "bytes", "… the same three bytes from the top"),
-				gscalarColumn("2-byte", "2", "bytes", "… two"),
-				gscalarColumn("1-byte", "1", "byte", "… one"),
-				gscalarColumn("other", "", "other", "… none"),
-				gscalarColumn("divergent", "", "diverg.", "by divergent instructions"),
+				gscalarColumn("scalar", "", "scalar", "the same value in all lanes, share of accesses"),
+				gscalarColumn("3-byte", "3", "bytes", "the same upper three bytes, share of accesses"),
+				gscalarColumn("2-byte", "2", "bytes", "the same upper two bytes, share of accesses"),
+				gscalarColumn("1-byte", "1", "byte", "the same upper byte, share of accesses"),
+				gscalarColumn("other", "", "other", "no common upper byte, share of accesses"),
+				gscalarColumn("divergent", "", "diverg.", "by divergent instructions, share of accesses"),
 			}),
 			Interpretations: []Interpretation{
-				{"headline", "reads and writes; 64-bit registers are two"},
+				{"headline", "reads and writes; a 64-bit register counts as two"},
 				{"reads", "only reads"},
 				{"writes", "only writes"},
-				{"low words only", "of 64-bit registers the low word counts alone"},
+				{"low words only", "only the low word of a 64-bit register counts"},
 			},
 		}, func(c *gscalar.Counts, reading int) []float64 {
 			operands := gscalar.ReadsAndWrites
@@ -286,11 +286,11 @@ func gscalarTables() []*Table {
 		gscalarTable(Table{
 			Name: "figure9", Title: "instructions that may execute as scalars, %",
 			Columns: stacked("instructions", 4, []Column{
-				gscalarColumn("alu", "", "ALU", "arithmetic and logic, not divergent, of instructions"),
+				gscalarColumn("alu", "", "ALU", "arithmetic and logic, not divergent, share of instructions"),
 				gscalarColumn("others", "SFU,", "memory", "special functions, loads and stores, not divergent"),
-				gscalarColumn("half", "", "half", "not divergent, in 16 lanes"),
+				gscalarColumn("half", "", "half", "not divergent, scalar in 16 lanes"),
 				gscalarColumn("divergent", "", "diverg.", "divergent, by the mask of the last write"),
-				gscalarColumn("total", "", "all", "all of them"),
+				gscalarColumn("total", "", "all", "the sum of these"),
 			}),
 			Interpretations: gscalarInterpretations(),
 		}, func(c *gscalar.Counts, reading int) []float64 {
@@ -309,10 +309,10 @@ func gscalarTables() []*Table {
 			return []float64{half}
 		}),
 		gscalarTable(Table{
-			Name: "figure12", Title: "energy of the register file by first order, % of that of vectors",
-			Note: "combined is a file of our own: tags for base and stride, and what they do not hold byte-wise. Figure 11 is instructions per cycle and watt, which gemu cannot know.",
+			Name: "figure12", Title: "energy of the register file, first order, % of a file of vectors",
+			Note: "combined is a register file of gemu: tags for base and stride, and byte-wise compression of all other values. Figure 11 shows instructions per cycle and watt, which gemu cannot measure.",
 			Columns: []Column{
-				gscalarColumn("scalar_file", "scalar", "file", "a file of scalars beside the vectors"),
+				gscalarColumn("scalar_file", "scalar", "file", "a scalar file next to the vector file"),
 				gscalarColumn("bdi", "", "W-C", "a base and differences"),
 				gscalarColumn("gscalar", "", "G-Scalar", "byte-wise"),
 				gscalarColumn("combined", "", "combined", "affine tags, else byte-wise"),
@@ -320,7 +320,7 @@ func gscalarTables() []*Table {
 			},
 			Interpretations: append(readings[:last:last],
 				Interpretation{"no moves", "special moves left out"},
-				Interpretation{"free scalars", "an access to the file of scalars costs nothing"}),
+				Interpretation{"free scalars", "an access to the scalar file costs nothing"}),
 		}, func(c *gscalar.Counts, reading int) []float64 {
 			scheme, bdi, low := file(reading)
 			moves := reading != last
@@ -331,11 +331,11 @@ func gscalarTables() []*Table {
 			return []float64{scalars, c.Power(bdi, moves, low), c.Power(scheme, moves, low), c.Power(gscalar.Affine, moves, low), c.Moves()}
 		}),
 		gscalarTable(Table{
-			Name: "ratio", Title: "compression ratio of what registers are written (section 5.3)",
+			Name: "ratio", Title: "compression ratio of register writes (section 5.3)",
 			Columns: []Column{
-				{Name: "bdi", Head: [2]string{"", "BDI"}, Digits: 2, Doc: "bytes as vectors over bytes stored, a base and differences"},
-				{Name: "bytewise", Head: [2]string{"", "G-Scalar"}, Digits: 2, Doc: "… byte-wise"},
-				{Name: "combined", Head: [2]string{"", "combined"}, Digits: 2, Doc: "… affine tags, else byte-wise"},
+				{Name: "bdi", Head: [2]string{"", "BDI"}, Digits: 2, Doc: "bytes as vectors over stored bytes, with a base and differences"},
+				{Name: "bytewise", Head: [2]string{"", "G-Scalar"}, Digits: 2, Doc: "bytes as vectors over stored bytes, byte-wise"},
+				{Name: "combined", Head: [2]string{"", "combined"}, Digits: 2, Doc: "bytes as vectors over stored bytes, with affine tags, else byte-wise"},
 			},
 			Interpretations: append(readings[:last:last],
 				Interpretation{"with encodings", "six bits for each register count as stored"}),

@@ -29,20 +29,20 @@ func kim2013() *Paper {
 				Name: "table1", Title: "GP-SIMT benchmarks",
 				Columns: kimColumns(kimTable1), Rows: kimTable1Rows(),
 				Interpretations: gpsimt("kim", "kim-wide", "kim-const", "kim-leaves", "gemu"),
-				Note:            "avg iss and warp issue are those of real16 in the table issue.",
+				Note:            "avg iss and warp issue are the values of real16 in the table issue.",
 			}, kimValues(kimTable1))),
 			structureTable(Table{
-				Name: "compiled", Title: "table 1 with the benchmarks compiled otherwise",
+				Name: "compiled", Title: "table 1 with other compilations of the benchmarks",
 				Columns: kimColumns(kimTable1), Rows: kimTable1Rows(),
 				Interpretations: compilations(),
 				PrintRows:       true, OnlyIfNamed: true,
-				Note: "What the sources themselves say stays: loops that they want unrolled, and conditions without an if.",
+				Note: "Loops that the sources unroll, and conditions without an if, stay as they are.",
 			}, kimValues(kimTable1)),
 			timedTable3(structureTable(Table{
 				Name: "table3", Title: "FG-SIMT benchmarks",
 				Columns: kimColumns(kimTable3), Rows: kimTable3Rows(),
 				Interpretations: fgsimt(),
-				Note:            "Not compared: mcore, and power, which takes silicon.",
+				Note:            "Not compared: mcore; and power, which cannot be measured without a chip.",
 			}, kimValues(kimTable3))),
 			issueTable(),
 			figure5Table(),
@@ -51,16 +51,16 @@ func kim2013() *Paper {
 			gpUses(),
 			fgUses(),
 			{
-				Name: "figure2", Title: "structure in FG-SIMT kernels, an infinitely long warp with ideal reconvergence",
+				Name: "figure2", Title: "value structure in FG-SIMT kernels, on an infinitely long warp with ideal reconvergence",
 				Columns: figure2Columns(),
 				Rows:    []Row{{Name: "sgemm", Workload: "sgemm", Size: 64}, {Name: "viterbi", Workload: "viterbi", Size: 16}, {Name: "bfs", Workload: "bfs", Size: 4096}, {Name: "mfilt", Workload: "mfilt", Size: 64}},
 				Interpretations: []Interpretation{
 					{"launch", "threads of the launch that execute an instruction for the n-th time, n counted by thread, execute it together"},
 					{"threads", "as launch, each instruction counted once for each thread that executes it"},
-					{"block", "as launch, with the threads of a block for those of the launch"},
+					{"block", "as launch, with the threads of a block instead of the launch"},
 				},
 				Measure: measureFigure2,
-				Note:    "The paper has bars and no numbers; it says of sgemm and viterbi that they have significant control structure, of bfs and mfilt that they have much less; of all but bfs that they have significant memory-access structure; of viterbi and mfilt that values in memory are well structured.",
+				Note:    "The paper has bars without numbers. It says that sgemm and viterbi have significant control structure, and bfs and mfilt much less; that all but bfs have significant memory-access structure; and that values in memory are well structured in viterbi and mfilt.",
 			},
 		},
 	}
@@ -102,7 +102,7 @@ func policyInterpretation(name string) Interpretation {
 func gpsimt(names ...string) (list []Interpretation) {
 	for _, name := range names {
 		if name == "kim-leaves" {
-			list = append(list, Interpretation{name, "as kim, with lanes that have ended nowhere"})
+			list = append(list, Interpretation{name, "as kim, but lanes do not wait at the end of the kernel"})
 			continue
 		}
 		list = append(list, policyInterpretation(name))
@@ -115,14 +115,14 @@ func fgsimt() (list []Interpretation) {
 	for _, name := range []string{"fgsimt", "fgsimt-narrow", "fgsimt-wide", "fgsimt-const"} {
 		list = append(list, policyInterpretation(name))
 	}
-	return append(list, Interpretation{"fgsimt-leaves", "as fgsimt, with lanes that have ended nowhere"})
+	return append(list, Interpretation{"fgsimt-leaves", "as fgsimt, but lanes do not wait at the end of the kernel"})
 }
 
 // compilations returns interpretations of kim by the compilation of the benchmarks.
 func compilations() []Interpretation {
-	list := []Interpretation{{"compiled", "as kim, of the benchmarks as table1 has them, compiled by clang 19 at -O2"}}
+	list := []Interpretation{{"compiled", "as kim, with the benchmarks of table1, compiled by clang 19 at -O2"}}
 	for _, c := range kernels.Compilations {
-		list = append(list, Interpretation{c.Name, "as kim, of the benchmarks " + c.Doc})
+		list = append(list, Interpretation{c.Name, "as kim, with the benchmarks " + c.Doc})
 	}
 	return list
 }
@@ -141,14 +141,14 @@ func summaryColumn(of func(t structure.Summary) float64) func(s *structure.Struc
 
 var kimTable1 = []kimColumn{
 	// GPGPU-Sim counts instructions of threads.
-	{Column{Name: "dyn_inst_M", Head: [2]string{"dyn", "inst"}, Digits: 1, NotRanked: true, Doc: "instructions of threads, in millions"}, func(s *structure.Structure) float64 { return float64(s.Total().Lanes) / 1e6 }},
-	{Column{Name: "act_thds", Head: [2]string{"act", "thds"}, Digits: 1, Doc: "active lanes of an instruction, in the mean"}, summaryColumn(func(t structure.Summary) float64 { return t.ActiveLanes })},
+	{Column{Name: "dyn_inst_M", Head: [2]string{"dyn", "inst"}, Digits: 1, NotRanked: true, Doc: "thread instructions, in millions"}, func(s *structure.Structure) float64 { return float64(s.Total().Lanes) / 1e6 }},
+	{Column{Name: "act_thds", Head: [2]string{"act", "thds"}, Digits: 1, Doc: "active lanes of an instruction, on average"}, summaryColumn(func(t structure.Summary) float64 { return t.ActiveLanes })},
 	{Column{Name: "ll", Head: [2]string{"", "ll"}, Doc: "multiplications, floating point, special functions and divisions, of instructions"}, summaryColumn(func(t structure.Summary) float64 { return t.LongLatency })},
 	{Column{Name: "ctrl", Head: [2]string{"", "ctrl"}, Doc: "branches, calls, returns and exits, of instructions"}, summaryColumn(func(t structure.Summary) float64 { return t.Control })},
 	{Column{Name: "mem", Head: [2]string{"", "mem"}, Doc: "loads, stores and atomics, of instructions"}, summaryColumn(func(t structure.Summary) float64 { return t.Memory })},
 	{Column{Name: "div", Head: [2]string{"", "div"}, Doc: "executed by part of the warp's threads, of instructions"}, summaryColumn(func(t structure.Summary) float64 { return t.Diverged })},
 	{Column{Name: "aff_inst", Head: [2]string{"aff", "inst"}, Doc: "results that were all written compactly, of instructions"}, summaryColumn(func(t structure.Summary) float64 { return t.Affine })},
-	{Column{Name: "supp_aff", Head: [2]string{"supp", "aff"}, Doc: "suppressed by divergence or a guard, of what could have been written compactly"}, summaryColumn(func(t structure.Summary) float64 { return t.Suppressed })},
+	{Column{Name: "supp_aff", Head: [2]string{"supp", "aff"}, Doc: "suppressed by divergence or a guard, of results that could be compact"}, summaryColumn(func(t structure.Summary) float64 { return t.Suppressed })},
 	{Column{Name: "exp_inst", Head: [2]string{"exp", "inst"}, Doc: "lazy expansions, over instructions"}, summaryColumn(func(t structure.Summary) float64 { return t.Expansion })},
 	{Column{Name: "aff_rds", Head: [2]string{"aff", "rds"}, Doc: "compact, of register operands"}, summaryColumn(func(t structure.Summary) float64 { return t.ReadsSaved })},
 	{Column{Name: "aff_wrs", Head: [2]string{"aff", "wrs"}, Doc: "compact, less expansions, of register results"}, summaryColumn(func(t structure.Summary) float64 { return t.WritesSaved })},
@@ -162,8 +162,8 @@ var kimTable1 = []kimColumn{
 }
 
 var kimTable3 = []kimColumn{
-	{Column{Name: "act_thds", Head: [2]string{"act", "thds"}, Digits: 1, Doc: "active lanes of an instruction, in the mean"}, summaryColumn(func(t structure.Summary) float64 { return t.ActiveLanes })},
-	{Column{Name: "int", Head: [2]string{"", "int"}, Doc: "what is not floating point, control or memory, of instructions"}, func(s *structure.Structure) float64 { return kimMix(s).share(kimInt) }},
+	{Column{Name: "act_thds", Head: [2]string{"act", "thds"}, Digits: 1, Doc: "active lanes of an instruction, on average"}, summaryColumn(func(t structure.Summary) float64 { return t.ActiveLanes })},
+	{Column{Name: "int", Head: [2]string{"", "int"}, Doc: "all other instructions: not floating point, control or memory"}, func(s *structure.Structure) float64 { return kimMix(s).share(kimInt) }},
 	{Column{Name: "fp", Head: [2]string{"", "fp"}, Doc: "floating point, of instructions"}, func(s *structure.Structure) float64 { return kimMix(s).share(kimFP) }},
 	{Column{Name: "ctrl", Head: [2]string{"", "ctrl"}, Doc: "branches, calls, returns and exits, of instructions"}, func(s *structure.Structure) float64 { return kimMix(s).share(kimControl) }},
 	{Column{Name: "mem", Head: [2]string{"", "mem"}, Doc: "loads, stores and atomics, of instructions"}, func(s *structure.Structure) float64 { return kimMix(s).share(kimMemory) }},
@@ -397,7 +397,7 @@ var figure2Bars = []struct {
 }
 
 func figure2Columns() []Column {
-	list := []Column{{Name: "active", Head: [2]string{"act", "%"}, Doc: "threads that execute an instruction together, of the launch's, in the mean", NotRanked: true}}
+	list := []Column{{Name: "active", Head: [2]string{"act", "%"}, Doc: "threads that execute an instruction together, share of the threads of the launch, on average", NotRanked: true}}
 	for _, b := range figure2Bars {
 		list = append(list,
 			Column{Name: b.name + "_uniform", Head: [2]string{b.head, "u"}, Doc: b.doc + ": uniform", NotRanked: true, Stack: b.doc, Series: "uniform"},

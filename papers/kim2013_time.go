@@ -178,7 +178,7 @@ func quotient(n, of int64) float64 { return float64(n) / float64(max(of, 1)) }
 func issueColumns() []Column {
 	return []Column{
 		{Name: "avg_iss", Head: [2]string{"avg", "iss"}, Digits: 2, Doc: "instructions that gpsimt issues, per cycle of a multiprocessor"},
-		{Name: "warp_issue", Head: [2]string{"warp", "issue"}, Digits: 2, Doc: "the same of gpsimt+abm"},
+		{Name: "warp_issue", Head: [2]string{"warp", "issue"}, Digits: 2, Doc: "the same for gpsimt+abm"},
 	}
 }
 
@@ -199,21 +199,21 @@ func timedTable1(t *Table) *Table {
 // issueTable returns the rates of issue under the other interpretations.
 func issueTable() *Table {
 	return &Table{
-		Name: "issue", Title: "the columns of table 1 that are rates of issue", Columns: issueColumns(), Rows: kimTable1Rows(),
+		Name: "issue", Title: "the issue rates of table 1", Columns: issueColumns(), Rows: kimTable1Rows(),
 		Interpretations: []Interpretation{
 			{"real16", "16 lanes, a fast front end, a memory with misses: figure 5"},
 			{"real8", "8 lanes"},
-			{"warm16", "16 lanes, all in the L1: figure 6"},
-			{"warm8", "8 lanes, all in the L1"},
-			{"slow16", "16 lanes, all in the L1, a front end of half the speed, by its cycles"},
-			{"slow8", "8 lanes, all in the L1, a front end of a quarter of the speed, by its cycles"},
-			{"busy", "as real16, by cycles in which the multiprocessor has a warp"},
+			{"warm16", "16 lanes, all data in the L1 cache: figure 6"},
+			{"warm8", "8 lanes, all data in the L1 cache"},
+			{"slow16", "16 lanes, all data in the L1 cache, a front end of half the speed, per cycle of the front end"},
+			{"slow8", "8 lanes, all data in the L1 cache, a front end of a quarter of the speed, per cycle of the front end"},
+			{"busy", "as real16, per cycle in which the multiprocessor has a warp"},
 		},
 		Measure: func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
 			measured := map[string]float64{}
 			return measured, m.addGPTime("issue", row, r, measured)
 		},
-		Note: "The paper does not say of which machine the two are. Slow front ends are measured for benchmarks that execute up to a million and a half instructions by warps.",
+		Note: "The paper does not say which machine the two columns describe. Slow front ends are measured only for benchmarks with up to 1.5 million warp instructions.",
 	}
 }
 
@@ -226,15 +226,15 @@ type counterColumn struct {
 
 // uses are the counts of machines from which energy would be computed.
 var uses = []counterColumn{
-	{Column{Name: "arithmetic_K", Head: [2]string{"arith", "k cyc"}, Doc: "thousands of cycles in which arithmetic units are taken"}, false, func(t *kim.Time) int64 { return t.Arithmetic }},
-	{Column{Name: "special_K", Head: [2]string{"spec", "k cyc"}, Doc: "the same of units for special functions"}, true, func(t *kim.Time) int64 { return t.Special }},
-	{Column{Name: "memory_K", Head: [2]string{"mem", "k cyc"}, Doc: "the same of units for loads and stores"}, false, func(t *kim.Time) int64 { return t.Memory }},
+	{Column{Name: "arithmetic_K", Head: [2]string{"arith", "k cyc"}, Doc: "thousands of cycles in which arithmetic units are busy"}, false, func(t *kim.Time) int64 { return t.Arithmetic }},
+	{Column{Name: "special_K", Head: [2]string{"spec", "k cyc"}, Doc: "the same for units for special functions"}, true, func(t *kim.Time) int64 { return t.Special }},
+	{Column{Name: "memory_K", Head: [2]string{"mem", "k cyc"}, Doc: "the same for units for loads and stores"}, false, func(t *kim.Time) int64 { return t.Memory }},
 	{Column{Name: "affine_K", Head: [2]string{"aff", "k inst"}, Doc: "thousands of instructions that execute compactly"}, false, func(t *kim.Time) int64 { return t.Affine }},
 	{Column{Name: "bank_reads_K", Head: [2]string{"bank", "k rds"}, Doc: "thousands of registers of 32 bits that are read from banks"}, true, func(t *kim.Time) int64 { return t.BankReads }},
-	{Column{Name: "bank_writes_K", Head: [2]string{"bank", "k wrs"}, Doc: "the same of those written"}, true, func(t *kim.Time) int64 { return t.BankWrites }},
-	{Column{Name: "lines_K", Head: [2]string{"", "k lines"}, Doc: "thousands of lines that warps access: of GP-SIMT those behind the L1, of FG-SIMT requests"}, false, func(t *kim.Time) int64 { return t.Lines }},
-	{Column{Name: "l1_misses_K", Head: [2]string{"L1", "k miss"}, Doc: "thousands of misses of the L1"}, true, func(t *kim.Time) int64 { return t.L1Misses }},
-	{Column{Name: "l2_misses_K", Head: [2]string{"L2", "k miss"}, Doc: "the same of the L2"}, true, func(t *kim.Time) int64 { return t.L2Misses }},
+	{Column{Name: "bank_writes_K", Head: [2]string{"bank", "k wrs"}, Doc: "thousands of registers of 32 bits that are written to banks"}, true, func(t *kim.Time) int64 { return t.BankWrites }},
+	{Column{Name: "lines_K", Head: [2]string{"", "k lines"}, Doc: "thousands of lines that warps access: for GP-SIMT after the L1 cache, for FG-SIMT requests"}, false, func(t *kim.Time) int64 { return t.Lines }},
+	{Column{Name: "l1_misses_K", Head: [2]string{"L1", "k miss"}, Doc: "thousands of misses of the L1 cache"}, true, func(t *kim.Time) int64 { return t.L1Misses }},
+	{Column{Name: "l2_misses_K", Head: [2]string{"L2", "k miss"}, Doc: "thousands of misses of the L2 cache"}, true, func(t *kim.Time) int64 { return t.L2Misses }},
 }
 
 // addUses adds a machine's counts to a row's values.
@@ -252,7 +252,7 @@ func usesTable(name, title string, rows []Row, gp bool, readings []Interpretatio
 			measured := map[string]float64{}
 			return measured, measure(m, row, r, measured)
 		},
-		Note: "The paper has energies and powers, and says of no event what it takes; these are the events.",
+		Note: "The paper has energies and powers, but not the energy of any event. These are the numbers of the events.",
 	}
 	for _, u := range uses {
 		if u.NotRanked = true; gp || !u.gpOnly {
@@ -264,8 +264,8 @@ func usesTable(name, title string, rows []Row, gp bool, readings []Interpretatio
 
 // gpUses returns the counts of GP-SIMT.
 func gpUses() *Table {
-	return usesTable("uses-gp", "what GP-SIMT uses, 16 lanes and a real memory", kimTable1Rows(), true,
-		[]Interpretation{{"gpsimt", "without affine execution"}, {"gpsimt+abm", "with it"}},
+	return usesTable("uses-gp", "use of resources in GP-SIMT, 16 lanes and a real memory", kimTable1Rows(), true,
+		[]Interpretation{{"gpsimt", "without affine execution"}, {"gpsimt+abm", "with affine execution"}},
 		func(m *Meter, row *Row, r *Interpretation, measured map[string]float64) error {
 			return m.addGPTime("uses-gp", row, r, measured)
 		})
@@ -283,7 +283,7 @@ func fgUses() *Table {
 		machines[name] = f.name
 		readings = append(readings, Interpretation{name, doc})
 	}
-	return usesTable("uses-fg", "what FG-SIMT uses", kimTable3Rows(), false, readings, func(m *Meter, row *Row, r *Interpretation, measured map[string]float64) error {
+	return usesTable("uses-fg", "use of resources in FG-SIMT", kimTable3Rows(), false, readings, func(m *Meter, row *Row, r *Interpretation, measured map[string]float64) error {
 		times, err := m.fgTimes(row)
 		if err != nil {
 			return err
@@ -311,7 +311,7 @@ func figure5Table() *Table {
 			measured := map[string]float64{}
 			return measured, m.addGPTime("figure5", row, r, measured)
 		},
-		Note: "120 cycles to memory, a fast front end. The paper has bars without numbers: 4 to 17 %. Other readings are measured for benchmarks that execute up to a million and a half instructions by warps.",
+		Note: "120 cycles to memory, a fast front end. The paper has bars without numbers: 4 to 17 %. Other interpretations are measured only for benchmarks with up to 1.5 million warp instructions.",
 	}
 }
 
@@ -328,18 +328,18 @@ func figure6Table() *Table {
 			{Name: "l8", Head: [2]string{"", "L8"}, Digits: 2, NotRanked: true, Doc: "the same, 8 lanes"},
 			{Name: "l16_slow", Head: [2]string{"slow", "L16"}, Digits: 2, NotRanked: true, Doc: "16 lanes, a slow front end"},
 			{Name: "l8_slow", Head: [2]string{"slow", "L8"}, Digits: 2, NotRanked: true, Doc: "8 lanes, a slow front end"},
-			{Name: "l16_bound", Head: [2]string{"unit", "L16"}, Digits: 2, NotRanked: true, Doc: "16 lanes, by what the busiest unit takes at least"},
-			{Name: "l8_bound", Head: [2]string{"unit", "L8"}, Digits: 2, NotRanked: true, Doc: "the same, 8 lanes"},
+			{Name: "l16_bound", Head: [2]string{"unit", "L16"}, Digits: 2, NotRanked: true, Doc: "16 lanes, a bound: the least time of the busiest unit"},
+			{Name: "l8_bound", Head: [2]string{"unit", "L8"}, Digits: 2, NotRanked: true, Doc: "8 lanes, a bound: the least time of the busiest unit"},
 		},
 		Rows: bareRows(kimTable1Rows()),
 		Interpretations: append(gpsimt("kim", "kim-wide"), []Interpretation{
-			{"latency", "as kim, results take twice as long"},
+			{"latency", "as kim, results have twice the latency"},
 			{"hit", "as kim, 20 cycles to data in the L1 and in shared memory"},
 			{"ctas", "as kim, at most 8 blocks on a multiprocessor"},
 			{"turns", "as kim, warps issue in turn"},
 			{"banks", "as kim, banks of registers without conflicts"},
-			{"lanes32", "as kim, 32 lanes in place of 16"},
-			{"slow2", "as kim, a slow front end of half the speed with 8 lanes, too"},
+			{"lanes32", "as kim, 32 lanes instead of 16"},
+			{"slow2", "as kim, a slow front end of half the speed also with 8 lanes"},
 		}...),
 		LongInterpretations: []string{"latency", "hit", "ctas", "turns", "banks", "lanes32", "slow2"},
 		Measure: func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
@@ -353,7 +353,7 @@ func figure6Table() *Table {
 			}
 			return measured, m.addGPTime("figure6", row, r, measured)
 		},
-		Note: "Units alone are bounds without latencies, which kim-wide has alone. The paper has bars without numbers: 8 to 30 % for about half of the applications, a quarter with marginal or no speed-up, the rest slightly worse. Slow front ends, and other readings, are measured for benchmarks that execute up to a million and a half instructions by warps.",
+		Note: "The unit columns are bounds without latencies; kim-wide has only these. The paper has bars without numbers: 8 to 30 % for about half of the applications, a quarter with marginal or no speed-up, the rest slightly worse. Slow front ends and other interpretations are measured only for benchmarks with up to 1.5 million warp instructions.",
 	}
 }
 
@@ -456,11 +456,11 @@ func timedTable3(t *Table) *Table {
 		if f.name != "" {
 			name, head = f.name+"_"+name, "+"+f.name
 		}
-		t.Columns = append(t.Columns, Column{Name: name, Head: [2]string{head, "k cycles"}, Digits: 1, NotRanked: true, Doc: "thousands of cycles of fgsimt, and with affine execution"})
+		t.Columns = append(t.Columns, Column{Name: name, Head: [2]string{head, "k cycles"}, Digits: 1, NotRanked: true, Doc: "thousands of cycles of fgsimt, without and with affine execution"})
 	}
 	t.Columns = append(t.Columns,
-		Column{Name: "cycles", Head: [2]string{"cyc/", "inst"}, Digits: 2, Doc: "cycles of fgsimt, by instruction of a thread"},
-		Column{Name: "mem_B_per_cyc", Head: [2]string{"mem", "B/c"}, Digits: 1, Doc: "bytes that lanes load and store, by cycle"})
+		Column{Name: "cycles", Head: [2]string{"cyc/", "inst"}, Digits: 2, Doc: "cycles of fgsimt per thread instruction"},
+		Column{Name: "mem_B_per_cyc", Head: [2]string{"mem", "B/c"}, Digits: 1, Doc: "bytes that lanes load and store per cycle"})
 	for i := range t.Rows {
 		v := t.Rows[i].Values
 		v["cycles"] = v["exec_K"] / v["inst_K"]
@@ -495,14 +495,14 @@ func figure9Table() *Table {
 		Name: "figure9", Title: "FG-SIMT with affine execution, speed-up",
 		Columns: []Column{
 			{Name: "a", Head: [2]string{"", "+a"}, Digits: 2, Doc: "cycles of fgsimt over those of fgsimt+a"},
-			{Name: "ab", Head: [2]string{"", "+ab"}, Digits: 2, Doc: "… of fgsimt+ab"},
-			{Name: "abm", Head: [2]string{"", "+abm"}, Digits: 2, Doc: "… of fgsimt+abm"},
-			{Name: "a_bound", WholeColumn: "a", Head: [2]string{"unit", "+a"}, Digits: 2, Doc: "the same, by what the busiest unit takes at least"},
-			{Name: "ab_bound", WholeColumn: "ab", Head: [2]string{"unit", "+ab"}, Digits: 2, Doc: "… of fgsimt+ab"},
-			{Name: "abm_bound", WholeColumn: "abm", Head: [2]string{"unit", "+abm"}, Digits: 2, Doc: "… of fgsimt+abm"},
+			{Name: "ab", Head: [2]string{"", "+ab"}, Digits: 2, Doc: "the same for fgsimt+ab"},
+			{Name: "abm", Head: [2]string{"", "+abm"}, Digits: 2, Doc: "the same for fgsimt+abm"},
+			{Name: "a_bound", WholeColumn: "a", Head: [2]string{"unit", "+a"}, Digits: 2, Doc: "a bound for fgsimt+a: the least time of the busiest unit"},
+			{Name: "ab_bound", WholeColumn: "ab", Head: [2]string{"unit", "+ab"}, Digits: 2, Doc: "the same bound for fgsimt+ab"},
+			{Name: "abm_bound", WholeColumn: "abm", Head: [2]string{"unit", "+abm"}, Digits: 2, Doc: "the same bound for fgsimt+abm"},
 		},
 		Rows: figure9Rows(), Interpretations: figure9Interpretations(), LongInterpretations: []string{"queue16", "refetch4", "latency", "hit6", "skips"},
-		Note: "Units alone are bounds without latencies, which other policies and reconvergence have alone. The paper's speed-ups are quotients of table 3's execution times, which it prints in thousands.",
+		Note: "The unit columns are bounds without latencies; other policies and other reconvergence have only these. The paper's speed-ups are quotients of the execution times in table 3, which it prints in thousands.",
 	}
 	t.Measure = func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error) {
 		measured := map[string]float64{}

@@ -36,7 +36,7 @@ func (p *Profile) Pprof(listing bool) *profile.Profile {
 	}
 	b.out.DefaultSampleType = sampleTypes[0].name
 	if p.Err != nil {
-		b.out.Comments = []string{"as of a launch that did not run to its end: " + p.Err.Error()}
+		b.out.Comments = []string{"the launch did not run to its end: " + p.Err.Error()}
 	}
 	for _, r := range p.Roots {
 		b.node(r, nil)

@@ -158,6 +158,6 @@ func (t *tracker) branch(e *probe.Event) {
 		want = e.Active
 	}
 	if e.Lanes != want && t.verify {
-		e.Stop(e.NewTrap(probe.ErrMismatch, e.Lanes^want, "%v: the branch is decided by its predicate, %v in every lane, but not so for %s", probe.ErrMismatch, value, probe.LaneText(e.Lanes^want)))
+		e.Stop(e.NewTrap(probe.ErrMismatch, e.Lanes^want, "%v: the predicate of the branch is %v in every lane, but the branch differs in %s", probe.ErrMismatch, value, probe.LaneText(e.Lanes^want)))
 	}
 }

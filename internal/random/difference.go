@@ -71,7 +71,7 @@ var Differences = []Difference{
 	},
 	{
 		Instructions: "scalar video instructions: `vadd`, `vsub`, `vabsdiff`, `vmin`, `vmax`, `vshl`, `vshr`, `vset`, `vmad`", Gemu: "manual",
-		Manual: "intermediate results have 33 or more bits", Hardware: "GPUs since Maxwell do not have them; programs of the assembler in their place differ",
+		Manual: "intermediate results have 33 or more bits", Hardware: "GPUs since Maxwell do not have them; the instructions that the assembler emits instead differ",
 		Programs: "avoided: no scalar video instructions",
 		avoided: func(v *ptx.Variant) bool {
 			return v.Form.Family == ptx.FamilyVideo || v.Form.Family == ptx.FamilyVmad
@@ -99,13 +99,13 @@ var Differences = []Difference{
 	},
 	{
 		Instructions: "`testp`, `set` under a guard", Gemu: "manual",
-		Manual: "lanes whose guard is false keep the destination", Hardware: "code of the driver's compiler writes it in some programs",
+		Manual: "lanes whose guard is false keep the destination", Hardware: "in some programs, code of the driver's compiler writes it",
 		Programs:  "avoided: neither has a guard",
 		unguarded: named("testp", "set"),
 	},
 	{
 		Instructions: "`addc`, `subc`, `madc` on 16 bits, `fma.bf16` and `fma.bf16x2` with `.rz`, `.rm`, `.rp`", Gemu: "",
-		Hardware:      "the assembler takes them, and computes with 32 bits, or rounds to nearest",
+		Hardware:      "the assembler accepts them, but computes with 32 bits, or rounds to nearest",
 		Programs:      "avoided: no forms that only the assembler has",
 		alwaysAvoided: func(v *ptx.Variant) bool { return v.Form.Undocumented },
 	},
@@ -156,23 +156,23 @@ var Differences = []Difference{
 		Programs: "avoided: divisors are made positive",
 	},
 	{
-		Instructions: "`shfl` from a lane that takes no part", Gemu: "",
-		Hardware: "some value",
+		Instructions: "`shfl` from an inactive lane", Gemu: "",
+		Hardware: "an undefined value",
 		Programs: "avoided: `shfl` only in warps of 32 threads that are all there",
 	},
 	{
 		Instructions: "results of `barrier.red` at which threads of a warp arrive by different instructions", Gemu: "manual",
-		Manual: "all threads count", Hardware: "some threads are told one less",
+		Manual: "all threads count", Hardware: "some threads receive one less",
 		Programs: "not reachable: all threads execute the same `bar`",
 	},
 	{
 		Instructions: "`%clock`, `%warpid`, `%nwarpid`, `%smid`, `%envreg`, addresses of local memory", Gemu: "",
-		Hardware: "numbers of the machine",
+		Hardware: "values of the machine",
 		Programs: "not reachable: programs do not read the registers, and use addresses for accesses only",
 	},
 	{
 		Instructions: "elements `a[%r]` of arrays; initial values of arrays of several dimensions", Gemu: "GPU",
-		Manual: "bytes; rows are filled up with zeros", Hardware: "elements, in 32 bits; the next row goes on in the one before",
+		Manual: "bytes; rows are filled up with zeros", Hardware: "elements, in 32 bits; the next row continues in the previous row",
 		Programs: "not reachable: addresses are computed, arrays have one dimension",
 	},
 	{
@@ -182,7 +182,7 @@ var Differences = []Difference{
 	},
 	{
 		Instructions: "depth of the stack; `.local` variables of modules before PTX 3.0", Gemu: "manual",
-		Hardware: "limits and places of the driver",
+		Hardware: "the driver decides",
 		Programs: "not reachable: functions call no functions; programs are in PTX 6.0 or later",
 	},
 	{

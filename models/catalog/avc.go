@@ -158,7 +158,7 @@ func (c *cache) Report() *models.Report {
 	}
 	row("loads", sum.Loads)
 	row("stores", sum.Stores)
-	return &models.Report{Model: c.Name(), Title: "Collange and Kouyoumdjian 2011: vectors of private memory with a base and a stride in a cache beside the first level; of registers, what it would hold if they were spilled", Tables: []models.Table{t}}
+	return &models.Report{Model: c.Name(), Title: "Collange and Kouyoumdjian 2011: a cache of private-memory vectors with base and stride, next to the first-level cache; registers count as if they were spilled", Tables: []models.Table{t}}
 }
 
 var _ models.Sizer = (*cacheSink)(nil)

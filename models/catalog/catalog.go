@@ -29,9 +29,9 @@ func known() []Entry {
 	kim.Default = true
 	list := []Entry{
 		kim,
-		{Name: "avc", Doc: "Collange and Kouyoumdjian 2011: vectors of private memory in a cache of bases and strides", New: func() models.Model { return &cache{} }, Warp: avc.Lanes, Default: true},
+		{Name: "avc", Doc: "Collange and Kouyoumdjian 2011: a cache of private-memory vectors with base and stride", New: func() models.Model { return &cache{} }, Warp: avc.Lanes, Default: true},
 		{Name: "gscalar", Doc: "Liu et al. 2017: registers compressed byte by byte", New: func() models.Model { return &gscalar.Model{Verify: true} }, Default: true},
-		{Name: "combined", Doc: "the compression of gscalar after tags for base and stride; not of a paper", New: func() models.Model { return &gscalar.Model{Verify: true, File: gscalar.Affine} }},
+		{Name: "combined", Doc: "tags for base and stride, then the compression of gscalar; not from a paper", New: func() models.Model { return &gscalar.Model{Verify: true, File: gscalar.Affine} }},
 	}
 	for _, p := range affinetrack.Policies {
 		if p.Name != "kim" {

@@ -106,7 +106,7 @@ func (m *Model) Report() *models.Report {
 	r := &models.Report{Model: m.Name(), Title: "Liu et al., HPCA 2017: registers compressed byte by byte, and scalar execution by their encodings"}
 	tables, shown := figures, []int{Vectors, ScalarFile, BDI, Warped, Bytewise, Halves}
 	if m.file() == Affine {
-		r.Title = "byte-wise compression behind tags for base and stride: not of a paper"
+		r.Title = "tags for base and stride, then byte-wise compression; not from a paper"
 		shown = []int{Vectors, Bytewise, Affine}
 		tables = []figure{energies(shown[1:]...), ratios(shown[1:]...)}
 	}
@@ -147,7 +147,7 @@ type figure struct {
 var figures = []figure{
 	{models.Table{Name: "figure1", Title: "figure 1: divergent instructions", Unit: "% of instructions", Plot: models.Bars, Columns: []string{"divergent", "divergent scalar"}},
 		func(c *Counts) []float64 { d, s := c.Divergence(); return []float64{d, s} }},
-	{models.Table{Name: "figure8", Title: "figure 8: what lanes of a register share", Unit: "% of accesses", Plot: models.Stacked, Columns: []string{"scalar", "3-byte", "2-byte", "1-byte", "other", "divergent"}},
+	{models.Table{Name: "figure8", Title: "figure 8: bytes that the lanes of a register share", Unit: "% of accesses", Plot: models.Stacked, Columns: []string{"scalar", "3-byte", "2-byte", "1-byte", "other", "divergent"}},
 		func(c *Counts) []float64 {
 			s := c.Similar(ReadsAndWrites, false)
 			return []float64{s[ScalarValue], s[ThreeBytes], s[TwoBytes], s[OneByte], s[Other], s[DivergentAccess]}
@@ -174,7 +174,7 @@ func energies(list ...int) figure {
 
 // ratios returns the compression ratios of section 5.3 for some schemes.
 func ratios(list ...int) figure {
-	return figure{models.Table{Name: "ratio", Title: "compression ratio of what is written", Unit: "times", Plot: models.Bars, Columns: names(list)},
+	return figure{models.Table{Name: "ratio", Title: "compression ratio of register writes", Unit: "times", Plot: models.Bars, Columns: names(list)},
 		func(c *Counts) (p []float64) {
 			for _, i := range list {
 				p = append(p, c.Ratio(i, false, false))

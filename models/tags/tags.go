@@ -133,7 +133,7 @@ func (m *Model) Report() *models.Report {
 	defer m.mu.Unlock()
 	r := &models.Report{Model: m.Name(), Title: m.policy.Doc}
 	b, all := m.total.Breakdown(), m.total.Total()
-	classes := models.Table{Name: "structure", Title: "what values are held as", Unit: "% of accesses, or of instructions", Plot: models.Stacked, Columns: []string{"uniform", "affine", "generic"}}
+	classes := models.Table{Name: "structure", Title: "storage of values", Unit: "% of accesses, or of instructions", Plot: models.Stacked, Columns: []string{"uniform", "affine", "generic"}}
 	for _, row := range []struct {
 		name   string
 		shares affinetrack.ClassCounts
