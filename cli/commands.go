@@ -326,7 +326,7 @@ func (c *isaCmd) Run(a *app) error {
 				fmt.Fprintf(w, "  since\t%s\n", since)
 			}
 			if f.Assembler {
-				fmt.Fprintf(w, "  not in the manual\tNVIDIA's assembler takes it\n")
+				fmt.Fprintf(w, "  not in the manual\taccepted by NVIDIA's assembler\n")
 			}
 			fmt.Fprintf(w, "  runs\t%s\n", runsText(f.Runs, f.Variants))
 			fmt.Fprintf(w, "  machine code\t%s\n", f.MachineCode.text(f.Runs))

@@ -130,7 +130,7 @@ func TestOutside(t *testing.T) {
 	}{
 		{"outside --version", 0, `^gemu `},
 		{"outside regfile --help", 0, `(?s)combined.*narrow`},
-		{"outside regfile @saxpy --size 1000 --model narrow,gscalar --show models", 0, `(?s)kept by narrow and gscalar.*registers of narrow values in half a row`},
+		{"outside regfile @saxpy --size 1000 --model narrow,gscalar --show models", 0, `(?s)compact in narrow and gscalar.*registers of narrow values in half a row`},
 		{"outside run @saxpy --size 1000 --probe mix", 0, `(?s)control +\d+\n.*memory +\d+\n`},
 		{"outside run ../kernels/cuda/saxpy.ptx -g 1 -b 8 -a 8 nan f32[8]=iota f32[8]=1 --sanitize nan", 1, `nan: the result is NaN\n(?s).*lanes 0-7`},
 		{"outside run ../kernels/cuda/saxpy.ptx -g 1 -b 8 -a 8 2 f32[8]=iota f32[8]=1 --sanitize all", 0, `1 launch judged by race, init, bounds, sync, nan`},

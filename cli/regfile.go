@@ -200,7 +200,7 @@ const (
 
 func (r *regfileReport) printKept(s *screen) {
 	s.heading(fmt.Sprintf("registers written: %d, %d bytes as vectors", r.Total.Writes, r.Total.Bytes))
-	s.printf("%s%s%s%s\n", fitted("", regfileName), fitted("kept", -regfileNumber), fitted("alone", -regfileNumber), fitted("bytes", -regfileNumber))
+	s.printf("%s%s%s%s\n", fitted("", regfileName), fitted("compact", -regfileNumber), fitted("only this", -regfileNumber), fitted("bytes", -regfileNumber))
 	for _, m := range r.Models {
 		k := r.Total.ByModel[m.Model]
 		s.printf("%s", fitted(m.Model, regfileName))
@@ -215,7 +215,7 @@ func (r *regfileReport) printKept(s *screen) {
 		if len(set.Models) > 0 {
 			source = strings.Join(set.Models, " and ")
 		}
-		s.printf("%s  kept by %s\n", fitted(percentText(share(set.Writes, r.Total.Writes), 1)+" %", -regfileNumber), source)
+		s.printf("%s  compact in %s\n", fitted(percentText(share(set.Writes, r.Total.Writes), 1)+" %", -regfileNumber), source)
 	}
 }
 
