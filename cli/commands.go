@@ -294,7 +294,7 @@ func (c *isaCmd) Run(a *app) error {
 			j.MinPTX = f.MinPTX.String()
 		}
 		for _, n := range f.Newer {
-			j.Newer = append(j.Newer, newerJSON{n.Operand, n.Least, n.MinPTX.String(), n.MinSM})
+			j.Newer = append(j.Newer, newerJSON{n.Operand, n.Smallest, n.MinPTX.String(), n.MinSM})
 		}
 		forms = append(forms, j)
 	}

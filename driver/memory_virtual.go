@@ -103,8 +103,8 @@ const (
 	onThisNode = 4
 )
 
-// AccessOf is a CUmemAccessDesc.
-type AccessOf struct {
+// MemAccessDesc is a CUmemAccessDesc: the access of a location to memory.
+type MemAccessDesc struct {
 	Location Location     // must be a device
 	Access   MemoryAccess // access of kernels on the device
 }
@@ -526,7 +526,7 @@ func (p *mapping) show(d *Driver) error {
 
 // MemSetAccess is cuMemSetAccess. Devices share an address space: kernels on every device have the union of all
 // devices' access.
-func (d *Driver) MemSetAccess(addr, size uint64, list []AccessOf) error {
+func (d *Driver) MemSetAccess(addr, size uint64, list []MemAccessDesc) error {
 	v := &d.virtual
 	if err := v.begin(d); err != nil {
 		return err

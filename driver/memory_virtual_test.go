@@ -18,7 +18,7 @@ func virtualClient(t *testing.T) *client {
 }
 
 func (c *client) access(addr, size uint64, a MemoryAccess) error {
-	return c.d.MemSetAccess(addr, size, []AccessOf{{Location{OnDevice, 0}, a}})
+	return c.d.MemSetAccess(addr, size, []MemAccessDesc{{Location{OnDevice, 0}, a}})
 }
 
 // Memory is accessible where it is mapped, and not after the unmap. Copies and kernels cross from one mapping to the
@@ -194,6 +194,6 @@ func TestVirtualMemoryErrors(t *testing.T) {
 	c.ok(c.d.MemMap(at, granularity, 0, memory, 0))
 	c.want(InvalidValue, "overlap memory that is mapped", c.d.MemMap(at, granularity, 0, memory, 0))
 	c.want(InvalidValue, "access 2", c.access(at, granularity, 2))
-	c.want(NotSupported, "is not a device", c.d.MemSetAccess(at, granularity, []AccessOf{{Location{2, 0}, Read}}))
+	c.want(NotSupported, "is not a device", c.d.MemSetAccess(at, granularity, []MemAccessDesc{{Location{2, 0}, Read}}))
 	c.want(InvalidValue, "no such memory begins", c.MemFree(at))
 }

@@ -35,7 +35,7 @@ func Frames(f *ptx.Func, instr *ptx.Instr, listing bool) []Frame {
 			return list
 		}
 		// The inlining position may be inlined itself.
-		at := ptx.Loc{File: l.AtFile, Line: l.AtLine, Col: l.AtCol}
+		at := ptx.Loc{File: l.InlinedAtFile, Line: l.InlinedAtLine, Col: l.InlinedAtCol}
 		i := slices.IndexFunc(f.Locs, func(o ptx.Loc) bool {
 			return o.File == at.File && o.Line == at.Line && o.Col == at.Col && o.Function != ""
 		})

@@ -146,10 +146,10 @@ func (b *funcBuilder) currentLoc() int32 {
 	}
 	l := Loc{File: s.File, Line: s.Line, Col: s.Col, Function: s.Function}
 	if s.InlinedAt != nil {
-		l.AtFile, l.AtLine, l.AtCol = s.InlinedAt.File, s.InlinedAt.Line, s.InlinedAt.Col
+		l.InlinedAtFile, l.InlinedAtLine, l.InlinedAtCol = s.InlinedAt.File, s.InlinedAt.Line, s.InlinedAt.Col
 	}
 	if m := b.curMid; m != nil {
-		l.MidFile, l.MidLine, l.MidCol = m.File, m.Line, m.Col
+		l.IntermediateFile, l.IntermediateLine, l.IntermediateCol = m.File, m.Line, m.Col
 	}
 	i, ok := b.locs[l]
 	if !ok {

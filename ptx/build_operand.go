@@ -200,7 +200,7 @@ func (b *funcBuilder) resolveOperand(o *Operand, w *syntax.Operand, instr *Instr
 		case spec.Const && o.Imm.Kind != IntImm:
 			return fail("operand %s is a float, want an integer", spec.Name)
 		case !spec.allows(o.Imm):
-			return fail("operand %s must be %s", spec.Name, spec.Only)
+			return fail("operand %s must be %s", spec.Name, spec.Allowed)
 		}
 		return b.checkImmediate(o, instr, spec, want, pos)
 	}
@@ -397,7 +397,7 @@ func (b *funcBuilder) resolveRegister(o *Operand, name, comp string, e entity, i
 			b.errorf(pos, "%s: %s is a vector register: use one of its components", instr.Text, name)
 			return false
 		}
-		if spec.count.kind == countVec && want != NoType && !want.agrees(e.typ, spec.Wider) {
+		if spec.count.kind == countVec && want != NoType && !want.agrees(e.typ, spec.MayBeWider) {
 			b.errorf(pos, "%s: %s has elements of type %s, want %s", instr.Text, name, e.typ, want)
 			return false
 		}

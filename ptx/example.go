@@ -150,8 +150,8 @@ func (e *exampleWriter) operand(o *OperandSpec) string {
 			s += ", " + e.addressParts(o.AddressParts)
 		}
 		return "[" + s + "]"
-	case o.Const && o.Only != nil && !o.Only.contains(1):
-		return fmt.Sprint(o.Only.Min)
+	case o.Const && o.Allowed != nil && !o.Allowed.contains(1):
+		return fmt.Sprint(o.Allowed.Min)
 	case o.Const:
 		return "1"
 	case t == NoType:

@@ -59,19 +59,19 @@ func (f *Form) NotRun() string {
 	return notRun[f.Op.Name]
 }
 
-// NewerConstants states the .version and sm_NN required by constants from Least on as an operand.
+// NewerConstants states the .version and sm_NN required by constants from Smallest on as an operand.
 type NewerConstants struct {
-	Operand string  // name of the operand in the form
-	Least   int64   // smallest of the newer constants; each larger constant is newer, too
-	MinPTX  Version // first .version with these constants
-	MinSM   int     // number of the first sm_NN with these constants
+	Operand  string  // name of the operand in the form
+	Smallest int64   // smallest of the newer constants; each larger constant is newer, too
+	MinPTX   Version // first .version with these constants
+	MinSM    int     // number of the first sm_NN with these constants
 }
 
 // Since returns the first .version and the first sm_NN with the instruction and its constants.
 func (instr *Instr) Since() (Version, int) {
 	version, sm := instr.Form.MinPTX, instr.Form.MinSM
 	for _, n := range instr.Form.Newer {
-		if o := instr.Arg(n.Operand); o.Kind != ImmOperand || int64(o.Imm.Bits) < n.Least {
+		if o := instr.Arg(n.Operand); o.Kind != ImmOperand || int64(o.Imm.Bits) < n.Smallest {
 			continue
 		}
 		sm = max(sm, n.MinSM)
@@ -294,7 +294,7 @@ func parseForm(line string) (*Form, error) {
 			}
 		default:
 			var n NewerConstants
-			if _, err := fmt.Sscanf(p, "%s %d ptx %d.%d sm %d", &n.Operand, &n.Least, &n.MinPTX.Major, &n.MinPTX.Minor, &n.MinSM); err != nil {
+			if _, err := fmt.Sscanf(p, "%s %d ptx %d.%d sm %d", &n.Operand, &n.Smallest, &n.MinPTX.Major, &n.MinPTX.Minor, &n.MinSM); err != nil {
 				return nil, fmt.Errorf("unknown part %q", p)
 			}
 			f.Newer = append(f.Newer, n)

@@ -368,12 +368,12 @@ type Table struct {
 
 // Loc is a ".loc" directive: a place in the source from which the PTX was compiled.
 type Loc struct {
-	File, Line, Col       int32  // number of the .file, line and column as written
-	Function              string // label of the inlined function's name, "" if not inlined
-	AtFile, AtLine, AtCol int32  // place where the function was inlined; zero if not inlined
+	File, Line, Col                            int32  // number of the .file, line and column as written
+	Function                                   string // label of the inlined function's name, "" if not inlined
+	InlinedAtFile, InlinedAtLine, InlinedAtCol int32  // place where the function was inlined; zero if not inlined
 
 	// .loc_intermediate: the place in the text between the source and PTX; zero if there is none.
-	MidFile, MidLine, MidCol int32
+	IntermediateFile, IntermediateLine, IntermediateCol int32
 }
 
 // Block is a basic block: control enters at the first instruction and leaves after the last.

@@ -32,7 +32,7 @@ type OperandSpec struct {
 	Label        bool          // a label; with Targets, the name of a list
 	Targets      bool          // a label that names a list: .branchtargets, or targets or prototype of a call
 	Const        bool          // an integer constant
-	Only         *Constants    // the allowed integer constants; nil if all are allowed
+	Allowed      *Constants    // the allowed integer constants; nil if all are allowed
 	Register     bool          // must not be a constant
 	NoSum        bool          // must not be the sum of a register and a constant
 	List         bool          // (a, b, …): arguments and results of a call
@@ -43,7 +43,7 @@ type OperandSpec struct {
 	Symbol       bool          // may be the address of a variable or function
 	Vector       bool          // {a, b, …}, with Variant.Count registers
 	Alt          *OperandSpec  // alternative shape of the operand
-	Wider        bool          // a register may be wider than the type
+	MayBeWider   bool          // a register may be wider than the type
 	Integer      bool          // a register is an integer or untyped one of 32 or 64 bits
 	NoFloat      bool          // an integer must not be in a register of floats or halves
 	Untyped      bool          // a register must have a .b type
@@ -141,7 +141,7 @@ func parseOperand(f *Form, text string) (o OperandSpec, err error) {
 	s, o.Selector = strings.CutSuffix(s, ".sel")
 	s, only, limited := strings.Cut(s, "=")
 	if limited {
-		if o.Only, err = parseConstants(only); err != nil {
+		if o.Allowed, err = parseConstants(only); err != nil {
 			return o, err
 		}
 	}
@@ -200,7 +200,7 @@ func parseOperand(f *Form, text string) (o OperandSpec, err error) {
 	case typ == "":
 		typ = "type"
 	}
-	typ, o.Wider = strings.CutSuffix(typ, "+")
+	typ, o.MayBeWider = strings.CutSuffix(typ, "+")
 	typ, o.NoFloat = strings.CutSuffix(typ, "-")
 	typ, o.Untyped = strings.CutSuffix(typ, "!")
 	typ, o.wide = strings.CutSuffix(typ, "*2")
@@ -429,16 +429,16 @@ func (v *Variant) elementType(o *OperandSpec) Type {
 // TakesConstant reports whether the i-th operand can be any constant: it is read, and is no vector of packed numbers.
 func (v *Variant) TakesConstant(i int) bool {
 	o := &v.Form.Operands[i]
-	return o.Reads() && !o.Register && o.Only == nil && !v.elementType(o).packed()
+	return o.Reads() && !o.Register && o.Allowed == nil && !v.elementType(o).packed()
 }
 
 // allows reports whether the constant is allowed. -1 also means a mask of all lanes.
 func (o *OperandSpec) allows(i Imm) bool {
 	n := int64(i.Bits)
-	if n == -1 && o.Only != nil && o.Only.Min == math.MaxUint32 {
+	if n == -1 && o.Allowed != nil && o.Allowed.Min == math.MaxUint32 {
 		n = math.MaxUint32
 	}
-	return o.Only == nil || i.Kind == IntImm && o.Only.contains(n)
+	return o.Allowed == nil || i.Kind == IntImm && o.Allowed.contains(n)
 }
 
 // specType returns the required type of an operand's registers.
@@ -514,7 +514,7 @@ func (v *Variant) acceptsType(o *OperandSpec, want, r Type) bool {
 	case o.NoFloat && (r.IsFloat() || r == F16x2) && !v.elementType(o).IsFloat():
 		return false
 	}
-	return want.agrees(r, o.Wider)
+	return want.agrees(r, o.MayBeWider)
 }
 
 // HasModifierOf reports whether the variant has the modifier to which an optional operand belongs.

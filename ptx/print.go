@@ -386,11 +386,11 @@ func (p *printer) function(f *Func) {
 func (p *printer) loc(l Loc) {
 	p.f("\t.loc %d %d %d", l.File, l.Line, l.Col)
 	if l.Function != "" {
-		p.f(", function_name %s, inlined_at %d %d %d", l.Function, l.AtFile, l.AtLine, l.AtCol)
+		p.f(", function_name %s, inlined_at %d %d %d", l.Function, l.InlinedAtFile, l.InlinedAtLine, l.InlinedAtCol)
 	}
 	p.WriteString("\n")
-	if l.MidFile != 0 || l.MidLine != 0 || l.MidCol != 0 {
-		p.f("\t.loc_intermediate %d %d %d\n", l.MidFile, l.MidLine, l.MidCol)
+	if l.IntermediateFile != 0 || l.IntermediateLine != 0 || l.IntermediateCol != 0 {
+		p.f("\t.loc_intermediate %d %d %d\n", l.IntermediateFile, l.IntermediateLine, l.IntermediateCol)
 	}
 }
 

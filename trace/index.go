@@ -29,11 +29,11 @@ const (
 // Place is the position of an entry: its offset in the file, or of its zstd frame plus the bytes to skip in the
 // frame.
 type Place struct {
-	Launch, CTA  uint64    // number of the launch; linear index of the CTA, 0 unless Kind is CTAPlace
-	Offset, Skip uint64    // bytes in the file; bytes after decompression, 0 in logs without frames
-	Kind         PlaceKind // entry at the place
-	Records      uint64    // number of records before it in the log
-	Position     uint64    // bytes of entries before it
+	Launch, CTA         uint64    // number of the launch; linear index of the CTA, 0 unless Kind is CTAPlace
+	Offset, FrameOffset uint64    // bytes in the file; bytes after decompression, 0 in logs without frames
+	Kind                PlaceKind // entry at the place
+	Records             uint64    // number of records before it in the log
+	Position            uint64    // bytes of entries before it
 }
 
 // A place of a text index is a line: index LAUNCH CTA OFFSET RECORDS. For launches and ends, CTA is "launch" or

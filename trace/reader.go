@@ -255,7 +255,7 @@ func (t *Reader) seek(p Place) error {
 			return err
 		}
 		t.in.Reset(t.zstd)
-		if _, err := t.in.Discard(int(p.Skip)); err != nil {
+		if _, err := t.in.Discard(int(p.FrameOffset)); err != nil {
 			return t.readError(err)
 		}
 	} else {

@@ -598,7 +598,7 @@ func TestIndexPointsToCTAs(t *testing.T) {
 		}
 		defer d.Close()
 		in := bufio.NewReader(d)
-		if _, err := in.Discard(int(p.Skip)); err != nil {
+		if _, err := in.Discard(int(p.FrameOffset)); err != nil {
 			t.Fatal(err)
 		}
 		b, _, err := readDelimited(in, nil)

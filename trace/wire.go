@@ -360,7 +360,7 @@ var (
 		number(1, "launch", func(p *Place) *uint64 { return &p.Launch }),
 		number(2, "cta", func(p *Place) *uint64 { return &p.CTA }),
 		number(3, "offset", func(p *Place) *uint64 { return &p.Offset }),
-		number(4, "skip", func(p *Place) *uint64 { return &p.Skip }),
+		number(4, "skip", func(p *Place) *uint64 { return &p.FrameOffset }),
 		number(5, "kind", func(p *Place) *uint64 { return (*uint64)(&p.Kind) }),
 		number(6, "records", func(p *Place) *uint64 { return &p.Records }),
 		number(7, "at", func(p *Place) *uint64 { return &p.Position }),

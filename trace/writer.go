@@ -104,7 +104,7 @@ func (t *Writer) encoded(b []byte, records uint64) error {
 func (t *Writer) place(p Place) {
 	p.Launch, p.Offset, p.Records, p.Position = t.launch, t.written, t.records, t.plain
 	if t.format == Binary {
-		p.Skip = uint64(len(t.frame))
+		p.FrameOffset = uint64(len(t.frame))
 	}
 	if p.Kind == CTAPlace {
 		if t.marked > 0 && t.plain < t.marked+uint64(frameBytes) {

@@ -112,9 +112,9 @@ func cuMemSetAccess(addr C.CUdeviceptr, size C.size_t, list *C.CUmemAccessDesc, 
 		if err != nil || n == 0 {
 			return driver.InvalidValue
 		}
-		var access []driver.AccessOf
+		var access []driver.MemAccessDesc
 		for _, a := range all {
-			access = append(access, driver.AccessOf{Location: location(&a.location), Access: driver.MemoryAccess(a.flags)})
+			access = append(access, driver.MemAccessDesc{Location: location(&a.location), Access: driver.MemoryAccess(a.flags)})
 		}
 		return d.MemSetAccess(uint64(addr), uint64(size), access)
 	})

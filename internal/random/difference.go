@@ -66,7 +66,7 @@ var Differences = []Difference{
 		Programs: "avoided: both operands are masked with 255 before",
 		narrowed: func(v *ptx.Variant, i int) bool {
 			o := &v.Form.Operands[i]
-			return named("bfe", "bfi")(v) && v.Type().Bits() == 64 && o.Only != nil && !o.Const
+			return named("bfe", "bfi")(v) && v.Type().Bits() == 64 && o.Allowed != nil && !o.Const
 		},
 	},
 	{

@@ -147,7 +147,7 @@ func (p *program) operands(v *ptx.Variant) (ops []string) {
 				text = fmt.Sprint(int64(x))
 			}
 		default:
-			if o.Wider && p.r.IntN(4) == 0 && !t.IsFloat() && t.Bits() < 64 && !v.Has("bf16") {
+			if o.MayBeWider && p.r.IntN(4) == 0 && !t.IsFloat() && t.Bits() < 64 && !v.Has("bf16") {
 				t = ptx.B64 // a register wider than the type
 			}
 			text = p.reg(t)
