@@ -202,10 +202,15 @@ func (c *storedColumn) inflated() ([]byte, error) {
 	return b, nil
 }
 
+// maxInflation is the largest ratio of bytes to deflated bytes: a match of 258 bytes takes at least two bits.
+const maxInflation = 4 * 258
+
 // check returns an error if a column cannot have rows values of a type.
 func (c *storedColumn) check(t Type, rows int) error {
 	want := uint64(rows) * uint64(c.width)
 	switch {
+	case uint64(c.plain) > maxInflation*uint64(len(c.stored)):
+		return errors.New("a column is larger than its stored bytes can hold")
 	case c.flags&^isDeflated != 0:
 		return fmt.Errorf("unknown flags %#x of a column", c.flags)
 	case c.encoding >= encodings:

@@ -36,6 +36,9 @@
 // process that was killed, is no error: File.Complete is false, and its whole blocks can be read. Errors of the underlying
 // writer and reader are returned unchanged.
 //
+// A File of an unknown origin takes memory in proportion to its size when it is opened; a call that reads it returns at most
+// MaxReadBytes.
+//
 // # Concurrency
 //
 // A Recorder is safe for concurrent launches. A File is safe for concurrent use if its io.ReaderAt is. A recorder

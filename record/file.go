@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"unsafe"
 )
 
 // Error is an error in a recording, with its place.
@@ -47,21 +48,29 @@ type File struct {
 	size   uint64
 	tables []*Table
 
-	mu    sync.Mutex
-	cache [cachedColumns]cachedColumn // the latest decoded columns
-	next  int
+	mu          sync.Mutex
+	cache       []cachedColumn // the latest decoded columns, the oldest first
+	cachedBytes uint64
 }
+
+// MaxReadBytes is the largest result of a call of Read, RowsOf, Table.ReadNumbers and Table.ReadTexts: 1 GiB. They return an error for
+// more, so that a small file with many equal rows cannot take all memory. Read large tables in parts.
+const MaxReadBytes = 1 << 30
 
 // maxEnumerations is the number of rows of the table enumerations that are read: a file may claim any number.
 const maxEnumerations = 1 << 16
 
-// cachedColumns is the number of decoded columns that a File keeps.
-const cachedColumns = 64
+// maxCachedBytes is the size of the decoded columns that a File keeps, apart from the latest.
+const maxCachedBytes = 64 << 20
+
+// maxColumns is the largest number of columns of all tables together.
+const maxColumns = 1 << 16
 
 type cachedColumn struct {
 	block  *block
 	column int
 	values any // []uint64 or []string
+	bytes  uint64
 }
 
 // Table is a table of a recording.
@@ -180,8 +189,12 @@ func (f *File) readDirectory() (blocks []listedBlock, err error) {
 	f.Complete = true
 	at := binary.LittleEndian.Uint64(tail[:])
 	b, table, err := f.readHeader(at)
-	if err == nil && (table != directoryTable || len(b.columns) != len(writer{}.directory)) {
+	switch {
+	case err != nil:
+	case table != directoryTable || len(b.columns) != len(writer{}.directory):
 		err = errors.New("the directory is missing at the place that the end of the file states")
+	case uint64(b.rows) > f.size/blockHeaderBytes:
+		err = errors.New("the directory has more blocks than the file has room for")
 	}
 	var columns [len(writer{}.directory)][]uint64
 	for i := range columns {
@@ -254,6 +267,9 @@ func (f *File) readSchema(b *block) error {
 	if len(b.columns) != 3 {
 		return errors.New("the block of columns must have 3 columns")
 	}
+	if b.rows > maxColumns {
+		return fmt.Errorf("%d columns; a recording has at most %d", b.rows, maxColumns)
+	}
 	var lists [3][]string
 	for i := range lists {
 		c, err := f.readStored(b, i)
@@ -307,17 +323,47 @@ func (f *File) decoded(t *Table, b *block, i int) (any, error) {
 		return nil, err
 	}
 	var values any
+	size := sizeOfValue(t.Columns[i].Type) * uint64(b.rows)
 	if t.Columns[i].Type == Text {
 		values, err = c.texts(b.rows)
+		size += uint64(c.plain)
 	} else {
 		values, err = c.numbers(t.Columns[i].Type, b.rows)
 	}
 	if err != nil {
 		return nil, &Error{f.name, b.offset, fmt.Errorf("column %s of table %s: %w", t.Columns[i].Name, t.Name, err)}
 	}
-	f.cache[f.next] = cachedColumn{b, i, values}
-	f.next = (f.next + 1) % len(f.cache)
+	for f.cachedBytes > 0 && f.cachedBytes+size > maxCachedBytes {
+		f.cachedBytes -= f.cache[0].bytes
+		f.cache = slices.Delete(f.cache, 0, 1)
+	}
+	f.cache = append(f.cache, cachedColumn{b, i, values, size})
+	f.cachedBytes += size
 	return values, nil
+}
+
+// sizeOfValue returns the size of a decoded value of a type in bytes, of a text without its letters.
+func sizeOfValue(t Type) uint64 {
+	if t == Text {
+		return uint64(unsafe.Sizeof(""))
+	}
+	return 8
+}
+
+// checkSize returns an error if n rows of the given columns, each of size bytes without its texts, take more than MaxReadBytes.
+func (t *Table) checkSize(from, n, size uint64, columns ...Column) error {
+	total := n * size
+	for k := t.blockOf(from); k < len(t.blocks) && t.blocks[k].first < from+n; k++ {
+		for _, c := range columns {
+			if i := t.column(c.Name); i >= 0 && c.Type == Text {
+				total += uint64(t.blocks[k].columns[i].plain)
+			}
+		}
+	}
+	if total <= MaxReadBytes {
+		return nil
+	}
+	return fmt.Errorf("table %s: %d rows take more than %d bytes; read them in parts", t.Name, n, MaxReadBytes)
 }
 
 // Tables returns the tables, in the order of the file.
@@ -359,6 +405,9 @@ func read[V uint64 | string](t *Table, column string, from, n uint64) (list []V,
 		return nil, fmt.Errorf("column %s of table %s has the type %s", column, t.Name, t.Columns[i].Type)
 	}
 	n = min(n, t.Rows-min(from, t.Rows))
+	if err := t.checkSize(from, n, sizeOfValue(t.Columns[i].Type), t.Columns[i]); err != nil {
+		return nil, err
+	}
 	for k := t.blockOf(from); n > 0; k++ {
 		b := t.blocks[k]
 		all, err := t.file.decoded(t, b, i)
@@ -400,28 +449,43 @@ func Read[Row any](f *File, from, n uint64) ([]Row, error) {
 	if t == nil || from >= t.Rows {
 		return nil, nil
 	}
-	list := make([]Row, min(n, t.Rows-from))
+	n = min(n, t.Rows-from)
+	if err := t.checkSize(from, n, uint64(s.row.Size()), s.columns...); err != nil {
+		return nil, err
+	}
+	list := make([]Row, n)
+	const part = 1 << 16 // rows whose columns are decoded at a time
+	for done := uint64(0); done < n; done += part {
+		if err := readRows(f, t, s, list[done:min(n, done+part)], from+done); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// readRows reads rows of a table from a row on.
+func readRows[Row any](f *File, t *Table, s *schema, list []Row, from uint64) error {
 	for i, c := range s.columns {
 		k := t.column(c.Name)
 		if k < 0 {
 			continue
 		}
 		if t.Columns[k].Type == Text != (c.Type == Text) {
-			return nil, &Error{f.name, 0, fmt.Errorf("column %s of table %s has the type %s, not %s", c.Name, t.Name, t.Columns[k].Type, c.Type)}
+			return &Error{f.name, 0, fmt.Errorf("column %s of table %s has the type %s, not %s", c.Name, t.Name, t.Columns[k].Type, c.Type)}
 		}
 		if c.Type == Text {
-			values, err := t.ReadTexts(c.Name, from, n)
+			values, err := t.ReadTexts(c.Name, from, uint64(len(list)))
 			if err != nil {
-				return nil, err
+				return err
 			}
 			for j, v := range values {
 				reflect.ValueOf(&list[j]).Elem().Field(i).SetString(v)
 			}
 			continue
 		}
-		values, err := t.ReadNumbers(c.Name, from, n)
+		values, err := t.ReadNumbers(c.Name, from, uint64(len(list)))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for j, v := range values {
 			if field := reflect.ValueOf(&list[j]).Elem().Field(i); c.Type.IsSigned() {
@@ -431,7 +495,7 @@ func Read[Row any](f *File, from, n uint64) ([]Row, error) {
 			}
 		}
 	}
-	return list, nil
+	return nil
 }
 
 // RowsOf returns the rows of a table whose column event, or the given column, has a value: the parts of an event.

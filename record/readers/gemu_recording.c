@@ -18,7 +18,10 @@ enum {
 	directory_table = 0xfffe,
 	max_block_size = 64 << 20,
 	max_block_rows = 1 << 20,
-	max_blocks = 1 << 22
+	max_blocks = 1 << 22,
+	max_columns = 1 << 16,
+	max_inflation = 4 * 258, /* a match of 258 bytes takes at least two bits */
+	max_decoded = 64 << 20   /* bytes of decoded numbers that a recording keeps, apart from the latest block */
 };
 
 /* column is a column of a block: its descriptor, and the offset of its stored bytes. */
@@ -26,6 +29,8 @@ typedef struct {
 	unsigned encoding, width, flags;
 	uint32_t stored, plain, sum;
 	uint64_t base, at;
+	const char **texts; /* decoded texts, which stay until the recording is closed; NULL before */
+	char *letters;      /* memory of texts */
 } column;
 
 typedef struct {
@@ -36,6 +41,12 @@ typedef struct {
 	column *column;
 } block;
 
+/* decoded is the latest block of a column whose numbers were read. */
+typedef struct {
+	int block; /* index in the table */
+	uint64_t *numbers;
+} decoded;
+
 typedef struct {
 	char *name;
 	char **column_names;
@@ -44,15 +55,8 @@ typedef struct {
 	uint64_t rows;
 	block *blocks;
 	int block_count;
+	decoded *latest; /* of each column; NULL before the first read */
 } table;
-
-/* decoded is the latest block of a column whose values were read. */
-typedef struct {
-	const block *block;
-	int column;
-	uint64_t *numbers;
-	const char **texts;
-} decoded;
 
 struct gemu_recording {
 	FILE *file;
@@ -60,9 +64,7 @@ struct gemu_recording {
 	int complete;
 	table *tables;
 	int table_count;
-	decoded latest;
-	char **kept; /* memory of texts */
-	size_t kept_count;
+	uint64_t decoded; /* bytes of all decoded numbers */
 	char error[256];
 };
 
@@ -138,7 +140,12 @@ static int read_block(gemu_recording *r, uint64_t at, block *b) {
 
 /* stored_bytes reads the stored bytes of a column, inflated, and a zero byte after them. The caller frees them. */
 static unsigned char *stored_bytes(gemu_recording *r, const block *b, const column *c) {
-	unsigned char *in = malloc((size_t)c->stored + 1), *out = NULL;
+	unsigned char *in = NULL, *out = NULL;
+	if (c->plain > (uint64_t)c->stored * max_inflation) {
+		fail(r, "at byte %llu: a column is larger than its stored bytes can hold", (unsigned long long)b->at);
+		return NULL;
+	}
+	in = malloc((size_t)c->stored + 1);
 	if (!in || read_at(r, c->at, in, c->stored) < 0)
 		goto done;
 	in[c->stored] = 0;
@@ -205,26 +212,18 @@ static uint64_t *decode_numbers(gemu_recording *r, const block *b, int index, co
 	return v;
 }
 
-/* keep keeps memory until the recording is closed. */
-static int keep(gemu_recording *r, char *memory) {
-	char **kept = realloc(r->kept, (r->kept_count + 1) * sizeof *kept);
-	if (!kept)
-		return -1;
-	r->kept = kept;
-	r->kept[r->kept_count++] = memory;
-	return 0;
-}
-
-/* decode_texts decodes a column of texts. */
-static const char **decode_texts(gemu_recording *r, const block *b, int index) {
-	const column *c = &b->column[index];
+/* decode_texts decodes a column of texts, once. */
+static int decode_texts(gemu_recording *r, block *b, int index) {
+	column *c = &b->column[index];
+	if (c->texts)
+		return 0;
 	if (c->encoding != texts || c->plain < 4 * (uint64_t)b->rows) {
 		fail(r, "at byte %llu: a column of texts has an unknown encoding, or its size is wrong", (unsigned long long)b->at);
-		return NULL;
+		return -1;
 	}
 	unsigned char *s = stored_bytes(r, b, c);
 	if (!s)
-		return NULL;
+		return -1;
 	const char **list = malloc(((size_t)b->rows + 1) * sizeof *list);
 	char *room = malloc((size_t)c->plain + b->rows + 1), *next = room;
 	uint64_t at = 4 * (uint64_t)b->rows;
@@ -243,12 +242,23 @@ static const char **decode_texts(gemu_recording *r, const block *b, int index) {
 		at += n;
 	}
 	free(s);
-	if (!list || !room || keep(r, room) < 0) {
+	if (!list || !room) {
 		free(list);
 		free(room);
-		return NULL;
+		return -1;
 	}
-	return list;
+	c->texts = list;
+	c->letters = room;
+	return 0;
+}
+
+/* free_columns frees the columns of a block. */
+static void free_columns(block *b) {
+	for (int i = 0; b->column && i < b->columns; i++) {
+		free(b->column[i].texts);
+		free(b->column[i].letters);
+	}
+	free(b->column);
 }
 
 static char *copy(const char *s) {
@@ -257,11 +267,15 @@ static char *copy(const char *s) {
 }
 
 /* read_schema makes the tables of the block with the names of columns. */
-static int read_schema(gemu_recording *r, const block *b) {
+static int read_schema(gemu_recording *r, block *b) {
+	if (b->rows > max_columns)
+		return fail(r, "at byte %llu: %u columns; a recording has at most %d", (unsigned long long)b->at, (unsigned)b->rows, max_columns);
 	const char **list[3] = {0};
 	int good = b->columns == 3;
-	for (int i = 0; i < 3 && good; i++)
-		good = (list[i] = decode_texts(r, b, i)) != NULL;
+	for (int i = 0; i < 3 && good; i++) {
+		good = decode_texts(r, b, i) == 0;
+		list[i] = b->column[i].texts;
+	}
 	for (uint32_t i = 0; good && i < b->rows; i++) {
 		table *t = r->table_count ? &r->tables[r->table_count - 1] : NULL;
 		if (!t || strcmp(t->name, list[0][i]) != 0) {
@@ -288,8 +302,6 @@ static int read_schema(gemu_recording *r, const block *b) {
 		for (size_t k = 0; k < sizeof known / sizeof *known; k++)
 			good |= strcmp(list[2][i], known[k]) == 0;
 	}
-	for (int i = 0; i < 3; i++)
-		free(list[i]);
 	return good ? 0 : fail(r, "at byte %llu: the names of columns are damaged", (unsigned long long)b->at);
 }
 
@@ -300,7 +312,7 @@ static int add_block(gemu_recording *r, uint64_t at, int first) {
 		goto bad;
 	if (first) {
 		int status = read_schema(r, &b);
-		free(b.column);
+		free_columns(&b);
 		return status;
 	}
 	if (b.table >= (unsigned)r->table_count || b.columns != r->tables[b.table].columns || b.first != r->tables[b.table].rows) {
@@ -336,6 +348,10 @@ static int read_file(gemu_recording *r) {
 			free(directory.column);
 			return fail(r, "the directory is missing at the place that the end of the file states");
 		}
+		if (directory.rows > r->size / header_size) {
+			free(directory.column);
+			return fail(r, "the directory has more blocks than the file has room for");
+		}
 		uint64_t *at = decode_numbers(r, &directory, 0, "u64");
 		int status = at && directory.rows > 0 ? 0 : -1;
 		for (uint32_t i = 0; i < directory.rows && status == 0; i++)
@@ -367,6 +383,16 @@ gemu_recording *gemu_recording_open(const char *name, char *error, size_t error_
 	return NULL;
 }
 
+/* forget_numbers frees the decoded numbers of a table. */
+static void forget_numbers(gemu_recording *r, table *t) {
+	for (int k = 0; t->latest && k < t->columns; k++)
+		if (t->latest[k].numbers) {
+			r->decoded -= t->blocks[t->latest[k].block].rows * sizeof(uint64_t);
+			free(t->latest[k].numbers);
+			t->latest[k].numbers = NULL;
+		}
+}
+
 void gemu_recording_close(gemu_recording *r) {
 	if (!r)
 		return;
@@ -377,17 +403,14 @@ void gemu_recording_close(gemu_recording *r) {
 			free(t->types[k]);
 		}
 		for (int k = 0; k < t->block_count; k++)
-			free(t->blocks[k].column);
+			free_columns(&t->blocks[k]);
+		forget_numbers(r, t);
+		free(t->latest);
 		free(t->column_names);
 		free(t->types);
 		free(t->blocks);
 		free(t->name);
 	}
-	for (size_t i = 0; i < r->kept_count; i++)
-		free(r->kept[i]);
-	free(r->kept);
-	free(r->latest.numbers);
-	free(r->latest.texts);
 	free(r->tables);
 	if (r->file)
 		fclose(r->file);
@@ -440,45 +463,63 @@ const char *gemu_recording_column_type(const gemu_recording *r, int i, int k) {
 	return t && k >= 0 && k < t->columns ? t->types[k] : NULL;
 }
 
-/* decode makes a column of a block the latest one. */
-static int decode(gemu_recording *r, const block *b, int k, const char *type) {
-	decoded *d = &r->latest;
-	if (d->block == b && d->column == k)
+/* block_of returns the index of the block with a row. */
+static int block_of(const table *t, uint64_t row) {
+	int low = 0, high = t->block_count;
+	while (low < high) {
+		int middle = low + (high - low) / 2;
+		if (t->blocks[middle].first + t->blocks[middle].rows > row)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* decode decodes a column of block n of a table, unless it is decoded. Each column keeps its latest block, so that a program can read
+ * several columns row by row. If all take too much memory, the others are freed. */
+static int decode(gemu_recording *r, table *t, int n, int k) {
+	block *b = &t->blocks[n];
+	r->error[0] = 0;
+	if (strcmp(t->types[k], "text") == 0)
+		return decode_texts(r, b, k) == 0 ? 0 : r->error[0] ? -1 : fail(r, "out of memory");
+	if (!t->latest && !(t->latest = calloc((size_t)t->columns, sizeof *t->latest)))
+		return fail(r, "out of memory");
+	decoded *d = &t->latest[k];
+	if (d->numbers && d->block == n)
 		return 0;
-	free(d->numbers);
-	free(d->texts);
-	memset(d, 0, sizeof *d);
-	if (strcmp(type, "text") == 0)
-		d->texts = decode_texts(r, b, k);
-	else
-		d->numbers = decode_numbers(r, b, k, type);
-	if (!d->texts && !d->numbers)
+	if (d->numbers) {
+		r->decoded -= t->blocks[d->block].rows * sizeof(uint64_t);
+		free(d->numbers);
+		d->numbers = NULL;
+	}
+	if (r->decoded + b->rows * sizeof(uint64_t) > max_decoded)
+		for (int i = 0; i < r->table_count; i++)
+			forget_numbers(r, &r->tables[i]);
+	if (!(d->numbers = decode_numbers(r, b, k, t->types[k])))
 		return r->error[0] ? -1 : fail(r, "out of memory");
-	d->block = b;
-	d->column = k;
+	d->block = n;
+	r->decoded += b->rows * sizeof(uint64_t);
 	return 0;
 }
 
 static int64_t read_column(gemu_recording *r, int i, int k, uint64_t from, uint64_t count, uint64_t *numbers, const char **list) {
-	const table *t = table_of(r, i);
 	const char *type = gemu_recording_column_type(r, i, k);
 	if (!type)
 		return fail(r, "there is no column %d of table %d", k, i);
+	table *t = &r->tables[i];
 	if ((strcmp(type, "text") == 0) != (list != NULL))
 		return fail(r, "column %s of table %s has the type %s", t->column_names[k], t->name, type);
 	uint64_t done = 0;
-	for (int n = 0; n < t->block_count && done < count; n++) {
+	for (int n = block_of(t, from); n < t->block_count && done < count; n++) {
 		const block *b = &t->blocks[n];
-		while (done < count && from >= b->first && from - b->first < b->rows) {
-			if (decode(r, b, k, type) < 0)
-				return -1;
+		if (decode(r, t, n, k) < 0)
+			return -1;
+		for (; done < count && from - b->first < b->rows; done++, from++)
 			if (list)
-				list[done] = r->latest.texts[from - b->first];
+				list[done] = b->column[k].texts[from - b->first];
 			else
-				numbers[done] = r->latest.numbers[from - b->first];
-			done++;
-			from++;
-		}
+				numbers[done] = t->latest[k].numbers[from - b->first];
 	}
 	return (int64_t)done;
 }

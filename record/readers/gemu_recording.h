@@ -50,11 +50,12 @@ const char *gemu_recording_column_name(const gemu_recording *recording, int tabl
 const char *gemu_recording_column_type(const gemu_recording *recording, int table, int column);
 
 /* gemu_recording_numbers writes up to count values of a column from row from on to values. Values of signed types are
- * sign-extended. It returns the number of values, which is smaller at the table's end; -1 on an error. */
+ * sign-extended. It returns the number of values, which is smaller at the table's end; -1 on an error. Reading row by row is fast
+ * enough for several columns at once: each keeps its latest block. */
 int64_t gemu_recording_numbers(gemu_recording *recording, int table, int column, uint64_t from, uint64_t count, uint64_t *values);
 
 /* gemu_recording_texts is gemu_recording_numbers for a column of texts. The texts end with a zero byte, and are valid until the
- * recording is closed. */
+ * recording is closed: they take memory until then. */
 int64_t gemu_recording_texts(gemu_recording *recording, int table, int column, uint64_t from, uint64_t count, const char **texts);
 
 /* gemu_recording_error returns the reason of the latest error of the recording; "" if there was none. */

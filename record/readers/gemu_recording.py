@@ -9,7 +9,8 @@
     run.lanes("results", 7)             # value of each lane in row 7 of a table with class, base, stride and values
 
 Columns of an uncompressed recording that are stored as they are stay in the file's memory map. All other columns are decoded, and
-kept. Errors in a file raise RecordingError with the place. The module needs NumPy alone.
+kept. Errors in a file raise RecordingError with the place, and so does a call that would return more than MAX_READ_BYTES: read long
+columns in parts. The module needs NumPy alone.
 """
 
 import builtins
@@ -28,6 +29,9 @@ _DESCRIPTOR = struct.Struct("<BBHIIIQ")  # of a column
 _CONSTANT, _PLAIN, _DIFFERENCES, _TEXTS = range(4)
 _DEFLATED = 1
 _COLUMN_TABLE, _DIRECTORY_TABLE = 0xFFFF, 0xFFFE
+_MAX_INFLATION = 4 * 258  # a match of 258 bytes takes at least two bits
+_MAX_COLUMNS = 1 << 16
+MAX_READ_BYTES = 1 << 30  # of a call that reads a column
 _MAX_BLOCK_ROWS, _MAX_BLOCKS, _MAX_COLUMN_BYTES = 1 << 20, 1 << 22, 64 << 20
 _TYPES = {"u8": "u1", "u16": "<u2", "u32": "<u4", "u64": "<u8", "i8": "i1", "i16": "<i2", "i32": "<i4", "i64": "<i8", "text": None}
 
@@ -104,11 +108,18 @@ class Table:
             raise KeyError(f"table {self.label} has no column {name}")
         stop = self._rows if count is None else min(self._rows, start + count)
         index, kind = list(self.types).index(name), self.types[name]
-        parts = []
+        size, blocks = (8 if kind == "text" else np.dtype(_TYPES[kind]).itemsize), []
+        total = max(stop - start, 0) * size
         for b in self._blocks:
             if b.first < stop and b.first + b.rows > start:
-                values = self._recording._decode(b, index, kind)
-                parts.append(values[max(start - b.first, 0) : stop - b.first])
+                blocks.append(b)
+                total += b.columns[index].plain * (kind == "text")
+        if total > MAX_READ_BYTES:
+            raise RecordingError(f"table {self.label}: {stop - start} rows take more than {MAX_READ_BYTES} bytes; read them in parts")
+        parts = []
+        for b in blocks:
+            values = self._recording._decode(b, index, kind)
+            parts.append(values[max(start - b.first, 0) : stop - b.first])
         if kind == "text":
             return [text for part in parts for text in part]
         if len(parts) == 1:
@@ -132,6 +143,8 @@ class Recording:
             raise RecordingError("the recording ends before its first block")
         if len(blocks[0].columns) != 3:
             raise RecordingError("the block of columns must have 3 columns")
+        if blocks[0].rows > _MAX_COLUMNS:
+            raise RecordingError(f"{blocks[0].rows} columns; a recording has at most {_MAX_COLUMNS}")
         lists = [self._decode(blocks[0], i, "text") for i in range(3)]
         for table, column, kind in zip(*lists):
             if kind not in _TYPES:
@@ -151,6 +164,8 @@ class Recording:
             directory = _Block(data, struct.unpack_from("<Q", data, len(data) - 16)[0])
             if directory.table != _DIRECTORY_TABLE:
                 raise RecordingError("the directory is missing at the place that the end of the file states")
+            if directory.rows > len(data) // _HEADER.size:
+                raise RecordingError("the directory has more blocks than the file has room for")
             return True, [_Block(data, int(at)) for at in self._decode(directory, 0, "u64")]
         blocks, at = [], 8
         while at < len(data):
@@ -172,6 +187,8 @@ class Recording:
     def _decode(self, block, index, kind):
         """Returns the values of a column of a block."""
         c, rows = block.columns[index], block.rows
+        if c.plain > _MAX_INFLATION * c.stored:
+            raise RecordingError(f"at byte {block.at}: a column is larger than its stored bytes can hold")
         stored = memoryview(self._data)[c.at : c.at + c.stored]
         if zlib.crc32(stored) != c.sum:
             raise RecordingError(f"at byte {block.at}: a column is damaged: its checksum is wrong")
