@@ -56,7 +56,7 @@ func TestProbeReport(t *testing.T) {
 			t.Errorf("status %d, %s; want %s", status, messages, want)
 		}
 	}
-	if _, messages, status := extended(t, Extensions{}, "run", "@saxpy", "--probe", "launches"); status != exitBad || !strings.Contains(messages, "this command has none") {
+	if _, messages, status := extended(t, Extensions{}, "run", "@saxpy", "--probe", "launches"); status != exitBad || !strings.Contains(messages, "this command has no probes") {
 		t.Errorf("status %d, %s", status, messages)
 	}
 }
@@ -78,7 +78,7 @@ func TestFailingReport(t *testing.T) {
 	if status != exitBad || out != "launch\n" || !strings.Contains(messages, "trap") || !strings.Contains(messages, "--probe bad: the disk is full") {
 		t.Errorf("status %d, %q, %s", status, out, messages)
 	}
-	if _, messages, status := extended(t, x, append(saxpy, "none")...); status != exitBad || !strings.Contains(messages, "New has returned nil for none") {
+	if _, messages, status := extended(t, x, append(saxpy, "none")...); status != exitBad || !strings.Contains(messages, "function New of probe none has returned nil") {
 		t.Errorf("status %d, %s", status, messages)
 	}
 }

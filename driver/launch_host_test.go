@@ -167,7 +167,7 @@ func TestInvalidEnvironment(t *testing.T) {
 		{"GEMU_MODE=fast", "GEMU_MODE=fast: want vector, affine or check"},
 		{"GEMU_RECONVERGE=ipdom", "want one of auto, stack"},
 		{"GEMU_POLICY=none", "want one of gemu, kim"},
-		{"GEMU_REGFILE=kim,nobody", "no model \"nobody\": there are kim, avc"},
+		{"GEMU_REGFILE=kim,nobody", "unknown model \"nobody\": want some of kim, avc"},
 		{"GEMU_REGFILE=kim,kim GEMU_STATS=s.json", "model kim is given twice"},
 		{"GEMU_REGFILE=kim", "GEMU_REGFILE=kim: the reports of models go to the file of GEMU_STATS, which is not set"},
 		{"GEMU_WORKERS=0", "want a number from 1"},
