@@ -52,9 +52,10 @@ type Event struct {
 
 	// Lanes is the set of lanes that the event is about: for an instruction, the active lanes for which its guard holds.
 	Lanes uint64
-	// Reads has the registers that the instruction names as sources, without its guard, in the order of its operands.
+	// Reads has the registers that the instruction names as sources, without its guard, in the order of its operands. It is empty
+	// unless the subscription requests Values or Tags; Instr names the registers in any case.
 	Reads []Value
-	// Writes has the registers that the instruction names as results.
+	// Writes has the registers that the instruction names as results; it is empty unless the subscription requests Values or Tags.
 	Writes []Value
 
 	// Accesses has the memory accesses of the instruction so far.

@@ -56,9 +56,9 @@ type Saver interface {
 type Subscription struct {
 	// Events is the set of subscribed kinds of event.
 	Events Events
-	// Values requests the lanes of registers: Value.Low and Value.High.
+	// Values requests Event.Reads and Event.Writes with the lanes of registers: Value.Low and Value.High.
 	Values bool
-	// Tags requests the compact copies of registers: Value.Tags.
+	// Tags requests Event.Reads and Event.Writes with the compact copies of registers: Value.Tags.
 	Tags bool
 	// Addresses requests the addresses of accesses: Access.Addr.
 	Addresses bool

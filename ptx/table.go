@@ -81,6 +81,7 @@ const (
 	AffineCount
 )
 
+// affineNames has the names of the rules. Generated code names a rule's constant: Affine, and the name with an upper-case first letter.
 var affineNames = [AffineCount]string{
 	"none", "uniform", "move", "add", "sub", "mul", "mad", "shl", "shr", "div", "rem", "bfe", "neg", "not", "abs", "min", "max",
 	"and", "or", "xor", "select", "convert", "compare", "address", "load", "store", "branch", "warp",

@@ -78,7 +78,7 @@ func (c *Case) Shapes(allPairs bool) []Shape {
 	return list
 }
 
-var caseLine = regexp.MustCompile(`^//\s*(run|trap|sanitize)((?:\s+\w+(?:=[\w,]+)?)*):\s*([\w$]+)\((.*)\)\s*(==\s*(\w+)\s+(.*)|"(.*)"|)\s*$`)
+var caseLine = regexp.MustCompile(`^//\s*(run|trap|sanitize)((?:\s+\w+(?:=[\w,-]+)?)*):\s*([\w$]+)\((.*)\)\s*(==\s*(\w+)\s+(.*)|"(.*)"|)\s*$`)
 
 // Read reads the cases of a source.
 func Read(src string) ([]Case, error) {

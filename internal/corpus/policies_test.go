@@ -62,7 +62,11 @@ func comparePolicies(t *testing.T, p *Program) {
 	if auto.Err != nil {
 		return
 	}
-	for _, name := range []string{"stack-wait", "its", "pc2", "pc2-wait", "frontier"} {
+	for _, policy := range interp.Reconvergers() {
+		name := policy.Name()
+		if name == "auto" || name == "stack" {
+			continue
+		}
 		vector := runUnder(name, interp.Vector)
 		switch {
 		case isStepLimit(vector.Err) && name != "its":

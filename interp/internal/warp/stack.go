@@ -9,7 +9,8 @@ import (
 
 type Stack struct{ Reconvergences }
 
-// StackPolicy is a policy with the order of the stack: machine code may keep the warp splits of its warps.
+// StackPolicy is a policy with the order of the stack: machine code may keep the warp splits of its warps. A type that embeds [Stack]
+// has the method, too, and must not have another order.
 type StackPolicy interface{ OfStack() *Reconvergences }
 
 func (s *Stack) OfStack() *Reconvergences { return &s.Reconvergences }
