@@ -110,7 +110,7 @@ func newRegfileReport(j *job, side *models.Comparison) *regfileReport {
 	for _, m := range side.Models() {
 		names = append(names, m.Name())
 	}
-	total := &models.Instr{Stored: make([]int64, len(names)), Compressed: make(models.CompressedWrites, 1<<len(names))}
+	total := &models.InstrCounts{Stored: make([]int64, len(names)), Compressed: make(models.CompressedWrites, 1<<len(names))}
 	for _, n := range side.Instrs() {
 		total.Add(n)
 		r.Lines = append(r.Lines, regfileLine{
@@ -132,7 +132,7 @@ func placeOf(f *ptx.Func, instr *ptx.Instr) string {
 }
 
 // keptBy returns the storage counts of an instruction, by the names of the models.
-func keptBy(n *models.Instr, names []string) storageCounts {
+func keptBy(n *models.InstrCounts, names []string) storageCounts {
 	k := storageCounts{Writes: n.Writes, Bytes: n.Bytes, ByModel: map[string]modelStorage{}, Sets: []regfileSet{}}
 	for i, name := range names {
 		k.ByModel[name] = modelStorage{n.Compressed.By(i), n.Compressed.OnlyBy(i), n.Stored[i]}

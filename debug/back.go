@@ -407,7 +407,7 @@ func (b *lineBegin) skip(s *Session, visited []bool, from, to int64) bool {
 
 // BackContinue goes back to before the latest instruction that hit a breakpoint or watch.
 func (s *Session) BackContinue(ctx context.Context) (*Stop, error) {
-	hits := s.newHits(-1)
+	hits := s.newHitFinder(-1)
 	hits.backwards = true
 	stop, err := s.retreat(ctx, func() (int64, error) {
 		stepAt := int64(-1)
@@ -431,14 +431,14 @@ func (s *Session) lastHit(ctx context.Context, limit int64) (*hit, error) {
 	window := int64(recentSteps) // finds recent hits fast
 	for end := s.notHitSince(limit); end > 0; end = s.notHitSince(end) {
 		i := s.before(end - 1)
-		from, chosen := s.checkpoints[i].step, s.chosenInstrs(func(candidate func(cta int) bool) bool { return s.mayInclude(i, candidate) })
+		from, chosen := s.checkpoints[i].step, s.neededEvents(func(candidate func(cta int) bool) bool { return s.mayInclude(i, candidate) })
 		if !s.mayHit(chosen, s.visited(from, end)) {
 			s.noteNotHit(from, end, 0, nil)
 			continue
 		}
 		for _, begin := range []int64{max(from, end-window), from} {
 			window = neverStep
-			hits := s.newHits(-1)
+			hits := s.newHitFinder(-1)
 			var last *hit
 			err := s.searchSpan(ctx, s.before(begin), begin, end, &search{chosen: chosen, onEvent: func(e *probe.Event) bool {
 				if hits.hit = nil; e.Step >= 0 && e.Step < end && hits.check(e) {

@@ -31,7 +31,7 @@ func TestHitsForwardAndBack(t *testing.T) {
 		breaks = append(breaks, b)
 	}
 	s.focus = Focus{} // there is one as it begins
-	if _, err := s.Watch("total", Changes); err != nil {
+	if _, err := s.Watch("total", WatchChanges); err != nil {
 		t.Fatal(err)
 	}
 	end := int64(len(seen))
@@ -126,7 +126,7 @@ func TestBackToHitsOfOneCTA(t *testing.T) {
 					}
 					_, err = s.Break(spec, cond)
 				} else {
-					s.watches = append(s.watches, &Watch{Access: Changes, location: Location{Space: ptx.Shared, CTA: 13, Type: ptx.U32}})
+					s.watches = append(s.watches, &Watch{Access: WatchChanges, location: Location{Space: ptx.Shared, CTA: 13, Type: ptx.U32}})
 				}
 				if err != nil {
 					t.Fatal(err)

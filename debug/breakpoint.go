@@ -18,21 +18,20 @@ import (
 
 // Breakpoint stops threads before instructions.
 type Breakpoint struct {
-	Number    int        // number by which the user names it; breakpoints and watches of a session count from 1 together
+	Number    int        // number by which the user names it; breakpoints and watches share one numbering, from 1
 	Spec      string     // text from the user
-	Condition *Condition // must hold in a lane that stops; nil: every lane stops
+	Condition *Condition // only lanes for which it holds stop; nil: all
 	Temporary bool       // deleted at its first hit
 	Disabled  bool       // no thread stops
-	Hits      int        // stops by it; commands that run backwards do not count
+	Hits      int        // stops at it, without stops of commands that run backwards
 
 	find   func(s *Session) ([]int, error)
-	places map[int]bool // indices of instructions
-	notHit ranges       // parts of the past without a hit
-	err    error        // reason for no places
+	places map[int]bool // indices of instructions in the launch's program
+	notHit ranges       // ranges of moments (Session.Step) known to contain no hit
+	err    error        // the reason why places is empty; nil if it is not
 }
 
-// Err returns the reason why the launch has no place for the breakpoint, or nil. A later launch may have such
-// an instruction.
+// Err returns the reason why the launch has no place for the breakpoint, or nil. A later launch may have the place.
 func (b *Breakpoint) Err() error { return b.err }
 
 // NoPlaceError is the error for a place that the launch does not have.
@@ -42,7 +41,7 @@ func (e NoPlaceError) Error() string { return string(e) }
 
 func noPlace(format string, args ...any) error { return NoPlaceError(fmt.Sprintf(format, args...)) }
 
-// Lines returns the lines of its places in the PTX, ascending.
+// Lines returns the lines of the breakpoint's places in the PTX, ascending.
 func (b *Breakpoint) Lines(s *Session) (lines []int) {
 	for i := range b.places {
 		instr, _ := s.info.Program.At(i)
@@ -52,7 +51,7 @@ func (b *Breakpoint) Lines(s *Session) (lines []int) {
 	return slices.Compact(lines)
 }
 
-// LinesOf returns the lines of its places in a source file, ascending.
+// LinesOf returns the lines of the breakpoint's places in a source file, ascending.
 func (b *Breakpoint) LinesOf(s *Session, file string) (lines []int) {
 	for i := range b.places {
 		if instr, f := s.info.Program.At(i); instr.Loc >= 0 && s.info.Module.FileName(f.Locs[instr.Loc].File) == file {
@@ -81,20 +80,19 @@ func (b *Breakpoint) bind(s *Session) {
 // Break sets a breakpoint at a place, on a condition, which may be empty:
 //
 //	LINE          a line of the PTX
-//	FILE:LINE     a line of the PTX or of a source that it was made of
+//	FILE:LINE     a line of the PTX, or of a source file from which it was compiled
 //	NAME          a kernel, function or label
 //	opcode:TEXT   instructions whose opcode is TEXT, or begins with it: opcode:mad, opcode:ld.global
-//	*INDEX        an instruction of the program, by number
-//	""            where the thread in focus is
+//	*INDEX        an instruction of the program, by its index
+//	""            the current instruction of the thread in focus
 //
-// The error says what is wrong with it; an error of the condition is a *ConditionError, a place outside the
-// launch is a NoPlaceError.
+// An error of the condition is a *ConditionError. The error for a place that the launch does not have is a
+// NoPlaceError.
 func (s *Session) Break(spec, condition string) (*Breakpoint, error) {
 	return s.setBreak(spec, condition, false)
 }
 
-// BreakLater is Break for a place that the launch need not have (Breakpoint.Err) but a later launch of the
-// session may.
+// BreakLater is Break, but accepts a place that only a later launch may have. Until then Breakpoint.Err is not nil.
 func (s *Session) BreakLater(spec, condition string) (*Breakpoint, error) {
 	return s.setBreak(spec, condition, true)
 }
@@ -110,7 +108,7 @@ func (s *Session) setBreak(spec, condition string, later bool) (*Breakpoint, err
 	}
 	place, kernel := b.Spec, s.info.Kernel
 	switch _, err := strconv.Atoi(place); {
-	case err == nil: // a place in this file, even if the next launch is of another file
+	case err == nil: // a line of this file, even if the next launch is of a kernel in another file
 		place = s.info.Module.Name + ":" + place
 		fallthrough
 	default:
@@ -159,7 +157,7 @@ func (b *Breakpoint) SetCondition(s *Session, text string) error {
 	return nil
 }
 
-// check returns the error of a condition in the breakpoint's functions.
+// check compiles a condition for each function that has a place of the breakpoint, and returns the first error.
 func (b *Breakpoint) check(s *Session, c *Condition) error {
 	for i := range b.places {
 		_, f := s.info.Program.At(i)
@@ -176,7 +174,7 @@ func (s *Session) Breakpoints() []*Breakpoint { return s.breakpoints }
 // Watches returns all watches by number.
 func (s *Session) Watches() []*Watch { return s.watches }
 
-// Delete deletes a breakpoint or watch. It reports whether the number existed.
+// Delete deletes the breakpoint or watch with a number. It reports whether there was one.
 func (s *Session) Delete(number int) bool {
 	n := len(s.breakpoints) + len(s.watches)
 	s.breakpoints = slices.DeleteFunc(s.breakpoints, func(b *Breakpoint) bool { return b.Number == number })
@@ -184,7 +182,7 @@ func (s *Session) Delete(number int) bool {
 	return len(s.breakpoints)+len(s.watches) < n
 }
 
-// find returns the instructions at a place.
+// find returns the indices of the instructions at a place, which has a form of Break but is not empty.
 func (s *Session) find(place string) ([]int, error) {
 	p := s.info.Program
 	if n, ok := strings.CutPrefix(place, "*"); ok {
@@ -216,7 +214,8 @@ func (s *Session) find(place string) ([]int, error) {
 	return s.findName(place)
 }
 
-// findLine returns the first instructions of a line, or of the next line that has any.
+// findLine returns, for each run of consecutive instructions of a line, the first. If the line has no instructions, the
+// next line that has some counts instead.
 func (s *Session) findLine(file string, number int) ([]int, error) {
 	p, ptxFile := s.info.Program, SameFile(file, s.info.Module.Name)
 	if ptxFile {
@@ -285,7 +284,8 @@ func SameFile(a, b string) bool {
 	return a == b || strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a)
 }
 
-// findName returns the first instruction of a function or after a label.
+// findName returns the first instruction of the function with a name, or else the instructions after all labels of that
+// name.
 func (s *Session) findName(name string) ([]int, error) {
 	p := s.info.Program
 	var labels []int
@@ -308,23 +308,23 @@ func (s *Session) findName(name string) ([]int, error) {
 	return labels, nil
 }
 
-// Access is a kind of access for a watch.
+// Access selects the accesses at which a watch stops.
 type Access uint8
 
-// The accesses.
+// The accesses at which a watch stops.
 const (
-	Changes Access = iota // writes that change the value
-	ReadsIt               // reads
-	Touches               // reads and writes, with or without change
+	WatchChanges  Access = iota // writes that change the value
+	WatchReads                  // reads
+	WatchAccesses               // reads and writes, with or without change
 )
 
-// String returns the name of a watch for this access.
+// String returns the name of a watch that stops at these accesses: "Read watchpoint".
 func (a Access) String() string {
 	return [...]string{"Watchpoint", "Read watchpoint", "Access watchpoint"}[a]
 }
 
-// Text describes the old and the new value.
-func (c *Change) Text() string {
+// Text describes the old and the new value, or only the old value if they are equal.
+func (c *WatchHit) Text() string {
 	old := valueOf(c.Watch.Type, word(c.Old))
 	if c.New == nil || bytes.Equal(c.Old, c.New) {
 		return fmt.Sprintf("Value = %s", old)
@@ -337,25 +337,25 @@ type Watch struct {
 	Number int      // as Breakpoint.Number
 	Text   string   // text from the user
 	Type   ptx.Type // type of the watched value, which decides the number of bytes and their printed form
-	Access Access   // accesses that stop
-	Hits   int      // stops by it; commands that run backwards do not count
+	Access Access   // accesses at which it stops
+	Hits   int      // stops at it, without stops of commands that run backwards
 
 	location Location
-	notHit   ranges // parts of the past without a hit
+	notHit   ranges // ranges of moments (Session.Step) known to contain no hit
 }
 
-// Change is a hit of a watch.
-type Change struct {
+// WatchHit is a hit of a watch: an access to its memory.
+type WatchHit struct {
 	Watch    *Watch     // watch with the hit
-	Old, New []byte     // bytes before and after
+	Old, New []byte     // the watched bytes before and after the access; New is nil until they have been read again
 	Instr    *ptx.Instr // accessing instruction
 	Lanes    uint64     // accessing lanes
 
-	alloc *probe.Allocation // the accessed allocation, during the instruction
+	alloc *probe.Allocation // the allocation with the watched bytes
 }
 
-// Watch watches the memory of an expression such as out[5].f32 or [%rd4].u32. The address is determined now,
-// for the thread in focus.
+// Watch watches the memory of an expression such as out[5].f32 or [%rd4].u32. The address is computed once, now, for
+// the thread in focus.
 func (s *Session) Watch(text string, a Access) (*Watch, error) {
 	c, err := ParseCondition(text)
 	if err != nil {
@@ -374,18 +374,18 @@ func (s *Session) Watch(text string, a Access) (*Watch, error) {
 	return w, nil
 }
 
-// Rewatch watches the memory of an existing or deleted watch for some accesses. It returns an equal watch, if
-// any.
+// Rewatch watches the memory of w, which may be deleted, for accesses a. If the session already has such a watch, Rewatch
+// returns that watch.
 func (s *Session) Rewatch(w *Watch, a Access) *Watch {
-	for _, o := range s.watches {
-		if o.location == w.location && o.Access == a && o.Text == w.Text {
-			return o
+	for _, existing := range s.watches {
+		if existing.location == w.location && existing.Access == a && existing.Text == w.Text {
+			return existing
 		}
 	}
 	s.lastNumber++
-	n := &Watch{Number: s.lastNumber, Text: w.Text, Type: w.Type, Access: a, location: w.location}
-	s.watches = append(s.watches, n)
-	return n
+	added := &Watch{Number: s.lastNumber, Text: w.Text, Type: w.Type, Access: a, location: w.location}
+	s.watches = append(s.watches, added)
+	return added
 }
 
 // Place describes the watched memory.
@@ -396,9 +396,10 @@ func (w *Watch) Place(s *Session) string {
 	return fmt.Sprintf("%#x", w.location.Addr)
 }
 
-// chosenInstrs returns the events that breakpoints and watches need, by instruction. For conditions on CTAs,
-// anyOf reports whether any relevant CTA is a candidate.
-func (s *Session) chosenInstrs(anyOf func(candidate func(cta int) bool) bool) []probe.Events {
+// neededEvents returns the events that breakpoints and watches need, by instruction. anyOf(f) must report whether f
+// holds for any CTA that the caller searches. Breakpoints and shared-memory watches that can be hit only in other CTAs
+// are left out.
+func (s *Session) neededEvents(anyOf func(candidate func(cta int) bool) bool) []probe.Events {
 	p := s.info.Program
 	list := make([]probe.Events, p.Len())
 	for _, b := range s.breakpoints {
@@ -416,7 +417,7 @@ func (s *Session) chosenInstrs(anyOf func(candidate func(cta int) bool) bool) []
 		for _, w := range watches {
 			instr, _ := p.At(i)
 			e := instr.Form.Effects
-			if w.Access != ReadsIt && e&(ptx.Writes|ptx.Atomic) != 0 || w.Access != Changes && e&(ptx.Reads|ptx.Atomic) != 0 {
+			if w.Access != WatchReads && e&(ptx.Writes|ptx.Atomic) != 0 || w.Access != WatchChanges && e&(ptx.Reads|ptx.Atomic) != 0 {
 				list[i] = probe.AllEvents
 			}
 		}
@@ -424,28 +425,29 @@ func (s *Session) chosenInstrs(anyOf func(candidate func(cta int) bool) bool) []
 	return list
 }
 
-// hit is a hit of breakpoints or a watch.
+// hit is a hit of breakpoints or of a watch.
 type hit struct {
-	step   int64
+	step   int64 // the moment (Session.Step) before the instruction
 	focus  Focus
-	breaks []*Breakpoint
-	change *Change
+	breaks []*Breakpoint // nil for a watch
+	watch  *WatchHit
 }
 
 // hitFinder searches for hits of breakpoints and watches.
 type hitFinder struct {
 	s         *Session
-	start     int64 // breakpoints at this moment are not hit: the run begins there
-	backwards bool  // hits do not count, because the search goes back
+	start     int64 // the moment at which the run begins: breakpoints at it are not hit; -1: none
+	backwards bool  // the search is for a command that runs backwards: hits do not count
 	hit       *hit  // the first hit
 	scope     scope // for conditions
 
-	checkedStep int64     // the last moment checked for breakpoints
-	changes     []*Change // changes of the current instruction
+	checkedStep int64       // the last moment checked for breakpoints
+	pending     []*WatchHit // accesses of the current instruction to watched memory
 }
 
-func (s *Session) newHits(after int64) *hitFinder {
-	return &hitFinder{s: s, start: after, checkedStep: -1}
+// newHitFinder returns a hitFinder for a run that begins at moment start, where breakpoints are not hit; -1: none.
+func (s *Session) newHitFinder(start int64) *hitFinder {
+	return &hitFinder{s: s, start: start, checkedStep: -1}
 }
 
 // check reports whether an event is the first hit.
@@ -455,23 +457,23 @@ func (h *hitFinder) check(e *probe.Event) bool {
 	}
 	switch e.Kind {
 	case probe.OnBefore:
-		h.changes, h.checkedStep = h.changes[:0], e.Step
+		h.pending, h.checkedStep = h.pending[:0], e.Step
 		if e.Step != h.start {
 			return h.breaks(e)
 		}
 	case probe.OnAccess:
 		h.access(e)
 	case probe.OnUndo:
-		h.changes = h.changes[:0]
+		h.pending = h.pending[:0]
 	case probe.OnAfter:
-		return h.accessed(e)
+		return h.afterAccesses(e)
 	case probe.OnEffect:
 		return h.effect(e)
 	}
 	return false
 }
 
-// breaks checks the breakpoints at an instruction.
+// breaks reports whether an instruction is the first hit of breakpoints.
 func (h *hitFinder) breaks(e *probe.Event) bool {
 	var list []*Breakpoint
 	lanes := uint64(0)
@@ -479,13 +481,13 @@ func (h *hitFinder) breaks(e *probe.Event) bool {
 		if b.Disabled || !b.places[e.Index] {
 			continue
 		}
-		of := e.Active
+		stopping := e.Active
 		if b.Condition != nil {
 			h.scope.setEvent(h.s, e)
-			of = b.Condition.lanes(&h.scope)
+			stopping = b.Condition.lanes(&h.scope)
 		}
-		if of != 0 {
-			list, lanes = append(list, b), lanes|of
+		if stopping != 0 {
+			list, lanes = append(list, b), lanes|stopping
 		}
 	}
 	if len(list) == 0 {
@@ -495,7 +497,7 @@ func (h *hitFinder) breaks(e *probe.Event) bool {
 	return true
 }
 
-// focusOn returns the focus for an event: the current thread if it is in the lanes, else the first lane.
+// focusOn returns the focus for an event: the thread in focus if it is in lanes, else the lowest of lanes.
 func (s *Session) focusOn(e *probe.Event, lanes uint64) Focus {
 	if f := s.focus; f.CTA == e.CTA && f.Warp == e.Warp && lanes>>f.Lane&1 != 0 {
 		return f
@@ -505,11 +507,11 @@ func (s *Session) focusOn(e *probe.Event, lanes uint64) Focus {
 
 func lowestLane(lanes uint64) int { return bits.TrailingZeros64(lanes) & 63 }
 
-// access notes an instruction's access to watched memory before its execution.
+// access notes the latest access of an event if it accesses watched memory. The instruction has not been executed yet.
 func (h *hitFinder) access(e *probe.Event) {
 	a := &e.Accesses[len(e.Accesses)-1]
 	for _, w := range h.s.watches {
-		if w.Access == Changes && a.Kind == probe.AccessLoad || w.Access == ReadsIt && a.Kind == probe.AccessStore {
+		if w.Access == WatchChanges && a.Kind == probe.AccessLoad || w.Access == WatchReads && a.Kind == probe.AccessStore {
 			continue
 		}
 		lanes, memory := uint64(0), (*probe.Allocation)(nil)
@@ -522,41 +524,41 @@ func (h *hitFinder) access(e *probe.Event) {
 		if lanes == 0 {
 			continue
 		}
-		if i := slices.IndexFunc(h.changes, func(c *Change) bool { return c.Watch == w }); i >= 0 {
-			h.changes[i].Lanes |= lanes
+		if i := slices.IndexFunc(h.pending, func(c *WatchHit) bool { return c.Watch == w }); i >= 0 {
+			h.pending[i].Lanes |= lanes
 			continue
 		}
-		h.changes = append(h.changes, &Change{Watch: w, Old: w.location.bytesIn(memory), Instr: e.Instr, Lanes: lanes, alloc: memory})
+		h.pending = append(h.pending, &WatchHit{Watch: w, Old: w.location.bytesIn(memory), Instr: e.Instr, Lanes: lanes, alloc: memory})
 	}
 }
 
-// accessed checks the watched memory after the instruction.
-func (h *hitFinder) accessed(e *probe.Event) bool {
-	for _, c := range h.changes {
+// afterAccesses checks the watched memory after the instruction, and reports whether a watch is hit.
+func (h *hitFinder) afterAccesses(e *probe.Event) bool {
+	for _, c := range h.pending {
 		c.New = c.Watch.location.bytesIn(c.alloc)
-		if c.Watch.Access != Changes || !bytes.Equal(c.Old, c.New) {
-			h.hit = &hit{step: e.Step, focus: h.s.focusOn(e, c.Lanes), change: c}
-			h.changes = h.changes[:0]
+		if c.Watch.Access != WatchChanges || !bytes.Equal(c.Old, c.New) {
+			h.hit = &hit{step: e.Step, focus: h.s.focusOn(e, c.Lanes), watch: c}
+			h.pending = h.pending[:0]
 			return true
 		}
 	}
-	h.changes = h.changes[:0]
+	h.pending = h.pending[:0]
 	return false
 }
 
-// effect checks asynchronous operations that are about to access watched memory. Their writes are visible when
-// the session has stopped.
+// effect reports whether an asynchronous operation is about to access watched memory: the watch is hit. The session
+// stops only after the operation, so stop reads the new value then.
 func (h *hitFinder) effect(e *probe.Event) bool {
 	for _, w := range h.s.watches {
-		for _, p := range e.Effect.Segments {
-			writes := e.Effect.Writes && w.Access != ReadsIt && p.To != nil && w.location.overlaps(h.s, e, p.To, p.ToOffset, p.Bytes)
-			reads := e.Effect.Reads && w.Access != Changes && p.From != nil && w.location.overlaps(h.s, e, p.From, p.FromOffset, p.Read)
+		for _, seg := range e.Effect.Segments {
+			writes := e.Effect.Writes && w.Access != WatchReads && seg.To != nil && w.location.overlaps(h.s, e, seg.To, seg.ToOffset, seg.Bytes)
+			reads := e.Effect.Reads && w.Access != WatchChanges && seg.From != nil && w.location.overlaps(h.s, e, seg.From, seg.FromOffset, seg.Read)
 			if writes || reads {
-				memory := p.To
+				memory := seg.To
 				if !writes {
-					memory = p.From
+					memory = seg.From
 				}
-				h.hit = &hit{step: e.Step, focus: h.s.focusOn(e, e.Lanes), change: &Change{Watch: w, Old: w.location.bytesIn(memory), Instr: e.Instr, Lanes: e.Lanes, alloc: memory}}
+				h.hit = &hit{step: e.Step, focus: h.s.focusOn(e, e.Lanes), watch: &WatchHit{Watch: w, Old: w.location.bytesIn(memory), Instr: e.Instr, Lanes: e.Lanes, alloc: memory}}
 				return true
 			}
 		}
@@ -564,7 +566,8 @@ func (h *hitFinder) effect(e *probe.Event) bool {
 	return false
 }
 
-// stop returns the stop for the hit.
+// stop moves the focus to the hit, counts the hit, deletes temporary breakpoints that were hit, and returns the Stop.
+// Without a hit the Stop is AtStep.
 func (h *hitFinder) stop() *Stop {
 	s := h.s
 	if h.hit == nil {
@@ -572,8 +575,8 @@ func (h *hitFinder) stop() *Stop {
 	}
 	s.focus = h.hit.focus
 	stop := &Stop{Reason: AtBreakpoint, Breakpoints: h.hit.breaks}
-	if c := h.hit.change; c != nil {
-		stop.Reason, stop.Change = AtWatch, c
+	if c := h.hit.watch; c != nil {
+		stop.Reason, stop.WatchHit = AtWatch, c
 		if c.New == nil {
 			c.New = c.Watch.location.bytesIn(c.alloc)
 		}

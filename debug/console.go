@@ -49,9 +49,9 @@ func init() {
 	commands = []command{
 		{[]string{"break", "b", "br"}, "[PLACE] [if COND]", "stop before PLACE: LINE, FILE:LINE, a kernel, function or label, opcode:TEXT", false, (*Console).cmdBreak},
 		{[]string{"tbreak", "tb"}, "[PLACE] [if COND]", "like break, but stop only once", false, (*Console).cmdTbreak},
-		{[]string{"watch"}, "MEMORY", "stop when MEMORY changes: out[5].f32, [%rd4].u32, shared[16].u32, a variable", false, watchCommand(Changes)},
-		{[]string{"rwatch"}, "MEMORY", "stop when MEMORY is read", false, watchCommand(ReadsIt)},
-		{[]string{"awatch"}, "MEMORY", "stop when MEMORY is read or written", false, watchCommand(Touches)},
+		{[]string{"watch"}, "MEMORY", "stop when MEMORY changes: out[5].f32, [%rd4].u32, shared[16].u32, a variable", false, watchCommand(WatchChanges)},
+		{[]string{"rwatch"}, "MEMORY", "stop when MEMORY is read", false, watchCommand(WatchReads)},
+		{[]string{"awatch"}, "MEMORY", "stop when MEMORY is read or written", false, watchCommand(WatchAccesses)},
 		{[]string{"delete", "d"}, "[N …]", "delete breakpoints and watchpoints N …, or all", false, (*Console).cmdDelete},
 		{[]string{"disable"}, "[N …]", "disable breakpoints", false, enableCommand(true)},
 		{[]string{"enable"}, "[N …]", "enable disabled breakpoints", false, enableCommand(false)},

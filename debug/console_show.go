@@ -40,7 +40,7 @@ func (c *Console) Show(stop *Stop) {
 			c.printf("%s\n", stop.Note)
 		}
 	case AtWatch:
-		ch := stop.Change
+		ch := stop.WatchHit
 		w := ch.Watch
 		c.printf("%s %d: %s\n%s\n", w.Access, w.Number, w.Text, ch.Text())
 		c.printf("by %s at line %d: %s\n", probe.LaneText(ch.Lanes), ch.Instr.Pos.Line, strings.TrimSpace(c.info.Module.Line(int(ch.Instr.Pos.Line))))

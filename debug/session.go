@@ -81,7 +81,7 @@ type Reason uint8
 const (
 	AtStep       Reason = iota // the command is complete
 	AtBreakpoint               // Stop.Breakpoints
-	AtWatch                    // Stop.Change
+	AtWatch                    // Stop.WatchHit
 	AtTrap                     // before the trapping instruction, or at a deadlock: Stop.Err
 	AtEnd                      // the launch has ended: Stop.Err
 	AtBegin                    // at the beginning of the launch, after going back
@@ -98,7 +98,7 @@ func (r Reason) String() string {
 type Stop struct {
 	Reason      Reason        // decides which of the other fields are set
 	Breakpoints []*Breakpoint // for AtBreakpoint: the breakpoints at the instruction, at least one
-	Change      *Change       // for AtWatch: the access to watched memory
+	WatchHit    *WatchHit     // for AtWatch: the access to watched memory
 	Note        string        // error of a condition that caused the stop
 	Err         error         // error that ends the launch; a *probe.Trap for a fault of the guest
 }
@@ -469,8 +469,8 @@ func (s *Session) Run(ctx context.Context) (*Stop, error) {
 }
 
 func (s *Session) resume(ctx context.Context, after int64) (*Stop, error) {
-	hits := s.newHits(after)
-	return s.forward(ctx, &search{chosen: s.chosenInstrs(anyCTA), onEvent: hits.check}, hits, hits.stop)
+	hits := s.newHitFinder(after)
+	return s.forward(ctx, &search{chosen: s.neededEvents(anyCTA), onEvent: hits.check}, hits, hits.stop)
 }
 
 // Restart goes back to before the first instruction.
@@ -493,7 +493,7 @@ func (s *Session) walk(ctx context.Context, done func(e *probe.Event) bool) (*St
 		return nil, err
 	}
 	start := s.Step()
-	hits := s.newHits(start)
+	hits := s.newHitFinder(start)
 	exits, arrived := false, false
 	h := &search{onEvent: func(e *probe.Event) bool {
 		hit := hits.check(e)

@@ -9,12 +9,12 @@ import (
 	"gemu/internal/part"
 )
 
-// An unloaded module leaves little memory, however long its source was: the names that messages about freed memory use
-// do not refer to the source.
+// An unloaded module leaves little memory allocated, however long its source was: the names kept for messages about
+// freed memory are copies. A substring would keep the whole source alive.
 func TestUnloadedModulesKeepNoSource(t *testing.T) {
 	part.SkipShort(t)
 	c := newClient(t, nil)
-	const loads, comment = 500, 200_000
+	const loads, commentBytes = 500, 200_000
 	heap := func() uint64 {
 		runtime.GC()
 		runtime.GC()
@@ -22,7 +22,7 @@ func TestUnloadedModulesKeepNoSource(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}
-	text := "\n// " + strings.Repeat("x", comment)
+	comment := "\n// " + strings.Repeat("x", commentBytes)
 	load := func(i int) {
 		c.mod = c.load(fmt.Sprintf(`.version 8.0
 .target sm_80
@@ -41,7 +41,7 @@ label%d:
 	ld.const.u32 %%r, [constant%d]; st.global.u32 [%%d0], %%r;
 	ret;
 }
-`, i, text, i, i, i, i, i, i, i, i, i, i, i, i))
+`, i, comment, i, i, i, i, i, i, i, i, i, i, i, i))
 		if _, _, err := c.ModuleGetGlobal(c.mod, fmt.Sprint("variable", i)); err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ label%d:
 		load(loads + i)
 	}
 	c.mod = 0
-	if after := heap(); after > before+loads*comment/4 {
-		t.Errorf("%d modules of %d bytes were loaded and unloaded; the heap went from %d to %d bytes", loads, comment, before, after)
+	if after := heap(); after > before+loads*commentBytes/4 {
+		t.Errorf("%d modules with more than %d bytes of source each were loaded and unloaded; the heap grew from %d to %d bytes", loads, commentBytes, before, after)
 	}
 }

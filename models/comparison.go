@@ -11,60 +11,60 @@ import (
 	"gemu/ptx"
 )
 
-// Comparison passes the events of launches to several models and counts their stored bytes by instruction. It is a
-// probe.
+// Comparison passes the events of launches to several models. It counts, by instruction, the bytes in which each model
+// stores the written registers. It is a probe.
 type Comparison struct {
 	models        []Model
 	subscription  probe.Subscription   // union of the models' subscriptions
 	subscriptions []probe.Subscription // by model
 
 	mu     sync.Mutex
-	instrs map[*ptx.Instr]*Instr
+	instrs map[*ptx.Instr]*InstrCounts
 }
 
 // Watch returns a probe through which models watch the same launches.
 func Watch(models ...Model) *Comparison {
-	s := &Comparison{models: models, instrs: map[*ptx.Instr]*Instr{}}
-	s.subscription.Events = probe.OnAfter | probe.OnReturn | probe.OnWake | probe.OnCTAEnd
+	c := &Comparison{models: models, instrs: map[*ptx.Instr]*InstrCounts{}}
+	c.subscription.Events = probe.OnAfter | probe.OnReturn | probe.OnWake | probe.OnCTAEnd
 	for _, m := range models {
-		w := m.Subscription()
-		s.subscriptions = append(s.subscriptions, w)
-		s.subscription.Events |= w.Events
-		s.subscription.Values = s.subscription.Values || w.Values
-		s.subscription.Tags = s.subscription.Tags || w.Tags
-		s.subscription.Addresses = s.subscription.Addresses || w.Addresses
-		s.subscription.InOrder = s.subscription.InOrder || w.InOrder
+		sub := m.Subscription()
+		c.subscriptions = append(c.subscriptions, sub)
+		c.subscription.Events |= sub.Events
+		c.subscription.Values = c.subscription.Values || sub.Values
+		c.subscription.Tags = c.subscription.Tags || sub.Tags
+		c.subscription.Addresses = c.subscription.Addresses || sub.Addresses
+		c.subscription.InOrder = c.subscription.InOrder || sub.InOrder
 	}
-	return s
+	return c
 }
 
 // Models returns the models.
-func (s *Comparison) Models() []Model { return s.models }
+func (c *Comparison) Models() []Model { return c.models }
 
 // Reports returns the models' reports, in the order of the models.
-func (s *Comparison) Reports() (list []*Report) {
-	for _, m := range s.models {
+func (c *Comparison) Reports() (list []*Report) {
+	for _, m := range c.models {
 		list = append(list, m.Report())
 	}
 	return list
 }
 
-// CompressedWrites counts written registers by the set of models that stored them in fewer bytes than a vector: bit i
-// of the index is model i.
+// CompressedWrites counts written registers by the set of models that stored them compressed, i.e. in fewer bytes than
+// the full register with a value for each lane (Bytes). The index is the set: bit i is model i.
 type CompressedWrites []int64
 
-// Instr is the counts of an instruction's results.
-type Instr struct {
+// InstrCounts has the counts of the registers that an instruction wrote.
+type InstrCounts struct {
 	*ptx.Instr
 	Func       *ptx.Func        // function of the instruction
-	Writes     int64            // registers written by warps, without predicates
-	Bytes      int64            // size of these registers as vectors
-	Stored     []int64          // bytes by model; a model whose sinks are no Sizers stores vectors
-	Compressed CompressedWrites // of Writes, by the set of models
+	Writes     int64            // registers written by warps; predicate registers are not counted
+	Bytes      int64            // size of these registers with a value for each lane
+	Stored     []int64          // stored bytes by model; Bytes for a model whose sinks do not implement Sizer
+	Compressed CompressedWrites // how many of Writes each set of models stored compressed
 }
 
 // Add adds the counts of o.
-func (n *Instr) Add(o *Instr) {
+func (n *InstrCounts) Add(o *InstrCounts) {
 	n.Writes += o.Writes
 	n.Bytes += o.Bytes
 	for i := range o.Stored {
@@ -76,20 +76,20 @@ func (n *Instr) Add(o *Instr) {
 }
 
 // By returns the number of writes that model i stored compressed.
-func (k CompressedWrites) By(i int) int64 {
-	return k.sumWhere(func(set int) bool { return set>>i&1 != 0 })
+func (w CompressedWrites) By(i int) int64 {
+	return w.sumWhere(func(set int) bool { return set>>i&1 != 0 })
 }
 
 // OnlyBy returns the number of writes that model i alone stored compressed.
-func (k CompressedWrites) OnlyBy(i int) int64 {
-	return k.sumWhere(func(set int) bool { return set == 1<<i })
+func (w CompressedWrites) OnlyBy(i int) int64 {
+	return w.sumWhere(func(set int) bool { return set == 1<<i })
 }
 
 // ByAny returns the number of writes that at least one model stored compressed.
-func (k CompressedWrites) ByAny() int64 { return k.sumWhere(func(set int) bool { return set != 0 }) }
+func (w CompressedWrites) ByAny() int64 { return w.sumWhere(func(set int) bool { return set != 0 }) }
 
-func (k CompressedWrites) sumWhere(match func(set int) bool) (n int64) {
-	for set, writes := range k {
+func (w CompressedWrites) sumWhere(match func(set int) bool) (n int64) {
+	for set, writes := range w {
 		if match(set) {
 			n += writes
 		}
@@ -97,16 +97,16 @@ func (k CompressedWrites) sumWhere(match func(set int) bool) (n int64) {
 	return n
 }
 
-// Instrs returns the instructions that have written registers, in the order of the source. Instructions of a file
-// that was launched under several names come file by file.
-func (s *Comparison) Instrs() []*Instr {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := make([]*Instr, 0, len(s.instrs))
-	for _, n := range s.instrs {
+// Instrs returns the counts of the instructions that have written registers, ordered by module name, line and column. So
+// a file that was loaded under two names has two lists, one after the other.
+func (c *Comparison) Instrs() []*InstrCounts {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	list := make([]*InstrCounts, 0, len(c.instrs))
+	for _, n := range c.instrs {
 		list = append(list, n)
 	}
-	slices.SortFunc(list, func(a, b *Instr) int {
+	slices.SortFunc(list, func(a, b *InstrCounts) int {
 		if x, y := a.Func.Module().Name, b.Func.Module().Name; x != y {
 			if x < y {
 				return -1
@@ -121,25 +121,25 @@ func (s *Comparison) Instrs() []*Instr {
 	return list
 }
 
-// Subscription returns the events of all models, and the events with results.
-func (s *Comparison) Subscription() probe.Subscription { return s.subscription }
+// Subscription returns the union of the models' subscriptions and the events that a Comparison itself counts.
+func (c *Comparison) Subscription() probe.Subscription { return c.subscription }
 
 // CTA makes a sink that passes the CTA's events to the sinks of the models.
-func (s *Comparison) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
-	c := &cta{comparison: s, launch: l, counts: make([]*Instr, l.Program.Len())}
-	for _, m := range s.models {
+func (c *Comparison) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
+	combined := &cta{comparison: c, launch: l, counts: make([]*InstrCounts, l.Program.Len())}
+	for _, m := range c.models {
 		sink := m.CTA(l, index, id)
-		c.sinks = append(c.sinks, sink)
-		k, _ := sink.(Sizer)
-		c.sizers = append(c.sizers, k)
+		combined.sinks = append(combined.sinks, sink)
+		sizer, _ := sink.(Sizer)
+		combined.sizers = append(combined.sizers, sizer)
 	}
-	return c
+	return combined
 }
 
 // OnEvent passes an event to the models that subscribed to it.
-func (s *Comparison) OnEvent(e *probe.Event) {
-	for i, m := range s.models {
-		if s.subscriptions[i].Events.Has(e.Kind) {
+func (c *Comparison) OnEvent(e *probe.Event) {
+	for i, m := range c.models {
+		if c.subscriptions[i].Events.Has(e.Kind) {
 			m.OnEvent(e)
 		}
 	}
@@ -149,12 +149,12 @@ func (s *Comparison) OnEvent(e *probe.Event) {
 type cta struct {
 	comparison *Comparison
 	launch     *probe.LaunchInfo
-	sinks      []probe.Sink
-	sizers     []Sizer
-	counts     []*Instr // by Event.Index
+	sinks      []probe.Sink   // by model
+	sizers     []Sizer        // by model; nil if the sink does not implement Sizer
+	counts     []*InstrCounts // by Event.Index; nil before the first write of the instruction
 }
 
-// OnEvent passes an event to the models' sinks and counts the stored bytes of its results.
+// OnEvent passes an event to the models' sinks and counts the stored bytes of the registers that it has written.
 func (c *cta) OnEvent(e *probe.Event) {
 	for i, sink := range c.sinks {
 		if sink != nil && c.comparison.subscriptions[i].Events.Has(e.Kind) {
@@ -169,8 +169,8 @@ func (c *cta) OnEvent(e *probe.Event) {
 	}
 }
 
-// HasResults reports whether the Writes of an event are results. Calls and barriers have their results in OnReturn
-// and OnWake; their OnAfter has the values from before.
+// HasResults reports whether the Writes of an event have the values that its instruction has written. The results of a
+// call are in OnReturn and those of a barrier in OnWake: in their OnAfter, Writes has the previous values.
 func HasResults(e *probe.Event) bool {
 	switch e.Kind {
 	case probe.OnReturn, probe.OnWake:
@@ -183,26 +183,26 @@ func HasResults(e *probe.Event) bool {
 
 // count adds the stored bytes of the registers that an event has written.
 func (c *cta) count(e *probe.Event) {
-	for i := range e.Writes {
-		v := &e.Writes[i]
+	for write := range e.Writes {
+		v := &e.Writes[write]
 		if v.Type == ptx.Pred {
 			continue
 		}
 		n := c.counts[e.Index]
 		if n == nil {
-			n = &Instr{Instr: e.Instr, Func: e.Func, Stored: make([]int64, len(c.sinks)), Compressed: make(CompressedWrites, 1<<len(c.sinks))}
+			n = &InstrCounts{Instr: e.Instr, Func: e.Func, Stored: make([]int64, len(c.sinks)), Compressed: make(CompressedWrites, 1<<len(c.sinks))}
 			c.counts[e.Index] = n
 		}
 		all := Bytes(v, c.launch.WarpSize)
 		set := 0
-		for k, sizer := range c.sizers {
+		for model, sizer := range c.sizers {
 			stored := all
 			if sizer != nil {
-				stored = sizer.StoredBytes(e, i)
+				stored = sizer.StoredBytes(e, write)
 			}
-			n.Stored[k] += int64(stored)
+			n.Stored[model] += int64(stored)
 			if stored < all {
-				set |= 1 << k
+				set |= 1 << model
 			}
 		}
 		n.Writes++
@@ -213,68 +213,68 @@ func (c *cta) count(e *probe.Event) {
 
 // end adds the counts of a CTA that ends to the total.
 func (c *cta) end() {
-	s := c.comparison
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	comparison := c.comparison
+	comparison.mu.Lock()
+	defer comparison.mu.Unlock()
 	for _, n := range c.counts {
 		if n == nil {
 			continue
 		}
-		if t := s.instrs[n.Instr]; t != nil {
-			t.Add(n)
+		if total := comparison.instrs[n.Instr]; total != nil {
+			total.Add(n)
 		} else {
-			s.instrs[n.Instr] = n
+			comparison.instrs[n.Instr] = n
 		}
 	}
 }
 
 // comparisonState is a saved Comparison.
 type comparisonState struct {
-	instrs map[*ptx.Instr]*Instr
+	instrs map[*ptx.Instr]*InstrCounts
 	models []any
 }
 
 // Save returns the counts and the states of the models.
-func (s *Comparison) Save() any {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	state := &comparisonState{instrs: map[*ptx.Instr]*Instr{}}
-	for instr, n := range s.instrs {
+func (c *Comparison) Save() any {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	state := &comparisonState{instrs: map[*ptx.Instr]*InstrCounts{}}
+	for instr, n := range c.instrs {
 		state.instrs[instr] = n.clone()
 	}
-	for _, m := range s.models {
+	for _, m := range c.models {
 		state.models = append(state.models, m.Save())
 	}
 	return state
 }
 
 // Restore sets the state that Save returned.
-func (s *Comparison) Restore(state any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (c *Comparison) Restore(state any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	saved := state.(*comparisonState)
-	s.instrs = map[*ptx.Instr]*Instr{}
+	c.instrs = map[*ptx.Instr]*InstrCounts{}
 	for instr, n := range saved.instrs {
-		s.instrs[instr] = n.clone()
+		c.instrs[instr] = n.clone()
 	}
-	for i, m := range s.models {
+	for i, m := range c.models {
 		m.Restore(saved.models[i])
 	}
 }
 
 // clone returns a copy; nil for nil.
-func (n *Instr) clone() *Instr {
+func (n *InstrCounts) clone() *InstrCounts {
 	if n == nil {
 		return nil
 	}
-	c := *n
-	c.Stored, c.Compressed = slices.Clone(n.Stored), slices.Clone(n.Compressed)
-	return &c
+	copied := *n
+	copied.Stored, copied.Compressed = slices.Clone(n.Stored), slices.Clone(n.Compressed)
+	return &copied
 }
 
 // ctaState is a saved sink of a CTA.
 type ctaState struct {
-	counts []*Instr
+	counts []*InstrCounts
 	sinks  []any
 }
 
@@ -282,8 +282,8 @@ type ctaState struct {
 func (c *cta) Save() any {
 	state := &ctaState{counts: cloned(c.counts), sinks: make([]any, len(c.sinks))}
 	for i, sink := range c.sinks {
-		if s, ok := sink.(probe.Saver); ok {
-			state.sinks[i] = s.Save()
+		if saver, ok := sink.(probe.Saver); ok {
+			state.sinks[i] = saver.Save()
 		}
 	}
 	return state
@@ -294,32 +294,33 @@ func (c *cta) Restore(state any) {
 	saved := state.(*ctaState)
 	c.counts = cloned(saved.counts)
 	for i, sink := range c.sinks {
-		if s, ok := sink.(probe.Saver); ok {
-			s.Restore(saved.sinks[i])
+		if saver, ok := sink.(probe.Saver); ok {
+			saver.Restore(saved.sinks[i])
 		}
 	}
 }
 
-func cloned(counts []*Instr) []*Instr {
-	list := make([]*Instr, len(counts))
+func cloned(counts []*InstrCounts) []*InstrCounts {
+	list := make([]*InstrCounts, len(counts))
 	for i, n := range counts {
 		list[i] = n.clone()
 	}
 	return list
 }
 
-// Sets returns the sets of models that stored writes, the most frequent set first.
-func (k CompressedWrites) Sets() (sets []int) {
-	for set, n := range k {
+// Sets returns the sets of models that stored at least one write compressed while all other models did not, the most
+// frequent set first; 0 is the set of no model. Of equally frequent sets, smaller sets come first.
+func (w CompressedWrites) Sets() (sets []int) {
+	for set, n := range w {
 		if n != 0 {
 			sets = append(sets, set)
 		}
 	}
 	slices.SortStableFunc(sets, func(a, b int) int {
 		switch {
-		case k[a] != k[b] && k[a] > k[b]:
+		case w[a] != w[b] && w[a] > w[b]:
 			return -1
-		case k[a] != k[b]:
+		case w[a] != w[b]:
 			return 1
 		}
 		return bits.OnesCount(uint(a)) - bits.OnesCount(uint(b))

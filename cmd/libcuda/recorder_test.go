@@ -17,8 +17,9 @@ import (
 
 const recorder = "../../tools/hardware/record.py"
 
-// TestRecorderOfGPULaunches: the recorder for launches on GPUs records the same on this library: with tensor maps, with
-// variables written by the host, and after a launch that breaks its process.
+// TestRecorderOfGPULaunches: tools/hardware/record.py, run on gemu's libcuda, records the outputs that
+// corpus.RecordLaunches records: with tensor maps, with variables written by the host, and after a launch whose fault
+// makes the recorder start a new process.
 func TestRecorderOfGPULaunches(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -30,11 +31,11 @@ func TestRecorderOfGPULaunches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		of, err := corpus.RecordLaunches(programs)
+		launches, err := corpus.RecordLaunches(programs)
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, of[:8]...)
+		list = append(list, launches[:8]...)
 	}
 	bad := &corpus.Launch{
 		ID: "bad", Name: "bad", Module: "bad", Kernel: "k", Grid: [3]int{1, 1, 1}, Block: [3]int{1, 1, 1},
@@ -58,29 +59,30 @@ func TestRecorderOfGPULaunches(t *testing.T) {
 			t.Fatalf("%v\n%s", err, &stderr)
 		}
 		lines := strings.SplitAfter(string(out), "\n")
-		if len(lines) != len(list)+2 {
-			t.Fatalf("%d lines of %d launches:\n%s", len(lines), len(list), out)
+		if len(lines) != len(list)+2 { // the device, the launches, and the empty text after the last newline
+			t.Fatalf("%d lines for %d launches:\n%s", len(lines), len(list), out)
 		}
 		for i, l := range list {
-			var left corpus.LaunchOutput
-			if err := json.Unmarshal([]byte(lines[1+i]), &left); err != nil || left.ID != l.ID {
-				t.Errorf("line %d is %s, want that of %s, %v", 1+i, lines[1+i], l.Name, err)
+			var output corpus.LaunchOutput
+			if err := json.Unmarshal([]byte(lines[1+i]), &output); err != nil || output.ID != l.ID {
+				t.Errorf("line %d is %s, want the output of %s, %v", 1+i, lines[1+i], l.Name, err)
 			}
 		}
-		if compared, differences := corpus.Compare(out, list, nil, true); compared != len(list)-1 || len(differences) != 1 || !strings.Contains(differences[0], "bad: the GPU failed: cuCtxSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS") {
+		const all = true // a launch without a record is a difference
+		if compared, differences := corpus.Compare(out, list, nil, all); compared != len(list)-1 || len(differences) != 1 || !strings.Contains(differences[0], "bad: the GPU failed: cuCtxSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS") {
 			t.Errorf("%d of %d compared, %q", compared, len(list), differences)
 		}
 	}
-	for name, input := range map[string]string{
-		"no source":                        `{"name":"x","module":"m"}`,
-		"is no line of a launch":           "\n",
-		"no GPU that a driver runs: the p": "",
+	for want, input := range map[string]string{
+		"no source":                                  `{"name":"x","module":"m"}`,
+		"line 1 does not describe a launch":          "\n",
+		"no usable driver or GPU: the process ended": "",
 	} {
 		cmd := exec.Command(python, recorder)
 		cmd.Env = append(os.Environ(), "LIBCUDA="+filepath.Join(dir, "nothing"), "PYTHONDONTWRITEBYTECODE=1")
 		cmd.Stdin = strings.NewReader(input)
 		out, err := cmd.CombinedOutput()
-		if err == nil || !strings.Contains(string(out), name) || strings.Contains(string(out), "Traceback") {
+		if err == nil || !strings.Contains(string(out), want) || strings.Contains(string(out), "Traceback") {
 			t.Errorf("%q: %v, %s", input, err, out)
 		}
 	}

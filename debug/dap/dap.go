@@ -330,9 +330,9 @@ func (v *Server) stopped(reason string, stop *debug.Stop) {
 			v.trap = stop.Trap().Report()
 			body.Description, body.Text = "Trap", stop.Trap().Msg
 			v.print("stderr", v.trap+"\n")
-		case stop.Change != nil:
-			body.HitBreakpointIds = append(body.HitBreakpointIds, stop.Change.Watch.Number)
-			body.Description = stop.Change.Text()
+		case stop.WatchHit != nil:
+			body.HitBreakpointIds = append(body.HitBreakpointIds, stop.WatchHit.Watch.Number)
+			body.Description = stop.WatchHit.Text()
 		case reason == "end":
 			body.Reason, body.Description = "pause", "The launch has ended"
 		case reason == "exit":

@@ -317,7 +317,7 @@ func (v *Server) setLines(m *dap.SetBreakpointsRequest) {
 // dataInfo tells whether an expression is watchable memory.
 func (v *Server) dataInfo(m *dap.DataBreakpointInfoRequest) {
 	body := dap.DataBreakpointInfoResponseBody{Description: m.Arguments.Name}
-	w, err := v.session.Watch(m.Arguments.Name, debug.Changes)
+	w, err := v.session.Watch(m.Arguments.Name, debug.WatchChanges)
 	if err != nil {
 		body.Description = debug.Explain(err)
 	} else {
@@ -329,7 +329,7 @@ func (v *Server) dataInfo(m *dap.DataBreakpointInfoRequest) {
 	v.send(&dap.DataBreakpointInfoResponse{Response: answer(&m.Request), Body: body})
 }
 
-var accesses = map[dap.DataBreakpointAccessType]debug.Access{"read": debug.ReadsIt, "write": debug.Changes, "": debug.Changes, "readWrite": debug.Touches}
+var accesses = map[dap.DataBreakpointAccessType]debug.Access{"read": debug.WatchReads, "write": debug.WatchChanges, "": debug.WatchChanges, "readWrite": debug.WatchAccesses}
 
 // setData sets the watches.
 func (v *Server) setData(m *dap.SetDataBreakpointsRequest) {

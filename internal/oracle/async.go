@@ -414,8 +414,8 @@ func (t *thread) combineBytes(space ptx.Space, typ ptx.Type, p []byte, b value) 
 	copy(p, bytesOf(t.modify(space, typ, old, b), typ.Size()))
 }
 
-// asyncStore executes st.async (9.7.9.12) and red.async (9.7.13.7) on shared memory.
-func (t *thread) asyncStore() {
+// asyncStoreOrReduce executes st.async (9.7.9.12) and red.async (9.7.13.7) on shared memory.
+func (t *thread) asyncStoreOrReduce() {
 	bar := t.mbarrierAt("c")
 	t.mbarrierIn(bar)
 	b, typ := t.operand("b")

@@ -18,9 +18,9 @@ func atom(t *thread) {
 }
 
 // red (9.7.13.6): *a = op(*a, b).
-func red(t *thread) {
+func red(t *thread) { // with .mbarrier::complete_tx::bytes, red.async
 	if t.hasModifier("mbarrier::complete_tx::bytes") {
-		t.asyncStore()
+		t.asyncStoreOrReduce()
 		return
 	}
 	t.readModifyWrite()
@@ -50,13 +50,14 @@ func (t *thread) readModifyWrite() []value {
 	return list
 }
 
-// combineHalves computes op(old, b) for one or two 16-bit numbers.
-func (t *thread) combineHalves(typ ptx.Type, old, b uint64) uint64 {
+// combine16 computes op(old, b) for one or two 16-bit floats; op is add, min or max.
+func (t *thread) combine16(typ ptx.Type, old, b uint64) uint64 {
 	f := half
 	if typ == ptx.BF16 || typ == ptx.BF16x2 {
 		f = bfloat
 	}
-	r := uint64(0)
+	const nanWins = false // a number is preferred to a NaN
+	result := uint64(0)
 	for i := 0; i < typ.Bits(); i += 16 {
 		x, y := f.decode(low(old>>i, 16)), f.decode(low(b>>i, 16))
 		var z number
@@ -64,31 +65,36 @@ func (t *thread) combineHalves(typ ptx.Type, old, b uint64) uint64 {
 		case t.hasModifier("add"):
 			z = sum(x, y, "rn")
 		case t.hasModifier("min"):
-			z = minOrMax(x, y, -1, false)
+			z = minOrMax(x, y, smaller, nanWins)
 		case t.hasModifier("max"):
-			z = minOrMax(x, y, 1, false)
+			z = minOrMax(x, y, larger, nanWins)
 		}
-		r |= f.round(z, "rn") << i
+		result |= f.round(z, "rn") << i
 	}
-	return r
+	return result
 }
 
-// modify computes op(old, b). Additions of .f32 flush subnormal operands and results in global memory, but not in
-// shared memory. A NaN of .f64 is unchanged in global memory, and b's NaN is preferred to memory's NaN; in shared
-// memory the NaN is made quiet, and the NaN in memory is preferred (an H200).
+// modify computes op(old, b); old is the value in memory.
+//
+// Additions of .f32 flush subnormal operands and results, except in shared memory, with .noftz, and in
+// cp.reduce.async.bulk (but not in cp.reduce.async.bulk.tensor).
+//
+// An addition of .f64 with a NaN operand returns that NaN: unchanged in global memory, made quiet in shared memory. If
+// both operands are NaNs, the result is b's in global memory and old's in shared memory. Measured on an H200.
 func (t *thread) modify(space ptx.Space, typ ptx.Type, old, b value) value {
-	r, s := integer(old.lo, typ.Bits(), typ.IsSigned()), integer(b.lo, typ.Bits(), typ.IsSigned())
+	result, operand := integer(old.lo, typ.Bits(), typ.IsSigned()), integer(b.lo, typ.Bits(), typ.IsSigned())
 	one := big.NewInt(1)
-	switch half := t.instr.Type(); {
-	case half == ptx.F16 || half == ptx.F16x2 || half == ptx.BF16 || half == ptx.BF16x2:
-		return value{lo: t.combineHalves(half, old.lo, b.lo)}
+	switch instrType := t.instr.Type(); {
+	case instrType == ptx.F16 || instrType == ptx.F16x2 || instrType == ptx.BF16 || instrType == ptx.BF16x2:
+		return value{lo: t.combine16(instrType, old.lo, b.lo)}
 	case typ.IsFloat() && (t.hasModifier("min") || t.hasModifier("max")):
-		dir := 1
+		const nanWins = false // a number is preferred to a NaN
+		dir := larger
 		if t.hasModifier("min") {
-			dir = -1
+			dir = smaller
 		}
 		f := formatOf(typ)
-		return value{lo: f.round(minOrMax(f.decode(old.lo), f.decode(b.lo), dir, false), "rn")}
+		return value{lo: f.round(minOrMax(f.decode(old.lo), f.decode(b.lo), dir, nanWins), "rn")}
 	case t.hasModifier("exch"):
 		return b
 	case t.hasModifier("cas"):
@@ -121,29 +127,29 @@ func (t *thread) modify(space ptx.Space, typ ptx.Type, old, b value) value {
 		}
 		return value{lo: flush(f.round(sum(f.decode(flush(old.lo)), f.decode(flush(b.lo)), "rn"), "rn"))}
 	case t.hasModifier("add"):
-		r.Add(r, s)
-	case t.hasModifier("inc"): // r >= s ? 0 : r+1
-		if r.Cmp(s) >= 0 {
-			r = new(big.Int)
+		result.Add(result, operand)
+	case t.hasModifier("inc"): // old >= b ? 0 : old+1
+		if result.Cmp(operand) >= 0 {
+			result = new(big.Int)
 		} else {
-			r.Add(r, one)
+			result.Add(result, one)
 		}
-	case t.hasModifier("dec"): // r == 0 || r > s ? s : r-1
-		if r.Sign() == 0 || r.Cmp(s) > 0 {
-			r = s
+	case t.hasModifier("dec"): // old == 0 || old > b ? b : old-1
+		if result.Sign() == 0 || result.Cmp(operand) > 0 {
+			result = operand
 		} else {
-			r.Sub(r, one)
+			result.Sub(result, one)
 		}
 	case t.hasModifier("min"):
-		if s.Cmp(r) < 0 {
-			r = s
+		if operand.Cmp(result) < 0 {
+			result = operand
 		}
 	case t.hasModifier("max"):
-		if s.Cmp(r) > 0 {
-			r = s
+		if operand.Cmp(result) > 0 {
+			result = operand
 		}
 	default:
 		t.unsupported()
 	}
-	return value{lo: wrap(r, typ.Bits())}
+	return value{lo: wrap(result, typ.Bits())}
 }

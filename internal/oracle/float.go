@@ -251,12 +251,12 @@ func (t *thread) applyUnary(op func(f format, a uint64) uint64) {
 }
 
 // fmin (9.7.3.11): d = min(a, b) or min(a, b, c); -0 is less than +0.
-func fmin(t *thread) { t.fpick(-1) }
+func fmin(t *thread) { t.fpick(smaller) }
 
 // fmax (9.7.3.12): d = max(a, b) or max(a, b, c).
-func fmax(t *thread) { t.fpick(1) }
+func fmax(t *thread) { t.fpick(larger) }
 
-// fpick selects the first operand in direction dir. A number is preferred to a NaN, but with .NaN the NaN is. With
+// fpick selects the smallest or largest operand. A number is preferred to a NaN, or with .NaN a NaN to a number. With
 // .xorsign.abs magnitudes are compared, and the sign of the result is the exclusive or of the operands' signs.
 func (t *thread) fpick(dir int) {
 	operands := []string{"a", "b"}
@@ -282,7 +282,14 @@ func (t *thread) fpick(dir int) {
 	}, operands...)
 }
 
-// minOrMax returns the smaller (dir < 0) or larger of two numbers.
+// Directions of minOrMax and fpick.
+const (
+	smaller = -1
+	larger  = 1
+)
+
+// minOrMax returns the smaller or larger of two numbers. If one is a NaN, the result is the NaN if nanWins, else the
+// number. -0 is smaller than +0.
 func minOrMax(a, b number, dir int, nanWins bool) number {
 	switch {
 	case a.class == notANumber && b.class == notANumber:

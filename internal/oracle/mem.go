@@ -306,7 +306,7 @@ func st(t *thread) {
 		return
 	}
 	if t.hasModifier("mbarrier::complete_tx::bytes") {
-		t.asyncStore()
+		t.asyncStoreOrReduce()
 		return
 	}
 	b, typ := t.operand("b")

@@ -361,7 +361,7 @@ func (t *thread) copyBox(from mapOperand, coords, offsets []int64, shared, rank 
 				typ := reducedAs[m.Type]
 				p := t.asyncBytes(ptx.Global, e.global/8, typ.Size(), 1, updateAccess)
 				if typ == ptx.F16 || typ == ptx.BF16 {
-					copy(p, bytesOf(value{lo: t.combineHalves(typ, valueOf(p).lo, data[i])}, typ.Size()))
+					copy(p, bytesOf(value{lo: t.combine16(typ, valueOf(p).lo, data[i])}, typ.Size()))
 				} else {
 					t.combineBytes(ptx.Global, typ, p, value{lo: data[i]})
 				}

@@ -279,9 +279,9 @@ func (t *thread) reduce(x, y uint64) uint64 {
 	case "add":
 		return low(x+y, 32)
 	}
-	dir := 1
+	dir := larger
 	if t.hasModifier("min") {
-		dir = -1
+		dir = smaller
 	}
 	if typ == ptx.F32 {
 		a, b := single.decode(x), single.decode(y)

@@ -47,7 +47,7 @@ func TestModelsCountAsAlone(t *testing.T) {
 		size int
 	}{{"bfs", 300}, {"hotspot", 32}, {"reduce", 3000}} {
 		side, results := runWith(t, c.name, c.size, "kim,avc,gscalar,combined")
-		total := models.Instr{Stored: make([]int64, 4), Compressed: make(models.CompressedWrites, 16)}
+		total := models.InstrCounts{Stored: make([]int64, 4), Compressed: make(models.CompressedWrites, 16)}
 		for _, n := range side.Instrs() {
 			sum := int64(0)
 			for _, k := range n.Compressed {

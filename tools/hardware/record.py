@@ -316,7 +316,7 @@ def main():
         try:
             item = json.loads(line)
         except ValueError as e:
-            sys.exit(f"line {number} is no line of a launch: {e}")
+            sys.exit(f"line {number} does not describe a launch: {e}")
         if "source" in item:
             sources[item["source"]] = line
         elif item["module"] not in sources:
@@ -328,7 +328,7 @@ def main():
     try:
         print(json.dumps(first.begin()), flush=True)
     except Failure as e:
-        sys.exit(f"no GPU that a driver runs: {e}")
+        sys.exit(f"no usable driver or GPU: {e}")
     first.end()
     lock, left = threading.Lock(), iter(list(modules.values()))
 

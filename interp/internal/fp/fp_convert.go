@@ -25,7 +25,8 @@ func F64ToF32(x float64, r Rounding) (y float32) {
 	return y
 }
 
-// NarrowF64 is cvt.rn.f32.f64: [F64ToF32] in mode RN with the NaN of [Format.NarrowNaN].
+// NarrowF64 is cvt.rn.f32.f64: [F64ToF32] in mode RN, but a NaN keeps its sign and the upper bits of its payload, and
+// is made quiet ([Format.NarrowNaN]).
 func NarrowF64(x float64) float32 {
 	if x != x {
 		return math.Float32frombits(uint32(F32.NarrowNaN(x)))
@@ -33,23 +34,23 @@ func NarrowF64(x float64) float32 {
 	return float32(x)
 }
 
-// F64ToF32FTZ is [F64ToF32] with .ftz for the result. A number a little below 0x1p-126 may be rounded up to it. It is
-// flushed unless it would reach 0x1p-126 with an exponent that has no lower bound: tininess after rounding, IEEE 754,
-// 7.5. NVIDIA's assembler does the same for cvt.ftz.f32.f64, div.ftz, rcp.ftz, and for a mul.ftz with constant
-// operands.
+// F64ToF32FTZ is [F64ToF32] with .ftz for the result. Whether the result is flushed is decided as if the exponent had no
+// lower bound (tininess after rounding, IEEE 754, 7.5): x is rounded to 24 bits, and the result is zero if that is below
+// 0x1p-126. So some x that F64ToF32 rounds up to 0x1p-126 become zero. The machine code that ptxas makes of
+// cvt.ftz.f32.f64, div.ftz and rcp.ftz does the same; so does ptxas when it computes a mul.ftz of constants.
 func F64ToF32FTZ(x float64, r Rounding) float32 {
 	if math.Abs(x) < 0x1p-126 {
-		const up = 0x1p64 // away from the bound
-		y := F64ToF32(x*up, r)
-		if math.Abs(float64(y)) < 0x1p-126*up {
+		const scale = 0x1p64 // makes subnormal results normal, so that they are rounded to 24 bits
+		y := F64ToF32(x*scale, r)
+		if math.Abs(float64(y)) < 0x1p-126*scale {
 			return float32(math.Copysign(0, x))
 		}
 	}
 	return F64ToF32(x, r)
 }
 
-// narrow32 is F64ToF32: it rounds x to nearest and takes the neighbour if mode r asks for it. An overflow to Inf and an
-// underflow to zero are ordinary neighbours of finite numbers.
+// narrow32 is F64ToF32: it rounds x to nearest, and returns the neighbour of that if mode r requires it. Inf and zero
+// need no special case: their bits are next to those of the largest and of the least finite number.
 func narrow32(x float64, r Rounding) float32 {
 	if x != x {
 		return math.Float32frombits(NaN32)
@@ -57,7 +58,7 @@ func narrow32(x float64, r Rounding) float32 {
 	y := float32(x)
 	u := math.Float32bits(y)
 	negative := u>>31 == 1
-	var away bool
+	var away bool // from zero
 	switch d := float64(y); {
 	case r == RZ && math.Abs(d) > math.Abs(x):
 	case r == RM && d > x:
@@ -118,8 +119,8 @@ func F16ToF64(h uint16) float64 {
 
 // F32ToF16 returns the bits of x rounded to f16 in mode r.
 func F32ToF16(x float32, r Rounding) uint16 {
-	// The common case, 2^-14 <= |x| < 2^16 to nearest: move the exponent, add just under half an ulp, or half if the
-	// last bit is odd, and cut. The carry turns 65520 or more into Inf.
+	// The common case is RN with 2^-14 <= |x| < 2^16: change the bias of the exponent, add half an ulp of f16 (1 less if
+	// the last kept bit is 0), and truncate. From 65520 on, the carry gives Inf.
 	u := math.Float32bits(x)
 	if m := u &^ (1 << 31); r == RN && m-(127-14)<<23 < (14+16)<<23 {
 		return uint16(u>>16&0x8000 | (m-(127-15)<<23+0xfff+m>>13&1)>>13)
@@ -155,8 +156,8 @@ func F64ToBF16(x float64, r Rounding) uint16 {
 	return narrow16(bf16, x, r)
 }
 
-// oddU64 returns x rounded to odd in the 53 bits of a float64, ready to be rounded to a narrower format.
-// Go's own float32(uint64) rounds twice on 32-bit hosts.
+// oddU64 returns x rounded to odd in the 53 bits of a float64, ready to be rounded to a narrower format. It replaces Go's
+// float32(x), which rounds twice on 32-bit hosts.
 func oddU64(x uint64) float64 {
 	if x >= 1<<53 {
 		x = (x>>11 | nonzero(x<<53)) << 11
@@ -172,8 +173,8 @@ func oddI64(x int64) float64 {
 	return oddU64(uint64(x))
 }
 
-// I64ToF32 returns x rounded once to f32 in mode r (cvt.rnd.f32.s64; narrower integers fit as well).
-// Zero is +0 in all modes, here and in the functions below.
+// I64ToF32 returns x rounded once to f32 in mode r (cvt.rnd.f32.s64; narrower integers fit as well). x = 0 gives +0 in
+// every mode, here and in the other conversions from integers.
 func I64ToF32(x int64, r Rounding) float32 { return F64ToF32(oddI64(x), r) }
 
 // U64ToF32 returns x rounded once to f32 in mode r.
@@ -211,7 +212,7 @@ func U64ToF64(x uint64, r Rounding) float64 {
 // RoundIntegral32 returns x rounded to an integral value in mode r (cvt.rni.f32.f32 and its kin, IEEE 754
 // roundToIntegral; in RN ties go to even). A result of zero has the sign of x.
 func RoundIntegral32(x float32, r Rounding) float32 {
-	return Canon32(float32(roundIntegral(float64(x), r))) // exact: a float32 has integral neighbours
+	return Canon32(float32(roundIntegral(float64(x), r))) // exact: the integers nearest to a float32 are themselves float32
 }
 
 // RoundIntegral64 is [RoundIntegral32] for f64.

@@ -1,12 +1,12 @@
 // Package syntax turns PTX text into a syntax tree: the text as written, with positions, before names and opcodes are
-// looked up. Module-level statements are a participle grammar. The frequent nodes (instructions and initialisers, of
-// which a file has hundreds of thousands) parse themselves.
+// looked up. Module-level statements are parsed by a grammar for the library participle
+// (github.com/alecthomas/participle). The frequent nodes (instructions and initialisers, of which a file has hundreds of
+// thousands) are parsed by hand-written code (reader.go).
 //
 //	text ──► scanner ──► participle (module level) ──► File, Item, Decl …
-//	            │                 │ a body in braces is one token
-//	            └──── rescan ◄────┘
-//	                    ▼
-//	                 reader ──► Stmt, Instr, Operand, Value
+//	                         │ text in braces: one token
+//	                         ▼
+//	                     rescan: second scanner ──► reader ──► Stmt, Instr, Operand, Value
 //
 // Read the files in this order: ast.go (the tree), parse.go, lexer.go, leaf.go, reader.go, declaration.go,
 // expression.go, body.go, section.go and print.go.
