@@ -10,8 +10,8 @@ type Tolerance uint8
 
 // The faults that can be tolerated.
 const (
-	// WMMAAlignment is wmma.load and wmma.store with less alignment than the manual requires, and aligned to the
-	// widest piece that a lane accesses.
+	// WMMAAlignment is wmma.load and wmma.store with less alignment than the manual requires, but aligned to the widest
+	// single access of a lane.
 	WMMAAlignment Tolerance = 1 << iota
 	// SharedUnit is a load past the end of a CTA's shared memory that stays in its last allocation unit. The bytes past the end
 	// are zero.
@@ -34,7 +34,7 @@ type ToleranceInfo struct {
 
 var tolerances = [...]ToleranceInfo{
 	{WMMAAlignment, "wmma-alignment", "wmma.load and wmma.store with less alignment than the manual requires",
-		"PTX manual 9.7.14.4.2 requires each row or column to be aligned to the size of the whole fragment; machine code accesses pieces of a few elements"},
+		"PTX manual 9.7.14.4.2 requires each row or column to be aligned to the size of the whole fragment; on a GPU the widest single access of a lane is a few elements"},
 	{SharedUnit, "shared-unit", "ld, ldmatrix and wmma.load past the end of a block's shared memory, in its last allocation unit of 128 bytes (256 before sm_80); they read zeros",
 		"a GPU allocates shared memory in units (cuda_occupancy.h) and checks addresses against whole units"},
 }

@@ -1,8 +1,8 @@
 package grid
 
 // This file bounds the number of CTAs in flight by their maximum host memory. The bound depends on the launch and the
-// settings, never on the free memory of the host: the schedule, and so every effect visible to a kernel, is the same on
-// every host.
+// settings, never on the free memory of the host: with equal settings, the schedule, and so every effect visible to a
+// kernel, is the same on every host. The default of the setting (--memory) depends on the limits of the host.
 
 import (
 	"slices"
@@ -66,7 +66,7 @@ func MinMemory(g *machine.Grid) uint64 {
 }
 
 // maxDepthWords returns the maximum number of words of registers and local memory of a thread, from the frame of a
-// function on: the sum over the longest chain of calls. Where recursion, pointers or alloca leave the chain unbounded,
+// function on: the sum over the longest chain of calls. Where recursion, indirect calls or alloca leave the chain unbounded,
 // it returns the stack limit. seen holds the functions computed so far; a function under way is in it with the limit.
 func maxDepthWords(c *machine.Kernel, fn *code.Func, limit int, seen map[*code.Func]int) int {
 	if n, ok := seen[fn]; ok {

@@ -89,8 +89,8 @@ func (t *Tile) elemsPerRegister() int { return max(32/t.Bits, 1) }
 // Addresses is the number of lanes that provide an address.
 func (t *Tile) Addresses() int { return t.Rows * t.Count }
 
-// widestAccess returns the largest number of adjacent bytes in a row held by a lane: machine code accesses no more at
-// once.
+// widestAccess returns the largest number of adjacent bytes of a row that a lane holds: no single access of a lane on a GPU
+// is wider.
 func (t *Tile) widestAccess() int {
 	n := 1
 	for lane := range Lanes {
