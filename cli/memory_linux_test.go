@@ -66,7 +66,7 @@ func TestOutOfMemory(t *testing.T) {
 	}{
 		{[]string{"check", global}, "note: " + global + ":4:22: variable a of 16000000000 bytes: out of device memory", 0},
 		{append([]string{"run", global}, launch...), global + ":4:22: variable a of 16000000000 bytes: out of device memory: the host has no more memory: 16000000000 bytes wanted", 2},
-		{append([]string{"run", global, "--device-memory", "4G"}, launch...), "variable a of 16000000000 bytes: out of device memory: 16000000000 bytes wanted, 0 of 4294967296 in use", 2},
+		{append([]string{"run", global, "--device-memory", "4G"}, launch...), "variable a of 16000000000 bytes: out of device memory: 16000000000 bytes requested, 0 of 4294967296 are in use", 2},
 		{append([]string{"run", global, "--device-memory", "4G"}, launch...), "--device-memory raises the limit", 2},
 		{append([]string{"debug", global, "-x", os.DevNull}, launch...), "variable a of 16000000000 bytes", 2},
 		{[]string{"dump", "--stage=lowered", global}, "variable a of 16000000000 bytes", 2},
@@ -78,7 +78,7 @@ func TestOutOfMemory(t *testing.T) {
 		{[]string{"check", kernel("dims.ptx", ".global .b32 a[4000000000][4000000000][4000000000];\n"+emptyKernel)}, "a: bad array size", 2},
 		{[]string{"run", large, "-g", "1", "-b", "1024"}, "kernel k: a CTA of 1024 threads takes", 2},
 		{[]string{"run", deep, "-g", "64", "-b", "1024", "--memory", "64G", "--engine", "portable", "--mode", "vector"}, "the host has no more memory: the process has", 2},
-		{append(saxpy, "f32[1000000000000]"), "argument 3 (.u64 saxpy_param_3) \"f32[1000000000000]\": out of device memory: 4000000000000 bytes wanted, 4 of 17179869184 in use", 2},
+		{append(saxpy, "f32[1000000000000]"), "argument 3 (.u64 saxpy_param_3) \"f32[1000000000000]\": out of device memory: 4000000000000 bytes requested, 4 of 17179869184 are in use", 2},
 		{append(saxpy, "f32[1000000x1000000x1000000x1000000]"), "too large", 2},
 		{append(saxpy, "u8[4000000000]"), "the host has no more memory: 4000000000 bytes wanted", 2},
 		{append(saxpy, "@"+sparse), "the host has no more memory: 16106127360 bytes wanted", 2},

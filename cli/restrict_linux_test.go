@@ -47,7 +47,7 @@ func TestNoticeWithoutMachineCode(t *testing.T) {
 		{append([]string{"run", "--engine", "native", "--sanitize", "race"}, saxpy...), false, "launches that are watched"},
 		{[]string{"run", "--engine", "native", "--stats", "@bfs", "--size", "256"}, false, "launches that are watched"},
 		{append([]string{"run"}, saxpy...), true, ""},
-		{append([]string{"run", "--engine", "native", "--expect", "3=f32[8]=1", "--atol", "100"}, saxpy...), true, "the host refuses to execute memory that the process has written (permission denied)"},
+		{append([]string{"run", "--engine", "native", "--expect", "3=f32[8]=1", "--atol", "100"}, saxpy...), true, "the host does not let the process execute the machine code that it generates (permission denied)"},
 	} {
 		cmd := exec.Command("gemu", c.args...)
 		if c.refuse {

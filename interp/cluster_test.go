@@ -129,7 +129,7 @@ func TestImpossibleClusters(t *testing.T) {
 		{"two", ptx.Dim(4), ptx.Dim3{}, ""},
 		{"two", ptx.Dim(4), ptx.Dim(2), ""},
 		{"two", ptx.Dim(4), ptx.Dim(4), "requires clusters of (2,1,1) (.reqnctapercluster), not (4,1,1)"},
-		{"two", ptx.Dim(3), ptx.Dim3{}, "a grid of (3,1,1) is not made of whole clusters of (2,1,1)"},
+		{"two", ptx.Dim(3), ptx.Dim3{}, "a grid of (3,1,1) cannot be divided into clusters of (2,1,1)"},
 		{"said", ptx.Dim(4), ptx.Dim3{}, "must be launched with clusters (.explicitcluster)"},
 		{"said", ptx.Dim(4), ptx.Dim(1), ""},
 		{"few", ptx.Dim(8), ptx.Dim(8), "allows clusters of at most 4 CTAs (.maxclusterrank), not (8,1,1)"},
@@ -139,7 +139,7 @@ func TestImpossibleClusters(t *testing.T) {
 		{"said", ptx.Dim(32), ptx.Dim(32), "cluster (32,1,1) is too large: at most 16 CTAs"},
 		{"said", ptx.Dim(8, 8, 8), ptx.Dim(4, 4, 2), "cluster (4,4,2) is too large: at most 16 CTAs"},
 		{"said", ptx.Dim(8), ptx.Dim(2, 0), "cluster (2,0,1) is empty"},
-		{"said", ptx.Dim(8, 3), ptx.Dim(2, 2), "a grid of (8,3,1) is not made of whole clusters of (2,2,1)"},
+		{"said", ptx.Dim(8, 3), ptx.Dim(2, 2), "a grid of (8,3,1) cannot be divided into clusters of (2,2,1)"},
 	} {
 		_, err := m.Run(context.Background(), &Launch{Kernel: c.kernel, Grid: c.grid, Block: ptx.Dim(1), Cluster: c.cluster})
 		var refused *LaunchError
@@ -155,7 +155,7 @@ func TestImpossibleClusters(t *testing.T) {
 		t.Fatal(err)
 	}
 	// All CTAs of a cluster are admitted together.
-	if _, err := m.Run(context.Background(), &Launch{Kernel: "large", Grid: ptx.Dim(16), Block: ptx.Dim(1), Cluster: ptx.Dim(16), Args: []any{output}}); err == nil || !strings.Contains(err.Error(), "a cluster of 16 CTAs: each can take") {
+	if _, err := m.Run(context.Background(), &Launch{Kernel: "large", Grid: ptx.Dim(16), Block: ptx.Dim(1), Cluster: ptx.Dim(16), Args: []any{output}}); err == nil || !strings.Contains(err.Error(), "a cluster of 16 CTAs: a CTA can take") {
 		t.Errorf("16 CTAs of 200000 bytes in 3 MiB: %v", err)
 	}
 	if _, err := m.Run(context.Background(), &Launch{Kernel: "large", Grid: ptx.Dim(16), Block: ptx.Dim(1), Cluster: ptx.Dim(8), Args: []any{output}}); err != nil {
@@ -173,7 +173,7 @@ func TestImpossibleClusters(t *testing.T) {
 	if _, err := dev.Map(mem.SharedAddress(1)+64, make([]byte, 64), "", 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Run(context.Background(), &Launch{Kernel: "two", Grid: ptx.Dim(2), Block: ptx.Dim(1)}); err == nil || !strings.Contains(err.Error(), "has shared memory where") {
+	if _, err := m.Run(context.Background(), &Launch{Kernel: "two", Grid: ptx.Dim(2), Block: ptx.Dim(1)}); err == nil || !strings.Contains(err.Error(), "overlaps") {
 		t.Errorf("host memory in the way: %v", err)
 	}
 	if _, err := m.Run(context.Background(), &Launch{Kernel: "said", Grid: ptx.Dim(2), Block: ptx.Dim(1), Cluster: ptx.Dim(1)}); err != nil {

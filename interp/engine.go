@@ -57,7 +57,7 @@ func (e Engine) check() error {
 	case e == DefaultEngine || e.backend() != nil:
 		return nil
 	case e == Native:
-		return errors.New("there is no machine code for this host: that takes Linux on x86-64 with AVX2, BMI2 and FMA, or on arm64; the engine portable runs anywhere")
+		return errors.New("the native engine cannot run on this host: it needs Linux on arm64, or on x86-64 with AVX2, BMI2 and FMA. The portable engine runs on every host")
 	}
 	return fmt.Errorf("there is no %v", e)
 }
@@ -79,13 +79,13 @@ func NativeUnavailable() error {
 // execute it, while no memory is mapped that may fault.
 func (d *Device) WhyNotNative(l *Launch) string {
 	if err := NativeUnavailable(); err != nil {
-		return fmt.Sprintf("the host refuses to execute memory that the process has written (%v)", err)
+		return fmt.Sprintf("the host does not let the process execute the machine code that it generates (%v)", err)
 	}
 	if len(d.cfg.Probes) > 0 || len(l.Probes) > 0 || l.Structure || l.Drive != nil {
-		return "launches that are watched (by statistics, profiles, traces, sanitizers, models or the debugger) run in Go"
+		return "launches observed by statistics, profiles, traces, sanitizers, models or the debugger run in Go"
 	}
 	if d.mem.MayFault() {
-		return "launches run in Go while memory is mapped that may fault (registered, created with cuMemCreate, or of another process)"
+		return "launches run in Go while memory that may fault is mapped (registered, created with cuMemCreate, or of another process)"
 	}
 	return ""
 }

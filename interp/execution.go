@@ -250,7 +250,7 @@ func (e *Execution) end(err error) {
 // free returns an error if the device cannot run a launch now.
 func (d *Device) free() error {
 	if d.paused != nil {
-		return launchErrorf("kernel %s has paused on this device: it has to end, or be closed", d.paused.kernel.Name)
+		return launchErrorf("kernel %s is paused on this device: finish or close its execution first", d.paused.kernel.Name)
 	}
 	return nil
 }

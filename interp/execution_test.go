@@ -289,7 +289,7 @@ func TestPausedInDivergentBranch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := mod.Run(t.Context(), l); err == nil || !strings.Contains(err.Error(), "has paused on this device") {
+		if _, err := mod.Run(t.Context(), l); err == nil || !strings.Contains(err.Error(), "is paused on this device") {
 			t.Errorf("another launch beside it: %v", err)
 		}
 		if ended, err := e.Continue(t.Context()); ended || err != nil {

@@ -115,7 +115,7 @@ set:
 		if !errors.Is(err, c.want) {
 			t.Errorf("with %d bytes: %v, want %v", c.host, err, c.want)
 		}
-		if c.want != nil && !strings.Contains(err.Error(), "more do not fit") {
+		if c.want != nil && !strings.Contains(err.Error(), "do not fit") {
 			t.Error(err)
 		}
 		// A cooperative grid is in flight as a whole.

@@ -246,7 +246,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 		return nil, err
 	}
 	if a := d.mem.Obstacle(cluster.Count()); a != nil {
-		return nil, launchErrorf("kernel %s: a cluster of %d CTAs has shared memory where %v lies", fn.Name, cluster.Count(), a)
+		return nil, launchErrorf("kernel %s: the shared memory of a cluster of %d CTAs overlaps %v", fn.Name, cluster.Count(), a)
 	}
 	policy := l.Policy
 	if policy == nil {
@@ -317,9 +317,9 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	}
 	switch maxThreads := grid.MaxInFlight(g); {
 	case l.Cooperative && extent.Count() > maxThreads:
-		return nil, launchErrorf("kernel %s: a cooperative grid of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, extent.Count(), grid.Footprint(g), d.cfg.HostMemory)
+		return nil, launchErrorf("kernel %s: a cooperative grid of %d CTAs: a CTA can take %d bytes of host memory, the limit for all is %d", fn.Name, extent.Count(), grid.Footprint(g), d.cfg.HostMemory)
 	case cluster.Count() > maxThreads:
-		return nil, launchErrorf("kernel %s: a cluster of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, cluster.Count(), grid.Footprint(g), d.cfg.HostMemory)
+		return nil, launchErrorf("kernel %s: a cluster of %d CTAs: a CTA can take %d bytes of host memory, the limit for all is %d", fn.Name, cluster.Count(), grid.Footprint(g), d.cfg.HostMemory)
 	}
 	if err := lanes.OpenCTAMemory(g); err != nil {
 		return nil, launchErrorf("kernel %s: %v", fn.Name, err)
@@ -357,13 +357,13 @@ func (m *Module) Kernel(name string) (*ptx.Func, error) {
 		case 1:
 			return kernels[0], nil
 		}
-		return nil, launchErrorf("%s has %d kernels, say which: %s", m.Name, len(kernels), kernelNames(kernels))
+		return nil, launchErrorf("%s has %d kernels, choose one: %s", m.Name, len(kernels), kernelNames(kernels))
 	}
 	if f, ok := m.Lookup(name).(*ptx.Func); ok && !f.Entry {
 		return nil, launchErrorf("%s is a device function of %s, not a kernel", name, m.Name)
 	}
 	if len(kernels) == 0 {
-		return nil, launchErrorf("%s has no kernel %s, nor any other", m.Name, name)
+		return nil, launchErrorf("%s has no kernel %s and no other kernels", m.Name, name)
 	}
 	return nil, launchErrorf("%s has no kernel %s; it has %s", m.Name, name, kernelNames(kernels))
 }
@@ -432,7 +432,7 @@ func extents(fn *ptx.Func, grid, block, cluster ptx.Dim3) (ptx.Dim3, ptx.Dim3, e
 		return grid, cluster, err
 	}
 	if cluster != (ptx.Dim3{}) && (grid.X%cluster.X != 0 || grid.Y%cluster.Y != 0 || grid.Z%cluster.Z != 0) {
-		return grid, cluster, launchErrorf("kernel %s: a grid of %s is not made of whole clusters of %s", fn.Name, grid, cluster)
+		return grid, cluster, launchErrorf("kernel %s: a grid of %s cannot be divided into clusters of %s", fn.Name, grid, cluster)
 	}
 	return grid, cluster, nil
 }
@@ -450,7 +450,7 @@ func clusterOf(fn *ptx.Func, cluster ptx.Dim3) (ptx.Dim3, error) {
 		return cluster, launchErrorf("kernel %s must be launched with clusters (.explicitcluster)", fn.Name)
 	}
 	if _, ok := fn.Directive(".blocksareclusters"); ok && cluster == (ptx.Dim3{}) {
-		return cluster, launchErrorf("the blocks of kernel %s are clusters (.blocksareclusters), and it does not say of what extents (.reqnctapercluster)", fn.Name)
+		return cluster, launchErrorf("kernel %s has .blocksareclusters, but no .reqnctapercluster with the extents of the clusters", fn.Name)
 	}
 	if cluster == (ptx.Dim3{}) {
 		return cluster, nil
@@ -548,7 +548,7 @@ func putArg(dst []byte, v *ptx.Var, arg any) error {
 		return nil
 	}
 	if len(v.Dims) > 0 || v.Vec > 1 {
-		return fmt.Errorf("an aggregate of %d bytes wants a []byte, not %T", len(dst), arg)
+		return fmt.Errorf("a parameter of %d bytes needs a []byte, not %T", len(dst), arg)
 	}
 	t := v.Type
 	if b, ok := arg.(*Buffer); ok {

@@ -203,7 +203,7 @@ func TestBrokenComparison(t *testing.T) {
 		t.Fatalf("with the sound rule: %v", err)
 	}
 	wantReport(t, checkedKernel(t, body, &Launch{rules: &broken}),
-		"rule compare of setp.lt.u32:", body[:len(body)-1], "the predicate is false in lanes 0-31, where it should be true", "operand 0: "+tidText)
+		"rule compare of setp.lt.u32:", body[:len(body)-1], "the predicate is false in lanes 0-31, want true", "operand 0: "+tidText)
 }
 
 // spoil makes the kernel's popc instruction corrupt the shadow register file. The instruction has a
@@ -262,7 +262,7 @@ func TestBrokenCompactCopies(t *testing.T) {
 					f.SetP(instr.Guard-1, regfile.Full, 0)
 				}
 			}
-		}, []string{"@%p bra END", "is for no lanes, and should be for lanes 0-31"}},
+		}, []string{"@%p bra END", "applies to no lanes, want lanes 0-31"}},
 		{"uniform load", "\tmov.u32 %x, %ctaid.x;\n\tcvt.u64.u32 %l, %x;\n\tmov.u64 %addr, buf;\n\tadd.u64 %addr, %addr, %l;\n\t@!%q popc.b32 %d, %t;\n\tld.global.u32 %d, [%addr];\n", later, []string{"of ld.global.u32:", "the compact address is uniform(", "but lane 0 has"}},
 		{"operand", "\tadd.u32 %x, %t, 5;\n\t@!%q popc.b32 %d, %t;\n\tadd.u32 %d, %t, %x;\n", func(c *machine.Kernel, f *regfile.File) {
 			for i := range int32(f.WindowSize().R) {
@@ -270,7 +270,7 @@ func TestBrokenCompactCopies(t *testing.T) {
 					f.Shadow32(i).Base = 6
 				}
 			}
-		}, []string{"rule add of add.u32:", "the result is 0x6 in lane 0, which should have 0x5", "operand 1: affine(0x6, 0x1)"}},
+		}, []string{"rule add of add.u32:", "the result is 0x6 in lane 0, want 0x5", "operand 1: affine(0x6, 0x1)"}},
 		{"failure", "\t@!%q popc.b32 %d, %t;\n\tadd.u32 %x, %t, 5;\n", func(c *machine.Kernel, f *regfile.File) {
 			for i := range c.Instrs {
 				if c.Instrs[i].Op == code.AddU32 {
@@ -282,18 +282,18 @@ func TestBrokenCompactCopies(t *testing.T) {
 			for i := range int32(f.WindowSize().R) {
 				f.Shadow32(i).Mask &= 0xff
 			}
-		}, []string{"rule add of add.u32:", "operand 0 is taken to be uniform, and is uniform(0x0) for lanes 0-7"}},
+		}, []string{"rule add of add.u32:", "the plan expects operand 0 to be uniform, but it is uniform(0x0) for lanes 0-7"}},
 		// In a run with other instructions, the fault is found at the instruction with the wrong
 		// value.
-		{"load at once", strings.ReplaceAll(addr, "@!%q ", "") + "\tld.global.u32 %d, [%addr];\n", later, []string{"of add.u64:", "the compact result is affine(", "behind it have executed"}},
+		{"load at once", strings.ReplaceAll(addr, "@!%q ", "") + "\tld.global.u32 %d, [%addr];\n", later, []string{"of add.u64:", "the compact result is affine(", "later instructions executed"}},
 		{"a row that is read", square + "\t@!%q popc.b32 %x, %t;\n\tmul.lo.u32 %n, %d, %d;\n", rows, []string{"of mul.lo.u32:", "it reads 0x49 in lane 3, which holds 0x9"}},
 		{"a row that is read and overwritten", square + "\t@!%q popc.b32 %x, %t;\n\tmul.lo.u32 %d, %d, %d;\n", rows, []string{"of mul.lo.u32:", "it reads 0x49 in lane 3, which holds 0x9"}},
-		{"a row that is read, at once", square + "\tpopc.b32 %x, %t;\n\tmul.lo.u32 %n, %d, %d;\n", rows, []string{"of mul.lo.u32:", "the result is 0x49 in lane 3, which should have 0x9"}},
+		{"a row that is read, at once", square + "\tpopc.b32 %x, %t;\n\tmul.lo.u32 %n, %d, %d;\n", rows, []string{"of mul.lo.u32:", "the result is 0x49 in lane 3, want 0x9"}},
 		{"a guard", square + "\tsetp.ne.u32 %p, %d, 4;\n\t@!%q popc.b32 %x, %t;\n\t@%p mul.lo.u32 %d, %d, %d;\n", func(c *machine.Kernel, f *regfile.File) {
 			for i := range int32(f.WindowSize().P) {
 				f.SetP(i, regfile.Full, ^f.Pred(i))
 			}
-		}, []string{"of mul.lo.u32:", "the guard holds for lane 2, and not for lanes 0-1,3-31"}},
+		}, []string{"of mul.lo.u32:", "the guard holds for lane 2 and does not hold for lanes 0-1,3-31"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			mod := loadBody(t, c.body)

@@ -162,7 +162,7 @@ func (o *ObjectText) option(text string) (err error) {
 	float := func(s string) float32 {
 		f, e := strconv.ParseFloat(s, 32)
 		if e != nil {
-			err = fmt.Errorf("%s: %q is no number", text, s)
+			err = fmt.Errorf("%s: %q is not a number", text, s)
 		}
 		return float32(f)
 	}
@@ -175,7 +175,7 @@ func (o *ObjectText) option(text string) (err error) {
 	number := func() int {
 		n, e := strconv.Atoi(value)
 		if e != nil || n < 1 {
-			err = fmt.Errorf("%s: %q is no number", text, value)
+			err = fmt.Errorf("%s: %q is not a number", text, value)
 		}
 		return n
 	}
@@ -221,7 +221,7 @@ func (o *ObjectText) option(text string) (err error) {
 		}
 		o.MinLevel, o.MaxLevel = float(values[0]), float(values[1])
 	default:
-		return fmt.Errorf("no option %s: there are filter, address, border, norm, unnorm, float, srgb, levels, mip, bias, lod, samples and pitch", name)
+		return fmt.Errorf("unknown option %s: the options are filter, address, border, norm, unnorm, float, srgb, levels, mip, bias, lod, samples and pitch", name)
 	}
 	return err
 }
@@ -298,7 +298,7 @@ func (o *ObjectText) Make(d *Device, name string, data []byte) (*Object, error) 
 		return d.NewTexture(desc)
 	}
 	if desc.Array == nil {
-		return nil, fmt.Errorf("a surface is of an array")
+		return nil, fmt.Errorf("a surface needs an array")
 	}
 	return d.NewSurface(name, desc.Array, 0, o.ReadFloat)
 }

@@ -119,7 +119,7 @@ func (d *Device) NewTexture(desc TextureDesc) (*Object, error) {
 	}
 	if m := o.Texture.Image; desc.OneLevel {
 		if desc.Array == nil || desc.Level < 0 || desc.Level >= m.Levels {
-			return nil, fmt.Errorf("a texture of level %d of %d", desc.Level, m.Levels)
+			return nil, fmt.Errorf("a texture of level %d, but the number of levels is %d", desc.Level, m.Levels)
 		}
 		o.Texture.Image, o.Offset = m.AtLevel(desc.Level), m.LevelOffset(desc.Level)
 	}
@@ -136,7 +136,7 @@ func placement(o *machine.Object, array *Array, buffer *Buffer, offset int, imag
 		o.Memory, o.Texture.Image = array.alloc, array.image
 		return nil
 	case buffer == nil || array != nil:
-		return fmt.Errorf("a texture is of an array, or of a buffer")
+		return fmt.Errorf("a texture needs an array or a buffer")
 	}
 	image, err := image.Complete()
 	if err != nil {
@@ -154,7 +154,7 @@ func placement(o *machine.Object, array *Array, buffer *Buffer, offset int, imag
 func (d *Device) NewSurface(name string, array *Array, level int, normalized bool) (*Object, error) {
 	image := array.image
 	if level < 0 || level >= image.Levels {
-		return nil, fmt.Errorf("a surface of level %d of %d", level, image.Levels)
+		return nil, fmt.Errorf("a surface of level %d, but the number of levels is %d", level, image.Levels)
 	}
 	o := &machine.Object{Type: ptx.SurfRef, Name: name, Texture: sampling.Texture{Image: image.AtLevel(level), ReadFloat: normalized}, Memory: array.alloc, Offset: image.LevelOffset(level)}
 	return d.add(o), nil
@@ -189,7 +189,7 @@ func (m *Module) bind(name string, o *Object) error {
 		return err
 	}
 	if o.object.Type != v.Type {
-		return fmt.Errorf("%s is a %s, and the object a %s", name, v.Type, o.object.Type)
+		return fmt.Errorf("%s is a %s, but the object is a %s", name, v.Type, o.object.Type)
 	}
 	binary.LittleEndian.PutUint64(m.vars[v].Data, o.handle)
 	return nil

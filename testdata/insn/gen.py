@@ -5002,10 +5002,10 @@ def gen_texture():
     m.add("// What cannot be.\n" + "\n".join("// trap block=1: %s" % t for t in (
         'two(1, f32{0}, f32{0}) "0x1 is no handle of a texture, surface or sampler"',
         'two(%s, f32{0}, f32{0}) "texture x f32[2]: a 2d instruction on a 1d texture"' % Image("1d", "f32", 2, texels=[0, 0]).text(),
-        'two(%s, f32{0}, f32{0}) "surface x f32[1x2]: it is no .texref"' % Image("2d", "f32", 1, 2, texels=[0, 0]).text("surf"),
-        'halves(%s, f32{0}, f32{0}) "it gives integers, and not .f16"' % Image("2d", "u8", 1, 2, texels=[0, 0]).text(),
+        'two(%s, f32{0}, f32{0}) "surface x f32[1x2]: it is not a .texref"' % Image("2d", "f32", 1, 2, texels=[0, 0]).text("surf"),
+        'halves(%s, f32{0}, f32{0}) "it has integer texels and cannot give .f16"' % Image("2d", "u8", 1, 2, texels=[0, 0]).text(),
         'samples(%s, u32{4}, s32{0}, s32{0}) "sample 4 of 4"' % Image("2dms", "u8x2", 2, 3, seed=12, samples=4).text(),
-        'queries(%s, u32{1}) "it has 1 levels, and none 1"' % Image("2d", "u8", 1, 2, texels=[0, 0]).text(),
+        'queries(%s, u32{1}) "it has 1 levels and no level 1"' % Image("2d", "u8", 1, 2, texels=[0, 0]).text(),
     )))
 
 
@@ -5191,7 +5191,7 @@ def gen_surface():
     line("wide", image, [(8, 0, 0)], None, None, trap="out-of-bounds access: surface x")
     line("load_zero", image, [(2, 0, 0)], None, None, trap="misaligned access: surface x u8x4[2x4]: 4 bytes at x = 2, y = 0 (x in bytes)")
     line("wide", "surf.1d(u8[16])", [(0, 0, 0)], None, None, trap="bad surface access: surface x u8[16]: a 2d instruction on a 1d surface")
-    line("wide", "tex.2d(u8[1x16])", [(0, 0, 0)], None, None, trap="bad surface access: texture x u8[1x16]: it is no .surfref")
+    line("wide", "tex.2d(u8[1x16])", [(0, 0, 0)], None, None, trap="bad surface access: texture x u8[1x16]: it is not a .surfref")
 
     # Geometries: where texels lie.
     for geom, extents, coord in (("1d", "6", "{%x}"), ("3d", "2x3x2", "{%x, %y, %z, %z}"), ("a1d", "3x4", "{%y, %x}"), ("a2d", "2x3x2", "{%z, %x, %y, %y}")):
@@ -5274,7 +5274,7 @@ def gen_surface():
         want[6] |= unsigned(y, 32)
     want[7] = max([-16] + [y for _, y, _ in at])
     line("reduce", "surf.1d(s32[8]{%s})" % list_text(before, "s32"), at, [signed(unsigned(v, 32), 32) for v in want], "s32", result=True)
-    line("reduce", "surf.1d(f32[8])", [(0, 1, 0)], None, None, trap="its texels are no integers of 4 bytes")
+    line("reduce", "surf.1d(f32[8])", [(0, 1, 0)], None, None, trap="its texels are not integers of 4 bytes")
 
     queries = ["width", "height", "depth", "channel_data_type", "channel_order", "array_size", "memory_layout"]
     kernel("queries", "\n".join("suq.%s.b32 %%d%d, [%%s];" % (q, i) for i, q in enumerate(queries)) + """
@@ -5744,7 +5744,7 @@ def gen_tensor_store():
         for op in names:
             m.text.append(store_case("reduce", t, [1, 0], before, more, op=ops.index(op), combine=how[op]))
     for typ, op in [("f32", 1), ("u8", 0), ("f64", 0), ("s64", 0), ("s32", 3)]:
-        m.text.append('// trap block=32 warp=32: reduce(tma(1,%s[2x32],box=1x16), u32{0..63}, 0, 0, %d, 0, u32{0..63}, 64) "elements of .%s, for which there is no such reduction"' % (typ, op, typ))
+        m.text.append('// trap block=32 warp=32: reduce(tma(1,%s[2x32],box=1x16), u32{0..63}, 0, 0, %d, 0, u32{0..63}, 64) "this reduction is not defined for elements of .%s"' % (typ, op, typ))
 
 
 def gen_tensor_newer():
@@ -5870,7 +5870,7 @@ def gen_tensor_newer():
         ("shape_shape_2", "0, 0, 98, 6, 3, 3, 0", "out-of-bounds"),
     ]:
         m.text.append('// trap block=32 warp=32: %s(%s, u32{0..399}, %s, 0, 128, 32) "%s"' % (name, spec, numbers, what))
-    m.text.append('// trap block=32 warp=32: report_old(%s, u32{0..399}, 0, 0, 0, 128, 32) "a copy reports to it, which wants .layout::v1"' % spec)
+    m.text.append('// trap block=32 warp=32: report_old(%s, u32{0..399}, 0, 0, 0, 128, 32) "a copy with a report needs an mbarrier of .layout::v1"' % spec)
     m.add("""
 .visible .entry misplaced(.param .align 64 .b8 map[128], .param .u64 src, .param .u64 out)
 {

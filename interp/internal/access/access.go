@@ -758,7 +758,7 @@ func Stackrestore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 			v = uint64(f.Src32(instr.A)[i])
 		}
 		if v < base || v-base > uint64(taken[i]) {
-			w.Fail(w.SourceOf(instr), 1<<(32*h+i), probe.ErrStackOverflow, "stackrestore of %s, which no stacksave has given", machine.HexAddr(v))
+			w.Fail(w.SourceOf(instr), 1<<(32*h+i), probe.ErrStackOverflow, "stackrestore of %s, which is not the result of a stacksave", machine.HexAddr(v))
 			return
 		}
 		taken[i] = uint32(v - base)
@@ -780,7 +780,7 @@ func Alloca(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32
 		}
 		addr := (base + uint64(taken[i]) + align - 1) / align * align
 		if size > limit || addr+size > limit {
-			w.Fail(w.SourceOf(instr), 1<<(32*h+i), probe.ErrStackOverflow, "%v: alloca of %d bytes, with %d of %d in use", probe.ErrStackOverflow, size, addr, limit)
+			w.Fail(w.SourceOf(instr), 1<<(32*h+i), probe.ErrStackOverflow, "%v: alloca of %d bytes, with %d of %d bytes in use", probe.ErrStackOverflow, size, addr, limit)
 			return
 		}
 		taken[i] = uint32(addr + (size+3)/4*4 - base)

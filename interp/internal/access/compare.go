@@ -32,7 +32,7 @@ func comparePattern(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, 
 		for n := lanes; n != 0; n &= n - 1 {
 			if lane := bits.TrailingZeros32(n); offsetOf(lane) != uint64(lane-first)*apart {
 				src := &w.CTA.Code.Sources[instr.Src]
-				w.Fail(src, uint64(lanes)<<(32*h), probe.ErrMismatch, "%v: the addresses of %s are taken to be %s: lane %d has %s, lane %d %s",
+				w.Fail(src, uint64(lanes)<<(32*h), probe.ErrMismatch, "%v: the plan gives the addresses of %s the pattern %q, but lane %d has %s and lane %d has %s",
 					probe.ErrMismatch, src.Text, a.Pattern, first, machine.HexAddr(address(f, instr, a, first)), lane, machine.HexAddr(address(f, instr, a, lane)))
 				return
 			}

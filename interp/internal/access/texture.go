@@ -27,16 +27,16 @@ func ObjectOf(w *machine.Warp, v uint64) (obj *machine.Object, ref, bad string) 
 	if p, name, _ := opaqueReference(w, v); p != nil {
 		ref, handle = name, binary.LittleEndian.Uint64(p)
 		if handle == 0 {
-			return nil, ref, name + " is bound to nothing"
+			return nil, ref, name + " has no object bound to it"
 		}
 	}
 	switch obj = d.Objects.Get(handle); {
 	case obj == nil && d.Objects.WasFreed(handle):
 		return nil, ref, fmt.Sprintf("%s is the handle of a texture, surface or sampler that has been destroyed", machine.HexAddr(handle))
 	case obj == nil && ref != "":
-		return nil, ref, fmt.Sprintf("%s holds %s, which is no handle of a texture, surface or sampler", ref, machine.HexAddr(handle))
+		return nil, ref, fmt.Sprintf("%s holds %s, which is not the handle of a texture, surface or sampler", ref, machine.HexAddr(handle))
 	case obj == nil:
-		return nil, ref, fmt.Sprintf("%s is no handle of a texture, surface or sampler, nor the address of a reference to one", machine.HexAddr(v))
+		return nil, ref, fmt.Sprintf("%s is neither the handle of a texture, surface or sampler nor the address of a reference to one", machine.HexAddr(v))
 	case obj.Freed.Load() || obj.Memory != nil && obj.Memory.Freed:
 		return nil, ref, fmt.Sprintf("%v, which has been destroyed", obj)
 	}
@@ -149,7 +149,7 @@ func typedTexture(w *machine.Warp, h int, instr *code.Instr, lane int, value uin
 		failObject(w, h, instr, lane, kind, nil, bad, others()...)
 		return nil, false
 	case obj.Type != t:
-		failObject(w, h, instr, lane, kind, obj, fmt.Sprintf("it is no %s%s", t, map[bool]string{true: ", by " + ref}[ref != ""]), others()...)
+		failObject(w, h, instr, lane, kind, obj, fmt.Sprintf("it is not a %s%s", t, map[bool]string{true: ", reached by " + ref}[ref != ""]), others()...)
 		return nil, false
 	}
 	return obj, true
@@ -216,13 +216,13 @@ func TextureQuery(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 		case surface:
 			kind = probe.ErrSurface
 			if bad == "" && obj.Type != ptx.SurfRef {
-				bad = "it is no .surfref"
+				bad = "it is not a .surfref"
 			}
 		case bad == "" && (obj.Type == ptx.SurfRef || obj.Type == ptx.SamplerRef && !attribute.OfSampler()):
 			bad = "it has no " + attribute.String()
 		case bad == "":
 			if level = int(f.Src32(instr.B)[lane]); uint64(uint32(level)) >= uint64(max(obj.Texture.Levels, 1)) {
-				bad = fmt.Sprintf("it has %d levels, and none %d", obj.Texture.Levels, level)
+				bad = fmt.Sprintf("it has %d levels and no level %d", obj.Texture.Levels, level)
 			}
 		}
 		if bad != "" {
@@ -429,7 +429,7 @@ func SurfaceReduce(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 		if s.Access.Samples { // the operation has the type of the texels
 			format := x.texture.Format
 			if format.Kind == texture.Float || x.texture.ReadFloat || format.Bytes() < s.Size {
-				failObject(w, h, instr, lane, probe.ErrSurface, x.object, fmt.Sprintf("its texels are no integers of %d bytes", s.Size))
+				failObject(w, h, instr, lane, probe.ErrSurface, x.object, fmt.Sprintf("its texels are not integers of %d bytes", s.Size))
 				return
 			}
 			r.Type = reductionType(s.Size, format.Kind == texture.Signed)

@@ -155,7 +155,7 @@ func sourceRegion(e *machine.AsyncEffect) ([]byte, *mem.Fault) {
 func targetRegion(e *machine.AsyncEffect) ([]byte, *mem.Fault) {
 	alloc, data, fault := e.CTA.RegionOf(e.Op.To, probe.AccessStore, e.To, e.Bytes+e.Fill, e.Align())
 	if owner := e.CTA.CTAAt(e.Mbarrier); fault == nil && alloc != nil && e.Op.NotifiesMbarrier && alloc != owner.SharedMem {
-		return nil, &mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("%d bytes at %s: not in the shared memory of cta %s, whose mbarrier counts them", e.Bytes, machine.HexAddr(e.To), owner.ID)}
+		return nil, &mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("%d bytes at %s must be in the shared memory of cta %s, like the mbarrier that counts them", e.Bytes, machine.HexAddr(e.To), owner.ID)}
 	}
 	return data, fault
 }
@@ -369,7 +369,7 @@ func pendingText(cl *machine.Cluster, addr uint64) string {
 		s += fmt.Sprintf("; pending operations bring %d bytes", bytes)
 	}
 	if arrivals > 0 {
-		s += fmt.Sprintf("; %d arrivals come with pending copies", arrivals)
+		s += fmt.Sprintf("; pending copies bring %d arrivals", arrivals)
 	}
 	return s
 }
@@ -521,7 +521,7 @@ func AsyncCopy(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 		e := newEffect(w, h, instr, lane, op)
 		e.To, e.From, e.Bytes = f.Src64(instr.A)[lane], f.Src64(instr.B)[lane], uint64(f.Src32(instr.C)[lane])
 		if e.Bytes > uint64(op.Bytes) {
-			failAsync(w, e, "a source of %d bytes for a copy of %d", e.Bytes, op.Bytes)
+			failAsync(w, e, "a source size of %d bytes for a copy of %d bytes", e.Bytes, op.Bytes)
 			return
 		}
 		if e.Fill = uint64(op.Bytes) - e.Bytes; resolveEffect(w, e) {
@@ -602,10 +602,10 @@ func AsyncBulk(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 		}
 		switch {
 		case e.Bytes%16 != 0:
-			failAsync(w, e, "a size of %d, which is no multiple of 16", e.Bytes)
+			failAsync(w, e, "a size of %d, want a multiple of 16", e.Bytes)
 			return
 		case op.NotifiesMbarrier && e.Bytes > maxMbarrierCount:
-			failAsync(w, e, "a size of %d, and an mbarrier can count at most %d", e.Bytes, maxMbarrierCount)
+			failAsync(w, e, "a size of %d, but an mbarrier can count at most %d", e.Bytes, maxMbarrierCount)
 			return
 		}
 		if op.NotifiesMbarrier && !findMbarrier(w, h, instr, e, op.MbarrierSpace, f.Src64(instr.E)[lane], false) {
@@ -633,7 +633,7 @@ func AsyncBulk(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 func setIgnoredBytes(w *machine.Warp, e *machine.AsyncEffect, left, right uint64) bool {
 	for _, n := range [...]uint64{left, right} {
 		if n > 15 {
-			failAsync(w, e, "%d bytes to ignore at an end, want 0 to 15", n)
+			failAsync(w, e, "%d ignored bytes at an end, want 0 to 15", n)
 			return false
 		}
 	}
@@ -654,7 +654,7 @@ func setMbarrier(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffe
 	if mbarrierOf(w.CTA, e.Mbarrier).v1() {
 		return true
 	}
-	failMbarrier(w, h, instr, e.Lane&31, e.Mbarrier, "a copy reports to it, which wants .layout::v1")
+	failMbarrier(w, h, instr, e.Lane&31, e.Mbarrier, "a copy with a report needs an mbarrier of .layout::v1")
 	return false
 }
 
@@ -687,7 +687,7 @@ func multicastEffect(w *machine.Warp, e *machine.AsyncEffect, ranks uint32) (lis
 		e.To, e.Op.To = e.To+probe.SharedWindow, ptx.Generic
 	}
 	if !mem.InShared(e.To, w.CTA.Grid.ClusterSize) {
-		w.Err = faultTrap(e, &mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("%s, from where it is copied on to other CTAs, is not in shared memory", machine.HexAddr(e.To))}, e.To)
+		w.Err = faultTrap(e, &mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("the destination %s of a multicast copy is not in shared memory", machine.HexAddr(e.To))}, e.To)
 		return nil
 	}
 	for ; ranks != 0; ranks &= ranks - 1 {

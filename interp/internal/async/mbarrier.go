@@ -129,7 +129,7 @@ func (b mbarrier) complete() mbarrier {
 // arrive executes the arrive-on operation (manual 9.7.13.15.7), or returns the reason why it is invalid.
 func (b mbarrier) arrive(n uint64) (mbarrier, string) {
 	if n > b.pending() {
-		return b, fmt.Sprintf("%d arrive, of %d arrivals that its phase still waits for", n, b.pending())
+		return b, fmt.Sprintf("%d arrivals, but its phase waits for only %d more", n, b.pending())
 	}
 	return (b - mbarrier(n)).complete(), ""
 }
@@ -145,7 +145,7 @@ func (b mbarrier) increase() (mbarrier, string) {
 // drop removes n expected arrivals from the next phase on.
 func (b mbarrier) drop(n uint64) (mbarrier, string) {
 	if n > b.expected() {
-		return b, fmt.Sprintf("%d are dropped, of %d that it expects", n, b.expected())
+		return b, fmt.Sprintf("%d arrivals are dropped, but it expects only %d", n, b.expected())
 	}
 	return b - mbarrier(n<<20), ""
 }
@@ -163,7 +163,7 @@ func (b mbarrier) expect(n uint64) (mbarrier, string) {
 // addTx adds n to the tx-count.
 func (b mbarrier) addTx(n uint64) (mbarrier, string) {
 	if int64(n)+b.tx() > maxMbarrierCount {
-		return b, fmt.Sprintf("a tx-count of %d, at most %d is possible", int64(n)+b.tx(), maxMbarrierCount)
+		return b, fmt.Sprintf("the tx-count would be %d, at most %d is possible", int64(n)+b.tx(), maxMbarrierCount)
 	}
 	return b + mbarrier(n<<40), ""
 }
@@ -171,7 +171,7 @@ func (b mbarrier) addTx(n uint64) (mbarrier, string) {
 // completeTx executes the complete-tx operation (manual 9.7.13.15.5.2).
 func (b mbarrier) completeTx(n uint64) (mbarrier, string) {
 	if b.tx()-int64(n) < -maxMbarrierCount {
-		return b, fmt.Sprintf("a tx-count of %d, at least %d is possible", b.tx()-int64(n), -maxMbarrierCount)
+		return b, fmt.Sprintf("the tx-count would be %d, at least %d is possible", b.tx()-int64(n), -maxMbarrierCount)
 	}
 	return (b - mbarrier(n<<40)).complete(), ""
 }
@@ -222,11 +222,11 @@ func mbarrierAt(w *machine.Warp, h int, instr *code.Instr, lane int, space ptx.S
 	case place.Alloc == nil || place.Alloc.Kind != probe.SharedMemory:
 		what = "not in shared memory"
 	case own && place.Alloc != w.CTA.SharedMem:
-		what = "in shared memory of another CTA, where this one may only arrive and count"
+		what = "in shared memory of another CTA: only arrivals and tx-counts are allowed there"
 	default:
 		return place.Alloc.Base - probe.SharedWindow + place.Offset, true
 	}
-	t := w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrWrongSpace, "an mbarrier at %s, which is %s", machine.HexAddr(addr), what)
+	t := w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrWrongSpace, "the mbarrier at %s is %s", machine.HexAddr(addr), what)
 	t.Addr, t.Bytes = addr, 8
 	return 0, false
 }
@@ -336,7 +336,7 @@ func (b mbarrier) arrival(op code.Mbarrier, n uint64) (after mbarrier, bad strin
 		}
 	}
 	if after, bad = after.arrive(n); bad == "" && op.NoComplete && after.phase() != b.phase() {
-		bad = "the phase completes by an arrival with .noComplete"
+		bad = "an arrival with .noComplete completes the phase"
 	}
 	return after, bad
 }
@@ -443,7 +443,7 @@ func MbarrierWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 			state := mbarrier(f.Src64(instr.B)[lane])
 			age := (b.phase() - state.phase()) & 3
 			if !state.valid() || age > 1 {
-				failMbarrier(w, h, instr, lane, addr, fmt.Sprintf("state %#x is of no arrival in its phase or the one before", uint64(state)))
+				failMbarrier(w, h, instr, lane, addr, fmt.Sprintf("state %#x is not from an arrival in the current or the previous phase", uint64(state)))
 				return
 			}
 			ok = age == 1

@@ -67,9 +67,9 @@ func pairIndex(c *machine.CTA, pair bool) ([]*machine.CTA, string) {
 	p := pairedCTA(c)
 	switch {
 	case p == nil:
-		return nil, fmt.Sprintf("cta %s has no other one in its pair, in a cluster of %s", c.ID, c.Grid.ClusterSizeText())
+		return nil, fmt.Sprintf("cta %s has no other CTA for its pair in a cluster of %s", c.ID, c.Grid.ClusterSizeText())
 	case p.Done:
-		return nil, fmt.Sprintf("cta %s, the other one of the pair, has exited", p.ID)
+		return nil, fmt.Sprintf("cta %s, the other CTA of the pair, has exited", p.ID)
 	case c.Rank%2 == 0:
 		return []*machine.CTA{c, p}, ""
 	}
@@ -93,11 +93,11 @@ func unallocatedColumns(s *machine.TensorState, list []matrix.Region) string {
 	}
 	for _, r := range list {
 		if r.Lane < 0 || r.Lane+r.Lanes > matrix.TensorLanes || r.Column < 0 || r.Column+r.Columns > columns {
-			return fmt.Sprintf("%v, of %d lanes and %d columns that there are", r, matrix.TensorLanes, columns)
+			return fmt.Sprintf("%v: tensor memory has %d lanes and %d columns", r, matrix.TensorLanes, columns)
 		}
 		for column := r.Column; column < r.Column+r.Columns; column++ {
 			if !slices.ContainsFunc(s.Blocks, func(b machine.TensorBlock) bool { return b.Column <= column && column < b.Column+b.Columns }) {
-				text := fmt.Sprintf("%v, and column %d is not allocated", r, column)
+				text := fmt.Sprintf("%v: column %d is not allocated", r, column)
 				for i := range s.Blocks {
 					text += "; " + s.Blocks[i].String()
 				}
@@ -133,7 +133,7 @@ func mayAccess(issued *machine.IssueOrigin, c *machine.CTA, read, written []matr
 		}
 	}
 	if l := pendingLoadOf(s, written); l != nil {
-		return originTrap(issued, probe.ErrAsync, "it writes tensor memory that %s at %s reads, for which no tcgen05.wait::ld has waited", l.Src.Text, l.Src.Pos)
+		return originTrap(issued, probe.ErrAsync, "it overwrites tensor memory that %s at %s reads: tcgen05.wait::ld is missing", l.Src.Text, l.Src.Pos)
 	}
 	return nil
 }
@@ -155,13 +155,13 @@ func columnsOf(w *machine.Warp, h int, f *regfile.File, instr *code.Instr) (int,
 	n, ok := sameInAll(w, h, f, instr, instr.B, "the number of columns")
 	if imm := code.TensorImmOf(instr.Imm); imm.Exclusive {
 		if ok && (n == 0 || n > uint32(imm.Columns) || n%matrix.TensorUnit != 0) {
-			w.Fail(w.SourceOf(instr), 0, probe.ErrTensorMemory, "%v: %d columns, where with .exclusive a multiple of %d is wanted, up to %d with the module's .target", probe.ErrTensorMemory, n, matrix.TensorUnit, imm.Columns)
+			w.Fail(w.SourceOf(instr), 0, probe.ErrTensorMemory, "%v: %d columns: with .exclusive the number must be a multiple of %d, at most %d for the module's .target", probe.ErrTensorMemory, n, matrix.TensorUnit, imm.Columns)
 			return 0, false
 		}
 		return int(n), ok
 	}
 	if ok && (n < matrix.TensorUnit || n > matrix.TensorColumns || n&(n-1) != 0) {
-		w.Fail(w.SourceOf(instr), 0, probe.ErrTensorMemory, "%v: %d columns, where a power of two is wanted, from %d to %d", probe.ErrTensorMemory, n, matrix.TensorUnit, matrix.TensorColumns)
+		w.Fail(w.SourceOf(instr), 0, probe.ErrTensorMemory, "%v: %d columns: the number must be a power of two from %d to %d", probe.ErrTensorMemory, n, matrix.TensorUnit, matrix.TensorColumns)
 		return 0, false
 	}
 	return int(n), ok
@@ -194,7 +194,7 @@ func TensorAlloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	case bad != "":
 		w.Err = originTrap(&issued, probe.ErrCTARank, "%s", bad)
 	case c.AsyncState.Tensor.Relinquished:
-		w.Err = originTrap(&issued, probe.ErrTensorMemory, "the CTA has given up the right to allocate")
+		w.Err = originTrap(&issued, probe.ErrTensorMemory, "the CTA has given up the right to allocate (tcgen05.relinquish_alloc_permit)")
 	}
 	if w.Err != nil {
 		return
@@ -206,7 +206,7 @@ func TensorAlloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 			if b.Exclusive {
 				reduction = "exclusively "
 			}
-			w.Err = originTrap(&issued, probe.ErrDivergent, "%d columns, where the other CTA of the pair has allocated %d %sat %s", n, b.Columns, reduction, b.Src.Pos)
+			w.Err = originTrap(&issued, probe.ErrDivergent, "%d columns, but the other CTA of the pair has allocated %d %sat %s", n, b.Columns, reduction, b.Src.Pos)
 			return
 		}
 		s.FromPair = s.FromPair[1:]
@@ -271,7 +271,7 @@ func TensorMemoryWait(w *machine.Warp, instr *code.Instr) string {
 	pair := imm.Pair
 	text := fmt.Sprintf("it waits for %d free columns of tensor memory", w.Files[0].Src32(instr.B)[0])
 	if imm.Exclusive {
-		text += ", and until no other ones are allocated"
+		text += ", and for the deallocation of all other columns"
 	}
 	ctas, _ := pairIndex(c, pair)
 	for _, owner := range ctas {
@@ -315,17 +315,17 @@ func TensorDealloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 	})
 	switch {
 	case i < 0:
-		text := fmt.Sprintf("no %d columns have been allocated at %v", n, matrix.TensorAddress(at))
+		text := fmt.Sprintf("no allocation of %d columns begins at %v", n, matrix.TensorAddress(at))
 		for k := range s.Blocks {
 			text += "; " + s.Blocks[k].String()
 		}
 		w.Err = originTrap(&issued, probe.ErrTensorMemory, "%s", text)
 		return
 	case s.Blocks[i].Pair != imm.Pair:
-		w.Err = originTrap(&issued, probe.ErrTensorMemory, "%v, with another .cta_group", &s.Blocks[i])
+		w.Err = originTrap(&issued, probe.ErrTensorMemory, "%v: the allocation has a different .cta_group", &s.Blocks[i])
 		return
 	case s.Blocks[i].Exclusive != imm.Exclusive:
-		w.Err = originTrap(&issued, probe.ErrTensorMemory, "%v: .exclusive stands at an allocation and its deallocation, or at neither", &s.Blocks[i])
+		w.Err = originTrap(&issued, probe.ErrTensorMemory, "%v: an allocation and its deallocation must both have .exclusive, or neither", &s.Blocks[i])
 		return
 	}
 	free := func(c *machine.CTA, column int) {
@@ -372,7 +372,7 @@ func laneQuarter(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	}
 	issued := issueOrigin(w, h, instr, m)
 	if in := a.Lane() - own; in < 0 || in+t.Tile.Rows > matrix.Lanes || in%16 != 0 {
-		w.Err = originTrap(&issued, probe.ErrTensorMemory, "it accesses %d lanes from %v on; warp %d can access lanes %d to %d, from a multiple of 16 on", t.Tile.Rows, a, rankInWarpgroup(w, h), own, own+matrix.Lanes-1)
+		w.Err = originTrap(&issued, probe.ErrTensorMemory, "it accesses %d lanes beginning at %v; warp %d can access lanes %d to %d, beginning at a multiple of 16", t.Tile.Rows, a, rankInWarpgroup(w, h), own, own+matrix.Lanes-1)
 		return 0, nil, false
 	}
 	regions := t.Tile.Regions(a)
@@ -551,7 +551,7 @@ func setMultiplication(p *machine.PipeOp, w *machine.Warp, f *regfile.File, inst
 // refusalTrap makes a trap for a multiplication that is invalid or not supported.
 func refusalTrap(e *machine.AsyncEffect, r *matrix.Refusal) *probe.Trap {
 	if r.NotImplemented {
-		return effectTrap(e, probe.ErrTensorMemory, "%v: %s, which is legal and gemu does not run", probe.ErrTensorMemory, r.Description)
+		return effectTrap(e, probe.ErrTensorMemory, "%v: %s: this is legal PTX that gemu does not run", probe.ErrTensorMemory, r.Description)
 	}
 	return effectTrap(e, probe.ErrTensorMemory, "%v: %s", probe.ErrTensorMemory, r.Description)
 }
@@ -574,17 +574,17 @@ func checkPipeOp(e *machine.AsyncEffect) error {
 	case p.Access != nil:
 		written = p.Access.Copy.Regions(p.Address)
 		if p.Address.Lane() != 0 && len(written) == 1 {
-			return originTrap(issued, probe.ErrTensorMemory, "it copies to %v: a lane that is not 0", p.Address)
+			return originTrap(issued, probe.ErrTensorMemory, "it copies to %v: the lane must be 0", p.Address)
 		}
 		if _, bad := p.From.Placement(); bad != "" {
 			return originTrap(issued, probe.ErrTensorMemory, "descriptor %#x: %s", uint64(p.From), bad)
 		}
 		if p.From.Absolute() || p.From>>61 == 1 {
-			return refusalTrap(e, &matrix.Refusal{Description: fmt.Sprintf("descriptor %#x: an absolute leading dimension, or swizzling mode 1, of a copy", uint64(p.From)), NotImplemented: true})
+			return refusalTrap(e, &matrix.Refusal{Description: fmt.Sprintf("descriptor %#x: a copy with an absolute leading dimension or swizzling mode 1", uint64(p.From)), NotImplemented: true})
 		}
 	default:
 		if p.Address.Lane()%matrix.Lanes != 0 {
-			return originTrap(issued, probe.ErrTensorMemory, "it shifts rows from %v on: a lane that is no multiple of 32", p.Address)
+			return originTrap(issued, probe.ErrTensorMemory, "it shifts rows beginning at %v: the lane must be a multiple of 32", p.Address)
 		}
 		written = []matrix.Region{matrix.ShiftRegion(p.Address)}
 	}
@@ -605,11 +605,11 @@ func checkPipeOp(e *machine.AsyncEffect) error {
 		case p.Access != nil:
 			place, _ := p.From.Placement()
 			addr, outside = p.Access.Copy.Outside(place, size)
-			name, desc = "what it copies", p.From
+			name, desc = "the source of the copy", p.From
 		}
 		if outside {
 			d, _ := desc.Placement()
-			t := originTrap(issued, probe.ErrOutOfBounds, "%s, from shared memory %s on, has elements at %s, and cta %s has %d bytes: descriptor %#x, leading dimension byte offset %d, stride dimension byte offset %d, swizzling mode %d",
+			t := originTrap(issued, probe.ErrOutOfBounds, "%s, which begins at shared memory %s, has elements at %s, but cta %s has %d bytes: descriptor %#x, leading dimension byte offset %d, stride dimension byte offset %d, swizzling mode %d",
 				name, machine.HexAddr(d.Start), machine.HexAddr(addr), c.ID, size, uint64(desc), d.Leading, d.Stride, uint64(desc>>61))
 			t.Addr, t.Bytes = addr, matrix.Chunk
 			return t
@@ -713,7 +713,7 @@ func executePipeOp(e *machine.AsyncEffect) error {
 		}
 	}
 	if u := p.Product.Execute(list, &p.Operands); u != nil {
-		return effectTrap(e, probe.ErrMatrix, "%v: %s: the manual leaves open what it gives", probe.ErrMatrix, u.Description)
+		return effectTrap(e, probe.ErrMatrix, "%v: %s: the manual does not define the result", probe.ErrMatrix, u.Description)
 	}
 	return nil
 }
@@ -765,7 +765,7 @@ func finishTensor(c *machine.CTA) error {
 	for i := range c.AsyncState.Tensor.Blocks {
 		if b := &c.AsyncState.Tensor.Blocks[i]; !b.DeallocatedHere {
 			issued := machine.IssueOrigin{CTA: c, Src: b.Src, Warp: b.Warp}
-			return originTrap(&issued, probe.ErrTensorMemory, "the CTA ends, and has not deallocated %v", b)
+			return originTrap(&issued, probe.ErrTensorMemory, "the CTA ends without deallocating %v", b)
 		}
 	}
 	return nil

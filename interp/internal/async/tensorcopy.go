@@ -62,9 +62,9 @@ func tensorMapOf(e *machine.AsyncEffect) (*tensormap.Map, error) {
 	place, fault := view.Resolve(&mem.Access{Request: probe.Request{Space: t.Space, Bytes: tensormap.Align, Kind: probe.AccessLoad}}, t.At)
 	switch {
 	case fault == nil && (place.Alloc == nil || place.Alloc.Kind == probe.SharedMemory):
-		return nil, tensorTrap(e, probe.ErrWrongSpace, "it is in shared or local memory")
+		return nil, tensorTrap(e, probe.ErrWrongSpace, "the tensor map is in shared or local memory")
 	case fault == nil && place.Alloc.Size-place.Offset < tensormap.Size:
-		return nil, tensorTrap(e, probe.ErrOutOfBounds, "it ends behind %d bytes, of %d", place.Alloc.Size-place.Offset, tensormap.Size)
+		return nil, tensorTrap(e, probe.ErrOutOfBounds, "the tensor map does not fit its allocation: only %d of its %d bytes do", place.Alloc.Size-place.Offset, tensormap.Size)
 	case fault != nil:
 		return nil, tensorFaultTrap(e, fault, t.At, tensormap.Size)
 	}
@@ -75,7 +75,7 @@ func tensorMapOf(e *machine.AsyncEffect) (*tensormap.Map, error) {
 		err = m.Fits(&t.Copy)
 	}
 	if err == nil && e.Op.Reduces && !slices.Contains(reductions[m.Type].ops, t.Reduce) {
-		return nil, tensorTrap(e, probe.ErrAsync, "elements of .%s, for which there is no such reduction", m.Type)
+		return nil, tensorTrap(e, probe.ErrAsync, "this reduction is not defined for elements of .%s", m.Type)
 	}
 	if err != nil {
 		return nil, tensorTrap(e, probe.ErrAsync, "%v", err)
@@ -114,7 +114,7 @@ func (r *memoryView) bytes(p *tensormap.Segment) ([]byte, *mem.Fault) {
 				return nil, fault
 			}
 			if r.alloc != nil && addr != p.Global && place.Alloc != r.alloc {
-				return nil, &mem.Fault{Kind: probe.ErrOutOfBounds, Msg: "a tensor that is not in one piece of memory"}
+				return nil, &mem.Fault{Kind: probe.ErrOutOfBounds, Msg: "the tensor is not inside a single allocation"}
 			}
 			r.alloc = place.Alloc
 		}
@@ -139,7 +139,7 @@ func tensorBox(e *machine.AsyncEffect, m *tensormap.Map) ([]byte, error) {
 	n := m.Span(&e.Tensor.Copy)
 	alloc, b, fault := e.CTA.RegionOf(space, kind, addr, n, tensormap.SharedAlign)
 	if fault == nil && e.Op.NotifiesMbarrier && alloc != e.CTA.CTAAt(e.Mbarrier).SharedMem {
-		fault = &mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("a box at %s, not in the shared memory of cta %s, whose mbarrier counts its bytes", machine.HexAddr(addr), e.CTA.CTAAt(e.Mbarrier).ID)}
+		fault = &mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("the box at %s must be in the shared memory of cta %s, like the mbarrier that counts its bytes", machine.HexAddr(addr), e.CTA.CTAAt(e.Mbarrier).ID)}
 	}
 	if fault != nil {
 		return nil, tensorFaultTrap(e, fault, addr, int(n))
@@ -453,7 +453,7 @@ func MapLarge(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint
 //go:norace
 func MapCopy(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if absent := uint32(w.Live>>(32*h)) &^ m; absent != 0 {
-		t := w.Fail(w.SourceOf(instr), uint64(m)<<(32*h), probe.ErrDivergent, "%v: %s takes all lanes of a warp together, and not without %s", probe.ErrDivergent, w.SourceOf(instr).Text, probe.LaneText(uint64(absent)<<(32*h)))
+		t := w.Fail(w.SourceOf(instr), uint64(m)<<(32*h), probe.ErrDivergent, "%v: all lanes of a warp must execute %s together; missing: %s", probe.ErrDivergent, w.SourceOf(instr).Text, probe.LaneText(uint64(absent)<<(32*h)))
 		t.Notes = append(t.Notes, w.Whereabouts(uint64(absent)<<(32*h))...)
 		return
 	}

@@ -29,11 +29,11 @@ func warpgroupOf(w *machine.Warp, h int, instr *code.Instr, m uint32) (g *machin
 	first, threads := rank/matrix.Warps*matrix.Warps*matrix.Lanes, matrix.Warps*matrix.Lanes
 	switch {
 	case w.Mask != w.Live: // halves of a warp of 64 lanes
-		t := w.Fail(w.SourceOf(instr), w.Mask, probe.ErrDivergent, "%v: %s takes a warpgroup together, and not without %s of warp %d", probe.ErrDivergent, w.SourceOf(instr).Text, probe.LaneText(w.Live&^w.Mask), w.ID)
+		t := w.Fail(w.SourceOf(instr), w.Mask, probe.ErrDivergent, "%v: all warps of a warpgroup must execute %s together; missing: %s of warp %d", probe.ErrDivergent, w.SourceOf(instr).Text, probe.LaneText(w.Live&^w.Mask), w.ID)
 		t.Notes = append(t.Notes, w.Whereabouts(w.Live&^w.Mask)...)
 		return nil, 0, false
 	case first+threads > c.Grid.Threads:
-		w.Fail(w.SourceOf(instr), uint64(m)<<(32*h), probe.ErrDivergent, "%v: %s takes a warpgroup of %d threads together, of which the CTA has %d", probe.ErrDivergent, w.SourceOf(instr).Text, threads, c.Grid.Threads-first)
+		w.Fail(w.SourceOf(instr), uint64(m)<<(32*h), probe.ErrDivergent, "%v: %s needs a warpgroup of %d threads, but the CTA has only %d for it", probe.ErrDivergent, w.SourceOf(instr).Text, threads, c.Grid.Threads-first)
 		return nil, 0, false
 	}
 	if n := rank/matrix.Warps + 1; len(c.AsyncState.Warpgroups) < n {
@@ -56,10 +56,10 @@ func issueInGroup(w *machine.Warp, h int, instr *code.Instr, m uint32, a, b matr
 		name := fmt.Sprintf("warp %d of its warpgroup", rankInWarpgroup(w, h)/matrix.Warps*matrix.Warps+other)
 		switch {
 		case j.Source != src:
-			w.Fail(src, w.Mask, probe.ErrDivergent, "%v: %s takes a warpgroup together, and %s has come to %s at %s instead", probe.ErrDivergent, src.Text, name, j.Source.Text, j.Source.Pos)
+			w.Fail(src, w.Mask, probe.ErrDivergent, "%v: all warps of a warpgroup must execute %s together, but %s has come to %s at %s", probe.ErrDivergent, src.Text, name, j.Source.Text, j.Source.Pos)
 			return nil, nil, nil, false
 		case j.A != a || j.B != b:
-			w.Fail(src, w.Mask, probe.ErrAsync, "%v: its matrix descriptors are %s, and %s has %s", probe.ErrAsync, descriptors(a, b), name, descriptors(j.A, j.B))
+			w.Fail(src, w.Mask, probe.ErrAsync, "%v: its matrix descriptors are %s, but %s has %s", probe.ErrAsync, descriptors(a, b), name, descriptors(j.A, j.B))
 			return nil, nil, nil, false
 		}
 	} else {
@@ -141,7 +141,7 @@ func WgmmaIssue(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 		return
 	}
 	if !member.Fenced {
-		w.Fail(src, lanes, probe.ErrAsync, "%v: no wgmma.fence comes before it: without, it may not see what registers hold", probe.ErrAsync)
+		w.Fail(src, lanes, probe.ErrAsync, "%v: wgmma.fence is missing before it: the instruction may not see earlier writes of its registers", probe.ErrAsync)
 		return
 	}
 	p := &machine.PendingProduct{GroupInstr: j, Side: instr.Side, Group: member.Groups, Accumulate: scale != 0}
@@ -152,7 +152,7 @@ func WgmmaIssue(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	if frags.Wgmma.Sparse != nil {
 		var u *matrix.Undefined
 		if p.Stored, u = frags.Wgmma.Sparse.SelectedIndices((*[matrix.Lanes]uint32)(f.Src32(instr.C))); u != nil {
-			w.Fail(src, uint64(u.Lanes)<<(32*h), probe.ErrMatrix, "%v: %s: the manual leaves open what it gives", probe.ErrMatrix, u.Description)
+			w.Fail(src, uint64(u.Lanes)<<(32*h), probe.ErrMatrix, "%v: %s: the manual does not define the result", probe.ErrMatrix, u.Description)
 			return
 		}
 	}
@@ -181,7 +181,7 @@ func checkWgmmaMemory(w *machine.Warp, h int, o *matrix.Wgmma, p *machine.Pendin
 	if !outside {
 		return true
 	}
-	t := w.Fail(p.Source, w.Mask, probe.ErrOutOfBounds, "%v: matrix %s, from shared memory %s on, has elements at %s, and the CTA has %d bytes: descriptor %#x, leading dimension byte offset %d, stride dimension byte offset %d, %s",
+	t := w.Fail(p.Source, w.Mask, probe.ErrOutOfBounds, "%v: matrix %s, which begins at shared memory %s, has elements at %s, but the CTA has %d bytes: descriptor %#x, leading dimension byte offset %d, stride dimension byte offset %d, %s",
 		probe.ErrOutOfBounds, what, machine.HexAddr(d.Start()), machine.HexAddr(addr), size, uint64(d), d.Leading(), d.Stride(), swizzling(d))
 	t.Addr, t.Bytes = addr, matrix.Chunk
 	return false
@@ -317,8 +317,8 @@ func WgmmaDisturb(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 	}
 	for _, p := range g.Warps[i].Pending {
 		if !p.Executed && slices.Contains(w.CTA.Code.Fragments[instr.Side].Pending, p.Side) {
-			t := w.Fail(w.SourceOf(instr), uint64(m)<<(32*h), probe.ErrAsync, "%v: it comes to registers of %s at %s, which has not been waited for", probe.ErrAsync, p.Source.Text, p.Source.Pos)
-			t.Notes = append(t.Notes, "until wgmma.wait_group the manual leaves open what they hold; where effects are early they are there")
+			t := w.Fail(w.SourceOf(instr), uint64(m)<<(32*h), probe.ErrAsync, "%v: it accesses registers of %s at %s before wgmma.wait_group", probe.ErrAsync, p.Source.Text, p.Source.Pos)
+			t.Notes = append(t.Notes, "the manual does not define the values of these registers before wgmma.wait_group; with early effects they hold the result")
 			return
 		}
 	}
@@ -362,7 +362,7 @@ func finishGroups(c *machine.CTA) error {
 		g := &c.AsyncState.Warpgroups[k]
 		if len(g.Pending) > 0 {
 			j := g.Pending[0]
-			return c.NewTrap(j.Source, probe.ErrDivergent, "%v: %s takes a warpgroup together, and %s not executed it", probe.ErrDivergent, j.Source.Text, ranks(k, missingWarps(g, j.Number)))
+			return c.NewTrap(j.Source, probe.ErrDivergent, "%v: all warps of a warpgroup must execute %s together, but %s not executed it", probe.ErrDivergent, j.Source.Text, ranks(k, missingWarps(g, j.Number)))
 		}
 	}
 	return nil

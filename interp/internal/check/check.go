@@ -90,7 +90,7 @@ func checkHalf(w *machine.Warp, h int, m uint32, r *machine.InstrRun) {
 	checkRun(w, r)
 	k.Phase = machine.BetweenSteps
 	if n := counted - w.Count.ThreadInstructions; n != int64(skipped) && w.Err == nil {
-		FailMismatch(w, &r.Pairs[0], guardedOff, "of the lanes that its guard disables it must count %d, and %d are counted", skipped, n)
+		FailMismatch(w, &r.Pairs[0], guardedOff, "%d lanes that its guard disables must be counted, but %d were counted", skipped, n)
 	}
 }
 
@@ -132,7 +132,7 @@ func compareGuards(w *machine.Warp, p *machine.InstrPair) (guardedOff uint32) {
 	got := lanes.ExecutingLanes(w, k.Half, p.Instr)
 	w.Count.ThreadInstructions = counted // they are counted when the instruction executes
 	if got != k.Lanes {
-		FailMismatch(w, p, got^k.Lanes, "the guard holds for %s, and not for %s", probe.LaneText(uint64(got)), probe.LaneText(uint64(active&^got)))
+		FailMismatch(w, p, got^k.Lanes, "the guard holds for %s and does not hold for %s, contrary to the reference", probe.LaneText(uint64(got)), probe.LaneText(uint64(active&^got)))
 	}
 	return guardedOff
 }
@@ -237,7 +237,7 @@ func FailReferenceTrap(w *machine.Warp, p *machine.InstrPair) {
 	if w.Err != nil {
 		t, _ := w.Err.(*probe.Trap)
 		w.Err = nil
-		FailMismatch(w, p, w.Check.Lanes, "it runs, but on the lanes there is a trap: %v", t)
+		FailMismatch(w, p, w.Check.Lanes, "it does not trap, but the reference traps: %v", t)
 	}
 }
 
@@ -352,7 +352,7 @@ func RecoverMismatch(w *machine.Warp) {
 		panic(r) // the host has nothing at an address of the guest's
 	}
 	if k.Run == nil {
-		w.Fail(nil, w.Mask, probe.ErrMismatch, "%v: the end of a block fails: %v", probe.ErrMismatch, r)
+		w.Fail(nil, w.Mask, probe.ErrMismatch, "%v: gemu failed at the end of a block: %v", probe.ErrMismatch, r)
 		return
 	}
 	pairs, moreText := k.Run.Pairs, ""
@@ -370,7 +370,7 @@ func RecoverMismatch(w *machine.Warp) {
 		}
 	}
 	if n := len(pairs); n > 1 {
-		moreText = fmt.Sprintf(", or one of the %d instructions behind it,", n-1)
+		moreText = fmt.Sprintf(", or one of the %d instructions after it,", n-1)
 	}
 	if w.Err == nil {
 		FailMismatch(w, &pairs[0], k.Lanes, "it%s fails: %v", moreText, r)
@@ -444,7 +444,7 @@ func compareIdle(w *machine.Warp, p *machine.InstrPair) {
 
 // FailIdle reports that a lane that does not execute an instruction has another value.
 func FailIdle(w *machine.Warp, p *machine.InstrPair, lanes uint32, lane int, old uint64, row code.Row) {
-	FailMismatch(w, p, lanes, "lane %d, which does not execute it, had %#x and has %s", lane, old, machine.ValueText(w.Check.EngineFile, row, lane))
+	FailMismatch(w, p, lanes, "lane %d does not execute it, but its register changed from %#x to %s", lane, old, machine.ValueText(w.Check.EngineFile, row, lane))
 }
 
 // changedLanes is the lanes of m where a register has another value than it had: of a row and
@@ -521,7 +521,7 @@ func compareAccessTrap(w *machine.Warp, p *machine.InstrPair, t *probe.Trap) {
 			return
 		}
 	}
-	FailMismatch(w, p, m, "it traps, but no lane's own access does: %v", t)
+	FailMismatch(w, p, m, "it traps, but no access of a single lane does: %v", t)
 }
 
 // referenceAddresses computes the addresses of an access by the reference.
@@ -544,7 +544,7 @@ func CheckEnd(w *machine.Warp, b *code.Block) {
 	}
 	if got := engineEndLanes(w, b); got != lanes {
 		src, name := endInstr(w, b)
-		w.Fail(src, got^lanes, probe.ErrMismatch, "%v: %s is for %s, and should be for %s", probe.ErrMismatch, name, probe.LaneText(got), probe.LaneText(lanes))
+		w.Fail(src, got^lanes, probe.ErrMismatch, "%v: %s applies to %s, want %s", probe.ErrMismatch, name, probe.LaneText(got), probe.LaneText(lanes))
 		return
 	}
 	if len(end.EndReads) > 0 {
@@ -582,7 +582,7 @@ func compareEnd(w *machine.Warp, b *code.Block, list []machine.RowPair, lanes ui
 			if bad := differences(f, g, &list[i], m); bad != 0 {
 				lane := bits.TrailingZeros32(bad)
 				src, name := endInstr(w, b)
-				w.Fail(src, uint64(bad)<<(32*h), probe.ErrMismatch, "%v: %s reads %s in lane %d, which should have %#x", probe.ErrMismatch, name, machine.ValueText(f, list[i].Row, lane), lane, machine.LaneValue(g, list[i].Reference, lane))
+				w.Fail(src, uint64(bad)<<(32*h), probe.ErrMismatch, "%v: %s reads %s in lane %d, want %#x", probe.ErrMismatch, name, machine.ValueText(f, list[i].Row, lane), lane, machine.LaneValue(g, list[i].Reference, lane))
 				return
 			}
 		}
@@ -598,7 +598,7 @@ func (CheckRunner) CompareResults(w *machine.Warp, list []machine.RowPair) { Com
 func (CheckRunner) BeforeLanes(w *machine.Warp, m uint32) bool {
 	k := w.Check
 	if m != k.Lanes {
-		FailMismatch(w, &k.Run.Pairs[0], m^k.Lanes, "it runs on %s, and should run on %s", probe.LaneText(uint64(m)), probe.LaneText(uint64(k.Lanes)))
+		FailMismatch(w, &k.Run.Pairs[0], m^k.Lanes, "it runs on %s, want %s", probe.LaneText(uint64(m)), probe.LaneText(uint64(k.Lanes)))
 		return false
 	}
 	if k.FellBack++; !k.Run.Pairs[0].Computes {

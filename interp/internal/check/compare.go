@@ -84,13 +84,13 @@ func compareReads(w *machine.Warp, p *machine.InstrPair) {
 func CompareProved(w *machine.Warp, p *machine.InstrPair) {
 	k, m := w.Check, w.Check.Lanes
 	if k.Idle != 0 {
-		FailMismatch(w, p, m, "its result is taken to be that of all lanes, but %s", machine.LanesDo(uint64(k.Idle)<<(32*k.Half), "idle"))
+		FailMismatch(w, p, m, "the plan expects all lanes to execute it, but %s", machine.LanesDo(uint64(k.Idle)<<(32*k.Half), "idle"))
 		return
 	}
 	if p.Instr.Plan.Exec >= code.ProvedOne {
 		for i := range p.Reads {
 			if c := operandBefore(k, p, i); c.Stride != 0 || !c.Holds(m) {
-				FailMismatch(w, p, m, "operand %d is taken to be uniform, and is %s for %s", i, machine.ValueOfShadow(c), probe.LaneText(uint64(c.Mask)))
+				FailMismatch(w, p, m, "the plan expects operand %d to be uniform, but it is %s for %s", i, machine.ValueOfShadow(c), probe.LaneText(uint64(c.Mask)))
 				return
 			}
 		}
@@ -101,7 +101,7 @@ func CompareProved(w *machine.Warp, p *machine.InstrPair) {
 			continue
 		}
 		if c := machine.ShadowAt(k.EngineFile, row.Slot, row.Row); c.Stride != 0 || !c.Holds(m) {
-			FailMismatch(w, p, m, "its result is taken to be uniform, and is %s for %s", machine.ValueOfShadow(c), probe.LaneText(uint64(c.Mask)))
+			FailMismatch(w, p, m, "the plan expects its result to be uniform, but it is %s for %s", machine.ValueOfShadow(c), probe.LaneText(uint64(c.Mask)))
 			return
 		}
 	}
@@ -351,13 +351,13 @@ func failResult(w *machine.Warp, p *machine.InstrPair, bad uint32, rows *machine
 	want := machine.RowLane(g, rows.Reference, lane)
 	switch {
 	case rows.Reference.Slot == code.P:
-		FailMismatch(w, p, bad, "the predicate is %v in %s, where it should be %v", want == 0, probe.LaneText(uint64(bad)), want != 0)
+		FailMismatch(w, p, bad, "the predicate is %v in %s, want %v", want == 0, probe.LaneText(uint64(bad)), want != 0)
 	default:
 		if v, ok := shadowValue(w, f, rows.Row, 1<<lane); ok {
 			FailMismatch(w, p, bad, "the compact result is %s, but lane %d has %#x", v, lane, want)
 			return
 		}
-		FailMismatch(w, p, bad, "the result is %s in lane %d, which should have %#x", machine.ValueText(f, rows.Row, lane), lane, want)
+		FailMismatch(w, p, bad, "the result is %s in lane %d, want %#x", machine.ValueText(f, rows.Row, lane), lane, want)
 	}
 }
 
@@ -368,7 +368,7 @@ func shadowValue(w *machine.Warp, f *regfile.File, row code.Row, m uint32) (affi
 }
 
 // LateNote is the note of a mismatch that was found after later instructions of its run.
-const LateNote = "instructions behind it have executed before it was looked at"
+const LateNote = "later instructions executed before its result was compared"
 
 // FailMismatch stops the warp with a mismatch: compact execution was wrong.
 func FailMismatch(w *machine.Warp, p *machine.InstrPair, lanes uint32, format string, args ...any) {

@@ -104,7 +104,7 @@ func (t *storeTarget) memory(lane int, addr uint64) (b []byte) {
 func AfterStore(w *machine.Warp, p *machine.InstrPair) {
 	a, m := w.AccessOf(p.Instr), w.Check.Lanes
 	if !w.CTA.Changed && storesToSharedMemory(w, p, m) {
-		FailMismatch(w, p, m, "it stores, and does not say so to those who wait for memory to change")
+		FailMismatch(w, p, m, "it stores without marking memory as changed")
 		return
 	}
 	compareMemory(w, p)
@@ -235,7 +235,7 @@ func compareStored(w *machine.Warp, p *machine.InstrPair) {
 		lane := bits.TrailingZeros32(n) & 31
 		b := t.bytesAt(lane, k.AddressRow[lane])
 		if b == nil {
-			FailMismatch(w, p, 1<<lane, "it stores, but the access of lane %d traps", lane)
+			FailMismatch(w, p, 1<<lane, "it stores, but in the reference the access of lane %d traps", lane)
 			return
 		}
 		for i, e := range a.Elems {
@@ -246,7 +246,7 @@ func compareStored(w *machine.Warp, p *machine.InstrPair) {
 			for j := range a.Size {
 				addr := k.AddressRow[lane] + uint64(i*a.Size+j)
 				if v := byte(want >> (8 * j)); b[i*a.Size+j] != v && !storesByte(k, addr, m&^(1<<lane), a) {
-					FailMismatch(w, p, 1<<lane, "lane %d stores %#x at %s, where there is %#x now", lane, want, machine.HexAddr(k.AddressRow[lane]+uint64(i*a.Size)), b[i*a.Size:][:a.Size])
+					FailMismatch(w, p, 1<<lane, "lane %d stores %#x at %s, but memory now has %#x there", lane, want, machine.HexAddr(k.AddressRow[lane]+uint64(i*a.Size)), b[i*a.Size:][:a.Size])
 					return
 				}
 			}
@@ -273,7 +273,7 @@ func compareUnstored(w *machine.Warp, p *machine.InstrPair) {
 		}
 		for i, v := range now {
 			if i < len(k.MemoryBefore[lane]) && v != k.MemoryBefore[lane][i] && !storesByte(k, addr+uint64(i), m, a) {
-				FailMismatch(w, p, 1<<lane, "lane %d, which does not execute it, has another byte at %s", lane, machine.HexAddr(addr+uint64(i)))
+				FailMismatch(w, p, 1<<lane, "lane %d does not execute it, but memory changed at its address %s", lane, machine.HexAddr(addr+uint64(i)))
 				return
 			}
 		}

@@ -201,7 +201,7 @@ func repeatInGo(w *machine.Warp, p *machine.InstrPair, reason native.Reason) {
 		compareNoted(w, p)
 	}
 	if w.Err == nil && reason == native.Differs && !store && !raced && !load {
-		check.FailMismatch(w, p, k.Lanes, "machine code has found a difference that is not there")
+		check.FailMismatch(w, p, k.Lanes, "machine code reported a difference that does not exist")
 	}
 }
 

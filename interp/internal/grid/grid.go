@@ -768,7 +768,7 @@ func deadlockTrap(g *machine.Grid) error {
 	kind, why := probe.ErrDeadlock, "no thread can make progress: all wait for a change of memory, and no thread can store"
 	if g.Next < g.NumCTAs {
 		kind = probe.ErrKeptOut
-		why = fmt.Sprintf("%d CTAs in flight wait, %d more do not fit: each can take %d bytes of the host's memory, and all may take %d", len(g.Flights), g.NumCTAs-g.Next, Footprint(g), g.Device.HostMemory)
+		why = fmt.Sprintf("%d CTAs in flight wait, and the other %d do not fit: a CTA can take %d bytes of host memory, the limit for all is %d", len(g.Flights), g.NumCTAs-g.Next, Footprint(g), g.Device.HostMemory)
 	}
 	var trapCTA *machine.CTA
 	var trap *probe.Trap
@@ -791,7 +791,7 @@ func deadlockTrap(g *machine.Grid) error {
 			}
 			if trap == nil {
 				if what != "" && kind == probe.ErrDeadlock {
-					why = "the phase can never complete that is awaited of " + what
+					why = "the awaited phase can never complete: " + what
 				}
 				trapCTA, trap = c, w.Fail(g.Kernel.FirstSource(g.Kernel.Block(w.PC)), w.Mask, kind, "%v: %s", kind, why)
 			}

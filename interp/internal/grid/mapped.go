@@ -32,7 +32,7 @@ func hostFault(c *machine.CTA, addr uint64) *probe.Trap {
 	src, lanes := culpritOf(w, addr, stored)
 	kind, why := probe.ErrOutOfBounds, "the host has no memory there"
 	if stored {
-		kind, why = probe.ErrReadOnly, "the host's memory there may not be changed"
+		kind, why = probe.ErrReadOnly, "the host's memory there is read-only"
 	}
 	t := w.Fail(src, lanes, kind, "%v at %s: %s", kind, machine.HexAddr(addr), why)
 	t.Addr = addr

@@ -322,7 +322,7 @@ func TestCheckedFalseAlarms(t *testing.T) {
 	instr.Guard, instr.CountsSkipped = 0, false
 	g.mask, g.live = 1<<5, regfile.Full
 	c := g.newCheckHarness()
-	if c.lib = lib; !strings.Contains(c.runOn(exchange.Native), "machine code has found a difference that is not there") {
+	if c.lib = lib; !strings.Contains(c.runOn(exchange.Native), "machine code reported a difference that does not exist") {
 		t.Errorf("%+v: %s", *instr, c.runOn(exchange.Native))
 	}
 	c = r.sharedLoad(code.Q, 1<<5).newCheckHarness()
@@ -344,7 +344,7 @@ func TestCheckedStoreIsReported(t *testing.T) {
 		t.Errorf("a store: %s", got)
 	}
 	c.lib = another("changes", "all_active")
-	if got := c.runOn(exchange.Native); !strings.Contains(got, "it stores, and does not say so") {
+	if got := c.runOn(exchange.Native); !strings.Contains(got, "it stores without marking memory as changed") {
 		t.Errorf("a store that does not say so: %s", got)
 	}
 }
@@ -425,7 +425,7 @@ func TestCheckedKernels(t *testing.T) {
 		}
 	}
 	if part.Stencil() == "" && r.late == 0 {
-		t.Error("no mismatch says that instructions behind it have executed")
+		t.Error("no mismatch says that later instructions executed")
 	}
 }
 
@@ -561,7 +561,7 @@ func TestCheckedStoresOfIdleLanes(t *testing.T) {
 				}
 				bad := g.newCheckHarness()
 				bad.lib = lib
-				if got := bad.runOn(exchange.Native); !strings.Contains(got, "which does not execute it, has another byte") {
+				if got := bad.runOn(exchange.Native); !strings.Contains(got, "does not execute it, but memory changed") {
 					t.Errorf("%d times %d bytes, stored for too many lanes: %s", n, size, got)
 				}
 			}
@@ -604,13 +604,13 @@ func TestCheckedResultsOfIdleLanes(t *testing.T) {
 					other := (lane + 1) % regfile.Lanes
 					ref.Row32(1)[other], ref.Row64(1)[other] = 0, 0
 				}
-				if got := worse.runOn(exchange.Native); !strings.Contains(got, "differs") || strings.Contains(got, "which does not execute it") {
+				if got := worse.runOn(exchange.Native); !strings.Contains(got, "differs") || strings.Contains(got, "does not execute it") {
 					t.Errorf("%v, lane %d idle, and another one wrong: %.300s", op, lane, got)
 				}
 				if got, want := good.runOn(exchange.Native), good.runOn(warp.Portable); got != want || strings.Contains(got, "differs") {
 					t.Errorf("%v, lane %d idle: %s\nand in Go: %s", op, lane, got, want)
 				}
-				if got := bad.runOn(exchange.Native); !strings.Contains(got, "which does not execute it") {
+				if got := bad.runOn(exchange.Native); !strings.Contains(got, "does not execute it") {
 					t.Errorf("%v, lane %d idle, way %v, shadow for %#x: what is kept for it as well is not found: %.300s", op, lane, target.exec, target.held, got)
 				}
 			}
@@ -647,10 +647,10 @@ func TestCheckedPredicatesOfIdleLanes(t *testing.T) {
 			}
 			good, bad := g.newCheckHarness(), g.newCheckHarness()
 			bad.lib = lib
-			if got, want := good.runOn(exchange.Native), good.runOn(warp.Portable); got != want || strings.Contains(got, "which does not execute it") {
+			if got, want := good.runOn(exchange.Native), good.runOn(warp.Portable); got != want || strings.Contains(got, "does not execute it") {
 				t.Errorf("lane %d idle: %s\nand in Go: %s", lane, got, want)
 			}
-			if got, want := bad.runOn(exchange.Native), fmt.Sprintf("lane %d, which does not execute it, had %#x", lane, machine.BoolBit(!reduce)); !strings.Contains(got, want) {
+			if got, want := bad.runOn(exchange.Native), fmt.Sprintf("lane %d does not execute it, but its register changed from %#x", lane, machine.BoolBit(!reduce)); !strings.Contains(got, want) {
 				t.Errorf("lane %d idle: %.300s\nwant: %s", lane, got, want)
 			}
 		}

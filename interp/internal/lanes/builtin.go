@@ -449,9 +449,9 @@ func free(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) 
 		}
 		a := g.Device.Memory.Find(addr)
 		if a == nil || a.Kind != probe.HeapMemory || a.Base != addr || a.Freed {
-			what := "which malloc has not given"
+			what := "which malloc did not return"
 			if a != nil && a.Freed {
-				what = "which has been freed before"
+				what = "which was freed already"
 			}
 			t := w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrHeap, "%v of %s, %s", probe.ErrHeap, machine.HexAddr(addr), what)
 			t.Addr = addr

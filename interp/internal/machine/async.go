@@ -82,10 +82,10 @@ func (c *CTA) RegionOf(space ptx.Space, kind probe.AccessKind, addr, n, align ui
 	}
 	switch {
 	case fault == nil && (first.Alloc == nil || last.Alloc != first.Alloc || last.Offset-first.Offset != n-1):
-		fault = &mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("%s at %s, which is not in one piece of memory", &request, HexAddr(addr))}
+		fault = &mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("%s at %s, which is not inside a single allocation", &request, HexAddr(addr))}
 		fallthrough
 	case fault != nil:
-		fault.Msg += fmt.Sprintf(": one of %d bytes from %s on", n, HexAddr(addr))
+		fault.Msg += fmt.Sprintf(": one of the %d bytes that begin at %s", n, HexAddr(addr))
 		return nil, nil, fault
 	}
 	return first.Alloc, unsafe.Slice((*byte)(unsafe.Add(first.Alloc.Ptr, first.Offset)), n), nil

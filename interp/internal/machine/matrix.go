@@ -13,7 +13,7 @@ func (w *Warp) RequireAllLanes(h int, instr *code.Instr, m uint32) bool {
 		return true
 	}
 	absent := uint64(^m) << (32 * h)
-	t := w.Fail(w.SourceOf(instr), uint64(m)<<(32*h), probe.ErrDivergent, "%v: %s takes all 32 lanes of a warp together, and not without %s", probe.ErrDivergent, w.SourceOf(instr).Text, probe.LaneText(absent))
+	t := w.Fail(w.SourceOf(instr), uint64(m)<<(32*h), probe.ErrDivergent, "%v: all 32 lanes of a warp must execute %s together; missing: %s", probe.ErrDivergent, w.SourceOf(instr).Text, probe.LaneText(absent))
 	t.Notes = append(t.Notes, w.Whereabouts(absent&w.Live)...)
 	return false
 }

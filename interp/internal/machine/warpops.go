@@ -38,7 +38,7 @@ func (w *Warp) MembersPresent(instr *code.Instr, member *regfile.Row32, m uint32
 // IsMember traps and returns false if a lane is not in its own membermask.
 func (w *Warp) IsMember(src *code.Source, lane int, mask uint32) bool {
 	if mask>>lane&1 == 0 {
-		w.Fail(src, 1<<lane, probe.ErrMembermask, "%v: lane %d executes %s with membermask %#x, which leaves it out", probe.ErrMembermask, lane, src.Text, mask)
+		w.Fail(src, 1<<lane, probe.ErrMembermask, "%v: lane %d executes %s with membermask %#x, which does not contain the lane", probe.ErrMembermask, lane, src.Text, mask)
 		return false
 	}
 	return true

@@ -56,9 +56,9 @@ func ChoiceOf(descriptor uint32, elem int) (Choice, error) {
 	t := descriptor >> 2 & 7
 	switch {
 	case descriptor>>5 != 0:
-		return Choice{}, fmt.Errorf("the sparsity descriptor %#x, whose reserved bits are not 0", descriptor)
+		return Choice{}, fmt.Errorf("sparsity descriptor %#x: its reserved bits are not 0", descriptor)
 	case int(t) >= len(types):
-		return Choice{}, fmt.Errorf("the sparsity descriptor %#x, whose type %d is not of elements of %d bits", descriptor, t, elem)
+		return Choice{}, fmt.Errorf("sparsity descriptor %#x: type %d is not a type of %d-bit elements", descriptor, t, elem)
 	}
 	return Choice{Type: types[t], Least: descriptor&2 != 0, Magnitude: descriptor&1 != 0}, nil
 }

@@ -53,7 +53,7 @@ func (s *Scales) selectedScales(e *Registers, regs selectors, limit int, matrix 
 		}
 		switch {
 		case other != 0:
-			return 0, 0, &Undefined{other, fmt.Sprintf("another %s of %s than lane 0", x.name, matrix)}
+			return 0, 0, &Undefined{other, fmt.Sprintf("a %s of %s that differs from lane 0", x.name, matrix)}
 		case int(v) >= x.below || int(v)%x.step != 0:
 			return 0, 0, &Undefined{^uint32(0), fmt.Sprintf("%s %d of %s", x.name, v, matrix)}
 		}

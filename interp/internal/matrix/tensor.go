@@ -170,9 +170,9 @@ func (d TensorDescriptor) Placement() (p Placement, bad string) {
 	case p.Width == 0:
 		bad = fmt.Sprintf("swizzling mode %d", mode)
 	case d>>46&7 != 1:
-		bad = fmt.Sprintf("0b%03b in bits 46 to 48, and not 0b001", d>>46&7)
+		bad = fmt.Sprintf("bits 46 to 48 are 0b%03b, want 0b001", d>>46&7)
 	case d>>53&0xff != 0:
-		bad = fmt.Sprintf("%#x in bits 53 to 60, and not 0", d>>53&0xff)
+		bad = fmt.Sprintf("bits 53 to 60 are %#x, want 0", d>>53&0xff)
 	}
 	return p, bad
 }

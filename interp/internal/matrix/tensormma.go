@@ -175,7 +175,7 @@ func (o *TensorMma) Product(d uint32) (*TensorProduct, *Refusal) {
 	case d&reserved != 0:
 		return bad("reserved bits %#x are not 0", d&reserved)
 	case flag(2) != o.Sparse:
-		return bad("a sparse A: %v, which the instruction has: %v", flag(2), o.Sparse)
+		return bad("its bit for a sparse A is %v, the instruction has %v", flag(2), o.Sparse)
 	case p.A == ptx.NoType || p.B == ptx.NoType:
 		return bad("types %d and %d of A and B, with %s", field(7, 3), typesB, TensorKinds[o.Kind])
 	case p.D == ptx.F16 && (p.A == ptx.BF16 || p.B == ptx.BF16):
@@ -204,7 +204,7 @@ func (o *TensorMma) Product(d uint32) (*TensorProduct, *Refusal) {
 		return bad(".ashift, with an M of %d", p.M)
 	}
 	if !p.validShape() {
-		return bad("%d×%d, which %s has not", p.M, p.N, p)
+		return bad("%d×%d is not a shape of %s", p.M, p.N, p)
 	}
 	p.rowsPerCTA = p.M
 	switch {
@@ -362,15 +362,15 @@ func (p *TensorProduct) Check(x *TensorOperands) *Refusal {
 	align := x.D.Lane()
 	switch {
 	case align != 0 && !(p.halfLanes && align == 16):
-		return refuse("D begins at %v: a lane that is not 0", x.D)
+		return refuse("D begins at %v: the lane must be 0", x.D)
 	case p.InTensor && x.A.Lane() != align:
-		return refuse("A begins at %v, and D at %v", x.A, x.D)
+		return refuse("A begins at %v, D at %v: the lanes must be the same", x.A, x.D)
 	case p.Sparse && x.Meta.Lane() != align:
-		return refuse("the metadata begins at %v, and D at %v", x.Meta, x.D)
+		return refuse("the metadata begins at %v, D at %v: the lanes must be the same", x.Meta, x.D)
 	case p.Table && (x.Meta.Lane() != 0 || x.Meta.Column()%2 != 0):
-		return refuse("the tables of B begin at %v: a lane that is not 0, or an odd column", x.Meta)
+		return refuse("the tables of B begin at %v: the lane must be 0 and the column even", x.Meta)
 	case p.ScalesPerRow > 0 && (x.ScaleA.Lane() != 0 || x.ScaleB.Lane() != 0):
-		return refuse("scales begin at %v and at %v: lanes that are not 0", x.ScaleA, x.ScaleB)
+		return refuse("scales begin at %v and at %v: the lanes must be 0", x.ScaleA, x.ScaleB)
 	}
 	for _, m := range p.sharedMatrices(x) {
 		place, bad := m.desc.Placement()
@@ -381,9 +381,9 @@ func (p *TensorProduct) Check(x *TensorOperands) *Refusal {
 		case m.desc.Absolute():
 			return &Refusal{fmt.Sprintf("descriptor %#x of matrix %s: an absolute leading dimension", uint64(m.desc), m.name), true}
 		case wide != place.Pairs && m.matrix.Transposed:
-			return refuse("descriptor %#x of matrix %s: swizzling mode %d, of a transposed matrix of %d-bit elements", uint64(m.desc), m.name, m.desc>>61, m.matrix.Bits)
+			return refuse("descriptor %#x of matrix %s: swizzling mode %d does not suit a transposed matrix of %d-bit elements", uint64(m.desc), m.name, m.desc>>61, m.matrix.Bits)
 		case p.long && !m.matrix.Transposed && !place.Pairs && place.Width > Chunk && m.matrix.K*m.matrix.Bits/8 > place.Width:
-			return &Refusal{fmt.Sprintf("descriptor %#x of matrix %s: rows of %d bytes, and swizzling of %d", uint64(m.desc), m.name, m.matrix.K*m.matrix.Bits/8, place.Width), true}
+			return &Refusal{fmt.Sprintf("descriptor %#x of matrix %s: rows of %d bytes with swizzling of %d bytes", uint64(m.desc), m.name, m.matrix.K*m.matrix.Bits/8, place.Width), true}
 		case place.Pairs && !m.matrix.Transposed:
 			return &Refusal{fmt.Sprintf("descriptor %#x of matrix %s: swizzling mode 1 of a matrix that is not transposed", uint64(m.desc), m.name), true}
 		}
@@ -393,7 +393,7 @@ func (p *TensorProduct) Check(x *TensorOperands) *Refusal {
 		limit = 16
 	}
 	if s := x.Zero.Shift(); s > limit {
-		return refuse("zero-column mask descriptor %#x: it shifts by %d columns, of at most %d", uint64(x.Zero), s, limit)
+		return refuse("zero-column mask descriptor %#x: it shifts by %d columns, at most %d are possible", uint64(x.Zero), s, limit)
 	}
 	return nil
 }

@@ -216,7 +216,7 @@ func AlignedBytes(n uint64) []byte {
 // Alloc allocates size zero bytes. The error wraps ErrOutOfMemory.
 func (m *Map) Alloc(size uint64, kind probe.AllocationKind, name string) (*Allocation, error) {
 	if size > m.limit || m.used+size > m.limit {
-		return nil, fmt.Errorf("%w: %d bytes wanted, %d of %d in use", ErrOutOfMemory, size, m.used, m.limit)
+		return nil, fmt.Errorf("%w: %d bytes requested, %d of %d are in use", ErrOutOfMemory, size, m.used, m.limit)
 	}
 	a := &Allocation{Allocation: probe.Allocation{Base: m.place(size), Size: size, Span: size, Kind: kind, Name: name}}
 	if err := m.allocateBacking(a); err != nil {

@@ -192,12 +192,12 @@ func (v *View) Resolve(a *Access, addr uint64) (Location, *Fault) {
 	case kind == probe.ErrMisaligned:
 		f.Msg = "misaligned " + f.Msg
 	case kind == probe.ErrExited:
-		f.Msg = fmt.Sprintf("%s of %d bytes at %#x, which was shared memory of the CTA of rank %d of the cluster: it has exited", access, a.Bytes, offset, offset>>probe.RankShift)
+		f.Msg = fmt.Sprintf("%s of %d bytes at %#x, which was shared memory of the CTA of rank %d of the cluster: that CTA has exited", access, a.Bytes, offset, offset>>probe.RankShift)
 	case space == ptx.Shared && v.Cluster != nil:
 		m := v.sharedAt(a, offset)
 		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x: shared memory of %d bytes begins at %#x", access, a.Bytes, offset, m.Size, m.Base-probe.SharedWindow)
 		if rank := offset >> probe.RankShift; m == v.Shared && rank < uint64(len(v.Cluster)) && v.Cluster[rank] != m {
-			f.Near = fmt.Sprintf("shared memory of the CTA of rank %d of the cluster, which .shared::cluster reaches, and .shared does not", rank)
+			f.Near = fmt.Sprintf("shared memory of the CTA of rank %d of the cluster: .shared::cluster reaches it, .shared does not", rank)
 		}
 	case space == ptx.Shared:
 		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x of %d bytes of shared memory", access, a.Bytes, offset, v.Shared.Size)

@@ -130,10 +130,10 @@ func (t *Texture) decodePoint(l *Lookup, a *Args) (p point, problem string) {
 		return p, fmt.Sprintf("a %s instruction on a %s texture", g, t.Geometry)
 	}
 	if l.Half && !t.Floats() {
-		return p, "it gives integers, and not .f16"
+		return p, "it has integer texels and cannot give .f16"
 	}
 	if l.Compare && !t.Floats() {
-		return p, "its texels are integers, and not to be compared as depths"
+		return p, "its texels are integers and cannot be compared as depths"
 	}
 	c := a.Coord[:]
 	index := func(n int) int { // clamped, as in D3D and OpenGL
@@ -156,7 +156,7 @@ func (t *Texture) decodePoint(l *Lookup, a *Args) (p point, problem string) {
 	}
 	for i := range p.dimensions {
 		if o := a.Offset[i]; o < -8 || o > 7 {
-			return p, fmt.Sprintf("an offset of %d, which is not from -8 to 7", o)
+			return p, fmt.Sprintf("an offset of %d, want -8 to 7", o)
 		}
 		p.offset[i] = int(a.Offset[i])
 	}

@@ -24,11 +24,11 @@ func (t *Texture) CheckSampling() string {
 	case t.Linear && !t.Floats():
 		return "linear filtering of integers that are not read as floats"
 	case t.SRGB && (t.Format.Kind != texture.Unsigned || t.Format.Bits != 8 || !t.ReadFloat):
-		return "sRGB is a format of unsigned bytes that are read as floats"
+		return "sRGB needs unsigned bytes that are read as floats"
 	case t.Geometry.Cube() && !t.Normalized:
-		return "cubes have normalised coordinates"
+		return "cubes need normalised coordinates"
 	case t.Levels > 1 && !t.Normalized:
-		return "mipmaps have normalised coordinates"
+		return "mipmaps need normalised coordinates"
 	}
 	return ""
 }

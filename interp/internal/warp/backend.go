@@ -90,7 +90,7 @@ func StopReason(w *machine.Warp, b *code.Block) machine.Reason {
 	case b.Caution&code.SeparateCalls != 0 && len(callGroups(w, b)) > 0:
 		return machine.DifferentCalls
 	case b.Caution&code.EndlessLoop != 0:
-		w.Fail(w.CTA.Code.FirstSource(b), w.Mask, probe.ErrEndlessLoop, "%v: no way leads out of this loop, and it does nothing", probe.ErrEndlessLoop)
+		w.Fail(w.CTA.Code.FirstSource(b), w.Mask, probe.ErrEndlessLoop, "%v: this loop has no exit and no effect", probe.ErrEndlessLoop)
 		return machine.Trapped
 	}
 	return machine.NoReason

@@ -62,7 +62,7 @@ func ExecuteBarrier(w *machine.Warp, b *code.Block) {
 		}
 		width := uint64(w.CTA.Code.Width)
 		if n == 0 || n%width != 0 {
-			w.Fail(in, m, probe.ErrBarrier, "%v: a thread count of %d is no positive multiple of the warp size %d", probe.ErrBarrier, n, width)
+			w.Fail(in, m, probe.ErrBarrier, "%v: a thread count of %d is not a positive multiple of the warp size %d", probe.ErrBarrier, n, width)
 			return
 		}
 		want = int(n / width)
@@ -229,7 +229,7 @@ func arriveWarp(w *machine.Warp, bar *machine.CTABarrier) {
 		if bar.Arrived == 0 {
 			*bar = machine.CTABarrier{Expected: b.Expected, AllTrue: true, Waiting: bar.Waiting[:0], WaitingBuffer: bar.WaitingBuffer, Completed: bar.Completed}
 		} else if bar.Expected != b.Expected {
-			w.Fail(b.Src, split.Mask, probe.ErrBarrier, "%v: barrier %d is awaited by %s threads, and now by %s", probe.ErrBarrier, b.ID, barrierThreadCount(c, bar.Expected), barrierThreadCount(c, b.Expected))
+			w.Fail(b.Src, split.Mask, probe.ErrBarrier, "%v: barrier %d: earlier warps wait for %s threads, this warp for %s", probe.ErrBarrier, b.ID, barrierThreadCount(c, bar.Expected), barrierThreadCount(c, b.Expected))
 			return
 		}
 		if i == 0 {

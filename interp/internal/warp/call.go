@@ -30,7 +30,7 @@ func executeCall(w *machine.Warp, b *code.Block) {
 			lane := bits.TrailingZeros64(rest)
 			addr, fn := calleeOf(w, end, lane)
 			if fn < 0 {
-				w.Fail(w.SourceOf(end), 1<<lane, probe.ErrBadTarget, "%v: call of %#x, which is no function", probe.ErrBadTarget, addr)
+				w.Fail(w.SourceOf(end), 1<<lane, probe.ErrBadTarget, "%v: call of %#x, which is not the address of a function", probe.ErrBadTarget, addr)
 				return
 			}
 			if site := w.CTA.Code.CallSite(b); !site.Callable[fn] {

@@ -27,7 +27,7 @@ func arriveAtClusterBarrier(w *machine.Warp) {
 		cl.Missing--
 		completeClusterBarrier(cl)
 	case w.ClusterArrival == 0:
-		w.Fail(src, lanes, probe.ErrBarrier, "%v: warp %d waits at the barrier of the cluster, where it has not arrived", probe.ErrBarrier, w.ID)
+		w.Fail(src, lanes, probe.ErrBarrier, "%v: warp %d waits at the barrier of the cluster without having arrived", probe.ErrBarrier, w.ID)
 	case w.ClusterArrival != 1+cl.Completed:
 		w.ClusterArrival = 0
 		passClusterBarrier(w)
