@@ -57,7 +57,7 @@ func (r *Rival) Check() error {
 	case !strings.Contains(r.Command, "{out}"):
 		return fmt.Errorf("%q lacks {out}, the file for the result", r.Command)
 	case !strings.Contains(r.Command, "{ptx}") && !strings.Contains(r.Command, "{json}"):
-		return fmt.Errorf("%q lacks {ptx} or {json}, the program to run", r.Command)
+		return fmt.Errorf("%q contains neither {ptx} nor {json}, the program to run", r.Command)
 	case !r.KnowsExtents() && (strings.Contains(r.Command, "{grid}") || strings.Contains(r.Command, "{block}")):
 		return fmt.Errorf("%q must contain {grid} and {block} together", r.Command)
 	case r.Timeout <= 0:
