@@ -1,6 +1,6 @@
 package debug
 
-// This file goes back in time: checkpoints, and searches between them.
+// This file implements going back in time: checkpoints, and searches of the past between checkpoints.
 
 import (
 	"context"
@@ -15,27 +15,27 @@ import (
 
 // checkpoint is the state of the launch at a moment.
 type checkpoint struct {
-	step  int64
+	step  int64 // the moment, as Session.Step
 	state *interp.State
 }
 
 // Running from a checkpoint to the next takes interval, or longer if saving would otherwise exceed a share of
-// 1/saveShare of the whole time. It takes at most longest, because going back runs up to this time twice.
+// 1/saveShare of the whole time. It takes at most maxReplay, because going back may run for this time twice.
 const (
 	interval  = 100 * time.Millisecond
 	maxReplay = 300 * time.Millisecond
 	saveShare = 10
-	minPace   = 1 << 12
+	minPace   = 1 << 12 // the least number of instructions from a checkpoint to the next
 )
 
 // checkpointPace determines the distance of checkpoints.
 type checkpointPace struct {
-	rate       float64 // instructions per second in recent runs
-	saving     time.Duration
-	fixedSteps int64 // fixed distance for tests; 0: computed
+	rate       float64       // instructions per second in recent runs
+	saving     time.Duration // duration of the latest save
+	fixedSteps int64         // fixed distance in instructions, for tests; 0: the distance is computed
 }
 
-// noteRun records the duration of a run.
+// noteRun updates the rate after a run of some instructions.
 func (p *checkpointPace) noteRun(steps int64, elapsed time.Duration) {
 	if steps < minPace/4 || elapsed <= 0 {
 		return
@@ -55,7 +55,7 @@ func (p *checkpointPace) nextInterval() int64 {
 	return max(minPace, int64(p.rate*min(max(interval, saveShare*p.saving), maxReplay).Seconds()))
 }
 
-// checkpoint saves the launch, unless there is a checkpoint nearby.
+// checkpoint saves the launch at the current moment, unless there is a checkpoint less than half an interval away.
 func (s *Session) checkpoint() {
 	if s.noCheckpoints != nil {
 		return
@@ -87,10 +87,10 @@ func compare(a, b int64) int {
 	return 0
 }
 
-// thinCheckpoints drops checkpoints until the rest fits the budget: each time the checkpoint whose neighbours
-// are closest relative to their age. The first and the last stay.
+// thinCheckpoints drops checkpoints until the remaining checkpoints fit into the budget. It drops the checkpoint whose
+// neighbours are closest to each other relative to its age. The first and the last checkpoint stay.
 func (s *Session) thinCheckpoints() {
-	for len(s.checkpoints) > 2 && s.exec.StateBytes() > s.first+s.options.Budget {
+	for len(s.checkpoints) > 2 && s.exec.StateBytes() > s.firstBytes+s.options.Budget {
 		last := s.checkpoints[len(s.checkpoints)-1].step
 		worst, least := 0, 0.0
 		for i := 1; i < len(s.checkpoints)-1; i++ {
@@ -104,8 +104,8 @@ func (s *Session) thinCheckpoints() {
 	}
 }
 
-// before returns the last checkpoint at or before a moment.
-func (s *Session) before(step int64) int {
+// checkpointBefore returns the index of the last checkpoint at or before a moment.
+func (s *Session) checkpointBefore(step int64) int {
 	i, found := slices.BinarySearchFunc(s.checkpoints, step, func(c checkpoint, step int64) int { return compare(c.step, step) })
 	if found {
 		return i
@@ -113,7 +113,7 @@ func (s *Session) before(step int64) int {
 	return i - 1
 }
 
-// restore goes back to a checkpoint.
+// restore sets the launch to the state of checkpoint i.
 func (s *Session) restore(i int) error {
 	if err := s.exec.Restore(s.checkpoints[i].state); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (s *Session) restore(i int) error {
 
 // seekStep goes to a past moment.
 func (s *Session) seekStep(ctx context.Context, step int64) error {
-	if err := s.restore(s.before(step)); err != nil {
+	if err := s.restore(s.checkpointBefore(step)); err != nil {
 		return err
 	}
 	for {
@@ -134,8 +134,8 @@ func (s *Session) seekStep(ctx context.Context, step int64) error {
 	}
 }
 
-// searchSpan runs from a checkpoint to begin without events, and from there to end with a search that does not
-// pause. It leaves the launch at end.
+// searchSpan runs from checkpoint i to moment begin without events, and from there to moment end with search h, which
+// must not pause. It leaves the launch at end.
 func (s *Session) searchSpan(ctx context.Context, i int, begin, end int64, h *search) error {
 	if err := s.restore(i); err != nil {
 		return err
@@ -157,15 +157,15 @@ func (s *Session) searchSpan(ctx context.Context, i int, begin, end int64, h *se
 	return nil
 }
 
-// recentSteps is the number of instructions before a moment that a search with many events covers first,
-// because events slow a run down several times. Later parts begin at checkpoints.
+// recentSteps is the number of instructions, just before a moment, that a backward search with many events covers first,
+// because events make a run several times slower. The earlier instructions are searched from checkpoint to checkpoint.
 const recentSteps = 1 << 14
 
 // errInterrupted is returned by an interrupted search of the past.
 var errInterrupted = errors.New("interrupted")
 
-// retreat goes back to the moment from find, or to the launch's begin if it is -1.
-func (s *Session) retreat(ctx context.Context, find func() (int64, error)) (*Stop, error) {
+// goBack goes back to the moment that find returns, or to the beginning of the launch if that is -1.
+func (s *Session) goBack(ctx context.Context, find func() (int64, error)) (*Stop, error) {
 	if s.noCheckpoints != nil {
 		return nil, s.noCheckpoints
 	}
@@ -192,10 +192,10 @@ func (s *Session) retreat(ctx context.Context, find func() (int64, error)) (*Sto
 	return stop, nil
 }
 
-// BackInstr goes back to the latest instruction of the thread in focus. With over it skips calls. After the end
-// of the launch it goes to the last instruction of all.
+// BackInstr goes back to the latest instruction of the thread in focus. If over is set, it skips instructions of called
+// functions. After the end of the launch it goes to the last instruction of the launch.
 func (s *Session) BackInstr(ctx context.Context, over bool) (*Stop, error) {
-	return s.retreat(ctx, func() (int64, error) {
+	return s.goBack(ctx, func() (int64, error) {
 		f := s.focus
 		if f.CTA < 0 {
 			return s.Step() - 1, s.refocusOnLast(ctx)
@@ -222,13 +222,13 @@ func (s *Session) latest(f Focus) (probe.Latest, bool) {
 	return l, ok
 }
 
-// refocusOnLast goes to the last instruction of all and focuses its thread.
+// refocusOnLast goes to the last instruction of the launch and moves the focus to a thread that executed it.
 func (s *Session) refocusOnLast(ctx context.Context) error {
 	last := s.Step() - 1
 	if last < 0 {
 		return nil
 	}
-	err := s.searchSpan(ctx, s.before(last), last, last+1, &search{onEvent: func(e *probe.Event) bool {
+	err := s.searchSpan(ctx, s.checkpointBefore(last), last, last+1, &search{onEvent: func(e *probe.Event) bool {
 		if e.Kind == probe.OnBefore && e.Step == last {
 			s.focus = Focus{e.CTA, e.Warp, lowestLane(e.Active)}
 		}
@@ -240,7 +240,7 @@ func (s *Session) refocusOnLast(ctx context.Context) error {
 	return s.seekStep(ctx, last)
 }
 
-// depthOrAny returns the call depth of the thread in focus; without a focus, a larger number than any depth.
+// depthOrAny returns the call depth of the thread in focus; without a thread in focus, a number above any depth.
 func (s *Session) depthOrAny() int {
 	if d, err := s.depth(); err == nil {
 		return d
@@ -248,9 +248,10 @@ func (s *Session) depthOrAny() int {
 	return neverStep
 }
 
-// BackLine goes back to the beginning of the current line of the thread in focus, or of the line before it.
+// BackLine goes back to the beginning of the current line of the thread in focus. If the thread is at that beginning, it
+// goes back to the beginning of the line executed before. If over is set, it skips instructions of called functions.
 func (s *Session) BackLine(ctx context.Context, over bool) (*Stop, error) {
-	return s.retreat(ctx, func() (int64, error) {
+	return s.goBack(ctx, func() (int64, error) {
 		var b lineBegin
 		if s.focus.CTA < 0 {
 			if err := s.refocusOnLast(ctx); err != nil || s.ended {
@@ -260,24 +261,24 @@ func (s *Session) BackLine(ctx context.Context, over bool) (*Stop, error) {
 				b.next = &beganInstr{s.Step(), lineOf(c.Func, c.Instr), len(c.Calls)}
 			}
 		}
-		b.at = -1
+		b.step = -1
 		f, depth := s.focus, neverStep
 		if over {
 			depth = s.depthOrAny()
 		}
-		if err := s.searchPast(ctx, f, depth, b.see, b.skip); err != nil {
+		if err := s.searchPast(ctx, f, depth, b.visit, b.skip); err != nil {
 			return -1, err
 		}
 		switch {
-		case b.at >= 0:
-			return b.at, nil
+		case b.step >= 0:
+			return b.step, nil
 		case b.next == nil:
 			return -1, nil
-		case b.in == nil:
+		case b.skipped == nil:
 			return b.next.step, nil
 		}
 		p := threadHistory{f: f, depth: depth}
-		err := s.searchSpan(ctx, s.before(b.in.from), b.in.from, b.in.to, p.search())
+		err := s.searchSpan(ctx, s.checkpointBefore(b.skipped.from), b.skipped.from, b.skipped.to, p.search())
 		return p.first.step, err
 	})
 }
@@ -289,17 +290,17 @@ type beganInstr struct {
 	depth int
 }
 
-// threadHistory describes the instructions of a thread in a part of the past.
+// threadHistory describes the instructions of a thread in a range of the past.
 type threadHistory struct {
 	f     Focus
 	depth int // ignore instructions at a larger call depth
 
 	first, last           beganInstr
-	began, fromCheckpoint bool  // began: the thread executed an instruction; fromCheckpoint: the part begins at a checkpoint
-	begin                 int64 // beginning of the last line begun after the first instruction; -1: none
+	began, fromCheckpoint bool  // began: the thread began an instruction; fromCheckpoint: the range begins at a checkpoint
+	begin                 int64 // moment at which the line of last begins; -1: all instructions are of one line
 }
 
-// search returns a search for the instructions of the thread, with few events of further threads.
+// search returns a search that sets the history of the thread. It receives few events of other warps.
 func (p *threadHistory) search() *search {
 	p.began, p.begin = false, -1
 	return &search{onEvent: func(e *probe.Event) bool {
@@ -321,13 +322,13 @@ func (p *threadHistory) search() *search {
 	}}
 }
 
-// searchPast passes the history of a thread to see, part by part, from now on backwards, until see returns
-// true. A part may be passed twice: first its end, then the whole part from the checkpoint before. A part is
-// not executed if the thread has done nothing in it, or if skip (may be nil) decides from the instructions
-// possibly begun there.
-func (s *Session) searchPast(ctx context.Context, f Focus, depth int, see func(p *threadHistory) bool, skip func(s *Session, visited []bool, from, to int64) bool) error {
+// searchPast passes the history of a thread to visit, range by range backwards from now, until visit returns true. A
+// range begins at a checkpoint. It may be passed twice: first its last recentSteps instructions, then the whole range. A
+// range is not executed if the thread has begun no instruction in it, or if skip returns true. skip receives the
+// instructions that may have begun in the range, by index; nil skips no range.
+func (s *Session) searchPast(ctx context.Context, f Focus, depth int, visit func(p *threadHistory) bool, skip func(s *Session, visited []bool, from, to int64) bool) error {
 	for l, ok := s.latest(f); ok && l.Step >= 0; {
-		i := s.before(l.Step)
+		i := s.checkpointBefore(l.Step)
 		from, end := s.checkpoints[i].step, l.Step+1
 		l, ok = s.checkpoints[i].state.Latest(f.CTA, f.Warp, f.Lane)
 		visited := s.visited(from, end)
@@ -336,10 +337,10 @@ func (s *Session) searchPast(ctx context.Context, f Focus, depth int, see func(p
 		}
 		for _, begin := range []int64{max(from, end-recentSteps), from} {
 			p := threadHistory{f: f, depth: depth, fromCheckpoint: begin == from}
-			if err := s.searchSpan(ctx, s.before(begin), begin, end, p.search()); err != nil {
+			if err := s.searchSpan(ctx, s.checkpointBefore(begin), begin, end, p.search()); err != nil {
 				return err
 			}
-			if p.began && see(&p) {
+			if p.began && visit(&p) {
 				return nil
 			}
 			if p.fromCheckpoint {
@@ -362,32 +363,32 @@ func (s *Session) anyInstrOf(visited []bool, list []*ptx.Func) bool {
 	return false
 }
 
-// lineBegin is a search for the beginning of a line.
+// lineBegin is a search of the past for the beginning of a line. Its methods are arguments of searchPast.
 type lineBegin struct {
-	at   int64       // the result; -1: not found yet
-	next *beganInstr // the earliest instruction seen; it begins a line if the instruction before it is of a different line
-	in   *span       // the span of which only the line of next is known
+	step    int64       // the moment at which the line begins; -1: not found yet
+	next    *beganInstr // the earliest instruction seen; it begins a line if the instruction before it is of a different line
+	skipped *span       // the earliest range that skip left out: all its instructions are of the line of next; nil: none
 }
 
-func (b *lineBegin) see(p *threadHistory) bool {
+func (b *lineBegin) visit(p *threadHistory) bool {
 	switch {
 	case b.next != nil && (p.last.line != b.next.line || p.last.depth != b.next.depth):
-		if b.in == nil {
-			b.at = b.next.step
+		if b.skipped == nil {
+			b.step = b.next.step
 		}
 		return true
 	case p.begin >= 0:
-		b.at = p.begin
+		b.step = p.begin
 		return true
 	}
 	if p.fromCheckpoint {
 		first := p.first
-		b.next, b.in = &first, nil
+		b.next, b.skipped = &first, nil
 	}
 	return false
 }
 
-// skip reports whether all visited instructions belong to the wanted line.
+// skip reports whether all visited instructions belong to the line whose beginning is searched for.
 func (b *lineBegin) skip(s *Session, visited []bool, from, to int64) bool {
 	if b.next == nil {
 		return false
@@ -401,15 +402,15 @@ func (b *lineBegin) skip(s *Session, visited []bool, from, to int64) bool {
 			return false
 		}
 	}
-	b.in = &span{from: from, to: to}
+	b.skipped = &span{from: from, to: to}
 	return true
 }
 
-// BackContinue goes back to before the latest instruction that hit a breakpoint or watch.
+// BackContinue goes back to the moment before the latest instruction that hit a breakpoint or watch.
 func (s *Session) BackContinue(ctx context.Context) (*Stop, error) {
 	hits := s.newHitFinder(-1)
 	hits.backwards = true
-	stop, err := s.retreat(ctx, func() (int64, error) {
+	stop, err := s.goBack(ctx, func() (int64, error) {
 		stepAt := int64(-1)
 		var err error
 		if hits.hit, err = s.lastHit(ctx, s.Step()); hits.hit != nil {
@@ -425,12 +426,12 @@ func (s *Session) BackContinue(ctx context.Context) (*Stop, error) {
 	return stop, nil
 }
 
-// lastHit returns the last hit of a breakpoint or watch before a moment, or nil. It may leave the launch at
-// another moment.
+// lastHit returns the last hit of a breakpoint or watch before moment limit, or nil. It may leave the launch at another
+// moment than before the call.
 func (s *Session) lastHit(ctx context.Context, limit int64) (*hit, error) {
 	window := int64(recentSteps) // finds recent hits fast
 	for end := s.notHitSince(limit); end > 0; end = s.notHitSince(end) {
-		i := s.before(end - 1)
+		i := s.checkpointBefore(end - 1)
 		from, chosen := s.checkpoints[i].step, s.neededEvents(func(candidate func(cta int) bool) bool { return s.mayInclude(i, candidate) })
 		if !s.mayHit(chosen, s.visited(from, end)) {
 			s.noteNotHit(from, end, 0, nil)
@@ -440,7 +441,7 @@ func (s *Session) lastHit(ctx context.Context, limit int64) (*hit, error) {
 			window = neverStep
 			hits := s.newHitFinder(-1)
 			var last *hit
-			err := s.searchSpan(ctx, s.before(begin), begin, end, &search{chosen: chosen, onEvent: func(e *probe.Event) bool {
+			err := s.searchSpan(ctx, s.checkpointBefore(begin), begin, end, &search{chosen: chosen, onEvent: func(e *probe.Event) bool {
 				if hits.hit = nil; e.Step >= 0 && e.Step < end && hits.check(e) {
 					last = hits.hit
 				}

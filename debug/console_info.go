@@ -138,6 +138,6 @@ func (c *Console) infoCheckpoints([]string) error {
 	if c.noCheckpoints != nil {
 		return c.noCheckpoints
 	}
-	c.printf("%d checkpoints, %d bytes in addition to the first with %d; the session is %s\n", len(c.checkpoints), c.exec.StateBytes()-c.first, c.first, c.moment())
+	c.printf("%d checkpoints, %d bytes in addition to the first with %d; the session is %s\n", len(c.checkpoints), c.exec.StateBytes()-c.firstBytes, c.firstBytes, c.moment())
 	return nil
 }

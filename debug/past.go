@@ -10,18 +10,18 @@ import (
 	"gemu/ptx"
 )
 
-// span is a part of the past, between two moments, and the instructions that may have begun in it.
+// span is a range of the past, and the instructions that may have begun in it.
 type span struct {
-	from, to int64
-	visited  []bool
+	from, to int64  // moments (Session.Step); to is not included
+	visited  []bool // by index of the instruction
 }
 
-// maxSpans is the largest number of spans.
+// maxSpans is the largest number of spans of a session. Beyond it, neighbours are merged.
 const maxSpans = 1 << 9
 
-// addCheckpoint records the instructions that may have begun since the session went on. A repeated part of the
-// past is recorded again.
-func (s *Session) addCheckpoint() {
+// addSpan adds a span from the end of the last span to the current moment, with the instructions that may have begun since
+// its last call. It adds nothing if the current moment is in a span, i.e. if a range of the past was executed again.
+func (s *Session) addSpan() {
 	now, known := s.Step(), int64(0)
 	visited := make([]bool, s.info.Program.Len())
 	s.exec.Visited(visited)
@@ -46,8 +46,8 @@ func (s *Session) addCheckpoint() {
 // mergeSpans merges a span with the next span.
 func (s *Session) mergeSpans(i int) {
 	a, b := &s.spans[i], &s.spans[i+1]
-	for k, v := range b.visited {
-		a.visited[k] = a.visited[k] || v
+	for instr, v := range b.visited {
+		a.visited[instr] = a.visited[instr] || v
 	}
 	a.to = b.to
 	s.spans = slices.Delete(s.spans, i+1, i+2)
@@ -58,17 +58,18 @@ func (s *Session) visited(from, to int64) []bool {
 	all := make([]bool, s.info.Program.Len())
 	i, _ := slices.BinarySearchFunc(s.spans, from, func(p span, step int64) int { return compare(p.to, step+1) })
 	for ; i < len(s.spans) && s.spans[i].from < to; i++ {
-		for k, v := range s.spans[i].visited {
-			all[k] = all[k] || v
+		for instr, v := range s.spans[i].visited {
+			all[instr] = all[instr] || v
 		}
 	}
 	return all
 }
 
-// ranges is a list of parts of the past: ascending, disjoint and not adjacent.
+// ranges is a list of ranges of moments (Session.Step): ascending, disjoint and not adjacent. The end of a range is not
+// included.
 type ranges [][2]int64
 
-// add adds a part.
+// add adds a range.
 func (r *ranges) add(from, to int64) {
 	if from >= to {
 		return
@@ -81,8 +82,8 @@ func (r *ranges) add(from, to int64) {
 	*r = slices.Replace(*r, i, n, [2]int64{from, to})
 }
 
-// since returns the earliest moment such that everything from it to step is in the ranges; step if there is
-// none.
+// since returns the earliest moment such that all moments from it up to step, step not included, are in the ranges; step
+// if there is none.
 func (r ranges) since(step int64) int64 {
 	i, _ := slices.BinarySearchFunc(r, step, func(p [2]int64, step int64) int { return compare(p[1], step) })
 	if i < len(r) && r[i][0] < step {
@@ -91,8 +92,8 @@ func (r ranges) since(step int64) int64 {
 	return step
 }
 
-// noteNotHit records that no enabled breakpoint or watch was hit between two moments, except for a hit at the
-// last of them. Breakpoints at the first skip moments were not checked.
+// noteNotHit records that no enabled breakpoint and no watch was hit from moment from up to to, to not included, except
+// for the hit except (or nil) at moment to-1. Breakpoints at the first skip moments were not checked.
 func (s *Session) noteNotHit(from, to, skip int64, except *hit) {
 	for _, b := range s.breakpoints {
 		switch {
@@ -111,7 +112,8 @@ func (s *Session) noteNotHit(from, to, skip int64, except *hit) {
 	}
 }
 
-// notHitSince returns the earliest moment since which, as far as is known, nothing enabled was hit before step.
+// notHitSince returns the earliest moment from which, up to step, no enabled breakpoint and no watch is known to have been
+// hit.
 func (s *Session) notHitSince(step int64) int64 {
 	since := int64(0)
 	for _, b := range s.breakpoints {
@@ -125,7 +127,7 @@ func (s *Session) notHitSince(step int64) int64 {
 	return since
 }
 
-// mayInclude reports whether any CTA in flight between a checkpoint and the next is a candidate.
+// mayInclude reports whether any CTA in flight between checkpoint i and the next checkpoint is a candidate.
 func (s *Session) mayInclude(i int, candidate func(cta int) bool) (found bool) {
 	var next *interp.State
 	if i+1 < len(s.checkpoints) {
@@ -138,14 +140,15 @@ func (s *Session) mayInclude(i int, candidate func(cta int) bool) (found bool) {
 	return found
 }
 
-// mayHit reports whether something may have been hit while only the visited instructions began.
+// mayHit reports whether a breakpoint or watch may have been hit while only the visited instructions began. chosen has the
+// events that breakpoints and watches need, by index of the instruction.
 func (s *Session) mayHit(chosen []probe.Events, visited []bool) bool {
 	for i, v := range visited {
 		if v && chosen[i] != 0 {
 			return true
 		}
 	}
-	if len(s.watches) > 0 { // asynchronous effects come after their instructions
+	if len(s.watches) > 0 { // an asynchronous effect may come later than the visit of its instruction
 		for i := range visited {
 			if instr, _ := s.info.Program.At(i); instr.Form.Effects.HasAll(ptx.Async) {
 				return true

@@ -19,19 +19,19 @@ import (
 
 // Options configure a session. The zero value is ready to use.
 type Options struct {
-	// Budget limits the host memory of checkpoints in bytes, without the checkpoint of the launch's begin; 0
-	// means DefaultBudget. Beyond the limit, checkpoints are thinned out, old checkpoints more than recent
-	// checkpoints.
+	// Budget limits the host memory of checkpoints, in bytes; 0 means DefaultBudget. The checkpoint before the first
+	// instruction does not count. Beyond the limit, checkpoints are dropped, more of old than of recent checkpoints.
 	Budget uint64
 
-	// Output, if set, is the device's output: see NewOutput.
+	// Output, if not nil, is the device's output: see NewOutput.
 	Output *Output
 
 	// SourceDirs are directories with sources of the PTX, in addition to the directory of the PTX itself.
 	// Sources elsewhere are not read.
 	SourceDirs []string
 
-	// NoCheckpoints, if not empty, is the reason why the session cannot go back: another probe cannot.
+	// NoCheckpoints, if not empty, is the reason why the session cannot go back. The caller must set it if another probe
+	// of the launch cannot go back.
 	NoCheckpoints string
 }
 
@@ -52,7 +52,7 @@ type Session struct {
 	lastNumber  int // last number of a breakpoint or watch
 
 	checkpoints          []checkpoint // by step
-	first                uint64       // size of the first checkpoint in bytes
+	firstBytes           uint64       // size of the first checkpoint in bytes
 	spans                []span       // the executed past, by step
 	breakpointsUnchecked bool         // breakpoints at the current moment have not been checked
 	pace                 checkpointPace
@@ -60,36 +60,36 @@ type Session struct {
 
 	ended    bool  // the launch has ended
 	err      error // error of the ended launch; nil: success
-	lastStop *Stop // the last stop, if the launch ended by it
-	fault    error // error of the latest end of the launch
+	lastStop *Stop // the stop at the end of the launch; nil if the launch has not ended
+	fault    error // error of the latest end of the launch; going back keeps it
 	focus    Focus
 
 	interrupted atomic.Bool
 }
 
-// Focus is the thread on display.
+// Focus is the thread that the commands are about.
 type Focus struct {
 	CTA  int // index of the CTA; -1: none
 	Warp int // index in the CTA
 	Lane int // index in the warp
 }
 
-// Reason is the reason of a stop.
+// Reason is the reason for a stop.
 type Reason uint8
 
-// The reasons.
+// The reasons for a stop.
 const (
 	AtStep       Reason = iota // the command is complete
-	AtBreakpoint               // Stop.Breakpoints
-	AtWatch                    // Stop.WatchHit
+	AtBreakpoint               // a breakpoint was hit: Stop.Breakpoints
+	AtWatch                    // watched memory was accessed: Stop.WatchHit
 	AtTrap                     // before the trapping instruction, or at a deadlock: Stop.Err
 	AtEnd                      // the launch has ended: Stop.Err
 	AtBegin                    // at the beginning of the launch, after going back
 	AtExit                     // the thread in focus has ended
-	AtInterrupt                // by Interrupt
+	AtInterrupt                // Session.Interrupt was called
 )
 
-// String returns the reason's name in the Debug Adapter Protocol, if any.
+// String returns the reason's name in the Debug Adapter Protocol, or a word of gemu's ("end", "exit") if it has none.
 func (r Reason) String() string {
 	return [...]string{"step", "breakpoint", "data breakpoint", "exception", "end", "entry", "exit", "pause"}[r]
 }
@@ -99,7 +99,7 @@ type Stop struct {
 	Reason      Reason        // decides which of the other fields are set
 	Breakpoints []*Breakpoint // for AtBreakpoint: the breakpoints at the instruction, at least one
 	WatchHit    *WatchHit     // for AtWatch: the access to watched memory
-	Note        string        // error of a condition that caused the stop
+	Note        string        // for AtBreakpoint: message that a condition cannot be evaluated; empty: none
 	Err         error         // error that ends the launch; a *probe.Trap for a fault of the guest
 }
 
@@ -112,7 +112,7 @@ func (s *Stop) Trap() *probe.Trap {
 // ErrNoLaunch is returned by operations that need threads before the beginning and after the end of a launch.
 var ErrNoLaunch = errors.New("there is no thread: the launch has not begun, or has ended")
 
-// ErrEnded is returned by attempts to go on after the end of a launch.
+// ErrEnded is returned by commands that run forwards after the end of a launch.
 var ErrEnded = errors.New("the launch has ended: reverse commands go back, run starts it again")
 
 // Start starts a launch and stops before its first instruction. The errors are the same as Module.Start's.
@@ -130,7 +130,8 @@ func Start(ctx context.Context, m *interp.Module, l *interp.Launch, o Options) (
 	return s, nil
 }
 
-// New returns a session for an execution that starts elsewhere. The launch must be prepared with Prepare.
+// New returns a session for an execution that the caller starts. The caller must call Prepare before the start, and
+// Begin after it.
 func New(o Options) *Session {
 	if o.Budget == 0 {
 		o.Budget = DefaultBudget
@@ -170,7 +171,7 @@ func (s *Session) Begin(ctx context.Context, e *interp.Execution) error {
 		w.notHit = nil
 	}
 	if s.checkpoint(); s.noCheckpoints == nil {
-		s.first = e.StateBytes()
+		s.firstBytes = e.StateBytes()
 	}
 	if _, err := s.run(ctx, nil, 0); err != nil {
 		return err
@@ -204,26 +205,26 @@ func (s *Session) Ended() (bool, error) { return s.ended, s.err }
 // Interrupt stops the current or next run. It is safe for concurrent use.
 func (s *Session) Interrupt() { s.interrupted.Store(true) }
 
-// Ready discards an Interrupt that came too late. Front ends must call it before a command that can be
-// interrupted.
+// Ready discards an Interrupt that arrived after the end of the previous command. Front ends must call it before a command
+// that can be interrupted.
 func (s *Session) Ready() { s.interrupted.Store(false) }
 
-// search is the event handler of a run. It receives the events of chosen instructions, and of ends of waits and
-// threads.
+// search is the event handler of a run. It receives the events of chosen instructions, reconvergences, asynchronous effects
+// and exits of threads.
 type search struct {
-	chosen  []probe.Events            // events by instruction; nil: all
-	onEvent func(e *probe.Event) bool // reports whether to pause
+	chosen  []probe.Events            // events by index of the instruction; nil: all
+	onEvent func(e *probe.Event) bool // reports whether to pause the launch
 	paused  bool                      // the launch has paused
 }
 
 // watcher is the session's probe.
 type watcher struct {
 	s        *Session
-	search   *search
-	noEvents []probe.Events // empty event sets, by instruction
+	search   *search        // of the current run; nil: none
+	noEvents []probe.Events // empty event sets, by index of the instruction
 }
 
-// Subscription asks for all events that any command needs.
+// Subscription returns all events that any command needs.
 func (p *watcher) Subscription() probe.Subscription {
 	return probe.Subscription{
 		Events:    probe.OnBefore | probe.OnAccess | probe.OnAfter | probe.OnUndo | probe.OnReconverge | probe.OnExit | probe.OnEffect,
@@ -239,7 +240,7 @@ func (p *watcher) SelectEvents(l *probe.LaunchInfo) []probe.Events {
 	return p.ReducedEvents(l)
 }
 
-// ReducedEvents selects no events: the search is not about the warps that are reduced.
+// ReducedEvents selects no events: a search reduces warps in which it finds nothing.
 func (p *watcher) ReducedEvents(l *probe.LaunchInfo) []probe.Events {
 	if len(p.noEvents) != l.Program.Len() {
 		p.noEvents = make([]probe.Events, l.Program.Len())
@@ -250,7 +251,7 @@ func (p *watcher) ReducedEvents(l *probe.LaunchInfo) []probe.Events {
 // CTA returns the watcher itself for every CTA.
 func (p *watcher) CTA(*probe.LaunchInfo, int, ptx.Dim3) probe.Sink { return p }
 
-// OnEvent passes events to the current search.
+// OnEvent passes an event to the current search, and pauses the launch if the search or an interrupt requires it.
 func (p *watcher) OnEvent(e *probe.Event) {
 	if p.search != nil && e.CTA >= 0 && p.search.onEvent(e) {
 		p.search.paused = true
@@ -261,7 +262,7 @@ func (p *watcher) OnEvent(e *probe.Event) {
 	}
 }
 
-// Save and Restore keep the position in the output, for launches that step back.
+// Save returns the position in the output; nil without an Output.
 func (p *watcher) Save() any {
 	if o := p.s.options.Output; o != nil {
 		return o.offset
@@ -269,22 +270,23 @@ func (p *watcher) Save() any {
 	return nil
 }
 
+// Restore sets the position in the output that Save returned.
 func (p *watcher) Restore(state any) {
 	if o := p.s.options.Output; o != nil {
 		o.offset = state.(int64)
 	}
 }
 
-// Output is a device's output. When the session goes back and on, it does not repeat text.
+// Output is a device's output. Text that a launch writes again, after the session has gone back, is not repeated.
 type Output struct {
 	w             io.Writer
-	offset, shown int64 // bytes of the launch's output: the current position, and the part already written
+	offset, shown int64 // bytes of the launch's output: up to the current moment, and already written to w
 }
 
 // NewOutput returns an Output that writes to w, for interp.Config.Stdout and Options.Output.
 func NewOutput(w io.Writer) *Output { return &Output{w: w} }
 
-// Write writes the part of p that was not written before.
+// Write writes the part of p that has not been written yet.
 func (o *Output) Write(p []byte) (int, error) {
 	n := len(p)
 	again := min(max(o.shown-o.offset, 0), int64(n))
@@ -296,20 +298,20 @@ func (o *Output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// neverStep is a step after the end of any launch.
+// neverStep is a moment (Session.Step) after the end of any launch.
 const neverStep = math.MaxInt64
 
 // outcome is the end of a run.
 type outcome uint8
 
 const (
-	reachedStep outcome = iota // before the target step, or paused by the search
+	reachedStep outcome = iota // at the target moment, or paused by the search
 	launchEnded                // the launch has ended
-	interrupted                // interrupted
+	interrupted                // stopped by Session.Interrupt
 )
 
-// run executes forwards, with checkpoints, until the search pauses the launch or until instructions have begun.
-// The error is the context's; the launch has ended by it.
+// run executes forwards and saves checkpoints, until the search pauses the launch or moment until is reached. An error
+// is the context's, which has ended the launch.
 func (s *Session) run(ctx context.Context, h *search, until int64) (outcome, error) {
 	s.probe.search = h
 	defer func() { s.probe.search = nil }()
@@ -320,7 +322,7 @@ func (s *Session) run(ctx context.Context, h *search, until int64) (outcome, err
 			to = from + s.pace.nextInterval()
 		}
 		ended, err := s.exec.ContinueTo(ctx, to)
-		s.addCheckpoint()
+		s.addSpan()
 		s.pace.noteRun(s.Step()-from, time.Since(begin))
 		switch {
 		case ctx.Err() != nil:
@@ -329,7 +331,7 @@ func (s *Session) run(ctx context.Context, h *search, until int64) (outcome, err
 		case ended:
 			s.ended, s.err = true, err
 			return launchEnded, nil
-		case h != nil && h.paused: // an interrupt at the same time still finds the launch stopped
+		case h != nil && h.paused: // also if an interrupt came at the same time: the launch has stopped anyway
 			return reachedStep, nil
 		case s.interrupted.Swap(false):
 			return interrupted, nil
@@ -340,7 +342,8 @@ func (s *Session) run(ctx context.Context, h *search, until int64) (outcome, err
 	}
 }
 
-// forward executes until the search finds its target, for which found returns the stop, or the launch ends.
+// forward executes until the search pauses the launch, or until the launch ends. found returns the stop of a paused
+// launch. hits is the hitFinder of the search.
 func (s *Session) forward(ctx context.Context, h *search, hits *hitFinder, found func() *Stop) (*Stop, error) {
 	if s.ended {
 		if s.lastStop != nil && s.lastStop.Reason == AtEnd {
@@ -348,7 +351,7 @@ func (s *Session) forward(ctx context.Context, h *search, hits *hitFinder, found
 		}
 		return nil, errors.New("the launch cannot continue: reverse commands go back, run starts it again")
 	}
-	defer s.interrupted.Store(false) // not before the run: the interrupt may be meant for it
+	defer s.interrupted.Store(false) // not before the run: an earlier interrupt may be for this run
 	s.lastStop = nil
 	from, skip := s.Step(), int64(0)
 	if hits.start == from {
@@ -383,7 +386,7 @@ func (s *Session) forward(ctx context.Context, h *search, hits *hitFinder, found
 	return stop, nil
 }
 
-// end returns the stop of an ended launch. After a trap of an instruction it goes back to before that
+// end returns the stop of an ended launch. If an instruction has trapped, end goes back to the moment before that
 // instruction.
 func (s *Session) end(ctx context.Context) (*Stop, error) {
 	stop := &Stop{Reason: AtEnd, Err: s.err}
@@ -395,7 +398,7 @@ func (s *Session) end(ctx context.Context) (*Stop, error) {
 		return stop, nil
 	}
 	stop.Reason = AtTrap
-	if stepAt := s.faultOf(ctx, t); stepAt >= 0 {
+	if stepAt := s.trapStep(ctx, t); stepAt >= 0 {
 		if err := s.seekStep(ctx, stepAt); err != nil {
 			return nil, err
 		}
@@ -412,22 +415,21 @@ func (s *Session) end(ctx context.Context) (*Stop, error) {
 	return stop, nil
 }
 
-// faultOf returns the step of the trapped instruction, the last of its warp; -1 if there is none or it cannot
-// be found.
-func (s *Session) faultOf(ctx context.Context, t *probe.Trap) int64 {
+// trapStep returns the moment before the trapped instruction, the last instruction of its warp; -1 if there is none or
+// it cannot be found.
+func (s *Session) trapStep(ctx context.Context, t *probe.Trap) int64 {
 	if t.Warp < 0 || t.Lanes == 0 || errors.Is(t, probe.ErrDeadlock) || errors.Is(t, probe.ErrStepLimit) || errors.Is(t, probe.ErrEndlessLoop) || errors.Is(t, probe.ErrKeptOut) || s.noCheckpoints != nil {
 		return -1
 	}
-	// Lanes that executed together at several places have begun each instruction once in the count, but not in
-	// the events.
+	// Session.Step counts an instruction once if lanes execute it together at several places; the events do not.
 	f := Focus{s.indexOf(t.CTA), t.Warp, lowestLane(t.Lanes)}
 	l, _ := s.latest(f)
 	if l.Step < 0 {
 		return -1
 	}
 	now, stepAt := s.Step(), int64(-1)
-	for _, begin := range []int64{max(0, l.Step-recentSteps), s.checkpoints[s.before(l.Step)].step} {
-		err := s.searchSpan(ctx, s.before(begin), begin, now, &search{onEvent: func(e *probe.Event) bool {
+	for _, begin := range []int64{max(0, l.Step-recentSteps), s.checkpoints[s.checkpointBefore(l.Step)].step} {
+		err := s.searchSpan(ctx, s.checkpointBefore(begin), begin, now, &search{onEvent: func(e *probe.Event) bool {
 			if e.Kind == probe.OnBefore && e.CTA == f.CTA && e.Warp == f.Warp && e.Step >= 0 && e.Instr.Pos == t.Pos {
 				stepAt = e.Step
 			}
@@ -443,9 +445,10 @@ func (s *Session) faultOf(ctx context.Context, t *probe.Trap) int64 {
 // indexOf returns the linear index of a CTA.
 func (s *Session) indexOf(id ptx.Dim3) int { return linear(id, s.info.Grid) }
 
-// anyCTA is for searches without knowledge of the CTAs in flight.
+// anyCTA is the argument of neededEvents for searches in which any CTA may run.
 func anyCTA(func(cta int) bool) bool { return true }
 
+// linear returns the linear index of a CTA in a grid of an extent: x varies fastest.
 func linear(index, extent ptx.Dim3) int { return (index.Z*extent.Y+index.Y)*extent.X + index.X }
 
 // indexAt is the inverse of linear.
@@ -459,21 +462,20 @@ func (s *Session) Continue(ctx context.Context) (*Stop, error) {
 	if s.breakpointsUnchecked {
 		after = -1
 	}
-	return s.resume(ctx, after)
+	return s.runToHit(ctx, after)
 }
 
-// Run is Continue, but also stops at breakpoints before the next instruction. Use it for a launch that has not
-// begun.
+// Run is Continue, but also stops at a breakpoint at the current moment. Use it for a launch that has not begun.
 func (s *Session) Run(ctx context.Context) (*Stop, error) {
-	return s.resume(ctx, -1)
+	return s.runToHit(ctx, -1)
 }
 
-func (s *Session) resume(ctx context.Context, after int64) (*Stop, error) {
+func (s *Session) runToHit(ctx context.Context, after int64) (*Stop, error) {
 	hits := s.newHitFinder(after)
 	return s.forward(ctx, &search{chosen: s.neededEvents(anyCTA), onEvent: hits.check}, hits, hits.stop)
 }
 
-// Restart goes back to before the first instruction.
+// Restart goes back to the moment before the first instruction.
 func (s *Session) Restart(ctx context.Context) error {
 	if s.noCheckpoints != nil {
 		return s.noCheckpoints
@@ -486,7 +488,7 @@ func (s *Session) Restart(ctx context.Context) error {
 	return nil
 }
 
-// walk runs until the thread in focus is before an instruction accepted by done, or a breakpoint is hit.
+// walk runs until done holds for an event of the thread in focus, a breakpoint or watch is hit, or the thread exits.
 func (s *Session) walk(ctx context.Context, done func(e *probe.Event) bool) (*Stop, error) {
 	f := s.focus
 	if _, err := s.Context(); err != nil {
@@ -522,7 +524,7 @@ func (s *Session) walk(ctx context.Context, done func(e *probe.Event) bool) (*St
 	})
 }
 
-// StepInstr runs to the next instruction of the thread in focus. With over it skips calls.
+// StepInstr runs to the next instruction of the thread in focus. If over is set, called functions run without a stop.
 func (s *Session) StepInstr(ctx context.Context, over bool) (*Stop, error) {
 	depth, err := s.depth()
 	if err != nil {
@@ -533,7 +535,8 @@ func (s *Session) StepInstr(ctx context.Context, over bool) (*Stop, error) {
 	})
 }
 
-// StepLine runs to the next line of the thread in focus: of the source, if it is known, else of the PTX.
+// StepLine runs to the next line of the thread in focus: of the source if it is known, else of the PTX. If over is set,
+// called functions run without a stop.
 func (s *Session) StepLine(ctx context.Context, over bool) (*Stop, error) {
 	c, err := s.Context()
 	if err != nil {
@@ -567,8 +570,8 @@ func (s *Session) UntilReconverge(ctx context.Context) (*Stop, error) {
 		return nil, err
 	}
 	together := true
-	for _, o := range s.Contexts() {
-		together = together && (o.CTA != c.CTA || o.Warp != c.Warp || o.Lanes == c.Lanes)
+	for _, other := range s.Contexts() {
+		together = together && (other.CTA != c.CTA || other.Warp != c.Warp || other.Lanes == c.Lanes)
 	}
 	if together {
 		return nil, errors.New("until reconverge: the warp has not diverged")
@@ -580,7 +583,7 @@ func (s *Session) UntilReconverge(ctx context.Context) (*Stop, error) {
 	})
 }
 
-// Until runs until the thread in focus reaches any of the places in its function.
+// Until runs until the thread in focus is before any instruction in places, a set of indices of instructions.
 func (s *Session) Until(ctx context.Context, places map[int]bool) (*Stop, error) {
 	if _, err := s.depth(); err != nil {
 		return nil, err
@@ -597,12 +600,12 @@ func (s *Session) depth() (int, error) {
 	return len(c.Calls), nil
 }
 
-// line is a line of a source file; file 0 is the PTX.
+// line is a line of a file: file 0 is the PTX, file i+1 is the source file with number i (ptx.Module.FileName).
 type line struct{ file, line int32 }
 
 var noLine = line{-1, -1}
 
-// lineOf returns the line of an instruction.
+// lineOf returns the source line of an instruction, or its line of the PTX if the source is unknown.
 func lineOf(f *ptx.Func, instr *ptx.Instr) line {
 	if instr.Loc >= 0 {
 		l := &f.Locs[instr.Loc]
@@ -611,7 +614,7 @@ func lineOf(f *ptx.Func, instr *ptx.Instr) line {
 	return line{0, instr.Pos.Line}
 }
 
-// moment describes the current moment.
+// moment describes the current moment in words.
 func (s *Session) moment() string {
 	if s.ended {
 		return fmt.Sprintf("after all %d instructions", s.Step())

@@ -265,7 +265,7 @@ func TestCheckpointsWithinBudget(t *testing.T) {
 			break
 		}
 		s.checkpoint()
-		if kept := s.exec.StateBytes() - s.first; kept > 1<<17 && len(s.checkpoints) > 2 {
+		if kept := s.exec.StateBytes() - s.firstBytes; kept > 1<<17 && len(s.checkpoints) > 2 {
 			t.Fatalf("%d checkpoints take %d bytes", len(s.checkpoints), kept)
 		}
 	}
