@@ -17,26 +17,28 @@ import (
 
 // Condition is an expression over the registers and the memory of a thread:
 //
-//	%r5  r5           a register: what the thread has in it; as its type says
-//	r5[lane]  r5[3]   … what a lane of the warp has; lane is the thread's own
-//	r5.f32            … its bits as another type
+//	%r5  r5           the value of a register in the thread, in the register's type
+//	r5[3]  r5[lane+1] the value of a register in another lane of the warp
+//	r5.f32            the bits of a register as another type
 //	%tid.x  tid.y     a special register: tid, ntid, ctaid, nctaid, laneid, warpid …
-//	lane warp cta     the thread's lane, warp and CTA, as numbers
+//	lane warp cta     the thread's lane and warp, and the linear index of its CTA
 //	n                 a parameter of the kernel, or a variable of one element
-//	out[5].f32        an element behind a parameter that is a pointer, or of a variable, whose type may be left out
-//	[%rd4+8].u32      memory at a generic address; shared[…], local[…], param[…] are others
+//	out[5].f32        element 5 of the array that a pointer parameter refers to, or of a variable; the type of a
+//	                  variable may be left out
+//	[%rd4+8].u32      memory at a generic address; shared[…], local[…], param[…] are memory of a state space
 //	42 0x2a 1.5       numbers
-//	-a !a ~a          and * / % + - << >> < <= > >= == != & ^ | && || as in C, and brackets
-//	any(a) all(a)     whether it holds for any, for all of the lanes that are together
+//	-a !a ~a          prefix operators as in C
+//	a + b             * / % + - << >> < <= > >= == != & ^ | && || and brackets as in C
+//	any(a) all(a)     whether a holds for any or for all lanes of the warp split
 //
-// Integers have 64 bits, signed or unsigned by their type; comparisons compare their mathematical
-// values. "%" before a blank is the remainder.
+// Integers have 64 bits, signed or unsigned by their type. Comparisons compare their mathematical values. "%" before a
+// blank is the remainder.
 type Condition struct {
 	Text string // as written
 	root *node
 
-	launch   *probe.LaunchInfo // the launch of the programs
-	programs map[*ptx.Func]compiled
+	launch   *probe.LaunchInfo      // the launch for which programs are compiled
+	programs map[*ptx.Func]compiled // by function
 }
 
 // ConditionError is an error in a condition, with its place.
@@ -63,7 +65,7 @@ var conditionLexer = lexer.MustSimple([]lexer.SimpleRule{
 	{Name: "Blank", Pattern: `\s+`},
 })
 
-// chain is a sequence of terms and operators.
+// chain is a sequence of terms with binary operators between them.
 type chain struct {
 	First *term   `parser:"@@"`
 	Rest  []*link `parser:"@@*"`
@@ -100,15 +102,15 @@ func ParseCondition(text string) (*Condition, error) {
 	}
 	tree, err := conditionParser.ParseString("", text)
 	if err != nil {
-		var at participle.Error
+		var syntaxErr participle.Error
 		var token *participle.UnexpectedTokenError
 		switch {
 		case errors.As(err, &token) && token.Unexpected.EOF():
 			return nil, &ConditionError{text, len(text) + 1, "a term is missing"}
 		case errors.As(err, &token):
 			return nil, &ConditionError{text, token.Unexpected.Pos.Column, fmt.Sprintf("unexpected %q", token.Unexpected.Value)}
-		case errors.As(err, &at):
-			return nil, &ConditionError{text, at.Position().Column, at.Message()}
+		case errors.As(err, &syntaxErr):
+			return nil, &ConditionError{text, syntaxErr.Position().Column, syntaxErr.Message()}
 		}
 		return nil, &ConditionError{text, 1, err.Error()}
 	}
@@ -125,17 +127,17 @@ type nodeKind uint8
 
 const (
 	constNode  nodeKind = iota // value
-	nameNode                   // name, or its element at index left
+	nameNode                   // register, special register, parameter or variable name; its lane or element left, if not nil
 	memoryNode                 // memory of space name at address left
 	signNode                   // op left
 	binaryNode                 // left op right
-	anyNode                    // left for any lane
-	allNode
+	anyNode                    // left holds for any lane
+	allNode                    // left holds for all lanes
 )
 
 type node struct {
 	kind        nodeKind
-	column      int
+	column      int // in the condition, from 1
 	op, name    string
 	typ         ptx.Type // the type of access; NoType: the declared type
 	left, right *node
@@ -149,7 +151,7 @@ func (r *reader) fail(p lexer.Position, format string, args ...any) error {
 	return &ConditionError{r.text, p.Column, fmt.Sprintf(format, args...)}
 }
 
-// binding is the precedence of operators.
+// binding is the precedence of binary operators: an operator with a higher number binds more tightly.
 var binding = map[string]int{
 	"||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, "<=": 7, ">": 7, ">=": 7, "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
 }
@@ -163,7 +165,8 @@ func (r *reader) chain(c *chain) (*node, error) {
 	return r.climb(first, &rest, 1)
 }
 
-// climb consumes operators with at least the given precedence.
+// climb returns the node of left and the following operators whose precedence is at least least. It removes these
+// operators and their right operands from rest.
 func (r *reader) climb(left *node, rest *[]*link, least int) (*node, error) {
 	for len(*rest) > 0 && binding[(*rest)[0].Op] >= least {
 		l := (*rest)[0]
@@ -240,5 +243,5 @@ func (r *reader) term(t *term) (n *node, err error) {
 	return n, nil
 }
 
-// memorySpaces maps names of state spaces with offsets.
+// memorySpaces has the state spaces that may be named before an address in brackets.
 var memorySpaces = map[string]ptx.Space{"shared": ptx.Shared, "local": ptx.Local, "param": ptx.Param, "global": ptx.Global, "const": ptx.Const}

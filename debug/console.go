@@ -16,14 +16,14 @@ import (
 // Console executes commands on a session and writes their output.
 type Console struct {
 	*Session
-	More bool // more launches may follow, for which breakpoints may be meant
+	More bool // more launches may follow: a breakpoint may be for a later launch
 	out  io.Writer
 
-	last   string // last command, which an empty line repeats
-	listed line   // the last line shown
-	stop   *Stop  // the last stop shown
-	files  *input.Sources
-	values int // number of printed values
+	last   string         // last command, which an empty line repeats; "": an empty line does nothing
+	listed line           // the last line shown
+	stop   *Stop          // the last stop shown
+	files  *input.Sources // source files of the PTX
+	values int            // number of printed values
 }
 
 // NewConsole makes a console that writes to out.
@@ -37,9 +37,9 @@ var ErrQuit = errors.New("quit")
 // command is a command of the console.
 type command struct {
 	names   []string // full name first, then short names
-	args    string
-	doc     string
-	repeats bool // an empty line repeats the command
+	args    string   // arguments, for help; "": none
+	doc     string   // effect, for help
+	repeats bool     // an empty line repeats the command
 	do      func(c *Console, ctx context.Context, args string) error
 }
 
@@ -156,12 +156,12 @@ func Explain(err error) string {
 
 func (c *Console) cmdHelp(context.Context, string) error {
 	for i := range commands {
-		k := &commands[i]
-		names := strings.Join(k.names, ", ")
-		if k.args != "" {
-			names += " " + k.args
+		cmd := &commands[i]
+		names := strings.Join(cmd.names, ", ")
+		if cmd.args != "" {
+			names += " " + cmd.args
 		}
-		c.printf("%s\n    %s\n", names, k.doc)
+		c.printf("%s\n    %s\n", names, cmd.doc)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// cutIf splits "PLACE if COND".
+// cutIf splits "PLACE if COND"; either part may be missing.
 func cutIf(args string) (place, cond string) {
 	if rest, ok := strings.CutPrefix(args, "if "); ok {
 		return "", strings.TrimSpace(rest)
@@ -47,7 +47,7 @@ func (c *Console) breakAt(args string, once bool) error {
 	return nil
 }
 
-// linesOf returns the text of a breakpoint's lines.
+// linesOf describes the lines of a breakpoint's places.
 func (c *Console) linesOf(b *Breakpoint) string {
 	if b.err != nil {
 		return "<PENDING>  " + b.Spec
@@ -67,7 +67,7 @@ func (c *Console) linesOf(b *Breakpoint) string {
 	return fmt.Sprintf("%s: lines %s", name, strings.Trim(strings.Join(strings.Fields(fmt.Sprint(lines)), ", "), "[]"))
 }
 
-// originOf returns the source line of a breakpoint with a single instruction.
+// originOf returns the source line of one of the breakpoint's places; "" if it is unknown.
 func (c *Console) originOf(b *Breakpoint) string {
 	for i := range b.places {
 		instr, f := c.info.Program.At(i)
@@ -140,7 +140,7 @@ func enableCommand(disabled bool) func(*Console, context.Context, string) error 
 	}
 }
 
-// numbered returns the breakpoint with a number, nil if there is none.
+// numbered returns the breakpoint with number n; nil if there is none.
 func (c *Console) numbered(n int) *Breakpoint {
 	if i := slices.IndexFunc(c.breakpoints, func(b *Breakpoint) bool { return b.Number == n }); i >= 0 {
 		return c.breakpoints[i]

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// cmdCuda changes the focus.
+// cmdCuda changes or prints the focus.
 func (c *Console) cmdCuda(_ context.Context, args string) error {
 	if _, err := c.Context(); err != nil {
 		return err
@@ -56,8 +56,8 @@ func (c *Console) cmdCuda(_ context.Context, args string) error {
 		}
 	}
 	if !changed {
-		k, _ := c.Context()
-		c.printf("kernel %s, block %s, thread %s, warp %d, lane %d\n", c.info.Kernel.Name, k.ID, c.Thread(f), f.Warp, f.Lane)
+		split, _ := c.Context()
+		c.printf("kernel %s, block %s, thread %s, warp %d, lane %d\n", c.info.Kernel.Name, split.ID, c.Thread(f), f.Warp, f.Lane)
 		return nil
 	}
 	to, ok := c.FocusOn(cta, thread)
@@ -71,7 +71,7 @@ func (c *Console) cmdCuda(_ context.Context, args string) error {
 	return nil
 }
 
-// cudaWords splits "block (1,0,0) thread 5".
+// cudaWords splits arguments such as "block (1, 0, 0) thread 5" into words: block, (1,0,0), thread, 5.
 func cudaWords(args string) []string {
 	args = strings.NewReplacer("(", " (", ")", ") ", ", ", ",").Replace(args)
 	return strings.Fields(args)
@@ -110,12 +110,12 @@ func (c *Console) cudaKernels() error {
 
 func (c *Console) cudaBlocks() error {
 	last := -1
-	for _, k := range c.Contexts() {
-		if k.CTA == last {
+	for _, split := range c.Contexts() {
+		if split.CTA == last {
 			continue
 		}
-		last = k.CTA
-		c.printf("%s block %s\n", c.mark(k.CTA == c.focus.CTA), k.ID)
+		last = split.CTA
+		c.printf("%s block %s\n", c.mark(split.CTA == c.focus.CTA), split.ID)
 	}
 	return nil
 }
@@ -127,14 +127,14 @@ func (c *Console) mark(current bool) string {
 	return " "
 }
 
-// cudaWarps shows the warps of the block in focus, by context.
+// cudaWarps shows the contexts of the block in focus.
 func (c *Console) cudaWarps() error {
 	if _, err := c.Context(); err != nil {
 		return err
 	}
-	for _, k := range c.Contexts() {
-		if k.CTA == c.focus.CTA {
-			c.printf("%s warp %d %-18s %s\n", c.mark(c.focus.isIn(&k)), k.Warp, probe.LaneText(k.Lanes), c.describeContext(&k))
+	for _, split := range c.Contexts() {
+		if split.CTA == c.focus.CTA {
+			c.printf("%s warp %d %-18s %s\n", c.mark(c.focus.isIn(&split)), split.Warp, probe.LaneText(split.Lanes), c.describeContext(&split))
 		}
 	}
 	return nil
@@ -146,20 +146,20 @@ func (c *Console) cudaLanes() error {
 	}
 	for lane := range c.info.WarpSize {
 		f := Focus{c.focus.CTA, c.focus.Warp, lane}
-		for _, k := range c.Contexts() {
-			if f.isIn(&k) {
-				c.printf("%s lane %-2d thread %s %s\n", c.mark(f == c.focus), lane, c.Thread(f), c.describeContext(&k))
+		for _, split := range c.Contexts() {
+			if f.isIn(&split) {
+				c.printf("%s lane %-2d thread %s %s\n", c.mark(f == c.focus), lane, c.Thread(f), c.describeContext(&split))
 			}
 		}
 	}
 	return nil
 }
 
-// cudaThreads shows all contexts.
+// cudaThreads shows all contexts, each with the index of its first thread.
 func (c *Console) cudaThreads() error {
-	for _, k := range c.Contexts() {
-		f := Focus{k.CTA, k.Warp, lowestLane(k.Lanes)}
-		c.printf("%s block %s warp %d %-18s first thread %s %s\n", c.mark(c.focus.isIn(&k)), k.ID, k.Warp, probe.LaneText(k.Lanes), c.Thread(f), c.describeContext(&k))
+	for _, split := range c.Contexts() {
+		f := Focus{split.CTA, split.Warp, lowestLane(split.Lanes)}
+		c.printf("%s block %s warp %d %-18s first thread %s %s\n", c.mark(c.focus.isIn(&split)), split.ID, split.Warp, probe.LaneText(split.Lanes), c.Thread(f), c.describeContext(&split))
 	}
 	return nil
 }

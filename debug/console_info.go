@@ -10,24 +10,24 @@ import (
 	"strings"
 )
 
-// cmdInfo shows lists.
+// cmdInfo prints the list that the first word of args names.
 func (c *Console) cmdInfo(_ context.Context, args string) error {
-	what, rest, _ := strings.Cut(args, " ")
+	name, rest, _ := strings.Cut(args, " ")
 	rest = strings.TrimSpace(rest)
-	if what == "cuda" {
-		what, rest, _ = strings.Cut(rest, " ")
+	if name == "cuda" {
+		name, rest, _ = strings.Cut(rest, " ")
 		for i := range cudaLists {
 			if rest != "" {
 				break
 			}
-			if what != "" && strings.HasPrefix(cudaLists[i].name, what) {
+			if name != "" && strings.HasPrefix(cudaLists[i].name, name) {
 				return cudaLists[i].do(c)
 			}
 		}
 		return errors.New("info cuda needs kernels, blocks, warps, lanes or threads")
 	}
 	for i := range infoLists {
-		if what != "" && strings.HasPrefix(infoLists[i].name, what) {
+		if name != "" && strings.HasPrefix(infoLists[i].name, name) {
 			if rest != "" && infoLists[i].name != "registers" {
 				return fmt.Errorf("info %s takes no arguments: %q", infoLists[i].name, rest)
 			}
@@ -71,7 +71,7 @@ func (c *Console) infoBreakpoints([]string) error {
 }
 
 func (c *Console) infoRegisters(names []string) error {
-	k, err := c.Context()
+	split, err := c.Context()
 	if err != nil {
 		return err
 	}
@@ -80,43 +80,43 @@ func (c *Console) infoRegisters(names []string) error {
 			return fmt.Errorf("no register %s", name)
 		}
 	}
-	for _, r := range k.Registers() {
+	for _, r := range split.Registers() {
 		wanted := slices.ContainsFunc(names, func(n string) bool { return n == r.Name || "%"+n == r.Name })
 		if wanted || len(names) == 0 && r.Live {
-			c.printf("%-10s %-5s %s\n", r.Name, r.Type, r.Text(k.Lanes))
+			c.printf("%-10s %-5s %s\n", r.Name, r.Type, r.Text(split.Lanes))
 		}
 	}
 	return nil
 }
 
 func (c *Console) infoLocals([]string) error {
-	k, err := c.Context()
+	split, err := c.Context()
 	if err != nil {
 		return err
 	}
-	return c.variables(k, c.Locals(k))
+	return c.variables(split, c.Locals(split))
 }
 
 func (c *Console) infoShared([]string) error {
-	k, err := c.Context()
+	split, err := c.Context()
 	if err != nil {
 		return err
 	}
-	return c.variables(k, c.Shared())
+	return c.variables(split, c.Shared())
 }
 
-// variables shows the first elements of variables.
-func (c *Console) variables(k *Context, list []Variable) error {
+// variables prints the first elements of each variable of a list, as the thread in focus reads them.
+func (c *Console) variables(split *Context, list []Variable) error {
 	if len(list) == 0 {
 		c.printf("No variables.\n")
 		return nil
 	}
 	const most = 8
-	sc := k.scope(c.Session)
+	sc := split.scope(c.Session)
 	for i := range list {
 		v := &list[i]
 		location := sc.place(0, v.Addr, v.Type)
-		at := location.Addr
+		addr := location.Addr
 		var cells []string
 		for range min(v.Count, most) {
 			p, err := sc.bytes(location, c.focus.Lane, location.size())
@@ -129,7 +129,7 @@ func (c *Console) variables(k *Context, list []Variable) error {
 		if v.Count > most {
 			cells = append(cells, fmt.Sprintf("… of %d", v.Count))
 		}
-		c.printf("%s = {%s}   (%s at %#x)\n", v.Name, strings.Join(cells, ", "), v.Type, at)
+		c.printf("%s = {%s}   (%s at %#x)\n", v.Name, strings.Join(cells, ", "), v.Type, addr)
 	}
 	return nil
 }

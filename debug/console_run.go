@@ -38,7 +38,7 @@ func (c *Console) cmdBack(ctx context.Context, _ string) error { return c.arrive
 
 func (c *Console) cmdFinish(ctx context.Context, _ string) error { return c.arrive(c.Finish(ctx)) }
 
-// arrive shows the stop at which a step ended.
+// arrive shows the stop at which a command ended.
 func (c *Console) arrive(stop *Stop, err error) error {
 	if err == nil {
 		c.Show(stop)
@@ -69,7 +69,7 @@ func stepCommand(do func(*Session, context.Context, bool) (*Stop, error), over b
 }
 
 func (c *Console) cmdUntil(ctx context.Context, args string) error {
-	if args == "reconverge" || args == "join" { // join is the former word
+	if args == "reconverge" || args == "join" { // join is the word of former versions
 		return c.arrive(c.UntilReconverge(ctx))
 	}
 	if args == "" {

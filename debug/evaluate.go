@@ -9,8 +9,8 @@ import (
 	"gemu/ptx"
 )
 
-// lanes returns the lanes for which the condition holds. A condition that cannot be evaluated, for example
-// because a register is not live, counts as true, so that the user sees the reason.
+// lanes returns the lanes of the scope for which the condition holds. A condition that cannot be evaluated, for example
+// because a register is not live, counts as true: then the launch stops, and the user sees the reason.
 func (c *Condition) lanes(sc *scope) (m uint64) {
 	p, err := c.programFor(sc)
 	if err != nil {
@@ -21,7 +21,7 @@ func (c *Condition) lanes(sc *scope) (m uint64) {
 		lane := lowestLane(remaining)
 		v, err := p.eval(sc, lane)
 		holds := err != nil || v.isTrue()
-		if !sc.varies { // equal in all lanes
+		if !sc.varies { // the result is the same in all lanes
 			if holds {
 				m = sc.mask
 			}
@@ -34,9 +34,9 @@ func (c *Condition) lanes(sc *scope) (m uint64) {
 	return m
 }
 
-// candidateCTAs returns a function that reports whether the condition may hold for any thread of a CTA. It uses
-// only the leading conjuncts with the same value in all threads of a CTA. Later conjuncts may fail to evaluate,
-// in which case the condition counts as true.
+// candidateCTAs returns a function that reports whether the condition may hold for any thread of a CTA. It evaluates only
+// the conjuncts (operands of &&) before the first whose value may differ between threads of a CTA. The evaluation of that
+// conjunct may fail, and then the condition counts as true, whatever the later conjuncts are.
 func (c *Condition) candidateCTAs(s *Session) func(cta int) bool {
 	sc := &scope{s: s, fn: s.info.Kernel, mask: 1, context: new(Context)}
 	b := builder{c: c, sc: sc, p: new(program)}
@@ -66,7 +66,7 @@ func (n *node) conjuncts(list []*node) []*node {
 	return append(list, n)
 }
 
-// sameInCTA reports whether the expression has the same value in all threads of a CTA, wherever they are.
+// sameInCTA reports whether the expression has the same value in all threads of a CTA, at any instruction.
 func (n *node) sameInCTA() bool {
 	switch n.kind {
 	case constNode:
@@ -95,10 +95,10 @@ type program struct {
 	eval
 	location   func(sc *scope, lane int) (Location, error) // location of an expression that names memory; else nil
 	regs       []ptx.RegID                                 // registers read, in the order of scope.rows
-	reductions int                                         // number of any and all in it
+	reductions int                                         // number of calls of any and all, in the order of scope.whole
 }
 
-// prepare resizes a scope for a program.
+// prepare resizes and resets a scope for an evaluation of a program.
 func (sc *scope) prepare(p *program) {
 	for len(sc.rows) < len(p.regs) {
 		sc.rows = append(sc.rows, registerRow{})
@@ -139,7 +139,7 @@ type compiled struct {
 // builder compiles programs.
 type builder struct {
 	c   *Condition
-	sc  *scope // for properties that all scopes of the function share
+	sc  *scope // a scope of the function; only its session and function are used
 	p   *program
 	err error // the first error
 }
@@ -172,20 +172,20 @@ func (b *builder) node(n *node) eval {
 			return sc.load(c, n, location, lane)
 		}
 	case anyNode, allNode:
-		in, i := b.node(n.left), b.p.reductions
+		operand, reduction := b.node(n.left), b.p.reductions
 		b.p.reductions++
-		return func(sc *scope, _ int) (value, error) { // equal in all lanes
-			if m := &sc.whole[i]; m.known {
+		return func(sc *scope, _ int) (value, error) { // the result is the same in all lanes
+			if m := &sc.whole[reduction]; m.known {
 				return m.value, m.err
 			}
-			v, err := sc.overLanes(c, n, in)
-			sc.whole[i] = memoizedValue{v, err, true}
+			v, err := sc.overLanes(c, n, operand)
+			sc.whole[reduction] = memoizedValue{v, err, true}
 			return v, err
 		}
 	case signNode:
-		in := b.node(n.left)
+		operand := b.node(n.left)
 		return func(sc *scope, lane int) (value, error) {
-			v, err := in(sc, lane)
+			v, err := operand(sc, lane)
 			if err != nil {
 				return v, err
 			}
@@ -207,7 +207,7 @@ func (b *builder) node(n *node) eval {
 			return boolValue(w.isTrue()), err
 		}
 	}
-	do := c.binary(n)
+	operate := c.binary(n)
 	return func(sc *scope, lane int) (value, error) {
 		v, err := left(sc, lane)
 		if err != nil {
@@ -217,12 +217,12 @@ func (b *builder) node(n *node) eval {
 		if err != nil {
 			return w, err
 		}
-		return do(v, w)
+		return operate(v, w)
 	}
 }
 
-// overLanes evaluates any or all over the lanes of the warp split.
-func (sc *scope) overLanes(c *Condition, n *node, in eval) (value, error) {
+// overLanes evaluates node n, any or all of an operand, over the lanes of the warp split.
+func (sc *scope) overLanes(c *Condition, n *node, operand eval) (value, error) {
 	if sc.isEmpty() {
 		return value{}, c.fail(n, "%v", ErrNoLaunch)
 	}
@@ -231,7 +231,7 @@ func (sc *scope) overLanes(c *Condition, n *node, in eval) (value, error) {
 	sc.varies = false
 	decides := n.kind == anyNode
 	for remaining := sc.mask; remaining != 0; remaining &= remaining - 1 {
-		v, err := in(sc, lowestLane(remaining))
+		v, err := operand(sc, lowestLane(remaining))
 		if err != nil {
 			return v, err
 		}
@@ -257,7 +257,8 @@ func (c *Condition) signed(n *node, v value) (value, error) {
 	return value{bits: -v.bits, signed: true}, nil
 }
 
-// orders tells, for each comparison, whether it holds for less, equal, greater, and unordered operands.
+// orders has, for each comparison a op b, whether it holds if a is less than, equal to, or greater than b, or if one of
+// them is NaN (unordered).
 var orders = map[string][4]bool{
 	"==": {false, true, false, false}, "!=": {true, false, true, true},
 	"<": {true, false, false, false}, "<=": {true, true, false, false}, ">": {false, false, true, false}, ">=": {false, true, true, false},
@@ -269,7 +270,8 @@ func (c *Condition) binary(n *node) func(a, b value) (value, error) {
 		return func(a, b value) (value, error) {
 			order, ok := a.compareTo(b)
 			if !ok {
-				return boolValue(holds[3]), nil
+				const unordered = 3
+				return boolValue(holds[unordered]), nil
 			}
 			return boolValue(holds[order+1]), nil
 		}
@@ -296,7 +298,7 @@ func (c *Condition) arithmetic(n *node, a, b value) (value, error) {
 	}
 	v := value{signed: a.signed || b.signed}
 	if (a.typ.Kind() == ptx.Bits || b.typ.Kind() == ptx.Bits) && int64(a.bits|b.bits) < 0 {
-		v.signed = a.signed && b.signed // addresses
+		v.signed = a.signed && b.signed // large untyped bits are an address, which is unsigned
 	}
 	switch n.op {
 	case "+":

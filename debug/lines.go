@@ -15,13 +15,14 @@ import (
 	"gemu/interp"
 )
 
-// Front is a front end. Debug returns when the user lets the launch run to its end, or with ErrQuit.
+// Front is a front end of the debugger.
 type Front interface {
-	Debug(ctx context.Context, s *Session) error // lets the user control s; an error ends the launch, as ErrQuit does
+	// Debug lets the user control s. If it returns nil, the launch continues to its end without the debugger. An error
+	// ends the launch: ErrQuit if the user quits.
+	Debug(ctx context.Context, s *Session) error
 }
 
-// Drive lets a front end debug a launch that interp.Module.Run will run. If the front end returns early, the
-// launch goes on without the debugger; on ErrQuit it is abandoned.
+// Drive lets a front end debug a launch that interp.Module.Run will run.
 func (s *Session) Drive(l *interp.Launch, f Front) {
 	s.Prepare(l)
 	l.Drive = func(ctx context.Context, e *interp.Execution) error {
@@ -52,22 +53,22 @@ var errQuitSession = errors.New("the debugger has left this launch")
 type Lines struct {
 	in     *bufio.Scanner
 	out    io.Writer
-	name   string // name of the input, for messages; "": interactive, where mistakes are reported and forgiven
+	name   string // name of the input, for messages; "": interactive input, in which a wrong command does not end the input
 	prompt string
-	line   int
+	line   int  // number of the last line read, from 1
 	more   bool // more launches may follow
 
 	mu      sync.Mutex
-	waiting bool // waits for a command; guarded by mu
+	waiting bool // the front end waits for a command; guarded by mu
 }
 
-// NewLines returns a line-based front end. name is the name of the input in errors, and its lines are echoed;
-// "" means interactive input.
+// NewLines returns a line-based front end. name is the name of the input in errors. The lines of the input are echoed,
+// unless name is "": that means interactive input. more means that more launches may follow.
 func NewLines(in io.Reader, out io.Writer, name string, more bool) *Lines {
 	return &Lines{in: bufio.NewScanner(in), out: out, name: name, prompt: "(gemu) ", more: more}
 }
 
-// Debug executes commands until there are no more. The error of a command in a file has its place.
+// Debug executes commands until the input ends. The error of a command in a file is a ScriptError.
 func (f *Lines) Debug(ctx context.Context, s *Session) error {
 	c := NewConsole(s, f.out)
 	c.More = f.more
@@ -109,19 +110,19 @@ func (f *Lines) Debug(ctx context.Context, s *Session) error {
 	}
 }
 
-// setWaiting notes whether the front end waits for a command. If so, it prints the prompt.
-func (f *Lines) setWaiting(s *Session, asks bool) {
+// setWaiting sets whether the front end waits for a command. If it waits, setWaiting prints the prompt.
+func (f *Lines) setWaiting(s *Session, waiting bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.waiting = asks; asks {
+	if f.waiting = waiting; waiting {
 		fmt.Fprint(f.out, f.prompt)
 	} else {
 		s.Ready()
 	}
 }
 
-// handleInterrupts makes the user's interrupt (Ctrl-C) stop the session's current command; while the session waits for a
-// command, it prints the prompt again. stop ends this.
+// handleInterrupts makes the user's interrupt (Ctrl-C) stop the session's current command. If the front end waits for a
+// command, the interrupt prints the prompt again. The caller must call stop when the session ends.
 func (f *Lines) handleInterrupts(s *Session) (stop func()) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt)
@@ -142,7 +143,7 @@ func (f *Lines) handleInterrupts(s *Session) (stop func()) {
 	}
 }
 
-// ScriptError is a command of a file that is wrong.
+// ScriptError is the error of a command in a file.
 type ScriptError struct {
 	File string // name of the file
 	Line int    // line of the command, from 1

@@ -1,6 +1,6 @@
 package debug
 
-// This file compiles memory operands and reads their bytes.
+// This file compiles the memory that expressions name, and reads its bytes.
 
 import (
 	"bytes"
@@ -14,11 +14,11 @@ import (
 
 // Location is the memory that an expression names.
 type Location struct {
-	Space ptx.Space // Global for all device memory; Shared; Param
+	Space ptx.Space // Shared for shared memory, else Global
 	Local bool      // local memory of a lane
-	CTA   int       // for shared memory
-	Addr  uint64    // address in global memory, offset in all other spaces
-	Type  ptx.Type  // type of the value, which has its size
+	CTA   int       // linear index of the CTA, for shared memory
+	Addr  uint64    // generic address; for shared and local memory an offset in bytes
+	Type  ptx.Type  // type of the value, which determines its size
 }
 
 // size returns the size in bytes.
@@ -31,12 +31,12 @@ func (b *builder) location(n *node) func(sc *scope, lane int) (Location, error) 
 	if n.left != nil {
 		index = b.node(n.left)
 	}
-	what := "an address"
+	operand := "an address"
 	find := func(sc *scope, v value, _ int) (Location, error) {
 		return sc.place(memorySpaces[n.name], v.bits, n.typ), nil
 	}
 	if n.kind == nameNode {
-		what, find = "an index", b.element(n)
+		operand, find = "an index", b.element(n)
 	}
 	return func(sc *scope, lane int) (Location, error) {
 		v, err := index(sc, lane)
@@ -44,13 +44,13 @@ func (b *builder) location(n *node) func(sc *scope, lane int) (Location, error) 
 			return Location{}, err
 		}
 		if v.class == float {
-			return Location{}, c.fail(n, "%s is an integer", what)
+			return Location{}, c.fail(n, "%s is an integer", operand)
 		}
 		return find(sc, v, lane)
 	}
 }
 
-// place returns the memory at an address of a state space.
+// place returns the location of a value of type t at an address of a state space; space 0 means a generic address.
 func (sc *scope) place(space ptx.Space, addr uint64, t ptx.Type) Location {
 	l := Location{Space: ptx.Global, Addr: addr, Type: t}
 	switch {
@@ -68,7 +68,7 @@ func (sc *scope) place(space ptx.Space, addr uint64, t ptx.Type) Location {
 	return l
 }
 
-// element compiles an element of a parameter or variable, which must exist.
+// element compiles an element of a parameter or variable. It is an error if neither exists.
 func (b *builder) element(n *node) func(sc *scope, index value, lane int) (Location, error) {
 	c, s := b.c, b.sc.s
 	for _, p := range s.info.Program.Params() {
@@ -119,7 +119,7 @@ func (b *builder) element(n *node) func(sc *scope, index value, lane int) (Locat
 	}
 }
 
-// elementAt returns the address of an element of size bytes; false if it overflows.
+// elementAt returns the address of an element of size bytes; false if the address overflows.
 func elementAt(base uint64, index value, size int) (uint64, bool) {
 	if index.signed && int64(index.bits) < 0 {
 		over, offset := bits.Mul64(-index.bits, uint64(size))
@@ -164,7 +164,7 @@ func (sc *scope) load(c *Condition, n *node, location Location, lane int) (value
 	return valueOf(location.Type, binary.LittleEndian.Uint64(b[:])), nil
 }
 
-// bytes returns n bytes at a location.
+// bytes returns n bytes at a location, for a lane.
 func (sc *scope) bytes(location Location, lane, n int) ([]byte, error) {
 	switch {
 	case location.Local && sc.isEmpty():
@@ -186,7 +186,7 @@ func (sc *scope) bytes(location Location, lane, n int) ([]byte, error) {
 	return bytesOf(a, location.Addr-a.Base, n)
 }
 
-// bytesOf returns bytes of an allocation.
+// bytesOf returns n bytes of an allocation at an offset in bytes.
 func bytesOf(a *probe.Allocation, offset uint64, n int) ([]byte, error) {
 	switch {
 	case a == nil:
@@ -199,7 +199,7 @@ func bytesOf(a *probe.Allocation, offset uint64, n int) ([]byte, error) {
 	return a.Data[offset:][:n], nil
 }
 
-// bytesIn returns a copy of the location's bytes in its allocation.
+// bytesIn returns a copy of the location's bytes; a is the allocation that contains them.
 func (l *Location) bytesIn(a *probe.Allocation) []byte {
 	offset := l.Addr
 	if l.Space != ptx.Shared {
@@ -209,7 +209,7 @@ func (l *Location) bytesIn(a *probe.Allocation) []byte {
 	return bytes.Clone(p)
 }
 
-// overlaps reports whether bytes of an event's allocation overlap the location.
+// overlaps reports whether n bytes at an offset in an allocation, accessed by an event, overlap the location.
 func (l *Location) overlaps(s *Session, e *probe.Event, alloc *probe.Allocation, offset uint64, n int) bool {
 	if alloc == nil || l.Local {
 		return false
@@ -226,7 +226,7 @@ func (l *Location) overlaps(s *Session, e *probe.Event, alloc *probe.Allocation,
 	return offset < l.Addr+uint64(l.size()) && l.Addr < offset+uint64(n)
 }
 
-// ownsShared reports whether an event's shared memory belongs to a CTA.
+// ownsShared reports whether alloc is the shared memory of a CTA in the cluster of the event's CTA.
 func (s *Session) ownsShared(cta int, e *probe.Event, alloc *probe.Allocation) bool {
 	cluster, rank := s.clusterOf(indexAt(cta, s.info.Grid))
 	ownID, _ := s.clusterOf(e.ID)
@@ -235,6 +235,6 @@ func (s *Session) ownsShared(cta int, e *probe.Event, alloc *probe.Allocation) b
 
 // clusterOf returns the index of a CTA's cluster, and the CTA's index in it.
 func (s *Session) clusterOf(id ptx.Dim3) (cluster, rank ptx.Dim3) {
-	k := s.info.Cluster
-	return ptx.Dim3{X: id.X / k.X, Y: id.Y / k.Y, Z: id.Z / k.Z}, ptx.Dim3{X: id.X % k.X, Y: id.Y % k.Y, Z: id.Z % k.Z}
+	size := s.info.Cluster
+	return ptx.Dim3{X: id.X / size.X, Y: id.Y / size.Y, Z: id.Z / size.Z}, ptx.Dim3{X: id.X % size.X, Y: id.Y % size.Y, Z: id.Z % size.Z}
 }

@@ -1,6 +1,6 @@
 package debug
 
-// This file shows a stopped launch: contexts, registers, memory, reasons of waits.
+// This file describes a stopped launch: contexts, registers, memory, and the reasons why threads wait.
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 	"gemu/ptx"
 )
 
-// Context is a warp split of a CTA in flight.
+// Context is a warp split of a CTA in flight, executing or waiting.
 type Context struct {
 	probe.WarpSplit
 	WaitingToReconverge bool // the lanes wait at a reconvergence point
@@ -45,7 +45,7 @@ func (s *Session) Contexts() []Context {
 	return list
 }
 
-// Context returns the context of the thread in focus. The error is ErrNoLaunch.
+// Context returns the context of the thread in focus, or ErrNoLaunch if there is none.
 func (s *Session) Context() (*Context, error) {
 	for _, c := range s.Contexts() {
 		if s.focus.isIn(&c) {
@@ -74,8 +74,8 @@ func (s *Session) SetFocus(f Focus) error {
 	return fmt.Errorf("lane %d of warp %d of CTA %d does not exist: it has ended, or not begun", f.Lane, f.Warp, f.CTA)
 }
 
-// refocus chooses another thread if the thread in focus has ended: a running one, if possible of the same warp
-// or CTA.
+// refocus moves the focus to another thread if the thread in focus has ended: if possible to a running thread, and
+// among equals to a thread of the same warp, or else of the same CTA.
 func (s *Session) refocus() {
 	best, score := -1, 0
 	list := s.Contexts()
@@ -108,8 +108,8 @@ func (s *Session) Thread(f Focus) ptx.Dim3 {
 
 // FocusOn returns the thread with the given indices of CTA and thread; false if it does not exist.
 func (s *Session) FocusOn(cta, thread ptx.Dim3) (Focus, bool) {
-	for _, d := range []struct{ at, of ptx.Dim3 }{{cta, s.info.Grid}, {thread, s.info.Block}} {
-		if d.at.X < 0 || d.at.Y < 0 || d.at.Z < 0 || d.at.X >= d.of.X || d.at.Y >= d.of.Y || d.at.Z >= d.of.Z {
+	for _, d := range []struct{ index, extent ptx.Dim3 }{{cta, s.info.Grid}, {thread, s.info.Block}} {
+		if d.index.X < 0 || d.index.Y < 0 || d.index.Z < 0 || d.index.X >= d.extent.X || d.index.Y >= d.extent.Y || d.index.Z >= d.extent.Z {
 			return Focus{}, false
 		}
 	}
@@ -121,7 +121,7 @@ func (s *Session) FocusOn(cta, thread ptx.Dim3) (Focus, bool) {
 type Register struct {
 	Name string   // as in PTX: "%r1"
 	Type ptx.Type // type in the declaration
-	Live bool     // its value may still be read
+	Live bool     // an instruction may still read its value
 	Form Form     // value structure over the context's lanes
 
 	// By lane of the warp: bits 0 to 63, and bits 64 to 127 of .b128. Only the context's lanes are valid.
@@ -138,7 +138,7 @@ func (r *Register) high(lane int) uint64 {
 	return r.High[lane]
 }
 
-// show formats a value of the register's type.
+// show formats a value of the register's type; high has bits 64 to 127 of .b128.
 func (r *Register) show(low, high uint64) string {
 	if r.Type.Bits() > 64 {
 		return formatWide(low, high)
@@ -157,10 +157,10 @@ func formatWide(low, high uint64) string {
 // Form is the value structure of a register over the lanes of a context.
 type Form struct {
 	Kind         string // "uniform", "affine" or "generic"
-	Base, Stride uint64 // lane i has Base + i·Stride, modulo two to the width
+	Base, Stride uint64 // uniform and affine: lane i of the warp has Base + i·Stride, modulo 2 to the width in bits
 }
 
-// formOf determines the form of a register's values.
+// formOf returns the form of a register's values in lanes.
 func formOf(row []uint64, lanes uint64, t ptx.Type) Form {
 	first := lowestLane(lanes)
 	f := Form{Kind: "uniform", Base: row[first]}
@@ -210,7 +210,7 @@ func (c *Context) Registers() []Register {
 	return list
 }
 
-// Text formats the register in a line: its form, or its lanes.
+// Text formats the register in one line: its value structure, or the values of lanes if that is generic.
 func (r *Register) Text(lanes uint64) string {
 	if !r.Live {
 		return "(not live here)"
@@ -229,7 +229,7 @@ func (r *Register) Text(lanes uint64) string {
 	return "generic " + r.Lanes(lanes)
 }
 
-// Lanes formats the values of lanes, with equal neighbours together.
+// Lanes formats the values of lanes. Consecutive lanes with equal values are one entry: "0-3:7".
 func (r *Register) Lanes(lanes uint64) string {
 	if !r.Live {
 		return "(not live here)"
@@ -264,7 +264,7 @@ type Variable struct {
 	Name  string   // name in the PTX
 	Type  ptx.Type // type of an element
 	Count int      // number of elements
-	Addr  uint64   // generic, in the window of its CTA or lane
+	Addr  uint64   // generic address, in the window of shared or local memory
 }
 
 // Shared returns the variables in shared memory of the kernel and its callees.
@@ -284,8 +284,8 @@ func variables(list []probe.Variable, base uint64) (out []Variable) {
 	return out
 }
 
-// Read returns n bytes of memory. addr is a generic address if space is empty, else an offset in shared, local
-// or param space.
+// Read returns n bytes of memory, as the thread in focus reads it. addr is a generic address if space is empty, else an
+// address in the state space.
 func (s *Session) Read(space string, addr uint64, n int) ([]byte, error) {
 	if space != "" && memorySpaces[space] == 0 {
 		return nil, fmt.Errorf("no state space %s", space)
@@ -294,7 +294,8 @@ func (s *Session) Read(space string, addr uint64, n int) ([]byte, error) {
 	return sc.bytes(sc.place(memorySpaces[space], addr, ptx.U8), s.focus.Lane, n)
 }
 
-// locate returns the memory that an expression names, for the thread in focus. The memory must exist.
+// locate returns the memory that an expression names, for the thread in focus. It is an error if the memory does not
+// exist.
 func (s *Session) locate(c *Condition) (Location, error) {
 	sc := s.focusScope()
 	p, err := c.programFor(sc)
@@ -335,17 +336,17 @@ func (s *Session) evaluate(c *Condition) (value, error) {
 	return p.eval(sc, s.focus.Lane)
 }
 
-// Register returns the register if the expression is a register's name; otherwise it returns false.
-func (s *Session) Register(text string) (*Register, bool) {
-	k, err := s.Context()
+// Register returns the register with a name, in the context of the thread in focus; false if there is none.
+func (s *Session) Register(name string) (*Register, bool) {
+	c, err := s.Context()
 	if err != nil {
 		return nil, false
 	}
-	r, ok := k.scope(s).register(strings.TrimSpace(text))
+	r, ok := c.scope(s).register(strings.TrimSpace(name))
 	if !ok {
 		return nil, false
 	}
-	return &k.Registers()[r], true
+	return &c.Registers()[r], true
 }
 
 // Frame is a function on the call stack of a context.
@@ -365,7 +366,7 @@ func (s *Session) Frames(c *Context) []Frame {
 	return list
 }
 
-// BlockedReason describes why the thread in focus waits, or says that it runs.
+// BlockedReason describes why the thread in focus waits, or says that it can run.
 func (s *Session) BlockedReason() (string, error) {
 	c, err := s.Context()
 	if err != nil {
@@ -389,14 +390,14 @@ func (s *Session) BlockedReason() (string, error) {
 		fmt.Fprintf(&b, "%s waits at line %s for %s, to execute the instruction together; the other lanes of its warp:", thread, lineText(c), probe.LaneText(uint64(c.Wait.Members)))
 		printOthers(isElsewhere)
 	case c.Wait != nil:
-		what := fmt.Sprintf("barrier %d of its CTA", c.Wait.Barrier)
+		barrier := fmt.Sprintf("barrier %d of its CTA", c.Wait.Barrier)
 		if c.Wait.Barrier == clusterBarrier {
-			what = "the barrier of its cluster"
+			barrier = "the barrier of its cluster"
 		}
 		if c.Wait.Threads > 0 {
-			what += fmt.Sprintf(", for %d threads", c.Wait.Threads)
+			barrier += fmt.Sprintf(", for %d threads", c.Wait.Threads)
 		}
-		fmt.Fprintf(&b, "%s waits at line %s at %s; not yet there:", thread, lineText(c), what)
+		fmt.Fprintf(&b, "%s waits at line %s at %s; not yet there:", thread, lineText(c), barrier)
 		printOthers(func(o *Context) bool { return o.Wait == nil || o.Wait.Barrier != c.Wait.Barrier })
 	case c.Running:
 		fmt.Fprintf(&b, "%s can run; it is before line %s", thread, lineText(c))
@@ -407,7 +408,7 @@ func (s *Session) BlockedReason() (string, error) {
 	return b.String(), nil
 }
 
-// clusterBarrier is the number of the cluster's barrier in events.
+// clusterBarrier is the number of a cluster's barrier in probe.WaitState; 0 to 15 are barriers of the CTA.
 const clusterBarrier = 16
 
 // describeContext describes the place of a context and its wait, if any.
@@ -425,7 +426,7 @@ func (s *Session) describeContext(c *Context) string {
 	return "before line " + lineText(c)
 }
 
-// lineText returns the current line of a context.
+// lineText returns the current line of a context in the PTX.
 func lineText(c *Context) string {
 	if c.Instr == nil {
 		return fmt.Sprintf("%d, the end of %s", c.Func.End.Line, c.Func.Name)

@@ -1,6 +1,6 @@
 package debug
 
-// This file compiles the names of registers, special registers and variables.
+// This file compiles the names of registers and special registers in conditions.
 
 import (
 	"slices"
@@ -46,14 +46,14 @@ func (b *builder) name(n *node) eval {
 	}
 	return func(sc *scope, lane int) (value, error) {
 		if index != nil {
-			at, err := index(sc, lane)
+			chosen, err := index(sc, lane)
 			if err != nil {
-				return at, err
+				return chosen, err
 			}
-			if at.class == float || at.bits >= uint64(sc.s.info.WarpSize) {
-				return at, c.fail(n, "%s: want a lane from 0 to %d", at, sc.s.info.WarpSize-1)
+			if chosen.class == float || chosen.bits >= uint64(sc.s.info.WarpSize) {
+				return chosen, c.fail(n, "%s: want a lane from 0 to %d", chosen, sc.s.info.WarpSize-1)
 			}
-			lane = int(at.bits)
+			lane = int(chosen.bits)
 		}
 		row := &sc.rows[i]
 		if !row.isRead {
@@ -82,7 +82,7 @@ func sameIn(row []uint64, lanes uint64) bool {
 	return true
 }
 
-// memory reports whether a name belongs to a parameter or a variable, and not to a register.
+// memory reports whether a name is that of a parameter or variable, and not of a register or special register.
 func (b *builder) memory(name string) bool {
 	sc := b.sc
 	if _, ok := findSpecial(name); ok {
@@ -97,7 +97,7 @@ func (b *builder) memory(name string) bool {
 		slices.ContainsFunc(p.Locals(sc.fn), named) || sc.s.exec.Module().Var(name) != nil
 }
 
-// register finds a register of the function by name, with or without its "%".
+// register finds a register of the scope's function by name. The "%" of the register's name may be left out.
 func (sc *scope) register(name string) (ptx.RegID, bool) {
 	found := ptx.NoReg
 	for i, r := range sc.fn.Regs {
@@ -108,10 +108,10 @@ func (sc *scope) register(name string) (ptx.RegID, bool) {
 	return found, found != ptx.NoReg
 }
 
-// specialRegister is a special register, or a name of this package for the position of a lane.
+// specialRegister is a special register of PTX, or one of the names lane, warp and cta.
 type specialRegister struct {
-	extent
-	value func(sc *scope, lane int) int
+	extent // the threads in which it has the same value
+	value  func(sc *scope, lane int) int
 }
 
 // extent is the set of threads in which a special register has the same value.
@@ -165,8 +165,8 @@ func findSpecial(name string) (specialRegister, bool) {
 		return f, ok
 	}
 	v, ok := vectors[name]
-	part, known := map[string]func(d ptx.Dim3) int{
+	component, known := map[string]func(d ptx.Dim3) int{
 		"x": func(d ptx.Dim3) int { return d.X }, "y": func(d ptx.Dim3) int { return d.Y }, "z": func(d ptx.Dim3) int { return d.Z }, "w": func(ptx.Dim3) int { return 0 },
 	}[axis]
-	return specialRegister{v.extent, func(sc *scope, lane int) int { return part(v.value(sc, lane)) }}, ok && known
+	return specialRegister{v.extent, func(sc *scope, lane int) int { return component(v.value(sc, lane)) }}, ok && known
 }

@@ -16,20 +16,22 @@ type scope struct {
 	id    ptx.Dim3
 	warp  int
 	mask  uint64 // lanes of the warp split
-	frame int    // bytes in local memory where the function's frame begins
+	frame int    // offset in bytes of the function's frame in local memory
 
 	e       *probe.Event // the event, or nil
 	context *Context     // the paused lanes if e is nil; both are nil without lanes
 
 	rows   []registerRow   // registers in the expression, one entry for each use
-	whole  []memoizedValue // results of any and all
+	whole  []memoizedValue // results of any and all, one entry for each call
 	varies bool            // the result may differ between lanes
 }
 
 // registerRow is the value of a register in all lanes.
 type registerRow struct {
 	probe.Value
-	isRead, live, isUniform bool // isUniform: the same in all lanes of the warp split
+	isRead    bool // Value has been read, in this evaluation
+	live      bool // the register may still be read
+	isUniform bool // the value is the same in all lanes of the warp split
 }
 
 // memoizedValue is a value that is computed once.
@@ -60,7 +62,7 @@ func (s *Session) focusScope() *scope {
 // isEmpty reports whether the scope has no lanes.
 func (sc *scope) isEmpty() bool { return sc.e == nil && sc.context == nil }
 
-// read reads a register.
+// read reads a register into v; false if the register is not live or the scope has no lanes.
 func (sc *scope) read(v *probe.Value, r ptx.RegID) (ok bool) {
 	switch {
 	case sc.e != nil:
@@ -90,7 +92,7 @@ func (sc *scope) shared() *probe.Allocation {
 	return nil
 }
 
-// local copies local memory of a lane to p and returns the number of bytes.
+// local copies local memory of a lane, from an offset in bytes on, to p and returns the number of copied bytes.
 func (sc *scope) local(p []byte, lane int, offset uint64) int {
 	if sc.e != nil {
 		return sc.e.LocalBytes(p, lane, offset)

@@ -1,6 +1,6 @@
 package debug
 
-// This file has the values of conditions in a lane.
+// This file has the values that conditions compute with.
 
 import (
 	"fmt"
@@ -14,12 +14,13 @@ import (
 // value is a number or a truth value.
 type value struct {
 	class  class
-	bits   uint64 // bits of an integer; 0 or 1 for a truth value
-	signed bool   // the integer is int64(bits)
-	f      float64
+	bits   uint64   // bits of an integer; 0 or 1 for a truth value
+	signed bool     // the integer is int64(bits)
+	f      float64  // value of a float
 	typ    ptx.Type // type of the register or memory; NoType for a computed value
 }
 
+// class is the kind of a value.
 type class uint8
 
 const (
@@ -28,7 +29,7 @@ const (
 	boolClass
 )
 
-// valueOf returns bits as a value of type t.
+// valueOf returns the value of type t with the given bits.
 func valueOf(t ptx.Type, bits uint64) value {
 	v := value{typ: t}
 	switch {
