@@ -29,18 +29,18 @@ type Request struct {
 	Space ptx.Space
 	// Bytes is the number of bytes of a lane, a power of two. The address must be a multiple of it.
 	Bytes int
-	// Align is a smaller alignment in bytes that is enough; 0 requires Bytes.
+	// Align is an alignment in bytes, smaller than Bytes, that is sufficient; 0 if the address must be a multiple of Bytes.
 	Align int
 	// Kind is the direction.
 	Kind AccessKind
 
-	// SpareBytes is the number of bytes, at the end of Bytes, that the instruction ignores: they may lie past the end of the memory.
+	// SpareBytes is how many of the last bytes of Bytes the instruction ignores. They may lie past the end of the memory.
 	SpareBytes int
 
 	// Cluster means that a generic address must be an address of shared memory of a CTA of the cluster.
 	Cluster bool
 
-	// Surface means an access through a surface: to arrays, which are out of reach of ordinary accesses.
+	// Surface means an access through a surface, to an array (ArrayMemory), which loads and stores do not reach.
 	Surface bool
 }
 
@@ -66,7 +66,7 @@ type Access struct {
 	// Lengths has the number of bytes of each lane, for accesses to regions of different lengths (st.bulk); nil for
 	// accesses of equal length.
 	Lengths []uint64
-	// Machine answers the questions of the methods of Access about the machine. It is valid during the call of Sink.OnEvent only.
+	// Machine gives the methods of Access access to the state of the machine. It is valid during the call of Sink.OnEvent only.
 	Machine AccessMachine
 
 	addrBuffer []uint64
@@ -76,15 +76,15 @@ type Access struct {
 	runCount int // 0 if the lanes have more than maxAddressRuns runs
 }
 
-// AccessMachine is the state of the machine at an access. The methods of Access are the way to use it.
+// AccessMachine is the state of the machine at an access. Probes use it through the methods of Access.
 type AccessMachine interface {
-	// BytesLeft returns the number of bytes of a lane's access that lie in memory, if some of its SpareBytes do not.
+	// BytesLeft returns the number of bytes, of at most Bytes, that lie in memory for a lane.
 	BytesLeft(a *Access, lane int) int
-	// AppendStored appends the bytes that a lane stores.
+	// AppendStored appends the bytes that a lane is about to store to p (Access.Stored).
 	AppendStored(a *Access, p []byte, lane int) (to []byte, ok bool)
-	// StoredBy describes the operands of a writing access of a lane.
+	// StoredBy fills s with the operands of a lane's writing access (Access.StoredBy).
 	StoredBy(a *Access, s *Stored, lane int) (ok bool)
-	// AllocationAt resolves an address.
+	// AllocationAt returns the memory of an access to an address (Access.AllocationAt).
 	AllocationAt(a *Access, addr uint64) (space ptx.Space, alloc *Allocation, offset uint64, ok bool)
 	// Shadow returns the shadow bytes of the memory of a lane's access.
 	Shadow(a *Access, lane int) []byte
@@ -117,8 +117,8 @@ type AddressRun struct {
 	Stride int64
 }
 
-// Span returns the lowest address of the run, and the distance in bytes to the highest. ok is false if the addresses go beyond
-// the end of the address space, or the stride does not fit 32 bits.
+// Span returns the lowest address of the run, and the distance in bytes from the lowest to the highest address. ok is false if
+// addresses wrap around the end of the address space, or if Stride does not fit in a signed 32-bit number.
 func (r *AddressRun) Span() (low, width uint64, ok bool) {
 	distance := 63 - bits.LeadingZeros64(r.Lanes) - bits.TrailingZeros64(r.Lanes)
 	low, width = r.Addr, uint64(r.Stride)*uint64(distance)
@@ -128,8 +128,8 @@ func (r *AddressRun) Span() (low, width uint64, ok bool) {
 	return low, width, r.Stride == int64(int32(r.Stride)) && low+width >= low
 }
 
-// Runs divides a set of lanes into runs, from the first lane on, each as long as possible. It returns none if there are more
-// than four. The result is valid until the next call. The access must have addresses.
+// Runs divides a set of lanes into runs, in the order of lanes, each as long as possible. It returns an empty slice if there are
+// more than four runs. The result is valid until the next call. The access must have addresses.
 func (a *Access) Runs(lanes uint64) []AddressRun {
 	if a.runLanes != lanes {
 		a.runLanes = lanes
@@ -170,8 +170,8 @@ func (a *Access) computeRuns(lanes uint64) (n int) {
 	return n
 }
 
-// Length returns the number of bytes that a lane accesses: its element of Lengths; fewer than Bytes where SpareBytes lie past
-// the end of the memory; else Bytes. The access must have addresses.
+// Length returns the number of bytes that a lane accesses: with Lengths, the lane's element; without Lengths, Bytes, or fewer if
+// SpareBytes lie past the end of the memory. The access must have addresses.
 func (a *Access) Length(lane int) int {
 	if a.Lengths != nil {
 		return int(min(a.Lengths[lane], math.MaxInt32))
@@ -185,33 +185,35 @@ func (a *Access) Length(lane int) int {
 // Bulk reports whether the lanes access regions of different lengths: st.bulk, which writes zeros.
 func (a *Access) Bulk() bool { return a.Lengths != nil }
 
-// Stored appends the bytes that a lane is about to store to p. ok is false unless the lane stores registers element by element:
-// false for atomics, matrices, st.bulk, and vectors with omitted elements. StoredBy describes these.
+// Stored appends to p the bytes that a lane is about to store. ok is true only if the lane stores registers element by element.
+// It is false for atomics, matrices, st.bulk, and vectors with omitted elements: use StoredBy for these, except st.bulk.
 func (a *Access) Stored(p []byte, lane int) (to []byte, ok bool) {
 	return a.Machine.AppendStored(a, p, lane)
 }
 
-// Stored is the operands of a writing access of a lane.
+// Stored has the operands of a lane's writing access.
 type Stored struct {
-	// Data has the bytes that a store writes, that an atomic operation combines with the old value, or the new value of .cas.
+	// Data has the bytes that a store writes; for an atomic operation, the operand that it combines with the old value; for .cas,
+	// the new value.
 	Data []byte
 	// Size is the size of an element of Data in bytes.
 	Size int
 
-	// Compare has the value of .cas that memory is compared with.
+	// Compare has the value with which .cas compares memory; empty for all other operations.
 	Compare []byte
-	// Left is the set of elements of a vector that are not stored: bit 0 for the first.
+	// Left is the set of elements of a vector that are not stored: bit i for element i.
 	Left uint64
 }
 
-// StoredBy fills s with the operands of a lane's access, and reuses its memory: stored registers, operands of atomics, rows of
-// matrices (made of registers of all lanes), and texels of surfaces. ok is false for loads, st.bulk, and mbarriers, whose bytes
-// the machine computes.
+// StoredBy fills s with the operands of a lane's access: stored registers, operands of atomics, rows of matrices (made of
+// registers of all lanes), or texels of surfaces. It reuses the memory of s. ok is false for loads, for st.bulk, and for
+// operations on mbarriers, whose bytes the machine computes.
 func (a *Access) StoredBy(s *Stored, lane int) (ok bool) { return a.Machine.StoredBy(a, s, lane) }
 
 // PlaceOf returns the memory that a lane accesses: the state space, the allocation (nil: local memory of the thread) and the
-// offset in bytes. An address of shared memory gives the memory of the accessed CTA, which may be another CTA of the cluster. ok
-// is false if the access traps. The access must have addresses.
+// offset in bytes, from the start of the allocation or of local memory. For shared memory, the allocation belongs to the accessed
+// CTA, which may be another CTA of the cluster. ok is false if the access traps, or if it reads past the end of shared memory and
+// that is tolerated (SharedUnit). The access must have addresses.
 func (a *Access) PlaceOf(lane int) (space ptx.Space, alloc *Allocation, offset uint64, ok bool) {
 	return a.AllocationAt(a.Addr[lane])
 }
@@ -221,8 +223,8 @@ func (a *Access) AllocationAt(addr uint64) (space ptx.Space, alloc *Allocation, 
 	return a.Machine.AllocationAt(a, addr)
 }
 
-// Shadow returns the shadow bytes of the memory that a lane accesses, interp.Config.ShadowBytes for each byte. They are zero
-// where memory is new: at allocation, when a CTA begins, when a function with local memory is called. It returns nil if the
-// device has no shadow bytes, or the access traps. The access must have addresses. CTAs that run at the same time share the
-// shadow bytes of global memory.
+// Shadow returns the shadow bytes of the memory that a lane accesses, interp.Config.ShadowBytes for each byte. The shadow bytes
+// of new memory are zero: after an allocation, when a CTA begins, when a function with local memory is called. The result is nil
+// if the device has no shadow bytes, or if the access traps. The access must have addresses. CTAs that run at the same time share
+// the shadow bytes of global memory.
 func (a *Access) Shadow(lane int) []byte { return a.Machine.Shadow(a, lane) }

@@ -15,16 +15,16 @@ type Counts struct {
 	DivergentBranches int64
 	// Splits is the number of warp splits made by divergence.
 	Splits int64
-	// Reconvergences is the number of warp splits that have reconverged with another.
+	// Reconvergences is the number of warp splits that have reconverged with another warp split.
 	Reconvergences int64
 
 	// Engine has the counts of compact execution, in check mode.
 	Engine EngineCounts
 }
 
-// EngineCounts counts instructions by the way in which they executed, per half warp of 32 lanes. Only check mode counts; in
-// other modes all counts are 0. Fixed to ShadowLanes are savings of compact execution. VectorExecuted to FrameBytes are its
-// costs, and the remainder.
+// EngineCounts counts instructions by the kind of their execution. An instruction of a warp of 64 threads counts once for each
+// 32 lanes. Only check mode counts; in other modes all counts are 0. The fields from Fixed to ShadowLanes count savings of
+// compact execution. VectorExecuted counts all other instructions; MaterialisedLanes and FrameBytes count costs.
 type EngineCounts struct {
 	// Fixed is the number of instructions executed once for the launch.
 	Fixed int64
@@ -32,16 +32,17 @@ type EngineCounts struct {
 	Proved int64
 	// Compact is the number of instructions executed on compact operands, or at a compact address.
 	Compact int64
-	// FastForm is the part of Compact without a rule of the table: on uniform operands, or by a fast form.
+	// FastForm is the number of instructions of Compact that needed no affine rule of the table: their operands were uniform, or
+	// a fast form executed them.
 	FastForm int64
-	// ShadowLanes is the number of lanes of results that a shadow or a constant holds.
+	// ShadowLanes is the number of result lanes that are held by a compact copy or by a constant of the launch.
 	ShadowLanes int64
 
 	// VectorExecuted is the number of instructions executed on lanes.
 	VectorExecuted int64
-	// MaterialisedLanes is the number of lanes that have been written to rows from shadows.
+	// MaterialisedLanes is the number of lanes that were written to register rows from compact copies.
 	MaterialisedLanes int64
-	// FrameBytes is the size of the frames of all functions, in bytes per lane.
+	// FrameBytes is the size of the register frames of all functions, in bytes per lane.
 	FrameBytes int64
 
 	// Claims is the number of claims of the plan, on which the other counts rest: instructions whose results are constants of the
@@ -49,7 +50,7 @@ type EngineCounts struct {
 	Claims int64
 }
 
-// Add adds the counts of another launch or of another part of the same launch.
+// Add adds the counts of another launch, or of another part of this launch.
 func (c *Counts) Add(other *Counts) {
 	c.AddExecuted(other)
 	c.Engine.add(&other.Engine)

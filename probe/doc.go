@@ -1,5 +1,5 @@
-// Package probe describes launches of PTX kernels as streams of events: plain data, and the interfaces of the types that
-// receive it. Statistics, traces, sanitizers, models of hardware and debuggers are probes.
+// Package probe describes launches of PTX kernels as streams of events. It has the types of the events, which are plain data, and
+// the interfaces of their receivers. Statistics, traces, sanitizers, models of hardware and debuggers are probes.
 //
 // A Probe subscribes to kinds of events (Subscription) and returns a Sink for each CTA. The machine, package interp, calls
 // Sink.OnEvent with an *Event for each subscribed fact:
@@ -14,9 +14,8 @@
 //	  CTA ── OnCTAEnd
 //	launch ─ OnLaunchEnd                                        Probe.OnEvent
 //
-// A subscription costs nothing for events, values and addresses that it leaves out. The stream of a CTA is the same in every
-// mode and for every engine and number of host cores, apart from OnMaterialise and Value.Tags, which show the storage of
-// registers.
+// Events, values and addresses outside the subscription cost nothing. The stream of a CTA is the same in every mode, with every
+// engine, and on any number of host cores, apart from OnMaterialise and Value.Tags, which show the storage of registers.
 //
 // Read probe.go first (Probe, Sink, filters), then kinds.go (the kinds of event), event.go (Event and its values) and
 // access.go (accesses to memory). launch.go describes launches and programs, memory.go allocations and address windows,
@@ -36,8 +35,9 @@
 // # Concurrency
 //
 // The sinks of different CTAs are called from several goroutines at a time, and so is Probe.CTA, unless the subscription is
-// InOrder. Calls for a sink, and calls of Probe.OnEvent, do not overlap. A probe must not change an event. A probe must not
-// call methods of the device of its launch: they wait for the launch to end. The methods of Event answer in their place.
+// InOrder. Calls of OnEvent for the same sink or the same probe do not overlap. A probe must not change an event, nor the device
+// of its launch: methods that change the device return interp.ErrInProbe there. Use the methods of Event to read memory and
+// registers.
 //
 // # Compatibility
 //

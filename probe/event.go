@@ -14,16 +14,17 @@ type Event struct {
 	Kind Events
 	// Launch describes the launch; nil if the event belongs to none.
 	Launch *LaunchInfo
-	// Order is the place of a host operation among the operations of the device; nil if it follows all earlier operations and
-	// precedes all later operations.
+	// Order is the place of a host operation among the operations of the device; nil if the operation follows all operations
+	// before it and precedes all operations after it.
 	Order *HostOrder
 
 	// Device is the number of the device of a host operation (LaunchInfo.Device); 0 for events of a launch.
 	Device uint64
 
-	// Step is the number of instructions of the launch that began before, over all warps, subscribed or not. It identifies a
-	// moment of the launch. It counts only if a probe is InOrder. It is -1 for instructions that lanes at different places
-	// execute together, and for exits that a branch takes without leaving its block: they are not counted.
+	// Step is the number of instructions of all warps of the launch that began before this event, subscribed or not. It
+	// identifies a moment of the launch. It is counted only if a probe of the launch is InOrder. It is -1 for instructions that
+	// are not counted: instructions that lanes at different places execute together, and exits that a branch takes without
+	// leaving its block.
 	Step int64
 
 	// CTA is the linear index of the CTA; -1 if the event belongs to no CTA.
@@ -45,20 +46,20 @@ type Event struct {
 	// Reconverge is the index in Launch.Program of the reconvergence point where the active lanes wait for missing lanes;
 	// -1 if none is known.
 	Reconverge int
-	// Depth is the number of calls that the active lanes are in.
+	// Depth is the number of active calls of the active lanes; 0 in the kernel itself.
 	Depth int
 	// Local is the offset, in bytes, of the function's local frame in the local memory of the active lanes.
 	Local int
 
 	// Lanes is the set of lanes that the event is about: for an instruction, the active lanes for which its guard holds.
 	Lanes uint64
-	// Reads has the registers that the instruction names as sources, without its guard, in the order of its operands. It is empty
-	// unless the subscription requests Values or Tags; Instr names the registers in any case.
+	// Reads has the source registers of the instruction, without its guard, in the order of its operands. It is empty unless the
+	// subscription requests Values or Tags; Instr names the registers in any case.
 	Reads []Value
-	// Writes has the registers that the instruction names as results; it is empty unless the subscription requests Values or Tags.
+	// Writes has the result registers of the instruction. It is empty unless the subscription requests Values or Tags.
 	Writes []Value
 
-	// Accesses has the memory accesses of the instruction so far.
+	// Accesses has the memory accesses of the instruction up to this event.
 	Accesses []Access
 	// Texels has the texels that the instruction reads.
 	Texels []Texel
@@ -89,11 +90,11 @@ type Event struct {
 	// Bytes is the number of bytes of the event.
 	Bytes int
 
-	// Machine answers the questions of the methods of Event about the machine; nil for events that belong to no CTA.
+	// Machine gives the methods of Event access to the state of the machine; nil for events that belong to no CTA.
 	Machine Machine
 }
 
-// Machine is the state of the machine at an event. The methods of Event are the way to use it; it is valid during the call of
+// Machine is the state of the machine at an event. Probes use it through the methods of Event. It is valid during the call of
 // Sink.OnEvent only.
 type Machine interface {
 	// ReadRegister reads a register of the function of the event into v. It returns false for a register that is dead there.
@@ -102,9 +103,9 @@ type Machine interface {
 	Shared() *Allocation
 	// Find returns the allocation of global memory that contains an address.
 	Find(addr uint64) *Allocation
-	// ReadLocal copies bytes of a lane's local memory and returns their number.
+	// ReadLocal fills p with bytes of a lane's local memory, and returns the number of copied bytes (Event.LocalBytes).
 	ReadLocal(p []byte, lane int, offset uint64) int
-	// LocalWords returns a word of the local memory of lanes 0 to 31.
+	// LocalWords returns word i of the local memory of each of lanes 0 to 31.
 	LocalWords(i uint64) *[32]uint32
 	// AppendStack appends the reconvergence stack of the warp.
 	AppendStack(to []StackEntry) []StackEntry
@@ -122,14 +123,14 @@ type Machine interface {
 	Pause()
 }
 
-// Read reads a register of the function of the event, lanes and tags, independently of the subscription. ok is false where
-// the register is dead.
+// Read reads a register of the function of the event: the values of its lanes, and its compact copies (Value.Tags). It does not
+// depend on the subscription. ok is false where the register is dead.
 func (e *Event) Read(r ptx.RegID) (v Value, ok bool) {
 	ok = e.ReadTo(&v, r)
 	return v, ok
 }
 
-// ReadTo is Read into v, which reuses the memory of earlier reads.
+// ReadTo reads a register as Read does, into v. It reuses the memory of earlier reads into v.
 func (e *Event) ReadTo(v *Value, r ptx.RegID) (ok bool) {
 	return e.Machine != nil && e.Machine.ReadRegister(v, r)
 }
@@ -142,8 +143,8 @@ func (e *Event) Shared() *Allocation {
 	return e.Machine.Shared()
 }
 
-// Find returns the allocation of global memory that contains an address, alive or freed; nil if there is none, or the event
-// belongs to no CTA.
+// Find returns the allocation of global memory that contains an address, even if it was freed; nil if there is none, or if the
+// event belongs to no CTA.
 func (e *Event) Find(addr uint64) *Allocation {
 	if e.Machine == nil {
 		return nil
@@ -151,7 +152,8 @@ func (e *Event) Find(addr uint64) *Allocation {
 	return e.Machine.Find(addr)
 }
 
-// LocalBytes copies bytes of the local memory of a lane of the warp, from an offset on, and returns their number.
+// LocalBytes fills p with bytes of the local memory of a lane of the warp. offset, in bytes, counts from the start of the
+// lane's local memory, not of the function's frame. n is the number of copied bytes: less than len(p) at the end of the memory.
 func (e *Event) LocalBytes(p []byte, lane int, offset uint64) (n int) {
 	if e.Machine == nil {
 		return 0
@@ -159,8 +161,8 @@ func (e *Event) LocalBytes(p []byte, lane int, offset uint64) (n int) {
 	return e.Machine.ReadLocal(p, lane, offset)
 }
 
-// LocalWords returns word i, of 4 bytes, of the local memory of lanes 0 to 31 of the warp; nil if their memory is smaller. It is
-// the memory itself: the caller must not change it.
+// LocalWords returns word i, of 4 bytes, of the local memory of each of lanes 0 to 31 of the warp; nil if their memory has no
+// word i. The result is the memory itself, not a copy: the caller must not change it.
 func (e *Event) LocalWords(i uint64) *[32]uint32 {
 	if e.Machine == nil {
 		return nil
@@ -185,29 +187,29 @@ func (e *Event) Source(i int) Cell { return e.Machine.Source(i) }
 func (e *Event) Result(i int) Cell { return e.Machine.Result(i) }
 
 // ReduceEvents(true) switches the events of this warp for this sink to EventReducer.ReducedEvents, starting with the next
-// instruction; ReduceEvents(false) restores the full selection. A warp begins with the full selection.
+// instruction; ReduceEvents(false) restores EventSelector.SelectEvents. A warp begins with EventSelector.SelectEvents.
 func (e *Event) ReduceEvents(reduce bool) {
 	if e.Machine != nil {
 		e.Machine.ReduceEvents(reduce)
 	}
 }
 
-// Stop ends the launch with an error, before the next instruction of the CTA or at its end. The first error wins. Stop does
-// nothing for an event that belongs to no CTA.
+// Stop ends the launch with an error, before the next instruction of the CTA or at the end of the CTA. The launch returns the
+// first error. Stop does nothing for an event that belongs to no CTA.
 func (e *Event) Stop(err error) {
 	if e.Machine != nil {
 		e.Machine.Stop(err)
 	}
 }
 
-// NewTrap returns a trap, for Stop, with the place of an event of a CTA: its instruction, and lanes if the event belongs to a
-// warp. kind is returned by Trap.Unwrap.
+// NewTrap returns a trap, for Stop, with the place of the event: its CTA, its instruction, and lanes if the event belongs to a
+// warp. The event must belong to a CTA. kind is the kind of the trap, which Trap.Unwrap returns.
 func (e *Event) NewTrap(kind error, lanes uint64, format string, args ...any) *Trap {
 	return e.Machine.NewTrap(kind, lanes, fmt.Sprintf(format, args...))
 }
 
-// Pause pauses the launch: before the instruction of an OnBefore event, else before the next instruction. It has an effect only
-// for a launch that was started with interp.Module.Start or Launch.Drive, if a probe of the launch is InOrder.
+// Pause pauses the launch: before the instruction of an OnBefore event; for all other events, before the next instruction. It
+// has an effect only if interp.Module.Start or Launch.Drive started the launch and a probe of the launch is InOrder.
 func (e *Event) Pause() {
 	if e.Machine != nil {
 		e.Machine.Pause()
@@ -221,13 +223,13 @@ type Value struct {
 	// Type is the declared type of the register.
 	Type ptx.Type
 
-	// Low has the register of each lane, bits 0 to 63; nil without Subscription.Values. Lanes that do not execute the instruction
-	// have unspecified values.
+	// Low has bits 0 to 63 of the register for each lane; nil without Subscription.Values. The values of lanes that do not execute
+	// the instruction are unspecified.
 	Low []uint64
-	// High has bits 64 to 127 of a register of type .b128; nil for all other types.
+	// High has bits 64 to 127 of a register of type .b128 for each lane; nil for all other types.
 	High []uint64
 
-	// Tags has the compact copies of the register: of lanes 0 to 31, and of lanes 32 to 63.
+	// Tags has the compact copies of the register: element 0 for lanes 0 to 31, element 1 for lanes 32 to 63.
 	Tags [2]Tag
 
 	lowBuffer, highBuffer []uint64
@@ -238,7 +240,7 @@ func (v *Value) Reset(r ptx.RegID, t ptx.Type) {
 	v.Reg, v.Type, v.Low, v.High, v.Tags = r, t, nil, nil, [2]Tag{}
 }
 
-// Reserve gives Low room for n lanes, and High if wide, and reuses the memory of earlier calls. The content is unspecified.
+// Reserve gives Low, and High if wide, room for n lanes. It reuses the memory of earlier calls. The content is unspecified.
 func (v *Value) Reserve(n int, wide bool) {
 	if v.Low = v.lowBuffer; len(v.Low) != n {
 		v.lowBuffer = make([]uint64, n)
@@ -253,12 +255,12 @@ func (v *Value) Reserve(n int, wide bool) {
 	}
 }
 
-// Tag is the compact copy of a register of up to 64 bits, for 32 lanes: in the lanes of Mask, bit i for lane i of the 32, the
-// register is Base + i·Stride, modulo 2^32 or 2^64 by the width of its register row. An empty Mask means no compact copy, as in
+// Tag is the compact copy of a register of up to 64 bits, for 32 lanes. In each lane i of Mask the register is
+// Base + i·Stride, modulo 2^32 or 2^64, whichever fits the width of its register row. An empty Mask means no compact copy, as in
 // vector mode. The tag shows the storage of the engine; package structure computes the classes of a value policy.
 type Tag struct {
 	affinetrack.Value
-	// Mask is the set of lanes with a compact copy.
+	// Mask is the set of lanes with a compact copy: bit i for lane i, or, in the second element of Value.Tags, for lane 32+i.
 	Mask uint32
 }
 
@@ -266,26 +268,28 @@ type Tag struct {
 type LaneGroup struct {
 	// Lanes is the set of lanes.
 	Lanes uint64
-	// To is the index of the next instruction in Launch.Program; -1 is the end of the function.
+	// To is the index in Launch.Program of the instruction at which the lanes continue; -1 is the end of the function.
 	To int
 }
 
 // WaitState describes the wait of lanes at a barrier or a collective instruction.
 type WaitState struct {
-	// Barrier is the barrier of the CTA, 0 to 15; 16 is the barrier of the cluster; -1 is a wait for lanes of the same warp.
+	// Barrier is the number of the awaited barrier: 0 to 15 for a barrier of the CTA, 16 for the barrier of the cluster; -1 for a
+	// wait for lanes of the same warp.
 	Barrier int
 	// Threads is the number of threads that the barrier waits for; 0 means all threads of the CTA.
 	Threads int
-	// Members is the membermask of a collective instruction.
+	// Members is the membermask of a collective instruction; 0 for a barrier.
 	Members uint32
 
-	// Generation is, for OnWake, the number of earlier completions of the barrier: lanes with equal Barrier and Generation have met.
+	// Generation is, for OnWake, the number of earlier completions of the barrier. Lanes with equal Barrier and Generation waited
+	// for the same completion.
 	Generation int
 }
 
-// Texel is a texel that is read for a lane. A filtering lookup reads several texels, perhaps a texel twice.
+// Texel is a texel that an instruction reads for a lane. A filtering lookup reads several texels, and may read a texel twice.
 type Texel struct {
-	// Lane is the lane.
+	// Lane is the lane that receives the result.
 	Lane int
 	// Memory is the allocation of the texel.
 	Memory *Allocation

@@ -10,7 +10,7 @@ import (
 	"gemu/ptx"
 )
 
-// divergence is a probe that counts, by line of the PTX, how often a warp splits.
+// divergence is a probe that counts, for each line of the PTX, how often a warp diverges there.
 type divergence map[int32]int
 
 func (d divergence) Subscription() probe.Subscription {

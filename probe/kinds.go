@@ -9,8 +9,8 @@ type Events uint32
 const (
 	// OnLaunch reports that a launch begins: Launch.
 	OnLaunch Events = 1 << iota
-	// OnLaunchEnd reports that a launch has ended, also a launch that could not begin: Err, and Trap if the error is a trap. CTAs
-	// in flight send no OnCTAEnd then.
+	// OnLaunchEnd reports that a launch has ended, also a launch that could not begin: Err, and Trap if the error is a trap. If
+	// the launch ended with an error, CTAs in flight send no OnCTAEnd.
 	OnLaunchEnd
 
 	// OnCTA reports that a CTA begins: CTA, ID.
@@ -31,18 +31,18 @@ const (
 	OnAccess
 
 	// OnOperation reports that the machine is about to execute an operation of the instruction: Operation, whose operands
-	// Event.Source and Event.Result locate. There is none for instructions that lanes at different places execute together.
+	// Event.Source and Event.Result locate. Instructions that lanes at different places execute together have no such event.
 	OnOperation
 	// OnResult reports that the machine has executed the operation.
 	OnResult
 
-	// OnAfter reports that the warp has executed the instruction: Reads (the values before the instruction), Accesses, Writes. An
-	// instruction that ends a basic block (a branch, call, barrier or exit) has not yet moved its lanes: the events that follow
-	// report it. The results of a call arrive with OnReturn, the results of a barrier with OnWake; here Writes has the old values.
+	// OnAfter reports that the warp has executed the instruction: Reads (the values before the instruction), Accesses, Writes. If
+	// the instruction ends a basic block (a branch, call, barrier or exit), its lanes have not moved yet: the following events
+	// report their move. For a call or a barrier, Writes has the old values; the results arrive with OnReturn or OnWake.
 	OnAfter
 
-	// OnUndo reports that the instruction of the last OnBefore did not execute, because lanes that it waits for are elsewhere
-	// (OnWait reports them). A new OnBefore reports its execution.
+	// OnUndo reports that the instruction of the last OnBefore did not execute, because it waits for lanes that are at other
+	// instructions; OnWait reports the wait. A new OnBefore reports its execution.
 	OnUndo
 
 	// OnBranch reports that lanes branch: Groups, with a single element if the lanes stay together.
@@ -51,7 +51,7 @@ const (
 	OnSplit
 	// OnReconverge reports that the lanes of Lanes are together again.
 	OnReconverge
-	// OnCall reports that the lanes of Lanes are in Callee now.
+	// OnCall reports that the lanes of Lanes have entered Callee.
 	OnCall
 	// OnReturn reports that the lanes of Lanes have returned from Callee to the instruction after the call: Writes.
 	OnReturn
@@ -63,7 +63,7 @@ const (
 	OnExit
 
 	// OnMaterialise reports that the engine has written a compact register to lanes of its register row: Lanes, Materialised, Row.
-	// Index is -1 at the end of a function. The event depends on the mode.
+	// Index is -1 at the end of a function. The mode decides whether and where such events arrive.
 	OnMaterialise
 
 	// OnTrap reports that the CTA stops with a trap: Trap.
@@ -109,5 +109,5 @@ func (s Events) String() string {
 	return strings.Join(list, ", ")
 }
 
-// Has reports whether the set contains all kinds of another.
+// Has reports whether the set contains all kinds of the other set.
 func (s Events) Has(other Events) bool { return s&other == other }

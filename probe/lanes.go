@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// LaneList returns the numbers of a set of lanes as ranges, lowest first: "0-3,7". It returns "" for the empty set.
+// LaneList returns a set of lanes as ranges of lane numbers, lowest first: "0-3,7". It returns "" for the empty set.
 func LaneList(lanes uint64) string {
 	var parts []string
 	for lanes != 0 {
@@ -22,7 +22,7 @@ func LaneList(lanes uint64) string {
 	return strings.Join(parts, ",")
 }
 
-// LaneText returns a set of lanes in the form of all messages: "lane 7", "lanes 0-3,7" or "no lanes".
+// LaneText returns a set of lanes as all messages write it: "lane 7", "lanes 0-3,7" or "no lanes".
 func LaneText(lanes uint64) string {
 	switch bits.OnesCount64(lanes) {
 	case 0:

@@ -4,7 +4,7 @@ import "gemu/ptx"
 
 // LaunchInfo describes a launch.
 type LaunchInfo struct {
-	// ID is the number of the launch among the launches of the device.
+	// ID is the number of the launch among the launches of the device, in the order in which they began.
 	ID uint64
 	// Device is the number of the device among the devices of the process, from 1 on.
 	Device uint64
@@ -32,7 +32,7 @@ type LaunchInfo struct {
 	Seed uint64
 	// MaxSteps is the limit of instructions of a warp.
 	MaxSteps int64
-	// EagerEffects means that asynchronous effects happen where they are issued, not as late as possible.
+	// EagerEffects means that asynchronous effects happen when they are issued, not as late as possible.
 	EagerEffects bool
 	// Mode is the mode of execution: "check", "affine" or "vector".
 	Mode string
@@ -40,14 +40,14 @@ type LaunchInfo struct {
 	Reconverge ReconvergencePolicy
 	// Program has the instructions of the kernel and of the functions that it can call.
 	Program Program
-	// Order is the place of the launch among the operations of the device; nil if it follows all earlier operations and precedes
-	// all later operations.
+	// Order is the place of the launch among the operations of the device; nil if the launch follows all operations before it
+	// and precedes all operations after it.
 	Order *HostOrder
 
 	// Parameters is the contents of the parameter block: the arguments, at the offsets of Program.Params.
 	Parameters []byte
-	// Pointers has the words of the parameters, as wide as the module's addresses, that hold addresses of device memory when the
-	// launch begins, in the order of their offsets.
+	// Pointers has the words of the parameters whose values, when the launch begins, are addresses in the range of device memory, in
+	// the order of their offsets. A word is as wide as an address of the module.
 	Pointers []Pointer
 }
 
@@ -65,31 +65,32 @@ type ReconvergencePolicy struct {
 	AtPostDominators bool
 }
 
-// HostOrder is the place of a launch, or of a host operation, among the operations of a device. The device runs them in
-// sequence; HostOrder states which of them the program has ordered. Each operation belongs to a line, such as a stream,
-// whose operations are in sequence.
+// HostOrder is the place of a launch, or of a host operation, among the operations of a device. gemu runs all operations of a
+// device in sequence; HostOrder states which of them the program has ordered. Each operation belongs to a line, such as a
+// stream. The operations of a line are ordered.
 type HostOrder struct {
 	// Line is the line of the operation, from 0 on.
 	Line int
 	// Clock is the number of the operation on its line, from 1 on.
 	Clock uint64
-	// Before has, for each line, the clock of the last preceding operation. Missing lines count as 0.
+	// Before has, for each line, the clock of the last operation that the program orders before this operation. Missing lines
+	// count as 0.
 	Before []uint64
 
-	// Ended has, for each line, the clock of the last operation that was known to have ended when this operation was
-	// submitted. Such operations also precede all operations that are submitted later, and later events.
+	// Ended has, for each line, the clock of the last operation that the host knew to have ended when it submitted this
+	// operation. Such operations also precede all operations that are submitted later, and later events.
 	Ended []uint64
 
 	// Name is the kind of operation for messages, such as "a copy".
 	Name string
-	// Stream is the name of its stream for messages.
+	// Stream is the name of the operation's stream for messages.
 	Stream string
 }
 
-// IsAfter reports whether the program orders a given operation of the device before this operation.
+// IsAfter reports whether the program orders the other operation before this operation.
 func (o *HostOrder) IsAfter(other *HostOrder) bool { return other.isCovered(o.Before) }
 
-// EndedBefore reports whether a given operation was known to have ended when this operation was submitted.
+// EndedBefore reports whether the host knew that the other operation had ended when it submitted this operation.
 func (o *HostOrder) EndedBefore(other *HostOrder) bool { return other.isCovered(o.Ended) }
 
 func (o *HostOrder) isCovered(upTo []uint64) bool {
@@ -116,12 +117,12 @@ type Program interface {
 	// LocationOf returns the place of a register of the function at an instruction, in the code that the mode executes.
 	LocationOf(index int, r ptx.RegID) Location
 
-	// Operations returns the operations of an instruction. It returns nil unless a probe of the launch subscribes to OnOperation or
-	// OnResult; so do Frame and Arguments return zero values.
+	// Operations returns the operations of an instruction. Unless a probe of the launch subscribes to OnOperation or OnResult, it
+	// returns nil, and Frame and Arguments return zero values.
 	Operations(index int) *Operations
 	// Frame returns the number of rows that operands of a function use.
 	Frame(f *ptx.Func) FrameSize
-	// Arguments returns the places of a function's parameters at its beginning, and of its results at its return.
+	// Arguments returns the places of a function's parameters when it begins, and of its results when it returns.
 	Arguments(f *ptx.Func) (params, results []Operand)
 }
 
@@ -139,7 +140,7 @@ type Location struct {
 	Kind LocationKind
 	// Bits is the width of the row: 32 or 64, 1 for predicates.
 	Bits int
-	// Row is, for RowLocation, the number of the row among the rows of that width of the running function.
+	// Row is, for RowLocation, the number of the row among the running function's rows of this width.
 	Row int
 }
 
@@ -152,6 +153,6 @@ const (
 	NoLocation LocationKind = iota
 	// RowLocation is a row of the register file. In affine mode the row may hold only a compact copy.
 	RowLocation
-	// ConstantLocation means that the register has a single value during the whole launch.
+	// ConstantLocation means that the register has a single value, for all threads, during the whole launch.
 	ConstantLocation
 )

@@ -9,8 +9,8 @@ import (
 )
 
 // The windows of the generic address space (PTX manual, 5.1 and 9.7.9.20; docs/addresses.md). They fit in 32 bits, so that
-// modules of either address size see the same map. They lie below 4 MiB, where no host maps memory of a 64-bit process, so that
-// they do not collide with host memory that is mapped at its own address.
+// modules with 32-bit and 64-bit addresses see the same map. They lie below 4 MiB, where no operating system maps memory of a
+// 64-bit process: host memory that is mapped at its own address does not collide with them.
 const (
 	// SharedWindow is the generic address of offset 0 in shared memory.
 	SharedWindow = 0x0010_0000
@@ -23,8 +23,8 @@ const (
 	// FirstAddress is the default first address of device memory (interp.Config.Base).
 	FirstAddress = 0x1000_0000
 
-	// RankShift is the position of the CTA rank in an address of shared memory: the memory of the CTA of rank r in its cluster lies
-	// r<<RankShift above the memory of rank 0, in .shared space and as generic addresses.
+	// RankShift is the bit position of the CTA rank in an address of shared memory. The memory of the CTA of rank r in its cluster
+	// lies r<<RankShift bytes above the memory of rank 0, for addresses in .shared space and for generic addresses.
 	RankShift = 24
 )
 
@@ -41,15 +41,15 @@ const (
 	ConstantMemory
 	// ParameterMemory is the parameter block of the kernel.
 	ParameterMemory
-	// HeapMemory is a block of device-side malloc.
+	// HeapMemory is a block that device-side malloc has allocated.
 	HeapMemory
 	// SharedMemory is the shared memory of a CTA.
 	SharedMemory
-	// HostMemory is memory of the host that is mapped.
+	// HostMemory is memory of the host that is mapped into the device's address space.
 	HostMemory
 	// WorkspaceMemory is the workspace of the grid barrier of a cooperative launch.
 	WorkspaceMemory
-	// PerCTAMemory is global memory of a launch that has a slice for each CTA.
+	// PerCTAMemory is global memory of a launch, divided into a slice for each CTA.
 	PerCTAMemory
 	// ArrayMemory is the texels of an array, which only textures and surfaces reach.
 	ArrayMemory
@@ -61,7 +61,7 @@ const (
 	SurfRefMemory
 )
 
-// Opaque returns the description of memory that loads and stores do not reach, "" for ordinary memory.
+// Opaque describes the kind of memory if loads and stores do not reach it; "" for all other kinds.
 func (k AllocationKind) Opaque() string {
 	switch k {
 	case ArrayMemory:
@@ -79,11 +79,11 @@ func (k AllocationKind) Opaque() string {
 // Allocation is a block of memory with bounds. The machine owns it and changes it when the memory is freed; a probe must not
 // change it, apart from the bytes of Shadow. Pointers to an allocation are unique: they can be compared, and be map keys.
 type Allocation struct {
-	// Base is the first address. Shared memory has its generic address.
+	// Base is the first address. For shared memory it is a generic address.
 	Base uint64
 	// Size is the number of accessible bytes: 0 after the memory was freed.
 	Size uint64
-	// Span is the number of addresses, which the allocation keeps after it was freed.
+	// Span is the number of addresses, in bytes; it does not change when the memory is freed.
 	Span uint64
 	// Data is the memory itself, Size bytes; nil after the memory was freed.
 	Data []byte
@@ -101,7 +101,7 @@ type Allocation struct {
 	Shadow []byte
 }
 
-// String returns name and address range, for messages.
+// String returns the name and the address range of the allocation, for messages.
 func (a *Allocation) String() string {
 	return fmt.Sprintf("%s [%#x, %#x) of %d bytes", a.Label(), a.Base, a.Base+a.Span, a.Span)
 }
@@ -155,8 +155,8 @@ func (a *Allocation) Space() ptx.Space {
 	return ptx.Global
 }
 
-// HasUninitialised reports whether new memory of this kind has no defined content: memory that the host or malloc allocates, and
-// per-CTA memory. Variables have initial values.
+// HasUninitialised reports whether new memory of the allocation's kind has no defined content. It is true for memory that the
+// host or malloc allocates, and for per-CTA memory. Variables have initial values.
 func (a *Allocation) HasUninitialised() bool {
 	return a.Kind == BufferMemory || a.Kind == HeapMemory || a.Kind == PerCTAMemory
 }
@@ -165,9 +165,9 @@ func (a *Allocation) HasUninitialised() bool {
 type Pointer struct {
 	// Offset is the offset of the word in the parameters, in bytes.
 	Offset int
-	// Memory is the allocation that contains the address; nil if the address lies between allocations.
+	// Memory is the allocation that contains the address; nil if no allocation contains it, or if loads and stores do not reach it.
 	Memory *Allocation
 
-	// Begin and End delimit the memory around the address, without a gap: Memory alone, unless mapped host memory adjoins it.
+	// Begin and End delimit the contiguous memory around the address: Memory alone, unless mapped host memory adjoins it.
 	Begin, End uint64
 }

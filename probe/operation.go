@@ -5,8 +5,8 @@ import (
 	"gemu/ptx"
 )
 
-// Operations is the decomposition of a PTX instruction into operations of the machine. The end of a basic block (a branch, a
-// call, a barrier, an exit) is no operation.
+// Operations is the decomposition of a PTX instruction into operations of the machine. An instruction that ends a basic block (a
+// branch, a call, a barrier, an exit) has no operation for that end.
 type Operations struct {
 	// Guard is the predicate of the instruction.
 	Guard Operand
@@ -23,8 +23,8 @@ type Operations struct {
 	Rets []Operand
 }
 
-// Operation is an operation of the machine. It has the guard of its instruction. The decomposition depends on the kernel, not on
-// the mode.
+// Operation is an operation of the machine. The guard of its instruction applies to it. The decomposition of an instruction
+// depends on the kernel, not on the mode.
 type Operation struct {
 	// Name is the mnemonic of the operation, as `gemu dump --stage=lowered` prints it.
 	Name string
@@ -32,8 +32,8 @@ type Operation struct {
 	Kind OperationKind
 	affinetrack.Operation
 
-	// Sources has the sources, in the order of the arguments of Compute. For memory accesses the address comes first, which need
-	// not be in a register, then the elements.
+	// Sources has the sources, in the order of the arguments of Compute. For memory accesses the address comes first, then the
+	// elements. The address is NoOperand if no register is a part of it.
 	Sources []Operand
 	// Results has the results, in the order of the results of Compute.
 	Results []Operand
@@ -41,7 +41,7 @@ type Operation struct {
 	Member int
 	// Special is the special register that OperationRead reads; ptx.NoSReg for an address in the local frame.
 	Special ptx.SpecialReg
-	// Offset is added to the address of a memory access.
+	// Offset is the number of bytes that a memory access adds to its address.
 	Offset uint64
 	// Bool is the logical operation that combines a comparison with a predicate, its third source: "and", "or", "xor"
 	// (PTX manual, 9.7.6.2).
@@ -49,18 +49,18 @@ type Operation struct {
 	// Not means that the comparison is combined with the complement of the predicate.
 	Not bool
 
-	// Compute returns the results of an operation of kind OperationCompute for a lane; nil for all other kinds. Missing
-	// sources are 0, predicates 0 or 1. The second result is a carry. For a comparison, Compute returns its result before
-	// the combination with a predicate.
+	// Compute returns the results of an operation of kind OperationCompute for a lane; nil for all other kinds. The caller must
+	// pass 0 for missing sources, and 0 or 1 for predicates. The second result is a carry. For a comparison, Compute returns the
+	// result before its combination with a predicate (Bool).
 	Compute func(a, b, c, e uint64) (d, second uint64)
 }
 
-// OperationKind is the way in which an operation depends on the lanes of its operands.
+// OperationKind classifies operations by the lanes and the state on which their results depend.
 type OperationKind uint8
 
 // The kinds of operation.
 const (
-	// OperationOther depends on the lanes in a way of its own.
+	// OperationOther is an operation of no other kind.
 	OperationOther OperationKind = iota
 	// OperationCompute computes each lane from the same lane of its sources: Operation.Compute.
 	OperationCompute
@@ -86,7 +86,7 @@ type Operand struct {
 	// Row is the number of the register or temporary in its function. Registers of 32 bits, registers of 64 bits and predicates
 	// are numbered separately, each from 0. Temporaries of different instructions share numbers.
 	Row int
-	// High is the number of the upper half of a register of 128 bits.
+	// High is the number of the row with the upper half of a register of 128 bits.
 	High int
 
 	// Value is the value of a constant.
@@ -106,7 +106,7 @@ const (
 	WideOperand
 	// ConstantOperand is a constant: Value.
 	ConstantOperand
-	// FrameOperand is an argument or result of a call in the local frame: Bits of it, from byte Row on.
+	// FrameOperand is an argument or result of a call that lies in the local frame: Bits bits from byte Row of the frame on.
 	FrameOperand
 )
 
@@ -126,25 +126,25 @@ type Cell struct {
 	Machine CellMachine
 	// Bits is the width of the row: 32 or 64, 1 for predicates, 0 for no row.
 	Bits int32
-	// Row is the row: negative for constants of the launch.
+	// Row is the number of the row; negative for constants of the launch.
 	Row int32
 }
 
 // CellMachine is the register file of a warp.
 type CellMachine interface {
-	// ReadLanes copies the lanes of half 0 or 1 of a cell.
+	// ReadLanes copies the values of lanes 0 to 31 of a cell or, with half 1, of lanes 32 to 63.
 	ReadLanes(c Cell, half int, to *[32]uint64)
 	// ReadLane returns the value of a lane of a cell.
 	ReadLane(c Cell, lane int) uint64
-	// ReadTag returns the compact copy of half 0 or 1 of a cell.
+	// ReadTag returns the compact copy of lanes 0 to 31 of a cell or, with half 1, of lanes 32 to 63.
 	ReadTag(c Cell, half int) Tag
 }
 
-// Lanes copies the values of lanes 0 to 31 or, with half 1, lanes 32 to 63; predicates are 0 or 1.
+// Lanes copies the values of lanes 0 to 31 or, with half 1, of lanes 32 to 63. Predicates are 0 or 1.
 func (c Cell) Lanes(half int, to *[32]uint64) { c.Machine.ReadLanes(c, half, to) }
 
 // Lane returns the value of a lane.
 func (c Cell) Lane(lane int) uint64 { return c.Machine.ReadLane(c, lane) }
 
-// Tag returns the compact copy of half 0 or 1, as Value.Tags.
+// Tag returns the compact copy of lanes 0 to 31 or, with half 1, of lanes 32 to 63, as Value.Tags does.
 func (c Cell) Tag(half int) Tag { return c.Machine.ReadTag(c, half) }

@@ -7,9 +7,9 @@ type Probe interface {
 	// Subscription returns the events and values that the probe receives. It must return the same at every call.
 	Subscription() Subscription
 
-	// CTA is called when a CTA of a launch begins. It returns the sink for the events of this CTA, nil to ignore the CTA. index is
-	// the linear index of the CTA in the grid, id its index in three dimensions. CTAs run at the same time, and CTA is called from
-	// several goroutines, unless the subscription is InOrder.
+	// CTA is called when a CTA of a launch begins. It returns the sink for the events of this CTA, or nil to ignore the CTA. index
+	// is the linear index of the CTA in the grid, id its index in three dimensions. CTA is called from several goroutines at the
+	// same time, unless the subscription is InOrder.
 	CTA(l *LaunchInfo, index int, id ptx.Dim3) Sink
 
 	// Sink receives the events that belong to no CTA: OnLaunch, OnLaunchEnd, and the host's OnAlloc, OnFree, OnHostWrite and
@@ -26,17 +26,18 @@ type Sink interface {
 // EventSelector is a probe that filters events by instruction. An instruction without selected events costs about as much as in
 // an unobserved launch.
 type EventSelector interface {
-	// SelectEvents returns the selected events of each instruction, indexed as Event.Index; nil selects all events. It
-	// filters OnBefore, OnAccess, OnTexels, OnOperation, OnResult, OnAfter and OnUndo. All other subscribed events arrive
-	// in any case. It is called when a CTA begins, and for CTAs in flight when a paused launch continues. The caller keeps
-	// the slice: the probe must not change it.
+	// SelectEvents returns the selected events of each instruction, indexed by Event.Index; nil selects all events. The
+	// selection filters the events in Selectable. All other subscribed events arrive in any case. SelectEvents is called when
+	// a CTA begins, and for CTAs in flight when a paused launch continues. The caller keeps the slice: the probe must not
+	// change it later.
 	SelectEvents(l *LaunchInfo) []Events
 }
 
-// EventReducer is a filter with a second, smaller selection. A sink switches each warp between both (Event.ReduceEvents).
+// EventReducer is an EventSelector with a second, smaller selection. A sink switches each warp between the two selections
+// (Event.ReduceEvents).
 type EventReducer interface {
 	EventSelector
-	// ReducedEvents returns the selection for warps that a sink has reduced. It must not return nil.
+	// ReducedEvents returns the selection for warps for which the sink called Event.ReduceEvents(true). It must not return nil.
 	ReducedEvents(l *LaunchInfo) []Events
 }
 
@@ -44,15 +45,16 @@ type EventReducer interface {
 const Selectable = OnBefore | OnAccess | OnTexels | OnOperation | OnResult | OnAfter | OnUndo
 
 // Saver is a probe, or a sink, whose state is saved and restored with a launch. Probes are saved first, then the sinks of CTAs
-// in flight. The same sinks continue after a restore.
+// in flight. A restore makes no new sinks: it calls Restore of the saved sinks.
 type Saver interface {
 	// Save returns a copy of the state.
 	Save() any
-	// Restore returns to a state that Save returned. A state can be restored several times: Restore must not change it.
+	// Restore sets the state to one that Save returned. A state can be restored several times: Restore must not change it.
 	Restore(state any)
 }
 
-// Subscription selects the events and values that a probe receives. Parts that no probe of a launch selects cost nothing.
+// Subscription selects the events and values that a probe receives. Events and values that no probe of a launch selects cost
+// nothing.
 type Subscription struct {
 	// Events is the set of subscribed kinds of event.
 	Events Events
@@ -63,14 +65,13 @@ type Subscription struct {
 	// Addresses requests the addresses of accesses: Access.Addr.
 	Addresses bool
 
-	// InOrder runs the launch on a single goroutine: the events of all CTAs then arrive in a single order: the order of the
-	// schedule, the same on every host. Only probes with InOrder can pause a launch (Event.Pause) and receive Event.Step.
-	// The CUDA driver then runs operations in sequence, in the order of submission; HostOrder describes the dependences
-	// between them.
+	// InOrder runs the launch on a single goroutine. The events of all CTAs then arrive in the order of the schedule, which is the
+	// same on every host. Event.Pause and Event.Step work only if a probe of the launch has InOrder. The CUDA driver then runs
+	// operations in sequence, in the order of submission; HostOrder describes the dependences between them.
 	InOrder bool
 }
 
-// Union returns the subscription that covers both.
+// Union returns the subscription that selects what either subscription selects.
 func (s Subscription) Union(other Subscription) Subscription {
 	return Subscription{s.Events | other.Events, s.Values || other.Values, s.Tags || other.Tags, s.Addresses || other.Addresses, s.InOrder || other.InOrder}
 }

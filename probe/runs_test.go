@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestAddressRuns: runs have the addresses that lanes have, each lane once, and spans are from the lowest to the
-// highest.
+// TestAddressRuns checks, for random sets of lanes and addresses, that each lane is in exactly one run, that the run gives the
+// lane's address, and that a run's span begins at its lowest address and ends at its highest.
 func TestAddressRuns(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	counts := map[int]int{}

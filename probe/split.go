@@ -13,7 +13,7 @@ type WarpSplit struct {
 	Warp int
 	// Lanes is the set of lanes.
 	Lanes uint64
-	// Running means that this warp split of the warp executes now.
+	// Running marks the running split of the warp: the warp split that was executing when the launch paused.
 	Running bool
 	// Wait describes the wait of the lanes; nil if they can run.
 	Wait *WaitState
@@ -25,26 +25,27 @@ type WarpSplit struct {
 	// Index is the index of Instr in the program; -1 if there is none.
 	Index int
 
-	// Calls has the indices of the active calls, the innermost first.
+	// Calls has, for each active call, the index in the program of the call instruction, the innermost call first.
 	Calls []int
 
-	// Machine answers the questions of the methods of WarpSplit about the machine.
+	// Machine gives the methods of WarpSplit access to the state of the machine.
 	Machine SplitMachine
 }
 
-// SplitMachine is the state of the machine at a warp split. The methods of WarpSplit are the way to use it.
+// SplitMachine is the state of the machine at a warp split. Probes use it through the methods of WarpSplit.
 type SplitMachine interface {
-	// Read reads a register of the function of the warp split. ok is false where the register is dead.
+	// Read reads a register of the function that the lanes are in. ok is false where the register is dead.
 	Read(r ptx.RegID) (v Value, ok bool)
 	// Shared returns the shared memory of the CTA.
 	Shared() *Allocation
-	// Frame returns the offset of the local frame in bytes.
+	// Frame returns the offset of the function's local frame in local memory, in bytes.
 	Frame() int
-	// ReadLocal copies bytes of a lane's local memory and returns their number.
+	// ReadLocal fills p with bytes of a lane's local memory, and returns the number of copied bytes (WarpSplit.Local).
 	ReadLocal(p []byte, lane int, offset uint64) int
 }
 
-// Read reads a register of the function of the warp split, lanes and tags. ok is false where the register is dead.
+// Read reads a register of the function that the lanes are in: the values of its lanes, and its compact copies (Value.Tags). ok
+// is false where the register is dead.
 func (s *WarpSplit) Read(r ptx.RegID) (v Value, ok bool) { return s.Machine.Read(r) }
 
 // Shared returns the shared memory of the CTA.
@@ -53,7 +54,8 @@ func (s *WarpSplit) Shared() *Allocation { return s.Machine.Shared() }
 // Frame returns the offset of the function's local frame in the local memory of its lanes, in bytes.
 func (s *WarpSplit) Frame() int { return s.Machine.Frame() }
 
-// Local copies bytes of the local memory of a lane, from an offset on, and returns their number.
+// Local fills p with bytes of the local memory of a lane. offset, in bytes, counts from the start of the lane's local memory, not
+// of the frame. n is the number of copied bytes: less than len(p) at the end of the memory.
 func (s *WarpSplit) Local(p []byte, lane int, offset uint64) (n int) {
 	return s.Machine.ReadLocal(p, lane, offset)
 }
@@ -86,8 +88,8 @@ func (k StackKind) String() string {
 	return [...]string{"running", "ready", "blocked", "reconvergence point"}[k]
 }
 
-// StackEntry is an entry of the reconvergence stack of a warp: a warp split, or a reconvergence point. Under policies without a
-// stack the warp splits are entries all the same.
+// StackEntry is an entry of the reconvergence stack of a warp: a warp split, or a reconvergence point. Policies without a stack
+// have entries for their warp splits, too.
 type StackEntry struct {
 	// Kind is the kind of the entry.
 	Kind StackKind
@@ -95,8 +97,8 @@ type StackEntry struct {
 	Lanes uint64
 	// Arrived is, for a reconvergence point, the part of Lanes that waits there.
 	Arrived uint64
-	// Index is the index in Launch.Program of the next instruction of the warp split, or of the first instruction after the
-	// reconvergence point; -1 is the end of the function.
+	// Index is the index in Launch.Program of the next instruction of the warp split, or of the first instruction that the lanes
+	// execute from the reconvergence point on; -1 is the end of the function.
 	Index int
 	// Depth is the number of reconvergence points that enclose the entry.
 	Depth int

@@ -10,8 +10,8 @@ type Tolerance uint8
 
 // The faults that can be tolerated.
 const (
-	// WMMAAlignment is wmma.load and wmma.store with less alignment than the manual requires, but aligned to the widest
-	// single access of a lane.
+	// WMMAAlignment is a wmma.load or wmma.store with less alignment than the manual requires. The address must still be aligned
+	// to the widest single access of a lane.
 	WMMAAlignment Tolerance = 1 << iota
 	// SharedUnit is a load past the end of a CTA's shared memory that stays in its last allocation unit. The bytes past the end
 	// are zero.
@@ -28,7 +28,7 @@ type ToleranceInfo struct {
 	Name string
 	// Doc is a one-sentence description.
 	Doc string
-	// Source is the rule that makes it a fault, and the reason that GPUs continue.
+	// Source is the rule that makes it a fault, and the reason why GPUs continue.
 	Source string
 }
 
@@ -45,7 +45,7 @@ const AllTolerances = WMMAAlignment | SharedUnit
 // Tolerances returns the faults that can be tolerated.
 func Tolerances() []ToleranceInfo { return append([]ToleranceInfo(nil), tolerances[:]...) }
 
-// Has reports whether the set contains all faults of another.
+// Has reports whether the set contains all faults of the other set.
 func (t Tolerance) Has(other Tolerance) bool { return t&other == other }
 
 // String returns the names, separated by commas.
@@ -59,7 +59,7 @@ func (t Tolerance) String() string {
 	return strings.Join(names, ",")
 }
 
-// ParseTolerance reads names that are separated by commas; "" is Strict. The error lists the names.
+// ParseTolerance reads names of faults, separated by commas; "" is Strict. The error lists the valid names.
 func ParseTolerance(s string) (t Tolerance, err error) {
 	if s == "" {
 		return Strict, nil
@@ -79,11 +79,11 @@ next:
 
 // Tolerated is a fault that was tolerated at an instruction of a launch.
 type Tolerated struct {
-	// First is the trap that strict execution would report: of the first CTA, and of its warp with the lowest index.
+	// First is the trap that strict execution would report: in the first CTA with the fault, of its warp with the lowest index.
 	First *Trap
-	// Tolerance is the faults of First.
+	// Tolerance is the set of faults of First.
 	Tolerance Tolerance
-	// Count is the number of accesses of lanes, or of rows of a matrix in memory.
+	// Count is the number of accesses with the fault: accesses of lanes, or of rows of a matrix in memory.
 	Count int64
 }
 

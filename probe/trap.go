@@ -21,13 +21,13 @@ var (
 	ErrWrongSpace = errors.New("access to the wrong state space")
 	// ErrReadOnly is a store to memory that kernels may not change.
 	ErrReadOnly = errors.New("store to read-only memory")
-	// ErrExited is an access to shared memory of a CTA of the cluster that has exited.
+	// ErrExited is an access to the shared memory of a CTA of the cluster after that CTA has exited.
 	ErrExited = errors.New("access to shared memory of a CTA that has exited")
 	// ErrDeadlock means that no thread can continue.
 	ErrDeadlock = errors.New("deadlock")
-	// ErrKeptOut is a deadlock because CTAs in flight wait for a CTA that cannot begin.
+	// ErrKeptOut is a deadlock in which CTAs are not in flight: the host's memory for CTAs is full, and the CTAs in flight wait.
 	ErrKeptOut = errors.New("a CTA waits for one that is kept out")
-	// ErrEndlessLoop is a loop without exits and effects.
+	// ErrEndlessLoop is a loop that has no exit and no effect.
 	ErrEndlessLoop = errors.New("endless loop")
 	// ErrStepLimit means that a warp has executed interp.Launch.MaxSteps instructions.
 	ErrStepLimit = errors.New("step limit reached")
@@ -41,7 +41,7 @@ var (
 	ErrAssert = errors.New("assertion failed")
 	// ErrStackOverflow means that calls use more local memory than interp.Config.Stack.
 	ErrStackOverflow = errors.New("stack overflow")
-	// ErrBadTarget is an indirect branch or call to an address that is no target.
+	// ErrBadTarget is an indirect branch or call to an address that is not one of its targets.
 	ErrBadTarget = errors.New("bad branch or call target")
 	// ErrBarrier is a wrong use of a barrier.
 	ErrBarrier = errors.New("bad barrier")
@@ -53,7 +53,7 @@ var (
 	ErrDivergent = errors.New("lanes are missing")
 	// ErrMatrix is a wrong operand of a matrix instruction.
 	ErrMatrix = errors.New("bad matrix operand")
-	// ErrCTARank is a rank of no CTA of the cluster.
+	// ErrCTARank is a CTA rank that no CTA of the cluster has.
 	ErrCTARank = errors.New("bad cta rank")
 	// ErrHeap is a free of an address that malloc did not return.
 	ErrHeap = errors.New("bad free")
@@ -73,7 +73,7 @@ var (
 type Trap struct {
 	// Kind is an Err variable of this package.
 	Kind error
-	// Msg is the kind with its particulars.
+	// Msg is the message: the kind, with the details of this trap.
 	Msg string
 	// Kernel is the name of the kernel.
 	Kernel string
@@ -87,7 +87,7 @@ type Trap struct {
 	Instr string
 	// Index is the index of the instruction in LaunchInfo.Program; -1 if the trap has none.
 	Index int
-	// Source is the position in the language of .loc, "file:line:column"; "" without .loc.
+	// Source is the position in the source that .loc names, "file:line:column"; "" without .loc.
 	Source string
 	// Func is the name of the function that contains the instruction.
 	Func string
@@ -121,7 +121,7 @@ type Trap struct {
 	Notes []string
 }
 
-// Error returns the trap in a line.
+// Error returns the trap in a single line.
 func (t *Trap) Error() string {
 	s := fmt.Sprintf("%s:%s: trap in kernel %s: %s", t.File, t.Pos, t.Kernel, t.Msg)
 	if t.Warp >= 0 {
@@ -138,7 +138,7 @@ func (t *Trap) Unwrap() error { return t.Kind }
 // Report returns the trap in several lines: the fault, the source line with a caret, the lanes and the nearest allocation.
 func (t *Trap) Report() string { return t.report("trap") }
 
-// report is Report with the given severity, "trap" or "notice".
+// report returns the text of Report with the given severity, "trap" or "notice".
 func (t *Trap) report(severity string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:%s: %s: %s\n", t.File, t.Pos, severity, t.Msg)
