@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"gemu/cmd/internal/libtest"
+	"gemu/internal/part"
 )
 
 var majors = []string{"12", "13"}
@@ -35,6 +36,7 @@ func TestMain(m *testing.M) {
 // libraries returns a directory with libcuda.so.1 and both runtime libraries.
 func libraries(t *testing.T) string {
 	t.Helper()
+	part.SkipShort(t) // outside Do: a skip inside it would leave the other tests without libraries
 	built.Do(func() {
 		dir, err := os.MkdirTemp("", "libcudart")
 		if err != nil {
