@@ -14,19 +14,19 @@ import (
 	"gemu/ptx"
 )
 
-// Greet describes the launch.
+// Greet prints a line that describes the launch, which must not have begun.
 func (c *Console) Greet() {
 	c.printf("kernel %s of %s, grid %s, block %s: not started\n", c.info.Kernel.Name, c.info.Module.Name, c.info.Grid, c.info.Block)
 }
 
-// Stopped returns the last stop shown since its last call; nil if there was none.
+// Stopped returns the last stop that Show has shown since the previous call of Stopped; nil if there was none.
 func (c *Console) Stopped() *Stop {
 	stop := c.stop
 	c.stop = nil
 	return stop
 }
 
-// Show shows the place and the reason of a stop.
+// Show prints the reason for a stop and its place.
 func (c *Console) Show(stop *Stop) {
 	c.stop = stop
 	switch stop.Reason {
@@ -40,10 +40,10 @@ func (c *Console) Show(stop *Stop) {
 			c.printf("%s\n", stop.Note)
 		}
 	case AtWatch:
-		ch := stop.WatchHit
-		w := ch.Watch
-		c.printf("%s %d: %s\n%s\n", w.Access, w.Number, w.Text, ch.Text())
-		c.printf("by %s at line %d: %s\n", probe.LaneText(ch.Lanes), ch.Instr.Pos.Line, strings.TrimSpace(c.info.Module.Line(int(ch.Instr.Pos.Line))))
+		hit := stop.WatchHit
+		w := hit.Watch
+		c.printf("%s %d: %s\n%s\n", w.Access, w.Number, w.Text, hit.Text())
+		c.printf("by %s at line %d: %s\n", probe.LaneText(hit.Lanes), hit.Instr.Pos.Line, strings.TrimSpace(c.info.Module.Line(int(hit.Instr.Pos.Line))))
 		c.printFocus("")
 	case AtTrap:
 		c.printf("%s\n", strings.TrimRight(stop.Trap().Report(), "\n"))
@@ -68,7 +68,7 @@ func (c *Console) Show(stop *Stop) {
 	}
 }
 
-// word returns the first eight bytes, or fewer, as a number.
+// word returns the little-endian number of the first eight bytes, or of all bytes if there are fewer.
 func word(p []byte) (v uint64) {
 	for i := min(len(p), 8) - 1; i >= 0; i-- {
 		v = v<<8 | uint64(p[i])
@@ -84,34 +84,35 @@ func formatBytes(t ptx.Type, p []byte) string {
 	return valueOf(t, word(p)).String()
 }
 
-// printFocus shows the thread in focus, and its line.
+// printFocus prints reason, the thread in focus, and the current line of the thread.
 func (c *Console) printFocus(reason string) {
-	k, err := c.Context()
+	split, err := c.Context()
 	if err != nil {
 		c.printf("%v\n", err)
 		return
 	}
-	c.printf("%skernel %s, block %s, thread %s, warp %d lane %d; %s\n", reason, c.info.Kernel.Name, k.ID, c.Thread(c.focus), k.Warp, c.focus.Lane, probe.LaneText(k.Lanes))
-	c.showLine(k)
+	c.printf("%skernel %s, block %s, thread %s, warp %d lane %d; %s\n", reason, c.info.Kernel.Name, split.ID, c.Thread(c.focus), split.Warp, c.focus.Lane, probe.LaneText(split.Lanes))
+	c.showLine(split)
 }
 
-func (c *Console) showLine(k *Context) {
-	if k.Instr == nil {
-		c.printf("at the end of %s\n", k.Func.Name)
+// showLine prints the current line of a context: of the source if it can be read, and of the PTX.
+func (c *Console) showLine(split *Context) {
+	if split.Instr == nil {
+		c.printf("at the end of %s\n", split.Func.Name)
 		return
 	}
 	c.listed = line{}
-	if l := lineOf(k.Func, k.Instr); l.file > 0 {
+	if l := lineOf(split.Func, split.Instr); l.file > 0 {
 		name := c.info.Module.FileName(l.file - 1)
 		if text, ok := c.source(name, int(l.line)); ok {
 			c.printf("%s:%d\t%s\n", name, l.line, strings.TrimSpace(text))
 		}
 	}
 	mark := ""
-	if k.WaitingToReconverge || k.Wait != nil {
-		mark = "   (" + strings.SplitN(c.describeContext(k), " ", 2)[0] + "s: see why)"
+	if split.WaitingToReconverge || split.Wait != nil {
+		mark = "   (" + strings.SplitN(c.describeContext(split), " ", 2)[0] + "s: see why)"
 	}
-	c.printf("%d\t%s%s\n", k.Instr.Pos.Line, strings.TrimSpace(c.info.Module.Line(int(k.Instr.Pos.Line))), mark)
+	c.printf("%d\t%s%s\n", split.Instr.Pos.Line, strings.TrimSpace(c.info.Module.Line(int(split.Instr.Pos.Line))), mark)
 }
 
 // source returns a line of a source file; false if the file cannot be read.
@@ -132,11 +133,11 @@ func (c *Console) cmdWhy(context.Context, string) error {
 }
 
 func (c *Console) cmdBacktrace(context.Context, string) error {
-	k, err := c.Context()
+	split, err := c.Context()
 	if err != nil {
 		return err
 	}
-	for i, f := range c.Frames(k) {
+	for i, f := range c.Frames(split) {
 		pos := f.Func.End
 		if f.Instr != nil {
 			pos = f.Instr.Pos
@@ -181,16 +182,16 @@ func (c *Console) cmdList(_ context.Context, args string) error {
 			}
 		}
 	case at == line{}:
-		k, err := c.Context()
+		split, err := c.Context()
 		if err != nil {
 			at = line{0, max(c.info.Kernel.Pos.Line-before, 1)}
-		} else if k.Instr != nil {
-			at = line{0, max(k.Instr.Pos.Line-before, 1)}
+		} else if split.Instr != nil {
+			at = line{0, max(split.Instr.Pos.Line-before, 1)}
 		}
 	}
 	current := 0
-	if k, err := c.Context(); err == nil && k.Instr != nil && at.file == 0 {
-		current = int(k.Instr.Pos.Line)
+	if split, err := c.Context(); err == nil && split.Instr != nil && at.file == 0 {
+		current = int(split.Instr.Pos.Line)
 	}
 	if at.file != 0 {
 		name := c.info.Module.FileName(at.file - 1)
@@ -224,7 +225,8 @@ func (c *Console) cmdList(_ context.Context, args string) error {
 	return nil
 }
 
-// fileNamed returns the number, plus one, of a file that the module names; 0 if there is no such file.
+// fileNamed returns the file (line.file) of a source file from which instructions of the program come; 0 if there is no
+// such file.
 func (c *Console) fileNamed(name string) int32 {
 	p := c.info.Program
 	for i := range p.Len() {

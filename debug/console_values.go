@@ -13,7 +13,7 @@ import (
 	"gemu/ptx"
 )
 
-// cmdPrint prints an expression, or lanes of a register.
+// cmdPrint prints the value of an expression, or of a register in a range of lanes.
 func (c *Console) cmdPrint(_ context.Context, args string) error {
 	hex := false
 	if rest, ok := strings.CutPrefix(args, "/x"); ok {
@@ -36,7 +36,7 @@ func (c *Console) cmdPrint(_ context.Context, args string) error {
 		return nil
 	}
 	if r, ok := c.Register(args); ok {
-		k, err := c.Context()
+		split, err := c.Context()
 		if err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func (c *Console) cmdPrint(_ context.Context, args string) error {
 			v = formatWide(r.Row[c.focus.Lane], r.high(c.focus.Lane))
 		}
 		c.values++
-		c.printf("$%d = %s   (%s of %s: %s)\n", c.values, v, r.Type, probe.LaneText(k.Lanes), r.Text(k.Lanes))
+		c.printf("$%d = %s   (%s of %s: %s)\n", c.values, v, r.Type, probe.LaneText(split.Lanes), r.Text(split.Lanes))
 		return nil
 	}
 	text, err := c.Evaluate(args)
@@ -77,21 +77,21 @@ func laneRange(s string) (name string, from, to int, ok bool) {
 	return name, from, to, ok && err1 == nil && err2 == nil && from >= 0 && to >= 0
 }
 
-// cmdExamine shows memory.
+// cmdExamine prints memory.
 func (c *Console) cmdExamine(_ context.Context, args string) error {
-	const most = 1 << 12
+	const maxCount = 1 << 12
 	count, format, unit := 1, byte(0), 0
 	if rest, ok := strings.CutPrefix(args, "/"); ok {
-		spec, what, _ := strings.Cut(rest, " ")
-		args = strings.TrimSpace(what)
+		spec, memory, _ := strings.Cut(rest, " ")
+		args = strings.TrimSpace(memory)
 		digits := 0
 		for digits < len(spec) && spec[digits] >= '0' && spec[digits] <= '9' {
 			digits++
 		}
 		if digits > 0 {
 			n, err := strconv.Atoi(spec[:digits])
-			if err != nil || n < 1 || n > most {
-				return fmt.Errorf("x/%s: want a count from 1 to %d", spec, most)
+			if err != nil || n < 1 || n > maxCount {
+				return fmt.Errorf("x/%s: want a count from 1 to %d", spec, maxCount)
 			}
 			count = n
 		}
@@ -143,15 +143,16 @@ func (c *Console) cmdExamine(_ context.Context, args string) error {
 	perLine := max(16/unit, 1)
 	for i := 0; i < count; i += perLine {
 		var cells []string
-		for k := i; k < min(i+perLine, count); k++ {
-			cells = append(cells, formatBytes(t, data[k*unit:][:unit]))
+		for cell := i; cell < min(i+perLine, count); cell++ {
+			cells = append(cells, formatBytes(t, data[cell*unit:][:unit]))
 		}
 		c.printf("%s%#x:\t%s\n", space, location.Addr+uint64(i*unit), strings.Join(cells, "\t"))
 	}
 	return nil
 }
 
-// formatType returns the type of a format and unit of the command x. Format 0 keeps the type t if it fits the unit.
+// formatType returns the type of the values that the command x prints: of a format (x, d, u or f) and a size of unit
+// bytes. Format 0 gives type t if its size is unit, else .b.
 func formatType(format byte, unit int, t ptx.Type) ptx.Type {
 	if format == 0 && t.Size() == unit {
 		return t

@@ -2,8 +2,8 @@ package models
 
 import "gemu/probe"
 
-// Model is a register file that watches launches. It must go back with a restored launch (probe.Saver). The sinks of
-// its CTAs must be Savers, too, unless they keep no state.
+// Model is a model of a register file that watches launches. When a launch is restored to an earlier state, the model is,
+// too (probe.Saver). The sinks that its method CTA returns must be Savers, too, unless they have no state.
 type Model interface {
 	probe.Probe
 	probe.Saver
@@ -20,27 +20,27 @@ type Sizer interface {
 	probe.Sink
 
 	// StoredBytes returns the number of bytes in which the model stores e.Writes[i], for all lanes of the warp
-	// together. A model that stores it as a vector returns Bytes. It is called after OnEvent of the same event, for
-	// events whose writes are results (HasResults), and not for predicates.
+	// together. A model that stores a value for each lane returns Bytes. StoredBytes is called after OnEvent with the
+	// same event, for events with results (HasResults), and not for predicates.
 	StoredBytes(e *probe.Event, i int) int
 }
 
-// Bytes returns the size in bytes of a register in all lanes of a warp: four for each 32-bit register that it takes,
-// also for narrower types.
+// Bytes returns the size in bytes of a register with a value for each of warp lanes: in each lane four bytes for each 32
+// bits of the type, and at least four.
 func Bytes(v *probe.Value, warp int) int { return 4 * warp * max(1, v.Type.Bits()/32) }
 
 // Report is the counts of a model.
 type Report struct {
-	Model  string  `json:"model"`  // its name
+	Model  string  `json:"model"`  // the model's name
 	Title  string  `json:"title"`  // its subject and the authors of the proposal
-	Tables []Table `json:"tables"` // the figures of its paper, or similar tables
+	Tables []Table `json:"tables"` // the figures of the model's paper, or similar tables
 }
 
 // Table is a figure or a table with named rows and columns.
 type Table struct {
-	Name    string   `json:"name"`           // short name, also of its files: "figure8"
+	Name    string   `json:"name"`           // short name, also of files with the table: "figure8"
 	Title   string   `json:"title"`          // heading
-	Unit    string   `json:"unit"`           // of all its values: "%", "accesses"
+	Unit    string   `json:"unit"`           // unit of all values: "%", "accesses"
 	Plot    Plot     `json:"plot,omitempty"` // kind of plot: "bars", "stacked"; "": none
 	Columns []string `json:"columns"`        // headings of the values
 	Rows    []Row    `json:"rows"`           // in reading order

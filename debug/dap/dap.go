@@ -1,8 +1,8 @@
-// Package dap is a debugging session as the Debug Adapter Protocol, for editors.
+// Package dap serves a debugging session to editors, with the Debug Adapter Protocol.
 //
-// Threads are contexts, lanes of a warp that are together: a warp that has diverged is several. A thread is
-// named by its CTA, warp and first lane. Registers come in scopes by the structure of their values, and with the
-// lanes' values when they are asked for.
+// Each thread of the protocol is a context, i.e. a warp split: a diverged warp has several. The name of a thread has its
+// CTA, warp and first lane. Registers are in scopes by their value structure. The client may request the values of a
+// register's lanes.
 package dap
 
 import (
@@ -23,10 +23,11 @@ import (
 	"gemu/ptx"
 )
 
-// Launch runs the launch of a client's launch request to its end, under front end f. Kernels print to stdout.
+// Launch runs the launch of a client's launch request, with these arguments, to its end under front end f. Kernels print
+// to stdout.
 type Launch func(ctx context.Context, arguments json.RawMessage, f debug.Front, stdout io.Writer) error
 
-// Server serves a client. It is a front end for launches.
+// Server serves one client. It is a debug.Front.
 type Server struct {
 	in     *bufio.Reader
 	mu     sync.Mutex // guards out and seq
@@ -35,29 +36,29 @@ type Server struct {
 	launch Launch
 
 	requests     chan dap.Message
-	begun        chan *debug.Session // sessions that have come to Debug
-	debugResult  chan error          // results for Debug
+	begun        chan *debug.Session // sessions passed to Debug
+	debugResult  chan error          // results that Debug returns
 	work         chan workResult
 	launchResult chan error    // result of Launch
 	clientGone   chan struct{} // closed when the client has left
 
 	// The fields below belong to the loop in Serve.
 	ctx             context.Context
-	session         *debug.Session // nil: no launch is running
-	attached        bool           // the launch is not the client's: it goes on when the client leaves
-	announced       bool           // the client knows that breakpoints can be set
-	configured      bool
-	stopOnEntry     bool
-	stopAtEnd       bool
+	session         *debug.Session          // nil: no launch is running
+	attached        bool                    // the client has not started the launch: it continues when the client leaves
+	announced       bool                    // the client knows that breakpoints can be set
+	configured      bool                    // the client has set its breakpoints
+	stopOnEntry     bool                    // stop before the first instruction
+	stopAtEnd       bool                    // stop after the last instruction
 	launchRequested bool                    // the client has requested a launch
 	finished        bool                    // debugging has ended
 	disconnected    bool                    // the client has left
 	result          error                   // result of the launch
 	running         bool                    // the session is executing
 	waiting         []func()                // work to do when the session stops
-	resume          bool                    // go on after that
-	continuing      bool                    // the session executes until a stop, so it may be interrupted and resumed
-	threadsThen     []dap.Thread            // threads at the last stop
+	resume          bool                    // continue after the work in waiting
+	continuing      bool                    // the command runs until a stop, so it may be interrupted and resumed
+	lastThreads     []dap.Thread            // threads at the last stop
 	breakpointIDs   map[string][]int        // numbers of breakpoints, by the client's key
 	pending         map[int]bool            // breakpoints without a place in the launch, by number
 	data            map[string]*debug.Watch // watchable memory, by the client's key
@@ -74,11 +75,11 @@ type frame struct {
 	inner bool // the innermost frame
 }
 
-// workResult is the result of an execution.
+// workResult is the result of a command that ran concurrently with the loop in Serve.
 type workResult struct {
 	stop     *debug.Stop
 	err      error
-	followUp func()
+	followUp func() // called in the loop; may be nil
 }
 
 // New returns a server for a connection.
@@ -99,7 +100,7 @@ func (v *Server) print(category, text string) {
 	v.send(&dap.OutputEvent{Event: event("output"), Body: dap.OutputEventBody{Category: category, Output: text}})
 }
 
-// Debug lets the client debug a launch until the client lets it go on.
+// Debug lets the client debug a launch. It returns when the launch is to continue without the debugger.
 func (v *Server) Debug(ctx context.Context, s *debug.Session) error {
 	select {
 	case v.begun <- s:
@@ -111,8 +112,8 @@ func (v *Server) Debug(ctx context.Context, s *debug.Session) error {
 	return <-v.debugResult
 }
 
-// Serve answers requests until the client leaves or ends the session. If launch is nil, a client debugs
-// launches that come to Debug by attaching. It returns the error of the connection, or of an invalid message.
+// Serve answers requests until the client leaves or ends the session. If launch is nil, the client must attach, and debugs
+// the launches for which Debug is called. Serve returns the error of the connection, or of an invalid message.
 func (v *Server) Serve(ctx context.Context, launch Launch) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -160,7 +161,7 @@ func (v *Server) Serve(ctx context.Context, launch Launch) error {
 			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {
 				failed = err
 			}
-			v.leave(v.disconnectError())
+			v.leave(v.leaveResult())
 		case <-ctx.Done():
 			if v.session != nil && !v.running {
 				v.releaseLaunch(ctx.Err())
@@ -177,15 +178,15 @@ func (v *Server) Serve(ctx context.Context, launch Launch) error {
 // errRuns is the result of a launch that still runs.
 var errRuns = errors.New("the launch runs")
 
-// disconnectError returns the result of Debug when the client leaves: an attached launch goes on.
-func (v *Server) disconnectError() error {
+// leaveResult returns the result of Debug when the client leaves: an attached launch continues.
+func (v *Server) leaveResult() error {
 	if v.attached {
 		return nil
 	}
 	return debug.ErrQuit
 }
 
-// leave ends debugging, at once or when the session stops.
+// leave ends debugging: at once, or when a running session has stopped. err is the result of Debug.
 func (v *Server) leave(err error) {
 	v.finished = true
 	switch {
@@ -199,7 +200,7 @@ func (v *Server) leave(err error) {
 	}
 }
 
-// releaseLaunch returns control of the launch to its host.
+// releaseLaunch makes Debug return err: the host of the launch controls it again.
 func (v *Server) releaseLaunch(err error) {
 	if v.session != nil {
 		v.session = nil
@@ -207,10 +208,10 @@ func (v *Server) releaseLaunch(err error) {
 	}
 }
 
-// begin takes over a new launch.
+// begin starts the service of a new launch.
 func (v *Server) begin(s *debug.Session) {
 	v.session, v.files = s, s.Sources()
-	v.forget()
+	v.dropReferences()
 	v.rebindBreakpoints()
 	later := v.deferWork
 	v.deferWork = nil
@@ -219,7 +220,7 @@ func (v *Server) begin(s *debug.Session) {
 	}
 	switch {
 	case v.finished:
-		v.releaseLaunch(v.disconnectError())
+		v.releaseLaunch(v.leaveResult())
 	case v.configured:
 		v.enter()
 	default:
@@ -266,12 +267,12 @@ func (v *Server) conclude(err error) {
 	v.send(&dap.TerminatedEvent{Event: event("terminated")})
 }
 
-// start executes do in the session and reports the stop to the client. Only a continuing command may be
-// interrupted and resumed; a step or a way back would stop elsewhere.
+// start executes do in the session and reports the stop to the client. continuing must be true only for a command that
+// may be interrupted and resumed: a step, or a command that goes back, would stop elsewhere after that.
 func (v *Server) start(do func(ctx context.Context) (*debug.Stop, error), continuing bool) {
-	v.forget()
+	v.dropReferences()
 	v.session.Ready() // an earlier pause request is obsolete
-	v.running, v.continuing, v.threadsThen = true, continuing, v.threads()
+	v.running, v.continuing, v.lastThreads = true, continuing, v.threads()
 	go func() {
 		stop, err := do(v.ctx)
 		v.work <- workResult{stop: stop, err: err}
@@ -307,7 +308,7 @@ func (v *Server) finish(f workResult) {
 	}
 }
 
-// reportStop reports a stop to the client. After the end of a launch, its host goes on.
+// reportStop reports a stop to the client, or makes Debug return if the launch has ended.
 func (v *Server) reportStop(stop *debug.Stop) {
 	if stop.Reason == debug.AtEnd && !v.stopAtEnd {
 		v.releaseLaunch(nil)
@@ -318,7 +319,7 @@ func (v *Server) reportStop(stop *debug.Stop) {
 
 // stopped sends a stopped event.
 func (v *Server) stopped(reason string, stop *debug.Stop) {
-	v.forget()
+	v.dropReferences()
 	body := dap.StoppedEventBody{Reason: reason, AllThreadsStopped: true, ThreadId: v.threadID()}
 	v.trap = ""
 	if stop != nil {
@@ -345,14 +346,14 @@ func (v *Server) stopped(reason string, stop *debug.Stop) {
 	v.send(&dap.StoppedEvent{Event: event("stopped"), Body: body})
 }
 
-// forget discards references that are invalid after a move.
-func (v *Server) forget() { v.frames, v.variables = nil, nil }
+// dropReferences discards frames and variables, which are invalid when the launch has executed.
+func (v *Server) dropReferences() { v.frames, v.variables = nil, nil }
 
 func event(name string) dap.Event {
 	return dap.Event{ProtocolMessage: dap.ProtocolMessage{Type: "event"}, Event: name}
 }
 
-// send writes a message. The reader notices a broken connection.
+// send writes a message. It ignores errors: the reader in Serve gets the error of a broken connection.
 func (v *Server) send(m dap.Message) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -378,7 +379,7 @@ func (v *Server) refuse(r *dap.Request, err error) {
 	v.send(&dap.ErrorResponse{Response: head, Body: dap.ErrorResponseBody{Error: &dap.ErrorMessage{Id: 1, Format: "{text}", Variables: map[string]string{"text": debug.Explain(err)}, ShowUser: true}}})
 }
 
-// module returns the PTX as a source: the client's file if its text is the same, else a reference.
+// module returns the PTX as a source: the file with the module's name if the file has the same text, else a reference.
 func (v *Server) module(m *ptx.Module) *dap.Source {
 	name := filepath.Base(m.Name)
 	if path, err := filepath.Abs(m.Name); err == nil {
@@ -404,7 +405,7 @@ func (v *Server) source(name string) *dap.Source {
 // moduleReference is the reference of the PTX text.
 const moduleReference = 1
 
-// clean returns the name of a client's source, as in places of breakpoints.
+// clean returns the file name of a client's source, for places of breakpoints; module is the name of the PTX.
 func clean(s dap.Source, module string) string {
 	if s.SourceReference == moduleReference || s.Path == "" {
 		return module
@@ -415,4 +416,5 @@ func clean(s dap.Source, module string) string {
 	return s.Path
 }
 
+// errNoSession is the error of requests that need a launch.
 var errNoSession = fmt.Errorf("no launch is running")

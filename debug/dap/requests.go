@@ -46,11 +46,11 @@ func (v *Server) handle(m dap.RequestMessage) {
 		return
 	case *dap.DisconnectRequest:
 		v.disconnected = true
-		v.leave(v.disconnectError())
+		v.leave(v.leaveResult())
 		v.send(&dap.DisconnectResponse{Response: answer(r)})
 		return
 	case *dap.TerminateRequest:
-		v.leave(v.disconnectError())
+		v.leave(v.leaveResult())
 		v.send(&dap.TerminateResponse{Response: answer(r)})
 		if v.attached { // the program goes on alone
 			v.send(&dap.TerminatedEvent{Event: event("terminated")})
@@ -81,7 +81,7 @@ func (v *Server) handle(m dap.RequestMessage) {
 		v.ofSession(m)
 	case sets(m): // during execution
 		if _, ok := m.(*dap.ThreadsRequest); ok && !v.continuing {
-			v.send(&dap.ThreadsResponse{Response: answer(r), Body: dap.ThreadsResponseBody{Threads: v.threadsThen}})
+			v.send(&dap.ThreadsResponse{Response: answer(r), Body: dap.ThreadsResponseBody{Threads: v.lastThreads}})
 			return
 		}
 		v.waiting = append(v.waiting, func() { v.ofSession(m) })

@@ -1,6 +1,6 @@
 // Package tui is a full-screen front end for debugging sessions on a terminal. It shows the code, the registers
 // of the thread in focus, the session's messages, and a command line with the commands of debug.Console. Panes
-// scroll, and the code is the PTX or its source.
+// scroll. The code is the PTX or the source from which it was compiled.
 package tui
 
 import (
@@ -34,10 +34,10 @@ type Front struct {
 
 	lines   []string // all message lines
 	history []string
-	source  bool // show the source instead of the PTX, where it is readable
+	source  bool // show the source instead of the PTX, if the source can be read
 }
 
-// New returns a front end that reads keys from in and draws on out.
+// New returns a front end that reads keys from in and draws on out. more means that more launches may follow.
 func New(in io.Reader, out io.Writer, more bool) *Front {
 	return &Front{in: in, out: out, moreLaunches: more}
 }
@@ -49,7 +49,7 @@ func (f *Front) Write(p []byte) (int, error) {
 	return f.printed.Write(p)
 }
 
-// maxLines is the largest number of message lines.
+// maxLines is the largest number of message lines. Beyond it, the oldest are dropped.
 const maxLines = 2000
 
 func (f *Front) addLine(text string) {
@@ -61,7 +61,7 @@ func (f *Front) addLine(text string) {
 	}
 }
 
-// Debug draws and handles keys until the user leaves. The messages stay on the terminal.
+// Debug draws and handles keys until the user leaves. The last messages stay on the terminal.
 func (f *Front) Debug(ctx context.Context, s *debug.Session) error {
 	m := &model{ctx: ctx, front: f, session: s, input: textinput.New(), historyIndex: -1, files: s.Sources()}
 	m.console = debug.NewConsole(s, &m.output)
@@ -96,8 +96,8 @@ type model struct {
 
 	input         textinput.Model
 	width, height int
-	historyIndex  int // position in the history during recall
-	running       bool
+	historyIndex  int   // position in the history while the user recalls a command; -1: none
+	running       bool  // a command is running
 	end           error // result of Debug
 
 	files *input.Sources
@@ -105,17 +105,17 @@ type model struct {
 	pane  pane // the pane that keys scroll
 	views [panes]view
 
-	// State at the last stop, because a running session must not be accessed.
+	// The fields below are copies of the session's state at the last stop, because a running session must not be accessed.
 	focusText   string
 	ptx, source place // positions in the PTX and in the source; line 0: none
 	registers   []string
 }
 
-// place is a line of a file, and the lines with breakpoints.
+// place is a current line in a file, and the marks of the file's lines with breakpoints.
 type place struct {
 	file  string
 	line  int
-	marks map[int]rune
+	marks map[int]rune // by line
 }
 
 // pane is a scrollable part of the screen.
@@ -124,11 +124,11 @@ type pane int
 const (
 	codePane pane = iota
 	registerPane
-	saidPane
+	messagePane
 	panes
 )
 
-// view is the scroll position of a pane: lines from the current position, and columns.
+// view is the scroll position of a pane: the number of rows below its unscrolled position, and of columns to the right.
 type view struct{ rows, columns int }
 
 // commandDone is the message at the end of a command.
@@ -183,8 +183,8 @@ func (m *model) update() {
 	}
 }
 
-// code returns the current position in the displayed file, its lines, and their number: of the source if it is
-// wanted and available.
+// code returns the current place in the displayed file, a function that returns line n of the file, and the number of
+// its lines. The file is the source if the user has chosen it and it can be read, else the PTX.
 func (m *model) code() (place, func(n int) string, int) {
 	if m.front.source && m.source.line > 0 {
 		if lines := m.files.Lines(m.source.file); len(lines) > 0 {
@@ -294,12 +294,12 @@ func (m *model) scroll(p pane, delta view) {
 	minimum, maximum := 0, 0
 	switch p {
 	case codePane:
-		at, _, count := m.code()
-		first := z.first(at.line)
+		pos, _, count := m.code()
+		first := z.first(pos.line)
 		minimum, maximum = 1-first, max(count-z.top+1-first, 0)
 	case registerPane:
 		maximum = max(len(m.registers)-z.top, 0)
-	case saidPane:
+	case messagePane:
 		minimum = min(z.bottom-len(m.wrapped()), 0)
 	}
 	v.rows = min(max(v.rows+delta.rows, minimum), maximum)
@@ -331,7 +331,7 @@ func (m *model) wheel(msg tea.MouseMsg) {
 	if delta == (view{}) {
 		return
 	}
-	z, p := m.sizes(), saidPane
+	z, p := m.sizes(), messagePane
 	switch {
 	case msg.Y > z.top:
 	case msg.X < z.left:
@@ -367,7 +367,7 @@ func (m *model) set(text string) {
 	m.input.SetSuggestions(debug.Commands())
 }
 
-// execute runs a command while keys are still handled.
+// execute starts a command, which runs concurrently with the handling of keys.
 func (m *model) execute(text string) (tea.Model, tea.Cmd) {
 	m.front.addLine("(gemu) " + text)
 	if text != "" {
@@ -375,7 +375,7 @@ func (m *model) execute(text string) (tea.Model, tea.Cmd) {
 	}
 	m.historyIndex = -1
 	m.set("")
-	m.views[saidPane].rows = 0
+	m.views[messagePane].rows = 0
 	m.session.Ready()
 	m.running = true
 	return m, func() tea.Msg { return commandDone{m.console.Do(m.ctx, text)} }
@@ -387,7 +387,7 @@ var (
 	faint   = lipgloss.NewStyle().Faint(true)
 )
 
-// sizes are the sizes of the panes: lines of the upper and lower panes, columns of the upper panes.
+// sizes has the sizes of the panes: rows of the upper panes and of the lower pane, columns of the upper panes.
 type sizes struct{ top, bottom, left, right int }
 
 func (m *model) sizes() sizes {
@@ -398,13 +398,13 @@ func (m *model) sizes() sizes {
 
 // rows returns the number of lines of a pane.
 func (z sizes) rows(p pane) int {
-	if p == saidPane {
+	if p == messagePane {
 		return z.bottom
 	}
 	return z.top
 }
 
-// first returns the first displayed line of code, so that line is in the middle.
+// first returns the first displayed line of code if line is in the middle of the pane.
 func (z sizes) first(line int) int { return max(line-z.top/2, 1) }
 
 // View draws the screen: the code and the registers at the top, the messages below, the command line last.
@@ -418,11 +418,11 @@ func (m *model) View() string {
 	for i := range z.top {
 		rows = append(rows, code[i]+faint.Render("│")+registers[i])
 	}
-	at, _, _ := m.code()
-	keys := cutRight(fmt.Sprintf("─ %s ─ %s: PgUp PgDn Shift-arrows ─ Shift-Tab: another pane ─ F2: source ", filepath.Base(at.file), [...]string{"code", "registers", "output"}[m.pane]), m.width)
+	pos, _, _ := m.code()
+	keys := cutRight(fmt.Sprintf("─ %s ─ %s: PgUp PgDn Shift-arrows ─ Shift-Tab: another pane ─ F2: source ", filepath.Base(pos.file), [...]string{"code", "registers", "output"}[m.pane]), m.width)
 	rows = append(rows, faint.Render(keys+strings.Repeat("─", max(m.width-lipgloss.Width(keys), 0))))
 	lines := m.wrapped()
-	last := min(max(len(lines)+m.views[saidPane].rows, z.bottom), len(lines))
+	last := min(max(len(lines)+m.views[messagePane].rows, z.bottom), len(lines))
 	lines = lines[max(last-z.bottom, 0):last]
 	for i := range z.bottom {
 		text := ""
@@ -441,9 +441,9 @@ func (m *model) View() string {
 // codeRows returns the displayed lines of code.
 func (m *model) codeRows(z sizes) []string {
 	rows := make([]string, z.top)
-	at, text, count := m.code()
+	pos, text, count := m.code()
 	v := m.views[codePane]
-	first := max(z.first(at.line)+v.rows, 1)
+	first := max(z.first(pos.line)+v.rows, 1)
 	for i := range rows {
 		n := first + i
 		if n > count {
@@ -451,15 +451,15 @@ func (m *model) codeRows(z sizes) []string {
 			continue
 		}
 		mark, pointer := ' ', ' '
-		if r, ok := at.marks[n]; ok {
+		if r, ok := pos.marks[n]; ok {
 			mark = r
 		}
-		if n == at.line {
+		if n == pos.line {
 			pointer = '▶'
 		}
 		head := cutRight(fmt.Sprintf("%c%c%5d  ", mark, pointer, n), z.left)
 		row := head + fitted(cutLeft(plain(text(n)), v.columns), max(z.left-lipgloss.Width(head), 0))
-		if n == at.line {
+		if n == pos.line {
 			row = current.Render(row)
 		}
 		rows[i] = row
@@ -471,7 +471,7 @@ func (m *model) codeRows(z sizes) []string {
 func (m *model) registerRows(z sizes) []string {
 	rows := make([]string, z.top)
 	v := m.views[registerPane]
-	down := min(v.rows, max(len(m.registers)-z.top, 0)) // there may be fewer registers now
+	down := min(v.rows, max(len(m.registers)-z.top, 0)) // after the last scroll, the number of registers may have become smaller
 	for i := range rows {
 		text := ""
 		if n := i + down; n < len(m.registers) {
@@ -502,7 +502,7 @@ func (m *model) wrapped() (rows []string) {
 	return rows
 }
 
-// plain replaces tabs by blanks and further control characters by visible signs.
+// plain replaces tabs by blanks, and each other character that cannot be displayed by a dot.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsGraphic(r) || r == utf8.RuneError {
@@ -512,7 +512,7 @@ func plain(text string) string {
 	}, strings.ReplaceAll(strings.TrimRight(text, "\r"), "\t", "    "))
 }
 
-// cutLeft removes columns from the left and marks the cut.
+// cutLeft removes columns from the left and marks the cut with "…".
 func cutLeft(text string, columns int) string {
 	if columns == 0 || text == "" {
 		return text
@@ -531,7 +531,7 @@ func fitted(text string, width int) string {
 	return text + strings.Repeat(" ", max(width-lipgloss.Width(text), 0))
 }
 
-// cutRight returns the text with at most width columns.
+// cutRight returns the text with at most width columns; "…" marks the cut.
 func cutRight(text string, width int) string {
 	if lipgloss.Width(text) <= width {
 		return text

@@ -140,7 +140,7 @@ func TestScreenFitsAnySize(t *testing.T) {
 		m.do("print 1")
 		shows("$1 = 1")
 		m.Update(tea.MouseMsg{Button: tea.MouseButtonWheelUp, X: 1, Y: size[1] - 3})
-		if m.views[saidPane].rows != -wheelLines {
+		if m.views[messagePane].rows != -wheelLines {
 			t.Errorf("%v: the wheel scrolls to %+v", size, m.views)
 		}
 	}

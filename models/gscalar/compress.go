@@ -10,11 +10,10 @@ import (
 // Lanes is the largest number of lanes of a warp, and the length of vectors.
 const Lanes = 64
 
-// Group is the number of lanes with a base value of their own in the scheme Halves: the lanes of a SIMT pipeline
-// (section 4.3).
+// Group is the number of lanes that share a base value in the scheme Halves: the lanes of a SIMT pipeline (section 4.3).
 const Group = 16
 
-// arrayBytes is the width of an SRAM array of a bank (section 2.1).
+// arrayBytes is the width in bytes of an SRAM array of a bank (section 2.1).
 const arrayBytes = 16
 
 // vector is a vector register: 32 bits of each lane.
@@ -33,7 +32,7 @@ func (e SharedBytes) String() string { return "11110000"[4-e:][:4] }
 // planes returns the number of stored byte planes.
 func (e SharedBytes) planes() int { return 4 - int(e) }
 
-// encode returns the number of bytes that lanes share. No lanes share all bytes.
+// encode returns the number of bytes that lanes share; all bytes if lanes is empty.
 func encode(v *vector, lanes uint64) SharedBytes {
 	if lanes == 0 {
 		return Scalar
@@ -49,15 +48,15 @@ func encode(v *vector, lanes uint64) SharedBytes {
 // countSharedBytes returns the number of high bytes without a differing bit.
 func countSharedBytes(diff uint32) SharedBytes { return SharedBytes(bits.LeadingZeros32(diff) / 8) }
 
-// writeShape is the lanes of a whole write by a warp of n lanes, with their shared bytes.
+// writeShape is a value that all lanes of a warp have written, with the bytes that the lanes share.
 type writeShape struct {
 	*vector
-	n      int
+	n      int                        // lanes of the warp
 	enc    SharedBytes                // shared by all lanes
 	groups [Lanes / Group]SharedBytes // shared by the lanes of each group of 16
 }
 
-// newShape finds the shared bytes of lanes.
+// newShape returns the shape of a value in a warp of n lanes.
 func newShape(v *vector, n int) writeShape {
 	s := writeShape{vector: v, n: n}
 	diff, width := uint32(0), min(n, Group)
@@ -73,7 +72,7 @@ func newShape(v *vector, n int) writeShape {
 	return s
 }
 
-// scalars returns the set of groups that are scalar, a bit each.
+// scalars returns the set of groups that are scalar: bit g is group g.
 func (s *writeShape) scalars() (set uint8) {
 	for g := range groups(s.n) {
 		if s.groups[g] == Scalar {
@@ -85,23 +84,23 @@ func (s *writeShape) scalars() (set uint8) {
 
 // image is a stored vector register.
 type image struct {
-	bytes  int // size, base values included
-	arrays int // activated by an access
-	enc    [Lanes / Group]SharedBytes
+	bytes  int                        // size, with the base values
+	arrays int                        // number of arrays that an access activates
+	enc    [Lanes / Group]SharedBytes // by group of lanes
 
-	base   [Lanes / Group]uint32
-	stride uint32
-	data   *[4 * Lanes]byte // contents of the arrays, with Model.Verify only: byte i of lane l at i·Lanes + l
+	base   [Lanes / Group]uint32 // by group of lanes
+	stride uint32                // 0: none
+	data   *[4 * Lanes]byte      // contents of the arrays, with Model.Verify only: byte i of lane l at i·Lanes + l
 }
 
-// scheme is a way to store vector registers.
+// scheme is a method to store vector registers.
 type scheme struct {
 	name      string
 	small     float64 // energy of the small array, in accesses to a whole register
 	smallWhen smallAccess
 
-	// compress sets all fields of an image of a whole write except data. store fills data, and decompress restores
-	// the lanes. Fields that compress does not set keep the values of an uncompressed register.
+	// compress sets the fields of an image, except data, for a write by all lanes. The image is uncompressed before the
+	// call (setRaw). store fills data, and decompress restores the lanes. n is the number of lanes.
 	compress   func(im *image, s *writeShape)
 	store      func(im *image, v *vector, n int)
 	decompress func(im *image, v *vector, n int)
@@ -111,7 +110,7 @@ type scheme struct {
 	partial bool
 }
 
-// smallAccess is the accesses that go to the small array next to the bank.
+// smallAccess selects the accesses to a register that also access the small array next to the bank.
 type smallAccess uint8
 
 const (
@@ -167,7 +166,7 @@ func lowLanes(n int) uint64 { return ^uint64(0) >> (64 - n) }
 
 func compressNone(*image, *writeShape) {}
 
-// compressScalar stores a register with the same value in all lanes as four bytes elsewhere.
+// compressScalar stores a register with the same value in all lanes as four bytes in the file of scalars.
 func compressScalar(im *image, s *writeShape) {
 	if s.enc == Scalar {
 		im.setEncoding(s, Scalar)
@@ -196,7 +195,7 @@ func compressHalves(im *image, s *writeShape) {
 }
 
 // compressAffine stores base and stride, eight bytes, if lane i has base + i·stride modulo 2^32; otherwise it is
-// compressBytes. It is not of the paper: it puts the tag of Kim et al. 2013 in front of the paper's file.
+// compressBytes. It is not in the paper: it adds the tag of Kim et al. 2013 to the paper's scheme.
 func compressAffine(im *image, s *writeShape) {
 	compressBytes(im, s)
 	if s.n == 1 || s.enc == Scalar {
@@ -213,7 +212,7 @@ func compressAffine(im *image, s *writeShape) {
 	im.stride, im.bytes, im.arrays = stride, 8, 0
 }
 
-// arraysOf returns the number of arrays for a number of bytes.
+// arraysOf returns the number of arrays that hold a number of bytes.
 func arraysOf(bytes int) int { return (bytes + arrayBytes - 1) / arrayBytes }
 
 // setEncoding sets one encoding and base value for all lanes.
@@ -256,7 +255,7 @@ func decompressPlanes(im *image, v *vector, n int) {
 	}
 }
 
-// difference returns the number of bytes of a signed number, 0 to 4.
+// difference returns the number of bytes that a signed number needs, 0 to 4.
 func difference(d int32) int {
 	u := uint32(d ^ d>>31) // its leading zeros are the copies of the sign, at least one
 	if d == 0 {

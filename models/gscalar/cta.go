@@ -1,6 +1,6 @@
 package gscalar
 
-// This file follows the registers of a CTA.
+// This file models the registers of a CTA, and counts accesses to them.
 
 import (
 	"fmt"
@@ -16,20 +16,20 @@ import (
 // EBR.
 type register struct {
 	written   bool // false: the value is unknown, and it is stored uncompressed
-	divergent bool // bit D: the last write was by some lanes only, and enc describes these
+	divergent bool // bit D of the paper: the last write was by some lanes only, and enc describes only these lanes
 	enc       SharedBytes
 	mask      uint64 // lanes of the last write, if it was divergent
-	known     uint64 // lanes that were ever written in the function's present call
-	groups    uint8  // groups of 16 lanes that are scalar, a bit each, if the last write was not divergent
+	known     uint64 // lanes that have been written in the current call of the function
+	groups    uint8  // if the last write was not divergent: bit i means that group i of 16 lanes is scalar
 
-	images [schemeCount]image // unused for a predicate
+	images [schemeCount]image // the stored register, by scheme; unused for a predicate
 }
 
-// scalarity is the sets of lanes in which values are the same, as far as the registers' encodings show: the whole
-// warp, the instruction's lanes, groups of 16 lanes.
+// scalarity states in which sets of lanes the values are the same, as far as the registers' encodings show.
 type scalarity struct {
-	whole, lanes bool
-	groups       uint8
+	whole  bool  // in the whole warp
+	lanes  bool  // in the lanes of the instruction
+	groups uint8 // bit i: in group i of 16 lanes
 }
 
 var fullyScalar = scalarity{true, true, ^uint8(0)}
@@ -38,7 +38,7 @@ func (s scalarity) and(o scalarity) scalarity {
 	return scalarity{s.whole && o.whole, s.lanes && o.lanes, s.groups & o.groups}
 }
 
-// scalar returns the scalarity of a register for an instruction of some lanes.
+// scalar returns the scalarity of a register for an instruction that lanes execute.
 func (r *register) scalar(lanes uint64) scalarity {
 	switch {
 	case !r.written || r.divergent && (r.enc != Scalar || r.mask != lanes):
@@ -49,28 +49,28 @@ func (r *register) scalar(lanes uint64) scalarity {
 	return scalarity{r.enc == Scalar, r.enc == Scalar, r.groups}
 }
 
-// frame is the registers of a function in a call.
+// frame has the registers of a function in a call.
 type frame struct {
 	fn    *ptx.Func
-	depth int
-	regs  []register
+	depth int        // call depth
+	regs  []register // at program.offsets
 }
 
-// cta is the registers and counts of a CTA.
+// cta is the sink of a CTA: its registers and counts.
 type cta struct {
 	model *Model
 	Counts
 	*program
-	width    int
-	allLanes uint64 // all lanes of a warp
-	warps    [][]frame
+	width    int       // lanes of a warp
+	allLanes uint64    // all lanes of a warp
+	warps    [][]frame // by warp
 
 	stored []int  // bytes of the registers that the last event has written
-	value  vector // scratch space
-	other  vector
+	value  vector // scratch space: the value that the instruction reads or writes
+	other  vector // scratch space: the value that a scheme has stored
 }
 
-// begin prepares c for a CTA.
+// begin prepares c, which may be from the pool, for a CTA.
 func (c *cta) begin(l *probe.LaunchInfo, p *program) {
 	c.Counts, c.width, c.allLanes = Counts{}, l.WarpSize, lowLanes(l.WarpSize)
 	warps := (l.Block.Count() + c.width - 1) / c.width
@@ -78,10 +78,10 @@ func (c *cta) begin(l *probe.LaunchInfo, p *program) {
 		c.program, c.warps = p, make([][]frame, warps)
 		return
 	}
-	for _, w := range c.warps {
-		for i := range w {
-			for k := range w[i].regs {
-				w[i].regs[k].invalidate(c.allLanes)
+	for _, frames := range c.warps {
+		for i := range frames {
+			for r := range frames[i].regs {
+				frames[i].regs[r].invalidate(c.allLanes)
 			}
 		}
 	}
@@ -91,10 +91,10 @@ func (c *cta) begin(l *probe.LaunchInfo, p *program) {
 func (c *cta) Save() any {
 	n := *c
 	n.warps, n.stored = make([][]frame, len(c.warps)), slices.Clone(c.stored)
-	for i, w := range c.warps {
-		n.warps[i] = slices.Clone(w)
-		for k := range w {
-			regs := slices.Clone(w[k].regs)
+	for warp, frames := range c.warps {
+		n.warps[warp] = slices.Clone(frames)
+		for i := range frames {
+			regs := slices.Clone(frames[i].regs)
 			for r := range regs {
 				for s := range regs[r].images {
 					if im := &regs[r].images[s]; im.data != nil {
@@ -103,7 +103,7 @@ func (c *cta) Save() any {
 					}
 				}
 			}
-			n.warps[i][k].regs = regs
+			n.warps[warp][i].regs = regs
 		}
 	}
 	return &n
@@ -112,7 +112,7 @@ func (c *cta) Save() any {
 // Restore sets the state that Save returned.
 func (c *cta) Restore(state any) { *c = *state.(*cta).Save().(*cta) }
 
-// invalidate forgets the register's values in lanes. The encoding of the other lanes becomes unknown.
+// invalidate makes the register's values in lanes unknown. The encoding of all other lanes becomes unknown, too.
 func (r *register) invalidate(lanes uint64) {
 	if r.known &^= lanes; r.known == 0 {
 		r.written = false
@@ -121,7 +121,7 @@ func (r *register) invalidate(lanes uint64) {
 	r.divergent, r.enc, r.mask = true, 0, 0
 }
 
-// frame returns the registers of a function in the event's call.
+// frame returns the registers of a function at the event's call depth.
 func (c *cta) frame(e *probe.Event, fn *ptx.Func) []register {
 	list := c.warps[e.Warp]
 	for i := range list {
@@ -129,12 +129,12 @@ func (c *cta) frame(e *probe.Event, fn *ptx.Func) []register {
 			return list[i].regs
 		}
 	}
-	at := c.offsets[fn]
-	regs := make([]register, at[len(at)-1])
+	offsets := c.offsets[fn]
+	regs := make([]register, offsets[len(offsets)-1])
 	if c.model.Verify {
 		for i := range regs {
-			for k := range regs[i].images {
-				regs[i].images[k].data = new([4 * Lanes]byte)
+			for scheme := range regs[i].images {
+				regs[i].images[scheme].data = new([4 * Lanes]byte)
 			}
 		}
 	}
@@ -148,7 +148,7 @@ func (c *cta) OnEvent(e *probe.Event) {
 	case probe.OnCTAEnd:
 		c.model.addCTA(c)
 		return
-	case probe.OnCall: // the values of an earlier call are gone
+	case probe.OnCall: // the values of an earlier call of the function are undefined
 		regs := c.frame(e, e.Callee)
 		for i := range regs {
 			regs[i].invalidate(e.Lanes)
@@ -167,11 +167,11 @@ func (c *cta) OnEvent(e *probe.Event) {
 	}
 }
 
-// StoredBytes returns the size of a result in the model's file.
+// StoredBytes returns the size in bytes of a result in the scheme Model.File.
 func (c *cta) StoredBytes(_ *probe.Event, i int) int { return c.stored[i] }
 
-// extractWord copies one of a value's vector registers; word 0 is the lowest. Lanes that do not execute the
-// instruction have undefined values.
+// extractWord copies vector register i of a value, i.e. word i of each lane, to a vector. Word 0 is the lowest. Lanes that
+// do not execute the instruction have undefined values.
 func (c *cta) extractWord(v *probe.Value, i int, to *vector) {
 	from := v.Low
 	if i >= 2 {
@@ -199,7 +199,7 @@ func (c *cta) execute(e *probe.Event) {
 	}
 	regs, at := c.frame(e, e.Func), c.offsets[e.Func]
 	low, high, predicates, special := fullyScalar, fullyScalar, fullyScalar, fullyScalar
-	uniform := true // the values are the same in the lanes
+	uniform := true // the value of each source is the same in all of lanes
 	for i := range e.Reads {
 		v := &e.Reads[i]
 		for k := range words(v.Type) {
@@ -274,7 +274,8 @@ func (c *cta) execute(e *probe.Event) {
 	}
 }
 
-// result returns the scalarity of an instruction's results, for copies of a special register.
+// result returns the scalarity of the values that an instruction has written, for instructions that copy a special
+// register.
 func (c *cta) result(e *probe.Event, lanes uint64) scalarity {
 	s := fullyScalar
 	for i := range e.Writes {
@@ -292,8 +293,8 @@ func (c *cta) result(e *probe.Event, lanes uint64) scalarity {
 	return s
 }
 
-// isOwnEvent reports whether a load or store accesses memory of its own thread: local memory, or the parameters of a
-// call.
+// isOwnEvent reports whether an instruction is a load or store that accesses memory of its own thread: local memory, or
+// the parameters of a call.
 func (c *cta) isOwnEvent(e *probe.Event) bool {
 	for i := range e.Accesses {
 		a := &e.Accesses[i]
@@ -304,12 +305,13 @@ func (c *cta) isOwnEvent(e *probe.Event) bool {
 			return true
 		}
 	}
-	// An access without memory of the machine is a parameter of a call, which is in registers.
+	// A load or store without accesses to memory is of a parameter of a call, which is in registers.
 	family := e.Instr.Form.Family
 	return len(e.Accesses) == 0 && (family == ptx.FamilyLoad || family == ptx.FamilyStore)
 }
 
-// read counts a read of a register, and verifies the schemes.
+// read counts a read of word k of a register in all schemes, and verifies the schemes. loaded means that c.value has the
+// word.
 func (c *cta) read(e *probe.Event, r *register, v *probe.Value, k int, divergent, loaded bool) {
 	high := min(k, 1)
 	kind := DivergentAccess
@@ -348,7 +350,7 @@ func (s *Scheme) access(method *scheme, im *image, arrays, width int) {
 	}
 }
 
-// verify compares the lanes that a scheme restores with the lanes that the instruction reads.
+// verify compares the lanes that scheme i restores with the lanes of word k that the instruction reads, in c.value.
 func (c *cta) verify(e *probe.Event, r *register, v *probe.Value, i, k int) {
 	schemes[i].decompress(&r.images[i], &c.other, c.width)
 	for m := e.Lanes & r.known; m != 0; m &= m - 1 {
@@ -359,7 +361,7 @@ func (c *cta) verify(e *probe.Event, r *register, v *probe.Value, i, k int) {
 	}
 }
 
-// write stores a register in lanes, and returns its size in the model's file.
+// write stores the words of a value in lanes, in all schemes. It returns the size in bytes in the scheme Model.File.
 func (c *cta) write(regs []register, v *probe.Value, lanes uint64) (storedBytes int) {
 	divergent := lanes != c.allLanes
 	for k := range regs {
@@ -437,7 +439,7 @@ func (c *cta) accessPartial(method *scheme, s *Scheme, im *image, lanes uint64) 
 	}
 }
 
-// countArrays returns the number of arrays with one of the lanes, at four lanes to an array.
+// countArrays returns the number of arrays that hold at least one of lanes. An array holds four lanes.
 func countArrays(lanes uint64) (n int) {
 	for ; lanes != 0; lanes >>= arrayBytes / 4 {
 		if lanes&(1<<(arrayBytes/4)-1) != 0 {

@@ -9,7 +9,7 @@ import (
 )
 
 // SimilarityClass is a class of accesses to vector registers in figure 8. Accesses of divergent instructions are one
-// class, the others are classified by the number of bytes that the lanes share.
+// class. All other accesses are classified by the number of bytes that the lanes share.
 type SimilarityClass int
 
 // The classes, from the fewest shared bytes on, in the order of SharedBytes.
@@ -28,8 +28,8 @@ type Accesses [similarities]int64
 
 // Total returns the number of accesses.
 func (a *Accesses) Total() (n int64) {
-	for _, k := range a {
-		n += k
+	for _, accesses := range a {
+		n += accesses
 	}
 	return n
 }
@@ -40,15 +40,15 @@ func (a *Accesses) add(o *Accesses) {
 	}
 }
 
-// Scheme is the counts of a way to store registers.
+// Scheme has the counts of a scheme to store registers.
 type Scheme struct {
 	Bytes      int64 // stored by writes; divergent writes count as whole registers
-	FullWrites int64 // bytes of these writes as vectors
+	FullWrites int64 // bytes that these writes would store uncompressed
 	Reads      int64 // accesses to registers
 	Writes     int64 // writes of registers, without moves
 	Moves      int64 // decompressions of a register before a divergent write to it
 
-	// The first name counts all accesses, the second the accesses of moves alone.
+	// Of each pair of fields, the first counts all accesses, the second only accesses of moves.
 	Arrays, MoveArrays int64 // activated arrays of 16 bytes
 	Banks, MoveBanks   int64 // activated banks: accesses to at least one array
 	Small, MoveSmall   int64 // accesses to the array with base values and encodings, or to the file of scalars
@@ -86,15 +86,15 @@ func (n *Eligible) add(o *Eligible) {
 	n.Divergent += o.Divergent
 }
 
-// Interpretation is a way to read the points about scalar execution that the paper leaves open.
+// Interpretation is a choice for the points about scalar execution that the paper leaves open.
 type Interpretation int
 
-// The interpretations. The first is the headline; each other differs from it in one point.
+// The interpretations. Each interpretation after Headline differs from Headline in one point.
 const (
 	Headline       Interpretation = iota
 	WithControl                   // branches and control instructions are scalar if their predicate is
 	NoConstants                   // instructions without a register source are not scalar
-	SpecialByValue                // special registers such as %tid are scalar where the lanes agree
+	SpecialByValue                // special registers such as %tid are scalar if the lanes have the same value
 	NoPredicates                  // predicate sources are ignored
 	LowWords                      // only the low word of a 64-bit register counts
 	InterpretationCount
@@ -112,7 +112,7 @@ type Counts struct {
 	ByValue      int64                         // divergent instructions whose sources are the same in the active lanes (figure 1)
 	Eligible     [InterpretationCount]Eligible // instructions that may execute as scalars, by interpretation
 
-	// Index 0: low words and 32-bit registers. Index 1: high words of wider registers.
+	// Index 0 is for registers up to 32 bits and the lowest word of wider registers, index 1 for all higher words.
 	Reads, Writes [2]Accesses
 	Schemes       [schemeCount][2]Scheme // by scheme; the second index as for Reads
 }
@@ -141,8 +141,8 @@ func (c *Counts) Scheme(i int) Scheme {
 	return s
 }
 
-// Energy returns the energy of a scheme's accesses, in accesses to a whole register: an eighth for each array. moves
-// includes the moves.
+// Energy returns the energy of the accesses in scheme i. The unit is the energy of an access to a whole register: an
+// access to an array has an eighth of it. Accesses of moves are included if moves is set.
 func (s *Scheme) Energy(i int, moves bool) float64 {
 	arrays, small := s.Arrays, s.Small
 	if !moves {
@@ -166,7 +166,7 @@ type Model struct {
 	free     []*cta
 }
 
-// Name returns "gscalar", or "combined" with affine tags.
+// Name returns "gscalar", or "combined" if File is Affine.
 func (m *Model) Name() string {
 	if m.file() == Affine {
 		return "combined"
@@ -174,6 +174,7 @@ func (m *Model) Name() string {
 	return "gscalar"
 }
 
+// file returns the scheme whose sizes StoredBytes returns.
 func (m *Model) file() int {
 	if m.File == Vectors {
 		return Bytewise
@@ -191,7 +192,7 @@ func (m *Model) Counts(warp int) Counts {
 	return Counts{}
 }
 
-// Subscription asks for results with register values, and for the addresses of memory accesses.
+// Subscription returns the events with register values, with the addresses of memory accesses.
 func (m *Model) Subscription() probe.Subscription {
 	return probe.Subscription{
 		Events: probe.OnAfter | probe.OnReturn | probe.OnWake | probe.OnCall | probe.OnCTAEnd,
@@ -241,26 +242,26 @@ func (m *Model) Restore(state any) {
 func cloned(counts map[int]*Counts) map[int]*Counts {
 	n := map[int]*Counts{}
 	for width, c := range counts {
-		k := *c
-		n[width] = &k
+		copied := *c
+		n[width] = &copied
 	}
 	return n
 }
 
-// addCTA adds the counts of a CTA that ends, and returns the CTA to the pool.
+// addCTA adds the counts of a CTA that has ended to the model, and puts the sink c back into the pool.
 func (m *Model) addCTA(c *cta) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	t := m.byWidth[c.width]
-	if t == nil {
-		t = &Counts{}
-		m.byWidth[c.width] = t
+	total := m.byWidth[c.width]
+	if total == nil {
+		total = &Counts{}
+		m.byWidth[c.width] = total
 	}
-	t.Add(&c.Counts)
+	total.Add(&c.Counts)
 	m.free = append(m.free, c)
 }
 
-// unit is the unit that executes an instruction.
+// unit is the kind of execution unit for an instruction.
 type unit uint8
 
 const (
@@ -271,7 +272,7 @@ const (
 	memoryUnit
 )
 
-// instr is the static facts of an instruction.
+// instr has the static facts about an instruction.
 type instr struct {
 	unit
 	control   bool // all active lanes execute it, whatever its guard
@@ -279,10 +280,10 @@ type instr struct {
 	perLane   bool // a source is a special register that differs between lanes
 }
 
-// program is the static facts of a kernel and its callees.
+// program has the static facts about a kernel and its callees.
 type program struct {
-	instrs  []instr
-	offsets map[*ptx.Func][]int32 // offsets of registers, in words; the last entry is the number of words
+	instrs  []instr               // by Event.Index
+	offsets map[*ptx.Func][]int32 // offsets of registers in frame.regs, by RegID; the last entry is the length of regs
 }
 
 func newProgram(l *probe.LaunchInfo) *program {
@@ -290,18 +291,18 @@ func newProgram(l *probe.LaunchInfo) *program {
 	for i := range l.Program.Len() {
 		in, f := l.Program.At(i)
 		if p.offsets[f] == nil {
-			at := make([]int32, len(f.Regs)+1)
+			offsets := make([]int32, len(f.Regs)+1)
 			for r := range f.Regs {
-				at[r+1] = at[r] + int32(words(f.Regs[r].Type))
+				offsets[r+1] = offsets[r] + int32(words(f.Regs[r].Type))
 			}
-			p.offsets[f] = at
+			p.offsets[f] = offsets
 		}
 		n := instr{unit: unitOf(in), control: in.Form.Class == ptx.ClassControl, constants: true}
 		for r := range in.Uses() {
 			n.constants = n.constants && r == in.Guard.Reg
 		}
-		for k := range in.Ops {
-			if o := &in.Ops[k]; o.Kind == ptx.SRegOperand && o.SReg.PerLane() {
+		for i := range in.Ops {
+			if operand := &in.Ops[i]; operand.Kind == ptx.SRegOperand && operand.SReg.PerLane() {
 				n.perLane = true
 			}
 		}
@@ -310,7 +311,8 @@ func newProgram(l *probe.LaunchInfo) *program {
 	return p
 }
 
-// words returns the number of vector registers of a register. A predicate counts as one, although it has none.
+// words returns the number of vector registers (words of 32 bits in each lane) of a register of type t. It returns 1 for a
+// predicate, too, which is not in a vector register.
 func words(t ptx.Type) int { return max(1, t.Bits()/32) }
 
 // unitOf returns the unit of an instruction.

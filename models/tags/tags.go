@@ -1,6 +1,6 @@
-// Package tags models register files with a tag for base and stride next to each vector, a model for each policy of
-// package affinetrack. The affine shadow register file of Kim et al. 2013 is one of them. Package interp computes the
-// compact values under a policy, as for "gemu structure"; this package reports them as a model.
+// Package tags models register files with a tag for base and stride next to each vector register. Each policy of package
+// affinetrack has a model; one of them is the affine shadow register file of Kim et al. 2013. Package structure computes the
+// classes of values under a policy, as for "gemu structure". This package reports them as a model.
 package tags
 
 import (
@@ -15,7 +15,7 @@ import (
 	"gemu/structure"
 )
 
-// Model is the register file of a policy.
+// Model is the model of a policy's register file.
 type Model struct {
 	policy *affinetrack.Policy
 
@@ -32,11 +32,11 @@ func New(p *affinetrack.Policy) *Model {
 // Name returns the policy's name.
 func (m *Model) Name() string { return m.policy.Name }
 
-// Subscription adds launches to the events of a structure probe.
+// Subscription returns the events of a structure probe, and the begin and end of launches.
 func (m *Model) Subscription() probe.Subscription {
-	w := structure.NewProbe(m.policy).Subscription()
-	w.Events |= probe.OnLaunch | probe.OnLaunchEnd
-	return w
+	sub := structure.NewProbe(m.policy).Subscription()
+	sub.Events |= probe.OnLaunch | probe.OnLaunchEnd
+	return sub
 }
 
 // OnEvent makes a structure probe for a launch that begins, and adds the counts of a launch that ends.
@@ -56,7 +56,7 @@ func (m *Model) OnEvent(e *probe.Event) {
 	}
 }
 
-// CTA makes a sink of the launch's structure probe.
+// CTA makes a sink that passes events to the launch's structure probe.
 func (m *Model) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 	m.mu.Lock()
 	p := m.running[l.ID]
@@ -95,10 +95,10 @@ func (m *Model) Restore(saved any) {
 	m.total.Add(&s.total)
 }
 
-// sink gives the sizes in which the policy holds results.
+// sink is the sink of a CTA. It returns the sizes in which the policy's register file stores results.
 type sink struct {
 	structure.Results
-	stride int // bytes of a stride; 0: as many as the base has
+	stride int // size of a stride in bytes; 0: the size of the base
 }
 
 // Save returns the probe's state.
@@ -107,11 +107,11 @@ func (s *sink) Save() any { return s.Results.(probe.Saver).Save() }
 // Restore sets the state that Save returned.
 func (s *sink) Restore(saved any) { s.Results.(probe.Saver).Restore(saved) }
 
-// baseBytes is the size of a base for each 32-bit word of the register.
+// baseBytes is the size of a base, in bytes for each 32-bit word of the register.
 const baseBytes = 4
 
-// StoredBytes returns the size of a result. A uniform result takes a base as wide as its register. An affine result
-// also takes a stride of the policy's width, or as wide as the base if the policy has no width.
+// StoredBytes returns the size of a result in bytes. A uniform result is stored as a base as wide as its register, an
+// affine result as a base and a stride. The stride has the policy's width, or that of the base if the policy has none.
 func (s *sink) StoredBytes(e *probe.Event, i int) int {
 	v := &e.Writes[i]
 	words := max(1, v.Type.Bits()/32)
@@ -127,7 +127,7 @@ func (s *sink) StoredBytes(e *probe.Event, i int) int {
 	return models.Bytes(v, e.Launch.WarpSize)
 }
 
-// Report returns results, operands and instructions by class.
+// Report returns tables of register reads, register writes and instructions by class, of accesses, and a summary.
 func (m *Model) Report() *models.Report {
 	m.mu.Lock()
 	defer m.mu.Unlock()
