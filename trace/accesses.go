@@ -7,12 +7,12 @@ import (
 	"gemu/ptx"
 )
 
-// Accesses collects the memory accesses of an instruction. Stored values are read before the instruction, all
-// else after it.
+// Accesses collects the memory accesses of an instruction: Note reads the stored values before the instruction executes,
+// Append reads the accesses after it.
 type Accesses struct {
-	stored []storedValues // by access of the instruction
-	buffer probe.Stored
-	lanes  []uint64
+	stored []storedValues // by index in Event.Accesses
+	buffer probe.Stored   // operands of a lane
+	lanes  []uint64       // stored elements: element i of lane n is at 64·i + n; compared elements come after the stored elements
 }
 
 // storedValues holds the elements that an instruction stores, in memory order.
@@ -50,13 +50,13 @@ func (s *Accesses) Note(e *probe.Event) {
 			*to = storedValues{}
 			return
 		}
-		to.store = s.element(to.store, 0, g.Data, g.Size, lane)
-		to.compare = s.element(to.compare, len(g.Data), g.Compare, g.Size, lane)
+		to.store = s.collectLane(to.store, 0, g.Data, g.Size, lane)
+		to.compare = s.collectLane(to.compare, len(g.Data), g.Compare, g.Size, lane)
 	}
 	s.finish(to.store, 0, lanes)
 	s.finish(to.compare, a.Bytes, lanes)
 	if g.Left != 0 {
-		elements := max(g.Size/8, 1) // per vector element
+		elements := max(g.Size/8, 1) // entries of to.store per element of the vector
 		for i := range to.store {
 			if g.Left>>(i/elements)&1 != 0 {
 				to.store[i] = Value{Bits: to.store[i].Bits, Structure: NoValue}
@@ -65,11 +65,11 @@ func (s *Accesses) Note(e *probe.Event) {
 	}
 }
 
-// Append appends the accesses of an executed instruction, i.e. of an event OnAfter.
+// Append appends the accesses of an executed instruction. The event must be of kind OnAfter.
 func (s *Accesses) Append(list []Access, e *probe.Event) []Access {
 	for i := range e.Accesses {
 		a := &e.Accesses[i]
-		if a.Lanes&e.Lanes == 0 { // coordinates outside a surface
+		if a.Lanes&e.Lanes == 0 { // all lanes have coordinates outside a surface
 			continue
 		}
 		var stored storedValues
@@ -81,19 +81,19 @@ func (s *Accesses) Append(list []Access, e *probe.Event) []Access {
 	return list
 }
 
-// EffectAccesses returns the accesses of an asynchronous operation's current effect: for each segment a load, a
-// store, or both.
+// EffectAccesses returns the accesses of a stage of an asynchronous operation: for each segment a load, a
+// store or atomic, or both.
 func EffectAccesses(x *probe.Effect) (list []Access) {
-	at := func(kind AccessKind, alloc *probe.Allocation, offset uint64, bytes int, data []byte) {
+	add := func(kind AccessKind, alloc *probe.Allocation, offset uint64, bytes int, data []byte) {
 		addr := alloc.Base + offset
-		if alloc.Space() == ptx.Shared { // includes the rank of the CTA
+		if alloc.Space() == ptx.Shared { // the result is an offset, which includes the rank of the CTA
 			addr -= probe.SharedWindow
 		}
 		list = append(list, Access{Kind: kind, Space: alloc.Space().String(), Bytes: uint64(bytes), Addr: Value{Bits: 64, Base: addr}, Data: data})
 	}
 	for _, p := range x.Segments {
 		if x.Reads && p.From != nil {
-			at(Load, p.From, p.FromOffset, p.Read, nil)
+			add(Load, p.From, p.FromOffset, p.Read, nil)
 		}
 		if x.Writes && p.To != nil { // segments of matrix operands are only read
 			kind, data := Store, p.Data
@@ -103,21 +103,21 @@ func EffectAccesses(x *probe.Effect) (list []Access) {
 			if p.Zeros && data == nil {
 				data = make([]byte, p.Bytes)
 			}
-			at(kind, p.To, p.ToOffset, p.Bytes, data)
+			add(kind, p.To, p.ToOffset, p.Bytes, data)
 		}
 	}
 	return list
 }
 
-// element collects the bytes that a lane stores, as elements of at most 8 bytes. room is their position in
-// s.lanes.
-func (s *Accesses) element(list []Value, room int, b []byte, size, lane int) []Value {
+// collectLane adds the bytes that a lane stores to s.lanes, as elements of at most 8 bytes. first is the index of the first
+// element there. list gets an entry for each element.
+func (s *Accesses) collectLane(list []Value, first int, b []byte, size, lane int) []Value {
 	size = min(size, 8)
 	for i := 0; i*size < len(b); i++ {
 		if i == len(list) {
 			list = append(list, Value{Bits: uint64(8 * size)})
 		}
-		position := 64*(room+i) + lane
+		position := 64*(first+i) + lane
 		if position >= len(s.lanes) {
 			s.lanes = append(s.lanes, make([]uint64, position+64-len(s.lanes))...)
 		}
@@ -130,16 +130,16 @@ func (s *Accesses) element(list []Value, room int, b []byte, size, lane int) []V
 	return list
 }
 
-// finish describes the collected elements.
-func (s *Accesses) finish(list []Value, room int, lanes uint64) {
+// finish sets list to the descriptions of the collected elements. first is the index of the first element in s.lanes.
+func (s *Accesses) finish(list []Value, first int, lanes uint64) {
 	for i := range list {
-		list[i].Describe(lanes, s.lanes[64*(room+i):][:64], nil)
+		list[i].Describe(lanes, s.lanes[64*(first+i):][:64], nil)
 	}
 }
 
 var kindOf = map[probe.AccessKind]AccessKind{probe.AccessLoad: Load, probe.AccessStore: Store, probe.AccessAtomic: Atomic}
 
-// accessOf converts an access of an instruction.
+// accessOf converts an access of an instruction to a log entry's access.
 func accessOf(e *probe.Event, a *probe.Access, stored storedValues) Access {
 	to := Access{Kind: kindOf[a.Kind], Space: a.Space.String(), Bytes: uint64(a.Bytes), Addr: Value{Bits: 64}, Store: stored.store, Compare: stored.compare}
 	lanes := a.Lanes & e.Lanes

@@ -1,7 +1,7 @@
 package trace
 
 // This file compares asynchronous operations: the n-th operation that a thread issues in the first log with
-// its n-th in the second. It compares the bytes read and written, but not the times.
+// the thread's n-th operation in the second log. It compares the read and written bytes, but not the times.
 
 import (
 	"bytes"
@@ -12,59 +12,59 @@ import (
 
 // asyncOperations holds the asynchronous operations of a CTA in a log.
 type asyncOperations struct {
-	which  map[uint64]asyncOrigin // issued operations, by number
+	issued map[uint64]asyncOrigin // operations that have not written yet, by number in the log
 	counts map[int]uint64         // number of issued operations, by thread
-	waits  map[asyncStep]*Record
-	order  []asyncStep // keys of waits in order of arrival
+	waits  map[asyncStep]*Record  // effects that the other log has not had yet
+	order  []asyncStep            // keys of waits in order of arrival; some are no longer in waits
 }
 
-// asyncOrigin identifies an operation: the n-th of a thread, issued after number instructions of the thread.
+// asyncOrigin identifies an operation by the thread that issued it.
 type asyncOrigin struct {
-	thread int
-	n      uint64
-	number uint64
+	thread int    // index in the CTA
+	n      uint64 // number of operations that the thread issued before
+	number uint64 // number of instructions that the thread executed before it issued the operation
 }
 
 // asyncStep is the read or the write of an operation.
 type asyncStep struct {
-	thread int
-	n      uint64
-	writes bool
+	thread int    // index in the CTA
+	n      uint64 // number of operations that the thread issued before
+	writes bool   // the write; false is the read
 }
 
 func (s *asyncOperations) clear() {
-	s.which, s.counts, s.waits, s.order = map[uint64]asyncOrigin{}, map[int]uint64{}, map[asyncStep]*Record{}, nil
+	s.issued, s.counts, s.waits, s.order = map[uint64]asyncOrigin{}, map[int]uint64{}, map[asyncStep]*Record{}, nil
 }
 
-// effect compares an effect with the same effect in the second log. If that has not come yet, the effect
-// waits.
+// effect compares an effect in log i with the same effect in the other log. If the other log has not had that effect yet, the
+// effect waits.
 func (c *comparison) effect(i int, r *Record) {
 	number, _, reads, writes, _ := r.EffectStage()
 	s, other := &c.async[i], &c.async[1-i]
-	w, ok := s.which[number]
+	w, ok := s.issued[number]
 	if !ok {
 		w.thread = c.thread(i, r, bits.TrailingZeros64(r.Lanes|1<<63))
 		w.n = s.counts[w.thread]
 		s.counts[w.thread]++
 		c.room(i, c.thread(i, r, 64))
 		w.number = c.counts[i][w.thread]
-		s.which[number] = w
+		s.issued[number] = w
 	}
 	if writes {
-		delete(s.which, number)
+		delete(s.issued, number)
 	}
-	for _, part := range []bool{false, true} {
-		if part && !writes || !part && !reads {
+	for _, isWrite := range []bool{false, true} {
+		if isWrite && !writes || !isWrite && !reads {
 			continue
 		}
 		x := *r
 		x.Accesses = nil
 		for _, a := range r.Accesses {
-			if (a.Kind != Load) == part {
+			if (a.Kind != Load) == isWrite {
 				x.Accesses = append(x.Accesses, a)
 			}
 		}
-		d := asyncStep{w.thread, w.n, part}
+		d := asyncStep{w.thread, w.n, isWrite}
 		y, ok := other.waits[d]
 		if !ok {
 			s.waits[d] = &x
@@ -86,7 +86,7 @@ func (c *comparison) effect(i int, r *Record) {
 	}
 }
 
-// forget removes keys from order that no longer wait.
+// forget removes keys from order that are no longer in waits.
 func (s *asyncOperations) forget() {
 	n := 0
 	for _, d := range s.order {
@@ -98,7 +98,7 @@ func (s *asyncOperations) forget() {
 	s.order = s.order[:n]
 }
 
-// effects compares an effect of an operation in both logs.
+// effects compares an effect of an operation: x in the first log with y in the second.
 func (c *comparison) effects(x, y *Record) *Difference {
 	differ := func(name, a, b, format string, args ...any) *Difference {
 		d := c.difference("in an asynchronous operation: "+format, args...)
@@ -163,19 +163,19 @@ func hexBytes(b []byte) string {
 	return fmt.Sprintf("%#x", v)
 }
 
-// unmatched returns the first effect that occurs in a single log, or nil.
+// unmatched returns the difference for the first effect that only one log has, or nil.
 func (c *comparison) unmatched() *Difference {
 	for i := range c.async {
 		s := &c.async[i]
-		for _, asyncStep := range s.order {
-			r := s.waits[asyncStep]
+		for _, step := range s.order {
+			r := s.waits[step]
 			if r == nil {
 				continue
 			}
 			d := c.difference("only the %s log has this effect of the asynchronous operation", ordinal(i > 0))
-			d.Thread, d.Record[i], d.Code[i], d.Lane[i], d.Warp = asyncStep.thread, r, c.code(i, r), bits.TrailingZeros64(r.Lanes|1<<63), [2]uint64{r.Warp, r.Warp}
-			if asyncStep.thread < len(c.counts[i]) {
-				d.Number = c.counts[i][asyncStep.thread]
+			d.Thread, d.Record[i], d.Code[i], d.Lane[i], d.Warp = step.thread, r, c.code(i, r), bits.TrailingZeros64(r.Lanes|1<<63), [2]uint64{r.Warp, r.Warp}
+			if step.thread < len(c.counts[i]) {
+				d.Number = c.counts[i][step.thread]
 			}
 			return d
 		}

@@ -1,6 +1,6 @@
 package trace
 
-// This file takes the code of a log without code lines from the second log.
+// This file finds the instructions of a log without code lines in the code of the other log, by line.
 
 import (
 	"slices"
@@ -9,11 +9,11 @@ import (
 	"gemu/ptx"
 )
 
-// codeByLine is the code of a launch by line.
+// codeByLine has the instructions of a launch, by line of the PTX.
 type codeByLine map[uint64][]*Code
 
-// borrowCode reads the code of the second log's launches up to number last. It reports whether launch last
-// has code.
+// borrowCode reads the code of the launches of the other log, up to the launch with number last. It reports whether launch
+// last has code.
 func (s *slicer) borrowCode(otherLog Source, last uint64) (known bool, err error) {
 	c, err := otherLog.open()
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *slicer) borrowCode(otherLog Source, last uint64) (known bool, err error
 	}
 }
 
-// codeOf returns the instruction of a record, or nil if neither log tells.
+// codeOf returns the instruction of a record, or nil if neither log identifies it.
 func (s *slicer) codeOf(r *Record) *Code {
 	if code := s.c.codeOf(r); code != nil || s.borrowed == nil || s.c.launch == nil {
 		return code
@@ -50,7 +50,7 @@ func (s *slicer) codeOf(r *Record) *Code {
 	return list[0]
 }
 
-// mayBe reports whether a record without an instruction may belong to this instruction.
+// mayBe reports whether a record that does not name its instruction may be a record of this instruction.
 func (c *Code) mayBe(r *Record) bool {
 	if name := c.name(); r.Name != "" && r.Name != name && !strings.HasPrefix(name, r.Name+".") {
 		return false
@@ -68,7 +68,7 @@ func (c *Code) writes(name string) bool {
 	return slices.ContainsFunc(c.Writes, func(w Register) bool { return w.Name == name })
 }
 
-// noteMissing notes the missing parts of an instruction: results, addresses.
+// noteMissing adds notes about the results and addresses of an instruction that the log lacks.
 func (s *slicer) noteMissing(n *node) {
 	if n.Kind != Instruction || n.Lanes == 0 {
 		return

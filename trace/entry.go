@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Version is the version of the format, text and binary. It grows when the meaning of a field changes, or when
-// an old reader would misunderstand a log with a new field. A Reader accepts all versions up to it. Version 2
+// Version is the version of the log format, text and binary. It grows when the meaning of a field changes, or when
+// an old reader would misunderstand a log with a new field. A Reader accepts versions 1 to Version. Version 2
 // added the operands of atomics, the bytes written by asynchronous operations, and filters.
 const Version = 2
 
@@ -30,20 +30,20 @@ func (*Finish) entry() {}
 type Header struct {
 	Version   uint64   // version of the format, from 1 to the constant Version
 	Simulator string   // "" is gemu
-	Missing   []string // parts that the records lack, from MissingParts
+	Missing   []string // parts that the log lacks, from MissingParts
 	Filter    Filter   // the recorded part of the launches
 }
 
-// MissingParts are the parts that a log of another simulator may lack; a comparison skips them. Without
-// instruction numbers, the instructions of a thread are counted in order.
+// MissingParts are the parts that a log of another simulator may lack. A comparison skips parts that either log lacks. A record
+// may also lack Numbers: then the instructions of a thread are counted in order.
 var MissingParts = []string{"results", "addresses", "stored", "active", "launch", "code", "wake", "operands", "effects"}
 
-// missingBefore2 lists the parts that logs of version 1 lack, too.
+// missingBefore2 lists the parts that all logs of version 1 lack, in addition to Header.Missing.
 var missingBefore2 = []string{"operands", "effects"}
 
 // Launch begins a launch.
 type Launch struct {
-	Number     uint64   // in the log, from 0
+	Number     uint64   // number of the launch, from 0; launches that the filter excludes count, too
 	Kernel     string   // name of the kernel
 	File       string   // name of the PTX file, as in messages
 	Grid       []uint64 // number of CTAs: x, y, z
@@ -55,21 +55,21 @@ type Launch struct {
 
 // Code is an instruction of the launch's kernel, or of a function that it can call.
 type Code struct {
-	Index        uint64     // number of the instruction in the launch, to which Record.Code refers
+	Index        uint64     // number of the instruction in the launch, from 0; Record.Code is Index + 1
 	Func         string     // name of its function
 	Line, Column uint64     // in the PTX, from 1
 	Class        string     // functional unit, as in gemu isa
 	Text         string     // PTX without the semicolon
 	Writes       []Register // destinations, in order
 	Reads        []Register // sources: the guard first, then in order
-	Flags        []string   // "clock": the results are times; "approx.f32", "approx.f16x2" …: approximate, of this type
+	Flags        []string   // "clock": the results are times; "approx.f32", "approx.f16x2" …: the results are approximate, of this type
 }
 
 // clock reports whether the results are times.
 func (c *Code) clock() bool { return slices.Contains(c.Flags, "clock") }
 
-// width returns the number of bits of a result whose record does not give it: the width of the register that
-// the code writes, else 64. c may be nil.
+// width returns the number of bits of a result whose record does not give a width: the width of the register if the
+// instruction writes it, else 64. c may be nil.
 func (c *Code) width(register string) uint64 {
 	if c != nil {
 		for i := range c.Writes {
@@ -81,7 +81,7 @@ func (c *Code) width(register string) uint64 {
 	return 64
 }
 
-// approx returns the type of approximate results, such as ".f32", or "".
+// approx returns the type of approximate results, such as ".f32"; "" if the results are not approximate.
 func (c *Code) approx() string {
 	for _, f := range c.Flags {
 		if t, ok := strings.CutPrefix(f, "approx"); ok {
@@ -122,12 +122,12 @@ type Kind uint64
 // The kinds.
 const (
 	Instruction Kind = iota // a warp executed an instruction
-	Return                  // lanes returned from the call Code, with Results
-	Wake                    // lanes passed the barrier Code, with Results
+	Return                  // lanes returned from the call instruction that Code names; Results has the call's results
+	Wake                    // lanes passed the barrier instruction that Code names; Results has the barrier's results
 	// Effect is an effect of an asynchronous operation: Note has its number and stages, Accesses the memory, and Results
 	// the registers written by tensor cores.
 	Effect
-	Trap // the instruction trapped: Note
+	Trap // the CTA trapped: Note has the reason
 	kinds
 )
 
@@ -142,15 +142,15 @@ type Record struct {
 	Warp uint64 // index in the CTA
 	Seq  uint64 // number of instructions that the warp executed before
 
-	Code uint64 // Index of the instruction plus 1; 0: none or unknown
-	Line uint64 // in the PTX, from 1
+	Code uint64 // Code.Index of the instruction, plus 1; 0: no instruction, or unknown
+	Line uint64 // line in the PTX, from 1
 	Name string // opcode with modifiers
 
-	Lanes  uint64 // executing lanes; bit 0 is lane 0
-	Active uint64 // lanes at the instruction, including lanes stopped by its guard
+	Lanes  uint64 // lanes that execute the instruction; bit 0 is lane 0
+	Active uint64 // lanes at the instruction, including lanes that its guard excludes
 
-	// Numbers is, by lane of Active, the number of instructions that the thread executed before. Nil means one
-	// more than in the thread's previous record, or 0, as in a log without omissions.
+	// Numbers has, for each lane of Active, the number of instructions that the thread executed before. Nil means that no
+	// instruction of these threads was left out: each number is one more than in the thread's previous record, or 0 in its first.
 	Numbers *Value
 
 	Depth    uint64   // call depth of the lanes
@@ -158,7 +158,7 @@ type Record struct {
 	Accesses []Access // accesses to memory, in order
 	Note     string   // of a Trap its reason; of an Effect its number and stages (see EffectStage); else ""
 
-	ordinal uint64 // number of records that the cursor delivered before
+	ordinal uint64 // number of records before this record, in the order in which the cursor delivers the log
 }
 
 // AccessKind is the kind of a memory access.
@@ -169,7 +169,7 @@ const (
 	Load   AccessKind = iota // reads memory
 	Store                    // writes memory
 	Atomic                   // reads and writes memory
-	Zero                     // writes zeros; lengths differ by lane and are in Access.Store
+	Zero                     // writes zeros; Access.Store has the length for each lane, in bytes
 	accessKinds
 )
 
@@ -183,13 +183,13 @@ type Access struct {
 	Space string     // state space in the instruction; may be "generic"
 	Bytes uint64     // per lane; 0 for Zero
 	Lanes uint64     // subset of the record's lanes; 0: all of them
-	Addr  Value      // offset in .shared, .local and .param, else generic address
+	Addr  Value      // in .shared, .local and .param: offset in bytes; in all other spaces: generic address
 
-	// Store holds the stored elements; 128-bit elements take two entries. For atomics it holds the operand, for
-	// .cas the new value, with the expected value in Compare.
+	// Store holds the stored elements, in memory order; a 128-bit element has two entries. For an atomic, Store holds the operand;
+	// for .cas, the new value.
 	Store   []Value
-	Compare []Value // expected values of .cas, as Store; nil for other operations
-	Data    []byte  // bytes written by an asynchronous operation, instead of Store
+	Compare []Value // expected values of .cas, in the form of Store; nil for all other operations
+	Data    []byte  // bytes that an asynchronous operation writes; its Store is nil
 }
 
 // End ends a launch.
@@ -198,28 +198,28 @@ type End struct {
 	Error  string // reason of failure; "" if the launch has succeeded
 }
 
-// Finish is the last entry of a log, with the number of records in the whole log. A log without it is incomplete.
+// Finish is the last entry of a log, with the number of records in the whole log. A log without a Finish is incomplete.
 type Finish struct{ Records uint64 }
 
-// Effects of an asynchronous operation in a Note.
+// The stages of an asynchronous operation in a Note.
 const (
 	noteIssued = "issued"
 	noteReads  = "reads"
 	noteWrites = "writes"
 )
 
-// effectNote returns the Note of an Effect: the number of the operation in its CTA, and its current effects.
+// effectNote returns the Note of an Effect: the number of the operation in its CTA, and its current stages.
 func effectNote(number int64, issued, reads, writes bool) string {
-	var moments []string
+	var stages []string
 	for _, d := range []struct {
 		now  bool
 		name string
 	}{{issued, noteIssued}, {reads, noteReads}, {writes, noteWrites}} {
 		if d.now {
-			moments = append(moments, d.name)
+			stages = append(stages, d.name)
 		}
 	}
-	return fmt.Sprintf("%d %s", number, strings.Join(moments, ","))
+	return fmt.Sprintf("%d %s", number, strings.Join(stages, ","))
 }
 
 // EffectStage returns the number of the asynchronous operation of a record of kind Effect, and the stages that the
@@ -230,8 +230,8 @@ func (r *Record) EffectStage() (number uint64, issued, reads, writes, ok bool) {
 	if err != nil {
 		return 0, false, false, false, false
 	}
-	for _, moment := range strings.Split(rest, ",") {
-		switch moment {
+	for _, stage := range strings.Split(rest, ",") {
+		switch stage {
 		case noteIssued:
 			issued = true
 		case noteReads:
@@ -245,7 +245,7 @@ func (r *Record) EffectStage() (number uint64, issued, reads, writes, ok bool) {
 	return number, issued, reads, writes, true
 }
 
-// lanes returns the lanes of an access of the record.
+// lanes returns the lanes of an access: its own set, or all lanes of the record.
 func (r *Record) lanes(a *Access) uint64 {
 	if a.Lanes != 0 {
 		return a.Lanes
@@ -253,7 +253,7 @@ func (r *Record) lanes(a *Access) uint64 {
 	return r.Lanes
 }
 
-// extent formats x,y,z.
+// extent formats an extent or index as "x,y,z".
 func extent(d []uint64) string {
 	var s []string
 	for _, n := range d {
@@ -262,5 +262,5 @@ func extent(d []uint64) string {
 	return strings.Join(s, ",")
 }
 
-// rank returns the number of lanes of a mask below a lane.
+// rank returns the number of lanes in a mask that are lower than a lane.
 func rank(mask uint64, lane int) int { return bits.OnesCount64(mask & (1<<lane - 1)) }

@@ -12,11 +12,11 @@ import (
 
 // Filter selects a part of launches to record or compare. The zero Filter selects everything.
 type Filter struct {
-	Kernel  string   // name of the kernel; "" selects all
-	CTAs    Ranges   // linear indices
-	Warps   Ranges   // indices in the CTA
-	Lines   Ranges   // lines of the PTX
-	Classes []string // names of functional units, as in Code.Class; nil selects all
+	Kernel  string   // name of the kernel; "" selects all kernels
+	CTAs    Ranges   // linear indices of CTAs in the grid
+	Warps   Ranges   // indices of warps in the CTA
+	Lines   Ranges   // lines of the PTX, from 1
+	Classes []string // names of functional units, as in Code.Class; nil selects all classes
 }
 
 // IsZero reports whether the filter selects everything.
@@ -25,27 +25,29 @@ func (f *Filter) IsZero() bool { return reflect.ValueOf(*f).IsZero() }
 // String describes the filter: "CTAs 0-3, lines 40-42".
 func (f *Filter) String() string {
 	var list []string
-	for _, x := range []struct{ name, of string }{
+	for _, x := range []struct{ name, value string }{
 		{"kernel", f.Kernel}, {"CTAs", f.CTAs.String()}, {"warps", f.Warps.String()}, {"lines", f.Lines.String()}, {"classes", strings.Join(f.Classes, ",")},
 	} {
-		if x.of != "" {
-			list = append(list, x.name+" "+x.of)
+		if x.value != "" {
+			list = append(list, x.name+" "+x.value)
 		}
 	}
 	return strings.Join(list, ", ")
 }
 
-// SelectsKernel reports whether the filter may select launches of a kernel.
+// SelectsKernel reports whether the filter selects launches of a kernel.
 func (f *Filter) SelectsKernel(kernel string) bool { return f.Kernel == "" || f.Kernel == kernel }
 
-// SelectsInstruction reports whether the filter selects instructions of a line and of any of several classes.
+// SelectsInstruction reports whether Lines and Classes select an instruction: its line, and at least one of its possible
+// classes.
 func (f *Filter) SelectsInstruction(line uint64, classes ...string) bool {
 	return f.Lines.Has(line) && (len(f.Classes) == 0 || slices.ContainsFunc(classes, func(c string) bool { return slices.Contains(f.Classes, c) }))
 }
 
-// filters selects the entries selected by all its filters.
+// filters is a list of filters. It selects an entry if each filter of the list selects the entry.
 type filters []Filter
 
+// all reports whether passes returns true for each filter.
 func (list filters) all(passes func(f *Filter) bool) bool {
 	for i := range list {
 		if !passes(&list[i]) {
@@ -55,7 +57,7 @@ func (list filters) all(passes func(f *Filter) bool) bool {
 	return true
 }
 
-// after returns the first selected CTA from cta on.
+// after returns the lowest selected CTA that is at least cta.
 func (list filters) after(cta uint64) uint64 {
 	for again := true; again; {
 		again = false
@@ -68,27 +70,27 @@ func (list filters) after(cta uint64) uint64 {
 	return cta
 }
 
-// filteredEntries selects records of a log, as if the log had been recorded with the filters. It numbers
-// records where earlier records of a thread are left out.
+// filteredEntries selects records of a log, as if the log had been recorded with the filters. It sets Record.Numbers of
+// records before which records of a thread were left out.
 type filteredEntries struct {
 	filters
-	classes map[uint64][]string // by line, for a log without code
-	counts  []uint64            // instructions so far, by thread of the CTA
-	passed  []uint64            // up to and including the last selected instruction, by thread
+	classes map[uint64][]string // for a log without code: the classes of the instructions of each line
+	counts  []uint64            // number of executed instructions, by thread of the CTA
+	passed  []uint64            // value of counts after the last selected instruction, by thread of the CTA
 }
 
 // begin resets the counts at the beginning of a CTA.
 func (f *filteredEntries) begin() { f.counts, f.passed = f.counts[:0], f.passed[:0] }
 
-// passes reports whether a record is selected, and numbers its threads if necessary. code is nil if it is
-// unknown.
+// passes reports whether a record is selected, and sets Record.Numbers if necessary. code is the instruction of the record; nil
+// if it is unknown.
 func (f *filteredEntries) passes(r *Record, code *Code, warpSize uint64) bool {
 	if len(f.filters) == 0 {
 		return true
 	}
 	passes := f.all(func(x *Filter) bool {
 		switch {
-		case r.Kind == Trap && r.Lanes == 0: // without a warp
+		case r.Kind == Trap && r.Lanes == 0: // a trap that belongs to no warp
 			return true
 		case !x.Warps.Has(r.Warp):
 			return false
@@ -127,23 +129,23 @@ func (f *filteredEntries) passes(r *Record, code *Code, warpSize uint64) bool {
 	return passes
 }
 
-// Restricted describes in a line the compared part of two logs, if their filters differ or the comparison has a
-// filter by; otherwise it returns "".
-func Restricted(a, b Source, by Filter) (string, error) {
-	var of [2]Filter
+// Restricted describes, in a single line, the compared part of two logs whose filters differ. filter is the filter of the
+// comparison. The result is "" if the logs have equal filters.
+func Restricted(a, b Source, filter Filter) (string, error) {
+	var logFilters [2]Filter
 	for i, s := range []Source{a, b} {
 		c, err := s.open()
 		if err != nil {
 			return "", err
 		}
-		of[i] = c.Header.Filter
+		logFilters[i] = c.Header.Filter
 		c.close()
 	}
-	if of[0].String() == of[1].String() {
+	if logFilters[0].String() == logFilters[1].String() {
 		return "", nil
 	}
 	var list []string
-	for _, f := range []Filter{by, of[0], of[1]} {
+	for _, f := range []Filter{filter, logFilters[0], logFilters[1]} {
 		if s := f.String(); s != "" && !slices.Contains(list, s) {
 			list = append(list, s)
 		}

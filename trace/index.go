@@ -1,6 +1,6 @@
 package trace
 
-// This file implements the index of a log: places to begin reading near a CTA.
+// This file implements the index of a log: positions from which a reader can begin, near a CTA.
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// index holds the places of launches, their ends, and about a CTA per megabyte.
+// index holds the places of all launches, of their ends, and of about one CTA per megabyte (frameBytes) of entries.
 type index struct{ places []Place }
 
 // PlaceKind is the kind of entry at a Place.
@@ -26,18 +26,18 @@ const (
 	placeKinds
 )
 
-// Place is the position of an entry: its offset in the file, or of its zstd frame plus the bytes to skip in the
-// frame.
+// Place is the position of an entry. In a Binary log, Offset is the offset of the entry's zstd frame in the file, and FrameOffset
+// the offset of the entry in the decompressed frame. In all other logs, Offset is the offset of the entry in the file.
 type Place struct {
 	Launch, CTA         uint64    // number of the launch; linear index of the CTA, 0 unless Kind is CTAPlace
-	Offset, FrameOffset uint64    // bytes in the file; bytes after decompression, 0 in logs without frames
+	Offset, FrameOffset uint64    // in bytes; FrameOffset is 0 in logs without frames
 	Kind                PlaceKind // entry at the place
-	Records             uint64    // number of records before it in the log
-	Position            uint64    // bytes of entries before it
+	Records             uint64    // number of records before the entry in the log
+	Position            uint64    // number of bytes of entries before the entry, decompressed
 }
 
-// A place of a text index is a line: index LAUNCH CTA OFFSET RECORDS. For launches and ends, CTA is "launch" or
-// "end".
+// placeWords has the words of a text index for places of launches and ends. A place of a text index is a line: index LAUNCH CTA
+// OFFSET RECORDS. For launches and ends, CTA is "launch" or "end".
 var placeWords = [placeKinds]string{"", "launch", "end"}
 
 func (p *Place) appendLine(b []byte) []byte {
@@ -51,7 +51,7 @@ func (p *Place) appendLine(b []byte) []byte {
 // indexWord begins the lines of an index.
 const indexWord = "index"
 
-// parseLine parses a line of an index. ok is false for all other lines, and for version 1.
+// parseLine parses a line of an index. ok is false for all other lines, and for lines of an index of version 1.
 func (p *Place) parseLine(line string) (ok bool) {
 	w := strings.Fields(line)
 	if len(w) != 5 || w[0] != indexWord {
@@ -96,7 +96,7 @@ func ReadIndex(r io.ReaderAt, size int64) ([]Place, error) {
 	return x.checked(), nil
 }
 
-// textIndex reads the index of a text log: the lines after finish.
+// textIndex reads the index of a text log: the lines after the finish entry.
 func textIndex(r io.ReaderAt, size int64) ([]Place, error) {
 	head := make([]byte, len(magic))
 	if _, err := r.ReadAt(head, 0); err != nil || string(head) != magic {
@@ -129,7 +129,7 @@ func textIndex(r io.ReaderAt, size int64) ([]Place, error) {
 	}
 }
 
-// checked returns the places if they are plausible: valid kinds, ascending, beginning with a launch. The
+// checked returns the places if they have valid kinds, ascend, and begin with a launch; otherwise nil. The
 // indices of version 1 do not begin with a launch.
 func (x *index) checked() []Place {
 	for i, p := range x.places {

@@ -1,6 +1,7 @@
 package trace
 
-// This file checks register names in a log without code: a misspelt name must not count as a missing result.
+// This file checks register names in a log without code lines against the code of the other log: a misspelt name must not count
+// as a missing result.
 
 import (
 	"fmt"
@@ -10,13 +11,13 @@ import (
 	"gemu/internal/notation"
 )
 
-// names holds the registers written by the code of the second log.
+// names holds the names of registers that the code of the other log writes.
 type names struct {
-	byLine map[uint64][]string
-	all    []string
+	byLine map[uint64][]string // sorted names, by line of the PTX
+	all    []string            // sorted names of all lines; nil until registers makes it
 }
 
-// checkNames makes the cursor check the following records of the launch against the code of the second log.
+// checkNames makes the cursor check the following records of the launch against the code of the other log.
 func (c *cursor) checkNames(otherLog *cursor) {
 	if len(otherLog.code) == 0 {
 		return
@@ -46,8 +47,8 @@ func (n *names) registers() []string {
 	return n.all
 }
 
-// checkRecord returns an error if a record has a result in a register that no instruction of its line writes.
-// Calls and barriers may restore registers that they do not name.
+// checkRecord returns an error if a record has a result in a register that no instruction of the record's line writes.
+// A record of kind Return or Wake may have any register that the kernel writes.
 func (c *cursor) checkRecord(r *Record) error {
 	if c.names == nil || r.Code != 0 || r.Kind == Trap {
 		return nil
@@ -56,7 +57,7 @@ func (c *cursor) checkRecord(r *Record) error {
 	writer := fmt.Sprintf("line %d of the PTX", r.Line)
 	if r.Kind == Return || r.Kind == Wake {
 		list, writer = c.names.registers(), "the kernel"
-	} else if !known { // the comparison reports another instruction
+	} else if !known { // the comparison will report that the instructions differ
 		return nil
 	}
 	for i := range r.Results {
@@ -67,7 +68,7 @@ func (c *cursor) checkRecord(r *Record) error {
 	return nil
 }
 
-// unknownRegister returns the error for a name that is not in list.
+// unknownRegister returns the error for a result whose register name is not in list, the names that writer writes.
 func unknownRegister(name, writer string, list []string) error {
 	writes := "no register"
 	if n := len(list); n > 0 {
@@ -87,8 +88,8 @@ func didYouMean(name string, list []string) string {
 	return ""
 }
 
-// foreignName returns a difference if a log without code has a result that the second log's instruction does
-// not write, because the line has several instructions.
+// foreignName returns a difference if a record without code has a result in a register that the other log's instruction does
+// not write. checkRecord does not find such a name if another instruction of the same line writes the register.
 func (c *comparison) foreignName(x step, y *step, differ differFunc) *Difference {
 	for i, r := range []*Record{x.Record, y.Record} {
 		other := c.code(1-i, []*Record{y.Record, x.Record}[i])
