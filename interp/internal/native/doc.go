@@ -31,7 +31,7 @@
 //
 // # The warp scheduler
 //
-// Machine code switches from warp to warp of a CTA in the order, and with the budgets, of the Go scheduler (cta.run of package
+// Machine code switches from warp to warp of a CTA in the order, and with the budgets, of the Go scheduler (runCTA of package
 // simt). Each warp has a State:
 //
 //	              wait_at_barrier                 warp_end
