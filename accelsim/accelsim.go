@@ -52,7 +52,7 @@ type Exporter struct {
 func New(dir string, version int) (*Exporter, error) {
 	supported := known[version]
 	if supported == nil {
-		return nil, fmt.Errorf("no opcodes of binary version %d: there are %v", version, Versions())
+		return nil, fmt.Errorf("no opcodes for binary version %d; available: %v", version, Versions())
 	}
 	x := &Exporter{dir: dir, version: version, opcodes: supported}
 	if _, err := x.earlier(nil); err != nil {
@@ -208,7 +208,7 @@ func (x *Exporter) begin(info *probe.LaunchInfo) {
 		}
 	}
 	if info.WarpSize != warpSize {
-		l.err = fmt.Errorf("%s: warps of %d lanes: traces want %d", info.Kernel.Name, info.WarpSize, warpSize)
+		l.err = fmt.Errorf("%s: warps of %d lanes, but Accel-Sim traces need %d", info.Kernel.Name, info.WarpSize, warpSize)
 		return
 	}
 	pc := 0
@@ -336,7 +336,7 @@ func (x *Exporter) end(err error) {
 		l.err = errors.Join(l.err, l.file.Close())
 	}
 	if err != nil {
-		l.err = errors.Join(l.err, fmt.Errorf("kernel %d, %s, has no trace: it did not come to its end", l.id, l.info.Kernel.Name))
+		l.err = errors.Join(l.err, fmt.Errorf("kernel %d, %s, has no trace: it did not end", l.id, l.info.Kernel.Name))
 	}
 	if l.spill != nil {
 		l.spill.Close()

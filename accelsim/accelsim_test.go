@@ -387,7 +387,7 @@ func TestAddressEncodings(t *testing.T) {
 func TestFailedExportLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	run, err := export(t, dir, ".entry k(.param .u64 p) { trap; }", &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1)})
-	if run == nil || err == nil || !strings.Contains(err.Error(), "did not come to its end") {
+	if run == nil || err == nil || !strings.Contains(err.Error(), "did not end") {
 		t.Errorf("a trap: %v", err)
 	}
 	_, err = export(t, dir, ".entry k(.param .u64 p) { ret; }", &interp.Launch{Grid: ptx.Dim(1), Block: ptx.Dim(1), WarpSize: 16})

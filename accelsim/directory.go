@@ -88,7 +88,7 @@ func (x *Exporter) earlier(names []string) (list []string, err error) {
 }
 
 func (x *Exporter) checkName(name string) error {
-	return fmt.Errorf("%s has %s, which gemu has not written: choose another directory", x.dir, name)
+	return fmt.Errorf("%s contains %s, which gemu did not write: choose another directory", x.dir, name)
 }
 
 // install moves the files to the directory and removes the files of earlier exports. The list is removed first and

@@ -207,7 +207,7 @@ func TestExportReplacesEarlierTraces(t *testing.T) {
 			t.Errorf("after %d launches there are %s, want %s", c.n, got, c.want)
 		}
 	}
-	if err := launches(8, false); err == nil || !strings.Contains(err.Error(), "has kernel-7.traceg, which gemu has not written") {
+	if err := launches(8, false); err == nil || !strings.Contains(err.Error(), "contains kernel-7.traceg, which gemu did not write") {
 		t.Errorf("over a foreign trace: %v", err)
 	}
 	if got := strings.Join(names(), " "); got != "kernel-1.traceg kernelslist.g" {

@@ -65,7 +65,7 @@ func TestOutOfMemory(t *testing.T) {
 		status int
 	}{
 		{[]string{"check", global}, "note: " + global + ":4:22: variable a of 16000000000 bytes: out of device memory", 0},
-		{append([]string{"run", global}, launch...), global + ":4:22: variable a of 16000000000 bytes: out of device memory: the host has no more memory: 16000000000 bytes wanted", 2},
+		{append([]string{"run", global}, launch...), global + ":4:22: variable a of 16000000000 bytes: out of device memory: the host has no more memory: 16000000000 bytes requested", 2},
 		{append([]string{"run", global, "--device-memory", "4G"}, launch...), "variable a of 16000000000 bytes: out of device memory: 16000000000 bytes requested, 0 of 4294967296 are in use", 2},
 		{append([]string{"run", global, "--device-memory", "4G"}, launch...), "--device-memory raises the limit", 2},
 		{append([]string{"debug", global, "-x", os.DevNull}, launch...), "variable a of 16000000000 bytes", 2},
@@ -80,8 +80,8 @@ func TestOutOfMemory(t *testing.T) {
 		{[]string{"run", deep, "-g", "64", "-b", "1024", "--memory", "64G", "--engine", "portable", "--mode", "vector"}, "the host has no more memory: the process has", 2},
 		{append(saxpy, "f32[1000000000000]"), "argument 3 (.u64 saxpy_param_3) \"f32[1000000000000]\": out of device memory: 4000000000000 bytes requested, 4 of 17179869184 are in use", 2},
 		{append(saxpy, "f32[1000000x1000000x1000000x1000000]"), "too large", 2},
-		{append(saxpy, "u8[4000000000]"), "the host has no more memory: 4000000000 bytes wanted", 2},
-		{append(saxpy, "@"+sparse), "the host has no more memory: 16106127360 bytes wanted", 2},
+		{append(saxpy, "u8[4000000000]"), "the host has no more memory: 4000000000 bytes requested", 2},
+		{append(saxpy, "@"+sparse), "the host has no more memory: 16106127360 bytes requested", 2},
 		{append(saxpy, "tex.3d(f32x4[100000x100000x100000])"), "the image is too large", 2},
 		{append(saxpy, "tex.2d(f32x4[10000x10000])"), "the host has no more memory", 2},
 		{append(saxpy, "@"+write("huge.npy", npyText("{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000,), }"))), "shape (1000000000000,)", 2},

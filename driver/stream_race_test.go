@@ -696,7 +696,7 @@ func TestRaceNamesBothLaunches(t *testing.T) {
 	var b bytes.Buffer
 	finding.Print(&b, s.d.sanitizer.Findings(), nil, 0)
 	for _, want := range []string{
-		"read after write, by operations that nothing orders", "in launch 1, on stream", "in launch 2, on stream", "byte 0 of buffer #1",
+		"read after write: the operations are not ordered", "in launch 1, on stream", "in launch 2, on stream", "byte 0 of buffer #1",
 		"write by a fill, on stream", "by thread (0,0,0) in cta (0,0,0)", "1500 times in all",
 	} {
 		if !strings.Contains(b.String(), want) {

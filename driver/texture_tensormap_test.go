@@ -63,10 +63,10 @@ func TestTensorMapsInKernels(t *testing.T) {
 	}
 	bad("one of these numbers is invalid", func(s *Tensor) { s.Type = 16 })
 	bad("one of these numbers is invalid", func(s *Tensor) { s.Swizzle = 7 })
-	bad("no multiple of 16", func(s *Tensor) { s.Address += 8 })
+	bad("want a multiple of 16", func(s *Tensor) { s.Address += 8 })
 	bad("a stride of 24 bytes", func(s *Tensor) { s.Strides = []uint64{24} })
 	bad("a traversal stride of 9", func(s *Tensor) { s.Steps = []uint32{1, 9} })
-	bad("NaN for what lies outside of a tensor of .u16", func(s *Tensor) { s.Type, s.OOB = 1, 1 })
+	bad("NaN cannot fill the elements outside a tensor of .u16", func(s *Tensor) { s.Type, s.OOB = 1, 1 })
 	bad("a tensor of 6 dimensions", func(s *Tensor) { s.Dims = make([]uint64, 6) })
 	_, err := c.TensorMapEncodeTiled(&tensor, []uint32{8, 1<<16 + 8})
 	c.want(InvalidValue, "a box of 65544 elements", err)

@@ -38,37 +38,37 @@ const patternHead = `.version 8.0
 // patterns are bodies of kernels, which load by %a, in blocks of 32 threads, and the expected proofs, derived by hand.
 var patterns = []struct{ body, want string }{
 	// The thread index through rules.
-	{"mul.wide.u32 %a, %t, 4; add.s64 %a, %a, %b; ld.global.u32 %x, [%a]", "side by side"},
-	{"cvt.u64.u32 %a, %t; shl.b64 %a, %a, 3; add.s64 %a, %b, %a; ld.global.u64 %c, [%a+16]", "side by side"},
+	{"mul.wide.u32 %a, %t, 4; add.s64 %a, %a, %b; ld.global.u32 %x, [%a]", "contiguous"},
+	{"cvt.u64.u32 %a, %t; shl.b64 %a, %a, 3; add.s64 %a, %b, %a; ld.global.u64 %c, [%a+16]", "contiguous"},
 	{"shl.b32 %u, %t, 2; cvt.s64.s32 %a, %u; sub.s64 %a, %b, %a; neg.s64 %a, %a; not.b64 %a, %a; ld.global.u32 %x, [%a]", ""}, // backwards
 	{"sub.u32 %u, 31, %t; mad.wide.u32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},
-	{"sub.u32 %u, 0, %t; neg.s32 %u, %u; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "side by side"},
-	{"mad.lo.u32 %u, %t, 3, %n; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "spread"},
+	{"sub.u32 %u, 0, %t; neg.s32 %u, %u; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "contiguous"},
+	{"mad.lo.u32 %u, %t, 3, %n; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "strided"},
 	{"mad.lo.u32 %u, %t, %n, 5; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""}, // with an unknown distance
-	{"mad.wide.s32 %a, %n, 4, %b; ld.global.u32 %x, [%a]", "one place"},
-	{"mad.lo.u32 %u, %n, %n, %t; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "side by side"},
-	{"add.u32 %u, %n, %t; sub.u32 %u, %u, %t; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "one place"},
+	{"mad.wide.s32 %a, %n, 4, %b; ld.global.u32 %x, [%a]", "same address"},
+	{"mad.lo.u32 %u, %n, %n, %t; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "contiguous"},
+	{"add.u32 %u, %n, %t; sub.u32 %u, %u, %t; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "same address"},
 	{"mul.lo.u32 %u, %t, %t; mad.wide.u32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},
 	{"and.b32 %u, %t, 7; mad.wide.u32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},
-	{"shl.b32 %u, %t, 2; ld.shared.u32 %x, [%u]", "side by side"},
-	{"shl.b32 %u, %t, 1; ld.shared.u8 %x, [%u]", "spread"},
+	{"shl.b32 %u, %t, 2; ld.shared.u32 %x, [%u]", "contiguous"},
+	{"shl.b32 %u, %t, 1; ld.shared.u8 %x, [%u]", "strided"},
 	{"mad.wide.u32 %a, %t, 6, %b; ld.global.u32 %x, [%a]", ""}, // no multiple of the element size
-	{"mov.u32 %u, %laneid; mad.wide.u32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "side by side"},
-	{"ld.global.u32 %u, [%b]; mad.wide.u32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "one place"}, // loaded by all lanes from the same place
+	{"mov.u32 %u, %laneid; mad.wide.u32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "contiguous"},
+	{"ld.global.u32 %u, [%b]; mad.wide.u32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "same address"}, // loaded by all lanes from the same place
 	{"mad.wide.u32 %a, %t, 4, %b; ld.global.u32 %u, [%a]; mad.wide.u32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},
 
 	// 32-bit numbers that wrap: adjacent only if the outermost lanes are adjacent, which stencils check; but two such
 	// numbers may cancel out.
-	{"add.u32 %u, %t, %n; cvt.u64.u32 %a, %u; add.s64 %a, %a, %b; ld.global.u8 %x, [%a]", "side by side"},
+	{"add.u32 %u, %t, %n; cvt.u64.u32 %a, %u; add.s64 %a, %a, %b; ld.global.u8 %x, [%a]", "contiguous"},
 	{"add.u32 %u, %t, %n; sub.u32 %v, %t, %n; cvt.u64.u32 %a, %u; cvt.u64.u32 %c, %v; sub.s64 %a, %a, %c; add.s64 %a, %a, %b; ld.global.u8 %x, [%a]", ""},
 	{"shl.b32 %u, %t, 28; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},                                                                // wraps several times
-	{"add.u32 %u, %t, %n; cvt.u64.u32 %a, %u; cvt.u32.u64 %v, %a; cvt.u64.u32 %a, %v; add.s64 %a, %a, %b; ld.global.u8 %x, [%a]", "side by side"}, // truncated again
+	{"add.u32 %u, %t, %n; cvt.u64.u32 %a, %u; cvt.u32.u64 %v, %a; cvt.u64.u32 %a, %v; add.s64 %a, %a, %b; ld.global.u8 %x, [%a]", "contiguous"}, // truncated again
 
 	{"mad.lo.u32 %u, %t, 2, %n; sub.u32 %v, %t, %n; cvt.u64.u32 %a, %u; cvt.u64.u32 %c, %v; sub.s64 %a, %a, %c; add.s64 %a, %a, %b; ld.global.u8 %x, [%a]", ""},
 
 	// Numbers clamped to bounds.
-	{"min.s32 %u, %t, %n; max.s32 %u, %u, 0; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "side by side"},
-	{"max.s32 %u, %t, 1; min.s32 %u, %u, %n; add.s32 %u, %u, %n; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "side by side"},
+	{"min.s32 %u, %t, %n; max.s32 %u, %u, 0; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "contiguous"},
+	{"max.s32 %u, %t, 1; min.s32 %u, %u, %n; add.s32 %u, %u, %n; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "contiguous"},
 	{"min.s32 %u, %t, %n; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},                               // with an upper bound only
 	{"min.s32 %u, %t, %n; max.s32 %u, %u, -1; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},           // or with a negative bound
 	{"max.s32 %u, %t, 1; shl.b32 %u, %u, 2; cvt.s64.s32 %a, %u; add.s64 %a, %a, %b; ld.global.u32 %x, [%a]", ""}, // multiplied in 32 bits
@@ -89,18 +89,18 @@ var patterns = []struct{ body, want string }{
 	{"mov.u64 %a, mine; cvta.local.u64 %a, %a; st.u32 [%a], %t; ld.u32 %u, [%a]; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},
 
 	// Guards and branches.
-	{"mov.u32 %u, 0; setp.gt.u32 %p, %n, 5; bra.uni ON; ON: @%p mov.u32 %u, 1; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "one place"},
+	{"mov.u32 %u, 0; setp.gt.u32 %p, %n, 5; bra.uni ON; ON: @%p mov.u32 %u, 1; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "same address"},
 	{"mov.u32 %u, 0; setp.gt.u32 %p, %t, 5; @%p mov.u32 %u, 1; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},
-	{"mov.u32 %u, 0; setp.gt.u32 %p, %n, 5; @%p mov.u32 %u, 1; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "one place"},
+	{"mov.u32 %u, 0; setp.gt.u32 %p, %n, 5; @%p mov.u32 %u, 1; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "same address"},
 	{"setp.gt.u32 %p, %n, 5; selp.u32 %u, %t, %n, %p; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""}, // one of two values
-	{"add.u32 %v, %t, 1; setp.gt.u32 %p, %n, 5; selp.u32 %u, %t, %v, %p; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "side by side"},
+	{"add.u32 %v, %t, 1; setp.gt.u32 %p, %n, 5; selp.u32 %u, %t, %v, %p; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "contiguous"},
 	{"add.u32 %v, %t, 1; setp.gt.u32 %p, %t, 5; selp.u32 %u, %t, %v, %p; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},
-	{"mov.u32 %u, %t; setp.gt.u32 %p, %t, 5; @%p bra ON; add.u32 %u, %t, 1; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]; ON: mov.u32 %v, 1", "side by side"}, // before the paths merge
+	{"mov.u32 %u, %t; setp.gt.u32 %p, %t, 5; @%p bra ON; add.u32 %u, %t, 1; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]; ON: mov.u32 %v, 1", "contiguous"}, // before the paths merge
 	{"mov.u32 %u, %t; setp.gt.u32 %p, %t, 5; @%p bra ON; add.u32 %u, %t, 1; ON: mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},                            // where the paths merge
-	{"mov.u32 %u, %t; setp.gt.u32 %p, %n, 5; @%p bra ON; add.u32 %u, %t, 1; ON: mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "side by side"},
-	{"setp.gt.u32 %p, %t, 5; @%p bra END; mad.wide.s32 %a, %t, 4, %b; ld.global.u32 %x, [%a]; END: ret", "side by side"},
+	{"mov.u32 %u, %t; setp.gt.u32 %p, %n, 5; @%p bra ON; add.u32 %u, %t, 1; ON: mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "contiguous"},
+	{"setp.gt.u32 %p, %t, 5; @%p bra END; mad.wide.s32 %a, %t, 4, %b; ld.global.u32 %x, [%a]; END: ret", "contiguous"},
 	// A loop that lanes leave in sequence: the lanes still inside have made the same number of iterations.
-	{"mov.u32 %u, %t; mov.u32 %i, 0; L: mad.wide.u32 %a, %u, 4, %b; ld.global.u32 %x, [%a]; add.u32 %u, %u, 32; add.u32 %i, %i, 1; setp.le.u32 %p, %i, %t; @%p bra L", "side by side"},
+	{"mov.u32 %u, %t; mov.u32 %i, 0; L: mad.wide.u32 %a, %u, 4, %b; ld.global.u32 %x, [%a]; add.u32 %u, %u, 32; add.u32 %i, %i, 1; setp.le.u32 %p, %i, %t; @%p bra L", "contiguous"},
 	// After the loop they have not.
 	{"mov.u32 %u, %t; mov.u32 %i, 0; L: add.u32 %u, %u, 32; add.u32 %i, %i, 1; setp.le.u32 %p, %i, %t; @%p bra L; mad.wide.u32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},
 	// A loop within a loop: when lanes enter again, their values come from different iterations.
@@ -132,7 +132,7 @@ func TestProvedAddressPatterns(t *testing.T) {
 		}
 		line := load.FindString(text.String()[strings.Index(text.String(), "function"):])
 		got := ""
-		for _, name := range []string{"one place", "side by side", "spread"} {
+		for _, name := range []string{"same address", "contiguous", "strided"} {
 			if strings.Contains(line, name) {
 				got = name
 			}

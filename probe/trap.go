@@ -26,7 +26,7 @@ var (
 	// ErrDeadlock means that no thread can continue.
 	ErrDeadlock = errors.New("deadlock")
 	// ErrKeptOut is a deadlock in which CTAs are not in flight: the host's memory for CTAs is full, and the CTAs in flight wait.
-	ErrKeptOut = errors.New("a CTA waits for one that is kept out")
+	ErrKeptOut = errors.New("a CTA waits for a CTA that cannot begin")
 	// ErrEndlessLoop is a loop that has no exit and no effect.
 	ErrEndlessLoop = errors.New("endless loop")
 	// ErrStepLimit means that a warp has executed interp.Launch.MaxSteps instructions.

@@ -63,11 +63,11 @@ type Tool struct {
 // Tools lists the sanitizers.
 var Tools = []*Tool{
 	{
-		Name: race.Name, Aliases: []string{"racecheck"}, Doc: "accesses to the same memory by different threads, at least one of them a write, that nothing orders",
+		Name: race.Name, Aliases: []string{"racecheck"}, Doc: "unordered accesses to the same memory by different threads, at least one of them a write",
 		New: func(log *finding.Log, o Options) probe.Probe { return race.New(log, o.WarpSync) },
 	},
 	{
-		Name: validity.Name, Aliases: []string{"initcheck"}, Doc: "uses of values that nothing has written",
+		Name: validity.Name, Aliases: []string{"initcheck"}, Doc: "uses of uninitialised values",
 		New: func(log *finding.Log, _ Options) probe.Probe { return validity.New(log) },
 	},
 	{
@@ -111,10 +111,10 @@ func Parse(list string, further ...*Tool) ([]*Tool, error) {
 		}
 		i := slices.IndexFunc(known, func(t *Tool) bool { return t.Name == name || slices.Contains(t.Aliases, name) })
 		if i < 0 {
-			return nil, fmt.Errorf("no sanitizer %q: want some of %s, or all", name, Names(further...))
+			return nil, fmt.Errorf("unknown sanitizer %q: want some of %s, or all", name, Names(further...))
 		}
 		if named[known[i]] {
-			return nil, fmt.Errorf("sanitizer %s is there twice", known[i].Name)
+			return nil, fmt.Errorf("sanitizer %s is listed twice", known[i].Name)
 		}
 		named[known[i]] = true
 		tools = append(tools, known[i])

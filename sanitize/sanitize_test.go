@@ -25,7 +25,7 @@ func TestParseToolNames(t *testing.T) {
 		t.Errorf("synccheck, bounds are %q", got)
 	}
 	for _, list := range []string{"race,init,race", "bounds,memcheck"} {
-		if _, err := sanitize.Parse(list); err == nil || !strings.HasSuffix(err.Error(), " is there twice") {
+		if _, err := sanitize.Parse(list); err == nil || !strings.HasSuffix(err.Error(), " is listed twice") {
 			t.Errorf("%s: %v", list, err)
 		}
 	}

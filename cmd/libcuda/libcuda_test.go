@@ -279,7 +279,7 @@ func TestFindingsAtExit(t *testing.T) {
 		{[]string{"GEMU_SANITIZE=race", "GEMU_SANITIZE_LOG=" + report}, 0, report, `"schema": "gemu-findings/1"`},
 		{[]string{"GEMU_SANITIZE=leak"}, 0, "", "Error: leak:"},
 		{[]string{"GEMU_SANITIZE=all"}, 0, "", "Error: race: write after write"},
-		{[]string{"GEMU_SANITIZE=rust"}, 1, "", `gemu: GEMU_SANITIZE=rust: no sanitizer "rust"`},
+		{[]string{"GEMU_SANITIZE=rust"}, 1, "", `gemu: GEMU_SANITIZE=rust: unknown sanitizer "rust"`},
 		{[]string{"GEMU_SANITIZE=race", "GEMU_SANITIZE_LOG=" + dir}, 0, "", "is a directory"},
 	} {
 		cmd := exec.Command(program)

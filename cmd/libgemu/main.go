@@ -94,7 +94,7 @@ func do(f func(*client) error) C.int {
 	if observing() {
 		err = &driver.Error{Result: driver.NotPermitted, Detail: "the call of an observer, during a launch"}
 	} else if pulling.Load() != nil {
-		err = &driver.Error{Result: driver.NotPermitted, Detail: "a launch goes on by gemu_next: gemu_stop ends it"}
+		err = &driver.Error{Result: driver.NotPermitted, Detail: "a launch by gemu_start is in progress: end it with gemu_stop"}
 	} else if err = c.enter(); err == nil {
 		err = f(c)
 	}

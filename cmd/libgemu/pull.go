@@ -255,7 +255,7 @@ func (a *arena) clear() {
 func gemu_start(params *C.gemu_launch_params, run *C.gemu_run) C.int {
 	return do(func(c *client) error {
 		if params == nil || run == nil || params.observer != nil {
-			return &driver.Error{Result: driver.InvalidValue, Detail: "gemu_start wants parameters without an observer, and a place for the run"}
+			return &driver.Error{Result: driver.InvalidValue, Detail: "gemu_start needs parameters without an observer, and a pointer for the run"}
 		}
 		d, err := process.Driver()
 		if err != nil {
@@ -263,7 +263,7 @@ func gemu_start(params *C.gemu_launch_params, run *C.gemu_run) C.int {
 		}
 		p := &pull{begun: make(chan struct{}), want: make(chan []C.gemu_step), got: make(chan int), ended: make(chan struct{}), pcs: pcs{}, shared: map[int]*probe.Allocation{}}
 		if !pulling.CompareAndSwap(nil, p) {
-			return &driver.Error{Result: driver.NotPermitted, Detail: "another launch goes on by gemu_next"}
+			return &driver.Error{Result: driver.NotPermitted, Detail: "another launch by gemu_start is in progress"}
 		}
 		l := launchParams(params)
 		l.Probes = append(l.Probes, p)
@@ -298,7 +298,7 @@ func pulls(run C.gemu_run, f func(p *pull) error) C.int {
 	case observing():
 		err = &driver.Error{Result: driver.NotPermitted, Detail: "the call of an observer, during a launch"}
 	case run != 1 || p == nil:
-		err = &driver.Error{Result: driver.InvalidHandle, Detail: "no launch goes on by gemu_next"}
+		err = &driver.Error{Result: driver.InvalidHandle, Detail: "no launch by gemu_start is in progress"}
 	default:
 		err = f(p)
 	}
@@ -309,7 +309,7 @@ func pulls(run C.gemu_run, f func(p *pull) error) C.int {
 func gemu_next(run C.gemu_run, steps *C.gemu_step, room C.size_t, n *C.size_t) C.int {
 	return pulls(run, func(p *pull) error {
 		if steps == nil || room == 0 || n == nil {
-			return &driver.Error{Result: driver.InvalidValue, Detail: "gemu_next wants room for steps, and a place for how many there are"}
+			return &driver.Error{Result: driver.InvalidValue, Detail: "gemu_next needs memory for steps and a pointer for their number"}
 		}
 		*n = 0
 		select {
@@ -336,9 +336,9 @@ func gemu_read_shared(run C.gemu_run, block C.uint32_t, to unsafe.Pointer, from 
 		alloc := p.shared[int(block)]
 		switch {
 		case alloc == nil:
-			return &driver.Error{Result: driver.InvalidValue, Detail: fmt.Sprintf("block %d is not under way, or has no shared memory", block)}
+			return &driver.Error{Result: driver.InvalidValue, Detail: fmt.Sprintf("block %d is not running, or has no shared memory", block)}
 		case uint64(from) > alloc.Size || uint64(len(to)) > alloc.Size-uint64(from):
-			return &driver.Error{Result: driver.InvalidValue, Detail: fmt.Sprintf("%d bytes from %d on of shared memory, which has %d", len(to), from, alloc.Size)}
+			return &driver.Error{Result: driver.InvalidValue, Detail: fmt.Sprintf("%d bytes at offset %d do not fit shared memory of %d bytes", len(to), from, alloc.Size)}
 		}
 		copy(to, alloc.Data[from:])
 		return nil

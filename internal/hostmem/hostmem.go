@@ -104,7 +104,7 @@ func Check(n uint64) error {
 		return nil
 	}
 	if remaining, limit := Free(); n > remaining {
-		return fmt.Errorf("%w: %d bytes wanted, %d are left by %s", ErrNoMemory, n, remaining, limit.Name)
+		return fmt.Errorf("%w: %d bytes requested, %d are left by %s", ErrNoMemory, n, remaining, limit.Name)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func Check(n uint64) error {
 // Make makes n zero bytes in Go's heap. The error wraps ErrNoMemory.
 func Make(n uint64) ([]byte, error) {
 	if n > math.MaxInt {
-		return nil, fmt.Errorf("%w: %d bytes wanted", ErrNoMemory, n)
+		return nil, fmt.Errorf("%w: %d bytes requested", ErrNoMemory, n)
 	}
 	if err := Check(n); err != nil {
 		return nil, err
@@ -127,19 +127,19 @@ func Reserve(size uint64) ([]byte, error) {
 		return []byte{}, nil
 	}
 	if size > math.MaxInt/2 {
-		return nil, fmt.Errorf("%w: %d bytes wanted", ErrNoMemory, size)
+		return nil, fmt.Errorf("%w: %d bytes requested", ErrNoMemory, size)
 	}
 	for _, l := range limits() {
 		if !l.mapped {
 			continue
 		}
 		if mapped, _ := used(); size > l.Bytes-min(l.Bytes, mapped+reserveSlack) {
-			return nil, fmt.Errorf("%w: %d bytes wanted, %d are left by %s", ErrNoMemory, size, l.Bytes-min(l.Bytes, mapped+reserveSlack), l.Name)
+			return nil, fmt.Errorf("%w: %d bytes requested, %d are left by %s", ErrNoMemory, size, l.Bytes-min(l.Bytes, mapped+reserveSlack), l.Name)
 		}
 	}
 	b, err := reserve(size)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %d bytes wanted: %w", ErrNoMemory, size, err)
+		return nil, fmt.Errorf("%w: %d bytes requested: %w", ErrNoMemory, size, err)
 	}
 	return b, nil
 }

@@ -52,7 +52,7 @@ func CheckDirs(dirs []string) error {
 		if st, err := os.Stat(dir); err != nil {
 			return fmt.Errorf("%s: %w", dir, withoutPath(err))
 		} else if !st.IsDir() {
-			return fmt.Errorf("%s is no directory", dir)
+			return fmt.Errorf("%s is not a directory", dir)
 		}
 	}
 	return nil

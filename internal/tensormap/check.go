@@ -19,18 +19,18 @@ func (m *Map) Check() error {
 	}
 	switch {
 	case m.Mode >= modeCount || m.Type >= TypeCount || m.Interleave >= InterleaveCount || m.Swizzle.Mode >= SwizzleModeCount || m.Swizzle.Atomicity >= AtomicityCount || m.L2 > 3:
-		return fmt.Errorf("a tensor map of no known kind")
+		return fmt.Errorf("a tensor map of an unknown kind")
 	case m.Rank < minimum || m.Rank > Rank:
 		return fmt.Errorf("a rank of %d, want %d to %d", m.Rank, minimum, Rank)
 	case m.NaN && !m.Type.Float():
-		return fmt.Errorf("NaN for what lies outside of a tensor of .%s", m.Type)
+		return fmt.Errorf("NaN cannot fill the elements outside a tensor of .%s", m.Type)
 	}
 	align := uint64(16)
 	if m.Interleave == Interleave32 || m.Type.Padded() {
 		align = 32
 	}
 	if m.Address%align != 0 {
-		return fmt.Errorf("a tensor at %#x, which is no multiple of %d", m.Address, align)
+		return fmt.Errorf("a tensor at %#x, want a multiple of %d", m.Address, align)
 	}
 	for i := range m.Rank {
 		if m.Dim[i] == 0 || m.Dim[i] > 1<<32 {
@@ -85,7 +85,7 @@ func (m *Map) checkBox() error {
 		case lower < -maximum-1 || lower > maximum || upper < -maximum-1 || upper > maximum:
 			return fmt.Errorf("a bounding box from %d to %d in dimension %d, want corners from %d to %d", lower, upper, i+1, -maximum-1, maximum)
 		case int64(m.Dim[i+1])+int64(upper)-int64(lower) <= 0:
-			return fmt.Errorf("a bounding box of nothing in dimension %d: from %d to %d, of %d elements", i+1, lower, upper, m.Dim[i+1])
+			return fmt.Errorf("an empty bounding box in dimension %d: from %d to %d, of %d elements", i+1, lower, upper, m.Dim[i+1])
 		}
 	}
 	return nil
@@ -98,11 +98,11 @@ func (m *Map) checkSwizzle() error {
 	wide := m.Mode == Im2colW || m.Mode == Im2colW128
 	switch {
 	case s.Atomicity != Atom16 && s.Mode != Swizzle128:
-		return fmt.Errorf("a swizzle of %d bytes whose pieces are not of 16", s.Mode.Span())
+		return fmt.Errorf("a swizzle of %d bytes needs pieces of 16 bytes", s.Mode.Span())
 	case m.Interleave == Interleave32 && s.Mode != Swizzle32:
 		return fmt.Errorf("an interleaved layout of 32 bytes without a swizzle of 32")
 	case m.Interleave != NoInterleave && (wide || m.Type.Padded() || s.Mode == Swizzle96):
-		return fmt.Errorf("an interleaved layout that does not go with mode, type or swizzle")
+		return fmt.Errorf("an interleaved layout with a mode, type or swizzle that does not allow it")
 	case m.Type.Padded() && (s.Mode != NoSwizzle && s.Mode != Swizzle128 || s.Atomicity == Atom32Flip8):
 		return fmt.Errorf("a swizzle of %d bytes of elements of .%s", s.Mode.Span(), m.Type)
 	case wide && (s.Mode == NoSwizzle || s.Mode == Swizzle32 || s.Atomicity == Atom32Flip8 || s.Mode == Swizzle96 && m.Mode == Im2colW128):

@@ -55,7 +55,7 @@ func Parse(text string) (m *Map, err error) {
 	size, closed := strings.CutSuffix(size, "]")
 	var ok bool
 	if m.Type, ok = TypeNamed(name); !ok || !closed {
-		return nil, notation.At(strings.Index(text, tensor), fmt.Errorf("%q is no TYPE[N]; want %s", tensor, Notation))
+		return nil, notation.At(strings.Index(text, tensor), fmt.Errorf("%q is not TYPE[N]; want %s", tensor, Notation))
 	}
 	dims, err := numbers(size, 1, Rank)
 	if err != nil {

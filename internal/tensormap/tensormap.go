@@ -151,7 +151,7 @@ const (
 const magic = "gemu.tma"
 
 // ErrNone is the error of bytes that are not a tensor map.
-var ErrNone = errors.New("no tensor map of gemu's")
+var ErrNone = errors.New("not a tensor map of gemu")
 
 // Encode returns the bytes of the map, with all fields that its rank requires marked as present.
 func (m *Map) Encode() (b [Size]byte) {
@@ -288,12 +288,12 @@ func Replace(b []byte, field string, ord int, value uint64) error {
 			return err
 		}
 		if m.Mode != Tiled {
-			return fmt.Errorf("a tensor map for .%s, where only those for .tile can be changed", m.Mode)
+			return fmt.Errorf("a tensor map for .%s cannot be changed: only maps for .tile can", m.Mode)
 		}
 	}
 	checkRange := func(n uint64) error {
 		if value >= n {
-			return fmt.Errorf(".%s of %d, where less than %d is possible", field, value, n)
+			return fmt.Errorf(".%s of %d, want less than %d", field, value, n)
 		}
 		return nil
 	}

@@ -85,7 +85,7 @@ func TestLimitsOfMaps(t *testing.T) {
 	for _, c := range []struct{ good, bad, what string }{
 		{tiled, "f16[4x4x64],box=2x2x64,strides=512x120", "a stride of 120 bytes"},
 		{tiled + ",strides=1099511627760x128", tiled + ",strides=1099511627776x128", "below 2^40"},
-		{tiled, tiled + ",offset=8", "no multiple of 16"},
+		{tiled, tiled + ",offset=8", "want a multiple of 16"},
 		{"f32[4x4],box=4x4,fill=nan", "s32[4x4],box=4x4,fill=nan", "NaN"},
 		{"u32[4294967296],box=4", "u32[4294967297],box=4", "2^32"},
 		{"u8[256x256],box=256x256", "u8[272x256],box=257x256", "a box of 257"},
@@ -102,7 +102,7 @@ func TestLimitsOfMaps(t *testing.T) {
 		{"f16[4x9x64],mode=im2col,channels=64,pixels=1024,lower=-32768", "f16[4x9x64],mode=im2col,channels=64,pixels=1024,lower=-32769", "want corners from -32768"},
 		{"f16[4x9x9x64],mode=im2col,channels=64,pixels=1,lower=-128x127,upper=127x127", "f16[4x9x9x64],mode=im2col,channels=64,pixels=1025", "1025 pixels"},
 		{"f16[4x9x9x9x64],mode=im2col,channels=64,pixels=1,upper=15x15x-8", "f16[4x9x9x9x64],mode=im2col,channels=64,pixels=1,upper=15x16x0", "want corners from -16 to 15"},
-		{"f16[4x9x64],mode=im2col,channels=64,pixels=1,upper=-8", "f16[4x9x64],mode=im2col,channels=64,pixels=1,upper=-9", "a bounding box of nothing"},
+		{"f16[4x9x64],mode=im2col,channels=64,pixels=1,upper=-8", "f16[4x9x64],mode=im2col,channels=64,pixels=1,upper=-9", "an empty bounding box"},
 		{"f16[4x9x64],mode=im2col::w::128,channels=64,swizzle=128/32", "f16[4x9x64],mode=im2col::w::128,channels=32,swizzle=96", "a swizzle of 96 bytes for .im2col::w::128"},
 		{"f16[4x9x32],mode=im2col::w,channels=32,pixels=1,swizzle=96", "f16[4x9x16],mode=im2col::w,channels=16,pixels=1,swizzle=32", "a swizzle of 32 bytes for .im2col::w"},
 	} {
@@ -125,8 +125,8 @@ func TestLimitsOfMaps(t *testing.T) {
 // TestParseErrors: errors give the reason.
 func TestParseErrors(t *testing.T) {
 	for spec, text := range map[string]string{
-		"":                        "is no TYPE[N]; want tma(",
-		"u33[4],box=4":            "is no TYPE[N]",
+		"":                        "is not TYPE[N]; want tma(",
+		"u33[4],box=4":            "is not TYPE[N]",
 		"u32[4x],box=4":           `"" is not a number`,
 		"u32[1x1x1x1x1x1],box=4":  "6 numbers, want 1 to 5",
 		"u32[4x4],box=4":          "box=4: 1 numbers, want 2 to 2",

@@ -81,7 +81,7 @@ type Segment struct {
 }
 
 // ErrInterleaved is the error of an interleaved layout.
-var ErrInterleaved = errors.New("interleaved layouts do not run: nothing says which stride their slices have")
+var ErrInterleaved = errors.New("interleaved layouts are not supported: the stride of their slices is not documented")
 
 // SharedAlign is the required alignment of the address in shared memory.
 const SharedAlign = 128
@@ -98,7 +98,7 @@ func (m *Map) Fits(c *Copy) error {
 	case c.Rows && m.Box[1] != 1:
 		return fmt.Errorf("a box of %d rows in a copy of four", m.Box[1])
 	case c.Store && m.Type == B4x16P64:
-		return fmt.Errorf("a tensor of .%s, which nothing is stored to", m.Type)
+		return fmt.Errorf("a tensor of .%s cannot be stored to", m.Type)
 	case c.Store && m.Swizzle.Atomicity == Atom32Flip8:
 		return fmt.Errorf("a swizzle with halves of 16 bytes exchanged, in a store")
 	}

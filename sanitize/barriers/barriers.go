@@ -242,7 +242,7 @@ func (c *cta) diverges(e *probe.Event, w *warp) {
 	lane := bits.TrailingZeros64(e.Lanes)
 	f := finding.Finding{
 		Tool: Name, Kind: Divergent, Place: finding.PlaceOf(e, "executed", lane),
-		Message: fmt.Sprintf("%s, which all threads of a warp must execute together, by some of them", e.Instr.Text),
+		Message: fmt.Sprintf("only some threads of the warp execute %s, which all must execute together", e.Instr.Text),
 	}
 	f.Place.Lanes = finding.Lanes(e.Lanes)
 	if guardedOff := e.Active &^ e.Lanes; guardedOff != 0 {
@@ -270,7 +270,7 @@ func (c *cta) arrive(e *probe.Event) {
 		b.reported = true
 		c.log.Add(e, finding.Finding{
 			Tool: Name, Kind: Count, Severity: finding.Notice, Place: finding.PlaceOf(e, "barrier", bits.TrailingZeros64(e.Lanes)),
-			Message: fmt.Sprintf("barrier %d waits for %d threads, %d warps, and %d have come to it since all warps have met: unless something else orders them, which of them meet is chance", e.Wait.Barrier, n, maximum, bits.OnesCount64(b.users)),
+			Message: fmt.Sprintf("barrier %d waits for %d threads (%d warps), but %d warps have used it since the last barrier of all warps: if nothing else orders them, any of them may meet", e.Wait.Barrier, n, maximum, bits.OnesCount64(b.users)),
 		})
 	}
 }
@@ -311,7 +311,7 @@ func (c *cta) finish(e *probe.Event) {
 		if n := bits.OnesCount64(b.arrivals) * e.Launch.WarpSize; n > 0 && n < b.threads {
 			c.log.Add(e, finding.Finding{
 				Tool: Name, Kind: Count, Place: c.place(e, b.place, "arrival"),
-				Message: fmt.Sprintf("barrier %d is left with %d of the %d threads that it waits for: no thread waits for them", i, n, b.threads),
+				Message: fmt.Sprintf("at the end barrier %d has %d of %d expected arrivals, and no thread waits at it", i, n, b.threads),
 			})
 		}
 	}

@@ -93,7 +93,7 @@ func (c *cta) checkTogether(e *probe.Event, a *action, w *warp) {
 			}
 			f := finding.Finding{
 				Tool: Name, Kind: Membermask, Place: finding.PlaceOf(e, "executed", lane),
-				Message: fmt.Sprintf("%s with membermask %#x in lane %d, and with %#x in lane %d, which that names", e.Instr.Text, w.member[lane], lane, w.member[other], other),
+				Message: fmt.Sprintf("%s has membermask %#x in lane %d, but %#x in lane %d, which is in that membermask", e.Instr.Text, w.member[lane], lane, w.member[other], other),
 			}
 			f.Place.Lanes = finding.Lanes(e.Lanes)
 			c.log.Add(e, f)

@@ -226,7 +226,7 @@ func (c *cta) object(e *probe.Event, offset, n uint64, lane int, how string) {
 			other := c.place(e, o.init, "made")
 			c.log.Add(e, finding.Finding{
 				Tool: Name, Kind: Mbarrier, Place: finding.PlaceOf(e, how, lane), OtherPlace: &other, Memory: c.memory(offset, offset, int(n)),
-				Message: "an mbarrier that is in use is " + how + " by another instruction than those for mbarriers",
+				Message: "an mbarrier in use is " + how + " by an instruction that is not for mbarriers",
 			})
 			return
 		}

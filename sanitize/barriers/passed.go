@@ -113,7 +113,7 @@ func (c *cta) reportPassed(e *probe.Event, waiting, exited group) {
 	instr, _ := e.Launch.Program.At(waiting.index)
 	f := finding.Finding{
 		Tool: Name, Kind: Divergent, Place: c.place(e, spot{waiting.index, e.Warp, bits.TrailingZeros64(waiting.lanes)}, "executed"),
-		Message: fmt.Sprintf("%s, which all threads of a warp must execute together, by some of them", instr.Text),
+		Message: fmt.Sprintf("only some threads of the warp execute %s, which all must execute together", instr.Text),
 		Notes:   []string{probe.LaneText(exited.lanes) + " executed later instructions, and exited"},
 	}
 	if !c.plan.passed(e.Launch.Program, waiting.index, exited.index) {
@@ -128,7 +128,7 @@ func (c *cta) reportPassed(e *probe.Event, waiting, exited group) {
 		other := c.place(e, spot{exited.index, e.Warp, bits.TrailingZeros64(exited.lanes)}, "exit")
 		other.Lanes = finding.Lanes(exited.lanes)
 		f.Kind, f.Severity, f.OtherPlace, f.Notes, f.MergeByOther = Exited, finding.Notice, &other, nil, true
-		f.Message = fmt.Sprintf("%s, which all threads of a warp must execute together, after %s exited", instr.Text, probe.LaneText(exited.lanes))
+		f.Message = fmt.Sprintf("%s is executed after %s exited, but all threads of a warp must execute it together", instr.Text, probe.LaneText(exited.lanes))
 	}
 	f.Place.Lanes = finding.Lanes(waiting.lanes)
 	c.log.Add(e, f)

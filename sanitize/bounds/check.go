@@ -267,7 +267,7 @@ func (c *cta) report(e *probe.Event, kind string, o origin, m uint64, addr []uin
 	case offset == size:
 		position = "right after the end"
 	case offset&sign != 0:
-		position = fmt.Sprintf("beginning %s before the beginning", byteCount(-offset&mask))
+		position = fmt.Sprintf("starting %s before the beginning", byteCount(-offset&mask))
 	case offset >= size:
 		position = fmt.Sprintf("%s after the end", byteCount(offset-size))
 	default:

@@ -39,7 +39,7 @@ func (s *Severity) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("no severity %q", text)
+	return fmt.Errorf("unknown severity %q", text)
 }
 
 // Finding is an error or notice about an instruction of a program.
@@ -261,7 +261,7 @@ func (l *Log) Findings() []Finding {
 	for _, f := range l.found {
 		g := *f
 		if n := len(g.spots); n > 1 {
-			g.Notes = append(slices.Clone(g.Notes), fmt.Sprintf("at %d such instructions in all, of which this is the first", n))
+			g.Notes = append(slices.Clone(g.Notes), fmt.Sprintf("found at %d such instructions; this is the first", n))
 		}
 		list = append(list, g)
 	}

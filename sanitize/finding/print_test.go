@@ -62,7 +62,7 @@ func TestFindingsMergedByOtherPlace(t *testing.T) {
 	l.Add(&probe.Event{}, Finding{Tool: "sync", Kind: "k", Place: at(7), OtherPlace: &another, MergeByOther: true})
 	for range 2 { // a call of Findings does not change the log
 		list := l.Findings()
-		if len(list) != 2 || list[0].Place.Line != 5 || list[0].Count != 3 || len(list[0].Notes) != 1 || list[0].Notes[0] != "at 2 such instructions in all, of which this is the first" {
+		if len(list) != 2 || list[0].Place.Line != 5 || list[0].Count != 3 || len(list[0].Notes) != 1 || list[0].Notes[0] != "found at 2 such instructions; this is the first" {
 			t.Fatalf("%+v", list)
 		}
 		if list[1].Place.Line != 7 || list[1].Count != 1 || len(list[1].Notes) != 0 {

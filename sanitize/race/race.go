@@ -632,16 +632,16 @@ func (r *run) reportRace(a *access, o *record, alloc *probe.Allocation, offset u
 	}
 	switch {
 	case kind == noFence:
-		f.Message = "the asynchronous proxy reads what was written by the generic proxy, and no proxy fence is between"
+		f.Message = "the asynchronous proxy reads a value that the generic proxy wrote, without a proxy fence in between"
 	case kind == sameValue:
 		f.Severity = finding.Notice
 		f.Message = "threads write the same value to the same memory: the accesses are not ordered"
 	case a.kind&strong != 0 && o.kind&strong != 0 && a.kind&sizeBits != o.kind&sizeBits:
-		f.Message = "accesses that overlap in part, which is no order whatever their scopes, and nothing else orders them"
+		f.Message = "accesses that overlap only in part, which no scope orders: the accesses are not ordered"
 	case a.kind&strong != 0 && o.kind&strong != 0:
 		f.Message = "accesses to the same memory that are not in each other's scope: the accesses are not ordered"
 	case p.operation != r.operation:
-		f.Message = kind + ", by operations that nothing orders"
+		f.Message = kind + ": the operations are not ordered"
 	default:
 		f.Message = kind + ": the accesses are not ordered"
 	}

@@ -41,7 +41,7 @@ var kinds = [...]struct {
 	unsetAtomic:     {"uninitialized atomic", "an atomic operation on an uninitialised value", "atomic operation", finding.Error},
 	unsetPrint:      {"uninitialized print", "an argument of vprintf depends on an uninitialised value", "call", finding.Error},
 	unsetCopy:       {"uninitialized copy to the host", "the host copies a value that was computed from uninitialised values", "copy", finding.Error},
-	unsetCarry:      {"uninitialized carry", "the carry flag is read, which no instruction with .cc has written", "instruction", finding.Error},
+	unsetCarry:      {"uninitialized carry", "the carry flag is read, but no instruction with .cc has written it", "instruction", finding.Error},
 	unsetStore:      {"uninitialized store", "an uninitialised value is stored to memory that outlives the kernel", "store", finding.Notice},
 }
 

@@ -5630,8 +5630,8 @@ def gen_tensor_load():
         ("tma(1,u32[4x8],box=2x8,swizzle=64,strides=24)", src, "0, 0", 0, "want a multiple of 16 below"),
         ("tma(1,u32[4x8],box=2x8,swizzle=32,steps=9x1)", src, "0, 0", 0, "a traversal stride of 9"),
         ("tma(1,u32[4x32],box=2x32,swizzle=64)", src, "0, 0", 0, "128 bytes, and a swizzle of 64"),
-        ("tma(1,u32[4x8],box=2x4,offset=4)", src, "0, 0", 0, "no multiple of 16"),
-        ("tma(1,u32[4x8],box=2x4,fill=nan)", src, "0, 0", 0, "NaN for what lies outside of a tensor of .u32"),
+        ("tma(1,u32[4x8],box=2x4,offset=4)", src, "0, 0", 0, "want a multiple of 16"),
+        ("tma(1,u32[4x8],box=2x4,fill=nan)", src, "0, 0", 0, "NaN cannot fill the elements outside a tensor of .u32"),
         ("tma(1,b4x16[4x64],box=2x32)", src, "1, 0", 0, "want a multiple of 2"),
         ("tma(1,b4x16_p64[2x128],box=2x128)", src, "64, 0", 0, "want a multiple of 128"),
     ]:
@@ -5669,7 +5669,7 @@ def gen_tensor_im2col():
     for name, spec, source, numbers, what in [
         ("image", "tma(1,u16[2x4x5x8],channels=8,pixels=4,mode=im2col,lower=0x0,upper=-1x-1)", src, "0, 4, 0, 0, 0, 0", "outside of the bounding box from 0 to 3"),
         ("image", "tma(1,u16[2x4x5x8],channels=8,pixels=4,mode=im2col)", src, "0, 0, 0, 0, 256, 0", "an offset of 256, at most 255"),
-        ("image", "tma(1,u16[2x4x5x8],channels=8,pixels=4,mode=im2col,upper=-4x0)", src, "0, 0, 0, 0, 0, 0", "a bounding box of nothing in dimension 2"),
+        ("image", "tma(1,u16[2x4x5x8],channels=8,pixels=4,mode=im2col,upper=-4x0)", src, "0, 0, 0, 0, 0, 0", "an empty bounding box in dimension 2"),
         ("image", "tma(1,u16[2x4x5x8],box=1x1x2x8)", src, "0, 0, 0, 0, 0, 0", "a tensor map for .tile in a copy of .im2col"),
         ("row", "tma(1,u16[2x4x5x32],channels=32,pixels=4,mode=im2col::w)", "u16{0..1279}", "0, 0, 0, 0, 0, 0", "a swizzle of 0 bytes for .im2col::w"),
         ("row", "tma(1,u16[2x4x5x32],channels=32,pixels=4,mode=im2col::w,swizzle=64)", "u16{0..1279}", "0, 0, 0, 0, 0, 32", "a halo of 0 and an offset of 32"),

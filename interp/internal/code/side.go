@@ -64,7 +64,7 @@ const (
 	AnyStride                  // Stride apart from lane to lane, under the same condition
 )
 
-func (p Pattern) String() string { return [...]string{"", "one place", "side by side", "spread"}[p] }
+func (p Pattern) String() string { return [...]string{"", "same address", "contiguous", "strided"}[p] }
 
 // Distance returns the distance of elements from lane to lane in bytes, if the access has a pattern.
 func (a *Access) Distance() int64 {
