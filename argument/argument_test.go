@@ -82,7 +82,7 @@ func TestErrorPlaces(t *testing.T) {
 		"tex.2d(u8[^4])":                     "2d has 2 extents",
 		"tex.1d(u8[4]=^300)":                 "300 does not fit",
 		"tex.1d(u8[4],norm, ^filter=cubic)":  "want nearest or linear",
-		"sampler(^size=2)":                   "no option size",
+		"sampler(^size=2)":                   "unknown option size",
 		"^tma(1":                             "want tma(",
 		"tma(^missing,u8[4],box=4)":          "is not a buffer",
 		"tma(^-1,u8[4],box=4)":               "is not a buffer",

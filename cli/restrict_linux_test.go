@@ -41,11 +41,11 @@ func TestNoticeWithoutMachineCode(t *testing.T) {
 	}{
 		{append([]string{"run"}, saxpy...), false, ""},
 		{append([]string{"run", "--engine", "native"}, saxpy...), false, ""},
-		{append([]string{"run", "--engine", "native", "--stats"}, saxpy...), false, "launches that are watched"},
-		{append([]string{"profile", "--engine", "native"}, saxpy...), false, "launches that are watched"},
-		{append([]string{"trace", "--engine", "native"}, saxpy...), false, "launches that are watched"},
-		{append([]string{"run", "--engine", "native", "--sanitize", "race"}, saxpy...), false, "launches that are watched"},
-		{[]string{"run", "--engine", "native", "--stats", "@bfs", "--size", "256"}, false, "launches that are watched"},
+		{append([]string{"run", "--engine", "native", "--stats"}, saxpy...), false, "launches observed"},
+		{append([]string{"profile", "--engine", "native"}, saxpy...), false, "launches observed"},
+		{append([]string{"trace", "--engine", "native"}, saxpy...), false, "launches observed"},
+		{append([]string{"run", "--engine", "native", "--sanitize", "race"}, saxpy...), false, "launches observed"},
+		{[]string{"run", "--engine", "native", "--stats", "@bfs", "--size", "256"}, false, "launches observed"},
 		{append([]string{"run"}, saxpy...), true, ""},
 		{append([]string{"run", "--engine", "native", "--expect", "3=f32[8]=1", "--atol", "100"}, saxpy...), true, "the host does not let the process execute the machine code that it generates (permission denied)"},
 	} {

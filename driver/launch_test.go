@@ -178,7 +178,7 @@ func TestClusterAttributes(t *testing.T) {
 	c.ok(c.LaunchKernel(p, 0))
 	c.expect(x, 3, 3, 3, 12, 12, 12)
 	p.Cluster = ptx.Dim(4)
-	c.want(InvalidValue, "not made of whole clusters", c.LaunchKernel(p, 0))
+	c.want(InvalidValue, "cannot be divided into clusters", c.LaunchKernel(p, 0))
 	p.Grid, p.Cluster = ptx.Dim(16), ptx.Dim(16)
 	c.want(InvalidClusterSize, "a cluster of 16 blocks, at most 8", c.LaunchKernel(p, 0))
 	if n := must(c.OccupancyMaxPotentialClusterSize(p))(t); n != 8 {
@@ -229,10 +229,10 @@ func TestNativeNotice(t *testing.T) {
 		want   string // "": no message
 	}{
 		{"native", nil, false, ""},
-		{"native", func(s *Settings) { s.Sanitize = sanitize.Tools[:1] }, false, "GEMU_ENGINE=native: launches that are watched"},
-		{"native", func(s *Settings) { s.Stats = filepath.Join(t.TempDir(), "s.json") }, false, "GEMU_ENGINE=native: launches that are watched"},
-		{"native", func(s *Settings) { s.Log = filepath.Join(t.TempDir(), "l.gtr") }, false, "GEMU_ENGINE=native: launches that are watched"},
-		{"native", nil, true, "GEMU_ENGINE=native: launches run in Go while memory is mapped that may fault"},
+		{"native", func(s *Settings) { s.Sanitize = sanitize.Tools[:1] }, false, "GEMU_ENGINE=native: launches observed"},
+		{"native", func(s *Settings) { s.Stats = filepath.Join(t.TempDir(), "s.json") }, false, "GEMU_ENGINE=native: launches observed"},
+		{"native", func(s *Settings) { s.Log = filepath.Join(t.TempDir(), "l.gtr") }, false, "GEMU_ENGINE=native: launches observed"},
+		{"native", nil, true, "GEMU_ENGINE=native: launches run in Go while memory that may fault is mapped"},
 		{"auto", func(s *Settings) { s.Sanitize = sanitize.Tools[:1] }, true, ""},
 	} {
 		c := newClient(t, func(s *Settings) {

@@ -5000,7 +5000,7 @@ def gen_texture():
                         (Image("3d", "f16", 2, 3, 4, levels=2, norm=True, address="mirror:clamp:ogl"), (4, 3, 2, 0x10dd, 0x10b0, 1, 0, 2, 1, 0, 2, 1, 4, 2, 1, 1, 0))):
         case("queries", image, ["u32"], [((image.levels - 1,), want)], floats=False)
     m.add("// What cannot be.\n" + "\n".join("// trap block=1: %s" % t for t in (
-        'two(1, f32{0}, f32{0}) "0x1 is no handle of a texture, surface or sampler"',
+        'two(1, f32{0}, f32{0}) "0x1 is neither the handle of a texture, surface or sampler"',
         'two(%s, f32{0}, f32{0}) "texture x f32[2]: a 2d instruction on a 1d texture"' % Image("1d", "f32", 2, texels=[0, 0]).text(),
         'two(%s, f32{0}, f32{0}) "surface x f32[1x2]: it is not a .texref"' % Image("2d", "f32", 1, 2, texels=[0, 0]).text("surf"),
         'halves(%s, f32{0}, f32{0}) "it has integer texels and cannot give .f16"' % Image("2d", "u8", 1, 2, texels=[0, 0]).text(),
