@@ -61,7 +61,7 @@ var patterns = []struct{ body, want string }{
 	// numbers may cancel out.
 	{"add.u32 %u, %t, %n; cvt.u64.u32 %a, %u; add.s64 %a, %a, %b; ld.global.u8 %x, [%a]", "contiguous"},
 	{"add.u32 %u, %t, %n; sub.u32 %v, %t, %n; cvt.u64.u32 %a, %u; cvt.u64.u32 %c, %v; sub.s64 %a, %a, %c; add.s64 %a, %a, %b; ld.global.u8 %x, [%a]", ""},
-	{"shl.b32 %u, %t, 28; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},                                                                // wraps several times
+	{"shl.b32 %u, %t, 28; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},                                                              // wraps several times
 	{"add.u32 %u, %t, %n; cvt.u64.u32 %a, %u; cvt.u32.u64 %v, %a; cvt.u64.u32 %a, %v; add.s64 %a, %a, %b; ld.global.u8 %x, [%a]", "contiguous"}, // truncated again
 
 	{"mad.lo.u32 %u, %t, 2, %n; sub.u32 %v, %t, %n; cvt.u64.u32 %a, %u; cvt.u64.u32 %c, %v; sub.s64 %a, %a, %c; add.s64 %a, %a, %b; ld.global.u8 %x, [%a]", ""},
@@ -96,7 +96,7 @@ var patterns = []struct{ body, want string }{
 	{"add.u32 %v, %t, 1; setp.gt.u32 %p, %n, 5; selp.u32 %u, %t, %v, %p; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "contiguous"},
 	{"add.u32 %v, %t, 1; setp.gt.u32 %p, %t, 5; selp.u32 %u, %t, %v, %p; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},
 	{"mov.u32 %u, %t; setp.gt.u32 %p, %t, 5; @%p bra ON; add.u32 %u, %t, 1; mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]; ON: mov.u32 %v, 1", "contiguous"}, // before the paths merge
-	{"mov.u32 %u, %t; setp.gt.u32 %p, %t, 5; @%p bra ON; add.u32 %u, %t, 1; ON: mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},                            // where the paths merge
+	{"mov.u32 %u, %t; setp.gt.u32 %p, %t, 5; @%p bra ON; add.u32 %u, %t, 1; ON: mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", ""},                          // where the paths merge
 	{"mov.u32 %u, %t; setp.gt.u32 %p, %n, 5; @%p bra ON; add.u32 %u, %t, 1; ON: mad.wide.s32 %a, %u, 4, %b; ld.global.u32 %x, [%a]", "contiguous"},
 	{"setp.gt.u32 %p, %t, 5; @%p bra END; mad.wide.s32 %a, %t, 4, %b; ld.global.u32 %x, [%a]; END: ret", "contiguous"},
 	// A loop that lanes leave in sequence: the lanes still inside have made the same number of iterations.
