@@ -56,7 +56,7 @@ func TestComparisonOutput(t *testing.T) {
 	for _, f := range comparisonFiles(all, []*papers.Table{table}) {
 		names = append(names, f.name)
 		if strings.HasSuffix(f.name, ".svg") {
-			readPicture(t, string(f.data)).inside(t)
+			readPicture(t, string(f.data)).checkTexts(t)
 		}
 	}
 	if diff := cmp.Diff([]string{"t.csv", "t-agreement.csv", "t.svg", "t-other.svg"}, names); diff != "" {

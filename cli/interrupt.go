@@ -16,8 +16,8 @@ import (
 	"gemu/interp"
 )
 
-// exitGrace is the time for a command to end after an interrupt while no launch runs. Reading, parsing and lowering do
-// not check the context of the command; they are cut off after this time.
+// exitGrace is how long an interrupted command may continue without a running launch. Then the process ends. Reading, parsing
+// and lowering do not check the context of the command, so this time limits them.
 const exitGrace = 700 * time.Millisecond
 
 // sessions counts the debugging sessions that handle interrupts themselves.
@@ -27,8 +27,8 @@ var sessions atomic.Int32
 // command ends with their results so far. The second ends the process at once.
 type interrupts struct {
 	cancel   context.CancelFunc
-	settling time.Duration
-	running  func() bool // reports whether a launch runs
+	grace    time.Duration // exitGrace; tests set others
+	running  func() bool   // reports whether a launch runs
 	exit     func(status int)
 	messages io.Writer
 }
@@ -38,9 +38,9 @@ func newInterrupts(cancel context.CancelFunc) *interrupts {
 	return &interrupts{cancel, exitGrace, func() bool { return interp.RunningLaunches() > 0 }, cleanup.Exit, os.Stderr}
 }
 
-// ending returns the signals that end the command. A signal ignored at the start of the process, as by nohup, stays
+// endingSignals returns the signals that end the command. A signal ignored at the start of the process, as by nohup, stays
 // ignored.
-func ending() (list []os.Signal) {
+func endingSignals() (list []os.Signal) {
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(s) {
 			list = append(list, s)
@@ -49,8 +49,8 @@ func ending() (list []os.Signal) {
 	return list
 }
 
-// handle handles signals until the channel is closed. During a debugging session it leaves interrupts to the session,
-// but handles the signals that end the process.
+// handle waits for a signal that ends the command, cancels the context, and waits for the end of the command (await). It ignores
+// interrupts during a debugging session, which handles them itself. If the channel is closed, it returns.
 func (i *interrupts) handle(signals <-chan os.Signal) {
 	for s := range signals {
 		if s == os.Interrupt && sessions.Load() > 0 {
@@ -62,9 +62,9 @@ func (i *interrupts) handle(signals <-chan os.Signal) {
 	}
 }
 
-// await ends the process at the next signal, or when no launch has run for exitGrace.
+// await ends the process at the next signal, or when no launch has run for the time grace.
 func (i *interrupts) await(signals <-chan os.Signal) {
-	tick := time.NewTicker(max(i.settling/7, 1))
+	tick := time.NewTicker(max(i.grace/7, 1))
 	defer tick.Stop()
 	for last := time.Now(); ; {
 		select {
@@ -73,7 +73,7 @@ func (i *interrupts) await(signals <-chan os.Signal) {
 			if i.running() {
 				last = time.Now()
 			}
-			if time.Since(last) < i.settling {
+			if time.Since(last) < i.grace {
 				continue
 			}
 		}

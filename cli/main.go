@@ -80,7 +80,7 @@ func Main(extensions Extensions) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, ending()...)
+	signal.Notify(signals, endingSignals()...)
 	go newInterrupts(stop).handle(signals)
 	relax()
 	unsetEmptyVariables()

@@ -14,7 +14,7 @@ import (
 	"gemu/papers"
 )
 
-// drawn is the content of a picture: attributes and text of its elements, by name.
+// drawn is the part of a picture that the tests check: its size, its rectangles and its texts.
 type drawn struct {
 	width, height float64
 	rects, texts  []drawnElement
@@ -25,10 +25,10 @@ type drawnElement struct {
 	x, y, w            float64
 	anchor             string
 	size               float64
-	paler              bool
+	pale               bool // the element has a fill-opacity, as bars of a paper have
 }
 
-// readPicture reads a picture as a viewer would.
+// readPicture reads an SVG picture. It checks that all numbers in attributes are finite and no width is negative.
 func readPicture(t *testing.T, svg string) *drawn {
 	t.Helper()
 	d := &drawn{}
@@ -62,7 +62,7 @@ func readPicture(t *testing.T, svg string) *drawn {
 				case "font-size":
 					n.size = v
 				case "fill-opacity":
-					n.paler = true
+					n.pale = true
 				}
 				if strings.Contains(a.Value, "NaN") || strings.Contains(a.Value, "Inf") || a.Name.Local == "width" && v < 0 {
 					t.Errorf("%s %s=%q", e.Name.Local, a.Name.Local, a.Value)
@@ -97,7 +97,7 @@ func readPicture(t *testing.T, svg string) *drawn {
 	}
 }
 
-// bars returns the rectangles that stand for values, by their titles.
+// bars returns the rectangles with titles, by title: the bars, and the parts of stacked bars.
 func (d *drawn) bars() map[string]drawnElement {
 	m := map[string]drawnElement{}
 	for _, r := range d.rects {
@@ -108,32 +108,32 @@ func (d *drawn) bars() map[string]drawnElement {
 	return m
 }
 
-// tick returns the position of a value on the axis of the panel at x.
+// tick returns the x of the axis label with the text that is nearest to x; +Inf if there is none.
 func (d *drawn) tick(t *testing.T, text string, x float64) float64 {
 	t.Helper()
-	at := math.Inf(1)
+	nearest := math.Inf(1)
 	for _, e := range d.texts {
-		if e.text == text && e.anchor == "middle" && math.Abs(e.x-x) < math.Abs(at-x) && e.class == "soft" {
-			at = e.x
+		if e.text == text && e.anchor == "middle" && math.Abs(e.x-x) < math.Abs(nearest-x) && e.class == "soft" {
+			nearest = e.x
 		}
 	}
-	return at
+	return nearest
 }
 
-// inside checks that everything is inside the picture, with the usual widths of letters.
-func (d *drawn) inside(t *testing.T) {
+// checkTexts checks that all texts are inside the picture, with estimated widths of letters.
+func (d *drawn) checkTexts(t *testing.T) {
 	t.Helper()
 	for _, e := range d.texts {
 		w := e.size * 0.58 * float64(len([]rune(e.text)))
-		from := map[string]float64{"start": e.x, "middle": e.x - w/2, "end": e.x - w}[e.anchor]
-		if from < 0 || from+w > d.width || e.y < 8 || e.y > d.height {
-			t.Errorf("%q from %.0f to %.0f at %.0f, outside of %.0f × %.0f", e.text, from, from+w, e.y, d.width, d.height)
+		left := map[string]float64{"start": e.x, "middle": e.x - w/2, "end": e.x - w}[e.anchor]
+		if left < 0 || left+w > d.width || e.y < 8 || e.y > d.height {
+			t.Errorf("%q from x %.0f to %.0f, at y %.0f, is not inside the picture of %.0f × %.0f", e.text, left, left+w, e.y, d.width, d.height)
 		}
 	}
 }
 
-// TestBarsOfTable draws a made-up table: lengths of bars are proportional to values, the paper's next to ours;
-// missing values have no bar; a stack consists of its parts, placed end to end.
+// TestBarsOfTable draws a made-up table. Lengths of bars are proportional to values, and the paper's bar is below ours. Missing
+// values have no bar. A stacked bar consists of its parts, placed end to end.
 func TestBarsOfTable(t *testing.T) {
 	table := &papers.Table{Name: "t", Title: "made up & <odd>", Columns: []papers.Column{
 		{Name: "a", Head: [2]string{"", "a"}, Digits: 1, Doc: strings.Repeat("what is counted here ", 6)},
@@ -148,82 +148,83 @@ func TestBarsOfTable(t *testing.T) {
 		{Name: "a name that is far too long to stand before a bar", Ours: map[string]float64{"a": math.NaN(), "u": 60, "v": -40, "w": 15, "n": 8}, Paper: map[string]float64{}},
 		{Name: "z", Ours: map[string]float64{}, Paper: map[string]float64{"u": 1, "v": 2}},
 	}, Agreement: map[string]*papers.Agreement{"a": {Rho: new(float64), P: new(float64), Holm: &half}}}
-	p := comparisonPicture(table, "of nothing", r)
+	p := comparisonPicture(table, "a title", r)
 	d := readPicture(t, p.svg())
-	d.inside(t)
+	d.checkTexts(t)
 	bars := d.bars()
-	wide := func(title string) float64 {
+	barWidth := func(title string) float64 {
 		b, ok := bars[title]
 		if !ok {
 			t.Errorf("no bar %q", title)
 		}
 		return b.w
 	}
-	about := func(noun string, got, want float64) {
-		if !(math.Abs(got-want) <= 0.3) { // or either is missing
-			t.Errorf("%s is %.1f, want %.1f", noun, got, want)
+	checkNear := func(quantity string, got, want float64) {
+		if !(math.Abs(got-want) <= 0.3) { // negated, so that it also fails for NaN, the distance of two missing ticks
+			t.Errorf("%s: %.1f, want %.1f", quantity, got, want)
 		}
 	}
 	const long = "a name that is far too long to stand before a bar"
-	about("the paper's half", wide("x, the paper: 5.0"), wide("x: 10.0")/2)
-	about("a part", wide("x, affine: 20"), wide("x, uniform: 30")*2/3)
-	about("where it begins", bars["x, affine: 20"].x, bars["x, uniform: 30"].x+wide("x, uniform: 30"))
-	about("where the next begins", bars["x, generic: 25"].x, bars["x, affine: 20"].x+wide("x, affine: 20"))
-	about("below 0 in a stack", bars[long+", affine: -40"].x+wide(long+", affine: -40"), bars[long+", uniform: 60"].x)
-	about("behind it", bars[long+", generic: 15"].x, bars[long+", uniform: 60"].x+wide(long+", uniform: 60"))
-	about("the axis", bars["x: 10.0"].x+wide("x: 10.0"), d.tick(t, "10", bars["x: 10.0"].x))
+	checkNear("width of the paper's bar 5.0 in row x", barWidth("x, the paper: 5.0"), barWidth("x: 10.0")/2)
+	checkNear("width of the part affine in row x", barWidth("x, affine: 20"), barWidth("x, uniform: 30")*2/3)
+	checkNear("left end of the part affine in row x", bars["x, affine: 20"].x, bars["x, uniform: 30"].x+barWidth("x, uniform: 30"))
+	checkNear("left end of the part generic in row x", bars["x, generic: 25"].x, bars["x, affine: 20"].x+barWidth("x, affine: 20"))
+	checkNear("right end of the negative part affine", bars[long+", affine: -40"].x+barWidth(long+", affine: -40"), bars[long+", uniform: 60"].x)
+	checkNear("left end of the part generic, after the part uniform", bars[long+", generic: 15"].x, bars[long+", uniform: 60"].x+barWidth(long+", uniform: 60"))
+	checkNear("right end of the bar 10.0, at the tick 10", bars["x: 10.0"].x+barWidth("x: 10.0"), d.tick(t, "10", bars["x: 10.0"].x))
 	below := bars["x: -4.0"].x
-	about("the axis below 0", below, d.tick(t, "-5", below)+(d.tick(t, "0", below)-d.tick(t, "-5", below))/5)
-	about("another row's", wide(long+", uniform: 60"), 2*wide("x, uniform: 30"))
-	about("the paper's part", wide("x, uniform, the paper: 40"), wide("x, uniform: 30")*4/3)
-	about("below 0", bars["x: -4.0"].x+wide("x: -4.0"), bars[long+": 8.0"].x)
-	about("above 0", wide(long+": 8.0"), 2*wide("x: -4.0"))
-	if !bars["x, uniform, the paper: 40"].paler || bars["x, uniform: 30"].paler {
-		t.Error("the paper's is not told from ours")
+	checkNear("left end of the bar -4.0, between the ticks -5 and 0", below, d.tick(t, "-5", below)+(d.tick(t, "0", below)-d.tick(t, "-5", below))/5)
+	checkNear("width of the part uniform 60, next to 30 in row x", barWidth(long+", uniform: 60"), 2*barWidth("x, uniform: 30"))
+	checkNear("width of the paper's part uniform 40", barWidth("x, uniform, the paper: 40"), barWidth("x, uniform: 30")*4/3)
+	checkNear("right end of the bar -4.0, at the left end of the bar 8.0", bars["x: -4.0"].x+barWidth("x: -4.0"), bars[long+": 8.0"].x)
+	checkNear("width of the bar 8.0", barWidth(long+": 8.0"), 2*barWidth("x: -4.0"))
+	if !bars["x, uniform, the paper: 40"].pale || bars["x, uniform: 30"].pale {
+		t.Error("the paper's bar is not paler than ours")
 	}
 	if len(bars) != 13 {
-		t.Errorf("%d bars", len(bars))
+		t.Errorf("%d bars, want 13", len(bars))
 	}
 	has := func(text string) bool {
 		return slices.ContainsFunc(d.texts, func(e drawnElement) bool { return e.text == text })
 	}
 	for _, text := range []string{"uniform 40", "both", "rank correlation .00, p <.1%, corrected 50%", "paper", "-"} {
 		if !has(text) {
-			t.Errorf("nothing says %q", text)
+			t.Errorf("the picture has no text %q", text)
 		}
 	}
 	if (&picture{}).svg() != "" {
-		t.Error("a picture of nothing")
+		t.Error("a picture without panels is not empty")
 	}
 	if got := table.Columns[2].Label(); got != "uniform" {
-		t.Errorf("label %q", got)
+		t.Errorf("label %q, want uniform", got)
 	}
 }
 
-// TestPlotsOfEmptyTables draws tables of models: with zeros only, with missing values only, and without rows.
-func TestPlotsOfEmptyTables(t *testing.T) {
+// TestPlotsOfModelTables draws tables of models: with a row of zeros, and with a row of infinite and missing values. A table
+// without rows or without a kind of plot has no picture.
+func TestPlotsOfModelTables(t *testing.T) {
 	table := &models.Table{Title: "t", Unit: "%", Plot: models.Stacked, Columns: []string{"a", "b"}, Rows: []models.Row{{Name: "r", Values: []float64{0, 0}}, {Name: "s", Values: []float64{25, 75}}}}
 	d := readPicture(t, plot(table))
-	d.inside(t)
+	d.checkTexts(t)
 	if b := d.bars(); math.Abs(3*b["s, a: 25"].w-b["s, b: 75"].w) > 0.3 {
-		t.Errorf("%+v", b)
+		t.Errorf("the part 75 is not three times as wide as the part 25: %+v", b)
 	}
 	table.Plot = models.Bars
 	table.Rows[1].Values = []float64{math.Inf(1), math.NaN()}
-	readPicture(t, plot(table)).inside(t)
+	readPicture(t, plot(table)).checkTexts(t)
 	for _, n := range []*models.Table{{Plot: models.Bars}, {Rows: table.Rows}} {
 		if plot(n) != "" {
-			t.Errorf("%+v is drawn", n)
+			t.Errorf("%+v has a picture, want none", n)
 		}
 	}
 }
 
-// TestAxisTicks: axes have 1 to 5 steps, of 1, 2 or 5 times a power of ten.
+// TestAxisTicks: a range of values is 1 to 4 steps long. A step is 1, 2 or 5 times a power of ten.
 func TestAxisTicks(t *testing.T) {
 	for _, size := range []float64{1e-9, 0.3, 1, 1.01, 4, 4.1, 9.99, 30, 100, 128, 54321, 3e12} {
 		step := tickStep(size)
-		lead := step / math.Pow(10, math.Floor(math.Log10(step)+1e-9))
-		if n := size / step; n > 4+1e-9 || n < 1 || !slices.ContainsFunc([]float64{1, 2, 5}, func(v float64) bool { return math.Abs(v-lead) < 1e-6 }) {
+		leading := step / math.Pow(10, math.Floor(math.Log10(step)+1e-9))
+		if n := size / step; n > 4+1e-9 || n < 1 || !slices.ContainsFunc([]float64{1, 2, 5}, func(v float64) bool { return math.Abs(v-leading) < 1e-6 }) {
 			t.Errorf("%g: %g steps of %g", size, n, step)
 		}
 	}

@@ -179,8 +179,8 @@ func TestFirstAndSecondInterrupt(t *testing.T) {
 	busy.Store(true)
 	status := make(chan int, 1)
 	var messages bytes.Buffer
-	ready := func(settling time.Duration) *interrupts {
-		return &interrupts{func() { cancelled.Store(true) }, settling, busy.Load, func(n int) { status <- n }, &messages}
+	ready := func(grace time.Duration) *interrupts {
+		return &interrupts{func() { cancelled.Store(true) }, grace, busy.Load, func(n int) { status <- n }, &messages}
 	}
 	sessions.Add(1)
 	pressed := make(chan os.Signal, 2)
@@ -199,9 +199,9 @@ func TestFirstAndSecondInterrupt(t *testing.T) {
 	if n := <-status; n != exitFailed || !cancelled.Swap(false) {
 		t.Errorf("status %d of a session that is to end", n)
 	}
-	start := func(settling time.Duration) chan os.Signal {
+	start := func(grace time.Duration) chan os.Signal {
 		signals := make(chan os.Signal)
-		go ready(settling).handle(signals)
+		go ready(grace).handle(signals)
 		return signals
 	}
 	signals := start(time.Hour)

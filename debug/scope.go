@@ -97,5 +97,5 @@ func (sc *scope) local(p []byte, lane int, offset uint64) int {
 	if sc.e != nil {
 		return sc.e.LocalBytes(p, lane, offset)
 	}
-	return sc.context.Local(p, lane, offset)
+	return sc.context.ReadLocal(p, lane, offset)
 }

@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// conditionsPTX has kernels, one of which sets conditions as CUDA C++ does by cudaGraphSetConditional of the device
-// runtime.
+// conditionsPTX has two kernels. The kernel countDown sets a condition by cudaGraphSetConditional of the device runtime, as
+// CUDA C++ does.
 const conditionsPTX = `
 .version 7.0
 .target sm_70
@@ -15,12 +15,12 @@ const conditionsPTX = `
 
 .extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);
 
-// count subtracts n from a word, and sets a condition to the result.
-.visible .entry count(.param .u64 handle, .param .u64 word, .param .u32 n)
+// countDown subtracts n from a word, and sets a condition to the result.
+.visible .entry countDown(.param .u64 handle, .param .u64 word, .param .u32 n)
 {
 	.reg .b64 %h, %w;
 	.reg .b32 %v, %n;
-	.param .b64 at;
+	.param .b64 condition;
 	.param .b32 value;
 
 	ld.param.u64 %h, [handle];
@@ -29,13 +29,13 @@ const conditionsPTX = `
 	ld.global.u32 %v, [%w];
 	sub.u32 %v, %v, %n;
 	st.global.u32 [%w], %v;
-	st.param.b64 [at], %h;
+	st.param.b64 [condition], %h;
 	st.param.b32 [value], %v;
-	call cudaGraphSetConditional, (at, value);
+	call cudaGraphSetConditional, (condition, value);
 	ret;
 }
 
-// mark adds a number to a word.
+// mark adds n to a word.
 .visible .entry mark(.param .u64 word, .param .u32 n)
 {
 	.reg .b64 %w;
@@ -48,7 +48,8 @@ const conditionsPTX = `
 }
 `
 
-// TestConditionalNodes shows that conditional nodes run their body as often as their value says.
+// TestConditionalNodes shows that the value of a condition chooses the body that a conditional node runs, or repeats the body of
+// a WHILE node. It also shows the refused calls.
 func TestConditionalNodes(t *testing.T) {
 	c := newClient(t, nil)
 	link := must(c.LinkCreate())(t)
@@ -59,15 +60,16 @@ func TestConditionalNodes(t *testing.T) {
 	c.mod = must(c.ModuleLoadData(unsafe.Pointer(&image[0]), 0))(t)
 	word, marks := c.alloc(4), c.alloc(4)
 
-	// A graph: optionally a kernel that sets the condition, the conditional node, and a mark of 1000.
-	build := func(set bool, kind ConditionalKind, n uint32) (bodies []Handle, handle uint64, run func()) {
+	// build makes a graph: a kernel that sets the condition (if setsCondition), the conditional node, and a kernel that adds 1000 to
+	// marks. run launches the graph.
+	build := func(setsCondition bool, kind ConditionalKind, n uint32) (bodies []Handle, handle uint64, run func()) {
 		g := must(c.GraphCreate(0))(t)
 		handle = must(c.GraphConditionalHandleCreate(g, 1, assignDefault))(t)
-		var after []Handle
-		if set {
-			after = []Handle{must(c.GraphAddKernelNode(g, nil, launchParams(c.function("count"), 1, 1, handle, word, 0)))(t)}
+		var dependencies []Handle
+		if setsCondition {
+			dependencies = []Handle{must(c.GraphAddKernelNode(g, nil, launchParams(c.function("countDown"), 1, 1, handle, word, 0)))(t)}
 		}
-		node, bodies, _, err := c.GraphAddConditionalNode(g, after, handle, kind, n)
+		node, bodies, _, err := c.GraphAddConditionalNode(g, dependencies, handle, kind, n)
 		c.ok(err)
 		must(c.GraphAddKernelNode(g, []Handle{node}, launchParams(c.function("mark"), 1, 1, marks, 1000)))(t)
 		return bodies, handle, func() {
@@ -101,15 +103,16 @@ func TestConditionalNodes(t *testing.T) {
 		}
 		run()
 		if got := c.read(marks, 1); !slices.Equal(got, []uint32{test.want}) {
-			t.Errorf("type %d with %d graphs, value %d: the marks are %d, want %d", test.kind, test.bodies, test.value, got, test.want)
+			t.Errorf("type %d with %d bodies, value %d: marks is %d, want %d", test.kind, test.bodies, test.value, got, test.want)
 		}
 	}
 
-	// The default runs the body once; the kernel in the body ends the loop.
+	// The default value 1 enters the loop. The kernel in the body then sets the condition to 3, 2, 1 and 0: the body runs four
+	// times.
 	c.write(word, 4)
 	c.write(marks, 0)
 	bodies, handle, run := build(false, ConditionalWhile, 1)
-	n := must(c.GraphAddKernelNode(bodies[0], nil, launchParams(c.function("count"), 1, 1, handle, word, 1)))(t)
+	n := must(c.GraphAddKernelNode(bodies[0], nil, launchParams(c.function("countDown"), 1, 1, handle, word, 1)))(t)
 	must(c.GraphAddKernelNode(bodies[0], []Handle{n}, launchParams(c.function("mark"), 1, 1, marks, 1)))(t)
 	run()
 	c.expect(marks, 1004)
@@ -140,7 +143,7 @@ func TestConditionalNodes(t *testing.T) {
 	c.want(LaunchTimeout, "was stopped after 1048576 iterations", c.StreamSynchronize(0))
 }
 
-// Destroying a node that a capture would continue from invalidates the capture.
+// TestNodeDestroyedWhileCaptured: destroying a node on which the next captured node would depend invalidates the capture.
 func TestNodeDestroyedWhileCaptured(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(4)

@@ -87,7 +87,7 @@ func (o *origin) open(name string) (*os.File, uint64, error) {
 	case int(o.PID) == os.Getpid():
 		return nil, 0, fail(InvalidContext, "the handle was exported by this process: open it in another process")
 	}
-	file, size, err := sharedmem.OpenOf(int(o.PID), int(o.FD), name)
+	file, size, err := sharedmem.OpenFromProcess(int(o.PID), int(o.FD), name)
 	if err != nil {
 		return nil, 0, fail(InvalidHandle, "the memory or event of the handle of process %d was freed: %v", o.PID, err)
 	}

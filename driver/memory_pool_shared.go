@@ -53,7 +53,7 @@ func (m *poolMemory) allocate(size uint64) (data []byte, release func(), from ui
 	m.add()
 	return mem[:size:size], func() {
 		sharedmem.FreeAddresses(mem)
-		sharedmem.Empty(m.file, from, n) // for all processes with a mapping
+		sharedmem.Discard(m.file, from, n) // for all processes with a mapping
 		m.drop()
 	}, from, nil
 }

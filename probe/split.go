@@ -40,7 +40,7 @@ type SplitMachine interface {
 	Shared() *Allocation
 	// Frame returns the offset of the function's local frame in local memory, in bytes.
 	Frame() int
-	// ReadLocal fills p with bytes of a lane's local memory, and returns the number of copied bytes (WarpSplit.Local).
+	// ReadLocal fills p with bytes of a lane's local memory, and returns the number of copied bytes: see WarpSplit.ReadLocal.
 	ReadLocal(p []byte, lane int, offset uint64) int
 }
 
@@ -54,9 +54,9 @@ func (s *WarpSplit) Shared() *Allocation { return s.Machine.Shared() }
 // Frame returns the offset of the function's local frame in the local memory of its lanes, in bytes.
 func (s *WarpSplit) Frame() int { return s.Machine.Frame() }
 
-// Local fills p with bytes of the local memory of a lane. offset, in bytes, counts from the start of the lane's local memory, not
+// ReadLocal fills p with bytes of the local memory of a lane. offset, in bytes, counts from the start of the lane's local memory, not
 // of the frame. n is the number of copied bytes: less than len(p) at the end of the memory.
-func (s *WarpSplit) Local(p []byte, lane int, offset uint64) (n int) {
+func (s *WarpSplit) ReadLocal(p []byte, lane int, offset uint64) (n int) {
 	return s.Machine.ReadLocal(p, lane, offset)
 }
 
@@ -95,7 +95,7 @@ type StackEntry struct {
 	Kind StackKind
 	// Lanes is the set of lanes of the warp split, or the set of live lanes that are to reconverge at the point.
 	Lanes uint64
-	// Arrived is, for a reconvergence point, the part of Lanes that waits there.
+	// Arrived is the subset of Lanes that waits at the reconvergence point; 0 for warp splits.
 	Arrived uint64
 	// Index is the index in Launch.Program of the next instruction of the warp split, or of the first instruction that the lanes
 	// execute from the reconvergence point on; -1 is the end of the function.

@@ -6,5 +6,8 @@ import (
 	"gemu/sanitize/internal/planted"
 )
 
-// TestPlantedMisuses runs kernels with planted misuses of synchronisation, and correct kernels.
-func TestPlantedMisuses(t *testing.T) { planted.Files(t, "../../testdata/sanitize/sync/*.ptx", New) }
+// TestPlantedMisuses checks that the sanitizer finds exactly the misuses of synchronisation that notes (//!) in the test kernels
+// state. Correct kernels have no notes.
+func TestPlantedMisuses(t *testing.T) {
+	planted.CheckFiles(t, "../../testdata/sanitize/sync/*.ptx", New)
+}

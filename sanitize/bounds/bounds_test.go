@@ -7,4 +7,6 @@ import (
 )
 
 // TestPlantedOverruns runs kernels with planted accesses out of bounds, and correct kernels.
-func TestPlantedOverruns(t *testing.T) { planted.Files(t, "../../testdata/sanitize/bounds/*.ptx", New) }
+func TestPlantedOverruns(t *testing.T) {
+	planted.CheckFiles(t, "../../testdata/sanitize/bounds/*.ptx", New)
+}

@@ -10,5 +10,5 @@ import (
 
 // TestPlantedRaces runs kernels with planted races, and correct kernels.
 func TestPlantedRaces(t *testing.T) {
-	planted.Files(t, "../../testdata/sanitize/race/*.ptx", func(log *finding.Log) probe.Probe { return New(log, 0) })
+	planted.CheckFiles(t, "../../testdata/sanitize/race/*.ptx", func(log *finding.Log) probe.Probe { return New(log, 0) })
 }

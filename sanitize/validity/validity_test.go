@@ -16,7 +16,7 @@ import (
 
 // TestPlantedUsesOfUninitialised runs kernels with planted uses of uninitialised values, and similar correct kernels.
 func TestPlantedUsesOfUninitialised(t *testing.T) {
-	planted.Files(t, "../../testdata/sanitize/init/*.ptx", func(log *finding.Log) probe.Probe { return New(log) })
+	planted.CheckFiles(t, "../../testdata/sanitize/init/*.ptx", func(log *finding.Log) probe.Probe { return New(log) })
 }
 
 // found runs a kernel in every mode. It returns the findings as "LINE: KIND", which must be the same in all

@@ -15,7 +15,7 @@ import (
 // Supported reports whether processes can share memory on this system.
 const Supported = true
 
-// ReserveAddresses reserves addresses of the process without memory.
+// ReserveAddresses reserves a range of addresses of this process, without memory.
 func ReserveAddresses(size uint64) ([]byte, error) {
 	p, err := unix.MmapPtr(-1, 0, nil, uintptr(size), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
 	if err != nil {
@@ -24,14 +24,14 @@ func ReserveAddresses(size uint64) ([]byte, error) {
 	return unsafe.Slice((*byte)(p), size), nil
 }
 
-// FreeAddresses releases addresses and unmaps their memory.
+// FreeAddresses releases a range of addresses and unmaps its memory.
 func FreeAddresses(mem []byte) {
 	if err := unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(mem)), uintptr(len(mem))); err != nil {
 		panic("BUG: munmap: " + err.Error())
 	}
 }
 
-// Create makes a file of zeros in memory. Open must be given the same name.
+// Create makes a file of size zeros in memory. Open must be given the same name.
 func Create(name string, size uint64) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {
@@ -45,7 +45,8 @@ func Create(name string, size uint64) (*os.File, error) {
 	return file, nil
 }
 
-// Open opens the memory of a descriptor made by Create, in any process.
+// Open opens a file that Create made, perhaps in another process, by a descriptor of this process, and returns its size in bytes.
+// The descriptor stays the caller's.
 func Open(name string, fd int) (*os.File, uint64, error) {
 	own, err := Duplicate(fd)
 	if err != nil {
@@ -56,15 +57,15 @@ func Open(name string, fd int) (*os.File, uint64, error) {
 
 // checkName returns an error unless path, a descriptor in /proc, is a file made by Create with the name.
 func checkName(name, path string) error {
-	kind, err := os.Readlink(path)
-	if err == nil && kind != "/memfd:"+name+" (deleted)" {
-		err = fmt.Errorf("%s is %s, not memory that was exported as %s", path, kind, name)
+	target, err := os.Readlink(path)
+	if err == nil && target != "/memfd:"+name+" (deleted)" {
+		err = fmt.Errorf("%s is %s, not memory that was exported as %s", path, target, name)
 	}
 	return err
 }
 
-// fileWithSize returns a file made by Create, and its size. It takes ownership of the descriptor, which may be of
-// any file.
+// fileWithSize makes an os.File of a descriptor, and returns the file's size in bytes. It takes ownership of the descriptor: unless
+// the descriptor is of a file made by Create with the name, it closes the descriptor and returns an error.
 func fileWithSize(name string, fd int) (*os.File, uint64, error) {
 	file := os.NewFile(uintptr(fd), name)
 	err := checkName(name, fmt.Sprintf("/proc/self/fd/%d", fd))
@@ -81,7 +82,7 @@ func fileWithSize(name string, fd int) (*os.File, uint64, error) {
 // Duplicate makes a new descriptor of the same file.
 func Duplicate(fd int) (int, error) { return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0) }
 
-// MapAt maps the beginning of a file at reserved addresses.
+// MapAt maps the beginning of a file at reserved addresses, over their whole length.
 func MapAt(at []byte, file *os.File) error {
 	_, err := unix.MmapPtr(int(file.Fd()), 0, unsafe.Pointer(unsafe.SliceData(at)), uintptr(len(at)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED)
 	return err
@@ -100,7 +101,7 @@ func toFile(mem []byte, name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Untouched pages take no memory, neither here nor in the file.
+	// Pieces of zeros are not written, so they take no memory in the file.
 	const piece = 64 << 10
 	var zero [piece]byte
 	for at := 0; at < len(mem) && err == nil; at += piece {
@@ -124,8 +125,7 @@ func toPrivate(mem []byte) {
 	}
 }
 
-// Map maps size bytes of a file from an offset on, which must be a multiple of the page size. FreeAddresses unmaps
-// them.
+// Map maps size bytes of a file, beginning at the offset from, a multiple of the page size. FreeAddresses unmaps them.
 func Map(file *os.File, from, size uint64) ([]byte, error) {
 	p, err := unix.MmapPtr(int(file.Fd()), int64(from), nil, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
@@ -134,8 +134,8 @@ func Map(file *os.File, from, size uint64) ([]byte, error) {
 	return unsafe.Slice((*byte)(p), size), nil
 }
 
-// Empty releases the memory of a part of a file; the part is then zero.
-func Empty(file *os.File, from, size uint64) error {
+// Discard releases the memory of size bytes of a file, beginning at the offset from. They are zero afterwards.
+func Discard(file *os.File, from, size uint64) error {
 	return unix.Fallocate(int(file.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, int64(from), int64(size))
 }
 
@@ -146,8 +146,8 @@ func FileID(file *os.File) (uint64, error) {
 	return s.Ino, err
 }
 
-// OpenOf opens a file of Create by the descriptor of another process.
-func OpenOf(pid, fd int, name string) (*os.File, uint64, error) {
+// OpenFromProcess opens a file made by Create by the number of a descriptor of another process, and returns its size in bytes.
+func OpenFromProcess(pid, fd int, name string) (*os.File, uint64, error) {
 	path := fmt.Sprintf("/proc/%d/fd/%d", pid, fd)
 	if err := checkName(name, path); err != nil { // check first: opening an arbitrary file may have side effects
 		return nil, 0, err

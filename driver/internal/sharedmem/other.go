@@ -33,13 +33,15 @@ func toPrivate([]byte) {}
 
 func Map(*os.File, uint64, uint64) ([]byte, error) { return nil, errors.ErrUnsupported }
 
-func Empty(*os.File, uint64, uint64) error { return errors.ErrUnsupported }
+func Discard(*os.File, uint64, uint64) error { return errors.ErrUnsupported }
 
 func FileID(*os.File) (uint64, error) { return 0, errors.ErrUnsupported }
 
 func ProcessStart(int) (uint64, error) { return 0, errors.ErrUnsupported }
 
-func OpenOf(int, int, string) (*os.File, uint64, error) { return nil, 0, errors.ErrUnsupported }
+func OpenFromProcess(int, int, string) (*os.File, uint64, error) {
+	return nil, 0, errors.ErrUnsupported
+}
 
 func Lock(*os.File) error { return errors.ErrUnsupported }
 

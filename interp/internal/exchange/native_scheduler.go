@@ -69,7 +69,7 @@ func prepareNextCTAs(c *machine.CTA) {
 	t.CTAID = [3]uint64{uint64(c.ID.X), uint64(c.ID.Y), uint64(c.ID.Z)}
 	t.GridWidth = [2]uint64{uint64(c.Grid.Dim.X), uint64(c.Grid.Dim.Y)}
 	t.FirstLanes, t.LastLanes = usual, last
-	t.EntryPC, t.InstrsPerCTA = c.Code.Entry.Begin, machine.SliceParallel
+	t.EntryPC, t.InstrsPerCTA = c.Code.Entry.Begin, machine.ParallelInstrsPerCTA
 	var hits []*mem.Allocation
 	if c.Grid.Mode == machine.Check {
 		hits = c.LastHits

@@ -47,7 +47,7 @@ func parallelCluster(g *machine.Grid, flights []machine.Flight) (paused bool) {
 	if !cl.HalfUnderway {
 		cl.HalfUnderway, cl.NextCTA, cl.AnyExecuted, cl.AnyProgress = true, 0, false, false
 		for r := range cl.InstrsLeft {
-			cl.InstrsLeft[r] = machine.SliceParallel
+			cl.InstrsLeft[r] = machine.ParallelInstrsPerCTA
 		}
 	}
 	for {

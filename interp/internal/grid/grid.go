@@ -36,14 +36,14 @@ import (
 	"gemu/ptx"
 )
 
-// Sizes of the schedule, in CTAs, and in instructions per CTA (machine.SliceParallel is one more). They are constants, not tuned
+// Sizes of the schedule, in CTAs, and in instructions per CTA (see also machine.ParallelInstrsPerCTA). They are constants, not tuned
 // to the host: the schedule must not depend on it.
 const (
 	windowUnordered      = 256     // CTAs in flight of a kernel without globally ordered instructions
 	windowSmallCTAs      = 4096    // maximum of CTAs in flight of such a kernel if its CTAs are small
 	windowSmallBytes     = 1 << 26 // host memory that bounds the number of small CTAs, in bytes
 	windowOrdered        = 32      // CTAs in flight of a kernel with globally ordered instructions
-	sliceOrdered         = 1 << 12 // instructions of a CTA's slice in the ordered half of a round
+	orderedInstrsPerCTA  = 1 << 12 // instructions that a CTA may execute in the ordered half of a round
 	roundsBeforeWidening = 64      // rounds in which no CTA ends, before more CTAs are admitted
 	maxLoopInstrs        = 1 << 20 // instructions of a CTA in possible spin-waits, without a change of memory, before warp splits are time-sliced
 )
@@ -134,7 +134,7 @@ func Begin(g *machine.Grid) error {
 		return err
 	}
 	g.PoolContexts = mayPoolContexts(g)
-	if g.NextCTAsInNative = exchange.MayRunNextCTAsInNative(g); g.NextCTAsInNative {
+	if g.NativeContinues = exchange.MayRunNextCTAsInNative(g); g.NativeContinues {
 		g.ZeroRows = g.Kernel.ZeroRows()
 	}
 	g.Window = max(windowUnordered, min(windowSmallCTAs, int(windowSmallBytes/Footprint(g))))
@@ -337,7 +337,7 @@ const batchesPerWorker = 8
 func parallelHalf(g *machine.Grid) (paused bool) {
 	workers := max(1, min(g.Workers, len(g.Flights)/g.ClusterSize))
 	batch := g.ClusterSize
-	if g.NextCTAsInNative {
+	if g.NativeContinues {
 		if batch = len(g.Flights); workers > 1 {
 			batch = max(1, batch/(batchesPerWorker*workers))
 		}
@@ -395,7 +395,7 @@ func (k *worker) runFlights(list []machine.Flight) (paused bool) {
 			startCTA(f.CTA, f.Index)
 		}
 		f.CTA.NextFlights = notBegun(g, list)
-		f, n, ended := advanceFlight(g, f, machine.SliceParallel, false)
+		f, n, ended := advanceFlight(g, f, machine.ParallelInstrsPerCTA, false)
 		if ended && k.context == nil {
 			k.context, f.CTA = f.CTA, nil
 		}
@@ -417,7 +417,7 @@ func (k *worker) finish() {
 // notBegun returns the unbegun CTAs after the first, as far as machine code may continue with them.
 func notBegun(g *machine.Grid, list []machine.Flight) []machine.Flight {
 	n := 1
-	for n < len(list) && g.NextCTAsInNative && list[n].CTA == nil && list[n].Status != machine.CTAEnded && list[n].Index == list[0].Index+n {
+	for n < len(list) && g.NativeContinues && list[n].CTA == nil && list[n].Status != machine.CTAEnded && list[n].Index == list[0].Index+n {
 		n++
 	}
 	return list[1:n]
@@ -430,7 +430,7 @@ func orderedHalf(g *machine.Grid) (paused bool) {
 		if f.Status != machine.WantsOrdered && f.Status != machine.CTAPaused {
 			continue
 		}
-		if advanceFlight(g, f, sliceOrdered, true); f.Status == machine.CTAPaused {
+		if advanceFlight(g, f, orderedInstrsPerCTA, true); f.Status == machine.CTAPaused {
 			return true
 		}
 		if g.LowestFailed.Load() < noFailure {
@@ -646,25 +646,25 @@ func isStalled(s *machine.StallDetector, g *machine.Grid) bool {
 	case changed || !allSpin(g):
 		s.LoopInstrs = 0
 	case g.Kernel.HasOrdered:
-		s.LoopInstrs += sliceOrdered
+		s.LoopInstrs += orderedInstrsPerCTA
 	default:
-		s.LoopInstrs += machine.SliceParallel
+		s.LoopInstrs += machine.ParallelInstrsPerCTA
 	}
 	if changed || timed {
-		s.Power = 0
+		s.RoundsToSave = 0
 		return false
 	}
-	if s.Power == 0 {
-		s.Seed, s.Power, s.Steps = maphash.MakeSeed(), 1, 0
-		s.Saved = hashGrid(g, s.Seed)
+	if s.RoundsToSave == 0 {
+		s.Seed, s.RoundsToSave, s.Rounds = maphash.MakeSeed(), 1, 0
+		s.SavedHash = hashGrid(g, s.Seed)
 		return false
 	}
 	now := hashGrid(g, s.Seed)
-	if now == s.Saved {
+	if now == s.SavedHash {
 		return true
 	}
-	if s.Steps++; s.Steps == s.Power {
-		s.Saved, s.Power, s.Steps = now, 2*s.Power, 0
+	if s.Rounds++; s.Rounds == s.RoundsToSave {
+		s.SavedHash, s.RoundsToSave, s.Rounds = now, 2*s.RoundsToSave, 0
 	}
 	return false
 }
@@ -702,13 +702,13 @@ func warpSpins(w *machine.Warp) bool {
 // fallBack switches to time slices for warp splits, if the policy does so when a launch makes no progress. It reports
 // whether it did and some lanes could run.
 func fallBack(g *machine.Grid) bool {
-	if !g.Reconverge.FallBackToTimeSlices || g.FallenBack {
+	if !g.Reconverge.FallBackToTimeSlices || g.ForcedTimeSlices {
 		return false
 	}
 	if eachWarp(g, func(w *machine.Warp) bool { return !w.Diverged() }) {
 		return false
 	}
-	g.FallenBack = true
+	g.ForcedTimeSlices = true
 	for i := range g.Flights {
 		g.Flights[i].CTA.Cluster.ChangedSinceSave = true
 		for j := range g.Flights[i].CTA.Warps {

@@ -24,7 +24,7 @@ func Save(g *machine.Grid) (*machine.State, error) {
 		return nil, err
 	}
 	s := &machine.State{
-		Memory: memory, Steps: g.Steps, HeapUsed: g.Device.HeapUsed, Schedule: g.Schedule, FallenBack: g.FallenBack, Finished: g.Finished.Load(),
+		Memory: memory, Steps: g.Steps, HeapUsed: g.Device.HeapUsed, Schedule: g.Schedule, ForcedTimeSlices: g.ForcedTimeSlices, Finished: g.Finished.Load(),
 		Count: g.Count, Flights: reusableFlights(g, last.Flights), Next: g.Next, Output: maps.Clone(g.Output), Tolerated: slices.Clone(g.Tolerated),
 	}
 	g.LastState = s
@@ -56,7 +56,7 @@ func Restore(g *machine.Grid, s *machine.State) error {
 	}
 	g.Pool = nil
 	g.LastState, g.Steps = s, s.Steps
-	g.Device.HeapUsed, g.Schedule, g.FallenBack = s.HeapUsed, s.Schedule, s.FallenBack
+	g.Device.HeapUsed, g.Schedule, g.ForcedTimeSlices = s.HeapUsed, s.Schedule, s.ForcedTimeSlices
 	g.Finished.Store(s.Finished)
 	g.Count, g.Flights, g.Next, g.Output = s.Count, copyFlights(g, s.Flights), s.Next, maps.Clone(s.Output)
 	g.Tolerated = slices.Clone(s.Tolerated)

@@ -15,7 +15,7 @@ import (
 	"gemu/ptx"
 )
 
-const SliceParallel = 1 << 18 // instructions of a CTA's slice in the parallel half of a round
+const ParallelInstrsPerCTA = 1 << 18 // instructions that a CTA may execute in the parallel half of a round
 
 // Grid is a launch under way. Its groups of fields are embedded, so that each is described and set by itself.
 type Grid struct {
@@ -30,11 +30,11 @@ type Grid struct {
 
 	Mutex   sync.Mutex
 	Count   probe.Counts
-	Flights []Flight // by index
+	Flights []Flight // ascending by Flight.Index
 	Next    int      // index of the next CTA to be admitted
 	Schedule
-	Output    map[int][]byte
-	Tolerated toleratedFaults // tolerated faults of ended CTAs outside Flights
+	Output    map[int][]byte  // printed text of ended CTAs by Flight.Index, until all CTAs before them have ended
+	Tolerated toleratedFaults // tolerated faults of the CTAs already removed from Flights
 }
 
 // Extents are the extents of a launch.
@@ -54,29 +54,29 @@ type GridMemory struct {
 	DynShared  uint64          // dynamic shared memory of a CTA in bytes
 	StackWords int             // limit of local memory of a thread, in words of 4 bytes
 	Workspace  *mem.Allocation // workspace of a cooperative launch; nil otherwise
-	CTAMemory  *mem.Allocation // the slices of all CTAs; nil if the kernel asks for none
+	CTAMemory  *mem.Allocation // per-CTA memory of all CTAs (.minperctamemory); nil if the kernel has none
 }
 
 // Execution is how a launch executes.
 type Execution struct {
-	Mode         Mode
-	VerifyProofs bool // check proofs about addresses at run time
-	Backend      Backend
-	Reconverge   *Policy
-	FallenBack   bool       // warp splits are time-sliced, because the launch made no progress without
-	Reference    *Reference // for check mode, and for probes with a subscription to operations
-	Rules        *affinetrack.Table
+	Mode             Mode
+	VerifyProofs     bool // check proofs about addresses at run time
+	Backend          Backend
+	Reconverge       *Policy
+	ForcedTimeSlices bool       // warp splits are time-sliced since the launch made no progress (Policy.FallBackToTimeSlices)
+	Reference        *Reference // the kernel lowered to execute on lanes: for check mode, and for probes of operations
+	Rules            *affinetrack.Table
 
 	MaxSteps     int64  // instructions that a warp may execute
 	Seed         uint64 // seed of the schedule; 0: the default schedule
-	GridID       uint64 // number of the launch among those of the device
+	GridID       uint64 // number of the launch on its device
 	Cooperative  bool   // all CTAs are in flight at once: a cooperative launch
 	Stdout       io.Writer
 	Workers      int  // goroutines that run CTAs
 	InOrder      bool // CTAs run in sequence, because a probe needs events in one order
 	EagerEffects bool // asynchronous effects happen where they are issued
 	HostAtomics  bool // atomics on global memory must be host atomics: CTAs run in parallel, or the host changes memory too
-	HostMayFault bool // accesses to memory of the host may fault on the host
+	HostMayFault bool // accesses within bounds may fault in this process: its owner may unmap or shrink mapped memory
 }
 
 // Observation is the state of probes, pauses and saved states.
@@ -85,19 +85,19 @@ type Observation struct {
 	Probes         []ProbeState
 	MayPause       bool   // probes may pause the launch
 	PauseRequested bool   // a probe has requested a pause
-	Steps          int64  // instructions begun, in an observed launch in order; see Event.Step
+	Steps          int64  // instructions begun so far; counted only if InOrder (see Event.Step)
 	PauseStep      int64  // the step before which the launch pauses
-	Visited        []bool // by index: begun blocks; only in a launch that may pause
+	Visited        []bool // whether each block, by index, has begun since the last call of VisitedBlocks; nil unless MayPause
 	LastState      *State // the state saved or restored last
 	StateBytes     uint64 // bytes of CTAs in saved states
 }
 
-// ContextReuse is how contexts of CTAs are used again.
+// ContextReuse says which contexts are used for further CTAs. A context is a CTA object with its registers and memory.
 type ContextReuse struct {
-	PoolContexts     bool       // contexts of earlier launches may be used again
-	NextCTAsInNative bool       // machine code may continue with the next CTA
-	ZeroRows         []code.Row // rows to zero at the beginning of a warp, for NextCTAsInNative
-	Pool             []*CTA     // contexts without a CTA
+	PoolContexts    bool       // contexts of earlier launches may be used again
+	NativeContinues bool       // machine code may continue with the next CTA without an exit
+	ZeroRows        []code.Row // register rows that machine code zeroes at the beginning of a warp; set if NativeContinues
+	Pool            []*CTA     // idle contexts: no CTA of the launch uses them
 }
 
 // Ending is how a launch ends, and the progress of all workers towards it.
@@ -111,7 +111,8 @@ type Ending struct {
 	LowestFailed atomic.Int64 // lowest index of a failed CTA
 }
 
-// Flight is a CTA in flight. The CTAs of a cluster are consecutive, by rank.
+// Flight is an admitted CTA. It is in Grid.Flights until it has ended and is removed between rounds. The CTAs of a cluster are
+// consecutive, by rank.
 type Flight struct {
 	Index  int  // position in the order in which CTAs begin; without clusters, the linear index
 	CTA    *CTA // nil before it starts and after it has ended
@@ -141,7 +142,7 @@ func (g *Grid) CTAID(order int) ptx.Dim3 {
 type Schedule struct {
 	Window      int           // CTAs permitted in flight
 	Phase       RoundPhase    // half of the round
-	NextFlight  int           // the next flight in the half of the round
+	NextFlight  int           // index in Flights of the next CTA to run in this half of the round; kept when the launch pauses
 	EndedBefore int64         // ended CTAs when the round began
 	IdleRounds  int           // consecutive rounds in which no CTA ended
 	Stall       StallDetector // detects a stall in idle rounds
@@ -165,18 +166,20 @@ type ContextShape struct {
 	Rules      *affinetrack.Table
 	Block      ptx.Dim3
 	Shared     uint64
-	Native     bool // check mode compares the backend's own functions
+	Native     bool // check mode compares the functions of the native engine with the portable ones
 }
 
 // StallDetector detects a permanent lack of progress in a grid: no CTA has changed memory, and the state of all
 // threads has occurred before (Brent's cycle detection, with one comparison per round).
 type StallDetector struct {
-	Seed       maphash.Seed
-	Saved      uint64
-	Power      int
-	Steps      int
-	LoopInstrs int // instructions per CTA in rounds without a change of memory and with an end in possible spin-waits
+	Seed         maphash.Seed
+	SavedHash    uint64 // hash of the state with which later rounds are compared
+	RoundsToSave int    // number of rounds after which SavedHash is replaced, and this number doubled; 0: none saved
+	Rounds       int    // rounds since SavedHash was set
+	// LoopInstrs is the number of instructions that a CTA was permitted in consecutive rounds in which no memory changed and after
+	// which all warps were in loops that may be spin-waits.
+	LoopInstrs int
 }
 
 // TimeSliced reports whether the warp splits of a warp are time-sliced.
-func (g *Grid) TimeSliced() bool { return g.Reconverge.TimeSliced || g.FallenBack }
+func (g *Grid) TimeSliced() bool { return g.Reconverge.TimeSliced || g.ForcedTimeSlices }

@@ -14,16 +14,16 @@ type SavedSink struct {
 // State is the saved state of a launch and of its device's memory. It shares unchanged pages of memory and
 // unchanged CTAs with the state saved before it.
 type State struct {
-	Memory     *mem.Snapshot
-	Steps      int64
-	HeapUsed   uint64
-	Schedule   Schedule
-	FallenBack bool
-	Finished   int64
-	Count      probe.Counts
-	Flights    []Flight // each with a context; contexts must not change
-	Next       int
-	Output     map[int][]byte
+	Memory           *mem.Snapshot
+	Steps            int64
+	HeapUsed         uint64
+	Schedule         Schedule
+	ForcedTimeSlices bool
+	Finished         int64
+	Count            probe.Counts
+	Flights          []Flight // each with a context; contexts must not change
+	Next             int
+	Output           map[int][]byte
 
 	Tolerated toleratedFaults
 	Probes    []any

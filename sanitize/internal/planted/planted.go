@@ -28,9 +28,9 @@ var expected = regexp.MustCompile(`//!\s*(.*?)\s*$`)
 // Tool creates the sanitizer under test.
 type Tool func(log *finding.Log) probe.Probe
 
-// Files runs the "// sanitize" cases of all matching files, in every mode, under every reconvergence policy,
-// and on one and several host threads. The findings must equal the notes in the source by line and kind.
-func Files(t *testing.T, pattern string, tool Tool) {
+// CheckFiles runs the "// sanitize" cases of all matching files, in every mode, under every reconvergence policy,
+// and on one and several host threads. The findings must equal the notes (//!) in the source by line and kind.
+func CheckFiles(t *testing.T, pattern string, tool Tool) {
 	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no cases %s: %v", pattern, err)
