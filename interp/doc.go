@@ -18,15 +18,15 @@
 // The package is not a timing model: it counts instructions, not cycles.
 //
 // Read the files in this order: device.go (devices, buffers, memory of the host), launch.go (modules, launches, results),
-// execution.go (launches that pause), then mode.go, engine.go and reconverger.go (how a launch executes), machine.go (constants
-// of the machine), texture.go and tensormap.go (textures, tensor maps), notation.go (textures in commands), lower.go and dump.go
-// (kernels), lock.go and goroutine.go (calls from probes).
+// execution.go (launches that pause), then mode.go, engine.go and reconverger.go (how a launch executes), machine.go
+// (constants of the machine), texture.go and tensormap.go (textures, tensor maps), notation.go (textures in commands),
+// lower.go and dump.go (kernels), lock.go and goroutine.go (calls from probes).
 //
 // # Errors
 //
-// A launch that is refused before it begins gives a *LaunchError. A fault of the kernel gives a *probe.Trap; its kind is one of the
-// Err variables of package probe. Legal PTX that gemu does not run gives a *ptx.Unsupported. A variable or parameter that does not
-// fit in memory gives a *MemoryError. An error in the PTX is a ptx.ErrorList. Find these with errors.As.
+// A launch that is refused before it begins gives a *LaunchError. A fault of the kernel gives a *probe.Trap; its kind is one
+// of the Err variables of package probe. Legal PTX that gemu does not run gives a *ptx.Unsupported. A variable or parameter
+// that does not fit in memory gives a *MemoryError. An error in the PTX is a ptx.ErrorList. Find these with errors.As.
 //
 // A call that a probe must not make returns ErrInProbe. A call after the end of an execution returns ErrEnded. Allocations return
 // ErrOutOfMemory (of the device) or ErrNoHostMemory (of the host). Test for these with errors.Is.
@@ -38,9 +38,10 @@
 //
 // # Concurrency
 //
-// The methods of a Device, its modules, buffers and other objects are safe for concurrent use. Launches on a device run one after
-// the other; launches on different devices run at the same time. A probe may read the device during a launch. Its calls that
-// would change the device or wait for the launch return ErrInProbe instead of blocking. A Launch must not change while it runs. An Execution, a Result and a State belong to one goroutine at a time.
+// The methods of a Device, its modules, buffers and other objects are safe for concurrent use. Launches on a device run one
+// after the other; launches on different devices run at the same time. A probe may read the device during a launch. Its calls
+// that would change the device return ErrInProbe instead of blocking. A Launch must not change while it runs. An Execution, a
+// Result and a State belong to one goroutine at a time.
 //
 // # Compatibility
 //
