@@ -1,10 +1,10 @@
 // Package profile counts the work of launches: executions and active lanes of instructions, divergence,
-// memory transfers in sectors, bank conflicts, and the calls that led to them. It adds them up by source
-// line, loop and function, and writes them for pprof and as timelines of trace events.
+// memory transfers in sectors, and bank conflicts. It adds the counts up by source line, loop, function and call path, and
+// writes them for pprof and as timelines of trace events.
 //
-// A Probe watches launches; its Profile is a tree of calls with the counts of each instruction. All counts
-// follow from addresses and active lanes, by the rules and sources in docs/profile.md. There are no caches
-// and no cycles.
+// A Probe watches launches; its Profile is a tree of calls with the counts of each instruction. All counts are computed
+// from addresses and active lanes, by the rules in docs/profile.md, which names their sources. Caches and cycles are not
+// modelled.
 //
 // Read the files in this order: counts.go and profile.go (data), probe.go and memory.go (counting), loops.go,
 // source.go, pprof.go and timeline.go (views).

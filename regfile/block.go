@@ -7,7 +7,7 @@ import "unsafe"
 // alignment is the alignment of blocks and their regions in bytes.
 const alignment = 64
 
-// layout contains the offsets of a block's regions in bytes. The regions of shadows are empty if registers are not
+// layout contains the offsets in bytes of a block's regions. The regions of shadows are empty if registers are not
 // tracked.
 type layout struct {
 	Active           uintptr
@@ -35,7 +35,8 @@ func layoutOf(n Size, tracked bool) (l layout) {
 	return l
 }
 
-// rows contains rows of each kind, and their shadows if they have any.
+// rows contains rows of each kind: r of 32-bit slots, q of 64-bit slots, p of predicates. sr and sq are the shadows of r
+// and q; nil if registers are not tracked.
 type rows struct {
 	r      []Row32
 	q      []Row64
@@ -77,8 +78,8 @@ func region[T any](first unsafe.Pointer, offset uintptr, n int) []T {
 	return unsafe.Slice((*T)(unsafe.Add(first, offset)), n)
 }
 
-// grow makes room for n rows and keeps the present rows. For each kind without enough room it at least doubles the
-// number of rows.
+// grow makes room for n rows of each kind and keeps the values of the current rows. For each kind without enough room it
+// at least doubles the number of rows.
 func (b *block) grow(n Size) {
 	size := b.size()
 	if n.R <= size.R && n.Q <= size.Q && n.P <= size.P {
@@ -96,7 +97,7 @@ func (b *block) grow(n Size) {
 	b.copyFrom(&old.rows)
 }
 
-// copyFrom copies the rows of o to the first rows.
+// copyFrom copies the rows of o to the first rows of r.
 func (r *rows) copyFrom(o *rows) {
 	copy(r.r, o.r)
 	copy(r.q, o.q)

@@ -3,8 +3,8 @@ package regfile
 import "unsafe"
 
 // Constants contains the rows that no instruction writes: immediate operands, and values that are the same in a whole
-// launch. Each has the same value in all lanes. All warps of a launch share them. As operands they have the numbers
-// -1, -2 and so on, which the Add functions return.
+// launch. Each row has the same value in all lanes. All warps of a launch share the rows. The Add functions return the
+// numbers of the rows as operands: -1, -2 and so on for each kind.
 type Constants struct {
 	rows
 }
@@ -29,7 +29,7 @@ func (k *Constants) AddP(mask uint32) int32 {
 	return ^int32(len(k.p) - 1)
 }
 
-// Layout moves the constants to a block of their own, with shadows.
+// Layout moves the constants to a new block, with shadows.
 func (k *Constants) Layout() {
 	b := newBlock(k.size(), true)
 	b.copyFrom(&k.rows)
@@ -66,7 +66,7 @@ func (k *Constants) Set64(i int32, v uint64) {
 	k.sq[^i].Base = v
 }
 
-// Offsets returns the offsets of the constants of each kind from Pointer in bytes. Layout must have been called.
+// Offsets returns, for each kind, the offset in bytes of the constants from Pointer. Layout must have been called.
 func (k *Constants) Offsets() (r, q, p int64) {
 	l := layoutOf(k.size(), true)
 	return int64(l.R), int64(l.Q), int64(l.P)

@@ -22,16 +22,16 @@
 //	shadows         24                  R: base 8, stride 8, mask 4, materialised 4
 //	shadows         24                  Q
 //
-// So machine code can find everything from a single pointer. The registers of a function are a window: in each region,
-// the entries from the window's first on. The windows of a caller and its callee are adjacent. The windows of two
-// functions with the same caller overlap, because each lane has its own column. Therefore kinds must not share a
-// region: the columns of lanes would differ.
+// So machine code can find all regions from a single pointer. The registers of a function are a window: consecutive
+// entries in each region. The window of a callee follows the window of its caller. The windows of two functions with the
+// same caller overlap: lanes that are in different functions use different columns. Therefore the kinds of rows must not
+// share a region: in a shared region the column of a lane would depend on the kind.
 //
 // Rows that no instruction writes are in a block of their own, Constants, which all warps share. Operands refer to them
 // by negative numbers.
 //
-// Read the files in this order: regfile.go, block.go, constants.go and shadow.go. Package traffic, below, counts the
-// reads and writes of instructions. Models of register files are packages there, too: probes of launches.
+// Read the files in this order: regfile.go, block.go, constants.go and shadow.go. Package gemu/models/traffic counts the
+// accesses of instructions to rows. Models of other register files are packages below gemu/models, too.
 //
 // # Errors, concurrency and compatibility
 //
@@ -47,7 +47,7 @@ import (
 // Lanes is the number of lanes in a row.
 const Lanes = 32
 
-// Full is the mask of a row with every lane active.
+// Full is the mask of all lanes of a row.
 const Full = 1<<Lanes - 1
 
 // Row32 is a register of up to 32 bits, a slot per lane.
@@ -66,8 +66,8 @@ func (n Size) Add(o Size) Size { return Size{n.R + o.R, n.Q + o.Q, n.P + o.P} }
 // of the stack of all active functions.
 type File struct {
 	rows                 // the window
-	constants *Constants // next to the window, for the same cache line
-	base      Size
+	constants *Constants // declared next to the window so that both are in one cache line
+	base      Size       // number of rows before the window
 	block     block
 
 	// OnMaterialise, if set, is called after a row of the window has been written from its shadow. It receives the slot
@@ -75,13 +75,14 @@ type File struct {
 	OnMaterialise func(bits int, row int32, lanes uint32)
 }
 
-// New returns a file without a window. Operands with negative numbers are constants of k. A tracked file has shadows.
+// New returns a file without a window. Operands with negative numbers are constants of k. The file has shadows if tracked
+// is set.
 func New(k *Constants, tracked bool) *File {
 	return &File{constants: k, block: newBlock(Size{}, tracked)}
 }
 
-// NewAdjacent returns a file without shadows whose rows follow the first rows of f in the same block. This holds as
-// long as f needs no more than first and the new file no more than size.
+// NewAdjacent returns a file without shadows in the block of f. Its rows follow the rows of f: first is the number of rows
+// of f, size that of the new file. If either file needs more rows later, it moves to another block.
 func (f *File) NewAdjacent(k *Constants, first, size Size) *File {
 	f.block.grow(first.Add(size))
 	g := New(k, false)
@@ -90,7 +91,8 @@ func (f *File) NewAdjacent(k *Constants, first, size Size) *File {
 	return g
 }
 
-// IsFollowedBy reports whether g's window begins after the first rows of f's window, for all kinds of rows.
+// IsFollowedBy reports whether, for each kind of rows, g's window begins directly after the first rows of f's window;
+// first is their number.
 func (f *File) IsFollowedBy(g *File, first Size) bool {
 	return isNext(f.r, g.r, first.R) && isNext(f.q, g.q, first.Q) && isNext(f.p, g.p, first.P)
 }
@@ -115,8 +117,8 @@ func (f *File) Reset(frame Size) {
 	f.ClearShadows()
 }
 
-// Open makes the rows from base on the window. It changes no values: a new window may overlap the windows of lanes
-// elsewhere, because a lane's registers are a column of it.
+// Open sets the window to frame rows of each kind after base rows. It changes no values, because the window may overlap
+// windows of other lanes of the warp, whose columns must not change.
 func (f *File) Open(base, frame Size) {
 	if base == f.base && frame == f.size() { // the usual case when one CTA follows another
 		return

@@ -1,14 +1,14 @@
 package regfile
 
-// This file is the shadow affine register file (Kim et al., ISCA 2013, section 4.1): each row has an entry that can
-// hold the register compactly, as a base and a stride.
+// This file implements the affine shadow register file (Kim et al., ISCA 2013, section 4.1): each row has an entry that
+// can hold the register compactly, as a base and a stride.
 
 import "math/bits"
 
-// Compact is the shadow of a row. In the lanes of Mask the slot's value is Base + i·Stride, where i is the lane's
-// number in the row, modulo 2^w with the slot's width w (32 or 64 bits, even if the register is narrower and
-// zero-extended). The values of all other lanes are in the row. In the lanes of Mask the register is uniform if
-// Stride is 0, and affine otherwise; outside Mask it is generic. Base and Stride are truncated to the slot's width.
+// Compact is the shadow of a row. In lane i of Mask the value is Base + i·Stride, modulo 2^w. w is the width of the row's
+// slots: 32 or 64 bits, even if the register is narrower and zero-extended. The values of all other lanes are in the row.
+// In the lanes of Mask the register is uniform if Stride is 0, and affine otherwise; outside Mask it is generic. Base and
+// Stride are truncated to w bits.
 type Compact struct {
 	Base, Stride uint64 // value of lane 0, and difference from lane to lane
 	Mask         uint32 // lanes whose value is in the shadow
@@ -43,7 +43,8 @@ func (f *File) Shadow64(i int32) *Compact {
 	return &f.sq[i]
 }
 
-// Materialise32 writes the shadow's values for lanes of m to the row. The shadow keeps them.
+// Materialise32 writes the shadow's values of the lanes of m to the row of a 32-bit operand, where the row does not have
+// them yet. The shadow keeps the values.
 func (f *File) Materialise32(i int32, m uint32) {
 	c := f.Shadow32(i)
 	missing := c.Mask & m &^ c.Materialised

@@ -11,16 +11,16 @@ import (
 	"gemu/regfile"
 )
 
-// step is the state of the current PTX instruction; it covers both halves of the warp.
+// step is the state of the PTX instruction that executes, for both halves of the warp.
 type step struct {
-	active     uint64
+	active     uint64            // active lanes
 	counted    bool              // its operations are counted; false for a collective instruction of several splits
 	compact    bool              // every operation so far was compact
 	suppressed bool              // every operation so far was compact, and its results were kept compact
 	class      affinetrack.Class // the least structured operand or result
 	addr       affinetrack.Class // class of the address of a memory instruction
-	data       affinetrack.Class
-	expand     int64
+	data       affinetrack.Class // class of the data of a memory instruction
+	expand     int64             // materialisations
 }
 
 // addClass includes the class of an operand or result.
@@ -94,7 +94,7 @@ func (t *tracker) end(e *probe.Event) {
 	label := affinetrack.Uniform
 	switch c := instr.Form.Class; {
 	case c == ptx.ClassControl || c == ptx.ClassBarrier || c == ptx.ClassMisc:
-		st.compact = false // it computes nothing
+		st.compact = false // the instruction computes nothing
 	case c == ptx.ClassMemory && st.addr != affinetrack.Unknown:
 		label = st.addr
 		n.Addresses.Count(st.addr)
@@ -115,11 +115,11 @@ func (t *tracker) end(e *probe.Event) {
 	}
 }
 
-// branch counts a conditional branch, and whether its predicate decides it.
+// branch counts a conditional branch, and whether a compact predicate decides it.
 func (t *tracker) branch(e *probe.Event) {
 	guard := e.Instr.Guard
 	if guard.Reg == ptx.NoReg || e.Instr.Form.Effects != ptx.Jumps {
-		return // no conditional branch: a return, or a branch with a list of labels
+		return // not a conditional branch, but a return, or a branch with a list of labels
 	}
 	n := &t.counts[e.Index]
 	n.Branches++

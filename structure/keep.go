@@ -1,6 +1,6 @@
 package structure
 
-// This file gives the state of a policy's registers to other probes.
+// This file lets other probes query the classes of a policy's registers.
 
 import (
 	"gemu/affinetrack"
@@ -16,8 +16,8 @@ type Results interface {
 	// results.
 	Result(e *probe.Event, i int) affinetrack.Class
 
-	// Operand returns the class of the i-th register that the instruction reads (Parts.Reads). The last event must be
-	// its OnBefore.
+	// Operand returns the class of register i of those that the instruction reads (probe.Operations.Reads). The last
+	// event must be the instruction's OnBefore.
 	Operand(e *probe.Event, i int) affinetrack.Class
 
 	// Step returns the counts so far of the instruction of the last event.
@@ -26,19 +26,19 @@ type Results interface {
 
 // Step is an execution of an instruction, as counted by affinetrack.Counts.
 type Step struct {
-	Compact, Suppressed bool                    // its results were all written compactly; could have been compact
-	Decided             bool                    // a branch that a compact predicate decides; known from OnBranch on
+	Compact, Suppressed bool                    // Compact: all results were written compactly; Suppressed: they could have been
+	Decided             bool                    // the instruction is a branch that a compact predicate decides; set at OnBranch
 	Expansions          int                     // materialisations before or during the instruction
 	Reads               affinetrack.ClassCounts // register operands, without predicates
 	Address             affinetrack.Class       // class of the address of loads and stores
 }
 
-// Result uses the tags; an ideal policy compares the lanes.
+// Result implements Results: by the tags, or under an ideal policy by a comparison of the lanes.
 func (t *tracker) Result(e *probe.Event, i int) affinetrack.Class {
 	return t.register(e, e.Launch.Program.Operations(e.Index).Writes[i:i+1], e.Writes[i:i+1])
 }
 
-// Operand uses the tags; an ideal policy compares the lanes.
+// Operand implements Results: by the tags, or under an ideal policy by a comparison of the lanes.
 func (t *tracker) Operand(e *probe.Event, i int) affinetrack.Class {
 	var v []probe.Value
 	if t.Ideal { // all other policies need no values, and may not have them
@@ -47,7 +47,7 @@ func (t *tracker) Operand(e *probe.Event, i int) affinetrack.Class {
 	return t.register(e, e.Launch.Program.Operations(e.Index).Reads[i:i+1], v)
 }
 
-// Step subtracts the counts from before the instruction.
+// Step implements Results: it returns the difference of the counts now and before the instruction.
 func (t *tracker) Step(e *probe.Event) Step {
 	n, b := &t.counts[e.Index], &t.countsBefore
 	s := Step{Compact: n.Compact > b.Compact, Suppressed: n.Suppressed > b.Suppressed, Decided: n.Decided > b.Decided, Expansions: int(n.Materialisations - b.Materialisations)}
@@ -58,7 +58,7 @@ func (t *tracker) Step(e *probe.Event) Step {
 	return s
 }
 
-// register returns the class of a register.
+// register returns the class of one operand; v is its value, for an ideal policy. operands and v have one element.
 func (t *tracker) register(e *probe.Event, operands []probe.Operand, v []probe.Value) affinetrack.Class {
 	var n affinetrack.ClassCounts
 	t.countRegisters(&n, e, operands, v)

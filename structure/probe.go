@@ -1,6 +1,6 @@
 package structure
 
-// This file is the probe, which counts CTA by CTA.
+// This file implements the probe, which adds the counts of the trackers of CTAs.
 
 import (
 	"slices"
@@ -25,7 +25,7 @@ type Probe struct {
 	freeTrackers []*tracker
 }
 
-// tally contains the counts.
+// tally contains the counts of a CTA or a launch.
 type tally struct {
 	counts []affinetrack.Counts // by instruction (Event.Index)
 	lanes  []int64              // number of instructions by number of active lanes
@@ -34,14 +34,14 @@ type tally struct {
 // NewProbe makes a probe that counts the value structure of one launch under a policy. Each launch needs a probe of its own.
 func NewProbe(p *affinetrack.Policy) *Probe { return &Probe{Policy: p, rules: affinetrack.Rules} }
 
-// NewVerifying makes a probe as NewProbe does, by a table of rules, which compares the values of the lanes with the results of
-// the rules. It stops the launch with probe.ErrMismatch if they differ.
+// NewVerifying makes a probe as NewProbe does, with another table of rules. The probe compares the values of the lanes
+// with the results of the rules, and stops the launch with probe.ErrMismatch if they differ.
 func NewVerifying(p *affinetrack.Policy, rules *affinetrack.Table) *Probe {
 	return &Probe{Policy: p, rules: rules, verify: true}
 }
 
-// Subscription subscribes to operations, and to values of registers if the policy compares lanes. It requests the
-// values of lanes only where necessary.
+// Subscription returns the events that the counts need. Values of registers are included only for an ideal policy, which
+// compares lanes; operations only for an ideal policy or a verifying probe.
 func (p *Probe) Subscription() probe.Subscription {
 	w := probe.Subscription{
 		Events: probe.OnLaunch | probe.OnCTA | probe.OnCTAEnd | probe.OnWarp | probe.OnExit | probe.OnBefore | probe.OnResult | probe.OnAfter | probe.OnUndo |
@@ -54,7 +54,7 @@ func (p *Probe) Subscription() probe.Subscription {
 	return w
 }
 
-// OnEvent receives the start of the launch.
+// OnEvent prepares the counts at the start of the launch, and ignores all other events.
 func (p *Probe) OnEvent(e *probe.Event) {
 	if e.Kind != probe.OnLaunch {
 		return
@@ -121,10 +121,10 @@ func (p *Probe) Structure() *Structure {
 	return s
 }
 
-// Save copies the counts of the CTAs that have ended; CTAs in flight save their own.
+// Save returns a copy of the counts of the CTAs that have ended. The sinks of CTAs in flight save their own counts.
 func (p *Probe) Save() any { return p.total.clone() }
 
-// Restore restores the counts from Save.
+// Restore sets the counts that Save returned. It drops the trackers kept for reuse, whose CTAs may be in flight again.
 func (p *Probe) Restore(state any) {
 	total := state.(tally)
 	p.total, p.freeTrackers = total.clone(), nil

@@ -1,5 +1,5 @@
-// Package structure measures the value structure of a launch under a policy: the values that a machine with a shadow
-// affine register file would hold compactly. It is an ordinary probe, and has no access to the engine beyond events.
+// Package structure measures the value structure of a launch under a policy: it counts the values that a machine with an
+// affine shadow register file would hold compactly. Its Probe uses only events, as any other probe.
 //
 //	events of a CTA ──► tracker ── tags: for each register, its form in the policy's machine
 //	                       │       half: the operation in half a warp (32 lanes)
@@ -12,8 +12,8 @@
 //
 // # Errors, concurrency and compatibility
 //
-// The functions return no errors. A Probe is safe for concurrent launches; a Structure is plain data that no longer changes. Fields
-// may be added at any time: name the fields of composite literals.
+// The functions return no errors. A Probe is safe for the concurrent CTAs of its launch. A Structure is plain data that no
+// longer changes. Fields may be added at any time: name the fields of composite literals.
 package structure
 
 import (

@@ -7,9 +7,11 @@
 //	Structured    values from a thread's index, from parameters and from constants
 //	Defined       results that PTX defines to the bit, for any implementation
 //
-// The first two run only on engines of gemu, which agree in more than PTX specifies. Defined programs avoid everything
-// that PTX leaves undefined; Differences lists the cases in which the manual and GPUs differ.
+// StraightLine and Structured programs run only on engines of gemu, which agree in more than PTX specifies. Defined
+// programs avoid all operations with a result that PTX leaves undefined. Differences lists the cases in which the manual
+// and GPUs differ.
 //
 // Read program.go (StraightLine, and the common parts), structured.go, then defined.go and difference.go. every.go has
-// kernels of single instructions. tokens.go does not write programs: it changes modules into nearly valid PTX.
+// kernels of single instructions. tokens.go does not write programs: it changes the tokens of valid modules, which makes
+// nearly valid PTX.
 package random
