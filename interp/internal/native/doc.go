@@ -32,7 +32,7 @@
 // # The warp scheduler
 //
 // Machine code switches from warp to warp of a CTA in the order, and with the budgets, of the Go scheduler (runCTA of package
-// simt). Each warp has a State:
+// grid). Each warp has a State:
 //
 //	              wait_at_barrier                 warp_end
 //	AtBarrier ◀──────────────────── Ready ──────────────────────▶ Ended
