@@ -18,16 +18,16 @@ type Options struct {
 	Filter Filter // compared part of the logs
 }
 
-// Difference is the first difference of two logs in the order of the first log: of the lowest CTA with a
-// difference, the earliest instruction.
+// Difference is the first difference of two logs, in the order of the first log: the earliest differing instruction of the
+// lowest CTA with a difference.
 type Difference struct {
 	Text   string    // description without the values
 	Launch uint64    // number of the launch in its log, from 0
 	Kernel [2]string // name of the kernel in each log; "" if the log lacks the launch
-	CTA    *CTA      // nil if it is not of a CTA
-	Thread int       // index in the CTA; -1 if it is not of a thread
+	CTA    *CTA      // the CTA with the difference; nil if the difference belongs to no CTA
+	Thread int       // index in the CTA; -1 if the difference belongs to no thread
 	Warp   [2]uint64 // index of the warp in the CTA, in each log; it differs if the widths of warps differ
-	Number uint64    // number of instructions that the thread executed before
+	Number uint64    // number of instructions that the thread executed before the difference
 	Lanes  uint64    // differing lanes of the first log's record
 
 	Record [2]*Record // nil: no record in this log
@@ -37,10 +37,10 @@ type Difference struct {
 	Value  [2]string  // value of Name in each log, as text; "" without a Name
 }
 
-// Compare returns the first difference, or nil if there is none. It skips parts missing or filtered out in
-// either log, clocks, and the times of asynchronous effects. The summary counts up to the difference. Errors of
-// a log are of type *Error; this includes a register name, in a log without code lines, that the other log's
-// instruction does not write.
+// Compare returns the first difference, or nil if there is none. It skips parts that either log lacks or filters out, results
+// that are times, and the times of asynchronous effects. The summary counts the items before the difference. Errors in a log are
+// of type *Error. A result in a log without code lines is such an error if the other log's instructions of the line do not
+// write its register.
 func Compare(a, b Source, o Options) (*Difference, *Summary, error) {
 	c := &comparison{Options: o}
 	for i, s := range []Source{a, b} {
@@ -70,11 +70,11 @@ type comparison struct {
 	logs   [2]*cursor
 	launch [2]*Launch
 	cta    *CTA
-	counts [2][]uint64    // number of compared instructions, by thread of the CTA
-	second waitingRecords // records of the second log that are read but not compared yet
-	async  [2]asyncOperations
-	traps  [2]*Record  // the first trap of the CTA in each log
-	found  *Difference // a difference of asynchronous operations
+	counts [2][]uint64        // for each log, the number of compared instructions, by thread of the CTA
+	second waitingRecords     // records of the second log that are read but not compared yet
+	async  [2]asyncOperations // for each log
+	traps  [2]*Record         // for each log, the first trap of the CTA
+	found  *Difference        // a difference of asynchronous operations
 
 	summary Summary
 }
@@ -82,18 +82,18 @@ type comparison struct {
 // maxThreads is the largest number of threads in a CTA of any log.
 const maxThreads = 1 << 16
 
-// room extends the counts to a number of threads.
+// room extends counts[i] to at least a number of threads.
 func (c *comparison) room(i, threads int) {
 	if n := threads - len(c.counts[i]); n > 0 {
 		c.counts[i] = append(c.counts[i], make([]uint64, n)...)
 	}
 }
 
-// step is a record as a thread executes it.
+// step is the part of a record that belongs to one thread.
 type step struct {
 	*Record
-	lane   int
-	number uint64
+	lane   int    // lane of the thread in the record
+	number uint64 // number of instructions that the thread executed before
 }
 
 // isMissing reports whether either log lacks a part.
@@ -101,7 +101,7 @@ func (c *comparison) isMissing(part string) bool {
 	return c.logs[0].isMissing(part) || c.logs[1].isMissing(part)
 }
 
-// forBoth calls do for both logs.
+// forBoth calls do for each log and returns both results.
 func forBoth[T any](c *comparison, do func(l *cursor) (T, error)) (v [2]T, err error) {
 	for i, l := range c.logs {
 		if v[i], err = do(l); err != nil {
@@ -153,7 +153,7 @@ func (c *comparison) difference(format string, args ...any) *Difference {
 	return d
 }
 
-// onlyInOne returns the difference that only a single log has a part.
+// onlyInOne returns the difference that only one of the logs has a part: a launch or a CTA. second means the second log.
 func (c *comparison) onlyInOne(second bool, part string) *Difference {
 	return c.difference("only the %s log has this %s", ordinal(second), part)
 }
@@ -165,7 +165,7 @@ func ordinal(second bool) string {
 	return "first"
 }
 
-// extents compares the sizes of the launches.
+// extents compares the grid, block and cluster of the launches.
 func (c *comparison) extents() *Difference {
 	if c.isMissing("launch") {
 		c.summary.Extents.Skipped++
@@ -173,10 +173,10 @@ func (c *comparison) extents() *Difference {
 	}
 	c.summary.Extents.Compared++
 	for _, x := range []struct {
-		name string
-		of   func(l *Launch) []uint64
+		name   string
+		extent func(l *Launch) []uint64
 	}{{"grid", func(l *Launch) []uint64 { return l.Grid }}, {"block", func(l *Launch) []uint64 { return l.Block }}, {"cluster", func(l *Launch) []uint64 { return l.Cluster }}} {
-		if a, b := x.of(c.launch[0]), x.of(c.launch[1]); !slices.Equal(a, b) {
+		if a, b := x.extent(c.launch[0]), x.extent(c.launch[1]); !slices.Equal(a, b) {
 			d := c.difference("the launches differ in their %s", x.name)
 			d.Name, d.Value = x.name, [2]string{cmp.Or(extent(a), "none"), cmp.Or(extent(b), "none")}
 			return d
@@ -207,7 +207,7 @@ func (c *comparison) ctas() (*Difference, error) {
 	}
 }
 
-// filter prepares the filters for the launch. In a log without code, lines get the classes of the second log's
+// filter prepares the filters for the launch. For a log without code, it takes the classes of each line from the other log's
 // code.
 func (c *comparison) filter() error {
 	for i, l := range c.logs {
@@ -296,8 +296,8 @@ func (c *comparison) records() (*Difference, error) {
 	return nil, nil
 }
 
-// next returns the next record of a log to compare; nil at the end of the CTA. It compares effects of
-// asynchronous operations itself.
+// next returns the next record of log i that record compares; nil at the end of the CTA. Effects of asynchronous operations are
+// not returned: next compares them. It notes the first trap.
 func (c *comparison) next(i int) (*Record, error) {
 	for {
 		r, err := c.logs[i].nextRecord()
@@ -331,7 +331,7 @@ func (c *comparison) next(i int) (*Record, error) {
 	}
 }
 
-// lanesOf returns the compared lanes of a record.
+// lanesOf returns the lanes of a record that are compared.
 func (c *comparison) lanesOf(r *Record) uint64 {
 	if c.isMissing("active") {
 		return r.Lanes
@@ -367,8 +367,9 @@ func (c *comparison) countLane(i int, r *Record, lane int) {
 	*n++
 }
 
-// compareInStep reports whether the next record of the second log equals r for the same threads, the usual
-// case, so that no comparison by thread is necessary. Otherwise the record of the second log waits.
+// compareInStep compares r with the next record of the second log, if no record of the second log waits. It reports whether both
+// are equal for the same threads. In this usual case no comparison by thread is necessary. Otherwise it adds the record of the
+// second log to the waiting records.
 func (c *comparison) compareInStep(r *Record) (bool, error) {
 	if c.second.comparisons > 0 {
 		return false, nil
@@ -409,8 +410,8 @@ func (c *comparison) sameLanes(x, y *Record) bool {
 	return true
 }
 
-// operationDiffers reports whether the names of two instructions differ where only the name tells the memory
-// operation, such as the operation of an atomic.
+// operationDiffers reports whether the names of two instructions differ, for an access whose memory operation only the name
+// states, such as an atomic.
 func operationDiffers(x, y *Record, a, b *Access) bool {
 	return (len(a.Store)+len(b.Store) == 0 && a.Kind != Load || a.Kind == Atomic) && x.Name != y.Name && x.Name != "" && y.Name != ""
 }
@@ -420,7 +421,7 @@ func equalValues(a, b Value) bool {
 	return a.Name == b.Name && a.Bits == b.Bits && a.Structure == b.Structure && a.Base == b.Base && a.High == b.High && a.Stride == b.Stride && slices.Equal(a.List, b.List) && slices.Equal(a.ListHigh, b.ListHigh)
 }
 
-// record compares a record of the first log with the steps of its threads in the second.
+// record compares a record of the first log with the next step of each of its threads in the second log.
 func (c *comparison) record(r *Record) (first *Difference, err error) {
 	for m := c.lanesOf(r); m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
@@ -452,8 +453,8 @@ func (c *comparison) record(r *Record) (first *Difference, err error) {
 // code returns the instruction of a record, or nil if the log lacks it.
 func (c *comparison) code(i int, r *Record) *Code { return c.logs[i].codeOf(r) }
 
-// sameInstr reports whether two records are of the same instruction: with the same text, or at the same place
-// in the code, so that an edited instruction is still the same.
+// sameInstr reports whether two records are of the same instruction: with the same text, or at the same index in the code. The
+// index makes an edited instruction equal to the original instruction.
 func (c *comparison) sameInstr(x, y *Record) bool {
 	a, b := c.code(0, x), c.code(1, y)
 	switch {
@@ -504,7 +505,7 @@ func (c *comparison) steps(x step, y *step) *Difference {
 
 type differFunc func(name, a, b, format string, args ...any) *Difference
 
-// results compares registers by name, or by position in instructions with different register names.
+// results compares registers by name, and by position if the register names differ.
 func (c *comparison) results(x step, y *step, differ differFunc) *Difference {
 	partial := c.isMissing("results")
 	count := &c.summary.Results
@@ -576,8 +577,8 @@ var floats = map[string]floatFormat{
 	".f16": {16, 10}, ".f16x2": {16, 10}, ".bf16": {16, 7}, ".bf16x2": {16, 7}, ".f32": {32, 23}, ".f64": {64, 52},
 }
 
-// distance returns the distance of two floating-point numbers in units of the last place, from the lowest bits
-// of two words. A NaN is near NaNs only.
+// distance returns the distance in units of the last place of two floating-point numbers, which are the lowest bits of a and b.
+// The distance of two NaNs is 0; the distance of a NaN and a number is the largest uint64.
 func (f floatFormat) distance(a, b uint64) uint64 {
 	a, b = width(a, uint64(f.bits)), width(b, uint64(f.bits))
 	infinite := uint64(1)<<(f.bits-1) - 1<<f.fraction
@@ -639,7 +640,7 @@ func (c *comparison) accesses(x step, y *step, differ differFunc) *Difference {
 	return nil
 }
 
-// compareStored compares the values that a thread gives to an access.
+// compareStored compares the elements of Store and Compare, and the Data, of an access of a thread.
 func (c *comparison) compareStored(x step, y *step, a, b *Access, differ differFunc) *Difference {
 	missingPart, words := "stored", [...]string{"the stored value", "the number of stored elements", "the compared value"}
 	if a.Kind == Atomic {
@@ -684,8 +685,8 @@ func accessesOf(x step) (list []*Access) {
 	return list
 }
 
-// location returns the state space and address of the lane's access, with generic addresses resolved. All
-// device memory counts as global.
+// location returns the state space and the address of the lane's access. It resolves generic addresses. The space of all device
+// memory is "global".
 func (x step) location(a *Access) (space string, addr uint64) {
 	addr, _ = a.Addr.At(x.lanes(a), x.lane)
 	space = a.Space

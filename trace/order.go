@@ -1,7 +1,7 @@
 package trace
 
-// This file writes concurrent CTAs in order. CTAs that must wait are kept in memory, and on disk if they are
-// long.
+// This file writes the CTAs of a launch in ascending order, although they run concurrently. The entries of a CTA that must wait
+// for earlier CTAs are kept in memory, and on disk if they are large.
 
 import (
 	"io"
@@ -12,11 +12,11 @@ import (
 
 // Limits for waiting CTAs, in bytes; tests lower them.
 var (
-	chunkBytes      = 1 << 20  // bytes of a CTA before it goes to the log or to disk
-	maxWaitingBytes = 64 << 20 // bytes of ended CTAs before they go to disk
+	chunkBytes      = 1 << 20  // a CTA with more bytes of entries in memory is moved to the log or to disk
+	maxWaitingBytes = 64 << 20 // ended CTAs are moved to disk while those in memory have more bytes
 )
 
-// spool is a temporary file of segments.
+// spool is a temporary file of segments. The first append makes the file.
 type spool struct {
 	file     *os.File
 	size     int64
@@ -33,7 +33,7 @@ func (s *spool) append(b []byte) (segment, error) {
 			return segment{}, err
 		}
 		s.file = f
-		os.Remove(f.Name()) // where the system allows it: then a killed process leaves no file
+		os.Remove(f.Name()) // if the system allows it, a killed process leaves no file
 	}
 	p := segment{s.size, int64(len(b))}
 	n, err := s.file.WriteAt(b, s.size)
@@ -45,7 +45,7 @@ func (s *spool) append(b []byte) (segment, error) {
 // reader returns a reader of a segment.
 func (s *spool) reader(p segment) io.Reader { return io.NewSectionReader(s.file, p.offset, p.size) }
 
-// forget releases n segments, and truncates the file if none is left.
+// forget releases n segments. It truncates the file when no segment is in use.
 func (s *spool) forget(n int) (err error) {
 	if s.segments -= n; s.segments == 0 && s.file != nil {
 		s.size, err = 0, s.file.Truncate(0)
@@ -62,24 +62,24 @@ func (s *spool) close() {
 	}
 }
 
-// ctaLog holds the encoded entries of a CTA so far.
+// ctaLog holds the encoded entries of a CTA that are not in the log yet.
 type ctaLog struct {
 	cta     CTA
 	buf     []byte
 	spilled []segment // entries before buf
 	records uint64
 	ended   bool
-	begun   bool // all CTAs before it are written, so it is written directly
+	begun   bool // all earlier CTAs and the CTA entry are in the log; new entries are written directly
 }
 
-// ctaOrder writes the CTAs of a launch in order.
+// ctaOrder writes the CTAs of a launch in ascending order.
 type ctaOrder struct {
 	w            *Writer
 	spool        spool
-	next         uint64                  // the CTA that is written directly
-	parts        map[uint64]*ctaLog      // waiting CTAs, by number
-	waitingBytes int                     // bytes in buf of ended CTAs
-	after        func(cta uint64) uint64 // returns the CTA that follows
+	next         uint64                  // number of the CTA that is written directly
+	parts        map[uint64]*ctaLog      // CTAs that are not completely written, by number
+	waitingBytes int                     // bytes in buf, summed over ended CTAs
+	after        func(cta uint64) uint64 // returns the number of the CTA after a CTA
 }
 
 // spill moves the entries of p.buf to the log or to disk.
@@ -105,7 +105,7 @@ func (o *ctaOrder) spill(p *ctaLog) error {
 	return nil
 }
 
-// begin writes the entries of a CTA that waited until now.
+// begin writes the CTA entry of a CTA and its entries on disk.
 func (o *ctaOrder) begin(p *ctaLog) error {
 	if p.begun {
 		return nil
@@ -133,7 +133,7 @@ func (o *ctaOrder) copySegment(segment segment) error {
 	return o.w.write(b)
 }
 
-// write writes a complete CTA.
+// write writes the remaining entries of an ended CTA.
 func (o *ctaOrder) write(p *ctaLog) error {
 	if err := o.begin(p); err != nil {
 		return err
@@ -142,8 +142,7 @@ func (o *ctaOrder) write(p *ctaLog) error {
 	return o.w.encoded(p.buf, p.records)
 }
 
-// end marks a CTA as ended and writes all CTAs that are now in order. CTAs before next that are not in parts
-// must never come.
+// end marks a CTA as ended and writes all ended CTAs whose predecessors are written. No CTA before next may begin later.
 func (o *ctaOrder) end(p *ctaLog) error {
 	p.ended = true
 	o.waitingBytes += len(p.buf)
@@ -164,7 +163,7 @@ func (o *ctaOrder) end(p *ctaLog) error {
 	return nil
 }
 
-// finish writes the remaining CTAs up to last.
+// finish writes the remaining CTAs up to number last, and discards all others.
 func (o *ctaOrder) finish(last uint64) error {
 	for _, n := range slices.Sorted(maps.Keys(o.parts)) {
 		if n > last {

@@ -30,7 +30,7 @@ func (r *Ranges) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalText returns the text for UnmarshalText; "" for empty Ranges.
+// MarshalText returns the text that UnmarshalText parses; "" for empty Ranges.
 func (r Ranges) MarshalText() ([]byte, error) {
 	var b []byte
 	for i, x := range r {
@@ -59,7 +59,7 @@ func (r Ranges) Has(n uint64) bool {
 	return len(r) == 0
 }
 
-// after returns the first number from n on in the set, or the largest uint64.
+// after returns the lowest number of the set that is at least n; the largest uint64 if there is none.
 func (r Ranges) after(n uint64) uint64 {
 	if len(r) == 0 || r.Has(n) {
 		return n

@@ -1,6 +1,6 @@
 package trace
 
-// This file reads logs of either format, entry by entry.
+// This file reads logs of all formats, entry by entry.
 
 import (
 	"bufio"
@@ -23,7 +23,7 @@ type Error struct {
 	Name   string // name of the log
 	Offset int64  // offset of the entry, in bytes; in a compressed log, in the decompressed data
 	Packed bool   // the log is compressed
-	Line   int64  // line in a text log, from 1; else 0
+	Line   int64  // line in a text log, from 1; 0 in a log of another format
 	Err    error  // reason
 }
 
@@ -41,7 +41,7 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrTruncated reports a log without Finish.
+// ErrTruncated reports a log without a Finish entry.
 var ErrTruncated = errors.New("the log is incomplete: it ends here, without a finish entry")
 
 // maxEntry is the largest size of an entry in bytes.
@@ -56,24 +56,24 @@ type Reader struct {
 	in     *bufio.Reader
 	zstd   *zstd.Decoder
 	text   bool
-	offset int64 // offset of the next entry
-	line   int64 // number of lines before it, in a text log
-	place  Error // place of the last entry
-	room   []byte
+	offset int64  // offset of the next entry
+	line   int64  // number of lines before the next entry, in a text log
+	place  Error  // place of the last entry; Err is not set
+	room   []byte // buffer of an encoded entry
 
 	launch  *Launch
-	code    map[uint64]*Code // code of the launch
+	code    map[uint64]*Code // code of the launch, by Code.Index
 	cta     *CTA
 	records uint64
-	ended   bool // launch has ended
-	done    bool
-	unread  Entry // an entry read ahead
+	ended   bool  // the launch has ended, or none has begun
+	done    bool  // Next has returned the Finish entry, or an error
+	unread  Entry // an entry that seek has read and Next has not returned; else nil
 }
 
 // headerTag is the first byte of a header entry after its length.
 var headerTag = byte(protowire.EncodeTag(1, protowire.BytesType))
 
-// NewReader reads the header of a log. name is its name in errors.
+// NewReader reads the header of a log. name is the name of the log in errors.
 func NewReader(name string, r io.Reader) (*Reader, error) {
 	t := &Reader{name: name, src: r, in: bufio.NewReaderSize(r, 1<<16), ended: true, place: Error{Name: name}}
 	head, err := t.in.Peek(4)
@@ -170,7 +170,7 @@ func (t *Reader) Next() (Entry, error) {
 	return e, nil
 }
 
-// read decodes an entry without checks of its order.
+// read decodes the next entry. It does not check the order of entries.
 func (t *Reader) read() (Entry, error) {
 	t.place.Offset, t.place.Line = t.offset, 0
 	if t.text {
@@ -286,8 +286,8 @@ func (t *Reader) seek(p Place) error {
 	return nil
 }
 
-// readDelimited reads a message after its length, and returns the number of bytes read. The error is io.EOF at
-// the end. It uses room if that is large enough.
+// readDelimited reads a length and a message of this length. It returns the message and the number of read bytes. The error is
+// io.EOF at the end. The message is in room if room is large enough.
 func readDelimited(in *bufio.Reader, room []byte) ([]byte, int64, error) {
 	size, err := binary.ReadUvarint(in)
 	if err != nil {
@@ -348,7 +348,7 @@ func (t *Reader) readText() (Entry, error) {
 	}
 }
 
-// checkOrder checks the order of entries, and completes them.
+// checkOrder checks that an entry may follow the entries before it, and completes a record.
 func (t *Reader) checkOrder(e Entry) error {
 	switch e := e.(type) {
 	case *Header:
@@ -415,7 +415,7 @@ func (t *Reader) checkOrder(e Entry) error {
 	return nil
 }
 
-// complete fills in the omitted parts of a record, and checks it.
+// complete fills in the parts of a record that its encoding omits, and checks the record.
 func (t *Reader) complete(r *Record) error {
 	if r.Kind >= kinds {
 		return fmt.Errorf("unknown kind of record %d", r.Kind)
@@ -423,7 +423,7 @@ func (t *Reader) complete(r *Record) error {
 	if r.Active == 0 {
 		r.Active = r.Lanes
 	}
-	if r.Kind == Effect && !r.doesSomething() {
+	if r.Kind == Effect && !r.hasValidNote() {
 		return fmt.Errorf("bad note %q of an asynchronous effect: want the number of the operation, and some of %s, %s and %s", r.Note, noteIssued, noteReads, noteWrites)
 	}
 	if r.Lanes&^r.Active != 0 {
@@ -473,8 +473,8 @@ func (t *Reader) complete(r *Record) error {
 // spaces are the state spaces of accesses.
 var spaces = []string{"generic", "global", "shared", "local", "param", "const"}
 
-// doesSomething reports whether the Note of an Effect is valid.
-func (r *Record) doesSomething() bool {
+// hasValidNote reports whether the Note of an Effect has the form that EffectStage reads.
+func (r *Record) hasValidNote() bool {
 	_, _, _, _, ok := r.EffectStage()
 	return ok
 }

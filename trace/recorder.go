@@ -27,8 +27,8 @@ func NewRecorder(w *Writer, f Filter) *Recorder {
 	return &Recorder{filter: f, w: w, running: map[*probe.LaunchInfo]*launchRecording{}}
 }
 
-// Close ends the log. If a launch is still running, for example because the process ends, the log stays without
-// its end, and readers report ErrTruncated.
+// Close ends the log. If a launch is still running, for example because the process ends, Close writes no Finish entry, and
+// readers report ErrTruncated.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -41,7 +41,7 @@ func (r *Recorder) Close() error {
 	return r.w.Close()
 }
 
-// Err returns the first write error. It also ends the running launches.
+// Err returns the first write error. After a write error the recorder ends the running launches with this error.
 func (r *Recorder) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -55,8 +55,8 @@ type launchRecording struct {
 	code  []Code
 }
 
-// Subscription asks for executed instructions and their later effects. An instruction that is undone never
-// reaches OnAfter.
+// Subscription selects executed instructions and their later effects. An undone instruction (OnUndo) is not recorded, because it
+// has no event OnAfter.
 func (r *Recorder) Subscription() probe.Subscription {
 	return probe.Subscription{
 		Events: probe.OnLaunch | probe.OnLaunchEnd | probe.OnCTAEnd | probe.OnAccess | probe.OnAfter |
@@ -112,7 +112,7 @@ func (r *Recorder) end(e *probe.Event) {
 		return
 	}
 	defer delete(r.running, e.Launch)
-	// CTAs after a trapped CTA may or may not have run.
+	// The log omits CTAs after the trapped CTA, because it depends on the host whether they have run.
 	last := ^uint64(0)
 	end := &End{Number: c.w.launch}
 	if e.Err != nil {
@@ -184,9 +184,9 @@ func (r *Recorder) CTA(l *probe.LaunchInfo, index int, id ptx.Dim3) probe.Sink {
 
 // warp counts the instructions of a warp.
 type warp struct {
-	seq     uint64
-	numbers [64]uint64 // executed instructions, by lane
-	written [64]uint64 // up to and including the last recorded instruction, by lane
+	seq     uint64     // number of instructions that the warp has executed
+	numbers [64]uint64 // number of instructions that each lane has executed
+	written [64]uint64 // value of numbers after the last recorded instruction of each lane
 }
 
 // sink records a CTA.
@@ -244,13 +244,13 @@ func (s *sink) passes(e *probe.Event) bool {
 	return f.SelectsInstruction(c.Line, c.Class)
 }
 
-// IsDeferred reports whether the results of an instruction come later: for calls, barriers and warpgroup
-// multiplications.
+// IsDeferred reports whether the results of an instruction come after its event OnAfter. This is so for calls, barriers and
+// warpgroup multiplications.
 func IsDeferred(instr *ptx.Instr) bool {
 	return instr.Form.Effects.Any(ptx.Calls|ptx.Barrier) || instr.Form.Family == ptx.FamilyWgmma
 }
 
-// isDeferred reports whether this event brings deferred results.
+// isDeferred reports whether the event has deferred results of its instruction.
 func (s *sink) isDeferred(e *probe.Event) bool {
 	return len(e.Writes) > 0 && e.Instr != nil && IsDeferred(e.Instr)
 }
@@ -295,7 +295,7 @@ func (s *sink) instruction(e *probe.Event) {
 	s.write(r, c)
 }
 
-// results adds the registers that lanes have written.
+// results adds the registers of Event.Writes to Results, for a set of lanes.
 func (r *Record) results(e *probe.Event, lanes uint64) {
 	for i := range e.Writes {
 		v := &e.Writes[i]
@@ -310,7 +310,7 @@ func (r *Record) results(e *probe.Event, lanes uint64) {
 	}
 }
 
-// write encodes a record, and spills the CTA if it is too long.
+// write encodes a record. If the CTA has more than chunkBytes in memory, it moves them to the log or to disk.
 func (s *sink) write(r *Record, c *Code) {
 	p := s.part
 	p.buf = s.w.codec.append(p.buf, r, c)
@@ -347,7 +347,7 @@ func (s *sink) result(e *probe.Event) {
 	s.write(r, c)
 }
 
-// effect records an effect of an asynchronous operation.
+// effect records a stage of an asynchronous operation.
 func (s *sink) effect(e *probe.Event) {
 	if !s.passes(e) {
 		return

@@ -1,7 +1,8 @@
 package trace
 
-// This file computes backward slices in a log: the instructions that produced the operands of an instruction,
-// their operands in turn, and the writers of loaded memory: stores, atomics and asynchronous operations.
+// This file computes backward slices in a log. A slice of an instruction has the instructions that produced its operands, the
+// instructions that produced their operands, and so on. For loaded memory it has the writers: stores, atomics and asynchronous
+// operations.
 
 import (
 	"cmp"
@@ -14,34 +15,34 @@ import (
 	"gemu/ptx"
 )
 
-// Limits of a slice; tests change them. A hop leads through memory. At most 2·sliceHistory instructions of
-// threads are kept at a time, about 500 bytes each.
+// Limits of a slice; tests change them. A hop leads from a load to the writer of the loaded memory. At most 2·sliceHistory
+// instructions of threads are kept at a time, about 500 bytes each.
 var (
-	sliceHistory = 1 << 16 // instructions before the targets searched in a hop, over all threads
+	sliceHistory = 1 << 16 // instructions that a hop searches before its targets, summed over the targets
 	sliceNodes   = 40      // instructions in a slice
-	sliceHops    = 4       // hops through memory
+	sliceHops    = 4       // hops
 )
 
-// sliceBytes is the number of written bytes that are followed, if an asynchronous operation is the difference
-// itself.
+// sliceBytes is the number of written bytes whose origin is searched for each segment, if the difference is in an asynchronous
+// operation.
 const sliceBytes = 64
 
 // Origin is an instruction in a slice.
 type Origin struct {
-	Depth  int      // 1 for the direct operands of the difference
+	Depth  int      // 0 for the instruction where the slice begins, 1 for the writers of its operands, and so on
 	Launch uint64   // number of the launch, from 0
 	CTA    uint64   // linear index in the grid
 	Thread int      // index in the CTA
 	Number uint64   // number of instructions that the thread executed before
-	Line   uint64   // in the PTX, from 1
-	Text   string   // PTX without the semicolon; the opcode if the log has no code
+	Line   uint64   // line in the PTX, from 1
+	Text   string   // PTX without the semicolon; the opcode if the instruction is unknown
 	Values []string // results and stored values of the thread
-	Note   string   // reason why the slice ends here
+	Note   string   // remarks, such as why the slice ends here
 }
 
-// Slice returns the origin of the value of a difference, from the first log with the registers that
-// instructions read. It begins at the instruction itself, or at the preceding instruction if the threads
-// diverge there. It reads the log several times; with an index in a file, only the necessary parts.
+// Slice returns the origin of the value of a difference, from the first of the logs that has the code of its instruction. The
+// slice begins at the instruction of the difference; if the thread executes different instructions in the logs, it begins at the
+// preceding instruction. Slice reads the log several times; if the log is a file with an index, only the necessary parts.
 func (d *Difference) Slice(logs [2]Source) ([]Origin, error) {
 	for i, r := range d.Record {
 		if r != nil && d.Code[i] != nil && d.Thread >= 0 {
@@ -51,8 +52,8 @@ func (d *Difference) Slice(logs [2]Source) ([]Origin, error) {
 	return nil, nil
 }
 
-// SliceOf returns the origin of the value of a difference in log i, 0 or 1. A log without code lines uses the
-// second log's code, by line. The result is nil if the log lacks the instruction, or neither log has code.
+// SliceOf returns the origin of the value of a difference in log i, 0 or 1. If log i has no code lines, SliceOf uses the
+// other log's code, by line. The result is nil if the log lacks the instruction, or if neither log has code.
 func (d *Difference) SliceOf(i int, logs [2]Source) ([]Origin, error) {
 	r := d.Record[i]
 	if r == nil || d.Thread < 0 {
@@ -92,13 +93,13 @@ type sliceTarget struct {
 	ranges      []memoryRange // written bytes of interest of an asynchronous operation; nil: all
 
 	history      []threadRecord // history of the thread, up to the target; for an asynchronous operation up to its issue
-	limit        int            // limit of the length of history
-	count        uint64         // instructions so far
+	limit        int            // history keeps at least the latest limit steps, at most 2·limit
+	count        uint64         // number of instructions that the thread has executed
 	issued       bool           // the operation has been issued
-	wholeHistory bool           // history ends with the issuing instruction
+	wholeHistory bool           // history ends with the instruction that issued the operation
 	reads        *Record        // the record of the operation's read
-	complete     bool
-	sources      []*node
+	complete     bool           // history is complete
+	sources      []*node        // the node of the target itself, from which its sources are reached; nil before walk unless it is a writer
 }
 
 // memoryRange is a range of bytes in a state space.
@@ -109,10 +110,10 @@ type memoryRange struct {
 
 // threadRecord is a step of a thread.
 type threadRecord struct {
-	*Record    // reduced to the thread
-	code       *Code
-	number     uint64
-	incomplete bool // results may be missing
+	*Record           // reduced to the lane of the thread
+	code       *Code  // nil: unknown
+	number     uint64 // number of instructions that the thread executed before
+	incomplete bool   // results may be missing
 }
 
 // node is an instruction of a slice and its sources.
@@ -186,7 +187,7 @@ func (s *slicer) run(goal *sliceTarget) error {
 	return nil
 }
 
-// written returns targets for the writers of loaded memory.
+// written returns a target for each writer of loaded memory, and adds the writers to the sources of the loads.
 func (s *slicer) written(loads []*load) (goals []*sliceTarget) {
 	type key struct {
 		ordinal uint64
@@ -214,11 +215,11 @@ func (s *slicer) written(loads []*load) (goals []*sliceTarget) {
 			if !slices.Contains(l.node.sources, g.sources[0]) {
 				l.node.sources = append(l.node.sources, g.sources[0])
 			}
-			at := l.addr + uint64(i)
-			if n := len(g.ranges); n > 0 && g.ranges[n-1].space == l.space && g.ranges[n-1].end == at {
+			addr := l.addr + uint64(i)
+			if n := len(g.ranges); n > 0 && g.ranges[n-1].space == l.space && g.ranges[n-1].end == addr {
 				g.ranges[n-1].end++
 			} else {
-				g.ranges = append(g.ranges, memoryRange{l.space, at, at + 1})
+				g.ranges = append(g.ranges, memoryRange{l.space, addr, addr + 1})
 			}
 		}
 	}
@@ -258,7 +259,8 @@ func laneRecord(r *Record, lane int) *Record {
 	return x
 }
 
-// open moves to the beginning of a launch, unless the launch is being read and an index leads to its CTAs.
+// open moves to the beginning of a launch. It does nothing if this launch is being read and the log has an index, which leads to
+// the launch's CTAs.
 func (s *slicer) open(launch uint64) (err error) {
 	if s.c != nil && len(s.c.index) > 0 && s.c.launch != nil && s.c.launch.Number == launch && s.c.sorted == nil {
 		return nil
@@ -282,12 +284,12 @@ func (s *slicer) open(launch uint64) (err error) {
 	return s.begin(launch)
 }
 
-// launchPlace returns the index of a launch in the log's index, or -1.
+// launchPlace returns the position of a launch in the index of the log, or -1.
 func (s *slicer) launchPlace(launch uint64) int {
 	return slices.IndexFunc(s.c.index, func(p Place) bool { return p.Kind == LaunchPlace && p.Launch == launch })
 }
 
-// begin reads on to a launch.
+// begin reads forward to the beginning of a launch.
 func (s *slicer) begin(launch uint64) error {
 	for {
 		l, err := s.c.nextLaunch()
@@ -569,8 +571,8 @@ func (g *sliceTarget) findDefinition(before int, n *node, name string) int {
 	return -1
 }
 
-// stores finds the last writers of loaded memory, in log order, which is the order of time within a CTA. It
-// searches the CTA or its cluster first, then everything before it in the log.
+// stores finds the last writers of loaded memory, in the order of the log, which is the order of time within a CTA. It searches
+// the CTA first, or its cluster for shared memory, and then all of the log before the load.
 func (s *slicer) stores(loads []*load) error {
 	type key struct{ launch, cta uint64 }
 	done := map[key]bool{}
@@ -607,7 +609,7 @@ func (s *slicer) stores(loads []*load) error {
 	return s.before(last, remaining)
 }
 
-// before searches the log before a record for writers; with an index, backwards.
+// before searches the records before a record for writers; if the log has an index, it searches backwards.
 func (s *slicer) before(last uint64, loads []*load) error {
 	if len(s.c.index) == 0 {
 		return s.forwards(last, loads)
@@ -631,7 +633,7 @@ func (s *slicer) before(last uint64, loads []*load) error {
 	return nil
 }
 
-// searchPart searches from a place of the index to a record.
+// searchPart searches from a place of the index up to the record with ordinal end.
 func (s *slicer) searchPart(p Place, end uint64, loads []*load) error {
 	if p.Kind == LaunchPlace {
 		s.c.launch = nil // from its beginning
@@ -647,7 +649,7 @@ func (s *slicer) searchPart(p Place, end uint64, loads []*load) error {
 	return s.upTo(end, loads)
 }
 
-// upTo searches the remaining CTAs of a launch up to a record.
+// upTo searches the remaining CTAs of a launch up to the record with ordinal end.
 func (s *slicer) upTo(end uint64, loads []*load) error {
 	for {
 		ctaEntry, err := s.c.nextCTA()
@@ -666,7 +668,7 @@ func (s *slicer) upTo(end uint64, loads []*load) error {
 	}
 }
 
-// forwards searches the log from its beginning up to a record.
+// forwards searches the log from its beginning up to the record with ordinal last.
 func (s *slicer) forwards(last uint64, loads []*load) (err error) {
 	s.close()
 	if s.c, err = s.log.open(); err != nil {
@@ -683,28 +685,28 @@ func (s *slicer) forwards(last uint64, loads []*load) (err error) {
 	}
 }
 
-// clusterCTAs returns the CTAs of a CTA's cluster.
+// clusterCTAs returns the linear indices of the CTAs in the cluster of a CTA.
 func clusterCTAs(l *Launch, cta uint64) []uint64 {
 	if len(l.Cluster) != 3 || len(l.Grid) != 3 || slices.Contains(l.Grid, 0) || slices.Contains(l.Cluster, 0) {
 		return []uint64{cta}
 	}
-	at := [3]uint64{cta % l.Grid[0], cta / l.Grid[0] % l.Grid[1], cta / l.Grid[0] / l.Grid[1]}
+	id := [3]uint64{cta % l.Grid[0], cta / l.Grid[0] % l.Grid[1], cta / l.Grid[0] / l.Grid[1]}
 	list := []uint64{}
 	for z := range min(l.Cluster[2], 16) {
 		for y := range min(l.Cluster[1], 16) {
 			for x := range min(l.Cluster[0], 16) {
-				of := [3]uint64{x, y, z}
-				for i := range of {
-					of[i] += at[i] / l.Cluster[i] * l.Cluster[i]
+				member := [3]uint64{x, y, z}
+				for i := range member {
+					member[i] += id[i] / l.Cluster[i] * l.Cluster[i]
 				}
-				list = append(list, of[0]+l.Grid[0]*(of[1]+l.Grid[1]*of[2]))
+				list = append(list, member[0]+l.Grid[0]*(member[1]+l.Grid[1]*member[2]))
 			}
 		}
 	}
 	return list
 }
 
-// wrote notes the bytes that a record wrote of memory loaded later.
+// wrote notes a record as the writer of the bytes that it wrote in the memory of loads.
 func (s *slicer) wrote(loads []*load, r *Record) {
 	launch := s.c.launch
 	for i := range r.Accesses {
@@ -746,7 +748,7 @@ func (s *slicer) wrote(loads []*load, r *Record) {
 	}
 }
 
-// fails reports whether an access is a compare-and-swap of a lane that found another value.
+// fails reports whether an access is a compare-and-swap that wrote nothing for a lane, because memory had another value.
 func (r *Record) fails(a *Access, lane int) bool {
 	if len(a.Compare) == 0 || len(r.Results) == 0 {
 		return false
@@ -778,7 +780,7 @@ func (a *Access) length(r *Record, lane int) uint64 {
 	return a.Bytes
 }
 
-// list returns the slice with each instruction after the reader of its result.
+// list returns the instructions of the slice, each after an instruction that reads its result.
 func (s *slicer) list(goal *sliceTarget) (list []Origin) {
 	listed := map[*node]bool{}
 	var add func(n *node, depth int)
@@ -838,7 +840,7 @@ func (a *Access) describeStored() (list []string) {
 	return list
 }
 
-// String describes the instruction in a line, without its thread.
+// String describes the instruction in a single line, without its thread.
 func (o Origin) String() string {
 	s := fmt.Sprintf("%d line %d: %s", o.Number, o.Line, o.Text)
 	if len(o.Values) > 0 {

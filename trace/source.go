@@ -1,6 +1,6 @@
 package trace
 
-// This file delivers a log CTA by CTA, even if its records are not ordered by CTA.
+// This file reads a log CTA by CTA, even if its records are not ordered by CTA.
 
 import (
 	"bufio"
@@ -13,10 +13,12 @@ import (
 	"slices"
 )
 
-// Source is a log that can be read several times. Open returns a reader at its beginning.
+// Source is a log that can be read several times.
 type Source struct {
-	Name string                        // name for messages, such as the file's
-	Open func() (io.ReadCloser, error) // new reader at the beginning; the index needs ReadAt and Seek, as of a file
+	Name string // name for messages, such as the name of the file
+
+	// Open returns a new reader at the beginning of the log. The index is used only if the reader has ReadAt and Seek, as a file.
+	Open func() (io.ReadCloser, error)
 }
 
 // First returns the first launch of the log, or nil.
@@ -37,18 +39,18 @@ func (s Source) First() (*Launch, error) {
 	}
 }
 
-// cursor reads a log: launches, their CTAs in order, and the records of each.
+// cursor reads a log: its launches, the CTAs of each launch in ascending order, and the records of each CTA.
 type cursor struct {
 	*Reader
 	file   io.Closer
-	peeked Entry // read but not delivered
-	mixed  bool  // the records of the launch are not ordered by CTA, and not sorted yet
-	sorted *sortedRecords
-	end    *End   // end of the last launch
-	count  uint64 // number of delivered records
+	peeked Entry          // an entry that peek has read and that is not consumed; else nil
+	mixed  bool           // the records of the launch may not be ordered by CTA, and are not sorted yet
+	sorted *sortedRecords // records of the launch, sorted by CTA; nil if the log has them in order
+	end    *End           // end of the last launch
+	count  uint64         // number of records before the next record, in the order in which the cursor delivers the log
 	filteredEntries
-	index []Place // nil if there is none
-	names *names  // allowed register names; nil: all
+	index []Place // index of the log; nil if there is none
+	names *names  // register names that records may have; nil: all names
 }
 
 // open opens a log.
@@ -81,7 +83,8 @@ func (c *cursor) seek(p Place) error {
 	return c.Reader.seek(p)
 }
 
-// placeOf returns the last place of the index at or before a CTA of a launch, or the launch's end.
+// placeOf returns the last place of the index at or before a CTA of a launch. For the largest uint64 as cta, it returns the place
+// of the launch's end.
 func (c *cursor) placeOf(launch, cta uint64) (p Place, ok bool) {
 	for _, x := range c.index {
 		if x.Launch == launch && (x.Kind == CTAPlace && x.CTA <= cta || x.Kind == EndPlace && cta == ^uint64(0)) {
@@ -91,7 +94,7 @@ func (c *cursor) placeOf(launch, cta uint64) (p Place, ok bool) {
 	return p, ok
 }
 
-// toCTA moves towards a CTA of the current launch if the index has a place ahead.
+// toCTA moves forward to the last place of the index at or before a CTA of the current launch, if the index has such a place.
 func (c *cursor) toCTA(cta uint64) error {
 	if p, ok := c.placeOf(c.launch.Number, cta); ok && int64(p.Position) > c.offset {
 		return c.seek(p)
@@ -116,7 +119,8 @@ func (c *cursor) peek() (e Entry, err error) {
 	return c.peeked, err
 }
 
-// nextLaunch reads the next launch and its code; nil after the last. It skips the rest of the current launch.
+// nextLaunch reads the next launch that the filters select, and its code; nil after the last launch. It skips the remaining
+// entries of the current launch.
 func (c *cursor) nextLaunch() (*Launch, error) {
 	c.names = nil
 	for {
@@ -148,7 +152,8 @@ func (c *cursor) nextLaunch() (*Launch, error) {
 	}
 }
 
-// nextCTA begins the next CTA of the launch; nil after the last. It skips the rest of the current CTA.
+// nextCTA begins the next CTA of the launch that the filters select; nil after the last CTA. It skips the remaining records of the
+// current CTA.
 func (c *cursor) nextCTA() (*CTA, error) {
 	c.begin()
 	if c.mixed {
@@ -205,7 +210,7 @@ func (c *cursor) earlyEnd(err error) error {
 	return err
 }
 
-// nextRecord returns the next record of the CTA; nil after the last.
+// nextRecord returns the next record of the CTA that the filters select; nil after the last record.
 func (c *cursor) nextRecord() (*Record, error) {
 	for {
 		r, err := c.recordOf()
@@ -246,13 +251,13 @@ func (c *cursor) recordOf() (*Record, error) {
 	return r, c.checkRecord(r)
 }
 
-// sortedRecords holds the records of a launch by CTA.
+// sortedRecords holds the records of a launch, sorted by CTA.
 type sortedRecords struct {
 	spool     spool
-	parts     map[uint64]*ctaLog
-	remaining []uint64 // CTAs still to deliver
-	current   *bufio.Reader
-	delivered uint64 // number of records of the log before the next CTA
+	parts     map[uint64]*ctaLog // records of the CTAs in remaining, by number of the CTA
+	remaining []uint64           // numbers of the CTAs that are not delivered yet, ascending
+	current   *bufio.Reader      // encoded records of the current CTA
+	delivered uint64             // number of records before the next CTA, in the order in which the cursor delivers the log
 }
 
 // sort reads all records of a launch and groups them by CTA, on disk if necessary.

@@ -11,22 +11,22 @@ import (
 
 // Tally counts items of a kind.
 type Tally struct {
-	Compared uint64 // compared in both logs
-	Skipped  uint64 // present in at least one log, but not compared
+	Compared uint64 // items compared
+	Skipped  uint64 // items that at least one log has, but that were not compared
 }
 
-// Summary counts the compared items of two logs. All but launches, their extents and CTAs count by thread: a
-// warp instruction of 32 lanes with a single result is 32 instructions, masks and results.
+// Summary counts the compared items of two logs. Launches, Extents and CTAs count once for both logs; all other items count once
+// for each thread. A warp instruction of 32 lanes with a single result counts as 32 instructions, 32 masks and 32 results.
 type Summary struct {
 	Names   [2]string   // names of the logs
-	Missing [2][]string // by log, from MissingParts
+	Missing [2][]string // for each log, the parts that it lacks, from MissingParts
 
 	Launches     Tally  // launches that both logs have
 	Extents      Tally  // grid, block and cluster of a launch
 	CTAs         Tally  // CTAs that both logs have
 	Instructions Tally  // instructions that threads execute in both logs
 	Masks        Tally  // whether the guard lets the thread execute the instruction
-	Results      Tally  // registers
+	Results      Tally  // written registers
 	Addresses    Tally  // addresses of accesses
 	Stored       Tally  // stored elements, and segments written by asynchronous operations
 	Operands     Tally  // operands of atomics
@@ -34,7 +34,7 @@ type Summary struct {
 	Clocks       uint64 // results that are times, which are not compared
 }
 
-// elements returns the tally for the values given to an access.
+// elements returns the tally that counts the elements of Store and Compare of an access.
 func (s *Summary) elements(a *Access) *Tally {
 	if a.Kind == Atomic {
 		return &s.Operands
@@ -42,7 +42,7 @@ func (s *Summary) elements(a *Access) *Tally {
 	return &s.Stored
 }
 
-// elements returns the number of values given to an access.
+// elements returns the number of elements of Store and Compare, per lane.
 func (a *Access) elements() uint64 { return uint64(len(a.Store) + len(a.Compare)) }
 
 // countInstructions counts thread instructions that are equal in both logs.
@@ -78,8 +78,8 @@ func (c *comparison) countAlike(r *Record) {
 // Empty reports whether no instruction and no asynchronous operation has been compared.
 func (s *Summary) Empty() bool { return s.Instructions.Compared+s.Effects.Compared == 0 }
 
-// String formats the counts as a table, followed by the reasons for skipped items. A row is left out if neither
-// log has such items and none says that it lacks them.
+// String formats the counts as a table, followed by the parts that each log lacks. A row is left out if neither
+// log has such items and neither header lists them as missing.
 func (s *Summary) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-23s %12s %12s\n", "", "compared", "not compared")

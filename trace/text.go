@@ -1,6 +1,6 @@
 package trace
 
-// This file implements the text format: a line per entry, words separated by a blank.
+// This file implements the text format: a line per entry, words separated by blanks.
 
 import (
 	"encoding/hex"
@@ -189,7 +189,7 @@ func appendWide(b []byte, low, high, bits uint64) []byte {
 	return appendHex(b, low)
 }
 
-// words splits a line. It keeps quotes and the blanks in them.
+// words splits a line into words. A word keeps its quotes and the blanks between quotes.
 func words(line string) (list []string, err error) {
 	for line != "" {
 		end := strings.IndexAny(line, " \"")
@@ -228,7 +228,7 @@ func unquoted(s string) (string, error) {
 	return t, nil
 }
 
-// parse parses a line without its line end. It returns nil for lines of an index.
+// parse parses a line without its line end. It returns a nil entry for empty lines and lines of an index.
 func (t textual) parse(line []byte) (Entry, error) {
 	list, err := words(string(line))
 	if err != nil || len(list) == 0 {
@@ -281,8 +281,8 @@ func (t textual) parse(line []byte) (Entry, error) {
 		e = l
 	case "code":
 		c := &Code{Index: p.number(10), Func: p.text(p.next())}
-		at, column, _ := strings.Cut(p.next(), ":")
-		c.Line, c.Column = p.uint(at, 10), p.uint(column, 10)
+		line, column, _ := strings.Cut(p.next(), ":")
+		c.Line, c.Column = p.uint(line, 10), p.uint(column, 10)
 		p.fields(func(name, value string) {
 			switch name {
 			case "class":
@@ -425,7 +425,7 @@ func (p *textParser) hex(s string) (low, high uint64) {
 	return p.uint(digits, 16), high
 }
 
-// value parses a value. Its width is set later.
+// value parses a value, without its Bits: Reader.complete sets them.
 func (p *textParser) value(s string) (v Value) {
 	letter, rest, _ := strings.Cut(s, ":")
 	switch i := slices.Index(structureLetters[:], letter); Structure(max(i, 0)) {
@@ -468,7 +468,7 @@ func (p *textParser) value(s string) (v Value) {
 	return v
 }
 
-// record parses a record after the CTA.
+// record parses the words of a record after the number of the CTA.
 func (p *textParser) record(r *Record) {
 	r.Warp, r.Seq = p.number(10), p.number(10)
 	code, line, ok := strings.Cut(p.next(), "@")
@@ -514,7 +514,7 @@ func (p *textParser) record(r *Record) {
 	}
 }
 
-// field parses a field of a record that is no register.
+// field parses a field of a record that is not a register: number, depth, note or an access.
 func (p *textParser) field(r *Record, name, value string) {
 	switch name {
 	case "number":

@@ -15,29 +15,29 @@ type Structure uint64
 // The structures.
 const (
 	Uniform Structure = iota // all lanes have Base
-	Affine                   // lane i has Base + i·Stride, modulo two to the width
-	Generic                  // List has the lanes' values; for predicates, a mask of lanes
+	Affine                   // lane i has Base + i·Stride, modulo 2^Bits
+	Generic                  // List has the lanes' values; for predicates, its only element is the mask of lanes with true
 	NoValue                  // an element of a vector that is not stored
 	structures
 )
 
 var structureLetters = [structures]string{"u", "a", "g", "_"}
 
-// Value is a register, an address or an element, over the lanes of a warp. Its structure follows from the
-// lanes' values alone, by affinetrack.Describe, independent of a machine's representation: of several
-// descriptions, the description with the stride nearest to zero. Lanes 0 to 31 and 32 to 63 are described
-// separately and must agree.
+// Value has the values of a register, an address or a stored element for the lanes of a warp. Its structure follows from the
+// lanes' values alone, not from a machine's representation. affinetrack.Describe chooses, of several possible descriptions, the
+// description with the stride nearest to zero. Lanes 0 to 31 and lanes 32 to 63 are described separately; a value is affine
+// only if both descriptions agree.
 type Value struct {
 	Name string // name of the register
 	Bits uint64 // width; 1 for predicates
 	Structure
-	Base, High uint64   // High: bits 64 to 127 of .b128
+	Base, High uint64   // of a Uniform or Affine value; High has bits 64 to 127 of a .b128
 	Stride     int64    // of an Affine value: distance from lane to lane; else 0
-	List       []uint64 // by lane of the mask, the lowest first
-	ListHigh   []uint64 // bits 64 to 127 of List for .b128; else nil
+	List       []uint64 // of a Generic value: bits 0 to 63 for each lane of the mask, the lowest lane first
+	ListHigh   []uint64 // bits 64 to 127 for each element of List, for a .b128; else nil
 }
 
-// width truncates v to n bits.
+// width returns the lowest n bits of v.
 func width(v uint64, n uint64) uint64 {
 	if n >= 64 {
 		return v
@@ -97,7 +97,7 @@ func (v *Value) Describe(lanes uint64, low, high []uint64) {
 	}
 }
 
-// described returns the common description of both halves.
+// described returns the affine description of both halves of a warp; ok is false if there is none.
 func described(lanes uint64, bits int, low []uint64) (d affinetrack.Value, ok bool) {
 	for h := 0; h < 64; h += 32 {
 		m := uint32(lanes >> h)
@@ -133,7 +133,7 @@ func (v *Value) At(lanes uint64, lane int) (low, high uint64) {
 	return v.List[i], high
 }
 
-// check returns the fault of a value that was read, or "".
+// check returns the error in a value that was read from a log, or "".
 func (v *Value) check(lanes uint64) string {
 	n := bits.OnesCount64(lanes)
 	switch {

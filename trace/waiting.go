@@ -1,7 +1,7 @@
 package trace
 
-// This file keeps records of the second log until the first log reaches them: encoded, by warp, and on disk if
-// there are many.
+// This file keeps records of the second log until the comparison reaches the same step in the first log. The records are encoded
+// and grouped by warp. They are moved to disk if there are many.
 
 import (
 	"bufio"
@@ -9,21 +9,22 @@ import (
 	"math/bits"
 )
 
-// waitingRecords holds waiting records. Each takes 56 bytes of memory; their encoded forms take up to
-// maxWaitingBytes in all.
+// waitingRecords holds waiting records. Each record takes 56 bytes of memory. All encoded forms together take up to
+// maxWaitingBytes of memory.
 type waitingRecords struct {
-	warps       []*warpRecords
-	comparisons int // pairs of a thread and a record still to compare
-	memoryBytes int // size of the encoded forms in memory
+	warps       []*warpRecords // by index of the warp; nil: no records
+	comparisons int            // number of pairs of a thread and a record that are not compared yet
+	memoryBytes int            // size of the encoded forms in memory
 	spool       spool
 }
 
-// warpRecords holds the waiting records of a warp, in order. Its threads may have reached different records.
+// warpRecords holds the waiting records of a warp, in order. The records of a warp are numbered from 0, including dropped
+// records. The threads of the warp may have reached different records.
 type warpRecords struct {
 	list    []waitingRecord
 	dropped uint64     // number of records removed from the front
-	passed  [64]uint64 // by lane: the number of passed records
-	trimAt  int        // length of list at which to shorten it next
+	passed  [64]uint64 // for each lane, the number of records that it has passed
+	trimAt  int        // length of list at which shorten is called next
 
 	recent [4]struct { // cache of decoded records
 		end uint64 // number of the record plus 1
@@ -119,7 +120,7 @@ func (w *waitingRecords) shorten(l *warpRecords) {
 	l.dropped, l.trimAt = first, 2*len(l.list)+64
 }
 
-// skipTo skips records without the lane. It reports whether there is a record with it.
+// skipTo skips the records without the lane. It reports whether a record with the lane follows.
 func (l *warpRecords) skipTo(lane int) bool {
 	end := l.dropped + uint64(len(l.list))
 	n := max(l.passed[lane], l.dropped)
@@ -132,12 +133,12 @@ func (l *warpRecords) skipTo(lane int) bool {
 
 // waitingRecord decodes the record that a lane has reached.
 func (c *comparison) waitingRecord(l *warpRecords, lane int) (*Record, error) {
-	at := l.passed[lane]
-	recent := &l.recent[at%uint64(len(l.recent))]
-	if recent.end == at+1 {
+	number := l.passed[lane]
+	recent := &l.recent[number%uint64(len(l.recent))]
+	if recent.end == number+1 {
 		return recent.r, nil
 	}
-	x := &l.list[at-l.dropped]
+	x := &l.list[number-l.dropped]
 	in := bufio.NewReader(bytes.NewReader(x.encoded))
 	if x.encoded == nil {
 		in.Reset(c.second.spool.reader(x.spilled))
@@ -152,7 +153,7 @@ func (c *comparison) waitingRecord(l *warpRecords, lane int) (*Record, error) {
 	}
 	r := e.(*Record)
 	r.ordinal = x.ordinal
-	recent.end, recent.r = at+1, r
+	recent.end, recent.r = number+1, r
 	return r, c.logs[1].complete(r)
 }
 
@@ -169,7 +170,7 @@ func (c *comparison) pop(l *warpRecords, lane int) (*step, error) {
 	return &step{r, lane, c.counts[1][c.thread(1, r, lane)] - 1}, nil
 }
 
-// nextStep returns the next step of a thread in the second log, or nil.
+// nextStep returns the next step of a thread in the second log; nil after its last step. It reads the log as far as necessary.
 func (c *comparison) nextStep(thread int) (*step, error) {
 	size := c.warpSize(1)
 	l, lane := c.second.warp(uint64(thread/size)), thread%size

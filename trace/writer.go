@@ -1,6 +1,6 @@
 package trace
 
-// This file writes logs: entries in order, in frames, with an index.
+// This file writes logs: their entries, the zstd frames of Binary logs, and the index.
 
 import (
 	"bufio"
@@ -33,11 +33,11 @@ func (f Format) codec() codec {
 	return protobuf{}
 }
 
-// frameBytes is the smallest amount of data in a frame, and about the distance of places in the index, in
-// bytes; tests lower it.
+// frameBytes is the smallest size of a frame before compression, in bytes. It is also about the distance between the CTAs in the
+// index, in bytes of entries. Tests lower it.
 var frameBytes = 1 << 20
 
-// Writer writes a log. After the first write error, every method returns it and writes nothing more. A Writer
+// Writer writes a log. After the first write error, every method returns this error and writes nothing. A Writer
 // is not safe for concurrent use.
 type Writer struct {
 	format  Format
@@ -47,13 +47,13 @@ type Writer struct {
 	err     error
 	records uint64
 
-	frame   []byte // entries not written yet, of a Binary log
-	written uint64 // bytes of the file so far
-	plain   uint64 // bytes of entries so far
+	frame   []byte // entries of a Binary log that are not written to the file yet
+	written uint64 // number of bytes written to the file
+	plain   uint64 // number of bytes of entries, before compression
 	index   index
 	launch  uint64           // number of the current launch
 	code    map[uint64]*Code // code of the current launch, by index
-	marked  uint64           // bytes of entries before the latest CTA in the index
+	marked  uint64           // value of plain at the latest CTA in the index, at least 1; 0: no CTA yet
 }
 
 // NewWriter writes the header of a log.
@@ -68,8 +68,8 @@ func NewWriter(w io.Writer, f Format, h *Header) (*Writer, error) {
 	return t, t.Write(h)
 }
 
-// Write writes an entry. Entries must come in order: CTAs whole, each before its records. Code may be left out
-// if the header lists it as missing.
+// Write writes an entry. Entries must come in the order of the package comment: a CTA entry, and then all records of the CTA.
+// Code entries may be left out if the header lists "code" as missing.
 func (t *Writer) Write(e Entry) error {
 	var code *Code
 	switch e := e.(type) {
@@ -94,13 +94,14 @@ func (t *Writer) Write(e Entry) error {
 // Records returns the number of written records.
 func (t *Writer) Records() uint64 { return t.records }
 
-// encoded writes encoded records.
+// encoded writes b, which has a number of encoded records.
 func (t *Writer) encoded(b []byte, records uint64) error {
 	t.records += records
 	return t.write(b)
 }
 
-// place adds an entry to the index: launches, their ends, and a CTA if none was added in this part of the log.
+// place adds an entry to the index: every launch and end, and a CTA if the latest CTA in the index is at least frameBytes of
+// entries before it.
 func (t *Writer) place(p Place) {
 	p.Launch, p.Offset, p.Records, p.Position = t.launch, t.written, t.records, t.plain
 	if t.format == Binary {
@@ -145,8 +146,8 @@ func (t *Writer) flush() {
 	}
 }
 
-// The index is in a skippable zstd frame (RFC 8878 3.1.2). The frame ends with its own length and indexMagic,
-// so that it can be found from the end of the file.
+// The index of a Binary log is in a skippable zstd frame (RFC 8878 3.1.2). The frame ends with its own length and indexMagic,
+// so that a reader can find it from the end of the file.
 const (
 	skippable  = 0x184d2a5e
 	indexMagic = "gemu-idx"
@@ -172,7 +173,7 @@ func (t *Writer) Close() error {
 	return t.abandon()
 }
 
-// abandon flushes a log that has no end.
+// abandon flushes the log without a Finish entry. After it, Write returns an error.
 func (t *Writer) abandon() error {
 	t.flush()
 	if t.err == nil {
