@@ -10,19 +10,19 @@ import (
 	"sync"
 )
 
-// gcThreshold is the minimum amount of garbage, in bytes, before a collection. A command often takes a tenth of a second,
-// in which Go would collect some megabytes a dozen times.
+// gcThreshold is the minimum amount of garbage, in bytes, before a collection. A command often takes a tenth of a second. By
+// default Go would collect garbage a dozen times in this time, some megabytes each.
 const gcThreshold = 64 << 20
 
-// relaxed reports whether the threshold of relax is in effect. The caller must hold settings to change it or the garbage
-// collector's percentage.
+// relaxed means that the threshold of relax is in effect. Functions must hold the mutex settings to read or change relaxed, and to
+// change the garbage collector's percentage.
 var (
 	settings sync.Mutex
 	relaxed  bool
 )
 
-// relax makes Go collect garbage when there is as much garbage as live memory, as by default, but at least gcThreshold
-// bytes. The environment variable GOGC has precedence.
+// relax makes Go collect garbage when the garbage is as large as the live memory, which is Go's default, but not before there are
+// gcThreshold bytes of garbage. If the environment variable GOGC is set, relax does nothing.
 func relax() {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -35,7 +35,8 @@ func relax() {
 	runtime.SetFinalizer(new(cycle), (*cycle).ended)
 }
 
-// collectAt makes Go collect at this percentage of garbage to live memory, and returns the previous percentage.
+// collectAt makes Go collect garbage at a percentage of garbage to live memory, and returns the previous percentage. It ends the
+// effect of relax.
 func collectAt(percent int) int {
 	settings.Lock()
 	defer settings.Unlock()
@@ -43,7 +44,7 @@ func collectAt(percent int) int {
 	return debug.SetGCPercent(percent)
 }
 
-// cycle is an object that is garbage in every collection: its finalizer runs at the end of each.
+// cycle is an object that is garbage in every collection, so that its finalizer runs at the end of every collection.
 type cycle struct{ _ *cycle } // the pointer keeps it out of Go's blocks of tiny objects, which live longer
 
 // ended runs at the end of a collection and adjusts the percentage to the live memory.

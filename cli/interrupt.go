@@ -23,11 +23,11 @@ const exitGrace = 700 * time.Millisecond
 // sessions counts the debugging sessions that handle interrupts themselves.
 var sessions atomic.Int32
 
-// interrupts handles interrupts by the user. The first cancels the context: launches and compilers stop, and the
-// command ends with their results so far. The second ends the process at once.
+// interrupts handles signals that end the command, such as an interrupt by the user. The first signal cancels the context:
+// launches and compilers stop, and the command ends with their results so far. The second signal ends the process at once.
 type interrupts struct {
 	cancel   context.CancelFunc
-	grace    time.Duration // exitGrace; tests set others
+	grace    time.Duration // exitGrace; tests set other durations
 	running  func() bool   // reports whether a launch runs
 	exit     func(status int)
 	messages io.Writer

@@ -23,8 +23,8 @@
 //	          ▲
 //	          └── groups, waits, calls, effects, traps, stack, results, accesses ──▶ values, allocations
 //
-// A Recorder is the probe that records. FromLog converts a commit log of package trace. A File reads a recording, rows of any
-// table from any row on, without reading the rest.
+// A Recorder is the probe that records. FromLog converts a log of package trace. A File reads a recording: it reads rows of any
+// table, from any row on, without reading the other rows.
 //
 // The recording of a launch is the same, byte for byte, in every mode, with every engine and on any number of host cores.
 //
@@ -41,8 +41,8 @@
 //
 // # Concurrency
 //
-// A Recorder is safe for concurrent launches. A File is safe for concurrent use if its io.ReaderAt is. A recorder
-// cannot step back with a restored launch.
+// A Recorder is safe for concurrent launches. A File is safe for concurrent use if its io.ReaderAt is. A Recorder
+// is no probe.Saver: it cannot go back with a restored launch.
 //
 // # Compatibility
 //

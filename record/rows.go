@@ -1,6 +1,7 @@
 package record
 
-// This file adds rows that a Recorder and FromLog have in common: values, accesses, ends of launches; and it holds the limits.
+// This file adds the rows that both a Recorder and FromLog write: values, accesses and ends of launches. It also applies the
+// limits of a recording.
 
 import (
 	"fmt"
@@ -17,11 +18,11 @@ type tables struct {
 	options   Options
 	maxEvents uint64 // 0: no limit
 	maxBytes  uint64 // 0: no limit
-	full      string // the limit that was reached; "": none
+	full      string // text of the limit that was reached; "": none
 
 	images     map[[32]byte]uint64 // rows of the table data, by SHA-256 of the contents
-	imageBytes uint64
-	imagesCut  bool // some image is not whole
+	imageBytes uint64              // number of recorded bytes of images
+	imagesCut  bool                // some image is not whole
 
 	lines     coalesce.Lines
 	conflicts coalesce.Conflicts
@@ -52,7 +53,7 @@ func (t *tables) checkSize() {
 	}
 }
 
-// setFull notes the limit that ends the recording.
+// setFull notes the limit that ends the recording, unless a limit was reached before.
 func (t *tables) setFull(limit string) {
 	if t.full == "" {
 		t.full = limit
@@ -64,7 +65,7 @@ func (t *tables) addEnd(launch uint32, text string) {
 	addRow(t.w, &EndRow{launch, rows[EventRow](t.w), oneIf(t.full == ""), text})
 }
 
-// laneValue is a value over lanes, as rows have it.
+// laneValue has the columns of a value for the lanes of a warp; rows of several tables have these columns.
 type laneValue struct {
 	class      Class
 	base, high uint64
@@ -72,7 +73,7 @@ type laneValue struct {
 	values     uint64
 }
 
-// addValue returns the columns of a value, and records the lanes of a generic one.
+// addValue returns the columns of a value. For a generic value it also adds a row for each lane.
 func (t *tables) addValue(v *trace.Value) (x laneValue) {
 	switch {
 	case v.Structure == trace.NoValue:
@@ -131,7 +132,7 @@ func (t *tables) addAccesses(q *laneAccess, lanes [spaceCount]uint64, allocation
 	}
 }
 
-// addAccess records an access. stored has the elements that it stores; nil if they belong to several accesses.
+// addAccess records an access. stored has the elements that the access stores; nil if they belong to several accesses.
 func (t *tables) addAccess(q *laneAccess, stored *trace.Access) {
 	addr := trace.NewValue("", 64, q.lanes, q.addr[:], nil)
 	v := t.addValue(&addr)
@@ -180,7 +181,7 @@ func (t *tables) countTransactions(row *AccessRow, q *laneAccess) {
 			switch lane := lowest(m); {
 			case q.space == Local:
 				t.lines.TouchLocal(q.addr[lane], int(q.lengths[lane]), lane, q.warpSize)
-			case q.bulk || q.lengths[lane] > coalesce.LineBytes: // a range of its own
+			case q.bulk || q.lengths[lane] > coalesce.LineBytes: // not coalesced with other lanes
 				sectors, _ := coalesce.Range(q.addr[lane], q.lengths[lane])
 				ranges += sectors
 			default:

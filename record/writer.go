@@ -18,13 +18,13 @@ const Version = 2
 // oldestVersion is the first version that Open reads.
 const oldestVersion = 1
 
-// magic is the name of the format, at the beginning of a file before the version, and at its end.
+// magic is the name of the format. It is the beginning of a file, before the version, and the end of the file.
 const magic = "gemurec"
 
 // A block is
 //
 //	byte 0–3    blockMagic
-//	byte 4–7    bytes after the 32 of this header
+//	byte 4–7    number of bytes after this header of 32 bytes
 //	byte 8–9    number of the table
 //	byte 10–11  number of columns
 //	byte 12–15  number of rows
@@ -39,7 +39,7 @@ const (
 	maxBlockBytes    = 64 << 20
 	maxBlockRows     = 1 << 20
 	maxBlocks        = 1 << 22 // rows of the directory
-	maxTextBytes     = 8 << 20 // of the texts of a block, after which it is written
+	maxTextBytes     = 8 << 20 // a block is written when its texts have this number of bytes
 )
 
 // Numbers of tables that are part of the layout.
@@ -48,13 +48,13 @@ const (
 	directoryTable = 0xfffe // offset in the file, table, first row and rows of each block
 )
 
-// Rows of a block. Tests lower them.
+// Numbers of rows at which a block is written. Tests lower them.
 var (
 	blockRows     = 1 << 16
-	blockDataRows = 1 << 20 // of the table data, whose rows are bytes
+	blockDataRows = 1 << 20 // for the table data, whose rows are bytes
 )
 
-// writer writes tables. After the first error of the underlying writer, every method returns it and writes nothing more.
+// writer writes tables. After the first error of the underlying writer, every method returns this error and writes nothing.
 type writer struct {
 	out        io.Writer
 	err        error
@@ -68,11 +68,11 @@ type writer struct {
 
 // tableWriter holds the rows of a table that are not written yet.
 type tableWriter struct {
-	first   uint64 // rows in earlier blocks
+	first   uint64 // number of rows in earlier blocks
 	numbers [][]uint64
 	texts   [][]string
 	rows    int
-	bytes   int // of texts
+	bytes   int // number of bytes of texts
 }
 
 // newWriter begins a recording. With compressed, columns are deflated; without, readers can map plain columns into memory.
