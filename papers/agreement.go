@@ -1,7 +1,7 @@
 package papers
 
-// This file has the statistics of a comparison: whether two columns order their rows alike, and the probability that
-// chance does so.
+// This file has the statistics of a comparison: the correlation between the orders of two columns, and the probability that
+// the correlation is due to chance.
 
 import (
 	"math"
@@ -13,7 +13,7 @@ import (
 // Agreement compares our values of a column with the paper's.
 type Agreement struct {
 	Rows     int      `json:"rows"`             // rows with both values
-	Rho      *float64 `json:"rank_correlation"` // Spearman's; null where it is undefined
+	Rho      *float64 `json:"rank_correlation"` // Spearman's rank correlation; null if it is undefined
 	P        *float64 `json:"p"`                // probability that chance alone gives a correlation so far from 0
 	Holm     *float64 `json:"p_corrected"`      // corrected by Holm's method for the number of the table's columns; null for another interpretation of a column
 	Distance *float64 `json:"mean_distance"`    // mean of the absolute differences; null without rows
@@ -40,8 +40,8 @@ func newAgreement(measured, printed []float64) *Agreement {
 	return a
 }
 
-// spearman returns Spearman's rank correlation coefficient, the correlation of the ranks; NaN if all values of a side
-// are equal.
+// spearman returns Spearman's rank correlation coefficient, the correlation of the ranks; NaN if all values of x or all
+// values of y are equal.
 func spearman(x, y []float64) float64 {
 	rx, ry := ranks(x), ranks(y)
 	mean := float64(len(x)+1) / 2
@@ -74,15 +74,15 @@ func ranks(x []float64) []float64 {
 	return r
 }
 
-// Up to exactRows rows all orders are tried, of more rows draws random orders.
+// Columns of up to exactRows rows are tested in all orders, longer columns in draws random orders.
 const (
 	exactRows = 8
 	draws     = 100_000
 )
 
 // chance returns the probability that the rank correlation of x and y in a random order is as far from 0 as in the
-// given order. It is a two-sided permutation test, which keeps ties. It is exact for up to exactRows rows; for more
-// rows it counts random orders, always the same, and the given order.
+// given order, or farther. It is a two-sided permutation test that keeps ties. It is exact for up to exactRows rows. For
+// more rows it counts the given order and random orders from a fixed seed.
 func chance(x, y []float64) float64 {
 	// Doubled ranks are integers, so the sums of their products are exact. A correlation is such a sum minus the
 	// product of the means.
@@ -135,9 +135,9 @@ func permute(b []int, n int, visit func()) {
 	}
 }
 
-// holm corrects the probabilities of several tests for their number (Holm, A simple sequentially rejective multiple
-// test procedure, 1979). The lowest is multiplied by the number of tests, the next by 1 less, and none becomes lower
-// than its predecessor.
+// holm corrects the probabilities of several tests for the number of tests (Holm, A simple sequentially rejective multiple
+// test procedure, 1979). In ascending order, the first probability is multiplied by the number of tests, and each next
+// probability by 1 less. A product below the previous result is replaced by that result.
 func holm(tests []*Agreement) {
 	order := slices.Clone(tests)
 	slices.SortStableFunc(order, func(a, b *Agreement) int {

@@ -2,47 +2,47 @@ package papers
 
 import "sync"
 
-// Comparison is a paper's tables next to ours, as JSON.
+// Comparison has a paper's values and gemu's values of its tables, as JSON.
 type Comparison struct {
 	Schema string            `json:"schema"` // "gemu-compare/3"
-	Paper  string            `json:"paper"`  // as the command line names it
-	Title  string            `json:"title"`  // of the paper
-	Tables []ComparisonTable `json:"tables"` // and figures, in the paper's order
+	Paper  string            `json:"paper"`  // name of the paper on the command line
+	Title  string            `json:"title"`  // authors and year of the paper
+	Tables []ComparisonTable `json:"tables"` // tables and figures, in the paper's order
 }
 
 // ComparisonTable is a table under each of its interpretations.
 type ComparisonTable struct {
-	Name            string                     `json:"name"`            // as the command line names it
-	Title           string                     `json:"title"`           // its subject
+	Name            string                     `json:"name"`            // name of the table on the command line
+	Title           string                     `json:"title"`           // subject of the table
 	Note            string                     `json:"note"`            // further facts
-	Columns         []ComparisonColumn         `json:"columns"`         // in the order of the text
+	Columns         []ComparisonColumn         `json:"columns"`         // in the order in which text output has them
 	Absent          map[string]string          `json:"absent"`          // rows of the paper that gemu does not have, with the reason
 	Interpretations []ComparisonInterpretation `json:"interpretations"` // the first is the headline
 }
 
 // ComparisonColumn describes a column.
 type ComparisonColumn struct {
-	Name      string `json:"name"`                 // of our column
+	Name      string `json:"name"`                 // name of gemu's column
 	Paper     string `json:"paper"`                // name of the paper's column
-	Doc       string `json:"doc"`                  // the counted events, and their whole
+	Doc       string `json:"doc"`                  // the counted events, and the number of which they are a share
 	NotRanked bool   `json:"not_ranked,omitempty"` // the order of the rows is not compared
 }
 
-// ComparisonInterpretation is a way of measuring with its results.
+// ComparisonInterpretation has the results under an interpretation.
 type ComparisonInterpretation struct {
-	Name      string                `json:"name"`      // of the interpretation
-	Doc       string                `json:"doc"`       // its definition
+	Name      string                `json:"name"`      // name of the interpretation
+	Doc       string                `json:"doc"`       // definition of the interpretation
 	Rows      []ComparisonRow       `json:"rows"`      // in the paper's order
-	Agreement map[string]*Agreement `json:"agreement"` // by column, of the ranked columns
+	Agreement map[string]*Agreement `json:"agreement"` // by column, for the ranked columns
 }
 
 // ComparisonRow is a row of a table.
 type ComparisonRow struct {
-	Name       string             `json:"name"`       // in the paper
-	Workload   string             `json:"workload"`   // the workload; "" for a mean of rows
-	Ours       map[string]float64 `json:"ours"`       // our values, by column
-	Paper      map[string]float64 `json:"paper"`      // the paper's values
-	Difference map[string]float64 `json:"difference"` // ours minus the paper's, where both exist
+	Name       string             `json:"name"`       // name of the row in the paper
+	Workload   string             `json:"workload"`   // name of the workload; "" for a mean of rows
+	Ours       map[string]float64 `json:"ours"`       // gemu's values, by column
+	Paper      map[string]float64 `json:"paper"`      // the paper's values, by column
+	Difference map[string]float64 `json:"difference"` // gemu's value minus the paper's, for columns with both
 
 	OurBounds   []string `json:"our_bounds,omitempty"`   // columns in which gemu's value is the lowest possible, * in the text
 	PaperBounds []string `json:"paper_bounds,omitempty"` // columns in which the paper's value is the lowest possible
@@ -54,7 +54,7 @@ type Measurement struct {
 	rows  [][]pendingRow // by interpretation and row; nil for an absent row
 }
 
-// pendingRow waits for the values of a row.
+// pendingRow waits for the values of a row and returns them, by column.
 type pendingRow func() (map[string]float64, error)
 
 // Start starts the measurement of the table's rows. The table must belong to the meter.
@@ -74,8 +74,9 @@ func (t *Table) Start(m *Meter) *Measurement {
 	return &Measurement{t, list}
 }
 
-// Compare waits for the measurement and returns its results next to the paper's values. It calls show, if that is not nil, with
-// each row of the headline as soon as its values are known. The error is that of the first row, in the table's order, that fails.
+// Compare waits for the measurement and returns its results together with the paper's values. It calls show, if not nil, with
+// each row of the headline interpretation as soon as the row's values are known. If rows fail, Compare returns the error of
+// the first of them, in the table's order.
 func (started *Measurement) Compare(show func(r *ComparisonRow)) (*ComparisonTable, error) {
 	t := started.table
 	output := &ComparisonTable{Name: t.Name, Title: t.Title, Note: t.Note, Absent: map[string]string{}}
@@ -108,7 +109,7 @@ func (started *Measurement) Compare(show func(r *ComparisonRow)) (*ComparisonTab
 	return output, nil
 }
 
-// compareRow returns a row's values next to the paper's.
+// compareRow returns a row with the measured values and the paper's.
 func (t *Table) compareRow(row *Row, measured map[string]float64) ComparisonRow {
 	line := ComparisonRow{Name: row.Name, Workload: row.Workload, Ours: map[string]float64{}, Paper: map[string]float64{}, Difference: map[string]float64{}}
 	for i := range t.Columns {
@@ -133,8 +134,9 @@ func (t *Table) compareRow(row *Row, measured map[string]float64) ComparisonRow 
 	return line
 }
 
-// agree compares the columns of rows with the paper's. Probabilities are corrected for the number of columns of the paper: another
-// interpretation of a column is no further test, and its own probability is not corrected.
+// agree returns the agreement of each ranked column with the paper's. Probabilities are corrected for the number of the
+// paper's columns. A column that is another interpretation of one of them (WholeColumn) does not count as a test, and its
+// probability is not corrected.
 func (t *Table) agree(rows []ComparisonRow) map[string]*Agreement {
 	list := map[string]*Agreement{}
 	var tests []*Agreement

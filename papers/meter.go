@@ -13,10 +13,10 @@ import (
 	"gemu/probe"
 )
 
-// Meter runs workloads for the tables of a paper, each on a host thread, up to a fixed number at a time. Runs that several
-// tables need are made once. Call Close when the values are no longer needed.
+// Meter runs workloads for the tables of a paper, each workload on one host thread, up to a fixed number at a time. A run
+// that several tables need is made once. The caller must call Close when the values are no longer needed.
 type Meter struct {
-	tables []*Table      // under measurement: they decide which machines a replay needs
+	tables []*Table      // the measured tables, which determine the machines that a replay models
 	limit  time.Duration // time limit of a launch; 0: no limit
 	ctx    context.Context
 	cancel func()
@@ -27,8 +27,8 @@ type Meter struct {
 	results map[any]any // by key: func() (T, error) of measureOnce
 }
 
-// NewMeter returns a meter for tables. It runs at most workers workloads at a time (0: as many as host threads), and each
-// launch at most for limit (0: any time).
+// NewMeter returns a meter for tables. It runs at most workers workloads at a time (0: GOMAXPROCS workloads), and each
+// launch at most for limit (0: no limit).
 func NewMeter(ctx context.Context, workers int, limit time.Duration, tables []*Table) *Meter {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -64,14 +64,14 @@ func measureOnce[T any](m *Meter, key any, measure func() (T, error)) (T, error)
 	return compute()
 }
 
-// run runs a workload at a size (0: its own), watched by probes; prepare may change each launch. Warps have 32 lanes unless
-// prepare says otherwise. A wrong result is a *kernels.Mismatch.
+// run runs a workload at a size (0: the workload's default) with probes. prepare may change each launch. Warps have 32 lanes
+// unless prepare changes that. The error for a wrong result is a *kernels.Mismatch.
 func (m *Meter) run(workload string, size int, prepare func(l *interp.Launch), probes ...probe.Probe) error {
 	w := kernels.Lookup(workload)
 	return m.runModule(w, w.PTX(), size, prepare, probes...)
 }
 
-// runModule is run with given PTX of the workload.
+// runModule is run with the PTX src instead of the workload's own.
 func (m *Meter) runModule(w *kernels.Workload, src string, size int, prepare func(l *interp.Launch), probes ...probe.Probe) error {
 	dev := interp.NewDevice(interp.Config{Workers: 1, Probes: probes, TimeLimit: m.limit})
 	s, err := kernels.Start(m.ctx, w, dev, size)

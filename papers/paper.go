@@ -15,7 +15,7 @@ import (
 // Paper is a study whose measurements gemu repeats.
 type Paper struct {
 	Name   string   // on the command line
-	Study  string   // its key in kernels.Studies; "" if that is Name
+	Study  string   // key of the paper in kernels.Studies; "" if that is Name
 	Title  string   // authors and year
 	Tables []*Table // in the order of the paper
 }
@@ -23,24 +23,24 @@ type Paper struct {
 // Table is a table or a figure of a paper, as far as gemu can measure it.
 type Table struct {
 	Name    string   // on the command line: "table1"
-	Title   string   // its subject
-	Note    string   // further facts, printed below the table: for instance results that the paper states in words only
+	Title   string   // subject of the table
+	Note    string   // further facts, printed below the table: for instance results that the paper states only in words
 	Columns []Column // in the order of the paper
 	Rows    []Row    // in the order of the paper
 
-	// Interpretations are the ways of measuring that the paper's text leaves open. The first is the headline, chosen from
-	// the text; all other interpretations are rows of a sensitivity table.
+	// Interpretations are the methods of measurement between which the paper's text does not decide. The first, the
+	// headline, is closest to the text. All other interpretations are rows of a sensitivity table.
 	Interpretations     []Interpretation
 	PrintRows           bool     // the text shows the rows of every interpretation, not only their agreement
 	OnlyIfNamed         bool     // the table takes long and is measured only if the user names it or an interpretation of it
-	LongInterpretations []string // names of interpretations that take long, likewise
+	LongInterpretations []string // names of interpretations that take long: measured only if the user names them
 
 	// Measure returns the values of a row by column name, under an interpretation. A column without a value is left out.
 	// Rows are measured concurrently; a Meter bounds the number of runs at a time.
 	Measure func(m *Meter, row *Row, r *Interpretation) (map[string]float64, error)
 
-	// Bound, if set, names the column with the lowest possible value of the remaining columns. Values that reach it are
-	// marked with a *.
+	// Bound, if not empty, is the name of the column with the lowest value that the other columns can have. Values equal to
+	// it are marked with a *.
 	Bound string
 }
 
@@ -48,8 +48,8 @@ type Table struct {
 type Column struct {
 	Name   string    // in JSON and CSV, and in the file of the paper's values
 	Head   [2]string // heading, in two lines
-	Digits int       // decimals
-	Doc    string    // the counted events, and their whole
+	Digits int       // digits after the decimal point
+	Doc    string    // the counted events, and the number of which they are a share
 
 	// WholeColumn is the column of the paper of which this column is another interpretation; "" for the headline.
 	WholeColumn string
@@ -69,7 +69,7 @@ func (c *Column) Key() string {
 	return c.Name
 }
 
-// Label returns the heading in a line.
+// Label returns the heading in one line.
 func (c *Column) Label() string {
 	if first, broken := strings.CutSuffix(c.Head[0], "-"); broken {
 		return first + c.Head[1]
@@ -79,19 +79,18 @@ func (c *Column) Label() string {
 
 // Row is a row of a paper's table.
 type Row struct {
-	Name     string             // in the paper
+	Name     string             // name of the row in the paper
 	Workload string             // workload of the library that is run for the row
-	Size     int                // size of the workload; 0: its own
-	Values   map[string]float64 // the paper's values by column; may lack some
-	Absent   string             // reason why gemu has no values for the row; "" if it has
-	Summary  bool               // the row is about all workloads, as a mean is, and is not ranked
+	Size     int                // size of the workload; 0: the workload's default
+	Values   map[string]float64 // the paper's values, by column; columns without a value are missing
+	Absent   string             // reason why gemu has no values for the row; "" if it has values
+	Summary  bool               // the row is about all workloads, for example a mean, and is not ranked
 	Bounds   map[string]bool    // columns in which the paper marks its value with a *
 }
 
-// Interpretation is a way of measuring.
-type Interpretation struct {
-	Name, Doc string // name on the command line, unique in the table; the choice that it makes, in a few words
-}
+// Interpretation is a method of measurement that is compatible with the paper's text. Name is its name on the command line,
+// unique in the table. Doc describes it in a few words.
+type Interpretation struct{ Name, Doc string }
 
 // All returns the papers. The caller must not change them.
 var All = sync.OnceValue(func() []*Paper { return []*Paper{avc2011(), gscalar2017(), kim2013()} })
@@ -159,8 +158,8 @@ func DefaultTables(tables []*Table) (list []*Table) {
 	return list
 }
 
-// SelectInterpretations returns copies of the tables that have some of the named interpretations, with these interpretations
-// alone. Without names it returns all tables. A name that no table has is an error.
+// SelectInterpretations returns copies of the tables that have at least one of the named interpretations, with only these
+// interpretations. Without names it returns all tables. A name that no table has is an error.
 func SelectInterpretations(tables []*Table, names []string) ([]*Table, error) {
 	if len(names) == 0 {
 		return tables, nil
@@ -188,8 +187,9 @@ func SelectInterpretations(tables []*Table, names []string) ([]*Table, error) {
 	return list, nil
 }
 
-// readRows reads the rows of a table from CSV. The first line has the names of the columns, the first column the name of the row.
-// That is also the name of the workload, unless workloads has another one. Empty fields are values that the paper does not have.
+// readRows reads the rows of a table from CSV. The first line has the names of the columns, the first column the name of the
+// row. The name of the row is also that of its workload, unless workloads has another name. An empty field means that the
+// paper has no value. A * after a value marks it as the lowest possible value (Row.Bounds).
 func readRows(data []byte, workloads map[string]string) []Row {
 	r := csv.NewReader(bytes.NewReader(data))
 	r.Comment = '#'
@@ -225,5 +225,5 @@ func readRows(data []byte, workloads map[string]string) []Row {
 	return rows
 }
 
-// share returns a part of a whole in percent, 0 of nothing.
+// share returns n in percent of whole; 0 if whole is 0.
 func share(n, whole int64) float64 { return notation.Percentage(n, whole) }

@@ -16,9 +16,9 @@ const (
 // Counts holds the counters of a set of instructions.
 type Counts struct {
 	Execs    int64 `json:"execs"`    // executions by warps
-	Active   int64 `json:"active"`   // lanes that were there, added up over executions
+	Active   int64 `json:"active"`   // active lanes, added up over executions
 	Lanes    int64 `json:"lanes"`    // lanes with a true guard; for a branch, return or exit all lanes at its place
-	Diverged int64 `json:"diverged"` // executions with lanes of the warp elsewhere, including lanes that wait at the end
+	Diverged int64 `json:"diverged"` // executions while lanes of the warp were at other instructions or waited at the kernel's end
 
 	Branches  int64 `json:"branches"`  // executions of branches
 	Taken     int64 `json:"taken"`     // lanes that branches, returns and exits sent elsewhere
@@ -26,32 +26,32 @@ type Counts struct {
 
 	Texture int64 `json:"texture"` // requests to the texture unit: fetches, and accesses to surfaces
 
-	Global   Traffic `json:"global"`   // to global memory, asynchronous copies too
-	Local    Traffic `json:"local"`    // to local memory
-	Shared   Banked  `json:"shared"`   // to shared memory, but by asynchronous copies
-	Constant Banked  `json:"constant"` // to constant memory, and to parameters of kernels
+	Global   Traffic `json:"global"`   // requests to global memory, with asynchronous copies
+	Local    Traffic `json:"local"`    // requests to local memory
+	Shared   Banked  `json:"shared"`   // requests to shared memory, without asynchronous copies
+	Constant Banked  `json:"constant"` // requests to constant memory, and to parameters of kernels
 }
 
 // Traffic counts requests to memory that is transferred in sectors. A request is the access of a warp
 // instruction, or a bulk copy.
 type Traffic struct {
-	Requests    int64 `json:"requests"`           // how many
+	Requests    int64 `json:"requests"`           // number of requests
 	Bytes       int64 `json:"bytes"`              // distinct bytes of a request, summed over requests
-	Sectors     int64 `json:"sectors"`            // of 32 bytes that requests touch
-	Ideal       int64 `json:"ideal"`              // sectors that would suffice for neighbouring bytes
-	Lines       int64 `json:"lines"`              // of 128 bytes that requests touch
+	Sectors     int64 `json:"sectors"`            // sectors (32 bytes) that a request touches, summed over requests
+	Ideal       int64 `json:"ideal"`              // least number of sectors for the same number of consecutive bytes, summed
+	Lines       int64 `json:"lines"`              // lines (128 bytes) that a request touches, summed over requests
 	Atomics     int64 `json:"atomics"`            // requests that are atomic operations
-	SameAddress int64 `json:"same_address_lanes"` // of them: the most lanes with the same address, added up over requests
+	SameAddress int64 `json:"same_address_lanes"` // the most lanes with the same address, summed over atomic requests
 }
 
 // Banked counts requests to memory in banks.
 type Banked struct {
-	Requests    int64 `json:"requests"`           // how many
+	Requests    int64 `json:"requests"`           // number of requests
 	Bytes       int64 `json:"bytes"`              // distinct bytes of a request, summed over requests
-	Passes      int64 `json:"passes"`             // how often banks are accessed
+	Passes      int64 `json:"passes"`             // accesses to all banks that a request needs, summed over requests
 	Ideal       int64 `json:"ideal_passes"`       // passes without conflicts
 	Atomics     int64 `json:"atomics"`            // requests that are atomic operations
-	SameAddress int64 `json:"same_address_lanes"` // of them: the most lanes with the same address, added up over requests
+	SameAddress int64 `json:"same_address_lanes"` // the most lanes with the same address, summed over atomic requests
 }
 
 // Conflicts returns the number of passes beyond Ideal.

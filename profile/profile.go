@@ -44,15 +44,15 @@ func (p *Profile) launched(l *probe.LaunchInfo) {
 	p.Launches = append(p.Launches, n)
 }
 
-// Node is a function at a place of the call tree. A recursive call leads back to the node of the earlier
-// call, so recursion takes a single node.
+// Node is a function at a place of the call tree. A recursive call by the same instruction counts for the node of the
+// earlier call, so recursion needs only one node for each call instruction.
 type Node struct {
 	Func     *ptx.Func  // kernel or device function
 	Site     *ptx.Instr // the call in the parent's function; nil for a kernel
 	Parent   *Node      // the caller; nil for a kernel
 	Calls    int64      // calls by warps; for a kernel, warps
 	Counts   []Counts   // by instruction of the function in source order, without called functions
-	Children []*Node    // called functions, in the order of their first calls
+	Children []*Node    // called functions, in the source order of the calls
 
 	fn       *function
 	branches map[branchEdge]int64 // lanes by branch edge
@@ -107,7 +107,7 @@ func (n *Node) add(o *Node) {
 	}
 }
 
-// clear resets all counts.
+// clear sets all counts of the tree to 0.
 func (n *Node) clear() {
 	n.Calls = 0
 	clear(n.Counts)
@@ -177,7 +177,7 @@ type Instr struct {
 	Counts
 }
 
-// Functions returns the executed functions, in the order of their first execution.
+// Functions returns the executed functions: kernels in the order of Roots, each followed by its callees in source order.
 func (p *Profile) Functions() (list []*Function) {
 	functions := map[*ptx.Func]*Function{}
 	for _, r := range p.Roots {

@@ -14,11 +14,11 @@ type Frame struct {
 	Function string // linker name; for an inlined function, the name in .loc
 	File     string // source file in .file, or name of the module; "" if .file is missing
 	Line     int    // from 1
-	Column   int    // from 1; 0 if .loc does not know it
+	Column   int    // from 1; 0 if .loc has no column
 }
 
 // Frames returns the positions of an instruction, innermost first: the inlined function, its inlining position
-// (manual 11.5.4), and so on to the instruction's function. With listing it returns the position in the PTX.
+// (manual 11.5.4), and so on to the instruction's function. If listing is set, it returns the position in the PTX.
 func Frames(f *ptx.Func, instr *ptx.Instr, listing bool) []Frame {
 	m := f.Module()
 	if listing || instr.Loc < 0 || f.Locs[instr.Loc].Line <= 0 {
@@ -55,8 +55,8 @@ type Line struct {
 	Instrs []Instr // in the order of functions and of the source
 }
 
-// Lines adds up the counts by source line, or by line of the PTX with listing. Inlined code counts for the
-// innermost line. Files are in order of first execution, lines ascending.
+// Lines adds up the counts by source line, or by line of the PTX if listing is set. Inlined code counts for the innermost
+// line. Files are in the order of their first instruction in Functions, lines ascending.
 func (p *Profile) Lines(listing bool) []*Line {
 	type place struct {
 		file string
