@@ -21,8 +21,8 @@ type asyncTwin struct {
 	err error // error of its launches
 }
 
-// early runs the job of the flags once, on a device of its own, with asynchronous effects at the
-// issue. The output of its kernels is discarded.
+// early runs the job of the flags once, on a device of its own. Its asynchronous effects happen when they are issued. The output
+// of its kernels is discarded.
 func (c *runCmd) early(a *app, prepare func(l *interp.Launch)) (*asyncTwin, error) {
 	if c.File == "-" {
 		return nil, errors.New("--async=both reads the file twice: the file cannot be standard input")
@@ -42,9 +42,9 @@ func (c *runCmd) early(a *app, prepare func(l *interp.Launch)) (*asyncTwin, erro
 	return t, nil
 }
 
-// compare returns the error of the command: err (from the launches or their results), unless the
-// results depend on the time of effects. ran is the error of the launches. A fault of either job is
-// an error of the command; a note names the job.
+// compare returns the error of the command. ran is the error of the launches of job j; err is ran, or an error in their results.
+// If the results depend on the time of effects, the returned error says so, after err. A fault of either job is an error of the
+// command; a note names the job.
 func (t *asyncTwin) compare(a *app, j *job, ran, err error) error {
 	note := func(format string, args ...any) {
 		fmt.Fprintf(a.stderr, "gemu: --async=both: "+format+"\n", args...)

@@ -12,8 +12,8 @@ type difference struct {
 	got, want string
 }
 
-// compareArrays lists the first differences, and their number. Floats may
-// differ by atol + rtol·|want|; NaN equals NaN.
+// compareArrays returns the first differences, at most 10, and the number n of all differences. It compares the elements that
+// both arrays have. Floats may differ by atol + rtol·|want|; NaN equals NaN.
 func compareArrays(got, want *argument.Array, rtol, atol float64) (first []difference, n int) {
 	for i := range min(got.Len(), want.Len()) {
 		same := false

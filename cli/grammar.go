@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// grammar returns the grammar of the arguments for kong. If the arguments begin with a command, all other commands
-// have only a name and a line of help: kong needs half of the time of a short run to read all their flags.
+// grammar returns the grammar of the command line for kong. If args begin with a command, the grammar has only the name and the
+// line of help of all other commands, because kong needs half of the time of a short run to read all their flags.
 func grammar(args []string) any {
 	if _, completing := os.LookupEnv("COMP_LINE"); len(args) == 0 || completing {
 		return new(cli)

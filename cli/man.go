@@ -19,7 +19,7 @@ func (manFlag) BeforeReset(k *kong.Kong) error {
 	return nil
 }
 
-// manual returns the page (man(7)).
+// manual returns the manual page, in the format of man(7).
 func manual(m *kong.Application) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH %s 1\n.SH NAME\n%s \\- %s\n", strings.ToUpper(m.Name), m.Name, roff(m.Help))

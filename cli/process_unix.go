@@ -10,8 +10,8 @@ import (
 	"gemu/internal/cleanup"
 )
 
-// runGroup runs a program in a process group of its own. When the context of the program ends, the program and its
-// children are interrupted, and killed a moment later.
+// runGroup runs a program in a process group of its own. When the context of cmd ends, the program and its children receive
+// SIGINT, and SIGKILL when the program has ended, or after WaitDelay.
 func runGroup(cmd *exec.Cmd) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cancelled := false

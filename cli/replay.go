@@ -51,7 +51,7 @@ func (c *replayCmd) Run(a *app) error {
 	return c.compare(a, otherLog, run, filter)
 }
 
-// matchLaunch sets the options of a launch from a launch of a log, except options set by flags.
+// matchLaunch sets grid, block, cluster and kernel as in a launch of a log, unless flags set them.
 func (c *traceCmd) matchLaunch(l *trace.Launch) {
 	set := func(flag *string, d []uint64) {
 		if *flag == "" && len(d) == 3 {
