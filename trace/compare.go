@@ -721,7 +721,7 @@ func (d *Difference) String() string {
 		}
 	}
 	if d.Thread >= 0 {
-		fmt.Fprintf(&b, ", thread %d, instruction %d of it", d.Thread, d.Number)
+		fmt.Fprintf(&b, ", thread %d, instruction %d of this thread", d.Thread, d.Number)
 	}
 	fmt.Fprintf(&b, ": %s\n", d.Text)
 	for i := range d.Record {
