@@ -11,8 +11,8 @@ import (
 	"gemu/ptx"
 )
 
-// FprintLowered writes the lowered code of a kernel, as affine mode runs it in one-dimensional
-// blocks: see Print of package code.
+// FprintLowered writes the lowered code of a kernel for affine mode and one-dimensional blocks, in the notation of
+// code.Program.Print.
 func (m *Module) FprintLowered(w io.Writer, k *ptx.Func) error {
 	if err := m.dev.lock(); err != nil {
 		return err
@@ -28,9 +28,8 @@ func (m *Module) FprintLowered(w io.Writer, k *ptx.Func) error {
 	return c.Print(w)
 }
 
-// SupportsVariant reports whether an instruction variant is legal PTX (the table's
-// notation allows some combinations that a rule forbids), and whether gemu runs
-// it.
+// SupportsVariant reports whether an instruction variant is legal PTX, and whether gemu runs it. A variant may be illegal,
+// because the notation of the instruction table allows some combinations that a rule forbids.
 func SupportsVariant(v *ptx.Variant) (legal, runs bool) {
 	m, err := NewDevice(Config{}).Load("example.ptx", []byte(v.Example()))
 	if err != nil {

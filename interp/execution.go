@@ -12,21 +12,21 @@ import (
 	"gemu/probe"
 )
 
-// Execution is a launch that pauses when a probe requests it (Event.Pause). The device runs no other launch until the
-// execution has ended or is closed. Memory may be read and changed while it pauses. It must not be used by several
-// goroutines at the same time. From a probe of its device, Continue, ContinueTo, WarpSplits, WaitingSplits, InFlight,
-// Visited, Save, Restore, Release and Close return ErrInProbe; all other methods answer.
+// Execution is a launch that pauses when a probe requests it (Event.Pause). The device runs no other launch until the execution
+// has ended or is closed. While the launch pauses, the caller may read and change memory. An Execution must not be used by
+// several goroutines at the same time. Called from a probe of its device, Continue, ContinueTo, WarpSplits, WaitingSplits,
+// InFlight, Visited, Save, Restore, Release and Close return ErrInProbe. All other methods may be called from a probe.
 type Execution struct {
 	*launched
 	ended bool
 	err   error
 }
 
-// State is a saved launch, with the memory of its device. It does not change. It belongs to the Execution that saved it.
+// State is a saved launch, with the memory of its device. It is immutable, and only the Execution that saved it can restore it.
 type State struct{ state *machine.State }
 
-// Latest returns the latest instruction of a lane when the state was saved; ok is false if its CTA was not in flight. A probe
-// must subscribe to all events in one order.
+// Latest returns the latest instruction that a lane had begun when the state was saved; ok is false if its CTA was not in flight.
+// A probe of the launch must subscribe to all events in a single order (probe.Subscription.InOrder).
 func (s *State) Latest(cta, warp, lane int) (latest probe.Latest, ok bool) {
 	return s.state.Latest(cta, warp, lane)
 }
@@ -38,8 +38,8 @@ var (
 	ErrClosed = errors.New("the launch was closed before it had ended")
 )
 
-// Start prepares a launch for Continue. The error is a *LaunchError, a *ptx.Unsupported, or the error of Module.Launch for a
-// launch that cannot begin.
+// Start prepares a launch, which Continue then runs. The error is a *LaunchError, a *ptx.Unsupported, or the error of
+// Module.Launch for a launch that cannot begin.
 func (m *Module) Start(l *Launch) (*Execution, error) {
 	d := m.dev
 	if err := d.mu.acquire(true); err != nil {
@@ -76,8 +76,8 @@ func (e *Execution) Continue(ctx context.Context) (ended bool, err error) {
 	return e.ended, err
 }
 
-// ContinueTo is like Continue, and also pauses when step instructions have begun (Event.Step). A probe must subscribe to
-// all events in a single order.
+// ContinueTo is like Continue, and also pauses when step instructions have begun (Event.Step). A probe of the launch must
+// subscribe to all events in a single order (probe.Subscription.InOrder).
 func (e *Execution) ContinueTo(ctx context.Context, step int64) (ended bool, err error) {
 	if err := e.dev.mu.acquire(false); err != nil {
 		return false, err
@@ -93,7 +93,7 @@ func (e *Execution) Steps() int64 { return grid.Steps(e.grid) }
 // Info returns the description of the launch that probes receive.
 func (e *Execution) Info() *probe.LaunchInfo { return grid.Info(e.grid) }
 
-// Find returns the allocation of global memory at an address, which may be freed; nil if there is none.
+// Find returns the allocation of global memory at an address; nil if there is none. The allocation may be freed already.
 func (e *Execution) Find(addr uint64) *probe.Allocation { return e.dev.Find(addr) }
 
 // Module returns the module of the kernel.
@@ -138,8 +138,9 @@ func (e *Execution) WaitingSplits() ([]probe.WarpSplit, error) {
 	return grid.WaitingSplits(e.grid), nil
 }
 
-// Latest returns the latest instruction of a lane; ok is false if its CTA is not in flight. State.Latest returns the same
-// for a saved state. A probe must subscribe to all events in a single order.
+// Latest returns the latest instruction that a lane has begun; index is the index of its warp in the CTA. ok is false if the CTA
+// is not in flight. State.Latest returns the same for a saved state. A probe of the launch must subscribe to all events in a single
+// order (probe.Subscription.InOrder).
 func (e *Execution) Latest(cta, index, lane int) (latest probe.Latest, ok bool) {
 	if e.dev.mu.acquire(false) == nil {
 		defer e.dev.mu.release()
@@ -148,7 +149,7 @@ func (e *Execution) Latest(cta, index, lane int) (latest probe.Latest, ok bool) 
 }
 
 // InFlight calls visit with the index of each CTA that was in flight at some moment between two states, until visit returns
-// false. A nil state to means the launch's end. Some of the CTAs may not have begun.
+// false. If to is nil, the launch's end takes its place. Some of the CTAs may not have begun.
 func (e *Execution) InFlight(from, to *State, visit func(cta int) bool) error {
 	if err := e.dev.mu.acquire(true); err != nil {
 		return err
@@ -162,8 +163,8 @@ func (e *Execution) InFlight(from, to *State, visit func(cta int) bool) error {
 	return nil
 }
 
-// Visited sets in list, by Event.Index, the instructions that may have begun since its last call: all instructions of each
-// basic block that was entered.
+// Visited sets list[i] for each instruction with Event.Index i that may have begun since the last call of Visited: all
+// instructions of each basic block that a warp has entered. list has an element for each instruction of Program.
 func (e *Execution) Visited(list []bool) error {
 	if err := e.dev.mu.acquire(true); err != nil {
 		return err
@@ -191,10 +192,10 @@ func (e *Execution) Save() (*State, error) {
 	return &State{s}, nil
 }
 
-// Restore returns the launch, even if it has ended, to a state saved by it; it continues from there as it did before.
-// Output that kernels have printed since stays printed. Probes receive the events after the state again, including the
-// launch's end (OnLaunchEnd) if it had ended, but not its begin. The error is a *LaunchError if another launch is in
-// progress, or the error of an allocation.
+// Restore returns the launch, even if it has ended, to a state that Save returned. The launch then continues as it did from
+// that state before. Output that the kernel has printed since is not taken back. Probes receive the events after the state
+// again, including the launch's end (OnLaunchEnd) if it had ended, but not its beginning (OnLaunch). The error is a
+// *LaunchError if another launch is in progress, or the error of an allocation.
 func (e *Execution) Restore(s *State) error {
 	if err := e.dev.mu.acquire(true); err != nil {
 		return err

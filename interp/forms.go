@@ -1,6 +1,6 @@
 package interp
 
-// This file says which instructions machine code has.
+// This file reports which instruction variants the native engine's machine code can execute.
 
 import (
 	"gemu/interp/internal/grid"
@@ -12,12 +12,12 @@ import (
 // MachineCodeForms are the forms in which machine code of this host has a variant of an instruction. The zero value means
 // that the portable engine executes it.
 type MachineCodeForms struct {
-	AllLanes  bool // for warps with all lanes
-	SomeLanes bool // for some lanes of a warp: under a guard, or in a warp split
+	AllLanes  bool // machine code executes it for warps with all lanes
+	SomeLanes bool // machine code executes it for some lanes of a warp: under a guard, or in a warp split
 
 	Lanewise  bool // it only computes, lane by lane: Constants and Compact are known
 	Constants bool // each source operand may be a constant; otherwise some must be registers
-	Compact   bool // once, on the bases and strides of compact operands
+	Compact   bool // machine code executes it once per warp, on the bases and strides of compact operands
 }
 
 // MachineCodeOf returns the forms of a variant, in vector mode. They are taken from the native engine's tables. On a host

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// ErrInProbe is the error of a call that changes a device, from a probe or another callback of the same device: an event handler,
-// Launch.Progress, Config.Stdout or Config.OnTolerated. The device is in the middle of a launch, or of a change of its memory. The
-// reading methods answer there.
+// ErrInProbe is the error of a call that changes a device, from a probe or another callback of the same device: an event
+// handler, Launch.Progress, Config.Stdout or Config.OnTolerated. The device is in the middle of a launch, or of a change of its
+// memory. The methods that only read may be called there.
 var ErrInProbe = errors.New("a probe, or another callback of the device, must not change the device: do it after the launch")
 
 // deviceLock is held by a launch while it runs, and by each change of a device. Its holders are goroutines, so that a call from
@@ -21,7 +21,7 @@ type deviceLock struct {
 }
 
 // acquire takes the lock. It waits while another goroutine holds it, and returns ErrInProbe if the caller runs a callback of the
-// holder. callbacks means that the holder may run callbacks.
+// holder. callbacks: the caller may run callbacks while it holds the lock.
 func (l *deviceLock) acquire(callbacks bool) error {
 	if !l.mu.TryLock() {
 		if l.inCallback() {
@@ -37,7 +37,7 @@ func (l *deviceLock) acquire(callbacks bool) error {
 	return nil
 }
 
-// release gives the lock back.
+// release releases the lock.
 func (l *deviceLock) release() {
 	if l.holder != 0 {
 		l.holders.Delete(l.holder)
@@ -46,7 +46,7 @@ func (l *deviceLock) release() {
 	l.mu.Unlock()
 }
 
-// enter adds the calling goroutine to the holders, until it calls the result.
+// enter adds the calling goroutine to the holders, until it calls leave.
 func (l *deviceLock) enter() (leave func()) {
 	id := goroutineID()
 	l.holders.Store(id, true)

@@ -30,10 +30,10 @@ func (m *Module) lower(k *ptx.Func, opt lower.Options) (*machine.Kernel, error) 
 	return grid.NewKernel(m.Module, k, p), nil
 }
 
-// errParams is why parameters are refused: manual, 5.1.6.1.
+// errParams is the error of parameters that are too large (manual, 5.1.6.1).
 var errParams = fmt.Errorf("the parameters of a kernel have at most %d bytes", maxParams)
 
-// checkParams refuses a kernel whose parameters take more than the manual allows.
+// checkParams returns an error if the parameters of a kernel have more bytes than the manual allows.
 func (m *Module) checkParams(k *ptx.Func) error {
 	for i, sum := 0, 0; i < len(k.Params); i++ {
 		p := k.Params[i]
@@ -44,7 +44,7 @@ func (m *Module) checkParams(k *ptx.Func) error {
 	return nil
 }
 
-// lowerFault is the error of a kernel whose code differs from the expected code.
+// lowerFault returns the trap of a kernel whose lowered code differs from the code that the verifier expects.
 func (m *Module) lowerFault(k *ptx.Func, fault *lower.VerifyError) *probe.Trap {
 	t := &probe.Trap{Kind: probe.ErrMismatch, Msg: fmt.Sprintf("%v: %v", probe.ErrMismatch, fault), Kernel: k.Name, File: m.Name, Pos: fault.Func.Pos, Func: fault.Func.Name, Index: -1, Warp: -1}
 	var wrong *code.Fault
@@ -66,7 +66,7 @@ func (a linker) Params(bytes int) { a.m.dev.mem.SizeParams(bytes) }
 
 func (a linker) Memory(addr uint64) *mem.Allocation { return a.m.dev.mem.Find(addr) }
 
-// AddressTaken is found out once: a module can have many kernels.
+// AddressTaken returns the functions whose address is taken. It searches the module only once: a module can have many kernels.
 func (a linker) AddressTaken() []*ptx.Func {
 	if a.m.addressTaken == nil {
 		a.m.addressTaken = lower.AddressTaken(a.m.Module)

@@ -1,6 +1,6 @@
 package interp
 
-// This file has constants and functions of the machine.
+// This file has constants of the machine, and functions that decode mbarriers.
 
 import (
 	"gemu/interp/internal/async"
@@ -18,8 +18,8 @@ type Mapping uint8
 const (
 	// ReadOnly means that kernels may not write to the memory: they trap.
 	ReadOnly Mapping = Mapping(mem.ReadOnly)
-	// Permanent means that the host can access the memory while it is mapped, so that no access faults there. Memory without it
-	// keeps launches from running as machine code.
+	// Permanent means that this process can access the memory for as long as it is mapped, so no access within its bounds faults.
+	// While memory without this property is mapped, launches run in Go and not as machine code.
 	Permanent Mapping = Mapping(mem.Permanent)
 )
 

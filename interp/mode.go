@@ -7,12 +7,12 @@ import (
 	"gemu/interp/internal/machine"
 )
 
-// Mode is how a launch executes instructions.
+// Mode is the kind of execution of a launch's instructions.
 type Mode uint8
 
 // The modes. All give the same results.
 const (
-	// Check executes as Affine does, and again on vectors, and compares the results.
+	// Check executes each instruction as Affine does, executes it again on vectors, and compares the results.
 	Check Mode = Mode(machine.Check)
 	// Affine executes on compact operands where the rules of package affinetrack allow it and it pays, and on vectors elsewhere.
 	Affine Mode = Mode(machine.Affine)

@@ -20,28 +20,28 @@ import (
 //	surf.1d(u32[16])
 //	sampler(filter=linear, address=mirror:clamp)
 //
-// The kind of object comes first, with the geometry named in the modifiers of instructions; "linear" is linear memory, and
-// the default is 2d. The texels follow: the bits of a channel, of unsigned or signed integers or floats, and the number of
-// channels, by default 1; the extents, the slowest first, layers or cubes before all; and the contents, which the reader
-// interprets. Options are
+// The kind of object comes first, with the geometry as in the modifiers of instructions; "linear" is linear memory, and the
+// default is 2d. The texels follow: u, s or f (unsigned integers, signed integers or floats) with the bits of a channel; x and
+// the number of channels, by default 1; the extents, with the number of layers or cubes first, and the width last; and the
+// contents, whose notation is the caller's. Options are
 //
-//	filter=linear               else nearest
+//	filter=linear               linear filtering; without the option the nearest texel
 //	address=wrap:clamp:border   by dimension, or one for all: wrap mirror clamp border ogl; clamp is the default
-//	border=R:G:B:A              what is outside with border
-//	norm, unnorm                normalised coordinates; whatever the texture says, none
-//	float, srgb                 integers of 8 and 16 bits are read as floats; as sRGB
-//	levels=N                    of a mipmap: the texels of each follow those of the one before
-//	mip=linear                  between levels
-//	bias=X, lod=MIN:MAX         of the level of detail
-//	samples=N                   of a texel
-//	pitch=N                     bytes from row to row
+//	border=R:G:B:A              the colour outside, with address=border
+//	norm, unnorm                normalised coordinates; unnormalised coordinates, even if the texture has normalised ones
+//	float, srgb                 integers of 8 and 16 bits are read as floats; are read as floats and converted from sRGB
+//	levels=N                    number of levels of a mipmap; the texels of each level follow those of the level before
+//	mip=linear                  linear filtering between levels
+//	bias=X, lod=MIN:MAX         bias and limits of the level of detail
+//	samples=N                   samples per texel
+//	pitch=N                     bytes from the start of a row to the start of the next
 type ObjectText struct {
 	Type  ptx.Type      // .texref, .surfref or .samplerref
-	Image texture.Image // with all extents
+	Image texture.Image // geometry, format and extents; without extents if Init is a file
 	Init  string        // initial texels: "=iota", "{1 2 3}", or a file "@picture.png" without extents
 
 	texture.Sampler
-	Normalized, ReadFloat, SRGB bool // as in TextureDesc
+	Normalized, ReadFloat, SRGB bool // the fields of TextureDesc with these names
 }
 
 // IsObjectText reports whether a text begins as an ObjectText.

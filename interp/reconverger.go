@@ -13,7 +13,7 @@ import (
 // may be shared by launches and goroutines. Nil and the zero value are the default policy.
 type Reconverger struct{ policy *machine.Policy }
 
-// orDefault returns the policy of the machine.
+// orDefault returns the machine's policy; the default policy for nil and the zero value.
 func (r *Reconverger) orDefault() *machine.Policy {
 	if r == nil || r.policy == nil {
 		return warp.Reconvergers[0]

@@ -5,8 +5,8 @@ import (
 )
 
 // TensorMap returns the 128 bytes of a tensor map of the buffer, which describes how tensor copies select boxes of a tensor
-// (manual 5.5). They are an argument of a kernel, or lie in device memory. The text has the type and the extents of the tensor,
-// and options in any order:
+// (manual 5.5). The caller passes them as an argument of a kernel, or writes them to device memory. The text has the type and
+// the extents of the tensor, and options in any order:
 //
 //	f16[64x32],box=8x32,swizzle=64
 //
@@ -19,11 +19,11 @@ import (
 //	interleave=16  bytes: 16 or 32
 //	fill=nan       elements outside of the tensor are NaN
 //	offset=128     bytes from the start of the buffer to the tensor
-//	mode=im2col    or im2col::w, im2col::w::128; in place of box, with
-//	channels=8     per pixel
-//	pixels=64      per column
-//	lower=-1x-1    corners of the bounding box in D, H and W, or in W
-//	upper=-1x-1
+//	mode=im2col    or im2col::w, im2col::w::128; then four options replace box:
+//	channels=8     channels per pixel
+//	pixels=64      pixels per column
+//	lower=-1x-1    lower corner of the bounding box, in D, H and W, or in W
+//	upper=-1x-1    its upper corner
 //
 // The error is a syntax error, or a property that a tensor map cannot have.
 func (b *Buffer) TensorMap(text string) ([]byte, error) {
