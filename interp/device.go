@@ -23,10 +23,10 @@ import (
 // Config configures a device. The zero value is ready to use.
 type Config struct {
 	// Memory is the size of device memory in bytes; 0 means 16 GiB. It bounds
-	// allocations and variables. A page is taken from the host when it is touched.
+	// allocations and variables. A page takes host memory from its first access on.
 	Memory uint64
 	// Heap is the size limit of the heap of device-side malloc, in bytes; 0 means 256 MiB. Each block counts 256 bytes
-	// more than its size, about the memory of the host for its administration.
+	// more than its size: about the host memory that gemu uses to administer it.
 	Heap uint64
 	// Stack bounds the local memory of a thread in bytes; 0 means 512 KiB, and the maximum is 1 MiB.
 	Stack int
@@ -92,7 +92,7 @@ var ErrOutOfMemory = mem.ErrOutOfMemory
 // ErrNoHostMemory is the error of an allocation when the host has no memory left.
 var ErrNoHostMemory = hostmem.ErrNoMemory
 
-// MemoryError is the error of a variable or parameter that is too large.
+// MemoryError is the error of a variable or parameter that does not fit in memory, or exceeds a limit.
 type MemoryError struct {
 	File     string  // name of the source file
 	Pos      ptx.Pos // place of the declaration
@@ -156,12 +156,12 @@ func (d *Device) Close() error {
 	return nil
 }
 
-// lock takes the device's lock for a change of memory, which probes may see.
+// lock acquires the device's lock for a change of memory, of which probes may receive events.
 func (d *Device) lock() error {
 	return d.mu.acquire(len(d.cfg.Probes) > 0 || d.cfg.Allocate != nil)
 }
 
-// Buffer is a piece of device memory.
+// Buffer is an allocation of device memory.
 type Buffer struct {
 	dev   *Device
 	alloc *mem.Allocation
@@ -262,7 +262,7 @@ func (b *Buffer) Write(offset int, data []byte) error {
 }
 
 // Read copies bytes of the buffer into data, starting at an offset in bytes, up to the buffer's end. On a device with probes it
-// waits for a launch of another goroutine, after the copy. It answers from a probe.
+// waits for a launch of another goroutine, after the copy. It may be called from a probe.
 func (b *Buffer) Read(offset int, data []byte) {
 	b.dev.HostRead(b.Addr()+uint64(offset), copy(data, b.alloc.Data[offset:]), nil)
 }

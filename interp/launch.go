@@ -89,7 +89,7 @@ type Launch struct {
 
 	// Mode is how instructions execute; Check is the default.
 	Mode Mode
-	// Engine is the code that executes them; DefaultEngine means the device's.
+	// Engine is the code that executes instructions; DefaultEngine means the device's.
 	Engine Engine
 	// CompileEagerly keeps values compact wherever that is sound, even where it does not pay: to test compact execution.
 	// It has no effect in vector mode.
@@ -154,7 +154,7 @@ type kernelKey struct {
 	lower.Options
 }
 
-// Run runs a launch and waits for its end. See Module.Launch.
+// Run runs a launch and waits for its end. The errors are those of Module.Launch.
 func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	if l.Drive != nil {
 		return m.runDriven(ctx, l)
@@ -469,8 +469,7 @@ func clusterOf(fn *ptx.Func, cluster ptx.Dim3) (ptx.Dim3, error) {
 	return cluster, nil
 }
 
-// checkExtent checks grid and block against the machine's limits and the
-// kernel's own.
+// checkExtent checks grid and block against the limits of the machine and of the kernel.
 func checkExtent(fn *ptx.Func, grid, block ptx.Dim3) error {
 	if grid.X < 1 || grid.Y < 1 || grid.Z < 1 {
 		return launchErrorf("grid %s is empty", grid)
@@ -670,7 +669,7 @@ type KernelInfo struct {
 // ParamInfo is the place of a parameter among the parameters of a kernel, each at
 // its natural alignment (manual 5.1.6.1).
 type ParamInfo struct {
-	Offset int // bytes from the begin of the parameters
+	Offset int // bytes from the beginning of the parameters
 	Size   int // bytes of the parameter
 }
 

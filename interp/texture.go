@@ -16,7 +16,7 @@ import (
 	"gemu/texture"
 )
 
-// Array is device memory with texels, which kernels access through textures and surfaces only.
+// Array is device memory with texels. Kernels can access it only through textures and surfaces.
 type Array struct {
 	dev   *Device
 	alloc *mem.Allocation
@@ -90,9 +90,9 @@ type TextureDesc struct {
 	Name string
 	// Array has the texels; nil if Buffer has them.
 	Array *Array
-	// OneLevel selects a single mipmap level of Array, number Level.
+	// OneLevel selects a single mipmap level of Array: Level.
 	OneLevel bool
-	// Level is the level of the texture with OneLevel.
+	// Level is the index of the mipmap level if OneLevel is set.
 	Level int
 	// Buffer has the texels, as Image describes them; nil if Array has them.
 	Buffer *Buffer
@@ -103,7 +103,7 @@ type TextureDesc struct {
 
 	// Sampler has the options of sampling.
 	texture.Sampler
-	// Normalized means that coordinates go from 0 to 1.
+	// Normalized means that the coordinates of the image are 0 to 1 in each dimension.
 	Normalized bool
 	// ReadFloat means that integers of 8 and 16 bits are read as floats from 0 or -1 to 1.
 	ReadFloat bool
@@ -111,7 +111,7 @@ type TextureDesc struct {
 	SRGB bool
 }
 
-// NewTexture makes a texture, like all objects even during a launch. The error describes the fault in desc.
+// NewTexture makes a texture. Objects may be made during a launch. The error describes the fault in desc.
 func (d *Device) NewTexture(desc TextureDesc) (*Object, error) {
 	o := &machine.Object{Type: ptx.TexRef, Name: desc.Name, Texture: sampling.Texture{Sampler: desc.Sampler, Normalized: desc.Normalized, ReadFloat: desc.ReadFloat, SRGB: desc.SRGB}}
 	if err := placement(o, desc.Array, desc.Buffer, desc.Offset, desc.Image); err != nil {
