@@ -33,7 +33,7 @@ type CTA struct {
 	Frame      Frame        // the kernel's frame, shared by all warps
 	Runner     Runner       // runner of its warps
 	Stream     *EventStream // nil: no probe subscribes to events of the CTA
-	IdleStream *EventStream // kept for a later CTA
+	IdleStream *EventStream // the event stream kept for a later CTA that uses this object
 	Output     bytes.Buffer // text printed by the CTA
 }
 
@@ -44,7 +44,7 @@ type CTAShared struct {
 	LastHits  []*mem.Allocation // the allocation that each access found last
 }
 
-// CTASync is how warps of a CTA wait for each other and for asynchronous operations.
+// CTASync is the state with which warps of a CTA wait for each other and for asynchronous operations.
 type CTASync struct {
 	Barriers       [16]CTABarrier
 	BarrierUsed    bool // a warp has arrived at a barrier
@@ -131,11 +131,11 @@ func (c *Kernel) LocalWords() int { return c.Entry.Align + c.Entry.Local }
 
 // CTASlice is the slice of a CTA in progress: its warps run in sequence, pass after pass.
 type CTASlice struct {
-	InstrsLeft    int   // instructions left; the instructions of the running warp's turn are not subtracted yet
-	SliceStart    int64 // instructions executed by the running warp before its turn began
-	WarpsVisited  int   // warps in this pass
+	InstrsLeft    int   // instructions that the CTA may still execute; those of the running warp since SliceStart are not subtracted yet
+	SliceStart    int64 // instructions that the running warp had executed before it began to run in this pass
+	WarpsVisited  int   // number of warps that have had a chance to run in this pass
 	AllIdle       bool  // no warp could run in this pass
-	PausedInSlice bool  // paused during the turn of warp NextWarp
+	PausedInSlice bool  // the launch paused while the warp NextWarp ran
 }
 
 // CTAStatus is the reason why a CTA stopped running.

@@ -21,7 +21,7 @@ type State struct {
 	ForcedTimeSlices bool
 	Finished         int64
 	Count            probe.Counts
-	Flights          []Flight // each with a context; contexts must not change
+	Flights          []Flight // each has a context, which must not change
 	Next             int
 	Output           map[int][]byte
 

@@ -25,11 +25,11 @@ type Frame struct {
 	Func        *code.Func
 	Caller      *Frame       // nil: the frame is the kernel's
 	Call        *code.Block  // block of the caller with the call at its end
-	Base        regfile.Size // rows below its window
+	Base        regfile.Size // number of register rows below the frame's window
 	Local       int          // first word of the frame's local memory
 	Depth       int          // number of callers
-	LastCallee  *Frame       // frame of the last call from here, used again by calls in loops
-	Counterpart *Frame       // the same frame in check mode's reference, and vice versa
+	LastCallee  *Frame       // frame of the last call from this frame, used again by calls in loops
+	Counterpart *Frame       // the frame of the same call in check mode's reference; for a frame of the reference, the engine's frame
 }
 
 // Top returns the end of the frame's registers.
@@ -52,7 +52,7 @@ type BranchGroup struct {
 	Mask uint64
 }
 
-// NoBlock is a pc outside all blocks.
+// NoBlock is a pc outside all blocks: it means that there is no block.
 const NoBlock = -1
 
 // ShowWindow moves the window of the register files to a frame.

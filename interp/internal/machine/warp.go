@@ -30,7 +30,7 @@ type Warp struct {
 	WaitingSplits []WarpSplit    // all warp splits except the running split
 	SliceLeft     int            // instructions left of the running split's time slice, if time-sliced
 	FreeWaits     []*SplitWait   // free list
-	BranchGroups  [2]BranchGroup // groups of the present branch
+	BranchGroups  [2]BranchGroup // groups of lanes of the branch that executes now
 	BlockedInstr  *code.Instr    // with ErrAbsentLanes or ErrNoTensorMemory: the instruction waiting for lanes or for tensor memory
 
 	Latest []LatestInstr // last steps of the lanes, the running lanes at the end; only in a launch that may pause
@@ -52,7 +52,7 @@ type WarpProgress struct {
 	State           warpState
 	TimeSliced      bool   // warp splits are time-sliced
 	Changed         bool   // the running split has changed memory in its time slice
-	Yields          bool   // the warp gives up the rest of its budget
+	Yields          bool   // the warp does not use the remainder of its budget
 	PausedInBlock   bool   // paused by a probe before an instruction inside a block
 	PauseAnnounced  bool   // probes have received the event of the instruction before which the warp is paused
 	SourcesSet      bool   // Sources have the values of the present CTA
@@ -66,7 +66,7 @@ type WarpProgress struct {
 	ClusterArrival  int    // 1 + completions of the cluster's barrier when the warp arrived there; 0: no wait
 	Count           probe.Counts
 
-	// For a run in which a backend handles divergence and reconvergence itself.
+	// The next two fields are used while a backend handles divergence and reconvergence itself.
 	CountedUpTo    int64 // value of Count.WarpInstructions up to which the lanes are counted
 	UnchargedExits int64 // exits of lanes by a branch not charged to a budget
 }
@@ -112,14 +112,14 @@ func (w *Warp) ControlValue(row code.Row, lane int) uint64 {
 // ThreadIndex returns the linear index in the CTA of a lane's thread.
 func (w *Warp) ThreadIndex(lane int) int { return w.ID*w.CTA.Code.Width + lane }
 
-// Fail stops the warp with a trap for the lanes given.
+// Fail stops the warp with a trap of the given lanes.
 func (w *Warp) Fail(in *code.Source, lanes uint64, kind error, format string, args ...any) *probe.Trap {
 	t := w.NewTrap(in, lanes, kind, format, args...)
 	w.Err = t
 	return t
 }
 
-// NewTrap makes a trap for the lanes given.
+// NewTrap makes a trap of the given lanes.
 func (w *Warp) NewTrap(in *code.Source, lanes uint64, kind error, format string, args ...any) *probe.Trap {
 	t := w.CTA.NewTrap(in, kind, format, args...)
 	t.Warp, t.Lanes, t.Active = w.ID, lanes, w.Mask
