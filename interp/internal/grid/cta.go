@@ -1,6 +1,6 @@
 package grid
 
-// This file runs a CTA: its warps in turn, with their barriers.
+// This file runs a CTA: its warps in sequence, with their barriers.
 
 import (
 	"math/bits"
@@ -145,7 +145,7 @@ func nextRandom(c *machine.CTA) uint64 {
 	return v ^ v>>31
 }
 
-// nextBudget returns the budget of a warp's turn, in instructions: with a seed, any power of two up to the maximum.
+// nextBudget returns the budget of the next warp, in instructions: in a launch with a seed, a random power of two up to the maximum.
 func nextBudget(c *machine.CTA) int {
 	if c.Grid.Seed == 0 {
 		return machine.MaxWarpBudget

@@ -3,9 +3,9 @@ package grid
 // This file runs a grid: CTAs on the host's cores, with a result independent of the number of cores.
 //
 // The grid advances in rounds. In the parallel half of a round the CTAs in flight run in parallel, each until it ends,
-// stands before a globally ordered instruction, or has used its slice. An instruction is globally ordered if its effect
+// stands before a globally ordered instruction, or has executed a fixed number of instructions. An instruction is globally ordered if its effect
 // depends on other CTAs: an atomic on global memory whose result is used, a volatile load. In the ordered half the CTAs
-// stopped before such an instruction run one at a time, in the order of their indices, each for a short slice. So a kernel
+// stopped before such an instruction run one at a time, in the order of their indices, each for a smaller number of instructions. So a kernel
 // without data races always computes the same, and a CTA waiting for another makes progress. Kernels without globally
 // ordered instructions have parallel halves only.
 //
@@ -36,8 +36,8 @@ import (
 	"gemu/ptx"
 )
 
-// Sizes of the schedule, in CTAs, and in instructions per CTA (see also machine.ParallelInstrsPerCTA). They are constants, not tuned
-// to the host: the schedule must not depend on it.
+// Sizes of the schedule, in CTAs, and in instructions per CTA (see also machine.ParallelInstrsPerCTA). They are constants and
+// not tuned to the host, because the schedule must not depend on the host.
 const (
 	windowUnordered      = 256     // CTAs in flight of a kernel without globally ordered instructions
 	windowSmallCTAs      = 4096    // maximum of CTAs in flight of such a kernel if its CTAs are small
@@ -84,7 +84,7 @@ func NewGrid(l *machine.Launch) *machine.Grid {
 		g.Probes = append(g.Probes, w)
 	}
 	if len(g.Probes) > 0 {
-		g.Kernel.Accesses() // now, for several CTAs will want to know
+		g.Kernel.Accesses() // computed now, before several CTAs need them at the same time
 		g.Info.Parameters = d.Memory.Parameters()
 		g.Info.Pointers = d.Memory.Pointers(l.Kernel.Module.AddressSize / 8)
 	}
@@ -112,13 +112,13 @@ func Run(g *machine.Grid, ctx context.Context) error {
 // pauses once: Continue forgets the step when it returns.
 func PauseAt(g *machine.Grid, step int64) { g.PauseStep = step }
 
-// Steps returns the number of instructions begun, if probes want events in one order.
+// Steps returns the number of instructions begun; counted only if probes receive events in one order.
 func Steps(g *machine.Grid) int64 { return g.Steps }
 
 // Info describes the launch.
 func Info(g *machine.Grid) *probe.LaunchInfo { return g.Info }
 
-// Program is the launch's instructions.
+// Program returns the launch's instructions.
 func Program(g *machine.Grid) probe.Program { return g.Info.Program }
 
 // AllowPause lets probes pause the launch.
@@ -298,7 +298,7 @@ func makesProgress(g *machine.Grid) error {
 	return nil
 }
 
-// waitForHost waits shortly if a launch without progress may still wait for the host to change memory, and reports
+// waitForHost waits briefly if a launch without progress may still wait for the host to change memory, and reports
 // whether it may.
 func waitForHost(g *machine.Grid) bool {
 	if g.StuckSince.IsZero() {
@@ -440,7 +440,7 @@ func orderedHalf(g *machine.Grid) (paused bool) {
 	return false
 }
 
-// advanceFlight runs a CTA for a slice, and the next CTAs with which machine code continues. It returns the last CTA,
+// advanceFlight runs a CTA for at most slice instructions, and the next CTAs with which machine code continues. It returns the last CTA,
 // their number, and whether the last has ended.
 func advanceFlight(g *machine.Grid, f *machine.Flight, slice int, ordered bool) (last *machine.Flight, n int, ended bool) {
 	c := f.CTA
@@ -565,7 +565,7 @@ func Counts(g *machine.Grid) probe.Counts {
 	return n
 }
 
-// Ended returns the number of CTAs that are over: ended, or never to begin. It may be called at any time.
+// Ended returns the number of CTAs that have ended or will never begin. It may be called at any time.
 func Ended(g *machine.Grid) int64 { return g.Finished.Load() }
 
 // retireFlights removes the ended CTAs, adds their counts, and writes the output of a CTA once all CTAs before it have
@@ -763,7 +763,7 @@ func rawBytes[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
-// deadlockTrap is the trap of a deadlocked grid.
+// deadlockTrap returns the trap of a deadlocked grid.
 func deadlockTrap(g *machine.Grid) error {
 	kind, why := probe.ErrDeadlock, "no thread can make progress: all wait for a change of memory, and no thread can store"
 	if g.Next < g.NumCTAs {

@@ -90,7 +90,7 @@ func (m *splitMachine) Read(r ptx.RegID) (v probe.Value, ok bool) {
 // Shared returns the shared memory of the CTA.
 func (m *splitMachine) Shared() *probe.Allocation { return m.warp.CTA.SharedMem.Public() }
 
-// Frame returns the offset of the local frame in bytes.
+// Frame returns the offset of the local frame in local memory, in bytes.
 func (m *splitMachine) Frame() int { return 4 * m.split.Frame.Local }
 
 // ReadLocal copies local memory of a lane.

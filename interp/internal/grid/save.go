@@ -45,8 +45,8 @@ func Save(g *machine.Grid) (*machine.State, error) {
 	return s, nil
 }
 
-// Restore sets the launch back to a saved state, which can be restored again. Output printed by kernels since then
-// stays printed.
+// Restore returns the launch to a saved state, which can be restored again. Output that the kernel has printed since is not
+// taken back.
 func Restore(g *machine.Grid, s *machine.State) error {
 	if err := g.Device.Memory.Restore(s.Memory); err != nil {
 		return err
