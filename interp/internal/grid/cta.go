@@ -145,7 +145,7 @@ func nextRandom(c *machine.CTA) uint64 {
 	return v ^ v>>31
 }
 
-// nextBudget returns the budget of the next warp, in instructions: in a launch with a seed, a random power of two up to the maximum.
+// nextBudget returns the budget of the next warp in instructions: with a seed, a random power of two up to the maximum.
 func nextBudget(c *machine.CTA) int {
 	if c.Grid.Seed == 0 {
 		return machine.MaxWarpBudget
