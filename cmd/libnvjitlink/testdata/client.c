@@ -207,7 +207,7 @@ int main(int argc, char **argv)
 	REFUSED(unrecognized_option, "unrecognized option: -frobnicate", 2, "-arch=sm_80", "-frobnicate");
 	REFUSED(unrecognized_option, "unrecognized option: -arch=new", 1, "-arch=new");
 	REFUSED(unrecognized_option, "unrecognized option: -O2", 2, "-arch=sm_80", "-O2");
-	REFUSED(invalid_input, "not to PTX", 1, "-arch=compute_80");
+	REFUSED(invalid_input, "not PTX", 1, "-arch=compute_80");
 	EQUAL(create(NULL, 0, NULL), invalid_input);
 	EQUAL(complete(NULL), invalid_input);
 	EQUAL(destroy(NULL), invalid_input);
