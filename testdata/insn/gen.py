@@ -5701,7 +5701,7 @@ def gen_tensor_store():
     m.text.append(store_case("pixels", Tensor("u16", [2, 3, 3, 8], mode="im2col", channels=8, pixels=5, upper=[-1, -1]), [0, 1, 1, 0], blank + blank, source, offsets=[0, 0]))
     for spec, at, what in [
         ("tma(1,u32[4x8],box=2x4)", "-1, 0", "coordinate 0 is -1, in a store"),
-        ("tma(1,b4x16_p64[2x128],box=2x128)", "0, 0", "which nothing is stored to"),
+        ("tma(1,b4x16_p64[2x128],box=2x128)", "0, 0", "cannot be stored to"),
         ("tma(1,u32[2x32],box=2x32,swizzle=128/32/8)", "0, 0", "halves of 16 bytes exchanged, in a store"),
         ("tma(1,u32[4x32],box=2x4)", "0, 2", "out-of-bounds"),
     ]:
