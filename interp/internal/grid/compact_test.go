@@ -467,7 +467,7 @@ func (r *programGenerator) compactKernels(t *testing.T) {
 			continue
 		}
 		for _, target := range waysOf(s) {
-			rounds := part.Count(1, 6, 400)
+			rounds := part.Count(2, 6, 400)
 			if ruled(s, target) {
 				rounds *= 10
 			}
@@ -609,7 +609,7 @@ func (r *programGenerator) access() *testWarp {
 
 // compactAccesses: loads and stores have the results of the portable backend.
 func (r *programGenerator) compactAccesses(t *testing.T) {
-	for range part.Count(500, 3000, 400000) {
+	for range part.Count(1000, 3000, 400000) {
 		if !r.often(1, "", func() bool { return r.access().compare(t) }) {
 			return
 		}

@@ -414,7 +414,7 @@ func TestCheckedKernels(t *testing.T) {
 		}
 		rounds := part.Count(1, 2, 50)
 		if s.Rule == ptx.AffineSelect { // selections have counters of their own
-			rounds = part.Count(8, 40, 50)
+			rounds = part.Count(20, 40, 50)
 		} else if part.Stencil() == "" && r.IntN(part.Count(12, 4, 1)) > 0 {
 			continue
 		}
