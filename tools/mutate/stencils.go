@@ -230,26 +230,14 @@ func normalise(text string) string {
 	return text
 }
 
-// sameInstructions reports whether two x86-64 codes are the same instructions and differ in ignored bits only. The
-// host's disassembler decides.
-func sameInstructions(a, b *stencilLine) (bool, error) {
-	if !strings.Contains(a.file, "_amd64") {
-		return false, nil
-	}
-	x, err := a.disassembled()
-	if err != nil {
-		return false, err
-	}
-	y, err := b.disassembled()
-	return x == y, err
-}
-
 // onStack matches an operand in memory that is addressed through rsp.
 var onStack = regexp.MustCompile(`\(%[re]sp[,)]`)
 
-// readsForeignStack reports whether the number of operands on the host's stack differs between an x86-64 stencil and its mutant. Such a
-// mutant reads memory of the calling thread that no run repeats, so that its outcome is not the same each time.
-func readsForeignStack(from, mutant *stencilLine) (bool, error) {
+// isUnfitFlip reports whether a flipped bit of an x86-64 stencil makes no mutant to try: both codes are the same
+// instructions and differ in ignored bits only; or they differ in the number of operands on the host's stack. Code of the
+// latter kind reads memory of the calling thread, so that its outcome is not the same each time. The host's disassembler
+// decides.
+func isUnfitFlip(from, flipped *stencilLine) (bool, error) {
 	if !strings.Contains(from.file, "_amd64") {
 		return false, nil
 	}
@@ -257,8 +245,8 @@ func readsForeignStack(from, mutant *stencilLine) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	y, err := mutant.disassembled()
-	return len(onStack.FindAllString(x, -1)) != len(onStack.FindAllString(y, -1)), err
+	y, err := flipped.disassembled()
+	return x == y || len(onStack.FindAllString(x, -1)) != len(onStack.FindAllString(y, -1)), err
 }
 
 // operandSizes matches the size of an operand in memory, in Intel's syntax.
@@ -354,14 +342,9 @@ func (c *config) mutants(lines []*stencilLine, n int) (list []*Mutant, text map[
 			continue
 		}
 		if op.name == "bit" {
-			if same, err := sameInstructions(from, s); err != nil {
+			if unfit, err := isUnfitFlip(from, s); err != nil {
 				return nil, nil, err
-			} else if same {
-				continue
-			}
-			if foreign, err := readsForeignStack(from, s); err != nil {
-				return nil, nil, err
-			} else if foreign {
+			} else if unfit {
 				continue
 			}
 		}
@@ -399,9 +382,9 @@ func (c *config) chooseStencils(lines []*stencilLine) (list []*Mutant, text map[
 		f := strings.Split(row, "\t")
 		changed := byName[f[0]].changed(f[1], f[2])
 		if changed != nil && f[1] == "bit" {
-			if foreign, err := readsForeignStack(byName[f[0]], changed); err != nil {
+			if unfit, err := isUnfitFlip(byName[f[0]], changed); err != nil {
 				return nil, nil, nil, err
-			} else if foreign {
+			} else if unfit {
 				changed = nil
 			}
 		}

@@ -171,16 +171,16 @@ func TestSameInstructions(t *testing.T) {
 		{code(0x2e, 0x8b, 0x00), code(0x64, 0x8b, 0x00), false},            // segment prefix of mov eax, [rax]
 		{code(0xc5, 0xfd, 0x10, 0x00), code(0xc5, 0xfc, 0x10, 0x00), true}, // vmovupd, vmovups
 	} {
-		if same, err := sameInstructions(c.one, c.other); same != c.same || err != nil {
-			t.Errorf("% x, % x: %v, %v", c.one.code, c.other.code, same, err)
+		if unfit, err := isUnfitFlip(c.one, c.other); unfit != c.same || err != nil {
+			t.Errorf("% x, % x: %v, %v", c.one.code, c.other.code, unfit, err)
 		}
 	}
 }
 
-// TestForeignStack: a mutant whose operand moves to or from the host's stack is recognised; an operand that stays there is no difference.
+// TestForeignStack: a flip that moves an operand to or from the host's stack is unfit; a flip of an operand that stays there is a mutant.
 func TestForeignStack(t *testing.T) {
 	if _, err := exec.LookPath("objdump"); err != nil {
-		t.Skip("no objdump")
+		t.Skip("there is no objdump")
 	}
 	code := func(b ...byte) *stencilLine { return &stencilLine{file: "x_amd64.txt", code: b} }
 	state := code(0x49, 0x8b, 0x84, 0x24, 0x38, 1, 0, 0) // mov rax, [r12+0x138]
@@ -188,9 +188,9 @@ func TestForeignStack(t *testing.T) {
 	next := code(0x48, 0x8b, 0x84, 0x24, 0x39, 1, 0, 0)  // mov rax, [rsp+0x139]
 	for _, c := range []struct {
 		from, mutant *stencilLine
-		foreign      bool
-	}{{state, stack, true}, {stack, state, true}, {stack, next, false}, {state, state, false}} {
-		if got, err := readsForeignStack(c.from, c.mutant); got != c.foreign || err != nil {
+		unfit        bool
+	}{{state, stack, true}, {stack, state, true}, {stack, next, false}} {
+		if got, err := isUnfitFlip(c.from, c.mutant); got != c.unfit || err != nil {
 			t.Errorf("% x, % x: %v, %v", c.from.code, c.mutant.code, got, err)
 		}
 	}
