@@ -28,8 +28,10 @@ type freeWork struct{ region *region }
 
 // graphMemory counts the bytes of a device for graphs.
 type graphMemory struct {
-	used, usedHigh         uint64 // allocated by launches
-	reserved, reservedHigh uint64 // maximum of used since the last trim
+	used         uint64 // allocated by launches now
+	usedHigh     uint64 // maximum of used since its last reset
+	reserved     uint64 // maximum of used since the last trim
+	reservedHigh uint64 // maximum of reserved since its last reset
 }
 
 // GraphMemoryAttribute is a CUgraphMem_attribute.
@@ -289,7 +291,7 @@ func (d *Driver) DeviceGetGraphMemAttribute(dev int, a GraphMemoryAttribute) (ui
 	case GraphMemoryReservedHigh:
 		return v.graphs.reservedHigh, nil
 	}
-	return 0, fail(InvalidValue, "attribute %d of memory for graphs", a)
+	return 0, fail(InvalidValue, "unknown attribute %d of memory for graphs", a)
 }
 
 // DeviceSetGraphMemAttribute is cuDeviceSetGraphMemAttribute: it can reset the high water marks.

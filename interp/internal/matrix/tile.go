@@ -17,17 +17,17 @@ type Tile struct {
 	Packed int  // size of an element in memory, in bits
 	Bytes  int  // size of a row
 	Align  int  // required alignment of a row's address in bytes
-	Signed bool // elements of 4 bits are extended with their sign
+	Signed bool // 4-bit elements in memory are sign-extended to Bits
 
-	// HardwareAlign is the alignment in bytes that GPUs require for wmma.load and wmma.store if it is less than Align
-	// (see widestAccess); else 0.
+	// HardwareAlign is the alignment in bytes that suffices on GPUs for wmma.load and wmma.store, where it is less than
+	// Align, which the manual requires (see widestAccess); 0: the same as Align.
 	HardwareAlign int
 
 	layout Layout
 	places []place // positions of elements, by register, lane and element of the register
 }
 
-// RowBytes is the size and alignment in bytes of a row of ldmatrix and stmatrix.
+// RowBytes is the size and alignment in bytes of a row of ldmatrix and stmatrix, except for signed 4-bit elements (NewSignedTile).
 const RowBytes = 16
 
 // place is a row of the matrices and an element of this row.
@@ -147,8 +147,8 @@ func (t *Tile) placesOf(register, lane int) []place {
 	return t.places[(register*Lanes+lane)*perWord:][:perWord]
 }
 
-// element returns an element of a row. A 4-bit element goes to the middle of its byte, a 6-bit element to the lower
-// bits (manual 9.7.16.9.1).
+// element returns an element of a row. A signed 4-bit element is sign-extended to its byte. An unsigned 4-bit element goes
+// to bits 2 to 5 of its byte, a 6-bit element to the lower bits (manual 9.7.16.9.1).
 func (t *Tile) element(row []byte, col int) uint64 {
 	bit := col * t.Packed
 	if t.Signed {
