@@ -20,7 +20,7 @@ type benchCmd struct {
 	Engine  string   `default:"auto" env:"GEMU_ENGINE" help:"Engine that executes instructions: auto, portable or native; see gemu run." placeholder:"ENGINE"`
 	Mode    []string `default:"affine,check" enum:"vector,affine,check" help:"Modes to compare with vector mode: affine, check; see gemu run." placeholder:"MODE"`
 	Repeat  int      `default:"3" help:"Runs of each mode; the result is their median."`
-	Size    int      `help:"Size of the inputs (default: the own size of each workload)." placeholder:"N"`
+	Size    int      `help:"Size of the inputs (default: each workload's own size, see gemu kernels)." placeholder:"N"`
 	Workers int      `default:"1" help:"Host threads; 0 means all."`
 
 	TimeLimit notation.Span `env:"GEMU_TIME_LIMIT" help:"Time limit of each launch (default: no limit)." placeholder:"TIME"`

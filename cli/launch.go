@@ -62,7 +62,7 @@ type kernelFlags struct {
 	Engine    string        `default:"auto" env:"GEMU_ENGINE" help:"Engine that executes instructions: native (machine code; needs Linux on arm64, or on x86-64 with AVX2; unsupported operations and observed launches execute in Go), portable (Go), or auto (native if this host supports it, else portable). Results do not depend on the engine." placeholder:"ENGINE"`
 
 	Base   string        `help:"Address of the first buffer, a multiple of 512 (default 0x10000000). Another address, such as 0xc0000000, matches the addresses of another simulator." placeholder:"ADDRESS"`
-	Source []string      `name:"source" sep:"none" type:"path" help:"Show source files that the PTX names if they are below DIR (default: below the directory of the PTX). May be given several times." placeholder:"DIR"`
+	Source []string      `name:"source" sep:"none" type:"path" help:"Also show source files that the PTX names below DIR; files below the directory of the PTX are always shown. May be given several times." placeholder:"DIR"`
 	Memory notation.Size `placeholder:"BYTES" help:"Limit of host memory for CTAs in flight, with K, M or G; further CTAs wait, and the launch does not fail (default: three quarters of the physical memory, or less if a control group, ulimit -v or GOMEMLIMIT sets a limit)."`
 
 	DeviceMemory notation.Size `name:"device-memory" env:"GEMU_MEMORY" placeholder:"BYTES" help:"Memory of the device for variables, buffers and textures, with K, M or G (default 16G). Only accessed pages take memory of the host."`

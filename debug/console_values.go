@@ -28,7 +28,7 @@ func (c *Console) cmdPrint(_ context.Context, args string) error {
 			return fmt.Errorf("no register %s", name)
 		}
 		if from > to || to >= c.info.WarpSize {
-			return fmt.Errorf("%s: want lanes from 0 to %d", args, c.info.WarpSize-1)
+			return fmt.Errorf("%s: want FROM..TO, in ascending order and within lanes 0 to %d", args, c.info.WarpSize-1)
 		}
 		lanes := ^uint64(0) >> (63 - to) &^ (1<<from - 1)
 		c.values++

@@ -325,7 +325,7 @@ func TestBackTakesFewCheckpoints(t *testing.T) {
 	}
 	all := timed(func() (*Stop, error) { return nil, s.Restart(t.Context()) })
 	if s.Step() != 0 {
-		t.Errorf("the begin is %d", s.Step())
+		t.Errorf("Restart goes to step %d", s.Step())
 	}
 	t.Logf("%d instructions in %v with %d checkpoints; back one: %v; to the begin: %v", steps, whole, len(s.checkpoints), one, all)
 	if !testing.Short() && max(one, all) > max(whole, time.Second) {

@@ -89,7 +89,7 @@ func (t *Thread) CtxSetCacheConfig(config int) error {
 	}
 	defer t.d.mu.Unlock()
 	if config < 0 || config > 3 {
-		return fail(InvalidValue, "cache configuration %d", config)
+		return fail(InvalidValue, "unknown cache configuration %d", config)
 	}
 	c.cacheConfig = config
 	return nil

@@ -296,5 +296,5 @@ func (d *Driver) DeviceGetP2PAttribute(attribute, src, dst int) (int, error) {
 	case 4: // CUDA_ARRAY_ACCESS_SUPPORTED
 		return 0, nil
 	}
-	return 0, fail(InvalidValue, "peer attribute %d", attribute)
+	return 0, fail(InvalidValue, "unknown peer attribute %d", attribute)
 }

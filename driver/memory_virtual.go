@@ -128,7 +128,7 @@ func (p *MemoryProperties) check(d *Driver) (*Device, error) {
 	case !sharedmem.Supported:
 		return nil, errNoVirtual
 	case p.Type != PinnedMemory:
-		return nil, fail(InvalidValue, "memory of type %d", p.Type)
+		return nil, fail(InvalidValue, "memory type %d: only CU_MEM_ALLOCATION_TYPE_PINNED exists here", p.Type)
 	case p.HandleTypes&^FileDescriptor != 0:
 		return nil, fail(NotSupported, "handles of type %#x", p.HandleTypes)
 	case p.Usage != 0:

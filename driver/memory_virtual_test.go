@@ -176,7 +176,7 @@ func TestVirtualMemoryErrors(t *testing.T) {
 	}{
 		{InvalidValue, "a multiple of", 4096, func(*MemoryProperties) {}},
 		{OutOfMemory, "requested", 1 << 30, func(*MemoryProperties) {}},
-		{InvalidValue, "of type 2", granularity, func(p *MemoryProperties) { p.Type = 2 }},
+		{InvalidValue, "memory type 2", granularity, func(p *MemoryProperties) { p.Type = 2 }},
 		{NotSupported, "handles of type 0x8", granularity, func(p *MemoryProperties) { p.HandleTypes = 8 }},
 		{NotSupported, "location of type 2", granularity, func(p *MemoryProperties) { p.Location.Type = 2 }},
 		{InvalidDevice, "", granularity, func(p *MemoryProperties) { p.Location.ID = 1 }},

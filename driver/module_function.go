@@ -190,7 +190,7 @@ func (f *Function) clusterOf(asked ptx.Dim3) (ptx.Dim3, error) {
 // requireCluster sets a dimension of the required cluster size. The caller must hold d.mu.
 func (f *Function) requireCluster(extent *int, value int) error {
 	if _, explicit := f.required(); explicit {
-		return fail(NotPermitted, "kernel %s fixes its cluster size in the PTX", f.kernel.Name)
+		return fail(NotPermitted, "the cluster size of kernel %s cannot be set: its PTX determines it", f.kernel.Name)
 	}
 	if value < 0 {
 		return fail(InvalidValue, "a cluster of %d blocks", value)

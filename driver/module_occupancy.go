@@ -107,8 +107,14 @@ func (t *Thread) OccupancyAvailableDynamicShared(h Handle, blocks, threads int) 
 	if err != nil {
 		return 0, err
 	}
-	if n, err := f.residency(threads, 0); err != nil || blocks < 1 || n < blocks {
-		return 0, fail(InvalidValue, "%d blocks of %d threads do not fit a multiprocessor", blocks, threads)
+	resident, err := f.residency(threads, 0)
+	switch {
+	case err != nil:
+		return 0, err
+	case blocks < 1:
+		return 0, fail(InvalidValue, "%d blocks: at least 1 is needed", blocks)
+	case resident < blocks:
+		return 0, fail(InvalidValue, "%d blocks of %d threads do not fit a multiprocessor; %d fit", blocks, threads, resident)
 	}
 	l := t.d.limits()
 	return uint64(max(min(l.Shared/blocks/l.Unit*l.Unit-l.Reserved, l.PerBlock)-info.Shared, 0)), nil

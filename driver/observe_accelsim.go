@@ -29,7 +29,8 @@ func newAccelsimTraces(s *Settings) *accelsimTraces {
 	root, packed := strings.CutPrefix(s.Accelsim, packedTraces)
 	version := accelsim.VersionFor(s.SM)
 	if version == 0 {
-		a.err = fmt.Errorf("no Accel-Sim traces for compute capability %d.%d (GEMU_SM); available: %v", s.SM/10, s.SM%10, accelsim.Versions())
+		lowest := accelsim.Versions()[0]
+		a.err = fmt.Errorf("Accel-Sim traces need compute capability %d.%d or higher; GEMU_SM is %d.%d", lowest/10, lowest%10, s.SM/10, s.SM%10)
 		return a
 	}
 	if a.err = os.MkdirAll(root, 0o777); a.err != nil {

@@ -67,7 +67,7 @@ func TestAccelsimTracesOfProcess(t *testing.T) {
 		t.Errorf("without launches: %v %v", dirs, err)
 	}
 	s.SM = 52
-	if err := New(s).Close(); err == nil || !strings.Contains(err.Error(), "compute capability 5.2 (GEMU_SM)") {
+	if err := New(s).Close(); err == nil || !strings.Contains(err.Error(), "7.0 or higher; GEMU_SM is 5.2") {
 		t.Errorf("Maxwell: %v", err)
 	}
 }

@@ -67,7 +67,7 @@ func (a *ArrayDesc) image(levels int) (m texture.Image, normalized bool, err err
 	}
 	const most = 1 << 26
 	if a.Width == 0 || a.Width > most || a.Height > most || a.Depth > most {
-		return m, false, fail(InvalidValue, "an array of %d×%d×%d", a.Width, a.Height, a.Depth)
+		return m, false, fail(InvalidValue, "an array of %d×%d×%d: the width must be at least 1, and no extent above %d", a.Width, a.Height, a.Depth, most)
 	}
 	m.Width, m.Height, m.Depth, m.Levels = int(a.Width), int(a.Height), int(a.Depth), levels
 	switch layered := a.Flags&ArrayLayered != 0; {

@@ -74,7 +74,7 @@ func (t *Thread) TensorMapEncodeTiled(s *Tensor, box []uint32) (TensorMap, error
 func (t *Thread) TensorMapEncodeIm2col(s *Tensor, lower, upper []int32, channels, pixels uint32) (TensorMap, error) {
 	m, err := tensorMap(s, tensormap.Im2col)
 	if err == nil && (m.Rank < 3 || len(lower) < m.Rank-2 || len(upper) < m.Rank-2) {
-		err = fail(InvalidValue, "corners of %d and %d dimensions for a tensor of %d dimensions", len(lower), len(upper), m.Rank)
+		err = fail(InvalidValue, "im2col needs a tensor of at least 3 dimensions and corners of 2 fewer: the tensor has %d, the corners have %d and %d", m.Rank, len(lower), len(upper))
 	}
 	if err == nil {
 		copy(m.Lower[:m.Rank-2], lower)

@@ -175,7 +175,7 @@ func (o *ObjectText) option(text string) (err error) {
 	number := func() int {
 		n, e := strconv.Atoi(value)
 		if e != nil || n < 1 {
-			err = fmt.Errorf("%s: %q is not a number", text, value)
+			err = fmt.Errorf("%s: %q is not a whole number from 1 on", text, value)
 		}
 		return n
 	}

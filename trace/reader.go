@@ -16,6 +16,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"gemu/probe"
 )
 
 // Error is an error in a log, with its place.
@@ -488,7 +490,7 @@ func (r *Record) completeAccess(a *Access) error {
 		return fmt.Errorf("%s is not a state space of an access: want one of %s%s", quoted(a.Space), strings.Join(spaces, ", "), didYouMean(a.Space, spaces))
 	}
 	if lanes&^r.Lanes != 0 {
-		return errors.New("the access has lanes that do not execute the instruction")
+		return fmt.Errorf("the access has %s, which do not execute the instruction", probe.LaneText(lanes&^r.Lanes))
 	}
 	a.Addr.Bits = 64
 	if wrong := a.Addr.check(lanes); wrong != "" {

@@ -52,7 +52,7 @@ func (r *reader) directive(d *Directive) *Error {
 			break
 		}
 		if t := r.peek().typ; t != tokInt && t != tokString {
-			return r.unexpected("a number")
+			return r.unexpected("a number or a string")
 		}
 	}
 	if d.Name == ".pragma" {
@@ -167,12 +167,12 @@ const MaxRange = 1 << 16
 // count reads the "<N>" of a range of at most max names (manual 5.4.6).
 func (r *reader) count(name string, pos Pos, max uint64) (int, *Error) {
 	r.next()
-	c, err := r.binary(precedence["<<"], 0) // a comparison operator would take the ">"
+	c, err := r.binary(precedence["<<"], 0) // only operators that bind tighter than comparisons: those would take the ">"
 	if err != nil {
 		return 0, err
 	}
 	if c.Kind >= F32 || c.Bits > max {
-		return 0, &Error{Pos: pos, Msg: fmt.Sprintf("%s: a range <N> has at most %d names", name, max)}
+		return 0, &Error{Pos: pos, Msg: fmt.Sprintf("%s: the N of a range <N> must be an integer of at most %d", name, max)}
 	}
 	return int(c.Bits), r.expect(">")
 }
