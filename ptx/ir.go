@@ -232,7 +232,7 @@ type Field struct{ Name, Value string }
 
 // Init is part of an initialiser, in memory order: numbers, or an address. Elements without an Init are zero.
 type Init struct {
-	Elem    int    // index of the first element, counted in numbers of Var.Type: components of a vector count one by one
+	Elem    int    // index of the first number; each component of a vector is a number of Var.Type
 	Data    []byte // the numbers as bytes in memory, unless Sym is set
 	Sym     Symbol // the address of a variable or function, plus Offset
 	Offset  int64  // distance from Sym in bytes

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -268,7 +269,7 @@ func replay(t *testing.T, f *File) (loaded map[Space]int, wrong []string) {
 				s := &stores[0]
 				size := uint64(s.Bits) / 8
 				stored := lanesOf(values, s.Class, s.Base, s.Stride, s.Values, a.Lanes)
-				for _, lane := range slices.Sorted(keys(addresses)) {
+				for _, lane := range slices.Sorted(maps.Keys(addresses)) {
 					v, owner, addr := stored[lane], ownerOf(&e, a.Space, lane), addresses[lane]+offset
 					if a.Kind == Atomic {
 						if !strings.Contains(opcode[0], ".add.") {
@@ -285,16 +286,6 @@ func replay(t *testing.T, f *File) (loaded map[Space]int, wrong []string) {
 		}
 	}
 	return loaded, wrong
-}
-
-func keys[V any](m map[int]V) func(yield func(int) bool) {
-	return func(yield func(int) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // lanesOf returns the value of each lane of a row.
@@ -423,7 +414,7 @@ func TestTexels(t *testing.T) {
 		}
 		line := fmt.Sprintf("%s %s of %s, %d bytes, %d sectors:", a.Kind, a.Space, name, a.Bytes, a.Sectors)
 		lanes := lanesOf(values, a.Class, a.Base, a.Stride, a.Values, a.Lanes)
-		for _, lane := range slices.Sorted(keys(lanes)) {
+		for _, lane := range slices.Sorted(maps.Keys(lanes)) {
 			line += fmt.Sprintf(" %d", (lanes[lane]-base)/4)
 		}
 		got = append(got, line)

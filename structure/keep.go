@@ -58,7 +58,7 @@ func (t *tracker) Step(e *probe.Event) Step {
 	return s
 }
 
-// register returns the class of one operand; v is its value, for an ideal policy. operands and v have one element.
+// register returns the class of an operand: the only element of operands. v has its value, which only an ideal policy reads.
 func (t *tracker) register(e *probe.Event, operands []probe.Operand, v []probe.Value) affinetrack.Class {
 	var n affinetrack.ClassCounts
 	t.countRegisters(&n, e, operands, v)

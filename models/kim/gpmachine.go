@@ -30,7 +30,7 @@ type GPConfig struct {
 	FrontEnd      int64               // cycles of the units in one cycle of the front end
 	CTAs          int                 // limit of CTAs on a multiprocessor; 0: limited by the room alone
 	RoundRobin    bool                // warps issue in turn, not in the order of their numbers
-	BankConflicts bool                // accesses to registers of one bank take one cycle each
+	BankConflicts bool                // a bank of registers serves one access per cycle
 	Results       [latencyCount]int64 // as FGConfig.Results
 	Hit           int64               // cycles from the last line to the data, in the L1 and in shared memory
 	Memory        bool                // model a memory hierarchy; false: the L1 has all data
