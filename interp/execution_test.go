@@ -199,7 +199,7 @@ func TestSavedAtAnyInstruction(t *testing.T) {
 	part.SkipShort(t)
 	share, seed, hash := uint64(part.Count(160, 60, 1)), part.Seed(t), maphash.MakeSeed()
 	for i, p := range programs(t, 4, 32, 64) {
-		if (uint64(i)+seed)%share > 0 && !(part.TrySample() && slices.Contains(inTurns, p.File)) || strings.HasPrefix(p.File, "@") && uint64(i)%4 > 0 {
+		if (uint64(i)+seed)%share > 0 && !(part.TrySample() && observesOrder(p)) || strings.HasPrefix(p.File, "@") && uint64(i)%4 > 0 {
 			continue
 		}
 		t.Run(p.String(), func(t *testing.T) {

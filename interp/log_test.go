@@ -110,7 +110,7 @@ func TestLogDoesNotDependOnMode(t *testing.T) {
 // order of threads.
 func TestLogOfThreadsUnderPolicies(t *testing.T) {
 	for _, p := range logPrograms(t, uint64(part.Count(120, 50, 1)), 32, 8) {
-		if slices.Contains(inTurns, p.File) || looking.MatchString(p.File) || slices.Contains(races, p.Name) {
+		if observesOrder(p) || looking.MatchString(p.File) || slices.Contains(races, p.Name) {
 			continue
 		}
 		t.Run(p.String(), func(t *testing.T) {
@@ -141,7 +141,7 @@ type oracleLog []map[[2]int][]*oracle.Step
 // replaced by the oracle's. The policy alone decides which lanes execute together.
 func TestLogWithValuesOfOracle(t *testing.T) {
 	for i, p := range logPrograms(t, uint64(part.Count(100, 30, 1)), 32, 8) {
-		if slices.Contains(inTurns, p.File) || looking.MatchString(p.File) {
+		if observesOrder(p) || looking.MatchString(p.File) {
 			continue
 		}
 		policy := interp.Reconvergers()[i%len(interp.Reconvergers())]

@@ -271,15 +271,20 @@ func programs(t *testing.T, widths ...int) []*corpus.Program {
 	return slices.DeleteFunc(list, func(p *corpus.Program) bool { return !slices.Contains(widths, p.Width) })
 }
 
-// inTurns matches the programs whose threads observe the order in which they run: the first thread at a word, the number of
-// polls of a flag, the time. Their final memory does not depend on the order, except in these kernels, where the value of
-// the first or last thread stays.
+// inTurns lists the files (or file:kernel) of programs whose threads observe the order in which they run: the first
+// thread at a word, the number of polls of a flag, the time. Their final memory does not depend on the order, except in
+// races, where the value of the first or last thread stays.
 var (
-	inTurns = []string{"@bfs", "control/clusters_async.ptx", "control/clusters_cancel.ptx", "control/cp_async.ptx", "control/flag.ptx", "control/lock.ptx", "control/mbarrier.ptx", "control/tensor_async.ptx", "control/tensor_multicast.ptx", "corpus/triton_transpose_90.ptx", "insn/atom_contention.ptx", "insn/clock.ptx", "insn/cp_async.ptx", "nvcc/grid.ptx"}
+	inTurns = []string{"@bfs", "control/clusters_async.ptx", "control/clusters_cancel.ptx", "control/cp_async.ptx", "control/flag.ptx", "control/lock.ptx", "control/mbarrier.ptx", "control/tensor_async.ptx", "control/tensor_multicast.ptx", "corpus/triton_transpose_90.ptx", "insn/atom_contention.ptx", "insn/bulk_forms.ptx:multicast", "insn/clock.ptx", "insn/cp_async.ptx", "nvcc/grid.ptx"}
 	looking = regexp.MustCompile(`^insn/tcgen05_(cp|mma)|^control/tensor_memory|^corpus/triton_.*_100|^corpus/cutlass_(wgmma|tma|umma)`) // these poll an mbarrier, and are many
 	races   = []string{"cas_once", "exch_chain"}
 	endless = []string{"short", "starved"} // these wait in vain, which the oracle detects only by the limit of steps
 )
+
+// observesOrder reports whether the program is in inTurns, by its file or by file and kernel.
+func observesOrder(p *corpus.Program) bool {
+	return slices.Contains(inTurns, p.File) || slices.Contains(inTurns, p.File+":"+p.Name)
+}
 
 // TestThreadsMatchOracle: in each program, every thread executes the same on the engine and on the oracle
 // (instructions, addresses, results) and leaves the same memory.
@@ -294,7 +299,7 @@ func TestThreadsMatchOracle(t *testing.T) {
 				share *= 3
 			}
 		}
-		if slices.Contains(inTurns, p.File) || looking.MatchString(p.File) || (uint64(i)+seed)%share > 0 {
+		if observesOrder(p) || looking.MatchString(p.File) || (uint64(i)+seed)%share > 0 {
 			continue
 		}
 		t.Run(p.String(), func(t *testing.T) {
@@ -352,7 +357,7 @@ func TestMemoryDoesNotDependOnOrder(t *testing.T) {
 		if p.Name == "rotate" && !part.TryAll() { // 200,000 instructions of waiting
 			continue
 		}
-		if slices.Contains(races, p.Name) || slices.Contains(endless, p.Name) || !slices.Contains(inTurns, p.File) && (uint64(i)+seed)%share > 0 {
+		if slices.Contains(races, p.Name) || slices.Contains(endless, p.Name) || !observesOrder(p) && (uint64(i)+seed)%share > 0 {
 			continue
 		}
 		t.Run(p.String(), func(t *testing.T) {
