@@ -1,12 +1,6 @@
 package check
 
-// This file executes steps of check mode: runs of up to 32 instructions, by the engine and by the reference.
-//
-// The engine has the registers, plan and backend of affine mode. The reference has rows that are never compact, allocated
-// without the plan, and the portable functions execute on them. After each step the results are compared (compare.go), before a
-// block's end its guard and operands. Stores, atomics, clocks and output happen once, by the engine, after their operands were
-// compared; the reference gets their results. So does the reference for instructions that the portable functions execute on
-// the lanes in both.
+// This file executes the steps of check mode. The package comment describes a step.
 
 import (
 	"fmt"
@@ -25,11 +19,12 @@ import (
 // CheckRunner runs check mode.
 type CheckRunner struct{}
 
+// Run executes the warp for at most budget instructions, block by block, in check mode.
 func (CheckRunner) Run(w *machine.Warp, budget int) machine.Reason {
 	return warp.RunBlocks(w, budget, blockChecked)
 }
 
-// blockChecked executes the rest of a block with the code that is checked and with the reference, and compares them.
+// blockChecked executes the rest of a block, from the warp's pc, in check mode.
 func blockChecked(w *machine.Warp, _ []code.Instr) machine.Reason {
 	defer RecoverMismatch(w)
 	k, b := w.Check, w.CTA.Code.Block(w.PC)
@@ -40,7 +35,7 @@ func blockChecked(w *machine.Warp, _ []code.Instr) machine.Reason {
 				return machine.NoReason
 			}
 		}
-	} else { // both halves execute an instruction before either starts the next
+	} else { // instruction by instruction: both halves execute an instruction before either starts the next
 		pairs := w.PairsFrom(b, w.PC)
 		for i := range pairs {
 			if CheckPair(w, &pairs[i]); w.Err != nil {
@@ -52,7 +47,7 @@ func blockChecked(w *machine.Warp, _ []code.Instr) machine.Reason {
 	return machine.NoReason
 }
 
-// CheckPair executes and compares one instruction.
+// CheckPair executes and compares one instruction, in each half of the warp.
 func CheckPair(w *machine.Warp, p *machine.InstrPair) {
 	if len(w.Files) == 1 {
 		checkHalf(w, 0, uint32(w.Mask), p.SingleRun)
@@ -71,8 +66,9 @@ func CheckPair(w *machine.Warp, p *machine.InstrPair) {
 	warp.Activate(w)
 }
 
-// checkHalf executes and compares a run of instructions on the lanes m of half h, as far as its guard holds. All instructions of
-// a block that Go executes in check mode go through it. (Collective instructions of diverged lanes are compared by package warp.)
+// checkHalf executes and compares a run on the lanes of m for which its guard holds, in half h of the warp. Every
+// instruction of a block that Go executes in check mode comes here, except collective instructions of diverged lanes, which
+// package warp compares.
 func checkHalf(w *machine.Warp, h int, m uint32, r *machine.InstrRun) {
 	k, skipped, guardedOff := w.Check, 0, uint32(0)
 	w.SelectHalf(h, m)
@@ -94,7 +90,7 @@ func checkHalf(w *machine.Warp, h int, m uint32, r *machine.InstrRun) {
 	}
 }
 
-// checkRun executes a step: it prepares, runs the checked code, runs the reference, and compares.
+// checkRun executes and compares a run on the lanes selected by checkHalf.
 func checkRun(w *machine.Warp, r *machine.InstrRun) {
 	k := w.Check
 	if prepare(w, r); w.Err != nil {
@@ -116,8 +112,8 @@ func checkRun(w *machine.Warp, r *machine.InstrRun) {
 	compareRun(w, r, inShadows)
 }
 
-// compareGuards finds the lanes that execute an instruction by its guard, in the code that is checked and in the reference.
-// It returns the lanes that the guard disables.
+// compareGuards evaluates the guard of an instruction in the engine and in the reference, compares the lanes, and removes
+// the disabled lanes from the executing lanes (WarpCheck.Lanes). It returns the disabled lanes.
 func compareGuards(w *machine.Warp, p *machine.InstrPair) (guardedOff uint32) {
 	k, active := w.Check, w.Check.Lanes
 	if p.Reference.Guard != 0 {
@@ -130,14 +126,14 @@ func compareGuards(w *machine.Warp, p *machine.InstrPair) (guardedOff uint32) {
 	}
 	counted := w.Count.ThreadInstructions
 	got := lanes.ExecutingLanes(w, k.Half, p.Instr)
-	w.Count.ThreadInstructions = counted // they are counted when the instruction executes
+	w.Count.ThreadInstructions = counted // the disabled lanes are counted when the instruction executes
 	if got != k.Lanes {
 		FailMismatch(w, p, got^k.Lanes, "the guard holds for %s and does not hold for %s, contrary to the reference", probe.LaneText(uint64(got)), probe.LaneText(uint64(active&^got)))
 	}
 	return guardedOff
 }
 
-// prepare compares operands before the run changes them, and saves overwritten operands.
+// prepare compares the operands that must be compared before the run executes, and saves the state that the run overwrites.
 func prepare(w *machine.Warp, r *machine.InstrRun) {
 	k := w.Check
 	if k.OnLanes {
@@ -166,12 +162,13 @@ func prepare(w *machine.Warp, r *machine.InstrRun) {
 	}
 }
 
-// MayRepeatLoad reports whether an instruction is a load whose memory a second CTA may change meanwhile.
+// MayRepeatLoad reports whether an instruction is a load from memory that another CTA may change between the load of the
+// engine and the load of the reference.
 func MayRepeatLoad(w *machine.Warp, p *machine.InstrPair) bool {
 	return p.Reference.Op.Signature().Kind == code.Load && w.CTA.Grid.HostAtomics
 }
 
-// runEngine runs the code that is checked: the backend executes the instructions of the step.
+// runEngine executes the instructions of the step in the engine.
 func runEngine(w *machine.Warp) {
 	k := w.Check
 	k.Phase, k.FellBack = machine.EngineRuns, 0
@@ -188,8 +185,8 @@ func runEngine(w *machine.Warp) {
 	k.Phase = machine.Comparing
 }
 
-// countRun counts the executed instructions of the step by the way of their execution. Of a run on the lanes that has trapped it
-// counts the instructions up to the trap.
+// countRun counts the executed instructions of the step by their kind of execution. If a run on the lanes has trapped, it
+// counts the instructions up to the trap. If a run of several compact instructions has trapped, it counts none.
 func countRun(w *machine.Warp, r *machine.InstrRun) {
 	switch {
 	case w.Err == nil || len(r.Pairs) == 1 && !w.Check.OnLanes:
@@ -199,7 +196,7 @@ func countRun(w *machine.Warp, r *machine.InstrRun) {
 	}
 }
 
-// compareTrap compares a trap of the code that is checked with the accesses of the reference.
+// compareTrap compares a trap of the engine with the accesses of the reference.
 func compareTrap(w *machine.Warp, p *machine.InstrPair) {
 	k := w.Check
 	if t, ok := w.Err.(*probe.Trap); ok && !k.OnLanes && !k.RanOnce && t.Kind != probe.ErrMismatch {
@@ -207,9 +204,9 @@ func compareTrap(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// runReference gives the reference its results. Instructions that only compute, and loads, run again. All other operations,
-// such as stores and atomics, happen once: the reference gets a copy of their results. It reports whether results of a run
-// on the lanes are in shadows, too, which must be compared.
+// runReference gives the reference its results. Instructions that only compute, and loads, run again in the reference.
+// After all other operations, such as stores and atomics, the results of the engine are copied to the reference. It reports
+// whether a run on the lanes has left results in shadows, which must be compared with the rows.
 func runReference(w *machine.Warp, r *machine.InstrRun) (inShadows bool) {
 	k, p := w.Check, &r.Pairs[0]
 	s := p.Reference.Op.Signature()
@@ -220,7 +217,8 @@ func runReference(w *machine.Warp, r *machine.InstrRun) (inShadows bool) {
 		} else {
 			copyToReference(k, r.Needed)
 		}
-	case k.RanOnce, !p.Computes && s.Kind == code.Store: // copied by AfterLanes; without results
+	case k.RanOnce: // AfterLanes has copied the results
+	case !p.Computes && s.Kind == code.Store: // a store has no results
 	case !p.Computes && s.LaneIndependent:
 		copyToReference(k, p.Writes)
 	default:
@@ -232,7 +230,7 @@ func runReference(w *machine.Warp, r *machine.InstrRun) (inShadows bool) {
 	return inShadows
 }
 
-// FailReferenceTrap turns a trap of the reference into a mismatch: the code that is checked has executed without a trap.
+// FailReferenceTrap turns a trap of the reference into a mismatch: the engine has executed the instruction without a trap.
 func FailReferenceTrap(w *machine.Warp, p *machine.InstrPair) {
 	if w.Err != nil {
 		t, _ := w.Err.(*probe.Trap)
@@ -241,7 +239,8 @@ func FailReferenceTrap(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// compareRun compares the state after the run: results, memory, claims of the plan, and the state of idle lanes.
+// compareRun compares the state after the run: results, memory, claims of the plan, and registers of idle lanes. inShadows
+// is the result of runReference.
 func compareRun(w *machine.Warp, r *machine.InstrRun, inShadows bool) {
 	k, p := w.Check, &r.Pairs[0]
 	switch {
@@ -273,11 +272,12 @@ func compareRun(w *machine.Warp, r *machine.InstrRun, inShadows bool) {
 	}
 }
 
-// maxLoadRepeats is how often a load with different results is repeated.
+// maxLoadRepeats is the maximum number of repetitions of a load whose results differ.
 const maxLoadRepeats = 8
 
-// RepeatRacingLoad repeats a load whose results differ (w.Err) until they agree: a store of another CTA may have come in
-// between, which is a race of the guest. It reports whether it has repeated the load.
+// RepeatRacingLoad repeats a load while the results of engine and reference differ (w.Err is set), at most maxLoadRepeats
+// times. A store of another CTA may have come between the two loads; such a race is a fault of the guest program. It
+// reports whether it has repeated the load.
 func RepeatRacingLoad(w *machine.Warp, p *machine.InstrPair) (repeated bool) {
 	for n := 0; n < maxLoadRepeats && w.Err != nil; n++ {
 		w.Err = nil
@@ -287,8 +287,8 @@ func RepeatRacingLoad(w *machine.Warp, p *machine.InstrPair) (repeated bool) {
 	return repeated
 }
 
-// guardLanes returns the lanes for which a guard of the reference is true. It is a separate function, because guards are
-// checked, too.
+// guardLanes returns the lanes for which a guard of the reference is true. It does not share code with the engine, because
+// guards are checked, too.
 func guardLanes(k *machine.WarpCheck, h int, guard int32) uint32 {
 	if guard < 0 {
 		return ^k.Files[h].Pred(-1 - guard)
@@ -296,7 +296,7 @@ func guardLanes(k *machine.WarpCheck, h int, guard int32) uint32 {
 	return k.Files[h].Pred(guard - 1)
 }
 
-// countExecuted returns the number of executed instructions of a run, up to and including the trapped instruction.
+// countExecuted returns the number of executed instructions of a run that has trapped, including the trapped instruction.
 func countExecuted(w *machine.Warp, list []machine.InstrPair) int64 {
 	trap, _ := w.Err.(*probe.Trap)
 	for i := range list {
@@ -308,7 +308,7 @@ func countExecuted(w *machine.Warp, list []machine.InstrPair) int64 {
 	return 1 // an instruction without a memory access is alone in its run
 }
 
-// saveOverwritten saves the operands that the run overwrites, and its results for idle lanes.
+// saveOverwritten saves the operands that the run overwrites, and the idle lanes of the run's result registers.
 func saveOverwritten(k *machine.WarpCheck, r *machine.InstrRun) {
 	if r.SavesOperands || k.Idle != 0 {
 		for i := range r.Pairs {
@@ -324,7 +324,7 @@ func saveOverwritten(k *machine.WarpCheck, r *machine.InstrRun) {
 	k.Phase = machine.Prepared
 }
 
-// saveOperand notes the shadow of an operand.
+// saveOperand saves the shadow of operand i of an instruction.
 func saveOperand(k *machine.WarpCheck, p *machine.InstrPair, i int) {
 	n := int(p.OperandIndex) + i
 	for len(k.Operands) <= n {
@@ -334,9 +334,12 @@ func saveOperand(k *machine.WarpCheck, p *machine.InstrPair, i int) {
 	k.Operands[n] = *machine.ShadowAt(k.EngineFile, row.Slot, row.Row)
 }
 
-// RecoverMismatch must be deferred by the function that executes a block. It turns a panic of the code that is checked, or of a
-// comparison with its registers, into a mismatch, if the reference executes the instruction. A panic of the reference, and of an
-// instruction that runs once for both, goes on: it is a fault of the machine. So does a fault of the host's memory.
+// RecoverMismatch must be deferred by the function that executes a block. If the engine panics, or a comparison that reads
+// its registers, and the reference executes the instructions without a panic, RecoverMismatch turns the panic into a
+// mismatch.
+//
+// Three kinds of panic are not recovered, because they do not show a difference between engine and reference: a panic in
+// the reference, a panic in an instruction that runs once for both, and a fault of the host's memory.
 func RecoverMismatch(w *machine.Warp) {
 	k, phase := w.Check, w.Check.Phase
 	if phase == machine.BetweenSteps || phase == machine.ReferenceRuns {
@@ -349,7 +352,7 @@ func RecoverMismatch(w *machine.Warp) {
 		return
 	}
 	if _, memory := r.(interface{ Addr() uintptr }); memory {
-		panic(r) // the host has nothing at an address of the guest's
+		panic(r) // the host has no memory at an address of the guest
 	}
 	if k.Run == nil {
 		w.Fail(nil, w.Mask, probe.ErrMismatch, "%v: gemu failed at the end of a block: %v", probe.ErrMismatch, r)
@@ -359,7 +362,7 @@ func RecoverMismatch(w *machine.Warp) {
 	for i := range pairs {
 		switch pairs[i].Reference.Op.Signature().Kind {
 		case code.Arithmetic, code.Read, code.Load:
-			if k.Lanes != 0 { // where that is a trap, the engine should have come to it as well
+			if k.Lanes != 0 { // a trap here is dropped: the engine should have trapped, too
 				RunReferenceInstr(w, &pairs[i])
 				w.Err = nil
 			}
@@ -377,7 +380,8 @@ func RecoverMismatch(w *machine.Warp) {
 	}
 }
 
-// RunReferenceInstr executes the reference's instruction. A panic in it leaves the phase at ReferenceRuns, so that it goes on.
+// RunReferenceInstr executes an instruction of the reference. During a panic the phase stays ReferenceRuns, so that
+// RecoverMismatch does not recover the panic.
 func RunReferenceInstr(w *machine.Warp, p *machine.InstrPair) {
 	k := w.Check
 	phase := k.Phase
@@ -392,7 +396,7 @@ func RunReferenceInstr(w *machine.Warp, p *machine.InstrPair) {
 	k.Phase = phase
 }
 
-// saveIdle saves the values of an instruction's result registers in idle lanes.
+// saveIdle saves the result registers of an instruction, for the comparison of idle lanes.
 func saveIdle(k *machine.WarpCheck, p *machine.InstrPair) {
 	f := k.EngineFile
 	for len(k.Saved) < int(p.ResultIndex)+len(p.Writes) {
@@ -411,7 +415,7 @@ func saveIdle(k *machine.WarpCheck, p *machine.InstrPair) {
 	}
 }
 
-// compareIdle compares the present values with the values saved by saveIdle.
+// compareIdle compares the result registers in idle lanes with the values saved by saveIdle.
 func compareIdle(w *machine.Warp, p *machine.InstrPair) {
 	k, f, idle := w.Check, w.Check.EngineFile, w.Check.Idle
 	for i := range p.Writes {
@@ -442,16 +446,16 @@ func compareIdle(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// FailIdle reports that a lane that does not execute an instruction has another value.
+// FailIdle reports that an instruction has changed the register of an idle lane, which held the value old.
 func FailIdle(w *machine.Warp, p *machine.InstrPair, lanes uint32, lane int, old uint64, row code.Row) {
 	FailMismatch(w, p, lanes, "lane %d does not execute it, but its register changed from %#x to %s", lane, old, machine.ValueText(w.Check.EngineFile, row, lane))
 }
 
-// changedLanes is the lanes of m where a register has another value than it had: of a row and
-// its shadow, given their old contents. It overwrites *old with the old values of all lanes.
+// changedLanes returns the lanes of m in which a register has changed. row and c are its row and shadow, old and before
+// their former contents. It overwrites *old with the former values of the lanes that were in the shadow.
 func changedLanes[T mem.Slot](row, old *[regfile.Lanes]T, c, before *regfile.Compact, m uint32) uint32 {
-	alike := ((c.Mask^before.Mask)|(c.Materialised^before.Materialised))&m == 0 && (c.Mask&m == 0 || c.Base == before.Base && c.Stride == before.Stride)
-	if alike && differingLanes(row, old, m&^c.Mask|m&c.Materialised) == 0 {
+	unchangedShadow := ((c.Mask^before.Mask)|(c.Materialised^before.Materialised))&m == 0 && (c.Mask&m == 0 || c.Base == before.Base && c.Stride == before.Stride)
+	if unchangedShadow && differingLanes(row, old, m&^c.Mask|m&c.Materialised) == 0 {
 		return 0
 	}
 	for n := before.Mask; n != 0; n &= n - 1 {
@@ -461,8 +465,8 @@ func changedLanes[T mem.Slot](row, old *[regfile.Lanes]T, c, before *regfile.Com
 	return lanesUnlikeFile(row, old, c, m)
 }
 
-// SaveAddress keeps the address register of a load of the reference's, which its results
-// may overwrite, for the case that it is repeated.
+// SaveAddress saves the reference's address register of a load. The results of the load may overwrite the register, and a
+// repetition of the load needs it.
 func SaveAddress(k *machine.WarpCheck, p *machine.InstrPair) {
 	if len(p.Reads) == 0 {
 		return
@@ -475,8 +479,7 @@ func SaveAddress(k *machine.WarpCheck, p *machine.InstrPair) {
 	}
 }
 
-// repeatLoad repeats a load whose results differ, in the engine and in the reference, at the same addresses: it restores
-// the address register.
+// repeatLoad restores the address register, and repeats a load at the same addresses in the engine and in the reference.
 func repeatLoad(w *machine.Warp, p *machine.InstrPair) {
 	k, f, m := w.Check, w.Check.EngineFile, w.Check.Lanes
 	if len(p.Reads) > 0 {
@@ -505,12 +508,12 @@ func repeatLoad(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// compareAccessTrap compares a trap of a compact access with the effect of the access on the lanes.
+// compareAccessTrap checks a trap of a compact access: at least one lane of the reference must have an address that traps.
 func compareAccessTrap(w *machine.Warp, p *machine.InstrPair, t *probe.Trap) {
 	switch {
 	case p.Reference.Op.Signature().Side != code.AccessSide:
 		return
-	case p.Reference.Op == code.StoreBulk, p.Reference.Op == code.LoadMatrix, p.Reference.Op == code.StoreMatrix: // they trap for more than their addresses
+	case p.Reference.Op == code.StoreBulk, p.Reference.Op == code.LoadMatrix, p.Reference.Op == code.StoreMatrix: // they also trap for other reasons than addresses
 		return
 	}
 	a := &w.Check.Access[p.Reference.Side]
@@ -524,7 +527,7 @@ func compareAccessTrap(w *machine.Warp, p *machine.InstrPair, t *probe.Trap) {
 	FailMismatch(w, p, m, "it traps, but no access of a single lane does: %v", t)
 }
 
-// referenceAddresses computes the addresses of an access by the reference.
+// referenceAddresses computes the addresses of an access in the reference, into WarpCheck.AddressRow.
 func referenceAddresses(w *machine.Warp, p *machine.InstrPair) {
 	k := w.Check
 	w.SwitchToReference()
@@ -532,7 +535,7 @@ func referenceAddresses(w *machine.Warp, p *machine.InstrPair) {
 	w.SwitchToReference()
 }
 
-// CheckEnd compares the operands of a block's end.
+// CheckEnd compares the guard and the operands of a block's end.
 func CheckEnd(w *machine.Warp, b *code.Block) {
 	lanes, end := w.Mask, &w.Check.CheckedBlocks[b.Index]
 	if end.EndGuard != 0 {
@@ -552,7 +555,7 @@ func CheckEnd(w *machine.Warp, b *code.Block) {
 	}
 }
 
-// engineEndLanes returns the lanes for which the end of a block applies, according to the checked code.
+// engineEndLanes returns the lanes to which the end of a block applies, according to the engine.
 func engineEndLanes(w *machine.Warp, b *code.Block) uint64 {
 	k := w.Check
 	k.Run, k.Phase = nil, machine.EngineRuns
@@ -589,12 +592,15 @@ func compareEnd(w *machine.Warp, b *code.Block, list []machine.RowPair, lanes ui
 	}
 }
 
+// CompareSources implements machine.Comparer.
 func (CheckRunner) CompareSources(w *machine.Warp, list []machine.RowPair) { compareSources(w, list) }
 
+// CompareResults implements machine.Comparer.
 func (CheckRunner) CompareResults(w *machine.Warp, list []machine.RowPair) { CompareResults(w, list) }
 
-// BeforeLanes compares the operands of an instruction that does more than compute: it runs once, for the engine and
-// for the reference.
+// BeforeLanes is called when an instruction with a compact form must execute on the lanes of m. If the instruction does
+// more than compute, it executes once, for the engine and for the reference, so BeforeLanes compares its operands. It
+// reports whether the instruction may execute.
 func (CheckRunner) BeforeLanes(w *machine.Warp, m uint32) bool {
 	k := w.Check
 	if m != k.Lanes {
@@ -608,7 +614,7 @@ func (CheckRunner) BeforeLanes(w *machine.Warp, m uint32) bool {
 	return w.Err == nil
 }
 
-// AfterLanes copies the results of an instruction that does more than compute to the reference.
+// AfterLanes copies the results of such an instruction to the reference.
 func (CheckRunner) AfterLanes(w *machine.Warp) {
 	k := w.Check
 	if k.Run.Pairs[0].Computes {

@@ -16,8 +16,8 @@ import (
 	"gemu/regfile"
 )
 
-// compareSources compares the rows read on the lanes by the step with the rows of the reference. The instructions then
-// need not run a second time. It looks at rows only, not at shadows.
+// compareSources compares rows of a run on the lanes with the rows of the reference, before the run: a run on the lanes
+// executes once, so equal operands suffice. It reads rows only, no shadows: an instruction on the lanes reads only rows.
 func compareSources(w *machine.Warp, list []machine.RowPair) {
 	k := w.Check
 	f, g, m := k.EngineFile, k.ReferenceFile, k.Lanes
@@ -49,7 +49,7 @@ func writerOf(k *machine.WarpCheck, rows *machine.RowPair) *machine.InstrPair {
 	return findPair(k, func(p *machine.InstrPair) bool { return slices.Contains(p.Writes, *rows) })
 }
 
-// findPair returns the first instruction of the step that matches, or the first of all if none does.
+// findPair returns the first instruction of the step that matches, or the first instruction of the step if none matches.
 func findPair(k *machine.WarpCheck, match func(*machine.InstrPair) bool) *machine.InstrPair {
 	list := k.Run.Pairs
 	for i := range list {
@@ -60,7 +60,7 @@ func findPair(k *machine.WarpCheck, match func(*machine.InstrPair) bool) *machin
 	return &list[0]
 }
 
-// failSource reports an operand that differs from the reference.
+// failSource reports an operand that differs from the reference in the lanes of bad.
 func failSource(w *machine.Warp, p *machine.InstrPair, bad uint32, r *machine.RowPair) {
 	k, lane := w.Check, bits.TrailingZeros32(bad)
 	FailMismatch(w, p, bad, "it reads %s in lane %d, which holds %#x", machine.ValueText(k.EngineFile, r.Row, lane), lane, machine.LaneValue(k.ReferenceFile, r.Reference, lane))
@@ -78,9 +78,10 @@ func compareReads(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// CompareProved checks the claims of the plan about an executed instruction: all live lanes of the half have executed
-// it, shadows hold its operands for them, and the result is kept as one value. The other half may be at another
-// instruction: a uniform value may differ between halves.
+// CompareProved checks the claims of the plan about an executed instruction: all live lanes of the half have executed it,
+// the shadows of its operands hold a uniform value for these lanes, and so do the shadows of its results. Each half is
+// checked alone, because the other half may be at another instruction: a register that is uniform in each half may differ
+// between the halves.
 func CompareProved(w *machine.Warp, p *machine.InstrPair) {
 	k, m := w.Check, w.Check.Lanes
 	if k.Idle != 0 {
@@ -119,7 +120,7 @@ func operandBefore(k *machine.WarpCheck, p *machine.InstrPair, i int) *regfile.C
 	return machine.ShadowAt(k.EngineFile, row.Slot, row.Row)
 }
 
-// compareAddresses compares the address register of an access that may be compact.
+// compareAddresses compares the address register of an access whose address may be compact.
 func compareAddresses(w *machine.Warp, p *machine.InstrPair) {
 	k := w.Check
 	if k.Access[p.Reference.Side].Addr == code.NoSlot || len(p.Reads) == 0 {
@@ -138,8 +139,8 @@ func compareAddresses(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// isStillCompact reports whether a register that was compact and equal to the reference is so still. Two neighbouring
-// lanes suffice: base and stride follow from their values.
+// isStillCompact reports whether a register, which was compact and equal to the reference earlier in the block, still is.
+// It compares two neighbouring lanes: base and stride follow from their values.
 func isStillCompact(k *machine.WarpCheck, rows *machine.RowPair) bool {
 	c, lane := machine.ShadowAt(k.EngineFile, rows.Row.Slot, rows.Row.Row), bits.TrailingZeros32(k.Lanes)&31
 	next := lane
@@ -187,7 +188,7 @@ func equalRows[T mem.Slot](a, b *[regfile.Lanes]T, m uint32) bool {
 // twoLanes maps a mask of two 32-bit lanes to all bits of these lanes.
 var twoLanes = *(*[4]uint64)(unsafe.Pointer(&[4][2]uint32{{0, 0}, {^uint32(0), 0}, {0, ^uint32(0)}, {^uint32(0), ^uint32(0)}}))
 
-// shadowLanes returns the lanes of the step whose results are in shadows.
+// shadowLanes returns the lanes of the step that have a result in a shadow.
 func shadowLanes(k *machine.WarpCheck, list []machine.RowPair) (m uint32) {
 	for i := range list {
 		switch row := list[i].Row; row.Slot {
@@ -218,8 +219,8 @@ func copyToReference(k *machine.WarpCheck, list []machine.RowPair) {
 	}
 }
 
-// CompareResults compares the results of the step, in rows and shadows, with the reference, and counts the lanes in
-// shadows.
+// CompareResults compares the results of the step, in rows and shadows, with the reference, and counts the lanes with a
+// result in a shadow.
 func CompareResults(w *machine.Warp, list []machine.RowPair) {
 	k, kept := w.Check, 0
 	f, g, m := k.EngineFile, k.ReferenceFile, k.Lanes
@@ -232,7 +233,7 @@ func CompareResults(w *machine.Warp, list []machine.RowPair) {
 		case code.R:
 			c := f.Shadow32(rows.Row.Row)
 			kept += bits.OnesCount32(c.Mask & m)
-			if want := g.Row32(rows.Reference.Row); c.Mask&m == m && c.Materialised&m == 0 { // as nearly always
+			if want := g.Row32(rows.Reference.Row); c.Mask&m == m && c.Materialised&m == 0 { // the usual case
 				bad = lanesUnlikeShadow(want, c, m)
 			} else {
 				bad = lanesUnlikeFile(f.Src32(rows.Row.Row), want, c, m)
@@ -254,8 +255,8 @@ func CompareResults(w *machine.Warp, list []machine.RowPair) {
 	w.Count.Engine.ShadowLanes += int64(kept)
 }
 
-// differences returns the lanes of m in which a register differs from the reference: in its shadow for the lanes of the
-// shadow, and in its row for all further lanes and for materialised lanes.
+// differences returns the lanes of m in which a register differs from the reference. For lanes of its shadow it compares
+// the shadow; for all further lanes, and for materialised lanes, it compares the row.
 func differences(f, g *regfile.File, rows *machine.RowPair, m uint32) uint32 {
 	switch rows.Reference.Slot {
 	case code.P:
@@ -266,14 +267,14 @@ func differences(f, g *regfile.File, rows *machine.RowPair, m uint32) uint32 {
 	return lanesUnlikeFile(f.Src64(rows.Row.Row), g.Row64(rows.Reference.Row), f.Shadow64(rows.Row.Row), m)
 }
 
-// lanesUnlikeFile is differences for a row and its shadow.
+// lanesUnlikeFile is differences for a row and its shadow c. want is the row of the reference.
 func lanesUnlikeFile[T mem.Slot](row, want *[regfile.Lanes]T, c *regfile.Compact, m uint32) (bad uint32) {
-	held := c.Mask & m
-	if held != 0 {
-		bad = lanesUnlikeShadow(want, c, held)
+	shadowed := c.Mask & m
+	if shadowed != 0 {
+		bad = lanesUnlikeShadow(want, c, shadowed)
 	}
-	if in := m&^held | held&c.Materialised; in != 0 {
-		bad |= differingLanes(row, want, in)
+	if inRow := m&^shadowed | shadowed&c.Materialised; inRow != 0 {
+		bad |= differingLanes(row, want, inRow)
 	}
 	return bad
 }
@@ -295,7 +296,7 @@ func isUniformRow[T mem.Slot](row *[regfile.Lanes]T, v T) bool {
 	return diff == 0
 }
 
-// isAffineRow reports whether a row of 32-bit slots holds v, v + s, and so on, none of which wraps.
+// isAffineRow reports whether lane i of a row of 32-bit slots holds v + i·s. The sum must not wrap in any lane.
 func isAffineRow[T mem.Slot](row *[regfile.Lanes]T, v, s T) bool {
 	r, want, step := (*[regfile.Lanes / 2]uint64)(unsafe.Pointer(row)), lanePair(v, v+s), lanePair(2*s, 2*s) // two lanes at a time
 	diff := uint64(0)
@@ -306,13 +307,13 @@ func isAffineRow[T mem.Slot](row *[regfile.Lanes]T, v, s T) bool {
 	return diff == 0
 }
 
-// lanePair returns two 32-bit lanes as a word of a row.
+// lanePair returns two neighbouring 32-bit lanes, a and b, as they lie in a 64-bit word of a row.
 func lanePair[T mem.Slot](a, b T) uint64 {
 	return (uint64(a)<<32|uint64(a))&twoLanes[1] | (uint64(b)<<32|uint64(b))&twoLanes[2]
 }
 
-// lanesUnlikeShadow returns the lanes i of m in which a row does not hold base + i·stride of a shadow. It returns m if
-// base or stride is not truncated to the slot.
+// lanesUnlikeShadow returns the lanes i of m in which a row of the reference does not hold base + i·stride of a shadow. It
+// returns m if base or stride of the shadow has bits above the width of a slot.
 func lanesUnlikeShadow[T mem.Slot](row *[regfile.Lanes]T, c *regfile.Compact, m uint32) (bad uint32) {
 	base, stride := T(c.Base), T(c.Stride)
 	if uint64(base) != c.Base || uint64(stride) != c.Stride {
@@ -327,7 +328,7 @@ func lanesUnlikeShadow[T mem.Slot](row *[regfile.Lanes]T, c *regfile.Compact, m 
 			return 0
 		}
 		diff, want := T(0), base
-		for i := 0; i < len(row); i += 4 { // four at a time: most of check mode's time is here
+		for i := 0; i < len(row); i += 4 { // four lanes at a time: check mode spends most of its time here
 			diff |= (row[i] ^ want) | (row[i+1] ^ (want + stride)) | (row[i+2] ^ (want + 2*stride)) | (row[i+3] ^ (want + 3*stride))
 			want += 4 * stride
 		}
@@ -344,7 +345,7 @@ func lanesUnlikeShadow[T mem.Slot](row *[regfile.Lanes]T, c *regfile.Compact, m 
 	return bad
 }
 
-// failResult reports a result that differs from the reference.
+// failResult reports a result that differs from the reference in the lanes of bad.
 func failResult(w *machine.Warp, p *machine.InstrPair, bad uint32, rows *machine.RowPair) {
 	f, g := w.Check.EngineFile, w.Check.ReferenceFile
 	lane := bits.TrailingZeros32(bad)
@@ -361,16 +362,17 @@ func failResult(w *machine.Warp, p *machine.InstrPair, bad uint32, rows *machine
 	}
 }
 
-// shadowValue returns the value of a register in its shadow, for the lanes of m.
+// shadowValue returns the value of a register's shadow, and whether the shadow holds all lanes of m.
 func shadowValue(w *machine.Warp, f *regfile.File, row code.Row, m uint32) (affinetrack.Value, bool) {
 	c := machine.ShadowAt(f, row.Slot, row.Row)
 	return machine.ValueOfShadow(c), c.Mask&m == m
 }
 
-// LateNote is the note of a mismatch that was found after later instructions of its run.
+// LateNote is the note of a mismatch that was found only after later instructions of the run had executed.
 const LateNote = "later instructions executed before its result was compared"
 
-// FailMismatch stops the warp with a mismatch: compact execution was wrong.
+// FailMismatch stops the warp with a mismatch of instruction p in lanes of the step's half. Its notes list the operands as
+// they were before the step.
 func FailMismatch(w *machine.Warp, p *machine.InstrPair, lanes uint32, format string, args ...any) {
 	k := w.Check
 	src := &w.CTA.Code.Sources[p.Reference.Src]

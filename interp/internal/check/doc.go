@@ -1,16 +1,26 @@
-// Package check is check mode: it executes the code, plan and compact operands of affine mode beside a reference, and compares
-// every result, guard, branch, address and idle lane.
+// Package check is check mode: every instruction executes with the code, plan and compact operands of affine mode, and
+// again in a reference. Check mode compares every result, guard, branch, address and idle lane.
 //
-// A warp has its registers twice. The files of the engine are the same as in affine mode. The files of the reference hold
-// one value per lane, and the portable functions work on them. A run of instructions is a step:
+// A warp has its registers twice. The engine (also called the checked code) has the register files, plan and backend of
+// affine mode. The reference has register files with one value per lane, never compact, allocated without the plan; the
+// portable functions execute on them. Three words recur:
 //
-//	checkHalf ─► guards compared, lanes chosen
+//	pair   an instruction of the engine with its counterpart in the reference (machine.InstrPair)
+//	run    up to 32 neighbouring pairs that are compared together (machine.InstrRun)
+//	step   the execution of a run in one half of a warp; a warp of 32 threads has a single half
+//
+// A step calls these functions:
+//
+//	checkHalf ─► compareGuards  guards compared; they select the executing lanes
 //	checkRun  ─► prepare        operands compared, overwritten state saved
 //	             runEngine      the backend executes the run
-//	             runReference   the reference executes it, or gets a copy of the results
+//	             runReference   the reference executes the run, or gets a copy of the results
 //	             compareRun     results, memory, claims of the plan, idle lanes
 //
-// Instructions that only compute, and loads, run twice. All other operations, such as stores and atomics, happen once, by
-// the engine, after their operands were compared; the reference gets their results. Read check.go, reference.go (pairs of
-// instructions, and runs), compare.go, stored.go (memory), engine.go (counts).
+// An instruction that only computes, and a load, executes twice: in the engine and in the reference. Any other operation,
+// such as a store or an atomic, executes once, in the engine, after its operands were compared; the reference gets a copy
+// of its results. An instruction that the engine executes on the lanes by a portable function also executes once: the
+// reference would call the same function.
+//
+// Read check.go, reference.go (pairs and runs), compare.go, stored.go (memory), engine.go (counts).
 package check

@@ -1,7 +1,7 @@
 package check
 
-// This file counts the savings and the costs of compact execution, in check mode. Tests pin these counts: a change that
-// keeps results and counts has not made compact execution worse.
+// This file counts how check mode has executed instructions: compactly, by the plan, on the lanes. Tests pin these counts.
+// A change that keeps the counts has not made compact execution rarer.
 
 import (
 	"slices"
@@ -25,7 +25,7 @@ func addToCounts(s machine.RunCounts, p *machine.InstrPair) machine.RunCounts {
 	return s
 }
 
-// countEngine counts the instructions of the step, which have executed.
+// countEngine adds the instructions of the executed step to the counts of the warp.
 func countEngine(w *machine.Warp) {
 	k, n, s := w.Check, &w.Count.Engine, &w.Check.Run.Counts
 	compact := int64(s.Compact) - int64(k.FellBack)
@@ -37,7 +37,8 @@ func countEngine(w *machine.Warp) {
 	k.RulesApplied = w.Unit.Applied
 }
 
-// FrameBytes returns the size of the frames of all functions of a program, in bytes per lane.
+// FrameBytes returns the sum of the frame sizes of all functions of a program, in bytes per lane. A predicate counts as one
+// byte.
 func FrameBytes(p *code.Program) (n int64) {
 	for _, f := range p.Funcs {
 		n += 4*int64(f.Frame.R) + 8*int64(f.Frame.Q) + int64(f.Frame.P)
@@ -45,7 +46,8 @@ func FrameBytes(p *code.Program) (n int64) {
 	return n
 }
 
-// CountClaims returns the number of results about which the plan of a program claims something.
+// CountClaims returns the number of claims of a program's plan: instructions folded into constants, accesses with a known
+// pattern, and instructions with a result that the plan expects to be uniform.
 func CountClaims(p *code.Program) int64 {
 	n := len(p.Fixed)
 	for i := range p.Access {

@@ -1,6 +1,6 @@
 package check
 
-// This file pairs the instructions of the engine with the instructions of the reference.
+// This file pairs the instructions of the engine with the instructions of the reference, and divides each block into runs.
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 	"gemu/interp/internal/machine"
 )
 
-// NewReference pairs the code of a kernel with its reference.
+// NewReference pairs the code c of a kernel with its reference lowering ref.
 func NewReference(c, ref *machine.Kernel) *machine.Reference {
 	r := &machine.Reference{Kernel: ref, CheckedBlocks: make([]machine.CheckedBlock, len(c.Blocks)), Pairs: make([][]machine.InstrPair, len(c.Blocks))}
 	fixed := 0
@@ -43,7 +43,7 @@ func NewReference(c, ref *machine.Kernel) *machine.Reference {
 		findUncheckedReads(r.Pairs[i])
 		r.CheckedBlocks[i].EndGuard, r.CheckedBlocks[i].EndReads = ref.End(&ref.Blocks[i]).Guard, endReads(c, b, ref)
 	}
-	if len(c.Funcs) == 1 && !c.Funcs[0].Allocates { // calls and allocations read more than is listed
+	if len(c.Funcs) == 1 && !c.Funcs[0].Allocates { // calls and allocations read registers that Reads does not list
 		findNeededResults(r)
 	}
 	for i, pairs := range r.Pairs {
@@ -56,18 +56,19 @@ func NewReference(c, ref *machine.Kernel) *machine.Reference {
 	return r
 }
 
-// findNeededResults leaves out results on the lanes that the reference does not need: they are read in their own block
-// only, on the lanes, and are never compared.
+// findNeededResults sets Needed: it leaves out results on the lanes that the reference need not have. These are results
+// that only the same block reads, only on the lanes, and that are never compared.
 func findNeededResults(r *machine.Reference) {
-	wanted, in := map[code.Row]bool{}, map[code.Row]int{} // by row of the reference: whether it is, and the block that names it
+	wanted := map[code.Row]bool{} // rows of the reference that it must have
+	naming := map[code.Row]int{}  // by row of the reference: the block that last named it
 	for i, pairs := range r.Pairs {
 		written := map[code.Row]bool{}
 		name := func(list []machine.RowPair) {
 			for _, rows := range list {
-				if block, ok := in[rows.Reference]; ok && block != i {
+				if block, ok := naming[rows.Reference]; ok && block != i {
 					wanted[rows.Reference] = true
 				}
-				in[rows.Reference] = i
+				naming[rows.Reference] = i
 			}
 		}
 		need := func(list []machine.RowPair) {
@@ -80,8 +81,8 @@ func findNeededResults(r *machine.Reference) {
 				wanted[code.Row{Slot: code.P, Row: row}] = true
 			}
 		}
-		for k := range pairs {
-			p := &pairs[k]
+		for j := range pairs {
+			p := &pairs[j]
 			guard(p.Reference.Guard)
 			name(p.Reads)
 			for _, rows := range p.Reads {
@@ -101,22 +102,25 @@ func findNeededResults(r *machine.Reference) {
 		need(r.CheckedBlocks[i].EndReads)
 	}
 	for i := range r.Pairs {
-		for k := range r.Pairs[i] {
-			p := &r.Pairs[i][k]
+		for j := range r.Pairs[i] {
+			p := &r.Pairs[i][j]
 			p.Needed = slices.DeleteFunc(slices.Clone(p.Writes), func(rows machine.RowPair) bool { return !wanted[rows.Reference] })
 		}
 	}
 }
 
-// findUncheckedReads finds the operands that a block has not compared yet when an instruction reads them. An
-// instruction on the lanes may skip rows that were compared or copied in the block, if only instructions on the lanes
-// have named them since. An access may skip address registers that compact instructions of the block have left.
+// findUncheckedReads sets UncheckedReads and AddressChecked of the instructions of a block: it finds the operands that the
+// block has not compared yet when an instruction reads them.
+//
+// An instruction on the lanes need not compare a row that was compared or copied earlier in the block, if only instructions
+// on the lanes have read or written the row since. An access need not compare an address register that a compact
+// instruction of the block has written, if no other instruction has written it since.
 func findUncheckedReads(pairs []machine.InstrPair) {
 	rows, compact := newPairSet(), newPairSet()
 	for i := range pairs {
 		p := &pairs[i]
 		p.Guarded = p.Reference.Guard != 0 || p.Instr != nil && p.Instr.Guard != 0
-		if p.Reference.Op.Collective() { // waiting lanes may continue from here
+		if p.Reference.Op.Collective() { // lanes that wait for others may continue with the next instruction
 			rows.clear()
 			compact.clear()
 			p.UncheckedReads = p.Reads
@@ -147,10 +151,11 @@ func findUncheckedReads(pairs []machine.InstrPair) {
 	}
 }
 
-// pairSet is a set of registers.
+// pairSet is a set of registers (pairs of a row of the engine and a row of the reference).
 type pairSet struct {
 	members map[machine.RowPair]bool
-	rows    [2]map[code.Row][]machine.RowPair // by row, for the engine and the reference: present and former members of the set
+	// rows[0] has the present and former members by row of the engine, rows[1] by row of the reference.
+	rows [2]map[code.Row][]machine.RowPair
 }
 
 func newPairSet() *pairSet {
@@ -173,22 +178,23 @@ func (s *pairSet) remove(list []machine.RowPair) {
 	}
 }
 
-// overwrite removes the registers whose rows are overwritten, in the engine or in the reference.
+// overwrite removes the registers that share a row with a register of the list, in the engine or in the reference, except
+// the listed registers themselves.
 func (s *pairSet) overwrite(list []machine.RowPair) {
 	for _, rows := range list {
-		in := s.members[rows]
+		present := s.members[rows]
 		s.removeRow(0, rows.Row)
 		s.removeRow(1, rows.Reference)
-		if in {
+		if present {
 			s.add([]machine.RowPair{rows})
 		}
 	}
 }
 
-// removeRow removes the registers that are in a row.
-func (s *pairSet) removeRow(target int, row code.Row) {
-	s.remove(s.rows[target][row])
-	delete(s.rows[target], row)
+// removeRow removes the registers in a row: of the engine if side is 0, of the reference if side is 1.
+func (s *pairSet) removeRow(side int, row code.Row) {
+	s.remove(s.rows[side][row])
+	delete(s.rows[side], row)
 }
 
 func (s *pairSet) clear() {
@@ -198,26 +204,29 @@ func (s *pairSet) clear() {
 }
 
 // without returns the elements of a list that are not in the set.
-func (s *pairSet) without(list []machine.RowPair) (rest []machine.RowPair) {
+func (s *pairSet) without(list []machine.RowPair) (missing []machine.RowPair) {
 	for _, rows := range list {
 		if !s.members[rows] {
-			rest = append(rest, rows)
+			missing = append(missing, rows)
 		}
 	}
-	return rest
+	return missing
 }
 
 // maxRunLength is the maximum number of instructions of a run.
 const maxRunLength = 32
 
-// divideIntoRuns divides a block into runs: neighbouring instructions without guards, none of which can block, that all
-// execute on the lanes, once for engine and reference, or all otherwise. (In a mixed run, both would read a row that a
-// wrong compact instruction has spoiled.) Operands are compared before a run and results after it. So a run writes no
-// row twice, and no instruction of it writes an operand that must be compared for a later instruction.
+// divideIntoRuns divides a block into runs of neighbouring instructions. An instruction with a guard, and an instruction
+// that can block, is a run of its own. The instructions of any other run all execute on the lanes (once, for engine and
+// reference), or none does: in a mixed run a wrong compact instruction could spoil a row, and both engine and reference
+// would then read this row.
+//
+// Operands are compared before a run and results after it. So a run writes no row twice, and no instruction of a run writes
+// an operand that a later instruction of the run must compare.
 func divideIntoRuns(pairs []machine.InstrPair, instrs []code.Instr) (runs []machine.InstrRun) {
 	for rest := pairs; len(rest) > 0; {
 		first := &rest[0]
-		rows, refs := map[code.Row]bool{}, map[code.Row]bool{} // that are written
+		rows, refs := map[code.Row]bool{}, map[code.Row]bool{} // written rows of the engine and of the reference
 		canCombine := func(p *machine.InstrPair) bool {
 			if p.OnLanes != first.OnLanes || !p.Combinable || !first.Combinable || p.Guarded || first.Guarded {
 				return false
@@ -239,7 +248,8 @@ func divideIntoRuns(pairs []machine.InstrPair, instrs []code.Instr) (runs []mach
 	return runs
 }
 
-// assignSaveSlots assigns the operands and results of a run that must be saved to places in the saved state.
+// assignSaveSlots sets OperandIndex and ResultIndex, the indices of an instruction's operands and results in the saved
+// state, and OverwrittenReads.
 func assignSaveSlots(list []machine.InstrPair) {
 	operand, result := int32(0), int32(0)
 	for i := range list {
@@ -261,7 +271,7 @@ func assignSaveSlots(list []machine.InstrPair) {
 	}
 }
 
-// newRun makes a run of instructions; instrs is the code of the engine.
+// newRun returns the run of the listed instructions; instrs is the code of the engine.
 func newRun(list []machine.InstrPair, instrs []code.Instr) machine.InstrRun {
 	first, last := &list[0], &list[len(list)-1]
 	out := machine.InstrRun{Pairs: list, Instrs: instrs[first.From:last.To], Guarded: first.Guarded, Results: slices.Clip(first.Writes), Needed: slices.Clip(first.Needed)}
@@ -286,7 +296,7 @@ func newRun(list []machine.InstrPair, instrs []code.Instr) machine.InstrRun {
 	return out
 }
 
-// endReads lists the operands of a block's end, its guard left out.
+// endReads lists the operands of a block's end, without its guard.
 func endReads(c *machine.Kernel, b *code.Block, ref *machine.Kernel) []machine.RowPair {
 	end, rend := c.End(b), ref.End(b)
 	reads, _ := c.PairOperands(end, ref, rend)

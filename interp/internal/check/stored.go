@@ -1,7 +1,7 @@
 package check
 
-// This file checks compact stores. Memory after the store is compared with the values of the reference's lanes, and,
-// for idle lanes, with memory before the store.
+// This file checks compact stores. After a store it compares memory with the values of the reference's lanes and, at the
+// addresses of idle lanes, with memory before the store.
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	"gemu/regfile"
 )
 
-// beforeStore saves the memory at the addresses of idle lanes: a store for too many lanes would change it.
+// beforeStore saves the memory at the addresses of idle lanes, which a store for too many lanes would change.
 //
 //go:norace
 func beforeStore(w *machine.Warp, p *machine.InstrPair) {
@@ -28,7 +28,7 @@ func beforeStore(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// storeTarget is the memory of a store.
+// storeTarget is the memory to which the lanes of a store write.
 type storeTarget struct {
 	w          *machine.Warp
 	access     *code.Access
@@ -36,8 +36,8 @@ type storeTarget struct {
 	f          *regfile.File
 	addressRow code.Row // the address register
 
-	// pointer, base and last are the memory for stores of the engine without resolving addresses, except local memory:
-	// the allocation of the instruction's last access. See access.LastHit.
+	// pointer, base and last describe the allocation of the instruction's last access: see access.LastHit. The engine
+	// stores there without resolving the address. For local memory pointer is nil.
 	pointer    unsafe.Pointer
 	base, last uint64
 }
@@ -56,8 +56,8 @@ func targetOfStore(w *machine.Warp, p *machine.InstrPair) storeTarget {
 	return t
 }
 
-// address returns the address of a lane's store: by the compact address if the executing lanes have a compact address,
-// otherwise by the lane's own address register.
+// address returns the address to which a lane stores: from the compact address if the executing lanes have one, otherwise
+// from the lane's own address register.
 func (t *storeTarget) address(lane int) uint64 {
 	switch {
 	case t.compact != nil:
@@ -68,8 +68,8 @@ func (t *storeTarget) address(lane int) uint64 {
 	return t.access.AddressAt(machine.LaneValue(t.f, t.addressRow, lane))
 }
 
-// resolved returns the memory at an address if the engine can store there without resolving it and it is not local
-// memory; otherwise nil.
+// resolved returns the memory at an address, if the engine can store there without resolving the address. It returns nil
+// otherwise, and for local memory.
 func (t *storeTarget) resolved(addr uint64) unsafe.Pointer {
 	offset := addr - t.base
 	if t.pointer == nil || bits.RotateLeft64(offset, -bits.TrailingZeros(uint(t.access.Bytes))) > t.last {
@@ -78,9 +78,9 @@ func (t *storeTarget) resolved(addr uint64) unsafe.Pointer {
 	return unsafe.Add(t.pointer, offset)
 }
 
-// memory returns the bytes at a lane's address, if the engine can store there without resolving it; otherwise nothing.
-// It returns a copy of local memory, and all other memory itself, which another CTA may write meanwhile: only
-// functions without race detection may use it.
+// memory returns the bytes at a lane's address, or nil if the engine must resolve the address. For local memory it returns
+// a copy. Otherwise it returns the memory itself, which another CTA may write at the same time: only functions without race
+// detection may use it.
 func (t *storeTarget) memory(lane int, addr uint64) (b []byte) {
 	if t.access.Space != ptx.Local {
 		if p := t.resolved(addr); p != nil {
@@ -98,9 +98,9 @@ func (t *storeTarget) memory(lane int, addr uint64) (b []byte) {
 	return b
 }
 
-// AfterStore compares memory after a compact store with the values of the reference, and with memory before the store
-// for idle lanes. Another CTA may have stored in between, which is a race of the guest. A store happens once, so after
-// a difference it is repeated on a copy of the memory.
+// AfterStore compares memory after a compact store with the values of the reference and, at the addresses of idle lanes,
+// with memory before the store. If they differ, another CTA may have stored in between, which is a race of the guest
+// program. So AfterStore then repeats the store on a copy of the memory, and compares the copy.
 func AfterStore(w *machine.Warp, p *machine.InstrPair) {
 	a, m := w.AccessOf(p.Instr), w.Check.Lanes
 	if !w.CTA.Changed && storesToSharedMemory(w, p, m) {
@@ -123,7 +123,8 @@ func AfterStore(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// storesToSharedMemory reports whether lanes have stored to memory readable by other threads.
+// storesToSharedMemory reports whether a store for the lanes of m writes memory that other threads can read (any state
+// space except .local).
 func storesToSharedMemory(w *machine.Warp, p *machine.InstrPair, m uint32) bool {
 	a, t := w.AccessOf(p.Instr), targetOfStore(w, p)
 	if a.Space != ptx.Generic {
@@ -138,8 +139,8 @@ func storesToSharedMemory(w *machine.Warp, p *machine.InstrPair, m uint32) bool 
 	return false
 }
 
-// copyOfTarget returns a copy of the memory to which the lanes of the step store, and idle lanes would; nil if the
-// engine must resolve the addresses.
+// copyOfTarget returns a copy of the memory at the addresses of executing and idle lanes; nil if the engine must resolve
+// the address of an executing lane.
 func copyOfTarget(w *machine.Warp, p *machine.InstrPair) *mem.Allocation {
 	a, k := w.AccessOf(p.Instr), w.Check
 	if a.Addr == code.NoSlot {
@@ -162,7 +163,7 @@ func copyOfTarget(w *machine.Warp, p *machine.InstrPair) *mem.Allocation {
 	return w.CTA.LastHits[a.HitIndex].Slice(from&^(access.HitAlign-1), to)
 }
 
-// compareMemory compares memory after a store.
+// compareMemory compares memory after a store, for executing and for idle lanes.
 func compareMemory(w *machine.Warp, p *machine.InstrPair) {
 	if w.Check.Lanes != 0 && !holdsStoredRows(w, p) {
 		compareStored(w, p)
@@ -172,8 +173,8 @@ func compareMemory(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// holdsStoredRows reports whether memory holds the values of the step's lanes at their compact addresses. If it does
-// not, lanes may have stored to the same place: see compareStored.
+// holdsStoredRows reports whether memory at the compact addresses of the executing lanes holds their values. If it does
+// not, lanes may have stored to the same place: compareStored decides.
 func holdsStoredRows(w *machine.Warp, p *machine.InstrPair) bool {
 	k, m := w.Check, w.Check.Lanes
 	g, a := k.ReferenceFile, &k.Access[p.Reference.Side]
@@ -205,7 +206,7 @@ func holdsStoredRows(w *machine.Warp, p *machine.InstrPair) bool {
 	return true
 }
 
-// storedRow reports whether elements of size bytes are at p + (lane − first)·step.
+// storedRow reports whether memory holds element e of the lanes of m: size bytes of each lane at p + (lane − first)·step.
 func storedRow(g *regfile.File, e code.Elem, size int, p unsafe.Pointer, first, step int, m uint32) bool {
 	if e.Slot == code.Q {
 		return storedAs(g.Src64(e.Row), size, p, first, step, m)
@@ -225,7 +226,7 @@ func storedAs[D mem.Slot](row *[regfile.Lanes]D, size int, p unsafe.Pointer, fir
 	return mem.HoldsRow[uint64](row, p, first, step, m)
 }
 
-// compareStored compares memory at the addresses of the reference's lanes, lane by lane.
+// compareStored compares memory with the values of the reference, lane by lane, at the addresses of the reference.
 func compareStored(w *machine.Warp, p *machine.InstrPair) {
 	k, m := w.Check, w.Check.Lanes
 	g, a := k.ReferenceFile, &k.Access[p.Reference.Side]
@@ -280,8 +281,8 @@ func compareUnstored(w *machine.Warp, p *machine.InstrPair) {
 	}
 }
 
-// storesByte reports whether a lane of m stores the byte at an address. It returns false for local memory, which lanes
-// do not share.
+// storesByte reports whether a lane of m stores the byte at an address. For local memory it returns false, because lanes do
+// not share it.
 func storesByte(k *machine.WarpCheck, addr uint64, m uint32, a *code.Access) bool {
 	if a.Space == ptx.Local {
 		return false

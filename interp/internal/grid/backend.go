@@ -6,21 +6,22 @@ import (
 	"gemu/interp/internal/observe"
 )
 
-// checkingBackend is a backend with a runner for check mode of its own. Instructions left to Go run on the portable
-// functions.
+// checkingBackend is a backend with its own runner for check mode. Warps of other backends run in check mode by
+// check.CheckRunner.
 type checkingBackend interface{ NewCheckRunner() machine.Runner }
 
-// compiler is a backend that compiles a launch's code before the first use.
+// compiler is a backend that compiles the code of a launch before its first use.
 type compiler interface{ Compile(g *machine.Grid) }
 
-// CompileNative compiles the code needed first by the backend.
+// CompileNative makes the backend compile the code that the launch needs first, if the backend compiles.
 func CompileNative(g *machine.Grid) {
 	if b, ok := g.Backend.(compiler); ok {
 		b.Compile(g)
 	}
 }
 
-// runnerOf returns the runner of a CTA's warps: the backend, or a runner on top of its Span.
+// runnerOf returns the runner of a CTA's warps: the observing runner if a probe receives the CTA's events, a checking
+// runner in check mode, otherwise the backend itself.
 func runnerOf(c *machine.CTA) machine.Runner {
 	switch {
 	case c.Stream != nil:

@@ -1,8 +1,8 @@
 package grid
 
-// This file runs clusters (manual 3.2.1): CTAs with a common admission and a barrier of their own, which reach each
-// other's shared memory. One worker at a time runs the CTAs of a cluster in turn: all warps of a CTA once, or until
-// they wait, then the next CTA.
+// This file runs clusters (manual 3.2.1): CTAs that are admitted together, have a common barrier, and reach each other's
+// shared memory. A single worker runs a cluster, CTA after CTA: it runs every warp of a CTA once, or until the warp waits,
+// and then continues with the next CTA.
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 	"gemu/probe"
 )
 
-// newCluster makes a cluster of CTA contexts, in the order of their ranks.
+// newCluster makes a cluster of CTA contexts, listed in the order of their ranks.
 func newCluster(ctas []*machine.CTA) *machine.Cluster {
 	cl := &machine.Cluster{CTAs: ctas, InstrsLeft: make([]int, len(ctas))}
 	for r, c := range ctas {
@@ -25,7 +25,7 @@ func newCluster(ctas []*machine.CTA) *machine.Cluster {
 	return cl
 }
 
-// beginCluster starts all CTAs of a cluster before any of them runs.
+// beginCluster starts all CTAs of a cluster, before any of them runs.
 func beginCluster(g *machine.Grid, flights []machine.Flight) {
 	ctas := make([]*machine.CTA, len(flights))
 	for i := range flights {
@@ -38,7 +38,7 @@ func beginCluster(g *machine.Grid, flights []machine.Flight) {
 	}
 }
 
-// parallelCluster runs a cluster in the parallel half of a round. It reports whether a CTA of it pauses.
+// parallelCluster runs a cluster in the parallel half of a round. It reports whether a CTA of the cluster pauses.
 func parallelCluster(g *machine.Grid, flights []machine.Flight) (paused bool) {
 	if flights[0].CTA == nil {
 		beginCluster(g, flights)
@@ -52,18 +52,18 @@ func parallelCluster(g *machine.Grid, flights []machine.Flight) (paused bool) {
 	}
 	for {
 		for ; cl.NextCTA < len(flights); cl.NextCTA++ {
-			f, left := &flights[cl.NextCTA], &cl.InstrsLeft[cl.NextCTA]
-			if f.Status == machine.CTAEnded || *left <= 0 && f.Status != machine.CTAPaused {
+			f, instrsLeft := &flights[cl.NextCTA], &cl.InstrsLeft[cl.NextCTA]
+			if f.Status == machine.CTAEnded || *instrsLeft <= 0 && f.Status != machine.CTAPaused {
 				continue
 			}
-			before, completed := *left, cl.Completed
-			noted := f.CTA.ChangedBefore || f.CTA.Changed
+			before, completed := *instrsLeft, cl.Completed
+			changedEarlier := f.CTA.ChangedBefore || f.CTA.Changed
 			f.CTA.ChangedBefore, f.CTA.Changed = false, false
 			advanceFlight(g, f, before, false)
-			*left = f.CTA.InstrsLeft
+			*instrsLeft = f.CTA.InstrsLeft
 			changed := f.CTA.ChangedBefore || f.CTA.Changed
-			f.CTA.ChangedBefore = f.CTA.ChangedBefore || noted
-			cl.AnyExecuted = cl.AnyExecuted || *left != before
+			f.CTA.ChangedBefore = f.CTA.ChangedBefore || changedEarlier
+			cl.AnyExecuted = cl.AnyExecuted || *instrsLeft != before
 			cl.AnyProgress = cl.AnyProgress || changed || cl.Completed != completed
 			switch f.Status {
 			case machine.CTAPaused:
@@ -74,7 +74,7 @@ func parallelCluster(g *machine.Grid, flights []machine.Flight) (paused bool) {
 			}
 			cl.AnyProgress = cl.AnyProgress || !ctaSpins(f.CTA)
 		}
-		if !cl.AnyExecuted || !cl.AnyProgress { // they may wait for an effect of another CTA
+		if !cl.AnyExecuted || !cl.AnyProgress { // its warps may wait for CTAs outside the cluster
 			break
 		}
 		cl.NextCTA, cl.AnyExecuted, cl.AnyProgress = 0, false, false
@@ -89,7 +89,7 @@ func parallelCluster(g *machine.Grid, flights []machine.Flight) (paused bool) {
 	return false
 }
 
-// ctaSpins reports whether all warp splits of the CTA in state running or ready are in loops that may be spin-waits.
+// ctaSpins reports whether every warp of the CTA that could run is in a loop that may be a spin-wait.
 func ctaSpins(c *machine.CTA) bool {
 	for i := range c.Warps {
 		if w := &c.Warps[i]; w.State == machine.ReadyToRun && !warpSpins(w) {
@@ -99,8 +99,8 @@ func ctaSpins(c *machine.CTA) bool {
 	return true
 }
 
-// stuckFlight returns the first CTA of a cluster for which it is impossible to continue, because all live warps wait at
-// the cluster's barrier or for such warps; otherwise nil.
+// stuckFlight returns the first CTA of a cluster that can never continue, because every CTA of the cluster has ended or
+// waits for the cluster's barrier. It returns nil if a CTA can continue, or all have ended.
 func stuckFlight(cl *machine.Cluster, flights []machine.Flight) *machine.Flight {
 	var first *machine.Flight
 	for i := range flights {
@@ -117,7 +117,7 @@ func stuckFlight(cl *machine.Cluster, flights []machine.Flight) *machine.Flight 
 	return first
 }
 
-// clusterDeadlock returns the trap of a stuck cluster, with the places at which its warps wait.
+// clusterDeadlock returns the trap of a stuck cluster. It names the places at which the cluster's warps wait.
 func clusterDeadlock(c *machine.CTA) *probe.Trap {
 	var all warp.StuckWarps
 	var trap *probe.Trap

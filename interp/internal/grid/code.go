@@ -11,7 +11,7 @@ import (
 	"gemu/ptx"
 )
 
-// NewKernel prepares a kernel of a module, lowered to p, to run.
+// NewKernel prepares kernel k of module m for launches. p is the lowered kernel.
 func NewKernel(m *ptx.Module, k *ptx.Func, p *code.Program) *machine.Kernel {
 	c := &machine.Kernel{Program: p, Module: m, Kernel: k, Entry: p.Funcs[0], Native: native.New(p)}
 	if p.Reference != nil {

@@ -1,6 +1,6 @@
 package grid
 
-// This file runs a CTA: its warps in sequence, with their barriers.
+// This file runs a CTA: its warps one after the other, and their barriers.
 
 import (
 	"math/bits"
@@ -20,7 +20,7 @@ import (
 	"gemu/regfile"
 )
 
-// newCTA makes a context for CTAs of the grid.
+// newCTA makes a context: it can run one CTA of the grid after another.
 func newCTA(g *machine.Grid) *machine.CTA {
 	c := &machine.CTA{Grid: g, Code: g.Kernel, Shape: contextShapeOf(g)}
 	c.ReleasedBlocks, c.LastHits = map[int32]bool{}, make([]*mem.Allocation, g.Kernel.NumHits)
@@ -58,14 +58,14 @@ func newCTA(g *machine.Grid) *machine.CTA {
 	return c
 }
 
-// usesNativeFuncs reports whether check mode has a backend with functions of its own, to be compared with the portable
-// functions.
+// usesNativeFuncs reports whether check mode must compare the backend's own functions for lanes with the portable
+// functions. This is so for every backend except the portable one and backends with their own runner for check mode.
 func usesNativeFuncs(g *machine.Grid) bool {
 	_, checks := g.Backend.(checkingBackend)
 	return g.Backend != warp.Portable && !checks
 }
 
-// startCTA prepares the context for a CTA of the grid, given by its place in the order in which CTAs begin.
+// startCTA prepares a context for a CTA. order is the CTA's place in the order in which CTAs begin.
 func startCTA(c *machine.CTA, order int) {
 	c.SetIndex(order)
 	if c.Grid.Clustered() {
@@ -84,7 +84,7 @@ func startCTA(c *machine.CTA, order int) {
 	event.OpenStream(c)
 	c.Runner = runnerOf(c)
 	if len(c.Grid.Probes) > 0 || c.Grid.Mode == machine.Check {
-		forgetLastHits(c) // events and counts must not depend on the context's earlier CTAs
+		forgetLastHits(c) // events and counts must not depend on earlier CTAs of this context
 	}
 	event.EmitCTA(c, probe.OnCTA)
 	for i := range c.Warps {
@@ -94,8 +94,8 @@ func startCTA(c *machine.CTA, order int) {
 	}
 }
 
-// forgetLastHits moves each instruction's last allocation to its earlier allocations: the first access must resolve
-// its address.
+// forgetLastHits moves the allocation of each instruction's last access to the instruction's earlier allocations: the first
+// access of the CTA must resolve its address.
 func forgetLastHits(c *machine.CTA) {
 	for known := range slices.Chunk(c.LastHits, code.HitsPerAccess) {
 		if known[0] != nil {
@@ -105,7 +105,7 @@ func forgetLastHits(c *machine.CTA) {
 	}
 }
 
-// resetRegisters sets registers and local memory to their state at the start of a warp.
+// resetRegisters sets registers and local memory of a warp to their state at the warp's start.
 func resetRegisters(w *machine.Warp) {
 	c := w.CTA
 	fn, words := c.Code.Entry, c.Code.LocalWords()
@@ -129,14 +129,15 @@ func resetRegisters(w *machine.Warp) {
 	}
 }
 
-// resetCTA prepares an unused context to wait for another launch: it must keep nothing of this launch alive.
+// resetCTA prepares an unused context for another launch. It removes all references to this launch, so that the context
+// keeps none of the launch's memory alive.
 func resetCTA(c *machine.CTA) {
 	clear(c.LastHits)
 	c.Grid, c.AsyncState = nil, machine.AsyncState{}
-	exchange.ResetExport(&c.Native) // the block's shape stays, and so do thread indices
+	exchange.ResetExport(&c.Native) // thread indices stay, because the next launch has the same block shape
 }
 
-// nextRandom returns the next number of a schedule with a seed (splitmix64, Steele et al. 2014).
+// nextRandom returns the next random number of a launch with a seed (splitmix64, Steele et al. 2014).
 func nextRandom(c *machine.CTA) uint64 {
 	c.Random += 0x9e3779b97f4a7c15
 	v := c.Random
@@ -145,7 +146,8 @@ func nextRandom(c *machine.CTA) uint64 {
 	return v ^ v>>31
 }
 
-// nextBudget returns the budget of the next warp in instructions: with a seed, a random power of two up to the maximum.
+// nextBudget returns the number of instructions that the next warp may execute. Without a seed it is machine.MaxWarpBudget;
+// with a seed it is a random power of two up to this maximum.
 func nextBudget(c *machine.CTA) int {
 	if c.Grid.Seed == 0 {
 		return machine.MaxWarpBudget
@@ -153,16 +155,17 @@ func nextBudget(c *machine.CTA) int {
 	return machine.MaxWarpBudget >> (nextRandom(c) % uint64(bits.Len(machine.MaxWarpBudget)))
 }
 
-// runCTA executes the warps in turn until the CTA ends, stands before a globally ordered instruction in the parallel
-// half, or has executed about budget instructions; in a cluster, in the parallel half, until each warp had its turn. A
-// paused CTA continues with its old budget.
+// runCTA executes the warps of a CTA, one after the other, repeatedly. It returns when the CTA has ended or failed, pauses,
+// or has executed about budget instructions. In the parallel half it also returns when the CTA stops before a globally
+// ordered instruction, and, in a cluster, when each warp has run once. A paused CTA continues with the remainder of its
+// former budget.
 func runCTA(c *machine.CTA, budget int, ordered bool) machine.CTAStatus {
 	s := runWarps(c, budget, ordered)
 	c.ImportAll()
 	return s
 }
 
-// runWarps is runCTA without the import of warps waiting in machine code.
+// runWarps is runCTA without the import of warps that wait in machine code.
 func runWarps(c *machine.CTA, budget int, ordered bool) machine.CTAStatus {
 	if !c.PausedInSlice {
 		c.CTASlice = machine.CTASlice{InstrsLeft: budget, WarpsVisited: len(c.Warps)}
@@ -256,8 +259,8 @@ func hasLiveWarps(c *machine.CTA) bool {
 	return false
 }
 
-// runWarp runs a warp for its budget, and the warps to which a backend switches after it. It reports whether the CTA
-// can continue.
+// runWarp runs a warp for its budget. After it, the backend may switch to other warps of the CTA in the same call. It
+// reports whether the CTA can continue.
 func runWarp(c *machine.CTA, w *machine.Warp) bool {
 	c.SliceStart = w.Count.WarpInstructions
 	if !c.PausedInSlice {

@@ -1,8 +1,10 @@
 package grid
 
-// This file bounds the number of CTAs in flight by their maximum host memory. The bound depends on the launch and the
-// settings, never on the free memory of the host: with equal settings, the schedule, and so every effect visible to a
-// kernel, is the same on every host. The default of the setting (--memory) depends on the limits of the host.
+// This file computes the maximum number of CTAs in flight from the host memory that a CTA may need at most.
+//
+// The number depends on the launch and the settings, never on the free memory of the host. So with equal settings the
+// schedule, and every effect of the schedule that a kernel can see, is the same on every host. Only the default of the
+// setting (--memory) depends on the limits of the host.
 
 import (
 	"slices"
@@ -18,8 +20,8 @@ import (
 // rowBytes is the size in bytes of a row of 32-bit registers or of local memory.
 const rowBytes = 32 * 4
 
-// computeNeeds computes the needs of a kernel at its first launch. The stack limit is the device's, and so the same for
-// all launches.
+// computeNeeds computes the memory needs of a kernel at its first launch. stackWords is the stack limit of the device in
+// words of 32 bits, and so the same for all launches.
 func computeNeeds(c *machine.Kernel, stackWords int) *machine.MemoryNeeds {
 	if c.MemoryNeeds == nil {
 		c.MemoryNeeds = &machine.MemoryNeeds{
@@ -31,7 +33,7 @@ func computeNeeds(c *machine.Kernel, stackWords int) *machine.MemoryNeeds {
 	return c.MemoryNeeds
 }
 
-// Footprint returns the maximum host memory of a CTA of the grid, in bytes: registers, local memory, shared memory,
+// Footprint returns the host memory that a CTA of the grid needs at most, in bytes: registers, local memory, shared memory,
 // tensor memory, and pending asynchronous effects.
 func Footprint(g *machine.Grid) uint64 {
 	n := computeNeeds(g.Kernel, g.StackWords)
@@ -39,7 +41,7 @@ func Footprint(g *machine.Grid) uint64 {
 	halves := (g.Threads + width - 1) / width * ((width + 31) / 32)
 	perHalf := uint64(n.Words) * rowBytes
 	if len(g.Kernel.Funcs) > 1 {
-		perHalf *= 2 // buffers that grow with calls are doubled each time
+		perHalf *= 2 // buffers that grow with calls double their size
 	}
 	if g.Mode != machine.Vector {
 		perHalf += perHalf / 4 // the shadows of registers
@@ -55,8 +57,8 @@ func Footprint(g *machine.Grid) uint64 {
 	return kept + shadows*g.SharedLen + uint64(halves)*(shadows*perHalf+uint64(unsafe.Sizeof(machine.Warp{})))
 }
 
-// MinMemory returns the host memory of each CTA from its beginning on, in bytes: shared memory, and registers and local
-// memory of the kernel itself.
+// MinMemory returns the host memory that each CTA needs from its beginning, in bytes: shared memory, and the registers and
+// local memory of the kernel without the functions that it calls.
 func MinMemory(g *machine.Grid) uint64 {
 	fn := g.Kernel.Entry
 	width := g.Kernel.Width
@@ -65,30 +67,31 @@ func MinMemory(g *machine.Grid) uint64 {
 	return g.SharedLen + uint64(halves)*uint64(words)*rowBytes
 }
 
-// maxDepthWords returns the maximum number of words of registers and local memory of a thread, from the frame of a
-// function on: the sum over the longest chain of calls. Where recursion, indirect calls or alloca leave the chain unbounded,
-// it returns the stack limit. seen holds the functions computed so far; a function under way is in it with the limit.
+// maxDepthWords returns the maximum number of words of registers and local memory that a thread needs for a function and
+// all functions called from it: the sum over the longest chain of calls. It returns limit, the stack limit, if recursion,
+// an indirect call or alloca makes the sum unbounded. seen holds the results computed so far; for a function whose
+// computation has not ended it holds limit.
 func maxDepthWords(c *machine.Kernel, fn *code.Func, limit int, seen map[*code.Func]int) int {
 	if n, ok := seen[fn]; ok {
 		return n
 	}
 	seen[fn] = limit
-	below := 0
+	callees := 0
 	for i := fn.Blocks.First; i < fn.Blocks.End; i++ {
 		end := c.End(&c.Blocks[i])
 		switch {
 		case end.Op.Signature().Kind != code.Control || end.Op.Signature().Side != code.CallSide:
 		case c.Calls[end.Side].Target < 0:
-			below = limit
+			callees = limit
 		default:
-			below = max(below, maxDepthWords(c, c.Funcs[c.Calls[end.Side].Target], limit, seen))
+			callees = max(callees, maxDepthWords(c, c.Funcs[c.Calls[end.Side].Target], limit, seen))
 		}
 	}
 	own := fn.Align + fn.Local + machine.FrameWords + fn.Frame.R + 2*fn.Frame.Q + fn.Frame.P
 	if fn.Allocates {
 		own = limit
 	}
-	seen[fn] = min(own+below, limit)
+	seen[fn] = min(own+callees, limit)
 	return seen[fn]
 }
 

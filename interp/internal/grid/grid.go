@@ -1,16 +1,16 @@
 package grid
 
-// This file runs a grid: CTAs on the host's cores, with a result independent of the number of cores.
+// This file runs the rounds of a launch.
 //
-// The grid advances in rounds. In the parallel half of a round the CTAs in flight run in parallel, each until it ends,
-// stands before a globally ordered instruction, or has executed a fixed number of instructions. An instruction is globally ordered if its effect
-// depends on other CTAs: an atomic on global memory whose result is used, a volatile load. In the ordered half the CTAs
-// stopped before such an instruction run one at a time, in the order of their indices, each for a smaller number of instructions. So a kernel
-// without data races always computes the same, and a CTA waiting for another makes progress. Kernels without globally
-// ordered instructions have parallel halves only.
+// In the parallel half of a round the CTAs in flight run in parallel. Each runs until it ends, stops before a globally
+// ordered instruction, or has executed a fixed number of instructions. An instruction is globally ordered if its effect
+// depends on other CTAs: an atomic on global memory whose result is used, or a volatile load. In the ordered half the
+// stopped CTAs run one at a time, in the order of their indices, each for a smaller number of instructions. So a kernel
+// without data races always computes the same, and a CTA that waits for another CTA makes progress. A kernel without
+// globally ordered instructions has parallel halves only.
 //
-// A bounded number of CTAs is in flight. If all of them wait for a CTA outside, more CTAs are admitted as far as memory
-// allows; therefore a CTA may wait for any CTA. All CTAs of a cooperative launch are in flight from the beginning.
+// The number of CTAs in flight is bounded by the window. If all CTAs in flight wait, more CTAs are admitted, as far as
+// memory allows: a CTA may wait for any other CTA. All CTAs of a cooperative launch are in flight from the beginning.
 
 import (
 	"context"
@@ -45,10 +45,10 @@ const (
 	windowOrdered        = 32      // CTAs in flight of a kernel with globally ordered instructions
 	orderedInstrsPerCTA  = 1 << 12 // instructions that a CTA may execute in the ordered half of a round
 	roundsBeforeWidening = 64      // rounds in which no CTA ends, before more CTAs are admitted
-	maxLoopInstrs        = 1 << 20 // instructions of a CTA in possible spin-waits, without a change of memory, before warp splits are time-sliced
+	maxLoopInstrs        = 1 << 20 // instructions of a CTA in loops that may be spin-waits, without a change of memory, before warp splits are time-sliced
 )
 
-// NewGrid makes a grid of a launch.
+// NewGrid makes the grid of a launch.
 func NewGrid(l *machine.Launch) *machine.Grid {
 	d := l.Device
 	d.Grids++
@@ -91,11 +91,11 @@ func NewGrid(l *machine.Launch) *machine.Grid {
 	return g
 }
 
-// noFailure is above the index of every CTA.
+// noFailure is the value of Grid.LowestFailed if no CTA has failed. It is above every CTA's index.
 const noFailure = math.MaxInt64
 
-// Run executes the grid to its end. The error is a *Trap, a *ptx.Unsupported, or says that
-// the context has ended. The arguments must be in the parameter block.
+// Run executes the grid to its end. The error is a *probe.Trap or a *ptx.Unsupported, or it says that the context has
+// ended. The parameter block must hold the arguments.
 func Run(g *machine.Grid, ctx context.Context) error {
 	err := Begin(g)
 	if err == nil {
@@ -108,20 +108,21 @@ func Run(g *machine.Grid, ctx context.Context) error {
 	return err
 }
 
-// PauseAt makes the launch pause before instruction number step, counted from 0 in the order of events. The launch
-// pauses once: Continue forgets the step when it returns.
+// PauseAt makes the launch pause before instruction number step. Instructions count from 0, in the order of events. The
+// launch pauses once: the step is cleared when Continue returns.
 func PauseAt(g *machine.Grid, step int64) { g.PauseStep = step }
 
-// Steps returns the number of instructions begun; counted only if probes receive events in one order.
+// Steps returns the number of instructions that have begun. They are counted only if a probe receives events in one order
+// (probe.Subscription.InOrder).
 func Steps(g *machine.Grid) int64 { return g.Steps }
 
 // Info describes the launch.
 func Info(g *machine.Grid) *probe.LaunchInfo { return g.Info }
 
-// Program returns the launch's instructions.
+// Program returns the instructions of the launch.
 func Program(g *machine.Grid) probe.Program { return g.Info.Program }
 
-// AllowPause lets probes pause the launch.
+// AllowPause permits probes to pause the launch. It must be called before Begin.
 func AllowPause(g *machine.Grid) { g.MayPause, g.Visited = true, make([]bool, len(g.Kernel.Blocks)) }
 
 // Begin prepares the grid to run.
@@ -141,7 +142,7 @@ func Begin(g *machine.Grid) error {
 	if g.Kernel.HasOrdered {
 		g.Window = windowOrdered
 	}
-	if g.Kernel.CancelsClusters { // clusters in flight can no longer be cancelled
+	if g.Kernel.CancelsClusters { // such a kernel cancels clusters that have not begun: a larger window would leave fewer
 		g.Window = machine.Multiprocessors
 	}
 	g.Window = min(g.Window, MaxInFlight(g))
@@ -153,7 +154,7 @@ func Begin(g *machine.Grid) error {
 	return nil
 }
 
-// End ends a begun launch, at any point; err is its error, or nil.
+// End ends a launch after Begin, whether it has run to its end or not. err is the error of the launch, or nil.
 func End(g *machine.Grid, err error) {
 	if g.Workspace != nil && !g.Workspace.Freed {
 		g.Device.Memory.Free(g.Workspace)
@@ -163,7 +164,7 @@ func End(g *machine.Grid, err error) {
 	event.EmitGrid(g, probe.OnLaunchEnd, err)
 }
 
-// Continue executes the grid until it has ended, or pauses. The error is as for Run.
+// Continue executes the grid until it has ended or pauses. The error is like that of Run.
 func Continue(g *machine.Grid, ctx context.Context) (paused bool, err error) {
 	g.Cancelled.Store(false)
 	if ctx.Done() != nil {
@@ -194,7 +195,7 @@ func Continue(g *machine.Grid, ctx context.Context) (paused bool, err error) {
 			return false, fmt.Errorf("kernel %s stopped: %w", g.Kernel.Kernel.Name, context.Cause(ctx))
 		}
 		if low := int(g.LowestFailed.Load()); low < g.NumCTAs {
-			// CTAs after it may or may not have run: only CTAs before it count.
+			// Depending on the host, CTAs after the failed CTA may have run. So counts and output end with the failed CTA.
 			i := slices.IndexFunc(g.Flights, func(f machine.Flight) bool { return f.Index == low })
 			addCounts(g.Flights[i].CTA, &g.Count)
 			flushOutput(g, low+1)
@@ -211,8 +212,8 @@ func Continue(g *machine.Grid, ctx context.Context) (paused bool, err error) {
 	return false, nil
 }
 
-// timeLimitTrap returns the trap of a launch at its time limit. It names the first live warp, and the places of the warps
-// of the CTAs in flight.
+// timeLimitTrap returns the trap of a launch that has reached its time limit. It names the first live warp, and the places
+// of all warps of the CTAs in flight.
 func timeLimitTrap(g *machine.Grid) error {
 	var all warp.StuckWarps
 	var trap *probe.Trap
@@ -234,7 +235,7 @@ func timeLimitTrap(g *machine.Grid) error {
 			}
 		}
 	}
-	if trap == nil { // the limit was reached between two CTAs
+	if trap == nil { // no CTA in flight has a live warp
 		k := g.Kernel.Kernel
 		return &probe.Trap{
 			Kind: probe.ErrTimeLimit, Msg: fmt.Sprintf("%v: the launch has run for %v; %d of %d CTAs have ended", probe.ErrTimeLimit, g.Device.TimeLimit, g.Finished.Load(), g.NumCTAs), Kernel: k.Name,
@@ -272,8 +273,9 @@ func runRound(g *machine.Grid) (paused bool) {
 	return false
 }
 
-// makesProgress checks that the launch makes progress, and otherwise takes the next measure: more CTAs, time slices,
-// waiting for the host. The error is the trap of a stuck launch.
+// makesProgress checks after a round whether the launch makes progress. If it does not, makesProgress takes the next
+// measure: it admits more CTAs, divides time among warp splits, or waits for the host. The error is the trap of a launch
+// for which no measure is left.
 func makesProgress(g *machine.Grid) error {
 	if g.Finished.Load() > g.EndedBefore {
 		g.IdleRounds, g.Stall, g.StuckSince = 0, machine.StallDetector{}, time.Time{}
@@ -298,8 +300,8 @@ func makesProgress(g *machine.Grid) error {
 	return nil
 }
 
-// waitForHost waits briefly if a launch without progress may still wait for the host to change memory, and reports
-// whether it may.
+// waitForHost sleeps for a millisecond if the host may still change memory for a launch without progress. It reports
+// whether it has slept; after Device.HostGrace it no longer does.
 func waitForHost(g *machine.Grid) bool {
 	if g.StuckSince.IsZero() {
 		g.StuckSince = time.Now()
@@ -329,11 +331,12 @@ func computeConstants(g *machine.Grid) (err error) {
 	return nil
 }
 
-// batchesPerWorker is the number of batches of CTAs per worker in a round in which machine code may continue with the
-// next CTA. More batches share the work better.
+// batchesPerWorker is the number of batches of CTAs per worker in a round in which machine code may continue with the next
+// CTA. More batches distribute the work more evenly; fewer batches need fewer exits from machine code.
 const batchesPerWorker = 8
 
-// parallelHalf runs every ready CTA in flight. It reports whether a CTA pauses; CTAs pause only with one worker.
+// parallelHalf runs every CTA in flight that can continue. It reports whether a CTA pauses, which only happens with a
+// single worker.
 func parallelHalf(g *machine.Grid) (paused bool) {
 	workers := max(1, min(g.Workers, len(g.Flights)/g.ClusterSize))
 	batch := g.ClusterSize
@@ -373,13 +376,14 @@ func parallelHalf(g *machine.Grid) (paused bool) {
 	return false
 }
 
-// worker runs CTAs. It keeps the context of an ended CTA for the next CTA.
+// worker runs CTAs on a goroutine. After a CTA has ended, the worker uses the CTA's context for the next CTA.
 type worker struct {
 	g       *machine.Grid
-	context *machine.CTA
+	context *machine.CTA // the context of the last ended CTA; nil: none
 }
 
-// runFlights runs a batch of CTAs, or a cluster, in order, until a CTA fails. It reports whether a CTA pauses.
+// runFlights runs a batch of CTAs, or a cluster, in the order of the list, until a CTA fails. It reports whether a CTA
+// pauses.
 func (k *worker) runFlights(list []machine.Flight) (paused bool) {
 	g := k.g
 	for len(list) > 0 && int64(list[0].Index) < g.LowestFailed.Load() {
@@ -414,7 +418,8 @@ func (k *worker) finish() {
 	}
 }
 
-// notBegun returns the unbegun CTAs after the first, as far as machine code may continue with them.
+// notBegun returns the CTAs after the first of the list with which machine code may continue: the following CTAs, up to the
+// first that has begun or does not have the next index.
 func notBegun(g *machine.Grid, list []machine.Flight) []machine.Flight {
 	n := 1
 	for n < len(list) && g.NativeContinues && list[n].CTA == nil && list[n].Status != machine.CTAEnded && list[n].Index == list[0].Index+n {
@@ -423,7 +428,8 @@ func notBegun(g *machine.Grid, list []machine.Flight) []machine.Flight {
 	return list[1:n]
 }
 
-// orderedHalf runs the CTAs stopped before a globally ordered instruction, one at a time. It reports whether a CTA pauses.
+// orderedHalf runs the CTAs that have stopped before a globally ordered instruction, one at a time. It reports whether a
+// CTA pauses.
 func orderedHalf(g *machine.Grid) (paused bool) {
 	for ; g.NextFlight < len(g.Flights); g.NextFlight++ {
 		f := &g.Flights[g.NextFlight]
@@ -440,8 +446,8 @@ func orderedHalf(g *machine.Grid) (paused bool) {
 	return false
 }
 
-// advanceFlight runs a CTA for at most slice instructions, and the next CTAs with which machine code continues. It returns the last CTA,
-// their number, and whether the last has ended.
+// advanceFlight runs a CTA for at most slice instructions. Machine code may continue with the CTAs of NextFlights in the
+// same call. advanceFlight returns the last CTA that ran, the number of CTAs that ran, and whether the last CTA has ended.
 func advanceFlight(g *machine.Grid, f *machine.Flight, slice int, ordered bool) (last *machine.Flight, n int, ended bool) {
 	c := f.CTA
 	c.Cluster.ChangedSinceSave = true
@@ -482,7 +488,7 @@ func advanceFlight(g *machine.Grid, f *machine.Flight, slice int, ordered bool) 
 	return f, 1 + passed, false
 }
 
-// recordFailure records the failure of a CTA.
+// recordFailure records the index of a failed CTA if no CTA with a lower index has failed.
 func recordFailure(g *machine.Grid, f *machine.Flight) {
 	for {
 		low := g.LowestFailed.Load()
@@ -492,7 +498,7 @@ func recordFailure(g *machine.Grid, f *machine.Flight) {
 	}
 }
 
-// addCounts adds the counts of the CTA's warps.
+// addCounts adds the counts of the CTA's warps to total.
 func addCounts(c *machine.CTA, total *probe.Counts) {
 	for i := range c.Warps {
 		if n := &c.Warps[i].Count; c.Grid.Mode == machine.Check {
@@ -505,7 +511,7 @@ func addCounts(c *machine.CTA, total *probe.Counts) {
 	c.Native.EnterCount = 0
 }
 
-// takeContext takes a CTA context from the pool, or makes a context.
+// takeContext takes a context from a pool, or makes a context.
 func takeContext(g *machine.Grid) *machine.CTA {
 	g.Mutex.Lock()
 	if n := len(g.Pool); n > 0 {
@@ -528,17 +534,18 @@ func contextShapeOf(g *machine.Grid) machine.ContextShape {
 	return machine.ContextShape{Mode: g.Mode, Reconverge: g.Reconverge, Rules: g.Rules, Block: g.Block, Shared: g.SharedLen, Native: g.Mode == machine.Check && usesNativeFuncs(g)}
 }
 
-// maxPooledBytes is the maximum size in bytes of the contexts left in the pool by a launch.
+// maxPooledBytes is the maximum total size in bytes of the contexts that a launch leaves to later launches.
 const maxPooledBytes = 16 << 20
 
-// mayPoolContexts reports whether contexts may be shared between launches. Contexts of clusters refer to each other,
-// contexts for probes have more state, and contexts of launches that may pause belong to saved states.
+// mayPoolContexts reports whether the launch may take contexts of earlier launches, and leave contexts to later launches.
+// It may not if contexts refer to each other (clusters), have additional state (probes), or belong to saved states
+// (launches that may pause).
 func mayPoolContexts(g *machine.Grid) bool {
 	return !g.Clustered() && !g.MayPause && len(g.Probes) == 0
 }
 
-// poolIdleContexts leaves the contexts of a launch without errors to later launches of the kernel, until a garbage
-// collection.
+// poolIdleContexts leaves the contexts of a launch without errors to later launches of the kernel. The garbage collector
+// may free them.
 func poolIdleContexts(g *machine.Grid) {
 	if !g.PoolContexts {
 		return
@@ -556,7 +563,7 @@ func putContext(g *machine.Grid, c *machine.CTA) {
 	g.Mutex.Unlock()
 }
 
-// Counts returns the counts of the ended or failed CTAs.
+// Counts returns the counts of all CTAs that have ended, and of the failed CTA.
 func Counts(g *machine.Grid) probe.Counts {
 	n := g.Count
 	if g.Mode == machine.Check {
@@ -565,11 +572,11 @@ func Counts(g *machine.Grid) probe.Counts {
 	return n
 }
 
-// Ended returns the number of CTAs that have ended or will never begin. It may be called at any time.
+// Ended returns the number of CTAs that have ended or were cancelled. It may be called at any time, from any goroutine.
 func Ended(g *machine.Grid) int64 { return g.Finished.Load() }
 
-// retireFlights removes the ended CTAs, adds their counts, and writes the output of a CTA once all CTAs before it have
-// ended. CTAs after a failed one do not count.
+// retireFlights removes the ended CTAs from the CTAs in flight and adds their counts to the launch. It writes the output of
+// a CTA once all CTAs with lower indices have ended. CTAs after a failed CTA do not count.
 func retireFlights(g *machine.Grid) {
 	keep := g.Flights[:0]
 	for i, f := range g.Flights {
@@ -594,12 +601,12 @@ func retireFlights(g *machine.Grid) {
 	flushOutput(g, low)
 }
 
-// allFinished reports whether all CTAs of a list have ended.
+// allFinished reports whether all listed CTAs have ended.
 func allFinished(flights []machine.Flight) bool {
 	return !slices.ContainsFunc(flights, func(f machine.Flight) bool { return f.Status != machine.CTAEnded })
 }
 
-// addOutput keeps the output of a CTA until all CTAs before it have ended.
+// addOutput saves the output of a CTA until all CTAs with lower indices have ended.
 func addOutput(g *machine.Grid, index int, text []byte) {
 	if g.Output == nil {
 		g.Output = map[int][]byte{}
@@ -607,10 +614,10 @@ func addOutput(g *machine.Grid, index int, text []byte) {
 	g.Output[index] = text
 }
 
-// flushOutput writes the output of the CTAs below an index, in order.
-func flushOutput(g *machine.Grid, below int) {
+// flushOutput writes the saved output of the CTAs with indices less than limit, in the order of indices.
+func flushOutput(g *machine.Grid, limit int) {
 	for _, f := range g.Flights {
-		if f.CTA != nil && f.Index < below && f.CTA.Output.Len() > 0 {
+		if f.CTA != nil && f.Index < limit && f.CTA.Output.Len() > 0 {
 			addOutput(g, f.Index, f.CTA.Output.Bytes())
 		}
 	}
@@ -619,7 +626,7 @@ func flushOutput(g *machine.Grid, below int) {
 	}
 	var ready []int
 	for i := range g.Output {
-		if i < below {
+		if i < limit {
 			ready = append(ready, i)
 		}
 	}
@@ -632,12 +639,18 @@ func flushOutput(g *machine.Grid, below int) {
 	}
 }
 
+// isStalled reports after a round whether the state of the launch is the same as after an earlier round, with no change of
+// memory in between: then the same rounds would follow forever. It keeps a hash of one earlier state, and replaces it after
+// 1, 2, 4, … rounds, so that it finds periods of any length.
+//
+// isStalled also counts the instructions executed while all warps are in loops that may be spin-waits
+// (StallDetector.LoopInstrs).
 func isStalled(s *machine.StallDetector, g *machine.Grid) bool {
-	changed, timed := false, false
+	changed, readClock := false, false
 	for i := range g.Flights {
 		if c := g.Flights[i].CTA; c != nil {
 			changed = changed || c.Changed || c.ChangedBefore
-			timed = timed || c.ReadClock
+			readClock = readClock || c.ReadClock
 			c.Cluster.ChangedSinceSave = c.Cluster.ChangedSinceSave || c.Changed || c.ChangedBefore || c.ReadClock
 			c.Changed, c.ChangedBefore, c.ReadClock = false, false, false
 		}
@@ -650,7 +663,7 @@ func isStalled(s *machine.StallDetector, g *machine.Grid) bool {
 	default:
 		s.LoopInstrs += machine.ParallelInstrsPerCTA
 	}
-	if changed || timed {
+	if changed || readClock {
 		s.RoundsToSave = 0
 		return false
 	}
@@ -669,15 +682,16 @@ func isStalled(s *machine.StallDetector, g *machine.Grid) bool {
 	return false
 }
 
-// eachWarp calls f for the live warps in flight until f returns false. It reports whether it has called f for all.
-func eachWarp(g *machine.Grid, f func(w *machine.Warp) bool) bool {
+// eachWarp calls visit for each live warp in flight until visit returns false. It reports whether all calls have returned
+// true; if a CTA in flight has no context, it returns false.
+func eachWarp(g *machine.Grid, visit func(w *machine.Warp) bool) bool {
 	for i := range g.Flights {
 		c := g.Flights[i].CTA
 		if c == nil {
 			return false
 		}
 		for j := range c.Warps {
-			if w := &c.Warps[j]; w.State != machine.HasEnded && !f(w) {
+			if w := &c.Warps[j]; w.State != machine.HasEnded && !visit(w) {
 				return false
 			}
 		}
@@ -685,11 +699,12 @@ func eachWarp(g *machine.Grid, f func(w *machine.Warp) bool) bool {
 	return true
 }
 
-// allSpin reports whether all running warps are in loops that may be spin-waits.
+// allSpin reports whether all live warps in flight are in loops that may be spin-waits, or wait.
 func allSpin(g *machine.Grid) bool {
 	return eachWarp(g, func(w *machine.Warp) bool { return warpSpins(w) })
 }
 
+// warpSpins reports whether every warp split of the warp waits or is in a loop that may be a spin-wait.
 func warpSpins(w *machine.Warp) bool {
 	for _, c := range w.Splits() {
 		if c.Wait == nil && w.State != machine.AtGroup && !warp.MayWaitAt(w, &c) {
@@ -699,8 +714,9 @@ func warpSpins(w *machine.Warp) bool {
 	return true
 }
 
-// fallBack switches to time slices for warp splits, if the policy does so when a launch makes no progress. It reports
-// whether it did and some lanes could run.
+// fallBack makes all warps in flight divide time among their warp splits, if the reconvergence policy has this fallback for
+// launches without progress. It reports whether it has done so; it has not if no warp is diverged or time was divided
+// before.
 func fallBack(g *machine.Grid) bool {
 	if !g.Reconverge.FallBackToTimeSlices || g.ForcedTimeSlices {
 		return false
@@ -718,8 +734,8 @@ func fallBack(g *machine.Grid) bool {
 	return true
 }
 
-// hashGrid hashes all state that determines the next steps, except memory: place, registers and local memory of each
-// thread, waits at barriers, and the next warp of each CTA.
+// hashGrid hashes all state that determines the next steps, except memory: pc, registers and local memory of each thread,
+// barriers with their waiting lanes, and the next warp of each CTA.
 func hashGrid(g *machine.Grid, seed maphash.Seed) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
@@ -763,7 +779,7 @@ func rawBytes[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
-// deadlockTrap returns the trap of a deadlocked grid.
+// deadlockTrap returns the trap of a launch that can never continue.
 func deadlockTrap(g *machine.Grid) error {
 	kind, why := probe.ErrDeadlock, "no thread can make progress: all wait for a change of memory, and no thread can store"
 	if g.Next < g.NumCTAs {
@@ -774,7 +790,7 @@ func deadlockTrap(g *machine.Grid) error {
 	var trap *probe.Trap
 	var all warp.StuckWarps
 	diverged := false
-	var awaited []string // mbarriers
+	var mbarriers []string // descriptions of the mbarriers mbarriers
 	named := map[string]bool{}
 	for i := range g.Flights {
 		c := g.Flights[i].CTA
@@ -785,20 +801,20 @@ func deadlockTrap(g *machine.Grid) error {
 			}
 			diverged = diverged || w.Diverged()
 			all.Add(w)
-			what := async.AwaitedMbarrierText(w)
-			if what != "" && !named[what] && len(awaited) < warp.MaxStuckWarps {
-				named[what], awaited = true, append(awaited, fmt.Sprintf("cta %s %s", c.ID, what))
+			mbarrier := async.AwaitedMbarrierText(w)
+			if mbarrier != "" && !named[mbarrier] && len(mbarriers) < warp.MaxStuckWarps {
+				named[mbarrier], mbarriers = true, append(mbarriers, fmt.Sprintf("cta %s %s", c.ID, mbarrier))
 			}
 			if trap == nil {
-				if what != "" && kind == probe.ErrDeadlock {
-					why = "the awaited phase can never complete: " + what
+				if mbarrier != "" && kind == probe.ErrDeadlock {
+					why = "the mbarriers phase can never complete: " + mbarrier
 				}
 				trapCTA, trap = c, w.Fail(g.Kernel.FirstSource(g.Kernel.Block(w.PC)), w.Mask, kind, "%v: %s", kind, why)
 			}
 		}
 	}
 	all.AddTo(trap)
-	trap.Notes = append(trap.Notes, awaited...)
+	trap.Notes = append(trap.Notes, mbarriers...)
 	if diverged && !g.TimeSliced() {
 		trap.Notes = append(trap.Notes, g.Reconverge.Advice())
 	}

@@ -10,7 +10,7 @@ import (
 	"gemu/ptx"
 )
 
-// WarpSplits returns the warp splits of the CTAs in flight, by CTA and warp.
+// WarpSplits returns the warp splits of the CTAs in flight, ordered by CTA and warp.
 func WarpSplits(g *machine.Grid) (list []probe.WarpSplit) {
 	for i := range g.Flights {
 		c := g.Flights[i].CTA
@@ -20,15 +20,15 @@ func WarpSplits(g *machine.Grid) (list []probe.WarpSplit) {
 		for k := range c.Warps {
 			w := &c.Warps[k]
 			for n, s := range w.Splits() {
-				list = append(list, describeSplits(w, s, w.Mask != 0 && n == len(w.WaitingSplits)))
+				list = append(list, describeSplit(w, s, w.Mask != 0 && n == len(w.WaitingSplits)))
 			}
 		}
 	}
 	return list
 }
 
-// WaitingSplits returns the lanes of the CTAs in flight waiting at a reconvergence point, in groups. They are in no
-// warp split.
+// WaitingSplits returns the lanes of the CTAs in flight that wait at reconvergence points, an element for each
+// reconvergence point. These lanes are in no warp split.
 func WaitingSplits(g *machine.Grid) (list []probe.WarpSplit) {
 	for i := range g.Flights {
 		c := g.Flights[i].CTA
@@ -40,7 +40,7 @@ func WaitingSplits(g *machine.Grid) (list []probe.WarpSplit) {
 			for _, s := range w.Splits() {
 				for j := s.Reconvergence; j != nil && !seen[j]; j = j.Outer {
 					if seen[j] = true; j.Arrived != 0 {
-						list = append(list, describeSplits(w, machine.WarpSplit{PC: j.PC, Mask: j.Arrived, Frame: j.Frame}, false))
+						list = append(list, describeSplit(w, machine.WarpSplit{PC: j.PC, Mask: j.Arrived, Frame: j.Frame}, false))
 					}
 				}
 			}
@@ -49,15 +49,16 @@ func WaitingSplits(g *machine.Grid) (list []probe.WarpSplit) {
 	return list
 }
 
-func describeSplits(w *machine.Warp, s machine.WarpSplit, runs bool) probe.WarpSplit {
+// describeSplit describes a warp split for probes. running: it is the running split of the warp.
+func describeSplit(w *machine.Warp, s machine.WarpSplit, running bool) probe.WarpSplit {
 	c := w.CTA
 	m := &splitMachine{warp: w, split: s}
-	d := probe.WarpSplit{CTA: c.Index, ID: c.ID, Warp: w.ID, Lanes: s.Mask, Running: runs, Index: -1, Func: s.Frame.Func.Func, Machine: m}
+	d := probe.WarpSplit{CTA: c.Index, ID: c.ID, Warp: w.ID, Lanes: s.Mask, Running: running, Index: -1, Func: s.Frame.Func.Func, Machine: m}
 	switch {
 	case s.Wait != nil:
 		described := event.DescribeWait(s.Wait, c.Code.Width)
 		d.Wait, m.src = &described, s.Wait.Src
-	case runs && w.PausedInBlock:
+	case running && w.PausedInBlock:
 		m.src = &c.Code.Sources[c.Code.Block(s.PC).Sources.End-s.Uncounted]
 	default:
 		m.src = c.Code.Source(c.Code.NextSource(s.PC, s.Uncounted))
@@ -71,7 +72,7 @@ func describeSplits(w *machine.Warp, s machine.WarpSplit, runs bool) probe.WarpS
 	return d
 }
 
-// splitMachine is the state of the machine at a warp split: probe.SplitMachine.
+// splitMachine gives access to the registers and memory of a warp split. It implements probe.SplitMachine.
 type splitMachine struct {
 	warp  *machine.Warp
 	split machine.WarpSplit
@@ -90,10 +91,10 @@ func (m *splitMachine) Read(r ptx.RegID) (v probe.Value, ok bool) {
 // Shared returns the shared memory of the CTA.
 func (m *splitMachine) Shared() *probe.Allocation { return m.warp.CTA.SharedMem.Public() }
 
-// Frame returns the offset of the local frame in local memory, in bytes.
+// Frame returns the offset in bytes of the function's frame in local memory.
 func (m *splitMachine) Frame() int { return 4 * m.split.Frame.Local }
 
-// ReadLocal copies local memory of a lane.
+// ReadLocal copies local memory of a lane, from offset, into p. It returns the number of copied bytes.
 func (m *splitMachine) ReadLocal(p []byte, lane int, offset uint64) int {
 	return event.CopyLocal(m.warp, p, lane, offset)
 }

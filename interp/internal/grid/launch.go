@@ -8,8 +8,8 @@ import (
 	"gemu/ptx"
 )
 
-// Lowering returns the options by which the launch's kernel must be lowered. In check mode the code of affine mode has
-// a reference; probes receive the operations of the reference.
+// Lowering returns the options with which the launch's kernel must be lowered. In check mode, and for probes that receive
+// operations, the code has a reference.
 func Lowering(l *machine.Launch) lower.Options {
 	opt := lower.Options{
 		Width: l.WarpSize, Pack: true, Reference: l.Mode == machine.Check || event.SubscribesToOperations(l.Probes),

@@ -1,6 +1,6 @@
 package grid
 
-// This file runs kernels over host memory that may be missing, or unmapped by the host meanwhile.
+// This file runs kernels that access host memory which may be missing, or which the host may unmap during the launch.
 
 import (
 	"math/bits"
@@ -14,7 +14,7 @@ import (
 	"gemu/probe"
 )
 
-// runGuarded is runCTA with a trap in place of a host fault at memory mapped into the device.
+// runGuarded is runCTA, except that a host fault at memory mapped into the device becomes a trap.
 func runGuarded(c *machine.CTA, budget int, ordered bool) (s machine.CTAStatus) {
 	defer c.ImportAll()
 	if addr, faulted := hostfault.Catch(func() { s = runCTA(c, budget, ordered) }); faulted {
@@ -23,15 +23,15 @@ func runGuarded(c *machine.CTA, budget int, ordered bool) (s machine.CTAStatus) 
 	return s
 }
 
-// hostFault returns the trap of an access to missing or read-only mapped memory. It finds the instruction by the
-// address.
+// hostFault returns the trap of an access to missing or read-only host memory. It finds the instruction by the address of
+// the fault.
 func hostFault(c *machine.CTA, addr uint64) *probe.Trap {
 	w := &c.Warps[c.NextWarp]
 	a := c.Grid.Device.Memory.Find(addr)
-	stored := a != nil && readable(unsafe.Add(a.Ptr, addr-a.Base))
-	src, lanes := culpritOf(w, addr, stored)
+	isStore := a != nil && readable(unsafe.Add(a.Ptr, addr-a.Base))
+	src, lanes := culpritOf(w, addr, isStore)
 	kind, why := probe.ErrOutOfBounds, "the host has no memory there"
-	if stored {
+	if isStore {
 		kind, why = probe.ErrReadOnly, "the host's memory there is read-only"
 	}
 	t := w.Fail(src, lanes, kind, "%v at %s: %s", kind, machine.HexAddr(addr), why)
@@ -42,19 +42,19 @@ func hostFault(c *machine.CTA, addr uint64) *probe.Trap {
 	return t
 }
 
-// readable reports whether the host has memory at an address.
+// readable reports whether the host can read memory at an address.
 func readable(p unsafe.Pointer) bool {
 	_, faulted := hostfault.Catch(func() { readProbe.Store(uint32(mem.LoadBits(p, 1))) })
 	return !faulted
 }
 
-// readProbe keeps the compiler from removing the read of readable.
+// readProbe receives the value that readable reads, so that the compiler does not remove the read.
 var readProbe atomic.Uint32
 
-// culpritOf finds the memory instruction of the warp's block with an access, or a store, to an address of the host,
-// and its lanes. If a later instruction of the block has overwritten the address register, it may find none; then it
-// returns the block's first instruction and all lanes.
-func culpritOf(w *machine.Warp, addr uint64, stored bool) (src *code.Source, lanes uint64) {
+// culpritOf finds the first memory instruction of the warp's block with an access to an address of the host, and the lanes
+// with this access. If isStore is set, only stores count. A later instruction of the block may have overwritten the address
+// register, so that no instruction matches; then culpritOf returns the block's first instruction and all lanes.
+func culpritOf(w *machine.Warp, addr uint64, isStore bool) (src *code.Source, lanes uint64) {
 	b := w.CTA.Code.Block(w.PC)
 	for pc := b.First; pc < b.Last; pc++ {
 		instr := &w.CTA.Code.Instrs[pc]
@@ -62,13 +62,13 @@ func culpritOf(w *machine.Warp, addr uint64, stored bool) (src *code.Source, lan
 			continue
 		}
 		a := w.AccessOf(instr)
-		if a.Addr == code.NoSlot || a.Tile != nil || stored && !a.Writes() {
+		if a.Addr == code.NoSlot || a.Tile != nil || isStore && !a.Writes() {
 			continue
 		}
 		for m := w.GuardedLanes(instr.Guard); m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			at := a.AddressAt(w.ControlValue(code.Row{Slot: a.Addr, Row: instr.A}, lane))
-			if addr-at < uint64(a.Bytes) {
+			laneAddr := a.AddressAt(w.ControlValue(code.Row{Slot: a.Addr, Row: instr.A}, lane))
+			if addr-laneAddr < uint64(a.Bytes) {
 				lanes |= 1 << lane
 			}
 		}

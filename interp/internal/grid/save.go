@@ -13,7 +13,7 @@ import (
 	"gemu/probe"
 )
 
-// Save copies the launch, which must not be running. The error is mem.ErrOnHost.
+// Save copies the state of the launch, which must not be running. The error is mem.ErrOnHost.
 func Save(g *machine.Grid) (*machine.State, error) {
 	last := g.LastState
 	if last == nil || last.Released {
@@ -45,8 +45,8 @@ func Save(g *machine.Grid) (*machine.State, error) {
 	return s, nil
 }
 
-// Restore returns the launch to a saved state, which can be restored again. Output that the kernel has printed since is not
-// taken back.
+// Restore returns the launch to a saved state. A state can be restored several times. Output that was written after Save
+// stays written.
 func Restore(g *machine.Grid, s *machine.State) error {
 	if err := g.Device.Memory.Restore(s.Memory); err != nil {
 		return err
@@ -74,7 +74,7 @@ func Restore(g *machine.Grid, s *machine.State) error {
 	return nil
 }
 
-// Release frees a state, which must not be restored any more.
+// Release frees a state. The state must not be restored afterwards.
 func Release(g *machine.Grid, s *machine.State) {
 	if s.Released {
 		return
@@ -91,11 +91,11 @@ func Release(g *machine.Grid, s *machine.State) {
 	s.Flights = nil
 }
 
-// StateBytes returns the number of bytes of all saved states that were not released.
+// StateBytes returns the size in bytes of all saved states that were not released.
 func StateBytes(g *machine.Grid) uint64 { return g.StateBytes + g.Device.Memory.StateBytes() }
 
-// reusableFlights returns the CTAs in flight with unchanging contexts: contexts of a state if the CTA has not changed
-// since, or new copies.
+// reusableFlights returns the CTAs in flight with contexts that never change: the context in the last saved state if the
+// CTA's cluster has not changed since then, otherwise a new copy.
 func reusableFlights(g *machine.Grid, last []machine.Flight) []machine.Flight {
 	flights := slices.Clone(g.Flights)
 	for i := 0; i < len(flights); i += g.ClusterSize {
@@ -118,7 +118,7 @@ func reusableFlights(g *machine.Grid, last []machine.Flight) []machine.Flight {
 	return flights
 }
 
-// copyFlights returns the CTAs in flight with contexts of their own.
+// copyFlights returns the listed CTAs with copies of their contexts.
 func copyFlights(g *machine.Grid, flights []machine.Flight) []machine.Flight {
 	flights = slices.Clone(flights)
 	for i := 0; i < len(flights); i += g.ClusterSize {
@@ -129,7 +129,7 @@ func copyFlights(g *machine.Grid, flights []machine.Flight) []machine.Flight {
 	return flights
 }
 
-// copyContexts returns contexts of their own for the CTAs of a cluster.
+// copyContexts replaces the contexts of a cluster's CTAs with copies.
 func copyContexts(g *machine.Grid, flights []machine.Flight) {
 	from := flights[0].CTA.Cluster
 	ctas := make([]*machine.CTA, g.ClusterSize)
@@ -153,7 +153,7 @@ func copyContexts(g *machine.Grid, flights []machine.Flight) {
 	}
 }
 
-// clusterBytes returns the host memory of a cluster's CTAs in bytes, without asynchronous effects.
+// clusterBytes returns the host memory of a cluster's CTAs in bytes, without pending asynchronous effects.
 func clusterBytes(cl *machine.Cluster) (n uint64) {
 	for _, c := range cl.CTAs {
 		n += uint64(len(c.Shared) + len(c.SharedMem.Shadow))
@@ -174,7 +174,7 @@ func clusterBytes(cl *machine.Cluster) (n uint64) {
 	return n
 }
 
-// copyCTA copies a CTA from another context into this context.
+// copyCTA copies the state of a CTA from another context, other, into context c.
 func copyCTA(c *machine.CTA, other *machine.CTA) {
 	saved := *c
 	*c = *other
@@ -203,7 +203,7 @@ func copyCTA(c *machine.CTA, other *machine.CTA) {
 		m.frames[other.Frame.Counterpart] = c.Frame.Counterpart
 	}
 	for i := range c.Warps {
-		assumeState(&c.Warps[i], &other.Warps[i], &m)
+		copyWarp(&c.Warps[i], &other.Warps[i], &m)
 	}
 	for i := range c.Barriers {
 		b := &c.Barriers[i]
@@ -214,8 +214,8 @@ func copyCTA(c *machine.CTA, other *machine.CTA) {
 	}
 }
 
-// assumeState copies the state of a warp of another context.
-func assumeState(w *machine.Warp, other *machine.Warp, m *splitCopier) {
+// copyWarp copies the state of a warp, other, of another context into w.
+func copyWarp(w *machine.Warp, other *machine.Warp, m *splitCopier) {
 	saved := *w
 	*w = *other
 	w.CTA, w.Reconverger, w.Files, w.Local, w.Check, w.Unit, w.OnMaterialise, w.Exported = saved.CTA, saved.Reconverger, saved.Files, saved.Local, saved.Check, saved.Unit, saved.OnMaterialise, saved.Exported
@@ -223,7 +223,7 @@ func assumeState(w *machine.Warp, other *machine.Warp, m *splitCopier) {
 	w.FreeWaits, w.BlockedInstr = nil, nil
 	w.SourcesSet, w.Sources = false, nil
 	w.Latest = slices.Clone(other.Latest)
-	w.ReducedSinks = 0 // sinks without a saved state may have lost their reason for the reduced event set
+	w.ReducedSinks = 0 // a sink without a saved state may no longer have its reason for the reduced event set
 	w.WarpSplit = m.split(&other.WarpSplit)
 	w.WaitingSplits = nil
 	for i := range other.WaitingSplits {
@@ -244,7 +244,8 @@ func assumeState(w *machine.Warp, other *machine.Warp, m *splitCopier) {
 	w.ShowWindow(m.frame(other.ShownFrame))
 }
 
-// splitCopier maps frames and reconvergence points of one context to their copies in another.
+// splitCopier copies warp splits from one context to another. It maps the frames and reconvergence points of the first
+// context to their copies in the second.
 type splitCopier struct {
 	frames         map[*machine.Frame]*machine.Frame
 	reconvergences map[*machine.Reconvergence]*machine.Reconvergence
