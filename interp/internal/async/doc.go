@@ -5,6 +5,8 @@
 //	issue ──► pending ──► source read ──► written ──► mbarrier notified
 //	             └── at a wait, at a test of its mbarrier, or when the CTA ends
 //
-// Read async.go, mbarrier.go, tensorcopy.go (tensor maps), wgmma.go (warpgroups) and tensor.go (tensor memory, tcgen05). effect.go
-// emits the events of an effect.
+// Read async.go (queues of pending effects), effect.go (the execution of an effect), copy.go (cp.async, bulk copies, st.async),
+// mbarrier.go (the value of an mbarrier) and mbarrierinstr.go (its instructions), tensorcopy.go and tensormap.go (tensor maps),
+// warpgroup.go and wgmma.go (warpgroups), and tensor.go, tensoralloc.go, tensorload.go and tensorpipe.go (tensor memory,
+// tcgen05). events.go emits the events of an effect.
 package async

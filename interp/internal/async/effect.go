@@ -1,200 +1,190 @@
 package async
 
-// This file emits the events of asynchronous operations: at issue, when an effect reads memory and when it writes memory.
+// This file executes an effect: it resolves the addresses, reads the source, writes the target and notifies the mbarrier.
 
 import (
+	"fmt"
 	"unsafe"
 
-	"gemu/internal/tensormap"
-	"gemu/interp/internal/event"
+	"gemu/interp/internal/access"
+	"gemu/interp/internal/code"
 	"gemu/interp/internal/machine"
-	"gemu/interp/internal/matrix"
 	"gemu/interp/internal/mem"
 	"gemu/probe"
 )
 
-// emitEffect emits an event of an effect. The addresses of the effect must be valid.
-func emitEffect(e *machine.AsyncEffect, stage machine.EffectStage) {
+// sourceRegion returns the bytes that the effect reads.
+func sourceRegion(e *machine.AsyncEffect) ([]byte, *mem.Fault) {
+	_, data, fault := e.CTA.RegionOf(e.Op.From, probe.AccessLoad, e.From, e.Bytes, e.Align())
+	return data, fault
+}
+
+// targetRegion returns the bytes that the effect writes. If the effect completes at an mbarrier, they must be in the
+// same shared memory as the mbarrier.
+func targetRegion(e *machine.AsyncEffect) ([]byte, *mem.Fault) {
+	alloc, data, fault := e.CTA.RegionOf(e.Op.To, probe.AccessStore, e.To, e.Bytes+e.Fill, e.Align())
+	if owner := e.CTA.CTAAt(e.Mbarrier); fault == nil && alloc != nil && e.Op.NotifiesMbarrier && alloc != owner.SharedMem {
+		return nil, &mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("%d bytes at %s must be in the shared memory of cta %s, like the mbarrier that counts them", e.Bytes, machine.HexAddr(e.To), owner.ID)}
+	}
+	return data, fault
+}
+
+// resolveEffect traps if the source or the target of the effect is invalid. It reports whether both are valid.
+func resolveEffect(w *machine.Warp, e *machine.AsyncEffect) bool {
+	_, fault := targetRegion(e)
+	addr := e.To
+	if fault == nil && e.Data == nil {
+		_, fault = sourceRegion(e)
+		addr = e.From
+	}
+	if fault != nil {
+		w.Err = faultTrap(e, fault, addr)
+		return false
+	}
+	return true
+}
+
+// faultTrap makes a trap for a memory fault of an effect, at its place of issue.
+func faultTrap(e *machine.AsyncEffect, fault *mem.Fault, addr uint64) *probe.Trap {
+	t := effectTrap(e, fault.Kind, "%s", fault.Msg)
+	t.Addr, t.Bytes, t.Nearby = addr, int(e.Bytes+e.Fill), fault.Near
+	return t
+}
+
+// effectTrap makes a trap for an effect, at its place of issue.
+func effectTrap(e *machine.AsyncEffect, kind error, format string, args ...any) *probe.Trap {
 	c := e.CTA
-	if !c.IsSubscribed(probe.OnEffect) || e.PipeOp != nil && e.PipeOp.Access == nil { // a shift accesses only tensor memory
-		return
+	t := c.NewTrap(e.Src, kind, format, args...)
+	t.Warp, t.Lanes, t.Active, t.Thread = e.Warp, 1<<e.Lane, e.Active, c.ThreadID(e.Warp*c.Code.Width+e.Lane)
+	return t
+}
+
+// executeEffect executes an effect, unless it has happened already.
+//
+//go:norace
+func executeEffect(e *machine.AsyncEffect) error {
+	if e.Done {
+		return nil
 	}
-	s := c.Stream
-	s.Segments = s.Segments[:0]
+	c := e.CTA
+	if isPipeOp(e) {
+		return runPipe(c.Cluster, e)
+	}
+	e.Done = true
+	c.AsyncState.KeptBytes -= e.KeptBytes
+	c.Changed = true
+	if e.Arrives {
+		// Earlier copies of its thread happen first.
+		l := &c.AsyncState.Lanes[e.Warp*c.Code.Width+e.Lane]
+		for len(l.Pending[0]) > 0 && l.Pending[0][0].Sequence < e.Sequence {
+			p := l.Pending[0][0]
+			if l.Pending[0] = l.Pending[0][1:]; !p.Arrives {
+				if err := executeEffect(p); err != nil {
+					return err
+				}
+			}
+		}
+		emitEffect(e, machine.StageWrites)
+		return arriveAtMbarrier(e)
+	}
+	stage := machine.StageWrites
+	if e.Data == nil {
+		stage |= machine.StageReads
+	}
+	if err := readSource(e); err != nil {
+		return err
+	}
+	emitEffect(e, stage)
+	if e.Tensor != nil {
+		if err := writeTensor(e); err != nil || !e.Op.NotifiesMbarrier {
+			return err
+		}
+		return completeEffect(e)
+	}
+	to, fault := targetRegion(e)
+	if fault != nil {
+		return faultTrap(e, fault, e.To)
+	}
+	if e.Op.Reduces {
+		reduceBytes(to, e.Data, e.Op.Reduction)
+	} else if e.Unwritten != 0 {
+		for i, v := range e.Data {
+			if e.Unwritten>>(i%16)&1 == 0 {
+				to[i] = v
+			}
+		}
+	} else {
+		copy(to, e.Data)
+		clear(to[e.Bytes:])
+	}
+	if e.Op.NotifiesMbarrier {
+		return completeEffect(e)
+	}
+	return nil
+}
+
+// readSource reads the source, unless it has been read already.
+//
+//go:norace
+func readSource(e *machine.AsyncEffect) error {
 	switch {
-	case e.Arrives:
-	case e.PipeOp != nil:
-		pipedSegments(e, stage)
+	case e.Data != nil || e.Arrives:
+		return nil
 	case e.Tensor != nil:
-		tensorSegments(e)
-	default:
-		plainSegments(e)
+		return readTensor(e)
 	}
-	s.Effect = probe.Effect{
-		Number: e.Sequence, Issued: stage&machine.StageIssued != 0, Reads: stage&machine.StageReads != 0, Writes: stage&machine.StageWrites != 0, Segments: s.Segments, Reduces: e.Op.Reduces,
-		TensorCore: e.PipeOp != nil, Arrives: e.Arrives, Commits: e.Commits, Bulk: e.Op.Bulk, Group: e.Group,
+	from, fault := sourceRegion(e)
+	if fault != nil {
+		return faultTrap(e, fault, e.From)
 	}
-	if e.Arrives || e.Op.NotifiesMbarrier {
-		s.Effect.Barrier, s.Effect.BarrierOffset = c.CTAAt(e.Mbarrier).SharedMem.Public(), machine.AddressInRank(e.Mbarrier, 0)
+	e.Data = make([]byte, len(from))
+	copy(e.Data, from)
+	e.PatternFound = e.Op.ReportPattern.Matches(e.Data)
+	if !e.Done {
+		chargeEffect(e, uint64(len(from)))
 	}
-	v := event.NewCTAEvent(s)
-	v.Warp, v.Active, v.Lanes, v.Effect = e.Warp, e.Active, 1<<e.Lane, &s.Effect
-	v.Instr, v.Func, v.Index = e.Src.Instr, e.Src.Func.Func, int(e.Src.Index)
-	event.Emit(s, v, probe.OnEffect)
+	return nil
 }
 
-// pipedSegments lists the reads of a tensor-core operation from shared memory, in one or both CTAs of a pair. If a
-// commit made a multiplication read its matrix A, it reads A before B.
-func pipedSegments(e *machine.AsyncEffect, stage machine.EffectStage) {
-	p := e.PipeOp
-	ctas, _ := pairIndex(e.CTA, p.Pair)
-	for _, c := range ctas {
-		read := func(addr uint64, n int) { addReadSegment(e.CTA.Stream, c, addr, n) }
-		if p.Product != nil {
-			p.Product.Reads(&p.Operands, e.FactorA == nil, stage != machine.StageReads, read)
-		} else {
-			place, _ := p.From.Placement()
-			p.Access.Copy.Reads(place, read)
-		}
+// reduceBytes combines arrays of elements (manual 9.7.9.25.4.2).
+//
+//go:norace
+func reduceBytes(to, data []byte, r code.Reduction) {
+	size := r.Type.Size()
+	mask := access.WidthMask(r.Type)
+	for i := 0; i+size <= len(to); i += size {
+		p := unsafe.Pointer(&to[i])
+		mem.StoreBits(p, size, access.ApplyReduction(r, mask, mem.LoadBits(p, size), mem.LoadBits(unsafe.Pointer(&data[i]), size), 0))
 	}
 }
 
-// addReadSegment adds bytes of a CTA's shared memory to the read segments. It extends the last segment if they follow it.
-func addReadSegment(s *machine.EventStream, c *machine.CTA, addr uint64, n int) {
-	if k := len(s.Segments); k > 0 {
-		if p := &s.Segments[k-1]; p.From == c.SharedMem.Public() && p.FromOffset+uint64(p.Read) == addr {
-			p.Read += n
-			return
+// completeEffect completes the effect at its mbarrier: it reports a found pattern and counts the bytes.
+func completeEffect(e *machine.AsyncEffect) error {
+	return notifyMbarrier(e, func(b mbarrier) (mbarrier, string) {
+		if e.PatternFound {
+			b = b.withReport()
 		}
-	}
-	s.Segments = append(s.Segments, probe.Segment{From: c.SharedMem.Public(), FromOffset: addr, Read: n})
-}
-
-// emitProduct emits an event of a multiplication of a warpgroup, for warp i of the warpgroup.
-func emitProduct(c *machine.CTA, i int, p *machine.PendingProduct, stage machine.EffectStage) {
-	if !c.IsSubscribed(probe.OnEffect) {
-		return
-	}
-	s, frags := c.Stream, &c.Code.Fragments[p.Side]
-	read := func(addr uint64, n int) { addReadSegment(s, c, addr, n) }
-	s.Segments = s.Segments[:0]
-	if len(frags.A) == 0 {
-		frags.Wgmma.SharedA.Reads(p.A.Placement(), i*matrix.WarpRows, matrix.WarpRows, read)
-	}
-	frags.Wgmma.SharedB.Reads(p.B.Placement(), 0, frags.Wgmma.N, read)
-	s.Effect = probe.Effect{Number: p.Sequence, Issued: stage&machine.StageIssued != 0, Reads: stage&machine.StageReads != 0, Writes: stage&machine.StageWrites != 0, Segments: s.Segments, TensorCore: true, Group: p.Group}
-	v := event.NewCTAEvent(s)
-	v.Warp, v.Active, v.Lanes, v.Depth, v.Effect = p.Warp, p.Active, p.Active&-p.Active, p.Depth, &s.Effect
-	s.EventPlace.Warp = &c.Warps[p.Warp]
-	v.Instr, v.Func, v.Index = p.Source.Instr, p.Source.Func.Func, int(p.Source.Index)
-	if stage&machine.StageWrites != 0 {
-		s.ValueBuffer = event.ReadValues(s.EventPlace.Warp, s.ValueBuffer, p.Source, p.Source.Writes)
-		v.Writes = s.ValueBuffer
-	}
-	event.Emit(s, v, probe.OnEffect)
-}
-
-// offset returns the offset of a slice in its allocation, in bytes.
-func offset(alloc *mem.Allocation, data []byte) uint64 {
-	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(data))) - uintptr(alloc.Ptr))
-}
-
-// plainSegments lists the segments of a copy of bytes.
-func plainSegments(e *machine.AsyncEffect) {
-	c, s := e.CTA, e.CTA.Stream
-	to, data, fault := c.RegionOf(e.Op.To, probe.AccessStore, e.To, e.Bytes+e.Fill, e.Align())
-	if fault != nil || to == nil {
-		return
-	}
-	whole := probe.Segment{To: to.Public(), ToOffset: offset(to, data), Bytes: int(e.Bytes)}
-	if !e.Persistent {
-		if alloc, data, fault := c.RegionOf(e.Op.From, probe.AccessLoad, e.From, e.Bytes, e.Align()); fault == nil && alloc != nil {
-			whole.From, whole.FromOffset = alloc.Public(), offset(alloc, data)
-		}
-	}
-	addSegment := func(addr, n uint64) {
-		p := whole
-		p.ToOffset, p.FromOffset, p.Bytes, p.Read = p.ToOffset+addr, p.FromOffset+addr, int(n), int(n)
-		if e.Data != nil {
-			p.Data = e.Data[addr:][:n]
-		}
-		if p.From == nil {
-			p.Read = 0
-		}
-		s.Segments = append(s.Segments, p)
-	}
-	switch {
-	case e.Unwritten == 0 && e.Bytes > 0:
-		addSegment(0, e.Bytes)
-	case e.Unwritten != 0:
-		for i := uint64(0); i < e.Bytes; {
-			n := i
-			for n < e.Bytes && e.Unwritten>>(n%16)&1 == 0 {
-				n++
-			}
-			if n > i {
-				addSegment(i, n-i)
-			}
-			i = n + 1
-		}
-	}
-	if e.Fill > 0 {
-		s.Segments = append(s.Segments, probe.Segment{To: to.Public(), ToOffset: offset(to, data) + e.Bytes, Bytes: int(e.Fill), Zeros: true})
-	}
-}
-
-// tensorSegments lists the segments of a copy of a box; none if its tensor map has changed and is no longer valid for it.
-func tensorSegments(e *machine.AsyncEffect) {
-	c, s, t := e.CTA, e.CTA.Stream, e.Tensor
-	m := t.M
-	if m == nil {
-		var err error
-		if m, err = tensorMapOf(e); err != nil {
-			return
-		}
-	}
-	kind, space, addr := probe.AccessStore, e.Op.To, sharedAddressOf(e)
-	if t.Copy.Store {
-		kind, space = probe.AccessLoad, e.Op.From
-	}
-	box, data, fault := c.RegionOf(space, kind, addr, m.Span(&t.Copy), tensormap.SharedAlign)
-	if fault != nil || box == nil {
-		return
-	}
-	first, rest := offset(box, data), e.Data
-	kind = probe.AccessLoad
-	if t.Copy.Store {
-		kind = probe.AccessStore
-	}
-	r := sharedView(c, kind)
-	m.Walk(&t.Copy, addr, func(p tensormap.Segment) bool {
-		in := first + p.Shared - addr
-		segment := probe.Segment{Bytes: p.Bytes, Read: p.Bytes}
-		if len(rest) >= p.Bytes {
-			segment.Data, rest = rest[:p.Bytes], rest[p.Bytes:]
-		}
-		if p.Inside {
-			data, fault := r.bytes(&p)
-			if fault != nil {
-				return false
-			}
-			segment.From, segment.FromOffset = r.alloc.Public(), offset(r.alloc, data)
-		}
-		switch {
-		case !t.Copy.Store && !p.Inside:
-			segment.Read, segment.Zeros = 0, true
-			fallthrough
-		case !t.Copy.Store:
-			segment.To, segment.ToOffset = box.Public(), in
-		case !p.Inside:
-			return true
-		default:
-			segment.To, segment.ToOffset, segment.From, segment.FromOffset = segment.From, segment.FromOffset, box.Public(), in
-			if m.Type == tensormap.B6x16P32 {
-				segment.Read = 16
-			}
-		}
-		s.Segments = append(s.Segments, segment)
-		return true
+		return b.completeTx(transactionsOf(e))
 	})
+}
+
+// transactionsOf returns the number of bytes that the mbarrier counts.
+func transactionsOf(e *machine.AsyncEffect) uint64 { return e.Bytes + e.IgnoredBytes }
+
+// arriveAtMbarrier executes the arrival of an effect at its mbarrier.
+func arriveAtMbarrier(e *machine.AsyncEffect) error {
+	return notifyMbarrier(e, func(b mbarrier) (mbarrier, string) { return b.arrive(1) })
+}
+
+// notifyMbarrier updates the mbarrier of an effect.
+func notifyMbarrier(e *machine.AsyncEffect, update func(mbarrier) (mbarrier, string)) error {
+	c := e.CTA
+	b, bad := mbarrierOf(c, e.Mbarrier), notAnMbarrier
+	if b.valid() {
+		*b, bad = update(*b)
+	}
+	if bad != "" {
+		return effectTrap(e, probe.ErrBarrier, "%v: %s: %s", probe.ErrBarrier, mbarrierName(c, e.Mbarrier), bad)
+	}
+	return nil
 }

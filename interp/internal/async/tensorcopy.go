@@ -1,7 +1,6 @@
 package async
 
-// This file executes copies between tensors and shared memory (manual 5.5, 9.7.9.25.5), which are bulk operations, and the
-// instructions that change tensor maps.
+// This file executes copies between tensors and shared memory (manual 5.5, 9.7.9.25.5), which are bulk operations.
 
 import (
 	"encoding/binary"
@@ -20,6 +19,85 @@ import (
 	"gemu/ptx"
 	"gemu/regfile"
 )
+
+// AsyncTensor executes cp.async.bulk.tensor and cp.reduce.async.bulk.tensor.
+func AsyncTensor(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	op, args := code.TensorOf(instr.Imm), w.CTA.Code.Calls[instr.Side].Args
+	for ; m != 0 && w.Err == nil; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		rest := args
+		next := func() uint32 {
+			v := f.Src32(rest[0].Row)[lane]
+			rest = rest[1:]
+			return v
+		}
+		t := &machine.TensorCopy{At: f.Src64(instr.B)[lane], Space: op.Map, Reduce: op.Op}
+		t.Copy = tensormap.Copy{Mode: op.Mode, Dims: op.Dims, Rows: op.Rows, Store: op.Store, Reset: op.Shape}
+		for i := range op.Coordinates() {
+			t.Copy.Position[i] = int32(next())
+		}
+		for i := range t.Copy.Offsets {
+			t.Copy.Offsets[i] = uint16(next())
+		}
+		e := newEffect(w, h, instr, lane, code.Async{Bulk: true, NotifiesMbarrier: !op.Store, Reduces: op.Reduces, ReportPattern: op.Report, To: op.Shared, From: ptx.Global})
+		if e.Tensor, e.To = t, f.Src64(instr.A)[lane]; op.Store {
+			e.From, e.To = e.To, 0
+			e.Op.From, e.Op.To = e.Op.To, e.Op.From
+		}
+		mask := uint32(0)
+		if op.Multicast {
+			mask = next()
+		}
+		if op.Override {
+			t.With = &tensormap.Override{Address: f.Src64(rest[0].Row)[lane]}
+			rest = rest[1:]
+		}
+		if op.Shape {
+			t.With.Dims = op.Dims
+			for i := range op.Dims {
+				t.With.Dim[i] = uint16(next())
+			}
+			for i := range op.Dims - 1 {
+				t.With.Low[i] = next()
+			}
+			if op.Dims > 1 {
+				t.With.High = uint16(next())
+			}
+		}
+		issueTensor(w, h, instr, e, op, f.Src64(instr.C)[lane], mask)
+	}
+}
+
+// issueTensor checks a copy with its mbarrier and issues it; with .multicast::cluster, for each CTA of a mask.
+func issueTensor(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffect, op code.Tensor, barrier uint64, mask uint32) {
+	m, err := tensorMapOf(e)
+	if err != nil {
+		w.Err = err
+		return
+	}
+	if e.Bytes = m.Bytes(&e.Tensor.Copy); e.Op.NotifiesMbarrier && !findMbarrier(w, h, instr, e, op.MbarrierSpace, barrier, false) {
+		return
+	}
+	list := []*machine.AsyncEffect{e}
+	if op.Multicast {
+		list = multicastEffect(w, e, mask)
+	}
+	for _, e := range list {
+		if b := mbarrierOf(w.CTA, e.Mbarrier); e.Op.NotifiesMbarrier && !b.valid() {
+			failMbarrier(w, h, instr, e.Lane&31, e.Mbarrier, notAnMbarrier)
+			return
+		}
+		if op.Report != code.NoReport && !setMbarrier(w, h, instr, e) {
+			return
+		}
+		if w.Err = resolvePlaces(e, m); w.Err != nil {
+			return
+		}
+		if issueEffect(w, e); w.Err != nil {
+			return
+		}
+	}
+}
 
 // sharedAddressOf returns the address of the box in shared memory.
 func sharedAddressOf(e *machine.AsyncEffect) uint64 {
@@ -323,162 +401,4 @@ func pack6(b *[16]byte) []byte {
 		out = append(out, byte(v), byte(v>>8), byte(v>>16))
 	}
 	return out
-}
-
-// AsyncTensor executes cp.async.bulk.tensor and cp.reduce.async.bulk.tensor.
-func AsyncTensor(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	op, args := code.TensorOf(instr.Imm), w.CTA.Code.Calls[instr.Side].Args
-	for ; m != 0 && w.Err == nil; m &= m - 1 {
-		lane := bits.TrailingZeros32(m) & 31
-		rest := args
-		next := func() uint32 {
-			v := f.Src32(rest[0].Row)[lane]
-			rest = rest[1:]
-			return v
-		}
-		t := &machine.TensorCopy{At: f.Src64(instr.B)[lane], Space: op.Map, Reduce: op.Op}
-		t.Copy = tensormap.Copy{Mode: op.Mode, Dims: op.Dims, Rows: op.Rows, Store: op.Store, Reset: op.Shape}
-		for i := range op.Coordinates() {
-			t.Copy.Position[i] = int32(next())
-		}
-		for i := range t.Copy.Offsets {
-			t.Copy.Offsets[i] = uint16(next())
-		}
-		e := newEffect(w, h, instr, lane, code.Async{Bulk: true, NotifiesMbarrier: !op.Store, Reduces: op.Reduces, ReportPattern: op.Report, To: op.Shared, From: ptx.Global})
-		if e.Tensor, e.To = t, f.Src64(instr.A)[lane]; op.Store {
-			e.From, e.To = e.To, 0
-			e.Op.From, e.Op.To = e.Op.To, e.Op.From
-		}
-		mask := uint32(0)
-		if op.Multicast {
-			mask = next()
-		}
-		if op.Override {
-			t.With = &tensormap.Override{Address: f.Src64(rest[0].Row)[lane]}
-			rest = rest[1:]
-		}
-		if op.Shape {
-			t.With.Dims = op.Dims
-			for i := range op.Dims {
-				t.With.Dim[i] = uint16(next())
-			}
-			for i := range op.Dims - 1 {
-				t.With.Low[i] = next()
-			}
-			if op.Dims > 1 {
-				t.With.High = uint16(next())
-			}
-		}
-		issueTensor(w, h, instr, e, op, f.Src64(instr.C)[lane], mask)
-	}
-}
-
-// issueTensor checks a copy with its mbarrier and issues it; with .multicast::cluster, for each CTA of a mask.
-func issueTensor(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffect, op code.Tensor, barrier uint64, mask uint32) {
-	m, err := tensorMapOf(e)
-	if err != nil {
-		w.Err = err
-		return
-	}
-	if e.Bytes = m.Bytes(&e.Tensor.Copy); e.Op.NotifiesMbarrier && !findMbarrier(w, h, instr, e, op.MbarrierSpace, barrier, false) {
-		return
-	}
-	list := []*machine.AsyncEffect{e}
-	if op.Multicast {
-		list = multicastEffect(w, e, mask)
-	}
-	for _, e := range list {
-		if b := mbarrierOf(w.CTA, e.Mbarrier); e.Op.NotifiesMbarrier && !b.valid() {
-			failMbarrier(w, h, instr, e.Lane&31, e.Mbarrier, notAnMbarrier)
-			return
-		}
-		if op.Report != code.NoReport && !setMbarrier(w, h, instr, e) {
-			return
-		}
-		if w.Err = resolvePlaces(e, m); w.Err != nil {
-			return
-		}
-		if issueEffect(w, e); w.Err != nil {
-			return
-		}
-	}
-}
-
-// MapReplace executes tensormap.replace (manual 9.7.9.27).
-//
-//go:norace
-func MapReplace(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	op := code.MapFieldOf(instr.Imm)
-	for ; m != 0; m &= m - 1 {
-		lane := bits.TrailingZeros32(m) & 31
-		b, ok := mapAt(w, h, instr, lane, op.Space, probe.AccessAtomic, f.Src64(instr.A)[lane])
-		if !ok {
-			return
-		}
-		if err := tensormap.Replace(b, code.MapFields[op.Field], op.Ord, f.Src64(instr.B)[lane]); err != nil {
-			w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrAsync, "%v: the tensor map at %s: %v", probe.ErrAsync, machine.HexAddr(f.Src64(instr.A)[lane]), err)
-			return
-		}
-		w.CTA.Changed = true
-	}
-}
-
-// MapLarge executes tensormap.query.
-//
-//go:norace
-func MapLarge(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	op, d := code.MapFieldOf(instr.Imm), uint32(0)
-	for left := m; left != 0; left &= left - 1 {
-		lane := bits.TrailingZeros32(left) & 31
-		b, ok := mapAt(w, h, instr, lane, op.Space, probe.AccessLoad, f.Src64(instr.A)[lane])
-		if !ok {
-			return
-		}
-		large, err := tensormap.Large(b)
-		if err != nil {
-			w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrAsync, "%v: the tensor map at %s: %v", probe.ErrAsync, machine.HexAddr(f.Src64(instr.A)[lane]), err)
-			return
-		}
-		if large {
-			d |= 1 << lane
-		}
-	}
-	if instr.D != code.NoRow {
-		f.SetP(instr.D, m, d)
-	}
-}
-
-// MapCopy executes tensormap.cp_fenceproxy (manual 9.7.13.16), lane by lane.
-//
-//go:norace
-func MapCopy(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
-	if absent := uint32(w.Live>>(32*h)) &^ m; absent != 0 {
-		t := w.Fail(w.SourceOf(instr), uint64(m)<<(32*h), probe.ErrDivergent, "%v: all lanes of a warp must execute %s together; missing: %s", probe.ErrDivergent, w.SourceOf(instr).Text, probe.LaneText(uint64(absent)<<(32*h)))
-		t.Notes = append(t.Notes, w.Whereabouts(uint64(absent)<<(32*h))...)
-		return
-	}
-	for ; m != 0; m &= m - 1 {
-		lane := bits.TrailingZeros32(m) & 31
-		from, ok := mapAt(w, h, instr, lane, ptx.Shared, probe.AccessLoad, f.Src64(instr.B)[lane])
-		if !ok {
-			return
-		}
-		to, ok := mapAt(w, h, instr, lane, ptx.Global, probe.AccessStore, f.Src64(instr.A)[lane])
-		if !ok {
-			return
-		}
-		copy(to, from)
-		w.CTA.Changed = true
-	}
-}
-
-// mapAt returns the bytes of a tensor map, or traps.
-func mapAt(w *machine.Warp, h int, instr *code.Instr, lane int, space ptx.Space, kind probe.AccessKind, addr uint64) ([]byte, bool) {
-	_, b, fault := w.CTA.RegionOf(space, kind, addr, tensormap.Size, tensormap.Align)
-	if fault != nil {
-		t := w.Fail(w.SourceOf(instr), 1<<(32*h+lane), fault.Kind, "%s", fault.Msg)
-		t.Addr, t.Bytes, t.Nearby = addr, tensormap.Size, fault.Near
-		return nil, false
-	}
-	return b, true
 }

@@ -1,0 +1,233 @@
+package async
+
+// This file executes the instructions that copy bytes asynchronously, and the instructions that wait for them: cp.async, bulk copies, st.async and clusterlaunchcontrol.try_cancel.
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/mem"
+	"gemu/probe"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// AsyncCopy executes cp.async.
+func AsyncCopy(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	op := code.AsyncOf(instr.Imm)
+	for ; m != 0 && w.Err == nil; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		e := newEffect(w, h, instr, lane, op)
+		e.To, e.From, e.Bytes = f.Src64(instr.A)[lane], f.Src64(instr.B)[lane], uint64(f.Src32(instr.C)[lane])
+		if e.Bytes > uint64(op.Bytes) {
+			failAsync(w, e, "a source size of %d bytes for a copy of %d bytes", e.Bytes, op.Bytes)
+			return
+		}
+		if e.Fill = uint64(op.Bytes) - e.Bytes; resolveEffect(w, e) {
+			issueEffect(w, e)
+		}
+	}
+}
+
+// AsyncArrive executes cp.async.mbarrier.arrive.
+func AsyncArrive(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	op := code.AsyncOf(instr.Imm)
+	for ; m != 0 && w.Err == nil; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		e := newEffect(w, h, instr, lane, op)
+		e.Arrives = true
+		if !findMbarrier(w, h, instr, e, op.To, f.Src64(instr.A)[lane], true) {
+			return
+		}
+		if !op.NoInc {
+			b := mbarrierOf(w.CTA, e.Mbarrier)
+			after, bad := b.increase()
+			if bad != "" {
+				failMbarrier(w, h, instr, lane, e.Mbarrier, bad)
+				return
+			}
+			*b = after
+		}
+		issueEffect(w, e)
+	}
+}
+
+// AsyncCommit executes cp.async.commit_group and cp.async.bulk.commit_group.
+func AsyncCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	q := queueIndex(code.AsyncOf(instr.Imm))
+	for ; m != 0; m &= m - 1 {
+		threadOf(&w.CTA.AsyncState, w.CTA, w.ThreadIndex(32*h+bits.TrailingZeros32(m)&31)).Groups[q]++
+	}
+}
+
+// AsyncWait executes cp.async.wait_group, cp.async.wait_all and cp.async.bulk.wait_group.
+func AsyncWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	op, c := code.AsyncOf(instr.Imm), w.CTA
+	if c.AsyncState.Lanes == nil {
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		keepGroups := min(f.Src32(instr.A)[lane], 1<<30)
+		if err := awaitEffects(c, threadOf(&c.AsyncState, c, w.ThreadIndex(32*h+lane)), op, int(keepGroups)); err != nil {
+			w.Err = err
+			return
+		}
+	}
+}
+
+// AsyncBulk executes cp.async.bulk and cp.reduce.async.bulk.
+func AsyncBulk(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	op, masked := code.AsyncOf(instr.Imm), instr.Op == code.AsyncMasked
+	for ; m != 0 && w.Err == nil; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		e := newEffect(w, h, instr, lane, op)
+		e.To, e.From = f.Src64(instr.A)[lane], f.Src64(instr.B)[lane]
+		mask := uint64(0)
+		if masked {
+			mask = f.Src64(instr.C)[lane]
+			e.Bytes, mask = mask&math.MaxUint32, mask>>32
+		} else {
+			e.Bytes = uint64(f.Src32(instr.C)[lane])
+		}
+		switch {
+		case e.Bytes%16 != 0:
+			failAsync(w, e, "a size of %d, want a multiple of 16", e.Bytes)
+			return
+		case op.NotifiesMbarrier && e.Bytes > maxMbarrierCount:
+			failAsync(w, e, "a size of %d, but an mbarrier can count at most %d", e.Bytes, maxMbarrierCount)
+			return
+		}
+		if op.NotifiesMbarrier && !findMbarrier(w, h, instr, e, op.MbarrierSpace, f.Src64(instr.E)[lane], false) {
+			return
+		}
+		if op.ReportPattern != code.NoReport && !setMbarrier(w, h, instr, e) {
+			return
+		}
+		list := []*machine.AsyncEffect{e}
+		switch {
+		case op.IgnoreOutOfBounds:
+			if !setIgnoredBytes(w, e, mask&0xff, mask>>8) {
+				return
+			}
+		case masked && op.NotifiesMbarrier:
+			list = multicastEffect(w, e, uint32(mask))
+		case masked:
+			e.Unwritten = ^uint16(mask)
+		}
+		issueEffects(w, list)
+	}
+}
+
+// setIgnoredBytes removes bytes at both ends from a copy, or traps. Their targets in shared memory keep their values.
+func setIgnoredBytes(w *machine.Warp, e *machine.AsyncEffect, left, right uint64) bool {
+	for _, n := range [...]uint64{left, right} {
+		if n > 15 {
+			failAsync(w, e, "%d ignored bytes at an end, want 0 to 15", n)
+			return false
+		}
+	}
+	for _, addr := range [...]uint64{e.To, e.From} {
+		if addr%16 != 0 {
+			w.Err = faultTrap(e, &mem.Fault{Kind: probe.ErrMisaligned, Msg: fmt.Sprintf("%v: %s, want a multiple of 16", probe.ErrMisaligned, machine.HexAddr(addr))}, addr)
+			return false
+		}
+	}
+	left = min(left, e.Bytes)
+	e.IgnoredBytes = min(left+right, e.Bytes)
+	e.To, e.From, e.Bytes = e.To+left, e.From+left, e.Bytes-e.IgnoredBytes
+	return true
+}
+
+// AsyncCancel executes clusterlaunchcontrol.try_cancel. It takes a cluster out of the launch at once, in the ordered half
+// of a round; the response is written later, as an asynchronous effect.
+func AsyncCancel(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	op := code.AsyncOf(instr.Imm)
+	for ; m != 0 && w.Err == nil; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		e := newEffect(w, h, instr, lane, op)
+		e.To, e.Bytes = f.Src64(instr.A)[lane], uint64(op.Bytes)
+		if !findMbarrier(w, h, instr, e, op.MbarrierSpace, f.Src64(instr.B)[lane], true) {
+			return
+		}
+		e.Data, e.Persistent = w.CTA.Grid.Cancel(), true
+		w.CTA.Ordered = false // other CTAs execute globally ordered instructions before this CTA's next
+		list := []*machine.AsyncEffect{e}
+		if op.All {
+			list = multicastEffect(w, e, 1<<w.CTA.Grid.ClusterSize-1)
+		}
+		issueEffects(w, list)
+	}
+}
+
+// AsyncStore executes st.async and red.async.
+func AsyncStore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	op := code.AsyncOf(instr.Imm)
+	for ; m != 0 && w.Err == nil; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		e := newEffect(w, h, instr, lane, op)
+		e.To, e.Bytes, e.Persistent = f.Src64(instr.A)[lane], uint64(op.Bytes), true
+		for _, word := range [...]uint64{f.Src64(instr.C)[lane], f.Src64(instr.E)[lane]} {
+			for i := 0; i < 8; i++ {
+				e.Data = append(e.Data, byte(word>>(8*i)))
+			}
+		}
+		e.Data = e.Data[:op.Bytes]
+		if !findMbarrier(w, h, instr, e, op.MbarrierSpace, f.Src64(instr.B)[lane], false) {
+			return
+		}
+		if resolveEffect(w, e) {
+			issueEffect(w, e)
+		}
+	}
+}
+
+// multicastEffect returns a copy of an effect on shared memory for each CTA of the cluster in a mask of ranks, with target
+// and mbarrier at the same offsets in that CTA's shared memory. It traps if the target is not in shared memory or the
+// cluster does not have the rank.
+func multicastEffect(w *machine.Warp, e *machine.AsyncEffect, ranks uint32) (list []*machine.AsyncEffect) {
+	if e.Op.To == ptx.Shared {
+		e.To, e.Op.To = e.To+probe.SharedWindow, ptx.Generic
+	}
+	if !mem.InShared(e.To, w.CTA.Grid.ClusterSize) {
+		w.Err = faultTrap(e, &mem.Fault{Kind: probe.ErrWrongSpace, Msg: fmt.Sprintf("the destination %s of a multicast copy is not in shared memory", machine.HexAddr(e.To))}, e.To)
+		return nil
+	}
+	for ; ranks != 0; ranks &= ranks - 1 {
+		rank := bits.TrailingZeros32(ranks)
+		if rank >= w.CTA.Grid.ClusterSize {
+			w.Fail(e.Src, 1<<e.Lane, probe.ErrCTARank, "%v: %d, in a cluster of %s", probe.ErrCTARank, rank, w.CTA.Grid.ClusterSizeText())
+			return nil
+		}
+		to := *e
+		to.To, to.Mbarrier = machine.AddressInRank(e.To, rank), machine.AddressInRank(e.Mbarrier, rank)
+		list = append(list, &to)
+	}
+	return list
+}
+
+// findMbarrier finds the mbarrier of an effect, or traps. With own it must be in the CTA's own shared memory.
+func findMbarrier(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffect, space ptx.Space, addr uint64, own bool) (ok bool) {
+	if e.Mbarrier, ok = mbarrierAt(w, h, instr, e.Lane&31, space, addr, own); ok && !mbarrierOf(w.CTA, e.Mbarrier).valid() {
+		failMbarrier(w, h, instr, e.Lane&31, e.Mbarrier, notAnMbarrier)
+		return false
+	}
+	return ok
+}
+
+// setMbarrier checks that the mbarrier of an effect with a report has .layout::v1, or traps.
+func setMbarrier(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffect) bool {
+	if mbarrierOf(w.CTA, e.Mbarrier).v1() {
+		return true
+	}
+	failMbarrier(w, h, instr, e.Lane&31, e.Mbarrier, "a copy with a report needs an mbarrier of .layout::v1")
+	return false
+}
+
+// failAsync stops the warp with a trap for the operation of a lane.
+func failAsync(w *machine.Warp, e *machine.AsyncEffect, format string, args ...any) {
+	w.Fail(e.Src, 1<<e.Lane, probe.ErrAsync, "%v: %s", probe.ErrAsync, fmt.Sprintf(format, args...))
+}

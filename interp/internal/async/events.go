@@ -1,0 +1,200 @@
+package async
+
+// This file emits the events of asynchronous operations: at issue, when an effect reads memory and when it writes memory.
+
+import (
+	"unsafe"
+
+	"gemu/internal/tensormap"
+	"gemu/interp/internal/event"
+	"gemu/interp/internal/machine"
+	"gemu/interp/internal/matrix"
+	"gemu/interp/internal/mem"
+	"gemu/probe"
+)
+
+// emitEffect emits an event of an effect. The addresses of the effect must be valid.
+func emitEffect(e *machine.AsyncEffect, stage machine.EffectStage) {
+	c := e.CTA
+	if !c.IsSubscribed(probe.OnEffect) || e.PipeOp != nil && e.PipeOp.Access == nil { // a shift accesses only tensor memory
+		return
+	}
+	s := c.Stream
+	s.Segments = s.Segments[:0]
+	switch {
+	case e.Arrives:
+	case e.PipeOp != nil:
+		pipedSegments(e, stage)
+	case e.Tensor != nil:
+		tensorSegments(e)
+	default:
+		plainSegments(e)
+	}
+	s.Effect = probe.Effect{
+		Number: e.Sequence, Issued: stage&machine.StageIssued != 0, Reads: stage&machine.StageReads != 0, Writes: stage&machine.StageWrites != 0, Segments: s.Segments, Reduces: e.Op.Reduces,
+		TensorCore: e.PipeOp != nil, Arrives: e.Arrives, Commits: e.Commits, Bulk: e.Op.Bulk, Group: e.Group,
+	}
+	if e.Arrives || e.Op.NotifiesMbarrier {
+		s.Effect.Barrier, s.Effect.BarrierOffset = c.CTAAt(e.Mbarrier).SharedMem.Public(), machine.AddressInRank(e.Mbarrier, 0)
+	}
+	v := event.NewCTAEvent(s)
+	v.Warp, v.Active, v.Lanes, v.Effect = e.Warp, e.Active, 1<<e.Lane, &s.Effect
+	v.Instr, v.Func, v.Index = e.Src.Instr, e.Src.Func.Func, int(e.Src.Index)
+	event.Emit(s, v, probe.OnEffect)
+}
+
+// pipedSegments lists the reads of a tensor-core operation from shared memory, in one or both CTAs of a pair. If a
+// commit made a multiplication read its matrix A, it reads A before B.
+func pipedSegments(e *machine.AsyncEffect, stage machine.EffectStage) {
+	p := e.PipeOp
+	ctas, _ := pairIndex(e.CTA, p.Pair)
+	for _, c := range ctas {
+		read := func(addr uint64, n int) { addReadSegment(e.CTA.Stream, c, addr, n) }
+		if p.Product != nil {
+			p.Product.Reads(&p.Operands, e.FactorA == nil, stage != machine.StageReads, read)
+		} else {
+			place, _ := p.From.Placement()
+			p.Access.Copy.Reads(place, read)
+		}
+	}
+}
+
+// addReadSegment adds bytes of a CTA's shared memory to the read segments. It extends the last segment if they follow it.
+func addReadSegment(s *machine.EventStream, c *machine.CTA, addr uint64, n int) {
+	if k := len(s.Segments); k > 0 {
+		if p := &s.Segments[k-1]; p.From == c.SharedMem.Public() && p.FromOffset+uint64(p.Read) == addr {
+			p.Read += n
+			return
+		}
+	}
+	s.Segments = append(s.Segments, probe.Segment{From: c.SharedMem.Public(), FromOffset: addr, Read: n})
+}
+
+// emitProduct emits an event of a multiplication of a warpgroup, for warp i of the warpgroup.
+func emitProduct(c *machine.CTA, i int, p *machine.PendingProduct, stage machine.EffectStage) {
+	if !c.IsSubscribed(probe.OnEffect) {
+		return
+	}
+	s, frags := c.Stream, &c.Code.Fragments[p.Side]
+	read := func(addr uint64, n int) { addReadSegment(s, c, addr, n) }
+	s.Segments = s.Segments[:0]
+	if len(frags.A) == 0 {
+		frags.Wgmma.SharedA.Reads(p.A.Placement(), i*matrix.WarpRows, matrix.WarpRows, read)
+	}
+	frags.Wgmma.SharedB.Reads(p.B.Placement(), 0, frags.Wgmma.N, read)
+	s.Effect = probe.Effect{Number: p.Sequence, Issued: stage&machine.StageIssued != 0, Reads: stage&machine.StageReads != 0, Writes: stage&machine.StageWrites != 0, Segments: s.Segments, TensorCore: true, Group: p.Group}
+	v := event.NewCTAEvent(s)
+	v.Warp, v.Active, v.Lanes, v.Depth, v.Effect = p.Warp, p.Active, p.Active&-p.Active, p.Depth, &s.Effect
+	s.EventPlace.Warp = &c.Warps[p.Warp]
+	v.Instr, v.Func, v.Index = p.Source.Instr, p.Source.Func.Func, int(p.Source.Index)
+	if stage&machine.StageWrites != 0 {
+		s.ValueBuffer = event.ReadValues(s.EventPlace.Warp, s.ValueBuffer, p.Source, p.Source.Writes)
+		v.Writes = s.ValueBuffer
+	}
+	event.Emit(s, v, probe.OnEffect)
+}
+
+// offset returns the offset of a slice in its allocation, in bytes.
+func offset(alloc *mem.Allocation, data []byte) uint64 {
+	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(data))) - uintptr(alloc.Ptr))
+}
+
+// plainSegments lists the segments of a copy of bytes.
+func plainSegments(e *machine.AsyncEffect) {
+	c, s := e.CTA, e.CTA.Stream
+	to, data, fault := c.RegionOf(e.Op.To, probe.AccessStore, e.To, e.Bytes+e.Fill, e.Align())
+	if fault != nil || to == nil {
+		return
+	}
+	whole := probe.Segment{To: to.Public(), ToOffset: offset(to, data), Bytes: int(e.Bytes)}
+	if !e.Persistent {
+		if alloc, data, fault := c.RegionOf(e.Op.From, probe.AccessLoad, e.From, e.Bytes, e.Align()); fault == nil && alloc != nil {
+			whole.From, whole.FromOffset = alloc.Public(), offset(alloc, data)
+		}
+	}
+	addSegment := func(addr, n uint64) {
+		p := whole
+		p.ToOffset, p.FromOffset, p.Bytes, p.Read = p.ToOffset+addr, p.FromOffset+addr, int(n), int(n)
+		if e.Data != nil {
+			p.Data = e.Data[addr:][:n]
+		}
+		if p.From == nil {
+			p.Read = 0
+		}
+		s.Segments = append(s.Segments, p)
+	}
+	switch {
+	case e.Unwritten == 0 && e.Bytes > 0:
+		addSegment(0, e.Bytes)
+	case e.Unwritten != 0:
+		for i := uint64(0); i < e.Bytes; {
+			n := i
+			for n < e.Bytes && e.Unwritten>>(n%16)&1 == 0 {
+				n++
+			}
+			if n > i {
+				addSegment(i, n-i)
+			}
+			i = n + 1
+		}
+	}
+	if e.Fill > 0 {
+		s.Segments = append(s.Segments, probe.Segment{To: to.Public(), ToOffset: offset(to, data) + e.Bytes, Bytes: int(e.Fill), Zeros: true})
+	}
+}
+
+// tensorSegments lists the segments of a copy of a box; none if its tensor map has changed and is no longer valid for it.
+func tensorSegments(e *machine.AsyncEffect) {
+	c, s, t := e.CTA, e.CTA.Stream, e.Tensor
+	m := t.M
+	if m == nil {
+		var err error
+		if m, err = tensorMapOf(e); err != nil {
+			return
+		}
+	}
+	kind, space, addr := probe.AccessStore, e.Op.To, sharedAddressOf(e)
+	if t.Copy.Store {
+		kind, space = probe.AccessLoad, e.Op.From
+	}
+	box, data, fault := c.RegionOf(space, kind, addr, m.Span(&t.Copy), tensormap.SharedAlign)
+	if fault != nil || box == nil {
+		return
+	}
+	first, rest := offset(box, data), e.Data
+	kind = probe.AccessLoad
+	if t.Copy.Store {
+		kind = probe.AccessStore
+	}
+	r := sharedView(c, kind)
+	m.Walk(&t.Copy, addr, func(p tensormap.Segment) bool {
+		in := first + p.Shared - addr
+		segment := probe.Segment{Bytes: p.Bytes, Read: p.Bytes}
+		if len(rest) >= p.Bytes {
+			segment.Data, rest = rest[:p.Bytes], rest[p.Bytes:]
+		}
+		if p.Inside {
+			data, fault := r.bytes(&p)
+			if fault != nil {
+				return false
+			}
+			segment.From, segment.FromOffset = r.alloc.Public(), offset(r.alloc, data)
+		}
+		switch {
+		case !t.Copy.Store && !p.Inside:
+			segment.Read, segment.Zeros = 0, true
+			fallthrough
+		case !t.Copy.Store:
+			segment.To, segment.ToOffset = box.Public(), in
+		case !p.Inside:
+			return true
+		default:
+			segment.To, segment.ToOffset, segment.From, segment.FromOffset = segment.From, segment.FromOffset, box.Public(), in
+			if m.Type == tensormap.B6x16P32 {
+				segment.Read = 16
+			}
+		}
+		s.Segments = append(s.Segments, segment)
+		return true
+	})
+}
