@@ -145,7 +145,7 @@ func (s *sources) compileForms(tmp string, f file) (map[string]compiledStencil, 
 func (s *sources) compileNarrow(tmp string, f file, learned map[string]compiledStencil) error {
 	for _, width := range []int{32, 8, 4, 1} {
 		n := file{name: fmt.Sprintf("narrow%d_%s", width, f.name), operands: f.operands, flags: []string{fmt.Sprintf("-DWIDTH=%d", width)}}
-		n.text = "#include \"rows.h\" // and \"stencil.h\"\n#include \"lanes.h\"\n#include \"narrow.h\"\n#include \"numbers.h\"\n"
+		n.text = "#include \"rows.h\" // and \"stencil.h\"\n" + f.functions + "#include \"narrow.h\"\n#include \"numbers.h\"\n"
 		any := false
 		for _, k := range f.kernels {
 			if learned[k.name].isIncomplete() || learned[k.name+"_full"].isIncomplete() || learned[k.name+"_masked"].isIncomplete() {

@@ -3,7 +3,9 @@ package main
 // This file writes the C of the stencils for kernels of package alu. They call the functions written by the translator.
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,39 +14,56 @@ import (
 	"gemu/interp/internal/code"
 )
 
-// arithmetic adds the C of the kernels of package alu to the sources.
+// arithmetic adds the C of the kernels of package alu to the sources: two files for each Go function and number of operands.
+// Each file has the C of all functions that it calls, numbered within the file. So a change of a Go function, or a new one,
+// leaves the other files as they are, and compiled takes their machine code from its cache.
 func (s *sources) arithmetic(dir string) error {
 	t, err := newTranslator(dir)
 	if err != nil {
 		return err
 	}
-	var scalars [len(letters) + 1]strings.Builder // by number of operands
-	var wrappers [len(letters) + 1][]kernel
+	type group struct {
+		function string // the Go function of its kernels
+		operands int    // number of source operands
+	}
+	kernels := map[group][]directive.Kernel{}
 	for _, k := range directive.Read(dir) {
-		lane, err := t.lane(k)
-		if err != nil {
-			s.inGo = append(s.inGo, fmt.Sprintf("%s runs in Go: %v", k.Name, err))
+		g := group{k.Decl.Name.Name, len(operandsOf(&k))}
+		kernels[g] = append(kernels[g], k)
+	}
+	order := func(a, b group) int {
+		return cmp.Or(strings.Compare(a.function, b.function), cmp.Compare(a.operands, b.operands))
+	}
+	for _, g := range slices.SortedFunc(maps.Keys(kernels), order) {
+		t.state = newState()
+		var rows, scalars strings.Builder
+		var wrappers []kernel
+		for _, k := range kernels[g] {
+			lane, err := t.lane(k)
+			if err != nil {
+				s.inGo = append(s.inGo, fmt.Sprintf("%s runs in Go: %v", k.Name, err))
+				continue
+			}
+			var text strings.Builder
+			stencilsOf(&text, &k, lane)
+			rows.WriteString(text.String())
+			wrappers = append(wrappers, kernel{strings.TrimPrefix(k.Name, "k_"), text.String(), k.Takes})
+			scalarOf(&scalars, &k, lane)
+			for _, o := range k.Ops {
+				s.ops = append(s.ops, [2]string{o.Key, strings.TrimPrefix(k.Name, "k_")})
+			}
+		}
+		if len(wrappers) == 0 {
 			continue
 		}
-		n := len(operandsOf(&k))
-		var text strings.Builder
-		stencilsOf(&text, &k, lane)
-		wrappers[n] = append(wrappers[n], kernel{strings.TrimPrefix(k.Name, "k_"), text.String(), k.Takes})
-		scalarOf(&scalars[n], &k, lane)
-		for _, o := range k.Ops {
-			s.ops = append(s.ops, [2]string{o.Key, strings.TrimPrefix(k.Name, "k_")})
-		}
-	}
-	s.files = append(s.files, file{name: "lanes.h", text: t.text()})
-	const head = "#include \"stencil.h\"\n#include \"lanes.h\"\n"
-	for n := range wrappers {
-		f := file{name: fmt.Sprintf("arithmetic%d.c", n), text: head, table: lanes, operands: letters[:n], weak: true, kernels: wrappers[n]}
-		f.text += "#include \"numbers.h\"\n"
-		for _, k := range f.kernels {
-			f.text += k.text
-		}
-		s.files = append(s.files, f,
-			file{name: fmt.Sprintf("scalar%d.c", n), text: head + "#ifndef MASKED\n" + scalars[n].String() + "#endif\n", table: scalar, operands: letters[:n], weak: true})
+		functions := t.text()
+		suffix := fmt.Sprintf("_%s%d.c", g.function, g.operands)
+		const head = "#include \"stencil.h\"\n"
+		s.files = append(s.files,
+			file{name: "arithmetic" + suffix, text: head + functions + "#include \"numbers.h\"\n" + rows.String(),
+				table: lanes, operands: letters[:g.operands], weak: true, functions: functions, kernels: wrappers},
+			file{name: "scalar" + suffix, text: head + functions + "#ifndef MASKED\n" + scalars.String() + "#endif\n",
+				table: scalar, operands: letters[:g.operands], weak: true})
 	}
 	return nil
 }

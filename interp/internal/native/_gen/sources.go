@@ -36,6 +36,7 @@ type file struct {
 	table      string   // table for the file's stencils; unused for headers
 	operands   string   // letters of the source operands of its stencils
 	weak       bool     // a stencil that fails to compile is omitted: Go runs its operation
+	functions  string   // C of the functions that the kernels call
 	kernels    []kernel // kernels in the file; empty for a handwritten file
 	flags      []string // further flags of the compiler
 }

@@ -49,6 +49,8 @@ type state struct {
 	names map[string]bool
 }
 
+func newState() state { return state{done: map[string]*instance{}, names: map[string]bool{}} }
+
 // instance is a C function or type.
 type instance struct {
 	name, text string
@@ -75,7 +77,7 @@ func newTranslator(dir string) (*translator, error) {
 		of:    map[*types.Package]*packages.Package{},
 		decls: map[types.Object]*ast.FuncDecl{},
 		vars:  map[types.Object]ast.Expr{},
-		state: state{map[string]*instance{}, nil, map[string]bool{}},
+		state: newState(),
 	}
 	for _, p := range pkgs {
 		if len(p.Errors) > 0 {
