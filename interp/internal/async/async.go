@@ -1,9 +1,11 @@
 package async
 
-// This file executes asynchronous operations (manual 9.7.9.25, 9.7.9.12, 9.7.13.7). An effect happens as late as
-// possible, at the wait that orders it; the source is read then. Effects that complete at an mbarrier happen after a
-// failed test of it, if they complete its phase. Effects without a wait happen when the CTA ends, or when the pending
-// effects of the CTA exceed their memory limit. With Launch.EagerEffects all effects happen at issue.
+// This file holds the queues of pending effects (manual 9.7.9.25, 9.7.9.12, 9.7.13.7).
+//
+// An effect happens as late as possible: at the wait that orders it, when its source is read, too. An effect that completes
+// at an mbarrier happens after a failed test of this mbarrier, if the pending effects complete the phase. An effect without
+// a wait happens when the CTA ends, or when the pending effects of the CTA exceed their memory limit. With
+// Launch.EagerEffects every effect happens at issue.
 
 import (
 	"cmp"
@@ -16,7 +18,7 @@ import (
 	"gemu/ptx"
 )
 
-// queueIndex returns the index of an operation's queue in AsyncThread.
+// queueIndex returns the index of an operation's queue in AsyncThread: 1 for bulk operations, 0 for cp.async.
 func queueIndex(op code.Async) int {
 	if op.Bulk {
 		return 1
@@ -24,7 +26,7 @@ func queueIndex(op code.Async) int {
 	return 0
 }
 
-// threadOf returns the asynchronous work of thread i of the CTA.
+// threadOf returns the asynchronous work of thread i of the CTA. a is the CTA's asynchronous state.
 func threadOf(a *machine.AsyncState, c *machine.CTA, i int) *machine.AsyncThread {
 	if a.Lanes == nil {
 		a.Lanes = make([]machine.AsyncThread, len(c.Warps)*c.Code.Width)
@@ -32,12 +34,12 @@ func threadOf(a *machine.AsyncState, c *machine.CTA, i int) *machine.AsyncThread
 	return &a.Lanes[i]
 }
 
-// newEffect makes an effect of an instruction for a lane.
+// newEffect makes an effect of an instruction for a lane of half h.
 func newEffect(w *machine.Warp, h int, instr *code.Instr, lane int, op code.Async) *machine.AsyncEffect {
 	return &machine.AsyncEffect{CTA: w.CTA, Src: w.SourceOf(instr), Warp: w.ID, Lane: 32*h + lane, Active: w.Mask, Op: op}
 }
 
-// issueEffects issues effects up to the first that traps.
+// issueEffects issues the listed effects, up to the first that traps.
 func issueEffects(w *machine.Warp, list []*machine.AsyncEffect) {
 	for _, e := range list {
 		if w.Err != nil || !resolveEffect(w, e) {
@@ -47,7 +49,7 @@ func issueEffects(w *machine.Warp, list []*machine.AsyncEffect) {
 	}
 }
 
-// issueEffect makes an effect with valid addresses pending, or executes it now if it must not be deferred.
+// issueEffect makes an effect pending, or executes it at once if it must not be deferred. Its addresses must be valid.
 func issueEffect(w *machine.Warp, e *machine.AsyncEffect) {
 	c := w.CTA
 	cl, l := c.Cluster, threadOf(&c.AsyncState, c, w.ThreadIndex(e.Lane))
@@ -75,7 +77,7 @@ func issueEffect(w *machine.Warp, e *machine.AsyncEffect) {
 		}
 		cl.Pending[e.Mbarrier] = append(cl.Pending[e.Mbarrier], e)
 	}
-	if e.Tensor != nil { // a wait for its group also waits for the read of the map, even if the effect completes at an mbarrier
+	if e.Tensor != nil { // even if the effect completes at an mbarrier, a wait for its group waits for the read of its tensor map
 		l.Pending[q] = slices.DeleteFunc(l.Pending[q], func(e *machine.AsyncEffect) bool { return e.Done && e.Tensor != nil })
 	}
 	if !isPipeOp(e) && (e.Arrives || !e.Op.NotifiesMbarrier || e.Tensor != nil) {
@@ -85,24 +87,24 @@ func issueEffect(w *machine.Warp, e *machine.AsyncEffect) {
 	w.Err = limitEffects(c)
 }
 
-// chargeEffect adds n bytes to the host memory that the effect takes until it happens.
+// chargeEffect adds n bytes to the host memory of a pending effect.
 func chargeEffect(e *machine.AsyncEffect, n uint64) {
 	e.KeptBytes += n
 	e.CTA.AsyncState.KeptBytes += n
 }
 
-// MaxEffectBytes returns the limit of host memory for the pending effects of a CTA, in bytes.
+// MaxEffectBytes returns the maximum host memory of the pending effects of a CTA, in bytes.
 func MaxEffectBytes(g *machine.Grid) uint64 { return 1<<20 + uint64(g.Threads)<<13 }
 
-// limitEffects executes the oldest pending effects if all take more memory than the limit, until they take half of it.
-// Pending effects may happen at any time.
+// limitEffects executes the oldest pending effects of the CTA if all pending effects exceed the memory limit, until half of
+// the limit is used. PTX permits a pending effect to happen at any time.
 func limitEffects(c *machine.CTA) error {
-	maxAddr := MaxEffectBytes(c.Grid)
-	if c.AsyncState.KeptBytes <= maxAddr {
+	limit := MaxEffectBytes(c.Grid)
+	if c.AsyncState.KeptBytes <= limit {
 		return nil
 	}
 	for _, e := range pendingEffects(c) {
-		if c.AsyncState.KeptBytes <= maxAddr/2 {
+		if c.AsyncState.KeptBytes <= limit/2 {
 			break
 		}
 		if err := executeEffect(e); err != nil {
@@ -138,11 +140,12 @@ func pendingEffects(c *machine.CTA) []*machine.AsyncEffect {
 			all[e] = e.CTA == c
 		}
 	}
-	maps.DeleteFunc(all, func(_ *machine.AsyncEffect, left bool) bool { return !left })
+	maps.DeleteFunc(all, func(_ *machine.AsyncEffect, pending bool) bool { return !pending })
 	return slices.SortedFunc(maps.Keys(all), func(a, b *machine.AsyncEffect) int { return int(a.Sequence - b.Sequence) })
 }
 
-// awaitEffects executes the effects of all groups of a thread except the last keepGroups, or reads their sources.
+// awaitEffects completes a wait of a thread for its groups, except the last keepGroups of them. It executes the effects of
+// these groups or, with .read, only reads their sources.
 func awaitEffects(c *machine.CTA, l *machine.AsyncThread, op code.Async, keepGroups int) error {
 	q := queueIndex(op)
 	if op.All {
@@ -152,7 +155,7 @@ func awaitEffects(c *machine.CTA, l *machine.AsyncThread, op code.Async, keepGro
 		e := l.Pending[q][0]
 		l.Pending[q] = l.Pending[q][1:]
 		switch {
-		case e.Arrives, e.Done: // an arrival happens at a test of its mbarrier
+		case e.Arrives, e.Done: // an arrival stays pending until a test of its mbarrier
 		case e.Op.NotifiesMbarrier:
 			if err := readTensorMap(e); err != nil {
 				return err
@@ -211,25 +214,25 @@ func FinishAsync(c *machine.CTA) error {
 	return err
 }
 
-// dropEffects drops matching effects that complete at mbarriers.
+// dropEffects removes matching effects from the lists of effects that complete at mbarriers.
 func dropEffects(cl *machine.Cluster, match func(*machine.AsyncEffect) bool) {
 	for addr := range cl.Pending {
 		dropEffectsAt(cl, addr, match)
 	}
 }
 
-// dropEffectsAt drops matching effects that complete at an mbarrier.
+// dropEffectsAt removes matching effects from the list of effects that complete at the mbarrier at addr.
 func dropEffectsAt(cl *machine.Cluster, addr uint64, match func(*machine.AsyncEffect) bool) {
 	if cl.Pending[addr] = slices.DeleteFunc(cl.Pending[addr], match); len(cl.Pending[addr]) == 0 {
 		delete(cl.Pending, addr)
 	}
 }
 
-// CopyEffects replaces the asynchronous state of the cluster by a copy of another cluster's, CTA by CTA of the same rank.
-// The copy shares nothing mutable with the original.
+// CopyEffects replaces the asynchronous state of a cluster by a copy of another cluster's state. The CTAs correspond by
+// rank. Copy and original share nothing that changes.
 func CopyEffects(cl *machine.Cluster, other *machine.Cluster) {
 	copies := map[*machine.AsyncEffect]*machine.AsyncEffect{}
-	list := func(old []*machine.AsyncEffect) (list []*machine.AsyncEffect) {
+	copyList := func(old []*machine.AsyncEffect) (list []*machine.AsyncEffect) {
 		for _, e := range old {
 			if copies[e] == nil {
 				c := *e
@@ -251,7 +254,7 @@ func CopyEffects(cl *machine.Cluster, other *machine.Cluster) {
 			c.AsyncState.Lanes = slices.Clone(old.Lanes)
 			for i := range c.AsyncState.Lanes {
 				for q := range c.AsyncState.Lanes[i].Pending {
-					c.AsyncState.Lanes[i].Pending[q] = list(old.Lanes[i].Pending[q])
+					c.AsyncState.Lanes[i].Pending[q] = copyList(old.Lanes[i].Pending[q])
 				}
 			}
 		}
@@ -261,12 +264,12 @@ func CopyEffects(cl *machine.Cluster, other *machine.Cluster) {
 	cl.CTAs, cl.Shared, cl.InstrsLeft, cl.Pending = ctas, shared, slices.Clone(other.InstrsLeft), nil
 	cl.Pipes = nil
 	for _, old := range other.Pipes {
-		cl.Pipes = append(cl.Pipes, list(old))
+		cl.Pipes = append(cl.Pipes, copyList(old))
 	}
 	if other.Pending != nil {
 		cl.Pending = map[uint64][]*machine.AsyncEffect{}
 		for addr, old := range other.Pending {
-			cl.Pending[addr] = list(old)
+			cl.Pending[addr] = copyList(old)
 		}
 	}
 }

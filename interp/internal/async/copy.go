@@ -15,7 +15,7 @@ import (
 	"gemu/regfile"
 )
 
-// AsyncCopy executes cp.async.
+// AsyncCopy executes the cp.async instructions that copy.
 func AsyncCopy(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op := code.AsyncOf(instr.Imm)
 	for ; m != 0 && w.Err == nil; m &= m - 1 {
@@ -104,7 +104,7 @@ func AsyncBulk(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 		if op.NotifiesMbarrier && !findMbarrier(w, h, instr, e, op.MbarrierSpace, f.Src64(instr.E)[lane], false) {
 			return
 		}
-		if op.ReportPattern != code.NoReport && !setMbarrier(w, h, instr, e) {
+		if op.ReportPattern != code.NoReport && !requireReportLayout(w, h, instr, e) {
 			return
 		}
 		list := []*machine.AsyncEffect{e}
@@ -122,7 +122,8 @@ func AsyncBulk(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 	}
 }
 
-// setIgnoredBytes removes bytes at both ends from a copy, or traps. Their targets in shared memory keep their values.
+// setIgnoredBytes shortens a copy by left bytes at its beginning and right bytes at its end. Their targets in shared memory
+// keep their values. It traps and returns false if the numbers or addresses are invalid.
 func setIgnoredBytes(w *machine.Warp, e *machine.AsyncEffect, left, right uint64) bool {
 	for _, n := range [...]uint64{left, right} {
 		if n > 15 {
@@ -142,8 +143,8 @@ func setIgnoredBytes(w *machine.Warp, e *machine.AsyncEffect, left, right uint64
 	return true
 }
 
-// AsyncCancel executes clusterlaunchcontrol.try_cancel. It takes a cluster out of the launch at once, in the ordered half
-// of a round; the response is written later, as an asynchronous effect.
+// AsyncCancel executes clusterlaunchcontrol.try_cancel. It removes a cluster from the launch immediately, in the ordered
+// half of a round. The response is written later, as an asynchronous effect.
 func AsyncCancel(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op := code.AsyncOf(instr.Imm)
 	for ; m != 0 && w.Err == nil; m &= m - 1 {
@@ -154,7 +155,7 @@ func AsyncCancel(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 			return
 		}
 		e.Data, e.Persistent = w.CTA.Grid.Cancel(), true
-		w.CTA.Ordered = false // other CTAs execute globally ordered instructions before this CTA's next
+		w.CTA.Ordered = false // this CTA's next globally ordered instruction comes after those of other CTAs
 		list := []*machine.AsyncEffect{e}
 		if op.All {
 			list = multicastEffect(w, e, 1<<w.CTA.Grid.ClusterSize-1)
@@ -185,9 +186,9 @@ func AsyncStore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	}
 }
 
-// multicastEffect returns a copy of an effect on shared memory for each CTA of the cluster in a mask of ranks, with target
-// and mbarrier at the same offsets in that CTA's shared memory. It traps if the target is not in shared memory or the
-// cluster does not have the rank.
+// multicastEffect returns a copy of an effect for each CTA of the cluster in a mask of ranks. Target and mbarrier of a copy
+// have the same offsets in the shared memory of its CTA. It traps and returns nil if the target is not in shared memory, or
+// the cluster has no CTA of such a rank.
 func multicastEffect(w *machine.Warp, e *machine.AsyncEffect, ranks uint32) (list []*machine.AsyncEffect) {
 	if e.Op.To == ptx.Shared {
 		e.To, e.Op.To = e.To+probe.SharedWindow, ptx.Generic
@@ -209,7 +210,8 @@ func multicastEffect(w *machine.Warp, e *machine.AsyncEffect, ranks uint32) (lis
 	return list
 }
 
-// findMbarrier finds the mbarrier of an effect, or traps. With own it must be in the CTA's own shared memory.
+// findMbarrier sets the mbarrier of an effect to the initialised mbarrier at addr. It traps and returns false if there is
+// none. With own the mbarrier must be in the CTA's own shared memory.
 func findMbarrier(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffect, space ptx.Space, addr uint64, own bool) (ok bool) {
 	if e.Mbarrier, ok = mbarrierAt(w, h, instr, e.Lane&31, space, addr, own); ok && !mbarrierOf(w.CTA, e.Mbarrier).valid() {
 		failMbarrier(w, h, instr, e.Lane&31, e.Mbarrier, notAnMbarrier)
@@ -218,8 +220,8 @@ func findMbarrier(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEff
 	return ok
 }
 
-// setMbarrier checks that the mbarrier of an effect with a report has .layout::v1, or traps.
-func setMbarrier(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffect) bool {
+// requireReportLayout traps and returns false unless the mbarrier of an effect with a report has .layout::v1.
+func requireReportLayout(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffect) bool {
 	if mbarrierOf(w.CTA, e.Mbarrier).v1() {
 		return true
 	}
@@ -227,7 +229,7 @@ func setMbarrier(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffe
 	return false
 }
 
-// failAsync stops the warp with a trap for the operation of a lane.
+// failAsync stops the warp with a trap for the operation of one lane.
 func failAsync(w *machine.Warp, e *machine.AsyncEffect, format string, args ...any) {
 	w.Fail(e.Src, 1<<e.Lane, probe.ErrAsync, "%v: %s", probe.ErrAsync, fmt.Sprintf(format, args...))
 }

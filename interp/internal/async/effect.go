@@ -19,8 +19,8 @@ func sourceRegion(e *machine.AsyncEffect) ([]byte, *mem.Fault) {
 	return data, fault
 }
 
-// targetRegion returns the bytes that the effect writes. If the effect completes at an mbarrier, they must be in the
-// same shared memory as the mbarrier.
+// targetRegion returns the bytes that the effect writes. If the effect completes at an mbarrier, they must be in the shared
+// memory of the CTA that has the mbarrier.
 func targetRegion(e *machine.AsyncEffect) ([]byte, *mem.Fault) {
 	alloc, data, fault := e.CTA.RegionOf(e.Op.To, probe.AccessStore, e.To, e.Bytes+e.Fill, e.Align())
 	if owner := e.CTA.CTAAt(e.Mbarrier); fault == nil && alloc != nil && e.Op.NotifiesMbarrier && alloc != owner.SharedMem {
@@ -29,7 +29,8 @@ func targetRegion(e *machine.AsyncEffect) ([]byte, *mem.Fault) {
 	return data, fault
 }
 
-// resolveEffect traps if the source or the target of the effect is invalid. It reports whether both are valid.
+// resolveEffect stops the warp with a trap if the source or the target of the effect is invalid. It reports whether both
+// are valid.
 func resolveEffect(w *machine.Warp, e *machine.AsyncEffect) bool {
 	_, fault := targetRegion(e)
 	addr := e.To
@@ -44,14 +45,14 @@ func resolveEffect(w *machine.Warp, e *machine.AsyncEffect) bool {
 	return true
 }
 
-// faultTrap makes a trap for a memory fault of an effect, at its place of issue.
+// faultTrap makes the trap for a memory fault of an effect. Its place is the instruction that issued the effect.
 func faultTrap(e *machine.AsyncEffect, fault *mem.Fault, addr uint64) *probe.Trap {
 	t := effectTrap(e, fault.Kind, "%s", fault.Msg)
 	t.Addr, t.Bytes, t.Nearby = addr, int(e.Bytes+e.Fill), fault.Near
 	return t
 }
 
-// effectTrap makes a trap for an effect, at its place of issue.
+// effectTrap makes a trap for an effect. Its place is the instruction that issued the effect.
 func effectTrap(e *machine.AsyncEffect, kind error, format string, args ...any) *probe.Trap {
 	c := e.CTA
 	t := c.NewTrap(e.Src, kind, format, args...)
@@ -59,7 +60,8 @@ func effectTrap(e *machine.AsyncEffect, kind error, format string, args ...any) 
 	return t
 }
 
-// executeEffect executes an effect, unless it has happened already.
+// executeEffect executes an effect, unless it has happened already. A tensor-core operation first executes all earlier
+// ones: see runPipe.
 //
 //go:norace
 func executeEffect(e *machine.AsyncEffect) error {
@@ -74,7 +76,7 @@ func executeEffect(e *machine.AsyncEffect) error {
 	c.AsyncState.KeptBytes -= e.KeptBytes
 	c.Changed = true
 	if e.Arrives {
-		// Earlier copies of its thread happen first.
+		// Earlier copies of the same thread happen before the arrival.
 		l := &c.AsyncState.Lanes[e.Warp*c.Code.Width+e.Lane]
 		for len(l.Pending[0]) > 0 && l.Pending[0][0].Sequence < e.Sequence {
 			p := l.Pending[0][0]
@@ -123,7 +125,7 @@ func executeEffect(e *machine.AsyncEffect) error {
 	return nil
 }
 
-// readSource reads the source, unless it has been read already.
+// readSource reads the source of an effect into Data, unless it has been read already.
 //
 //go:norace
 func readSource(e *machine.AsyncEffect) error {
@@ -146,19 +148,20 @@ func readSource(e *machine.AsyncEffect) error {
 	return nil
 }
 
-// reduceBytes combines arrays of elements (manual 9.7.9.25.4.2).
+// reduceBytes combines each element of data with the element of target at the same index (manual 9.7.9.25.4.2).
 //
 //go:norace
-func reduceBytes(to, data []byte, r code.Reduction) {
+func reduceBytes(target, data []byte, r code.Reduction) {
 	size := r.Type.Size()
 	mask := access.WidthMask(r.Type)
-	for i := 0; i+size <= len(to); i += size {
-		p := unsafe.Pointer(&to[i])
+	for i := 0; i+size <= len(target); i += size {
+		p := unsafe.Pointer(&target[i])
 		mem.StoreBits(p, size, access.ApplyReduction(r, mask, mem.LoadBits(p, size), mem.LoadBits(unsafe.Pointer(&data[i]), size), 0))
 	}
 }
 
-// completeEffect completes the effect at its mbarrier: it reports a found pattern and counts the bytes.
+// completeEffect notifies the mbarrier of the effect: it counts the bytes and reports whether the source contains the
+// effect's pattern.
 func completeEffect(e *machine.AsyncEffect) error {
 	return notifyMbarrier(e, func(b mbarrier) (mbarrier, string) {
 		if e.PatternFound {
@@ -168,7 +171,7 @@ func completeEffect(e *machine.AsyncEffect) error {
 	})
 }
 
-// transactionsOf returns the number of bytes that the mbarrier counts.
+// transactionsOf returns the number of bytes that the mbarrier counts for the effect.
 func transactionsOf(e *machine.AsyncEffect) uint64 { return e.Bytes + e.IgnoredBytes }
 
 // arriveAtMbarrier executes the arrival of an effect at its mbarrier.
@@ -176,7 +179,7 @@ func arriveAtMbarrier(e *machine.AsyncEffect) error {
 	return notifyMbarrier(e, func(b mbarrier) (mbarrier, string) { return b.arrive(1) })
 }
 
-// notifyMbarrier updates the mbarrier of an effect.
+// notifyMbarrier changes the mbarrier of an effect. update returns the new value, or the reason why the change is invalid.
 func notifyMbarrier(e *machine.AsyncEffect, update func(mbarrier) (mbarrier, string)) error {
 	c := e.CTA
 	b, bad := mbarrierOf(c, e.Mbarrier), notAnMbarrier

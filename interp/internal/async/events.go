@@ -13,7 +13,7 @@ import (
 	"gemu/probe"
 )
 
-// emitEffect emits an event of an effect. The addresses of the effect must be valid.
+// emitEffect emits an event for stages of an effect. The addresses of the effect must be valid.
 func emitEffect(e *machine.AsyncEffect, stage machine.EffectStage) {
 	c := e.CTA
 	if !c.IsSubscribed(probe.OnEffect) || e.PipeOp != nil && e.PipeOp.Access == nil { // a shift accesses only tensor memory
@@ -43,11 +43,11 @@ func emitEffect(e *machine.AsyncEffect, stage machine.EffectStage) {
 	event.Emit(s, v, probe.OnEffect)
 }
 
-// pipedSegments lists the reads of a tensor-core operation from shared memory, in one or both CTAs of a pair. If a
-// commit made a multiplication read its matrix A, it reads A before B.
+// pipedSegments lists the reads of a tensor-core operation from shared memory, in one CTA or in both CTAs of a pair. If a
+// commit has made a multiplication read its matrix A earlier, only matrix B is listed when the multiplication executes.
 func pipedSegments(e *machine.AsyncEffect, stage machine.EffectStage) {
 	p := e.PipeOp
-	ctas, _ := pairIndex(e.CTA, p.Pair)
+	ctas, _ := ctasOf(e.CTA, p.Pair)
 	for _, c := range ctas {
 		read := func(addr uint64, n int) { addReadSegment(e.CTA.Stream, c, addr, n) }
 		if p.Product != nil {
@@ -59,7 +59,8 @@ func pipedSegments(e *machine.AsyncEffect, stage machine.EffectStage) {
 	}
 }
 
-// addReadSegment adds bytes of a CTA's shared memory to the read segments. It extends the last segment if they follow it.
+// addReadSegment adds n bytes of a CTA's shared memory to the read segments. If they follow the last segment, it extends
+// this segment.
 func addReadSegment(s *machine.EventStream, c *machine.CTA, addr uint64, n int) {
 	if k := len(s.Segments); k > 0 {
 		if p := &s.Segments[k-1]; p.From == c.SharedMem.Public() && p.FromOffset+uint64(p.Read) == addr {
@@ -70,7 +71,7 @@ func addReadSegment(s *machine.EventStream, c *machine.CTA, addr uint64, n int) 
 	s.Segments = append(s.Segments, probe.Segment{From: c.SharedMem.Public(), FromOffset: addr, Read: n})
 }
 
-// emitProduct emits an event of a multiplication of a warpgroup, for warp i of the warpgroup.
+// emitProduct emits an event for stages of a multiplication by wgmma, for warp i of the warpgroup.
 func emitProduct(c *machine.CTA, i int, p *machine.PendingProduct, stage machine.EffectStage) {
 	if !c.IsSubscribed(probe.OnEffect) {
 		return
@@ -94,12 +95,12 @@ func emitProduct(c *machine.CTA, i int, p *machine.PendingProduct, stage machine
 	event.Emit(s, v, probe.OnEffect)
 }
 
-// offset returns the offset of a slice in its allocation, in bytes.
+// offset returns the offset in bytes of a slice in its allocation.
 func offset(alloc *mem.Allocation, data []byte) uint64 {
 	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(data))) - uintptr(alloc.Ptr))
 }
 
-// plainSegments lists the segments of a copy of bytes.
+// plainSegments lists the segments of an effect without a tensor map.
 func plainSegments(e *machine.AsyncEffect) {
 	c, s := e.CTA, e.CTA.Stream
 	to, data, fault := c.RegionOf(e.Op.To, probe.AccessStore, e.To, e.Bytes+e.Fill, e.Align())
@@ -143,7 +144,7 @@ func plainSegments(e *machine.AsyncEffect) {
 	}
 }
 
-// tensorSegments lists the segments of a copy of a box; none if its tensor map has changed and is no longer valid for it.
+// tensorSegments lists the segments of a tensor copy. It lists none if the tensor map is no longer valid for the copy.
 func tensorSegments(e *machine.AsyncEffect) {
 	c, s, t := e.CTA, e.CTA.Stream, e.Tensor
 	m := t.M
@@ -168,7 +169,7 @@ func tensorSegments(e *machine.AsyncEffect) {
 	}
 	r := sharedView(c, kind)
 	m.Walk(&t.Copy, addr, func(p tensormap.Segment) bool {
-		in := first + p.Shared - addr
+		boxOffset := first + p.Shared - addr
 		segment := probe.Segment{Bytes: p.Bytes, Read: p.Bytes}
 		if len(rest) >= p.Bytes {
 			segment.Data, rest = rest[:p.Bytes], rest[p.Bytes:]
@@ -185,11 +186,11 @@ func tensorSegments(e *machine.AsyncEffect) {
 			segment.Read, segment.Zeros = 0, true
 			fallthrough
 		case !t.Copy.Store:
-			segment.To, segment.ToOffset = box.Public(), in
+			segment.To, segment.ToOffset = box.Public(), boxOffset
 		case !p.Inside:
 			return true
 		default:
-			segment.To, segment.ToOffset, segment.From, segment.FromOffset = segment.From, segment.FromOffset, box.Public(), in
+			segment.To, segment.ToOffset, segment.From, segment.FromOffset = segment.From, segment.FromOffset, box.Public(), boxOffset
 			if m.Type == tensormap.B6x16P32 {
 				segment.Read = 16
 			}

@@ -8,7 +8,7 @@ import (
 	"gemu/interp/internal/code"
 )
 
-// mbarrier is the 8 bytes of an mbarrier. An arrival returns them as the state:
+// mbarrier is the value of an mbarrier, which has 8 bytes. An arrival returns it as the state. With .layout::v0:
 //
 //	bits  0–19  pending arrivals of the current phase
 //	     20–39  arrivals that the next phase expects
@@ -16,8 +16,8 @@ import (
 //	     61–62  the phase, modulo 4: bit 61 is its parity
 //	        63  1
 //
-// This is .layout::v0. With .layout::v1 the counts of arrivals have nine bits each. The free bits hold a conditional
-// phase and payload reports; each report is a predicate above a value of eight bits.
+// With .layout::v1 each count of arrivals has nine bits. The free bits hold a conditional phase and two payload reports.
+// Each report is a predicate (its upper bit) and a value of eight bits:
 //
 //	bits  0–8   pending arrivals of the current phase
 //	      9–17  the report of the current phase
@@ -25,13 +25,14 @@ import (
 //	     20–28  arrivals that the next phase expects
 //	     29–37  the report of the phase that was completed last
 //	     38–39  2
-//	     40–62  as above
+//	     40–62  tx-count and phase, as with .layout::v0
 //	        63  0
 //
 // Zeroed memory is not an mbarrier.
 type mbarrier uint64
 
-// maxMbarrierCount is the maximum of all counts (manual 9.7.13.15.2).
+// maxMbarrierCount is the maximum of every count with .layout::v0 (manual 9.7.13.15.2), and of the tx-count with
+// .layout::v1.
 const maxMbarrierCount = 1<<20 - 1
 
 // maxMbarrierCountV1 is the maximum of the counts of arrivals with .layout::v1.
@@ -69,7 +70,7 @@ func (b mbarrier) parity() uint64 { return b.phase() & 1 }
 func (b mbarrier) valid() bool { return (b>>63 != 0 || b.v1()) && b.tx() >= -maxMbarrierCount }
 
 // conditional returns the number of completed conditional phases, modulo 4 (manual of PTX 9.4, phases of the mbarrier
-// object).
+// object). A phase is conditional if it has completed with an empty report.
 func (b mbarrier) conditional() uint64 {
 	if b.v1() {
 		return uint64(b) >> 18 & 3
@@ -77,7 +78,7 @@ func (b mbarrier) conditional() uint64 {
 	return b.phase()
 }
 
-// report returns the payload report of the phase completed last: a predicate, then a value of eight bits.
+// report returns the payload report of the phase completed last: the predicate in bit 8, the value in bits 0 to 7.
 func (b mbarrier) report() uint32 {
 	if b.v1() {
 		return uint32(b >> 29 & 0x1ff)
@@ -85,14 +86,14 @@ func (b mbarrier) report() uint32 {
 	return 0
 }
 
-// withReport executes the report-on operation of a copy that has found its pattern: it sets the predicate of the current
-// phase and keeps its value.
+// withReport executes the report-on operation of a copy whose source contains its pattern: it sets the predicate of the
+// current phase's report.
 func (b mbarrier) withReport() mbarrier { return b | 1<<17 }
 
-// MbarrierPhase returns the number of completed phases of the mbarrier in eight bytes, modulo 4.
+// MbarrierPhase returns the number of completed phases of the mbarrier with value word, modulo 4.
 func MbarrierPhase(word uint64) uint64 { return mbarrier(word).phase() }
 
-// MbarrierCounts returns the counts of the mbarrier in eight bytes: missing arrivals, expected arrivals of a phase, and
+// MbarrierCounts returns the counts of the mbarrier with value word: missing arrivals, expected arrivals of a phase, and
 // the tx-count in bytes.
 func MbarrierCounts(word uint64) (pending, expected uint64, tx int64) {
 	b := mbarrier(word)
@@ -126,13 +127,13 @@ func (b mbarrier) arrive(n uint64) (mbarrier, string) {
 
 // increase adds an expected arrival to the current phase.
 func (b mbarrier) increase() (mbarrier, string) {
-	if maxAddr := b.maxArrivals(); b.pending() == maxAddr {
-		return b, fmt.Sprintf("more than %d pending arrivals", maxAddr)
+	if limit := b.maxArrivals(); b.pending() == limit {
+		return b, fmt.Sprintf("more than %d pending arrivals", limit)
 	}
 	return b + 1, ""
 }
 
-// drop removes n expected arrivals from the next phase on.
+// drop reduces the expected arrivals of the next phase, and of all later phases, by n.
 func (b mbarrier) drop(n uint64) (mbarrier, string) {
 	if n > b.expected() {
 		return b, fmt.Sprintf("%d arrivals are dropped, but it expects only %d", n, b.expected())
@@ -140,8 +141,8 @@ func (b mbarrier) drop(n uint64) (mbarrier, string) {
 	return b - mbarrier(n<<20), ""
 }
 
-// expect executes the expect-tx operation (manual 9.7.13.15.5.1). It completes the phase if the tx-count rises to zero and
-// no arrival is missing (9.7.13.15.6).
+// expect executes the expect-tx operation (manual 9.7.13.15.5.1). If the tx-count rises to zero and no arrival is missing,
+// it completes the phase (9.7.13.15.6).
 func (b mbarrier) expect(n uint64) (mbarrier, string) {
 	b, bad := b.addTx(n)
 	if bad == "" {
@@ -166,8 +167,8 @@ func (b mbarrier) completeTx(n uint64) (mbarrier, string) {
 	return (b - mbarrier(n<<40)).complete(), ""
 }
 
-// arrival executes mbarrier.arrive and .arrive_drop. With .expect_tx both are a single operation, which checks the counts
-// once.
+// arrival executes mbarrier.arrive and mbarrier.arrive_drop. n is the number of arrivals. With .expect_tx n is the number
+// of bytes, and a single arrival follows; the two operations complete the phase at most once.
 func (b mbarrier) arrival(op code.Mbarrier, n uint64) (after mbarrier, bad string) {
 	after = b
 	if op.Expect {

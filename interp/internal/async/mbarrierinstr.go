@@ -46,7 +46,7 @@ func MbarrierLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 			failMbarrier(w, h, instr, lane, addr, notAnMbarrier)
 			return
 		}
-		after, bad := mbarrier(0), "" // invalidated memory is not an mbarrier
+		after, bad := mbarrier(0), "" // mbarrier.inval stores 0, which is not an mbarrier
 		if instr.Op != code.MbarrierInval {
 			n, ok := mbarrierCountOf(w, h, instr, lane, addr, f.Src32(instr.B)[lane], 0, maxMbarrierCount)
 			if !ok {
@@ -68,7 +68,8 @@ func MbarrierLanes(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 	}
 }
 
-// MbarrierMany executes an instruction that changes the mbarriers of several CTAs, lane by lane.
+// MbarrierMany executes an instruction that changes the mbarriers of several CTAs, lane by lane. A mask of ranks selects
+// the CTAs.
 func MbarrierMany(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op, c := code.MbarrierOf(instr.Imm), w.CTA
 	for ; m != 0; m &= m - 1 {
@@ -131,8 +132,8 @@ func MbarrierLayout(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, 
 	}
 }
 
-// MbarrierWait executes test_wait and try_wait. try_wait does not suspend either: lanes that wait test again. After a
-// failed test the warp lets other warps run.
+// MbarrierWait executes mbarrier.test_wait and mbarrier.try_wait. try_wait does not suspend the thread either: the program
+// must test again. After a failed test the warp lets other warps run.
 func MbarrierWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op, c := code.MbarrierOf(instr.Imm), w.CTA
 	done, failedWaits := uint32(0), []uint64(nil) // failedWaits: addresses of mbarriers with an incomplete phase
@@ -182,7 +183,7 @@ func MbarrierWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 	w.AwaitedMbarrier, w.Yields = 0, w.Yields || len(failedWaits) > 0
 	for _, addr := range failedWaits {
 		w.AwaitedMbarrier = addr + 1
-		if err := checkMbarrierWait(c, addr); err != nil {
+		if err := executeEffectsAt(c, addr); err != nil {
 			w.Err = err
 			return
 		}
@@ -191,17 +192,18 @@ func MbarrierWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 		f.SetP(instr.D, m, done)
 	}
 	if instr.F != code.NoRow {
-		to := f.Row32(instr.F)
+		reportRow := f.Row32(instr.F)
 		for n := m; n != 0; n &= n - 1 {
 			lane := bits.TrailingZeros32(n) & 31
-			to[lane] = reports[lane]
+			reportRow[lane] = reports[lane]
 		}
 	}
 }
 
-// checkMbarrierWait executes the pending effects at an mbarrier after a failed test of it, up to the effect that completes
-// the phase. If they do not complete the phase, it executes none.
-func checkMbarrierWait(c *machine.CTA, addr uint64) error {
+// executeEffectsAt is called after a failed test of an mbarrier. It executes the oldest pending effects at this mbarrier,
+// up to and including the effect that completes the phase. If all pending effects together do not complete the phase, it
+// executes none.
+func executeEffectsAt(c *machine.CTA, addr uint64) error {
 	pending := c.Cluster.Pending
 	list := pending[addr]
 	if len(list) == 0 {
@@ -218,7 +220,7 @@ func checkMbarrierWait(c *machine.CTA, addr uint64) error {
 		} else {
 			b, bad = b.completeTx(transactionsOf(list[n]))
 		}
-		if bad != "" { // the effect will trap
+		if bad != "" { // the execution of the effect will trap
 			n++
 			break
 		}
@@ -234,8 +236,8 @@ func checkMbarrierWait(c *machine.CTA, addr uint64) error {
 	return nil
 }
 
-// AwaitedMbarrierText describes the missing arrivals and bytes of the mbarrier that the warp last tested as incomplete; ""
-// if there is none.
+// AwaitedMbarrierText describes the missing arrivals and bytes of the mbarrier whose last test by the warp failed. It
+// returns "" if there is none.
 func AwaitedMbarrierText(w *machine.Warp) string {
 	if w.AwaitedMbarrier == 0 {
 		return ""
@@ -248,7 +250,7 @@ func AwaitedMbarrierText(w *machine.Warp) string {
 	return fmt.Sprintf("%s: %v%s", mbarrierName(w.CTA, addr), b, pendingText(w.CTA.Cluster, addr))
 }
 
-// pendingText describes the pending bytes and arrivals at an mbarrier, for messages.
+// pendingText describes the bytes and arrivals of pending effects at an mbarrier, for messages.
 func pendingText(cl *machine.Cluster, addr uint64) string {
 	arrivals, bytes := 0, uint64(0)
 	for _, e := range cl.Pending[addr] {
@@ -267,44 +269,46 @@ func pendingText(cl *machine.Cluster, addr uint64) string {
 	return s
 }
 
-// DescribeMbarrier describes the accesses of an mbarrier operation, by lane.
-func DescribeMbarrier(w *machine.Warp, instr *code.Instr, to *probe.Access, lanes uint64, wanted bool) {
-	to.Reset(probe.Request{Space: code.MbarrierOf(instr.Imm).Space, Bytes: 8, Kind: machine.AccessKinds[instr.Op]}, lanes, to.Machine)
-	if wanted {
-		to.Reserve(regfile.Lanes * len(w.Files))
+// DescribeMbarrier describes the access of an mbarrier operation for probes. If withAddresses is set, it includes the
+// address of each lane.
+func DescribeMbarrier(w *machine.Warp, instr *code.Instr, description *probe.Access, lanes uint64, withAddresses bool) {
+	description.Reset(probe.Request{Space: code.MbarrierOf(instr.Imm).Space, Bytes: 8, Kind: machine.AccessKinds[instr.Op]}, lanes, description.Machine)
+	if withAddresses {
+		description.Reserve(regfile.Lanes * len(w.Files))
 		for h := range w.Files {
-			access.ReadRow(w, (*regfile.Row64)(to.Addr[regfile.Lanes*h:]), h, code.Row{Slot: code.Q, Row: instr.A})
+			access.ReadRow(w, (*regfile.Row64)(description.Addr[regfile.Lanes*h:]), h, code.Row{Slot: code.Q, Row: instr.A})
 		}
 	}
 }
 
-// mbarrierOf returns the mbarrier at an address in .shared space, in this or another CTA's shared memory.
+// mbarrierOf returns the mbarrier at an address in .shared space, in the shared memory of this or another CTA of the
+// cluster.
 func mbarrierOf(c *machine.CTA, addr uint64) *mbarrier {
 	return (*mbarrier)(unsafe.Pointer(&c.CTAAt(addr).Shared[machine.AddressInRank(addr, 0)]))
 }
 
-// mbarrierAt returns the address in .shared space of the mbarrier at a lane's address, or traps. With own the mbarrier
-// must be in the CTA's own shared memory.
-func mbarrierAt(w *machine.Warp, h int, instr *code.Instr, lane int, space ptx.Space, addr uint64, own bool) (at uint64, ok bool) {
-	place, ok := placeOfMbarrier(w, h, instr, lane, &mem.Access{Request: probe.Request{Space: space, Bytes: 8, Kind: probe.AccessAtomic}}, addr)
+// mbarrierAt converts a lane's address of an mbarrier to an address in .shared space. It traps and returns false if the
+// address is not in shared memory or, with own, not in the CTA's own shared memory.
+func mbarrierAt(w *machine.Warp, h int, instr *code.Instr, lane int, space ptx.Space, addr uint64, own bool) (sharedAddr uint64, ok bool) {
+	location, ok := placeOfMbarrier(w, h, instr, lane, &mem.Access{Request: probe.Request{Space: space, Bytes: 8, Kind: probe.AccessAtomic}}, addr)
 	if !ok {
 		return 0, false
 	}
-	what := ""
+	place := ""
 	switch {
-	case place.Alloc == nil || place.Alloc.Kind != probe.SharedMemory:
-		what = "not in shared memory"
-	case own && place.Alloc != w.CTA.SharedMem:
-		what = "in shared memory of another CTA: only arrivals and tx-counts are allowed there"
+	case location.Alloc == nil || location.Alloc.Kind != probe.SharedMemory:
+		place = "not in shared memory"
+	case own && location.Alloc != w.CTA.SharedMem:
+		place = "in shared memory of another CTA: only arrivals and tx-counts are allowed there"
 	default:
-		return place.Alloc.Base - probe.SharedWindow + place.Offset, true
+		return location.Alloc.Base - probe.SharedWindow + location.Offset, true
 	}
-	t := w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrWrongSpace, "the mbarrier at %s is %s", machine.HexAddr(addr), what)
+	t := w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrWrongSpace, "the mbarrier sharedAddr %s is %s", machine.HexAddr(addr), place)
 	t.Addr, t.Bytes = addr, 8
 	return 0, false
 }
 
-// placeOfMbarrier finds the memory that a lane accesses, or traps.
+// placeOfMbarrier finds the memory at a lane's address. It traps and returns false if there is none.
 func placeOfMbarrier(w *machine.Warp, h int, instr *code.Instr, lane int, request *mem.Access, addr uint64) (mem.Location, bool) {
 	view := access.View(w)
 	place, fault := view.Resolve(request, addr)
@@ -316,7 +320,7 @@ func placeOfMbarrier(w *machine.Warp, h int, instr *code.Instr, lane int, reques
 	return place, true
 }
 
-// mbarrierCountOf returns a count operand, or traps if it is out of range.
+// mbarrierCountOf returns the count operand n. It traps and returns false if n is out of range.
 func mbarrierCountOf(w *machine.Warp, h int, instr *code.Instr, lane int, addr uint64, n, minCount, maxCount uint32) (uint64, bool) {
 	if n < minCount || n > maxCount {
 		failMbarrier(w, h, instr, lane, addr, fmt.Sprintf("a count of %d, want %d to %d", n, minCount, maxCount))
@@ -327,24 +331,24 @@ func mbarrierCountOf(w *machine.Warp, h int, instr *code.Instr, lane int, addr u
 
 // mbarrierName returns the name of the mbarrier at an address in .shared space, for messages.
 func mbarrierName(c *machine.CTA, addr uint64) string {
-	of, offset := "", machine.AddressInRank(addr, 0)
+	owner, offset := "", machine.AddressInRank(addr, 0)
 	if c.Grid.Clustered() {
-		of = fmt.Sprintf(" of cta %s", c.CTAAt(addr).ID)
+		owner = fmt.Sprintf(" owner cta %s", c.CTAAt(addr).ID)
 	}
 	for _, v := range c.Code.Shared {
-		if in := offset - uint64(v.Offset); offset >= uint64(v.Offset) && (in < uint64(v.Var.Size()) || v.Var.Size() == 0) {
-			if in == 0 {
-				return fmt.Sprintf("mbarrier %s%s (shared memory %#x)", v.Var.Name, of, addr)
+		if varOffset := offset - uint64(v.Offset); offset >= uint64(v.Offset) && (varOffset < uint64(v.Var.Size()) || v.Var.Size() == 0) {
+			if varOffset == 0 {
+				return fmt.Sprintf("mbarrier %s%s (shared memory %#x)", v.Var.Name, owner, addr)
 			}
-			return fmt.Sprintf("mbarrier %s+%d%s (shared memory %#x)", v.Var.Name, in, of, addr)
+			return fmt.Sprintf("mbarrier %s+%d%s (shared memory %#x)", v.Var.Name, varOffset, owner, addr)
 		}
 	}
-	return fmt.Sprintf("mbarrier at %#x of shared memory%s", addr, of)
+	return fmt.Sprintf("mbarrier at %#x owner shared memory%s", addr, owner)
 }
 
-// failMbarrier stops the warp with a trap for the operation of a lane on an mbarrier.
-func failMbarrier(w *machine.Warp, h int, instr *code.Instr, lane int, addr uint64, what string) {
-	w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrBarrier, "%v: %s: %s", probe.ErrBarrier, mbarrierName(w.CTA, addr), what)
+// failMbarrier stops the warp with a trap for the operation of a lane on the mbarrier at addr.
+func failMbarrier(w *machine.Warp, h int, instr *code.Instr, lane int, addr uint64, why string) {
+	w.Fail(w.SourceOf(instr), 1<<(32*h+lane), probe.ErrBarrier, "%v: %s: %s", probe.ErrBarrier, mbarrierName(w.CTA, addr), why)
 }
 
 const notAnMbarrier = "it has not been initialised"

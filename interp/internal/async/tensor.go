@@ -1,9 +1,11 @@
 package async
 
-// This file executes operations on tensor memory (manual 9.7.16). A warp loads and stores a quarter of the lanes. Loads
-// happen at issue, because a program must wait before it uses a loaded register (9.7.16.6.4.5); stores happen at
-// tcgen05.wait::st. Copies, shifts and multiplications happen in the order of issue, after a failed test of an mbarrier at
-// which a later tcgen05.commit arrives. With Launch.EagerEffects all happen at issue.
+// This file has the state of tensor memory and the checks that all its operations share (manual 9.7.16).
+//
+// A warp loads and stores a quarter of the lanes of tensor memory. A load happens at issue, because a program must wait
+// before it uses a loaded register (9.7.16.6.4.5). A store happens at tcgen05.wait::st. Copies, shifts and multiplications
+// happen in the order of issue, after a failed test of an mbarrier at which a later tcgen05.commit arrives. With
+// Launch.EagerEffects every operation happens at issue.
 
 import (
 	"fmt"
@@ -17,10 +19,11 @@ import (
 	"gemu/regfile"
 )
 
-// MaxPendingTensor is the maximum number of pending loads, and of pending stores, of a warp. Beyond it the oldest store
-// happens, which is allowed at any time, and the oldest load is forgotten.
+// MaxPendingTensor is the maximum number of pending loads, and of pending stores, of a warp. When it is exceeded, the
+// oldest store happens, which is permitted at any time, and the oldest load is no longer checked against later writes.
 const MaxPendingTensor = 32
 
+// originTrap makes a trap for an operation. Its place is the instruction that issued the operation.
 func originTrap(issued *machine.IssueOrigin, kind error, format string, args ...any) *probe.Trap {
 	c := issued.CTA
 	t := c.NewTrap(issued.Src, kind, "%v: %s", kind, fmt.Sprintf(format, args...))
@@ -31,7 +34,8 @@ func originTrap(issued *machine.IssueOrigin, kind error, format string, args ...
 	return t
 }
 
-// cloneTensorState returns a copy that shares nothing mutable with the original. The caller must set the CTA of stores.
+// cloneTensorState returns a copy that shares nothing that changes with the original. The caller must set the CTA of its
+// stores.
 func cloneTensorState(s machine.TensorState) machine.TensorState {
 	if s.Memory != nil {
 		m := *s.Memory
@@ -45,7 +49,7 @@ func cloneTensorState(s machine.TensorState) machine.TensorState {
 	return s
 }
 
-// pairedCTA returns the other CTA of the pair, or nil if there is none (manual 9.7.16.5.1).
+// pairedCTA returns the other CTA of the CTA's pair; nil if there is none (manual 9.7.16.5.1).
 func pairedCTA(c *machine.CTA) *machine.CTA {
 	if r := c.Rank ^ 1; c.Grid.Clustered() && r < len(c.Cluster.CTAs) {
 		return c.Cluster.CTAs[r]
@@ -53,8 +57,9 @@ func pairedCTA(c *machine.CTA) *machine.CTA {
 	return nil
 }
 
-// pairIndex returns the CTAs of an instruction, the even rank first, or the reason why there is no pair.
-func pairIndex(c *machine.CTA, pair bool) ([]*machine.CTA, string) {
+// ctasOf returns the CTAs that an instruction concerns: this CTA or, if pair is set, both CTAs of its pair, the even rank
+// first. If there is no pair, the text is the reason.
+func ctasOf(c *machine.CTA, pair bool) ([]*machine.CTA, string) {
 	if !pair {
 		return []*machine.CTA{c}, ""
 	}
@@ -70,16 +75,16 @@ func pairIndex(c *machine.CTA, pair bool) ([]*machine.CTA, string) {
 	return []*machine.CTA{p, c}, ""
 }
 
-// tensorWarpOf returns the pending loads and stores of a warp.
+// tensorWarpOf returns the pending loads and stores of half h of a warp.
 func tensorWarpOf(w *machine.Warp, h int) *machine.TensorWarp {
-	s, n := &w.CTA.AsyncState.Tensor, rankInWarpgroup(w, h)
+	s, n := &w.CTA.AsyncState.Tensor, warpNumber(w, h)
 	if len(s.Warps) <= n {
 		s.Warps = append(s.Warps, make([]machine.TensorWarp, n+1-len(s.Warps))...)
 	}
 	return &s.Warps[n]
 }
 
-// unallocatedColumns describes the parts of regions outside allocated tensor memory.
+// unallocatedColumns returns a text about the first region that is not in allocated tensor memory; "" if all regions are.
 func unallocatedColumns(s *machine.TensorState, list []matrix.Region) string {
 	columns := matrix.TensorColumns
 	for _, b := range s.Blocks {
@@ -102,7 +107,7 @@ func unallocatedColumns(s *machine.TensorState, list []matrix.Region) string {
 	return ""
 }
 
-// pendingLoadOf finds a pending load of regions that are about to be written.
+// pendingLoadOf returns a pending load of a region in the list; nil if there is none.
 func pendingLoadOf(s *machine.TensorState, list []matrix.Region) *machine.PendingTensorLoad {
 	for i := range s.Warps {
 		for k := range s.Warps[i].Loads {
@@ -117,13 +122,13 @@ func pendingLoadOf(s *machine.TensorState, list []matrix.Region) *machine.Pendin
 	return nil
 }
 
-// mayAccess traps if regions are not allocated, or if a written region has a pending load.
-func mayAccess(issued *machine.IssueOrigin, c *machine.CTA, read, written []matrix.Region) error {
+// checkTensorAccess returns a trap if a region is not allocated, or if a written region has a pending load.
+func checkTensorAccess(issued *machine.IssueOrigin, c *machine.CTA, read, written []matrix.Region) error {
 	s := &c.AsyncState.Tensor
 	for i, list := range [][]matrix.Region{read, written} {
-		what := [...]string{"reads", "writes"}[i]
+		verb := [...]string{"reads", "writes"}[i]
 		if bad := unallocatedColumns(s, list); bad != "" {
-			return originTrap(issued, probe.ErrTensorMemory, "it %s %s", what, bad)
+			return originTrap(issued, probe.ErrTensorMemory, "it %s %s", verb, bad)
 		}
 	}
 	if l := pendingLoadOf(s, written); l != nil {
@@ -132,18 +137,19 @@ func mayAccess(issued *machine.IssueOrigin, c *machine.CTA, read, written []matr
 	return nil
 }
 
-// sameInAll returns the common value of all lanes of a row, or traps if they differ.
-func sameInAll(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, row int32, what string) (uint32, bool) {
+// uniformValue returns the value that all lanes of a row hold. It traps and returns false if lanes hold different values.
+func uniformValue(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, row int32, name string) (uint32, bool) {
 	list := f.Src32(row)
 	for lane, v := range list {
 		if v != list[0] {
-			w.Fail(w.SourceOf(instr), (1|1<<lane)<<(32*h), probe.ErrTensorMemory, "%v: %s differs between the lanes of a warp: %#x and %#x", probe.ErrTensorMemory, what, list[0], v)
+			w.Fail(w.SourceOf(instr), (1|1<<lane)<<(32*h), probe.ErrTensorMemory, "%v: %s differs between the lanes of a warp: %#x and %#x", probe.ErrTensorMemory, name, list[0], v)
 			return 0, false
 		}
 	}
 	return list[0], true
 }
 
+// issueOrigin returns the place of issue of an instruction, for lanes m of half h.
 func issueOrigin(w *machine.Warp, h int, instr *code.Instr, m uint32) machine.IssueOrigin {
 	return machine.IssueOrigin{CTA: w.CTA, Src: w.SourceOf(instr), Warp: w.ID, Lanes: uint64(m) << (32 * h), Active: w.Mask}
 }

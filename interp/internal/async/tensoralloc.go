@@ -14,7 +14,8 @@ import (
 	"gemu/regfile"
 )
 
-// TensorAlloc executes tcgen05.alloc without its store.
+// TensorAlloc executes tcgen05.alloc, except its store to shared memory. If there are not enough free columns, the warp
+// blocks.
 func TensorAlloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if !w.RequireAllLanes(h, instr, m) {
 		return
@@ -29,8 +30,8 @@ func TensorAlloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 		return
 	}
 	issued := issueOrigin(w, h, instr, m)
-	fromPair := imm.Pair && len(c.AsyncState.Tensor.FromPair) > 0 // its partner has allocated for both, and may have exited since
-	ctas, bad := pairIndex(c, imm.Pair && !fromPair)
+	fromPair := imm.Pair && len(c.AsyncState.Tensor.FromPair) > 0 // the other CTA has allocated for the pair, and may have exited since
+	ctas, bad := ctasOf(c, imm.Pair && !fromPair)
 	switch {
 	case place.Alloc == nil || place.Alloc != c.SharedMem:
 		w.Err = originTrap(&issued, probe.ErrWrongSpace, "%s is not in the shared memory of the CTA", machine.HexAddr(f.Src64(instr.A)[0]))
@@ -45,11 +46,11 @@ func TensorAlloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	b, ok := machine.TensorBlock{}, true
 	if s := &c.AsyncState.Tensor; fromPair {
 		if b = s.FromPair[0]; b.Columns != n || b.Exclusive != imm.Exclusive {
-			reduction := ""
+			manner := ""
 			if b.Exclusive {
-				reduction = "exclusively "
+				manner = "exclusively "
 			}
-			w.Err = originTrap(&issued, probe.ErrDivergent, "%d columns, but the other CTA of the pair has allocated %d %sat %s", n, b.Columns, reduction, b.Src.Pos)
+			w.Err = originTrap(&issued, probe.ErrDivergent, "%d columns, but the other CTA of the pair has allocated %d %sat %s", n, b.Columns, manner, b.Src.Pos)
 			return
 		}
 		s.FromPair = s.FromPair[1:]
@@ -79,9 +80,9 @@ func TensorAlloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	c.Changed = true
 }
 
-// columnsOf returns the number of columns of an instruction, or traps.
+// columnsOf returns the number of columns of an instruction. It traps and returns false if the number is invalid.
 func columnsOf(w *machine.Warp, h int, f *regfile.File, instr *code.Instr) (int, bool) {
-	n, ok := sameInAll(w, h, f, instr, instr.B, "the number of columns")
+	n, ok := uniformValue(w, h, f, instr, instr.B, "the number of columns")
 	if imm := code.TensorImmOf(instr.Imm); imm.Exclusive {
 		if ok && (n == 0 || n > uint32(imm.Columns) || n%matrix.TensorUnit != 0) {
 			w.Fail(w.SourceOf(instr), 0, probe.ErrTensorMemory, "%v: %d columns: with .exclusive the number must be a multiple of %d, at most %d for the module's .target", probe.ErrTensorMemory, n, matrix.TensorUnit, imm.Columns)
@@ -96,8 +97,8 @@ func columnsOf(w *machine.Warp, h int, f *regfile.File, instr *code.Instr) (int,
 	return int(n), ok
 }
 
-// freeColumns finds neighbouring columns that are free in all given CTAs. An exclusive allocation needs CTAs without
-// allocations, and excludes further allocations while it lasts (manual of PTX 9.4, 9.7.18.7.1).
+// freeColumns finds n neighbouring columns that are free in all given CTAs. An exclusive allocation needs CTAs without any
+// allocation, and excludes further allocations while it exists (manual of PTX 9.4, 9.7.18.7.1).
 func freeColumns(ctas []*machine.CTA, n int, exclusive bool) (machine.TensorBlock, bool) {
 	if exclusive {
 		free := !slices.ContainsFunc(ctas, func(c *machine.CTA) bool { return len(c.AsyncState.Tensor.Blocks) > 0 })
@@ -117,15 +118,15 @@ func freeColumns(ctas []*machine.CTA, n int, exclusive bool) (machine.TensorBloc
 	return machine.TensorBlock{}, false
 }
 
-// AwaitedAllocation returns the allocation at which the warp waits for tensor memory, or nil.
+// AwaitedAllocation returns the allocation at which the warp waits for tensor memory; nil if it does not.
 func AwaitedAllocation(w *machine.Warp) *code.Instr {
-	if w.State != machine.AtGroup || w.Uncounted == 0 { // a wait for the warpgroup is before a block
+	if w.State != machine.AtGroup || w.Uncounted == 0 { // a warp that waits for its warpgroup is before a block
 		return nil
 	}
 	return &w.CTA.Code.Instrs[w.PC]
 }
 
-// TensorMemoryWait describes an allocation that waits, and the blocks that hold the tensor memory.
+// TensorMemoryWait describes an allocation that waits for tensor memory, and all present allocations.
 func TensorMemoryWait(w *machine.Warp, instr *code.Instr) string {
 	c, imm := w.CTA, code.TensorImmOf(instr.Imm)
 	pair := imm.Pair
@@ -133,7 +134,7 @@ func TensorMemoryWait(w *machine.Warp, instr *code.Instr) string {
 	if imm.Exclusive {
 		text += ", and for the deallocation of all other columns"
 	}
-	ctas, _ := pairIndex(c, pair)
+	ctas, _ := ctasOf(c, pair)
 	for _, owner := range ctas {
 		for i := range owner.AsyncState.Tensor.Blocks {
 			b := &owner.AsyncState.Tensor.Blocks[i]
@@ -155,7 +156,7 @@ func tensorMemoryDeadlock(w *machine.Warp, instr *code.Instr) *probe.Trap {
 	return w.Fail(w.SourceOf(instr), w.Mask, probe.ErrDeadlock, "%v: %s", probe.ErrDeadlock, TensorMemoryWait(w, instr))
 }
 
-// TensorDealloc executes tcgen05.dealloc.
+// TensorDealloc executes tcgen05.dealloc. The columns of a pair are free when both CTAs have executed it.
 func TensorDealloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if !w.RequireAllLanes(h, instr, m) {
 		return
@@ -164,18 +165,18 @@ func TensorDealloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 	if !ok {
 		return
 	}
-	at, ok := sameInAll(w, h, f, instr, instr.A, "the address")
+	address, ok := uniformValue(w, h, f, instr, instr.A, "the address")
 	if !ok {
 		return
 	}
 	issued, imm := issueOrigin(w, h, instr, m), code.TensorImmOf(instr.Imm)
 	s := &w.CTA.AsyncState.Tensor
 	i := slices.IndexFunc(s.Blocks, func(b machine.TensorBlock) bool {
-		return uint32(b.Column) == at && b.Columns == n && !b.DeallocatedHere
+		return uint32(b.Column) == address && b.Columns == n && !b.DeallocatedHere
 	})
 	switch {
 	case i < 0:
-		text := fmt.Sprintf("no allocation of %d columns begins at %v", n, matrix.TensorAddress(at))
+		text := fmt.Sprintf("no allocation of %d columns begins address %v", n, matrix.TensorAddress(address))
 		for k := range s.Blocks {
 			text += "; " + s.Blocks[k].String()
 		}
@@ -192,7 +193,7 @@ func TensorDealloc(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m
 		t := &c.AsyncState.Tensor
 		t.Blocks = slices.DeleteFunc(t.Blocks, func(b machine.TensorBlock) bool { return b.Column == column })
 		for k := range c.Warps {
-			if other := &c.Warps[k]; other.State == machine.AtGroup { // it may have waited for free columns
+			if other := &c.Warps[k]; other.State == machine.AtGroup { // the warp may have waited for free columns
 				other.State = machine.ReadyToRun
 			}
 		}
@@ -219,7 +220,7 @@ func TensorRelinquish(w *machine.Warp, h int, f *regfile.File, instr *code.Instr
 	}
 }
 
-// finishTensor traps if the CTA ends with allocated tensor memory.
+// finishTensor returns a trap if the CTA ends with allocated tensor memory.
 func finishTensor(c *machine.CTA) error {
 	for i := range c.AsyncState.Tensor.Blocks {
 		if b := &c.AsyncState.Tensor.Blocks[i]; !b.DeallocatedHere {

@@ -68,7 +68,8 @@ func AsyncTensor(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	}
 }
 
-// issueTensor checks a copy with its mbarrier and issues it; with .multicast::cluster, for each CTA of a mask.
+// issueTensor checks a copy and its mbarrier, and issues the copy; with .multicast::cluster it issues a copy for each CTA
+// of the mask.
 func issueTensor(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffect, op code.Tensor, barrier uint64, mask uint32) {
 	m, err := tensorMapOf(e)
 	if err != nil {
@@ -87,7 +88,7 @@ func issueTensor(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffe
 			failMbarrier(w, h, instr, e.Lane&31, e.Mbarrier, notAnMbarrier)
 			return
 		}
-		if op.Report != code.NoReport && !setMbarrier(w, h, instr, e) {
+		if op.Report != code.NoReport && !requireReportLayout(w, h, instr, e) {
 			return
 		}
 		if w.Err = resolvePlaces(e, m); w.Err != nil {
@@ -99,7 +100,7 @@ func issueTensor(w *machine.Warp, h int, instr *code.Instr, e *machine.AsyncEffe
 	}
 }
 
-// sharedAddressOf returns the address of the box in shared memory.
+// sharedAddressOf returns the address of a copy's box in shared memory.
 func sharedAddressOf(e *machine.AsyncEffect) uint64 {
 	if e.Tensor.Copy.Store {
 		return e.From
@@ -107,14 +108,14 @@ func sharedAddressOf(e *machine.AsyncEffect) uint64 {
 	return e.To
 }
 
-// tensorTrap makes a trap for an invalid copy.
+// tensorTrap makes the trap for an invalid copy.
 func tensorTrap(e *machine.AsyncEffect, kind error, format string, args ...any) *probe.Trap {
 	t := e.Tensor
 	args = append([]any{kind, t.Copy.String(), machine.HexAddr(t.At)}, args...)
 	return effectTrap(e, kind, "%v: the box at %s by the tensor map at %s: "+format, args...)
 }
 
-// tensorFaultTrap makes a trap for a copy with a memory fault.
+// tensorFaultTrap makes the trap for a memory fault at addr, an address of the given number of bytes.
 func tensorFaultTrap(e *machine.AsyncEffect, fault *mem.Fault, addr uint64, bytes int) *probe.Trap {
 	t := effectTrap(e, fault.Kind, "%s: one of %d bytes of the box at %s by the tensor map at %s", fault.Msg, bytes, e.Tensor.Copy.String(), machine.HexAddr(e.Tensor.At))
 	t.Addr, t.Bytes, t.Nearby = addr, bytes, fault.Near
@@ -131,7 +132,7 @@ func readTensorMap(e *machine.AsyncEffect) error {
 	return err
 }
 
-// tensorMapOf returns the tensor map of a copy, or an error if it is not valid for the copy.
+// tensorMapOf decodes the tensor map of a copy. The error is a trap if the map is not valid for the copy.
 //
 //go:norace
 func tensorMapOf(e *machine.AsyncEffect) (*tensormap.Map, error) {
@@ -161,7 +162,7 @@ func tensorMapOf(e *machine.AsyncEffect) (*tensormap.Map, error) {
 	return m, nil
 }
 
-// reductions has the reductions of elements (manual 9.7.9.25.5.3), by type.
+// reductions has the permitted reductions of elements (manual 9.7.9.25.5.3), by the type in the tensor map.
 var reductions = map[tensormap.Type]struct {
 	typ ptx.Type
 	ops []code.AtomicOp
@@ -175,7 +176,7 @@ var reductions = map[tensormap.Type]struct {
 	tensormap.F32:  {ptx.F32, []code.AtomicOp{code.AtomAdd}},
 }
 
-// memoryView finds the memory of a tensor, segment by segment. It tries the allocation of the previous segment first.
+// memoryView finds the memory of a tensor, segment by segment. It first tries the allocation of the previous segment.
 type memoryView struct {
 	view  mem.View
 	kind  probe.AccessKind
@@ -204,7 +205,7 @@ func sharedView(c *machine.CTA, kind probe.AccessKind) memoryView {
 	return memoryView{view: mem.View{Map: c.Grid.Device.Memory, Shared: c.SharedMem}, kind: kind}
 }
 
-// tensorBox returns the shared memory of a copy.
+// tensorBox returns the shared memory of a copy's box.
 func tensorBox(e *machine.AsyncEffect, m *tensormap.Map) ([]byte, error) {
 	kind := probe.AccessStore
 	if e.Tensor.Copy.Store {
@@ -225,7 +226,7 @@ func tensorBox(e *machine.AsyncEffect, m *tensormap.Map) ([]byte, error) {
 	return b, nil
 }
 
-// resolvePlaces traps if the memory of a copy is invalid.
+// resolvePlaces returns a trap if the memory of a copy is invalid.
 func resolvePlaces(e *machine.AsyncEffect, m *tensormap.Map) (err error) {
 	if _, err = tensorBox(e, m); err != nil {
 		return err
@@ -246,7 +247,8 @@ func resolvePlaces(e *machine.AsyncEffect, m *tensormap.Map) (err error) {
 	return err
 }
 
-// readTensor reads the map and the source, segment after segment. Elements outside the tensor get the fill value.
+// readTensor reads the tensor map and the source of a copy, segment after segment, into Data. Elements outside the tensor
+// get the fill value.
 //
 //go:norace
 func readTensor(e *machine.AsyncEffect) (err error) {
@@ -273,7 +275,7 @@ func readTensor(e *machine.AsyncEffect) (err error) {
 				err = tensorFaultTrap(e, fault, p.Global, p.Bytes)
 				return false
 			}
-			e.PatternFound = e.PatternFound || tensorRefusal(e.Op.ReportPattern, &p, b)
+			e.PatternFound = e.PatternFound || segmentHasPattern(e.Op.ReportPattern, &p, b)
 			data = append(data, b...)
 			return true
 		})
@@ -294,9 +296,9 @@ func readTensor(e *machine.AsyncEffect) (err error) {
 	return nil
 }
 
-// tensorRefusal reports whether a segment of a tensor has the pattern that a copy seeks. In each 16 bytes of global memory
-// the first copied element is compared.
-func tensorRefusal(v code.PatternCheck, p *tensormap.Segment, b []byte) bool {
+// segmentHasPattern reports whether a segment of a tensor has the pattern that a copy searches for. It compares the first
+// copied element in each 16 bytes of global memory.
+func segmentHasPattern(v code.PatternCheck, p *tensormap.Segment, b []byte) bool {
 	for addr := p.Global; len(b) > 0; {
 		n := min(int(16-addr%16), len(b))
 		if p.First || addr != p.Global || addr%16 == 0 || v == code.PerByte {
@@ -309,14 +311,14 @@ func tensorRefusal(v code.PatternCheck, p *tensormap.Segment, b []byte) bool {
 	return false
 }
 
-// keepEffectData stores the data that the effect has read in the effect.
+// keepEffectData stores the data read by an effect in the effect.
 func keepEffectData(e *machine.AsyncEffect, data []byte) {
 	if e.Data = data; !e.Done {
 		chargeEffect(e, uint64(len(data)))
 	}
 }
 
-// writeTensor writes the data that has been read.
+// writeTensor writes the data that readTensor has read.
 //
 //go:norace
 func writeTensor(e *machine.AsyncEffect) (err error) {
@@ -358,8 +360,8 @@ func writeTensor(e *machine.AsyncEffect) (err error) {
 	return err
 }
 
-// fillOf returns the fill value of elements outside a tensor. The NaN of half precision is the NaN of fma.oob; for all
-// other types no source documents the NaN.
+// fillOf returns the bytes of the fill value of elements outside a tensor. The NaN of half precision is the NaN of fma.oob.
+// No source documents the NaN of other types.
 func fillOf(m *tensormap.Map) []byte {
 	if !m.NaN {
 		return make([]byte, 16)
@@ -373,8 +375,8 @@ func fillOf(m *tensormap.Map) []byte {
 	return binary.LittleEndian.AppendUint32(nil, math.Float32bits(fp.Canon32(float32(math.NaN()))))
 }
 
-// convert converts data of global memory to elements, for types that need it: .f32.ftz has no subnormal numbers, and .tf32
-// is .f32 rounded to the nearest (manual 5.5.1).
+// convert converts data from global memory to elements, for the types that differ in memory: an .f32.ftz has no subnormal
+// numbers, and a .tf32 is an .f32 rounded to nearest (manual 5.5.1).
 func convert(t tensormap.Type, data []byte) {
 	flush := t == tensormap.F32Ftz || t == tensormap.TF32Ftz
 	round := t == tensormap.TF32 || t == tensormap.TF32Ftz

@@ -23,7 +23,7 @@ func TensorLoad(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	}
 	frags := &w.CTA.Code.Fragments[instr.Side]
 	t := frags.Memory
-	a, regions, ok := laneQuarter(w, h, f, instr, m, t)
+	a, regions, ok := accessedRegions(w, h, f, instr, m, t)
 	if !ok {
 		return
 	}
@@ -32,7 +32,7 @@ func TensorLoad(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	if t.Reduce != nil {
 		loaded = rows[:len(rows)-1]
 	}
-	kept := loaded
+	results := loaded
 	if t.Compress != nil {
 		dense := make([]regfile.Row32, t.Tile.Registers)
 		loaded = make([]*regfile.Row32, len(dense))
@@ -42,7 +42,7 @@ func TensorLoad(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	}
 	t.Tile.Load(w.CTA.AsyncState.Tensor.Memory, a, loaded)
 	if t.Compress != nil {
-		machine.CompressRows(t.Compress, loaded, kept)
+		machine.CompressRows(t.Compress, loaded, results)
 	}
 	if t.Reduce != nil {
 		reduceRows(t.Reduce, loaded, rows[len(rows)-1])
@@ -62,7 +62,7 @@ func TensorStore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 		return
 	}
 	frags := &w.CTA.Code.Fragments[instr.Side]
-	a, regions, ok := laneQuarter(w, h, f, instr, m, frags.Memory)
+	a, regions, ok := accessedRegions(w, h, f, instr, m, frags.Memory)
 	if !ok {
 		return
 	}
@@ -83,10 +83,10 @@ func TensorStore(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	s.Stores = append(s.Stores, st)
 }
 
-// executeTensorStore executes a pending store. The error is a *Trap.
+// executeTensorStore executes a pending store of CTA c. The error is a *probe.Trap.
 func executeTensorStore(st *machine.PendingTensorStore, c *machine.CTA) error {
 	st.CTA = c
-	if err := mayAccess(&st.IssueOrigin, c, nil, st.Regions); err != nil {
+	if err := checkTensorAccess(&st.IssueOrigin, c, nil, st.Regions); err != nil {
 		return err
 	}
 	c.AsyncState.Tensor.Memory.Put(st.Cells)
@@ -113,20 +113,21 @@ func TensorWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	}
 }
 
-// laneQuarter returns the address that a warp accesses, which must be in its quarter of the lanes (manual 9.7.16.8.1). A
-// lane below 32 counts from the beginning of the quarter, as on GPUs; programs rely on it.
-func laneQuarter(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32, t *code.TensorAccess) (matrix.TensorAddress, []matrix.Region, bool) {
-	v, ok := sameInAll(w, h, f, instr, w.CTA.Code.Fragments[instr.Side].E[0].Row, "the address")
+// accessedRegions returns the address and the regions that a warp accesses. It traps and returns false unless they are
+// allocated and in the warp's quarter of the lanes (manual 9.7.16.8.1). A lane below 32 counts from the beginning of the
+// quarter, as on GPUs; programs rely on it.
+func accessedRegions(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32, t *code.TensorAccess) (matrix.TensorAddress, []matrix.Region, bool) {
+	v, ok := uniformValue(w, h, f, instr, w.CTA.Code.Fragments[instr.Side].E[0].Row, "the address")
 	if !ok {
 		return 0, nil, false
 	}
-	a, own := matrix.TensorAddress(v), rankInWarpgroup(w, h)%matrix.Warps*matrix.Lanes
+	a, firstLane := matrix.TensorAddress(v), warpNumber(w, h)%matrix.Warps*matrix.Lanes
 	if a.Lane() < matrix.Lanes {
-		a += matrix.TensorAddress(own) << 16
+		a += matrix.TensorAddress(firstLane) << 16
 	}
 	issued := issueOrigin(w, h, instr, m)
-	if in := a.Lane() - own; in < 0 || in+t.Tile.Rows > matrix.Lanes || in%16 != 0 {
-		w.Err = originTrap(&issued, probe.ErrTensorMemory, "it accesses %d lanes beginning at %v; warp %d can access lanes %d to %d, beginning at a multiple of 16", t.Tile.Rows, a, rankInWarpgroup(w, h), own, own+matrix.Lanes-1)
+	if lane := a.Lane() - firstLane; lane < 0 || lane+t.Tile.Rows > matrix.Lanes || lane%16 != 0 {
+		w.Err = originTrap(&issued, probe.ErrTensorMemory, "it accesses %d lanes beginning at %v; warp %d can access lanes %d to %d, beginning at a multiple of 16", t.Tile.Rows, a, warpNumber(w, h), firstLane, firstLane+matrix.Lanes-1)
 		return 0, nil, false
 	}
 	regions := t.Tile.Regions(a)
@@ -137,14 +138,15 @@ func laneQuarter(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m u
 	return a, regions, true
 }
 
-// TensorRows returns the rows of registers.
-func TensorRows(f *regfile.File, list []code.Elem, own bool) []*regfile.Row32 {
+// TensorRows returns the listed rows. If written is set, the rows are to be written: an element without a register has a
+// row of its own.
+func TensorRows(f *regfile.File, list []code.Elem, written bool) []*regfile.Row32 {
 	rows := make([]*regfile.Row32, len(list))
 	for i, e := range list {
 		switch {
-		case own && e.Row < 0:
+		case written && e.Row < 0:
 			rows[i] = new(regfile.Row32)
-		case own:
+		case written:
 			rows[i] = f.Row32(e.Row)
 		default:
 			rows[i] = f.Src32(e.Row)
@@ -153,7 +155,7 @@ func TensorRows(f *regfile.File, list []code.Elem, own bool) []*regfile.Row32 {
 	return rows
 }
 
-// reduceRows combines the values of registers, lane by lane, with the operations of redux.
+// reduceRows combines the values of rows lane by lane, with the operations of redux, into the row last.
 func reduceRows(r *code.TensorReduction, rows []*regfile.Row32, last *regfile.Row32) {
 	step := func(a, b uint64) uint64 { return access.ApplyReduction(r.Integer, access.WidthMask(ptx.B32), a, b, 0) }
 	if r.Float.Op != code.Invalid {
@@ -164,7 +166,7 @@ func reduceRows(r *code.TensorReduction, rows []*regfile.Row32, last *regfile.Ro
 	}
 	for lane := range last {
 		v := uint64(rows[0][lane])
-		for _, row := range rows { // the first twice, for its sign
+		for _, row := range rows { // the first row takes part twice, so that .abs also applies to it
 			v = step(v, uint64(row[lane]))
 		}
 		if x := math.Float32frombits(uint32(v)); r.Float.Op != code.Invalid && x != x {

@@ -37,8 +37,8 @@ func MapReplace(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 //go:norace
 func MapLarge(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	op, d := code.MapFieldOf(instr.Imm), uint32(0)
-	for left := m; left != 0; left &= left - 1 {
-		lane := bits.TrailingZeros32(left) & 31
+	for n := m; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n) & 31
 		b, ok := mapAt(w, h, instr, lane, op.Space, probe.AccessLoad, f.Src64(instr.A)[lane])
 		if !ok {
 			return
@@ -81,7 +81,7 @@ func MapCopy(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint3
 	}
 }
 
-// mapAt returns the bytes of a tensor map, or traps.
+// mapAt returns the bytes of the tensor map at a lane's address. It traps and returns false if the access is invalid.
 func mapAt(w *machine.Warp, h int, instr *code.Instr, lane int, space ptx.Space, kind probe.AccessKind, addr uint64) ([]byte, bool) {
 	_, b, fault := w.CTA.RegionOf(space, kind, addr, tensormap.Size, tensormap.Align)
 	if fault != nil {

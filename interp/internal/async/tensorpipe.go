@@ -1,6 +1,7 @@
 package async
 
-// This file executes the tensor-core operations: tcgen05.cp, .shift and .mma, and tcgen05.commit.
+// This file executes the tensor-core operations: tcgen05.cp, .shift and .mma, and tcgen05.commit. Both CTAs of a pair share
+// a pipe: a queue of pending operations in the order of issue.
 
 import (
 	"cmp"
@@ -16,7 +17,7 @@ import (
 	"gemu/regfile"
 )
 
-// TensorOperation executes tcgen05.cp, .shift and .mma.
+// TensorOperation executes tcgen05.cp, .shift and .mma: each lane issues an operation.
 func TensorOperation(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	for ; m != 0 && w.Err == nil; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
@@ -49,7 +50,7 @@ func TensorOperation(w *machine.Warp, h int, f *regfile.File, instr *code.Instr,
 	}
 }
 
-// setMultiplication reads the operands of a multiplication.
+// setMultiplication reads the operands of a multiplication for a lane.
 func setMultiplication(p *machine.PipeOp, w *machine.Warp, f *regfile.File, instr *code.Instr, lane int) {
 	frags := &w.CTA.Code.Fragments[instr.Side]
 	p.Access = frags.Memory
@@ -57,8 +58,8 @@ func setMultiplication(p *machine.PipeOp, w *machine.Warp, f *regfile.File, inst
 	address := func(i int) matrix.TensorAddress { return matrix.TensorAddress(word(i)) }
 	x := &p.Operands
 	x.D, x.A, x.Meta = address(code.TensorD), address(code.TensorA), address(code.TensorMeta)
-	// The upper two bits are which byte of a cell they are in, which the instruction descriptor
-	// says: programs leave them there.
+	// The upper two bits of a scale's address select a byte of a cell. The instruction descriptor has them, too, so they are
+	// ignored here; programs do not clear them.
 	x.ScaleA, x.ScaleB = address(code.TensorScaleA)&^(3<<30), address(code.TensorScaleB)&^(3<<30)
 	x.DescA, x.DescB = matrix.TensorDescriptor(f.Src64(instr.A)[lane]), matrix.TensorDescriptor(f.Src64(instr.B)[lane])
 	x.Add = f.SrcP(instr.E)>>lane&1 != 0
@@ -68,7 +69,7 @@ func setMultiplication(p *machine.PipeOp, w *machine.Warp, f *regfile.File, inst
 	x.Zero = matrix.ZeroMask(f.Src64(frags.E[code.TensorZero].Row)[lane])
 }
 
-// refusalTrap makes a trap for a multiplication that is invalid or not supported.
+// refusalTrap makes the trap for a multiplication that is invalid, or that gemu does not run.
 func refusalTrap(e *machine.AsyncEffect, r *matrix.Refusal) *probe.Trap {
 	if r.NotImplemented {
 		return effectTrap(e, probe.ErrTensorMemory, "%v: %s: this is legal PTX that gemu does not run", probe.ErrTensorMemory, r.Description)
@@ -80,10 +81,10 @@ func originOf(e *machine.AsyncEffect) *machine.IssueOrigin {
 	return &machine.IssueOrigin{CTA: e.CTA, Src: e.Src, Warp: e.Warp, Lanes: 1 << e.Lane, Active: e.Active}
 }
 
-// checkPipeOp traps if the memory of an operation is invalid.
+// checkPipeOp returns a trap if the memory of an operation is invalid.
 func checkPipeOp(e *machine.AsyncEffect) error {
 	p, issued := e.PipeOp, originOf(e)
-	ctas, bad := pairIndex(e.CTA, p.Pair)
+	ctas, bad := ctasOf(e.CTA, p.Pair)
 	if bad != "" {
 		return originTrap(issued, probe.ErrCTARank, "%s", bad)
 	}
@@ -109,7 +110,7 @@ func checkPipeOp(e *machine.AsyncEffect) error {
 		written = []matrix.Region{matrix.ShiftRegion(p.Address)}
 	}
 	for _, c := range ctas {
-		if err := mayAccess(issued, c, read, written); err != nil {
+		if err := checkTensorAccess(issued, c, read, written); err != nil {
 			return err
 		}
 		size := uint64(len(c.Shared))
@@ -138,17 +139,18 @@ func checkPipeOp(e *machine.AsyncEffect) error {
 	return nil
 }
 
-// isPipeOp reports whether the effect is a tensor-core operation or a commit of earlier operations.
+// isPipeOp reports whether the effect is in a pipe: a tensor-core operation, or a commit of earlier operations.
 func isPipeOp(e *machine.AsyncEffect) bool { return e.PipeOp != nil || e.Commits }
 
-// TensorCommit executes tcgen05.commit.
+// TensorCommit executes tcgen05.commit: each lane issues an arrival, or with .multicast::cluster an arrival for each CTA of
+// a mask.
 func TensorCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	imm := code.TensorImmOf(instr.Imm)
 	for ; m != 0 && w.Err == nil; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
 		e := newEffect(w, h, instr, lane, code.Async{})
 		e.Arrives, e.Commits, e.ReadsA = true, true, imm.ReadA
-		if _, bad := pairIndex(w.CTA, imm.Pair); bad != "" {
+		if _, bad := ctasOf(w.CTA, imm.Pair); bad != "" {
 			w.Err = originTrap(originOf(e), probe.ErrCTARank, "%s", bad)
 			return
 		}
@@ -159,7 +161,7 @@ func TensorCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 			}
 			continue
 		}
-		at, ok := mbarrierAt(w, h, instr, lane, imm.Space, addr, false)
+		base, ok := mbarrierAt(w, h, instr, lane, imm.Space, addr, false)
 		if !ok {
 			return
 		}
@@ -174,7 +176,7 @@ func TensorCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 				return
 			}
 			to := *e
-			if to.Mbarrier = machine.AddressInRank(at, rank); !mbarrierOf(w.CTA, to.Mbarrier).valid() {
+			if to.Mbarrier = machine.AddressInRank(base, rank); !mbarrierOf(w.CTA, to.Mbarrier).valid() {
 				failMbarrier(w, h, instr, lane, to.Mbarrier, notAnMbarrier)
 				return
 			}
@@ -183,9 +185,9 @@ func TensorCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m 
 	}
 }
 
-// runPipe executes the tensor-core effects of both CTAs of a pair up to and including the given effect, in the order of
-// issue. Arrivals at mbarriers happen in the same order. A commit with ReadsA executes alone: earlier multiplications only
-// read their matrices A.
+// runPipe executes the effects of a pair's pipe in the order of issue, up to and including upTo. Arrivals at mbarriers
+// happen in the same order. A commit with ReadsA only makes the earlier multiplications read their matrices A, and then
+// executes alone.
 func runPipe(cl *machine.Cluster, upTo *machine.AsyncEffect) error {
 	run := []*machine.AsyncEffect{upTo}
 	if pair := upTo.CTA.Rank / 2; cl.Pipes != nil {
@@ -204,7 +206,7 @@ func runPipe(cl *machine.Cluster, upTo *machine.AsyncEffect) error {
 			cl.Pipes[pair] = list[n:]
 		}
 	}
-	var mbarriers []uint64 // mbarriers, besides that of upTo
+	var mbarriers []uint64 // mbarriers of the executed commits except upTo
 	for _, e := range run {
 		e.Done = true
 		e.CTA.AsyncState.KeptBytes -= e.KeptBytes
@@ -230,14 +232,14 @@ func runPipe(cl *machine.Cluster, upTo *machine.AsyncEffect) error {
 	return nil
 }
 
-// readMatrixA reads matrix A of a multiplication, if it is in shared memory and has not been read.
+// readMatrixA makes a multiplication read its matrix A, if it is in shared memory and has not been read.
 func readMatrixA(e *machine.AsyncEffect) {
 	p := e.PipeOp
 	if p == nil || p.Product == nil || p.Product.InTensor || e.FactorA != nil {
 		return
 	}
 	emitEffect(e, machine.StageReads)
-	ctas, _ := pairIndex(e.CTA, p.Pair)
+	ctas, _ := ctasOf(e.CTA, p.Pair)
 	for _, c := range ctas {
 		list := p.Product.LoadA(c.Shared, &p.Operands)
 		e.FactorA = append(e.FactorA, list)
@@ -252,7 +254,7 @@ func executePipeOp(e *machine.AsyncEffect) error {
 	}
 	emitEffect(e, machine.StageReads|machine.StageWrites)
 	p := e.PipeOp
-	ctas, _ := pairIndex(e.CTA, p.Pair)
+	ctas, _ := ctasOf(e.CTA, p.Pair)
 	for _, c := range ctas {
 		c.Changed = true
 		switch {

@@ -12,16 +12,16 @@ import (
 	"gemu/probe"
 )
 
-// rankInWarpgroup returns the number of a warp of 32 lanes in the CTA. Each half of a warp of 64 lanes has its own number.
-func rankInWarpgroup(w *machine.Warp, h int) int { return w.ID*len(w.Files) + h }
+// warpNumber returns the number of a warp of 32 lanes in the CTA. Each half of a warp of 64 lanes has a number of its own.
+func warpNumber(w *machine.Warp, h int) int { return w.ID*len(w.Files) + h }
 
-// warpgroupOf returns the warpgroup of half h and the number of the warp in it. It traps and returns false if the
-// warpgroup is incomplete.
+// warpgroupOf returns the warpgroup of half h, and the index of the warp in the warpgroup. It traps and returns false if
+// the CTA has too few threads for the warpgroup, or lanes are missing.
 func warpgroupOf(w *machine.Warp, h int, instr *code.Instr, m uint32) (g *machine.Warpgroup, i int, ok bool) {
 	if !w.RequireAllLanes(h, instr, m) {
 		return nil, 0, false
 	}
-	c, rank := w.CTA, rankInWarpgroup(w, h)
+	c, rank := w.CTA, warpNumber(w, h)
 	first, threads := rank/matrix.Warps*matrix.Warps*matrix.Lanes, matrix.Warps*matrix.Lanes
 	switch {
 	case w.Mask != w.Live: // halves of a warp of 64 lanes
@@ -38,8 +38,8 @@ func warpgroupOf(w *machine.Warp, h int, instr *code.Instr, m uint32) (g *machin
 	return &c.AsyncState.Warpgroups[rank/matrix.Warps], rank % matrix.Warps, true
 }
 
-// issueInGroup records that a warp executes an instruction of its warpgroup. The remaining warps must execute the same
-// instruction at this position, with the same matrices.
+// issueInGroup records that a warp executes the next instruction of its warpgroup. It traps and returns false if another
+// warp of the warpgroup has executed a different instruction at this position, or the same with other matrices.
 func issueInGroup(w *machine.Warp, h int, instr *code.Instr, m uint32, a, b matrix.Descriptor) (g *machine.Warpgroup, member *machine.WarpgroupWarp, j *machine.GroupInstr, ok bool) {
 	g, i, ok := warpgroupOf(w, h, instr, m)
 	if !ok {
@@ -49,7 +49,7 @@ func issueInGroup(w *machine.Warp, h int, instr *code.Instr, m uint32, a, b matr
 	if k := member.Executed - g.FirstNumber; k < len(g.Pending) {
 		j = g.Pending[k]
 		other := slices.IndexFunc(g.Warps[:], func(o machine.WarpgroupWarp) bool { return o.Executed > member.Executed })
-		name := fmt.Sprintf("warp %d of its warpgroup", rankInWarpgroup(w, h)/matrix.Warps*matrix.Warps+other)
+		name := fmt.Sprintf("warp %d of its warpgroup", warpNumber(w, h)/matrix.Warps*matrix.Warps+other)
 		switch {
 		case j.Source != src:
 			w.Fail(src, w.Mask, probe.ErrDivergent, "%v: all warps of a warpgroup must execute %s together, but %s has come to %s at %s", probe.ErrDivergent, src.Text, name, j.Source.Text, j.Source.Pos)
@@ -69,7 +69,7 @@ func issueInGroup(w *machine.Warp, h int, instr *code.Instr, m uint32, a, b matr
 	c := w.CTA
 	c.Changed = true
 	for k := range c.Warps { // a warp may wait for this instruction
-		if other := &c.Warps[k]; other.State == machine.AtGroup && rankInWarpgroup(other, 0)/matrix.Warps == rankInWarpgroup(w, h)/matrix.Warps {
+		if other := &c.Warps[k]; other.State == machine.AtGroup && warpNumber(other, 0)/matrix.Warps == warpNumber(w, h)/matrix.Warps {
 			other.State = machine.ReadyToRun
 		}
 	}
@@ -89,21 +89,22 @@ func issuedByAll(g *machine.Warpgroup) int {
 	return n
 }
 
-// productGroup returns the warpgroup of half h and the number of the warp in it; nil if it has executed no instruction.
+// productGroup returns the warpgroup of half h, and the index of the warp in the warpgroup; nil if the warpgroup has
+// executed no instruction.
 func productGroup(w *machine.Warp, h int) (*machine.Warpgroup, int) {
-	n := rankInWarpgroup(w, h)
+	n := warpNumber(w, h)
 	if list := w.CTA.AsyncState.Warpgroups; n/matrix.Warps < len(list) {
 		return &list[n/matrix.Warps], n % matrix.Warps
 	}
 	return nil, 0
 }
 
-// IsGrouped reports whether a warp may execute the wait at the beginning of a block: its warpgroup has issued all
-// multiplications of the wait.
+// IsGrouped reports whether a warp may execute the wait at the beginning of a block: all warps of its warpgroup have issued
+// the multiplications of the wait.
 func IsGrouped(w *machine.Warp, b *code.Block) bool { return unissuedProduct(w, b) == nil }
 
-// unissuedProduct returns a multiplication of the wait at the beginning of a block not yet issued by all warps of the
-// warpgroup; nil if there is none.
+// unissuedProduct returns a multiplication of the wait at the beginning of a block that not all warps of the warpgroup have
+// issued; nil if there is none.
 func unissuedProduct(w *machine.Warp, b *code.Block) *machine.PendingProduct {
 	k := slices.IndexFunc(b.Body, func(instr code.Instr) bool { return instr.Op == code.WgmmaWait })
 	instr := &b.Body[k]
@@ -116,7 +117,7 @@ func unissuedProduct(w *machine.Warp, b *code.Block) *machine.PendingProduct {
 		if m == 0 || g == nil {
 			continue
 		}
-		for _, p := range awaitedInstr(&g.Warps[i], code.WaitGroupsOf(instr.Imm)) {
+		for _, p := range awaitedProducts(&g.Warps[i], code.WaitGroupsOf(instr.Imm)) {
 			if p.Number >= issuedByAll(g) {
 				return p
 			}
@@ -125,7 +126,7 @@ func unissuedProduct(w *machine.Warp, b *code.Block) *machine.PendingProduct {
 	return nil
 }
 
-// missingWarps returns the warps of a warpgroup that have not executed an instruction.
+// missingWarps returns the indices of the warps of a warpgroup that have not executed the instruction of the given number.
 func missingWarps(g *machine.Warpgroup, number int) (list []int) {
 	for i := range g.Warps {
 		if g.Warps[i].Executed <= number {
@@ -135,8 +136,8 @@ func missingWarps(g *machine.Warpgroup, number int) (list []int) {
 	return list
 }
 
-// ranks formats numbers of warps in a warpgroup as numbers in the CTA.
-func ranks(group int, list []int) string {
+// warpsHave begins a sentence about warps of a warpgroup, given by their indices: "warp 5 has", "warps 4-5 have".
+func warpsHave(group int, list []int) string {
 	all := make([]int, len(list))
 	for i, n := range list {
 		all[i] = group*matrix.Warps + n
@@ -147,19 +148,19 @@ func ranks(group int, list []int) string {
 	return fmt.Sprintf("warps %s have", machine.IntRanges(all))
 }
 
-// finishGroups traps if a warp has ended without an instruction that another warp of its warpgroup has executed.
+// finishGroups returns a trap if a warp has ended without an instruction that another warp of its warpgroup has executed.
 func finishGroups(c *machine.CTA) error {
 	for k := range c.AsyncState.Warpgroups {
 		g := &c.AsyncState.Warpgroups[k]
 		if len(g.Pending) > 0 {
 			j := g.Pending[0]
-			return c.NewTrap(j.Source, probe.ErrDivergent, "%v: all warps of a warpgroup must execute %s together, but %s not executed it", probe.ErrDivergent, j.Source.Text, ranks(k, missingWarps(g, j.Number)))
+			return c.NewTrap(j.Source, probe.ErrDivergent, "%v: all warps of a warpgroup must execute %s together, but %s not executed it", probe.ErrDivergent, j.Source.Text, warpsHave(k, missingWarps(g, j.Number)))
 		}
 	}
 	return nil
 }
 
-// GroupStandstill returns the trap of a warp that waits for its warpgroup or for tensor memory while no warp can run.
+// GroupStandstill returns the trap of a warp that waits for its warpgroup or for tensor memory although no warp can run.
 func GroupStandstill(c *machine.CTA, w *machine.Warp) *probe.Trap {
 	if instr := AwaitedAllocation(w); instr != nil {
 		return tensorMemoryDeadlock(w, instr)
@@ -167,7 +168,7 @@ func GroupStandstill(c *machine.CTA, w *machine.Warp) *probe.Trap {
 	return groupDeadlock(c, w)
 }
 
-// groupDeadlock makes a deadlock trap for a warp that waits for its warpgroup.
+// groupDeadlock returns the trap of a warp that waits for its warpgroup.
 func groupDeadlock(c *machine.CTA, w *machine.Warp) *probe.Trap {
 	b := c.Code.Block(w.PC)
 	p := unissuedProduct(w, b)
@@ -175,7 +176,7 @@ func groupDeadlock(c *machine.CTA, w *machine.Warp) *probe.Trap {
 	h := 0
 	for ; ; h++ {
 		if g, i := productGroup(w, h); g != nil && slices.Contains(g.Warps[i].Pending, p) {
-			t := w.Fail(src, w.Mask, probe.ErrDeadlock, "%v: it waits for %s at %s, which %s not executed", probe.ErrDeadlock, p.Source.Text, p.Source.Pos, ranks(rankInWarpgroup(w, h)/matrix.Warps, missingWarps(g, p.Number)))
+			t := w.Fail(src, w.Mask, probe.ErrDeadlock, "%v: it waits for %s at %s, which %s not executed", probe.ErrDeadlock, p.Source.Text, p.Source.Pos, warpsHave(warpNumber(w, h)/matrix.Warps, missingWarps(g, p.Number)))
 			for n := range c.Warps {
 				switch other := &c.Warps[n]; {
 				case other == w:
@@ -196,7 +197,7 @@ func groupDeadlock(c *machine.CTA, w *machine.Warp) *probe.Trap {
 	}
 }
 
-// cloneGroups returns a copy that shares nothing mutable with the original.
+// cloneGroups returns a copy that shares nothing that changes with the original.
 func cloneGroups(list []machine.Warpgroup) []machine.Warpgroup {
 	list = slices.Clone(list)
 	for k := range list {

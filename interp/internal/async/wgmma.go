@@ -1,9 +1,11 @@
 package async
 
-// This file executes the multiplications of a warpgroup (manual 9.7.15): four warps that execute the same instructions. Each
-// warp multiplies its own rows. It reads and writes registers and shared memory at the wait for the group of the
-// multiplication, or at issue with Launch.EagerEffects. A multiplication belongs to the whole warpgroup: a wait for it
-// waits until all four warps have issued it, and then shared memory is read for all four.
+// This file executes wgmma, the multiplications of a warpgroup (manual 9.7.15): four warps that execute the same
+// instructions.
+//
+// Each warp multiplies its own rows. It reads and writes registers and shared memory at the wait for the group of the
+// multiplication, or at issue with Launch.EagerEffects. A wait for a multiplication waits until all four warps have issued
+// it; then shared memory is read for all four.
 
 import (
 	"fmt"
@@ -16,12 +18,14 @@ import (
 	"gemu/regfile"
 )
 
+// WgmmaFence executes wgmma.fence.
 func WgmmaFence(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if _, member, _, ok := issueInGroup(w, h, instr, m, 0, 0); ok {
 		member.Fenced = true
 	}
 }
 
+// WgmmaCommit executes wgmma.commit_group.
 func WgmmaCommit(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if _, member, _, ok := issueInGroup(w, h, instr, m, 0, 0); ok {
 		member.Groups++
@@ -34,16 +38,16 @@ func WgmmaIssue(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 		return
 	}
 	src, lanes := w.SourceOf(instr), uint64(m)<<(32*h)
-	uniform := func(row int32, what string) matrix.Descriptor {
+	uniformDescriptor := func(row int32, name string) matrix.Descriptor {
 		list := f.Src64(row)
 		for lane, v := range list {
 			if v != list[0] && w.Err == nil {
-				w.Fail(src, (1|1<<lane)<<(32*h), probe.ErrAsync, "%v: the descriptor of matrix %s differs between the lanes of a warp", probe.ErrAsync, what)
+				w.Fail(src, (1|1<<lane)<<(32*h), probe.ErrAsync, "%v: the descriptor of matrix %s differs between the lanes of a warp", probe.ErrAsync, name)
 			}
 		}
 		return matrix.Descriptor(list[0])
 	}
-	a, b, scale := uniform(instr.A, "A"), uniform(instr.B, "B"), f.SrcP(instr.E)
+	a, b, scale := uniformDescriptor(instr.A, "A"), uniformDescriptor(instr.B, "B"), f.SrcP(instr.E)
 	if scale != 0 && scale != regfile.Full && w.Err == nil {
 		w.Fail(src, uint64(scale)<<(32*h), probe.ErrAsync, "%v: scale-d differs between the lanes of a warp", probe.ErrAsync)
 	}
@@ -73,30 +77,30 @@ func WgmmaIssue(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m ui
 	cl := w.CTA.Cluster
 	p.Sequence, p.Warp, p.Active, p.Depth = cl.Sequence, w.ID, lanes, w.Frame.Depth
 	cl.Sequence++
-	emitProduct(w.CTA, rankInWarpgroup(w, h)%matrix.Warps, p, machine.StageIssued)
+	emitProduct(w.CTA, warpNumber(w, h)%matrix.Warps, p, machine.StageIssued)
 	if w.CTA.Grid.EagerEffects {
 		multiplyProduct(w, h, f, p)
 	}
 	member.Pending = append(member.Pending, p)
 }
 
-// checkWgmmaMemory traps unless the matrices lie in shared memory.
-func checkWgmmaMemory(w *machine.Warp, h int, o *matrix.Wgmma, p *machine.PendingProduct, inShared bool) bool {
+// checkWgmmaMemory traps and returns false unless matrix B, and matrix A if aInShared is set, lie in shared memory.
+func checkWgmmaMemory(w *machine.Warp, h int, o *matrix.Wgmma, p *machine.PendingProduct, aInShared bool) bool {
 	size := uint64(len(w.CTA.Shared))
-	what, d := "A", p.A
+	name, d := "A", p.A
 	addr, outside := uint64(0), false
-	if inShared {
-		addr, outside = o.SharedA.Outside(p.A.Placement(), rankInWarpgroup(w, h)%matrix.Warps*matrix.WarpRows, matrix.WarpRows, size)
+	if aInShared {
+		addr, outside = o.SharedA.Outside(p.A.Placement(), warpNumber(w, h)%matrix.Warps*matrix.WarpRows, matrix.WarpRows, size)
 	}
 	if !outside {
-		what, d = "B", p.B
+		name, d = "B", p.B
 		addr, outside = o.SharedB.Outside(p.B.Placement(), 0, o.N, size)
 	}
 	if !outside {
 		return true
 	}
 	t := w.Fail(p.Source, w.Mask, probe.ErrOutOfBounds, "%v: matrix %s, which begins at shared memory %s, has elements at %s, but the CTA has %d bytes: descriptor %#x, leading dimension byte offset %d, stride dimension byte offset %d, %s",
-		probe.ErrOutOfBounds, what, machine.HexAddr(d.Start()), machine.HexAddr(addr), size, uint64(d), d.Leading(), d.Stride(), swizzling(d))
+		probe.ErrOutOfBounds, name, machine.HexAddr(d.Start()), machine.HexAddr(addr), size, uint64(d), d.Leading(), d.Stride(), swizzling(d))
 	t.Addr, t.Bytes = addr, matrix.Chunk
 	return false
 }
@@ -108,9 +112,10 @@ func swizzling(d matrix.Descriptor) string {
 	return "no swizzling"
 }
 
-// multiplyProduct multiplies for a warp. It may overwrite the matrices, which have no further use.
+// multiplyProduct executes a multiplication for half h of a warp. It may overwrite the matrices read from shared memory,
+// which are not used again.
 func multiplyProduct(w *machine.Warp, h int, f *regfile.File, p *machine.PendingProduct) {
-	readOperands(w.CTA, rankInWarpgroup(w, h)%matrix.Warps, p)
+	readOperands(w.CTA, warpNumber(w, h)%matrix.Warps, p)
 	frags := &w.CTA.Code.Fragments[p.Side]
 	var noLanes regfile.Row32
 	rows := func(list []code.Elem, to []*regfile.Row32) []*regfile.Row32 {
@@ -124,10 +129,10 @@ func multiplyProduct(w *machine.Warp, h int, f *regfile.File, p *machine.Pending
 	var d, a [matrix.GroupRegisters]*regfile.Row32
 	frags.Wgmma.Execute(rows(frags.D, d[:]), rows(frags.A, a[:]), p.Rows, p.Columns, p.Stored, p.Accumulate)
 	p.Executed, p.Rows, p.Columns, p.Stored = true, nil, nil, nil
-	emitProduct(w.CTA, rankInWarpgroup(w, h)%matrix.Warps, p, machine.StageWrites)
+	emitProduct(w.CTA, warpNumber(w, h)%matrix.Warps, p, machine.StageWrites)
 }
 
-// readOperands reads the operands of a multiplication in shared memory, for a warp of its group.
+// readOperands reads the operands of a multiplication that are in shared memory, for warp i of the warpgroup.
 func readOperands(c *machine.CTA, i int, p *machine.PendingProduct) {
 	frags := &c.Code.Fragments[p.Side]
 	if !p.ReadReported {
@@ -142,8 +147,8 @@ func readOperands(c *machine.CTA, i int, p *machine.PendingProduct) {
 	}
 }
 
-// WgmmaWait executes wgmma.wait_group. It also completes pending multiplications before a call of a function with groups of
-// its own.
+// WgmmaWait executes wgmma.wait_group. It also completes the pending multiplications of a function before a call of a
+// function that has its own wgmma instructions.
 func WgmmaWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	a := code.WaitGroupsOf(instr.Imm)
 	if !a.All {
@@ -161,7 +166,7 @@ func WgmmaWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 		}
 	}
 	member := &g.Warps[i]
-	list := awaitedInstr(member, a)
+	list := awaitedProducts(member, a)
 	for _, p := range list {
 		switch {
 		case p.Executed:
@@ -174,8 +179,8 @@ func WgmmaWait(w *machine.Warp, h int, f *regfile.File, instr *code.Instr, m uin
 	member.Pending = member.Pending[len(list):]
 }
 
-// awaitedInstr returns the pending multiplications that a wait completes.
-func awaitedInstr(p *machine.WarpgroupWarp, a code.WaitGroups) []*machine.PendingProduct {
+// awaitedProducts returns the pending multiplications of a warp that a wait completes.
+func awaitedProducts(p *machine.WarpgroupWarp, a code.WaitGroups) []*machine.PendingProduct {
 	n := 0
 	for n < len(p.Pending) && (a.All || p.Pending[n].Group < p.Groups-a.Last) {
 		n++
@@ -183,12 +188,13 @@ func awaitedInstr(p *machine.WarpgroupWarp, a code.WaitGroups) []*machine.Pendin
 	return p.Pending[:n]
 }
 
-// readOperandsOf reads the operands of a multiplication in shared memory for all warps, after a wait of a warp.
+// readOperandsOf reads the operands of a multiplication that are in shared memory, for all warps of the warpgroup, when the
+// first warp waits for it.
 func readOperandsOf(c *machine.CTA, g *machine.Warpgroup, p *machine.PendingProduct) {
 	for i := range g.Warps {
 		for _, other := range g.Warps[i].Pending {
 			if other.GroupInstr == p.GroupInstr {
-				other.Columns = p.Columns // all warps have the same B, which is read once
+				other.Columns = p.Columns // all warps have the same matrix B, which is read once
 				readOperands(c, i, other)
 				p.Columns = other.Columns
 			}
